@@ -12,6 +12,7 @@
 #include "shim/schedule/client.h"
 #include "shim/schedule/job.h"
 #include "shim/schedule/dispatch.h"
+#include "shim/order/command.h"
 #include "shim/record/objects.h"
 #include "shim/record/real.h"
 
@@ -88,18 +89,24 @@ static inline struct gs_queue *gs_queue_called(cl_command_queue queue)
     return q;
 }
 
-/* The same, if its context is followed. */
-static inline struct gs_queue *gs_queue_of(cl_command_queue queue)
-{
-    struct gs_queue *q = gs_queue_called(queue);
-    return q && gs_follows(q->o.ctx) ? q : NULL;
-}
+/* The command of an entry point, whose parameters have the specification's names: what it asks for, as in struct gs_op.
+ */
+#define GS_COMMAND(...)                                                                                                \
+    {                                                                                                                  \
+        .op = {__VA_ARGS__}, .queue = command_queue, .n_wait = num_events_in_wait_list, .wait = event_wait_list,       \
+        .event = event                                                                                                 \
+    }
 
-/* The same for an image command, which sub-devices need help with even where there is one. */
-static inline struct gs_queue *gs_image_queue_of(cl_command_queue queue)
+/* Whose command it is, if its context is followed; null: it is the driver's alone. `image`: of an image, which
+ * sub-devices need help with even where there is one. Counts the command in the queue's timeline. */
+static inline struct gs_queue *gs_command_begin(struct gs_command *cmd, bool image)
 {
-    struct gs_queue *q = gs_queue_called(queue);
-    return q && (gs_follows(q->o.ctx) || q->o.ctx->parent) ? q : NULL;
+    struct gs_queue *q = gs_queue_called(cmd->queue);
+    if (!q || !(gs_follows(q->o.ctx) || (image && q->o.ctx->parent)))
+        return NULL;
+    cmd->q = q;
+    cmd->ctx = q->o.ctx;
+    return q;
 }
 
 /* A wait for the event has told of a failure: by what it stands for, perhaps before all of that has ended, which still

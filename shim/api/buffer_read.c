@@ -105,11 +105,10 @@ static bool on_several(const struct gs_extents *s)
 
 /* A blocking read, from all places that hold some of it at once through the ring, or from one after the other; without
  * the context's lock while it waits. */
-static cl_int read_pieces(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, void *ptr, bool staged,
-                          cl_event *event)
+static cl_int read_pieces(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, bool staged)
 {
     struct gs_context *ctx = cmd->ctx;
-    const struct gs_staged all = gs_staged_run(NULL, 0, false, r.begin, r.end - r.begin, ptr);
+    const struct gs_staged all = gs_staged_run(NULL, 0, false, r.begin, r.end - r.begin, cmd->op.ptr);
     struct gs_extents s = {0};
     struct gs_events ready = {0};
     struct gs_staged_ends ended = {0};
@@ -133,8 +132,8 @@ static cl_int read_pieces(struct gs_command *cmd, struct gs_mem *m, struct gs_ra
         gs_staging_leave(ctx);
     pthread_mutex_lock(&ctx->lock);
     m->root->host_reads--;
-    if (!err && event)
-        err = gs_finish_command(cmd->q, CL_COMMAND_READ_BUFFER, &ended.events, ended.place, event);
+    if (!err && cmd->event)
+        err = gs_finish_command(cmd->q, CL_COMMAND_READ_BUFFER, &ended.events, ended.place, cmd->event);
     pthread_mutex_unlock(&ctx->lock);
     gs_extents_free(&s);
     gs_events_free(&ready);
@@ -175,23 +174,23 @@ static bool may_go(struct gs_queue *q, const struct gs_mem *m, struct gs_range r
 
 /* A read of one unit that blocks, where nothing is under way in its queue: this thread takes the unit, waits for the
  * end and gives it back; nobody else has to hear of it. False: it isn't one. */
-static bool read_alone(const struct gs_command *cmd, const struct gs_mem *m, struct gs_range r, const struct gs_op *op,
-                       cl_event *event, cl_int *err)
+static bool read_alone(const struct gs_command *cmd, const struct gs_mem *m, struct gs_range r, cl_int *err)
 {
     struct gs_queue *q = cmd->q;
     struct gs_putting put = {.q = q};
-    struct gs_op once = *op;
+    struct gs_op once = cmd->op;
+    cl_event *event = cmd->event;
     struct gs_cut cut;
     struct gs_unit u = {0};
     cl_event own;
     gs_job_enter(q->o.ctx, true, &put.job);
-    gs_op_cut(op, gs_put_chunk(&put, op), &cut);
+    gs_op_cut(&once, gs_put_chunk(&put, &once), &cut);
     pthread_mutex_lock(&q->o.ctx->lock);
     const bool might = cut.n == 1 && may_go(q, m, r);
     pthread_mutex_unlock(&q->o.ctx->lock);
     if (!might)
         return false;
-    const bool blocks = may_block(op->region[0]);
+    const bool blocks = may_block(once.region[0]);
     once.blocking = blocks;
     gs_unit_take(&u, GS_RESOURCE_PCI); /* it could run now */
     pthread_mutex_lock(&q->o.ctx->lock);
@@ -222,94 +221,93 @@ static bool read_alone(const struct gs_command *cmd, const struct gs_mem *m, str
     return may;
 }
 
-static cl_int read_units(const struct gs_command *cmd, struct gs_mem *m, const struct gs_op *op, bool alone,
-                         cl_event *event)
+static cl_int read_units(const struct gs_command *cmd, struct gs_mem *m, struct gs_range r, bool alone)
 {
-    const struct gs_range r = gs_window_range(m, op->from[0], op->region[0]);
-    struct gs_op unit = *op;
+    struct gs_op unit = cmd->op;
     struct gs_home h;
     cl_event own = NULL;
     cl_int alone_err = CL_SUCCESS;
-    if (alone && read_alone(cmd, m, r, op, event, &alone_err))
+    if (alone && read_alone(cmd, m, r, &alone_err))
         return alone_err;
     unit.blocking = CL_FALSE;
-    gs_home_begin(&h, cmd->q, true, cmd->n_wait, cmd->wait);
-    const cl_int err = gs_at_home(m->root, r) ? gs_home_run(&h, cmd->q->o.handle, &unit, CL_COMMAND_READ_BUFFER, &own)
-                                              : read_units_from_places(&h.cmd, m->root, r, op->ptr, &own);
+    gs_home_begin(&h, cmd, true);
+    const cl_int err = gs_at_home(m->root, r) ? gs_home_run(&h, cmd->queue, &unit, CL_COMMAND_READ_BUFFER, &own)
+                                              : read_units_from_places(&h.cmd, m->root, r, unit.ptr, &own);
     gs_job_reads();
-    return gs_home_end_and_wait(&h, err, op->blocking, own, event);
+    return gs_home_end_and_wait(&h, err, own);
 }
 
 /* The same for a scheduled application: each piece, or each stretch, is a unit. */
-static cl_int read_pieces_by_units(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, void *ptr,
-                                   cl_event *event)
+static cl_int read_pieces_by_units(struct gs_command *cmd, struct gs_mem *m, struct gs_range r)
 {
     struct gs_putting put = {.q = cmd->q};
     gs_job_enter(cmd->ctx, true, &put.job);
     const struct gs_putting *before = gs_put_for(&put);
-    const cl_int err = read_pieces(cmd, m, r, ptr, true, event);
+    const cl_int err = read_pieces(cmd, m, r, true);
     gs_put_for(before);
     gs_job_reads();
     gs_job_look();
     return err;
 }
 
-/* q: null where the call goes straight to the driver, as it does where that is to say what is wrong with it. */
-static cl_int read_buffer(struct gs_queue *q, cl_command_queue queue, const struct gs_op *op, cl_uint n_wait,
-                          const cl_event *wait, cl_event *event)
+static cl_int read_together(struct gs_command *cmd, struct gs_mem *m, struct gs_range r)
 {
+    const struct gs_staged all = gs_staged_run(NULL, 0, false, r.begin, r.end - r.begin, cmd->op.ptr);
+    cl_event own = NULL;
+    const cl_int err = gs_read_from_places(cmd, m->root, r, &all, cmd->event || cmd->op.blocking ? &own : NULL);
+    return gs_home_wait(cmd, err, own);
+}
+
+static cl_int read_buffer(struct gs_command *cmd)
+{
+    const struct gs_op *op = &cmd->op;
+    struct gs_queue *q = cmd->q;
     struct gs_mem *m = q ? gs_find(GS_MEM, op->src) : NULL;
     const size_t offset = op->from[0], size = op->region[0];
     gs_report_moved(GS_PATH_APP_READ, size);
-    const bool ours = m && op->ptr && gs_inside(m, offset, size) && gs_may_read(m) && (!n_wait == !wait);
+    /* The driver knows what is wrong with a call that we can't serve. */
+    const bool ours = m && op->ptr && gs_inside(m, offset, size) && gs_may_read(m) && (!cmd->n_wait == !cmd->wait);
     /* As long as nothing is split, everything is at home. */
     const bool at_home = ours && gs_is_small(m, size) && !atomic_load(&q->o.ctx->divided);
     const bool by_units = ours && gs_scheduled();
-    struct gs_command cmd = {.ctx = q ? q->o.ctx : NULL, .q = q, .n_wait = n_wait, .wait = wait};
     const struct gs_range r = m ? gs_window_range(m, offset, size) : (struct gs_range){0, 0};
     enum read_way way = ours && !at_home ? choose_read(q, m, r, op->ptr, op->blocking) : READ_AT_HOME;
     const bool direct = by_units && way != READ_STAGED && way != READ_BESIDE;
-    const bool alone = direct && gs_home_await_before(q, op->blocking, n_wait, wait);
-    gs_queue_close(queue);
+    const bool alone = direct && gs_home_await_before(cmd);
+    gs_queue_close(cmd->queue);
     if (way == READ_STAGED)
-        return by_units ? read_pieces_by_units(&cmd, m, r, op->ptr, event)
-                        : read_pieces(&cmd, m, r, op->ptr, true, event);
-    cl_event own;
+        return by_units ? read_pieces_by_units(cmd, m, r) : read_pieces(cmd, m, r, true);
     if (way == READ_BESIDE) {
         const struct gs_staged run = gs_staged_run(op->src, 0, false, offset, size, op->ptr);
-        if (gs_read_beside(&cmd, m, r, &run, CL_COMMAND_READ_BUFFER, op->blocking, &own) == CL_SUCCESS)
-            return gs_home_wait(CL_SUCCESS, op->blocking, own, event);
+        cl_event own;
+        if (gs_read_beside(cmd, m, r, &run, &own) == CL_SUCCESS)
+            return gs_home_wait(cmd, CL_SUCCESS, own);
         way = gs_range_at_home(q, m, r) ? READ_AT_HOME : READ_TOGETHER;
     }
     if (by_units)
-        return read_units(&cmd, m, op, alone, event);
+        return read_units(cmd, m, r, alone);
     if (way == READ_AT_HOME)
-        return gs_enqueue(op, queue, n_wait, wait, event);
-    if (way == READ_IN_TURN)
-        return read_pieces(&cmd, m, r, op->ptr, false, event);
-    const struct gs_staged all = gs_staged_run(NULL, 0, false, r.begin, size, op->ptr);
-    const bool wanted = event || op->blocking;
-    const cl_int err = gs_read_from_places(&cmd, m->root, r, &all, CL_COMMAND_READ_BUFFER, wanted ? &own : NULL);
-    return gs_home_wait(err, op->blocking && !err, wanted ? own : NULL, event);
+        return gs_command_pass(cmd);
+    return way == READ_IN_TURN ? read_pieces(cmd, m, r, false) : read_together(cmd, m, r);
 }
 
 /* Where this thread goes alone. False: it doesn't, or not with this. */
-static bool read_without_unit(cl_command_queue queue, const struct gs_op *op, cl_uint n_wait, const cl_event *wait,
-                              cl_event *event, cl_int *err)
+static bool read_without_unit(const struct gs_command *cmd, cl_int *err)
 {
+    const struct gs_op *op = &cmd->op;
     struct gs_fast_path_thread *t = gs_fast_path_thread();
-    const struct gs_queue *q = gs_alone_for(t, queue, op->src, op->blocking, op->from[0], op->region[0]);
-    if (!q || (op->blocking ? gs_timing_learns_by_wait(q) : !gs_alone_moves(t, queue, true, n_wait)))
+    const struct gs_queue *q = gs_alone_for(t, cmd->queue, op->src, op->blocking, op->from[0], op->region[0]);
+    if (!q || (op->blocking ? gs_timing_learns_by_wait(q) : !gs_alone_moves(t, cmd->queue, true, cmd->n_wait)))
         return false;
     struct gs_alone_wait waits = gs_alone_waits(q);
-    if (n_wait)
+    if (cmd->n_wait)
         waits.begin_ns = 0;
     gs_threads_reopen();
-    *err = gs_enqueue(op, queue, n_wait, wait, event);
+    *err = gs_command_pass(cmd);
     if (!*err)
         gs_alone_reads(t);
     if (!op->blocking) {
-        gs_alone_enqueued(t, event, *err);
+        gs_alone_enqueued(t, cmd->event, *err);
         gs_fast_path_end(t);
     } else if (!*err) {
         gs_alone_waited(t, &waits);
@@ -317,19 +315,20 @@ static bool read_without_unit(cl_command_queue queue, const struct gs_op *op, cl
     return true;
 }
 
-static GS_COLD cl_int read_carefully(cl_command_queue queue, const struct gs_op *op, cl_uint n_wait,
-                                     const cl_event *wait, cl_event *event)
+static GS_COLD cl_int read_carefully(struct gs_command *cmd)
 {
     cl_int alone_err;
-    if (read_without_unit(queue, op, n_wait, wait, event, &alone_err))
+    if (read_without_unit(cmd, &alone_err))
         return alone_err;
     gs_fast_path_look();
     GS_CALL("clEnqueueReadBuffer");
-    struct gs_queue *q = gs_queue_touched(queue);
-    q = q && gs_follows(q->o.ctx) ? q : NULL;
+    struct gs_queue *q = gs_queue_touched(cmd->queue);
+    cmd->q = q && gs_follows(q->o.ctx) ? q : NULL;
+    cmd->ctx = q ? q->o.ctx : NULL;
     /* On a queue in order, what was launched before has run when this returns. */
-    const struct gs_sieve before = gs_timing_before_wait(op->blocking && q && !q->out_of_order ? q : NULL);
-    const cl_int err = read_buffer(q, queue, op, n_wait, wait, event);
+    const bool tells = cmd->op.blocking && cmd->q && !q->out_of_order;
+    const struct gs_sieve before = gs_timing_before_wait(tells ? q : NULL);
+    const cl_int err = read_buffer(cmd);
     gs_timing_after_wait(&before, err);
     return err;
 }
@@ -339,13 +338,13 @@ GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queu
                                                                  void *ptr, cl_uint num_events_in_wait_list,
                                                                  const cl_event *event_wait_list, cl_event *event)
 {
-    struct gs_op op = gs_op_read(buffer, offset, size, ptr);
+    struct gs_command cmd = GS_COMMAND(.kind = GS_OP_READ, .blocking = blocking_read, .src = buffer, .from = {offset},
+                                       .region = {size, 1, 1}, .ptr = ptr);
     struct gs_fast_path_thread *t = gs_fast_path_thread();
     struct gs_mem *m = gs_fast_path_may(t) ? gs_find_newest(GS_MEM, buffer) : NULL;
     const struct gs_queue *q = m ? gs_find_newest(GS_QUEUE, command_queue) : NULL;
-    op.blocking = blocking_read;
     if (!q || !gs_is_plain(m, offset, size) || (blocking_read && gs_timing_learns_by_wait(q)))
-        return read_carefully(command_queue, &op, num_events_in_wait_list, event_wait_list, event);
+        return read_carefully(&cmd);
     gs_fast_path_count(t, GS_FAST_PATH_BLOCKS);
-    return gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
+    return gs_command_pass(&cmd);
 }

@@ -6,29 +6,28 @@
 
 enum { MAY_BE_STAGED = 4096 };
 
-/* Rows of a buffer: what they cover of it, and how they lie there. */
+/* Rows of a buffer, by which one side of the command is a buffer of ours and the other the host's memory. */
 struct rows {
-    struct gs_mem *m;
-    struct gs_range r;
     const size_t *origin, *host_origin, *region;
     size_t pitch[2], host_pitch[2];
 };
 
-/* As a transfer with the host's memory. Null: too few bytes, or none that go so. */
-static const struct gs_staged *staged_rows(struct gs_staged *t, const struct rows *rows, bool write, const void *ptr)
+/* Carries out the read or write of rows; its range goes whole: what lies between the rows stays. */
+static cl_int move_rows(struct gs_command *cmd, const struct rows *rows)
 {
-    return rows->r.end - rows->r.begin >= MAY_BE_STAGED &&
-                   gs_staged_rect(t, rows->m, write, rows->origin, rows->host_origin, rows->region, rows->pitch,
-                                  rows->host_pitch, ptr)
-               ? t
-               : NULL;
-}
-
-/* Which of the queue's objects it is, if the rows lie inside it. */
-static struct gs_mem *mem_of(struct gs_queue *q, cl_mem buffer, const struct rows *rows)
-{
-    struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
-    return m && rows->host_origin && gs_inside(m, rows->r.begin, rows->r.end - rows->r.begin) ? m : NULL;
+    const struct gs_op *op = &cmd->op;
+    const bool write = op->kind == GS_OP_WRITE_RECT;
+    struct gs_mem *m = gs_command_begin(cmd, false) ? gs_find(GS_MEM, write ? op->dst : op->src) : NULL;
+    const struct gs_range r = gs_rect_range(rows->origin, rows->region, rows->pitch[0], rows->pitch[1]);
+    const uint64_t bytes = r.end - r.begin;
+    if (!m || !rows->host_origin || !gs_inside(m, r.begin, bytes) || (!write && !gs_may_read(m)))
+        return gs_command_pass(cmd);
+    struct gs_staged t;
+    const bool staged = bytes >= MAY_BE_STAGED && (!write || gs_may_write(m)) &&
+                        gs_staged_rect(&t, m, write, rows->origin, rows->host_origin, rows->region, rows->pitch,
+                                       rows->host_pitch, op->ptr);
+    const struct gs_side buffer = {.m = m, .r = gs_window_range(m, r.begin, bytes)}, host = {0};
+    return gs_home_transfer(cmd, write ? host : buffer, write ? buffer : host, staged ? &t : NULL);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command_queue, cl_mem buffer,
@@ -41,27 +40,13 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command
 {
     GS_CALL("clEnqueueReadBufferRect");
     gs_report_moved(GS_PATH_APP_READ, region ? region[0] * region[1] * region[2] : 0);
-    struct gs_op op = {.kind = GS_OP_READ_RECT,
-                       .blocking = blocking_read,
-                       .src = buffer,
-                       .from_pitch = {buffer_row_pitch, buffer_slice_pitch},
-                       .to_pitch = {host_row_pitch, host_slice_pitch},
-                       .ptr = ptr};
-    gs_set_box(&op, buffer_offset, host_offset, region);
-    struct gs_queue *q = gs_queue_of(command_queue);
-    struct rows rows = {.r = gs_rect_range(buffer_offset, region, buffer_row_pitch, buffer_slice_pitch),
-                        .origin = buffer_offset,
-                        .host_origin = host_offset,
-                        .region = region,
-                        .pitch = {buffer_row_pitch, buffer_slice_pitch},
-                        .host_pitch = {host_row_pitch, host_slice_pitch}};
-    struct gs_mem *m = rows.m = mem_of(q, buffer, &rows);
-    if (!m || !gs_may_read(m))
-        return gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
-    struct gs_staged t;
-    const struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = num_events_in_wait_list, .wait = event_wait_list};
-    const struct gs_side from = {.m = m, .r = gs_window_range(m, rows.r.begin, rows.r.end - rows.r.begin)};
-    return gs_home_transfer(&cmd, &op, from, (struct gs_side){0}, staged_rows(&t, &rows, false, ptr), event);
+    const struct rows rows = {
+        buffer_offset, host_offset, region, {buffer_row_pitch, buffer_slice_pitch}, {host_row_pitch, host_slice_pitch}};
+    struct gs_command cmd = GS_COMMAND(.kind = GS_OP_READ_RECT, .blocking = blocking_read, .src = buffer,
+                                       .from_pitch = {buffer_row_pitch, buffer_slice_pitch},
+                                       .to_pitch = {host_row_pitch, host_slice_pitch}, .ptr = ptr);
+    gs_set_box(&cmd.op, buffer_offset, host_offset, region);
+    return move_rows(&cmd, &rows);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue command_queue, cl_mem buffer,
@@ -74,27 +59,12 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue comman
 {
     GS_CALL("clEnqueueWriteBufferRect");
     gs_report_moved(GS_PATH_APP_WRITE, region ? region[0] * region[1] * region[2] : 0);
-    struct gs_op op = {.kind = GS_OP_WRITE_RECT,
-                       .blocking = blocking_write,
-                       .dst = buffer,
-                       .from_pitch = {host_row_pitch, host_slice_pitch},
-                       .to_pitch = {buffer_row_pitch, buffer_slice_pitch},
-                       .ptr = (void *)(uintptr_t)ptr};
-    gs_set_box(&op, host_offset, buffer_offset, region);
-    struct gs_queue *q = gs_queue_of(command_queue);
-    struct rows rows = {.r = gs_rect_range(buffer_offset, region, buffer_row_pitch, buffer_slice_pitch),
-                        .origin = buffer_offset,
-                        .host_origin = host_offset,
-                        .region = region,
-                        .pitch = {buffer_row_pitch, buffer_slice_pitch},
-                        .host_pitch = {host_row_pitch, host_slice_pitch}};
-    struct gs_mem *m = rows.m = mem_of(q, buffer, &rows);
-    if (!m)
-        return gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
-    struct gs_staged t;
-    const struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = num_events_in_wait_list, .wait = event_wait_list};
-    /* The bytes between the rows stay: they must be home before. */
-    const struct gs_side to = {.m = m, .r = gs_window_range(m, rows.r.begin, rows.r.end - rows.r.begin)};
-    return gs_home_transfer(&cmd, &op, (struct gs_side){0}, to,
-                            gs_may_write(m) ? staged_rows(&t, &rows, true, ptr) : NULL, event);
+    const struct rows rows = {
+        buffer_offset, host_offset, region, {buffer_row_pitch, buffer_slice_pitch}, {host_row_pitch, host_slice_pitch}};
+    struct gs_command cmd =
+        GS_COMMAND(.kind = GS_OP_WRITE_RECT, .blocking = blocking_write, .dst = buffer,
+                   .from_pitch = {host_row_pitch, host_slice_pitch}, .to_pitch = {buffer_row_pitch, buffer_slice_pitch},
+                   .ptr = (void *)(uintptr_t)ptr);
+    gs_set_box(&cmd.op, host_offset, buffer_offset, region);
+    return move_rows(&cmd, &rows);
 }

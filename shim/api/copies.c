@@ -18,17 +18,15 @@ static inline bool needs_no_note(struct gs_mem *m, size_t offset, size_t size)
     return m && gs_is_defined(m) && gs_inside(m, offset, size);
 }
 
-static GS_COLD cl_int fill_carefully(cl_command_queue queue, const struct gs_op *op, cl_uint n_wait,
-                                     const cl_event *wait, cl_event *event)
+static GS_COLD cl_int fill_carefully(struct gs_command *cmd)
 {
+    const struct gs_op *op = &cmd->op;
     gs_fast_path_look();
-    struct gs_queue *q = gs_queue_of(queue);
-    struct gs_mem *m = q ? gs_find(GS_MEM, op->dst) : NULL;
+    struct gs_mem *m = gs_command_begin(cmd, false) ? gs_find(GS_MEM, op->dst) : NULL;
     if (!m || !op->pattern || op->pattern_bytes > GS_OP_PATTERN_BYTES || !gs_inside(m, op->to[0], op->region[0]))
-        return gs_enqueue(op, queue, n_wait, wait, event);
-    const struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
+        return gs_command_pass(cmd);
     const struct gs_side to = {.m = m, .r = gs_window_range(m, op->to[0], op->region[0]), .covers = true};
-    return gs_home_transfer(&cmd, op, (struct gs_side){0}, to, NULL, event);
+    return gs_home_transfer(cmd, (struct gs_side){0}, to, NULL);
 }
 
 GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue command_queue, cl_mem buffer,
@@ -37,12 +35,13 @@ GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queu
                                                                  cl_uint num_events_in_wait_list,
                                                                  const cl_event *event_wait_list, cl_event *event)
 {
-    const struct gs_op op = gs_op_fill(buffer, offset, size, pattern, pattern_size);
+    struct gs_command cmd = GS_COMMAND(.kind = GS_OP_FILL, .dst = buffer, .to = {offset}, .region = {size, 1, 1},
+                                       .pattern = pattern, .pattern_bytes = pattern_size);
     struct gs_fast_path_thread *t = gs_fast_path_thread();
     struct gs_mem *m = gs_fast_path_may(t) ? gs_find_newest(GS_MEM, buffer) : NULL;
     if (!needs_no_note(m, offset, size) || !gs_fast_path_begin(t))
-        return fill_carefully(command_queue, &op, num_events_in_wait_list, event_wait_list, event);
-    const cl_int err = gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
+        return fill_carefully(&cmd);
+    const cl_int err = gs_command_pass(&cmd);
     gs_fast_path_end(t);
     return err;
 }
@@ -85,20 +84,20 @@ static cl_int copy_in_place(struct gs_home *h, struct gs_mem *src, struct gs_ran
 
 /* Tries that, with the context's lock held while it is enqueued. False: it is to be carried out at home. */
 static bool copied_in_place(const struct gs_command *cmd, struct gs_mem *src, struct gs_range from, struct gs_mem *dst,
-                            struct gs_range to, cl_event *event)
+                            struct gs_range to)
 {
     struct gs_home h;
     struct gs_events done = {0};
     unsigned device[GS_MOST_PIECES + 1] = {0};
     cl_int err = CL_INVALID_OPERATION;
-    gs_home_begin(&h, cmd->q, false, cmd->n_wait, cmd->wait);
+    gs_home_begin(&h, cmd, false);
     const bool may = !gs_at_home(src->root, from) && !atomic_load(&cmd->ctx->user_events) &&
                      gs_count_holders(src->root, from, GS_MOST_PIECES + 1) <= GS_MOST_PIECES &&
                      has_room(src->root, from, dst->root);
     if (may)
         err = copy_in_place(&h, src, from, dst, to.begin, &done, device);
     if (may && !err)
-        err = gs_finish_command(cmd->q, CL_COMMAND_COPY_BUFFER, &done, device, event);
+        err = gs_finish_command(cmd->q, CL_COMMAND_COPY_BUFFER, &done, device, cmd->event);
     if (may && err) { /* a driver may find that there is no memory only when it is used */
         gs_command_flush(cmd->q);
         gs_events_wait(&done);
@@ -107,23 +106,21 @@ static bool copied_in_place(const struct gs_command *cmd, struct gs_mem *src, st
     return gs_home_end(&h, err) == CL_SUCCESS;
 }
 
-static GS_COLD cl_int copy_carefully(cl_command_queue queue, const struct gs_op *op, cl_uint n_wait,
-                                     const cl_event *wait, cl_event *event)
+static GS_COLD cl_int copy_carefully(struct gs_command *cmd)
 {
+    struct gs_op *op = &cmd->op;
     gs_fast_path_look();
-    struct gs_queue *q = gs_queue_of(queue);
+    struct gs_queue *q = gs_command_begin(cmd, false);
     struct gs_mem *src = q ? gs_find(GS_MEM, op->src) : NULL, *dst = q ? gs_find(GS_MEM, op->dst) : NULL;
     const size_t size = op->region[0];
     if (!src || !dst || !gs_inside(src, op->from[0], size) || !gs_inside(dst, op->to[0], size))
-        return gs_enqueue(op, queue, n_wait, wait, event);
-    const struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
+        return gs_command_pass(cmd);
     const struct gs_side from = {.m = src, .r = gs_window_range(src, op->from[0], size)},
                          to = {.m = dst, .r = gs_window_range(dst, op->to[0], size), .covers = true};
-    struct gs_op at_home = *op;
-    at_home.whole = src->root == dst->root && from.r.begin < to.r.end && to.r.begin < from.r.end;
-    if (!at_home.whole && copied_in_place(&cmd, src, from.r, dst, to.r, event))
+    op->whole = src->root == dst->root && from.r.begin < to.r.end && to.r.begin < from.r.end; /* they overlap */
+    if (!op->whole && copied_in_place(cmd, src, from.r, dst, to.r))
         return CL_SUCCESS;
-    return gs_home_transfer(&cmd, &at_home, from, to, NULL, event);
+    return gs_home_transfer(cmd, from, to, NULL);
 }
 
 GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue command_queue, cl_mem src_buffer,
@@ -132,12 +129,13 @@ GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queu
                                                                  cl_uint num_events_in_wait_list,
                                                                  const cl_event *event_wait_list, cl_event *event)
 {
-    const struct gs_op op = gs_op_copy(src_buffer, dst_buffer, src_offset, dst_offset, size);
+    struct gs_command cmd = GS_COMMAND(.kind = GS_OP_COPY, .src = src_buffer, .dst = dst_buffer, .from = {src_offset},
+                                       .to = {dst_offset}, .region = {size, 1, 1});
     struct gs_fast_path_thread *t = gs_fast_path_thread();
     struct gs_mem *dst = gs_fast_path_may(t) ? gs_find_newest(GS_MEM, dst_buffer) : NULL;
     if (!needs_no_note(dst, dst_offset, size) || !gs_fast_path_begin(t))
-        return copy_carefully(command_queue, &op, num_events_in_wait_list, event_wait_list, event);
-    const cl_int err = gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
+        return copy_carefully(&cmd);
+    const cl_int err = gs_command_pass(&cmd);
     gs_fast_path_end(t);
     return err;
 }
@@ -147,21 +145,18 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferRect(
     const size_t *dst_origin, const size_t *region, size_t src_row_pitch, size_t src_slice_pitch, size_t dst_row_pitch,
     size_t dst_slice_pitch, cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event)
 {
-    struct gs_op op = {.kind = GS_OP_COPY_RECT,
-                       .src = src_buffer,
-                       .dst = dst_buffer,
-                       .from_pitch = {src_row_pitch, src_slice_pitch},
-                       .to_pitch = {dst_row_pitch, dst_slice_pitch}};
-    gs_set_box(&op, src_origin, dst_origin, region);
-    struct gs_queue *q = gs_queue_of(command_queue);
+    struct gs_command cmd =
+        GS_COMMAND(.kind = GS_OP_COPY_RECT, .src = src_buffer, .dst = dst_buffer,
+                   .from_pitch = {src_row_pitch, src_slice_pitch}, .to_pitch = {dst_row_pitch, dst_slice_pitch});
+    gs_set_box(&cmd.op, src_origin, dst_origin, region);
+    struct gs_queue *q = gs_command_begin(&cmd, false);
     struct gs_mem *src = q ? gs_find(GS_MEM, src_buffer) : NULL, *dst = q ? gs_find(GS_MEM, dst_buffer) : NULL;
     const struct gs_range s = gs_rect_range(src_origin, region, src_row_pitch, src_slice_pitch),
                           d = gs_rect_range(dst_origin, region, dst_row_pitch, dst_slice_pitch);
     if (!src || !dst || !gs_inside(src, s.begin, s.end - s.begin) || !gs_inside(dst, d.begin, d.end - d.begin))
-        return gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
-    const struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = num_events_in_wait_list, .wait = event_wait_list};
+        return gs_command_pass(&cmd);
     const struct gs_side from = {.m = src, .r = gs_window_range(src, s.begin, s.end - s.begin)},
                          to = {.m = dst, .r = gs_window_range(dst, d.begin, d.end - d.begin)};
-    op.whole = src->root == dst->root;
-    return gs_home_transfer(&cmd, &op, from, to, NULL, event);
+    cmd.op.whole = src->root == dst->root;
+    return gs_home_transfer(&cmd, from, to, NULL);
 }

@@ -155,11 +155,14 @@ static cl_int write_here(struct gs_home *h, struct gs_mem *m, const struct gs_ex
     return err ? err : gs_write_staged(h, m->root, s->v, s->n, queue, marker, ready, own);
 }
 
-bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
-                        cl_bool blocking, cl_event *own)
+bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, cl_event *own)
 {
+    const struct gs_op *op = &h->cmd.op;
+    const size_t offset = op->to[0], size = op->region[0];
+    const bool blocking = op->blocking;
+    void *ptr = op->ptr;
     const struct gs_range r = gs_window_range(m, offset, size);
-    const struct gs_staged all = gs_staged_run(NULL, 0, true, r.begin, size, (void *)(uintptr_t)ptr);
+    const struct gs_staged all = gs_staged_run(NULL, 0, true, r.begin, size, ptr);
     struct gs_queue *q = h->cmd.q;
     struct gs_extents s = {0};
     struct gs_events ready = {0};

@@ -4,9 +4,10 @@
 #include "shim/memory/host.h"
 #include "shim/record/enqueue.h"
 
-void gs_home_begin(struct gs_home *h, struct gs_queue *q, bool reads, cl_uint n_wait, const cl_event *wait)
+void gs_home_begin(struct gs_home *h, const struct gs_command *cmd, bool reads)
 {
-    *h = (struct gs_home){.cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait}, .n = n_wait, .v = wait};
+    struct gs_queue *q = cmd->q;
+    *h = (struct gs_home){.cmd = *cmd, .n = cmd->n_wait, .v = cmd->wait};
     h->by_units = gs_scheduled();
     h->put.q = q;
     if (h->by_units)
@@ -225,17 +226,20 @@ bool gs_staged_rect(struct gs_staged *t, const struct gs_mem *m, bool write, con
     return t->region[0] >= least_row;
 }
 
-bool gs_home_beside(struct gs_home *h, struct gs_mem *m, cl_command_type type, bool waits, const struct gs_staged *t,
-                    cl_event *own)
+bool gs_home_beside(struct gs_home *h, struct gs_mem *m, const struct gs_staged *t, cl_event *own)
 {
+    const struct gs_command *cmd = &h->cmd;
     const uint64_t bytes = (uint64_t)t->region[0] * t->region[1] * t->region[2] * t->element;
-    return !h->err && !h->n == !h->v && gs_staging_way(h->cmd.q, t->host.at, bytes, false) == GS_STAGED_BESIDE &&
-           gs_carry_beside(h->cmd.q, m, type, waits, t, 1, h->n, h->v, own) == CL_SUCCESS;
+    return !h->err && !h->n == !h->v && gs_staging_way(cmd->q, t->host.at, bytes, false) == GS_STAGED_BESIDE &&
+           gs_carry_beside(cmd->q, m, gs_op_command_type(&cmd->op), cmd->op.blocking, t, 1, h->n, h->v, own) ==
+               CL_SUCCESS;
 }
 
 cl_int gs_read_beside(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *t,
-                      cl_command_type type, bool waits, cl_event *own)
+                      cl_event *own)
 {
+    const cl_command_type type = gs_op_command_type(&cmd->op);
+    const bool waits = cmd->op.blocking;
     struct gs_queue *q = cmd->q;
     struct gs_events ready = {0};
     struct gs_extents s = {0};
@@ -264,14 +268,14 @@ cl_int gs_read_beside(struct gs_command *cmd, struct gs_mem *m, struct gs_range 
 }
 
 cl_int gs_read_from_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
-                           cl_command_type type, cl_event *event)
+                           cl_event *event)
 {
     struct gs_events done = {0};
     unsigned device[GS_MOST_PIECES] = {0};
     pthread_mutex_lock(&cmd->ctx->lock);
     cl_int err = gs_host_read(cmd, root, r, t, &done, device, GS_MOST_PIECES);
     if (!err)
-        err = gs_finish_command(cmd->q, type, &done, device, event);
+        err = gs_finish_command(cmd->q, gs_op_command_type(&cmd->op), &done, device, event);
     if (err)
         gs_command_flush(cmd->q);
     pthread_mutex_unlock(&cmd->ctx->lock);
@@ -282,19 +286,19 @@ cl_int gs_read_from_places(struct gs_command *cmd, struct gs_mem *root, struct g
     return err;
 }
 
-cl_int gs_home_wait(cl_int err, cl_bool blocking, cl_event own, cl_event *event)
+cl_int gs_home_wait(const struct gs_command *cmd, cl_int err, cl_event own)
 {
     if (err)
         return err;
-    if (blocking) {
+    if (cmd->op.blocking) {
         err = gs_real()->clWaitForEvents(1, &own);
         if (err)
             gs_await_parts(own);
         err = err ? err : gs_carried_error(own);
         gs_job_look();
     }
-    if (event && !err)
-        *event = own;
+    if (cmd->event && !err)
+        *cmd->event = own;
     else if (own)
         clReleaseEvent(own);
     return err;
@@ -329,34 +333,27 @@ cl_int gs_home_image_finish(struct gs_home *h, cl_int err, cl_command_type type,
     return err;
 }
 
-cl_int gs_home_image_end(struct gs_home *h, cl_int err, cl_command_type type, cl_bool blocking, cl_event own,
-                         cl_event *event)
-{
-    err = gs_home_image_finish(h, err, type, &own);
-    return gs_home_wait(gs_home_end(h, err), blocking, own, event);
-}
-
 bool gs_range_at_home(struct gs_queue *q, struct gs_mem *m, struct gs_range r)
 {
     GS_LOCKED(&q->o.ctx->lock);
     return gs_at_home(m->root, r);
 }
 
-bool gs_home_await_before(struct gs_queue *q, cl_bool blocking, cl_uint n_wait, const cl_event *wait)
+bool gs_home_await_before(const struct gs_command *cmd)
 {
-    if (!blocking || q->out_of_order || !gs_scheduled() || !gs_queue_await(q, false))
+    if (!cmd->op.blocking || cmd->q->out_of_order || !gs_scheduled() || !gs_queue_await(cmd->q, false))
         return false;
-    if (n_wait && wait)
-        gs_real()->clWaitForEvents(n_wait, wait);
+    if (cmd->n_wait && cmd->wait)
+        gs_real()->clWaitForEvents(cmd->n_wait, cmd->wait);
     return true;
 }
 
-cl_int gs_home_end_and_wait(struct gs_home *h, cl_int err, cl_bool blocking, cl_event own, cl_event *event)
+cl_int gs_home_end_and_wait(struct gs_home *h, cl_int err, cl_event own)
 {
-    err = gs_home_wait(gs_home_end(h, err), blocking, own, event);
+    err = gs_home_wait(&h->cmd, gs_home_end(h, err), own);
     if (gs_unit_is(&h->unit, GS_UNIT_SUBMITTED))
         gs_unit_over(&h->unit);
-    if (!err && blocking && h->by_units && !h->cmd.q->out_of_order)
+    if (!err && h->cmd.op.blocking && h->by_units && !h->cmd.q->out_of_order)
         gs_queue_drained(h->cmd.q, h->upto);
     return err;
 }
@@ -366,63 +363,56 @@ static bool is_read(const struct gs_op *op)
     return gs_op_is_by_host(op) && op->src;
 }
 
-/* Is it carried out beside the application? *own is its event then. */
-static bool goes_beside(struct gs_home *h, const struct gs_op *op, struct gs_mem *m, const struct gs_staged *staged,
-                        cl_event *own)
-{
-    return staged && !h->err && gs_home_beside(h, m, gs_op_command_type(op), op->blocking, staged, own);
-}
-
 /* By a call of the driver that blocks, without the context's lock. */
-static cl_int transfer_blocking(struct gs_home *h, const struct gs_op *op, struct gs_side dst, cl_command_queue queue,
-                                cl_event *event)
+static cl_int transfer_blocking(struct gs_home *h, struct gs_side dst, cl_command_queue queue)
 {
-    if (is_read(op)) {
+    const struct gs_command *cmd = &h->cmd;
+    if (is_read(&cmd->op)) {
         gs_home_end(h, CL_SUCCESS);
-        return gs_enqueue(op, queue, h->cmd.n_wait, h->cmd.wait, event);
+        return gs_enqueue(&cmd->op, queue, cmd->n_wait, cmd->wait, cmd->event);
     }
     gs_home_open(h, dst.m, dst.r);
-    const cl_int err = gs_enqueue(op, queue, h->n, h->v, event);
+    const cl_int err = gs_enqueue(&cmd->op, queue, h->n, h->v, cmd->event);
     gs_home_close(h, dst.m, dst.r, err);
     return gs_home_end(h, err);
 }
 
-cl_int gs_home_transfer(const struct gs_command *cmd, const struct gs_op *op, struct gs_side src, struct gs_side dst,
-                        const struct gs_staged *staged, cl_event *event)
+cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct gs_side dst,
+                        const struct gs_staged *staged)
 {
+    const struct gs_op *op = &cmd->op;
     const cl_command_type type = gs_op_command_type(op);
-    const bool reads = is_read(op);
+    const bool reads = is_read(op), of_image = gs_op_is_of_image(op);
     struct gs_op once = *op;
     struct gs_home h;
     cl_event own = NULL;
-    gs_home_begin(&h, cmd->q, !dst.m, cmd->n_wait, cmd->wait);
+    gs_home_begin(&h, cmd, !dst.m);
     gs_home_need(&h, src.m, src.r);
     if (dst.covers)
         gs_home_claim(&h, dst.m);
     else
         gs_home_need(&h, dst.m, dst.r);
     cl_int err = gs_home_ready(&h);
-    if (goes_beside(&h, op, reads ? src.m : dst.m, staged, &own)) {
+    if (!err && staged && gs_home_beside(&h, reads ? src.m : dst.m, staged, &own)) {
         if (reads && h.by_units)
             gs_job_reads();
         gs_home_wrote(&h, dst.m, dst.r);
-        return gs_home_wait(gs_home_end(&h, err), op->blocking, own, event);
+        return gs_home_wait(cmd, gs_home_end(&h, err), own);
     }
-    const bool of_image = gs_op_is_of_image(op);
-    cl_command_queue queue = err ? NULL : of_image ? gs_home_image_queue(&h) : cmd->q->o.handle;
-    err = h.err;
+    cl_command_queue queue = err ? NULL : of_image ? gs_home_image_queue(&h) : cmd->queue;
     const bool elsewhere = of_image && cmd->ctx->parent; /* in a queue that isn't the application's */
+    err = h.err;
     /* What a read needed to come home has yet to do so. */
     if (!err && op->blocking && !h.by_units && !elsewhere && !(reads && h.extra.n))
-        return transfer_blocking(&h, op, dst, queue, event);
+        return transfer_blocking(&h, dst, queue);
     once.blocking = CL_FALSE;
     if (!err)
-        err = gs_home_run(&h, queue, &once, type, elsewhere || op->blocking || event ? &own : NULL);
+        err = gs_home_run(&h, queue, &once, type, elsewhere || op->blocking || cmd->event ? &own : NULL);
     if (reads && h.by_units)
         gs_job_reads();
     if (!err)
         gs_home_wrote(&h, dst.m, dst.r);
     if (of_image)
         err = gs_home_image_finish(&h, err, type, &own);
-    return gs_home_wait(gs_home_end(&h, err), op->blocking, own, event);
+    return gs_home_wait(cmd, gs_home_end(&h, err), own);
 }

@@ -68,20 +68,23 @@ static bool is_beside(struct gs_queue *q, const struct gs_staged *t)
     return way == GS_STAGED_BESIDE;
 }
 
-/* The objects of an image command, and what it does to them; the driver carries it out where we know neither. */
-struct call {
-    struct gs_command cmd;
+/* The objects of ours that an image command is about, if it is one that we look into. */
+struct objects {
     struct gs_mem *src, *dst;
 };
 
-static struct call look_up(cl_command_queue queue, const struct gs_op *op, cl_uint n_wait, const cl_event *wait)
+static struct objects look_up(struct gs_command *cmd)
 {
-    struct gs_queue *q = gs_image_queue_of(queue);
-    return (struct call){
-        .cmd = {.ctx = q ? q->o.ctx : NULL, .q = q, .n_wait = n_wait, .wait = wait},
-        .src = q && op->src ? gs_find(GS_MEM, op->src) : NULL,
-        .dst = q && op->dst ? gs_find(GS_MEM, op->dst) : NULL,
-    };
+    const struct gs_op *op = &cmd->op;
+    if (!gs_command_begin(cmd, true) || op->no_from || op->no_to || op->no_region)
+        return (struct objects){0};
+    return (struct objects){.src = op->src ? gs_find(GS_MEM, op->src) : NULL,
+                            .dst = op->dst ? gs_find(GS_MEM, op->dst) : NULL};
+}
+
+static cl_int copy(struct gs_command *cmd, struct gs_side src, struct gs_side dst)
+{
+    return src.m || dst.m ? gs_home_transfer(cmd, src, dst, NULL) : gs_command_pass(cmd);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queue, cl_mem image, cl_bool blocking_read,
@@ -91,29 +94,24 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queu
 {
     GS_CALL("clEnqueueReadImage");
     count(GS_PATH_APP_READ, image, region);
-    struct gs_op op = {.kind = GS_OP_READ_IMAGE,
-                       .blocking = blocking_read,
-                       .src = image,
-                       .to_pitch = {row_pitch, slice_pitch},
-                       .ptr = ptr};
-    gs_set_box(&op, origin, none, region);
-    struct call c = look_up(command_queue, &op, num_events_in_wait_list, event_wait_list);
-    struct gs_mem *m = c.src;
-    if (!m || !origin || !region)
-        return gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
+    struct gs_command cmd = GS_COMMAND(.kind = GS_OP_READ_IMAGE, .blocking = blocking_read, .src = image,
+                                       .to_pitch = {row_pitch, slice_pitch}, .ptr = ptr);
+    gs_set_box(&cmd.op, origin, none, region);
+    struct gs_mem *m = look_up(&cmd).src;
+    if (!m)
+        return gs_command_pass(&cmd);
     struct gs_staged t;
     cl_event own = NULL;
     const struct gs_side from = box(m, origin, region);
     const bool texels = !num_events_in_wait_list == !event_wait_list &&
                         staged_texels(&t, m, false, origin, region, row_pitch, slice_pitch, ptr);
-    if (texels && is_beside(c.cmd.q, &t) &&
-        gs_read_beside(&c.cmd, m, from.r, &t, CL_COMMAND_READ_IMAGE, blocking_read, &own) == CL_SUCCESS)
-        return gs_home_wait(CL_SUCCESS, blocking_read, own, event);
-    if (texels && !gs_scheduled() && !gs_range_at_home(c.cmd.q, m, from.r)) {
-        const cl_int err = gs_read_from_places(&c.cmd, m, from.r, &t, CL_COMMAND_READ_IMAGE, &own);
-        return gs_home_wait(err, blocking_read, own, event);
+    if (texels && is_beside(cmd.q, &t) && gs_read_beside(&cmd, m, from.r, &t, &own) == CL_SUCCESS)
+        return gs_home_wait(&cmd, CL_SUCCESS, own);
+    if (texels && !gs_scheduled() && !gs_range_at_home(cmd.q, m, from.r)) {
+        const cl_int err = gs_read_from_places(&cmd, m, from.r, &t, &own);
+        return gs_home_wait(&cmd, err, own);
     }
-    return gs_home_transfer(&c.cmd, &op, from, nothing, NULL, event);
+    return gs_home_transfer(&cmd, from, nothing, NULL);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue command_queue, cl_mem image,
@@ -124,18 +122,16 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue command_que
 {
     GS_CALL("clEnqueueWriteImage");
     count(GS_PATH_APP_WRITE, image, region);
-    struct gs_op op = {.kind = GS_OP_WRITE_IMAGE,
-                       .blocking = blocking_write,
-                       .dst = image,
-                       .from_pitch = {input_row_pitch, input_slice_pitch},
-                       .ptr = (void *)(uintptr_t)ptr};
-    gs_set_box(&op, none, origin, region);
-    const struct call c = look_up(command_queue, &op, num_events_in_wait_list, event_wait_list);
-    if (!c.dst || !origin || !region)
-        return gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
+    struct gs_command cmd =
+        GS_COMMAND(.kind = GS_OP_WRITE_IMAGE, .blocking = blocking_write, .dst = image,
+                   .from_pitch = {input_row_pitch, input_slice_pitch}, .ptr = (void *)(uintptr_t)ptr);
+    gs_set_box(&cmd.op, none, origin, region);
+    struct gs_mem *m = look_up(&cmd).dst;
+    if (!m)
+        return gs_command_pass(&cmd);
     struct gs_staged t;
-    const bool texels = staged_texels(&t, c.dst, true, origin, region, input_row_pitch, input_slice_pitch, ptr);
-    return gs_home_transfer(&c.cmd, &op, nothing, box(c.dst, origin, region), texels ? &t : NULL, event);
+    const bool texels = staged_texels(&t, m, true, origin, region, input_row_pitch, input_slice_pitch, ptr);
+    return gs_home_transfer(&cmd, nothing, box(m, origin, region), texels ? &t : NULL);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue command_queue, cl_mem image, const void *fill_color,
@@ -143,14 +139,14 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue command_queu
                                                    cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
                                                    cl_event *event)
 {
-    struct gs_op op = {.kind = GS_OP_FILL_IMAGE, .dst = image, .pattern = fill_color};
-    gs_set_box(&op, none, origin, region);
-    const struct call c = look_up(command_queue, &op, num_events_in_wait_list, event_wait_list);
-    if (!c.dst || !fill_color || !origin || !region)
-        return gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
+    struct gs_command cmd = GS_COMMAND(.kind = GS_OP_FILL_IMAGE, .dst = image, .pattern = fill_color);
+    gs_set_box(&cmd.op, none, origin, region);
+    struct gs_mem *m = look_up(&cmd).dst;
+    if (!m || !fill_color)
+        return gs_command_pass(&cmd);
     /* Of a depth image a float, else four components. */
-    op.pattern_bytes = (c.dst->format.image_channel_order == CL_DEPTH ? 1 : 4) * sizeof(cl_uint);
-    return gs_home_transfer(&c.cmd, &op, nothing, box(c.dst, origin, region), NULL, event);
+    cmd.op.pattern_bytes = (m->format.image_channel_order == CL_DEPTH ? 1 : 4) * sizeof(cl_uint);
+    return gs_home_transfer(&cmd, nothing, box(m, origin, region), NULL);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue command_queue, cl_mem src_image, cl_mem dst_image,
@@ -158,12 +154,10 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue command_queu
                                                    const size_t *region, cl_uint num_events_in_wait_list,
                                                    const cl_event *event_wait_list, cl_event *event)
 {
-    struct gs_op op = {.kind = GS_OP_COPY_IMAGE, .src = src_image, .dst = dst_image};
-    gs_set_box(&op, src_origin, dst_origin, region);
-    const struct call c = look_up(command_queue, &op, num_events_in_wait_list, event_wait_list);
-    if ((!c.src && !c.dst) || !src_origin || !dst_origin || !region)
-        return gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
-    return gs_home_transfer(&c.cmd, &op, box(c.src, src_origin, region), box(c.dst, dst_origin, region), NULL, event);
+    struct gs_command cmd = GS_COMMAND(.kind = GS_OP_COPY_IMAGE, .src = src_image, .dst = dst_image);
+    gs_set_box(&cmd.op, src_origin, dst_origin, region);
+    const struct objects o = look_up(&cmd);
+    return copy(&cmd, box(o.src, src_origin, region), box(o.dst, dst_origin, region));
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue command_queue, cl_mem src_image,
@@ -172,12 +166,10 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue comm
                                                            cl_uint num_events_in_wait_list,
                                                            const cl_event *event_wait_list, cl_event *event)
 {
-    struct gs_op op = {.kind = GS_OP_IMAGE_TO_BUFFER, .src = src_image, .dst = dst_buffer};
-    gs_set_box(&op, src_origin, (const size_t[3]){dst_offset}, region);
-    const struct call c = look_up(command_queue, &op, num_events_in_wait_list, event_wait_list);
-    if ((!c.src && !c.dst) || !src_origin || !region)
-        return gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
-    return gs_home_transfer(&c.cmd, &op, box(c.src, src_origin, region), whole(c.dst), NULL, event);
+    struct gs_command cmd = GS_COMMAND(.kind = GS_OP_IMAGE_TO_BUFFER, .src = src_image, .dst = dst_buffer);
+    gs_set_box(&cmd.op, src_origin, (const size_t[3]){dst_offset}, region);
+    const struct objects o = look_up(&cmd);
+    return copy(&cmd, box(o.src, src_origin, region), whole(o.dst));
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue command_queue, cl_mem src_buffer,
@@ -186,10 +178,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue comm
                                                            cl_uint num_events_in_wait_list,
                                                            const cl_event *event_wait_list, cl_event *event)
 {
-    struct gs_op op = {.kind = GS_OP_BUFFER_TO_IMAGE, .src = src_buffer, .dst = dst_image};
-    gs_set_box(&op, (const size_t[3]){src_offset}, dst_origin, region);
-    const struct call c = look_up(command_queue, &op, num_events_in_wait_list, event_wait_list);
-    if ((!c.src && !c.dst) || !dst_origin || !region)
-        return gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
-    return gs_home_transfer(&c.cmd, &op, whole(c.src), box(c.dst, dst_origin, region), NULL, event);
+    struct gs_command cmd = GS_COMMAND(.kind = GS_OP_BUFFER_TO_IMAGE, .src = src_buffer, .dst = dst_image);
+    gs_set_box(&cmd.op, (const size_t[3]){src_offset}, dst_origin, region);
+    const struct objects o = look_up(&cmd);
+    return copy(&cmd, whole(o.src), box(o.dst, dst_origin, region));
 }

@@ -311,31 +311,31 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel kernel, cl_dev
                                               input_value, param_value_size, param_value, param_value_size_ret);
 }
 
-static GS_COLD cl_int launch(cl_command_queue queue, const struct gs_op *op, cl_uint n_wait, const cl_event *wait,
-                             cl_event *event)
+static GS_COLD cl_int launch(struct gs_command *cmd)
 {
     GS_CALL("clEnqueueNDRangeKernel");
-    struct gs_queue *q = gs_find(GS_QUEUE, queue);
-    struct gs_kernel *k = q ? gs_find(GS_KERNEL, op->kernel) : NULL;
+    struct gs_queue *q = gs_find(GS_QUEUE, cmd->queue);
+    struct gs_kernel *k = q ? gs_find(GS_KERNEL, cmd->op.kernel) : NULL;
     gs_fast_path_look();
     if (q)
         gs_timeline_enqueue(q->timeline);
     if (q && (!k || k->o.ctx != q->o.ctx))
-        gs_queue_close(queue);
+        gs_queue_close(cmd->queue);
     if (!k || k->o.ctx != q->o.ctx)
-        return gs_enqueue(op, queue, n_wait, wait, event);
-    return gs_launch(q, k, op, n_wait, wait, event);
+        return gs_command_pass(cmd);
+    cmd->q = q;
+    cmd->ctx = q->o.ctx;
+    return gs_launch(cmd, k);
 }
 
 /* Under a daemon: without a unit, if this thread goes alone there. */
-static __attribute__((hot, noinline)) cl_int launch_scheduled(cl_command_queue queue, const struct gs_op *op,
-                                                              cl_uint n_wait, const cl_event *wait, cl_event *event)
+static __attribute__((hot, noinline)) cl_int launch_scheduled(struct gs_command *cmd)
 {
     struct gs_fast_path_thread *t = gs_fast_path_thread();
-    if (!gs_alone_goes(t, queue) || !gs_alone_takes(t, queue, op, n_wait))
-        return launch(queue, op, n_wait, wait, event);
-    const cl_int err = gs_enqueue(op, queue, n_wait, wait, event);
-    gs_alone_enqueued(t, event, err);
+    if (!gs_alone_goes(t, cmd->queue) || !gs_alone_takes(t, cmd->queue, &cmd->op, cmd->n_wait))
+        return launch(cmd);
+    const cl_int err = gs_command_pass(cmd);
+    gs_alone_enqueued(t, cmd->event, err);
     gs_fast_path_end(t);
     return err;
 }
@@ -358,14 +358,19 @@ GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_q
                                                                     cl_uint num_events_in_wait_list,
                                                                     const cl_event *event_wait_list, cl_event *event)
 {
-    const struct gs_op op = gs_op_launch(kernel, work_dim, global_work_offset, global_work_size, local_work_size);
+    struct gs_command cmd = {.op =
+                                 gs_op_launch(kernel, work_dim, global_work_offset, global_work_size, local_work_size),
+                             .queue = command_queue,
+                             .n_wait = num_events_in_wait_list,
+                             .wait = event_wait_list,
+                             .event = event};
     if (gs_fast_path_cares(GS_CARE_DAEMON))
-        return launch_scheduled(command_queue, &op, num_events_in_wait_list, event_wait_list, event);
+        return launch_scheduled(&cmd);
     struct gs_fast_path_thread *t = gs_fast_path_thread();
     struct gs_kernel *k = gs_fast_path_may(t) ? gs_find_newest(GS_KERNEL, kernel) : NULL;
-    if (!k || !passes(k, &op) || !gs_fast_path_begin(t))
-        return launch(command_queue, &op, num_events_in_wait_list, event_wait_list, event);
-    const cl_int err = gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
+    if (!k || !passes(k, &cmd.op) || !gs_fast_path_begin(t))
+        return launch(&cmd);
+    const cl_int err = gs_command_pass(&cmd);
     gs_fast_path_end(t);
     return err;
 }
@@ -375,9 +380,9 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueTask(cl_command_queue command_queue, cl
                                               cl_event *event)
 {
     static const size_t one = 1;
-    const struct gs_op op = {.kind = GS_OP_TASK, .kernel = kernel};
-    if (!gs_queue_of(command_queue) || !gs_find(GS_KERNEL, kernel))
-        return gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
+    struct gs_command cmd = GS_COMMAND(.kind = GS_OP_TASK, .kernel = kernel);
+    if (!gs_command_begin(&cmd, false) || !gs_find(GS_KERNEL, kernel))
+        return gs_command_pass(&cmd);
     return clEnqueueNDRangeKernel(command_queue, kernel, 1, NULL, &one, &one, num_events_in_wait_list, event_wait_list,
                                   event);
 }
@@ -388,18 +393,13 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue command_q
                                                       const void **args_mem_loc, cl_uint num_events_in_wait_list,
                                                       const cl_event *event_wait_list, cl_event *event)
 {
-    struct gs_queue *q = gs_queue_of(command_queue);
-    const struct gs_op op = {.kind = GS_OP_NATIVE,
-                             .function = user_func,
-                             .args = args,
-                             .args_bytes = cb_args,
-                             .n_mems = num_mem_objects,
-                             .mems = mem_list,
-                             .places = args_mem_loc};
+    struct gs_command cmd = GS_COMMAND(.kind = GS_OP_NATIVE, .function = user_func, .args = args, .args_bytes = cb_args,
+                                       .n_mems = num_mem_objects, .mems = mem_list, .places = args_mem_loc);
+    struct gs_queue *q = gs_command_begin(&cmd, false);
     if (!q || (num_mem_objects && !mem_list))
-        return gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
+        return gs_command_pass(&cmd);
     struct gs_home h;
-    gs_home_begin(&h, q, false, num_events_in_wait_list, event_wait_list);
+    gs_home_begin(&h, &cmd, false);
     for (cl_uint i = 0; i < num_mem_objects; i++) {
         struct gs_mem *m = gs_find(GS_MEM, mem_list[i]);
         if (m)
@@ -407,7 +407,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue command_q
     }
     cl_int err = gs_home_ready(&h);
     if (!err)
-        err = gs_enqueue(&op, command_queue, h.n, h.v, event);
+        err = gs_enqueue(&cmd.op, command_queue, h.n, h.v, event);
     gs_timeline_enqueue_untracked(q->timeline); /* no unit tells of it */
     for (cl_uint i = 0; i < num_mem_objects && !err; i++) {
         struct gs_mem *m = gs_find(GS_MEM, mem_list[i]);

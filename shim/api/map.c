@@ -66,10 +66,10 @@ static bool is_read_beyond(const struct gs_mem *m, cl_map_flags flags)
 
 /* Brings the range home; the application's map waits for it. With a blocking map, `wait` gives the driver's wait list.
  */
-static cl_int prepare(struct gs_home *h, struct gs_queue *q, struct gs_mem *m, struct gs_range r, cl_map_flags flags,
-                      cl_uint n_wait, const cl_event *wait)
+static cl_int prepare(struct gs_home *h, const struct gs_command *cmd, struct gs_mem *m, struct gs_range r,
+                      cl_map_flags flags)
 {
-    gs_home_begin(h, q, flags & CL_MAP_READ, n_wait, wait);
+    gs_home_begin(h, cmd, flags & CL_MAP_READ);
     if (flags & CL_MAP_WRITE_INVALIDATE_REGION)
         gs_home_claim(h, m);
     else
@@ -213,11 +213,10 @@ static void *hand_out(void *ptr, cl_int err, cl_int *errcode_ret)
 }
 
 /* As the driver does it. */
-static void *map_plainly(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
-                         cl_event *event, cl_int *errcode_ret)
+static void *map_plainly(const struct gs_command *cmd, cl_int *errcode_ret)
 {
-    const cl_int err = gs_enqueue(op, queue, n_wait, wait, event);
-    return hand_out(*op->mapped, err, errcode_ret);
+    const cl_int err = gs_command_pass(cmd);
+    return hand_out(*cmd->op.mapped, err, errcode_ret);
 }
 
 CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_map,
@@ -226,41 +225,37 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue
                                                   cl_event *event, cl_int *errcode_ret)
 {
     GS_CALL("clEnqueueMapBuffer");
-    struct gs_queue *q = gs_queue_of(command_queue);
-    struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
     void *ptr = NULL;
-    struct gs_op op = {.kind = GS_OP_MAP_BUFFER,
-                       .blocking = blocking_map,
-                       .src = buffer,
-                       .from = {offset},
-                       .region = {size, 1, 1},
-                       .map_flags = map_flags,
-                       .mapped = &ptr};
+    struct gs_command cmd =
+        GS_COMMAND(.kind = GS_OP_MAP_BUFFER, .blocking = blocking_map, .src = buffer, .from = {offset},
+                   .region = {size, 1, 1}, .map_flags = map_flags, .mapped = &ptr);
+    struct gs_mem *m = gs_command_begin(&cmd, false) ? gs_find(GS_MEM, buffer) : NULL;
     if (!m || !gs_inside(m, offset, size))
-        return map_plainly(&op, command_queue, num_events_in_wait_list, event_wait_list, event, errcode_ret);
+        return map_plainly(&cmd, errcode_ret);
     const struct gs_range r = gs_window_range(m, offset, size);
+    struct gs_op once = cmd.op;
     struct gs_home h;
     cl_event own;
-    cl_int err = prepare(&h, q, m, r, map_flags, num_events_in_wait_list, event_wait_list);
+    cl_int err = prepare(&h, &cmd, m, r, map_flags);
     const bool ours = !err && map_ours(&h, m, map_flags, offset, size, &ptr, &own);
     if (!err && !ours && blocking_map && !h.by_units) {
         struct gs_mapping *map = open_map(&h, m, r, map_flags);
-        err = gs_enqueue(&op, command_queue, h.n, h.v, event);
+        err = gs_enqueue(&cmd.op, command_queue, h.n, h.v, event);
         close_map(&h, m, map, ptr, err);
         return hand_out(ptr, gs_home_end(&h, err), errcode_ret);
     }
+    once.blocking = CL_FALSE;
     if (!err && !ours) {
         gs_home_hold(&h, command_queue);
-        op.blocking = CL_FALSE;
-        err = gs_enqueue(&op, command_queue, h.n, h.v, &own);
+        err = gs_enqueue(&once, command_queue, h.n, h.v, &own);
         err = given(&h, map_flags, err, own);
     }
     const struct gs_mapping what = {.ptr = ptr, .range = r, .ours = ours};
     if ((err || !remember(m, &what, map_flags)) && ours)
         err = CL_OUT_OF_HOST_MEMORY;
-    err = gs_home_wait(gs_home_end(&h, err), blocking_map, own, event);
+    err = gs_home_wait(&cmd, gs_home_end(&h, err), own);
     if (err && ours)
-        map_failed(q->o.ctx, m, ptr);
+        map_failed(cmd.ctx, m, ptr);
     return hand_out(ptr, err, errcode_ret);
 }
 
@@ -271,27 +266,22 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
                                                  cl_event *event, cl_int *errcode_ret)
 {
     GS_CALL("clEnqueueMapImage");
-    struct gs_queue *q = gs_image_queue_of(command_queue);
-    struct gs_mem *m = q ? gs_find(GS_MEM, image) : NULL;
     void *ptr = NULL;
-    struct gs_op op = {.kind = GS_OP_MAP_IMAGE,
-                       .blocking = blocking_map,
-                       .src = image,
-                       .map_flags = map_flags,
-                       .mapped = &ptr,
-                       .row_pitch = image_row_pitch,
-                       .slice_pitch = image_slice_pitch};
-    gs_set_box(&op, origin, NULL, region);
+    struct gs_command cmd =
+        GS_COMMAND(.kind = GS_OP_MAP_IMAGE, .blocking = blocking_map, .src = image, .map_flags = map_flags,
+                   .mapped = &ptr, .row_pitch = image_row_pitch, .slice_pitch = image_slice_pitch);
+    gs_set_box(&cmd.op, origin, NULL, region);
+    struct gs_mem *m = gs_command_begin(&cmd, true) ? gs_find(GS_MEM, image) : NULL;
     if (!m)
-        return map_plainly(&op, command_queue, num_events_in_wait_list, event_wait_list, event, errcode_ret);
+        return map_plainly(&cmd, errcode_ret);
     bool covers;
     const struct gs_range r = gs_image_range(m, origin, region, &covers);
+    struct gs_op once = cmd.op;
     struct gs_home h;
     struct gs_mapping box = {.range = r};
     cl_event own = NULL;
     /* The region may be a part of its rows: the rest must be right. */
-    cl_int err = prepare(&h, q, m, r, map_flags & ~(cl_map_flags)CL_MAP_WRITE_INVALIDATE_REGION,
-                         num_events_in_wait_list, event_wait_list);
+    cl_int err = prepare(&h, &cmd, m, r, map_flags & ~(cl_map_flags)CL_MAP_WRITE_INVALIDATE_REGION);
     if (!err && lay_out(&box, m, origin, region, image_row_pitch, image_slice_pitch) &&
         map_image_ours(&h, m, map_flags, &box, &own)) {
         if (map_flags & CL_MAP_READ)
@@ -301,28 +291,29 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
             *image_slice_pitch = m->band_dim == 2 ? box.pitch[1] : 0;
         box.ours = true;
         err = remember(m, &box, map_flags) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-        err = gs_home_wait(gs_home_end(&h, err), blocking_map, own, event);
+        err = gs_home_wait(&cmd, gs_home_end(&h, err), own);
         if (err)
-            map_failed(q->o.ctx, m, box.ptr);
+            map_failed(cmd.ctx, m, box.ptr);
         return hand_out(box.ptr, err, errcode_ret);
     }
     cl_command_queue queue = err ? NULL : gs_home_image_queue(&h);
     err = h.err;
-    if (gs_home_image_blocks(&h, blocking_map)) {
+    if (!err && blocking_map && !h.by_units && !cmd.ctx->parent) {
         struct gs_mapping *map = open_map(&h, m, r, map_flags);
-        err = gs_enqueue(&op, queue, h.n, h.v, event);
+        err = gs_enqueue(&cmd.op, queue, h.n, h.v, event);
         close_map(&h, m, map, ptr, err);
         return hand_out(ptr, gs_home_end(&h, err), errcode_ret);
     }
     if (!err)
         gs_home_hold(&h, queue);
-    op.blocking = CL_FALSE;
+    once.blocking = CL_FALSE;
     if (!err)
-        err = gs_enqueue(&op, queue, h.n, h.v, &own);
+        err = gs_enqueue(&once, queue, h.n, h.v, &own);
     err = given(&h, map_flags, err, own);
     if (!err)
         remember(m, &(struct gs_mapping){.ptr = ptr, .range = r}, map_flags);
-    err = gs_home_image_end(&h, err, CL_COMMAND_MAP_IMAGE, blocking_map, own, event);
+    err = gs_home_image_finish(&h, err, CL_COMMAND_MAP_IMAGE, &own);
+    err = gs_home_wait(&cmd, gs_home_end(&h, err), own);
     return hand_out(ptr, err, errcode_ret);
 }
 
@@ -330,15 +321,14 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command
                                                         cl_uint num_events_in_wait_list,
                                                         const cl_event *event_wait_list, cl_event *event)
 {
-    struct gs_queue *q = gs_queue_of(command_queue);
-    struct gs_mem *m = q ? gs_find(GS_MEM, memobj) : NULL;
-    const struct gs_op op = {.kind = GS_OP_UNMAP, .dst = memobj, .ptr = mapped_ptr};
+    struct gs_command cmd = GS_COMMAND(.kind = GS_OP_UNMAP, .dst = memobj, .ptr = mapped_ptr);
+    struct gs_mem *m = gs_command_begin(&cmd, false) ? gs_find(GS_MEM, memobj) : NULL;
     if (!m)
-        return gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
+        return gs_command_pass(&cmd);
     struct gs_home h;
     cl_event own, *out;
     cl_int err;
-    gs_home_begin(&h, q, true, num_events_in_wait_list, event_wait_list);
+    gs_home_begin(&h, &cmd, true);
     struct gs_mapping *map = m->mappings;
     while (map && map->ptr != mapped_ptr)
         map = map->next;
@@ -348,7 +338,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command
         gs_home_hold(&h, command_queue);
         own = NULL;
         out = event || !h.held ? event : &own; /* the application's place where nobody else needs it */
-        err = gs_enqueue(&op, command_queue, h.n, h.v, out);
+        err = gs_enqueue(&cmd.op, command_queue, h.n, h.v, out);
         err = gs_home_given(&h, err, out ? *out : NULL);
         if (!err && own)
             gs_real()->clReleaseEvent(own);
@@ -359,5 +349,5 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command
     if (!err && map)
         forget_mapping(m, map);
     err = gs_home_end(&h, err);
-    return handed_out ? gs_home_wait(err, CL_FALSE, own, event) : err;
+    return handed_out ? gs_home_wait(&cmd, err, own) : err;
 }

@@ -38,7 +38,7 @@ struct gs_home {
 };
 
 /* reads: it gets results for the host, or ends the host's access to them. */
-void gs_home_begin(struct gs_home *h, struct gs_queue *q, bool reads, cl_uint n_wait, const cl_event *wait);
+void gs_home_begin(struct gs_home *h, const struct gs_command *cmd, bool reads);
 void gs_home_need(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
 /* For an object that the command writes without needing what is there: transfers into home that are under way come
  * first. */
@@ -68,8 +68,8 @@ struct gs_side {
 
 /* Carries a transfer out at home that reads `src` and changes `dst`. `staged`: the same as a transfer with the host's
  * memory that may go beside the application, where it is one; or null. */
-cl_int gs_home_transfer(const struct gs_command *cmd, const struct gs_op *op, struct gs_side src, struct gs_side dst,
-                        const struct gs_staged *staged, cl_event *event);
+cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct gs_side dst,
+                        const struct gs_staged *staged);
 
 /* A command that does nothing but stand in the application's queue, of the type given. */
 cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own);
@@ -93,8 +93,7 @@ static inline bool gs_is_small(struct gs_mem *m, uint64_t bytes)
 
 /* Has a write to a buffer, once h has begun, been handed to the GPU of the job, where that is one and not the first; or
  * to the places that have wanted parts of it since the last? *own is its event then. False: it is to go home. */
-bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
-                        cl_bool blocking, cl_event *own);
+bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, cl_event *own);
 
 /* Carries n writes to the root's places out by the calls' ring as one command, *own, in the queues of their places:
  * after the marker, which is taken over, and `ready`; or, without one, at once, and the ring has been entered. Gives
@@ -109,33 +108,25 @@ static inline cl_int gs_mark_before(const struct gs_home *h, cl_event *marker)
 }
 
 /* Once h is ready: is the transfer between m and the host's memory to go beside the application, and has it been handed
- * over? *own is its event then; with `waits` the caller goes on by gs_home_wait, blocking. */
-bool gs_home_beside(struct gs_home *h, struct gs_mem *m, cl_command_type type, bool waits, const struct gs_staged *t,
-                    cl_event *own);
+ * over? *own is its event then; where the call blocks the caller goes on by gs_home_wait. */
+bool gs_home_beside(struct gs_home *h, struct gs_mem *m, const struct gs_staged *t, cl_event *own);
 
 /* Lets all of r, in bytes of m's root, be read beside the application from wherever it is valid; t is that if it is at
  * home. *own is its event; with an error it is to be read in another way. Takes the context's lock. */
 cl_int gs_read_beside(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *t,
-                      cl_command_type type, bool waits, cl_event *own);
+                      cl_event *own);
 
 /* Lets all of r, in bytes of the root, be read by the driver from the devices that hold it, straight to the
  * application's memory; t is that if it is at home. Takes the context's lock. */
 cl_int gs_read_from_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
-                           cl_command_type type, cl_event *event);
+                           cl_event *event);
 
 /* For image commands: the queue to give the command to, once h is ready, with the wait list that it takes there; and,
  * in the place of gs_home_end, what ends it. `own` is the command's event, which is handed out, waited for or let go.
  */
 cl_command_queue gs_home_image_queue(struct gs_home *h);
-/* Does the driver take a blocking one as it is? */
-static inline bool gs_home_image_blocks(const struct gs_home *h, cl_bool blocking)
-{
-    return !h->err && blocking && !h->by_units && !h->cmd.ctx->parent;
-}
 /* What is enqueued on the queue for images, *own, stands in the application's queue as well. */
 cl_int gs_home_image_finish(struct gs_home *h, cl_int err, cl_command_type type, cl_event *own);
-cl_int gs_home_image_end(struct gs_home *h, cl_int err, cl_command_type type, cl_bool blocking, cl_event own,
-                         cl_event *event);
 
 /* The bytes of a buffer that a region of rows covers, from its first to its last; empty where an argument overflows. */
 struct gs_range gs_rect_range(const size_t origin[3], const size_t region[3], size_t row_pitch, size_t slice_pitch);
@@ -147,15 +138,15 @@ bool gs_staged_rect(struct gs_staged *t, const struct gs_mem *m, bool write, con
 
 /* A call whose command was given to the driver without blocking, so that the lock was not held for long: waits where
  * the application asked for it, and hands the command's event out or lets it go. */
-cl_int gs_home_wait(cl_int err, cl_bool blocking, cl_event own, cl_event *event);
+cl_int gs_home_wait(const struct gs_command *cmd, cl_int err, cl_event own);
 
 /* A call of a scheduled application that blocks waits for what comes before it first: then its command may find a unit
  * at once, and needs no gate, no marker, and nobody who opens the one when the other has ended. True: nothing is before
  * it any more. */
-bool gs_home_await_before(struct gs_queue *q, cl_bool blocking, cl_uint n_wait, const cl_event *wait);
+bool gs_home_await_before(const struct gs_command *cmd);
 
 /* Ends it, and waits for it where the call blocks: then all before it has ended as well. */
-cl_int gs_home_end_and_wait(struct gs_home *h, cl_int err, cl_bool blocking, cl_event own, cl_event *event);
+cl_int gs_home_end_and_wait(struct gs_home *h, cl_int err, cl_event own);
 
 /* Is all of the range, in bytes of the root, at home? Takes the context's lock. */
 bool gs_range_at_home(struct gs_queue *q, struct gs_mem *m, struct gs_range r);

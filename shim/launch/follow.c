@@ -34,16 +34,16 @@ static struct gs_followed *find(struct gs_kernel *k, cl_uint dims, const size_t 
 void gs_may_follow(const struct gs_launching *l, uint64_t kind, bool is_long)
 {
     struct gs_kernel *k = l->k;
-    struct gs_followed *f = find(k, l->op->dims, l->op->global, l->op->local);
+    struct gs_followed *f = find(k, l->cmd.op.dims, l->cmd.op.global, l->cmd.op.local);
     f = f ? f : &k->followed[k->next_followed++ % GS_FOLLOWED];
     f->job = l->job.place[0] == 0 ? l->job.number : 0;
-    f->dims = l->op->dims;
+    f->dims = l->cmd.op.dims;
     f->kind = kind;
     f->factor = is_long ? gs_chunk_factor(kind) : 0;
     f->always = l->cmd.ctx->n == 1 || l->job.n == 1 || (l->job.told && gs_settings()->mode == GS_MODE_AUTO);
     for (unsigned d = 0; d < 3; d++) {
-        f->global[d] = size_at(l->op->global, l->op->dims, d);
-        f->local[d] = size_at(l->op->local, l->op->dims, d);
+        f->global[d] = size_at(l->cmd.op.global, l->cmd.op.dims, d);
+        f->local[d] = size_at(l->cmd.op.local, l->cmd.op.dims, d);
     }
     atomic_store(&k->followed_job, f->job);
 }
@@ -74,11 +74,11 @@ static bool may_begin(const struct gs_followed *f)
     return !f->factor || gs_unit_is_sole();
 }
 
-cl_int gs_launch_held(struct gs_deferred *held, cl_event gate, const struct gs_queue *q, const struct gs_op *op,
-                      cl_uint n_wait, const cl_event *wait, cl_event *event)
+cl_int gs_launch_held(struct gs_deferred *held, cl_event gate, const struct gs_command *cmd, cl_uint n_wait,
+                      const cl_event *wait, cl_event *event)
 {
     cl_event first = NULL;
-    const cl_int err = gs_enqueue(op, q->o.handle, gate ? 1 : n_wait,
+    const cl_int err = gs_enqueue(&cmd->op, cmd->queue, gate ? 1 : n_wait,
                                   gate     ? &gate
                                   : n_wait ? wait
                                            : NULL,
@@ -91,29 +91,30 @@ cl_int gs_launch_held(struct gs_deferred *held, cl_event gate, const struct gs_q
 }
 
 /* Without a unit, see shim/schedule/alone.h. False: it doesn't. */
-static bool launch_without_unit(struct gs_queue *q, const struct gs_op *op, cl_uint n_wait, const cl_event *wait,
-                                cl_event *event, cl_int *err)
+static bool launch_without_unit(const struct gs_command *cmd, cl_int *err)
 {
     struct gs_fast_path_thread *t = gs_fast_path_thread();
-    if (!gs_alone_begin(q, op) || !gs_alone_takes(t, q->o.handle, op, n_wait))
+    if (!gs_alone_begin(cmd->q, &cmd->op) || !gs_alone_takes(t, cmd->queue, &cmd->op, cmd->n_wait))
         return false;
-    *err = gs_enqueue(op, q->o.handle, n_wait, wait, event);
-    gs_alone_enqueued(t, event, *err);
+    *err = gs_command_pass(cmd);
+    gs_alone_enqueued(t, cmd->event, *err);
     gs_fast_path_end(t);
     return true;
 }
 
-bool gs_follow(struct gs_queue *q, struct gs_kernel *k, const struct gs_op *op, cl_uint n_wait, const cl_event *wait,
-               cl_event *event, cl_int *err)
+bool gs_follow(const struct gs_command *cmd, struct gs_kernel *k, cl_int *err)
 {
-    struct gs_context *ctx = q->o.ctx;
-    const bool plain = !n_wait && !event;
-    if ((n_wait && !wait) || !is_of_such_job(k)) /* the driver says what is wrong with the first */
+    struct gs_context *ctx = cmd->ctx;
+    struct gs_queue *q = cmd->q;
+    const struct gs_op *op = &cmd->op;
+    const cl_event *wait = cmd->n_wait ? cmd->wait : NULL;
+    const bool plain = !cmd->n_wait && !cmd->event;
+    if ((cmd->n_wait && !wait) || !is_of_such_job(k)) /* the driver says what is wrong with the first */
         return false;
     pthread_mutex_lock(&ctx->lock);
     const struct gs_followed *f = find(k, op->dims, op->global, op->local);
     const bool follows = f && may_follow(k, f, op);
-    if (follows && launch_without_unit(q, op, n_wait, wait, event, err)) {
+    if (follows && launch_without_unit(cmd, err)) {
         pthread_mutex_unlock(&ctx->lock);
         return true;
     }
@@ -121,10 +122,10 @@ bool gs_follow(struct gs_queue *q, struct gs_kernel *k, const struct gs_op *op, 
     cl_event gate = NULL;
     struct gs_deferred *held = follows && plain ? gs_hold_on(q, one.kind) : NULL;
     if (follows && !held && may_begin(f) &&
-        gs_hold_back(q, q->o.handle, gs_resource_of(0), n_wait, n_wait ? wait : NULL, &one, &held, &gate) != CL_SUCCESS)
+        gs_hold_back(q, cmd->queue, gs_resource_of(0), cmd->n_wait, wait, &one, &held, &gate) != CL_SUCCESS)
         held = NULL;
     if (held)
-        *err = gs_launch_held(held, gate, q, op, n_wait, wait, event);
+        *err = gs_launch_held(held, gate, cmd, cmd->n_wait, wait, cmd->event);
     if (held && !*err)
         gs_alone_note(q, k, f, op);
     pthread_mutex_unlock(&ctx->lock);

@@ -11,12 +11,11 @@
  * because its chunks are large. With the context's lock held. */
 void gs_may_follow(const struct gs_launching *l, uint64_t kind, bool is_long);
 
-/* A launch `op`. False: it is to be looked at, and nothing has happened. Else *err is the driver's answer. */
-bool gs_follow(struct gs_queue *q, struct gs_kernel *k, const struct gs_op *op, cl_uint n_wait, const cl_event *wait,
-               cl_event *event, cl_int *err);
+/* Carries out a launch. False: it is to be looked at, and nothing has happened. Else *err is the driver's answer. */
+bool gs_follow(const struct gs_command *cmd, struct gs_kernel *k, cl_int *err);
 
 /* Enqueues a launch as that one unit, behind its gate if there is one; see gs_hold_back(). */
-cl_int gs_launch_held(struct gs_deferred *held, cl_event gate, const struct gs_queue *q, const struct gs_op *op,
-                      cl_uint n_wait, const cl_event *wait, cl_event *event);
+cl_int gs_launch_held(struct gs_deferred *held, cl_event gate, const struct gs_command *cmd, cl_uint n_wait,
+                      const cl_event *wait, cl_event *event);
 
 #endif

@@ -30,10 +30,10 @@
 /* The driver says what is wrong with these; we only see to it that we don't touch what isn't there. */
 static bool well_formed(const struct gs_launching *l)
 {
-    if (l->op->dims < 1 || l->op->dims > 3 || !l->op->global || (l->cmd.n_wait && !l->cmd.wait))
+    if (l->cmd.op.dims < 1 || l->cmd.op.dims > 3 || !l->cmd.op.global || (l->cmd.n_wait && !l->cmd.wait))
         return false;
-    for (cl_uint d = 0; d < l->op->dims; d++)
-        if (!l->op->global[d] || (l->op->local && !l->op->local[d]))
+    for (cl_uint d = 0; d < l->cmd.op.dims; d++)
+        if (!l->cmd.op.global[d] || (l->cmd.op.local && !l->cmd.op.local[d]))
             return false;
     for (cl_uint i = 0; i < l->k->n_args; i++)
         if (!l->k->args[i].set)
@@ -58,9 +58,9 @@ static uint64_t kind_of_launch(const struct gs_launching *l)
     uint64_t global[3] = {1, 1, 1}, local[3] = {0};
     if (!well_formed(l))
         return 0;
-    for (cl_uint d = 0; d < l->op->dims; d++) {
-        global[d] = l->op->global[d];
-        local[d] = l->op->local ? l->op->local[d] : 0;
+    for (cl_uint d = 0; d < l->cmd.op.dims; d++) {
+        global[d] = l->cmd.op.global[d];
+        local[d] = l->cmd.op.local ? l->cmd.op.local[d] : 0;
     }
     return gs_launch_kind(l->k, global, local);
 }
@@ -68,8 +68,9 @@ static uint64_t kind_of_launch(const struct gs_launching *l)
 /* Has it fewer work-groups along each dimension than there are devices? */
 static bool is_tiny(const struct gs_launching *l)
 {
-    for (cl_uint d = 0; d < l->op->dims; d++)
-        if ((l->op->local ? (l->op->global[d] + l->op->local[d] - 1) / l->op->local[d] : l->op->global[d]) >= l->job.n)
+    for (cl_uint d = 0; d < l->cmd.op.dims; d++)
+        if ((l->cmd.op.local ? (l->cmd.op.global[d] + l->cmd.op.local[d] - 1) / l->cmd.op.local[d]
+                             : l->cmd.op.global[d]) >= l->job.n)
             return false;
     return true;
 }
@@ -98,7 +99,7 @@ static const char *early_reason(struct gs_launching *l)
         (!gs_launch_is_long(l) || gs_parts_are_short(l->kind, l->job.n)))
         return "it is one unit of the daemon's";
     if (!l->job.told)
-        l->cuts = gs_timing_of(l->k, l->op->dims, l->op->global, l->op->local, &l->numbers);
+        l->cuts = gs_timing_of(l->k, l->cmd.op.dims, l->cmd.op.global, l->cmd.op.local, &l->numbers);
     l->timing = gs_settings()->mode == GS_MODE_AUTO ? l->cuts : NULL;
     if (l->timing && !l->by_units)
         gs_await_known(l);
@@ -405,48 +406,44 @@ static cl_int launch_with_care(struct gs_launching *l, cl_event *event)
 /* A launch that translates and compiles takes long where the application's own would not. If the process ends
  * meanwhile, by another thread, its end waits for all of the launch, which would long have ended: a driver that has
  * taken itself apart bears no call, and PoCL no kernel that runs then. */
-static cl_int launch_looked_at(struct gs_queue *q, struct gs_kernel *k, bool by_units, const struct gs_op *op,
-                               cl_uint n_wait, const cl_event *wait, cl_event *event)
+static cl_int launch_looked_at(const struct gs_command *cmd, struct gs_kernel *k, bool by_units)
 {
+    struct gs_launching l = {.cmd = *cmd, .k = k, .by_units = by_units};
     /* An address of no events is no list: PoCL takes it of launches, though of no other command. */
-    struct gs_launching l = {.cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = n_wait ? wait : NULL},
-                             .k = k,
-                             .op = op,
-                             .by_units = by_units};
+    l.cmd.wait = cmd->n_wait ? cmd->wait : NULL;
     const bool inside = !gs_prepared(k->program) && gs_threads_enter();
-    const cl_int err = launch_with_care(&l, event);
+    const cl_int err = launch_with_care(&l, cmd->event);
     if (inside && !err && gs_threads_ends())
-        gs_real()->clFinish(q->o.handle);
+        gs_real()->clFinish(cmd->queue);
     if (inside)
         gs_threads_leave();
     return err;
 }
 
-cl_int gs_launch(struct gs_queue *q, struct gs_kernel *k, const struct gs_op *op, cl_uint n_wait, const cl_event *wait,
-                 cl_event *event)
+cl_int gs_launch(struct gs_command *cmd, struct gs_kernel *k)
 {
-    struct gs_context *ctx = q->o.ctx;
+    struct gs_context *ctx = cmd->ctx;
     const bool by_units = gs_scheduled();
     gs_remote_note(k->name);
     if (by_units || gs_report_wants_times() || gs_given_up()) {
         cl_int err;
-        if (!by_units || gs_report_wants_times() || gs_given_up() || !gs_follow(q, k, op, n_wait, wait, event, &err))
-            err = launch_looked_at(q, k, by_units, op, n_wait, wait, event);
+        if (!by_units || gs_report_wants_times() || gs_given_up() || !gs_follow(cmd, k, &err))
+            err = launch_looked_at(cmd, k, by_units);
         gs_job_tell();
         return err;
     }
-    gs_queue_close(q->o.handle); /* there may have been a daemon until now */
+    gs_queue_close(cmd->queue); /* there may have been a daemon until now */
     if (ctx->n == 1)
-        return gs_enqueue(op, q->o.handle, n_wait, wait, event);
-    if (!may_pass(k, op))
-        return launch_looked_at(q, k, by_units, op, n_wait, wait, event);
+        return gs_command_pass(cmd);
+    if (!may_pass(k, &cmd->op))
+        return launch_looked_at(cmd, k, by_units);
     /* In shared memory nothing spreads, and splits are no more than commands that must not be overtaken. */
     pthread_mutex_lock(&ctx->lock);
     if (atomic_load(&ctx->spread)) { /* since we looked */
         pthread_mutex_unlock(&ctx->lock);
-        return launch_looked_at(q, k, by_units, op, n_wait, wait, event);
+        return launch_looked_at(cmd, k, by_units);
     }
-    const cl_int err = gs_enqueue(op, q->o.handle, n_wait, wait, event);
+    const cl_int err = gs_command_pass(cmd);
     pthread_mutex_unlock(&ctx->lock);
     return err;
 }

@@ -6,9 +6,8 @@
 #include "shim/order/command.h"
 #include "shim/record/enqueue.h"
 
-/* The launch `op` of the kernel k; its errors are the driver's. Takes the context's lock. */
-cl_int gs_launch(struct gs_queue *q, struct gs_kernel *k, const struct gs_op *op, cl_uint n_wait, const cl_event *wait,
-                 cl_event *event);
+/* Carries out the launch of the kernel k; its errors are the driver's. Takes the context's lock. */
+cl_int gs_launch(struct gs_command *cmd, struct gs_kernel *k);
 
 /* What a kernel of which nothing is known but that it is short may write is defined from now on, as after a closer
  * look. False: look at it. Takes the context's lock. */

@@ -14,12 +14,12 @@
 void gs_launch_geometry(struct gs_launching *l, const uint32_t reqd[3])
 {
     struct gs_geometry *g = &l->geometry;
-    g->dims = l->op->dims;
-    l->null_local = !l->op->local && !reqd[0];
+    g->dims = l->cmd.op.dims;
+    l->null_local = !l->cmd.op.local && !reqd[0];
     for (unsigned d = 0; d < 3; d++) {
-        g->offset[d] = d < l->op->dims && l->op->offset ? l->op->offset[d] : 0;
-        g->global[d] = d < l->op->dims ? l->op->global[d] : 1;
-        g->local[d] = d >= l->op->dims || l->null_local ? 1 : l->op->local ? l->op->local[d] : reqd[d];
+        g->offset[d] = d < l->cmd.op.dims && l->cmd.op.offset ? l->cmd.op.offset[d] : 0;
+        g->global[d] = d < l->cmd.op.dims ? l->cmd.op.global[d] : 1;
+        g->local[d] = d >= l->cmd.op.dims || l->null_local ? 1 : l->cmd.op.local ? l->cmd.op.local[d] : reqd[d];
     }
 }
 
@@ -31,7 +31,7 @@ bool gs_launch_may_write(const struct gs_launching *l, cl_uint arg)
 
 static cl_int launch_plain(const struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
-    return gs_enqueue(l->op, l->cmd.q->o.handle, n_wait, n_wait ? wait : NULL, event);
+    return gs_enqueue(&l->cmd.op, l->cmd.q->o.handle, n_wait, n_wait ? wait : NULL, event);
 }
 
 /* In chunks, by the translated kernel. 1: it is one chunk, or the driver has refused what chunks take: it may take the
@@ -70,9 +70,10 @@ static bool has_more(const struct gs_launching *l, unsigned chunks)
 {
     const uint64_t most = (uint64_t)l->job.kernel_chunk * gs_group()->units[l->job.place[0]] * chunks;
     uint64_t groups = 1;
-    for (cl_uint d = 0; d < l->op->dims; d++)
-        groups *= l->op->local ? (l->op->global[d] + l->op->local[d] - 1) / l->op->local[d] : l->op->global[d];
-    return groups > (l->op->local ? most : most * GS_ITEMS_OF_GROUP);
+    for (cl_uint d = 0; d < l->cmd.op.dims; d++)
+        groups *=
+            l->cmd.op.local ? (l->cmd.op.global[d] + l->cmd.op.local[d] - 1) / l->cmd.op.local[d] : l->cmd.op.global[d];
+    return groups > (l->cmd.op.local ? most : most * GS_ITEMS_OF_GROUP);
 }
 
 bool gs_launch_is_long(const struct gs_launching *l)
@@ -89,7 +90,7 @@ static cl_int launch_unit(struct gs_launching *l, cl_uint n_wait, const cl_event
     cl_event gate;
     if (gs_hold_back(l->cmd.q, l->cmd.q->o.handle, gs_resource_of(0), n_wait, wait, &one, &held, &gate) != CL_SUCCESS)
         return launch_plain(l, n_wait, wait, event); /* the driver knows what is wrong */
-    const cl_int err = gs_launch_held(held, gate, l->cmd.q, l->op, n_wait, wait, event);
+    const cl_int err = gs_launch_held(held, gate, &l->cmd, n_wait, wait, event);
     if (!err && one.kind)
         gs_may_follow(l, one.kind, has_more(l, 1));
     return err;
@@ -161,7 +162,7 @@ cl_int gs_launch_measured(struct gs_launching *l, cl_event *event)
     cl_command_queue queue = err ? NULL : gs_timed_queue(l->cmd.q, &err);
     gs_real()->clFlush(l->cmd.q->o.handle);
     if (!err)
-        err = gs_enqueue(l->op, queue, wait.n, wait.v, &ran);
+        err = gs_enqueue(&l->cmd.op, queue, wait.n, wait.v, &ran);
     gs_events_free(&wait);
     if (err) /* to measure it takes more than to launch it: or the driver says the same once more */
         return gs_launch_single(l, event);
@@ -195,7 +196,7 @@ cl_int gs_launch_counted(struct gs_launching *l, cl_event *event)
  * the result may depend on a local size that nobody knows, or on that text, nor where one may wait for another. */
 static bool may_be_cut(const struct gs_launching *l, const struct gs_kernel_summary *k)
 {
-    if (!l->op->local && !k->reqd[0] && k->uses_group)
+    if (!l->cmd.op.local && !k->reqd[0] && k->uses_group)
         return false;
     if (gs_translation_reorders(k, l->k->program->relaxed) && !gs_settings()->allow_reorder)
         return false;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* One command of the application while it is being carried out: what it must come after, and what it consists of. All
+/* One command of the application, from its call to its event: what it asks for, and what it must come after. All
  * calls here and below are made with the context's lock held, and none of them blocks. */
 #ifndef GS_SHIM_ORDER_COMMAND_H
 #define GS_SHIM_ORDER_COMMAND_H
 
+#include "shim/record/enqueue.h"
 #include "shim/record/objects.h"
 
 /* Takes the event over; releases it if there is no memory. */
@@ -37,16 +38,25 @@ static inline bool gs_events_ended(const struct gs_events *e)
 }
 
 struct gs_command {
-    struct gs_context *ctx;
-    struct gs_queue *q;
-    cl_uint n_wait; /* the application's wait list */
+    struct gs_op op;        /* what the application asks for */
+    cl_command_queue queue; /* where, as it said */
+    cl_uint n_wait;         /* its wait list */
     const cl_event *wait;
+    cl_event *event;         /* where it wants the command's event; or null */
+    struct gs_queue *q;      /* ours of that queue; null: the command is the driver's alone */
+    struct gs_context *ctx;  /* of q */
     uint64_t serial;         /* of the ordered commands of the context, from 1; 0: not ordered yet */
     bool ordered;            /* `before` has been made */
     struct gs_events before; /* everything that was enqueued earlier and might matter */
     /* By place: the end of the last copy within its memory, to a window that another device reads; or null. Owned. */
     cl_event left[GS_MAX_DEVICES];
 };
+
+/* Hands it on to the driver as it is. */
+static inline cl_int gs_command_pass(const struct gs_command *cmd)
+{
+    return gs_enqueue(&cmd->op, cmd->queue, cmd->n_wait, cmd->wait, cmd->event);
+}
 
 /* What the driver says of a wait list whose address and length don't agree, where it won't see the list itself. Drivers
  * differ about an address of no events. */

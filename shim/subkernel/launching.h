@@ -11,8 +11,7 @@
 struct gs_launching {
     struct gs_command cmd;
     struct gs_kernel *k;
-    const struct gs_op *op; /* as the application gave it */
-    struct gs_mem **mems;   /* by argument */
+    struct gs_mem **mems; /* by argument */
     const struct gs_kernel_summary *summary;
     struct gs_geometry geometry;
     bool null_local;
