@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Checks the rooms of the project: check.py SOURCE BUILD [TABLE]
 
-A file may include and its object may use only what TABLE (rooms.txt) lets its room look into. Prints each edge that breaks this, and
-each file of a room's folder that belongs to no room; exits with 1 if there is any.
+A file may include and its object may use only what TABLE (rooms.txt) lets its room look into; and one file of the shim calls the
+driver's clEnqueue functions. Prints each edge and each call that breaks this, and each file of a room's folder that belongs to no
+room; exits with 1 if there is any.
 """
 import collections
 import fnmatch
@@ -81,6 +82,17 @@ def symbols(files):
     return defined, needed
 
 
+ENQUEUES = 'shim/record/enqueue.c'
+
+
+def calls_of_enqueue(root, path):
+    """The lines of the shim's other files on which a function of the driver's is called that enqueues a command."""
+    if not path.startswith('shim/') or path == ENQUEUES:
+        return []
+    with open(os.path.join(root, path), encoding='utf-8') as text:
+        return [number for number, line in enumerate(text, 1) if re.search(r'->\s*clEnqueue\w+\s*\(', line)]
+
+
 def main():
     root, build = (os.path.realpath(path) for path in sys.argv[1:3])
     table = sys.argv[3] if len(sys.argv) > 3 else os.path.join(os.path.dirname(__file__), 'rooms.txt')
@@ -102,6 +114,8 @@ def main():
             wrong.append(f'{path}: belongs to no room')
         for target in includes(root, path):
             edge(path, target, 'include')
+        for number in calls_of_enqueue(root, path):
+            wrong.append(f'{path}:{number}: enqueues a command of the driver, which {ENQUEUES} alone does')
 
     built = objects(root, build, patterns)
     defined, needed = symbols(sorted(built))
