@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/simulate_gcaps.h"
 #include "cli/simulate_plot.h"
 #include "common/log.h"
 #include "common/options.h"
@@ -24,6 +25,7 @@ static const char usage[] =
     "Generates random task sets as in section IV-D of the GPU-SPARC paper and counts how many of them each policy "
     "makes\n"
     "schedulable. The same seed gives the same figures.\n\n"
+    "  --generator NAME      gpu-sparc (default), or gcaps: see below\n"
     "  --figure 7|8          over the total GPU utilization (7, default), or over the probability of dependent kernels "
     "(8)\n"
     "  --sets N              number of sets in all (100000)\n"
@@ -46,6 +48,16 @@ static const char usage[] =
     "  --imbalance X                  a part of a kernel on n GPUs takes X/n of its time (1)\n"
     "  --dependent P                  figure 7: probability of dependent kernels (0)\n"
     "  --best X                       shortest time of a segment over its longest (1)\n"
+    "With --generator gcaps the sets are those of figure 8 of GCAPS (ECRTS 2024), pinned tasks that share one GPU, and "
+    "the\n"
+    "table has what several analyses accept (docs/compare.md). --sets is for each point then (200); --seed, --json, "
+    "--csv\n"
+    "and --plot are as above:\n"
+    "  --figure 8|8a|8b|8c|8d|8e|8f   one of its sweeps, or all (8)\n"
+    "  --epsilon TIME                 what GCAPS takes to update its runlist (1ms)\n"
+    "  --chunk TIME                   the longest chunk or command (500us)\n"
+    "  --handover TIME                of a chunk's server (50us)\n"
+    "  --depth N                      chunks granted at once (2)\n"
     "Ctrl-C ends it with the counts so far, and exit status 1.\n";
 
 static atomic_int stop; /* lock-free, so a signal handler may set it */
@@ -132,6 +144,8 @@ static bool take_option(struct options *o, int c, const char *v)
     case 'f':
         e->abscissa = strcmp(v, "8") == 0 ? GS_BY_DEPENDENCY : GS_BY_UTILIZATION;
         return strcmp(v, "7") == 0 || strcmp(v, "8") == 0;
+    case 'g':
+        return strcmp(v, "gpu-sparc") == 0;
     case 'n':
         return read_count(v, UINT64_MAX, &e->sets) && e->sets;
     case 's':
@@ -190,7 +204,8 @@ static bool take_option(struct options *o, int c, const char *v)
     }
 }
 
-static const struct option long_options[] = {{"figure", required_argument, NULL, 'f'},
+static const struct option long_options[] = {{"generator", required_argument, NULL, 'g'},
+                                             {"figure", required_argument, NULL, 'f'},
                                              {"sets", required_argument, NULL, 'n'},
                                              {"seed", required_argument, NULL, 's'},
                                              {"analysis", required_argument, NULL, 'a'},
@@ -210,6 +225,10 @@ static const struct option long_options[] = {{"figure", required_argument, NULL,
                                              {"imbalance", required_argument, NULL, 'I'},
                                              {"dependent", required_argument, NULL, 'd'},
                                              {"best", required_argument, NULL, 'b'},
+                                             {"epsilon", required_argument, NULL, 'E'},
+                                             {"chunk", required_argument, NULL, 'E'},
+                                             {"handover", required_argument, NULL, 'E'},
+                                             {"depth", required_argument, NULL, 'E'},
                                              {"json", no_argument, NULL, 'j'},
                                              {"csv", required_argument, NULL, 'c'},
                                              {"plot", required_argument, NULL, 'o'},
@@ -226,6 +245,11 @@ static int read_options(int argc, char **argv, struct options *o)
     while ((c = getopt_long(argc, argv, "", long_options, &which)) != -1) {
         if (c == '?') {
             gs_option_error(argv, long_options, "gpusparc simulate");
+            return GS_EXIT_USAGE;
+        }
+        if (c == 'E') {
+            gs_error("simulate: --%s %s wants --generator gcaps; see gpusparc simulate --help",
+                     long_options[which].name, optarg);
             return GS_EXIT_USAGE;
         }
         if (!take_option(o, c, optarg)) {
@@ -386,6 +410,10 @@ static int run(int argc, char **argv)
     struct options o;
     struct gs_experiment_result r;
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    if (gs_simulate_is_gcaps(argc, argv))
+        return gs_simulate_gcaps(argc, argv, &stop);
     int status = read_options(argc, argv, &o);
     if (status)
         return status;
@@ -398,8 +426,6 @@ static int run(int argc, char **argv)
     o.e.stop = &stop;
     o.e.progress = show_progress;
     o.e.context = &progress;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
     int rc = gs_experiment_run(&o.e, &r);
     if (isatty(STDERR_FILENO))
         fputs("\r                                        \r", stderr);

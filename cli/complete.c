@@ -37,6 +37,7 @@ static const struct {
     {"analyze", "--policy", "single local gema gema+ global"},
     {"analyze", "--analysis", "safe segments paper"},
     {"simulate", "--analysis", "safe segments paper"},
+    {"simulate", "--generator", "gpu-sparc gcaps"},
     {"simulate", "--policies", "single local gema gema+ global"},
     {"bench", "--device", "cpu gpu"},
     {"bench", "--scale", "auto"},

@@ -118,6 +118,24 @@ END
 
 gpusparc simulate --sets 3000 --seed 7 --threads 1 --csv one.csv > /dev/null
 gpusparc simulate --sets 3000 --seed 7 --threads 3 --csv three.csv --plot plot.svg > /dev/null
+gpusparc simulate --generator gcaps --figure 8b --sets 3 --csv pinned.csv --plot pinned.svg >pinned.txt
+gpusparc simulate --generator gcaps --figure 8b --sets 3 --json >pinned.json
+python3 - <<'P' || fail "--generator gcaps: --json, --csv and the table differ"
+import csv, json
+rows = list(csv.DictReader(open("pinned.csv")))
+figure, = json.load(open("pinned.json"))["figures"]
+table = [line.split() for line in open("pinned.txt").read().splitlines()[2:]]
+assert len(rows) == len(figure["points"]) == len(table) == 9
+for r, p, t in zip(rows, figure["points"], table):
+    counts = [str(round(100 * n / p["sets"], 1)) for n in p["schedulable"].values()]
+    assert t[2:] == counts and all(int(r[k]) == n for k, n in p["schedulable"].items())
+assert rows[0]["chunks"] == "3" and rows[8]["fmlp+"] == "0"
+P
+grep -q 'utilization of each CPU' pinned.svg || fail "pinned.svg lacks its axis"
+expect 2 "figure can't be 7 with --generator gcaps" gpusparc simulate --generator gcaps --figure 7
+expect 2 "generator can't be other" gpusparc simulate --generator other
+expect 2 "no option '--cpus'" gpusparc simulate --generator gcaps --cpus 2
+expect 2 '--epsilon 1ms wants --generator gcaps' gpusparc simulate --epsilon 1ms
 gpusparc simulate --sets 3000 --seed 7 --json >sets.json
 python3 - <<'P' || fail "--json isn't what --csv is"
 import csv, json
