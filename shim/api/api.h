@@ -37,6 +37,12 @@ cl_int gs_come_home(struct gs_context *c, int user_events);
 /* From now on nothing is split, in any context: the application uses what we can't follow. */
 void gs_give_up(const char *reason);
 
+/* The same in this context alone. */
+void gs_give_up_context(struct gs_context *c, const char *reason);
+
+/* Something that we don't see may have been enqueued in any queue of such contexts. */
+void gs_given_up_enqueued(void);
+
 /* Tracks a program that came by a way we don't know, so that its kernels' arguments can be followed. NULL: its context
  * is none of ours. */
 struct gs_program *gs_program_of_unknown(cl_program handle);

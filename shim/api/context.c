@@ -24,6 +24,30 @@ void gs_give_up(const char *reason)
         gs_come_home(c, 0);
 }
 
+void gs_give_up_context(struct gs_context *c, const char *reason)
+{
+    atomic_store(&c->given_up, reason);
+    gs_fast_path_care(GS_CARE_GIVEN_UP);
+    gs_come_home(c, 0);
+}
+
+static void touch_queues(struct gs_context *c)
+{
+    GS_LOCKED(&c->lock);
+    for (struct gs_queue *q = c->queues; q; q = q->next) {
+        gs_queue_close(q->o.handle);
+        gs_timeline_enqueue_untracked(q->timeline);
+    }
+}
+
+void gs_given_up_enqueued(void)
+{
+    GS_LOCKED(&list_lock);
+    for (struct gs_context *c = contexts; c; c = c->next)
+        if (gs_context_given_up(c))
+            touch_queues(c);
+}
+
 /* What the application has left in its queues is waited for, where the driver needs that. */
 static void end_contexts(void)
 {

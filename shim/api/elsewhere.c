@@ -11,7 +11,7 @@
 static bool is_followed(const struct gs_home *h, const struct gs_mem *m, const void *ptr)
 {
     return ptr && !h->err && !h->n == !h->v && !m->root->base && !m->root->is_image && gs_may_write(m) &&
-           !atomic_load(&h->cmd.ctx->user_events);
+           !atomic_load(&h->cmd.ctx->user_events) && !gs_context_given_up(h->cmd.ctx);
 }
 
 /* Is it a job's that has one GPU, which isn't the first? A replica is there once a launch has needed the buffer there.

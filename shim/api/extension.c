@@ -40,16 +40,102 @@ void *gs_own_function(const char *name)
     return NULL;
 }
 
+/* ---- functions of extensions that reach past us ----
+ * To ask for one is nothing: loaders ask for all there are. Once one is called nothing of its context is split any
+ * more, and all its bytes are at home. */
+
+enum by_extension {
+    CREATE_COMMANDS,
+    ENQUEUE_COMMANDS,
+    SET_POINTER_INTEL,
+    SET_POINTER_ARM,
+    SET_POINTER_EXT,
+    BY_EXTENSION
+};
+static void *_Atomic theirs_of[BY_EXTENSION]; /* the driver's, once it has been asked for */
+
+/* Command buffers keep kernels with the memory objects of the first device, and are replayed past us. Nothing can be
+ * recorded before one has been created. */
+static void *CL_API_CALL create_commands(cl_uint n, const cl_command_queue *queues, const void *properties, cl_int *err)
+{
+    void *(CL_API_CALL * real)(cl_uint, const cl_command_queue *, const void *, cl_int *);
+    void *const theirs = atomic_load(&theirs_of[CREATE_COMMANDS]);
+    memcpy(&real, &theirs, sizeof real);
+    for (cl_uint i = 0; queues && i < n; i++) {
+        struct gs_queue *q = gs_find(GS_QUEUE, queues[i]);
+        if (q && !gs_context_given_up(q->o.ctx))
+            gs_give_up_context(q->o.ctx, "the application uses command buffers in this context");
+    }
+    return real(n, queues, properties, err);
+}
+
+static cl_int CL_API_CALL enqueue_commands(cl_uint n, cl_command_queue *queues, void *commands, cl_uint n_wait,
+                                           const cl_event *wait, cl_event *event)
+{
+    cl_int(CL_API_CALL * real)(cl_uint, cl_command_queue *, void *, cl_uint, const cl_event *, cl_event *);
+    void *const theirs = atomic_load(&theirs_of[ENQUEUE_COMMANDS]);
+    memcpy(&real, &theirs, sizeof real);
+    gs_given_up_enqueued();
+    return real(n, queues, commands, n_wait, wait, event);
+}
+
+/* By an address in shared memory, or one of a memory object. */
+static cl_int set_pointer(enum by_extension which, cl_kernel kernel, cl_uint i, uint64_t address)
+{
+    cl_int(CL_API_CALL * real)(cl_kernel, cl_uint, uint64_t);
+    void *const theirs = atomic_load(&theirs_of[which]);
+    memcpy(&real, &theirs, sizeof real);
+    struct gs_kernel *k = gs_find(GS_KERNEL, kernel);
+    if (k && !gs_context_given_up(k->o.ctx))
+        gs_give_up_context(k->o.ctx, "the application sets arguments by an extension in this context");
+    return real(kernel, i, address);
+}
+static cl_int CL_API_CALL set_pointer_intel(cl_kernel kernel, cl_uint i, const void *address)
+{
+    return set_pointer(SET_POINTER_INTEL, kernel, i, (uintptr_t)address);
+}
+static cl_int CL_API_CALL set_pointer_arm(cl_kernel kernel, cl_uint i, const void *address)
+{
+    return set_pointer(SET_POINTER_ARM, kernel, i, (uintptr_t)address);
+}
+static cl_int CL_API_CALL set_pointer_ext(cl_kernel kernel, cl_uint i, uint64_t address)
+{
+    return set_pointer(SET_POINTER_EXT, kernel, i, address);
+}
+
+static const struct {
+    const char *name;
+    void (*function)(void);
+} by_extension[BY_EXTENSION] = {
+    [CREATE_COMMANDS] = {"clCreateCommandBufferKHR", (void (*)(void))create_commands},
+    [ENQUEUE_COMMANDS] = {"clEnqueueCommandBufferKHR", (void (*)(void))enqueue_commands},
+    [SET_POINTER_INTEL] = {"clSetKernelArgMemPointerINTEL", (void (*)(void))set_pointer_intel},
+    [SET_POINTER_ARM] = {"clSetKernelArgSVMPointerARM", (void (*)(void))set_pointer_arm},
+    [SET_POINTER_EXT] = {"clSetKernelArgDevicePointerEXT", (void (*)(void))set_pointer_ext},
+};
+
+/* NULL: we have none in its place. */
+static void *watched(void *theirs, const char *name)
+{
+    for (int i = 0; i < BY_EXTENSION; i++) {
+        void *known = NULL;
+        if (strcmp(by_extension[i].name, name) != 0)
+            continue;
+        if (atomic_compare_exchange_strong(&theirs_of[i], &known, theirs) || known == theirs)
+            return as_pointer(by_extension[i].function);
+        gs_give_up("two platforms have an extension that reaches past gpusparc");
+    }
+    return NULL;
+}
+
 /* Ours in the place of the driver's, where the driver has one. */
 static void *replace(void *theirs, const char *name)
 {
     void *ours = theirs ? gs_own_function(name) : NULL;
-    /* Command buffers keep kernels with the memory objects of the first device, and are replayed past us. */
-    if (theirs && !ours && (strncmp(name, "clCommand", 9) == 0 || strncmp(name, "clCreateCommandBuffer", 21) == 0))
-        gs_give_up("the application uses command buffers");
-    /* By an address in shared memory, and the like. */
+    if (theirs && !ours)
+        ours = watched(theirs, name);
     if (theirs && !ours && strncmp(name, "clSetKernelArg", 14) == 0)
-        gs_give_up("the application sets arguments by an extension");
+        gs_give_up("the application has asked for an extension's way to set arguments, which isn't known");
     return ours ? ours : theirs;
 }
 

@@ -83,8 +83,8 @@ static const char *early_reason(struct gs_launching *l)
     const char *reason = NULL;
     if (l->cmd.ctx->n == 1)
         return gs_short_runs_reason() ? gs_short_runs_reason() : "there is one device";
-    if (gs_given_up())
-        return gs_given_up();
+    if (gs_context_given_up(l->cmd.ctx))
+        return gs_context_given_up(l->cmd.ctx);
     if (!well_formed(l))
         return "the driver refuses it";
     if (l->k->svm_info)
@@ -288,6 +288,8 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
     bool went = false;
     cl_int err = CL_SUCCESS;
     const bool held_up = atomic_load(&l->cmd.ctx->user_events);
+    if (!plan.reason)
+        plan.reason = gs_context_given_up(l->cmd.ctx); /* since early_reason() looked */
     if (l->timing)
         gs_timing_reads(l->timing, bytes_to_read(l));
     if (!plan.reason && held_up)
@@ -425,9 +427,10 @@ cl_int gs_launch(struct gs_command *cmd, struct gs_kernel *k)
     struct gs_context *ctx = cmd->ctx;
     const bool by_units = gs_scheduled();
     gs_remote_note(k->name);
-    if (by_units || gs_report_wants_times() || gs_given_up()) {
+    const bool given_up = gs_context_given_up(ctx);
+    if (by_units || gs_report_wants_times() || given_up) {
         cl_int err;
-        if (!by_units || gs_report_wants_times() || gs_given_up() || !gs_follow(cmd, k, &err))
+        if (!by_units || gs_report_wants_times() || given_up || !gs_follow(cmd, k, &err))
             err = launch_looked_at(cmd, k, by_units);
         gs_job_tell();
         return err;

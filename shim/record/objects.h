@@ -61,6 +61,7 @@ struct gs_context {
     atomic_int user_events;        /* the application's user events that have no status yet */
     atomic_bool user_event_failed; /* it has made one of them fail, at some time */
     atomic_bool spread;            /* bytes are, or once were, valid elsewhere than at home */
+    const char *_Atomic given_up;  /* why none of its launches is split any more, or NULL */
     atomic_bool divided;           /* a launch has been carried out elsewhere than at home: see shim/record/bypass.h */
     cl_event ended;                /* an event that has ended; made on first need */
     cl_sampler samplers[GS_SAMPLERS]; /* see gs_launch_args; made on first need */
@@ -420,9 +421,14 @@ struct gs_object *gs_release(enum gs_type type, const void *handle);
 void gs_hold(struct gs_object *o);
 void gs_drop(struct gs_object *o);
 
-/* Why nothing is split any more, or NULL. */
+/* Why nothing of the process, or of the context, is split any more, or NULL. */
 const char *gs_given_up(void);
 void gs_set_given_up(const char *reason);
+static inline const char *gs_context_given_up(const struct gs_context *c)
+{
+    const char *reason = atomic_load_explicit(&c->given_up, memory_order_relaxed);
+    return reason ? reason : gs_given_up();
+}
 
 /* The driver refuses the host's own reads or writes of the application's object. */
 static inline bool gs_host_is_barred(const struct gs_mem *root)

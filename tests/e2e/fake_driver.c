@@ -515,12 +515,17 @@ cl_int clSetKernelArg(cl_kernel k, cl_uint i, size_t bytes, const void *value)
     return i < k->n_args ? CL_SUCCESS : CL_INVALID_ARG_INDEX;
 }
 
+static cl_int set_pointer(cl_kernel k, cl_uint i, const void *address)
+{
+    return clSetKernelArg(k, i, sizeof address, &address);
+}
+
 void *clGetExtensionFunctionAddressForPlatform(cl_platform_id p, const char *name)
 {
     void *function = NULL;
-    cl_int (*set)(cl_kernel, cl_uint, size_t, const void *) = clSetKernelArg;
+    cl_int (*set)(cl_kernel, cl_uint, const void *) = set_pointer;
     (void)p;
-    if (strcmp(name, "clSetKernelArgMemPointerINTEL") == 0) /* near enough: nothing becomes of arguments here */
+    if (strcmp(name, "clSetKernelArgMemPointerINTEL") == 0)
         memcpy(&function, &set, sizeof function);
     return function;
 }

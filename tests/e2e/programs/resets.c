@@ -53,12 +53,12 @@ int main(void)
     set_uint(k, 1, 5);
     step(0, 1);
     set_mem(k, 0, a);
-    step(2, 2); /* by a function that nobody sees called */
+    step(2, 2); /* by an extension's function */
     void *address = clGetExtensionFunctionAddressForPlatform(platform, "clSetKernelArgMemPointerINTEL");
-    cl_int(CL_API_CALL * set)(cl_kernel, cl_uint, size_t, const void *) = NULL;
+    cl_int(CL_API_CALL * set)(cl_kernel, cl_uint, const void *) = NULL;
     memcpy(&set, &address, sizeof set);
     if (set)
-        set(k, 0, sizeof a, &a);
+        set(k, 0, &a);
     set_mem(k, 0, a);
     step(0, 0);
     CL(clReleaseMemObject(a));
