@@ -88,6 +88,9 @@ expect 0 'atomics: add' 'atomics: max' -- "$kernels/atomics_reducible.cl"
 expect 0 'split into 2 parts' 'bins: reduced: add' 'largest: reduced: max' -- "$kernels/atomics_reducible.cl" --global 512 --local 16
 expect 0 'const __gs_t __gs' '#line 1' -- "$kernels/helper_deep.cl" --source
 expect 0 'unchanged' -- "$kernels/plain.cl" --source
+expect 0 '#define of_two(__gs_0, __gs_1) of_two(__gs, __gs_0, __gs_1)' -- "$kernels/arguments.cl" --source
+! grep -qF '(...)' out.txt || { echo 'the translation of arguments.cl has a variadic macro'; exit 1; }
+expect 0 '#define of_list(...) of_list(__gs, __VA_ARGS__)' -- "$kernels/lists.cl" --source
 expect 0 'kernel branches' -- "$kernels/branches.cl" -- -DWITH_GROUPS -D FACTOR=3 -DTEXT=get_group_id
 expect 1 "$kernels/branches.cl:34:21: error: use of undeclared identifier 'TEXT'" 'go behind --' '   34 |              + (int)TEXT(0)' -- "$kernels/branches.cl"
 expect 1 "$kernels/branches.cl:34:21: error: use of undeclared identifier 'TEXT'" -- "$kernels/plain.cl" "$kernels/branches.cl"

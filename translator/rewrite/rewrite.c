@@ -12,6 +12,7 @@
 #include "translator/parsing/builtins.h"
 #include "translator/rewrite/declarator.h"
 #include "translator/rewrite/guard.h"
+#include "translator/rewrite/shadow.h"
 #include "translator/parsing/need.h"
 
 struct names {
@@ -315,28 +316,17 @@ static void put_prelude(const struct gs_rewrite *r, struct gs_writer *out)
     }
 }
 
-/* The macro that adds the argument to the calls of a function. */
-static void put_shadow(const struct gs_rewrite *r, const struct gs_func *f, struct gs_writer *out)
-{
-    const char *p = r->prefix, *n = f->name;
-    if (f->n_params == 0)
-        put(out, gs_need(gs_arena_printf(r->arena, "#define %s() %s(%s)\n", n, n, p)));
-    else if (f->kernel)
-        put(out, gs_need(gs_arena_printf(r->arena, "#define %s(...) %s(__VA_ARGS__, %s)\n", n, n, p)));
-    else
-        put(out, gs_need(gs_arena_printf(r->arena, "#define %s(...) %s(%s, __VA_ARGS__)\n", n, n, p)));
-}
-
 static void put_shadows(const struct gs_rewrite *r, uint32_t unit, struct gs_writer *out)
 {
     const struct gs_program *p = r->program;
+    const struct gs_shadows shadows = gs_shadows_look(r);
     bool *done = gs_need_array(r->arena, (size_t)p->n_funcs + 1, sizeof *done);
     for (uint32_t i = 0; i < p->n_decls; i++) {
         uint32_t f = p->decls[i].func;
         if (p->decls[i].unit != unit || done[f] || !r->needs[f] || (p->funcs[f].kernel && !r->called[f]))
             continue;
         done[f] = true;
-        put_shadow(r, &p->funcs[f], out);
+        put(out, gs_shadow(r, &shadows, &p->funcs[f]));
     }
 }
 
