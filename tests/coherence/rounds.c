@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <cmocka.h>
 
 #include "shim/memory/rounds.h"
@@ -192,7 +191,7 @@ static void random_sends_go_whole_and_once(void **state)
 
 int main(int argc, char **argv)
 {
-    seed = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : (unsigned)time(NULL);
+    seed = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 4204;
     printf("seed %u\n", seed);
     srand(seed);
     const struct CMUnitTest tests[] = {

@@ -37,7 +37,7 @@ check verified
 GPUSPARC_TRANSFER=plain gpusparc run --devices cpu:2 --mode multi --trace "$PWD/trace.json" "$programs/trial" >traced.txt
 cmp alone.txt traced.txt || fail "with a trace"
 # Random ones: trial.sh [SEED [COUNT]].
-seed=${1:-$RANDOM}
+seed=${1:-4201}
 for ((i = 0; i < ${2:-3}; i++)); do
   echo "seed $((seed + i))"
   "$programs/trials" $((seed + i)) 40 >trials.txt || fail "trials $((seed + i)) fails without gpusparc"

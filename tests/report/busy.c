@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -17,7 +16,7 @@ static void at_random(void **state)
 {
     enum { LENGTH = 20000, SPANS = 3000 };
     static unsigned char lit[LENGTH];
-    const unsigned seed = (unsigned)time(NULL);
+    const unsigned seed = 4205;
     (void)state;
     printf("seed %u\n", seed);
     srand(seed);
