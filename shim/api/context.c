@@ -57,7 +57,7 @@ static void end_contexts(void)
     pthread_mutex_unlock(&list_lock);
     gs_timing_end();
 }
-GS_GIVES(gs_above_process) = {.leave = end_contexts};
+const struct gs_above_process gs_above_process = {.leave = end_contexts};
 
 static void unlist(struct gs_context *c)
 {

@@ -181,4 +181,4 @@ static __attribute__((hot)) void destroy(struct gs_object *o)
         destroy_other(o);
 }
 
-GS_GIVES(gs_above_objects) = {.destroy = destroy};
+const struct gs_above_objects gs_above_objects = {.destroy = destroy};

@@ -94,7 +94,7 @@ static void *probe_and_open(void *arg)
     struct gs_peer *p = arg;
     struct gs_links links = {0};
     const bool possible = probe(p->identity, &links);
-    gs_above_memory()->links(&links);
+    gs_above_memory.links(&links);
     p->byte_ns = links.peer.byte_ns;
     const bool open = possible && !atomic_load(&p->unwanted) && open_windows(p);
     atomic_store(&p->state, open ? OPEN : FAILED);

@@ -57,7 +57,7 @@ static bool large_is_ready(struct gs_command *cmd)
     const uint64_t begin_ns = was ? 0 : gs_now_ns();
     const bool ready = is_ready(cmd->ctx, &cmd->ctx->pinned, GS_PINNED_SLOT_BYTES);
     if (ready && !was)
-        gs_above_memory()->pinned(gs_now_ns() - begin_ns);
+        gs_above_memory.pinned(gs_now_ns() - begin_ns);
     return ready;
 }
 

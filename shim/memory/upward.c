@@ -3,4 +3,4 @@
 #include "shim/schedule/upward.h"
 #include "shim/memory/peer.h"
 
-GS_GIVES(gs_schedule_memory) = {.carries = gs_peer_carries};
+const struct gs_schedule_memory gs_schedule_memory = {.carries = gs_peer_carries};

@@ -4,7 +4,6 @@
 #define GS_SHIM_MEMORY_UPWARD_H
 
 #include "shim/record/links.h"
-#include "shim/process/given.h"
 
 struct gs_above_memory {
     /* To pin the memory between devices took so long, of this process's time. Any thread. */
@@ -12,6 +11,6 @@ struct gs_above_memory {
     /* What it costs between devices has been measured. From any thread. */
     void (*links)(const struct gs_links *links);
 };
-GS_TAKES(gs_above_memory);
+extern const struct gs_above_memory gs_above_memory;
 
 #endif

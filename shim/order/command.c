@@ -144,7 +144,7 @@ cl_int gs_command_order(struct gs_command *cmd)
 {
     if (cmd->ordered)
         return CL_SUCCESS;
-    gs_above_order()->close(cmd->q->o.handle);
+    gs_above_order.close(cmd->q->o.handle);
     cl_int err = gs_command_list(cmd);
     /* An in-order queue's marker with a wait list comes after the queue's earlier commands as well. */
     if (cmd->n_wait && !err) {
@@ -159,12 +159,12 @@ cl_int gs_command_order(struct gs_command *cmd)
     for (struct gs_queue *q = cmd->ctx->queues; q && !err; q = q->next) {
         if (q == cmd->q ? cmd->n_wait && !q->out_of_order : own_only)
             continue;
-        if (gs_above_order()->is_empty(q, q == cmd->q))
+        if (gs_above_order.is_empty(q, q == cmd->q))
             continue;
         if (own_only && q->out_of_order)
             continue;
         if (q != cmd->q)
-            gs_above_order()->close(q->o.handle);
+            gs_above_order.close(q->o.handle);
         err = add_marker(&cmd->before, q->o.handle, 0, NULL);
         if (!err && shielded && (q != cmd->q || q->out_of_order))
             err = shield_last(&cmd->before, cmd->ctx->o.handle);

@@ -4,7 +4,6 @@
 #define GS_SHIM_ORDER_UPWARD_H
 
 #include "shim/record/objects.h"
-#include "shim/process/given.h"
 
 struct gs_above_order {
     /* gs_queue_close(): something is about to be enqueued there. */
@@ -18,6 +17,6 @@ struct gs_above_order {
     bool (*sleep)(bool (*also)(void), uint64_t ns);
     void (*wake)(void);
 };
-GS_TAKES(gs_above_order);
+extern const struct gs_above_order gs_above_order;
 
 #endif

@@ -318,7 +318,7 @@ static bool prepare_program(struct gs_program *p, bool beside)
     const bool compiles = !p->refusal && !p->prepared && is_useful(p->summary);
     if (beside && !gs_threads_enter())
         return false;
-    if (beside && compiles && !gs_above_plan()->pays(p))
+    if (beside && compiles && !gs_above_plan.pays(p))
         return true;
     p->prepared = true;
     p->relaxed = is_relaxed(p);
@@ -334,7 +334,7 @@ static bool prepare_program(struct gs_program *p, bool beside)
     }
     const uint64_t end = gs_now_ns();
     atomic_store(&p->prepare_ns, end - begin);
-    gs_above_plan()->prepared(p);
+    gs_above_plan.prepared(p);
     gs_debug("a program was translated in %llu us and compiled for %u devices in %llu us",
              (unsigned long long)(translated - begin) / 1000, p->o.ctx->n,
              (unsigned long long)(end - translated) / 1000);

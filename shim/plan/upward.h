@@ -4,7 +4,6 @@
 #define GS_SHIM_PLAN_UPWARD_H
 
 #include "shim/record/objects.h"
-#include "shim/process/given.h"
 
 struct gs_above_plan {
     /* The program has been translated: are there kernels of it for which it is worth compiling? From any thread. */
@@ -12,6 +11,6 @@ struct gs_above_plan {
     /* It has been prepared. From any thread. */
     void (*prepared)(struct gs_program *p);
 };
-GS_TAKES(gs_above_plan);
+extern const struct gs_above_plan gs_above_plan;
 
 #endif

@@ -78,7 +78,7 @@ static void end_alone(void)
 static void begin_end(void)
 {
     end_alone();
-    gs_above_process()->leave();
+    gs_above_process.leave();
     gs_threads_settle();
 }
 

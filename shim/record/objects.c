@@ -162,7 +162,7 @@ __attribute__((hot)) void gs_drop(struct gs_object *o)
     struct gs_context *ctx = o->ctx;
     bool is_context = o->type == GS_CONTEXT;
     take_out(o);
-    gs_above_objects()->destroy(o);
+    gs_above_objects.destroy(o);
     if (ctx && !is_context)
         gs_drop(&ctx->o);
 }

@@ -123,8 +123,8 @@ void gs_real_load(void)
                 "no libOpenCL.so.1 of the system was found; install an OpenCL loader, or name it in GPUSPARC_REAL");
         for (const struct gs_real_function *f = gs_real_functions; f < gs_real_functions + gs_real_n_functions; f++)
             set_entry(f->offset, real_library ? dlsym(real_library, f->name) : NULL);
-        if (gs_above_driver())
-            gs_above_driver()->loaded(&gs_real_table);
+        if (&gs_above_driver)
+            gs_above_driver.loaded(&gs_real_table);
         gs_real_ready = true;
     }
     pthread_mutex_unlock(&load_lock);
@@ -137,8 +137,8 @@ bool gs_real_use(const struct _cl_icd_dispatch *below, unsigned n_entries)
     if (free_to_use) {
         size_t bytes = n_entries * sizeof(void *);
         memcpy(&gs_real_table, below, bytes < sizeof gs_real_table ? bytes : sizeof gs_real_table);
-        if (gs_above_driver())
-            gs_above_driver()->loaded(&gs_real_table);
+        if (&gs_above_driver)
+            gs_above_driver.loaded(&gs_real_table);
         gs_real_ready = true;
     }
     pthread_mutex_unlock(&load_lock);

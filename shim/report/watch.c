@@ -348,4 +348,4 @@ static void install(struct _cl_icd_dispatch *table)
 #undef SEE
 }
 
-GS_GIVES(gs_above_driver) = {.loaded = install};
+const struct gs_above_driver gs_above_driver = {.loaded = install};

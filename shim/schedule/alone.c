@@ -54,7 +54,7 @@ static bool stays(const struct gs_alone_kind *kind, const struct gs_op *op)
     if (passes != GS_PASSES_BY_SIZE)
         return passes;
     struct gs_short *last = gs_size_of_last(k, op->dims, op->global, op->local);
-    return last ? gs_size_passes(last) : gs_schedule_choice()->passes(k, op->dims, op->global, op->local);
+    return last ? gs_size_passes(last) : gs_schedule_choice.passes(k, op->dims, op->global, op->local);
 }
 
 /* The next command of a task begins another job if one has ended. Is what was decided for this one decided for it? */

@@ -83,7 +83,7 @@ uint64_t gs_put_chunk(const struct gs_putting *p, const struct gs_op *op)
 static uint64_t window_chunk(void)
 {
     const uint64_t chunk = putting->job.transfer_chunk,
-                   bytes = gs_schedule_memory()->carries(putting->q->o.ctx, BETWEEN_NS);
+                   bytes = gs_schedule_memory.carries(putting->q->o.ctx, BETWEEN_NS);
     const uint64_t least = chunk * BETWEEN, most = chunk * BETWEEN_MOST;
     return bytes < least ? least : bytes < most ? bytes : most;
 }

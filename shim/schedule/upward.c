@@ -4,9 +4,9 @@
 #include "shim/schedule/dispatch.h"
 #include "shim/order/upward.h"
 
-GS_GIVES(gs_above_order) = {.close = gs_queue_close,
-                            .is_empty = gs_queue_is_empty,
-                            .sole = gs_unit_is_sole,
-                            .wanted = gs_units_wanted,
-                            .sleep = gs_units_sleep,
-                            .wake = gs_units_wake};
+const struct gs_above_order gs_above_order = {.close = gs_queue_close,
+                                              .is_empty = gs_queue_is_empty,
+                                              .sole = gs_unit_is_sole,
+                                              .wanted = gs_units_wanted,
+                                              .sleep = gs_units_sleep,
+                                              .wake = gs_units_wake};

@@ -13,7 +13,7 @@ static void destroy(struct gs_object *o)
 {
     (void)o;
 }
-GS_GIVES(gs_above_objects) = {.destroy = destroy};
+const struct gs_above_objects gs_above_objects = {.destroy = destroy};
 
 #if defined __x86_64__ && !defined __SANITIZE_THREAD__ && !defined __SANITIZE_ADDRESS__
 enum { SKIPPED = 77, TRAP = 0x100, INSTRUCTIONS = 60 };

@@ -93,6 +93,16 @@ def calls_of_enqueue(root, path):
         return [number for number, line in enumerate(text, 1) if re.search(r'->\s*clEnqueue\w+\s*\(', line)]
 
 
+def given(root, files, patterns):
+    """-> {(room, name)}: structs of functions that a room asks of one above, declared in its upward.h."""
+    found = set()
+    for path in files:
+        if os.path.basename(path) == 'upward.h':
+            with open(os.path.join(root, path), encoding='utf-8') as text:
+                found |= {(room_of(path, patterns), m) for m in re.findall(r'^extern const struct (\w+) \1\b', text.read(), re.M)}
+    return found
+
+
 def main():
     root, build = (os.path.realpath(path) for path in sys.argv[1:3])
     table = sys.argv[3] if len(sys.argv) > 3 else os.path.join(os.path.dirname(__file__), 'rooms.txt')
@@ -118,9 +128,12 @@ def main():
             wrong.append(f'{path}:{number}: enqueues a command of the driver, which {ENQUEUES} alone does')
 
     built = objects(root, build, patterns)
+    asked = given(root, files, patterns)
     defined, needed = symbols(sorted(built))
     for user in sorted(needed):
         for name in sorted(needed[user]):
+            if (room_of(built[user], patterns), name) in asked:
+                continue
             everywhere = [built[place] for place in defined.get(name, [])]
             # What is loaded into an application defines OpenCL's functions, exit and write, which other programs have
             # from the system. Two programs may each have a function of one name: it is the one that may be used.
