@@ -248,22 +248,40 @@ static void explain_modes(const struct work *w, struct gs_decision *d)
                w->members[i].analysed ? "" : " (no segments: not analysed)");
 }
 
-/* Algorithm 1, and where that finds nothing gema's better policy, before a task is refused for it. As gs_assign. */
-static int try_policies(struct work *w, struct gs_decision *d)
+/* One way to find modes: a policy, by `safe` or by the bounds that are computed faster. */
+struct way {
+    enum gs_policy policy;
+    enum gs_analysis analysis;
+    size_t most_tasks; /* beyond which it takes too long: the tasks wait for their modes */
+};
+
+/* Modes are kept if `safe` accepts them, however they were found; if none are, those of the last way that is Algorithm
+ * 1's. As gs_assign. */
+static int choose_modes(struct work *w, struct gs_decision *d)
 {
+    static const struct way ways[] = {{GS_POLICY_SINGLE, GS_ANALYSIS_SAFE, SIZE_MAX}, /* GEMA begins with these modes */
+                                      {GS_POLICY_GEMA, GS_ANALYSIS_SEGMENTS, SIZE_MAX},
+                                      {GS_POLICY_GEMA_PLUS, GS_ANALYSIS_SEGMENTS, SIZE_MAX},
+                                      {GS_POLICY_GEMA, GS_ANALYSIS_SAFE, 12}};
     const struct gs_assign_options options = {0};
-    int verdict = gs_assign(w->analyzer, GS_POLICY_GEMA, &options, w->modes);
-    if (verdict != 0)
-        return verdict;
-    int *plus = calloc(w->model.n_tasks, sizeof *plus);
-    if (!plus)
-        return -ENOMEM;
-    verdict = gs_assign(w->analyzer, GS_POLICY_GEMA_PLUS, &options, plus);
-    if (verdict == 1) {
-        memcpy(w->modes, plus, w->model.n_tasks * sizeof *plus);
-        append(d, "by gema+, where gema found nothing: ");
+    const size_t n = w->model.n_tasks;
+    int *modes = calloc(n, sizeof *modes), verdict = 0;
+    struct gs_analyzer *fast = gs_analyzer_new(&w->model, GS_ANALYSIS_SEGMENTS);
+    if (!modes || !fast)
+        verdict = -ENOMEM;
+    for (size_t k = 0; k < sizeof ways / sizeof *ways && verdict == 0; k++) {
+        if (n > ways[k].most_tasks)
+            continue;
+        verdict = gs_assign(ways[k].analysis == GS_ANALYSIS_SAFE ? w->analyzer : fast, ways[k].policy, &options, modes);
+        if (verdict == 0)
+            verdict = gs_schedulable(w->analyzer, modes);
+        if (verdict == 1 || ways[k].policy == GS_POLICY_GEMA)
+            memcpy(w->modes, modes, n * sizeof *modes);
+        if (verdict == 1 && ways[k].policy == GS_POLICY_GEMA_PLUS)
+            append(d, "by gema+, where gema found nothing: ");
     }
-    free(plus);
+    gs_analyzer_free(fast);
+    free(modes);
     return verdict;
 }
 
@@ -275,7 +293,7 @@ static int assign(struct work *w, struct gs_decision *d)
     w->analyzer = gs_analyzer_new(&w->model, GS_ANALYSIS_SAFE);
     if (!w->modes || !w->analyzer)
         return -ENOMEM;
-    int verdict = try_policies(w, d);
+    int verdict = choose_modes(w, d);
     if (verdict < 0)
         return verdict;
     d->schedulable = verdict == 1;

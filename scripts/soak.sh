@@ -120,12 +120,14 @@ kernels_split() {
     bash "$GS_SOURCE/tests/kernels/split.sh" "${2:-$RANDOM}" "${1:-200}"
 }
 
-# gema [SETS [SEED]]: the safe bound against simulation over all offsets, against every state of tiny sets, and policies
-# against enumeration
+# gema [SETS [SEED]]: the safe bound against simulation over all offsets, against every state of tiny sets, whole and in chunks, of
+# pinned tasks too, and policies against enumeration
 gema() {
     local sets=${1:-100000} seed=${2:-$RANDOM}
     "$GS_BUILD/tests/test_gema_soundness" "$seed" "$sets"
     "$GS_BUILD/tests/test_gema_explore" "$seed" "$sets"
+    "$GS_BUILD/tests/test_gema_explore_chunks" "$seed" "$((sets / 10))"
+    "$GS_BUILD/tests/test_gema_pinned" "$seed" "$((sets / 10))"
     "$GS_BUILD/tests/test_gema_assign" "$seed" "$((sets / 10))"
     "$GS_BUILD/tests/test_gema_dominates" "$seed" "$sets"
 }
