@@ -11,11 +11,9 @@
 #include "scheduler/realtime.h"
 #include "scheduler/taskset.h"
 
-/* What one decision works on. The model counts in ticks, not nanoseconds: a decision is made while applications wait,
- * and the analysis takes steps of one unit. Times are rounded to the safe side: what holds in ticks holds in truth. */
+/* What one decision works on. */
 struct work {
     const struct gs_config *config;
-    int64_t tick_ns;
     struct gs_member *members;
     size_t n;
     struct gs_model model;
@@ -39,46 +37,6 @@ static unsigned plain_mode(const struct gs_member *m)
     return m->task->mode > 0 && (unsigned)m->task->mode < m->gpus_max ? (unsigned)m->task->mode : m->gpus_max;
 }
 
-/* A hundred-thousandth of the longest period for up to ten tasks, coarser for more, but no more than a thousandth of
- * the shortest deadline. */
-static int64_t choose_tick(const struct gs_member *members, size_t n)
-{
-    int64_t longest = 0, shortest = INT64_MAX;
-    for (size_t i = 0; i < n; i++) {
-        if (members[i].task->period_ns > longest)
-            longest = members[i].task->period_ns;
-        if (members[i].task->deadline_ns < shortest)
-            shortest = members[i].task->deadline_ns;
-    }
-    int64_t many = n > 10 ? (int64_t)(n * n / 100) : 1;
-    int64_t tick = longest / 100000 * many;
-    if (tick > shortest / 1000)
-        tick = shortest / 1000;
-    return tick < 1 ? 1 : tick;
-}
-
-static int64_t ticks_up(int64_t ns, int64_t tick)
-{
-    return ns / tick + (ns % tick != 0);
-}
-
-static void to_ticks(struct gs_task *t, int gpus, int64_t tick)
-{
-    t->period_ns /= tick;
-    t->deadline_ns /= tick;
-    t->excess_ns = ticks_up(t->excess_ns, tick);
-    for (int r = 0; r < GS_RESOURCES; r++)
-        t->chunk_ns[r] = ticks_up(t->chunk_ns[r], tick);
-    for (int g = 1; g <= gpus; g++) {
-        for (size_t i = 0; i < t->chains[g].n; i++) {
-            struct gs_segment *s = &t->chains[g].segments[i];
-            s->best_ns /= tick;
-            s->worst_ns = ticks_up(s->worst_ns, tick);
-            s->pause_ns = ticks_up(s->pause_ns, tick);
-        }
-    }
-}
-
 /* Takes away the chains that need more GPUs than the application has. */
 static void limit_chains(struct gs_model *model, size_t at, unsigned gpus_max)
 {
@@ -99,7 +57,6 @@ static int add_member(struct work *w, size_t i)
     limit_chains(&w->model, at, m->gpus_max);
     if (m->demand && (err = gs_demand_apply(m->demand, &w->model.tasks[at], (unsigned)w->model.servers[GS_GPU])) < 0)
         return err;
-    to_ticks(&w->model.tasks[at], w->model.servers[GS_GPU], w->tick_ns);
     struct gs_task *t = &w->model.tasks[at];
     char number[24];
     snprintf(number, sizeof number, "%zu", i);
@@ -129,8 +86,6 @@ static int build(struct work *w, unsigned gpus)
                                                  : (int)cpus,
                   s->servers[GS_PCI] ? s->servers[GS_PCI] : 1, (int)gpus);
     gs_model_set_rules(&w->model, w->config);
-    w->model.handover_ns = ticks_up(w->model.handover_ns, w->tick_ns);
-    w->model.late_ns = ticks_up(w->model.late_ns, w->tick_ns);
     for (size_t i = 0; i < w->n; i++) {
         struct gs_member *m = &w->members[i];
         m->gpus = plain_mode(m);
@@ -140,10 +95,6 @@ static int build(struct work *w, unsigned gpus)
         int err = m->analysed ? add_member(w, i) : 0;
         if (err < 0)
             return err;
-    }
-    for (int r = 0; r < GS_RESOURCES; r++) {
-        w->model.chunk_ns[r] = ticks_up(w->model.chunk_ns[r], w->tick_ns);
-        w->model.patience_ns[r] = ticks_up(w->model.patience_ns[r], w->tick_ns);
     }
     return w->model.n_tasks ? gs_model_finish(&w->model) : 0;
 }
@@ -159,7 +110,7 @@ static void read_result(struct work *w, struct gs_decision *d)
         const struct gs_task *t = &w->model.tasks[i];
         struct gs_member *m = &w->members[strtoul(t->name, NULL, 10)];
         m->gpus = (unsigned)w->modes[i];
-        m->response_ns = r->tasks[i].response_ns * w->tick_ns;
+        m->response_ns = r->tasks[i].response_ns;
         m->meets_deadline = r->tasks[i].schedulable;
         double ratio = (double)m->response_ns / (double)m->task->deadline_ns;
         if (ratio > worst) {
@@ -306,7 +257,7 @@ int gs_taskset_decide(const struct gs_config *config, unsigned gpus, struct gs_m
                       struct gs_decision *decision)
 {
     *decision = (struct gs_decision){.schedulable = true};
-    struct work w = {.config = config, .tick_ns = choose_tick(members, n), .members = members, .n = n};
+    struct work w = {.config = config, .members = members, .n = n};
     int err = build(&w, gpus);
     if (err == 0)
         err = assign(&w, decision);

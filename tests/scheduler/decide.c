@@ -685,7 +685,7 @@ static void test_tasks_are_spread(void **state)
     stop(b);
 }
 
-/* Times are rounded to the safe side, and what isn't proven is said. */
+/* Times count to the nanosecond, and what isn't proven is said. */
 static void test_decisions_are_safe(void **state)
 {
     (void)state;
@@ -693,7 +693,7 @@ static void test_decisions_are_safe(void **state)
         const char *segments;
         bool fits;
     } cases[] = {{"segments.1 = cpu 40ms, gpu 59.999ms\n", true},
-                 {"segments.1 = cpu 40.0004ms, gpu 59.9998ms\n", false}};
+                 {"segments.1 = cpu 40.0003ms, gpu 59.9998ms\n", false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[256];
         snprintf(text, sizeof text, "[system]\ngpus = 1\ncpus = 1\n[task a]\nperiod = 100ms\nuser = *\n%s",
