@@ -583,14 +583,26 @@ static int given_before(const struct reader *r, const struct gs_config_section *
     return 0;
 }
 
-/* [system] may be said again, as by several profiles in one file, if it says the same. */
+/* The text that the entry gives again; null: its key has no text. */
+static const char *text_before(const struct gs_config_system *system, const char *key)
+{
+    for (const struct key *k = system_keys; k->name; k++)
+        if (k->type == TEXT && strcmp(k->name, key) == 0)
+            return *(char *const *)((const char *)system + k->offset);
+    return NULL;
+}
+
+/* [system] may be said again, as by several profiles in one file, if it says the same. Texts are owned by *system: an
+ * entry that repeats one is only compared with it. */
 static int read_system_entry(struct reader *r, const struct gs_config_section *s, const struct gs_config_entry *e)
 {
     struct gs_config_system *system = &r->config->system, before;
     const int line = given_before(r, s, e->key);
+    const char *text = line ? text_before(system, e->key) : NULL;
     memcpy(&before, system, sizeof before); /* all of its bytes */
-    int rc = read_entry(r, e, system_keys, system, NULL);
-    if (!rc && line && memcmp(&before, system, sizeof before) != 0) {
+    int rc = text ? 0 : read_entry(r, e, system_keys, system, NULL);
+    const bool agrees = text ? strcmp(text, e->value) == 0 : memcmp(&before, system, sizeof before) == 0;
+    if (!rc && line && !agrees) {
         memcpy(system, &before, sizeof before);
         rc = gs_mistakes_add(r->mistakes, e->line,
                              "%s: another value than in line %d; [system] may repeat, but must agree", e->key, line);

@@ -81,7 +81,7 @@ static void fill_lower(struct gs_analyzer *a, const uint64_t *sets)
 {
     size_t n = a->model->n_tasks;
     for (int r = 0; r < GS_RESOURCES; r++) {
-        if (a->model->preemptive[r])
+        if (a->model->preemptive[r] || n == 0)
             continue;
         size_t bytes = (size_t)a->model->servers[r] * sizeof(int64_t);
         memset(lower_of(a, n - 1, r), 0, bytes);

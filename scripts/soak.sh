@@ -132,12 +132,13 @@ gema() {
     "$GS_BUILD/tests/test_gema_dominates" "$seed" "$sets"
 }
 
-# fuzz_config [SECONDS]: any bytes as a config file and as JSON; builds the fuzzer with clang
+# fuzz_config [SECONDS]: any bytes as a config file and as JSON, from the corpus on; builds the fuzzer with clang
 fuzz_config() {
     cmake -S "$GS_SOURCE" -B fuzz -G Ninja -DGS_FUZZ=ON -DCMAKE_C_COMPILER=clang >/dev/null
     cmake --build fuzz --target fuzz_config >/dev/null
     mkdir -p corpus
-    fuzz/bin/fuzz_config -max_total_time="${1:-300}" -max_len=4096 corpus
+    printf '"%s"\n' '[system]' '[task a]' '\x0a[system]\x0a' 'hosts = ' 'period = 1s' 'segments.1 = ' >words
+    fuzz/bin/fuzz_config -max_total_time="${1:-60}" -max_len=4096 -dict=words corpus "$GS_SOURCE/tests/gema/corpus"
 }
 
 # What the next ones need, with clang and its sanitizers.

@@ -318,6 +318,22 @@ static void sections_that_agree_may_repeat(void **state)
     gs_config_free(&c);
 }
 
+/* A text belongs to the config once, however often it is given; the second is long enough for a block of its own. */
+static void texts_may_repeat(void **state)
+{
+    (void)state;
+#define HOSTS "hosts = a-rather-long-name-of-a-host-one,b,c,d"
+    struct gs_config c;
+    struct gs_mistakes m;
+    assert_int_equal(parse("[system]\n" HOSTS "\n[system]\n" HOSTS "\n[system]\ngpus = 1\n" HOSTS "\n", &c, &m), 0);
+    assert_string_equal(c.system.hosts, HOSTS + strlen("hosts = "));
+    gs_config_free(&c);
+    static const struct expected want[] = {{4, "hosts: another value than in line 2"},
+                                           {6, "hosts: another value than in line 2"}};
+    expect_mistakes("[system]\n" HOSTS "\n[system]\n" HOSTS ",e\n[system]\nhosts = a\n", want, 2);
+#undef HOSTS
+}
+
 static void comments_behind_values(void **state)
 {
     (void)state;
@@ -465,6 +481,7 @@ int main(void)
         cmocka_unit_test(finds_every_mistake),
         cmocka_unit_test(checks_across_sections),
         cmocka_unit_test(sections_that_agree_may_repeat),
+        cmocka_unit_test(texts_may_repeat),
         cmocka_unit_test(comments_behind_values),
         cmocka_unit_test(other_files_end_soon),
         cmocka_unit_test(long_lines_are_whole_or_refused),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* libFuzzer target: any bytes as a config file and as JSON. What is accepted must survive being analyzed, and being
- * written and read again. Built with -DGS_FUZZ=ON and clang. */
+ * written and read again. Built with -DGS_FUZZ=ON and clang; with GS_FUZZ_MAIN a program that puts files together from
+ * the sections of its corpus, by a seed that it prints: fuzz_config_main FILES SEED CORPUS_FILE... */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -67,3 +68,54 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     json_decref(json);
     return 0;
 }
+
+#ifdef GS_FUZZ_MAIN
+#include <string.h>
+
+#include "common/file.h"
+
+enum { MOST_SECTIONS = 256, SECTIONS = 5, ROOM = 1 << 16 };
+static struct {
+    const char *text;
+    size_t bytes;
+} section[MOST_SECTIONS];
+static size_t n_sections;
+
+static void cut(const char *text, size_t bytes)
+{
+    for (size_t begin = 0; begin < bytes && n_sections < MOST_SECTIONS;) {
+        const char *next = memmem(text + begin + 1, bytes - begin - 1, "\n[", 2);
+        const size_t end = next ? (size_t)(next - text) + 1 : bytes;
+        section[n_sections].text = text + begin;
+        section[n_sections++].bytes = end - begin;
+        begin = end;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static char file[ROOM];
+    if (argc < 4)
+        return 2;
+    unsigned seed = (unsigned)strtoul(argv[2], NULL, 10);
+    printf("seed %u\n", seed);
+    for (int i = 3; i < argc; i++) {
+        char *text; /* kept: the sections lie in it */
+        size_t bytes;
+        if (gs_read_file(argv[i], ROOM / SECTIONS - 1, &text, &bytes) < 0)
+            return 1;
+        LLVMFuzzerTestOneInput((const uint8_t *)text, bytes);
+        cut(text, bytes);
+    }
+    for (long i = strtol(argv[1], NULL, 10); i > 0; i--) {
+        size_t n = 0;
+        for (int k = rand_r(&seed) % SECTIONS; k >= 0; k--) {
+            const size_t s = (size_t)rand_r(&seed) % n_sections;
+            memcpy(file + n, section[s].text, section[s].bytes);
+            n += section[s].bytes;
+        }
+        LLVMFuzzerTestOneInput((const uint8_t *)file, n);
+    }
+    return 0;
+}
+#endif
