@@ -13,7 +13,7 @@ char *gs_hosts_from_config(const char *path)
     char *list = NULL;
     if (access(path, R_OK) < 0)
         return NULL;
-    if (gs_config_load(path, &config, &mistakes) == 0 && config.system.hosts)
+    if (gs_config_load_regular(path, &config, &mistakes) == 0 && config.system.hosts)
         list = strdup(config.system.hosts);
     gs_mistakes_free(&mistakes);
     gs_config_free(&config);

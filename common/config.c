@@ -674,18 +674,30 @@ int gs_config_parse(const char *text, size_t length, struct gs_config *config, s
     return rc ? rc : mistakes->n > before ? -EINVAL : 0;
 }
 
-int gs_config_load(const char *path, struct gs_config *config, struct gs_mistakes *mistakes)
+typedef int (*read_function)(const char *path, size_t most, char **text, size_t *bytes);
+static int load(const char *path, read_function read, struct gs_config *config, struct gs_mistakes *mistakes)
 {
     char *text;
     size_t length;
     *config = (struct gs_config){0};
-    int rc = gs_read_file(path, GS_FILE_TEXT, &text, &length);
+    int rc = read(path, GS_FILE_TEXT, &text, &length);
     if (!rc)
         rc = gs_config_parse(text, length, config, mistakes);
-    else if (rc != -ENOMEM && gs_mistakes_add(mistakes, 0, "cannot be read: %s", strerror(-rc)))
+    else if (rc != -ENOMEM && gs_mistakes_add(mistakes, 0, "cannot be read: %s",
+                                              rc == -ENOTSUP ? "it is no regular file" : strerror(-rc)))
         rc = -ENOMEM;
     free(text);
     return rc;
+}
+
+int gs_config_load(const char *path, struct gs_config *config, struct gs_mistakes *mistakes)
+{
+    return load(path, gs_read_file, config, mistakes);
+}
+
+int gs_config_load_regular(const char *path, struct gs_config *config, struct gs_mistakes *mistakes)
+{
+    return load(path, gs_read_regular_file, config, mistakes);
 }
 
 void gs_config_free(struct gs_config *config)

@@ -146,6 +146,9 @@ struct gs_mistakes {
  * mistake that says so, what opening or reading gave. *config is to be freed in every case. */
 int gs_config_load(const char *path, struct gs_config *config, struct gs_mistakes *mistakes);
 
+/* The same of a regular file only, without ever waiting: a pipe or a device is a mistake. */
+int gs_config_load_regular(const char *path, struct gs_config *config, struct gs_mistakes *mistakes);
+
 /* The same of a text in memory, which needs no final zero. */
 int gs_config_parse(const char *text, size_t length, struct gs_config *config, struct gs_mistakes *mistakes);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* As much as fits into text[*n .. room). 0: that is all; 1: there may be more; -errno. */
@@ -38,13 +39,8 @@ static int read_all(int fd, size_t most, char **text, size_t *bytes)
     return more;
 }
 
-int gs_read_file(const char *path, size_t most, char **text, size_t *bytes)
+static int read_open(int fd, size_t most, char **text, size_t *bytes)
 {
-    *text = NULL;
-    *bytes = 0;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
     const int err = read_all(fd, most, text, bytes);
     close(fd);
     if (err < 0) {
@@ -52,4 +48,27 @@ int gs_read_file(const char *path, size_t most, char **text, size_t *bytes)
         *text = NULL;
     }
     return err;
+}
+
+int gs_read_file(const char *path, size_t most, char **text, size_t *bytes)
+{
+    *text = NULL;
+    *bytes = 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    return fd < 0 ? -errno : read_open(fd, most, text, bytes);
+}
+
+int gs_read_regular_file(const char *path, size_t most, char **text, size_t *bytes)
+{
+    *text = NULL;
+    *bytes = 0;
+    struct stat st;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return -errno;
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+        close(fd);
+        return -ENOTSUP;
+    }
+    return read_open(fd, most, text, bytes);
 }

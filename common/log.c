@@ -2,12 +2,17 @@
 #include "common/log.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,8 +47,55 @@ static bool goes_to_journal(void)
     return strcmp(stream, own) == 0;
 }
 
+/* Where a daemon's lines go: stderr, or the same pipe or terminal opened again, so that it needn't wait there and those
+ * who share stderr don't notice. */
+static int daemon_fd = STDERR_FILENO;
+static bool is_socket;
+static _Atomic uint64_t dropped, dropped_in_all;
+
+static void open_without_waiting(void)
+{
+    struct stat st;
+    if (fstat(STDERR_FILENO, &st) < 0 || S_ISREG(st.st_mode))
+        return;
+    is_socket = S_ISSOCK(st.st_mode);
+    const int flags = O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    const int fd = is_socket ? -1 : open("/proc/self/fd/2", flags);
+    if (fd >= 0)
+        daemon_fd = fd;
+}
+
+/* False: there is no room for it now. */
+static bool write_now(const char *line, size_t n)
+{
+    if (is_socket)
+        return send(STDERR_FILENO, line, n, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 || errno != EAGAIN;
+    /* Where it couldn't be opened again: there is room for a line, unless another writer is faster. */
+    struct pollfd p = {.fd = daemon_fd, .events = POLLOUT};
+    if (daemon_fd == STDERR_FILENO && poll(&p, 1, 0) == 0)
+        return false;
+    return write(daemon_fd, line, n) >= 0 || errno != EAGAIN;
+}
+
+/* Never waits for who reads the log. The next line that there is room for says how many there was none for. */
+static void write_daemon_line(const char *line, size_t n)
+{
+    char text[64];
+    const uint64_t lost = atomic_exchange(&dropped, 0);
+    const int m = lost ? snprintf(text, sizeof text, "%" PRIu64 " lines of this log were dropped\n", lost) : 0;
+    const bool said = !lost || write_now(text, (size_t)m), written = said && write_now(line, n);
+    atomic_fetch_add(&dropped, (said ? 0 : lost) + !written);
+    atomic_fetch_add(&dropped_in_all, !written);
+}
+
+uint64_t gs_log_dropped(void)
+{
+    return atomic_load(&dropped_in_all);
+}
+
 void gs_log_for_daemon(void)
 {
+    open_without_waiting();
     style = goes_to_journal() ? STYLE_JOURNAL : STYLE_FILE;
 }
 
@@ -81,7 +133,9 @@ __attribute__((format(printf, 2, 0))) static void print_line(enum level level, c
         n = (int)sizeof line - 2;
     gs_plain(line, n > 0 ? (size_t)n : 0);
     line[n++] = '\n';
-    if (write(STDERR_FILENO, line, (size_t)n) < 0) {
+    if (style != STYLE_USER)
+        write_daemon_line(line, (size_t)n);
+    else if (write(STDERR_FILENO, line, (size_t)n) < 0) {
         /* Nobody is left to tell. */
     }
     errno = saved;

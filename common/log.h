@@ -4,6 +4,7 @@
 #define GS_COMMON_LOG_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Makes question marks of control characters: a program's path may hold any, which a terminal would obey. The messages
  * below do so. */
@@ -12,8 +13,10 @@ void gs_plain(char *text, size_t n);
 /* Sets the name that begins each line. The string must outlive all messages. */
 void gs_log_init(const char *program);
 
-/* The messages are a daemon's log from now on: with time and level, or, where journald keeps them, its priorities. */
+/* The messages are a daemon's log from now on: with time and level, or, where journald keeps them, its priorities. A
+ * line for which its reader leaves no room is dropped; the next one that is written says how many were. */
 void gs_log_for_daemon(void);
+uint64_t gs_log_dropped(void); /* lines, since then */
 
 /* Something the user asked for could not be done. */
 void gs_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -266,8 +266,8 @@ void gs_notify_systemd(const char *state)
     if (fd < 0)
         return;
     socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
-    if (sendto(fd, state, strlen(state), MSG_NOSIGNAL, (const struct sockaddr *)&addr, len) < 0) {
-        /* Nobody waits for it, then. */
+    if (sendto(fd, state, strlen(state), MSG_NOSIGNAL | MSG_DONTWAIT, (const struct sockaddr *)&addr, len) < 0) {
+        /* Nobody waits for it, then, and the daemon for nobody who doesn't read. */
     }
     close(fd);
 }

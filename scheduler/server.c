@@ -27,12 +27,12 @@ static int load_config(struct gs_server *sv, char *text, size_t bytes)
     struct gs_config config;
     struct gs_mistakes mistakes = {0};
     bool optional = !sv->options->config_given && access(path, F_OK) != 0 && errno == ENOENT;
-    int err = optional ? gs_config_parse("", 0, &config, &mistakes) : gs_config_load(path, &config, &mistakes);
+    int err = optional ? gs_config_parse("", 0, &config, &mistakes) : gs_config_load_regular(path, &config, &mistakes);
     if (err == 0)
         err = gs_core_fits(sv->core, &config, &mistakes);
     if (err < 0) {
-        if (mistakes.n > 1)
-            gs_mistakes_print(&mistakes, path);
+        for (size_t i = 0; mistakes.n > 1 && i < mistakes.n; i++)
+            gs_error("%s:%d: %s", path, mistakes.v[i].line, mistakes.v[i].text);
         if (mistakes.n && !mistakes.v[0].line)
             snprintf(text, bytes, "%s: %s", path, mistakes.v[0].text);
         else if (mistakes.n)

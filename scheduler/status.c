@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/log.h"
+
 #define STATUS_NS UINT64_C(50000000)
 
 static json_t *number(uint64_t v)
@@ -233,6 +235,7 @@ static json_t *daemon_json(const struct gs_core *core)
     json_object_set_new(j, "refused", number(core->refused));
     json_object_set_new(j, "bad_messages", number(core->bad_messages));
     json_object_set_new(j, "taken_back", number(core->taken_back));
+    json_object_set_new(j, "log_dropped", number(gs_log_dropped()));
     return j;
 }
 
