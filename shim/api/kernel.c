@@ -34,6 +34,7 @@ static struct gs_kernel *track(cl_kernel handle, struct gs_program *p, const cha
         return NULL;
     }
     k->kind = kind;
+    atomic_init(&k->id, atomic_load(&kind->id));
     k->name = kind->name;
     k->stats = kind->stats;
     atomic_init(&k->unsplittable, p->o.ctx->n == 1 || atomic_load(&kind->unsplittable));
@@ -344,7 +345,7 @@ static __attribute__((hot, noinline)) cl_int launch_scheduled(struct gs_command 
 static inline bool passes(struct gs_kernel *k, const struct gs_op *op)
 {
     const enum gs_passes by = gs_kernel_passes_defined(k);
-    struct gs_short *last = by == GS_PASSES_BY_SIZE ? gs_size_of_last(k, op->dims, op->global, op->local) : NULL;
+    struct gs_size *last = by == GS_PASSES_BY_SIZE ? gs_size_of_last(k, op->dims, op->global, op->local) : NULL;
     /* At several sizes in turn, or on buffers that are new, the kernel's others are looked at, too. */
     return (by == GS_PASSES || (by == GS_PASSES_BY_SIZE &&
                                 gs_size_passes(last ? last : gs_size_of(k, op->dims, op->global, op->local)))) &&

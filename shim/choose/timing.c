@@ -19,7 +19,7 @@ enum {
 
 void gs_timing_say(const struct gs_timing *t)
 {
-    gs_debug("%s, launch %" PRIu64 ": %s; expected on one device %.0f us, split %.0f us", t->name, t->h.launches,
+    gs_debug("%s, launch %" PRIu64 ": %s; expected on one device %.0f us, split %.0f us", t->at->name, t->h.launches,
              t->h.last_split ? "split" : t->h.reason, t->h.single_ns / 1e3, t->h.split_ns / 1e3);
 }
 
@@ -29,74 +29,25 @@ static void say_outlook(const struct gs_timing *t, const struct gs_trial *trial,
     gs_timing_say(t);
     gs_debug("%s: bytes to bring home %" PRIu64 ", to the parts %" PRIu64 ", left there %" PRIu64
              " (come home: %.2f), by %s; to be read %.0f; at risk %.0f us, earned %.0f us%s",
-             t->name, o->gather.bytes, o->scatter.bytes, o->leave.bytes, t->h.return_rate,
+             t->at->name, o->gather.bytes, o->scatter.bytes, o->leave.bytes, t->h.return_rate,
              o->link == GS_LINK_PEER ? "windows" : "the host", t->h.read_bytes, trial->risk_ns / 1e3,
              gs_budget_left(&gs_book.budget, now_ns) / 1e3, o->ample ? "" : "; the parts may not fill their devices");
 }
 
-static uint64_t mix(uint64_t x, uint64_t more)
+struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size, uint64_t *numbers)
 {
-    x = (x ^ more) * 0x9e3779b97f4a7c15u;
-    return x ^ x >> 29;
-}
-
-/* Memory objects are left out: what they hold may make a launch longer, which one it is hardly does. */
-static uint64_t hash_numbers(const struct gs_kernel *k)
-{
-    uint64_t x = k->n_args;
-    for (cl_uint i = 0; i < k->n_args; i++) {
-        const struct gs_arg *a = &k->args[i];
-        if (!a->set || a->is_mem || a->is_svm)
-            continue;
-        x = mix(x, (uint64_t)i << 32 ^ a->size);
-        for (size_t at = 0; a->has_value && at < a->size; at += sizeof x) {
-            uint64_t piece = 0;
-            memcpy(&piece, (const char *)a->bytes + at, a->size - at < sizeof x ? a->size - at : sizeof x);
-            x = mix(x, piece);
-        }
-    }
-    return x ? x : 1;
-}
-
-/* What is known of this size, which is at hand from then on; NULL: no memory. With the book's lock held. */
-static struct gs_timing *bring_to_hand(struct gs_kernel *k, unsigned place, uint64_t program, const uint64_t size[6])
-{
-    _Atomic(struct gs_timing *) *at = &k->kind->timing[place];
-    for (unsigned i = 0; i < GS_SIZE_PLACES; i++) {
-        struct gs_timing *t = atomic_load(&at[i]);
-        if (t && gs_book_is_of(t, program, k->name, size, k->o.ctx->n))
-            return t;
-    }
-    struct gs_timing *t = gs_book_find_or_make(program, k->name, size, k->o.ctx->n);
-    for (unsigned i = GS_SIZE_PLACES; t && --i;)
-        atomic_store(&at[i], atomic_load(&at[i - 1]));
-    if (t)
-        atomic_store(&at[0], t);
-    return t;
-}
-
-struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local,
-                               uint64_t *numbers)
-{
-    uint64_t size[6] = {1, 1, 1, 0, 0, 0};
     struct gs_wanted wanted = {0};
-    if (!gs_book_is_kept(k->o.ctx) || (!atomic_load(&k->program->preparing) && k->program->refusal))
+    if (!size || !gs_book_is_kept(k->o.ctx) || (!atomic_load(&k->program->preparing) && k->program->refusal))
         return NULL;
-    for (cl_uint d = 0; d < dims; d++) {
-        size[d] = global[d];
-        size[3 + d] = local ? local[d] : 0;
-    }
-    const uint64_t program = gs_program_id(k->program);
     const bool risen = atomic_exchange(&k->risen, false);
-    *numbers = hash_numbers(k);
+    *numbers = gs_kernel_numbers(k);
     pthread_mutex_lock(&gs_book.lock);
     gs_book_open(k->o.ctx);
-    struct gs_timing *t = bring_to_hand(k, gs_size_place(dims, global, local), program, size);
+    struct gs_timing *t = gs_book_of(size);
     if (t) {
-        atomic_store(&t->at.shape, gs_size_shape(dims, local) | (atomic_load(&t->apart) ? GS_SHAPE_APART : 0));
         t->risen = t->risen || risen;
         if (!t->classes.of) /* what will be known first will be of these */
-            atomic_store(&t->numbers, t->classes.of = *numbers);
+            atomic_store(&size->numbers, t->classes.of = *numbers);
         t = gs_book_of_numbers(t, *numbers);
     }
     const uint64_t prepare_ns = atomic_load(&k->program->prepare_ns);
@@ -116,8 +67,8 @@ void gs_timing_reads(struct gs_timing *t, uint64_t bytes)
 {
     GS_LOCKED(&gs_book.lock);
     t->h.read_bytes = (double)bytes;
-    if (bytes && !gs_choice_is_short(&t->h, &gs_book.machine, t->n))
-        gs_size_refuse(&t->at);
+    if (bytes && !gs_choice_is_short(&t->h, &gs_book.machine, t->at->n))
+        gs_size_refuse(t->at);
 }
 
 /* Have its numbers made a difference lately, or may they? Such launches would pass with the rest: all are looked at for
@@ -134,54 +85,13 @@ static bool is_wondered_about(struct gs_timing *t)
 bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason)
 {
     GS_LOCKED(&gs_book.lock);
-    const bool worth = gs_choice_worth_planning(&t->h, &gs_book.machine, t->n, prepared ? 0 : gs_ahead_cost_ns(t));
+    const bool worth = gs_choice_worth_planning(&t->h, &gs_book.machine, t->at->n, prepared ? 0 : gs_ahead_cost_ns(t));
     *reason = worth ? NULL : t->h.reason;
     if (!worth)
         gs_timing_say(t);
-    if (!worth && !is_wondered_about(t) && gs_choice_is_short(&t->h, &gs_book.machine, t->n))
-        gs_size_pass(&t->at, GS_AGAIN);
+    if (!worth && !is_wondered_about(t) && gs_choice_is_short(&t->h, &gs_book.machine, t->at->n))
+        gs_size_pass(t->at, GS_AGAIN);
     return worth;
-}
-
-/* NULL: nothing is known of these. Without the lock. */
-static struct gs_timing *of_numbers(struct gs_timing *first, uint64_t numbers)
-{
-    struct gs_timing *t = gs_book_of_numbers(first, numbers);
-    return atomic_load(&t->numbers) == numbers ? t : NULL;
-}
-
-/* NULL: it is none of the last ones. */
-static struct gs_timing *at_hand(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
-{
-    if (!global || dims - 1 > 2)
-        return NULL;
-    const unsigned place = gs_size_place(dims, global, local), wanted = gs_size_shape(dims, local);
-    for (unsigned i = place; i < place + GS_SIZE_PLACES; i++) {
-        struct gs_timing *t = atomic_load(&k->kind->timing[i]);
-        const unsigned shape = t ? atomic_load(&t->at.shape) & ~(unsigned)GS_SHAPE_APART : 0;
-        if (shape == wanted && gs_size_is(&t->at, dims, global, local))
-            return t;
-    }
-    return NULL;
-}
-
-struct gs_short *gs_size_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
-{
-    struct gs_timing *t = at_hand(k, dims, global, local);
-    if (!t || atomic_load(&t->apart))
-        return NULL;
-    atomic_store_explicit(&k->last, t, memory_order_release);
-    return &t->at;
-}
-
-bool gs_timing_passes(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
-{
-    if (atomic_load_explicit(&k->risen, memory_order_relaxed))
-        return false;
-    struct gs_timing *t = at_hand(k, dims, global, local);
-    if (t && atomic_load(&t->apart))
-        t = of_numbers(t, hash_numbers(k));
-    return t && (gs_size_passes(&t->at) || gs_size_passes_again(&t->at));
 }
 
 void gs_timing_refused(struct gs_timing *t)

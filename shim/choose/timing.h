@@ -18,12 +18,11 @@
 /* What is known of one kernel at one size; of those of its launches that take about as long, where its other arguments
  * make a difference (shim/choose/classes.h). Lives as long as the process. */
 struct gs_timing;
-struct gs_short;
+struct gs_size;
 
-/* NULL in other modes than auto (and multi, where the devices differ), with one device, for programs that can't be
- * split, and without memory. *numbers: a hash of the arguments that are set now, by value. */
-struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local,
-                               uint64_t *numbers);
+/* What is known of a launch of that size. NULL in other modes than auto (and multi, where the devices differ), with one
+ * device, for programs that can't be split, and without memory. *numbers: gs_kernel_numbers. */
+struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size, uint64_t *numbers);
 
 /* Of what the next launches write the application will fetch so much by large blocking reads, by what it did so far. */
 void gs_timing_reads(struct gs_timing *t, uint64_t bytes);
@@ -34,13 +33,6 @@ void gs_timing_read(uint64_t bytes, uint64_t took_ns, bool several);
 /* Before the launch is planned: is it worth a closer look? `prepared`: its program has been translated. Else *reason
  * says why not, and the launch is counted. */
 bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason);
-
-/* Is the kernel known to be too short at this size? Then a launch on one device needs no look at it; now and then one
- * gets it all the same. Any thread. What shim/record/bypass.h has of this at hand is asked first. */
-bool gs_timing_passes(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
-
-/* What is known of the kernel at this size, where none of its launches stands apart; NULL: it isn't at hand. */
-struct gs_short *gs_size_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
 
 /* May it be worth waiting for what will be known soon? Where nothing is known of how long it takes (*is_new: an
  * estimate may do), or nothing has been heard of its first splits yet. */

@@ -46,9 +46,8 @@ static unsigned sharers(struct gs_timing *t)
     if (t->sharers && t->h.launches % AGAIN)
         return t->sharers;
     t->sharers = 1;
-    for (const struct gs_timing *o = gs_book.last; o; o = o->before)
-        t->sharers += o != t && o->program == t->program && o->n == t->n && (o->used || o->h.expected) &&
-                      gs_choice_foresees(&o->h, &gs_book.machine, o->n, 0);
+    for (const struct gs_timing *o = NULL; (o = gs_book_next(o, t->at->program, NULL, t->at->n));)
+        t->sharers += o != t && (o->used || o->h.expected) && gs_choice_foresees(&o->h, &gs_book.machine, t->at->n, 0);
     return t->sharers;
 }
 
@@ -65,13 +64,13 @@ double gs_ahead_cost_ns(struct gs_timing *t)
 
 void gs_ahead_want(struct gs_wanted *w, struct gs_timing *t, cl_program program)
 {
-    const bool prepare = gs_choice_foresees(&t->h, &gs_book.machine, t->n, gs_ahead_cost_ns(t));
+    const bool prepare = gs_choice_foresees(&t->h, &gs_book.machine, t->at->n, gs_ahead_cost_ns(t));
     if (!program || (w->program && w->prepare) ||
         (!prepare && (on_cpu() || gs_measured_best(&t->h.single) < WORTH_TRANSLATING_NS ||
-                      !gs_choice_foresees(&t->h, &gs_book.machine, t->n, 0))))
+                      !gs_choice_foresees(&t->h, &gs_book.machine, t->at->n, 0))))
         return;
-    const bool peer = prepare && gs_choice_foresees_peer(&t->h, &gs_book.machine, t->n);
-    *w = (struct gs_wanted){program, t->program, prepare, peer};
+    const bool peer = prepare && gs_choice_foresees_peer(&t->h, &gs_book.machine, t->at->n);
+    *w = (struct gs_wanted){program, t->at->program, prepare, peer};
 }
 
 /* Without locks. */
@@ -106,7 +105,7 @@ const char *gs_timing_waits(struct gs_timing *t, struct gs_context *ctx)
     t->h.last_split = false;
     t->waited = true;
     gs_timing_say(t);
-    const bool peer = gs_choice_foresees_peer(&t->h, &gs_book.machine, t->n);
+    const bool peer = gs_choice_foresees_peer(&t->h, &gs_book.machine, t->at->n);
     pthread_mutex_unlock(&gs_book.lock);
     if (peer)
         open_peer(ctx);
@@ -138,7 +137,7 @@ struct gs_patience gs_timing_patience(struct gs_timing *t, const struct gs_queue
 static bool may_gain_again(struct gs_timing *t)
 {
     return (gs_choice_split_known(&t->h) || (t->prepare_ns <= 0 && !t->h.failures)) &&
-           gs_choice_foresees(&t->h, &gs_book.machine, t->n, gs_ahead_cost_ns(t));
+           gs_choice_foresees(&t->h, &gs_book.machine, t->at->n, gs_ahead_cost_ns(t));
 }
 
 /* Does its program have to be prepared for the first launch to be split? Mode multi splits what it has split before. */
@@ -154,18 +153,16 @@ void gs_timing_foresee(struct gs_program *p, const char *name)
         return;
     pthread_mutex_lock(&gs_book.lock);
     gs_book_open(p->o.ctx);
-    const bool any = gs_book.n;
+    const bool any = gs_sizes();
     pthread_mutex_unlock(&gs_book.lock);
     if (!any || gs_prepared(p))
         return;
     const uint64_t program = gs_program_id(p);
     pthread_mutex_lock(&gs_book.lock);
-    for (struct gs_timing *t = gs_book.last; t; t = t->before) {
-        if (t->program != program || t->n != p->o.ctx->n || (name && strcmp(t->name, name) != 0))
-            continue;
+    for (struct gs_timing *t = NULL; (t = gs_book_next(t, program, name, p->o.ctx->n));) {
         t->compile_ns = gs_ahead_compile_ns(p);
         worth = worth || will_split(t);
-        peer = peer || (may_gain_again(t) && gs_choice_foresees_peer(&t->h, &gs_book.machine, t->n));
+        peer = peer || (may_gain_again(t) && gs_choice_foresees_peer(&t->h, &gs_book.machine, t->at->n));
     }
     pthread_mutex_unlock(&gs_book.lock);
     if (worth)
@@ -179,13 +176,11 @@ bool gs_timing_pays(struct gs_program *p)
     const uint64_t program = atomic_load(&p->id);
     bool pays = gs_settings()->mode != GS_MODE_AUTO;
     GS_LOCKED(&gs_book.lock);
-    for (struct gs_timing *t = gs_book.last; t && !pays; t = t->before) {
-        if (t->program != program || t->n != p->o.ctx->n)
-            continue;
+    for (struct gs_timing *t = NULL; !pays && (t = gs_book_next(t, program, NULL, p->o.ctx->n));) {
         struct gs_history h = t->h;
         h.launches++; /* the one that asks, perhaps, isn't counted yet */
         t->compile_ns = gs_ahead_compile_ns(p);
-        pays = gs_choice_foresees(&h, &gs_book.machine, t->n, gs_ahead_cost_ns(t));
+        pays = gs_choice_foresees(&h, &gs_book.machine, t->at->n, gs_ahead_cost_ns(t));
     }
     return pays;
 }
@@ -194,7 +189,6 @@ void gs_timing_prepared(struct gs_program *p)
 {
     const uint64_t program = atomic_load(&p->id);
     GS_LOCKED(&gs_book.lock);
-    for (struct gs_timing *t = gs_book.last; t && program; t = t->before)
-        if (t->program == program && t->n == p->o.ctx->n)
-            t->prepare_ns = (double)atomic_load(&p->prepare_ns);
+    for (struct gs_timing *t = NULL; program && (t = gs_book_next(t, program, NULL, p->o.ctx->n));)
+        t->prepare_ns = (double)atomic_load(&p->prepare_ns);
 }

@@ -16,18 +16,8 @@
 #include "shim/choose/link_measurement.h"
 #include "shim/process/clock.h"
 
-enum {
-    BUCKETS = 256,
-    MOST_SIZES = 4096, /* that are told apart, of all kernels; beyond that they are told apart by powers of two, ... */
-    MOST_ROUNDED = 2 * MOST_SIZES,     /* ... and beyond that kernels aren't told apart any more, ... */
-    MOST_ENTRIES = MOST_ROUNDED + 256, /* ... nor sizes: there are no more entries */
-    MOST_APART = 16,                   /* of one size */
-};
-
 struct gs_book gs_book = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(gs_book.lock, GS_RANK_BOOK);
-
-static struct gs_timing *timings[BUCKETS]; /* the book's lock */
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -53,117 +43,42 @@ bool gs_book_is_kept(const struct gs_context *ctx)
     return gs_learns() && ctx->n > 1 && !gs_settings()->verify;
 }
 
-bool gs_book_is_of(const struct gs_timing *t, uint64_t program, const char *name, const uint64_t size[6], unsigned n)
+struct gs_timing *gs_book_of(struct gs_size *s)
 {
-    return t->program == program && t->n == n && memcmp(t->at.global, size, sizeof t->at.global) == 0 &&
-           memcmp(t->at.local, size + 3, sizeof t->at.local) == 0 && strcmp(t->name, name) == 0;
-}
-
-static unsigned bucket_of(uint64_t program, const uint64_t size[6])
-{
-    uint64_t x = program;
-    for (int i = 0; i < 6; i++)
-        x = (x ^ size[i]) * 0x9e3779b97f4a7c15u;
-    return (unsigned)(x >> 56) % BUCKETS;
-}
-
-static struct gs_timing *find(uint64_t program, const char *name, const uint64_t size[6], unsigned n)
-{
-    struct gs_timing *t = timings[bucket_of(program, size)];
-    while (t && !gs_book_is_of(t, program, name, size, n))
-        t = t->next;
-    return t;
-}
-
-/* The power of two that is not smaller. */
-static void round_up(uint64_t *v)
-{
-    uint64_t power = 1;
-    while (power < *v && power << 1)
-        power <<= 1;
-    *v = power;
-}
-
-/* NULL: no memory. */
-static struct gs_timing *enter(uint64_t program, const char *name, const uint64_t size[6], unsigned n)
-{
-    struct gs_timing *t = aligned_alloc(_Alignof(struct gs_timing), sizeof *t);
-    if (t)
-        memset(t, 0, sizeof *t);
-    if (!t || !(t->name = strdup(name))) {
-        free(t);
-        return NULL;
-    }
-    t->program = program;
-    t->n = n;
-    memcpy(t->at.global, size, sizeof t->at.global);
-    memcpy(t->at.local, size + 3, sizeof t->at.local);
-    gs_history_init(&t->h);
-    t->before = gs_book.last;
-    gs_book.last = t;
-    gs_book.n++;
-    return t;
-}
-
-struct gs_timing *gs_book_find_or_make(uint64_t program, const char *name, const uint64_t wanted[6], unsigned n)
-{
-    uint64_t size[6];
-    memcpy(size, wanted, sizeof size);
-    struct gs_timing *t = find(program, name, size, n);
-    if (!t && gs_book.n >= MOST_SIZES) {
-        for (unsigned d = 0; d < 3; d++)
-            round_up(&size[d]);
-        t = find(program, name, size, n);
-    }
-    if (!t && gs_book.n >= MOST_ROUNDED) {
-        program = 0;
-        name = "";
-        t = find(program, name, size, n);
-    }
-    if (!t && gs_book.n >= MOST_ENTRIES) {
-        memset(size, 0, sizeof size);
-        n = 0;
-        t = find(program, name, size, n);
-    }
-    if (t)
-        return t;
-    const unsigned b = bucket_of(program, size);
-    t = enter(program, name, size, n);
+    if (s->choice)
+        return s->choice;
+    struct gs_timing *t = s->choice = calloc(1, sizeof *t);
     if (t) {
-        t->first = t;
-        t->next = timings[b];
-        timings[b] = t;
+        t->at = s;
+        gs_history_init(&t->h);
     }
     return t;
 }
 
-struct gs_timing *gs_book_of_numbers(struct gs_timing *t, uint64_t numbers)
+struct gs_timing *gs_book_of_numbers(const struct gs_timing *t, uint64_t numbers)
 {
-    struct gs_timing *at = atomic_load(&t->apart);
-    while (at && atomic_load(&at->numbers) != numbers)
-        at = atomic_load(&at->apart);
-    return at ? at : t;
+    struct gs_size *first = t->at->first, *s = gs_size_variant(first, numbers);
+    return s->choice ? s->choice : first->choice;
 }
 
 struct gs_timing *gs_book_set_apart(struct gs_timing *t, uint64_t numbers)
 {
-    uint64_t size[6];
-    memcpy(size, t->at.global, sizeof t->at.global);
-    memcpy(size + 3, t->at.local, sizeof t->at.local);
-    const bool room = t->n_apart < MOST_APART && gs_book.n < MOST_ROUNDED;
-    struct gs_timing *new = room ? enter(t->program, t->name, size, t->n) : NULL;
+    struct gs_size *s = gs_size_set_apart(t->at, numbers);
+    struct gs_timing *new = s ? gs_book_of(s) : NULL;
     if (!new)
         return NULL;
-    new->first = t;
     new->prepare_ns = t->prepare_ns;
     new->compile_ns = t->compile_ns;
     new->h.split_before = t->h.split_before;
-    atomic_init(&new->numbers, numbers);
-    atomic_init(&new->apart, atomic_load(&t->apart));
-    atomic_store(&t->apart, new);
-    atomic_fetch_or(&t->at.shape, GS_SHAPE_APART);
-    t->n_apart++;
     return new;
+}
+
+struct gs_timing *gs_book_next(const struct gs_timing *t, uint64_t program, const char *name, unsigned n)
+{
+    struct gs_size *s = t ? t->at->older : gs_sizes();
+    while (s && (!s->choice || s->program != program || s->n != n || (name && strcmp(s->name, name) != 0)))
+        s = s->older;
+    return s ? s->choice : NULL;
 }
 
 /* What is learnt holds for these devices and this driver, and for the way that bytes go between them. */
@@ -261,14 +176,15 @@ static void load(const struct gs_context *ctx)
     }
     for (size_t i = 0; i < l.n; i++) {
         const struct gs_learnt_kernel *k = &l.v[i];
-        struct gs_timing *t = gs_book_find_or_make(k->program, k->name, k->size, k->n);
+        struct gs_size *size = gs_size_make(k->program, k->name, k->n, k->size);
+        struct gs_timing *t = size ? gs_book_of(size) : NULL;
         if (t && k->apart)
             t = gs_book_set_apart(t, k->numbers);
         if (!t)
             continue;
         if (!k->apart)
             t->classes.of = k->numbers;
-        atomic_store(&t->numbers, k->numbers);
+        atomic_store(&t->at->numbers, k->numbers);
         t->h = k->h;
         if (gs_settings()->mode == GS_MODE_AUTO && t->h.balance.cut[0] >= 1)
             t->h.balance = (struct gs_balance){0}; /* that mode multi left all of it to one device says little here */
@@ -287,12 +203,12 @@ void gs_book_open(const struct gs_context *ctx)
 
 static struct gs_learnt_kernel to_learnt(const struct gs_timing *t)
 {
-    struct gs_learnt_kernel k = {.program = t->program, .n = t->n, .prepare_ns = (uint64_t)t->prepare_ns, .h = t->h};
-    k.apart = t->first != t;
-    k.numbers = atomic_load(&t->numbers);
-    memcpy(k.size, t->at.global, sizeof t->at.global);
-    memcpy(k.size + 3, t->at.local, sizeof t->at.local);
-    memcpy(k.name, t->name, strnlen(t->name, sizeof k.name - 1));
+    const struct gs_size *s = t->at;
+    struct gs_learnt_kernel k = {.program = s->program, .n = s->n, .prepare_ns = (uint64_t)t->prepare_ns, .h = t->h};
+    k.apart = s->first != s;
+    k.numbers = atomic_load(&s->numbers);
+    memcpy(k.size, s->size, sizeof k.size);
+    memcpy(k.name, s->name, strnlen(s->name, sizeof k.name - 1));
     return k;
 }
 
@@ -306,10 +222,12 @@ __attribute__((destructor)) static void save(void)
     if (gs_forked() || !gs_book.learnt_name[0] || pthread_mutex_timedlock(&gs_book.lock, &soon) != 0)
         return;
     mine.machine = gs_book.machine;
-    for (const struct gs_timing *t = gs_book.last; t && !err; t = t->before) {
+    for (const struct gs_size *s = gs_sizes(); s && !err; s = s->older) {
+        const struct gs_timing *t = s->choice;
+        if (!t || !t->used || !s->program || !t->h.launches)
+            continue;
         const struct gs_learnt_kernel k = to_learnt(t);
-        if (t->used && t->program && t->h.launches && strlen(t->name) < sizeof k.name &&
-            (gs_learnt_worth(&k, &gs_book.machine) || t->first->n_apart))
+        if (strlen(s->name) < sizeof k.name && (gs_learnt_worth(&k, &gs_book.machine) || s->first->variants))
             err = gs_learnt_add(&mine, &k);
     }
     pthread_mutex_unlock(&gs_book.lock);

@@ -10,16 +10,12 @@
 
 #include "common/lock/locked.h"
 #include "shim/choose/classes.h"
-#include "shim/record/bypass.h"
+#include "shim/record/size.h"
 #include "shim/choose/timing.h"
 
+/* struct gs_size's `choice`. */
 struct gs_timing {
-    struct gs_short at;       /* its size */
-    struct gs_timing *next;   /* in its bucket */
-    struct gs_timing *before; /* the one that came into the book before it */
-    uint64_t program;
-    char *name;
-    unsigned n;          /* devices */
+    struct gs_size *at;  /* the size that it is of */
     double prepare_ns;   /* what preparing its program took; 0: not known */
     double compile_ns;   /* what compiling it is thought to take at the least */
     unsigned sharers;    /* kernels and sizes of its program that may gain; 0: not looked at yet */
@@ -33,21 +29,13 @@ struct gs_timing {
     uint64_t begun_ns;   /* of that, until then */
     uint64_t tries_ns;   /* what they have waited to hear of its first splits */
     struct gs_history h;
-    /* Launches whose numbers, the arguments by value, make them longer or shorter stand apart from the first entry of
-       their size, which all others belong to. */
-    struct gs_timing *first;           /* itself, or that one */
-    _Atomic(struct gs_timing *) apart; /* the next of them; read without the lock too */
-    atomic_uint_fast64_t numbers;      /* a hash of them, likewise; of the first: classes.of */
-    struct gs_classes classes;         /* of the first */
-    unsigned n_apart;                  /* likewise */
-    unsigned looked_at;                /* launches since it was first wondered whether numbers make a difference */
-    bool risen;                        /* likewise: a number has grown much, so that a look is worth it */
+    struct gs_classes classes; /* of a first one: which launches' times it has */
+    unsigned looked_at;        /* launches since it was first wondered whether numbers make a difference */
+    bool risen;                /* a number has grown much, so that a look is worth it */
 };
 
 extern struct gs_book {
-    pthread_mutex_t lock;   /* all below and what the entries hold; a leaf */
-    struct gs_timing *last; /* that came into it: from there by `before` */
-    unsigned n;
+    pthread_mutex_t lock; /* all below and what the entries hold; a leaf */
     struct gs_machine machine;
     struct gs_budget budget;
     bool any_split;       /* of this process */
@@ -68,17 +56,18 @@ bool gs_book_is_kept(const struct gs_context *ctx);
 /* Begins with what earlier processes have learnt, the first time. With the lock held. */
 void gs_book_open(const struct gs_context *ctx);
 
-bool gs_book_is_of(const struct gs_timing *t, uint64_t program, const char *name, const uint64_t size[6], unsigned n);
+/* What is known of this size, made if need be. With the lock held. NULL: no memory. */
+struct gs_timing *gs_book_of(struct gs_size *s);
 
-/* size: global and local. With the lock held. NULL: no memory. There are at most some 8,400 entries:
- * ever new sizes are looked at by powers of two in the end, and those of ever new kernels together. */
-struct gs_timing *gs_book_find_or_make(uint64_t program, const char *name, const uint64_t size[6], unsigned n);
+/* The same of those launches of t's size that have these numbers: t's first, or a variant. With the lock held. */
+struct gs_timing *gs_book_of_numbers(const struct gs_timing *t, uint64_t numbers);
 
-/* The entry of those of t's launches that have these numbers: t, or one that stands apart. t: a first one. */
-struct gs_timing *gs_book_of_numbers(struct gs_timing *t, uint64_t numbers);
-
-/* Makes one that stands apart from t. With the lock held. NULL: there are enough of them, or no memory. */
+/* Makes such a variant. With the lock held. NULL: there are enough of them, or no memory. */
 struct gs_timing *gs_book_set_apart(struct gs_timing *t, uint64_t numbers);
+
+/* All of one program on n devices, or of one of its kernels (name: NULL, all), beginning with null; NULL: no more. With
+ * the lock held. */
+struct gs_timing *gs_book_next(const struct gs_timing *t, uint64_t program, const char *name, unsigned n);
 
 /* The first launch that could be split: are there figures to choose by? Where windows may be had their probe brings
  * them; where the devices share memory nothing goes between them. With the lock held. */

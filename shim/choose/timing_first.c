@@ -47,7 +47,7 @@ static double most_of_tries_ns(const struct gs_timing *t)
 bool gs_timing_may_await(struct gs_timing *t, bool *is_new)
 {
     GS_LOCKED(&gs_book.lock);
-    *is_new = gs_choice_guesses(&t->h) && !t->h.failures && !gs_choice_is_short(&t->h, &gs_book.machine, t->n);
+    *is_new = gs_choice_guesses(&t->h) && !t->h.failures && !gs_choice_is_short(&t->h, &gs_book.machine, t->at->n);
     const bool unheard = tries_unheard(t);
     return *is_new || unheard;
 }
@@ -67,8 +67,8 @@ void gs_timing_estimate(struct gs_timing *t, double operations)
     gs_book.estimated++;
     t->operations = operations;
     t->estimate_ns = t->estimate_ns > 0 ? t->estimate_ns : estimate_ns;
-    gs_choice_guess(&t->h, &gs_book.machine, t->n, estimate_ns);
-    gs_debug("%s: %.0f operations, thought to take %.0f us at least", t->name, operations, estimate_ns / 1e3);
+    gs_choice_guess(&t->h, &gs_book.machine, t->at->n, estimate_ns);
+    gs_debug("%s: %.0f operations, thought to take %.0f us at least", t->at->name, operations, estimate_ns / 1e3);
 }
 
 /* So long the application may wait in all for t's first measurement; before it begins as long as the driver may compile
@@ -111,13 +111,13 @@ bool gs_timing_awaits(struct gs_timing *t, bool known_soon, uint64_t waited_ns, 
     const bool measuring = t->h.tried ? t->h.tried >= GS_CHOICE_TRIES : t->h.asked;
     /* Until tries must show whether it was right, an estimate may say enough. */
     const bool enough = !t->h.tried && gs_choice_guess_ns(&t->h) > 0 &&
-                        gs_choice_foresees(&t->h, &gs_book.machine, t->n, gs_ahead_cost_ns(t));
+                        gs_choice_foresees(&t->h, &gs_book.machine, t->at->n, gs_ahead_cost_ns(t));
     const bool awaits = gs_choice_guesses(&t->h) && measuring && !enough;
     const bool unheard = t->h.single.n && tries_unheard(t);
     const bool goes_on = (awaits && t->awaited_ns < most_awaited_ns(t, known_soon)) ||
                          (unheard && (double)t->tries_ns < most_of_tries_ns(t));
     if (waited_ns && !goes_on)
-        gs_debug("%s: waited %.1f ms for its first measurement%s", t->name, (double)waited_ns / 1e6,
+        gs_debug("%s: waited %.1f ms for its first measurement%s", t->at->name, (double)waited_ns / 1e6,
                  awaits || unheard ? ", in vain" : "");
     pthread_mutex_unlock(&gs_book.lock);
     gs_ahead_do(&wanted);

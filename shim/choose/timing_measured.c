@@ -120,7 +120,7 @@ static uint64_t split_took(const struct measurement *m, uint64_t longest_ns)
     const uint64_t at_most_ns = m->asked.idle ? heard_ns : 0; /* else it waited for its turn as well */
     const uint64_t took_ns = parts_ns >= longest_ns ? parts_ns : marked_ns >= longest_ns ? marked_ns : at_most_ns;
     gs_debug("%s: a split took %" PRIu64 " us by its parts, %" PRIu64 " by markers, and was heard of after %" PRIu64,
-             m->t->name, parts_ns / 1000, marked_ns / 1000, heard_ns / 1000);
+             m->t->at->name, parts_ns / 1000, marked_ns / 1000, heard_ns / 1000);
     return took_ns < heard_ns ? took_ns : heard_ns;
 }
 
@@ -139,29 +139,29 @@ static void say_split(const struct measurement *m, uint64_t took_ns, const uint6
             parts + at, sizeof parts - at, " %.4f: %" PRIu64 " (enqueued after %" PRIu64 ", began after %" PRIu64 ")",
             gs_cut_width(m->cut, p), part_ns[p] / 1000, asked_ns / 1000, (asked_ns + waited_ns) / 1000);
     }
-    gs_debug("%s: a split took %" PRIu64 " us, its parts, ready after %" PRIu64 ",%s", m->t->name, took_ns / 1000,
+    gs_debug("%s: a split took %" PRIu64 " us, its parts, ready after %" PRIu64 ",%s", m->t->at->name, took_ns / 1000,
              (a->ready_ns - a->begin_ns) / 1000, parts);
 }
 
 /* Whose launch it was, by what it took; NULL: it stands for itself, so far. */
 static struct gs_timing *entry_of(const struct measurement *m, struct gs_span took)
 {
-    struct gs_timing *first = m->t->first, *t = gs_book_of_numbers(first, m->numbers), *new = NULL;
+    struct gs_timing *first = m->t->at->first->choice, *t = gs_book_of_numbers(first, m->numbers), *new = NULL;
     const uint64_t single = gs_measured_best(&first->h.single), bound = first->h.bound_ns;
     const struct gs_span known = {single, single ? single : bound ? bound : UINT64_MAX};
-    const double worth = gs_least_worth_ns(&gs_book.machine, first->n);
+    const double worth = gs_least_worth_ns(&gs_book.machine, first->at->n);
     if (t != first || !took.most || ((double)took.most < worth && (double)known.most < worth))
         return t;
     const enum gs_class class = gs_classes_see(&first->classes, m->numbers, known, took);
-    atomic_store(&first->numbers, first->classes.of);
+    atomic_store(&first->at->numbers, first->classes.of);
     if (class == GS_CLASS_APART && (new = gs_book_set_apart(first, m->numbers)))
         new->used = true;
     if (class != GS_CLASS_FITS)
         gs_debug("%s: other numbers among its arguments, and it took %" PRIu64 " to %" PRIu64 " us, not %" PRIu64 "%s",
-                 first->name, took.least / 1000, took.most / 1000, known.most / 1000,
+                 first->at->name, took.least / 1000, took.most / 1000, known.most / 1000,
                  new ? ": such launches stand apart" : "");
     if (class == GS_CLASS_STRAY)
-        gs_size_refuse(&first->at);
+        gs_size_refuse(first->at);
     if (class != GS_CLASS_FITS && first->h.launches)
         first->h.launches--; /* it was none of these */
     return class == GS_CLASS_FITS || (class == GS_CLASS_APART && !new) ? first : new;
@@ -231,7 +231,7 @@ static void learn_single(struct measurement *m)
 {
     const uint64_t took_ns = m->spent ? part_took(m, 0) : duration(NULL, m->end);
     struct gs_timing *t = entry_of(m, (struct gs_span){took_ns, took_ns});
-    gs_debug("%s: one device took %" PRIu64 " us", m->t->name, took_ns / 1000);
+    gs_debug("%s: one device took %" PRIu64 " us", m->t->at->name, took_ns / 1000);
     if (t)
         gs_choice_learn_single(&t->h, took_ns);
     if (t)
@@ -242,10 +242,10 @@ static void learn_single(struct measurement *m)
 static void learn_running(struct measurement *m)
 {
     const uint64_t now_ns = gs_now_ns();
-    struct gs_timing *t = gs_book_of_numbers(m->t->first, m->numbers);
+    struct gs_timing *t = gs_book_of_numbers(m->t, m->numbers);
     m->running_ns = m->running_ns ? m->running_ns : now_ns;
     t->begun = true;
-    gs_choice_runs(&t->h, &gs_book.machine, t->n, (double)(now_ns - m->running_ns));
+    gs_choice_runs(&t->h, &gs_book.machine, t->at->n, (double)(now_ns - m->running_ns));
 }
 
 void gs_measured_look(struct gs_wanted *w)
@@ -267,7 +267,7 @@ void gs_measured_look(struct gs_wanted *w)
         else if (status == CL_COMPLETE)
             learn_single(m);
         if (status == CL_COMPLETE)
-            gs_ahead_want(w, gs_book_of_numbers(m->t->first, m->numbers), m->program);
+            gs_ahead_want(w, gs_book_of_numbers(m->t, m->numbers), m->program);
         drop_measurement(m);
     }
 }
@@ -320,7 +320,7 @@ bool gs_measured_affordable(void)
 bool gs_measured_wonders(struct gs_timing *t, uint64_t numbers)
 {
     const bool risen = t->risen && numbers != t->classes.of;
-    if (t->first != t || !gs_measured_affordable())
+    if (t->at->first != t->at || !gs_measured_affordable())
         return false;
     t->risen = false;
     return gs_classes_wonder(&t->classes, numbers, t->h.launches) || risen;
@@ -331,7 +331,7 @@ bool gs_timing_measures(struct gs_timing *t, uint64_t numbers)
     GS_LOCKED(&gs_book.lock);
     const bool affordable = gs_measured_affordable();
     return !t->refused && gs_measured_has_room() &&
-           (gs_choice_wants_single(&t->h, &gs_book.machine, t->n, affordable) || gs_measured_wonders(t, numbers));
+           (gs_choice_wants_single(&t->h, &gs_book.machine, t->at->n, affordable) || gs_measured_wonders(t, numbers));
 }
 
 void gs_timing_sieve(struct gs_queue *q, struct gs_timing *t)

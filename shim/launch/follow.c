@@ -7,44 +7,24 @@
 #include "shim/schedule/alone.h"
 #include "shim/choose/timing.h"
 
-static size_t size_at(const size_t *sizes, cl_uint dims, unsigned d)
-{
-    return d < dims && sizes ? sizes[d] : 0;
-}
-
-static bool is_alike(const struct gs_followed *f, cl_uint dims, const size_t *global, const size_t *local)
-{
-    if (dims != f->dims || !global)
-        return false;
-    for (unsigned d = 0; d < 3; d++)
-        if (f->global[d] != size_at(global, dims, d) || f->local[d] != size_at(local, dims, d))
-            return false;
-    return true;
-}
-
 /* Null: there was none. */
-static struct gs_followed *find(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
+static struct gs_followed *find(struct gs_kernel *k, const struct gs_size *size)
 {
-    for (unsigned i = 0; i < GS_FOLLOWED; i++)
-        if (is_alike(&k->followed[i], dims, global, local))
+    for (unsigned i = 0; size && i < GS_FOLLOWED; i++)
+        if (k->followed[i].size == size)
             return &k->followed[i];
     return NULL;
 }
 
-void gs_may_follow(const struct gs_launching *l, uint64_t kind, bool is_long)
+void gs_may_follow(const struct gs_launching *l, bool is_long)
 {
     struct gs_kernel *k = l->k;
-    struct gs_followed *f = find(k, l->cmd.op.dims, l->cmd.op.global, l->cmd.op.local);
+    struct gs_followed *f = find(k, l->size);
     f = f ? f : &k->followed[k->next_followed++ % GS_FOLLOWED];
     f->job = l->job.place[0] == 0 ? l->job.number : 0;
-    f->dims = l->cmd.op.dims;
-    f->kind = kind;
-    f->factor = is_long ? gs_chunk_factor(kind) : 0;
+    f->size = l->size;
+    f->factor = is_long ? gs_chunk_factor(l->size) : 0;
     f->always = l->cmd.ctx->n == 1 || l->job.n == 1 || (l->job.told && gs_settings()->mode == GS_MODE_AUTO);
-    for (unsigned d = 0; d < 3; d++) {
-        f->global[d] = size_at(l->cmd.op.global, l->cmd.op.dims, d);
-        f->local[d] = size_at(l->cmd.op.local, l->cmd.op.dims, d);
-    }
     atomic_store(&k->followed_job, f->job);
 }
 
@@ -53,12 +33,12 @@ void gs_may_follow(const struct gs_launching *l, uint64_t kind, bool is_long)
 static bool may_follow(const struct gs_kernel *k, const struct gs_followed *f, const struct gs_op *op)
 {
     const struct gs_context *ctx = k->o.ctx;
-    if (!gs_job_goes_on(f->job) || (f->factor && gs_chunk_factor(f->kind) != f->factor))
+    if (!gs_job_goes_on(f->job) || (f->factor && gs_chunk_factor(f->size) != f->factor))
         return false;
     if (ctx->n == 1)
         return true;
     return !atomic_load(&ctx->spread) && !atomic_load(&k->fresh) &&
-           (f->always || atomic_load(&k->unsplittable) || gs_timing_passes(k, op->dims, op->global, op->local));
+           (f->always || atomic_load(&k->unsplittable) || gs_size_is_short(k, op->dims, op->global, op->local));
 }
 
 /* Is what was decided for the job of such a launch decided for the job under way as well, which begins if need be? */
@@ -112,15 +92,15 @@ bool gs_follow(const struct gs_command *cmd, struct gs_kernel *k, cl_int *err)
     if ((cmd->n_wait && !wait) || !is_of_such_job(k)) /* the driver says what is wrong with the first */
         return false;
     pthread_mutex_lock(&ctx->lock);
-    const struct gs_followed *f = find(k, op->dims, op->global, op->local);
+    const struct gs_followed *f = find(k, gs_size_find(k, op->dims, op->global, op->local));
     const bool follows = f && may_follow(k, f, op);
     if (follows && launch_without_unit(cmd, err)) {
         pthread_mutex_unlock(&ctx->lock);
         return true;
     }
-    const struct gs_units one = {.n = 1, .kernel = true, .kind = follows ? f->kind : 0};
+    const struct gs_units one = {.n = 1, .kernel = true, .size = follows ? f->size : NULL};
     cl_event gate = NULL;
-    struct gs_deferred *held = follows && plain ? gs_hold_on(q, one.kind) : NULL;
+    struct gs_deferred *held = follows && plain ? gs_hold_on(q, one.size) : NULL;
     if (follows && !held && may_begin(f) &&
         gs_hold_back(q, cmd->queue, gs_resource_of(0), cmd->n_wait, wait, &one, &held, &gate) != CL_SUCCESS)
         held = NULL;

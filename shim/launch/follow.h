@@ -9,7 +9,7 @@
 
 /* This launch has been enqueued as one unit on the first device: those like it may follow. `is_long`: it is one only
  * because its chunks are large. With the context's lock held. */
-void gs_may_follow(const struct gs_launching *l, uint64_t kind, bool is_long);
+void gs_may_follow(const struct gs_launching *l, bool is_long);
 
 /* Carries out a launch. False: it is to be looked at, and nothing has happened. Else *err is the driver's answer. */
 bool gs_follow(const struct gs_command *cmd, struct gs_kernel *k, cl_int *err);

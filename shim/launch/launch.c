@@ -52,19 +52,6 @@ static bool find_mems(struct gs_launching *l)
     return l->mems;
 }
 
-/* 0: the driver refuses it. */
-static uint64_t kind_of_launch(const struct gs_launching *l)
-{
-    uint64_t global[3] = {1, 1, 1}, local[3] = {0};
-    if (!well_formed(l))
-        return 0;
-    for (cl_uint d = 0; d < l->cmd.op.dims; d++) {
-        global[d] = l->cmd.op.global[d];
-        local[d] = l->cmd.op.local ? l->cmd.op.local[d] : 0;
-    }
-    return gs_launch_kind(l->k, global, local);
-}
-
 /* Has it fewer work-groups along each dimension than there are devices? */
 static bool is_tiny(const struct gs_launching *l)
 {
@@ -96,10 +83,10 @@ static const char *early_reason(struct gs_launching *l)
     if (l->job.n == 1)
         return "the daemon gives it one GPU";
     if (l->job.told && gs_settings()->mode == GS_MODE_AUTO &&
-        (!gs_launch_is_long(l) || gs_parts_are_short(l->kind, l->job.n)))
+        (!gs_launch_is_long(l) || gs_parts_are_short(l->size, l->job.n)))
         return "it is one unit of the daemon's";
     if (!l->job.told)
-        l->cuts = gs_timing_of(l->k, l->cmd.op.dims, l->cmd.op.global, l->cmd.op.local, &l->numbers);
+        l->cuts = gs_timing_of(l->k, l->size, &l->numbers);
     l->timing = gs_settings()->mode == GS_MODE_AUTO ? l->cuts : NULL;
     if (l->timing && !l->by_units)
         gs_await_known(l);
@@ -375,14 +362,15 @@ static bool may_pass(struct gs_kernel *k, const struct gs_op *op)
     const struct gs_context *ctx = k->o.ctx;
     return !atomic_load_explicit(&ctx->spread, memory_order_relaxed) &&
            (atomic_load_explicit(&k->unsplittable, memory_order_relaxed) ||
-            gs_timing_passes(k, op->dims, op->global, op->local)) &&
+            gs_size_is_short(k, op->dims, op->global, op->local)) &&
            (!atomic_load_explicit(&k->fresh, memory_order_relaxed) || gs_launch_defines(k));
 }
 
 static cl_int launch_with_care(struct gs_launching *l, cl_event *event)
 {
     struct gs_context *ctx = l->cmd.ctx;
-    l->kind = kind_of_launch(l);
+    if (well_formed(l))
+        l->size = gs_size_of_launch(l->k, l->cmd.op.dims, l->cmd.op.global, l->cmd.op.local);
     find_places(l);
     const char *reason = early_reason(l);
     if (l->by_units && well_formed(l))

@@ -140,7 +140,7 @@ static cl_int prepare_part(struct gs_launching *l, const struct gs_plan *plan, u
     cl_int err;
     struct gs_kernel_run *run = &s->run[p];
     *run = (struct gs_kernel_run){.k = l->k,
-                                  .kind = l->kind,
+                                  .size = l->size,
                                   .place = l->job.place[p],
                                   .geometry = l->geometry,
                                   .null_local = l->null_local,

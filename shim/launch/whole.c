@@ -38,7 +38,7 @@ static cl_int launch_plain(const struct gs_launching *l, cl_uint n_wait, const c
  * launch as one unit, and knows what is wrong with it else. */
 static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
-    struct gs_kernel_run run = {.k = l->k, .kind = l->kind};
+    struct gs_kernel_run run = {.k = l->k, .size = l->size};
     struct gs_box box = {{0, 0, 0}, {1, 1, 1}};
     static const unsigned home;
     cl_int err;
@@ -78,21 +78,21 @@ static bool has_more(const struct gs_launching *l, unsigned chunks)
 
 bool gs_launch_is_long(const struct gs_launching *l)
 {
-    return has_more(l, 1) && has_more(l, gs_chunk_factor(l->kind));
+    return has_more(l, 1) && has_more(l, gs_chunk_factor(l->size));
 }
 
 /* As one unit, by the application's own kernel. */
 static cl_int launch_unit(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
-    /* 0: its time is measured by itself. */
-    const struct gs_units one = {.n = 1, .spent = l->put.spent, .kernel = true, .kind = l->put.spent ? 0 : l->kind};
+    /* Null: its time is measured by itself. */
+    const struct gs_units one = {.n = 1, .spent = l->put.spent, .kernel = true, .size = l->put.spent ? NULL : l->size};
     struct gs_deferred *held;
     cl_event gate;
     if (gs_hold_back(l->cmd.q, l->cmd.q->o.handle, gs_resource_of(0), n_wait, wait, &one, &held, &gate) != CL_SUCCESS)
         return launch_plain(l, n_wait, wait, event); /* the driver knows what is wrong */
     const cl_int err = gs_launch_held(held, gate, &l->cmd, n_wait, wait, event);
-    if (!err && one.kind)
-        gs_may_follow(l, one.kind, has_more(l, 1));
+    if (!err && one.size)
+        gs_may_follow(l, has_more(l, 1));
     return err;
 }
 

@@ -57,7 +57,7 @@ static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
 GS_RANKED(known_lock, GS_RANK_TRIALS);
 static struct gs_backoffs known;
 
-const char *gs_speculation_forbidden(const struct gs_kernel *k)
+const char *gs_speculation_forbidden(struct gs_kernel *k)
 {
     const uint64_t id = gs_kernel_id(k);
     GS_LOCKED(&known_lock);

@@ -39,10 +39,9 @@ static char *name_of(cl_kernel handle)
 
 static struct gs_kernel_kind *make(cl_kernel handle, const char *name)
 {
-    struct gs_kernel_kind *k = aligned_alloc(GS_LINE, sizeof *k);
+    struct gs_kernel_kind *k = calloc(1, sizeof *k);
     if (!k)
         return NULL;
-    memset(k, 0, sizeof *k);
     gs_real()->clGetKernelInfo(handle, CL_KERNEL_NUM_ARGS, sizeof k->n_args, &k->n_args, NULL);
     k->stats = gs_report_kernel(name);
     k->name = strdup(name);
@@ -104,30 +103,26 @@ void gs_program_made_of(struct gs_program *p, const void *bytes, size_t n)
     memcpy(&p->made_of, digest, sizeof p->made_of);
 }
 
-static uint64_t mix(uint64_t x, uint64_t more)
+uint64_t gs_kernel_id(struct gs_kernel *k)
 {
-    x = (x ^ more) * UINT64_C(0x9e3779b97f4a7c15);
-    return x ^ x >> 32;
-}
-
-uint64_t gs_kernel_id(const struct gs_kernel *k)
-{
-    uint64_t id = atomic_load_explicit(&k->kind->id, memory_order_relaxed);
+    uint64_t id = atomic_load_explicit(&k->id, memory_order_relaxed);
     if (id)
         return id;
-    id = gs_program_id(k->program);
-    for (const char *c = k->name; *c; c++)
-        id = mix(id, (unsigned char)*c);
+    id = gs_kernel_hash(gs_program_id(k->program), k->name, k->o.ctx->n);
+    atomic_store_explicit(&k->id, id, memory_order_relaxed);
     atomic_store_explicit(&k->kind->id, id, memory_order_relaxed);
     return id;
 }
 
-uint64_t gs_launch_kind(const struct gs_kernel *k, const uint64_t global[3], const uint64_t local[3])
+struct gs_size *gs_size_of_launch(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
 {
-    uint64_t kind = gs_kernel_id(k);
-    for (unsigned d = 0; d < 3; d++)
-        kind = mix(mix(kind, global[d]), local[d]);
-    return kind ? kind : 1;
+    uint64_t size[6] = {1, 1, 1};
+    for (cl_uint d = 0; d < dims; d++) {
+        size[d] = global[d];
+        size[3 + d] = local ? local[d] : 0;
+    }
+    gs_kernel_id(k);
+    return gs_size_make(gs_program_id(k->program), k->name, k->o.ctx->n, size);
 }
 
 struct gs_kernel_kind *gs_kind_find_or_make(struct gs_program *p, cl_kernel handle, const char *name, bool *new)

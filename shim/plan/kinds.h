@@ -4,7 +4,7 @@
 #ifndef GS_SHIM_PLAN_KINDS_H
 #define GS_SHIM_PLAN_KINDS_H
 
-#include "shim/record/objects.h"
+#include "shim/record/size.h"
 
 /* Of the driver's kernel of that name; null: the driver is asked for it. *new: it is the first. NULL: no memory. */
 struct gs_kernel_kind *gs_kind_find_or_make(struct gs_program *p, cl_kernel handle, const char *name, bool *new);
@@ -17,13 +17,11 @@ uint64_t gs_program_id_locked(struct gs_program *p); /* with its lock */
 /* A program whose source isn't known is made from these bytes; NULL: nobody knows what it is made from. */
 void gs_program_made_of(struct gs_program *p, const void *bytes, size_t n);
 
-/* What a kernel is known by: a hash of the program's id and its name. */
-uint64_t gs_kernel_id(const struct gs_kernel *k);
+/* What a kernel is known by: gs_kernel_hash. Its launches' records are found from then on. */
+uint64_t gs_kernel_id(struct gs_kernel *k);
 
-/* What a launch is known by, for the time that is expected of it: a hash of the program's id, the kernel's name and the
- * sizes. local: zeros where the application gave none. Never 0. Handles and addresses don't go into it: an application
- * that makes a kernel object for each launch has other kernels at the same addresses. */
-uint64_t gs_launch_kind(const struct gs_kernel *k, const uint64_t global[3], const uint64_t local[3]);
+/* The record of a launch of well-formed sizes; made if need be. NULL: no memory. */
+struct gs_size *gs_size_of_launch(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
 
 /* The program is built anew: kernels to be made are other ones. */
 void gs_kinds_forget(struct gs_program *p);

@@ -301,26 +301,20 @@ struct gs_plain {
     bool is_mem;
 };
 
-/* Sizes of a kernel that are at hand: so many, of which each has one of so many places beside one another. */
-enum { GS_KERNEL_TIMINGS_LOG2 = 6, GS_KERNEL_TIMINGS = 1 << GS_KERNEL_TIMINGS_LOG2, GS_SIZE_PLACES = 4 };
-
 /* Of a launch that was one unit on the first device: see shim/launch/follow.h. */
 struct gs_followed {
     unsigned job; /* its job's number; 0: there was none */
-    cl_uint dims;
-    size_t global[3], local[3]; /* zeros for NULL, and for dimensions that there are not */
-    uint64_t kind;              /* gs_launch_kind */
-    unsigned factor;            /* by which it would have been cut; 0: whatever it is, it is one unit */
-    bool always;                /* whatever its arguments are, by what the job is; else auto mode may have chosen it */
+    struct gs_size *size;
+    unsigned factor; /* by which it would have been cut; 0: whatever it is, it is one unit */
+    bool always;     /* whatever its arguments are, by what the job is; else auto mode may have chosen it */
 };
 
 enum { GS_FOLLOWED = 4 }; /* sizes of a kernel */
 
 /* See shim/plan/kinds.h. */
 struct gs_kernel_kind {
-    _Alignas(GS_LINE) _Atomic(struct gs_timing *) timing[GS_KERNEL_TIMINGS]; /* of its last sizes: gs_timing_of */
     cl_uint n_args;
-    atomic_uint_fast64_t id;  /* of the program and the name; 0: not made yet */
+    atomic_uint_fast64_t id;  /* of its kernels; 0: not made yet */
     atomic_bool unsplittable; /* for what the program is */
     bool old;                 /* of a former build */
     char *name;
@@ -331,12 +325,13 @@ struct gs_kernel_kind {
 struct gs_kernel {
     struct gs_object o;
     cl_uint n_args;
-    atomic_bool fresh;        /* since the last launch an argument was set of which bytes are undefined */
-    atomic_bool risen;        /* since auto mode last looked at a launch one was set to twice what it ever was */
-    atomic_bool unsplittable; /* whatever the launch, for what its program is, or its context */
-    struct gs_plain *plain;   /* of each argument; owned, as `args` */
-    _Atomic(struct gs_timing *) last; /* of its last launch's size */
-    struct gs_kernel_kind *kind;      /* the program's */
+    atomic_bool fresh;            /* since the last launch an argument was set of which bytes are undefined */
+    atomic_bool risen;            /* since auto mode last looked at a launch one was set to twice what it ever was */
+    atomic_bool unsplittable;     /* whatever the launch, for what its program is, or its context */
+    struct gs_plain *plain;       /* of each argument; owned, as `args` */
+    struct gs_size *_Atomic last; /* gs_size_of() */
+    struct gs_kernel_kind *kind;  /* the program's */
+    atomic_uint_fast64_t id;      /* gs_kernel_id(); 0: not made yet */
     _Alignas(GS_LINE) struct gs_arg *args;
     struct gs_program *program; /* held */
     const char *name;           /* the kind's */

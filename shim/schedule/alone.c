@@ -53,8 +53,8 @@ static bool stays(const struct gs_alone_kind *kind, const struct gs_op *op)
     const enum gs_passes passes = kind->ways == GS_ALONE_ALWAYS ? GS_PASSES : gs_kernel_passes(k);
     if (passes != GS_PASSES_BY_SIZE)
         return passes;
-    struct gs_short *last = gs_size_of_last(k, op->dims, op->global, op->local);
-    return last ? gs_size_passes(last) : gs_schedule_choice.passes(k, op->dims, op->global, op->local);
+    struct gs_size *last = gs_size_of_last(k, op->dims, op->global, op->local);
+    return last ? gs_size_passes(last) : gs_size_is_short(k, op->dims, op->global, op->local);
 }
 
 /* The next command of a task begins another job if one has ended. Is what was decided for this one decided for it? */

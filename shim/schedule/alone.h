@@ -30,9 +30,9 @@ enum gs_alone_ways { GS_ALONE_ONE_DEVICE, GS_ALONE_ALWAYS, GS_ALONE_BY_SIZE };
 /* A kernel at one size that is known to be short. */
 struct gs_alone_kind {
     cl_kernel kernel;
-    uint64_t size; /* a hash: of another size it would only be expected to take as long */
-    uint64_t kind; /* see batch.h */
-    uint32_t ns;   /* expected of it */
+    uint64_t size;         /* a hash: of another size it would only be expected to take as long */
+    struct gs_size *known; /* see batch.h */
+    uint32_t ns;           /* expected of it */
     enum gs_alone_ways ways;
 };
 

@@ -5,7 +5,7 @@
 
 void gs_alone_know(struct gs_alone *a, const struct gs_kernel *k, const struct gs_followed *f, uint64_t size)
 {
-    const uint64_t ns = gs_kind_expects(f->kind);
+    const uint64_t ns = gs_size_expects(f->size);
     const unsigned gone = atomic_load(&gs_kernels_gone);
     if (a->job != f->job || a->gone != gone) /* something else was decided for this job, or they may be other kernels */
         a->kinds = 0;
@@ -19,7 +19,7 @@ void gs_alone_know(struct gs_alone *a, const struct gs_kernel *k, const struct g
         kind = a->kinds < GS_ALONE_KINDS ? &a->kind[a->kinds++] : &a->kind[size % GS_ALONE_KINDS];
     *kind = (struct gs_alone_kind){.kernel = k->o.handle,
                                    .size = size,
-                                   .kind = f->kind,
+                                   .known = f->size,
                                    .ns = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX,
                                    .ways = k->o.ctx->n == 1 ? GS_ALONE_ONE_DEVICE
                                            : f->always      ? GS_ALONE_ALWAYS
@@ -34,7 +34,7 @@ void gs_alone_learn(struct gs_alone *a, const struct gs_alone_interval *i, uint6
         if (!(i->uses & 1u << k))
             continue;
         if (ns > a->kind[k].ns)
-            gs_kind_took(a->kind[k].kind, (uint64_t)ns);
+            gs_size_took(a->kind[k].known, (uint64_t)ns);
         a->kind[k].ns = ns < LEAST_NS ? LEAST_NS : ns > UINT32_MAX ? UINT32_MAX : (uint32_t)ns;
     }
 }

@@ -170,9 +170,9 @@ void gs_deferred_drop(struct gs_deferred *h)
     if (h->timeline && h->state != GS_PREPARED)
         gs_timeline_end(h->timeline, h->call);
     gs_timeline_drop(h->timeline);
-    if (h->units.n > 1 && h->units.kind && atomic_load(&h->status) == CL_COMPLETE && h->first) {
-        gs_chunk_learn(h->units.kind, h->units.factor, h->units.n, atomic_load(&h->took_ns));
-        gs_whole_learn(h->units.kind, h->units.groups, atomic_load(&h->took_ns));
+    if (h->units.n > 1 && h->units.size && atomic_load(&h->status) == CL_COMPLETE && h->first) {
+        gs_chunk_learn(h->units.size, h->units.factor, h->units.n, atomic_load(&h->took_ns));
+        gs_whole_learn(h->units.size, h->units.groups, atomic_load(&h->took_ns));
     }
     gs_spent_drop(h->units.spent);
     if (h->end) {

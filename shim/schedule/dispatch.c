@@ -120,7 +120,8 @@ static uint64_t most_of_unit_ns(unsigned resource, bool granted)
 
 /* Becomes part of the unit of the command before it, if that may be. It is granted already, or stands behind the gate
  * that will be opened when it is. */
-static struct gs_deferred *join(cl_command_queue queue, unsigned resource, unsigned call, uint64_t kind, uint64_t now)
+static struct gs_deferred *join(cl_command_queue queue, unsigned resource, unsigned call, struct gs_size *size,
+                                uint64_t now)
 {
     enum { LATE_NS = 50 * 1000 };
     pthread_mutex_lock(&gs_deferred_lock);
@@ -131,7 +132,7 @@ static struct gs_deferred *join(cl_command_queue queue, unsigned resource, unsig
     bool full = false;
     const bool may = gs_is_next(h, resource, call) && h->sharing == GS_SHARE_OPEN &&
                      (!late || (h->loose && now < h->granted_ns + most_ns + LATE_NS)) &&
-                     gs_batch_add(&h->batch, kind, most_ns, &full) && gs_deferred_keep(h);
+                     gs_batch_add(&h->batch, size, most_ns, &full) && gs_deferred_keep(h);
     if (may) {
         gs_share_to(h, full || late ? GS_SHARE_LAST_JOINS : GS_SHARE_JOINING);
         h->joined_ns = now;
@@ -163,12 +164,12 @@ static void joined(struct gs_deferred *h, bool enqueued, cl_event event)
     gs_deferred_drop(h);
 }
 
-struct gs_deferred *gs_hold_on(struct gs_queue *q, uint64_t kind)
+struct gs_deferred *gs_hold_on(struct gs_queue *q, struct gs_size *size)
 {
     const unsigned call = gs_queue_newest(q);
     const uint64_t now = gs_now_ns();
     atomic_store_explicit(&gs_called_ns, now, memory_order_relaxed);
-    return q->out_of_order ? NULL : join(q->o.handle, gs_resource_of(0), call, kind, now);
+    return q->out_of_order ? NULL : join(q->o.handle, gs_resource_of(0), call, size, now);
 }
 
 /* Of each of its units. */
@@ -177,7 +178,7 @@ static enum gs_length length_of(const struct gs_deferred *h)
     const struct gs_units *units = &h->units;
     if (units->pieces)
         return GS_LENGTH_PIECE;
-    const bool is_short = units->n > 1 ? gs_chunks_are_short(units->kind, units->groups, units->n)
+    const bool is_short = units->n > 1 ? gs_chunks_are_short(units->size, units->groups, units->n)
                                        : h->batch.expected_ns && h->batch.expected_ns <= GS_BATCH_SOLE_NS;
     return is_short ? GS_LENGTH_UNIT : GS_LENGTH_UNKNOWN;
 }
@@ -202,8 +203,8 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     const bool may_chain = !(queue == q->o.handle && q->out_of_order) && !waits_for_others(queue, n_wait, wait);
     units = units ? units : &one;
     *gate = NULL;
-    const bool may_join = may_chain && queue == q->o.handle && units->n == 1 && units->kind;
-    *held = may_join ? join(queue, resource, call, units->kind, now) : NULL;
+    const bool may_join = may_chain && queue == q->o.handle && units->n == 1 && units->size;
+    *held = may_join ? join(queue, resource, call, units->size, now) : NULL;
     if (*held)
         return CL_SUCCESS;
     gs_queue_close(queue);
@@ -220,7 +221,7 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
         atomic_fetch_add(&h->units.spent->refs, 1);
     bool full = true;
     if (h->units.n == 1)
-        gs_batch_add(&h->batch, h->units.kind, most_of_unit_ns(resource, false), &full);
+        gs_batch_add(&h->batch, h->units.size, most_of_unit_ns(resource, false), &full);
     h->sharing = full || queue != q->o.handle ? GS_SHARE_CLOSED : GS_SHARE_OPEN;
     h->length = length_of(h);
     h->home = queue;

@@ -56,9 +56,9 @@ struct gs_units {
     bool kernel;                  /* they are a kernel of the application, on `place` */
     bool pieces;                  /* each moves bytes, no more than a unit is for */
     unsigned place;
-    uint64_t kind;   /* what it is, for what is expected of its time, see batch.h; 0: nothing. May share a unit */
-    unsigned factor; /* of several: by which they were cut, ... */
-    uint64_t groups; /* ... and how many work-groups they have in all */
+    struct gs_size *size; /* of a launch that may share a unit, by what is expected of its time: batch.h; else null */
+    unsigned factor;      /* of several: by which they were cut, ... */
+    uint64_t groups;      /* ... and how many work-groups they have in all */
 };
 
 /* ctx->ended, made if need be. A marker that waits for it alone comes after the barriers in a queue out of order, and
@@ -76,10 +76,10 @@ void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns)
 cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resource, cl_uint n_wait, const cl_event *wait,
                     const struct gs_units *units, struct gs_deferred **held, cl_event *gate);
 
-/* The same for a launch of that kind on the first device without a wait list, which needs one unit, where it becomes
+/* The same for a launch of that size on the first device without a wait list, which needs one unit, where it becomes
  * part of the one that the command before it in the application's queue has: then there is no gate. Null: it doesn't.
  */
-struct gs_deferred *gs_hold_on(struct gs_queue *q, uint64_t kind);
+struct gs_deferred *gs_hold_on(struct gs_queue *q, struct gs_size *size);
 
 /* Must the first unit have an event, even if the application asks for none? */
 bool gs_wants_event(const struct gs_deferred *held);

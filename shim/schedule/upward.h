@@ -11,10 +11,4 @@ struct gs_schedule_memory {
 };
 extern const struct gs_schedule_memory gs_schedule_memory;
 
-struct gs_schedule_choice {
-    /* gs_timing_passes(): is the kernel known to be too short at this size? */
-    bool (*passes)(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
-};
-extern const struct gs_schedule_choice gs_schedule_choice;
-
 #endif

@@ -23,7 +23,7 @@ struct gs_launching {
     struct gs_putting put;    /* of a scheduled application: for whom what belongs to it is enqueued */
     struct gs_job job;        /* where it may run; how it is cut if the application is scheduled */
     bool by_units;            /* it is */
-    uint64_t kind;            /* gs_launch_kind; 0: the driver refuses it */
+    struct gs_size *size;     /* null: the driver refuses it, or there was no memory */
     bool may_try;             /* it could be split only on trial, and may be: shim/output/speculation.h */
     const struct gs_kernel_summary *of_units; /* by which it may be cut, or run elsewhere than at home; or null */
 };

@@ -92,10 +92,10 @@ static bool ends_too_far(const struct gs_geometry *g, const struct gs_box *box)
 
 void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const struct gs_box *box)
 {
-    run->factor = gs_chunk_factor(run->kind);
+    run->factor = gs_chunk_factor(run->size);
     const uint64_t most = (uint64_t)job->kernel_chunk * gs_group()->units[run->place] * run->factor;
     gs_cut_make(&run->cut, box, run->null_local ? most * GS_ITEMS_OF_GROUP : most, run->null_local);
-    if (run->cut.n > 1 && gs_whole_is_short(run->kind, groups_of(box), gs_unit_is_sole()) &&
+    if (run->cut.n > 1 && gs_whole_is_short(run->size, groups_of(box), gs_unit_is_sole()) &&
         gs_unit_is_alone(gs_resource_of(run->place)))
         gs_cut_make(&run->cut, box, 0, run->null_local);
     if (ends_too_far(&run->geometry, box))
@@ -202,7 +202,7 @@ cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_ker
                              .spent = gs_put_spent(),
                              .kernel = true,
                              .place = run->place,
-                             .kind = run->kind,
+                             .size = run->size,
                              .factor = run->factor,
                              .groups = groups_of(&run->cut.whole),
                              .siblings = run->siblings};

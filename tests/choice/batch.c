@@ -11,26 +11,34 @@
 
 enum { US = 1000 };
 
-static unsigned fill(struct gs_batch *b, uint64_t kind)
+/* 0: none. */
+static struct gs_size *of(unsigned number)
+{
+    static struct gs_size sizes[64];
+    sizes[number].program = 1;
+    return number ? &sizes[number] : NULL;
+}
+
+static unsigned fill(struct gs_batch *b, unsigned size)
 {
     unsigned n = 0;
     bool full;
-    while (gs_batch_add(b, kind, GS_BATCH_NS, &full))
+    while (gs_batch_add(b, of(size), GS_BATCH_NS, &full))
         n++;
     return n;
 }
 
-static bool added(struct gs_batch *b, uint64_t kind)
+static bool added(struct gs_batch *b, unsigned size)
 {
     bool full;
-    return gs_batch_add(b, kind, GS_BATCH_NS, &full);
+    return gs_batch_add(b, of(size), GS_BATCH_NS, &full);
 }
 
 /* A unit of one command that took so long. */
-static void seen(uint64_t kind, uint64_t ns)
+static void seen(unsigned size, uint64_t ns)
 {
     struct gs_batch b = {0};
-    assert_true(added(&b, kind));
+    assert_true(added(&b, size));
     gs_batch_learn(&b, ns);
 }
 
@@ -46,20 +54,21 @@ static void unknown_ones_stay_alone(void **state)
     assert_false(added(&b, 12));
 }
 
-/* Kinds are hashes: some agree in whatever part of it a table goes by. Those of one application don't forget each
- * other. */
-static void kinds_do_not_drive_each_other_out(void **state)
+/* One record for all sizes that aren't told apart any more says nothing of any. */
+static void others_beyond_the_most_stay_alone(void **state)
 {
+    struct gs_size others = {0};
     (void)state;
-    for (unsigned i = 0; i < 3; i++)
-        seen(33 + 1024 * i, 10 * US);
-    for (unsigned i = 0; i < 3; i++)
-        assert_int_equal(gs_kind_expects(33 + 1024 * i), 10 * US);
-    for (unsigned i = 0; i < 100; i++) { /* the one that is asked for stays */
-        seen(33 + 1024 * (3 + i), 20 * US);
-        assert_int_equal(gs_kind_expects(33), 10 * US);
+    for (int i = 0; i < 3; i++) {
+        struct gs_batch b = {0};
+        bool full = false;
+        assert_true(gs_batch_add(&b, &others, GS_BATCH_NS, &full));
+        assert_true(full);
+        gs_batch_learn(&b, 10 * US);
+        gs_chunk_learn(&others, 1, 10, 10 * US);
     }
-    assert_int_equal(gs_kind_expects(33 + 1024), 0);
+    assert_int_equal(gs_size_expects(&others), 0);
+    assert_int_equal(gs_chunk_factor(&others), 1);
 }
 
 static void known_ones_fill_a_unit(void **state)
@@ -116,15 +125,15 @@ static void the_last_is_known(void **state)
     struct gs_batch b = {0};
     bool full = false;
     (void)state;
-    assert_true(gs_batch_add(&b, 35, GS_BATCH_NS, &full));
+    assert_true(gs_batch_add(&b, of(35), GS_BATCH_NS, &full));
     assert_true(full); /* unknown */
     b = (struct gs_batch){0};
-    assert_true(gs_batch_add(&b, 0, GS_BATCH_NS, &full));
+    assert_true(gs_batch_add(&b, of(0), GS_BATCH_NS, &full));
     assert_true(full);
     seen(36, 30 * US);
     b = (struct gs_batch){0};
     for (int i = 0; i < 6; i++) {
-        assert_true(gs_batch_add(&b, 36, GS_BATCH_NS, &full));
+        assert_true(gs_batch_add(&b, of(36), GS_BATCH_NS, &full));
         assert_int_equal(full, i == 5); /* 180 us */
     }
 }
@@ -138,38 +147,38 @@ static void one_that_is_alone_takes_more(void **state)
     seen(37, 30 * US);
     assert_int_equal(fill(&b, 37), 6);
     for (int i = 6; i < 20; i++) {
-        assert_true(gs_batch_add(&b, 37, GS_BATCH_ALONE_NS, &full));
+        assert_true(gs_batch_add(&b, of(37), GS_BATCH_ALONE_NS, &full));
         assert_int_equal(full, i == 19); /* 600 us */
     }
-    assert_false(gs_batch_add(&b, 37, GS_BATCH_NS, &full));
+    assert_false(gs_batch_add(&b, of(37), GS_BATCH_NS, &full));
 }
 
-static void several_kinds_share_one(void **state)
+static void several_sizes_share_one(void **state)
 {
     struct gs_batch b = {0};
     (void)state;
-    for (uint64_t k = 41; k <= 41 + GS_BATCH_KINDS; k++)
+    for (unsigned k = 41; k <= 41 + GS_BATCH_SIZES; k++)
         seen(k, 10 * US);
-    for (uint64_t k = 41; k < 41 + GS_BATCH_KINDS; k++)
+    for (unsigned k = 41; k < 41 + GS_BATCH_SIZES; k++)
         assert_true(added(&b, k));
-    assert_false(added(&b, 41 + GS_BATCH_KINDS)); /* more kinds than are kept account of */
+    assert_false(added(&b, 41 + GS_BATCH_SIZES)); /* more sizes than are kept account of */
     assert_true(added(&b, 41));
-    gs_batch_learn(&b, (GS_BATCH_KINDS + 1) * 20 * US); /* twice what was expected, of each */
+    gs_batch_learn(&b, (GS_BATCH_SIZES + 1) * 20 * US); /* twice what was expected, of each */
     b = (struct gs_batch){0};
     assert_int_equal(fill(&b, 43), 10);
 }
 
 /* A launch in chunks of which each takes so long by itself, besides what a unit costs. */
-static unsigned settle(uint64_t kind, unsigned groups, uint64_t group_ns, uint64_t unit_ns)
+static unsigned settle(unsigned size, unsigned groups, uint64_t group_ns, uint64_t unit_ns)
 {
     unsigned factor = 0;
     for (int i = 0; i < 20; i++) {
-        factor = gs_chunk_factor(kind);
+        factor = gs_chunk_factor(of(size));
         const unsigned chunks = (groups + factor - 1) / factor;
         if (chunks > 1)
-            gs_chunk_learn(kind, factor, chunks, groups * group_ns + chunks * unit_ns);
+            gs_chunk_learn(of(size), factor, chunks, groups * group_ns + chunks * unit_ns);
         else
-            seen(kind, groups * group_ns + unit_ns);
+            seen(size, groups * group_ns + unit_ns);
     }
     return factor;
 }
@@ -177,40 +186,40 @@ static unsigned settle(uint64_t kind, unsigned groups, uint64_t group_ns, uint64
 static void short_chunks_become_larger(void **state)
 {
     (void)state;
-    assert_int_equal(gs_chunk_factor(51), 1);
+    assert_int_equal(gs_chunk_factor(of(51)), 1);
     assert_int_equal(settle(51, 1000, 400 * US, 20 * US), 1);
     assert_int_equal(settle(52, 1000, 40 * US, 20 * US), 4);  /* 180 us */
     assert_int_equal(settle(52, 1000, 400 * US, 20 * US), 1); /* it takes longer now */
     assert_true(settle(53, 16, 1 * US, 20 * US) >= 16);       /* all of it */
     /* Those under way when it changes don't count twice. */
-    gs_chunk_learn(54, 1, 10, 10 * US);
-    gs_chunk_learn(54, 1, 10, 10 * US);
-    assert_int_equal(gs_chunk_factor(54), 256);
+    gs_chunk_learn(of(54), 1, 10, 10 * US);
+    gs_chunk_learn(of(54), 1, 10, 10 * US);
+    assert_int_equal(gs_chunk_factor(of(54)), 256);
     /* Nor do those that have become one chunk, and take longer than a chunk should. */
     struct gs_batch row[6] = {{0}};
     bool full;
     for (unsigned i = 0; i < 6; i++)
-        assert_true(gs_batch_add(&row[i], 54, GS_BATCH_NS, &full));
+        assert_true(gs_batch_add(&row[i], of(54), GS_BATCH_NS, &full));
     for (unsigned i = 0; i < 6; i++)
         gs_batch_learn(&row[i], 700 * US);
-    assert_int_equal(gs_chunk_factor(54), 128);
+    assert_int_equal(gs_chunk_factor(of(54)), 128);
     seen(54, 700 * US);
-    assert_int_equal(gs_chunk_factor(54), 64);
-    gs_chunk_learn(0, 1, 10, 10 * US);
-    assert_int_equal(gs_chunk_factor(0), 1);
+    assert_int_equal(gs_chunk_factor(of(54)), 64);
+    gs_chunk_learn(of(0), 1, 10, 10 * US);
+    assert_int_equal(gs_chunk_factor(of(0)), 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unknown_ones_stay_alone),
-        cmocka_unit_test(kinds_do_not_drive_each_other_out),
+        cmocka_unit_test(others_beyond_the_most_stay_alone),
         cmocka_unit_test(known_ones_fill_a_unit),
         cmocka_unit_test(a_mistake_counts_once),
         cmocka_unit_test(estimates_come_down_and_go_up_at_once),
         cmocka_unit_test(the_last_is_known),
         cmocka_unit_test(one_that_is_alone_takes_more),
-        cmocka_unit_test(several_kinds_share_one),
+        cmocka_unit_test(several_sizes_share_one),
         cmocka_unit_test(short_chunks_become_larger),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

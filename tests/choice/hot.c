@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Handing on without a lock: once who takes care has waited, nobody is at it, whatever the processors had in store; and
- * a thread comes the other way now and then. Sizes that differ in one number are at hand at the same time. */
+ * a thread comes the other way now and then. Each kernel and size has a record of its own, up to a bound. */
 #include "shim/record/fast_path.h"
 
 #include <pthread.h>
@@ -14,6 +14,7 @@
 
 #include "shim/record/group.h"
 #include "shim/record/bypass.h"
+#include "shim/record/size.h"
 #include "shim/report/watch.h"
 
 /* What hot.c asks of the rest. */
@@ -172,29 +173,100 @@ static void one_within_another(void **state)
     atomic_fetch_and(&gs_fast_path.care, ~(unsigned)GS_CARE_DIVIDED);
 }
 
-/* How many of the sizes that differ from one another in *number alone, from 0 to 1024, one set of places would hold. */
-static unsigned most_in_one_place(cl_uint dims, const size_t global[3], const size_t local[3], size_t *number)
+/* Each number of a size tells records apart, and so do the kernel, its program and the number of devices. */
+static void records_are_told_apart(void **state)
 {
-    unsigned n[GS_KERNEL_TIMINGS] = {0}, most = 0;
-    for (size_t v = 1; v <= 1024; v *= 2) {
-        *number = v;
-        const unsigned place = gs_size_place(dims, global, local);
-        assert_true(place % GS_SIZE_PLACES == 0 && place + GS_SIZE_PLACES <= GS_KERNEL_TIMINGS);
-        most = ++n[place] > most ? n[place] : most;
+    const uint64_t size[6] = {4096, 64, 64, 64, 1, 1};
+    struct gs_size *one = gs_size_make(7, "one", 2, size);
+    (void)state;
+    assert_ptr_equal(gs_size_make(7, "one", 2, size), one);
+    assert_ptr_not_equal(gs_size_make(7, "two", 2, size), one);
+    assert_ptr_not_equal(gs_size_make(8, "one", 2, size), one);
+    assert_ptr_not_equal(gs_size_make(7, "one", 3, size), one);
+    for (unsigned d = 0; d < 6; d++) {
+        uint64_t other[6];
+        memcpy(other, size, sizeof other);
+        other[d] *= 2;
+        struct gs_size *s = gs_size_make(7, "one", 2, other);
+        assert_ptr_not_equal(s, one);
+        assert_memory_equal(s->size, other, sizeof other);
+        assert_ptr_equal(gs_size_make(7, "one", 2, other), s);
     }
-    return most;
 }
 
-static void sizes_have_places_of_their_own(void **state)
+/* What isn't given of a size is 1, or no local size: a launch finds its record whatever its number of dimensions. */
+static void launches_find_their_record(void **state)
 {
-    size_t global[3] = {4096, 64, 64}, local[3] = {64, 1, 1};
-    const size_t one[3] = {4096, 1, 1};
+    const uint64_t size[6] = {100, 1, 1};
+    const size_t global[3] = {100, 1, 1}, local[3] = {10, 1, 1}, other[3] = {100, 2, 1};
+    struct gs_kernel k = {.name = "found"};
+    struct gs_size *s = gs_size_make(7, "found", 2, size);
     (void)state;
-    assert_in_range(most_in_one_place(1, global, local, &local[0]), 1, GS_SIZE_PLACES);
-    for (unsigned d = 0; d < 3; d++)
-        assert_in_range(most_in_one_place(3, global, NULL, &global[d]), 1, GS_SIZE_PLACES);
-    local[0] = 64;
-    assert_int_not_equal(gs_size_place(1, one, NULL), gs_size_place(1, one, local));
+    assert_null(gs_size_find(&k, 1, global, NULL)); /* nobody has looked at the kernel yet */
+    atomic_init(&k.id, gs_kernel_hash(7, "found", 2));
+    for (cl_uint dims = 1; dims <= 3; dims++)
+        assert_ptr_equal(gs_size_find(&k, dims, global, NULL), s);
+    assert_null(gs_size_find(&k, 1, global, local));
+    assert_null(gs_size_find(&k, 2, other, NULL));
+    assert_null(gs_size_find(&k, 0, global, NULL));
+    assert_null(gs_size_find(&k, 4, global, NULL));
+    assert_null(gs_size_find(&k, 1, NULL, NULL));
+    assert_null(gs_size_of_last(&k, 1, global, NULL));
+    assert_ptr_equal(gs_size_of(&k, 1, global, NULL), s);
+    assert_ptr_equal(gs_size_of_last(&k, 1, global, NULL), s);
+    assert_null(gs_size_of_last(&k, 2, other, NULL));
+}
+
+/* Of a size with variants a launch is known to be short by its numbers. */
+static void variants_pass_by_their_numbers(void **state)
+{
+    const uint64_t size[6] = {200, 1, 1};
+    const size_t global[1] = {200};
+    cl_uint rounds = 300;
+    struct gs_arg arg = {.set = true, .has_value = true, .size = sizeof rounds, .bytes = &rounds};
+    struct gs_kernel k = {.name = "variants", .args = &arg, .n_args = 1};
+    struct gs_size *first = gs_size_make(7, "variants", 2, size);
+    (void)state;
+    atomic_init(&k.id, first->kernel);
+    atomic_store(&first->numbers, gs_kernel_numbers(&k));
+    assert_false(gs_size_is_short(&k, 1, global, NULL));
+    gs_size_pass(first, 0);
+    assert_true(gs_size_is_short(&k, 1, global, NULL));
+    rounds = 8300;
+    struct gs_size *slow = gs_size_set_apart(first, gs_kernel_numbers(&k));
+    assert_non_null(slow);
+    assert_ptr_equal(gs_size_set_apart(first, gs_kernel_numbers(&k)), slow);
+    assert_ptr_equal(gs_size_variant(first, gs_kernel_numbers(&k)), slow);
+    assert_false(gs_size_is_short(&k, 1, global, NULL));
+    assert_null(gs_size_of(&k, 1, global, NULL));
+    rounds = 500; /* nothing is known of these */
+    assert_ptr_equal(gs_size_variant(first, gs_kernel_numbers(&k)), first);
+    assert_false(gs_size_is_short(&k, 1, global, NULL));
+    rounds = 300;
+    assert_true(gs_size_is_short(&k, 1, global, NULL));
+    unsigned n = 1;
+    while (gs_size_set_apart(first, 1000 + n))
+        n++;
+    assert_int_equal(n, 16);
+}
+
+/* Ever new sizes don't grow what is known without end: in the end all others have one record. Last of all tests. */
+static void records_are_bounded(void **state)
+{
+    struct gs_size *s = NULL, *last;
+    unsigned n = 0;
+    (void)state;
+    for (uint64_t i = 1; i <= 100000; i++) {
+        const uint64_t size[6] = {i, 1, 1};
+        last = s;
+        s = gs_size_make(9 + i, "ever new", 2, size);
+        assert_non_null(s);
+    }
+    assert_ptr_equal(s, last);
+    assert_int_equal(s->program, 0);
+    for (s = gs_sizes(); s; s = s->older)
+        n++;
+    assert_in_range(n, 4096, 8193);
 }
 
 int main(void)
@@ -203,7 +275,10 @@ int main(void)
         cmocka_unit_test(now_and_then_one_goes_the_other_way),
         cmocka_unit_test(one_within_another),
         cmocka_unit_test(nobody_is_at_it_behind_the_bar),
-        cmocka_unit_test(sizes_have_places_of_their_own),
+        cmocka_unit_test(records_are_told_apart),
+        cmocka_unit_test(launches_find_their_record),
+        cmocka_unit_test(variants_pass_by_their_numbers),
+        cmocka_unit_test(records_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,8 @@ static uint64_t rnd(uint64_t n)
 }
 
 struct kernel {
-    uint64_t kind, chunk_ns, chunks; /* a launch of so many chunks of the config's size, each of so long at the least */
+    struct gs_size *size;
+    uint64_t chunk_ns, chunks; /* a launch of so many chunks of the config's size, each of so long at the least */
 };
 
 struct run {
@@ -52,18 +53,18 @@ static void end_batch(struct run *r)
 
 static void launch(struct run *r, const struct kernel *k)
 {
-    const unsigned factor = gs_chunk_factor(k->kind);
+    const unsigned factor = gs_chunk_factor(k->size);
     const bool alone = rnd(2);                                                  /* nobody else wants the device */
     const uint64_t most_ns = alone && rnd(2) ? GS_BATCH_ALONE_NS : GS_BATCH_NS; /* ... and our own units are out */
-    const uint64_t n = alone && gs_whole_is_short(k->kind, k->chunks, false) ? 1 : (k->chunks + factor - 1) / factor;
+    const uint64_t n = alone && gs_whole_is_short(k->size, k->chunks, false) ? 1 : (k->chunks + factor - 1) / factor;
     uint64_t left = k->chunks, took = 0;
     bool full = false;
     if (n == 1) {
-        if (r->batch.n && !gs_batch_add(&r->batch, k->kind, most_ns, &full)) {
+        if (r->batch.n && !gs_batch_add(&r->batch, k->size, most_ns, &full)) {
             end_batch(r);
-            assert_true(gs_batch_add(&r->batch, k->kind, most_ns, &full));
+            assert_true(gs_batch_add(&r->batch, k->size, most_ns, &full));
         } else if (!r->batch.n) {
-            assert_true(gs_batch_add(&r->batch, k->kind, most_ns, &full));
+            assert_true(gs_batch_add(&r->batch, k->size, most_ns, &full));
         }
         r->batch_ns += time_of(r, k, k->chunks);
         return;
@@ -75,19 +76,21 @@ static void launch(struct run *r, const struct kernel *k)
             fail_msg("a chunk took %lu ns of %lu", (unsigned long)ns, (unsigned long)r->bound_ns);
         took += ns;
     }
-    gs_chunk_learn(k->kind, factor, (unsigned)n, took);
-    gs_whole_learn(k->kind, k->chunks, took);
+    gs_chunk_learn(k->size, factor, (unsigned)n, took);
+    gs_whole_learn(k->size, k->chunks, took);
 }
 
 /* Phases in which some of the kernels are launched, and in which they are all fast, or all slow, or as it comes. */
-static void try_case(unsigned number)
+static void try_case(void)
 {
     struct kernel kernels[KERNELS];
+    struct gs_size sizes[KERNELS] = {{0}};
     struct run r = {.vary = 1 + (double)rnd(4000) / 1000};
     uint64_t longest = 600000;
     for (unsigned i = 0; i < KERNELS; i++) {
         const uint64_t size = 1 + rnd(4);
-        kernels[i] = (struct kernel){.kind = 1 + number * KERNELS + i,
+        sizes[i].program = 1;
+        kernels[i] = (struct kernel){.size = &sizes[i],
                                      .chunk_ns = 300 + rnd(rnd(2) ? 5000 : 1000000),
                                      .chunks = rnd(2) ? 1 : 1 + rnd(size * 100)};
         longest = kernels[i].chunk_ns > longest ? kernels[i].chunk_ns : longest;
@@ -113,7 +116,7 @@ static void units_are_no_longer(void **unused)
 {
     (void)unused;
     for (unsigned i = 0; i < CASES; i++)
-        try_case(i);
+        try_case();
 }
 
 /* Launches that follow one another, in two units at a time of which the ends are heard at once: what the second seems
@@ -121,12 +124,13 @@ static void units_are_no_longer(void **unused)
 static void ends_heard_at_once_make_nothing_short(void **unused)
 {
     (void)unused;
-    enum { KIND = 987654321, LAUNCH_NS = 4000, MOST_NS = 2 * GS_BATCH_NS };
+    enum { LAUNCH_NS = 4000, MOST_NS = 2 * GS_BATCH_NS };
+    struct gs_size size = {.program = 1};
     for (unsigned n = 0; n < 200; n++) {
         struct gs_batch two[2] = {{0}, {0}};
         for (unsigned i = 0; i < 2; i++) {
             bool full = false;
-            while (!full && gs_batch_add(&two[i], KIND, GS_BATCH_NS, &full))
+            while (!full && gs_batch_add(&two[i], &size, GS_BATCH_NS, &full))
                 ;
             if (two[i].n * LAUNCH_NS > MOST_NS || (n > 20 && two[i].n < 10))
                 fail_msg("round %u: a unit of %u launches", n, two[i].n);
@@ -143,13 +147,14 @@ static void ends_heard_at_once_make_nothing_short(void **unused)
 static void others_pull_nothing_down(void **unused)
 {
     (void)unused;
-    const struct kernel a = {1000001, 80000, 1}, b = {1000002, 10000, 1};
+    struct gs_size sizes[] = {{.program = 1}, {.program = 1}};
+    const struct kernel a = {&sizes[0], 80000, 1}, b = {&sizes[1], 10000, 1};
     struct run r = {.vary = 1, .bound_ns = 600000 * 2};
     launch(&r, &b);
     end_batch(&r);
     for (int i = 0; i < 40; i++) {
         bool full;
-        gs_batch_add(&r.batch, a.kind, GS_BATCH_NS, &full); /* alone, and slow */
+        gs_batch_add(&r.batch, a.size, GS_BATCH_NS, &full); /* alone, and slow */
         r.batch_ns = 2 * a.chunk_ns;
         end_batch(&r);
         launch(&r, &a); /* with the other, and fast */

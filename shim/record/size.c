@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/record/size.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/lock/locked.h"
+#include "common/lock/rank.h"
+
+enum {
+    BUCKETS_LOG2 = 10,
+    MOST_SIZES = 4096,             /* then the sizes of all kernels are told apart by powers of two, ... */
+    MOST_ROUNDED = 2 * MOST_SIZES, /* ... and then not at all */
+    MOST_VARIANTS = 16,            /* of one size */
+};
+
+static struct gs_size *_Atomic buckets[1 << BUCKETS_LOG2]; /* read without the lock: none ever leaves */
+static struct gs_size *_Atomic newest;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for new ones; a leaf */
+GS_RANKED(lock, GS_RANK_SIZES);
+static unsigned n_sizes;
+
+_Static_assert(offsetof(struct gs_size, has_variants) < GS_LINE, "one line");
+
+static inline uint64_t mix(uint64_t x, uint64_t more)
+{
+    x = (x ^ more) * UINT64_C(0x9e3779b97f4a7c15);
+    return x ^ x >> 29; /* gs_kernel_numbers() is kept on disk */
+}
+
+uint64_t gs_kernel_hash(uint64_t program, const char *name, unsigned n)
+{
+    uint64_t x = mix(program, n);
+    for (const char *c = name; *c; c++)
+        x = mix(x, (unsigned char)*c);
+    return x ? x : 1;
+}
+
+static unsigned bucket_of(uint64_t kernel, const uint64_t size[6])
+{
+    uint64_t x = kernel;
+    for (unsigned d = 0; d < 3; d++)
+        x = mix(x, size[d] ^ size[3 + d] << 40);
+    return (unsigned)(x >> (64 - BUCKETS_LOG2));
+}
+
+static struct gs_size *find(uint64_t kernel, const uint64_t size[6])
+{
+    struct gs_size *s = atomic_load_explicit(&buckets[bucket_of(kernel, size)], memory_order_acquire);
+    while (s && (s->kernel != kernel || memcmp(s->size, size, sizeof s->size) != 0))
+        s = atomic_load_explicit(&s->next, memory_order_acquire);
+    return s;
+}
+
+/* With the lock held. NULL: no memory. */
+static struct gs_size *enter(uint64_t kernel, uint64_t program, const char *name, unsigned n, const uint64_t size[6])
+{
+    struct gs_size *_Atomic *bucket = &buckets[bucket_of(kernel, size)];
+    struct gs_size *s = aligned_alloc(_Alignof(struct gs_size), sizeof *s);
+    char *own = strdup(name);
+    if (!s || !own) {
+        free(s);
+        free(own);
+        return NULL;
+    }
+    memset(s, 0, sizeof *s);
+    s->kernel = kernel;
+    memcpy(s->size, size, sizeof s->size);
+    s->program = program;
+    s->name = own;
+    s->n = n;
+    s->first = s;
+    s->older = atomic_load(&newest);
+    atomic_store(&newest, s);
+    atomic_init(&s->next, atomic_load(bucket));
+    atomic_store_explicit(bucket, s, memory_order_release);
+    n_sizes++;
+    return s;
+}
+
+/* The power of two that is not smaller. */
+static uint64_t rounded(uint64_t v)
+{
+    uint64_t power = 1;
+    while (power < v && power << 1)
+        power <<= 1;
+    return power;
+}
+
+struct gs_size *gs_size_make(uint64_t program, const char *name, unsigned n, const uint64_t wanted[6])
+{
+    uint64_t kernel = gs_kernel_hash(program, name, n), size[6];
+    struct gs_size *s = find(kernel, wanted);
+    if (s)
+        return s;
+    GS_LOCKED(&lock);
+    memcpy(size, wanted, sizeof size);
+    for (unsigned d = 0; d < 3 && n_sizes >= MOST_SIZES; d++)
+        size[d] = rounded(size[d]);
+    s = find(kernel, size);
+    if (!s && n_sizes >= MOST_ROUNDED) {
+        program = 0;
+        kernel = gs_kernel_hash(program, name = "", n);
+        memset(size, 0, sizeof size);
+        s = find(kernel, size);
+    }
+    return s ? s : enter(kernel, program, name, n, size);
+}
+
+/* NULL: there is none. */
+static struct gs_size *variant(const struct gs_size *first, uint64_t numbers)
+{
+    return atomic_load(&first->has_variants) ? find(mix(first->kernel, numbers), first->size) : NULL;
+}
+
+struct gs_size *gs_size_variant(struct gs_size *first, uint64_t numbers)
+{
+    struct gs_size *s = variant(first, numbers);
+    return s ? s : first;
+}
+
+struct gs_size *gs_size_set_apart(struct gs_size *first, uint64_t numbers)
+{
+    GS_LOCKED(&lock);
+    struct gs_size *s = variant(first, numbers);
+    if (!s && first->variants < MOST_VARIANTS && n_sizes < MOST_ROUNDED)
+        s = enter(mix(first->kernel, numbers), first->program, first->name, first->n, first->size);
+    if (!s || s->first == first)
+        return s;
+    s->first = first;
+    atomic_store(&s->numbers, numbers);
+    first->variants++;
+    atomic_store(&first->has_variants, true);
+    return s;
+}
+
+struct gs_size *gs_sizes(void)
+{
+    return atomic_load(&newest);
+}
+
+struct gs_size *gs_size_find(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
+{
+    const uint64_t kernel = atomic_load_explicit(&k->id, memory_order_relaxed);
+    uint64_t size[6] = {1, 1, 1};
+    if (!kernel || !global || dims - 1 > 2)
+        return NULL;
+    for (cl_uint d = 0; d < dims; d++) {
+        size[d] = global[d];
+        size[3 + d] = local ? local[d] : 0;
+    }
+    return find(kernel, size);
+}
+
+struct gs_size *gs_size_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
+{
+    struct gs_size *s = gs_size_find(k, dims, global, local);
+    if (!s || atomic_load(&s->has_variants))
+        return NULL;
+    atomic_store_explicit(&k->last, s, memory_order_release);
+    return s;
+}
+
+uint64_t gs_kernel_numbers(const struct gs_kernel *k)
+{
+    uint64_t x = k->n_args;
+    for (cl_uint i = 0; i < k->n_args; i++) {
+        const struct gs_arg *a = &k->args[i];
+        if (!a->set || a->is_mem || a->is_svm)
+            continue;
+        x = mix(x, (uint64_t)i << 32 ^ a->size);
+        for (size_t at = 0; a->has_value && at < a->size; at += sizeof x) {
+            uint64_t piece = 0;
+            memcpy(&piece, (const char *)a->bytes + at, a->size - at < sizeof x ? a->size - at : sizeof x);
+            x = mix(x, piece);
+        }
+    }
+    return x ? x : 1;
+}
+
+/* All that may go without a look have gone: as many again? */
+static bool passes_again(struct gs_size *s)
+{
+    const unsigned short again = gs_fast_path_is_fast() ? atomic_load(&s->again) : 0;
+    if (again)
+        gs_size_pass(s, (unsigned short)(again - 1));
+    return again;
+}
+
+bool gs_size_is_short(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
+{
+    if (atomic_load_explicit(&k->risen, memory_order_relaxed))
+        return false;
+    struct gs_size *s = gs_size_find(k, dims, global, local);
+    if (s && atomic_load(&s->has_variants)) { /* is anything known of these numbers? */
+        const uint64_t numbers = gs_kernel_numbers(k);
+        s = gs_size_variant(s, numbers);
+        s = atomic_load(&s->numbers) == numbers ? s : NULL;
+    }
+    return s && (gs_size_passes(s) || passes_again(s));
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* What is known of one kernel at one size: one record, which every room asks for here, and which lasts as long as the
+ * process. An application may make a kernel object, or a program, for each launch: kernels of one name in programs of
+ * one text, over as many devices, have the same records. Upper rooms hang what they know into the record. */
+#ifndef GS_SHIM_RECORD_SIZE_H
+#define GS_SHIM_RECORD_SIZE_H
+
+#include "shim/record/objects.h"
+
+/* What the daemon's units of such launches took; shim/schedule/batch.c has the lock. */
+struct gs_unit_times {
+    uint64_t ns;                     /* expected of the next; 0: not known */
+    uint64_t least_ns;               /* the least of launches that had a unit to themselves */
+    unsigned factor;                 /* chunks are so many times the configured work-groups; 0: 1 */
+    uint64_t whole_groups, whole_ns; /* what so many work-groups took in chunks; 0: not known */
+};
+
+struct gs_size {
+    /* The first line is all that a launch looks at which is handed on. */
+    _Alignas(GS_LINE) uint64_t kernel; /* gs_kernel_hash */
+    uint64_t size[6];                  /* global and local; of what a launch doesn't give 1 and 0 */
+    atomic_ushort left;                /* known to be too short to gain by a split: launches that need no look at it */
+    atomic_ushort again;      /* so many times as many, while they follow one another too fast for a longer one */
+    atomic_bool has_variants; /* gs_size_variant() */
+    /* The others. */
+    struct gs_size *_Atomic next; /* in its bucket */
+    struct gs_size *older;        /* came before this one: gs_sizes() */
+    uint64_t program;             /* its id; 0: the record stands for all sizes beyond the most that are told apart */
+    char *name;                   /* the kernel's */
+    unsigned n, variants;         /* devices; and how many variants it has */
+    struct gs_size *first;        /* of a variant: the record of its size; else itself */
+    atomic_uint_fast64_t numbers; /* the arguments by value of its launches, a hash of them; 0: of none so far */
+    struct gs_unit_times units;   /* of the room schedule */
+    struct gs_timing *choice;     /* of the room choose, or null; its book's lock */
+};
+
+/* What a kernel is known by, in other processes too. Never 0. */
+uint64_t gs_kernel_hash(uint64_t program, const char *name, unsigned n);
+
+/* The record of this size; made if need be. Of ever new sizes those to come share one with all up to the next power of
+ * two, and in the end one with all others. NULL: no memory. */
+struct gs_size *gs_size_make(uint64_t program, const char *name, unsigned n, const uint64_t size[6]);
+
+/* The record of those launches of that size whose arguments by value have this hash, because they take another time
+ * than others (shim/choose/classes.h): a variant, or `first` itself. gs_size_set_apart() makes it; NULL: there are
+ * enough of them, or no memory. */
+struct gs_size *gs_size_variant(struct gs_size *first, uint64_t numbers);
+struct gs_size *gs_size_set_apart(struct gs_size *first, uint64_t numbers);
+
+/* The newest of all, from which `older` leads to the others; or NULL. */
+struct gs_size *gs_sizes(void);
+
+/* A launch's record; NULL: none has been made, or the sizes aren't well-formed. */
+struct gs_size *gs_size_find(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
+
+/* The same where it has no variants, to be found at once when the kernel is launched next. */
+struct gs_size *gs_size_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
+
+/* Never 0. Memory objects are left out: what they hold may make a launch longer, which one it is hardly does. */
+uint64_t gs_kernel_numbers(const struct gs_kernel *k);
+
+/* Is the launch known to be too short to gain by a split? Then on one device nobody needs to look at it; now and then
+ * somebody does all the same. Any thread. */
+bool gs_size_is_short(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
+
+/* Launches of a short kernel for each one that is looked at; and how many times as many. */
+enum { GS_PASSING = 127, GS_AGAIN = 7 };
+
+static inline void gs_size_pass(struct gs_size *s, unsigned short again)
+{
+    atomic_store(&s->again, again);
+    atomic_store(&s->left, GS_PASSING);
+}
+
+static inline void gs_size_refuse(struct gs_size *s)
+{
+    atomic_store(&s->again, 0);
+    atomic_store(&s->left, 0);
+}
+
+static inline bool gs_size_is(const struct gs_size *s, cl_uint dims, const size_t *global, const size_t *local)
+{
+    for (cl_uint d = 0; d < 3; d++)
+        if (s->size[d] != (d < dims ? global[d] : 1) || s->size[3 + d] != (local && d < dims ? local[d] : 0))
+            return false;
+    return true;
+}
+
+/* What gs_size_of() last found, if that is of this size. */
+static inline struct gs_size *gs_size_of_last(const struct gs_kernel *k, cl_uint dims, const size_t *global,
+                                              const size_t *local)
+{
+    struct gs_size *s = atomic_load_explicit(&k->last, memory_order_acquire);
+    return s && global && !atomic_load_explicit(&s->has_variants, memory_order_relaxed) &&
+                   gs_size_is(s, dims, global, local)
+               ? s
+               : NULL;
+}
+
+/* Counts a launch that goes without a look; false: it is to be looked at. Two threads at once may count one for two. */
+static inline bool gs_size_passes(struct gs_size *s)
+{
+    const unsigned short left = s ? atomic_load_explicit(&s->left, memory_order_relaxed) : 0;
+    if (left)
+        atomic_store_explicit(&s->left, (unsigned short)(left - 1), memory_order_relaxed);
+    return left;
+}
+
+#endif
