@@ -9,7 +9,8 @@
     "  --ptx FILE           PTX text, as clGetProgramInfo(CL_PROGRAM_BINARIES) gives it on NVIDIA\n"                   \
     "  --kernel NAME        which kernel (default: the only one)\n"                                                    \
     "  --path STRING        t (taken) or n for each predicated branch or return met, loops apart\n"                    \
-    "  --loop LABEL=N       the loop that begins at LABEL runs N times; one option for each loop\n"                    \
+    "  --loop LABEL=N       the loop that begins at LABEL has N turns, the one in which it is left included; one\n"    \
+    "                       option for each loop. If a single branch inside leaves it, that is taken in turn N\n"      \
     "  --expand OPCODE=N    OPCODE stands for N machine instructions (div, rem, sqrt.rn, ... are emulated)\n"
 
 enum { PTX_FILE = 1024, PTX_KERNEL, PTX_PATH, PTX_LOOP, PTX_EXPAND };

@@ -52,7 +52,8 @@ struct gs_ptx_kernel {
 int gs_ptx_parse(struct gs_ptx_kernel *k, const char *text, const char *kernel, char *why, size_t why_size);
 void gs_ptx_kernel_free(struct gs_ptx_kernel *k);
 
-/* The body that a branch back to `label` closes is executed `times` times, each time it is entered. */
+/* The loop that a branch back to `label` closes has `times` turns each time it is entered, the one in which it is left
+ * included. */
 struct gs_ptx_loop {
     const char *label;
     uint64_t times; /* >= 1 */

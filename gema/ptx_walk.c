@@ -7,11 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A loop of the options: the instructions from its label to the last branch back to it, and where the walk is in it. */
+struct loop {
+    int64_t begin, last;
+    int64_t way_out; /* the only predicated branch that leaves a loop which is left from inside alone, or -1 */
+    uint64_t turns;  /* how often it has been at the label since it came in; 0: it is outside */
+    bool entered;
+};
+
 struct walker {
     const struct gs_ptx_kernel *k;
     const struct gs_ptx_walk_options *o;
     const char *path;
-    uint64_t *left; /* per loop option: how often its body is still to be repeated; 0 outside the loop */
+    struct loop *loop; /* one for each loop option */
     struct gs_ptx_trace *trace;
     char *why;
     size_t why_size;
@@ -62,13 +70,14 @@ static int take_back(struct walker *w, const struct gs_ptx_instruction *in)
                  in->line, w->k->name[in->label], w->k->name[in->label]);
         return -EINVAL;
     }
-    if (w->left[l] == 0)
-        w->left[l] = w->o->loop[l].times;
-    return --w->left[l] ? 1 : 0;
+    return w->loop[l].turns < w->o->loop[l].times ? 1 : 0;
 }
 
 static int take_told(struct walker *w, const struct gs_ptx_instruction *in)
 {
+    for (size_t l = 0; l < w->o->n_loops; l++)
+        if (w->loop[l].way_out == in - w->k->v)
+            return w->loop[l].turns == w->o->loop[l].times;
     char c = w->path ? *w->path : '\0';
     if (c == 't' || c == 'n') {
         w->path++;
@@ -106,32 +115,55 @@ static int64_t step(struct walker *w, size_t i)
     return taken < 0 ? taken : taken ? in->target : next;
 }
 
-/* A loop that the path has left is counted afresh when it is entered again. */
-static void forget_left_loops(struct walker *w, int64_t at)
+static bool is_inside(const struct loop *l, int64_t at)
 {
-    for (size_t l = 0; l < w->o->n_loops; l++) {
-        bool inside = false;
-        for (size_t i = 0; i < w->k->n && w->left[l] && !inside; i++) {
-            const struct gs_ptx_instruction *in = &w->k->v[i];
-            bool closes = in->class == GS_PTX_BRANCH && in->target >= 0 && in->target <= (int64_t)i &&
-                          strcmp(w->k->name[in->label], w->o->loop[l].label) == 0;
-            inside = closes && at >= in->target && at <= (int64_t)i;
+    return at >= l->begin && at <= l->last;
+}
+
+/* The walk goes on at `at`: counts the turn of a loop that begins there. A loop that it leaves must have had its turns,
+ * and is counted afresh when it is entered again. */
+static int count_turns(struct walker *w, int64_t from, int64_t at)
+{
+    for (size_t i = 0; i < w->o->n_loops; i++) {
+        struct loop *l = &w->loop[i];
+        const struct gs_ptx_loop *told = &w->o->loop[i];
+        if (!is_inside(l, at) && l->turns && l->turns != told->times) {
+            snprintf(w->why, w->why_size,
+                     "line %u: the path leaves the loop at %.60s in turn %llu, and --loop says that it has %llu",
+                     w->k->v[from].line, told->label, (unsigned long long)l->turns, (unsigned long long)told->times);
+            return -EINVAL;
         }
-        if (!inside)
-            w->left[l] = 0;
+        if (!is_inside(l, at))
+            l->turns = 0;
+        l->turns += at == l->begin;
+        l->entered = l->entered || l->turns;
     }
+    return 0;
+}
+
+static int check_entered(struct walker *w)
+{
+    for (size_t i = 0; i < w->o->n_loops; i++)
+        if (!w->loop[i].entered) {
+            snprintf(w->why, w->why_size, "the path doesn't come to the loop at %.60s, of which --loop says turns",
+                     w->o->loop[i].label);
+            return -EINVAL;
+        }
+    return 0;
 }
 
 static int walk(struct walker *w)
 {
     int64_t at = 0;
+    if (count_turns(w, 0, 0))
+        return -EINVAL;
     while (at < (int64_t)w->k->n) {
         int rc = emit(w, (uint32_t)at);
         int64_t next = rc ? rc : step(w, (size_t)at);
         if (next < 0)
             return (int)next;
-        if (next != at + 1)
-            forget_left_loops(w, next);
+        if (count_turns(w, at, next))
+            return -EINVAL;
         at = next;
     }
     if (w->path && *w->path) {
@@ -139,20 +171,50 @@ static int walk(struct walker *w)
                  strlen(w->path));
         return -EINVAL;
     }
-    return 0;
+    return check_entered(w);
 }
 
-static int check_loops(const struct walker *w)
+static bool leads_back(const struct walker *w, size_t i, size_t l)
+{
+    const struct gs_ptx_instruction *in = &w->k->v[i];
+    return in->class == GS_PTX_BRANCH && in->target >= 0 && in->target <= (int64_t)i && loop_of(w, in) == l;
+}
+
+/* A loop whose branches back are all unconditional is left from inside. Where one branch alone does that, it is taken
+ * in the last turn, and need not be told. */
+static void find_way_out(struct walker *w, size_t l)
+{
+    struct loop *loop = &w->loop[l];
+    unsigned ways = 0;
+    loop->way_out = -1;
+    for (int64_t i = loop->begin; i <= loop->last; i++) {
+        const struct gs_ptx_instruction *in = &w->k->v[i];
+        const bool leaves = in->class == GS_PTX_RETURN || (in->class == GS_PTX_BRANCH && !is_inside(loop, in->target));
+        if (leads_back(w, (size_t)i, l) && in->predicated)
+            ways = 2;
+        ways += leaves;
+        if (leaves && in->predicated)
+            loop->way_out = i;
+    }
+    if (ways != 1)
+        loop->way_out = -1;
+}
+
+static int find_loops(struct walker *w)
 {
     for (size_t l = 0; l < w->o->n_loops; l++) {
         bool used = false;
         for (size_t i = 0; i < w->k->n; i++)
-            used = used || (w->k->v[i].class == GS_PTX_BRANCH && w->k->v[i].target <= (int64_t)i &&
-                            loop_of(w, &w->k->v[i]) == l);
+            if (leads_back(w, i, l)) {
+                w->loop[l].begin = w->k->v[i].target;
+                w->loop[l].last = (int64_t)i;
+                used = true;
+            }
         if (!used) {
             snprintf(w->why, w->why_size, "no branch leads back to a label '%.60s'", w->o->loop[l].label);
             return -EINVAL;
         }
+        find_way_out(w, l);
     }
     return 0;
 }
@@ -164,11 +226,11 @@ int gs_ptx_walk(const struct gs_ptx_kernel *k, const struct gs_ptx_walk_options 
     struct walker w = {.k = k, .o = options ? options : &none, .trace = trace, .why = why, .why_size = why_size};
     memset(trace, 0, sizeof(*trace));
     w.path = w.o->path;
-    w.left = calloc(w.o->n_loops + 1, sizeof(*w.left));
-    int rc = w.left ? check_loops(&w) : -ENOMEM;
+    w.loop = calloc(w.o->n_loops + 1, sizeof(*w.loop));
+    int rc = w.loop ? find_loops(&w) : -ENOMEM;
     if (rc == 0)
         rc = walk(&w);
-    free(w.left);
+    free(w.loop);
     if (rc) {
         free(trace->v);
         memset(trace, 0, sizeof(*trace));

@@ -111,7 +111,9 @@ static void check_walk(const char *path, uint64_t inner, uint64_t outer, const c
 static void walks(void **state)
 {
     (void)state;
-    check_walk("t", 1, 1, "LCCC");
+    char *out = walked(&(struct gs_ptx_walk_options){.path = "t"});
+    assert_string_equal(out, "LCCC");
+    free(out);
     check_walk("nt", 1, 1,
                "LCCC"
                "L"
@@ -181,9 +183,67 @@ static void unknown_paths(void **state)
     refuses("nest", "nt", NULL, 0, "--loop INNER=N");
     refuses("nest", "ntt", inner, 1, "--loop OUTER=N");
     refuses("nest", "n", no, 1, "no branch leads back");
-    refuses("nest", "tnn", inner, 1, "2 letters more");
+    refuses("nest", "tnn", NULL, 0, "2 letters more");
+    refuses("nest", "t", inner, 1, "doesn't come to the loop at INNER");
     refuses("calls", NULL, NULL, 0, "inline");
     refuses("nest", "nt", both, 2, "not told");
+}
+
+/* As compilers write loops whose end they can't turn round: left from inside, by one branch or by one of two. */
+static const char inside[] = ".entry one() {\n"
+                             "mov.u32 %r1, 0;\n"
+                             "@%p1 bra END;\n"
+                             "LOOP: ld.global.u32 %r2, [%rd1];\n"
+                             "@%p2 bra END;\n"
+                             "bra.uni LOOP;\n"
+                             "END: ret; }\n"
+                             ".entry two() {\n"
+                             "LOOP: ld.global.u32 %r2, [%rd1];\n"
+                             "@%p1 bra END;\n"
+                             "@%p2 bra END;\n"
+                             "bra.uni LOOP;\n"
+                             "END: ret; }\n";
+
+/* The walk's string, or null with `why`. */
+static char *walk_inside(const char *kernel, const char *path, uint64_t turns)
+{
+    const struct gs_ptx_loop loop = {"LOOP", turns};
+    const struct gs_ptx_walk_options o = {.path = path, .loop = &loop, .n_loops = 1};
+    struct gs_ptx_kernel k;
+    struct gs_ptx_trace t;
+    assert_int_equal(gs_ptx_parse(&k, inside, kernel, why, sizeof why), 0);
+    char *s = gs_ptx_walk(&k, &o, &t, why, sizeof why) ? NULL : gs_ptx_instruction_string(&k, &t, false);
+    free(t.v);
+    gs_ptx_kernel_free(&k);
+    return s;
+}
+
+static void loops_left_from_inside(void **state)
+{
+    (void)state;
+    char *s = walk_inside("one", "n", 3);
+    assert_string_equal(s, "CC"
+                           "LCC"
+                           "LCC"
+                           "LC"
+                           "C");
+    free(s);
+    s = walk_inside("one", "n", 500);
+    assert_int_equal(strlen(s), 2 + 499 * 3 + 2 + 1);
+    free(s);
+    assert_null(walk_inside("one", "nt", 500)); /* once that was a loop of one turn */
+    assert_non_null(strstr(why, "1 letters more"));
+    assert_null(walk_inside("one", "t", 500));
+    assert_non_null(strstr(why, "doesn't come to the loop at LOOP"));
+    s = walk_inside("two", "nnnt", 2);
+    assert_string_equal(s, "LCCC"
+                           "LCC"
+                           "C");
+    free(s);
+    assert_null(walk_inside("two", "nnt", 3));
+    assert_non_null(strstr(why, "leaves the loop at LOOP in turn 2, and --loop says that it has 3"));
+    assert_null(walk_inside("two", "nnnnnn", 2));
+    assert_non_null(strstr(why, "left from inside"));
 }
 
 /* Texts with bytes changed, cut or doubled at random: an answer, whatever it is, and no harm (run it with sanitizers).
@@ -230,8 +290,8 @@ static void broken_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_instructions), cmocka_unit_test(chooses_the_kernel), cmocka_unit_test(walks),
-        cmocka_unit_test(unknown_paths),      cmocka_unit_test(broken_texts),
+        cmocka_unit_test(reads_instructions), cmocka_unit_test(chooses_the_kernel),     cmocka_unit_test(walks),
+        cmocka_unit_test(unknown_paths),      cmocka_unit_test(loops_left_from_inside), cmocka_unit_test(broken_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
