@@ -19,18 +19,30 @@ static void cell_time(FILE *f, const json_t *of, const char *name)
     gs_page_number(f, (double)ns, "%s%s", ns < 0 ? "-" : "", text);
 }
 
-static const char *verdict_of(const json_t *task, const char *analysis)
+static bool is_late(const json_t *task)
 {
-    if (!json_is_true(json_object_get(task, "schedulable")))
+    return json_integer_value(json_object_get(task, "slack_ns")) < 0;
+}
+
+static const char *verdict_of(const json_t *task)
+{
+    if (is_late(task))
         return "misses its deadline";
-    return json_is_true(json_object_get(task, "proven")) || strcmp(analysis, "safe") != 0 ? "meets its deadline"
-                                                                                          : "unproven";
+    return json_is_true(json_object_get(task, "proven")) ? "meets its deadline" : "unproven";
+}
+
+static bool any_is_late(const json_t *answer)
+{
+    bool any = false;
+    json_t *task;
+    size_t i;
+    json_array_foreach(json_object_get(answer, "tasks"), i, task) any = any || is_late(task);
+    return any;
 }
 
 static void write_tasks(FILE *f, const json_t *answer)
 {
     static const char *const times[] = {"period_ns", "deadline_ns", "response_ns", "slack_ns", "blocking_ns"};
-    const char *analysis = json_string_value(json_object_get(answer, "analysis"));
     json_t *task;
     size_t i;
     gs_page_heading(f, "Tasks");
@@ -45,7 +57,7 @@ static void write_tasks(FILE *f, const json_t *answer)
         for (size_t k = 0; k < sizeof times / sizeof *times; k++)
             cell_time(f, task, times[k]);
         gs_page_cell(f, "%s", waits ? waits : "nothing");
-        gs_page_cell(f, "%s", verdict_of(task, analysis));
+        gs_page_cell(f, "%s", verdict_of(task));
     }
     gs_page_table_end(f);
 }
@@ -74,15 +86,17 @@ static void write_segments(FILE *f, const json_t *answer)
 
 static void write_system(FILE *f, const json_t *answer, const struct gs_model *m)
 {
-    const bool all = json_is_true(json_object_get(answer, "schedulable"));
+    const bool all = json_is_true(json_object_get(answer, "schedulable")), late = any_is_late(answer);
     const double headroom = json_number_value(json_object_get(answer, "headroom"));
     const json_t *use = json_object_get(answer, "utilization");
     gs_page_text(f, "Policy %s, analysis %s: %s.", json_string_value(json_object_get(answer, "policy")),
                  json_string_value(json_object_get(answer, "analysis")),
-                 all ? "every deadline is met" : "not schedulable");
+                 all    ? "every deadline is met"
+                 : late ? "not schedulable"
+                        : "not proven schedulable");
     if (all)
         gs_page_text(f, "All times may grow to %.3f of what they are before a deadline is missed.", headroom);
-    else if (headroom > 0)
+    else if (late && headroom > 0)
         gs_page_text(f, "It would be schedulable if all times shrank to %.3f of what they are.", headroom);
     gs_page_heading(f, "Use of the machine");
     gs_page_table(f, "resource|#how many|#used, %");

@@ -52,11 +52,10 @@ static const char usage[] =
     "  --html FILE      writes a report: tables that sort, and the schedule to look into\n"
     "  --until TIME     length of the timeline (default: three of the longest periods)\n"
     "  --json           prints JSON\n\n"
-    "Exits 0 if every task meets its deadline, 1 if not or if the file is wrong. unproven: a job may last beyond the "
-    "next\n"
-    "one's release, of this task or of one above it, or its hand-overs can't be counted (which is said); then the "
-    "response\n"
-    "time is no bound.\n";
+    "Exits 0 if every task meets its deadline, 1 if not or if the file is wrong. unproven, which "
+    "exits\n"
+    "1 as well: the response time is no bound for the daemon, since the config doesn't say how long chunks are or how\n"
+    "many, which is said, or since the formula is the published one.\n";
 
 static int index_of(const char *const *names, int n, const char *word)
 {
@@ -171,11 +170,26 @@ static double utilization(const struct answer *a, enum gs_resource r)
     return sum / a->model.servers[r];
 }
 
-static const char *verdict_of(const struct gs_task_result *t, enum gs_analysis analysis)
+static bool is_proven(const struct answer *a, const struct options *o, size_t i)
 {
-    if (!t->schedulable)
+    return a->result->tasks[i].proven && o->analysis != GS_ANALYSIS_PAPER &&
+           !gs_model_counts_whole(&a->model, GS_GPU) && !gs_model_counts_whole(&a->model, GS_PCI);
+}
+
+/* Every deadline is met, and that is proven. */
+static bool is_vouched_for(const struct answer *a, const struct options *o)
+{
+    bool all = a->result->schedulable;
+    for (size_t i = 0; i < a->model.n_tasks; i++)
+        all = all && is_proven(a, o, i);
+    return all;
+}
+
+static const char *verdict_of(const struct answer *a, const struct options *o, size_t i)
+{
+    if (!a->result->tasks[i].schedulable)
         return "misses";
-    return t->proven || analysis == GS_ANALYSIS_PAPER ? "meets" : "unproven";
+    return is_proven(a, o, i) ? "meets" : "unproven";
 }
 
 static void print_task(const struct answer *a, const struct options *o, size_t i, int width)
@@ -194,13 +208,14 @@ static void print_task(const struct answer *a, const struct options *o, size_t i
            gs_show_duration(t->period_ns, GS_ROUND_NEAREST, period),
            gs_show_duration(t->deadline_ns, GS_ROUND_NEAREST, deadline), response, slack,
            gs_show_duration(w.blocking, GS_ROUND_UP, blocking), w.most < 0 ? "-" : gs_resource_names[w.most],
-           verdict_of(r, o->analysis));
+           verdict_of(a, o, i));
 }
 
-static void print_advice(const struct answer *a)
+static void print_advice(const struct answer *a, const struct options *o)
 {
     if (a->result->schedulable) {
-        printf("All times may grow to %.3f of what they are before a deadline is missed.\n", a->headroom);
+        if (is_vouched_for(a, o))
+            printf("All times may grow to %.3f of what they are before a deadline is missed.\n", a->headroom);
         return;
     }
     if (a->headroom > 0)
@@ -214,6 +229,17 @@ static void print_advice(const struct answer *a)
     for (int k = 0; k < a->n_advice; k++)
         printf("  %s of %s to %.3f\n", gs_resource_names[a->advice[k].resource], a->model.tasks[a->advice[k].task].name,
                a->advice[k].factor);
+}
+
+/* That the bounds are of whole segments, if they are: at an instant between two chunks another task may come in. */
+static bool print_whole(const struct gs_model *m)
+{
+    const bool gpu = gs_model_counts_whole(m, GS_GPU), pci = gs_model_counts_whole(m, GS_PCI);
+    if (gpu || pci)
+        printf("Unproven: the config doesn't say how long chunks are (%s%s%s in [system]; gpusparc profile measures "
+               "them).\nThe bounds are of whole segments; the daemon grants chunks, and jobs may take longer.\n",
+               gpu ? "gpu_chunk" : "", gpu && pci ? ", " : "", pci ? "pci_chunk" : "");
+    return gpu || pci;
 }
 
 /* What the bounds of a chunked resource take for granted of its hand-overs. */
@@ -259,14 +285,16 @@ static void print_table(const struct answer *a, const struct options *o)
         printf(" %s %.1f %% of %d", gs_resource_names[r], utilization(a, (enum gs_resource)r) * 100,
                a->model.servers[r]);
     printf("\npolicy %s, analysis %s: %s\n", gs_policy_names[o->policy], gs_analysis_names[o->analysis],
-           a->result->schedulable ? "every deadline is met" : "not schedulable");
+           is_vouched_for(a, o)     ? "every deadline is met"
+           : a->result->schedulable ? "not proven schedulable"
+                                    : "not schedulable");
     if (o->policy == GS_POLICY_GLOBAL && a->verdict == 0)
         printf("No choice of modes is schedulable by this analysis.\n");
     if (o->analysis == GS_ANALYSIS_PAPER)
         printf("The published formula can be too low; --analysis safe is proven.\n");
-    else
+    else if (!print_whole(&a->model))
         print_handovers(a);
-    print_advice(a);
+    print_advice(a, o);
 }
 
 static json_t *segment_json(const struct gs_segment *s, const struct gs_segment_result *r)
@@ -277,7 +305,7 @@ static json_t *segment_json(const struct gs_segment *s, const struct gs_segment_
                      (json_int_t)r->excess_ns);
 }
 
-static json_t *task_json(const struct answer *a, size_t i)
+static json_t *task_json(const struct answer *a, const struct options *o, size_t i)
 {
     const struct gs_task *t = &a->model.tasks[i];
     const struct gs_task_result *r = &a->result->tasks[i];
@@ -289,15 +317,15 @@ static json_t *task_json(const struct answer *a, size_t i)
                      a->modes[i], "period_ns", (json_int_t)t->period_ns, "deadline_ns", (json_int_t)t->deadline_ns,
                      "response_ns", (json_int_t)r->response_ns, "slack_ns",
                      (json_int_t)(t->deadline_ns - r->response_ns), "blocking_ns", (json_int_t)w.blocking,
-                     "schedulable", r->schedulable, "proven", r->proven, "cut", r->cut, "waits_for",
-                     w.most < 0 ? NULL : gs_resource_names[w.most], "segments", segments);
+                     "schedulable", r->schedulable && is_proven(a, o, i), "proven", is_proven(a, o, i), "cut", r->cut,
+                     "waits_for", w.most < 0 ? NULL : gs_resource_names[w.most], "segments", segments);
 }
 
 static json_t *answer_json(const struct answer *a, const struct options *o)
 {
     json_t *tasks = json_array(), *advice = json_array(), *use = json_object();
     for (size_t i = 0; i < a->model.n_tasks; i++)
-        json_array_append_new(tasks, task_json(a, i));
+        json_array_append_new(tasks, task_json(a, o, i));
     for (int k = 0; k < a->n_advice; k++)
         json_array_append_new(advice,
                               json_pack("{s:s, s:s, s:f}", "task", a->model.tasks[a->advice[k].task].name, "resource",
@@ -305,7 +333,7 @@ static json_t *answer_json(const struct answer *a, const struct options *o)
     for (int r = 0; r < GS_RESOURCES; r++)
         json_object_set_new(use, gs_resource_names[r], json_real(utilization(a, (enum gs_resource)r)));
     return json_pack("{s:s, s:s, s:b, s:b, s:o, s:f, s:o, s:o}", "policy", gs_policy_names[o->policy], "analysis",
-                     gs_analysis_names[o->analysis], "two_modes", o->two_modes, "schedulable", a->result->schedulable,
+                     gs_analysis_names[o->analysis], "two_modes", o->two_modes, "schedulable", is_vouched_for(a, o),
                      "utilization", use, "headroom", a->headroom, "shrink", advice, "tasks", tasks);
 }
 
@@ -398,7 +426,7 @@ static int run(int argc, char **argv)
     status = GS_EXIT_FAILED;
     if (!rc) {
         (o.json ? print_json : print_table)(&a, &o);
-        status = a.result->schedulable ? GS_EXIT_OK : GS_EXIT_FAILED;
+        status = is_vouched_for(&a, &o) ? GS_EXIT_OK : GS_EXIT_FAILED;
         if (o.timeline && write_timeline(&a, &o))
             status = GS_EXIT_FAILED;
         if (o.html && write_html(&a, &o))

@@ -44,6 +44,24 @@ static void check_task_set(const struct gs_config *config, struct gs_mistakes *m
                             "task %s has no segments: it can be scheduled, but not analyzed", config->tasks[i].name);
 }
 
+/* The daemon grants chunks, whatever the config says of them. */
+static void warn_of_whole(const struct gs_config *config, enum gs_resource r, struct gs_mistakes *warnings)
+{
+    bool known = config->system.chunk_ns[r] > 0, used = false;
+    for (size_t i = 0; i < config->n_tasks; i++) {
+        const struct gs_config_task *t = &config->tasks[i];
+        known = known || t->chunk_ns[r];
+        for (int g = 1; g <= GS_CONFIG_MAX_SERVERS; g++)
+            for (size_t j = 0; j < t->chains[g].n_segments; j++)
+                used = used || (t->chains[g].segments[j].resource == r && t->chains[g].segments[j].worst_ns);
+    }
+    if (used && !known)
+        gs_mistakes_add(warnings, config->system.line,
+                        "[system] doesn't say how long the longest chunk is (%s_chunk), and no task does: bounds are "
+                        "of whole segments, and not proven for the daemon; gpusparc profile measures it",
+                        gs_resource_names[r]);
+}
+
 /* Where only one chunk is granted at a time, hand-overs are as many as chunks. */
 static void warn_of_uncounted(const struct gs_config *config, const struct gs_config_task *t,
                               struct gs_mistakes *warnings)
@@ -83,6 +101,8 @@ static void warn(const struct gs_config *config, struct gs_mistakes *warnings)
     if (gpus > GS_MAX_GPUS)
         gs_mistakes_add(warnings, config->system.line, "gpus = %d can be analyzed, but the daemon schedules %d at most",
                         gpus, GS_MAX_GPUS);
+    warn_of_whole(config, GS_GPU, warnings);
+    warn_of_whole(config, GS_PCI, warnings);
     for (size_t i = 0; i < config->n_tasks; i++) {
         const struct gs_config_task *t = &config->tasks[i];
         uint32_t uid;

@@ -148,6 +148,17 @@ bool gs_model_may_use(const struct gs_model *m, size_t task, int gpus)
     return gpus >= 1 && gpus <= m->servers[GS_GPU] && t->chains[gpus].n && (!t->fixed_mode || t->fixed_mode == gpus);
 }
 
+bool gs_model_counts_whole(const struct gs_model *m, enum gs_resource resource)
+{
+    for (size_t i = 0; i < m->n_tasks && resource != GS_CPU && !m->chunked[resource]; i++)
+        for (int g = 1; g <= m->servers[GS_GPU]; g++)
+            for (size_t j = 0; j < m->tasks[i].chains[g].n; j++)
+                if (m->tasks[i].chains[g].segments[j].resource == resource &&
+                    m->tasks[i].chains[g].segments[j].worst_ns)
+                    return true;
+    return false;
+}
+
 int64_t gs_chain_worst(const struct gs_chain *c)
 {
     int64_t sum = 0;

@@ -15,6 +15,8 @@ cat > good.conf <<'END'
 [system]
 gpus = 2
 cpus = 4
+gpu_chunk = 2ms
+pci_chunk = 1ms
 [task a]
 period = 200ms
 segments.1 = cpu 2ms, pci 3ms, gpu 40ms, pci 5ms, cpu 5ms
@@ -32,7 +34,7 @@ expect 1 '^bad.conf:3: task a has no period' gpusparc check bad.conf
 expect 1 '^bad.conf:4: ' gpusparc check bad.conf
 expect 1 'cannot be read' gpusparc check missing.conf
 sed '/^\[task b/a user = nobody-by-that-name\nmatch =' good.conf > nobody.conf
-expect 0 "nobody.conf:8: task b is given to user 'nobody-by-that-name', whom" gpusparc check nobody.conf
+expect 0 "nobody.conf:10: task b is given to user 'nobody-by-that-name', whom" gpusparc check nobody.conf
 expect 0 'task b has an empty match' gpusparc check nobody.conf
 printf '[task a]\nperiod = 1s\nmatch = knn\nuser = 4294967296\n[task b]\nperiod = 1s\nmatch = */x\nuser = -1\n[task c]\nperiod = 1s\nmatch = */x\nuser = 1000\n' > odd.conf
 expect 0 "task a has the match 'knn', which no program's path has" gpusparc check odd.conf
@@ -68,7 +70,7 @@ printf '[system]\ngpus = 2\ncpus = 1\n' > empty.conf
 analyze_json empty.conf '[m["message"] for m in a["mistakes"]] == ["it holds no task"]'
 expect 1 '^empty.conf: it holds no task' gpusparc analyze empty.conf
 check_json 1 bytes.conf "[m['line'] for m in a['mistakes']] == [2] and '?\u00e9\\\"' in a['mistakes'][0]['message']"
-check_json 0 nobody.conf '[w["line"] for w in a["warnings"]] == [8, 8] and not a["mistakes"]'
+check_json 0 nobody.conf '[w["line"] for w in a["warnings"]] == [10, 10] and not a["mistakes"]'
 
 # Eight GPUs do what four can't, whatever each task gets: 480 ms of one GPU in 100, 80 in 200, 40 in 400 and 20 in 800,
 # which up to eight, four, two and one share.
@@ -94,7 +96,22 @@ expect 1 '^bad.conf:4: ' gpusparc analyze bad.conf
 expect 2 'there are single' gpusparc analyze --policy best good.conf
 expect 2 'no option' gpusparc analyze --wrong good.conf
 expect 2 'not a duration' gpusparc analyze --until 5 good.conf
-expect 0 'published formula' gpusparc analyze --analysis paper good.conf
+expect 1 'published formula' gpusparc analyze --analysis paper good.conf
+expect 1 '^policy gema, analysis paper: not proven schedulable' gpusparc analyze --analysis paper good.conf
+# Of what the daemon doesn't do nothing is said to be met: segments as whole.
+for key in gpu pci; do
+  grep -v "^${key}_chunk" good.conf > whole.conf
+  expect 1 'analysis safe: not proven schedulable' gpusparc analyze whole.conf
+  expect 1 "^Unproven: .*\(${key}_chunk in \[system\]" gpusparc analyze whole.conf
+  expect 1 'unproven$' gpusparc analyze whole.conf
+  ! gpusparc analyze whole.conf | grep -q 'is met\|may grow' || fail "analyze vouches for whole.conf"
+  expect 0 "warning: whole.conf:1: .*\(${key}_chunk\)" gpusparc check whole.conf
+  analyze_json whole.conf 'not a["schedulable"] and not any(t["schedulable"] or t["proven"] for t in a["tasks"])'
+  gpusparc analyze whole.conf --html whole.html >out.txt && fail "analyze --html of whole.conf exits 0"
+  grep -q 'not proven schedulable' whole.html && ! grep -q 'meets its deadline' whole.html || fail "whole.html vouches for it"
+done
+printf '[system]\ngpus = 1\ncpus = 1\n[task a]\nperiod = 1s\nsegments.1 = cpu 1ms\n' > only_cpu.conf
+expect 0 'every deadline is met' gpusparc analyze only_cpu.conf
 expect 1 'cannot write no/such' gpusparc analyze --timeline no/such/folder/x.svg good.conf
 for policy in single local gema gema+ global; do
   gpusparc analyze --policy $policy --json good.conf > out.json
@@ -103,7 +120,7 @@ import json
 a = json.load(open("out.json"))
 assert a["schedulable"] and len(a["tasks"]) == 2
 for t in a["tasks"]:
-    assert t["response_ns"] <= min(t["deadline_ns"], sum(s["response_ns"] for s in t["segments"]))
+    assert t["response_ns"] <= min(t["deadline_ns"], 50000 + sum(s["response_ns"] for s in t["segments"])) # it asks for its GPU
     assert t["slack_ns"] == t["deadline_ns"] - t["response_ns"] and t["proven"]
 END
 done
@@ -149,8 +166,9 @@ cmp one.csv three.csv || fail "the figures depend on the number of threads"
 # One chunk at a time: how many there are has to be known.
 printf '[system]\ngpus = 1\ncpus = 1\ndepth = 1\ngpu_chunk = 2ms\npci_chunk = 1ms\n[task a]\nperiod = 200ms\nsegments.1 = pci 1ms chunks 4, gpu 10ms\n' > one_chunk.conf
 expect 0 "segments.1 of task a doesn't say how many chunks its gpu segments may have" gpusparc check one_chunk.conf
-expect 0 'unproven$' gpusparc analyze one_chunk.conf
-expect 0 'Unproven from a down: with depth = 1 there is a hand-over of 50us before each chunk' gpusparc analyze one_chunk.conf
+expect 1 'unproven$' gpusparc analyze one_chunk.conf
+analyze_json one_chunk.conf 'not a["schedulable"] and not a["tasks"][0]["proven"]'
+expect 1 'Unproven from a down: with depth = 1 there is a hand-over of 50us before each chunk' gpusparc analyze one_chunk.conf
 sed 's/gpu 10ms/gpu 10ms chunks 20/' one_chunk.conf > counted.conf
 expect 0 'no mistakes' gpusparc check counted.conf
 ! gpusparc check counted.conf 2>&1 | grep -q chunks || fail "check doubts what is counted"
