@@ -12,6 +12,7 @@
 #include "cli/mistakes_json.h"
 #include "common/config.h"
 #include "common/log.h"
+#include "common/machine.h"
 #include "common/options.h"
 #include "common/wire.h"
 #include "gema/model.h"
@@ -120,6 +121,15 @@ static void warn(const struct gs_config *config, struct gs_mistakes *warnings)
     }
 }
 
+/* What the config doesn't say, as the daemon takes it. */
+static void take_machine(struct gs_config_system *s)
+{
+    if (!s->servers[GS_GPU])
+        s->servers[GS_GPU] = (int)gs_machine_gpus();
+    if (!s->servers[GS_CPU])
+        s->servers[GS_CPU] = gs_machine_cpus();
+}
+
 static void print_json(const char *path, size_t tasks, const struct gs_mistakes *mistakes,
                        const struct gs_mistakes *warnings)
 {
@@ -149,6 +159,7 @@ static int check(const char *path, bool json)
     struct gs_mistakes mistakes = {0}, warnings = {0};
     int rc = gs_config_load(path, &config, &mistakes);
     if (!rc) {
+        take_machine(&config.system);
         check_task_set(&config, &mistakes, &warnings);
         warn(&config, &warnings);
     }

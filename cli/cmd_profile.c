@@ -19,6 +19,7 @@
 #include "cli/profile.h"
 #include "common/client/client.h"
 #include "common/log.h"
+#include "common/machine.h"
 #include "common/options.h"
 
 static const char usage[] =
@@ -503,11 +504,9 @@ static void print_mode(FILE *out, const struct options *o, const struct measured
 static void print_config(FILE *out, const struct options *o, const struct measured *m, bool with_system)
 {
     char buf[GS_DURATION_SIZE];
-    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    cpus = cpus < 1 ? 1 : cpus > GS_CONFIG_MAX_SERVERS ? GS_CONFIG_MAX_SERVERS : cpus;
     fprintf(out, "# Measured by gpusparc profile: the longest times seen, and %ld %% on top.\n", o->margin);
     if (with_system)
-        fprintf(out, "[system]\ngpus = %d\ncpus = %ld\n\n", group_of(m), cpus);
+        fprintf(out, "[system]\ngpus = %d\ncpus = %d\n\n", group_of(m), gs_machine_cpus());
     fprintf(out, "[task %s]\n", o->task);
     if (!o->period_ns)
         fprintf(out, "# Twice the longest job with its hand-overs: put the true period here.\n");

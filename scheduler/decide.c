@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "common/machine.h"
 #include "gema/assign.h"
 #include "scheduler/realtime.h"
 #include "scheduler/taskset.h"
@@ -79,11 +79,7 @@ static bool has_chain(const struct gs_member *m, int gpus)
 static int build(struct work *w, unsigned gpus)
 {
     const struct gs_config_system *s = &w->config->system;
-    long cpus = s->servers[GS_CPU] ? s->servers[GS_CPU] : sysconf(_SC_NPROCESSORS_ONLN);
-    gs_model_init(&w->model,
-                  cpus < 1                       ? 1
-                  : cpus > GS_CONFIG_MAX_SERVERS ? GS_CONFIG_MAX_SERVERS
-                                                 : (int)cpus,
+    gs_model_init(&w->model, s->servers[GS_CPU] ? s->servers[GS_CPU] : gs_machine_cpus(),
                   s->servers[GS_PCI] ? s->servers[GS_PCI] : 1, (int)gpus);
     gs_model_set_rules(&w->model, w->config);
     for (size_t i = 0; i < w->n; i++) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "scheduler/server.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/machine.h"
 #include "scheduler/loop.h"
 #include "scheduler/realtime.h"
 
@@ -86,23 +86,10 @@ static void on_realtime(void *ctx, void *conn, int priority)
         gs_realtime_process(c->pid, c->pidfd, priority);
 }
 
-/* ---- start and end ---- */
-
-static unsigned gpus_of_machine(void)
-{
-    unsigned n = 0;
-    DIR *dir = opendir("/proc/driver/nvidia/gpus");
-    for (struct dirent *e; dir && (e = readdir(dir));)
-        n += e->d_name[0] != '.';
-    if (dir)
-        closedir(dir);
-    return n == 0 ? 1 : n > GS_MAX_GPUS ? GS_MAX_GPUS : n;
-}
-
 static int start_core(struct gs_server *sv)
 {
     const struct gs_server_options *o = sv->options;
-    const struct gs_core_options options = {.gpus = o->gpus ? o->gpus : gpus_of_machine(),
+    const struct gs_core_options options = {.gpus = o->gpus ? o->gpus : gs_machine_gpus(),
                                             .max_clients = GS_MAX_CLIENTS,
                                             .max_per_user = GS_MAX_CLIENTS_PER_USER,
                                             .socket = o->socket,

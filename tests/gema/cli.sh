@@ -29,6 +29,10 @@ sed 's/gpu 60ms/gpu 600ms/' good.conf > late.conf
 printf '[system]\ngpus = none\n[task a]\nnonsense\n' > bad.conf
 
 expect 0 'no mistakes' gpusparc check good.conf
+# What [system] doesn't say is the machine's, as for the daemon.
+printf '[task a]\nperiod = 1s\nsegments.1 = cpu 1ms\n' > machine.conf
+expect 0 'no mistakes' gpusparc check machine.conf
+expect 1 'an analysis can' gpusparc analyze machine.conf
 expect 1 '^bad.conf:2: ' gpusparc check bad.conf
 expect 1 '^bad.conf:3: task a has no period' gpusparc check bad.conf
 expect 1 '^bad.conf:4: ' gpusparc check bad.conf
