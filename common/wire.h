@@ -47,7 +47,7 @@ enum gs_msg_type {
     GS_MSG_WELCOME = 64, /* with the page's descriptor attached */
     GS_MSG_REFUSED,      /* the connection ends after this one */
     GS_MSG_NOTICE,       /* something for the application's user to know */
-    GS_MSG_ANSWER,       /* to STATUS, RELOAD, PLAN and SET; a longer text comes as an attached sealed memory file */
+    GS_MSG_ANSWER,       /* to STATUS, RELOAD, PLAN and SET; a longer text comes as an attached memory file */
     GS_MSG_TASK,         /* what WELCOME said of the client's task has changed: the same again, and no descriptor */
     GS_MSG_DAEMON_END
 };
@@ -132,7 +132,7 @@ struct gs_msg_welcome {
 
 struct gs_msg_text {
     uint32_t code; /* gs_refusal, gs_notice_level, or 0 / an errno value in an answer */
-    uint32_t reserved;
+    uint32_t bytes; /* of the attached file; it has fewer: the answer is out of date, ask again. 0: doesn't matter */
     char text[GS_WIRE_TEXT];
 };
 

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/sockios.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -196,7 +198,7 @@ static void add_connection(struct gs_server *sv, int fd)
     TAILQ_INSERT_TAIL(&sv->all, c, all);
     TAILQ_INSERT_TAIL(&sv->pending, c, waits);
     sv->n_pending++;
-    if (watch_connection(sv->crowd.epoll, c) < 0)
+    if (watch_connection(sv->doors.epoll, c) < 0)
         gs_connection_close(sv, c);
 }
 
@@ -223,23 +225,53 @@ static bool is_question(const char *bytes)
     return m.type == GS_MSG_STATUS || m.type == GS_MSG_PLAN || m.type == GS_MSG_RELOAD || m.type == GS_MSG_SET;
 }
 
+static void listen_for(struct gs_connection *c, uint32_t events)
+{
+    struct epoll_event e = {.events = events, .data.ptr = &c->socket};
+    epoll_ctl(c->watched, EPOLL_CTL_MOD, c->fd, &e);
+}
+
+/* It has asked. One answer is under way at a time; each message that the client reads is an event. */
+static void hush(struct gs_connection *c)
+{
+    c->hushed = true;
+    listen_for(c, EPOLLOUT | EPOLLET);
+}
+
+/* Has it got its answer, and read it? While the kernel frees what was read last, it counts a byte still. */
+static bool has_read_answer(const struct gs_connection *c)
+{
+    int unread = 0;
+    return !gs_core_asks(c->session) && ioctl(c->fd, SIOCOUTQ, &unread) == 0 && unread <= 1;
+}
+
 /* One message per turn, so that a client that floods the daemon has no more of its time than each of the others. */
 void gs_connection_read(struct gs_server *sv, struct gs_connection *c, uint32_t events)
 {
     char bytes[sizeof(struct gs_msg) + 1];
+    if (c->hushed) {
+        if (events & (EPOLLHUP | EPOLLERR))
+            gs_connection_let_go(sv, c);
+        else if (has_read_answer(c)) {
+            c->hushed = false;
+            listen_for(c, EPOLLIN);
+        }
+        return;
+    }
     ssize_t n = recv(c->fd, bytes, sizeof bytes, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
         if (events & (EPOLLHUP | EPOLLERR))
             gs_connection_let_go(sv, c);
         return;
     }
-    const bool was_joined = c->state == GS_JOINED;
     /* An empty message and the end look alike, and an empty message makes no sense. */
     if (n <= 0 || gs_core_message(c->session, bytes, (size_t)n, gs_now_ns()) < 0)
         gs_connection_let_go(sv, c);
-    else if (was_joined && is_question(bytes))
+    else if (is_question(bytes)) {
         move(sv, c, sv->crowd.epoll);
-    else if (gs_core_joined(c->session))
+        if (c->state != GS_LEAVING)
+            hush(c);
+    } else if (gs_core_joined(c->session))
         place(sv, c);
 }
 

@@ -127,6 +127,14 @@ void gs_core_answer(struct gs_session *s, int err, const char *text)
         close(fd);
 }
 
+void gs_core_answer_file(struct gs_session *s, int fd, size_t bytes)
+{
+    struct gs_msg m;
+    msg_init(&m, GS_MSG_ANSWER);
+    m.u.text.bytes = (uint32_t)bytes;
+    s->core->ops.send(s->core->ctx, s->conn, &m, fd);
+}
+
 /* ---- what the policy does to the world ---- */
 
 static struct gs_session *session_of(void *ctx, uint32_t client)
@@ -438,6 +446,11 @@ bool gs_core_is_task(const struct gs_session *s)
 bool gs_core_waits(const struct gs_session *s)
 {
     return s->waits != GS_WAITS_NOT;
+}
+
+bool gs_core_asks(const struct gs_session *s)
+{
+    return s->waits == GS_WAITS_FOR_PLAN || s->waits == GS_WAITS_FOR_STATUS || s->waits == GS_WAITS_FOR_RELOAD;
 }
 
 bool gs_core_refused(const struct gs_session *s)

@@ -67,6 +67,7 @@ int gs_core_message(struct gs_session *s, const void *bytes, size_t n, uint64_t 
 bool gs_core_joined(const struct gs_session *s);
 bool gs_core_is_task(const struct gs_session *s); /* now; only if it has joined */
 bool gs_core_waits(const struct gs_session *s);   /* to join or to be answered */
+bool gs_core_asks(const struct gs_session *s);    /* waits to be answered */
 bool gs_core_refused(const struct gs_session *s); /* end the connection, as above */
 
 /* An analysis is done. */

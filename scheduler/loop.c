@@ -13,7 +13,7 @@
 #include "scheduler/loop.h"
 
 #define OTHERS_BURST_NS (GS_NS_PER_S / 500) /* of a processor, before they have half of it */
-enum { EVENTS = 64, OTHERS_EVENTS = 4 /* of applications without a task, in a turn */ };
+enum { EVENTS = 64, OTHERS_EVENTS = 4 /* of applications without a task, in a turn */, ACCEPTED = 4 /* likewise */ };
 
 /* ---- signals, time, answers ---- */
 
@@ -106,13 +106,15 @@ static void handle(struct gs_server *sv, const struct epoll_event *e)
 
 static bool has_slow_work(const struct gs_server *sv)
 {
-    return sv->crowd.waits || !TAILQ_EMPTY(&sv->leaving) || gs_core_has_work(sv->core);
+    return sv->doors.waits || sv->crowd.waits || !TAILQ_EMPTY(&sv->leaving) || gs_core_has_work(sv->core);
 }
 
 static void listen_to(struct gs_server *sv, struct gs_group *g, bool yes)
 {
     struct epoll_event e = {.events = yes ? EPOLLIN : 0, .data.ptr = &g->source};
     epoll_ctl(sv->epoll, EPOLL_CTL_MOD, g->epoll, &e);
+    if (g == &sv->crowd)
+        listen_to(sv, &sv->doors, yes);
 }
 
 static void take_events(struct gs_server *sv, struct gs_group *g)
@@ -144,12 +146,16 @@ static void serve_others(struct gs_server *sv)
     may_rest(sv, &sv->others, begin);
 }
 
-/* One of those who connect or ask, one that leaves, and one that has waited for an analysis. */
+/* Some that connect, one that wants to join, one that asks, one that leaves, and one that has waited for an analysis:
+ * however many ask, who joins waits for one of them in each turn. */
 static void serve_crowd(struct gs_server *sv)
 {
     if (sv->crowd.rest_until_ns || !has_slow_work(sv))
         return;
     const uint64_t begin = gs_now_ns();
+    for (int i = 0; sv->doors.waits && i < ACCEPTED; i++)
+        gs_connections_accept(sv);
+    take_events(sv, &sv->doors);
     take_events(sv, &sv->crowd);
     if (!TAILQ_EMPTY(&sv->leaving))
         gs_connection_close(sv, TAILQ_FIRST(&sv->leaving));
@@ -242,20 +248,23 @@ int gs_loop_start(struct gs_server *sv)
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN); /* a trace may go into a pipe that ends */
     sv->crowd = (struct gs_group){.source = {GS_SOURCE_GROUP, NULL, &sv->crowd}, .epoll = -1, .events = 1};
+    sv->doors = (struct gs_group){.source = {GS_SOURCE_GROUP, NULL, &sv->doors}, .epoll = -1, .events = 1};
     sv->others = (struct gs_group){.source = {GS_SOURCE_GROUP, NULL, &sv->others},
                                    .epoll = -1,
                                    .events = OTHERS_EVENTS,
                                    .burst_ns = OTHERS_BURST_NS};
     sv->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
     sv->epoll = epoll_create1(EPOLL_CLOEXEC);
+    sv->doors.epoll = epoll_create1(EPOLL_CLOEXEC);
     sv->crowd.epoll = epoll_create1(EPOLL_CLOEXEC);
     sv->others.epoll = epoll_create1(EPOLL_CLOEXEC);
     sv->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     sv->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (sv->epoll < 0 || sv->crowd.epoll < 0 || sv->others.epoll < 0 || sv->signals < 0 || sv->timer < 0 ||
+    if (sv->epoll < 0 || sv->doors.epoll < 0 || sv->crowd.epoll < 0 || sv->others.epoll < 0 || sv->signals < 0 ||
+        sv->timer < 0 || gs_watch(sv->epoll, sv->doors.epoll, &sv->doors.source) < 0 ||
         gs_watch(sv->epoll, sv->crowd.epoll, &sv->crowd.source) < 0 ||
         gs_watch(sv->epoll, sv->others.epoll, &sv->others.source) < 0 ||
-        gs_watch(sv->crowd.epoll, sv->listener.fd, &listening) < 0 || gs_watch(sv->epoll, sv->signals, &signals) < 0 ||
+        gs_watch(sv->doors.epoll, sv->listener.fd, &listening) < 0 || gs_watch(sv->epoll, sv->signals, &signals) < 0 ||
         gs_watch(sv->epoll, sv->timer, &timer) < 0 ||
         (sv->worker && gs_watch(sv->epoll, gs_worker_fd(sv->worker), &worker) < 0)) {
         gs_error("can't wait for events: %s", strerror(errno));

@@ -58,6 +58,7 @@ struct gs_connection {
     /* PENDING: has not joined. LEAVING: is to be closed, in its turn. CLOSED: is to be freed when no event of this turn
      * can name it any more. Each but JOINED is in the list of that name. */
     enum { GS_PENDING, GS_JOINED, GS_LEAVING, GS_CLOSED } state;
+    bool hushed; /* it has asked, and has not read the answer: until then nothing of it is read */
     struct gs_session *session;
     TAILQ_ENTRY(gs_connection) all;
     TAILQ_ENTRY(gs_connection) waits; /* in `pending`, `leaving` or `closed` */
@@ -71,9 +72,10 @@ struct gs_server {
     struct gs_listener listener;
     struct gs_worker *worker; /* null: the core analyses by itself */
     int epoll, timer, signals;
-    /* `crowd` has what costs more than a grant: who connects, and who has not joined or has asked for the daemon's
-     * state. `others` has the applications without a task, which may send as much as they like. */
-    struct gs_group crowd, others;
+    /* What costs more than a grant: `doors` has who connects and has said nothing yet, `crowd` who has asked something.
+     * They take turns and rest together. `others` has the applications without a task, which may send as much as they
+     * like. */
+    struct gs_group doors, crowd, others;
     int spare; /* a descriptor to give up when there are no more, so that who connects can be sent away */
     bool stop;
     bool realtime; /* is permitted, and has been wanted */

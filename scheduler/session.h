@@ -82,6 +82,15 @@ struct gs_task_stats {
     int64_t chunks[GS_RESOURCES];  /* the most chunks of a job that were said to be too many */
 };
 
+/* A whole state. Once it is among the last ones no more, it is empty, whoever has it still: however many ask, and
+ * whatever they do with the answers, these take no more memory than that. */
+enum { GS_STATUS_FILES = 16 };
+struct gs_status_file {
+    int file, given; /* the same to write and to read; 0: there is none */
+    size_t bytes;
+    uint64_t begun_ns;
+};
+
 TAILQ_HEAD(gs_waiting, gs_session);
 TAILQ_HEAD(gs_present, gs_session);
 
@@ -114,9 +123,10 @@ struct gs_core {
         *since; /* what those are told has changed whose deadlines may be missed by the next one; null: nothing */
     const char *met_again; /* a line for the log if by the next one they are met; null: none */
     uint64_t decided_ns, decisions;
-    uint64_t forget_ns;       /* when overruns from before are next forgotten; UINT64_MAX: there are none */
-    char *status;             /* the last whole one, which users without privileges share for a while, ... */
-    uint64_t status_ns;       /* ... and when it was begun */
+    uint64_t forget_ns; /* when overruns from before are next forgotten; UINT64_MAX: there are none */
+    struct gs_status_file status[GS_STATUS_FILES]; /* the last ones, which all share who have asked before ... */
+    unsigned status_made;                          /* ... each was begun; so many have been made */
+    uid_t answered;           /* a user of those who asked; the next answer is another one's, if another one asks */
     struct gs_report *report; /* the next one; null: nobody has asked */
     struct gs_waiting asking; /* for the state */
     unsigned overtaken;       /* so often somebody has gone on who is to be a task, since it is undecided */
@@ -138,6 +148,8 @@ void gs_core_notice(struct gs_session *s, int level, const char *fmt, ...) __att
 int gs_core_join(struct gs_session *s);
 int gs_core_refuse(struct gs_session *s, int why, const char *text);
 void gs_core_answer(struct gs_session *s, int err, const char *text);
+/* The answer is in that file, which stays the caller's. */
+void gs_core_answer_file(struct gs_session *s, int fd, size_t bytes);
 void gs_core_answer_reload(struct gs_session *s, int err, const char *text);
 
 /* Tells a client that has been welcomed what has changed of its task since. */

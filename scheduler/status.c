@@ -3,11 +3,14 @@
 #include "scheduler/session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/log.h"
@@ -24,10 +27,18 @@ static void resource_name(unsigned resource, char name[16])
     snprintf(name, 16, resource == GS_RESOURCE_PCI ? "link" : "gpu%u", resource - 1);
 }
 
-/* An executable's path may hold any bytes; JSON holds Unicode. */
+/* An executable's path may hold any bytes, and be long; JSON holds Unicode, and control characters take six times as
+ * much. Of a long one the end is kept, which has its name. */
 static json_t *text(const char *s)
 {
-    json_t *j = json_string(s);
+    enum { MOST = 255 };
+    char plain[MOST + 1];
+    const size_t n = strlen(s), cut = n > MOST ? n - (MOST - 3) : 0;
+    snprintf(plain, sizeof plain, "%s%s", cut ? "..." : "", s + cut);
+    gs_plain(plain, strlen(plain));
+    for (size_t i = 3; cut && ((unsigned char)plain[i] & 0xc0) == 0x80; i++)
+        plain[i] = '.'; /* the rest of a character that is cut */
+    json_t *j = json_string(plain);
     return j ? j : json_string("(a name that is not UTF-8)");
 }
 
@@ -244,7 +255,7 @@ static json_t *decision_json(const struct gs_core *core)
     json_t *j = json_object();
     json_object_set_new(j, "schedulable", json_boolean(core->decision.schedulable));
     json_object_set_new(j, "analysed", number(core->decision.analysed));
-    json_object_set_new(j, "reason", text(core->decision.reason));
+    json_object_set_new(j, "reason", json_string(core->decision.reason));
     json_object_set_new(j, "age_ns", number(core->now_ns - core->decided_ns));
     json_object_set_new(j, "decisions", number(core->decisions));
     return j;
@@ -374,13 +385,62 @@ char *gs_core_status(struct gs_core *core, uint64_t now_ns)
 
 /* ---- who asks ---- */
 
+static const struct gs_status_file *last(const struct gs_core *core)
+{
+    return &core->status[core->status_made % GS_STATUS_FILES];
+}
+
+static void drop(struct gs_status_file *f)
+{
+    if (!f->file)
+        return;
+    if (ftruncate(f->file, 0) < 0) {
+        /* It stays for as long as somebody has it. */
+    }
+    close(f->file);
+    close(f->given);
+    *f = (struct gs_status_file){0};
+}
+
 /* A user who asks all the time gets what others have been told. */
 static bool is_good_for(const struct gs_session *s)
 {
     const struct gs_core *core = s->core;
     const bool privileged = s->uid == 0 || s->uid == geteuid();
-    return core->status &&
-           (core->status_ns >= s->told_to_wait_ns || (!privileged && core->now_ns - core->status_ns < STATUS_NS));
+    const struct gs_status_file *f = last(core);
+    return f->file && (f->begun_ns >= s->told_to_wait_ns || (!privileged && core->now_ns - f->begun_ns < STATUS_NS));
+}
+
+/* Users in turn. */
+static struct gs_session *next_asker(const struct gs_core *core)
+{
+    struct gs_session *s;
+    TAILQ_FOREACH (s, &core->asking, waiting)
+        if (s->uid != core->answered)
+            return s;
+    return TAILQ_FIRST(&core->asking);
+}
+
+/* Keeps the text as the last state, in place of the oldest. */
+static int keep(struct gs_core *core, const char *text, uint64_t begun_ns)
+{
+    char path[32];
+    struct gs_status_file f = {.bytes = strlen(text), .begun_ns = begun_ns};
+    f.file = memfd_create("gpusparc-state", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", f.file);
+    f.given = f.file < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    if (f.given < 0 || fchmod(f.file, 0400) < 0 || write(f.file, text, f.bytes) != (ssize_t)f.bytes ||
+        fcntl(f.file, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0) {
+        if (f.file >= 0)
+            close(f.file);
+        if (f.given >= 0)
+            close(f.given);
+        return -ENOMEM;
+    }
+    struct gs_status_file *oldest = &core->status[++core->status_made % GS_STATUS_FILES];
+    drop(oldest);
+    *oldest = f;
+    return 0;
 }
 
 void gs_status_ask(struct gs_session *s)
@@ -404,24 +464,25 @@ bool gs_status_has_work(const struct gs_core *core)
 
 void gs_status_work(struct gs_core *core)
 {
-    struct gs_session *s = TAILQ_FIRST(&core->asking);
+    struct gs_session *s = next_asker(core);
     if (!s)
         return;
     if (is_good_for(s)) {
+        core->answered = s->uid;
         gs_members_wait_no_more(s);
-        gs_core_answer(s, 0, core->status);
+        gs_core_answer_file(s, last(core)->given, last(core)->bytes);
         return;
     }
     if (!core->report)
         core->report = begin(core);
     if (core->report && go_on(core, core->report))
         return;
-    free(core->status);
-    core->status = core->report ? finish(core, core->report) : NULL;
-    core->status_ns = core->report ? core->report->begun_ns : 0;
+    char *whole = core->report ? finish(core, core->report) : NULL;
+    const int err = whole ? keep(core, whole, core->report->begun_ns) : -ENOMEM;
+    free(whole);
     discard(core->report);
     core->report = NULL;
-    if (core->status)
+    if (err == 0)
         return;
     gs_members_wait_no_more(s);
     gs_core_answer(s, -ENOMEM, "the daemon has no memory left");
@@ -430,5 +491,6 @@ void gs_status_work(struct gs_core *core)
 void gs_status_free(struct gs_core *core)
 {
     discard(core->report);
-    free(core->status);
+    for (unsigned i = 0; i < GS_STATUS_FILES; i++)
+        drop(&core->status[i]);
 }

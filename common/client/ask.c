@@ -20,6 +20,8 @@ static int take_text(const struct gs_msg *m, int passed, char **text)
     if (fstat(passed, &st) < 0)
         return -errno;
     size_t size = (size_t)st.st_size;
+    if (size < m->u.text.bytes)
+        return -ESTALE;
     char *s = malloc(size + 1);
     if (!s)
         return -ENOMEM;
@@ -27,7 +29,7 @@ static int take_text(const struct gs_msg *m, int passed, char **text)
         ssize_t n = pread(passed, s + at, size - at, (off_t)at);
         if (n <= 0) {
             free(s);
-            return n < 0 ? -errno : -EPROTO;
+            return n < 0 ? -errno : -ESTALE;
         }
         at += (size_t)n;
     }
@@ -79,7 +81,10 @@ static int ask(const char *socket, const struct gs_msg *m, unsigned timeout_ms, 
         }
         if (e == 0) {
             *uid = uid_of(fd);
-            err = exchange(fd, m, timeout_ms, text);
+            enum { TRIES = 4 }; /* where it took so long to be read that the daemon has dropped it */
+            err = -ESTALE;
+            for (int k = 0; err == -ESTALE && k < TRIES; k++)
+                err = exchange(fd, m, timeout_ms, text);
             close(fd);
             return err;
         }

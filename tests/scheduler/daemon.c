@@ -279,6 +279,8 @@ static void test_crowd(void **state)
     play(busy_role, 1);
     assert_true(until(&stage->said[0], 10));
     assert_true(until(&stage->said[1], 10));
+    for (int i = 0; i < 16; i++) /* so many states stay open */
+        status_number("daemon.clients");
     unsigned before = open_descriptors(d);
     pid_t crowd = play(crowd_role, 2);
     for (uint64_t round = 1; round <= 10; round++) {

@@ -24,7 +24,7 @@ VERSION = int(WIRE.split("#define GS_WIRE_VERSION ")[1].split()[0])
 HELLO, STATUS, PLAN = 1, 9, 11
 WELCOME, REFUSED, ANSWER = 64, 65, 67
 NO_TASK = 1
-SIOCOUTQ, FIONREAD = 0x5411, 0x541B
+FIONREAD = 0x541B
 PLAIN = "[system]\ngpus = 1\nrealtime = no\n"
 
 
@@ -127,6 +127,92 @@ def a_log_that_nobody_reads():
         assert os.get_blocking(r) is False  # as we have set it, and nobody else
         d.end()
         os.close(r)
+
+
+def receive(s):
+    """The next message's type, and the file that came with it; None: nothing is there."""
+    try:
+        data, fds, _, _ = socket.recv_fds(s, 256, 1, socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return None
+    return struct.unpack("=IHH", data[:8])[2] if data else "end", fds[0] if fds else None
+
+
+def wait_for(s):
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        got = receive(s)
+        if got:
+            return got
+        time.sleep(0.001)
+    raise AssertionError("no answer")
+
+
+def a_question_whose_answer_is_not_read():
+    d = Daemon()
+    crowd = [d.connect() for _ in range(50)]
+    for s in crowd:
+        for _ in range(20):
+            s.send(message(STATUS))
+    fds = []
+    for s in crowd:
+        kind, fd = wait_for(s)
+        assert kind == ANSWER, kind
+        fds.append(fd)
+    d.status()
+    d.status()  # whoever is served after all of them: what comes now, they have by now
+    # One answer is under way for each; the next one comes when it has been read, in its turn, until all have come.
+    late = crowd[0]
+    for _ in range(18):
+        kind, fd = wait_for(late)
+        assert kind == ANSWER
+        os.close(fd)
+    slow = d.connect()
+    for _ in range(20):
+        slow.send(message(STATUS))
+    for _ in range(40):
+        d.status()
+    waiting = struct.unpack("i", fcntl.ioctl(slow, FIONREAD, b"\0\0\0\0"))[0]
+    assert waiting == 256, "%d bytes of answers are under way" % waiting
+    assert receive(slow)[0] == ANSWER
+    assert wait_for(slow)[0] == ANSWER
+    # What somebody keeps of the answers is no more than the last few.
+    hoard = []
+    for _ in range(100):
+        late.send(message(STATUS))
+        hoard.append(wait_for(late)[1])
+        time.sleep(0.001)
+    kept = {os.fstat(fd).st_ino: os.fstat(fd).st_size for fd in hoard}
+    assert sum(1 for n in kept.values() if n) <= 16, kept
+    assert os.fstat(hoard[-1]).st_size > 0
+    for how in (os.O_WRONLY, os.O_RDWR):
+        if os.geteuid():
+            try:
+                os.open("/proc/self/fd/%d" % hoard[-1], how)
+                raise AssertionError("an answer can be written")
+            except PermissionError:
+                pass
+    d.end()
+
+
+def a_name_that_is_long():
+    d = Daemon()
+    name = d.dir + "".join("/" + "\x01\n\u20ac" * 40 for _ in range(10)) + "/end"
+    os.makedirs(os.path.dirname(name))
+    subprocess.run(["cp", os.path.realpath(sys.executable), name], check=True)
+    code = ("import socket,sys,time; s=socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); s.connect(sys.argv[1]);"
+            "s.send(bytes.fromhex(sys.argv[2])); time.sleep(60)")
+    p = subprocess.Popen([name, "-c", code, d.socket, hello(flags=NO_TASK).hex()], preexec_fn=die_with_parent,
+                         env=dict(os.environ, PYTHONHOME=sys.base_prefix))
+    while not d.status()["clients"]:
+        assert p.poll() is None
+        time.sleep(0.01)
+    exe = d.status()["clients"][0]["exe"]
+    assert exe.startswith("...") and exe.endswith("/end") and len(exe.encode()) <= 255, exe
+    assert "\x01" not in exe and "\n" not in exe, exe
+    p.kill()
+    p.wait()
+    d.end()
 
 
 CASES = [v for k, v in list(globals().items()) if k.split("_")[0] in ("a", "the") and callable(v)]
