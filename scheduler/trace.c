@@ -24,7 +24,10 @@ enum {
     PID_RESOURCES = 1,
     PID_TASKS = 2,
     PATIENCE_S = 5, /* for what is left, at the end: a pipe may have a reader that doesn't read */
-    PENDING = 1024, /* grants of one resource whose units have not been drained from the clients' pages */
+    /* Grants of one resource whose units have not been drained from the clients' pages, by client: so many are looked
+     * at for a unit, and clients whose numbers are equal modulo SETS share them. */
+    SETS = 16,
+    PENDING = GS_UNIT_RECORDS,
 };
 
 static const char tail[] = "\n]\n"; /* ends the array */
@@ -49,8 +52,10 @@ struct gs_trace {
     /* The daemon's thread alone: */
     char *write;
     uint64_t lost, flows;
-    struct pending pending[GS_MAX_RESOURCES][PENDING]; /* a ring per resource */
-    unsigned pendings[GS_MAX_RESOURCES];
+    struct pending_set {
+        struct pending ring[PENDING];
+        unsigned n; /* that there have been */
+    } pending[GS_MAX_RESOURCES][SETS];
 };
 
 /* ---- the writer ---- */
@@ -195,7 +200,11 @@ int gs_trace_open(struct gs_trace **out, const char *path)
     struct gs_trace *t = calloc(1, sizeof *t);
     if (!t)
         return -ENOMEM;
-    pthread_mutex_init(&t->lock, NULL);
+    pthread_mutexattr_t attr; /* the writer has no priority of its own, and must not keep the daemon waiting */
+    pthread_mutexattr_init(&attr);
+    pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
+    pthread_mutex_init(&t->lock, &attr);
+    pthread_mutexattr_destroy(&attr);
     pthread_cond_init(&t->news, NULL);
     t->path = path;
     t->fill = malloc(BUFFER_BYTES + TAIL);
@@ -285,16 +294,16 @@ void gs_trace_grant(struct gs_trace *t, uint32_t client, unsigned resource, uint
          ",\n{\"ph\":\"s\",\"name\":\"grant\",\"cat\":\"grant\",\"id\":%" PRIu64 ",\"pid\":%d,\"tid\":%" PRIu32
          ",\"ts\":" US_FORMAT "}",
          flow, PID_TASKS, client, US(request_ns));
-    t->pending[resource][t->pendings[resource]++ % PENDING] =
-        (struct pending){.client = client, .grant_ns = grant_ns, .flow = flow};
+    struct pending_set *set = &t->pending[resource][client % SETS];
+    set->ring[set->n++ % PENDING] = (struct pending){.client = client, .grant_ns = grant_ns, .flow = flow};
 }
 
 /* The grant that the unit came from: the client's last one before it began. Null: not traced, or too long ago. */
 static struct pending *find_pending(struct gs_trace *t, uint32_t client, unsigned resource, uint64_t begin_ns)
 {
-    unsigned n = t->pendings[resource];
-    for (unsigned back = 1; back <= n && back <= PENDING; back++) {
-        struct pending *p = &t->pending[resource][(n - back) % PENDING];
+    struct pending_set *set = &t->pending[resource][client % SETS];
+    for (unsigned back = 1; back <= set->n && back <= PENDING; back++) {
+        struct pending *p = &set->ring[(set->n - back) % PENDING];
         if (p->flow && p->client == client && p->grant_ns <= begin_ns)
             return p;
     }
