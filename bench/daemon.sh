@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What the daemon costs: a request nobody contends, a contended hand-over, an urgent task's wait, and nothing at all.
-#   bench/daemon.sh [BUILD [flood]]     prints JSON lines; each figure's aim stands behind its `#`; flood: that figure alone
+#   bench/daemon.sh [BUILD [flood|questions]]  prints JSON lines; each figure's aim stands behind its `#`; flood: that figure alone
 # The daemon runs as it would in service, but with a socket and a config of its own. On a machine with other work the
 # hand-over measures that work: the baseline lines say what the machine itself gives at the moment.
 set -euo pipefail
@@ -54,9 +54,16 @@ flood() { # CONNECTIONS SECONDS
   begin
   "$bench_dir/daemon_flood" "$1" 40 "$2"
 }
+questions() {
+  for n in 64 400; do python3 bench/daemon_ask.py "$daemon" "$n" 1000; done
+}
 echo "# load average $(cut -d' ' -f1 /proc/loadavg) on $(nproc) cores"
 if [ "${2:-}" = flood ]; then
   for n in 20 400; do flood "$n" 20; done
+  exit
+fi
+if [ "${2:-}" = questions ]; then
+  questions
   exit
 fi
 echo "# the machine"
@@ -80,6 +87,9 @@ echo "# flood: the 99.9th percentile of a grant below 1 ms more than without"
 cp "$dir/conf" "$dir/conf.two"
 for n in 20 400; do flood "$n" 20; done
 mv "$dir/conf.two" "$dir/conf"
+begin
+echo "# questions: a task joins within 20 ms at the 99.9th percentile; the daemon and its answers take 64 MiB at most"
+questions
 begin
 echo "# idle: no wake-ups in five seconds"
 sleep 3
