@@ -131,7 +131,7 @@ struct gs_msg_welcome {
 };
 
 struct gs_msg_text {
-    uint32_t code; /* gs_refusal, gs_notice_level, or 0 / an errno value in an answer */
+    uint32_t code;  /* gs_refusal, gs_notice_level, or 0 / an errno value in an answer */
     uint32_t bytes; /* of the attached file; it has fewer: the answer is out of date, ask again. 0: doesn't matter */
     char text[GS_WIRE_TEXT];
 };
