@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # What a call that is only handed on goes through, and what a buffer's making and end do: so many lines of code at most,
 # and no page after the other. That is what it costs beside a real driver, which leaves little in the caches; a few
-# instructions more cost nothing.
+# instructions more cost nothing. What enqueues fills a struct of the command (six lines), and is one function for all kinds
+# of commands: 45 to 80 ns a launch beside a driver that does nothing, of the 500 that DESIGN allows.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 export XDG_CACHE_HOME=$PWD/cache
@@ -20,14 +21,14 @@ for mode in auto single; do
   awk -F'\t' '
     BEGIN { most["clSetKernelArg (buffer)"] = most["clSetKernelArg (number)"] = 7
             most["clSetKernelArg (another buffer)"] = most["clSetKernelArg (the first again)"] = 11
-            most["clEnqueueNDRangeKernel"] = most["clEnqueueNDRangeKernel (event)"] = 11
-            most["clEnqueueWriteBuffer (4 bytes)"] = most["clEnqueueReadBuffer (4 bytes, blocking)"] = 11
-            most["clEnqueueCopyBuffer"] = most["clEnqueueFillBuffer"] = 11
+            most["clEnqueueNDRangeKernel"] = most["clEnqueueNDRangeKernel (event)"] = 20
+            most["clEnqueueWriteBuffer (4 bytes)"] = most["clEnqueueReadBuffer (4 bytes, blocking)"] = 20
+            most["clEnqueueCopyBuffer"] = most["clEnqueueFillBuffer"] = 20
             most["clFinish"] = 7; most["clFlush"] = most["clWaitForEvents"] = most["clReleaseEvent"] = 3
             most["new buffer: clCreateBuffer"] = 64; most["new buffer: clSetKernelArg"] = 28
-            most["new buffer: clEnqueueNDRangeKernel"] = 11; most["new buffer: clReleaseMemObject"] = 46
+            most["new buffer: clEnqueueNDRangeKernel"] = 20; most["new buffer: clReleaseMemObject"] = 46
             most["new output: clCreateBuffer, clSetKernelArg"] = 84; most["new output: clEnqueueNDRangeKernel"] = 64
-            most["new output: clEnqueueReadBuffer (blocking)"] = 11; most["new output: clReleaseMemObject"] = 46
+            most["new output: clEnqueueReadBuffer (blocking)"] = 20; most["new output: clReleaseMemObject"] = 46
             most["new kernel: clEnqueueNDRangeKernel"] = 24
             # These two make and free memory: how many lines of malloc and free that takes depends on the heap. In one
             # environment it is always the same; in two they took 124 and 47 lines, and 128 and 54.
