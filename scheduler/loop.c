@@ -13,7 +13,7 @@
 #include "scheduler/loop.h"
 
 #define OTHERS_BURST_NS (GS_NS_PER_S / 500) /* of a processor, before they have half of it */
-enum { EVENTS = 64, OTHERS_EVENTS = 4 /* of applications without a task, in a turn */, ACCEPTED = 4 /* likewise */ };
+enum { EVENTS = 64, OTHERS_EVENTS = 4 /* of applications without a task, in a turn */ };
 
 /* ---- signals, time, answers ---- */
 
@@ -146,15 +146,13 @@ static void serve_others(struct gs_server *sv)
     may_rest(sv, &sv->others, begin);
 }
 
-/* Some that connect, one that wants to join, one that asks, one that leaves, and one that has waited for an analysis:
+/* One that connects or wants to join, one that asks, one that leaves, and one that has waited for an analysis:
  * however many ask, who joins waits for one of them in each turn. */
 static void serve_crowd(struct gs_server *sv)
 {
     if (sv->crowd.rest_until_ns || !has_slow_work(sv))
         return;
     const uint64_t begin = gs_now_ns();
-    for (int i = 0; sv->doors.waits && i < ACCEPTED; i++)
-        gs_connections_accept(sv);
     take_events(sv, &sv->doors);
     take_events(sv, &sv->crowd);
     if (!TAILQ_EMPTY(&sv->leaving))
