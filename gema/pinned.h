@@ -61,18 +61,19 @@ struct gs_pinned_costs {
 void gs_pinned_costs_default(struct gs_pinned_costs *c);
 
 enum gs_pinned_analysis {
-    GS_PINNED_CHUNKS,      /* theorem 11: the daemon's chunks */
-    GS_PINNED_CHUNKS_AT,   /* the same with hand-overs as long as GCAPS's epsilon */
-    GS_PINNED_WHOLE,       /* theorem 11: by priority, whole GPU segments */
-    GS_PINNED_QUEUES,      /* theorem 11: preemptible queues with more commands out */
-    GS_PINNED_IDEAL,       /* theorem 11: preemption that costs nothing */
-    GS_PINNED_GCAPS,       /* self-suspending, with separate GPU priorities where they help */
-    GS_PINNED_GCAPS_BUSY,  /* busy-waiting, likewise */
-    GS_PINNED_ROBIN,       /* time slices in turns, self-suspending */
-    GS_PINNED_MPCP,        /* self-suspending */
-    GS_PINNED_FMLP,        /* self-suspending */
-    GS_PINNED_NOT_REFUTED, /* no simulated job misses with preemption that costs nothing: not an analysis, the ceiling
-                            */
+    GS_PINNED_CHUNKS,       /* theorem 11: the daemon's chunks */
+    GS_PINNED_CHUNKS_ORDER, /* with separate GPU priorities where they help; the daemon has none */
+    GS_PINNED_CHUNKS_AT,    /* the same with hand-overs as long as GCAPS's epsilon */
+    GS_PINNED_WHOLE,        /* theorem 11: by priority, whole GPU segments */
+    GS_PINNED_QUEUES,       /* theorem 11: preemptible queues with more commands out */
+    GS_PINNED_IDEAL,        /* theorem 11: preemption that costs nothing */
+    GS_PINNED_GCAPS,        /* self-suspending, with separate GPU priorities where they help */
+    GS_PINNED_GCAPS_BUSY,   /* busy-waiting, likewise */
+    GS_PINNED_ROBIN,        /* time slices in turns, self-suspending */
+    GS_PINNED_MPCP,         /* self-suspending */
+    GS_PINNED_FMLP,         /* self-suspending */
+    GS_PINNED_NOT_REFUTED,  /* no simulated job misses with preemption that costs nothing: not an analysis, the ceiling
+                             */
     GS_PINNED_ANALYSES
 };
 
@@ -88,10 +89,15 @@ bool gs_pinned_gcaps(const struct gs_pinned_set *set, bool busy, int64_t epsilon
  * whole segment of theirs; 0: it is preempted at once. False: some task misses. */
 bool gs_pinned_safe(const struct gs_pinned_set *set, int64_t held, int64_t handover, int64_t *response);
 
+/* The same where each task may have a priority of its own on the GPU: is there an order with which all meet their
+ * deadlines? rank[i] is less for a more urgent one there. */
+bool gs_pinned_has_order(const struct gs_pinned_set *set, int64_t held, int64_t handover, int *rank);
+
 /* One run of all tasks with worst-case times, released at the offsets and then each period, preempted at once: does a
- * job miss its deadline? The run ends with that. response[i]: the longest so far of task i; NULL: nobody wants to know.
- */
-bool gs_pinned_misses(const struct gs_pinned_set *set, const int64_t *offsets, int64_t horizon, int64_t *response);
+ * job miss its deadline? The run ends with that. rank: of the tasks on the GPU, NULL: the set's order. response[i]: the
+ * longest so far of task i, NULL: nobody wants to know. */
+bool gs_pinned_misses(const struct gs_pinned_set *set, const int64_t *offsets, int64_t horizon, const int *rank,
+                      int64_t *response);
 
 /* The sweeps of the paper's figure 8: everything as in table 3, but for one thing that varies. */
 enum gs_pinned_sweep {

@@ -275,7 +275,7 @@ static bool not_refuted(const struct gs_pinned_set *set)
     for (size_t i = 0; i < set->n; i++)
         longest = max64(longest, set->tasks[i].period_ns);
     for (int run = 0; run < RUNS; run++) {
-        if (gs_pinned_misses(set, offsets, PERIODS * longest, NULL))
+        if (gs_pinned_misses(set, offsets, PERIODS * longest, NULL, NULL))
             return false;
         for (size_t i = 0; i < set->n; i++)
             offsets[i] = gs_random_between(&r, 0, set->tasks[i].period_ns - 1);
@@ -283,8 +283,9 @@ static bool not_refuted(const struct gs_pinned_set *set)
     return true;
 }
 
-const char *const gs_pinned_names[GS_PINNED_ANALYSES] = {
-    "chunks", "chunks-eps", "whole", "queues", "ideal", "gcaps", "gcaps-busy", "robin", "mpcp", "fmlp+", "ceiling"};
+const char *const gs_pinned_names[GS_PINNED_ANALYSES] = {"chunks", "chunks-gp", "chunks-eps", "whole",
+                                                         "queues", "ideal",     "gcaps",      "gcaps-busy",
+                                                         "robin",  "mpcp",      "fmlp+",      "ceiling"};
 
 bool gs_pinned_schedulable(const struct gs_pinned_set *set, enum gs_pinned_analysis a, const struct gs_pinned_costs *c)
 {
@@ -295,6 +296,9 @@ bool gs_pinned_schedulable(const struct gs_pinned_set *set, enum gs_pinned_analy
     switch (a) {
     case GS_PINNED_CHUNKS:
         return gs_pinned_safe(set, c->depth * c->chunk_ns + c->handover_ns, c->handover_ns, response);
+    case GS_PINNED_CHUNKS_ORDER:
+        return gs_pinned_safe(set, c->depth * c->chunk_ns + c->handover_ns, c->handover_ns, response) ||
+               gs_pinned_has_order(set, c->depth * c->chunk_ns + c->handover_ns, c->handover_ns, NULL);
     case GS_PINNED_CHUNKS_AT:
         return gs_pinned_safe(set, c->depth * c->chunk_ns + c->epsilon_ns, c->epsilon_ns, response);
     case GS_PINNED_QUEUES:

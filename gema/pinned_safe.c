@@ -37,19 +37,28 @@ struct pinned {
     struct gs_servers cpus[GS_PINNED_MAX_CPUS], gpu;
 };
 
+/* The longest that one of the tasks may hold the GPU, of those that `below` says are below; NULL: of those after i. */
+static int64_t lower_of(const struct pinned *p, size_t i, const bool *below)
+{
+    int64_t lower = 0;
+    for (size_t l = 0; l < p->set->n; l++) {
+        const int64_t held = held_by(&p->set->tasks[l], p->held, p->handover);
+        if ((below ? below[l] : l > i) && held > lower)
+            lower = held;
+    }
+    return lower;
+}
+
 /* The bound of when each of the chain's segments has ended, after the release; false: that may be after the deadline.
  */
-static bool ends_of(struct pinned *p, size_t i, const struct gs_chain *c, int64_t *ends)
+static bool ends_of(struct pinned *p, size_t i, const struct gs_chain *c, const bool *below, int64_t *ends)
 {
     const struct gs_pinned_task *t = &p->set->tasks[i];
     struct gs_servers servers[GS_RESOURCES] = {[GS_CPU] = p->cpus[t->cpu_id], [GS_GPU] = p->gpu};
     struct gs_window windows[GS_RESOURCES] = {0};
     struct gs_segment_result delays[MAX_CHAIN];
-    int64_t lower = 0, work = 0;
-    for (size_t l = i + 1; l < p->set->n; l++) {
-        const int64_t held = held_by(&p->set->tasks[l], p->held, p->handover);
-        lower = held > lower ? held : lower;
-    }
+    const int64_t lower = lower_of(p, i, below);
+    int64_t work = 0;
     windows[GS_CPU].wait = (struct gs_wait){.pieces = 1, .preemptive = true};
     windows[GS_GPU].wait = (struct gs_wait){.pieces = 1, .preemptive = p->held == 0, .chunked = p->held > 0};
     if (p->held) {
@@ -72,17 +81,18 @@ static bool ends_of(struct pinned *p, size_t i, const struct gs_chain *c, int64_
     return true;
 }
 
-/* Makes the chain one of those that the tasks below wait for. */
-static void add_above(struct pinned *p, const struct gs_pinned_task *t, const struct gs_chain *c, const int64_t *ends)
+/* Puts the chain's segments on one kind of server above what comes. */
+static void add_above(struct gs_servers *s, int resource, const struct gs_pinned_task *t, const struct gs_chain *c,
+                      const int64_t *ends)
 {
-    struct gs_servers *of[GS_RESOURCES] = {[GS_CPU] = &p->cpus[t->cpu_id], [GS_GPU] = &p->gpu};
-    for (int r = 0; r < GS_RESOURCES; r++)
-        if (of[r] && (r == GS_CPU || t->n))
-            gs_servers_begin(of[r], 1, t->period_ns, GS_GROUP_ONLY);
+    if (resource == GS_GPU && !t->n)
+        return;
+    gs_servers_begin(s, 1, t->period_ns, GS_GROUP_ONLY);
     for (size_t j = 0; j < c->n; j++) {
-        const struct gs_segment *s = &c->segments[j];
-        const int64_t ready = j ? ends[j - 1] : 0;
-        gs_servers_add(of[s->resource], s->worst_ns, ready, ends[j] - s->worst_ns - ready, 0);
+        const int64_t worst = c->segments[j].worst_ns, last = ends[j] - worst, before = j ? ends[j - 1] : 0,
+                      ready = before < last ? before : last;
+        if ((int)c->segments[j].resource == resource)
+            gs_servers_add(s, worst, ready, last - ready, 0);
     }
 }
 
@@ -93,23 +103,82 @@ static bool analyze(struct pinned *p, int64_t *response)
     for (size_t i = 0; i < p->set->n && !p->set->tasks[i].best_effort; i++) {
         const struct gs_pinned_task *t = &p->set->tasks[i];
         const struct gs_chain c = {segments, chain_of(t, p->handover, segments)};
-        if (!ends_of(p, i, &c, ends))
+        if (!ends_of(p, i, &c, NULL, ends))
             return false;
         response[i] = ends[c.n - 1];
-        add_above(p, t, &c, ends);
+        add_above(&p->cpus[t->cpu_id], GS_CPU, t, &c, ends);
+        add_above(&p->gpu, GS_GPU, t, &c, ends);
     }
     return true;
+}
+
+/* Does the task meet its deadline below all tasks but those that `below` says, on the GPU? Of the others nothing is
+ * known but that they do. */
+static bool responds_above(struct pinned *p, size_t i, const bool *below)
+{
+    struct gs_segment segments[MAX_CHAIN];
+    int64_t ends[MAX_CHAIN];
+    gs_servers_cut(&p->gpu, 0, 0);
+    for (int k = 0; k < p->set->cpus; k++)
+        gs_servers_cut(&p->cpus[k], 0, 0);
+    for (size_t h = 0; h < p->set->n; h++) {
+        const struct gs_pinned_task *t = &p->set->tasks[h];
+        const struct gs_chain c = {segments, chain_of(t, p->handover, segments)};
+        for (size_t j = 0; j < c.n; j++)
+            ends[j] = t->period_ns;
+        if (h < i && t->cpu_id == p->set->tasks[i].cpu_id)
+            add_above(&p->cpus[t->cpu_id], GS_CPU, t, &c, ends);
+        if (h != i && !below[h])
+            add_above(&p->gpu, GS_GPU, t, &c, ends);
+    }
+    const struct gs_chain own = {segments, chain_of(&p->set->tasks[i], p->handover, segments)};
+    return ends_of(p, i, &own, below, ends);
+}
+
+/* Audsley's order of the tasks on the GPU: the lowest place goes to any task that can have it, the next one likewise.
+ */
+static bool has_order(struct pinned *p, int *rank)
+{
+    bool below[GS_PINNED_MAX_TASKS];
+    size_t left = 0;
+    for (size_t i = 0; i < p->set->n; i++) {
+        below[i] = p->set->tasks[i].best_effort;
+        left += !below[i];
+    }
+    while (left > 0) {
+        size_t i = p->set->n;
+        while (i > 0 && (below[i - 1] || !responds_above(p, i - 1, below)))
+            i--;
+        if (!i)
+            return false;
+        below[i - 1] = true;
+        if (rank)
+            rank[i - 1] = (int)left;
+        left--;
+    }
+    return true;
+}
+
+static bool with_servers(struct pinned *p, int64_t *response, bool order, int *rank)
+{
+    bool ok = gs_servers_init(&p->gpu, 1, p->set->n * MAX_CHAIN, p->set->n) == 0;
+    for (int k = 0; k < p->set->cpus; k++)
+        ok = gs_servers_init(&p->cpus[k], 1, p->set->n * MAX_CHAIN, p->set->n) == 0 && ok;
+    ok = ok && (order ? has_order(p, rank) : analyze(p, response));
+    gs_servers_free(&p->gpu);
+    for (int k = 0; k < p->set->cpus; k++)
+        gs_servers_free(&p->cpus[k]);
+    return ok;
 }
 
 bool gs_pinned_safe(const struct gs_pinned_set *set, int64_t held, int64_t handover, int64_t *response)
 {
     struct pinned p = {.set = set, .held = held, .handover = handover};
-    bool ok = gs_servers_init(&p.gpu, 1, set->n * MAX_CHAIN, set->n) == 0;
-    for (int k = 0; k < set->cpus; k++)
-        ok = gs_servers_init(&p.cpus[k], 1, set->n * MAX_CHAIN, set->n) == 0 && ok;
-    ok = ok && analyze(&p, response);
-    gs_servers_free(&p.gpu);
-    for (int k = 0; k < set->cpus; k++)
-        gs_servers_free(&p.cpus[k]);
-    return ok;
+    return with_servers(&p, response, false, NULL);
+}
+
+bool gs_pinned_has_order(const struct gs_pinned_set *set, int64_t held, int64_t handover, int *rank)
+{
+    struct pinned p = {.set = set, .held = held, .handover = handover};
+    return with_servers(&p, NULL, true, rank);
 }

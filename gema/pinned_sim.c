@@ -32,22 +32,25 @@ static bool release_jobs(const struct gs_pinned_set *set, struct job *jobs, int6
 }
 
 /* Whose job each server runs: the CPUs, and the GPU behind them. Returns the time until one of these phases ends. */
-static int64_t dispatch(const struct gs_pinned_set *set, const struct job *jobs, size_t *running)
+static int64_t dispatch(const struct gs_pinned_set *set, const struct job *jobs, const int *rank, size_t *running)
 {
     int64_t step = INT64_MAX;
     for (int k = 0; k <= set->cpus; k++)
         running[k] = set->n;
     for (size_t i = 0; i < set->n; i++) {
         size_t *server = &running[jobs[i].phase % 2 ? set->cpus : set->tasks[i].cpu_id];
-        if (!jobs[i].active || *server != set->n)
-            continue;
-        *server = i;
-        step = jobs[i].left < step ? jobs[i].left : step;
+        const bool gpu = jobs[i].phase % 2;
+        if (jobs[i].active && (*server == set->n || (gpu && rank && rank[i] < rank[*server])))
+            *server = i;
     }
+    for (int k = 0; k <= set->cpus; k++)
+        if (running[k] < set->n && jobs[running[k]].left < step)
+            step = jobs[running[k]].left;
     return step;
 }
 
-bool gs_pinned_misses(const struct gs_pinned_set *set, const int64_t *offsets, int64_t horizon, int64_t *response)
+bool gs_pinned_misses(const struct gs_pinned_set *set, const int64_t *offsets, int64_t horizon, const int *rank,
+                      int64_t *response)
 {
     struct job jobs[GS_PINNED_MAX_TASKS] = {0};
     size_t running[GS_PINNED_MAX_CPUS + 1];
@@ -56,7 +59,7 @@ bool gs_pinned_misses(const struct gs_pinned_set *set, const int64_t *offsets, i
     for (int64_t now = 0; now < horizon;) {
         if (release_jobs(set, jobs, now, horizon))
             return true;
-        int64_t step = dispatch(set, jobs, running);
+        int64_t step = dispatch(set, jobs, rank, running);
         for (size_t i = 0; i < set->n; i++)
             if (!set->tasks[i].best_effort && jobs[i].next_release - now < step)
                 step = jobs[i].next_release - now;
