@@ -26,7 +26,8 @@ static const char usage[] =
     "  --local A[,B[,C]]   ... with work-groups of this size; else the driver chooses it\n"
     "  --offset A[,B[,C]]  ... with this global offset\n"
     "  --gpus N          ... on N devices; default: 2\n"
-    "  --allow reorder   ... where floating-point operations may take effect in another order, as for gpusparc run\n"
+    "  --allow reorder|race  ... where floating-point operations may take effect in another order, or parts may read\n"
+    "                    what other parts write, as for gpusparc run\n"
     "  --arg NAME=VALUE  a value for the kernel's argument NAME; of a buffer, its size in bytes (64K, 16M, 1G)\n"
     "  --source          show the program as it is compiled for a split\n"
     "  --json            JSON on stdout\n\n"
@@ -80,7 +81,7 @@ static const char *value_of(int opt)
     case 'a':
         return "an argument's name and its value, as in n=4096";
     case 'r':
-        return "reorder";
+        return "reorder or race";
     case 'o':
         return "up to three numbers, as in 64,0";
     default:
@@ -109,8 +110,7 @@ static int set_option(struct gs_explain *e, int opt, char *value, uint32_t dims[
     case 'a':
         return add_value(e, value);
     case 'r':
-        e->may_reorder = strcmp(value, "reorder") == 0;
-        return e->may_reorder ? 0 : -EINVAL;
+        return gs_parse_allowed(value, &e->may_reorder, &e->may_race) ? 0 : -EINVAL;
     case 's':
         e->source = true;
         return 0;

@@ -20,7 +20,7 @@ struct gs_explain {
     char *build_options;    /* owned */
     const char *reordering; /* the gs_reordering_option() or _pragma() of the program, or NULL */
     const char *kernel;     /* only this one, or NULL */
-    bool has_global, has_local, json, source, may_reorder;
+    bool has_global, has_local, json, source, may_reorder, may_race;
     struct gs_geometry launch;
     unsigned parts;
     struct gs_explain_value values[GS_EXPLAIN_ARGS];

@@ -130,6 +130,7 @@ int gs_explain_plan(const struct gs_explain *e, const struct gs_kernel_summary *
                                      .mems = out->used,
                                      .n_parts = e->parts,
                                      .relaxed = e->reordering,
+                                     .may_race = e->may_race,
                                      .may_reorder = e->may_reorder,
                                      .may_try = true};
     if (!err)

@@ -115,6 +115,14 @@ static bool is_list(const char *value)
     return *value && *value != ',' && value[strlen(value) - 1] != ',' && !strstr(value, ",,");
 }
 
+bool gs_parse_allowed(const char *value, bool *reorder, bool *race)
+{
+    *reorder =
+        strcmp(value, "reorder") == 0 || strcmp(value, "reorder,race") == 0 || strcmp(value, "race,reorder") == 0;
+    *race = strcmp(value, "race") == 0 || (*reorder && strchr(value, ','));
+    return *reorder || *race;
+}
+
 static bool matches_one(const char *list, const char *name)
 {
     char pattern[256];
@@ -186,9 +194,8 @@ int gs_settings_set(struct gs_settings *s, const char *variable, const char *cal
     } else if (strcmp(variable, "GPUSPARC_VERIFY") == 0) {
         s->verify = parse_flag(value);
     } else if (strcmp(variable, "GPUSPARC_ALLOW") == 0) {
-        s->allow_reorder = strcmp(value, "reorder") == 0;
-        if (!s->allow_reorder)
-            expected = "reorder";
+        if (!gs_parse_allowed(value, &s->allow_reorder, &s->allow_race))
+            expected = "reorder, race or both, with a comma between them";
     } else if (strcmp(variable, "GPUSPARC_FORGET") == 0) {
         s->forget = parse_flag(value);
     } else if (strcmp(variable, "GPUSPARC_ONLY") == 0 || strcmp(variable, "GPUSPARC_NOT") == 0) {

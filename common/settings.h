@@ -23,6 +23,7 @@ struct gs_settings {
     unsigned spec_n;          /* the number of indices, or the N of cpu:N */
     unsigned spec_index[GS_MAX_DEVICES];
     bool verify;        /* GPUSPARC_VERIFY */
+    bool allow_race;    /* GPUSPARC_ALLOW=race: parts may read what other parts of the launch write */
     bool allow_reorder; /* GPUSPARC_ALLOW=reorder: floating-point atomics may take effect in another order */
     bool forget;        /* GPUSPARC_FORGET: auto mode begins without what earlier runs have learnt */
     const char *stats;  /* GPUSPARC_STATS: "-" for stderr, a file, or NULL */
@@ -44,6 +45,9 @@ struct gs_settings {
  * is the value of `called`. */
 int gs_settings_set(struct gs_settings *s, const char *variable, const char *called, const char *value, char *why,
                     size_t why_bytes);
+
+/* What --allow takes: reorder, race, or both with a comma between them. False: it is neither. */
+bool gs_parse_allowed(const char *value, bool *reorder, bool *race);
 
 /* May a kernel of that name be split, by GPUSPARC_ONLY and GPUSPARC_NOT? */
 bool gs_settings_choose(const struct gs_settings *s, const char *kernel);

@@ -151,6 +151,7 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
                                .known = &gs_contents_known,
                                .may_try = l->may_try,
                                .relaxed = l->k->program->relaxed,
+                               .may_race = gs_settings()->allow_race,
                                .may_reorder = gs_settings()->allow_reorder,
                                .most_offset = gs_group()->most_offset,
                                .all_parts = l->by_units};

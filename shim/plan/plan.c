@@ -306,6 +306,16 @@ static bool begins_too_far(const struct gs_plan *plan, uint64_t most)
     return false;
 }
 
+/* May a part read what another writes? One device runs so many work-groups at a time, and each sees the others' bytes
+ * as they are by then; parts see those from before the launch. */
+static bool races(const struct gs_plan *plan)
+{
+    for (size_t i = 0; i < plan->n_uses; i++)
+        if (gs_plan_parts_meet(plan, i))
+            return true;
+    return false;
+}
+
 static bool leaves_out(const struct gs_plan *plan)
 {
     for (unsigned p = 0; p < plan->n_parts; p++)
@@ -322,7 +332,7 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
         return 0;
     struct gs_plan best = {0};
     uint64_t best_cost = UINT64_MAX;
-    bool clash = false, too_far = false;
+    bool clash = false, too_far = false, race = false;
     int err = 0;
     /* The slowest dimension first: at equal cost it keeps ranges contiguous. */
     for (unsigned d = in->launch->dims; d-- > 0 && !err && !(best.n_parts && is_neat(&best));) {
@@ -341,8 +351,10 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
             return 0;
         }
         const bool clashing = !err && clashes(&one);
-        const uint64_t cost = err || clashing ? UINT64_MAX : cost_of(&one);
+        const bool racing = !err && !in->may_race && in->n_parts > 1 && races(&one);
+        const uint64_t cost = err || clashing || racing ? UINT64_MAX : cost_of(&one);
         clash = clash || clashing;
+        race = race || racing;
         if (cost < best_cost) {
             gs_plan_free(&best);
             best = one;
@@ -356,7 +368,9 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
         return err;
     }
     if (!best.n_parts) {
-        plan->reason = clash     ? "its atomics and other accesses meet in the same bytes"
+        plan->reason = clash  ? "its atomics and other accesses meet in the same bytes"
+                       : race ? "a part may read what another writes, and one device's order of work-groups decides; "
+                                "--allow race permits it"
                        : too_far ? "a part would begin at a work-item of 2^31 or more, which this driver gets wrong"
                                  : GS_TOO_FEW_GROUPS;
         return 0;

@@ -97,6 +97,7 @@ struct gs_plan_input {
     const struct gs_known *known; /* or NULL: nothing */
     bool relaxed;                 /* has its program a gs_reordering_option() or _pragma()? */
     bool may_reorder;             /* may floating-point operations, and atomics, take effect in another order? */
+    bool may_race;                /* may a part read what another writes? */
     bool may_try;                 /* may it be a plan on trial? */
     unsigned cut_dim;             /* the dimension that `cut` is about, or GS_CUT_ANY */
     const double *cut;    /* cut[p]: where part p ends, as a share of that dimension; NULL: parts of equal size */

@@ -96,6 +96,7 @@ offers --base=plain bench --base=
 offers all run --gpus ''
 offers cpu:2 run --gpus 2 --devices c
 offers reorder run --allow ''
+offers race run --allow ''
 offers gema+ analyze --policy ''
 offers gang simulate --pieces ''
 offers plain bench --base ''

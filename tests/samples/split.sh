@@ -9,9 +9,11 @@ gpus=$1 spec=$2
 may_be_whole='hiddenmarkov:viterbi_path'
 
 split() {
-    local name=$1 small=$3 line
+    local name=$1 small=$3 line allow=()
     rm -f stats.json
-    line=$(gpusparc run --mode multi --gpus "$gpus" --devices "$spec" --stats="$PWD/stats.json" -- \
+    # Its steps read a row and a column that they don't change, which nobody can tell beforehand.
+    [ "$name" != floydwarshall ] || allow=(--allow race)
+    line=$(gpusparc run "${allow[@]}" --mode multi --gpus "$gpus" --devices "$spec" --stats="$PWD/stats.json" -- \
         "$samples/$name" $small --iterations 2 --output split) || fail "$name on $gpus devices ($spec)"
     [[ $line =~ ^$name\ [^\ ]+\ PASS$ ]] || fail "$name on $gpus devices prints '$line'"
     # Afterwards, when PoCL has compiled it already.

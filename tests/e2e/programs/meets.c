@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Work-groups that read what others write. `share`: the first work-item writes v[0], which all groups read, as in
+ * Rodinia's particle filter; here it writes what is there, so that every order gives the same. `passes`: the row and
+ * the column of Floyd and Warshall's step. `rows`: within each row the right half is read and the left half written. */
+#include "plain.h"
+
+enum { SIDE = 64, N = SIDE * SIDE, BYTES = N * 4 };
+
+static const char source[] =
+    "__kernel void share(__global uint *v, uint first)\n"
+    "{ uint i = get_global_id(0); if (i == 0) v[0] = first; barrier(CLK_GLOBAL_MEM_FENCE);\n"
+    "  uint u = v[0]; barrier(CLK_LOCAL_MEM_FENCE); if (i > 0) v[i] = u + i; }\n"
+    "__kernel void passes(__global uint *v, uint n, uint by)\n"
+    "{ uint x = get_global_id(0), y = get_global_id(1), d = v[y * n + by] + v[by * n + x];\n"
+    "  if (d < v[y * n + x]) v[y * n + x] = d; }\n"
+    "__kernel void rows(__global uint *v, uint n)\n"
+    "{ uint x = get_global_id(0), y = get_global_id(1); v[y * n + x] += v[y * n + n / 2 + x]; }\n";
+
+static void launch2(cl_kernel k, size_t width)
+{
+    const size_t global[2] = {width, SIDE}, local[2] = {16, 1};
+    CL(clEnqueueNDRangeKernel(queue, k, 2, NULL, global, local, 0, NULL, NULL));
+}
+
+int main(void)
+{
+    static uint32_t host[N];
+    start(0);
+    cl_program p = build(source, "");
+    cl_kernel share = kernel_of(p, "share"), passes = kernel_of(p, "passes"), rows = kernel_of(p, "rows");
+    for (uint32_t i = 0; i < N; i++)
+        host[i] = i % (SIDE + 1) ? scramble(i) % 10000 + 1 : 0;
+    cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, host);
+    set_mem(passes, 0, m);
+    set_uint(passes, 1, SIDE);
+    for (cl_uint by = 0; by < SIDE; by++) {
+        set_uint(passes, 2, by);
+        launch2(passes, SIDE);
+    }
+    show_buffer("paths", queue, m, 0, BYTES);
+    set_mem(rows, 0, m);
+    set_uint(rows, 1, SIDE);
+    launch2(rows, SIDE / 2);
+    show_buffer("rows", queue, m, 0, BYTES);
+    set_mem(share, 0, m);
+    set_uint(share, 1, 5);
+    CL(clEnqueueFillBuffer(queue, m, &(cl_uint){5}, 4, 0, 4, 0, NULL, NULL));
+    launch(queue, share, N, 64, 0, NULL, NULL);
+    show_buffer("share", queue, m, 0, BYTES);
+    CL(clReleaseMemObject(m));
+    CL(clReleaseKernel(share));
+    CL(clReleaseKernel(passes));
+    CL(clReleaseKernel(rows));
+    CL(clReleaseProgram(p));
+    finish();
+    return 0;
+}
