@@ -61,7 +61,6 @@ struct gs_context {
     atomic_int user_events;        /* the application's user events that have no status yet */
     atomic_bool user_event_failed; /* it has made one of them fail, at some time */
     atomic_bool spread;            /* bytes are, or once were, valid elsewhere than at home */
-    const char *_Atomic given_up;  /* why none of its launches is split any more, or NULL */
     atomic_bool divided;           /* a launch has been carried out elsewhere than at home: see shim/record/bypass.h */
     cl_event ended;                /* an event that has ended; made on first need */
     cl_sampler samplers[GS_SAMPLERS]; /* see gs_launch_args; made on first need */
@@ -69,8 +68,9 @@ struct gs_context {
     struct gs_events
         orphans; /* the ends of queues that were released with commands in them, and of commands given up */
     struct gs_events unended,
-        failed;              /* see shim/order/compound.h: what ends when those have; and what they have let fail */
-    struct gs_context *next; /* in the list of all; protected by that list's lock */
+        failed; /* see shim/order/compound.h: what ends when those have; and what they have let fail */
+    const char *_Atomic given_up;         /* why none of its launches is split any more, or NULL */
+    struct gs_context *next;              /* in the list of all; protected by that list's lock */
     struct gs_merge_kernels *merge;       /* made on first need; owned */
     struct gs_scratch *scratch;           /* likewise */
     uint64_t scratch_most;                /* bytes of it that are kept; 0: not known yet */
