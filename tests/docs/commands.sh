@@ -14,6 +14,8 @@ cat >gpusparc.conf <<'END'
 [system]
 gpus = 2
 cpus = 2
+gpu_chunk = 700us
+pci_chunk = 200us
 [task detector]
 match = */detector
 period = 400ms
