@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 /* As much as fits into text[*n .. room). 0: that is all; 1: there may be more; -errno. */
@@ -58,6 +60,12 @@ int gs_read_file(const char *path, size_t most, char **text, size_t *bytes)
     return fd < 0 ? -errno : read_open(fd, most, text, bytes);
 }
 
+/* /dev/null, which stands for an empty file. */
+static bool is_null_device(const struct stat *st)
+{
+    return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
+}
+
 int gs_read_regular_file(const char *path, size_t most, char **text, size_t *bytes)
 {
     *text = NULL;
@@ -66,7 +74,7 @@ int gs_read_regular_file(const char *path, size_t most, char **text, size_t *byt
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return -errno;
-    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+    if (fstat(fd, &st) < 0 || !(S_ISREG(st.st_mode) || is_null_device(&st))) {
         close(fd);
         return -ENOTSUP;
     }

@@ -13,8 +13,8 @@
 /* The whole of a file or a pipe, with a 0 behind it, for the caller to free. 0; -EFBIG: it has more than `most` bytes;
  * -ENOMEM, or what open and read give. */
 int gs_read_file(const char *path, size_t most, char **text, size_t *bytes);
-/* The same of a regular file only, which is opened without waiting: -ENOTSUP for all else. For whoever must not hang.
- */
+/* The same of a regular file only, or of /dev/null, which is opened without waiting: -ENOTSUP for all else. For whoever
+ * must not hang. */
 int gs_read_regular_file(const char *path, size_t most, char **text, size_t *bytes);
 
 #endif
