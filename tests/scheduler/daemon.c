@@ -290,9 +290,11 @@ static void test_crowd(void **state)
     }
     end_process(crowd, SIGKILL);
     assert_true(until_status("daemon.clients", 2));
-    for (int i = 0; i < 6000 && open_descriptors(d) != before; i++) /* those that say no hello have two seconds */
+    /* Those that say no hello have two seconds. Fewer than before is right too: the daemon may not have closed the
+       connection of the last question when they were counted. */
+    for (int i = 0; i < 6000 && open_descriptors(d) > before; i++)
         rest_ms(10);
-    assert_int_equal(open_descriptors(d), before);
+    assert_true(open_descriptors(d) <= before);
     assert_true(resident_kib(d) < 64 * 1024);
     assert_int_equal(kill(a, 0), 0);
 }
