@@ -57,7 +57,12 @@ static void end_contexts(void)
     pthread_mutex_unlock(&list_lock);
     gs_timing_end();
 }
-const struct gs_above_process gs_above_process = {.leave = end_contexts};
+static bool compiles_elsewhere(void)
+{
+    return gs_settings()->remote;
+}
+
+const struct gs_above_process gs_above_process = {.leave = end_contexts, .compiles_elsewhere = compiles_elsewhere};
 
 static void unlist(struct gs_context *c)
 {

@@ -6,16 +6,18 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "common/lock/rank.h"
 #include "common/log.h"
 #include "shim/process/fork.h"
 #include "shim/process/exit.h"
+#include "shim/process/upward.h"
 
 /* A driver that doesn't come back from a call keeps the process no longer than that: a signal's handler that calls
  * exit() may have come while its thread held a lock of the driver's, for which the others would wait for ever. To
- * compile a large program for each device takes seconds by right. */
-enum { PATIENCE_S = 3, COMPILING_S = 30 };
+ * compile a large program for each device takes seconds by right, for as long as the process computes in them. */
+enum { PATIENCE_S = 3, COMPILING_S = 30, COMPUTES_MS = 10 /* in each second */ };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
 GS_RANKED(lock, GS_RANK_THREADS);
@@ -25,20 +27,36 @@ static atomic_uint inside, serving;                      /* read without it wher
 static unsigned compiling;                               /* of those inside */
 static bool ending, closed;                              /* closed: for those that serve, too */
 static time_t end_began, close_began, compiled;          /* compiled: when a compilation last ended */
+static time_t computing;  /* when the process was last seen to compute since the end began */
+static int64_t computed;  /* how much it had then, ms */
 static atomic_bool first; /* no handler of exit() has been registered since that of exit.h; also without the lock */
 /* How often this thread is among them: a signal's handler may call exit() where it is. */
 static _Thread_local unsigned own_inside, own_serving;
 static _Thread_local bool has_closed; /* this thread has, as it ends the process */
+static _Thread_local bool ends_process;
+
+/* Of the whole process. */
+static int64_t computed_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
+}
 
 /* With the lock held. Until no other is left, or for as long as there is patience: since the end began, whoever of its
  * steps waits, and anew for who has compiled meanwhile and is to finish. */
 static void await_others(const atomic_uint *threads, unsigned own, time_t began)
 {
-    bool late = false;
-    while (*threads > own && !late) {
-        const time_t since = compiled > began ? compiled : began;
-        const struct timespec until = {compiling && !closed ? began + COMPILING_S : since + PATIENCE_S, 0};
-        late = pthread_cond_timedwait(&left_one, &lock, &until) == ETIMEDOUT;
+    while (*threads > own) {
+        const time_t now = time(NULL), since = compiled > began ? compiled : began;
+        if (gs_above_process.compiles_elsewhere() || computed_ms() - computed >= COMPUTES_MS) {
+            computing = now;
+            computed = computed_ms();
+        }
+        const bool compiles = compiling && now < end_began + COMPILING_S && now < computing + PATIENCE_S;
+        if (now >= since + PATIENCE_S && !compiles)
+            break;
+        pthread_cond_timedwait(&left_one, &lock, &(struct timespec){now + 1, 0});
     }
     if (*threads > own)
         gs_debug("the process ends while %u threads are inside the driver for us", *threads - own);
@@ -48,12 +66,15 @@ static void settle(bool and_close)
 {
     if (gs_forked())
         return;
+    ends_process = true;
     const time_t now = time(NULL);
     const struct timespec soon = {now + PATIENCE_S, 0};
     if (pthread_mutex_timedlock(&lock, &soon) != 0) /* by this thread, where a signal's handler calls exit() */
         return;
-    if (!ending)
-        end_began = now;
+    if (!ending) {
+        end_began = computing = now;
+        computed = computed_ms();
+    }
     ending = true;
     await_others(&inside, own_inside, end_began);
     if (and_close) {
@@ -178,6 +199,27 @@ void gs_threads_compile(bool begins)
         compiled = time(NULL);
     pthread_cond_broadcast(&left_one);
     pthread_mutex_unlock(&lock);
+}
+
+bool gs_threads_build(void)
+{
+    if (gs_forked())
+        return true;
+    if (gs_threads_enter()) {
+        gs_threads_compile(true);
+        return true;
+    }
+    if (!ends_process)
+        sleep(PATIENCE_S);
+    return ends_process;
+}
+
+void gs_threads_built(void)
+{
+    if (gs_forked() || !own_inside)
+        return;
+    gs_threads_compile(false);
+    gs_threads_leave();
 }
 
 bool gs_threads_serve(void)

@@ -19,11 +19,17 @@ void gs_threads_leave(void);
 /* Has the end of the process begun? */
 bool gs_threads_ends(void);
 
-/* By a thread that is inside: what it begins, or has done, may take long by right. */
+/* By a thread that is inside: what it begins, or has done, may take long by right, while the process computes. */
 void gs_threads_compile(bool begins);
 
-/* The same for a thread that other threads of ours wait for while they are inside the driver: it is let in until none
- * of them is. False: the driver is closed to it. */
+/* A thread of the application's is about to call the driver's compiler, until gs_threads_built: the end waits for it as
+ * for ours, since exit() takes the compiler apart, whoever is within it. False: another thread is ending the process,
+ * and some seconds have passed: the call fails. The thread that ends the process may build in its handlers. */
+bool gs_threads_build(void);
+void gs_threads_built(void);
+
+/* The same as gs_threads_enter for a thread that other threads of ours wait for while they are inside the driver: it is
+ * let in until none of them is. False: the driver is closed to it. */
 bool gs_threads_serve(void);
 void gs_threads_served(void);
 

@@ -185,6 +185,7 @@ if [ $# = 0 ]; then
   leaves after 7 --mode auto --forget
   for ((i = 0; i < 4; i++)); do leaves exits 8 --mode multi; done
   leaves handler 9 --mode multi
+  for ((i = 0; i < 3; i++)); do leaves builds 7 --mode multi; done
   # What waits no longer than some seconds for a driver waits for a launch that has compiled for longer.
   compiler_ms=3500 forbidden=. leaves exits 8 --mode multi
   stuck_probe

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of the process waits for a thread of ours that doesn't come back for three seconds in all, however many of
- * its steps wait: exit() itself, and handlers of it. */
+/* The end of the process waits for a thread that doesn't come back for three seconds in all, however many of its steps
+ * wait: exit() itself, and handlers of it. For one that compiles it waits longer, while the process computes. */
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "shim/process/threads.h"
 #include "shim/process/exit.h"
+#include "shim/process/upward.h"
 #include "shim/record/objects.h"
 
 bool gs_forked(void)
@@ -26,31 +28,81 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static void *stay(void *entered)
+static bool elsewhere(void)
 {
-    atomic_store((atomic_bool *)entered, gs_threads_enter());
+    return false;
+}
+
+const struct gs_above_process gs_above_process = {.compiles_elsewhere = elsewhere};
+
+static atomic_bool entered;
+
+static void *stay(void *unused)
+{
+    (void)unused;
+    atomic_store(&entered, gs_threads_enter());
     for (;;)
         pause();
     return NULL;
 }
 
-int main(void)
+/* As where a lock of the driver's is held by the thread that a signal's handler has interrupted. */
+static void *compile_stuck(void *unused)
 {
-    static atomic_bool entered;
-    if (!gs_threads_start("settle", NULL, stay, &entered))
-        return 1;
+    (void)unused;
+    atomic_store(&entered, gs_threads_build());
+    for (;;)
+        pause();
+    return NULL;
+}
+
+enum { COMPILES_S = 6 };
+
+static void *compile(void *unused)
+{
+    (void)unused;
+    atomic_store(&entered, gs_threads_build());
+    const double begin = now();
+    while (now() - begin < COMPILES_S)
+        ;
+    gs_threads_built();
+    return NULL;
+}
+
+/* The end of a process with that thread takes so many seconds. It ends with status 0 then. */
+static void end(const char *what, void *(*thread)(void *), double least, double most)
+{
+    if (!gs_threads_start("settle", NULL, thread, NULL))
+        _exit(1);
     while (!atomic_load(&entered))
         usleep(1000);
     const double begin = now();
     for (int i = 0; i < 3; i++)
         gs_threads_settle();
     const double took = now() - begin;
-    printf("three steps of the end waited for %.1f s\n", took);
-    if (took < 2 || took > 5)
-        return 1;
-    if (gs_threads_enter()) {
-        printf("a thread is let in after the end\n");
-        return 1;
-    }
-    return 0;
+    dprintf(1, "three steps of the end waited %.1f s for a thread that %s\n", took, what);
+    if (gs_threads_enter() || !gs_threads_build())
+        dprintf(1, "a thread is let in after the end, or the one that ends may not compile\n");
+    else
+        _exit(took < least || took > most);
+    _exit(1);
+}
+
+int main(void)
+{
+    static const struct {
+        const char *what;
+        void *(*thread)(void *);
+        double least, most;
+    } ends[] = {{"doesn't come back", stay, 2, 5},
+                {"compiles and is stuck", compile_stuck, 2, 8},
+                {"compiles", compile, COMPILES_S - 1, 3 * COMPILES_S}};
+    enum { N = sizeof ends / sizeof *ends };
+    int status, failed = 0;
+    for (int i = 0; i < N; i++)
+        if (fork() == 0)
+            end(ends[i].what, ends[i].thread, ends[i].least, ends[i].most);
+    for (int i = 0; i < N; i++)
+        failed |= wait(&status) < 0 || status;
+    return failed;
 }

@@ -2,7 +2,8 @@
 /* leaving HOW [DEPTH]: ends while a program may be under compilation. `returns`: from main, after launches that are
  * worth more than one device; `fails`: the same by a function of libc that doesn't return, and calls no exit() that
  * could be seen; `exits`: exit() in a thread while another is in its first launch; `handler`: a signal's handler calls
- * exit() where a thread is in its first launch; `after`: a handler of exit() that was registered late launches and
+ * exit() where a thread is in its first launch; `builds`: returns from main while a thread builds one program after the
+ * other; `after`: a handler of exit() that was registered late launches and
  * reads. */
 #include <err.h>
 #include <pthread.h>
@@ -25,6 +26,21 @@ static void *one_launch(void *unused)
     launch(queue, kernel, N, 64, 0, NULL, NULL);
     for (;;)
         pause();
+    return NULL;
+}
+
+static void *builds(void *unused)
+{
+    (void)unused;
+    for (unsigned i = 0;; i++) {
+        char options[64];
+        snprintf(options, sizeof options, "-DDEPTH=%u", i);
+        cl_int err;
+        const char *text = source;
+        cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &err);
+        if (err || clBuildProgram(program, 1, &device, options, NULL, NULL) != CL_SUCCESS)
+            break;
+    }
     return NULL;
 }
 
@@ -72,6 +88,8 @@ int main(int argc, char **argv)
     show_buffer("launched", queue, mem, 0, N * 4);
     if (strcmp(how, "after") == 0)
         atexit(after);
+    if (strcmp(how, "builds") == 0 && pthread_create(&thread, NULL, builds, NULL) == 0)
+        usleep(100000);
     if (strcmp(how, "fails") == 0 && freopen("/dev/null", "w", stderr))
         errx(7, "%s", how);
     return 7;
