@@ -77,10 +77,10 @@ bool gs_choice_guesses(const struct gs_history *h)
     return !h->single.n && !h->balance.measured;
 }
 
-/* What one device takes; 0: not known. Once the parts' times are known it is no longer than all of them one after the
+/* Once the parts' times are known it is no longer than all of them one after the
  * other: what was measured on one device may be long ago, or of other arguments. Where the devices differ nobody knows
  * what another one's part would take here: that is only better than nothing. */
-static double single_of(const struct gs_history *h)
+double gs_choice_single_ns(const struct gs_history *h)
 {
     const double alone = (double)gs_measured_best(&h->single), parts = gs_balance_single_ns(&h->balance);
     if (alone > 0 && parts > 0 && !h->balance.unlike)
@@ -162,6 +162,7 @@ static bool one_device(struct gs_history *h, const char *reason)
 static const char not_known[] = "how long it takes isn't known yet";
 static const char too_short[] = "it is too short to gain";
 static const char faster[] = "one device is faster";
+static const char faster_together[] = "all that comes between two waits of the application is faster on one device";
 /* To plan a launch costs the host, most where it writes columns, and what is to be earned grows with the launches so
  * far. */
 static bool not_now(struct gs_history *h, const char *reason)
@@ -178,6 +179,12 @@ const char gs_choice_translating[] = "its translation is being made";
 bool gs_choice_is_later(const char *reason)
 {
     return reason == not_known || reason == not_earned || reason == opening || reason == gs_choice_translating;
+}
+
+/* Whatever would be gained by this launch alone. */
+static bool stays_together(const struct gs_history *h)
+{
+    return h->together.state != GS_STRETCH_FREE;
 }
 
 static void postpone_retry(struct gs_history *h)
@@ -230,13 +237,15 @@ static bool is_trying(const struct gs_history *h, double single)
 
 bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns)
 {
-    const double single = single_of(h);
+    const double single = gs_choice_single_ns(h);
     const char *reason = NULL;
     h->launches++;
     h->single_ns = single;
     h->split_ns = 0;
     if (single <= 0) {
         reason = not_known;
+    } else if (stays_together(h)) {
+        reason = faster_together;
     } else {
         const bool trying = is_trying(h, single);
         const struct gs_reads reads = gs_reads_of(h, m);
@@ -269,7 +278,7 @@ bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, 
 
 bool gs_choice_foresees(const struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns)
 {
-    const double single = single_of(h);
+    const double single = gs_choice_single_ns(h);
     const struct gs_reads reads = gs_reads_of(h, m);
     const double gain = single - hoped_of(h, m, single, n) + reads.gain;
     return single > 0 && !is_too_short(h, m, n, single, reads) && gain > 0 &&
@@ -311,7 +320,8 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
                            enum gs_link link)
 {
     const double gather = gs_move_ns(m, link, o->gather), scatter = gs_move_ns(m, link, o->scatter);
-    const double leave = gs_move_ns(m, link, o->leave), alone = single_of(h), more = gs_choice_more_launches(h);
+    const double leave = gs_move_ns(m, link, o->leave), alone = gs_choice_single_ns(h),
+                 more = gs_choice_more_launches(h);
     /* Who splits can't know it, and finds it out by leaving off once: else it never would. */
     const double gather_again = h->gather_again.known ? gs_min(gather, gs_move_ns(m, link, h->gather_again.move))
                                 : h->last_split       ? 0
@@ -385,8 +395,10 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
     *risk_ns = 0;
     learn_again(h, o);
     h->launches++;
-    if (single_of(h) <= 0)
+    if (gs_choice_single_ns(h) <= 0)
         return one_device(h, not_known);
+    if (stays_together(h))
+        return one_device(h, faster_together);
     const struct ways w = predict(h, m, o, o->link);
     const double left = gs_budget_left(b, now_ns);
     h->single_ns = w.single;
@@ -420,7 +432,7 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
 
 bool gs_choice_is_short(const struct gs_history *h, const struct gs_machine *m, unsigned n)
 {
-    const double known = h->single.n ? single_of(h) : (double)h->bound_ns;
+    const double known = h->single.n ? gs_choice_single_ns(h) : (double)h->bound_ns;
     return known > 0 && is_too_short(h, m, n, known, gs_reads_of(h, m));
 }
 

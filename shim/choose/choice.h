@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "shim/choose/balance.h"
+#include "shim/choose/stretch.h"
 
 enum { GS_MEASURED_KEPT = 5, GS_CHOICE_TRIES = 3 };
 
@@ -81,6 +82,7 @@ struct gs_history {
     struct gs_measured single; /* the kernel's time on one device */
     struct gs_measured split;  /* from a split's begin to its end, without what its transfers should have taken */
     struct gs_balance balance;
+    struct gs_together together;
     double guess_ns;               /* before anything is measured: one launch takes at least so long; 0: not known */
     double running_ns;             /* the first that is measured has been running for so long; 0: not known */
     uint64_t bound_ns;             /* one launch takes at most so long, by the host's clock; 0: not known */
@@ -108,6 +110,9 @@ void gs_history_init(struct gs_history *h);
 /* So many tries failed in the process before: the next one is allowed after a quarter of the launches that it would
  * have taken there. */
 void gs_choice_remember_failures(struct gs_history *h, unsigned failures);
+
+/* What one device takes; 0: not known. */
+double gs_choice_single_ns(const struct gs_history *h);
 
 /* How many more launches are to be expected: what the last run had; or as many as there were. */
 double gs_choice_more_launches(const struct gs_history *h);

@@ -64,7 +64,9 @@ bool gs_timing_runs(struct gs_timing *t);
 /* For how long the device has to do before a launch to come, by what is known of those on the queue. */
 uint64_t gs_timing_busy_ns(const struct gs_queue *q);
 
-/* A launch has been enqueued, or split, which is behind all before it on the queue. With the context's lock held. */
+/* A launch is about to be enqueued, or split, which is behind all before it on the queue; it has been. With the
+ * context's lock held. */
+void gs_timing_enqueues(struct gs_queue *q);
 void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split);
 
 /* It is worth one, but its program isn't translated yet: counts a launch on one device. Returns the reason. Meanwhile
@@ -123,9 +125,6 @@ bool gs_timing_split(struct gs_timing *t, unsigned *moves);
 
 /* Should this launch on one device be measured? */
 bool gs_timing_measures(struct gs_timing *t, uint64_t numbers);
-
-/* A launch on one device that isn't measured: before it is enqueued. With the context's lock held. */
-void gs_timing_sieve(struct gs_queue *q, struct gs_timing *t);
 
 /* When the commands of a split that is measured were enqueued, by the host's clock. */
 struct gs_asked {

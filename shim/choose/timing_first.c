@@ -147,16 +147,6 @@ bool gs_timing_runs(struct gs_timing *t)
     return t->h.asked && !t->h.single.n;
 }
 
-void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split)
-{
-    const uint64_t now_ns = gs_now_ns(), until_ns = atomic_load(&q->busy_until_ns);
-    pthread_mutex_lock(&gs_book.lock);
-    const double ns = split ? t->h.split_ns : t->h.single_ns;
-    pthread_mutex_unlock(&gs_book.lock);
-    if (ns > 0)
-        atomic_store(&q->busy_until_ns, (until_ns > now_ns ? until_ns : now_ns) + (uint64_t)ns);
-}
-
 void gs_timing_end(void)
 {
     struct gs_wanted none = {0};

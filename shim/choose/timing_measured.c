@@ -334,22 +334,41 @@ bool gs_timing_measures(struct gs_timing *t, uint64_t numbers)
            (gs_choice_wants_single(&t->h, &gs_book.machine, t->at->n, affordable) || gs_measured_wonders(t, numbers));
 }
 
-void gs_timing_sieve(struct gs_queue *q, struct gs_timing *t)
+void gs_timing_enqueues(struct gs_queue *q)
+{
+    if (!q->sieve.n)
+        q->sieve = (struct gs_sieve){.begin_ns = gs_now_ns()};
+}
+
+/* The launch is one of those that the next wait will tell of. */
+static void sieve(struct gs_queue *q, struct gs_timing *t, double single_ns, bool split)
 {
     struct gs_sieve *s = &q->sieve;
     unsigned i = 0;
-    if (!s->n)
-        s->begin_ns = gs_now_ns();
     while (i < s->n && s->seen[i].of != t)
         i++;
+    s->split |= split;
+    s->single_ns += single_ns;
+    s->unknown |= single_ns <= 0 || i == GS_SIEVED;
     if (i == GS_SIEVED)
         return;
     if (i == s->n) {
         s->seen[s->n++].of = t;
         s->seen[i].launches = 0;
     }
-    s->seen[i].launches++;
+    s->seen[i].launches += !split;
     atomic_store_explicit(&q->sieved, s->n, memory_order_relaxed);
+}
+
+void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split)
+{
+    const uint64_t now_ns = gs_now_ns(), until_ns = atomic_load(&q->busy_until_ns);
+    pthread_mutex_lock(&gs_book.lock);
+    const double ns = split ? t->h.split_ns : t->h.single_ns, single_ns = gs_choice_single_ns(&t->h);
+    pthread_mutex_unlock(&gs_book.lock);
+    if (ns > 0)
+        atomic_store(&q->busy_until_ns, (until_ns > now_ns ? until_ns : now_ns) + (uint64_t)ns);
+    sieve(q, t, single_ns, split);
 }
 
 struct gs_sieve gs_timing_before_wait(struct gs_queue *q)
@@ -372,8 +391,13 @@ void gs_timing_after_wait(const struct gs_sieve *before, cl_int err)
     const uint64_t all_ns = before->n ? gs_now_ns() - before->begin_ns : 0;
     struct gs_wanted wanted = {0};
     pthread_mutex_lock(&gs_book.lock);
-    for (unsigned i = 0; i < before->n && !err; i++)
-        gs_choice_learn_bound(&before->seen[i].of->h, all_ns, before->seen[i].launches);
+    for (unsigned i = 0; i < before->n && !err; i++) {
+        struct gs_history *h = &before->seen[i].of->h;
+        if (before->seen[i].launches)
+            gs_choice_learn_bound(h, all_ns, before->seen[i].launches);
+        if (!before->unknown)
+            gs_stretch_learn(&h->together, (double)all_ns, before->single_ns, before->split);
+    }
     gs_measured_look(&wanted);
     pthread_mutex_unlock(&gs_book.lock);
     gs_ahead_do(&wanted);

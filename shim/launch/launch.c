@@ -123,8 +123,6 @@ static cl_int launch_unsplit(struct gs_launching *l, const char *reason, cl_even
     gs_report_single(l->k->stats, reason);
     if (l->timing && gs_choice_is_later(reason))
         gs_report_later(l->k->stats);
-    if (l->timing && !measured)
-        gs_timing_sieve(l->cmd.q, l->timing);
     if (measured && l->by_units)
         return gs_launch_counted(l, event);
     return measured ? gs_launch_measured(l, event) : gs_launch_single(l, event);
@@ -278,8 +276,10 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
     const bool held_up = atomic_load(&l->cmd.ctx->user_events);
     if (!plan.reason)
         plan.reason = gs_context_given_up(l->cmd.ctx); /* since early_reason() looked */
-    if (l->timing)
+    if (l->timing) {
+        gs_timing_enqueues(l->cmd.q);
         gs_timing_reads(l->timing, bytes_to_read(l));
+    }
     if (!plan.reason && held_up)
         plan.reason = "a user event of the application has no status yet";
     if (!plan.reason && l->stays)

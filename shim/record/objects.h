@@ -98,13 +98,16 @@ static inline void gs_has_spread(struct gs_context *ctx)
 }
 
 /* What runs on a queue since it was last known to be empty: see shim/choose/timing.h. */
-enum { GS_SIEVED = 4 };
+enum { GS_SIEVED = 8 };
 struct gs_sieve {
-    uint64_t begin_ns; /* when the first of them was enqueued */
+    uint64_t begin_ns; /* before the first of them was enqueued */
+    double single_ns;  /* what one device takes for all of them */
+    bool unknown;      /* ... and for others, of which that isn't known */
+    bool split;        /* any of them was */
     unsigned n;
     struct {
         struct gs_timing *of;
-        unsigned launches;
+        unsigned launches; /* on one device */
     } seen[GS_SIEVED];
 };
 

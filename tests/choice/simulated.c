@@ -108,6 +108,74 @@ static bool launch(struct world *w, struct kernel *k)
     return split;
 }
 
+/* Three kernels in turn, each of which gains by its own split, and a wait after each turn: what a split costs besides,
+ * where nobody looks. */
+static double turns(struct world *w, struct kernel *k, int n, double hidden_ns, double host_ns)
+{
+    const double begin = w->now;
+    for (int i = 0; i < n; i++) {
+        double from = w->now, single_ns = 0;
+        bool split = false, known = true;
+        for (int j = 0; j < 3; j++) {
+            const bool now = launch(w, &k[j]);
+            w->now += now ? hidden_ns : 0;
+            split |= now;
+            single_ns += gs_choice_single_ns(&k[j].h);
+            known = known && gs_choice_single_ns(&k[j].h) > 0;
+        }
+        w->now += host_ns;
+        w->plain += host_ns;
+        for (int j = 0; j < 3 && known; j++)
+            gs_stretch_learn(&k[j].h.together, w->now - from, single_ns, split);
+    }
+    return w->now - begin;
+}
+
+static void splits_that_lose_together_are_left(void **state)
+{
+    (void)state;
+    for (int noise = 0; noise < 2; noise++) {
+        struct world w;
+        begin(&w, 1 << 20);
+        w.noise = noise * 0.2;
+        w.believed.split_ns = w.real.split_ns = 4e4;
+        struct kernel k[3] = {kernel_of(3e5, 1e5, 4096), kernel_of(26e4, 9e4, 4096), kernel_of(3e5, 1e5, 4096)};
+        turns(&w, k, 100, 4e5, 0); /* it learns */
+        const double plain = w.plain, took = turns(&w, k, 4000, 4e5, 0);
+        printf("%.0f ms, plain %.0f\n", took / 1e6, (w.plain - plain) / 1e6);
+        assert_true(k[0].splits >= 8); /* it was tempted */
+        assert_true(took < (1.03 + w.noise / 2) * (w.plain - plain));
+    }
+}
+
+static void splits_that_gain_together_stay(void **state)
+{
+    (void)state;
+    struct world w;
+    begin(&w, 1 << 20);
+    w.believed.split_ns = w.real.split_ns = 4e4;
+    struct kernel k[3] = {kernel_of(3e5, 1e5, 4096), kernel_of(26e4, 9e4, 4096), kernel_of(3e5, 1e5, 4096)};
+    turns(&w, k, 2000, 0, 2e6); /* the host takes more than the device: more than one device's kernels do */
+    printf("%u splits of 2000\n", k[0].splits);
+    assert_true(k[0].splits > 1900);
+    assert_true(w.now < w.plain);
+}
+
+static void what_has_come_to_gain_is_split_again(void **state)
+{
+    (void)state;
+    struct world w;
+    begin(&w, 1 << 20);
+    w.believed.split_ns = w.real.split_ns = 4e4;
+    struct kernel k[3] = {kernel_of(3e5, 1e5, 4096), kernel_of(26e4, 9e4, 4096), kernel_of(3e5, 1e5, 4096)};
+    turns(&w, k, 500, 4e5, 0);
+    assert_int_equal(k[0].h.together.state, GS_STRETCH_LEFT);
+    turns(&w, k, 2000, 0, 0);
+    const unsigned before = k[0].splits;
+    turns(&w, k, 100, 0, 0);
+    assert_int_equal(k[0].splits, before + 100);
+}
+
 static void short_kernels_are_never_split(void **state)
 {
     (void)state;
@@ -747,6 +815,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_bound_spares_the_measurement),
         cmocka_unit_test(what_will_pay_is_foreseen),
         cmocka_unit_test(the_fast_link_is_foreseen),
+        cmocka_unit_test(splits_that_lose_together_are_left),
+        cmocka_unit_test(splits_that_gain_together_stay),
+        cmocka_unit_test(what_has_come_to_gain_is_split_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

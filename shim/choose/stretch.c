@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/choose/stretch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ENOUGH = 4, /* stretches on one device */
+    AGAIN = 64, /* stretches; four times as many after each question */
+    MOST_LEFT = 6,
+};
+
+/* One device takes no less than its kernels do: splits that take no more lose nothing. */
+static const double suspicious = 1.03, worse = 1.02;
+
+static void add(struct gs_stretches *s, double times)
+{
+    s->times[s->n % GS_STRETCHES_KEPT] = times;
+    s->n = s->n + 1 < 2 * GS_STRETCHES_KEPT ? s->n + 1 : GS_STRETCHES_KEPT;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* One that something has disturbed says nothing. */
+static double median(const struct gs_stretches *s)
+{
+    double sorted[GS_STRETCHES_KEPT];
+    const unsigned n = s->n < GS_STRETCHES_KEPT ? s->n : GS_STRETCHES_KEPT;
+    memcpy(sorted, s->times, sizeof sorted);
+    qsort(sorted, n, sizeof *sorted, compare);
+    return sorted[n / 2];
+}
+
+static void ask(struct gs_together *g)
+{
+    g->state = GS_STRETCH_ASKED;
+    g->one.n = 0;
+}
+
+static void judge(struct gs_together *g)
+{
+    g->state = median(&g->split) > worse * median(&g->one) ? GS_STRETCH_LEFT : GS_STRETCH_FREE;
+    g->until = g->n + ((uint64_t)AGAIN << 2 * g->left);
+    g->left += g->left < MOST_LEFT;
+    g->split.n = 0;
+}
+
+void gs_stretch_learn(struct gs_together *g, double all_ns, double single_ns, bool split)
+{
+    const bool same = split == g->last_split;
+    g->n++;
+    g->last_split = split;
+    if (g->state == GS_STRETCH_LEFT && g->n >= g->until)
+        g->state = GS_STRETCH_FREE;
+    if (!same) /* bytes had to go there, or home */
+        return;
+    add(split ? &g->split : &g->one, all_ns / single_ns);
+    if (g->state == GS_STRETCH_ASKED && g->one.n >= ENOUGH)
+        judge(g);
+    else if (g->state == GS_STRETCH_FREE && split && g->split.n >= GS_STRETCHES_KEPT && g->n >= g->until &&
+             median(&g->split) > suspicious)
+        ask(g);
+}

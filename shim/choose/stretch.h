@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* What comes between two waits of the application's, taken together. A split may gain by what it takes itself and lose
+ * by what lies between it and its neighbours: the host's work, the other devices' queues, and the bytes that keep the
+ * next kernel where they are, since one device would have to bring them home first. So a kernel whose launches are
+ * split has what a whole stretch took compared with what one device takes for it, and that with stretches that went on
+ * one device: docs/choice.md. Pure: the owner locks. */
+#ifndef GS_SHIM_CHOOSE_STRETCH_H
+#define GS_SHIM_CHOOSE_STRETCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { GS_STRETCHES_KEPT = 8 };
+
+/* The last few, each by how many times as long it took as its kernels do on one device. */
+struct gs_stretches {
+    unsigned n; /* so far */
+    double times[GS_STRETCHES_KEPT];
+};
+
+enum gs_stretch_state {
+    GS_STRETCH_FREE,  /* each launch is chosen for by itself */
+    GS_STRETCH_ASKED, /* on one device, to see what that takes */
+    GS_STRETCH_LEFT,  /* on one device, which took less */
+};
+
+/* Of one kernel at one size. All zeros: nothing is known. */
+struct gs_together {
+    enum gs_stretch_state state;
+    struct gs_stretches one, split;
+    uint64_t n, until; /* stretches so far; how many there must have been before it is asked again, or tried again */
+    unsigned left;     /* how often it has been asked */
+    bool last_split;
+};
+
+/* A stretch in which launches of it were: it took all_ns, where its kernels take single_ns on one device. `split`: any
+ * of its launches was. Times in ns, above 0. */
+void gs_stretch_learn(struct gs_together *g, double all_ns, double single_ns, bool split);
+
+#endif
