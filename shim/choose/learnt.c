@@ -10,7 +10,7 @@
 #include "common/hash.h"
 
 /* Numbers are whole: an application's locale may write fractions with a comma. */
-static const char head[] = "gpusparc-learnt 11\n";
+static const char head[] = "gpusparc-learnt 12\n";
 static const unsigned most_moves = 1000;
 static const double cut_unit = 1e9, rate_unit = 1e6, link_unit = 1e6, speed_unit = 1e6;
 
@@ -58,7 +58,8 @@ int gs_learnt_add(struct gs_learnt *l, const struct gs_learnt_kernel *k)
 bool gs_learnt_worth(const struct gs_learnt_kernel *k, const struct gs_machine *m)
 {
     const uint64_t single = gs_measured_best(&k->h.single), known = single ? single : k->h.bound_ns;
-    return k->h.split.n || k->h.failures || k->h.balance.n || (double)known >= gs_least_worth_ns(m, k->n);
+    return k->h.split.n || k->h.failures || k->h.together.owed_ns > 0 || k->h.balance.n ||
+           (double)known >= gs_least_worth_ns(m, k->n);
 }
 
 static int64_t whole(double x)
@@ -81,7 +82,8 @@ static void print_kernel(FILE *f, const struct gs_learnt_kernel *k)
             gs_measured_best(&h->single), gs_choice_split_known(h) ? gs_measured_best(&h->split) : 0);
     print_again(f, &h->scatter_again);
     print_again(f, &h->gather_again);
-    fprintf(f, " %" PRId64 " %u", h->return_rate < 0 ? -1 : whole(h->return_rate * rate_unit), h->failures);
+    fprintf(f, " %" PRId64 " %u %" PRId64, h->return_rate < 0 ? -1 : whole(h->return_rate * rate_unit), h->failures,
+            whole(h->together.owed_ns));
     fprintf(f, " %u %d %u %u %u", h->balance.moves < most_moves ? h->balance.moves : most_moves, h->balance.settled,
             h->balance.rest, h->balance.dim, h->balance.n);
     for (unsigned p = 0; p < h->balance.n; p++)
@@ -203,6 +205,7 @@ static bool parse_kernel(const char *line, struct gs_learnt_kernel *k)
     const int64_t rate = number(&c, 10, -1, (int64_t)rate_unit);
     h->return_rate = rate < 0 ? -1 : (double)rate / rate_unit;
     gs_choice_remember_failures(h, (unsigned)number(&c, 10, 0, 1000));
+    gs_stretch_remember(&h->together, (double)number(&c, 10, 0, INT64_MAX));
     parse_balance(&c, &h->balance);
     if (c.bad || *c.at != ' ' || strlen(c.at + 1) >= sizeof k->name || !c.at[1])
         return false;

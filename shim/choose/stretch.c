@@ -6,12 +6,14 @@
 
 enum {
     ENOUGH = 4, /* stretches on one device */
-    AGAIN = 64, /* stretches; four times as many after each question */
-    MOST_LEFT = 6,
+    AGAIN = 64, /* stretches; four times as many after each question in vain */
+    MOST_ASKED = 6,
 };
 
 /* One device takes no less than its kernels do: splits that take no more lose nothing. */
 static const double suspicious = 1.03, worse = 1.02;
+/* What splits have lost is a fiftieth of what is to run before they are tried again. */
+static const double lost_share = 0.02;
 
 static void add(struct gs_stretches *s, double times)
 {
@@ -43,10 +45,29 @@ static void ask(struct gs_together *g)
 
 static void judge(struct gs_together *g)
 {
-    g->state = median(&g->split) > worse * median(&g->one) ? GS_STRETCH_LEFT : GS_STRETCH_FREE;
-    g->until = g->n + ((uint64_t)AGAIN << 2 * g->left);
-    g->left += g->left < MOST_LEFT;
+    if (median(&g->split) > worse * median(&g->one)) {
+        g->state = GS_STRETCH_LEFT;
+        g->owed_ns = g->lost_ns / lost_share;
+    } else {
+        g->state = GS_STRETCH_FREE;
+        g->until = g->n + ((uint64_t)AGAIN << 2 * g->asked);
+        g->asked += g->asked < MOST_ASKED;
+    }
     g->split.n = 0;
+    g->lost_ns = 0;
+}
+
+/* Also by what comes before and after them. */
+static void count_loss(struct gs_together *g, double all_ns, double single_ns)
+{
+    const double lost_ns = g->lost_ns + all_ns - single_ns * (g->one.n ? median(&g->one) : 1);
+    g->lost_ns = lost_ns > 0 ? lost_ns : 0;
+}
+
+void gs_stretch_remember(struct gs_together *g, double owed_ns)
+{
+    g->owed_ns = owed_ns;
+    g->state = owed_ns > 0 ? GS_STRETCH_LEFT : GS_STRETCH_FREE;
 }
 
 void gs_stretch_learn(struct gs_together *g, double all_ns, double single_ns, bool split)
@@ -54,8 +75,10 @@ void gs_stretch_learn(struct gs_together *g, double all_ns, double single_ns, bo
     const bool same = split == g->last_split;
     g->n++;
     g->last_split = split;
-    if (g->state == GS_STRETCH_LEFT && g->n >= g->until)
-        g->state = GS_STRETCH_FREE;
+    if (split || !same)
+        count_loss(g, all_ns, single_ns);
+    if (g->state == GS_STRETCH_LEFT && (g->owed_ns -= all_ns) <= 0)
+        gs_stretch_remember(g, 0);
     if (!same) /* bytes had to go there, or home */
         return;
     add(split ? &g->split : &g->one, all_ns / single_ns);

@@ -148,6 +148,31 @@ static void splits_that_lose_together_are_left(void **state)
     }
 }
 
+/* It loses no more than a fiftieth there. */
+static void the_next_process_stays_on_one_device(void **state)
+{
+    (void)state;
+    struct world w;
+    begin(&w, 1 << 20);
+    w.believed.split_ns = w.real.split_ns = 4e4;
+    struct kernel k[3] = {kernel_of(3e5, 1e5, 4096), kernel_of(26e4, 9e4, 4096), kernel_of(3e5, 1e5, 4096)};
+    for (int j = 0; j < 3; j++)
+        k[j].ample = true;
+    turns(&w, k, 100, 4e5, 0);
+    for (int process = 0; process < 4; process++) {
+        for (int j = 0; j < 3; j++) {
+            const double owed = k[j].h.together.owed_ns;
+            assert_true(owed > 0);
+            k[j].h.together = (struct gs_together){0};
+            gs_stretch_remember(&k[j].h.together, owed);
+            k[j].h.last_split = k[j].h.ever = k[j].h.split_before = false;
+        }
+        w.away = false;
+        const double plain = w.plain, took = turns(&w, k, 500, 4e5, 0);
+        assert_true(took < 1.03 * (w.plain - plain));
+    }
+}
+
 static void splits_that_gain_together_stay(void **state)
 {
     (void)state;
@@ -168,7 +193,9 @@ static void what_has_come_to_gain_is_split_again(void **state)
     begin(&w, 1 << 20);
     w.believed.split_ns = w.real.split_ns = 4e4;
     struct kernel k[3] = {kernel_of(3e5, 1e5, 4096), kernel_of(26e4, 9e4, 4096), kernel_of(3e5, 1e5, 4096)};
-    turns(&w, k, 500, 4e5, 0);
+    for (int j = 0; j < 3; j++)
+        k[j].ample = true;
+    turns(&w, k, 100, 4e5, 0);
     assert_int_equal(k[0].h.together.state, GS_STRETCH_LEFT);
     turns(&w, k, 2000, 0, 0);
     const unsigned before = k[0].splits;
@@ -816,6 +843,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_will_pay_is_foreseen),
         cmocka_unit_test(the_fast_link_is_foreseen),
         cmocka_unit_test(splits_that_lose_together_are_left),
+        cmocka_unit_test(the_next_process_stays_on_one_device),
         cmocka_unit_test(splits_that_gain_together_stay),
         cmocka_unit_test(what_has_come_to_gain_is_split_again),
     };
