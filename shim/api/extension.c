@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where else an application gets function addresses from: clGetExtensionFunctionAddress*, and the loader's layers. */
 #include "shim/api/api.h"
+#include "shim/record/reasons.h"
 
 /* All of our functions under their names. */
 static const struct {
@@ -64,7 +65,7 @@ static void *CL_API_CALL create_commands(cl_uint n, const cl_command_queue *queu
     for (cl_uint i = 0; queues && i < n; i++) {
         struct gs_queue *q = gs_find(GS_QUEUE, queues[i]);
         if (q && !gs_context_given_up(q->o.ctx))
-            gs_give_up_context(q->o.ctx, "the application uses command buffers in this context");
+            gs_give_up_context(q->o.ctx, GS_R_COMMAND_BUFFERS);
     }
     return real(n, queues, properties, err);
 }
@@ -87,7 +88,7 @@ static cl_int set_pointer(enum by_extension which, cl_kernel kernel, cl_uint i, 
     memcpy(&real, &theirs, sizeof real);
     struct gs_kernel *k = gs_find(GS_KERNEL, kernel);
     if (k && !gs_context_given_up(k->o.ctx))
-        gs_give_up_context(k->o.ctx, "the application sets arguments by an extension in this context");
+        gs_give_up_context(k->o.ctx, GS_R_POINTER_BY_EXTENSION);
     return real(kernel, i, address);
 }
 static cl_int CL_API_CALL set_pointer_intel(cl_kernel kernel, cl_uint i, const void *address)
@@ -123,7 +124,7 @@ static void *watched(void *theirs, const char *name)
             continue;
         if (atomic_compare_exchange_strong(&theirs_of[i], &known, theirs) || known == theirs)
             return as_pointer(by_extension[i].function);
-        gs_give_up("two platforms have an extension that reaches past gpusparc");
+        gs_give_up(GS_R_TWO_PLATFORMS);
     }
     return NULL;
 }
@@ -135,7 +136,7 @@ static void *replace(void *theirs, const char *name)
     if (theirs && !ours)
         ours = watched(theirs, name);
     if (theirs && !ours && strncmp(name, "clSetKernelArg", 14) == 0)
-        gs_give_up("the application has asked for an extension's way to set arguments, which isn't known");
+        gs_give_up(GS_R_UNKNOWN_ARGUMENTS);
     return ours ? ours : theirs;
 }
 

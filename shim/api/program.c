@@ -12,6 +12,7 @@
 
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
+#include "shim/record/reasons.h"
 
 /* NULL: there is no program, it is none of ours, or no memory. */
 static struct gs_program *track(cl_context context, cl_program handle, const char *refusal)
@@ -31,7 +32,7 @@ struct gs_program *gs_program_of_unknown(cl_program handle)
 {
     cl_context context = NULL;
     gs_real()->clGetProgramInfo(handle, CL_PROGRAM_CONTEXT, sizeof context, &context, NULL);
-    struct gs_program *p = track(context, handle, "its program was made by an extension that gpusparc doesn't know");
+    struct gs_program *p = track(context, handle, GS_R_BY_EXTENSION);
     if (p)
         gs_program_made_of(p, NULL, 0);
     return p;
@@ -58,17 +59,16 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithSource(cl_context context
                                                               const size_t *lengths, cl_int *errcode_ret)
 {
     cl_program handle = gs_real()->clCreateProgramWithSource(context, count, strings, lengths, errcode_ret);
-    struct gs_program *p = track(context, handle, "it was not built");
+    struct gs_program *p = track(context, handle, GS_R_NOT_BUILT);
     if (p) {
         p->source = join(count, strings, lengths);
         if (!p->source)
-            p->refusal = "there was no memory for its source";
+            p->refusal = GS_R_NO_SOURCE_MEMORY;
     }
     return handle;
 }
 
-static const char foreign_binary[] = "its program was made from a binary that wasn't made under gpusparc (if the "
-                                     "application keeps it in a cache: emptying that once lets it be split)";
+static const char foreign_binary[] = GS_R_FOREIGN_BINARY;
 
 CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context, cl_uint num_devices,
                                                               const cl_device_id *device_list, const size_t *lengths,
@@ -94,7 +94,7 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context
     }
     cl_program handle =
         gs_real()->clCreateProgramWithBuiltInKernels(context, num_devices, device_list, kernel_names, errcode_ret);
-    struct gs_program *p = track(context, handle, "its kernel is built into the device");
+    struct gs_program *p = track(context, handle, GS_R_BUILT_IN);
     if (p)
         gs_program_made_of(p, kernel_names, strlen(kernel_names));
     return handle;
@@ -108,7 +108,7 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, co
         return NULL;
     }
     cl_program handle = gs_real()->clCreateProgramWithIL(context, il, length, errcode_ret);
-    struct gs_program *p = track(context, handle, "its program was made from an intermediate language");
+    struct gs_program *p = track(context, handle, GS_R_INTERMEDIATE);
     if (p)
         gs_program_made_of(p, il, length);
     return handle;
@@ -137,7 +137,7 @@ static bool has_kernels(const struct gs_program *p)
     return atomic_load(&p->kernels) > 0;
 }
 
-static const char built_under_kernels[] = "its program was built again while it had kernels";
+static const char built_under_kernels[] = GS_R_BUILT_AGAIN;
 
 CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_devices, const cl_device_id *device_list,
                                                const char *options,
@@ -153,7 +153,7 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_d
         forget_translation(p);
         if (!p->from_binary)
             p->options = strdup(options ? options : "");
-        p->refusal = p->options || p->linked ? NULL : "there was no memory for its options";
+        p->refusal = p->options || p->linked ? NULL : GS_R_NO_OPTIONS_MEMORY;
     }
     /* No list means every device of the context, of which the application knows one. */
     const bool all = !num_devices && !device_list;
@@ -227,7 +227,7 @@ CL_API_ENTRY cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint num
     if (p->source && !p->from_binary && !busy && (!num_input_headers || (input_headers && header_include_names))) {
         forget_translation(p);
         p->compiled = true;
-        p->refusal = "it was compiled but not linked";
+        p->refusal = GS_R_NOT_LINKED;
         if (keep_unit(p, options, num_input_headers, input_headers, header_include_names) < 0)
             gs_program_forget_units(p);
     }
@@ -250,7 +250,7 @@ static void keep_inputs(struct gs_program *p, cl_uint n, const cl_program *input
     for (cl_uint i = 0; i < n; i++) {
         const struct gs_program *in = gs_find(GS_PROGRAM, inputs[i]);
         if (!in || !in->n_units) {
-            p->refusal = "a program that it is linked from was not compiled from source";
+            p->refusal = GS_R_LINKED_FROM_BINARY;
             return;
         }
         units += in->n_units;
@@ -262,13 +262,13 @@ static void keep_inputs(struct gs_program *p, cl_uint n, const cl_program *input
             const struct gs_translate_unit_copy *u = &in->units[k];
             if (copy_unit(&p->units[p->n_units++], u->source, u->options, u->n_headers,
                           (const char *const *)u->header_names, (const char *const *)u->header_texts) < 0) {
-                p->refusal = "there was no memory for its source";
+                p->refusal = GS_R_NO_SOURCE_MEMORY;
                 return;
             }
         }
     }
     if (!p->units)
-        p->refusal = "there was no memory for its source";
+        p->refusal = GS_R_NO_SOURCE_MEMORY;
 }
 
 CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint num_devices,
@@ -301,7 +301,7 @@ CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint nu
             p->compiled = true;
         keep_inputs(p, num_input_programs, input_programs);
         if (!p->link_options)
-            p->refusal = "there was no memory for its options";
+            p->refusal = GS_R_NO_OPTIONS_MEMORY;
         if (p->refusal)
             gs_program_made_of(p, NULL, 0);
         gs_dump_built(p, CL_SUCCESS);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/choose/choice_costs.h"
+#include "shim/record/reasons.h"
 
 #include <string.h>
 
@@ -159,10 +160,10 @@ static bool one_device(struct gs_history *h, const char *reason)
     return false;
 }
 
-static const char not_known[] = "how long it takes isn't known yet";
-static const char too_short[] = "it is too short to gain";
-static const char faster[] = "one device is faster";
-static const char faster_together[] = "all that comes between two waits of the application is faster on one device";
+static const char not_known[] = GS_R_NOT_KNOWN;
+static const char too_short[] = GS_R_TOO_SHORT;
+static const char faster[] = GS_R_FASTER;
+static const char faster_together[] = GS_R_FASTER_TOGETHER;
 /* To plan a launch costs the host, most where it writes columns, and what is to be earned grows with the launches so
  * far. */
 static bool not_now(struct gs_history *h, const char *reason)
@@ -172,9 +173,9 @@ static bool not_now(struct gs_history *h, const char *reason)
     return one_device(h, reason);
 }
 
-static const char opening[] = "the way between the devices is being opened";
-static const char not_earned[] = "what a split costs at first isn't earned yet";
-const char gs_choice_translating[] = "its translation is being made";
+static const char opening[] = GS_R_OPENING;
+static const char not_earned[] = GS_R_NOT_EARNED;
+const char gs_choice_translating[] = GS_R_TRANSLATING;
 
 bool gs_choice_is_later(const char *reason)
 {

@@ -18,6 +18,7 @@
 #include "shim/schedule/client.h"
 #include "shim/choose/timing.h"
 #include "shim/process/clock.h"
+#include "shim/record/reasons.h"
 
 enum {
     IN_A_ROW = 3,
@@ -30,8 +31,7 @@ enum {
     LINE_BYTES = 128,
 };
 
-static const char file[] = "vain-1",
-                  of_a_row[] = "the last three processes of this command ended soon and split nothing";
+static const char file[] = "vain-1", of_a_row[] = GS_R_SHORT_RUNS;
 
 /* What is known of one command. */
 struct past {

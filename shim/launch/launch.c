@@ -26,6 +26,7 @@
 #include "shim/choose/short_runs.h"
 #include "shim/launch/verify.h"
 #include "shim/launch/whole.h"
+#include "shim/record/reasons.h"
 
 /* The driver says what is wrong with these; we only see to it that we don't touch what isn't there. */
 static bool well_formed(const struct gs_launching *l)
@@ -62,29 +63,29 @@ static bool is_tiny(const struct gs_launching *l)
     return true;
 }
 
-static const char others_too_slow[] = "on the other devices a part of it takes longer than all of it on the first";
+static const char others_too_slow[] = GS_R_OTHERS_SLOW;
 
 /* Why the launch isn't split, before anything is known of its arguments; NULL: it may be. */
 static const char *early_reason(struct gs_launching *l)
 {
     const char *reason = NULL;
     if (l->cmd.ctx->n == 1)
-        return gs_short_runs_reason() ? gs_short_runs_reason() : "there is one device";
+        return gs_short_runs_reason() ? gs_short_runs_reason() : GS_R_ONE_DEVICE;
     if (gs_context_given_up(l->cmd.ctx))
         return gs_context_given_up(l->cmd.ctx);
     if (!well_formed(l))
-        return "the driver refuses it";
+        return GS_R_REFUSED;
     if (l->k->svm_info)
-        return "it uses shared virtual memory";
+        return GS_R_SVM;
     if (!gs_settings_choose(gs_settings(), l->k->name)) {
         atomic_store(&l->k->unsplittable, true);
-        return "--only or --not leaves it on one device";
+        return GS_R_NOT_CHOSEN;
     }
     if (l->job.n == 1)
-        return "the daemon gives it one GPU";
+        return GS_R_ONE_GRANTED;
     if (l->job.told && gs_settings()->mode == GS_MODE_AUTO &&
         (!gs_launch_is_long(l) || gs_parts_are_short(l->size, l->job.n)))
-        return "it is one unit of the daemon's";
+        return GS_R_ONE_UNIT;
     if (!l->job.told)
         l->cuts = gs_timing_of(l->k, l->size, &l->numbers);
     l->timing = gs_settings()->mode == GS_MODE_AUTO ? l->cuts : NULL;
@@ -103,7 +104,7 @@ static const char *early_reason(struct gs_launching *l)
     }
     /* As long as nothing is elsewhere than at home, nobody needs to know what it only reads. */
     if (!l->timing && is_tiny(l) && !atomic_load(&l->cmd.ctx->spread))
-        return GS_TOO_FEW_GROUPS;
+        return GS_R_FEW_GROUPS;
     l->stays = l->cuts && !l->timing && !l->by_units && gs_timing_stays(l->cuts, l->job.n);
     if (l->stays && !atomic_load(&l->cmd.ctx->spread))
         return others_too_slow;
@@ -159,12 +160,11 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
     if (cached)
         *plan = *cached;
     else
-        plan->reason = "there was no memory to plan it";
+        plan->reason = GS_R_NO_MEMORY;
     if (!plan->reason && l->job.place[l->job.n - 1] != l->job.n - 1 && combines(plan))
-        plan->reason = "its parts' writes are put together from the first device on, which the daemon doesn't give it";
+        plan->reason = GS_R_NO_HOME;
     if (!plan->reason && gs_is_disturbed(plan))
-        plan->reason =
-            "another thread's call is reading or writing a memory object in which its parts are put together";
+        plan->reason = GS_R_DISTURBED;
 }
 
 /* Looks at what buffers hold, where that may spare a split launch transfers, and plans it again. Under a daemon's
@@ -195,7 +195,7 @@ static void try(struct gs_launching *l, struct gs_plan *plan)
         if (l->mems[i] && l->mems[i]->root->base)
             return; /* the parts would share it: there are no copies to try anything on */
     if (l->by_units)
-        plan->reason = "it could be split only on trial, which isn't done by the daemon's units";
+        plan->reason = GS_R_TRIAL_BY_UNITS;
     else
         plan->reason = gs_speculation_forbidden(l->k);
     l->may_try = !plan->reason;
@@ -222,10 +222,10 @@ static void choose(struct gs_launching *l, struct gs_plan *plan)
     if (plan->reason)
         gs_timing_refused(l->timing);
     else if (gs_forecast(&l->trial, l->cuts, plan) < 0)
-        plan->reason = "there was no memory to plan it";
+        plan->reason = GS_R_NO_MEMORY;
     else if (gs_timing_choose(l->timing, l->numbers, l->cmd.ctx, &l->trial, &plan->reason) &&
              look_at_contents(l, plan) && !plan->reason && gs_forecast(&l->trial, l->cuts, plan) < 0)
-        plan->reason = "there was no memory to plan it";
+        plan->reason = GS_R_NO_MEMORY;
 }
 
 /* Multi mode, between devices that differ: what the launch moves is looked at only where it is to be measured. */
@@ -281,11 +281,11 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
         gs_timing_reads(l->timing, bytes_to_read(l));
     }
     if (!plan.reason && held_up)
-        plan.reason = "a user event of the application has no status yet";
+        plan.reason = GS_R_USER_EVENT;
     if (!plan.reason && l->stays)
         plan.reason = others_too_slow;
     if (!plan.reason && gs_in_callback())
-        plan.reason = "it comes within a callback, where no queues may be made for its parts";
+        plan.reason = GS_R_IN_CALLBACK;
     if (!plan.reason) {
         gs_launch_geometry(l, l->summary->reqd);
         if (l->timing)
@@ -309,7 +309,7 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
         if (went)
             gs_report_split(l->k->stats, n_parts, dim);
         else
-            plan.reason = "a device refused its part";
+            plan.reason = GS_R_PART_REFUSED;
     }
     if (!went && l->of_units && l->job.place[0] != 0 && !held_up)
         went = launch_elsewhere(l, plan.reason, event, &err);

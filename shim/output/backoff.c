@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/output/backoff.h"
+#include "shim/record/reasons.h"
 
 #include <stddef.h>
 
@@ -9,10 +10,10 @@ const char *gs_backoff_forbids(struct gs_backoff *c)
 {
     if (c->pause) {
         c->pause--;
-        return "it could be split only on trial, and the last trials were in vain";
+        return GS_R_TRIAL_VAIN;
     }
     if (c->open > c->good || c->open == MOST_OPEN)
-        return "it could be split only on trial, and how the last one ends isn't known yet";
+        return GS_R_TRIAL_OPEN;
     return NULL;
 }
 

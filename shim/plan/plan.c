@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "shim/plan/reducible.h"
+#include "shim/record/reasons.h"
 
 /* A NULL local size leaves the driver to choose; parts of whole multiples of this leave it a good choice. */
 enum { NULL_LOCAL_GRAIN = 256 };
@@ -177,36 +178,35 @@ static const char *refusal(const struct gs_plan_input *in)
     if (k->refusal && !gs_plan_is_trial(in))
         return k->refusal;
     if (gs_translation_reorders(k, in->relaxed) && !in->may_reorder)
-        return "its options or pragmas let the compiler reorder, and parts take another text, which may change bits; "
-               "--allow reorder permits it";
+        return GS_R_REORDERS;
     if (in->null_local && k->uses_group)
-        return "the local size is NULL and the kernel's result may depend on it";
+        return GS_R_LOCAL_SIZE;
     for (uint32_t i = 0; i < k->n_args; i++) {
         const struct gs_arg_summary *a = &k->args[i];
         const struct gs_mem *m = in->mems[i];
         if (a->kind == GS_ARG_OTHER)
-            return "it takes a pipe, a queue or an event";
+            return GS_R_NO_OBJECT;
         if (in->args[i].is_svm)
-            return "it takes a shared virtual memory pointer";
+            return GS_R_SVM_POINTER;
         if (!m && (in->args[i].is_mem || (is_object(a->kind) && points_somewhere(&in->args[i]))))
-            return "it takes a memory object that gpusparc doesn't know";
+            return GS_R_UNKNOWN_OBJECT;
         if (m && (m->home_only || m->root->home_only))
-            return "a memory object can't be replicated";
+            return GS_R_NO_REPLICA;
         if (m && m->root->is_svm && !m->root->base)
-            return "a memory object lies in shared virtual memory";
+            return GS_R_SVM_OBJECT;
         if (m && m->root->write_mappings && !m->root->base)
-            return "a memory object is mapped for writing";
+            return GS_R_MAPPED;
         if (m && gs_plan_is_trial(in) && a->may_write && (m->root->is_image || m->is_image))
-            return "it could be split only on trial, and what it writes to an image isn't kept for that";
+            return GS_R_TRIAL_IMAGE;
         if (m && gs_plan_is_trial(in) && m->root->base)
             return k->refusal; /* there are no copies of it that the parts could work on */
         if (m && a->escapes)
-            return "the address of an argument is stored or used as a number";
+            return GS_R_ESCAPES;
         if (m && gs_arg_reorders(a) && !in->may_reorder && in->n_parts > 1)
-            return "a split changes the order of its floating-point atomics, and so bits; --allow reorder permits it";
+            return GS_R_REORDERS_SUMS;
         if (m && a->atomic != GS_ATOMIC_NONE && !gs_reducible(a) && !m->root->base && in->n_parts > 1 &&
             !gs_plan_is_trial(in))
-            return "it uses atomics on global memory that are no reduction";
+            return GS_R_ATOMICS;
     }
     return NULL;
 }
@@ -347,7 +347,7 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
         if (!err && one.leaves) {
             gs_plan_free(&one);
             gs_plan_free(&best);
-            plan->reason = "it writes behind the end of a buffer";
+            plan->reason = GS_R_BEYOND_END;
             return 0;
         }
         const bool clashing = !err && clashes(&one);
@@ -368,11 +368,7 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
         return err;
     }
     if (!best.n_parts) {
-        plan->reason = clash  ? "its atomics and other accesses meet in the same bytes"
-                       : race ? "a part may read what another writes, and one device's order of work-groups decides; "
-                                "--allow race permits it"
-                       : too_far ? "a part would begin at a work-item of 2^31 or more, which this driver gets wrong"
-                                 : GS_TOO_FEW_GROUPS;
+        plan->reason = clash ? GS_R_CLASH : race ? GS_R_RACE : too_far ? GS_R_TOO_FAR : GS_R_FEW_GROUPS;
         return 0;
     }
     if (leaves_out(&best) && is_put_together(&best)) {
@@ -382,7 +378,7 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
         return gs_plan_make(plan, &all);
     }
     if (best.trial_bytes > GS_TRIAL_MOST_BYTES) {
-        plan->reason = "it could be split only on trial, and to undo that takes copies of too many bytes";
+        plan->reason = GS_R_TRIAL_BYTES;
         gs_plan_free(&best);
         return 0;
     }

@@ -53,9 +53,6 @@ struct gs_want {
 
 enum { GS_MAX_WANTS = 8 };
 
-/* Why a launch isn't split along any dimension. */
-#define GS_TOO_FEW_GROUPS "it has fewer work-groups than there are devices"
-
 /* More than that isn't kept for a trial. */
 enum { GS_TRIAL_MOST_BYTES = 256 * 1024 * 1024 };
 

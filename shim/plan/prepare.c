@@ -19,6 +19,7 @@
 #include "shim/process/quiet.h"
 #include "shim/plan/upward.h"
 #include "translator/summary/translate.h"
+#include "shim/record/reasons.h"
 
 void gs_program_forget_units(struct gs_program *p)
 {
@@ -94,7 +95,7 @@ static bool is_relaxed(const struct gs_program *p)
 static void translate(struct gs_program *p)
 {
     if (!gs_threads_enter()) {
-        p->refusal = "the process is ending";
+        p->refusal = GS_R_ENDING;
         return;
     }
     const size_t n = p->n_units ? p->n_units : 1;
@@ -115,7 +116,7 @@ static void translate(struct gs_program *p)
     char platform[256] = "";
     gs_real()->clGetPlatformInfo(gs_group()->platform, CL_PLATFORM_NAME, sizeof platform - 1, platform, NULL);
     if (!units || !headers || !extensions || !version || !vendor || !device) {
-        p->refusal = "there was no memory to translate it";
+        p->refusal = GS_R_NO_TRANSLATION_MEMORY;
         gs_threads_leave();
     } else {
         if (!p->n_units)
@@ -143,7 +144,7 @@ static void translate(struct gs_program *p)
         else if (p->summary->refusal)
             p->refusal = p->summary->refusal;
         else if (p->summary->n_units != n)
-            p->refusal = "the translator's answer doesn't fit the program";
+            p->refusal = GS_R_ANSWER;
         else
             count_text(p);
     }
@@ -314,7 +315,7 @@ static bool prepare_program(struct gs_program *p, bool beside)
     if (!p->refusal && !p->summary)
         translate(p);
     if (!p->refusal && p->from_binary && strcmp(p->headers, p->summary->headers) != 0)
-        p->refusal = "its program was made from a binary, and headers that it was built with have changed";
+        p->refusal = GS_R_HEADERS;
     const bool compiles = !p->refusal && !p->prepared && is_useful(p->summary);
     if (beside && !gs_threads_enter())
         return false;
@@ -329,7 +330,7 @@ static bool prepare_program(struct gs_program *p, bool beside)
     const cl_int err = compile_for_all(p);
     gs_threads_compile(false);
     if (err) {
-        snprintf(p->why, sizeof p->why, "its translation doesn't compile on every device of the group (error %d)", err);
+        snprintf(p->why, sizeof p->why, GS_R_DOES_NOT_COMPILE, err);
         p->refusal = p->why;
     }
     const uint64_t end = gs_now_ns();
@@ -451,7 +452,7 @@ const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, const char **rea
     if (s && s->n_args != k->n_args)
         s = NULL;
     pthread_mutex_unlock(&p->lock);
-    *reason = p->refusal ? p->refusal : s ? NULL : "the translator doesn't know the kernel";
+    *reason = p->refusal ? p->refusal : s ? NULL : GS_R_UNKNOWN_KERNEL;
     return s;
 }
 

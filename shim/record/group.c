@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/record/group.h"
+#include "shim/record/reasons.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -266,7 +267,7 @@ int gs_group_make(struct gs_group *g, const struct gs_settings *s, char *why, si
     if (!err && g->unasked && !wants_parts(s)) {
         g->sub_devices = false;
         if (s->mode == GS_MODE_AUTO)
-            g->reason = "there is no GPU, and one device uses the whole CPU, which --devices cpu:2 divides";
+            g->reason = GS_R_NO_GPU;
     }
     if (err) {
         snprintf(why, why_bytes, "%s",

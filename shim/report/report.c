@@ -19,6 +19,7 @@
 #include "shim/report/output.h"
 #include "shim/report/report_page.h"
 #include "shim/report/report_signal.h"
+#include "shim/record/reasons.h"
 
 enum { MAX_KERNELS = 4096 };
 static const char all_others[] = "(others)"; /* all kernels beyond that, as one */
@@ -146,7 +147,7 @@ void gs_report_tried(struct gs_kernel_stats *k, bool kept)
     k->tried++;
     if (!kept) {
         k->repeated++;
-        add_reason(k, "it was tried in parts, and several of them changed what its atomics work on");
+        add_reason(k, GS_R_REPEATED);
     }
     pthread_mutex_unlock(&lock);
 }

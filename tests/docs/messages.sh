@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# docs/messages.md has each sentence that gpusparc says inside an application, as it is said, and no other: the reasons of
+# shim/record/reasons.h, which are written there alone, and what the translator refuses a kernel for.
+set -euo pipefail
+python3 - "$GS_SOURCE" <<'END'
+import glob, os, re, sys
+os.chdir(sys.argv[1])
+LITERAL = r'"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*'
+wrong = []
+
+
+def text_of(file):
+    text = re.sub(r"/\*.*?\*/", "", open(file, encoding="utf-8").read(), flags=re.S)
+    return re.sub(r"#include.*", "", text).replace("\\\n", " ")
+
+
+def said(literal):
+    return "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', literal))
+
+
+page = open("docs/messages.md", encoding="utf-8").read()
+rows = [r for r in re.findall(r"^\| (.*?) \| .+ \|$", page, flags=re.M) if r not in ("it says", "---")]
+wrong += [f"docs/messages.md has twice: {r}" for r in sorted(set(rows)) if rows.count(r) > 1]
+reasons = {said(m[2]): m[1] for m in re.finditer(r"#define (GS_R_\w+)\s+(" + LITERAL + ")", text_of("shim/record/reasons.h"))}
+used = {}
+sources = {f: text_of(f) for f in sorted(glob.glob("shim/**/*.c", recursive=True))}
+for file, text in sources.items():
+    for name in re.findall(r"\bGS_R_\w+", text):
+        used[name] = file
+    for literal in re.findall(LITERAL, text):
+        if said(literal) in reasons:
+            wrong.append(f"{file} has {reasons[said(literal)]} as a literal")
+    for literal in re.findall(r"\b(?:(?:reason|refusal) =|gs_give_up\w*\([^;]*?|return) *(?=\"(?:it|its|a|the|there|two|--) )(" + LITERAL + ")", text):
+        wrong.append(f"{file}: a reason that isn't in shim/record/reasons.h: {literal}")
+wrong += [f"nobody says {name}: {text}" for text, name in reasons.items() if name not in used]
+refusals = set()
+for folder in ("flow", "parsing", "rewrite"):
+    for file in glob.glob(f"translator/{folder}/*.c"):
+        refusals |= {s for s in map(said, re.findall(LITERAL, text_of(file))) if re.match(r"(it|its|the address) \w+\b", s)}
+known = set(reasons) | refusals
+wrong += [f"docs/messages.md lacks: {s}" for s in sorted(known - set(rows))]
+wrong += [f"nobody says: {r} (docs/messages.md)" for r in rows if r not in known]
+if len(reasons) < 50 or len(refusals) < 25:
+    wrong.append(f"only {len(reasons)} reasons and {len(refusals)} refusals found: does this test still read the sources?")
+print("\n".join(wrong))
+sys.exit(bool(wrong))
+END
