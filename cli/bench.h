@@ -62,6 +62,9 @@ extern volatile sig_atomic_t gs_bench_stopped;
 /* Runs a program to its end, for `timeout_s` seconds at most. Returns end->status. */
 int gs_bench_execute(const struct gs_bench_words *command, double timeout_s, struct gs_bench_end *end);
 
+/* Are there both files, with the same bytes? */
+bool gs_bench_same_files(const char *a, const char *b);
+
 /* Runs up to GS_BENCH_MAX_MODES programs to their ends. They are started together and take turns of `turn_s` seconds,
  * in which all others are stopped; who ends gives its turn on when it is gone. 0, or the first status that isn't. */
 int gs_bench_execute_in_turns(const struct gs_bench_words *commands, int n, double turn_s, double timeout_s,

@@ -123,7 +123,7 @@ static int measure(struct gs_bench *b, const struct gs_bench_sample *s, double s
 
 /* --- Whether it is right --- */
 
-static bool same_files(const char *a, const char *b)
+bool gs_bench_same_files(const char *a, const char *b)
 {
     FILE *fa = fopen(a, "rb"), *fb = fopen(b, "rb");
     static char ba[1 << 16], bb[1 << 16];
@@ -195,7 +195,7 @@ static int check(struct gs_bench *b, const struct gs_bench_sample *s, double sca
     if (err == -EINTR)
         return err;
     const char *outcome = err ? "failed" : (plain ? (b->no_check ? "unchecked" : "right") : "equal");
-    if (!err && !plain && !same_files(bytes, plain_bytes)) {
+    if (!err && !plain && !gs_bench_same_files(bytes, plain_bytes)) {
         end_progress();
         gs_error("%s, scale %.4g, %s: the result differs from the plain run's", s->name, scale, mode);
         outcome = "DIFFERENT";

@@ -15,6 +15,7 @@
 
 static const char usage[] =
     "Usage: gpusparc bench [OPTION...] [SAMPLE...]\n"
+    "       gpusparc bench -- APP [ARG...]    the same as gpusparc try APP\n"
     "Runs the samples (default: all) plain, under gpusparc on one device, and on several devices, in turn; compares\n"
     "their results byte for byte, and shows times and speed-ups.\n\n"
     "  --gpus N[,N...]    numbers of devices to spread over (default 2)\n"
@@ -346,6 +347,8 @@ static int select_samples(struct gs_bench *b, char **names)
     return 0;
 }
 
+extern const struct gs_command gs_cmd_try;
+
 static int run(int argc, char **argv)
 {
     struct gs_bench b = {.mode = "auto",
@@ -359,8 +362,14 @@ static int run(int argc, char **argv)
                          .modes = {"plain", "single", "multi2"},
                          .mode_count = 3};
     char manifest[PATH_MAX + 16], samples_dir[PATH_MAX];
+    if (argv[1] && strcmp(argv[1], "--") == 0 && argv[2])
+        return gs_cmd_try.run(argc, argv);
     if (parse(&b, argc, argv))
         return GS_EXIT_USAGE;
+    if (optind > 1 && strcmp(argv[optind - 1], "--") == 0 && argv[optind]) {
+        gs_usage_error("an application is tried without the samples' options", "gpusparc try");
+        return GS_EXIT_USAGE;
+    }
     if (b.html && !gs_page_is_possible(b.html))
         return GS_EXIT_FAILED;
     if (gs_program_path("gpusparc", b.self, sizeof(b.self)) < 0 ||

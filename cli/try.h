@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* gpusparc try: does a program get faster? What was measured, and what follows from it. */
+#ifndef GS_CLI_TRY_H
+#define GS_CLI_TRY_H
+
+#include <jansson.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "cli/try_verdict.h"
+
+enum { GS_TRY_OUTPUTS = 16 };
+
+struct gs_try {
+    const char *devices, *gpus, *html;
+    const char *outputs[GS_TRY_OUTPUTS]; /* files of the application's that are compared */
+    size_t n_outputs;
+    double time_s;
+    bool multi, json, markdown;
+    char **app; /* its words; ends in NULL */
+    char self[PATH_MAX], dir[PATH_MAX];
+    /* What was found: */
+    unsigned n; /* devices */
+    bool cpu;   /* they are parts of the CPU, and one of them is the base */
+    bool blind; /* there is no GPU: nothing was timed */
+    struct gs_try_times times;
+    struct gs_looks looks;
+    bool varies;           /* the plain runs' bytes differ among each other: none were compared */
+    const char *different; /* what differed from the plain run: "its output", "its exit status", or a file; or NULL */
+    enum gs_try_way different_in;
+    int status;    /* the plain run's */
+    json_t *stats; /* of one run on all devices; or NULL */
+};
+
+/* Sets n, cpu and blind, as gpusparc run would find the devices. 0, or -errno, said. */
+int gs_try_find_devices(struct gs_try *t);
+
+/* Runs the application; Ctrl-C ends it early. Returns 0, or -errno or -EPROTO with the reason said on stderr. */
+int gs_try_run(struct gs_try *t);
+
+/* Shows it, as asked for. 0, or -errno, said. */
+int gs_try_show(const struct gs_try *t);
+
+#endif

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/* gpusparc try: the verdict, the kernels that matter, and what to do next; as text, Markdown, JSON or a page. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/try.h"
+#include "common/log.h"
+#include "common/page.h"
+
+enum { MOST_SHOWN = 10, CELL = 160 };
+
+/* One row of the kernels' table, as numbers and words. */
+struct kernel {
+    const char *name, *reason;
+    double share; /* of all kernels' time, 0 to 1 */
+    long launches, split;
+};
+
+static double device_ns(const json_t *kernel)
+{
+    double sum = 0;
+    json_t *ns;
+    size_t i;
+    json_array_foreach(json_object_get(kernel, "device_ns"), i, ns) sum += json_number_value(ns);
+    return sum;
+}
+
+/* The reason that most launches had. */
+static const char *reason_of(const json_t *kernel)
+{
+    const char *most = NULL;
+    json_int_t count = 0;
+    json_t *reason;
+    size_t i;
+    json_array_foreach(json_object_get(kernel, "reasons"), i, reason)
+    {
+        if (json_integer_value(json_object_get(reason, "count")) <= count)
+            continue;
+        count = json_integer_value(json_object_get(reason, "count"));
+        most = json_string_value(json_object_get(reason, "reason"));
+    }
+    return most;
+}
+
+static int by_share(const void *a, const void *b)
+{
+    const struct kernel *x = a, *y = b;
+    return x->share < y->share ? 1 : x->share > y->share ? -1 : strcmp(x->name, y->name);
+}
+
+/* Those that take most, first; *kernels is the caller's. */
+static size_t kernels_of(const struct gs_try *t, struct kernel **kernels)
+{
+    const json_t *all = json_object_get(t->stats, "kernels");
+    const size_t n = json_array_size(all);
+    struct kernel *v = calloc(n + 1, sizeof *v);
+    double sum = 0;
+    *kernels = v;
+    for (size_t i = 0; v && i < n; i++) {
+        const json_t *k = json_array_get(all, i);
+        const char *name = json_string_value(json_object_get(k, "name"));
+        v[i] = (struct kernel){.name = name ? name : "",
+                               .reason = reason_of(k),
+                               .share = device_ns(k),
+                               .launches = (long)json_integer_value(json_object_get(k, "launches")),
+                               .split = (long)json_integer_value(json_object_get(k, "split"))};
+        sum += v[i].share;
+    }
+    for (size_t i = 0; v && i < n && sum > 0; i++)
+        v[i].share /= sum;
+    if (v)
+        qsort(v, n, sizeof *v, by_share);
+    return v ? n : 0;
+}
+
+static const char *devices_of(const struct gs_try *t)
+{
+    return t->cpu ? "parts of the CPU" : "GPUs";
+}
+
+static enum gs_try_way base_of(const struct gs_try *t)
+{
+    return t->cpu ? GS_TRY_SINGLE : GS_TRY_PLAIN;
+}
+
+static struct gs_try_verdict verdict_of(const struct gs_try *t, enum gs_try_way all)
+{
+    return gs_try_judge(&t->times, base_of(t), all, 0.05 / gs_looks_count(&t->looks));
+}
+
+static void say_blind(const struct gs_try *t, char *text, size_t bytes)
+{
+    struct kernel *k;
+    const size_t n = kernels_of(t, &k);
+    size_t split = 0;
+    for (size_t i = 0; i < n; i++)
+        split += k[i].split > 0;
+    snprintf(text, bytes,
+             "There is no GPU here, so how fast it would be can't be known. Of %zu kernels that it launched %zu can be "
+             "split",
+             n, split);
+    free(k);
+}
+
+static void say_verdict(const struct gs_try *t, char *text, size_t bytes)
+{
+    if (t->blind) {
+        say_blind(t, text, bytes);
+        return;
+    }
+    const struct gs_try_verdict v = verdict_of(t, GS_TRY_ALL);
+    gs_try_say(text, bytes, &v, t->n, devices_of(t));
+}
+
+static void say_result(const struct gs_try *t, char *text, size_t bytes)
+{
+    if (t->different)
+        snprintf(text, bytes, "WRONG: with %s %s differs from the plain run's", gs_try_names[t->different_in],
+                 t->different);
+    else if (t->varies)
+        snprintf(text, bytes, "Not compared: what it prints or writes differs from run to run without gpusparc, too");
+    else
+        snprintf(text, bytes, "Exit status (%d) and output%s were the plain run's each time", t->status,
+                 t->n_outputs ? " and files" : "");
+}
+
+static void say_next(const struct gs_try *t, char *text, size_t bytes)
+{
+    const struct gs_try_verdict v = verdict_of(t, GS_TRY_ALL);
+    if (t->different)
+        snprintf(text, bytes, "gpusparc run --verify says which launch's result is another");
+    else if (t->blind)
+        snprintf(text, bytes, "the same command on a machine with GPUs");
+    else if (v.outcome == GS_TRY_FASTER)
+        snprintf(text, bytes, "gpusparc run %s", t->app[0]);
+    else if (v.outcome == GS_TRY_UNSURE)
+        snprintf(text, bytes, "gpusparc try --time %.0fs", t->time_s * 4);
+    else
+        snprintf(text, bytes, "the kernels below, from the top: what would have them split");
+}
+
+/* ---- text and Markdown ---- */
+
+static double middle_ms(const struct gs_try *t, int way)
+{
+    double sorted[GS_TRY_MOST];
+    size_t n = t->times.n;
+    memcpy(sorted, t->times.s[way], sizeof sorted);
+    for (size_t i = 1; i < n; i++)
+        for (size_t j = i; j > 0 && sorted[j] < sorted[j - 1]; j--) {
+            const double x = sorted[j];
+            sorted[j] = sorted[j - 1];
+            sorted[j - 1] = x;
+        }
+    return n ? sorted[n / 2] * 1e3 : 0;
+}
+
+static void print_times(const struct gs_try *t, bool markdown)
+{
+    if (!t->times.n)
+        return;
+    printf(markdown ? "\n| way | median, ms | first run, ms |\n| --- | ---: | ---: |\n"
+                    : "\nway            median ms  first run ms\n");
+    for (int way = 0; way < GS_TRY_WAYS; way++) {
+        if (way == GS_TRY_MULTI && !t->multi)
+            continue;
+        printf(markdown ? "| %s | %.1f | %.1f |\n" : "%-12s %11.1f %13.1f\n", gs_try_names[way], middle_ms(t, way),
+               t->times.first_s[way] * 1e3);
+    }
+}
+
+static void print_kernels(const struct gs_try *t, bool markdown)
+{
+    struct kernel *k;
+    const size_t n = kernels_of(t, &k);
+    if (n)
+        printf(markdown ? "\n| %% of kernels' time | kernel | launches | split | why not | what would have it split |\n"
+                          "| ---: | --- | ---: | ---: | --- | --- |\n"
+                        : "\ntime  kernel                    launches    split  why not split\n");
+    for (size_t i = 0; i < n && i < MOST_SHOWN; i++) {
+        const char *why = k[i].split < k[i].launches && k[i].reason ? k[i].reason : NULL;
+        if (markdown) {
+            printf("| %.1f | %s | %ld | %ld | %s | %s |\n", k[i].share * 100, k[i].name, k[i].launches, k[i].split,
+                   why ? why : "", why ? gs_try_remedy(why) : "");
+            continue;
+        }
+        printf("%3.0f %%  %-24s %9ld %8ld  %s\n", k[i].share * 100, k[i].name, k[i].launches, k[i].split,
+               why ? why : "");
+        if (why)
+            printf("%52swhat would help: %s\n", "", gs_try_remedy(why));
+    }
+    if (n > MOST_SHOWN)
+        printf("%s%zu more kernels; --json has all\n", markdown ? "\n" : "", n - MOST_SHOWN);
+    free(k);
+}
+
+static void print(const struct gs_try *t, bool markdown)
+{
+    char text[512];
+    const char *line = markdown ? "\n%s.\n" : "%s.\n";
+    say_verdict(t, text, sizeof text);
+    printf(markdown ? "**%s.**\n" : "%s.\n", text);
+    if (t->multi && t->times.n) {
+        const struct gs_try_verdict v = verdict_of(t, GS_TRY_MULTI);
+        gs_try_say(text, sizeof text, &v, t->n, devices_of(t));
+        printf(markdown ? "\nIn mode multi: %s.\n" : "In mode multi: %s.\n", text);
+    }
+    say_result(t, text, sizeof text);
+    printf(line, text);
+    const struct gs_try_verdict v = verdict_of(t, GS_TRY_ALL);
+    if (v.outliers) {
+        snprintf(text, sizeof text,
+                 "%zu of %zu runs took 1.5 times as long as the others and more: was the machine busy?", v.outliers,
+                 v.runs);
+        printf(markdown ? "\n%s\n" : "%s\n", text);
+    }
+    print_times(t, markdown);
+    print_kernels(t, markdown);
+    say_next(t, text, sizeof text);
+    printf("\nNext: %s\n", text);
+}
+
+/* ---- JSON ---- */
+
+static json_t *factor_json(const struct gs_try_factor *f)
+{
+    json_t *j = json_pack("{s:f}", "times", f->times);
+    if (f->low > 0) {
+        json_object_set_new(j, "low", json_real(f->low));
+        json_object_set_new(j, "high", json_real(f->high));
+    }
+    return j;
+}
+
+static json_t *verdict_json(const struct gs_try_verdict *v)
+{
+    static const char *const words[] = {"faster", "slower", "no difference", "not sure"};
+    return json_pack("{s:s, s:o, s:o, s:o}", "outcome", words[v->outcome], "all", factor_json(&v->all), "by_one",
+                     factor_json(&v->by_single), "by_others", factor_json(&v->by_more));
+}
+
+static const char *const keys[GS_TRY_WAYS] = {"plain", "single", "default", "multi"};
+
+static json_t *times_json(const struct gs_try *t)
+{
+    json_t *all = json_object();
+    for (int way = 0; way < GS_TRY_WAYS; way++) {
+        json_t *s = json_array();
+        for (size_t i = 0; i < t->times.n; i++)
+            json_array_append_new(s, json_real(t->times.s[way][i]));
+        if (way != GS_TRY_MULTI || t->multi)
+            json_object_set_new(all, keys[way], json_pack("{s:f, s:o}", "first_s", t->times.first_s[way], "s", s));
+        else
+            json_decref(s);
+    }
+    return all;
+}
+
+static json_t *kernels_json(const struct gs_try *t)
+{
+    struct kernel *k;
+    const size_t n = kernels_of(t, &k);
+    json_t *all = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_t *j = json_pack("{s:s, s:f, s:I, s:I}", "name", k[i].name, "share", k[i].share, "launches",
+                              (json_int_t)k[i].launches, "split", (json_int_t)k[i].split);
+        if (j && k[i].reason && k[i].split < k[i].launches) {
+            json_object_set_new(j, "reason", json_string(k[i].reason));
+            json_object_set_new(j, "remedy", json_string(gs_try_remedy(k[i].reason)));
+        }
+        json_array_append_new(all, j);
+    }
+    free(k);
+    return all;
+}
+
+static void print_json(const struct gs_try *t)
+{
+    char verdict[512], result[512];
+    const struct gs_try_verdict v = verdict_of(t, GS_TRY_ALL);
+    say_verdict(t, verdict, sizeof verdict);
+    say_result(t, result, sizeof result);
+    json_t *j = json_pack("{s:s, s:s, s:b, s:b, s:i, s:i, s:s, s:i, s:i, s:o, s:o}", "verdict", verdict, "result",
+                          result, "same", !t->different && !t->varies, "compared", !t->varies, "status", t->status,
+                          "devices", (int)t->n, "base", keys[base_of(t)], "rounds", (int)t->times.n, "outliers",
+                          (int)v.outliers, "times", times_json(t), "kernels", kernels_json(t));
+    if (!t->blind)
+        json_object_set_new(j, "default", verdict_json(&v));
+    if (t->multi && !t->blind) {
+        const struct gs_try_verdict m = verdict_of(t, GS_TRY_MULTI);
+        json_object_set_new(j, "multi", verdict_json(&m));
+    }
+    json_dumpf(j, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(j);
+}
+
+/* ---- a page ---- */
+
+static int write_page(const struct gs_try *t)
+{
+    char text[512];
+    struct kernel *k;
+    FILE *f = fopen(t->html, "we");
+    if (!f) {
+        const int err = -errno;
+        gs_error("%s: %s", t->html, strerror(-err));
+        return err;
+    }
+    gs_page_begin(f, "gpusparc try");
+    say_verdict(t, text, sizeof text);
+    gs_page_heading(f, text);
+    say_result(t, text, sizeof text);
+    gs_page_text(f, "%s.", text);
+    if (t->times.n) {
+        gs_page_table(f, "way|#median, ms|#first run, ms");
+        for (int way = 0; way < GS_TRY_WAYS; way++) {
+            if (way == GS_TRY_MULTI && !t->multi)
+                continue;
+            gs_page_row(f);
+            gs_page_cell(f, "%s", gs_try_names[way]);
+            gs_page_number(f, middle_ms(t, way), "%.1f", middle_ms(t, way));
+            gs_page_number(f, t->times.first_s[way] * 1e3, "%.1f", t->times.first_s[way] * 1e3);
+        }
+        gs_page_table_end(f);
+    }
+    gs_page_heading(f, "Its kernels");
+    gs_page_table(f, "#% of their time|kernel|#launches|#split|why not split|what would have it split");
+    const size_t n = kernels_of(t, &k);
+    for (size_t i = 0; i < n; i++) {
+        const char *why = k[i].split < k[i].launches && k[i].reason ? k[i].reason : NULL;
+        gs_page_row(f);
+        gs_page_number(f, k[i].share, "%.1f", k[i].share * 100);
+        gs_page_cell(f, "%s", k[i].name);
+        gs_page_number(f, (double)k[i].launches, "%ld", k[i].launches);
+        gs_page_number(f, (double)k[i].split, "%ld", k[i].split);
+        gs_page_cell(f, "%s", why ? why : "");
+        gs_page_cell(f, "%s", why ? gs_try_remedy(why) : "");
+    }
+    free(k);
+    gs_page_table_end(f);
+    say_next(t, text, sizeof text);
+    gs_page_text(f, "Next: %s", text);
+    gs_page_end(f);
+    const bool bad = ferror(f);
+    if (fclose(f) != 0 || bad) {
+        gs_error("%s can't be written: %s", t->html, strerror(errno));
+        return -EIO;
+    }
+    return 0;
+}
+
+int gs_try_show(const struct gs_try *t)
+{
+    if (t->json)
+        print_json(t);
+    else
+        print(t, t->markdown);
+    return t->html ? write_page(t) : 0;
+}

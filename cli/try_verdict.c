@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/try_verdict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const gs_try_names[GS_TRY_WAYS] = {"plain", "one device", "all devices", "mode multi"};
+
+static const double outlier = 1.5;   /* times the median */
+static const double narrow = 1.05;   /* the interval's upper end over its lower */
+static const double matters = 0.015; /* a factor nearer to 1 isn't told */
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(const double *v, size_t n)
+{
+    double sorted[GS_TRY_MOST];
+    memcpy(sorted, v, n * sizeof *v);
+    qsort(sorted, n, sizeof *sorted, by_value);
+    return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+static struct gs_try_factor factor(const double *slow, const double *fast, size_t n, double alpha)
+{
+    double ratio[GS_TRY_MOST];
+    struct gs_try_factor f = {0};
+    for (size_t i = 0; i < n; i++)
+        ratio[i] = slow[i] / fast[i];
+    if (n)
+        f.times = median(ratio, n);
+    if (n && !gs_interval(ratio, n, alpha, &f.low, &f.high))
+        f.low = f.high = 0;
+    return f;
+}
+
+struct gs_try_verdict gs_try_judge(const struct gs_try_times *t, enum gs_try_way base, enum gs_try_way all,
+                                   double alpha)
+{
+    struct gs_try_verdict v = {.outcome = GS_TRY_UNSURE};
+    v.all = factor(t->s[base], t->s[all], t->n, alpha);
+    v.by_single = factor(t->s[base], t->s[GS_TRY_SINGLE], t->n, alpha);
+    v.by_more = factor(t->s[GS_TRY_SINGLE], t->s[all], t->n, alpha);
+    for (int way = 0; way < GS_TRY_WAYS && t->n; way++) {
+        const double middle = median(t->s[way], t->n);
+        for (size_t i = 0; i < t->n && middle > 0; i++) {
+            v.runs++;
+            v.outliers += t->s[way][i] >= outlier * middle;
+        }
+    }
+    if (!(v.all.low > 0))
+        return v;
+    if (v.all.low > 1)
+        v.outcome = GS_TRY_FASTER;
+    else if (v.all.high < 1)
+        v.outcome = GS_TRY_SLOWER;
+    else if (v.all.high < narrow * v.all.low)
+        v.outcome = GS_TRY_SAME;
+    return v;
+}
+
+bool gs_try_is_narrow(const struct gs_try_verdict *v)
+{
+    return v->all.low > 0 && v->all.high < narrow * v->all.low;
+}
+
+static void add(char *text, size_t bytes, const char *more)
+{
+    const size_t used = strlen(text);
+    snprintf(text + used, bytes - used, "%s", more);
+}
+
+/* What the factor consists of, where both parts of it matter. */
+static void add_parts(char *text, size_t bytes, const struct gs_try_verdict *v, unsigned n, const char *devices)
+{
+    char part[128], others[64];
+    const double one = v->by_single.times, more = v->by_more.times;
+    if (n == 2 && strcmp(devices, "GPUs") == 0)
+        snprintf(others, sizeof others, "the second GPU");
+    else
+        snprintf(others, sizeof others, "the other %u %s", n - 1, devices);
+    if (fabs(one - 1) > matters) {
+        snprintf(part, sizeof part, ": %.2f by %s", one, one > 1 ? "faster transfers" : "gpusparc's own work");
+        add(text, bytes, part);
+        snprintf(part, sizeof part, ", %.2f by %s", more, others);
+        add(text, bytes, part);
+    } else if (n > 1 && fabs(more - 1) > matters) {
+        add(text, bytes, ", all of it by ");
+        add(text, bytes, others);
+    }
+}
+
+void gs_try_say(char *text, size_t bytes, const struct gs_try_verdict *v, unsigned n, const char *devices)
+{
+    char on[64], interval[64] = "";
+    snprintf(on, sizeof on, "on %u %s", n, n == 1 && strcmp(devices, "GPUs") == 0 ? "GPU" : devices);
+    if (v->all.low > 0)
+        snprintf(interval, sizeof interval, " (%.2f to %.2f)", v->all.low, v->all.high);
+    switch (v->outcome) {
+    case GS_TRY_FASTER:
+        snprintf(text, bytes, "%.2f times as fast %s%s", v->all.times, on, interval);
+        break;
+    case GS_TRY_SLOWER:
+        snprintf(text, bytes, "Slower: %.2f times as fast %s%s", v->all.times, on, interval);
+        break;
+    case GS_TRY_SAME:
+        snprintf(text, bytes, "No difference: %.2f times as fast %s%s", v->all.times, on, interval);
+        return;
+    case GS_TRY_UNSURE:
+        if (!v->all.times)
+            snprintf(text, bytes, "Nothing is known: no round was finished");
+        else if (v->all.low > 0)
+            snprintf(text, bytes, "Not sure yet: %.2f to %.2f times as fast %s; more time says more (--time)",
+                     v->all.low, v->all.high, on);
+        else
+            snprintf(text, bytes, "Not sure: %.2f times as fast %s, but there were too few rounds (--time)",
+                     v->all.times, on);
+        return;
+    }
+    add_parts(text, bytes, v, n, devices);
+}
+
+const char *gs_try_remedy(const char *reason)
+{
+    static const struct {
+        const char *part, *remedy;
+    } known[] = {
+        {"too short to gain", "nothing: larger problems are split"},
+        {"isn't known yet", "more launches, or the next run, which knows it"},
+        {"isn't earned yet", "--mode multi splits it at once"},
+        {"is being made", "the next run, which has it at the start"},
+        {"faster on one device", "nothing: what lies around its splits takes more than they gain"},
+        {"one device is faster", "nothing: moving its bytes takes more than it gains"},
+        {"--allow", "the option that the reason names"},
+        {"ended soon and split nothing", "--forget, if its work has changed"},
+        {"there is one device", "more than one device"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strstr(reason, known[i].part))
+            return known[i].remedy;
+    return "gpusparc explain shows the place in its text";
+}

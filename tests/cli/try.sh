@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# gpusparc try: what it says of applications that sleep longer or shorter, print the same or something else.
+set -euo pipefail
+source "$GS_SOURCE/tests/cli/common.sh"
+export TMPDIR=$PWD/tmp
+rm -rf tmp && mkdir tmp
+# The application: GPUSPARC_MODE is what the run is told; a plain one has none.
+cat >app <<'END'
+#!/bin/sh
+echo "${GPUSPARC_MODE:-plain}" >>runs
+case ${GPUSPARC_MODE:-plain} in plain) sleep ${PLAIN:-0.12} ;; single) sleep ${SINGLE:-0.1} ;; *) sleep ${ALL:-0.01} ;; esac
+[ -z "${FILE:-}" ] || echo "$0" >"$FILE"
+echo "${SAYS:-result}"
+exit ${EXITS:-0}
+END
+chmod +x app
+try() { timeout 120 gpusparc try --devices cpu:2 "$@"; }
+
+# With parts of the CPU all are compared with one of them.
+try --json --time 20 ./app >faster.json || complain "try: $?"
+python3 - <<'END' || complain "$(cat faster.json)"
+import json
+t = json.load(open("faster.json"))
+assert t["default"]["outcome"] == "faster" and t["base"] == "single" and t["same"] and t["devices"] == 2
+assert t["rounds"] >= 6 and t["default"]["all"]["low"] > 1
+assert all(len(t["times"][way]["s"]) == t["rounds"] for way in ("plain", "single", "default"))
+assert "times as fast on 2 parts of the CPU" in t["verdict"]
+END
+PLAIN=0 SINGLE=0.01 ALL=0.1 try --time 20 ./app >slower || complain "try of what is slower: $?"
+grep -q '^Slower: 0\.[0-9]* times as fast' slower || complain "of what is slower: $(cat slower)"
+[ -z "$(ls tmp)" ] || complain "left behind: $(ls tmp)"
+
+# What differs is said, and ends with 1.
+export PLAIN=0 SINGLE=0 ALL=0
+cat >liar <<'END'
+#!/bin/sh
+echo "${GPUSPARC_MODE:-plain}"
+END
+chmod +x liar
+! try --time 0.3 ./liar >wrong || complain "another output goes unseen"
+grep -q "^WRONG: with one device its output differs from the plain run's" wrong || complain "another output: $(cat wrong)"
+printf '#!/bin/sh\n[ -z "${GPUSPARC_MODE:-}" ]\n' >liar
+! try --time 0.3 ./liar >wrong || complain "another exit status goes unseen"
+grep -q "^WRONG: with one device its exit status differs" wrong || complain "another exit status: $(cat wrong)"
+EXITS=3 try --time 0.3 ./app >fails || complain "an application that always ends with 3: $?"
+grep -q '^Exit status (3) and output were' fails || complain "always 3: $(cat fails)"
+printf '#!/bin/sh\necho $$\n' >liar
+try --time 0.3 ./liar >varies || complain "what varies by itself: $?"
+grep -q '^Not compared: ' varies || complain "what varies by itself: $(cat varies)"
+
+# Files are compared, and are there afterwards.
+FILE=made try --time 0.3 --output made ./app >files || complain "--output: $?"
+grep -q 'output and files were' files && [ "$(cat made)" = ./app ] || complain "--output: $(cat files)"
+cat >liar <<'END'
+#!/bin/sh
+[ "${GPUSPARC_MODE:-}" = auto ] || echo right >made
+END
+! try --time 0.3 --output made ./liar >files || complain "a file that isn't written goes unseen"
+grep -q "^WRONG: with all devices made differs" files && [ "$(cat made)" = right ] || complain "a missing file: $(cat files)"
+! try --output nothing ./app 2>said || complain "a file that the application doesn't write"
+grep -q "has left no file 'nothing'" said || complain "no file: $(cat said)"
+
+# Ctrl-C gives what is known.
+rm -f runs
+PLAIN=0.05 gpusparc try --devices cpu:2 --time 1000 ./app >stopped 2>said &
+pid=$!
+for ((i = 0; i < 2000 && $(cat runs 2>/dev/null | wc -l) < 10; i++)); do sleep 0.05; done
+kill -INT $pid
+wait $pid || complain "interrupted: $? $(cat said)"
+grep -q 'times as fast' stopped || complain "interrupted: $(cat stopped)"
+
+# Kernels and their reasons; each shape of the answer.
+matmul=("$GS_BUILD/lib/gpusparc/samples/matmul" --size 64)
+try --time 0.3 --multi --html page.html --markdown "${matmul[@]}" >answer.md || complain "--markdown: $?"
+grep -q '^\*\*' answer.md && grep -q '^| 100.0 | matmul | 1 |' answer.md && grep -q '^In mode multi: ' answer.md || complain "--markdown: $(cat answer.md)"
+grep -q 'what would have it split' page.html || complain "--html"
+gpusparc bench -- ./app | grep -q 'output were' || complain "bench -- ./app"
+gpusparc devices --json | grep -q '"GPU"' || {
+  gpusparc try "${matmul[@]}" >blind || complain "without a GPU: $?"
+  grep -q "^There is no GPU here, so how fast it would be can't be known. Of 1 kernels that it launched 1 can be split" blind ||
+    complain "without a GPU: $(cat blind)"
+}
+
+# Wrong words.
+for words in "" "--time x ./app" "--json --markdown ./app" "--html page.txt ./app" "--nothing ./app"; do
+  rc=0
+  # shellcheck disable=SC2086
+  gpusparc try $words >/dev/null 2>said || rc=$?
+  [ $rc = 2 ] && [ "$(wc -l <said)" = 1 ] || complain "gpusparc try $words: $rc, $(cat said)"
+done
+! gpusparc try ./nosuch 2>said && grep -q "'./nosuch' can't be run: No such file" said || complain "no such application: $(cat said)"
+! try --time 0.3 --html /dev/full ./app >/dev/null 2>said || complain "a full disk"
+exit $fail
