@@ -88,4 +88,9 @@
 #define GS_R_TRIAL_VAIN "it could be split only on trial, and the last trials were in vain"
 #define GS_R_TRIAL_OPEN "it could be split only on trial, and how the last one ends isn't known yet"
 
+/* What else the table says. */
+#define GS_S_MULTI                                                                                                     \
+    "mode multi has split %llu launches; to move bytes between the devices for them took %.3f ms. What one "           \
+    "device takes, --mode single shows"
+
 #endif

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # docs/messages.md has each sentence that gpusparc says inside an application, as it is said, and no other: the reasons of
-# shim/record/reasons.h, which are written there alone, and what the translator refuses a kernel for.
+# shim/record/reasons.h, which are written there alone, what else --stats says, and what the translator refuses a kernel for.
 set -euo pipefail
 python3 - "$GS_SOURCE" <<'END'
 import glob, os, re, sys
@@ -22,11 +22,11 @@ def said(literal):
 page = open("docs/messages.md", encoding="utf-8").read()
 rows = [r for r in re.findall(r"^\| (.*?) \| .+ \|$", page, flags=re.M) if r not in ("it says", "---")]
 wrong += [f"docs/messages.md has twice: {r}" for r in sorted(set(rows)) if rows.count(r) > 1]
-reasons = {said(m[2]): m[1] for m in re.finditer(r"#define (GS_R_\w+)\s+(" + LITERAL + ")", text_of("shim/record/reasons.h"))}
+reasons = {said(m[2]): m[1] for m in re.finditer(r"#define (GS_[RS]_\w+)\s+(" + LITERAL + ")", text_of("shim/record/reasons.h"))}
 used = {}
 sources = {f: text_of(f) for f in sorted(glob.glob("shim/**/*.c", recursive=True))}
 for file, text in sources.items():
-    for name in re.findall(r"\bGS_R_\w+", text):
+    for name in re.findall(r"\bGS_[RS]_\w+", text):
         used[name] = file
     for literal in re.findall(LITERAL, text):
         if said(literal) in reasons:
