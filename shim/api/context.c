@@ -2,6 +2,7 @@
 /* Specification, section 4.4: contexts. The driver's is made over all devices of the group. */
 #include "shim/api/api.h"
 #include "shim/choose/timing.h"
+#include "shim/plan/answer.h"
 #include "shim/schedule/client.h"
 #include "shim/process/upward.h"
 #include "shim/order/unfinished.h"
@@ -56,6 +57,7 @@ static void end_contexts(void)
     gs_unfinished_await(contexts);
     pthread_mutex_unlock(&list_lock);
     gs_timing_end();
+    gs_answer_all();
 }
 static bool compiles_elsewhere(void)
 {

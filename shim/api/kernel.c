@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, sections 5.9 and 5.10: kernels, their arguments and launches. */
 #include "shim/api/transfer.h"
+#include "shim/plan/answer.h"
 #include "shim/plan/kinds.h"
 #include "shim/launch/launch.h"
 #include "shim/record/bypass.h"
@@ -175,6 +176,8 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainKernel(cl_kernel kernel)
 CL_API_ENTRY cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel)
 {
     struct gs_object *last = gs_release(GS_KERNEL, kernel);
+    if (last && gs_fast_path_cares(GS_CARE_WATCHED))
+        gs_answer_give((struct gs_kernel *)last);
     if (last && gs_fast_path_cares(GS_CARE_DAEMON))
         atomic_fetch_add(&gs_kernels_gone, 1); /* before the handle may become another's */
     cl_int err = gs_real()->clReleaseKernel(kernel);

@@ -177,9 +177,11 @@ static const char opening[] = GS_R_OPENING;
 static const char not_earned[] = GS_R_NOT_EARNED;
 const char gs_choice_translating[] = GS_R_TRANSLATING;
 
-bool gs_choice_is_later(const char *reason)
+enum gs_left gs_choice_left(const char *reason)
 {
-    return reason == not_known || reason == not_earned || reason == opening || reason == gs_choice_translating;
+    if (reason == not_known || reason == not_earned || reason == opening || reason == gs_choice_translating)
+        return GS_CHOSEN_FOR_NOW;
+    return reason == too_short || reason == faster || reason == faster_together ? GS_CHOSEN : GS_NOT_SPLIT;
 }
 
 /* Whatever would be gained by this launch alone. */

@@ -10,6 +10,7 @@
 
 #include "shim/choose/balance.h"
 #include "shim/choose/stretch.h"
+#include "shim/record/reasons.h"
 
 enum { GS_MEASURED_KEPT = 5, GS_CHOICE_TRIES = 3 };
 
@@ -218,8 +219,8 @@ bool gs_choice_rebalance(struct gs_history *h, const struct gs_machine *m, enum 
  * (gs_balance_let_back). */
 void gs_choice_let_back(struct gs_history *h);
 
-/* Is that a reason of auto mode's for leaving a launch on one device for now, where mode multi would split it? */
-bool gs_choice_is_later(const char *reason);
+/* What stands behind a reason of auto mode's; GS_NOT_SPLIT: it is none. */
+enum gs_left gs_choice_left(const char *reason);
 extern const char gs_choice_translating[]; /* one of them */
 
 #endif

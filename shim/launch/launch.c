@@ -13,6 +13,7 @@
 #include "shim/output/speculation.h"
 #include "shim/launch/await.h"
 #include "shim/launch/follow.h"
+#include "shim/plan/answer.h"
 #include "shim/plan/kinds.h"
 #include "shim/choose/choice.h"
 #include "shim/choose/forecast.h"
@@ -63,7 +64,7 @@ static bool is_tiny(const struct gs_launching *l)
     return true;
 }
 
-static const char others_too_slow[] = GS_R_OTHERS_SLOW;
+static const char others_too_slow[] = GS_R_OTHERS_SLOW, one_unit[] = GS_R_ONE_UNIT;
 
 /* Why the launch isn't split, before anything is known of its arguments; NULL: it may be. */
 static const char *early_reason(struct gs_launching *l)
@@ -85,7 +86,7 @@ static const char *early_reason(struct gs_launching *l)
         return GS_R_ONE_GRANTED;
     if (l->job.told && gs_settings()->mode == GS_MODE_AUTO &&
         (!gs_launch_is_long(l) || gs_parts_are_short(l->size, l->job.n)))
-        return GS_R_ONE_UNIT;
+        return one_unit;
     if (!l->job.told)
         l->cuts = gs_timing_of(l->k, l->size, &l->numbers);
     l->timing = gs_settings()->mode == GS_MODE_AUTO ? l->cuts : NULL;
@@ -116,14 +117,24 @@ static const char *early_reason(struct gs_launching *l)
     return reason;
 }
 
+static void report_unsplit(struct gs_launching *l, const char *reason)
+{
+    enum gs_left left = reason == one_unit ? GS_CHOSEN : gs_choice_left(reason);
+    if (left != GS_NOT_SPLIT && is_tiny(l)) {
+        reason = GS_R_FEW_GROUPS;
+        left = GS_NOT_SPLIT;
+    }
+    if (left != GS_NOT_SPLIT && gs_settings()->stats)
+        gs_answer_wanted(l->k, !l->cmd.op.local);
+    gs_report_single(l->k->stats, reason, left);
+}
+
 static cl_int launch_unsplit(struct gs_launching *l, const char *reason, cl_event *event)
 {
     /* With a user event pending everything is at home, and only the application's own order counts. */
     const bool measured = l->timing && !atomic_load(&l->cmd.ctx->user_events) && (l->by_units || !gs_in_callback()) &&
                           gs_timing_measures(l->timing, l->numbers);
-    gs_report_single(l->k->stats, reason);
-    if (l->timing && gs_choice_is_later(reason))
-        gs_report_later(l->k->stats);
+    report_unsplit(l, reason);
     if (measured && l->by_units)
         return gs_launch_counted(l, event);
     return measured ? gs_launch_measured(l, event) : gs_launch_single(l, event);
@@ -250,7 +261,7 @@ static bool launch_elsewhere(struct gs_launching *l, const char *reason, cl_even
     if (!plan.reason)
         *err = gs_launch_parts(l, &plan, event, &went);
     if (went)
-        gs_report_single(l->k->stats, reason);
+        gs_report_single(l->k->stats, reason, GS_NOT_SPLIT);
     return went;
 }
 

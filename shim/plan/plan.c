@@ -171,6 +171,29 @@ static bool is_neat(const struct gs_plan *plan)
     return true;
 }
 
+const char *gs_plan_never(const struct gs_kernel_summary *k, bool relaxed, bool may_reorder, bool null_local,
+                          bool one_memory)
+{
+    if (k->appending)
+        return NULL;
+    if (k->refusal && (one_memory || !k->only_atomics))
+        return k->refusal;
+    if (gs_translation_reorders(k, relaxed) && !may_reorder)
+        return GS_R_REORDERS;
+    if (null_local && k->uses_group)
+        return GS_R_LOCAL_SIZE;
+    for (uint32_t i = 0; i < k->n_args; i++) {
+        const struct gs_arg_summary *a = &k->args[i];
+        if (a->kind == GS_ARG_OTHER)
+            return GS_R_NO_OBJECT;
+        if (is_object(a->kind) && a->escapes)
+            return GS_R_ESCAPES;
+        if (is_object(a->kind) && gs_arg_reorders(a) && !may_reorder)
+            return GS_R_REORDERS_SUMS;
+    }
+    return NULL;
+}
+
 /* What forbids any split of this launch. */
 static const char *refusal(const struct gs_plan_input *in)
 {

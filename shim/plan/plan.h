@@ -102,6 +102,11 @@ struct gs_plan_input {
     bool all_parts;       /* a part that ends where the one before does has a work-group all the same */
 };
 
+/* Why no launch of the kernel can be split, whatever its arguments are; NULL: some may. relaxed: gs_program.relaxed;
+ * null_local: they have no local size; one_memory: all devices work in the same, in which nothing is tried. */
+const char *gs_plan_never(const struct gs_kernel_summary *kernel, bool relaxed, bool may_reorder, bool null_local,
+                          bool one_memory);
+
 /* The kernel as it may be planned with these arguments, and memory objects by argument (or NULLs): kernel->appending
  * where nothing else leads to its lists and counters, and none of them lies in another; else the kernel itself. */
 const struct gs_kernel_summary *gs_plan_kernel(const struct gs_kernel_summary *kernel, struct gs_mem *const *mems,

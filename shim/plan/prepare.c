@@ -442,18 +442,35 @@ void gs_translate_beside(struct gs_program *p)
     start_thread(p, translate_in_thread);
 }
 
-const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, const char **reason)
+/* With the program's lock held. */
+static const struct gs_kernel_summary *summary_of(struct gs_kernel *k, const char **reason)
 {
-    struct gs_program *p = k->program;
-    pthread_mutex_lock(&p->lock);
-    if (!p->prepared)
-        prepare_program(p, false);
+    const struct gs_program *p = k->program;
     const struct gs_kernel_summary *s = p->refusal ? NULL : gs_summary_kernel(p->summary, k->name);
     if (s && s->n_args != k->n_args)
         s = NULL;
-    pthread_mutex_unlock(&p->lock);
     *reason = p->refusal ? p->refusal : s ? NULL : GS_R_UNKNOWN_KERNEL;
     return s;
+}
+
+const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, const char **reason)
+{
+    GS_LOCKED(&k->program->lock);
+    if (!k->program->prepared)
+        prepare_program(k->program, false);
+    return summary_of(k, reason);
+}
+
+const struct gs_kernel_summary *gs_prepare_summary(struct gs_kernel *k, const char **reason)
+{
+    struct gs_program *p = k->program;
+    GS_LOCKED(&p->lock);
+    gs_reuse_take(p);
+    if (!p->refusal && !p->summary)
+        translate(p);
+    if (!p->refusal && !p->prepared)
+        p->relaxed = is_relaxed(p);
+    return summary_of(k, reason);
 }
 
 const char *gs_prepare_headers(struct gs_program *p)

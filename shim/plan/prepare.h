@@ -27,6 +27,10 @@ void gs_prepare_beside(struct gs_program *p, struct gs_patience patience);
  * of the driver's, and the end of the application doesn't wait for it. */
 void gs_translate_beside(struct gs_program *p);
 
+/* What the translator knows of the kernel; asks it if nobody has, and compiles nothing. NULL: *reason says why the
+ * kernel can't be split. Takes the program's lock; may take long. */
+const struct gs_kernel_summary *gs_prepare_summary(struct gs_kernel *k, const char **reason);
+
 /* Waits until no thread of ours is at it any more. */
 void gs_prepare_settle(const struct gs_program *p);
 

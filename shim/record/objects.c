@@ -80,6 +80,31 @@ __attribute__((hot)) void *gs_find(enum gs_type type, const void *handle)
     return o;
 }
 
+/* Once nobody holds it it is as good as gone, though it may still be in the table. */
+static bool hold_if_held(struct gs_object *o)
+{
+    int holds = atomic_load(&o->holds);
+    while (holds && !atomic_compare_exchange_weak(&o->holds, &holds, holds + 1))
+        ;
+    return holds;
+}
+
+struct gs_object **gs_hold_all(enum gs_type type)
+{
+    size_t n = 1, at = 0;
+    pthread_rwlock_rdlock(&lock);
+    for (unsigned b = 0; b < BUCKETS; b++)
+        for (const struct gs_object *o = buckets[b]; o; o = o->next)
+            n += o->type == type;
+    struct gs_object **all = calloc(n, sizeof(struct gs_object *));
+    for (unsigned b = 0; all && b < BUCKETS; b++)
+        for (struct gs_object *o = buckets[b]; o; o = o->next)
+            if (o->type == type && hold_if_held(o))
+                all[at++] = o;
+    pthread_rwlock_unlock(&lock);
+    return all;
+}
+
 void *gs_find_hold(enum gs_type type, const void *handle)
 {
     if (!handle || gs_forked())
@@ -89,12 +114,9 @@ void *gs_find_hold(enum gs_type type, const void *handle)
         return NULL;
     pthread_rwlock_rdlock(&lock);
     struct gs_object *o = find_locked(b, type, handle);
-    /* Once nobody holds it it is as good as gone, though it may still be in the table. */
-    int holds = o ? atomic_load(&o->holds) : 0;
-    while (holds && !atomic_compare_exchange_weak(&o->holds, &holds, holds + 1))
-        ;
+    const bool held = o && hold_if_held(o);
     pthread_rwlock_unlock(&lock);
-    return holds ? o : NULL;
+    return held ? o : NULL;
 }
 
 __attribute__((hot)) void gs_insert(struct gs_object *o, enum gs_type type, void *handle, struct gs_context *ctx)

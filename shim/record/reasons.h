@@ -5,6 +5,10 @@
 #ifndef GS_SHIM_RECORD_REASONS_H
 #define GS_SHIM_RECORD_REASONS_H
 
+/* What stands behind a reason: no split was possible; auto mode chose one device; it did so for now, and mode multi
+ * would split the launch if its kernel can be. */
+enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
+
 /* What was asked for, and where the application runs. */
 #define GS_R_ONE_DEVICE "there is one device"
 #define GS_R_SHORT_RUNS "the last three processes of this command ended soon and split nothing"
@@ -88,7 +92,13 @@
 #define GS_R_TRIAL_VAIN "it could be split only on trial, and the last trials were in vain"
 #define GS_R_TRIAL_OPEN "it could be split only on trial, and how the last one ends isn't known yet"
 
-/* What else the table says. */
+/* What else the table says: behind a kernel's reasons, and below. */
+#define GS_S_EXPECTED "auto expects %.3f ms on one device, %.3f ms split"
+#define GS_S_ESTIMATE "estimated before any launch was measured: at least %.3f ms"
+#define GS_S_TRIALS "splits on trial: %llu kept, %llu done over by one device"
+#define GS_S_LATER                                                                                                     \
+    "auto mode has left %llu launches on one device for now; --mode multi would split them, whether it "               \
+    "pays or not"
 #define GS_S_MULTI                                                                                                     \
     "mode multi has split %llu launches; to move bytes between the devices for them took %.3f ms. What one "           \
     "device takes, --mode single shows"

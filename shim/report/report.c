@@ -115,30 +115,60 @@ void gs_report_split(struct gs_kernel_stats *k, unsigned parts, unsigned dim)
 }
 
 /* With the lock held. */
-static void add_reason(struct gs_kernel_stats *k, const char *reason)
+static void add_reason(struct gs_kernel_stats *k, const char *reason, enum gs_left left, uint64_t count)
 {
     unsigned i = 0;
     while (i < k->n_reasons && strncmp(k->reason[i].text, reason, GS_REPORT_REASON_BYTES - 1) != 0)
         i++;
-    if (i == k->n_reasons && i < GS_REPORT_REASONS)
-        snprintf(k->reason[k->n_reasons++].text, GS_REPORT_REASON_BYTES, "%s", reason);
+    if (i == k->n_reasons && i < GS_REPORT_REASONS) {
+        snprintf(k->reason[i].text, GS_REPORT_REASON_BYTES, "%s", reason);
+        k->reason[i].chosen = left != GS_NOT_SPLIT;
+        k->reason[i].count = 0;
+        k->n_reasons++;
+    }
     if (i < GS_REPORT_REASONS)
-        k->reason[i].count++;
+        k->reason[i].count += count;
 }
 
-void gs_report_single(struct gs_kernel_stats *k, const char *reason)
+void gs_report_single(struct gs_kernel_stats *k, const char *reason, enum gs_left left)
 {
     pthread_mutex_lock(&lock);
     k->launches++;
-    add_reason(k, reason);
+    k->later += left == GS_CHOSEN_FOR_NOW;
+    add_reason(k, reason, left, 1);
     pthread_mutex_unlock(&lock);
 }
 
-void gs_report_later(struct gs_kernel_stats *k)
+void gs_report_answer(struct gs_kernel_stats *k, const char *never)
 {
     pthread_mutex_lock(&lock);
-    k->later++;
+    k->splittable = k->splittable || !never;
+    if (never)
+        snprintf(k->never, sizeof k->never, "%s", never);
     pthread_mutex_unlock(&lock);
+}
+
+/* The process ends: what the translator has said of a kernel comes before what auto mode chose without knowing it. Of
+ * several kernels of one name it counts if it holds for all. */
+static void apply_answer(struct gs_kernel_stats *k)
+{
+    uint64_t chosen = 0;
+    unsigned n = 0;
+    if (!k->splittable)
+        k->later = 0; /* mode multi might not split them either */
+    if (k->splittable || !*k->never)
+        return;
+    for (unsigned i = 0; i < k->n_reasons; i++) {
+        if (k->reason[i].chosen)
+            chosen += k->reason[i].count;
+        else
+            k->reason[n++] = k->reason[i];
+    }
+    k->n_reasons = n;
+    if (chosen)
+        add_reason(k, k->never, GS_NOT_SPLIT, chosen);
+    k->chosen = false;
+    k->single_ns = k->split_ns = k->estimate_ns = 0;
 }
 
 void gs_report_tried(struct gs_kernel_stats *k, bool kept)
@@ -147,7 +177,7 @@ void gs_report_tried(struct gs_kernel_stats *k, bool kept)
     k->tried++;
     if (!kept) {
         k->repeated++;
-        add_reason(k, GS_R_REPEATED);
+        add_reason(k, GS_R_REPEATED, GS_NOT_SPLIT, 1);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -255,10 +285,7 @@ static void print_advice(FILE *f)
     for (const struct gs_kernel_stats *k = kernels; k; k = k->next)
         later += k->later;
     if (later)
-        fprintf(
-            f,
-            "gpusparc: of the launches not split, %llu wait for auto mode to know more; --mode multi splits them now\n",
-            (unsigned long long)later);
+        fprintf(f, "gpusparc: " GS_S_LATER "\n", (unsigned long long)later);
     if (weigh_splits(&split, &moving_ns))
         fprintf(f, "gpusparc: " GS_S_MULTI "\n", (unsigned long long)split, (double)moving_ns / 1e6);
 }
@@ -276,13 +303,11 @@ static void print_table(FILE *f)
         for (unsigned i = 0; i < k->n_reasons; i++)
             fprintf(f, "%s %s (%llu)", i ? ";" : " ", k->reason[i].text, (unsigned long long)k->reason[i].count);
         if (k->chosen && k->single_ns && k->split_ns)
-            fprintf(f, "  choice: single %.3f ms, split %.3f ms", (double)k->single_ns / 1e6,
-                    (double)k->split_ns / 1e6);
+            fprintf(f, "  " GS_S_EXPECTED, (double)k->single_ns / 1e6, (double)k->split_ns / 1e6);
         if (k->estimate_ns)
-            fprintf(f, "  estimate: at least %.3f ms", (double)k->estimate_ns / 1e6);
+            fprintf(f, "  " GS_S_ESTIMATE, (double)k->estimate_ns / 1e6);
         if (k->tried)
-            fprintf(f, "  trial: kept %llu, repeated %llu", (unsigned long long)(k->tried - k->repeated),
-                    (unsigned long long)k->repeated);
+            fprintf(f, "  " GS_S_TRIALS, (unsigned long long)(k->tried - k->repeated), (unsigned long long)k->repeated);
         if (k->verified)
             fprintf(f, "  verified %llu, wrong %llu", (unsigned long long)k->verified, (unsigned long long)k->wrong);
         fputc('\n', f);
@@ -415,6 +440,8 @@ static void write_report(void)
     /* Whoever of the driver's threads holds it may be gone. */
     const struct timespec soon = {time(NULL) + 1, 0};
     const bool locked = pthread_mutex_timedlock(&lock, &soon) == 0;
+    for (struct gs_kernel_stats *k = kernels; k; k = k->next)
+        apply_answer(k);
     if (!*ending)
         print_table(f);
     else if (strcmp(ending, ".json") == 0)

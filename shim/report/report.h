@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "shim/record/objects.h"
+#include "shim/record/reasons.h"
 #include "shim/report/watch.h"
 
 /* How bytes travelled. GS_PATH_APP: between the application and a device, as the application asked; GS_PATH_DIRECT and
@@ -33,10 +34,11 @@ struct gs_kernel_stats *gs_report_kernel(const char *name);
 
 /* One launch that was split into n parts along a dimension, or that was not and why. */
 void gs_report_split(struct gs_kernel_stats *k, unsigned parts, unsigned dim);
-void gs_report_single(struct gs_kernel_stats *k, const char *reason);
+void gs_report_single(struct gs_kernel_stats *k, const char *reason, enum gs_left left);
 
-/* One of the latter that auto mode leaves on one device for now, and mode multi would split. */
-void gs_report_later(struct gs_kernel_stats *k);
+/* The translator's answer, for a kernel of which launches were GS_CHOSEN to be left on one device: why none of them
+ * could have been split; NULL: some could. */
+void gs_report_answer(struct gs_kernel_stats *k, const char *never);
 
 /* A launch that was split on trial has ended: as it was, or done over by one device, and then it counts as not split.
  */

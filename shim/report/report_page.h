@@ -19,13 +19,16 @@ struct gs_kernel_stats {
     unsigned most_parts, last_dim;
     struct {
         char text[GS_REPORT_REASON_BYTES];
+        bool chosen; /* by auto mode */
         uint64_t count;
     } reason[GS_REPORT_REASONS];
     unsigned n_reasons;
-    bool chosen;                      /* by auto mode: */
-    uint64_t single_ns, split_ns;     /* its last prediction, or 0 */
-    uint64_t estimate_ns;             /* of one device, before anything was measured; or 0 */
-    uint64_t busy_ns[GS_MAX_DEVICES]; /* device time of its commands */
+    bool splittable;                    /* a kernel of that name, as the translator says; else ... */
+    char never[GS_REPORT_REASON_BYTES]; /* ... why not, or "": it hasn't said */
+    bool chosen;                        /* by auto mode: */
+    uint64_t single_ns, split_ns;       /* its last prediction, or 0 */
+    uint64_t estimate_ns;               /* of one device, before anything was measured; or 0 */
+    uint64_t busy_ns[GS_MAX_DEVICES];   /* device time of its commands */
     struct gs_kernel_stats *next;
 };
 
