@@ -65,6 +65,26 @@ static void keep_job(void *context, const struct gs_sim_job *j)
         t->failed = t->stop = true;
 }
 
+/* A task's jobs end in the order of their releases: the lane that is free first is that of its oldest job in one. */
+static bool find_lanes(struct gs_timeline *t)
+{
+    const size_t n = t->model->n_tasks;
+    size_t *oldest = calloc(n + 1, sizeof *oldest);
+    t->lane = calloc(t->n_jobs + 1, sizeof *t->lane);
+    t->lanes = calloc(n + 1, sizeof *t->lanes);
+    const bool ok = oldest && t->lane && t->lanes;
+    for (size_t i = 0; ok && i < t->n_jobs; i++) {
+        const size_t task = t->jobs[i].task;
+        size_t *o = &oldest[task];
+        while (t->jobs[*o].task != task)
+            ++*o;
+        const bool is_free = *o < i && t->jobs[*o].end <= t->jobs[i].release;
+        t->lane[i] = is_free ? t->lane[(*o)++] : t->lanes[task]++;
+    }
+    free(oldest);
+    return ok;
+}
+
 int gs_timeline_run(struct gs_timeline *t, const struct gs_model *m, const struct gs_timeline_setup *setup)
 {
     *t = (struct gs_timeline){.model = m, .horizon = setup->horizon, .most = setup->most, .join = setup->join};
@@ -76,7 +96,7 @@ int gs_timeline_run(struct gs_timeline *t, const struct gs_model *m, const struc
                                .ended = keep_job,
                                .stop = &t->stop};
     struct gs_sim *s = gs_sim_new(m);
-    const bool ok = s && gs_sim_run(s, &sim) && !t->failed;
+    const bool ok = s && gs_sim_run(s, &sim) && !t->failed && find_lanes(t);
     gs_sim_free(s);
     return !ok ? -ENOMEM : t->full ? -EFBIG : 0;
 }
@@ -85,6 +105,8 @@ void gs_timeline_free(struct gs_timeline *t)
 {
     free(t->slices);
     free(t->jobs);
+    free(t->lane);
+    free(t->lanes);
     *t = (struct gs_timeline){0};
 }
 
@@ -120,7 +142,8 @@ int gs_timeline_write_trace(const struct gs_timeline *t, FILE *out)
         for (int k = 0; k < m->servers[r]; k++)
             name_track(out, SERVERS, r * GS_CONFIG_MAX_SERVERS + k, gs_resource_names[r], k, ",\n");
     for (size_t i = 0; i < m->n_tasks; i++)
-        name_track(out, TASKS, (int)i, m->tasks[i].name, -1, ",\n");
+        for (int k = 0; k < (t->lanes[i] ? t->lanes[i] : 1); k++)
+            name_track(out, TASKS, k * GS_CONFIG_MAX_TASKS + (int)i, m->tasks[i].name, k ? k + 1 : -1, ",\n");
     for (size_t i = 0; i < t->n_slices; i++) {
         const struct gs_sim_slice *s = &t->slices[i];
         fprintf(out, ",\n{\"ph\":\"X\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":", m->tasks[s->task].name, SERVERS,
@@ -133,7 +156,8 @@ int gs_timeline_write_trace(const struct gs_timeline *t, FILE *out)
     for (size_t i = 0; i < t->n_jobs; i++) {
         const struct gs_sim_job *j = &t->jobs[i];
         fprintf(out, ",\n{\"ph\":\"X\",\"name\":\"job %" PRIu64 "%s\",\"pid\":%d,\"tid\":%zu,\"ts\":", j->job,
-                gs_timeline_missed(t, j) ? " misses its deadline" : "", TASKS, j->task);
+                gs_timeline_missed(t, j) ? " misses its deadline" : "", TASKS,
+                (size_t)t->lane[i] * GS_CONFIG_MAX_TASKS + j->task);
         print_us(out, j->release);
         fputs(",\"dur\":", out);
         print_us(out, j->end - j->release);

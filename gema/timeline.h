@@ -14,6 +14,9 @@ struct gs_timeline {
     const struct gs_model *model;
     struct gs_sim_slice *slices; /* owned */
     struct gs_sim_job *jobs;     /* owned */
+    /* A job that isn't over when the next one of its task is released has another lane: owned. */
+    int *lane;  /* of each job, from 0 */
+    int *lanes; /* that each task needs, from 1 */
     size_t n_slices, n_jobs, max_slices, max_jobs;
     int64_t horizon;
     /* Of the run: */
@@ -41,7 +44,7 @@ void gs_timeline_free(struct gs_timeline *t);
 
 bool gs_timeline_missed(const struct gs_timeline *t, const struct gs_sim_job *j);
 
-/* One track per server and one of jobs per task; missed deadlines are marked. 0 or -EIO. */
+/* One track per server and one for each lane of a task's jobs; missed deadlines are marked. 0 or -EIO. */
 int gs_timeline_write_trace(const struct gs_timeline *t, FILE *out);
 int gs_timeline_write_svg(const struct gs_timeline *t, const char *title, FILE *out);
 

@@ -43,6 +43,36 @@ static int row_of(const struct gs_timeline *t, int resource, int server)
     return row;
 }
 
+/* ---- the jobs: a row for each task, which has a lane for each of the jobs that are open at a time ---- */
+
+static const double MOST_LANES = 40; /* that have their full height */
+
+static double lane_height(const struct gs_timeline *t, size_t task)
+{
+    const int n = t->lanes[task];
+    return n <= 1 ? 14 : n == 2 ? 9 : n <= MOST_LANES ? 7 : 7 * MOST_LANES / n;
+}
+
+static double task_height(const struct gs_timeline *t, size_t task)
+{
+    return fmax(ROW, 10 + t->lanes[task] * lane_height(t, task));
+}
+
+/* From the first task's top. */
+static double task_top(const struct gs_timeline *t, size_t task)
+{
+    double y = 0;
+    for (size_t i = 0; i < task; i++)
+        y += task_height(t, i);
+    return y;
+}
+
+/* Does its row show, in black, that it is late? */
+static bool is_late_in(const struct gs_timeline *t, const struct axis *a, const struct gs_sim_job *j)
+{
+    return gs_timeline_missed(t, j) && j->release + t->model->tasks[j->task].deadline_ns < a->end;
+}
+
 /* The fill of a task: a colour, and stripes once the colours are used up. */
 static void print_fill(FILE *out, size_t task)
 {
@@ -83,7 +113,7 @@ static void write_names(const struct gs_timeline *t, FILE *out, double left, int
                 gs_svg_text(out, left - 8, HEAD + row_of(t, r, k) * ROW + 16, GS_SVG_LAST, "", "%s %d",
                             gs_resource_names[r], k);
     for (size_t i = 0; i < m->n_tasks; i++)
-        gs_svg_text(out, left - 8, jobs + (int)i * ROW + 16, GS_SVG_LAST, "font-weight=\"bold\"", "%s",
+        gs_svg_text(out, left - 8, jobs + task_top(t, i) + 16, GS_SVG_LAST, "font-weight=\"bold\"", "%s",
                     m->tasks[i].name);
 }
 
@@ -113,24 +143,28 @@ static void write_word(const struct gs_timeline *t, const struct axis *a, FILE *
                     dark ? "fill=\"white\"" : "", "%s", name);
 }
 
-/* A job: from its release to its end in its colour, what is late in black. */
-static void write_job(const struct gs_timeline *t, const struct axis *a, FILE *out, const struct gs_sim_job *j, int y)
+/* A job: from its release to its end in its colour, what is late in black, wide enough to be seen. */
+static void write_job(const struct gs_timeline *t, const struct axis *a, FILE *out, size_t i, double y)
 {
     char response[GS_DURATION_SIZE], limit[GS_DURATION_SIZE];
+    const struct gs_sim_job *j = &t->jobs[i];
     const struct gs_task *task = &t->model->tasks[j->task];
     const int64_t deadline = j->release + task->deadline_ns;
     const bool late = gs_timeline_missed(t, j);
-    const int at = y + (int)j->task * ROW;
+    const double lane = lane_height(t, j->task), height = 0.75 * lane;
     if (j->release >= a->end)
         return;
+    y += task_top(t, j->task) + 5 + t->lane[i] * lane + (lane - height) / 2;
     fputs("<g>", out);
-    fprintf(out, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"10\" fill=\"", x_of(a, j->release), at + 7,
-            x_of(a, late ? deadline : j->end) - x_of(a, j->release));
+    fprintf(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"", x_of(a, j->release), y,
+            x_of(a, late ? deadline : j->end) - x_of(a, j->release), height);
     print_fill(out, j->task);
     fputs("\"/>", out);
-    if (late && deadline < a->end)
-        fprintf(out, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"10\" fill=\"black\"/>", x_of(a, deadline),
-                at + 7, x_of(a, j->end) - x_of(a, deadline));
+    if (is_late_in(t, a, j)) {
+        const double width = fmin(fmax(x_of(a, j->end) - x_of(a, deadline), 1), WIDTH - x_of(a, deadline));
+        fprintf(out, "<rect class=\"late\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"black\"/>",
+                x_of(a, deadline), y, width, height);
+    }
     fputs("<title>", out);
     gs_svg_escape(out, task->name);
     fprintf(out, ", job %" PRIu64 ": takes %s, deadline %s%s</title></g>\n", j->job + 1,
@@ -139,14 +173,14 @@ static void write_job(const struct gs_timeline *t, const struct axis *a, FILE *o
 }
 
 static void write_deadline(const struct gs_timeline *t, const struct axis *a, FILE *out, const struct gs_sim_job *j,
-                           int y, double stroke)
+                           double y, double stroke)
 {
     const int64_t deadline = j->release + t->model->tasks[j->task].deadline_ns;
     if (deadline <= a->end)
         fprintf(out,
-                "<path d=\"M%.2f %dv%d\" stroke=\"black\" stroke-width=\"%.2f\" "
+                "<path d=\"M%.2f %.1fv%.1f\" stroke=\"black\" stroke-width=\"%.2f\" "
                 "vector-effect=\"non-scaling-stroke\"/>\n",
-                x_of(a, deadline), y + (int)j->task * ROW + 3, ROW - 6, stroke);
+                x_of(a, deadline), y + task_top(t, j->task) + 3, task_height(t, j->task) - 6, stroke);
 }
 
 /* Deadlines stand close to one another where there are many jobs. */
@@ -181,11 +215,11 @@ static void write_axis(const struct axis *a, FILE *out, double left, int height)
             WIDTH, height);
 }
 
-static void write_legend(const struct gs_timeline *t, FILE *out, double left)
+static void write_legend(const struct gs_timeline *t, const struct axis *a, FILE *out, double left)
 {
     size_t late = 0;
     for (size_t i = 0; i < t->n_jobs; i++)
-        late += gs_timeline_missed(t, &t->jobs[i]);
+        late += is_late_in(t, a, &t->jobs[i]);
     const int hidden = t->model->servers[0] + t->model->servers[1] + t->model->servers[2] - row_of(t, GS_RESOURCES, 0);
     char more[48] = "";
     if (hidden)
@@ -195,8 +229,8 @@ static void write_legend(const struct gs_timeline *t, FILE *out, double left)
     fprintf(out, "<path d=\"M%.1f %dv14\" stroke=\"black\" stroke-width=\"1.4\"/>", left + 3, HEAD - 18);
     gs_svg_text(out, left + 10, HEAD - 7, GS_SVG_START, "", "deadline");
     fprintf(out, "<rect x=\"%.1f\" y=\"%d\" width=\"22\" height=\"10\" fill=\"black\"/>", left + 90, HEAD - 16);
-    gs_svg_text(out, left + 118, HEAD - 7, GS_SVG_START, "", "after the deadline (%zu of %zu jobs are late)", late,
-                t->n_jobs);
+    gs_svg_text(out, left + 118, HEAD - 7, GS_SVG_START, "", "after the deadline (in the picture: %zu of %zu jobs)",
+                late, t->n_jobs);
 }
 
 int gs_timeline_write_svg(const struct gs_timeline *t, const char *title, FILE *out)
@@ -204,11 +238,11 @@ int gs_timeline_write_svg(const struct gs_timeline *t, const char *title, FILE *
     const struct gs_model *m = t->model;
     const struct axis a = axis_of(t);
     const double left = left_of(t), stroke = stroke_of(t);
-    const int rows = row_of(t, GS_RESOURCES, 0) * ROW, height = rows + BETWEEN + (int)m->n_tasks * ROW;
+    const int rows = row_of(t, GS_RESOURCES, 0) * ROW, height = rows + BETWEEN + (int)ceil(task_top(t, m->n_tasks));
     gs_svg_begin(out, left + WIDTH + 2 * EDGE, HEAD + height + FOOT);
     write_stripes(t, out);
     gs_svg_text(out, EDGE, 22, GS_SVG_START, "font-size=\"15\" font-weight=\"bold\"", "%s", title);
-    write_legend(t, out, left);
+    write_legend(t, &a, out, left);
     write_axis(&a, out, left, height);
     write_names(t, out, left, HEAD + rows + BETWEEN);
     fprintf(out,
@@ -218,7 +252,7 @@ int gs_timeline_write_svg(const struct gs_timeline *t, const char *title, FILE *
     for (size_t i = 0; i < t->n_slices; i++)
         write_slice(t, &a, out, &t->slices[i]);
     for (size_t i = 0; i < t->n_jobs; i++)
-        write_job(t, &a, out, &t->jobs[i], rows + BETWEEN);
+        write_job(t, &a, out, i, rows + BETWEEN);
     for (size_t i = 0; i < t->n_jobs; i++) /* above the bars, of which one may begin there */
         write_deadline(t, &a, out, &t->jobs[i], rows + BETWEEN, stroke);
     fputs("<g class=\"words\" pointer-events=\"none\">\n", out);

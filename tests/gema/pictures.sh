@@ -48,6 +48,75 @@ assert all(0 <= float(b.getAttribute("x")) and float(b.getAttribute("x")) + floa
 assert not any(b.getAttribute("stroke") for b in bars)  # outlines would blacken short ones
 END
 
+# As many black pieces as late jobs, however many of a task are open at a time, and none covered: not by a bar, not by
+# another piece, and wide enough to be seen. The trace says the same, on tracks whose pieces don't overlap.
+cat >late.conf <<'END'
+[system]
+gpus = 1
+cpus = 1
+gpu_chunk = 1ms
+pci_chunk = 1ms
+[task a]
+period = 40ms
+segments.1 = gpu 70ms
+END
+cat >over.conf <<'END'
+[system]
+gpus = 2
+cpus = 2
+gpu_chunk = 2ms
+pci_chunk = 1ms
+[task alpha]
+period = 40ms
+segments.1 = cpu 1ms, pci 5ms, gpu 30ms, pci 5ms
+[task beta]
+period = 50ms
+segments.1 = cpu 1ms, pci 5ms, gpu 45ms, pci 5ms
+[task gamma]
+period = 100ms
+deadline = 60ms
+segments.1 = cpu 1ms, pci 5ms, gpu 45ms, pci 5ms
+END
+sed 's/70ms/40001us/' late.conf >hair.conf
+for set in late over hair; do
+  for until in 120ms 1s; do
+    for suffix in svg json; do
+      gpusparc analyze $set.conf --timeline $set.$suffix --until $until >/dev/null || [ $? -eq 1 ]
+    done
+    python3 - $set <<'END' || fail "$set.svg, until $until: black pieces"
+import json, re, sys, xml.dom.minidom
+d = xml.dom.minidom.parse(sys.argv[1] + ".svg")
+inner = [s for s in d.getElementsByTagName("svg") if s.getAttribute("class") == "zoom"][0]
+def box(r):
+    x, y, w, h = (float(r.getAttribute(k)) for k in ("x", "y", "width", "height"))
+    return x, y, x + w, y + h
+bars = inner.getElementsByTagName("rect")
+black = [box(r) for r in bars if r.getAttribute("fill") == "black"]
+jobs = [g for g in inner.getElementsByTagName("g") if g.getElementsByTagName("title")]
+said = int(re.search(r"in the picture: (\d+) of \d+ jobs", d.toxml())[1])
+end = float(re.search(r'data-end="([0-9.e+]+)"', d.toxml())[1])
+ms = 1 if ">time (ms)<" in d.toxml() else 1000
+events = json.load(open(sys.argv[1] + ".json"))["traceEvents"]
+late = [e for e in events if e["ph"] == "X" and e["name"].endswith("misses its deadline")
+        and e["ts"] + e["args"]["deadline_ns"] / 1e3 < end * ms * 1e3]
+assert len(black) == said == len(late) > 0, (len(black), said, len(late))
+everything = [box(r) for r in bars]
+for b in black:
+    assert b[2] - b[0] >= min(0.99, 1100 - b[0]), b
+    over = [o for o in everything if o != b and min(o[2], b[2]) - max(o[0], b[0]) > 1.02 and min(o[3], b[3]) - max(o[1], b[1]) > 0.01]
+    assert not over, (b, over)
+assert len(set(black)) == len(black)
+tracks = {}
+for e in events:
+    if e["ph"] == "X":
+        tracks.setdefault((e["pid"], e["tid"]), []).append((e["ts"], e["ts"] + e["dur"]))
+for track, pieces in tracks.items():
+    pieces.sort()
+    assert all(a[1] <= b[0] + 1e-6 for a, b in zip(pieces, pieces[1:])), (track, pieces[:4])
+END
+  done
+done
+
 # Short chunks of one job that follow one another are one bar.
 sed 's/^gpus.*/&\nkernel_chunk = 1\ntransfer_chunk = 4KiB/; s/^period/gpu_chunk = 100us\n&/' three.conf >chunks.conf
 if gpusparc check chunks.conf >/dev/null 2>&1; then
