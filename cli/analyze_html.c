@@ -8,6 +8,7 @@
 #include "common/log.h"
 #include "common/page.h"
 #include "common/plot.h"
+#include "gema/advice.h"
 
 /* Rounded as the table of `gpusparc analyze` is: a bound up, what is left of a deadline down. */
 static void cell_time(FILE *f, const json_t *of, const char *name)
@@ -15,8 +16,9 @@ static void cell_time(FILE *f, const json_t *of, const char *name)
     char text[GS_DURATION_SIZE];
     const int64_t ns = json_integer_value(json_object_get(of, name));
     const bool left = strcmp(name, "slack_ns") == 0 && ns > 0;
+    const bool cut = strcmp(name, "response_ns") == 0 && json_is_true(json_object_get(of, "cut"));
     gs_show_duration(ns < 0 ? -ns : ns, left ? GS_ROUND_DOWN : GS_ROUND_UP, text);
-    gs_page_number(f, (double)ns, "%s%s", ns < 0 ? "-" : "", text);
+    gs_page_number(f, (double)ns, "%s%s", ns < 0 ? "-" : cut ? ">" : "", text);
 }
 
 static bool is_late(const json_t *task)
@@ -95,7 +97,7 @@ static void write_system(FILE *f, const json_t *answer, const struct gs_model *m
                  : late ? "not schedulable"
                         : "not proven schedulable");
     if (all)
-        gs_page_text(f, "All times may grow to %.3f of what they are before a deadline is missed.", headroom);
+        gs_page_text(f, headroom < GS_MOST_HEADROOM ? GS_ANALYZE_HEADROOM : GS_ANALYZE_MOST_HEADROOM, headroom);
     else if (late && headroom > 0)
         gs_page_text(f, "It would be schedulable if all times shrank to %.3f of what they are.", headroom);
     gs_page_heading(f, "Use of the machine");

@@ -9,6 +9,10 @@
 
 #include "gema/model.h"
 
+/* What table and report say of the headroom; the second where the search ended at it (gema/advice.h). */
+#define GS_ANALYZE_HEADROOM "All times may grow to %.3f times what they are before a deadline is missed."
+#define GS_ANALYZE_MOST_HEADROOM "All times may grow to %.0f times what they are, or more, before a deadline is missed."
+
 /* Whether --timeline can have this name: .svg, .png, .pdf, or .json for a trace; and whether it can be written. They
  * say why not. */
 bool gs_analyze_timeline_name_is_right(const char *path);

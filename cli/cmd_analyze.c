@@ -215,7 +215,8 @@ static void print_advice(const struct answer *a, const struct options *o)
 {
     if (a->result->schedulable) {
         if (is_vouched_for(a, o))
-            printf("All times may grow to %.3f of what they are before a deadline is missed.\n", a->headroom);
+            printf(a->headroom < GS_MOST_HEADROOM ? GS_ANALYZE_HEADROOM "\n" : GS_ANALYZE_MOST_HEADROOM "\n",
+                   a->headroom);
         return;
     }
     if (a->headroom > 0)

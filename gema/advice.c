@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { STEPS = 1000, MOST = 8 * STEPS };
+enum { STEPS = 1000, MOST = GS_MOST_HEADROOM * STEPS };
 
 static int64_t scaled(int64_t time, int factor)
 {

@@ -25,8 +25,9 @@ struct gs_question {
  * Fills at most `max` of advice[]; returns how many, or -ENOMEM. */
 int gs_advise(const struct gs_question *q, struct gs_advice *advice, int max);
 
-/* The largest factor, in 1/1000 steps up to 8, by which all times may be multiplied and the set is schedulable; 0:
- * none. Or -ENOMEM. */
+/* The largest factor, in 1/1000 steps, by which all times may be multiplied and the set is schedulable; 0: none.
+ * GS_MOST_HEADROOM: that or more. Or -ENOMEM. */
+enum { GS_MOST_HEADROOM = 8 };
 double gs_headroom(const struct gs_question *q);
 
 #endif
