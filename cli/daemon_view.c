@@ -191,6 +191,24 @@ static void print_daemon(FILE *out, const json_t *now)
                 (long long)integer(d, "bad_messages"));
 }
 
+static void print_floods(FILE *out, const json_t *now)
+{
+    size_t i;
+    json_t *u;
+    char name[24];
+    json_array_foreach(json_object_get(now, "users"), i, u)
+    {
+        if (!json_is_true(json_object_get(u, "floods")))
+            continue;
+        fprintf(out,
+                "user %s floods the daemon: %lld connections, %lld questions; turned away: %lld; refused: %lld; lines "
+                "left out of the log: %lld\n",
+                user_name(integer(u, "uid"), name), (long long)integer(u, "connections"),
+                (long long)integer(u, "questions"), (long long)integer(u, "turned_away"),
+                (long long)integer(u, "refused"), (long long)integer(u, "log_left_out"));
+    }
+}
+
 static void print_waiting(FILE *out, const json_t *state, const json_t *waiting)
 {
     size_t i;
@@ -375,6 +393,7 @@ char *gs_daemon_tables(const json_t *before, const json_t *now)
     if (!out)
         return NULL;
     print_daemon(out, now);
+    print_floods(out, now);
     print_resources(out, before, now);
     print_tasks(out, now);
     print_usage(out, now);

@@ -80,8 +80,12 @@ void gs_connection_send(void *ctx, void *conn, const struct gs_msg *m, int fd)
     send_message(((struct gs_connection *)conn)->fd, m, fd);
 }
 
-static void turn_away(int fd, const char *why)
+static void turn_away(struct gs_server *sv, int fd, const char *why)
 {
+    struct ucred peer;
+    socklen_t len = sizeof peer;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0)
+        gs_core_turned_away(sv->core, peer.uid, gs_now_ns());
     struct gs_msg m = {.magic = GS_WIRE_MAGIC, .version = GS_WIRE_VERSION, .type = GS_MSG_REFUSED};
     m.u.text.code = GS_REFUSED_FULL;
     snprintf(m.u.text.text, sizeof m.u.text.text, "%s", why);
@@ -166,6 +170,7 @@ static bool make_place(struct gs_server *sv, uid_t uid)
             loser = c;
         }
     }
+    gs_core_turned_away(sv->core, loser->uid, gs_now_ns());
     gs_connection_close(sv, loser);
     return true;
 }
@@ -186,7 +191,7 @@ static void add_connection(struct gs_server *sv, int fd)
         free(c);
         if (who.pidfd >= 0)
             close(who.pidfd);
-        turn_away(fd, "too many connections at a time: try again later");
+        turn_away(sv, fd, "too many connections at a time: try again later");
         return;
     }
     *c = (struct gs_connection){
@@ -214,7 +219,7 @@ void gs_connections_accept(struct gs_server *sv)
     close(sv->spare);
     fd = accept4(sv->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd >= 0)
-        turn_away(fd, "the daemon has no descriptors left");
+        turn_away(sv, fd, "the daemon has no descriptors left");
     sv->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 

@@ -68,6 +68,7 @@ void gs_core_log_of(struct gs_session *s, bool warning, const char *fmt, ...)
     core->log_user[i].uid = s->uid;
     if (core->log_user[i].lines++ >= MOST || core->log_lines >= 3 * MOST) {
         core->log_lost++;
+        gs_users_count(&core->users, s->uid, GS_USER_LOG_LEFT, core->now_ns);
         return;
     }
     va_start(ap, fmt);
@@ -104,6 +105,7 @@ int gs_core_refuse(struct gs_session *s, int why, const char *text)
     s->refused = true;
     s->core->refused++;
     s->core->bad_messages += why == GS_REFUSED_PROTOCOL;
+    gs_users_count(&s->core->users, s->uid, GS_USER_REFUSED, s->core->now_ns);
     send_text(s, GS_MSG_REFUSED, (uint32_t)why, text);
     return -EPROTO;
 }
@@ -389,6 +391,11 @@ void gs_core_set_trace(struct gs_core *core, struct gs_trace *trace)
         gs_trace_resource(trace, r);
 }
 
+void gs_core_turned_away(struct gs_core *core, uid_t uid, uint64_t now_ns)
+{
+    gs_users_count(&core->users, uid, GS_USER_TURNED_AWAY, now_ns);
+}
+
 struct gs_session *gs_core_connect(struct gs_core *core, void *conn, const struct gs_peer *peer, uint64_t now_ns)
 {
     struct gs_session *s = calloc(1, sizeof *s);
@@ -403,6 +410,7 @@ struct gs_session *gs_core_connect(struct gs_core *core, void *conn, const struc
     s->uid = peer->uid;
     s->pid = peer->pid;
     s->since_ns = now_ns;
+    gs_users_count(&core->users, s->uid, GS_USER_CONNECTED, now_ns);
     return s;
 }
 
@@ -734,6 +742,8 @@ static int on_set(struct gs_session *s, const struct gs_msg_set *m)
 
 static int dispatch(struct gs_session *s, const struct gs_msg *m)
 {
+    if (m->type == GS_MSG_STATUS || m->type == GS_MSG_RELOAD || m->type == GS_MSG_PLAN || m->type == GS_MSG_SET)
+        gs_users_count(&s->core->users, s->uid, GS_USER_ASKED, s->core->now_ns);
     switch (m->type) {
     case GS_MSG_HELLO:
         return on_hello(s, &m->u.hello);

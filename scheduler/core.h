@@ -58,6 +58,8 @@ struct gs_peer {
     pid_t pid;
     const char *exe; /* path of its executable, "" if it can't be known; copied */
 };
+/* There is no place for one more connection of this user's, or it has lost one for another's. */
+void gs_core_turned_away(struct gs_core *core, uid_t uid, uint64_t now_ns);
 /* Null: out of memory. */
 struct gs_session *gs_core_connect(struct gs_core *core, void *conn, const struct gs_peer *peer, uint64_t now_ns);
 void gs_core_disconnect(struct gs_session *s, uint64_t now_ns);

@@ -12,6 +12,7 @@
 #include "scheduler/policy.h"
 #include "scheduler/rhythm.h"
 #include "scheduler/taskset.h"
+#include "scheduler/users.h"
 
 /* What a session waits for until tasks have been decided on. */
 enum gs_waits {
@@ -115,6 +116,7 @@ struct gs_core {
     uint64_t taken[GS_MAX_RESOURCES];   /* units taken without asking, of clients that have left */
     int64_t unit_ns[GS_RESOURCES]; /* the longest unit that was said to be too long, of applications without a task */
     uint64_t bad_messages, refused, taken_back, reloads;
+    struct gs_users users;
     struct gs_decider *decider;
     struct gs_waiting waiting;
     struct gs_decision decision; /* the last one, which stands while `undecided` */

@@ -250,6 +250,18 @@ static json_t *daemon_json(const struct gs_core *core)
     return j;
 }
 
+static json_t *user_json(const struct gs_user *u, uint64_t now_ns)
+{
+    static const char *const names[GS_USER_EVENTS] = {"connections", "questions", "turned_away", "refused",
+                                                      "log_left_out"};
+    json_t *j = json_object();
+    json_object_set_new(j, "uid", number(u->uid));
+    json_object_set_new(j, "floods", json_boolean(gs_user_floods(u, now_ns)));
+    for (unsigned e = 0; e < GS_USER_EVENTS; e++)
+        json_object_set_new(j, names[e], number(u->count[e]));
+    return j;
+}
+
 static json_t *decision_json(const struct gs_core *core)
 {
     json_t *j = json_object();
@@ -263,9 +275,15 @@ static json_t *decision_json(const struct gs_core *core)
 
 /* ---- the text, a piece at a time ---- */
 
-enum part { CLIENTS, RESOURCES, TASKS, PARTS }; /* in this order: what clients say of themselves is summed up first */
-static const char *const part_name[PARTS] = {"clients", "resources", "tasks"};
-enum { AT_ONCE = 4 }; /* clients or tasks, or one resource: looking for all who wait for it takes as long */
+enum part {
+    CLIENTS,
+    RESOURCES,
+    TASKS,
+    USERS,
+    PARTS
+}; /* in this order: what clients say of themselves is summed up first */
+static const char *const part_name[PARTS] = {"clients", "resources", "tasks", "users"};
+enum { AT_ONCE = 4 }; /* clients, tasks or users, or one resource: looking for all who wait for it takes as long */
 
 /* A list whose elements are written one after the other. */
 struct list {
@@ -331,7 +349,7 @@ static void discard(struct gs_report *r)
 /* A little more of it. False: it is whole. */
 static bool go_on(struct gs_core *core, struct gs_report *r)
 {
-    const size_t ends[PARTS] = {core->options.max_clients, core->gpus + 1, core->config.n_tasks};
+    const size_t ends[PARTS] = {core->options.max_clients, core->gpus + 1, core->config.n_tasks, core->users.n};
     for (unsigned n = 0; n < AT_ONCE && r->part < PARTS; r->next++) {
         if (r->next >= ends[r->part]) {
             r->part++;
@@ -343,8 +361,10 @@ static bool go_on(struct gs_core *core, struct gs_report *r)
             add_client(core, r, r->next);
         else if (r->part == RESOURCES)
             add(r, &r->list[RESOURCES], resource_json(core, r->next));
-        else
+        else if (r->part == TASKS)
             add(r, &r->list[TASKS], task_json(core, &core->config.tasks[r->next]));
+        else
+            add(r, &r->list[USERS], user_json(&core->users.user[r->next], core->now_ns));
     }
     return r->part < PARTS;
 }

@@ -5,6 +5,7 @@ import ctypes
 import fcntl
 import json
 import os
+import pwd
 import re
 import signal
 import socket
@@ -212,6 +213,28 @@ def a_name_that_is_long():
     assert "\x01" not in exe and "\n" not in exe, exe
     p.kill()
     p.wait()
+    d.end()
+
+
+def a_user_who_floods():
+    d = Daemon()
+    d.status()
+    assert [u["uid"] for u in d.status()["users"]] == [os.geteuid()]
+    assert not d.status()["users"][0]["floods"] and "floods" not in d.tool("status").stdout
+    crowd = [d.connect() for _ in range(70)]  # 64 that haven't joined
+    kinds = [wait_for(s)[0] for s in crowd[64:]]
+    assert kinds == [REFUSED] * 6, kinds
+    for s in crowd:
+        s.close()
+    crowd[0] = d.connect()
+    crowd[0].send(b"senseless")
+    assert wait_for(crowd[0])[0] == REFUSED
+    user = d.status()["users"][0]
+    assert user["floods"] and user["turned_away"] == 6 and user["refused"] == 1, user
+    assert user["connections"] >= 65 and user["questions"] >= 5, user
+    line = [s for s in d.tool("status").stdout.split("\n") if "floods the daemon" in s]
+    name = pwd.getpwuid(os.geteuid()).pw_name
+    assert len(line) == 1 and line[0].startswith("user %s floods" % name) and "turned away: 6; refused: 1;" in line[0], line
     d.end()
 
 

@@ -161,6 +161,35 @@ static void test_sums_are_numbers(void **state)
     stop(b);
 }
 
+/* A hundred questions within a second are a flood, for ten seconds; as many in two seconds aren't. */
+static void test_who_floods(void **state)
+{
+    (void)state;
+    const uint64_t second = 1000 * MS;
+    struct gs_users users = {0};
+    uint64_t now = 5 * second;
+    for (unsigned i = 0; i < 99; i++)
+        gs_users_count(&users, 1002, GS_USER_ASKED, now + i);
+    gs_users_count(&users, 1003, GS_USER_ASKED, now + 99);
+    gs_users_count(&users, 1002, GS_USER_ASKED, now + second);
+    assert_false(gs_user_floods(&users.user[0], now + second));
+    for (unsigned i = 0; i < 99; i++)
+        gs_users_count(&users, 1002, GS_USER_CONNECTED, now + second + i);
+    assert_true(gs_user_floods(&users.user[0], now + second + 98));
+    assert_true(gs_user_floods(&users.user[0], now + 10 * second));
+    assert_false(gs_user_floods(&users.user[0], now + 12 * second));
+    assert_false(gs_user_floods(&users.user[1], now + second + 98));
+    gs_users_count(&users, 1003, GS_USER_TURNED_AWAY, now + 20 * second);
+    assert_true(gs_user_floods(&users.user[1], now + 20 * second));
+    assert_int_equal(users.user[0].count[GS_USER_ASKED], 100);
+    /* Of many the last ones are kept. */
+    for (uid_t uid = 0; uid < 2 * GS_USERS_KEPT; uid++)
+        gs_users_count(&users, 5000 + uid, GS_USER_ASKED, now + 30 * second + uid);
+    assert_int_equal(users.n, GS_USERS_KEPT);
+    for (unsigned i = 0; i < users.n; i++)
+        assert_in_range(users.user[i].uid, 5000 + GS_USERS_KEPT, 5000 + 2 * GS_USERS_KEPT - 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,6 +197,7 @@ int main(void)
         cmocka_unit_test(test_what_changes_meanwhile),
         cmocka_unit_test(test_who_gets_the_last_one),
         cmocka_unit_test(test_sums_are_numbers),
+        cmocka_unit_test(test_who_floods),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
