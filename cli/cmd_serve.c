@@ -58,7 +58,7 @@ struct devices {
     unsigned gpu[GS_MAX_DEVICES], n_gpus;
 };
 
-/* The engine's edit "old_platforms" leaves these out. */
+/* The engine's edit "platforms" leaves these out, and those without devices. */
 static bool is_old(cl_platform_id platform)
 {
     char version[128] = "";

@@ -783,13 +783,18 @@ change("pocld/cmd_queue.cc", r"\n  reply->event = p\.native;\n", r"""\g<0>  if (
     clFlush(Queue);
 """)
 
-edit("old_platforms", "The server calls functions of OpenCL 2 on every platform, and one of 1.x may have no such ones, or ones that "
-                      "call themselves: those platforms are left out.")
+edit("platforms", "The server calls functions of OpenCL 2 on every platform, and one of 1.x may have no such ones, or ones that "
+                  "call themselves. A platform without devices, as Mesa's are beside other GPUs, has no context, and no buffer could "
+                  "be made. Both kinds are left out.")
 change("pocld/virtual_cl_context.cc", r"\n  cl::Platform::get\(&PlatformList\);\n", r"""\g<0>  PlatformList.erase(
       std::remove_if(PlatformList.begin(), PlatformList.end(),
                      [](const cl::Platform &P) {
+                       cl_uint Devices = 0;
                        return P.getInfo<CL_PLATFORM_VERSION>().compare(
-                                  0, 9, "OpenCL 1.") == 0;
+                                  0, 9, "OpenCL 1.") == 0 ||
+                              clGetDeviceIDs(P(), CL_DEVICE_TYPE_ALL, 0, nullptr,
+                                             &Devices) != CL_SUCCESS ||
+                              Devices == 0;
                      }),
       PlatformList.end());
 """)

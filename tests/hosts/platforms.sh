@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Devices of two platforms in one group, through this machine's server: PoCL's CPU, and Mesa's rusticl on llvmpipe, which
-# is told to call itself a GPU. A platform of OpenCL 1.x, such as Oclgrind's, stays outside.
+# is told to call itself a GPU. A platform of OpenCL 1.x, such as Oclgrind's, stays outside, and so does one without
+# devices, such as rusticl's where nobody asks for llvmpipe.
 set -euo pipefail
 source "$GS_SOURCE/tests/hosts/engine_there.sh"
 rm -rf ./*
@@ -15,6 +16,8 @@ echo "$pocl" >vendors/pocl.icd
 echo libRusticlOpenCL.so.1 >vendors/rusticl.icd
 oclgrind=/usr/lib/oclgrind/liboclgrind-rt-icd.so
 [ ! -e $oclgrind ] || echo $oclgrind >vendors/oclgrind.icd
+RUSTICL_ENABLE='' gpusparc run --hosts localhost:all --hosts-required --mode single "$GS_BUILD/tests/hosts/uploads" ||
+  fail "beside a platform without devices: $?"
 types() { # LIST: of the devices
   gpusparc devices --hosts "$1" --json >devices.json || fail "gpusparc devices --hosts $1: $?"
   python3 -c 'import json; print(*(d["type"] for d in json.load(open("devices.json"))["devices"]))'
