@@ -22,9 +22,10 @@ struct gs_try {
     char **app; /* its words; ends in NULL */
     char self[PATH_MAX], dir[PATH_MAX];
     /* What was found: */
-    unsigned n; /* devices */
-    bool cpu;   /* they are parts of the CPU, and one of them is the base */
-    bool blind; /* there is no GPU: nothing was timed */
+    unsigned n;     /* devices */
+    bool gpus_only; /* all of them are GPUs */
+    bool cpu;       /* they are parts of the CPU, and one of them is the base */
+    bool blind;     /* there is no GPU: nothing was timed */
     struct gs_try_times times;
     struct gs_looks looks;
     bool varies;           /* the plain runs' bytes differ among each other: none were compared */

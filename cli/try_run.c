@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -41,6 +42,7 @@ int gs_try_find_devices(struct gs_try *t)
     }
     t->n = group.n;
     t->cpu = group.sub_devices;
+    t->gpus_only = group.type == CL_DEVICE_TYPE_GPU;
     t->blind = settings.spec == GS_SPEC_DEFAULT && !(group.type & CL_DEVICE_TYPE_GPU);
     if (group.n < 2 && !t->blind)
         gs_warn("there is one device%s%s: only faster transfers can gain", group.reason ? ", as " : "",
@@ -164,9 +166,16 @@ static void name_kept(const struct gs_try *t, size_t i, char path[PATH])
 
 /* The plain run's: the others are compared with it. A file is taken away, so that none is compared that an earlier run
  * has left. */
-static int keep(struct gs_try *t)
+static int keep(struct gs_try *t, const struct stat *before)
 {
     char out[PATH], kept[PATH];
+    struct stat after;
+    for (size_t i = 0; i < t->n_outputs; i++)
+        if (stat(t->outputs[i], &after) == 0 && after.st_ino == before[i].st_ino &&
+            after.st_mtim.tv_sec == before[i].st_mtim.tv_sec && after.st_mtim.tv_nsec == before[i].st_mtim.tv_nsec) {
+            gs_error("--output: the application doesn't write '%s'", t->outputs[i]);
+            return -EINVAL;
+        }
     name_file(t, "out", out);
     name_file(t, "kept", kept);
     int err = copy_file(out, kept);
@@ -238,6 +247,10 @@ static int compared(struct gs_try *t, enum gs_try_way way, double *s)
 
 static int first_run(struct gs_try *t)
 {
+    struct stat before[GS_TRY_OUTPUTS] = {0};
+    for (size_t i = 0; i < t->n_outputs; i++)
+        if (stat(t->outputs[i], &before[i]) < 0)
+            before[i] = (struct stat){0};
     progress("a first plain run");
     t->status = run(t, GS_TRY_PLAIN, NULL, &t->times.first_s[GS_TRY_PLAIN]);
     if (t->status < 0) {
@@ -245,7 +258,7 @@ static int first_run(struct gs_try *t)
             gs_error("'%s' can't be run: %s", t->app[0], strerror(-t->status));
         return t->status;
     }
-    return keep(t);
+    return keep(t, before);
 }
 
 static bool is_run(const struct gs_try *t, int way)

@@ -76,7 +76,19 @@ static size_t kernels_of(const struct gs_try *t, struct kernel **kernels)
 
 static const char *devices_of(const struct gs_try *t)
 {
-    return t->cpu ? "parts of the CPU" : "GPUs";
+    return t->cpu ? "parts of the CPU" : t->gpus_only ? "GPUs" : "devices";
+}
+
+static struct gs_try_causes causes_of(const struct gs_try *t)
+{
+    struct gs_try_causes c = {.n = t->n, .devices = devices_of(t), .known = t->stats != NULL};
+    const json_t *staged = json_object_get(json_object_get(t->stats, "bytes"), "staged");
+    json_t *kernel;
+    size_t i;
+    c.staged = json_integer_value(json_object_get(staged, "bytes")) > 0;
+    json_array_foreach(json_object_get(t->stats, "kernels"), i, kernel) c.split |=
+        json_integer_value(json_object_get(kernel, "split")) > 0;
+    return c;
 }
 
 static enum gs_try_way base_of(const struct gs_try *t)
@@ -110,7 +122,8 @@ static void say_verdict(const struct gs_try *t, char *text, size_t bytes)
         return;
     }
     const struct gs_try_verdict v = verdict_of(t, GS_TRY_ALL);
-    gs_try_say(text, bytes, &v, t->n, devices_of(t));
+    const struct gs_try_causes c = causes_of(t);
+    gs_try_say(text, bytes, &v, &c);
 }
 
 static void say_result(const struct gs_try *t, char *text, size_t bytes)
@@ -195,6 +208,28 @@ static void print_kernels(const struct gs_try *t, bool markdown)
     free(k);
 }
 
+static void say_outlier(const struct gs_try_outlier *o, char *text, size_t bytes)
+{
+    snprintf(text, bytes, "An outlier: round %zu, %s, took %.3f s; %.3f s is usual", o->round, gs_try_names[o->way],
+             o->s, o->usual_s);
+}
+
+static void print_outliers(const struct gs_try *t, const char *line)
+{
+    enum { MOST = 4 };
+    const struct gs_try_verdict v = verdict_of(t, GS_TRY_ALL);
+    char text[256];
+    struct gs_try_outlier o;
+    for (size_t i = 0; i < MOST && gs_try_find_outlier(&t->times, i, &o); i++) {
+        say_outlier(&o, text, sizeof text);
+        printf(line, text);
+    }
+    if (v.outliers > MOST) {
+        snprintf(text, sizeof text, "%zu of %zu runs were such: was the machine busy?", v.outliers, v.runs);
+        printf(line, text);
+    }
+}
+
 static void print(const struct gs_try *t, bool markdown)
 {
     char text[512];
@@ -203,18 +238,13 @@ static void print(const struct gs_try *t, bool markdown)
     printf(markdown ? "**%s.**\n" : "%s.\n", text);
     if (t->multi && t->times.n) {
         const struct gs_try_verdict v = verdict_of(t, GS_TRY_MULTI);
-        gs_try_say(text, sizeof text, &v, t->n, devices_of(t));
+        const struct gs_try_causes c = {.n = t->n, .devices = devices_of(t)}; /* the statistics are of mode auto */
+        gs_try_say(text, sizeof text, &v, &c);
         printf(markdown ? "\nIn mode multi: %s.\n" : "In mode multi: %s.\n", text);
     }
     say_result(t, text, sizeof text);
     printf(line, text);
-    const struct gs_try_verdict v = verdict_of(t, GS_TRY_ALL);
-    if (v.outliers) {
-        snprintf(text, sizeof text,
-                 "%zu of %zu runs took 1.5 times as long as the others and more: was the machine busy?", v.outliers,
-                 v.runs);
-        printf(markdown ? "\n%s\n" : "%s\n", text);
-    }
+    print_outliers(t, line);
     print_times(t, markdown);
     print_kernels(t, markdown);
     say_next(t, text, sizeof text);
@@ -237,10 +267,20 @@ static json_t *verdict_json(const struct gs_try_verdict *v)
 {
     static const char *const words[] = {"faster", "slower", "no difference", "not sure"};
     return json_pack("{s:s, s:o, s:o, s:o}", "outcome", words[v->outcome], "all", factor_json(&v->all), "by_one",
-                     factor_json(&v->by_single), "by_others", factor_json(&v->by_more));
+                     factor_json(&v->by_single), "by_others", json_pack("{s:f}", "times", v->by_more));
 }
 
 static const char *const keys[GS_TRY_WAYS] = {"plain", "single", "default", "multi"};
+
+static json_t *outliers_json(const struct gs_try *t)
+{
+    json_t *all = json_array();
+    struct gs_try_outlier o;
+    for (size_t i = 0; gs_try_find_outlier(&t->times, i, &o); i++)
+        json_array_append_new(all, json_pack("{s:s, s:i, s:f, s:f}", "way", keys[o.way], "round", (int)o.round, "s",
+                                             o.s, "usual_s", o.usual_s));
+    return all;
+}
 
 static json_t *times_json(const struct gs_try *t)
 {
@@ -281,10 +321,10 @@ static void print_json(const struct gs_try *t)
     const struct gs_try_verdict v = verdict_of(t, GS_TRY_ALL);
     say_verdict(t, verdict, sizeof verdict);
     say_result(t, result, sizeof result);
-    json_t *j = json_pack("{s:s, s:s, s:b, s:b, s:i, s:i, s:s, s:i, s:i, s:o, s:o}", "verdict", verdict, "result",
+    json_t *j = json_pack("{s:s, s:s, s:b, s:b, s:i, s:i, s:s, s:i, s:o, s:o, s:o}", "verdict", verdict, "result",
                           result, "same", !t->different && !t->varies, "compared", !t->varies, "status", t->status,
                           "devices", (int)t->n, "base", keys[base_of(t)], "rounds", (int)t->times.n, "outliers",
-                          (int)v.outliers, "times", times_json(t), "kernels", kernels_json(t));
+                          outliers_json(t), "times", times_json(t), "kernels", kernels_json(t));
     if (!t->blind)
         json_object_set_new(j, "default", verdict_json(&v));
     if (t->multi && !t->blind) {

@@ -39,20 +39,31 @@ static struct gs_try_factor factor(const double *slow, const double *fast, size_
     return f;
 }
 
+bool gs_try_find_outlier(const struct gs_try_times *t, size_t nth, struct gs_try_outlier *found)
+{
+    for (int way = 0; way < GS_TRY_WAYS && t->n; way++) {
+        const double middle = median(t->s[way], t->n);
+        for (size_t i = 0; i < t->n && middle > 0; i++)
+            if (t->s[way][i] >= outlier * middle && nth-- == 0) {
+                *found = (struct gs_try_outlier){(enum gs_try_way)way, i + 1, t->s[way][i], middle};
+                return true;
+            }
+    }
+    return false;
+}
+
 struct gs_try_verdict gs_try_judge(const struct gs_try_times *t, enum gs_try_way base, enum gs_try_way all,
                                    double alpha)
 {
     struct gs_try_verdict v = {.outcome = GS_TRY_UNSURE};
+    struct gs_try_outlier one;
     v.all = factor(t->s[base], t->s[all], t->n, alpha);
     v.by_single = factor(t->s[base], t->s[GS_TRY_SINGLE], t->n, alpha);
-    v.by_more = factor(t->s[GS_TRY_SINGLE], t->s[all], t->n, alpha);
-    for (int way = 0; way < GS_TRY_WAYS && t->n; way++) {
-        const double middle = median(t->s[way], t->n);
-        for (size_t i = 0; i < t->n && middle > 0; i++) {
-            v.runs++;
-            v.outliers += t->s[way][i] >= outlier * middle;
-        }
-    }
+    v.by_more = v.by_single.times > 0 ? v.all.times / v.by_single.times : 0;
+    for (int way = 0; way < GS_TRY_WAYS && t->n; way++)
+        v.runs += t->s[way][0] > 0 ? t->n : 0;
+    while (gs_try_find_outlier(t, v.outliers, &one))
+        v.outliers++;
     if (!(v.all.low > 0))
         return v;
     if (v.all.low > 1)
@@ -75,30 +86,42 @@ static void add(char *text, size_t bytes, const char *more)
     snprintf(text + used, bytes - used, "%s", more);
 }
 
-/* What the factor consists of, where both parts of it matter. */
-static void add_parts(char *text, size_t bytes, const struct gs_try_verdict *v, unsigned n, const char *devices)
+/* Does one device by itself differ from the base, as far as is sure? */
+static bool single_differs(const struct gs_try_verdict *v)
 {
-    char part[128], others[64];
-    const double one = v->by_single.times, more = v->by_more.times;
-    if (n == 2 && strcmp(devices, "GPUs") == 0)
-        snprintf(others, sizeof others, "the second GPU");
-    else
-        snprintf(others, sizeof others, "the other %u %s", n - 1, devices);
-    if (fabs(one - 1) > matters) {
-        snprintf(part, sizeof part, ": %.2f by %s", one, one > 1 ? "faster transfers" : "gpusparc's own work");
-        add(text, bytes, part);
-        snprintf(part, sizeof part, ", %.2f by %s", more, others);
-        add(text, bytes, part);
-    } else if (n > 1 && fabs(more - 1) > matters) {
-        add(text, bytes, ", all of it by ");
-        add(text, bytes, others);
-    }
+    return fabs(v->by_single.times - 1) > matters && (v->by_single.low > 1 || v->by_single.high < 1);
 }
 
-void gs_try_say(char *text, size_t bytes, const struct gs_try_verdict *v, unsigned n, const char *devices)
+static const char *name_single(const struct gs_try_verdict *v, const struct gs_try_causes *c)
+{
+    return v->by_single.times < 1 ? "gpusparc's own work" : c->staged ? "faster transfers" : "one of them alone";
+}
+
+/* What the factor consists of. */
+static void add_parts(char *text, size_t bytes, const struct gs_try_verdict *v, const struct gs_try_causes *c)
+{
+    char part[192], others[64];
+    if (!c->known || c->n < 2)
+        return;
+    if (c->n == 2 && strcmp(c->devices, "GPUs") == 0)
+        snprintf(others, sizeof others, "the second GPU");
+    else
+        snprintf(others, sizeof others, "the other %u %s", c->n - 1, c->devices);
+    if (!c->split)
+        snprintf(part, sizeof part, "%s%s; nothing was split", single_differs(v) ? ", by " : "",
+                 single_differs(v) ? name_single(v, c) : "");
+    else if (single_differs(v))
+        snprintf(part, sizeof part, ": %.2f by %s, %.2f by %s", v->by_single.times, name_single(v, c), v->by_more,
+                 others);
+    else
+        snprintf(part, sizeof part, ", all of it by %s", others);
+    add(text, bytes, part);
+}
+
+void gs_try_say(char *text, size_t bytes, const struct gs_try_verdict *v, const struct gs_try_causes *c)
 {
     char on[64], interval[64] = "";
-    snprintf(on, sizeof on, "on %u %s", n, n == 1 && strcmp(devices, "GPUs") == 0 ? "GPU" : devices);
+    snprintf(on, sizeof on, "on %u %.*s", c->n, (int)strlen(c->devices) - (c->n == 1), c->devices);
     if (v->all.low > 0)
         snprintf(interval, sizeof interval, " (%.2f to %.2f)", v->all.low, v->all.high);
     switch (v->outcome) {
@@ -122,7 +145,7 @@ void gs_try_say(char *text, size_t bytes, const struct gs_try_verdict *v, unsign
                      v->all.times, on);
         return;
     }
-    add_parts(text, bytes, v, n, devices);
+    add_parts(text, bytes, v, c);
 }
 
 const char *gs_try_remedy(const char *reason)

@@ -30,9 +30,27 @@ struct gs_try_factor {
 
 struct gs_try_verdict {
     enum gs_try_outcome outcome;
-    struct gs_try_factor all, by_single, by_more; /* of all: by one device, and by the others beside it */
-    size_t outliers;                              /* runs that took 1.5 times their way's median and more */
+    struct gs_try_factor all, by_single; /* of all: by one device */
+    double by_more;                      /* and by the others beside it: all.times / by_single.times */
+    size_t outliers;                     /* runs that took 1.5 times their way's median and more */
     size_t runs;
+};
+
+/* One of these: `nth` from 0. */
+struct gs_try_outlier {
+    enum gs_try_way way;
+    size_t round; /* from 1 */
+    double s, usual_s;
+};
+bool gs_try_find_outlier(const struct gs_try_times *t, size_t nth, struct gs_try_outlier *outlier);
+
+/* What the factors come by, as far as one run's statistics tell. */
+struct gs_try_causes {
+    unsigned n;          /* devices */
+    const char *devices; /* "GPUs" or another plural */
+    bool known;          /* there are statistics */
+    bool split;          /* launches were split */
+    bool staged;         /* bytes went by pinned memory, which is faster than the driver's own way */
 };
 
 /* Over all rounds. base: what all is compared with. alpha: the probability that an interval misses. `all` is GS_TRY_ALL
@@ -43,9 +61,9 @@ struct gs_try_verdict gs_try_judge(const struct gs_try_times *t, enum gs_try_way
 /* Is the interval narrow enough that more rounds wouldn't change what is said? */
 bool gs_try_is_narrow(const struct gs_try_verdict *v);
 
-/* One sentence: "1.43 times as fast on 2 GPUs (1.38 to 1.49): 1.30 by faster transfers, 1.10 by the second GPU".
- * devices: "GPUs" or another plural. */
-void gs_try_say(char *text, size_t bytes, const struct gs_try_verdict *v, unsigned n, const char *devices);
+/* One sentence: "1.43 times as fast on 2 GPUs (1.38 to 1.49): 1.30 by faster transfers, 1.10 by the second GPU". Other
+ * devices get no part in it where nothing was split. */
+void gs_try_say(char *text, size_t bytes, const struct gs_try_verdict *v, const struct gs_try_causes *c);
 
 /* What would have a kernel split that wasn't, for that reason of --stats. */
 const char *gs_try_remedy(const char *reason);

@@ -61,6 +61,9 @@ grep -q "^WRONG: with all devices made differs" files && [ "$(cat made)" = right
 ! try --output nothing ./app 2>said || complain "a file that the application doesn't write"
 grep -q "has left no file 'nothing'" said || complain "no file: $(cat said)"
 
+echo input >input
+! try --output input ./app 2>said && grep -q "doesn't write 'input'" said && [ "$(cat input)" = input ] || complain "a file that is only read: $(cat said)"
+
 # Ctrl-C gives what is known.
 rm -f runs
 PLAIN=0.05 gpusparc try --devices cpu:2 --time 1000 ./app >stopped 2>said &
