@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, sections 5.9 and 5.10: kernels, their arguments and launches. */
 #include "shim/api/transfer.h"
+
+#include <errno.h>
+
 #include "shim/plan/answer.h"
 #include "shim/plan/kinds.h"
 #include "shim/launch/launch.h"
@@ -58,8 +61,10 @@ static struct gs_program *program_of(cl_program program)
 CL_API_ENTRY cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char *kernel_name, cl_int *errcode_ret)
 {
     cl_kernel handle = gs_real()->clCreateKernel(program, kernel_name, errcode_ret);
+    const int before = errno;
     if (handle)
         track(handle, program_of(program), kernel_name);
+    errno = before;
     return handle;
 }
 
@@ -70,8 +75,10 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_
     cl_int err = gs_real()->clCreateKernelsInProgram(program, num_kernels, kernels, &n);
     if (num_kernels_ret && !err)
         *num_kernels_ret = n;
+    const int before = errno;
     for (cl_uint i = 0; !err && kernels && i < n && i < num_kernels; i++)
         track(kernels[i], program_of(program), NULL);
+    errno = before;
     return err;
 }
 

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "shim/memory/coherence.h"
+#include "shim/process/quiet.h"
 #include "shim/record/bypass.h"
 #include "shim/schedule/put.h"
 #include "shim/report/report.h"
@@ -89,7 +90,9 @@ static cl_int build(struct gs_context *ctx, unsigned place, uint8_t type)
     k->program[place][type] = gs_real()->clCreateProgramWithSource(ctx->o.handle, 2, texts, NULL, &err);
     if (err)
         return err;
+    gs_quiet(true);
     err = gs_real()->clBuildProgram(k->program[place][type], 1, &ctx->dev[place], options, NULL, NULL);
+    gs_quiet(false);
     if (!err)
         k->kernel[place][type] = gs_real()->clCreateKernel(k->program[place][type], "gs_bounds", &err);
     return err;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/launch/launch.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "shim/schedule/batch.h"
@@ -414,11 +415,13 @@ static cl_int launch_looked_at(const struct gs_command *cmd, struct gs_kernel *k
     /* An address of no events is no list: PoCL takes it of launches, though of no other command. */
     l.cmd.wait = cmd->n_wait ? cmd->wait : NULL;
     const bool inside = !gs_prepared(k->program) && gs_threads_enter();
+    const int before = errno; /* the application's */
     const cl_int err = launch_with_care(&l, cmd->event);
     if (inside && !err && gs_threads_ends())
         gs_real()->clFinish(cmd->queue);
     if (inside)
         gs_threads_leave();
+    errno = before;
     return err;
 }
 

@@ -11,6 +11,7 @@
 #include "common/hash.h"
 #include "common/log.h"
 #include "common/spawn.h"
+#include "shim/process/random.h"
 #include "shim/process/threads.h"
 #include "shim/memory/upward.h"
 #include "shim/memory/ring.h"
@@ -72,7 +73,9 @@ static bool open_windows(struct gs_peer *p)
         return false;
     if (gs_windows_load())
         gs_threads_register();
+    gs_random_own(true);
     const bool open = gs_windows_open(&p->windows, p->context, p->dev, p->n, GS_WINDOW_MAX_BYTES, why, sizeof why) == 0;
+    gs_random_own(false);
     gs_threads_leave();
     if (!open)
         gs_debug("%s", why);

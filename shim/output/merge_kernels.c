@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "shim/process/quiet.h"
 #include "shim/schedule/put.h"
 
 /* What a part left as it was isn't stored. `op` is an enum gs_atomic_op. */
@@ -157,7 +158,9 @@ static cl_program build(struct gs_context *ctx, unsigned place, cl_uint n, const
     cl_program program = gs_real()->clCreateProgramWithSource(ctx->o.handle, n, texts, NULL, err);
     if (*err)
         return NULL;
+    gs_quiet(true);
     *err = gs_real()->clBuildProgram(program, 1, &ctx->dev[place], "", NULL, NULL);
+    gs_quiet(false);
     if (!*err)
         return program;
     gs_real()->clReleaseProgram(program);

@@ -2,6 +2,7 @@
 /* PoCL's compiler writes "1 error generated." to standard error, by libLLVM's call of write(). The descriptor is all of
  * the process's, so it can't be led elsewhere meanwhile; the call comes here first where the shim was preloaded. */
 #include "shim/process/quiet.h"
+#include "shim/process/random.h"
 
 #include <dlfcn.h>
 #include <sys/syscall.h>
@@ -15,6 +16,7 @@ static write_fn *real; /* null: not known yet */
 void gs_quiet(bool begins)
 {
     depth += begins ? 1 : -1u;
+    gs_random_own(begins);
 }
 
 /* Not when it is needed first: that may be in a signal's handler. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/report/label.h"
 
+#include <errno.h>
+
 #include "shim/process/fork.h"
 #include "shim/report/trace.h"
 
@@ -46,16 +48,17 @@ enum { BLOCKED_NS = 20 * 1000 };
 struct gs_call gs_call_begin(const char *name)
 {
     if (!gs_trace_on())
-        return (struct gs_call){0};
-    return (struct gs_call){depth++ ? NULL : name, gs_now_ns()};
+        return (struct gs_call){.errno_before = errno};
+    return (struct gs_call){depth++ ? NULL : name, errno, gs_now_ns()};
 }
 
 void gs_call_end(const struct gs_call *call)
 {
-    if (!call->begin_ns)
-        return;
-    depth--;
-    const uint64_t now = gs_now_ns();
-    if (call->name && now - call->begin_ns >= BLOCKED_NS && !gs_forked())
-        gs_trace_call(call->name, call->begin_ns, now);
+    if (call->begin_ns) {
+        depth--;
+        const uint64_t now = gs_now_ns();
+        if (call->name && now - call->begin_ns >= BLOCKED_NS && !gs_forked())
+            gs_trace_call(call->name, call->begin_ns, now);
+    }
+    errno = call->errno_before;
 }

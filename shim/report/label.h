@@ -30,9 +30,11 @@ struct gs_label gs_label_part(int part);
 void gs_label_back(struct gs_label before);
 struct gs_label gs_label_now(void);
 
-/* A call of the application that may block. Use: GS_CALL("clFinish"); it ends with the block that it stands in. */
+/* A call of the application that may block. Use: GS_CALL("clFinish"); it ends with the block that it stands in, and
+ * leaves errno as it was. */
 struct gs_call {
     const char *name;
+    int errno_before;
     uint64_t begin_ns;
 };
 struct gs_call gs_call_begin(const char *name);

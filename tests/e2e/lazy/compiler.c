@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -26,10 +27,22 @@ static void load(void)
         lazy_report("the compiler can't be loaded: %s", dlerror());
 }
 
+/* As a compiler that names its files so. */
+static void take_numbers(void)
+{
+    long sum = 0;
+    for (int i = 0; i < 3; i++)
+        sum += rand() + random() + lrand48() + mrand48() + (long)drand48();
+    if (sum == 0) /* never */
+        lazy_report("random numbers are 0");
+}
+
 void lazy_compile(const char *what)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     const pid_t thread = (pid_t)syscall(SYS_gettid);
+    if (lazy.random)
+        take_numbers();
     if (!lazy.compiler || thread == getpid() || lazy_is_over())
         return;
     pthread_once(&once, load);

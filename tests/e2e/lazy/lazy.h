@@ -20,6 +20,7 @@
  *               With poison a memory object, its parts included, is to be used by one device's commands alone
  *   compiler[=MS]  what other threads than the first build (its programs are in the driver's cache) takes MS (100)
  *               milliseconds more, in a library that is loaded then and that exit() takes apart (nvcompiler.c)
+ *   random      a compiler takes numbers of the C library's random sequences
  *   lock        one lock of the driver's is held during each call that doesn't wait, and during each callback
  *
  * LAZY_SEED chooses the random numbers. Each line of LAZY_REPORT (a file; default: standard error) is a fault:
@@ -37,7 +38,7 @@
 #include "../opencl.h"
 
 struct lazy_modes {
-    bool unflushed, polled, strict, late, inside, slow, lanes, channels, poison, lock, gpu, compiler;
+    bool unflushed, polled, strict, late, inside, slow, lanes, channels, poison, lock, gpu, compiler, random;
     unsigned late_ms, stuck_ms, compiler_ms;
 };
 extern struct lazy_modes lazy;
