@@ -148,23 +148,20 @@ void gs_try_say(char *text, size_t bytes, const struct gs_try_verdict *v, const 
     add_parts(text, bytes, v, c);
 }
 
+/* Up to what stands for a name or a number. */
+static bool is_like(const char *reason, const char *pattern)
+{
+    const size_t n = strcspn(pattern, "%");
+    return pattern[n] ? strncmp(reason, pattern, n) == 0 : strcmp(reason, pattern) == 0;
+}
+
 const char *gs_try_remedy(const char *reason)
 {
-    static const struct {
-        const char *part, *remedy;
-    } known[] = {
-        {"too short to gain", "nothing: larger problems are split"},
-        {"isn't known yet", "more launches, or the next run, which knows it"},
-        {"isn't earned yet", "--mode multi splits it at once"},
-        {"is being made", "the next run, which has it at the start"},
-        {"faster on one device", "nothing: what lies around its splits takes more than they gain"},
-        {"one device is faster", "nothing: moving its bytes takes more than it gains"},
-        {"--allow", "the option that the reason names"},
-        {"ended soon and split nothing", "--forget, if its work has changed"},
-        {"there is one device", "more than one device"},
+    static const char *const known[][2] = {
+#include "remedies.inc"
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strstr(reason, known[i].part))
-            return known[i].remedy;
+        if (is_like(reason, known[i][0]))
+            return known[i][1];
     return "gpusparc explain shows the place in its text";
 }

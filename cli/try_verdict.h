@@ -65,7 +65,7 @@ bool gs_try_is_narrow(const struct gs_try_verdict *v);
  * devices get no part in it where nothing was split. */
 void gs_try_say(char *text, size_t bytes, const struct gs_try_verdict *v, const struct gs_try_causes *c);
 
-/* What would have a kernel split that wasn't, for that reason of --stats. */
+/* What would have a kernel split that wasn't, for that reason of --stats: docs/messages.md. */
 const char *gs_try_remedy(const char *reason);
 
 #endif

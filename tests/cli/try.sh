@@ -18,17 +18,18 @@ chmod +x app
 try() { timeout 120 gpusparc try --devices cpu:2 "$@"; }
 
 # With parts of the CPU all are compared with one of them.
-try --json --time 20 ./app >faster.json || complain "try: $?"
+try --json --time 6 ./app >faster.json || complain "try: $?"
 python3 - <<'END' || complain "$(cat faster.json)"
 import json
 t = json.load(open("faster.json"))
-assert t["default"]["outcome"] == "faster" and t["base"] == "single" and t["same"] and t["devices"] == 2
-assert t["rounds"] >= 6 and t["default"]["all"]["low"] > 1
+assert t["base"] == "single" and t["same"] and t["devices"] == 2 and t["default"]["all"]["times"] > 1
+# Fewer than six rounds, on a busy machine, are too few to say.
+assert t["default"]["outcome"] == ("faster" if t["rounds"] >= 6 else "not sure")
 assert all(len(t["times"][way]["s"]) == t["rounds"] for way in ("plain", "single", "default"))
 assert "times as fast on 2 parts of the CPU" in t["verdict"]
 END
-PLAIN=0 SINGLE=0.01 ALL=0.1 try --time 20 ./app >slower || complain "try of what is slower: $?"
-grep -q '^Slower: 0\.[0-9]* times as fast' slower || complain "of what is slower: $(cat slower)"
+PLAIN=0 SINGLE=0.01 ALL=0.1 try --time 6 ./app >slower || complain "try of what is slower: $?"
+grep -q '^Slower: 0\.[0-9]* times as fast\|^Not sure: 0\.[0-9]* times as fast' slower || complain "of what is slower: $(cat slower)"
 [ -z "$(ls tmp)" ] || complain "left behind: $(ls tmp)"
 
 # What differs is said, and ends with 1.

@@ -111,10 +111,20 @@ static void outliers_are_counted(void **state)
     assert_false(gs_try_find_outlier(&t, 1, &o));
 }
 
+static void remedies_are_those_of_the_page(void **state)
+{
+    (void)state;
+    assert_string_equal(gs_try_remedy("it is too short to gain"), "larger launches");
+    assert_string_equal(gs_try_remedy("its translation doesn't compile on every device of the group (error -11)"),
+                        "GPUSPARC_DEBUG=1 shows the compiler's words");
+    assert_non_null(gs_try_remedy("what nobody has ever said"));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_faster), cmocka_unit_test(what_is_not),
-                                       cmocka_unit_test(what_it_comes_by), cmocka_unit_test(factors_multiply),
-                                       cmocka_unit_test(outliers_are_counted)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_faster),       cmocka_unit_test(what_is_not),
+        cmocka_unit_test(what_it_comes_by),     cmocka_unit_test(factors_multiply),
+        cmocka_unit_test(outliers_are_counted), cmocka_unit_test(remedies_are_those_of_the_page)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
