@@ -16,7 +16,7 @@ static bool estimate(struct gs_launching *l)
     const struct gs_kernel_summary *summary = gs_translated(l->k);
     if (!summary)
         return false;
-    gs_launch_geometry(l, summary->reqd);
+    gs_launch_geometry(l);
     gs_timing_estimate(l->timing, gs_plan_operations(l->k, summary, &l->geometry));
     return true;
 }

@@ -257,7 +257,7 @@ static bool launch_elsewhere(struct gs_launching *l, const char *reason, cl_even
     bool went = false;
     l->summary = l->of_units;
     l->job.n = 1;
-    gs_launch_geometry(l, l->summary->reqd);
+    gs_launch_geometry(l);
     make_plan(l, &plan);
     if (!plan.reason)
         *err = gs_launch_parts(l, &plan, event, &went);
@@ -299,7 +299,7 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
     if (!plan.reason && gs_in_callback())
         plan.reason = GS_R_IN_CALLBACK;
     if (!plan.reason) {
-        gs_launch_geometry(l, l->summary->reqd);
+        gs_launch_geometry(l);
         if (l->timing)
             choose(l, &plan);
         else

@@ -11,15 +11,15 @@
 #include "shim/schedule/finish.h"
 #include "shim/subkernel/units.h"
 
-void gs_launch_geometry(struct gs_launching *l, const uint32_t reqd[3])
+void gs_launch_geometry(struct gs_launching *l)
 {
     struct gs_geometry *g = &l->geometry;
     g->dims = l->cmd.op.dims;
-    l->null_local = !l->cmd.op.local && !reqd[0];
+    l->null_local = !l->cmd.op.local;
     for (unsigned d = 0; d < 3; d++) {
         g->offset[d] = d < l->cmd.op.dims && l->cmd.op.offset ? l->cmd.op.offset[d] : 0;
         g->global[d] = d < l->cmd.op.dims ? l->cmd.op.global[d] : 1;
-        g->local[d] = d >= l->cmd.op.dims || l->null_local ? 1 : l->cmd.op.local ? l->cmd.op.local[d] : reqd[d];
+        g->local[d] = d >= l->cmd.op.dims || l->null_local ? 1 : l->cmd.op.local[d];
     }
 }
 
@@ -42,7 +42,7 @@ static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_eve
     struct gs_box box = {{0, 0, 0}, {1, 1, 1}};
     static const unsigned home;
     cl_int err;
-    gs_launch_geometry(l, l->of_units->reqd);
+    gs_launch_geometry(l);
     run.geometry = l->geometry;
     run.null_local = l->null_local;
     run.summary = l->of_units;
@@ -193,10 +193,11 @@ cl_int gs_launch_counted(struct gs_launching *l, cl_event *event)
 }
 
 /* May the work-groups of one launch run in several launches of the translated kernel, one after the other? Not where
- * the result may depend on a local size that nobody knows, or on that text, nor where one may wait for another. */
+ * the result may depend on a local size that nobody knows, or the driver may refuse that there is none, nor on that
+ * text, nor where one may wait for another. */
 static bool may_be_cut(const struct gs_launching *l, const struct gs_kernel_summary *k)
 {
-    if (!l->cmd.op.local && !k->reqd[0] && k->uses_group)
+    if (!l->cmd.op.local && (k->reqd[0] || k->uses_group))
         return false;
     if (gs_translation_reorders(k, l->k->program->relaxed) && !gs_settings()->allow_reorder)
         return false;

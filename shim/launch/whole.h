@@ -7,7 +7,7 @@
 #include "shim/subkernel/launching.h"
 
 /* Its work-items and groups, with the work-group size that the kernel demands. Needs no lock. */
-void gs_launch_geometry(struct gs_launching *l, const uint32_t reqd[3]);
+void gs_launch_geometry(struct gs_launching *l);
 
 /* May it write what this argument, a memory object, leads to? Where its address is stored or used as a number, who
  * knows. */

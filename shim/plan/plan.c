@@ -180,6 +180,8 @@ const char *gs_plan_never(const struct gs_kernel_summary *k, bool relaxed, bool 
         return k->refusal;
     if (gs_translation_reorders(k, relaxed) && !may_reorder)
         return GS_R_REORDERS;
+    if (null_local && k->reqd[0])
+        return GS_R_LOCAL_REQUIRED;
     if (null_local && k->uses_group)
         return GS_R_LOCAL_SIZE;
     for (uint32_t i = 0; i < k->n_args; i++) {
@@ -202,6 +204,8 @@ static const char *refusal(const struct gs_plan_input *in)
         return k->refusal;
     if (gs_translation_reorders(k, in->relaxed) && !in->may_reorder)
         return GS_R_REORDERS;
+    if (in->null_local && k->reqd[0])
+        return GS_R_LOCAL_REQUIRED;
     if (in->null_local && k->uses_group)
         return GS_R_LOCAL_SIZE;
     for (uint32_t i = 0; i < k->n_args; i++) {

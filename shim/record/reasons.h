@@ -37,6 +37,7 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 /* The launch: its size, its arguments, its moment. */
 #define GS_R_FEW_GROUPS "it has fewer work-groups than there are devices"
 #define GS_R_LOCAL_SIZE "the local size is NULL and the kernel's result may depend on it"
+#define GS_R_LOCAL_REQUIRED "the local size is NULL and the kernel requires one: drivers refuse that, or choose it"
 #define GS_R_SVM "it uses shared virtual memory"
 #define GS_R_SVM_POINTER "it takes a shared virtual memory pointer"
 #define GS_R_SVM_OBJECT "a memory object lies in shared virtual memory"
