@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "shim/memory/coherence.h"
-#include "shim/process/quiet.h"
+#include "shim/record/own_program.h"
 #include "shim/record/bypass.h"
 #include "shim/schedule/put.h"
 #include "shim/report/report.h"
@@ -87,12 +87,7 @@ static cl_int build(struct gs_context *ctx, unsigned place, uint8_t type)
     cl_int err;
     snprintf(options, sizeof options, "-DT=%s", names[type]);
     snprintf(tail, sizeof tail, "__constant int gs_place = %u;\n", place);
-    k->program[place][type] = gs_real()->clCreateProgramWithSource(ctx->o.handle, 2, texts, NULL, &err);
-    if (err)
-        return err;
-    gs_quiet(true);
-    err = gs_real()->clBuildProgram(k->program[place][type], 1, &ctx->dev[place], options, NULL, NULL);
-    gs_quiet(false);
+    k->program[place][type] = gs_build_own(ctx, place, 2, texts, options, &err);
     if (!err)
         k->kernel[place][type] = gs_real()->clCreateKernel(k->program[place][type], "gs_bounds", &err);
     return err;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "common/log.h"
-#include "shim/process/quiet.h"
+#include "shim/record/own_program.h"
 #include "shim/schedule/put.h"
 #include "shim/memory/pinned.h"
 #include "shim/report/watch.h"
@@ -72,11 +72,7 @@ static bool prepare(struct gs_context *ctx, unsigned p)
         return s->place[p].kernel;
     s->place[p].tried = true;
     snprintf(tail, sizeof tail, "__constant int gs_place = %u;\n", p);
-    s->place[p].program = gs_real()->clCreateProgramWithSource(ctx->o.handle, 2, texts, NULL, &err);
-    gs_quiet(true);
-    if (!err)
-        err = gs_real()->clBuildProgram(s->place[p].program, 1, &ctx->dev[p], "", NULL, NULL);
-    gs_quiet(false);
+    s->place[p].program = gs_build_own(ctx, p, 2, texts, "", &err);
     if (!err)
         s->place[p].kernel = gs_real()->clCreateKernel(s->place[p].program, "gs_rows", &err);
     if (err)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "shim/process/quiet.h"
+#include "shim/record/own_program.h"
 #include "shim/schedule/put.h"
 
 /* What a part left as it was isn't stored. `op` is an enum gs_atomic_op. */
@@ -153,20 +153,6 @@ void gs_merge_kernels_free(struct gs_merge_kernels *k)
     free(k);
 }
 
-static cl_program build(struct gs_context *ctx, unsigned place, cl_uint n, const char **texts, cl_int *err)
-{
-    cl_program program = gs_real()->clCreateProgramWithSource(ctx->o.handle, n, texts, NULL, err);
-    if (*err)
-        return NULL;
-    gs_quiet(true);
-    *err = gs_real()->clBuildProgram(program, 1, &ctx->dev[place], "", NULL, NULL);
-    gs_quiet(false);
-    if (!*err)
-        return program;
-    gs_real()->clReleaseProgram(program);
-    return NULL;
-}
-
 /* What has been made; NULL: no memory. */
 static struct gs_merge_kernels *made(struct gs_context *ctx)
 {
@@ -186,7 +172,7 @@ cl_int gs_reduce_kernels_make(struct gs_context *ctx)
     if (err || k->reduce[GS_ATOMIC_F32])
         return err;
     if (!k->reduce_program)
-        k->reduce_program = build(ctx, 0, 1, &text, &err);
+        k->reduce_program = gs_build_own(ctx, 0, 1, &text, "", &err);
     for (int t = 0; t < TYPES && !err; t++)
         if (!k->reduce[t])
             k->reduce[t] = gs_real()->clCreateKernel(k->reduce_program, names[t], &err);
@@ -210,7 +196,7 @@ cl_int gs_merge_kernels_make(struct gs_context *ctx, unsigned place)
     cl_int err = k ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     snprintf(tail, sizeof tail, "__constant int gs_place = %u;\n", place);
     if (!err && !k->program[place])
-        k->program[place] = build(ctx, place, sizeof texts / sizeof *texts, texts, &err);
+        k->program[place] = gs_build_own(ctx, place, sizeof texts / sizeof *texts, texts, "", &err);
     for (int i = 0; i < GS_OUTPUT_KERNELS && !err; i++)
         if (!k->kernel[place][i])
             k->kernel[place][i] = gs_new_output_kernel(ctx, place, (enum gs_output_kernel)i, &err);
