@@ -85,7 +85,7 @@ implementations() {
 
 # late [SEEDS [SEED]]: random sequences of OpenCL commands of which some fail while they run, and that are done over then
 late() {
-    bash "$GS_SOURCE/tests/e2e/late.sh" "${2:-$RANDOM}" "${1:-100}"
+    bash "$GS_SOURCE/tests/e2e/run_failures.sh" "${2:-$RANDOM}" "${1:-100}"
 }
 
 # lazy [SEED [PROGRAM...]]: the programs of tests/e2e and the samples over a driver that is as lazy as it may be

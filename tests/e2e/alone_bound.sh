@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# marked.sh: an application that is connected alone, and enqueues launch after launch without a wait, has no more of them
+# alone_bound.sh: an application that is connected alone, and enqueues launch after launch without a wait, has no more of them
 # under way than two of alone mode's intervals (shim/schedule/alone.h), whatever the launches were expected to take.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# late.sh SEED SEEDS: the stress program with so many seeds from SEED on, in sequences that it does over where a command
+# run_failures.sh SEED SEEDS: the stress program with so many seeds from SEED on, in sequences that it does over where a command
 # has failed: plain, and under gpusparc, without and with a daemon, with commands that fail while they run. The same bytes
 # in the end, and an end.
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# held.sh: programs/held.c gives the same bytes in every way; what buffers hold is looked at, once for as long as it stays.
+# loaded_bounds.sh: programs/held.c gives the same bytes in every way; what buffers hold is looked at, once for as long as it stays.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 bash "$GS_SOURCE/tests/e2e/compare.sh" held some:gather split:gather_int split:gather_long split:gather_short split:around some:both
