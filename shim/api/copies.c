@@ -69,9 +69,10 @@ static cl_int copy_in_place(struct gs_home *h, struct gs_mem *src, struct gs_ran
         const struct gs_range out = {to + (at - from.begin), to + (end - from.begin)};
         struct gs_events wait = {0};
         err = gs_ready_events(&h->cmd, src->root, place, dst->root, place, &wait);
+        const struct gs_op copy = gs_op_copy(src->root->place[place].mem, dst->root->place[place].mem, (size_t)at,
+                                             (size_t)out.begin, (size_t)(end - at));
         if (!err)
-            err = gs_transfer_buffer(&h->cmd, src->root->place[place].mem, place, dst->root->place[place].mem, place,
-                                     at, out.begin, end - at, &wait, done);
+            err = gs_transfer_buffer(&h->cmd, &copy, place, place, &wait, done);
         gs_events_free(&wait);
         if (!err && done->n <= GS_MOST_PIECES)
             device[done->n - 1] = place;

@@ -206,9 +206,9 @@ static cl_int enqueue(struct gs_command *cmd, struct gs_mem *root, unsigned plac
                                       {sizeof p->block, &p->block, false}, {sizeof to, &to, true}};
     const struct gs_op read = {.kind = GS_OP_READ, .src = to, .region = {bytes, 1, 1}, .ptr = p->raw};
     cl_command_queue queue = err ? NULL : ctx->contents->queue[place];
+    const struct gs_put_launch launch = {k, args, sizeof args / sizeof *args, blocks_of(p) * LOCAL, LOCAL};
     if (!err)
-        err = gs_put_kernel(queue, k, args, sizeof args / sizeof *args, blocks_of(p) * LOCAL, LOCAL, wait.n, wait.v,
-                            NULL);
+        err = gs_put_kernel(queue, &launch, wait.n, wait.v, NULL);
     if (!err)
         err = gs_put(queue, &read, GS_VIA_HOST, 0, NULL, &event);
     if (!err && (err = gs_events_add(done, event)) != CL_SUCCESS)

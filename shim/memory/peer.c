@@ -209,8 +209,9 @@ static cl_int leave_in_window(const struct gs_passage *p, struct gs_command *cmd
     cl_mem window = window_of(cmd->ctx, from, from);
     const struct gs_rect *r = &f->rect;
     const uint64_t at = (uint64_t)f->slot * SLOT_BYTES;
+    const struct gs_op copy = gs_op_copy(f->send->mem, window, r->begin, at, r->width);
     if (r->rows == 1)
-        return gs_put_copy(queue, GS_VIA_MEMORY, f->send->mem, window, r->begin, at, r->width, after->n, after->v, end);
+        return gs_put(queue, &copy, GS_VIA_MEMORY, after->n, after->v, end);
     const struct gs_strided_rows there = {f->send->mem, r->begin, r->pitch}, packed = {window, at, r->width};
     return gs_strided_move(cmd, from, queue, &there, &packed, r, after, end);
 }
@@ -223,9 +224,9 @@ static cl_int take_from_window(const struct gs_passage *p, struct gs_command *cm
     cl_mem window = window_of(cmd->ctx, f->send->from, to->place);
     const struct gs_rect *r = &f->rect;
     const uint64_t at = (uint64_t)f->slot * SLOT_BYTES;
+    const struct gs_op copy = gs_op_copy(window, to->mem, at, gs_flight_to(f), r->width);
     if (r->rows == 1)
-        return gs_put_copy(queue, GS_VIA_WINDOW, window, to->mem, at, gs_flight_to(f), r->width, after->n, after->v,
-                           end);
+        return gs_put(queue, &copy, GS_VIA_WINDOW, after->n, after->v, end);
     const struct gs_strided_rows packed = {window, at, r->width}, here = {to->mem, gs_flight_to(f), r->pitch};
     return gs_strided_move(cmd, to->place, queue, &packed, &here, r, after, end);
 }

@@ -77,11 +77,12 @@ static char *slot_at(const struct gs_pinned *p, unsigned slot, bool direct)
 /* After its read, and after the write of the piece before: it comes after that in the queue already, but this way the
  * last piece fails where any does. *written: the end of the piece before, or null; then of this one. Owned by the
  * caller, who lets it go on an error too. */
-static cl_int copy_piece(struct gs_pinned *pinned, cl_command_queue in, cl_command_queue out,
-                         const struct gs_buffer_copy *c, bool direct, const struct gs_events *wait, cl_event *written)
+static cl_int copy_piece(struct gs_pinned *pinned, cl_command_queue in, cl_command_queue out, const struct gs_op *copy,
+                         bool direct, const struct gs_events *wait, cl_event *written)
 {
     struct gs_events before = {0};
-    struct gs_op op = {.kind = GS_OP_READ, .src = c->src, .from = {c->src_offset}, .region = {c->bytes, 1, 1}};
+    struct gs_op op = {
+        .kind = GS_OP_READ, .src = copy->src, .from = {copy->from[0]}, .region = {copy->region[0], 1, 1}};
     unsigned slot;
     cl_event read = NULL, end = NULL;
     cl_int err = gs_events_share_all(&before, wait);
@@ -93,8 +94,11 @@ static cl_int copy_piece(struct gs_pinned *pinned, cl_command_queue in, cl_comma
     if (!err) {
         const cl_event after[2] = {read, *written};
         gs_real()->clFlush(in);
-        op = (struct gs_op){
-            .kind = GS_OP_WRITE, .dst = c->dst, .to = {c->dst_offset}, .region = {c->bytes, 1, 1}, .ptr = op.ptr};
+        op = (struct gs_op){.kind = GS_OP_WRITE,
+                            .dst = copy->dst,
+                            .to = {copy->to[0]},
+                            .region = {copy->region[0], 1, 1},
+                            .ptr = op.ptr};
         err = gs_put(out, &op, GS_VIA_HOST, *written ? 2 : 1, after, &end);
     }
     if (!err)
@@ -117,15 +121,16 @@ bool gs_pinned_pass_is_direct(cl_command_queue in, cl_command_queue out, uint64_
 }
 
 /* The last piece's end stands for all of the transfer's; after an error, for those that are on their way. */
-cl_int gs_pinned_pass(struct gs_pinned *pinned, cl_command_queue in, cl_command_queue out,
-                      const struct gs_buffer_copy *c, const struct gs_events *wait, struct gs_events *done)
+cl_int gs_pinned_pass(struct gs_pinned *pinned, cl_command_queue in, cl_command_queue out, const struct gs_op *copy,
+                      const struct gs_events *wait, struct gs_events *done)
 {
-    const bool direct = gs_pinned_pass_is_direct(in, out, c->bytes);
+    const uint64_t bytes = copy->region[0];
+    const bool direct = gs_pinned_pass_is_direct(in, out, bytes);
     cl_event written = NULL;
     cl_int err = CL_SUCCESS;
-    for (uint64_t at = 0; at < c->bytes && !err;) {
-        const uint64_t most = gs_put_most(pinned->slot_bytes), n = c->bytes - at < most ? c->bytes - at : most;
-        const struct gs_buffer_copy piece = {c->src, c->dst, c->src_offset + at, c->dst_offset + at, n};
+    for (uint64_t at = 0; at < bytes && !err;) {
+        const uint64_t most = gs_put_most(pinned->slot_bytes), n = bytes - at < most ? bytes - at : most;
+        const struct gs_op piece = gs_op_copy(copy->src, copy->dst, copy->from[0] + at, copy->to[0] + at, n);
         err = copy_piece(pinned, in, out, &piece, direct, wait, &written);
         at += n;
     }

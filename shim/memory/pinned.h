@@ -33,12 +33,8 @@ bool gs_pinned_is_direct(const struct gs_context *ctx, const struct gs_send *sen
 bool gs_pinned_takes(const struct gs_rect *r, uint64_t size);
 
 /* From buffer to buffer through a ring, read by queue `in` and written by queue `out`. */
-struct gs_buffer_copy {
-    cl_mem src, dst;
-    uint64_t src_offset, dst_offset, bytes;
-};
 bool gs_pinned_pass_is_direct(cl_command_queue in, cl_command_queue out, uint64_t bytes);
-cl_int gs_pinned_pass(struct gs_pinned *pinned, cl_command_queue in, cl_command_queue out,
-                      const struct gs_buffer_copy *c, const struct gs_events *wait, struct gs_events *done);
+cl_int gs_pinned_pass(struct gs_pinned *pinned, cl_command_queue in, cl_command_queue out, const struct gs_op *copy,
+                      const struct gs_events *wait, struct gs_events *done);
 
 #endif

@@ -139,8 +139,9 @@ cl_int gs_strided_move(struct gs_command *cmd, unsigned place, cl_command_queue 
     const struct gs_label before = gs_label_now();
     if (before.purpose == GS_FOR_APP)
         gs_label_purpose(GS_FOR_PACKING);
-    const cl_int err = gs_put_kernel(queue, cmd->ctx->strided->place[place].kernel, args, sizeof args / sizeof *args,
-                                     all, LOCAL, after->n, after->v, end);
+    const struct gs_put_launch launch = {cmd->ctx->strided->place[place].kernel, args, sizeof args / sizeof *args, all,
+                                         LOCAL};
+    const cl_int err = gs_put_kernel(queue, &launch, after->n, after->v, end);
     gs_label_back(before);
     return err;
 }

@@ -72,6 +72,7 @@ static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct 
     const struct gs_label before = gs_label_taker(to);
     const struct gs_rect *r = &send->rect;
     const struct gs_strided_rows there = {send->mem, r->begin, r->pitch}, here = {to->mem, r->begin, r->pitch};
+    const struct gs_op copy = gs_op_copy(send->mem, to->mem, r->begin, send->to_begin, r->width);
     cl_int err;
     cl_command_queue queue = gs_copy_queue(cmd->q, to->place, &err);
     if (!err && send->image)
@@ -79,8 +80,8 @@ static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct 
     else if (!err && r->rows > 1)
         err = gs_strided_move(cmd, to->place, queue, &there, &here, r, &send->wait, &to->arrived);
     else if (!err)
-        err = gs_put_copy(queue, send->from == to->place ? GS_VIA_MEMORY : GS_VIA_HOST, send->mem, to->mem, r->begin,
-                          send->to_begin, r->width, send->wait.n, send->wait.v, &to->arrived);
+        err = gs_put(queue, &copy, send->from == to->place ? GS_VIA_MEMORY : GS_VIA_HOST, send->wait.n, send->wait.v,
+                     &to->arrived);
     gs_label_back(before);
     return err ? err : gs_sends_end(root, send, to);
 }
@@ -105,17 +106,17 @@ static cl_int carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends
     return err;
 }
 
-cl_int gs_transfer_buffer(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
-                          uint64_t src_offset, uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait,
-                          struct gs_events *done)
+cl_int gs_transfer_buffer(struct gs_command *cmd, const struct gs_op *copy, unsigned from, unsigned to,
+                          const struct gs_events *wait, struct gs_events *done)
 {
+    const uint64_t begin = copy->from[0], bytes = copy->region[0];
     struct gs_sends sends = {0};
     const struct gs_send send = {.from = from,
-                                 .mem = src,
-                                 .rect = gs_one_row((struct gs_range){src_offset, src_offset + bytes}),
-                                 .to_begin = dst_offset,
+                                 .mem = copy->src,
+                                 .rect = gs_one_row((struct gs_range){begin, begin + bytes}),
+                                 .to_begin = copy->to[0],
                                  .n = 1,
-                                 .to = {{.place = to, .part = -1, .mem = dst, .done = done}}};
+                                 .to = {{.place = to, .part = -1, .mem = copy->dst, .done = done}}};
     if (!bytes)
         return CL_SUCCESS;
     cl_int err = gs_sends_add(&sends, &send) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;

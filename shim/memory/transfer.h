@@ -12,9 +12,8 @@
 cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends);
 
 /* Copies bytes between two buffers that lie on two places (scratch memory of a merge); waits for `wait` instead. */
-cl_int gs_transfer_buffer(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
-                          uint64_t src_offset, uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait,
-                          struct gs_events *done);
+cl_int gs_transfer_buffer(struct gs_command *cmd, const struct gs_op *copy, unsigned from, unsigned to,
+                          const struct gs_events *wait, struct gs_events *done);
 
 /* The bytes of an image laid out without gaps, and its whole region as the image calls take it. */
 uint64_t gs_image_bytes(const struct gs_mem *root, size_t region[3]);

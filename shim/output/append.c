@@ -102,9 +102,10 @@ static cl_int keep_counter(struct gs_launching *l, const struct gs_append *a, st
     cl_event event;
     list->was = gs_scratch_take(l->cmd.ctx, 0, sizeof(cl_uint), &err);
     cl_command_queue queue = err ? NULL : gs_copy_queue(l->cmd.q, 0, &err);
+    const struct gs_op copy =
+        gs_op_copy(m->root->place[0].mem, list->was, m->origin + a->counter_offset, 0, sizeof(cl_uint));
     if (!err)
-        err = gs_put_copy(queue, GS_VIA_MEMORY, m->root->place[0].mem, list->was, m->origin + a->counter_offset, 0,
-                          sizeof(cl_uint), ready->n, ready->v, &event);
+        err = gs_put(queue, &copy, GS_VIA_MEMORY, ready->n, ready->v, &event);
     return err ? err : gs_events_add(ready, event);
 }
 

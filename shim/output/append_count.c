@@ -78,18 +78,15 @@ static cl_int bring(struct gs_list_job *j, unsigned p, unsigned q, struct piece 
     const struct side *from = &j->side[p];
     const uint64_t skipped = piece.skipped * j->shape.unit;
     const uint64_t first = j->shape.at + (uint64_t)piece.first * j->shape.unit + skipped;
-    const struct gs_buffer_copy c = {.src = from->own,
-                                     .dst = j->side[q].list,
-                                     .src_offset = p ? from->own_at + skipped : first,
-                                     .dst_offset = first,
-                                     .bytes = piece.elements * j->shape.unit - skipped};
+    const uint64_t bytes = piece.elements * j->shape.unit - skipped;
+    const struct gs_op copy =
+        gs_op_copy(from->own, j->side[q].list, p ? from->own_at + skipped : first, first, (size_t)bytes);
     cl_event event;
-    if (!c.bytes)
+    if (!bytes)
         return CL_SUCCESS;
     if (p != q)
-        return gs_deferred_send_copy(&j->d, p, q, &c, &none, &j->d.done[q]);
-    const cl_int err =
-        gs_put_copy(j->d.queue[q], GS_VIA_MEMORY, c.src, c.dst, c.src_offset, c.dst_offset, c.bytes, 0, NULL, &event);
+        return gs_deferred_send_copy(&j->d, p, q, &copy, &none, &j->d.done[q]);
+    const cl_int err = gs_put(j->d.queue[q], &copy, GS_VIA_MEMORY, 0, NULL, &event);
     return err ? err : gs_events_add(&j->d.done[q], event);
 }
 

@@ -133,24 +133,24 @@ void gs_deferred_send_begin(struct gs_deferred_send *d, struct gs_command *cmd, 
     gs_continuation_await(&d->continuation, known);
 }
 
-cl_int gs_deferred_send_copy(struct gs_deferred_send *d, unsigned from, unsigned to, const struct gs_buffer_copy *c,
+cl_int gs_deferred_send_copy(struct gs_deferred_send *d, unsigned from, unsigned to, const struct gs_op *copy,
                              const struct gs_events *wait, struct gs_events *done)
 {
+    const uint64_t bytes = copy->region[0];
     cl_event event;
     cl_int err;
-    gs_report_moved(GS_PATH_MERGE, c->bytes);
+    gs_report_moved(GS_PATH_MERGE, bytes);
     if (d->ring && from != to) {
-        gs_report_moved(
-            gs_pinned_pass_is_direct(d->queue[from], d->queue[to], c->bytes) ? GS_PATH_PEER : GS_PATH_PINNED, c->bytes);
+        gs_report_moved(gs_pinned_pass_is_direct(d->queue[from], d->queue[to], bytes) ? GS_PATH_PEER : GS_PATH_PINNED,
+                        bytes);
         const struct gs_label before = gs_label_way(GS_WAY_PINNED);
-        err = gs_pinned_pass(d->ring, d->queue[from], d->queue[to], c, wait, done);
+        err = gs_pinned_pass(d->ring, d->queue[from], d->queue[to], copy, wait, done);
         gs_label_back(before);
         return err;
     }
     if (from != to)
-        gs_report_moved(GS_PATH_COPY, c->bytes);
-    err = gs_put_copy(d->queue[to], from == to ? GS_VIA_MEMORY : GS_VIA_HOST, c->src, c->dst, c->src_offset,
-                      c->dst_offset, c->bytes, wait->n, wait->v, &event);
+        gs_report_moved(GS_PATH_COPY, bytes);
+    err = gs_put(d->queue[to], copy, from == to ? GS_VIA_MEMORY : GS_VIA_HOST, wait->n, wait->v, &event);
     return err ? err : gs_events_add(done, event);
 }
 

@@ -47,7 +47,7 @@ static inline void gs_deferred_send_let(cl_mem m)
 void gs_deferred_send_begin(struct gs_deferred_send *d, struct gs_command *cmd, struct gs_events *known);
 
 /* A piece of a merge, from one place to another. By the thread alone. */
-cl_int gs_deferred_send_copy(struct gs_deferred_send *d, unsigned from, unsigned to, const struct gs_buffer_copy *c,
+cl_int gs_deferred_send_copy(struct gs_deferred_send *d, unsigned from, unsigned to, const struct gs_op *copy,
                              const struct gs_events *wait, struct gs_events *done);
 
 /* An event of place p with the times of a queue, which a user event has not, that comes after these and what was

@@ -36,9 +36,9 @@ static cl_int keep_on(struct gs_command *cmd, struct gs_merge *m, unsigned place
     if (!err && m->root->is_image)
         return flatten(cmd, m->root, place, m->kept[place], false, ready, ready);
     cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, place, &err);
+    const struct gs_op copy = gs_op_copy(m->root->place[place].mem, m->kept[place], m->window.begin, 0, m->bytes);
     if (!err)
-        err = gs_put_copy(queue, GS_VIA_MEMORY, m->root->place[place].mem, m->kept[place], m->window.begin, 0, m->bytes,
-                          ready->n, ready->v, &event);
+        err = gs_put(queue, &copy, GS_VIA_MEMORY, ready->n, ready->v, &event);
     return err ? err : gs_events_add(ready, event);
 }
 
@@ -98,11 +98,13 @@ static cl_int merge_whole(struct gs_command *cmd, struct gs_merge *m, unsigned p
         m->arrived = scratch;
     if (!err)
         err = gs_events_share_all(&wait, &part->since);
+    const struct gs_op copy = gs_op_copy(part->mem, m->arrived, part->begin, 0, m->bytes);
     if (!err)
-        err = gs_transfer_buffer(cmd, part->mem, p, m->arrived, 0, part->begin, 0, m->bytes, &wait, &home->since);
+        err = gs_transfer_buffer(cmd, &copy, p, 0, &wait, &home->since);
+    const struct gs_merge_bytes bytes = {home->mem, m->arrived, m->kept[0], home->begin, m->bytes};
     if (!err)
-        err = gs_enqueue_merge(gs_output_kernel(cmd->ctx, 0, GS_OUTPUT_MERGE), queue, home->mem, home->begin,
-                               m->arrived, m->kept[0], m->bytes, &home->since, &home->since);
+        err =
+            gs_enqueue_merge(queue, gs_output_kernel(cmd->ctx, 0, GS_OUTPUT_MERGE), &bytes, &home->since, &home->since);
     gs_events_free(&wait);
     gs_report_moved(GS_PATH_MERGE, m->bytes);
     return err;

@@ -208,11 +208,11 @@ cl_kernel gs_new_output_kernel(struct gs_context *ctx, unsigned place, enum gs_o
     return gs_real()->clCreateKernel(ctx->merge->program[place], kernel_names[which], err);
 }
 
-cl_int gs_run_output_kernel(cl_command_queue queue, cl_kernel k, uint64_t items, const struct gs_put_arg *args,
-                            cl_uint n_args, const struct gs_events *wait, struct gs_events *done)
+cl_int gs_run_output_kernel(cl_command_queue queue, const struct gs_put_launch *launch, const struct gs_events *wait,
+                            struct gs_events *done)
 {
     cl_event event;
-    const cl_int err = gs_put_kernel(queue, k, args, n_args, items, GS_BLOCK_ITEMS, wait->n, wait->v, &event);
+    const cl_int err = gs_put_kernel(queue, launch, wait->n, wait->v, &event);
     return err ? err : gs_events_add(done, event);
 }
 
@@ -226,9 +226,11 @@ cl_kernel gs_output_kernel(const struct gs_context *ctx, unsigned place, enum gs
     return ctx->merge->kernel[place][which];
 }
 
-cl_int gs_enqueue_merge(cl_kernel k, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem part, cl_mem kept,
-                        uint64_t n, const struct gs_events *wait, struct gs_events *done)
+cl_int gs_enqueue_merge(cl_command_queue queue, cl_kernel k, const struct gs_merge_bytes *b,
+                        const struct gs_events *wait, struct gs_events *done)
 {
-    return gs_run_output_kernel(queue, k, (n + 15) / 16,
-                                GS_ARGS(GS_ARG(dst), GS_ARG(begin), GS_ARG(part), GS_ARG(kept), GS_ARG(n)), wait, done);
+    return gs_run_output_kernel(queue,
+                                GS_OUTPUT_LAUNCH(k, (b->n + 15) / 16, GS_ARG(b->dst), GS_ARG(b->begin), GS_ARG(b->part),
+                                                 GS_ARG(b->kept), GS_ARG(b->n)),
+                                wait, done);
 }

@@ -20,20 +20,27 @@ cl_kernel gs_output_kernel(const struct gs_context *ctx, unsigned place, enum gs
 cl_kernel gs_reduce_kernel(const struct gs_context *ctx, enum gs_atomic_type type);
 cl_kernel gs_new_output_kernel(struct gs_context *ctx, unsigned place, enum gs_output_kernel which, cl_int *err);
 
-/* Enqueues one, with all its arguments: GS_ARGS(GS_ARG(a), GS_ARG(b), ...) stands for `args` and `n_args`. */
-cl_int gs_run_output_kernel(cl_command_queue queue, cl_kernel k, uint64_t items, const struct gs_put_arg *args,
-                            cl_uint n_args, const struct gs_events *wait, struct gs_events *done);
+/* Enqueues one: GS_OUTPUT_LAUNCH(kernel, work-items, GS_ARG(a), GS_ARG(b), ...) has all its arguments. */
+cl_int gs_run_output_kernel(cl_command_queue queue, const struct gs_put_launch *launch, const struct gs_events *wait,
+                            struct gs_events *done);
 #define GS_ARG(v)                                                                                                      \
     {                                                                                                                  \
         sizeof(v), &(v), _Generic((v), cl_mem : true, default : false)                                                 \
     }
-#define GS_ARGS(...)                                                                                                   \
-    (const struct gs_put_arg[]){__VA_ARGS__},                                                                          \
-        sizeof((const struct gs_put_arg[]){__VA_ARGS__}) / sizeof(struct gs_put_arg)
+#define GS_OUTPUT_LAUNCH(kernel, items, ...)                                                                           \
+    &(const struct gs_put_launch)                                                                                      \
+    {                                                                                                                  \
+        kernel, (const struct gs_put_arg[]){__VA_ARGS__},                                                              \
+            sizeof((const struct gs_put_arg[]){__VA_ARGS__}) / sizeof(struct gs_put_arg), items, GS_BLOCK_ITEMS        \
+    }
 
 /* gs_merge: dst[begin + i] = part[i] for each of n bytes that differs from kept[i]. */
-cl_int gs_enqueue_merge(cl_kernel k, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem part, cl_mem kept,
-                        uint64_t n, const struct gs_events *wait, struct gs_events *done);
+struct gs_merge_bytes {
+    cl_mem dst, part, kept;
+    uint64_t begin, n;
+};
+cl_int gs_enqueue_merge(cl_command_queue queue, cl_kernel k, const struct gs_merge_bytes *bytes,
+                        const struct gs_events *wait, struct gs_events *done);
 
 /* Merges by blocks: a work-group for each. */
 enum { GS_BLOCK_BYTES = 1024, GS_BLOCK_ITEMS = 64, GS_RECORD_BYTES = GS_BLOCK_BYTES + 16 };

@@ -99,14 +99,16 @@ static cl_int combine(struct gs_command *cmd, const struct gs_use *u, const stru
         const uint64_t home_first = s->v[i].begin / element, first = at / element, elements = n / element;
         struct gs_events here = {0};
         uint64_t begin;
-        cl_mem copy = copy_of(u, copies, p, s->v[i].begin, &begin);
-        err = gs_transfer_buffer(cmd, copy, p, scratch, 0, begin, at, n, &wait, &here);
+        cl_mem part = copy_of(u, copies, p, s->v[i].begin, &begin);
+        const struct gs_op copy = gs_op_copy(part, scratch, begin, at, n);
+        err = gs_transfer_buffer(cmd, &copy, p, 0, &wait, &here);
         if (!err)
             err = gs_events_share(&here, ran[0]);
         if (!err)
-            err = gs_run_output_kernel(queue, gs_reduce_kernel(cmd->ctx, u->type), elements,
-                                       GS_ARGS(GS_ARG(home), GS_ARG(home_first), GS_ARG(scratch), GS_ARG(first),
-                                               GS_ARG(elements), GS_ARG(op), GS_ARG(identity)),
+            err = gs_run_output_kernel(queue,
+                                       GS_OUTPUT_LAUNCH(gs_reduce_kernel(cmd->ctx, u->type), elements, GS_ARG(home),
+                                                        GS_ARG(home_first), GS_ARG(scratch), GS_ARG(first),
+                                                        GS_ARG(elements), GS_ARG(op), GS_ARG(identity)),
                                        &here, done);
         gs_events_free(&here);
         at += n;

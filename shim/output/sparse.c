@@ -64,16 +64,17 @@ static cl_int bring_blocks(struct job *j, unsigned q, unsigned p)
     static const struct gs_events none;
     const struct side *from = &j->side[p];
     struct side *to = &j->side[q];
-    const struct gs_buffer_copy c = {from->records, to->arriving, 0, 0, (uint64_t)from->count * GS_RECORD_BYTES};
+    const struct gs_op c = gs_op_copy(from->records, to->arriving, 0, 0, (size_t)from->count * GS_RECORD_BYTES);
     const cl_int yields = p < q;
     struct gs_events here = {0};
     if (!from->count)
         return CL_SUCCESS;
     cl_int err = gs_deferred_send_copy(&j->d, p, q, &c, &none, &here);
     if (!err)
-        err = gs_run_output_kernel(j->d.queue[q], to->unpack, (uint64_t)from->count * GS_BLOCK_ITEMS,
-                                   GS_ARGS(GS_ARG(to->mem), GS_ARG(to->begin), GS_ARG(to->arriving), GS_ARG(to->kept),
-                                           GS_ARG(j->bytes), GS_ARG(yields)),
+        err = gs_run_output_kernel(j->d.queue[q],
+                                   GS_OUTPUT_LAUNCH(to->unpack, (uint64_t)from->count * GS_BLOCK_ITEMS, GS_ARG(to->mem),
+                                                    GS_ARG(to->begin), GS_ARG(to->arriving), GS_ARG(to->kept),
+                                                    GS_ARG(j->bytes), GS_ARG(yields)),
                                    &here, &j->d.done[q]);
     gs_events_free(&here);
     return err;
@@ -84,12 +85,12 @@ static cl_int bring_whole(struct job *j, unsigned p)
     static const struct gs_events none;
     const struct side *from = &j->side[p];
     struct side *to = &j->side[0];
-    const struct gs_buffer_copy c = {from->mem, to->arriving, from->begin, 0, j->bytes};
+    const struct gs_op c = gs_op_copy(from->mem, to->arriving, from->begin, 0, j->bytes);
     struct gs_events here = {0};
     cl_int err = gs_deferred_send_copy(&j->d, p, 0, &c, &none, &here);
+    const struct gs_merge_bytes bytes = {to->mem, to->arriving, to->kept, to->begin, j->bytes};
     if (!err)
-        err = gs_enqueue_merge(j->merge, j->d.queue[0], to->mem, to->begin, to->arriving, to->kept, j->bytes, &here,
-                               &j->d.done[0]);
+        err = gs_enqueue_merge(j->d.queue[0], j->merge, &bytes, &here, &j->d.done[0]);
     gs_events_free(&here);
     return err;
 }
@@ -103,7 +104,7 @@ static cl_int merge_at_home(struct job *j)
         err = j->side[p].count > j->most ? bring_whole(j, p) : bring_blocks(j, 0, p);
     for (unsigned q = 1; q < j->takers && !err; q++) {
         struct side *to = &j->side[q];
-        const struct gs_buffer_copy c = {home->mem, to->mem, home->begin, to->begin, j->bytes};
+        const struct gs_op c = gs_op_copy(home->mem, to->mem, home->begin, to->begin, j->bytes);
         err = gs_deferred_send_copy(&j->d, 0, q, &c, &j->d.done[0], &j->d.done[q]);
     }
     return err;
@@ -223,10 +224,11 @@ static cl_int pack(struct job *j, struct gs_command *cmd, unsigned p, struct gs_
     if (!err)
         err = gs_events_share_all(&packed, &on->since);
     if (!err)
-        err = gs_run_output_kernel(queue, gs_output_kernel(cmd->ctx, p, GS_OUTPUT_PACK),
-                                   gs_blocks_of(j->bytes) * GS_BLOCK_ITEMS,
-                                   GS_ARGS(GS_ARG(s->records), GS_ARG(j->most), GS_ARG(s->mem), GS_ARG(s->begin),
-                                           GS_ARG(s->kept), GS_ARG(j->bytes), GS_ARG(count)),
+        err = gs_run_output_kernel(queue,
+                                   GS_OUTPUT_LAUNCH(gs_output_kernel(cmd->ctx, p, GS_OUTPUT_PACK),
+                                                    gs_blocks_of(j->bytes) * GS_BLOCK_ITEMS, GS_ARG(s->records),
+                                                    GS_ARG(j->most), GS_ARG(s->mem), GS_ARG(s->begin), GS_ARG(s->kept),
+                                                    GS_ARG(j->bytes), GS_ARG(count)),
                                    &packed, &packed);
     if (!err)
         err = gs_put(queue, &look, GS_VIA_HOST, packed.n, packed.v, &event);

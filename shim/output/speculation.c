@@ -111,7 +111,7 @@ void gs_speculation_drop(struct gs_speculation *c)
 
 static cl_int carry(struct gs_speculation *j, const struct gs_speculation_copy *c, const struct gs_events *wait)
 {
-    const struct gs_buffer_copy copy = {c->from, c->to, c->from_at, c->to_at, c->bytes};
+    const struct gs_op copy = gs_op_copy(c->from, c->to, c->from_at, c->to_at, c->bytes);
     return gs_deferred_send_copy(&j->d, c->from_place, c->place, &copy, wait, &j->d.done[0]);
 }
 
@@ -217,14 +217,13 @@ static struct gs_speculation_copy *add_copy(struct gs_speculation_copy **v, size
     return &grown[(*n)++];
 }
 
-static cl_int keep_bytes(struct gs_command *cmd, unsigned place, cl_mem from, uint64_t from_at, cl_mem to,
-                         uint64_t to_at, uint64_t bytes, struct gs_events *ready)
+static cl_int keep_bytes(struct gs_command *cmd, unsigned place, const struct gs_op *copy, struct gs_events *ready)
 {
     cl_int err;
     cl_event event;
     cl_command_queue queue = gs_copy_queue(cmd->q, place, &err);
     if (!err)
-        err = gs_put_copy(queue, GS_VIA_MEMORY, from, to, from_at, to_at, bytes, ready->n, ready->v, &event);
+        err = gs_put(queue, copy, GS_VIA_MEMORY, ready->n, ready->v, &event);
     return err ? err : gs_events_add(ready, event);
 }
 
@@ -255,8 +254,9 @@ static cl_int begin_field(struct gs_speculation *j, struct gs_command *cmd, cons
         cl_mem kept = gs_scratch_take(cmd->ctx, p, f->bytes, &err);
         f->kept[p] = gs_deferred_send_keep(kept, &err);
         f->mem[p] = gs_deferred_send_keep(u->root->place[p].mem, &err);
+        const struct gs_op copy = gs_op_copy(f->mem[p], f->kept[p], f->begin, 0, f->bytes);
         if (!err)
-            err = keep_bytes(cmd, p, f->mem[p], f->begin, f->kept[p], 0, f->bytes, &ready[p]);
+            err = keep_bytes(cmd, p, &copy, &ready[p]);
     }
     return err ? err : add_undo(j, f->mem[0], f->begin, f->kept[0], 0, f->bytes);
 }
@@ -273,7 +273,8 @@ static cl_int begin_other(struct gs_speculation *j, struct gs_command *cmd, cons
     uint64_t at = 0;
     for (size_t i = 0; i < undo.n && !err; i++) {
         const uint64_t begin = undo.v[i].begin, bytes = undo.v[i].end - begin;
-        err = keep_bytes(cmd, 0, home, begin, kept, at, bytes, &ready[0]);
+        const struct gs_op copy = gs_op_copy(home, kept, begin, at, bytes);
+        err = keep_bytes(cmd, 0, &copy, &ready[0]);
         if (!err)
             err = add_undo(j, home, begin, kept, at, bytes);
         at += bytes;
@@ -374,10 +375,11 @@ static cl_int compare(struct gs_speculation *j, struct gs_command *cmd, unsigned
         err = gs_events_add(&done, event);
     for (size_t i = 0; i < j->n_fields && !err; i++) {
         const struct gs_speculation_field *f = &j->fields[i];
-        err = gs_run_output_kernel(
-            queue, gs_output_kernel(cmd->ctx, p, GS_OUTPUT_DIFFERS), (f->bytes + 15) / 16,
-            GS_ARGS(GS_ARG(f->mem[p]), GS_ARG(f->begin), GS_ARG(f->kept[p]), GS_ARG(f->bytes), GS_ARG(flag)), &done,
-            &done);
+        err = gs_run_output_kernel(queue,
+                                   GS_OUTPUT_LAUNCH(gs_output_kernel(cmd->ctx, p, GS_OUTPUT_DIFFERS),
+                                                    (f->bytes + 15) / 16, GS_ARG(f->mem[p]), GS_ARG(f->begin),
+                                                    GS_ARG(f->kept[p]), GS_ARG(f->bytes), GS_ARG(flag)),
+                                   &done, &done);
     }
     if (!err)
         err = gs_enqueue(&look, queue, done.n, done.v, &event);

@@ -166,13 +166,6 @@ cl_int gs_put_touch(struct gs_command *cmd, unsigned place, cl_mem mem, cl_event
     return err ? err : gs_put(queue, &fill, GS_VIA_MEMORY, cmd->before.n, cmd->before.v, event);
 }
 
-cl_int gs_put_copy(cl_command_queue queue, enum gs_via via, cl_mem src, cl_mem dst, uint64_t src_offset,
-                   uint64_t dst_offset, uint64_t bytes, cl_uint n_wait, const cl_event *wait, cl_event *event)
-{
-    const struct gs_op op = gs_op_copy(src, dst, (size_t)src_offset, (size_t)dst_offset, (size_t)bytes);
-    return gs_put(queue, &op, via, n_wait, wait, event);
-}
-
 /* ---- kernels ---- */
 
 struct kernel_work {
@@ -183,11 +176,11 @@ struct kernel_work {
     cl_mem mems[]; /* retained: the arguments of a kernel that has not been enqueued keep nothing alive */
 };
 
-static cl_int set_args(cl_kernel k, const struct gs_put_arg *args, cl_uint n)
+static cl_int set_args(cl_kernel k, const struct gs_put_launch *l)
 {
     cl_int err = CL_SUCCESS;
-    for (cl_uint i = 0; i < n && !err; i++)
-        err = gs_real()->clSetKernelArg(k, i, args[i].size, args[i].value);
+    for (cl_uint i = 0; i < l->n_args && !err; i++)
+        err = gs_real()->clSetKernelArg(k, i, l->args[i].size, l->args[i].value);
     return err;
 }
 
@@ -222,34 +215,35 @@ static cl_kernel another(cl_kernel k, cl_int *err)
     return *err ? NULL : gs_real()->clCreateKernel(program, name, err);
 }
 
-static struct kernel_work *make_kernel_work(cl_kernel k, const struct gs_put_arg *args, cl_uint n_args,
-                                            const struct gs_cut *cut, size_t local, cl_int *err)
+static struct kernel_work *make_kernel_work(const struct gs_put_launch *l, const struct gs_cut *cut, cl_int *err)
 {
-    struct kernel_work *w = calloc(1, sizeof *w + n_args * sizeof *w->mems);
+    struct kernel_work *w = calloc(1, sizeof *w + l->n_args * sizeof *w->mems);
     *err = w ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     if (!w)
         return NULL;
     w->cut = *cut;
-    w->local = local;
-    w->kernel = another(k, err);
+    w->local = l->local;
+    w->kernel = another(l->kernel, err);
     if (!*err)
-        *err = set_args(w->kernel, args, n_args);
-    for (cl_uint i = 0; i < n_args && !*err; i++)
-        if (args[i].is_mem && (*err = gs_keep_mem(*(const cl_mem *)args[i].value)) == CL_SUCCESS)
-            w->mems[w->n_mems++] = *(const cl_mem *)args[i].value;
+        *err = set_args(w->kernel, l);
+    for (cl_uint i = 0; i < l->n_args && !*err; i++) {
+        const cl_mem *mem = l->args[i].is_mem ? l->args[i].value : NULL;
+        if (mem && (*err = gs_keep_mem(*mem)) == CL_SUCCESS)
+            w->mems[w->n_mems++] = *mem;
+    }
     if (!*err)
         return w;
     free_kernel_work(w);
     return NULL;
 }
 
-cl_int gs_put_kernel(cl_command_queue queue, cl_kernel kernel, const struct gs_put_arg *args, cl_uint n_args,
-                     uint64_t items, size_t local, cl_uint n_wait, const cl_event *wait, cl_event *event)
+cl_int gs_put_kernel(cl_command_queue queue, const struct gs_put_launch *launch, cl_uint n_wait, const cl_event *wait,
+                     cl_event *event)
 {
-    const struct gs_box all = {{0, 0, 0}, {(items + local - 1) / local, 1, 1}};
-    struct kernel_work one = {.kernel = kernel, .cut = {.whole = all, .n = 1}, .local = local};
+    const struct gs_box all = {{0, 0, 0}, {(launch->items + launch->local - 1) / launch->local, 1, 1}};
+    struct kernel_work one = {.kernel = launch->kernel, .cut = {.whole = all, .n = 1}, .local = launch->local};
     cl_event end;
-    cl_int err = set_args(kernel, args, n_args);
+    cl_int err = set_args(launch->kernel, launch);
     wait = n_wait ? wait : NULL;
     if (err || !putting)
         return err ? err : sent(queue, enqueue_groups(&one, 0, queue, n_wait, wait, event));
@@ -260,7 +254,7 @@ cl_int gs_put_kernel(cl_command_queue queue, cl_kernel kernel, const struct gs_p
     units.first_alone = gs_group()->pocl;
     units.pieces = true;
     if (units.n > 1) {
-        units.work = make_kernel_work(kernel, args, n_args, &one.cut, local, &err);
+        units.work = make_kernel_work(launch, &one.cut, &err);
         if (err)
             return err;
         units.free = free_kernel_work;

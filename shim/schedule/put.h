@@ -52,16 +52,14 @@ uint64_t gs_put_most(uint64_t bytes);
 /* The same of bytes that are to travel by windows: what leaves its place is a copy within it. */
 uint64_t gs_put_most_within(uint64_t bytes);
 
-/* What a copy between two buffers goes through. */
+/* What a copy between two buffers or images goes through. */
 enum gs_via {
     GS_VIA_MEMORY, /* one device's */
     GS_VIA_WINDOW, /* that of another, by the link between the two */
     GS_VIA_HOST    /* two devices' and the host's: the driver's own way */
 };
-cl_int gs_put_copy(cl_command_queue queue, enum gs_via via, cl_mem src, cl_mem dst, uint64_t src_offset,
-                   uint64_t dst_offset, uint64_t bytes, cl_uint n_wait, const cl_event *wait, cl_event *event);
 
-/* Any other; of images `via` is as above, else it is ignored. `event` may be null. */
+/* `via` counts of copies alone. `event` may be null. */
 cl_int gs_put(cl_command_queue queue, const struct gs_op *op, enum gs_via via, cl_uint n_wait, const cl_event *wait,
               cl_event *event);
 
@@ -77,7 +75,14 @@ struct gs_put_arg {
     const void *value;
     bool is_mem;
 };
-cl_int gs_put_kernel(cl_command_queue queue, cl_kernel kernel, const struct gs_put_arg *args, cl_uint n_args,
-                     uint64_t items, size_t local, cl_uint n_wait, const cl_event *wait, cl_event *event);
+struct gs_put_launch {
+    cl_kernel kernel;
+    const struct gs_put_arg *args;
+    cl_uint n_args;
+    uint64_t items;
+    size_t local;
+};
+cl_int gs_put_kernel(cl_command_queue queue, const struct gs_put_launch *launch, cl_uint n_wait, const cl_event *wait,
+                     cl_event *event);
 
 #endif
