@@ -6,26 +6,20 @@
 
 enum { MAY_BE_STAGED = 4096 };
 
-/* Rows of a buffer, by which one side of the command is a buffer of ours and the other the host's memory. */
-struct rows {
-    const size_t *origin, *host_origin, *region;
-    size_t pitch[2], host_pitch[2];
-};
-
 /* Carries out the read or write of rows; its range goes whole: what lies between the rows stays. */
-static cl_int move_rows(struct gs_command *cmd, const struct rows *rows)
+static cl_int move_rows(struct gs_command *cmd)
 {
     const struct gs_op *op = &cmd->op;
     const bool write = op->kind == GS_OP_WRITE_RECT;
+    const size_t *pitch = write ? op->to_pitch : op->from_pitch;
     struct gs_mem *m = gs_command_begin(cmd, false) ? gs_find(GS_MEM, write ? op->dst : op->src) : NULL;
-    const struct gs_range r = gs_rect_range(rows->origin, rows->region, rows->pitch[0], rows->pitch[1]);
+    const struct gs_range r =
+        gs_rect_range(write ? gs_op_to(op) : gs_op_from(op), gs_op_region(op), pitch[0], pitch[1]);
     const uint64_t bytes = r.end - r.begin;
-    if (!m || !rows->host_origin || !gs_inside(m, r.begin, bytes) || (!write && !gs_may_read(m)))
+    if (!m || !(write ? gs_op_from(op) : gs_op_to(op)) || !gs_inside(m, r.begin, bytes) || (!write && !gs_may_read(m)))
         return gs_command_pass(cmd);
     struct gs_staged t;
-    const bool staged = bytes >= MAY_BE_STAGED && (!write || gs_may_write(m)) &&
-                        gs_staged_rect(&t, m, write, rows->origin, rows->host_origin, rows->region, rows->pitch,
-                                       rows->host_pitch, op->ptr);
+    const bool staged = bytes >= MAY_BE_STAGED && (!write || gs_may_write(m)) && gs_staged_rect(&t, m, op);
     const struct gs_side buffer = {.m = m, .r = gs_window_range(m, r.begin, bytes)}, host = {0};
     return gs_home_transfer(cmd, write ? host : buffer, write ? buffer : host, staged ? &t : NULL);
 }
@@ -40,13 +34,11 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command
 {
     GS_CALL("clEnqueueReadBufferRect");
     gs_report_moved(GS_PATH_APP_READ, region ? region[0] * region[1] * region[2] : 0);
-    const struct rows rows = {
-        buffer_offset, host_offset, region, {buffer_row_pitch, buffer_slice_pitch}, {host_row_pitch, host_slice_pitch}};
     struct gs_command cmd = GS_COMMAND(.kind = GS_OP_READ_RECT, .blocking = blocking_read, .src = buffer,
                                        .from_pitch = {buffer_row_pitch, buffer_slice_pitch},
                                        .to_pitch = {host_row_pitch, host_slice_pitch}, .ptr = ptr);
     gs_set_box(&cmd.op, buffer_offset, host_offset, region);
-    return move_rows(&cmd, &rows);
+    return move_rows(&cmd);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue command_queue, cl_mem buffer,
@@ -59,12 +51,10 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue comman
 {
     GS_CALL("clEnqueueWriteBufferRect");
     gs_report_moved(GS_PATH_APP_WRITE, region ? region[0] * region[1] * region[2] : 0);
-    const struct rows rows = {
-        buffer_offset, host_offset, region, {buffer_row_pitch, buffer_slice_pitch}, {host_row_pitch, host_slice_pitch}};
     struct gs_command cmd =
         GS_COMMAND(.kind = GS_OP_WRITE_RECT, .blocking = blocking_write, .dst = buffer,
                    .from_pitch = {host_row_pitch, host_slice_pitch}, .to_pitch = {buffer_row_pitch, buffer_slice_pitch},
                    .ptr = (void *)(uintptr_t)ptr);
     gs_set_box(&cmd.op, host_offset, buffer_offset, region);
-    return move_rows(&cmd, &rows);
+    return move_rows(&cmd);
 }

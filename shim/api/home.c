@@ -208,20 +208,20 @@ static void join_rows(struct gs_staged *t)
     t->region[1] = t->region[2] = 1;
 }
 
-bool gs_staged_rect(struct gs_staged *t, const struct gs_mem *m, bool write, const size_t *origin,
-                    const size_t *host_origin, const size_t *region, const size_t pitches[2],
-                    const size_t host_pitches[2], const void *ptr)
+bool gs_staged_rect(struct gs_staged *t, const struct gs_mem *m, const struct gs_op *op)
 {
+    const bool write = op->kind == GS_OP_WRITE_RECT;
+    const size_t *origin = write ? gs_op_to(op) : gs_op_from(op), *region = gs_op_region(op);
+    const size_t *host_origin = write ? gs_op_from(op) : gs_op_to(op);
     const size_t least_row = gs_settings()->transfer == GS_TRANSFER_PINNED ? 1 : 256;
     *t = (struct gs_staged){.mem = m->o.handle, .write = write, .element = 1};
-    if (!ptr || !origin || !host_origin || !region || !region[0] || !region[1] || !region[2] ||
-        !find_pitches(region, pitches, &t->row_pitch, &t->slice_pitch) ||
-        !find_pitches(region, host_pitches, &t->host.row, &t->host.slice))
+    if (!op->ptr || !origin || !host_origin || !region || !region[0] || !region[1] || !region[2] ||
+        !find_pitches(region, write ? op->to_pitch : op->from_pitch, &t->row_pitch, &t->slice_pitch) ||
+        !find_pitches(region, write ? op->from_pitch : op->to_pitch, &t->host.row, &t->host.slice))
         return false;
     memcpy(t->origin, origin, sizeof t->origin);
     memcpy(t->region, region, sizeof t->region);
-    t->host.at =
-        (char *)(uintptr_t)ptr + host_origin[0] + host_origin[1] * t->host.row + host_origin[2] * t->host.slice;
+    t->host.at = (char *)op->ptr + host_origin[0] + host_origin[1] * t->host.row + host_origin[2] * t->host.slice;
     join_rows(t);
     return t->region[0] >= least_row;
 }

@@ -33,9 +33,11 @@ static void count(enum gs_path path, cl_mem image, const size_t *region)
 }
 
 /* A region of rows of texels as a transfer. False: it is of another kind, or the driver refuses it. */
-static bool staged_texels(struct gs_staged *t, const struct gs_mem *m, bool write, const size_t *origin,
-                          const size_t *region, size_t row_pitch, size_t slice_pitch, const void *ptr)
+static bool staged_texels(struct gs_staged *t, const struct gs_mem *m, const struct gs_op *op)
 {
+    const bool write = op->kind == GS_OP_WRITE_IMAGE;
+    const size_t *origin = write ? gs_op_to(op) : gs_op_from(op), *region = gs_op_region(op);
+    const size_t *pitch = write ? op->from_pitch : op->to_pitch; /* the host's */
     const cl_mem_flags kept_out = CL_MEM_HOST_NO_ACCESS | (write ? CL_MEM_HOST_READ_ONLY : CL_MEM_HOST_WRITE_ONLY);
     const cl_image_desc *d = &m->desc;
     const bool flat = d->image_type == CL_MEM_OBJECT_IMAGE2D;
@@ -43,9 +45,9 @@ static bool staged_texels(struct gs_staged *t, const struct gs_mem *m, bool writ
                          : d->image_type == CL_MEM_OBJECT_IMAGE2D_ARRAY ? d->image_array_size
                                                                         : 1;
     const size_t size[3] = {d->image_width, d->image_height, depth};
-    *t = (struct gs_staged){.mem = m->o.handle, .image = true, .write = write, .host = {.at = (char *)(uintptr_t)ptr}};
-    if (m->root != m || m->home_only || m->flags & kept_out || !origin || !region || !ptr || (!flat && depth == 1) ||
-        (flat && slice_pitch))
+    *t = (struct gs_staged){.mem = m->o.handle, .image = true, .write = write, .host = {.at = op->ptr}};
+    if (m->root != m || m->home_only || m->flags & kept_out || !origin || !region || !op->ptr ||
+        (!flat && depth == 1) || (flat && pitch[1]))
         return false;
     for (int i = 0; i < 3; i++) {
         if (!region[i] || origin[i] >= size[i] || region[i] > size[i] - origin[i])
@@ -54,8 +56,8 @@ static bool staged_texels(struct gs_staged *t, const struct gs_mem *m, bool writ
         t->region[i] = region[i];
     }
     gs_real()->clGetImageInfo(m->o.handle, CL_IMAGE_ELEMENT_SIZE, sizeof t->element, &t->element, NULL);
-    t->host.row = row_pitch ? row_pitch : region[0] * t->element;
-    t->host.slice = slice_pitch ? slice_pitch : t->host.row * region[1];
+    t->host.row = pitch[0] ? pitch[0] : region[0] * t->element;
+    t->host.slice = pitch[1] ? pitch[1] : t->host.row * region[1];
     return t->element && t->host.row >= region[0] * t->element && t->host.slice >= t->host.row * region[1];
 }
 
@@ -103,8 +105,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queu
     struct gs_staged t;
     cl_event own = NULL;
     const struct gs_side from = box(m, origin, region);
-    const bool texels = !num_events_in_wait_list == !event_wait_list &&
-                        staged_texels(&t, m, false, origin, region, row_pitch, slice_pitch, ptr);
+    const bool texels = !num_events_in_wait_list == !event_wait_list && staged_texels(&t, m, &cmd.op);
     if (texels && is_beside(cmd.q, &t) && gs_read_beside(&cmd, m, from.r, &t, &own) == CL_SUCCESS)
         return gs_home_wait(&cmd, CL_SUCCESS, own);
     if (texels && !gs_scheduled() && !gs_range_at_home(cmd.q, m, from.r)) {
@@ -130,7 +131,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue command_que
     if (!m)
         return gs_command_pass(&cmd);
     struct gs_staged t;
-    const bool texels = staged_texels(&t, m, true, origin, region, input_row_pitch, input_slice_pitch, ptr);
+    const bool texels = staged_texels(&t, m, &cmd.op);
     return gs_home_transfer(&cmd, nothing, box(m, origin, region), texels ? &t : NULL);
 }
 

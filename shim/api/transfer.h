@@ -132,9 +132,7 @@ cl_int gs_home_image_finish(struct gs_home *h, cl_int err, cl_command_type type,
 struct gs_range gs_rect_range(const size_t origin[3], const size_t region[3], size_t row_pitch, size_t slice_pitch);
 
 /* The same region as a transfer; false: the arguments are none that a driver takes, or its rows are too short. */
-bool gs_staged_rect(struct gs_staged *t, const struct gs_mem *m, bool write, const size_t *origin,
-                    const size_t *host_origin, const size_t *region, const size_t pitches[2],
-                    const size_t host_pitches[2], const void *ptr);
+bool gs_staged_rect(struct gs_staged *t, const struct gs_mem *m, const struct gs_op *op);
 
 /* A call whose command was given to the driver without blocking, so that the lock was not held for long: waits where
  * the application asked for it, and hands the command's event out or lets it go. */

@@ -75,8 +75,8 @@ static cl_int linear(const struct gs_op *op, const struct at *at)
 static cl_int rect(const struct gs_op *op, const struct at *at)
 {
     const struct _cl_icd_dispatch *cl = gs_real();
-    const size_t *from = op->no_from ? NULL : op->from, *to = op->no_to ? NULL : op->to,
-                 *region = op->no_region ? NULL : op->region, *a = op->from_pitch, *b = op->to_pitch;
+    const size_t *from = gs_op_from(op), *to = gs_op_to(op), *region = gs_op_region(op), *a = op->from_pitch,
+                 *b = op->to_pitch;
     switch (op->kind) {
     case GS_OP_READ_RECT:
         return cl->clEnqueueReadBufferRect(at->queue, op->src, op->blocking, from, to, region, a[0], a[1], b[0], b[1],
@@ -93,8 +93,7 @@ static cl_int rect(const struct gs_op *op, const struct at *at)
 static cl_int image(const struct gs_op *op, const struct at *at)
 {
     const struct _cl_icd_dispatch *cl = gs_real();
-    const size_t *from = op->no_from ? NULL : op->from, *to = op->no_to ? NULL : op->to,
-                 *region = op->no_region ? NULL : op->region;
+    const size_t *from = gs_op_from(op), *to = gs_op_to(op), *region = gs_op_region(op);
     switch (op->kind) {
     case GS_OP_READ_IMAGE:
         return cl->clEnqueueReadImage(at->queue, op->src, op->blocking, from, region, op->to_pitch[0], op->to_pitch[1],
@@ -125,9 +124,9 @@ static cl_int map(const struct gs_op *op, const struct at *at)
                                              op->region[0], at->n, at->wait, at->event, &err);
         return err;
     case GS_OP_MAP_IMAGE:
-        *op->mapped = cl->clEnqueueMapImage(at->queue, op->src, op->blocking, op->map_flags,
-                                            op->no_from ? NULL : op->from, op->no_region ? NULL : op->region,
-                                            op->row_pitch, op->slice_pitch, at->n, at->wait, at->event, &err);
+        *op->mapped =
+            cl->clEnqueueMapImage(at->queue, op->src, op->blocking, op->map_flags, gs_op_from(op), gs_op_region(op),
+                                  op->row_pitch, op->slice_pitch, at->n, at->wait, at->event, &err);
         return err;
     default:
         return cl->clEnqueueUnmapMemObject(at->queue, op->dst, op->ptr, at->n, at->wait, at->event);
