@@ -95,6 +95,11 @@ lazy() {
     bash "$GS_SOURCE/tests/e2e/lazy.sh" "$seed" "${@:-all}"
 }
 
+# graph [SEED]: programs and samples with a look at whether all commands that share bytes are in order (tests/e2e/graph/graph.h)
+graph() {
+    bash "$GS_SOURCE/tests/e2e/graph.sh" "${1:-$RANDOM}" all
+}
+
 # crowd [SECONDS [SEED [lazy] [deaths]]]: processes of several threads come and go under one daemon, and some are killed
 crowd() {
     bash "$GS_SOURCE/tests/e2e/crowd.sh" "${2:-$RANDOM}" "${1:-600}" "${@:3}"

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# graph.sh [SEED [all]]: programs between a library that writes down what comes after what (graph/graph.h), and a look at
+# that (graph/graph.py): no two commands of the driver share bytes, one of them writing, and are in no order, unless the
+# application itself leaves them so. And the same bytes as without gpusparc. All: those of this folder and the samples.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+seed=${1:-1} runs=0 bad=0
+library=$programs/graph.so
+samples=$GS_BUILD/lib/gpusparc/samples
+
+# WAY OPTIONS PROGRAM...: one run, and what is wrong with it.
+one() {
+  local way=$1 rc=0
+  local options=($2)
+  shift 2
+  rm -f graph.[0-9]*
+  GRAPH=$PWD/graph OPENCL_LAYERS=$library GPUSPARC_TRANSFER=$way timeout -s KILL 200 gpusparc run --mode multi "${options[@]}" \
+    bash -c 'LD_PRELOAD=$0:$LD_PRELOAD exec "$@"' "$library" "$@" >out.txt 2>err.txt || rc=$?
+  runs=$((runs + 1))
+  [ $rc = 0 ] && cmp -s plain.txt out.txt || {
+    echo "$* ($way, ${options[*]}): exits with $rc$(cmp -s plain.txt out.txt || echo ', other output')"
+    head -3 err.txt
+    bad=$((bad + 1))
+  }
+  python3 "$GS_SOURCE/tests/e2e/graph/graph.py" graph.[0-9]* >found.txt || {
+    echo "$* ($way, ${options[*]}):"
+    head -20 found.txt
+    bad=$((bad + 1))
+  }
+}
+ways=("plain --devices cpu:2" "pinned --devices cpu:3")
+over() { # PROGRAM...
+  local way
+  "$@" >plain.txt || fail "$* without gpusparc"
+  for way in "${ways[@]}"; do one "${way%% *}" "${way#* }" "$@"; done
+}
+
+# The layer and the look at it find what they are made for: two writes of the same bytes in two queues, in some order or
+# in none. Without the application's calls nothing excuses them.
+writes() { # ORDER
+  rm -f racing.*
+  GRAPH=$PWD/racing OPENCL_LAYERS=$library LD_PRELOAD=$library "$programs/unordered" "$1" >/dev/null
+  grep -hv '^[A-Z]' racing.[0-9]* >racing.below
+  python3 "$GS_SOURCE/tests/e2e/graph/graph.py" racing.below >found.txt
+}
+! writes none || { cat found.txt; fail "two writes without order aren't found"; }
+grep -q "written by 2, WriteBuffer" found.txt || { cat found.txt; fail "not for that reason"; }
+for order in list wait callback; do
+  writes $order || { cat found.txt; fail "two writes in order by a $order are called unordered"; }
+done
+
+over "$GS_BUILD/tests/hazards" 2
+over "$programs/user_events"
+over "$programs/columns" 3 300 200
+over "$programs/stress" "$seed" 80 3
+if [ "${2:-}" = all ]; then
+  for program in queues halves threads callbacks sub_buffers transfers staging images aliases order bands reductions sparse filled trial "append 5 2" \
+    "appends 5 2" geometry chunks made releases special copied contend\ 5\ 120\ 3; do
+    # shellcheck disable=SC2086
+    over "$programs/"$program
+  done
+  while IFS='|' read -r name _ arguments _; do
+    # shellcheck disable=SC2086
+    over "$samples/"${name% } $arguments
+  done < <(grep -v '^#' "$samples/MANIFEST")
+  for ((s = seed; s < seed + 10; s++)); do over "$programs/stress" "$s" 250 4; done
+fi
+[ $bad = 0 ] || fail "$bad of $runs runs (seed $seed)"
+echo "$runs runs in order (seed $seed)"
