@@ -14,7 +14,10 @@
 #define PART 4
 #define KEEP 5
 #define MERGE 6
+#define FILL 7
+#define REDUCE 8
 #define OLD 255 /* no version of any command */
+#define NOTHING 254 /* the element that changes nothing */
 typedef op_t { byte kind; byte at; byte from; byte b; byte both; byte want; byte ver; int deps }
 op_t op[NOPS];
 byte n = 0; int doneset = 0;
@@ -132,6 +135,25 @@ active proctype app() {
         arr[0] = arr[0] | end;
 #endif
         wrote(0, 0); wrote(0, 1); lastw[b] = end; readers[b] = 0
+     :: /* a launch of atomics on block b: home's part works on home's, the other on a copy at place 1 that begins with nothing */
+        if :: b = 0 :: b = 1 fi;
+        own = qend[q] | lastw[b] | readers[b];
+#ifdef NO_RULE1
+        before = own;
+#else
+        before = all;
+#endif
+        dp = 0; fetch(0, b, before, dp);
+        w = (1 << n);
+#ifdef NO_RULE11
+        add(FILL, 1, 0, b, 0, 0, 0, before);
+#else
+        add(FILL, 1, 0, b, 0, 0, 0, before | dp | arr[1]); /* rule 11: after what home gets from there, and what comes there */
+#endif
+        ver++; end = (1 << n); add(PART, 1, 0, b, 0, NOTHING, ver, before | w);
+        end = end | (1 << n); add(PART, 0, 0, b, 0, last[b], ver, before | dp);
+        ver++; w = end; end = (1 << n); add(REDUCE, 0, 1, b, 0, ver - 1, ver, before | w); arr[0] = arr[0] | end;
+        last[b] = ver; wrote(0, b); lastw[b] = end; readers[b] = 0
      fi;
      qend[q] = end; q = 0; b = 0; i = 0; pl = 0; before = 0; own = 0; w = 0; end = 0; dp = 0; held[0] = 0; held[1] = 0; held[2] = 0; held[3] = 0 }
   :: k == K -> over = true; break
@@ -149,6 +171,9 @@ active proctype devices() {
      :: op[x].kind == RD -> assert(mem[op[x].b] == op[x].want)
      :: op[x].kind == PART -> assert(mem[op[x].at*2+op[x].b] == op[x].want); mem[op[x].at*2+op[x].b] = op[x].ver
      :: op[x].kind == KEEP -> kept[0] = mem[0]; kept[1] = mem[1]
+     :: op[x].kind == FILL -> mem[op[x].at*2+op[x].b] = NOTHING
+     :: op[x].kind == REDUCE ->
+        assert(mem[op[x].b] == op[x].want && mem[2+op[x].b] == op[x].want); mem[op[x].b] = op[x].ver
      :: op[x].kind == MERGE ->
         if :: mem[2] != kept[0] -> mem[0] = mem[2] :: else fi;
         if :: mem[3] != kept[1] -> mem[1] = mem[3] :: else fi

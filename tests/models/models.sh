@@ -18,7 +18,7 @@ faults() {
 
 n=$(faults whole)
 [ "$n" = 0 ] || fail "a fault in the rules as they are: $(cat whole/out.txt)"
-for rule in 1 2 3 4_READ 4_WRITE 7 9 10; do
+for rule in 1 2 3 4_READ 4_WRITE 7 9 10 11; do
   n=$(faults "without_$rule" "-DNO_RULE$rule")
   [ "${n:-0}" -gt 0 ] || fail "without rule $rule there is no fault: $(cat "without_$rule/out.txt")"
 done
