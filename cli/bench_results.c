@@ -9,6 +9,7 @@
 #include "cli/bench.h"
 #include "cli/bench_interval.h"
 #include "common/log.h"
+#include "common/stream.h"
 
 /* The paper calls programs compute-intensive that spend 88.5 % of their time and more in kernels (section III-C). */
 #define MOSTLY_KERNEL 0.885
@@ -367,10 +368,9 @@ int gs_bench_write_csv(const char *dir, const struct gs_bench_result *results, s
                     json_number_value(json_object_get(json_object_get(bytes, path), "bytes")) / counted_iterations(r));
         fputc('\n', f);
     }
+    const int err = gs_close_written(f);
     json_decref(paths);
-    if (fclose(f) != 0) {
-        gs_error("%s can't be written: %s", file, strerror(errno));
-        return -EIO;
-    }
-    return 0;
+    if (err)
+        gs_error("%s can't be written: %s", file, strerror(-err));
+    return err;
 }

@@ -32,3 +32,9 @@ int gs_can_write(const char *path)
         unlink(path);
     return 0;
 }
+
+int gs_close_written(FILE *f)
+{
+    const int err = !ferror(f) ? 0 : errno ? errno : EIO;
+    return fclose(f) != 0 && !err ? -errno : -err;
+}

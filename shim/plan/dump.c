@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/stream.h"
 #include "shim/record/group.h"
 #include "shim/plan/kinds.h"
 #include "shim/plan/prepare.h"
@@ -33,14 +34,20 @@ static FILE *open_file(const char *name, const char *suffix, const char *mode)
     return f;
 }
 
+static void close_file(FILE *f, const char *name, const char *suffix)
+{
+    const int err = gs_close_written(f);
+    if (err)
+        gs_error("%s%s in %s can't be written: %s", name, suffix, gs_settings()->dump, strerror(-err));
+}
+
 static void write_file(const char *name, const char *suffix, const char *text)
 {
     FILE *f = text ? open_file(name, suffix, "we") : NULL;
     if (!f)
         return;
     fputs(text, f);
-    if (fclose(f) != 0)
-        gs_error("%s%s in %s can't be written: %s", name, suffix, gs_settings()->dump, strerror(errno));
+    close_file(f, name, suffix);
 }
 
 /* One of several units has its number in its files' names. */
@@ -109,7 +116,7 @@ void gs_dump_built(struct gs_program *p, cl_int err)
             fprintf(f, "options of unit %zu: %s\n", i, p->units[i].options);
         print_driver_log(f, p, err);
         print_kernels(f, p);
-        fclose(f);
+        close_file(f, name, ".log");
     }
 }
 
@@ -123,5 +130,5 @@ void gs_dump_refused(struct gs_program *p, const char *driver_log)
     if (!f)
         return;
     fprintf(f, "the translation doesn't compile on every device of the group; the driver's log:\n%s\n", driver_log);
-    fclose(f);
+    close_file(f, name, ".log");
 }

@@ -104,4 +104,13 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
     "mode multi has split %llu launches; to move bytes between the devices for them took %.3f ms. What one "           \
     "device takes, --mode single shows"
 
+/* What --verify says at the end. */
+#define GS_S_VERIFIED "verify: split launches compared with one device: %llu, all alike"
+#define GS_S_VERIFIED_WRONG "verify: split launches compared with one device: %llu, not alike: %llu"
+#define GS_S_VERIFIED_FREE                                                                                             \
+    "verify: split launches not compared: %llu (on trial, with --allow reorder, or in memory that the host can't "     \
+    "read)"
+#define GS_S_VERIFIED_NONE "verify: nothing compared: no launch was split"
+#define GS_S_VERIFIED_NO_KERNEL "verify: nothing compared: %s made no OpenCL kernel under gpusparc"
+
 #endif

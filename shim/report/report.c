@@ -92,7 +92,7 @@ struct gs_kernel_stats *gs_report_kernel(const char *name)
     pthread_mutex_lock(&lock);
     if (!kernels) {
         claim_file();
-        if (gs_settings()->stats)
+        if (gs_settings()->stats || gs_settings()->verify)
             gs_report_before_signals(write_stats);
     }
     struct gs_kernel_stats *k = find_kernel(name);
@@ -414,17 +414,38 @@ static FILE *open_report(const char *file)
  * started, and it had no others that may have made a kernel. */
 static void say_nothing_was_seen(void)
 {
-    const char *run = secure_getenv("GPUSPARC_RUN"), *wanted = secure_getenv("GPUSPARC_STATS");
+    const char *run = secure_getenv("GPUSPARC_RUN"), *wanted = secure_getenv("GPUSPARC_STATS"),
+               *verify = secure_getenv("GPUSPARC_VERIFY");
     struct rusage others;
-    if (run && wanted && *wanted && atol(run) == (long)getpid() && getrusage(RUSAGE_CHILDREN, &others) == 0 &&
-        others.ru_maxrss == 0)
+    if (!run || atol(run) != (long)getpid() || getrusage(RUSAGE_CHILDREN, &others) != 0 || others.ru_maxrss != 0)
+        return;
+    if (wanted && *wanted)
         gs_error("there are no statistics: %s made no OpenCL kernel under gpusparc", program_invocation_short_name);
+    if (verify && strcmp(verify, "1") == 0)
+        gs_warn(GS_S_VERIFIED_NO_KERNEL, program_invocation_short_name);
 }
 
-/* No OpenCL calls here: the driver may be gone already. */
-static void write_report(void)
+/* With the lock held, if that is possible. */
+static void say_verified(void)
 {
-    const char *wanted = gs_settings()->stats;
+    unsigned long long split = 0, compared = 0, wrong = 0;
+    for (const struct gs_kernel_stats *k = kernels; k; k = k->next) {
+        split += k->split;
+        compared += k->verified;
+        wrong += k->wrong;
+    }
+    if (wrong)
+        gs_error(GS_S_VERIFIED_WRONG, compared, wrong);
+    else if (compared)
+        gs_info(GS_S_VERIFIED, compared);
+    if (split > compared)
+        gs_warn(GS_S_VERIFIED_FREE, split - compared);
+    if (!split)
+        gs_warn(GS_S_VERIFIED_NONE);
+}
+
+static void write_statistics(const char *wanted)
+{
     char file[PATH_MAX + 32];
     const char *ending = ending_of(wanted);
     const bool to_stderr = strcmp(wanted, "-") == 0;
@@ -437,23 +458,31 @@ static void write_report(void)
         gs_error("the statistics can't be written to %s: %s", file, strerror(errno));
         return;
     }
-    /* Whoever of the driver's threads holds it may be gone. */
-    const struct timespec soon = {time(NULL) + 1, 0};
-    const bool locked = pthread_mutex_timedlock(&lock, &soon) == 0;
-    for (struct gs_kernel_stats *k = kernels; k; k = k->next)
-        apply_answer(k);
     if (!*ending)
         print_table(f);
     else if (strcmp(ending, ".json") == 0)
         print_json(f);
     else
         print_page(f);
+    const int err = to_stderr ? fflush(f), 0 : gs_close_written(f);
+    if (err)
+        gs_error("the statistics can't be written to %s: %s", file, strerror(-err));
+}
+
+/* No OpenCL calls here: the driver may be gone already. */
+static void write_report(void)
+{
+    /* Whoever of the driver's threads holds it may be gone. */
+    const struct timespec soon = {time(NULL) + 1, 0};
+    const bool locked = pthread_mutex_timedlock(&lock, &soon) == 0;
+    for (struct gs_kernel_stats *k = kernels; k; k = k->next)
+        apply_answer(k);
+    if (gs_settings()->stats)
+        write_statistics(gs_settings()->stats);
+    if (gs_settings()->verify)
+        say_verified();
     if (locked)
         pthread_mutex_unlock(&lock);
-    if (to_stderr)
-        fflush(f);
-    else if (fclose(f) != 0)
-        gs_error("the statistics can't be written to %s: %s", file, strerror(errno));
 }
 
 /* Once, by the thread that is the first to end the process. Another one waits for it, and then ends the process. */
@@ -474,6 +503,6 @@ __attribute__((destructor)) static void print_stats(void)
 {
     if (!kernels)
         say_nothing_was_seen();
-    if (kernels && !gs_forked() && gs_settings()->stats)
+    if (kernels && !gs_forked() && (gs_settings()->stats || gs_settings()->verify))
         write_stats();
 }

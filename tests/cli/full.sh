@@ -9,6 +9,8 @@ ln -sf /dev/full full.svg
 ln -sf /dev/full full.json
 says "$full" analyze --timeline full.svg "$conf"
 says "$full" analyze --timeline full.json "$conf"
+ln -sf /dev/full page.html
+says "$full" analyze --html page.html "$conf"
 says "$full" simulate --sets 10 --csv /dev/full
 says "$full" timing "alu alu" --warps 2 --scheduler lrr --svg full.svg
 says() { # of run: the application's status is its own
@@ -19,6 +21,9 @@ says() { # of run: the application's status is its own
 }
 matmul=("$GS_BUILD/lib/gpusparc/samples/matmul" --size 64)
 says "$full" run --devices cpu:2 --stats=/dev/full "${matmul[@]}"
+ln -sf /dev/full full.html # more than a buffer: an earlier write fails, and what closes the file has nothing left to do
+says "$full" run --devices cpu:2 --stats=full.html "${matmul[@]}"
+says "$full" run --devices cpu:2 --stats=full.json "${matmul[@]}"
 says "the log ends here, it can't be written: $full" run --devices cpu:2 --log=/dev/full "${matmul[@]}"
 # Each command that prints says so of its standard output.
 for c in "check $conf" "analyze $conf" "analyze --json $conf" "cache" "devices" "explain $GS_SOURCE/tests/kernels/plain.cl" "simulate --sets 10 --json"; do

@@ -22,7 +22,7 @@ under() { # NAME DEVICES OPTIONS...
   alone
   cmp alone.txt "$name.txt" || { diff alone.txt "$name.txt" | cut -c1-200 | head -20; cat "$name.err"; fail "$program under $*"; }
   [ "$rc" = 0 ] || { cat "$name.err"; fail "$program under $* exits $rc"; }
-  ! grep '^gpusparc' "$name.err" || fail "$program under $*: gpusparc has something to say"
+  ! grep '^gpusparc' "$name.err" | grep -vE 'verify: .*(, all alike|not compared|nothing compared)' || fail "$program under $*: gpusparc has something to say"
   [ "$devices" = 1 ] || stats "$name.json" "devices:$devices" right "${asked[@]}"
 }
 asked=("$@")

@@ -15,7 +15,7 @@ under() { # NAME OPTIONS...
   timeout -s KILL 200 gpusparc run --mode multi --stats="$name.json" "$@" "$programs/hosts" "$s" "$steps" "${files[@]}" >"$name.txt" 2>"$name.err" || rc=$?
   [ "$rc" = 0 ] || { tail -5 "$name.err"; fail "seed $s: $name exits with $rc (steps $steps, kernels $kernels)"; }
   cmp alone.txt "$name.txt" || { diff alone.txt "$name.txt" | head -4; fail "seed $s: $name differs (steps $steps, kernels $kernels)"; }
-  ! grep '^gpusparc' "$name.err" || fail "seed $s: $name has something to say"
+  ! grep '^gpusparc' "$name.err" | grep -vE 'verify: .*(, all alike|not compared|nothing compared)' || fail "seed $s: $name has something to say"
   stats "$name.json" right
 }
 split=0

@@ -8,7 +8,9 @@ bash "$GS_SOURCE/tests/e2e/compare.sh" unwritten split:rows
 for way in plain pinned; do
   GPUSPARC_TRANSFER=$way gpusparc run --devices cpu:2 --mode multi --verify --stats="$way-verify.json" "$programs/unwritten" >verify.txt 2>verify.err
   cmp alone.txt verify.txt || fail "unwritten, $way: another output"
-  [ ! -s verify.err ] || { cat verify.err; fail "unwritten, $way: --verify says so"; }
+  grep -qx 'gpusparc: verify: split launches compared with one device: [1-9][0-9]*, all alike' verify.err && [ "$(wc -l <verify.err)" = 1 ] ||
+    fail "unwritten, $way: $(cat verify.err)"
+  [ "$(grep -o '[0-9]*,' verify.err)" = "$(grep -o '"verified": [0-9]*' $way-verify.json | awk '{ n += $2 } END { print n "," }')" ] || fail "another number than --stats has"
   stats "$way-verify.json" devices:2 right split:rows
 done
 
@@ -30,6 +32,12 @@ for way in "" plain; do
   grep -q 'neighbour: argument v differs at byte 16384: .* read what others write of v:' lies.err ||
     { cat lies.err; fail "it isn't said that a kernel may race"; }
   grep 'scaled: .* others write' lies.err && fail "a kernel is said to race that reads nothing"
+  grep -q 'verify: split launches compared with one device: [0-9]*, not alike: [1-9]' lies.err || fail "what differs isn't counted at the end: $(tail -2 lies.err)"
   [ "$(grep -o '"verified": 1, "wrong": 1' lies.json | wc -l)" = 3 ] || { cat lies.json; fail "what is wrong isn't counted"; }
 done
+# Where nothing was compared, that is said.
+gpusparc run --devices cpu:2 --mode single --verify "$programs/unwritten" >single.txt 2>single.err
+grep -qx 'gpusparc: warning: verify: nothing compared: no launch was split' single.err || fail "--mode single: $(cat single.err)"
+gpusparc run --devices cpu:2 --verify true 2>true.err
+grep -qx 'gpusparc: warning: verify: nothing compared: true made no OpenCL kernel under gpusparc' true.err || fail "true: $(cat true.err)"
 echo passed
