@@ -33,7 +33,7 @@
 #include "common/options.h"
 #include "shim/record/group.h"
 
-enum { MAX_PLATFORMS = 32, MAX_LISTED = 64, BEAT_MS = 200, SILENT_MS = 10000, START_MS = 20000 };
+enum { MAX_PLATFORMS = 32, MAX_LISTED = 64, BEAT_MS = 200, SILENT_MS = 10000, START_MS = 20000, STOPPED_MS = 1000 };
 
 static const char usage[] =
     "Usage: gpusparc serve --port N [--pairs N] [--address ADDRESS] [--secret]\n"
@@ -224,13 +224,31 @@ static void say_gone(int status)
     say(line);
 }
 
+/* It has ended, or has been stopped (SIGSTOP) for a while, which is said: its connections look alive as long as this
+ * machine is. *stopped_ms: since when it is stopped; 0: it isn't. */
+static bool is_gone(pid_t pid, int64_t *stopped_ms)
+{
+    int status;
+    while (waitpid(pid, &status, WNOHANG | WUNTRACED | WCONTINUED) == pid) {
+        if (!WIFSTOPPED(status) && !WIFCONTINUED(status)) {
+            say_gone(status);
+            return true;
+        }
+        *stopped_ms = WIFSTOPPED(status) ? gs_now_ms() : 0;
+    }
+    if (!*stopped_ms || gs_now_ms() - *stopped_ms < STOPPED_MS)
+        return false;
+    say("gone its server has been stopped");
+    return true;
+}
+
 /* Until the near side is gone, or silent, or one of the servers is gone. */
 static void attend(const pid_t *pid, unsigned n_servers, unsigned port)
 {
     static struct gs_serve_links links;
     struct pollfd fds[1 + GS_MAX_DEVICES + GS_SERVE_LINKS_MOST] = {{.fd = 0, .events = POLLIN}};
     struct pollfd *of_links = fds + 1 + n_servers;
-    int64_t heard = gs_now_ms(), said = heard;
+    int64_t heard = gs_now_ms(), said = heard, stopped_ms[GS_MAX_DEVICES] = {0};
     links.own_port = port + 1;
     for (unsigned i = 0; i < n_servers; i++)
         fds[i + 1] = (struct pollfd){.fd = (int)syscall(SYS_pidfd_open, pid[i], 0), .events = POLLIN};
@@ -246,11 +264,8 @@ static void attend(const pid_t *pid, unsigned n_servers, unsigned port)
             gs_serve_links_hear(&links, bytes, (size_t)n);
         }
         for (unsigned i = 0; i < n_servers; i++) {
-            int status;
-            if (waitpid(pid[i], &status, WNOHANG) == pid[i]) {
-                say_gone(status);
+            if (is_gone(pid[i], &stopped_ms[i]))
                 return;
-            }
         }
         const int64_t now = gs_now_ms();
         if (now - heard > SILENT_MS)

@@ -136,6 +136,8 @@ lose() { # HOW SENTENCE
 }
 lose "kill -9" "is lost: its server has ended; the application was ended before it had launched a kernel"
 nothing_left
+lose "kill -STOP" "is lost: its server has been stopped; the application was ended before it had launched a kernel"
+nothing_left
 end_link() { kill "$(tail -1 links)"; }
 hosts=up,up2 lose end_link "host up is lost: its connection to up2 has ended"
 nothing_left
