@@ -55,8 +55,8 @@ over "$programs/user_events"
 over "$programs/columns" 3 300 200
 over "$programs/stress" "$seed" 80 3
 if [ "${2:-}" = all ]; then
-  for program in queues halves threads callbacks sub_buffers transfers staging images aliases order bands reductions sparse filled trial "append 5 2" \
-    "appends 5 2" geometry chunks made releases special copied contend\ 5\ 120\ 3; do
+  for program in queues halves threads callbacks sub_buffers transfers images aliases order bands reductions sparse filled trial "append 5 2" \
+    geometry chunks made releases special copied contend\ 5\ 120\ 3; do
     # shellcheck disable=SC2086
     over "$programs/"$program
   done
