@@ -3,7 +3,7 @@
  * what an atomic returns; `fine` can be split. With the argument `release` all is released at the end. */
 #include "plain.h"
 
-enum { GROUPS = 16, PER = 256, N = GROUPS * PER };
+enum { GROUPS = 4, PER = 256, N = GROUPS * PER };
 
 static const char source[] =
     "kernel void chained(global const uint *in, global uint *out, volatile global uint *flag,\n"
