@@ -131,15 +131,25 @@ static double turns(struct world *w, struct kernel *k, int n, double hidden_ns, 
     return w->now - begin;
 }
 
+/* A world in which each of three kernels gains by its own split. */
+static void begin_turns(struct world *w, struct kernel k[3], bool ample)
+{
+    begin(w, 1 << 20);
+    w->believed.split_ns = w->real.split_ns = 4e4;
+    for (int j = 0; j < 3; j++) {
+        k[j] = j == 1 ? kernel_of(26e4, 9e4, 4096) : kernel_of(3e5, 1e5, 4096);
+        k[j].ample = ample;
+    }
+}
+
 static void splits_that_lose_together_are_left(void **state)
 {
     (void)state;
     for (int noise = 0; noise < 2; noise++) {
         struct world w;
-        begin(&w, 1 << 20);
+        struct kernel k[3];
+        begin_turns(&w, k, false);
         w.noise = noise * 0.2;
-        w.believed.split_ns = w.real.split_ns = 4e4;
-        struct kernel k[3] = {kernel_of(3e5, 1e5, 4096), kernel_of(26e4, 9e4, 4096), kernel_of(3e5, 1e5, 4096)};
         turns(&w, k, 100, 4e5, 0); /* it learns */
         const double plain = w.plain, took = turns(&w, k, 4000, 4e5, 0);
         printf("%.0f ms, plain %.0f\n", took / 1e6, (w.plain - plain) / 1e6);
@@ -153,11 +163,8 @@ static void the_next_process_stays_on_one_device(void **state)
 {
     (void)state;
     struct world w;
-    begin(&w, 1 << 20);
-    w.believed.split_ns = w.real.split_ns = 4e4;
-    struct kernel k[3] = {kernel_of(3e5, 1e5, 4096), kernel_of(26e4, 9e4, 4096), kernel_of(3e5, 1e5, 4096)};
-    for (int j = 0; j < 3; j++)
-        k[j].ample = true;
+    struct kernel k[3];
+    begin_turns(&w, k, true);
     turns(&w, k, 100, 4e5, 0);
     for (int process = 0; process < 4; process++) {
         for (int j = 0; j < 3; j++) {
@@ -177,9 +184,8 @@ static void splits_that_gain_together_stay(void **state)
 {
     (void)state;
     struct world w;
-    begin(&w, 1 << 20);
-    w.believed.split_ns = w.real.split_ns = 4e4;
-    struct kernel k[3] = {kernel_of(3e5, 1e5, 4096), kernel_of(26e4, 9e4, 4096), kernel_of(3e5, 1e5, 4096)};
+    struct kernel k[3];
+    begin_turns(&w, k, false);
     turns(&w, k, 2000, 0, 2e6); /* the host takes more than the device: more than one device's kernels do */
     printf("%u splits of 2000\n", k[0].splits);
     assert_true(k[0].splits > 1900);
@@ -190,11 +196,8 @@ static void what_has_come_to_gain_is_split_again(void **state)
 {
     (void)state;
     struct world w;
-    begin(&w, 1 << 20);
-    w.believed.split_ns = w.real.split_ns = 4e4;
-    struct kernel k[3] = {kernel_of(3e5, 1e5, 4096), kernel_of(26e4, 9e4, 4096), kernel_of(3e5, 1e5, 4096)};
-    for (int j = 0; j < 3; j++)
-        k[j].ample = true;
+    struct kernel k[3];
+    begin_turns(&w, k, true);
     turns(&w, k, 100, 4e5, 0);
     assert_int_equal(k[0].h.together.state, GS_STRETCH_LEFT);
     turns(&w, k, 2000, 0, 0);
