@@ -20,6 +20,7 @@ static const char usage[] =
     "help.\n"
     "The application must be one that can be run again and again; it gets no input.\n\n"
     "  --time TIME        begin no further round after that (default 60s); each way is run once in any case\n"
+    "  --timeout TIME     for one run (default: a minute, and twenty times what the first plain one takes)\n"
     "  --devices SPEC     as for gpusparc run: with parts of the CPU, as cpu:2, one of them is what all are compared "
     "with\n"
     "  --gpus N           as for gpusparc run\n"
@@ -31,13 +32,14 @@ static const char usage[] =
     "  --json             the answer as JSON, with each run's time\n\n"
     "Times are those of whole processes. The interval holds the ratio with 95 %, by the signed ranks of the rounds.\n"
     "Ctrl-C ends it with what is known. Without a GPU it says what would be split.\n"
-    "Exit status: 0; 1 if a run gave other bytes or another exit status than the plain one, or the application can't\n"
-    "be run; 2 for wrong usage.\n";
+    "Exit status: 0; 1 if a run gave other bytes or another exit status than the plain one, or didn't end, or the\n"
+    "application can't be run; 2 for wrong usage.\n";
 
-enum { OPT_TIME = 1, OPT_DEVICES, OPT_GPUS, OPT_MULTI, OPT_OUTPUT, OPT_HTML, OPT_MARKDOWN, OPT_JSON };
+enum { OPT_TIME = 1, OPT_TIMEOUT, OPT_DEVICES, OPT_GPUS, OPT_MULTI, OPT_OUTPUT, OPT_HTML, OPT_MARKDOWN, OPT_JSON };
 
 static const struct option options[] = {
     {"time", required_argument, NULL, OPT_TIME},
+    {"timeout", required_argument, NULL, OPT_TIMEOUT},
     {"devices", required_argument, NULL, OPT_DEVICES},
     {"gpus", required_argument, NULL, OPT_GPUS},
     {"multi", no_argument, NULL, OPT_MULTI},
@@ -48,7 +50,7 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static int parse_time(const char *text, double *s)
+static int parse_time(const char *option, const char *text, double *s)
 {
     int64_t ns;
     char *end;
@@ -61,7 +63,7 @@ static int parse_time(const char *text, double *s)
         *s = (double)ns / 1e9;
         return 0;
     }
-    gs_error("--time wants a time, such as 60s, not '%s'; see gpusparc try --help", text);
+    gs_error("%s wants a time, such as 60s, not '%s'; see gpusparc try --help", option, text);
     return -EINVAL;
 }
 
@@ -69,7 +71,9 @@ static int parse_option(struct gs_try *t, int option)
 {
     switch (option) {
     case OPT_TIME:
-        return parse_time(optarg, &t->time_s);
+        return parse_time("--time", optarg, &t->time_s);
+    case OPT_TIMEOUT:
+        return parse_time("--timeout", optarg, &t->limit_s);
     case OPT_DEVICES:
         t->devices = optarg;
         return 0;

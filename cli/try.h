@@ -17,7 +17,7 @@ struct gs_try {
     const char *devices, *gpus, *html;
     const char *outputs[GS_TRY_OUTPUTS]; /* files of the application's that are compared */
     size_t n_outputs;
-    double time_s;
+    double time_s, limit_s; /* limit_s: of one run; 0: by what the first plain one takes */
     bool multi, json, markdown;
     char **app; /* its words; ends in NULL */
     char self[PATH_MAX], dir[PATH_MAX];
@@ -31,6 +31,7 @@ struct gs_try {
     bool varies;           /* the plain runs' bytes differ among each other: none were compared */
     const char *different; /* what differed from the plain run: "its output", "its exit status", or a file; or NULL */
     enum gs_try_way different_in;
+    double hung_s; /* it had not ended by then; 0: all have */
     int status;    /* the plain run's */
     json_t *stats; /* of one run on all devices; or NULL */
 };

@@ -57,10 +57,17 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* What runs: a signal may come between any two steps of its start and its end. */
+static volatile sig_atomic_t running, overdue;
+
 static void stop(int signal)
 {
-    (void)signal;
-    gs_bench_stopped = 1;
+    if (signal == SIGALRM)
+        overdue = 1;
+    else
+        gs_bench_stopped = 1;
+    if (running > 0)
+        kill(-running, SIGKILL);
 }
 
 /* ---- one run ---- */
@@ -106,19 +113,34 @@ static int start(char *const argv[], const char *out, const char *err, pid_t *pi
     return -failed;
 }
 
-/* Its exit status, or 128 + the number of the signal that ended it; -EINTR: it was interrupted. */
-static int await(pid_t pid)
+/* Its exit status, or 128 + the number of the signal that ended it; -EINTR: it was interrupted; -ETIMEDOUT: it had not
+ * ended after so many seconds. */
+static int await(pid_t pid, double limit_s)
 {
     int status;
-    while (waitpid(pid, &status, 0) < 0) {
+    overdue = 0;
+    running = pid;
+    alarm((unsigned)limit_s + 1);
+    if (gs_bench_stopped)
+        kill(-pid, SIGKILL);
+    while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
             return -errno;
-        if (gs_bench_stopped)
-            kill(-pid, SIGKILL);
-    }
+    running = 0;
+    alarm(0);
     if (gs_bench_stopped)
         return -EINTR;
+    if (overdue)
+        return -ETIMEDOUT;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* A run that takes far longer than the first one did hangs. */
+static double limit_of(const struct gs_try *t)
+{
+    enum { TIMES = 20, LEAST_S = 60, ANY_S = 24 * 3600 };
+    const double first_s = t->times.first_s[GS_TRY_PLAIN];
+    return t->limit_s > 0 ? t->limit_s : first_s > 0 ? LEAST_S + TIMES * first_s : ANY_S;
 }
 
 /* Its wall time, and as `await`; or -errno: it can't be started. */
@@ -133,7 +155,7 @@ static int run(struct gs_try *t, enum gs_try_way way, const char *stats, double 
     const double begin = now_s();
     int status = start(words.word, out, err, &pid);
     if (!status)
-        status = await(pid);
+        status = await(pid, limit_of(t));
     *s = now_s() - begin;
     gs_bench_free_words(&words);
     return status;
@@ -233,6 +255,11 @@ __attribute__((format(printf, 1, 2))) static void progress(const char *format, .
 static int compared(struct gs_try *t, enum gs_try_way way, double *s)
 {
     const int status = run(t, way, NULL, s);
+    if (status == -ETIMEDOUT) {
+        t->different = "its end";
+        t->different_in = way;
+        t->hung_s = *s;
+    }
     if (status < 0)
         return status;
     const char *different = status != t->status ? "its exit status" : compare(t);
@@ -254,7 +281,10 @@ static int first_run(struct gs_try *t)
     progress("a first plain run");
     t->status = run(t, GS_TRY_PLAIN, NULL, &t->times.first_s[GS_TRY_PLAIN]);
     if (t->status < 0) {
-        if (t->status != -EINTR)
+        if (t->status == -ETIMEDOUT)
+            gs_error("'%s' had not ended after %.0f s, without gpusparc; give a larger --timeout", t->app[0],
+                     t->times.first_s[GS_TRY_PLAIN]);
+        else if (t->status != -EINTR)
             gs_error("'%s' can't be run: %s", t->app[0], strerror(-t->status));
         return t->status;
     }
@@ -354,6 +384,8 @@ static int all_runs(struct gs_try *t)
         err = rounds(t, end_s);
     if (!err)
         err = explain(t);
+    if (err == -ETIMEDOUT && t->different)
+        return 0;
     return err == -EINTR && (t->times.n || t->stats) ? 0 : err;
 }
 
@@ -382,7 +414,8 @@ int gs_try_run(struct gs_try *t)
         return err;
     }
     t->looks = (struct gs_looks){LOOK_FIRST, GS_TRY_MOST};
-    struct sigaction action = {.sa_handler = stop}, old_int, old_term;
+    struct sigaction action = {.sa_handler = stop}, old_int, old_term, old_alarm;
+    sigaction(SIGALRM, &action, &old_alarm);
     sigaction(SIGINT, &action, &old_int);
     sigaction(SIGTERM, &action, &old_term);
     int err = all_runs(t);
@@ -392,6 +425,7 @@ int gs_try_run(struct gs_try *t)
         gs_error("interrupted before anything was known");
     put_back(t);
     remove_dir(t);
+    sigaction(SIGALRM, &old_alarm, NULL);
     sigaction(SIGINT, &old_int, NULL);
     sigaction(SIGTERM, &old_term, NULL);
     return err;

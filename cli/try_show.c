@@ -128,7 +128,10 @@ static void say_verdict(const struct gs_try *t, char *text, size_t bytes)
 
 static void say_result(const struct gs_try *t, char *text, size_t bytes)
 {
-    if (t->different)
+    if (t->hung_s > 0)
+        snprintf(text, bytes, "WRONG: with %s it had not ended after %.0f s; a plain run took %.1f s",
+                 gs_try_names[t->different_in], t->hung_s, t->times.first_s[GS_TRY_PLAIN]);
+    else if (t->different)
         snprintf(text, bytes, "WRONG: with %s %s differs from the plain run's", gs_try_names[t->different_in],
                  t->different);
     else if (t->varies)

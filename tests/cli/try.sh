@@ -50,6 +50,10 @@ printf '#!/bin/sh\necho $$\n' >liar
 try --time 0.3 ./liar >varies || complain "what varies by itself: $?"
 grep -q '^Not compared: ' varies || complain "what varies by itself: $(cat varies)"
 
+printf '#!/bin/sh\n[ "${GPUSPARC_MODE:-}" != auto ] || exec sleep 1000\n' >liar
+! try --timeout 1s ./liar >hangs || complain "a run that doesn't end goes unseen"
+grep -q '^WRONG: with all devices it had not ended after [0-9]* s; a plain run took' hangs || complain "a run that hangs: $(cat hangs)"
+
 # Files are compared, and are there afterwards.
 FILE=made try --time 0.3 --output made ./app >files || complain "--output: $?"
 grep -q 'output and files were' files && [ "$(cat made)" = ./app ] || complain "--output: $(cat files)"
