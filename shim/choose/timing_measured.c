@@ -395,7 +395,7 @@ void gs_timing_after_wait(const struct gs_sieve *before, cl_int err)
         struct gs_history *h = &before->seen[i].of->h;
         if (before->seen[i].launches)
             gs_choice_learn_bound(h, all_ns, before->seen[i].launches);
-        if (!before->unknown)
+        if (!before->unknown && !gs_book.machine.unlike) /* there the cut may be wrong, which moves on (balance.h) */
             gs_stretch_learn(&h->together, (double)all_ns, before->single_ns, before->split);
     }
     gs_measured_look(&wanted);
