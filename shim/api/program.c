@@ -159,12 +159,13 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_d
     const bool all = !num_devices && !device_list;
     if (gs_group()->remote && !busy) /* their servers have nothing to do meanwhile, but for one */
         gs_timing_foresee(p, NULL);
-    if (!gs_threads_build())
+    bool counted;
+    if (!gs_threads_build(&counted))
         return CL_OUT_OF_HOST_MEMORY;
     const uint64_t begin = gs_now_ns();
     cl_int err = gs_real()->clBuildProgram(program, all ? 1 : num_devices, all ? p->o.ctx->dev : device_list, options,
                                            pfn_notify, user_data);
-    gs_threads_built();
+    gs_threads_built(counted);
     if (!err && !pfn_notify)
         atomic_store(&p->build_ns, gs_now_ns() - begin);
     if (busy && !err)
@@ -232,12 +233,13 @@ CL_API_ENTRY cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint num
             gs_program_forget_units(p);
     }
     const bool all = !num_devices && !device_list;
-    if (!gs_threads_build())
+    bool counted;
+    if (!gs_threads_build(&counted))
         return CL_OUT_OF_HOST_MEMORY;
     cl_int err =
         gs_real()->clCompileProgram(program, all ? 1 : num_devices, all ? p->o.ctx->dev : device_list, options,
                                     num_input_headers, input_headers, header_include_names, pfn_notify, user_data);
-    gs_threads_built();
+    gs_threads_built(counted);
     if (busy && !err)
         p->refusal = built_under_kernels;
     return err;
@@ -284,15 +286,15 @@ CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint nu
         return NULL;
     }
     const bool all = c && !num_devices && !device_list;
-    if (c && !gs_threads_build()) {
+    bool counted = false;
+    if (c && !gs_threads_build(&counted)) {
         gs_set_error(errcode_ret, CL_OUT_OF_HOST_MEMORY);
         return NULL;
     }
     cl_program handle =
         gs_real()->clLinkProgram(context, all ? 1 : num_devices, all ? c->dev : device_list, options,
                                  num_input_programs, input_programs, pfn_notify, user_data, errcode_ret);
-    if (c)
-        gs_threads_built();
+    gs_threads_built(counted);
     struct gs_program *p = track(context, handle, NULL);
     if (p) {
         p->linked = true;

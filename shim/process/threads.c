@@ -201,22 +201,20 @@ void gs_threads_compile(bool begins)
     pthread_mutex_unlock(&lock);
 }
 
-bool gs_threads_build(void)
+bool gs_threads_build(bool *counted)
 {
-    if (gs_forked())
-        return true;
-    if (gs_threads_enter()) {
+    *counted = !gs_forked() && gs_threads_enter();
+    if (*counted)
         gs_threads_compile(true);
+    if (*counted || gs_forked() || ends_process)
         return true;
-    }
-    if (!ends_process)
-        sleep(PATIENCE_S);
-    return ends_process;
+    sleep(PATIENCE_S);
+    return false;
 }
 
-void gs_threads_built(void)
+void gs_threads_built(bool counted)
 {
-    if (gs_forked() || !own_inside)
+    if (!counted)
         return;
     gs_threads_compile(false);
     gs_threads_leave();

@@ -24,9 +24,10 @@ void gs_threads_compile(bool begins);
 
 /* A thread of the application's is about to call the driver's compiler, until gs_threads_built: the end waits for it as
  * for ours, since exit() takes the compiler apart, whoever is within it. False: another thread is ending the process,
- * and some seconds have passed: the call fails. The thread that ends the process may build in its handlers. */
-bool gs_threads_build(void);
-void gs_threads_built(void);
+ * and some seconds have passed: the call fails. The thread that ends the process may build in its handlers, of
+ * which nobody waits for the end: not *counted. */
+bool gs_threads_build(bool *counted);
+void gs_threads_built(bool counted);
 
 /* The same as gs_threads_enter for a thread that other threads of ours wait for while they are inside the driver: it is
  * let in until none of them is. False: the driver is closed to it. */
