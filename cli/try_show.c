@@ -158,20 +158,6 @@ static void say_next(const struct gs_try *t, char *text, size_t bytes)
 
 /* ---- text and Markdown ---- */
 
-static double middle_ms(const struct gs_try *t, int way)
-{
-    double sorted[GS_TRY_MOST];
-    size_t n = t->times.n;
-    memcpy(sorted, t->times.s[way], sizeof sorted);
-    for (size_t i = 1; i < n; i++)
-        for (size_t j = i; j > 0 && sorted[j] < sorted[j - 1]; j--) {
-            const double x = sorted[j];
-            sorted[j] = sorted[j - 1];
-            sorted[j - 1] = x;
-        }
-    return n ? sorted[n / 2] * 1e3 : 0;
-}
-
 static void print_times(const struct gs_try *t, bool markdown)
 {
     if (!t->times.n)
@@ -181,8 +167,8 @@ static void print_times(const struct gs_try *t, bool markdown)
     for (int way = 0; way < GS_TRY_WAYS; way++) {
         if (way == GS_TRY_MULTI && !t->multi)
             continue;
-        printf(markdown ? "| %s | %.1f | %.1f |\n" : "%-12s %11.1f %13.1f\n", gs_try_names[way], middle_ms(t, way),
-               t->times.first_s[way] * 1e3);
+        printf(markdown ? "| %s | %.1f | %.1f |\n" : "%-12s %11.1f %13.1f\n", gs_try_names[way],
+               gs_try_median(&t->times, way) * 1e3, t->times.first_s[way] * 1e3);
     }
 }
 
@@ -363,7 +349,7 @@ static int write_page(const struct gs_try *t)
                 continue;
             gs_page_row(f);
             gs_page_cell(f, "%s", gs_try_names[way]);
-            gs_page_number(f, middle_ms(t, way), "%.1f", middle_ms(t, way));
+            gs_page_number(f, gs_try_median(&t->times, way) * 1e3, "%.1f", gs_try_median(&t->times, way) * 1e3);
             gs_page_number(f, t->times.first_s[way] * 1e3, "%.1f", t->times.first_s[way] * 1e3);
         }
         gs_page_table_end(f);

@@ -39,10 +39,15 @@ static struct gs_try_factor factor(const double *slow, const double *fast, size_
     return f;
 }
 
+double gs_try_median(const struct gs_try_times *t, int way)
+{
+    return t->n ? median(t->s[way], t->n) : 0;
+}
+
 bool gs_try_find_outlier(const struct gs_try_times *t, size_t nth, struct gs_try_outlier *found)
 {
     for (int way = 0; way < GS_TRY_WAYS && t->n; way++) {
-        const double middle = median(t->s[way], t->n);
+        const double middle = gs_try_median(t, way);
         for (size_t i = 0; i < t->n && middle > 0; i++)
             if (t->s[way][i] >= outlier * middle && nth-- == 0) {
                 *found = (struct gs_try_outlier){(enum gs_try_way)way, i + 1, t->s[way][i], middle};

@@ -36,6 +36,9 @@ struct gs_try_verdict {
     size_t runs;
 };
 
+/* Of a way's times, in seconds; 0: no round was finished. */
+double gs_try_median(const struct gs_try_times *t, int way);
+
 /* One of these: `nth` from 0. */
 struct gs_try_outlier {
     enum gs_try_way way;
