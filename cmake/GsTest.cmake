@@ -21,7 +21,7 @@ function(gs_test)
 endfunction()
 
 # gs_script_test(NAME name SCRIPT file [ARGS …] [TIMEOUT seconds] [LABELS …] [ENVIRONMENT …] [SERIAL])
-# A shell script that drives the real programs. It gets GS_BUILD and GS_SOURCE, and a private folder as its
+# A script of bash, or of bats where its name ends so, that drives the real programs. It gets GS_BUILD and GS_SOURCE, and a private folder as its
 # working directory, and finds `gpusparc` on its PATH. No daemon answers it but one that it begins itself: by a machine's
 # own, launches go otherwise than the tests expect. The time limit is for hangs: on a fresh machine PoCL's own cache is
 # empty, and the first run of each kernel compiles it. That is most of what the tests cost, so they share a cache; where
@@ -41,7 +41,11 @@ function(gs_script_test)
   if(GS_ONE_FORM)
     set(specialized 0)
   endif()
-  add_test(NAME ${T_NAME} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/${T_SCRIPT} ${T_ARGS} WORKING_DIRECTORY ${dir})
+  set(shell bash)
+  if(T_SCRIPT MATCHES "[.]bats$")
+    set(shell bats --tap)
+  endif()
+  add_test(NAME ${T_NAME} COMMAND ${shell} ${CMAKE_CURRENT_SOURCE_DIR}/${T_SCRIPT} ${T_ARGS} WORKING_DIRECTORY ${dir})
   set_tests_properties(${T_NAME} PROPERTIES TIMEOUT ${limit} SKIP_RETURN_CODE 77 LABELS "${room};${T_LABELS}")
   set_tests_properties(${T_NAME} PROPERTIES ENVIRONMENT
     "GS_BUILD=${CMAKE_BINARY_DIR};GS_SOURCE=${CMAKE_SOURCE_DIR};PATH=${CMAKE_BINARY_DIR}/bin:$ENV{PATH};GPUSPARC_SOCKET=${dir}/none;POCL_CACHE_DIR=${caches}/pocl-cache;XDG_CACHE_HOME=${caches}/cache;POCL_WORK_GROUP_SPECIALIZATION=${specialized};${T_ENVIRONMENT}")

@@ -100,16 +100,6 @@ bool gs_client_is_sole(const struct gs_client *c)
     return c->wide && atomic_load_explicit(&c->page->sole, memory_order_relaxed);
 }
 
-bool gs_client_recorded(const struct gs_client *c)
-{
-    return atomic_load_explicit(&c->page->recording, memory_order_relaxed);
-}
-
-void gs_client_went(struct gs_client *c, unsigned resource, uint64_t ns)
-{
-    atomic_fetch_add_explicit(&c->page->lease[resource].busy_ns, ns, memory_order_relaxed);
-}
-
 /* ---- units taken without asking ---- */
 
 static void took(struct gs_client *c, unsigned resource, uint32_t client, uint32_t word, struct gs_grant *g)
@@ -622,11 +612,6 @@ static uint64_t version_of(const struct gs_client *c, uint32_t told)
     return (uint64_t)atomic_load(&c->changes) << 32 | told;
 }
 
-uint64_t gs_client_version(const struct gs_client *c)
-{
-    return version_of(c, atomic_load(&c->page->told));
-}
-
 void gs_client_mode(struct gs_client *c, struct gs_client_mode *mode)
 {
     *mode = (struct gs_client_mode){.gpus = c->gpus, .gpu_mask = GS_MASK_ALL_GPUS(c->gpus), .depth = 2};
@@ -761,8 +746,8 @@ void gs_client_job_end_untold(struct gs_client *c, uint64_t end_ns)
 bool gs_client_job_next(struct gs_client *c, uint64_t end_ns, uint64_t version)
 {
     pthread_mutex_lock(&c->lock);
-    const bool same =
-        c->job_open && atomic_load_explicit(&c->online, memory_order_relaxed) && gs_client_version(c) == version;
+    const bool same = c->job_open && atomic_load_explicit(&c->online, memory_order_relaxed) &&
+                      version_of(c, atomic_load(&c->page->told)) == version;
     if (same) {
         count_job(c, end_ns);
         c->job_release_ns = gs_client_now_ns();

@@ -100,12 +100,6 @@ int gs_client_try(struct gs_client *c, unsigned resource, enum gs_length length,
 /* Is no other client connected, and this one `wide`? One load. */
 bool gs_client_is_sole(const struct gs_client *c);
 
-/* Does the daemon write down every unit? One load. */
-bool gs_client_recorded(const struct gs_client *c);
-
-/* The resource was at work for so long without a unit, while that was so: it counts as the units' time does. */
-void gs_client_went(struct gs_client *c, unsigned resource, uint64_t ns);
-
 /* Are all units of the resource that this client may hold out, for one of that length, while nobody else wants it? One
  * load. */
 bool gs_client_own_out(const struct gs_client *c, unsigned resource, enum gs_length length);
@@ -175,8 +169,6 @@ bool gs_client_scheduled(const struct gs_client *c);
 
 /* What the daemon says now, which counts from the next job on; for an application without jobs, at once. */
 void gs_client_mode(struct gs_client *c, struct gs_client_mode *mode);
-/* Its version: two loads. */
-uint64_t gs_client_version(const struct gs_client *c);
 
 /* The GPU (0, 1, …) whose unit was granted last: where a task in single-GPU mode has its data. 0 before the first. */
 unsigned gs_client_last_gpu(const struct gs_client *c);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "common/lock/locked.h"
-#include "shim/schedule/alone.h"
 #include "shim/schedule/client.h"
 #include "shim/schedule/job.h"
 #include "shim/schedule/dispatch.h"
@@ -55,8 +54,6 @@ static inline struct gs_queue *gs_touch_queue(cl_command_queue queue)
     struct gs_queue *q = gs_find(GS_QUEUE, queue);
     if (q) {
         gs_timeline_enqueue_untracked(q->timeline);
-        if (atomic_load(&q->alone))
-            gs_alone_touch(q);
         gs_queue_close(queue);
     }
     return q;

@@ -5,7 +5,6 @@
 
 #include "shim/api/transfer.h"
 #include "shim/record/bypass.h"
-#include "shim/schedule/alone.h"
 
 /* May the host read, or write, it? A sub-buffer that says nothing of that is as its parent. */
 static inline bool gs_may_read(const struct gs_mem *m)
@@ -22,15 +21,6 @@ static inline bool gs_is_plain(struct gs_mem *m, size_t offset, size_t size)
 {
     return gs_is_defined(m) && size <= atomic_load_explicit(&gs_fast_path.small_bytes, memory_order_relaxed) &&
            gs_inside(m, offset, size);
-}
-
-/* The queue, if this thread goes alone there, see shim/schedule/alone.h, and such a transfer may; else null. */
-static inline const struct gs_queue *gs_alone_for(const struct gs_fast_path_thread *t, cl_command_queue queue,
-                                                  cl_mem buffer, bool blocks, size_t offset, size_t size)
-{
-    const struct gs_queue *q = blocks ? gs_alone_in(t, queue) : gs_alone_goes(t, queue);
-    struct gs_mem *m = q ? gs_find_newest(GS_MEM, buffer) : NULL;
-    return m && gs_is_plain(m, offset, size) ? q : NULL;
 }
 
 #endif

@@ -291,35 +291,8 @@ static cl_int read_buffer(struct gs_command *cmd)
     return way == READ_IN_TURN ? read_pieces(cmd, m, r, false) : read_together(cmd, m, r);
 }
 
-/* Where this thread goes alone. False: it doesn't, or not with this. */
-static bool read_without_unit(const struct gs_command *cmd, cl_int *err)
-{
-    const struct gs_op *op = &cmd->op;
-    struct gs_fast_path_thread *t = gs_fast_path_thread();
-    const struct gs_queue *q = gs_alone_for(t, cmd->queue, op->src, op->blocking, op->from[0], op->region[0]);
-    if (!q || (op->blocking ? gs_timing_learns_by_wait(q) : !gs_alone_moves(t, cmd->queue, true, cmd->n_wait)))
-        return false;
-    struct gs_alone_wait waits = gs_alone_waits(q);
-    if (cmd->n_wait)
-        waits.begin_ns = 0;
-    gs_threads_reopen();
-    *err = gs_command_pass(cmd);
-    if (!*err)
-        gs_alone_reads(t);
-    if (!op->blocking) {
-        gs_alone_enqueued(t, cmd->event, *err);
-        gs_fast_path_end(t);
-    } else if (!*err) {
-        gs_alone_waited(t, &waits);
-    }
-    return true;
-}
-
 static GS_COLD cl_int read_carefully(struct gs_command *cmd)
 {
-    cl_int alone_err;
-    if (read_without_unit(cmd, &alone_err))
-        return alone_err;
     gs_fast_path_look();
     GS_CALL("clEnqueueReadBuffer");
     struct gs_queue *q = gs_queue_touched(cmd->queue);

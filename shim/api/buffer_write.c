@@ -109,17 +109,10 @@ static bool write_at_once(const struct gs_command *cmd, struct gs_mem *m, cl_int
         return false;
     gs_job_enter_quickly(cmd->ctx, &job);
     pthread_mutex_lock(&cmd->ctx->lock);
-    struct gs_fast_path_thread *t = gs_fast_path_thread();
     const bool may_go = (!job.transfer_chunk || size <= job.transfer_chunk) && !atomic_load(&cmd->ctx->divided);
-    const bool alone = may_go && gs_alone_begin(q, NULL) && gs_alone_moves(t, cmd->queue, false, cmd->n_wait);
-    const bool by_unit = !alone && may_go && gs_unit_try(&u, GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN);
-    if (alone || by_unit)
-        *err = gs_command_pass(cmd);
-    if (alone) {
-        gs_alone_enqueued(t, cmd->event, *err);
-        gs_fast_path_end(t);
-    }
+    const bool by_unit = may_go && gs_unit_try(&u, GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN);
     if (by_unit) {
+        *err = gs_command_pass(cmd);
         gs_timeline_enqueue(q->timeline); /* no unit tells of it */
         gs_unit_to(&u, GS_UNIT_SUBMITTED);
     }
@@ -127,7 +120,7 @@ static bool write_at_once(const struct gs_command *cmd, struct gs_mem *m, cl_int
     if (by_unit)
         gs_unit_over(&u);
     gs_job_tell();
-    return alone || by_unit;
+    return by_unit;
 }
 
 /* By the way that fits, once the bytes that the write replaces need not come home. *done: the call is over. */
@@ -156,16 +149,8 @@ static cl_int write_home(struct gs_home *h, struct gs_mem *m, cl_event *own, boo
 static GS_COLD cl_int write_carefully(struct gs_command *cmd)
 {
     const struct gs_op *op = &cmd->op;
-    struct gs_fast_path_thread *t = gs_fast_path_thread();
     const size_t offset = op->to[0], size = op->region[0];
     cl_int err;
-    if (!op->blocking && gs_alone_for(t, cmd->queue, op->dst, false, offset, size) &&
-        gs_alone_moves(t, cmd->queue, false, cmd->n_wait)) {
-        err = gs_command_pass(cmd);
-        gs_alone_enqueued(t, cmd->event, err);
-        gs_fast_path_end(t);
-        return err;
-    }
     gs_fast_path_look();
     GS_CALL("clEnqueueWriteBuffer");
     struct gs_mem *m = gs_command_begin(cmd, false) ? gs_find(GS_MEM, op->dst) : NULL;

@@ -5,7 +5,6 @@
 #include "shim/process/threads.h"
 #include "shim/schedule/finish.h"
 #include "shim/report/report.h"
-#include "shim/schedule/alone.h"
 #include "shim/order/callbacks.h"
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainEvent(cl_event event)
@@ -214,20 +213,10 @@ GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events,
         return err ? await_failed(err, num_events, event_list) : err;
     }
     gs_threads_reopen();
-    struct gs_alone_wait wait;
-    const struct gs_alone_ends end = gs_alone_ends_with(num_events, event_list);
-    const enum gs_alone_pause pause = gs_alone_pauses(&end, &wait);
     err = gs_real()->clWaitForEvents(num_events, event_list);
     if (err)
         await_failed(err, num_events, event_list);
-    else if (pause == GS_ALONE_ALL_ENDS)
-        gs_alone_waited(gs_fast_path_thread(), &wait);
-    else
-        gs_alone_has_ended(&end); /* by another thread */
-    if (pause == GS_ALONE_NOT && !err)
-        gs_alone_paused(&wait, num_events, event_list);
-    if (pause == GS_ALONE_NOT)
-        gs_job_look();
+    gs_job_look();
     return err;
 }
 

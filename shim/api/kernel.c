@@ -9,7 +9,6 @@
 #include "shim/launch/launch.h"
 #include "shim/record/bypass.h"
 #include "shim/report/report.h"
-#include "shim/schedule/alone.h"
 #include "shim/choose/timing.h"
 
 /* All zeros, in lines of their own. NULL: no memory. */
@@ -185,8 +184,6 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel)
     struct gs_object *last = gs_release(GS_KERNEL, kernel);
     if (last && gs_fast_path_cares(GS_CARE_WATCHED))
         gs_answer_give((struct gs_kernel *)last);
-    if (last && gs_fast_path_cares(GS_CARE_DAEMON))
-        atomic_fetch_add(&gs_kernels_gone, 1); /* before the handle may become another's */
     cl_int err = gs_real()->clReleaseKernel(kernel);
     if (last)
         gs_drop(last);
@@ -339,18 +336,6 @@ static GS_COLD cl_int launch(struct gs_command *cmd)
     return gs_launch(cmd, k);
 }
 
-/* Under a daemon: without a unit, if this thread goes alone there. */
-static __attribute__((hot, noinline)) cl_int launch_scheduled(struct gs_command *cmd)
-{
-    struct gs_fast_path_thread *t = gs_fast_path_thread();
-    if (!gs_alone_goes(t, cmd->queue) || !gs_alone_takes(t, cmd->queue, &cmd->op, cmd->n_wait))
-        return launch(cmd);
-    const cl_int err = gs_command_pass(cmd);
-    gs_alone_enqueued(t, cmd->event, err);
-    gs_fast_path_end(t);
-    return err;
-}
-
 /* May it be handed on, as far as its kernel and its size say? */
 static inline bool passes(struct gs_kernel *k, const struct gs_op *op)
 {
@@ -375,8 +360,6 @@ GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_q
                              .n_wait = num_events_in_wait_list,
                              .wait = event_wait_list,
                              .event = event};
-    if (gs_fast_path_cares(GS_CARE_DAEMON))
-        return launch_scheduled(&cmd);
     struct gs_fast_path_thread *t = gs_fast_path_thread();
     struct gs_kernel *k = gs_fast_path_may(t) ? gs_find_newest(GS_KERNEL, kernel) : NULL;
     if (!k || !passes(k, &cmd.op) || !gs_fast_path_begin(t))

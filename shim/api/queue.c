@@ -4,7 +4,6 @@
 #include "shim/process/threads.h"
 #include "shim/order/command.h"
 #include "shim/report/report.h"
-#include "shim/schedule/alone.h"
 #include "shim/order/compound.h"
 #include "shim/choose/timing.h"
 #include "shim/record/enqueue.h"
@@ -138,8 +137,6 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue command_q
 {
     struct gs_object *last = gs_release(GS_QUEUE, command_queue);
     if (last)
-        gs_alone_end((struct gs_queue *)last);
-    if (last)
         gs_queue_leave(command_queue);
     if (last)
         outlive_queue((struct gs_queue *)last);
@@ -162,26 +159,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue command_q
                                             param_value_size_ret);
 }
 
-/* Where this thread goes alone, see shim/schedule/alone.h. False: it doesn't. */
-static bool finish_without_unit(cl_command_queue queue, cl_int *err)
-{
-    struct gs_fast_path_thread *t = gs_fast_path_thread();
-    const struct gs_queue *q = gs_alone_in(t, queue);
-    if (!q || gs_timing_learns_by_wait(q))
-        return false;
-    const struct gs_alone_wait waits = gs_alone_waits(q);
-    gs_threads_reopen(); /* it may be for what another queue waits for */
-    *err = gs_real_table.clFinish(queue);
-    if (!*err)
-        gs_alone_waited(t, &waits);
-    return true;
-}
-
 static GS_COLD cl_int finish(cl_command_queue command_queue)
 {
-    cl_int alone_err;
-    if (finish_without_unit(command_queue, &alone_err))
-        return alone_err;
     gs_fast_path_look();
     const struct gs_sieve before = gs_timing_before_wait(gs_find(GS_QUEUE, command_queue));
     struct gs_queue *q = gs_scheduled() ? gs_find(GS_QUEUE, command_queue) : NULL;

@@ -3,8 +3,9 @@
 
 #include "shim/schedule/batch.h"
 #include "shim/order/command.h"
+#include "shim/schedule/client.h"
 #include "shim/schedule/dispatch.h"
-#include "shim/schedule/alone.h"
+#include "shim/schedule/job.h"
 #include "shim/choose/timing.h"
 
 /* Null: there was none. */
@@ -70,18 +71,6 @@ cl_int gs_launch_held(struct gs_deferred *held, cl_event gate, const struct gs_c
     return err;
 }
 
-/* Without a unit, see shim/schedule/alone.h. False: it doesn't. */
-static bool launch_without_unit(const struct gs_command *cmd, cl_int *err)
-{
-    struct gs_fast_path_thread *t = gs_fast_path_thread();
-    if (!gs_alone_begin(cmd->q, &cmd->op) || !gs_alone_takes(t, cmd->queue, &cmd->op, cmd->n_wait))
-        return false;
-    *err = gs_command_pass(cmd);
-    gs_alone_enqueued(t, cmd->event, *err);
-    gs_fast_path_end(t);
-    return true;
-}
-
 bool gs_follow(const struct gs_command *cmd, struct gs_kernel *k, cl_int *err)
 {
     struct gs_context *ctx = cmd->ctx;
@@ -94,10 +83,6 @@ bool gs_follow(const struct gs_command *cmd, struct gs_kernel *k, cl_int *err)
     pthread_mutex_lock(&ctx->lock);
     const struct gs_followed *f = find(k, gs_size_find(k, op->dims, op->global, op->local));
     const bool follows = f && may_follow(k, f, op);
-    if (follows && launch_without_unit(cmd, err)) {
-        pthread_mutex_unlock(&ctx->lock);
-        return true;
-    }
     const struct gs_units one = {.n = 1, .kernel = true, .size = follows ? f->size : NULL};
     cl_event gate = NULL;
     struct gs_deferred *held = follows && plain ? gs_hold_on(q, one.size) : NULL;
@@ -106,8 +91,6 @@ bool gs_follow(const struct gs_command *cmd, struct gs_kernel *k, cl_int *err)
         held = NULL;
     if (held)
         *err = gs_launch_held(held, gate, cmd, cmd->n_wait, wait, cmd->event);
-    if (held && !*err)
-        gs_alone_note(q, k, f, op);
     pthread_mutex_unlock(&ctx->lock);
     return held;
 }

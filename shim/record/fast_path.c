@@ -64,15 +64,10 @@ static bool take_place(struct gs_fast_path_thread *t)
            atomic_compare_exchange_strong(&t->owner, &nobody, __builtin_thread_pointer());
 }
 
-bool gs_fast_path_take(void)
-{
-    return atomic_load_explicit(&barriers, memory_order_relaxed) && take_place(gs_fast_path_thread());
-}
-
 void gs_fast_path_look(void)
 {
     struct gs_fast_path_thread *t = gs_fast_path_thread();
-    if (gs_fast_path_cares(~0u) || !gs_fast_path_take())
+    if (gs_fast_path_cares(~0u) || !atomic_load_explicit(&barriers, memory_order_relaxed) || !take_place(t))
         return;
     const unsigned left = atomic_load_explicit(&t->until_look, memory_order_relaxed);
     if (left) /* it came for another reason */

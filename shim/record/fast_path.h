@@ -101,22 +101,15 @@ static inline bool gs_fast_path_careless(void)
     return true;
 }
 
-/* From here on whoever changes what this thread has looked at, and then calls gs_fast_path_bar, sees `passing`, or the
- * change is seen here: that makes this thread's processor show what it has written before it goes on. Returns what
- * `passing` was. */
-static inline unsigned gs_fast_path_pass(struct gs_fast_path_thread *t)
-{
-    const unsigned n = atomic_load_explicit(&t->passing, memory_order_relaxed);
-    atomic_store_explicit(&t->passing, n + 1, memory_order_relaxed);
-    atomic_signal_fence(memory_order_seq_cst);
-    return n;
-}
-
-/* It may: true, hand it on and call gs_fast_path_end. What is handed on must not block. */
+/* It may: true, hand it on and call gs_fast_path_end. What is handed on must not block. From here on whoever changes
+ * what this thread has looked at, and then calls gs_fast_path_bar, sees `passing`, or the change is seen here: that
+ * makes this thread's processor show what it has written before it goes on. */
 static inline bool gs_fast_path_begin(struct gs_fast_path_thread *t)
 {
     gs_fast_path_count(t, 1);
-    const unsigned n = gs_fast_path_pass(t);
+    const unsigned n = atomic_load_explicit(&t->passing, memory_order_relaxed);
+    atomic_store_explicit(&t->passing, n + 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
     if (!atomic_load_explicit(&gs_fast_path.care, memory_order_acquire))
         return true;
     atomic_store_explicit(&t->passing, n, memory_order_release);
@@ -135,9 +128,6 @@ void gs_fast_path_start(void);
 /* A command goes the other way, which looks for a daemon: this thread gets a place, if there is one, and may make some
  * calls before it comes here again. */
 void gs_fast_path_look(void);
-
-/* Has this thread a place, or does it get one? */
-bool gs_fast_path_take(void);
 
 /* Does this thread make its calls so fast that none of its kernels can take longer? */
 enum { GS_FAST_PATH_FAST_NS = 10 * 1000 };

@@ -145,9 +145,6 @@ struct gs_queue {
     struct gs_timeline *timeline; /* its own reference */
     struct gs_compound *several;  /* the ends that stand for several commands, oldest first; owned. ctx lock */
     size_t n_several, several_cap;
-    _Atomic(struct gs_alone *) alone; /* whose commands go uncounted; or null: gs_alone_end() */
-    const struct gs_alone *launcher;  /* of the thread that has made the last launches here, of which there were so */
-    unsigned launched;                /* many: see shim/schedule/alone.h. ctx lock */
 };
 
 /* A transfer into a place that isn't known to have ended. */

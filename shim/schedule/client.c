@@ -245,19 +245,6 @@ bool gs_unit_is_sole(void)
     return c && gs_client_is_sole(c);
 }
 
-bool gs_units_recorded(void)
-{
-    const struct gs_client *c = atomic_load(&gs_connection);
-    return c && gs_client_recorded(c);
-}
-
-void gs_unit_went(unsigned resource, uint64_t ns)
-{
-    struct gs_client *c = atomic_load(&gs_connection);
-    if (c)
-        gs_client_went(c, resource, ns);
-}
-
 bool gs_unit_is_ours(unsigned resource)
 {
     const struct gs_client *c = atomic_load(&gs_connection);

@@ -39,10 +39,6 @@ bool gs_unit_is_waited(unsigned resource);
 bool gs_unit_is_alone(unsigned resource);
 /* Is no other application connected, and may this one have larger units, and more of them? */
 bool gs_unit_is_sole(void);
-/* Does the daemon write a timeline of all units? */
-bool gs_units_recorded(void);
-/* The resource was at work for so long, for what needed no unit as nobody else is connected. */
-void gs_unit_went(unsigned resource, uint64_t ns);
 /* Is the resource leased to this application? */
 bool gs_unit_is_ours(unsigned resource);
 

@@ -12,7 +12,6 @@
 #include "shim/schedule/client.h"
 #include "shim/schedule/job.h"
 #include "shim/schedule/dispatch.h"
-#include "shim/schedule/alone.h"
 #include "shim/schedule/state.h"
 #include "shim/report/watch.h"
 

@@ -9,8 +9,6 @@
 unsigned gs_queue_newest(struct gs_queue *q)
 {
     struct gs_timeline *t = q->timeline;
-    if (atomic_load(&q->alone))
-        gs_alone_end(q);
     if (!atomic_load_explicit(&t->counted, memory_order_acquire)) {
         if (atomic_load(&gs_went_by))
             gs_timeline_enqueue_untracked(t);

@@ -5,7 +5,7 @@
 
 #include "shim/schedule/client.h"
 #include "shim/schedule/dispatch.h"
-#include "shim/schedule/alone.h"
+#include "shim/schedule/job.h"
 #include "shim/order/compound.h"
 #include "shim/record/enqueue.h"
 
@@ -48,7 +48,6 @@ cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct 
 
 GS_COLD cl_int gs_release_event(cl_event event)
 {
-    gs_alone_forget(event);
     struct gs_object *last = gs_release(GS_EVENT, event);
     struct gs_event *e = (struct gs_event *)last;
     if (e && e->user && e->pending)

@@ -12,7 +12,6 @@
 #include "shim/schedule/client.h"
 #include "shim/schedule/connection.h"
 #include "shim/schedule/dispatch.h"
-#include "shim/schedule/alone.h"
 #include "shim/report/trace.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -34,9 +33,8 @@ static atomic_uint_fast64_t ended_ns; /* when the open job seems to have ended; 
 static bool read_since;               /* ... and something was read after */
 static struct gs_job current;
 static uint64_t current_version; /* of the mode by which it was decided, where the next job's could only be the same */
-static atomic_uint_fast64_t decided_version; /* ... whatever the next job's could be. Read as gs_job_open is */
-static atomic_uint current_number;           /* current.number where it is scheduled, else 0. Read as gs_job_open is */
-static struct gs_events pending;             /* ends of commands that may be under way */
+static atomic_uint current_number; /* current.number where it is scheduled, else 0. Read as gs_job_open is */
+static struct gs_events pending;   /* ends of commands that may be under way */
 static cl_uint prune_at = PRUNE_FROM;
 static atomic_int loose;   /* without that lock */
 static atomic_bool untold; /* the daemon is to be told of the last job's end. Likewise */
@@ -152,7 +150,6 @@ static void set_mode(const struct gs_context *ctx, struct gs_client_mode *mode)
                               .told = mode->scheduled && mode->task[0],
                               .kernel_chunk = mode->kernel_chunk,
                               .transfer_chunk = mode->transfer_chunk};
-    atomic_store(&decided_version, mode->version);
     current_version = mode->scheduled && atomic_load(&ended) >= mode->warmup ? mode->version : 0;
     current.n = list_places(ctx->n, mode->scheduled ? mode->gpu_mask : UINT32_MAX, current.place);
     if (!current.n) /* a group of which the daemon knows nothing */
@@ -291,12 +288,6 @@ bool gs_job_goes_on(unsigned number)
            !atomic_load_explicit(&ended_ns, memory_order_relaxed) && gs_online();
 }
 
-bool gs_job_is_outdated(void)
-{
-    const struct gs_client *c = atomic_load_explicit(&gs_connection, memory_order_acquire);
-    return c && gs_client_version(c) != atomic_load_explicit(&decided_version, memory_order_relaxed);
-}
-
 /* What has been read seems to have been the job's end: the next one begins, if that one goes by the same number. Else
  * nothing is done. Not where jobs are held back. */
 static bool next_job(unsigned number)
@@ -404,7 +395,6 @@ void gs_job_look(void)
         return;
     if (gs_job_is_loose()) /* another thread may be about to see to that */
         gs_units_settle();
-    gs_alone_settle();
     if (gs_job_is_loose() || !atomic_load_explicit(&reads, memory_order_relaxed))
         return;
     pthread_mutex_lock(&job_lock);

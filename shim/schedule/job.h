@@ -35,9 +35,6 @@ void gs_job_tell(void);
 /* Is this job under way, scheduled as it was when it began, and has no end been seen that it may have come to? */
 bool gs_job_goes_on(unsigned number);
 
-/* Would the daemon decide otherwise by now? */
-bool gs_job_is_outdated(void);
-
 /* Where it doesn't: as gs_job_enter_quickly. Is what was decided for the job of that number decided for this one? */
 bool gs_job_again(const struct gs_context *ctx, unsigned number);
 

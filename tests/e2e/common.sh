@@ -28,7 +28,7 @@ own_daemon() { # its config comes on standard input
   export GPUSPARC_SOCKET=$dir/sock
   unset GPUSPARC_TASK GPUSPARC_DAEMON GPUSPARC_PACE
   cat >"$dir/conf"
-  trap end_all EXIT
+  [ -n "${BATS_TEST_NAME:-}" ] || trap end_all EXIT # bats has a trap of its own, and teardown()
 }
 begin_daemon() { # OPTIONS
   gpusparc daemon --config "$dir/conf" "$@" 2>>"$dir/log" &

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* legacy FIRST MORE: so many jobs of one thread, which then enqueues a write, waits for nothing and ends; and so many
- * of another thread in another queue. Prints on standard error how many mutexes each of these locks (see locked.h). */
+ * of another thread in another queue. */
 #include <pthread.h>
 
-#include "locked.h"
 #include "plain.h"
 
 enum { LOCAL = 64, ITEMS = 2048, LAUNCHES = 3 };
@@ -57,9 +56,7 @@ int main(int argc, char **argv)
     cl_kernel k = kernel_of(p, "advance");
     set_mem(k, 0, m);
     const long more = argc > 2 ? strtol(argv[2], NULL, 10) : 1;
-    const unsigned long before = locked;
     jobs(second, k, more);
-    fprintf(stderr, "%lu locks each\n", (locked - before) / (unsigned long)more);
     printf("%u %u\n", v[0], v[ITEMS - 1]);
     CL(clReleaseKernel(k));
     CL(clReleaseMemObject(m));
