@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 size=${1:-1024}
 scripts/deps.sh
 cmake -S . -B build -G Ninja >/dev/null
-cmake --build build --target gpusparc gpusparc_shim gpusparc-translate sample_matmul
+cmake --build build --target installed
 gpusparc=build/bin/gpusparc
 matmul=(build/lib/gpusparc/samples/matmul --size "$size" --iterations 3 --times)
 work=$(mktemp -d)

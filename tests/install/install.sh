@@ -3,6 +3,13 @@
 # An installed tree runs from wherever it is moved to, and needs nothing of the build or of the PATH.
 set -euo pipefail
 rm -rf prefix moved
+# The target `installed`, which the demo builds, has every program and library that is installed.
+ninja -C "$GS_BUILD" -t query installed | tr -d ' |' | sort >inputs.txt
+find "$GS_BUILD" -name cmake_install.cmake -exec grep -ho "\"$GS_BUILD/\(bin\|lib\)/[^\";]*\"" {} + | tr -d '"' | sort -u |
+  sed "s|^$GS_BUILD/||" | grep -v '/opencl\(-log\)\?$' >wanted.txt
+[ "$(wc -l <wanted.txt)" -gt 40 ]
+missing=$(comm -23 wanted.txt inputs.txt)
+[ -z "$missing" ] || { echo "FAILED: the target installed doesn't build $missing"; exit 1; }
 cmake --install "$GS_BUILD" --prefix "$PWD/prefix" >/dev/null
 grep -qxF "ExecStart=$PWD/prefix/bin/gpusparcd" prefix/lib/systemd/system/gpusparcd.service
 ! command -v systemd-analyze >/dev/null || systemd-analyze verify "$PWD/prefix/lib/systemd/system/gpusparcd.service"
