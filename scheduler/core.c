@@ -201,7 +201,7 @@ static void on_grant(void *ctx, uint32_t client, const struct gs_policy_request 
     gs_rhythm_granted(&s->rhythm[resource], fresh, core->now_ns);
     gs_lease_answer(&s->lease, rq->slot, rq->serial, GS_SLOT_GRANTED, resource);
     if (core->trace)
-        gs_trace_grant(core->trace, s->number, resource, rq->at_ns, core->now_ns);
+        gs_trace_grant(core->trace, s->number, s->task_name, s->pid, resource, rq->at_ns, core->now_ns);
 }
 
 static void on_yield(void *ctx, uint32_t client, unsigned resource)

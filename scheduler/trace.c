@@ -23,11 +23,17 @@ enum {
     EVENT_BYTES = 512,
     PID_RESOURCES = 1,
     PID_TASKS = 2,
+    PID_WAITS = 3,
     PATIENCE_S = 5, /* for what is left, at the end: a pipe may have a reader that doesn't read */
     /* Grants of one resource whose units have not been drained from the clients' pages, by client: so many are looked
      * at for a unit, and clients whose numbers are equal modulo SETS share them. */
     SETS = 16,
     PENDING = GS_UNIT_RECORDS,
+    /* Tracks of a resource. Two units are out where depth is 2; further tracks are for units that clients report so
+     * that they overlap. A unit may be reported late, so a track knows its last SPANS. */
+    TRACKS = 4,
+    SPANS = 256,
+    WAIT_TRACKS = 256, /* known at a time; a client whose track was forgotten gets another one */
 };
 
 static const char tail[] = "\n]\n"; /* ends the array */
@@ -36,6 +42,22 @@ enum { TAIL = sizeof tail - 1 };
 struct pending {
     uint32_t client;
     uint64_t grant_ns, flow;
+};
+
+struct span {
+    uint64_t begin_ns, end_ns;
+};
+
+struct track {
+    struct span ring[SPANS];
+    unsigned n;       /* that there have been */
+    uint64_t from_ns; /* what lies before this end of a forgotten span may overlap it */
+};
+
+struct wait_track {
+    uint32_t client;
+    unsigned tid;
+    uint64_t end_ns; /* of its last wait */
 };
 
 struct gs_trace {
@@ -56,6 +78,9 @@ struct gs_trace {
         struct pending ring[PENDING];
         unsigned n; /* that there have been */
     } pending[GS_MAX_RESOURCES][SETS];
+    struct track track[GS_MAX_RESOURCES][TRACKS];
+    struct wait_track waits[WAIT_TRACKS];
+    unsigned wait_tracks; /* that there have been */
 };
 
 /* ---- the writer ---- */
@@ -187,6 +212,7 @@ static void begin(struct gs_trace *t)
 {
     emit(t, "[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"resources\"}}", PID_RESOURCES);
     emit(t, ",\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"tasks\"}}", PID_TASKS);
+    emit(t, ",\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"waits\"}}", PID_WAITS);
     if (!t->whole)
         return;
     const int err = write_events(t, t->fill, t->filled);
@@ -266,12 +292,22 @@ static const char *name_of(const char *task)
     return task[0] ? task : "no task";
 }
 
-void gs_trace_resource(struct gs_trace *t, unsigned resource)
+static unsigned tid_of(unsigned resource, unsigned track)
+{
+    return resource + track * GS_MAX_RESOURCES;
+}
+
+static void name_resource(struct gs_trace *t, unsigned resource, unsigned track)
 {
     char name[16];
     snprintf(name, sizeof name, resource == GS_RESOURCE_PCI ? "link" : "GPU %u", resource - 1);
-    emit(t, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%u,\"args\":{\"name\":\"%s\"}}",
-         PID_RESOURCES, resource, name);
+    emit(t, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%u,\"args\":{\"name\":\"%s%s\"}}",
+         PID_RESOURCES, tid_of(resource, track), name, track ? ", granted ahead" : "");
+}
+
+void gs_trace_resource(struct gs_trace *t, unsigned resource)
+{
+    name_resource(t, resource, 0);
 }
 
 /* Names of tasks are letters, digits, '_', '.' and '-' (common/config.c): they need no escapes. */
@@ -283,17 +319,35 @@ void gs_trace_client(struct gs_trace *t, uint32_t client, const char *task, pid_
          PID_TASKS, client, name_of(task), (int)pid, gpus);
 }
 
-void gs_trace_grant(struct gs_trace *t, uint32_t client, unsigned resource, uint64_t request_ns, uint64_t grant_ns)
+/* A track of the client's whose last wait ended before this one began. Grants come in the order of their times. */
+static unsigned wait_tid(struct gs_trace *t, uint32_t client, const char *task, pid_t pid, uint64_t begin_ns,
+                         uint64_t end_ns)
 {
-    uint64_t flow = ++t->flows;
+    for (unsigned i = 0; i < WAIT_TRACKS && i < t->wait_tracks; i++)
+        if (t->waits[i].client == client && t->waits[i].end_ns <= begin_ns) {
+            t->waits[i].end_ns = end_ns;
+            return t->waits[i].tid;
+        }
+    const unsigned tid = ++t->wait_tracks;
+    t->waits[(tid - 1) % WAIT_TRACKS] = (struct wait_track){.client = client, .tid = tid, .end_ns = end_ns};
+    emit(t, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%u,\"args\":{\"name\":\"%s, process %d\"}}",
+         PID_WAITS, tid, name_of(task), (int)pid);
+    return tid;
+}
+
+void gs_trace_grant(struct gs_trace *t, uint32_t client, const char *task, pid_t pid, unsigned resource,
+                    uint64_t request_ns, uint64_t grant_ns)
+{
+    const uint64_t flow = ++t->flows;
+    const unsigned tid = wait_tid(t, client, task, pid, request_ns, grant_ns);
     emit(t,
-         ",\n{\"ph\":\"X\",\"name\":\"wait\",\"pid\":%d,\"tid\":%" PRIu32 ",\"ts\":" US_FORMAT ",\"dur\":" US_FORMAT
-         ",\"args\":{\"resource\":%u}}",
-         PID_TASKS, client, US(request_ns), US(grant_ns - request_ns), resource);
+         ",\n{\"ph\":\"X\",\"name\":\"wait\",\"pid\":%d,\"tid\":%u,\"ts\":" US_FORMAT ",\"dur\":" US_FORMAT
+         ",\"args\":{\"client\":%" PRIu32 ",\"resource\":%u}}",
+         PID_WAITS, tid, US(request_ns), US(grant_ns - request_ns), client, resource);
     emit(t,
-         ",\n{\"ph\":\"s\",\"name\":\"grant\",\"cat\":\"grant\",\"id\":%" PRIu64 ",\"pid\":%d,\"tid\":%" PRIu32
-         ",\"ts\":" US_FORMAT "}",
-         flow, PID_TASKS, client, US(request_ns));
+         ",\n{\"ph\":\"s\",\"name\":\"grant\",\"cat\":\"grant\",\"id\":%" PRIu64
+         ",\"pid\":%d,\"tid\":%u,\"ts\":" US_FORMAT "}",
+         flow, PID_WAITS, tid, US(request_ns));
     struct pending_set *set = &t->pending[resource][client % SETS];
     set->ring[set->n++ % PENDING] = (struct pending){.client = client, .grant_ns = grant_ns, .flow = flow};
 }
@@ -310,21 +364,52 @@ static struct pending *find_pending(struct gs_trace *t, uint32_t client, unsigne
     return NULL;
 }
 
+static bool has_room(const struct track *k, uint64_t begin_ns, uint64_t end_ns)
+{
+    bool room = begin_ns >= k->from_ns;
+    for (unsigned i = 0; i < SPANS && i < k->n; i++)
+        room &= begin_ns >= k->ring[i].end_ns || end_ns <= k->ring[i].begin_ns;
+    return room;
+}
+
+/* The first track of the resource on which the span overlaps no other; TRACKS: none. */
+static unsigned find_track(struct gs_trace *t, unsigned resource, uint64_t begin_ns, uint64_t end_ns)
+{
+    unsigned i = 0;
+    while (i < TRACKS && !has_room(&t->track[resource][i], begin_ns, end_ns))
+        i++;
+    if (i == TRACKS)
+        return i;
+    struct track *k = &t->track[resource][i];
+    struct span *s = &k->ring[k->n % SPANS];
+    if (k->n == 0 && i)
+        name_resource(t, resource, i);
+    if (k->n++ >= SPANS && s->end_ns > k->from_ns)
+        k->from_ns = s->end_ns;
+    *s = (struct span){begin_ns, end_ns};
+    return i;
+}
+
 void gs_trace_unit(struct gs_trace *t, uint32_t client, const char *task, unsigned resource, bool asked,
                    uint64_t begin_ns, uint64_t end_ns)
 {
     struct pending *p = asked ? find_pending(t, client, resource, begin_ns) : NULL;
-    uint64_t from = p ? p->grant_ns : begin_ns;
+    const uint64_t from = p ? p->grant_ns : begin_ns;
+    const unsigned track = find_track(t, resource, from, end_ns);
+    if (track == TRACKS) {
+        gs_trace_lost(t, 1);
+        return;
+    }
     emit(t,
          ",\n{\"ph\":\"X\",\"name\":\"%s\",\"pid\":%d,\"tid\":%u,\"ts\":" US_FORMAT ",\"dur\":" US_FORMAT
-         ",\"args\":{\"client\":%" PRIu32 "}}",
-         name_of(task), PID_RESOURCES, resource, US(from), US(end_ns - from), client);
+         ",\"args\":{\"client\":%" PRIu32 ",\"resource\":%u}}",
+         name_of(task), PID_RESOURCES, tid_of(resource, track), US(from), US(end_ns - from), client, resource);
     if (!p)
         return;
     emit(t,
          ",\n{\"ph\":\"f\",\"bp\":\"e\",\"name\":\"grant\",\"cat\":\"grant\",\"id\":%" PRIu64
          ",\"pid\":%d,\"tid\":%u,\"ts\":" US_FORMAT "}",
-         p->flow, PID_RESOURCES, resource, US(from));
+         p->flow, PID_RESOURCES, tid_of(resource, track), US(from));
     p->flow = 0;
 }
 

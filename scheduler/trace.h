@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The daemon's timeline, in the Chrome / Perfetto trace format: a track per resource with the units on it, coloured by
- * task, a track per client with its waits, its jobs, and marks for releases, deadlines and misses; an arrow from each
- * request to its grant. A thread of its own writes the file, so that a slow disk delays no grant; what it can't keep up
- * with is left out and counted, and a disk that is full ends the trace behind its last whole event, not the daemon. */
+ * task, and a second one where the next unit is granted while one runs (depth = 2); a track per client with its jobs,
+ * and marks for releases, deadlines and misses; a track per client with its waits, several where it waits for several
+ * resources at once; an arrow from each request to its grant. Spans of one track don't overlap. A thread of its own
+ * writes the file, so that a slow disk delays no grant; what it can't keep up with is left out and counted, and a disk
+ * that is full ends the trace behind its last whole event, not the daemon. */
 #ifndef GS_SCHEDULER_TRACE_H
 #define GS_SCHEDULER_TRACE_H
 
@@ -22,7 +24,9 @@ int gs_trace_close(struct gs_trace *t);
 /* Times are CLOCK_MONOTONIC nanoseconds. `client` is the daemon's number for it. */
 void gs_trace_resource(struct gs_trace *t, unsigned resource);
 void gs_trace_client(struct gs_trace *t, uint32_t client, const char *task, pid_t pid, unsigned gpus);
-void gs_trace_grant(struct gs_trace *t, uint32_t client, unsigned resource, uint64_t request_ns, uint64_t grant_ns);
+/* Grants come in the order of grant_ns. */
+void gs_trace_grant(struct gs_trace *t, uint32_t client, const char *task, pid_t pid, unsigned resource,
+                    uint64_t request_ns, uint64_t grant_ns);
 /* So many events never got here; the trace says how many in all. */
 void gs_trace_lost(struct gs_trace *t, uint64_t events);
 /* `asked`: it belongs to a grant that was traced before. */

@@ -7,6 +7,8 @@ import argparse
 import json
 import sys
 
+import nesting
+
 parser = argparse.ArgumentParser()
 parser.add_argument("trace")
 parser.add_argument("--stats")
@@ -27,6 +29,7 @@ def union(some):
 
 
 events = json.load(open(asked.trace))
+nesting.check(asked.trace)
 
 
 def hold(condition, sentence):

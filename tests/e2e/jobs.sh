@@ -77,6 +77,7 @@ for way in auto plain pinned; do
     fail "a handler of exit() by $way"
 done
 end_daemon
+python3 "$GS_SOURCE/tests/e2e/nesting.py" trace.json || fail "the daemon's trace"
 python3 - <<'END' || fail "the releases"
 import json, sys
 jobs, period = {}, 50_000_000

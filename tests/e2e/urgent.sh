@@ -32,10 +32,10 @@ end_daemon
 cat >check.py <<'END2'
 import json, sys
 events = json.load(open("trace.json"))
-high = {e["tid"] for e in events if e["name"] == "thread_name" and e["args"]["name"].startswith("high,")}
+high = {e["tid"] for e in events if e["name"] == "thread_name" and e["pid"] == 2 and e["args"]["name"].startswith("high,")}
 spans = [(e["ts"], e["ts"] + e["dur"], e) for e in events if e["ph"] == "X"]
-mine = [(b, e, x["tid"]) for b, e, x in spans if x["pid"] == 1 and x["args"]["client"] in high]
-waits = [(b, e) for b, e, x in spans if x["pid"] == 2 and x["tid"] in high and x["args"]["resource"] == 1]
+mine = [(b, e, x["args"]["resource"]) for b, e, x in spans if x["pid"] == 1 and x["args"]["client"] in high]
+waits = [(b, e) for b, e, x in spans if x["pid"] == 3 and x["args"]["client"] in high and x["args"]["resource"] == 1]
 jobs = [[int(t) / 1e3 for t in line.split()] for line in open("times.txt")]
 short = in_call = 0
 for begin, launched, end in jobs:

@@ -126,6 +126,7 @@ fi
 
 # Formats by suffix.
 timeline x.json
+python3 "$GS_SOURCE/tests/e2e/nesting.py" x.json
 python3 -c 'import json; json.load(open("x.json"))["traceEvents"]' || fail "no trace"
 if command -v rsvg-convert >/dev/null; then
   timeline x.png

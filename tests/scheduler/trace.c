@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* The daemon's trace: spans of one track lie apart, whatever overlaps and however late clients report their units. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "scheduler/trace.h"
+
+enum { PID_UNITS = 1, PID_WAITS = 3, CLIENTS = 3, UNITS = 600, RESOURCES = 2, MOST = 8192, BATCH = 100 };
+
+struct span {
+    long long pid, tid, begin_ns, end_ns;
+};
+
+static struct span spans[MOST];
+static size_t n_spans;
+
+static long long ns_of(const json_t *event, const char *key)
+{
+    return (long long)(json_number_value(json_object_get(event, key)) * 1000 + 0.5);
+}
+
+/* Reads the spans of the file, which is removed. */
+static void load(const char *path)
+{
+    json_t *events = json_load_file(path, 0, NULL), *e;
+    size_t i;
+    n_spans = 0;
+    assert_true(json_is_array(events));
+    json_array_foreach(events, i, e)
+    {
+        if (json_string_value(json_object_get(e, "ph"))[0] != 'X')
+            continue;
+        assert_true(n_spans < MOST);
+        const long long begin = ns_of(e, "ts");
+        spans[n_spans++] = (struct span){.pid = json_integer_value(json_object_get(e, "pid")),
+                                         .tid = json_integer_value(json_object_get(e, "tid")),
+                                         .begin_ns = begin,
+                                         .end_ns = begin + ns_of(e, "dur")};
+    }
+    json_decref(events);
+    unlink(path);
+}
+
+static void expect_no_overlap(void)
+{
+    for (size_t i = 0; i < n_spans; i++)
+        for (size_t j = 0; j < i; j++) {
+            const struct span *a = &spans[i], *b = &spans[j];
+            if (a->pid == b->pid && a->tid == b->tid)
+                assert_true(a->end_ns <= b->begin_ns || b->end_ns <= a->begin_ns);
+        }
+}
+
+static size_t count(long long pid, long long beyond_tid)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < n_spans; i++)
+        n += spans[i].pid == pid && spans[i].tid > beyond_tid;
+    return n;
+}
+
+/* Two units are out at a time, of clients in turn for ten units each, and clients report theirs a hundred at a time. */
+static void test_two_tracks(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gs_trace_XXXXXX";
+    struct gs_trace *t;
+    struct {
+        uint64_t begin_ns, end_ns;
+    } unit[CLIENTS][UNITS];
+    size_t n[CLIENTS] = {0}, told[CLIENTS] = {0}, all = 0;
+    uint64_t end = 1000;
+    unsigned seed = 44;
+    close(mkstemp(path));
+    assert_int_equal(gs_trace_open(&t, path), 0);
+    for (unsigned r = 0; r < RESOURCES; r++)
+        gs_trace_resource(t, r);
+    while (all < UNITS) {
+        const unsigned c = (unsigned)(all / 10 % CLIENTS);
+        const uint64_t took = 200 + (uint64_t)rand_r(&seed) % 800,
+                       begin = end - 150; /* granted while the last one runs */
+        end += took;
+        unit[c][n[c]].begin_ns = begin;
+        unit[c][n[c]++].end_ns = end;
+        all++;
+        for (unsigned of = 0; of < CLIENTS; of++)
+            if (n[of] - told[of] == BATCH || all == UNITS)
+                for (; told[of] < n[of]; told[of]++)
+                    gs_trace_unit(t, of, "", 1, false, unit[of][told[of]].begin_ns, unit[of][told[of]].end_ns);
+    }
+    assert_int_equal(gs_trace_close(t), 0);
+    load(path);
+    assert_int_equal(n_spans, UNITS);
+    expect_no_overlap();
+    assert_true(count(PID_UNITS, 1) > UNITS / 4); /* not on the resource's first track ... */
+    for (size_t i = 0; i < n_spans; i++)
+        for (size_t j = 0; j < i; j++)
+            for (size_t k = 0; k < j; k++)
+                if (spans[i].tid != spans[j].tid && spans[j].tid != spans[k].tid && spans[i].tid != spans[k].tid)
+                    fail_msg("three tracks for two units at a time");
+}
+
+/* A client waits for a link and a GPU at once; another one has waits of its own. */
+static void test_waits(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gs_trace_XXXXXX";
+    struct gs_trace *t;
+    close(mkstemp(path));
+    assert_int_equal(gs_trace_open(&t, path), 0);
+    for (uint64_t i = 0; i < 1000; i++) {
+        gs_trace_grant(t, 7, "a", 70, 0, 1000 * i, 1000 * i + 400);
+        gs_trace_grant(t, 7, "a", 70, 1, 1000 * i + 100, 1000 * i + 500);
+        gs_trace_grant(t, 8, "b", 80, 1, 1000 * i + 100, 1000 * i + 600);
+    }
+    assert_int_equal(gs_trace_close(t), 0);
+    load(path);
+    assert_int_equal(n_spans, 3000);
+    assert_int_equal(count(PID_WAITS, 0), 3000);
+    assert_int_equal(count(PID_WAITS, 3), 0); /* two tracks for the first client, one for the second */
+    expect_no_overlap();
+}
+
+/* Units that a client invents: what finds no track is left out. */
+static void test_invented_units(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gs_trace_XXXXXX";
+    struct gs_trace *t;
+    close(mkstemp(path));
+    assert_int_equal(gs_trace_open(&t, path), 0);
+    for (uint64_t i = 0; i < 1000; i++)
+        gs_trace_unit(t, 7, "a", 0, false, 1000 + i, 9000 - i);
+    assert_int_equal(gs_trace_close(t), 0);
+    load(path);
+    assert_true(n_spans >= 1 && n_spans <= 4);
+    expect_no_overlap();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_two_tracks),
+        cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_invented_units),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
