@@ -35,6 +35,15 @@ static cl_uint visible_devices(cl_device_type type, cl_device_id *out, cl_uint m
     return count;
 }
 
+/* The application asks for nothing but a GPU, there is none, and nobody has said of which devices it gets parts. */
+static void say_no_gpu(cl_device_type asked)
+{
+    static atomic_bool said;
+    if (asked == CL_DEVICE_TYPE_GPU && gs_group()->reason && !atomic_exchange(&said, true))
+        gs_warn("%s asks for a GPU, and there is none: --devices cpu:2 shows it parts of the CPU as GPUs",
+                program_invocation_short_name);
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type device_type, cl_uint num_entries,
                                                cl_device_id *devices, cl_uint *num_devices)
 {
@@ -46,11 +55,13 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_devic
         return gs_real()->clGetDeviceIDs(platform, device_type, num_entries, devices, num_devices);
     cl_device_id list[MAX_LISTED];
     cl_uint n = visible_devices(device_type, list, MAX_LISTED), count = 0;
-    if (!n)
+    if (!n) {
+        say_no_gpu(device_type);
         return gs_real()->clGetDeviceIDs(platform, device_type, num_entries, devices, num_devices) ==
                        CL_INVALID_DEVICE_TYPE
                    ? CL_INVALID_DEVICE_TYPE
                    : CL_DEVICE_NOT_FOUND;
+    }
     if (devices && g->sub_devices && device_type & CL_DEVICE_TYPE_GPU &&
         !(device_type & (g->type | CL_DEVICE_TYPE_DEFAULT)) && !atomic_exchange(&taken_for_gpu, true) && g->unasked &&
         gs_real()->clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 0, NULL, &count) != CL_SUCCESS)

@@ -301,7 +301,7 @@ static void make_group(void)
         return;
     }
     if (group.reason)
-        gs_warn("%s; the application runs on one device", group.reason);
+        gs_warn("%s; the application has the devices that it has without gpusparc", group.reason);
     if (gs_settings()->mode == GS_MODE_SINGLE)
         group.n = 1;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Without a GPU, and with nothing said of devices, the application has the whole CPU as without gpusparc, and finds no
-# GPU; one line says so. Who asks for several devices gets parts of the CPU, which answer to who asks for a GPU: said
+# GPU; one line says so, and another one if it asks for a GPU. Who asks for several devices gets parts of the CPU, which answer to who asks for a GPU: said
 # once, unless the CPU was named.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
@@ -18,7 +18,8 @@ for mode in auto single; do
   run $mode --mode $mode
   cmp plain.txt $mode.txt || fail "$mode: $(diff plain.txt $mode.txt)"
 done
-[ "$(wc -l <auto.err)" = 1 ] && grep -q "there is no GPU, and the CPU isn't divided (--devices cpu:2 does that); the application runs on one device" auto.err || fail "auto: $(cat auto.err)"
+[ "$(wc -l <auto.err)" = 2 ] && grep -q "there is no GPU, and the CPU isn't divided (--devices cpu:2 does that); the application has the devices that it has without gpusparc" auto.err &&
+  grep -q "whole asks for a GPU, and there is none: --devices cpu:2 shows it parts of the CPU as GPUs" auto.err || fail "auto: $(cat auto.err)"
 [ ! -s single.err ] || fail "single: $(cat single.err)"
 stats auto.json devices:1 "single:grow:there is one device"
 for options in "--mode multi" "--gpus 2 --mode multi" "--gpus 2"; do
