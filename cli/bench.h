@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "cli/bench_interval.h"
+
 enum { GS_BENCH_NAME = 32, GS_BENCH_MAX_SIZES = 4, GS_BENCH_MAX_MODES = 8 };
 
 /* --- The samples (samples/MANIFEST) --- */
@@ -133,8 +135,9 @@ struct gs_bench_result {
      * number.
      */
     double speedup, lowest, highest;
-    double interval[2];            /* in which it lies (cli/bench_interval.h); zeros: there are too few runs */
-    enum gs_bench_verdict verdict; /* none for the base */
+    double ratio[GS_INTERVAL_MOST]; /* the same of each run of the first GS_INTERVAL_MOST; 0: there is none */
+    double interval[2];             /* in which it lies (cli/bench_interval.h); zeros: there are too few runs */
+    enum gs_bench_verdict verdict;  /* none for the base */
     long launches, split;
     const json_t *check; /* the store's; NULL where it wasn't checked */
 };
@@ -150,10 +153,19 @@ int gs_bench_result(const struct gs_bench_store *store, const struct gs_bench_sa
                     const char *mode, const char *base, const struct gs_bench_certainty *sure,
                     struct gs_bench_result *result);
 
-/* The geometric mean of the speed-ups in a mode, over one class or (NULL) all, and over those whose kernels take at
- * least `kernel_share` of the base's time; 0 if there are none. */
-double gs_bench_mean(const struct gs_bench_result *results, size_t count, const char *mode, const char *class,
-                     double kernel_share);
+/* The geometric mean of the speed-ups in a mode. Its interval is that of the means of each run over all samples. */
+struct gs_bench_mean {
+    int samples;              /* 0: there are none, and all else is 0 */
+    bool unsure;              /* of each of them it isn't sure whether it is slower: nothing is known of their mean */
+    double mean, interval[2]; /* interval: zeros where too few runs have all samples */
+};
+
+/* Over one class or (NULL) all, and over those whose kernels take at least `kernel_share` of the base's time. */
+struct gs_bench_mean gs_bench_mean(const struct gs_bench_result *results, size_t count, const char *mode,
+                                   const char *class, double kernel_share, double alpha);
+
+/* With which command the folder's runs were made, and how busy the machine was, in one line; false: it isn't known. */
+bool gs_bench_circumstances(const char *dir, char *text, size_t bytes);
 
 void gs_bench_print_table(FILE *out, const struct gs_bench_result *results, size_t count, const char *base,
                           const struct gs_bench_certainty *sure);

@@ -9,7 +9,7 @@
 
 static void write_machine(FILE *f, const char *dir)
 {
-    char path[4096];
+    char path[4096], text[2048];
     snprintf(path, sizeof path, "%s/environment.json", dir);
     json_t *e = json_load_file(path, 0, NULL), *device;
     size_t i;
@@ -18,6 +18,8 @@ static void write_machine(FILE *f, const char *dir)
                      (long long)json_integer_value(json_object_get(e, "cpus")),
                      json_string_value(json_object_get(e, "kernel")), json_string_value(json_object_get(e, "gpusparc")),
                      json_string_value(json_object_get(e, "date")));
+    if (gs_bench_circumstances(dir, text, sizeof text))
+        gs_page_text(f, "%s", text);
     json_array_foreach(json_object_get(json_object_get(json_object_get(e, "devices"), "group"), "devices"), i, device)
     {
         const char *name = json_string_value(json_object_get(device, "name"));
@@ -27,23 +29,33 @@ static void write_machine(FILE *f, const char *dir)
     json_decref(e);
 }
 
-static void write_means(FILE *f, const struct gs_bench_result *results, size_t count, const char *base)
+static void write_means(FILE *f, const struct gs_bench_result *results, size_t count, const char *base, double alpha)
 {
     static const char *const classes[] = {NULL, "compute", "memory", "irregular", "atomic"};
     gs_page_heading(f, "Geometric means of the speed-ups");
-    gs_page_table(f, "mode|programs|#speed-up");
+    gs_page_table(f, "mode|programs|#how many|#speed-up|with 95 %");
     for (size_t i = 0; i < count; i++) {
         bool first = strcmp(results[i].mode, base) != 0;
         for (size_t j = 0; j < i; j++)
             first &= strcmp(results[j].mode, results[i].mode) != 0;
         for (size_t c = 0; c < sizeof classes / sizeof *classes && first; c++) {
-            const double mean = gs_bench_mean(results, count, results[i].mode, classes[c], 0);
-            if (!(mean > 0))
+            const struct gs_bench_mean m = gs_bench_mean(results, count, results[i].mode, classes[c], 0, alpha);
+            if (!m.samples)
                 continue;
             gs_page_row(f);
             gs_page_cell(f, "%s", results[i].mode);
             gs_page_cell(f, "%s", classes[c] ? classes[c] : "all");
-            gs_page_number(f, mean, "%.2f", mean);
+            gs_page_number(f, m.samples, "%d", m.samples);
+            if (m.unsure) {
+                gs_page_cell(f, "%s", "");
+                gs_page_cell(f, "%s", "all are unsure");
+                continue;
+            }
+            gs_page_number(f, m.mean, "%.2f", m.mean);
+            if (m.interval[1] > 0)
+                gs_page_cell(f, "%.2f to %.2f", m.interval[0], m.interval[1]);
+            else
+                gs_page_cell(f, "%s", "too few runs");
         }
     }
     gs_page_table_end(f);
@@ -130,7 +142,7 @@ int gs_bench_write_html(const char *path, const char *dir, const struct gs_bench
     json_t *all = gs_bench_json(results, count, base, sure);
     gs_page_begin(f, "gpusparc bench: the samples on one device against several");
     write_machine(f, dir);
-    write_means(f, results, count, base);
+    write_means(f, results, count, base, sure->alpha);
     write_picture(f, "Speed-ups", gs_bench_draw_speedups, results, count, base);
     write_picture(f, "Where the time goes", gs_bench_draw_bars, results, count, base);
     write_results(f, all);

@@ -176,12 +176,16 @@ static void draw_rows(FILE *f, const struct gs_bench_result *results, size_t cou
                       const char *title, struct gs_row *rows)
 {
     const size_t m = s->n_modes;
+    bool least_sure = true; /* each has an interval */
+    int most = 0;           /* runs */
     for (size_t i = 0; i < s->n_samples; i++) {
         const struct gs_bench_result *first = &results[s->place[i]];
         double *value = s->number + i * 3 * m, *low = value + m, *high = low + m;
         for (size_t k = 0; k < m; k++) {
             const struct gs_bench_result *r = find(results, count, first->sample, first->scale, s->modes[k]);
             const bool shown = r && r->speedup > 0, sure = shown && r->interval[1] > 0;
+            least_sure &= !shown || sure;
+            most = shown && r->runs > most ? r->runs : most;
             value[k] = shown ? r->speedup : NAN;
             low[k] = !shown ? NAN : sure ? r->interval[0] : r->lowest;
             high[k] = !shown ? NAN : sure ? r->interval[1] : r->highest;
@@ -189,20 +193,23 @@ static void draw_rows(FILE *f, const struct gs_bench_result *results, size_t cou
         rows[i] = (struct gs_row){.label = first->sample->name, .value = value, .low = low, .high = high};
     }
     const struct gs_panel panel = {.kind = GS_PANEL_DOTS,
-                                   .x = {.label = "speed-up (times)", .from_zero = true},
+                                   .x = {.label = "speed-up (times)", .log = true},
                                    .level_name = "as fast",
                                    .level = 1,
                                    .rows = rows,
                                    .n_rows = s->n_samples,
                                    .names = s->labels,
                                    .n_names = m};
-    const struct gs_chart chart = {.title = title,
-                                   .note = "the median, and the interval that holds it with 95 %; with fewer than six "
-                                           "runs, from the lowest to the highest",
-                                   .panels = &panel,
-                                   .n = 1,
-                                   .columns = 1,
-                                   .width = 620};
+    const struct gs_chart chart = {
+        .title = title,
+        .note = most == 1    ? "of one run each"
+                : least_sure ? "the median, and the interval that holds it with 95 %"
+                             : "the median, and the interval that holds it with 95 %; with fewer than "
+                               "six runs, from the lowest to the highest",
+        .panels = &panel,
+        .n = 1,
+        .columns = 1,
+        .width = 620};
     gs_chart_write(&chart, f);
 }
 
@@ -233,7 +240,7 @@ static void draw_curves(FILE *f, const struct gs_bench_result *results, size_t c
         }
         panels[i] = (struct gs_panel){.title = sample->name,
                                       .x = {.label = "time of the base (ms)", .log = true},
-                                      .y = {.label = "speed-up (times)", .from_zero = true},
+                                      .y = {.label = "speed-up (times)", .log = true},
                                       .level_name = "as fast",
                                       .level = 1,
                                       .curves = &curves[i * s->n_modes],

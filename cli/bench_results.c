@@ -82,8 +82,12 @@ static void fill_times(const struct gs_bench_store *store, struct gs_bench_resul
         if (strcmp(row->sample, r->sample->name) != 0 || row->scale != r->scale || strcmp(row->mode, r->mode) != 0)
             continue;
         const struct gs_bench_row *other = gs_bench_find_row(store, row->sample, row->scale, base, row->run);
-        if (other && row->ms[GS_BENCH_TOTAL] > 0)
-            scratch[n++] = other->ms[GS_BENCH_TOTAL] / row->ms[GS_BENCH_TOTAL];
+        if (!other || !(row->ms[GS_BENCH_TOTAL] > 0))
+            continue;
+        scratch[n] = other->ms[GS_BENCH_TOTAL] / row->ms[GS_BENCH_TOTAL];
+        if (row->run > 0 && row->run <= GS_INTERVAL_MOST)
+            r->ratio[row->run - 1] = scratch[n];
+        n++;
     }
     r->speedup = median(scratch, n);
     r->lowest = n ? scratch[0] : 0;
@@ -164,18 +168,41 @@ int gs_bench_results(const struct gs_bench_store *store, const struct gs_bench_s
     return err;
 }
 
-double gs_bench_mean(const struct gs_bench_result *results, size_t count, const char *mode, const char *class,
-                     double kernel_share)
+static bool is_asked(const struct gs_bench_result *r, const char *mode, const char *class, double kernel_share)
 {
-    double sum = 0;
-    int n = 0;
+    return strcmp(r->mode, mode) == 0 && r->speedup > 0 && r->base_kernel_share >= kernel_share &&
+           (!class || strcmp(r->sample->class, class) == 0);
+}
+
+struct gs_bench_mean gs_bench_mean(const struct gs_bench_result *results, size_t count, const char *mode,
+                                   const char *class, double kernel_share, double alpha)
+{
+    struct gs_bench_mean m = {.unsure = true};
+    double sum = 0, run[GS_INTERVAL_MOST];
+    size_t runs = 0;
     for (size_t i = 0; i < count; i++)
-        if (strcmp(results[i].mode, mode) == 0 && results[i].speedup > 0 &&
-            results[i].base_kernel_share >= kernel_share && (!class || strcmp(results[i].sample->class, class) == 0)) {
+        if (is_asked(&results[i], mode, class, kernel_share)) {
             sum += log(results[i].speedup);
-            n++;
+            m.unsure &= results[i].verdict == GS_BENCH_UNSURE || results[i].verdict == GS_BENCH_NONE;
+            m.samples++;
         }
-    return n ? exp(sum / n) : 0;
+    if (!m.samples)
+        return (struct gs_bench_mean){0};
+    m.mean = exp(sum / m.samples);
+    for (size_t k = 0; k < GS_INTERVAL_MOST; k++) {
+        bool whole = true;
+        sum = 0;
+        for (size_t i = 0; i < count && whole; i++)
+            if (is_asked(&results[i], mode, class, kernel_share)) {
+                whole = results[i].ratio[k] > 0;
+                sum += whole ? log(results[i].ratio[k]) : 0;
+            }
+        if (whole)
+            run[runs++] = exp(sum / m.samples);
+    }
+    if (!gs_interval(run, runs, alpha, &m.interval[0], &m.interval[1]))
+        m.interval[0] = m.interval[1] = 0;
+    return m;
 }
 
 static const char *outcome(const struct gs_bench_result *r)
@@ -226,26 +253,50 @@ static bool is_multi(const char *mode)
     return strncmp(mode, "multi", 5) == 0;
 }
 
-static void print_means(FILE *out, const struct gs_bench_result *results, size_t count, const char *base)
+static void print_mean(FILE *out, const char *before, const struct gs_bench_mean *m)
 {
-    static const char *const classes[] = {NULL, "compute", "memory", "irregular", "atomic"};
+    fprintf(out, "%s %.2f", before, m->mean);
+    if (m->interval[1] > 0)
+        fprintf(out, " (%.2f to %.2f)", m->interval[0], m->interval[1]);
+}
+
+/* What would be a number that nobody can lean on is left out. */
+static void print_means_of(FILE *out, const struct gs_bench_result *results, size_t count, const char *mode,
+                           const char *base, double alpha)
+{
+    static const char *const classes[] = {"all", "compute", "memory", "irregular", "atomic"};
+    const struct gs_bench_mean all = gs_bench_mean(results, count, mode, NULL, 0, alpha);
+    if (!all.samples)
+        return;
+    if (all.unsure) {
+        fprintf(out, "No mean of %s over %s: all %d speed-ups are unsure (more --runs, or --until-sure).\n", mode, base,
+                all.samples);
+        return;
+    }
+    fprintf(out, "Geometric mean of the speed-ups of %s over %s:", mode, base);
+    for (size_t c = 0; c < sizeof(classes) / sizeof(*classes); c++) {
+        const struct gs_bench_mean m = gs_bench_mean(results, count, mode, c ? classes[c] : NULL, 0, alpha);
+        if (m.samples && !m.unsure) {
+            fputs(c ? ", " : " ", out);
+            print_mean(out, classes[c], &m);
+        }
+    }
+    const struct gs_bench_mean m = gs_bench_mean(results, count, mode, NULL, MOSTLY_KERNEL, alpha);
+    if (m.samples && !m.unsure) {
+        fprintf(out, "; where kernels take at least %.1f %% of the time of %s:", MOSTLY_KERNEL * 100, base);
+        print_mean(out, "", &m);
+    }
+    fputc('\n', out);
+}
+
+static void print_means(FILE *out, const struct gs_bench_result *results, size_t count, const char *base, double alpha)
+{
     for (size_t i = 0; i < count; i++) {
         bool first = strcmp(results[i].mode, base) != 0;
         for (size_t j = 0; j < i; j++)
             first &= strcmp(results[j].mode, results[i].mode) != 0;
-        if (!first)
-            continue;
-        fprintf(out, "Geometric mean of the speed-ups of %s over %s:", results[i].mode, base);
-        for (size_t c = 0; c < sizeof(classes) / sizeof(*classes); c++) {
-            const double mean = gs_bench_mean(results, count, results[i].mode, classes[c], 0);
-            if (mean > 0)
-                fprintf(out, "%s %s %.2f", c ? "," : "", classes[c] ? classes[c] : "all", mean);
-        }
-        const double mean = gs_bench_mean(results, count, results[i].mode, NULL, MOSTLY_KERNEL);
-        if (mean > 0)
-            fprintf(out, "; where kernels take at least %.1f %% of the time of %s: %.2f", MOSTLY_KERNEL * 100, base,
-                    mean);
-        fputc('\n', out);
+        if (first)
+            print_means_of(out, results, count, results[i].mode, base, alpha);
     }
 }
 
@@ -290,7 +341,7 @@ void gs_bench_print_table(FILE *out, const struct gs_bench_result *results, size
                 split, moved, outcome(r));
         reasons |= is_multi(r->mode) && r->split < r->launches;
     }
-    print_means(out, results, count, base);
+    print_means(out, results, count, base, sure->alpha);
     print_certainty(out, results, count, base, sure);
     if (reasons)
         fputs("Launches that were not split:\n", out);

@@ -484,17 +484,35 @@ static void write_environment(const struct gs_bench *b, json_t *devices)
     uname(&system);
     read_cpu(cpu);
     strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
-    json_t *environment = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:O*}", "gpusparc", GS_VERSION, "date", date,
-                                    "kernel", system.release, "machine", system.machine, "cpu", cpu, "cpus",
-                                    (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "devices", devices);
+    double load = 0;
+    getloadavg(&load, 1);
+    json_t *environment =
+        json_pack("{s:s, s:f, s:s, s:s, s:s, s:s, s:s, s:I, s:O*}", "command", b->command, "load", load, "gpusparc",
+                  GS_VERSION, "date", date, "kernel", system.release, "machine", system.machine, "cpu", cpu, "cpus",
+                  (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "devices", devices);
     snprintf(path, sizeof(path), "%s/environment.json", b->dir);
     if (json_dump_file(environment, path, JSON_INDENT(2)) < 0)
         gs_warn("%s can't be written: %s", path, strerror(errno));
     json_decref(environment);
 }
 
+bool gs_bench_circumstances(const char *dir, char *text, size_t bytes)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/environment.json", dir);
+    json_t *e = json_load_file(path, 0, NULL);
+    const char *command = json_string_value(json_object_get(e, "command"));
+    if (command)
+        snprintf(text, bytes, "Measured by %s; the machine's load when it began: %.2f, on %lld processors.", command,
+                 json_number_value(json_object_get(e, "load")),
+                 (long long)json_integer_value(json_object_get(e, "cpus")));
+    json_decref(e);
+    return command;
+}
+
 static int show(struct gs_bench *b)
 {
+    char text[2048];
     const struct gs_bench_certainty sure = certainty(b);
     struct gs_bench_result *results;
     size_t count;
@@ -507,6 +525,8 @@ static int show(struct gs_bench *b)
         json_decref(all);
     } else {
         gs_bench_print_table(stdout, results, count, b->base, &sure);
+        if (gs_bench_circumstances(b->dir, text, sizeof text))
+            puts(text);
     }
     int err = gs_bench_write_csv(b->dir, results, count);
     const sig_atomic_t stopped = gs_bench_stopped;

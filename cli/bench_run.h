@@ -11,6 +11,7 @@
 enum { GS_BENCH_MAX_SCALES = 32 };
 
 struct gs_bench {
+    const char *command; /* the line that was typed */
     const char *devices, *mode, *device, *base, *dir, *samples_dir, *like_dir, *html;
     long runs, runs_max, iterations, timeout_s, stop_after_s; /* 0: not given */
     double limit, precision;                                  /* precision 0: not given */

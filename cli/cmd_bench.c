@@ -349,8 +349,20 @@ static int select_samples(struct gs_bench *b, char **names)
 
 extern const struct gs_command gs_cmd_try;
 
+/* As the shell would take it again. */
+static void write_command(char *text, size_t bytes, int argc, char **argv)
+{
+    size_t n = (size_t)snprintf(text, bytes, "gpusparc bench");
+    for (int i = 1; i < argc && n < bytes; i++) {
+        const bool plain = *argv[i] && strspn(argv[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                                       "_-+=.,:/%@") == strlen(argv[i]);
+        n += (size_t)snprintf(text + n, bytes - n, plain ? " %s" : " '%s'", argv[i]);
+    }
+}
+
 static int run(int argc, char **argv)
 {
+    char command[1024];
     struct gs_bench b = {.mode = "auto",
                          .dir = "gpusparc-bench",
                          .limit = 0.97,
@@ -364,6 +376,8 @@ static int run(int argc, char **argv)
     char manifest[PATH_MAX + 16], samples_dir[PATH_MAX];
     if (argv[1] && strcmp(argv[1], "--") == 0 && argv[2])
         return gs_cmd_try.run(argc, argv);
+    write_command(command, sizeof command, argc, argv); /* before getopt puts the options first */
+    b.command = command;
     if (parse(&b, argc, argv))
         return GS_EXIT_USAGE;
     if (optind > 1 && strcmp(argv[optind - 1], "--") == 0 && argv[optind]) {

@@ -157,15 +157,29 @@ static void draw_tick(FILE *f, const struct frame *frame, bool upright, double v
     }
 }
 
-/* Powers of ten, and between them 2 and 5 where there are few of them. */
-static void draw_log_ticks(FILE *f, const struct frame *frame, const struct gs_axis *a, bool upright, double room)
+static void draw_even_ticks(FILE *f, const struct frame *frame, const struct gs_axis *a, bool upright, int room)
 {
-    const double factors[] = {1, 2, 5}, decades = log10(a->max / a->min);
+    const double step = gs_svg_step(a->max - a->min, room);
+    for (double k = ceil(a->min / step - 1e-9); k * step <= a->max + 1e-9 * step; k++)
+        draw_tick(f, frame, upright, k * step);
+}
+
+/* Powers of ten, and between them 2 and 5, or 2 to 9, where there is room. */
+static void draw_log_ticks(FILE *f, const struct frame *frame, const struct gs_axis *a, bool upright, int room)
+{
+    static const double few[] = {1, 2, 5}, many[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+    const double decades = log10(a->max / a->min);
+    const bool nine = decades * 9 <= room;
+    const double *factors = nine ? many : few;
     for (double v = 1; a->powers_of_two && v <= a->max; v *= 2)
         draw_tick(f, frame, upright, v);
     if (a->powers_of_two)
         return;
-    const int each = decades * 3 <= room ? 3 : 1, skip = decades > room ? (int)ceil(decades / room) : 1;
+    if (a->max < 3 * a->min) {
+        draw_even_ticks(f, frame, a, upright, room);
+        return;
+    }
+    const int each = nine ? 9 : decades * 3 <= room ? 3 : 1, skip = decades > room ? (int)ceil(decades / room) : 1;
     const int first = (int)floor(log10(a->min)), last = (int)ceil(log10(a->max));
     for (int e = first; e <= last; e++)
         for (int i = 0; i < each; i++) {
@@ -179,13 +193,10 @@ static void draw_ticks(FILE *f, const struct frame *frame, bool upright)
 {
     const struct gs_axis *a = upright ? &frame->y : &frame->x;
     const int room = (int)fmax(2, upright ? frame->height / 34 : frame->width / 62);
-    if (a->log) {
+    if (a->log)
         draw_log_ticks(f, frame, a, upright, room);
-        return;
-    }
-    const double step = gs_svg_step(a->max - a->min, room);
-    for (double k = ceil(a->min / step - 1e-9); k * step <= a->max + 1e-9 * step; k++)
-        draw_tick(f, frame, upright, k * step);
+    else
+        draw_even_ticks(f, frame, a, upright, room);
 }
 
 static void draw_axes(FILE *f, const struct frame *frame)

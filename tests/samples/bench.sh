@@ -37,7 +37,10 @@ expect() { grep -qE -- "$1" "$2" || fail "no '$1' in $2: $(cat "$2")"; }
 bench --output figures steady || fail "exit status $? for a sample that is right"
 expect '^steady +compute +1 +multi2 .* 40\.000 +2\.50 \[2\.50 2\.50\] .* equal$' out
 expect '^steady +compute +1 +single .* 1\.25 \[1\.25 1\.25\]' out
-expect 'speed-ups of multi2 over plain: all 2\.50, compute 2\.50; where kernels take at least 88\.5 % .*: 2\.50$' out
+expect '^No mean of multi2 over plain: all 1 speed-ups are unsure' out
+! grep -q 'Geometric' out || fail "a mean of what is unsure: $(cat out)"
+expect '^Measured by gpusparc bench --mode multi --samples fakes --runs 3 --output figures steady; .* load when it began: [0-9.]+, on [0-9]+ processors\.$' out
+grep -q '>of one run each<' figures/speedup.svg && fail "three runs are said to be one"
 expect '^steady +compute +1 +multi2 .* unsure ' out
 expect '^steady,compute,1,multi2,3,.*,equal,,,unsure' figures/summary.csv
 expect '^steady,compute,1,multi2,3,10\.0000,40\.0000,5\.0000,0\.0000,40\.0000,2\.5000,2\.5000,2\.5000,' figures/summary.csv
@@ -83,7 +86,7 @@ else
     env -u GPUSPARC_DEVICES gpusparc bench --samples fakes --mode multi --runs 3 --output halves steady >out 2>err || fail "halves: $(cat err)"
     expect 'there is no GPU: .*--devices cpu:2' err
     expect '^steady +compute +1 +multi2 .* 2\.00 \[2\.00 2\.00\]' out
-    expect 'speed-ups of multi2 over single' out
+    expect 'of multi2 over single' out
     env -u GPUSPARC_DEVICES gpusparc bench --samples fakes --mode multi --runs 1 --gpus 2,3 --output parts3 steady >out 2>err || fail "parts: $(cat err)"
     expect '--devices cpu:3' err
 fi
@@ -122,6 +125,22 @@ expect '^clear .* multi2 .* 1\.[0-9]+-1\.[0-9]+ +not slower ' out
 expect '^worse .* multi2 .* 0\.[78][0-9]+-0\.[89][0-9]+ +slower ' out
 expect '^unclear .* multi2 .* 0\.965-0\.975 +unsure ' out
 expect '^Slower than 0\.97 times plain: 1; not slower: 1; unsure: 1\. .* 0\.05\.$' out
+# The mean's interval is that of the runs' own means, and holds the mean of the medians here.
+python3 - <<'END' || fail "the mean: $(grep Geometric out)"
+import csv, math, re, statistics
+rows = {}
+for r in csv.DictReader(open("six/runs.csv")):
+    rows[r["sample"], r["mode"], int(r["run"])] = float(r["total_ms"])
+names = sorted({s for s, _, _ in rows})
+ratio = {(s, k): rows[s, "plain", k] / rows[s, "multi2", k] for s in names for k in range(1, 7)}
+mean = math.exp(statistics.mean(math.log(statistics.median(ratio[s, k] for k in range(1, 7))) for s in names))
+runs = [math.exp(statistics.mean(math.log(ratio[s, k]) for s in names)) for k in range(1, 7)]
+said = re.search(r"multi2 over plain: all ([\d.]+) \(([\d.]+) to ([\d.]+)\), compute", open("out").read())
+got = [float(x) for x in said.groups()]
+# Of six runs with 95 %: from the least of them to the largest.
+for g, want in zip(got, (mean, min(runs), max(runs))):
+    assert abs(g - want) < 0.0051, (got, mean, runs)
+END
 [ "$(sed -n '2,5s/,[0-9.]*,[0-9.]*,[0-9.]*,[0-9.]*$//p' six/runs.csv | tr '\n' ' ')" = \
     "clear,1,plain,1 clear,1,multi2,1 clear,1,multi2,2 clear,1,plain,2 " ] || fail "the modes don't take turns"
 bench --output six --report --json --runs 6 --no-single --limit 0.5 worse || fail "--limit"
