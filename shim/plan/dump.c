@@ -11,6 +11,7 @@
 #include "common/log.h"
 #include "common/stream.h"
 #include "shim/record/group.h"
+#include "shim/plan/compiler.h"
 #include "shim/plan/kinds.h"
 #include "shim/plan/prepare.h"
 
@@ -62,13 +63,7 @@ static const char *unit_suffix(const struct gs_program *p, size_t unit, const ch
 
 static void print_driver_log(FILE *f, const struct gs_program *p, cl_int err)
 {
-    cl_device_id dev = p->o.ctx->dev[0];
-    size_t n = 0;
-    char *log = NULL;
-    if (gs_real()->clGetProgramBuildInfo(p->o.handle, dev, CL_PROGRAM_BUILD_LOG, 0, NULL, &n) == CL_SUCCESS && n > 1)
-        log = calloc(1, n + 1);
-    if (log)
-        gs_real()->clGetProgramBuildInfo(p->o.handle, dev, CL_PROGRAM_BUILD_LOG, n, log, NULL);
+    char *log = gs_build_log(p->o.handle, p->o.ctx->dev[0]);
     fprintf(f, "built by the application: %s", err ? "it failed" : "yes");
     fprintf(f, err ? " (error %d)\n" : "\n", (int)err);
     fprintf(f, log && *log ? "the driver's log:\n%s\n" : "the driver's log: empty\n", log);

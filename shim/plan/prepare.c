@@ -21,6 +21,8 @@
 #include "translator/summary/translate.h"
 #include "shim/record/reasons.h"
 
+enum { LINE_BYTES = 160 };
+
 void gs_program_forget_units(struct gs_program *p)
 {
     for (size_t i = 0; i < p->n_units; i++) {
@@ -158,14 +160,6 @@ static void translate(struct gs_program *p)
     free(device);
 }
 
-static void say_log(struct gs_program *p, cl_program program, cl_device_id dev)
-{
-    char log[4096] = "";
-    gs_real()->clGetProgramBuildInfo(program, dev, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL);
-    gs_debug("the translated program doesn't compile: %s", log);
-    gs_dump_refused(p, log);
-}
-
 /* Which of the group's devices a translated program is for. */
 struct target {
     struct gs_program *of;
@@ -173,7 +167,22 @@ struct target {
     cl_uint n;
     const cl_device_id *dev;
     const char *tail; /* stands behind the program's text */
+    char *line;       /* LINE_BYTES: what the driver says of a program that it refuses */
 };
+
+/* Of the first device that has something to say. */
+static void say_log(const struct target *t, cl_program program)
+{
+    char *log = NULL;
+    for (cl_uint d = 0; d < t->n && !(log && *log); d++) {
+        free(log);
+        log = gs_build_log(program, t->dev[d]);
+    }
+    gs_log_line(log, t->line, LINE_BYTES);
+    gs_debug("the translated program doesn't compile: %s", log ? log : "");
+    gs_dump_refused(t->of, log ? log : "");
+    free(log);
+}
 
 /* Compiles with the headers that the application gave: text that needed no change includes them still. */
 static cl_int compile_with_headers(const struct target *t, cl_program program, const char *options,
@@ -214,7 +223,7 @@ static cl_program compile_unit(const struct target *t, const char *text, const c
         gs_quiet(false);
     }
     if (*err) {
-        say_log(t->of, program, t->dev[0]);
+        say_log(t, program);
         gs_real()->clReleaseProgram(program);
         return NULL;
     }
@@ -226,7 +235,7 @@ static cl_program link_units(struct gs_program *p, const struct target *t, cl_in
     cl_program *compiled = calloc(p->n_units, sizeof *compiled), linked = NULL;
     *err = compiled ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     for (size_t i = 0; i < p->n_units && !*err; i++) {
-        const struct target unit = {p, t->ctx, t->n, t->dev, i ? "" : t->tail};
+        const struct target unit = {p, t->ctx, t->n, t->dev, i ? "" : t->tail, t->line};
         compiled[i] = compile_unit(&unit, p->summary->units[i], p->units[i].options, &p->units[i], err);
     }
     gs_quiet(true);
@@ -239,6 +248,7 @@ static cl_program link_units(struct gs_program *p, const struct target *t, cl_in
             gs_real()->clReleaseProgram(compiled[i]);
     free(compiled);
     if (*err && linked) {
+        say_log(t, linked);
         gs_real()->clReleaseProgram(linked);
         linked = NULL;
     }
@@ -258,6 +268,7 @@ struct own_program {
     cl_int err;
     bool beside; /* a thread compiles it */
     pthread_t thread;
+    char line[LINE_BYTES];
 };
 
 static void *compile_for_one(void *arg)
@@ -266,13 +277,20 @@ static void *compile_for_one(void *arg)
     struct gs_context *ctx = o->p->o.ctx;
     char tail[64];
     snprintf(tail, sizeof tail, "\n__constant int gpusparc_part_%u = %u;\n", o->place, o->place);
-    const struct target one = {o->p, ctx, 1, &ctx->dev[o->place], tail};
+    const struct target one = {o->p, ctx, 1, &ctx->dev[o->place], tail, o->line};
     o->p->translated[o->place] = compile(o->p, &one, &o->err);
     return NULL;
 }
 
+static cl_int said_by(const struct own_program *o, char line[LINE_BYTES])
+{
+    if (o->err)
+        memcpy(line, o->line, LINE_BYTES);
+    return o->err;
+}
+
 /* A program of its own for each part keeps them apart. Servers compile at the same time. */
-static cl_int compile_for_each(struct gs_program *p)
+static cl_int compile_for_each(struct gs_program *p, char line[LINE_BYTES])
 {
     struct own_program of[GS_MAX_DEVICES];
     cl_int err = CL_SUCCESS;
@@ -280,26 +298,28 @@ static cl_int compile_for_each(struct gs_program *p)
         of[i] = (struct own_program){.p = p, .place = i};
         of[i].beside =
             i && gs_group()->remote && gs_threads_start("gs-compile", &of[i].thread, compile_for_one, &of[i]);
-        if (!of[i].beside && !err)
-            compile_for_one(&of[i]);
-        err = of[i].beside || err ? err : of[i].err;
+        if (of[i].beside || err)
+            continue;
+        compile_for_one(&of[i]);
+        err = said_by(&of[i], line);
     }
     for (unsigned i = 0; i < p->o.ctx->n; i++) {
         if (!of[i].beside)
             continue;
         pthread_join(of[i].thread, NULL);
-        err = err ? err : of[i].err;
+        if (!err)
+            err = said_by(&of[i], line);
     }
     return err;
 }
 
-static cl_int compile_for_all(struct gs_program *p)
+static cl_int compile_for_all(struct gs_program *p, char line[LINE_BYTES])
 {
     struct gs_context *ctx = p->o.ctx;
-    const struct target all = {p, ctx, ctx->n, ctx->dev, ""};
+    const struct target all = {p, ctx, ctx->n, ctx->dev, "", line};
     cl_int err = CL_SUCCESS;
     if (gs_group()->pocl)
-        return compile_for_each(p);
+        return compile_for_each(p, line);
     p->translated[0] = compile(p, &all, &err);
     return err;
 }
@@ -327,10 +347,11 @@ static bool prepare_program(struct gs_program *p, bool beside)
         return true;
     const uint64_t translated = gs_now_ns();
     gs_threads_compile(true);
-    const cl_int err = compile_for_all(p);
+    char line[LINE_BYTES] = "";
+    const cl_int err = compile_for_all(p, line);
     gs_threads_compile(false);
     if (err) {
-        snprintf(p->why, sizeof p->why, GS_R_DOES_NOT_COMPILE, err);
+        snprintf(p->why, sizeof p->why, GS_R_DOES_NOT_COMPILE, err, *line ? line : "the driver doesn't say why");
         p->refusal = p->why;
     }
     const uint64_t end = gs_now_ns();

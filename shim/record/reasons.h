@@ -68,7 +68,7 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 #define GS_R_NO_TRANSLATION_MEMORY "there was no memory to translate it"
 #define GS_R_ENDING "the process is ending"
 #define GS_R_HEADERS "its program was made from a binary, and headers that it was built with have changed"
-#define GS_R_DOES_NOT_COMPILE "its translation doesn't compile on every device of the group (error %d)"
+#define GS_R_DOES_NOT_COMPILE "its translation doesn't compile on every device of the group (error %d): %s"
 
 /* Where its program comes from. */
 #define GS_R_BY_EXTENSION "its program was made by an extension that gpusparc doesn't know"

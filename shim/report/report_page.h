@@ -9,7 +9,7 @@
 
 #include "common/settings.h"
 
-enum { GS_REPORT_REASONS = 8, GS_REPORT_REASON_BYTES = 160 };
+enum { GS_REPORT_REASONS = 8, GS_REPORT_REASON_BYTES = 256 };
 
 struct gs_kernel_stats {
     char *name;

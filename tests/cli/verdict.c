@@ -115,8 +115,9 @@ static void remedies_are_those_of_the_page(void **state)
 {
     (void)state;
     assert_string_equal(gs_try_remedy("it is too short to gain"), "larger launches");
-    assert_string_equal(gs_try_remedy("its translation doesn't compile on every device of the group (error -11)"),
-                        "GPUSPARC_DEBUG=1 shows the compiler's words");
+    assert_string_equal(gs_try_remedy("its translation doesn't compile on every device of the group (error -11): no"),
+                        "the end is the compiler's first words; --dump DIR keeps all of them, with the kernel and its "
+                        "translation");
     assert_non_null(gs_try_remedy("what nobody has ever said"));
 }
 

@@ -35,6 +35,22 @@ for name in first second; do
   stats $name.json single:asks
   grep -q "doesn't compile on every device" $name.json || fail "$name: another reason"
 done
+# --stats says what the compiler says, and --dump keeps kernel, translation and all of the log: here the error comes
+# behind 100 warnings, which are more than 4 KiB.
+rm -rf dump
+{
+  for i in {1..100}; do echo "#warning this line is one of a hundred, number $i"; done
+  cat asks.cl
+} >warned.cl
+gpusparc run --devices cpu:2 --mode multi --stats=warned.json --dump dump -- "$GS_BUILD/tests/run_kernels" warned.bin warned.cl 2>warned.err
+cmp plain.bin warned.bin
+grep -q '(error -11): .*error: ' warned.json || fail "no word of the compiler's: $(cat warned.json)"
+name=$(basename dump/*.log .log)
+cmp warned.cl "dump/$name.cl" || fail "the kernel isn't kept: $(ls dump)"
+grep -q 'VALUE 7' dump/*.translated.cl || fail "the translation isn't kept: $(ls dump)"
+[ "$(sed -n '/^the translation doesn.t compile/,$p' dump/*.log | grep -c 'one of a hundred')" -ge 100 ] ||
+  fail "the log isn't whole: $(wc dump/*.log)"
+grep -q 'error: ' dump/*.log || fail "the log has no error"
 # The device's own macros are asked for as quietly, and then it is split.
 rm -rf "$XDG_CACHE_HOME"
 run told "$GS_SOURCE/tests/e2e/device_macros.cl"
