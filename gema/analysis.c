@@ -124,6 +124,7 @@ static void delay_of(struct gs_analyzer *a, const struct gs_segment *s, struct g
     struct gs_wait longer = *wait;
     const int64_t least = o->delay_ns;
     longer.excess = excess;
+    longer.flat = -1;
     o->delay_ns = gs_delay_safe(&longer, servers, s->worst_ns, left + excess, &o->blocking_ns);
     o->excess_ns = min64(excess, o->delay_ns - least);
 }
@@ -176,7 +177,7 @@ static void chain_delays(struct gs_analyzer *a, size_t task, int g, int64_t left
             last = r;
         }
         struct gs_wait pausing = *wait; /* its delay says nothing of the others' */
-        pausing.known = -1;
+        pausing.known = pausing.flat = -1;
         pausing.pauses = s->pauses;
         pausing.pause_ns = s->pause_ns;
         pausing.spread = wait->pieces > 1 ? wait->pieces : 0;
@@ -337,15 +338,39 @@ static double ratio_of(const struct gs_analyzer *a, size_t i)
     return (double)a->tasks[i].response_ns / (double)a->model->tasks[i].deadline_ns;
 }
 
+/* Where the task's waiting is cut off: R/D is `ratio` or more for sure then (*early), or it is far too long. */
+static int64_t limit_of(const struct gs_task *t, double ratio, int half_periods, bool *early)
+{
+    const int64_t limit = half_periods * t->period_ns / 2;
+    *early = ratio * (double)t->deadline_ns < (double)limit;
+    return *early ? (int64_t)(ratio * (double)t->deadline_ns) + 1 : limit;
+}
+
+/* Has the task that decided the last question R/D of `ratio` or more, even if those above it that aren't known never
+ * waited? Less jitter is never a longer response (docs/analysis.md, "Pruning"), so these needn't be analyzed then. */
+static bool decides_again(struct gs_analyzer *a, const int *modes, double ratio, int half_periods)
+{
+    const size_t first = a->valid, i = a->decisive;
+    bool cut, early;
+    if (i >= a->model->n_tasks || i < first + 2)
+        return false;
+    for (size_t k = first; k < i; k++)
+        add_higher(a, k, modes[k], a->waitless, GS_GROUP_ONLY);
+    const struct gs_task *t = &a->model->tasks[i];
+    const int64_t limit = limit_of(t, ratio, half_periods, &early);
+    const int64_t response = chain_response(a, i, modes[i], limit, a->scratch, &cut);
+    for (int r = 0; r < GS_RESOURCES; r++)
+        gs_servers_cut(&a->servers[r], a->marks[first].streams[r], a->marks[first].groups[r]);
+    return (double)response / (double)t->deadline_ns >= ratio;
+}
+
 /* Analyzes one more task into a->tasks[i]. Its waiting is cut off where R/D is `ratio` or more for sure. */
 static void analyze_next(struct gs_analyzer *a, size_t i, int mode, double ratio, int half_periods)
 {
     const struct gs_task *t = &a->model->tasks[i];
     struct gs_segment_result *res = &a->segments[i * a->longest];
-    int64_t limit = half_periods * t->period_ns / 2;
-    bool cut, early = ratio * (double)t->deadline_ns < (double)limit;
-    if (early)
-        limit = (int64_t)(ratio * (double)t->deadline_ns) + 1;
+    bool cut, early;
+    const int64_t limit = limit_of(t, ratio, half_periods, &early);
     int64_t response = chain_response(a, i, mode, limit, res, &cut);
     /* A job that the one before it may outlast waits for that, which no window here covers. */
     bool proven = (i == 0 || a->tasks[i - 1].proven) && !cut && response <= t->period_ns &&
@@ -376,9 +401,14 @@ static double analyze_until(struct gs_analyzer *a, const int *modes, double rati
     if (a->first_cut >= a->valid)
         a->first_cut = SIZE_MAX;
     bool schedulable = true;
+    const size_t known = a->valid;
     for (size_t i = 0; i < a->model->n_tasks && worst < ratio; i++) {
+        if (i == known && decides_again(a, modes, ratio, half_periods))
+            return ratio;
         if (i >= a->valid)
             analyze_next(a, i, modes[i], ratio, half_periods);
+        if (ratio_of(a, i) >= ratio)
+            a->decisive = i;
         schedulable = schedulable && a->tasks[i].schedulable;
         worst = ratio_of(a, i) > worst ? ratio_of(a, i) : worst;
     }

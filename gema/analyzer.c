@@ -76,10 +76,11 @@ static bool allocate(struct gs_analyzer *a, size_t groups, const size_t *streams
     a->segments = calloc(n * a->longest + 1, sizeof *a->segments);
     a->tasks = calloc(n + 1, sizeof *a->tasks);
     a->scratch = calloc(modes * a->longest + 1, sizeof *a->scratch);
+    a->waitless = calloc(a->longest + 1, sizeof *a->waitless);
     a->modes = calloc(n + 1, sizeof *a->modes);
     a->marks = calloc(n + 1, sizeof *a->marks);
-    return ok && a->load && a->order && a->lower && a->old_lower && a->segments && a->tasks && a->scratch && a->modes &&
-           a->marks;
+    return ok && a->load && a->order && a->lower && a->old_lower && a->segments && a->tasks && a->scratch &&
+           a->waitless && a->modes && a->marks;
 }
 
 /* What a segment on a chunked resource costs on top, docs/analysis.md, "Chunks": a hand-over to it, and one back to
@@ -142,7 +143,7 @@ struct gs_analyzer *gs_analyzer_new(const struct gs_model *model, enum gs_analys
     a->model = model;
     a->analysis = analysis;
     a->gpus = model->servers[GS_GPU];
-    a->first_cut = SIZE_MAX;
+    a->first_cut = a->decisive = SIZE_MAX;
     for (int r = 0; r < GS_RESOURCES; r++)
         a->chunked[r] = model->chunked[r] && analysis != GS_ANALYSIS_PAPER;
     if (add_handovers(a)) {
@@ -188,6 +189,7 @@ void gs_analyzer_free(struct gs_analyzer *a)
     free(a->segments);
     free(a->tasks);
     free(a->scratch);
+    free((void *)a->waitless);
     free(a->modes);
     free(a->marks);
     if (a->with_handovers)

@@ -42,6 +42,8 @@ struct gs_analyzer {
      */
     size_t valid;
     size_t first_cut; /* of these, the first that was cut off early, which is good enough for a policy only */
+    size_t decisive;  /* the task whose R/D was too large when a limit was last reached; SIZE_MAX: none */
+    const struct gs_segment_result *waitless; /* owned; [longest]: of segments that never wait */
     int *modes;
     struct gs_analyzer_mark *marks;
 };

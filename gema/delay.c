@@ -11,6 +11,11 @@ static int64_t min64(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+static int64_t max64(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 int gs_servers_init(struct gs_servers *s, int m, size_t max_streams, size_t max_groups)
 {
     *s = (struct gs_servers){.m = m,
@@ -53,7 +58,16 @@ void gs_servers_add(struct gs_servers *s, int64_t worst, int64_t jitter, int64_t
     struct gs_stream *p = &s->streams[s->n_streams++];
     const int64_t done = g->n ? p[-1].start + p[-1].worst : 0;
     *p = (struct gs_stream){worst, jitter, slack, best + jitter, g->sum, best > done ? best : done};
-    g->n++;
+    if (!g->n++) {
+        g->settled = worst - jitter;
+        g->jitter = jitter;
+        g->late = jitter + slack;
+        g->latest = best + jitter + slack;
+    }
+    g->settled = max64(g->settled, worst - jitter);
+    g->jitter = max64(g->jitter, jitter);
+    g->late = max64(g->late, jitter + slack);
+    g->latest = max64(g->latest, best + jitter + slack);
     g->sum += worst;
 }
 
@@ -69,11 +83,21 @@ static inline int64_t workload(int64_t worst, int64_t period, int64_t L)
 }
 
 /* A group's work, per piece, in a window of length x: none of its jobs was ready more than `reach` before the window.
- * Not more than `most`, which is how long the window's waiting is. */
+ * Not more than `most`, which is how long the window's waiting is. *flat: at most the length of windows up to which
+ * it is the same. */
 static inline int64_t group_work(const struct gs_servers *s, const struct gs_group *g, int64_t x, int64_t reach,
-                                 int64_t most)
+                                 int64_t most, int64_t *flat)
 {
     int64_t sum = 0, period = g->period;
+    /* Mostly all streams have done just as many jobs, none being within one. */
+    const int64_t latest = x + min64(g->late, g->jitter + min64(reach, g->late)) - 1;
+    const int64_t jobs = latest < period ? 0 : latest < 2 * period ? 1 : latest / period;
+    if (x - jobs * period >= g->settled) {
+        if ((jobs + 1) * g->sum >= most)
+            return most;
+        *flat = min64(*flat, x + (jobs + 1) * period - 1 - latest);
+        return (jobs + 1) * g->sum;
+    }
     const struct gs_stream *p = &s->streams[g->first], *end = p + g->n;
     if (reach == 0)
         for (; p < end && sum < most; p++)
@@ -81,6 +105,8 @@ static inline int64_t group_work(const struct gs_servers *s, const struct gs_gro
     else
         for (; p < end && sum < most; p++)
             sum += workload(p->worst, period, x + p->jitter + min64(p->slack, reach));
+    if (sum < most)
+        *flat = min64(*flat, x);
     return min64(sum, most);
 }
 
@@ -152,22 +178,24 @@ static int weight_of(const struct gs_wait *w, const struct gs_group *g)
 }
 
 /* All that can keep servers busy while a segment waits for y, in a window of y + shift; times servers. Theorem 2. Where
- * it is busy * y or more it may be more than what is returned. */
+ * it is busy * y or more it may be more than what is returned. *flat: up to which length of the window it is the same.
+ */
 static int64_t demand(const struct gs_wait *w, struct gs_servers *s, const struct window *v, int64_t worst, int64_t y,
-                      int64_t shift)
+                      int64_t shift, int64_t *flat)
 {
     int64_t total = (int64_t)w->extra * min64(worst, y), x = y + shift;
     if (w->pauses && w->lower && w->lower[0] > 1)
         total += w->pauses * (w->lower[0] - 1);
     if (v->lower || w->pauses)
         total += w->excess;
+    *flat = v->carried ? x : INT64_MAX;
     for (int i = 0; w->lower && i < v->lower && w->lower[i] > 1; i++)
         total += min64(w->lower[i] - 1, y);
     for (size_t i = 0; i < s->n_groups;) {
         int64_t least = INT64_MAX;
         do {
             const struct gs_group *g = &s->groups[i];
-            s->growth[i].work = group_work(s, g, x, v->reach, y);
+            s->growth[i].work = group_work(s, g, x, v->reach, y, flat);
             least = min64(least, weight_of(w, g) * s->growth[i].work);
         } while (++i < s->n_groups && s->groups[i].next);
         total += least;
@@ -245,7 +273,7 @@ void gs_wait_prepare(struct gs_wait *w, struct gs_servers *s)
     }
     most = higher > most ? higher : most;
     fill_levels(s);
-    w->known = -1;
+    w->known = w->flat = -1;
     w->busy = s->m;
     w->carry_all = false;
     w->extra = 0;
@@ -431,13 +459,14 @@ static struct slope demand_slope(const struct gs_wait *w, struct gs_servers *s, 
 }
 
 /* The least y from `y` on whose demand is below busy * y, less one; cut off at limit. The demand never falls, so
- * nothing below demand / busy can do; where that advances slowly the demand's own growth is taken into account. */
+ * nothing below demand / busy can do; where that advances slowly the demand's own growth is taken into account. *flat:
+ * up to which length of the window this y will do; -1: it was cut off. */
 static int64_t search(const struct gs_wait *w, struct gs_servers *s, const struct window *v, int64_t worst,
-                      int64_t shift, int64_t y, int64_t limit)
+                      int64_t shift, int64_t y, int64_t limit, int64_t *flat)
 {
     enum { PLAIN_STEPS = 3, MANY_STEPS = 10000 };
     for (int step = 0; y <= limit; step++) {
-        int64_t d = demand(w, s, v, worst, y, shift), next = d / w->busy + 1;
+        int64_t d = demand(w, s, v, worst, y, shift, flat), next = d / w->busy + 1;
         if (d < w->busy * y)
             return y - 1;
         if (step >= PLAIN_STEPS) {
@@ -453,6 +482,7 @@ static int64_t search(const struct gs_wait *w, struct gs_servers *s, const struc
         }
         y = next;
     }
+    *flat = -1;
     return limit;
 }
 
@@ -462,15 +492,17 @@ int64_t gs_delay_safe(struct gs_wait *w, struct gs_servers *s, int64_t worst, in
      * matter that is the end already. */
     bool interrupted = w->preemptive || w->chunked, same = !interrupted && !w->extra;
     int64_t delay = w->known, shift = interrupted ? worst + w->pause_ns - 1 : 0;
-    if (delay < 0 || !same) {
+    if (delay < 0 || (!same && (w->extra || delay + 1 + shift > w->flat))) {
         const bool all = w->carry_all || w->spread;
         struct window v = {all ? INT64_MAX : 0, all ? 0 : w->busy - 1, w->busy};
         int64_t y = first_candidate(w, s, v.lower, worst);
-        delay = search(w, s, &v, worst, shift, y > delay + 1 ? y : delay + 1, limit);
+        delay = search(w, s, &v, worst, shift, y > delay + 1 ? y : delay + 1, limit, &w->flat);
         if (!w->preemptive && !all && w->own > 1 && delay < limit) {
             /* One of its own earlier segments may have held a server while higher priorities queued up. */
             struct window own = {w->own - 1, w->busy - 1, w->busy - 1};
-            delay = search(w, s, &own, worst, shift, delay + 1, limit);
+            int64_t flat, first = delay;
+            delay = search(w, s, &own, worst, shift, delay + 1, limit, &flat);
+            w->flat = delay == first ? min64(w->flat, flat) : -1;
         }
         w->known = delay;
     }

@@ -23,6 +23,10 @@ struct gs_group {
     bool only;       /* the mode is known */
     int64_t period;
     int64_t sum; /* of its streams' worst times */
+    /* So long after it became ready at the latest each stream has done its work, if nothing else did any: the largest
+     * of worst - jitter. And the largest jitter, without and with slack. */
+    int64_t settled, jitter, late;
+    int64_t latest; /* after the job's release, when a stream begins its work at the latest */
 };
 
 enum gs_group_kind { GS_GROUP_ONLY, GS_GROUP_FIRST, GS_GROUP_NEXT };
@@ -78,7 +82,8 @@ struct gs_wait {
     int busy;       /* while a segment waits, so many servers at least are at work */
     bool carry_all; /* the window starts where the segment becomes ready, see docs/analysis.md, theorem 3 */
     int extra;      /* own pieces that the last one may have to wait for */
-    int64_t known;  /* the delay, where it is the same for all segments; -1: not yet */
+    int64_t known;  /* the delay of the last segment, which is no longer than the next one; -1: not yet */
+    int64_t flat;   /* the delay is `known` for windows up to this length; -1: not known */
 };
 
 void gs_wait_prepare(struct gs_wait *w, struct gs_servers *s);

@@ -12,6 +12,8 @@ static int64_t min64(int64_t a, int64_t b)
 static inline int64_t job_work(const struct gs_stream *p, size_t n, int64_t t, int64_t *ramp)
 {
     size_t low = 0; /* so many begin before t */
+    if (t >= p[n - 1].start + p[n - 1].worst)
+        low = n;
     while (n > low) {
         const size_t middle = (low + n) / 2;
         if (p[middle].start < t)
@@ -37,9 +39,10 @@ static inline int64_t jobs_before(int64_t t, int64_t period)
 int64_t gs_joint_work(const struct gs_servers *s, const struct gs_group *g, int64_t x, int64_t reach, int64_t *length)
 {
     const struct gs_stream *p = &s->streams[g->first];
+    const int64_t all = (jobs_before(x + g->latest, g->period) + 1) * g->sum; /* no job after these begins */
     int64_t most = -1, ramp;
     *length = 0;
-    for (size_t k = 0; k < g->n; k++) {
+    for (size_t k = 0; k < g->n && all - p[k].before > most; k++) {
         const int64_t t = x + p[k].latest + min64(p[k].slack, reach), jobs = jobs_before(t, g->period);
         const int64_t ended = p[k].before;
         if ((jobs + 1) * g->sum - ended <= most)

@@ -210,7 +210,6 @@ static int choose_modes(struct work *w, struct gs_decision *d)
                                       {GS_POLICY_GEMA, GS_ANALYSIS_SEGMENTS, SIZE_MAX},
                                       {GS_POLICY_GEMA_PLUS, GS_ANALYSIS_SEGMENTS, SIZE_MAX},
                                       {GS_POLICY_GEMA, GS_ANALYSIS_SAFE, 12}};
-    const struct gs_assign_options options = {0};
     const size_t n = w->model.n_tasks;
     int *modes = calloc(n, sizeof *modes), verdict = 0;
     struct gs_analyzer *fast = gs_analyzer_new(&w->model, GS_ANALYSIS_SEGMENTS);
@@ -219,6 +218,8 @@ static int choose_modes(struct work *w, struct gs_decision *d)
     for (size_t k = 0; k < sizeof ways / sizeof *ways && verdict == 0; k++) {
         if (n > ways[k].most_tasks)
             continue;
+        /* Only GEMA's modes count where none are schedulable. */
+        const struct gs_assign_options options = {.verdict_only = ways[k].policy == GS_POLICY_GEMA_PLUS};
         verdict = gs_assign(ways[k].analysis == GS_ANALYSIS_SAFE ? w->analyzer : fast, ways[k].policy, &options, modes);
         if (verdict == 0)
             verdict = gs_schedulable(w->analyzer, modes);
