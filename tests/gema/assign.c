@@ -49,7 +49,8 @@ static bool same_answers(struct gs_analyzer *used, struct gs_analyzer *fresh, co
         same = same && a->tasks[i].response_ns == b->tasks[i].response_ns && a->tasks[i].proven == b->tasks[i].proven;
     if (!same || gs_schedulable(used, modes) != b->schedulable)
         return false;
-    /* Up to a limit: what is at hand from earlier questions may cut the answer short, but not change it. */
+    /* Up to a limit: which task decided earlier questions may cut the answer short, but not change it. */
+    gs_analyzer_forget(used); /* what gs_analyze found is not cut off as early */
     gs_analyzer_forget(fresh);
     const double exact = gs_worst_ratio(fresh, modes, 1e300);
     for (int k = 8; k <= 12; k++) {
