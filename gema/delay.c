@@ -342,9 +342,9 @@ static struct gs_growth growth_of(const struct gs_servers *s, const struct gs_gr
     int64_t others = chosen_alone == longest ? second : longest;
     r.work = weight * min64(sum, y);
     r.alone = sum >= y ? sum - y : longest;
-    r.carried = sum + r.each >= y ? sum + r.each - y : chosen > others ? chosen : others;
     r.each = sum >= y ? 0 : r.each;
     r.room = sum >= y ? 0 : weight * (y - sum);
+    r.carried = r.each >= r.room ? (r.each - r.room) / weight : max64(chosen, others);
     return r;
 }
 
@@ -355,7 +355,7 @@ static int64_t fill_growth(const struct gs_wait *w, struct gs_servers *s, const 
     struct largest carried = {.n = v->carried};
     for (size_t i = 0; i < s->n_groups; i++) {
         const struct gs_group *g = &s->groups[i];
-        int weight = g->pieces < w->busy ? g->pieces : w->busy;
+        const int weight = weight_of(w, g);
         s->growth[i] = growth_of(s, g, weight, y + shift, v->reach, y);
         int64_t each = s->growth[i].each, room = s->growth[i].room;
         for (int k = 0; k < weight && v->carried && g->only && each && room > 0; k++, room -= each)
@@ -444,10 +444,10 @@ static struct slope demand_slope(const struct gs_wait *w, struct gs_servers *s, 
     for (int i = 0; w->lower && i < v->lower && w->lower[i] > 1; i++)
         add_slope(&slope, 1, w->lower[i] - 1 - y);
     for (size_t i = 0, first; i < s->n_groups;) {
-        int64_t weight = w->busy;
+        int64_t weight = s->m;
         first = i;
         do
-            weight = min64(weight, s->groups[i++].pieces);
+            weight = min64(weight, weight_of(w, &s->groups[i++]));
         while (i < s->n_groups && s->groups[i].next);
         if (s->groups[first].only)
             left -= add_group_slope(&slope, &undecided, &s->growth[first], weight, counts);
