@@ -7,6 +7,7 @@
 #include "shim/process/upward.h"
 #include "shim/order/unfinished.h"
 #include "shim/choose/short_runs.h"
+#include "shim/report/label.h"
 #include "shim/process/clock.h"
 
 #include "common/lock/locked.h"
@@ -112,6 +113,7 @@ CL_API_ENTRY cl_context CL_API_CALL clCreateContext(
     const cl_context_properties *properties, cl_uint num_devices, const cl_device_id *devices,
     void(CL_CALLBACK *pfn_notify)(const char *, const void *, size_t, void *), void *user_data, cl_int *errcode_ret)
 {
+    GS_CALL("clCreateContext");
     const struct gs_group *g = gs_group();
     if (!gs_real()->clCreateContext) {
         gs_set_error(errcode_ret, CL_INVALID_PLATFORM);
@@ -148,6 +150,7 @@ CL_API_ENTRY cl_context CL_API_CALL clCreateContextFromType(
     const cl_context_properties *properties, cl_device_type device_type,
     void(CL_CALLBACK *pfn_notify)(const char *, const void *, size_t, void *), void *user_data, cl_int *errcode_ret)
 {
+    GS_CALL("clCreateContextFromType");
     enum { MOST = 64 };
     const struct gs_group *g = gs_group();
     cl_platform_id platform = NULL;

@@ -4,6 +4,7 @@
 #include "shim/api/transfer.h"
 #include "shim/process/threads.h"
 #include "shim/schedule/finish.h"
+#include "shim/report/label.h"
 #include "shim/report/report.h"
 #include "shim/order/callbacks.h"
 
@@ -205,19 +206,23 @@ static GS_COLD cl_int await_failed(cl_int err, cl_uint n, const cl_event *events
     return err;
 }
 
-GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events, const cl_event *event_list)
+static GS_COLD cl_int wait_with_care(cl_uint n, const cl_event *events)
 {
-    cl_int err;
-    if (!gs_fast_path_cares(GS_CARE_START | GS_CARE_DAEMON)) {
-        err = gs_fast_path.wait(num_events, event_list);
-        return err ? await_failed(err, num_events, event_list) : err;
-    }
+    GS_CALL("clWaitForEvents");
     gs_threads_reopen();
-    err = gs_real()->clWaitForEvents(num_events, event_list);
+    const cl_int err = gs_real()->clWaitForEvents(n, events);
     if (err)
-        await_failed(err, num_events, event_list);
+        await_failed(err, n, events);
     gs_job_look();
     return err;
+}
+
+GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events, const cl_event *event_list)
+{
+    if (gs_fast_path_cares(GS_CARE_START | GS_CARE_DAEMON | GS_CARE_WATCHED))
+        return wait_with_care(num_events, event_list);
+    const cl_int err = gs_fast_path.wait(num_events, event_list);
+    return err ? await_failed(err, num_events, event_list) : err;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clSetEventCallback(

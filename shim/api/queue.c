@@ -3,6 +3,7 @@
 #include "shim/api/api.h"
 #include "shim/process/threads.h"
 #include "shim/order/command.h"
+#include "shim/report/label.h"
 #include "shim/report/report.h"
 #include "shim/order/compound.h"
 #include "shim/choose/timing.h"
@@ -161,6 +162,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue command_q
 
 static GS_COLD cl_int finish(cl_command_queue command_queue)
 {
+    GS_CALL("clFinish");
     gs_fast_path_look();
     const struct gs_sieve before = gs_timing_before_wait(gs_find(GS_QUEUE, command_queue));
     struct gs_queue *q = gs_scheduled() ? gs_find(GS_QUEUE, command_queue) : NULL;

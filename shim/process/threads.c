@@ -114,6 +114,26 @@ void gs_threads_reopen(void)
     gs_threads_register(); /* which runs as soon as the handler has returned that is being run */
 }
 
+static _Thread_local bool ours;
+
+struct start {
+    void *(*run)(void *);
+    void *arg;
+};
+
+static void *begin(void *arg)
+{
+    const struct start start = *(struct start *)arg;
+    free(arg);
+    ours = true;
+    return start.run(start.arg);
+}
+
+bool gs_threads_ours(void)
+{
+    return ours;
+}
+
 bool gs_threads_start(const char *name, pthread_t *thread, void *(*run)(void *), void *arg)
 {
     static atomic_bool registered;
@@ -121,9 +141,15 @@ bool gs_threads_start(const char *name, pthread_t *thread, void *(*run)(void *),
     pthread_t own;
     if (!atomic_exchange(&registered, true))
         gs_threads_register();
+    struct start *start = malloc(sizeof *start);
+    if (!start)
+        return false;
+    *start = (struct start){run, arg};
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    const bool started = pthread_create(&own, NULL, run, arg) == 0;
+    const bool started = pthread_create(&own, NULL, begin, start) == 0;
+    if (!started)
+        free(start);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (started)
         pthread_setname_np(own, name);

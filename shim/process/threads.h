@@ -11,6 +11,9 @@
  * thread: for pthread_join, or null. False: it can't be had. */
 bool gs_threads_start(const char *name, pthread_t *thread, void *(*run)(void *), void *arg);
 
+/* Is the caller such a thread? */
+bool gs_threads_ours(void);
+
 /* The thread is about to call the driver, until gs_threads_leave. False: the process is ending; it must let go what
  * others may wait for, the application's own handlers of exit() among them, call the driver no more, and return. */
 bool gs_threads_enter(void);

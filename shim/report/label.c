@@ -4,6 +4,9 @@
 #include <errno.h>
 
 #include "shim/process/fork.h"
+#include "shim/process/threads.h"
+#include "shim/report/calls.h"
+#include "shim/report/report.h"
 #include "shim/report/trace.h"
 
 static _Thread_local struct gs_label label = {GS_FOR_APP, GS_WAY_DIRECT, -1};
@@ -42,12 +45,12 @@ struct gs_label gs_label_now(void)
 
 /* ---- the application's calls ---- */
 
-/* A shorter one hasn't blocked. */
+/* A shorter one hasn't blocked, and isn't in the trace. */
 enum { BLOCKED_NS = 20 * 1000 };
 
 struct gs_call gs_call_begin(const char *name)
 {
-    if (!gs_trace_on())
+    if (!gs_report_wants_times() || gs_threads_ours())
         return (struct gs_call){.errno_before = errno};
     return (struct gs_call){depth++ ? NULL : name, errno, gs_now_ns()};
 }
@@ -57,8 +60,10 @@ void gs_call_end(const struct gs_call *call)
     if (call->begin_ns) {
         depth--;
         const uint64_t now = gs_now_ns();
-        if (call->name && now - call->begin_ns >= BLOCKED_NS && !gs_forked())
+        if (call->name && gs_trace_on() && now - call->begin_ns >= BLOCKED_NS && !gs_forked())
             gs_trace_call(call->name, call->begin_ns, now);
+        if (call->name)
+            gs_calls_add(call->name, now - call->begin_ns);
     }
     errno = call->errno_before;
 }

@@ -14,11 +14,12 @@
 #include "common/lock/rank.h"
 #include "common/log.h"
 #include "common/stream.h"
-#include "common/utf8.h"
 #include "shim/report/busy.h"
 #include "shim/report/output.h"
+#include "shim/report/report_json.h"
 #include "shim/report/report_page.h"
 #include "shim/report/report_signal.h"
+#include "shim/report/report_table.h"
 #include "shim/record/reasons.h"
 
 enum { MAX_KERNELS = 4096 };
@@ -87,8 +88,10 @@ static struct gs_kernel_stats *add_kernel(const char *name)
 
 static void write_stats(void);
 
-struct gs_kernel_stats *gs_report_kernel(const char *name)
+struct gs_kernel_stats *gs_report_kernel(const char *whole)
 {
+    char name[GS_RAN_NAME]; /* what a command that has run knows of it */
+    snprintf(name, sizeof name, "%s", whole);
     pthread_mutex_lock(&lock);
     if (!kernels) {
         claim_file();
@@ -96,8 +99,10 @@ struct gs_kernel_stats *gs_report_kernel(const char *name)
             gs_report_before_signals(write_stats);
     }
     struct gs_kernel_stats *k = find_kernel(name);
-    if (!k && n_kernels >= MAX_KERNELS)
-        k = find_kernel(name = all_others);
+    if (!k && n_kernels >= MAX_KERNELS) {
+        snprintf(name, sizeof name, "%s", all_others);
+        k = find_kernel(name);
+    }
     k = k ? k : add_kernel(name);
     pthread_mutex_unlock(&lock);
     return k;
@@ -247,6 +252,15 @@ static void add_path_time(const struct gs_ran *r)
     }
 }
 
+/* With the lock held. */
+static void add_kernel_time(struct gs_kernel_stats *k, unsigned device, uint64_t ns)
+{
+    const bool first = !gs_report_busiest_ns(k);
+    k->busy_ns[device] += ns;
+    k->shortest_ns = first || ns < k->shortest_ns ? ns : k->shortest_ns;
+    k->longest_ns = ns > k->longest_ns ? ns : k->longest_ns;
+}
+
 void gs_report_ran(const struct gs_ran *r)
 {
     if (!gs_settings()->stats || r->label.purpose == GS_FOR_VERIFY)
@@ -255,7 +269,7 @@ void gs_report_ran(const struct gs_ran *r)
     struct gs_kernel_stats *k = phase == KERNELS ? gs_report_kernel(r->name) : NULL;
     pthread_mutex_lock(&lock);
     if (k)
-        k->busy_ns[r->device] += r->end_ns - r->start_ns;
+        add_kernel_time(k, r->device, r->end_ns - r->start_ns);
     if (phase != PHASES)
         gs_busy_add(&phases[phase], r->start_ns, r->end_ns);
     if (phase == MERGING)
@@ -292,26 +306,8 @@ static void print_advice(FILE *f)
 
 static void print_table(FILE *f)
 {
-    fprintf(f, "gpusparc: %-28s %8s %8s %6s %12s  %s\n", "kernel", "launches", "split", "parts", "device ms",
-            "reasons why it wasn't split");
-    for (const struct gs_kernel_stats *k = kernels; k; k = k->next) {
-        uint64_t longest = 0;
-        for (unsigned d = 0; d < GS_MAX_DEVICES; d++)
-            longest = k->busy_ns[d] > longest ? k->busy_ns[d] : longest;
-        fprintf(f, "gpusparc: %-28s %8llu %8llu %6u %12.3f", k->name, (unsigned long long)k->launches,
-                (unsigned long long)(k->split - k->repeated), k->most_parts, (double)longest / 1e6);
-        for (unsigned i = 0; i < k->n_reasons; i++)
-            fprintf(f, "%s %s (%llu)", i ? ";" : " ", k->reason[i].text, (unsigned long long)k->reason[i].count);
-        if (k->chosen && k->single_ns && k->split_ns)
-            fprintf(f, "  " GS_S_EXPECTED, (double)k->single_ns / 1e6, (double)k->split_ns / 1e6);
-        if (k->estimate_ns)
-            fprintf(f, "  " GS_S_ESTIMATE, (double)k->estimate_ns / 1e6);
-        if (k->tried)
-            fprintf(f, "  " GS_S_TRIALS, (unsigned long long)(k->tried - k->repeated), (unsigned long long)k->repeated);
-        if (k->verified)
-            fprintf(f, "  verified %llu, wrong %llu", (unsigned long long)k->verified, (unsigned long long)k->wrong);
-        fputc('\n', f);
-    }
+    gs_report_write_kernels(f, kernels);
+    gs_report_write_calls(f);
     fprintf(f, "gpusparc: %-28s %12s %9s %12s\n", "path", "bytes", "transfers", "ms");
     for (int p = 0; p < GS_PATHS; p++)
         if (moves[p])
@@ -324,49 +320,10 @@ static void print_table(FILE *f)
     print_advice(f);
 }
 
-static void print_string(FILE *f, const char *s)
-{
-    char c[GS_JSON_CHARACTER_BYTES];
-    fputc('"', f);
-    while (*s) {
-        s += gs_json_character(s, c);
-        fputs(c, f);
-    }
-    fputc('"', f);
-}
-
-static void print_kernel_json(FILE *f, const struct gs_kernel_stats *k)
-{
-    fputs("    {\"name\": ", f);
-    print_string(f, k->name);
-    fprintf(f, ", \"launches\": %llu, \"split\": %llu, \"parts\": %u, \"dim\": %u, \"verified\": %llu, \"wrong\": %llu",
-            (unsigned long long)k->launches, (unsigned long long)(k->split - k->repeated), k->most_parts, k->last_dim,
-            (unsigned long long)k->verified, (unsigned long long)k->wrong);
-    if (k->later)
-        fprintf(f, ", \"later\": %llu", (unsigned long long)k->later);
-    if (k->tried)
-        fprintf(f, ", \"trial\": {\"kept\": %llu, \"repeated\": %llu}", (unsigned long long)(k->tried - k->repeated),
-                (unsigned long long)k->repeated);
-    fputs(", \"device_ns\": [", f);
-    for (unsigned d = 0; d < gs_group()->n; d++)
-        fprintf(f, "%s%llu", d ? ", " : "", (unsigned long long)k->busy_ns[d]);
-    fputs("]", f);
-    if (k->chosen)
-        fprintf(f, ", \"choice\": {\"single_ns\": %llu, \"split_ns\": %llu, \"estimate_ns\": %llu}",
-                (unsigned long long)k->single_ns, (unsigned long long)k->split_ns, (unsigned long long)k->estimate_ns);
-    fputs(", \"reasons\": [", f);
-    for (unsigned i = 0; i < k->n_reasons; i++) {
-        fprintf(f, "%s{\"reason\": ", i ? ", " : "");
-        print_string(f, k->reason[i].text);
-        fprintf(f, ", \"count\": %llu}", (unsigned long long)k->reason[i].count);
-    }
-    fputs("]}", f);
-}
-
 static void print_json(FILE *f)
 {
     fprintf(f, "{\n  \"process\": {\"pid\": %d, \"name\": ", (int)getpid());
-    print_string(f, program_invocation_short_name);
+    gs_report_write_string(f, program_invocation_short_name);
     fprintf(f, "},\n  \"devices\": %u,\n", gs_group()->n);
     uint64_t split, moving_ns;
     if (weigh_splits(&split, &moving_ns))
@@ -376,10 +333,12 @@ static void print_json(FILE *f)
         fprintf(f, "  \"%s_ns\": %llu,\n", phase_names[p], (unsigned long long)gs_busy_ns(&phases[p]));
     fputs("  \"kernels\": [\n", f);
     for (const struct gs_kernel_stats *k = kernels; k; k = k->next) {
-        print_kernel_json(f, k);
+        gs_report_write_kernel_json(f, k, gs_group()->n);
         fputs(k->next ? ",\n" : "\n", f);
     }
-    fputs("  ],\n  \"bytes\": {", f);
+    fputs("  ],\n  \"calls\": {", f);
+    gs_report_write_calls_json(f);
+    fputs("},\n  \"bytes\": {", f);
     for (int p = 0; p < GS_PATHS; p++)
         fprintf(f, "%s\"%s\": {\"bytes\": %llu, \"transfers\": %llu, \"ns\": %llu}", p ? ", " : "", path_names[p],
                 (unsigned long long)moved[p], (unsigned long long)moves[p], (unsigned long long)gs_busy_ns(&busy[p]));
@@ -469,6 +428,23 @@ static void write_statistics(const char *wanted)
         gs_error("the statistics can't be written to %s: %s", file, strerror(-err));
 }
 
+/* With the lock held: the kernel that took longest comes first. */
+static void sort_kernels(void)
+{
+    struct gs_kernel_stats *sorted = NULL;
+    while (kernels) {
+        struct gs_kernel_stats *k = kernels, **place = &sorted;
+        kernels = k->next;
+        while (*place && gs_report_busiest_ns(*place) >= gs_report_busiest_ns(k))
+            place = &(*place)->next;
+        k->next = *place;
+        *place = k;
+    }
+    kernels = sorted;
+    for (last = &kernels; *last; last = &(*last)->next) {
+    }
+}
+
 /* No OpenCL calls here: the driver may be gone already. */
 static void write_report(void)
 {
@@ -477,6 +453,8 @@ static void write_report(void)
     const bool locked = pthread_mutex_timedlock(&lock, &soon) == 0;
     for (struct gs_kernel_stats *k = kernels; k; k = k->next)
         apply_answer(k);
+    if (locked)
+        sort_kernels();
     if (gs_settings()->stats)
         write_statistics(gs_settings()->stats);
     if (gs_settings()->verify)

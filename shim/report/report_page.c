@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/page.h"
+#include "shim/report/calls.h"
 
 static void write_reasons(FILE *f, const struct gs_kernel_stats *k)
 {
@@ -45,7 +46,8 @@ static uint64_t time_of(const struct gs_kernel_stats *k)
 
 static void write_kernels(FILE *f, const struct gs_kernel_stats *kernels, unsigned devices)
 {
-    char heads[128 + GS_MAX_DEVICES * 24] = "kernel|#launches|#split|#parts", names[GS_MAX_DEVICES][24];
+    char heads[128 + GS_MAX_DEVICES * 24] = "kernel|#launches|#split|#parts|#min, ms|#max, ms",
+                                      names[GS_MAX_DEVICES][24];
     const char *name[GS_MAX_DEVICES];
     double ms[GS_MAX_DEVICES];
     uint64_t most = 0;
@@ -67,6 +69,8 @@ static void write_kernels(FILE *f, const struct gs_kernel_stats *kernels, unsign
         write_count(f, k->launches);
         write_count(f, k->split - k->repeated);
         write_count(f, k->most_parts);
+        write_ms(f, k->shortest_ns);
+        write_ms(f, k->longest_ns);
         for (unsigned d = 0; d < devices; d++)
             write_ms(f, k->busy_ns[d]);
         for (unsigned d = 0; d < devices; d++)
@@ -103,6 +107,23 @@ static void write_lines(FILE *f, const struct gs_report_line *lines, unsigned n)
     }
 }
 
+static void write_calls(FILE *f)
+{
+    struct gs_call_times call[GS_CALLS_MOST];
+    const unsigned n = gs_calls_list(call);
+    gs_page_heading(f, "Host time by call of the application");
+    gs_page_table(f, "call|#calls|#ms|#min, ms|#max, ms");
+    for (unsigned i = 0; i < n; i++) {
+        gs_page_row(f);
+        gs_page_cell(f, "%s", call[i].name);
+        write_count(f, call[i].calls);
+        write_ms(f, call[i].ns);
+        write_ms(f, call[i].shortest_ns);
+        write_ms(f, call[i].longest_ns);
+    }
+    gs_page_table_end(f);
+}
+
 void gs_report_write_page(FILE *f, const struct gs_kernel_stats *kernels, unsigned devices,
                           const struct gs_report_line *paths, unsigned n_paths, const struct gs_report_line *phases,
                           unsigned n_phases)
@@ -112,6 +133,7 @@ void gs_report_write_page(FILE *f, const struct gs_kernel_stats *kernels, unsign
              (int)getpid(), devices);
     gs_page_begin(f, title);
     write_kernels(f, kernels, devices);
+    write_calls(f);
     gs_page_heading(f, "Bytes by the path they took");
     gs_page_table(f, "path|#bytes|#transfers|#ms|#GB/s");
     write_lines(f, paths, n_paths);

@@ -217,11 +217,24 @@ static cl_int seen(struct sight *s, cl_int err, uint64_t bytes)
     return err;
 }
 
+/* Whole, or cut where it is longer than what we keep of it. */
+static void read_name(cl_kernel kernel, char name[GS_RAN_NAME])
+{
+    size_t n = 0;
+    char *whole = NULL;
+    if (below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, GS_RAN_NAME, name, NULL) == CL_SUCCESS ||
+        below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, NULL, &n) != CL_SUCCESS || !(whole = malloc(n)))
+        return;
+    if (below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, n, whole, NULL) == CL_SUCCESS)
+        snprintf(name, GS_RAN_NAME, "%s", whole);
+    free(whole);
+}
+
 static void see_kernel(struct sight *s, cl_kernel kernel, cl_uint dims, const size_t *global)
 {
     if (!s->w)
         return;
-    below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof s->w->ran.name, s->w->ran.name, NULL);
+    read_name(kernel, s->w->ran.name);
     s->w->ran.items = 1;
     for (cl_uint d = 0; global && dims <= 3 && d < dims; d++) /* more: the driver refuses it, and reads none */
         s->w->ran.items *= global[d];
@@ -307,18 +320,6 @@ static void *CL_API_CALL see_clEnqueueMapImage(GS_PARAMETERS_clEnqueueMapImage)
     return ptr;
 }
 
-static cl_int CL_API_CALL see_clFinish(cl_command_queue queue)
-{
-    GS_CALL("clFinish");
-    return below.clFinish(queue);
-}
-
-static cl_int CL_API_CALL see_clWaitForEvents(cl_uint n, const cl_event *events)
-{
-    GS_CALL("clWaitForEvents");
-    return below.clWaitForEvents(n, events);
-}
-
 static uint64_t since_ns;
 
 uint64_t gs_watch_since_ns(void)
@@ -342,8 +343,6 @@ static void install(struct _cl_icd_dispatch *table)
     SEE(clEnqueueTask)
     SEE(clEnqueueMapBuffer)
     SEE(clEnqueueMapImage)
-    SEE(clFinish)
-    SEE(clWaitForEvents)
 #undef SEE_TRANSFER
 #undef SEE
 }

@@ -14,11 +14,13 @@
 
 enum gs_kind { GS_KIND_KERNEL, GS_KIND_UPLOAD, GS_KIND_DOWNLOAD, GS_KIND_PEER, GS_KIND_COPY, GS_KIND_MERGE, GS_KINDS };
 
+enum { GS_RAN_NAME = 256 }; /* bytes; longer names of kernels are cut */
+
 /* A command that has run. Times by CLOCK_MONOTONIC: each device's clock is compared with it as commands go by. */
 struct gs_ran {
     struct gs_label label;
     enum gs_kind kind;
-    char name[64]; /* of the kernel; or fill, map, copy */
+    char name[GS_RAN_NAME]; /* of the kernel; or fill, map, copy */
     unsigned device;
     uint64_t bytes, items; /* of a transfer; work-items of a kernel */
     uint64_t job;          /* 0: of none */

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* What --stats shows as lines of text: kernels, and the application's calls. */
+#ifndef GS_SHIM_REPORT_REPORT_TABLE_H
+#define GS_SHIM_REPORT_REPORT_TABLE_H
+
+#include <stdio.h>
+
+#include "shim/report/report_page.h"
+
+/* How long the device was busy with the kernel that was so the longest. */
+uint64_t gs_report_busiest_ns(const struct gs_kernel_stats *k);
+
+/* Each kernel is one line, whatever its name: 48 characters of it at most, without blanks and control characters. */
+void gs_report_write_kernels(FILE *f, const struct gs_kernel_stats *kernels);
+
+/* Nothing where there were no calls. */
+void gs_report_write_calls(FILE *f);
+
+#endif

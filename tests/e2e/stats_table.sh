@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The table of --stats: a line and equal columns for each kernel, however long its name, the one that took longest first;
+# shares, shortest and longest times; the host's time by call. JSON says the same, and --log has sums of its own.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+export XDG_CACHE_HOME=$PWD/cache
+"$programs/named" >plain.txt || fail "the program fails without gpusparc"
+gpusparc run --devices cpu:2 --mode multi --stats=table.txt "$programs/named" >out.txt 2>err.txt || fail "$(cat err.txt)"
+cmp plain.txt out.txt || fail "other results"
+gpusparc run --devices cpu:2 --mode multi --stats=table.json --log=log.txt "$programs/named" >out.txt 2>err.txt || fail "$(cat err.txt)"
+python3 - <<'END' || fail "$(cat table.txt)"
+import json
+lines = [l.rstrip("\n") for l in open("table.txt")]
+head = lines[0]
+assert head.split()[1:8] == ["kernel", "launches", "split", "parts", "device", "ms", "%"], head
+rows = lines[1:lines.index(next(l for l in lines if l.startswith("gpusparc: call ")))]
+assert len(rows) == 3, rows
+end = head.index("max ms") + len("max ms")
+cells = [r[:end].split() for r in rows]
+assert all(len(c) == 9 and len(r[:end]) == end for c, r in zip(cells, rows)), rows
+assert [c[2:5] for c in cells] == [["3", "3", "2"], ["2", "2", "2"], ["1", "1", "2"]], cells
+names = [c[1] for c in cells]
+assert names[2] == "brief" and [len(n) for n in names] == [48, 48, 5] and all(".." in n for n in names[:2]), names
+ms = [float(c[5]) for c in cells]
+assert ms == sorted(ms, reverse=True), ms
+assert abs(sum(float(c[6]) for c in cells) - 100) < 0.2, cells
+for c, m in zip(cells, ms):
+    least, most = float(c[7]), float(c[8])
+    assert 0 < least <= most <= m + 0.002, c
+    assert abs(float(c[6]) - 100 * m / sum(ms)) < 0.11, c
+calls = {l.split()[1]: l.split()[2:] for l in lines if l.startswith("gpusparc: cl")}
+assert calls["clEnqueueNDRangeKernel"][0] == "6" and calls["clBuildProgram"][0] == "1" and calls["clCreateContext"][0] == "1", calls
+assert calls["clFinish"][0] == "3" and calls["clEnqueueReadBuffer"][0] == "1", calls
+for n, total, least, most in calls.values():
+    assert 0 <= float(least) <= float(most) <= float(total) + 0.001 and float(total) <= int(n) * float(most) + 0.001 * int(n), calls
+
+stats = json.load(open("table.json"))
+kernels = stats["kernels"]
+assert [k["launches"] for k in kernels] == [3, 2, 1], kernels
+assert kernels[0]["name"].endswith("_once_more") and len(kernels[0]["name"]) > 180, kernels[0]["name"]
+for k in kernels:
+    assert 0 < k["min_ns"] <= k["max_ns"] <= max(k["device_ns"]), k
+assert stats["calls"]["clEnqueueNDRangeKernel"]["calls"] == 6
+
+# The log's own sums, over all that its lines say.
+import re
+seen, summed, part = {}, {}, False
+for l in open("log.txt"):
+    if m := re.fullmatch(r"gpusparc: \d+ in all: +(\w+) +(\d+) calls? +([\d.]+) ms, ([\d.]+) to ([\d.]+) us\n", l):
+        summed[m[1]] = (int(m[2]), float(m[3]), float(m[4]), float(m[5]))
+    elif m := re.match(r"gpusparc: [\d.]+ [\d.]+ (\w+)\(.*, ([\d.]+) us$", l):
+        seen.setdefault(m[1], []).append(float(m[2]))
+    else:
+        raise SystemExit(l)
+assert seen.keys() == summed.keys(), (seen.keys(), summed.keys())
+for name, times in seen.items():
+    n, ms, least, most = summed[name]
+    assert n == len(times) and abs(ms * 1000 - sum(times)) < 1 + 0.6 * n, (name, times, summed[name])
+    assert abs(least - min(times)) < 0.6 and abs(most - max(times)) < 0.6, (name, times, summed[name])
+order = [v[1] for v in summed.values()]
+assert order == sorted(order, reverse=True), order
+END
+echo passed
