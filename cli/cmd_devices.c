@@ -159,7 +159,8 @@ static int show_no_group(bool as_json, const char *why)
 {
     json_t *platforms = list_platforms();
     if (as_json && json_array_size(platforms)) {
-        json_t *all = json_pack("{s:O, s:n}", "platforms", platforms, "group");
+        json_t *all = json_pack("{s:O, s:n, s:o, s:i}", "platforms", platforms, "group", "error", json_string(why),
+                                "status", GS_EXIT_FAILED);
         json_dumpf(all, stdout, JSON_INDENT(2));
         putchar('\n');
         json_decref(all);

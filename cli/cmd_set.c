@@ -16,12 +16,14 @@
 #include "common/options.h"
 
 static const char usage[] =
-    "Usage: gpusparc set TASK [priority=N] [period=TIME] [deadline=TIME] [--force] [--write] [--socket PATH]\n"
+    "Usage: gpusparc set TASK [priority=N] [period=TIME] [deadline=TIME] [--force] [--write] [--json]\n"
+    "                    [--socket PATH]\n"
     "Gives a task of the daemon's config another priority, period or deadline, for its applications that run too. The\n"
     "daemon analyzes the tasks first, and changes nothing where deadlines could be missed that are met now. It lasts\n"
     "until the daemon ends or reads its config again. For root and the daemon's own user.\n\n"
     "  --force        change it all the same\n"
     "  --write        write it to the daemon's config file, too\n"
+    "  --json         what was changed, or why nothing was, as JSON\n"
     "  --socket PATH  the daemon's\n\n"
     "Exits 1 if nothing was changed, or the file can't be written.\n";
 
@@ -33,7 +35,7 @@ struct change {
     struct gs_msg_set set;
     struct value values[3]; /* as typed */
     size_t n;
-    bool write;
+    bool write, json;
     const char *socket;
 };
 
@@ -83,6 +85,7 @@ static int read_words(struct change *c, int argc, char **argv)
 {
     static const struct option options[] = {{"force", no_argument, NULL, 'f'},
                                             {"write", no_argument, NULL, 'w'},
+                                            {"json", no_argument, NULL, 'j'},
                                             {"socket", required_argument, NULL, 's'},
                                             {0}};
     opterr = 0;
@@ -95,6 +98,8 @@ static int read_words(struct change *c, int argc, char **argv)
             c->set.flags |= GS_SET_FORCE;
         else if (opt == 'w')
             c->write = true;
+        else if (opt == 'j')
+            c->json = true;
         else
             c->socket = optarg;
     }
@@ -141,10 +146,11 @@ static char *read_file(const char *path)
     return text;
 }
 
-static int write_file(const struct change *c)
+/* *path: the file that was written. */
+static int write_file(const struct change *c, char path[PATH_MAX])
 {
-    char path[PATH_MAX], why[PATH_MAX + 256];
-    if (find_config(c->socket, path, sizeof path) < 0) {
+    char why[PATH_MAX + 256];
+    if (find_config(c->socket, path, PATH_MAX) < 0) {
         gs_error("the daemon is changed, but has no config file to write to");
         return GS_EXIT_FAILED;
     }
@@ -163,8 +169,6 @@ static int write_file(const struct change *c)
         gs_error("the daemon is changed, but %s has no section [task %s] any more", path, c->set.task);
     else if (err)
         gs_error("the daemon is changed, but %s", why);
-    else
-        printf("%s is written\n", path);
     free(text);
     return err ? GS_EXIT_FAILED : GS_EXIT_OK;
 }
@@ -172,18 +176,25 @@ static int write_file(const struct change *c)
 static int run(int argc, char **argv)
 {
     struct change c = {0};
-    char *text = NULL;
+    char *text = NULL, path[PATH_MAX];
     if (read_words(&c, argc, argv) < 0)
         return GS_EXIT_USAGE;
     const int err = gs_client_set(c.socket, &c.set, 5000, &text);
     if (err < 0)
         gs_daemon_error(err, c.socket, text);
-    else
-        puts(text);
-    free(text);
-    if (err < 0)
+    if (err < 0) {
+        free(text);
         return GS_EXIT_FAILED;
-    return c.write ? write_file(&c) : GS_EXIT_OK;
+    }
+    if (!c.json)
+        puts(text);
+    const int status = c.write ? write_file(&c, path) : GS_EXIT_OK;
+    if (c.json)
+        gs_daemon_print_change(text, c.write && status == GS_EXIT_OK ? path : NULL);
+    else if (c.write && status == GS_EXIT_OK)
+        printf("%s is written\n", path);
+    free(text);
+    return status;
 }
 
 const struct gs_command gs_cmd_set = {

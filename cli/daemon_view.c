@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/mistakes_json.h"
 #include "cli/show.h"
 #include "common/client/client.h"
 #include "common/log.h"
@@ -401,4 +402,13 @@ char *gs_daemon_tables(const json_t *before, const json_t *now)
     print_memory(out, now);
     print_decision(out, now);
     return fclose(out) == 0 ? text : NULL;
+}
+
+void gs_daemon_print_change(const char *text, const char *written)
+{
+    json_t *said = json_pack("{s:b, s:o, s:o*}", "changed", 1, "message", gs_text_json(text), "written",
+                             written ? gs_text_json(written) : NULL);
+    json_dumpf(said, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(said);
 }

@@ -16,4 +16,7 @@ char *gs_daemon_tables(const json_t *before, const json_t *now);
 /* Says why a question to the daemon got no answer. */
 void gs_daemon_error(int err, const char *socket, const char *text);
 
+/* JSON on stdout: the daemon's answer to a change, and the config file that was written, or NULL. */
+void gs_daemon_print_change(const char *text, const char *written);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/complete.h"
+#include "cli/json_failure.h"
 #include "common/log.h"
 #include "common/options.h"
 
@@ -42,6 +43,16 @@ static bool asks_for_help(const struct gs_command *cmd, int argc, char **argv)
             return true;
         else if (cmd->starts_app)
             return false;
+    return false;
+}
+
+static bool asks_for_json(const struct gs_command *cmd, int argc, char **argv)
+{
+    if (!strstr(cmd->usage, "--json"))
+        return false;
+    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--json") == 0)
+            return true;
     return false;
 }
 
@@ -93,7 +104,12 @@ static int run(int argc, char **argv)
         fputs(cmd->usage, stdout);
         return GS_EXIT_OK;
     }
-    return cmd->run(argc - 1, argv + 1);
+    if (!asks_for_json(cmd, argc, argv))
+        return cmd->run(argc - 1, argv + 1);
+    gs_json_failure_begin();
+    const int status = cmd->run(argc - 1, argv + 1);
+    gs_json_failure_end(status);
+    return status;
 }
 
 int main(int argc, char **argv)

@@ -118,12 +118,20 @@ static int print_head(char *line, size_t bytes, enum level level)
     return snprintf(line, bytes, "%s.%03ld %s: %s: ", when, t.tv_nsec / 1000000, program_name, all[level]);
 }
 
+static void (*tell_error)(const char *sentence);
+
+void gs_log_tell_errors(void (*tell)(const char *sentence))
+{
+    tell_error = tell;
+}
+
 /* One write(2) per line, so that lines of several threads and processes don't mix. */
 __attribute__((format(printf, 2, 0))) static void print_line(enum level level, const char *fmt, va_list ap)
 {
     int saved = errno;
     char line[2048];
     int n = print_head(line, sizeof line - 1, level);
+    const int head = n;
     if (n > 0 && (size_t)n < sizeof line - 1) {
         int m = vsnprintf(line + n, sizeof line - 1 - (size_t)n, fmt, ap);
         if (m > 0)
@@ -132,6 +140,9 @@ __attribute__((format(printf, 2, 0))) static void print_line(enum level level, c
     if (n > (int)sizeof line - 2)
         n = (int)sizeof line - 2;
     gs_plain(line, n > 0 ? (size_t)n : 0);
+    line[n] = '\0';
+    if (level == LEVEL_ERROR && tell_error && head >= 0 && head <= n)
+        tell_error(line + head);
     line[n++] = '\n';
     if (style != STYLE_USER)
         write_daemon_line(line, (size_t)n);

@@ -21,6 +21,9 @@ uint64_t gs_log_dropped(void); /* lines, since then */
 /* Something the user asked for could not be done. */
 void gs_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* Somebody else hears of each error, too: its sentence without what begins the line. */
+void gs_log_tell_errors(void (*tell)(const char *sentence));
+
 /* A program's exit status at its end: `status`; where not all it printed could be written, that is said, and 0 becomes
  * `failed`. */
 int gs_exit_status(int status, int failed);

@@ -30,6 +30,10 @@ gpusparc set a period=150ms >said || complain "set a period=150ms: $(cat said)"
 grep -q '^task a: rank 2, period 150ms, deadline 150ms; ' said || complain "set says: $(cat said)"
 [ "$(periods)" = "150 500" ] || complain "after set: $(periods)"
 cmp etc/gpusparc.conf before.conf || complain "the file was written without --write"
+gpusparc set a period=150ms --json | python3 -c 'import json, sys; s = json.load(sys.stdin); assert s["changed"] and s["message"].startswith("task a: rank 2, period 150ms"), s' ||
+  complain "set --json"
+gpusparc reload --json | python3 -c 'import json, sys; assert json.load(sys.stdin)["changed"]' || complain "reload --json"
+gpusparc set a period=150ms >/dev/null
 says "nothing is changed, since deadlines could be missed" set a period=30ms
 [ "$(periods)" = "150 500" ] || complain "a refused change: $(periods)"
 says "task a has no priority: the tasks go by their deadlines" set a priority=3
