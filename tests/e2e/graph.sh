@@ -50,12 +50,73 @@ for order in list wait callback; do
   writes $order || { cat found.txt; fail "two writes in order by a $order are called unordered"; }
 done
 
+
+# What the look at a log makes of it, line by line: of what gpusparc adds for one command a read and a write that nothing
+# orders are one fault, but where the same bytes are written; and what fails does nothing.
+found() { # FAULTS LINE...
+  local expected=$1 n
+  shift
+  printf '%s\n' "$@" >made.1
+  python3 "$GS_SOURCE/tests/e2e/graph/graph.py" made.1 >found.txt || true
+  n=$(grep -c '^not in order' found.txt || true)
+  [ "$n" = "$expected" ] || { cat found.txt; fail "$n faults, not $expected, in: $*"; }
+}
+launch="C 1 0 Kernel=k |"
+found 1 "$launch" "c 2 1 ReadBuffer | r5:0:64" "c 3 1 WriteBuffer | s5:0:32 w5:32:32"
+found 0 "$launch" "c 2 1 ReadBuffer | r5:0:64" "c 3 1 WriteBuffer | s5:0:64"
+found 0 "$launch" "c 2 1 ReadBuffer | r5:0:64" "c 3 1 WriteBuffer 2 | w5:0:64"
+found 1 "$launch" "c 2 1 WriteBuffer | s5:0:64" "c 3 1 ReadBuffer | r5:0:64"
+found 1 "$launch" "c 2 1 ReadBuffer | r5:0:64" "C 3 0 Kernel=k +1 |" "c 4 3 WriteBuffer | s5:0:64"
+found 1 "u 1" "c 2 0 WriteBuffer 1 | w5:0:64" "c 3 0 ReadBuffer | r5:0:64" "s 1"
+found 0 "u 1" "c 2 0 WriteBuffer 1 | w5:0:64" "c 3 0 ReadBuffer | r5:0:64" "s 1 failed"
+found 1 "u 1" "c 2 0 Marker 1 |" "c 3 0 WriteBuffer +2 | w5:0:64" "c 4 0 ReadBuffer | r5:0:64" "s 1 failed"
+
+# SEED STEPS KERNELS: the commands of a random host program (programs/hosts.c) around random kernels, in `random`.
+random_host() {
+  rm -rf kernels
+  python3 "$GS_SOURCE/tests/access/generate.py" $(($1 * 4)) 2 kernels
+  python3 "$GS_SOURCE/tests/access/oracle/free.py" $(($1 * 200)) "$3" kernels "$GS_BUILD"
+  random=("$programs/hosts" "$1" "$2" kernels/*.cl)
+}
+
 over "$GS_BUILD/tests/hazards" 2
 over "$programs/user_events"
 over "$programs/columns" 3 300 200
 over "$programs/stress" "$seed" 80 3
+random_host $((seed + 410)) 60 2
+over "${random[@]}"
+
+# Under a daemon, where threads of gpusparc's enqueue the launches.
+own_daemon <<'END'
+[system]
+gpus = 2
+realtime = no
+transfer_chunk = 64KiB
+[task both]
+period = 200ms
+mode = multi
+END
+begin_daemon
+alone_ways=("${ways[@]}")
+ways=("plain --devices cpu:2 --gpus 2 --task both")
+over "$programs/user_events"
+over "$programs/transfers"
 if [ "${2:-}" = all ]; then
-  for program in queues halves threads callbacks sub_buffers transfers images aliases order bands reductions sparse filled trial "append 5 2" \
+  ways+=("auto --devices cpu:2 --gpus 2 --task both")
+  for program in queues transfers images sub_buffers "stress $seed 100 3" threads ../hazards\ 2; do
+    # shellcheck disable=SC2086
+    over "$programs/"$program
+  done
+  end_daemon
+  ways=("${alone_ways[@]}")
+  export GPUSPARC_SOCKET=$dir/none
+  for ((s = seed; s < seed + 10; s++)); do
+    random_host "$s" 150 4
+    over "${random[@]}"
+  done
+  python3 "$GS_SOURCE/tests/e2e/appends.py" "$seed" 20 >kernels.cl
+  over "$programs/appends" kernels.cl "$seed" apart
+  for program in queues halves threads callbacks sub_buffers transfers staging images aliases order bands reductions sparse filled trial "append 5 2" \
     geometry chunks made releases special copied contend\ 5\ 120\ 3; do
     # shellcheck disable=SC2086
     over "$programs/"$program

@@ -11,9 +11,11 @@
  * GRAPH names the file, to which ".PID" is added. Its lines, in the order in which things happened (a capital letter:
  * above; a small one: below):
  *   C ID CALL NAME BEFORE...              a command, by which call of the application's (0: a thread of gpusparc's),
- * and the numbers of those that it comes after by queue and wait list. Below there follow, after a "|", its bytes: r or
- * w, the object (h: the host's memory), begin, length and, for rows, pitch, rows, slices' pitch and slices U ID, S ID
- * a user event is made, is set J ID...                               the host knows that these have ended */
+ * and the numbers of those that it comes after, by its wait list and (with a +) by its queue. After a "|" follow its
+ * bytes: r, w, s (written, but they were so before) or u (written, and it isn't known whether they were), the object
+ * (0: the host's memory), begin, length and, for rows, pitch, rows, slices' pitch and slices.
+ *   U ID, S ID [failed]                   a user event is made, is set
+ *   J ID...                               the host knows that these have ended */
 #ifndef GRAPH_H
 #define GRAPH_H
 
@@ -35,7 +37,7 @@ void graph_unlock(void);
 
 /* Bytes of an object, or of the host's memory (object 0): rows, and slices of rows. */
 struct graph_bytes {
-    char access; /* 'r', 'w' */
+    char access; /* 'r', 'w', 's', 'u' */
     unsigned object;
     uint64_t begin, length, pitch, rows, slice_pitch, slices;
 };
@@ -48,7 +50,7 @@ unsigned graph_command(enum graph_level level, const char *name, cl_command_queu
 void graph_event(enum graph_level level, cl_event event, unsigned id);
 unsigned graph_event_id(enum graph_level level, cl_event event);
 void graph_user_event(enum graph_level level, cl_event event);
-void graph_set(enum graph_level level, cl_event event);
+void graph_set(enum graph_level level, cl_event event, cl_int status);
 /* The host has seen their ends, and so those of all before them. */
 void graph_joined(enum graph_level level, cl_uint n, const unsigned *ids);
 bool graph_seen(unsigned id);
@@ -79,9 +81,16 @@ void graph_map(struct graph_touched *t, cl_mem mem, cl_map_flags flags, const vo
                const struct graph_bytes *bytes);
 void graph_unmap(struct graph_touched *t, cl_mem mem, const void *ptr);
 
+/* What a buffer holds, to be freed; or null. */
+unsigned char *graph_held(cl_mem mem, uint64_t begin, uint64_t length, cl_command_queue queue);
+/* What is written there: w, or s for what was there before. */
+void graph_say_written(cl_mem mem, uint64_t begin, uint64_t length, const unsigned char *was, const unsigned char *is);
+
 /* Kernels' arguments, and what they hold before and after. */
 void graph_kernel_argument(cl_kernel kernel, cl_uint index, size_t bytes, const void *value);
 void graph_kernel_made(cl_kernel kernel, cl_kernel like);
+/* The call that a launch of it is for: this thread's, or that in which its arguments have been set. */
+unsigned graph_kernel_call(cl_kernel kernel);
 struct graph_snapshot;
 struct graph_snapshot *graph_before(cl_kernel kernel, cl_command_queue queue);
 /* Says what the launch may read, and what it has changed if `snapshot` is one; frees that. */

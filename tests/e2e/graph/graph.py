@@ -10,8 +10,9 @@ Left out are pairs that the application leaves unordered itself, by its own grap
   - the first reads, for whatever command of the application, the second is a later command's own, and these two are
     unordered: what was read was of no use then;
   - both are the same launch's own kernels;
-  - the first reads, the second writes, and gpusparc has added both for one command: what a transfer takes along of bytes
-    that its taker holds already are the same bytes.
+  - the first reads, the second writes the same bytes that were there before, and gpusparc has added both for one command:
+    what a transfer takes along of bytes that its taker holds already (behind user events it isn't known whether they
+    are the same, and they count so).
 A transfer, a copy that is kept or a merge, which gpusparc adds, has no other excuse: what it writes must be in order with
 all else, and what it reads with all that was enqueued before.
 
@@ -26,6 +27,7 @@ class Graph:
 
     def __init__(self):
         self.name, self.call, self.before, self.known, self.touched = {}, {}, {}, {}, {}
+        self.waits, self.failed = {}, set()
         self.joins = [[]]  # what the host has learnt, one after the other
         self.past = {}
         self.join_past = [0]
@@ -34,6 +36,7 @@ class Graph:
         node = int(words[0])
         self.call[node], self.name[node] = int(words[1]), words[2]
         self.before[node] = [int(w) for w in words[3:]]
+        self.waits[node] = [int(w) for w in words[3:] if w[0] != "+"]
         self.known[node] = len(self.joins) - 1
         self.touched[node] = touched
 
@@ -41,9 +44,18 @@ class Graph:
         self.name[node], self.call[node] = "User event", 0
         self.before[node], self.known[node], self.touched[node] = [], None, []
 
-    def is_set(self, node):
+    def is_set(self, node, failed):
         if self.known.get(node) is None:  # again: refused
             self.known[node] = len(self.joins) - 1
+            if failed:
+                self.failed.add(node)
+
+    def drop_failed(self):
+        """What waits for a user event that fails isn't carried out."""
+        for node, waits in self.waits.items():
+            if not self.failed.isdisjoint(waits):
+                self.failed.add(node)
+                self.touched[node] = []
 
     def join(self, nodes):
         self.joins.append([n for n in nodes if n in self.before])
@@ -131,6 +143,10 @@ def rows(field):
                            for s in range(slices) for r in range(n)]
 
 
+def written(access):
+    return access != "r"
+
+
 def kind(name):
     """Commands of one kind do what the other asks for."""
     if name.startswith("Kernel="):
@@ -154,7 +170,7 @@ class Check:
                     continue
                 for c in reversed([c for c in self.above.touched if c < node]):
                     if kind(self.above.name[c]) == kind(self.below.name[node]) and any(
-                            (access, thing) == (a, t) and s[0][0] <= stretches[0][0] and stretches[-1][1] <= s[-1][1]
+                            (written(access), thing) == (written(a), t) and s[0][0] <= stretches[0][0] and stretches[-1][1] <= s[-1][1]
                             for a, t, s in map(rows, self.above.touched[c])):
                         self.below.call[node] = c
                         break
@@ -166,7 +182,7 @@ class Check:
 
     def excuse(self, first, how, second):
         calls = self.below.call[first], self.below.call[second]
-        if how == "rw" and calls[0] == calls[1] and not self.own(first) and not self.own(second):
+        if how in ("rs", "ru") and calls[0] == calls[1] and not self.own(first) and not self.own(second):
             return True
         if not self.own(second) or 0 in calls:
             return False
@@ -174,7 +190,7 @@ class Check:
             return self.own(first)
         if self.above.ordered(*calls):
             return False
-        return how == "rw" or self.own(first)
+        return how[0] == "r" or self.own(first)
 
     def pair(self, first, how, second, thing, begin, end):
         key = first, how, second
@@ -199,10 +215,10 @@ class Check:
         for stretch in objects.setdefault(thing, Object()).between(begin, end):
             _, _, writers, readers = stretch
             for w in writers:
-                self.pair(w, "w" + access, node, thing, stretch[0], stretch[1])
-            if access == "w":
+                self.pair(w, "wr" if access == "r" else "ww", node, thing, stretch[0], stretch[1])
+            if access != "r":
                 for r in readers:
-                    self.pair(r, "rw", node, thing, stretch[0], stretch[1])
+                    self.pair(r, "r" + access, node, thing, stretch[0], stretch[1])
                 stretch[2] = [w for w in writers if not before(w, node)] + [node]
                 stretch[3] = [r for r in readers if not before(r, node)]
             elif node not in readers:
@@ -211,7 +227,7 @@ class Check:
     def run(self):
         objects = {}
         for node, touched in self.below.touched.items():
-            for access in "rw":
+            for access in "rwsu":
                 for field in touched:
                     if field[0] == access:
                         _, thing, all_rows = rows(field)
@@ -232,9 +248,10 @@ def read(path):
             elif what == "u":
                 graph.made(int(words[0]))
             elif what == "s":
-                graph.is_set(int(words[0]))
+                graph.is_set(int(words[0]), len(words) > 1)
             elif what == "j":
                 graph.join([int(w) for w in words])
+    below.drop_failed()
     below.finish()
     above.finish()
     return below, above

@@ -277,6 +277,24 @@ static void mapped_clEnqueueMapImage(struct graph_touched *t, const void *ptr, Q
 
 /* ---- the functions with something of their own ---- */
 
+static cl_int CL_API_CALL below_clEnqueueWriteBuffer(Q, cl_mem m, cl_bool blocking, size_t at, size_t bytes,
+                                                     const void *p, REST)
+{
+    struct enqueue begun;
+    struct graph_touched t = {0};
+    enqueue_begin(&begun, "clEnqueueWriteBuffer", q, blocking, n, w, e);
+    unsigned char *was = graph_call && begun.alone ? graph_held(m, at, bytes, q) : NULL;
+    graph_host(&t, 'r', p, bytes);
+    if (!was)
+        graph_buffer(&t, graph_call ? 'u' : 'w', m, at, bytes);
+    const cl_int err = graph_below.clEnqueueWriteBuffer(q, m, CL_FALSE, at, bytes, p, n, w, begun.given);
+    const unsigned id = enqueue_said(&begun, err);
+    if (was && !err)
+        graph_say_written(m, at, bytes, was, p);
+    free(was);
+    return enqueue_end(&begun, err, id, &t);
+}
+
 static cl_int CL_API_CALL below_clFinish(cl_command_queue queue)
 {
     cl_uint n;
@@ -327,7 +345,7 @@ static cl_int CL_API_CALL below_clWaitForEvents(cl_uint n, const cl_event *event
     return err;
 }
 
-/* Does the asker get to see that it has ended? */
+/* Does the asker get to see that it has ended? Of one that has failed it does, and learns nothing of others by it. */
 static bool shows(cl_event event)
 {
     enum { TIMES = 20, AGE_NS = 1000000000 };
@@ -352,7 +370,7 @@ static cl_int CL_API_CALL below_clGetEventInfo(cl_event event, cl_event_info wha
     cl_int *status = value;
     cl_command_type type = 0;
     graph_below.clGetEventInfo(event, CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL);
-    if (type != CL_COMMAND_USER && *status <= CL_COMPLETE && !shows(event))
+    if (type != CL_COMMAND_USER && *status == CL_COMPLETE && !shows(event))
         *status = CL_SUBMITTED;
     return err;
 }
@@ -394,7 +412,7 @@ static cl_event CL_API_CALL below_clCreateUserEvent(cl_context context, cl_int *
 static cl_int CL_API_CALL below_clSetUserEventStatus(cl_event event, cl_int status)
 {
     graph_lock();
-    graph_set(GRAPH_BELOW, event);
+    graph_set(GRAPH_BELOW, event, status);
     graph_unlock();
     return graph_below.clSetUserEventStatus(event, status);
 }
@@ -450,7 +468,10 @@ static cl_int launch(struct enqueue *e, cl_kernel kernel, cl_int (*call)(struct 
     strcat(strcat(function, "Kernel="), name);
     const cl_int err = call(e, data);
     e->name = function;
+    const unsigned before = graph_call;
+    graph_call = graph_kernel_call(kernel);
     const unsigned id = enqueue_said(e, err);
+    graph_call = before;
     if (!err)
         graph_after(kernel, e->queue, snapshot);
     return enqueue_end(e, err, id, NULL);
@@ -619,7 +640,7 @@ CL_API_ENTRY cl_event CL_API_CALL clCreateUserEvent(cl_context context, cl_int *
 CL_API_ENTRY cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int status)
 {
     graph_lock();
-    graph_set(GRAPH_ABOVE, event);
+    graph_set(GRAPH_ABOVE, event, status);
     graph_unlock();
     return NEXT(clSetUserEventStatus)(event, status);
 }

@@ -193,10 +193,11 @@ unsigned graph_command(enum graph_level level, const char *name, cl_command_queu
     const unsigned id = add_node();
     for (cl_uint i = 0; i < n; i++)
         add_before(id, graph_event_id(level, wait[i]));
+    const unsigned waits = nodes[id].n;
     add_queue(find_queue(level, queue), id, name, n);
     graph_say("%c %u %u %s", level == GRAPH_ABOVE ? 'C' : 'c', id, graph_call, name + strlen("clEnqueue"));
     for (unsigned i = 0; i < nodes[id].n; i++)
-        graph_say(" %u", nodes[id].before[i]);
+        graph_say(i < waits ? " %u" : " +%u", nodes[id].before[i]);
     return id;
 }
 
@@ -207,9 +208,9 @@ void graph_user_event(enum graph_level level, cl_event event)
     graph_say("%c %u\n", level == GRAPH_ABOVE ? 'U' : 'u', id);
 }
 
-void graph_set(enum graph_level level, cl_event event)
+void graph_set(enum graph_level level, cl_event event, cl_int status)
 {
-    graph_say("%c %u\n", level == GRAPH_ABOVE ? 'S' : 's', graph_event_id(level, event));
+    graph_say("%c %u%s\n", level == GRAPH_ABOVE ? 'S' : 's', graph_event_id(level, event), status < 0 ? " failed" : "");
 }
 
 static void see(unsigned id)

@@ -21,6 +21,7 @@ struct kernel {
     cl_kernel handle;
     cl_mem argument[MOST_ARGUMENTS];
     uint64_t number[MOST_ARGUMENTS];
+    unsigned call; /* of the application's, in which an argument was set last */
 };
 
 struct map {
@@ -214,12 +215,19 @@ void graph_kernel_argument(cl_kernel kernel, cl_uint index, size_t bytes, const 
     struct kernel *k = kernel_of(kernel);
     if (index >= MOST_ARGUMENTS)
         return;
+    if (graph_call)
+        k->call = graph_call;
     k->number[index] = 0;
     if (bytes <= sizeof *k->number && value)
         memcpy(&k->number[index], value, bytes);
     if (bytes == sizeof mem && value)
         memcpy(&mem, value, sizeof mem);
     k->argument[index] = mem && find(mem) ? mem : NULL;
+}
+
+unsigned graph_kernel_call(cl_kernel kernel)
+{
+    return graph_call ? graph_call : kernel_of(kernel)->call;
 }
 
 struct graph_snapshot {
@@ -258,6 +266,31 @@ static unsigned char *held(const struct memory *m, cl_command_queue queue)
         return p;
     free(p);
     return NULL;
+}
+
+unsigned char *graph_held(cl_mem mem, uint64_t begin, uint64_t length, cl_command_queue queue)
+{
+    const struct memory *m = find(mem);
+    if (!m || m->image || (m->flags & (CL_MEM_HOST_NO_ACCESS | CL_MEM_HOST_WRITE_ONLY)))
+        return NULL;
+    unsigned char *p = malloc(length + 1);
+    if (p && !graph_below.clEnqueueReadBuffer(queue, mem, CL_TRUE, begin, length, p, 0, NULL, NULL))
+        return p;
+    free(p);
+    return NULL;
+}
+
+void graph_say_written(cl_mem mem, uint64_t begin, uint64_t length, const unsigned char *was, const unsigned char *is)
+{
+    uint64_t origin;
+    const unsigned object = graph_object(mem, &origin);
+    unsigned n = 0;
+    for (uint64_t at = 0, end; object && at < length; at = end, n++) {
+        const bool same = was[at] == is[at] && n < MOST_CHANGES;
+        for (end = at + 1; end < length && (n >= MOST_CHANGES || same == (was[end] == is[end]));)
+            end++;
+        graph_say_bytes(&(struct graph_bytes){same ? 's' : 'w', object, origin + begin + at, end - at, 0, 1, 0, 1});
+    }
 }
 
 struct graph_snapshot *graph_before(cl_kernel kernel, cl_command_queue queue)
