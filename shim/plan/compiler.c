@@ -7,6 +7,8 @@
 
 #include "common/cache.h"
 
+enum { MOST_DEVICES = 64 };
+
 char *gs_device_text(cl_device_id dev, cl_device_info what)
 {
     size_t n = 0;
@@ -27,6 +29,29 @@ char *gs_build_log(cl_program program, cl_device_id dev)
     if (log)
         gs_real()->clGetProgramBuildInfo(program, dev, CL_PROGRAM_BUILD_LOG, n, log, NULL);
     return log;
+}
+
+char *gs_binary_of(cl_program program, cl_device_id dev)
+{
+    cl_device_id devices[MOST_DEVICES];
+    size_t bytes[MOST_DEVICES] = {0};
+    unsigned char *binaries[MOST_DEVICES] = {NULL};
+    cl_uint n = 0, at = 0;
+    const struct _cl_icd_dispatch *real = gs_real();
+    if (real->clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof n, &n, NULL) || n > MOST_DEVICES ||
+        real->clGetProgramInfo(program, CL_PROGRAM_DEVICES, n * sizeof *devices, devices, NULL) ||
+        real->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, n * sizeof *bytes, bytes, NULL))
+        return NULL;
+    while (at < n && devices[at] != dev)
+        at++;
+    unsigned char *own = at < n && bytes[at] ? calloc(1, bytes[at] + 1) : NULL;
+    if (!own)
+        return NULL;
+    binaries[at] = own;
+    if (real->clGetProgramInfo(program, CL_PROGRAM_BINARIES, n * sizeof *binaries, binaries, NULL) == CL_SUCCESS)
+        return (char *)own;
+    free(own);
+    return NULL;
 }
 
 static bool has_print(const char *begin, size_t n)
