@@ -9,6 +9,7 @@
 #include "cli/json_failure.h"
 #include "common/log.h"
 #include "common/options.h"
+#include "common/variables.h"
 
 static void print_help(FILE *out)
 {
@@ -104,6 +105,7 @@ static int run(int argc, char **argv)
         fputs(cmd->usage, stdout);
         return GS_EXIT_OK;
     }
+    gs_say_unknown_variables();
     if (!asks_for_json(cmd, argc, argv))
         return cmd->run(argc - 1, argv + 1);
     gs_json_failure_begin();

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/variables.h"
 #include "shim/record/driver.h"
 
 enum { MAX_PLATFORMS = 32, MAX_LISTED = 256 };
@@ -22,6 +23,9 @@ static pthread_once_t group_once = PTHREAD_ONCE_INIT;
 static void read_settings(void)
 {
     char why[256];
+    const char *run = secure_getenv("GPUSPARC_RUN"); /* by a launcher, which has looked at the variables */
+    if (!run || !*run)
+        gs_say_unknown_variables();
     if (gs_settings_from_env(&settings, why, sizeof why) < 0) {
         gs_error("%s; the application runs on one device", why);
         settings.mode = GS_MODE_SINGLE;

@@ -113,4 +113,7 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 #define GS_S_VERIFIED_NONE "verify: nothing compared: no launch was split"
 #define GS_S_VERIFIED_NO_KERNEL "verify: nothing compared: %s made no OpenCL kernel under gpusparc"
 
+/* At the end of a process, of --only and --not. */
+#define GS_S_UNMATCHED "%s: no kernel is called %s; %s has %s%s"
+
 #endif

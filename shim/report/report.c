@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -384,6 +385,25 @@ static void say_nothing_was_seen(void)
         gs_warn(GS_S_VERIFIED_NO_KERNEL, program_invocation_short_name);
 }
 
+/* Patterns of --only or --not that no kernel of the application has. */
+static void say_unmatched(const char *option, const char *list)
+{
+    char pattern[GS_RAN_NAME], names[160] = "";
+    size_t used = 0;
+    for (const struct gs_kernel_stats *k = kernels; k && used < sizeof names; k = k->next)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", k->name);
+    for (size_t n; list && *list; list += n + (list[n] == ',')) {
+        const struct gs_kernel_stats *k = kernels;
+        n = strcspn(list, ",");
+        snprintf(pattern, sizeof pattern, "%.*s", (int)n, list);
+        while (k && fnmatch(pattern, k->name, 0) != 0)
+            k = k->next;
+        if (!k)
+            gs_warn(GS_S_UNMATCHED, option, pattern, program_invocation_short_name, names,
+                    used < sizeof names ? "" : "...");
+    }
+}
+
 /* With the lock held, if that is possible. */
 static void say_verified(void)
 {
@@ -481,6 +501,10 @@ __attribute__((destructor)) static void print_stats(void)
 {
     if (!kernels)
         say_nothing_was_seen();
+    if (kernels && !gs_forked()) {
+        say_unmatched("--only", gs_settings()->only);
+        say_unmatched("--not", gs_settings()->not );
+    }
     if (kernels && !gs_forked() && (gs_settings()->stats || gs_settings()->verify))
         write_stats();
 }

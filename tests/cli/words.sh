@@ -26,6 +26,15 @@ for c in $(gpusparc --help | awk '/^  [a-z]/ { print $1 }'); do
     grep -q -- "did you mean --" <<<"$said" || complain "gpusparc $c ${o:0:3}${o:4} says: $said"
   done
 done
+# A variable that nothing reads; all that are read are known.
+said=$(GPUSPARC_GPU=2 GPUSPARC_COLOUR=red GPUSPARC_MODE=auto gpusparc cache 2>&1 >/dev/null)
+[ "$said" = "gpusparc: warning: nothing reads the variable GPUSPARC_GPU; did you mean GPUSPARC_GPUS?
+gpusparc: warning: nothing reads the variable GPUSPARC_COLOUR" ] || [ "$(sort <<<"$said" | head -n 1)" = "gpusparc: warning: nothing reads the variable GPUSPARC_COLOUR" ] ||
+  complain "unknown variables: $said"
+cd "$GS_SOURCE"
+for v in $(grep -rhoE 'getenv\("GPUSPARC_[A-Z_]+"\)|"GPUSPARC_[A-Z_]+"' common shim cli scheduler translator --include=*.[ch] | grep -oE 'GPUSPARC_[A-Z_]*[A-Z]' | sort -u); do
+  [ -z "$(env "$v=" gpusparc cache 2>&1 >/dev/null | grep "the variable $v")" ] || complain "$v is read, and called unknown"
+done
 [ "$(gpusparc -V)" = "$(gpusparc --version)" ] || complain "-V isn't --version"
 [ "$(gpusparcd -V)" = "$(gpusparcd --version)" ] || complain "gpusparcd -V isn't --version"
 exit $fail

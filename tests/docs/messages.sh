@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # docs/messages.md has each sentence that gpusparc says inside an application, as it is said, and no other: the reasons of
-# shim/record/reasons.h, which are written there alone, what else --stats says, and what the translator refuses a kernel for.
+# shim/record/reasons.h, which are written there alone, what else --stats says, what the translator refuses a kernel for, and the
+# shim's errors and warnings.
 set -euo pipefail
 python3 - "$GS_SOURCE" <<'END'
 import glob, os, re, sys
@@ -38,7 +39,21 @@ refusals = set()
 for folder in ("flow", "parsing", "rewrite"):
     for file in glob.glob(f"translator/{folder}/*.c"):
         refusals |= {s for s in map(said, re.findall(LITERAL, text_of(file))) if re.match(r"(it|its|the address) \w+\b", s)}
-known = set(reasons) | refusals
+# Errors and warnings: the format of each call, a sentence by itself or one of the above.
+warnings = set()
+sources["common/variables.c"] = text_of("common/variables.c")
+for file, text in sources.items():
+    text = re.sub(r"\bPRI([dux])64\b", r'"ll\1"', text)
+    calls = re.findall(r"\bgs_(?:error|warn|info)\(\s*(" + LITERAL + r"|[A-Z_]+|[^,)]*)", text)
+    for call in calls + re.findall(r"\bdprintf\(STDERR_FILENO, (" + LITERAL + ")", text):
+        sentence = said(call).removeprefix("gpusparc: ").removesuffix("\\n")
+        if not call.startswith(('"', "GS_S_")):
+            wrong.append(f"{file}: gs_error or gs_warn with {call}, no sentence")
+        elif sentence not in ("", "%s"):
+            warnings.add(sentence)
+if len(warnings) < 18:
+    wrong.append(f"only {len(warnings)} errors and warnings found")
+known = set(reasons) | refusals | warnings
 wrong += [f"docs/messages.md lacks: {s}" for s in sorted(known - set(rows))]
 wrong += [f"nobody says: {r} (docs/messages.md)" for r in rows if r not in known]
 if len(reasons) < 50 or len(refusals) < 25:

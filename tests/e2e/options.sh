@@ -22,6 +22,9 @@ chosen "columns rows" "turn" --only 'col*,rows'
 chosen "rows" "columns turn" --not '*u*n*'
 chosen "columns" "rows turn" --only 'columns,turn' --not 'tur?'
 chosen "" "columns rows turn" --only nothing
+[ "$(under --only "columns,nothing,more?" --not "col*,else" "$programs/columns" 2>&1 >/dev/null | grep "no kernel is called" | cut -d";" -f1)" = "gpusparc: warning: --only: no kernel is called nothing
+gpusparc: warning: --only: no kernel is called more?
+gpusparc: warning: --not: no kernel is called else" ] || fail "names that no kernel has"
 refused() { # TEXT OPTION
   local rc=0
   said=$(under "$2" true 2>&1) || rc=$?
