@@ -6,9 +6,11 @@ set -euo pipefail
 [[ ${1:-} != --help && ${1:-} != -h ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 cd "$(dirname "$0")/.."
 build=${1:-build}
-cmake --build "$build" --target gpusparc gema_bench gema_compare >/dev/null
+cmake --build "$build" --target gpusparc gema_bench gema_compare decide_bench >/dev/null
 echo "== Times (a set of 10 tasks with 21 segments: analysis below 20 us, GEMA below 1 ms; global on 20 tasks below 1 s)"
 "$build/bin/gema_bench"
+echo "== The daemon's decisions (goal: 15 ms for 40 tasks, 60 ms for 64)"
+"$build/bin/decide_bench"
 echo "== Sets with a schedulable choice of {1, 4} GPUs"
 "$build/bin/gema_compare"
 for modes in two all; do

@@ -223,10 +223,11 @@ static void print_advice(const struct answer *a, const struct options *o)
         printf("It would be schedulable if all times shrank to %.3f of what they are", a->headroom);
     else
         printf("It can't be made schedulable by shorter times");
-    printf("%s\n", a->n_advice       ? ", or any one of these did:"
-                   : a->headroom > 0 ? "; no single task's times on one resource "
-                                       "are enough."
-                                     : ".");
+    const bool few = a->model.n_tasks <= GS_FEW_TASKS;
+    printf("%s\n", a->n_advice        ? ", or any one of these did:"
+                   : a->headroom == 0 ? "."
+                   : few              ? "; no single task's times on one resource are enough."
+                                      : "; with these GPUs no single task's times on one resource are enough.");
     for (int k = 0; k < a->n_advice; k++)
         printf("  %s of %s to %.3f\n", gs_resource_names[a->advice[k].resource], a->model.tasks[a->advice[k].task].name,
                a->advice[k].factor);
@@ -384,7 +385,7 @@ static int find_answer(struct answer *a, const struct options *o)
     a->result = gs_analyze(a->analyzer, a->modes);
     a->headroom = gs_headroom(&q);
     if (!a->result->schedulable)
-        a->n_advice = gs_advise(&q, a->advice, sizeof a->advice / sizeof *a->advice);
+        a->n_advice = gs_advise(&q, a->modes, a->advice, sizeof a->advice / sizeof *a->advice);
     return a->headroom < 0 || a->n_advice < 0 ? -ENOMEM : 0;
 }
 

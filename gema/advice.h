@@ -21,9 +21,13 @@ struct gs_question {
     struct gs_assign_options options;
 };
 
-/* The single changes of one task on one resource that make an unschedulable set schedulable, the smallest change first.
- * Fills at most `max` of advice[]; returns how many, or -ENOMEM. */
-int gs_advise(const struct gs_question *q, struct gs_advice *advice, int max);
+/* Of more tasks a policy takes too long to be asked for each of them. */
+enum { GS_FEW_TASKS = 16 };
+
+/* The single changes of one task on one resource that make an unschedulable set schedulable, the smallest change first;
+ * of more than GS_FEW_TASKS tasks those that do with these modes. Fills at most `max` of advice[]; returns how many, or
+ * -ENOMEM. */
+int gs_advise(const struct gs_question *q, const int *modes, struct gs_advice *advice, int max);
 
 /* The largest factor, in 1/1000 steps, by which all times may be multiplied and the set is schedulable; 0: none.
  * GS_MOST_HEADROOM: that or more. Or -ENOMEM. */

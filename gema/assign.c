@@ -100,7 +100,8 @@ static bool prune(struct gs_analyzer *a, const uint64_t *sets, uint64_t *pruned)
 /* Algorithm 1 of GPU-SPARC, with what its last line leaves out: the last assignment is tested as well. Where none of
  * those on its way is schedulable, the one with the least max R/D is the answer; where pruning shows that no choice at
  * all is, going downhill chooses, which takes fewer steps. `best` and `pruned` have room for n each. */
-static int assign_gema(struct gs_analyzer *a, const uint64_t *sets, uint64_t *pruned, bool *open, int *modes, int *best)
+static int assign_gema(struct gs_analyzer *a, const uint64_t *sets, uint64_t *pruned, bool *open, bool verdict_only,
+                       int *modes, int *best)
 {
     size_t n = a->model->n_tasks;
     double ratio;
@@ -108,7 +109,8 @@ static int assign_gema(struct gs_analyzer *a, const uint64_t *sets, uint64_t *pr
     if (gs_schedulable(a, modes))
         return 1;
     if (!prune(a, sets, pruned)) {
-        descend(a, sets, open, modes, &ratio);
+        if (!verdict_only)
+            descend(a, sets, open, modes, &ratio);
         return 0;
     }
     gs_analyzer_forget(a);
@@ -128,6 +130,11 @@ static int assign_gema(struct gs_analyzer *a, const uint64_t *sets, uint64_t *pr
             least = move.ratio;
             memcpy(best, modes, n * sizeof *modes);
         }
+        /* Tasks keep the modes of their moves. */
+        pruned[move.task] = UINT64_C(1) << (move.mode - 1);
+        if (verdict_only && !gs_prune_modes(a, pruned))
+            return 0;
+        gs_analyzer_forget(a);
     }
     return 1;
 }
@@ -275,7 +282,7 @@ int gs_assign(struct gs_analyzer *a, enum gs_policy policy, const struct gs_assi
             assign_shortest(m, sets, modes);
         rc = gs_schedulable(a, modes);
     } else if (policy == GS_POLICY_GEMA) {
-        rc = assign_gema(a, sets, pruned, open, modes, best);
+        rc = assign_gema(a, sets, pruned, open, options->verdict_only, modes, best);
     } else if (!prune(a, sets, pruned)) {
         double ratio;
         assign_first(pruned, n, modes);
@@ -292,4 +299,17 @@ done:
     free(open);
     free(sets);
     return rc;
+}
+
+int gs_refuted(struct gs_analyzer *a, const struct gs_assign_options *options)
+{
+    const size_t n = a->model->n_tasks;
+    uint64_t *sets = malloc((n + 1) * sizeof *sets);
+    if (!sets)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        sets[i] = allowed_modes(a->model, i, options->two_modes);
+    const int refuted = !gs_prune_modes(a, sets);
+    free(sets);
+    return refuted;
 }

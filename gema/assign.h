@@ -31,4 +31,7 @@ struct gs_assign_options {
  * -EINTR: `global` gave up, modes are the best it knew; -ENOMEM. */
 int gs_assign(struct gs_analyzer *a, enum gs_policy policy, const struct gs_assign_options *options, int *modes);
 
+/* 1 where pruning shows that no choice of modes is schedulable, 0 where it doesn't, or -ENOMEM. */
+int gs_refuted(struct gs_analyzer *a, const struct gs_assign_options *options);
+
 #endif

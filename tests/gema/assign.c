@@ -65,12 +65,15 @@ static bool check(const struct gs_model *m, enum gs_analysis analysis, bool two)
 {
     struct gs_analyzer *a = gs_analyzer_new(m, analysis), *fresh = gs_analyzer_new(m, analysis);
     struct gs_assign_options o = {.two_modes = two};
-    int modes[MAX_TASKS];
+    int modes[MAX_TASKS], verdict[MAX_TASKS];
     bool best = enumerate(m, fresh, two, 0, modes), ok = true;
     schedulable_sets += best;
     for (int p = 0; p < GS_POLICIES && ok; p++) {
         int rc = gs_assign(a, (enum gs_policy)p, &o, modes);
+        o.verdict_only = true;
         ok = rc == 0 || rc == 1;
+        ok = ok && gs_assign(fresh, (enum gs_policy)p, &o, verdict) == rc;
+        o.verdict_only = false;
         for (size_t i = 0; i < m->n_tasks; i++)
             ok = ok && allowed(m, i, modes[i], two);
         ok = ok && same_answers(a, fresh, m, modes) && gs_analyze(fresh, modes)->schedulable == (rc == 1);

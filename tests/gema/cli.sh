@@ -108,6 +108,39 @@ gpusparc analyze cut.conf --html cut.html >cut.txt || [ $? -eq 1 ]
 grep -q '>>40ms</td>' cut.html && grep -q '^b .* >40ms ' cut.txt || fail "cut.html: $(grep -o '[^ ]*40ms<' cut.html)"
 
 expect 1 'gpu of b to 0\.' gpusparc analyze late.conf
+# What analyze says of shorter times holds, of few tasks and of many (of which the policy isn't asked for each).
+cat >shrink.py <<'END'
+import json, random, subprocess, sys
+random.seed(7)
+def config(tasks, scale=1, only=None):
+    text = "[system]\ngpus = 2\ncpus = 4\ngpu_chunk = 1ms\npci_chunk = 1ms\nhandover = 10us\n"
+    for i, (period, pci, gpu) in enumerate(tasks):
+        f = {r: scale if only in (None, (f"t{i}", r)) else 1 for r in ("pci", "gpu")}
+        text += f"[task t{i}]\nperiod = {period}ms\n"
+        for g, part in (1, 1), (2, .55):
+            text += f"segments.{g} = pci {pci * f['pci']:.6f}ms, gpu {gpu * part * f['gpu']:.6f}ms, pci {pci * f['pci']:.6f}ms\n"
+    return text
+def analyze(text, *options):
+    open("shrink.conf", "w").write(text)
+    return json.loads(subprocess.run(["gpusparc", "analyze", "--json", *options, "shrink.conf"], stdout=subprocess.PIPE).stdout)
+seen = {"headroom": 0, "advice": 0}
+for n, heavy in (3, 0), (5, 0), (8, 1), (17, 0), (20, 0), (20, 1), (30, 0):
+    tasks = [(random.randint(40, 300), .2, random.uniform(.2, 1.8)) for _ in range(n)]
+    tasks = [(p, pci, g * p * (1.6 if not heavy else .5) / n) for p, pci, g in tasks]
+    if heavy:
+        tasks[0] = (400, .2, 800)
+    answer = analyze(config(tasks))
+    if not answer["schedulable"] and answer["headroom"]:
+        seen["headroom"] += 1
+        assert analyze(config(tasks, answer["headroom"] - .0001), "--policy", "global")["schedulable"], (n, answer["headroom"])
+    for a in answer["shrink"]:
+        seen["advice"] += 1
+        text = config(tasks, a["factor"] - .0001, (a["task"], a["resource"]))
+        assert analyze(text, "--policy", "global")["schedulable"], (n, a)
+print(seen)
+assert all(seen.values())
+END
+python3 shrink.py
 expect 1 'No choice of modes' gpusparc analyze late.conf --policy global
 expect 1 '^bad.conf:4: ' gpusparc analyze bad.conf
 expect 2 'there are single' gpusparc analyze --policy best good.conf
