@@ -3,7 +3,7 @@
  * events, commands that touch the same block. State is recorded when a command is enqueued; the work is done later, in any order that the
  * events allow. The search begins in every state that invariant 1 allows, and takes every program of K commands.
  * Checked: each part and each read finds what one device would have had, and in the end each place holds what is recorded as valid there.
- * Each macro NO_RULE... takes out a rule: docs/coherence.md, "The rules as a model". */
+ * Each macro NO_RULE... takes out a rule: docs/models.md. */
 #ifndef K
 #define K 2
 #endif
