@@ -27,6 +27,8 @@ static const char usage[] =
     "  --schedule[=COLUMNS]  print the schedule found, COLUMNS cycles a line (default 32)\n"
     "  --no-exact           bounds only\n"
     "  --memory MIB         for the exact search (default 1024)\n"
+    "  --ilp FILE           also writes the paper's integer program, as CPLEX LP for glpsol --lp or cbc\n"
+    "  --horizon T          the cycles that it has (default: the safe bound)\n"
     "  --json               the answer as JSON on stdout\n\n"
     "From PTX:\n" PTX_INPUT_USAGE "  --special            special functions (sin, sqrt, div, ...) are type S, not C\n\n"
     "A worst-case execution time for a segment of a config:\n"
@@ -37,14 +39,14 @@ static const char usage[] =
     "  --overhead NS        added to the time: launch, first and last memory access, what the model leaves out\n";
 
 struct arguments {
-    const char *string;
+    const char *string, *ilp;
     struct ptx_input ptx;
     bool special, no_exact, json;
     unsigned warps, approx, columns;
     struct gs_sigmas sigmas;
     size_t memory_mib;
     double clock_mhz;
-    uint64_t groups, multiprocessors, resident, overhead_ns;
+    uint64_t groups, multiprocessors, resident, overhead_ns, horizon;
 };
 
 /* All that is printed. */
@@ -71,6 +73,8 @@ enum {
     SMS,
     RESIDENT,
     OVERHEAD,
+    ILP,
+    HORIZON,
     WARPS
 };
 
@@ -89,6 +93,8 @@ static const struct option long_options[] = {{"warps", required_argument, NULL, 
                                              {"multiprocessors", required_argument, NULL, SMS},
                                              {"resident", required_argument, NULL, RESIDENT},
                                              {"overhead", required_argument, NULL, OVERHEAD},
+                                             {"ilp", required_argument, NULL, ILP},
+                                             {"horizon", required_argument, NULL, HORIZON},
                                              PTX_INPUT_OPTIONS,
                                              {0}};
 
@@ -133,6 +139,11 @@ static bool read_option(struct arguments *a, int c)
             return false;
         a->memory_mib = (size_t)v;
         return true;
+    case ILP:
+        a->ilp = optarg;
+        return true;
+    case HORIZON:
+        return cli_read_number(optarg, 1, UINT32_MAX, "--horizon", &a->horizon);
     case JSON:
         return a->json = true;
     case SPECIAL:
@@ -176,6 +187,10 @@ static bool read_arguments(struct arguments *a, int argc, char **argv)
         a->string = argv[optind++];
     if (optind < argc || !a->string == !a->ptx.file) {
         gs_error("makespan wants either one instruction string or --ptx FILE; see gpusparc makespan --help");
+        return false;
+    }
+    if (a->horizon && !a->ilp) {
+        gs_error("--horizon is of the program that --ilp FILE writes");
         return false;
     }
     if (!a->warps) {
@@ -370,6 +385,25 @@ static int report(const struct arguments *a, const struct gs_kernel_string *k, c
     return GS_EXIT_OK;
 }
 
+static bool write_ilp(const struct arguments *a, const struct gs_kernel_string *k)
+{
+    const uint64_t cycles = a->horizon ? a->horizon : gs_makespan_safe_bound(k, a->warps);
+    int rc = gs_makespan_write_ilp(k, a->warps, cycles, NULL);
+    if (rc == -EINVAL)
+        gs_error("--ilp: the paper's integer program has no barriers");
+    else if (rc)
+        gs_error("--ilp: the integer program would have more than %d terms", GS_MAKESPAN_MAX_ILP_TERMS);
+    if (rc)
+        return false;
+    FILE *f = fopen(a->ilp, "w");
+    rc = f ? gs_makespan_write_ilp(k, a->warps, cycles, f) : -errno;
+    if (f && fclose(f) && !rc)
+        rc = -errno;
+    if (rc)
+        gs_error("%s: %s", a->ilp, strerror(-rc));
+    return rc == 0;
+}
+
 static int run(int argc, char **argv)
 {
     struct arguments a;
@@ -385,7 +419,7 @@ static int run(int argc, char **argv)
     if (text && gs_kernel_string_parse(&k, text, &a.sigmas, why, sizeof(why))) {
         gs_error("%s", why);
     } else if (text) {
-        status = compute(&a, &k, &r) ? report(&a, &k, &r) : GS_EXIT_FAILED;
+        status = (!a.ilp || write_ilp(&a, &k)) && compute(&a, &k, &r) ? report(&a, &k, &r) : GS_EXIT_FAILED;
         gs_makespan_exact_free(&r.search);
         gs_kernel_string_free(&k);
     }

@@ -113,6 +113,12 @@ int gs_makespan_equation42(const struct gs_kernel_string *k, unsigned warps, uns
 int gs_makespan_print_schedule(const struct gs_kernel_string *k, unsigned warps,
                                const struct gs_makespan_schedule *schedule, unsigned columns, FILE *out);
 
+/* Writes the paper's integer program (Figure 3) for schedules of at most `cycles` cycles, in CPLEX LP format: its
+ * largest objective is the worst case where that is at most `cycles`. 0, -EINVAL for a string with barriers, -E2BIG
+ * where it has more than GS_MAKESPAN_MAX_ILP_TERMS terms, or what writing failed with. A null `out` only asks that. */
+enum { GS_MAKESPAN_MAX_ILP_TERMS = 10000000 };
+int gs_makespan_write_ilp(const struct gs_kernel_string *k, unsigned warps, uint64_t cycles, FILE *out);
+
 /* Whether the schedule is legal: every warp executes every instruction once and in order, no more than sigma_u at a
  * time, and no unit idles while a warp waits for it. */
 bool gs_makespan_schedule_is_legal(const struct gs_kernel_string *k, unsigned warps,
