@@ -75,7 +75,7 @@ double gs_choice_guess_ns(const struct gs_history *h)
 
 bool gs_choice_guesses(const struct gs_history *h)
 {
-    return !h->single.n && !h->balance.measured;
+    return !h->single.n && !h->balance.measured && h->near.single_ns <= 0;
 }
 
 /* Once the parts' times are known it is no longer than all of them one after the
@@ -86,7 +86,7 @@ double gs_choice_single_ns(const struct gs_history *h)
     const double alone = (double)gs_measured_best(&h->single), parts = gs_balance_single_ns(&h->balance);
     if (alone > 0 && parts > 0 && !h->balance.unlike)
         return gs_min(alone, parts);
-    const double guess = gs_choice_guess_ns(h);
+    const double guess = h->near.single_ns > 0 ? h->near.single_ns : gs_choice_guess_ns(h);
     if (alone > 0 || guess <= 0)
         return alone;
     return parts > 0 ? parts : guess; /* split by an estimate at first: the parts say more */
@@ -94,7 +94,7 @@ double gs_choice_single_ns(const struct gs_history *h)
 
 double gs_choice_more_launches(const struct gs_history *h)
 {
-    return gs_max(1, (double)(h->expected > h->launches ? h->expected - h->launches : h->launches));
+    return gs_max(1, (double)(h->expected > h->launches ? h->expected - h->launches : h->launches + h->near.launches));
 }
 
 bool gs_choice_split_known(const struct gs_history *h)
@@ -105,7 +105,9 @@ bool gs_choice_split_known(const struct gs_history *h)
 /* What a split takes, but for what it brings to its parts: the tries count together, or not at all. */
 static double split_of(const struct gs_history *h, const struct gs_machine *m, double single, double largest)
 {
-    return gs_choice_split_known(h) ? (double)gs_measured_best(&h->split) : single * largest + m->split_ns;
+    if (gs_choice_split_known(h))
+        return (double)gs_measured_best(&h->split);
+    return h->near.split_ns > 0 ? h->near.split_ns : single * largest + m->split_ns;
 }
 
 /* Is it time for another try of what has failed? */
@@ -262,6 +264,8 @@ bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, 
             reason = h->reason;
         else if (is_too_short(h, m, n, single, reads))
             reason = too_short;
+        else if (!gs_choice_split_known(h) && h->near.split_ns > 0 && h->near.split_ns >= worth_leaving * single)
+            reason = faster; /* as at other sizes */
         else if (!gs_choice_split_known(h) && gains_nothing(m, least_share(h, m, n), single, reads) &&
                  !is_due_again(h)) {
             reason = faster;
@@ -435,7 +439,8 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
 
 bool gs_choice_is_short(const struct gs_history *h, const struct gs_machine *m, unsigned n)
 {
-    const double known = h->single.n ? gs_choice_single_ns(h) : (double)h->bound_ns;
+    const double unmeasured = h->bound_ns ? (double)h->bound_ns : h->near.single_ns;
+    const double known = h->single.n ? gs_choice_single_ns(h) : unmeasured;
     return known > 0 && is_too_short(h, m, n, known, gs_reads_of(h, m));
 }
 
@@ -443,6 +448,8 @@ bool gs_choice_wants_single(const struct gs_history *h, const struct gs_machine 
 {
     if (gs_choice_is_short(h, m, n))
         return false;
+    if (h->near.single_ns > 0 && h->near.close && !h->single.n)
+        return h->launches && h->launches % SINGLE_EVERY == 0;
     if (!h->single.n)
         return h->asked < MOST_ASKED ? h->bound_ns || affordable : h->launches % SINGLE_EVERY == 0;
     return h->asked < ENOUGH || h->launches % SINGLE_EVERY == 0;

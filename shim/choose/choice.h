@@ -78,12 +78,20 @@ struct gs_again {
     struct gs_move move;
 };
 
+/* By launches of another size; 0: not known. */
+struct gs_near {
+    double single_ns, split_ns;
+    uint64_t launches; /* of the kernel at other sizes, in this process */
+    bool close;        /* a measurement would tell little more */
+};
+
 /* What is known of one kernel at one size. All zeros: nothing. */
 struct gs_history {
     struct gs_measured single; /* the kernel's time on one device */
     struct gs_measured split;  /* from a split's begin to its end, without what its transfers should have taken */
     struct gs_balance balance;
     struct gs_together together;
+    struct gs_near near;           /* until it is measured itself (near.h) */
     double guess_ns;               /* before anything is measured: one launch takes at least so long; 0: not known */
     double running_ns;             /* the first that is measured has been running for so long; 0: not known */
     uint64_t bound_ns;             /* one launch takes at most so long, by the host's clock; 0: not known */

@@ -10,6 +10,7 @@
 #include "common/log.h"
 #include "shim/plan/kinds.h"
 #include "shim/report/report.h"
+#include "shim/choose/near.h"
 #include "shim/choose/timing_book.h"
 #include "shim/memory/peer.h"
 
@@ -34,6 +35,31 @@ static void say_outlook(const struct gs_timing *t, const struct gs_trial *trial,
              gs_budget_left(&gs_book.budget, now_ns) / 1e3, o->ample ? "" : "; the parts may not fill their devices");
 }
 
+/* Of the sizes that came last. */
+static void look_near(struct gs_timing *t)
+{
+    enum { MOST_SIZES = 256 };
+    const struct gs_timing *nearest = NULL;
+    double best = 0;
+    struct gs_near_others others = {0};
+    unsigned n = 0;
+    for (const struct gs_size *s = gs_sizes(); s && n < MOST_SIZES; s = s->older, n++) {
+        const struct gs_size *to = t->at;
+        if (s == to || !s->choice || s->kernel != to->kernel || s->first != s)
+            continue;
+        gs_near_count(&others, &s->choice->h);
+        if (!gs_near_tells(&s->choice->h))
+            continue;
+        const double ratio = gs_near_ratio(to->size, s->size);
+        if (!gs_near_is_nearer(ratio, best))
+            continue;
+        best = ratio;
+        nearest = s->choice;
+    }
+    if (nearest)
+        gs_near_learn(&t->h, &nearest->h, &gs_book.machine, t->at->n, best, &others);
+}
+
 struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size, uint64_t *numbers)
 {
     struct gs_wanted wanted = {0};
@@ -50,6 +76,8 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size, uint64
             atomic_store(&size->numbers, t->classes.of = *numbers);
         t = gs_book_of_numbers(t, *numbers);
     }
+    if (t && t->at->program && t->at->first == t->at && !t->h.single.n && !t->h.split.n && !t->h.bound_ns)
+        look_near(t);
     const uint64_t prepare_ns = atomic_load(&k->program->prepare_ns);
     if (t)
         t->used = true;
