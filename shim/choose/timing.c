@@ -113,7 +113,10 @@ static bool is_wondered_about(struct gs_timing *t)
 bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason)
 {
     GS_LOCKED(&gs_book.lock);
-    const bool worth = gs_choice_worth_planning(&t->h, &gs_book.machine, t->at->n, prepared ? 0 : gs_ahead_cost_ns(t));
+    /* Only then is it asked what preparing costs, for which the other sizes are looked at. */
+    const bool may_gain = gs_choice_single_ns(&t->h) > 0 && !gs_choice_is_short(&t->h, &gs_book.machine, t->at->n);
+    const bool worth =
+        gs_choice_worth_planning(&t->h, &gs_book.machine, t->at->n, may_gain && !prepared ? gs_ahead_cost_ns(t) : 0);
     *reason = worth ? NULL : t->h.reason;
     if (!worth)
         gs_timing_say(t);

@@ -42,11 +42,15 @@ static double new_ns(const struct gs_timing *t)
  * They bear its preparing together. */
 static unsigned sharers(struct gs_timing *t)
 {
-    enum { AGAIN = 8 }; /* launches: others come to be known */
+    enum {
+        AGAIN = 8,      /* launches: others come to be known */
+        MOST_SIZES = 64 /* the newest; each may be launched once, and be asked for */
+    };
+    unsigned n = 0;
     if (t->sharers && t->h.launches % AGAIN)
         return t->sharers;
     t->sharers = 1;
-    for (const struct gs_timing *o = NULL; (o = gs_book_next(o, t->at->program, NULL, t->at->n));)
+    for (const struct gs_timing *o = NULL; n < MOST_SIZES && (o = gs_book_next(o, t->at->program, NULL, t->at->n)); n++)
         t->sharers += o != t && (o->used || o->h.expected) && gs_choice_foresees(&o->h, &gs_book.machine, t->at->n, 0);
     return t->sharers;
 }
