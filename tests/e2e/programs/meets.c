@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Work-groups that read what others write. `share`: the first work-item writes v[0], which all groups read, as in
- * Rodinia's particle filter; here it writes what is there, so that every order gives the same. `passes`: the row and
- * the column of Floyd and Warshall's step. `rows`: within each row the right half is read and the left half written. */
+/* meets [FIRST]: work-groups that read what others write. `share`: the first work-item writes v[0], which all groups
+ * read, as in Rodinia's particle filter; without FIRST it writes what is there, so that every order gives the same.
+ * `passes`: the row and the column of Floyd and Warshall's step. `rows`: within each row the right half is read and the
+ * left half written. */
 #include "plain.h"
 
 enum { SIDE = 64, N = SIDE * SIDE, BYTES = N * 4 };
@@ -22,8 +23,9 @@ static void launch2(cl_kernel k, size_t width)
     CL(clEnqueueNDRangeKernel(queue, k, 2, NULL, global, local, 0, NULL, NULL));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const cl_uint there = 5, first = argc > 1 ? (cl_uint)strtoul(argv[1], NULL, 10) : there;
     static uint32_t host[N];
     start(0);
     cl_program p = build(source, "");
@@ -43,8 +45,8 @@ int main(void)
     launch2(rows, SIDE / 2);
     show_buffer("rows", queue, m, 0, BYTES);
     set_mem(share, 0, m);
-    set_uint(share, 1, 5);
-    CL(clEnqueueFillBuffer(queue, m, &(cl_uint){5}, 4, 0, 4, 0, NULL, NULL));
+    set_uint(share, 1, first);
+    CL(clEnqueueFillBuffer(queue, m, &there, 4, 0, 4, 0, NULL, NULL));
     launch(queue, share, N, 64, 0, NULL, NULL);
     show_buffer("share", queue, m, 0, BYTES);
     CL(clReleaseMemObject(m));
