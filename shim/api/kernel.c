@@ -282,15 +282,25 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_ui
     return err;
 }
 
+/* What every kernel has unless it is told otherwise. */
+static bool is_default_info(cl_kernel_exec_info name, const void *value)
+{
+    cl_bool fine = CL_FALSE;
+    if (name == CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM)
+        memcpy(&fine, value, sizeof fine);
+    return name == CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM && !fine;
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info param_name,
                                                     size_t param_value_size, const void *param_value)
 {
     if (!gs_real()->clSetKernelExecInfo)
         return CL_INVALID_OPERATION;
+    const cl_int err = gs_real()->clSetKernelExecInfo(kernel, param_name, param_value_size, param_value);
     struct gs_kernel *k = gs_find(GS_KERNEL, kernel);
-    if (k)
+    if (k && !err && !is_default_info(param_name, param_value))
         k->svm_info = true;
-    return gs_real()->clSetKernelExecInfo(kernel, param_name, param_value_size, param_value);
+    return err;
 }
 
 /* No device means the only one of the context, of which the driver sees several. */

@@ -337,7 +337,7 @@ struct gs_kernel {
     _Alignas(GS_LINE) struct gs_arg *args;
     struct gs_program *program; /* held */
     const char *name;           /* the kind's */
-    bool svm_info;              /* clSetKernelExecInfo was called */
+    bool svm_info;              /* clSetKernelExecInfo has told of more than arguments */
     struct gs_kernel_stats *stats;
     struct gs_plan_cache *plans;              /* of its last launches; made on first need; owned. ctx lock */
     struct gs_followed followed[GS_FOLLOWED]; /* its launches that were one unit, the last of each size. ctx lock */

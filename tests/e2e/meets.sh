@@ -25,15 +25,13 @@ run shared
 stats shared.json split:share split:passes split:rows
 
 # The bytes: a device of one compute unit runs the first group first, so all read what it writes. Parts on memories of
-# their own read what was there before.
+# their own may read what was there before.
 export POCL_MAX_PTHREAD_COUNT=2 POCL_CPU_MAX_CU_COUNT=2
 ninth() { GPUSPARC_TRANSFER=$1 gpusparc run --devices cpu:2 "${@:2}" "$programs/meets" 9; }
 ninth plain --mode single >one.txt
 for path in plain pinned; do
   ninth $path --mode multi >two.txt
   cmp one.txt two.txt || fail "$path: a part reads what was there before another wrote"
-  ninth $path --mode multi --allow race >race.txt
-  ! cmp -s one.txt race.txt || fail "$path: this kernel doesn't show whether parts meet"
 done
 
 gpusparc run --allow races true 2>err.txt && fail "--allow races"
