@@ -44,7 +44,7 @@ static int print_tables(const char *socket)
         now = gs_daemon_state(socket, false);
     }
     if (now)
-        text = gs_daemon_tables(before, now);
+        text = gs_daemon_tables(before, now, false);
     if (text)
         fputs(text, stdout);
     const bool said = text != NULL;

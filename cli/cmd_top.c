@@ -5,6 +5,7 @@
 #include <locale.h>
 #include <ncurses.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,14 +19,15 @@
 static const char usage[] =
     "Usage: gpusparc top [--interval SECONDS] [--socket PATH]\n"
     "What gpusparc status shows, again and again (default: every second). USE is measured between\n"
-    "two pictures. Keys: q ends, arrows (left and right too) and Page Up/Down scroll, space draws at once, ? or h\n"
-    "explains keys and columns.\n"
+    "two pictures. Keys: q ends, arrows (left and right too) and Page Up/Down scroll, w shows all columns where\n"
+    "80 characters have but some, space draws at once, ? or h explains keys and columns.\n"
     "A daemon that ends and comes back is waited for.\n";
 
 static const char help[] =
     "gpusparc top\n\n"
     "  q          ends\n"
     "  arrows     scroll; Page Up and Page Down by half a page\n"
+    "  w          in a terminal of less than 120 columns: all columns, or those that fit 80\n"
     "  space      draws at once\n"
     "  ? or h     this page; any key leaves it\n\n"
     "  RESOURCE   link: to the host; gpuN: as gpusparc devices numbers them\n"
@@ -40,9 +42,12 @@ static const char help[] =
     "  MEDIAN ... LONGEST  response times; JITTER: 99th percentile of the difference of two\n"
     "  SINCE, JOB how long the process is there, and its job under way\n";
 
-/* The first line and column that are shown. */
+enum { ALL_COLUMNS = 120 };
+
+/* The first line and column that are shown; wide: all columns where they don't fit. */
 struct corner {
     int top, left;
+    bool wide;
 };
 
 static int clamp(int at, int all, int shown)
@@ -82,7 +87,8 @@ static void draw(char *text, const struct corner *c) /* cuts the text up */
 
 static void show(const json_t *before, const json_t *now, struct corner *corner)
 {
-    char *text = now ? gs_daemon_tables(before, now) : strdup("No daemon answers; waiting for one. q ends, ? helps.");
+    char *text = now ? gs_daemon_tables(before, now, COLS < ALL_COLUMNS && !corner->wide)
+                     : strdup("No daemon answers; waiting for one. q ends, ? helps.");
     if (text) {
         clamp_corner(text, corner);
         draw(text, corner);
@@ -95,7 +101,7 @@ static void show_help(void)
 {
     char *text = strdup(help);
     if (text)
-        draw(text, &(struct corner){0, 0});
+        draw(text, &(struct corner){0});
     free(text);
     timeout(-1);
     getch();
@@ -108,6 +114,7 @@ static bool obey(int key, struct corner *corner)
     const int page = LINES / 2 + 1;
     if (key == '?' || key == 'h')
         show_help();
+    corner->wide ^= key == 'w';
     corner->top += key == KEY_DOWN ? 1 : key == KEY_UP ? -1 : key == KEY_NPAGE ? page : key == KEY_PPAGE ? -page : 0;
     corner->left += key == KEY_RIGHT ? COLUMNS : key == KEY_LEFT ? -COLUMNS : 0;
     return key != 'q' && key != 'Q';
@@ -131,7 +138,7 @@ static bool same_daemon(const json_t *a, const json_t *b)
 static void watch(const char *socket, int interval_ms)
 {
     json_t *before = NULL, *now = NULL;
-    struct corner corner = {0, 0};
+    struct corner corner = {0};
     for (bool go = true; go;) {
         json_t *next = gs_daemon_state(socket, true);
         json_decref(before);

@@ -67,7 +67,7 @@ static const char *string(const json_t *object, const char *key)
     return s ? s : "";
 }
 
-enum { PATH_BYTES = 4096 };
+enum { PATH_BYTES = 4096, NARROW = 80, NARROW_NAME = 16 };
 
 /* A path, for a terminal. */
 static const char *path_of(const json_t *object, const char *key, char buf[PATH_BYTES])
@@ -143,14 +143,14 @@ static const char *user_name(int64_t uid, char buf[24])
 }
 
 /* The program's path; of a long one its end, from a folder on. */
-static const char *program_of(const json_t *client, char buf[PATH_BYTES])
+static const char *program_of(const json_t *client, bool narrow, char buf[PATH_BYTES])
 {
-    enum { SHOWN = 40 };
+    const int shown = narrow ? 26 : 40;
     const char *path = path_of(client, "exe", buf), *from = path + strlen(path);
-    if (from - path <= SHOWN)
+    if (from - path <= shown)
         return path;
     const char *name = strrchr(path, '/');
-    from -= SHOWN;
+    from -= shown;
     while (from < name && *from != '/')
         from++;
     if (name && from > name)
@@ -210,28 +210,32 @@ static void print_floods(FILE *out, const json_t *now)
     }
 }
 
-static void print_waiting(FILE *out, const json_t *state, const json_t *waiting)
+static void print_waiting(FILE *out, const json_t *state, const json_t *waiting, bool narrow)
 {
+    const size_t most = narrow ? 1 : 3;
     size_t i;
     json_t *w;
     char t[16];
     json_array_foreach(waiting, i, w)
     {
-        if (i == 3) {
+        if (i == most) {
             fprintf(out, ", and %zu more", json_array_size(waiting) - i);
             break;
         }
-        fprintf(out, "%s%s (%lld) %s", i ? ", " : "", name_or(string(w, "task"), "-"),
+        fprintf(out, "%s%.*s (%lld) %s", i ? ", " : "", narrow ? 8 : NARROW, name_or(string(w, "task"), "-"),
                 (long long)pid_of_client(state, integer(w, "client")), duration(json_object_get(w, "since_ns"), t));
     }
 }
 
-static void print_resources(FILE *out, const json_t *before, const json_t *now)
+static void print_resources(FILE *out, const json_t *before, const json_t *now, bool narrow)
 {
     size_t i;
     json_t *r;
-    fprintf(out, "\n%-9s %5s %9s  %-26s %5s %10s %10s  %s\n", "RESOURCE", "USE", "MEMORY", "HOLDER", "UNITS", "GRANTED",
-            "TAKEN", "WAITING");
+    fprintf(out, "\n%-9s %5s ", "RESOURCE", "USE");
+    if (narrow)
+        fprintf(out, " %-26s %5s  %s\n", "HOLDER", "UNITS", "WAITING");
+    else
+        fprintf(out, "%9s  %-26s %5s %10s %10s  %s\n", "MEMORY", "HOLDER", "UNITS", "GRANTED", "TAKEN", "WAITING");
     json_array_foreach(json_object_get(now, "resources"), i, r)
     {
         char holder[64] = "-", memory[GS_SHOW];
@@ -239,10 +243,14 @@ static void print_resources(FILE *out, const json_t *before, const json_t *now)
             snprintf(holder, sizeof holder, "%.16s (%lld)",
                      name_or(string(r, "holder_task"), json_is_true(json_object_get(r, "alone")) ? "a probe" : "-"),
                      (long long)pid_of_client(now, integer(r, "holder")));
-        fprintf(out, "%-9s %4.0f%% %9s  %-26s %5lld %10lld %10lld  ", string(r, "name"),
-                100 * use_between(before, now, i), memory_of(json_object_get(r, "memory_bytes"), memory), holder,
-                (long long)integer(r, "units"), (long long)integer(r, "granted"), (long long)integer(r, "taken"));
-        print_waiting(out, now, json_object_get(r, "waiting"));
+        fprintf(out, "%-9s %4.0f%% ", string(r, "name"), 100 * use_between(before, now, i));
+        if (!narrow)
+            fprintf(out, "%9s ", memory_of(json_object_get(r, "memory_bytes"), memory));
+        fprintf(out, " %-26s %5lld", holder, (long long)integer(r, "units"));
+        if (!narrow)
+            fprintf(out, " %10lld %10lld", (long long)integer(r, "granted"), (long long)integer(r, "taken"));
+        fputs("  ", out);
+        print_waiting(out, now, json_object_get(r, "waiting"), narrow);
         fputc('\n', out);
     }
 }
@@ -254,7 +262,7 @@ static const char *time_of(const json_t *histogram, const char *which, char buf[
 }
 
 /* Columns for the longest of the tasks' names. */
-static int name_width(const json_t *now)
+static int name_width(const json_t *now, bool narrow)
 {
     size_t i;
     json_t *t;
@@ -264,16 +272,23 @@ static int name_width(const json_t *now)
         const int n = (int)strlen(string(t, "task"));
         width = n > width ? n : width;
     }
-    return width;
+    return narrow && width > NARROW_NAME ? NARROW_NAME : width;
 }
 
-static void print_task(FILE *out, const json_t *t, int width)
+static void print_task(FILE *out, const json_t *t, int width, bool narrow)
 {
     const json_t *response = json_object_get(t, "response"), *jitter = json_object_get(t, "jitter");
     char b[6][16], gpus[16] = "-";
     if (json_is_integer(json_object_get(t, "gpus")))
         snprintf(gpus, sizeof gpus, "%lld%s", (long long)integer(t, "gpus"),
                  json_is_true(json_object_get(t, "degraded")) ? "!" : "");
+    if (narrow) {
+        fprintf(out, "%-*.*s %4s %9s %9s %8lld %6lld %9s %9s\n", width, width, string(t, "task"), gpus,
+                duration(json_object_get(t, "deadline_ns"), b[0]), duration(json_object_get(t, "bound_ns"), b[1]),
+                (long long)integer(t, "jobs"), (long long)integer(t, "misses"), time_of(response, "p99_ns", b[3]),
+                time_of(response, "max_ns", b[4]));
+        return;
+    }
     fprintf(out, "%-*s %4lld %4lld%c %4s %9s %9s %4lld %8lld %7lld %9s %9s %9s %9s\n", width, string(t, "task"),
             (long long)integer(t, "priority"), (long long)integer(t, "running"), integer(t, "warming") ? 'w' : ' ',
             gpus, duration(json_object_get(t, "deadline_ns"), b[0]), duration(json_object_get(t, "bound_ns"), b[1]),
@@ -282,19 +297,23 @@ static void print_task(FILE *out, const json_t *t, int width)
             time_of(jitter, "p99_ns", b[5]));
 }
 
-static void print_tasks(FILE *out, const json_t *now)
+static void print_tasks(FILE *out, const json_t *now, bool narrow)
 {
     const json_t *tasks = json_object_get(now, "tasks");
     size_t i;
     json_t *t;
     if (!json_array_size(tasks))
         return;
-    const int width = name_width(now);
-    fprintf(out, "\n%-*s %4s %4s %5s %9s %9s %4s %8s %7s %9s %9s %9s %9s\n", width, "TASK", "PRIO", "RUN", "GPUS",
-            "DEADLINE", "BOUND", "WARM", "JOBS", "MISSED", "MEDIAN", "P99", "LONGEST", "JITTER");
+    const int width = name_width(now, narrow);
+    if (narrow)
+        fprintf(out, "\n%-*s %4s %9s %9s %8s %6s %9s %9s\n", width, "TASK", "GPUS", "DEADLINE", "BOUND", "JOBS",
+                "MISSED", "P99", "LONGEST");
+    else
+        fprintf(out, "\n%-*s %4s %4s %5s %9s %9s %4s %8s %7s %9s %9s %9s %9s\n", width, "TASK", "PRIO", "RUN", "GPUS",
+                "DEADLINE", "BOUND", "WARM", "JOBS", "MISSED", "MEDIAN", "P99", "LONGEST", "JITTER");
     json_array_foreach(tasks, i, t)
     {
-        print_task(out, t, width);
+        print_task(out, t, width, narrow);
     }
 }
 
@@ -324,28 +343,35 @@ static void print_usage(FILE *out, const json_t *now)
     }
 }
 
-static void print_applications(FILE *out, const json_t *now)
+static void print_applications(FILE *out, const json_t *now, bool narrow)
 {
     size_t i;
     json_t *c;
     if (!json_array_size(json_object_get(now, "clients")))
         return;
-    const int width = name_width(now);
-    fprintf(out, "\n%-8s %-10s %-*s %5s %4s %9s %9s  %s\n", "PROCESS", "USER", width, "TASK", "PRIO", "GPUS", "SINCE",
-            "JOB", "PROGRAM");
+    const int width = name_width(now, narrow);
+    if (narrow)
+        fprintf(out, "\n%-8s %-*s %4s %9s %9s  %s\n", "PROCESS", width, "TASK", "GPUS", "SINCE", "JOB", "PROGRAM");
+    else
+        fprintf(out, "\n%-8s %-10s %-*s %5s %4s %9s %9s  %s\n", "PROCESS", "USER", width, "TASK", "PRIO", "GPUS",
+                "SINCE", "JOB", "PROGRAM");
     json_array_foreach(json_object_get(now, "clients"), i, c)
     {
         char b[2][16], path[PATH_BYTES], user[24];
-        fprintf(out, "%-8lld %-10s %-*s %5lld %4lld %9s %9s  %s\n", (long long)integer(c, "pid"),
-                user_name(integer(c, "uid"), user), width, name_or(string(c, "task"), "-"),
-                (long long)integer(c, "priority"), (long long)integer(c, "gpus"),
+        fprintf(out, "%-8lld ", (long long)integer(c, "pid"));
+        if (!narrow)
+            fprintf(out, "%-10s ", user_name(integer(c, "uid"), user));
+        fprintf(out, "%-*.*s ", width, width, name_or(string(c, "task"), "-"));
+        if (!narrow)
+            fprintf(out, "%5lld ", (long long)integer(c, "priority"));
+        fprintf(out, "%4lld %9s %9s  %s\n", (long long)integer(c, "gpus"),
                 duration(json_object_get(c, "since_ns"), b[0]), duration(json_object_get(c, "job_ns"), b[1]),
-                program_of(c, path));
+                program_of(c, narrow, path));
     }
 }
 
 /* Of the processes that have some: how much on each GPU. */
-static void print_memory(FILE *out, const json_t *now)
+static void print_memory(FILE *out, const json_t *now, bool narrow)
 {
     const json_t *resources = json_object_get(now, "resources");
     bool any = false;
@@ -371,7 +397,7 @@ static void print_memory(FILE *out, const json_t *now)
             if (json_is_integer(json_object_get(r, "memory_bytes")))
                 fprintf(out, " %9s", memory_of(json_object_get(memory, string(r, "name")), size));
         }
-        fprintf(out, "  %s\n", program_of(c, buf));
+        fprintf(out, "  %s\n", program_of(c, narrow, buf));
     }
 }
 
@@ -386,22 +412,55 @@ static void print_decision(FILE *out, const json_t *now)
             string(d, "reason"), duration(json_object_get(d, "age_ns"), age));
 }
 
-char *gs_daemon_tables(const json_t *before, const json_t *now)
+/* Lines of more than NARROW characters go on in the next one. */
+static void wrap(FILE *out, const char *text)
 {
-    char *text = NULL;
-    size_t n;
+    for (size_t n; *text; text += n + (text[n] == '\n')) {
+        n = strcspn(text, "\n");
+        const char *line = text, *end = text + n, *indent = "";
+        while (end - line > NARROW - (int)strlen(indent)) {
+            const char *cut = line + NARROW - strlen(indent);
+            while (cut > line && *cut != ' ')
+                cut--;
+            if (cut == line)
+                break;
+            fprintf(out, "%s%.*s\n", indent, (int)(cut - line), line);
+            line = cut + 1;
+            indent = "  ";
+        }
+        fprintf(out, "%s%.*s\n", indent, (int)(end - line), line);
+    }
+}
+
+static void print_all(FILE *out, const json_t *before, const json_t *now, bool narrow)
+{
+    print_daemon(out, now);
+    print_floods(out, now);
+    print_resources(out, before, now, narrow);
+    print_tasks(out, now, narrow);
+    print_usage(out, now);
+    print_applications(out, now, narrow);
+    print_memory(out, now, narrow);
+    print_decision(out, now);
+}
+
+char *gs_daemon_tables(const json_t *before, const json_t *now, bool narrow)
+{
+    char *text = NULL, *wrapped = NULL;
+    size_t n, m;
     FILE *out = open_memstream(&text, &n);
     if (!out)
         return NULL;
-    print_daemon(out, now);
-    print_floods(out, now);
-    print_resources(out, before, now);
-    print_tasks(out, now);
-    print_usage(out, now);
-    print_applications(out, now);
-    print_memory(out, now);
-    print_decision(out, now);
-    return fclose(out) == 0 ? text : NULL;
+    print_all(out, before, now, narrow);
+    if (fclose(out) != 0 || !narrow)
+        return text;
+    out = open_memstream(&wrapped, &m);
+    if (out) {
+        wrap(out, text);
+        fclose(out);
+    }
+    free(text);
+    return wrapped;
 }
 
 void gs_daemon_print_change(const char *text, const char *written)

@@ -10,8 +10,9 @@
 json_t *gs_daemon_state(const char *socket, bool quiet);
 
 /* The tables, as text in lines; the caller frees it. Utilisation is that between the two states, which are of one
- * daemon, or since its start where `before` is null. Null: out of memory. */
-char *gs_daemon_tables(const json_t *before, const json_t *now);
+ * daemon, or since its start where `before` is null. narrow: what fits 80 columns. Null: out
+ * of memory. */
+char *gs_daemon_tables(const json_t *before, const json_t *now, bool narrow);
 
 /* Says why a question to the daemon got no answer. */
 void gs_daemon_error(int err, const char *socket, const char *text);

@@ -113,7 +113,7 @@ if command -v script >/dev/null; then
   TERM=xterm timeout 10 script -qec "gpusparc top </dev/null" /dev/null >"$dir/screen" </dev/null || true
   grep -q "needs a terminal" "$dir/screen" || fail "top draws without a keyboard"
 fi
-# What doesn't fit in 80 columns is there for who goes to the right; and where the terminal goes away it ends, whatever
+# In 80 columns no line is longer; all columns are there for who asks by w and goes to the right; and where the terminal goes away it ends, whatever
 # it has been told to survive.
 TERM=xterm python3 - <<'END' || fail "top in a terminal of 80 columns"
 import fcntl, os, pty, select, signal, struct, sys, termios, time
@@ -135,8 +135,11 @@ def shows(text):
     while select.select([fd], [], [], 0)[0]:
         screen += os.read(fd, 65536)
     return text in screen
-wait("the table", lambda: shows(b"DEADLINE"))
-assert not shows(b"LONGEST"), screen
+wait("the table", lambda: shows(b"LONGEST"))
+assert not shows(b"JITTER"), screen
+os.write(fd, b"w")
+wait("all columns", lambda: shows(b"GRANTED"))
+assert not shows(b"JITTER"), screen
 os.write(fd, b"?")
 wait("the help", lambda: shows(b"explains") or shows(b"this page"))
 screen = b""
@@ -144,7 +147,7 @@ os.write(fd, b" ")
 wait("the table again", lambda: shows(b"RESOURCE"))
 for _ in range(20):
     os.write(fd, b"\x1bOC")
-wait("the right end", lambda: shows(b"LONGEST"))
+wait("the right end", lambda: shows(b"JITTER"))
 screen = b""
 for _ in range(20):
     os.write(fd, b"\x1bOD")
