@@ -91,11 +91,12 @@ static void write_system(FILE *f, const json_t *answer, const struct gs_model *m
     const bool all = json_is_true(json_object_get(answer, "schedulable")), late = any_is_late(answer);
     const double headroom = json_number_value(json_object_get(answer, "headroom"));
     const json_t *use = json_object_get(answer, "utilization");
-    gs_page_text(f, "Policy %s, analysis %s: %s.", json_string_value(json_object_get(answer, "policy")),
-                 json_string_value(json_object_get(answer, "analysis")),
-                 all    ? "every deadline is met"
-                 : late ? "not schedulable"
-                        : "not proven schedulable");
+    gs_page_conclusion(f, "%s.",
+                       all    ? "Every deadline is met"
+                       : late ? "Not schedulable: deadlines can be missed"
+                              : "Not proven schedulable");
+    gs_page_text(f, "Policy %s, analysis %s.", json_string_value(json_object_get(answer, "policy")),
+                 json_string_value(json_object_get(answer, "analysis")));
     if (all)
         gs_page_text(f, headroom < GS_MOST_HEADROOM ? GS_ANALYZE_HEADROOM : GS_ANALYZE_MOST_HEADROOM, headroom);
     else if (late && headroom > 0)

@@ -61,6 +61,35 @@ static void write_means(FILE *f, const struct gs_bench_result *results, size_t c
     gs_page_table_end(f);
 }
 
+/* Of the mode that was measured last, which has most devices. */
+static void write_conclusion(FILE *f, const struct gs_bench_result *results, size_t count, const char *base,
+                             const struct gs_bench_certainty *sure)
+{
+    const char *mode = NULL;
+    int slower = 0, not_slower = 0;
+    for (size_t i = 0; i < count; i++)
+        mode = strcmp(results[i].mode, base) != 0 ? results[i].mode : mode;
+    if (!mode) {
+        gs_page_conclusion(f, "Nothing was compared with %s.", base);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        slower += strcmp(results[i].mode, mode) == 0 && results[i].verdict == GS_BENCH_SLOWER;
+        not_slower += strcmp(results[i].mode, mode) == 0 && results[i].verdict == GS_BENCH_NOT_SLOWER;
+    }
+    const struct gs_bench_mean m = gs_bench_mean(results, count, mode, NULL, 0, sure->alpha);
+    if (m.unsure || !m.samples)
+        gs_page_conclusion(f, "Of no sample is it sure whether %s is faster or slower than %s: more runs say more.",
+                           mode, base);
+    else if (m.interval[1] > 0)
+        gs_page_conclusion(
+            f, "%s is %.2f times as fast as %s in the mean of %d (%.2f to %.2f); slower in %d, not slower in %d.", mode,
+            m.mean, base, m.samples, m.interval[0], m.interval[1], slower, not_slower);
+    else
+        gs_page_conclusion(f, "%s is %.2f times as fast as %s in the mean of %d; slower in %d, not slower in %d.", mode,
+                           m.mean, base, m.samples, slower, not_slower);
+}
+
 static double value_of(const json_t *r, const char *name)
 {
     return json_number_value(json_object_get(r, name));
@@ -141,6 +170,7 @@ int gs_bench_write_html(const char *path, const char *dir, const struct gs_bench
         return -EIO;
     json_t *all = gs_bench_json(results, count, base, sure);
     gs_page_begin(f, "gpusparc bench: the samples on one device against several");
+    write_conclusion(f, results, count, base, sure);
     write_machine(f, dir);
     write_means(f, results, count, base, sure->alpha);
     write_picture(f, "Speed-ups", gs_bench_draw_speedups, results, count, base);

@@ -339,7 +339,7 @@ static int write_page(const struct gs_try *t)
     }
     gs_page_begin(f, "gpusparc try");
     say_verdict(t, text, sizeof text);
-    gs_page_heading(f, text);
+    gs_page_conclusion(f, "%s", text);
     say_result(t, text, sizeof text);
     gs_page_text(f, "%s.", text);
     if (t->times.n) {

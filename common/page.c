@@ -12,7 +12,9 @@ extern const char gs_page_css[], gs_page_js[];
 
 void gs_page_begin(FILE *f, const char *title)
 {
-    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>", f);
+    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>",
+          f);
     gs_svg_escape(f, title);
     fprintf(f, "</title>\n<style>\n%s</style></head>\n<body><h1>", gs_page_css);
     gs_svg_escape(f, title);
@@ -43,6 +45,16 @@ void gs_page_text(FILE *f, const char *format, ...)
     va_list args;
     va_start(args, format);
     fputs("<p>", f);
+    print(f, format, args);
+    fputs("</p>\n", f);
+    va_end(args);
+}
+
+void gs_page_conclusion(FILE *f, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("<p class=\"conclusion\">", f);
     print(f, format, args);
     fputs("</p>\n", f);
     va_end(args);

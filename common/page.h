@@ -13,6 +13,9 @@ void gs_page_end(FILE *f);
 void gs_page_heading(FILE *f, const char *text);
 void gs_page_text(FILE *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* What the page comes to, in one paragraph that stands out: the first thing below its title. */
+void gs_page_conclusion(FILE *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* A table: its heads, one word each, "|" between them, and "#" before those of numbers. Then rows, of cells. */
 void gs_page_table(FILE *f, const char *heads);
 void gs_page_row(FILE *f);

@@ -7,6 +7,7 @@
 
 #include "common/page.h"
 #include "shim/report/calls.h"
+#include "shim/report/report_table.h"
 
 static void write_reasons(FILE *f, const struct gs_kernel_stats *k)
 {
@@ -107,6 +108,27 @@ static void write_lines(FILE *f, const struct gs_report_line *lines, unsigned n)
     }
 }
 
+/* How much was split, and where the time went; of the kernel that took most why it wasn't all split. */
+static void write_conclusion(FILE *f, const struct gs_kernel_stats *kernels, unsigned devices)
+{
+    unsigned long long launches = 0, split = 0;
+    double all_ns = 0;
+    for (const struct gs_kernel_stats *k = kernels; k; k = k->next) {
+        launches += k->launches;
+        split += k->split - k->repeated;
+        all_ns += (double)gs_report_busiest_ns(k);
+    }
+    if (!kernels || !launches) {
+        gs_page_conclusion(f, "No kernel was launched.");
+        return;
+    }
+    const bool why = kernels->split - kernels->repeated < kernels->launches && kernels->n_reasons;
+    gs_page_conclusion(
+        f, "%llu of %llu launches ran in parts, on up to %u devices. %s took %.0f %% of the kernels' time%s%s.", split,
+        launches, devices, kernels->name, all_ns > 0 ? 100 * (double)gs_report_busiest_ns(kernels) / all_ns : 0,
+        why ? "; what of it wasn't split: " : "", why ? kernels->reason[0].text : "");
+}
+
 static void write_calls(FILE *f)
 {
     struct gs_call_times call[GS_CALLS_MOST];
@@ -132,6 +154,7 @@ void gs_report_write_page(FILE *f, const struct gs_kernel_stats *kernels, unsign
     snprintf(title, sizeof title, "gpusparc run: %s, process %d, %u devices", program_invocation_short_name,
              (int)getpid(), devices);
     gs_page_begin(f, title);
+    write_conclusion(f, kernels, devices);
     write_kernels(f, kernels, devices);
     write_calls(f);
     gs_page_heading(f, "Bytes by the path they took");

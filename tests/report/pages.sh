@@ -31,6 +31,21 @@ alone bench.html
 [ "$(grep -c '<td>multi2</td>' bench.html)" -gt 30 ] || fail "bench.html lacks samples"
 gpusparc analyze "$GS_SOURCE/bench/results/rt-cpu2/gema.conf" --html analyze.html >/dev/null || [ $? -eq 1 ]
 alone analyze.html
+# The first thing below each title is what the page comes to; there is a dark and a narrow look.
+for f in run.html bench.html analyze.html; do
+  [ -e $f ] || continue
+  python3 - $f <<'END' || fail "$f: $(grep -o '</h1>.*' $f | head -n 2)"
+import re, sys
+page = open(sys.argv[1]).read()
+said = re.search(r'</h1>\s*<p class="conclusion">([^<]+)</p>', page)
+assert said, "no conclusion"
+wanted = {"run.html": r"1 of 1 launches ran in parts, on up to 2 devices\. .* took 100 % of the kernels' time\.",
+          "bench.html": r"multi2 is \d\.\d\d times as fast as \w+ in the mean|Of no sample is it sure",
+          "analyze.html": r"Every deadline is met\.|Not (schedulable|proven)"}[sys.argv[1]]
+assert re.match(wanted, said[1].replace("&#39;", "'")), said[1]
+assert "prefers-color-scheme:dark" in page and "max-width:700px" in page and 'name="viewport"' in page
+END
+done
 
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || { echo "no browser: not tried in one"; exit 0; }
 try() { # PAGE SCRIPT: what it must say at its end
