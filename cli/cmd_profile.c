@@ -467,6 +467,20 @@ static int64_t period_of(const struct options *o, const struct measured *m)
     return o->period_ns ? o->period_ns : (2 * longest / 1000000 + 1) * 1000000;
 }
 
+/* Spreads of more are said to be noisy: a few runs of a quiet machine stay below. */
+#define NOISY 1.5
+
+/* How far the longest times are above the medians, by the sums over a job's segments; 0: nothing is known. */
+static double spread_of(const struct gs_profile_chain *c)
+{
+    int64_t longest = 0, median = 0;
+    for (size_t j = 0; j < c->n; j++) {
+        longest += c->segments[j].longest_ns;
+        median += c->segments[j].median_ns;
+    }
+    return median ? (double)longest / (double)median : 0;
+}
+
 /* "segments.1 = pci 1ms, gpu 2ms" of the longest times, or as a comment the medians. */
 static void print_segments(FILE *out, const struct options *o, const struct gs_profile_chain *c, bool medians)
 {
@@ -501,22 +515,35 @@ static void print_mode(FILE *out, const struct options *o, const struct measured
     print_segments(out, o, c, false);
 }
 
+/* Comments in [system], so that profiles may follow one another in a file: it has to say the same each time. */
+static void print_chunks(FILE *out, const char *before, const struct options *o, const struct measured *m)
+{
+    char buf[GS_DURATION_SIZE];
+    for (int r = 0; r < GS_RESOURCES; r++)
+        if (chunk_of(m, r))
+            fprintf(out, "%s%s_chunk = %s\n", before, gs_resource_names[r],
+                    gs_format_duration(with_margin(o, chunk_of(m, r)), buf));
+}
+
 static void print_config(FILE *out, const struct options *o, const struct measured *m, bool with_system)
 {
     char buf[GS_DURATION_SIZE];
     fprintf(out, "# Measured by gpusparc profile: the longest times seen, and %ld %% on top.\n", o->margin);
-    if (with_system)
-        fprintf(out, "[system]\ngpus = %d\ncpus = %d\n\n", group_of(m), gs_machine_cpus());
+    if (with_system) {
+        fprintf(out, "[system]\ngpus = %d\ncpus = %d\n", group_of(m), gs_machine_cpus());
+        if (chunk_of(m, GS_PCI) || chunk_of(m, GS_GPU))
+            fprintf(out, "# If other applications, without a section, may be granted the link and a GPU for as long as "
+                         "this one:\n");
+        print_chunks(out, "# ", o, m);
+        fputc('\n', out);
+    }
     fprintf(out, "[task %s]\n", o->task);
     if (!o->period_ns)
         fprintf(out, "# Twice the longest job with its hand-overs: put the true period here.\n");
     fprintf(out, "period = %s\n", gs_format_duration(period_of(o, m), buf));
     if (chunk_of(m, GS_PCI) || chunk_of(m, GS_GPU))
         fprintf(out, "# The longest from a grant to its end, by the %d chunks that it then may be.\n", DEPTH);
-    for (int r = 0; r < GS_RESOURCES; r++)
-        if (chunk_of(m, r))
-            fprintf(out, "%s_chunk = %s\n", gs_resource_names[r],
-                    gs_format_duration(with_margin(o, chunk_of(m, r)), buf));
+    print_chunks(out, "", o, m);
     for (int k = 0; k < MODES; k++)
         if (m->chain[k].n)
             print_mode(out, o, m, k);
@@ -570,9 +597,9 @@ static json_t *mode_json(const struct options *o, const struct measured *m, int 
             json_object_set_new(s, "chunks", json_integer(more(o, c->segments[j].chunks)));
         json_array_append_new(segments, s);
     }
-    return json_pack("{s:i, s:i, s:I, s:I, s:o, s:o}", "gpus", gpus_of(m, k), "runs", m->profile[k].runs, "jobs",
+    return json_pack("{s:i, s:i, s:I, s:I, s:o, s:f, s:o}", "gpus", gpus_of(m, k), "runs", m->profile[k].runs, "jobs",
                      (json_int_t)c->jobs, "other_jobs", (json_int_t)c->others, "response", times_json(&c->whole),
-                     "segments", segments);
+                     "longest_by_median", spread_of(c), "segments", segments);
 }
 
 static void print_json(const struct options *o, const struct measured *m)
@@ -592,8 +619,25 @@ static void print_json(const struct options *o, const struct measured *m)
     json_decref(all);
 }
 
+/* Longest times that stand out: the machine was busy, or a few runs have not shown the longest. */
+static void say_noise(const struct options *o, const struct measured *m)
+{
+    for (int k = 0; k < MODES; k++) {
+        const double spread = spread_of(&m->chain[k]);
+        const int gpus = gpus_of(m, k);
+        if (spread < NOISY || (k > 0 && gpus < 2))
+            continue;
+        gs_warn(
+            "with %d GPU%s the longest times are %.1f times the medians: they vary, or the machine was busy. Profile "
+            "on an idle machine%s",
+            gpus, gpus == 1 ? "" : "s", spread, o->n_from ? ", or give more traces" : "");
+        if (!o->n_from)
+            gs_warn("more runs tell whether that is the longest: --runs %ld", 4 * o->runs);
+    }
+}
+
 /* What the reader of the config should know of its jobs. False: there is nothing to write. */
-static bool say_findings(const struct measured *m)
+static bool say_findings(const struct options *o, const struct measured *m)
 {
     bool any = false;
     for (int k = 0; k < MODES; k++) {
@@ -615,6 +659,7 @@ static bool say_findings(const struct measured *m)
         if (m->profile[k].moves_piecewise)
             gs_warn("a job that begins on another GPU than the last fetches its data in many pieces: its GPU segments "
                     "count as on one GPU, which isn't proven where more urgent tasks have several");
+    say_noise(o, m);
     if (m->chain[1].n && m->profile[1].used < 2 && m->profile[1].devices > 1)
         gs_warn("no kernel was split over several GPUs: gpusparc run --stats says why");
     return any;
@@ -640,7 +685,7 @@ static int run(int argc, char **argv)
         err = gs_profile_chain(&m.profile[k], &m.chain[k]);
     if (err)
         gs_error("out of memory");
-    bool any = !err && say_findings(&m);
+    bool any = !err && say_findings(&o, &m);
     /* On one device after all: that is the chain for one GPU, or the same again. */
     if (any && m.profile[1].used < 2)
         gs_profile_chain_free(&m.chain[1]);
