@@ -60,8 +60,8 @@ kill "$daemon" && wait "$daemon" 2>/dev/null || true
 # Of the trace: units of the GPU as "U end begin urgent? beside-it?", waits for it as "W grant request urgent?".
 sed -n 's/.*"name":"thread_name","pid":2,"tid":\([0-9]*\),"args":{"name":"no task, process '"$low"'".*/L \1/p
   s/.*"name":"thread_name","pid":2,"tid":\([0-9]*\),"args":{"name":"high,.*/N \1/p
-  s/.*"ph":"X","name":"[^"]*","pid":1,"tid":\([1-9][0-9]*\),"ts":\([0-9.]*\),"dur":\([0-9.]*\),"args":{"client":\([0-9]*\)}.*/U \2 \3 \4/p
-  s/.*"name":"wait","pid":2,"tid":\([0-9]*\),"ts":\([0-9.]*\),"dur":\([0-9.]*\),"args":{"resource":[1-9].*/W \2 \3 \1/p' "$dir/trace" |
+  s/.*"ph":"X","name":"[^"]*","pid":1,"tid":[0-9]*,"ts":\([0-9.]*\),"dur":\([0-9.]*\),"args":{"client":\([0-9]*\),"resource":[1-9].*/U \1 \2 \3/p
+  s/.*"name":"wait","pid":3,"tid":[0-9]*,"ts":\([0-9.]*\),"dur":\([0-9.]*\),"args":{"client":\([0-9]*\),"resource":[1-9].*/W \1 \2 \3/p' "$dir/trace" |
   awk '$1 == "N" { high[$2] = 1; next } $1 == "L" { low = $2; next }
     { printf "%s %.3f %.3f %d %d\n", $1, $2 + $3, $2, $4 in high, $4 == low }' | sort -k2,2n >"$dir/spans"
 split() { awk -v what="$1" '$1 == "U" && $4 == 0 { begin = $3 > last ? $3 : last; last = $2; if (what == "chunk") print int(($2 - begin) * 1000) }

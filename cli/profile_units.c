@@ -64,7 +64,7 @@ static void read_event(const json_t *e, struct gs_profile *p, struct events *ev)
     } else if (is(e, "ph", "X") && number(e, "pid") == RESOURCES) {
         struct unit *u = &ev->units[ev->n_units++];
         *u = (struct unit){.client = (uint32_t)number(args, "client"),
-                           .resource = (unsigned)number(e, "tid"),
+                           .resource = (unsigned)number(args, "resource"),
                            .begin = ns_of(e, "ts")};
         u->end = u->begin + ns_of(e, "dur");
     } else if (of_job && is(e, "ph", "b")) {

@@ -12,15 +12,15 @@
 #include "cli/profile.h"
 
 static FILE *out;
-static int jobs;
+static int jobs, units;
 
 /* A unit of the link (0) or a GPU (1, 2), in microseconds. */
 static void unit(int resource, int begin, int end)
 {
-    fprintf(
-        out,
-        ",\n{\"ph\":\"X\",\"name\":\"t\",\"pid\":1,\"tid\":%d,\"ts\":%d.000,\"dur\":%d.000,\"args\":{\"client\":9}}",
-        resource, begin, end - begin);
+    fprintf(out,
+            ",\n{\"ph\":\"X\",\"name\":\"t\",\"pid\":1,\"tid\":%d,\"ts\":%d.000,\"dur\":%d.000,\"args\":{\"client\":9,"
+            "\"resource\":%d}}",
+            resource + 100 * (units++ % 2), begin, end - begin, resource); /* on one track or another */
 }
 
 static void job(int begin, int end)

@@ -20,7 +20,7 @@ import bisect, json, sys
 trace, log, wanted = sys.argv[1], sys.argv[2], sys.argv[3].split(",")
 units = {}  # by resource, merged
 for e in sorted((e for e in json.load(open(trace)) if e["ph"] == "X" and e["pid"] == 1), key=lambda e: e["ts"]):
-    kind = "link" if e["tid"] == 0 else "gpu"
+    kind = "link" if e["args"]["resource"] == 0 else "gpu"
     begin, end = e["ts"] * 1e3, (e["ts"] + e["dur"]) * 1e3
     for list_ in (units.setdefault(kind, []), units.setdefault("any", [])):
         if list_ and begin <= list_[-1][1]:
@@ -70,7 +70,7 @@ TASK= seen plain clEnqueueNDRangeKernel jobs 12 4000 4000 # without a task, in t
 # The check finds what it is for: without the daemon's leave all is outside.
 python3 - "$dir/trace" >none.json <<'END2'
 import json, sys
-json.dump([e for e in json.load(open(sys.argv[1])) if e["ph"] != "X" or e["pid"] != 1 or e["tid"] == 0], sys.stdout)
+json.dump([e for e in json.load(open(sys.argv[1])) if e["ph"] != "X" or e["pid"] != 1 or e["args"]["resource"] == 0], sys.stdout)
 END2
 ! python3 check.py none.json "$dir/began" clEnqueueNDRangeKernel >out.txt 2>&1 || fail "kernels without units aren't found"
 grep -q 'outside of all units' out.txt || { cat out.txt; fail "what is found"; }
