@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What the daemon costs: a request nobody contends, a contended hand-over, an urgent task's wait, and nothing at all.
-#   bench/daemon.sh [BUILD [flood|questions]]  prints JSON lines; each figure's aim stands behind its `#`; flood: that figure alone
+#   bench/daemon.sh [BUILD [flood|beside]]  prints JSON lines; each figure's aim stands behind its `#`; flood: that figure alone
 # The daemon runs as it would in service, but with a socket and a config of its own. On a machine with other work the
 # hand-over measures that work: the baseline lines say what the machine itself gives at the moment.
 set -euo pipefail
@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build}
 scripts/build.sh "$build" >/dev/null
-cmake --build "$build" --target daemon_bench daemon_flood >/dev/null
+cmake --build "$build" --target daemon_bench daemon_beside daemon_flood >/dev/null
 dir=$(mktemp -d)
 export GPUSPARC_SOCKET=$dir/sock
 cat >"$dir/conf" <<CONF
@@ -23,13 +23,13 @@ period = 10ms
 CONF
 daemon=
 trap 'kill $daemon 2>/dev/null || true; wait $daemon 2>/dev/null || true; rm -rf "$dir"' EXIT
-begin() { # [LINE OF [system]]: the daemon, in place of the one before
+begin() { # [LINE OF [system] [OPTION...]]: the daemon, in place of the one before
   if [ -n "$daemon" ]; then
     kill $daemon
     wait $daemon || true
   fi
   sed "s/^gpus = 1/&\n${1:-}/" "$dir/conf" >"$dir/conf.now"
-  "$build/bin/gpusparcd" --config "$dir/conf.now" 2>"$dir/log" &
+  "$build/bin/gpusparcd" --config "$dir/conf.now" "${@:2}" 2>"$dir/log" &
   daemon=$!
   until "$build/bin/gpusparc" status --json >/dev/null 2>&1; do sleep 0.1; done
 }
@@ -54,16 +54,33 @@ flood() { # CONNECTIONS SECONDS
   begin
   "$bench_dir/daemon_flood" "$1" 40 "$2"
 }
-questions() {
-  for n in 64 400; do python3 bench/daemon_ask.py "$daemon" "$n" 1000; done
+beside() { # another user's floods (as root; else one's own), of all kinds
+  chmod 755 "$dir"
+  cat >"$dir/conf" <<CONF
+[system]
+gpus = 2
+pci_chunk = 1ms
+gpu_chunk = 2ms
+CONF
+  local i=4
+  for task in high partner low; do
+    i=$((i - 1))
+    printf '[task %s]\nperiod = %dms\npriority = %d\nsegments.1 = cpu 1ms, pci 1ms, gpu 2ms, pci 1ms\n' $task $((400 / i)) $i
+  done >>"$dir/conf"
+  echo 'user = *' >>"$dir/conf"
+  for flood in nothing:1 records:8 units:8 threads:2 joins:400 knocks:400 silent:400 unread:256 reads:256 plans:256 \
+    requests:250 orders:250; do
+    begin "" --mode 0666 --trace "$dir/trace"
+    "$bench_dir/daemon_beside" "${flood%:*}" "${flood#*:}" 20 "$daemon"
+  done
 }
 echo "# load average $(cut -d' ' -f1 /proc/loadavg) on $(nproc) cores"
 if [ "${2:-}" = flood ]; then
   for n in 20 400; do flood "$n" 20; done
   exit
 fi
-if [ "${2:-}" = questions ]; then
-  questions
+if [ "${2:-}" = beside ]; then
+  beside
   exit
 fi
 echo "# the machine"
@@ -88,8 +105,11 @@ cp "$dir/conf" "$dir/conf.two"
 for n in 20 400; do flood "$n" 20; done
 mv "$dir/conf.two" "$dir/conf"
 begin
-echo "# questions: a task joins within 20 ms at the 99.9th percentile; the daemon and its answers take 64 MiB at most"
-questions
+cp "$dir/conf" "$dir/conf.two"
+echo "# beside another user's flood: a task joins within 20 ms at the 99.9th percentile, has a grant within 0.5 ms of the"
+echo "# unit before it; the daemon takes 64 MiB at most"
+beside
+mv "$dir/conf.two" "$dir/conf"
 begin
 echo "# idle: no wake-ups in five seconds"
 sleep 3

@@ -26,6 +26,7 @@ static void leave_list(struct gs_server *sv, struct gs_connection *c)
         sv->n_pending--;
     } else if (c->state == GS_LEAVING) {
         TAILQ_REMOVE(&sv->leaving, c, waits);
+        sv->n_leaving--;
     }
 }
 
@@ -80,12 +81,9 @@ void gs_connection_send(void *ctx, void *conn, const struct gs_msg *m, int fd)
     send_message(((struct gs_connection *)conn)->fd, m, fd);
 }
 
-static void turn_away(struct gs_server *sv, int fd, const char *why)
+static void turn_away(struct gs_server *sv, int fd, uid_t uid, const char *why)
 {
-    struct ucred peer;
-    socklen_t len = sizeof peer;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0)
-        gs_core_turned_away(sv->core, peer.uid, gs_now_ns());
+    gs_core_turned_away(sv->core, uid, gs_now_ns());
     struct gs_msg m = {.magic = GS_WIRE_MAGIC, .version = GS_WIRE_VERSION, .type = GS_MSG_REFUSED};
     m.u.text.code = GS_REFUSED_FULL;
     snprintf(m.u.text.text, sizeof m.u.text.text, "%s", why);
@@ -122,6 +120,7 @@ void gs_connection_let_go(struct gs_server *sv, struct gs_connection *c)
     unwatch_connection(c);
     c->state = GS_LEAVING;
     TAILQ_INSERT_TAIL(&sv->leaving, c, waits);
+    sv->n_leaving++;
 }
 
 static void move(struct gs_server *sv, struct gs_connection *c, int epoll)
@@ -133,16 +132,25 @@ static void move(struct gs_server *sv, struct gs_connection *c, int epoll)
         gs_connection_let_go(sv, c);
 }
 
+/* The epoll set of one that has joined. */
+static int set_of(const struct gs_server *sv, const struct gs_connection *c)
+{
+    const int above = gs_core_tasks_above(c->session);
+    if (above <= 0)
+        return above == 0 ? sv->epoll : sv->group[GS_OTHERS].epoll;
+    return sv->group[GS_LOWER + (above < GS_LOWER_GROUPS ? above : GS_LOWER_GROUPS) - 1].epoll;
+}
+
 /* It has joined: tasks come first. By another config it may have become one, or be none any more. */
 static void place(struct gs_server *sv, struct gs_connection *c)
 {
     if (c->state == GS_PENDING) {
         leave_list(sv, c);
         c->state = GS_JOINED;
-    } else if (c->watched == sv->crowd.epoll) {
+    } else if (c->watched == sv->group[GS_CROWD].epoll) {
         return; /* it has asked for more than grants */
     }
-    move(sv, c, gs_core_is_task(c->session) ? sv->epoll : sv->others.epoll);
+    move(sv, c, set_of(sv, c));
 }
 
 static unsigned count_pending(const struct gs_server *sv, uid_t uid)
@@ -175,23 +183,31 @@ static bool make_place(struct gs_server *sv, uid_t uid)
     return true;
 }
 
-/* Takes the socket over: it is closed if this fails. */
+/* Takes the socket over: it is closed if this fails. Many may come for whom there is no place: for these nothing more
+ * is looked up. */
 static void add_connection(struct gs_server *sv, int fd)
 {
+    static const char full[] = "too many connections at a time: try again later";
+    struct ucred peer;
+    socklen_t len = sizeof peer;
     struct gs_credentials who;
-    if (gs_credentials_of(fd, &who) < 0) {
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0) {
         close(fd);
         return;
     }
-    struct gs_connection *c = make_place(sv, who.uid) ? calloc(1, sizeof *c) : NULL;
-    const struct gs_peer peer = {.uid = who.uid, .pid = who.pid, .exe = who.exe};
+    if (!make_place(sv, peer.uid) || gs_credentials_of(fd, &who) < 0) {
+        turn_away(sv, fd, peer.uid, full);
+        return;
+    }
+    struct gs_connection *c = calloc(1, sizeof *c);
+    const struct gs_peer known = {.uid = who.uid, .pid = who.pid, .exe = who.exe};
     uint64_t now = gs_now_ns();
-    struct gs_session *session = c ? gs_core_connect(sv->core, c, &peer, now) : NULL;
+    struct gs_session *session = c ? gs_core_connect(sv->core, c, &known, now) : NULL;
     if (!session) {
         free(c);
         if (who.pidfd >= 0)
             close(who.pidfd);
-        turn_away(sv, fd, "too many connections at a time: try again later");
+        turn_away(sv, fd, peer.uid, full);
         return;
     }
     *c = (struct gs_connection){
@@ -203,24 +219,40 @@ static void add_connection(struct gs_server *sv, int fd)
     TAILQ_INSERT_TAIL(&sv->all, c, all);
     TAILQ_INSERT_TAIL(&sv->pending, c, waits);
     sv->n_pending++;
-    if (watch_connection(sv->doors.epoll, c) < 0)
+    if (watch_connection(sv->group[GS_DOORS].epoll, c) < 0)
         gs_connection_close(sv, c);
 }
 
-void gs_connections_accept(struct gs_server *sv)
+/* There is no descriptor to find out who it is. */
+static void turn_away_unseen(struct gs_server *sv, int fd)
+{
+    struct ucred peer = {0};
+    socklen_t len = sizeof peer;
+    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len);
+    turn_away(sv, fd, peer.uid, "the daemon has no descriptors left");
+}
+
+static bool accept_one(struct gs_server *sv)
 {
     int fd = accept4(sv->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd >= 0) {
         add_connection(sv, fd);
-        return;
+        return true;
     }
     if ((errno != EMFILE && errno != ENFILE) || sv->spare < 0)
-        return;
+        return false;
     close(sv->spare);
     fd = accept4(sv->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd >= 0)
-        turn_away(sv, fd, "the daemon has no descriptors left");
+        turn_away_unseen(sv, fd);
     sv->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    return false;
+}
+
+void gs_connections_accept(struct gs_server *sv, uint64_t until_ns)
+{
+    while (accept_one(sv) && gs_now_ns() < until_ns)
+        ;
 }
 
 static bool is_question(const char *bytes)
@@ -273,16 +305,16 @@ void gs_connection_read(struct gs_server *sv, struct gs_connection *c, uint32_t 
     if (n <= 0 || gs_core_message(c->session, bytes, (size_t)n, gs_now_ns()) < 0)
         gs_connection_let_go(sv, c);
     else if (is_question(bytes)) {
-        move(sv, c, sv->crowd.epoll);
+        move(sv, c, sv->group[GS_CROWD].epoll);
         if (c->state != GS_LEAVING)
             hush(c);
     } else if (gs_core_joined(c->session))
         place(sv, c);
 }
 
-void gs_connections_work(struct gs_server *sv)
+void gs_connections_go_on(struct gs_server *sv)
 {
-    gs_core_work(sv->core, gs_now_ns());
+    gs_core_work(sv->core, GS_WORK_JOINS, gs_now_ns());
     for (struct gs_connection *c = TAILQ_FIRST(&sv->pending), *next; c; c = next) {
         next = TAILQ_NEXT(c, waits);
         if (gs_core_refused(c->session))

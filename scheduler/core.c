@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "scheduler/trace.h"
 
 enum { LOG_LINES_PER_SECOND = 20, PLANS_PER_USER = 4 };
 #define NS_PER_S UINT64_C(1000000000)
@@ -200,8 +199,9 @@ static void on_grant(void *ctx, uint32_t client, const struct gs_policy_request 
     s->granted[resource]++;
     gs_rhythm_granted(&s->rhythm[resource], fresh, core->now_ns);
     gs_lease_answer(&s->lease, rq->slot, rq->serial, GS_SLOT_GRANTED, resource);
+    const struct gs_traced who = gs_traced(s);
     if (core->trace)
-        gs_trace_grant(core->trace, s->number, s->task_name, s->pid, resource, rq->at_ns, core->now_ns);
+        gs_trace_grant(core->trace, &who, resource, rq->at_ns, core->now_ns);
 }
 
 static void on_yield(void *ctx, uint32_t client, unsigned resource)
@@ -230,6 +230,7 @@ struct gs_core *gs_core_new(const struct gs_core_options *options, const struct 
     TAILQ_INIT(&core->waiting);
     TAILQ_INIT(&core->present);
     TAILQ_INIT(&core->asking);
+    TAILQ_INIT(&core->behind);
     core->session = calloc(options->max_clients, sizeof *core->session);
     core->decider = gs_decider_new(ops->analyse, ctx);
     /* Not from 1: a client of a daemon that has died must not take this one's answers for its own. */
@@ -367,8 +368,10 @@ void gs_core_end(struct gs_core *core)
 {
     core->ending = true;
     for (unsigned i = 0; i < core->options.max_clients; i++)
-        if (core->session[i])
-            gs_members_set_realtime(core->session[i], 0);
+        if (core->session[i]) {
+            gs_members_want_realtime(core->session[i], 0);
+            gs_members_set_realtime(core->session[i]);
+        }
 }
 
 const char *gs_core_worry(const struct gs_core *core)
@@ -414,6 +417,59 @@ struct gs_session *gs_core_connect(struct gs_core *core, void *conn, const struc
     return s;
 }
 
+/* ---- what is done in turn ---- */
+
+/* A piece of it. False: there is no more. */
+static bool catch_up(struct gs_session *s)
+{
+    if (s->cpu_wanted != s->cpu_priority || gs_members_may_renew_realtime(s))
+        gs_members_set_realtime(s);
+    const bool jobs = gs_jobs_read(s), units = gs_jobs_drain(s);
+    return jobs || units;
+}
+
+static void stop_being_behind(struct gs_session *s)
+{
+    if (s->is_behind)
+        TAILQ_REMOVE(&s->core->behind, s, behind);
+    s->is_behind = false;
+}
+
+static void help_one(struct gs_core *core)
+{
+    struct gs_session *s = TAILQ_FIRST(&core->behind);
+    if (!s)
+        return;
+    stop_being_behind(s);
+    if (catch_up(s))
+        gs_core_fall_behind(s);
+}
+
+/* As with what waits for an analysis: a core that analyses by itself does all at once. */
+static void help_all_at_once(struct gs_core *core)
+{
+    while (!core->ops.analyse && !TAILQ_EMPTY(&core->behind))
+        help_one(core);
+}
+
+void gs_core_fall_behind(struct gs_session *s)
+{
+    struct gs_core *core = s->core;
+    if (!s->is_behind)
+        TAILQ_INSERT_TAIL(&core->behind, s, behind);
+    s->is_behind = true;
+}
+
+bool gs_core_hear_out(struct gs_session *s, uint64_t now_ns)
+{
+    s->core->now_ns = now_ns;
+    if (!s->joined || !s->last_words)
+        return false;
+    s->last_words--;
+    const bool jobs = gs_jobs_read(s), units = gs_jobs_drain(s);
+    return jobs || units;
+}
+
 void gs_core_disconnect(struct gs_session *s, uint64_t now_ns)
 {
     struct gs_core *core = s->core;
@@ -421,24 +477,27 @@ void gs_core_disconnect(struct gs_session *s, uint64_t now_ns)
     gs_members_wait_no_more(s);
     if (s->joined) {
         gs_jobs_collect_usage(s);
-        gs_jobs_read(s);
+        while (gs_core_hear_out(s, now_ns))
+            ;
         gs_jobs_watch_units(s);
-        gs_jobs_drain(s);
         for (unsigned r = 0; r <= core->gpus; r++)
             core->taken[r] += gs_jobs_taken(s, r);
         gs_policy_leave(core->policy, s->index, now_ns);
-        gs_members_set_realtime(s, 0); /* the process may go on */
+        gs_members_want_realtime(s, 0); /* the process may go on */
+        gs_members_set_realtime(s);
+        stop_being_behind(s);
         core->session[s->index] = NULL;
         TAILQ_REMOVE(&core->present, s, present);
         core->n_sessions--;
         gs_lease_close(&s->lease);
         gs_jobs_forget_process(s);
         tell_sole(core);
-        if ((s->task || s->degraded) && !core->ending)
-            gs_members_decide(core);
+        core->undecided = core->undecided || ((s->task || s->degraded) && !core->ending);
+        gs_members_go_on_at_once(core);
     }
     free(s->exe);
     free(s);
+    help_all_at_once(core);
 }
 
 bool gs_core_joined(const struct gs_session *s)
@@ -446,9 +505,9 @@ bool gs_core_joined(const struct gs_session *s)
     return s->joined;
 }
 
-bool gs_core_is_task(const struct gs_session *s)
+int gs_core_tasks_above(const struct gs_session *s)
 {
-    return s->task != NULL;
+    return s->task ? (int)s->core->config.n_tasks - gs_taskset_rank(&s->core->config, s->task) : -1;
 }
 
 bool gs_core_waits(const struct gs_session *s)
@@ -568,6 +627,7 @@ int gs_core_join(struct gs_session *s)
     if (s->number == 0)
         s->number = core->next_number++;
     s->joined = true;
+    s->last_words = GS_JOB_RECORDS / GS_RECORDS_AT_ONCE + 1;
     s->since_ns = core->now_ns;
     core->session[index] = s;
     TAILQ_INSERT_TAIL(&core->present, s, present);
@@ -575,10 +635,12 @@ int gs_core_join(struct gs_session *s)
     tell_sole(core);
     atomic_store(&s->lease.page->recording, core->trace != NULL);
     gs_members_settle(s);
+    gs_members_set_realtime(s);
     welcome(s, GS_MSG_WELCOME, page_fd);
     close(page_fd);
+    const struct gs_traced who = gs_traced(s);
     if (core->trace)
-        gs_trace_client(core->trace, s->number, s->task_name, s->pid, s->gpus_max);
+        gs_trace_client(core->trace, &who, s->gpus_max);
     return 0;
 }
 
@@ -774,11 +836,12 @@ static int dispatch(struct gs_session *s, const struct gs_msg *m)
         gs_policy_renew(s->core->policy, s->index, m->u.look.resource, s->core->now_ns);
         return 0;
     case GS_MSG_JOBS:
-        gs_jobs_read(s);
-        gs_members_renew_realtime(s);
+        if (gs_jobs_read(s) || gs_members_may_renew_realtime(s))
+            gs_core_fall_behind(s);
         return 0;
     case GS_MSG_DRAIN:
-        gs_jobs_drain(s);
+        if (gs_jobs_drain(s))
+            gs_core_fall_behind(s);
         return 0;
     case GS_MSG_PING:
         atomic_fetch_add(&s->lease.page->pong, 1);
@@ -800,7 +863,9 @@ int gs_core_message(struct gs_session *s, const void *bytes, size_t n, uint64_t 
     if (m.version != GS_WIRE_VERSION)
         return gs_core_refuse(s, GS_REFUSED_VERSION,
                               "this daemon is of another version of gpusparc: restart it, or the application");
-    return dispatch(s, &m);
+    const int err = dispatch(s, &m);
+    help_all_at_once(s->core);
+    return err;
 }
 
 /* ---- time ---- */
@@ -851,15 +916,17 @@ void gs_core_answered(struct gs_core *core, struct gs_question *q, uint64_t now_
     gs_decider_take(core->decider, q);
 }
 
-bool gs_core_has_work(const struct gs_core *core)
+bool gs_core_has_work(const struct gs_core *core, enum gs_work what)
 {
-    return gs_members_may_go_on(core) || gs_status_has_work(core);
+    return what == GS_WORK_JOINS ? gs_members_may_go_on(core) : gs_status_has_work(core) || !TAILQ_EMPTY(&core->behind);
 }
 
-void gs_core_work(struct gs_core *core, uint64_t now_ns)
+void gs_core_work(struct gs_core *core, enum gs_work what, uint64_t now_ns)
 {
     core->now_ns = now_ns;
-    if (gs_members_may_go_on(core))
+    if (what == GS_WORK_ANSWERS) {
+        help_one(core);
+        gs_status_work(core);
+    } else if (gs_members_may_go_on(core))
         gs_members_go_on(core);
-    gs_status_work(core);
 }

@@ -62,12 +62,15 @@ struct gs_peer {
 void gs_core_turned_away(struct gs_core *core, uid_t uid, uint64_t now_ns);
 /* Null: out of memory. */
 struct gs_session *gs_core_connect(struct gs_core *core, void *conn, const struct gs_peer *peer, uint64_t now_ns);
+/* It is about to be disconnected: reads a piece of what it has recorded. False: there is no more. */
+bool gs_core_hear_out(struct gs_session *s, uint64_t now_ns);
 void gs_core_disconnect(struct gs_session *s, uint64_t now_ns);
 /* A message as it came, of any length and content. 0; -EPROTO: it made no sense, or the session has no place here: end
  * the connection (what is to be said has been sent). */
 int gs_core_message(struct gs_session *s, const void *bytes, size_t n, uint64_t now_ns);
 bool gs_core_joined(const struct gs_session *s);
-bool gs_core_is_task(const struct gs_session *s); /* now; only if it has joined */
+/* Tasks of the config that are more urgent than the one it runs as; -1: it is none. Only if it has joined. */
+int gs_core_tasks_above(const struct gs_session *s);
 bool gs_core_waits(const struct gs_session *s);   /* to join or to be answered */
 bool gs_core_asks(const struct gs_session *s);    /* waits to be answered */
 bool gs_core_refused(const struct gs_session *s); /* end the connection, as above */
@@ -75,10 +78,14 @@ bool gs_core_refused(const struct gs_session *s); /* end the connection, as abov
 /* An analysis is done. */
 void gs_core_answered(struct gs_core *core, struct gs_question *q, uint64_t now_ns);
 
-/* Is there something to do that nobody waits for as for a grant? `work` does one thing of each kind: somebody who has
- * waited for an analysis joins, or is refused, or is answered, or all hear of a decision; and a piece of the state. */
-bool gs_core_has_work(const struct gs_core *core);
-void gs_core_work(struct gs_core *core, uint64_t now_ns);
+/* Is there something to do that nobody waits for as for a grant? `work` does a little of it. */
+enum gs_work {
+    GS_WORK_JOINS,  /* somebody who has waited for an analysis joins, is refused or answered, or all hear of a decision
+                     */
+    GS_WORK_ANSWERS /* a piece of the state; and of what a session has recorded, or threads that get a priority */
+};
+bool gs_core_has_work(const struct gs_core *core, enum gs_work what);
+void gs_core_work(struct gs_core *core, enum gs_work what, uint64_t now_ns);
 
 /* Adds what of the config this core can't be given, now or ever, to the mistakes. 0; -EINVAL: something; -ENOMEM. */
 int gs_core_fits(const struct gs_core *core, const struct gs_config *config, struct gs_mistakes *mistakes);

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scheduler/trace.h"
-
 struct gs_task_stats *gs_jobs_stats(const struct gs_core *core, const char *name)
 {
     for (size_t i = 0; i < core->n_stats; i++)
@@ -263,9 +261,9 @@ static bool has_ended(struct gs_session *s, const struct job *job)
     const int64_t used_ns[GS_RESOURCES] = {[GS_PCI] = believed(s, job, GS_PCI), [GS_GPU] = believed(s, job, GS_GPU)};
     s->job_gpus = job->gpus;
     s->job_end_ns = job->end_ns > s->job_end_ns ? job->end_ns : s->job_end_ns;
+    const struct gs_traced who = gs_traced(s);
     if (core->trace)
-        gs_trace_job(core->trace, s->number, s->task_name, job->release_ns, job->end_ns,
-                     warmup ? 0 : (uint64_t)t->deadline_ns);
+        gs_trace_job(core->trace, &who, job->release_ns, job->end_ns, warmup ? 0 : (uint64_t)t->deadline_ns);
     if (warmup) {
         s->job_gpus = 0;
         st->warmup_jobs++;
@@ -284,14 +282,14 @@ static bool has_ended(struct gs_session *s, const struct job *job)
     return s->task && gpus && compare_usage(s, t, &st->demand, gpus, used_ns);
 }
 
-void gs_jobs_read(struct gs_session *s)
+bool gs_jobs_read(struct gs_session *s)
 {
     struct gs_page *p = s->lease.page;
     const uint32_t end = atomic_load(&p->jobs);
     bool more = false;
     if (!s->task_name[0]) { /* who is no task has no jobs, whatever it says */
         s->jobs_read = end;
-        return;
+        return false;
     }
     if (end - s->jobs_read > GS_JOB_RECORDS) {
         if (!s->told_of_lost_jobs)
@@ -302,8 +300,8 @@ void gs_jobs_read(struct gs_session *s)
     }
     if (s->jobs_read != end)
         gs_jobs_watch_units(s);
-    const uint32_t from = s->jobs_read;
-    for (; s->jobs_read != end; s->jobs_read++) {
+    const uint32_t from = s->jobs_read, upto = end - from < GS_RECORDS_AT_ONCE ? end : from + GS_RECORDS_AT_ONCE;
+    for (; s->jobs_read != upto; s->jobs_read++) {
         struct gs_job_record *r = &p->job[s->jobs_read % GS_JOB_RECORDS];
         if (atomic_load_explicit(&r->serial, memory_order_acquire) != s->jobs_read + 1)
             break; /* it is being written */
@@ -315,10 +313,13 @@ void gs_jobs_read(struct gs_session *s)
             break;
         more |= has_ended(s, &job);
     }
-    if (s->jobs_read != from)
-        watch_chunks(s, s->jobs_read - from);
+    if (s->jobs_read == end && s->jobs_watched != end) { /* the units that are counted were all of these jobs' */
+        watch_chunks(s, s->jobs_read - s->jobs_watched);
+        s->jobs_watched = end;
+    }
     if (more)
         decide_by_usage(s->core);
+    return s->jobs_read == upto && upto != end;
 }
 
 void gs_jobs_read_all(struct gs_core *core)
@@ -354,18 +355,20 @@ uint64_t gs_jobs_taken(const struct gs_session *s, unsigned resource)
     return said < most ? said : most;
 }
 
-void gs_jobs_drain(struct gs_session *s)
+bool gs_jobs_drain(struct gs_session *s)
 {
     struct gs_core *core = s->core;
     struct gs_page *p = s->lease.page;
     if (!core->trace)
-        return;
+        return false;
+    const struct gs_traced who = gs_traced(s);
     uint32_t end = atomic_load(&p->records);
     if (end - s->records_read > GS_UNIT_RECORDS) {
         gs_trace_lost(core->trace, end - s->records_read - GS_UNIT_RECORDS);
         s->records_read = end - GS_UNIT_RECORDS;
     }
-    for (; s->records_read != end; s->records_read++) {
+    const uint32_t from = s->records_read, upto = end - from < GS_RECORDS_AT_ONCE ? end : from + GS_RECORDS_AT_ONCE;
+    for (; s->records_read != upto; s->records_read++) {
         struct gs_unit_record *r = &p->record[s->records_read % GS_UNIT_RECORDS];
         if (atomic_load_explicit(&r->serial, memory_order_acquire) != s->records_read + 1)
             break; /* it is being written */
@@ -374,6 +377,7 @@ void gs_jobs_drain(struct gs_session *s)
         if (finish > core->now_ns) /* since the daemon looked at its clock: it is read the next time */
             break;
         if (resource <= core->gpus && begin >= s->since_ns && begin <= finish)
-            gs_trace_unit(core->trace, s->number, s->task_name, resource, what & GS_RECORD_ASKED, begin, finish);
+            gs_trace_unit(core->trace, &who, resource, what & GS_RECORD_ASKED, begin, finish);
     }
+    return s->records_read == upto && upto != end;
 }

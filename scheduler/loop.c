@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose turn it is: tasks' messages, then some of the others', then one thing of the crowd's. */
+/* Whose turn it is: the highest task's messages, then some of each other task's and of the others', then a little of
+ * what costs more than a grant. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,8 +13,21 @@
 #include "common/log.h"
 #include "scheduler/loop.h"
 
-#define OTHERS_BURST_NS (GS_NS_PER_S / 500) /* of a processor, before they have half of it */
-enum { EVENTS = 64, OTHERS_EVENTS = 4 /* of applications without a task, in a turn */ };
+#define BURST_NS (GS_NS_PER_S / 500)     /* what a group may have before its share counts */
+#define AT_ONCE_NS (GS_NS_PER_S / 10000) /* then the doors' turn begins nothing more */
+#define MOST_TURN_NS (GS_NS_PER_S / 100) /* that count of a turn: the daemon may have been stopped amid it */
+enum {
+    EVENTS = 64,
+    MESSAGES = 2,      /* of a group, in a turn */
+    MOST_LEAVING = 64, /* more of them go before anybody comes */
+    MANY_PENDING = 48, /* connections that haven't joined: a flood */
+    /* Of a processor, one in so many; four tasks, the others, the doors and the crowd together stay below the 95 %
+     * that Linux lets SCHED_FIFO have. */
+    LOWER_SHARE = 20,
+    OTHERS_SHARE = 5,
+    DOORS_SHARE = 2,
+    CROWD_SHARE = 10
+};
 
 /* ---- signals, time, answers ---- */
 
@@ -81,7 +95,7 @@ static void handle(struct gs_server *sv, const struct epoll_event *e)
         return;
     switch (source->kind) {
     case GS_SOURCE_LISTEN:
-        gs_connections_accept(sv);
+        sv->accepts = true;
         break;
     case GS_SOURCE_SIGNALS:
         on_signal(sv);
@@ -104,23 +118,32 @@ static void handle(struct gs_server *sv, const struct epoll_event *e)
     }
 }
 
-static bool has_slow_work(const struct gs_server *sv)
+static bool may_be_served(const struct gs_server *sv, unsigned group)
 {
-    return sv->doors.waits || sv->crowd.waits || !TAILQ_EMPTY(&sv->leaving) || gs_core_has_work(sv->core);
+    return !sv->group[group].rest_until_ns;
+}
+
+static bool doors_wait(const struct gs_server *sv)
+{
+    return sv->group[GS_DOORS].waits || sv->accepts || !TAILQ_EMPTY(&sv->leaving) ||
+           gs_core_has_work(sv->core, GS_WORK_JOINS);
+}
+
+static bool crowd_waits(const struct gs_server *sv)
+{
+    return sv->group[GS_CROWD].waits || gs_core_has_work(sv->core, GS_WORK_ANSWERS);
 }
 
 static void listen_to(struct gs_server *sv, struct gs_group *g, bool yes)
 {
     struct epoll_event e = {.events = yes ? EPOLLIN : 0, .data.ptr = &g->source};
     epoll_ctl(sv->epoll, EPOLL_CTL_MOD, g->epoll, &e);
-    if (g == &sv->crowd)
-        listen_to(sv, &sv->doors, yes);
 }
 
-static void take_events(struct gs_server *sv, struct gs_group *g)
+static void take_events(struct gs_server *sv, struct gs_group *g, int most)
 {
-    struct epoll_event events[OTHERS_EVENTS];
-    const int n = g->waits ? epoll_wait(g->epoll, events, (int)g->events, 0) : 0;
+    struct epoll_event events[MESSAGES];
+    const int n = g->waits ? epoll_wait(g->epoll, events, most, 0) : 0;
     g->waits = false;
     for (int i = 0; i < n; i++)
         handle(sv, &events[i]);
@@ -129,37 +152,91 @@ static void take_events(struct gs_server *sv, struct gs_group *g)
 /* It has been served since `begin`. */
 static void may_rest(struct gs_server *sv, struct gs_group *g, uint64_t begin)
 {
-    const uint64_t end = gs_now_ns();
-    g->level_ns = (g->level_ns > begin ? g->level_ns : begin) + 2 * (end - begin);
-    if (g->level_ns <= end + g->burst_ns)
+    const uint64_t end = gs_now_ns(), took = end - begin < MOST_TURN_NS ? end - begin : MOST_TURN_NS;
+    g->level_ns = (g->level_ns > begin ? g->level_ns : begin) + g->share * took;
+    if (g->level_ns <= end + BURST_NS)
         return;
-    g->rest_until_ns = g->level_ns - g->burst_ns;
+    g->rest_until_ns = g->level_ns - BURST_NS;
+    g->waits = false;
     listen_to(sv, g, false);
 }
 
-static void serve_others(struct gs_server *sv)
+/* A task below the highest, or the applications without one. */
+static void serve_messages(struct gs_server *sv, struct gs_group *g)
 {
-    if (sv->others.rest_until_ns || !sv->others.waits)
+    if (g->rest_until_ns || !g->waits)
         return;
     const uint64_t begin = gs_now_ns();
-    take_events(sv, &sv->others);
-    may_rest(sv, &sv->others, begin);
+    take_events(sv, g, MESSAGES);
+    may_rest(sv, g, begin);
 }
 
-/* One that connects or wants to join, one that asks, one that leaves, and one that has waited for an analysis:
- * however many ask, who joins waits for one of them in each turn. */
-static void serve_crowd(struct gs_server *sv)
+/* More turned away, fewer let in: who is behind them in the kernel's line, which has no order, is reached sooner. */
+static bool is_flooded(const struct gs_server *sv)
 {
-    if (sv->crowd.rest_until_ns || !has_slow_work(sv))
+    return sv->n_pending > MANY_PENDING;
+}
+
+/* First one of each user, then more, but in a flood: so whoever comes waits for one of another user's in each turn,
+ * however many these are. A connection is here for one message, as a rule, so its user's others get their turn. */
+static void hear_newcomers(struct gs_server *sv, uint64_t until_ns)
+{
+    struct gs_group *g = &sv->group[GS_DOORS];
+    struct epoll_event events[EVENTS];
+    uid_t heard[EVENTS];
+    int n = g->waits ? epoll_wait(g->epoll, events, EVENTS, 0) : 0, users = 0, left = 0;
+    g->waits = false;
+    for (int i = 0; i < n && (i == 0 || gs_now_ns() < until_ns); i++) {
+        const struct gs_source *source = events[i].data.ptr;
+        int k = 0;
+        while (source->conn && k < users && heard[k] != source->conn->uid)
+            k++;
+        if (source->conn && k < users) {
+            events[left++] = events[i];
+            continue;
+        }
+        if (source->conn)
+            heard[users++] = source->conn->uid;
+        handle(sv, &events[i]);
+    }
+    for (int i = 0; i < left && !is_flooded(sv) && gs_now_ns() < until_ns; i++)
+        handle(sv, &events[i]);
+}
+
+/* Every other turn is for those who connect, two of three in a flood, who wait in one line whoever they are; between
+ * these one leaves, or some say what they are and one that has waited for an analysis goes on. */
+static void serve_doors(struct gs_server *sv)
+{
+    if (!may_be_served(sv, GS_DOORS) || !doors_wait(sv))
         return;
     const uint64_t begin = gs_now_ns();
-    take_events(sv, &sv->doors);
-    take_events(sv, &sv->crowd);
-    if (!TAILQ_EMPTY(&sv->leaving))
-        gs_connection_close(sv, TAILQ_FIRST(&sv->leaving));
-    if (gs_core_has_work(sv->core))
-        gs_connections_work(sv);
-    may_rest(sv, &sv->crowd, begin);
+    const unsigned turn = sv->doors_turn++;
+    struct gs_connection *c = TAILQ_FIRST(&sv->leaving);
+    if ((is_flooded(sv) ? turn % 3 : turn % 2) && sv->accepts && sv->n_leaving <= MOST_LEAVING) {
+        sv->accepts = false;
+        gs_connections_accept(sv, begin + AT_ONCE_NS);
+    } else if (turn / 3 % 2 && c) {
+        if (!gs_core_hear_out(c->session, begin))
+            gs_connection_close(sv, c);
+    } else {
+        hear_newcomers(sv, begin + AT_ONCE_NS);
+        if (gs_core_has_work(sv->core, GS_WORK_JOINS))
+            gs_connections_go_on(sv);
+    }
+    may_rest(sv, &sv->group[GS_DOORS], begin);
+}
+
+/* One question, and a piece of an answer. */
+static void serve_crowd(struct gs_server *sv)
+{
+    struct gs_group *g = &sv->group[GS_CROWD];
+    if (!may_be_served(sv, GS_CROWD) || !crowd_waits(sv))
+        return;
+    const uint64_t begin = gs_now_ns();
+    take_events(sv, g, 1);
+    if (gs_core_has_work(sv->core, GS_WORK_ANSWERS))
+        gs_core_work(sv->core, GS_WORK_ANSWERS, gs_now_ns());
+    may_rest(sv, g, begin);
 }
 
 static int wait_for(const struct gs_server *sv, struct epoll_event *events, uint64_t ns)
@@ -168,28 +245,33 @@ static int wait_for(const struct gs_server *sv, struct epoll_event *events, uint
     return epoll_pwait2(sv->epoll, events, EVENTS, &t, NULL);
 }
 
-/* When the first group that rests may be served again; 0: none rests. */
+/* When the first group that rests may be served again; UINT64_MAX: none rests. */
 static uint64_t end_of_rest(const struct gs_server *sv)
 {
-    const uint64_t a = sv->crowd.rest_until_ns, b = sv->others.rest_until_ns;
-    return a && b ? (a < b ? a : b) : a + b;
+    uint64_t first = UINT64_MAX;
+    for (unsigned i = 0; i < GS_GROUPS; i++)
+        if (sv->group[i].rest_until_ns && sv->group[i].rest_until_ns < first)
+            first = sv->group[i].rest_until_ns;
+    return first;
 }
 
-static void end_rest(struct gs_server *sv, struct gs_group *g, uint64_t now)
+static void end_rests(struct gs_server *sv)
 {
-    if (!g->rest_until_ns || now < g->rest_until_ns)
-        return;
-    g->rest_until_ns = 0;
-    listen_to(sv, g, true);
+    const uint64_t now = gs_now_ns();
+    for (unsigned i = 0; i < GS_GROUPS; i++) {
+        struct gs_group *g = &sv->group[i];
+        if (!g->rest_until_ns || now < g->rest_until_ns)
+            continue;
+        g->rest_until_ns = 0;
+        listen_to(sv, g, true);
+    }
 }
 
-static int events_while_resting(struct gs_server *sv, struct epoll_event *events, uint64_t until)
+static int events_while_resting(struct gs_server *sv, struct epoll_event *events, uint64_t until, bool at_once)
 {
-    uint64_t now = gs_now_ns();
-    int n = now < until ? wait_for(sv, events, until - now) : 0;
-    now = gs_now_ns();
-    end_rest(sv, &sv->crowd, now);
-    end_rest(sv, &sv->others, now);
+    const uint64_t now = gs_now_ns();
+    const int n = wait_for(sv, events, !at_once && now < until ? until - now : 0);
+    end_rests(sv);
     return n;
 }
 
@@ -199,9 +281,11 @@ static int next_events(struct gs_server *sv, struct epoll_event *events)
 {
     uint64_t from, until, now = sv->stays_awake ? gs_now_ns() : 0;
     const uint64_t rest = end_of_rest(sv);
-    if (rest)
-        return events_while_resting(sv, events, rest);
-    if (has_slow_work(sv))
+    const bool at_once =
+        (may_be_served(sv, GS_DOORS) && doors_wait(sv)) || (may_be_served(sv, GS_CROWD) && crowd_waits(sv));
+    if (rest < UINT64_MAX)
+        return events_while_resting(sv, events, rest, at_once);
+    if (at_once)
         return epoll_wait(sv->epoll, events, EVENTS, 0);
     if (!sv->stays_awake || !gs_core_foretell(sv->core, now, &from, &until))
         return epoll_wait(sv->epoll, events, EVENTS, -1);
@@ -224,7 +308,10 @@ int gs_loop_run(struct gs_server *sv)
         }
         for (int i = 0; i < n; i++)
             handle(sv, &events[i]);
-        serve_others(sv);
+        for (unsigned i = GS_LOWER; i < GS_GROUPS; i++)
+            serve_messages(sv, &sv->group[i]);
+        serve_messages(sv, &sv->group[GS_OTHERS]);
+        serve_doors(sv);
         serve_crowd(sv);
         gs_connections_free(sv);
         arm_timer(sv);
@@ -233,6 +320,20 @@ int gs_loop_run(struct gs_server *sv)
 }
 
 /* ---- start ---- */
+
+static int make_groups(struct gs_server *sv)
+{
+    static const unsigned share[GS_LOWER] = {
+        [GS_DOORS] = DOORS_SHARE, [GS_CROWD] = CROWD_SHARE, [GS_OTHERS] = OTHERS_SHARE};
+    int err = 0;
+    for (unsigned i = 0; i < GS_GROUPS && err == 0; i++) {
+        struct gs_group *g = &sv->group[i];
+        *g = (struct gs_group){.source = {GS_SOURCE_GROUP, NULL, g}, .share = i < GS_LOWER ? share[i] : LOWER_SHARE};
+        g->epoll = epoll_create1(EPOLL_CLOEXEC);
+        err = g->epoll < 0 ? -errno : gs_watch(sv->epoll, g->epoll, &g->source);
+    }
+    return err;
+}
 
 int gs_loop_start(struct gs_server *sv)
 {
@@ -245,25 +346,13 @@ int gs_loop_start(struct gs_server *sv)
     sigaddset(&set, SIGHUP);
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN); /* a trace may go into a pipe that ends */
-    sv->crowd = (struct gs_group){.source = {GS_SOURCE_GROUP, NULL, &sv->crowd}, .epoll = -1, .events = 1};
-    sv->doors = (struct gs_group){.source = {GS_SOURCE_GROUP, NULL, &sv->doors}, .epoll = -1, .events = 1};
-    sv->others = (struct gs_group){.source = {GS_SOURCE_GROUP, NULL, &sv->others},
-                                   .epoll = -1,
-                                   .events = OTHERS_EVENTS,
-                                   .burst_ns = OTHERS_BURST_NS};
     sv->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
     sv->epoll = epoll_create1(EPOLL_CLOEXEC);
-    sv->doors.epoll = epoll_create1(EPOLL_CLOEXEC);
-    sv->crowd.epoll = epoll_create1(EPOLL_CLOEXEC);
-    sv->others.epoll = epoll_create1(EPOLL_CLOEXEC);
     sv->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     sv->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (sv->epoll < 0 || sv->doors.epoll < 0 || sv->crowd.epoll < 0 || sv->others.epoll < 0 || sv->signals < 0 ||
-        sv->timer < 0 || gs_watch(sv->epoll, sv->doors.epoll, &sv->doors.source) < 0 ||
-        gs_watch(sv->epoll, sv->crowd.epoll, &sv->crowd.source) < 0 ||
-        gs_watch(sv->epoll, sv->others.epoll, &sv->others.source) < 0 ||
-        gs_watch(sv->doors.epoll, sv->listener.fd, &listening) < 0 || gs_watch(sv->epoll, sv->signals, &signals) < 0 ||
-        gs_watch(sv->epoll, sv->timer, &timer) < 0 ||
+    if (sv->epoll < 0 || sv->signals < 0 || sv->timer < 0 || make_groups(sv) < 0 ||
+        gs_watch(sv->group[GS_DOORS].epoll, sv->listener.fd, &listening) < 0 ||
+        gs_watch(sv->epoll, sv->signals, &signals) < 0 || gs_watch(sv->epoll, sv->timer, &timer) < 0 ||
         (sv->worker && gs_watch(sv->epoll, gs_worker_fd(sv->worker), &worker) < 0)) {
         gs_error("can't wait for events: %s", strerror(errno));
         return -errno;

@@ -36,17 +36,20 @@ struct gs_source {
     struct gs_group *group;
 };
 
-/* Connections that are in no task's way: an epoll set of their own, of which a turn takes few events, and then no more
- * for as long as these took. So they have half of a processor at most, whatever the daemon's priority. */
+/* Connections that are not in the highest task's way: an epoll set of their own, of which a turn takes few events. It
+ * may have one `share`th of a processor's time, and a little at once: then it rests. */
 struct gs_group {
     struct gs_source source; /* the set's, in the server's own */
     int epoll;
-    unsigned events; /* in a turn */
-    uint64_t burst_ns;
+    unsigned share;
     bool waits;             /* it has events */
-    uint64_t level_ns;      /* then it has had no more than half of the time */
+    uint64_t level_ns;      /* then it has had no more than its share */
     uint64_t rest_until_ns; /* so long it is not served; 0: it may be */
 };
+
+/* Who connects, who asks, who has no task, and the tasks below the highest: a group for each, the last one for all that
+ * are lower still. */
+enum { GS_DOORS, GS_CROWD, GS_OTHERS, GS_LOWER, GS_LOWER_GROUPS = 16, GS_GROUPS = GS_LOWER + GS_LOWER_GROUPS };
 
 struct gs_connection {
     struct gs_source socket, process;
@@ -70,12 +73,9 @@ struct gs_server {
     struct gs_core *core;
     struct gs_trace *trace;
     struct gs_listener listener;
-    struct gs_worker *worker; /* null: the core analyses by itself */
-    int epoll, timer, signals;
-    /* What costs more than a grant: `doors` has who connects and has said nothing yet, `crowd` who has asked something.
-     * They take turns and rest together. `others` has the applications without a task, which may send as much as they
-     * like. */
-    struct gs_group doors, crowd, others;
+    struct gs_worker *worker;  /* null: the core analyses by itself */
+    int epoll, timer, signals; /* the epoll set has the highest task's processes, and the groups */
+    struct gs_group group[GS_GROUPS];
     int spare; /* a descriptor to give up when there are no more, so that who connects can be sent away */
     bool stop;
     bool realtime; /* is permitted, and has been wanted */
@@ -83,7 +83,9 @@ struct gs_server {
     bool stays_awake;  /* for units that are about to come back */
     uint64_t armed_ns; /* the timer fires then; UINT64_MAX: it is off */
     struct gs_connections all, pending, leaving, closed;
-    unsigned n_pending;
+    unsigned n_pending, n_leaving;
+    bool accepts; /* somebody may have connected */
+    unsigned doors_turn;
 };
 
 static inline uint64_t gs_now_ns(void)
@@ -94,12 +96,13 @@ static inline uint64_t gs_now_ns(void)
 }
 
 /* connection.c */
-void gs_connections_accept(struct gs_server *sv);
+/* Of those who have connected, as many as until then. */
+void gs_connections_accept(struct gs_server *sv, uint64_t until_ns);
 /* One message. */
 void gs_connection_read(struct gs_server *sv, struct gs_connection *c, uint32_t events);
 void gs_connection_send(void *ctx, void *conn, const struct gs_msg *m, int fd); /* as gs_core_ops has it */
-/* Some of those who have waited for an analysis may have joined, or been refused. */
-void gs_connections_work(struct gs_server *sv);
+/* Somebody who has waited for an analysis joins, or is refused. */
+void gs_connections_go_on(struct gs_server *sv);
 /* It is gone, or has to go: in its turn, since many may leave at once, and each takes longer than a grant. */
 void gs_connection_let_go(struct gs_server *sv, struct gs_connection *c);
 void gs_connection_close(struct gs_server *sv, struct gs_connection *c);

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "scheduler/realtime.h"
-#include "scheduler/trace.h"
 
 #define RENEW_NS UINT64_C(250000000)
 
@@ -130,12 +129,42 @@ int gs_members_try(const struct gs_core *core, const struct gs_config_task *task
     return err;
 }
 
+/* A task's processes count as tasks, and an analysis of many takes long: whoever waits to join would wait for it. */
+enum { PROCESSES = 16 };
+
+static unsigned count_processes(const struct gs_core *core, const struct gs_config_task *task,
+                                const struct gs_session *but)
+{
+    const struct gs_session *s;
+    unsigned n = 0;
+    TAILQ_FOREACH (s, &core->present, present)
+        n += s->task == task && s != but;
+    return n;
+}
+
+/* What the config says of one that would keep others from meeting their deadlines, of one process too many. */
+static int admit_one_too_many(struct gs_session *s, const struct gs_config_task *task, char *why, size_t bytes)
+{
+    if (s->core->config.system.admission == GS_ADMISSION_REFUSE) {
+        snprintf(why, bytes, "task %s is refused: %d processes run as it already", task->name, PROCESSES);
+        return GS_REFUSED_ADMISSION;
+    }
+    gs_core_log_of(s, true, "task %s (process %d) runs below all tasks: %d processes run as it already", task->name,
+                   (int)s->pid, PROCESSES);
+    gs_core_notice(s, GS_NOTICE_WARNING, "task %s runs below all tasks: %d processes run as it already", task->name,
+                   PROCESSES);
+    become(s, task, true);
+    return 0;
+}
+
 /* Takes the task in, as the config's `admission` says. 0: in (perhaps degraded), -EAGAIN: it is being worked out,
  * otherwise an enum gs_refusal. */
 static int admit(struct gs_session *s, const struct gs_config_task *task, char *why, size_t bytes)
 {
     struct gs_core *core = s->core;
     struct gs_decision d;
+    if (count_processes(core, task, s) >= PROCESSES)
+        return admit_one_too_many(s, task, why, bytes);
     int err = try_with(core, task, s, &d, NULL);
     if (err == -EAGAIN)
         return err;
@@ -169,14 +198,19 @@ static int admit(struct gs_session *s, const struct gs_config_task *task, char *
 /* Degraded tasks come back where there is room again. 0 or -EAGAIN. */
 static int promote(struct gs_core *core)
 {
+    const struct gs_config_task *full = NULL; /* the last one that was */
     for (unsigned i = 0; i < core->options.max_clients; i++) {
         struct gs_session *s = core->session[i];
         struct gs_decision d;
         const struct gs_config_task *task = s && s->degraded ? gs_taskset_find(&core->config, s->task_name) : NULL;
+        if (task && (task == full || count_processes(core, task, s) >= PROCESSES)) {
+            full = task;
+            continue;
+        }
         int err = task ? try_with(core, task, s, &d, NULL) : -ENOENT;
         if (err == -EAGAIN)
             return err;
-        if (err < 0 || !d.schedulable)
+        if (err < 0 || (!d.schedulable && core->config.system.admission != GS_ADMISSION_WARN))
             continue;
         become(s, task, false);
         gs_core_log(core, false, "task %s (process %d) runs as a task again", task->name, (int)s->pid);
@@ -228,13 +262,20 @@ static void tell(struct gs_session *s, unsigned gpus, uint32_t gpu_mask)
 }
 
 /* A process that warms up compiles, reads files, fills memory: that needs no CPU before others. */
-void gs_members_set_realtime(struct gs_session *s, int priority)
+void gs_members_want_realtime(struct gs_session *s, int priority)
+{
+    const struct gs_core *core = s->core;
+    s->cpu_wanted = s->warmup_left || core->ending || core->config.system.realtime == GS_REALTIME_NO ? 0 : priority;
+    if (s->cpu_wanted != s->cpu_priority)
+        gs_core_fall_behind(s);
+}
+
+void gs_members_set_realtime(struct gs_session *s)
 {
     struct gs_core *core = s->core;
-    priority = s->warmup_left || core->ending || core->config.system.realtime == GS_REALTIME_NO ? 0 : priority;
-    if (core->ops.realtime && priority != s->cpu_priority)
-        core->ops.realtime(core->ctx, s->conn, priority);
-    s->cpu_priority = priority;
+    if (core->ops.realtime && (s->cpu_wanted || s->cpu_priority))
+        core->ops.realtime(core->ctx, s->conn, s->cpu_wanted);
+    s->cpu_priority = s->cpu_wanted;
     s->realtime_ns = core->now_ns;
 }
 
@@ -250,13 +291,9 @@ static int cpu_priority_of(const struct gs_session *s)
                    : 0;
 }
 
-void gs_members_renew_realtime(struct gs_session *s)
+bool gs_members_may_renew_realtime(const struct gs_session *s)
 {
-    struct gs_core *core = s->core;
-    if (!s->cpu_priority || !core->ops.realtime || core->now_ns - s->realtime_ns < RENEW_NS)
-        return;
-    core->ops.realtime(core->ctx, s->conn, s->cpu_priority);
-    s->realtime_ns = core->now_ns;
+    return s->cpu_priority && s->core->now_ns - s->realtime_ns >= RENEW_NS;
 }
 
 /* The longest chunk of its units by the config; 0: it doesn't say. */
@@ -274,7 +311,7 @@ static void set_rank(struct gs_session *s)
     int rank = s->task ? gs_taskset_rank(&core->config, s->task) : 0;
     gs_policy_set_chunks(core->policy, s->index, chunk_ns(s, GS_PCI), chunk_ns(s, GS_GPU));
     gs_policy_set_priority(core->policy, s->index, rank, core->now_ns);
-    gs_members_set_realtime(s, cpu_priority_of(s));
+    gs_members_want_realtime(s, cpu_priority_of(s));
 }
 
 /* Until it is decided it has what it had. */
@@ -316,7 +353,7 @@ uint32_t gs_members_warmup(const struct gs_session *s, const struct gs_config_ta
 
 void gs_members_warm(struct gs_session *s)
 {
-    gs_members_set_realtime(s, cpu_priority_of(s));
+    gs_members_want_realtime(s, cpu_priority_of(s));
 }
 
 static void say_late(struct gs_core *core)
@@ -428,8 +465,9 @@ static int take_task(struct gs_session *s, const struct gs_config_task *task)
         s->warmup = gs_members_warmup(s, task, s->hello.flags & GS_HELLO_PACED);
         s->warmup_left = s->warmup > s->hello.jobs ? s->warmup - s->hello.jobs : 0;
     }
+    const struct gs_traced who = gs_traced(s);
     if (core->trace)
-        gs_trace_client(core->trace, s->number, s->task_name, s->pid, s->gpus_max);
+        gs_trace_client(core->trace, &who, s->gpus_max);
     return 0;
 }
 

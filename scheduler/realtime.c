@@ -3,12 +3,14 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "common/log.h"
 
@@ -18,6 +20,7 @@ enum { LOWEST_TASK = 10, HIGHEST_TASK = 89, DAEMON = 95 };
 enum { LEVELS = HIGHEST_TASK - LOWEST_TASK + 1, BELOW_INTERRUPTS = 40 };
 /* What a task's threads get. A child after fork doesn't inherit it, and neither does a thread that is made later. */
 enum { GIVEN = SCHED_FIFO | SCHED_RESET_ON_FORK };
+enum { MOST_THREADS = 256 /* of a process: a grant waits for as long as it takes to reach them */ };
 
 bool gs_realtime_self(void)
 {
@@ -60,24 +63,37 @@ static bool has_ended(int pidfd)
     return pidfd >= 0 && poll(&p, 1, 0) != 0;
 }
 
+/* A few at a time: to list a thread takes longer than to set its priority, and readdir lists a thousand. */
+static unsigned list_threads(int dir, pid_t thread[MOST_THREADS])
+{
+    _Alignas(struct dirent64) char some[1024];
+    unsigned n = 0;
+    for (ssize_t bytes; n < MOST_THREADS && (bytes = getdents64(dir, some, sizeof some)) > 0;)
+        for (ssize_t at = 0; at < bytes && n < MOST_THREADS;) {
+            const struct dirent64 *e = (const struct dirent64 *)(some + at);
+            thread[n] = (pid_t)strtol(e->d_name, NULL, 10);
+            n += thread[n] > 0;
+            at += e->d_reclen;
+        }
+    return n;
+}
+
 void gs_realtime_process(pid_t pid, int pidfd, int priority)
 {
     char path[64];
+    pid_t thread[MOST_THREADS];
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-    DIR *dir = opendir(path);
-    if (!dir || has_ended(pidfd)) { /* the number may be another process's by now */
-        if (dir)
-            closedir(dir);
-        return;
-    }
+    const int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const unsigned n =
+        dir < 0 || has_ended(pidfd) ? 0 : list_threads(dir, thread); /* the number may be another's by now */
     const struct sched_param p = {.sched_priority = priority};
     int err = 0;
-    for (struct dirent *e; (e = readdir(dir));) {
-        const pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
-        const int failed = tid > 0 ? -set_thread(tid, priority > 0 ? GIVEN : SCHED_OTHER, &p) : 0;
+    for (unsigned i = 0; i < n; i++) {
+        const int failed = -set_thread(thread[i], priority > 0 ? GIVEN : SCHED_OTHER, &p);
         err = failed ? failed : err;
     }
-    closedir(dir);
+    if (dir >= 0)
+        close(dir);
     if (err)
         gs_warn("process %d can't be given its CPU priority: %s", (int)pid, strerror(err));
 }

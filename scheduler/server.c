@@ -109,7 +109,7 @@ static int start_core(struct gs_server *sv)
     }
     if (!o->trace)
         return 0;
-    err = gs_trace_open(&sv->trace, o->trace);
+    err = gs_trace_open(&sv->trace, o->trace, GS_TRACE_BYTES);
     if (err < 0)
         gs_error("the trace %s can't be written: %s", o->trace, strerror(-err));
     else
@@ -163,7 +163,10 @@ static void stop(struct gs_server *sv)
         gs_warn("the trace %s is not whole: %s", sv->options->trace, strerror(-err));
     gs_worker_end(sv->worker);
     gs_core_free(sv->core);
-    int fds[] = {sv->epoll, sv->doors.epoll, sv->crowd.epoll, sv->others.epoll, sv->signals, sv->timer, sv->spare};
+    for (unsigned i = 0; i < GS_GROUPS; i++)
+        if (sv->group[i].epoll >= 0)
+            close(sv->group[i].epoll);
+    int fds[] = {sv->epoll, sv->signals, sv->timer, sv->spare};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         if (fds[i] >= 0)
             close(fds[i]);
@@ -173,7 +176,8 @@ int gs_server_run(const struct gs_server_options *options)
 {
     struct gs_server sv = {
         .options = options, .epoll = -1, .timer = -1, .signals = -1, .spare = -1, .armed_ns = UINT64_MAX};
-    sv.doors.epoll = sv.crowd.epoll = sv.others.epoll = -1;
+    for (unsigned i = 0; i < GS_GROUPS; i++)
+        sv.group[i].epoll = -1;
     sv.listener.fd = sv.listener.lock_fd = -1;
     TAILQ_INIT(&sv.all);
     TAILQ_INIT(&sv.pending);

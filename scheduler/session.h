@@ -12,6 +12,7 @@
 #include "scheduler/policy.h"
 #include "scheduler/rhythm.h"
 #include "scheduler/taskset.h"
+#include "scheduler/trace.h"
 #include "scheduler/users.h"
 
 /* What a session waits for until tasks have been decided on. */
@@ -40,6 +41,9 @@ struct gs_session {
 
     bool joined; /* all below counts only then */
     TAILQ_ENTRY(gs_session) present;
+    bool is_behind; /* it is in core->behind */
+    TAILQ_ENTRY(gs_session) behind;
+    unsigned last_words;        /* pieces of its records that may be read still, once it leaves */
     struct gs_msg_welcome said; /* what it was told last of itself; `client` is 0: nothing yet */
     uint32_t index;             /* the policy's number, and the place in core->session */
     uint32_t number;            /* the number on the wire, never used again */
@@ -48,8 +52,8 @@ struct gs_session {
     unsigned gpus_max;                 /* GPUs in the application's group, as far as the daemon has them too */
     char task_name[GS_WIRE_NAME];      /* empty: none */
     const struct gs_config_task *task; /* in core->config; null: no task, or degraded */
-    int cpu_priority;                  /* as told to `realtime`, ... */
-    uint64_t realtime_ns;              /* ... and when */
+    int cpu_priority, cpu_wanted;      /* as told to `realtime`, ... */
+    uint64_t realtime_ns;              /* ... and when; and as it is to be */
     uint32_t warmup;                   /* so many jobs of the process, from its first, count for nothing */
     uint32_t warmup_left;              /* ... are still to come */
     bool degraded;                     /* a task that runs below all tasks, so that the others meet their deadlines */
@@ -58,7 +62,7 @@ struct gs_session {
     uint64_t taken_back;                     /* units that the watchdog took */
     uint32_t records_read;                   /* of the page's unit records */
     uint64_t told_busy_ns[GS_MAX_RESOURCES]; /* what has been believed so far of the page's busy_ns */
-    uint32_t jobs_read;                      /* of the page's job records */
+    uint32_t jobs_read, jobs_watched;        /* of the page's job records; so many units have been counted */
     bool told_of_lost_jobs;                  /* the log has it, once for each process */
     unsigned job_gpus;                       /* GPUs that the last job had; 0: not known */
     uint64_t job_end_ns;                     /* when it ended; 0: there was none */
@@ -94,6 +98,7 @@ struct gs_status_file {
 
 TAILQ_HEAD(gs_waiting, gs_session);
 TAILQ_HEAD(gs_present, gs_session);
+TAILQ_HEAD(gs_behind, gs_session);
 
 struct gs_core {
     struct gs_core_options options;
@@ -107,6 +112,7 @@ struct gs_core {
     struct gs_session **session; /* max_clients; null: free */
     struct gs_present present;   /* the same in the order in which they have joined: the policy's among equals */
     unsigned n_sessions;
+    struct gs_behind behind; /* who has more records to be read, or is to have another processor priority */
     uint32_t next_number;
     struct gs_task_stats **stats;
     size_t n_stats;
@@ -140,11 +146,22 @@ struct gs_core {
     } log_user[8]; /* in this second; the last one is for all others */
 };
 
+static inline struct gs_traced gs_traced(const struct gs_session *s)
+{
+    return (struct gs_traced){.client = s->number, .uid = s->uid, .pid = s->pid, .task = s->task_name};
+}
+
 /* core.c. At most some lines a second, so that nobody can fill the disk with them. */
 void gs_core_log(struct gs_core *core, bool warning, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* What a session's user can bring about at will: a quarter of these lines at most, and all users' three quarters. */
 void gs_core_log_of(struct gs_session *s, bool warning, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void gs_core_notice(struct gs_session *s, int level, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* Records of a page that are read in one piece: a grant waits for it. */
+enum { GS_RECORDS_AT_ONCE = 16 };
+
+/* There is something about the session that is done in its turn, a piece at a time. */
+void gs_core_fall_behind(struct gs_session *s);
 
 /* It joins as the task that it has been admitted as, or as none. 0 or -EPROTO: refused. */
 int gs_core_join(struct gs_session *s);
@@ -182,10 +199,11 @@ void gs_members_tick(struct gs_core *core);
 void gs_members_settle(struct gs_session *s);
 /* The session's warm-up is over. */
 void gs_members_warm(struct gs_session *s);
-/* Its processor priority, unless it warms up or the config says no; 0: none. */
-void gs_members_set_realtime(struct gs_session *s, int priority);
-/* Now and then: threads that the task has made since get it too. */
-void gs_members_renew_realtime(struct gs_session *s);
+/* Its processor priority, unless it warms up or the config says no; 0: none. It gets it in its turn, or now. */
+void gs_members_want_realtime(struct gs_session *s, int priority);
+void gs_members_set_realtime(struct gs_session *s);
+/* Is it time for threads that the task has made since to get it too? */
+bool gs_members_may_renew_realtime(const struct gs_session *s);
 /* How many jobs of the process are its warm-up, as the config says of its task, or by default. */
 uint32_t gs_members_warmup(const struct gs_session *s, const struct gs_config_task *task, bool paced);
 /* After a new config: the sessions' tasks are looked up again. Those that are to become tasks wait. */
@@ -209,8 +227,9 @@ void gs_status_work(struct gs_core *core);
 void gs_status_free(struct gs_core *core);
 
 /* jobs.c */
-/* Reads the page's job records into the statistics; decides anew where jobs have used more than the analysis knows. */
-void gs_jobs_read(struct gs_session *s);
+/* Reads some of the page's job records into the statistics; decides anew where jobs have used more than the analysis
+ * knows. True: there are more. */
+bool gs_jobs_read(struct gs_session *s);
 void gs_jobs_read_all(struct gs_core *core);
 /* What the jobs of the session, which is no more among core->session, have used beyond their segments counts no more,
  * unless the config says so. */
@@ -223,8 +242,8 @@ void gs_jobs_collect_usage(struct gs_session *s);
 uint64_t gs_jobs_taken(const struct gs_session *s, unsigned resource);
 /* Looks whether the session's units have lasted longer than the config says, and so the analysis believes. */
 void gs_jobs_watch_units(struct gs_session *s);
-/* Reads the page's unit records into the trace. */
-void gs_jobs_drain(struct gs_session *s);
+/* Reads some of the page's unit records into the trace. True: there are more. */
+bool gs_jobs_drain(struct gs_session *s);
 struct gs_task_stats *gs_jobs_stats(const struct gs_core *core, const char *name); /* null: none yet, or no memory */
 
 #endif

@@ -34,6 +34,7 @@ enum {
     TRACKS = 4,
     SPANS = 256,
     WAIT_TRACKS = 256, /* known at a time; a client whose track was forgotten gets another one */
+    USERS = 64,        /* of more, all others count as one */
 };
 
 static const char tail[] = "\n]\n"; /* ends the array */
@@ -72,6 +73,12 @@ struct gs_trace {
     bool closing;
     int error; /* -errno that ended the trace; nothing is kept any more */
     /* The daemon's thread alone: */
+    uint64_t most_bytes, bytes; /* that there may be and are, ... */
+    struct traced_user {
+        uid_t uid;
+        uint64_t bytes; /* ... and of each user's */
+    } user[USERS];
+    unsigned users;
     char *write;
     uint64_t lost, flows;
     struct pending_set {
@@ -161,8 +168,34 @@ static void *writer(void *arg)
     return NULL;
 }
 
-/* One event: an object of the file's array, without its end. */
-__attribute__((format(printf, 2, 3))) static void emit(struct gs_trace *t, const char *fmt, ...)
+static struct traced_user *user_of(struct gs_trace *t, uid_t uid)
+{
+    unsigned i = 0;
+    while (i < t->users && t->user[i].uid != uid)
+        i++;
+    if (i == USERS)
+        return &t->user[USERS - 1];
+    if (i == t->users)
+        t->user[t->users++] = (struct traced_user){.uid = uid};
+    return &t->user[i];
+}
+
+/* The disk is root's, and whoever asks for a unit writes to it. */
+static bool may_grow(struct gs_trace *t, const struct gs_traced *who, size_t n)
+{
+    if (!t->whole || !who)
+        return true;
+    struct traced_user *u = user_of(t, who->uid);
+    if (u->bytes + n > t->most_bytes / 4 || t->bytes + n > t->most_bytes)
+        return false;
+    u->bytes += n;
+    t->bytes += n;
+    return true;
+}
+
+/* One event: an object of the file's array, without its end. `who` is null: nobody's. */
+__attribute__((format(printf, 3, 4))) static void emit(struct gs_trace *t, const struct gs_traced *who, const char *fmt,
+                                                       ...)
 {
     char line[EVENT_BYTES];
     va_list ap;
@@ -171,6 +204,10 @@ __attribute__((format(printf, 2, 3))) static void emit(struct gs_trace *t, const
     va_end(ap);
     if (n < 0 || n >= (int)sizeof line)
         return;
+    if (!may_grow(t, who, (size_t)n)) {
+        gs_trace_lost(t, 1);
+        return;
+    }
     pthread_mutex_lock(&t->lock);
     if (t->error || t->filled + (size_t)n > BUFFER_BYTES) {
         t->lost++;
@@ -210,9 +247,10 @@ static bool is_file(int fd)
 /* Two names, so that a file is an array from the first moment on. A pipe may have no reader yet. */
 static void begin(struct gs_trace *t)
 {
-    emit(t, "[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"resources\"}}", PID_RESOURCES);
-    emit(t, ",\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"tasks\"}}", PID_TASKS);
-    emit(t, ",\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"waits\"}}", PID_WAITS);
+    emit(t, NULL, "[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"resources\"}}",
+         PID_RESOURCES);
+    emit(t, NULL, ",\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"tasks\"}}", PID_TASKS);
+    emit(t, NULL, ",\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"waits\"}}", PID_WAITS);
     if (!t->whole)
         return;
     const int err = write_events(t, t->fill, t->filled);
@@ -221,7 +259,7 @@ static void begin(struct gs_trace *t)
         give_up(t, err);
 }
 
-int gs_trace_open(struct gs_trace **out, const char *path)
+int gs_trace_open(struct gs_trace **out, const char *path, uint64_t most_bytes)
 {
     struct gs_trace *t = calloc(1, sizeof *t);
     if (!t)
@@ -233,6 +271,7 @@ int gs_trace_open(struct gs_trace **out, const char *path)
     pthread_mutexattr_destroy(&attr);
     pthread_cond_init(&t->news, NULL);
     t->path = path;
+    t->most_bytes = most_bytes;
     t->fill = malloc(BUFFER_BYTES + TAIL);
     t->write = malloc(BUFFER_BYTES + TAIL);
     t->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -259,9 +298,10 @@ int gs_trace_close(struct gs_trace *t)
     if (!t)
         return 0;
     if (t->lost && !t->error)
-        emit(t, ",\n{\"ph\":\"M\",\"name\":\"lost\",\"pid\":%d,\"args\":{\"events\":%" PRIu64 "}}", PID_TASKS, t->lost);
+        emit(t, NULL, ",\n{\"ph\":\"M\",\"name\":\"lost\",\"pid\":%d,\"args\":{\"events\":%" PRIu64 "}}", PID_TASKS,
+             t->lost);
     if (!t->whole)
-        emit(t, "%s", tail);
+        emit(t, NULL, "%s", tail);
     pthread_mutex_lock(&t->lock);
     t->closing = true;
     pthread_cond_signal(&t->news);
@@ -301,7 +341,7 @@ static void name_resource(struct gs_trace *t, unsigned resource, unsigned track)
 {
     char name[16];
     snprintf(name, sizeof name, resource == GS_RESOURCE_PCI ? "link" : "GPU %u", resource - 1);
-    emit(t, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%u,\"args\":{\"name\":\"%s%s\"}}",
+    emit(t, NULL, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%u,\"args\":{\"name\":\"%s%s\"}}",
          PID_RESOURCES, tid_of(resource, track), name, track ? ", granted ahead" : "");
 }
 
@@ -311,45 +351,45 @@ void gs_trace_resource(struct gs_trace *t, unsigned resource)
 }
 
 /* Names of tasks are letters, digits, '_', '.' and '-' (common/config.c): they need no escapes. */
-void gs_trace_client(struct gs_trace *t, uint32_t client, const char *task, pid_t pid, unsigned gpus)
+void gs_trace_client(struct gs_trace *t, const struct gs_traced *who, unsigned gpus)
 {
-    emit(t,
+    emit(t, who,
          ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%" PRIu32
          ",\"args\":{\"name\":\"%s, process %d\",\"gpus\":%u}}",
-         PID_TASKS, client, name_of(task), (int)pid, gpus);
+         PID_TASKS, who->client, name_of(who->task), (int)who->pid, gpus);
 }
 
 /* A track of the client's whose last wait ended before this one began. Grants come in the order of their times. */
-static unsigned wait_tid(struct gs_trace *t, uint32_t client, const char *task, pid_t pid, uint64_t begin_ns,
-                         uint64_t end_ns)
+static unsigned wait_tid(struct gs_trace *t, const struct gs_traced *who, uint64_t begin_ns, uint64_t end_ns)
 {
     for (unsigned i = 0; i < WAIT_TRACKS && i < t->wait_tracks; i++)
-        if (t->waits[i].client == client && t->waits[i].end_ns <= begin_ns) {
+        if (t->waits[i].client == who->client && t->waits[i].end_ns <= begin_ns) {
             t->waits[i].end_ns = end_ns;
             return t->waits[i].tid;
         }
     const unsigned tid = ++t->wait_tracks;
-    t->waits[(tid - 1) % WAIT_TRACKS] = (struct wait_track){.client = client, .tid = tid, .end_ns = end_ns};
-    emit(t, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%u,\"args\":{\"name\":\"%s, process %d\"}}",
-         PID_WAITS, tid, name_of(task), (int)pid);
+    t->waits[(tid - 1) % WAIT_TRACKS] = (struct wait_track){.client = who->client, .tid = tid, .end_ns = end_ns};
+    emit(t, who,
+         ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%u,\"args\":{\"name\":\"%s, process %d\"}}",
+         PID_WAITS, tid, name_of(who->task), (int)who->pid);
     return tid;
 }
 
-void gs_trace_grant(struct gs_trace *t, uint32_t client, const char *task, pid_t pid, unsigned resource,
-                    uint64_t request_ns, uint64_t grant_ns)
+void gs_trace_grant(struct gs_trace *t, const struct gs_traced *who, unsigned resource, uint64_t request_ns,
+                    uint64_t grant_ns)
 {
     const uint64_t flow = ++t->flows;
-    const unsigned tid = wait_tid(t, client, task, pid, request_ns, grant_ns);
-    emit(t,
+    const unsigned tid = wait_tid(t, who, request_ns, grant_ns);
+    emit(t, who,
          ",\n{\"ph\":\"X\",\"name\":\"wait\",\"pid\":%d,\"tid\":%u,\"ts\":" US_FORMAT ",\"dur\":" US_FORMAT
          ",\"args\":{\"client\":%" PRIu32 ",\"resource\":%u}}",
-         PID_WAITS, tid, US(request_ns), US(grant_ns - request_ns), client, resource);
-    emit(t,
+         PID_WAITS, tid, US(request_ns), US(grant_ns - request_ns), who->client, resource);
+    emit(t, who,
          ",\n{\"ph\":\"s\",\"name\":\"grant\",\"cat\":\"grant\",\"id\":%" PRIu64
          ",\"pid\":%d,\"tid\":%u,\"ts\":" US_FORMAT "}",
          flow, PID_WAITS, tid, US(request_ns));
-    struct pending_set *set = &t->pending[resource][client % SETS];
-    set->ring[set->n++ % PENDING] = (struct pending){.client = client, .grant_ns = grant_ns, .flow = flow};
+    struct pending_set *set = &t->pending[resource][who->client % SETS];
+    set->ring[set->n++ % PENDING] = (struct pending){.client = who->client, .grant_ns = grant_ns, .flow = flow};
 }
 
 /* The grant that the unit came from: the client's last one before it began. Null: not traced, or too long ago. */
@@ -390,52 +430,53 @@ static unsigned find_track(struct gs_trace *t, unsigned resource, uint64_t begin
     return i;
 }
 
-void gs_trace_unit(struct gs_trace *t, uint32_t client, const char *task, unsigned resource, bool asked,
-                   uint64_t begin_ns, uint64_t end_ns)
+void gs_trace_unit(struct gs_trace *t, const struct gs_traced *who, unsigned resource, bool asked, uint64_t begin_ns,
+                   uint64_t end_ns)
 {
-    struct pending *p = asked ? find_pending(t, client, resource, begin_ns) : NULL;
+    struct pending *p = asked ? find_pending(t, who->client, resource, begin_ns) : NULL;
     const uint64_t from = p ? p->grant_ns : begin_ns;
     const unsigned track = find_track(t, resource, from, end_ns);
     if (track == TRACKS) {
         gs_trace_lost(t, 1);
         return;
     }
-    emit(t,
+    emit(t, who,
          ",\n{\"ph\":\"X\",\"name\":\"%s\",\"pid\":%d,\"tid\":%u,\"ts\":" US_FORMAT ",\"dur\":" US_FORMAT
          ",\"args\":{\"client\":%" PRIu32 ",\"resource\":%u}}",
-         name_of(task), PID_RESOURCES, tid_of(resource, track), US(from), US(end_ns - from), client, resource);
+         name_of(who->task), PID_RESOURCES, tid_of(resource, track), US(from), US(end_ns - from), who->client,
+         resource);
     if (!p)
         return;
-    emit(t,
+    emit(t, who,
          ",\n{\"ph\":\"f\",\"bp\":\"e\",\"name\":\"grant\",\"cat\":\"grant\",\"id\":%" PRIu64
          ",\"pid\":%d,\"tid\":%u,\"ts\":" US_FORMAT "}",
          p->flow, PID_RESOURCES, tid_of(resource, track), US(from));
     p->flow = 0;
 }
 
-static void mark(struct gs_trace *t, uint32_t client, const char *what, uint64_t at_ns)
+static void mark(struct gs_trace *t, const struct gs_traced *who, const char *what, uint64_t at_ns)
 {
-    emit(t, ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":\"%s\",\"pid\":%d,\"tid\":%" PRIu32 ",\"ts\":" US_FORMAT "}", what,
-         PID_TASKS, client, US(at_ns));
+    emit(t, who, ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":\"%s\",\"pid\":%d,\"tid\":%" PRIu32 ",\"ts\":" US_FORMAT "}",
+         what, PID_TASKS, who->client, US(at_ns));
 }
 
-void gs_trace_job(struct gs_trace *t, uint32_t client, const char *task, uint64_t release_ns, uint64_t end_ns,
+void gs_trace_job(struct gs_trace *t, const struct gs_traced *who, uint64_t release_ns, uint64_t end_ns,
                   uint64_t deadline_ns)
 {
     const char *cat = deadline_ns ? "job" : "warm-up";
     /* Asynchronous: a job encloses waits that have been written before it. */
-    emit(t,
+    emit(t, who,
          ",\n{\"ph\":\"b\",\"cat\":\"%s\",\"name\":\"%s\",\"id\":%" PRIu64 ",\"pid\":%d,\"tid\":%" PRIu32
          ",\"ts\":" US_FORMAT "}",
-         cat, name_of(task), ++t->flows, PID_TASKS, client, US(release_ns));
-    emit(t,
+         cat, name_of(who->task), ++t->flows, PID_TASKS, who->client, US(release_ns));
+    emit(t, who,
          ",\n{\"ph\":\"e\",\"cat\":\"%s\",\"name\":\"%s\",\"id\":%" PRIu64 ",\"pid\":%d,\"tid\":%" PRIu32
          ",\"ts\":" US_FORMAT "}",
-         cat, name_of(task), t->flows, PID_TASKS, client, US(end_ns));
-    mark(t, client, "release", release_ns);
+         cat, name_of(who->task), t->flows, PID_TASKS, who->client, US(end_ns));
+    mark(t, who, "release", release_ns);
     if (!deadline_ns)
         return;
-    mark(t, client, "deadline", release_ns + deadline_ns);
+    mark(t, who, "deadline", release_ns + deadline_ns);
     if (end_ns > release_ns + deadline_ns)
-        mark(t, client, "deadline missed", release_ns + deadline_ns);
+        mark(t, who, "deadline missed", release_ns + deadline_ns);
 }

@@ -14,26 +14,37 @@
 
 struct gs_trace;
 
-/* Creates the file, or empties it. 0 or -errno. The trace is the caller's, to be closed; the path must outlive it. */
-int gs_trace_open(struct gs_trace **out, const char *path);
+/* Creates the file, or empties it. 0 or -errno. The trace is the caller's, to be closed; the path must outlive it. Of a
+ * file's most_bytes each user's clients have a quarter at most; what comes beyond is left out and counted. A pipe may
+ * have any number. */
+#define GS_TRACE_BYTES (UINT64_C(4) << 30)
+int gs_trace_open(struct gs_trace **out, const char *path, uint64_t most_bytes);
 
 /* Writes what is left and closes. 0, or the -errno of what hasn't been said yet: that the trace ended early has.
  * -ETIMEDOUT: it can't be written, and may be written later; the process should end. */
 int gs_trace_close(struct gs_trace *t);
 
-/* Times are CLOCK_MONOTONIC nanoseconds. `client` is the daemon's number for it. */
+/* Whose event it is. `client` is the daemon's number for it. */
+struct gs_traced {
+    uint32_t client;
+    uid_t uid;
+    pid_t pid;
+    const char *task; /* empty: none */
+};
+
+/* Times are CLOCK_MONOTONIC nanoseconds. */
 void gs_trace_resource(struct gs_trace *t, unsigned resource);
-void gs_trace_client(struct gs_trace *t, uint32_t client, const char *task, pid_t pid, unsigned gpus);
+void gs_trace_client(struct gs_trace *t, const struct gs_traced *who, unsigned gpus);
 /* Grants come in the order of grant_ns. */
-void gs_trace_grant(struct gs_trace *t, uint32_t client, const char *task, pid_t pid, unsigned resource,
-                    uint64_t request_ns, uint64_t grant_ns);
+void gs_trace_grant(struct gs_trace *t, const struct gs_traced *who, unsigned resource, uint64_t request_ns,
+                    uint64_t grant_ns);
 /* So many events never got here; the trace says how many in all. */
 void gs_trace_lost(struct gs_trace *t, uint64_t events);
 /* `asked`: it belongs to a grant that was traced before. */
-void gs_trace_unit(struct gs_trace *t, uint32_t client, const char *task, unsigned resource, bool asked,
-                   uint64_t begin_ns, uint64_t end_ns);
+void gs_trace_unit(struct gs_trace *t, const struct gs_traced *who, unsigned resource, bool asked, uint64_t begin_ns,
+                   uint64_t end_ns);
 /* deadline_ns counts from the release; 0: a job of the task's warm-up, which has none. */
-void gs_trace_job(struct gs_trace *t, uint32_t client, const char *task, uint64_t release_ns, uint64_t end_ns,
+void gs_trace_job(struct gs_trace *t, const struct gs_traced *who, uint64_t release_ns, uint64_t end_ns,
                   uint64_t deadline_ns);
 
 #endif

@@ -450,6 +450,36 @@ static void test_unknown_tasks(void **state)
     stop(b);
 }
 
+/* An analysis of hundreds of processes would keep out who wants to join: of a task 16 run as it. */
+static void test_many_processes_of_one_task(void **state)
+{
+    (void)state;
+    enum { AS_TASK = 16, MORE = 2 };
+    struct bench *b = start_crowd("[system]\ngpus = 1\n[task a]\nperiod = 100ms\nuser = *\n");
+    struct desk d[AS_TASK + MORE];
+    for (unsigned i = 0; i < AS_TASK + MORE; i++) {
+        sit_down(b, &d[i], 1001 + i % 2, "");
+        hello(b, &d[i], "a", 1);
+        assert_int_equal(gs_core_tasks_above(d[i].session), i < AS_TASK ? 0 : -1);
+    }
+    assert_non_null(strstr(d[AS_TASK].notice.u.text.text, "below all tasks: 16 processes run as it already"));
+    get_up(b, &d[0]);
+    assert_int_equal(gs_core_tasks_above(d[AS_TASK].session), 0);
+    assert_int_equal(gs_core_tasks_above(d[AS_TASK + 1].session), -1);
+    for (unsigned i = 1; i < AS_TASK + MORE; i++)
+        get_up(b, &d[i]);
+    assert_int_equal(configure(b, "[system]\ngpus = 1\nadmission = refuse\n[task a]\nperiod = 100ms\nuser = *\n"), 0);
+    for (unsigned i = 0; i <= AS_TASK; i++) {
+        sit_down(b, &d[i], 1001 + i % 2, "");
+        const int err = hello(b, &d[i], "a", 1);
+        assert_int_equal(d[i].refusals, i == AS_TASK);
+        assert_int_equal(err < 0, i == AS_TASK);
+    }
+    for (unsigned i = 0; i <= AS_TASK; i++)
+        get_up(b, &d[i]);
+    stop(b);
+}
+
 /* Of the processes of a task the one that joined first goes first: in its bound, in its processor priority, on the GPU;
  * whatever place among the clients it has. */
 static void test_processes_of_one_task(void **state)
@@ -750,6 +780,7 @@ int main(void)
         cmocka_unit_test(test_shared_priorities),
         cmocka_unit_test(test_set),
         cmocka_unit_test(test_reload),
+        cmocka_unit_test(test_many_processes_of_one_task),
         cmocka_unit_test(test_reload_tells_the_task),
         cmocka_unit_test(test_reload_finds_tasks),
         cmocka_unit_test(test_reload_admits),

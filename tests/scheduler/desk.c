@@ -58,8 +58,14 @@ static void on_analyse(void *ctx, struct gs_question *q)
 
 void work_off(struct bench *b)
 {
-    while (gs_core_has_work(b->core))
-        gs_core_work(b->core, b->now);
+    for (bool some = true; some;) {
+        some = false;
+        for (enum gs_work k = GS_WORK_JOINS; k <= GS_WORK_ANSWERS; k++)
+            if (gs_core_has_work(b->core, k)) {
+                gs_core_work(b->core, k, b->now);
+                some = true;
+            }
+    }
 }
 
 void analyse(struct bench *b)

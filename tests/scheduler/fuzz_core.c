@@ -286,8 +286,9 @@ static void turn(struct gs_core *core, struct person *people, uint8_t how, uint6
         gs_question_answer(q);
         gs_core_answered(core, q, now);
     }
-    if (gs_core_has_work(core))
-        gs_core_work(core, now);
+    for (enum gs_work k = GS_WORK_JOINS; k <= GS_WORK_ANSWERS; k++)
+        if (gs_core_has_work(core, k))
+            gs_core_work(core, k, now);
     for (unsigned i = 0; i < PEOPLE; i++)
         if (people[i].session && gs_core_refused(people[i].session))
             disconnect_person(&people[i], now);

@@ -390,6 +390,41 @@ static void test_histogram(void **state)
     assert_true(gs_histogram_quantile(&h, 1) == UINT64_MAX);
 }
 
+/* However many jobs a message is for, a grant waits for a few of them; the last ones are heard when it leaves. */
+static void test_many_jobs_are_read_in_pieces(void **state)
+{
+    (void)state;
+    struct bench *b = start_slow(TASKS);
+    struct desk d;
+    sit_down(b, &d, 1001, "");
+    hello(b, &d, "slow", 2);
+    analyse(b);
+    b->now += 5000 * MS;
+    const struct ended met = {.release_ns = b->now - 100 * MS, .end_ns = b->now};
+    const struct gs_msg m = message(GS_MSG_JOBS);
+    for (unsigned i = 0; i < GS_JOB_RECORDS; i++)
+        record_job(&d, &met);
+    assert_int_equal(gs_core_message(d.session, &m, sizeof m, b->now), 0);
+    const struct gs_task_stats *st = gs_jobs_stats(b->core, "slow");
+    assert_in_range(st->jobs, 1, 32);
+    unsigned pieces = 1;
+    for (; gs_core_has_work(b->core, GS_WORK_ANSWERS); pieces++)
+        gs_core_work(b->core, GS_WORK_ANSWERS, b->now);
+    assert_int_equal(st->jobs, GS_JOB_RECORDS);
+    assert_in_range(pieces, GS_JOB_RECORDS / 32, GS_JOB_RECORDS);
+    for (unsigned i = 0; i < GS_JOB_RECORDS; i++)
+        record_job(&d, &met);
+    assert_true(gs_core_hear_out(d.session, b->now));
+    assert_in_range(st->jobs, GS_JOB_RECORDS + 1, GS_JOB_RECORDS + 32);
+    unsigned heard = 1;
+    for (; gs_core_hear_out(d.session, b->now); heard++)
+        for (unsigned i = 0; i < 100; i++)
+            record_job(&d, &met); /* by whoever has a copy of its page, without end */
+    assert_in_range(heard, 1, GS_JOB_RECORDS);
+    get_up(b, &d);
+    stop(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -403,6 +438,7 @@ int main(void)
         cmocka_unit_test(test_lies_overflow_nothing),
         cmocka_unit_test(test_histogram),
         cmocka_unit_test(test_jobs_are_read_later),
+        cmocka_unit_test(test_many_jobs_are_read_in_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,10 +104,12 @@ static void test_the_last_decision_stands(void **state)
     assert_int_equal(b->core->decision.analysed, 2);
     assert_int_equal(atomic_load(&page_of(&other)->gpus), gpus);
     assert_int_equal(other.session->said.priority, priority);
+    work_off(b);
     analyse(b);
     assert_false(b->core->undecided);
     assert_int_equal(b->core->decision.analysed, 1);
     get_up(b, &other);
+    work_off(b);
     assert_false(b->core->undecided); /* of none nothing is to be analysed */
     stop(b);
 }
@@ -175,7 +177,7 @@ static void test_the_refused_overtake_for_a_while(void **state)
             gs_question_answer(q);
             gs_core_answered(b->core, q, b->now);
         }
-        gs_core_work(b->core, b->now);
+        gs_core_work(b->core, GS_WORK_JOINS, b->now);
     }
     assert_false(b->core->undecided);
     assert_in_range(rounds, 10, ROUNDS - 1);

@@ -55,8 +55,8 @@ static void test_a_piece_at_a_time(void **state)
     ask_for_state(b, &who);
     assert_int_equal(who.answer.type, 0);
     unsigned pieces = 0;
-    for (; gs_core_has_work(b->core); pieces++)
-        gs_core_work(b->core, b->now);
+    for (; gs_core_has_work(b->core, GS_WORK_ANSWERS); pieces++)
+        gs_core_work(b->core, GS_WORK_ANSWERS, b->now);
     assert_in_range(pieces, (MANY + 1) / A_PIECE, MANY);
     assert_int_equal(who.answer.type, GS_MSG_ANSWER);
     json_t *j = read_state(b);
@@ -88,7 +88,7 @@ static void test_what_changes_meanwhile(void **state)
         ask_for_state(b, &who[i]);
     }
     for (unsigned i = 0; i < MANY / A_PIECE / 2; i++)
-        gs_core_work(b->core, b->now);
+        gs_core_work(b->core, GS_WORK_ANSWERS, b->now);
     get_up(b, &who[0]);
     for (unsigned i = 0; i < MANY; i += 2)
         get_up(b, &d[i]);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -53,9 +54,9 @@ static void expect_no_overlap(void)
 {
     for (size_t i = 0; i < n_spans; i++)
         for (size_t j = 0; j < i; j++) {
-            const struct span *a = &spans[i], *b = &spans[j];
-            if (a->pid == b->pid && a->tid == b->tid)
-                assert_true(a->end_ns <= b->begin_ns || b->end_ns <= a->begin_ns);
+            const struct span *x = &spans[i], *y = &spans[j];
+            if (x->pid == y->pid && x->tid == y->tid)
+                assert_true(x->end_ns <= y->begin_ns || y->end_ns <= x->begin_ns);
         }
 }
 
@@ -66,6 +67,9 @@ static size_t count(long long pid, long long beyond_tid)
         n += spans[i].pid == pid && spans[i].tid > beyond_tid;
     return n;
 }
+
+static const struct gs_traced a = {.client = 7, .uid = 1, .pid = 70, .task = "a"},
+                              b = {.client = 8, .uid = 2, .pid = 80, .task = "b"};
 
 /* Two units are out at a time, of clients in turn for ten units each, and clients report theirs a hundred at a time. */
 static void test_two_tracks(void **state)
@@ -80,7 +84,7 @@ static void test_two_tracks(void **state)
     uint64_t end = 1000;
     unsigned seed = 44;
     close(mkstemp(path));
-    assert_int_equal(gs_trace_open(&t, path), 0);
+    assert_int_equal(gs_trace_open(&t, path, GS_TRACE_BYTES), 0);
     for (unsigned r = 0; r < RESOURCES; r++)
         gs_trace_resource(t, r);
     while (all < UNITS) {
@@ -94,7 +98,8 @@ static void test_two_tracks(void **state)
         for (unsigned of = 0; of < CLIENTS; of++)
             if (n[of] - told[of] == BATCH || all == UNITS)
                 for (; told[of] < n[of]; told[of]++)
-                    gs_trace_unit(t, of, "", 1, false, unit[of][told[of]].begin_ns, unit[of][told[of]].end_ns);
+                    gs_trace_unit(t, &(struct gs_traced){.client = of, .task = ""}, 1, false,
+                                  unit[of][told[of]].begin_ns, unit[of][told[of]].end_ns);
     }
     assert_int_equal(gs_trace_close(t), 0);
     load(path);
@@ -115,11 +120,11 @@ static void test_waits(void **state)
     char path[] = "/tmp/gs_trace_XXXXXX";
     struct gs_trace *t;
     close(mkstemp(path));
-    assert_int_equal(gs_trace_open(&t, path), 0);
+    assert_int_equal(gs_trace_open(&t, path, GS_TRACE_BYTES), 0);
     for (uint64_t i = 0; i < 1000; i++) {
-        gs_trace_grant(t, 7, "a", 70, 0, 1000 * i, 1000 * i + 400);
-        gs_trace_grant(t, 7, "a", 70, 1, 1000 * i + 100, 1000 * i + 500);
-        gs_trace_grant(t, 8, "b", 80, 1, 1000 * i + 100, 1000 * i + 600);
+        gs_trace_grant(t, &a, 0, 1000 * i, 1000 * i + 400);
+        gs_trace_grant(t, &a, 1, 1000 * i + 100, 1000 * i + 500);
+        gs_trace_grant(t, &b, 1, 1000 * i + 100, 1000 * i + 600);
     }
     assert_int_equal(gs_trace_close(t), 0);
     load(path);
@@ -136,13 +141,42 @@ static void test_invented_units(void **state)
     char path[] = "/tmp/gs_trace_XXXXXX";
     struct gs_trace *t;
     close(mkstemp(path));
-    assert_int_equal(gs_trace_open(&t, path), 0);
+    assert_int_equal(gs_trace_open(&t, path, GS_TRACE_BYTES), 0);
     for (uint64_t i = 0; i < 1000; i++)
-        gs_trace_unit(t, 7, "a", 0, false, 1000 + i, 9000 - i);
+        gs_trace_unit(t, &a, 0, false, 1000 + i, 9000 - i);
     assert_int_equal(gs_trace_close(t), 0);
     load(path);
     assert_true(n_spans >= 1 && n_spans <= 4);
     expect_no_overlap();
+}
+
+/* A user who asks without end has a quarter of the file, and all together have all of it. */
+static void test_a_file_has_an_end(void **state)
+{
+    (void)state;
+    enum { MOST_BYTES = 200000, USERS = 6 };
+    char path[] = "/tmp/gs_trace_XXXXXX";
+    struct gs_trace *t;
+    struct stat st;
+    off_t before = 0;
+    close(mkstemp(path));
+    assert_int_equal(gs_trace_open(&t, path, MOST_BYTES), 0);
+    assert_int_equal(gs_trace_close(t), 0);
+    assert_int_equal(stat(path, &st), 0);
+    const off_t empty = st.st_size;
+    for (unsigned users = 1; users <= USERS; users++) {
+        assert_int_equal(gs_trace_open(&t, path, MOST_BYTES), 0);
+        for (uid_t user = 0; user < users; user++)
+            for (uint64_t i = 0; i < 2000; i++)
+                gs_trace_grant(t, &(struct gs_traced){.client = user, .uid = user, .task = "a"}, 0, i, i + 1);
+        assert_int_equal(gs_trace_close(t), 0);
+        assert_int_equal(stat(path, &st), 0);
+        const off_t most = MOST_BYTES / 4 * (users < 4 ? users : 4);
+        assert_in_range(st.st_size - empty, most - 1000, most + 100); /* and how many were lost */
+        assert_true(st.st_size >= before);
+        before = st.st_size;
+    }
+    load(path);
 }
 
 int main(void)
@@ -151,6 +185,7 @@ int main(void)
         cmocka_unit_test(test_two_tracks),
         cmocka_unit_test(test_waits),
         cmocka_unit_test(test_invented_units),
+        cmocka_unit_test(test_a_file_has_an_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
