@@ -31,27 +31,67 @@ static bool is_local(const struct gs_host *h)
     return strcmp(h->name, "localhost") == 0;
 }
 
+/* An IPv6 address, with a zone or without. */
+static bool is_address(const char *text)
+{
+    char address[INET6_ADDRSTRLEN];
+    struct in6_addr a;
+    const size_t n = strcspn(text, "%");
+    const bool zone_is_good = !text[n] || (text[n + 1] && !strpbrk(text + n + 1, "%:"));
+    snprintf(address, sizeof address, "%.*s", (int)n, text);
+    return n < sizeof address && zone_is_good && inet_pton(AF_INET6, address, &a) == 1;
+}
+
+/* Where the host's name ends and what is said of its devices begins, if it is said: ADDRESS or [ADDRESS]:N of IPv6,
+ * each behind USER@ too, or NAME:N. The name is as ssh takes it, without brackets. Null: it is too long, or no address.
+ */
+static const char *parse_name(char name[GS_HOST_NAME_BYTES], const char *text, size_t n)
+{
+    char whole[2 * GS_HOST_NAME_BYTES];
+    snprintf(whole, sizeof whole, "%.*s", (int)n, text);
+    char *at = strchr(whole, '@'), *host = at ? at + 1 : whole, *end = strchr(whole, ':');
+    if (n >= sizeof whole)
+        return NULL;
+    const bool in_brackets = *host == '[';
+    if (in_brackets) {
+        end = strchr(host, ']');
+        if (!end || (end[1] && end[1] != ':'))
+            return NULL;
+        *end++ = '\0';
+        text += end - whole;
+        memmove(host, host + 1, strlen(host));
+    } else if (end && strchr(end + 1, ':')) {
+        text += n;
+    } else {
+        text += end ? (size_t)(end - whole) : n;
+        if (end)
+            *end = '\0';
+    }
+    if (strlen(whole) >= GS_HOST_NAME_BYTES || ((in_brackets || strchr(host, ':')) && !is_address(host)))
+        return NULL;
+    strcpy(name, whole);
+    return text;
+}
+
 /* One of the list: NAME, NAME:N or NAME:all. A name that begins with '-' would be an option of ssh's. */
 static bool parse_one(struct gs_host *h, const char *text, size_t n)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-@";
-    const char *colon = memchr(text, ':', n);
-    const size_t name = colon ? (size_t)(colon - text) : n;
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-@:%";
     *h = (struct gs_host){.to = -1, .from = -1};
-    if (!name || name >= sizeof h->name || *text == '-')
+    const char *const last = text + n, *colon = *text == '-' ? NULL : parse_name(h->name, text, n);
+    if (!colon || !*h->name || h->name[strspn(h->name, letters)])
         return false;
-    memcpy(h->name, text, name);
-    if (strspn(h->name, letters) != name)
+    if (!strchr(h->name, ':') && strchr(h->name, '%'))
         return false;
-    if (!colon)
+    if (colon == last)
         return true;
-    h->all = n - name == sizeof ":all" - 1 && memcmp(colon, ":all", n - name) == 0;
+    h->all = last - colon == sizeof ":all" - 1 && memcmp(colon, ":all", sizeof ":all" - 1) == 0;
     if (h->all)
         return true;
     char *end;
     const long most = strtol(colon + 1, &end, 10);
     h->most = (unsigned)most;
-    return end == text + n && end > colon + 1 && colon[1] != '+' && most >= 1 && most <= GS_MAX_DEVICES;
+    return end == last && end > colon + 1 && colon[1] != '+' && most >= 1 && most <= GS_MAX_DEVICES;
 }
 
 int gs_hosts_parse(struct gs_hosts *h, const char *list, const char *called, char *why, size_t why_bytes)
@@ -67,9 +107,11 @@ int gs_hosts_parse(struct gs_hosts *h, const char *list, const char *called, cha
         }
         struct gs_host *one = &h->host[h->n];
         if (!parse_one(one, at, n)) {
-            snprintf(why, why_bytes,
-                     "'%.*s' is no host for %s: it takes NAME, NAME:DEVICES or NAME:all, with commas between", (int)n,
-                     at, called);
+            snprintf(
+                why, why_bytes,
+                "'%.*s' is no host for %s: it takes NAME, NAME:DEVICES or NAME:all, with commas between, and [ADDRESS] "
+                "of IPv6 for NAME",
+                (int)n, at, called);
             return -EINVAL;
         }
         for (unsigned i = 0; i < h->n; i++)
@@ -235,7 +277,7 @@ static void start_one(struct gs_hosts *hosts, struct gs_host *h)
     h->state = GS_HOST_SILENT;
     h->n_devices = h->line_bytes = 0;
     if (hosts->plain && !is_local(h) && !resolve(h->name, h->address, sizeof h->address)) {
-        leave_out(h, "its name has no address");
+        leave_out(h, "its name has no IPv4 address");
         free(s);
         return;
     }

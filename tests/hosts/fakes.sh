@@ -30,7 +30,7 @@ case $* in *" -R "*) # from host to host
 esac
 while [ "$1" != -- ]; do shift; done
 case $2 in
-up*) exec sh -c "$3" ;;
+up* | *::1) exec sh -c "$3" ;;
 gpus*) OPENCL_LAYERS=$GS_BUILD/tests/e2e/as_gpu.so POCL_DEVICES="pthread pthread" GPUSPARC_SOCKET=$FAKES/socket exec sh -c "$3" ;;
 fast*) sh -c "$3" | sed -u 's/^rate 0 .*/rate 0 1000000000/' ;;
 deaf*) exec sleep 1000 ;;

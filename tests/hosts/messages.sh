@@ -5,7 +5,7 @@ set -euo pipefail
 source "$GS_SOURCE/tests/hosts/fakes.sh"
 
 # The list.
-for bad in a,,b ,a a, -oProxyCommand=x a:0 a:17 a:x a:-1 a:al a:all2 'a b' ''; do
+for bad in a,,b ,a a, -oProxyCommand=x a:0 a:17 a:x a:-1 a:al a:all2 'a b' '[::1' '[::1]2' '[::1]:0' '[a]' '[::1]:a' ::1::2 fe80::1% 'a%b' 'u@[::g]' '[]' '[-o]' ''; do
   [ -n "$bad" ] || continue
   run 125 --hosts "$bad" true
   said "is no host for --hosts"
@@ -29,6 +29,16 @@ said "daemon"
 begin=$(date +%s%N)
 run 0 --hosts up true
 patience=$((4 + 10 * ($(date +%s%N) - begin) / 1000000000))
+nothing_left
+rm -f asked secrets ssh.log
+# IPv6 as ssh takes it, with and without a number of devices.
+run 0 --hosts "[::1]:1,me@::1,me@[fe80::1%eth0]:all,fe80::1:1" true
+said "host fe80::1:1 is left out"
+for name in ::1 me@::1 me@fe80::1%eth0 fe80::1:1; do
+  grep -qF -- "-- $name exec" ssh.log || fail "no $name in: $(cat ssh.log)"
+done
+run 125 --hosts "[::1],::1:2,::1" true
+said "--hosts names ::1 twice"
 nothing_left
 rm -f asked secrets
 
