@@ -54,6 +54,15 @@ for c in $commands; do
   [ "$rc" = "$([ "$c" = run ] && echo 125 || echo 2)" ] || complain "gpusparc $c --no-such-option: exit status $rc"
   [[ $said == gpusparc*": "*"--no-such-option"* && $(wc -l <<<"$said") = 1 ]] || complain "gpusparc $c --no-such-option says: $said"
 done
+# No name is broken at the end of a line, however wide the terminal is.
+if command -v nroff >/dev/null; then
+  for f in "$pages"/*; do
+    for width in 60 72 80 100; do
+      broken=$(nroff -man -rLL=${width}n "$f" 2>/dev/null | sed 's/\x1b\[[0-9;]*m//g; s/.\x08//g' | grep -E '[a-z](-|‐|−)$') || continue
+      complain "$(basename "$f"), $width columns: $broken"
+    done
+  done
+fi
 # gpusparc(7) has every variable that the code reads, and no others; gpusparc.conf(5) every key of common/config.c.
 used=$(grep -rhoE '"GPUSPARC_[A-Z_]+"' "$GS_SOURCE"/{common,translator,shim,gema,scheduler,cli} --include='*.[ch]' | tr -d '"' | sort -u)
 [ "$(wc -l <<<"$used")" -ge 20 ] || complain "the code's variables: $used"
