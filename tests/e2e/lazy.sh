@@ -135,7 +135,12 @@ by_daemon() { # MODES PROGRAM...
 leaves() { # HOW STATUS OPTIONS...
   local how=$1 want=$2 rc=0 begin=$SECONDS most
   shift 2
-  "$programs/leaving" "$how" >plain.txt || [ $? = "$want" ] || fail "leaving $how gives $? without gpusparc"
+  if [ "$how" = builds ]; then # PoCL itself may crash then, without gpusparc
+    "$programs/leaving" >plain.txt || [ $? = "$want" ] || fail "leaving gives $? without gpusparc"
+    sed -i "1s/.*/$how/" plain.txt
+  else
+    "$programs/leaving" "$how" >plain.txt || [ $? = "$want" ] || fail "leaving $how gives $? without gpusparc"
+  fi
   most=$((20 + 10 * (SECONDS - begin))) begin=$SECONDS
   rm -f report
   LAZY=compiler=${compiler_ms:-400} GPUSPARC_TRANSFER=pinned timeout -s KILL 200 "${layer[@]}" gpusparc run --devices cpu:2 "$@" \
