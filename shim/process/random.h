@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The C library's random sequences belong to the application: what a driver takes for us comes from another one. */
+/* The C library's random sequences belong to the application: what a driver takes for us comes from another one. Of
+ * NVIDIA's libraries that compile (580.159) libnvidia-nvvm, libnvidia-ptxjitcompiler and libnvidia-gpucomp import rand
+ * and srand. */
 #ifndef GS_SHIM_PROCESS_RANDOM_H
 #define GS_SHIM_PROCESS_RANDOM_H
 
