@@ -100,7 +100,7 @@ graph() {
     bash "$GS_SOURCE/tests/e2e/graph.sh" "${1:-$RANDOM}" all
 }
 
-# crowd [SECONDS [SEED [lazy|graph] [deaths]]]: processes of several threads come and go under one daemon, and some are killed
+# crowd [SECONDS [SEED [lazy] [deaths]]]: processes of several threads come and go under one daemon, and some are killed
 crowd() {
     bash "$GS_SOURCE/tests/e2e/crowd.sh" "${2:-$RANDOM}" "${1:-600}" "${@:3}"
 }

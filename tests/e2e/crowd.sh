@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# crowd.sh SEED SECONDS [lazy|graph] [deaths]: processes of several threads (programs/crowd.c, stress.c) come and go under one
+# crowd.sh SEED SECONDS [lazy] [deaths]: processes of several threads (programs/crowd.c, stress.c) come and go under one
 # daemon on devices that say that they are GPUs, so that now one is alone and now it isn't; some are killed. What the
 # others compute is the same as without gpusparc, none hangs, nobody keeps a unit until the watchdog takes it back, and
 # in the end the daemon holds nothing for anybody. lazy: some over a driver that is as lazy as it may be. deaths: the
-# daemon is killed, and comes back, now and then. graph: what comes after what is looked at (graph.sh). The shim looks at each lock, and at each state of a command.
+# daemon is killed, and comes back, now and then. The shim looks at each lock, and at each state of a command.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 seed=$1 seconds=$2
@@ -57,15 +57,9 @@ one() { # SLOT
     same=stress$i.txt
   fi
   local what="${program[*]}: ${variables[*]} ${options[*]}"
-  local command=("$programs/${program[0]}" "${program[@]:1}")
-  if has graph; then
-    layers+=:$programs/graph.so
-    variables+=(GRAPH="$PWD/graph$1")
-    command=(bash -c 'LD_PRELOAD=$0:$LD_PRELOAD exec "$@"' "$programs/graph.so" "${command[@]}")
-  fi
-  rm -f "report$1" "graph$1".*
+  rm -f "report$1"
   : >"steps$1"
-  env STEPS="$PWD/steps$1" OPENCL_LAYERS="$layers" "${variables[@]}" gpusparc run "${options[@]}" "${command[@]}" \
+  env STEPS="$PWD/steps$1" OPENCL_LAYERS="$layers" "${variables[@]}" gpusparc run "${options[@]}" "$programs/${program[0]}" "${program[@]:1}" \
     >"out$1.txt" 2>"err$1.txt" &
   app=$!
   while kill -0 $app 2>/dev/null && [ $n -lt $life ]; do
@@ -83,7 +77,6 @@ one() { # SLOT
   wait $app || rc=$?
   [ $rc = 0 ] || { tail -n 3 "out$1.txt" "err$1.txt"; echo "process $app ended with $rc: $what"; return 1; }
   cmp "$same" "out$1.txt" || { diff "$same" "out$1.txt" | head -4; echo "process $app computed otherwise: $what"; return 1; }
-  ! has graph || python3 "$GS_SOURCE/tests/e2e/graph/graph.py" "graph$1".* >"found$1" || { head -20 "found$1"; echo "not in order: $what"; return 1; }
   [ ! -s "report$1" ] || { head -3 "report$1"; echo "the driver was misused: $what"; return 1; }
 }
 
