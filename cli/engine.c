@@ -43,7 +43,9 @@ int gs_engine_find(struct gs_engine *e, char *why, size_t why_bytes)
         is_in(e, getenv("XDG_DATA_HOME"), "/gpusparc/remote") ||
         is_in(e, getenv("HOME"), "/.local/share/gpusparc/remote"))
         return 0;
-    snprintf(why, why_bytes,
-             "the engine of --hosts is not on this machine; scripts/remote.sh of gpusparc's sources builds it");
+    char script[PATH_MAX];
+    const bool known = gs_library_path("scripts/remote.sh", script, sizeof script) == 0;
+    snprintf(why, why_bytes, "the engine of --hosts is not on this machine; %s builds it",
+             known ? script : "scripts/remote.sh");
     return -ENOENT;
 }

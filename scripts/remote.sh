@@ -30,7 +30,7 @@ if [ -z "$only_source" ] && [ -x "$folder/bin/pocld" ] && [ "$(cat "$folder/VERS
   exit
 fi
 for tool in apt-get dpkg-deb cmake ninja g++ python3; do
-  command -v $tool >/dev/null || fail "$tool is missing; scripts/deps.sh --test installs what a build needs, on Debian 12 and 13"
+  command -v $tool >/dev/null || fail "$tool is missing; on Debian 12 and 13: apt-get install cmake ninja-build g++ python3"
 done
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)

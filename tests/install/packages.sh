@@ -26,6 +26,7 @@ dpkg-deb -f packed/gpusparc_*.deb Depends | grep -q "libclang-common-19-dev.*lib
 dpkg-deb -f packed/gpusparc-samples_*.deb Depends | grep -qv libclang || fail "the samples need no libclang"
 root=packed/gpusparc/usr
 for file in bin/gpusparc bin/gpusparcd lib/gpusparc/gpusparc-translate lib/gpusparc/libgpusparc.so lib/gpusparc/opencl/libOpenCL.so.1 \
+  lib/gpusparc/scripts/remote.sh lib/gpusparc/scripts/remote_edits.py \
   lib/systemd/system/gpusparcd.service share/man/man1/gpusparc-run.1.gz share/bash-completion/completions/gpusparc \
   share/doc/gpusparc/README.md share/doc/gpusparc/docs/overview.md; do
   [ -e $root/$file ] || fail "gpusparc has no $file"
@@ -36,4 +37,8 @@ find packed/gpusparc packed/gpusparc-samples ! -type l -perm /022 | grep . && fa
 out=$(env -i HOME="$HOME" PATH=/usr/bin:/bin XDG_CACHE_HOME="$PWD/cache" GPUSPARC_SOCKET="$PWD/none" $root/bin/gpusparc run --mode multi \
   --devices cpu:2 packed/gpusparc-samples/usr/lib/gpusparc/samples/vectoradd --size 65536)
 [ "$out" = "vectoradd 65536 PASS" ] || fail "the unpacked programs: $out"
+# What --hosts lacks is named by a path that is there, and runs.
+said=$(env -i HOME="$PWD" PATH=/usr/bin:/bin GPUSPARC_SOCKET="$PWD/none" $root/bin/gpusparc run --hosts localhost true 2>&1) && fail "--hosts without an engine"
+script=$(grep -o '/[^ ]*/scripts/remote.sh' <<<"$said") || fail "--hosts says: $said"
+[ -x "$script" ] && "$script" --help | grep -q "remote.sh FOLDER" || fail "$script"
 echo passed
