@@ -14,16 +14,30 @@
 #include "scheduler/loop.h"
 
 enum {
-    MAX_PENDING = 512, /* connections that have not joined */
-    MAX_PENDING_PER_USER = 64,
-    LAST_WORDS = 256, /* messages heard of each client at the end */
+    MAX_PENDING_PER_USER = 64, /* connections that have not joined */
+    LAST_WORDS = 256,          /* messages heard of each client at the end */
 };
+
+/* One more of the user's has connected, or one less hasn't joined. */
+static void count_pending(struct gs_server *sv, uid_t uid, int more)
+{
+    unsigned i = 0;
+    while (i < sv->n_pending_users && sv->pending_user[i].uid != uid)
+        i++;
+    struct gs_pending_user *u = &sv->pending_user[i];
+    if (i == sv->n_pending_users)
+        sv->pending_user[sv->n_pending_users++] = (struct gs_pending_user){.uid = uid};
+    sv->n_pending += (unsigned)more;
+    u->n += (unsigned)more;
+    if (u->n == 0)
+        *u = sv->pending_user[--sv->n_pending_users];
+}
 
 static void leave_list(struct gs_server *sv, struct gs_connection *c)
 {
     if (c->state == GS_PENDING) {
         TAILQ_REMOVE(&sv->pending, c, waits);
-        sv->n_pending--;
+        count_pending(sv, c->uid, -1);
     } else if (c->state == GS_LEAVING) {
         TAILQ_REMOVE(&sv->leaving, c, waits);
         sv->n_leaving--;
@@ -153,31 +167,26 @@ static void place(struct gs_server *sv, struct gs_connection *c)
     move(sv, c, set_of(sv, c));
 }
 
-static unsigned count_pending(const struct gs_server *sv, uid_t uid)
-{
-    unsigned n = 0;
-    const struct gs_connection *c;
-    TAILQ_FOREACH (c, &sv->pending, waits)
-        n += c->uid == uid;
-    return n;
-}
-
-/* Is there a place for one more of this user's? Where all are taken, the user who has most of them loses the oldest. */
+/* Is there a place for one more of this user's? Where all are taken, the user who has most of them loses the oldest,
+ * but to nobody who would have as many. */
 static bool make_place(struct gs_server *sv, uid_t uid)
 {
-    if (count_pending(sv, uid) >= MAX_PENDING_PER_USER)
-        return false;
-    if (sv->n_pending < MAX_PENDING)
-        return true;
-    struct gs_connection *c, *loser = NULL;
-    unsigned most = 0;
-    TAILQ_FOREACH (c, &sv->pending, waits) {
-        const unsigned n = count_pending(sv, c->uid);
-        if (n > most) {
-            most = n;
-            loser = c;
-        }
+    const struct gs_pending_user *most = &sv->pending_user[0];
+    unsigned own = 0;
+    for (unsigned i = 0; i < sv->n_pending_users; i++) {
+        const struct gs_pending_user *u = &sv->pending_user[i];
+        own = u->uid == uid ? u->n : own;
+        most = u->n > most->n ? u : most;
     }
+    if (own >= MAX_PENDING_PER_USER)
+        return false;
+    if (sv->n_pending < GS_MAX_PENDING)
+        return true;
+    if (own + 1 >= most->n)
+        return false;
+    struct gs_connection *loser = TAILQ_FIRST(&sv->pending);
+    while (loser->uid != most->uid)
+        loser = TAILQ_NEXT(loser, waits);
     gs_core_turned_away(sv->core, loser->uid, gs_now_ns());
     gs_connection_close(sv, loser);
     return true;
@@ -218,7 +227,7 @@ static void add_connection(struct gs_server *sv, int fd)
     c->session = session;
     TAILQ_INSERT_TAIL(&sv->all, c, all);
     TAILQ_INSERT_TAIL(&sv->pending, c, waits);
-    sv->n_pending++;
+    count_pending(sv, c->uid, 1);
     if (watch_connection(sv->group[GS_DOORS].epoll, c) < 0)
         gs_connection_close(sv, c);
 }

@@ -16,7 +16,7 @@
 
 #define GS_NS_PER_S UINT64_C(1000000000)
 #define GS_HELLO_NS (2 * GS_NS_PER_S) /* who has connected and says nothing for so long is sent away */
-enum { GS_MAX_CLIENTS = 1024, GS_MAX_CLIENTS_PER_USER = 256 };
+enum { GS_MAX_CLIENTS = 1024, GS_MAX_CLIENTS_PER_USER = 256, GS_MAX_PENDING = 512 /* that have not joined */ };
 
 enum gs_source_kind {
     GS_SOURCE_LISTEN,
@@ -84,6 +84,11 @@ struct gs_server {
     uint64_t armed_ns; /* the timer fires then; UINT64_MAX: it is off */
     struct gs_connections all, pending, leaving, closed;
     unsigned n_pending, n_leaving;
+    struct gs_pending_user {
+        uid_t uid;
+        unsigned n;
+    } pending_user[GS_MAX_PENDING]; /* who has any, and how many */
+    unsigned n_pending_users;
     bool accepts; /* somebody may have connected */
     unsigned doors_turn;
 };

@@ -7,6 +7,7 @@ import json
 import os
 import pwd
 import re
+import select
 import signal
 import socket
 import struct
@@ -235,6 +236,35 @@ def a_user_who_floods():
     line = [s for s in d.tool("status").stdout.split("\n") if "floods the daemon" in s]
     name = pwd.getpwuid(os.geteuid()).pw_name
     assert len(line) == 1 and line[0].startswith("user %s floods" % name) and "turned away: 6; refused: 1;" in line[0], line
+    d.end()
+
+
+def a_crowd_of_users():
+    """Of 512 places the ninth user gets one, and whoever has as many as the others gets no other's."""
+    if os.geteuid():
+        return
+    d = Daemon()
+    os.chmod(d.dir, 0o755)
+    os.chmod(d.socket, 0o666)
+
+    def connect_as(uid):
+        os.seteuid(uid)
+        try:
+            return d.connect()
+        finally:
+            os.seteuid(0)
+
+    crowd = {uid: [connect_as(uid) for _ in range(64)] for uid in range(20001, 20009)}
+    ninth = connect_as(20009)
+    firsts = {s[0]: uid for uid, s in crowd.items()}
+    lost = select.select(list(firsts), [], [], 60)[0]
+    assert len(lost) == 1 and lost[0].recv(256) == b"", lost
+    again = connect_as(firsts[lost[0]])
+    assert wait_for(again)[0] == REFUSED
+    ninth.send(hello(flags=NO_TASK))
+    assert wait_for(ninth)[0] == WELCOME
+    for s in sum(crowd.values(), [ninth, again]):
+        s.close()
     d.end()
 
 
