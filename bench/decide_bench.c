@@ -87,7 +87,7 @@ int main(int argc, char **argv)
         return 0;
     }
     for (size_t n = 40; n <= MOST_TASKS; n += 24)
-        for (int percent = 20; percent <= 100; percent += 20) {
+        for (int percent = 16; percent <= 40; percent += 4) {
             double times[SETS];
             int met = 0;
             for (uint64_t k = 0; k < SETS; k++) {
