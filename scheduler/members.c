@@ -625,20 +625,22 @@ static struct gs_session *first_waiting(const struct gs_core *core, bool tasks)
 }
 
 /* First those that are to be tasks, then what all get, then who only wants to know. Where some come all the time, as
- * those do who are refused and try again, all get it after a while. */
+ * those do who are refused and try again, the others have their turn after a while. */
 void gs_members_go_on(struct gs_core *core)
 {
     enum { MOST_OVERTAKE = 64 };
-    struct gs_session *s = first_waiting(core, true);
-    if (!core->undecided)
+    struct gs_session *s = first_waiting(core, true), *asker = first_waiting(core, false);
+    if (!core->undecided && !asker)
         core->overtaken = 0;
     if (s && core->overtaken < MOST_OVERTAKE) {
-        core->overtaken += core->undecided;
+        core->overtaken += core->undecided || asker;
         resume(s);
-    } else if (core->undecided)
+    } else if (core->undecided && (core->overtaken <= MOST_OVERTAKE || !asker)) {
+        core->overtaken += s != NULL;
         decide(core);
-    else if ((s = first_waiting(core, false)))
-        resume(s);
+    } else if (asker && resume(asker) == 0) {
+        core->overtaken = 0;
+    }
 }
 
 bool gs_members_may_go_on(const struct gs_core *core)

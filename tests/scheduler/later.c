@@ -187,6 +187,41 @@ static void test_the_refused_overtake_for_a_while(void **state)
     stop(b);
 }
 
+/* So it is with somebody who asks whether a task would be admitted: `run --task-required` waits for that. */
+static void test_who_asks_is_answered_in_a_crowd(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 200 };
+    struct bench *b = start_slow("[system]\ngpus = 2\ncpus = 4\nadmission = refuse\n" A B
+                                 "[task much]\nperiod = 100ms\nuser = *\nsegments.1 = gpu 120ms\n");
+    static struct desk again[2 * ROUNDS];
+    struct desk asker;
+    struct gs_msg m = message(GS_MSG_PLAN);
+    snprintf(m.u.name, sizeof m.u.name, "a");
+    sit_down(b, &asker, 1001, "");
+    unsigned n = 0, rounds = 0;
+    for (; rounds < ROUNDS && asker.answer.type != GS_MSG_ANSWER; rounds++) {
+        for (unsigned i = 0; i < 2; i++, n++) {
+            sit_down(b, &again[n], 1002, "");
+            hello(b, &again[n], "much", 1);
+        }
+        if (rounds == 0)
+            assert_int_equal(gs_core_message(asker.session, &m, sizeof m, b->now), 0);
+        if (b->question) {
+            struct gs_question *q = b->question;
+            b->question = NULL;
+            gs_question_answer(q);
+            gs_core_answered(b->core, q, b->now);
+        }
+        gs_core_work(b->core, GS_WORK_JOINS, b->now);
+    }
+    assert_in_range(rounds, 10, ROUNDS - 1);
+    while (n)
+        get_up(b, &again[--n]);
+    get_up(b, &asker);
+    stop(b);
+}
+
 static void test_leaving_while_waiting(void **state)
 {
     (void)state;
@@ -325,6 +360,7 @@ int main(void)
         cmocka_unit_test(test_the_last_decision_stands),
         cmocka_unit_test(test_users_take_turns),
         cmocka_unit_test(test_the_refused_overtake_for_a_while),
+        cmocka_unit_test(test_who_asks_is_answered_in_a_crowd),
         cmocka_unit_test(test_leaving_while_waiting),
         cmocka_unit_test(test_reload_meanwhile),
         cmocka_unit_test(test_plans),
