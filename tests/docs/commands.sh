@@ -83,6 +83,8 @@ while IFS=$'\t' read -r where command; do
   *"$GS_BUILD/tests/"*) # a test of its own runs that
     for file in $(grep -oE "$GS_BUILD/tests/[a-z0-9/.]+" <<<"$command"); do [ -e "$file" ] || fail "$where: there is no $file"; done
     continue ;;
+  *" --hosts "*) # wants other machines; tests/hosts has them; [] may be of an address
+    gpusparc run --help | grep -q -- --hosts && command="${command%% --hosts*} --help" ;;
   *\[*) # a synopsis
     command="${command%% \[*} --help" ;;
   *"gpusparc bench"*)
@@ -90,8 +92,6 @@ while IFS=$'\t' read -r where command; do
     [[ $command == *--output* ]] || command+=" --output out$n" ;;
   *"gpusparc daemon"* | *"gpusparc top"*) # one runs already; top wants a terminal
     command="gpusparc $(grep -oE 'daemon|top' <<<"$command" | head -1) --help" ;;
-  *" --hosts "*) # wants other machines; tests/hosts has them
-    gpusparc run --help | grep -q -- --hosts && command="${command%% --hosts*} --help" ;;
   *"gpusparc probe"*) command+=" --force" ;;
   esac
   timeout 120 bash -c "$command" >out.txt 2>err.txt </dev/null || fail "$where: $shown: exit status $?: $(tail -3 err.txt)"
