@@ -4,6 +4,7 @@
 #include "shim/api/api.h"
 #include "shim/choose/timing.h"
 #include "shim/plan/binaries.h"
+#include "shim/plan/compiler.h"
 #include "shim/plan/dump.h"
 #include "shim/report/watch.h"
 #include "shim/plan/kinds.h"
@@ -342,21 +343,22 @@ static cl_int find_first(const struct gs_program *p, cl_program program, unsigne
     return err ? err : CL_INVALID_VALUE;
 }
 
-/* The binary of the first device alone. The driver wants room for a pointer per device, and takes null for "not this
- * one". */
+/* The binary of the first device alone, to where the application's only pointer says; null: nowhere. */
 static cl_int first_binary(const struct gs_program *p, cl_program program, size_t room, void *value, size_t *size_ret)
 {
-    unsigned char *binaries[MOST_DEVICES] = {NULL};
-    unsigned at;
-    if (value && room < sizeof *binaries)
+    unsigned char *to = NULL;
+    size_t bytes = 0;
+    if (value && room < sizeof to)
         return CL_INVALID_VALUE;
     if (size_ret)
-        *size_ret = sizeof *binaries;
-    cl_int err = value ? find_first(p, program, &at) : CL_SUCCESS;
-    if (!value || err)
-        return err;
-    memcpy(&binaries[at], value, sizeof *binaries);
-    return gs_real()->clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binaries, binaries, NULL);
+        *size_ret = sizeof to;
+    if (value)
+        memcpy(&to, value, sizeof to);
+    char *binary = to ? gs_binary_of(program, p->o.ctx->dev[0], &bytes) : NULL;
+    if (binary)
+        memcpy(to, binary, bytes);
+    free(binary);
+    return CL_SUCCESS;
 }
 
 /* Of the driver's answers those for the first device. */

@@ -31,27 +31,34 @@ char *gs_build_log(cl_program program, cl_device_id dev)
     return log;
 }
 
-char *gs_binary_of(cl_program program, cl_device_id dev)
+/* Each device's binary gets room: NVIDIA's driver (580.159) crashes at a null pointer among them, which the standard
+ * has for "not this one". */
+char *gs_binary_of(cl_program program, cl_device_id dev, size_t *size)
 {
     cl_device_id devices[MOST_DEVICES];
     size_t bytes[MOST_DEVICES] = {0};
     unsigned char *binaries[MOST_DEVICES] = {NULL};
-    cl_uint n = 0, at = 0;
+    char *own = NULL;
+    cl_uint n = 0;
     const struct _cl_icd_dispatch *real = gs_real();
     if (real->clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof n, &n, NULL) || n > MOST_DEVICES ||
         real->clGetProgramInfo(program, CL_PROGRAM_DEVICES, n * sizeof *devices, devices, NULL) ||
         real->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, n * sizeof *bytes, bytes, NULL))
         return NULL;
-    while (at < n && devices[at] != dev)
-        at++;
-    unsigned char *own = at < n && bytes[at] ? calloc(1, bytes[at] + 1) : NULL;
-    if (!own)
-        return NULL;
-    binaries[at] = own;
-    if (real->clGetProgramInfo(program, CL_PROGRAM_BINARIES, n * sizeof *binaries, binaries, NULL) == CL_SUCCESS)
-        return (char *)own;
-    free(own);
-    return NULL;
+    bool room = true;
+    for (cl_uint i = 0; i < n; i++)
+        room &= (binaries[i] = calloc(1, bytes[i] + 1)) != NULL;
+    const bool has = room && real->clGetProgramInfo(program, CL_PROGRAM_BINARIES, n * sizeof *binaries, binaries,
+                                                    NULL) == CL_SUCCESS;
+    for (cl_uint i = 0; i < n; i++) {
+        if (has && !own && devices[i] == dev && bytes[i]) {
+            own = (char *)binaries[i];
+            *size = bytes[i];
+        } else {
+            free(binaries[i]);
+        }
+    }
+    return own;
 }
 
 static bool has_print(const char *begin, size_t n)

@@ -332,7 +332,9 @@ static void compare_code(struct gs_program *p)
     const cl_device_id dev = p->o.ctx->dev[0];
     if (gs_group()->pocl)
         return;
-    char *own = gs_binary_of(p->o.handle, dev), *translated = own ? gs_binary_of(p->translated[0], dev) : NULL;
+    size_t bytes;
+    char *own = gs_binary_of(p->o.handle, dev, &bytes),
+         *translated = own ? gs_binary_of(p->translated[0], dev, &bytes) : NULL;
     for (uint32_t i = 0; translated && i < p->summary->n_kernels; i++) {
         const struct gs_kernel_summary *k = &p->summary->kernels[i];
         if (!k->hidden)

@@ -481,9 +481,8 @@ cl_int clGetProgramInfo(cl_program p, cl_program_info what, size_t room, void *o
         return answer(devices, n * sizeof *devices, room, out, bytes_ret);
     if (what == CL_PROGRAM_BINARY_SIZES)
         return answer(bytes, n * sizeof *bytes, room, out, bytes_ret);
-    for (cl_uint d = 0; what == CL_PROGRAM_BINARIES && out && d < n; d++)
-        if (((char **)out)[d])
-            memcpy(((char **)out)[d], ptx, bytes[d]);
+    for (cl_uint d = 0; what == CL_PROGRAM_BINARIES && out && d < n; d++) /* NVIDIA's crashes at a null pointer, too */
+        memcpy(((char **)out)[d], ptx, bytes[d]);
     return what == CL_PROGRAM_BINARIES ? CL_SUCCESS : CL_INVALID_VALUE;
 }
 
