@@ -195,8 +195,10 @@ static const char *features(struct gs_arena *arena, const struct dialect *l)
         s = gs_arena_printf(arena, "%s,+__opencl_c_3d_image_writes", s);
     if (d->image_support)
         s = gs_arena_printf(arena, "%s,+__opencl_c_images", s);
+    if (d->image_support && l->vendor != VENDOR_NVIDIA)
+        s = gs_arena_printf(arena, "%s,+__opencl_c_read_write_images", s);
     if (l->vendor != VENDOR_NVIDIA)
-        s = gs_arena_printf(arena, "%s,+__opencl_c_atomic_order_acq_rel,+__opencl_c_read_write_images", s);
+        s = gs_arena_printf(arena, "%s,+__opencl_c_atomic_order_acq_rel", s);
     if (l->vendor == VENDOR_OTHER)
         s = gs_arena_printf(arena,
                             "%s,+__opencl_c_generic_address_space,+__opencl_c_atomic_order_seq_cst"
