@@ -29,20 +29,44 @@ static const char usage[] =
     "  --allow reorder|race  ... where floating-point operations may take effect in another order, or parts may read\n"
     "                    what other parts write, as for gpusparc run\n"
     "  --arg NAME=VALUE  a value for the kernel's argument NAME; of a buffer, its size in bytes (64K, 16M, 1G)\n"
+    "  --as FEATURES     as for a device that has these and no others: a list of fp16, fp64, images, 3d-image-writes,\n"
+    "                    int64-atomics, subgroups, with commas between them; it may be empty. No device has to be\n"
+    "                    there. Subgroups need -- -cl-std=CL2.0 or above\n"
     "  --source          show the program as it is compiled for a split\n"
     "  --json            JSON on stdout\n\n"
-    "The program is read as for the first device of the group, where there is one.\n\n"
+    "Without --as the program is read as for the first device of the group, where there is one.\n\n"
     "Exit status: 0; 1 where the program can't be read, or has no such kernel or argument; 2 for wrong usage.\n";
 
 _Static_assert(GS_MAX_DEVICES == 16, "value_of says it");
 
 static const struct option options[] = {
-    {"kernel", required_argument, NULL, 'k'}, {"global", required_argument, NULL, 'g'},
-    {"local", required_argument, NULL, 'l'},  {"offset", required_argument, NULL, 'o'},
-    {"gpus", required_argument, NULL, 'n'},   {"arg", required_argument, NULL, 'a'},
-    {"allow", required_argument, NULL, 'r'},  {"source", no_argument, NULL, 's'},
-    {"json", no_argument, NULL, 'j'},         {NULL, 0, NULL, 0},
+    {"kernel", required_argument, NULL, 'k'},
+    {"global", required_argument, NULL, 'g'},
+    {"local", required_argument, NULL, 'l'},
+    {"offset", required_argument, NULL, 'o'},
+    {"gpus", required_argument, NULL, 'n'},
+    {"arg", required_argument, NULL, 'a'},
+    {"allow", required_argument, NULL, 'r'},
+    {"source", no_argument, NULL, 's'},
+    {"json", no_argument, NULL, 'j'},
+    {"as", required_argument, NULL, 'd'},
+    {NULL, 0, NULL, 0},
 };
+
+/* What --as may name. */
+static const struct {
+    const char *name, *extensions;
+    bool images;
+} device_features[] = {
+    {"fp16", "cl_khr_fp16", false},
+    {"fp64", "cl_khr_fp64", false},
+    {"images", "", true},
+    {"3d-image-writes", "cl_khr_3d_image_writes", true},
+    {"int64-atomics", "cl_khr_int64_base_atomics cl_khr_int64_extended_atomics", false},
+    {"subgroups", "cl_khr_subgroups", false},
+};
+
+enum { DEVICE_FEATURES = sizeof device_features / sizeof *device_features };
 
 /* "A", "A,B" or "A,B,C", also with x between them. The number of dimensions, or 0. */
 static uint32_t read_sizes(const char *s, uint64_t v[3], uint64_t least)
@@ -82,11 +106,32 @@ static const char *value_of(int opt)
         return "an argument's name and its value, as in n=4096";
     case 'r':
         return "reorder or race";
+    case 'd':
+        return "a list of fp16, fp64, images, 3d-image-writes, int64-atomics, subgroups, as in fp16,fp64";
     case 'o':
         return "up to three numbers, as in 64,0";
     default:
         return "up to three numbers above zero, as in 1024,768";
     }
+}
+
+/* The features that a list names, a bit each: false where it names another one. */
+static bool read_features(const char *list, unsigned *features)
+{
+    *features = 0;
+    for (const char *word = list; *list; word += strcspn(word, ",") + 1) {
+        const size_t n = strcspn(word, ",");
+        unsigned i = 0;
+        while (i < DEVICE_FEATURES &&
+               (strlen(device_features[i].name) != n || memcmp(device_features[i].name, word, n) != 0))
+            i++;
+        if (i == DEVICE_FEATURES)
+            return false;
+        *features |= 1u << i;
+        if (!word[n])
+            break;
+    }
+    return true;
 }
 
 static int set_option(struct gs_explain *e, int opt, char *value, uint32_t dims[3])
@@ -111,6 +156,9 @@ static int set_option(struct gs_explain *e, int opt, char *value, uint32_t dims[
         return add_value(e, value);
     case 'r':
         return gs_parse_allowed(value, &e->may_reorder, &e->may_race) ? 0 : -EINVAL;
+    case 'd':
+        e->has_features = true;
+        return read_features(value, &e->features) ? 0 : -EINVAL;
     case 's':
         e->source = true;
         return 0;
@@ -203,12 +251,33 @@ static void read_device(struct device_text *t, size_t *most_items)
     cl->clGetDeviceInfo(g.dev[0], CL_DEVICE_IMAGE_SUPPORT, sizeof t->images, &t->images, NULL);
 }
 
+/* A device with the features of --as, and with what each device of OpenCL 1.1 has. */
+static void make_device(struct device_text *t, unsigned features)
+{
+    *t = (struct device_text){.extensions = "cl_khr_byte_addressable_store cl_khr_global_int32_base_atomics "
+                                            "cl_khr_global_int32_extended_atomics cl_khr_local_int32_base_atomics "
+                                            "cl_khr_local_int32_extended_atomics",
+                              .version = "OpenCL C 1.2",
+                              .bits = 64};
+    for (unsigned i = 0; i < DEVICE_FEATURES; i++) {
+        const char *extensions = device_features[i].extensions;
+        if (!(features & 1u << i))
+            continue;
+        if (device_features[i].images)
+            t->images = CL_TRUE;
+        strcat(strcat(t->extensions, " "), extensions);
+    }
+}
+
 static int translate(struct gs_explain *e, struct gs_summary **out, char *why, size_t why_bytes)
 {
     static struct device_text d;
     struct gs_translate_unit units[GS_EXPLAIN_FILES];
     char path[PATH_MAX];
-    read_device(&d, &e->most_items);
+    if (e->has_features)
+        make_device(&d, e->features);
+    else
+        read_device(&d, &e->most_items);
     for (size_t i = 0; i < e->n_files; i++)
         units[i] = (struct gs_translate_unit){.source = e->texts[i], .options = e->build_options};
     const struct gs_translate_request req = {

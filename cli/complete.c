@@ -43,6 +43,7 @@ static const struct {
     {"bench", "--scale", "auto"},
     {"timing", "--scheduler", "lrr gto two-level variable all"},
     {"timing", "--case", "best average worst"},
+    {"explain", "--as", "fp16 fp64 images 3d-image-writes int64-atomics subgroups"},
     {"probe", "--methods", "atomic warp tree exact all"},
 };
 

@@ -21,6 +21,8 @@ struct gs_explain {
     const char *reordering; /* the gs_reordering_option() or _pragma() of the program, or NULL */
     const char *kernel;     /* only this one, or NULL */
     bool has_global, has_local, json, source, may_reorder, may_race;
+    bool has_features; /* --as: read as for a device that has the `features`, a bit for each that --as knows */
+    unsigned features;
     struct gs_geometry launch;
     unsigned parts;
     struct gs_explain_value values[GS_EXPLAIN_ARGS];

@@ -95,6 +95,42 @@ expect 0 'kernel branches' -- "$kernels/branches.cl" -- -DWITH_GROUPS -D FACTOR=
 expect 1 "$kernels/branches.cl:34:21: error: use of undeclared identifier 'TEXT'" 'go behind --' '   34 |              + (int)TEXT(0)' -- "$kernels/branches.cl"
 expect 1 "$kernels/branches.cl:34:21: error: use of undeclared identifier 'TEXT'" -- "$kernels/plain.cl" "$kernels/branches.cl"
 expect 1 '"refusal_site": {' '"line": 34' '"column": 21' branches.cl -- --json "$kernels/branches.cl"
+# As for a device that isn't there, and for one with fewer features.
+cat >half.cl <<'CL'
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+__kernel void scale(__global half *x, float by) { x[get_global_id(0)] = x[get_global_id(0)] * (half)by; }
+CL
+cat >double.cl <<'CL'
+#if defined(__IMAGE_SUPPORT__) || defined(cl_khr_fp16)
+#error no such device
+#endif
+__kernel void twice(__global double *x) { x[get_global_id(0)] *= 2.0; }
+CL
+cat >image.cl <<'CL'
+__kernel void fill(write_only image3d_t i) { write_imagef(i, (int4)(0), (float4)(1)); }
+CL
+echo '__kernel void add(__global long *x) { atom_add(x, 1L); }' >long.cl
+echo '__kernel void sums(__global uint *x) { x[get_global_id(0)] = sub_group_reduce_add((uint)1); }' >sub.cl
+expect 0 'it can be split as it is' -- half.cl --as fp16
+expect 0 'into 2 parts' '[0, 64): 64 bytes' -- half.cl --as fp64,fp16 --global 64 --local 8 --arg x=128
+expect 1 "half.cl:2:101: error: casting to type 'half'" -- half.cl --as fp64
+expect 1 "half.cl:2:101: error: casting to type 'half'" -- half.cl --as ''
+expect 0 'it can be split as it is' -- double.cl --as fp64
+expect 1 'requires cl_khr_fp64 support' -- double.cl --as ''
+expect 1 'error: no such device' -- double.cl --as fp64,images
+for cl in 1.2 3.0; do
+  expect 0 'it can be split as it is' -- half.cl --as fp16 -- -cl-std=CL$cl
+  expect 0 'kernel fill' -- image.cl --as 3d-image-writes -- -cl-std=CL$cl
+  expect 1 'requires cl_khr_3d_image_writes' -- image.cl --as images -- -cl-std=CL$cl
+  expect 0 'atomics: add' -- long.cl --as int64-atomics -- -cl-std=CL$cl
+  expect 1 "call to 'atom_add' is ambiguous" -- long.cl --as fp64 -- -cl-std=CL$cl
+done
+expect 0 'kernel sums' -- sub.cl --as subgroups -- -cl-std=CL2.0
+expect 1 "'sub_group_reduce_add'" -- sub.cl --as fp16 -- -cl-std=CL2.0
+(export OCL_ICD_VENDORS=$PWD/none && expect 0 'kernel scale' -- half.cl --as fp16 && expect 1 "casting to type 'half'" -- half.cl)
+for list in half fp16, ,fp16 fp16,half; do
+  expect 2 "'$list' is no value for --as: it takes a list of fp16, fp64, images, 3d-image-writes, int64-atomics, subgroups" -- half.cl --as $list
+done
 # Launches that no driver takes.
 cat >fixed.cl <<'CL'
 __kernel __attribute__((reqd_work_group_size(64, 1, 1))) void fixed(__global float *x) { x[get_global_id(0)] = 1; }
