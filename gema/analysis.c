@@ -11,8 +11,12 @@
 const char *const gs_analysis_names[GS_ANALYSES] = {"safe", "paper", "segments"};
 
 /* A response time is cut off at so many half periods of its task; it misses its deadline by far then. Policies need to
- * know less exactly how far than people do. */
-enum { POLICY_CUT = 3, REPORT_CUT = 4 };
+ * know less exactly how far than people do. Algorithm 1 of GPU-SPARC compares whole response times, whatever they are:
+ * what comes to PAPER_CUT counts as endless there. */
+enum { POLICY_CUT = 3, REPORT_CUT = 4, PAPER_CUT = 2000 };
+
+/* The R/D of a response that never ends. */
+#define ENDLESS 1e18
 
 static const struct gs_chain *chain_of(const struct gs_analyzer *a, size_t task, int g)
 {
@@ -156,6 +160,19 @@ static int64_t excess_of(const struct gs_analyzer *a, size_t task, int r, int wa
     return min64(a->model->tasks[task].excess_ns, waits * max64(kept_of(a, r) - a->lowest[r], 0));
 }
 
+/* The delay of one segment by the paper's formula, or `left`. Only past two periods it is worth asking whether the
+ * search has an end at all. */
+static int64_t paper_delay(struct gs_analyzer *a, size_t task, struct gs_wait *wait, const struct gs_segment *s,
+                           int64_t left, int64_t *blocking)
+{
+    struct gs_servers *servers = &a->servers[s->resource];
+    const int64_t near = min64(left, 2 * a->model->tasks[task].period_ns);
+    const int64_t delay = gs_delay_paper(wait, servers, s->worst_ns, near, blocking);
+    if (delay < near || near == left)
+        return delay;
+    return gs_servers_full(servers) ? left : gs_delay_paper(wait, servers, s->worst_ns, left, blocking);
+}
+
 /* The delays of one chain's segments into out[], each in a window of its own, up to `left`. One that is longer counts
  * as far more: only theorem 11 can tell then. */
 static void chain_delays(struct gs_analyzer *a, size_t task, int g, int64_t left, bool shares,
@@ -185,10 +202,10 @@ static void chain_delays(struct gs_analyzer *a, size_t task, int g, int64_t left
         if (a->analysis != GS_ANALYSIS_PAPER)
             delay_of(a, s, s->pauses ? &pausing : wait, excess, left, o);
         else
-            o->delay_ns = gs_delay_paper(wait, &a->servers[r], s->worst_ns, left, &o->blocking_ns);
+            o->delay_ns = paper_delay(a, task, wait, s, left, &o->blocking_ns);
         if (o->delay_ns - o->excess_ns < left)
             continue;
-        o->delay_ns = FAR * a->model->tasks[task].period_ns;
+        o->delay_ns = max64(FAR * a->model->tasks[task].period_ns, left);
         o->blocking_ns = o->excess_ns = 0;
         if (a->analysis != GS_ANALYSIS_SAFE)
             return;
@@ -277,11 +294,11 @@ static void add_higher(struct gs_analyzer *a, size_t task, int g, const struct g
             gs_servers_begin(&a->servers[r], load[r].n ? pieces_of(r, g) : 1, period, kind);
     for (size_t j = 0; j < c->n; j++) {
         const struct gs_segment *s = &c->segments[j];
-        int64_t worst = s->worst_ns < period ? s->worst_ns : period;
+        int64_t worst = min64(s->worst_ns, period);
         if (!s->worst_ns)
             continue;
-        if (a->analysis == GS_ANALYSIS_PAPER && s->resource == GS_GPU)
-            worst = alpha_of(a, task, c, j);
+        if (a->analysis == GS_ANALYSIS_PAPER)
+            worst = s->resource == GS_GPU ? alpha_of(a, task, c, j) : s->worst_ns;
         /* One that pauses may have become ready long before a window in which it is at work (theorem 9). */
         const int64_t late = s->pauses ? res[j].slack_ns : 0;
         gs_servers_add(&a->servers[s->resource], worst, res[j].jitter_ns + late, res[j].slack_ns - late, best);
@@ -335,6 +352,8 @@ static int restart(struct gs_analyzer *a, const int *modes)
 
 static double ratio_of(const struct gs_analyzer *a, size_t i)
 {
+    if (a->analysis == GS_ANALYSIS_PAPER && a->tasks[i].cut)
+        return ENDLESS;
     return (double)a->tasks[i].response_ns / (double)a->model->tasks[i].deadline_ns;
 }
 
@@ -393,6 +412,8 @@ static void analyze_next(struct gs_analyzer *a, size_t i, int mode, double ratio
 static double analyze_until(struct gs_analyzer *a, const int *modes, double ratio, int half_periods)
 {
     double worst = 0;
+    if (a->analysis == GS_ANALYSIS_PAPER)
+        half_periods = PAPER_CUT;
     if (half_periods == REPORT_CUT && a->first_cut < a->valid)
         a->valid = a->first_cut;
     a->result.schedulable = false;
@@ -431,7 +452,8 @@ bool gs_schedulable(struct gs_analyzer *a, const int *modes)
 
 double gs_worst_ratio(struct gs_analyzer *a, const int *modes, double limit)
 {
-    return analyze_until(a, modes, limit, POLICY_CUT);
+    /* Below an endless response no other decides. */
+    return analyze_until(a, modes, limit < ENDLESS ? limit : ENDLESS, POLICY_CUT);
 }
 
 /* One pass from the most urgent task down. Each response time is a lower bound of what `a` would compute for any choice

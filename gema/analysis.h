@@ -26,7 +26,8 @@ struct gs_task_result {
     int64_t response_ns; /* R: the sum of the segments' responses, with what they share counted once */
     bool schedulable;    /* R <= deadline */
     bool proven;         /* with `safe`: R holds. False for a task that may outlast its period, and all below it */
-    bool cut; /* it is longer than response_ns: at two periods the search ended, and segments are incomplete */
+    bool cut; /* it is longer than response_ns: at two periods (`paper`: 1000) the search ended, and segments are
+               * incomplete */
     const struct gs_segment_result *segments; /* of the chain of its mode, in its order */
 };
 
@@ -55,7 +56,7 @@ const struct gs_result *gs_analyze(struct gs_analyzer *a, const int *modes);
 bool gs_schedulable(struct gs_analyzer *a, const int *modes);
 
 /* The largest R/D over all tasks, or `limit` or more as soon as that is known: for policies that look for the least. A
- * response of 1.5 periods or more counts as that. */
+ * response of 1.5 periods or more counts as that; with GS_ANALYSIS_PAPER only one without end, and as 1e18. */
 double gs_worst_ratio(struct gs_analyzer *a, const int *modes, double limit);
 
 /* For branch and bound. sets[i] has bit g-1 where task i may still get g GPUs. Takes out of the sets every mode that

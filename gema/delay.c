@@ -525,6 +525,24 @@ static inline int64_t jobs_within(int64_t L, int64_t period)
     return (L + period - 1) / period;
 }
 
+bool gs_servers_full(const struct gs_servers *s)
+{
+    double load = 0;
+    for (size_t i = 0; i < s->n_groups;) {
+        double least = 1e300;
+        do {
+            const struct gs_group *g = &s->groups[i++];
+            int64_t work = 0;
+            for (size_t k = g->first; k < g->first + g->n; k++)
+                work += s->streams[k].worst;
+            const double of_mode = (double)work / (double)g->period;
+            least = of_mode < least ? of_mode : least;
+        } while (i < s->n_groups && s->groups[i].next);
+        load += least;
+    }
+    return load >= s->m;
+}
+
 int64_t gs_delay_paper(struct gs_wait *w, struct gs_servers *s, int64_t worst, int64_t limit, int64_t *blocking)
 {
     /* A longer segment doesn't wait less: the search goes on from the last one's delay. */
