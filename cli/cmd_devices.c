@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/device_check.h"
 #include "cli/device_links.h"
 #include "cli/hosts.h"
 #include "cli/hosts_links.h"
@@ -22,6 +23,7 @@ enum { MAX_PLATFORMS = 32, MAX_LISTED = 64 };
 
 static const char usage[] =
     "Usage: gpusparc devices [--hosts LIST] [--devices SPEC] [--gpus N] [--measure] [--json]\n"
+    "       gpusparc devices --check[=SECONDS] [--devices SPEC] [--gpus N] [--json]\n"
     "Lists the OpenCL devices of the machine and those that an application's work would be spread over,\n"
     "with what their links carry, once that has been measured.\n\n"
     "  --hosts LIST    as for gpusparc run: their devices, what a round trip, a launch and a transfer to each costs\n"
@@ -29,13 +31,23 @@ static const char usage[] =
     "  --gpus N        as for gpusparc run\n"
     "  --measure       measure the links now (some seconds on GPUs); the figures are kept in the cache, and what lies\n"
     "                  between devices is what auto mode's predictions begin with\n"
+    "  --check[=SECONDS]  does gpusparc work here? A small application runs plain and split over all of these "
+    "devices,\n"
+    "                  and their bytes are compared; a line each on that, the translator, windows between GPUs, the\n"
+    "                  cache and the daemon: ok, not (with what to do), or - (not needed). A run that has not ended\n"
+    "                  after SECONDS (default 30) hangs\n"
     "  --json          JSON on stdout\n\n"
-    "Exit status: 0; 1 where there is no device, or the links can't be measured; 2 for wrong usage.\n";
+    "Exit status: 0; 1 where there is no device, the links can't be measured, or --check has found that something\n"
+    "doesn't work; 2 for wrong usage.\n";
 
 static const struct option options[] = {
-    {"hosts", required_argument, NULL, 'h'}, {"devices", required_argument, NULL, 'd'},
-    {"gpus", required_argument, NULL, 'g'},  {"measure", no_argument, NULL, 'm'},
-    {"json", no_argument, NULL, 'j'},        {NULL, 0, NULL, 0},
+    {"hosts", required_argument, NULL, 'h'},
+    {"devices", required_argument, NULL, 'd'},
+    {"gpus", required_argument, NULL, 'g'},
+    {"measure", no_argument, NULL, 'm'},
+    {"json", no_argument, NULL, 'j'},
+    {"check", optional_argument, NULL, 'c'},
+    {NULL, 0, NULL, 0},
 };
 
 static const char *type_name(cl_device_type type)
@@ -295,45 +307,77 @@ static int show_hosts(const char *hosts_list, struct gs_settings *settings, bool
     return status;
 }
 
-static int run(int argc, char **argv)
+/* What the command line says beside the settings. */
+struct wishes {
+    const char *hosts, *devices, *gpus;
+    bool as_json, measure;
+    double check_s; /* 0: no --check */
+};
+
+enum { CHECK_S = 30, MOST_CHECK_S = 3600 };
+
+static int read_check(const char *seconds, double *s, char *why, size_t why_bytes)
 {
-    struct gs_settings settings;
-    struct gs_group group;
-    char why[256];
-    const char *hosts = getenv("GPUSPARC_HOSTS");
-    bool as_json = false, measure = false;
-    int opt, bad = gs_settings_from_env(&settings, why, sizeof why);
+    char *end = NULL;
+    *s = seconds ? strtod(seconds, &end) : CHECK_S;
+    if (!seconds || (end != seconds && !*end && *s > 0 && *s <= MOST_CHECK_S))
+        return 0;
+    snprintf(why, why_bytes, "--check=%s wants a number of seconds, %d at most", seconds, MOST_CHECK_S);
+    return -1;
+}
+
+static int read_option(int opt, char **argv, struct gs_settings *settings, struct wishes *w, char *why,
+                       size_t why_bytes)
+{
+    switch (opt) {
+    case 'j':
+        w->as_json = true;
+        return 0;
+    case 'm':
+        w->measure = true;
+        return 0;
+    case 'h':
+        w->hosts = optarg;
+        return 0;
+    case 'c':
+        return read_check(optarg, &w->check_s, why, why_bytes);
+    case 'd':
+        w->devices = optarg;
+        return gs_settings_set(settings, "GPUSPARC_DEVICES", "--devices", optarg, why, why_bytes);
+    case 'g':
+        w->gpus = optarg;
+        return gs_settings_set(settings, "GPUSPARC_GPUS", "--gpus", optarg, why, why_bytes);
+    default:
+        gs_option_why(why, why_bytes, argv, options);
+        return -1;
+    }
+}
+
+static int read_words(int argc, char **argv, struct gs_settings *settings, struct wishes *w, char *why,
+                      size_t why_bytes)
+{
+    int opt, bad = gs_settings_from_env(settings, why, why_bytes);
     opterr = 0;
-    while (!bad && (opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        if (opt == 'j') {
-            as_json = true;
-        } else if (opt == 'm') {
-            measure = true;
-        } else if (opt == 'h') {
-            hosts = optarg;
-        } else if (opt == '?') {
-            gs_option_why(why, sizeof why, argv, options);
-            bad = -1;
-        } else {
-            const bool which = opt == 'd';
-            bad = gs_settings_set(&settings, which ? "GPUSPARC_DEVICES" : "GPUSPARC_GPUS",
-                                  which ? "--devices" : "--gpus", optarg, why, sizeof why);
-        }
+    while (!bad && (opt = getopt_long(argc, argv, "", options, NULL)) != -1)
+        bad = read_option(opt, argv, settings, w, why, why_bytes);
+    if (bad)
+        return bad;
+    if (optind < argc) {
+        snprintf(why, why_bytes, "'%s' is one argument too many", argv[optind]);
+        return -1;
     }
-    if (!bad && optind < argc) {
-        snprintf(why, sizeof why, "'%s' is one argument too many", argv[optind]);
-        bad = -1;
+    if (w->check_s > 0 && (w->hosts || w->measure)) {
+        snprintf(why, why_bytes, "--check is for this machine's devices, and goes without %s",
+                 w->hosts ? "--hosts" : "--measure");
+        return -1;
     }
-    if (bad) {
-        gs_usage_error(why, "gpusparc devices");
-        return GS_EXIT_USAGE;
-    }
-    if (hosts && *hosts && strcmp(hosts, "none") != 0)
-        return show_hosts(hosts, &settings, as_json);
-    if (gs_group_make(&group, &settings, why, sizeof why) < 0)
-        return show_no_group(as_json, why);
-    json_t *platforms = list_platforms(), *of_group = describe_group(&group);
-    json_t *links = gs_device_links(&group, &settings, measure);
+    return 0;
+}
+
+static int show(const struct gs_group *group, const struct gs_settings *settings, bool as_json, bool measure)
+{
+    json_t *platforms = list_platforms(), *of_group = describe_group(group);
+    json_t *links = gs_device_links(group, settings, measure);
     if (as_json) {
         json_t *all = json_pack("{s:O, s:O, s:O*}", "platforms", platforms, "group", of_group, "links", links);
         json_dumpf(all, stdout, JSON_INDENT(2));
@@ -349,6 +393,28 @@ static int run(int argc, char **argv)
     const bool failed = measure && !links;
     json_decref(links);
     return failed ? GS_EXIT_FAILED : GS_EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+    struct gs_settings settings;
+    struct gs_group group;
+    struct wishes w = {0};
+    char why[256];
+    if (read_words(argc, argv, &settings, &w, why, sizeof why)) {
+        gs_usage_error(why, "gpusparc devices");
+        return GS_EXIT_USAGE;
+    }
+    const bool checks = w.check_s > 0;
+    const char *hosts = w.hosts ? w.hosts : getenv("GPUSPARC_HOSTS");
+    if (!checks && hosts && *hosts && strcmp(hosts, "none") != 0)
+        return show_hosts(hosts, &settings, w.as_json);
+    if (checks)
+        settings.mode = GS_MODE_MULTI; /* as the application runs; a CPU alone is divided */
+    if (gs_group_make(&group, &settings, why, sizeof why) < 0)
+        return show_no_group(w.as_json, why);
+    return checks ? gs_device_check(&group, &settings, w.devices, w.gpus, w.check_s, w.as_json)
+                  : show(&group, &settings, w.as_json, w.measure);
 }
 
 const struct gs_command gs_cmd_devices = {

@@ -32,6 +32,7 @@ fails 1 check --json missing.conf
 fails 1 check --json bad.conf
 fails 1 devices --json --devices 97
 fails 2 devices --json --nothing
+fails 2 devices --json --check --measure
 fails 1 explain --json missing.cl
 fails 1 explain --json bad.cl
 fails 2 makespan --json

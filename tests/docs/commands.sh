@@ -92,6 +92,7 @@ while IFS=$'\t' read -r where command; do
     [[ $command == *--output* ]] || command+=" --output out$n" ;;
   *"gpusparc daemon"* | *"gpusparc top"*) # one runs already; top wants a terminal
     command="gpusparc $(grep -oE 'daemon|top' <<<"$command" | head -1) --help" ;;
+  *"gpusparc devices --check"*) command+=" --devices cpu:2" ;; # of one GPU nothing can be split
   *"gpusparc probe"*) command+=" --force" ;;
   esac
   timeout 120 bash -c "$command" >out.txt 2>err.txt </dev/null || fail "$where: $shown: exit status $?: $(tail -3 err.txt)"
