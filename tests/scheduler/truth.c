@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the daemon decides of a config, what `analyze` says of it, and what its simulation shows are one truth: to the
  * nanosecond, for one chunk at a time and for more. */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +16,7 @@
 #include "gema/sim.h"
 #include "scheduler/taskset.h"
 
-enum { SETS = 300, RUNS = 6, MOST_TASKS = 32 };
+enum { SETS = 300, MANY_SETS = 400, RUNS = 6, MOST_TASKS = 32 };
 
 static uint64_t rng = 43;
 
@@ -203,12 +204,66 @@ static void test_many_segments(void **state)
     end(&t);
 }
 
+/* Some tasks need several of four GPUs, or nearly do. */
+static void make_heavy_set(char *text, unsigned n)
+{
+    strcpy(text, "[system]\ngpus = 4\ncpus = 4\nhandover = 50us\ngpu_chunk = 1ms\npci_chunk = 1ms\nliars = no\n");
+    for (unsigned i = 0; i < n; i++) {
+        const unsigned period_us = 50000 + rnd(450000), percent = rnd(4) ? 1 + rnd(3) : 50 + rnd(60);
+        sprintf(text + strlen(text), "[task t%u]\nperiod = %uus\n", i, period_us);
+        for (unsigned g = 1; g <= 4; g *= 2)
+            sprintf(text + strlen(text), "segments.%u = pci %uus, gpu %uus\n", g, 100 + g * period_us / 1000,
+                    period_us / 100 * percent / g);
+    }
+}
+
+/* Are the daemon's modes the policy's? */
+static bool decided(const struct trial *t, const int *modes)
+{
+    bool same = true;
+    for (size_t i = 0; i < t->model.n_tasks; i++)
+        same = same && (int)member_of(t, i)->gpus == modes[i];
+    return same;
+}
+
+/* Where one GPU each won't do, and GEMA and gema+ find modes, and others: up to 12 tasks get those of GEMA, more those
+ * of gema+. */
+static void test_who_is_asked_first(void **state)
+{
+    (void)state;
+    size_t differ[2] = {0};
+    printf("seed %" PRIu64 "\n", rng);
+    for (unsigned i = 0; i < MANY_SETS; i++) {
+        const bool many = i % 2;
+        char text[8192];
+        int modes[GS_POLICIES][MOST_TASKS], found[GS_POLICIES];
+        struct trial t;
+        make_heavy_set(text, many ? 13 : 12);
+        begin(&t, text);
+        struct gs_analyzer *fast = gs_analyzer_new(&t.model, GS_ANALYSIS_SEGMENTS);
+        assert_non_null(fast);
+        for (int p = GS_POLICY_SINGLE; p <= GS_POLICY_GEMA_PLUS; p++)
+            found[p] = gs_assign(p == GS_POLICY_SINGLE ? t.analyzer : fast, (enum gs_policy)p,
+                                 &(struct gs_assign_options){0}, modes[p]);
+        if (found[GS_POLICY_SINGLE] == 0 && found[GS_POLICY_GEMA] == 1 && found[GS_POLICY_GEMA_PLUS] == 1 &&
+            memcmp(modes[GS_POLICY_GEMA], modes[GS_POLICY_GEMA_PLUS], t.model.n_tasks * sizeof **modes) != 0) {
+            assert_true(decided(&t, modes[many ? GS_POLICY_GEMA_PLUS : GS_POLICY_GEMA]));
+            differ[many]++;
+        }
+        gs_analyzer_free(fast);
+        end(&t);
+    }
+    printf("GEMA and gema+ differ on %zu sets of 12 tasks and %zu of 13\n", differ[0], differ[1]);
+    assert_true(differ[0] && differ[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_sets),
         cmocka_unit_test(test_one_chunk_too_many),
         cmocka_unit_test(test_many_segments),
+        cmocka_unit_test(test_who_is_asked_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
