@@ -208,7 +208,7 @@ static void check_translator(struct check *c)
 
 static void check_windows(struct check *c)
 {
-    char path[PATH_MAX], input[512], *output = NULL;
+    char path[PATH_MAX], input[512], answer[512] = "", *output = NULL;
     const char *how = "gave no answer";
     size_t bytes = 0;
     if (c->group->n < 2 || c->group->shared_memory || !(c->group->type & CL_DEVICE_TYPE_GPU)) {
@@ -220,13 +220,15 @@ static void check_windows(struct check *c)
     }
     const size_t n = gs_links_request(c->settings, "windows", input, sizeof input);
     gs_library_path("gpusparc-link-probe", path, sizeof path);
-    if (gs_spawn(path, input, n, (int)(c->limit_s * 1e3), 0, &output, &bytes, &how) == 0 && bytes)
-        output[strcspn(output, "\n") < bytes ? strcspn(output, "\n") : bytes - 1] = '\0';
-    if (output && bytes && strcmp(output, "ok") == 0)
+    if (gs_spawn(path, input, n, (int)(c->limit_s * 1e3), 0, &output, &bytes, &how) == 0)
+        snprintf(answer, sizeof answer, "%.*s", (int)bytes, output);
+    answer[strcspn(answer, "\n")] = '\0';
+    const bool says_why = strncmp(answer, "no: ", 4) == 0;
+    if (strcmp(answer, "ok") == 0)
         note(c, "windows", OK, "the GPUs reach each other's memory");
     else
-        note(c, "windows", UNUSED, "%s: bytes between GPUs go through the host's memory",
-             output && bytes > 4 && strncmp(output, "no: ", 4) == 0 ? output + 4 : how);
+        note(c, "windows", UNUSED, "%s%s: bytes between GPUs go through the host's memory",
+             says_why ? "" : "their trial ", says_why ? answer + 4 : how);
     free(output);
 }
 
@@ -372,7 +374,6 @@ static bool set_environment(const struct check *c)
         snprintf(name, sizeof name, "GPUSPARC_%s", others[i]);
         unsetenv(name);
     }
-    gs_forget_run();
     return setenv("GPUSPARC_HOSTS", "none", 1) == 0 && setenv("XDG_CACHE_HOME", c->dir, 1) == 0;
 }
 

@@ -32,6 +32,18 @@ check 0 "" '^devices +ok +2 parts of the CPU' '^daemon +- +none at .*/none:' "^c
   '^gpusparc works here$' -- --devices cpu:2
 [ -z "$(ls home/gpusparc)" ] || complain "--check leaves in the cache: $(ls home/gpusparc)"
 
+# GPUs with memories of their own, which PoCL's devices pass for (tests/e2e/lazy.c), by what the trial of windows says.
+windows() { # ANSWER LINE
+  rm tree/lib/gpusparc/gpusparc-link-probe
+  printf '#!/bin/sh\n%s\n' "$1" >tree/lib/gpusparc/gpusparc-link-probe
+  chmod +x tree/lib/gpusparc/gpusparc-link-probe
+  LAZY=gpu LAZY_SEED=1 LAZY_REPORT=$PWD/report OPENCL_LAYERS=$GS_BUILD/tests/e2e/lazy.so POCL_DEVICES="pthread pthread" \
+    check 0 "" '^devices +ok +2 of ' "$2" '^split run +ok' -- --devices gpu
+}
+windows 'echo ok' '^windows +ok +'
+windows 'echo no: the GPUs are too far apart' "^windows +- +the GPUs are too far apart: bytes between GPUs go through the host's memory"
+windows 'exit 1' '^windows +- +their trial failed: '
+
 # What can't be used.
 XDG_CACHE_HOME=$PWD/file check 1 "gpusparc: it doesn't work here: cache" "^cache +not +$PWD/file/gpusparc can't be used: Not a directory" \
   '^split run +ok' -- --devices cpu:2
