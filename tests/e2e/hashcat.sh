@@ -9,8 +9,10 @@ printf '%s\n' apple banana gpusparc hashcat orange password secret zebra >words.
 for ((i = 0; i < 3000; i++)); do echo "word$i"; done >>words.txt
 crack() { # TYPE HASH [KERNEL]
   rm -f "$1.json" "$1.out"
-  timeout 400 gpusparc run --gpus 2 --mode multi --stats="$1.json" hashcat -m "$1" -a 0 --force --potfile-disable --quiet \
-    --self-test-disable -u 64 -n 32 -D 1,2 -o "$1.out" "$2" words.txt >"$1.txt" 2>&1 || { cat "$1.txt"; fail "hashcat -m $1 gives $?"; }
+  local rc=0
+  timeout 1000 gpusparc run --gpus 2 --mode multi --stats="$1.json" hashcat -m "$1" -a 0 --force --potfile-disable --quiet \
+    --self-test-disable -u 64 -n 32 -D 1,2 -o "$1.out" "$2" words.txt >"$1.txt" 2>&1 || rc=$?
+  [ $rc = 0 ] || { cat "$1.txt"; fail "hashcat -m $1 gives $rc"; }
   grep -q ':gpusparc$' "$1.out" || { cat "$1.txt" "$1.out"; fail "hashcat -m $1 didn't find the word"; }
   [ $# -lt 3 ] || stats "$1.json" devices:2 "$3"
 }
