@@ -4,10 +4,14 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/command.h"
+#include "cli/progress.h"
 #include "cli/ptx_input.h"
 #include "common/log.h"
 #include "common/options.h"
@@ -30,6 +34,7 @@ static const char usage[] =
     "  --ilp FILE           also writes the paper's integer program, as CPLEX LP for glpsol --lp or cbc\n"
     "  --horizon T          the cycles that it has (default: the safe bound)\n"
     "  --json               the answer as JSON on stdout\n\n"
+    "Ctrl-C ends a search, which then reports the bounds that it has, marked as cut short, and exits with 130.\n\n"
     "From PTX:\n" PTX_INPUT_USAGE "  --special            special functions (sin, sqrt, div, ...) are type S, not C\n\n"
     "A worst-case execution time for a segment of a config:\n"
     "  --clock MHZ          the multiprocessor's clock\n"
@@ -52,7 +57,7 @@ struct arguments {
 /* All that is printed. */
 struct answer {
     uint64_t equation5, wait, safe, lower, upper, states, approximation;
-    bool equation5_safe, searched, exact, has_approximation;
+    bool equation5_safe, searched, exact, has_approximation, cut;
     struct gs_makespan_exact search;
     /* the segment */
     uint64_t share, cycles, wcet_ns;
@@ -231,9 +236,34 @@ static void compute_segment(const struct arguments *a, const struct gs_kernel_st
     r->wcet_ns = (uint64_t)ns + (ns > (double)(uint64_t)ns) + a->overhead_ns; /* rounded up */
 }
 
+static atomic_int stopped; /* by that signal */
+
+static void on_interrupt(int signal_number)
+{
+    stopped = signal_number;
+}
+
+static void show_progress(void *unused, bool is_exact, uint64_t done, uint64_t all)
+{
+    static double last;
+    struct timespec t;
+    (void)unused;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    const double now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    if (now - last < 0.1)
+        return;
+    last = now;
+    if (is_exact)
+        gs_progress("exact search: %" PRIu64 " of %" PRIu64 " instructions of all warps", done, all);
+    else
+        gs_progress("first search: %" PRIu64 " of at most %" PRIu64 " cycles", done, all);
+}
+
 static bool compute(const struct arguments *a, const struct gs_kernel_string *k, struct answer *r)
 {
-    struct gs_makespan_options o = {.memory_bytes = a->memory_mib << 20};
+    struct gs_makespan_options o = {.memory_bytes = a->memory_mib << 20, .stop = &stopped};
+    if (!a->json)
+        o.progress = show_progress;
     *r = (struct answer){0};
     r->equation5 = gs_makespan_equation5(k, a->warps);
     r->equation5_safe = gs_makespan_equation5_is_safe(k);
@@ -241,6 +271,7 @@ static bool compute(const struct arguments *a, const struct gs_kernel_string *k,
     r->safe = r->upper = gs_makespan_safe_bound(k, a->warps);
     if (!a->no_exact) {
         int rc = gs_makespan_exact(k, a->warps, &o, &r->search);
+        gs_progress_end();
         if (rc == -ENOMEM) {
             gs_error("there is not enough memory for the exact search; --no-exact gives the bounds alone");
             return false;
@@ -250,16 +281,32 @@ static bool compute(const struct arguments *a, const struct gs_kernel_string *k,
         r->upper = r->search.upper;
         r->states = r->search.states;
         r->exact = r->searched && r->lower == r->upper;
+        r->cut = stopped && !r->exact;
     }
     if (a->approx) {
         int rc = gs_makespan_equation42(k, a->warps, a->approx, &o, &r->approximation);
         r->has_approximation = rc == 0;
-        if (rc)
+        r->cut = r->cut || (stopped && rc);
+        gs_progress_end();
+        if (rc && !stopped)
             gs_warn("equation 42 wants the exact makespan of 1 to %u warps, which the search did not find", a->approx);
     }
     if (a->clock_mhz > 0)
         compute_segment(a, k, r);
     return true;
+}
+
+/* `compute`, which a signal ends with what is known. */
+static bool search(const struct arguments *a, const struct gs_kernel_string *k, struct answer *r)
+{
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND}, old_int, old_term;
+    sigaction(SIGINT, &action, &old_int);
+    sigaction(SIGTERM, &action, &old_term);
+    const bool ok = compute(a, k, r);
+    gs_progress_end();
+    sigaction(SIGINT, &old_int, NULL);
+    sigaction(SIGTERM, &old_term, NULL);
+    return ok;
 }
 
 static void print_units(const struct gs_kernel_string *k)
@@ -301,6 +348,9 @@ static void print_answer(const struct arguments *a, const struct gs_kernel_strin
     printf("%-42s %12" PRIu64 "  safe\n", "safe bound (theorems 1 and 2)", r->safe);
     if (r->exact)
         printf("%-42s %12" PRIu64 "  exact; a schedule attains it\n", "worst-case makespan", r->lower);
+    else if (r->cut && !a->no_exact)
+        printf("%-42s %12" PRIu64 "  to %" PRIu64 " (stopped before the search was over)\n", "worst-case makespan",
+               r->lower, r->upper);
     else if (r->searched)
         printf("%-42s %12" PRIu64 "  to %" PRIu64 " (memory for the search ran out; see --memory)\n",
                "worst-case makespan", r->lower, r->upper);
@@ -349,10 +399,10 @@ static json_t *schedule_json(const struct gs_makespan_schedule *s)
 
 static int print_json(const struct arguments *a, const struct gs_kernel_string *k, const struct answer *r)
 {
-    json_t *j =
-        json_pack("{s:I, s:I, s:I, s:b, s:I, s:I, s:b}", "instructions", (json_int_t)k->n, "warps",
-                  (json_int_t)a->warps, "equation5", (json_int_t)r->equation5, "equation5_safe", r->equation5_safe,
-                  "wait_bound", (json_int_t)r->wait, "safe_bound", (json_int_t)r->safe, "exact", r->exact);
+    json_t *j = json_pack("{s:I, s:I, s:I, s:b, s:I, s:I, s:b, s:b}", "instructions", (json_int_t)k->n, "warps",
+                          (json_int_t)a->warps, "equation5", (json_int_t)r->equation5, "equation5_safe",
+                          r->equation5_safe, "wait_bound", (json_int_t)r->wait, "safe_bound", (json_int_t)r->safe,
+                          "exact", r->exact, "complete", !r->cut);
     if (r->has_approximation)
         json_object_set_new(j, "equation42", json_integer((json_int_t)r->approximation));
     if (!a->no_exact) {
@@ -419,7 +469,11 @@ static int run(int argc, char **argv)
     if (text && gs_kernel_string_parse(&k, text, &a.sigmas, why, sizeof(why))) {
         gs_error("%s", why);
     } else if (text) {
-        status = (!a.ilp || write_ilp(&a, &k)) && compute(&a, &k, &r) ? report(&a, &k, &r) : GS_EXIT_FAILED;
+        status = (!a.ilp || write_ilp(&a, &k)) && search(&a, &k, &r) ? report(&a, &k, &r) : GS_EXIT_FAILED;
+        if (status == GS_EXIT_OK && r.cut) {
+            gs_warn("stopped before the search was over: the bounds are those known by then");
+            status = 128 + stopped;
+        }
         gs_makespan_exact_free(&r.search);
         gs_kernel_string_free(&k);
     }

@@ -56,10 +56,10 @@ static const char usage[] =
     "  --state FILE         keeps what was measured in FILE, once a minute too\n"
     "  --resume             goes on from --state FILE\n"
     "  --force              without asking gpusparcd\n"
-    "Ctrl-C stops a probe, which then reports what it has. Where gpusparcd runs, a probe asks it for the GPU and\n"
-    "the link alone, from the first run to the last: it waits for the end of all tasks, pauses when one comes, and "
-    "other\n"
-    "applications wait. --force measures without asking.\n";
+    "Ctrl-C stops a probe, which then reports what it has, marked as cut short, and exits with 130.\n"
+    "Where gpusparcd runs, a probe asks it for the GPU and the link alone, from the first run to the last: it waits "
+    "for\n"
+    "the end of all tasks, pauses when one comes, and other applications wait. --force measures without asking.\n";
 
 /* The worker, once it is known, and the signal that came before. */
 static volatile sig_atomic_t worker, early;

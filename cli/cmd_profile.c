@@ -17,6 +17,7 @@
 #include "cli/command.h"
 #include "cli/paths.h"
 #include "cli/profile.h"
+#include "cli/progress.h"
 #include "common/client/client.h"
 #include "common/log.h"
 #include "common/machine.h"
@@ -47,8 +48,9 @@ static const char usage[] =
     "  --json           prints JSON\n\n"
     "A job begins with a command and ends when its results have been read; where an application has several jobs, it "
     "is\n"
-    "best run with many. Ctrl-C ends the measurement, not the answer: what has been seen is printed.\n"
-    "Exit status: 0; 1 if a run failed, nothing was seen, or it was interrupted; 2 for wrong usage.\n";
+    "best run with many. Ctrl-C ends the measurement, not the answer: what has been seen is printed, marked as cut\n"
+    "short.\n"
+    "Exit status: 0; 1 if a run failed or nothing was seen; 2 for wrong usage; 130 after Ctrl-C.\n";
 
 enum { MAX_TRACES = 256 };
 
@@ -74,8 +76,7 @@ struct measured {
 
 static void stop(int signal)
 {
-    (void)signal;
-    gs_bench_stopped = 1;
+    gs_bench_stopped = signal;
 }
 
 static int wrong(const char *option, const char *wanted)
@@ -251,7 +252,7 @@ static bool write_conf(const struct options *o, const struct private_daemon *d, 
 static bool answers(const struct private_daemon *d)
 {
     char *text = NULL;
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < 200 && !gs_bench_stopped; i++) {
         const int err = gs_client_ask(d->sock, GS_MSG_STATUS, NULL, 1000, &text);
         free(text);
         if (err == 0)
@@ -341,6 +342,7 @@ static bool run_app(const struct options *o, const struct private_daemon *d)
     for (char **a = o->app; *a; a++)
         gs_bench_add(&words, "%s", *a);
     const int status = gs_bench_execute(&words, (double)o->timeout_ns * 1e-9, &end);
+    gs_progress_end();
     gs_bench_free_words(&words);
     return !gs_bench_stopped && (status == 0 || app_failed(o, status, &end));
 }
@@ -350,8 +352,11 @@ static bool run_once(const struct options *o, bool all, struct gs_profile *p)
 {
     struct private_daemon d = {.pid = 0};
     bool ok = start_daemon(o, &d, all);
-    if (!ok)
-        gs_error("the daemon to measure under can't be started: %s", strerror(errno));
+    if (!ok) {
+        gs_progress_end();
+        if (!gs_bench_stopped)
+            gs_error("the daemon to measure under can't be started: %s", strerror(errno));
+    }
     ok = ok && run_app(o, &d);
     stop_daemon(&d);
     ok = ok && gs_profile_read_units(p, d.trace, (int)o->warm_up, !all) == 0;
@@ -359,10 +364,20 @@ static bool run_once(const struct options *o, bool all, struct gs_profile *p)
     return ok;
 }
 
-static void say_progress(const struct options *o, bool all, long run, const struct gs_profile *p)
+/* Runs, or traces: read so far, and asked for. A group of one has one way to run, seen once more. */
+static long done_of(const struct measured *m)
 {
-    fprintf(stderr, "gpusparc: run %ld of %ld on %s: %zu job%s so far\n", run, o->runs, all ? "all GPUs" : "one GPU",
-            p->n, p->n == 1 ? "" : "s");
+    return m->profile[0].runs + m->profile[1].runs;
+}
+
+static long all_of(const struct options *o, const struct measured *m)
+{
+    return o->n_from ? (long)o->n_from : o->runs + (m->profile[0].devices == 1 ? 1 : o->runs);
+}
+
+static bool is_cut_short(const struct options *o, const struct measured *m)
+{
+    return gs_bench_stopped && done_of(m) < all_of(o, m);
 }
 
 /* Several short commands share a grant, and chunks that turn out short become larger: so long a chunk may last whatever
@@ -387,10 +402,11 @@ static void run_all(const struct options *o, struct measured *m)
     unsetenv("GPUSPARC_DAEMON");
     unsetenv("GPUSPARC_PACE");
     for (int k = 0; k < MODES && !m->failed; k++)
-        for (long i = 1; i <= o->runs && !m->failed; i++) {
+        for (long i = 0; i < o->runs && !m->failed; i++) {
+            if (!o->json)
+                gs_progress("%ld of %ld runs done, the next on %s; jobs seen: %zu", done_of(m), all_of(o, m),
+                            k > 0 ? "all GPUs" : "one GPU", m->profile[0].n + m->profile[1].n);
             m->failed = !run_once(o, k > 0, &m->profile[k]);
-            if (!m->failed)
-                say_progress(o, k > 0, i, &m->profile[k]);
             if (!m->failed && !m->profile[0].n) {
                 gs_error("the first run had no job: it made no OpenCL command, or read no result");
                 m->failed = true;
@@ -406,7 +422,7 @@ static void read_all(const struct options *o, struct measured *m)
 {
     const int warm_up = o->warm_up < 0 ? 1 : (int)o->warm_up;
     m->from_traces = true;
-    for (size_t i = 0; i < o->n_from && !m->failed; i++) {
+    for (size_t i = 0; i < o->n_from && !m->failed && !gs_bench_stopped; i++) {
         struct gs_profile one = {0};
         m->failed = gs_profile_read(&one, o->from[i], warm_up) != 0;
         struct gs_profile *to = &m->profile[one.used > 1];
@@ -529,6 +545,8 @@ static void print_config(FILE *out, const struct options *o, const struct measur
 {
     char buf[GS_DURATION_SIZE];
     fprintf(out, "# Measured by gpusparc profile: the longest times seen, and %ld %% on top.\n", o->margin);
+    if (is_cut_short(o, m))
+        fprintf(out, "# Stopped after %ld of %ld %s.\n", done_of(m), all_of(o, m), o->n_from ? "traces" : "runs");
     if (with_system) {
         fprintf(out, "[system]\ngpus = %d\ncpus = %d\n", group_of(m), gs_machine_cpus());
         if (chunk_of(m, GS_PCI) || chunk_of(m, GS_GPU))
@@ -614,6 +632,9 @@ static void print_json(const struct options *o, const struct measured *m)
     json_t *all =
         json_pack("{s:s, s:i, s:i, s:I, s:o, s:o}", "task", o->task, "gpus", group_of(m), "margin_percent",
                   (int)o->margin, "period_ns", (json_int_t)period_of(o, m), "chunk_ns", chunks, "modes", modes);
+    json_object_set_new(all, "complete", json_boolean(done_of(m) == all_of(o, m)));
+    json_object_set_new(all, "done", json_integer(done_of(m)));
+    json_object_set_new(all, "asked", json_integer(all_of(o, m)));
     json_dumpf(all, stdout, JSON_INDENT(2));
     putchar('\n');
     json_decref(all);
@@ -697,15 +718,21 @@ static int run(int argc, char **argv)
         else
             print_config(stdout, &o, &m, true);
     }
-    if (gs_bench_stopped)
-        gs_error("interrupted: the answer is of the runs until then");
+    const bool cut = is_cut_short(&o, &m);
+    if (cut && any)
+        gs_warn("stopped after %ld of %ld %s: the answer is of these", done_of(&m), all_of(&o, &m),
+                o.n_from ? "traces" : "runs");
+    else if (cut)
+        gs_error("stopped before anything was known");
     sigaction(SIGINT, &old_int, NULL);
     sigaction(SIGTERM, &old_term, NULL);
     for (int k = 0; k < MODES; k++) {
         gs_profile_chain_free(&m.chain[k]);
         gs_profile_free(&m.profile[k]);
     }
-    return any && !m.failed && !gs_bench_stopped ? GS_EXIT_OK : GS_EXIT_FAILED;
+    if (cut)
+        return 128 + gs_bench_stopped;
+    return any && !m.failed ? GS_EXIT_OK : GS_EXIT_FAILED;
 }
 
 const struct gs_command gs_cmd_profile = {

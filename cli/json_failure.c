@@ -49,6 +49,8 @@ void gs_json_failure_end(int status)
 {
     if (!errors || status == GS_EXIT_OK || fflush(stdout) != 0 || printed)
         return;
+    if (status > 128 && !json_array_size(errors))
+        return; /* gpusparc-probe was stopped, and has printed what it knows */
     const json_t *first = json_array_get(errors, 0);
     json_t *said = json_pack("{s:s, s:O, s:i}", "error", first ? json_string_value(first) : "standard error says why",
                              "errors", errors, "status", status);

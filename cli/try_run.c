@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/bench.h"
+#include "cli/progress.h"
 #include "cli/try.h"
 #include "common/json_file.h"
 #include "common/log.h"
@@ -240,17 +240,6 @@ static const char *compare(const struct gs_try *t)
 
 /* ---- all of them ---- */
 
-__attribute__((format(printf, 1, 2))) static void progress(const char *format, ...)
-{
-    va_list args;
-    if (!isatty(2))
-        return;
-    va_start(args, format);
-    fputs("\r\033[K", stderr);
-    vfprintf(stderr, format, args);
-    va_end(args);
-}
-
 /* A run whose end and bytes are compared. 0, or as `run` where it did not end by itself. */
 static int compared(struct gs_try *t, enum gs_try_way way, double *s)
 {
@@ -278,7 +267,7 @@ static int first_run(struct gs_try *t)
     for (size_t i = 0; i < t->n_outputs; i++)
         if (stat(t->outputs[i], &before[i]) < 0)
             before[i] = (struct stat){0};
-    progress("a first plain run");
+    gs_progress("a first plain run");
     t->status = run(t, GS_TRY_PLAIN, NULL, &t->times.first_s[GS_TRY_PLAIN]);
     if (t->status < 0) {
         if (t->status == -ETIMEDOUT)
@@ -304,7 +293,7 @@ static int warm_up(struct gs_try *t)
     for (int way = 0; way < GS_TRY_WAYS && !err; way++) {
         if (!is_run(t, way))
             continue;
-        progress("a first run: %s", gs_try_names[way]);
+        gs_progress("a first run: %s", gs_try_names[way]);
         double s;
         err = compared(t, (enum gs_try_way)way, &s);
         t->times.s[way][0] = s;
@@ -321,7 +310,8 @@ static int round_of(struct gs_try *t, double end_s)
         const int way = (int)((n + (size_t)k) % GS_TRY_WAYS); /* none always comes after the same one */
         if (!is_run(t, way))
             continue;
-        progress("round %zu: %s; %.0f s left at most", n + 1, gs_try_names[way], end_s > now_s() ? end_s - now_s() : 0);
+        gs_progress("round %zu: %s; %.0f s left at most", n + 1, gs_try_names[way],
+                    end_s > now_s() ? end_s - now_s() : 0);
         const int err = compared(t, (enum gs_try_way)way, &t->times.s[way][n]);
         if (err)
             return err;
@@ -361,7 +351,7 @@ static int explain(struct gs_try *t)
     char path[PATH];
     double s;
     name_file(t, "stats.json", path);
-    progress("a run that says why");
+    gs_progress("a run that says why");
     const int status = run(t, GS_TRY_ALL, path, &s);
     if (status >= 0 && !t->different && status != t->status) {
         t->different = "its exit status";
@@ -419,8 +409,7 @@ int gs_try_run(struct gs_try *t)
     sigaction(SIGINT, &action, &old_int);
     sigaction(SIGTERM, &action, &old_term);
     int err = all_runs(t);
-    if (isatty(2))
-        fputs("\r\033[K", stderr);
+    gs_progress_end();
     if (err == -EINTR)
         gs_error("interrupted before anything was known");
     put_back(t);

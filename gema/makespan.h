@@ -8,6 +8,7 @@
 #ifndef GS_GEMA_MAKESPAN_H
 #define GS_GEMA_MAKESPAN_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -75,9 +76,14 @@ uint64_t gs_makespan_safe_bound(const struct gs_kernel_string *k, unsigned warps
 uint64_t gs_makespan_wave_bound(const struct gs_kernel_string *k, uint64_t groups, unsigned warps, uint64_t resident);
 
 struct gs_makespan_options {
-    size_t memory_bytes; /* for the search's states; 0: 1 GiB */
-    unsigned beam;       /* width of the one beam search; 0: two searches of the default widths */
-    bool exhaustive;     /* no first search and no pruning: the plain dynamic program, to test the pruned one */
+    size_t memory_bytes;    /* for the search's states; 0: 1 GiB */
+    unsigned beam;          /* width of the one beam search; 0: two searches of the default widths */
+    bool exhaustive;        /* no first search and no pruning: the plain dynamic program, to test the pruned one */
+    const atomic_int *stop; /* not 0: the search ends with the bounds that it has; may be null */
+    /* Often, with where the search in one phase is: `done` of at most `all` cycles of a first one, or of `all`
+     * instructions of the exact one. May be null. */
+    void (*progress)(void *context, bool is_exact, uint64_t done, uint64_t all);
+    void *context;
 };
 
 /* One phase's schedule: which positions were executed in each cycle. */
@@ -89,15 +95,15 @@ struct gs_makespan_schedule {
 
 struct gs_makespan_exact {
     uint64_t lower;  /* length of `schedule`, which is a legal one */
-    uint64_t upper;  /* proved; equal to lower unless memory ran out */
+    uint64_t upper;  /* proved; equal to lower unless memory ran out, or it was stopped */
     uint64_t states; /* kept by the search */
     struct gs_makespan_schedule schedule;
 };
 
 /* The exact worst case with a schedule that attains it, or an interval where memory_bytes is too little.
- * 0, -ENOMEM, or -E2BIG where warps * instructions is beyond what a search can hold at all: then `lower` is one plain
- * schedule's length (no schedule is given) and `upper` the safe bound. The caller frees with
- * gs_makespan_exact_free(). */
+ * 0, -ENOMEM, -EINTR where it was stopped before it had a schedule, or -E2BIG where warps * instructions is beyond what
+ * a search can hold at all: then no schedule is given, and of the phases that were not searched `lower` has one plain
+ * schedule's length and `upper` the safe bound. The caller frees with gs_makespan_exact_free(). */
 int gs_makespan_exact(const struct gs_kernel_string *k, unsigned warps, const struct gs_makespan_options *options,
                       struct gs_makespan_exact *out);
 void gs_makespan_exact_free(struct gs_makespan_exact *exact);

@@ -8,6 +8,7 @@
 
 struct beam {
     const struct gs_mk_model *m;
+    const struct gs_makespan_options *o;
     struct gs_mk_layer next; /* all successors of this cycle's states */
     uint32_t parent;
     struct gs_mk_layer *kept; /* kept[c]: the best of cycle c; entry.parent is an index of kept[c - 1] */
@@ -18,6 +19,8 @@ static int reach(void *context, const struct gs_mk_state *next, unsigned execute
 {
     (void)executed;
     struct beam *b = context;
+    if (gs_mk_stopped(b->o))
+        return -EINTR;
     uint64_t key[GS_MK_MAX_WORDS];
     bool is_new;
     gs_mk_pack(b->m, next, key);
@@ -122,11 +125,16 @@ static int trace(const struct beam *b, struct gs_mk_path *path)
     return 0;
 }
 
-int gs_mk_beam(const struct gs_mk_model *m, unsigned width, struct gs_mk_path *path)
+int gs_mk_beam(const struct gs_mk_model *m, const struct gs_makespan_options *o, unsigned width,
+               struct gs_mk_path *path)
 {
-    struct beam b = {.m = m};
+    struct beam b = {.m = m, .o = o};
+    const struct gs_mk_state first = {{m->warps}};
+    const uint32_t upper = gs_mk_bound(m, &first);
     int rc = start(&b);
     while (rc == 0) {
+        if (o->progress)
+            o->progress(o->context, false, b.n_kept - 1, upper);
         rc = expand(&b);
         if (rc || b.next.n == 0)
             break;

@@ -8,11 +8,11 @@
 
 struct dp {
     const struct gs_mk_model *m;
+    const struct gs_makespan_options *o;
     struct gs_mk_layer *layer; /* layer[p]: states after p executed instructions */
     size_t n_layers;
     size_t memory_bytes, used_bytes;
     uint32_t at_least;
-    bool prune;
     /* the state that is being expanded */
     size_t p;
     uint32_t parent, cycles;
@@ -22,8 +22,10 @@ struct dp {
 static int reach(void *context, const struct gs_mk_state *next, unsigned executed)
 {
     struct dp *d = context;
+    if (gs_mk_stopped(d->o))
+        return -EINTR;
     uint32_t bound = gs_mk_bound(d->m, next);
-    if (d->prune && (uint64_t)d->cycles + 1 + bound <= d->at_least)
+    if (!d->o->exhaustive && (uint64_t)d->cycles + 1 + bound <= d->at_least)
         return 0;
     uint64_t key[GS_MK_MAX_WORDS];
     gs_mk_pack(d->m, next, key);
@@ -75,7 +77,7 @@ static int trace(const struct dp *d, struct gs_mk_path *path)
     return 0;
 }
 
-/* Where memory ran out: nothing longer than the best hope of a state that was not expanded. */
+/* Where memory ran out, or it was stopped: nothing longer than the best hope of a state that was not expanded. */
 static uint32_t open_bound(const struct dp *d)
 {
     uint32_t best = d->at_least;
@@ -101,9 +103,11 @@ static int search(struct dp *d, struct gs_mk_dp_result *out)
     d->used_bytes = gs_mk_layer_bytes(&d->layer[0], d->m);
     int rc = 0;
     for (d->p = 0; d->p + 1 < d->n_layers && rc == 0; d->p++) {
+        if (d->o->progress)
+            d->o->progress(d->o->context, true, d->p, d->n_layers - 1);
         rc = expand_layer(d);
         out->states += d->layer[d->p].n;
-        if (rc == -ENOSPC || rc == -E2BIG) {
+        if (rc == -ENOSPC || rc == -E2BIG || rc == -EINTR) {
             out->upper = open_bound(d);
             return 0;
         }
@@ -117,10 +121,10 @@ static int search(struct dp *d, struct gs_mk_dp_result *out)
     return rc;
 }
 
-int gs_mk_dynamic_program(const struct gs_mk_model *m, uint32_t at_least, bool prune, size_t memory_bytes,
-                          struct gs_mk_dp_result *out)
+int gs_mk_dynamic_program(const struct gs_mk_model *m, const struct gs_makespan_options *o, uint32_t at_least,
+                          size_t memory_bytes, struct gs_mk_dp_result *out)
 {
-    struct dp d = {.m = m, .memory_bytes = memory_bytes, .at_least = at_least, .prune = prune};
+    struct dp d = {.m = m, .o = o, .memory_bytes = memory_bytes, .at_least = at_least};
     *out = (struct gs_mk_dp_result){.best = at_least, .upper = at_least};
     d.n_layers = (size_t)m->n * m->warps + 1;
     d.layer = calloc(d.n_layers, sizeof(*d.layer));

@@ -61,7 +61,9 @@ static int search_beams(const struct gs_mk_model *m, const struct gs_makespan_op
         struct gs_mk_path path = {0};
         if (i && most <= width[0])
             break; /* it would be no wider than the first */
-        int rc = gs_mk_beam(m, most == 0 ? 1 : most < width[i] ? (unsigned)most : width[i], &path);
+        int rc = gs_mk_beam(m, o, most == 0 ? 1 : most < width[i] ? (unsigned)most : width[i], &path);
+        if (rc == -EINTR && *found)
+            return 0;
         if (rc)
             return rc;
         bool longer = path.n_keys > best->n_keys;
@@ -85,7 +87,7 @@ static int search_phase(const struct gs_mk_model *m, const struct gs_makespan_op
     if (rc == 0 && found == upper)
         *best = (struct gs_mk_dp_result){.best = found, .upper = found};
     else if (rc == 0)
-        rc = gs_mk_dynamic_program(m, found, !o->exhaustive, memory, best);
+        rc = gs_mk_dynamic_program(m, o, found, memory, best);
     if (rc == 0 && best->upper > upper)
         best->upper = upper;
     if (best->path.keys)
@@ -122,11 +124,13 @@ static int add_phase(const struct gs_kernel_string *k, struct gs_phase p, unsign
     rc = search_phase(m, o, &r);
     if (rc == 0 && r.path.n_keys)
         rc = append_path(&out->schedule, m, &r.path, p.begin);
+    free(r.path.keys);
+    if (rc)
+        return rc;
     out->lower += r.best;
     out->upper += r.upper;
     out->states += r.states;
-    free(r.path.keys);
-    return rc;
+    return 0;
 }
 
 int gs_makespan_exact(const struct gs_kernel_string *k, unsigned warps, const struct gs_makespan_options *options,
@@ -138,13 +142,17 @@ int gs_makespan_exact(const struct gs_kernel_string *k, unsigned warps, const st
     if (!m)
         return -ENOMEM;
     int rc = 0;
-    for (size_t i = 0; i < k->n_phases && rc == 0; i++)
-        rc = add_phase(k, k->phase[i], warps, &o, m, out);
+    struct gs_kernel_string rest = *k; /* its phases that were not searched */
+    while (rest.n_phases && (rc = add_phase(k, *rest.phase, warps, &o, m, out)) == 0) {
+        rest.phase++;
+        rest.n_phases--;
+    }
     free(m);
     if (rc) {
-        gs_makespan_exact_free(out);
-        out->lower = plain_lower_bound(k, warps);
-        out->upper = gs_makespan_safe_bound(k, warps);
+        const struct gs_makespan_exact known = *out;
+        gs_makespan_exact_free(out); /* a part of a schedule is none */
+        out->lower = known.lower + plain_lower_bound(&rest, warps);
+        out->upper = known.upper + gs_makespan_safe_bound(&rest, warps);
     }
     return rc;
 }

@@ -52,19 +52,26 @@ struct gs_mk_path {
     size_t n_keys;
 };
 
+/* Whether the search is to end. */
+static inline bool gs_mk_stopped(const struct gs_makespan_options *o)
+{
+    return o->stop && atomic_load_explicit(o->stop, memory_order_relaxed);
+}
+
 /* Keeps the `width` most promising states of each cycle. The path is a legal schedule; it need not be the longest.
- * Stops early where `upper` is reached for sure. 0 or -ENOMEM. */
-int gs_mk_beam(const struct gs_mk_model *m, unsigned width, struct gs_mk_path *path);
+ * Stops early where `upper` is reached for sure. 0, -ENOMEM or -EINTR. */
+int gs_mk_beam(const struct gs_mk_model *m, const struct gs_makespan_options *o, unsigned width,
+               struct gs_mk_path *path);
 
 struct gs_mk_dp_result {
     uint32_t best;  /* longest path, or `at_least` if there is none longer */
-    uint32_t upper; /* equal to best unless memory ran out */
+    uint32_t upper; /* equal to best unless memory ran out, or it was stopped */
     uint64_t states;
     struct gs_mk_path path; /* empty if none is longer than at_least */
 };
 
 /* The dynamic program over the states whose bound leaves hope for more than `at_least` cycles. 0 or -ENOMEM. */
-int gs_mk_dynamic_program(const struct gs_mk_model *m, uint32_t at_least, bool prune, size_t memory_bytes,
-                          struct gs_mk_dp_result *out);
+int gs_mk_dynamic_program(const struct gs_mk_model *m, const struct gs_makespan_options *o, uint32_t at_least,
+                          size_t memory_bytes, struct gs_mk_dp_result *out);
 
 #endif

@@ -252,19 +252,20 @@ static bool measure_batch(struct handover *h, enum kind kind)
     return true;
 }
 
-static bool is_complete(void *probe)
+static uint64_t turns_done(void *probe, uint64_t *all)
 {
     const struct handover *h = probe;
-    return h->n[STAYS] >= h->runs && h->n[CHANGES] >= h->runs;
+    *all = KINDS * h->runs;
+    return h->n[STAYS] + h->n[CHANGES];
 }
 
 static bool measure(void *probe)
 {
     struct handover *h = probe;
-    while (!is_complete(h) && probe_go_on(&h->base)) {
+    while (h->n[CHANGES] < h->runs && probe_go_on(&h->base)) {
         if (!measure_batch(h, STAYS) || !measure_batch(h, CHANGES))
             return false;
-        probe_progress("turns", h->n[CHANGES], h->runs);
+        probe_progress(&h->base, "turns", h->n[CHANGES], h->runs);
     }
     return true;
 }
@@ -459,7 +460,8 @@ const struct probe_kind probe_handover = {
     .describe = describe,
     .data = data,
     .measure = measure,
-    .is_complete = is_complete,
+    .counts = "turns",
+    .done = turns_done,
     .print_table = print_table,
     .add_json = add_json,
     .plot = plot,

@@ -282,7 +282,7 @@ static bool measure(void *probe)
     struct latency *p = probe;
     while (p->at < items_of(p)) {
         struct item m = item_of(p, p->at);
-        probe_progress("measurements", p->at, items_of(p));
+        probe_progress(&p->base, "measurements", p->at, items_of(p));
         if (!measure_item(p, &m))
             return false;
         if (p->done < p->runs)
@@ -293,10 +293,11 @@ static bool measure(void *probe)
     return true;
 }
 
-static bool is_complete(void *probe)
+static uint64_t items_done(void *probe, uint64_t *all)
 {
     struct latency *p = probe;
-    return p->at == items_of(p);
+    *all = items_of(p);
+    return p->at;
 }
 
 static void describe(void *probe, char *line, size_t bytes)
@@ -642,7 +643,8 @@ const struct probe_kind probe_latency = {
     .describe = describe,
     .data = data,
     .measure = measure,
-    .is_complete = is_complete,
+    .counts = "measurements",
+    .done = items_done,
     .print_table = print_table,
     .add_json = add_json,
     .plot = plot,

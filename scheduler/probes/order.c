@@ -139,7 +139,7 @@ static bool measure_point(struct order *l, struct point *p)
         if (!run_batch(l, p->n, count) || !add_vectors(l, p, count * values_of(l, p->n)))
             return false;
         done += count;
-        probe_progress(what, done, l->runs);
+        probe_progress(&l->base, what, done, l->runs);
     }
     return true;
 }
@@ -153,13 +153,17 @@ static bool measure(void *probe)
     return ok;
 }
 
-static bool is_complete(void *probe)
+static uint64_t runs_of_all(void *probe, uint64_t *all)
 {
     const struct order *l = probe;
-    for (unsigned i = 0; i < points_of(l); i++)
-        if (runs_done(l, &l->points[i]) < l->runs)
-            return false;
-    return true;
+    uint64_t done = 0;
+    *all = 0;
+    for (unsigned i = 0; i < points_of(l); i++) {
+        const uint64_t runs = runs_done(l, &l->points[i]);
+        done += runs < l->runs ? runs : l->runs;
+        *all += l->runs;
+    }
+    return done;
 }
 
 static void describe(void *probe, char *line, size_t bytes)
@@ -377,7 +381,8 @@ const struct probe_kind probe_order = {
     .describe = describe,
     .data = data,
     .measure = measure,
-    .is_complete = is_complete,
+    .counts = "runs",
+    .done = runs_of_all,
     .print_table = print_table,
     .add_json = add_json,
     .plot = plot,

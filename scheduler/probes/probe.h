@@ -141,6 +141,7 @@ struct probe {
     const char *note, *state_file, *plot;
     bool resume, force, json;
     bool kept_quiet;               /* by the daemon, during all runs of this call */
+    bool complete;                 /* all was measured that was asked for */
     double saved_at, save_seconds; /* when the state was last saved, and how long that took */
 };
 
@@ -157,8 +158,9 @@ struct probe_kind {
     bool (*prepare)(void *probe);                                    /* the device is open */
     void (*describe)(void *probe, char *line, size_t bytes);         /* what is measured, for the state's file */
     probe_state_data data;
-    bool (*measure)(void *probe); /* until all is done or probe_go_on says no; false with a message */
-    bool (*is_complete)(void *probe);
+    bool (*measure)(void *probe);                 /* until all is done or probe_go_on says no; false with a message */
+    const char *counts;                           /* such as runs */
+    uint64_t (*done)(void *probe, uint64_t *all); /* of `all` of them so many are measured */
     void (*print_table)(void *probe);
     void (*add_json)(void *probe, json_t *j);
     void (*plot)(void *probe, FILE *svg);
@@ -183,8 +185,9 @@ bool probe_can_write(const char *path);
  * then. */
 bool probe_go_on(struct probe *p);
 
-/* A line on stderr that replaces itself, if stderr is a terminal, at most ten times a second; `done` of `all`. */
-void probe_progress(const char *what, uint64_t done, uint64_t all);
+/* A line on stderr that replaces itself, if stderr is a terminal and the answer not JSON, at most ten times a second;
+ * `done` of `all`. */
+void probe_progress(const struct probe *p, const char *what, uint64_t done, uint64_t all);
 
 double probe_seconds(void);
 

@@ -29,6 +29,7 @@ double probe_seconds(void)
 }
 
 static double interrupted_at;
+static atomic_int interrupted_by;
 
 /* The same Ctrl-C may come twice, from the terminal and from gpusparc; the user's second one ends the process. */
 static void on_interrupt(int signal_number)
@@ -37,6 +38,7 @@ static void on_interrupt(int signal_number)
     sigset_t own;
     if (!atomic_exchange(&probe_interrupted, true)) {
         interrupted_at = now;
+        interrupted_by = signal_number;
     } else if (now - interrupted_at > same_s) {
         sigemptyset(&own);
         sigaddset(&own, signal_number);
@@ -77,11 +79,11 @@ static void catch_interrupt(void)
 
 static bool progress_shown;
 
-void probe_progress(const char *what, uint64_t done, uint64_t all)
+void probe_progress(const struct probe *p, const char *what, uint64_t done, uint64_t all)
 {
     static double last;
     double now = probe_seconds();
-    if (!isatty(STDERR_FILENO) || now - last < 0.1)
+    if (p->json || !isatty(STDERR_FILENO) || now - last < 0.1)
         return;
     last = now;
     progress_shown = true;
@@ -238,17 +240,18 @@ bool probe_go_on(struct probe *p)
 
 /* ---- the report ---- */
 
-static bool print_json(struct probe *p, bool complete)
+static bool print_json(struct probe *p, uint64_t done, uint64_t all)
 {
     const struct probe_device *d = &p->device;
     char when[40];
     time_t now = time(NULL);
     struct tm t;
     strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &t));
-    json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:b, s:b, s:i}", "probe", p->kind->name, "device",
-                          d->name, "platform", d->platform, "driver", d->driver, "compute_units", (int)d->compute_units,
-                          "time", when, "note", p->note ? p->note : "", "complete", complete, "kept_quiet",
-                          p->kept_quiet, "pauses", (int)p->quiet.pauses);
+    json_t *j =
+        json_pack("{s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:b, s:I, s:I, s:b, s:i}", "probe", p->kind->name, "device",
+                  d->name, "platform", d->platform, "driver", d->driver, "compute_units", (int)d->compute_units, "time",
+                  when, "note", p->note ? p->note : "", "complete", done >= all, "done", (json_int_t)done, "asked",
+                  (json_int_t)all, "kept_quiet", p->kept_quiet, "pauses", (int)p->quiet.pauses);
     p->kind->add_json(p, j);
     int rc = json_dumpf(j, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     putchar('\n');
@@ -267,20 +270,25 @@ static bool draw(struct probe *p)
 
 static bool report(struct probe *p)
 {
-    bool complete = p->kind->is_complete(p), ok = save(p);
+    uint64_t all;
+    const uint64_t done = p->kind->done(p, &all);
+    bool ok = save(p);
+    p->complete = done >= all;
     if (p->json)
-        ok = print_json(p, complete) && ok;
-    else
+        ok = print_json(p, done, all) && ok;
+    else if (done)
         p->kind->print_table(p);
-    if (p->plot)
+    if (p->plot && done)
         ok = draw(p) && ok;
-    if (complete && p->kind->finish)
+    if (p->complete && p->kind->finish)
         ok = p->kind->finish(p) && ok;
-    if (complete && p->quiet.lost)
+    if (p->complete && p->quiet.lost)
         gs_warn("others may have used the device during a part of the runs");
-    if (!complete)
-        gs_warn("stopped early: what is above is a part of what was asked for%s",
-                p->state_file ? ", and --resume goes on" : "");
+    if (!done)
+        gs_warn("stopped before anything was known");
+    else if (!p->complete)
+        gs_warn("stopped after %llu of %llu %s: what is above is of these%s", (unsigned long long)done,
+                (unsigned long long)all, p->kind->counts, p->state_file ? ", and --resume goes on" : "");
     return ok;
 }
 
@@ -321,7 +329,7 @@ int probe_main(const struct probe_kind *kind, int argc, char **argv)
     kind->set_defaults(p);
     int status = PROBE_EXIT_USAGE;
     if (read_options(p, argc, argv)) {
-        status = live(p) ? PROBE_EXIT_OK : PROBE_EXIT_FAILED;
+        status = !live(p) ? PROBE_EXIT_FAILED : p->complete ? PROBE_EXIT_OK : 128 + interrupted_by;
         kind->release(p);
         probe_quiet_leave(&p->quiet);
         probe_close(&p->device);

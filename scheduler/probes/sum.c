@@ -229,15 +229,16 @@ static bool measure(void *probe)
     while (p->done < p->runs && probe_go_on(&p->base)) {
         if (!run_all(p))
             return false;
-        probe_progress("sums", p->done, p->runs);
+        probe_progress(&p->base, "sums", p->done, p->runs);
     }
     return true;
 }
 
-static bool is_complete(void *probe)
+static uint64_t sums_done(void *probe, uint64_t *all)
 {
     const struct sum *p = probe;
-    return p->done >= p->runs;
+    *all = p->runs;
+    return p->done < p->runs ? p->done : p->runs;
 }
 
 /* The vector itself stands for the options that it was made from. */
@@ -607,7 +608,8 @@ const struct probe_kind probe_sum = {
     .describe = describe,
     .data = data,
     .measure = measure,
-    .is_complete = is_complete,
+    .counts = "runs",
+    .done = sums_done,
     .print_table = print_table,
     .add_json = add_json,
     .plot = plot,

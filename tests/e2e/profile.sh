@@ -126,7 +126,7 @@ for app in "matmul --size 128" "pagerank --size 4096 --steps 1" "knn --size 256"
   { grep -q '^gpu_chunk = ' app.conf && grep -q '^pci_chunk = ' app.conf; } || { cat app.conf err.txt; fail "$app: no chunks"; }
   gpusparc check app.conf >out.txt || { cat app.conf; fail "$app: check"; }
   gpusparc analyze app.conf >out.txt || { cat app.conf out.txt; fail "$app: analyze"; }
-  grep -q 'run 2 of 2 on all GPUs: 6 jobs' err.txt || { cat err.txt; fail "$app: its jobs"; }
+  { grep -q '^# [1-9][0-9]* jobs of 2 runs with 2 GPUs' app.conf && ! grep -q 'runs done' err.txt; } || { cat err.txt app.conf; fail "$app: its jobs"; }
 done
 
 # What goes wrong is said.
@@ -143,10 +143,30 @@ done
 echo '{}' >no.json
 rc=0; gpusparc profile --task a --from no.json >out.txt 2>err.txt || rc=$?
 { [ $rc -eq 1 ] && grep -q 'is no trace' err.txt; } || fail "no trace"
-# Ctrl-C: what was seen is printed.
-gpusparc profile --task t --runs 1000 --devices cpu:2 -- "$samples/matmul" --size 64 --iterations 3 --no-check >cut.conf 2>err.txt &
-pid=$!
-for ((i = 0; i < 300; i++)); do grep -q 'run 2 of' err.txt && break; sleep 0.1; done
-kill -INT $pid
-rc=0; wait $pid || rc=$?
-{ [ $rc -eq 1 ] && grep -q '^segments.1' cut.conf && grep -q interrupted err.txt; } || { cat err.txt cut.conf; fail "Ctrl-C"; }
+# Ctrl-C: what was seen is printed, marked as cut short. Each run adds a line: in the third, two have been read.
+printf '#!/bin/sh\necho >>runs\nexec "$@"\n' >counted
+chmod +x counted
+app=(./counted "$samples/matmul" --size 64 --iterations 3 --no-check)
+interrupt() { # LINES OPTION...
+  local lines=$1
+  shift
+  : >runs
+  gpusparc profile --task t --runs 1000 --devices cpu:2 "$@" >cut.conf 2>err.txt &
+  local pid=$!
+  until [ "$(wc -l <runs)" -ge "$lines" ]; do kill -0 $pid || break; sleep 0.02; done
+  kill -INT $pid
+  rc=0; wait $pid || rc=$?
+  [ $rc -eq 130 ] || { cat err.txt cut.conf; fail "Ctrl-C gave $rc"; }
+}
+interrupt 3 -- "${app[@]}"
+{ grep -q '^segments.1' cut.conf && grep -q '^# Stopped after [2-9][0-9]* of 2000 runs.$' cut.conf && gpusparc check cut.conf >out.txt; } || { cat cut.conf; fail "Ctrl-C: the answer"; }
+grep -q 'stopped after [0-9]* of 2000 runs: the answer is of these' err.txt || { cat err.txt; fail "Ctrl-C: no word"; }
+interrupt 3 --json -- "${app[@]}"
+python3 -c 'import json; j = json.load(open("cut.conf")); assert not j["complete"] and 2 <= j["done"] < j["asked"] == 2000 and j["modes"], j'
+# Before anything is known: one sentence.
+interrupt 1 -- ./counted sleep 100
+{ [ ! -s cut.conf ] && [ "$(cat err.txt)" = "gpusparc: stopped before anything was known" ]; } || { cat err.txt cut.conf; fail "Ctrl-C at once"; }
+# On a terminal it shows how far it is.
+rc=0
+"$GS_SOURCE/tests/common/ctrl_c.py" '[1-9] of 2000 runs done, the next on one GPU' gpusparc profile --task t --runs 1000 --devices cpu:2 -- "${app[@]}" >cut.conf 2>err.txt || rc=$?
+{ [ $rc -eq 130 ] && grep -q '^segments.1' cut.conf; } || { cat err.txt cut.conf; fail "Ctrl-C on a terminal gave $rc"; }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -198,6 +199,51 @@ static void memory_runs_out(void **state)
     gs_kernel_string_free(&k);
 }
 
+struct stopper {
+    atomic_int stop;
+    bool is_exact; /* the search that is stopped */
+    uint64_t at;
+};
+
+static void stop_there(void *context, bool is_exact, uint64_t done, uint64_t all)
+{
+    struct stopper *s = context;
+    assert_true(done < all);
+    s->stop = s->stop || (is_exact == s->is_exact && done >= s->at);
+}
+
+/* Wherever it is stopped, the answer is an interval that holds the exact value; of what was found, a schedule too. */
+static void stopped(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"LLCCLL", "LLCCLL|LLCCLL"};
+    for (size_t i = 0; i < 2; i++) {
+        struct gs_kernel_string k = parse(texts[i], "1", "1");
+        uint64_t t = exact_of(&k, 20), before = UINT64_MAX;
+        for (int is_exact = 0; is_exact < 2; is_exact++)
+            for (uint64_t at = 0; at < 90; at += 30) {
+                struct stopper s = {.is_exact = is_exact, .at = at};
+                struct gs_makespan_options o = {.stop = &s.stop, .progress = stop_there, .context = &s};
+                struct gs_makespan_exact e;
+                const int rc = gs_makespan_exact(&k, 20, &o, &e);
+                assert_int_equal(s.stop, 1);
+                assert_int_equal(rc, is_exact && i == 0 ? 0 : -EINTR);
+                assert_true(e.lower < e.upper);
+                assert_in_range(t, e.lower, e.upper);
+                if (rc == 0) {
+                    assert_true(gs_makespan_schedule_is_legal(&k, 20, &e.schedule));
+                    assert_int_equal(e.schedule.n_cycles, e.lower);
+                    assert_true(e.upper <= before);
+                    before = e.upper;
+                } else {
+                    assert_int_equal(e.schedule.n_cycles, 0);
+                }
+                gs_makespan_exact_free(&e);
+            }
+        gs_kernel_string_free(&k);
+    }
+}
+
 static void too_long_to_search(void **state)
 {
     (void)state;
@@ -255,6 +301,7 @@ int main(void)
         cmocka_unit_test(barriers),
         cmocka_unit_test(waves),
         cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(stopped),
         cmocka_unit_test(too_long_to_search),
         cmocka_unit_test(strings),
     };

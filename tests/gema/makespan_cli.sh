@@ -83,4 +83,22 @@ refuses 2 "capacity" LC --warps 2 --sigma-l 3/2
 refuses 2 "capital letter" LxC --warps 2
 refuses 2 "--frobnicate" LC --warps 2 --frobnicate
 refuses 2 "either one instruction string or --ptx" --warps 2
+
+# A long search shows where it is, on a terminal alone, and says after Ctrl-C which bounds it has.
+long=(gpusparc makespan 'L3C2L2C4LCLLC3(LLC)3C4' --warps 60 --sigma-l 2)
+rc=0
+"$GS_SOURCE/tests/common/ctrl_c.py" 'first search: [0-9]+ of at most 1447 cycles' "${long[@]}" >out.txt 2>err.txt || rc=$?
+[ $rc = 130 ] || { cat err.txt; fail "Ctrl-C gave $rc"; }
+has "to 1447 (stopped before the search was over)"
+grep -q "stopped before the search was over: the bounds are those known by then" err.txt || fail "no word of Ctrl-C"
+"${long[@]}" --json >out.txt 2>err.txt &
+pid=$!
+# It catches the signal once it searches.
+until [ $((0x$(sed -n 's/^SigCgt:\t//p' /proc/$pid/status) & 2)) != 0 ]; do kill -0 $pid || break; sleep 0.02; done
+kill -INT $pid
+rc=0
+wait $pid || rc=$?
+[ $rc = 130 ] && [ "$(wc -l <err.txt)" = 1 ] || { cat err.txt; fail "Ctrl-C with --json gave $rc"; }
+has '"complete": false'
+has '"upper": 1447'
 echo passed

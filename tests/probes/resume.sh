@@ -51,11 +51,13 @@ interrupt() { # SECONDS ARGUMENTS...
   until takes_interrupts "$(pgrep -P $pid gpusparc-probe)"; do kill -0 $pid 2>/dev/null || break; sleep 0.02; done
   sleep $((seconds + 2 * whole))
   kill -INT $pid
-  wait $pid || { cat err.txt; fail "an interrupted probe gave $?"; }
-  grep -q "stopped early: what is above is a part of what was asked for, and --resume goes on" err.txt ||
+  local rc=0
+  wait $pid || rc=$?
+  [ $rc = 130 ] || { cat err.txt; fail "an interrupted probe gave $rc"; }
+  grep -qE "stopped after [1-9][0-9]* of [0-9]+ (runs|measurements): what is above is of these, and --resume goes on" err.txt ||
     { cat err.txt; fail "no word of the interruption"; }
 }
-vectors() { python3 -c 'import json; j = json.load(open("out.json")); assert not j["complete"]; print(j["points"][0]["vectors"])'; }
+vectors() { python3 -c 'import json; j = json.load(open("out.json")); assert not j["complete"] and 0 < j["done"] < j["asked"], j; print(j["points"][0]["vectors"])'; }
 mkdir no_cache
 interrupt 2 order --by atomic --count 8 --runs 100000000 --state i.bin --json
 first=$(vectors)
@@ -64,12 +66,13 @@ second=$(vectors)
 [ 0 -lt "$first" ] && [ "$first" -lt "$second" ] && [ "$second" -lt 100000000 ] || fail "$first vectors, then $second"
 interrupt 2 order --by atomic --count 4 --runs 100000 --init --state init.bin --json # amid compilations
 # The same from a terminal, whose Ctrl-C goes to all processes there, while kernels of other sizes are compiled.
-POCL_CACHE_DIR=$PWD/no_cache script -qec "gpusparc probe order --of warp --count 1..32 --runs 3000" typescript >/dev/null < <(
+POCL_CACHE_DIR=$PWD/no_cache script -qec "trap : INT; gpusparc probe order --of warp --count 1..32 --runs 3000; echo it gave \$?" typescript >/dev/null < <(
   sleep 1
   printf '\003'
   sleep 3
-) || { cat typescript; fail "Ctrl-C on a terminal"; }
-grep -q "stopped early" typescript || { cat typescript; fail "no word of the interruption on a terminal"; }
+)
+grep -q "it gave 130" typescript || { cat typescript; fail "Ctrl-C on a terminal"; }
+grep -qE "stopped (after|before)" typescript || { cat typescript; fail "no word of the interruption on a terminal"; }
 [ "$(vectors)" -gt 0 ] || fail "nothing was measured"
 interrupt 2 sum --runs 100000000 --methods tree --state isum.bin --json
 python3 -c 'import json; j = json.load(open("out.json")); assert not j["complete"] and 0 < j["methods"][0]["runs"] < 100000000, j'
@@ -80,6 +83,11 @@ python3 - <<'P'
 shown = open("typescript", "rb").read().decode()
 assert "\r32 groups: " in shown and " of 100000 (" in shown and "\r\x1b[K" in shown, shown[-500:]
 P
+
+# Ctrl-C once something is known.
+rc=0
+"$GS_SOURCE/tests/common/ctrl_c.py" '8 groups: [1-9][0-9]* of 100000000' gpusparc probe order --by atomic --count 8 --runs 100000000 >out.txt 2>err.txt || rc=$?
+[ $rc = 130 ] && grep -q 'stopped after [1-9][0-9]* of 100000000 runs' err.txt && grep -q '^ *8 ' out.txt || { cat out.txt err.txt; fail "Ctrl-C gave $rc"; }
 
 # The cycles: what was measured before the interruption isn't measured again, and a part makes no profile.
 latency="latency --runs 3000 --memory 4 --warps 2 --json"
