@@ -141,17 +141,27 @@ static void say_result(const struct gs_try *t, char *text, size_t bytes)
                  t->n_outputs ? " and files" : "");
 }
 
+/* The application's words behind `begin`, as far as there is room. */
+static void say_command(const struct gs_try *t, const char *begin, char *text, size_t bytes)
+{
+    size_t n = (size_t)snprintf(text, bytes, "%s", begin);
+    for (char *const *word = t->app; *word && n < bytes; word++)
+        n += (size_t)snprintf(text + n, bytes - n, strpbrk(*word, " \t\n\"'$*?;&|<>()") ? " '%s'" : " %s", *word);
+}
+
 static void say_next(const struct gs_try *t, char *text, size_t bytes)
 {
+    char again[64];
+    snprintf(again, sizeof again, "gpusparc try --time %.0fs", t->time_s * 4);
     const struct gs_try_verdict v = verdict_of(t, GS_TRY_ALL);
     if (t->different)
         snprintf(text, bytes, "gpusparc run --verify says which launch's result is another");
     else if (t->blind)
         snprintf(text, bytes, "the same command on a machine with GPUs");
     else if (v.outcome == GS_TRY_FASTER)
-        snprintf(text, bytes, "gpusparc run %s", t->app[0]);
+        say_command(t, "gpusparc run", text, bytes);
     else if (v.outcome == GS_TRY_UNSURE)
-        snprintf(text, bytes, "gpusparc try --time %.0fs", t->time_s * 4);
+        say_command(t, again, text, bytes);
     else
         snprintf(text, bytes, "the kernels below, from the top: what would have them split");
 }
@@ -337,7 +347,8 @@ static int write_page(const struct gs_try *t)
         gs_error("%s: %s", t->html, strerror(-err));
         return err;
     }
-    gs_page_begin(f, "gpusparc try");
+    say_command(t, "gpusparc try:", text, sizeof text);
+    gs_page_begin(f, text);
     say_verdict(t, text, sizeof text);
     gs_page_conclusion(f, "%s", text);
     say_result(t, text, sizeof text);

@@ -49,6 +49,7 @@ grep -q '^Exit status (3) and output were' fails || complain "always 3: $(cat fa
 printf '#!/bin/sh\necho $$\n' >liar
 try --time 0.3 ./liar >varies || complain "what varies by itself: $?"
 grep -q '^Not compared: ' varies || complain "what varies by itself: $(cat varies)"
+grep -q '^Next: gpusparc try --time 1s ./liar$' varies || complain "what to do next: $(cat varies)"
 
 printf '#!/bin/sh\n[ "${GPUSPARC_MODE:-}" != auto ] || exec sleep 1000\n' >liar
 ! try --timeout 1s ./liar >hangs || complain "a run that doesn't end goes unseen"
