@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/child.h"
 #include "common/clock.h"
 
 extern char **environ;
@@ -45,23 +45,6 @@ bool gs_check_interrupted(void)
     return interrupted;
 }
 
-/* With a process group of its own, so that what it starts ends with it. */
-static int start(char *const argv[], const char *out, const char *err, pid_t *pid)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 1, out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_addopen(&actions, 2, err, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-    const int failed = posix_spawn(pid, argv[0], &actions, &attributes, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    return -failed;
-}
-
 /* Has it ended by then? Its status as waitpid has it. An interruption ends the wait, too, where it may. */
 static bool await(pid_t pid, int64_t until_ms, bool may_interrupt, int *status)
 {
@@ -80,7 +63,7 @@ int gs_check_run(char *const argv[], const char *out, const char *err, double li
     int status = 0;
     if (interrupted)
         return -EINTR;
-    const int failed = start(argv, out, err, &pid);
+    const int failed = gs_child_start(argv, out, err, &pid);
     if (failed)
         return failed;
     if (!await(pid, gs_now_ms() + (int64_t)(limit_s * 1e3), true, &status)) {

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/bench.h"
+#include "cli/child.h"
 #include "cli/progress.h"
 #include "cli/try.h"
 #include "common/json_file.h"
@@ -96,23 +96,6 @@ static void add_words(const struct gs_try *t, enum gs_try_way way, const char *s
         gs_bench_add(words, "%s", *word);
 }
 
-/* The program has a process group of its own, so that Ctrl-C reaches only us. */
-static int start(char *const argv[], const char *out, const char *err, pid_t *pid)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 1, out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_addopen(&actions, 2, err, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-    const int failed = posix_spawnp(pid, argv[0], &actions, &attributes, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    return -failed;
-}
-
 /* Its exit status, or 128 + the number of the signal that ended it; -EINTR: it was interrupted; -ETIMEDOUT: it had not
  * ended after so many seconds. */
 static int await(pid_t pid, double limit_s)
@@ -153,7 +136,7 @@ static int run(struct gs_try *t, enum gs_try_way way, const char *stats, double 
     name_file(t, "err", err);
     add_words(t, way, stats, &words);
     const double begin = now_s();
-    int status = start(words.word, out, err, &pid);
+    int status = gs_child_start(words.word, out, err, &pid);
     if (!status)
         status = await(pid, limit_of(t));
     *s = now_s() - begin;

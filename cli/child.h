@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs that a command starts and listens to. */
+#ifndef GS_CLI_CHILD_H
+#define GS_CLI_CHILD_H
+
+#include <sys/types.h>
+
+/* Starts argv[0], looked for on the PATH where it has no slash, in a process group of its own: Ctrl-C reaches only us,
+ * and what the program starts ends with the group. No standard input; what it prints goes to the files `out` and `err`,
+ * which are made or emptied. 0, or -errno. */
+int gs_child_start(char *const argv[], const char *out, const char *err, pid_t *pid);
+
+#endif
