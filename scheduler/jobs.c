@@ -367,7 +367,8 @@ bool gs_jobs_drain(struct gs_session *s)
         gs_trace_lost(core->trace, end - s->records_read - GS_UNIT_RECORDS);
         s->records_read = end - GS_UNIT_RECORDS;
     }
-    const uint32_t from = s->records_read, upto = end - from < GS_RECORDS_AT_ONCE ? end : from + GS_RECORDS_AT_ONCE;
+    enum { AT_ONCE = GS_UNIT_RECORDS / 2 }; /* a client asks after each fourth of them, and goes on meanwhile */
+    const uint32_t from = s->records_read, upto = end - from < AT_ONCE ? end : from + AT_ONCE;
     for (; s->records_read != upto; s->records_read++) {
         struct gs_unit_record *r = &p->record[s->records_read % GS_UNIT_RECORDS];
         if (atomic_load_explicit(&r->serial, memory_order_acquire) != s->records_read + 1)

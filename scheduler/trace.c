@@ -29,9 +29,9 @@ enum {
      * at for a unit, and clients whose numbers are equal modulo SETS share them. */
     SETS = 16,
     PENDING = GS_UNIT_RECORDS,
-    /* Tracks of a resource. Two units are out where depth is 2; further tracks are for units that clients report so
-     * that they overlap. A unit may be reported late, so a track knows its last SPANS. */
-    TRACKS = 4,
+    /* Tracks of a resource. Two units are out where depth is 2, as many pieces besides, and 16 times as many of an
+     * application that is connected alone. A unit may be reported late, so a track knows its last SPANS. */
+    TRACKS = 36,
     SPANS = 256,
     WAIT_TRACKS = 256, /* known at a time; a client whose track was forgotten gets another one */
     USERS = 64,        /* of more, all others count as one */
