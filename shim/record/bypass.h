@@ -22,12 +22,6 @@ static inline bool gs_kernel_is_fresh(const struct gs_kernel *k)
     return atomic_load_explicit(&k->fresh, memory_order_relaxed);
 }
 
-/* The same where it is known. */
-static inline enum gs_passes gs_kernel_passes(const struct gs_kernel *k)
-{
-    return gs_kernel_is_fresh(k) ? GS_PASSES_NOT : gs_kernel_passes_defined(k);
-}
-
 /* Before a launch is put in order that will be carried out elsewhere than at home. With the context's lock held. */
 static inline void gs_pass_bar(struct gs_context *ctx)
 {

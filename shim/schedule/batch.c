@@ -92,14 +92,6 @@ static void learn_least(struct gs_unit_times *k, uint64_t ns)
         k->least_ns = least;
 }
 
-void gs_size_took(struct gs_size *size, uint64_t ns)
-{
-    struct gs_unit_times *k = times_of(size);
-    GS_LOCKED(&lock);
-    if (k && ns > k->ns)
-        k->ns = ns;
-}
-
 void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns)
 {
     pthread_mutex_lock(&lock);

@@ -36,9 +36,6 @@ bool gs_batch_add(struct gs_batch *b, struct gs_size *size, uint64_t most_ns, bo
 /* What is expected of each launch of that size by now; 0: it isn't known. */
 uint64_t gs_size_expects(struct gs_size *size);
 
-/* A launch of that size has taken so long, without a unit: no less is expected of the next ones. */
-void gs_size_took(struct gs_size *size, uint64_t ns);
-
 /* The unit took so long: what is expected of its sizes from now on. */
 void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns);
 
