@@ -354,11 +354,12 @@ static cl_int first_binary(const struct gs_program *p, cl_program program, size_
         *size_ret = sizeof to;
     if (value)
         memcpy(&to, value, sizeof to);
-    char *binary = to ? gs_binary_of(program, p->o.ctx->dev[0], &bytes) : NULL;
+    char *binary = NULL;
+    const cl_int err = to ? gs_binary_of(program, p->o.ctx->dev[0], &binary, &bytes) : CL_SUCCESS;
     if (binary)
         memcpy(to, binary, bytes);
     free(binary);
-    return CL_SUCCESS;
+    return err;
 }
 
 /* Of the driver's answers those for the first device. */

@@ -333,8 +333,9 @@ static void compare_code(struct gs_program *p)
     if (gs_group()->pocl)
         return;
     size_t bytes;
-    char *own = gs_binary_of(p->o.handle, dev, &bytes),
-         *translated = own ? gs_binary_of(p->translated[0], dev, &bytes) : NULL;
+    char *own = NULL, *translated = NULL;
+    if (gs_binary_of(p->o.handle, dev, &own, &bytes) == CL_SUCCESS && own)
+        gs_binary_of(p->translated[0], dev, &translated, &bytes);
     for (uint32_t i = 0; translated && i < p->summary->n_kernels; i++) {
         const struct gs_kernel_summary *k = &p->summary->kernels[i];
         if (!k->hidden)
