@@ -40,13 +40,18 @@ static void print(FILE *f, const char *format, va_list args)
     gs_svg_escape(f, text);
 }
 
+static void write_paragraph(FILE *f, const char *begin, const char *format, va_list args)
+{
+    fputs(begin, f);
+    print(f, format, args);
+    fputs("</p>\n", f);
+}
+
 void gs_page_text(FILE *f, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fputs("<p>", f);
-    print(f, format, args);
-    fputs("</p>\n", f);
+    write_paragraph(f, "<p>", format, args);
     va_end(args);
 }
 
@@ -54,9 +59,7 @@ void gs_page_conclusion(FILE *f, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fputs("<p class=\"conclusion\">", f);
-    print(f, format, args);
-    fputs("</p>\n", f);
+    write_paragraph(f, "<p class=\"conclusion\">", format, args);
     va_end(args);
 }
 
