@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/daemon_client.h"
 #include "common/client/client.h"
 
 enum { MOST = 1 << 18, FLOODERS = 2, THREADS = 20000, NOBODY = 65534, GPU = GS_RESOURCE_GPU(0) };
@@ -50,17 +51,9 @@ static pid_t start(void (*role)(unsigned n), unsigned n)
 
 /* ---- the task, and its partner ---- */
 
-static struct gs_client *open_client(const char *task)
+static struct gs_client *come(const char *task)
 {
-    struct gs_client *c;
-    const struct gs_client_options o = {.task = task, .gpus = 1, .hello_wait_ms = 5000};
-    struct gs_client_mode mode = {0};
-    if (gs_client_open(&c, &o) == 0)
-        gs_client_mode(c, &mode);
-    if (!mode.scheduled) {
-        fprintf(stderr, "daemon_beside: no daemon answers at $GPUSPARC_SOCKET\n");
-        exit(1);
-    }
+    struct gs_client *c = open_client(task);
     atomic_fetch_add(&s->ready, 1);
     return c;
 }
@@ -68,7 +61,7 @@ static struct gs_client *open_client(const char *task)
 /* Each asks while the other has the GPU. */
 static void hand_over(const char *task, bool measures)
 {
-    struct gs_client *c = open_client(task);
+    struct gs_client *c = come(task);
     for (;;) {
         struct gs_grant g;
         gs_client_acquire(c, GPU, 500000, &g);

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/daemon_client.h"
 #include "common/client/client.h"
 
 enum { MOST = 1 << 20, PER_STORM = 50, MOST_TRIES = 500, GPU = GS_RESOURCE_GPU(0) };
@@ -52,20 +53,6 @@ static void start(void (*role)(unsigned self, unsigned n), unsigned self, unsign
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     role(self, n);
     _exit(0);
-}
-
-static struct gs_client *open_client(const char *task)
-{
-    struct gs_client *c;
-    const struct gs_client_options o = {.task = task, .gpus = 1, .hello_wait_ms = 5000};
-    struct gs_client_mode mode = {0};
-    if (gs_client_open(&c, &o) == 0)
-        gs_client_mode(c, &mode);
-    if (!mode.scheduled) {
-        fprintf(stderr, "daemon_flood: no daemon answers at $GPUSPARC_SOCKET\n");
-        exit(1);
-    }
-    return c;
 }
 
 static void spin(unsigned self, unsigned n)
