@@ -39,6 +39,7 @@ static const char help[] =
     "  GPUS       that the next job gets; !: below all tasks, since with it deadlines could be missed\n"
     "  BOUND      of a job's response time, by the analysis\n"
     "  WARM       jobs of warm-ups, which are neither among JOBS nor MISSED; w after RUN: one is under way\n"
+    "  JOBS, MISSED  since the daemon began, as the times\n"
     "  MEDIAN ... LONGEST  response times; JITTER: 99th percentile of the difference of two\n"
     "  SINCE, JOB how long the process is there, and its job under way\n";
 

@@ -315,6 +315,9 @@ static void print_tasks(FILE *out, const json_t *now, bool narrow)
     {
         print_task(out, t, width, narrow);
     }
+    char up[16];
+    fprintf(out, "JOBS, MISSED and times count since the daemon began, %s ago\n",
+            duration(json_object_get(json_object_get(now, "daemon"), "uptime_ns"), up));
 }
 
 /* Where jobs have used more than their segments say. */

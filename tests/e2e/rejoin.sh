@@ -38,6 +38,8 @@ gpusparc status >status.txt
 [ "$(tr -d '\n[:print:]' <status.txt | wc -c)" = 0 ] || fail "status prints control characters"
 grep -q ' deep/jobs$' status.txt || fail "status doesn't show the program: $(cat status.txt)"
 gpusparc status --json | grep -q 'eee.*x/deep/jobs"' || fail "status --json doesn't show the path"
+grep -q '^JOBS, MISSED and times count since the daemon began, .* ago$' status.txt || fail "since when: $(cat status.txt)"
+earlier=$(gpusparc status --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["tasks"][0]["jobs"])')
 # As an upgrade does.
 cp "$programs/jobs" "$deep/new"
 mv "$deep/new" "$deep/jobs"
@@ -47,8 +49,11 @@ before=$(wc -l <out.txt)
 sleep 4
 jobs=$(($(wc -l <out.txt) - before))
 ((jobs <= 45)) || fail "$jobs jobs in four seconds without a daemon, at a period of 100 ms"
+((earlier + jobs > 24)) || fail "only $earlier jobs with the first daemon, $jobs without one"
 begin_daemon
 await 't["running"] == 1'
+# Counted anew: neither the jobs of the first daemon's time nor those of none.
+[ "$(task "t['jobs'] < $((earlier + jobs))")" = True ] || fail "a new daemon counts older jobs: $(task t)"
 await 't["jobs"] > 10'
 [ "$(task 't["response"]["max_ns"] < 3e9')" = True ] || fail "jobs are late by the daemon's absence: $(task t)"
 sed -i 's/100ms/800ms/' "$dir/conf"
