@@ -133,7 +133,7 @@ static void destroy_context(struct gs_context *c)
     gs_peer_free(c->peer);
     gs_pinned_free(c->pinned);
     gs_pinned_free(c->pinned_small);
-    gs_pinned_free(c->sparse_ring);
+    gs_pinned_free(c->deferred_ring);
     gs_staging_free(c->staging);
     if (c->sharing_queue)
         gs_real()->clReleaseCommandQueue(c->sharing_queue);

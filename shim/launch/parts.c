@@ -67,10 +67,8 @@ static cl_int record_writes(const struct gs_launching *l, const struct gs_plan *
             u->root->made += gs_rangeset_bytes(&u->wrote[p]);
         if (u->writes == GS_COMPARED || u->writes == GS_CONTESTED)
             u->root->made += u->window.end - u->window.begin;
-        if (!err && u->writes == GS_COMPARED)
-            err = gs_merge_record(&s->merges[i], plan->n_parts);
-        if (!err && u->writes == GS_CONTESTED)
-            err = gs_speculation_record(s->trial, u, plan->n_parts);
+        if (!err && (u->writes == GS_COMPARED || u->writes == GS_CONTESTED))
+            err = gs_wrote_range(u->root, 0, u->window);
     }
     if (!err && plan->appends)
         err = gs_append_record(l, &s->lists, plan->n_parts);

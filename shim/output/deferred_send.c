@@ -4,39 +4,27 @@
 #include <stdlib.h>
 
 #include "common/log.h"
-#include "shim/memory/peer.h"
 #include "shim/report/report.h"
 #include "shim/record/keep.h"
 #include "shim/record/enqueue.h"
 
-enum {
-    LEAST_BYTES = 1024 * 1024, /* to hear of the count and to act on it takes the time of about so many */
-    /* Where all of it may as well go by windows, at 370 GB/s between two H200s. */
-    LEAST_BESIDE_WINDOWS = 256 * 1024 * 1024,
-    LEAST_FORCED = 16 * 1024, /* where the pinned path is asked for */
-    SLOT_BYTES = 2 * 1024 * 1024
-};
-
-bool gs_deferred_send_worth(const struct gs_context *ctx, uint64_t bytes)
-{
-    const uint64_t least = gs_peer_open(ctx) ? LEAST_BESIDE_WINDOWS : LEAST_BYTES;
-    return bytes >= (gs_settings()->transfer == GS_TRANSFER_PINNED ? LEAST_FORCED : least);
-}
+enum { SLOT_BYTES = 2 * 1024 * 1024 };
 
 /* Through pinned memory, unless that can't be had, or the driver's own copies are asked for and the devices share the
  * host's memory. */
 static struct gs_pinned *ring_of(struct gs_context *ctx)
 {
     cl_int err;
-    if ((gs_settings()->transfer == GS_TRANSFER_PLAIN && ctx->shared_memory) || ctx->sparse_ring || ctx->no_sparse_ring)
-        return ctx->sparse_ring;
-    ctx->sparse_ring = gs_pinned_make(ctx, SLOT_BYTES, &err);
+    if ((gs_settings()->transfer == GS_TRANSFER_PLAIN && ctx->shared_memory) || ctx->deferred_ring ||
+        ctx->no_deferred_ring)
+        return ctx->deferred_ring;
+    ctx->deferred_ring = gs_pinned_make(ctx, SLOT_BYTES, &err);
     if (err) {
-        gs_pinned_free(ctx->sparse_ring);
-        ctx->sparse_ring = NULL;
-        ctx->no_sparse_ring = true;
+        gs_pinned_free(ctx->deferred_ring);
+        ctx->deferred_ring = NULL;
+        ctx->no_deferred_ring = true;
     }
-    return ctx->sparse_ring;
+    return ctx->deferred_ring;
 }
 
 cl_mem gs_deferred_send_keep(cl_mem m, cl_int *err)
@@ -85,7 +73,7 @@ static cl_int send_all(struct gs_deferred_send *d, struct gs_events *all)
     return err;
 }
 
-/* If a command is refused all is done over by the driver's own copies: what has been merged may be merged again. */
+/* If a command is refused all is done over by the driver's own copies: the same bytes may be copied again. */
 static void act(struct gs_continuation *continuation)
 {
     struct gs_deferred_send *d = (struct gs_deferred_send *)continuation;

@@ -31,9 +31,6 @@ cl_int gs_deferred_send_make(struct gs_deferred_send *d, struct gs_command *cmd,
 /* All of it, unless it has been begun. */
 void gs_deferred_send_free(struct gs_deferred_send *d);
 
-/* Of so many bytes, may it be less by so much that it pays to hear of it first? */
-bool gs_deferred_send_worth(const struct gs_context *ctx, uint64_t bytes);
-
 /* What the thread is to use, retained; null after an error, before or now. And lets it go, if it isn't null. */
 cl_mem gs_deferred_send_keep(cl_mem m, cl_int *err);
 static inline void gs_deferred_send_let(cl_mem m)
@@ -46,7 +43,7 @@ static inline void gs_deferred_send_let(cl_mem m)
  * have ended, or now if there are none. They are taken over. */
 void gs_deferred_send_begin(struct gs_deferred_send *d, struct gs_command *cmd, struct gs_events *known);
 
-/* A piece of a merge, from one place to another. By the thread alone. */
+/* From one place to another. By the thread alone. */
 cl_int gs_deferred_send_copy(struct gs_deferred_send *d, unsigned from, unsigned to, const struct gs_op *copy,
                              const struct gs_events *wait, struct gs_events *done);
 

@@ -6,8 +6,14 @@
 #include "shim/schedule/put.h"
 #include "shim/report/report.h"
 #include "shim/memory/scratch.h"
-#include "shim/output/sparse.h"
 #include "shim/memory/transfer.h"
+
+/* What a place holds of the root, as a buffer: itself, or a copy of an image. */
+struct holding {
+    cl_mem mem;
+    uint64_t begin;
+    struct gs_events since; /* what it has to be waited for */
+};
 
 /* An image to a buffer without gaps, on the image's own device; or back. */
 static cl_int flatten(struct gs_command *cmd, struct gs_mem *root, unsigned place, cl_mem buffer, bool back,
@@ -28,28 +34,18 @@ static cl_int flatten(struct gs_command *cmd, struct gs_mem *root, unsigned plac
     return err ? err : gs_events_add(done, event);
 }
 
-static cl_int keep_on(struct gs_command *cmd, struct gs_merge *m, unsigned place, struct gs_events *ready)
+static cl_int keep(struct gs_command *cmd, struct gs_merge *m, struct gs_events *ready)
 {
     cl_int err;
     cl_event event;
-    m->kept[place] = gs_scratch_take(cmd->ctx, place, m->bytes, &err);
+    m->kept = gs_scratch_take(cmd->ctx, 0, m->bytes, &err);
     if (!err && m->root->is_image)
-        return flatten(cmd, m->root, place, m->kept[place], false, ready, ready);
-    cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, place, &err);
-    const struct gs_op copy = gs_op_copy(m->root->place[place].mem, m->kept[place], m->window.begin, 0, m->bytes);
+        return flatten(cmd, m->root, 0, m->kept, false, ready, ready);
+    cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, 0, &err);
+    const struct gs_op copy = gs_op_copy(m->root->place[0].mem, m->kept, m->window.begin, 0, m->bytes);
     if (!err)
         err = gs_put(queue, &copy, GS_VIA_MEMORY, ready->n, ready->v, &event);
     return err ? err : gs_events_add(ready, event);
-}
-
-/* What the merge will need once the parts have run. Where home has room for one part only, the others follow it. */
-static cl_int reserve(struct gs_command *cmd, const struct gs_merge *m, unsigned n_parts, struct gs_events *ready)
-{
-    cl_int err =
-        m->by_blocks ? gs_sparse_reserve(cmd, m, n_parts, ready) : gs_scratch_reserve(cmd, 0, m->bytes, n_parts, ready);
-    for (unsigned p = 0; p < n_parts && !err && m->root->is_image; p++)
-        err = gs_scratch_reserve(cmd, p, m->bytes, n_parts, ready);
-    return err;
 }
 
 cl_int gs_merge_keep(struct gs_command *cmd, struct gs_merge *m, struct gs_mem *root, struct gs_range window,
@@ -59,19 +55,19 @@ cl_int gs_merge_keep(struct gs_command *cmd, struct gs_merge *m, struct gs_mem *
     *m = (struct gs_merge){.root = root, .window = window, .bytes = window.end - window.begin};
     if (root->is_image)
         m->bytes = gs_image_bytes(root, region);
-    m->by_blocks = gs_sparse_worth(root, m->bytes);
-    m->everywhere = m->by_blocks && root->merged;
-    cl_int err = CL_SUCCESS;
-    for (unsigned p = 0; p < (m->by_blocks ? n_parts : 1) && !err; p++) {
-        err = gs_merge_kernels_make(cmd->ctx, p);
-        if (!err)
-            err = keep_on(cmd, m, p, &ready[p]);
-    }
-    return err ? err : reserve(cmd, m, n_parts, ready);
+    cl_int err = gs_merge_kernels_make(cmd->ctx, 0);
+    if (!err)
+        err = keep(cmd, m, &ready[0]);
+    /* What the merge will need once the parts have run. Where home has room for one part only, the others follow it. */
+    if (!err)
+        err = gs_scratch_reserve(cmd, 0, m->bytes, n_parts, ready);
+    for (unsigned p = 0; p < n_parts && !err && root->is_image; p++)
+        err = gs_scratch_reserve(cmd, p, m->bytes, n_parts, ready);
+    return err;
 }
 
 /* What place p holds once `ran` has ended. */
-static cl_int make_linear(struct gs_command *cmd, struct gs_merge *m, unsigned p, cl_event ran, struct gs_holding *l)
+static cl_int make_linear(struct gs_command *cmd, struct gs_merge *m, unsigned p, cl_event ran, struct holding *l)
 {
     cl_int err = gs_events_share(&l->since, ran);
     l->mem = m->root->place[p].mem;
@@ -83,9 +79,9 @@ static cl_int make_linear(struct gs_command *cmd, struct gs_merge *m, unsigned p
     return err ? err : flatten(cmd, m->root, p, l->mem, false, &l->since, &l->since);
 }
 
-/* Whole: to the first device, and compared there. */
-static cl_int merge_whole(struct gs_command *cmd, struct gs_merge *m, unsigned p, const struct gs_holding *part,
-                          struct gs_holding *home)
+/* To the first device, and compared there. */
+static cl_int merge_part(struct gs_command *cmd, struct gs_merge *m, unsigned p, const struct holding *part,
+                         struct holding *home)
 {
     cl_int err;
     struct gs_events wait = {0};
@@ -101,10 +97,12 @@ static cl_int merge_whole(struct gs_command *cmd, struct gs_merge *m, unsigned p
     const struct gs_op copy = gs_op_copy(part->mem, m->arrived, part->begin, 0, m->bytes);
     if (!err)
         err = gs_transfer_buffer(cmd, &copy, p, 0, &wait, &home->since);
-    const struct gs_merge_bytes bytes = {home->mem, m->arrived, m->kept[0], home->begin, m->bytes};
     if (!err)
-        err =
-            gs_enqueue_merge(queue, gs_output_kernel(cmd->ctx, 0, GS_OUTPUT_MERGE), &bytes, &home->since, &home->since);
+        err = gs_run_output_kernel(queue,
+                                   GS_OUTPUT_LAUNCH(gs_output_kernel(cmd->ctx, 0, GS_OUTPUT_MERGE),
+                                                    (m->bytes + 15) / 16, GS_ARG(home->mem), GS_ARG(home->begin),
+                                                    GS_ARG(m->arrived), GS_ARG(m->kept), GS_ARG(m->bytes)),
+                                   &home->since, &home->since);
     gs_events_free(&wait);
     gs_report_moved(GS_PATH_MERGE, m->bytes);
     return err;
@@ -113,29 +111,18 @@ static cl_int merge_whole(struct gs_command *cmd, struct gs_merge *m, unsigned p
 cl_int gs_merge_parts(struct gs_command *cmd, struct gs_merge *m, unsigned n_parts, const cl_event *ran,
                       struct gs_events *done)
 {
-    struct gs_holding on[GS_MAX_DEVICES] = {0};
+    struct holding on[GS_MAX_DEVICES] = {0};
     cl_int err = CL_SUCCESS;
     for (unsigned p = 0; p < n_parts && !err; p++)
         err = make_linear(cmd, m, p, ran[p], &on[p]);
-    if (!err && m->by_blocks && !gs_sparse_merge(cmd, m, n_parts, on))
-        m->by_blocks = m->everywhere = false;
-    for (unsigned p = 1; p < n_parts && !err && !m->by_blocks; p++)
-        err = merge_whole(cmd, m, p, &on[p], &on[0]);
-    for (unsigned p = 0; p < (m->everywhere ? n_parts : 1) && !err && m->root->is_image; p++)
-        err = flatten(cmd, m->root, p, on[p].mem, true, &on[p].since, &on[p].since);
+    for (unsigned p = 1; p < n_parts && !err; p++)
+        err = merge_part(cmd, m, p, &on[p], &on[0]);
+    if (!err && m->root->is_image)
+        err = flatten(cmd, m->root, 0, on[0].mem, true, &on[0].since, &on[0].since);
     for (unsigned p = 0; p < n_parts; p++) {
         if (!err)
             err = gs_events_share_all(done, &on[p].since);
         gs_events_free(&on[p].since);
     }
-    return err;
-}
-
-int gs_merge_record(const struct gs_merge *m, unsigned n_parts)
-{
-    int err = gs_wrote_range(m->root, 0, m->window);
-    for (unsigned p = 1; p < n_parts && !err && m->everywhere; p++)
-        err = gs_rangeset_add(&m->root->place[p].valid, m->window);
-    m->root->merged = true;
     return err;
 }

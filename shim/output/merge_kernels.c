@@ -32,99 +32,41 @@ static const char reduce_source[] =
     "REDUCE(gs_reduce_f64, double, ulong, FLOAT)\n"
     "#endif\n";
 
-/* A work-group for each block, sixteen bytes per work-item. A record is a block's number in sixteen bytes and the
- * block: gs_pack compares part[begin ...] with kept[0 ...], makes records of at most `most` blocks that differ, and
- * adds to *count, which starts at 0, how many do; gs_unpack puts what differs from kept[0 ...] into dst[begin ...],
- * with `yields` where nothing has changed yet. A launch may be in pieces by its global_work_offset, of which
- * get_group_id knows nothing. */
-static const char blocks_source[] =
-    "int differs_here(__global const uchar *part, __global const uchar *kept, ulong left, uint4 *p)\n"
-    "{\n"
-    "    int differs = 0;\n"
-    "    if (left >= 16) {\n"
-    "        *p = *(__global const uint4 *)part;\n"
-    "        return any(*p != *(__global const uint4 *)kept);\n"
-    "    }\n"
-    "    for (ulong b = 0; b < left; b++)\n"
-    "        differs |= part[b] != kept[b];\n"
-    "    return differs;\n"
-    "}\n"
-    "void put(__global uchar *dst, __global const uchar *part, ulong left, uint4 p)\n"
-    "{\n"
-    "    if (left >= 16)\n"
-    "        *(__global uint4 *)dst = p;\n"
-    "    else\n"
-    "        for (ulong b = 0; b < left; b++)\n"
-    "            dst[b] = part[b];\n"
-    "}\n"
-    "void take(__global uchar *dst, __global const uchar *part, __global const uchar *kept, ulong left, int yields)\n"
-    "{\n"
-    "    if (left >= 16) {\n"
-    "        uint4 p = *(__global const uint4 *)part, k = *(__global const uint4 *)kept;\n"
-    "        if (any(p != k)) {\n"
-    "            uchar16 old = as_uchar16(*(__global uint4 *)dst), was = as_uchar16(k);\n"
-    "            char16 takes = as_uchar16(p) != was;\n"
-    "            if (yields)\n"
-    "                takes &= old == was;\n"
-    "            *(__global uint4 *)dst = as_uint4(select(old, as_uchar16(p), takes));\n"
-    "        }\n"
-    "    } else {\n"
-    "        for (ulong b = 0; b < left; b++)\n"
-    "            if (part[b] != kept[b] && !(yields && dst[b] != kept[b]))\n"
-    "                dst[b] = part[b];\n"
-    "    }\n"
-    "}\n"
-    "__kernel void gs_pack(__global uchar *records, uint most, __global const uchar *part, ulong begin,\n"
-    "                      __global const uchar *kept, ulong n, __global uint *count)\n"
-    "{\n"
-    "    __local int differs;\n"
-    "    __local uint slot;\n"
-    "    ulong block = get_global_id(0) / 64, i = block * 1024 + get_local_id(0) * 16, left = n > i ? n - i : 0;\n"
-    "    uint4 p = 0;\n"
-    "    if (get_local_id(0) == 0)\n"
-    "        differs = 0;\n"
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "    part += begin + i;\n"
-    "    if (differs_here(part, kept + i, left, &p))\n"
-    "        differs = 1;\n"
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "    if (get_local_id(0) == 0) {\n"
-    "        slot = differs ? atomic_inc(count) : most;\n"
-    "        if (slot < most)\n"
-    "            *(__global uint4 *)(records + slot * 1040ul) = (uint4)((uint)block, 0, 0, 0);\n"
-    "    }\n"
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "    if (slot < most)\n"
-    "        put(records + slot * 1040ul + 16 + get_local_id(0) * 16, part, left, p);\n"
-    "}\n"
-    "__kernel void gs_unpack(__global uchar *dst, ulong begin, __global const uchar *records,\n"
-    "                        __global const uchar *kept, ulong n, int yields)\n"
-    "{\n"
-    "    records += get_global_id(0) / 64 * 1040ul;\n"
-    "    ulong i = *(__global const uint *)records * 1024ul + get_local_id(0) * 16, left = n > i ? n - i : 0;\n"
-    "    take(dst + begin + i, records + 16 + get_local_id(0) * 16, kept + i, left, yields);\n"
-    "}\n";
-
-/* Behind the same: sixteen bytes per work-item. gs_differs sets *flag if some of the n bytes differ from those kept. */
-static const char sixteens_source[] =
+/* Sixteen bytes per work-item. gs_merge: dst[begin + i] = part[i] for each of n bytes that differs from kept[i].
+ * gs_differs sets *flag if some of the n bytes from part[begin] on differ from those kept. */
+static const char merge_source[] =
     "__kernel void gs_merge(__global uchar *dst, ulong begin, __global const uchar *part, __global const uchar *kept,\n"
     "                       ulong n)\n"
     "{\n"
-    "    ulong i = get_global_id(0) * 16;\n"
-    "    if (i < n)\n"
-    "        take(dst + begin + i, part + i, kept + i, n - i, 0);\n"
+    "    ulong i = get_global_id(0) * 16, left = n > i ? n - i : 0;\n"
+    "    if (left >= 16) {\n"
+    "        uint4 p = *(__global const uint4 *)(part + i), k = *(__global const uint4 *)(kept + i);\n"
+    "        if (any(p != k)) {\n"
+    "            uchar16 old = as_uchar16(*(__global uint4 *)(dst + begin + i));\n"
+    "            char16 takes = as_uchar16(p) != as_uchar16(k);\n"
+    "            *(__global uint4 *)(dst + begin + i) = as_uint4(select(old, as_uchar16(p), takes));\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (ulong b = i; b < i + left; b++)\n"
+    "            if (part[b] != kept[b])\n"
+    "                dst[begin + b] = part[b];\n"
+    "    }\n"
     "}\n"
     "__kernel void gs_differs(__global const uchar *part, ulong begin, __global const uchar *kept, ulong n,\n"
     "                         __global uint *flag)\n"
     "{\n"
-    "    ulong i = get_global_id(0) * 16;\n"
-    "    uint4 p;\n"
-    "    if (i < n && differs_here(part + begin + i, kept + i, n - i, &p))\n"
+    "    ulong i = get_global_id(0) * 16, left = n > i ? n - i : 0;\n"
+    "    int differs = 0;\n"
+    "    part += begin;\n"
+    "    if (left >= 16)\n"
+    "        differs = any(*(__global const uint4 *)(part + i) != *(__global const uint4 *)(kept + i));\n"
+    "    else\n"
+    "        for (ulong b = i; b < i + left; b++)\n"
+    "            differs |= part[b] != kept[b];\n"
+    "    if (differs)\n"
     "        *flag = 1;\n"
     "}\n";
 
-_Static_assert(GS_BLOCK_BYTES == 1024 && GS_BLOCK_BYTES == GS_BLOCK_ITEMS * 16, "a work-group of the kernels above");
-_Static_assert(GS_RECORD_BYTES == 1040 && GS_RECORD_BYTES == GS_BLOCK_BYTES + 16, "a record of the kernels above");
 _Static_assert(GS_ATOMIC_ADD == 1 && GS_ATOMIC_MIN == 2 && GS_ATOMIC_MAX == 3 && GS_ATOMIC_AND == 4 &&
                    GS_ATOMIC_OR == 5 && GS_ATOMIC_XOR == 6,
                "gs_reduce's op");
@@ -181,8 +123,6 @@ cl_int gs_reduce_kernels_make(struct gs_context *ctx)
 
 static const char *const kernel_names[GS_OUTPUT_KERNELS] = {
     [GS_OUTPUT_MERGE] = "gs_merge",
-    [GS_OUTPUT_PACK] = "gs_pack",
-    [GS_OUTPUT_UNPACK] = "gs_unpack",
     [GS_OUTPUT_DIFFERS] = "gs_differs",
 };
 
@@ -191,7 +131,7 @@ static const char *const kernel_names[GS_OUTPUT_KERNELS] = {
 cl_int gs_merge_kernels_make(struct gs_context *ctx, unsigned place)
 {
     char tail[32];
-    const char *texts[] = {blocks_source, sixteens_source, tail};
+    const char *texts[] = {merge_source, tail};
     struct gs_merge_kernels *k = made(ctx);
     cl_int err = k ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     snprintf(tail, sizeof tail, "__constant int gs_place = %u;\n", place);
@@ -199,13 +139,8 @@ cl_int gs_merge_kernels_make(struct gs_context *ctx, unsigned place)
         k->program[place] = gs_build_own(ctx, place, sizeof texts / sizeof *texts, texts, "", &err);
     for (int i = 0; i < GS_OUTPUT_KERNELS && !err; i++)
         if (!k->kernel[place][i])
-            k->kernel[place][i] = gs_new_output_kernel(ctx, place, (enum gs_output_kernel)i, &err);
+            k->kernel[place][i] = gs_real()->clCreateKernel(k->program[place], kernel_names[i], &err);
     return err;
-}
-
-cl_kernel gs_new_output_kernel(struct gs_context *ctx, unsigned place, enum gs_output_kernel which, cl_int *err)
-{
-    return gs_real()->clCreateKernel(ctx->merge->program[place], kernel_names[which], err);
 }
 
 cl_int gs_run_output_kernel(cl_command_queue queue, const struct gs_put_launch *launch, const struct gs_events *wait,
@@ -224,13 +159,4 @@ cl_kernel gs_reduce_kernel(const struct gs_context *ctx, enum gs_atomic_type typ
 cl_kernel gs_output_kernel(const struct gs_context *ctx, unsigned place, enum gs_output_kernel which)
 {
     return ctx->merge->kernel[place][which];
-}
-
-cl_int gs_enqueue_merge(cl_command_queue queue, cl_kernel k, const struct gs_merge_bytes *b,
-                        const struct gs_events *wait, struct gs_events *done)
-{
-    return gs_run_output_kernel(queue,
-                                GS_OUTPUT_LAUNCH(k, (b->n + 15) / 16, GS_ARG(b->dst), GS_ARG(b->begin), GS_ARG(b->part),
-                                                 GS_ARG(b->kept), GS_ARG(b->n)),
-                                wait, done);
 }

@@ -25,7 +25,6 @@ struct gs_speculation_field {
     struct gs_mem *root; /* not to be looked into by the thread */
     cl_mem mem[GS_MAX_DEVICES], kept[GS_MAX_DEVICES];
     uint64_t begin, bytes;
-    bool everywhere; /* afterwards every place has the bytes, not only home: see gs_merge.everywhere */
 };
 
 /* Bytes that go from a buffer to another. */
@@ -115,23 +114,16 @@ static cl_int carry(struct gs_speculation *j, const struct gs_speculation_copy *
     return gs_deferred_send_copy(&j->d, c->from_place, c->place, &copy, wait, &j->d.done[0]);
 }
 
-/* What place `from` holds of a field, to another. */
-static cl_int send_field(struct gs_speculation *j, const struct gs_speculation_field *f, unsigned from, unsigned to,
-                         const struct gs_events *wait)
-{
-    const struct gs_speculation_copy c = {f->mem[from], f->mem[to], f->begin, f->begin, f->bytes, from, to};
-    return carry(j, &c, wait);
-}
-
-/* No part but this one has changed anything: those that are to have what it made get it. */
+/* No part but this one has changed anything: home gets what it made. */
 static cl_int take_over(struct gs_speculation *j, unsigned from)
 {
     static const struct gs_events none;
     cl_int err = CL_SUCCESS;
-    for (size_t i = 0; i < j->n_fields; i++)
-        for (unsigned p = 0; p < (j->fields[i].everywhere ? j->d.n : 1) && !err; p++)
-            if (p != from)
-                err = send_field(j, &j->fields[i], from, p, &none);
+    for (size_t i = 0; i < j->n_fields && from && !err; i++) {
+        const struct gs_speculation_field *f = &j->fields[i];
+        const struct gs_speculation_copy c = {f->mem[from], f->mem[0], f->begin, f->begin, f->bytes, from, 0};
+        err = carry(j, &c, &none);
+    }
     return err;
 }
 
@@ -164,9 +156,6 @@ static cl_int do_over(struct gs_speculation *j)
         err = gs_events_share(&j->d.done[0], ran->v[0]);
     for (size_t i = 0; i < j->n_owned && !err; i++)
         err = carry(j, &j->owned[i], ran);
-    for (size_t i = 0; i < j->n_fields; i++)
-        for (unsigned p = 1; p < j->d.n && j->fields[i].everywhere && !err; p++)
-            err = send_field(j, &j->fields[i], 0, p, ran);
     return err;
 }
 
@@ -249,7 +238,6 @@ static cl_int begin_field(struct gs_speculation *j, struct gs_command *cmd, cons
     f->root = u->root;
     f->begin = u->window.begin;
     f->bytes = u->window.end - u->window.begin;
-    f->everywhere = u->root->merged;
     for (unsigned p = 0; p < j->d.n && !err; p++) {
         cl_mem kept = gs_scratch_take(cmd->ctx, p, f->bytes, &err);
         f->kept[p] = gs_deferred_send_keep(kept, &err);
@@ -404,17 +392,5 @@ cl_int gs_speculation_judge(struct gs_speculation *j, struct gs_command *cmd, co
     gs_command_flush(cmd->q);
     count_begun(j);
     gs_deferred_send_begin(&j->d, cmd, &wait);
-    return err;
-}
-
-int gs_speculation_record(struct gs_speculation *j, const struct gs_use *u, unsigned n_parts)
-{
-    bool everywhere = false;
-    for (size_t i = 0; i < j->n_fields; i++)
-        everywhere |= j->fields[i].root == u->root && j->fields[i].everywhere;
-    int err = gs_wrote_range(u->root, 0, u->window);
-    for (unsigned p = 1; p < n_parts && !err && everywhere; p++)
-        err = gs_rangeset_add(&u->root->place[p].valid, u->window);
-    u->root->merged = true;
     return err;
 }

@@ -27,9 +27,6 @@ struct gs_speculation *gs_speculation_begin(struct gs_launching *l, const struct
 cl_int gs_speculation_judge(struct gs_speculation *c, struct gs_command *cmd, const cl_event *ran,
                             struct gs_events *ended);
 
-/* What is valid where after that, of a contested use. -ENOMEM. */
-int gs_speculation_record(struct gs_speculation *c, const struct gs_use *u, unsigned n_parts);
-
 /* One that was begun, but whose parts won't run to their end. Null is allowed. */
 void gs_speculation_drop(struct gs_speculation *c);
 

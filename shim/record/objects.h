@@ -76,8 +76,8 @@ struct gs_context {
     uint64_t scratch_most;                /* bytes of it that are kept; 0: not known yet */
     struct gs_pinned *pinned;             /* likewise */
     struct gs_pinned *pinned_small;       /* likewise; for little at a time */
-    struct gs_pinned *sparse_ring;        /* likewise; of the thread that sends changed blocks */
-    bool no_sparse_ring;                  /* there is no memory for it */
+    struct gs_pinned *deferred_ring;      /* likewise: shim/output/deferred_send.h */
+    bool no_deferred_ring;                /* there is no memory for it */
     struct gs_peer *peer;                 /* likewise */
     struct gs_staging *staging;           /* likewise */
     struct gs_contents_kernels *contents; /* likewise */
@@ -201,9 +201,6 @@ struct gs_mem {
     cl_event split_end;           /* the end of the last split launch that wrote to it, or null; owned */
     struct gs_rangeset spoiled;   /* such a launch failed while it ran: these bytes are nobody's result */
     bool lost;                    /* all of them are, for good: there was no memory to say which */
-    bool merged;                  /* by comparison, some time */
-    atomic_bool dense;            /* the last merge by blocks that has ended sent something whole */
-    unsigned whole_merges;        /* since, that went whole at once: see gs_sparse_worth. ctx lock */
     uint64_t settled;             /* the serial number of the last command for which gs_settle has looked */
     uint64_t left, fetched;       /* bytes that splits wrote on other devices; and those of them brought home since */
     uint64_t made, taken;         /* bytes that kernels may have written, and that large blocking reads have fetched */
