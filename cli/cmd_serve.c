@@ -10,14 +10,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <netdb.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -27,6 +25,7 @@
 #include "cli/daemon_view.h"
 #include "cli/engine.h"
 #include "cli/paths.h"
+#include "cli/serve_alive.h"
 #include "cli/serve_links.h"
 #include "common/clock.h"
 #include "common/log.h"
@@ -113,24 +112,10 @@ static bool daemon_is_there(void)
 /* Connects to the server, or binds to its port. */
 static bool try_port(const char *address, unsigned port, bool connects)
 {
-    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST};
-    struct addrinfo *ai = NULL;
-    char text[16];
-    const int one = 1;
-    snprintf(text, sizeof text, "%u", port);
-    if (getaddrinfo(address, text, &hints, &ai) != 0)
-        return false;
-    const int fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool ok = fd >= 0;
-    if (ok && connects)
-        ok = connect(fd, ai->ai_addr, ai->ai_addrlen) == 0;
-    else if (ok)
-        ok = setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
-             bind(fd, ai->ai_addr, ai->ai_addrlen) == 0;
+    const int fd = gs_serve_socket(address, port, connects, 0);
     if (fd >= 0)
         close(fd);
-    freeaddrinfo(ai);
-    return ok;
+    return fd >= 0;
 }
 
 /* The near side's first line, for the servers alone: by their environment, which other users can't read. What comes
@@ -243,15 +228,18 @@ static bool is_gone(pid_t pid, int64_t *stopped_ms)
 }
 
 /* Until the near side is gone, or silent, or one of the servers is gone. */
-static void attend(const pid_t *pid, unsigned n_servers, unsigned port)
+static void attend(const pid_t *pid, unsigned n_servers, const char *address, unsigned port)
 {
     static struct gs_serve_links links;
     struct pollfd fds[1 + GS_MAX_DEVICES + GS_SERVE_LINKS_MOST] = {{.fd = 0, .events = POLLIN}};
     struct pollfd *of_links = fds + 1 + n_servers;
     int64_t heard = gs_now_ms(), said = heard, stopped_ms[GS_MAX_DEVICES] = {0};
+    struct gs_serve_alive alive[GS_MAX_DEVICES];
     links.own_port = port + 1;
-    for (unsigned i = 0; i < n_servers; i++)
+    for (unsigned i = 0; i < n_servers; i++) {
+        alive[i] = (struct gs_serve_alive){.fd = -1};
         fds[i + 1] = (struct pollfd){.fd = (int)syscall(SYS_pidfd_open, pid[i], 0), .events = POLLIN};
+    }
     for (;;) {
         char bytes[256];
         poll(fds, 1 + n_servers + gs_serve_links_poll(&links, of_links), BEAT_MS);
@@ -266,6 +254,10 @@ static void attend(const pid_t *pid, unsigned n_servers, unsigned port)
         for (unsigned i = 0; i < n_servers; i++) {
             if (is_gone(pid[i], &stopped_ms[i]))
                 return;
+            if (!stopped_ms[i] && !gs_serve_alive(&alive[i], pid[i], address, port + 2 * i)) {
+                say("gone its server no longer answers");
+                return;
+            }
         }
         const int64_t now = gs_now_ms();
         if (now - heard > SILENT_MS)
@@ -327,7 +319,7 @@ static int serve(const char *address, unsigned port, unsigned pairs, bool wants_
         state = pid[i] < 0 ? "failed no process could be made" : await_start(pid[i], address, port + 2 * i);
     const bool well = say(state) && strcmp(state, "ready") == 0;
     if (well)
-        attend(pid, n, port);
+        attend(pid, n, address, port);
     for (unsigned i = 0; i < n; i++)
         if (pid[i] > 0)
             kill(pid[i], SIGKILL);

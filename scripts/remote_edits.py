@@ -769,6 +769,22 @@ change(SERVER, r"(\n        if \(ev & POLLIN\) \{\n)(          Request \*R = Inc
           }
 \2""")
 
+edit("alive", "Whoever watches a server couldn't tell one that hangs from one whose driver takes its time. The thread that "
+              "hears connections has a name while it should answer.")
+change(SERVER, r"\n/\* Its first bytes have come", r"""
+/* What it lives for may take as long as drivers do: sessions are made and ended. */
+struct TakesItsTime {
+  TakesItsTime() { prctl(PR_SET_NAME, "gs-session"); }
+  ~TakesItsTime() { prctl(PR_SET_NAME, "gs-reads"); }
+};
+\g<0>""")
+change(SERVER, r"(\nvoid PoclDaemon::readAllClientSocketsThread\(\) \{\n)", r"""\1  prctl(PR_SET_NAME, "gs-reads");
+""")
+change(SERVER, r"( +)(VirtualContextBase \*ctx =\n +performSessionSetup)", r"""\1TakesItsTime Opening;
+\1\2""")
+change(SERVER, r"(\n +)(VContext->requestExit\(0,)", r"\1TakesItsTime Ending;\1\2")
+change(SERVER, r"#include <sys/poll.h>\n", r"\g<0>#include <sys/prctl.h>\n")
+
 edit("replies", "The answer to a build was made in 16 MiB of zeros, 5 ms of a core.")
 change("pocld/virtual_cl_context.cc",
        r"  rep->extra_data\.resize\(MAX_REMOTE_BUILDPROGRAM_SIZE\);\n  char \*buffer = \(char\*\)\(rep->extra_data\.data\(\)\);",

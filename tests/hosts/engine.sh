@@ -10,6 +10,24 @@ gpusparc run --hosts localhost --hosts-required --mode single "$GS_BUILD/tests/h
 gpusparc run --hosts localhost --hosts-required --mode single python3 "$GS_SOURCE/tests/hosts/knock.py" "$GS_BUILD/tests/hosts/uploads" ||
   fail "a server's door"
 
+# A server hangs, all of it or the thread that hears connections: its parent isn't told.
+hang() { # [NAME]
+  local rc=0
+  GPUSPARC_HOSTS_TIMEOUT=2 gpusparc run --hosts localhost --hosts-required --mode single \
+    "$GS_BUILD/lib/gpusparc/samples/matmul" --size 128 --tile 16 --iterations 100000 --no-check >out 2>err &
+  local launcher=$! server= begin=0
+  until server=$(pgrep -f "^$engine/bin/pocld -a" | while read -r p; do tr '\0' '\n' <"/proc/$p/environ" | grep -qx "GS_TEST=$$" && echo "$p"; done) && [ -n "$server" ]; do sleep 0.05; done
+  sleep 2
+  "$GS_BUILD/tests/hosts/freeze" "$server" "$@" &
+  begin=$(date +%s%N)
+  wait $launcher || rc=$?
+  echo "a server that hangs ($*): status $rc after $((($(date +%s%N) - begin) / 1000000)) ms: $(cat err)"
+  [ $rc = 125 ] && grep -q "host localhost is lost: its server no longer answers" err || fail "a server that hangs: $rc, $(cat err)"
+}
+export GS_TEST=$$
+hang
+hang gs-reads
+
 # The shim, which shows an application one device, isn't in this machine's server.
 POCL_DEVICES="pthread pthread" gpusparc run --hosts localhost:all --hosts-required --mode multi --stats=stats.json "$GS_BUILD/lib/gpusparc/samples/matmul" --size 384 >out ||
   fail "localhost's two devices: $(cat out)"

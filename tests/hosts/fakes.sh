@@ -6,7 +6,7 @@ mkdir -p engine/bin engine/vendors bin
 echo "fake 1" >engine/VERSION
 cat >engine/bin/pocld <<'END'
 #!/usr/bin/env python3
-import os, socket, sys, time
+import os, select, socket, sys, time
 address, port = sys.argv[2], int(sys.argv[4])
 open(f"{os.environ['FAKES']}/secrets", "a").write(f"{os.environ.get('POCLD_SECRET')}\n")
 listening = []
@@ -18,7 +18,19 @@ for p in (port, port + 1):
     listening.append(s)
 open(f"{os.environ['FAKES']}/servers", "a").write(f"{os.getpid()}\n")
 open(f"{os.environ['FAKES']}/asked", "a").write(f"{os.environ.get('GPUSPARC_DEVICES', 'all')} at {port}\n")
-time.sleep(1000)
+open("/proc/self/comm", "w").write("gs-reads")
+hang = f"{os.environ['FAKES']}/hang"
+while True:
+    for s in select.select(listening, [], [], 0.05)[0]:
+        s.accept()[0].close()
+    if not os.path.exists(hang):
+        continue
+    how = open(hang).read()
+    if how.startswith("session"):
+        open("/proc/self/comm", "w").write("gs-session")
+    while how.startswith("loop"):
+        pass
+    time.sleep(1000)
 END
 cat >bin/ssh <<'END'
 #!/usr/bin/env bash

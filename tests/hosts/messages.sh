@@ -142,11 +142,21 @@ lose() { # HOW SENTENCE
   said "$2"
   [ "$(wc -l <err)" = 1 ] || fail "$1: more than a sentence: $(cat err)"
   await is_gone "$(cat app)"
-  rm app
+  rm -f app hang
 }
 lose "kill -9" "is lost: its server has ended; the application was ended before it had launched a kernel"
 nothing_left
 lose "kill -STOP" "is lost: its server has been stopped; the application was ended before it had launched a kernel"
+nothing_left
+# It hangs: asleep, at work, or where it may, as drivers take what they take.
+hang() { echo $how >hang; }
+how=sleep lose hang "is lost: its server no longer answers; the application was ended before it had launched a kernel"
+nothing_left
+how=loop lose hang "is lost: its server no longer answers; the application was ended before it had launched a kernel"
+nothing_left
+echo session >hang
+run 0 --hosts localhost sleep 4
+rm hang
 nothing_left
 end_link() { kill "$(tail -1 links)"; }
 hosts=up,up2 lose end_link "host up is lost: its connection to up2 has ended"
