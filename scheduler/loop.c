@@ -345,7 +345,6 @@ int gs_loop_start(struct gs_server *sv)
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGHUP);
     sigprocmask(SIG_BLOCK, &set, NULL);
-    signal(SIGPIPE, SIG_IGN); /* a trace may go into a pipe that ends */
     sv->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
     sv->epoll = epoll_create1(EPOLL_CLOEXEC);
     sv->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -111,7 +112,8 @@ static int start_core(struct gs_server *sv)
         return 0;
     err = gs_trace_open(&sv->trace, o->trace, GS_TRACE_BYTES);
     if (err < 0)
-        gs_error("the trace %s can't be written: %s", o->trace, strerror(-err));
+        gs_error("the trace %s can't be written: %s", o->trace,
+                 err == -ENXIO ? "it is a pipe that nobody reads; begin its reader first" : strerror(-err));
     else
         gs_core_set_trace(sv->core, sv->trace);
     return err;
@@ -183,6 +185,7 @@ int gs_server_run(const struct gs_server_options *options)
     TAILQ_INIT(&sv.pending);
     TAILQ_INIT(&sv.leaving);
     TAILQ_INIT(&sv.closed);
+    signal(SIGPIPE, SIG_IGN); /* of a log or a trace whose reader has ended */
     sv.worker = gs_worker_start();
     raise_descriptor_limit();
     int err = start_core(&sv);

@@ -259,6 +259,15 @@ static void begin(struct gs_trace *t)
         give_up(t, err);
 }
 
+/* A pipe without a reader is an error, not a place to wait at. */
+static int open_trace(const char *path)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0644);
+    if (fd >= 0)
+        fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK); /* the writer is a thread that may wait */
+    return fd;
+}
+
 int gs_trace_open(struct gs_trace **out, const char *path, uint64_t most_bytes)
 {
     struct gs_trace *t = calloc(1, sizeof *t);
@@ -274,7 +283,7 @@ int gs_trace_open(struct gs_trace **out, const char *path, uint64_t most_bytes)
     t->most_bytes = most_bytes;
     t->fill = malloc(BUFFER_BYTES + TAIL);
     t->write = malloc(BUFFER_BYTES + TAIL);
-    t->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    t->fd = open_trace(path);
     t->whole = is_file(t->fd);
     int err = t->fd < 0 ? -errno : !t->fill || !t->write ? -ENOMEM : 0;
     if (err == 0) {

@@ -268,6 +268,29 @@ def a_crowd_of_users():
     d.end()
 
 
+def a_place_that_waits():
+    """Nothing that the daemon opens at its start keeps it there: pipes without a reader or a writer."""
+    d = tempfile.mkdtemp(prefix="gs-holds.")
+    for name in ("pipe", "pipe.lock", "pipe~"):
+        os.mkfifo(f"{d}/{name}")
+    open(d + "/conf", "w").write(PLAIN)
+    places = {"--trace": "it is a pipe that nobody reads", "--config": "it is no regular file", "--socket": "can't listen on"}
+    for option, words in places.items():
+        options = {"--socket": d + "/sock", "--config": d + "/conf", option: d + "/pipe"}
+        r = subprocess.run([DAEMON, *sum(([k, v] for k, v in options.items()), [])], capture_output=True, text=True, timeout=60)
+        assert r.returncode == 1 and words in r.stderr, r
+        assert sorted(os.listdir(d)) == ["conf", "pipe", "pipe.lock", "pipe~"], os.listdir(d)
+    subprocess.run(["rm", "-rf", d])
+    # Nor does a log whose reader has ended end it.
+    r, w = os.pipe()
+    os.close(r)
+    d = Daemon(stderr=w)
+    os.close(w)
+    d.write("wrong")
+    assert d.tool("reload").returncode == 1
+    d.end()
+
+
 CASES = [v for k, v in list(globals().items()) if k.split("_")[0] in ("a", "the") and callable(v)]
 for case in CASES:
     if len(sys.argv) < 4 or sys.argv[3] == case.__name__:
