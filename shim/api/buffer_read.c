@@ -266,7 +266,11 @@ static cl_int read_buffer(struct gs_command *cmd)
     const size_t offset = op->from[0], size = op->region[0];
     gs_report_moved(GS_PATH_APP_READ, size);
     /* The driver knows what is wrong with a call that we can't serve. */
-    const bool ours = m && op->ptr && gs_inside(m, offset, size) && gs_may_read(m) && (!cmd->n_wait == !cmd->wait);
+    const bool known = m && op->ptr && gs_inside(m, offset, size) && gs_may_read(m);
+    const bool ours = known && gs_list_is_sound(cmd->n_wait, cmd->wait);
+    if (known && !ours && cmd->n_wait && cmd->wait) /* it names no event; a driver may do without */
+        return gs_home_transfer(cmd, (struct gs_side){.m = m, .r = gs_window_range(m, offset, size)},
+                                (struct gs_side){0}, NULL);
     /* As long as nothing is split, everything is at home. */
     const bool at_home = ours && gs_is_small(m, size) && !atomic_load(&q->o.ctx->divided);
     const bool by_units = ours && gs_scheduled();

@@ -44,7 +44,7 @@ static enum gs_staging_way write_way(struct gs_home *h, struct gs_mem *m, bool b
                                      cl_event *marker)
 {
     struct gs_queue *q = h->cmd.q;
-    if (!gs_may_write(m) || !h->n != !h->v)
+    if (!gs_may_write(m) || !gs_list_is_sound(h->n, h->v))
         return GS_NOT_STAGED;
     const enum gs_staging_way way = gs_staging_way(q, ptr, size, blocking || gs_home_may_carry(h));
     if (way != GS_STAGED_HERE)
@@ -127,7 +127,7 @@ static bool write_at_once(const struct gs_command *cmd, struct gs_mem *m, cl_int
 static cl_int write_home(struct gs_home *h, struct gs_mem *m, cl_event *own, bool *done)
 {
     const struct gs_command *cmd = &h->cmd;
-    const bool well_formed = cmd->op.ptr && gs_may_write(m) && !cmd->n_wait == !cmd->wait;
+    const bool well_formed = cmd->op.ptr && gs_may_write(m) && gs_list_is_sound(cmd->n_wait, cmd->wait);
     struct gs_op once = cmd->op;
     cl_event marker = NULL;
     cl_int err = gs_home_ready(h);

@@ -92,7 +92,8 @@ static bool copied_in_place(const struct gs_command *cmd, struct gs_mem *src, st
     unsigned device[GS_MOST_PIECES + 1] = {0};
     cl_int err = CL_INVALID_OPERATION;
     gs_home_begin(&h, cmd, false);
-    const bool may = !gs_at_home(src->root, from) && !atomic_load(&cmd->ctx->user_events) &&
+    const bool may = gs_list_is_sound(cmd->n_wait, cmd->wait) && !gs_at_home(src->root, from) &&
+                     !atomic_load(&cmd->ctx->user_events) &&
                      gs_count_holders(src->root, from, GS_MOST_PIECES + 1) <= GS_MOST_PIECES &&
                      has_room(src->root, from, dst->root);
     if (may)

@@ -10,7 +10,7 @@
 /* Is it a write that we can carry out, of bytes that may lie anywhere? */
 static bool is_followed(const struct gs_home *h, const struct gs_mem *m, const void *ptr)
 {
-    return ptr && !h->err && !h->n == !h->v && !m->root->base && !m->root->is_image && gs_may_write(m) &&
+    return ptr && !h->err && gs_list_is_sound(h->n, h->v) && !m->root->base && !m->root->is_image && gs_may_write(m) &&
            !atomic_load(&h->cmd.ctx->user_events) && !gs_context_given_up(h->cmd.ctx);
 }
 

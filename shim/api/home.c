@@ -48,7 +48,7 @@ bool gs_home_may_carry(const struct gs_home *h)
 
 void gs_home_hold(struct gs_home *h, cl_command_queue queue)
 {
-    if (!h->by_units || h->err || !h->n != !h->v)
+    if (!h->by_units || h->err || !gs_list_is_sound(h->n, h->v))
         return;
     /* Where the wait list is wrong the driver says so when it gets the command. */
     if (gs_hold_back(h->cmd.q, queue, GS_RESOURCE_PCI, h->n, h->v, NULL, &h->held, &h->gate) != CL_SUCCESS || !h->gate)
@@ -93,7 +93,8 @@ cl_int gs_home_run(struct gs_home *h, cl_command_queue queue, const struct gs_op
     struct gs_op_run run = {.op = *op, .resource = gs_op_is_by_host(op) ? GS_RESOURCE_PCI : gs_resource_of(0)};
     cl_event end, out = NULL;
     gs_op_cut(op, h->by_units ? gs_put_chunk(&h->put, op) : 0, &run.cut);
-    if (!h->by_units || h->err || !h->n != !h->v) /* the driver knows what is wrong with a call that we can't serve */
+    if (!h->by_units || h->err ||
+        !gs_list_is_sound(h->n, h->v)) /* the driver knows what is wrong with a call that we can't serve */
         return gs_enqueue(op, queue, h->n, h->v, own);
     if (h->alone && own && run.cut.n == 1 && !h->extra.n && gs_queue_is_idle(h->cmd.q) &&
         gs_unit_try(&h->unit, run.resource, GS_LENGTH_UNKNOWN)) {
@@ -230,7 +231,8 @@ bool gs_home_beside(struct gs_home *h, struct gs_mem *m, const struct gs_staged 
 {
     const struct gs_command *cmd = &h->cmd;
     const uint64_t bytes = (uint64_t)t->region[0] * t->region[1] * t->region[2] * t->element;
-    return !h->err && !h->n == !h->v && gs_staging_way(cmd->q, t->host.at, bytes, false) == GS_STAGED_BESIDE &&
+    return !h->err && gs_list_is_sound(h->n, h->v) &&
+           gs_staging_way(cmd->q, t->host.at, bytes, false) == GS_STAGED_BESIDE &&
            gs_carry_beside(cmd->q, m, gs_op_command_type(&cmd->op), cmd->op.blocking, t, 1, h->n, h->v, own) ==
                CL_SUCCESS;
 }
@@ -314,6 +316,8 @@ cl_command_queue gs_home_image_queue(struct gs_home *h)
         h->err = gs_command_order(&h->cmd);
     if (!h->err)
         h->err = gs_events_share_all(&h->extra, &h->cmd.before);
+    if (!h->err && !gs_list_is_sound(h->cmd.n_wait, h->cmd.wait))
+        h->err = gs_events_share(&h->extra, NULL);
     gs_real()->clFlush(q->o.handle);
     h->n = h->extra.n;
     h->v = h->extra.v;

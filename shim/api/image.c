@@ -105,7 +105,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queu
     struct gs_staged t;
     cl_event own = NULL;
     const struct gs_side from = box(m, origin, region);
-    const bool texels = !num_events_in_wait_list == !event_wait_list && staged_texels(&t, m, &cmd.op);
+    const bool texels = gs_list_is_sound(num_events_in_wait_list, event_wait_list) && staged_texels(&t, m, &cmd.op);
     if (texels && is_beside(cmd.q, &t) && gs_read_beside(&cmd, m, from.r, &t, &own) == CL_SUCCESS)
         return gs_home_wait(&cmd, CL_SUCCESS, own);
     if (texels && !gs_scheduled() && !gs_range_at_home(cmd.q, m, from.r)) {

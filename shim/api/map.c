@@ -92,8 +92,8 @@ static bool map_ours(struct gs_home *h, struct gs_mem *m, cl_map_flags flags, si
                      cl_event *own)
 {
     struct gs_queue *q = h->cmd.q;
-    if (!h->by_units || size <= h->put.job.transfer_chunk || q->o.ctx != m->root->o.ctx || !h->n != !h->v ||
-        !gs_mapped_possible(m, flags))
+    if (!h->by_units || size <= h->put.job.transfer_chunk || q->o.ctx != m->root->o.ctx ||
+        !gs_list_is_sound(h->n, h->v) || !gs_mapped_possible(m, flags))
         return false;
     struct gs_events ready = {0};
     *ptr = gs_mapped_at(m, offset, &ready);
@@ -159,7 +159,7 @@ static bool map_image_ours(struct gs_home *h, struct gs_mem *m, cl_map_flags fla
 {
     struct gs_events ready = {0};
     struct gs_cut cut;
-    if (!h->by_units || h->cmd.ctx != m->o.ctx || !h->n != !h->v || !gs_mapped_image_possible(m, flags))
+    if (!h->by_units || h->cmd.ctx != m->o.ctx || !gs_list_is_sound(h->n, h->v) || !gs_mapped_image_possible(m, flags))
         return false;
     map->ptr = gs_mapped_image_at(m, map->origin, map->pitch, &ready);
     cl_int err = map->ptr ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;

@@ -386,7 +386,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue comm
     const cl_mem_migration_flags known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
     struct gs_queue *q = gs_find(GS_QUEUE, command_queue);
     bool ours = q && q->o.ctx->n > 1 && num_mem_objects && mem_objects && !(flags & ~known) &&
-                !num_events_in_wait_list == !event_wait_list;
+                gs_list_is_sound(num_events_in_wait_list, event_wait_list);
     for (cl_uint i = 0; ours && i < num_mem_objects; i++) {
         const struct gs_mem *m = gs_find(GS_MEM, mem_objects[i]);
         ours = m && m->o.ctx == q->o.ctx;

@@ -78,7 +78,7 @@ bool gs_follow(const struct gs_command *cmd, struct gs_kernel *k, cl_int *err)
     const struct gs_op *op = &cmd->op;
     const cl_event *wait = cmd->n_wait ? cmd->wait : NULL;
     const bool plain = !cmd->n_wait && !cmd->event;
-    if ((cmd->n_wait && !wait) || !is_of_such_job(k)) /* the driver says what is wrong with the first */
+    if (!gs_list_is_sound(cmd->n_wait, wait) || !is_of_such_job(k)) /* the driver says what is wrong with the first */
         return false;
     pthread_mutex_lock(&ctx->lock);
     const struct gs_followed *f = find(k, gs_size_find(k, op->dims, op->global, op->local));

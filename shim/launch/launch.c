@@ -77,6 +77,8 @@ static const char *early_reason(struct gs_launching *l)
         return gs_context_given_up(l->cmd.ctx);
     if (!well_formed(l))
         return GS_R_REFUSED;
+    if (!gs_list_is_sound(l->cmd.n_wait, l->cmd.wait))
+        return GS_R_NO_EVENT;
     if (l->k->svm_info)
         return GS_R_SVM;
     if (!gs_settings_choose(gs_settings(), l->k->name)) {
@@ -386,7 +388,7 @@ static cl_int launch_with_care(struct gs_launching *l, cl_event *event)
         l->size = gs_size_of_launch(l->k, l->cmd.op.dims, l->cmd.op.global, l->cmd.op.local);
     find_places(l);
     const char *reason = early_reason(l);
-    if (l->by_units && well_formed(l))
+    if (l->by_units && well_formed(l) && gs_list_is_sound(l->cmd.n_wait, l->cmd.wait))
         l->of_units = gs_launch_units(l);
     if (!l->by_units)
         gs_queue_close(l->cmd.q->o.handle);

@@ -27,7 +27,7 @@ cl_int gs_events_add(struct gs_events *e, cl_event event)
 
 cl_int gs_events_share(struct gs_events *e, cl_event event)
 {
-    cl_int err = gs_real()->clRetainEvent(event);
+    cl_int err = event ? gs_real()->clRetainEvent(event) : CL_SUCCESS;
     return err ? err : gs_events_add(e, event);
 }
 
@@ -75,7 +75,8 @@ cl_uint gs_events_forget(struct gs_events *e, bool failed)
 void gs_events_free(struct gs_events *e)
 {
     for (cl_uint i = 0; i < e->n; i++)
-        gs_real()->clReleaseEvent(e->v[i]);
+        if (e->v[i])
+            gs_real()->clReleaseEvent(e->v[i]);
     free(e->v);
     *e = (struct gs_events){0};
 }
@@ -140,6 +141,20 @@ cl_int gs_command_list(const struct gs_command *cmd)
     return cmd->n_wait && !cmd->wait ? CL_INVALID_EVENT_WAIT_LIST : CL_SUCCESS;
 }
 
+/* A marker after its wait list. Nulls there are left out: whether they are an error is said by the driver when it gets
+ * the command itself, with the list as it is. */
+static cl_int mark_list(struct gs_command *cmd)
+{
+    struct gs_events named = {0};
+    cl_int err = CL_SUCCESS;
+    for (cl_uint i = 0; i < cmd->n_wait && !err; i++)
+        err = cmd->wait[i] ? gs_events_share(&named, cmd->wait[i]) : CL_SUCCESS;
+    if (!err)
+        err = add_marker(&cmd->before, cmd->q->o.handle, named.n, named.v);
+    gs_events_free(&named);
+    return err;
+}
+
 cl_int gs_command_order(struct gs_command *cmd)
 {
     if (cmd->ordered)
@@ -148,7 +163,9 @@ cl_int gs_command_order(struct gs_command *cmd)
     cl_int err = gs_command_list(cmd);
     /* An in-order queue's marker with a wait list comes after the queue's earlier commands as well. */
     if (cmd->n_wait && !err) {
-        err = add_marker(&cmd->before, cmd->q->o.handle, cmd->n_wait, cmd->wait);
+        err = gs_list_is_sound(cmd->n_wait, cmd->wait)
+                  ? add_marker(&cmd->before, cmd->q->o.handle, cmd->n_wait, cmd->wait)
+                  : mark_list(cmd);
         gs_timeline_enqueue_untracked(cmd->q->timeline);
     }
     /* While a user event has no status, other commands may wait for it for as long as this one does: then everything is

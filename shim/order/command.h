@@ -9,7 +9,7 @@
 
 /* Takes the event over; releases it if there is no memory. */
 cl_int gs_events_add(struct gs_events *e, cl_event event);
-/* Adds another reference. */
+/* Adds another reference; a null as it is: the driver that gets the list says what it makes of that. */
 cl_int gs_events_share(struct gs_events *e, cl_event event);
 cl_int gs_events_share_all(struct gs_events *e, const struct gs_events *from);
 void gs_events_free(struct gs_events *e);

@@ -21,6 +21,7 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 #define GS_R_UNKNOWN_ARGUMENTS "the application has asked for a way to set arguments that gpusparc doesn't know"
 #define GS_R_TWO_PLATFORMS "two platforms have an extension that reaches past gpusparc"
 #define GS_R_REFUSED "the driver refuses it"
+#define GS_R_NO_EVENT "its wait list has a null where an event should be"
 #define GS_R_PART_REFUSED "a device refused its part"
 #define GS_R_NO_MEMORY "there was no memory to plan it"
 

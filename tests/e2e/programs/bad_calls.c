@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* bad_calls: one wrong thing after the other; what each call answers, and that nothing of it was done. Not a kernel of
- * NULL, nor a wait list of NULL, where PoCL 3.1 crashes; nor an event of NULL, which it takes now and then. */
+ * NULL, nor a launch whose wait list is NULL, where PoCL 3.1 crashes. Events of NULL it takes of launches alone. */
 #include "plain.h"
 
 enum { N = 1 << 12, BYTES = N * 4 };
@@ -101,9 +101,56 @@ static void objects(void)
     SAY(clFinish(NULL));
 }
 
+static cl_mem small_image(void)
+{
+    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
+    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 16, .image_height = 16};
+    cl_int err;
+    cl_mem image;
+    MADE(image, clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &err));
+    return image;
+}
+
+/* Commands that wait for an event and for none, or for none alone. */
+static void without_events(cl_uint n_wait, const cl_event *wait)
+{
+    static uint32_t host[N];
+    const size_t none[3] = {0, 0, 0}, below[3] = {0, 8, 0}, some[3] = {16, 2, 1};
+    cl_mem image = small_image(), other = buffer(CL_MEM_READ_WRITE, BYTES, NULL);
+    SAY(clEnqueueNDRangeKernel(queue, free_size, 1, NULL, &n, &of_64, n_wait, wait, NULL));
+    SAY(clEnqueueTask(queue, free_size, n_wait, wait, NULL));
+    launch(queue, free_size, N, 64, 0, NULL, NULL); /* so that not all is at home */
+    SAY(clEnqueueNDRangeKernel(queue, free_size, 1, NULL, &n, &of_64, n_wait, wait, NULL));
+    launch(queue, free_size, N, 64, 0, NULL, NULL);
+    SAY(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, BYTES, host, n_wait, wait, NULL));
+    SAY(clEnqueueReadBuffer(queue, mem, CL_FALSE, 0, BYTES, host, n_wait, wait, NULL));
+    SAY(clEnqueueWriteBuffer(queue, mem, CL_TRUE, 0, 64, host, n_wait, wait, NULL));
+    SAY(clEnqueueWriteBuffer(queue, mem, CL_FALSE, 0, 64, host, n_wait, wait, NULL));
+    SAY(clEnqueueReadBufferRect(queue, mem, CL_TRUE, none, none, some, 0, 0, 0, 0, host, n_wait, wait, NULL));
+    SAY(clEnqueueWriteBufferRect(queue, mem, CL_TRUE, none, none, some, 0, 0, 0, 0, host, n_wait, wait, NULL));
+    SAY(clEnqueueCopyBuffer(queue, mem, other, 0, 0, BYTES, n_wait, wait, NULL));
+    SAY(clEnqueueCopyBufferRect(queue, mem, other, none, none, some, 0, 0, 0, 0, n_wait, wait, NULL));
+    SAY(clEnqueueFillBuffer(queue, mem, host, 4, 0, 64, n_wait, wait, NULL));
+    SAY_MADE(clEnqueueMapBuffer(queue, mem, CL_TRUE, CL_MAP_READ, 0, 64, n_wait, wait, NULL, &err));
+    SAY(clEnqueueMigrateMemObjects(queue, 1, &mem, 0, n_wait, wait, NULL));
+    SAY(clEnqueueMarkerWithWaitList(queue, n_wait, wait, NULL));
+    SAY(clEnqueueBarrierWithWaitList(queue, n_wait, wait, NULL));
+    SAY(clEnqueueReadImage(queue, image, CL_TRUE, none, some, 0, 0, host, n_wait, wait, NULL));
+    SAY(clEnqueueWriteImage(queue, image, CL_TRUE, none, some, 0, 0, host, n_wait, wait, NULL));
+    SAY(clEnqueueCopyImage(queue, image, image, none, below, some, n_wait, wait, NULL));
+    SAY(clEnqueueCopyImageToBuffer(queue, image, other, none, some, 0, n_wait, wait, NULL));
+    SAY(clEnqueueCopyBufferToImage(queue, other, image, 0, none, some, n_wait, wait, NULL));
+    SAY(clEnqueueFillImage(queue, image, host, none, some, n_wait, wait, NULL));
+    SAY(clWaitForEvents(n_wait, wait));
+    show_buffer("without events", queue, mem, 0, BYTES);
+    CL(clReleaseMemObject(other));
+    CL(clReleaseMemObject(image));
+}
+
 int main(void)
 {
     static uint32_t host[N];
+    cl_event waited[2] = {NULL, NULL};
     start(0);
     program = build(source, "");
     required = kernel_of(program, "required");
@@ -116,7 +163,9 @@ int main(void)
     show_buffer("after launches", queue, mem, 0, BYTES);
     transfers();
     objects();
-    launch(queue, free_size, N, 64, 0, NULL, NULL);
+    without_events(1, waited);
+    launch(queue, free_size, N, 64, 0, NULL, &waited[0]);
+    without_events(2, waited);
     show_buffer("at the end", queue, mem, 0, BYTES);
     return 0;
 }
