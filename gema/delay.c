@@ -528,18 +528,9 @@ static inline int64_t jobs_within(int64_t L, int64_t period)
 bool gs_servers_full(const struct gs_servers *s)
 {
     double load = 0;
-    for (size_t i = 0; i < s->n_groups;) {
-        double least = 1e300;
-        do {
-            const struct gs_group *g = &s->groups[i++];
-            int64_t work = 0;
-            for (size_t k = g->first; k < g->first + g->n; k++)
-                work += s->streams[k].worst;
-            const double of_mode = (double)work / (double)g->period;
-            least = of_mode < least ? of_mode : least;
-        } while (i < s->n_groups && s->groups[i].next);
-        load += least;
-    }
+    for (const struct gs_group *g = s->groups; g < s->groups + s->n_groups; g++)
+        for (size_t k = g->first; k < g->first + g->n; k++)
+            load += (double)s->streams[k].worst / (double)g->period;
     return load >= s->m;
 }
 

@@ -64,8 +64,8 @@ void gs_servers_begin(struct gs_servers *s, int pieces, int64_t period, enum gs_
 /* `best`: after the release, when the segment becomes ready at its earliest. In the order of the chain. */
 void gs_servers_add(struct gs_servers *s, int64_t worst, int64_t jitter, int64_t slack, int64_t best);
 
-/* Do the streams, of each task's modes the one with the least work, take all the servers' time? Then the formula of
- * gs_delay_paper has no solution. */
+/* Do the streams, of tasks with one mode each, take all the servers' time? Then the formula of gs_delay_paper has no
+ * solution, and its search would go on to the limit. */
 bool gs_servers_full(const struct gs_servers *s);
 
 /* What one task needs to know of its waiting on one kind of server. */

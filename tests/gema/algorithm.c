@@ -11,7 +11,7 @@
 #include "gema/assign.h"
 #include "tests/gema/sets.h"
 
-enum { MAX_TASKS = 8, MAX_SUBTASKS = 9, NEVER = 20000 };
+enum { MAX_TASKS = 8, MAX_SUBTASKS = 9, NEVER = 20000, ENDLESS = 1000 };
 
 struct subtask {
     int resource;
@@ -30,7 +30,7 @@ struct set {
     struct task tasks[MAX_TASKS]; /* the most urgent first */
 };
 
-static uint64_t moves, far_moves, endless_moves;
+static uint64_t moves, far_moves, endless_moves, compared, far, very_far, endless;
 
 /* B: the longest subtask of lower priority where the resource is non-preemptive. */
 static int64_t blocking(const struct set *s, const bool *multi, int i, int resource)
@@ -61,8 +61,8 @@ static int64_t interference(const struct set *s, const bool *multi, int64_t jitt
     return sum / s->servers[resource];
 }
 
-/* max R/D over all tasks; infinite where the iteration for one of them has no end. */
-static double max_ratio(const struct set *s, const bool *multi)
+/* max R/D over all tasks; infinite where a response takes `never` periods. */
+static double max_ratio(const struct set *s, const bool *multi, int64_t never)
 {
     int64_t jitter[MAX_TASKS][MAX_SUBTASKS];
     double worst = 0;
@@ -76,11 +76,13 @@ static double max_ratio(const struct set *s, const bool *multi)
             while (next != w) {
                 w = next;
                 next = base + interference(s, multi, jitter, i, resource, w);
-                if (next > NEVER * t->period)
+                if (next > never * t->period)
                     return INFINITY;
             }
             jitter[i][j] = response - times;
             response += w;
+            if (response >= never * t->period)
+                return INFINITY;
             times += time;
         }
         const double ratio = (double)response / (double)t->deadline;
@@ -101,7 +103,7 @@ static bool algorithm_1(const struct set *s, bool *multi)
 {
     memset(multi, 0, MAX_TASKS * sizeof *multi);
     for (int left = s->n; left; left--) {
-        if (max_ratio(s, multi) <= 1)
+        if (max_ratio(s, multi, NEVER) <= 1)
             return true;
         double least = 0;
         int best = -1;
@@ -109,7 +111,7 @@ static bool algorithm_1(const struct set *s, bool *multi)
             if (multi[i])
                 continue;
             multi[i] = true;
-            const double z = max_ratio(s, multi);
+            const double z = max_ratio(s, multi, NEVER);
             multi[i] = false;
             if (best < 0 || z < least) {
                 best = i;
@@ -119,7 +121,7 @@ static bool algorithm_1(const struct set *s, bool *multi)
         multi[best] = true;
         count_move(least);
     }
-    return max_ratio(s, multi) <= 1;
+    return max_ratio(s, multi, NEVER) <= 1;
 }
 
 /* CPU, and up to twice PCI, GPU, PCI, CPU. A long task of long period keeps GPUs from urgent ones, for periods of
@@ -190,6 +192,57 @@ static struct gs_model model_of(const struct set *s)
     return m;
 }
 
+/* One segment a task, and tasks that leave the last one between nothing and a few thousandths of the servers' time, so
+ * that its response takes as many periods as that is small, or is endless. Of several servers, the first task takes one
+ * for longer than its period. */
+static void nearly_full(struct rng *r, struct set *s)
+{
+    const int resource = (int)rnd(r, GS_RESOURCES);
+    const int64_t parts = 2 + rnd(r, 40), period = parts * (20 + rnd(r, 400)), servers = 1 + rnd(r, 3);
+    *s = (struct set){.n = 3, .servers = {1, 1, 1}, .preemptive = {true, true, true}};
+    s->servers[resource] = (int)servers;
+    const int64_t first = servers == 1 ? period / parts : period + rnd(r, (unsigned)period / 2);
+    for (int i = 0; i < s->n; i++) {
+        struct task *t = &s->tasks[i];
+        t->period = i < 2 ? period : period + rnd(r, (unsigned)period);
+        t->deadline = t->period - rnd(r, (unsigned)t->period / 2);
+        t->n = 1;
+        t->sub[0].resource = resource;
+        t->sub[0].time[0] = i == 0 ? first : i == 1 ? servers * period - first - rnd(r, 3) : 1 + rnd(r, 400);
+        t->sub[0].time[1] = t->sub[0].time[0];
+    }
+}
+
+/* R/D is the formula's, to the last bit, up to 1,000 periods; from there on it is the endless one's, which exceeds all
+ * others, however short a deadline is. By the safe analysis none is endless: they end at one and a half periods. */
+static bool same_ratio(const struct set *s)
+{
+    struct gs_model m = model_of(s);
+    struct gs_analyzer *a = gs_analyzer_new(&m, GS_ANALYSIS_PAPER);
+    const bool multi[MAX_TASKS] = {false};
+    int modes[MAX_TASKS];
+    for (int i = 0; i < MAX_TASKS; i++)
+        modes[i] = 1;
+    const double expected = max_ratio(s, multi, ENDLESS), found = gs_worst_ratio(a, modes, 1e300);
+    const bool same = isinf(expected) ? found >= 1e18 : found == expected; /* NOLINT: the same division */
+    struct gs_analyzer *safe = gs_analyzer_new(&m, GS_ANALYSIS_SAFE);
+    const double clipped = gs_worst_ratio(safe, modes, 1e300);
+    const struct gs_result *report = gs_analyze(a, modes);
+    bool cut = false;
+    for (int i = 0; i < s->n; i++)
+        cut = cut || report->tasks[i].cut;
+    if (!same || cut != isinf(expected))
+        printf("R/D: %f by the formula, %f by the analyzer, cut: %d\n", expected, found, cut);
+    compared++;
+    far += expected > 2 && expected < 1e300;
+    very_far += expected > 300 && expected < 1e300;
+    endless += expected > 1e300;
+    gs_analyzer_free(a);
+    gs_model_free(&m);
+    gs_analyzer_free(safe);
+    return same && cut == isinf(expected) && clipped < 100;
+}
+
 /* The same verdict, and where it is good the same modes. */
 static bool agree(const struct set *s, bool *schedulable)
 {
@@ -232,9 +285,14 @@ int main(int argc, char **argv)
             wrong++;
         }
         good += schedulable;
+        wrong += !same_ratio(&s);
+        nearly_full(&rng, &s);
+        wrong += !same_ratio(&s);
     }
     printf("%ld sets, %ld schedulable, %ld differ; %" PRIu64 " moves, %" PRIu64
            " of them to a max R/D above 1.5, %" PRIu64 " to an endless one\n",
            sets, good, wrong, moves, far_moves, endless_moves);
-    return wrong || !good || !far_moves || !endless_moves;
+    printf("%" PRIu64 " R/D compared: %" PRIu64 " above 2, %" PRIu64 " above 300, %" PRIu64 " endless\n", compared, far,
+           very_far, endless);
+    return wrong || !good || !far_moves || !endless_moves || far < 100 || very_far < 10 || !endless;
 }
