@@ -40,7 +40,8 @@ bool gs_near_tells(const struct gs_history *of)
 
 void gs_near_count(struct gs_near_others *others, const struct gs_history *of)
 {
-    others->launches += of->launches;
+    const uint64_t launches = of->near.launches + of->launches;
+    others->launches = launches > others->launches ? launches : others->launches;
     others->split |= of->split_before;
 }
 
@@ -48,13 +49,16 @@ void gs_near_learn(struct gs_history *h, const struct gs_history *of, const stru
                    double ratio, const struct gs_near_others *others)
 {
     const double single = gs_choice_single_ns(of), share = 1.0 / n;
-    h->near = (struct gs_near){.close = distance(ratio) <= close, .launches = others->launches};
-    if (!is_measured(of)) { /* it takes no longer than that: this says enough of short ones alone */
-        const double bound = (double)of->bound_ns * gs_max(1, ratio);
-        h->near.single_ns = bound < gs_least_worth_ns(m, n) ? bound : 0;
+    const double bound = (double)of->bound_ns * gs_max(1, ratio); /* what takes no longer than that */
+    h->near = (struct gs_near){.close = distance(ratio) <= close};
+    if (is_measured(of))
+        h->near.single_ns = single * ratio;
+    else if (bound < gs_least_worth_ns(m, n)) /* a bound says enough of short ones alone */
+        h->near.single_ns = bound;
+    if (h->near.single_ns > 0) /* no other will be looked for */
+        h->near.launches = others->launches;
+    if (!is_measured(of))
         return;
-    }
-    h->near.single_ns = single * ratio;
     h->split_before |= others->split;
     if (of->failures > h->failures)
         gs_choice_remember_failures(h, of->failures);

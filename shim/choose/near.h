@@ -17,6 +17,7 @@ bool gs_near_is_nearer(double ratio, double than);
 /* Has it been measured, so that others can be told by it? */
 bool gs_near_tells(const struct gs_history *of);
 
+/* The kernel's other sizes, together: each has counted those before it. */
 struct gs_near_others {
     uint64_t launches;
     bool split; /* has a split of any been measured in this process? */

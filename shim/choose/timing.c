@@ -35,10 +35,10 @@ static void say_outlook(const struct gs_timing *t, const struct gs_trial *trial,
              gs_budget_left(&gs_book.budget, now_ns) / 1e3, o->ample ? "" : "; the parts may not fill their devices");
 }
 
-/* Of the sizes that came last. */
+/* Of the sizes that came last, whatever kernel's. */
 static void look_near(struct gs_timing *t)
 {
-    enum { MOST_SIZES = 256 };
+    enum { MOST_SIZES = 32 }; /* each size looks, in its launch */
     const struct gs_timing *nearest = NULL;
     double best = 0;
     struct gs_near_others others = {0};
@@ -76,7 +76,8 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size, uint64
             atomic_store(&size->numbers, t->classes.of = *numbers);
         t = gs_book_of_numbers(t, *numbers);
     }
-    if (t && t->at->program && t->at->first == t->at && !t->h.single.n && !t->h.split.n && !t->h.bound_ns)
+    if (t && t->at->program && t->at->first == t->at && !t->h.single.n && !t->h.split.n && !t->h.bound_ns &&
+        t->h.near.single_ns <= 0)
         look_near(t);
     const uint64_t prepare_ns = atomic_load(&k->program->prepare_ns);
     if (t)
