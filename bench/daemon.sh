@@ -69,7 +69,7 @@ CONF
   done >>"$dir/conf"
   echo 'user = *' >>"$dir/conf"
   for flood in nothing:1 records:8 units:8 threads:2 joins:400 knocks:400 silent:400 unread:256 reads:256 plans:256 \
-    requests:250 orders:250; do
+    requests:250 orders:250 gone:300; do
     begin "" --mode 0666 --trace "$dir/trace"
     "$bench_dir/daemon_beside" "${flood%:*}" "${flood#*:}" 20 "$daemon"
   done

@@ -294,6 +294,14 @@ static void silent(struct enemy *e)
         e->fd = connect_socket(false);
 }
 
+/* Gone before the daemon takes it in. */
+static void goes_at_once(struct enemy *e)
+{
+    if ((e->fd = connect_socket(false)) >= 0)
+        atomic_fetch_add(&s->sent, 1);
+    drop(e);
+}
+
 static void unread(struct enemy *e)
 {
     if (is_in(e, NULL))
@@ -348,9 +356,9 @@ static const struct {
     const char *name;
     void (*act)(struct enemy *e);
 } floods[] = {
-    {"nothing", NULL}, {"records", records}, {"units", units},       {"threads", threads},
-    {"joins", joins},  {"knocks", knocks},   {"silent", silent},     {"unread", unread},
-    {"reads", reads},  {"plans", plans},     {"requests", requests}, {"orders", orders},
+    {"nothing", NULL},      {"records", records}, {"units", units},       {"threads", threads}, {"joins", joins},
+    {"knocks", knocks},     {"silent", silent},   {"unread", unread},     {"reads", reads},     {"plans", plans},
+    {"requests", requests}, {"orders", orders},   {"gone", goes_at_once},
 };
 enum { FLOODS = sizeof floods / sizeof *floods };
 static unsigned kind;

@@ -2,6 +2,7 @@
 /* Who has connected: places, messages, and the end. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,6 +193,13 @@ static bool make_place(struct gs_server *sv, uid_t uid)
     return true;
 }
 
+/* Nobody would read an answer. Such connections, which fill the kernel's line at the least cost, cost no more here. */
+static bool has_left(int fd)
+{
+    struct pollfd p = {.fd = fd};
+    return poll(&p, 1, 0) > 0 && p.revents & POLLHUP;
+}
+
 /* Takes the socket over: it is closed if this fails. Many may come for whom there is no place: for these nothing more
  * is looked up. */
 static void add_connection(struct gs_server *sv, int fd)
@@ -201,6 +209,11 @@ static void add_connection(struct gs_server *sv, int fd)
     socklen_t len = sizeof peer;
     struct gs_credentials who;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0) {
+        close(fd);
+        return;
+    }
+    if (has_left(fd)) {
+        gs_core_came_and_went(sv->core, peer.uid, gs_now_ns());
         close(fd);
         return;
     }

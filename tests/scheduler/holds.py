@@ -268,6 +268,34 @@ def a_crowd_of_users():
     d.end()
 
 
+def a_crowd_that_has_gone():
+    """Connections that have ended before they are taken in take no place, also where they have said something."""
+    d = Daemon()
+
+    def joins():
+        s = d.connect()
+        s.send(hello(flags=NO_TASK))
+        return s
+
+    first = joins()
+    assert wait_for(first)[0] == WELCOME
+    os.kill(d.process.pid, signal.SIGSTOP)
+    for i in range(900):
+        s = joins() if i % 2 else d.connect()
+        s.close()
+    second = joins()
+    os.kill(d.process.pid, signal.SIGCONT)
+    assert wait_for(second)[0] == WELCOME
+    state = d.status()
+    numbers = sorted(c["client"] for c in state["clients"])
+    assert len(numbers) == 2 and numbers[1] - numbers[0] == 1, numbers  # nobody has joined in between
+    user = state["users"][0]
+    assert user["turned_away"] == 0 and user["connections"] >= 902 and user["floods"], user
+    first.close()
+    second.close()
+    d.end()
+
+
 def a_place_that_waits():
     """Nothing that the daemon opens at its start keeps it there: pipes without a reader or a writer."""
     d = tempfile.mkdtemp(prefix="gs-holds.")
