@@ -108,6 +108,13 @@ static bool copied_in_place(const struct gs_command *cmd, struct gs_mem *src, st
     return gs_home_end(&h, err) == CL_SUCCESS;
 }
 
+/* Of an object that isn't ours, nothing. */
+static struct gs_side side_of(struct gs_mem *m, size_t offset, size_t bytes, bool covers)
+{
+    return (struct gs_side){
+        .m = m, .r = m ? gs_window_range(m, offset, bytes) : (struct gs_range){0, 0}, .covers = m && covers};
+}
+
 static GS_COLD cl_int copy_carefully(struct gs_command *cmd)
 {
     struct gs_op *op = &cmd->op;
@@ -115,12 +122,12 @@ static GS_COLD cl_int copy_carefully(struct gs_command *cmd)
     struct gs_queue *q = gs_command_begin(cmd, false);
     struct gs_mem *src = q ? gs_find(GS_MEM, op->src) : NULL, *dst = q ? gs_find(GS_MEM, op->dst) : NULL;
     const size_t size = op->region[0];
-    if (!src || !dst || !gs_inside(src, op->from[0], size) || !gs_inside(dst, op->to[0], size))
+    if ((!src && !dst) || (src && !gs_inside(src, op->from[0], size)) || (dst && !gs_inside(dst, op->to[0], size)))
         return gs_command_pass(cmd);
-    const struct gs_side from = {.m = src, .r = gs_window_range(src, op->from[0], size)},
-                         to = {.m = dst, .r = gs_window_range(dst, op->to[0], size), .covers = true};
-    op->whole = src->root == dst->root && from.r.begin < to.r.end && to.r.begin < from.r.end; /* they overlap */
-    if (!op->whole && copied_in_place(cmd, src, from.r, dst, to.r))
+    const struct gs_side from = side_of(src, op->from[0], size, false), to = side_of(dst, op->to[0], size, true);
+    op->whole =
+        src && dst && src->root == dst->root && from.r.begin < to.r.end && to.r.begin < from.r.end; /* they overlap */
+    if (src && dst && !op->whole && copied_in_place(cmd, src, from.r, dst, to.r))
         return CL_SUCCESS;
     return gs_home_transfer(cmd, from, to, NULL);
 }
@@ -155,10 +162,10 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferRect(
     struct gs_mem *src = q ? gs_find(GS_MEM, src_buffer) : NULL, *dst = q ? gs_find(GS_MEM, dst_buffer) : NULL;
     const struct gs_range s = gs_rect_range(src_origin, region, src_row_pitch, src_slice_pitch),
                           d = gs_rect_range(dst_origin, region, dst_row_pitch, dst_slice_pitch);
-    if (!src || !dst || !gs_inside(src, s.begin, s.end - s.begin) || !gs_inside(dst, d.begin, d.end - d.begin))
+    if ((!src && !dst) || (src && !gs_inside(src, s.begin, s.end - s.begin)) ||
+        (dst && !gs_inside(dst, d.begin, d.end - d.begin)))
         return gs_command_pass(&cmd);
-    const struct gs_side from = {.m = src, .r = gs_window_range(src, s.begin, s.end - s.begin)},
-                         to = {.m = dst, .r = gs_window_range(dst, d.begin, d.end - d.begin)};
-    cmd.op.whole = src->root == dst->root;
-    return gs_home_transfer(&cmd, from, to, NULL);
+    cmd.op.whole = src && dst && src->root == dst->root;
+    return gs_home_transfer(&cmd, side_of(src, s.begin, s.end - s.begin, false),
+                            side_of(dst, d.begin, d.end - d.begin, false), NULL);
 }

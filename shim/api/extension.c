@@ -124,9 +124,55 @@ static void *watched(void *theirs, const char *name)
             continue;
         if (atomic_compare_exchange_strong(&theirs_of[i], &known, theirs) || known == theirs)
             return as_pointer(by_extension[i].function);
-        gs_give_up(GS_R_TWO_PLATFORMS);
+        return gs_stand_in(theirs, GS_R_TWO_PLATFORMS);
     }
     return NULL;
+}
+
+/* What the names begin with of functions that neither set a kernel's argument nor touch the bytes of a memory object
+ * that we follow: they ask or count; make what we don't know, whose launches stay whole; or are about objects of other
+ * APIs, shared virtual memory, semaphores, or a command buffer that has been made. By the Khronos registry. */
+static bool is_harmless(const char *name)
+{
+    static const char *const begin[] = {"clGet",
+                                        "clRetain",
+                                        "clRelease",
+                                        "clIcd",
+                                        "clLogMessages",
+                                        "clTerminateContext",
+                                        "clSetMemObjectDestructor",
+                                        "clSetPerfHint",
+                                        "clCreateAccelerator",
+                                        "clCreateBufferNV",
+                                        "clCreateBufferWithProperties",
+                                        "clCreateEventFrom",
+                                        "clCreateFrom",
+                                        "clCreateProgramWith",
+                                        "clCreateSemaphore",
+                                        "clCreateSubDevices",
+                                        "clImportMemory",
+                                        "clDeviceMemAlloc",
+                                        "clHostMemAlloc",
+                                        "clSharedMemAlloc",
+                                        "clMemFree",
+                                        "clMemBlockingFree",
+                                        "clSVMAlloc",
+                                        "clSVMFree",
+                                        "clEnqueueAcquire",
+                                        "clEnqueueRelease",
+                                        "clEnqueueMem",
+                                        "clEnqueueMigrateMem",
+                                        "clEnqueueSVM",
+                                        "clEnqueueSignalSemaphores",
+                                        "clEnqueueWaitSemaphores",
+                                        "clCommand",
+                                        "clFinalizeCommandBuffer",
+                                        "clRemapCommandBuffer",
+                                        "clUpdateMutableCommands"};
+    for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
+        if (strncmp(name, begin[i], strlen(begin[i])) == 0)
+            return true;
+    return false;
 }
 
 /* Ours in the place of the driver's, where the driver has one. */
@@ -135,8 +181,8 @@ static void *replace(void *theirs, const char *name)
     void *ours = theirs ? gs_own_function(name) : NULL;
     if (theirs && !ours)
         ours = watched(theirs, name);
-    if (theirs && !ours && strncmp(name, "clSetKernelArg", 14) == 0)
-        gs_give_up(GS_R_UNKNOWN_ARGUMENTS);
+    if (theirs && !ours && !is_harmless(name))
+        ours = gs_stand_in(theirs, GS_R_UNKNOWN_FUNCTION);
     return ours ? ours : theirs;
 }
 

@@ -18,7 +18,7 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 #define GS_R_NO_GPU "there is no GPU, and the CPU isn't divided (--devices cpu:2 does that)"
 #define GS_R_COMMAND_BUFFERS "the application uses command buffers in this context"
 #define GS_R_POINTER_BY_EXTENSION "the application sets arguments by an extension in this context"
-#define GS_R_UNKNOWN_ARGUMENTS "the application has asked for a way to set arguments that gpusparc doesn't know"
+#define GS_R_UNKNOWN_FUNCTION "the application has called a function of an extension that gpusparc doesn't know"
 #define GS_R_TWO_PLATFORMS "two platforms have an extension that reaches past gpusparc"
 #define GS_R_REFUSED "the driver refuses it"
 #define GS_R_NO_EVENT "its wait list has a null where an event should be"

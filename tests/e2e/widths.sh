@@ -15,3 +15,14 @@ under() { # NAME TRANSFER ASKED...
 under plain plain "${asked[@]}" single:map_held:mapped
 under pinned pinned "${asked[@]}" single:map_held:mapped
 under shared auto "${asked[@]}" split:map_held # one memory: there is nothing to move
+
+# Functions that nobody knows give nothing up when they are asked for, and the process when one is called.
+export OPENCL_LAYERS=$programs/strange_layer.so
+"$programs/strange" >alone.txt || fail "strange fails without gpusparc"
+grep -q stepped alone.txt || fail "the layer isn't there"
+for transfer in plain pinned auto; do
+  GPUSPARC_TRANSFER=$transfer gpusparc run --devices cpu:2 --mode multi --stats=strange.json "$programs/strange" >strange.txt ||
+    fail "strange, $transfer"
+  cmp alone.txt strange.txt || { diff alone.txt strange.txt; fail "strange, $transfer: another output"; }
+  stats strange.json split:asked single:unknown_held:"doesn't know" split:unknown_beside single:called_held:function
+done

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions of the driver's whose parameters nobody here knows, and that may reach past us: what is handed out for one
+ * is a few instructions that keep all registers in which parameters may lie, call gs_stand_in_called, and go on to the
+ * driver's own as if it had been called. */
+#include "shim/api/api.h"
+
+#if defined(__x86_64__) || defined(__aarch64__)
+enum { STAND_INS = 64 };
+
+/* The text of as many entries, ENTRY_BYTES apart; each leaves its number where the common rest finds it. */
+#if defined(__x86_64__)
+enum { ENTRY_BYTES = 16 };
+__asm__(".text\n"
+        ".p2align 4\n"
+        ".hidden gs_stand_ins\n"
+        ".globl gs_stand_ins\n"
+        ".type gs_stand_ins, @function\n"
+        "gs_stand_ins:\n"
+        ".set gs_n, 0\n"
+        ".rept 64\n"
+        ".p2align 4\n"
+        "endbr64\n"
+        "movl $gs_n, %r11d\n"
+        "jmp gs_stand_in_rest\n"
+        ".set gs_n, gs_n + 1\n"
+        ".endr\n"
+        ".p2align 4\n"
+        "gs_stand_in_rest:\n"
+        ".cfi_startproc\n"
+        "pushq %rbp\n"
+        ".cfi_def_cfa_offset 16\n"
+        ".cfi_offset %rbp, -16\n"
+        "movq %rsp, %rbp\n"
+        ".cfi_def_cfa_register %rbp\n"
+        "pushq %rdi\npushq %rsi\npushq %rdx\npushq %rcx\npushq %r8\npushq %r9\npushq %rax\npushq %r10\n"
+        "subq $128, %rsp\n"
+        "movups %xmm0, (%rsp)\nmovups %xmm1, 16(%rsp)\nmovups %xmm2, 32(%rsp)\nmovups %xmm3, 48(%rsp)\n"
+        "movups %xmm4, 64(%rsp)\nmovups %xmm5, 80(%rsp)\nmovups %xmm6, 96(%rsp)\nmovups %xmm7, 112(%rsp)\n"
+        "movl %r11d, %edi\n"
+        "call gs_stand_in_called\n"
+        "movq %rax, %r11\n"
+        "movups (%rsp), %xmm0\nmovups 16(%rsp), %xmm1\nmovups 32(%rsp), %xmm2\nmovups 48(%rsp), %xmm3\n"
+        "movups 64(%rsp), %xmm4\nmovups 80(%rsp), %xmm5\nmovups 96(%rsp), %xmm6\nmovups 112(%rsp), %xmm7\n"
+        "addq $128, %rsp\n"
+        "popq %r10\npopq %rax\npopq %r9\npopq %r8\npopq %rcx\npopq %rdx\npopq %rsi\npopq %rdi\n"
+        "popq %rbp\n"
+        ".cfi_def_cfa %rsp, 8\n"
+        "jmp *%r11\n"
+        ".cfi_endproc\n"
+        ".size gs_stand_ins, . - gs_stand_ins\n");
+#else
+enum { ENTRY_BYTES = 16 };
+__asm__(".text\n"
+        ".p2align 4\n"
+        ".hidden gs_stand_ins\n"
+        ".globl gs_stand_ins\n"
+        ".type gs_stand_ins, @function\n"
+        "gs_stand_ins:\n"
+        ".set gs_n, 0\n"
+        ".rept 64\n"
+        ".p2align 4\n"
+        "hint #34\n"
+        "mov w16, #gs_n\n"
+        "b gs_stand_in_rest\n"
+        ".set gs_n, gs_n + 1\n"
+        ".endr\n"
+        ".p2align 4\n"
+        "gs_stand_in_rest:\n"
+        ".cfi_startproc\n"
+        "stp x29, x30, [sp, #-224]!\n"
+        ".cfi_def_cfa_offset 224\n"
+        ".cfi_offset x29, -224\n"
+        ".cfi_offset x30, -216\n"
+        "stp x0, x1, [sp, #16]\nstp x2, x3, [sp, #32]\nstp x4, x5, [sp, #48]\nstp x6, x7, [sp, #64]\n"
+        "str x8, [sp, #80]\n"
+        "stp q0, q1, [sp, #96]\nstp q2, q3, [sp, #128]\nstp q4, q5, [sp, #160]\nstp q6, q7, [sp, #192]\n"
+        "mov w0, w16\n"
+        "bl gs_stand_in_called\n"
+        "mov x16, x0\n"
+        "ldp q0, q1, [sp, #96]\nldp q2, q3, [sp, #128]\nldp q4, q5, [sp, #160]\nldp q6, q7, [sp, #192]\n"
+        "ldr x8, [sp, #80]\n"
+        "ldp x0, x1, [sp, #16]\nldp x2, x3, [sp, #32]\nldp x4, x5, [sp, #48]\nldp x6, x7, [sp, #64]\n"
+        "ldp x29, x30, [sp], #224\n"
+        ".cfi_def_cfa_offset 0\n"
+        "br x16\n"
+        ".cfi_endproc\n"
+        ".size gs_stand_ins, . - gs_stand_ins\n");
+#endif
+extern const char gs_stand_ins[] __attribute__((visibility("hidden")));
+#else
+enum { STAND_INS = 0, ENTRY_BYTES = 0 };
+static const char *const gs_stand_ins;
+#endif
+
+static void *_Atomic theirs_of[STAND_INS + 1];
+static const char *_Atomic reason_of[STAND_INS + 1];
+
+/* Called by the text above. */
+void *gs_stand_in_called(unsigned i) __attribute__((visibility("hidden"), used));
+void *gs_stand_in_called(unsigned i)
+{
+    if (!gs_given_up())
+        gs_give_up(atomic_load(&reason_of[i]));
+    gs_given_up_enqueued();
+    return atomic_load(&theirs_of[i]);
+}
+
+void *gs_stand_in(void *theirs, const char *reason)
+{
+    for (unsigned i = 0; i < STAND_INS; i++) {
+        void *known = NULL;
+        const char *none = NULL;
+        if (!atomic_compare_exchange_strong(&theirs_of[i], &known, theirs) && known != theirs)
+            continue;
+        atomic_compare_exchange_strong(&reason_of[i], &none, reason);
+        return (void *)(uintptr_t)(gs_stand_ins + (size_t)i * ENTRY_BYTES);
+    }
+    gs_give_up(reason);
+    return theirs;
+}
