@@ -37,3 +37,22 @@ import check
 assert check.calls_of_enqueue('copy', 'shim/api/one.c') == [3]
 assert check.calls_of_enqueue('copy', 'shim/record/enqueue.c') == []
 END
+
+# What the build itself runs has no more of Python than Debian's python3-minimal (no json, for one).
+python3 - "$GS_SOURCE" <<'END2'
+import glob, os, re, sys
+os.chdir(sys.argv[1])
+has = {"argparse", "os", "re", "sys", "textwrap"}
+wrong, scripts = [], set()
+for lists in glob.glob("*/CMakeLists.txt") + glob.glob("scheduler/*/CMakeLists.txt"):
+    if not lists.startswith("tests/"):
+        for path in re.findall(r"Python3_EXECUTABLE\} (\S+\.py)", re.sub(r"\s+", " ", open(lists).read())):
+            scripts.add(path.replace("${CMAKE_SOURCE_DIR}", ".").replace("${CMAKE_CURRENT_SOURCE_DIR}", os.path.dirname(lists)))
+for script in scripts:
+    for names in re.findall(r"^\s*(?:import|from) ([\w, ]+)", open(script).read(), flags=re.M):
+        for name in re.split(r"\s*,\s*|\s+import\s+.*", names):
+            if name and name.split()[0] not in has | {"gen"}:
+                wrong.append(f"{script} imports {name}")
+print("\n".join(wrong))
+sys.exit(bool(wrong) or len(scripts) < 5)
+END2
