@@ -60,10 +60,33 @@ struct gs_pinned_costs {
 
 void gs_pinned_costs_default(struct gs_pinned_costs *c);
 
+/* What gives the GPU out, and what that costs. */
+enum gs_pinned_kind {
+    GS_PINNED_PREEMPTED, /* by priority, at once, at no cost */
+    GS_PINNED_CHUNKED,   /* by priority, in chunks; theorem 8's rules */
+    GS_PINNED_UPDATED,   /* by priority, at once; the run list is updated at both ends of a GPU segment */
+    GS_PINNED_SLICED,    /* contexts take turns */
+    GS_PINNED_LOCKED     /* whoever has the lock, for Gm and Ge; its CPU part is above all others' */
+};
+
+struct gs_pinned_scheduler {
+    enum gs_pinned_kind kind;
+    int64_t chunk_ns, handover_ns; /* chunked; GS_PINNED_WHOLE_SEGMENT: the segment is one chunk */
+    int depth;
+    int64_t epsilon_ns; /* updated */
+    bool busy;          /* updated: the CPU waits for the GPU busily */
+    bool mutex;         /* updated: one update at a time; no row's analysis holds with it, see docs/compare.md */
+    int64_t slice_ns, switch_ns;
+    bool fifo; /* locked: first come, first served, and not by priority */
+};
+
+#define GS_PINNED_WHOLE_SEGMENT (INT64_MAX / 4)
+
 enum gs_pinned_analysis {
     GS_PINNED_CHUNKS,       /* theorem 11: the daemon's chunks */
     GS_PINNED_CHUNKS_ORDER, /* with separate GPU priorities where they help; the daemon has none */
-    GS_PINNED_CHUNKS_AT,    /* the same with hand-overs as long as GCAPS's epsilon */
+    GS_PINNED_AT,           /* chunks with hand-overs as long as GCAPS's epsilon */
+    GS_PINNED_AT_ORDER,     /* and separate GPU priorities where they help */
     GS_PINNED_WHOLE,        /* theorem 11: by priority, whole GPU segments */
     GS_PINNED_QUEUES,       /* theorem 11: preemptible queues with more commands out */
     GS_PINNED_IDEAL,        /* theorem 11: preemption that costs nothing */
@@ -79,25 +102,45 @@ enum gs_pinned_analysis {
 
 extern const char *const gs_pinned_names[GS_PINNED_ANALYSES];
 
-bool gs_pinned_schedulable(const struct gs_pinned_set *set, enum gs_pinned_analysis a, const struct gs_pinned_costs *c);
+/* The scheduler that the row is about. */
+struct gs_pinned_scheduler gs_pinned_scheduler_of(enum gs_pinned_analysis a, const struct gs_pinned_costs *c);
 
-/* GCAPS, section 6.3: response times with CPU priorities in the set's order. The more urgent on the GPU the less
- * rank[i]; rank NULL: the set's order, and jitters of what R says (section 6.4: of D). False: some task misses. */
-bool gs_pinned_gcaps(const struct gs_pinned_set *set, bool busy, int64_t epsilon, const int *rank, int64_t *response);
+/* What a set is accepted with. */
+struct gs_pinned_answer {
+    int64_t response[GS_PINNED_MAX_TASKS]; /* bounds; where it is ranked only the periods are */
+    bool ranked;
+    int rank[GS_PINNED_MAX_TASKS]; /* on the GPU: the more urgent the less */
+};
 
-/* Theorem 11 on pinned CPUs. `held`: for so long lower priorities may hold the GPU when a segment asks for it; -1: a
- * whole segment of theirs; 0: it is preempted at once. False: some task misses. */
-bool gs_pinned_safe(const struct gs_pinned_set *set, int64_t held, int64_t handover, int64_t *response);
+/* answer: unspecified where the set isn't accepted; NULL: nobody wants to know. */
+bool gs_pinned_schedulable(const struct gs_pinned_set *set, enum gs_pinned_analysis a, const struct gs_pinned_costs *c,
+                           struct gs_pinned_answer *answer);
 
-/* The same where each task may have a priority of its own on the GPU: is there an order with which all meet their
- * deadlines? rank[i] is less for a more urgent one there. */
-bool gs_pinned_has_order(const struct gs_pinned_set *set, int64_t held, int64_t handover, int *rank);
+/* The analyses: response times with CPU priorities in the set's order. rank: on the GPU; NULL: the set's order. False:
+ * some task misses. */
+typedef bool gs_pinned_bound(const struct gs_pinned_set *set, const struct gs_pinned_scheduler *s, const int *rank,
+                             int64_t *response);
+/* Separate GPU priorities with which all meet their deadlines; false: there are none, or none was found. */
+typedef bool gs_pinned_assignment(const struct gs_pinned_set *set, const struct gs_pinned_scheduler *s, int *rank);
 
-/* One run of all tasks with worst-case times, released at the offsets and then each period, preempted at once: does a
- * job miss its deadline? The run ends with that. rank: of the tasks on the GPU, NULL: the set's order. response[i]: the
- * longest so far of task i, NULL: nobody wants to know. */
-bool gs_pinned_misses(const struct gs_pinned_set *set, const int64_t *offsets, int64_t horizon, const int *rank,
-                      int64_t *response);
+gs_pinned_bound gs_pinned_gcaps; /* section 6.3; with ranks jitters are of D and not of R (section 6.4) */
+gs_pinned_assignment gs_pinned_gcaps_order;
+gs_pinned_bound gs_pinned_robin, gs_pinned_mpcp, gs_pinned_fmlp; /* they take no ranks */
+gs_pinned_bound gs_pinned_safe;                                  /* Theorem 11; no ranks either */
+gs_pinned_assignment gs_pinned_safe_order;
+
+/* One run of all tasks, released at the offsets and then each period until the horizon. */
+struct gs_pinned_walk {
+    const int64_t *offsets;
+    int64_t horizon;
+    const int *rank;          /* of the tasks on the GPU, NULL: the set's order */
+    struct gs_random *random; /* of times up to the worst, of lengths of chunks; NULL: the worst and the longest */
+    int64_t *response;        /* the longest so far of each task, NULL: nobody wants to know */
+};
+
+/* Does a job miss its deadline? The run ends with that. */
+bool gs_pinned_misses(const struct gs_pinned_set *set, const struct gs_pinned_scheduler *s,
+                      const struct gs_pinned_walk *w);
 
 /* The sweeps of the paper's figure 8: everything as in table 3, but for one thing that varies. */
 enum gs_pinned_sweep {

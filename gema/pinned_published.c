@@ -42,15 +42,14 @@ struct question {
     struct sums sums[GS_PINNED_MAX_TASKS];
     size_t i;
     const int64_t *response; /* of the tasks above */
-    const struct gs_pinned_costs *costs;
+    const struct gs_pinned_scheduler *s;
     const int *rank; /* on the GPU, or NULL */
-    int64_t epsilon;
-    bool busy;
 };
 
-static void ask(struct question *q, const struct gs_pinned_set *set, const int64_t *response)
+static void ask(struct question *q, const struct gs_pinned_set *set, const struct gs_pinned_scheduler *s,
+                const int64_t *response)
 {
-    *q = (struct question){.set = set, .response = response};
+    *q = (struct question){.set = set, .s = s, .response = response};
     for (size_t i = 0; i < set->n; i++)
         q->sums[i] = sums_of(&set->tasks[i]);
 }
@@ -68,11 +67,15 @@ static int64_t least_response(const struct question *q, int64_t (*demand)(const 
     return -1;
 }
 
-static bool all_respond(struct question *q, int64_t (*demand)(const struct question *, int64_t), int64_t *response)
+static bool all_respond(const struct gs_pinned_set *set, const struct gs_pinned_scheduler *s, const int *rank,
+                        int64_t (*demand)(const struct question *, int64_t), int64_t *response)
 {
-    for (q->i = 0; q->i < q->set->n && !q->set->tasks[q->i].best_effort; q->i++) {
-        response[q->i] = least_response(q, demand);
-        if (response[q->i] < 0)
+    struct question q;
+    ask(&q, set, s, response);
+    q.rank = rank;
+    for (; q.i < set->n && !set->tasks[q.i].best_effort; q.i++) {
+        response[q.i] = least_response(&q, demand);
+        if (response[q.i] < 0)
             return false;
     }
     return true;
@@ -95,13 +98,13 @@ static int64_t gcaps_demand(const struct question *q, int64_t r)
 {
     const struct gs_pinned_task *t = q->set->tasks;
     const struct sums *own = &q->sums[q->i];
-    const int64_t eps = q->epsilon, n = t[q->i].n;
+    const int64_t eps = q->s->epsilon_ns, n = t[q->i].n;
     int64_t sum = own->cpu + own->misc + own->pure + 2 * n * eps + (n + 1) * eps;
     for (size_t h = 0; h < q->set->n && !t[h].best_effort; h++) {
         const struct sums *s = &q->sums[h];
         const int64_t updates = 2 * t[h].n * eps, jobs = ceil_div(r, t[h].period_ns);
         const bool above = h < q->i && same_cpu(q, h);
-        if (above && q->busy)
+        if (above && q->s->busy)
             sum += jobs * (s->cpu + s->misc + s->pure + updates);
         else if (above && !t[h].n)
             sum += jobs * s->cpu;
@@ -109,37 +112,31 @@ static int64_t gcaps_demand(const struct question *q, int64_t r)
             sum += jobs_with_jitter(q, h, r, s->cpu + s->misc) * (s->cpu + s->misc + updates);
         if (!t[h].n || h == q->i)
             continue;
-        if (above && !q->busy && n)
+        if (above && !q->s->busy && n)
             sum += jobs_with_jitter(q, h, r, s->pure) * s->pure;
         /* On other CPUs: direct preemption, or through somebody that waits busily. */
         const bool first = q->rank ? q->rank[h] < q->rank[q->i] : h < q->i;
-        if (!same_cpu(q, h) && first && (n || q->busy))
+        if (!same_cpu(q, h) && first && (n || q->s->busy))
             sum += jobs_with_jitter(q, h, r, s->pure) * (s->pure + updates);
     }
     return sum;
 }
 
-bool gs_pinned_gcaps(const struct gs_pinned_set *set, bool busy, int64_t epsilon, const int *rank, int64_t *response)
+bool gs_pinned_gcaps(const struct gs_pinned_set *set, const struct gs_pinned_scheduler *s, const int *rank,
+                     int64_t *response)
 {
-    struct question q;
-    ask(&q, set, response);
-    q.busy = busy;
-    q.epsilon = epsilon;
-    q.rank = rank;
-    return all_respond(&q, gcaps_demand, response);
+    return all_respond(set, s, rank, gcaps_demand, response);
 }
 
 /* Section 5.3: a lowest GPU priority for each in turn, from the lowest CPU priority up. False: there is no order, or
  * tasks on one CPU would be in another than on the CPU. */
-static bool assign_ranks(const struct gs_pinned_set *set, bool busy, int64_t epsilon, int *rank)
+bool gs_pinned_gcaps_order(const struct gs_pinned_set *set, const struct gs_pinned_scheduler *s, int *rank)
 {
     struct question q;
     int64_t unused[GS_PINNED_MAX_TASKS];
     bool given[GS_PINNED_MAX_TASKS] = {false};
     size_t n = 0;
-    ask(&q, set, unused);
-    q.busy = busy;
-    q.epsilon = epsilon;
+    ask(&q, set, s, unused);
     q.rank = rank;
     while (n < set->n && !set->tasks[n].best_effort)
         rank[n++] = 0;
@@ -164,13 +161,6 @@ static bool assign_ranks(const struct gs_pinned_set *set, bool busy, int64_t eps
     return true;
 }
 
-static bool gcaps_schedulable(const struct gs_pinned_set *set, bool busy, int64_t epsilon)
-{
-    int64_t response[GS_PINNED_MAX_TASKS];
-    int rank[GS_PINNED_MAX_TASKS];
-    return gs_pinned_gcaps(set, busy, epsilon, NULL, response) || assign_ranks(set, busy, epsilon, rank);
-}
-
 /* The CPU preemption that all self-suspending analyses share: GCAPS, lemma 7. */
 static int64_t preemption(const struct question *q, int64_t r)
 {
@@ -189,8 +179,14 @@ static int64_t robin_demand(const struct question *q, int64_t r)
     for (size_t k = 0; k < q->set->n; k++)
         others += k != q->i && q->set->tasks[k].n;
     for (int j = 0; j < t->n; j++)
-        sum += (q->costs->slice_ns + q->costs->switch_ns) * others * ceil_div(t->pure[j], q->costs->slice_ns);
+        sum += (q->s->slice_ns + q->s->switch_ns) * others * ceil_div(t->pure[j], q->s->slice_ns);
     return sum;
+}
+
+bool gs_pinned_robin(const struct gs_pinned_set *set, const struct gs_pinned_scheduler *s, const int *rank,
+                     int64_t *response)
+{
+    return all_respond(set, s, rank, robin_demand, response);
 }
 
 /* Jobs of a task anywhere that are there at some time in R; it ends within its period. */
@@ -213,10 +209,10 @@ static int64_t raised(const struct question *q, int64_t r)
 /* MPCP: how long one request waits for the lock, by itself: one below, and those above again and again. */
 static int64_t request_wait(const struct question *q, int64_t limit)
 {
-    int64_t below = 0, wait = 0;
+    int64_t below = 0, wait = -1;
     for (size_t l = q->i + 1; l < q->set->n; l++)
         below = max64(below, q->sums[l].longest);
-    for (int64_t next = below; next > wait && wait <= limit;) {
+    for (int64_t next = 0; next > wait && wait <= limit;) {
         wait = next;
         next = below;
         for (size_t h = 0; h < q->i; h++)
@@ -254,6 +250,12 @@ static int64_t mpcp_demand(const struct question *q, int64_t r)
     return own->cpu + own->misc + own->pure + remote + raised(q, r) + preemption(q, r);
 }
 
+bool gs_pinned_mpcp(const struct gs_pinned_set *set, const struct gs_pinned_scheduler *s, const int *rank,
+                    int64_t *response)
+{
+    return all_respond(set, s, rank, mpcp_demand, response);
+}
+
 /* FMLP+: first come, first served, so each request waits for one of every other task. */
 static int64_t fmlp_demand(const struct question *q, int64_t r)
 {
@@ -266,58 +268,8 @@ static int64_t fmlp_demand(const struct question *q, int64_t r)
     return sum;
 }
 
-static bool not_refuted(const struct gs_pinned_set *set)
+bool gs_pinned_fmlp(const struct gs_pinned_set *set, const struct gs_pinned_scheduler *s, const int *rank,
+                    int64_t *response)
 {
-    enum { RUNS = 4, PERIODS = 8 };
-    int64_t offsets[GS_PINNED_MAX_TASKS] = {0}, longest = 0;
-    struct gs_random r;
-    gs_random_seed(&r, 1, set->n);
-    for (size_t i = 0; i < set->n; i++)
-        longest = max64(longest, set->tasks[i].period_ns);
-    for (int run = 0; run < RUNS; run++) {
-        if (gs_pinned_misses(set, offsets, PERIODS * longest, NULL, NULL))
-            return false;
-        for (size_t i = 0; i < set->n; i++)
-            offsets[i] = gs_random_between(&r, 0, set->tasks[i].period_ns - 1);
-    }
-    return true;
-}
-
-const char *const gs_pinned_names[GS_PINNED_ANALYSES] = {"chunks", "chunks-gp", "chunks-eps", "whole",
-                                                         "queues", "ideal",     "gcaps",      "gcaps-busy",
-                                                         "robin",  "mpcp",      "fmlp+",      "ceiling"};
-
-bool gs_pinned_schedulable(const struct gs_pinned_set *set, enum gs_pinned_analysis a, const struct gs_pinned_costs *c)
-{
-    struct question q;
-    int64_t response[GS_PINNED_MAX_TASKS];
-    ask(&q, set, response);
-    q.costs = c;
-    switch (a) {
-    case GS_PINNED_CHUNKS:
-        return gs_pinned_safe(set, c->depth * c->chunk_ns + c->handover_ns, c->handover_ns, response);
-    case GS_PINNED_CHUNKS_ORDER:
-        return gs_pinned_safe(set, c->depth * c->chunk_ns + c->handover_ns, c->handover_ns, response) ||
-               gs_pinned_has_order(set, c->depth * c->chunk_ns + c->handover_ns, c->handover_ns, NULL);
-    case GS_PINNED_CHUNKS_AT:
-        return gs_pinned_safe(set, c->depth * c->chunk_ns + c->epsilon_ns, c->epsilon_ns, response);
-    case GS_PINNED_QUEUES:
-        return gs_pinned_safe(set, c->queued * c->chunk_ns + c->handover_ns, c->handover_ns, response);
-    case GS_PINNED_WHOLE:
-        return gs_pinned_safe(set, -1, c->handover_ns, response);
-    case GS_PINNED_IDEAL:
-        return gs_pinned_safe(set, 0, 0, response);
-    case GS_PINNED_GCAPS:
-        return gcaps_schedulable(set, false, c->epsilon_ns);
-    case GS_PINNED_GCAPS_BUSY:
-        return gcaps_schedulable(set, true, c->epsilon_ns);
-    case GS_PINNED_ROBIN:
-        return all_respond(&q, robin_demand, response);
-    case GS_PINNED_MPCP:
-        return all_respond(&q, mpcp_demand, response);
-    case GS_PINNED_FMLP:
-        return all_respond(&q, fmlp_demand, response);
-    default:
-        return not_refuted(set);
-    }
+    return all_respond(set, s, rank, fmlp_demand, response);
 }

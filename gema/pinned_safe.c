@@ -152,8 +152,7 @@ static bool has_order(struct pinned *p, int *rank)
         if (!i)
             return false;
         below[i - 1] = true;
-        if (rank)
-            rank[i - 1] = (int)left;
+        rank[i - 1] = (int)left;
         left--;
     }
     return true;
@@ -171,14 +170,26 @@ static bool with_servers(struct pinned *p, int64_t *response, bool order, int *r
     return ok;
 }
 
-bool gs_pinned_safe(const struct gs_pinned_set *set, int64_t held, int64_t handover, int64_t *response)
+/* For so long lower priorities may hold the GPU when a segment asks for it; -1: a whole segment of theirs; 0: it is
+ * preempted at once. */
+static struct pinned pinned_of(const struct gs_pinned_set *set, const struct gs_pinned_scheduler *s)
 {
-    struct pinned p = {.set = set, .held = held, .handover = handover};
+    if (s->kind != GS_PINNED_CHUNKED)
+        return (struct pinned){.set = set};
+    const int64_t held = s->chunk_ns == GS_PINNED_WHOLE_SEGMENT ? -1 : s->depth * s->chunk_ns + s->handover_ns;
+    return (struct pinned){.set = set, .held = held, .handover = s->handover_ns};
+}
+
+bool gs_pinned_safe(const struct gs_pinned_set *set, const struct gs_pinned_scheduler *s, const int *rank,
+                    int64_t *response)
+{
+    struct pinned p = pinned_of(set, s);
+    (void)rank;
     return with_servers(&p, response, false, NULL);
 }
 
-bool gs_pinned_has_order(const struct gs_pinned_set *set, int64_t held, int64_t handover, int *rank)
+bool gs_pinned_safe_order(const struct gs_pinned_set *set, const struct gs_pinned_scheduler *s, int *rank)
 {
-    struct pinned p = {.set = set, .held = held, .handover = handover};
+    struct pinned p = pinned_of(set, s);
     return with_servers(&p, NULL, true, rank);
 }

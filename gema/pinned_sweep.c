@@ -53,7 +53,7 @@ void gs_pinned_run(enum gs_pinned_sweep sweep, uint64_t sets, uint64_t seed, con
             gs_random_seed(&random, seed, k);
             gs_pinned_generate(&shape, &random, &set);
             for (int a = 0; a < GS_PINNED_ANALYSES; a++)
-                curve->schedulable[i][a] += gs_pinned_schedulable(&set, (enum gs_pinned_analysis)a, costs);
+                curve->schedulable[i][a] += gs_pinned_schedulable(&set, (enum gs_pinned_analysis)a, costs, NULL);
         }
     }
 }
