@@ -218,7 +218,7 @@ static void complete_argument(const struct gs_command *cmd, int n, const char *t
     if (strcmp(cmd->name, "bench") == 0)
         complete_samples(typed);
     else if (strcmp(cmd->name, "probe") == 0 && n == 0)
-        candidates(typed, "order sum latency handover", ' ');
+        candidates(typed, "order sum latency starts handover", ' ');
     else if (strcmp(cmd->name, "set") == 0 && n == 0)
         complete_tasks(typed);
     else if (strcmp(cmd->name, "set") == 0)

@@ -9,13 +9,14 @@
 
 static int run(int argc, char **argv)
 {
-    static const struct probe_kind *const kinds[] = {&probe_order, &probe_sum, &probe_latency, &probe_handover};
+    static const struct probe_kind *const kinds[] = {&probe_order, &probe_sum, &probe_latency, &probe_starts,
+                                                     &probe_handover};
     for (size_t i = 0; argc > 1 && i < sizeof(kinds) / sizeof(*kinds); i++)
         if (strcmp(argv[1], kinds[i]->name) == 0)
             return probe_main(kinds[i], argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], PROBE_TURNS) == 0)
         return probe_take_turns(argc - 1, argv + 1);
-    gs_error("probe wants one of order, sum, latency and handover; see gpusparc probe --help");
+    gs_error("probe wants one of order, sum, latency, starts and handover; see gpusparc probe --help");
     return PROBE_EXIT_USAGE;
 }
 

@@ -168,7 +168,7 @@ struct probe_kind {
     void (*release)(void *probe);
 };
 
-extern const struct probe_kind probe_order, probe_sum, probe_latency, probe_handover;
+extern const struct probe_kind probe_order, probe_sum, probe_latency, probe_starts, probe_handover;
 
 /* handover.c: the life of a process that takes turns, which that probe starts: argv[0] is PROBE_TURNS, behind it are
  * the device and its kernel's length in microseconds. Returns the exit status. */

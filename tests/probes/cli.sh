@@ -118,6 +118,19 @@ assert set(j["by_warps"]["barriers"]) == {"1", "2"}
 P
 gpusparc timing "ld alu! alu! st!" --profile p.json >/dev/null
 
+gpusparc probe starts --warps 6 --runs 30 --schedulers 2 --json >out.json
+python3 - <<'P'
+import json
+j = json.load(open("out.json"))
+assert j["complete"] and j["runs"] == 30 and 1 <= j["patterns"] <= 30, j
+assert len(j["common"]["starts"]) == 6 and min(j["common"]["starts"]) == 0, j
+assert j["exception"] is None if j["patterns"] == 1 else j["exception"]["runs"] <= j["common"]["runs"], j
+P
+gpusparc probe starts --warps 3 --runs 2 --schedulers 2 --plot starts.svg >out.txt
+# Each warp stands once in each table, in its scheduler's column: warp 1 in the second, the others in the first.
+[ "$(grep -cE '^ +[0-9]+ {14,17}1 *$' out.txt)" = "$(grep -c 'of 2 runs$' out.txt)" ] || { cat out.txt; fail "warp 1 isn't in its column"; }
+grep -q 'cycles after the first warp' starts.svg || fail "starts.svg lacks its axis"
+
 gpusparc probe handover --runs 70 --kernel 100 --margin 50 --json >out.json
 python3 - <<'P'
 import json
