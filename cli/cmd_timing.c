@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/ptx_input.h"
+#include "cli/timing_sweep.h"
 #include "common/log.h"
 #include "common/plot.h"
 #include "common/options.h"
@@ -32,7 +33,11 @@ static const char usage[] =
     "report)\n"
     "  --set KEY=CYCLES     changes one number of it, such as shared_load=28 or global_load.worst=470\n"
     "  --print-profile      writes the profile as JSON\n"
-    "  --hidden CYCLES      with --mix: what other instructions hide of the loads in the average case\n"
+    "  --hidden CYCLES|P%  with --mix: what other instructions hide of the loads in the average case, in cycles or of\n"
+    "                       their latencies\n"
+    "  --sweep KEY=A..B/STEP  with --mix: the average case, and Hong and Kim's, for each value of one number of the "
+    "profile\n"
+    "  --measured CYCLES    with --sweep: what one warp was seen to take; the errors against it\n"
     "  --warps N            simulates N warps on one multiprocessor\n"
     "  --scheduler POLICY   lrr, gto, two-level, variable or all (default all)\n"
     "  --active N           two-level: warps in the active set of each scheduler (default 8)\n"
@@ -40,7 +45,8 @@ static const char usage[] =
     "  --strict             variable: a slot whose owner can't use it stays empty\n"
     "  --case CASE          best, average or worst latencies for the simulation (default average)\n"
     "  --trace              prints every issue: cycle, warp, instruction\n"
-    "  --svg FILE           a picture (.svg, .png or .pdf) of the instruction reached over time (one policy only)\n"
+    "  --svg FILE           a picture (.svg, .png or .pdf) of the instruction reached over time (one policy only), or "
+    "of the sweep\n"
     "  --svg-scheduler K    of this scheduler's warps (default 0)\n"
     "  --json               the answer as JSON on stdout\n\n"
     "From PTX:\n" PTX_INPUT_USAGE;
@@ -50,6 +56,7 @@ struct arguments {
     struct ptx_input ptx;
     struct gs_timing_profile profile;
     double hidden;
+    struct timing_sweep sweep;
     unsigned warps, active, svg_scheduler;
     unsigned rate[GS_WARPSCHED_MAX_WARPS];
     unsigned rates;                  /* one more than the last warp that has one */
@@ -67,6 +74,8 @@ struct cycles {
 enum {
     MIX = 256,
     HIDDEN,
+    SWEEP,
+    MEASURED,
     PROFILE,
     SET,
     PRINT_PROFILE,
@@ -84,6 +93,8 @@ enum {
 
 static const struct option long_options[] = {{"mix", required_argument, NULL, MIX},
                                              {"hidden", required_argument, NULL, HIDDEN},
+                                             {"sweep", required_argument, NULL, SWEEP},
+                                             {"measured", required_argument, NULL, MEASURED},
                                              {"profile", required_argument, NULL, PROFILE},
                                              {"set", required_argument, NULL, SET},
                                              {"print-profile", no_argument, NULL, PRINT_PROFILE},
@@ -175,9 +186,24 @@ static bool read_set(struct arguments *a, const char *text)
 static bool read_hidden(struct arguments *a, const char *text)
 {
     uint64_t v;
+    double share;
+    int end = 0;
+    if (sscanf(text, "%lf%%%n", &share, &end) == 1 && end && !text[end] && share >= 0 && share <= 100) {
+        a->sweep.hidden_share = share / 100;
+        return true;
+    }
     if (!cli_read_number(text, 0, 1u << 31, "--hidden", &v))
         return false;
     a->hidden = (double)v;
+    return true;
+}
+
+static bool read_measured(struct arguments *a, const char *text)
+{
+    uint64_t v;
+    if (!cli_read_number(text, 1, UINT64_C(1) << 50, "--measured", &v))
+        return false;
+    a->sweep.measured = (double)v;
     return true;
 }
 
@@ -189,6 +215,10 @@ static bool read_option(struct arguments *a, int c)
         return true;
     case HIDDEN:
         return read_hidden(a, optarg);
+    case SWEEP:
+        return timing_sweep_read(&a->sweep, optarg);
+    case MEASURED:
+        return read_measured(a, optarg);
     case PROFILE:
         return read_profile(a, optarg);
     case SET:
@@ -230,7 +260,11 @@ static bool check_arguments(const struct arguments *a)
         gs_error("a mix has no order, so --warps wants a program or --ptx");
     else if (a->rates > a->warps)
         gs_error("there is no warp %u for a --rate: --warps says %u", a->rates - 1, a->warps);
-    else if (a->svg && (!a->warps || a->policy == GS_WARPSCHED_POLICIES))
+    else if (*a->sweep.key && !a->mix)
+        gs_error("--sweep wants --mix");
+    else if (a->sweep.measured > 0 && !*a->sweep.key)
+        gs_error("--measured wants --sweep");
+    else if (a->svg && !*a->sweep.key && (!a->warps || a->policy == GS_WARPSCHED_POLICIES))
         gs_error("--svg wants --warps and one --scheduler");
     else if (a->svg && a->svg_scheduler >= a->profile.warp_schedulers)
         gs_error("there is no scheduler %u: the profile has %u", a->svg_scheduler, a->profile.warp_schedulers);
@@ -244,6 +278,7 @@ static bool read_arguments(struct arguments *a, int argc, char **argv)
     memset(a, 0, sizeof(*a));
     a->profile = gs_timing_fermi;
     a->policy = GS_WARPSCHED_POLICIES;
+    a->sweep.hidden_share = -1;
     a->latency = GS_TIMING_AVERAGE;
     int c;
     opterr = 0;
@@ -287,13 +322,9 @@ static bool read_program(const struct arguments *a, struct gs_timing_program *p)
 
 static void fill_equations(const struct arguments *a, struct cycles *r)
 {
-    uint64_t all = 0, loads = r->mix.count[GS_PTX_GLOBAL_LOAD];
-    for (int i = 0; i < GS_PTX_CLASSES; i++)
-        all += r->mix.count[i];
     for (int c = 0; c < GS_TIMING_CASES; c++)
         r->equations[c] = gs_timing_mix_cycles(&a->profile, &r->mix, (enum gs_timing_case)c);
-    r->mwp = gs_timing_mwp_one_warp(a->profile.cost[GS_PTX_GLOBAL_LOAD].latency[GS_TIMING_AVERAGE], loads,
-                                    a->profile.scheduler_cycles, all);
+    r->mwp = timing_mwp(&a->profile, &r->mix);
 }
 
 /* One warp alone, in each case. The worst case hides nothing, as the report has it. */
@@ -463,6 +494,9 @@ static int run_mix(const struct arguments *a)
         return GS_EXIT_USAGE;
     }
     r.mix.hidden = a->hidden;
+    timing_sweep_hide(&a->sweep, &a->profile, &r.mix);
+    if (*a->sweep.key)
+        return timing_sweep_run(&a->sweep, &a->profile, &r.mix, a->json, a->svg);
     fill_equations(a, &r);
     return report(a, NULL, &r) ? GS_EXIT_OK : GS_EXIT_FAILED;
 }

@@ -19,6 +19,21 @@ gpusparc timing --mix arithmetic=78,arithmetic_dependent=1,shared_load=40,shared
   --set global_load.average=400 --set global_load.worst=400 --hidden 2034 >out.txt
 has 'equations 1 to 11 +2856 +3510 +5544'
 
+# Figures 36 and 37: at 400 and 470 cycles what Tables 13 and 14 print, and each load's latency in both models.
+rows="arithmetic=78,arithmetic_dependent=1,shared_load=40,shared_store=9,global_store=9,global_load=8"
+as_printed=(--set shared_load=28 --set shared_store=28 --set global_store=54)
+gpusparc timing --mix "$rows" "${as_printed[@]}" --hidden 63.5625% --sweep global_load=350..500/10 --measured 3410 --svg sweep.svg >out.txt
+[ "$(wc -l <out.txt)" = 17 ] || { cat out.txt; fail "16 points and a line above them"; }
+has '^ +400 +3510 +3490 +[+]2.9 +[+]2.3$'
+grep -q 'error (%)' sweep.svg || fail "sweep.svg lacks its axis"
+gpusparc timing --mix "$rows" "${as_printed[@]}" --hidden 2034 --sweep global_load=400..410/10 --json >a.json
+python3 -c 'import json; p = json.load(open("a.json"))["points"]; assert [q["equations"] for q in p] == [3510, 3590] and p[1]["mwp"] - p[0]["mwp"] == 80, p'
+refuses 2 "--sweep wants KEY=A..B" --mix arithmetic=1 --sweep global_load=500..350
+refuses 2 "--sweep wants KEY=A..B" --mix arithmetic=1 --sweep global_load=1..100000
+refuses 2 "--sweep: " --mix arithmetic=1 --sweep no_such=1..2
+refuses 2 "--sweep wants --mix" alu --sweep global_load=1..2
+refuses 2 "--measured wants --sweep" --mix arithmetic=1 --measured 5
+
 gpusparc timing --print-profile >fermi.json
 gpusparc timing "ld alu x10 alu!11" --profile fermi.json --json >a.json
 gpusparc timing "ld alu x10 alu!11" --json >b.json
