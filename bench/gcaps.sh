@@ -27,12 +27,12 @@ sweep() {
   "$build/bin/gpusparc" simulate --generator gcaps --seed 1 --sets "$sets" "${@:2}" --csv "$out/$1.csv" --plot "$out/$1.svg" >"$out/$1.txt"
 }
 
-published="gcaps gcaps-busy robin mpcp fmlp+"
+published=(gcaps gcaps-busy robin mpcp fmlp+)
 sweep own
-echo "Each at its own cost (epsilon 1 ms, hand-overs 50 us): above chunks, of $published"
-above own chunks $published
+echo "Each at its own cost (epsilon 1 ms, hand-overs 50 us): above chunks, of ${published[*]}"
+above own chunks "${published[@]}"
 echo "and above chunks-gp"
-above own chunks-gp $published
+above own chunks-gp "${published[@]}"
 echo "Equal cost, 1 ms each: above chunks-eps, of those that pay it, gcaps gcaps-busy"
 above own chunks-eps gcaps gcaps-busy
 echo "and above eps-gp, with separate GPU priorities as they have them"
@@ -41,7 +41,9 @@ sweep eps600 --epsilon 600us
 echo "Equal cost, 0.6 ms each: above eps-gp"
 above eps600 eps-gp gcaps gcaps-busy
 sweep free --epsilon 0ms --handover 0ms
-echo "Equal cost, none: above chunks, of $published"
-above free chunks $published
+echo "Equal cost, none: above chunks, of ${published[*]}"
+above free chunks "${published[@]}"
+echo "and above chunks-gp"
+above free chunks-gp "${published[@]}"
 echo "and above whole, of the locks"
 above free whole mpcp fmlp+
