@@ -16,12 +16,13 @@
 #include "common/options.h"
 #include "gema/advice.h"
 #include "gema/model_io.h"
+#include "gema/priorities.h"
 
 struct options {
     const char *path, *timeline, *html;
     enum gs_policy policy;
     enum gs_analysis analysis;
-    bool two_modes, json;
+    bool two_modes, any_priorities, json;
     int64_t until_ns; /* of the timeline; 0: three of the longest periods */
 };
 
@@ -32,6 +33,7 @@ struct answer {
     struct gs_analyzer *analyzer;
     const struct gs_result *result;
     int verdict; /* of gs_assign */
+    bool found;  /* with any_priorities: some that will do */
     struct gs_advice advice[8];
     int n_advice;
     double headroom;
@@ -45,6 +47,8 @@ static const char usage[] =
     "  --analysis NAME  safe (default): proven bounds; segments: proven, too, with a window for each segment, and "
     "higher;\n"
     "                   paper: the published formula, which can be too low\n"
+    "  --priorities config|audsley\n"
+    "                   those of the config (default), or by Audsley's order others where these don't do\n"
     "  --two-modes      one GPU or all of them, nothing between\n"
     "  --timeline FILE  draws a simulated schedule, with worst-case times: FILE ends in .svg, .png or .pdf, or in "
     ".json\n"
@@ -68,11 +72,15 @@ static int index_of(const char *const *names, int n, const char *word)
 /* 0, or the exit status. */
 static int read_options(int argc, char **argv, struct options *o)
 {
-    static const struct option long_options[] = {
-        {"policy", required_argument, NULL, 'p'}, {"analysis", required_argument, NULL, 'a'},
-        {"two-modes", no_argument, NULL, '2'},    {"timeline", required_argument, NULL, 't'},
-        {"html", required_argument, NULL, 'h'},   {"until", required_argument, NULL, 'u'},
-        {"json", no_argument, NULL, 'j'},         {NULL, 0, NULL, 0}};
+    static const struct option long_options[] = {{"policy", required_argument, NULL, 'p'},
+                                                 {"analysis", required_argument, NULL, 'a'},
+                                                 {"priorities", required_argument, NULL, 'r'},
+                                                 {"two-modes", no_argument, NULL, '2'},
+                                                 {"timeline", required_argument, NULL, 't'},
+                                                 {"html", required_argument, NULL, 'h'},
+                                                 {"until", required_argument, NULL, 'u'},
+                                                 {"json", no_argument, NULL, 'j'},
+                                                 {NULL, 0, NULL, 0}};
     *o = (struct options){.policy = GS_POLICY_GEMA};
     int c, k;
     optind = 1;
@@ -92,6 +100,13 @@ static int read_options(int argc, char **argv, struct options *o)
                 return GS_EXIT_USAGE;
             }
             o->analysis = (enum gs_analysis)k;
+            break;
+        case 'r':
+            o->any_priorities = strcmp(optarg, "audsley") == 0;
+            if (!o->any_priorities && strcmp(optarg, "config") != 0) {
+                gs_error("--priorities %s: there are config and audsley", optarg);
+                return GS_EXIT_USAGE;
+            }
             break;
         case '2':
             o->two_modes = true;
@@ -121,6 +136,10 @@ static int read_options(int argc, char **argv, struct options *o)
         return GS_EXIT_USAGE;
     }
     o->path = argv[optind];
+    if (o->any_priorities && o->analysis == GS_ANALYSIS_PAPER) {
+        gs_error("--priorities audsley goes by --analysis safe or segments");
+        return GS_EXIT_USAGE;
+    }
     if ((o->timeline && !gs_analyze_timeline_name_is_right(o->timeline)) ||
         (o->html && !gs_page_name_is_right("--html", o->html)))
         return GS_EXIT_USAGE;
@@ -211,6 +230,19 @@ static void print_task(const struct answer *a, const struct options *o, size_t i
            verdict_of(a, o, i));
 }
 
+/* As the config has them. */
+static void print_priorities(const struct answer *a)
+{
+    const size_t n = a->model.n_tasks;
+    if (!a->found) {
+        printf("No priorities were found with which every deadline is met; these are the config's.\n");
+        return;
+    }
+    printf("Priorities and modes with which every deadline is met, for the config:\n");
+    for (size_t i = 0; i < n; i++)
+        printf("  [task %s] priority = %zu, mode = %d\n", a->model.tasks[i].name, n - i, a->modes[i]);
+}
+
 static void print_advice(const struct answer *a, const struct options *o)
 {
     if (a->result->schedulable) {
@@ -296,6 +328,10 @@ static void print_table(const struct answer *a, const struct options *o)
         printf("The published formula can be too low; --analysis safe is proven.\n");
     else if (!print_whole(&a->model))
         print_handovers(a);
+    if (o->any_priorities)
+        print_priorities(a);
+    else if (!a->result->schedulable && o->analysis != GS_ANALYSIS_PAPER)
+        printf("--priorities audsley looks for priorities with which every deadline is met.\n");
     print_advice(a, o);
 }
 
@@ -315,9 +351,9 @@ static json_t *task_json(const struct answer *a, const struct options *o, size_t
     json_t *segments = json_array();
     for (size_t j = 0; j < chain_of(a, i)->n; j++)
         json_array_append_new(segments, segment_json(&chain_of(a, i)->segments[j], &r->segments[j]));
-    return json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:s?, s:o}", "name", t->name, "gpus",
-                     a->modes[i], "period_ns", (json_int_t)t->period_ns, "deadline_ns", (json_int_t)t->deadline_ns,
-                     "response_ns", (json_int_t)r->response_ns, "slack_ns",
+    return json_pack("{s:s, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:s?, s:o}", "name", t->name, "priority",
+                     (int)(a->model.n_tasks - i), "gpus", a->modes[i], "period_ns", (json_int_t)t->period_ns,
+                     "deadline_ns", (json_int_t)t->deadline_ns, "response_ns", (json_int_t)r->response_ns, "slack_ns",
                      (json_int_t)(t->deadline_ns - r->response_ns), "blocking_ns", (json_int_t)w.blocking,
                      "schedulable", r->schedulable && is_proven(a, o, i), "proven", is_proven(a, o, i), "cut", r->cut,
                      "waits_for", w.most < 0 ? NULL : gs_resource_names[w.most], "segments", segments);
@@ -334,9 +370,10 @@ static json_t *answer_json(const struct answer *a, const struct options *o)
                                         gs_resource_names[a->advice[k].resource], "factor", a->advice[k].factor));
     for (int r = 0; r < GS_RESOURCES; r++)
         json_object_set_new(use, gs_resource_names[r], json_real(utilization(a, (enum gs_resource)r)));
-    return json_pack("{s:s, s:s, s:b, s:b, s:o, s:f, s:o, s:o}", "policy", gs_policy_names[o->policy], "analysis",
-                     gs_analysis_names[o->analysis], "two_modes", o->two_modes, "schedulable", is_vouched_for(a, o),
-                     "utilization", use, "headroom", a->headroom, "shrink", advice, "tasks", tasks);
+    return json_pack("{s:s, s:s, s:s, s:b, s:b, s:o, s:f, s:o, s:o}", "policy", gs_policy_names[o->policy], "analysis",
+                     gs_analysis_names[o->analysis], "priorities", a->found ? "audsley" : "config", "two_modes",
+                     o->two_modes, "schedulable", is_vouched_for(a, o), "utilization", use, "headroom", a->headroom,
+                     "shrink", advice, "tasks", tasks);
 }
 
 static void print_json(const struct answer *a, const struct options *o)
@@ -375,6 +412,12 @@ static int write_html(const struct answer *a, const struct options *o)
 static int find_answer(struct answer *a, const struct options *o)
 {
     struct gs_question q = {&a->model, o->policy, o->analysis, {.two_modes = o->two_modes}};
+    if (o->any_priorities) {
+        const int rc = gs_find_priorities(&a->model, o->analysis, o->policy, &q.options);
+        if (rc == -ENOMEM)
+            return rc;
+        a->found = rc == 1;
+    }
     a->modes = calloc(a->model.n_tasks + 1, sizeof *a->modes);
     a->analyzer = gs_analyzer_new(&a->model, o->analysis);
     if (!a->modes || !a->analyzer)

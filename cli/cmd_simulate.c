@@ -32,6 +32,7 @@ static const char usage[] =
     "  --seed N              (1)\n"
     "  --analysis NAME       safe (default), segments or paper\n"
     "  --policies LIST       of single, local, gema, gema+, global (default: all)\n"
+    "  --priorities deadline|audsley  by deadline (default), or others too, by Audsley's order\n"
     "  --modes two|all       one GPU or all of them, as in the paper (default), or any number\n"
     "  --points N            points of the curve (20, or 11 for figure 8)\n"
     "  --utilization U       figure 7: the largest (number of GPUs); figure 8: of the sets looked at (1.2)\n"
@@ -156,6 +157,9 @@ static bool take_option(struct options *o, int c, const char *v)
         return k >= 0;
     case 'p':
         return read_policies(v, e->policies);
+    case 'r':
+        e->any_priorities = strcmp(v, "audsley") == 0;
+        return e->any_priorities || strcmp(v, "deadline") == 0;
     case 'm':
         e->two_modes = strcmp(v, "two") == 0;
         return e->two_modes || strcmp(v, "all") == 0;
@@ -211,6 +215,7 @@ static const struct option long_options[] = {{"generator", required_argument, NU
                                              {"analysis", required_argument, NULL, 'a'},
                                              {"policies", required_argument, NULL, 'p'},
                                              {"modes", required_argument, NULL, 'm'},
+                                             {"priorities", required_argument, NULL, 'r'},
                                              {"points", required_argument, NULL, 'x'},
                                              {"utilization", required_argument, NULL, 'u'},
                                              {"threads", required_argument, NULL, 't'},
@@ -263,6 +268,10 @@ static int read_options(int argc, char **argv, struct options *o)
     }
     if (o->plot && !gs_plot_name_is_right("--plot", o->plot))
         return GS_EXIT_USAGE;
+    if (o->e.any_priorities && o->e.analysis == GS_ANALYSIS_PAPER) {
+        gs_error("simulate: --priorities audsley goes by --analysis safe or segments");
+        return GS_EXIT_USAGE;
+    }
     if (o->e.abscissa == GS_BY_DEPENDENCY) {
         o->e.utilization = o->utilization_given ? o->e.max_utilization : 1.2;
         o->e.points = o->points_given ? o->e.points : 11;
@@ -335,20 +344,21 @@ static void print_json(const struct options *o, const struct gs_experiment_resul
                                         "sets", (json_int_t)p->sets, "schedulable", counts_json(o, p->schedulable),
                                         "undecided", (json_int_t)p->undecided));
     }
-    json_t *all = json_pack("{s:i, s:s, s:s, s:I, s:I, s:b, s:o}", "figure", by_utilization ? 7 : 8, "analysis",
-                            gs_analysis_names[o->e.analysis], "modes", o->e.two_modes ? "two" : "all", "seed",
-                            (json_int_t)o->e.seed, "sets", (json_int_t)r->sets, "interrupted", r->sets < o->e.sets,
-                            "points", points);
+    json_t *all = json_pack("{s:i, s:s, s:s, s:s, s:I, s:I, s:b, s:o}", "figure", by_utilization ? 7 : 8, "analysis",
+                            gs_analysis_names[o->e.analysis], "modes", o->e.two_modes ? "two" : "all", "priorities",
+                            o->e.any_priorities ? "audsley" : "deadline", "seed", (json_int_t)o->e.seed, "sets",
+                            (json_int_t)r->sets, "interrupted", r->sets < o->e.sets, "points", points);
     json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
     putchar('\n');
     json_decref(all);
 }
 
-/* The largest loss against the optimum at any point with enough sets to tell. */
+/* The largest loss against the optimum at any point with enough sets to tell. Of any priorities none is known. */
 static void print_losses(const struct options *o, const struct gs_experiment_result *r)
 {
     enum { ENOUGH = 100 };
-    for (int k = 0; k < GS_POLICY_GLOBAL && o->e.policies[GS_POLICY_GLOBAL]; k++) {
+    const bool optimum = o->e.policies[GS_POLICY_GLOBAL] && !o->e.any_priorities;
+    for (int k = 0; k < GS_POLICY_GLOBAL && optimum; k++) {
         double worst = 0, at = 0;
         bool told = false;
         for (int i = 0; i < o->e.points; i++) {

@@ -11,7 +11,7 @@
 
 static bool is_relative(const struct gs_experiment *e)
 {
-    return e->abscissa == GS_BY_UTILIZATION && e->policies[GS_POLICY_GLOBAL];
+    return e->abscissa == GS_BY_UTILIZATION && e->policies[GS_POLICY_GLOBAL] && !e->any_priorities;
 }
 
 /* The points' values, of those that have one; per cent. */
@@ -41,9 +41,10 @@ int gs_simulate_draw(const char *path, const struct gs_experiment *e, const stru
             const size_t points = fill(e, r, k, x[k], y[k]);
             curves[n++] = (struct gs_curve){.name = gs_policy_names[k], .x = x[k], .y = y[k], .n = points};
         }
-    snprintf(note, sizeof note, "%" PRIu64 " random sets, seed %" PRIu64 ", analysis %s; CPUs: %d, links: %d, GPUs: %d",
-             r->sets, e->seed, gs_analysis_names[e->analysis], e->generator.cpus, e->generator.links,
-             e->generator.gpus);
+    snprintf(note, sizeof note,
+             "%" PRIu64 " random sets, seed %" PRIu64 ", analysis %s%s; CPUs: %d, links: %d, GPUs: %d", r->sets,
+             e->seed, gs_analysis_names[e->analysis], e->any_priorities ? ", priorities audsley" : "",
+             e->generator.cpus, e->generator.links, e->generator.gpus);
     const struct gs_panel panel = {
         .x.label =
             e->abscissa == GS_BY_UTILIZATION ? "total GPU utilization (GPUs)" : "probability of dependent kernels",

@@ -79,6 +79,15 @@ static void insert_least(const struct gs_analyzer *a, size_t task, uint64_t set,
     insert_pieces(list, m, least, 1);
 }
 
+/* The longest pieces of what is below all tasks. */
+static void begin_lower(const struct gs_analyzer *a, int r, int64_t *list)
+{
+    const struct gs_model *m = a->model;
+    memset(list, 0, (size_t)m->servers[r] * sizeof *list);
+    if (a->chunked[r] && m->chunk_ns[r])
+        list[0] = m->depth * m->chunk_ns[r] + m->late_ns + m->handover_ns;
+}
+
 /* For each task the longest pieces of lower priorities that can hold servers when one of its segments becomes ready. A
  * task is in one segment at a time, so it holds at most the pieces of its longest. */
 static void fill_lower(struct gs_analyzer *a, const uint64_t *sets)
@@ -88,10 +97,7 @@ static void fill_lower(struct gs_analyzer *a, const uint64_t *sets)
         if (a->model->preemptive[r] || n == 0)
             continue;
         size_t bytes = (size_t)a->model->servers[r] * sizeof(int64_t);
-        memset(lower_of(a, n - 1, r), 0, bytes);
-        if (a->chunked[r] && a->model->chunk_ns[r])
-            lower_of(a, n - 1, r)[0] =
-                a->model->depth * a->model->chunk_ns[r] + a->model->late_ns + a->model->handover_ns;
+        begin_lower(a, r, lower_of(a, n - 1, r));
         for (size_t i = n - 1; i > 0; i--) {
             memcpy(lower_of(a, i - 1, r), lower_of(a, i, r), bytes);
             insert_least(a, i, sets[i], r, lower_of(a, i - 1, r));
@@ -454,6 +460,44 @@ double gs_worst_ratio(struct gs_analyzer *a, const int *modes, double limit)
 {
     /* Below an endless response no other decides. */
     return analyze_until(a, modes, limit < ENDLESS ? limit : ENDLESS, POLICY_CUT);
+}
+
+/* What is known of a task that meets its deadline, and of nothing else: each segment ends so early that the rest's best
+ * times fit in. */
+static void ends_by_deadline(const struct gs_analyzer *a, size_t task, int g, struct gs_segment_result *res)
+{
+    const struct gs_chain *c = chain_of(a, task, g);
+    int64_t ready = 0, before = asks_for(a, g), ended = a->model->tasks[task].deadline_ns - gs_chain_best(c);
+    for (size_t j = 0; j < c->n; j++) {
+        const struct gs_segment *s = &c->segments[j];
+        ended += s->best_ns;
+        res[j].jitter_ns = max64(min64(before, ended - s->worst_ns) - ready, 0);
+        res[j].slack_ns = max64(ended - s->worst_ns - ready - res[j].jitter_ns, 0);
+        ready += s->best_ns;
+        before = ended;
+    }
+}
+
+bool gs_meets_above(struct gs_analyzer *a, size_t task, const int *modes, const bool *below)
+{
+    const int64_t deadline = a->model->tasks[task].deadline_ns;
+    bool cut;
+    gs_analyzer_forget(a);
+    for (int r = 0; r < GS_RESOURCES; r++)
+        gs_servers_cut(&a->servers[r], 0, 0);
+    for (int r = 0; r < GS_RESOURCES; r++)
+        if (!a->model->preemptive[r])
+            begin_lower(a, r, lower_of(a, task, r));
+    for (size_t k = 0; k < a->model->n_tasks; k++) {
+        for (int r = 0; r < GS_RESOURCES && below[k]; r++)
+            if (!a->model->preemptive[r])
+                insert_least(a, k, UINT64_C(1) << (modes[k] - 1), r, lower_of(a, task, r));
+        if (below[k] || k == task)
+            continue;
+        ends_by_deadline(a, k, modes[k], a->scratch);
+        add_higher(a, k, modes[k], a->scratch, GS_GROUP_ONLY);
+    }
+    return chain_response(a, task, modes[task], deadline + 1, a->scratch, &cut) <= deadline;
 }
 
 /* One pass from the most urgent task down. Each response time is a lower bound of what `a` would compute for any choice

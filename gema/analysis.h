@@ -59,6 +59,10 @@ bool gs_schedulable(struct gs_analyzer *a, const int *modes);
  * response of 1.5 periods or more counts as that; with GS_ANALYSIS_PAPER only one without end, and as 1e18. */
 double gs_worst_ratio(struct gs_analyzer *a, const int *modes, double limit);
 
+/* Does the task meet its deadline if those of below[] have lower priorities and all others higher ones, in whatever
+ * order, and if these meet theirs? By safe or segments. */
+bool gs_meets_above(struct gs_analyzer *a, size_t task, const int *modes, const bool *below);
+
 /* For branch and bound. sets[i] has bit g-1 where task i may still get g GPUs. Takes out of the sets every mode that
  * misses its deadline however the other tasks' modes are chosen from their sets. False: a set became empty, no choice
  * is schedulable. Where every set holds one mode and true is returned, that choice is schedulable. */

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "gema/priorities.h"
+
 /* One growing sequence of sets gives at most so many; the paper's utilizations don't allow more. */
 enum { MAX_RECORDS = 256 };
 
@@ -50,6 +52,17 @@ void gs_experiment_default(struct gs_experiment *e)
     gs_generator_default(&e->generator);
 }
 
+/* With the deadlines' priorities, or others. */
+static int judge_any_priorities(const struct gs_experiment *e, const struct gs_model *set, enum gs_policy policy,
+                                const struct gs_assign_options *o)
+{
+    struct gs_model m;
+    const int rc = gs_model_copy(&m, set) ? -ENOMEM : gs_find_priorities(&m, e->analysis, policy, o);
+    if (rc != -ENOMEM)
+        gs_model_free(&m);
+    return rc;
+}
+
 /* Which policies make the set schedulable. Where the optimum fails, so do all others. */
 static int judge(const struct gs_experiment *e, const struct gs_model *set, int point, struct record *r)
 {
@@ -65,11 +78,12 @@ static int judge(const struct gs_experiment *e, const struct gs_model *set, int 
         for (int p = GS_POLICIES - 1; p >= 0 && a; p--) {
             if (!e->policies[p])
                 continue;
-            int verdict = gs_assign(a, (enum gs_policy)p, &o, modes);
+            int verdict = e->any_priorities ? judge_any_priorities(e, &m, (enum gs_policy)p, &o)
+                                            : gs_assign(a, (enum gs_policy)p, &o, modes);
             r->schedulable |= (uint8_t)((verdict == 1) << p);
             r->undecided = r->undecided || verdict == -EINTR;
             rc = verdict == -ENOMEM ? verdict : rc;
-            if (p == GS_POLICY_GLOBAL && verdict == 0)
+            if (p == GS_POLICY_GLOBAL && verdict == 0 && !e->any_priorities)
                 break;
         }
         gs_analyzer_free(a);

@@ -17,6 +17,7 @@ struct gs_experiment {
     enum gs_abscissa abscissa;
     enum gs_analysis analysis;
     bool two_modes;
+    bool any_priorities; /* those by deadline, or others where they don't do (gema/priorities.h) */
     bool policies[GS_POLICIES];
     int points; /* bins of utilization over 0 .. max_utilization, or probabilities over 0 .. 1 */
     double max_utilization;

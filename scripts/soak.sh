@@ -134,6 +134,7 @@ gema() {
     "$GS_BUILD/tests/test_gema_explore_chunks" "$seed" "$((sets / 10))"
     "$GS_BUILD/tests/test_gema_pinned" "$seed" "$((sets / 10))"
     "$GS_BUILD/tests/test_gema_assign" "$seed" "$((sets / 10))"
+    "$GS_BUILD/tests/test_gema_priorities" "$seed" "$sets"
     "$GS_BUILD/tests/test_gema_dominates" "$seed" "$sets"
 }
 

@@ -143,6 +143,42 @@ END
 python3 shrink.py
 expect 1 'No choice of modes' gpusparc analyze late.conf --policy global
 expect 1 '^bad.conf:4: ' gpusparc analyze bad.conf
+# Priorities the wrong way round: others are found, printed for the config, and hold there.
+cat >upside.conf <<'END'
+[system]
+gpus = 1
+cpus = 1
+gpu_chunk = 1ms
+pci_chunk = 1ms
+[task slow]
+period = 100ms
+priority = 2
+segments.1 = gpu 40ms
+[task fast]
+period = 20ms
+priority = 1
+segments.1 = gpu 4ms
+END
+expect 1 '^--priorities audsley looks for priorities' gpusparc analyze upside.conf
+expect 0 '^  \[task fast\] priority = 2, mode = 1$' gpusparc analyze --priorities audsley upside.conf
+gpusparc analyze --priorities audsley --json upside.conf >out.json
+python3 - <<'END' || fail "--priorities audsley --json: $(cat out.json)"
+import json
+a = json.load(open("out.json"))
+assert a["schedulable"] and a["priorities"] == "audsley"
+assert [(t["name"], t["priority"]) for t in a["tasks"]] == [("fast", 2), ("slow", 1)]
+END
+gpusparc analyze --priorities audsley upside.conf | sed -n 's/^  \[task \(.*\)\] priority = \(.*\), mode = \(.*\)$/\1 \2 \3/p' >found.txt
+cp upside.conf mended.conf
+while read -r name priority mode; do
+  sed -i "/^\[task $name\]/,/^segments/ s/^priority = .*/priority = $priority\nmode = $mode/" mended.conf
+done <found.txt
+expect 0 'every deadline is met' gpusparc analyze mended.conf
+sed 's/gpu 40ms/gpu 90ms/' upside.conf >never.conf
+expect 1 '^No priorities were found' gpusparc analyze --priorities audsley never.conf
+expect 2 'there are config and audsley' gpusparc analyze --priorities best good.conf
+expect 2 'goes by --analysis safe' gpusparc analyze --priorities audsley --analysis paper good.conf
+expect 2 'goes by --analysis safe' gpusparc simulate --priorities audsley --analysis paper
 expect 2 'there are single' gpusparc analyze --policy best good.conf
 expect 2 'no option' gpusparc analyze --wrong good.conf
 expect 2 'not a duration' gpusparc analyze --until 5 good.conf
@@ -184,6 +220,15 @@ assert xml.dom.minidom.parse("t.svg").documentElement.tagName == "svg"
 END
 
 gpusparc simulate --sets 3000 --seed 7 --threads 1 --csv one.csv > /dev/null
+gpusparc simulate --sets 3000 --seed 7 --policies gema --json >deadline.json
+gpusparc simulate --sets 3000 --seed 7 --policies gema --priorities audsley --json >audsley.json
+python3 - <<'END' || fail "other priorities bring nothing"
+import json
+a, b = (json.load(open(f + ".json")) for f in ("deadline", "audsley"))
+assert (a["priorities"], b["priorities"]) == ("deadline", "audsley")
+a, b = ([p["schedulable"]["gema"] for p in f["points"]] for f in (a, b))
+assert all(x <= y for x, y in zip(a, b)) and sum(b) > 1.05 * sum(a), (sum(a), sum(b))
+END
 gpusparc simulate --sets 3000 --seed 7 --threads 3 --csv three.csv --plot plot.svg > /dev/null
 gpusparc simulate --generator gcaps --figure 8b --sets 3 --csv pinned.csv --plot pinned.svg >pinned.txt
 gpusparc simulate --generator gcaps --figure 8b --sets 3 --json >pinned.json
