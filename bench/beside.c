@@ -93,9 +93,10 @@ static void compile(void)
 
 static void open_windows(void)
 {
-    static struct gs_windows w;
+    static struct gs_windows w = {.bytes = GS_WINDOW_MAX_BYTES};
     char why[256];
-    if (gs_windows_open(&w, context, device, devices, GS_WINDOW_MAX_BYTES, why, sizeof why) < 0)
+    w.n = devices;
+    if (gs_windows_open(&w, context, device, why, sizeof why) < 0)
         fprintf(stderr, "bench_beside: %s\n", why);
 }
 

@@ -82,7 +82,8 @@ int main(void)
         gs_real()->clFinish(q[i]);
     }
     const double begin = now_s();
-    if (gs_windows_open(&w, ctx, g->dev, 2, bytes, why, sizeof why) < 0) {
+    w = (struct gs_windows){.n = 2, .bytes = bytes};
+    if (gs_windows_open(&w, ctx, g->dev, why, sizeof why) < 0) {
         fprintf(stderr, "links: %s\n", why);
         return 1;
     }

@@ -36,17 +36,24 @@ static bool count_read(struct gs_mem *root, const struct gs_staged *all)
     return again;
 }
 
+/* What a read is made of. */
+struct pieces {
+    struct gs_extents s;
+    struct gs_events ready; /* what they must come after */
+    cl_command_queue queue[GS_MAX_DEVICES];
+    bool again; /* through the ring, to where the last such read of the root went */
+};
+
 /* Where the bytes lie, and the queue of each place that holds some. They stay there until they have been read. */
-static cl_int find_places(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *all,
-                          bool staged, struct gs_extents *s, struct gs_events *ready,
-                          cl_command_queue queue[GS_MAX_DEVICES], bool *again)
+static cl_int find_places(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, bool staged, struct pieces *p)
 {
+    const struct gs_staged all = gs_staged_run(NULL, 0, false, r.begin, r.end - r.begin, cmd->op.ptr);
     GS_LOCKED(&cmd->ctx->lock);
-    *again = staged && count_read(m->root, all);
-    cl_int err = gs_host_places(cmd, m->root, r, all, s, ready);
+    p->again = staged && count_read(m->root, &all);
+    cl_int err = gs_host_places(cmd, m->root, r, &all, &p->s, &p->ready);
     m->root->host_reads++;
-    for (unsigned i = 0; i < s->n && !err; i++)
-        queue[s->v[i].place] = gs_host_queue(cmd->q, &s->v[i], &err);
+    for (unsigned i = 0; i < p->s.n && !err; i++)
+        p->queue[p->s.v[i].place] = gs_host_queue(cmd->q, &p->s.v[i], &err);
     gs_real()->clFlush(cmd->q->o.handle);
     return err;
 }
@@ -61,22 +68,21 @@ static cl_int read_stretch(const struct gs_staged *t, cl_command_queue queue, co
 }
 
 /* One stretch after the other; by units each is one, which is asked for once it could run. */
-static cl_int read_in_turn(const struct gs_extents *s, const struct gs_events *ready, const cl_command_queue queue[],
-                           struct gs_staged_ends *ended)
+static cl_int read_in_turn(const struct pieces *p, struct gs_staged_ends *ended)
 {
     const bool by_units = gs_put_by_units();
     cl_int err = CL_SUCCESS;
-    if (by_units && !gs_events_ended(ready))
-        gs_events_wait(ready);
-    for (unsigned i = 0; i < s->n && !err; i++) {
-        const struct gs_staged *t = &s->v[i];
+    if (by_units && !gs_events_ended(&p->ready))
+        gs_events_wait(&p->ready);
+    for (unsigned i = 0; i < p->s.n && !err; i++) {
+        const struct gs_staged *t = &p->s.v[i];
         struct gs_unit u = {0};
         cl_event event;
         if (by_units) {
             gs_unit_take(&u, GS_RESOURCE_PCI);
             gs_unit_to(&u, GS_UNIT_SUBMITTED);
         }
-        err = read_stretch(t, queue[t->place], ready, &event);
+        err = read_stretch(t, p->queue[t->place], &p->ready, &event);
         if (by_units)
             gs_unit_over(&u);
         if (!err)
@@ -108,25 +114,20 @@ static bool on_several(const struct gs_extents *s)
 static cl_int read_pieces(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, bool staged)
 {
     struct gs_context *ctx = cmd->ctx;
-    const struct gs_staged all = gs_staged_run(NULL, 0, false, r.begin, r.end - r.begin, cmd->op.ptr);
-    struct gs_extents s = {0};
-    struct gs_events ready = {0};
+    struct pieces p = {0};
     struct gs_staged_ends ended = {0};
-    cl_command_queue queue[GS_MAX_DEVICES] = {NULL};
-    bool telling = false;
     if (staged)
         gs_staging_enter(ctx, true);
     const struct gs_label before = gs_label_way(staged ? GS_WAY_STAGED : GS_WAY_DIRECT);
-    cl_int err = find_places(cmd, m, r, &all, staged, &s, &ready, queue, &telling);
-    telling = !err && end_soon(&ready) && telling;
+    cl_int err = find_places(cmd, m, r, staged, &p);
+    const bool telling = !err && end_soon(&p.ready) && p.again;
     /* NVIDIA's driver takes 3 to 10 us more for a piece that waits for another queue's. */
-    gs_events_forget(&ready, false);
+    gs_events_forget(&p.ready, false);
     const uint64_t begin_ns = gs_now_ns();
     if (!err)
-        err = staged ? gs_staging_carry(ctx, queue, s.v, s.n, ready.n, ready.v, &ended)
-                     : read_in_turn(&s, &ready, queue, &ended);
+        err = staged ? gs_staging_carry(ctx, p.queue, p.s.v, p.s.n, &p.ready, &ended) : read_in_turn(&p, &ended);
     if (!err && telling)
-        gs_timing_read(r.end - r.begin, gs_now_ns() - begin_ns, on_several(&s));
+        gs_timing_read(r.end - r.begin, gs_now_ns() - begin_ns, on_several(&p.s));
     gs_label_back(before);
     if (staged)
         gs_staging_leave(ctx);
@@ -135,8 +136,8 @@ static cl_int read_pieces(struct gs_command *cmd, struct gs_mem *m, struct gs_ra
     if (!err && cmd->event)
         err = gs_finish_command(cmd->q, CL_COMMAND_READ_BUFFER, &ended.events, ended.place, cmd->event);
     pthread_mutex_unlock(&ctx->lock);
-    gs_extents_free(&s);
-    gs_events_free(&ready);
+    gs_extents_free(&p.s);
+    gs_events_free(&p.ready);
     gs_events_free(&ended.events);
     gs_command_end(cmd);
     return err;
@@ -149,7 +150,7 @@ static cl_int read_units_from_places(struct gs_command *cmd, struct gs_mem *root
     struct gs_events ended = {0};
     unsigned device[GS_MOST_PIECES] = {0};
     const struct gs_staged all = gs_staged_run(NULL, 0, false, r.begin, r.end - r.begin, ptr);
-    cl_int err = gs_host_read(cmd, root, r, &all, &ended, device, GS_MOST_PIECES);
+    cl_int err = gs_host_read(cmd, root, r, &all, &ended, device);
     if (!err)
         err = gs_finish_command(cmd->q, CL_COMMAND_READ_BUFFER, &ended, device, own);
     gs_events_free(&ended);

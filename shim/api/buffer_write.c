@@ -15,10 +15,10 @@ static struct gs_staged whole_write(const struct gs_op *op)
  * doesn't count. Without a marker, the ring has been entered. */
 static cl_int write_staged(struct gs_home *h, struct gs_mem *m, cl_event marker, cl_event *own)
 {
-    static const struct gs_events none;
     const struct gs_staged run = whole_write(&h->cmd.op);
+    const struct gs_staged_write w = {.root = m->root, .v = &run, .n = 1, .queue = {h->cmd.queue}, .marker = marker};
     gs_home_wrote(h, m, gs_window_range(m, h->cmd.op.to[0], h->cmd.op.region[0]));
-    return gs_write_staged(h, m->root, &run, 1, &h->cmd.queue, marker, &none, own);
+    return gs_write_staged(h, &w, own);
 }
 
 /* A blocking write by the driver's own way, which is faster than a non-blocking one and a wait. Where the bytes lie is
@@ -60,8 +60,8 @@ static enum gs_staging_way write_way(struct gs_home *h, struct gs_mem *m, bool b
 static bool write_beside(struct gs_home *h, struct gs_mem *m, cl_event *own)
 {
     const struct gs_staged run = whole_write(&h->cmd.op);
-    return gs_carry_beside(h->cmd.q, m, CL_COMMAND_WRITE_BUFFER, h->cmd.op.blocking, &run, 1, h->n, h->v, own) ==
-           CL_SUCCESS;
+    const struct gs_beside b = {h->cmd.q, m, CL_COMMAND_WRITE_BUFFER, h->cmd.op.blocking, &run, 1, h->n, h->v};
+    return gs_carry_beside(&b, own) == CL_SUCCESS;
 }
 
 /* Writes that nothing is to be noted of, as long as no launch is split: *err is what the driver says. False: one has

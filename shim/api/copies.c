@@ -56,48 +56,48 @@ static bool has_room(const struct gs_mem *src, struct gs_range from, struct gs_m
 }
 
 /* Copies each piece where it lies, so that nothing travels: dst's bytes are then valid where src's are. */
-static cl_int copy_in_place(struct gs_home *h, struct gs_mem *src, struct gs_range from, struct gs_mem *dst,
-                            uint64_t to, struct gs_events *done, unsigned device[])
+static cl_int copy_in_place(struct gs_home *h, const struct gs_side *from, const struct gs_side *to,
+                            struct gs_events *done, unsigned device[])
 {
+    struct gs_mem *src = from->m->root, *dst = to->m->root;
     cl_int err = gs_command_order(&h->cmd);
-    gs_settle(src->root);
+    gs_settle(src);
     if (!err)
-        err = gs_sound(src->root, from);
-    for (uint64_t at = from.begin; at < from.end && !err;) {
+        err = gs_sound(src, from->r);
+    for (uint64_t at = from->r.begin; at < from->r.end && !err;) {
         uint64_t end;
-        const unsigned place = gs_holder(src->root, (struct gs_range){at, from.end}, &end);
-        const struct gs_range out = {to + (at - from.begin), to + (end - from.begin)};
+        const unsigned place = gs_holder(src, (struct gs_range){at, from->r.end}, &end);
+        const struct gs_range out = {to->r.begin + (at - from->r.begin), to->r.begin + (end - from->r.begin)};
         struct gs_events wait = {0};
-        err = gs_ready_events(&h->cmd, src->root, place, dst->root, place, &wait);
-        const struct gs_op copy = gs_op_copy(src->root->place[place].mem, dst->root->place[place].mem, (size_t)at,
-                                             (size_t)out.begin, (size_t)(end - at));
+        err = gs_ready_events(&h->cmd, src, place, dst, place, &wait);
+        const struct gs_op copy =
+            gs_op_copy(src->place[place].mem, dst->place[place].mem, (size_t)at, (size_t)out.begin, (size_t)(end - at));
         if (!err)
             err = gs_transfer_buffer(&h->cmd, &copy, place, place, &wait, done);
         gs_events_free(&wait);
         if (!err && done->n <= GS_MOST_PIECES)
             device[done->n - 1] = place;
         if (!err)
-            gs_note_write(dst->root, place, out);
+            gs_note_write(dst, place, out);
         at = end;
     }
     return err;
 }
 
 /* Tries that, with the context's lock held while it is enqueued. False: it is to be carried out at home. */
-static bool copied_in_place(const struct gs_command *cmd, struct gs_mem *src, struct gs_range from, struct gs_mem *dst,
-                            struct gs_range to)
+static bool copied_in_place(const struct gs_command *cmd, const struct gs_side *from, const struct gs_side *to)
 {
     struct gs_home h;
     struct gs_events done = {0};
     unsigned device[GS_MOST_PIECES + 1] = {0};
     cl_int err = CL_INVALID_OPERATION;
     gs_home_begin(&h, cmd, false);
-    const bool may = gs_list_is_sound(cmd->n_wait, cmd->wait) && !gs_at_home(src->root, from) &&
+    const bool may = gs_list_is_sound(cmd->n_wait, cmd->wait) && !gs_at_home(from->m->root, from->r) &&
                      !atomic_load(&cmd->ctx->user_events) &&
-                     gs_count_holders(src->root, from, GS_MOST_PIECES + 1) <= GS_MOST_PIECES &&
-                     has_room(src->root, from, dst->root);
+                     gs_count_holders(from->m->root, from->r, GS_MOST_PIECES + 1) <= GS_MOST_PIECES &&
+                     has_room(from->m->root, from->r, to->m->root);
     if (may)
-        err = copy_in_place(&h, src, from, dst, to.begin, &done, device);
+        err = copy_in_place(&h, from, to, &done, device);
     if (may && !err)
         err = gs_finish_command(cmd->q, CL_COMMAND_COPY_BUFFER, &done, device, cmd->event);
     if (may && err) { /* a driver may find that there is no memory only when it is used */
@@ -127,7 +127,7 @@ static GS_COLD cl_int copy_carefully(struct gs_command *cmd)
     const struct gs_side from = side_of(src, op->from[0], size, false), to = side_of(dst, op->to[0], size, true);
     op->whole =
         src && dst && src->root == dst->root && from.r.begin < to.r.end && to.r.begin < from.r.end; /* they overlap */
-    if (src && dst && !op->whole && copied_in_place(cmd, src, from.r, dst, to.r))
+    if (src && dst && !op->whole && copied_in_place(cmd, &from, &to))
         return CL_SUCCESS;
     return gs_home_transfer(cmd, from, to, NULL);
 }

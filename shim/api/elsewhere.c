@@ -51,20 +51,20 @@ static cl_int await_all_before(struct gs_context *ctx, cl_event marker, const st
     return err;
 }
 
-cl_int gs_write_staged(struct gs_home *h, struct gs_mem *root, const struct gs_staged *v, unsigned n,
-                       const cl_command_queue queue[], cl_event marker, const struct gs_events *ready, cl_event *own)
+cl_int gs_write_staged(struct gs_home *h, const struct gs_staged_write *w, cl_event *own)
 {
+    static const struct gs_events none;
     struct gs_context *ctx = h->cmd.ctx;
     struct gs_staged_ends ended = {0};
-    root->host_writes++;
+    w->root->host_writes++;
     pthread_mutex_unlock(&ctx->lock);
-    cl_int err = marker ? await_all_before(ctx, marker, ready) : CL_SUCCESS;
+    cl_int err = w->marker ? await_all_before(ctx, w->marker, &w->ready) : CL_SUCCESS;
     if (!err) {
-        err = gs_staging_carry(ctx, queue, v, n, 0, NULL, &ended);
+        err = gs_staging_carry(ctx, w->queue, w->v, w->n, &none, &ended);
         gs_staging_leave(ctx);
     }
     pthread_mutex_lock(&ctx->lock);
-    root->host_writes--;
+    w->root->host_writes--;
     if (!err)
         err = gs_finish_command(h->cmd.q, CL_COMMAND_WRITE_BUFFER, &ended.events, ended.place, own);
     gs_events_free(&ended.events);
@@ -141,18 +141,19 @@ static cl_int find_queues(struct gs_home *h, struct gs_mem *root, const struct g
 
 /* By the ring in the call, after a marker; or, where the ring has been entered, at once. Its bytes are said to be there
  * twice, as write_staged in buffer_write.c does. */
-static cl_int write_here(struct gs_home *h, struct gs_mem *m, const struct gs_extents *s,
-                         const cl_command_queue queue[], const struct gs_events *ready, bool entered, cl_event *own)
+static cl_int write_here(struct gs_home *h, struct gs_staged_write *w, const struct gs_extents *s, bool entered,
+                         cl_event *own)
 {
-    cl_event marker = NULL;
-    cl_int err = entered ? CL_SUCCESS : gs_mark_before(h, &marker);
-    if (!err && (err = wrote(m->root, s)) != CL_SUCCESS) {
+    cl_int err = entered ? CL_SUCCESS : gs_mark_before(h, &w->marker);
+    w->v = s->v;
+    w->n = s->n;
+    if (!err && (err = wrote(w->root, s)) != CL_SUCCESS) {
         if (entered)
             gs_staging_leave(h->cmd.ctx);
         else
-            gs_real()->clReleaseEvent(marker);
+            gs_real()->clReleaseEvent(w->marker);
     }
-    return err ? err : gs_write_staged(h, m->root, s->v, s->n, queue, marker, ready, own);
+    return err ? err : gs_write_staged(h, w, own);
 }
 
 bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, cl_event *own)
@@ -165,29 +166,30 @@ bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, cl_event *own)
     const struct gs_staged all = gs_staged_run(NULL, 0, true, r.begin, size, ptr);
     struct gs_queue *q = h->cmd.q;
     struct gs_extents s = {0};
-    struct gs_events ready = {0};
-    cl_command_queue queue[GS_MAX_DEVICES] = {NULL};
+    struct gs_staged_write w = {.root = m->root};
     if (!is_followed(h, m, ptr) || !find_takers(h, m, r, &all, &s))
         return false;
     const bool by_units = is_of_other_gpu(h, m);
     enum gs_staging_way way =
         are_own(h, &s) ? gs_staging_way(q, ptr, size, blocking || gs_home_may_carry(h)) : GS_NOT_STAGED;
-    bool goes = (way != GS_NOT_STAGED || by_units) && find_queues(h, m->root, &s, queue, &ready) == CL_SUCCESS;
+    bool goes = (way != GS_NOT_STAGED || by_units) && find_queues(h, m->root, &s, w.queue, &w.ready) == CL_SUCCESS;
     /* Is it carried out in the call although that isn't to block, as write_way in buffer_write.c says? */
-    const bool entered = goes && way == GS_STAGED_HERE && !blocking && gs_staging_flows_after(&ready, size) &&
+    const bool entered = goes && way == GS_STAGED_HERE && !blocking && gs_staging_flows_after(&w.ready, size) &&
                          gs_staging_enter(q->o.ctx, false);
     if (way == GS_STAGED_HERE && !blocking && !entered)
         way = gs_staging_way(q, ptr, size, false);
     /* Where one of the devices is lost, home may not be. */
     if (goes && way == GS_STAGED_HERE)
-        goes = write_here(h, m, &s, queue, &ready, entered, own) == CL_SUCCESS;
+        goes = write_here(h, &w, &s, entered, own) == CL_SUCCESS;
     else if (goes && way == GS_STAGED_BESIDE)
-        goes = gs_carry_beside(q, m, CL_COMMAND_WRITE_BUFFER, blocking, s.v, s.n, ready.n, ready.v, own) == CL_SUCCESS;
+        goes = gs_carry_beside(
+                   &(struct gs_beside){q, m, CL_COMMAND_WRITE_BUFFER, blocking, s.v, s.n, w.ready.n, w.ready.v}, own) ==
+               CL_SUCCESS;
     else
-        goes = goes && by_units && write_units(h, s.v, queue[s.v->place], &ready, own) == CL_SUCCESS;
+        goes = goes && by_units && write_units(h, s.v, w.queue[s.v->place], &w.ready, own) == CL_SUCCESS;
     if (goes && wrote(m->root, &s) != CL_SUCCESS)
         gs_spoil(m->root, r);
     gs_extents_free(&s);
-    gs_events_free(&ready);
+    gs_events_free(&w.ready);
     return goes;
 }

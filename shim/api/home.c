@@ -51,7 +51,8 @@ void gs_home_hold(struct gs_home *h, cl_command_queue queue)
     if (!h->by_units || h->err || !gs_list_is_sound(h->n, h->v))
         return;
     /* Where the wait list is wrong the driver says so when it gets the command. */
-    if (gs_hold_back(h->cmd.q, queue, GS_RESOURCE_PCI, h->n, h->v, NULL, &h->held, &h->gate) != CL_SUCCESS || !h->gate)
+    const struct gs_destination to = {h->cmd.q, queue, GS_RESOURCE_PCI, h->n, h->v};
+    if (gs_hold_back(&to, NULL, &h->held, &h->gate) != CL_SUCCESS || !h->gate)
         return;
     h->n = 1;
     h->v = &h->gate;
@@ -233,19 +234,18 @@ bool gs_home_beside(struct gs_home *h, struct gs_mem *m, const struct gs_staged 
     const uint64_t bytes = (uint64_t)t->region[0] * t->region[1] * t->region[2] * t->element;
     return !h->err && gs_list_is_sound(h->n, h->v) &&
            gs_staging_way(cmd->q, t->host.at, bytes, false) == GS_STAGED_BESIDE &&
-           gs_carry_beside(cmd->q, m, gs_op_command_type(&cmd->op), cmd->op.blocking, t, 1, h->n, h->v, own) ==
+           gs_carry_beside(
+               &(struct gs_beside){cmd->q, m, gs_op_command_type(&cmd->op), cmd->op.blocking, t, 1, h->n, h->v}, own) ==
                CL_SUCCESS;
 }
 
 cl_int gs_read_beside(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *t,
                       cl_event *own)
 {
-    const cl_command_type type = gs_op_command_type(&cmd->op);
-    const bool waits = cmd->op.blocking;
-    struct gs_queue *q = cmd->q;
+    struct gs_beside b = {cmd->q, m, gs_op_command_type(&cmd->op), cmd->op.blocking, t, 1, cmd->n_wait, cmd->wait};
     struct gs_events ready = {0};
     struct gs_extents s = {0};
-    struct gs_putting put = {.q = q};
+    struct gs_putting put = {.q = cmd->q};
     cl_int err;
     const bool by_units = gs_scheduled();
     if (by_units)
@@ -253,11 +253,15 @@ cl_int gs_read_beside(struct gs_command *cmd, struct gs_mem *m, struct gs_range 
     const struct gs_putting *before = gs_put_for(by_units ? &put : NULL);
     pthread_mutex_lock(&cmd->ctx->lock);
     if (gs_at_home(m->root, r)) {
-        err = gs_carry_beside(q, m, type, waits, t, 1, cmd->n_wait, cmd->wait, own);
+        err = gs_carry_beside(&b, own);
     } else {
         err = gs_host_places(cmd, m->root, r, t, &s, &ready);
+        b.v = s.v;
+        b.n = s.n;
+        b.n_wait = ready.n;
+        b.wait = ready.v;
         if (!err)
-            err = gs_carry_beside(q, m, type, waits, s.v, s.n, ready.n, ready.v, own);
+            err = gs_carry_beside(&b, own);
     }
     pthread_mutex_unlock(&cmd->ctx->lock);
     gs_extents_free(&s);
@@ -275,7 +279,7 @@ cl_int gs_read_from_places(struct gs_command *cmd, struct gs_mem *root, struct g
     struct gs_events done = {0};
     unsigned device[GS_MOST_PIECES] = {0};
     pthread_mutex_lock(&cmd->ctx->lock);
-    cl_int err = gs_host_read(cmd, root, r, t, &done, device, GS_MOST_PIECES);
+    cl_int err = gs_host_read(cmd, root, r, t, &done, device);
     if (!err)
         err = gs_finish_command(cmd->q, gs_op_command_type(&cmd->op), &done, device, event);
     if (err)

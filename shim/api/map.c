@@ -88,10 +88,11 @@ static cl_int given(struct gs_home *h, cl_map_flags flags, cl_int err, cl_event 
 
 /* Is the map to be ours, because it is more than a unit of the link, and has it been enqueued? *ptr and *own are its
  * memory and its event then. */
-static bool map_ours(struct gs_home *h, struct gs_mem *m, cl_map_flags flags, size_t offset, size_t size, void **ptr,
-                     cl_event *own)
+static bool map_ours(struct gs_home *h, struct gs_mem *m, void **ptr, cl_event *own)
 {
     struct gs_queue *q = h->cmd.q;
+    const cl_map_flags flags = h->cmd.op.map_flags;
+    const size_t offset = h->cmd.op.from[0], size = h->cmd.op.region[0];
     if (!h->by_units || size <= h->put.job.transfer_chunk || q->o.ctx != m->root->o.ctx ||
         !gs_list_is_sound(h->n, h->v) || !gs_mapped_possible(m, flags))
         return false;
@@ -237,7 +238,7 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue
     struct gs_home h;
     cl_event own;
     cl_int err = prepare(&h, &cmd, m, r, map_flags);
-    const bool ours = !err && map_ours(&h, m, map_flags, offset, size, &ptr, &own);
+    const bool ours = !err && map_ours(&h, m, &ptr, &own);
     if (!err && !ours && blocking_map && !h.by_units) {
         struct gs_mapping *map = open_map(&h, m, r, map_flags);
         err = gs_enqueue(&cmd.op, command_queue, h.n, h.v, event);

@@ -5,14 +5,12 @@
 
 #include "shim/api/api.h"
 #include "shim/memory/coherence.h"
+#include "shim/memory/host.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/schedule/put.h"
 #include "shim/memory/transfer_worker.h"
 #include "shim/schedule/op_run.h"
 #include "shim/record/enqueue.h"
-
-/* Events that one may stand for, where its bytes lie in several places. */
-enum { GS_MOST_PIECES = 64 };
 
 /* From how many stretches, each on one device, the bytes of the root come; at most `most`. */
 unsigned gs_count_holders(const struct gs_mem *root, struct gs_range r, unsigned most);
@@ -95,11 +93,21 @@ static inline bool gs_is_small(struct gs_mem *m, uint64_t bytes)
  * to the places that have wanted parts of it since the last? *own is its event then. False: it is to go home. */
 bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, cl_event *own);
 
-/* Carries n writes to the root's places out by the calls' ring as one command, *own, in the queues of their places:
- * after the marker, which is taken over, and `ready`; or, without one, at once, and the ring has been entered. Gives
- * the context's lock back meanwhile: nothing is split then that uses the object. */
-cl_int gs_write_staged(struct gs_home *h, struct gs_mem *root, const struct gs_staged *v, unsigned n,
-                       const cl_command_queue queue[], cl_event marker, const struct gs_events *ready, cl_event *own);
+/* Writes to a root's places by the calls' ring. */
+struct gs_staged_write {
+    struct gs_mem *root;
+    const struct gs_staged *v;
+    unsigned n;
+    cl_command_queue queue[GS_MAX_DEVICES]; /* by place */
+    /* They come after the marker, which is taken over, and `ready`; or, without one, at once: the ring has been
+     * entered. */
+    cl_event marker;
+    struct gs_events ready;
+};
+
+/* Carries them out as one command, *own. Gives the context's lock back meanwhile: nothing is split then that uses the
+ * object. */
+cl_int gs_write_staged(struct gs_home *h, const struct gs_staged_write *w, cl_event *own);
 
 /* A marker behind what a blocking write must come after: the memory that it reads may be written until then. */
 static inline cl_int gs_mark_before(const struct gs_home *h, cl_event *marker)

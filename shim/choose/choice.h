@@ -217,10 +217,15 @@ void gs_choice_learn_read(struct gs_machine *m, uint64_t bytes, uint64_t took_ns
 /* `launches` of it and others took so long together. */
 void gs_choice_learn_bound(struct gs_history *h, uint64_t all_ns, unsigned launches);
 
-/* A split took so long, with these transfers; part_ns[p] is what part p took by itself. `expected_ns`: what one device
- * would have taken, by the prediction. */
-void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs_budget *b, uint64_t took_ns,
-                           const uint64_t *part_ns, const struct gs_forecast *o, double single_ns, double risk_ns);
+/* A split took so long, and part p of it part_ns[p] by itself. One device would have taken single_ns, by the
+ * prediction; risk_ns was put by for it. */
+struct gs_split_times {
+    uint64_t took_ns;
+    const uint64_t *part_ns;
+    double single_ns, risk_ns;
+};
+void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs_budget *b, const struct gs_forecast *o,
+                           const struct gs_split_times *times);
 
 /* The same of a split whose times say nothing of its kernel: only the budget learns from it. */
 void gs_choice_learn_stray(struct gs_budget *b, uint64_t took_ns, double single_ns, double risk_ns);

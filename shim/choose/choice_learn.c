@@ -169,9 +169,11 @@ bool gs_choice_rebalance(struct gs_history *h, const struct gs_machine *m, enum 
     return true;
 }
 
-void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs_budget *b, uint64_t took_ns,
-                           const uint64_t *part_ns, const struct gs_forecast *o, double single_ns, double risk_ns)
+void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs_budget *b, const struct gs_forecast *o,
+                           const struct gs_split_times *times)
 {
+    const uint64_t took_ns = times->took_ns, *part_ns = times->part_ns;
+    const double single_ns = times->single_ns, risk_ns = times->risk_ns;
     uint64_t longest = 0;
     for (unsigned p = 0; p < o->n; p++)
         longest = part_ns[p] > longest ? part_ns[p] : longest;

@@ -134,17 +134,25 @@ struct gs_asked {
     bool idle;                        /* nothing was before them in the application's queues that hadn't ended */
 };
 
+/* A launch that is measured: where its times are noted, a hash of its arguments by value; of a split what was predicted
+ * for it, and its plan. */
+struct gs_timed_launch {
+    struct gs_timing *t;
+    uint64_t numbers;
+    const struct gs_trial *trial;
+    const struct gs_plan *plan;
+};
+
 /* Learns from the profiles of these events, once they are complete: a launch on one device; a split, from the end of
  * `begin` to that of `end`. */
 void gs_timing_learn_single(struct gs_timing *t, uint64_t numbers, const struct gs_kernel *k, cl_event ran);
-void gs_timing_learn_split(struct gs_timing *t, uint64_t numbers, const struct gs_trial *trial,
-                           const struct gs_plan *plan, const struct gs_asked *asked, cl_event begin, cl_event end,
-                           const cl_event *parts);
+void gs_timing_learn_split(const struct gs_timed_launch *launch, const struct gs_asked *asked, cl_event begin,
+                           cl_event end, const cl_event *parts);
 
 /* The same of a launch by units of the daemon's, from what they took: of a split where there is a trial, part p of
  * which ran on place[p]. `end` is the launch's. */
-void gs_timing_learn_units(struct gs_timing *t, uint64_t numbers, const struct gs_trial *trial,
-                           const struct gs_plan *plan, cl_event end, struct gs_spent *spent, const unsigned *place);
+void gs_timing_learn_units(const struct gs_timed_launch *launch, cl_event end, struct gs_spent *spent,
+                           const unsigned *place);
 
 /* Around a call that blocks until all that was enqueued on q has run. Null is allowed. */
 struct gs_sieve gs_timing_before_wait(struct gs_queue *q);

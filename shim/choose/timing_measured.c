@@ -222,7 +222,8 @@ static void learn_split(struct measurement *m)
     }
     if (m->trial.guessed)
         gs_choice_learn_rate(&gs_book.machine, t->operations, sum_ns);
-    gs_choice_learn_split(h, &gs_book.machine, &gs_book.budget, took_ns, part_ns, o, single_ns, m->trial.risk_ns);
+    gs_choice_learn_split(h, &gs_book.machine, &gs_book.budget, o,
+                          &(struct gs_split_times){took_ns, part_ns, single_ns, m->trial.risk_ns});
     if (all && !stale)
         learn_cut(m, h, part_ns);
 }
@@ -406,16 +407,17 @@ void gs_timing_after_wait(const struct gs_sieve *before, cl_int err)
 /* A measurement that ends with `end`, which is retained; of a split, if there are a trial and its plan. NULL: no
  * memory.
  */
-static struct measurement *measure(struct gs_timing *t, uint64_t numbers, const struct gs_trial *trial,
-                                   const struct gs_plan *plan, cl_event end)
+static struct measurement *measure(const struct gs_timed_launch *launch, cl_event end)
 {
+    const struct gs_trial *trial = launch->trial;
+    const struct gs_plan *plan = launch->plan;
     struct measurement *m = calloc(1, sizeof *m);
     if (!m || gs_real()->clRetainEvent(end) != CL_SUCCESS) {
         free(m);
         return NULL;
     }
-    m->t = t;
-    m->numbers = numbers;
+    m->t = launch->t;
+    m->numbers = launch->numbers;
     m->end = end;
     m->split = trial;
     if (trial) {
@@ -443,24 +445,23 @@ static void keep_measurement(struct measurement *m)
 
 void gs_timing_learn_single(struct gs_timing *t, uint64_t numbers, const struct gs_kernel *k, cl_event ran)
 {
-    struct measurement *m = measure(t, numbers, NULL, NULL, ran);
+    struct measurement *m = measure(&(struct gs_timed_launch){.t = t, .numbers = numbers}, ran);
     if (!m)
         return;
     m->program = k->program->o.handle;
     keep_measurement(m);
 }
 
-void gs_timing_learn_split(struct gs_timing *t, uint64_t numbers, const struct gs_trial *trial,
-                           const struct gs_plan *plan, const struct gs_asked *asked, cl_event begun, cl_event end,
-                           const cl_event *parts)
+void gs_timing_learn_split(const struct gs_timed_launch *launch, const struct gs_asked *asked, cl_event begun,
+                           cl_event end, const cl_event *parts)
 {
-    struct measurement *m = measure(t, numbers, trial, plan, end);
+    struct measurement *m = measure(launch, end);
     if (!m)
         return;
     bool whole = gs_real()->clRetainEvent(begun) == CL_SUCCESS;
     m->begin = whole ? begun : NULL;
     m->asked = *asked;
-    for (unsigned p = 0; p < plan->n_parts && whole; p++) {
+    for (unsigned p = 0; p < launch->plan->n_parts && whole; p++) {
         if (!parts[p])
             continue;
         whole = gs_real()->clRetainEvent(parts[p]) == CL_SUCCESS;
@@ -472,10 +473,10 @@ void gs_timing_learn_split(struct gs_timing *t, uint64_t numbers, const struct g
         drop_measurement(m);
 }
 
-void gs_timing_learn_units(struct gs_timing *t, uint64_t numbers, const struct gs_trial *trial,
-                           const struct gs_plan *plan, cl_event end, struct gs_spent *spent, const unsigned *place)
+void gs_timing_learn_units(const struct gs_timed_launch *launch, cl_event end, struct gs_spent *spent,
+                           const unsigned *place)
 {
-    struct measurement *m = measure(t, numbers, trial, plan, end);
+    struct measurement *m = measure(launch, end);
     if (!m)
         return;
     atomic_fetch_add(&spent->refs, 1);

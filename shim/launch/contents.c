@@ -51,11 +51,11 @@ static bool is_good(const struct gs_table *t, const struct gs_mem *root)
 }
 
 /* Adds what a piece knows of the words that begin in [begin, end). How many these are. */
-static uint64_t ask_piece(const struct gs_table *t, const struct gs_table_piece *p, uint64_t begin, uint64_t end,
-                          bool first, uint64_t *lo, uint64_t *hi)
+static uint64_t ask_piece(const struct gs_table *t, const struct gs_table_piece *p, struct gs_range words, bool first,
+                          uint64_t *lo, uint64_t *hi)
 {
-    const uint64_t from = begin <= p->begin ? 0 : (begin - p->begin + t->step - 1) / t->step;
-    uint64_t to = end <= p->begin ? 0 : (end - p->begin + t->step - 1) / t->step;
+    const uint64_t from = words.begin <= p->begin ? 0 : (words.begin - p->begin + t->step - 1) / t->step;
+    uint64_t to = words.end <= p->begin ? 0 : (words.end - p->begin + t->step - 1) / t->step;
     if (to > p->n)
         to = p->n;
     if (from >= to)
@@ -73,7 +73,7 @@ static bool ask_table(const struct gs_table *t, uint64_t begin, uint64_t end, ui
 {
     uint64_t known = 0;
     for (unsigned i = 0; i < t->n; i++)
-        known += ask_piece(t, &t->v[i], begin, end, known == 0, lo, hi);
+        known += ask_piece(t, &t->v[i], (struct gs_range){begin, end}, known == 0, lo, hi);
     return known && known == (end - begin + t->step - 1) / t->step;
 }
 

@@ -84,10 +84,10 @@ bool gs_follow(const struct gs_command *cmd, struct gs_kernel *k, cl_int *err)
     const struct gs_followed *f = find(k, gs_size_find(k, op->dims, op->global, op->local));
     const bool follows = f && may_follow(k, f, op);
     const struct gs_units one = {.n = 1, .kernel = true, .size = follows ? f->size : NULL};
+    const struct gs_destination to = {q, cmd->queue, gs_resource_of(0), cmd->n_wait, wait};
     cl_event gate = NULL;
     struct gs_deferred *held = follows && plain ? gs_hold_on(q, one.size) : NULL;
-    if (follows && !held && may_begin(f) &&
-        gs_hold_back(q, cmd->queue, gs_resource_of(0), cmd->n_wait, wait, &one, &held, &gate) != CL_SUCCESS)
+    if (follows && !held && may_begin(f) && gs_hold_back(&to, &one, &held, &gate) != CL_SUCCESS)
         held = NULL;
     if (held)
         *err = gs_launch_held(held, gate, cmd, cmd->n_wait, wait, cmd->event);

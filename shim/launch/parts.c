@@ -38,18 +38,17 @@ static cl_int require_parts(struct gs_launching *l, struct gs_plan *plan, struct
 
 /* The state of a split while it is being enqueued. */
 struct split {
-    struct gs_kernel_run run[GS_MAX_DEVICES];
-    cl_kernel kernel[GS_MAX_DEVICES];       /* by part; spare ones are ours until they are enqueued */
-    struct gs_events ready[GS_MAX_DEVICES]; /* by part: what it waits for */
-    cl_event ran[GS_MAX_DEVICES];           /* by part; null for one that is empty */
-    struct gs_merge *merges;                /* by use */
-    struct gs_speculation *trial;           /* of a plan on trial, until it is judged */
-    struct gs_lists lists;                  /* of a plan that appends */
-    cl_event counted;                       /* of that: when what was counted may be summed up */
-    struct gs_events ended;                 /* what the application's event waits for */
-    unsigned device[3 * GS_MAX_DEVICES];    /* of each of `ended` */
-    cl_event begin;                         /* of one that is measured: when all before it had ended; or null */
-    struct gs_siblings *siblings;           /* the parts, if they go by units */
+    struct gs_kernel_run run[GS_MAX_DEVICES]; /* by part; spare kernels are ours until they are enqueued */
+    struct gs_events ready[GS_MAX_DEVICES];   /* by part: what it waits for */
+    cl_event ran[GS_MAX_DEVICES];             /* by part; null for one that is empty */
+    struct gs_merge *merges;                  /* by use */
+    struct gs_speculation *trial;             /* of a plan on trial, until it is judged */
+    struct gs_lists lists;                    /* of a plan that appends */
+    cl_event counted;                         /* of that: when what was counted may be summed up */
+    struct gs_events ended;                   /* what the application's event waits for */
+    unsigned device[3 * GS_MAX_DEVICES];      /* of each of `ended` */
+    cl_event begin;                           /* of one that is measured: when all before it had ended; or null */
+    struct gs_siblings *siblings;             /* the parts, if they go by units */
     struct gs_asked asked;
 };
 
@@ -78,8 +77,8 @@ static cl_int record_writes(const struct gs_launching *l, const struct gs_plan *
 static void free_split(struct split *s)
 {
     for (unsigned p = 0; p < GS_MAX_DEVICES; p++) {
-        if (s->kernel[p] && s->run[p].cut.n > 1)
-            gs_spare_kernel_back(s->run[p].k, s->run[p].place, s->kernel[p]);
+        if (s->run[p].kernel && s->run[p].cut.n > 1)
+            gs_spare_kernel_back(s->run[p].k, s->run[p].place, s->run[p].kernel);
         gs_events_free(&s->ready[p]);
         if (s->ran[p])
             gs_real()->clReleaseEvent(s->ran[p]);
@@ -147,10 +146,10 @@ static cl_int prepare_part(struct gs_launching *l, const struct gs_plan *plan, u
                                   .cut = {.whole = plan->box[p], .n = 1}};
     if (l->by_units)
         gs_kernel_cut(run, &l->job, &plan->box[p]);
-    s->kernel[p] = run->cut.n > 1 ? gs_spare_kernel(l->k, run->place, &err) : gs_part_kernel(l->k, run->place, &err);
+    run->kernel = run->cut.n > 1 ? gs_spare_kernel(l->k, run->place, &err) : gs_part_kernel(l->k, run->place, &err);
     if (!err)
-        err = gs_launch_args(l, s->kernel[p], run->place);
-    return err || !plan->appends ? err : gs_append_begin(l, &s->lists, p, s->kernel[p]);
+        err = gs_launch_args(l, run->kernel, run->place);
+    return err || !plan->appends ? err : gs_append_begin(l, &s->lists, p, run->kernel);
 }
 
 /* Lets each part wait for what leaves its device for another part's sake. Such a copy is a kernel of NVIDIA's: begun
@@ -221,14 +220,15 @@ static cl_int run_part(struct gs_launching *l, struct split *s, unsigned p)
     const struct gs_events *ready = &s->ready[p];
     const cl_event *wait = ready->n ? ready->v : NULL;
     const bool timed = !p && l->trial.measured && !l->by_units;
-    cl_kernel kernel = s->kernel[p];
+    const struct gs_kernel_run run = s->run[p];
     cl_int err;
-    cl_command_queue queue = timed ? gs_timed_queue(l->cmd.q, &err) : gs_exec_queue(l->cmd.q, s->run[p].place, &err);
+    cl_command_queue queue = timed ? gs_timed_queue(l->cmd.q, &err) : gs_exec_queue(l->cmd.q, run.place, &err);
     if (err)
         return err;
-    s->kernel[p] = NULL;
-    return l->by_units ? gs_run_kernel(l->cmd.q, &s->run[p], kernel, queue, ready->n, wait, &s->ran[p])
-                       : gs_enqueue_chunk(&s->run[p], kernel, 0, queue, ready->n, wait, &s->ran[p]);
+    s->run[p].kernel = NULL;
+    const struct gs_destination to = {l->cmd.q, queue, gs_resource_of(run.place), ready->n, wait};
+    return l->by_units ? gs_run_kernel(&to, &run, &s->ran[p])
+                       : gs_enqueue_chunk(&run, 0, queue, ready->n, wait, &s->ran[p]);
 }
 
 /* *went: some part has been enqueued. */
@@ -301,10 +301,11 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
         s->trial = NULL;
         gs_label_back(before);
     }
+    const struct gs_timed_launch timed = {l->cuts, l->numbers, &l->trial, plan};
     cl_event own, end;
     if (!err && s->begin && mark_time(l, &s->ended, &end) == CL_SUCCESS) {
         s->asked.idle = gs_events_ended(&l->cmd.before);
-        gs_timing_learn_split(l->cuts, l->numbers, &l->trial, plan, &s->asked, s->begin, end, s->ran);
+        gs_timing_learn_split(&timed, &s->asked, s->begin, end, s->ran);
         gs_real()->clReleaseEvent(end);
     }
     if (!err)
@@ -312,7 +313,7 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
     if (err)
         return err;
     if (l->put.spent)
-        gs_timing_learn_units(l->cuts, l->numbers, &l->trial, plan, own, l->put.spent, l->job.place);
+        gs_timing_learn_units(&timed, own, l->put.spent, l->job.place);
     block_merged(plan, own);
     for (size_t i = 0; i < plan->n_uses; i++)
         if (plan->uses[i].writes != GS_READ_ONLY && plan->uses[i].writes != GS_IN_PLACE)

@@ -51,12 +51,13 @@ static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_eve
     gs_kernel_cut(&run, &l->job, &box);
     if (run.cut.n == 1)
         return 1;
-    cl_kernel kernel = gs_spare_kernel(l->k, 0, &err);
-    if (!err && (err = gs_launch_args(l, kernel, 0)) != CL_SUCCESS)
-        gs_spare_kernel_back(l->k, 0, kernel);
+    run.kernel = gs_spare_kernel(l->k, 0, &err);
+    if (!err && (err = gs_launch_args(l, run.kernel, 0)) != CL_SUCCESS)
+        gs_spare_kernel_back(l->k, 0, run.kernel);
+    const struct gs_destination to = {l->cmd.q, l->cmd.q->o.handle, gs_resource_of(0), n_wait, wait};
     cl_event end;
     if (!err)
-        err = gs_run_kernel(l->cmd.q, &run, kernel, l->cmd.q->o.handle, n_wait, wait, &end);
+        err = gs_run_kernel(&to, &run, &end);
     if (err)
         return 1;
     const struct gs_events ended = {.v = &end, .n = 1};
@@ -86,9 +87,10 @@ static cl_int launch_unit(struct gs_launching *l, cl_uint n_wait, const cl_event
 {
     /* Null: its time is measured by itself. */
     const struct gs_units one = {.n = 1, .spent = l->put.spent, .kernel = true, .size = l->put.spent ? NULL : l->size};
+    const struct gs_destination to = {l->cmd.q, l->cmd.q->o.handle, gs_resource_of(0), n_wait, wait};
     struct gs_deferred *held;
     cl_event gate;
-    if (gs_hold_back(l->cmd.q, l->cmd.q->o.handle, gs_resource_of(0), n_wait, wait, &one, &held, &gate) != CL_SUCCESS)
+    if (gs_hold_back(&to, &one, &held, &gate) != CL_SUCCESS)
         return launch_plain(l, n_wait, wait, event); /* the driver knows what is wrong */
     const cl_int err = gs_launch_held(held, gate, &l->cmd, n_wait, wait, event);
     if (!err && one.size)
@@ -182,7 +184,8 @@ cl_int gs_launch_counted(struct gs_launching *l, cl_event *event)
     l->put.spent = gs_spent_new();
     const cl_int err = gs_launch_single(l, &own);
     if (!err && l->put.spent)
-        gs_timing_learn_units(l->timing, l->numbers, NULL, NULL, own, l->put.spent, home);
+        gs_timing_learn_units(&(struct gs_timed_launch){.t = l->timing, .numbers = l->numbers}, own, l->put.spent,
+                              home);
     gs_spent_drop(l->put.spent);
     l->put.spent = NULL;
     if (!err && event)

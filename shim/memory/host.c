@@ -165,7 +165,7 @@ cl_command_queue gs_host_queue(struct gs_queue *q, const struct gs_staged *t, cl
 }
 
 cl_int gs_host_read(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
-                    struct gs_events *done, unsigned device[], unsigned most)
+                    struct gs_events *done, unsigned device[GS_MOST_PIECES])
 {
     struct gs_extents s = {0};
     struct gs_events ready = {0};
@@ -175,7 +175,7 @@ cl_int gs_host_read(struct gs_command *cmd, struct gs_mem *root, struct gs_range
         cl_command_queue queue = gs_host_queue(cmd->q, &s.v[i], &err);
         if (!err)
             err = gs_staged_enqueue(&s.v[i], queue, NULL, ready.n, ready.v, &event);
-        if (!err && done->n < most)
+        if (!err && done->n < GS_MOST_PIECES)
             device[done->n] = s.v[i].place;
         if (!err)
             err = gs_events_add(done, event);

@@ -74,7 +74,8 @@ static bool open_windows(struct gs_peer *p)
     if (gs_windows_load())
         gs_threads_register();
     gs_random_own(true);
-    const bool open = gs_windows_open(&p->windows, p->context, p->dev, p->n, GS_WINDOW_MAX_BYTES, why, sizeof why) == 0;
+    p->windows = (struct gs_windows){.n = p->n, .bytes = GS_WINDOW_MAX_BYTES};
+    const bool open = gs_windows_open(&p->windows, p->context, p->dev, why, sizeof why) == 0;
     gs_random_own(false);
     gs_threads_leave();
     if (!open)
@@ -201,8 +202,8 @@ static struct gs_ring *ring_of(const struct gs_passage *p, struct gs_context *ct
     return &ctx->peer->ring[from];
 }
 
-static cl_int leave_in_window(const struct gs_passage *p, struct gs_command *cmd, cl_command_queue queue,
-                              const struct gs_flight *f, const struct gs_events *after, cl_event *end)
+static cl_int leave_in_window(const struct gs_passage *p, struct gs_command *cmd, const struct gs_flight *f,
+                              const struct gs_step *step)
 {
     (void)p;
     const unsigned from = f->send->from;
@@ -211,14 +212,13 @@ static cl_int leave_in_window(const struct gs_passage *p, struct gs_command *cmd
     const uint64_t at = (uint64_t)f->slot * SLOT_BYTES;
     const struct gs_op copy = gs_op_copy(f->send->mem, window, r->begin, at, r->width);
     if (r->rows == 1)
-        return gs_put(queue, &copy, GS_VIA_MEMORY, after->n, after->v, end);
+        return gs_put(step->queue, &copy, GS_VIA_MEMORY, step->after->n, step->after->v, step->end);
     const struct gs_strided_rows there = {f->send->mem, r->begin, r->pitch}, packed = {window, at, r->width};
-    return gs_strided_move(cmd, from, queue, &there, &packed, r, after, end);
+    return gs_strided_move(cmd, from, &there, &packed, r, step);
 }
 
-static cl_int take_from_window(const struct gs_passage *p, struct gs_command *cmd, cl_command_queue queue,
-                               const struct gs_flight *f, const struct gs_taker *to, const struct gs_events *after,
-                               cl_event *end)
+static cl_int take_from_window(const struct gs_passage *p, struct gs_command *cmd, const struct gs_flight *f,
+                               const struct gs_taker *to, const struct gs_step *step)
 {
     (void)p;
     cl_mem window = window_of(cmd->ctx, f->send->from, to->place);
@@ -226,9 +226,9 @@ static cl_int take_from_window(const struct gs_passage *p, struct gs_command *cm
     const uint64_t at = (uint64_t)f->slot * SLOT_BYTES;
     const struct gs_op copy = gs_op_copy(window, to->mem, at, gs_flight_to(f), r->width);
     if (r->rows == 1)
-        return gs_put(queue, &copy, GS_VIA_WINDOW, after->n, after->v, end);
+        return gs_put(step->queue, &copy, GS_VIA_WINDOW, step->after->n, step->after->v, step->end);
     const struct gs_strided_rows packed = {window, at, r->width}, here = {to->mem, gs_flight_to(f), r->pitch};
-    return gs_strided_move(cmd, to->place, queue, &packed, &here, r, after, end);
+    return gs_strided_move(cmd, to->place, &packed, &here, r, step);
 }
 
 /* 16 MiB take 14 us to the window and 50 from it, and the host longer than the first of that to enqueue them, so that

@@ -78,8 +78,9 @@ static char *slot_at(const struct gs_pinned *p, unsigned slot, bool direct)
  * last piece fails where any does. *written: the end of the piece before, or null; then of this one. Owned by the
  * caller, who lets it go on an error too. */
 static cl_int copy_piece(struct gs_pinned *pinned, cl_command_queue in, cl_command_queue out, const struct gs_op *copy,
-                         bool direct, const struct gs_events *wait, cl_event *written)
+                         const struct gs_events *wait, cl_event *written)
 {
+    const bool direct = gs_pinned_pass_is_direct(in, out, copy->region[0]);
     struct gs_events before = {0};
     struct gs_op op = {
         .kind = GS_OP_READ, .src = copy->src, .from = {copy->from[0]}, .region = {copy->region[0], 1, 1}};
@@ -125,13 +126,12 @@ cl_int gs_pinned_pass(struct gs_pinned *pinned, cl_command_queue in, cl_command_
                       const struct gs_events *wait, struct gs_events *done)
 {
     const uint64_t bytes = copy->region[0];
-    const bool direct = gs_pinned_pass_is_direct(in, out, bytes);
     cl_event written = NULL;
     cl_int err = CL_SUCCESS;
     for (uint64_t at = 0; at < bytes && !err;) {
         const uint64_t most = gs_put_most(pinned->slot_bytes), n = bytes - at < most ? bytes - at : most;
         const struct gs_op piece = gs_op_copy(copy->src, copy->dst, copy->from[0] + at, copy->to[0] + at, n);
-        err = copy_piece(pinned, in, out, &piece, direct, wait, &written);
+        err = copy_piece(pinned, in, out, &piece, wait, &written);
         at += n;
     }
     const cl_int kept = written ? gs_events_add(done, written) : CL_SUCCESS;
@@ -205,8 +205,8 @@ static void end_first(const struct gs_passage *p, struct gs_context *ctx, const 
     gs_real()->clReleaseEvent(first);
 }
 
-static cl_int leave_in_ring(const struct gs_passage *p, struct gs_command *cmd, cl_command_queue queue,
-                            const struct gs_flight *f, const struct gs_events *after, cl_event *end)
+static cl_int leave_in_ring(const struct gs_passage *p, struct gs_command *cmd, const struct gs_flight *f,
+                            const struct gs_step *step)
 {
     const unsigned from = f->send->from;
     const struct gs_rect *r = &f->rect;
@@ -218,11 +218,11 @@ static cl_int leave_in_ring(const struct gs_passage *p, struct gs_command *cmd, 
                        .ptr = memory_of(p, cmd->ctx, f)};
     set_place(image, op.from, op.from_pitch, op.region, r);
     if (!f->send->packed)
-        return gs_put(queue, &op, GS_VIA_HOST, after->n, after->v, end);
+        return gs_put(step->queue, &op, GS_VIA_HOST, step->after->n, step->after->v, step->end);
     const struct gs_strided_rows there = {f->send->mem, r->begin, r->pitch};
     const struct gs_strided_rows packed = packed_rows(p, cmd->ctx, from, f);
     cl_event moved;
-    cl_int err = gs_strided_move(cmd, from, queue, &there, &packed, r, after, &moved);
+    cl_int err = gs_strided_move(cmd, from, &there, &packed, r, &(struct gs_step){step->queue, step->after, &moved});
     if (err)
         return err;
     op = (struct gs_op){.kind = GS_OP_READ,
@@ -230,14 +230,13 @@ static cl_int leave_in_ring(const struct gs_passage *p, struct gs_command *cmd, 
                         .from = {(size_t)packed.at},
                         .region = {(size_t)gs_rect_bytes(r), 1, 1},
                         .ptr = op.ptr};
-    err = gs_put(queue, &op, GS_VIA_HOST, 1, &moved, end);
+    err = gs_put(step->queue, &op, GS_VIA_HOST, 1, &moved, step->end);
     end_first(p, cmd->ctx, f, moved, err);
     return err;
 }
 
-static cl_int take_from_ring(const struct gs_passage *p, struct gs_command *cmd, cl_command_queue queue,
-                             const struct gs_flight *f, const struct gs_taker *to, const struct gs_events *after,
-                             cl_event *end)
+static cl_int take_from_ring(const struct gs_passage *p, struct gs_command *cmd, const struct gs_flight *f,
+                             const struct gs_taker *to, const struct gs_step *step)
 {
     struct gs_rect there = f->rect;
     const struct gs_mem *image = f->send->image;
@@ -249,7 +248,7 @@ static cl_int take_from_ring(const struct gs_passage *p, struct gs_command *cmd,
     there.begin = gs_flight_to(f);
     set_place(image, op.to, op.to_pitch, op.region, &there);
     if (!f->send->packed)
-        return gs_put(queue, &op, GS_VIA_HOST, after->n, after->v, end);
+        return gs_put(step->queue, &op, GS_VIA_HOST, step->after->n, step->after->v, step->end);
     const struct gs_strided_rows here = {to->mem, there.begin, there.pitch};
     const struct gs_strided_rows packed = packed_rows(p, cmd->ctx, to->place, f);
     cl_event came;
@@ -258,11 +257,11 @@ static cl_int take_from_ring(const struct gs_passage *p, struct gs_command *cmd,
                         .to = {(size_t)packed.at},
                         .region = {(size_t)gs_rect_bytes(&there), 1, 1},
                         .ptr = op.ptr};
-    cl_int err = gs_put(queue, &op, GS_VIA_HOST, after->n, after->v, &came);
+    cl_int err = gs_put(step->queue, &op, GS_VIA_HOST, step->after->n, step->after->v, &came);
     if (err)
         return err;
     const struct gs_events written = {.v = &came, .n = 1};
-    err = gs_strided_move(cmd, to->place, queue, &packed, &here, &there, &written, end);
+    err = gs_strided_move(cmd, to->place, &packed, &here, &there, &(struct gs_step){step->queue, &written, step->end});
     end_first(p, cmd->ctx, f, came, err);
     return err;
 }

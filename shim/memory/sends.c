@@ -57,7 +57,7 @@ static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
     if (!err)
         err = gs_ring_take_some(ring, f->slots, &f->slot, &before);
     if (!err)
-        err = c->passage->leave(c->passage, c->cmd, queue, f, &before, &f->left);
+        err = c->passage->leave(c->passage, c->cmd, f, &(struct gs_step){queue, &before, &f->left});
     gs_events_free(&before);
     if (err) {
         f->left = NULL;
@@ -85,7 +85,7 @@ static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct g
     cl_command_queue queue =
         f->send->image ? gs_image_queue(c->cmd->q, to->place, &err) : gs_copy_queue(c->cmd->q, to->place, &err);
     if (!err)
-        err = c->passage->take(c->passage, c->cmd, queue, f, to, &after, &end);
+        err = c->passage->take(c->passage, c->cmd, f, to, &(struct gs_step){queue, &after, &end});
     if (err)
         return err;
     replace(&to->arrived, end);

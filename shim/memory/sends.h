@@ -19,10 +19,10 @@ struct gs_passage {
     bool by_host;        /* the slots are in the host's memory */
     bool by_cores; /* what leaves is copied by the device's cores: a kernel that fills them would keep it waiting */
     struct gs_ring *(*ring)(const struct gs_passage *p, struct gs_context *ctx, unsigned from);
-    cl_int (*leave)(const struct gs_passage *p, struct gs_command *cmd, cl_command_queue queue,
-                    const struct gs_flight *f, const struct gs_events *after, cl_event *end);
-    cl_int (*take)(const struct gs_passage *p, struct gs_command *cmd, cl_command_queue queue,
-                   const struct gs_flight *f, const struct gs_taker *to, const struct gs_events *after, cl_event *end);
+    cl_int (*leave)(const struct gs_passage *p, struct gs_command *cmd, const struct gs_flight *f,
+                    const struct gs_step *step);
+    cl_int (*take)(const struct gs_passage *p, struct gs_command *cmd, const struct gs_flight *f,
+                   const struct gs_taker *to, const struct gs_step *step);
 };
 
 /* All of them, which have been joined, but for what is on its way already. With a root, whose bytes they are, what

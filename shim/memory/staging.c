@@ -158,30 +158,28 @@ static void copy(const struct carriage *c, struct gs_slot *slot)
 
 /* What is held back follows what is held back before it in its queue: another thread's command must not come between.
  */
-static cl_int enqueue(const struct gs_staged *t, cl_command_queue queue, char *slot, pthread_mutex_t *lock,
-                      cl_uint n_wait, const cl_event *wait, cl_event *event)
+static cl_int enqueue(const struct carriage *c, const struct gs_staged *t, char *slot, cl_event *event)
 {
-    const bool locks = lock && gs_put_by_units();
+    const bool locks = c->lock && gs_put_by_units();
     if (locks)
-        pthread_mutex_lock(lock);
-    const cl_int err = gs_staged_enqueue(t, queue, slot, n_wait, wait, event);
+        pthread_mutex_lock(c->lock);
+    const cl_int err = gs_staged_enqueue(t, c->queue[t->place], slot, c->n_wait, c->wait, event);
     if (locks)
-        pthread_mutex_unlock(lock);
+        pthread_mutex_unlock(c->lock);
     return err;
 }
 
 static cl_int send_to(const struct carriage *c, struct gs_slot *slot, const struct gs_staged *t, bool noted)
 {
-    cl_command_queue queue = c->queue[t->place];
     cl_event event;
-    cl_int err = enqueue(t, queue, memory_of(c->ring, slot), c->lock, c->n_wait, c->wait, &event);
+    cl_int err = enqueue(c, t, memory_of(c->ring, slot), &event);
     if (err)
         return err;
     if (noted)
         err = gs_real()->clRetainEvent(event);
     if (noted && !err)
         err = gs_staged_note(c->ended, t->place, event);
-    slot->queue[slot->used.n] = gs_put_by_units() ? NULL : queue;
+    slot->queue[slot->used.n] = gs_put_by_units() ? NULL : c->queue[t->place];
     const cl_int kept = gs_events_add(&slot->used, event);
     return err ? err : kept;
 }
@@ -299,59 +297,57 @@ static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
     return err;
 }
 
-static cl_int carry_one(const struct gs_staged *t, cl_command_queue queue, pthread_mutex_t *lock, cl_uint n_wait,
-                        const cl_event *wait, struct gs_staged_ends *ended)
+static cl_int carry_one(const struct carriage *c, const struct gs_staged *t)
 {
     cl_event event;
-    cl_int err = enqueue(t, queue, NULL, lock, n_wait, wait, &event);
+    cl_int err = enqueue(c, t, NULL, &event);
     if (err)
         return err;
     err = gs_real()->clWaitForEvents(1, &event);
-    const cl_int kept = gs_staged_note(ended, t->place, event);
+    const cl_int kept = gs_staged_note(c->ended, t->place, event);
     return err ? err : kept;
 }
 
 /* By the driver's own way, where there is no ring, or where it has failed: what that has done doesn't count. */
-static cl_int carry_directly(const struct gs_staged *v, unsigned n, const cl_command_queue queue[],
-                             pthread_mutex_t *lock, cl_uint n_wait, const cl_event *wait, struct gs_staged_ends *ended)
+static cl_int carry_directly(const struct carriage *c, const struct gs_staged *v, unsigned n)
 {
     cl_int err = CL_SUCCESS;
-    gs_events_free(&ended->events);
+    gs_events_free(&c->ended->events);
     for (unsigned i = 0; i < n && !err; i++) {
         struct gs_staged there;
-        err = carry_one(&v[i], queue[v[i].place], lock, n_wait, wait, ended);
+        err = carry_one(c, &v[i]);
         for (unsigned p = GS_MAX_DEVICES; !err && gs_staged_also(&v[i], &p, &there);)
-            err = carry_one(&there, queue[p], lock, n_wait, wait, ended);
+            err = carry_one(c, &there);
     }
     return err;
 }
 
-static bool has_failed(cl_uint n, const cl_event *events)
+static bool has_failed(const struct gs_events *e)
 {
-    for (cl_uint i = 0; i < n; i++)
-        if (gs_event_status(events[i]) < 0)
+    for (cl_uint i = 0; i < e->n; i++)
+        if (gs_event_status(e->v[i]) < 0)
             return true;
     return false;
 }
 
 cl_int gs_staging_carry(struct gs_context *ctx, const cl_command_queue queue[], const struct gs_staged *v, unsigned n,
-                        cl_uint n_wait, const cl_event *wait, struct gs_staged_ends *ended)
+                        const struct gs_events *wait, struct gs_staged_ends *ended)
 {
     struct carriage c = {.pool = ctx->staging->pool,
                          .ring = &ctx->staging->here,
                          .queue = queue,
-                         .n_wait = n_wait,
-                         .wait = wait,
+                         .n_wait = wait->n,
+                         .wait = wait->v,
                          .ended = ended,
                          .lock = &ctx->lock};
     const cl_int err = carry(&c, v, n);
     if (!err)
         return CL_SUCCESS;
     await_slots(c.ring);
-    if (has_failed(n_wait, wait)) /* so would whatever else waits for that */
+    if (has_failed(wait)) /* so would whatever else waits for that */
         return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     gs_debug("a transfer through the pinned ring failed (error %d)", err);
-    return carry_directly(v, n, queue, c.lock, n_wait, wait, ended);
+    return carry_directly(&c, v, n);
 }
 
 /* PoCL takes image commands only on a queue of the sub-devices' parent: see gs_image_queue(). */
@@ -400,6 +396,7 @@ bool gs_staging_may_fill(struct gs_context *ctx, const void *ptr, uint64_t bytes
 
 cl_int gs_staging_fill(struct gs_context *ctx, cl_mem mem, void *ptr, uint64_t bytes)
 {
+    static const struct gs_events none;
     const struct gs_staged run = gs_staged_run(mem, 0, true, 0, bytes, ptr);
     struct gs_staged_ends ended = {0};
     cl_int err;
@@ -407,7 +404,7 @@ cl_int gs_staging_fill(struct gs_context *ctx, cl_mem mem, void *ptr, uint64_t b
     if (err)
         return err;
     gs_staging_enter(ctx, true);
-    err = gs_staging_carry(ctx, &queue, &run, 1, 0, NULL, &ended);
+    err = gs_staging_carry(ctx, &queue, &run, 1, &none, &ended);
     const cl_int end = await_slots(&ctx->staging->here);
     gs_staging_leave(ctx);
     gs_events_free(&ended.events);
@@ -442,7 +439,7 @@ cl_int gs_staging_carry_beside(struct gs_context *ctx, const struct gs_staged *v
     if (err)
         gs_debug("a transfer through the pinned ring failed (error %d)", err);
     if (err || !has_ring)
-        err = carry_directly(v, n, queue, NULL, 0, NULL, ended);
+        err = carry_directly(&c, v, n);
     let_go_of_objects(queue);
     return err;
 }

@@ -49,7 +49,7 @@ cl_int gs_staged_note(struct gs_staged_ends *ended, unsigned place, cl_event eve
  * events of `wait`. All of them read, or all write. Returns once the host's memory may be used again: a read has ended
  * then. Without the context's lock: by units it takes that for each piece that it enqueues. */
 cl_int gs_staging_carry(struct gs_context *ctx, const cl_command_queue queue[], const struct gs_staged *v, unsigned n,
-                        cl_uint n_wait, const cl_event *wait, struct gs_staged_ends *ended);
+                        const struct gs_events *wait, struct gs_staged_ends *ended);
 
 /* Are there the queues that the other ring takes for these? Makes them on first need, but not in a callback. */
 bool gs_staging_may_go_beside(struct gs_context *ctx, const struct gs_staged *v, unsigned n, bool profiling);

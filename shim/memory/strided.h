@@ -5,7 +5,7 @@
 #ifndef GS_SHIM_MEMORY_STRIDED_H
 #define GS_SHIM_MEMORY_STRIDED_H
 
-#include "shim/order/command.h"
+#include "shim/memory/rounds.h"
 
 /* Can it be done between these places, with `packed` by memory of ours on both? Makes what it takes on the first call;
  * what the command enqueues later comes after that. */
@@ -20,8 +20,7 @@ struct gs_strided_rows {
     uint64_t at, pitch;
 };
 /* The kernel itself: rows of r->width bytes, from and to what the place's device reaches. */
-cl_int gs_strided_move(struct gs_command *cmd, unsigned place, cl_command_queue queue,
-                       const struct gs_strided_rows *from, const struct gs_strided_rows *to, const struct gs_rect *r,
-                       const struct gs_events *after, cl_event *end);
+cl_int gs_strided_move(struct gs_command *cmd, unsigned place, const struct gs_strided_rows *from,
+                       const struct gs_strided_rows *to, const struct gs_rect *r, const struct gs_step *step);
 
 #endif

@@ -75,10 +75,11 @@ static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct 
     const struct gs_op copy = gs_op_copy(send->mem, to->mem, r->begin, send->to_begin, r->width);
     cl_int err;
     cl_command_queue queue = gs_copy_queue(cmd->q, to->place, &err);
+    const struct gs_step step = {queue, &send->wait, &to->arrived};
     if (!err && send->image)
         err = copy_image(cmd, send, to);
     else if (!err && r->rows > 1)
-        err = gs_strided_move(cmd, to->place, queue, &there, &here, r, &send->wait, &to->arrived);
+        err = gs_strided_move(cmd, to->place, &there, &here, r, &step);
     else if (!err)
         err = gs_put(queue, &copy, send->from == to->place ? GS_VIA_MEMORY : GS_VIA_HOST, send->wait.n, send->wait.v,
                      &to->arrived);

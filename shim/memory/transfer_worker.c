@@ -177,8 +177,11 @@ static cl_int make_done(struct errand *e, struct gs_context *ctx)
 }
 
 /* The two markers. */
-static cl_int enqueue(struct errand *e, struct gs_queue *q, cl_command_type type, cl_uint n_wait, const cl_event *wait)
+static cl_int enqueue(struct errand *e, const struct gs_beside *b)
 {
+    struct gs_queue *q = b->q;
+    cl_uint n_wait = b->n_wait;
+    const cl_event *wait = b->wait;
     static const unsigned home;
     const struct gs_events ended = {.v = &e->done, .n = 1};
     cl_int err = CL_SUCCESS;
@@ -191,7 +194,7 @@ static cl_int enqueue(struct errand *e, struct gs_queue *q, cl_command_type type
         err = gs_enqueue_marker(q->o.handle, n_wait, n_wait ? wait : NULL, &e->ready);
     if (err)
         return err;
-    err = gs_finish_command(q, type, &ended, &home, &e->marker);
+    err = gs_finish_command(q, b->type, &ended, &home, &e->marker);
     if (err)
         gs_real()->clReleaseEvent(e->ready);
     return err;
@@ -216,27 +219,27 @@ cl_int gs_carried_error(cl_event event)
     return err;
 }
 
-cl_int gs_carry_beside(struct gs_queue *q, struct gs_mem *m, cl_command_type type, bool waits,
-                       const struct gs_staged *v, unsigned n, cl_uint n_wait, const cl_event *wait, cl_event *event)
+cl_int gs_carry_beside(const struct gs_beside *b, cl_event *event)
 {
-    if (m->o.ctx != q->o.ctx)
+    struct gs_queue *q = b->q;
+    if (b->m->o.ctx != q->o.ctx)
         return CL_INVALID_CONTEXT;
-    if (!gs_staging_may_go_beside(q->o.ctx, v, n, q->profiling)) /* later only the command's event could say so */
+    if (!gs_staging_may_go_beside(q->o.ctx, b->v, b->n, q->profiling)) /* later only the command's event could say so */
         return CL_OUT_OF_RESOURCES;
     struct errand *e = start() ? calloc(1, sizeof *e) : NULL;
-    if (!e || !(e->v = malloc(n * sizeof *v))) {
+    if (!e || !(e->v = malloc(b->n * sizeof *b->v))) {
         free(e);
         return CL_OUT_OF_HOST_MEMORY;
     }
-    memcpy(e->v, v, n * sizeof *v);
-    e->m = m;
-    e->n = n;
+    memcpy(e->v, b->v, b->n * sizeof *b->v);
+    e->m = b->m;
+    e->n = b->n;
     e->profiling = q->profiling;
-    e->waits = waits;
+    e->waits = b->waits;
     gs_put_keep(&e->put);
     e->status = CL_QUEUED;
     cl_int err = make_done(e, q->o.ctx);
-    if (!err && (err = enqueue(e, q, type, n_wait, wait)) != CL_SUCCESS) {
+    if (!err && (err = enqueue(e, b)) != CL_SUCCESS) {
         gs_drop(&e->record->o);
         gs_real()->clReleaseEvent(e->done);
     }
@@ -246,7 +249,7 @@ cl_int gs_carry_beside(struct gs_queue *q, struct gs_mem *m, cl_command_type typ
     }
     *event = e->marker;
     gs_real()->clRetainEvent(e->marker);
-    gs_keep_mem(m->o.handle);
+    gs_keep_mem(b->m->o.handle);
     cl_event ready = e->ready;
     if (ends_soon(ready)) {
         submit(e);

@@ -10,16 +10,27 @@
 
 #include "shim/memory/staging.h"
 
-/* Hands n transfers between m, or the places of its root, and the host's memory over as one command, after the commands
- * before and the wait list; gs_staging_way has said GS_STAGED_BESIDE. *event is the caller's: what clReleaseEvent
- * takes. On an error nothing will happen. With the context's lock held; never blocks.
+/* Transfers between m, or the places of its root, and the host's memory: one command of that type, after the commands
+ * before in the queue and the wait list. */
+struct gs_beside {
+    struct gs_queue *q;
+    struct gs_mem *m;
+    cl_command_type type;
+    bool waits; /* see below */
+    const struct gs_staged *v;
+    unsigned n;
+    cl_uint n_wait;
+    const cl_event *wait;
+};
+
+/* Hands them over; gs_staging_way has said GS_STAGED_BESIDE. *event is the caller's: what clReleaseEvent takes. On an
+ * error nothing will happen. With the context's lock held; never blocks.
  *
  * With `waits` the caller waits for the event, and then asks gs_carried_error: if the transfer fails, its call returns
  * an error and has been no command, as without us, so what comes behind it in the queue goes on. Else the event fails,
  * and with it what waits for it; PoCL (3.1) works once more on commands of which two that they waited for have failed,
  * and, where the application holds none of their events, aborts: it does so without us. */
-cl_int gs_carry_beside(struct gs_queue *q, struct gs_mem *m, cl_command_type type, bool waits,
-                       const struct gs_staged *v, unsigned n, cl_uint n_wait, const cl_event *wait, cl_event *event);
+cl_int gs_carry_beside(const struct gs_beside *b, cl_event *event);
 
 /* What the call of a transfer that has ended is to return; of other events CL_SUCCESS. */
 cl_int gs_carried_error(cl_event event);

@@ -138,9 +138,10 @@ static cl_mem import(const struct cuda *cu, unsigned long long memory, uint64_t 
     return mem;
 }
 
-int gs_windows_open(struct gs_windows *w, cl_context ctx, const cl_device_id *dev, unsigned n, uint64_t bytes,
-                    char *why, size_t why_bytes)
+int gs_windows_open(struct gs_windows *w, cl_context ctx, const cl_device_id *dev, char *why, size_t why_bytes)
 {
+    const unsigned n = w->n;
+    const uint64_t bytes = w->bytes;
     struct cuda cu;
     *w = (struct gs_windows){.n = n, .bytes = bytes};
     snprintf(why, why_bytes, "the driver hasn't got cl_khr_external_memory");

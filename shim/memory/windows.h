@@ -24,10 +24,9 @@ struct gs_windows {
 /* Loads libcuda and starts it, which gs_windows_open does as well: some hundredths of a second. */
 bool gs_windows_load(void);
 
-/* Opens a window on each of the context's devices, for all of them. -ENOTSUP with one sentence in `why` where that
- * can't be done. The driver may crash on the way. */
-int gs_windows_open(struct gs_windows *w, cl_context ctx, const cl_device_id *dev, unsigned n, uint64_t bytes,
-                    char *why, size_t why_bytes);
+/* Opens a window of w->bytes on each of the context's w->n devices, for all of them. -ENOTSUP with one sentence in
+ * `why` where that can't be done. The driver may crash on the way. */
+int gs_windows_open(struct gs_windows *w, cl_context ctx, const cl_device_id *dev, char *why, size_t why_bytes);
 void gs_windows_close(struct gs_windows *w);
 
 /* Sends a pattern from each device to each other through the windows, and looks at what arrives. */

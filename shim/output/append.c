@@ -161,26 +161,21 @@ cl_int gs_append_ready(struct gs_launching *l, struct gs_lists *lists, unsigned 
     return err;
 }
 
-static cl_int join(struct gs_launching *l, struct gs_lists *lists, uint32_t i, unsigned n_parts, const cl_event *ran,
-                   struct gs_events *done, struct gs_events *read)
-{
-    struct gs_list_join j = join_of(l, lists, i, n_parts);
-    struct gs_list_job *job = lists->v[i].job;
-    j.ran = ran;
-    j.done = done;
-    j.read = read;
-    lists->v[i].job = NULL;
-    return job ? gs_list_job_begin(&j, job) : CL_SUCCESS;
-}
-
 cl_int gs_append_join(struct gs_launching *l, struct gs_lists *lists, unsigned n_parts, const cl_event *ran,
                       struct gs_events *done, cl_event *counted)
 {
     const struct gs_kernel_summary *k = l->summary;
     struct gs_events read = {0};
     cl_int err = gs_events_share(&read, ran[0]);
-    for (uint32_t i = 0; i < k->n_appends && !err; i++)
-        err = join(l, lists, i, n_parts, ran, done, &read);
+    for (uint32_t i = 0; i < k->n_appends && !err; i++) {
+        struct gs_list_join j = join_of(l, lists, i, n_parts);
+        struct gs_list_job *job = lists->v[i].job;
+        j.ran = ran;
+        j.done = done;
+        j.read = &read;
+        lists->v[i].job = NULL;
+        err = job ? gs_list_job_begin(&j, job) : CL_SUCCESS;
+    }
     cl_command_queue queue = err ? NULL : gs_copy_queue(l->cmd.q, 0, &err);
     if (!err)
         err = gs_enqueue_marker(queue, read.n, read.v, counted);

@@ -15,9 +15,9 @@ struct holding {
     struct gs_events since; /* what it has to be waited for */
 };
 
-/* An image to a buffer without gaps, on the image's own device; or back. */
+/* An image to a buffer without gaps, on the image's own device, or back; after these events, which gain its end. */
 static cl_int flatten(struct gs_command *cmd, struct gs_mem *root, unsigned place, cl_mem buffer, bool back,
-                      const struct gs_events *wait, struct gs_events *done)
+                      struct gs_events *since)
 {
     size_t region[3];
     cl_int err;
@@ -30,8 +30,8 @@ static cl_int flatten(struct gs_command *cmd, struct gs_mem *root, unsigned plac
                              .dst = back ? image : buffer,
                              .region = {region[0], region[1], region[2]}};
     if (!err)
-        err = gs_put(queue, &op, GS_VIA_MEMORY, wait->n, wait->v, &event);
-    return err ? err : gs_events_add(done, event);
+        err = gs_put(queue, &op, GS_VIA_MEMORY, since->n, since->v, &event);
+    return err ? err : gs_events_add(since, event);
 }
 
 static cl_int keep(struct gs_command *cmd, struct gs_merge *m, struct gs_events *ready)
@@ -40,7 +40,7 @@ static cl_int keep(struct gs_command *cmd, struct gs_merge *m, struct gs_events 
     cl_event event;
     m->kept = gs_scratch_take(cmd->ctx, 0, m->bytes, &err);
     if (!err && m->root->is_image)
-        return flatten(cmd, m->root, 0, m->kept, false, ready, ready);
+        return flatten(cmd, m->root, 0, m->kept, false, ready);
     cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, 0, &err);
     const struct gs_op copy = gs_op_copy(m->root->place[0].mem, m->kept, m->window.begin, 0, m->bytes);
     if (!err)
@@ -76,7 +76,7 @@ static cl_int make_linear(struct gs_command *cmd, struct gs_merge *m, unsigned p
         return err;
     l->mem = gs_scratch_claim(cmd->ctx, p, m->bytes, &err);
     l->begin = 0;
-    return err ? err : flatten(cmd, m->root, p, l->mem, false, &l->since, &l->since);
+    return err ? err : flatten(cmd, m->root, p, l->mem, false, &l->since);
 }
 
 /* To the first device, and compared there. */
@@ -118,7 +118,7 @@ cl_int gs_merge_parts(struct gs_command *cmd, struct gs_merge *m, unsigned n_par
     for (unsigned p = 1; p < n_parts && !err; p++)
         err = merge_part(cmd, m, p, &on[p], &on[0]);
     if (!err && m->root->is_image)
-        err = flatten(cmd, m->root, 0, on[0].mem, true, &on[0].since, &on[0].since);
+        err = flatten(cmd, m->root, 0, on[0].mem, true, &on[0].since);
     for (unsigned p = 0; p < n_parts; p++) {
         if (!err)
             err = gs_events_share_all(done, &on[p].since);

@@ -291,12 +291,12 @@ static cl_int keep_whole(struct gs_speculation *j, struct gs_launching *l, const
                                 .summary = l->summary,
                                 .cut = {.whole = plan->box[0], .n = 1}};
     cl_int err;
-    cl_kernel kernel = gs_spare_kernel(l->k, 0, &err);
+    run.kernel = gs_spare_kernel(l->k, 0, &err);
     run.cut.whole.end[plan->dim] = plan->box[plan->n_parts - 1].end[plan->dim];
-    if (!err && (err = gs_launch_args(l, kernel, 0)) != CL_SUCCESS)
-        gs_spare_kernel_back(l->k, 0, kernel);
+    if (!err && (err = gs_launch_args(l, run.kernel, 0)) != CL_SUCCESS)
+        gs_spare_kernel_back(l->k, 0, run.kernel);
     if (!err)
-        j->whole = gs_kernel_work_make(&run, kernel, &err);
+        j->whole = gs_kernel_work_make(&run, &err);
     return err;
 }
 

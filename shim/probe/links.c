@@ -60,7 +60,8 @@ static int measure_briefly(struct gs_meter *b, struct gs_links *links)
 
 static bool open_windows(struct gs_meter *b, const struct gs_group *g, char *why, size_t why_bytes)
 {
-    return gs_windows_open(&b->windows, b->ctx, g->dev, g->n, b->bytes, why, why_bytes) == 0 &&
+    b->windows = (struct gs_windows){.n = g->n, .bytes = b->bytes};
+    return gs_windows_open(&b->windows, b->ctx, g->dev, why, why_bytes) == 0 &&
            gs_windows_try(&b->windows, b->ctx, g->dev, why, why_bytes) == 0;
 }
 

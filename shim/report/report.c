@@ -353,7 +353,8 @@ static void print_page(FILE *f)
         paths[p] = (struct gs_report_line){path_names[p], moved[p], moves[p], gs_busy_ns(&busy[p])};
     for (int p = 0; p < PHASES; p++)
         in_all[p] = (struct gs_report_line){.name = phase_names[p], .ns = gs_busy_ns(&phases[p])};
-    gs_report_write_page(f, kernels, gs_group()->n, paths, GS_PATHS, in_all, PHASES);
+    gs_report_write_page(f, kernels, gs_group()->n, &(struct gs_report_lines){paths, GS_PATHS},
+                         &(struct gs_report_lines){in_all, PHASES});
 }
 
 /* A file's ending, with the dot, that asks for JSON or a page; "" for the table. */

@@ -147,8 +147,7 @@ static void write_calls(FILE *f)
 }
 
 void gs_report_write_page(FILE *f, const struct gs_kernel_stats *kernels, unsigned devices,
-                          const struct gs_report_line *paths, unsigned n_paths, const struct gs_report_line *phases,
-                          unsigned n_phases)
+                          const struct gs_report_lines *paths, const struct gs_report_lines *phases)
 {
     char title[256];
     snprintf(title, sizeof title, "gpusparc run: %s, process %d, %u devices", program_invocation_short_name,
@@ -159,14 +158,14 @@ void gs_report_write_page(FILE *f, const struct gs_kernel_stats *kernels, unsign
     write_calls(f);
     gs_page_heading(f, "Bytes by the path they took");
     gs_page_table(f, "path|#bytes|#transfers|#ms|#GB/s");
-    write_lines(f, paths, n_paths);
+    write_lines(f, paths->v, paths->n);
     gs_page_table_end(f);
     gs_page_heading(f, "Between the application and the devices, and on these");
     gs_page_table(f, "phase|#ms");
-    for (unsigned i = 0; i < n_phases; i++) {
+    for (unsigned i = 0; i < phases->n; i++) {
         gs_page_row(f);
-        gs_page_cell(f, "%s", phases[i].name);
-        write_ms(f, phases[i].ns);
+        gs_page_cell(f, "%s", phases->v[i].name);
+        write_ms(f, phases->v[i].ns);
     }
     gs_page_table_end(f);
     gs_page_end(f);

@@ -39,10 +39,14 @@ struct gs_report_line {
     uint64_t bytes, moves, ns;
 };
 
+struct gs_report_lines {
+    const struct gs_report_line *v;
+    unsigned n;
+};
+
 /* The page of a process: its kernels, the paths that bytes took (those without moves aren't shown), and its phases. No
  * OpenCL calls: the process ends. */
 void gs_report_write_page(FILE *f, const struct gs_kernel_stats *kernels, unsigned devices,
-                          const struct gs_report_line *paths, unsigned n_paths, const struct gs_report_line *phases,
-                          unsigned n_phases);
+                          const struct gs_report_lines *paths, const struct gs_report_lines *phases);
 
 #endif

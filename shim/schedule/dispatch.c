@@ -192,19 +192,21 @@ static void close_before_gate(cl_command_queue queue)
         gs_units_settle();
 }
 
-cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resource, cl_uint n_wait, const cl_event *wait,
-                    const struct gs_units *units, struct gs_deferred **held, cl_event *gate)
+cl_int gs_hold_back(const struct gs_destination *to, const struct gs_units *units, struct gs_deferred **held,
+                    cl_event *gate)
 {
     static const struct gs_units one = {.n = 1};
+    struct gs_queue *q = to->q;
+    cl_command_queue queue = to->queue;
     const uint64_t now = gs_now_ns();
     gs_workers_set_up();
     atomic_store_explicit(&gs_called_ns, now, memory_order_relaxed);
     const unsigned call = gs_queue_newest(q);
-    const bool may_chain = !(queue == q->o.handle && q->out_of_order) && !waits_for_others(queue, n_wait, wait);
+    const bool may_chain = !(queue == q->o.handle && q->out_of_order) && !waits_for_others(queue, to->n_wait, to->wait);
     units = units ? units : &one;
     *gate = NULL;
     const bool may_join = may_chain && queue == q->o.handle && units->n == 1 && units->size;
-    *held = may_join ? join(queue, resource, call, units->size, now) : NULL;
+    *held = may_join ? join(queue, to->resource, call, units->size, now) : NULL;
     if (*held)
         return CL_SUCCESS;
     gs_queue_close(queue);
@@ -221,16 +223,16 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
         atomic_fetch_add(&h->units.spent->refs, 1);
     bool full = true;
     if (h->units.n == 1)
-        gs_batch_add(&h->batch, h->units.size, most_of_unit_ns(resource, false), &full);
+        gs_batch_add(&h->batch, h->units.size, most_of_unit_ns(to->resource, false), &full);
     h->sharing = full || queue != q->o.handle ? GS_SHARE_CLOSED : GS_SHARE_OPEN;
     h->length = length_of(h);
     h->home = queue;
-    h->resource = resource;
+    h->resource = to->resource;
     h->call = call;
     const bool marked = gs_take_now(h, q, may_chain);
     if (!gs_is_taken(h))
         close_before_gate(queue);
-    const cl_int err = make(h, q, marked, n_wait, wait);
+    const cl_int err = make(h, q, marked, to->n_wait, to->wait);
     if (err) {
         unmake(h);
         return err;
@@ -307,17 +309,16 @@ void gs_let_go(struct gs_deferred *h, cl_event first, cl_event *end)
         gs_real()->clFlush(home);
 }
 
-cl_int gs_run_units(struct gs_queue *q, cl_command_queue queue, unsigned resource, cl_uint n_wait, const cl_event *wait,
-                    const struct gs_units *units, cl_event *end)
+cl_int gs_run_units(const struct gs_destination *to, const struct gs_units *units, cl_event *end)
 {
     struct gs_deferred *held;
     cl_event gate, first = NULL;
-    wait = n_wait ? wait : NULL;
-    cl_int err = gs_hold_back(q, queue, resource, n_wait, wait, units, &held, &gate);
+    const cl_event *wait = to->n_wait ? to->wait : NULL;
+    cl_int err = gs_hold_back(to, units, &held, &gate);
     if (err)
         return err;
     const bool wanted = end || gs_wants_event(held);
-    err = units->enqueue(units->work, 0, queue, gate ? 1 : n_wait, gate ? &gate : wait, wanted ? &first : NULL);
+    err = units->enqueue(units->work, 0, to->queue, gate ? 1 : to->n_wait, gate ? &gate : wait, wanted ? &first : NULL);
     if (err)
         gs_hold_drop(held);
     else

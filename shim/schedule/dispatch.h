@@ -69,12 +69,22 @@ cl_int gs_ended_event(struct gs_context *ctx);
  * added. */
 void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns);
 
-/* Makes a gate in `queue` for a command that needs units of `resource`: a marker that tells when the commands before
- * and the wait list have ended, and *gate, the wait list (of one event) for the first unit. Its error is that of the
- * wait list. Where the first unit could run now, and could be taken at once, or is part of one that was, *gate is null:
- * it is to be enqueued with the wait list as it is. With the context's lock held. */
-cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resource, cl_uint n_wait, const cl_event *wait,
-                    const struct gs_units *units, struct gs_deferred **held, cl_event *gate);
+/* Where a command of units goes: the application's queue; the driver's, for its first unit, which comes after the wait
+ * list; and the resource that its units are of. */
+struct gs_destination {
+    struct gs_queue *q;
+    cl_command_queue queue;
+    unsigned resource;
+    cl_uint n_wait;
+    const cl_event *wait;
+};
+
+/* Makes a gate there for a command: a marker that tells when the commands before and the wait list have ended, and
+ * *gate, the wait list (of one event) for the first unit. Its error is that of the wait list. Where the first unit
+ * could run now, and could be taken at once, or is part of one that was, *gate is null: it is to be enqueued with the
+ * wait list as it is. With the context's lock held. */
+cl_int gs_hold_back(const struct gs_destination *to, const struct gs_units *units, struct gs_deferred **held,
+                    cl_event *gate);
 
 /* The same for a launch of that size on the first device without a wait list, which needs one unit, where it becomes
  * part of the one that the command before it in the application's queue has: then there is no gate. Null: it doesn't.
@@ -144,9 +154,8 @@ void gs_unit_over(struct gs_unit *u);
 /* The first unit was refused by the driver. The units' work stays the caller's. */
 void gs_hold_drop(struct gs_deferred *held);
 
-/* All of that: the first unit in `queue`, and what is to be seen to behind it. *end is the caller's; after an error the
- * units' work is. */
-cl_int gs_run_units(struct gs_queue *q, cl_command_queue queue, unsigned resource, cl_uint n_wait, const cl_event *wait,
-                    const struct gs_units *units, cl_event *end);
+/* All of that: the first unit, and what is to be seen to behind it. *end is the caller's; after an error the units'
+ * work is. */
+cl_int gs_run_units(const struct gs_destination *to, const struct gs_units *units, cl_event *end);
 
 #endif

@@ -73,7 +73,7 @@ cl_int gs_run_op(struct gs_queue *q, const struct gs_op_run *run, cl_command_que
             gs_op_is_of_image(&run->op) ? gs_unit_image_queue(q, run->place, &err) : gs_unit_queue(q, run->place, &err);
     }
     if (!err)
-        err = gs_run_units(q, queue, run->resource, n_wait, wait, &units, end);
+        err = gs_run_units(&(struct gs_destination){q, queue, run->resource, n_wait, wait}, &units, end);
     if (err && units.free)
         units.free(units.work);
     return err;

@@ -260,8 +260,9 @@ cl_int gs_put_kernel(cl_command_queue queue, const struct gs_put_launch *launch,
         units.free = free_kernel_work;
         err = gs_unit_queues(putting->q, place, units.queue);
     }
+    const struct gs_destination to = {putting->q, queue, gs_resource_of(place), n_wait, wait};
     if (!err)
-        err = gs_run_units(putting->q, queue, gs_resource_of(place), n_wait, wait, &units, &end);
+        err = gs_run_units(&to, &units, &end);
     if (err && units.free)
         units.free(units.work);
     return err ? err : hand_out(queue, end, units.n == 1, event);

@@ -57,7 +57,7 @@ cl_int gs_launch_args(struct gs_launching *l, cl_kernel kernel, unsigned place)
 }
 
 /* For the chunk that begins at these work-groups. */
-static cl_int set_hidden(const struct gs_kernel_run *run, cl_kernel kernel, const uint64_t base[3])
+static cl_int set_hidden(const struct gs_kernel_run *run, const uint64_t base[3])
 {
     struct gs_hidden hidden;
     const struct gs_geometry *g = &run->geometry;
@@ -69,7 +69,7 @@ static cl_int set_hidden(const struct gs_kernel_run *run, cl_kernel kernel, cons
         hidden.num_groups[d] = (g->global[d] + g->local[d] - 1) / g->local[d];
         hidden.group_base[d] = base[d];
     }
-    return gs_real()->clSetKernelArg(kernel, run->k->n_args, sizeof hidden, &hidden);
+    return gs_real()->clSetKernelArg(run->kernel, run->k->n_args, sizeof hidden, &hidden);
 }
 
 static uint64_t groups_of(const struct gs_box *box)
@@ -104,8 +104,8 @@ void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const st
         run->odd = run->odd || run->geometry.global[d] % run->geometry.local[d];
 }
 
-cl_int gs_enqueue_chunk(const struct gs_kernel_run *run, cl_kernel kernel, unsigned chunk, cl_command_queue queue,
-                        cl_uint n_wait, const cl_event *wait, cl_event *event)
+cl_int gs_enqueue_chunk(const struct gs_kernel_run *run, unsigned chunk, cl_command_queue queue, cl_uint n_wait,
+                        const cl_event *wait, cl_event *event)
 {
     size_t offset[3], global[3], local[3];
     struct gs_box box;
@@ -113,9 +113,9 @@ cl_int gs_enqueue_chunk(const struct gs_kernel_run *run, cl_kernel kernel, unsig
     gs_box_items(&run->geometry, &box, offset, global);
     for (unsigned d = 0; d < 3; d++)
         local[d] = (size_t)run->geometry.local[d];
-    cl_int err = set_hidden(run, kernel, box.begin);
+    cl_int err = set_hidden(run, box.begin);
     const struct gs_op launch =
-        gs_op_launch(kernel, run->geometry.dims, offset, global, run->null_local ? NULL : local);
+        gs_op_launch(run->kernel, run->geometry.dims, offset, global, run->null_local ? NULL : local);
     return err ? err : gs_enqueue(&launch, queue, n_wait, wait, event);
 }
 
@@ -126,8 +126,7 @@ struct used {
 };
 
 struct gs_kernel_work {
-    struct gs_kernel_run run; /* its kernel is held */
-    cl_kernel kernel;
+    struct gs_kernel_run run; /* its kernel object is held */
     cl_uint n_used;
     struct used used[];
 };
@@ -136,7 +135,7 @@ cl_int gs_kernel_work_enqueue(void *work, unsigned unit, cl_command_queue queue,
                               cl_event *event)
 {
     struct gs_kernel_work *w = work;
-    return gs_enqueue_chunk(&w->run, w->kernel, unit, queue, n_wait, wait, event);
+    return gs_enqueue_chunk(&w->run, unit, queue, n_wait, wait, event);
 }
 
 void gs_kernel_work_free(void *work)
@@ -147,7 +146,7 @@ void gs_kernel_work_free(void *work)
             gs_let_go_of_mem(w->used[i].mem);
         else
             gs_real()->clReleaseSampler(w->used[i].sampler);
-    gs_spare_kernel_back(w->run.k, w->run.place, w->kernel);
+    gs_spare_kernel_back(w->run.k, w->run.place, w->run.kernel);
     gs_drop(&w->run.k->o);
     free(w);
 }
@@ -172,17 +171,16 @@ static cl_int keep_argument(struct gs_kernel_work *w, cl_uint i)
     return err;
 }
 
-struct gs_kernel_work *gs_kernel_work_make(const struct gs_kernel_run *run, cl_kernel kernel, cl_int *err)
+struct gs_kernel_work *gs_kernel_work_make(const struct gs_kernel_run *run, cl_int *err)
 {
     const cl_uint n_args = run->k->n_args;
     struct gs_kernel_work *w = calloc(1, sizeof *w + n_args * sizeof *w->used);
     *err = w ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     if (!w) {
-        gs_spare_kernel_back(run->k, run->place, kernel);
+        gs_spare_kernel_back(run->k, run->place, run->kernel);
         return NULL;
     }
     w->run = *run;
-    w->kernel = kernel;
     gs_hold(&run->k->o);
     for (cl_uint i = 0; i < n_args && !*err; i++)
         *err = keep_argument(w, i);
@@ -192,10 +190,9 @@ struct gs_kernel_work *gs_kernel_work_make(const struct gs_kernel_run *run, cl_k
     return NULL;
 }
 
-cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_kernel kernel, cl_command_queue queue,
-                     cl_uint n_wait, const cl_event *wait, cl_event *end)
+cl_int gs_run_kernel(const struct gs_destination *to, const struct gs_kernel_run *run, cl_event *end)
 {
-    struct gs_kernel_work one = {.run = *run, .kernel = kernel};
+    struct gs_kernel_work one = {.run = *run};
     struct gs_units units = {.n = run->cut.n,
                              .enqueue = gs_kernel_work_enqueue,
                              .work = &one,
@@ -208,15 +205,15 @@ cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_ker
                              .siblings = run->siblings};
     cl_int err = CL_SUCCESS;
     if (units.n > 1) {
-        units.work = gs_kernel_work_make(run, kernel, &err);
+        units.work = gs_kernel_work_make(run, &err);
         if (err)
             return err;
         units.free = gs_kernel_work_free;
         units.first_alone = gs_group()->pocl;
-        err = gs_unit_queues(q, run->place, units.queue);
+        err = gs_unit_queues(to->q, run->place, units.queue);
     }
     if (!err)
-        err = gs_run_units(q, queue, gs_resource_of(run->place), n_wait, wait, &units, end);
+        err = gs_run_units(to, &units, end);
     if (err && units.free)
         units.free(units.work);
     return err;

@@ -12,6 +12,7 @@
 /* A box of a launch on one place. */
 struct gs_kernel_run {
     struct gs_kernel *k;
+    cl_kernel kernel; /* with its arguments, but for the hidden one */
     unsigned place;
     struct gs_geometry geometry;
     bool null_local;
@@ -27,23 +28,22 @@ struct gs_kernel_run {
 enum { GS_ITEMS_OF_GROUP = 64 };
 
 /* Enqueues one chunk, and sets the hidden argument for it. */
-cl_int gs_enqueue_chunk(const struct gs_kernel_run *run, cl_kernel kernel, unsigned chunk, cl_command_queue queue,
-                        cl_uint n_wait, const cl_event *wait, cl_event *event);
+cl_int gs_enqueue_chunk(const struct gs_kernel_run *run, unsigned chunk, cl_command_queue queue, cl_uint n_wait,
+                        const cl_event *wait, cl_event *event);
 
 /* Cuts the box by the job's kernel_chunk, or larger where such chunks are short. What is short as a whole isn't cut
  * where nobody else wants the device. */
 void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const struct gs_box *box);
 
-/* What it takes to run it later, when the application may have let all go that it uses. Takes `kernel`, a spare one
- * with its arguments, over, whatever comes of it. NULL with an error in *err. */
-struct gs_kernel_work *gs_kernel_work_make(const struct gs_kernel_run *run, cl_kernel kernel, cl_int *err);
+/* What it takes to run it later, when the application may have let all go that it uses. Takes its kernel, a spare one,
+ * over, whatever comes of it. NULL with an error in *err. */
+struct gs_kernel_work *gs_kernel_work_make(const struct gs_kernel_run *run, cl_int *err);
 cl_int gs_kernel_work_enqueue(void *work, unsigned chunk, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
                               cl_event *event);
 void gs_kernel_work_free(void *work);
 
-/* Runs it, its first chunk in `queue` after the wait list. `kernel` has its arguments, but for the hidden one; with
- * more than one chunk it is a spare kernel, which is taken over whatever comes of it. *end is the caller's. */
-cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_kernel kernel, cl_command_queue queue,
-                     cl_uint n_wait, const cl_event *wait, cl_event *end);
+/* Runs it. With more than one chunk its kernel is a spare one, which is taken over whatever comes of it. *end is the
+ * caller's. */
+cl_int gs_run_kernel(const struct gs_destination *to, const struct gs_kernel_run *run, cl_event *end);
 
 #endif

@@ -221,7 +221,7 @@ static void bad_luck_is_not_for_ever(void **state)
     while (!gs_choice_worth_planning(&h, &m, 2, 0) || !gs_choose(&h, &m, &two, &b, 1000000 * MS, &risk))
         waited++;
     assert_int_equal(waited, 16);
-    gs_choice_learn_split(&h, &m, &b, 51 * MS, parts, &two, 100e6, risk);
+    gs_choice_learn_split(&h, &m, &b, &two, &(struct gs_split_times){51 * MS, parts, 100e6, risk});
     for (int i = 0; i < 100; i++)
         assert_true(gs_choice_worth_planning(&h, &m, 2, 0) && gs_choose(&h, &m, &two, &b, 1000000 * MS, &risk));
 }
@@ -323,7 +323,7 @@ static void what_its_transfers_forbid_is_seldom_planned(void **state)
     h.scatter_again = (struct gs_again){true, {10000000, 1}};
     gs_choice_learn_single(&h, 2 * MS);
     for (unsigned i = 0; i < 4; i++)
-        gs_choice_learn_split(&h, &m, &b, 1 * MS, parts, &two, 2e6, 0);
+        gs_choice_learn_split(&h, &m, &b, &two, &(struct gs_split_times){1 * MS, parts, 2e6, 0});
     for (unsigned i = 1; i <= 4000; i++) {
         if (!gs_choice_worth_planning(&h, &m, 2, 0))
             continue;
@@ -416,9 +416,9 @@ static void the_first_split_does_not_count(void **state)
     const uint64_t parts[] = {50 * MS, 50 * MS};
     gs_history_init(&h);
     gs_choice_learn_single(&h, 100 * MS);
-    gs_choice_learn_split(&h, &m, &b, 90 * MS, parts, &two, 100e6, 0);
+    gs_choice_learn_split(&h, &m, &b, &two, &(struct gs_split_times){90 * MS, parts, 100e6, 0});
     assert_int_equal(h.split.n, 0);
-    gs_choice_learn_split(&h, &m, &b, 51 * MS, parts, &two, 100e6, 0);
+    gs_choice_learn_split(&h, &m, &b, &two, &(struct gs_split_times){51 * MS, parts, 100e6, 0});
     assert_int_equal(h.split.n, 1);
 }
 
@@ -435,7 +435,7 @@ static void a_hopeless_split_counts(void **state)
         m.compiles = compiles;
         gs_history_init(&h);
         gs_choice_learn_single(&h, 100 * MS);
-        gs_choice_learn_split(&h, &m, &b, 500 * MS, parts, &two, 100e6, 0);
+        gs_choice_learn_split(&h, &m, &b, &two, &(struct gs_split_times){500 * MS, parts, 100e6, 0});
         assert_int_equal(gs_choice_split_known(&h), !compiles);
     }
 }

@@ -83,7 +83,8 @@ static double run_split(struct world *w, struct kernel *k, const struct gs_forec
     took += k->splits ? 0 : w->real.first_ns;
     k->splits++;
     if (gs_choice_wants_split(&k->h))
-        gs_choice_learn_split(&k->h, &w->believed, &w->budget, (uint64_t)took, parts, o, k->h.single_ns, risk_ns);
+        gs_choice_learn_split(&k->h, &w->believed, &w->budget, o,
+                              &(struct gs_split_times){(uint64_t)took, parts, k->h.single_ns, risk_ns});
     w->away = true;
     return took;
 }
@@ -296,7 +297,8 @@ static void trials_in_vain_cost_little(void **state)
             const double took = noisy(&w, k.part_ns) + w.real.split_ns + (in_vain ? noisy(&w, single) : 0);
             gs_backoff_begun(&caution);
             gs_backoff_ended(&caution, !in_vain);
-            gs_choice_learn_split(&k.h, &w.believed, &w.budget, (uint64_t)took, parts, &o, k.h.single_ns, risk_ns);
+            gs_choice_learn_split(&k.h, &w.believed, &w.budget, &o,
+                                  &(struct gs_split_times){(uint64_t)took, parts, k.h.single_ns, risk_ns});
             w.now += took + (kept + vain ? 0 : w.real.first_ns);
             vain += in_vain;
             kept += !in_vain;
@@ -528,7 +530,8 @@ static unsigned run_sample(const struct sample *s, struct gs_history *h, struct 
         if (split) {
             took += 2e5 + (splits ? 0 : 2e6 + (o.link == GS_LINK_HOST && s->in ? 24e6 : 0));
             const uint64_t parts[2] = {(uint64_t)(1e6 * s->part), (uint64_t)(1e6 * s->part)};
-            gs_choice_learn_split(h, m, &budget, (uint64_t)took, parts, &o, h->single_ns, risk_ns);
+            gs_choice_learn_split(h, m, &budget, &o,
+                                  &(struct gs_split_times){(uint64_t)took, parts, h->single_ns, risk_ns});
             h->return_rate = 0;
         } else if (gs_choice_wants_single(h, m, 2, true)) {
             h->asked++;
@@ -601,7 +604,7 @@ static void uneven_parts_are_cut_anew(void **state)
         parts[1] = (uint64_t)(1e8) - parts[0];
         const uint64_t longest = parts[0] > parts[1] ? parts[0] : parts[1];
         first = first ? first : longest;
-        gs_choice_learn_split(&h, &m, &budget, longest + 100000, parts, &o, 156e6, 0);
+        gs_choice_learn_split(&h, &m, &budget, &o, &(struct gs_split_times){longest + 100000, parts, 156e6, 0});
         gs_balance_learn(&h.balance, 0, 2, cut, parts, NULL);
         if (gs_choice_rebalance(&h, &m, GS_LINK_PEER, (struct gs_move){1 << 20, 2}))
             cut[0] = h.balance.cut[0];
@@ -629,7 +632,8 @@ static bool launch_unlike(struct world *w, struct kernel *k, double times)
     if (split) {
         took = (double)(parts[0] > parts[1] ? parts[0] : parts[1]) + w->real.split_ns;
         gs_choice_learn_speed(m, 2, share, parts);
-        gs_choice_learn_split(&k->h, m, &w->budget, (uint64_t)took, parts, &o, k->h.single_ns, risk_ns);
+        gs_choice_learn_split(&k->h, m, &w->budget, &o,
+                              &(struct gs_split_times){(uint64_t)took, parts, k->h.single_ns, risk_ns});
         gs_balance_learn(&k->h.balance, 0, 2, cut, parts, share);
         gs_choice_rebalance(&k->h, m, GS_LINK_HOST, (struct gs_move){0, 0});
     } else if (gs_choice_wants_single(&k->h, m, 2, true)) {
@@ -802,7 +806,8 @@ static void the_slow_link_is_a_makeshift(void **state)
             assert_int_equal(gs_choose(&h, &m, &o, &budget, (uint64_t)1e10, &risk_ns), !slow);
             assert_true(h.wants_peer);
             if (!slow)
-                gs_choice_learn_split(&h, &m, &budget, 98000000, parts, &o, h.single_ns, risk_ns);
+                gs_choice_learn_split(&h, &m, &budget, &o,
+                                      &(struct gs_split_times){98000000, parts, h.single_ns, risk_ns});
         }
         assert_int_equal(h.split.n, 0);
         assert_int_equal(h.failures, 0);
