@@ -7,7 +7,6 @@
 #include "shim/schedule/dispatch.h"
 #include "shim/plan/kinds.h"
 #include "shim/record/memory_used.h"
-#include "shim/record/mem_pool.h"
 #include "shim/output/merge_kernels.h"
 #include "shim/memory/coherence.h"
 #include "shim/plan/plan_cache.h"
@@ -83,7 +82,9 @@ static inline void destroy_mem(struct gs_mem *m)
     }
     if (m->root != m || m->spoiled.v || m->tables || m->mapped || m->split_end || m->mappings)
         destroy_more(m);
-    gs_mem_free(m);
+    free(m->place[0].valid.v);
+    free(m->undefined.v);
+    free(m);
 }
 
 static void destroy_program(struct gs_program *p)

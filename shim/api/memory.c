@@ -5,7 +5,6 @@
 #include "shim/memory/coherence.h"
 #include "shim/memory/initial.h"
 #include "shim/record/memory_used.h"
-#include "shim/record/mem_pool.h"
 #include "shim/memory/mapped.h"
 #include "shim/memory/shared.h"
 #include "shim/memory/staging.h"
@@ -55,12 +54,23 @@ static bool is_svm(cl_mem handle)
     return gs_real()->clGetMemObjectInfo(handle, CL_MEM_USES_SVM_POINTER, sizeof is, &is, NULL) == CL_SUCCESS && is;
 }
 
+/* All zeros, but that it has a place on each of the context's devices. */
+static struct gs_mem *new_mem(const struct gs_context *c)
+{
+    struct gs_mem *m = calloc(1, sizeof *m + c->n * sizeof *m->place);
+    if (m) {
+        m->places = c->n;
+        m->place = (struct gs_replica *)(m + 1);
+    }
+    return m;
+}
+
 /* A new object that owns its bytes, of which nobody knows until publish_root(). Where it can't be followed, nothing in
  * the context can be: but without the memory for this the driver would have had none either. */
 static inline __attribute__((always_inline)) struct gs_mem *
 make_root(struct gs_context *c, cl_mem handle, uint64_t size, bool is_image, cl_mem_flags flags, cl_mem_flags kept)
 {
-    struct gs_mem *m = gs_mem_new(c->n);
+    struct gs_mem *m = new_mem(c);
     if (!m)
         return NULL;
     m->o.ctx = c;
@@ -72,7 +82,9 @@ make_root(struct gs_context *c, cl_mem handle, uint64_t size, bool is_image, cl_
     m->place[0].mem = handle;
     m->is_svm = m->flags & CL_MEM_USE_HOST_PTR && is_svm(handle);
     if (gs_coherence_init(m, m->flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR)) < 0) {
-        gs_mem_free(m);
+        free(m->place[0].valid.v);
+        free(m->undefined.v);
+        free(m);
         return NULL;
     }
     if (c->n > 1 && c->shared_memory && !is_image) {
@@ -102,7 +114,7 @@ static __attribute__((hot)) struct gs_mem *track_root(struct gs_context *c, cl_m
 /* A window of an object of ours, which is to be inserted; its root lives as long as it does. */
 static struct gs_mem *make_window(struct gs_mem *parent, cl_mem handle, uint64_t origin, uint64_t size)
 {
-    struct gs_mem *m = gs_mem_new(parent->o.ctx->n);
+    struct gs_mem *m = new_mem(parent->o.ctx);
     if (!m)
         return NULL;
     m->root = parent->root;
