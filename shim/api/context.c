@@ -13,16 +13,17 @@
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 
-/* All contexts of ours. */
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-GS_RANKED(list_lock, GS_RANK_CONTEXTS);
-static struct gs_context *contexts;
+static struct {
+    pthread_mutex_t lock;
+    struct gs_context *first; /* of all of ours */
+} contexts = {.lock = PTHREAD_MUTEX_INITIALIZER};
+GS_RANKED(contexts.lock, GS_RANK_CONTEXTS);
 
 void gs_give_up(const char *reason)
 {
     gs_set_given_up(reason);
-    GS_LOCKED(&list_lock);
-    for (struct gs_context *c = contexts; c; c = c->next)
+    GS_LOCKED(&contexts.lock);
+    for (struct gs_context *c = contexts.first; c; c = c->next)
         gs_come_home(c, 0);
 }
 
@@ -44,8 +45,8 @@ static void touch_queues(struct gs_context *c)
 
 void gs_given_up_enqueued(void)
 {
-    GS_LOCKED(&list_lock);
-    for (struct gs_context *c = contexts; c; c = c->next)
+    GS_LOCKED(&contexts.lock);
+    for (struct gs_context *c = contexts.first; c; c = c->next)
         if (gs_context_given_up(c))
             touch_queues(c);
 }
@@ -53,10 +54,10 @@ void gs_given_up_enqueued(void)
 /* What the application has left in its queues is waited for, where the driver needs that. */
 static void end_contexts(void)
 {
-    if (gs_forked() || pthread_mutex_trylock(&list_lock) != 0)
+    if (gs_forked() || pthread_mutex_trylock(&contexts.lock) != 0)
         return;
-    gs_unfinished_await(contexts);
-    pthread_mutex_unlock(&list_lock);
+    gs_unfinished_await(contexts.first);
+    pthread_mutex_unlock(&contexts.lock);
     gs_timing_end();
     gs_answer_all();
 }
@@ -69,8 +70,8 @@ const struct gs_above_process gs_above_process = {.leave = end_contexts, .compil
 
 static void unlist(struct gs_context *c)
 {
-    GS_LOCKED(&list_lock);
-    for (struct gs_context **at = &contexts; *at; at = &(*at)->next) {
+    GS_LOCKED(&contexts.lock);
+    for (struct gs_context **at = &contexts.first; *at; at = &(*at)->next) {
         if (*at == c) {
             *at = c->next;
             break;
@@ -93,9 +94,9 @@ static struct gs_context *track(cl_context handle, const struct gs_group *g, uns
     gs_rank_lock(&c->lock, GS_RANK_CONTEXT);
     gs_insert(&c->o, GS_CONTEXT, handle, NULL);
     c->o.ctx = c;
-    GS_LOCKED(&list_lock);
-    c->next = contexts;
-    contexts = c;
+    GS_LOCKED(&contexts.lock);
+    c->next = contexts.first;
+    contexts.first = c;
     return c;
 }
 

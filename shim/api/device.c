@@ -11,7 +11,10 @@ enum { MAX_LISTED = 256 };
 
 /* Has a part of the CPU been given to an application that asked for a GPU? Then it is one. To others it is what it is:
  * there are applications that look up the type in a table, and both bits at once are in none (ViennaCL's). */
-static atomic_bool taken_for_gpu;
+static struct {
+    atomic_bool taken_for; /* it has been */
+    atomic_bool said;      /* that there is none */
+} gpus;
 
 /* The platform's devices as the application may see them: the group's first, and those of other kinds than the group's.
  */
@@ -38,8 +41,7 @@ static cl_uint visible_devices(cl_device_type type, cl_device_id *out, cl_uint m
 /* The application asks for nothing but a GPU, there is none, and nobody has said of which devices it gets parts. */
 static void say_no_gpu(cl_device_type asked)
 {
-    static atomic_bool said;
-    if (asked == CL_DEVICE_TYPE_GPU && gs_group()->reason && !atomic_exchange(&said, true))
+    if (asked == CL_DEVICE_TYPE_GPU && gs_group()->reason && !atomic_exchange(&gpus.said, true))
         gs_warn("%s asks for a GPU, and there is none: --devices cpu:2 shows it parts of the CPU as GPUs",
                 program_invocation_short_name);
 }
@@ -63,7 +65,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_devic
                    : CL_DEVICE_NOT_FOUND;
     }
     if (devices && g->sub_devices && device_type & CL_DEVICE_TYPE_GPU &&
-        !(device_type & (g->type | CL_DEVICE_TYPE_DEFAULT)) && !atomic_exchange(&taken_for_gpu, true) && g->unasked &&
+        !(device_type & (g->type | CL_DEVICE_TYPE_DEFAULT)) && !atomic_exchange(&gpus.taken_for, true) && g->unasked &&
         gs_real()->clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 0, NULL, &count) != CL_SUCCESS)
         gs_warn("there is no GPU: a part of the CPU passes for one, as %s asks for a GPU",
                 program_invocation_short_name);
@@ -100,7 +102,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
         /* A part of a CPU device that passes for a whole device. */
         const cl_device_id no_parent = NULL;
         const cl_uint one = 1;
-        const cl_device_type type = atomic_load(&taken_for_gpu) ? CL_DEVICE_TYPE_GPU : g->type;
+        const cl_device_type type = atomic_load(&gpus.taken_for) ? CL_DEVICE_TYPE_GPU : g->type;
         if (param_name == CL_DEVICE_TYPE)
             return gs_answer(&type, sizeof type, param_value_size, param_value, param_value_size_ret);
         if (param_name == CL_DEVICE_PARENT_DEVICE)

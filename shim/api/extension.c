@@ -53,14 +53,17 @@ enum by_extension {
     SET_POINTER_EXT,
     BY_EXTENSION
 };
-static void *_Atomic theirs_of[BY_EXTENSION]; /* the driver's, once it has been asked for */
+static struct {
+    void *_Atomic theirs[BY_EXTENSION]; /* the driver's functions, once they have been asked for */
+    struct _cl_icd_dispatch layer;      /* ours, where this library is a layer */
+} extensions;
 
 /* Command buffers keep kernels with the memory objects of the first device, and are replayed past us. Nothing can be
  * recorded before one has been created. */
 static void *CL_API_CALL create_commands(cl_uint n, const cl_command_queue *queues, const void *properties, cl_int *err)
 {
     void *(CL_API_CALL * real)(cl_uint, const cl_command_queue *, const void *, cl_int *);
-    void *const theirs = atomic_load(&theirs_of[CREATE_COMMANDS]);
+    void *const theirs = atomic_load(&extensions.theirs[CREATE_COMMANDS]);
     memcpy(&real, &theirs, sizeof real);
     for (cl_uint i = 0; queues && i < n; i++) {
         struct gs_queue *q = gs_find(GS_QUEUE, queues[i]);
@@ -74,7 +77,7 @@ static cl_int CL_API_CALL enqueue_commands(cl_uint n, cl_command_queue *queues, 
                                            const cl_event *wait, cl_event *event)
 {
     cl_int(CL_API_CALL * real)(cl_uint, cl_command_queue *, void *, cl_uint, const cl_event *, cl_event *);
-    void *const theirs = atomic_load(&theirs_of[ENQUEUE_COMMANDS]);
+    void *const theirs = atomic_load(&extensions.theirs[ENQUEUE_COMMANDS]);
     memcpy(&real, &theirs, sizeof real);
     gs_given_up_enqueued();
     return real(n, queues, commands, n_wait, wait, event);
@@ -84,7 +87,7 @@ static cl_int CL_API_CALL enqueue_commands(cl_uint n, cl_command_queue *queues, 
 static cl_int set_pointer(enum by_extension which, cl_kernel kernel, cl_uint i, uint64_t address)
 {
     cl_int(CL_API_CALL * real)(cl_kernel, cl_uint, uint64_t);
-    void *const theirs = atomic_load(&theirs_of[which]);
+    void *const theirs = atomic_load(&extensions.theirs[which]);
     memcpy(&real, &theirs, sizeof real);
     struct gs_kernel *k = gs_find(GS_KERNEL, kernel);
     if (k && !gs_context_given_up(k->o.ctx))
@@ -122,7 +125,7 @@ static void *watched(void *theirs, const char *name)
         void *known = NULL;
         if (strcmp(by_extension[i].name, name) != 0)
             continue;
-        if (atomic_compare_exchange_strong(&theirs_of[i], &known, theirs) || known == theirs)
+        if (atomic_compare_exchange_strong(&extensions.theirs[i], &known, theirs) || known == theirs)
             return as_pointer(by_extension[i].function);
         return gs_stand_in(theirs, GS_R_TWO_PLATFORMS);
     }
@@ -212,17 +215,17 @@ CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info param_name, size_t 
 CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
                                             cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
 {
-    static struct _cl_icd_dispatch table;
-    const cl_uint most = sizeof table / sizeof(void *);
+    struct _cl_icd_dispatch *table = &extensions.layer;
+    const cl_uint most = sizeof *table / sizeof(void *);
     if (!target_dispatch || !num_entries_ret || !layer_dispatch_ret)
         return CL_INVALID_VALUE;
-    memcpy(&table, target_dispatch, (num_entries < most ? num_entries : most) * sizeof(void *));
+    memcpy(table, target_dispatch, (num_entries < most ? num_entries : most) * sizeof(void *));
     /* Preloaded as well: the calls have come through us already, and the layer hands them on as they are. */
     if (gs_real_use(target_dispatch, num_entries))
         for (size_t i = 0; i < sizeof own / sizeof *own; i++)
             if (own[i].offset < num_entries * sizeof(void *))
-                memcpy((char *)&table + own[i].offset, &own[i].function, sizeof own[i].function);
+                memcpy((char *)table + own[i].offset, &own[i].function, sizeof own[i].function);
     *num_entries_ret = num_entries < most ? num_entries : most;
-    *layer_dispatch_ret = &table;
+    *layer_dispatch_ret = table;
     return CL_SUCCESS;
 }

@@ -92,17 +92,19 @@ enum { STAND_INS = 0, ENTRY_BYTES = 0 };
 static const char *const gs_stand_ins;
 #endif
 
-static void *_Atomic theirs_of[STAND_INS + 1];
-static const char *_Atomic reason_of[STAND_INS + 1];
+static struct {
+    void *_Atomic theirs[STAND_INS + 1];
+    const char *_Atomic reason[STAND_INS + 1];
+} stands_for;
 
 /* Called by the text above. */
 void *gs_stand_in_called(unsigned i) __attribute__((visibility("hidden"), used));
 void *gs_stand_in_called(unsigned i)
 {
     if (!gs_given_up())
-        gs_give_up(atomic_load(&reason_of[i]));
+        gs_give_up(atomic_load(&stands_for.reason[i]));
     gs_given_up_enqueued();
-    return atomic_load(&theirs_of[i]);
+    return atomic_load(&stands_for.theirs[i]);
 }
 
 void *gs_stand_in(void *theirs, const char *reason)
@@ -110,9 +112,9 @@ void *gs_stand_in(void *theirs, const char *reason)
     for (unsigned i = 0; i < STAND_INS; i++) {
         void *known = NULL;
         const char *none = NULL;
-        if (!atomic_compare_exchange_strong(&theirs_of[i], &known, theirs) && known != theirs)
+        if (!atomic_compare_exchange_strong(&stands_for.theirs[i], &known, theirs) && known != theirs)
             continue;
-        atomic_compare_exchange_strong(&reason_of[i], &none, reason);
+        atomic_compare_exchange_strong(&stands_for.reason[i], &none, reason);
         return (void *)(uintptr_t)(gs_stand_ins + (size_t)i * ENTRY_BYTES);
     }
     gs_give_up(reason);

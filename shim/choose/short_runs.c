@@ -40,13 +40,15 @@ struct past {
     uint64_t longest_ns; /* that they took from their first context on */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
-GS_RANKED(lock, GS_RANK_SHORT_RUNS);
-static bool looked, used; /* the past has been read; there was a context */
-static struct past past;
-static uint64_t begin_ns;
-static double cost_ns; /* of the contexts' further devices */
-static bool one_device;
+static struct {
+    pthread_mutex_t lock; /* all below */
+    bool looked, used;    /* the past has been read; there was a context */
+    struct past past;
+    uint64_t begin_ns;
+    double cost_ns; /* of the contexts' further devices */
+    bool one_device;
+} runs = {.lock = PTHREAD_MUTEX_INITIALIZER};
+GS_RANKED(runs.lock, GS_RANK_SHORT_RUNS);
 
 /* The whole of a small file of /proc. */
 static void add_proc(struct gs_hash *h, const char *path)
@@ -83,7 +85,7 @@ static bool make_key(const struct gs_group *g)
     gs_hash_add_text(&h, driver);
     add_proc(&h, "/proc/self/cmdline");
     gs_hash_end_hex(&h, hex);
-    memcpy(past.key, hex, KEY_HEX);
+    memcpy(runs.past.key, hex, KEY_HEX);
     return true;
 }
 
@@ -124,14 +126,14 @@ static void find_line(const struct gs_group *g)
     size_t bytes;
     if (!make_key(g))
         return;
-    used = true;
+    runs.used = true;
     char *text = gs_settings()->forget ? NULL : gs_cache_read(file, &bytes), *at = text;
     struct past p;
-    for (const char *line = next_line(&at); line && !past.count; line = next_line(&at))
-        if (parse_line(line, &p) && strcmp(p.key, past.key) == 0)
-            past = p;
+    for (const char *line = next_line(&at); line && !runs.past.count; line = next_line(&at))
+        if (parse_line(line, &p) && strcmp(p.key, runs.past.key) == 0)
+            runs.past = p;
     free(text);
-    one_device = past.count >= IN_A_ROW;
+    runs.one_device = runs.past.count >= IN_A_ROW;
 }
 
 /* Under a daemon a task may move from GPU to GPU; and what is asked for outright is done. */
@@ -146,35 +148,35 @@ unsigned gs_short_runs_devices(const struct gs_group *g)
 {
     if (!is_meant(g))
         return g->n;
-    GS_LOCKED(&lock);
-    if (!looked)
+    GS_LOCKED(&runs.lock);
+    if (!runs.looked)
         find_line(g);
-    looked = true;
-    return one_device ? 1 : g->n;
+    runs.looked = true;
+    return runs.one_device ? 1 : g->n;
 }
 
 const char *gs_short_runs_reason(void)
 {
-    return one_device ? of_a_row : NULL; /* set before there is a context */
+    return runs.one_device ? of_a_row : NULL; /* set before there is a context */
 }
 
 void gs_short_runs_made(unsigned n, uint64_t took_ns)
 {
-    GS_LOCKED(&lock);
-    if (!begin_ns)
-        begin_ns = gs_now_ns() - took_ns;
-    cost_ns += 1.5 * (double)took_ns * (n - 1) / n; /* and half as much at their end */
+    GS_LOCKED(&runs.lock);
+    if (!runs.begin_ns)
+        runs.begin_ns = gs_now_ns() - took_ns;
+    runs.cost_ns += 1.5 * (double)took_ns * (n - 1) / n; /* and half as much at their end */
 }
 
 /* The line as it is to be after this process, which took so long; false: there is to be none. */
 static bool is_vain(uint64_t took_ns)
 {
-    if (one_device)
-        return took_ns < LONGER * past.longest_ns + LONGER_BY_NS;
-    if (cost_ns < (double)WORTH_NS || (double)took_ns > (double)SHARE * cost_ns || gs_timing_any_split())
+    if (runs.one_device)
+        return took_ns < LONGER * runs.past.longest_ns + LONGER_BY_NS;
+    if (runs.cost_ns < (double)WORTH_NS || (double)took_ns > (double)SHARE * runs.cost_ns || gs_timing_any_split())
         return false;
-    past.count += past.count < IN_A_ROW;
-    past.longest_ns = took_ns > past.longest_ns ? took_ns : past.longest_ns;
+    runs.past.count += runs.past.count < IN_A_ROW;
+    runs.past.longest_ns = took_ns > runs.past.longest_ns ? took_ns : runs.past.longest_ns;
     return true;
 }
 
@@ -184,18 +186,18 @@ __attribute__((destructor)) static void save(void)
     const struct timespec soon = {time(NULL) + 1, 0};
     char *now = NULL;
     size_t bytes = 0;
-    if (gs_forked() || !begin_ns || pthread_mutex_timedlock(&lock, &soon) != 0)
+    if (gs_forked() || !runs.begin_ns || pthread_mutex_timedlock(&runs.lock, &soon) != 0)
         return;
-    const bool was = past.count, kept = used && is_vain(gs_now_ns() - begin_ns);
-    if (kept || (used && was)) {
+    const bool was = runs.past.count, kept = runs.used && is_vain(gs_now_ns() - runs.begin_ns);
+    if (kept || (runs.used && was)) {
         char *others = gs_cache_read(file, &bytes), *at = others;
         FILE *f = open_memstream(&now, &bytes);
         struct past p;
         if (f && kept)
-            print_line(f, &past);
+            print_line(f, &runs.past);
         unsigned n = 1;
         for (const char *line = next_line(&at); f && line && n < MOST_LINES; line = next_line(&at))
-            if (parse_line(line, &p) && strcmp(p.key, past.key) != 0) {
+            if (parse_line(line, &p) && strcmp(p.key, runs.past.key) != 0) {
                 print_line(f, &p);
                 n++;
             }
@@ -204,5 +206,5 @@ __attribute__((destructor)) static void save(void)
         free(now);
         free(others);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&runs.lock);
 }

@@ -46,6 +46,8 @@ extern struct gs_book {
     bool links_known;     /* measured links went into it; or they are being measured */
     char links_name[GS_LINKS_NAME_BYTES];
     char learnt_name[sizeof "learnt-" + GS_HASH_HEX_BYTES]; /* of the entry on disk; empty: nothing has been read */
+    struct measurement *pending;                            /* under way */
+    unsigned n_measured;                                    /* so far */
 } gs_book;
 
 /* timing_book.c */

@@ -35,9 +35,7 @@ struct measurement {
     uint64_t running_ns; /* when it was first seen running; 0: it hasn't been */
 };
 
-static struct measurement *pending; /* the book's lock, as the two below */
-atomic_uint gs_measured_pending;    /* read without it too */
-static unsigned n_measured;
+atomic_uint gs_measured_pending; /* the book's lock; read without it too */
 
 static cl_ulong profile(cl_event event, cl_profiling_info what)
 {
@@ -251,7 +249,7 @@ static void learn_running(struct measurement *m)
 
 void gs_measured_look(struct gs_wanted *w)
 {
-    for (struct measurement **at = &pending; *at;) {
+    for (struct measurement **at = &gs_book.pending; *at;) {
         struct measurement *m = *at;
         cl_int status = CL_COMPLETE;
         gs_real()->clGetEventInfo(m->end, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
@@ -293,7 +291,7 @@ void gs_timing_pinned(uint64_t took_ns)
 
 bool gs_measured_splits(const struct gs_timing *t, bool *begun)
 {
-    const struct measurement *m = pending;
+    const struct measurement *m = gs_book.pending;
     while (m && (m->t != t || !m->split))
         m = m->next;
     *begun = m && !m->spent;
@@ -314,7 +312,7 @@ bool gs_measured_has_room(void)
 
 bool gs_measured_affordable(void)
 {
-    const uint64_t spent = (uint64_t)(n_measured + 1) * MEASURE_NS;
+    const uint64_t spent = (uint64_t)(gs_book.n_measured + 1) * MEASURE_NS;
     return spent < (gs_now_ns() - gs_book.budget.begin_ns) / AFFORDABLE;
 }
 
@@ -433,12 +431,13 @@ static struct measurement *measure(const struct gs_timed_launch *launch, cl_even
 static void keep_measurement(struct measurement *m)
 {
     GS_LOCKED(&gs_book.lock);
-    struct measurement **end = &pending; /* heard of in their order: what is kept in the end is of the last ones */
+    struct measurement **end =
+        &gs_book.pending; /* heard of in their order: what is kept in the end is of the last ones */
     while (*end)
         end = &(*end)->next;
     *end = m;
     gs_measured_pending++;
-    n_measured++;
+    gs_book.n_measured++;
     m->t->h.asked += !m->split;
     m->t->h.asked_split += m->split;
 }

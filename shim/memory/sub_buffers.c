@@ -21,16 +21,18 @@ struct gs_place_window {
     bool early; /* it waits for none */
 };
 
-static pthread_mutex_t windows_lock = PTHREAD_MUTEX_INITIALIZER; /* each root's lists, and all below */
-GS_RANKED(windows_lock, GS_RANK_PLACE_WINDOWS);
-static unsigned outlasting; /* windows that aren't USED. 0: no order can have changed */
+static struct {
+    pthread_mutex_t lock; /* each root's lists, and all below */
+    unsigned outlasting;  /* those that aren't USED. 0: no order can have changed */
+} windows = {.lock = PTHREAD_MUTEX_INITIALIZER};
+GS_RANKED(windows.lock, GS_RANK_PLACE_WINDOWS);
 
 static void set_state(struct gs_place_window *w, int state)
 {
     if (w->state == USED && state != USED)
-        outlasting++;
+        windows.outlasting++;
     else if (w->state != USED && state == USED)
-        outlasting--;
+        windows.outlasting--;
     w->state = state;
 }
 
@@ -72,13 +74,13 @@ static void take_out(struct gs_place_window **newest, struct gs_place_window *w)
 void gs_window_leave(struct gs_mem *root, unsigned place, struct gs_place_window *w)
 {
     struct gs_place_window **newest = &root->place[place].made;
-    GS_LOCKED(&windows_lock);
+    GS_LOCKED(&windows.lock);
     set_state(w, LEFT);
-    for (w = may_go(w) ? w : NULL; w; w = outlasting ? next_to_go(*newest) : NULL) {
+    for (w = may_go(w) ? w : NULL; w; w = windows.outlasting ? next_to_go(*newest) : NULL) {
         set_state(w, GOING); /* in the list, so that older ones wait for the driver's call */
-        pthread_mutex_unlock(&windows_lock);
+        pthread_mutex_unlock(&windows.lock);
         gs_real()->clReleaseMemObject(w->mem); /* may call the application back */
-        pthread_mutex_lock(&windows_lock);
+        pthread_mutex_lock(&windows.lock);
         take_out(newest, w);
     }
 }
@@ -86,10 +88,10 @@ void gs_window_leave(struct gs_mem *root, unsigned place, struct gs_place_window
 bool gs_sub_buffer_released(struct gs_mem *m)
 {
     struct gs_place_window *w = m->place[0].made;
-    GS_LOCKED(&windows_lock);
+    GS_LOCKED(&windows.lock);
     if (w->state != USED)
         return false;
-    const bool needed = atomic_load(&m->o.holds) > 1, changed = needed || w->again || outlasting;
+    const bool needed = atomic_load(&m->o.holds) > 1, changed = needed || w->again || windows.outlasting;
     w->early = w->heard || !changed || (!w->again && lies_below(w, true));
     set_state(w, RELEASED);
     return true;
@@ -97,7 +99,7 @@ bool gs_sub_buffer_released(struct gs_mem *m)
 
 void gs_sub_buffer_heard(struct gs_mem *m)
 {
-    GS_LOCKED(&windows_lock);
+    GS_LOCKED(&windows.lock);
     m->place[0].made->heard = true;
 }
 
@@ -125,8 +127,8 @@ struct gs_place_window *gs_window_make(struct gs_mem *root, unsigned place, cons
                                        cl_int *err)
 {
     struct gs_place_window **newest = &root->place[place].made;
-    GS_LOCKED(&windows_lock);
-    struct gs_place_window *w = outlasting && !form->format ? left_before(*newest, form) : NULL;
+    GS_LOCKED(&windows.lock);
+    struct gs_place_window *w = windows.outlasting && !form->format ? left_before(*newest, form) : NULL;
     *err = CL_SUCCESS;
     if (w) {
         set_state(w, USED);

@@ -33,11 +33,13 @@ struct errand {
 };
 
 /* Those that can be carried out now. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
-GS_RANKED(lock, GS_RANK_TRANSFER_WORKER);
-static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
-static struct errand *first, **last = &first;
-static bool started;
+static struct {
+    pthread_mutex_t lock; /* all below */
+    pthread_cond_t news;
+    struct errand *first, **last;
+    bool started;
+} errands = {.lock = PTHREAD_MUTEX_INITIALIZER, .news = PTHREAD_COND_INITIALIZER, .last = &errands.first};
+GS_RANKED(errands.lock, GS_RANK_TRANSFER_WORKER);
 
 static void set_status(struct errand *e, cl_int status)
 {
@@ -100,11 +102,11 @@ static void serve(struct errand *e)
 
 static struct errand *take_errand(void)
 {
-    struct errand *e = first;
+    struct errand *e = errands.first;
     if (e)
-        first = e->next;
-    if (!first)
-        last = &first;
+        errands.first = e->next;
+    if (!errands.first)
+        errands.last = &errands.first;
     return e;
 }
 
@@ -113,39 +115,39 @@ static void *run(void *unused)
 {
     (void)unused;
     for (;;) {
-        pthread_mutex_lock(&lock);
-        while (!first)
-            pthread_cond_wait(&news, &lock);
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_lock(&errands.lock);
+        while (!errands.first)
+            pthread_cond_wait(&errands.news, &errands.lock);
+        pthread_mutex_unlock(&errands.lock);
         if (!gs_threads_enter())
             return NULL;
-        pthread_mutex_lock(&lock);
+        pthread_mutex_lock(&errands.lock);
         for (struct errand *e; (e = take_errand());) {
-            pthread_mutex_unlock(&lock);
+            pthread_mutex_unlock(&errands.lock);
             serve(e);
-            pthread_mutex_lock(&lock);
+            pthread_mutex_lock(&errands.lock);
         }
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&errands.lock);
         gs_threads_leave();
     }
 }
 
 static bool start(void)
 {
-    pthread_mutex_lock(&lock);
-    started = started || gs_threads_start("gs-carrier", NULL, run, NULL);
-    pthread_mutex_unlock(&lock);
-    return started;
+    pthread_mutex_lock(&errands.lock);
+    errands.started = errands.started || gs_threads_start("gs-carrier", NULL, run, NULL);
+    pthread_mutex_unlock(&errands.lock);
+    return errands.started;
 }
 
 static void submit(struct errand *e)
 {
     e->next = NULL;
-    pthread_mutex_lock(&lock);
-    *last = e;
-    last = &e->next;
-    pthread_cond_signal(&news);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&errands.lock);
+    *errands.last = e;
+    errands.last = &e->next;
+    pthread_cond_signal(&errands.news);
+    pthread_mutex_unlock(&errands.lock);
 }
 
 /* The commands before have ended, or one of them has failed: then so does this one, at once. */

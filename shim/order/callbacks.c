@@ -21,14 +21,16 @@ struct callback {
 };
 
 static _Thread_local unsigned depth;
-static atomic_bool ever;
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below; a leaf */
-GS_RANKED(lock, GS_RANK_CALLBACKS);
-static atomic_uint n_called; /* in the list; also without the lock */
-static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
-static struct callback *first, **last = &first;
-static bool started, closed; /* closed: the process ends */
+static struct {
+    atomic_bool ever;
+    pthread_mutex_t lock; /* all below; a leaf */
+    atomic_uint n_called; /* in the list; also without the lock */
+    pthread_cond_t news;
+    struct callback *first, **last;
+    bool started, closed; /* closed: the process ends */
+    long processors;      /* without the lock */
+} calling = {.lock = PTHREAD_MUTEX_INITIALIZER, .news = PTHREAD_COND_INITIALIZER, .last = &calling.first};
+GS_RANKED(calling.lock, GS_RANK_CALLBACKS);
 
 bool gs_in_callback(void)
 {
@@ -37,7 +39,7 @@ bool gs_in_callback(void)
 
 bool gs_callbacks_ever(void)
 {
-    return atomic_load(&ever);
+    return atomic_load(&calling.ever);
 }
 
 static void deliver(struct callback *c)
@@ -49,13 +51,13 @@ static void deliver(struct callback *c)
 
 static struct callback *take_callback(void)
 {
-    pthread_mutex_lock(&lock);
-    struct callback *c = first;
-    if (c && !(first = c->next))
-        last = &first;
+    pthread_mutex_lock(&calling.lock);
+    struct callback *c = calling.first;
+    if (c && !(calling.first = c->next))
+        calling.last = &calling.first;
     if (c)
-        atomic_fetch_sub(&n_called, 1);
-    pthread_mutex_unlock(&lock);
+        atomic_fetch_sub(&calling.n_called, 1);
+    pthread_mutex_unlock(&calling.lock);
     return c;
 }
 
@@ -64,15 +66,14 @@ static struct callback *take_callback(void)
 static void await_news(void)
 {
     enum { PROCESSORS_TO_SPARE = 8, AWAKE_NS = 200 * 1000 };
-    static long processors;
-    processors = processors ? processors : sysconf(_SC_NPROCESSORS_ONLN);
-    for (const uint64_t end = gs_now_ns() + AWAKE_NS; processors >= PROCESSORS_TO_SPARE && gs_now_ns() < end;)
-        if (atomic_load(&n_called))
+    calling.processors = calling.processors ? calling.processors : sysconf(_SC_NPROCESSORS_ONLN);
+    for (const uint64_t end = gs_now_ns() + AWAKE_NS; calling.processors >= PROCESSORS_TO_SPARE && gs_now_ns() < end;)
+        if (atomic_load(&calling.n_called))
             return;
-    pthread_mutex_lock(&lock);
-    while (!first)
-        pthread_cond_wait(&news, &lock);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&calling.lock);
+    while (!calling.first)
+        pthread_cond_wait(&calling.news, &calling.lock);
+    pthread_mutex_unlock(&calling.lock);
 }
 
 /* The end of the process waits for all that have come, if it begins meanwhile. */
@@ -88,9 +89,9 @@ static void *serve(void *unused)
             deliver(c);
         gs_threads_served();
     }
-    pthread_mutex_lock(&lock);
-    closed = true;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&calling.lock);
+    calling.closed = true;
+    pthread_mutex_unlock(&calling.lock);
     while ((c = take_callback())) /* a handler of exit() may wait for it; the driver has called it in time */
         deliver(c);
     return NULL;
@@ -99,18 +100,18 @@ static void *serve(void *unused)
 /* False: there is no thread, or none any more. */
 static bool hand_over(struct callback *c)
 {
-    pthread_mutex_lock(&lock);
-    if (!started && !closed)
-        started = gs_threads_start("gs-callbacks", NULL, serve, NULL);
-    const bool taken = started && !closed;
+    pthread_mutex_lock(&calling.lock);
+    if (!calling.started && !calling.closed)
+        calling.started = gs_threads_start("gs-callbacks", NULL, serve, NULL);
+    const bool taken = calling.started && !calling.closed;
     if (taken) {
         c->next = NULL;
-        *last = c;
-        last = &c->next;
-        atomic_fetch_add(&n_called, 1);
-        pthread_cond_signal(&news);
+        *calling.last = c;
+        calling.last = &c->next;
+        atomic_fetch_add(&calling.n_called, 1);
+        pthread_cond_signal(&calling.news);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&calling.lock);
     return taken;
 }
 
@@ -144,7 +145,7 @@ static bool is_followed(cl_event event)
 cl_int gs_callbacks_set(cl_event event, cl_int type, void(CL_CALLBACK *notify)(cl_event, cl_int, void *), void *data)
 {
     struct callback *c = notify && is_followed(event) ? malloc(sizeof *c) : NULL;
-    atomic_store(&ever, true);
+    atomic_store(&calling.ever, true);
     if (!c)
         return gs_real()->clSetEventCallback(event, type, notify, data);
     *c = (struct callback){.notify = notify, .data = data};

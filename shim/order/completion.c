@@ -39,17 +39,19 @@ struct gs_awaited {
     atomic_bool uncalled; /* the driver has taken no callback */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
-GS_RANKED(lock, GS_RANK_COMPLETION);
-static pthread_cond_t news; /* by the monotonic clock; initialized when the thread is started */
-static struct gs_awaited *list;
-static unsigned long added; /* to the list, ever */
-static unsigned unknown;    /* of them, whose event isn't known yet */
-static uint64_t awake_ns;   /* so long the thread looks for what is added, and needs not be woken */
-static bool sleeping;
-static atomic_bool dozing; /* nobody has need of anything: who begins to wakes it */
-static atomic_bool roused; /* ... and has begun to */
-static bool started;
+static struct {
+    pthread_mutex_t lock; /* all below */
+    pthread_cond_t news;  /* by the monotonic clock; initialized when the thread is started */
+    struct gs_awaited *list;
+    unsigned long added; /* to the list, ever */
+    unsigned unknown;    /* of them, whose event isn't known yet */
+    uint64_t awake_ns;   /* so long the thread looks for what is added, and needs not be woken */
+    bool sleeping;
+    atomic_bool dozing; /* nobody has need of anything: who begins to wakes it */
+    atomic_bool roused; /* ... and has begun to */
+    bool started;
+} watcher = {.lock = PTHREAD_MUTEX_INITIALIZER};
+GS_RANKED(watcher.lock, GS_RANK_COMPLETION);
 
 static bool calls_late(void)
 {
@@ -59,7 +61,7 @@ static bool calls_late(void)
 /* With the lock held. Null: it isn't awaited any more. */
 static struct gs_awaited *find(const void *data)
 {
-    struct gs_awaited *w = list;
+    struct gs_awaited *w = watcher.list;
     while (w && w->data != data)
         w = w->next;
     return w;
@@ -96,9 +98,9 @@ static void CL_CALLBACK called(cl_event event, cl_int status, void *data)
 {
     struct gs_awaited *w = data;
     (void)event;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&watcher.lock);
     const bool mine = take_off(w);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&watcher.lock);
     if (mine)
         end(w, status);
     drop_awaited(w);
@@ -108,12 +110,12 @@ static void CL_CALLBACK called(cl_event event, cl_int status, void *data)
 static struct gs_awaited **snapshot(size_t *n)
 {
     size_t count = 0;
-    for (struct gs_awaited *w = list; w; w = w->next)
+    for (struct gs_awaited *w = watcher.list; w; w = w->next)
         count++;
     struct gs_awaited **all = count ? malloc(count * sizeof *all) : NULL;
     *n = all ? count : 0;
     count = 0;
-    for (struct gs_awaited *w = list; all && w; w = w->next) {
+    for (struct gs_awaited *w = watcher.list; all && w; w = w->next) {
         atomic_fetch_add(&w->refs, 1);
         all[count++] = w;
     }
@@ -141,18 +143,18 @@ static void ask_driver(struct gs_awaited *w)
 /* Is it known by now which event it is? */
 static bool is_known(struct gs_awaited *w, bool complete)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&watcher.lock);
     const bool known = w->event, ask = !known && !w->asked && w->at;
     w->asked |= ask;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&watcher.lock);
     if (!ask)
         return known;
     cl_event event = w->last(w->data, complete);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&watcher.lock);
     w->event = event;
     w->asked = false;
-    unknown -= event != NULL;
-    pthread_mutex_unlock(&lock);
+    watcher.unknown -= event != NULL;
+    pthread_mutex_unlock(&watcher.lock);
     if (event && !calls_late())
         ask_driver(w);
     return event;
@@ -174,9 +176,9 @@ static bool is_over(struct gs_awaited *w, enum look why, cl_int status)
  * launch takes 6.8 us instead of 4.8 (H200). */
 static bool is_wanted(struct gs_awaited *w)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&watcher.lock);
     const bool wanted = w->at && (!w->wanted || w->wanted(w->data)); /* what is off the list may be no more */
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&watcher.lock);
     return wanted;
 }
 
@@ -191,9 +193,9 @@ static bool look_at(struct gs_awaited *w, enum look why, cl_event complete, bool
     if (!was_known || (why == AT_NEW && !calls_late()))
         return false;
     const cl_int status = complete && w->event == complete ? CL_COMPLETE : gs_event_status(w->event);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&watcher.lock);
     const bool mine = is_over(w, why, status) && take_off(w);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&watcher.lock);
     if (mine)
         end(w, status);
     return mine;
@@ -231,41 +233,41 @@ static void sleep_for(long ns)
 
 static bool is_roused(void)
 {
-    return atomic_load(&roused);
+    return atomic_load(&watcher.roused);
 }
 
 /* False: nobody would wake it. */
 static bool doze(void)
 {
-    atomic_store(&roused, false);
-    atomic_store(&dozing, true);
+    atomic_store(&watcher.roused, false);
+    atomic_store(&watcher.dozing, true);
     const bool told = gs_above_order.sleep(is_roused, LOOK_UNWANTED_NS);
-    atomic_store(&dozing, false);
+    atomic_store(&watcher.dozing, false);
     return told;
 }
 
 /* Something is awaited that somebody has need of at once. */
 static void rouse(const struct gs_awaited *w)
 {
-    if (!atomic_load(&dozing) || (w->wanted && !w->wanted(w->data)))
+    if (!atomic_load(&watcher.dozing) || (w->wanted && !w->wanted(w->data)))
         return;
-    atomic_store(&roused, true);
+    atomic_store(&watcher.roused, true);
     gs_above_order.wake();
 }
 
 /* Until there is something to be looked at, and then for so long. With the lock held. */
 static void pause_for(long pause_ns)
 {
-    const bool stays = calls_late() && gs_now_ns() < awake_ns;
-    sleeping = true;
-    while (!list && !stays)
-        pthread_cond_wait(&news, &lock);
-    sleeping = false;
-    if (calls_late() || unknown) {
-        pthread_mutex_unlock(&lock);
+    const bool stays = calls_late() && gs_now_ns() < watcher.awake_ns;
+    watcher.sleeping = true;
+    while (!watcher.list && !stays)
+        pthread_cond_wait(&watcher.news, &watcher.lock);
+    watcher.sleeping = false;
+    if (calls_late() || watcher.unknown) {
+        pthread_mutex_unlock(&watcher.lock);
         if (pause_ns != LOOK_UNWANTED_NS || !doze())
             sleep_for(pause_ns < LOOK_UNWANTED_NS ? pause_ns : LOOK_UNTOLD_NS);
-        pthread_mutex_lock(&lock);
+        pthread_mutex_lock(&watcher.lock);
         return;
     }
     struct timespec until;
@@ -273,10 +275,10 @@ static void pause_for(long pause_ns)
     until.tv_nsec += LOOK_AGAIN_NS;
     until.tv_sec += until.tv_nsec / NS_PER_S;
     until.tv_nsec %= NS_PER_S;
-    sleeping = true;
-    while (!unknown && pthread_cond_timedwait(&news, &lock, &until) == 0)
+    watcher.sleeping = true;
+    while (!watcher.unknown && pthread_cond_timedwait(&watcher.news, &watcher.lock, &until) == 0)
         ;
-    sleeping = false;
+    watcher.sleeping = false;
 }
 
 static void *look_for_ends(void *unused)
@@ -288,21 +290,21 @@ static void *look_for_ends(void *unused)
     prctl(PR_SET_TIMERSLACK, (unsigned long)SLACK_NS);
     for (;;) {
         size_t n;
-        pthread_mutex_lock(&lock);
+        pthread_mutex_lock(&watcher.lock);
         pause_for(pause_ns);
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&watcher.lock);
         gs_threads_serve_patiently();
         const uint64_t now = gs_now_ns();
         const bool at_all = now >= all_at_ns;
         if (at_all)
             all_at_ns = now + LOOK_AGAIN_NS;
-        pthread_mutex_lock(&lock);
+        pthread_mutex_lock(&watcher.lock);
         struct gs_awaited **all = snapshot(&n);
-        bool found = seen != added;
+        bool found = seen != watcher.added;
         if (found)
-            awake_ns = now + STAY_AWAKE_NS;
-        seen = added;
-        pthread_mutex_unlock(&lock);
+            watcher.awake_ns = now + STAY_AWAKE_NS;
+        seen = watcher.added;
+        pthread_mutex_unlock(&watcher.lock);
         bool wanted;
         found |= look_at_all(all, n, at_all ? AT_ALL : AT_NEW, &wanted);
         gs_threads_served();
@@ -318,20 +320,20 @@ void gs_completion_failures(void)
     size_t n;
     bool wanted;
     do {
-        pthread_mutex_lock(&lock);
+        pthread_mutex_lock(&watcher.lock);
         all = snapshot(&n);
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&watcher.lock);
     } while (look_at_all(all, n, AT_FAILED, &wanted));
 }
 
 void gs_completion_now(const void *data, cl_event complete)
 {
     bool wanted;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&watcher.lock);
     struct gs_awaited *w = find(data);
     if (w)
         atomic_fetch_add(&w->refs, 1);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&watcher.lock);
     if (!w)
         return;
     look_at(w, AT_ENDED, complete, &wanted);
@@ -340,12 +342,12 @@ void gs_completion_now(const void *data, cl_event complete)
 
 struct gs_awaited *gs_completion_claim(const void *data)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&watcher.lock);
     struct gs_awaited *w = find(data);
     const bool mine = w && !w->asked && take_off(w);
     if (mine && !w->event)
-        unknown--;
-    pthread_mutex_unlock(&lock);
+        watcher.unknown--;
+    pthread_mutex_unlock(&watcher.lock);
     return mine ? w : NULL;
 }
 
@@ -357,27 +359,27 @@ void gs_completion_over(struct gs_awaited *a)
 static bool start(void)
 {
     pthread_condattr_t monotonic;
-    if (started)
+    if (watcher.started)
         return true;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&news, &monotonic);
+    pthread_cond_init(&watcher.news, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    return started = gs_threads_start("gs-ends", NULL, look_for_ends, NULL);
+    return watcher.started = gs_threads_start("gs-ends", NULL, look_for_ends, NULL);
 }
 
 /* With the lock held. */
 static void add(struct gs_awaited *w)
 {
-    if (sleeping && (!list || !w->event))
-        pthread_cond_signal(&news);
-    w->next = list;
-    w->at = &list;
-    if (list)
-        list->at = &w->next;
-    list = w;
-    added++;
-    unknown += !w->event;
+    if (watcher.sleeping && (!watcher.list || !w->event))
+        pthread_cond_signal(&watcher.news);
+    w->next = watcher.list;
+    w->at = &watcher.list;
+    if (watcher.list)
+        watcher.list->at = &w->next;
+    watcher.list = w;
+    watcher.added++;
+    watcher.unknown += !w->event;
     rouse(w);
 }
 
@@ -393,11 +395,11 @@ bool gs_await_end(cl_event event, bool (*wanted)(const void *data),
     w->wanted = wanted;
     w->ended = ended;
     w->data = data;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&watcher.lock);
     const bool looks_only = start() && calls_late();
     atomic_init(&w->refs, looks_only ? 1 : 2);
     add(w);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&watcher.lock);
     if (!looks_only) {
         ask_driver(w);
         drop_awaited(w);
@@ -416,11 +418,11 @@ bool gs_await_last(cl_event (*last)(void *data, bool complete), bool (*wanted)(c
     w->ended = ended;
     w->data = data;
     atomic_init(&w->refs, 1);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&watcher.lock);
     const bool looks = start();
     if (looks)
         add(w);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&watcher.lock);
     if (!looks)
         free(w);
     return looks;

@@ -13,6 +13,7 @@ struct unended {
     cl_command_queue queue[MOST_QUEUES]; /* retained */
     unsigned n;
     atomic_bool begun; /* the thread is inside, or won't be */
+    atomic_bool done;  /* or begun, by a thread before */
 };
 
 /* Not where a command may wait for the application, which won't come any more. */
@@ -44,8 +45,7 @@ static void *finish(void *arg)
 void gs_unfinished_await(struct gs_context *contexts)
 {
     static struct unended unended; /* the process ends once */
-    static atomic_bool done;
-    if (!contexts || !gs_group()->pocl || gs_in_callback() || atomic_exchange(&done, true))
+    if (!contexts || !gs_group()->pocl || gs_in_callback() || atomic_exchange(&unended.done, true))
         return;
     for (struct gs_context *c = contexts; c; c = c->next)
         add_queues(&unended, c);

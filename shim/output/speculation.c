@@ -52,27 +52,29 @@ struct gs_speculation {
 
 /* ---- which launches may be tried ---- */
 
-static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
-GS_RANKED(known_lock, GS_RANK_TRIALS);
-static struct gs_backoffs known;
+static struct {
+    pthread_mutex_t lock; /* a leaf */
+    struct gs_backoffs known;
+} trials = {.lock = PTHREAD_MUTEX_INITIALIZER};
+GS_RANKED(trials.lock, GS_RANK_TRIALS);
 
 const char *gs_speculation_forbidden(struct gs_kernel *k)
 {
     const uint64_t id = gs_kernel_id(k);
-    GS_LOCKED(&known_lock);
-    return gs_backoff_forbids(gs_backoff_of(&known, id));
+    GS_LOCKED(&trials.lock);
+    return gs_backoff_forbids(gs_backoff_of(&trials.known, id));
 }
 
 static void count_begun(const struct gs_speculation *j)
 {
-    GS_LOCKED(&known_lock);
-    gs_backoff_begun(gs_backoff_of(&known, j->kernel_id));
+    GS_LOCKED(&trials.lock);
+    gs_backoff_begun(gs_backoff_of(&trials.known, j->kernel_id));
 }
 
 static void count_ended(const struct gs_speculation *j, bool good)
 {
-    GS_LOCKED(&known_lock);
-    gs_backoff_ended(gs_backoff_of(&known, j->kernel_id), good);
+    GS_LOCKED(&trials.lock);
+    gs_backoff_ended(gs_backoff_of(&trials.known, j->kernel_id), good);
 }
 
 static void free_copies(struct gs_speculation_copy *v, size_t n)

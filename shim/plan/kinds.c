@@ -9,8 +9,11 @@
 #include "common/hash.h"
 #include "shim/report/report.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all programs' lists */
-GS_RANKED(lock, GS_RANK_KINDS);
+static struct {
+    pthread_mutex_t lock;         /* all programs' lists */
+    atomic_uint_fast64_t unknown; /* programs whose contents nobody knows, so far */
+} kinds = {.lock = PTHREAD_MUTEX_INITIALIZER};
+GS_RANKED(kinds.lock, GS_RANK_KINDS);
 
 static struct gs_kernel_kind *find(const struct gs_program *p, const char *name)
 {
@@ -91,10 +94,9 @@ uint64_t gs_program_id_locked(struct gs_program *p)
 /* One whose contents nobody knows is a kind of its own. */
 void gs_program_made_of(struct gs_program *p, const void *bytes, size_t n)
 {
-    static atomic_uint_fast64_t unknown;
     unsigned char digest[GS_HASH_BYTES];
     struct gs_hash h;
-    const uint64_t number = bytes ? 0 : atomic_fetch_add(&unknown, 1) + 1;
+    const uint64_t number = bytes ? 0 : atomic_fetch_add(&kinds.unknown, 1) + 1;
     gs_hash_begin(&h);
     gs_hash_add(&h, &number, sizeof number);
     if (bytes)
@@ -132,22 +134,22 @@ struct gs_kernel_kind *gs_kind_find_or_make(struct gs_program *p, cl_kernel hand
     *new = false;
     if (!name)
         return NULL;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&kinds.lock);
     struct gs_kernel_kind *k = find(p, name);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&kinds.lock);
     if (k) {
         free(own);
         return k;
     }
     struct gs_kernel_kind *made = make(handle, name);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&kinds.lock);
     k = find(p, name);
     *new = !k &&made;
     if (*new) {
         made->next = p->kinds;
         p->kinds = k = made;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&kinds.lock);
     if (!*new)
         destroy(made);
     free(own);
@@ -157,7 +159,7 @@ struct gs_kernel_kind *gs_kind_find_or_make(struct gs_program *p, cl_kernel hand
 /* There are no kernels of a former build. One that another thread was just asking for may yet be of the last. */
 void gs_kinds_forget(struct gs_program *p)
 {
-    GS_LOCKED(&lock);
+    GS_LOCKED(&kinds.lock);
     for (struct gs_kernel_kind **at = &p->kinds; *at;) {
         struct gs_kernel_kind *k = *at;
         if (k->old) {

@@ -363,28 +363,33 @@ static char *find_out(struct gs_context *ctx, const char *language)
     return answer;
 }
 
+/* The answers so far. */
+struct answer {
+    char language[32];
+    char *text;
+};
+static struct {
+    pthread_mutex_t lock;
+    struct answer v[MOST_KNOWN];
+    unsigned n;
+} answers = {.lock = PTHREAD_MUTEX_INITIALIZER};
+GS_RANKED(answers.lock, GS_RANK_MACROS);
+
 char *gs_device_macros(struct gs_context *ctx, const char *options)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    GS_RANKED(lock, GS_RANK_MACROS);
-    static struct {
-        char language[32];
-        char *answer;
-    } known[MOST_KNOWN];
-    static unsigned n_known;
     char language[32];
     language_of(options, language, sizeof language);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&answers.lock);
     unsigned i = 0;
-    while (i < n_known && strcmp(known[i].language, language) != 0)
+    while (i < answers.n && strcmp(answers.v[i].language, language) != 0)
         i++;
-    char *found = i < n_known ? known[i].answer : NULL;
+    char *found = i < answers.n ? answers.v[i].text : NULL;
     if (!found && (found = find_out(ctx, language)) && i < MOST_KNOWN) {
-        memcpy(known[i].language, language, sizeof language);
-        known[i].answer = found;
-        n_known = i + 1;
+        memcpy(answers.v[i].language, language, sizeof language);
+        answers.v[i].text = found;
+        answers.n = i + 1;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&answers.lock);
     if (!found || i == MOST_KNOWN)
         return found;
     return *found ? strdup(found) : NULL;

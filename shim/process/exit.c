@@ -22,18 +22,21 @@ typedef int main_fn(int, char **, char **);
 typedef int register_fn(void (*)(void *), void *, void *);
 typedef int start_fn(main_fn *, int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
 
-static main_fn *application;
-static void (*leave)(int) __attribute__((noreturn));
+static struct {
+    main_fn *application;
+    void (*leave)(int) __attribute__((noreturn));
+    _Atomic(register_fn *) known;
+    _Atomic uint64_t ends; /* by which process and thread; 0: nobody has begun to */
+} exits;
 
 extern void *__dso_handle;
-static _Atomic(register_fn *) known;
 
 static register_fn *real_register(void)
 {
-    register_fn *real = atomic_load(&known);
+    register_fn *real = atomic_load(&exits.known);
     if (!real) {
         *(void **)&real = dlsym(RTLD_NEXT, "__cxa_atexit");
-        atomic_store(&known, real);
+        atomic_store(&exits.known, real);
     }
     return real;
 }
@@ -64,13 +67,12 @@ int __cxa_atexit(void (*handler)(void *), void *arg, void *library)
 /* Who calls exit() in a handler of exit() is the same thread; a child has nobody who ends it yet. */
 static void end_alone(void)
 {
-    static _Atomic uint64_t ends; /* by which process and thread; 0: nobody has begun to */
     const uint64_t process = (uint64_t)(uint32_t)getpid(), self = process << 32 | (uint32_t)gettid();
-    uint64_t who = atomic_load(&ends);
+    uint64_t who = atomic_load(&exits.ends);
     while (who != self) {
         if (who >> 32 == process)
             pause(); /* for as long as there is a process */
-        else if (atomic_compare_exchange_weak(&ends, &who, self))
+        else if (atomic_compare_exchange_weak(&exits.ends, &who, self))
             return;
     }
 }
@@ -84,14 +86,14 @@ static void begin_end(void)
 
 static int run(int argc, char **argv, char **env)
 {
-    const int status = application(argc, argv, env);
+    const int status = exits.application(argc, argv, env);
     begin_end();
     return status;
 }
 
 static void find_exit(void)
 {
-    *(void **)&leave = dlsym(RTLD_NEXT, "exit");
+    *(void **)&exits.leave = dlsym(RTLD_NEXT, "exit");
 }
 
 /* glibc's, which a program's first instructions call. */
@@ -103,14 +105,14 @@ int __libc_start_main(main_fn *main, int argc, char **argv, void (*init)(void), 
     start_fn *start = NULL;
     *(void **)&start = dlsym(RTLD_NEXT, "__libc_start_main");
     find_exit(); /* now: a handler of a signal may call exit() */
-    application = main;
+    exits.application = main;
     return start(run, argc, argv, init, fini, rtld_fini, stack_end);
 }
 
 void exit(int status)
 {
     begin_end();
-    if (!leave)
+    if (!exits.leave)
         find_exit();
-    leave(status);
+    exits.leave(status);
 }

@@ -9,9 +9,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static _Thread_local unsigned depth;
-static _Thread_local bool seeded;
-static _Thread_local struct drand48_data own;
+/* This thread's own. */
+static _Thread_local struct {
+    unsigned depth;
+    bool seeded;
+    struct drand48_data own;
+} rng;
 
 /* The C library's. */
 static struct {
@@ -27,7 +30,7 @@ static struct {
 
 void gs_random_own(bool begins)
 {
-    depth += begins ? 1 : -1u;
+    rng.depth += begins ? 1 : -1u;
 }
 
 #define FIND(name)                                                                                                     \
@@ -51,16 +54,16 @@ __attribute__((constructor)) static void find(void)
 
 static void seed(long value)
 {
-    srand48_r(value, &own);
-    seeded = true;
+    srand48_r(value, &rng.own);
+    rng.seeded = true;
 }
 
 /* Threads that nobody has seeded have different sequences. */
 static struct drand48_data *sequence(void)
 {
-    if (!seeded)
+    if (!rng.seeded)
         seed((long)getpid() << 20 ^ (long)gettid());
-    return &own;
+    return &rng.own;
 }
 
 static long own_number(int (*next)(struct drand48_data *, long *))
@@ -72,7 +75,7 @@ static long own_number(int (*next)(struct drand48_data *, long *))
 
 int rand(void)
 {
-    if (depth)
+    if (rng.depth)
         return (int)own_number(lrand48_r);
     FIND(rand);
     return libc.rand();
@@ -80,7 +83,7 @@ int rand(void)
 
 long random(void)
 {
-    if (depth)
+    if (rng.depth)
         return own_number(lrand48_r);
     FIND(random);
     return libc.random();
@@ -88,7 +91,7 @@ long random(void)
 
 long lrand48(void)
 {
-    if (depth)
+    if (rng.depth)
         return own_number(lrand48_r);
     FIND(lrand48);
     return libc.lrand48();
@@ -96,7 +99,7 @@ long lrand48(void)
 
 long mrand48(void)
 {
-    if (depth)
+    if (rng.depth)
         return own_number(mrand48_r);
     FIND(mrand48);
     return libc.mrand48();
@@ -105,7 +108,7 @@ long mrand48(void)
 double drand48(void)
 {
     double x = 0;
-    if (depth) {
+    if (rng.depth) {
         drand48_r(sequence(), &x);
         return x;
     }
@@ -115,7 +118,7 @@ double drand48(void)
 
 void srand(unsigned value)
 {
-    if (depth) {
+    if (rng.depth) {
         seed((long)value);
         return;
     }
@@ -125,7 +128,7 @@ void srand(unsigned value)
 
 void srandom(unsigned value)
 {
-    if (depth) {
+    if (rng.depth) {
         seed((long)value);
         return;
     }
@@ -135,7 +138,7 @@ void srandom(unsigned value)
 
 void srand48(long value)
 {
-    if (depth) {
+    if (rng.depth) {
         seed(value);
         return;
     }

@@ -19,21 +19,27 @@
  * compile a large program for each device takes seconds by right, for as long as the process computes in them. */
 enum { PATIENCE_S = 3, COMPILING_S = 30, COMPUTES_MS = 100 /* in so long as there is patience */ };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
-GS_RANKED(lock, GS_RANK_THREADS);
-static pthread_cond_t left_one = PTHREAD_COND_INITIALIZER;
-static pthread_cond_t opened = PTHREAD_COND_INITIALIZER; /* `closed` was unset */
-static atomic_uint inside, serving;                      /* read without it where nobody is */
-static unsigned compiling;                               /* of those inside */
-static bool ending, closed;                              /* closed: for those that serve, too */
-static time_t end_began, close_began, compiled;          /* compiled: when a compilation last ended */
-static time_t computing;  /* when the process was last seen to compute since the end began */
-static int64_t computed;  /* how much it had then, ms */
-static atomic_bool first; /* no handler of exit() has been registered since that of exit.h; also without the lock */
+static struct {
+    pthread_mutex_t lock;                    /* all below */
+    pthread_cond_t left_one, opened;         /* opened: `closed` was unset */
+    atomic_uint inside, serving;             /* read without it where nobody is */
+    unsigned compiling;                      /* of those inside */
+    bool ending, closed;                     /* closed: for those that serve, too */
+    time_t end_began, close_began, compiled; /* compiled: when a compilation last ended */
+    time_t computing;                        /* when the process was last seen to compute since the end began */
+    int64_t computed;                        /* how much it had then, ms */
+    atomic_bool first;      /* no handler of exit() has been registered since that of exit.h; also without the lock */
+    atomic_bool registered; /* ours has been. Likewise */
+} in_driver = {
+    .lock = PTHREAD_MUTEX_INITIALIZER, .left_one = PTHREAD_COND_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER};
+GS_RANKED(in_driver.lock, GS_RANK_THREADS);
 /* How often this thread is among them: a signal's handler may call exit() where it is. */
-static _Thread_local unsigned own_inside, own_serving;
-static _Thread_local bool has_closed; /* this thread has, as it ends the process */
-static _Thread_local bool ends_process;
+static _Thread_local struct {
+    unsigned inside, serving;
+    bool has_closed; /* as it ends the process */
+    bool ends_process;
+    bool ours;
+} this_thread;
 
 /* Of the whole process. */
 static int64_t computed_ms(void)
@@ -48,15 +54,16 @@ static int64_t computed_ms(void)
 static void await_others(const atomic_uint *threads, unsigned own, time_t began)
 {
     while (*threads > own) {
-        const time_t now = time(NULL), since = compiled > began ? compiled : began;
-        if (gs_above_process.compiles_elsewhere() || computed_ms() - computed >= COMPUTES_MS) {
-            computing = now;
-            computed = computed_ms();
+        const time_t now = time(NULL), since = in_driver.compiled > began ? in_driver.compiled : began;
+        if (gs_above_process.compiles_elsewhere() || computed_ms() - in_driver.computed >= COMPUTES_MS) {
+            in_driver.computing = now;
+            in_driver.computed = computed_ms();
         }
-        const bool compiles = compiling && now < end_began + COMPILING_S && now < computing + PATIENCE_S;
+        const bool compiles =
+            in_driver.compiling && now < in_driver.end_began + COMPILING_S && now < in_driver.computing + PATIENCE_S;
         if (now >= since + PATIENCE_S && !compiles)
             break;
-        pthread_cond_timedwait(&left_one, &lock, &(struct timespec){now + 1, 0});
+        pthread_cond_timedwait(&in_driver.left_one, &in_driver.lock, &(struct timespec){now + 1, 0});
     }
     if (*threads > own)
         gs_debug("the process ends while %u threads are inside the driver for us", *threads - own);
@@ -66,24 +73,25 @@ static void settle(bool and_close)
 {
     if (gs_forked())
         return;
-    ends_process = true;
+    this_thread.ends_process = true;
     const time_t now = time(NULL);
     const struct timespec soon = {now + PATIENCE_S, 0};
-    if (pthread_mutex_timedlock(&lock, &soon) != 0) /* by this thread, where a signal's handler calls exit() */
+    if (pthread_mutex_timedlock(&in_driver.lock, &soon) !=
+        0) /* by this thread, where a signal's handler calls exit() */
         return;
-    if (!ending) {
-        end_began = computing = now;
-        computed = computed_ms();
+    if (!in_driver.ending) {
+        in_driver.end_began = in_driver.computing = now;
+        in_driver.computed = computed_ms();
     }
-    ending = true;
-    await_others(&inside, own_inside, end_began);
+    in_driver.ending = true;
+    await_others(&in_driver.inside, this_thread.inside, in_driver.end_began);
     if (and_close) {
-        if (!closed)
-            close_began = time(NULL);
-        closed = true;
-        await_others(&serving, own_serving, close_began);
+        if (!in_driver.closed)
+            in_driver.close_began = time(NULL);
+        in_driver.closed = true;
+        await_others(&in_driver.serving, this_thread.serving, in_driver.close_began);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&in_driver.lock);
 }
 
 void gs_threads_settle(void)
@@ -94,7 +102,7 @@ void gs_threads_settle(void)
 static void wait_at_exit(void)
 {
     settle(true);
-    has_closed = true;
+    this_thread.has_closed = true;
 }
 
 void gs_threads_register(void)
@@ -104,17 +112,15 @@ void gs_threads_register(void)
 
 void gs_threads_reopen(void)
 {
-    if (!has_closed || gs_forked())
+    if (!this_thread.has_closed || gs_forked())
         return;
-    has_closed = false;
-    pthread_mutex_lock(&lock);
-    closed = false;
-    pthread_cond_broadcast(&opened);
-    pthread_mutex_unlock(&lock);
+    this_thread.has_closed = false;
+    pthread_mutex_lock(&in_driver.lock);
+    in_driver.closed = false;
+    pthread_cond_broadcast(&in_driver.opened);
+    pthread_mutex_unlock(&in_driver.lock);
     gs_threads_register(); /* which runs as soon as the handler has returned that is being run */
 }
-
-static _Thread_local bool ours;
 
 struct start {
     void *(*run)(void *);
@@ -125,21 +131,20 @@ static void *begin(void *arg)
 {
     const struct start start = *(struct start *)arg;
     free(arg);
-    ours = true;
+    this_thread.ours = true;
     return start.run(start.arg);
 }
 
 bool gs_threads_ours(void)
 {
-    return ours;
+    return this_thread.ours;
 }
 
 bool gs_threads_start(const char *name, pthread_t *thread, void *(*run)(void *), void *arg)
 {
-    static atomic_bool registered;
     sigset_t all, old;
     pthread_t own;
-    if (!atomic_exchange(&registered, true))
+    if (!atomic_exchange(&in_driver.registered, true))
         gs_threads_register();
     struct start *start = malloc(sizeof *start);
     if (!start)
@@ -162,69 +167,69 @@ bool gs_threads_start(const char *name, pthread_t *thread, void *(*run)(void *),
 
 static void see_to_first(void)
 {
-    if (!atomic_exchange(&first, true))
+    if (!atomic_exchange(&in_driver.first, true))
         gs_exit_handler_first();
 }
 
 void gs_threads_come_first(void)
 {
-    atomic_store(&first, false);
-    if (!atomic_load(&inside) || gs_forked())
+    atomic_store(&in_driver.first, false);
+    if (!atomic_load(&in_driver.inside) || gs_forked())
         return;
-    pthread_mutex_lock(&lock);
-    if (inside && !ending)
+    pthread_mutex_lock(&in_driver.lock);
+    if (in_driver.inside && !in_driver.ending)
         see_to_first();
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&in_driver.lock);
 }
 
 /* Unless it is shut. */
 static bool come_in(atomic_uint *threads, unsigned *own, const bool *shut)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&in_driver.lock);
     const bool may = !*shut;
     atomic_fetch_add(threads, may);
     *own += may;
     if (may)
         see_to_first();
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&in_driver.lock);
     return may;
 }
 
 static void go_out(atomic_uint *threads, unsigned *own)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&in_driver.lock);
     atomic_fetch_sub(threads, 1);
     --*own;
-    pthread_cond_broadcast(&left_one);
-    pthread_mutex_unlock(&lock);
+    pthread_cond_broadcast(&in_driver.left_one);
+    pthread_mutex_unlock(&in_driver.lock);
 }
 
 bool gs_threads_enter(void)
 {
-    return come_in(&inside, &own_inside, &ending);
+    return come_in(&in_driver.inside, &this_thread.inside, &in_driver.ending);
 }
 
 void gs_threads_leave(void)
 {
-    go_out(&inside, &own_inside);
+    go_out(&in_driver.inside, &this_thread.inside);
 }
 
 bool gs_threads_ends(void)
 {
-    pthread_mutex_lock(&lock);
-    const bool ends = ending;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&in_driver.lock);
+    const bool ends = in_driver.ending;
+    pthread_mutex_unlock(&in_driver.lock);
     return ends;
 }
 
 void gs_threads_compile(bool begins)
 {
-    pthread_mutex_lock(&lock);
-    compiling += begins ? 1 : -1u;
+    pthread_mutex_lock(&in_driver.lock);
+    in_driver.compiling += begins ? 1 : -1u;
     if (!begins)
-        compiled = time(NULL);
-    pthread_cond_broadcast(&left_one);
-    pthread_mutex_unlock(&lock);
+        in_driver.compiled = time(NULL);
+    pthread_cond_broadcast(&in_driver.left_one);
+    pthread_mutex_unlock(&in_driver.lock);
 }
 
 bool gs_threads_build(bool *counted)
@@ -232,7 +237,7 @@ bool gs_threads_build(bool *counted)
     *counted = !gs_forked() && gs_threads_enter();
     if (*counted)
         gs_threads_compile(true);
-    if (*counted || gs_forked() || ends_process)
+    if (*counted || gs_forked() || this_thread.ends_process)
         return true;
     sleep(PATIENCE_S);
     return false;
@@ -248,20 +253,20 @@ void gs_threads_built(bool counted)
 
 bool gs_threads_serve(void)
 {
-    return come_in(&serving, &own_serving, &closed);
+    return come_in(&in_driver.serving, &this_thread.serving, &in_driver.closed);
 }
 
 void gs_threads_serve_patiently(void)
 {
     while (!gs_threads_serve()) {
-        pthread_mutex_lock(&lock);
-        while (closed)
-            pthread_cond_wait(&opened, &lock);
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_lock(&in_driver.lock);
+        while (in_driver.closed)
+            pthread_cond_wait(&in_driver.opened, &in_driver.lock);
+        pthread_mutex_unlock(&in_driver.lock);
     }
 }
 
 void gs_threads_served(void)
 {
-    go_out(&serving, &own_serving);
+    go_out(&in_driver.serving, &this_thread.serving);
 }

@@ -17,12 +17,16 @@ enum { LOOK = 64 };
 struct gs_fast_path gs_fast_path = {.care = GS_CARE_START};
 struct gs_fast_path_thread gs_fast_path_threads[GS_FAST_PATH_THREADS];
 
-static atomic_bool barriers; /* the kernel has them: without, nobody gets a place */
+static struct {
+    pthread_mutex_t lock;
+    atomic_bool barriers; /* the kernel has them: without, nobody gets a place */
+} start = {.lock = PTHREAD_MUTEX_INITIALIZER};
+GS_RANKED(start.lock, GS_RANK_FAST_PATH_START);
 
 /* As long as the process has one thread this takes no time; later the kernel waits for all processors, for 10 ms. */
 __attribute__((constructor)) static void register_barriers(void)
 {
-    atomic_store(&barriers, syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0);
+    atomic_store(&start.barriers, syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0);
 }
 
 static bool is_whole(const struct _cl_icd_dispatch *real)
@@ -32,13 +36,11 @@ static bool is_whole(const struct _cl_icd_dispatch *real)
 
 void gs_fast_path_start(void)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    GS_RANKED(lock, GS_RANK_FAST_PATH_START);
     const struct gs_settings *s = gs_settings();
     const struct _cl_icd_dispatch *real = gs_real();
     if (!gs_fast_path_cares(GS_CARE_START) || !is_whole(real))
         return;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&start.lock);
     if (gs_fast_path_cares(GS_CARE_START)) {
         gs_fast_path.set_arg = real->clSetKernelArg;
         gs_fast_path.release_event = real->clReleaseEvent;
@@ -51,7 +53,7 @@ void gs_fast_path_start(void)
             gs_fast_path_care(GS_CARE_DAEMON);
         atomic_fetch_and(&gs_fast_path.care, ~(unsigned)GS_CARE_START);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&start.lock);
 }
 
 /* Is the place this thread's, or has it become so? */
@@ -67,7 +69,7 @@ static bool take_place(struct gs_fast_path_thread *t)
 void gs_fast_path_look(void)
 {
     struct gs_fast_path_thread *t = gs_fast_path_thread();
-    if (gs_fast_path_cares(~0u) || !atomic_load_explicit(&barriers, memory_order_relaxed) || !take_place(t))
+    if (gs_fast_path_cares(~0u) || !atomic_load_explicit(&start.barriers, memory_order_relaxed) || !take_place(t))
         return;
     const unsigned left = atomic_load_explicit(&t->until_look, memory_order_relaxed);
     if (left) /* it came for another reason */
@@ -87,7 +89,7 @@ bool gs_fast_path_is_fast(void)
 void gs_fast_path_bar(void)
 {
     const void *self = __builtin_thread_pointer();
-    if (!atomic_load(&barriers))
+    if (!atomic_load(&start.barriers))
         return;
     syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
     for (unsigned i = 0; i < GS_FAST_PATH_THREADS; i++)

@@ -14,11 +14,13 @@
 
 enum { MAX_PLATFORMS = 32, MAX_LISTED = 256 };
 
-static struct gs_settings settings;
-static pthread_once_t settings_once = PTHREAD_ONCE_INIT;
-static atomic_bool settings_read;
-static struct gs_group group;
-static pthread_once_t group_once = PTHREAD_ONCE_INIT;
+static struct {
+    struct gs_settings settings;
+    pthread_once_t settings_once;
+    atomic_bool settings_read;
+    struct gs_group group;
+    pthread_once_t group_once;
+} machine = {.settings_once = PTHREAD_ONCE_INIT, .group_once = PTHREAD_ONCE_INIT};
 
 static void read_settings(void)
 {
@@ -26,18 +28,18 @@ static void read_settings(void)
     const char *run = secure_getenv("GPUSPARC_RUN"); /* by a launcher, which has looked at the variables */
     if (!run || !*run)
         gs_say_unknown_variables();
-    if (gs_settings_from_env(&settings, why, sizeof why) < 0) {
+    if (gs_settings_from_env(&machine.settings, why, sizeof why) < 0) {
         gs_error("%s; the application runs on one device", why);
-        settings.mode = GS_MODE_SINGLE;
+        machine.settings.mode = GS_MODE_SINGLE;
     }
-    atomic_store(&settings_read, true);
+    atomic_store(&machine.settings_read, true);
 }
 
 const struct gs_settings *gs_settings(void)
 {
-    if (!atomic_load_explicit(&settings_read, memory_order_acquire)) /* each call of the application asks */
-        pthread_once(&settings_once, read_settings);
-    return &settings;
+    if (!atomic_load_explicit(&machine.settings_read, memory_order_acquire)) /* each call of the application asks */
+        pthread_once(&machine.settings_once, read_settings);
+    return &machine.settings;
 }
 
 static unsigned list_devices(cl_platform_id platform, cl_device_type type, cl_device_id *out)
@@ -300,20 +302,20 @@ int gs_group_make(struct gs_group *g, const struct gs_settings *s, char *why, si
 static void make_group(void)
 {
     char why[256];
-    if (gs_group_make(&group, gs_settings(), why, sizeof why) < 0) {
+    if (gs_group_make(&machine.group, gs_settings(), why, sizeof why) < 0) {
         gs_error("%s", why);
         return;
     }
-    if (group.reason)
-        gs_warn("%s; the application has the devices that it has without gpusparc", group.reason);
+    if (machine.group.reason)
+        gs_warn("%s; the application has the devices that it has without gpusparc", machine.group.reason);
     if (gs_settings()->mode == GS_MODE_SINGLE)
-        group.n = 1;
+        machine.group.n = 1;
 }
 
 const struct gs_group *gs_group(void)
 {
-    pthread_once(&group_once, make_group);
-    return &group;
+    pthread_once(&machine.group_once, make_group);
+    return &machine.group;
 }
 
 bool gs_learns(void)

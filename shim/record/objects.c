@@ -9,13 +9,15 @@
 
 enum { BUCKETS = 1 << GS_BUCKET_BITS };
 
-/* Each call of the application is a reader, but most find what they look for in gs_newest. */
-static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
-GS_RANKED(lock, GS_RANK_OBJECTS);
-static struct gs_object *buckets[BUCKETS];
+static struct {
+    pthread_rwlock_t lock; /* each call of the application is a reader, but most find what they look for in gs_newest */
+    struct gs_object *buckets[BUCKETS];
+    pthread_once_t once;
+    const char *_Atomic given_up;
+} handles = {.lock = PTHREAD_RWLOCK_INITIALIZER, .once = PTHREAD_ONCE_INIT};
+GS_RANKED(handles.lock, GS_RANK_OBJECTS);
 
 struct gs_newest gs_newest[BUCKETS];
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void in_child(void)
 {
@@ -23,16 +25,14 @@ static void in_child(void)
     gs_fast_path_care(GS_CARE_FORKED);
 }
 
-static const char *_Atomic given_up;
-
 const char *gs_given_up(void)
 {
-    return atomic_load_explicit(&given_up, memory_order_relaxed);
+    return atomic_load_explicit(&handles.given_up, memory_order_relaxed);
 }
 
 void gs_set_given_up(const char *reason)
 {
-    atomic_store(&given_up, reason);
+    atomic_store(&handles.given_up, reason);
     gs_fast_path_care(GS_CARE_GIVEN_UP);
 }
 
@@ -58,7 +58,7 @@ static __attribute__((hot)) void set_newest(unsigned b, struct gs_object *o)
 
 static struct gs_object *find_locked(unsigned b, enum gs_type type, const void *handle)
 {
-    for (struct gs_object *o = buckets[b]; o; o = o->next)
+    for (struct gs_object *o = handles.buckets[b]; o; o = o->next)
         if (o->handle == handle && o->type == type)
             return o;
     return NULL;
@@ -74,9 +74,9 @@ __attribute__((hot)) void *gs_find(enum gs_type type, const void *handle)
     struct gs_object *o = gs_find_newest(type, handle);
     if (o || is_empty(b))
         return o;
-    pthread_rwlock_rdlock(&lock);
+    pthread_rwlock_rdlock(&handles.lock);
     o = find_locked(b, type, handle);
-    pthread_rwlock_unlock(&lock);
+    pthread_rwlock_unlock(&handles.lock);
     return o;
 }
 
@@ -92,16 +92,16 @@ static bool hold_if_held(struct gs_object *o)
 struct gs_object **gs_hold_all(enum gs_type type)
 {
     size_t n = 1, at = 0;
-    pthread_rwlock_rdlock(&lock);
+    pthread_rwlock_rdlock(&handles.lock);
     for (unsigned b = 0; b < BUCKETS; b++)
-        for (const struct gs_object *o = buckets[b]; o; o = o->next)
+        for (const struct gs_object *o = handles.buckets[b]; o; o = o->next)
             n += o->type == type;
     struct gs_object **all = calloc(n, sizeof(struct gs_object *));
     for (unsigned b = 0; all && b < BUCKETS; b++)
-        for (struct gs_object *o = buckets[b]; o; o = o->next)
+        for (struct gs_object *o = handles.buckets[b]; o; o = o->next)
             if (o->type == type && hold_if_held(o))
                 all[at++] = o;
-    pthread_rwlock_unlock(&lock);
+    pthread_rwlock_unlock(&handles.lock);
     return all;
 }
 
@@ -112,16 +112,16 @@ void *gs_find_hold(enum gs_type type, const void *handle)
     unsigned b = gs_bucket_of(handle);
     if (is_empty(b))
         return NULL;
-    pthread_rwlock_rdlock(&lock);
+    pthread_rwlock_rdlock(&handles.lock);
     struct gs_object *o = find_locked(b, type, handle);
     const bool held = o && hold_if_held(o);
-    pthread_rwlock_unlock(&lock);
+    pthread_rwlock_unlock(&handles.lock);
     return held ? o : NULL;
 }
 
 __attribute__((hot)) void gs_insert(struct gs_object *o, enum gs_type type, void *handle, struct gs_context *ctx)
 {
-    pthread_once(&once, set_up);
+    pthread_once(&handles.once, set_up);
     o->type = type;
     o->handle = handle;
     o->ctx = ctx;
@@ -132,11 +132,11 @@ __attribute__((hot)) void gs_insert(struct gs_object *o, enum gs_type type, void
     unsigned b = gs_bucket_of(handle);
     if (type == GS_EVENT)
         atomic_fetch_add(&gs_fast_path.events, 1);
-    pthread_rwlock_wrlock(&lock);
-    o->next = buckets[b];
-    buckets[b] = o;
+    pthread_rwlock_wrlock(&handles.lock);
+    o->next = handles.buckets[b];
+    handles.buckets[b] = o;
     set_newest(b, o);
-    pthread_rwlock_unlock(&lock);
+    pthread_rwlock_unlock(&handles.lock);
     if (type == GS_MEM)
         atomic_fetch_add(&gs_fast_path.made, 1);
 }
@@ -158,16 +158,16 @@ __attribute__((hot)) struct gs_object *gs_release(enum gs_type type, const void 
 static __attribute__((hot)) void take_out(struct gs_object *o)
 {
     unsigned b = gs_bucket_of(o->handle);
-    pthread_rwlock_wrlock(&lock);
-    for (struct gs_object **at = &buckets[b]; *at; at = &(*at)->next) {
+    pthread_rwlock_wrlock(&handles.lock);
+    for (struct gs_object **at = &handles.buckets[b]; *at; at = &(*at)->next) {
         if (*at == o) {
             *at = o->next;
             break;
         }
     }
     if (atomic_load(&gs_newest[b].object) == o)
-        set_newest(b, buckets[b]);
-    pthread_rwlock_unlock(&lock);
+        set_newest(b, handles.buckets[b]);
+    pthread_rwlock_unlock(&handles.lock);
     if (o->type == GS_EVENT)
         atomic_fetch_sub(&gs_fast_path.events, 1);
 }

@@ -15,8 +15,13 @@
 
 struct _cl_icd_dispatch gs_real_table;
 _Atomic bool gs_real_ready;
-static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
-GS_RANKED(load_lock, GS_RANK_DRIVER);
+static struct {
+    pthread_mutex_t lock;
+    void *library;
+    pthread_once_t dir_once; /* several threads may be the first */
+    char dir[PATH_MAX];      /* of this library */
+} loaded = {.lock = PTHREAD_MUTEX_INITIALIZER, .dir_once = PTHREAD_ONCE_INIT};
+GS_RANKED(loaded.lock, GS_RANK_DRIVER);
 
 const struct gs_real_function gs_real_functions[] = {
 #define GS_FUNCTION(name, version) {#name, offsetof(struct _cl_icd_dispatch, name), version},
@@ -36,13 +41,11 @@ static bool own_file(struct stat *st)
     return dladdr((void *)&gs_real_table, &info) && info.dli_fname && stat(info.dli_fname, st) == 0;
 }
 
-static char library_dir[PATH_MAX];
-
 static void find_library_dir(void)
 {
     Dl_info info;
-    if (dladdr((void *)&gs_real_table, &info) && info.dli_fname && realpath(info.dli_fname, library_dir)) {
-        char *slash = strrchr(library_dir, '/');
+    if (dladdr((void *)&gs_real_table, &info) && info.dli_fname && realpath(info.dli_fname, loaded.dir)) {
+        char *slash = strrchr(loaded.dir, '/');
         if (slash)
             *slash = '\0';
     }
@@ -50,9 +53,8 @@ static void find_library_dir(void)
 
 const char *gs_library_dir(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT; /* several threads may be the first */
-    pthread_once(&once, find_library_dir);
-    return library_dir;
+    pthread_once(&loaded.dir_once, find_library_dir);
+    return loaded.dir;
 }
 
 /* Is it the shim, or the log before it, under whatever name? This code also runs in programs beside it, so that its own
@@ -111,28 +113,26 @@ static void *open_real(void)
     return lib;
 }
 
-static void *real_library;
-
 void gs_real_load(void)
 {
-    pthread_mutex_lock(&load_lock);
+    pthread_mutex_lock(&loaded.lock);
     if (!gs_real_ready) {
-        real_library = open_real();
-        if (!real_library)
+        loaded.library = open_real();
+        if (!loaded.library)
             gs_error(
                 "no libOpenCL.so.1 of the system was found; install an OpenCL loader, or name it in GPUSPARC_REAL");
         for (const struct gs_real_function *f = gs_real_functions; f < gs_real_functions + gs_real_n_functions; f++)
-            set_entry(f->offset, real_library ? dlsym(real_library, f->name) : NULL);
+            set_entry(f->offset, loaded.library ? dlsym(loaded.library, f->name) : NULL);
         if (&gs_above_driver)
             gs_above_driver.loaded(&gs_real_table);
         gs_real_ready = true;
     }
-    pthread_mutex_unlock(&load_lock);
+    pthread_mutex_unlock(&loaded.lock);
 }
 
 bool gs_real_use(const struct _cl_icd_dispatch *below, unsigned n_entries)
 {
-    pthread_mutex_lock(&load_lock);
+    pthread_mutex_lock(&loaded.lock);
     bool free_to_use = !gs_real_ready;
     if (free_to_use) {
         size_t bytes = n_entries * sizeof(void *);
@@ -141,7 +141,7 @@ bool gs_real_use(const struct _cl_icd_dispatch *below, unsigned n_entries)
             gs_above_driver.loaded(&gs_real_table);
         gs_real_ready = true;
     }
-    pthread_mutex_unlock(&load_lock);
+    pthread_mutex_unlock(&loaded.lock);
     return free_to_use;
 }
 

@@ -10,7 +10,10 @@
 
 #include "shim/record/group.h"
 
-static char *state; /* a string in a file of the launcher's; or null */
+static struct {
+    pthread_once_t once;
+    char *state; /* a string in a file of its; or null */
+} launcher = {.once = PTHREAD_ONCE_INIT};
 
 static void open_state(void)
 {
@@ -20,7 +23,7 @@ static void open_state(void)
         return;
     void *at = mmap(NULL, GS_REMOTE_STATE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
-    state = at == MAP_FAILED ? NULL : at;
+    launcher.state = at == MAP_FAILED ? NULL : at;
 }
 
 /* The driver's number of a device: the group may be some of them. */
@@ -47,10 +50,10 @@ bool gs_remote_is_direct(cl_device_id from, cl_device_id to, uint64_t bytes)
 
 void gs_remote_note(const char *kernel)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (!gs_group()->remote)
         return;
-    pthread_once(&once, open_state);
-    if (state)
-        strncpy(state, kernel, GS_REMOTE_STATE_BYTES - 1); /* two threads' names may mix: it is for a sentence alone */
+    pthread_once(&launcher.once, open_state);
+    if (launcher.state)
+        strncpy(launcher.state, kernel,
+                GS_REMOTE_STATE_BYTES - 1); /* two threads' names may mix: it is for a sentence alone */
 }

@@ -15,11 +15,13 @@ enum {
     MOST_VARIANTS = 16,            /* of one size */
 };
 
-static struct gs_size *_Atomic buckets[1 << BUCKETS_LOG2]; /* read without the lock: none ever leaves */
-static struct gs_size *_Atomic newest;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for new ones; a leaf */
-GS_RANKED(lock, GS_RANK_SIZES);
-static unsigned n_sizes;
+static struct {
+    struct gs_size *_Atomic buckets[1 << BUCKETS_LOG2]; /* read without the lock: none ever leaves */
+    struct gs_size *_Atomic newest;
+    pthread_mutex_t lock; /* for new ones; a leaf */
+    unsigned n;
+} sizes = {.lock = PTHREAD_MUTEX_INITIALIZER};
+GS_RANKED(sizes.lock, GS_RANK_SIZES);
 
 _Static_assert(offsetof(struct gs_size, has_variants) < GS_LINE, "one line");
 
@@ -47,7 +49,7 @@ static unsigned bucket_of(uint64_t kernel, const uint64_t size[6])
 
 static struct gs_size *find(uint64_t kernel, const uint64_t size[6])
 {
-    struct gs_size *s = atomic_load_explicit(&buckets[bucket_of(kernel, size)], memory_order_acquire);
+    struct gs_size *s = atomic_load_explicit(&sizes.buckets[bucket_of(kernel, size)], memory_order_acquire);
     while (s && (s->kernel != kernel || memcmp(s->size, size, sizeof s->size) != 0))
         s = atomic_load_explicit(&s->next, memory_order_acquire);
     return s;
@@ -56,7 +58,7 @@ static struct gs_size *find(uint64_t kernel, const uint64_t size[6])
 /* With the lock held. NULL: no memory. */
 static struct gs_size *enter(uint64_t kernel, uint64_t program, const char *name, unsigned n, const uint64_t size[6])
 {
-    struct gs_size *_Atomic *bucket = &buckets[bucket_of(kernel, size)];
+    struct gs_size *_Atomic *bucket = &sizes.buckets[bucket_of(kernel, size)];
     struct gs_size *s = aligned_alloc(_Alignof(struct gs_size), sizeof *s);
     char *own = strdup(name);
     if (!s || !own) {
@@ -71,11 +73,11 @@ static struct gs_size *enter(uint64_t kernel, uint64_t program, const char *name
     s->name = own;
     s->n = n;
     s->first = s;
-    s->older = atomic_load(&newest);
-    atomic_store(&newest, s);
+    s->older = atomic_load(&sizes.newest);
+    atomic_store(&sizes.newest, s);
     atomic_init(&s->next, atomic_load(bucket));
     atomic_store_explicit(bucket, s, memory_order_release);
-    n_sizes++;
+    sizes.n++;
     return s;
 }
 
@@ -94,12 +96,12 @@ struct gs_size *gs_size_make(uint64_t program, const char *name, unsigned n, con
     struct gs_size *s = find(kernel, wanted);
     if (s)
         return s;
-    GS_LOCKED(&lock);
+    GS_LOCKED(&sizes.lock);
     memcpy(size, wanted, sizeof size);
-    for (unsigned d = 0; d < 3 && n_sizes >= MOST_SIZES; d++)
+    for (unsigned d = 0; d < 3 && sizes.n >= MOST_SIZES; d++)
         size[d] = rounded(size[d]);
     s = find(kernel, size);
-    if (!s && n_sizes >= MOST_ROUNDED) {
+    if (!s && sizes.n >= MOST_ROUNDED) {
         program = 0;
         kernel = gs_kernel_hash(program, name = "", n);
         memset(size, 0, sizeof size);
@@ -122,9 +124,9 @@ struct gs_size *gs_size_variant(struct gs_size *first, uint64_t numbers)
 
 struct gs_size *gs_size_set_apart(struct gs_size *first, uint64_t numbers)
 {
-    GS_LOCKED(&lock);
+    GS_LOCKED(&sizes.lock);
     struct gs_size *s = variant(first, numbers);
-    if (!s && first->variants < MOST_VARIANTS && n_sizes < MOST_ROUNDED)
+    if (!s && first->variants < MOST_VARIANTS && sizes.n < MOST_ROUNDED)
         s = enter(mix(first->kernel, numbers), first->program, first->name, first->n, first->size);
     if (!s || s->first == first)
         return s;
@@ -137,7 +139,7 @@ struct gs_size *gs_size_set_apart(struct gs_size *first, uint64_t numbers)
 
 struct gs_size *gs_sizes(void)
 {
-    return atomic_load(&newest);
+    return atomic_load(&sizes.newest);
 }
 
 struct gs_size *gs_size_find(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)

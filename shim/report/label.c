@@ -9,38 +9,40 @@
 #include "shim/report/report.h"
 #include "shim/report/trace.h"
 
-static _Thread_local struct gs_label label = {GS_FOR_APP, GS_WAY_DIRECT, -1};
-static _Thread_local unsigned depth; /* of calls of the application: 1 within one */
+static _Thread_local struct {
+    struct gs_label label;
+    unsigned depth; /* of calls of the application: 1 within one */
+} current = {.label = {GS_FOR_APP, GS_WAY_DIRECT, -1}};
 
 struct gs_label gs_label_purpose(enum gs_purpose purpose)
 {
-    const struct gs_label before = label;
-    label.purpose = purpose;
+    const struct gs_label before = current.label;
+    current.label.purpose = purpose;
     return before;
 }
 
 struct gs_label gs_label_way(enum gs_way way)
 {
-    const struct gs_label before = label;
-    label.way = way;
+    const struct gs_label before = current.label;
+    current.label.way = way;
     return before;
 }
 
 struct gs_label gs_label_part(int part)
 {
-    const struct gs_label before = label;
-    label.part = part;
+    const struct gs_label before = current.label;
+    current.label.part = part;
     return before;
 }
 
 void gs_label_back(struct gs_label before)
 {
-    label = before;
+    current.label = before;
 }
 
 struct gs_label gs_label_now(void)
 {
-    return label;
+    return current.label;
 }
 
 /* ---- the application's calls ---- */
@@ -52,13 +54,13 @@ struct gs_call gs_call_begin(const char *name)
 {
     if (!gs_report_wants_times() || gs_threads_ours())
         return (struct gs_call){.errno_before = errno};
-    return (struct gs_call){depth++ ? NULL : name, errno, gs_now_ns()};
+    return (struct gs_call){current.depth++ ? NULL : name, errno, gs_now_ns()};
 }
 
 void gs_call_end(const struct gs_call *call)
 {
     if (call->begin_ns) {
-        depth--;
+        current.depth--;
         const uint64_t now = gs_now_ns();
         if (call->name && gs_trace_on() && now - call->begin_ns >= BLOCKED_NS && !gs_forked())
             gs_trace_call(call->name, call->begin_ns, now);

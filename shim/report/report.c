@@ -26,19 +26,25 @@
 enum { MAX_KERNELS = 4096 };
 static const char all_others[] = "(others)"; /* all kernels beyond that, as one */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below but the bytes */
-GS_RANKED(lock, GS_RANK_REPORT);
-static struct gs_kernel_stats *kernels;
-static struct gs_kernel_stats **last = &kernels;
-static unsigned n_kernels;
-static struct gs_busy busy[GS_PATHS];
 /* Between the application and the devices, and on these; with the names of --stats. */
 enum phase { WRITING, KERNELS, MERGING, READING, PHASES };
 static const char *const phase_names[PHASES] = {"write", "kernel", "merge", "read"};
-static struct gs_busy phases[PHASES];
-static int claimed = -1; /* our own file, or -1 */
-static bool taken;       /* the file is another process's */
-static atomic_uint_fast64_t moved[GS_PATHS], moves[GS_PATHS];
+
+static struct {
+    pthread_mutex_t lock; /* all below but the bytes */
+    struct gs_kernel_stats *kernels, **last;
+    struct gs_kernel_stats nobodys; /* where there is no memory */
+    unsigned n_kernels;
+    struct gs_busy busy[GS_PATHS], phases[PHASES];
+    int claimed; /* our own file, or -1 */
+    bool taken;  /* the file is another process's */
+    atomic_uint_fast64_t moved[GS_PATHS], moves[GS_PATHS];
+    pthread_mutex_t writing; /* taken before `lock` */
+    bool written;
+} told = {
+    .lock = PTHREAD_MUTEX_INITIALIZER, .last = &told.kernels, .claimed = -1, .writing = PTHREAD_MUTEX_INITIALIZER};
+GS_RANKED(told.lock, GS_RANK_REPORT);
+GS_RANKED(told.writing, GS_RANK_REPORT_WRITING);
 
 static const char *const path_names[GS_PATHS] = {
     [GS_PATH_APP_WRITE] = "app_write", [GS_PATH_APP_READ] = "app_read", [GS_PATH_COPY] = "copy",
@@ -49,8 +55,8 @@ static const char *const path_names[GS_PATHS] = {
 
 void gs_report_moved(enum gs_path path, uint64_t bytes)
 {
-    atomic_fetch_add_explicit(&moved[path], bytes, memory_order_relaxed);
-    atomic_fetch_add_explicit(&moves[path], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&told.moved[path], bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&told.moves[path], 1, memory_order_relaxed);
 }
 
 /* The first process with a kernel has the file, and the others a file of their own each. What is wrong with it, if
@@ -58,16 +64,16 @@ void gs_report_moved(enum gs_path path, uint64_t bytes)
 static void claim_file(void)
 {
     const char *file = gs_settings()->stats;
-    if (!file || strcmp(file, "-") == 0 || gs_stream_of(file) || (claimed = gs_output_open(file)) < 0)
+    if (!file || strcmp(file, "-") == 0 || gs_stream_of(file) || (told.claimed = gs_output_open(file)) < 0)
         return;
-    taken = gs_output_first(claimed) == false;
-    if (taken)
-        close(claimed);
+    told.taken = gs_output_first(told.claimed) == false;
+    if (told.taken)
+        close(told.claimed);
 }
 
 static struct gs_kernel_stats *find_kernel(const char *name)
 {
-    struct gs_kernel_stats *k = kernels;
+    struct gs_kernel_stats *k = told.kernels;
     while (k && strcmp(k->name, name) != 0)
         k = k->next;
     return k;
@@ -75,15 +81,14 @@ static struct gs_kernel_stats *find_kernel(const char *name)
 
 static struct gs_kernel_stats *add_kernel(const char *name)
 {
-    static struct gs_kernel_stats nobodys; /* where there is no memory */
     struct gs_kernel_stats *k = calloc(1, sizeof *k);
     if (!k || !(k->name = strdup(name))) {
         free(k);
-        return &nobodys;
+        return &told.nobodys;
     }
-    *last = k;
-    last = &k->next;
-    n_kernels++;
+    *told.last = k;
+    told.last = &k->next;
+    told.n_kernels++;
     return k;
 }
 
@@ -93,31 +98,31 @@ struct gs_kernel_stats *gs_report_kernel(const char *whole)
 {
     char name[GS_RAN_NAME]; /* what a command that has run knows of it */
     snprintf(name, sizeof name, "%s", whole);
-    pthread_mutex_lock(&lock);
-    if (!kernels) {
+    pthread_mutex_lock(&told.lock);
+    if (!told.kernels) {
         claim_file();
         if (gs_settings()->stats || gs_settings()->verify)
             gs_report_before_signals(write_stats);
     }
     struct gs_kernel_stats *k = find_kernel(name);
-    if (!k && n_kernels >= MAX_KERNELS) {
+    if (!k && told.n_kernels >= MAX_KERNELS) {
         snprintf(name, sizeof name, "%s", all_others);
         k = find_kernel(name);
     }
     k = k ? k : add_kernel(name);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&told.lock);
     return k;
 }
 
 void gs_report_split(struct gs_kernel_stats *k, unsigned parts, unsigned dim)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&told.lock);
     k->launches++;
     k->split++;
     k->last_dim = dim;
     if (parts > k->most_parts)
         k->most_parts = parts;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&told.lock);
 }
 
 /* With the lock held. */
@@ -138,20 +143,20 @@ static void add_reason(struct gs_kernel_stats *k, const char *reason, enum gs_le
 
 void gs_report_single(struct gs_kernel_stats *k, const char *reason, enum gs_left left)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&told.lock);
     k->launches++;
     k->later += left == GS_CHOSEN_FOR_NOW;
     add_reason(k, reason, left, 1);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&told.lock);
 }
 
 void gs_report_answer(struct gs_kernel_stats *k, const char *never)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&told.lock);
     k->splittable = k->splittable || !never;
     if (never)
         snprintf(k->never, sizeof k->never, "%s", never);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&told.lock);
 }
 
 /* The process ends: what the translator has said of a kernel comes before what auto mode chose without knowing it. Of
@@ -179,31 +184,31 @@ static void apply_answer(struct gs_kernel_stats *k)
 
 void gs_report_tried(struct gs_kernel_stats *k, bool kept)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&told.lock);
     k->tried++;
     if (!kept) {
         k->repeated++;
         add_reason(k, GS_R_REPEATED, GS_NOT_SPLIT, 1);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&told.lock);
 }
 
 void gs_report_choice(struct gs_kernel_stats *k, uint64_t single_ns, uint64_t split_ns, uint64_t estimate_ns)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&told.lock);
     k->chosen = true;
     k->single_ns = single_ns;
     k->split_ns = split_ns;
     k->estimate_ns = estimate_ns ? estimate_ns : k->estimate_ns;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&told.lock);
 }
 
 void gs_report_verified(struct gs_kernel_stats *k, bool right)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&told.lock);
     k->verified++;
     k->wrong += !right;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&told.lock);
 }
 
 bool gs_report_wants_times(void)
@@ -246,10 +251,11 @@ static void add_path_time(const struct gs_ran *r)
     const enum gs_path path = path_of(r);
     if (path == GS_PATHS)
         return;
-    gs_busy_add(&busy[path], r->start_ns, r->end_ns);
+    gs_busy_add(&told.busy[path], r->start_ns, r->end_ns);
     if (path == GS_PATH_DIRECT || path == GS_PATH_STAGED) {
         gs_report_moved(path, r->bytes);
-        gs_busy_add(&busy[r->kind == GS_KIND_UPLOAD ? GS_PATH_APP_WRITE : GS_PATH_APP_READ], r->start_ns, r->end_ns);
+        gs_busy_add(&told.busy[r->kind == GS_KIND_UPLOAD ? GS_PATH_APP_WRITE : GS_PATH_APP_READ], r->start_ns,
+                    r->end_ns);
     }
 }
 
@@ -268,15 +274,16 @@ void gs_report_ran(const struct gs_ran *r)
         return;
     const enum phase phase = phase_of(r);
     struct gs_kernel_stats *k = phase == KERNELS ? gs_report_kernel(r->name) : NULL;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&told.lock);
     if (k)
         add_kernel_time(k, r->device, r->end_ns - r->start_ns);
     if (phase != PHASES)
-        gs_busy_add(&phases[phase], r->start_ns, r->end_ns);
+        gs_busy_add(&told.phases[phase], r->start_ns, r->end_ns);
     if (phase == MERGING)
-        gs_busy_add(&busy[r->label.purpose == GS_FOR_MERGE ? GS_PATH_MERGE : GS_PATH_REDUCE], r->start_ns, r->end_ns);
+        gs_busy_add(&told.busy[r->label.purpose == GS_FOR_MERGE ? GS_PATH_MERGE : GS_PATH_REDUCE], r->start_ns,
+                    r->end_ns);
     add_path_time(r);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&told.lock);
 }
 
 /* Mode multi: what it took to move bytes between the devices and to put the parts' writes together. What the splits
@@ -286,10 +293,10 @@ static bool weigh_splits(uint64_t *split, uint64_t *moving_ns)
     static const enum gs_path between[] = {GS_PATH_COPY,  GS_PATH_HOST,   GS_PATH_PINNED, GS_PATH_PEER,
                                            GS_PATH_MERGE, GS_PATH_REDUCE, GS_PATH_BOUNDS};
     *split = *moving_ns = 0;
-    for (const struct gs_kernel_stats *k = kernels; k; k = k->next)
+    for (const struct gs_kernel_stats *k = told.kernels; k; k = k->next)
         *split += k->split - k->repeated;
     for (size_t i = 0; i < sizeof between / sizeof *between; i++)
-        *moving_ns += gs_busy_ns(&busy[between[i]]);
+        *moving_ns += gs_busy_ns(&told.busy[between[i]]);
     return gs_settings()->mode == GS_MODE_MULTI && *split;
 }
 
@@ -297,7 +304,7 @@ static bool weigh_splits(uint64_t *split, uint64_t *moving_ns)
 static void print_advice(FILE *f)
 {
     uint64_t later = 0, split, moving_ns;
-    for (const struct gs_kernel_stats *k = kernels; k; k = k->next)
+    for (const struct gs_kernel_stats *k = told.kernels; k; k = k->next)
         later += k->later;
     if (later)
         fprintf(f, "gpusparc: " GS_S_LATER "\n", (unsigned long long)later);
@@ -307,16 +314,16 @@ static void print_advice(FILE *f)
 
 static void print_table(FILE *f)
 {
-    gs_report_write_kernels(f, kernels);
+    gs_report_write_kernels(f, told.kernels);
     gs_report_write_calls(f);
     fprintf(f, "gpusparc: %-28s %12s %9s %12s\n", "path", "bytes", "transfers", "ms");
     for (int p = 0; p < GS_PATHS; p++)
-        if (moves[p])
-            fprintf(f, "gpusparc: %-28s %12llu %9llu %12.3f\n", path_names[p], (unsigned long long)moved[p],
-                    (unsigned long long)moves[p], (double)gs_busy_ns(&busy[p]) / 1e6);
+        if (told.moves[p])
+            fprintf(f, "gpusparc: %-28s %12llu %9llu %12.3f\n", path_names[p], (unsigned long long)told.moved[p],
+                    (unsigned long long)told.moves[p], (double)gs_busy_ns(&told.busy[p]) / 1e6);
     fprintf(f, "gpusparc: in all, ms:");
     for (int p = 0; p < PHASES; p++)
-        fprintf(f, " %s %.3f", phase_names[p], (double)gs_busy_ns(&phases[p]) / 1e6);
+        fprintf(f, " %s %.3f", phase_names[p], (double)gs_busy_ns(&told.phases[p]) / 1e6);
     fputc('\n', f);
     print_advice(f);
 }
@@ -331,9 +338,9 @@ static void print_json(FILE *f)
         fprintf(f, "  \"multi\": {\"split\": %llu, \"between_ns\": %llu},\n", (unsigned long long)split,
                 (unsigned long long)moving_ns);
     for (int p = 0; p < PHASES; p++)
-        fprintf(f, "  \"%s_ns\": %llu,\n", phase_names[p], (unsigned long long)gs_busy_ns(&phases[p]));
+        fprintf(f, "  \"%s_ns\": %llu,\n", phase_names[p], (unsigned long long)gs_busy_ns(&told.phases[p]));
     fputs("  \"kernels\": [\n", f);
-    for (const struct gs_kernel_stats *k = kernels; k; k = k->next) {
+    for (const struct gs_kernel_stats *k = told.kernels; k; k = k->next) {
         gs_report_write_kernel_json(f, k, gs_group()->n);
         fputs(k->next ? ",\n" : "\n", f);
     }
@@ -342,7 +349,8 @@ static void print_json(FILE *f)
     fputs("},\n  \"bytes\": {", f);
     for (int p = 0; p < GS_PATHS; p++)
         fprintf(f, "%s\"%s\": {\"bytes\": %llu, \"transfers\": %llu, \"ns\": %llu}", p ? ", " : "", path_names[p],
-                (unsigned long long)moved[p], (unsigned long long)moves[p], (unsigned long long)gs_busy_ns(&busy[p]));
+                (unsigned long long)told.moved[p], (unsigned long long)told.moves[p],
+                (unsigned long long)gs_busy_ns(&told.busy[p]));
     fputs("}\n}\n", f);
 }
 
@@ -350,10 +358,10 @@ static void print_page(FILE *f)
 {
     struct gs_report_line paths[GS_PATHS], in_all[PHASES];
     for (int p = 0; p < GS_PATHS; p++)
-        paths[p] = (struct gs_report_line){path_names[p], moved[p], moves[p], gs_busy_ns(&busy[p])};
+        paths[p] = (struct gs_report_line){path_names[p], told.moved[p], told.moves[p], gs_busy_ns(&told.busy[p])};
     for (int p = 0; p < PHASES; p++)
-        in_all[p] = (struct gs_report_line){.name = phase_names[p], .ns = gs_busy_ns(&phases[p])};
-    gs_report_write_page(f, kernels, gs_group()->n, &(struct gs_report_lines){paths, GS_PATHS},
+        in_all[p] = (struct gs_report_line){.name = phase_names[p], .ns = gs_busy_ns(&told.phases[p])};
+    gs_report_write_page(f, told.kernels, gs_group()->n, &(struct gs_report_lines){paths, GS_PATHS},
                          &(struct gs_report_lines){in_all, PHASES});
 }
 
@@ -391,10 +399,10 @@ static void say_unmatched(const char *option, const char *list)
 {
     char pattern[GS_RAN_NAME], names[160] = "";
     size_t used = 0;
-    for (const struct gs_kernel_stats *k = kernels; k && used < sizeof names; k = k->next)
+    for (const struct gs_kernel_stats *k = told.kernels; k && used < sizeof names; k = k->next)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", k->name);
     for (size_t n; list && *list; list += n + (list[n] == ',')) {
-        const struct gs_kernel_stats *k = kernels;
+        const struct gs_kernel_stats *k = told.kernels;
         n = strcspn(list, ",");
         snprintf(pattern, sizeof pattern, "%.*s", (int)n, list);
         while (k && fnmatch(pattern, k->name, 0) != 0)
@@ -409,7 +417,7 @@ static void say_unmatched(const char *option, const char *list)
 static void say_verified(void)
 {
     unsigned long long split = 0, compared = 0, wrong = 0;
-    for (const struct gs_kernel_stats *k = kernels; k; k = k->next) {
+    for (const struct gs_kernel_stats *k = told.kernels; k; k = k->next) {
         split += k->split;
         compared += k->verified;
         wrong += k->wrong;
@@ -429,7 +437,7 @@ static void write_statistics(const char *wanted)
     char file[PATH_MAX + 32];
     const char *ending = ending_of(wanted);
     const bool to_stderr = strcmp(wanted, "-") == 0;
-    if (taken)
+    if (told.taken)
         snprintf(file, sizeof file, "%.*s.%d%s", (int)(strlen(wanted) - strlen(ending)), wanted, (int)getpid(), ending);
     else
         snprintf(file, sizeof file, "%s", wanted);
@@ -453,16 +461,16 @@ static void write_statistics(const char *wanted)
 static void sort_kernels(void)
 {
     struct gs_kernel_stats *sorted = NULL;
-    while (kernels) {
-        struct gs_kernel_stats *k = kernels, **place = &sorted;
-        kernels = k->next;
+    while (told.kernels) {
+        struct gs_kernel_stats *k = told.kernels, **place = &sorted;
+        told.kernels = k->next;
         while (*place && gs_report_busiest_ns(*place) >= gs_report_busiest_ns(k))
             place = &(*place)->next;
         k->next = *place;
         *place = k;
     }
-    kernels = sorted;
-    for (last = &kernels; *last; last = &(*last)->next) {
+    told.kernels = sorted;
+    for (told.last = &told.kernels; *told.last; told.last = &(*told.last)->next) {
     }
 }
 
@@ -471,8 +479,8 @@ static void write_report(void)
 {
     /* Whoever of the driver's threads holds it may be gone. */
     const struct timespec soon = {time(NULL) + 1, 0};
-    const bool locked = pthread_mutex_timedlock(&lock, &soon) == 0;
-    for (struct gs_kernel_stats *k = kernels; k; k = k->next)
+    const bool locked = pthread_mutex_timedlock(&told.lock, &soon) == 0;
+    for (struct gs_kernel_stats *k = told.kernels; k; k = k->next)
         apply_answer(k);
     if (locked)
         sort_kernels();
@@ -481,31 +489,28 @@ static void write_report(void)
     if (gs_settings()->verify)
         say_verified();
     if (locked)
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&told.lock);
 }
 
 /* Once, by the thread that is the first to end the process. Another one waits for it, and then ends the process. */
 static void write_stats(void)
 {
-    static bool written;
-    static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
-    GS_RANKED(writing, GS_RANK_REPORT_WRITING);
-    pthread_mutex_lock(&writing);
-    if (!written)
+    pthread_mutex_lock(&told.writing);
+    if (!told.written)
         write_report();
-    written = true;
-    pthread_mutex_unlock(&writing);
+    told.written = true;
+    pthread_mutex_unlock(&told.writing);
 }
 
 /* The process ends. */
 __attribute__((destructor)) static void print_stats(void)
 {
-    if (!kernels)
+    if (!told.kernels)
         say_nothing_was_seen();
-    if (kernels && !gs_forked()) {
+    if (told.kernels && !gs_forked()) {
         say_unmatched("--only", gs_settings()->only);
         say_unmatched("--not", gs_settings()->not );
     }
-    if (kernels && !gs_forked() && (gs_settings()->stats || gs_settings()->verify))
+    if (told.kernels && !gs_forked() && (gs_settings()->stats || gs_settings()->verify))
         write_stats();
 }

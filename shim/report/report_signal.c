@@ -11,11 +11,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static sem_t came;
-static atomic_bool ready; /* the thread waits */
-static atomic_int which;  /* the signal that came; 0: none */
-static pid_t owner;       /* the thread is this process's: a forked child has the handlers and no thread */
-static void (*to_write)(void);
+static struct {
+    sem_t came;
+    atomic_bool ready; /* the thread waits */
+    atomic_int which;  /* the signal that came; 0: none */
+    pid_t owner;       /* the thread is this process's: a forked child has the handlers and no thread */
+    void (*to_write)(void);
+} handled;
 
 static void end_by(int sig)
 {
@@ -27,19 +29,19 @@ static void end_by(int sig)
 static void on_signal(int sig)
 {
     const int saved = errno;
-    if (getpid() != owner || !atomic_load(&ready) || atomic_exchange(&which, sig))
+    if (getpid() != handled.owner || !atomic_load(&handled.ready) || atomic_exchange(&handled.which, sig))
         end_by(sig);
     else
-        sem_post(&came);
+        sem_post(&handled.came);
     errno = saved;
 }
 
 static void *wait_for_signal(void *unused)
 {
-    while (sem_wait(&came) < 0)
+    while (sem_wait(&handled.came) < 0)
         ;
-    to_write();
-    end_by(atomic_load(&which));
+    handled.to_write();
+    end_by(atomic_load(&handled.which));
     return unused;
 }
 
@@ -60,9 +62,9 @@ __attribute__((constructor)) static void install(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     const char *wanted = secure_getenv("GPUSPARC_STATS");
-    if (!wanted || !*wanted || sem_init(&came, 0, 0) < 0)
+    if (!wanted || !*wanted || sem_init(&handled.came, 0, 0) < 0)
         return;
-    owner = getpid();
+    handled.owner = getpid();
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         struct sigaction old, ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
         if (sigaction(signals[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
@@ -72,7 +74,7 @@ __attribute__((constructor)) static void install(void)
 
 void gs_report_before_signals(void (*write)(void))
 {
-    to_write = write;
-    if (owner == getpid() && start_thread())
-        atomic_store(&ready, true);
+    handled.to_write = write;
+    if (handled.owner == getpid() && start_thread())
+        atomic_store(&handled.ready, true);
 }

@@ -32,15 +32,17 @@ struct track {
     uint64_t end_ns[LANES]; /* of each lane's last event */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below but the job */
-GS_RANKED(lock, GS_RANK_TRACE);
-static enum { UNTRIED, OPEN, CLOSED } state;
-static int fd;
-static dev_t file_dev;
-static ino_t file_ino;
-static pid_t pid;
-static struct track tracks[GS_MAX_DEVICES][GS_KINDS];
-static atomic_uint_fast64_t job, jobs;
+static struct {
+    pthread_mutex_t lock; /* all below but the job */
+    enum { UNTRIED, OPEN, CLOSED } state;
+    int fd;
+    dev_t file_dev;
+    ino_t file_ino;
+    pid_t pid;
+    struct track tracks[GS_MAX_DEVICES][GS_KINDS];
+    atomic_uint_fast64_t job, jobs;
+} trace = {.lock = PTHREAD_MUTEX_INITIALIZER};
+GS_RANKED(trace.lock, GS_RANK_TRACE);
 
 bool gs_trace_on(void)
 {
@@ -50,8 +52,8 @@ bool gs_trace_on(void)
 /* One sentence, and no trace from here on. */
 static void give_up(const char *why)
 {
-    gs_error("the trace %s %s: %s", gs_settings()->trace, state == OPEN ? "ends here" : "can't be written", why);
-    state = CLOSED;
+    gs_error("the trace %s %s: %s", gs_settings()->trace, trace.state == OPEN ? "ends here" : "can't be written", why);
+    trace.state = CLOSED;
 }
 
 /* ---- the file ---- */
@@ -59,21 +61,21 @@ static void give_up(const char *why)
 static void open_file(void)
 {
     struct stat st;
-    state = CLOSED;
-    pid = getpid();
-    fd = gs_stream_of(gs_settings()->trace) ? -ENOTSUP : gs_output_open(gs_settings()->trace);
-    int err = fd < 0 ? fd : gs_output_join(fd);
-    if (!err && fstat(fd, &st) < 0)
+    trace.state = CLOSED;
+    trace.pid = getpid();
+    trace.fd = gs_stream_of(gs_settings()->trace) ? -ENOTSUP : gs_output_open(gs_settings()->trace);
+    int err = trace.fd < 0 ? trace.fd : gs_output_join(trace.fd);
+    if (!err && fstat(trace.fd, &st) < 0)
         err = -errno;
     if (err) {
         give_up(err == -ENOTSUP ? "it is no ordinary file of its own" : strerror(-err));
-        if (fd >= 0)
-            close(fd);
+        if (trace.fd >= 0)
+            close(trace.fd);
         return;
     }
-    file_dev = st.st_dev;
-    file_ino = st.st_ino;
-    state = OPEN;
+    trace.file_dev = st.st_dev;
+    trace.file_ino = st.st_ino;
+    trace.state = OPEN;
 }
 
 /* Puts text at `at`, all or nothing. A file that grows beyond the process's limit would end it by a signal. */
@@ -83,7 +85,7 @@ static int put(const char *text, size_t bytes, off_t at)
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && (rlim_t)at + bytes > limit.rlim_cur)
         return -EFBIG;
     for (size_t done = 0; done < bytes;) {
-        const ssize_t n = pwrite(fd, text + done, bytes - done, at + (off_t)done);
+        const ssize_t n = pwrite(trace.fd, text + done, bytes - done, at + (off_t)done);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -96,17 +98,17 @@ static int put(const char *text, size_t bytes, off_t at)
 static bool still_ours(void)
 {
     struct stat st;
-    return fstat(fd, &st) == 0 && st.st_dev == file_dev && st.st_ino == file_ino;
+    return fstat(trace.fd, &st) == 0 && st.st_dev == trace.file_dev && st.st_ino == trace.file_ino;
 }
 
 /* An application may close every descriptor that it doesn't know, and have the number again for a file of its own. */
 static bool reopen(void)
 {
-    fd = gs_output_open(gs_settings()->trace);
-    if (fd >= 0 && still_ours() && gs_output_join(fd) == 0)
+    trace.fd = gs_output_open(gs_settings()->trace);
+    if (trace.fd >= 0 && still_ours() && gs_output_join(trace.fd) == 0)
         return true;
-    if (fd >= 0)
-        close(fd);
+    if (trace.fd >= 0)
+        close(trace.fd);
     give_up("the application has closed it, and it is gone");
     return false;
 }
@@ -118,14 +120,14 @@ enum { TAIL_BYTES = sizeof tail - 1 };
 static int append_locked(char *text, size_t bytes)
 {
     struct stat st;
-    if (fstat(fd, &st) < 0)
+    if (fstat(trace.fd, &st) < 0)
         return -errno;
     if (st.st_size == 0)
         text[0] = '[';
     const off_t at = st.st_size ? st.st_size - TAIL_BYTES : 0;
     memcpy(text + bytes, tail, TAIL_BYTES);
     const int err = at < 0 ? -EINVAL : put(text, bytes + TAIL_BYTES, at);
-    if (err && at >= 0 && ftruncate(fd, st.st_size) == 0 && st.st_size)
+    if (err && at >= 0 && ftruncate(trace.fd, st.st_size) == 0 && st.st_size)
         (void)put(tail, TAIL_BYTES, at);
     return err;
 }
@@ -162,10 +164,10 @@ static void append(struct text *t)
 {
     if (!still_ours() && !reopen())
         return;
-    int err = flock(fd, LOCK_EX) < 0 ? -errno : 0;
+    int err = flock(trace.fd, LOCK_EX) < 0 ? -errno : 0;
     if (!err)
         err = append_locked(t->v, t->n);
-    flock(fd, LOCK_UN);
+    flock(trace.fd, LOCK_UN);
     if (err)
         give_up(strerror(-err));
 }
@@ -173,7 +175,8 @@ static void append(struct text *t)
 /* Metadata of a process or of a track, as the format wants it. */
 static void add_name(struct text *t, const char *what, uint64_t tid, const char *name)
 {
-    add(t, ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%" PRIu64 ",\"args\":{\"name\":", what, (int)pid, tid);
+    add(t, ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%" PRIu64 ",\"args\":{\"name\":", what, (int)trace.pid,
+        tid);
     add_string(t, name);
     add(t, "}}");
 }
@@ -181,14 +184,14 @@ static void add_name(struct text *t, const char *what, uint64_t tid, const char 
 static void add_instant(struct text *t, const char *category, const char *name, uint64_t at_ns)
 {
     add(t, ",\n{\"ph\":\"i\",\"s\":\"p\",\"cat\":\"%s\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%" PRIu64 ".%03u",
-        category, name, (int)pid, (int)gettid(), at_ns / 1000, (unsigned)(at_ns % 1000));
+        category, name, (int)trace.pid, (int)gettid(), at_ns / 1000, (unsigned)(at_ns % 1000));
 }
 
 static void begin_process(void)
 {
     struct text t = {.n = 0};
     char device[256];
-    add_name(&t, "process_name", (uint64_t)pid, program_invocation_short_name);
+    add_name(&t, "process_name", (uint64_t)trace.pid, program_invocation_short_name);
     add_instant(&t, "process", "start", gs_watch_since_ns());
     add(&t, ",\"args\":{\"devices\":[");
     const struct gs_group *g = gs_group();
@@ -208,15 +211,15 @@ static bool enter(void)
 {
     if (gs_forked())
         return false;
-    pthread_mutex_lock(&lock);
-    if (state == UNTRIED) {
+    pthread_mutex_lock(&trace.lock);
+    if (trace.state == UNTRIED) {
         open_file();
-        if (state == OPEN)
+        if (trace.state == OPEN)
             begin_process();
     }
-    if (state == OPEN)
+    if (trace.state == OPEN)
         return true;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&trace.lock);
     return false;
 }
 
@@ -245,7 +248,7 @@ static const char *path_of(const struct gs_ran *r)
 /* The thread id of the lane that is free at the event's start; names it on first use. */
 static uint64_t choose_lane(struct text *t, const struct gs_ran *r)
 {
-    struct track *k = &tracks[r->device][r->kind];
+    struct track *k = &trace.tracks[r->device][r->kind];
     unsigned lane = 0;
     while (lane < k->lanes && k->end_ns[lane] > r->start_ns)
         lane++;
@@ -260,7 +263,7 @@ static uint64_t choose_lane(struct text *t, const struct gs_ran *r)
         add(t,
             ",\n{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":%d,\"tid\":%" PRIu64
             ",\"args\":{\"sort_index\":%" PRIu64 "}}",
-            (int)pid, tid, tid);
+            (int)trace.pid, tid, tid);
     }
     k->end_ns[lane] = r->end_ns > k->end_ns[lane] ? r->end_ns : k->end_ns[lane];
     return tid;
@@ -272,7 +275,7 @@ static void add_span(struct text *t, const char *category, const char *name, uin
     const uint64_t took = end_ns - begin_ns;
     add(t, ",\n{\"ph\":\"X\",\"cat\":\"%s\",\"name\":", category);
     add_string(t, name);
-    add(t, ",\"pid\":%d,\"tid\":%" PRIu64 ",\"ts\":%" PRIu64 ".%03u,\"dur\":%" PRIu64 ".%03u", (int)pid, tid,
+    add(t, ",\"pid\":%d,\"tid\":%" PRIu64 ",\"ts\":%" PRIu64 ".%03u,\"dur\":%" PRIu64 ".%03u", (int)trace.pid, tid,
         begin_ns / 1000, (unsigned)(begin_ns % 1000), took / 1000, (unsigned)(took % 1000));
 }
 
@@ -309,7 +312,7 @@ void gs_trace_ran(const struct gs_ran *r)
         add(&t, ",\"for\":\"%s\"", purpose_of(r));
     add(&t, ",\"asked\":%" PRIu64 ".%03u}}", r->asked_ns / 1000, (unsigned)(r->asked_ns % 1000));
     append(&t);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&trace.lock);
 }
 
 void gs_trace_call(const char *name, uint64_t begin_ns, uint64_t end_ns)
@@ -320,7 +323,7 @@ void gs_trace_call(const char *name, uint64_t begin_ns, uint64_t end_ns)
         return;
     if (!named)
         add_name(&t, "thread_name", (uint64_t)gettid(),
-                 gettid() == pid ? "the application" : "a thread of the application");
+                 gettid() == trace.pid ? "the application" : "a thread of the application");
     named = true;
     add_span(&t, "api", name, (uint64_t)gettid(), begin_ns, end_ns);
     const uint64_t number = gs_trace_job_number();
@@ -328,25 +331,25 @@ void gs_trace_call(const char *name, uint64_t begin_ns, uint64_t end_ns)
         add(&t, ",\"args\":{\"job\":%" PRIu64 "}", number);
     add(&t, "}");
     append(&t);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&trace.lock);
 }
 
 void gs_trace_job(bool begin)
 {
-    const uint64_t number = begin ? atomic_fetch_add(&jobs, 1) + 1 : atomic_load(&job);
-    atomic_store(&job, begin ? number : 0);
+    const uint64_t number = begin ? atomic_fetch_add(&trace.jobs, 1) + 1 : atomic_load(&trace.job);
+    atomic_store(&trace.job, begin ? number : 0);
     if (!gs_trace_on() || !enter())
         return;
     struct text t = {.n = 0};
     add_instant(&t, "job", begin ? "job begin" : "job end", gs_now_ns());
     add(&t, ",\"args\":{\"job\":%" PRIu64 "}}", number);
     append(&t);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&trace.lock);
 }
 
 uint64_t gs_trace_job_number(void)
 {
-    return atomic_load_explicit(&job, memory_order_relaxed);
+    return atomic_load_explicit(&trace.job, memory_order_relaxed);
 }
 
 /* The end of the process, where it comes to that. */
@@ -356,12 +359,12 @@ __attribute__((destructor)) static void end_process(void)
     struct timespec soon;
     clock_gettime(CLOCK_MONOTONIC, &soon);
     soon.tv_sec++;
-    if (gs_forked() || pthread_mutex_clocklock(&lock, CLOCK_MONOTONIC, &soon) != 0)
+    if (gs_forked() || pthread_mutex_clocklock(&trace.lock, CLOCK_MONOTONIC, &soon) != 0)
         return;
-    if (state == OPEN) {
+    if (trace.state == OPEN) {
         add_instant(&t, "process", "end", gs_now_ns());
         add(&t, "}");
         append(&t);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&trace.lock);
 }

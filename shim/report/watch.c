@@ -17,8 +17,6 @@
 #include "shim/report/trace.h"
 #include "enqueues.inc"
 
-static struct _cl_icd_dispatch below; /* the driver's own functions */
-
 /* A command under way. */
 struct watch {
     struct gs_ran ran;
@@ -29,15 +27,24 @@ struct watch {
 
 /* ---- clocks ---- */
 
+struct clock {
+    bool known;
+    int64_t offset_ns;
+};
+
+static struct {
+    struct _cl_icd_dispatch below; /* the driver's own functions */
+    pthread_mutex_t clock_lock;    /* the clocks */
+    struct clock clocks[GS_MAX_DEVICES];
+    atomic_uint under_way; /* commands */
+    pthread_once_t once;
+    uint64_t since_ns;
+} watched = {.clock_lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
+GS_RANKED(watched.clock_lock, GS_RANK_TRACE_CLOCK);
+
 /* What to add to a device's timer to get CLOCK_MONOTONIC. A command is queued while the call that enqueues it runs, so
  * each one says between which bounds that lies: what is assumed stays until it is outside them, and then moves as far
  * as it must. So it follows a timer that drifts, and no command seems to begin before it was asked for. */
-static struct {
-    bool known;
-    int64_t offset_ns;
-} clocks[GS_MAX_DEVICES];
-static pthread_mutex_t clock_lock = PTHREAD_MUTEX_INITIALIZER;
-GS_RANKED(clock_lock, GS_RANK_TRACE_CLOCK);
 
 /* The first guess: the driver's own comparison, or that the timer is CLOCK_MONOTONIC itself. */
 static int64_t first_guess(unsigned device)
@@ -45,22 +52,22 @@ static int64_t first_guess(unsigned device)
     cl_ulong device_ns, host_ns;
     const uint64_t before = gs_now_ns();
     if (!gs_driver_has(gs_group()->dev[device], "clGetDeviceAndHostTimer") ||
-        below.clGetDeviceAndHostTimer(gs_group()->dev[device], &device_ns, &host_ns) != CL_SUCCESS)
+        watched.below.clGetDeviceAndHostTimer(gs_group()->dev[device], &device_ns, &host_ns) != CL_SUCCESS)
         return 0;
     return (int64_t)(before / 2 + gs_now_ns() / 2) - (int64_t)device_ns;
 }
 
 static void know_clock(unsigned device)
 {
-    pthread_mutex_lock(&clock_lock);
-    const bool known = clocks[device].known;
-    pthread_mutex_unlock(&clock_lock);
+    pthread_mutex_lock(&watched.clock_lock);
+    const bool known = watched.clocks[device].known;
+    pthread_mutex_unlock(&watched.clock_lock);
     const int64_t guess = known ? 0 : first_guess(device);
-    pthread_mutex_lock(&clock_lock);
-    if (!clocks[device].known)
-        clocks[device].offset_ns = guess;
-    clocks[device].known = true;
-    pthread_mutex_unlock(&clock_lock);
+    pthread_mutex_lock(&watched.clock_lock);
+    if (!watched.clocks[device].known)
+        watched.clocks[device].offset_ns = guess;
+    watched.clocks[device].known = true;
+    pthread_mutex_unlock(&watched.clock_lock);
 }
 
 /* The bounds by a command's profile: it began after it was asked for and ended before we heard of it; and it was queued
@@ -80,31 +87,29 @@ static void bound_offset(const struct watch *w, uint64_t queued, uint64_t start,
 
 static int64_t clock_offset(unsigned device, int64_t low, int64_t high)
 {
-    pthread_mutex_lock(&clock_lock);
-    int64_t *offset = &clocks[device].offset_ns;
+    pthread_mutex_lock(&watched.clock_lock);
+    int64_t *offset = &watched.clocks[device].offset_ns;
     if (*offset < low)
         *offset = low;
     else if (*offset > high)
         *offset = high;
     const int64_t result = *offset;
-    pthread_mutex_unlock(&clock_lock);
+    pthread_mutex_unlock(&watched.clock_lock);
     return result;
 }
 
 /* ---- commands under way ---- */
-
-static atomic_uint under_way;
 
 /* Before the end of the process the driver's thread may still be telling us of commands that have run. Waits as long as
  * it does, without calling it, though not for ever: other threads may go on enqueueing. */
 static void hear_out(void)
 {
     enum { PATIENCE_MS = 100, MOST_MS = 2000 };
-    unsigned left = atomic_load(&under_way);
+    unsigned left = atomic_load(&watched.under_way);
     for (int quiet = 0, all = 0; left && quiet < PATIENCE_MS && all < MOST_MS && !gs_forked(); quiet++, all++) {
         const struct timespec ms = {0, 1000000};
         nanosleep(&ms, NULL);
-        const unsigned now = atomic_load(&under_way);
+        const unsigned now = atomic_load(&watched.under_way);
         if (now != left)
             quiet = 0;
         left = now;
@@ -118,7 +123,7 @@ static void register_end(void)
 
 static bool profile(const struct watch *w, cl_profiling_info what, cl_ulong *value)
 {
-    return below.clGetEventProfilingInfo(w->event, what, sizeof *value, value, NULL) == CL_SUCCESS;
+    return watched.below.clGetEventProfilingInfo(w->event, what, sizeof *value, value, NULL) == CL_SUCCESS;
 }
 
 static void tell_times(struct watch *w)
@@ -143,9 +148,9 @@ static void CL_CALLBACK ended(cl_event event, cl_int status, void *data)
     (void)event;
     if (status == CL_COMPLETE && !gs_forked())
         tell_times(w);
-    below.clReleaseEvent(w->event);
+    watched.below.clReleaseEvent(w->event);
     free(w);
-    atomic_fetch_sub(&under_way, 1);
+    atomic_fetch_sub(&watched.under_way, 1);
 }
 
 /* The place in the group of the queue's device; -1: it isn't of the group. */
@@ -153,7 +158,7 @@ static int place_of(cl_command_queue queue)
 {
     cl_device_id dev = NULL;
     const struct gs_group *g = gs_group();
-    if (!g->n || below.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof dev, &dev, NULL) != CL_SUCCESS)
+    if (!g->n || watched.below.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof dev, &dev, NULL) != CL_SUCCESS)
         return -1;
     for (unsigned i = 0; i < g->n; i++)
         if (g->dev[i] == dev)
@@ -172,7 +177,6 @@ struct sight {
 static cl_event *begin_watch(struct sight *s, cl_command_queue queue, enum gs_kind kind, const char *name,
                              cl_uint n_wait, cl_event *event)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     *s = (struct sight){.event = event};
     const int place = gs_forked() ? -1 : place_of(queue);
     s->w = place < 0 ? NULL : calloc(1, sizeof *s->w);
@@ -181,7 +185,7 @@ static cl_event *begin_watch(struct sight *s, cl_command_queue queue, enum gs_ki
     if (!event)
         s->event = &s->own;
     s->w->waits = n_wait;
-    pthread_once(&once, register_end);
+    pthread_once(&watched.once, register_end);
     know_clock((unsigned)place);
     const struct gs_label label = gs_label_now();
     if (kind == GS_KIND_KERNEL && (label.purpose == GS_FOR_MERGE || label.purpose == GS_FOR_REDUCTION))
@@ -203,16 +207,16 @@ static cl_int seen(struct sight *s, cl_int err, uint64_t bytes)
         return err;
     w->returned_ns = gs_now_ns();
     w->ran.bytes = bytes;
-    if (err || (s->event != &s->own && below.clRetainEvent(*s->event) != CL_SUCCESS)) {
+    if (err || (s->event != &s->own && watched.below.clRetainEvent(*s->event) != CL_SUCCESS)) {
         free(w);
         return err;
     }
     w->event = *s->event;
-    atomic_fetch_add(&under_way, 1);
-    if (below.clSetEventCallback(w->event, CL_COMPLETE, ended, w) != CL_SUCCESS) {
-        below.clReleaseEvent(w->event);
+    atomic_fetch_add(&watched.under_way, 1);
+    if (watched.below.clSetEventCallback(w->event, CL_COMPLETE, ended, w) != CL_SUCCESS) {
+        watched.below.clReleaseEvent(w->event);
         free(w);
-        atomic_fetch_sub(&under_way, 1);
+        atomic_fetch_sub(&watched.under_way, 1);
     }
     return err;
 }
@@ -222,10 +226,11 @@ static void read_name(cl_kernel kernel, char name[GS_RAN_NAME])
 {
     size_t n = 0;
     char *whole = NULL;
-    if (below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, GS_RAN_NAME, name, NULL) == CL_SUCCESS ||
-        below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, NULL, &n) != CL_SUCCESS || !(whole = malloc(n)))
+    if (watched.below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, GS_RAN_NAME, name, NULL) == CL_SUCCESS ||
+        watched.below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, NULL, &n) != CL_SUCCESS ||
+        !(whole = malloc(n)))
         return;
-    if (below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, n, whole, NULL) == CL_SUCCESS)
+    if (watched.below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, n, whole, NULL) == CL_SUCCESS)
         snprintf(name, GS_RAN_NAME, "%s", whole);
     free(whole);
 }
@@ -249,7 +254,7 @@ static uint64_t texels(const struct sight *s, cl_mem image, const size_t region[
 {
     size_t element = 0;
     if (s->w)
-        below.clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL);
+        watched.below.clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL);
     return volume(region) * element;
 }
 
@@ -260,7 +265,7 @@ static cl_int CL_API_CALL see_clEnqueueNDRangeKernel(GS_PARAMETERS_clEnqueueNDRa
     struct sight s;
     event = begin_watch(&s, command_queue, GS_KIND_KERNEL, "", num_events_in_wait_list, event);
     see_kernel(&s, kernel, work_dim, global_work_size);
-    return seen(&s, below.clEnqueueNDRangeKernel(GS_ARGUMENTS_clEnqueueNDRangeKernel), 0);
+    return seen(&s, watched.below.clEnqueueNDRangeKernel(GS_ARGUMENTS_clEnqueueNDRangeKernel), 0);
 }
 
 static cl_int CL_API_CALL see_clEnqueueTask(GS_PARAMETERS_clEnqueueTask)
@@ -268,7 +273,7 @@ static cl_int CL_API_CALL see_clEnqueueTask(GS_PARAMETERS_clEnqueueTask)
     struct sight s;
     event = begin_watch(&s, command_queue, GS_KIND_KERNEL, "", num_events_in_wait_list, event);
     see_kernel(&s, kernel, 0, NULL);
-    return seen(&s, below.clEnqueueTask(GS_ARGUMENTS_clEnqueueTask), 0);
+    return seen(&s, watched.below.clEnqueueTask(GS_ARGUMENTS_clEnqueueTask), 0);
 }
 
 /* Transfers: their kind, their name, their bytes. */
@@ -293,7 +298,7 @@ static cl_int CL_API_CALL see_clEnqueueTask(GS_PARAMETERS_clEnqueueTask)
     {                                                                                                                  \
         struct sight s;                                                                                                \
         event = begin_watch(&s, command_queue, kind, name, num_events_in_wait_list, event);                            \
-        return seen(&s, below.entry(GS_ARGUMENTS_##entry), bytes);                                                     \
+        return seen(&s, watched.below.entry(GS_ARGUMENTS_##entry), bytes);                                             \
     }
 TRANSFERS(SEE_TRANSFER)
 #undef SEE_TRANSFER
@@ -304,7 +309,7 @@ static void *CL_API_CALL see_clEnqueueMapBuffer(GS_PARAMETERS_clEnqueueMapBuffer
     cl_int err, *const errcode = errcode_ret;
     event = begin_watch(&s, command_queue, GS_KIND_DOWNLOAD, "map", num_events_in_wait_list, event);
     errcode_ret = &err;
-    void *ptr = below.clEnqueueMapBuffer(GS_ARGUMENTS_clEnqueueMapBuffer);
+    void *ptr = watched.below.clEnqueueMapBuffer(GS_ARGUMENTS_clEnqueueMapBuffer);
     gs_set_error(errcode, seen(&s, err, size));
     return ptr;
 }
@@ -315,16 +320,14 @@ static void *CL_API_CALL see_clEnqueueMapImage(GS_PARAMETERS_clEnqueueMapImage)
     cl_int err, *const errcode = errcode_ret;
     event = begin_watch(&s, command_queue, GS_KIND_DOWNLOAD, "map", num_events_in_wait_list, event);
     errcode_ret = &err;
-    void *ptr = below.clEnqueueMapImage(GS_ARGUMENTS_clEnqueueMapImage);
+    void *ptr = watched.below.clEnqueueMapImage(GS_ARGUMENTS_clEnqueueMapImage);
     gs_set_error(errcode, seen(&s, err, err ? 0 : texels(&s, image, region)));
     return ptr;
 }
 
-static uint64_t since_ns;
-
 uint64_t gs_watch_since_ns(void)
 {
-    return since_ns;
+    return watched.since_ns;
 }
 
 /* Puts the watch before the driver's functions, if anything is to be watched. */
@@ -332,9 +335,9 @@ static void install(struct _cl_icd_dispatch *table)
 {
     if (!gs_report_wants_times())
         return;
-    below = *table;
-    since_ns = gs_now_ns();
-    if (!below.clSetEventCallback || !below.clGetEventProfilingInfo)
+    watched.below = *table;
+    watched.since_ns = gs_now_ns();
+    if (!watched.below.clSetEventCallback || !watched.below.clGetEventProfilingInfo)
         return;
 #define SEE(entry) table->entry = table->entry ? see_##entry : NULL;
 #define SEE_TRANSFER(entry, kind, name, bytes) SEE(entry)

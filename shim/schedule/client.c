@@ -18,9 +18,13 @@ enum { PATIENT_MS = 5000, NO_TASK_STATUS = 125 }; /* where a task is required */
 atomic_bool gs_went_by;
 
 struct gs_client *_Atomic gs_connection;
-static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER; /* one thread at a time looks for a daemon */
-GS_RANKED(open_lock, GS_RANK_DAEMON_SEARCH);
-static atomic_uint_fast64_t look_at_ns;
+static struct {
+    pthread_mutex_t lock; /* one thread at a time looks for a daemon */
+    bool said;            /* that there is none */
+    atomic_uint_fast64_t look_at_ns;
+    atomic_long processors; /* of the machine; 0: not known yet */
+} search = {.lock = PTHREAD_MUTEX_INITIALIZER};
+GS_RANKED(search.lock, GS_RANK_DAEMON_SEARCH);
 
 /* ---- joining ---- */
 
@@ -96,21 +100,21 @@ static uint64_t coarse_ns(void)
 static void look_for_daemon(void)
 {
     const uint64_t now = coarse_ns();
-    if (now < atomic_load_explicit(&look_at_ns, memory_order_relaxed) || pthread_mutex_trylock(&open_lock) != 0)
+    if (now < atomic_load_explicit(&search.look_at_ns, memory_order_relaxed) ||
+        pthread_mutex_trylock(&search.lock) != 0)
         return;
     if (!atomic_load(&gs_connection))
         open_client();
-    static bool said; /* open_lock */
-    if (!atomic_load(&gs_connection) && gs_settings()->task && !said) {
-        said = true;
+    if (!atomic_load(&gs_connection) && gs_settings()->task && !search.said) {
+        search.said = true;
         gs_error("there is no daemon: task %s runs unscheduled until one comes", gs_settings()->task);
     }
     if (!atomic_load(&gs_connection) && gs_settings()->task_required && !gs_settings()->task)
         gs_error("there is no daemon: this program is no task");
     if (!atomic_load(&gs_connection))
         end_unless_optional();
-    atomic_store(&look_at_ns, now + LOOK_AGAIN_NS);
-    pthread_mutex_unlock(&open_lock);
+    atomic_store(&search.look_at_ns, now + LOOK_AGAIN_NS);
+    pthread_mutex_unlock(&search.lock);
 }
 
 bool gs_scheduled(void)
@@ -203,10 +207,9 @@ bool gs_unit_await(struct gs_unit *u, struct gs_request *request, uint64_t ns)
 bool gs_unit_await_awake(struct gs_unit *u, struct gs_request *request, uint64_t ns)
 {
     enum { PROCESSORS_TO_SPARE = 8 }; /* as for the daemon's `awake = auto` */
-    static long processors;
-    if (!processors)
-        processors = sysconf(_SC_NPROCESSORS_ONLN);
-    if (processors < PROCESSORS_TO_SPARE)
+    if (!atomic_load_explicit(&search.processors, memory_order_relaxed))
+        atomic_store(&search.processors, sysconf(_SC_NPROCESSORS_ONLN));
+    if (atomic_load_explicit(&search.processors, memory_order_relaxed) < PROCESSORS_TO_SPARE)
         return gs_unit_await(u, request, ns);
     const uint64_t until = gs_now_ns() + ns;
     bool granted;

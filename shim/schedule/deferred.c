@@ -8,14 +8,8 @@
 
 #include "shim/order/command.h"
 
-pthread_mutex_t gs_deferred_lock = PTHREAD_MUTEX_INITIALIZER;
-GS_RANKED(gs_deferred_lock, GS_RANK_DEFERRED);
-pthread_cond_t gs_deferred_changed = PTHREAD_COND_INITIALIZER;
-struct gs_deferred *gs_deferred_oldest;
-atomic_uint gs_deferred_order;
-atomic_uint_fast64_t gs_called_ns;
-atomic_int gs_waiting;
-static struct gs_deferred *newest;
+struct gs_deferred_list gs_deferred_list = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+GS_RANKED(gs_deferred_list.lock, GS_RANK_DEFERRED);
 
 struct gs_spent *gs_spent_new(void)
 {
@@ -38,8 +32,8 @@ void gs_deferred_spoil(struct gs_deferred *h, cl_int status)
 }
 
 struct gs_siblings {
-    unsigned left;              /* that aren't over, and who puts them together. gs_deferred_lock */
-    struct gs_deferred *failed; /* over, and nobody has been told; held, by `next`. gs_deferred_lock */
+    unsigned left;              /* that aren't over, and who puts them together. gs_deferred_list.lock */
+    struct gs_deferred *failed; /* over, and nobody has been told; held, by `next`. gs_deferred_list.lock */
 };
 
 struct gs_siblings *gs_siblings_new(void)
@@ -53,14 +47,14 @@ struct gs_siblings *gs_siblings_new(void)
 /* One less is left; `failed`, or null, is over, and its end not told. */
 static void one_less(struct gs_siblings *s, struct gs_deferred *failed)
 {
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     if (failed) {
         atomic_fetch_add(&failed->refs, 1);
         failed->next = s->failed;
         s->failed = failed;
     }
     const bool last = --s->left == 0;
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     if (!last)
         return;
     for (struct gs_deferred *h = s->failed, *next; h; h = next) {
@@ -81,9 +75,9 @@ void gs_deferred_join_siblings(struct gs_deferred *h)
 {
     if (!h->units.siblings)
         return;
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     h->units.siblings->left++;
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
 }
 
 void gs_deferred_leave_siblings(struct gs_deferred *h)
@@ -94,21 +88,21 @@ void gs_deferred_leave_siblings(struct gs_deferred *h)
 
 static void unlist(struct gs_deferred *h)
 {
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     if (h->newer)
         h->newer->older = h->older;
-    else if (newest == h)
-        newest = h->older;
+    else if (gs_deferred_list.newest == h)
+        gs_deferred_list.newest = h->older;
     if (h->older)
         h->older->newer = h->newer;
-    else if (gs_deferred_oldest == h)
-        gs_deferred_oldest = h->newer;
-    pthread_mutex_unlock(&gs_deferred_lock);
+    else if (gs_deferred_list.oldest == h)
+        gs_deferred_list.oldest = h->newer;
+    pthread_mutex_unlock(&gs_deferred_list.lock);
 }
 
 bool gs_deferred_enlist(struct gs_deferred *h)
 {
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     struct gs_deferred *before = gs_deferred_last_in(h->home);
     const bool follows =
         h->behind == GS_BEHIND_LAST && before && !gs_is_taken(h) && !gs_is_served(before) && !before->follower;
@@ -117,20 +111,20 @@ bool gs_deferred_enlist(struct gs_deferred *h)
     gs_deferred_to(h, GS_ENQUEUED);
     if (follows)
         before->follower = h;
-    h->older = newest;
-    if (newest)
-        newest->newer = h;
+    h->older = gs_deferred_list.newest;
+    if (gs_deferred_list.newest)
+        gs_deferred_list.newest->newer = h;
     else
-        gs_deferred_oldest = h;
-    newest = h;
-    h->order = atomic_fetch_add(&gs_deferred_order, 1) + 1;
-    pthread_mutex_unlock(&gs_deferred_lock);
+        gs_deferred_list.oldest = h;
+    gs_deferred_list.newest = h;
+    h->order = atomic_fetch_add(&gs_deferred_list.order, 1) + 1;
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     return follows;
 }
 
 struct gs_deferred *gs_deferred_last_in(cl_command_queue queue)
 {
-    struct gs_deferred *h = newest;
+    struct gs_deferred *h = gs_deferred_list.newest;
     while (h && h->home != queue)
         h = h->older;
     return h;
@@ -138,7 +132,7 @@ struct gs_deferred *gs_deferred_last_in(cl_command_queue queue)
 
 bool gs_deferred_all_served(void)
 {
-    const struct gs_deferred *h = gs_deferred_oldest;
+    const struct gs_deferred *h = gs_deferred_list.oldest;
     while (h && gs_is_served(h))
         h = h->newer;
     return !h;
@@ -146,10 +140,10 @@ bool gs_deferred_all_served(void)
 
 bool gs_is_last_held(cl_command_queue queue, cl_event event)
 {
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     const struct gs_deferred *h = gs_deferred_last_in(queue);
     const bool is = h && (event == h->first || event == h->end || event == h->tail);
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     return is;
 }
 
@@ -193,10 +187,10 @@ void gs_deferred_drop(struct gs_deferred *h)
 
 static void is_over(struct gs_deferred *h)
 {
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     gs_deferred_to(h, GS_OVER);
     const cl_event end = h->end; /* null: it ends with its only unit */
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     const bool later = end && h->units.siblings && atomic_load(&h->status) != CL_COMPLETE;
     if (end && !later) /* now, though others may hold it for longer */
         gs_event_end(end, atomic_load(&h->status));

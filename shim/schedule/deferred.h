@@ -41,15 +41,15 @@ struct gs_deferred {
     struct gs_label label; /* of whoever asked for it */
     unsigned next_unit;
     atomic_uint running[GS_UNIT_QUEUES]; /* of the units behind the first, by queue */
-    cl_event last[GS_UNIT_QUEUES];       /* of each queue's units; or null; owned. gs_deferred_lock */
+    cl_event last[GS_UNIT_QUEUES];       /* of each queue's units; or null; owned. gs_deferred_list.lock */
     atomic_uint_fast64_t took_ns;        /* of several units: those that have ended */
     /* Of one that comes right after another in its queue, see gs_let_go(). */
     unsigned call;                /* its number in the timeline of the application's queue */
-    unsigned order;               /* of a single unit, when the last of it was enqueued. gs_deferred_lock */
+    unsigned order;               /* of a single unit, when the last of it was enqueued. gs_deferred_list.lock */
     struct gs_timeline *timeline; /* of the application's queue, if that is in order; or null; held */
     enum gs_behind behind;
     struct gs_request request; /* of the first unit, where it is asked for. The worker's lock */
-    /* gs_deferred_lock: */
+    /* gs_deferred_list.lock: */
     enum gs_deferred_state state;
     struct gs_deferred *older, *newer; /* in the list of all that are under way */
     struct gs_deferred *follower;      /* to be served after it */
@@ -69,16 +69,21 @@ struct gs_queues {
     cl_command_queue home, unit[GS_UNIT_QUEUES];
 };
 
-extern pthread_mutex_t gs_deferred_lock;       /* a leaf, but for gs_completion_claim */
-extern pthread_cond_t gs_deferred_changed;     /* one has been served, or has joined, or is closed */
-extern struct gs_deferred *gs_deferred_oldest; /* the list of all that are under way, by `newer`. gs_deferred_lock */
-extern atomic_uint
-    gs_deferred_order; /* what has been enqueued as a unit, or part of one; written with gs_deferred_lock */
+/* All that are under way. */
+struct gs_deferred_list {
+    pthread_mutex_t lock;                /* a leaf, but for gs_completion_claim */
+    pthread_cond_t changed;              /* one has been served, or has joined, or is closed */
+    struct gs_deferred *oldest, *newest; /* by `newer` */
+    atomic_uint order;                   /* what has been enqueued as a unit, or part of one; written with the lock */
+    atomic_uint_fast64_t called_ns;      /* when the application last called for a command that goes by units */
+    atomic_int waiting;                  /* threads, see gs_queue_waits() */
+    /* By resource: when a unit was last waited for in vain by one that asked for a resource which wasn't this
+     * application's; and when a unit has ended last. */
+    atomic_uint_fast64_t vain_ns[GS_MAX_RESOURCES], ended_ns[GS_MAX_RESOURCES];
+};
+extern struct gs_deferred_list gs_deferred_list;
 
-extern atomic_uint_fast64_t gs_called_ns; /* when the application last called for a command that goes by units */
-extern atomic_int gs_waiting;             /* threads, see gs_queue_waits() */
-
-/* Are all its units on their way? With gs_deferred_lock held. */
+/* Are all its units on their way? With gs_deferred_list.lock held. */
 static inline bool gs_is_served(const struct gs_deferred *h)
 {
     return h->state >= GS_SERVED;
@@ -124,14 +129,15 @@ void gs_deferred_spoil(struct gs_deferred *h, cl_int status);
  * ends. True: the other's end of service sees to it. */
 bool gs_deferred_enlist(struct gs_deferred *h);
 
-/* The last of those under way in a queue. With gs_deferred_lock held. */
+/* The last of those under way in a queue. With gs_deferred_list.lock held. */
 struct gs_deferred *gs_deferred_last_in(cl_command_queue queue);
 
 /* Has all that is under way the units that it needs? Else who has one while it waits for a command may keep it from the
- * last that this one needs. With gs_deferred_lock held. */
+ * last that this one needs. With gs_deferred_list.lock held. */
 bool gs_deferred_all_served(void);
 
-/* With gs_deferred_lock held. False: the last of those who used it has let it go, and is about to take it off the list.
+/* With gs_deferred_list.lock held. False: the last of those who used it has let it go, and is about to take it off the
+ * list.
  */
 bool gs_deferred_keep(struct gs_deferred *h);
 

@@ -124,7 +124,7 @@ static struct gs_deferred *join(cl_command_queue queue, unsigned resource, unsig
                                 uint64_t now)
 {
     enum { LATE_NS = 50 * 1000 };
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     struct gs_deferred *h = gs_deferred_last_in(queue);
     const uint64_t most_ns = most_of_unit_ns(resource, h && h->granted_ns);
     /* One that comes too late is the last: its event says what a marker would have to, else. */
@@ -138,7 +138,7 @@ static struct gs_deferred *join(cl_command_queue queue, unsigned resource, unsig
         h->joined_ns = now;
         h->call = call;
     }
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     return may ? h : NULL;
 }
 
@@ -147,19 +147,19 @@ static struct gs_deferred *join(cl_command_queue queue, unsigned resource, unsig
 static void joined(struct gs_deferred *h, bool enqueued, cl_event event)
 {
     cl_event old = NULL;
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     gs_share_to(h, h->sharing == GS_SHARE_JOINING ? GS_SHARE_OPEN : GS_SHARE_CLOSED);
     if (enqueued && h->loose != !event)
         gs_job_loose(event ? -1 : 1);
     if (enqueued) {
         h->loose = !event;
-        h->order = atomic_fetch_add(&gs_deferred_order, 1) + 1;
+        h->order = atomic_fetch_add(&gs_deferred_list.order, 1) + 1;
     }
     if (event) {
         old = h->tail;
         h->tail = event;
     }
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     gs_drop_event(old);
     gs_deferred_drop(h);
 }
@@ -168,7 +168,7 @@ struct gs_deferred *gs_hold_on(struct gs_queue *q, struct gs_size *size)
 {
     const unsigned call = gs_queue_newest(q);
     const uint64_t now = gs_now_ns();
-    atomic_store_explicit(&gs_called_ns, now, memory_order_relaxed);
+    atomic_store_explicit(&gs_deferred_list.called_ns, now, memory_order_relaxed);
     return q->out_of_order ? NULL : join(q->o.handle, gs_resource_of(0), call, size, now);
 }
 
@@ -200,7 +200,7 @@ cl_int gs_hold_back(const struct gs_destination *to, const struct gs_units *unit
     cl_command_queue queue = to->queue;
     const uint64_t now = gs_now_ns();
     gs_workers_set_up();
-    atomic_store_explicit(&gs_called_ns, now, memory_order_relaxed);
+    atomic_store_explicit(&gs_deferred_list.called_ns, now, memory_order_relaxed);
     const unsigned call = gs_queue_newest(q);
     const bool may_chain = !(queue == q->o.handle && q->out_of_order) && !waits_for_others(queue, to->n_wait, to->wait);
     units = units ? units : &one;
@@ -249,7 +249,7 @@ cl_int gs_hold_back(const struct gs_destination *to, const struct gs_units *unit
 /* While this call's command joins the unit of an earlier one, who else ends the sharing makes it the last at most. */
 static enum gs_sharing sharing_of(const struct gs_deferred *h)
 {
-    GS_LOCKED(&gs_deferred_lock);
+    GS_LOCKED(&gs_deferred_list.lock);
     return h->sharing;
 }
 

@@ -102,7 +102,7 @@ void gs_let_go(struct gs_deferred *held, cl_event first, cl_event *end);
 extern atomic_bool gs_went_by;
 
 /* The number of the newest command in the application's queue. Once a daemon is looked for, the commands that went by
- * uncounted until then count as an untracked one. Not with gs_deferred_lock held. */
+ * uncounted until then count as an untracked one. Not with gs_deferred_list.lock held. */
 unsigned gs_queue_newest(struct gs_queue *q);
 
 /* What is enqueued there by now: taken before the wait. A call may have its number and not be enqueued yet; units are

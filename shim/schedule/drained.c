@@ -30,12 +30,12 @@ static void drained(struct gs_queue *q, struct gs_upto upto, bool well)
 
 void gs_queue_waits(int more)
 {
-    atomic_fetch_add(&gs_waiting, more);
+    atomic_fetch_add(&gs_deferred_list.waiting, more);
 }
 
 struct gs_upto gs_queue_upto(struct gs_queue *q)
 {
-    return (struct gs_upto){.call = gs_queue_newest(q), .order = atomic_load(&gs_deferred_order)};
+    return (struct gs_upto){.call = gs_queue_newest(q), .order = atomic_load(&gs_deferred_list.order)};
 }
 
 void gs_queue_drained(struct gs_queue *q, struct gs_upto upto)
@@ -46,10 +46,10 @@ void gs_queue_drained(struct gs_queue *q, struct gs_upto upto)
 bool gs_queue_is_idle(struct gs_queue *q)
 {
     const unsigned call = gs_queue_newest(q);
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     const struct gs_deferred *h = gs_deferred_last_in(q->o.handle);
     const bool idle = gs_timeline_ended_before(q->timeline, call) && (!h || gs_is_served(h));
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     return idle;
 }
 
@@ -59,9 +59,9 @@ bool gs_queue_is_empty(struct gs_queue *q, bool of_this_call)
     if (q->out_of_order || !gs_scheduled() ||
         !(of_this_call ? gs_timeline_ended_before : gs_timeline_is_drained)(q->timeline, call))
         return false;
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     const bool empty = !gs_deferred_last_in(q->o.handle);
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     return empty;
 }
 
@@ -75,11 +75,11 @@ static void look_at_units(struct gs_deferred *h, cl_event complete)
 
 static bool is_over(struct gs_deferred *h, bool wait)
 {
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     while (wait && h->state != GS_OVER)
-        pthread_cond_wait(&gs_deferred_changed, &gs_deferred_lock);
+        pthread_cond_wait(&gs_deferred_list.changed, &gs_deferred_list.lock);
     const bool over = h->state == GS_OVER;
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     return over;
 }
 
@@ -89,9 +89,9 @@ static void await_units(struct gs_deferred *h)
 {
     cl_event last[GS_UNIT_QUEUES + 1];
     cl_uint n = 0;
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     while (!gs_is_served(h))
-        pthread_cond_wait(&gs_deferred_changed, &gs_deferred_lock);
+        pthread_cond_wait(&gs_deferred_list.changed, &gs_deferred_list.lock);
     /* When the one that was enqueued last ends the others mostly have. */
     for (unsigned i = 0; i < GS_UNIT_QUEUES; i++) {
         cl_event event = h->last[(h->newest + i) % GS_UNIT_QUEUES];
@@ -99,7 +99,7 @@ static void await_units(struct gs_deferred *h)
             last[n++] = event;
     }
     last[n++] = h->first;
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     for (cl_uint i = 0; i < n && !is_over(h, false) && atomic_load(&h->status) == CL_COMPLETE; i++) {
         const cl_int err = gs_real()->clWaitForEvents(1, &last[i]); /* as long as the command is held they are */
         look_at_units(h, err ? NULL : last[i]);
@@ -111,10 +111,10 @@ void gs_queue_close(cl_command_queue queue)
 {
     if (!gs_job_is_loose())
         return;
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     struct gs_deferred *h = gs_deferred_last_in(queue);
     const bool open = h && h->units.n == 1 && (h->loose || gs_share_is_joining(h->sharing)) && gs_deferred_keep(h);
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     if (!open)
         return;
     gs_unit_close(h);
@@ -124,12 +124,12 @@ void gs_queue_close(cl_command_queue queue)
 void gs_queue_leave(cl_command_queue queue)
 {
     gs_queue_close(queue);
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     bool any = false;
-    for (struct gs_deferred *h = gs_deferred_oldest; h;) {
+    for (struct gs_deferred *h = gs_deferred_list.oldest; h;) {
         if (h->home == queue && (h->sharing == GS_SHARE_CLOSING || gs_share_is_joining(h->sharing))) {
-            pthread_cond_wait(&gs_deferred_changed, &gs_deferred_lock);
-            h = gs_deferred_oldest;
+            pthread_cond_wait(&gs_deferred_list.changed, &gs_deferred_list.lock);
+            h = gs_deferred_list.oldest;
             continue;
         }
         any = any || h->home == queue;
@@ -137,7 +137,7 @@ void gs_queue_leave(cl_command_queue queue)
             gs_share_to(h, GS_SHARE_SENT);
         h = h->newer;
     }
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     if (any)
         gs_real()->clFlush(queue);
 }
@@ -147,14 +147,14 @@ bool gs_queue_await(struct gs_queue *q, bool of_several)
     cl_event last = NULL;
     pthread_mutex_lock(&q->o.ctx->lock); /* who changes what comes last has it */
     const struct gs_upto upto = gs_queue_upto(q);
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     struct gs_deferred *h = gs_deferred_last_in(q->o.handle);
     const bool idle = gs_timeline_ended_before(q->timeline, upto.call) && (!h || gs_is_served(h));
     const bool several = h && gs_is_several(h);
     const bool known = !idle && h && (several || !of_several) && upto.call - h->call <= 1 && gs_deferred_keep(h);
     if (known && several)
         last = h->end;
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     if (known && !several) {
         gs_unit_close(h); /* so that its last event stays the last */
         last = gs_deferred_last_event(h);

@@ -19,46 +19,52 @@ enum { PRUNE_FROM = 64 };
 enum { ALONE_WARMUP = 1 }; /* jobs, where no daemon says how many */
 enum { PATIENCE_S = 1 };   /* at the process' end */
 
-static pthread_mutex_t pace_lock = PTHREAD_MUTEX_INITIALIZER; /* taken before job_lock, for as long as a job waits */
-GS_RANKED(pace_lock, GS_RANK_PACE);
-static uint64_t release_ns; /* of the paced job under way. pace_lock */
-
-/* All below. Whoever has it says so when it asks again: a signal's handler may call exit() there. */
-static pthread_mutex_t job_lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
-GS_RANKED(job_lock, GS_RANK_JOB);
 atomic_bool gs_job_open;
-static atomic_uint ended;             /* jobs of the process */
-static atomic_bool reads;             /* something has been read in it. Read as gs_job_open is */
-static atomic_uint_fast64_t ended_ns; /* when the open job seems to have ended; 0: not yet. Likewise */
-static bool read_since;               /* ... and something was read after */
-static struct gs_job current;
-static uint64_t current_version; /* of the mode by which it was decided, where the next job's could only be the same */
-static atomic_uint current_number; /* current.number where it is scheduled, else 0. Read as gs_job_open is */
-static struct gs_events pending;   /* ends of commands that may be under way */
-static cl_uint prune_at = PRUNE_FROM;
-static atomic_int loose;   /* without that lock */
-static atomic_bool untold; /* the daemon is to be told of the last job's end. Likewise */
+static struct {
+    pthread_mutex_t pace_lock; /* taken before the other, for as long as a job waits. Of the next three: */
+    uint64_t release_ns;       /* of the paced job under way */
+    bool said;                 /* that none is paced */
+    uint64_t told_ns;          /* the task's period: a daemon that has died doesn't make its jobs come more often */
+
+    /* Of all below. Whoever has it says so when it asks again: a signal's handler may call exit() there. */
+    pthread_mutex_t lock;
+    atomic_uint ended;             /* jobs of the process */
+    atomic_bool reads;             /* something has been read in it. Read as gs_job_open is */
+    atomic_uint_fast64_t ended_ns; /* when the open job seems to have ended; 0: not yet. Likewise */
+    bool read_since;               /* ... and something was read after */
+    struct gs_job current;
+    uint64_t version;         /* of the mode by which it was decided, where the next job's could only be the same */
+    atomic_uint number;       /* current.number where it is scheduled, else 0. Read as gs_job_open is */
+    struct gs_events pending; /* ends of commands that may be under way */
+    cl_uint prune_at;
+    atomic_int loose;         /* without that lock */
+    atomic_bool untold;       /* the daemon is to be told of the last job's end. Likewise */
+    atomic_bool told_at_exit; /* ... and will be there */
+} jobs = {
+    .pace_lock = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP, .prune_at = PRUNE_FROM};
+GS_RANKED(jobs.pace_lock, GS_RANK_PACE);
+GS_RANKED(jobs.lock, GS_RANK_JOB);
 
 unsigned gs_jobs_ended(void)
 {
-    return atomic_load(&ended);
+    return atomic_load(&jobs.ended);
 }
 
 static void end_job(void)
 {
     struct gs_client *c = atomic_load(&gs_connection);
     atomic_store(&gs_job_open, false);
-    atomic_fetch_add(&ended, 1);
+    atomic_fetch_add(&jobs.ended, 1);
     if (c)
-        gs_client_job_end_untold(c, ended_ns);
-    atomic_store(&untold, c != NULL);
+        gs_client_job_end_untold(c, jobs.ended_ns);
+    atomic_store(&jobs.untold, c != NULL);
     gs_trace_job(false);
 }
 
 void gs_job_tell(void)
 {
     struct gs_client *c = atomic_load(&gs_connection);
-    if (atomic_load_explicit(&untold, memory_order_relaxed) && atomic_exchange(&untold, false) && c)
+    if (atomic_load_explicit(&jobs.untold, memory_order_relaxed) && atomic_exchange(&jobs.untold, false) && c)
         gs_client_job_tell(c);
 }
 
@@ -69,21 +75,21 @@ static void tell_last_job(void)
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += PATIENCE_S;
-    if (gs_forked() || pthread_mutex_clocklock(&job_lock, CLOCK_MONOTONIC, &until) != 0)
+    if (gs_forked() || pthread_mutex_clocklock(&jobs.lock, CLOCK_MONOTONIC, &until) != 0)
         return;
-    if (atomic_load(&gs_job_open) && ended_ns)
+    if (atomic_load(&gs_job_open) && jobs.ended_ns)
         end_job();
-    pthread_mutex_unlock(&job_lock);
+    pthread_mutex_unlock(&jobs.lock);
     gs_job_tell();
 }
 
 void gs_job_forget(void)
 {
-    pthread_mutex_lock(&job_lock);
+    pthread_mutex_lock(&jobs.lock);
     if (atomic_load(&gs_job_open))
         end_job();
-    gs_events_free(&pending);
-    pthread_mutex_unlock(&job_lock);
+    gs_events_free(&jobs.pending);
+    pthread_mutex_unlock(&jobs.lock);
 }
 
 /* The places among the GPUs of the mask. */
@@ -123,7 +129,7 @@ static unsigned next_place(const struct gs_job *job, unsigned last)
  * no later job is the first that needs a kernel's other form, or memory on another device. */
 static void warm_both_modes(const struct gs_context *ctx, struct gs_client_mode *mode)
 {
-    const unsigned job = atomic_load(&ended);
+    const unsigned job = atomic_load(&jobs.ended);
     if (!mode->chooses || mode->warmup < 2 || job > 1)
         return;
     mode->gpus = job ? 1 : ctx->n;
@@ -143,27 +149,27 @@ static bool is_decided_alike(const struct gs_job *a, const struct gs_job *b)
 static void set_mode(const struct gs_context *ctx, struct gs_client_mode *mode)
 {
     struct gs_client *c = atomic_load(&gs_connection);
-    const struct gs_job last = current;
+    const struct gs_job last = jobs.current;
     warm_both_modes(ctx, mode);
-    current = (struct gs_job){.number = last.number,
-                              .scheduled = mode->scheduled,
-                              .told = mode->scheduled && mode->task[0],
-                              .kernel_chunk = mode->kernel_chunk,
-                              .transfer_chunk = mode->transfer_chunk};
-    current_version = mode->scheduled && atomic_load(&ended) >= mode->warmup ? mode->version : 0;
-    current.n = list_places(ctx->n, mode->scheduled ? mode->gpu_mask : UINT32_MAX, current.place);
-    if (!current.n) /* a group of which the daemon knows nothing */
-        current.n = list_places(mode->gpus < ctx->n ? mode->gpus : ctx->n, UINT32_MAX, current.place);
-    if (mode->scheduled && mode->gpus == 1 && current.n > 1) {
+    jobs.current = (struct gs_job){.number = last.number,
+                                   .scheduled = mode->scheduled,
+                                   .told = mode->scheduled && mode->task[0],
+                                   .kernel_chunk = mode->kernel_chunk,
+                                   .transfer_chunk = mode->transfer_chunk};
+    jobs.version = mode->scheduled && atomic_load(&jobs.ended) >= mode->warmup ? mode->version : 0;
+    jobs.current.n = list_places(ctx->n, mode->scheduled ? mode->gpu_mask : UINT32_MAX, jobs.current.place);
+    if (!jobs.current.n) /* a group of which the daemon knows nothing */
+        jobs.current.n = list_places(mode->gpus < ctx->n ? mode->gpus : ctx->n, UINT32_MAX, jobs.current.place);
+    if (mode->scheduled && mode->gpus == 1 && jobs.current.n > 1) {
         /* The warm-up's jobs go round, so that no later one is the first on a GPU. */
-        const bool moves = mode->moves || (!mode->chooses && atomic_load(&ended) < mode->warmup);
-        current_version = 0;
-        current.place[0] = moves ? next_place(&current, last.place[0]) : pick_place(c, &current);
-        current.n = 1;
+        const bool moves = mode->moves || (!mode->chooses && atomic_load(&jobs.ended) < mode->warmup);
+        jobs.version = 0;
+        jobs.current.place[0] = moves ? next_place(&jobs.current, last.place[0]) : pick_place(c, &jobs.current);
+        jobs.current.n = 1;
     }
-    if (!last.number || !is_decided_alike(&current, &last))
-        current.number += current.number + 1 ? 1 : 2;
-    atomic_store(&current_number, current.scheduled ? current.number : 0);
+    if (!last.number || !is_decided_alike(&jobs.current, &last))
+        jobs.current.number += jobs.current.number + 1 ? 1 : 2;
+    atomic_store(&jobs.number, jobs.current.scheduled ? jobs.current.number : 0);
 }
 
 static void begin_job(const struct gs_context *ctx, uint64_t released_ns)
@@ -173,32 +179,29 @@ static void begin_job(const struct gs_context *ctx, uint64_t released_ns)
     if (c)
         gs_client_job_begin(c, released_ns, &mode);
     set_mode(ctx, &mode);
-    static atomic_bool told_at_exit;
-    if (!atomic_exchange(&told_at_exit, true))
+    if (!atomic_exchange(&jobs.told_at_exit, true))
         atexit(tell_last_job);
     if (atomic_exchange(&gs_job_open, true))
         return;
-    reads = read_since = false;
-    ended_ns = 0;
+    jobs.reads = jobs.read_since = false;
+    jobs.ended_ns = 0;
     gs_trace_job(true);
 }
 
 /* The period to pace by, or 0. With pace_lock held. */
 static uint64_t period_ns(const struct gs_client_mode *mode)
 {
-    static bool said;
-    static uint64_t told_ns; /* the task's: a daemon that has died doesn't make its jobs come more often */
     const struct gs_settings *s = gs_settings();
     if (!s->pace || s->pace_ns)
         return s->pace_ns;
     if (mode->scheduled)
-        told_ns = mode->period_ns;
-    if (!told_ns && !said) {
-        said = true;
+        jobs.told_ns = mode->period_ns;
+    if (!jobs.told_ns && !jobs.said) {
+        jobs.said = true;
         gs_error("--pace: %s: the jobs are not held back", mode->scheduled ? "the application is no task with a period"
                                                                            : "there is no daemon to know the period");
     }
-    return told_ns;
+    return jobs.told_ns;
 }
 
 /* Waits for the release of a paced job, and returns it: 0, now. With pace_lock held. Nothing follows from how late the
@@ -212,51 +215,52 @@ static uint64_t await_release(void)
         gs_client_mode(c, &mode);
     const uint64_t period = period_ns(&mode);
     if (!period) {
-        release_ns = 0; /* the next one that has a period isn't late for those that had none */
+        jobs.release_ns = 0; /* the next one that has a period isn't late for those that had none */
         return 0;
     }
     const uint64_t now = gs_now_ns();
-    release_ns = release_ns ? release_ns + period : now;
-    if (release_ns < now && atomic_load(&ended) <= (mode.scheduled ? mode.warmup : ALONE_WARMUP))
-        release_ns = now;
-    const struct timespec t = {.tv_sec = (time_t)(release_ns / NS_PER_S), .tv_nsec = (long)(release_ns % NS_PER_S)};
-    while (release_ns > now && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) != 0)
+    jobs.release_ns = jobs.release_ns ? jobs.release_ns + period : now;
+    if (jobs.release_ns < now && atomic_load(&jobs.ended) <= (mode.scheduled ? mode.warmup : ALONE_WARMUP))
+        jobs.release_ns = now;
+    const struct timespec t = {.tv_sec = (time_t)(jobs.release_ns / NS_PER_S),
+                               .tv_nsec = (long)(jobs.release_ns % NS_PER_S)};
+    while (jobs.release_ns > now && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) != 0)
         ;
-    return release_ns;
+    return jobs.release_ns;
 }
 
 static void enter_new(const struct gs_context *ctx)
 {
-    pthread_mutex_lock(&pace_lock);
+    pthread_mutex_lock(&jobs.pace_lock);
     if (!atomic_load(&gs_job_open)) {
         const uint64_t released = await_release();
-        pthread_mutex_lock(&job_lock);
+        pthread_mutex_lock(&jobs.lock);
         begin_job(ctx, released);
-        pthread_mutex_unlock(&job_lock);
+        pthread_mutex_unlock(&jobs.lock);
     }
-    pthread_mutex_unlock(&pace_lock);
+    pthread_mutex_unlock(&jobs.pace_lock);
 }
 
 /* What comes next isn't the job's any more. */
 static void end_if_read(void)
 {
-    if (!atomic_load_explicit(&ended_ns, memory_order_relaxed))
+    if (!atomic_load_explicit(&jobs.ended_ns, memory_order_relaxed))
         return;
-    pthread_mutex_lock(&job_lock);
-    if (atomic_load(&gs_job_open) && ended_ns)
+    pthread_mutex_lock(&jobs.lock);
+    if (atomic_load(&gs_job_open) && jobs.ended_ns)
         end_job();
-    pthread_mutex_unlock(&job_lock);
+    pthread_mutex_unlock(&jobs.lock);
 }
 
 static void job_enter(const struct gs_context *ctx, struct gs_job *job)
 {
     if (!atomic_load(&gs_job_open))
         enter_new(ctx);
-    pthread_mutex_lock(&job_lock);
-    if (current.scheduled != gs_online()) /* it has come, or gone, in the middle of the job */
+    pthread_mutex_lock(&jobs.lock);
+    if (jobs.current.scheduled != gs_online()) /* it has come, or gone, in the middle of the job */
         begin_job(ctx, 0);
-    *job = current;
-    pthread_mutex_unlock(&job_lock);
+    *job = jobs.current;
+    pthread_mutex_unlock(&jobs.lock);
     /* Another context of the process may have fewer devices. */
     while (job->n > 1 && job->place[job->n - 1] >= ctx->n)
         job->n--;
@@ -283,9 +287,9 @@ void gs_job_enter_quickly(const struct gs_context *ctx, struct gs_job *job)
 
 bool gs_job_goes_on(unsigned number)
 {
-    return atomic_load_explicit(&current_number, memory_order_relaxed) == number &&
+    return atomic_load_explicit(&jobs.number, memory_order_relaxed) == number &&
            atomic_load_explicit(&gs_job_open, memory_order_relaxed) &&
-           !atomic_load_explicit(&ended_ns, memory_order_relaxed) && gs_online();
+           !atomic_load_explicit(&jobs.ended_ns, memory_order_relaxed) && gs_online();
 }
 
 /* What has been read seems to have been the job's end: the next one begins, if that one goes by the same number. Else
@@ -293,18 +297,18 @@ bool gs_job_goes_on(unsigned number)
 static bool next_job(unsigned number)
 {
     struct gs_client *c = atomic_load_explicit(&gs_connection, memory_order_acquire);
-    pthread_mutex_lock(&job_lock);
-    const bool goes = c && current_version && current.number == number && atomic_load(&gs_job_open) && ended_ns &&
-                      !gs_settings()->pace && gs_client_job_next(c, ended_ns, current_version);
+    pthread_mutex_lock(&jobs.lock);
+    const bool goes = c && jobs.version && jobs.current.number == number && atomic_load(&gs_job_open) &&
+                      jobs.ended_ns && !gs_settings()->pace && gs_client_job_next(c, jobs.ended_ns, jobs.version);
     if (goes) {
-        atomic_fetch_add(&ended, 1);
-        reads = read_since = false;
-        ended_ns = 0;
+        atomic_fetch_add(&jobs.ended, 1);
+        jobs.reads = jobs.read_since = false;
+        jobs.ended_ns = 0;
         gs_trace_job(false);
         gs_trace_job(true);
-        atomic_store_explicit(&untold, true, memory_order_relaxed);
+        atomic_store_explicit(&jobs.untold, true, memory_order_relaxed);
     }
-    pthread_mutex_unlock(&job_lock);
+    pthread_mutex_unlock(&jobs.lock);
     return goes;
 }
 
@@ -318,44 +322,45 @@ bool gs_job_again(const struct gs_context *ctx, unsigned number)
 
 void gs_job_now(struct gs_job *job)
 {
-    pthread_mutex_lock(&job_lock);
-    *job = current;
-    pthread_mutex_unlock(&job_lock);
+    pthread_mutex_lock(&jobs.lock);
+    *job = jobs.current;
+    pthread_mutex_unlock(&jobs.lock);
 }
 
 /* Lets those go that have ended. One that has failed stays for as long as another is under way: PoCL (3.1) uses it once
  * more when the rest of what it waited for ends. */
 static void prune(void)
 {
-    if (!gs_events_forget(&pending, false) && pending.n)
-        gs_events_forget(&pending, true);
+    if (!gs_events_forget(&jobs.pending, false) && jobs.pending.n)
+        gs_events_forget(&jobs.pending, true);
 }
 
 void gs_job_reads(void)
 {
-    pthread_mutex_lock(&job_lock);
-    reads = read_since = true;
-    pthread_mutex_unlock(&job_lock);
+    pthread_mutex_lock(&jobs.lock);
+    jobs.reads = jobs.read_since = true;
+    pthread_mutex_unlock(&jobs.lock);
 }
 
 void gs_job_add(cl_event end)
 {
-    pthread_mutex_lock(&job_lock);
-    gs_events_share(&pending, end);
-    if (pending.n >= prune_at) {
+    pthread_mutex_lock(&jobs.lock);
+    gs_events_share(&jobs.pending, end);
+    if (jobs.pending.n >= jobs.prune_at) {
         prune();
-        prune_at = pending.n * 2 > PRUNE_FROM ? pending.n * 2 : PRUNE_FROM;
+        jobs.prune_at = jobs.pending.n * 2 > PRUNE_FROM ? jobs.pending.n * 2 : PRUNE_FROM;
     }
-    pthread_mutex_unlock(&job_lock);
+    pthread_mutex_unlock(&jobs.lock);
 }
 
 void gs_job_replace(cl_event before, cl_event end)
 {
-    pthread_mutex_lock(&job_lock);
-    const bool there = pending.n && pending.v[pending.n - 1] == before && gs_real()->clRetainEvent(end) == CL_SUCCESS;
+    pthread_mutex_lock(&jobs.lock);
+    const bool there =
+        jobs.pending.n && jobs.pending.v[jobs.pending.n - 1] == before && gs_real()->clRetainEvent(end) == CL_SUCCESS;
     if (there)
-        pending.v[pending.n - 1] = end;
-    pthread_mutex_unlock(&job_lock);
+        jobs.pending.v[jobs.pending.n - 1] = end;
+    pthread_mutex_unlock(&jobs.lock);
     if (there)
         gs_real()->clReleaseEvent(before);
     else
@@ -367,26 +372,26 @@ void gs_job_ended(cl_event end)
     enum { LOOKED_AT = 4 }; /* the others are found when they are looked for */
     bool there = false;
     /* A driver may call back with a lock held that whoever has this one waits for. */
-    if (pthread_mutex_trylock(&job_lock) != 0)
+    if (pthread_mutex_trylock(&jobs.lock) != 0)
         return;
-    for (cl_uint i = pending.n; i-- > 0 && i + LOOKED_AT >= pending.n && !there;)
-        if (pending.v[i] == end) {
-            pending.v[i] = pending.v[--pending.n];
+    for (cl_uint i = jobs.pending.n; i-- > 0 && i + LOOKED_AT >= jobs.pending.n && !there;)
+        if (jobs.pending.v[i] == end) {
+            jobs.pending.v[i] = jobs.pending.v[--jobs.pending.n];
             there = true;
         }
-    pthread_mutex_unlock(&job_lock);
+    pthread_mutex_unlock(&jobs.lock);
     if (there)
         gs_real()->clReleaseEvent(end);
 }
 
 void gs_job_loose(int more)
 {
-    atomic_fetch_add(&loose, more);
+    atomic_fetch_add(&jobs.loose, more);
 }
 
 bool gs_job_is_loose(void)
 {
-    return atomic_load(&loose);
+    return atomic_load(&jobs.loose);
 }
 
 void gs_job_look(void)
@@ -395,15 +400,15 @@ void gs_job_look(void)
         return;
     if (gs_job_is_loose()) /* another thread may be about to see to that */
         gs_units_settle();
-    if (gs_job_is_loose() || !atomic_load_explicit(&reads, memory_order_relaxed))
+    if (gs_job_is_loose() || !atomic_load_explicit(&jobs.reads, memory_order_relaxed))
         return;
-    pthread_mutex_lock(&job_lock);
-    if (atomic_load(&gs_job_open) && atomic_load(&reads)) {
+    pthread_mutex_lock(&jobs.lock);
+    if (atomic_load(&gs_job_open) && atomic_load(&jobs.reads)) {
         prune();
-        if (!pending.n && (!ended_ns || read_since)) {
-            ended_ns = gs_now_ns();
-            read_since = false;
+        if (!jobs.pending.n && (!jobs.ended_ns || jobs.read_since)) {
+            jobs.ended_ns = gs_now_ns();
+            jobs.read_since = false;
         }
     }
-    pthread_mutex_unlock(&job_lock);
+    pthread_mutex_unlock(&jobs.lock);
 }

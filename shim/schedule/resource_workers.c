@@ -8,7 +8,7 @@
 #include "shim/order/completion.h"
 
 /* The commands that could run now, by what they need; each list has a thread, started on first need. */
-static struct worker {
+struct worker {
     pthread_mutex_t lock; /* all below */
     pthread_cond_t news;
     struct gs_deferred *head, **tail;
@@ -16,16 +16,22 @@ static struct worker {
         *next;  /* its first unit is asked for, and may be granted: it is served before all others; or null */
     bool waits; /* that one waits for other commands, perhaps for some in this list */
     bool started, serves;
-} workers[GS_MAX_RESOURCES];
-static pthread_once_t workers_once = PTHREAD_ONCE_INIT;
+};
+static struct {
+    struct worker of[GS_MAX_RESOURCES];
+    pthread_once_t once;
+} workers = {.once = PTHREAD_ONCE_INIT};
 
-static _Thread_local bool own_thread; /* it serves a worker, and nothing else */
+static _Thread_local struct {
+    bool serves;     /* a worker, and nothing else */
+    bool fails_here; /* what has failed is ended by this very thread */
+} this_thread;
 
 /* The process must not end while a thread of ours is inside the driver. Once it does a thread that serves a worker
  * sleeps; another, which may be the one that ends the process, goes on. True: enter must be followed by leave. */
 static bool enter_driver(void)
 {
-    if (!own_thread)
+    if (!this_thread.serves)
         return gs_threads_serve();
     gs_threads_serve_patiently();
     return true;
@@ -40,10 +46,10 @@ static void leave_driver(bool in)
 static void set_up(void)
 {
     for (unsigned r = 0; r < GS_MAX_RESOURCES; r++) {
-        pthread_mutex_init(&workers[r].lock, NULL);
-        gs_rank_lock(&workers[r].lock, GS_RANK_WORKER);
-        pthread_cond_init(&workers[r].news, NULL);
-        workers[r].tail = &workers[r].head;
+        pthread_mutex_init(&workers.of[r].lock, NULL);
+        gs_rank_lock(&workers.of[r].lock, GS_RANK_WORKER);
+        pthread_cond_init(&workers.of[r].news, NULL);
+        workers.of[r].tail = &workers.of[r].head;
     }
     gs_threads_register();
 }
@@ -84,11 +90,11 @@ static cl_int enqueue_unit(const struct gs_deferred *h, unsigned i, cl_command_q
 /* Another one is under way in that queue. The event is taken over. */
 static void is_last(struct gs_deferred *h, unsigned queue, cl_event event)
 {
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     cl_event before = h->last[queue];
     h->last[queue] = event;
     h->newest = queue;
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     gs_drop_event(before);
 }
 
@@ -132,11 +138,11 @@ static void serve(struct gs_deferred *h);
 /* Its turn comes when its resource's thread gets to it. */
 static void push(struct gs_deferred *h)
 {
-    struct worker *l = &workers[h->resource];
+    struct worker *l = &workers.of[h->resource];
     h->next = NULL;
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     gs_deferred_to(h, GS_READY);
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     pthread_mutex_lock(&l->lock);
     const bool started = l->started;
     if (started) {
@@ -151,13 +157,13 @@ static void push(struct gs_deferred *h)
 
 static void has_served(struct gs_deferred *h)
 {
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     gs_deferred_to(h, GS_SERVED);
     if (atomic_load(&h->status) != CL_COMPLETE)
         gs_share_close(h);
     struct gs_deferred *follower = h->follower;
     h->follower = NULL;
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     if (follower)
         push(follower);
 }
@@ -174,9 +180,9 @@ static bool rest_waits(struct gs_deferred *h)
         gs_deferred_spoil(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     if (status <= CL_COMPLETE)
         return false;
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     gs_deferred_to(h, GS_ENQUEUED);
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     if (gs_await_end(h->ready, NULL, could_run, h))
         return true;
     gs_real()->clWaitForEvents(1, &h->ready);
@@ -236,7 +242,7 @@ static struct gs_deferred *next_of(struct worker *l, struct gs_request *given_up
 static void *run_worker(void *arg)
 {
     struct worker *l = arg;
-    own_thread = true;
+    this_thread.serves = true;
     for (;;) {
         struct gs_deferred *h;
         struct gs_request given_up = {0};
@@ -281,7 +287,7 @@ static void is_not_next(struct worker *l)
 
 bool gs_worker_ask(struct gs_deferred *h, uint64_t ns, bool awake)
 {
-    struct worker *l = &workers[h->resource];
+    struct worker *l = &workers.of[h->resource];
     if (!is_first(l, h))
         return false;
     gs_unit_ask(h->unit, h->resource, &h->request);
@@ -294,7 +300,7 @@ bool gs_worker_ask(struct gs_deferred *h, uint64_t ns, bool awake)
 
 void gs_worker_forget(struct gs_deferred *h)
 {
-    struct worker *l = &workers[h->resource];
+    struct worker *l = &workers.of[h->resource];
     struct gs_request given_up = {0};
     if (!gs_unit_is(h->unit, GS_UNIT_ASKED))
         return;
@@ -319,8 +325,6 @@ static void now_waits(struct worker *l, const struct gs_deferred *h)
     pthread_mutex_unlock(&l->lock);
 }
 
-static _Thread_local bool fails_here; /* what has failed is ended by this very thread */
-
 /* The commands before have ended (or one of them failed: then so does this one). */
 static void could_run(cl_event event, cl_int status, void *data)
 {
@@ -329,7 +333,7 @@ static void could_run(cl_event event, cl_int status, void *data)
     GS_NOTE("behind %p %d", (void *)h, status);
     if (status < 0)
         gs_deferred_spoil(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-    if (status < 0 && fails_here)
+    if (status < 0 && this_thread.fails_here)
         serve(h);
     else
         push(h);
@@ -337,7 +341,7 @@ static void could_run(cl_event event, cl_int status, void *data)
 
 void gs_workers_set_up(void)
 {
-    pthread_once(&workers_once, set_up);
+    pthread_once(&workers.once, set_up);
 }
 
 /* Its unit is granted: there is nothing to wait for but its end. */
@@ -364,7 +368,7 @@ static void await_ready(struct worker *l, struct gs_deferred *h)
 
 void gs_worker_take(struct gs_deferred *h)
 {
-    struct worker *l = &workers[h->resource];
+    struct worker *l = &workers.of[h->resource];
     pthread_mutex_lock(&l->lock);
     const bool started = start_worker(l);
     pthread_mutex_unlock(&l->lock);
@@ -382,7 +386,7 @@ void gs_worker_take(struct gs_deferred *h)
 
 void gs_deferred_fail(void)
 {
-    fails_here = true;
+    this_thread.fails_here = true;
     gs_completion_failures();
-    fails_here = false;
+    this_thread.fails_here = false;
 }

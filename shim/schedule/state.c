@@ -51,7 +51,7 @@ void gs_deferred_to(struct gs_deferred *h, enum gs_deferred_state to)
     GS_CHECK(after[h->state] >> to & 1, "a deferred command's state", h->state, to);
     GS_NOTE("command %p %d %d %d", (void *)h, (int)h->state, (int)to, atomic_load(&h->status));
     h->state = to;
-    pthread_cond_broadcast(&gs_deferred_changed);
+    pthread_cond_broadcast(&gs_deferred_list.changed);
 }
 
 void gs_share_to(struct gs_deferred *h, enum gs_sharing to)
@@ -59,7 +59,7 @@ void gs_share_to(struct gs_deferred *h, enum gs_sharing to)
     GS_CHECK(sharing_after[h->sharing] >> to & 1, "the sharing of a unit", h->sharing, to);
     GS_NOTE("sharing %p %d %d", (void *)h, (int)h->sharing, (int)to);
     h->sharing = to;
-    pthread_cond_broadcast(&gs_deferred_changed);
+    pthread_cond_broadcast(&gs_deferred_list.changed);
 }
 
 void gs_share_close(struct gs_deferred *h)

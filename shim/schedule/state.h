@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The states of a deferred command, of its unit where others may share it, and of each unit; state.c has the table of
- * what may follow what. The first two change with gs_deferred_lock held, and gs_deferred_changed tells who waits.
+ * what may follow what. The first two change with gs_deferred_list.lock held, and gs_deferred_list.changed tells who
+ * waits.
  *
  *   PREPARED --> ENQUEUED --> READY --> SERVED --> OVER        of the command
  *                   |  ^--------'          ^

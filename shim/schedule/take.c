@@ -20,16 +20,13 @@ static uint64_t wait_in_call_ns(const struct gs_deferred *h, const struct gs_job
     return job->scheduled && job->n == 1 && h->resource != GS_RESOURCE_PCI ? MOST_NS : 0;
 }
 
-/* When a unit was last waited for in vain by one that asked for a resource which wasn't this application's. */
-static atomic_uint_fast64_t vain_ns[GS_MAX_RESOURCES];
-
 /* What asks for a resource that isn't the application's waits a moment in the call as well: where nobody else has it
  * the daemon grants it within 50 us, and after one gate NVIDIA's driver keeps a thread awake for 0.1 to 0.3 s, with
  * which each call of the application contends: launches of 4.3 us took 5.9 to 7.8 (H200). */
 static uint64_t wait_first_ns(const struct gs_deferred *h)
 {
     enum { MOST_NS = 500 * 1000, AGAIN_NS = 100 * 1000 * 1000 };
-    const uint64_t vain = atomic_load(&vain_ns[h->resource]);
+    const uint64_t vain = atomic_load(&gs_deferred_list.vain_ns[h->resource]);
     return !gs_unit_is_ours(h->resource) && (!vain || gs_now_ns() > vain + AGAIN_NS) ? MOST_NS : 0;
 }
 
@@ -38,13 +35,13 @@ static bool ask_unit(struct gs_deferred *h, bool idle)
 {
     struct gs_job job;
     gs_job_now(&job);
-    pthread_mutex_lock(&gs_deferred_lock);
-    const bool only = idle && !gs_deferred_oldest;
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
+    const bool only = idle && !gs_deferred_list.oldest;
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     const uint64_t first_ns = wait_first_ns(h), ns = only ? wait_in_call_ns(h, &job) : 0;
     const bool granted = (only || first_ns) && gs_worker_ask(h, ns > first_ns ? ns : first_ns, job.told);
     if (first_ns && !granted)
-        atomic_store(&vain_ns[h->resource], gs_now_ns());
+        atomic_store(&gs_deferred_list.vain_ns[h->resource], gs_now_ns());
     return granted;
 }
 
@@ -58,7 +55,7 @@ static bool try_unit(struct gs_deferred *h, bool idle)
 
 /* Where no other application is connected nobody waits for a unit which is held while its command can't run yet: what
  * is in the queue, and in the wait list, has the units that it needs, so that it comes to its end; not where it may
- * wait for a thread of ours that has yet to ask for some. With gs_deferred_lock held. */
+ * wait for a thread of ours that has yet to ask for some. With gs_deferred_list.lock held. */
 static bool may_at_will(const struct gs_deferred *h, const struct gs_queue *q)
 {
     return gs_unit_is_sole() && !gs_put_owes() && !(h->home == q->o.handle && q->out_of_order) &&
@@ -67,7 +64,7 @@ static bool may_at_will(const struct gs_deferred *h, const struct gs_queue *q)
 
 bool gs_take_now(struct gs_deferred *h, const struct gs_queue *q, bool may_chain)
 {
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     const struct gs_deferred *before = may_chain ? gs_deferred_last_in(h->home) : NULL;
     /* A call may consist of several commands, or another thread's has come meanwhile: nothing waits behind a gate. A
      * queue of ours holds nothing else: there gate, marker and thread took 30 us of the 70 of each piece of the ring
@@ -77,7 +74,7 @@ bool gs_take_now(struct gs_deferred *h, const struct gs_queue *q, bool may_chain
                                                            : !before);
     h->behind = idle ? GS_BEHIND_NOTHING : gs_is_next(before, h->resource, h->call) ? GS_BEHIND_LAST : GS_BEHIND_OTHERS;
     const bool now = h->behind == GS_BEHIND_LAST ? gs_is_served(before) : idle || may_at_will(h, q);
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     if (now && try_unit(h, idle && h->home == q->o.handle) && h->behind == GS_BEHIND_OTHERS)
         h->behind = GS_BEHIND_LAST;
     return h->behind == GS_BEHIND_OTHERS || (h->behind == GS_BEHIND_LAST && gs_is_several(h));

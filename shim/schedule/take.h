@@ -6,7 +6,7 @@
 #include "shim/schedule/deferred.h"
 
 /* Comes it right after this one, on the same resource? Whatever else is enqueued in between counts as a call, and so
- * ends the chain: a marker with a wait list, or a command that we don't look into. With gs_deferred_lock held. */
+ * ends the chain: a marker with a wait list, or a command that we don't look into. With gs_deferred_list.lock held. */
 static inline bool gs_is_next(const struct gs_deferred *before, unsigned resource, unsigned call)
 {
     return before && before->resource == resource && call - before->call <= 1;

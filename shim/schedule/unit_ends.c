@@ -22,8 +22,7 @@ enum { SAME_NS = 2000 };
 /* Returns how long it took: since it was granted, or since the one before on its resource ended. */
 static uint64_t time_of(unsigned resource, const struct gs_grant *grant)
 {
-    static atomic_uint_fast64_t last_end[GS_MAX_RESOURCES];
-    const uint64_t now = gs_now_ns(), before = atomic_exchange(&last_end[resource], now);
+    const uint64_t now = gs_now_ns(), before = atomic_exchange(&gs_deferred_list.ended_ns[resource], now);
     const uint64_t begin = before > grant->begin_ns ? before : grant->begin_ns;
     return now > begin ? now - begin : 0;
 }
@@ -92,7 +91,7 @@ void gs_unit_over(struct gs_unit *u)
 static void is_tied(struct gs_deferred *h, cl_event marker)
 {
     cl_event old = NULL;
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     if (marker) {
         old = h->tail;
         h->tail = marker;
@@ -100,11 +99,11 @@ static void is_tied(struct gs_deferred *h, cl_event marker)
     h->loose = false;
     gs_share_to(h, GS_SHARE_CLOSED);
     gs_job_loose(-1);
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     gs_drop_event(old);
 }
 
-/* With gs_deferred_lock held. */
+/* With gs_deferred_list.lock held. */
 static bool is_later(const struct gs_deferred *h, unsigned order)
 {
     return (int)(h->order - order) > 0;
@@ -113,15 +112,15 @@ static bool is_later(const struct gs_deferred *h, unsigned order)
 void gs_unit_close(struct gs_deferred *h)
 {
     cl_event marker = NULL;
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     while (gs_share_is_joining(h->sharing) || h->sharing == GS_SHARE_CLOSING)
-        pthread_cond_wait(&gs_deferred_changed, &gs_deferred_lock);
+        pthread_cond_wait(&gs_deferred_list.changed, &gs_deferred_list.lock);
     gs_share_close(h);
     const bool loose = h->loose;
     if (loose)
         gs_share_to(h, GS_SHARE_CLOSING);
     cl_event last = gs_deferred_last_event(h);
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     if (!loose)
         return;
     if (gs_enqueue_marker(h->home, 0, NULL, &marker) == CL_SUCCESS)
@@ -133,31 +132,31 @@ void gs_unit_close(struct gs_deferred *h)
 
 void gs_units_settle(void)
 {
-    pthread_mutex_lock(&gs_deferred_lock);
-    for (struct gs_deferred *h = gs_deferred_oldest; h;) {
+    pthread_mutex_lock(&gs_deferred_list.lock);
+    for (struct gs_deferred *h = gs_deferred_list.oldest; h;) {
         const bool closing = h->sharing == GS_SHARE_CLOSING;
         if (closing)
-            pthread_cond_wait(&gs_deferred_changed, &gs_deferred_lock); /* it may be no more, then */
-        h = closing ? gs_deferred_oldest : h->newer;
+            pthread_cond_wait(&gs_deferred_list.changed, &gs_deferred_list.lock); /* it may be no more, then */
+        h = closing ? gs_deferred_list.oldest : h->newer;
     }
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
 }
 
 void gs_unit_send(struct gs_deferred *h)
 {
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     while (h->sharing == GS_SHARE_CLOSING)
-        pthread_cond_wait(&gs_deferred_changed, &gs_deferred_lock);
+        pthread_cond_wait(&gs_deferred_list.changed, &gs_deferred_list.lock);
     const bool sends = h->sharing == GS_SHARE_CLOSED;
     if (sends)
         gs_share_to(h, GS_SHARE_CLOSING);
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     if (!sends)
         return;
     gs_real()->clFlush(h->home);
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     gs_share_to(h, GS_SHARE_SENT);
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
 }
 
 /* The last command of a unit, once no more join it: sends it off then. `complete`: somebody has waited for it. */
@@ -166,10 +165,10 @@ static cl_event last_of(void *data, bool complete)
     struct gs_unit *u = data;
     struct gs_deferred *h = u->held;
     const uint64_t now = gs_now_ns();
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     const bool over =
         !gs_share_is_joining(h->sharing) && (h->sharing != GS_SHARE_OPEN || now > h->joined_ns + QUIET_NS);
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     if (!over)
         return NULL;
     gs_unit_close(h);
@@ -186,8 +185,8 @@ static cl_event last_of(void *data, bool complete)
 static bool is_wanted(const void *data)
 {
     const struct gs_deferred *h = ((const struct gs_unit *)data)->held;
-    const uint64_t called_ns = atomic_load(&gs_called_ns), now = gs_now_ns();
-    const bool busy = atomic_load(&gs_waiting) || now < called_ns + STREAM_NS;
+    const uint64_t called_ns = atomic_load(&gs_deferred_list.called_ns), now = gs_now_ns();
+    const bool busy = atomic_load(&gs_deferred_list.waiting) || now < called_ns + STREAM_NS;
     /* In a queue of ours no thread of the application's looks, but for pieces' units when they are needed: that the
      * driver is asked for them meanwhile makes each of the application's calls take twice as long (H200). */
     const bool unseen = !h->timeline && !gs_unit_is_sole() && (!gs_is_piece(h) || now > called_ns + PAUSE_NS);
@@ -216,11 +215,11 @@ void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, atomic_uint *runnin
         atomic_fetch_add(running, 1);
     u->held = h;
     u->running = running;
-    pthread_mutex_lock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
     const bool more =
         h->units.n == 1 && (h->sharing == GS_SHARE_OPEN || gs_share_is_joining(h->sharing) || h->tail || h->loose);
     h->granted_ns = u->grant.begin_ns;
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     if (more && await_more(u))
         return;
     if (more)
@@ -229,7 +228,7 @@ void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, atomic_uint *runnin
     await_unit(u, more && h->tail ? h->tail : event);
 }
 
-/* With gs_deferred_lock held. Null: it hasn't been served, has ended, or somebody is about to hear of it. */
+/* With gs_deferred_list.lock held. Null: it hasn't been served, has ended, or somebody is about to hear of it. */
 static struct gs_awaited *claim(struct gs_deferred *h)
 {
     struct gs_unit *u = h->unit;
@@ -250,11 +249,11 @@ void gs_units_over(cl_command_queue queue, unsigned order)
     struct gs_awaited *a;
     do {
         a = NULL;
-        pthread_mutex_lock(&gs_deferred_lock);
-        for (struct gs_deferred *h = gs_deferred_oldest; h && !a; h = h->newer)
+        pthread_mutex_lock(&gs_deferred_list.lock);
+        for (struct gs_deferred *h = gs_deferred_list.oldest; h && !a; h = h->newer)
             if (h->home == queue && h->units.n == 1 && !h->units.siblings && !is_later(h, order))
                 a = claim(h);
-        pthread_mutex_unlock(&gs_deferred_lock);
+        pthread_mutex_unlock(&gs_deferred_list.lock);
         if (a)
             gs_completion_over(a);
     } while (a);
@@ -265,12 +264,12 @@ void gs_units_look(unsigned resource, cl_command_queue queue, cl_event complete)
     enum { MOST = 4, LOOKED_AT = 64 }; /* what is under way is among the oldest: the others stand behind gates */
     const void *units[MOST];
     unsigned n = 0, seen = 0;
-    pthread_mutex_lock(&gs_deferred_lock);
-    for (struct gs_deferred *h = gs_deferred_oldest; h && n < MOST && seen < LOOKED_AT; h = h->newer, seen++)
+    pthread_mutex_lock(&gs_deferred_list.lock);
+    for (struct gs_deferred *h = gs_deferred_list.oldest; h && n < MOST && seen < LOOKED_AT; h = h->newer, seen++)
         if (gs_unit_is(h->unit, GS_UNIT_SUBMITTED) && h->units.n == 1 &&
             (queue ? h->home == queue : h->resource == resource))
             units[n++] = h->unit;
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     while (n)
         gs_completion_now(units[--n], complete);
 }

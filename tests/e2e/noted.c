@@ -83,9 +83,9 @@ int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 
 static bool is_busy(void)
 {
-    pthread_mutex_lock(&gs_deferred_lock);
-    const bool any = gs_deferred_oldest;
-    pthread_mutex_unlock(&gs_deferred_lock);
+    pthread_mutex_lock(&gs_deferred_list.lock);
+    const bool any = gs_deferred_list.oldest;
+    pthread_mutex_unlock(&gs_deferred_list.lock);
     return any || atomic_load(&grants);
 }
 

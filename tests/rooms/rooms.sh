@@ -56,3 +56,30 @@ for script in scripts:
 print("\n".join(wrong))
 sys.exit(bool(wrong) or len(scripts) < 5)
 END2
+
+# The shim's functions and variables; and a function of seven parameters, a variable of each kind and a constant are told apart.
+python3 "$rooms/measures.py" "$GS_SOURCE" "$GS_BUILD"
+cat >one.c <<'END'
+static int hidden;
+static _Thread_local int own = 2;
+int shared;
+static const char *const names[] = {"a", "b"};
+static int seven(int a, int b, int (*c)(int, int), int d, int e, int f, int g)
+{
+    static int inner;
+    return a + b + c(d, e) + f + g + inner++ + hidden++ + own++ + *names[a];
+}
+int six(int a, int b, int c, int d, int e, int f)
+{
+    return seven(a, b, 0, d, e, f, c);
+}
+END
+${CC:-cc} -c -o one.o one.c
+python3 - "$rooms" <<'END'
+import sys
+sys.path.insert(0, sys.argv[1])
+import measures
+assert measures.wide_functions(open('one.c').read()) == [('seven', 7)]
+names = [name.split('.')[0] for name in measures.variables(['one.o'])['one.o']]
+assert sorted(names) == ['hidden', 'inner', 'own', 'shared'], names
+END

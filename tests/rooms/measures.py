@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Measures the shim: measures.py SOURCE BUILD
+
+Prints each function of seven parameters and more that is no entry point, and each file with its variables: those with static
+storage that aren't constant, threads' own and functions' own among them. Exits with 1 if there is such a function, or if there are
+more variables than MOST_VARIABLES, which may only become less.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+
+MOST_PARAMETERS = 6
+MOST_VARIABLES = 60
+NOT_OURS = ('__libc_start_main',)  # its form is libc's
+
+
+def without_text(source):
+    """Comments become blanks, strings empty: neither has a parameter."""
+    return re.sub(r'/\*.*?\*/|"(?:\\.|[^"\\])*"', lambda m: '""' if m[0][0] == '"' else ' ', source, flags=re.S)
+
+
+def parameters(text):
+    depth, count = 0, 1 if text.strip() not in ('', 'void') else 0
+    for character in text:
+        depth += (character in '([') - (character in ')]')
+        count += character == ',' and not depth
+    return count
+
+
+def wide_functions(source):
+    """-> [(name, parameters)] of the functions that a source defines."""
+    found = []
+    for match in re.finditer(r'^(?!typedef|#)[A-Za-z_][^;{}()]*?\b(\w+)\(([^{};]*)\)\s*\n\{', without_text(source), re.M):
+        count = parameters(match[2])
+        if count > MOST_PARAMETERS and 'CL_API_ENTRY' not in match[0] and match[1] not in NOT_OURS:
+            found.append((match[1], count))
+    return found
+
+
+def variables(objects):
+    """-> {object: names}"""
+    found, place = {}, None
+    listing = subprocess.run(['objdump', '-t', *objects], capture_output=True, text=True, check=True).stdout
+    for line in listing.splitlines():
+        head = re.match(r'(\S+):\s+file format', line)
+        place = head[1] if head else place
+        entry = re.match(r'[0-9a-f]+ .{6}. \.(t?data|t?bss)(\S*)\s+[0-9a-f]+ (?:\.hidden )?(\S+)$', line)
+        if entry and not entry[2].startswith('.rel.ro') and not entry[3].startswith(('.', '__odr_asan')):
+            found.setdefault(place, []).append(entry[3])
+    return found
+
+
+def shim_objects(build):
+    """-> {object: source} of libgpusparc.so, but for what is generated."""
+    found = {}
+    with open(os.path.join(build, 'compile_commands.json'), encoding='utf-8') as commands:
+        for command in json.load(commands):
+            output = re.search(r' -o (\S+)', command['command'])[1]
+            path = os.path.join(command['directory'], output)
+            if '/gpusparc_shim.dir/' in output and '/generated/' not in command['file'] and os.path.exists(path):
+                found[path] = command['file']
+    return found
+
+
+def main():
+    root, build = (os.path.realpath(path) for path in sys.argv[1:3])
+    wrong = 0
+    for folder, _, files in os.walk(os.path.join(root, 'shim')):
+        for name in sorted(files):
+            if name.endswith('.c'):
+                path = os.path.join(folder, name)
+                with open(path, encoding='utf-8') as text:
+                    for function, count in wide_functions(text.read()):
+                        print(f'{os.path.relpath(path, root)}: {function} has {count} parameters')
+                        wrong += 1
+    objects = shim_objects(build)
+    if not objects:
+        sys.exit('no objects of the shim: has this tree been built?')
+    found = variables(sorted(objects))
+    count = sum(len(names) for names in found.values())
+    if count > MOST_VARIABLES:
+        for place in sorted(found):
+            print(f'{os.path.relpath(objects[place], root)}: {" ".join(sorted(found[place]))}')
+        wrong += 1
+    print(f'{len(objects)} objects of the shim with {count} variables, {MOST_VARIABLES} at most: {wrong} wrong')
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == '__main__':
+    main()
