@@ -271,10 +271,13 @@ static bool accept_one(struct gs_server *sv)
     return false;
 }
 
-void gs_connections_accept(struct gs_server *sv, uint64_t until_ns)
+bool gs_connections_accept(struct gs_server *sv, uint64_t until_ns)
 {
-    while (accept_one(sv) && gs_now_ns() < until_ns)
-        ;
+    bool more;
+    do
+        more = accept_one(sv);
+    while (more && gs_now_ns() < until_ns);
+    return more;
 }
 
 static bool is_question(const char *bytes)

@@ -177,47 +177,73 @@ static bool is_flooded(const struct gs_server *sv)
     return sv->n_pending > MANY_PENDING;
 }
 
-/* First one of each user, then more, but in a flood: so whoever comes waits for one of another user's in each turn,
- * however many these are. A connection is here for one message, as a rule, so its user's others get their turn. */
+/* The event of the user whose turn it is: by number, the next one after who was heard last. -1: there is none. */
+static int next_in_turn(const struct gs_server *sv, const struct epoll_event *events, int n)
+{
+    int next = -1;
+    uid_t least = 0;
+    for (int i = 0; i < n; i++) {
+        const struct gs_source *source = events[i].data.ptr;
+        const uid_t behind = source ? source->conn->uid - sv->heard - 1 : 0;
+        if (source && (next < 0 || behind < least)) {
+            next = i;
+            least = behind;
+        }
+    }
+    return next;
+}
+
+/* Users in turn, in a flood one of each: so whoever comes waits for one of another user's at a time, however many these
+ * are. A connection is here for one message, as a rule, so its user's others get their turn. */
 static void hear_newcomers(struct gs_server *sv, uint64_t until_ns)
 {
     struct gs_group *g = &sv->group[GS_DOORS];
     struct epoll_event events[EVENTS];
-    uid_t heard[EVENTS];
-    int n = g->waits ? epoll_wait(g->epoll, events, EVENTS, 0) : 0, users = 0, left = 0;
+    const int n = epoll_wait(g->epoll, events, EVENTS, 0); /* also after a rest, when nobody has told of them yet */
+    uid_t first = 0;
     g->waits = false;
-    for (int i = 0; i < n && (i == 0 || gs_now_ns() < until_ns); i++) {
+    for (int i = 0; i < n; i++) {
         const struct gs_source *source = events[i].data.ptr;
-        int k = 0;
-        while (source->conn && k < users && heard[k] != source->conn->uid)
-            k++;
-        if (source->conn && k < users) {
-            events[left++] = events[i];
-            continue;
-        }
         if (source->conn)
-            heard[users++] = source->conn->uid;
+            continue;
         handle(sv, &events[i]);
+        events[i].data.ptr = NULL;
     }
-    for (int i = 0; i < left && !is_flooded(sv) && gs_now_ns() < until_ns; i++)
+    for (int heard = 0, i; (i = next_in_turn(sv, events, n)) >= 0; heard++) {
+        const struct gs_source *source = events[i].data.ptr;
+        const uid_t uid = source->conn->uid;
+        if (heard > 0 && ((uid == first && is_flooded(sv)) || gs_now_ns() >= until_ns))
+            return;
+        first = heard ? first : uid;
+        sv->heard = uid;
         handle(sv, &events[i]);
+        events[i].data.ptr = NULL;
+    }
+}
+
+static void see_off(struct gs_server *sv, uint64_t until_ns)
+{
+    struct gs_connection *c;
+    while ((c = TAILQ_FIRST(&sv->leaving))) {
+        if (!gs_core_hear_out(c->session, gs_now_ns()))
+            gs_connection_close(sv, c);
+        if (gs_now_ns() >= until_ns)
+            return;
+    }
 }
 
 /* Every other turn is for those who connect, two of three in a flood, who wait in one line whoever they are; between
- * these one leaves, or some say what they are and one that has waited for an analysis goes on. */
+ * these some leave, or some say what they are and one that has waited for an analysis goes on. */
 static void serve_doors(struct gs_server *sv)
 {
     if (!may_be_served(sv, GS_DOORS) || !doors_wait(sv))
         return;
     const uint64_t begin = gs_now_ns();
-    const unsigned turn = sv->doors_turn++;
-    struct gs_connection *c = TAILQ_FIRST(&sv->leaving);
-    if ((is_flooded(sv) ? turn % 3 : turn % 2) && sv->accepts && sv->n_leaving <= MOST_LEAVING) {
-        sv->accepts = false;
-        gs_connections_accept(sv, begin + AT_ONCE_NS);
-    } else if (turn / 3 % 2 && c) {
-        if (!gs_core_hear_out(c->session, begin))
-            gs_connection_close(sv, c);
+    const unsigned turn = sv->doors_turn++, every = is_flooded(sv) ? 3 : 2;
+    if (turn % every && sv->accepts && sv->n_leaving <= MOST_LEAVING) {
+        sv->accepts = gs_connections_accept(sv, begin + AT_ONCE_NS);
+    } else if (turn / every % 2 && !TAILQ_EMPTY(&sv->leaving)) {
+        see_off(sv, begin + AT_ONCE_NS);
     } else {
         hear_newcomers(sv, begin + AT_ONCE_NS);
         if (gs_core_has_work(sv->core, GS_WORK_JOINS))

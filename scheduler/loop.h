@@ -91,6 +91,7 @@ struct gs_server {
     unsigned n_pending_users;
     bool accepts; /* somebody may have connected */
     unsigned doors_turn;
+    uid_t heard; /* whose newcomer was heard last */
 };
 
 static inline uint64_t gs_now_ns(void)
@@ -101,8 +102,8 @@ static inline uint64_t gs_now_ns(void)
 }
 
 /* connection.c */
-/* Of those who have connected, as many as until then. */
-void gs_connections_accept(struct gs_server *sv, uint64_t until_ns);
+/* Of those who have connected, as many as until then. True: there may be more. */
+bool gs_connections_accept(struct gs_server *sv, uint64_t until_ns);
 /* One message. */
 void gs_connection_read(struct gs_server *sv, struct gs_connection *c, uint32_t events);
 void gs_connection_send(void *ctx, void *conn, const struct gs_msg *m, int fd); /* as gs_core_ops has it */
