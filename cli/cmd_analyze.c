@@ -22,7 +22,7 @@ struct options {
     const char *path, *timeline, *html;
     enum gs_policy policy;
     enum gs_analysis analysis;
-    bool two_modes, any_priorities, json;
+    bool policy_given, two_modes, any_priorities, json;
     int64_t until_ns; /* of the timeline; 0: three of the longest periods */
 };
 
@@ -32,8 +32,9 @@ struct answer {
     int *modes;
     struct gs_analyzer *analyzer;
     const struct gs_result *result;
-    int verdict; /* of gs_assign */
-    bool found;  /* with any_priorities: some that will do */
+    enum gs_policy policy; /* whose modes they are */
+    int verdict;           /* of gs_assign */
+    bool found;            /* with any_priorities: some that will do */
     struct gs_advice advice[8];
     int n_advice;
     double headroom;
@@ -43,7 +44,9 @@ static const char usage[] =
     "Usage: gpusparc analyze [OPTION...] CONFIG\n"
     "Response times of the tasks in a config file (or a task set in JSON, if it ends in .json), the number of GPUs of\n"
     "each, and whether every deadline is met.\n\n"
-    "  --policy NAME    single, local, gema (default), gema+ or global: who gets how many GPUs, where mode = auto\n"
+    "  --policy NAME    single, local, gema, gema+ or global: who gets how many GPUs, where mode = auto (default: "
+    "gema,\n"
+    "                   and gema+ where that finds nothing, as the daemon)\n"
     "  --analysis NAME  safe (default): proven bounds; segments: proven, too, with a window for each segment, and "
     "higher;\n"
     "                   paper: the published formula, which can be too low\n"
@@ -93,6 +96,7 @@ static int read_options(int argc, char **argv, struct options *o)
                 return GS_EXIT_USAGE;
             }
             o->policy = (enum gs_policy)k;
+            o->policy_given = true;
             break;
         case 'a':
             if ((k = index_of(gs_analysis_names, GS_ANALYSES, optarg)) < 0) {
@@ -318,10 +322,12 @@ static void print_table(const struct answer *a, const struct options *o)
     for (int r = 0; r < GS_RESOURCES; r++)
         printf(" %s %.1f %% of %d", gs_resource_names[r], utilization(a, (enum gs_resource)r) * 100,
                a->model.servers[r]);
-    printf("\npolicy %s, analysis %s: %s\n", gs_policy_names[o->policy], gs_analysis_names[o->analysis],
+    printf("\npolicy %s, analysis %s: %s\n", gs_policy_names[a->policy], gs_analysis_names[o->analysis],
            is_vouched_for(a, o)     ? "every deadline is met"
            : a->result->schedulable ? "not proven schedulable"
                                     : "not schedulable");
+    if (a->policy != o->policy)
+        printf("gema finds no modes with which every deadline is met; gema+ does, and the daemon asks it then.\n");
     if (o->policy == GS_POLICY_GLOBAL && a->verdict == 0)
         printf("No choice of modes is schedulable by this analysis.\n");
     if (o->analysis == GS_ANALYSIS_PAPER)
@@ -370,10 +376,10 @@ static json_t *answer_json(const struct answer *a, const struct options *o)
                                         gs_resource_names[a->advice[k].resource], "factor", a->advice[k].factor));
     for (int r = 0; r < GS_RESOURCES; r++)
         json_object_set_new(use, gs_resource_names[r], json_real(utilization(a, (enum gs_resource)r)));
-    return json_pack("{s:s, s:s, s:s, s:b, s:b, s:o, s:f, s:o, s:o}", "policy", gs_policy_names[o->policy], "analysis",
-                     gs_analysis_names[o->analysis], "priorities", a->found ? "audsley" : "config", "two_modes",
-                     o->two_modes, "schedulable", is_vouched_for(a, o), "utilization", use, "headroom", a->headroom,
-                     "shrink", advice, "tasks", tasks);
+    return json_pack("{s:s, s:s, s:s, s:b, s:b, s:o, s:f, s:o, s:o}", "policy", gs_policy_names[a->policy], "analysis",
+                     gs_analysis_names[o->analysis], "priorities", o->any_priorities && a->found ? "audsley" : "config",
+                     "two_modes", o->two_modes, "schedulable", is_vouched_for(a, o), "utilization", use, "headroom",
+                     a->headroom, "shrink", advice, "tasks", tasks);
 }
 
 static void print_json(const struct answer *a, const struct options *o)
@@ -408,25 +414,51 @@ static int write_html(const struct answer *a, const struct options *o)
     return rc;
 }
 
+/* Where no policy is chosen and GEMA finds nothing, gema+ is asked, as by the daemon. */
+static bool as_the_daemon(const struct options *o)
+{
+    return !o->policy_given && o->analysis != GS_ANALYSIS_PAPER;
+}
+
+/* The modes that the policy finds. */
+static int find_modes(struct answer *a, const struct options *o, struct gs_question *q)
+{
+    gs_analyzer_free(a->analyzer);
+    free(a->modes);
+    a->modes = calloc(a->model.n_tasks + 1, sizeof *a->modes);
+    int *others = calloc(a->model.n_tasks + 1, sizeof *others);
+    a->analyzer = gs_analyzer_new(&a->model, o->analysis);
+    a->verdict = a->modes && others && a->analyzer ? gs_assign(a->analyzer, q->policy, &q->options, a->modes) : -ENOMEM;
+    if (a->verdict == 0 && as_the_daemon(o)) {
+        struct gs_assign_options options = q->options;
+        options.verdict_only = true;
+        a->verdict = gs_assign(a->analyzer, GS_POLICY_GEMA_PLUS, &options, others);
+        if (a->verdict == 1) {
+            q->policy = GS_POLICY_GEMA_PLUS;
+            memcpy(a->modes, others, a->model.n_tasks * sizeof *others);
+        }
+    }
+    free(others);
+    return a->verdict;
+}
+
 /* 0 or -ENOMEM. */
 static int find_answer(struct answer *a, const struct options *o)
 {
     struct gs_question q = {&a->model, o->policy, o->analysis, {.two_modes = o->two_modes}};
-    if (o->any_priorities) {
-        const int rc = gs_find_priorities(&a->model, o->analysis, o->policy, &q.options);
-        if (rc == -ENOMEM)
-            return rc;
-        a->found = rc == 1;
-    }
-    a->modes = calloc(a->model.n_tasks + 1, sizeof *a->modes);
-    a->analyzer = gs_analyzer_new(&a->model, o->analysis);
-    if (!a->modes || !a->analyzer)
-        return -ENOMEM;
-    a->verdict = gs_assign(a->analyzer, o->policy, &q.options, a->modes);
-    if (a->verdict < 0)
-        return a->verdict;
+    int rc = find_modes(a, o, &q);
+    if (rc >= 0 && rc != 1 && o->any_priorities)
+        rc = gs_find_priorities(&a->model, o->analysis, o->policy, &q.options);
+    if (rc == 1 && a->verdict != 1)
+        rc = find_modes(a, o, &q);
+    if (rc < 0 && rc != -EINTR)
+        return rc;
+    a->policy = q.policy;
+    a->found = rc == 1;
+    if (as_the_daemon(o))
+        q.policy = GS_POLICY_GEMA_PLUS;
     a->result = gs_analyze(a->analyzer, a->modes);
-    a->headroom = gs_headroom(&q);
+    a->headroom = gs_headroom(&q, a->result->schedulable ? a->modes : NULL);
     if (!a->result->schedulable)
         a->n_advice = gs_advise(&q, a->modes, a->advice, sizeof a->advice / sizeof *a->advice);
     return a->headroom < 0 || a->n_advice < 0 ? -ENOMEM : 0;

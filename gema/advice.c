@@ -169,13 +169,14 @@ int gs_advise(const struct gs_question *q, const int *modes, struct gs_advice *a
     return n;
 }
 
-double gs_headroom(const struct gs_question *q)
+double gs_headroom(const struct gs_question *q, const int *modes)
 {
-    struct change c = {q, SIZE_MAX, GS_CPU, calloc(q->model->n_tasks + 1, sizeof *c.modes), false};
-    int rc = c.modes ? ask(&c, STEPS, POLICY) : -ENOMEM;
-    c.found = rc == 1;
-    if (rc >= 0)
-        rc = rc ? largest_factor(&c, STEPS, MOST + 1) : largest_factor(&c, 0, STEPS);
+    struct change c = {q, SIZE_MAX, GS_CPU, calloc(q->model->n_tasks + 1, sizeof *c.modes), modes != NULL};
+    int rc = -ENOMEM;
+    for (size_t i = 0; i < q->model->n_tasks && c.modes && modes; i++)
+        c.modes[i] = modes[i];
+    if (c.modes)
+        rc = modes ? largest_factor(&c, STEPS, MOST + 1) : largest_factor(&c, 0, STEPS);
     free(c.modes);
     return rc < 0 ? rc : (double)rc / (double)STEPS;
 }

@@ -30,8 +30,8 @@ enum { GS_FEW_TASKS = 16 };
 int gs_advise(const struct gs_question *q, const int *modes, struct gs_advice *advice, int max);
 
 /* The largest factor, in 1/1000 steps, by which all times may be multiplied and the set is schedulable; 0: none.
- * GS_MOST_HEADROOM: that or more. Or -ENOMEM. */
+ * GS_MOST_HEADROOM: that or more. Or -ENOMEM. modes: with these it is schedulable as it is; NULL: it isn't. */
 enum { GS_MOST_HEADROOM = 8 };
-double gs_headroom(const struct gs_question *q);
+double gs_headroom(const struct gs_question *q, const int *modes);
 
 #endif

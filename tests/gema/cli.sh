@@ -90,6 +90,18 @@ for gpus in 8 4; do
 done | awk '/system/ { n++ } { print >(n == 1 ? "eight.conf" : "four.conf") }'
 expect 0 'every deadline is met' gpusparc analyze eight.conf --policy gema+
 expect 0 '^eight  *8  *100ms' gpusparc analyze eight.conf --policy gema+
+# Without --policy it is as the daemon has it: gema+ finds modes for this set, gema doesn't.
+{
+  printf '[system]\ngpus = 4\ncpus = 2\ngpu_chunk = 1ms\npci_chunk = 1ms\nhandover = 10us\n'
+  for task in "a 20 11 7 4" "b 80 29 17 12" "c 80 24 14 10" "d 20 5 3 2" "e 100 44 26 18" "f 40 8 5 3"; do
+    read -r name period one two four <<<"$task"
+    printf '[task %s]\nperiod = %dms\n' $name $period
+    printf 'segments.%d = pci 1ms, gpu %dms\n' 1 $one 2 $two 4 $four
+  done
+} >plus.conf
+expect 1 '^policy gema, .*: not schedulable' gpusparc analyze --policy gema plus.conf
+expect 0 '^policy gema\+, .*: every deadline is met' gpusparc analyze plus.conf
+expect 0 '^gema finds no modes .*; gema\+ does' gpusparc analyze plus.conf
 expect 1 'eight  *4  *100ms.*misses' gpusparc analyze four.conf --policy global
 
 expect 0 'every deadline is met' gpusparc analyze good.conf
@@ -130,6 +142,7 @@ for n, heavy in (3, 0), (5, 0), (8, 1), (17, 0), (20, 0), (20, 1), (30, 0):
     if heavy:
         tasks[0] = (400, .2, 800)
     answer = analyze(config(tasks))
+    assert not answer["schedulable"] or answer["headroom"] >= 1, (n, answer["headroom"])
     if not answer["schedulable"] and answer["headroom"]:
         seen["headroom"] += 1
         assert analyze(config(tasks, answer["headroom"] - .0001), "--policy", "global")["schedulable"], (n, answer["headroom"])
