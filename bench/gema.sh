@@ -11,6 +11,15 @@ echo "== Times (a set of 10 tasks with 21 segments: analysis below 20 us, GEMA b
 "$build/bin/gema_bench"
 echo "== The daemon's decisions (goal: 15 ms for 40 tasks, 60 ms for 64)"
 "$build/bin/decide_bench"
+echo "== gpusparc analyze on sets that fail (goal: 0.5 s for 40 tasks, 2 s for 64)"
+for tasks in 40 64; do
+  for percent in 36 40 60 90; do
+    "$build/bin/decide_bench" $tasks $percent 1 >"$build/late.conf"
+    TIMEFORMAT="$tasks tasks, GPUs' utilization $percent %: %U s of CPU time"
+    time { "$build/bin/gpusparc" analyze "$build/late.conf" >/dev/null && echo "no deadline is missed"; true; }
+  done
+done
+unset TIMEFORMAT
 echo "== Sets with a schedulable choice of {1, 4} GPUs"
 "$build/bin/gema_compare"
 for modes in two all; do
