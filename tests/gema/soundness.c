@@ -2,7 +2,7 @@
 /* No simulated response exceeds the `safe` bound: random small sets over all release offsets, and with random gaps,
  * execution times and choices of server; and such sets granted in chunks of random lengths, with pauses, some with an
  * application below all tasks, of which the analysis knows nothing but its chunks, or with several that keep servers
- * for longer. Arguments: seed, number of sets. */
+ * for longer. Arguments: seed, number of sets, and random runs of each, which leaves all offsets out. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "gema/sim.h"
 #include "tests/gema/sets.h"
 
-enum { MAX_TASKS = 9, MAX_USERS = 2, MAX_OFFSETS = 1500, RANDOM_RUNS = 60 };
+enum { MAX_TASKS = 9, MAX_USERS = 2, MAX_OFFSETS = 1500 };
 
 /* Whose applications keep servers: what they have spent of their patience, in hundredths, and when; and until when an
  * offence of theirs is remembered. */
@@ -25,7 +25,9 @@ struct trial {
     const struct gs_model *model;
     int modes[MAX_TASKS];
     const struct gs_result *bound; /* of the first of the model's tasks */
-    int gap_odds, time_odds;       /* one in so many differs from the ordinary */
+    long runs;                     /* at random, for each set */
+    bool all_offsets;
+    int gap_odds, time_odds; /* one in so many differs from the ordinary */
     struct user users[MAX_USERS];
     int64_t longest; /* period */
     bool joined;     /* ... which knows segments of one kind that follow each other as one */
@@ -139,7 +141,7 @@ static bool try_all_offsets(struct trial *t, struct gs_sim *s)
         horizon = t->model->tasks[i].period_ns > horizon ? t->model->tasks[i].period_ns : horizon;
     }
     struct gs_sim_setup setup = {.modes = t->modes, .offsets = offsets, .horizon = 6 * horizon};
-    if (combinations > MAX_OFFSETS)
+    if (!t->all_offsets || combinations > MAX_OFFSETS)
         return true;
     do
         if (!holds(t, gs_sim_run(s, &setup), &setup))
@@ -166,7 +168,7 @@ static bool try_at_random(struct trial *t, struct gs_sim *s)
                                  .pause = any_handover,
                                  .keep = keep,
                                  .pick = any_server};
-    for (int run = 0; run < RANDOM_RUNS; run++) {
+    for (long run = 0; run < t->runs; run++) {
         for (size_t i = 0; i < t->model->n_tasks; i++)
             offsets[i] = rnd(t->rng, (unsigned)t->model->tasks[i].period_ns);
         t->gap_odds = 1 + (int)rnd(t->rng, 5);
@@ -254,7 +256,7 @@ int main(int argc, char **argv)
 {
     struct rng rng = seed_from(argc, argv, 20);
     long sets = argc > 2 ? atol(argv[2]) : 1000, claimed = 0;
-    struct trial t = {.rng = &rng};
+    struct trial t = {.rng = &rng, .runs = argc > 3 ? atol(argv[3]) : 60, .all_offsets = argc <= 3};
     for (long k = 0; k < sets; k++) {
         struct set_shape shape = {3 + rnd(&rng, 3), 1 + rnd(&rng, 5), 1 + rnd(&rng, 8),  4 + rnd(&rng, 28),
                                   1 + rnd(&rng, 4), rnd(&rng, 2),     rnd(&rng, 3) != 0, rnd(&rng, 2)};
