@@ -48,6 +48,7 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 #define GS_R_MAPPED "a memory object is mapped for writing"
 #define GS_R_USER_EVENT "a user event of the application has no status yet"
 #define GS_R_IN_CALLBACK "it was enqueued by a callback, in which no queues for its parts can be made"
+#define GS_R_STILL_MERGED "an image that it writes is still being put together after an earlier split"
 #define GS_R_DISTURBED "another thread reads or writes a memory object into which its parts' results would be merged"
 #define GS_R_NO_HOME "its parts' results would be merged on the first device, which the daemon doesn't give it"
 #define GS_R_BEYOND_END "it writes behind the end of a buffer"
