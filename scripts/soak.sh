@@ -95,9 +95,11 @@ lazy() {
     bash "$GS_SOURCE/tests/e2e/lazy.sh" "$seed" "${@:-all}"
 }
 
-# graph [SEED]: programs and samples with a look at whether all commands that share bytes are in order (tests/e2e/graph/graph.h)
+# graph [SEED]: programs, samples and a crowd with a look at whether all commands that share bytes are in order (tests/e2e/graph/graph.h)
 graph() {
-    bash "$GS_SOURCE/tests/e2e/graph.sh" "${1:-$RANDOM}" all
+    local seed=${1:-$RANDOM}
+    bash "$GS_SOURCE/tests/e2e/graph.sh" "$seed" all
+    bash "$GS_SOURCE/tests/e2e/crowd.sh" "$seed" 60 graph
 }
 
 # crowd [SECONDS [SEED [lazy] [deaths]]]: processes of several threads come and go under one daemon, and some are killed

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# crowd.sh SEED SECONDS [lazy] [deaths]: processes of several threads (programs/crowd.c, stress.c) come and go under one
+# crowd.sh SEED SECONDS [lazy] [deaths] [graph]: processes of several threads (programs/crowd.c, stress.c) come and go under one
 # daemon on devices that say that they are GPUs, so that now one is alone and now it isn't; some are killed. What the
 # others compute is the same as without gpusparc, none hangs, nobody keeps a unit until the watchdog takes it back, and
 # in the end the daemon holds nothing for anybody. lazy: some over a driver that is as lazy as it may be. deaths: the
 # daemon is killed, and comes back, now and then. The shim looks at each lock, and at each state of a command.
+# graph: what comes after what is written down and looked at (graph.sh), of each process that isn't killed.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 seed=$1 seconds=$2
@@ -37,7 +38,7 @@ look_into() { # PID
 
 one() { # SLOT
   local i=$((RANDOM % seeds)) rc=0 app layers=$programs/as_gpu.so life=$((limit * 20)) n=0 steps=0 now killed=no way chosen
-  local variables options
+  local variables options preload=()
   any auto plain pinned && variables=(GPUSPARC_TRANSFER="$chosen")
   any 1 2 && options=(--devices cpu:2 --gpus "$chosen")
   any single multi auto && options+=(--mode "$chosen")
@@ -49,6 +50,12 @@ one() { # SLOT
   else
     any tidy tidy untidy exit running && way=$chosen
   fi
+  if has graph; then
+    layers+=:$programs/graph.so
+    variables+=(GRAPH="$PWD/graph$1")
+    preload=(bash -c 'LD_PRELOAD=$0:$LD_PRELOAD exec "$@"' "$programs/graph.so")
+    rm -f "graph$1".[0-9]*
+  fi
   [ $((RANDOM % 4)) != 0 ] || options+=(--task crowd)
   [ $((RANDOM % 6)) != 0 ] || { killed=yes life=$((1 + RANDOM % 10)); }
   local program=(crowd $((seed + i)) 50 4 "$way") same=alone$i.txt
@@ -59,7 +66,8 @@ one() { # SLOT
   local what="${program[*]}: ${variables[*]} ${options[*]}"
   rm -f "report$1"
   : >"steps$1"
-  env STEPS="$PWD/steps$1" OPENCL_LAYERS="$layers" "${variables[@]}" gpusparc run "${options[@]}" "$programs/${program[0]}" "${program[@]:1}" \
+  env STEPS="$PWD/steps$1" OPENCL_LAYERS="$layers" "${variables[@]}" gpusparc run "${options[@]}" "${preload[@]}" "$programs/${program[0]}" \
+    "${program[@]:1}" \
     >"out$1.txt" 2>"err$1.txt" &
   app=$!
   while kill -0 $app 2>/dev/null && [ $n -lt $life ]; do
@@ -77,6 +85,8 @@ one() { # SLOT
   wait $app || rc=$?
   [ $rc = 0 ] || { tail -n 3 "out$1.txt" "err$1.txt"; echo "process $app ended with $rc: $what"; return 1; }
   cmp "$same" "out$1.txt" || { diff "$same" "out$1.txt" | head -4; echo "process $app computed otherwise: $what"; return 1; }
+  ! has graph || python3 "$GS_SOURCE/tests/e2e/graph/graph.py" "graph$1".[0-9]* >"found$1.txt" ||
+    { head -12 "found$1.txt"; echo "process $app isn't in order: $what"; return 1; }
   [ ! -s "report$1" ] || { head -3 "report$1"; echo "the driver was misused: $what"; return 1; }
 }
 

@@ -239,6 +239,8 @@ def read(path):
     below, above = Graph(), Graph()
     with open(path, encoding="utf-8") as log:
         for line in log:
+            if not line.endswith("\n"):  # the process ended while a thread was writing
+                break
             what, *words = line.split()
             graph = above if what.isupper() else below
             what = what.lower()

@@ -39,10 +39,11 @@ static bool is_barrier(const char *name)
     return strstr(name, "Barrier") || strcmp(name, "clEnqueueWaitForEvents") == 0;
 }
 
-/* Has all ended that the command comes after? */
+/* Has all ended that the driver may let the command come after? PoCL's markers and barriers in a queue without an order
+ * come after all that is there, whatever their wait list. */
 static bool is_ready(const char *name, cl_command_queue queue, cl_uint n, const cl_event *wait)
 {
-    const bool all = is_in_order(queue) || (!n && (is_barrier(name) || strstr(name, "Marker")));
+    const bool all = is_in_order(queue) || is_barrier(name) || strstr(name, "Marker");
     bool ready = strcmp(name, "clEnqueueNativeKernel") != 0; /* that may do anything */
     for (struct pending **at = &pending; *at;) {
         struct pending *p = *at;
