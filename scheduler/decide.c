@@ -211,8 +211,10 @@ static int choose_modes(struct work *w, struct gs_decision *d)
     static const struct way ways[] = {{GS_POLICY_SINGLE, GS_ANALYSIS_SAFE, 0, SIZE_MAX}, /* GEMA begins with these */
                                       {GS_POLICY_GEMA, GS_ANALYSIS_SEGMENTS, 0, MANY - 1},
                                       {GS_POLICY_GEMA_PLUS, GS_ANALYSIS_SEGMENTS, 0, SIZE_MAX},
+                                      {GS_POLICY_GEMA_PLUS, GS_ANALYSIS_SAFE, MANY, SIZE_MAX},
                                       {GS_POLICY_GEMA, GS_ANALYSIS_SEGMENTS, MANY, SIZE_MAX},
-                                      {GS_POLICY_GEMA, GS_ANALYSIS_SAFE, 0, MANY - 1}};
+                                      {GS_POLICY_GEMA, GS_ANALYSIS_SAFE, 0, MANY - 1},
+                                      {GS_POLICY_GEMA_PLUS, GS_ANALYSIS_SAFE, 0, MANY - 1}};
     const size_t n = w->model.n_tasks;
     int *modes = calloc(n, sizeof *modes), verdict = 0;
     struct gs_analyzer *fast = gs_analyzer_new(&w->model, GS_ANALYSIS_SEGMENTS);
