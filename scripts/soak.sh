@@ -95,11 +95,13 @@ lazy() {
     bash "$GS_SOURCE/tests/e2e/lazy.sh" "$seed" "${@:-all}"
 }
 
-# graph [SEED]: programs, samples and a crowd with a look at whether all commands that share bytes are in order (tests/e2e/graph/graph.h)
+# graph [SEED]: programs, samples and a crowd with a look at whether all commands that share bytes are in order
+# (tests/e2e/graph/graph.h); then whether a rule that is taken out is missed (tests/e2e/graph/mutants.sh)
 graph() {
     local seed=${1:-$RANDOM}
     bash "$GS_SOURCE/tests/e2e/graph.sh" "$seed" all
     bash "$GS_SOURCE/tests/e2e/crowd.sh" "$seed" 60 graph
+    bash "$GS_SOURCE/tests/e2e/graph/mutants.sh"
 }
 
 # crowd [SECONDS [SEED [lazy] [deaths]]]: processes of several threads come and go under one daemon, and some are killed
