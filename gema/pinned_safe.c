@@ -49,6 +49,16 @@ static int64_t lower_of(const struct pinned *p, size_t i, const bool *below)
     return lower;
 }
 
+/* What a segment waits at most in a window of its own; beyond the period: far. */
+static int64_t delay_of(const struct gs_wait *wait, struct gs_servers *servers, int64_t worst, int64_t period)
+{
+    struct gs_wait w = *wait;
+    int64_t blocking;
+    w.known = w.flat = -1;
+    const int64_t delay = gs_delay_safe(&w, servers, worst, period + 1, &blocking);
+    return delay > period ? 2 * period : delay;
+}
+
 /* The bound of when each of the chain's segments has ended, after the release; false: that may be after the deadline.
  */
 static bool ends_of(struct pinned *p, size_t i, const struct gs_chain *c, const bool *below, int64_t *ends)
@@ -68,13 +78,17 @@ static bool ends_of(struct pinned *p, size_t i, const struct gs_chain *c, const 
     gs_wait_prepare(&windows[GS_CPU].wait, &servers[GS_CPU]);
     gs_wait_prepare(&windows[GS_GPU].wait, &servers[GS_GPU]);
     for (size_t j = 0; j < c->n; j++)
-        delays[j] = (struct gs_segment_result){.delay_ns = 2 * t->period_ns};
+        delays[j] = (struct gs_segment_result){.delay_ns = delay_of(&windows[c->segments[j].resource].wait,
+                                                                    &servers[c->segments[j].resource],
+                                                                    c->segments[j].worst_ns, t->period_ns)};
     for (size_t j = 0; j < c->n; j++) {
         const struct gs_chain first = {c->segments, j + 1};
         work += c->segments[j].worst_ns;
         if (work > t->period_ns)
             return false;
         ends[j] = work + gs_window_waits(windows, servers, &first, delays, t->period_ns + 1 - work);
+        const int64_t alone = (j ? ends[j - 1] : 0) + c->segments[j].worst_ns + delays[j].delay_ns;
+        ends[j] = alone < ends[j] ? alone : ends[j];
         if (ends[j] > t->period_ns)
             return false;
     }
