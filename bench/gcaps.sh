@@ -38,8 +38,8 @@ above own chunks-eps gcaps gcaps-busy
 echo "and above eps-gp, with separate GPU priorities as they have them"
 above own eps-gp gcaps gcaps-busy
 sweep eps600 --epsilon 600us
-echo "Equal cost, 0.6 ms each: above eps-gp"
-above eps600 eps-gp gcaps gcaps-busy
+echo "Equal cost, 0.6 ms each: above chunks-eps"
+above eps600 chunks-eps gcaps gcaps-busy
 sweep free --epsilon 0ms --handover 0ms
 echo "Equal cost, none: above chunks, of ${published[*]}"
 above free chunks "${published[@]}"
