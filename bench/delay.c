@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A link with a delay, where the kernel has no netem: two tun devices, one here and one in a network namespace.
- *   delay NAME NAMESPACE MICROSECONDS
- * Makes the device NAME here and `far` there; what goes into one comes out of the other so much later. Runs until it is
- * killed. As root. */
+ *   delay NAME NAMESPACE MICROSECONDS [LOST]
+ * Makes the device NAME here and `far` there; what goes into one comes out of the other so much later, but of each
+ * thousand packets LOST. Runs until it is killed. As root. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if_tun.h>
@@ -54,11 +54,13 @@ static int make_device(const char *name)
     return fd;
 }
 
-static void take_in(struct way *w, int64_t delay_ns)
+static void take_in(struct way *w, int64_t delay_ns, long lost)
 {
     static char bytes[MOST_BYTES];
     ssize_t n;
     while (w->in - w->out < SLOTS && (n = read(w->from, bytes, sizeof bytes)) > 0) {
+        if (random() % 1000 < lost)
+            continue;
         char *copy = malloc((size_t)n);
         if (!copy)
             fail("memory");
@@ -87,11 +89,12 @@ int main(int argc, char **argv)
 {
     static struct way there, back;
     char path[256];
-    if (argc != 4) {
-        fprintf(stderr, "usage: delay NAME NAMESPACE MICROSECONDS\n");
+    if (argc != 4 && argc != 5) {
+        fprintf(stderr, "usage: delay NAME NAMESPACE MICROSECONDS [LOST]\n");
         return 2;
     }
     const int64_t delay_ns = strtoll(argv[3], NULL, 10) * 1000;
+    const long lost = argc > 4 ? strtol(argv[4], NULL, 10) : 0; /* the same ones each time */
     prctl(PR_SET_TIMERSLACK, 1000);
     there.from = back.to = make_device(argv[1]);
     snprintf(path, sizeof path, "/run/netns/%s", argv[2]);
@@ -105,7 +108,7 @@ int main(int argc, char **argv)
         const int64_t wait = due == INT64_MAX ? 1000000000 : due > now ? due - now : 0;
         const struct timespec t = {wait / 1000000000, wait % 1000000000};
         ppoll(fds, 2, &t, NULL);
-        take_in(&there, delay_ns);
-        take_in(&back, delay_ns);
+        take_in(&there, delay_ns, lost);
+        take_in(&back, delay_ns, lost);
     }
 }

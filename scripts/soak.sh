@@ -202,6 +202,23 @@ daemon_policy() {
     done
 }
 
+# daemon_service [SECONDS]: two applications without a task that want the GPU all the time, and a task: service within 2 %
+daemon_service() {
+    export GPUSPARC_SOCKET=$PWD/sock
+    printf '[system]\ngpus = 1\ngpu_chunk = 4ms\npci_chunk = 1ms\n[task task]\nperiod = 50ms\nsegments.1 = gpu 2ms\n' >conf
+    "$GS_BUILD/bin/gpusparcd" --config conf 2>log &
+    daemon=$!
+    trap 'kill $daemon' EXIT
+    until [ -S sock ]; do sleep 0.1; done
+    "$GS_BUILD/tests/scheduler/service" "${1:-3600}"
+}
+
+# remote_lossy [MICROSECONDS [LOST]]: samples over two hosts behind links with a delay, on which LOST of 1000 packets are lost
+remote_lossy() {
+    (mkdir -p "$GS_BUILD/tests/run/soak_lossy" && cd "$GS_BUILD/tests/run/soak_lossy" &&
+        POCL_CACHE_DIR=${POCL_CACHE_DIR:-$GS_BUILD/tests/run/pocl-cache} bash "$GS_SOURCE/tests/hosts/lossy.sh" "$@")
+}
+
 # daemon_mutants [NAME...]: do the tests of the grant rules notice? Wrong edits of policy.c and patience.c, one at a time
 daemon_mutants() {
     python3 "$GS_SOURCE/tests/scheduler/mutants.py" "$@"

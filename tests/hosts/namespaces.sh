@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Hosts as network namespaces of this machine, with a link to each and sshd in it: `hosts_up 3 [RATE [DELAY]]` makes gs1,
-# gs2 and gs3; RATE, such as 1gbit, limits each link, DELAY in us is added each way (bench_delay: kernels without netem).
+# Hosts as network namespaces of this machine, with a link to each and sshd in it: `hosts_up 3 [RATE [DELAY [LOST]]]` makes gs1,
+# gs2 and gs3; RATE, such as 1gbit, limits each link, DELAY in us is added each way (bench_delay: kernels without netem), and
+# LOST of each thousand packets are lost.
 # Without DELAY each two of them (nine at most) have a link of their own, and log in to each other, but not where APART=yes.
 # The script that sources this ends them all.
 source "$GS_SOURCE/tests/hosts/engine_there.sh"
@@ -54,7 +55,7 @@ Host gs$1 $2
   LogLevel ERROR
 END
 }
-hosts_up() { # COUNT [RATE [DELAY]]
+hosts_up() { # COUNT [RATE [DELAY [LOST]]]
   hosts_dir=$(mktemp -d)
   trap hosts_down EXIT
   mkdir -p /run/sshd
@@ -65,7 +66,7 @@ hosts_up() { # COUNT [RATE [DELAY]]
     net=10.$((200 + $$ % 50)).$i
     ip netns add gs$$_$i
     if [ -n "${3:-}" ]; then
-      "$GS_BUILD/lib/gpusparc/bench/bench_delay" gs$$_$i gs$$_$i "$3" & disown
+      "$GS_BUILD/lib/gpusparc/bench/bench_delay" gs$$_$i gs$$_$i "$3" ${4:+"$4"} & disown
       hosts_delays+=($!)
       until ip -n gs$$_$i link show far >/dev/null 2>&1; do sleep 0.02; done
       ip link set gs$$_$i mtu 9000

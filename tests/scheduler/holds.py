@@ -319,6 +319,66 @@ def a_place_that_waits():
     d.end()
 
 
+def a_number_that_is_used_again():
+    """Who has connected has ended, and a task's program has its number: the connection isn't that task."""
+    try:
+        a, b = socket.socketpair()
+        os.close(struct.unpack("=i", a.getsockopt(socket.SOL_SOCKET, 77, 4))[0])  # SO_PEERPIDFD, since Linux 6.5
+    except OSError:
+        print("left out, numbers of processes: this kernel doesn't tell a process from its number", file=sys.stderr)
+        return
+    if not os.environ.get("GS_OWN_NUMBERS"):
+        own = ["unshare", "--pid", "--fork", "--mount-proc"]
+        if os.geteuid() or subprocess.run([*own, "true"], capture_output=True).returncode:
+            print("left out, numbers of processes: no namespace for them can be made here", file=sys.stderr)
+            return
+        subprocess.run([*own, sys.executable, __file__, DAEMON, TOOL, "a_number_that_is_used_again"], check=True,
+                       env=dict(os.environ, GS_OWN_NUMBERS="yes"))
+        return
+    d = Daemon(PLAIN + "[task t]\nperiod = 100ms\nuser = *\nmatch = */the-task\n")
+    program = d.dir + "/the-task"
+    subprocess.run(["cp", "/bin/sleep", program], check=True)
+
+    def connects_as_the_task(before):
+        """A connection of a process that has ended; the number is now the task's, that is alive."""
+        os.kill(d.process.pid, signal.SIGSTOP)  # nobody looks at it meanwhile
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        child = os.fork()
+        if child == 0:
+            s.connect(d.socket)
+            os._exit(0)
+        if not before:
+            os.kill(d.process.pid, signal.SIGCONT)
+            time.sleep(0.2)
+        os.waitpid(child, 0)
+        with open("/proc/sys/kernel/ns_last_pid", "w") as f:
+            f.write(str(child - 1))
+        task = os.fork()
+        if task == 0:
+            os.execv(program, [program, "1000"])
+        assert task == child, (task, child)
+        while not os.readlink(f"/proc/{task}/exe").endswith("the-task"):
+            time.sleep(0.01)
+        try:
+            if before:
+                s.send(hello())
+            os.kill(d.process.pid, signal.SIGCONT)
+            if not before:
+                s.send(hello())
+            data = s.recv(256)
+        except OSError:
+            data = b""
+        state = d.status()
+        os.kill(task, signal.SIGKILL)
+        os.waitpid(task, 0)
+        assert b"t" + bytes(63) not in data, data  # it may be welcome, but not as the task
+        assert not any(t["running"] for t in state["tasks"]), state["tasks"]
+
+    connects_as_the_task(before=True)
+    connects_as_the_task(before=False)
+    d.end()
+
+
 CASES = [v for k, v in list(globals().items()) if k.split("_")[0] in ("a", "the") and callable(v)]
 for case in CASES:
     if len(sys.argv) < 4 or sys.argv[3] == case.__name__:
