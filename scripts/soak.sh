@@ -205,12 +205,32 @@ daemon_policy() {
 # daemon_service [SECONDS]: two applications without a task that want the GPU all the time, and a task: service within 2 %
 daemon_service() {
     export GPUSPARC_SOCKET=$PWD/sock
-    printf '[system]\ngpus = 1\ngpu_chunk = 4ms\npci_chunk = 1ms\n[task task]\nperiod = 50ms\nsegments.1 = gpu 2ms\n' >conf
+    printf '[system]\ngpus = 1\n[task task]\nperiod = 50ms\nsegments.1 = gpu 2ms\n' >conf
     "$GS_BUILD/bin/gpusparcd" --config conf 2>log &
     daemon=$!
     trap 'kill $daemon' EXIT
     until [ -S sock ]; do sleep 0.1; done
     "$GS_BUILD/tests/scheduler/service" "${1:-3600}"
+}
+
+# daemon_siege [SECONDS [ATTACK...]]: a hostile user's attacks, each for so long, beside a task that joins and has a GPU in turn
+daemon_siege() {
+    export GPUSPARC_SOCKET=$PWD/sock
+    chmod 755 .
+    printf '[system]\ngpus = 2\npci_chunk = 1ms\ngpu_chunk = 2ms\n[task high]\nperiod = 100ms\npriority = 2\n[task partner]\nperiod = 200ms\npriority = 1\n' >conf
+    "$GS_BUILD/bin/gpusparcd" --config conf --mode 0666 --trace trace 2>log &
+    daemon=$!
+    trap 'kill $daemon' EXIT
+    until [ -S sock ]; do sleep 0.1; done
+    local seconds=${1:-20} attack siege
+    shift || true
+    for attack in ${@:-$(python3 "$GS_SOURCE/tests/scheduler/siege.py" --list)}; do
+        python3 "$GS_SOURCE/tests/scheduler/siege.py" "$GPUSPARC_SOCKET" $((seconds + 4)) "$attack" &
+        siege=$!
+        "$GS_BUILD/bench/daemon_beside" nothing 1 "$seconds" $daemon
+        wait $siege
+        gpusparc status >/dev/null
+    done
 }
 
 # remote_lossy [MICROSECONDS [LOST]]: samples over two hosts behind links with a delay, on which LOST of 1000 packets are lost

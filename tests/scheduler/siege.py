@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A hostile user, by the wire's layout alone: siege.py SOCKET SECONDS [ATTACK...]. Each attack runs for so long in eight
+processes of user nobody's (as root; else of one's own); prints its name before. `siege.py --list` names them."""
+import ctypes
+import fcntl
+import mmap
+import os
+import random
+import resource
+import signal
+import socket
+import struct
+import sys
+import time
+
+WIRE = open(os.path.join(os.path.dirname(__file__), "../../common/wire.h")).read()
+VERSION = int(WIRE.split("#define GS_WIRE_VERSION ")[1].split()[0])
+HELLO, WELCOME, NO_TASK, PROCESSES = 1, 64, 1, 8
+TASK = os.environ.get("SIEGE_TASK", "").encode()
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def message(kind, body=b""):
+    return struct.pack("=IHH", 0x47535043, VERSION, kind) + body.ljust(248, b"\0")[:248]
+
+
+def hello(task=b"", flags=NO_TASK, gpus=1):
+    return message(HELLO, struct.pack("=II64sI", flags, gpus, task, 0))
+
+
+def connect(path, kind=socket.SOCK_SEQPACKET):
+    s = socket.socket(socket.AF_UNIX, kind)
+    s.settimeout(2)
+    s.connect(path)
+    return s
+
+
+def join(path, task=b""):
+    """The connection, the page's descriptor, the client's number."""
+    s = connect(path)
+    s.send(hello(task, 0 if task else NO_TASK))
+    while True:
+        data, fds, _, _ = socket.recv_fds(s, 256, 4)
+        if not data or struct.unpack("=IHH", data[:8])[2] == WELCOME:
+            return s, fds[0] if fds else -1, struct.unpack("=I", data[8:12])[0] if data else 0
+
+
+def pieces(path, r):
+    """Messages of odd lengths, none, and far too long ones."""
+    s = connect(path)
+    whole = hello()
+    for _ in range(r.randrange(1, 20)):
+        n = r.choice([0, 1, 7, 8, 9, 255, 257, 512, 100000])
+        s.send((whole * (n // len(whole) + 1))[:n], r.choice([0, socket.MSG_EOR, 0x8000]))
+
+
+def counts(path, r):
+    """All kinds of messages with any numbers, before and after a hello."""
+    s = connect(path)
+    if r.random() < 0.7:
+        s.send(hello(r.choice([b"", TASK]), r.choice([0, 1, 4, 5]), r.choice([1, 2, 16, 0, 2**32 - 1])))
+    for _ in range(r.randrange(40)):
+        body = b"".join(struct.pack("=I", r.choice([0, 1, 2, 2**31, 2**32 - 1, r.getrandbits(32)])) for _ in range(62))
+        s.send(message(r.randrange(0, 80), body), socket.MSG_DONTWAIT)
+
+
+def forks(path, r):
+    """Processes that join and end at once, twenty at a time."""
+    children = []
+    for _ in range(20):
+        child = os.fork()
+        if child == 0:
+            try:
+                join(path, r.choice([b"", TASK]))
+            finally:
+                os.kill(os.getpid(), signal.SIGKILL)
+        children.append(child)
+    for child in children:
+        os.waitpid(child, 0)
+
+
+def stopped(path, r):
+    """Asks for both GPUs and the link, and stands still with what it gets."""
+    child = os.fork()
+    if child == 0:
+        s, fd, number = join(path, r.choice([b"", TASK]))
+        for slot, resource_ in enumerate((0, 1, 2)):
+            s.send(message(3, struct.pack("=IIIIIIQ", slot, 1, number, resource_, 0, 0, 1000)))
+        os.kill(os.getpid(), signal.SIGSTOP)
+        os._exit(0)
+    os.waitpid(child, os.WUNTRACED)
+    time.sleep(r.choice([0.05, 0.3, 1.2]))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+
+def page(path, r):
+    """The shared page made smaller, larger, full of holes, sealed, and filled with anything."""
+    s, fd, number = join(path, r.choice([b"", TASK]))
+    if fd < 0:
+        return
+    size = os.fstat(fd).st_size
+    for again in (fd, os.open(f"/proc/self/fd/{fd}", os.O_RDWR)):
+        for act in (lambda: os.ftruncate(again, 0), lambda: os.ftruncate(again, size + 4096), lambda: os.ftruncate(again, size - 4096),
+                    lambda: LIBC.fallocate(again, 3, ctypes.c_long(0), ctypes.c_long(size)),
+                    lambda: fcntl.fcntl(again, 1033, 0xF), lambda: os.pwrite(again, os.urandom(size), 0),
+                    lambda: os.fchmod(again, 0)):
+            try:
+                act()
+            except OSError:
+                pass
+    with mmap.mmap(fd, size) as m:
+        for _ in range(20):
+            m[:] = os.urandom(size)
+            s.send(message(r.choice([3, 4, 5, 6, 7, 8]), os.urandom(248)), socket.MSG_DONTWAIT)
+            s.send(message(5, struct.pack("=I", r.randrange(3))), socket.MSG_DONTWAIT)
+
+
+def passed(path, r):
+    """Descriptors with each message: many, the connection's own in a circle, and pages of other clients."""
+    s = connect(path)
+    a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    socket.send_fds(a, [b"x"], [b.fileno(), s.fileno()])
+    for fds in ([0] * 253, [s.fileno()] * 10, [a.fileno(), b.fileno(), s.fileno()]):
+        socket.send_fds(s, [r.choice([hello(), message(9), b"x"])], fds)
+
+
+def credentials(path, r):
+    """Claims to be others; with a process that has ended since, and with another program in its place."""
+    s = connect(path)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+    for pid, uid, gid in ((1, 0, 0), (os.getppid(), 0, 0), (os.getpid(), os.getuid(), os.getgid())):
+        try:
+            s.sendmsg([hello(b"high", 0)], [(socket.SOL_SOCKET, socket.SCM_CREDENTIALS, struct.pack("=iII", pid, uid, gid))])
+        except OSError:
+            pass
+    child = os.fork()
+    if child == 0:
+        s = connect(path)
+        s.set_inheritable(True)
+        s.send(hello(r.choice([b"", TASK, b"high"]), 0))
+        os.execv("/bin/true", ["/run/gpusparc.sock"])
+    os.waitpid(child, 0)
+
+
+def one_way(path, r):
+    """Ends one direction of the connection, before, between and after messages."""
+    s = connect(path)
+    steps = [lambda: s.shutdown(socket.SHUT_RD), lambda: s.shutdown(socket.SHUT_WR), lambda: s.send(hello()),
+             lambda: s.send(message(9)), lambda: s.recv(256, socket.MSG_DONTWAIT)]
+    r.shuffle(steps)
+    for step in steps:
+        try:
+            step()
+        except OSError:
+            pass
+    held.append(s)
+    if len(held) > 40:
+        held.pop(0).close()
+
+
+def urgent(path, r):
+    """Bytes out of band, other kinds of sockets, odd flags, tiny buffers."""
+    for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+        try:
+            connect(path, kind)
+        except OSError:
+            pass
+    s = connect(path)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+    for flags in (socket.MSG_OOB, socket.MSG_DONTROUTE, 0x4000000, 0x20000000, 0):
+        try:
+            s.send(r.choice([hello(), message(9), message(11, TASK)]), flags | socket.MSG_DONTWAIT)
+        except OSError:
+            pass
+
+
+def abstract(path, r):
+    """Names of the daemon's that are no files, and odd names of its own."""
+    for name in ("\0" + path, "\0" + path + "~"):
+        try:
+            s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            s.bind(name)
+            s.listen(5)
+            held.append(s)
+        except OSError:
+            pass
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.bind(b"\0" + os.urandom(90))
+    s.settimeout(2)
+    s.connect(path)
+    s.send(hello())
+    if len(held) > 40:
+        held.pop(0).close()
+
+
+def hoard(path, r):
+    """As many connections as it may have, kept: silent, joined, asking."""
+    s = connect(path)
+    s.setblocking(False)
+    s.send(r.choice([b"", hello(), hello(TASK, 0), message(9)]) or hello())
+    held.append(s)
+    if len(held) > 500:
+        held.pop(r.randrange(len(held))).close()
+
+
+held = []
+ATTACKS = [pieces, counts, forks, stopped, page, passed, credentials, one_way, urgent, abstract, hoard]
+
+
+def attack(act, path, seconds, seed):
+    LIBC.prctl(1, signal.SIGKILL)
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+    r = random.Random(seed)
+    end = time.monotonic() + seconds
+    n = 0
+    while time.monotonic() < end:
+        try:
+            act(path, r)
+            n += 1
+        except OSError:  # refused, full, or its end
+            time.sleep(0.0005)
+    os._exit(0 if n else 1)
+
+
+def main():
+    if sys.argv[1:] == ["--list"]:
+        print(*[a.__name__ for a in ATTACKS], sep="\n")
+        return
+    path, seconds, names = sys.argv[1], float(sys.argv[2]), sys.argv[3:]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
+    for act in ATTACKS:
+        if names and act.__name__ not in names:
+            continue
+        print(act.__name__, flush=True)
+        children = []
+        for i in range(PROCESSES):
+            child = os.fork()
+            if child == 0:
+                attack(act, path, seconds, i + 1)
+            children.append(child)
+        ends = [os.waitpid(c, 0)[1] for c in children]
+        if all(ends):
+            sys.exit(f"{act.__name__} has done nothing")
+
+
+main()
