@@ -13,6 +13,7 @@
 #include "translator/rewrite/declarator.h"
 #include "translator/rewrite/guard.h"
 #include "translator/rewrite/shadow.h"
+#include "translator/rewrite/windows.h"
 #include "translator/parsing/need.h"
 
 struct names {
@@ -104,7 +105,8 @@ static void spread(struct names *n)
     for (bool more = true; more;) {
         more = false;
         for (uint32_t i = 0; i < p->n_funcs; i++) {
-            bool *needs = &n->needs[group_of(n, n->of[i])], now = *needs || f->funcs[i].hidden;
+            bool *needs = &n->needs[group_of(n, n->of[i])],
+                 now = *needs || f->funcs[i].hidden || gs_rewrite_moves(n->r, i);
             for (uint32_t c = 0; c < f->funcs[i].n_calls && !now; c++)
                 now = n->needs[group_of(n, n->of[f->funcs[i].calls[c]])];
             more |= now && !*needs;
@@ -255,7 +257,7 @@ void gs_rewrite(struct gs_rewrite *r, struct gs_flow *flow, struct gs_source *so
     }
     bool hidden = false;
     for (uint32_t i = 0; i < p->n_funcs; i++)
-        hidden |= flow->funcs[i].hidden;
+        hidden |= flow->funcs[i].hidden || gs_rewrite_moves(r, i);
     if (!hidden)
         return;
     r->changed = true;
@@ -272,6 +274,8 @@ void gs_rewrite(struct gs_rewrite *r, struct gs_flow *flow, struct gs_source *so
     for (uint32_t u = 0; u < p->n_units; u++)
         for (uint32_t i = 0; i < sources[u].n_files; i++)
             check_file(r, &sources[u].files[i]);
+    if (!r->refusal)
+        gs_rewrite_windows(r);
 }
 
 static void put(struct gs_writer *out, const char *text)
@@ -279,10 +283,10 @@ static void put(struct gs_writer *out, const char *text)
     gs_put_raw(out, text, strlen(text));
 }
 
-/* The built-in functions, put right by the hidden argument. The fields follow struct gs_hidden. Out of range, they
- * answer as the specification says (OpenCL C 3.0, section 6.15.1). */
+/* The built-in functions, put right by the hidden argument. The fields, N of them, follow struct gs_hidden; behind it
+ * there may be GS_SHIFTS. Out of range, they answer as the specification says (OpenCL C 3.0, section 6.15.1). */
 static const char prelude[] =
-    "typedef struct { ulong v[12]; } P_t;\n"
+    "typedef struct { ulong v[N]; } P_t;\n"
     "#define P_nil\n"
     "#if __OPENCL_C_VERSION__ >= 120\n"
     "#define P_own static inline\n"
@@ -307,10 +311,14 @@ static const char prelude[] =
 /* Each word P of the prelude becomes the prefix. */
 static void put_prelude(const struct gs_rewrite *r, struct gs_writer *out)
 {
+    const unsigned fields =
+        sizeof(struct gs_hidden) / sizeof(uint64_t) + (r->program->request->windows ? GS_SHIFTS : 0);
     for (const char *c = prelude; *c; c++) {
         bool word = *c == 'P' && (c[1] == '_' || c[1] == ',' || c[1] == ')');
         if (word)
             put(out, r->prefix);
+        else if (*c == 'N' && c[1] == ']')
+            put(out, gs_need(gs_arena_printf(r->arena, "%u", fields)));
         else
             gs_put_raw(out, c, 1);
     }

@@ -39,6 +39,7 @@ void gs_put_request(struct gs_writer *w, const struct gs_translate_request *req)
     put_text(w, d->device_version);
     gs_put_u64(w, d->address_bits);
     gs_put_u64(w, d->image_support != 0);
+    gs_put_u64(w, req->windows != 0);
     gs_put_u64(w, req->n_units);
     gs_put_line(w);
     for (size_t i = 0; i < req->n_units; i++)
@@ -76,6 +77,7 @@ void gs_get_request(struct gs_reader *r, struct gs_translate_request *req)
     d->device_version = gs_get_string(r, NULL);
     d->address_bits = (unsigned)gs_get_below(r, 65);
     d->image_support = gs_get_bool(r);
+    req->windows = gs_get_bool(r);
     req->n_units = (size_t)gs_get_u64(r);
     struct gs_translate_unit *units = gs_get_alloc(r, req->n_units, sizeof *units);
     for (size_t i = 0; i < req->n_units && !r->why; i++)

@@ -9,7 +9,7 @@
 #include "translator/summary/translate.h"
 
 /* Raised whenever the text forms, or the translation of the same request, change. Part of the cache's key. */
-enum { GS_TRANSLATION_FORMAT = 4 };
+enum { GS_TRANSLATION_FORMAT = 5 };
 
 void gs_put_request(struct gs_writer *w, const struct gs_translate_request *req);
 

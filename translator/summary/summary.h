@@ -148,6 +148,11 @@ struct gs_hidden {
     uint64_t group_base[3];    /* what get_group_id begins at in this part */
 };
 
+/* Of a translation for pooled memory (gs_translate_request.windows), behind the hidden argument: for each of a kernel's
+ * first so many arguments, by how many bytes it moves back a pointer before it does anything else. Kernels with more
+ * arguments aren't translated so. */
+enum { GS_SHIFTS = 48 };
+
 /* The build option that lets the device's compiler reorder floating-point operations, or NULL. What it makes of a
  * kernel then depends on all of the kernel's text: with the hidden argument the same sum may be added up in another
  * order. */

@@ -43,6 +43,7 @@ struct gs_translate_request {
     const struct gs_translate_unit *units;
     size_t n_units;
     struct gs_translate_device device;
+    int windows;        /* each kernel is to take hidden shifts of its pointers: GS_SHIFTS */
     atomic_int *source; /* gets a gs_translate_source as soon as it is known, before the process begins; may be NULL */
 };
 
