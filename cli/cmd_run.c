@@ -35,6 +35,9 @@ static const char usage[] =
     "                      (GPUSPARC_MODE)\n"
     "  --devices SPEC      gpu, all, indices such as 0,2, or cpu:N, the CPU device in N equal parts\n"
     "                      (GPUSPARC_DEVICES; default: the GPUs, without any the CPU)\n"
+    "  --memory pooled[+host:SIZE]  show the application the memory of all devices together, and SIZE (64GiB) of the "
+    "host's\n"
+    "                      (GPUSPARC_MEMORY; default: one device's); for programs whose buffers one device can't hold\n"
     "  --forget            begin without what auto mode has learnt in earlier runs, and keep what it learns in this "
     "one\n"
     "                      (GPUSPARC_FORGET)\n"
@@ -84,6 +87,7 @@ enum {
     OPT_GPUS = 1,
     OPT_MODE,
     OPT_DEVICES,
+    OPT_MEMORY,
     OPT_FORGET,
     OPT_ALLOW,
     OPT_TASK,
@@ -108,6 +112,7 @@ static const struct option options[] = {
     {"gpus", required_argument, NULL, OPT_GPUS},
     {"mode", required_argument, NULL, OPT_MODE},
     {"devices", required_argument, NULL, OPT_DEVICES},
+    {"memory", required_argument, NULL, OPT_MEMORY},
     {"forget", no_argument, NULL, OPT_FORGET},
     {"allow", required_argument, NULL, OPT_ALLOW},
     {"task", required_argument, NULL, OPT_TASK},
@@ -133,6 +138,7 @@ static const char *const variables[] = {
     [OPT_GPUS] = "GPUSPARC_GPUS",
     [OPT_MODE] = "GPUSPARC_MODE",
     [OPT_DEVICES] = "GPUSPARC_DEVICES",
+    [OPT_MEMORY] = "GPUSPARC_MEMORY",
     [OPT_ALLOW] = "GPUSPARC_ALLOW",
     [OPT_TASK] = "GPUSPARC_TASK",
     [OPT_NO_DAEMON] = "GPUSPARC_DAEMON",
@@ -321,6 +327,22 @@ static bool is_set(int opt)
     return value && *value && strcmp(value, "0") != 0;
 }
 
+/* Pooled memory has ways of its own: without a daemon, and on this machine. */
+static bool may_be_pooled(void)
+{
+    static const int others[] = {OPT_TASK, OPT_TASK_REQUIRED, OPT_PACE, OPT_VERIFY, OPT_HOSTS};
+    const char *mode = getenv(variables[OPT_MODE]);
+    const char *clash = mode && strcmp(mode, "single") == 0 ? "mode single" : NULL;
+    if (!is_set(OPT_MEMORY))
+        return true;
+    for (size_t i = 0; i < sizeof others / sizeof *others && !clash; i++)
+        if (is_set(others[i]) && strcmp(getenv(variables[others[i]]), "none") != 0)
+            clash = option_name(others[i]);
+    if (clash)
+        gs_error("--memory can't be had with --%s; see gpusparc run --help", clash);
+    return !clash;
+}
+
 /* With --task-required: what the daemon would say of the task, before the application has done anything. What changes
  * later the shim sees. */
 static bool may_be_task(void)
@@ -411,7 +433,7 @@ static int run(int argc, char **argv)
         gs_error("an application is missing; see gpusparc run --help");
         return EXIT_OWN_FAILURE;
     }
-    if (!may_be_task())
+    if (!may_be_task() || !may_be_pooled())
         return EXIT_OWN_FAILURE;
     if (empty_files() < 0 || set_environment() < 0)
         return EXIT_OWN_FAILURE;

@@ -104,6 +104,36 @@ static uint64_t parse_period(const char *value)
     return 0;
 }
 
+/* "64GiB", "512MiB": a whole number of them. 0 if it is none. */
+static uint64_t parse_bytes(const char *value)
+{
+    static const struct {
+        const char *name;
+        unsigned shift;
+    } units[] = {{"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}};
+    const char *unit = value + strspn(value, "0123456789");
+    if (unit == value || unit - value > 6)
+        return 0;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(unit, units[i].name) == 0)
+            return strtoull(value, NULL, 10) << units[i].shift;
+    return 0;
+}
+
+static bool parse_memory(struct gs_settings *s, const char *value)
+{
+    static const char pooled[] = "pooled", host[] = "+host:";
+    if (strncmp(value, pooled, sizeof pooled - 1) != 0)
+        return false;
+    value += sizeof pooled - 1;
+    s->pooled_host = 0;
+    if (*value &&
+        (strncmp(value, host, sizeof host - 1) != 0 || !(s->pooled_host = parse_bytes(value + sizeof host - 1))))
+        return false;
+    s->pooled = true;
+    return true;
+}
+
 static bool parse_flag(const char *value)
 {
     return *value && strcmp(value, "0") != 0;
@@ -163,6 +193,9 @@ int gs_settings_set(struct gs_settings *s, const char *variable, const char *cal
     } else if (strcmp(variable, "GPUSPARC_DEVICES") == 0) {
         if (parse_devices(s, value) < 0)
             expected = "gpu, all, indices such as 0,2, or cpu:N with N from 1 to 16";
+    } else if (strcmp(variable, "GPUSPARC_MEMORY") == 0) {
+        if (!parse_memory(s, value))
+            expected = "pooled, or pooled+host:SIZE with a size such as 64GiB";
     } else if (strcmp(variable, "GPUSPARC_TRANSFER") == 0) {
         int path = parse_word(paths, value);
         if (path >= 0)
@@ -219,23 +252,12 @@ int gs_settings_set(struct gs_settings *s, const char *variable, const char *cal
 
 int gs_settings_from_env(struct gs_settings *s, char *why, size_t why_bytes)
 {
-    static const char *const variables[] = {"GPUSPARC_GPUS",
-                                            "GPUSPARC_MODE",
-                                            "GPUSPARC_DEVICES",
-                                            "GPUSPARC_TRANSFER",
-                                            "GPUSPARC_TRANSLATE_TIMEOUT",
-                                            "GPUSPARC_VERIFY",
-                                            "GPUSPARC_ALLOW",
-                                            "GPUSPARC_STATS",
-                                            "GPUSPARC_TASK",
-                                            "GPUSPARC_DAEMON",
-                                            "GPUSPARC_PACE",
-                                            "GPUSPARC_FORGET",
-                                            "GPUSPARC_TRACE",
-                                            "GPUSPARC_TASK_REQUIRED",
-                                            "GPUSPARC_ONLY",
-                                            "GPUSPARC_NOT",
-                                            "GPUSPARC_DUMP",
+    static const char *const variables[] = {"GPUSPARC_GPUS",   "GPUSPARC_MODE",     "GPUSPARC_DEVICES",
+                                            "GPUSPARC_MEMORY", "GPUSPARC_TRANSFER", "GPUSPARC_TRANSLATE_TIMEOUT",
+                                            "GPUSPARC_VERIFY", "GPUSPARC_ALLOW",    "GPUSPARC_STATS",
+                                            "GPUSPARC_TASK",   "GPUSPARC_DAEMON",   "GPUSPARC_PACE",
+                                            "GPUSPARC_FORGET", "GPUSPARC_TRACE",    "GPUSPARC_TASK_REQUIRED",
+                                            "GPUSPARC_ONLY",   "GPUSPARC_NOT",      "GPUSPARC_DUMP",
                                             "GPUSPARC_REMOTE"};
     *s = (struct gs_settings){.translate_timeout_ms = 20000};
     int err = 0;
@@ -247,6 +269,13 @@ int gs_settings_from_env(struct gs_settings *s, char *why, size_t why_bytes)
         if (!err)
             snprintf(why, why_bytes, "%s", sentence);
         err = -EINVAL;
+    }
+    if (s->pooled) { /* it has ways of its own, and no daemon's */
+        s->transfer = GS_TRANSFER_PLAIN;
+        s->mode = GS_MODE_MULTI;
+        s->no_daemon = true;
+        s->verify = s->pace = false;
+        s->task = NULL;
     }
     return err;
 }

@@ -22,13 +22,15 @@ struct gs_settings {
     enum gs_device_spec spec; /* GPUSPARC_DEVICES: gpu, all, 0,2,… or cpu:N */
     unsigned spec_n;          /* the number of indices, or the N of cpu:N */
     unsigned spec_index[GS_MAX_DEVICES];
-    bool verify;        /* GPUSPARC_VERIFY */
-    bool allow_race;    /* GPUSPARC_ALLOW=race: parts may read what other parts of the launch write */
-    bool allow_reorder; /* GPUSPARC_ALLOW=reorder: floating-point atomics may take effect in another order */
-    bool forget;        /* GPUSPARC_FORGET: auto mode begins without what earlier runs have learnt */
-    const char *stats;  /* GPUSPARC_STATS: "-" for stderr, a file, or NULL */
-    const char *trace;  /* GPUSPARC_TRACE: a file, or NULL */
-    const char *dump;   /* GPUSPARC_DUMP: a folder, or NULL */
+    bool pooled;          /* GPUSPARC_MEMORY: pooled, or pooled+host:SIZE: docs/memory.md */
+    uint64_t pooled_host; /* of that: so many bytes of the host's memory are the application's as well */
+    bool verify;          /* GPUSPARC_VERIFY */
+    bool allow_race;      /* GPUSPARC_ALLOW=race: parts may read what other parts of the launch write */
+    bool allow_reorder;   /* GPUSPARC_ALLOW=reorder: floating-point atomics may take effect in another order */
+    bool forget;          /* GPUSPARC_FORGET: auto mode begins without what earlier runs have learnt */
+    const char *stats;    /* GPUSPARC_STATS: "-" for stderr, a file, or NULL */
+    const char *trace;    /* GPUSPARC_TRACE: a file, or NULL */
+    const char *dump;     /* GPUSPARC_DUMP: a folder, or NULL */
     enum gs_transfer_path transfer; /* GPUSPARC_TRANSFER: plain, pinned, shared or peer; else the cheapest */
     unsigned translate_timeout_ms;  /* GPUSPARC_TRANSLATE_TIMEOUT, in seconds; default 20 s */
     const char *only, *not ;        /* GPUSPARC_ONLY, GPUSPARC_NOT: kernels by pattern, or NULL */

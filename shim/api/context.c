@@ -87,9 +87,11 @@ static struct gs_context *track(cl_context handle, const struct gs_group *g, uns
     c->n = n;
     memcpy(c->dev, g->dev, n * sizeof *c->dev);
     c->parent = g->parent;
-    c->shared_memory = g->shared_memory;
+    c->shared_memory = g->shared_memory && !gs_settings()->pooled;
     const enum gs_transfer_path path = gs_settings()->transfer;
-    c->followed = n > 1 || path == GS_TRANSFER_PINNED || (path != GS_TRANSFER_PLAIN && !c->shared_memory);
+    c->pooled = gs_settings()->pooled;
+    c->followed =
+        !c->pooled && (n > 1 || path == GS_TRANSFER_PINNED || (path != GS_TRANSFER_PLAIN && !c->shared_memory));
     pthread_mutex_init(&c->lock, NULL);
     gs_rank_lock(&c->lock, GS_RANK_CONTEXT);
     gs_insert(&c->o, GS_CONTEXT, handle, NULL);

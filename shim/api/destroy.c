@@ -20,6 +20,7 @@
 #include "shim/memory/sub_buffers.h"
 #include "shim/memory/staging.h"
 #include "shim/memory/strided.h"
+#include "shim/pooled/pooled.h"
 
 static void destroy_queue(struct gs_queue *q)
 {
@@ -80,6 +81,10 @@ static inline void destroy_mem(struct gs_mem *m)
         if (r->ready || r->arrivals || r->wanted.v || r->made || (i && (r->mem || r->valid.v)))
             destroy_place(m, i);
     }
+    if (m->root == m && m->pool) {
+        gs_pool_root_free(m->pool);
+        m->pool = NULL;
+    }
     if (m->root != m || m->spoiled.v || m->tables || m->mapped || m->split_end || m->mappings)
         destroy_more(m);
     free(m->place[0].valid.v);
@@ -136,6 +141,7 @@ static void destroy_context(struct gs_context *c)
     gs_pinned_free(c->pinned_small);
     gs_pinned_free(c->deferred_ring);
     gs_staging_free(c->staging);
+    gs_pool_queues_free(c);
     if (c->sharing_queue)
         gs_real()->clReleaseCommandQueue(c->sharing_queue);
     if (c->ended)

@@ -28,6 +28,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetEventInfo(cl_event event, cl_event_info par
                                                void *param_value, size_t *param_value_size_ret)
 {
     const struct gs_event *e = gs_find(GS_EVENT, event);
+    if (e && e->pooled && param_name == CL_EVENT_COMMAND_QUEUE)
+        return gs_answer(&e->pooled, sizeof e->pooled, param_value_size, param_value, param_value_size_ret);
     if (e && !e->user && param_name == CL_EVENT_COMMAND_TYPE)
         return gs_answer(&e->command, sizeof e->command, param_value_size, param_value, param_value_size_ret);
     return gs_real()->clGetEventInfo(event, param_name, param_value_size, param_value, param_value_size_ret);
@@ -79,12 +81,26 @@ static bool wanted_profiles(cl_event event)
     return wanted;
 }
 
+/* Of a command in a pooled context, all of which are ours. */
+static cl_int pooled_time(struct gs_event *e, cl_profiling_info what, size_t room, void *value, size_t *size_ret)
+{
+    const cl_uint at = what - CL_PROFILING_COMMAND_QUEUED; /* then they were submitted, began, ended, were complete */
+    GS_LOCKED(&e->times_lock);
+    if (!e->profiled || !e->has_times)
+        return CL_PROFILING_INFO_NOT_AVAILABLE;
+    if (at > CL_PROFILING_COMMAND_COMPLETE - CL_PROFILING_COMMAND_QUEUED)
+        return CL_INVALID_VALUE;
+    return gs_answer(&e->times[at < 3 ? at : 3], sizeof *e->times, room, value, size_ret);
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event, cl_profiling_info param_name,
                                                         size_t param_value_size, void *param_value,
                                                         size_t *param_value_size_ret)
 {
-    const struct gs_event *e = gs_find(GS_EVENT, event);
+    struct gs_event *e = gs_find(GS_EVENT, event);
     cl_ulong value = 0;
+    if (e && e->pooled)
+        return pooled_time(e, param_name, param_value_size, param_value, param_value_size_ret);
     if (gs_report_wants_times() && !wanted_profiles(event))
         return CL_PROFILING_INFO_NOT_AVAILABLE;
     cl_int err =
@@ -178,6 +194,8 @@ static void await_home(struct gs_context *c)
 CL_API_ENTRY cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int execution_status)
 {
     struct gs_event *e = gs_find(GS_EVENT, event);
+    if (e && e->pooled)
+        return CL_INVALID_EVENT;
     if (e && execution_status < 0 && gs_group()->pocl)
         await_home(e->o.ctx);
     if (e && execution_status < 0)

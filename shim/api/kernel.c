@@ -339,7 +339,7 @@ static GS_COLD cl_int launch(struct gs_command *cmd)
         gs_timeline_enqueue(q->timeline);
     if (q && (!k || k->o.ctx != q->o.ctx))
         gs_queue_close(cmd->queue);
-    if (!k || k->o.ctx != q->o.ctx)
+    if (!k || k->o.ctx != q->o.ctx || q->o.ctx->pooled)
         return gs_command_pass(cmd);
     cmd->q = q;
     cmd->ctx = q->o.ctx;

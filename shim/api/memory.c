@@ -10,6 +10,7 @@
 #include "shim/memory/staging.h"
 #include "shim/memory/sub_buffers.h"
 #include "shim/memory/transfer.h"
+#include "shim/pooled/pooled.h"
 #include "shim/record/enqueue.h"
 
 static __attribute__((hot)) void link_root(struct gs_mem *m)
@@ -159,10 +160,47 @@ static cl_mem create_filled(struct gs_context *c, cl_mem_flags flags, size_t siz
     return NULL;
 }
 
+static GS_COLD cl_mem create_pooled(struct gs_context *c, cl_mem_flags flags, size_t size, void *host_ptr,
+                                    cl_int *errcode_ret)
+{
+    struct gs_pool_root *root = NULL;
+    cl_int err;
+    const cl_mem handle = gs_pool_create(c, flags, size, host_ptr, &root, &err);
+    struct gs_mem *m = handle ? make_root(c, handle, size, false, flags_of(handle), 0) : NULL;
+    if (m) {
+        m->pool = root;
+        publish_root(m, handle);
+    } else if (handle) {
+        err = CL_OUT_OF_HOST_MEMORY;
+        gs_pool_root_free(root);
+        gs_real()->clReleaseMemObject(handle);
+    }
+    gs_set_error(errcode_ret, err);
+    return m ? handle : NULL;
+}
+
+static GS_COLD cl_mem create_pooled_sub(struct gs_mem *parent, cl_mem_flags flags, const cl_buffer_region *r,
+                                        cl_int *errcode_ret)
+{
+    cl_int err;
+    const cl_mem handle = gs_pool_create_sub(parent, flags, r, &err);
+    struct gs_mem *m = handle ? make_window(parent, handle, r->origin, r->size) : NULL;
+    if (m) {
+        gs_insert(&m->o, GS_MEM, handle, parent->o.ctx);
+    } else if (handle) {
+        err = CL_OUT_OF_HOST_MEMORY;
+        gs_real()->clReleaseMemObject(handle);
+    }
+    gs_set_error(errcode_ret, err);
+    return m ? handle : NULL;
+}
+
 __attribute__((hot)) CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size,
                                                                     void *host_ptr, cl_int *errcode_ret)
 {
     struct gs_context *c = gs_find(GS_CONTEXT, context);
+    if (c && c->pooled)
+        return create_pooled(c, flags, size, host_ptr, errcode_ret);
     cl_mem filled = create_filled(c, flags, size, host_ptr);
     if (filled) {
         gs_set_error(errcode_ret, CL_SUCCESS);
@@ -184,11 +222,18 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context,
         return NULL;
     }
     const bool known = !properties || !*properties;
-    if (known && gs_initial_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr))
+    struct gs_context *c = gs_find(GS_CONTEXT, context);
+    if (c && c->pooled) {
+        if (known)
+            return create_pooled(c, flags, size, host_ptr, errcode_ret);
+        gs_set_error(errcode_ret, CL_INVALID_PROPERTY);
+        return NULL;
+    }
+    if (known && gs_initial_wanted(c, flags, host_ptr))
         return clCreateBuffer(context, flags, size, host_ptr, errcode_ret);
     cl_mem handle = gs_real()->clCreateBufferWithProperties(context, properties, flags, size, host_ptr, errcode_ret);
     /* Properties that we don't know may tie the object to memory of somebody else. */
-    return known ? track_buffer(gs_find(GS_CONTEXT, context), handle, size, flags, 0) : handle;
+    return known ? track_buffer(c, handle, size, flags, 0) : handle;
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_type type,
@@ -196,8 +241,14 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags fl
 {
     struct gs_mem *parent = gs_find(GS_MEM, buffer);
     const cl_buffer_region *r = info;
+    if (parent && parent->root->pool && parent->root != parent) {
+        gs_set_error(errcode_ret, CL_INVALID_MEM_OBJECT);
+        return NULL;
+    }
     if (!parent || parent->root != parent || type != CL_BUFFER_CREATE_TYPE_REGION || !r || r->size > parent->size)
         return gs_real()->clCreateSubBuffer(buffer, flags, type, info, errcode_ret);
+    if (parent->pool)
+        return create_pooled_sub(parent, flags, r, errcode_ret);
     cl_int err;
     const struct gs_window_form form = {.of = buffer, .flags = flags, .range = {r->origin, r->origin + r->size}};
     struct gs_place_window *w = gs_window_make(parent, 0, &form, &err);
@@ -348,7 +399,11 @@ static cl_uint own_maps(const struct gs_mem *m)
 CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memobj, cl_mem_info param_name, size_t param_value_size,
                                                    void *param_value, size_t *param_value_size_ret)
 {
-    cl_int err = gs_real()->clGetMemObjectInfo(memobj, param_name, param_value_size, param_value, param_value_size_ret);
+    const struct gs_mem *pooled = gs_settings()->pooled ? gs_find(GS_MEM, memobj) : NULL;
+    cl_int err;
+    if (pooled && gs_pool_mem_info(pooled, param_name, param_value_size, param_value, param_value_size_ret, &err))
+        return err;
+    err = gs_real()->clGetMemObjectInfo(memobj, param_name, param_value_size, param_value, param_value_size_ret);
     const bool ours =
         param_name == CL_MEM_REFERENCE_COUNT || param_name == CL_MEM_MAP_COUNT || param_name == CL_MEM_FLAGS;
     struct gs_mem *m = err || !ours || !param_value ? NULL : gs_find(GS_MEM, memobj);
@@ -397,7 +452,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue comm
     GS_TOUCH(command_queue);
     const cl_mem_migration_flags known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
     struct gs_queue *q = gs_find(GS_QUEUE, command_queue);
-    bool ours = q && q->o.ctx->n > 1 && num_mem_objects && mem_objects && !(flags & ~known) &&
+    bool ours = q && q->o.ctx->n > 1 && !q->o.ctx->pooled && num_mem_objects && mem_objects && !(flags & ~known) &&
                 gs_list_is_sound(num_events_in_wait_list, event_wait_list);
     for (cl_uint i = 0; ours && i < num_mem_objects; i++) {
         const struct gs_mem *m = gs_find(GS_MEM, mem_objects[i]);

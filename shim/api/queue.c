@@ -123,8 +123,9 @@ static void outlive_queue(struct gs_queue *q)
     cl_event end;
     GS_LOCKED(&q->o.ctx->lock);
     gs_compound_leave(q);
-    if (q->o.ctx->n > 1 && (gs_enqueue_marker(q->o.handle, 0, NULL, &end) != CL_SUCCESS ||
-                            gs_events_add(&q->o.ctx->orphans, end) != CL_SUCCESS))
+    if (q->o.ctx->n > 1 && !q->o.ctx->pooled &&
+        (gs_enqueue_marker(q->o.handle, 0, NULL, &end) != CL_SUCCESS ||
+         gs_events_add(&q->o.ctx->orphans, end) != CL_SUCCESS))
         gs_real()->clFinish(q->o.handle);
     for (struct gs_queue **at = &q->o.ctx->queues; *at; at = &(*at)->next) {
         if (*at == q) {

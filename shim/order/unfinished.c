@@ -19,7 +19,7 @@ struct unended {
 /* Not where a command may wait for the application, which won't come any more. */
 static void add_queues(struct unended *u, struct gs_context *ctx)
 {
-    if (atomic_load(&ctx->user_events) || pthread_mutex_trylock(&ctx->lock) != 0)
+    if (ctx->pooled || atomic_load(&ctx->user_events) || pthread_mutex_trylock(&ctx->lock) != 0)
         return;
     for (struct gs_queue *q = ctx->queues; q && u->n < MOST_QUEUES; q = q->next)
         if (gs_real()->clRetainCommandQueue(q->o.handle) == CL_SUCCESS)

@@ -138,6 +138,7 @@ static void translate(struct gs_program *p)
             .units = units,
             .n_units = n,
             .device = {extensions, version, vendor, platform, bits, images == CL_TRUE, device},
+            .windows = p->o.ctx->pooled,
             .source = &p->translation,
         };
         char path[PATH_MAX];

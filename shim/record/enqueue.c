@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/record/enqueue.h"
 
+#include "shim/record/group.h"
+#include "shim/record/upward.h"
+
 bool gs_op_is_by_host(const struct gs_op *op)
 {
     switch (op->kind) {
@@ -179,6 +182,8 @@ cl_int gs_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait
         [GS_OP_TASK] = kernel,           [GS_OP_NATIVE] = kernel,
         [GS_OP_MARKER] = order,          [GS_OP_BARRIER] = order,
     };
+    if (&gs_above_pool && gs_settings()->pooled && gs_above_pool.takes(queue))
+        return gs_above_pool.enqueue(op, queue, n_wait, wait, event);
     return by_kind[op->kind](op, &(struct at){queue, n_wait, wait, event});
 }
 

@@ -47,7 +47,7 @@ void gs_fast_path_start(void)
         gs_fast_path.wait = real->clWaitForEvents;
         if (s->transfer == GS_TRANSFER_AUTO || s->transfer == GS_TRANSFER_PLAIN)
             atomic_store(&gs_fast_path.small_bytes, GS_SMALL_BYTES);
-        if (s->stats || s->trace || s->remote)
+        if (s->stats || s->trace || s->remote || s->pooled)
             gs_fast_path_care(GS_CARE_WATCHED);
         if (s->pace)
             gs_fast_path_care(GS_CARE_DAEMON);

@@ -68,24 +68,27 @@ struct gs_context {
     struct gs_events
         orphans; /* the ends of queues that were released with commands in them, and of commands given up */
     struct gs_events unended,
-        failed; /* see shim/order/compound.h: what ends when those have; and what they have let fail */
-    const char *_Atomic given_up;         /* why none of its launches is split any more, or NULL */
-    struct gs_context *next;              /* in the list of all; protected by that list's lock */
-    struct gs_merge_kernels *merge;       /* made on first need; owned */
-    struct gs_scratch *scratch;           /* likewise */
-    uint64_t scratch_most;                /* bytes of it that are kept; 0: not known yet */
-    struct gs_pinned *pinned;             /* likewise */
-    struct gs_pinned *pinned_small;       /* likewise; for little at a time */
-    struct gs_pinned *deferred_ring;      /* likewise: shim/output/deferred_send.h */
-    bool no_deferred_ring;                /* there is no memory for it */
-    struct gs_peer *peer;                 /* likewise */
-    struct gs_staging *staging;           /* likewise */
-    struct gs_contents_kernels *contents; /* likewise */
-    struct gs_reuse *reuse;               /* translations of programs that are gone: shim/plan/reuse.h; owned */
-    struct gs_strided *strided;           /* likewise */
-    uint64_t tables;                      /* how many have been made of what buffers hold */
-    uint64_t commands;                    /* how many have been put in order so far */
-    uint64_t between_devices;             /* bytes that went from device to device so far */
+        failed;  /* see shim/order/compound.h: what ends when those have; and what they have let fail */
+    bool pooled; /* its buffers are pooled: docs/memory.md; and: */
+    cl_command_queue pool_queue[GS_MAX_DEVICES]; /* made on first need; owned. The pool's lock */
+    atomic_int pool_failed;                      /* a launch has failed for want of memory: what buffers hold is lost */
+    const char *_Atomic given_up;                /* why none of its launches is split any more, or NULL */
+    struct gs_context *next;                     /* in the list of all; protected by that list's lock */
+    struct gs_merge_kernels *merge;              /* made on first need; owned */
+    struct gs_scratch *scratch;                  /* likewise */
+    uint64_t scratch_most;                       /* bytes of it that are kept; 0: not known yet */
+    struct gs_pinned *pinned;                    /* likewise */
+    struct gs_pinned *pinned_small;              /* likewise; for little at a time */
+    struct gs_pinned *deferred_ring;             /* likewise: shim/output/deferred_send.h */
+    bool no_deferred_ring;                       /* there is no memory for it */
+    struct gs_peer *peer;                        /* likewise */
+    struct gs_staging *staging;                  /* likewise */
+    struct gs_contents_kernels *contents;        /* likewise */
+    struct gs_reuse *reuse;                      /* translations of programs that are gone: shim/plan/reuse.h; owned */
+    struct gs_strided *strided;                  /* likewise */
+    uint64_t tables;                             /* how many have been made of what buffers hold */
+    uint64_t commands;                           /* how many have been put in order so far */
+    uint64_t between_devices;                    /* bytes that went from device to device so far */
     enum { GS_SHARING_UNKNOWN, GS_SHARING_WORKS, GS_SHARING_NOT } sharing; /* of buffers in the host's memory */
     cl_command_queue sharing_queue;
 };
@@ -194,6 +197,7 @@ struct gs_mem {
     unsigned places;
     atomic_int carried; /* references to its handle that are ours: shim/record/keep.h */
     /* of roots only */
+    struct gs_pool_root *pool;    /* in a pooled context its bytes, of which the driver's object has none; owned */
     void *base;                   /* where its bytes lie in the host's memory, if all places share them; else null */
     bool to_share;                /* they will, if they can, once a launch of it is planned */
     struct gs_rangeset undefined; /* bytes that nobody has written yet: any value will do */
@@ -344,11 +348,13 @@ struct gs_kernel {
     cl_kernel spare[GS_MAX_DEVICES]; /* the same, whose last launch in units has been enqueued; by place */
 };
 
-/* An event that stands for several commands; or a user event. */
+/* An event that stands for several commands; or a user event; or, of a command in a pooled context, one of ours. */
 struct gs_event {
     struct gs_object o;
     bool user;
-    atomic_bool pending; /* a user event without a status */
+    cl_command_queue pooled; /* the queue of such a command; else null */
+    bool profiled;           /* ... which has profiles */
+    atomic_bool pending;     /* a user event without a status */
     cl_command_type command;
     unsigned n;
     struct {

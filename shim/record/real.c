@@ -125,6 +125,8 @@ void gs_real_load(void)
             set_entry(f->offset, loaded.library ? dlsym(loaded.library, f->name) : NULL);
         if (&gs_above_driver)
             gs_above_driver.loaded(&gs_real_table);
+        if (&gs_above_pool)
+            gs_above_pool.loaded(&gs_real_table);
         gs_real_ready = true;
     }
     pthread_mutex_unlock(&loaded.lock);
@@ -139,6 +141,8 @@ bool gs_real_use(const struct _cl_icd_dispatch *below, unsigned n_entries)
         memcpy(&gs_real_table, below, bytes < sizeof gs_real_table ? bytes : sizeof gs_real_table);
         if (&gs_above_driver)
             gs_above_driver.loaded(&gs_real_table);
+        if (&gs_above_pool)
+            gs_above_pool.loaded(&gs_real_table);
         gs_real_ready = true;
     }
     pthread_mutex_unlock(&loaded.lock);

@@ -53,6 +53,11 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 #define GS_R_NO_HOME "its parts' results would be merged on the first device, which the daemon doesn't give it"
 #define GS_R_BEYOND_END "it writes behind the end of a buffer"
 
+/* Pooled memory (docs/memory.md): why a launch is one turn, on one device, or fails. */
+#define GS_R_NO_WINDOWS "it has so many arguments that windows of its buffers can't be told to it"
+#define GS_R_IN_TURNS "its parts touch what others write, and it fits one device"
+#define GS_R_TOO_LARGE "what a work-group may touch is more than a device has room for"
+
 /* The kernel, beside what the translator says of it. */
 #define GS_R_ESCAPES "the address of an argument is stored or used as a number"
 #define GS_R_REORDERS                                                                                                  \

@@ -3,6 +3,8 @@
 #ifndef GS_SHIM_RECORD_UPWARD_H
 #define GS_SHIM_RECORD_UPWARD_H
 
+#include "shim/record/real.h"
+
 struct gs_object;
 struct _cl_icd_dispatch;
 
@@ -19,5 +21,18 @@ struct gs_above_driver {
     void (*loaded)(struct _cl_icd_dispatch *table);
 };
 extern const struct gs_above_driver gs_above_driver __attribute__((weak));
+
+struct gs_op;
+
+/* By pooled memory (docs/memory.md), where the user wants that; programs beside the shim haven't got it. */
+struct gs_above_pool {
+    /* As above, after it. */
+    void (*loaded)(struct _cl_icd_dispatch *table);
+    /* Is the queue of a context whose memory is pooled? Then its commands aren't the driver's: gs_enqueue. */
+    bool (*takes)(cl_command_queue queue);
+    cl_int (*enqueue)(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                      cl_event *event);
+};
+extern const struct gs_above_pool gs_above_pool __attribute__((weak));
 
 #endif

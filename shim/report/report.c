@@ -17,6 +17,7 @@
 #include "common/stream.h"
 #include "shim/report/busy.h"
 #include "shim/report/output.h"
+#include "shim/report/pool.h"
 #include "shim/report/report_json.h"
 #include "shim/report/report_page.h"
 #include "shim/report/report_signal.h"
@@ -297,7 +298,7 @@ static bool weigh_splits(uint64_t *split, uint64_t *moving_ns)
         *split += k->split - k->repeated;
     for (size_t i = 0; i < sizeof between / sizeof *between; i++)
         *moving_ns += gs_busy_ns(&told.busy[between[i]]);
-    return gs_settings()->mode == GS_MODE_MULTI && *split;
+    return gs_settings()->mode == GS_MODE_MULTI && !gs_settings()->pooled && *split;
 }
 
 /* What would change it. */
@@ -325,6 +326,7 @@ static void print_table(FILE *f)
     for (int p = 0; p < PHASES; p++)
         fprintf(f, " %s %.3f", phase_names[p], (double)gs_busy_ns(&told.phases[p]) / 1e6);
     fputc('\n', f);
+    gs_report_pool_print(f);
     print_advice(f);
 }
 
@@ -333,6 +335,7 @@ static void print_json(FILE *f)
     fprintf(f, "{\n  \"process\": {\"pid\": %d, \"name\": ", (int)getpid());
     gs_report_write_string(f, program_invocation_short_name);
     fprintf(f, "},\n  \"devices\": %u,\n", gs_group()->n);
+    gs_report_pool_json(f);
     uint64_t split, moving_ns;
     if (weigh_splits(&split, &moving_ns))
         fprintf(f, "  \"multi\": {\"split\": %llu, \"between_ns\": %llu},\n", (unsigned long long)split,

@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 MOST_PARAMETERS = 6
-MOST_VARIABLES = 60
+MOST_VARIABLES = 64
 NOT_OURS = ('__libc_start_main',)  # its form is libc's
 
 

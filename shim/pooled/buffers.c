@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "shim/pooled/pooled.h"
+#include "shim/pooled/store.h"
+
+/* The driver's object is never used, but by the driver's own checks of arguments. */
+enum { STAND_IN_BYTES = 64 };
+
+static cl_mem stand_in(struct gs_context *ctx, cl_mem_flags flags, size_t size, void *host_ptr, cl_int *err)
+{
+    return gs_real()->clCreateBuffer(ctx->o.handle, flags, size < STAND_IN_BYTES ? size : STAND_IN_BYTES, host_ptr,
+                                     err);
+}
+
+static cl_int begin_with(struct gs_pool_root *r, const void *copy)
+{
+    struct gs_range all = {0, r->size};
+    gs_pool_lock();
+    if (copy)
+        memcpy(r->host, copy, r->size);
+    const cl_int err = gs_pool_wrote_host(r, &GS_ONE_RANGE(all));
+    gs_pool_unlock();
+    return err;
+}
+
+cl_mem gs_pool_create(struct gs_context *ctx, cl_mem_flags flags, size_t size, void *host_ptr,
+                      struct gs_pool_root **root, cl_int *err)
+{
+    const bool uses = flags & CL_MEM_USE_HOST_PTR, copies = flags & CL_MEM_COPY_HOST_PTR;
+    cl_mem handle = stand_in(ctx, flags, size, host_ptr, err);
+    if (*err)
+        return NULL;
+    if (size > gs_pool_bytes())
+        *err = CL_INVALID_BUFFER_SIZE;
+    *root = *err ? NULL : gs_pool_root_new(ctx, size, uses ? host_ptr : NULL, err);
+    if (*root && (uses || copies))
+        *err = begin_with(*root, copies ? host_ptr : NULL);
+    if (!*err)
+        return handle;
+    if (*root)
+        gs_pool_root_free(*root);
+    gs_real()->clReleaseMemObject(handle);
+    return NULL;
+}
+
+cl_mem gs_pool_create_sub(const struct gs_mem *parent, cl_mem_flags flags, const cl_buffer_region *r, cl_int *err)
+{
+    const cl_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY,
+                       host = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
+    cl_uint bits = 0;
+    gs_real()->clGetDeviceInfo(gs_group()->dev[0], CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
+    if (!r->size)
+        *err = CL_INVALID_BUFFER_SIZE;
+    else if (r->origin > parent->size || r->size > parent->size - r->origin || flags & ~(access | host))
+        *err = CL_INVALID_VALUE;
+    else if (bits && r->origin % (bits / 8))
+        *err = CL_MISALIGNED_SUB_BUFFER_OFFSET;
+    else
+        *err = CL_SUCCESS;
+    if (*err)
+        return NULL;
+    flags |= flags & access ? 0 : parent->flags & access;
+    flags |= flags & host ? 0 : parent->flags & host;
+    return stand_in(parent->o.ctx, flags, r->size, NULL, err);
+}
+
+static bool answer(const void *from, size_t bytes, size_t room, void *value, size_t *size_ret, cl_int *err)
+{
+    *err = value && room < bytes ? CL_INVALID_VALUE : CL_SUCCESS;
+    if (!*err && value)
+        memcpy(value, from, bytes);
+    if (!*err && size_ret)
+        *size_ret = bytes;
+    return true;
+}
+
+bool gs_pool_mem_info(const struct gs_mem *m, cl_mem_info what, size_t room, void *value, size_t *size_ret, cl_int *err)
+{
+    const size_t size = m->size, origin = m->origin;
+    const cl_mem of = m->root == m ? NULL : m->root->o.handle;
+    const bool given = m->root->flags & CL_MEM_USE_HOST_PTR;
+    const void *host = given ? m->root->pool->host + origin : NULL;
+    switch (what) {
+    case CL_MEM_SIZE:
+        return answer(&size, sizeof size, room, value, size_ret, err);
+    case CL_MEM_OFFSET:
+        return answer(&origin, sizeof origin, room, value, size_ret, err);
+    case CL_MEM_ASSOCIATED_MEMOBJECT:
+        return answer(&of, sizeof of, room, value, size_ret, err);
+    case CL_MEM_HOST_PTR:
+        return answer(&host, sizeof host, room, value, size_ret, err);
+    default:
+        return false;
+    }
+}
+
+bool gs_pool_device_info(cl_device_info what, size_t room, void *value, size_t *size_ret, cl_int *err)
+{
+    const cl_ulong bytes = gs_pool_bytes(), nothing = 0;
+    const cl_device_exec_capabilities kernels = CL_EXEC_KERNEL;
+    switch (what) {
+    case CL_DEVICE_GLOBAL_MEM_SIZE:
+    case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
+        return answer(&bytes, sizeof bytes, room, value, size_ret, err);
+    case CL_DEVICE_IMAGE_SUPPORT: /* cl_bool, as the next but one */
+    case CL_DEVICE_PIPE_SUPPORT:
+        return answer(&nothing, sizeof(cl_bool), room, value, size_ret, err);
+    case CL_DEVICE_SVM_CAPABILITIES:
+        return answer(&nothing, sizeof(cl_device_svm_capabilities), room, value, size_ret, err);
+    case CL_DEVICE_EXECUTION_CAPABILITIES:
+        return answer(&kernels, sizeof kernels, room, value, size_ret, err);
+    default:
+        return false;
+    }
+}

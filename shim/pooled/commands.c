@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/pooled/commands.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/lock/locked.h"
+#include "common/lock/rank.h"
+#include "common/log.h"
+#include "shim/pooled/pooled.h"
+#include "shim/pooled/store.h"
+#include "shim/process/clock.h"
+#include "shim/process/threads.h"
+#include "shim/record/keep.h"
+#include "shim/schedule/finish.h"
+
+/* What the application has asked for and has not ended. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* the list, in whatever way */
+    struct gs_pool_command *first, **last;
+    bool started, ended; /* the thread that carries them out */
+} list = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .last = &list.first};
+GS_RANKED(list.lock, GS_RANK_POOL_COMMANDS);
+
+static void free_command(struct gs_pool_command *c)
+{
+    for (cl_uint i = 0; i < c->n_wait; i++)
+        gs_real()->clReleaseEvent(c->wait[i]);
+    free(c->wait);
+    if (c->event)
+        gs_real()->clReleaseEvent(c->event);
+    if (c->record)
+        gs_drop(&c->record->o);
+    if (c->src)
+        gs_let_go_of_mem(c->src->o.handle);
+    if (c->dst)
+        gs_let_go_of_mem(c->dst->o.handle);
+    if (c->launch)
+        gs_pool_launch_free(c->launch);
+    if (c->q) {
+        gs_drop(&c->q->o);
+        gs_real()->clReleaseCommandQueue(c->queue);
+    }
+    free(c);
+}
+
+static bool is_transfer(const struct gs_op *op)
+{
+    return op->kind <= GS_OP_COPY_RECT || op->kind == GS_OP_MAP_BUFFER || op->kind == GS_OP_UNMAP;
+}
+
+/* Must the second come after the first, of the same queue? */
+static bool precedes(const struct gs_pool_command *a, const struct gs_pool_command *b)
+{
+    const bool all = (b->op.kind == GS_OP_BARRIER || b->op.kind == GS_OP_MARKER) && !b->n_wait;
+    return a->queue == b->queue && (!a->q->out_of_order || a->op.kind == GS_OP_BARRIER || all);
+}
+
+/* 1: not yet; 0: it may begin; below: one of the events that it waits for has failed. */
+static cl_int state_of(const struct gs_pool_command *c)
+{
+    cl_int failed = 0;
+    for (const struct gs_pool_command *a = list.first; a != c; a = a->next)
+        if (precedes(a, c))
+            return 1;
+    for (cl_uint i = 0; i < c->n_wait; i++) {
+        cl_int status = CL_QUEUED;
+        gs_real()->clGetEventInfo(c->wait[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+        if (status > CL_COMPLETE)
+            return 1;
+        failed = status < 0 ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : failed;
+    }
+    return failed;
+}
+
+static cl_int carry_out(struct gs_pool_command *c)
+{
+    struct gs_context *ctx = c->q->o.ctx;
+    cl_int err = CL_SUCCESS;
+    if (atomic_load(&ctx->pool_failed))
+        return CL_OUT_OF_RESOURCES;
+    gs_pool_lock();
+    if (c->launch)
+        err = gs_pool_launch_run(c->launch);
+    else if (is_transfer(&c->op))
+        err = gs_pool_transfer(c);
+    gs_pool_unlock();
+    if (err) {
+        gs_error("pooled memory: a command failed (error %d): what the buffers of its context hold is lost", err);
+        atomic_store(&ctx->pool_failed, err);
+    }
+    return err;
+}
+
+/* The event ends before the queue does: who has waited for the queue finds it complete. */
+static void tell(const struct gs_pool_command *c)
+{
+    if (c->record) {
+        GS_LOCKED(&c->record->times_lock);
+        memcpy(c->record->times, c->times, sizeof c->times);
+        c->record->times[3] = gs_now_ns();
+        c->record->has_times = true;
+    }
+    if (c->event)
+        gs_real()->clSetUserEventStatus(c->event, c->err ? c->err : CL_COMPLETE);
+}
+
+static void finish(struct gs_pool_command *c)
+{
+    struct gs_pool_command **at = &list.first;
+    pthread_mutex_lock(&list.lock);
+    while (*at != c)
+        at = &(*at)->next;
+    *at = c->next;
+    if (list.last == &c->next)
+        list.last = at;
+    c->done = true;
+    const bool awaited = c->awaited;
+    pthread_cond_broadcast(&list.changed);
+    pthread_mutex_unlock(&list.lock);
+    if (!awaited)
+        free_command(c);
+}
+
+static bool run(struct gs_pool_command *c, cl_int state)
+{
+    if (!gs_threads_enter())
+        return false;
+    c->times[2] = gs_now_ns();
+    c->err = state ? state : carry_out(c);
+    tell(c);
+    finish(c);
+    gs_threads_leave();
+    return true;
+}
+
+/* The next command that may begin; waits for one. What it waits for may be the application's event, of whose end nobody
+ * tells. */
+static struct gs_pool_command *next(cl_int *state)
+{
+    GS_LOCKED(&list.lock);
+    for (;;) {
+        for (struct gs_pool_command *c = list.first; c; c = c->next)
+            if ((*state = state_of(c)) <= 0)
+                return c;
+        if (!list.first) {
+            pthread_cond_wait(&list.changed, &list.lock);
+            continue;
+        }
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 200000;
+        if (until.tv_nsec >= 1000000000) {
+            until.tv_nsec -= 1000000000;
+            until.tv_sec++;
+        }
+        pthread_cond_timedwait(&list.changed, &list.lock, &until);
+    }
+}
+
+static void *work(void *unused)
+{
+    cl_int state;
+    struct gs_pool_command *c;
+    (void)unused;
+    do
+        c = next(&state);
+    while (run(c, state));
+    GS_LOCKED(&list.lock); /* the process is ending */
+    list.ended = true;
+    pthread_cond_broadcast(&list.changed);
+    return NULL;
+}
+
+/* With the lock held. */
+static bool start(void)
+{
+    if (!list.started && !list.ended)
+        list.started = gs_threads_start("gs-pool", NULL, work, NULL);
+    return list.started && !list.ended;
+}
+
+static cl_int await(struct gs_pool_command *c)
+{
+    pthread_mutex_lock(&list.lock);
+    while (!c->done && !list.ended)
+        pthread_cond_wait(&list.changed, &list.lock);
+    const cl_int err = c->done ? c->err : CL_OUT_OF_RESOURCES;
+    const bool done = c->done;
+    pthread_mutex_unlock(&list.lock);
+    if (done)
+        free_command(c);
+    return err;
+}
+
+cl_int gs_pool_finish(cl_command_queue queue)
+{
+    const struct gs_queue *q = gs_find(GS_QUEUE, queue);
+    GS_LOCKED(&list.lock);
+    for (;;) {
+        const struct gs_pool_command *c = list.first;
+        while (c && c->queue != queue)
+            c = c->next;
+        if (!c)
+            return q && atomic_load(&q->o.ctx->pool_failed) ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+        if (list.ended)
+            return CL_OUT_OF_RESOURCES;
+        pthread_cond_wait(&list.changed, &list.lock);
+    }
+}
+
+static cl_int take_event(struct gs_pool_command *c, cl_event *event)
+{
+    cl_int err;
+    const cl_event made = gs_real()->clCreateUserEvent(c->q->o.ctx->o.handle, &err);
+    if (err)
+        return err;
+    c->record = calloc(1, sizeof *c->record);
+    if (!c->record) {
+        gs_real()->clReleaseEvent(made);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    pthread_mutex_init(&c->record->times_lock, NULL);
+    gs_rank_lock(&c->record->times_lock, GS_RANK_EVENT_TIMES);
+    c->record->pooled = c->queue;
+    c->record->profiled = c->q->profiling;
+    c->record->command = c->op.kind == GS_OP_TASK ? CL_COMMAND_TASK : gs_op_command_type(&c->op);
+    gs_insert(&c->record->o, GS_EVENT, made, c->q->o.ctx);
+    gs_hold(&c->record->o);
+    gs_real()->clRetainEvent(made);
+    *event = c->event = made;
+    return CL_SUCCESS;
+}
+
+static cl_int take_wait(struct gs_pool_command *c, cl_uint n, const cl_event *wait)
+{
+    if (!n != !wait)
+        return CL_INVALID_EVENT_WAIT_LIST;
+    c->wait = n ? calloc(n, sizeof *c->wait) : NULL;
+    if (n && !c->wait)
+        return CL_OUT_OF_HOST_MEMORY;
+    for (cl_uint i = 0; i < n; i++) {
+        cl_context of = NULL;
+        if (!wait[i] || gs_real()->clRetainEvent(wait[i]) != CL_SUCCESS)
+            return CL_INVALID_EVENT_WAIT_LIST;
+        c->wait[c->n_wait++] = wait[i];
+        gs_real()->clGetEventInfo(wait[i], CL_EVENT_CONTEXT, sizeof of, &of, NULL);
+        if (of != c->q->o.ctx->o.handle)
+            return CL_INVALID_CONTEXT;
+    }
+    return CL_SUCCESS;
+}
+
+static cl_int keep(struct gs_mem **out, cl_mem handle)
+{
+    const cl_int err = handle ? gs_keep_mem(handle) : CL_SUCCESS;
+    if (!err && handle)
+        *out = gs_find(GS_MEM, handle);
+    return err;
+}
+
+/* What is mapped, and of an unmap what was. */
+static cl_int take_mapping(struct gs_pool_command *c)
+{
+    struct gs_mem *m = c->op.kind == GS_OP_MAP_BUFFER ? c->src : c->dst;
+    const cl_map_flags writes = CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
+    GS_LOCKED(&m->o.ctx->lock);
+    if (c->op.kind == GS_OP_MAP_BUFFER) {
+        struct gs_mapping *map = calloc(1, sizeof *map);
+        if (!map)
+            return CL_OUT_OF_HOST_MEMORY;
+        const uint64_t at = m->origin + c->op.from[0];
+        *map = (struct gs_mapping){.ptr = m->root->pool->host + at,
+                                   .range = {at, at + c->op.region[0]},
+                                   .write = c->op.map_flags & writes,
+                                   .ours = true,
+                                   .next = m->mappings};
+        m->mappings = map;
+        *c->op.mapped = map->ptr;
+        return CL_SUCCESS;
+    }
+    struct gs_mapping **at = &m->mappings, *map;
+    while (*at && (*at)->ptr != c->op.ptr)
+        at = &(*at)->next;
+    map = *at;
+    if (!map)
+        return CL_INVALID_VALUE;
+    c->mapped = map->write ? map->range : (struct gs_range){0, 0};
+    *at = map->next;
+    free(map);
+    return CL_SUCCESS;
+}
+
+static cl_int check_migration(const struct gs_op *op, const struct gs_context *ctx)
+{
+    const cl_mem_migration_flags known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
+    if (!op->n_mems || !op->mems || op->migration_flags & ~known)
+        return CL_INVALID_VALUE;
+    for (cl_uint i = 0; i < op->n_mems; i++) {
+        const struct gs_mem *m = gs_find(GS_MEM, op->mems[i]);
+        if (!m)
+            return CL_INVALID_MEM_OBJECT;
+        if (m->o.ctx != ctx)
+            return CL_INVALID_CONTEXT;
+    }
+    return CL_SUCCESS;
+}
+
+/* All that a command needs when its call has returned. */
+static cl_int take(struct gs_pool_command *c, const struct gs_op *op)
+{
+    struct gs_context *ctx = c->q->o.ctx;
+    cl_int err = CL_SUCCESS;
+    static const size_t one = 1;
+    c->op = *op;
+    if (op->kind == GS_OP_LAUNCH || op->kind == GS_OP_TASK) {
+        struct gs_kernel *k = gs_find(GS_KERNEL, op->kernel);
+        const struct gs_op task = gs_op_launch(op->kernel, 1, NULL, &one, &one);
+        if (!k)
+            return CL_INVALID_KERNEL;
+        if (k->o.ctx != ctx)
+            return CL_INVALID_CONTEXT;
+        c->launch = gs_pool_launch_make(k, op->kind == GS_OP_TASK ? &task : op, &err);
+        return err;
+    }
+    if (op->kind == GS_OP_MIGRATE)
+        return check_migration(op, ctx);
+    if (!is_transfer(op))
+        return op->kind == GS_OP_MARKER || op->kind == GS_OP_BARRIER ? CL_SUCCESS : CL_INVALID_OPERATION;
+    if (op->kind == GS_OP_UNMAP) {
+        if (!gs_find(GS_MEM, op->dst))
+            return CL_INVALID_MEM_OBJECT;
+    } else {
+        err = gs_pool_check(op, ctx, gs_find(GS_MEM, op->src), gs_find(GS_MEM, op->dst));
+    }
+    if (!err && op->kind == GS_OP_FILL)
+        memcpy(c->pattern, op->pattern, op->pattern_bytes);
+    if (!err)
+        err = keep(&c->src, op->src);
+    if (!err)
+        err = keep(&c->dst, op->dst);
+    if (!err && (op->kind == GS_OP_MAP_BUFFER || op->kind == GS_OP_UNMAP))
+        err = take_mapping(c);
+    return err;
+}
+
+static cl_int submit(struct gs_pool_command *c)
+{
+    GS_LOCKED(&list.lock);
+    if (!start())
+        return CL_OUT_OF_RESOURCES;
+    c->times[1] = gs_now_ns();
+    *list.last = c;
+    list.last = &c->next;
+    pthread_cond_broadcast(&list.changed);
+    return CL_SUCCESS;
+}
+
+bool gs_pool_takes(cl_command_queue queue)
+{
+    const struct gs_queue *q = gs_find(GS_QUEUE, queue);
+    return q && q->o.ctx->pooled;
+}
+
+cl_int gs_pool_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                       cl_event *event)
+{
+    struct gs_pool_command *c = calloc(1, sizeof *c);
+    if (!c)
+        return CL_OUT_OF_HOST_MEMORY;
+    c->times[0] = gs_now_ns();
+    const bool waits = is_transfer(op) && op->kind != GS_OP_UNMAP && op->blocking;
+    c->q = gs_find_hold(GS_QUEUE, queue);
+    c->queue = queue;
+    gs_real()->clRetainCommandQueue(queue);
+    c->awaited = waits;
+    /* An address of no events is no list: PoCL takes it of launches, though of no other command. */
+    cl_int err = take_wait(c, n_wait, op->kind == GS_OP_LAUNCH && !n_wait ? NULL : wait);
+    if (!err && atomic_load(&c->q->o.ctx->pool_failed))
+        err = CL_OUT_OF_RESOURCES;
+    if (!err)
+        err = take(c, op);
+    cl_event made = NULL;
+    if (!err && event)
+        err = take_event(c, &made);
+    if (!err)
+        err = submit(c);
+    if (err) {
+        free_command(c);
+        if (made)
+            gs_release_event(made);
+        return err;
+    }
+    if (waits && (err = await(c)) != CL_SUCCESS) {
+        if (made)
+            gs_release_event(made);
+        return err;
+    }
+    if (event)
+        *event = made;
+    return CL_SUCCESS;
+}

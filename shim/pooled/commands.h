@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* The commands of pooled contexts: in the order that queues, wait lists and barriers demand, a thread of ours carries
+ * them out one after the other. None of them is the driver's; their events are user events of ours. */
+#ifndef GS_SHIM_POOLED_COMMANDS_H
+#define GS_SHIM_POOLED_COMMANDS_H
+
+#include "shim/pooled/launch.h"
+#include "shim/record/enqueue.h"
+#include "shim/record/objects.h"
+
+struct gs_pool_command {
+    struct gs_pool_command *next; /* in the order of the calls */
+    struct gs_op op;
+    char pattern[GS_OP_PATTERN_BYTES];
+    struct gs_queue *q; /* held, and the driver's retained */
+    cl_command_queue queue;
+    cl_uint n_wait;
+    cl_event *wait;                /* retained; owned */
+    cl_event event;                /* of ours, retained; or null */
+    struct gs_event *record;       /* of the event; held */
+    struct gs_mem *src, *dst;      /* kept; or null */
+    struct gs_range mapped;        /* of an unmap: what the host may have written */
+    struct gs_pool_launch *launch; /* owned */
+    bool awaited;                  /* the call that made it waits for it, and frees it */
+    bool running, done;
+    cl_int err;
+    cl_ulong times[3]; /* queued, submitted, begun */
+};
+
+/* Carries out a transfer, map or unmap whose arguments have been checked. The store locked. */
+cl_int gs_pool_transfer(const struct gs_pool_command *c);
+
+/* Is it a queue of a pooled context? And a command of such a queue, as gs_enqueue. */
+bool gs_pool_takes(cl_command_queue queue);
+cl_int gs_pool_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                       cl_event *event);
+
+/* What is wrong with a command's arguments, as the specification says. */
+cl_int gs_pool_check(const struct gs_op *op, const struct gs_context *ctx, const struct gs_mem *src,
+                     const struct gs_mem *dst);
+
+#endif

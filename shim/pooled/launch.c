@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/pooled/launch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shim/plan/part_kernel.h"
+#include "shim/plan/plan.h"
+#include "shim/plan/prepare.h"
+#include "shim/pooled/store.h"
+#include "shim/pooled/turns.h"
+#include "shim/record/keep.h"
+#include "shim/report/report.h"
+
+struct gs_pool_launch {
+    struct gs_kernel *k; /* held */
+    const struct gs_kernel_summary *summary;
+    struct gs_geometry geometry;
+    bool null_local;
+    struct gs_arg *args;  /* copies */
+    struct gs_mem **mems; /* by argument, kept; or null */
+    cl_kernel own;        /* of the application's program, for a whole launch; owned */
+    struct gs_turns turns;
+};
+
+void gs_pool_launch_free(struct gs_pool_launch *l)
+{
+    for (cl_uint i = 0; l->args && l->mems && i < l->k->n_args; i++) {
+        free(l->args[i].large);
+        if (l->mems[i])
+            gs_let_go_of_mem(l->mems[i]->o.handle);
+    }
+    if (l->own)
+        gs_real()->clReleaseKernel(l->own);
+    gs_turns_free(&l->turns);
+    gs_drop(&l->k->o);
+    free(l->args);
+    free(l->mems);
+    free(l);
+}
+
+static cl_int copy_argument(struct gs_pool_launch *l, cl_uint i)
+{
+    const struct gs_arg *a = &l->k->args[i];
+    struct gs_arg *copy = &l->args[i];
+    if (!a->set)
+        return CL_INVALID_KERNEL_ARGS;
+    if (a->is_svm)
+        return CL_INVALID_OPERATION;
+    *copy = *a;
+    copy->large = copy->bytes = NULL;
+    if (!a->has_value)
+        return CL_SUCCESS;
+    copy->bytes = copy->large = malloc(a->size ? a->size : 1);
+    if (!copy->bytes)
+        return CL_OUT_OF_HOST_MEMORY;
+    memcpy(copy->bytes, a->bytes, a->size);
+    if (!a->is_mem)
+        return CL_SUCCESS;
+    struct gs_mem *m = gs_find(GS_MEM, *(void **)copy->bytes);
+    if (!m || m->o.ctx != l->k->o.ctx)
+        return CL_INVALID_KERNEL_ARGS;
+    const cl_int err = gs_keep_mem(m->o.handle);
+    if (!err)
+        l->mems[i] = m;
+    return err;
+}
+
+/* As the specification wants the sizes. */
+static cl_int take_sizes(struct gs_pool_launch *l, const struct gs_op *op)
+{
+    struct gs_geometry *g = &l->geometry;
+    if (op->dims < 1 || op->dims > 3)
+        return CL_INVALID_WORK_DIMENSION;
+    if (!op->global)
+        return CL_INVALID_GLOBAL_WORK_SIZE;
+    g->dims = op->dims;
+    l->null_local = !op->local;
+    for (unsigned d = 0; d < 3; d++) {
+        const bool used = d < op->dims;
+        g->offset[d] = used && op->offset ? op->offset[d] : 0;
+        g->global[d] = used ? op->global[d] : 1;
+        g->local[d] = used && op->local ? op->local[d] : 1;
+        if (!g->global[d])
+            return CL_INVALID_GLOBAL_WORK_SIZE;
+        if (!g->local[d])
+            return CL_INVALID_WORK_GROUP_SIZE;
+    }
+    return CL_SUCCESS;
+}
+
+/* What the driver would say of the local size. */
+static cl_int check_local(const struct gs_pool_launch *l)
+{
+    size_t most = 0, wanted[3] = {0}, sizes[3] = {0};
+    const cl_device_id dev = gs_group()->dev[0];
+    const struct gs_geometry *g = &l->geometry;
+    const char *options = l->k->program->options;
+    const bool uneven = options && (strstr(options, "-cl-std=CL2") || strstr(options, "-cl-std=CL3"));
+    gs_real()->clGetKernelWorkGroupInfo(l->k->o.handle, dev, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
+    gs_real()->clGetKernelWorkGroupInfo(l->k->o.handle, dev, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof wanted, wanted,
+                                        NULL);
+    gs_real()->clGetDeviceInfo(dev, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof sizes, sizes, NULL);
+    if (l->null_local)
+        return wanted[0] ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
+    for (unsigned d = 0; d < g->dims; d++) {
+        if (sizes[d] && g->local[d] > sizes[d])
+            return CL_INVALID_WORK_ITEM_SIZE;
+        if ((wanted[0] && g->local[d] != wanted[d]) || (!uneven && g->global[d] % g->local[d]))
+            return CL_INVALID_WORK_GROUP_SIZE;
+    }
+    return most && g->local[0] * g->local[1] * g->local[2] > most ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
+}
+
+static cl_int cut(struct gs_pool_launch *l)
+{
+    struct gs_kernel *k = l->k;
+    const char *reason = NULL;
+    cl_int err;
+    l->summary = gs_prepare(k, &reason);
+    const struct gs_turns_input in = {.kernel = l->summary,
+                                      .reason = reason,
+                                      .n_args = k->n_args,
+                                      .launch = &l->geometry,
+                                      .null_local = l->null_local,
+                                      .args = l->args,
+                                      .mems = l->mems,
+                                      .devices = gs_group()->n};
+    err = gs_turns_make(&l->turns, &in);
+    if (l->turns.n > 1)
+        gs_report_split(k->stats, l->turns.n, l->turns.dim);
+    else
+        gs_report_single(k->stats, l->turns.reason ? l->turns.reason : GS_R_FEW_GROUPS, GS_NOT_SPLIT);
+    if (!err && l->turns.whole)
+        l->own = gs_real()->clCreateKernel(k->program->o.handle, k->name, &err);
+    return err;
+}
+
+struct gs_pool_launch *gs_pool_launch_make(struct gs_kernel *k, const struct gs_op *op, cl_int *err)
+{
+    struct gs_pool_launch *l = calloc(1, sizeof *l);
+    *err = CL_OUT_OF_HOST_MEMORY;
+    if (!l)
+        return NULL;
+    l->k = k;
+    gs_hold(&k->o);
+    l->args = calloc(k->n_args + 1, sizeof *l->args);
+    l->mems = calloc(k->n_args + 1, sizeof *l->mems);
+    if (l->args && l->mems)
+        *err = take_sizes(l, op);
+    for (cl_uint i = 0; i < k->n_args && !*err; i++)
+        *err = copy_argument(l, i);
+    if (!*err)
+        *err = check_local(l);
+    if (!*err)
+        *err = cut(l);
+    if (!*err)
+        return l;
+    gs_pool_launch_free(l);
+    return NULL;
+}
+
+/* A turn on its device. */
+struct run {
+    struct gs_turn *turn;
+    unsigned device;
+    struct gs_pool_window **windows; /* by use, or null; owned */
+    cl_event end;
+};
+
+static cl_int take_windows(struct run *run)
+{
+    cl_int err = CL_SUCCESS;
+    for (uint32_t i = 0; run->turn->uses[i].root && !err; i++) {
+        const struct gs_turn_use *u = &run->turn->uses[i];
+        if (u->window.begin < u->window.end)
+            err = gs_pool_window(u->root->pool, run->device, u->window, &run->windows[i]);
+    }
+    return err;
+}
+
+static cl_int prepare(struct gs_pool_launch *l, struct run *run)
+{
+    cl_int err = CL_SUCCESS;
+    run->windows = calloc(l->turns.n_uses + 1, sizeof *run->windows);
+    if (!run->windows)
+        return CL_OUT_OF_HOST_MEMORY;
+    err = take_windows(run);
+    /* It may have pinned windows that are larger than it needs. */
+    if (err == CL_MEM_OBJECT_ALLOCATION_FAILURE && gs_pool_clear(run->device) == CL_SUCCESS)
+        err = take_windows(run);
+    for (uint32_t i = 0; run->turn->uses[i].root && !err; i++)
+        if (run->windows[i])
+            err = gs_pool_require(run->windows[i], &run->turn->uses[i].needs);
+    return err;
+}
+
+static struct gs_pool_window *window_of(const struct run *run, const struct gs_mem *m)
+{
+    uint32_t i = 0;
+    while (run->turn->uses[i].root != m->root)
+        i++;
+    return run->windows[i];
+}
+
+/* A buffer that the kernel isn't told the shift of: the argument's own part of the window. */
+static cl_int set_part(cl_kernel kernel, cl_uint i, const struct gs_pool_window *w, const struct gs_mem *m)
+{
+    const cl_buffer_region region = {m->origin - w->range.begin, m->size};
+    cl_int err = CL_SUCCESS;
+    cl_mem part = w->mem;
+    if (region.origin)
+        part = gs_real()->clCreateSubBuffer(w->mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err);
+    if (!err)
+        err = gs_real()->clSetKernelArg(kernel, i, sizeof part, &part);
+    if (region.origin && part)
+        gs_real()->clReleaseMemObject(part);
+    return err;
+}
+
+static cl_int set_args(struct gs_pool_launch *l, const struct run *run, cl_kernel kernel)
+{
+    struct gs_pool_hidden hidden = {0};
+    const struct gs_geometry *g = &l->geometry;
+    cl_int err = CL_SUCCESS;
+    for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
+        const struct gs_arg *a = &l->args[i];
+        const struct gs_mem *m = l->mems[i];
+        const struct gs_pool_window *w = m ? window_of(run, m) : NULL;
+        const void *value = m ? NULL : a->bytes;
+        if (w && (l->turns.whole || l->summary->args[i].kind != GS_ARG_GLOBAL)) {
+            err = set_part(kernel, i, w, m);
+            continue;
+        }
+        if (w) {
+            value = &w->mem;
+            hidden.shift[i] = w->range.begin - m->origin;
+        }
+        err = gs_real()->clSetKernelArg(kernel, i, a->size, value);
+    }
+    for (unsigned d = 0; d < 3; d++) {
+        hidden.hidden.global_offset[d] = g->offset[d];
+        hidden.hidden.global_size[d] = g->global[d];
+        hidden.hidden.num_groups[d] = (g->global[d] + g->local[d] - 1) / g->local[d];
+        hidden.hidden.group_base[d] = run->turn->box.begin[d];
+    }
+    if (!err && !l->turns.whole)
+        err = gs_real()->clSetKernelArg(kernel, l->k->n_args, sizeof hidden, &hidden);
+    return err;
+}
+
+static cl_int begin(struct gs_pool_launch *l, struct run *run)
+{
+    size_t offset[3], global[3], local[3];
+    cl_int err;
+    const cl_command_queue queue = gs_pool_queue(l->k->o.ctx, run->device, &err);
+    cl_kernel kernel = err ? NULL : l->turns.whole ? l->own : gs_spare_kernel(l->k, run->device, &err);
+    if (!err)
+        err = set_args(l, run, kernel);
+    gs_box_items(&l->geometry, &run->turn->box, offset, global);
+    for (unsigned d = 0; d < 3; d++)
+        local[d] = l->geometry.local[d];
+    const struct gs_op op = gs_op_launch(kernel, l->geometry.dims, offset, global, l->null_local ? NULL : local);
+    if (!err)
+        err = gs_enqueue(&op, queue, 0, NULL, &run->end);
+    if (!err)
+        gs_real()->clFlush(queue);
+    if (kernel && !l->turns.whole)
+        gs_spare_kernel_back(l->k, run->device, kernel);
+    return err;
+}
+
+static cl_int end(struct run *run)
+{
+    cl_int err = CL_SUCCESS;
+    if (run->end) {
+        err = gs_real()->clWaitForEvents(1, &run->end);
+        gs_real()->clReleaseEvent(run->end);
+    }
+    for (uint32_t i = 0; run->windows && run->turn->uses[i].root; i++)
+        if (run->windows[i] && run->end) {
+            const cl_int noted = gs_pool_wrote(run->windows[i], &run->turn->uses[i].wrote);
+            err = err ? err : noted;
+        }
+    free(run->windows);
+    return err;
+}
+
+/* Turns side by side, each on a device of its own: all have their bytes before the first begins. */
+static cl_int run_together(struct gs_pool_launch *l, struct run *runs, unsigned n)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned i = 0; i < n && !err; i++)
+        err = prepare(l, &runs[i]);
+    for (unsigned i = 0; i < n && !err; i++)
+        err = begin(l, &runs[i]);
+    for (unsigned i = 0; i < n; i++) {
+        const cl_int ended = end(&runs[i]);
+        err = err ? err : ended;
+    }
+    gs_pool_unpin();
+    return err;
+}
+
+/* The device that holds most of what the turn touches. */
+static unsigned nearest(const struct gs_turn *t)
+{
+    unsigned best = 0;
+    uint64_t most = 0;
+    for (unsigned d = 0; d < gs_group()->n; d++) {
+        uint64_t held = 0;
+        for (const struct gs_turn_use *u = t->uses; u->root; u++)
+            held += gs_pool_held(u->root->pool, d, u->window);
+        best = held > most ? d : best;
+        most = held > most ? held : most;
+    }
+    return best;
+}
+
+cl_int gs_pool_launch_run(struct gs_pool_launch *l)
+{
+    const struct gs_turns *t = &l->turns;
+    const unsigned devices = gs_group()->n, each = (t->n + devices - 1) / devices;
+    struct run runs[GS_MAX_DEVICES];
+    cl_int err = CL_SUCCESS;
+    for (unsigned i = 0; t->serial && i < t->n && !err; i++) {
+        runs[0] = (struct run){.turn = &t->v[i], .device = i / each};
+        err = run_together(l, runs, 1);
+    }
+    for (unsigned round = 0; !t->serial && round < each && !err; round++) {
+        unsigned n = 0;
+        for (unsigned i = round; i < t->n; i += each)
+            runs[n++] = (struct run){.turn = &t->v[i], .device = i / each};
+        if (t->n == 1) /* an application's program may have been built for the first device alone */
+            runs[0].device = t->whole ? 0 : nearest(&t->v[0]);
+        err = run_together(l, runs, n);
+    }
+    return err;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernel launches on pooled memory. */
+#ifndef GS_SHIM_POOLED_LAUNCH_H
+#define GS_SHIM_POOLED_LAUNCH_H
+
+#include "shim/record/enqueue.h"
+#include "shim/record/objects.h"
+
+struct gs_pool_launch;
+
+/* A launch of the kernel with its arguments as they are now: cut into turns that fit. NULL with an error in *err; that
+ * is CL_MEM_OBJECT_ALLOCATION_FAILURE where it fits no device. Translates the kernel's program on first need. */
+struct gs_pool_launch *gs_pool_launch_make(struct gs_kernel *k, const struct gs_op *op, cl_int *err);
+void gs_pool_launch_free(struct gs_pool_launch *l);
+
+/* Carries it out. With the store locked. */
+cl_int gs_pool_launch_run(struct gs_pool_launch *l);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads, copies and fills of pooled buffers, each piece where it is. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "shim/pooled/store.h"
+#include "shim/record/enqueue.h"
+
+static cl_int of_errno(int err)
+{
+    return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+}
+
+static cl_int read_piece(struct gs_pool_window *w, struct gs_range r, char *to)
+{
+    cl_int err;
+    const cl_command_queue queue = gs_pool_queue(w->root->ctx, w->device, &err);
+    return err ? err : gs_enqueue_read(queue, w->mem, r.begin - w->range.begin, r.end - r.begin, to);
+}
+
+cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to)
+{
+    struct gs_rangeset missing = {0}, here = {0};
+    cl_int err = of_errno(gs_rangeset_missing(&r->valid, bytes, &missing));
+    for (struct gs_pool_window *w = r->windows; w && missing.n && !err; w = w->next) {
+        gs_rangeset_clear(&here);
+        err = of_errno(gs_rangeset_common_set(&missing, &w->valid, &here));
+        for (size_t i = 0; i < here.n && !err; i++)
+            err = read_piece(w, here.v[i], to + (here.v[i].begin - bytes.begin));
+        if (!err)
+            err = of_errno(gs_rangeset_remove_set(&missing, &here));
+    }
+    gs_rangeset_clear(&here);
+    if (!err)
+        err = of_errno(gs_rangeset_common(&r->valid, bytes, &here));
+    for (size_t i = 0; i < here.n && !err; i++)
+        memmove(to + (here.v[i].begin - bytes.begin), r->host + here.v[i].begin, here.v[i].end - here.v[i].begin);
+    gs_rangeset_free(&missing);
+    gs_rangeset_free(&here);
+    return err;
+}
+
+/* The device's window that holds the range. */
+static struct gs_pool_window *window_of(struct gs_pool_root *r, unsigned device, struct gs_range range)
+{
+    struct gs_pool_window *w = r->windows;
+    while (w && (w->device != device || range.begin < w->range.begin || range.end > w->range.end))
+        w = w->next;
+    return w;
+}
+
+/* What a device's window holds goes to another of the device, if it has one there. Takes it off `left`. */
+static cl_int copy_near(struct gs_pool_root *from, struct gs_rangeset *left, struct gs_pool_root *to, uint64_t shift)
+{
+    struct gs_rangeset here = {0};
+    cl_int err = CL_SUCCESS;
+    for (struct gs_pool_window *w = from->windows; w && left->n && !err; w = w->next) {
+        gs_rangeset_clear(&here);
+        err = of_errno(gs_rangeset_common_set(left, &w->valid, &here));
+        for (size_t i = 0; i < here.n && !err; i++) {
+            struct gs_range there = {here.v[i].begin + shift, here.v[i].end + shift};
+            struct gs_pool_window *v = window_of(to, w->device, there);
+            cl_command_queue queue = v ? gs_pool_queue(to->ctx, w->device, &err) : NULL;
+            if (!v || err)
+                continue;
+            const struct gs_op op = gs_op_copy(w->mem, v->mem, here.v[i].begin - w->range.begin,
+                                               there.begin - v->range.begin, there.end - there.begin);
+            err = gs_enqueue(&op, queue, 0, NULL, NULL);
+            if (!err)
+                err = gs_pool_wrote(v, &GS_ONE_RANGE(there));
+            if (!err)
+                err = of_errno(gs_rangeset_remove(left, here.v[i]));
+        }
+    }
+    gs_rangeset_free(&here);
+    return err;
+}
+
+cl_int gs_pool_copy(struct gs_pool_root *from, struct gs_range bytes, struct gs_pool_root *to, uint64_t at)
+{
+    struct gs_rangeset left = {0};
+    const uint64_t shift = at - bytes.begin; /* wraps where it is negative */
+    cl_int err = of_errno(gs_rangeset_add(&left, bytes));
+    if (!err && from->ctx == to->ctx)
+        err = copy_near(from, &left, to, shift);
+    for (size_t i = 0; i < left.n && !err; i++) {
+        struct gs_range there = {left.v[i].begin + shift, left.v[i].end + shift};
+        err = gs_pool_require_host(from, left.v[i]);
+        if (!err)
+            memmove(to->host + there.begin, from->host + left.v[i].begin, there.end - there.begin);
+        if (!err)
+            err = gs_pool_wrote_host(to, &GS_ONE_RANGE(there));
+    }
+    gs_rangeset_free(&left);
+    return err;
+}
+
+static cl_int fill_window(struct gs_pool_window *w, struct gs_range r, const void *pattern, size_t pattern_bytes)
+{
+    cl_int err;
+    const cl_command_queue queue = gs_pool_queue(w->root->ctx, w->device, &err);
+    const struct gs_op op = gs_op_fill(w->mem, r.begin - w->range.begin, r.end - r.begin, pattern, pattern_bytes);
+    if (!err)
+        err = gs_enqueue(&op, queue, 0, NULL, NULL);
+    return err ? err : gs_pool_wrote(w, &GS_ONE_RANGE(r));
+}
+
+cl_int gs_pool_fill(struct gs_pool_root *r, struct gs_range bytes, const void *pattern, size_t pattern_bytes)
+{
+    struct gs_rangeset left = {0}, here = {0};
+    cl_int err = of_errno(gs_rangeset_add(&left, bytes));
+    for (struct gs_pool_window *w = r->windows; w && left.n && !err; w = w->next) {
+        const struct gs_range within = {w->range.begin, w->range.end < r->size ? w->range.end : r->size};
+        gs_rangeset_clear(&here);
+        err = of_errno(gs_rangeset_common(&left, within, &here));
+        for (size_t i = 0; i < here.n && !err; i++)
+            err = fill_window(w, here.v[i], pattern, pattern_bytes);
+        if (!err)
+            err = of_errno(gs_rangeset_remove_set(&left, &here));
+    }
+    for (size_t i = 0; i < left.n && !err; i++)
+        for (uint64_t p = left.v[i].begin; p < left.v[i].end; p += pattern_bytes)
+            memcpy(r->host + p, pattern, pattern_bytes);
+    if (!err)
+        err = gs_pool_wrote_host(r, &left);
+    gs_rangeset_free(&left);
+    gs_rangeset_free(&here);
+    return err;
+}

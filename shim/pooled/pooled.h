@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* `--memory pooled` (docs/memory.md): the application's buffers are as large as the memories of all devices together,
+ * and each device holds the parts of them that its turns touch. What the entry points ask of this room; of contexts
+ * that are pooled (gs_context.pooled) only. */
+#ifndef GS_SHIM_POOLED_POOLED_H
+#define GS_SHIM_POOLED_POOLED_H
+
+#include "shim/record/objects.h"
+
+/* A stand-in for a buffer: a small object of the driver's with its flags. *root gets its bytes. NULL with an error in
+ * *err. */
+cl_mem gs_pool_create(struct gs_context *ctx, cl_mem_flags flags, size_t size, void *host_ptr,
+                      struct gs_pool_root **root, cl_int *err);
+
+/* A stand-in for a sub-buffer. */
+cl_mem gs_pool_create_sub(const struct gs_mem *parent, cl_mem_flags flags, const cl_buffer_region *r, cl_int *err);
+
+/* What a stand-in can't say of its buffer. False: ask the driver. */
+bool gs_pool_mem_info(const struct gs_mem *m, cl_mem_info what, size_t room, void *value, size_t *size_ret,
+                      cl_int *err);
+
+/* What the first device says of all of them, and of what isn't to be had. False: ask the driver. */
+bool gs_pool_device_info(cl_device_info what, size_t room, void *value, size_t *size_ret, cl_int *err);
+
+/* As clFinish. */
+cl_int gs_pool_finish(cl_command_queue queue);
+
+/* The bytes of a root, and a context's queues, once nobody needs them any more. */
+void gs_pool_root_free(struct gs_pool_root *r);
+void gs_pool_queues_free(struct gs_context *ctx);
+
+#endif

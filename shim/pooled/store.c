@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/pooled/store.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "common/lock/locked.h"
+#include "common/lock/rank.h"
+#include "shim/record/enqueue.h"
+#include "shim/report/pool.h"
+#include "shim/report/report.h"
+
+enum { PAGE = 4096, LARGE_BYTES = 1 << 20 };
+
+/* All roots and their windows, and what follows. */
+static struct {
+    pthread_mutex_t lock;
+    struct gs_pool_root *roots;
+    uint64_t promised;             /* bytes of all roots */
+    uint64_t clock;                /* counts the uses of windows */
+    uint64_t used[GS_MAX_DEVICES]; /* bytes of each device's windows */
+} store = {.lock = PTHREAD_MUTEX_INITIALIZER};
+GS_RANKED(store.lock, GS_RANK_POOL);
+
+void gs_pool_lock(void)
+{
+    pthread_mutex_lock(&store.lock);
+}
+
+void gs_pool_unlock(void)
+{
+    pthread_mutex_unlock(&store.lock);
+}
+
+static cl_ulong device_number(unsigned device, cl_device_info what)
+{
+    cl_ulong n = 0;
+    gs_real()->clGetDeviceInfo(gs_group()->dev[device], what, sizeof n, &n, NULL);
+    return n;
+}
+
+/* The driver has uses of its own for some of a device's memory. */
+static uint64_t room_of(unsigned device)
+{
+    const cl_ulong all = device_number(device, CL_DEVICE_GLOBAL_MEM_SIZE);
+    return all - all / 16;
+}
+
+uint64_t gs_pool_bytes(void)
+{
+    uint64_t sum = gs_settings()->pooled_host;
+    for (unsigned d = 0; d < gs_group()->n; d++)
+        sum += room_of(d);
+    return sum;
+}
+
+struct gs_pool_room gs_pool_room(void)
+{
+    struct gs_pool_room least = {UINT64_MAX, UINT64_MAX};
+    for (unsigned d = 0; d < gs_group()->n; d++) {
+        const uint64_t all = room_of(d), one = device_number(d, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+        least.all = all < least.all ? all : least.all;
+        least.one = one < least.one ? one : least.one;
+    }
+    return least;
+}
+
+struct gs_pool_root *gs_pool_root_new(struct gs_context *ctx, uint64_t size, void *given, cl_int *err)
+{
+    struct gs_pool_root *r = calloc(1, sizeof *r);
+    *err = r ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    if (!r)
+        return NULL;
+    *r = (struct gs_pool_root){.ctx = ctx, .size = size, .host = given, .owns_host = !given};
+    GS_LOCKED(&store.lock);
+    if (store.promised + size > gs_pool_bytes())
+        *err = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    if (!*err && !given) {
+        r->host = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (r->host == MAP_FAILED)
+            *err = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    }
+    if (*err) {
+        free(r);
+        return NULL;
+    }
+    store.promised += size;
+    r->next = store.roots;
+    if (store.roots)
+        store.roots->prev = r;
+    store.roots = r;
+    return r;
+}
+
+static void free_window(struct gs_pool_window *w)
+{
+    struct gs_pool_window **at = &w->root->windows;
+    while (*at != w)
+        at = &(*at)->next;
+    *at = w->next;
+    store.used[w->device] -= w->range.end - w->range.begin;
+    gs_real()->clReleaseMemObject(w->mem);
+    gs_rangeset_free(&w->valid);
+    free(w);
+}
+
+void gs_pool_root_free(struct gs_pool_root *r)
+{
+    GS_LOCKED(&store.lock);
+    while (r->windows)
+        free_window(r->windows);
+    if (r->prev)
+        r->prev->next = r->next;
+    else
+        store.roots = r->next;
+    if (r->next)
+        r->next->prev = r->prev;
+    store.promised -= r->size;
+    if (r->owns_host)
+        munmap(r->host, r->size);
+    gs_rangeset_free(&r->valid);
+    free(r);
+}
+
+cl_command_queue gs_pool_queue(struct gs_context *ctx, unsigned device, cl_int *err)
+{
+    cl_command_queue *q = &ctx->pool_queue[device];
+    *err = CL_SUCCESS;
+    if (!*q)
+        *q = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[device],
+                                             gs_report_wants_times() ? CL_QUEUE_PROFILING_ENABLE : 0, err);
+    return *q;
+}
+
+void gs_pool_queues_free(struct gs_context *ctx)
+{
+    for (unsigned d = 0; d < GS_MAX_DEVICES; d++)
+        if (ctx->pool_queue[d])
+            gs_real()->clReleaseCommandQueue(ctx->pool_queue[d]);
+}
+
+static cl_int of_errno(int err)
+{
+    return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+}
+
+/* Pages of the host's that hold nothing valid any more go back to the system. */
+static void drop_pages(struct gs_pool_root *r, struct gs_range bytes)
+{
+    const uint64_t begin = (bytes.begin + PAGE - 1) / PAGE * PAGE, end = bytes.end / PAGE * PAGE;
+    if (r->owns_host && end > begin && end - begin >= LARGE_BYTES)
+        madvise(r->host + begin, end - begin, MADV_DONTNEED);
+}
+
+static cl_int read_range(struct gs_pool_window *w, struct gs_range r)
+{
+    cl_int err;
+    const cl_command_queue queue = gs_pool_queue(w->root->ctx, w->device, &err);
+    return err ? err
+               : gs_enqueue_read(queue, w->mem, r.begin - w->range.begin, r.end - r.begin, w->root->host + r.begin);
+}
+
+static cl_int write_range(struct gs_pool_window *w, struct gs_range r)
+{
+    cl_int err;
+    const cl_command_queue queue = gs_pool_queue(w->root->ctx, w->device, &err);
+    gs_report_pool_brought(r.end - r.begin);
+    return err ? err
+               : gs_enqueue_write(queue, w->mem, r.begin - w->range.begin, r.end - r.begin, w->root->host + r.begin);
+}
+
+static cl_int copy_range(struct gs_pool_window *from, struct gs_pool_window *to, struct gs_range r)
+{
+    cl_int err;
+    const cl_command_queue queue = gs_pool_queue(to->root->ctx, to->device, &err);
+    const struct gs_op op =
+        gs_op_copy(from->mem, to->mem, r.begin - from->range.begin, r.begin - to->range.begin, r.end - r.begin);
+    return err ? err : gs_enqueue(&op, queue, 0, NULL, NULL);
+}
+
+/* Does `what` with each range of the set, and adds what it has been done with to `done`. */
+static cl_int each(const struct gs_rangeset *set, struct gs_pool_window *w,
+                   cl_int (*what)(struct gs_pool_window *, struct gs_range), struct gs_rangeset *done)
+{
+    cl_int err = CL_SUCCESS;
+    for (size_t i = 0; i < set->n && !err; i++) {
+        err = what(w, set->v[i]);
+        if (!err)
+            err = of_errno(gs_rangeset_add(done, set->v[i]));
+    }
+    return err;
+}
+
+/* Brings to the host what of the bytes only windows hold. */
+static cl_int fetch(struct gs_pool_root *r, const struct gs_rangeset *bytes)
+{
+    struct gs_rangeset missing = {0}, here = {0};
+    cl_int err = of_errno(gs_rangeset_rest(bytes, &r->valid, &missing));
+    for (struct gs_pool_window *w = r->windows; w && missing.n && !err; w = w->next) {
+        gs_rangeset_clear(&here);
+        err = of_errno(gs_rangeset_common_set(&missing, &w->valid, &here));
+        if (!err)
+            err = each(&here, w, read_range, &r->valid);
+        if (!err)
+            err = of_errno(gs_rangeset_remove_set(&missing, &here));
+    }
+    gs_rangeset_free(&missing);
+    gs_rangeset_free(&here);
+    return err;
+}
+
+cl_int gs_pool_require_host(struct gs_pool_root *r, struct gs_range bytes)
+{
+    return fetch(r, &GS_ONE_RANGE(bytes));
+}
+
+/* From the windows of the same device, whose bytes needn't leave it. */
+static cl_int copy_near(struct gs_pool_window *w, struct gs_rangeset *missing)
+{
+    struct gs_rangeset here = {0};
+    cl_int err = CL_SUCCESS;
+    for (struct gs_pool_window *v = w->root->windows; v && missing->n && !err; v = v->next) {
+        if (v == w || v->device != w->device)
+            continue;
+        gs_rangeset_clear(&here);
+        err = of_errno(gs_rangeset_common_set(missing, &v->valid, &here));
+        for (size_t i = 0; i < here.n && !err; i++)
+            err = copy_range(v, w, here.v[i]);
+        if (!err)
+            err = of_errno(gs_rangeset_add_set(&w->valid, &here));
+        if (!err)
+            err = of_errno(gs_rangeset_remove_set(missing, &here));
+    }
+    gs_rangeset_free(&here);
+    return err;
+}
+
+cl_int gs_pool_require(struct gs_pool_window *w, const struct gs_rangeset *bytes)
+{
+    struct gs_rangeset missing = {0}, here = {0};
+    cl_int err = of_errno(gs_rangeset_rest(bytes, &w->valid, &missing));
+    if (!err && missing.n)
+        err = copy_near(w, &missing);
+    if (!err && missing.n)
+        err = fetch(w->root, &missing);
+    if (!err && missing.n)
+        err = of_errno(gs_rangeset_common_set(&missing, &w->root->valid, &here));
+    if (!err)
+        err = each(&here, w, write_range, &w->valid);
+    gs_rangeset_free(&missing);
+    gs_rangeset_free(&here);
+    return err;
+}
+
+/* No place but `but` (null: the host) holds the bytes any more. */
+static cl_int invalidate(struct gs_pool_root *r, const struct gs_pool_window *but, const struct gs_rangeset *bytes)
+{
+    int err = 0;
+    for (struct gs_pool_window *w = r->windows; w && !err; w = w->next)
+        if (w != but)
+            err = gs_rangeset_remove_set(&w->valid, bytes);
+    if (!err && but) {
+        err = gs_rangeset_remove_set(&r->valid, bytes);
+        for (size_t i = 0; i < bytes->n && !err; i++)
+            drop_pages(r, bytes->v[i]);
+    }
+    return of_errno(err);
+}
+
+cl_int gs_pool_wrote(struct gs_pool_window *w, const struct gs_rangeset *bytes)
+{
+    const cl_int err = of_errno(gs_rangeset_add_set(&w->valid, bytes));
+    return err ? err : invalidate(w->root, w, bytes);
+}
+
+cl_int gs_pool_wrote_host(struct gs_pool_root *r, const struct gs_rangeset *bytes)
+{
+    const cl_int err = of_errno(gs_rangeset_add_set(&r->valid, bytes));
+    return err ? err : invalidate(r, NULL, bytes);
+}
+
+uint64_t gs_pool_held(const struct gs_pool_root *r, unsigned device, struct gs_range range)
+{
+    uint64_t held = 0;
+    for (const struct gs_pool_window *w = r->windows; w; w = w->next) {
+        struct gs_rangeset common = {0};
+        if (w->device == device && gs_rangeset_common(&w->valid, range, &common) == 0)
+            held += gs_rangeset_bytes(&common);
+        gs_rangeset_free(&common);
+    }
+    return held;
+}
+
+/* Whole pages, so that what is aligned in the buffer is aligned in the window. */
+static struct gs_range whole_pages(const struct gs_pool_root *r, struct gs_range range)
+{
+    const uint64_t end = (range.end + PAGE - 1) / PAGE * PAGE, last = (r->size + PAGE - 1) / PAGE * PAGE;
+    return (struct gs_range){range.begin / PAGE * PAGE, end < last ? end : last};
+}
+
+uint64_t gs_pool_window_bytes(const struct gs_pool_root *r, struct gs_range range)
+{
+    const struct gs_range pages = whole_pages(r, range);
+    return pages.end - pages.begin;
+}
+
+/* What only the window holds goes to the host. Its valid bytes that other places hold, too, are nobody's loss. */
+static cl_int evict(struct gs_pool_window *w)
+{
+    const uint64_t before = gs_rangeset_bytes(&w->root->valid);
+    struct gs_rangeset alone = {0};
+    cl_int err = of_errno(gs_rangeset_copy(&alone, &w->valid));
+    for (const struct gs_pool_window *v = w->root->windows; v && !err; v = v->next)
+        if (v != w)
+            err = of_errno(gs_rangeset_remove_set(&alone, &v->valid));
+    if (!err)
+        err = fetch(w->root, &alone);
+    gs_rangeset_free(&alone);
+    if (err)
+        return err;
+    gs_report_pool_evicted(gs_rangeset_bytes(&w->root->valid) - before);
+    free_window(w);
+    return CL_SUCCESS;
+}
+
+/* The device's window that was used longest ago, and that nobody is about to use. */
+static struct gs_pool_window *oldest(unsigned device)
+{
+    struct gs_pool_window *found = NULL;
+    for (struct gs_pool_root *r = store.roots; r; r = r->next)
+        for (struct gs_pool_window *w = r->windows; w; w = w->next)
+            if (w->device == device && !w->pinned && (!found || w->used < found->used))
+                found = w;
+    return found;
+}
+
+cl_int gs_pool_clear(unsigned device)
+{
+    struct gs_pool_window *w;
+    cl_int err = CL_SUCCESS;
+    for (struct gs_pool_root *r = store.roots; r; r = r->next)
+        for (w = r->windows; w; w = w->next)
+            w->pinned = w->pinned && w->device != device;
+    while (!err && (w = oldest(device)) != NULL)
+        err = evict(w);
+    return err;
+}
+
+/* Drivers may allocate as late as a device first uses an object: so it does here, where there is something to be done
+ * about a refusal. */
+static cl_mem allocate(struct gs_context *ctx, unsigned device, uint64_t bytes, cl_int *err)
+{
+    const char nothing = 0;
+    cl_mem mem = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE, bytes, NULL, err);
+    const cl_command_queue queue = *err ? NULL : gs_pool_queue(ctx, device, err);
+    if (!*err)
+        *err = gs_enqueue_write(queue, mem, 0, 1, &nothing);
+    if (*err && mem)
+        gs_real()->clReleaseMemObject(mem);
+    return *err ? NULL : mem;
+}
+
+/* The same again where the driver refuses it: it may let go of memory a moment after the last command that used it has
+ * ended. */
+static cl_mem allocate_patiently(struct gs_context *ctx, unsigned device, uint64_t bytes, unsigned tries, cl_int *err)
+{
+    const struct timespec pause = {0, 1000000};
+    cl_mem mem = allocate(ctx, device, bytes, err);
+    for (unsigned i = 1; i < tries && !mem; i++) {
+        nanosleep(&pause, NULL);
+        mem = allocate(ctx, device, bytes, err);
+    }
+    return mem;
+}
+
+static cl_mem allocate_with_room(struct gs_context *ctx, unsigned device, uint64_t bytes, cl_int *err)
+{
+    enum { FEW_TRIES = 5, MANY_TRIES = 2000 };
+    const uint64_t room = room_of(device);
+    for (;;) {
+        struct gs_pool_window *old = oldest(device);
+        cl_mem mem = NULL;
+        *err = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+        if (store.used[device] + bytes <= room)
+            mem = allocate_patiently(ctx, device, bytes, old ? FEW_TRIES : MANY_TRIES, err);
+        if (mem)
+            return mem;
+        if (!old)
+            return NULL;
+        *err = evict(old);
+        if (*err)
+            return NULL;
+    }
+}
+
+/* Windows of the device within the new one give it what they hold, and their memory back. */
+static cl_int absorb(struct gs_pool_window *w)
+{
+    cl_int err;
+    const cl_command_queue queue = gs_pool_queue(w->root->ctx, w->device, &err);
+    for (struct gs_pool_window *v = w->root->windows, *next; v && !err; v = next) {
+        next = v->next;
+        if (v == w || v->device != w->device || v->pinned || v->range.begin < w->range.begin ||
+            v->range.end > w->range.end)
+            continue;
+        for (size_t i = 0; i < v->valid.n && !err; i++)
+            err = copy_range(v, w, v->valid.v[i]);
+        if (!err)
+            err = of_errno(gs_rangeset_add_set(&w->valid, &v->valid));
+        if (!err)
+            err = gs_real()->clFinish(queue);
+        if (!err)
+            free_window(v);
+    }
+    return err;
+}
+
+static bool holds(const struct gs_pool_window *w, unsigned device, struct gs_range range)
+{
+    return w->device == device && w->range.begin <= range.begin && range.end <= w->range.end;
+}
+
+cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range range, struct gs_pool_window **out)
+{
+    struct gs_pool_window *w = r->windows;
+    cl_int err = CL_SUCCESS;
+    while (w && !holds(w, device, range))
+        w = w->next;
+    if (!w) {
+        const struct gs_range pages = whole_pages(r, range);
+        w = calloc(1, sizeof *w);
+        cl_mem mem = w ? allocate_with_room(r->ctx, device, pages.end - pages.begin, &err) : NULL;
+        if (!mem) {
+            free(w);
+            return w ? err : CL_OUT_OF_HOST_MEMORY;
+        }
+        *w = (struct gs_pool_window){.next = r->windows, .root = r, .device = device, .mem = mem, .range = pages};
+        r->windows = w;
+        store.used[device] += pages.end - pages.begin;
+        gs_report_pool_holds(device, store.used[device], room_of(device));
+        err = absorb(w);
+    }
+    w->pinned = true;
+    w->used = ++store.clock;
+    *out = w;
+    return err;
+}
+
+void gs_pool_unpin(void)
+{
+    for (struct gs_pool_root *r = store.roots; r; r = r->next)
+        for (struct gs_pool_window *w = r->windows; w; w = w->next)
+            w->pinned = false;
+}

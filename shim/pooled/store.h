@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* The bytes of pooled buffers (docs/memory.md): which place holds which of them, and how they move. A place is the
+ * host, or a window: a range of a root's bytes in a device's memory. The functions block until the bytes are there. All
+ * but the first three are called with the store locked. */
+#ifndef GS_SHIM_POOLED_STORE_H
+#define GS_SHIM_POOLED_STORE_H
+
+#include "shim/pooled/pooled.h"
+
+struct gs_pool_window {
+    struct gs_pool_window *next; /* of the root */
+    struct gs_pool_root *root;
+    unsigned device;
+    cl_mem mem;               /* owned */
+    struct gs_range range;    /* of the root; begins at a whole page */
+    struct gs_rangeset valid; /* bytes of the root that are up to date here */
+    uint64_t used;            /* the store's clock when it was used last */
+    bool pinned;              /* a launch is about to use it */
+};
+
+/* The bytes of one root. Every byte is valid at the host or in a window, or nobody has written it. */
+struct gs_pool_root {
+    struct gs_context *ctx;
+    uint64_t size;
+    char *host; /* the host place: memory of ours, or what the application gave with CL_MEM_USE_HOST_PTR */
+    bool owns_host;
+    struct gs_rangeset valid; /* bytes that are up to date at the host */
+    struct gs_pool_window *windows;
+    struct gs_pool_root *next, *prev; /* of all roots */
+};
+
+/* What the application may have in all, and in one buffer: the sum of the devices' memories, and of what the user has
+ * added of the host's. */
+uint64_t gs_pool_bytes(void);
+
+/* A root of `size` bytes; given: null, or the application's memory that is to be its host place. NULL with an error in
+ * *err: there is no memory for it. */
+struct gs_pool_root *gs_pool_root_new(struct gs_context *ctx, uint64_t size, void *given, cl_int *err);
+
+void gs_pool_lock(void);
+void gs_pool_unlock(void);
+
+/* The most bytes that windows can have on any one device, and one window of them. */
+struct gs_pool_room {
+    uint64_t all, one;
+};
+struct gs_pool_room gs_pool_room(void);
+
+/* How many bytes a window takes that holds the range. */
+uint64_t gs_pool_window_bytes(const struct gs_pool_root *r, struct gs_range range);
+
+/* A window of the device that holds the range, pinned: one that is there, or a new one, for which those that were used
+ * longest ago are evicted. */
+cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range range, struct gs_pool_window **out);
+void gs_pool_unpin(void);
+/* Evicts all windows of the device, pinned or not. */
+cl_int gs_pool_clear(unsigned device);
+
+/* Brings the bytes into the window; of the second, to the host. Bytes that nobody has written are left as they are. */
+cl_int gs_pool_require(struct gs_pool_window *w, const struct gs_rangeset *bytes);
+cl_int gs_pool_require_host(struct gs_pool_root *r, struct gs_range bytes);
+
+/* The bytes were written there, and are valid nowhere else. */
+cl_int gs_pool_wrote(struct gs_pool_window *w, const struct gs_rangeset *bytes);
+cl_int gs_pool_wrote_host(struct gs_pool_root *r, const struct gs_rangeset *bytes);
+
+/* To the host's memory, from wherever they are. */
+cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to);
+/* Both are whole within one buffer or another; of one buffer they don't overlap. */
+cl_int gs_pool_copy(struct gs_pool_root *from, struct gs_range bytes, struct gs_pool_root *to, uint64_t at);
+/* pattern: gs_op.pattern; the range is a multiple of it. */
+cl_int gs_pool_fill(struct gs_pool_root *r, struct gs_range bytes, const void *pattern, size_t pattern_bytes);
+
+/* How many bytes of the range are valid on the device. */
+uint64_t gs_pool_held(const struct gs_pool_root *r, unsigned device, struct gs_range range);
+
+/* Our queue of a device, in order. Null with an error in *err. */
+cl_command_queue gs_pool_queue(struct gs_context *ctx, unsigned device, cl_int *err);
+
+/* A set of one range, not empty. */
+#define GS_ONE_RANGE(range) ((const struct gs_rangeset){.v = &(range), .n = 1})
+
+#endif

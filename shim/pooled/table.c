@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* What lies before the driver's functions where memory is pooled: of entry points that hand on as they are. The table
+ * in docs/memory.md has all of them. */
+#include <string.h>
+
+#include "shim/pooled/commands.h"
+#include "shim/pooled/pooled.h"
+#include "shim/record/enqueue.h"
+#include "shim/record/upward.h"
+
+static struct _cl_icd_dispatch below;
+
+static cl_int CL_API_CALL finish(cl_command_queue queue)
+{
+    const cl_int err = below.clFinish(queue), own = gs_pool_finish(queue);
+    return err ? err : own;
+}
+
+static cl_int CL_API_CALL marker_list(cl_command_queue queue, cl_uint n, const cl_event *wait, cl_event *event)
+{
+    return gs_pool_takes(queue) ? gs_pool_enqueue(&(struct gs_op){.kind = GS_OP_MARKER}, queue, n, wait, event)
+                                : below.clEnqueueMarkerWithWaitList(queue, n, wait, event);
+}
+
+static cl_int CL_API_CALL barrier_list(cl_command_queue queue, cl_uint n, const cl_event *wait, cl_event *event)
+{
+    return gs_pool_takes(queue) ? gs_pool_enqueue(&(struct gs_op){.kind = GS_OP_BARRIER}, queue, n, wait, event)
+                                : below.clEnqueueBarrierWithWaitList(queue, n, wait, event);
+}
+
+static cl_int CL_API_CALL marker(cl_command_queue queue, cl_event *event)
+{
+    if (!event)
+        return CL_INVALID_VALUE;
+    return gs_pool_takes(queue) ? marker_list(queue, 0, NULL, event) : below.clEnqueueMarker(queue, event);
+}
+
+static cl_int CL_API_CALL barrier(cl_command_queue queue)
+{
+    return gs_pool_takes(queue) ? barrier_list(queue, 0, NULL, NULL) : below.clEnqueueBarrier(queue);
+}
+
+static cl_int CL_API_CALL wait_for(cl_command_queue queue, cl_uint n, const cl_event *wait)
+{
+    if (!n || !wait)
+        return CL_INVALID_VALUE;
+    return gs_pool_takes(queue) ? barrier_list(queue, n, wait, NULL) : below.clEnqueueWaitForEvents(queue, n, wait);
+}
+
+static cl_mem CL_API_CALL no_image(cl_context context, cl_mem_flags flags, const cl_image_format *format,
+                                   const cl_image_desc *desc, void *ptr, cl_int *err)
+{
+    (void)context, (void)flags, (void)format, (void)desc, (void)ptr;
+    gs_set_error(err, CL_INVALID_OPERATION);
+    return NULL;
+}
+
+static CL_API_ENTRY cl_mem CL_API_CALL no_image_2d(cl_context context, cl_mem_flags flags,
+                                                   const cl_image_format *format, size_t width, size_t height,
+                                                   size_t pitch, void *ptr, cl_int *err)
+{
+    (void)context, (void)flags, (void)format, (void)width, (void)height, (void)pitch, (void)ptr;
+    gs_set_error(err, CL_INVALID_OPERATION);
+    return NULL;
+}
+
+static CL_API_ENTRY cl_mem CL_API_CALL no_image_3d(cl_context context, cl_mem_flags flags,
+                                                   const cl_image_format *format, size_t width, size_t height,
+                                                   size_t depth, size_t pitch, size_t slice, void *ptr, cl_int *err)
+{
+    (void)context, (void)flags, (void)format, (void)width, (void)height, (void)depth, (void)pitch, (void)slice,
+        (void)ptr;
+    gs_set_error(err, CL_INVALID_OPERATION);
+    return NULL;
+}
+
+/* Extensions reach past the stand-ins. */
+static bool is_known(const char *name)
+{
+    for (size_t i = 0; name && i < gs_real_n_functions; i++)
+        if (strcmp(gs_real_functions[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void *CL_API_CALL extension(const char *name)
+{
+    return is_known(name) ? below.clGetExtensionFunctionAddress(name) : NULL;
+}
+
+static void *CL_API_CALL extension_of(cl_platform_id platform, const char *name)
+{
+    return is_known(name) ? below.clGetExtensionFunctionAddressForPlatform(platform, name) : NULL;
+}
+
+/* Shared virtual memory, pipes, and what other libraries share with OpenCL: a null entry is what a library has
+ * that is older than the function. */
+static void leave_out(struct _cl_icd_dispatch *table)
+{
+    static const char *const words[] = {"SVM", "Pipe", "GL", "EGL", "D3D", "DX9"};
+    for (size_t i = 0; i < gs_real_n_functions; i++)
+        for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+            if (strstr(gs_real_functions[i].name, words[w]))
+                memset((char *)table + gs_real_functions[i].offset, 0, sizeof(void *));
+    table->clCreateImage = no_image;
+    table->clCreateImageWithProperties = NULL;
+    table->clCreateImage2D = no_image_2d;
+    table->clCreateImage3D = no_image_3d;
+}
+
+static void install(struct _cl_icd_dispatch *table)
+{
+    if (!gs_settings()->pooled)
+        return;
+    below = *table;
+    leave_out(table);
+    table->clFinish = finish;
+    table->clEnqueueMarker = marker;
+    table->clEnqueueBarrier = barrier;
+    table->clEnqueueWaitForEvents = wait_for;
+    table->clEnqueueMarkerWithWaitList = marker_list;
+    table->clEnqueueBarrierWithWaitList = barrier_list;
+    table->clGetExtensionFunctionAddress = extension;
+    table->clGetExtensionFunctionAddressForPlatform = extension_of;
+}
+
+const struct gs_above_pool gs_above_pool = {.loaded = install, .takes = gs_pool_takes, .enqueue = gs_pool_enqueue};

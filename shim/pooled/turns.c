@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/pooled/turns.h"
+
+#include <stdlib.h>
+
+#include "shim/plan/plan.h"
+#include "shim/plan/plan_uses.h"
+#include "shim/plan/reducible.h"
+#include "shim/pooled/store.h"
+#include "shim/record/reasons.h"
+
+enum { MOST_TURNS = 256, NULL_LOCAL_GRAIN = 256 };
+
+static void free_turn(struct gs_turn *t, uint32_t n_uses)
+{
+    for (uint32_t i = 0; t->uses && i < n_uses; i++) {
+        gs_rangeset_free(&t->uses[i].needs);
+        gs_rangeset_free(&t->uses[i].wrote);
+    }
+    free(t->uses);
+}
+
+void gs_turns_free(struct gs_turns *t)
+{
+    for (unsigned i = 0; t->v && i < t->n; i++)
+        free_turn(&t->v[i], t->n_uses);
+    free(t->v);
+    t->v = NULL;
+}
+
+/* The use of a root: the same of all arguments that lead to it. */
+static struct gs_turn_use *use_of(struct gs_turn *t, struct gs_mem *root)
+{
+    struct gs_turn_use *u = t->uses;
+    while (u->root && u->root != root)
+        u++;
+    u->root = root;
+    return u;
+}
+
+static int add_shifted(struct gs_rangeset *to, const struct gs_rangeset *from, uint64_t origin)
+{
+    int err = 0;
+    for (size_t i = 0; i < from->n && !err; i++)
+        err = gs_rangeset_add(to, (struct gs_range){from->v[i].begin + origin, from->v[i].end + origin});
+    return err;
+}
+
+/* What the turn does through one argument. */
+static int add_access(struct gs_turn_use *u, const struct gs_mem *m, const struct gs_arg_summary *arg,
+                      struct gs_arg_access *a)
+{
+    const struct gs_range all = {m->origin, m->origin + m->size};
+    const bool atomic = arg->atomic != GS_ATOMIC_NONE, unknown = a->writes_unknown || (atomic && !gs_reducible(arg));
+    int err = 0;
+    if (arg->kind == GS_ARG_CONSTANT || (arg->may_read && a->reads_all) || (arg->may_write && unknown))
+        err = gs_rangeset_add(&u->needs, all);
+    else if (arg->may_read)
+        err = add_shifted(&u->needs, &a->reads, m->origin);
+    if (err || !arg->may_write)
+        return err;
+    if (unknown)
+        return gs_rangeset_add(&u->wrote, all);
+    err = add_shifted(&u->wrote, &a->writes, m->origin);
+    /* What it may leave alone, or only adds to, must be right already. */
+    if (!err && !atomic)
+        err = gs_rangeset_remove_set(&a->writes, &a->overwrites);
+    return err ? err : add_shifted(&u->needs, &a->writes, m->origin);
+}
+
+static void span(struct gs_range *window, const struct gs_rangeset *s)
+{
+    if (!s->n)
+        return;
+    const struct gs_range r = {s->v[0].begin, s->v[s->n - 1].end};
+    const bool empty = window->begin == window->end;
+    window->begin = empty || r.begin < window->begin ? r.begin : window->begin;
+    window->end = empty || r.end > window->end ? r.end : window->end;
+}
+
+/* Of the application's own kernel. */
+static bool may_write(const struct gs_turns_input *in, uint32_t i)
+{
+    return !in->kernel || in->kernel->args[i].may_write || in->kernel->args[i].escapes;
+}
+
+static int make_turn(struct gs_turn *t, const struct gs_turns_input *in, const struct gs_arg_value *values, bool whole)
+{
+    struct gs_arg_access *access = calloc(in->n_args + 1, sizeof *access);
+    t->uses = calloc(in->n_args + 1, sizeof *t->uses);
+    int err = access && t->uses ? 0 : -1;
+    if (!err && !whole)
+        err = gs_summary_eval(in->kernel, in->launch, &t->box, values, access);
+    for (uint32_t i = 0; i < in->n_args && !err; i++) {
+        struct gs_mem *m = in->mems[i];
+        const struct gs_range all = m ? (struct gs_range){m->origin, m->origin + m->size} : (struct gs_range){0, 0};
+        struct gs_turn_use *u = m ? use_of(t, m->root) : NULL;
+        if (!m)
+            continue;
+        if (!whole)
+            err = add_access(u, m, &in->kernel->args[i], &access[i]);
+        else
+            err = gs_rangeset_add(&u->needs, all);
+        if (!err && whole && may_write(in, i))
+            err = gs_rangeset_add(&u->wrote, all);
+    }
+    for (struct gs_turn_use *u = t->uses; !err && u->root; u++) {
+        span(&u->window, &u->needs);
+        span(&u->window, &u->wrote);
+    }
+    for (uint32_t i = 0; access && i < in->n_args; i++)
+        gs_arg_access_free(&access[i]);
+    free(access);
+    return err;
+}
+
+static uint64_t bytes_of(const struct gs_turn *t, uint64_t *largest)
+{
+    uint64_t sum = 0;
+    *largest = 0;
+    for (const struct gs_turn_use *u = t->uses; u->root; u++) {
+        const uint64_t n = u->window.begin == u->window.end ? 0 : gs_pool_window_bytes(u->root->pool, u->window);
+        sum += n;
+        *largest = n > *largest ? n : *largest;
+    }
+    return sum;
+}
+
+static bool fits(const struct gs_turns *t, uint64_t *bytes)
+{
+    const struct gs_pool_room room = gs_pool_room();
+    *bytes = 0;
+    for (unsigned i = 0; i < t->n; i++) {
+        uint64_t largest;
+        const uint64_t n = bytes_of(&t->v[i], &largest);
+        if (n > room.all || largest > room.one)
+            return false;
+        *bytes += n;
+    }
+    return true;
+}
+
+static uint64_t count_groups(const struct gs_geometry *g, unsigned d)
+{
+    return (g->global[d] + g->local[d] - 1) / g->local[d];
+}
+
+/* n turns along a dimension. */
+static int cut(struct gs_turns *t, const struct gs_turns_input *in, const struct gs_arg_value *values, unsigned dim,
+               unsigned n, bool whole)
+{
+    const uint64_t groups = count_groups(in->launch, dim);
+    const uint64_t grain = in->null_local && groups / NULL_LOCAL_GRAIN >= n ? NULL_LOCAL_GRAIN : 1;
+    const uint64_t grains = (groups + grain - 1) / grain;
+    int err = 0;
+    *t = (struct gs_turns){.n = n, .dim = dim, .whole = whole, .n_uses = in->n_args};
+    t->v = calloc(n, sizeof *t->v);
+    for (unsigned i = 0; t->v && i < n && !err; i++) {
+        struct gs_box *b = &t->v[i].box;
+        for (unsigned d = 0; d < 3; d++)
+            b->end[d] = count_groups(in->launch, d);
+        const uint64_t end = grains * (i + 1) / n * grain;
+        b->begin[dim] = grains * i / n * grain;
+        b->end[dim] = end < groups ? end : groups;
+        err = make_turn(&t->v[i], in, values, whole);
+    }
+    return t->v ? err : -1;
+}
+
+/* Does a turn touch what another writes? */
+static bool meet(const struct gs_turns *t)
+{
+    for (unsigned i = 0; i < t->n; i++)
+        for (unsigned j = 0; j < t->n; j++)
+            for (uint32_t u = 0; i != j && t->v[i].uses[u].root; u++)
+                if (gs_rangeset_overlap(&t->v[i].uses[u].wrote, &t->v[j].uses[u].wrote) ||
+                    gs_rangeset_overlap(&t->v[i].uses[u].wrote, &t->v[j].uses[u].needs))
+                    return true;
+    return false;
+}
+
+/* As many turns along the dimension as it takes for each to fit. False: no number does. */
+static bool cut_to_fit(struct gs_turns *t, const struct gs_turns_input *in, const struct gs_arg_value *values,
+                       unsigned dim, uint64_t *bytes, int *err)
+{
+    const uint64_t groups = count_groups(in->launch, dim);
+    for (uint64_t n = groups < in->devices ? groups : in->devices; n <= MOST_TURNS && n <= groups; n *= 2) {
+        *err = cut(t, in, values, dim, (unsigned)n, false);
+        if (*err || fits(t, bytes))
+            return !*err;
+        gs_turns_free(t);
+    }
+    return false;
+}
+
+/* Why the launch can't be cut at all; NULL: it can. */
+static const char *uncut(const struct gs_turns_input *in)
+{
+    const struct gs_kernel_summary *k = in->kernel;
+    if (!k)
+        return in->reason;
+    if (k->refusal && !k->only_atomics)
+        return k->refusal;
+    if (!k->hidden || k->n_args > GS_SHIFTS)
+        return GS_R_NO_WINDOWS;
+    if (in->null_local && k->reqd[0])
+        return GS_R_LOCAL_REQUIRED;
+    if (in->null_local && k->uses_group)
+        return GS_R_LOCAL_SIZE;
+    for (uint32_t i = 0; i < k->n_args; i++) {
+        if (k->args[i].kind == GS_ARG_OTHER || k->args[i].kind == GS_ARG_IMAGE)
+            return GS_R_NO_OBJECT;
+        if (in->mems[i] && k->args[i].escapes)
+            return GS_R_ESCAPES;
+    }
+    return NULL;
+}
+
+/* The cut of fewest turns, and of these the one of fewest bytes. */
+static int find_cut(struct gs_turns *best, const struct gs_turns_input *in, const struct gs_arg_value *values)
+{
+    uint64_t best_bytes = UINT64_MAX;
+    int err = 0;
+    for (unsigned d = 3; d-- > 0 && !err;) { /* the slowest first: its ranges are contiguous */
+        struct gs_turns t = {0};
+        uint64_t bytes = 0;
+        if (count_groups(in->launch, d) < 2 && (d || best->v))
+            continue;
+        if (!cut_to_fit(&t, in, values, d, &bytes, &err)) {
+            gs_turns_free(&t);
+            continue;
+        }
+        if (best->v && (t.n > best->n || (t.n == best->n && bytes >= best_bytes))) {
+            gs_turns_free(&t);
+            continue;
+        }
+        gs_turns_free(best);
+        *best = t;
+        best_bytes = bytes;
+    }
+    return err;
+}
+
+static int make(struct gs_turns *out, const struct gs_turns_input *in, const struct gs_arg_value *values)
+{
+    struct gs_turns one = {0};
+    uint64_t bytes;
+    const char *reason = uncut(in);
+    int err = reason ? 0 : find_cut(out, in, values);
+    if (!err && out->v)
+        out->serial = meet(out);
+    if (err || (out->v && !out->serial))
+        return err;
+    /* What would run one turn after the other stays on one device, if it fits there. */
+    err = cut(&one, in, values, 0, 1, reason != NULL);
+    const bool fit = !err && fits(&one, &bytes);
+    if (fit) {
+        gs_turns_free(out);
+        *out = one;
+        out->reason = reason ? reason : GS_R_IN_TURNS;
+        return 0;
+    }
+    gs_turns_free(&one);
+    if (!out->v)
+        out->reason = reason ? reason : GS_R_TOO_LARGE;
+    return err;
+}
+
+cl_int gs_turns_make(struct gs_turns *out, const struct gs_turns_input *in)
+{
+    struct gs_arg_value *values = calloc(in->n_args + 1, sizeof *values);
+    *out = (struct gs_turns){0};
+    for (uint32_t i = 0; values && i < in->n_args; i++) {
+        values[i] = gs_plan_value(&in->args[i]);
+        values[i].buffer_bytes = in->mems[i] ? in->mems[i]->size : 0;
+    }
+    const int err = values ? make(out, in, values) : -1;
+    free(values);
+    if (err) {
+        gs_turns_free(out);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    return out->v ? CL_SUCCESS : CL_MEM_OBJECT_ALLOCATION_FAILURE;
+}

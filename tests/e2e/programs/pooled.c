@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* pooled KIB [CASE]: programs of some buffers that have so many KiB in all: a stencil, a product of matrices, a gather,
+ * a reduction, sub-buffers, maps, rectangles. The same sizes compute the same, wherever the bytes lie. */
+#include "plain.h"
+
+static const char source[] =
+    "__kernel void begin(__global float *v, uint seed)\n"
+    "{ size_t i = get_global_id(0); v[i] = (float)((uint)(i * 2654435761u + seed) >> 20); }\n"
+    "__kernel void smooth(__global const float *a, __global float *b, uint w, uint h)\n"
+    "{ uint x = get_global_id(0), y = get_global_id(1); size_t i = (size_t)y * w + x;\n"
+    "  float s = a[i] * 0.5f;\n"
+    "  if (y > 0) s += a[i - w] * 0.25f;\n"
+    "  if (y + 1 < h) s += a[i + w] * 0.25f;\n"
+    "  b[i] = s; }\n"
+    "__kernel void product(__global const float *a, __global const float *b, __global float *c, uint n, uint k,\n"
+    "                      uint every)\n"
+    "{ uint x = get_global_id(0), y = get_global_id(1); float s = 0;\n"
+    "  for (uint i = 0; i < k; i += every) s += a[(size_t)y * k + i] * b[(size_t)i * n + x];\n"
+    "  c[(size_t)y * n + x] = s; }\n"
+    "__kernel void indices(__global uint *v, uint n)\n"
+    "{ size_t i = get_global_id(0); v[i] = (uint)(i * 7919u + 13u) % n; }\n"
+    "__kernel void gather(__global const float *from, __global const uint *at, __global float *to)\n"
+    "{ size_t i = get_global_id(0); to[i] = from[at[i]] + (float)get_group_id(0); }\n"
+    "__kernel void scatter(__global const uint *at, __global float *to)\n"
+    "{ size_t i = get_global_id(0); if (at[i] % 3u) to[at[i]] = (float)at[i]; }\n"
+    "__kernel void count(__global const float *v, __global uint *bins)\n"
+    "{ size_t i = get_global_id(0); atomic_inc(&bins[(uint)v[i] % 64u]); }\n"
+    "__kernel void add(__global float *v, float a) { v[get_global_id(0)] += a; }\n";
+
+static cl_program program;
+
+/* Reads a buffer by pieces: the host needn't have it whole. */
+static void show_pieces(const char *name, cl_mem m, size_t bytes)
+{
+    const size_t piece = bytes < (1 << 22) ? bytes : 1 << 22;
+    uint64_t *host = malloc(piece), h = 0;
+    for (size_t at = 0; at < bytes; at += piece) {
+        const size_t n = bytes - at < piece ? bytes - at : piece;
+        CL(clEnqueueReadBuffer(queue, m, CL_TRUE, at, n, host, 0, NULL, NULL));
+        for (size_t i = 0; i < n / 8; i++)
+            h = (h ^ host[i]) * 0x100000001b3u;
+    }
+    printf("%s %zu: %016" PRIx64 "\n", name, bytes, h);
+    free(host);
+}
+
+static void launch_2d(cl_kernel k, size_t w, size_t h)
+{
+    const size_t global[2] = {w, h}, local[2] = {64, 1};
+    CL(clEnqueueNDRangeKernel(queue, k, 2, NULL, global, local, 0, NULL, NULL));
+}
+
+static void begin_with(cl_mem m, size_t items, cl_uint seed)
+{
+    cl_kernel k = kernel_of(program, "begin");
+    set_mem(k, 0, m);
+    set_uint(k, 1, seed);
+    launch(queue, k, items, 64, 0, NULL, NULL);
+    CL(clReleaseKernel(k));
+}
+
+static void stencil(size_t bytes)
+{
+    const size_t w = 1024, h = bytes / 2 / 4 / w;
+    cl_mem m[2] = {buffer(CL_MEM_READ_WRITE, w * h * 4, NULL), buffer(CL_MEM_READ_WRITE, w * h * 4, NULL)};
+    cl_kernel k = kernel_of(program, "smooth");
+    begin_with(m[0], w * h, 1);
+    set_uint(k, 2, (cl_uint)w);
+    set_uint(k, 3, (cl_uint)h);
+    for (int i = 0; i < 2; i++) {
+        set_mem(k, 0, m[i % 2]);
+        set_mem(k, 1, m[1 - i % 2]);
+        launch_2d(k, w, h);
+    }
+    show_pieces("stencil", m[0], w * h * 4);
+    for (int i = 0; i < 2; i++)
+        CL(clReleaseMemObject(m[i]));
+    CL(clReleaseKernel(k));
+}
+
+static void matrices(size_t bytes)
+{
+    const size_t n = 1024, k = 256, m = bytes / 4 / (n + k) / 8 * 8;
+    cl_mem a = buffer(CL_MEM_READ_ONLY, m * k * 4, NULL), b = buffer(CL_MEM_READ_ONLY, k * n * 4, NULL),
+           c = buffer(CL_MEM_WRITE_ONLY, m * n * 4, NULL);
+    cl_kernel p = kernel_of(program, "product");
+    begin_with(a, m * k, 2);
+    begin_with(b, k * n, 3);
+    set_mem(p, 0, a);
+    set_mem(p, 1, b);
+    set_mem(p, 2, c);
+    set_uint(p, 3, (cl_uint)n);
+    set_uint(p, 4, (cl_uint)k);
+    set_uint(p, 5, 64); /* few of the columns, for the time's sake */
+    launch_2d(p, n, m);
+    show_pieces("product", c, m * n * 4);
+    CL(clReleaseMemObject(a));
+    CL(clReleaseMemObject(b));
+    CL(clReleaseMemObject(c));
+    CL(clReleaseKernel(p));
+}
+
+static void gathers(size_t bytes)
+{
+    const size_t from = bytes / 4 / 8, items = (bytes - from * 4) / 8 / 64 * 64;
+    cl_mem v = buffer(0, from * 4, NULL), at = buffer(0, items * 4, NULL), to = buffer(0, items * 4, NULL);
+    cl_kernel i = kernel_of(program, "indices"), g = kernel_of(program, "gather"), s = kernel_of(program, "scatter");
+    begin_with(v, from / 64 * 64, 4);
+    set_mem(i, 0, at);
+    set_uint(i, 1, (cl_uint)(from / 64 * 64));
+    launch(queue, i, items, 64, 0, NULL, NULL);
+    for (int k = 0; k < 2; k++) {
+        set_mem(g, 0, v);
+        set_mem(g, 1, at);
+        set_mem(g, 2, to);
+        launch(queue, g, items, 64, 0, NULL, NULL);
+        set_mem(s, 0, at);
+        set_mem(s, 1, v);
+        launch(queue, s, items, 64, 0, NULL, NULL); /* whose writes nobody knows before */
+    }
+    show_pieces("gather", to, items * 4);
+    show_pieces("scatter", v, from / 64 * 64 * 4);
+    CL(clReleaseMemObject(v));
+    CL(clReleaseMemObject(at));
+    CL(clReleaseMemObject(to));
+    CL(clReleaseKernel(i));
+    CL(clReleaseKernel(g));
+    CL(clReleaseKernel(s));
+}
+
+static void reduction(size_t bytes)
+{
+    const size_t items = bytes / 4 / 64 * 64;
+    const cl_uint zero = 0;
+    cl_mem v = buffer(0, items * 4, NULL), bins = buffer(0, 256, NULL);
+    cl_kernel k = kernel_of(program, "count");
+    begin_with(v, items, 5);
+    CL(clEnqueueFillBuffer(queue, bins, &zero, sizeof zero, 0, 256, 0, NULL, NULL));
+    set_mem(k, 0, v);
+    set_mem(k, 1, bins);
+    launch(queue, k, items, 64, 0, NULL, NULL);
+    launch(queue, k, items, 64, 0, NULL, NULL);
+    show_buffer("bins", queue, bins, 0, 256);
+    CL(clReleaseMemObject(v));
+    CL(clReleaseMemObject(bins));
+    CL(clReleaseKernel(k));
+}
+
+/* Windows of a buffer that begin where no window of a device does, each changed, and read with what lies about it. */
+static void windows(size_t bytes)
+{
+    const size_t all = bytes / 4096 * 4096, part = all / 5 / 4096 * 4096 + 1024;
+    cl_int err;
+    cl_mem m = buffer(CL_MEM_READ_WRITE, all, NULL);
+    cl_kernel k = kernel_of(program, "add");
+    begin_with(m, all / 4, 6);
+    for (size_t i = 0; i < 4; i++) {
+        const cl_buffer_region r = {i * part + (i % 2 ? 512 : 0), part};
+        const float a = (float)i + 1;
+        cl_mem sub;
+        MADE(sub, clCreateSubBuffer(m, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &r, &err));
+        set_mem(k, 0, sub);
+        CL(clSetKernelArg(k, 1, sizeof a, &a));
+        launch(queue, k, part / 4, 64, 0, NULL, NULL);
+        uint32_t *p;
+        MADE(p, clEnqueueMapBuffer(queue, sub, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 128, 256, 0, NULL, NULL, &err));
+        p[0] ^= 0x5a5a5a5a;
+        CL(clEnqueueUnmapMemObject(queue, sub, p, 0, NULL, NULL));
+        CL(clReleaseMemObject(sub));
+    }
+    const size_t at[3] = {128, 3, 1}, to[3] = {512, 1, 2}, region[3] = {256, 7, 3}, none[3] = {0, 0, 0};
+    char rows[256 * 7 * 3];
+    CL(clEnqueueReadBufferRect(queue, m, CL_TRUE, at, none, region, 1024, 16384, 0, 0, rows, 0, NULL, NULL));
+    show("rows", rows, sizeof rows);
+    CL(clEnqueueCopyBufferRect(queue, m, m, at, to, region, 1024, 16384, 1024, 16384, 0, NULL, NULL));
+    CL(clEnqueueWriteBufferRect(queue, m, CL_FALSE, to, none, region, 2048, 32768, 0, 0, rows, 0, NULL, NULL));
+    CL(clEnqueueCopyBuffer(queue, m, m, 64, all / 2 + 64, all / 3, 0, NULL, NULL));
+    const cl_ulong pattern[2] = {0x0123456789abcdef, 0xfedcba9876543210};
+    CL(clEnqueueFillBuffer(queue, m, pattern, sizeof pattern, all / 4 / 16 * 16, all / 8 / 16 * 16, 0, NULL, NULL));
+    set_mem(k, 0, m);
+    launch(queue, k, all / 4, 0, 0, NULL, NULL);
+    show_pieces("windows", m, all);
+    CL(clReleaseMemObject(m));
+    CL(clReleaseKernel(k));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(size_t bytes);
+    } cases[] = {{"stencil", stencil},
+                 {"matrices", matrices},
+                 {"gathers", gathers},
+                 {"reduction", reduction},
+                 {"windows", windows}};
+    const size_t bytes = (argc > 1 ? strtoull(argv[1], NULL, 10) : 4096) << 10;
+    start(0);
+    program = build(source, "");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (argc < 3 || strcmp(argv[2], cases[i].name) == 0)
+            cases[i].run(bytes);
+    CL(clReleaseProgram(program));
+    finish();
+    return 0;
+}

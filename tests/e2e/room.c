@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* A layer below gpusparc whose devices have little memory: they say so, and buffers beyond that can't be made. What a
+ * program has in all is what counts: ROOM_DEVICES times as much as a device has.
+ *   ROOM_BYTES=N    a device's memory; one buffer may have half of it
+ *   ROOM_FAIL=N     the N-th buffer of a page or more can't be made, whatever there is */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "layer.h"
+
+enum { SMALL_BYTES = 4096 };
+
+static struct _cl_icd_dispatch below;
+static cl_ulong room, devices, used, made, fails;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static cl_ulong number(const char *variable, cl_ulong otherwise)
+{
+    const char *text = getenv(variable);
+    return text && *text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+static cl_int CL_API_CALL device_info(cl_device_id dev, cl_device_info what, size_t size, void *value, size_t *ret)
+{
+    const cl_ulong answer = what == CL_DEVICE_GLOBAL_MEM_SIZE ? room : room / 2;
+    if (what != CL_DEVICE_GLOBAL_MEM_SIZE && what != CL_DEVICE_MAX_MEM_ALLOC_SIZE)
+        return below.clGetDeviceInfo(dev, what, size, value, ret);
+    if (value && size < sizeof answer)
+        return CL_INVALID_VALUE;
+    if (value)
+        memcpy(value, &answer, sizeof answer);
+    if (ret)
+        *ret = sizeof answer;
+    return CL_SUCCESS;
+}
+
+static void CL_CALLBACK gone(cl_mem mem, void *bytes)
+{
+    (void)mem;
+    pthread_mutex_lock(&lock);
+    used -= (cl_ulong)(uintptr_t)bytes;
+    pthread_mutex_unlock(&lock);
+}
+
+static cl_mem CL_API_CALL create(cl_context context, cl_mem_flags flags, size_t size, void *ptr, cl_int *err)
+{
+    cl_int own = CL_SUCCESS;
+    if (size < SMALL_BYTES)
+        return below.clCreateBuffer(context, flags, size, ptr, err);
+    pthread_mutex_lock(&lock);
+    if (size > room / 2)
+        own = CL_INVALID_BUFFER_SIZE;
+    else if (++made == fails || used + size > room * devices)
+        own = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    else
+        used += size;
+    pthread_mutex_unlock(&lock);
+    cl_mem mem = own ? NULL : below.clCreateBuffer(context, flags, size, ptr, &own);
+    if (mem)
+        below.clSetMemObjectDestructorCallback(mem, gone, (void *)(uintptr_t)size);
+    if (err)
+        *err = own;
+    return mem;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
+                                            cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
+{
+    static struct _cl_icd_dispatch own;
+    const cl_int err = layer_begin(num_entries, target_dispatch, num_entries_ret, layer_dispatch_ret, &below, &own);
+    room = number("ROOM_BYTES", (cl_ulong)1 << 40);
+    devices = number("ROOM_DEVICES", 2);
+    fails = number("ROOM_FAIL", 0);
+    own.clGetDeviceInfo = device_info;
+    own.clCreateBuffer = create;
+    return err;
+}
