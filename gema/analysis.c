@@ -79,13 +79,14 @@ static void insert_least(const struct gs_analyzer *a, size_t task, uint64_t set,
     insert_pieces(list, m, least, 1);
 }
 
-/* The longest pieces of what is below all tasks. */
+/* The longest pieces of what is below all tasks. A unit that runs has begun before a segment waits for it, so that one
+ * unit of time less is left; one that is kept isn't taken back earlier for that. */
 static void begin_lower(const struct gs_analyzer *a, int r, int64_t *list)
 {
     const struct gs_model *m = a->model;
     memset(list, 0, (size_t)m->servers[r] * sizeof *list);
     if (a->chunked[r] && m->chunk_ns[r])
-        list[0] = m->depth * m->chunk_ns[r] + m->late_ns + m->handover_ns;
+        list[0] = m->depth * m->chunk_ns[r] + m->late_ns + m->handover_ns + (m->patience_ns[r] > 0);
 }
 
 /* For each task the longest pieces of lower priorities that can hold servers when one of its segments becomes ready. A
@@ -110,7 +111,7 @@ static int64_t kept_of(const struct gs_analyzer *a, int r)
 {
     const struct gs_model *m = a->model;
     const bool keeps = a->chunked[r] && m->patience_ns[r];
-    return keeps ? m->depth * m->chunk_ns[r] + m->patience_ns[r] + m->handover_ns : 0;
+    return keeps ? m->depth * m->chunk_ns[r] + m->patience_ns[r] + m->handover_ns + 1 : 0;
 }
 
 /* Do the chain's waits together have less than a whole patience each? */

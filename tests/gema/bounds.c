@@ -160,7 +160,7 @@ static void pruning_leaves_what_is_schedulable(void **state)
     m.handover_ns = 0;
     m.chunked[GS_GPU] = true;
     m.chunk_ns[GS_GPU] = 1;
-    m.patience_ns[GS_GPU] = 11;
+    m.patience_ns[GS_GPU] = 10;
     m.liars = 1;
     const int period[] = {24, 115, 100000};
     for (int i = 0; i < 3; i++)
@@ -172,7 +172,7 @@ static void pruning_leaves_what_is_schedulable(void **state)
     set_one(&m, BELOW, 2, (struct gs_segment){.resource = GS_GPU, .worst_ns = 13});
     for (int i = 0; i < 3; i++) {
         m.tasks[i].fixed_mode = i < BELOW;
-        m.tasks[i].excess_ns = 42;
+        m.tasks[i].excess_ns = 39;
         m.tasks[i].chunk_ns[GS_GPU] = i < BELOW;
     }
     m.tasks[PAUSES].deadline_ns = 63;

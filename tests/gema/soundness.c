@@ -84,13 +84,13 @@ static int64_t keep(void *context, size_t task, enum gs_resource r, int64_t now,
     u->spent = u->spent > now - u->at ? u->spent - (now - u->at) : 0;
     u->at = now;
     const int64_t left = patience > u->spent ? (patience - u->spent) / GS_CONFIG_COMES_BACK : 0;
-    const bool may = waited + 1 < unit + (now < u->until ? m->late_ns : left);
+    const bool may = waited + 1 <= unit + (now < u->until ? m->late_ns : left);
     if (waited ? may && rnd(t->rng, 20) : rnd(t->rng, 8))
         return 1;
     if (now >= u->until && waited && !may && rnd(t->rng, 4))
         *u = (struct user){.at = now, .until = now + t->longest + 1};
-    else if (waited >= unit)
-        u->spent += (waited + 1 - unit) * GS_CONFIG_COMES_BACK;
+    else if (waited > unit)
+        u->spent += (waited - unit) * GS_CONFIG_COMES_BACK;
     return 0;
 }
 
