@@ -96,14 +96,13 @@ def stopped(path, r):
 
 
 def page(path, r):
-    """The shared page made smaller, larger, full of holes, sealed, and filled with anything."""
+    """The shared page made smaller, larger, sealed, and filled with anything."""
     s, fd, number = join(path, r.choice([b"", TASK]))
     if fd < 0:
         return
     size = os.fstat(fd).st_size
     for again in (fd, os.open(f"/proc/self/fd/{fd}", os.O_RDWR)):
         for act in (lambda: os.ftruncate(again, 0), lambda: os.ftruncate(again, size + 4096), lambda: os.ftruncate(again, size - 4096),
-                    lambda: LIBC.fallocate(again, 3, ctypes.c_long(0), ctypes.c_long(size)),
                     lambda: fcntl.fcntl(again, 1033, 0xF), lambda: os.pwrite(again, os.urandom(size), 0),
                     lambda: os.fchmod(again, 0)):
             try:
@@ -115,6 +114,15 @@ def page(path, r):
             m[:] = os.urandom(size)
             s.send(message(r.choice([3, 4, 5, 6, 7, 8]), os.urandom(248)), socket.MSG_DONTWAIT)
             s.send(message(5, struct.pack("=I", r.randrange(3))), socket.MSG_DONTWAIT)
+
+
+def holes(path, r):
+    """The shared page's memory taken out and put in: the daemon waits in a page fault while that is done."""
+    s, fd, number = join(path, TASK)
+    size = os.fstat(fd).st_size
+    for _ in range(2000):
+        LIBC.fallocate(fd, 3, ctypes.c_long(0), ctypes.c_long(size))
+        LIBC.fallocate(fd, 0, ctypes.c_long(0), ctypes.c_long(size))
 
 
 def passed(path, r):
@@ -207,7 +215,7 @@ def hoard(path, r):
 
 
 held = []
-ATTACKS = [pieces, counts, forks, stopped, page, passed, credentials, one_way, urgent, abstract, hoard]
+ATTACKS = [pieces, counts, forks, stopped, page, holes, passed, credentials, one_way, urgent, abstract, hoard]
 
 
 def attack(act, path, seconds, seed):
