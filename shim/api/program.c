@@ -64,7 +64,7 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithSource(cl_context context
     if (p) {
         p->source = join(count, strings, lengths);
         if (!p->source)
-            p->refusal = GS_R_NO_SOURCE_MEMORY;
+            p->refusal = GS_R_NO_MEMORY;
     }
     return handle;
 }
@@ -154,7 +154,7 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_d
         forget_translation(p);
         if (!p->from_binary)
             p->options = strdup(options ? options : "");
-        p->refusal = p->options || p->linked ? NULL : GS_R_NO_OPTIONS_MEMORY;
+        p->refusal = p->options || p->linked ? NULL : GS_R_NO_MEMORY;
     }
     /* No list means every device of the context, of which the application knows one. */
     const bool all = !num_devices && !device_list;
@@ -265,13 +265,13 @@ static void keep_inputs(struct gs_program *p, cl_uint n, const cl_program *input
             const struct gs_translate_unit_copy *u = &in->units[k];
             if (copy_unit(&p->units[p->n_units++], u->source, u->options, u->n_headers,
                           (const char *const *)u->header_names, (const char *const *)u->header_texts) < 0) {
-                p->refusal = GS_R_NO_SOURCE_MEMORY;
+                p->refusal = GS_R_NO_MEMORY;
                 return;
             }
         }
     }
     if (!p->units)
-        p->refusal = GS_R_NO_SOURCE_MEMORY;
+        p->refusal = GS_R_NO_MEMORY;
 }
 
 CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint num_devices,
@@ -304,7 +304,7 @@ CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint nu
             p->compiled = true;
         keep_inputs(p, num_input_programs, input_programs);
         if (!p->link_options)
-            p->refusal = GS_R_NO_OPTIONS_MEMORY;
+            p->refusal = GS_R_NO_MEMORY;
         if (p->refusal)
             gs_program_made_of(p, NULL, 0);
         gs_dump_built(p, CL_SUCCESS);

@@ -186,10 +186,8 @@ const char *gs_plan_never(const struct gs_kernel_summary *k, bool relaxed, bool 
         return GS_R_LOCAL_SIZE;
     for (uint32_t i = 0; i < k->n_args; i++) {
         const struct gs_arg_summary *a = &k->args[i];
-        if (a->kind == GS_ARG_OTHER)
-            return GS_R_NO_OBJECT;
-        if (is_object(a->kind) && a->escapes)
-            return GS_R_ESCAPES;
+        if (a->kind == GS_ARG_OTHER || (is_object(a->kind) && a->escapes))
+            return GS_R_ANSWER; /* it refuses such kernels itself */
         if (is_object(a->kind) && gs_arg_reorders(a) && !may_reorder)
             return GS_R_REORDERS_SUMS;
     }
@@ -211,8 +209,6 @@ static const char *refusal(const struct gs_plan_input *in)
     for (uint32_t i = 0; i < k->n_args; i++) {
         const struct gs_arg_summary *a = &k->args[i];
         const struct gs_mem *m = in->mems[i];
-        if (a->kind == GS_ARG_OTHER)
-            return GS_R_NO_OBJECT;
         if (in->args[i].is_svm)
             return GS_R_SVM_POINTER;
         if (!m && (in->args[i].is_mem || (is_object(a->kind) && points_somewhere(&in->args[i]))))
@@ -227,13 +223,13 @@ static const char *refusal(const struct gs_plan_input *in)
             return GS_R_TRIAL_IMAGE;
         if (m && gs_plan_is_trial(in) && m->root->base)
             return k->refusal; /* there are no copies of it that the parts could work on */
-        if (m && a->escapes)
-            return GS_R_ESCAPES;
+        if (a->kind == GS_ARG_OTHER || (m && a->escapes))
+            return GS_R_ANSWER; /* it refuses such kernels itself */
         if (m && gs_arg_reorders(a) && !in->may_reorder && in->n_parts > 1)
             return GS_R_REORDERS_SUMS;
         if (m && a->atomic != GS_ATOMIC_NONE && !gs_reducible(a) && !m->root->base && in->n_parts > 1 &&
             !gs_plan_is_trial(in))
-            return GS_R_ATOMICS;
+            return GS_R_ANSWER;
     }
     return NULL;
 }

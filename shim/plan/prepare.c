@@ -98,7 +98,7 @@ static bool is_relaxed(const struct gs_program *p)
 static void translate(struct gs_program *p)
 {
     if (!gs_threads_enter()) {
-        p->refusal = GS_R_ENDING;
+        p->refusal = GS_R_TRANSLATING; /* the process is ending: nobody reads that any more */
         return;
     }
     const size_t n = p->n_units ? p->n_units : 1;
@@ -119,7 +119,7 @@ static void translate(struct gs_program *p)
     char platform[256] = "";
     gs_real()->clGetPlatformInfo(gs_group()->platform, CL_PLATFORM_NAME, sizeof platform - 1, platform, NULL);
     if (!units || !headers || !extensions || !version || !vendor || !device) {
-        p->refusal = GS_R_NO_TRANSLATION_MEMORY;
+        p->refusal = GS_R_NO_MEMORY;
         gs_threads_leave();
     } else {
         if (!p->n_units)

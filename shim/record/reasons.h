@@ -23,7 +23,7 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 #define GS_R_REFUSED "the driver refuses it"
 #define GS_R_NO_EVENT "its wait list has a null where an event should be"
 #define GS_R_PART_REFUSED "a device refused its part"
-#define GS_R_NO_MEMORY "there was no memory to plan it"
+#define GS_R_NO_MEMORY "there was no memory to split it"
 
 /* Auto mode's choice. */
 #define GS_R_NOT_KNOWN "how long it takes isn't known yet"
@@ -42,7 +42,6 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 #define GS_R_SVM "it uses shared virtual memory"
 #define GS_R_SVM_POINTER "it takes a shared virtual memory pointer"
 #define GS_R_SVM_OBJECT "a memory object lies in shared virtual memory"
-#define GS_R_NO_OBJECT "it takes a pipe, a queue or an event"
 #define GS_R_UNKNOWN_OBJECT "it takes a memory object that gpusparc doesn't know"
 #define GS_R_NO_REPLICA "a memory object can't be copied to other devices"
 #define GS_R_MAPPED "a memory object is mapped for writing"
@@ -59,21 +58,17 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 #define GS_R_TOO_LARGE "what a work-group may touch is more than a device has room for"
 
 /* The kernel, beside what the translator says of it. */
-#define GS_R_ESCAPES "the address of an argument is stored or used as a number"
 #define GS_R_REORDERS                                                                                                  \
     "its options or pragmas let the compiler reorder, and parts take another text, which may change bits; --allow "    \
     "reorder permits it"
 #define GS_R_REORDERS_SUMS                                                                                             \
     "a split changes the order of its floating-point atomics, and so bits; --allow reorder permits it"
-#define GS_R_ATOMICS "it uses atomics on global memory that are no reduction"
 #define GS_R_CLASH "its atomics and other accesses meet in the same bytes"
 #define GS_R_RACE                                                                                                      \
     "a part may read what another writes, and one device's order of work-groups decides; --allow race permits it"
 #define GS_R_TOO_FAR "a part would begin at a work-item of 2^31 or more, which this driver gets wrong"
 #define GS_R_UNKNOWN_KERNEL "the translator doesn't know the kernel"
 #define GS_R_ANSWER "the translator's answer doesn't fit the program"
-#define GS_R_NO_TRANSLATION_MEMORY "there was no memory to translate it"
-#define GS_R_ENDING "the process is ending"
 #define GS_R_HEADERS "its program was made from a binary, and headers that it was built with have changed"
 #define GS_R_DOES_NOT_COMPILE "its translation doesn't compile on every device of the group (error %d): %s"
 
@@ -88,8 +83,6 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 #define GS_R_BUILT_AGAIN "its program was built again while it had kernels"
 #define GS_R_NOT_LINKED "it was compiled but not linked"
 #define GS_R_LINKED_FROM_BINARY "a program that it is linked from was not compiled from source"
-#define GS_R_NO_SOURCE_MEMORY "there was no memory for its source"
-#define GS_R_NO_OPTIONS_MEMORY "there was no memory for its options"
 
 /* Splits on trial. */
 #define GS_R_REPEATED                                                                                                  \

@@ -58,3 +58,14 @@ check_order() {
   export GS_LOCK_REPORT=$PWD/report PATH=$PWD/install/bin:$PATH
 }
 in_order() { [ ! -s report ] || { sort report | uniq -c; fail "locks or states out of order"; }; }
+
+# shows FILE SENTENCE...: each stands there, a sentence of docs/messages.md as it is there, with anything where it has %s
+# or the like. tests/docs/messages.sh asks for such a place for each sentence.
+shows() {
+  local file=$1 sentence pattern
+  shift
+  for sentence in "$@"; do
+    pattern=$(sed -E 's/[][\.*^$+?(){}|]/\\&/g; s/%[-.0-9\\*]*(ll)?[a-z]/.*/g' <<<"$sentence")
+    grep -qE -- "$pattern" "$file" || fail "$file: it isn't said: $sentence: $(head -c 4000 "$file")"
+  done
+}

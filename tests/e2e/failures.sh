@@ -60,6 +60,7 @@ if [ "$(id -u)" = 0 ]; then
 fi
 # Statistics that there are none of: who asked is told, once, and not by a shell whose children have them.
 gpusparc run --stats true 2>err.txt && grep -q "no statistics: true made no OpenCL kernel" err.txt && [ "$(wc -l <err.txt)" = 1 ] || { cat err.txt; fail "no kernels: not said"; }
+shows err.txt "there are no statistics: %s made no OpenCL kernel under gpusparc"
 gpusparc run --stats sh -c "$programs/loading libOpenCL.so.1 local; exit 0" >out.txt 2>err.txt
 grep -q opened err.txt && ! grep "no statistics" err.txt || { cat err.txt; fail "no kernels of a shell's own: said"; }
 rc=0
@@ -79,11 +80,13 @@ single() { # PART OF THE REASON, OPTIONS...: runs, is right, and says why it was
 GPUSPARC_GPUS=many LD_PRELOAD=$GS_BUILD/lib/gpusparc/libgpusparc.so "${app[@]}" >env.txt 2>env.err || fail "a wrong variable"
 cmp alone.txt env.txt || fail "a wrong variable changes the output"
 [ "$(wc -l <env.err)" = 1 ] && grep -q GPUSPARC_GPUS env.err || { cat env.err; fail "a wrong variable: other than one sentence"; }
+shows env.err "%s; the application runs on one device"
 
 # A GPUSPARC_REAL that is no library, or gpusparc itself: said once, and the system's is taken.
 for real in /nowhere/libOpenCL.so.1 /etc/hostname "$GS_BUILD/lib/gpusparc/libgpusparc.so" "$GS_BUILD/lib/gpusparc/opencl/libOpenCL.so.1"; do
   GPUSPARC_REAL=$real timeout 240 gpusparc run "${app[@]}" >real.txt 2>real.err || { cat real.err; fail "GPUSPARC_REAL=$real"; }
   cmp alone.txt real.txt && [ "$(wc -l <real.err)" = 1 ] && grep -q "GPUSPARC_REAL.*$real" real.err || { cat real.err; fail "GPUSPARC_REAL=$real: other than one sentence"; }
+  shows real.err "GPUSPARC_REAL=%s can't be used: %s; the system's library is looked for"
 done
 
 # No OpenCL platform: the application says what it says without us, and we say one sentence.
@@ -106,8 +109,10 @@ translator 'kill -SEGV $$'
 single "translator"
 translator 'exit 3'
 single "translator"
+shows single.json "the translator %s: %s"
 translator 'cat >/dev/null; echo nonsense; echo and more'
 single "translator"
+shows single.json "the translator's answer can't be read: %s"
 translator 'head -c 3000000 /dev/urandom'
 single "translator"
 translator 'exec sleep 1234.5'
@@ -144,6 +149,7 @@ rc=0
 gpusparc run --stats="$PWD/absent/s.json" --mode multi "${app[@]}" >out.txt 2>err.txt || rc=$?
 [ "$rc" = 0 ] && cmp alone.txt out.txt || fail "statistics that can't be written: $rc"
 grep -q "absent/s.json" err.txt || { cat err.txt; fail "statistics that can't be written: not said"; }
+shows err.txt "the statistics can't be written to %s: %s"
 # Statistics where the application's own words go: behind them, and nothing is lost.
 for file in /dev/stdout /dev/stderr words.txt; do
   (echo before; gpusparc run --mode multi --stats=$file "${app[@]}"; echo after) >words.txt 2>&1 || fail "statistics to $file"
@@ -154,6 +160,7 @@ GPUSPARC_STATS=/dev/stdout LD_PRELOAD=$GS_BUILD/lib/gpusparc/libgpusparc.so "${a
 cmp alone.txt <(grep -v '^gpusparc: ' words.txt) && grep -q '^gpusparc: opened ' words.txt || { cat words.txt; fail "statistics to stdout without the launcher"; }
 (echo before; gpusparc run --trace /dev/stdout "${app[@]}") >words.txt 2>err.txt
 { echo before; cat alone.txt; } | cmp - words.txt && grep -q "no ordinary file of its own" err.txt || { cat words.txt err.txt; fail "a trace to stdout"; }
+shows err.txt "the trace %s %s: %s"
 # A name in UTF-8, one that is none, and one with what JSON escapes.
 for name in 'ä"\n' $'lat\xe4in' $'tab\there'; do
   cp "$programs/loading" "$name"
@@ -172,6 +179,7 @@ done
 # A task where there is no daemon.
 GPUSPARC_SOCKET=$PWD/nobody gpusparc run --task t "${app[@]}" >task.txt 2>task.err && cmp alone.txt task.txt || fail "a task without a daemon"
 [ "$(cat task.err)" = "gpusparc: there is no daemon: task t runs unscheduled until one comes" ] || { cat task.err; fail "a task without a daemon: not said"; }
+shows task.err "there is no daemon: task %s runs unscheduled until one comes"
 # Named by the variable, under the launcher: a second run's are its own too.
 for i in 1 2; do GPUSPARC_STATS=$PWD/variable.json GPUSPARC_TRACE=$PWD/variable.trace gpusparc run --mode multi "${app[@]}" >/dev/null; done
 [ "$(ls variable*)" = "variable.json

@@ -40,6 +40,7 @@ struct _cl_context {
 struct _cl_program {
     char *text;
 };
+static const char some_text[] = "__kernel void known(__global int *o) { }";
 struct _cl_command_queue {
     atomic_uint refs;
     cl_device_id device;
@@ -431,11 +432,11 @@ cl_int clReleaseContext(cl_context c)
     return CL_SUCCESS;
 }
 
-cl_program clCreateProgramWithSource(cl_context c, cl_uint n, const char **texts, const size_t *bytes, cl_int *err)
+/* By themselves, as the functions with names of OpenCL's are found elsewhere first. */
+static cl_program new_program(cl_uint n, const char **texts, const size_t *bytes, cl_int *err)
 {
     cl_program p = make(sizeof *p, err);
     size_t all = 0;
-    (void)c;
     for (cl_uint i = 0; p && i < n; i++) {
         const size_t more = bytes && bytes[i] ? bytes[i] : strlen(texts[i]);
         p->text = realloc(p->text, all + more + 1);
@@ -443,6 +444,57 @@ cl_program clCreateProgramWithSource(cl_context c, cl_uint n, const char **texts
         p->text[all += more] = '\0';
     }
     return p;
+}
+
+cl_program clCreateProgramWithSource(cl_context c, cl_uint n, const char **texts, const size_t *bytes, cl_int *err)
+{
+    (void)c;
+    return new_program(n, texts, bytes, err);
+}
+
+/* However a program is made, it has one kernel. */
+static cl_program program_of(cl_context c, cl_int *err)
+{
+    const char *text = some_text;
+    (void)c;
+    return new_program(1, &text, NULL, err);
+}
+
+cl_program clCreateProgramWithBinary(cl_context c, cl_uint n, const cl_device_id *devices, const size_t *bytes,
+                                     const unsigned char **binaries, cl_int *status, cl_int *err)
+{
+    (void)n, (void)devices, (void)bytes, (void)binaries, (void)status;
+    return program_of(c, err);
+}
+
+cl_program clCreateProgramWithBuiltInKernels(cl_context c, cl_uint n, const cl_device_id *devices, const char *names,
+                                             cl_int *err)
+{
+    (void)n, (void)devices, (void)names;
+    return program_of(c, err);
+}
+
+cl_program clCreateProgramWithIL(cl_context c, const void *il, size_t bytes, cl_int *err)
+{
+    (void)il, (void)bytes;
+    return program_of(c, err);
+}
+
+cl_int clCompileProgram(cl_program p, cl_uint n, const cl_device_id *devices, const char *options, cl_uint n_headers,
+                        const cl_program *headers, const char **names, void(CL_CALLBACK *notify)(cl_program, void *),
+                        void *data)
+{
+    (void)p, (void)n, (void)devices, (void)options, (void)n_headers, (void)headers, (void)names, (void)notify,
+        (void)data;
+    return CL_SUCCESS;
+}
+
+cl_program clLinkProgram(cl_context c, cl_uint n, const cl_device_id *devices, const char *options, cl_uint n_inputs,
+                         const cl_program *inputs, void(CL_CALLBACK *notify)(cl_program, void *), void *data,
+                         cl_int *err)
+{
+    (void)n, (void)devices, (void)options, (void)n_inputs, (void)inputs, (void)notify, (void)data;
+    return program_of(c, err);
 }
 
 cl_int clBuildProgram(cl_program p, cl_uint n, const cl_device_id *devices, const char *options,
@@ -472,7 +524,10 @@ cl_int clGetProgramInfo(cl_program p, cl_program_info what, size_t room, void *o
     const char *ptx = read_ptx(p, &bytes[0]);
     const cl_device_id devices[DEVICES] = {&the_devices[0], &the_devices[1]};
     const cl_uint n = 2;
+    const cl_context context = &the_context;
     bytes[1] = bytes[0];
+    if (what == CL_PROGRAM_CONTEXT)
+        return answer(&context, sizeof context, room, out, bytes_ret);
     if (!bytes[0])
         return CL_INVALID_VALUE;
     if (what == CL_PROGRAM_NUM_DEVICES)
@@ -543,21 +598,6 @@ cl_int clSetKernelArg(cl_kernel k, cl_uint i, size_t bytes, const void *value)
     return i < k->n_args ? CL_SUCCESS : CL_INVALID_ARG_INDEX;
 }
 
-static cl_int set_pointer(cl_kernel k, cl_uint i, const void *address)
-{
-    return clSetKernelArg(k, i, sizeof address, &address);
-}
-
-void *clGetExtensionFunctionAddressForPlatform(cl_platform_id p, const char *name)
-{
-    void *function = NULL;
-    cl_int (*set)(cl_kernel, cl_uint, const void *) = set_pointer;
-    (void)p;
-    if (strcmp(name, "clSetKernelArgMemPointerINTEL") == 0)
-        memcpy(&function, &set, sizeof function);
-    return function;
-}
-
 /* ---- queues and memory ---- */
 
 cl_command_queue clCreateCommandQueue(cl_context c, cl_device_id d, cl_command_queue_properties properties, cl_int *err)
@@ -621,10 +661,9 @@ cl_int clFinish(cl_command_queue q)
     return CL_SUCCESS;
 }
 
-cl_mem clCreateBuffer(cl_context c, cl_mem_flags flags, size_t bytes, void *ptr, cl_int *err)
+static cl_mem new_buffer(cl_mem_flags flags, size_t bytes, void *ptr, cl_int *err)
 {
     cl_mem m = make(sizeof *m, err);
-    (void)c;
     evict();
     if (m) {
         atomic_init(&m->refs, 1);
@@ -632,6 +671,12 @@ cl_mem clCreateBuffer(cl_context c, cl_mem_flags flags, size_t bytes, void *ptr,
         m->bytes = flags & CL_MEM_USE_HOST_PTR ? ptr : make(bytes, err);
     }
     return m;
+}
+
+cl_mem clCreateBuffer(cl_context c, cl_mem_flags flags, size_t bytes, void *ptr, cl_int *err)
+{
+    (void)c;
+    return new_buffer(flags, bytes, ptr, err);
 }
 
 cl_int clSetMemObjectDestructorCallback(cl_mem m, void(CL_CALLBACK *gone)(cl_mem m, void *data), void *data)
@@ -665,6 +710,54 @@ cl_int clReleaseMemObject(cl_mem m)
         free(m->bytes);
     free(m);
     return CL_SUCCESS;
+}
+
+/* ---- extensions ---- */
+
+static cl_int set_pointer(cl_kernel k, cl_uint i, const void *address)
+{
+    return clSetKernelArg(k, i, sizeof address, &address);
+}
+
+static cl_int set_pointer_of_another_platform(cl_kernel k, cl_uint i, const void *address)
+{
+    return set_pointer(k, i, address);
+}
+
+static cl_mem make_buffer(cl_context c, size_t bytes, cl_int *err)
+{
+    (void)c;
+    return new_buffer(CL_MEM_READ_WRITE, bytes, NULL, err);
+}
+
+/* Extensions of its own, the last three; a null platform stands for another one. */
+static void *find_extension(cl_platform_id p, const char *name)
+{
+    const struct {
+        const char *name;
+        void (*function)(void);
+    } all[] = {
+        {"clSetKernelArgMemPointerINTEL",
+         p ? (void (*)(void))set_pointer : (void (*)(void))set_pointer_of_another_platform},
+        {"clSetKernelArgFAKE", (void (*)(void))set_pointer},
+        {"clCreateProgramWithFAKE", (void (*)(void))program_of},
+        {"clCreateBufferNV", (void (*)(void))make_buffer},
+    };
+    void *function = NULL;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(name, all[i].name) == 0)
+            memcpy(&function, &all[i].function, sizeof function);
+    return function;
+}
+
+void *clGetExtensionFunctionAddressForPlatform(cl_platform_id p, const char *name)
+{
+    return find_extension(p, name);
+}
+
+void *clGetExtensionFunctionAddress(const char *name)
+{
+    return find_extension(NULL, name);
 }
 
 /* ---- commands ---- */

@@ -31,6 +31,7 @@ gpusparc run --stats "$programs/never" keep 2>table.err >table.txt
 grep -q "^gpusparc: auto mode has left 1 launches on one device for now; --mode multi would split them" table.err || fail "advice: $(cat table.err)"
 gpusparc run --mode multi --stats=multi.json "$programs/never" keep >multi.txt
 look multi
+shows table.err "auto mode has left %llu launches on one device for now; --mode multi would split them, whether it pays or not"
 stats multi.json split:fine single:ticket:"$atomic"
 # On separate memories mode multi splits `ticket` on trial: the advice counts it.
 rm -rf cache

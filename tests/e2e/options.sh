@@ -14,7 +14,7 @@ chosen() { # SPLIT SINGLE OPTIONS...
   under --stats=s.json "$@" "$programs/columns" >out.txt
   cmp plain.txt out.txt || fail "$*"
   for k in $split; do stats s.json "some:$k"; done
-  for k in $single; do stats s.json "single:$k:--only or --not"; done
+  for k in $single; do stats s.json single:$k:"--only or --not leaves it on one device"; done
 }
 chosen "columns rows turn" ""
 chosen "columns" "rows turn" --only columns

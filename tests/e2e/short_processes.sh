@@ -21,6 +21,7 @@ short=("$programs/paced" 20 1024)
 for i in 1 2 3; do run "process $i" all 10 "${short[@]}"; done
 run "process 4" one 10 "${short[@]}"
 run "process 5" one 10 "${short[@]}"
+shows stats.txt 'the last three processes of this command ended soon and split nothing'
 run "another command" all 10 "$programs/paced" 21 1024
 (mkdir -p elsewhere && cd elsewhere && run "another folder" all 10 "${short[@]}")
 run "multi" all 10 --mode multi "${short[@]}"

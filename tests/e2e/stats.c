@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Asks a --stats file: stats FILE ASKED...; each is `split:KERNEL` (every launch was split), `some:KERNEL` (one at
- * least), `single:KERNEL[:PART OF THE REASON]` (none was), `right` (no verified launch was wrong), `devices:N`,
+ * least), `single:KERNEL[:PART OF THE REASON]` (none was), `why:KERNEL:PART OF THE REASON` (some were not),
+ * `right` (no verified launch was wrong), `devices:N`,
  * `took:PHASE` (write, kernel, merge or read took time), `path:PATH` (bytes went so, which took time). Exits 1 with a
  * line for each that doesn't hold. */
 #include <jansson.h>
@@ -66,6 +67,8 @@ static int holds(char *asked)
         return number(k, "split") == number(k, "launches") && number(k, "parts") > 1;
     if (strcmp(asked, "some") == 0)
         return number(k, "split") > 0 && number(k, "parts") > 1;
+    if (strcmp(asked, "why") == 0)
+        return reason && has_reason(k, reason);
     return strcmp(asked, "single") == 0 && number(k, "split") == 0 && (!reason || has_reason(k, reason));
 }
 

@@ -33,11 +33,18 @@ for way in "" plain; do
     { cat lies.err; fail "it isn't said that a kernel may race"; }
   grep 'scaled: .* others write' lies.err && fail "a kernel is said to race that reads nothing"
   grep -q 'verify: split launches compared with one device: [0-9]*, not alike: [1-9]' lies.err || fail "what differs isn't counted at the end: $(tail -2 lies.err)"
+  shows lies.err "verify: kernel %s: argument %s changed at byte %llu, which the summary doesn't declare" \
+    "verify: kernel %s: argument %s differs at byte %llu: %02x on one device, %02x split%s%s%s" \
+    "verify: kernel %s: argument %s varies at byte %llu: two runs on one device differ there, too, by a race or by what nobody has written: it isn't the split" \
+    "verify: split launches compared with one device: %llu, not alike: %llu"
   [ "$(grep -o '"verified": 1, "wrong": 1' lies.json | wc -l)" = 3 ] || { cat lies.json; fail "what is wrong isn't counted"; }
 done
+shows verify.err "verify: split launches compared with one device: %llu, all alike"
 # Where nothing was compared, that is said.
 gpusparc run --devices cpu:2 --mode single --verify "$programs/unwritten" >single.txt 2>single.err
 grep -qx 'gpusparc: warning: verify: nothing compared: no launch was split' single.err || fail "--mode single: $(cat single.err)"
 gpusparc run --devices cpu:2 --verify true 2>true.err
 grep -qx 'gpusparc: warning: verify: nothing compared: true made no OpenCL kernel under gpusparc' true.err || fail "true: $(cat true.err)"
+shows single.err "verify: nothing compared: no launch was split"
+shows true.err "verify: nothing compared: %s made no OpenCL kernel under gpusparc"
 echo passed

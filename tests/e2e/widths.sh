@@ -4,15 +4,15 @@
 # it, and the same again once it is over. Command buffers are in programs/extensions.c, parts that meet in meets.c.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
-asked=(single:event_held:status split:event_beside split:event_after split:map_beside split:map_after
-  single:exec_held:shared split:exec_beside split:exec_default single:pointer_held:address split:pointer_beside)
+asked=(single:event_held:"a user event of the application has no status yet" split:event_beside split:event_after split:map_beside split:map_after
+  single:exec_held:"it uses shared virtual memory" split:exec_beside split:exec_default single:pointer_held:address split:pointer_beside)
 "$programs/widths" >alone.txt || fail "widths fails without gpusparc"
 under() { # NAME TRANSFER ASKED...
   GPUSPARC_TRANSFER=$2 gpusparc run --devices cpu:2 --mode multi --stats="$1.json" "$programs/widths" >"$1.txt" || fail "$1"
   cmp alone.txt "$1.txt" || { diff alone.txt "$1.txt"; fail "$1: another output"; }
   stats "$1.json" "${@:3}"
 }
-under plain plain "${asked[@]}" single:map_held:mapped
+under plain plain "${asked[@]}" single:map_held:"a memory object is mapped for writing"
 under pinned pinned "${asked[@]}" single:map_held:mapped
 under shared auto "${asked[@]}" split:map_held # one memory: there is nothing to move
 

@@ -602,7 +602,7 @@ static uint32_t call(struct walk *w, CXCursor e, uint32_t to)
     const char *name = gs_take_string(w->f->arena, clang_getCursorSpelling(callee));
     /* Macros don't rewrite a name in parentheses, and the other walks over calls don't look behind them. */
     if (!is_function || (!named && (own != GS_NO_FUNC || !is_pure(name, e)))) {
-        lose(w, e, "it calls a function through an expression");
+        lose(w, e, "it uses blocks or pointers to functions");
         return value_of_children(w, e, GS_USED);
     }
     if (own != GS_NO_FUNC)
@@ -652,7 +652,7 @@ static uint32_t value_of(struct walk *w, CXCursor e, uint32_t to)
         return 0;
     case CXCursor_DeclRefExpr:
         if (clang_getCursorReferenced(e).kind == CXCursor_FunctionDecl) {
-            lose(w, e, "it uses a function as a value");
+            lose(w, e, "it uses blocks or pointers to functions");
             return 0;
         }
         return load(w, e, place_of(w, e, gs_is_array(gs_flow_type(e)) ? GS_USED : to), to);
@@ -675,7 +675,7 @@ static uint32_t value_of(struct walk *w, CXCursor e, uint32_t to)
     case CXCursor_ParenExpr:
         return conversion(w, e, to);
     case CXCursor_BlockExpr:
-        lose(w, e, "it uses blocks");
+        lose(w, e, "it uses blocks or pointers to functions");
         return 0;
     default: {
         const bool outer = w->in_expression;

@@ -45,8 +45,6 @@ const char *gs_builtin_refusal(const char *name)
         return "it enqueues kernels from the device";
     if (strstr(name, "_pipe"))
         return "it uses pipes";
-    if (begins(name, "clock_read_"))
-        return "it reads the device's clock";
     if (begins(name, "__sync_") || begins(name, "__atomic_"))
         return "it uses an atomic that isn't OpenCL's";
     return NULL;
