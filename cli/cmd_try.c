@@ -19,7 +19,7 @@ static const char usage[] =
     "known, compares what the runs print, and says of each kernel that matters why it isn't split and what would "
     "help.\n"
     "The application must be one that can be run again and again; it gets no input.\n\n"
-    "  --time TIME        begin no further round after that (default 60s); each way is run once in any case\n"
+    "  --time TIME        begin no further round after that (default 60s); it must be longer than a plain run\n"
     "  --timeout TIME     for one run (default: a minute, and twenty times what the first plain one takes)\n"
     "  --devices SPEC     as for gpusparc run: with parts of the CPU, as cpu:2, one of them is what all are compared "
     "with\n"
@@ -32,8 +32,9 @@ static const char usage[] =
     "  --json             the answer as JSON, with each run's time\n\n"
     "Times are those of whole processes. The interval holds the ratio with 95 %, by the signed ranks of the rounds.\n"
     "Ctrl-C ends it with what is known. Without a GPU it says what would be split.\n"
-    "Exit status: 0; 1 if a run gave other bytes or another exit status than the plain one, or didn't end, or the\n"
-    "application can't be run; 2 for wrong usage.\n";
+    "Exit status: 0; 1 if a run gave other bytes or another exit status than the plain one, or didn't end, or none "
+    "was\n"
+    "compared, or the application can't be run; 2 for wrong usage.\n";
 
 enum { OPT_TIME = 1, OPT_TIMEOUT, OPT_DEVICES, OPT_GPUS, OPT_MULTI, OPT_OUTPUT, OPT_HTML, OPT_MARKDOWN, OPT_JSON };
 
@@ -145,7 +146,7 @@ static int run(int argc, char **argv)
     if (!err)
         err = gs_try_show(&t);
     json_decref(t.stats);
-    return err || t.different ? GS_EXIT_FAILED : GS_EXIT_OK;
+    return err || t.different || t.cut ? GS_EXIT_FAILED : GS_EXIT_OK;
 }
 
 const struct gs_command gs_cmd_try = {

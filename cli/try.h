@@ -13,6 +13,14 @@
 
 enum { GS_TRY_OUTPUTS = 16 };
 
+/* Why nothing could be compared. */
+enum gs_try_cut {
+    GS_TRY_WHOLE,
+    GS_TRY_CUT_FIRST,   /* it was interrupted in the first plain run */
+    GS_TRY_CUT_EARLY,   /* before each way had been run once */
+    GS_TRY_OUT_OF_TIME, /* the first plain run took all of the time */
+};
+
 struct gs_try {
     const char *devices, *gpus, *html;
     const char *outputs[GS_TRY_OUTPUTS]; /* files of the application's that are compared */
@@ -31,6 +39,8 @@ struct gs_try {
     bool varies;           /* the plain runs' bytes differ among each other: none were compared */
     const char *different; /* what differed from the plain run: "its output", "its exit status", or a file; or NULL */
     enum gs_try_way different_in;
+    enum gs_try_cut cut;
+    double cut_s;  /* what the first plain run took, or had taken when it was interrupted */
     double hung_s; /* it had not ended by then; 0: all have */
     int status;    /* the plain run's */
     json_t *stats; /* of one run on all devices; or NULL */

@@ -351,6 +351,16 @@ static int all_runs(struct gs_try *t)
 {
     const double end_s = now_s() + t->time_s;
     int err = first_run(t);
+    t->cut_s = t->times.first_s[GS_TRY_PLAIN];
+    if (err == -EINTR) {
+        t->cut = GS_TRY_CUT_FIRST;
+        t->times.first_s[GS_TRY_PLAIN] = 0;
+        return 0;
+    }
+    if (!err && !t->blind && now_s() >= end_s) {
+        t->cut = GS_TRY_OUT_OF_TIME;
+        return 0;
+    }
     if (!err && !t->blind)
         err = warm_up(t);
     if (!err && !t->blind)
@@ -359,7 +369,9 @@ static int all_runs(struct gs_try *t)
         err = explain(t);
     if (err == -ETIMEDOUT && t->different)
         return 0;
-    return err == -EINTR && (t->times.n || t->stats) ? 0 : err;
+    if (err == -EINTR && !t->times.n && !t->stats)
+        t->cut = GS_TRY_CUT_EARLY;
+    return err == -EINTR ? 0 : err;
 }
 
 static void remove_dir(const struct gs_try *t)
@@ -393,8 +405,6 @@ int gs_try_run(struct gs_try *t)
     sigaction(SIGTERM, &action, &old_term);
     int err = all_runs(t);
     gs_progress_end();
-    if (err == -EINTR)
-        gs_error("interrupted before anything was known");
     put_back(t);
     remove_dir(t);
     sigaction(SIGALRM, &old_alarm, NULL);

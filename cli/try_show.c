@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gpusparc try: the verdict, the kernels that matter, and what to do next; as text, Markdown, JSON or a page. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,8 +116,23 @@ static void say_blind(const struct gs_try *t, char *text, size_t bytes)
     free(k);
 }
 
+static void say_cut(const struct gs_try *t, char *text, size_t bytes)
+{
+    if (t->cut == GS_TRY_CUT_FIRST)
+        snprintf(text, bytes, "Not known: it was interrupted in the first plain run, after %.1f s", t->cut_s);
+    else if (t->cut == GS_TRY_CUT_EARLY)
+        snprintf(text, bytes,
+                 "Not known: it was interrupted before each way had been run once; a plain run takes %.1f s", t->cut_s);
+    else
+        snprintf(text, bytes, "Not known: a plain run takes %.1f s, and --time is %g s", t->cut_s, t->time_s);
+}
+
 static void say_verdict(const struct gs_try *t, char *text, size_t bytes)
 {
+    if (t->cut) {
+        say_cut(t, text, bytes);
+        return;
+    }
     if (t->blind) {
         say_blind(t, text, bytes);
         return;
@@ -134,6 +150,8 @@ static void say_result(const struct gs_try *t, char *text, size_t bytes)
     else if (t->different)
         snprintf(text, bytes, "WRONG: with %s %s differs from the plain run's", gs_try_names[t->different_in],
                  t->different);
+    else if (t->cut)
+        snprintf(text, bytes, "Nothing was compared: there are too few runs");
     else if (t->varies)
         snprintf(text, bytes, "Not compared: what it prints or writes differs from run to run without gpusparc, too");
     else
@@ -154,13 +172,18 @@ static void say_next(const struct gs_try *t, char *text, size_t bytes)
     char again[64];
     snprintf(again, sizeof again, "gpusparc try --time %.0fs", t->time_s * 4);
     const struct gs_try_verdict v = verdict_of(t, GS_TRY_ALL);
+    if (t->cut) {
+        /* A first plain run, each way once, six rounds and one that says why. */
+        const double needed_s = t->cut_s * (2 + 7 * (t->multi ? 4 : 3));
+        snprintf(again, sizeof again, "with a smaller input, or gpusparc try --time %.0fs", ceil(needed_s / 10) * 10);
+    }
     if (t->different)
         snprintf(text, bytes, "gpusparc run --verify says which launch's result is another");
-    else if (t->blind)
+    else if (t->blind && !t->cut)
         snprintf(text, bytes, "the same command on a machine with GPUs");
-    else if (v.outcome == GS_TRY_FASTER)
+    else if (v.outcome == GS_TRY_FASTER && !t->cut)
         say_command(t, "gpusparc run", text, bytes);
-    else if (v.outcome == GS_TRY_UNSURE)
+    else if (v.outcome == GS_TRY_UNSURE || t->cut)
         say_command(t, again, text, bytes);
     else
         snprintf(text, bytes, "the kernels below, from the top: what would have them split");
@@ -320,10 +343,11 @@ static void print_json(const struct gs_try *t)
     const struct gs_try_verdict v = verdict_of(t, GS_TRY_ALL);
     say_verdict(t, verdict, sizeof verdict);
     say_result(t, result, sizeof result);
-    json_t *j = json_pack("{s:s, s:s, s:b, s:b, s:i, s:i, s:s, s:i, s:o, s:o, s:o}", "verdict", verdict, "result",
-                          result, "same", !t->different && !t->varies, "compared", !t->varies, "status", t->status,
-                          "devices", (int)t->n, "base", keys[base_of(t)], "rounds", (int)t->times.n, "outliers",
-                          outliers_json(t), "times", times_json(t), "kernels", kernels_json(t));
+    json_t *j =
+        json_pack("{s:s, s:s, s:b, s:b, s:i, s:i, s:s, s:i, s:o, s:o, s:o}", "verdict", verdict, "result", result,
+                  "same", !t->different && !t->varies && !t->cut, "compared", !t->varies && !t->cut, "status",
+                  t->status, "devices", (int)t->n, "base", keys[base_of(t)], "rounds", (int)t->times.n, "outliers",
+                  outliers_json(t), "times", times_json(t), "kernels", kernels_json(t));
     if (!t->blind)
         json_object_set_new(j, "default", verdict_json(&v));
     if (t->multi && !t->blind) {
@@ -365,8 +389,10 @@ static int write_page(const struct gs_try *t)
         }
         gs_page_table_end(f);
     }
-    gs_page_heading(f, "Its kernels");
-    gs_page_table(f, "#% of their time|kernel|#launches|#split|why not split|what would have it split");
+    if (t->stats)
+        gs_page_heading(f, "Its kernels");
+    if (t->stats)
+        gs_page_table(f, "#% of their time|kernel|#launches|#split|why not split|what would have it split");
     const size_t n = kernels_of(t, &k);
     for (size_t i = 0; i < n; i++) {
         const char *why = k[i].split < k[i].launches && k[i].reason ? k[i].reason : NULL;
@@ -379,7 +405,8 @@ static int write_page(const struct gs_try *t)
         gs_page_cell(f, "%s", why ? gs_try_remedy(why) : "");
     }
     free(k);
-    gs_page_table_end(f);
+    if (t->stats)
+        gs_page_table_end(f);
     say_next(t, text, sizeof text);
     gs_page_text(f, "Next: %s", text);
     gs_page_end(f);

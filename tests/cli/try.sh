@@ -39,30 +39,30 @@ cat >liar <<'END'
 echo "${GPUSPARC_MODE:-plain}"
 END
 chmod +x liar
-! try --time 0.3 ./liar >wrong || complain "another output goes unseen"
+! try --time 1 ./liar >wrong || complain "another output goes unseen"
 grep -q "^WRONG: with one device its output differs from the plain run's" wrong || complain "another output: $(cat wrong)"
 printf '#!/bin/sh\n[ -z "${GPUSPARC_MODE:-}" ]\n' >liar
-! try --time 0.3 ./liar >wrong || complain "another exit status goes unseen"
+! try --time 1 ./liar >wrong || complain "another exit status goes unseen"
 grep -q "^WRONG: with one device its exit status differs" wrong || complain "another exit status: $(cat wrong)"
-EXITS=3 try --time 0.3 ./app >fails || complain "an application that always ends with 3: $?"
+EXITS=3 try --time 1 ./app >fails || complain "an application that always ends with 3: $?"
 grep -q '^Exit status (3) and output were' fails || complain "always 3: $(cat fails)"
 printf '#!/bin/sh\necho $$\n' >liar
-try --time 0.3 ./liar >varies || complain "what varies by itself: $?"
+try --time 1 ./liar >varies || complain "what varies by itself: $?"
 grep -q '^Not compared: ' varies || complain "what varies by itself: $(cat varies)"
-grep -q '^Next: gpusparc try --time 1s ./liar$' varies || complain "what to do next: $(cat varies)"
+grep -q '^Next: gpusparc try --time 4s ./liar$' varies || complain "what to do next: $(cat varies)"
 
 printf '#!/bin/sh\n[ "${GPUSPARC_MODE:-}" != auto ] || exec sleep 1000\n' >liar
 ! try --timeout 1s ./liar >hangs || complain "a run that doesn't end goes unseen"
 grep -q '^WRONG: with all devices it had not ended after [0-9]* s; a plain run took' hangs || complain "a run that hangs: $(cat hangs)"
 
 # Files are compared, and are there afterwards.
-FILE=made try --time 0.3 --output made ./app >files || complain "--output: $?"
+FILE=made try --time 1 --output made ./app >files || complain "--output: $?"
 grep -q 'output and files were' files && [ "$(cat made)" = ./app ] || complain "--output: $(cat files)"
 cat >liar <<'END'
 #!/bin/sh
 [ "${GPUSPARC_MODE:-}" = auto ] || echo right >made
 END
-! try --time 0.3 --output made ./liar >files || complain "a file that isn't written goes unseen"
+! try --time 1 --output made ./liar >files || complain "a file that isn't written goes unseen"
 grep -q "^WRONG: with all devices made differs" files && [ "$(cat made)" = right ] || complain "a missing file: $(cat files)"
 ! try --output nothing ./app 2>said || complain "a file that the application doesn't write"
 grep -q "has left no file 'nothing'" said || complain "no file: $(cat said)"
@@ -79,9 +79,44 @@ kill -INT $pid
 wait $pid || complain "interrupted: $? $(cat said)"
 grep -q 'times as fast' stopped || complain "interrupted: $(cat stopped)"
 
+# A plain run that takes longer than --time, and one in which it is interrupted: what is known, and what to do.
+rc=0
+PLAIN=1.2 try --time 1 --json --html long.html ./app >long.json || rc=$?
+[ $rc = 1 ] && grep -q 'Not known: a plain run takes [0-9.]* s, and --time is 1 s' long.html || complain "too little time: $rc, $(cat long.json)"
+python3 - <<'END' || complain "too little time: $(cat long.json)"
+import json
+t = json.load(open("long.json"))
+assert t["verdict"].startswith("Not known: a plain run takes ") and not t["compared"] and not t["same"]
+assert t["rounds"] == 0 and t["times"]["plain"]["first_s"] >= 1.2 and t["kernels"] == []
+END
+rc=0
+PLAIN=1.2 try --time 1 ./app >long || rc=$?
+[ $rc = 1 ] && [ "$(sed -n 2p long)" = "Nothing was compared: there are too few runs." ] || complain "too little time: $rc, $(cat long)"
+grep -q '^Next: with a smaller input, or gpusparc try --time [0-9]*0s ./app$' long || complain "too little time: $(cat long)"
+rm -f runs
+PLAIN=1000 gpusparc try --devices cpu:2 --html long.html ./app >stopped 2>said &
+pid=$!
+for ((i = 0; i < 2000; i++)); do [ ! -s runs ] || break; sleep 0.05; done
+kill -INT $pid
+rc=0
+wait $pid || rc=$?
+[ $rc = 1 ] && [ ! -s said ] || complain "interrupted in the first run: $rc, $(cat said)"
+for f in stopped long.html; do
+  grep -q 'Not known: it was interrupted in the first plain run, after [0-9.]* s' $f || complain "interrupted in the first run: $(cat stopped)"
+done
+rm -f runs
+PLAIN=0.1 SINGLE=1000 gpusparc try --devices cpu:2 ./app >stopped 2>said &
+pid=$!
+for ((i = 0; i < 2000; i++)); do ! grep -qs single runs || break; sleep 0.05; done
+kill -INT $pid
+rc=0
+wait $pid || rc=$?
+[ $rc = 1 ] && grep -q '^Not known: it was interrupted before each way had been run once; a plain run takes [0-9.]* s' stopped ||
+  complain "interrupted in the second way: $rc, $(cat stopped said)"
+
 # Kernels and their reasons; each shape of the answer.
 matmul=("$GS_BUILD/lib/gpusparc/samples/matmul" --size 64)
-try --time 0.3 --multi --html page.html --markdown "${matmul[@]}" >answer.md || complain "--markdown: $?"
+try --time 10 --multi --html page.html --markdown "${matmul[@]}" >answer.md || complain "--markdown: $?"
 grep -q '^\*\*' answer.md && grep -q '^| 100.0 | matmul | 1 |' answer.md && grep -q '^In mode multi: ' answer.md || complain "--markdown: $(cat answer.md)"
 grep -q 'what would have it split' page.html || complain "--html"
 gpusparc bench -- ./app | grep -q 'output were' || complain "bench -- ./app"
@@ -99,5 +134,5 @@ for words in "" "--time x ./app" "--json --markdown ./app" "--html page.txt ./ap
   [ $rc = 2 ] && [ "$(wc -l <said)" = 1 ] || complain "gpusparc try $words: $rc, $(cat said)"
 done
 ! gpusparc try ./nosuch 2>said && grep -q "'./nosuch' can't be run: No such file" said || complain "no such application: $(cat said)"
-! try --time 0.3 --html /dev/full ./app >/dev/null 2>said || complain "a full disk"
+! try --time 1 --html /dev/full ./app >/dev/null 2>said || complain "a full disk"
 exit $fail
