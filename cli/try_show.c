@@ -174,7 +174,7 @@ static void say_next(const struct gs_try *t, char *text, size_t bytes)
     const struct gs_try_verdict v = verdict_of(t, GS_TRY_ALL);
     if (t->cut) {
         /* A first plain run, each way once, six rounds and one that says why. */
-        const double needed_s = t->cut_s * (2 + 7 * (t->multi ? 4 : 3));
+        const double needed_s = fmax(t->cut_s * (2 + 7 * (t->multi ? 4 : 3)), t->time_s);
         snprintf(again, sizeof again, "with a smaller input, or gpusparc try --time %.0fs", ceil(needed_s / 10) * 10);
     }
     if (t->different)
