@@ -89,8 +89,9 @@ static void warn_of_same_match(const struct gs_config *config, size_t at, struct
         const struct gs_config_task *first = &config->tasks[i];
         if (!first->match || strcmp(first->match, t->match) != 0)
             continue;
-        gs_mistakes_add(warnings, t->line, "task %s has the match of task %s, whose programs these are: by --task only",
-                        t->name, first->name);
+        gs_mistakes_add(warnings, t->line,
+                        "task %s has the same match as task %s: such a program runs as task %s, unless --task says %s",
+                        t->name, first->name, first->name, t->name);
         return;
     }
 }

@@ -195,7 +195,7 @@ static bool read_arguments(struct arguments *a, int argc, char **argv)
         return false;
     }
     if (a->horizon && !a->ilp) {
-        gs_error("--horizon is of the program that --ilp FILE writes");
+        gs_error("--horizon wants --ilp FILE: it is the cycles that the program in FILE has");
         return false;
     }
     if (!a->warps) {

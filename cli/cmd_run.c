@@ -314,7 +314,7 @@ static int cannot_run(const char *word_before, const char *app)
 {
     const int err = errno;
     if (strcmp(word_before, "--stats") == 0 || strcmp(word_before, "--pace") == 0 || strcmp(word_before, "--log") == 0)
-        gs_error("'%s' can't be run: %s; if it is meant for %s: %s=%s", app, strerror(err), word_before, word_before,
+        gs_error("'%s' can't be run: %s; if it is the value of %s, write %s=%s", app, strerror(err), word_before, word_before,
                  app);
     else
         gs_error("'%s' can't be run: %s", app, strerror(err));

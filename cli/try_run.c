@@ -45,8 +45,8 @@ int gs_try_find_devices(struct gs_try *t)
     t->gpus_only = group.type == CL_DEVICE_TYPE_GPU;
     t->blind = settings.spec == GS_SPEC_DEFAULT && !(group.type & CL_DEVICE_TYPE_GPU);
     if (group.n < 2 && !t->blind)
-        gs_warn("there is one device%s%s: only faster transfers can gain", group.reason ? ", as " : "",
-                group.reason ? group.reason : "");
+        gs_warn("there is one device%s%s: nothing can be split, and only faster transfers can gain",
+                group.reason ? ", as " : "", group.reason ? group.reason : "");
     return 0;
 }
 

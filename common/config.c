@@ -526,9 +526,10 @@ static int check_chunk_numbers(struct reader *r)
                               chunk = own ? own : r->config->system.chunk_ns[s->resource];
                 char longest[GS_DURATION_SIZE], whole[GS_DURATION_SIZE];
                 if (s->chunks && chunk && s->chunks < (s->worst_ns + chunk - 1) / chunk)
-                    rc = gs_mistakes_add(r->mistakes, c->line, "segments.%d: %d chunks of %s at most are no %s", g,
-                                         s->chunks, gs_format_duration(chunk, longest),
-                                         gs_format_duration(s->worst_ns, whole));
+                    rc = gs_mistakes_add(
+                        r->mistakes, c->line,
+                        "segments.%d: %d chunks, each of %s at most, are shorter than the segment's %s", g, s->chunks,
+                        gs_format_duration(chunk, longest), gs_format_duration(s->worst_ns, whole));
             }
         }
     return rc;

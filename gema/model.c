@@ -347,6 +347,6 @@ int gs_model_from_config(struct gs_model *m, const struct gs_config *config, str
         return -EINVAL;
     rc = gs_model_finish(m);
     if (rc == -EOVERFLOW)
-        rc = gs_mistakes_add(mistakes, 0, "the times are too long together for 64-bit nanoseconds") ? -ENOMEM : -EINVAL;
+        rc = gs_mistakes_add(mistakes, 0, "all times together are too long: more than 292 years") ? -ENOMEM : -EINVAL;
     return rc;
 }

@@ -276,7 +276,7 @@ int gs_model_from_json(struct gs_model *m, const json_t *json, struct gs_mistake
         return -EINVAL;
     int rc = gs_model_finish(m);
     if (rc)
-        gs_mistakes_add(mistakes, 0, "the times are too long together for 64-bit nanoseconds");
+        gs_mistakes_add(mistakes, 0, "all times together are too long: more than 292 years");
     return rc ? -EINVAL : 0;
 }
 

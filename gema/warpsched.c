@@ -282,8 +282,9 @@ static int init_scheduler(struct simulation *s, unsigned k, char *why, size_t wh
     }
     q->active = active < q->n ? active : q->n;
     if (share > 1 + 1e-9 || (others && share > 1 - 1e-9)) {
-        snprintf(why, why_size, "the rates of scheduler %u ask for %g of its slots%s; raise some of them", k, share,
-                 others ? " and leave none to its other warps" : "");
+        snprintf(why, why_size,
+                 "by --rate the warps of scheduler %u ask for %g times the slots that it has%s; raise some R", k, share,
+                 others ? ", which leaves none to its other warps" : "");
         return -EINVAL;
     }
     return 0;

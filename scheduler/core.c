@@ -698,8 +698,7 @@ static bool may_be_alone(struct gs_session *s, const struct gs_msg_request *m)
     if (others)
         snprintf(more, sizeof more, " and %u more", others);
     if (task)
-        gs_core_notice(s, GS_NOTICE_WARNING,
-                       "nobody has a GPU for a measurement while tasks run: %s (process %d)%s; it waits for their end",
+        gs_core_notice(s, GS_NOTICE_WARNING, "the measurement waits until no task runs: there is %s (process %d)%s",
                        task->task_name, (int)task->pid, more);
     return true;
 }

@@ -116,7 +116,8 @@ static bool adjust(struct turns *t, uint64_t wanted_ns, uint64_t *ns)
         const double factor = *ns && *ns < wanted_ns ? 1.1 * (double)wanted_ns / (double)*ns : 2;
         steps = (cl_uint)((factor > 8 ? 8 : factor) * steps) + 1;
     }
-    gs_error("no kernel takes %llu us on this device", (unsigned long long)(wanted_ns / 1000));
+    gs_error("no kernel could be made that takes %llu us on this device; give a smaller --kernel",
+             (unsigned long long)(wanted_ns / 1000));
     return false;
 }
 

@@ -148,7 +148,7 @@ static void reads_chunks(void **state)
                                                 {"gpu 5ms chunks 1000001", "is no number"},
                                                 {"gpu 5ms chunks 7 8", "'7 8' is no number"},
                                                 {"cpu 5ms chunks 7", "a CPU segment has no chunks"},
-                                                {"gpu 5ms chunks 4", "4 chunks of 1ms at most are no 5ms"}};
+                                                {"gpu 5ms chunks 4", "4 chunks, each of 1ms at most, are shorter than the segment's 5ms"}};
     for (size_t i = 0; i < sizeof bad_chunks / sizeof *bad_chunks; i++) {
         char text[200];
         snprintf(text, sizeof text, "[system]\ngpu_chunk=1ms\n[task a]\nperiod=10ms\nsegments.1=%s\n",
