@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A library that is loaded before gpusparc: a piece of memory of 1 MiB or more, which gpusparc asks for, isn't to be
  * had. */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>
