@@ -314,8 +314,8 @@ static int cannot_run(const char *word_before, const char *app)
 {
     const int err = errno;
     if (strcmp(word_before, "--stats") == 0 || strcmp(word_before, "--pace") == 0 || strcmp(word_before, "--log") == 0)
-        gs_error("'%s' can't be run: %s; if it is the value of %s, write %s=%s", app, strerror(err), word_before, word_before,
-                 app);
+        gs_error("'%s' can't be run: %s; if it is the value of %s, write %s=%s", app, strerror(err), word_before,
+                 word_before, app);
     else
         gs_error("'%s' can't be run: %s", app, strerror(err));
     return err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;

@@ -142,13 +142,14 @@ static void reads_chunks(void **state)
     assert_true(gs_model_counts_handovers(&model, 0, 1));
     gs_model_free(&model);
     gs_config_free(&c);
-    static const char *const bad_chunks[][2] = {{"gpu 5ms chunks", "is not a duration"},
-                                                {"gpu 5ms chunks many", "'many' is no number of chunks"},
-                                                {"gpu 5ms chunks 0", "'0' is no number"},
-                                                {"gpu 5ms chunks 1000001", "is no number"},
-                                                {"gpu 5ms chunks 7 8", "'7 8' is no number"},
-                                                {"cpu 5ms chunks 7", "a CPU segment has no chunks"},
-                                                {"gpu 5ms chunks 4", "4 chunks, each of 1ms at most, are shorter than the segment's 5ms"}};
+    static const char *const bad_chunks[][2] = {
+        {"gpu 5ms chunks", "is not a duration"},
+        {"gpu 5ms chunks many", "'many' is no number of chunks"},
+        {"gpu 5ms chunks 0", "'0' is no number"},
+        {"gpu 5ms chunks 1000001", "is no number"},
+        {"gpu 5ms chunks 7 8", "'7 8' is no number"},
+        {"cpu 5ms chunks 7", "a CPU segment has no chunks"},
+        {"gpu 5ms chunks 4", "4 chunks, each of 1ms at most, are shorter than the segment's 5ms"}};
     for (size_t i = 0; i < sizeof bad_chunks / sizeof *bad_chunks; i++) {
         char text[200];
         snprintf(text, sizeof text, "[system]\ngpu_chunk=1ms\n[task a]\nperiod=10ms\nsegments.1=%s\n",
