@@ -208,10 +208,10 @@ static const char *uncut(const struct gs_turns_input *in)
     if (in->null_local && k->uses_group)
         return GS_R_LOCAL_SIZE;
     for (uint32_t i = 0; i < k->n_args; i++) {
-        if (k->args[i].kind == GS_ARG_OTHER || k->args[i].kind == GS_ARG_IMAGE)
-            return GS_R_NO_OBJECT;
-        if (in->mems[i] && k->args[i].escapes)
-            return GS_R_ESCAPES;
+        if (k->args[i].kind == GS_ARG_IMAGE)
+            return GS_R_NO_REPLICA;
+        if (k->args[i].kind == GS_ARG_OTHER || (in->mems[i] && k->args[i].escapes))
+            return GS_R_ANSWER; /* the translator refuses such kernels itself */
     }
     return NULL;
 }
