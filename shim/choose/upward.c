@@ -2,7 +2,17 @@
 /* What auto mode does for the rooms below it. */
 #include "shim/memory/upward.h"
 #include "shim/plan/upward.h"
+#include "shim/memory/strided.h"
+#include "shim/process/threads.h"
 #include "shim/choose/timing.h"
 
-const struct gs_above_plan gs_above_plan = {.pays = gs_timing_pays, .prepared = gs_timing_prepared};
+/* Its splits may need that kernel. */
+static void prepared(struct gs_program *p)
+{
+    gs_timing_prepared(p);
+    if (gs_threads_ours())
+        gs_strided_compile(p->o.ctx);
+}
+
+const struct gs_above_plan gs_above_plan = {.pays = gs_timing_pays, .prepared = prepared};
 const struct gs_above_memory gs_above_memory = {.pinned = gs_timing_pinned, .links = gs_timing_links};

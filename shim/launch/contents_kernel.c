@@ -82,12 +82,10 @@ static cl_int build(struct gs_context *ctx, unsigned place, uint8_t type)
     static const char *const names[GS_N_INT_TYPES] = {"char", "uchar", "short", "ushort",
                                                       "int",  "uint",  "long",  "ulong"};
     struct gs_contents_kernels *k = ctx->contents;
-    char tail[64], options[32];
-    const char *texts[] = {source, tail};
+    char options[32];
     cl_int err;
     snprintf(options, sizeof options, "-DT=%s", names[type]);
-    snprintf(tail, sizeof tail, "__constant int gs_place = %u;\n", place);
-    k->program[place][type] = gs_build_own(ctx, place, 2, texts, options, &err);
+    k->program[place][type] = gs_build_own(ctx, place, source, options, &err);
     if (!err)
         k->kernel[place][type] = gs_real()->clCreateKernel(k->program[place][type], "gs_bounds", &err);
     return err;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/memory/strided.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/log.h"
+#include "shim/process/threads.h"
 #include "shim/record/own_program.h"
 #include "shim/schedule/put.h"
 #include "shim/memory/pinned.h"
@@ -58,12 +58,8 @@ void gs_strided_free(struct gs_strided *s)
     free(s);
 }
 
-/* On each place a program of its own: PoCL (3.1) confuses the forms of one kernel where several devices run it at once
- * (see shim/plan/prepare.c). */
 static bool prepare(struct gs_context *ctx, unsigned p)
 {
-    char tail[64];
-    const char *texts[] = {source, tail};
     cl_int err;
     if (!ctx->strided && !(ctx->strided = calloc(1, sizeof *ctx->strided)))
         return false;
@@ -71,13 +67,24 @@ static bool prepare(struct gs_context *ctx, unsigned p)
     if (s->place[p].tried)
         return s->place[p].kernel;
     s->place[p].tried = true;
-    snprintf(tail, sizeof tail, "__constant int gs_place = %u;\n", p);
-    s->place[p].program = gs_build_own(ctx, p, 2, texts, "", &err);
+    s->place[p].program = gs_build_own(ctx, p, source, "", &err);
     if (!err)
         s->place[p].kernel = gs_real()->clCreateKernel(s->place[p].program, "gs_rows", &err);
     if (err)
         gs_debug("rectangles go row by row: no kernel for device %u (error %d)", p, err);
     return !err;
+}
+
+void gs_strided_compile(struct gs_context *ctx)
+{
+    cl_int err;
+    if (gs_group()->pocl || atomic_exchange(&ctx->strided_compiled, true))
+        return;
+    gs_threads_compile(true);
+    cl_program program = gs_build_own(ctx, 0, source, "", &err);
+    gs_threads_compile(false);
+    if (program)
+        gs_real()->clReleaseProgram(program);
 }
 
 /* That there is no memory a driver may find only by its first use. */

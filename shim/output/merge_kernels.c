@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/output/merge_kernels.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "shim/record/own_program.h"
@@ -108,13 +107,12 @@ cl_int gs_reduce_kernels_make(struct gs_context *ctx)
     static const char *const names[TYPES] = {
         [GS_ATOMIC_I32] = "gs_reduce_i32", [GS_ATOMIC_U32] = "gs_reduce_u32", [GS_ATOMIC_I64] = "gs_reduce_i64",
         [GS_ATOMIC_U64] = "gs_reduce_u64", [GS_ATOMIC_F32] = "gs_reduce_f32", [GS_ATOMIC_F64] = "gs_reduce_f64"};
-    const char *text = reduce_source;
     struct gs_merge_kernels *k = made(ctx);
     cl_int err = k ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     if (err || k->reduce[GS_ATOMIC_F32])
         return err;
     if (!k->reduce_program)
-        k->reduce_program = gs_build_own(ctx, 0, 1, &text, "", &err);
+        k->reduce_program = gs_build_own(ctx, 0, reduce_source, "", &err);
     for (int t = 0; t < TYPES && !err; t++)
         if (!k->reduce[t])
             k->reduce[t] = gs_real()->clCreateKernel(k->reduce_program, names[t], &err);
@@ -126,17 +124,12 @@ static const char *const kernel_names[GS_OUTPUT_KERNELS] = {
     [GS_OUTPUT_DIFFERS] = "gs_differs",
 };
 
-/* On each place a program of its own, different by its last line: PoCL (3.1) confuses the forms of one kernel where
- * several devices run it at once (see shim/plan/prepare.c). */
 cl_int gs_merge_kernels_make(struct gs_context *ctx, unsigned place)
 {
-    char tail[32];
-    const char *texts[] = {merge_source, tail};
     struct gs_merge_kernels *k = made(ctx);
     cl_int err = k ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    snprintf(tail, sizeof tail, "__constant int gs_place = %u;\n", place);
     if (!err && !k->program[place])
-        k->program[place] = gs_build_own(ctx, place, sizeof texts / sizeof *texts, texts, "", &err);
+        k->program[place] = gs_build_own(ctx, place, merge_source, "", &err);
     for (int i = 0; i < GS_OUTPUT_KERNELS && !err; i++)
         if (!k->kernel[place][i])
             k->kernel[place][i] = gs_real()->clCreateKernel(k->program[place], kernel_names[i], &err);

@@ -86,6 +86,7 @@ struct gs_context {
     struct gs_contents_kernels *contents;        /* likewise */
     struct gs_reuse *reuse;                      /* translations of programs that are gone: shim/plan/reuse.h; owned */
     struct gs_strided *strided;                  /* likewise */
+    atomic_bool strided_compiled;                /* or being so: its kernel, beforehand */
     uint64_t tables;                             /* how many have been made of what buffers hold */
     uint64_t commands;                           /* how many have been put in order so far */
     uint64_t between_devices;                    /* bytes that went from device to device so far */

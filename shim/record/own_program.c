@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/record/own_program.h"
 
-#include "shim/process/quiet.h"
+#include <stdio.h>
 
-cl_program gs_build_own(struct gs_context *ctx, unsigned place, cl_uint n_texts, const char **texts,
-                        const char *options, cl_int *err)
+#include "shim/process/quiet.h"
+#include "shim/record/group.h"
+
+cl_program gs_build_own(struct gs_context *ctx, unsigned place, const char *text, const char *options, cl_int *err)
 {
-    cl_program program = gs_real()->clCreateProgramWithSource(ctx->o.handle, n_texts, texts, NULL, err);
+    char tail[64] = "";
+    const char *texts[] = {text, tail};
+    if (gs_group()->pocl)
+        snprintf(tail, sizeof tail, "__constant int gs_place = %u;\n", place);
+    cl_program program = gs_real()->clCreateProgramWithSource(ctx->o.handle, 2, texts, NULL, err);
     if (*err)
         return NULL;
     gs_quiet(true);

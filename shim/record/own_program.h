@@ -4,9 +4,9 @@
 
 #include "shim/record/objects.h"
 
-/* A program of ours, of these texts, for one place of the context; the application hears nothing of its compilation.
- * NULL: *err says why. */
-cl_program gs_build_own(struct gs_context *ctx, unsigned place, cl_uint n_texts, const char **texts,
-                        const char *options, cl_int *err);
+/* A program of ours for one place of the context; the application hears nothing of its compilation. NULL: *err says
+ * why. With PoCL (3.1), which confuses the forms of one kernel where several devices run it at once, each place's is
+ * another by its last line (see shim/plan/prepare.c); other drivers take the second from their caches. */
+cl_program gs_build_own(struct gs_context *ctx, unsigned place, const char *text, const char *options, cl_int *err);
 
 #endif
