@@ -47,7 +47,12 @@ static double least_share(const struct gs_history *h, const struct gs_machine *m
     double sum = 0;
     for (unsigned p = 0; p < n; p++)
         sum += h ? gs_speed_for(h, m, n, p) : gs_speed(m, p);
-    return 1 / sum;
+    return h ? gs_max(h->least_part, 1 / sum) : 1 / sum;
+}
+
+double gs_choice_least_part(uint64_t groups, unsigned units)
+{
+    return groups > units ? (double)units / (double)groups : 1;
 }
 
 double gs_least_worth_ns(const struct gs_machine *m, unsigned n)
@@ -139,7 +144,7 @@ static bool is_due_again(const struct gs_history *h)
 /* What n devices together take at best: no less than what is known, no more than if they were alike. */
 static double hoped_share(const struct gs_history *h, const struct gs_machine *m, unsigned n)
 {
-    return gs_min(least_share(h, m, n), 1.0 / n);
+    return gs_max(h->least_part, gs_min(least_share(h, m, n), 1.0 / n));
 }
 
 /* And what is hoped for of it, at best: what it was thought to take before it was tried. */
@@ -184,6 +189,7 @@ static bool one_device(struct gs_history *h, const char *reason)
 
 static const char not_known[] = GS_R_NOT_KNOWN;
 static const char too_short[] = GS_R_TOO_SHORT;
+static const char at_once[] = GS_R_AT_ONCE;
 static const char faster[] = GS_R_FASTER;
 static const char faster_together[] = GS_R_FASTER_TOGETHER;
 /* To plan a launch costs the host, most where it writes columns, and what is to be earned grows with the launches so
@@ -203,7 +209,8 @@ enum gs_left gs_choice_left(const char *reason)
 {
     if (reason == not_known || reason == not_earned || reason == opening || reason == gs_choice_translating)
         return GS_CHOSEN_FOR_NOW;
-    return reason == too_short || reason == faster || reason == faster_together ? GS_CHOSEN : GS_NOT_SPLIT;
+    return reason == too_short || reason == at_once || reason == faster || reason == faster_together ? GS_CHOSEN
+                                                                                                     : GS_NOT_SPLIT;
 }
 
 /* Whatever would be gained by this launch alone. */
@@ -283,7 +290,7 @@ bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, 
         else if (h->launches < h->plan_at)
             reason = h->reason;
         else if (is_too_short(h, m, n, single, reads))
-            reason = too_short;
+            reason = h->least_part > worth_leaving ? at_once : too_short;
         else if (!gs_choice_split_known(h) && h->near.split_ns > 0 && h->near.split_ns >= worth_leaving * single)
             reason = faster; /* as at other sizes */
         else if (!gs_choice_split_known(h) && gains_nothing(m, least_share(h, m, n), single, reads) &&

@@ -92,6 +92,7 @@ struct gs_history {
     struct gs_balance balance;
     struct gs_together together;
     struct gs_near near;           /* until it is measured itself (near.h) */
+    double least_part;             /* no part takes less of one device's time; 0: not known (gs_choice_least_part) */
     double guess_ns;               /* before anything is measured: one launch takes at least so long; 0: not known */
     double running_ns;             /* the first that is measured has been running for so long; 0: not known */
     uint64_t bound_ns;             /* one launch takes at most so long, by the host's clock; 0: not known */
@@ -116,6 +117,10 @@ struct gs_history {
 };
 
 void gs_history_init(struct gs_history *h);
+
+/* What one of n parts takes at least, of the time of so many work-groups on a device of so many compute units: those
+ * that a device runs at once take as long as one of them. */
+double gs_choice_least_part(uint64_t groups, unsigned units);
 
 /* So many tries failed in the process before: the next one is allowed after a quarter of the launches that it would
  * have taken there. */

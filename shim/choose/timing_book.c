@@ -43,6 +43,16 @@ bool gs_book_is_kept(const struct gs_context *ctx)
     return gs_learns() && ctx->n > 1 && !gs_settings()->verify;
 }
 
+/* 0 where the driver chooses the work-groups, or the devices differ. */
+static double least_part(const struct gs_size *s)
+{
+    const struct gs_group *g = gs_group();
+    uint64_t groups = 1;
+    for (unsigned d = 0; d < 3 && s->size[3 + d]; d++)
+        groups *= (s->size[d] + s->size[3 + d] - 1) / s->size[3 + d];
+    return s->size[3] && s->program && !g->unlike ? gs_choice_least_part(groups, g->units[0]) : 0;
+}
+
 struct gs_timing *gs_book_of(struct gs_size *s)
 {
     if (s->choice)
@@ -51,6 +61,7 @@ struct gs_timing *gs_book_of(struct gs_size *s)
     if (t) {
         t->at = s;
         gs_history_init(&t->h);
+        t->h.least_part = least_part(s);
     }
     return t;
 }
@@ -186,6 +197,7 @@ static void load(const struct gs_context *ctx)
             t->classes.of = k->numbers;
         atomic_store(&t->at->numbers, k->numbers);
         t->h = k->h;
+        t->h.least_part = least_part(t->at);
         if (gs_settings()->mode == GS_MODE_AUTO && t->h.balance.cut[0] >= 1)
             t->h.balance = (struct gs_balance){0}; /* that mode multi left all of it to one device says little here */
         if (gs_book.machine.unlike)                /* they may have changed */

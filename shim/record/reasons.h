@@ -28,6 +28,7 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 /* Auto mode's choice. */
 #define GS_R_NOT_KNOWN "how long it takes isn't known yet"
 #define GS_R_TOO_SHORT "it is too short to gain"
+#define GS_R_AT_ONCE "one device runs all its work-groups at once"
 #define GS_R_FASTER "one device is faster"
 #define GS_R_FASTER_TOGETHER "all that comes between two waits of the application is faster on one device"
 #define GS_R_OPENING "the fast path between the GPUs isn't open yet"

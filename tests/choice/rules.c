@@ -40,6 +40,27 @@ static void an_estimate_splits_the_first_launch(void **state)
     assert_false(gs_choose(&h, &m, &two, &b, 1 * MS, &risk));
 }
 
+/* A device with units to spare gains nothing by another one: neither is the launch planned, nor its program prepared;
+ * with more work-groups than units, no part takes less than what its own units do. */
+static void what_one_device_runs_at_once_stays_there(void **state)
+{
+    (void)state;
+    struct gs_history h;
+    assert_true(gs_choice_least_part(8, 132) == 1 && gs_choice_least_part(132, 132) == 1);
+    assert_true(gs_choice_least_part(176, 132) == 0.75 && gs_choice_least_part(1320, 132) == 0.1);
+    gs_history_init(&h);
+    gs_choice_learn_single(&h, 1000 * MS);
+    h.least_part = 1;
+    assert_false(gs_choice_foresees(&h, &machine, 2, 0));
+    assert_false(gs_choice_worth_planning(&h, &machine, 2, 0));
+    assert_string_equal(h.reason, "one device runs all its work-groups at once");
+    assert_int_equal(gs_choice_left(h.reason), GS_CHOSEN);
+    h.least_part = 0.75;
+    assert_true(gs_choice_foresees(&h, &machine, 2, 200e6) && !gs_choice_foresees(&h, &machine, 2, 300e6));
+    assert_true(gs_choice_worth_planning(&h, &machine, 2, 0));
+    assert_true(h.split_ns > 750e6 && h.split_ns < 751e6);
+}
+
 /* So is one that still runs: it takes at least as long as it has. */
 static void what_runs_for_long_is_long(void **state)
 {
@@ -459,6 +480,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_estimate_splits_the_first_launch),
+        cmocka_unit_test(what_one_device_runs_at_once_stays_there),
         cmocka_unit_test(what_runs_for_long_is_long),
         cmocka_unit_test(the_rate_is_the_fastest_kernels),
         cmocka_unit_test(trials_become_rarer),

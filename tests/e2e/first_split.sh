@@ -55,4 +55,11 @@ for items in 16384 65536; do
   [ "$(grep -c "may not fill" debug.txt)" -gt 0 ] && [ $items = 65536 ] && fail "$items items don't fill the devices"
   [ "$(grep -c "may not fill" debug.txt)" = 0 ] && [ $items = 16384 ] && fail "$items items fill the devices"
 done
+
+# A device of 100 compute units runs 100 work-groups at once: another would shorten nothing.
+rm -rf cache
+FAKE_ITEM_NS=60000 GPUSPARC_DEBUG=1 GPUSPARC_REAL=$programs/fake.so gpusparc run --stats=few.json "$programs/paced" 3 6400 \
+  >few.txt 2>&1 || fail "few: $(cat few.txt)"
+stats few.json why:advance:"one device runs all its work-groups at once"
+! grep "compiled for" few.txt || fail "a program was compiled for what one device runs at once"
 echo passed
