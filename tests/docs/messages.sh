@@ -62,6 +62,8 @@ if len(reasons) < 50 or len(refusals) < 25:
 hidden = {
     "its parts' results would be merged on the first device, which the daemon doesn't give it":
         "takes three GPUs of which the daemon gives the second and the third",
+    "all that comes between two waits of the application is faster on one device":
+        "takes devices whose transfers lose what the kernels gain (test_choice_simulated has the rule)",
     "the fast path between the GPUs isn't open yet": "takes two GPUs",
     "a memory object can't be copied to other devices": "takes a driver with mip levels, or one that loses a buffer",
     "it was enqueued by a callback, in which no queues for its parts can be made":

@@ -149,7 +149,6 @@ rc=0
 gpusparc run --stats="$PWD/absent/s.json" --mode multi "${app[@]}" >out.txt 2>err.txt || rc=$?
 [ "$rc" = 0 ] && cmp alone.txt out.txt || fail "statistics that can't be written: $rc"
 grep -q "absent/s.json" err.txt || { cat err.txt; fail "statistics that can't be written: not said"; }
-shows err.txt "the statistics can't be written to %s: %s"
 # Statistics where the application's own words go: behind them, and nothing is lost.
 for file in /dev/stdout /dev/stderr words.txt; do
   (echo before; gpusparc run --mode multi --stats=$file "${app[@]}"; echo after) >words.txt 2>&1 || fail "statistics to $file"

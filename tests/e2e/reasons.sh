@@ -81,7 +81,7 @@ FAKE_ITEM_NS=100 FAKE_SLOWER=20 GPUSPARC_REAL=$programs/fake.so gpusparc run --s
 cat one.txt >>auto.txt
 shows auto.txt "how long it takes isn't known yet" "its program is still being translated for a split" "it is too short to gain" \
   "too few launches so far to win back what a first split costs" "one device is faster" \
-  "all that comes between two waits of the application is faster on one device" "auto expects %.3f ms on one device, %.3f ms split"
+  "auto expects %.3f ms on one device, %.3f ms split"
 
 # Two threads that use the same buffers.
 over_cpu halves.json "$programs/halves"
@@ -126,6 +126,7 @@ GPUSPARC_GUPS=2 says 0 "nothing reads the variable %s%s%s%s%s"
 says 0 "%s: no kernel is called %s; %s has %s%s" --only nowhere
 
 # Files that can't be written.
+says 0 "the statistics can't be written to %s: %s" --stats=/dev/full
 says 0 "the log ends here, it can't be written: %s" --log=/dev/full
 by_itself() { # SENTENCE VARIABLE: without the launcher, which would look itself
   env "$2" GPUSPARC_DEVICES=cpu:2 GPUSPARC_MODE=multi LD_PRELOAD="$GS_BUILD/lib/gpusparc/libgpusparc-log.so $GS_BUILD/lib/gpusparc/libgpusparc.so" \

@@ -377,7 +377,7 @@ static void test_alone(void **state)
     give_back(b, &task, 1);
     assert_int_equal(request_alone(b, &probe, 1, 1), 0);
     assert_false(granted(&probe, 1, 1));
-    assert_non_null(strstr(probe.notice.u.text.text, "while tasks run: slow (process 4711); it waits"));
+    assert_non_null(strstr(probe.notice.u.text.text, "until no task runs: there is slow (process 4711)"));
     get_up(b, &task);
     assert_true(granted(&probe, 1, 1));
     assert_int_equal(atomic_load(&page_of(&probe)->yield), 0);
