@@ -194,9 +194,11 @@ cl_int gs_pool_transfer(const struct gs_pool_command *c)
     case GS_OP_COPY_RECT:
         return rect(c);
     case GS_OP_MAP_BUFFER:
+        mapped = range_in(c->src, op->from[0], op->region[0]);
+        /* What windows hold of it is of no use from now on, and must not be put over what the host writes. */
         return op->map_flags & CL_MAP_WRITE_INVALIDATE_REGION
-                   ? CL_SUCCESS
-                   : gs_pool_require_host(c->src->root->pool, range_in(c->src, op->from[0], op->region[0]));
+                   ? gs_pool_wrote_host(c->src->root->pool, &GS_ONE_RANGE(mapped))
+                   : gs_pool_require_host(c->src->root->pool, mapped);
     case GS_OP_UNMAP:
         return mapped.end > mapped.begin ? gs_pool_wrote_host(c->dst->root->pool, &GS_ONE_RANGE(mapped)) : CL_SUCCESS;
     default:
