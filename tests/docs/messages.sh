@@ -76,7 +76,6 @@ hidden = {
     "it has so many arguments that windows of its buffers can't be told to it": "",
     "its parts touch what others write, and it fits one device": "",
     "its kernel %s %s, so that its pointers can't be moved": "",
-    "what a work-group may touch is more than a device has room for": "",
     "pooled memory: a command failed (error %d): what the buffers of its context hold is lost": "",
 }
 shown = set()
