@@ -41,13 +41,19 @@ double gs_speed_for(const struct gs_history *h, const struct gs_machine *m, unsi
     return m->unlike && h->balance.n == n ? gs_balance_speed(&h->balance, device) : gs_speed(m, device);
 }
 
+/* Until it is measured what a split takes. */
+static double least_part(const struct gs_history *h)
+{
+    return gs_choice_split_known(h) ? 0 : h->least_part;
+}
+
 /* What n devices together take of this kernel (NULL: of any), as a share of what the first takes alone. */
 static double least_share(const struct gs_history *h, const struct gs_machine *m, unsigned n)
 {
     double sum = 0;
     for (unsigned p = 0; p < n; p++)
         sum += h ? gs_speed_for(h, m, n, p) : gs_speed(m, p);
-    return h ? gs_max(h->least_part, 1 / sum) : 1 / sum;
+    return h ? gs_max(least_part(h), 1 / sum) : 1 / sum;
 }
 
 double gs_choice_least_part(uint64_t groups, unsigned units)
@@ -144,7 +150,7 @@ static bool is_due_again(const struct gs_history *h)
 /* What n devices together take at best: no less than what is known, no more than if they were alike. */
 static double hoped_share(const struct gs_history *h, const struct gs_machine *m, unsigned n)
 {
-    return gs_max(h->least_part, gs_min(least_share(h, m, n), 1.0 / n));
+    return gs_max(least_part(h), gs_min(least_share(h, m, n), 1.0 / n));
 }
 
 /* And what is hoped for of it, at best: what it was thought to take before it was tried. */
@@ -290,7 +296,7 @@ bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, 
         else if (h->launches < h->plan_at)
             reason = h->reason;
         else if (is_too_short(h, m, n, single, reads))
-            reason = h->least_part > worth_leaving ? at_once : too_short;
+            reason = least_part(h) > worth_leaving ? at_once : too_short;
         else if (!gs_choice_split_known(h) && h->near.split_ns > 0 && h->near.split_ns >= worth_leaving * single)
             reason = faster; /* as at other sizes */
         else if (!gs_choice_split_known(h) && gains_nothing(m, least_share(h, m, n), single, reads) &&
