@@ -72,11 +72,6 @@ hidden = {
     "estimated before any launch was measured: at least %.3f ms": "takes measured links and a kernel that counts its work",
     "no libOpenCL.so.1 of the system was found; install an OpenCL loader, or name it in GPUSPARC_REAL":
         "takes a system without OpenCL",
-    # Of --memory pooled: no test shows them yet.
-    "it has so many arguments that windows of its buffers can't be told to it": "",
-    "its parts touch what others write, and it fits one device": "",
-    "its kernel %s %s, so that its pointers can't be moved": "",
-    "pooled memory: a command failed (error %d): what the buffers of its context hold is lost": "",
 }
 shown = set()
 for file in glob.glob("tests/**/*", recursive=True):

@@ -41,6 +41,18 @@ for case in stencil matrices gathers reduction windows; do
   done
 done
 
+# What stays on one device, where that has room for all.
+export ROOM_BYTES=$((40 << 20))
+plain plain.txt "$programs/pooled" 1024 whole
+pooled pooled.txt "$programs/pooled" 1024 whole || { cat pooled.txt pooled.err; fail "whole: exit status $?"; }
+same "whole"
+stats stats.json single:many:"it has so many arguments that windows of its buffers can't be told to it"
+shows stats.json "its kernel %s %s, so that its pointers can't be moved"
+plain plain.txt "$programs/pooled" $kib gathers
+pooled pooled.txt "$programs/pooled" $kib gathers || { cat pooled.txt pooled.err; fail "gathers on one device: exit status $?"; }
+same "gathers on one device"
+stats stats.json single:scatter:"its parts touch what others write, and it fits one device"
+
 # More than all devices have, with the host's memory; without, it is refused as one device would.
 export ROOM_BYTES=$((4 << 20))
 plain plain.txt "$programs/pooled" $kib stencil
@@ -59,9 +71,17 @@ stats stats.json single:gather:"what a work-group may touch is more than a devic
 export ROOM_BYTES=$((10 << 20))
 plain plain.txt "$programs/pooled" 4096 stencil
 for n in 1 2 3 4 5 6 7 8; do
-  ROOM_FAIL=$n pooled pooled.txt "$programs/pooled" 4096 stencil || { grep -q 'error -' pooled.txt || fail "allocation $n: $(cat pooled.txt pooled.err)"; continue; }
-  same "allocation $n"
+  if ROOM_FAIL=$n pooled pooled.txt "$programs/pooled" 4096 stencil; then
+    same "allocation $n"
+  else
+    grep -q 'error -' pooled.txt || fail "allocation $n: $(cat pooled.txt pooled.err)"
+  fi
 done
+
+# None ever succeeds.
+! ROOM_DEVICES=0 pooled pooled.txt "$programs/pooled" 4096 stencil || fail "no allocation succeeds: $(cat pooled.txt)"
+grep -q 'error -' pooled.txt || fail "no allocation succeeds: $(cat pooled.txt)"
+shows pooled.err "pooled memory: a command failed (error %d): what the buffers of its context hold is lost"
 
 RANDOM=$seed
 for ((s = seed; s < seed + sequences; s++)); do

@@ -184,16 +184,44 @@ static void windows(size_t bytes)
     CL(clReleaseKernel(k));
 }
 
+/* Kernels that can't be given windows. */
+static void whole(size_t bytes)
+{
+    enum { NUMBERS = 48 };
+    char text[1024] = "__kernel void many(__global float *v";
+    const size_t items = bytes / 4;
+    for (int i = 0; i < NUMBERS; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), ", int n%d", i);
+    strcat(text, ")\n{ v[get_global_id(0)] += n0 + n47; }\n");
+    cl_program many_program = build(text, ""),
+               called_program =
+                   build("__kernel void twice(__global float *v) { v[get_global_id(0)] *= 2.0f; }\n"
+                         "__kernel void calls(__global float *v) { twice(v); v[get_global_id(0)] += 1; }\n",
+                         "");
+    cl_kernel many = kernel_of(many_program, "many"), calls = kernel_of(called_program, "calls");
+    cl_mem m = buffer(CL_MEM_READ_WRITE, items * 4, NULL);
+    begin_with(m, items, 7);
+    set_mem(many, 0, m);
+    set_mem(calls, 0, m);
+    for (cl_uint i = 1; i <= NUMBERS; i++)
+        set_uint(many, i, i);
+    launch(queue, many, items, 64, 0, NULL, NULL);
+    launch(queue, calls, items, 64, 0, NULL, NULL);
+    show_pieces("whole", m, items * 4);
+    CL(clReleaseMemObject(m));
+    CL(clReleaseKernel(many));
+    CL(clReleaseKernel(calls));
+    CL(clReleaseProgram(many_program));
+    CL(clReleaseProgram(called_program));
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(size_t bytes);
-    } cases[] = {{"stencil", stencil},
-                 {"matrices", matrices},
-                 {"gathers", gathers},
-                 {"reduction", reduction},
-                 {"windows", windows}};
+    } cases[] = {{"stencil", stencil},     {"matrices", matrices}, {"gathers", gathers},
+                 {"reduction", reduction}, {"windows", windows},   {"whole", whole}};
     const size_t bytes = (argc > 1 ? strtoull(argv[1], NULL, 10) : 4096) << 10;
     start(0);
     program = build(source, "");
