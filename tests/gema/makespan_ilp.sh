@@ -51,4 +51,4 @@ refuse 'no barriers' gpusparc makespan 'L|C' --warps 2 --ilp ilp.lp
 refuse 'more than 10000000 terms' gpusparc makespan LLCLL --warps 200 --no-exact --ilp ilp.lp
 refuse '/dev/full: No space left' gpusparc makespan LLC --warps 3 --ilp /dev/full
 refuse 'no/where.lp: No such file' gpusparc makespan LLC --warps 3 --ilp no/where.lp
-refuse '--horizon is of' gpusparc makespan LLC --warps 3 --horizon 4
+refuse '--horizon wants --ilp' gpusparc makespan LLC --warps 3 --horizon 4

@@ -82,7 +82,7 @@ is_free || fail "a probe beside a task"
 gpusparc probe order --count 2 --runs 10 --json >waited.json 2>err_waited.txt 7>&- &
 waiter=$!
 pids+=($waiter)
-until_true "no word of the task" grep -q "while tasks run: mine (process $task); it waits" err_waited.txt
+until_true "no word of the task" grep -q "waits until no task runs: there is mine (process $task)" err_waited.txt
 gpusparc probe order --count 2 --runs 10 --force --json >out.json
 says out.json 'j["complete"]' || fail "--force waits"
 [ ! -s waited.json ] || fail "a measurement beside a task"

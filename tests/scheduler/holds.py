@@ -231,11 +231,12 @@ def a_user_who_floods():
     crowd[0].send(b"senseless")
     assert wait_for(crowd[0])[0] == REFUSED
     user = d.status()["users"][0]
-    assert user["floods"] and user["turned_away"] == 6 and user["refused"] == 1, user
+    # More where one comes before the daemon has noticed the crowd's end.
+    assert user["floods"] and user["turned_away"] in (6, 7) and user["refused"] == 1, user
     assert user["connections"] >= 65 and user["questions"] >= 5, user
     line = [s for s in d.tool("status").stdout.split("\n") if "floods the daemon" in s]
     name = pwd.getpwuid(os.geteuid()).pw_name
-    assert len(line) == 1 and line[0].startswith("user %s floods" % name) and "turned away: 6; refused: 1;" in line[0], line
+    assert len(line) == 1 and line[0].startswith("user %s floods" % name) and "turned away: %d; refused: 1;" % user["turned_away"] in line[0], line
     d.end()
 
 
