@@ -47,7 +47,7 @@ static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_eve
     run.null_local = l->null_local;
     run.summary = l->of_units;
     for (unsigned d = 0; d < 3; d++)
-        box.end[d] = (run.geometry.global[d] + run.geometry.local[d] - 1) / run.geometry.local[d];
+        box.end[d] = gs_geometry_groups(&run.geometry, d);
     gs_kernel_cut(&run, &l->job, &box);
     if (run.cut.n == 1)
         return 1;

@@ -28,12 +28,6 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* The number of work-groups in a dimension, the last perhaps smaller; of work-items where there is no local size. */
-static uint64_t count_groups(const struct gs_geometry *g, unsigned d)
-{
-    return (g->global[d] + g->local[d] - 1) / g->local[d];
-}
-
 /* Is part p to have no work-group at all? */
 static bool is_left_out(const struct gs_plan_input *in, unsigned p)
 {
@@ -60,7 +54,7 @@ static uint64_t end_of(const struct gs_plan_input *in, unsigned dim, unsigned p,
 static bool cut(struct gs_plan *plan, const struct gs_plan_input *in, unsigned dim)
 {
     const unsigned n = in->n_parts;
-    const uint64_t groups = count_groups(&plan->launch, dim);
+    const uint64_t groups = gs_geometry_groups(&plan->launch, dim);
     uint64_t grain = 1;
     if (plan->null_local)
         while (grain < NULL_LOCAL_GRAIN && groups / (grain * 2) >= (uint64_t)n * 4)
@@ -74,7 +68,7 @@ static bool cut(struct gs_plan *plan, const struct gs_plan_input *in, unsigned d
         const uint64_t next = min_u64(groups, end * grain);
         for (unsigned d = 0; d < 3; d++) {
             plan->box[p].begin[d] = 0;
-            plan->box[p].end[d] = count_groups(&plan->launch, d);
+            plan->box[p].end[d] = gs_geometry_groups(&plan->launch, d);
         }
         plan->box[p].begin[dim] = at;
         plan->box[p].end[dim] = next;
@@ -100,7 +94,7 @@ double gs_plan_operations(const struct gs_kernel *k, const struct gs_kernel_summ
 
 void gs_plan_cut(const struct gs_plan *plan, double cut[GS_MAX_DEVICES])
 {
-    const double groups = (double)count_groups(&plan->launch, plan->dim);
+    const double groups = (double)gs_geometry_groups(&plan->launch, plan->dim);
     for (unsigned p = 0; p < plan->n_parts; p++)
         cut[p] = (double)plan->box[p].end[plan->dim] / groups;
 }

@@ -220,8 +220,7 @@ static cl_int set_part(cl_kernel kernel, cl_uint i, const struct gs_pool_window 
 
 static cl_int set_args(struct gs_pool_launch *l, const struct run *run, cl_kernel kernel)
 {
-    struct gs_pool_hidden hidden = {0};
-    const struct gs_geometry *g = &l->geometry;
+    struct gs_pool_hidden hidden = {.hidden = gs_geometry_hidden(&l->geometry, run->turn->box.begin)};
     cl_int err = CL_SUCCESS;
     for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
         const struct gs_arg *a = &l->args[i];
@@ -237,12 +236,6 @@ static cl_int set_args(struct gs_pool_launch *l, const struct run *run, cl_kerne
             hidden.shift[i] = w->range.begin - m->origin;
         }
         err = gs_real()->clSetKernelArg(kernel, i, a->size, value);
-    }
-    for (unsigned d = 0; d < 3; d++) {
-        hidden.hidden.global_offset[d] = g->offset[d];
-        hidden.hidden.global_size[d] = g->global[d];
-        hidden.hidden.num_groups[d] = (g->global[d] + g->local[d] - 1) / g->local[d];
-        hidden.hidden.group_base[d] = run->turn->box.begin[d];
     }
     if (!err && !l->turns.whole)
         err = gs_real()->clSetKernelArg(kernel, l->k->n_args, sizeof hidden, &hidden);

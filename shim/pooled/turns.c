@@ -140,16 +140,11 @@ static bool fits(const struct gs_turns *t, uint64_t *bytes)
     return true;
 }
 
-static uint64_t count_groups(const struct gs_geometry *g, unsigned d)
-{
-    return (g->global[d] + g->local[d] - 1) / g->local[d];
-}
-
 /* n turns along a dimension. */
 static int cut(struct gs_turns *t, const struct gs_turns_input *in, const struct gs_arg_value *values, unsigned dim,
                unsigned n, bool whole)
 {
-    const uint64_t groups = count_groups(in->launch, dim);
+    const uint64_t groups = gs_geometry_groups(in->launch, dim);
     const uint64_t grain = in->null_local && groups / NULL_LOCAL_GRAIN >= n ? NULL_LOCAL_GRAIN : 1;
     const uint64_t grains = (groups + grain - 1) / grain;
     int err = 0;
@@ -158,7 +153,7 @@ static int cut(struct gs_turns *t, const struct gs_turns_input *in, const struct
     for (unsigned i = 0; t->v && i < n && !err; i++) {
         struct gs_box *b = &t->v[i].box;
         for (unsigned d = 0; d < 3; d++)
-            b->end[d] = count_groups(in->launch, d);
+            b->end[d] = gs_geometry_groups(in->launch, d);
         const uint64_t end = grains * (i + 1) / n * grain;
         b->begin[dim] = grains * i / n * grain;
         b->end[dim] = end < groups ? end : groups;
@@ -183,7 +178,7 @@ static bool meet(const struct gs_turns *t)
 static bool cut_to_fit(struct gs_turns *t, const struct gs_turns_input *in, const struct gs_arg_value *values,
                        unsigned dim, uint64_t *bytes, int *err)
 {
-    const uint64_t groups = count_groups(in->launch, dim);
+    const uint64_t groups = gs_geometry_groups(in->launch, dim);
     for (uint64_t n = groups < in->devices ? groups : in->devices; n <= MOST_TURNS && n <= groups; n *= 2) {
         *err = cut(t, in, values, dim, (unsigned)n, false);
         if (*err || fits(t, bytes))
@@ -224,7 +219,7 @@ static int find_cut(struct gs_turns *best, const struct gs_turns_input *in, cons
     for (unsigned d = 3; d-- > 0 && !err;) { /* the slowest first: its ranges are contiguous */
         struct gs_turns t = {0};
         uint64_t bytes = 0;
-        if (count_groups(in->launch, d) < 2 && (d || best->v))
+        if (gs_geometry_groups(in->launch, d) < 2 && (d || best->v))
             continue;
         if (!cut_to_fit(&t, in, values, d, &bytes, &err)) {
             gs_turns_free(&t);

@@ -59,16 +59,9 @@ cl_int gs_launch_args(struct gs_launching *l, cl_kernel kernel, unsigned place)
 /* For the chunk that begins at these work-groups. */
 static cl_int set_hidden(const struct gs_kernel_run *run, const uint64_t base[3])
 {
-    struct gs_hidden hidden;
-    const struct gs_geometry *g = &run->geometry;
+    const struct gs_hidden hidden = gs_geometry_hidden(&run->geometry, base);
     if (!run->summary->hidden)
         return CL_SUCCESS;
-    for (unsigned d = 0; d < 3; d++) {
-        hidden.global_offset[d] = g->offset[d];
-        hidden.global_size[d] = g->global[d];
-        hidden.num_groups[d] = (g->global[d] + g->local[d] - 1) / g->local[d];
-        hidden.group_base[d] = base[d];
-    }
     return gs_real()->clSetKernelArg(run->kernel, run->k->n_args, sizeof hidden, &hidden);
 }
 

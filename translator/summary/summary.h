@@ -179,6 +179,25 @@ struct gs_geometry {
     uint64_t local[3]; /* a NULL local size: {1, 1, 1}, allowed only where !uses_group */
 };
 
+/* The number of work-groups in a dimension, the last perhaps smaller; of work-items where there is no local size. */
+static inline uint64_t gs_geometry_groups(const struct gs_geometry *g, unsigned d)
+{
+    return (g->global[d] + g->local[d] - 1) / g->local[d];
+}
+
+/* The hidden argument of the part that begins at these work-groups. */
+static inline struct gs_hidden gs_geometry_hidden(const struct gs_geometry *g, const uint64_t base[3])
+{
+    struct gs_hidden h;
+    for (unsigned d = 0; d < 3; d++) {
+        h.global_offset[d] = g->offset[d];
+        h.global_size[d] = g->global[d];
+        h.num_groups[d] = gs_geometry_groups(g, d);
+        h.group_base[d] = base[d];
+    }
+    return h;
+}
+
 /* A part: the work-groups begin[d] <= g < end[d] of the whole launch. */
 struct gs_box {
     uint64_t begin[3], end[3];
