@@ -6,16 +6,6 @@
 #include "shim/api/transfer.h"
 #include "shim/record/bypass.h"
 
-/* May the host read, or write, it? A sub-buffer that says nothing of that is as its parent. */
-static inline bool gs_may_read(const struct gs_mem *m)
-{
-    return !((m->flags | m->root->flags) & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS));
-}
-static inline bool gs_may_write(const struct gs_mem *m)
-{
-    return !((m->flags | m->root->flags) & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS));
-}
-
 /* A small transfer of an object all of whose bytes are defined, of which nothing is to be noted. */
 static inline bool gs_is_plain(struct gs_mem *m, size_t offset, size_t size)
 {

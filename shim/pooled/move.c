@@ -6,11 +6,6 @@
 #include "shim/pooled/store.h"
 #include "shim/record/enqueue.h"
 
-static cl_int of_errno(int err)
-{
-    return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
-}
-
 static cl_int read_piece(struct gs_pool_window *w, struct gs_range r, char *to)
 {
     cl_int err;
@@ -21,32 +16,23 @@ static cl_int read_piece(struct gs_pool_window *w, struct gs_range r, char *to)
 cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to)
 {
     struct gs_rangeset missing = {0}, here = {0};
-    cl_int err = of_errno(gs_rangeset_missing(&r->valid, bytes, &missing));
+    cl_int err = gs_pool_error(gs_rangeset_missing(&r->valid, bytes, &missing));
     for (struct gs_pool_window *w = r->windows; w && missing.n && !err; w = w->next) {
         gs_rangeset_clear(&here);
-        err = of_errno(gs_rangeset_common_set(&missing, &w->valid, &here));
+        err = gs_pool_error(gs_rangeset_common_set(&missing, &w->valid, &here));
         for (size_t i = 0; i < here.n && !err; i++)
             err = read_piece(w, here.v[i], to + (here.v[i].begin - bytes.begin));
         if (!err)
-            err = of_errno(gs_rangeset_remove_set(&missing, &here));
+            err = gs_pool_error(gs_rangeset_remove_set(&missing, &here));
     }
     gs_rangeset_clear(&here);
     if (!err)
-        err = of_errno(gs_rangeset_common(&r->valid, bytes, &here));
+        err = gs_pool_error(gs_rangeset_common(&r->valid, bytes, &here));
     for (size_t i = 0; i < here.n && !err; i++)
         memmove(to + (here.v[i].begin - bytes.begin), r->host + here.v[i].begin, here.v[i].end - here.v[i].begin);
     gs_rangeset_free(&missing);
     gs_rangeset_free(&here);
     return err;
-}
-
-/* The device's window that holds the range. */
-static struct gs_pool_window *window_of(struct gs_pool_root *r, unsigned device, struct gs_range range)
-{
-    struct gs_pool_window *w = r->windows;
-    while (w && (w->device != device || range.begin < w->range.begin || range.end > w->range.end))
-        w = w->next;
-    return w;
 }
 
 /* What a device's window holds goes to another of the device, if it has one there. Takes it off `left`. */
@@ -56,10 +42,10 @@ static cl_int copy_near(struct gs_pool_root *from, struct gs_rangeset *left, str
     cl_int err = CL_SUCCESS;
     for (struct gs_pool_window *w = from->windows; w && left->n && !err; w = w->next) {
         gs_rangeset_clear(&here);
-        err = of_errno(gs_rangeset_common_set(left, &w->valid, &here));
+        err = gs_pool_error(gs_rangeset_common_set(left, &w->valid, &here));
         for (size_t i = 0; i < here.n && !err; i++) {
             struct gs_range there = {here.v[i].begin + shift, here.v[i].end + shift};
-            struct gs_pool_window *v = window_of(to, w->device, there);
+            struct gs_pool_window *v = gs_pool_window_of(to, w->device, there);
             cl_command_queue queue = v ? gs_pool_queue(to->ctx, w->device, &err) : NULL;
             if (!v || err)
                 continue;
@@ -69,7 +55,7 @@ static cl_int copy_near(struct gs_pool_root *from, struct gs_rangeset *left, str
             if (!err)
                 err = gs_pool_wrote(v, &GS_ONE_RANGE(there));
             if (!err)
-                err = of_errno(gs_rangeset_remove(left, here.v[i]));
+                err = gs_pool_error(gs_rangeset_remove(left, here.v[i]));
         }
     }
     gs_rangeset_free(&here);
@@ -80,7 +66,7 @@ cl_int gs_pool_copy(struct gs_pool_root *from, struct gs_range bytes, struct gs_
 {
     struct gs_rangeset left = {0};
     const uint64_t shift = at - bytes.begin; /* wraps where it is negative */
-    cl_int err = of_errno(gs_rangeset_add(&left, bytes));
+    cl_int err = gs_pool_error(gs_rangeset_add(&left, bytes));
     if (!err && from->ctx == to->ctx)
         err = copy_near(from, &left, to, shift);
     for (size_t i = 0; i < left.n && !err; i++) {
@@ -108,15 +94,15 @@ static cl_int fill_window(struct gs_pool_window *w, struct gs_range r, const voi
 cl_int gs_pool_fill(struct gs_pool_root *r, struct gs_range bytes, const void *pattern, size_t pattern_bytes)
 {
     struct gs_rangeset left = {0}, here = {0};
-    cl_int err = of_errno(gs_rangeset_add(&left, bytes));
+    cl_int err = gs_pool_error(gs_rangeset_add(&left, bytes));
     for (struct gs_pool_window *w = r->windows; w && left.n && !err; w = w->next) {
         const struct gs_range within = {w->range.begin, w->range.end < r->size ? w->range.end : r->size};
         gs_rangeset_clear(&here);
-        err = of_errno(gs_rangeset_common(&left, within, &here));
+        err = gs_pool_error(gs_rangeset_common(&left, within, &here));
         for (size_t i = 0; i < here.n && !err; i++)
             err = fill_window(w, here.v[i], pattern, pattern_bytes);
         if (!err)
-            err = of_errno(gs_rangeset_remove_set(&left, &here));
+            err = gs_pool_error(gs_rangeset_remove_set(&left, &here));
     }
     for (size_t i = 0; i < left.n && !err; i++)
         for (uint64_t p = left.v[i].begin; p < left.v[i].end; p += pattern_bytes)

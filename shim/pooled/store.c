@@ -141,11 +141,6 @@ void gs_pool_queues_free(struct gs_context *ctx)
             gs_real()->clReleaseCommandQueue(ctx->pool_queue[d]);
 }
 
-static cl_int of_errno(int err)
-{
-    return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
-}
-
 /* Pages of the host's that hold nothing valid any more go back to the system. */
 static void drop_pages(struct gs_pool_root *r, struct gs_range bytes)
 {
@@ -188,7 +183,7 @@ static cl_int each(const struct gs_rangeset *set, struct gs_pool_window *w,
     for (size_t i = 0; i < set->n && !err; i++) {
         err = what(w, set->v[i]);
         if (!err)
-            err = of_errno(gs_rangeset_add(done, set->v[i]));
+            err = gs_pool_error(gs_rangeset_add(done, set->v[i]));
     }
     return err;
 }
@@ -197,14 +192,14 @@ static cl_int each(const struct gs_rangeset *set, struct gs_pool_window *w,
 static cl_int fetch(struct gs_pool_root *r, const struct gs_rangeset *bytes)
 {
     struct gs_rangeset missing = {0}, here = {0};
-    cl_int err = of_errno(gs_rangeset_rest(bytes, &r->valid, &missing));
+    cl_int err = gs_pool_error(gs_rangeset_rest(bytes, &r->valid, &missing));
     for (struct gs_pool_window *w = r->windows; w && missing.n && !err; w = w->next) {
         gs_rangeset_clear(&here);
-        err = of_errno(gs_rangeset_common_set(&missing, &w->valid, &here));
+        err = gs_pool_error(gs_rangeset_common_set(&missing, &w->valid, &here));
         if (!err)
             err = each(&here, w, read_range, &r->valid);
         if (!err)
-            err = of_errno(gs_rangeset_remove_set(&missing, &here));
+            err = gs_pool_error(gs_rangeset_remove_set(&missing, &here));
     }
     gs_rangeset_free(&missing);
     gs_rangeset_free(&here);
@@ -225,13 +220,13 @@ static cl_int copy_near(struct gs_pool_window *w, struct gs_rangeset *missing)
         if (v == w || v->device != w->device)
             continue;
         gs_rangeset_clear(&here);
-        err = of_errno(gs_rangeset_common_set(missing, &v->valid, &here));
+        err = gs_pool_error(gs_rangeset_common_set(missing, &v->valid, &here));
         for (size_t i = 0; i < here.n && !err; i++)
             err = copy_range(v, w, here.v[i]);
         if (!err)
-            err = of_errno(gs_rangeset_add_set(&w->valid, &here));
+            err = gs_pool_error(gs_rangeset_add_set(&w->valid, &here));
         if (!err)
-            err = of_errno(gs_rangeset_remove_set(missing, &here));
+            err = gs_pool_error(gs_rangeset_remove_set(missing, &here));
     }
     gs_rangeset_free(&here);
     return err;
@@ -240,13 +235,13 @@ static cl_int copy_near(struct gs_pool_window *w, struct gs_rangeset *missing)
 cl_int gs_pool_require(struct gs_pool_window *w, const struct gs_rangeset *bytes)
 {
     struct gs_rangeset missing = {0}, here = {0};
-    cl_int err = of_errno(gs_rangeset_rest(bytes, &w->valid, &missing));
+    cl_int err = gs_pool_error(gs_rangeset_rest(bytes, &w->valid, &missing));
     if (!err && missing.n)
         err = copy_near(w, &missing);
     if (!err && missing.n)
         err = fetch(w->root, &missing);
     if (!err && missing.n)
-        err = of_errno(gs_rangeset_common_set(&missing, &w->root->valid, &here));
+        err = gs_pool_error(gs_rangeset_common_set(&missing, &w->root->valid, &here));
     if (!err)
         err = each(&here, w, write_range, &w->valid);
     gs_rangeset_free(&missing);
@@ -266,18 +261,18 @@ static cl_int invalidate(struct gs_pool_root *r, const struct gs_pool_window *bu
         for (size_t i = 0; i < bytes->n && !err; i++)
             drop_pages(r, bytes->v[i]);
     }
-    return of_errno(err);
+    return gs_pool_error(err);
 }
 
 cl_int gs_pool_wrote(struct gs_pool_window *w, const struct gs_rangeset *bytes)
 {
-    const cl_int err = of_errno(gs_rangeset_add_set(&w->valid, bytes));
+    const cl_int err = gs_pool_error(gs_rangeset_add_set(&w->valid, bytes));
     return err ? err : invalidate(w->root, w, bytes);
 }
 
 cl_int gs_pool_wrote_host(struct gs_pool_root *r, const struct gs_rangeset *bytes)
 {
-    const cl_int err = of_errno(gs_rangeset_add_set(&r->valid, bytes));
+    const cl_int err = gs_pool_error(gs_rangeset_add_set(&r->valid, bytes));
     return err ? err : invalidate(r, NULL, bytes);
 }
 
@@ -311,10 +306,10 @@ static cl_int evict(struct gs_pool_window *w)
 {
     const uint64_t before = gs_rangeset_bytes(&w->root->valid);
     struct gs_rangeset alone = {0};
-    cl_int err = of_errno(gs_rangeset_copy(&alone, &w->valid));
+    cl_int err = gs_pool_error(gs_rangeset_copy(&alone, &w->valid));
     for (const struct gs_pool_window *v = w->root->windows; v && !err; v = v->next)
         if (v != w)
-            err = of_errno(gs_rangeset_remove_set(&alone, &v->valid));
+            err = gs_pool_error(gs_rangeset_remove_set(&alone, &v->valid));
     if (!err)
         err = fetch(w->root, &alone);
     gs_rangeset_free(&alone);
@@ -408,7 +403,7 @@ static cl_int absorb(struct gs_pool_window *w)
         for (size_t i = 0; i < v->valid.n && !err; i++)
             err = copy_range(v, w, v->valid.v[i]);
         if (!err)
-            err = of_errno(gs_rangeset_add_set(&w->valid, &v->valid));
+            err = gs_pool_error(gs_rangeset_add_set(&w->valid, &v->valid));
         if (!err)
             err = gs_real()->clFinish(queue);
         if (!err)
@@ -417,17 +412,18 @@ static cl_int absorb(struct gs_pool_window *w)
     return err;
 }
 
-static bool holds(const struct gs_pool_window *w, unsigned device, struct gs_range range)
+struct gs_pool_window *gs_pool_window_of(struct gs_pool_root *r, unsigned device, struct gs_range range)
 {
-    return w->device == device && w->range.begin <= range.begin && range.end <= w->range.end;
+    struct gs_pool_window *w = r->windows;
+    while (w && (w->device != device || range.begin < w->range.begin || range.end > w->range.end))
+        w = w->next;
+    return w;
 }
 
 cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range range, struct gs_pool_window **out)
 {
-    struct gs_pool_window *w = r->windows;
+    struct gs_pool_window *w = gs_pool_window_of(r, device, range);
     cl_int err = CL_SUCCESS;
-    while (w && !holds(w, device, range))
-        w = w->next;
     if (!w) {
         const struct gs_range pages = whole_pages(r, range);
         w = calloc(1, sizeof *w);

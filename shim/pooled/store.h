@@ -49,6 +49,9 @@ struct gs_pool_room gs_pool_room(void);
 /* How many bytes a window takes that holds the range. */
 uint64_t gs_pool_window_bytes(const struct gs_pool_root *r, struct gs_range range);
 
+/* A window of the device that holds the range; null: there is none. */
+struct gs_pool_window *gs_pool_window_of(struct gs_pool_root *r, unsigned device, struct gs_range range);
+
 /* A window of the device that holds the range, pinned: one that is there, or a new one, for which those that were used
  * longest ago are evicted. */
 cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range range, struct gs_pool_window **out);
@@ -70,6 +73,12 @@ cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to);
 cl_int gs_pool_copy(struct gs_pool_root *from, struct gs_range bytes, struct gs_pool_root *to, uint64_t at);
 /* pattern: gs_op.pattern; the range is a multiple of it. */
 cl_int gs_pool_fill(struct gs_pool_root *r, struct gs_range bytes, const void *pattern, size_t pattern_bytes);
+
+/* Sets of ranges fail for want of memory alone. */
+static inline cl_int gs_pool_error(int err)
+{
+    return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+}
 
 /* How many bytes of the range are valid on the device. */
 uint64_t gs_pool_held(const struct gs_pool_root *r, unsigned device, struct gs_range range);

@@ -74,18 +74,16 @@ static cl_int check_rect(const struct gs_op *op, const struct gs_mem *src, const
 
 static bool is_barred(const struct gs_op *op, const struct gs_mem *src, const struct gs_mem *dst)
 {
-    const cl_mem_flags no_reads = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS,
-                       no_writes = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
     switch (op->kind) {
     case GS_OP_READ:
     case GS_OP_READ_RECT:
-        return src->flags & no_reads;
+        return !gs_may_read(src);
     case GS_OP_WRITE:
     case GS_OP_WRITE_RECT:
-        return dst->flags & no_writes;
+        return !gs_may_write(dst);
     case GS_OP_MAP_BUFFER:
-        return ((op->map_flags & CL_MAP_READ) && src->flags & no_reads) ||
-               ((op->map_flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) && src->flags & no_writes);
+        return ((op->map_flags & CL_MAP_READ) && !gs_may_read(src)) ||
+               ((op->map_flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) && !gs_may_write(src));
     default:
         return false;
     }

@@ -434,6 +434,16 @@ static inline const char *gs_context_given_up(const struct gs_context *c)
     return reason ? reason : gs_given_up();
 }
 
+/* May the host read, or write, it? A sub-buffer that says nothing of that is as its parent. */
+static inline bool gs_may_read(const struct gs_mem *m)
+{
+    return !((m->flags | m->root->flags) & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS));
+}
+static inline bool gs_may_write(const struct gs_mem *m)
+{
+    return !((m->flags | m->root->flags) & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS));
+}
+
 /* The driver refuses the host's own reads or writes of the application's object. */
 static inline bool gs_host_is_barred(const struct gs_mem *root)
 {
