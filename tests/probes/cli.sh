@@ -137,7 +137,8 @@ import json
 j = json.load(open("out.json"))
 assert j["complete"] and j["kernel_ns"] >= 100000 and j["margin_percent"] == 50, j
 for kind in (j["stays"], j["changes"]):
-    assert kind["turns"] == 70 and 0 < kind["median_ns"] <= kind["p99_ns"] <= kind["longest_ns"], j
+    # On a machine that was busy only while the kernel was timed, most turns seem to take no longer than the kernel: 0.
+    assert kind["turns"] == 70 and 0 <= kind["median_ns"] <= kind["p99_ns"] <= kind["longest_ns"], j
 bound = j["handover_ns"]
 assert bound % 1000 == 0 and 0 < bound - 1.5 * j["changes"]["longest_ns"] <= 1000, j
 P
