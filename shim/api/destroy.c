@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "shim/order/command.h"
-#include "shim/launch/contents.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/plan/kinds.h"
 #include "shim/record/memory_used.h"
@@ -54,7 +53,6 @@ static GS_COLD void destroy_place(struct gs_mem *m, unsigned place)
 static GS_COLD void destroy_more(struct gs_mem *m)
 {
     free(m->spoiled.v);
-    gs_contents_forget(m);
     gs_mapped_free(m);
     if (m->split_end)
         gs_real()->clReleaseEvent(m->split_end);
@@ -85,7 +83,7 @@ static inline void destroy_mem(struct gs_mem *m)
         gs_pool_root_free(m->pool);
         m->pool = NULL;
     }
-    if (m->root != m || m->spoiled.v || m->tables || m->mapped || m->split_end || m->mappings)
+    if (m->root != m || m->spoiled.v || m->mapped || m->split_end || m->mappings)
         destroy_more(m);
     free(m->place[0].valid.v);
     free(m->undefined.v);
@@ -132,7 +130,6 @@ static void destroy_event(struct gs_event *e)
 static void destroy_context(struct gs_context *c)
 {
     gs_merge_kernels_free(c->merge);
-    gs_contents_free(c);
     gs_reuse_free(c);
     gs_strided_free(c->strided);
     gs_scratch_free(c);

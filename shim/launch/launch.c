@@ -10,7 +10,6 @@
 #include "shim/process/threads.h"
 #include "shim/order/callbacks.h"
 #include "shim/memory/coherence.h"
-#include "shim/launch/contents.h"
 #include "shim/output/speculation.h"
 #include "shim/launch/await.h"
 #include "shim/launch/follow.h"
@@ -161,7 +160,6 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
                                .args = l->k->args,
                                .mems = l->mems,
                                .n_parts = l->job.n,
-                               .known = &gs_contents_known,
                                .may_try = l->may_try,
                                .relaxed = l->k->program->relaxed,
                                .may_race = gs_settings()->allow_race,
@@ -179,24 +177,6 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
         plan->reason = GS_R_NO_HOME;
     if (!plan->reason && gs_is_disturbed(plan))
         plan->reason = GS_R_DISTURBED;
-}
-
-/* Looks at what buffers hold, where that may spare a split launch transfers, and plans it again. Under a daemon's
- * schedule nothing runs on a device that hasn't been granted, so nothing is looked at. */
-static bool look_at_contents(struct gs_launching *l, struct gs_plan *plan)
-{
-    enum { ROUNDS = 3 }; /* an index may depend on what stands at an index that is loaded as well */
-    struct gs_looked looked;
-    bool any = false;
-    for (unsigned i = 0; i < ROUNDS && !l->by_units && !plan->reason && plan->n_wants; i++) {
-        if (!gs_contents_look(&l->cmd, plan, l->mems, l->job.place, &looked))
-            break;
-        make_plan(l, plan);
-        if (!plan->reason)
-            gs_contents_judge(&looked, plan, l->mems, l->job.place);
-        any = true;
-    }
-    return any;
 }
 
 /* Before the launch is planned: is it one that could only be split on trial, and may it be? */
@@ -237,9 +217,8 @@ static void choose(struct gs_launching *l, struct gs_plan *plan)
         gs_timing_refused(l->timing);
     else if (gs_forecast(&l->trial, l->cuts, plan) < 0)
         plan->reason = GS_R_NO_MEMORY;
-    else if (gs_timing_choose(l->timing, l->numbers, l->cmd.ctx, &l->trial, &plan->reason) &&
-             look_at_contents(l, plan) && !plan->reason && gs_forecast(&l->trial, l->cuts, plan) < 0)
-        plan->reason = GS_R_NO_MEMORY;
+    else
+        gs_timing_choose(l->timing, l->numbers, l->cmd.ctx, &l->trial, &plan->reason);
 }
 
 /* Multi mode, between devices that differ: what the launch moves is looked at only where it is to be measured. */
@@ -324,8 +303,6 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
         if (!l->timing && !plan.reason)
             make_plan(l, &plan);
     }
-    if (!plan.reason && !l->timing)
-        look_at_contents(l, &plan);
     if (!plan.reason && !l->timing && l->cuts)
         measure_cut(l, &plan);
     if (!plan.reason && is_still_merged(l, &plan))

@@ -30,7 +30,6 @@ static void drop_event(cl_event *event)
 /* Without memory to remember it by, all of the object is given up: a failed launch and no memory are a lost device. */
 void gs_spoil(struct gs_mem *root, struct gs_range r)
 {
-    root->written++;
     if (gs_rangeset_add(&root->spoiled, r) < 0)
         root->lost = root->home_only = true;
 }
@@ -101,7 +100,6 @@ cl_int gs_sound(const struct gs_mem *root, struct gs_range r)
 cl_int gs_undo(struct gs_mem *root, unsigned place, const struct gs_rangeset *changed)
 {
     struct gs_rangeset lost = {0};
-    root->written++;
     int err = gs_rangeset_copy(&lost, changed);
     if (!err)
         err = gs_rangeset_remove_set(&root->place[place].valid, changed);
@@ -387,7 +385,6 @@ int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what
     struct change change[GS_MAX_DEVICES + 3] = {0};
     unsigned n = 0;
     if (root->base) {
-        root->written += what->n > 0;
         atomic_store(&root->defined, true);
         return 0;
     }
@@ -399,7 +396,6 @@ int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what
     }
     if (err)
         return err;
-    root->written += what->n > 0;
     if (place) {
         gs_has_spread(root->o.ctx);
         root->left += gs_rangeset_bytes(what);
@@ -425,7 +421,6 @@ void gs_note_write(struct gs_mem *root, unsigned place, struct gs_range what)
 
 void gs_wrote_at_home(struct gs_mem *root)
 {
-    root->written++;
     gs_rangeset_clear(&root->undefined);
     atomic_store(&root->defined, true);
 }

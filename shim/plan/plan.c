@@ -402,12 +402,6 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
     for (uint32_t i = 0; i < in->kernel->n_args; i++)
         best.reorders |= in->mems[i] && gs_arg_reorders(&in->kernel->args[i]);
     best.reorders |= gs_plan_is_appending(in->kernel) || gs_translation_reorders(in->kernel, in->relaxed);
-    for (uint32_t i = 0; i < in->kernel->n_args && i < 64 && best.n_wants; i++) {
-        const uint64_t from = gs_summary_sources(in->kernel, i);
-        for (unsigned w = 0; w < best.n_wants; w++)
-            if (best.wants[w].arg < 64 && best.wants[w].arg != i && from >> best.wants[w].arg & 1)
-                best.wants[w].serves |= (uint64_t)1 << i;
-    }
     *plan = best;
     return 0;
 }

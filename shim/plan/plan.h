@@ -44,15 +44,6 @@ static inline bool gs_use_is_joined(const struct gs_use *u)
     return u->writes == GS_REDUCED || u->writes == GS_COMPARED || u->writes == GS_APPENDED;
 }
 
-/* What a plan would like to know of what a memory object holds. */
-struct gs_want {
-    uint32_t arg;
-    struct gs_words words; /* the type, the step, and where they begin but for whole steps; `end` is without meaning */
-    uint64_t serves;       /* bit i: it bounds what is read or written through argument i < 64 */
-};
-
-enum { GS_MAX_WANTS = 8 };
-
 /* More than that isn't kept for a trial. */
 enum { GS_TRIAL_MOST_BYTES = 256 * 1024 * 1024 };
 
@@ -70,15 +61,6 @@ struct gs_plan {
     bool null_local;
     struct gs_use *uses;
     size_t n_uses;
-    struct gs_want wants[GS_MAX_WANTS];
-    unsigned n_wants;
-};
-
-/* What is known of what memory objects hold as a launch begins. */
-struct gs_known {
-    /* As gs_contents's, in bytes of the object. */
-    bool (*bounds)(const struct gs_mem *m, const struct gs_words *words, uint64_t *least, uint64_t *largest);
-    uint64_t (*state)(const struct gs_mem *m); /* another number whenever `bounds` may answer something else */
 };
 
 enum { GS_CUT_ANY = 3 }; /* in the place of a dimension: whichever is cut */
@@ -91,12 +73,11 @@ struct gs_plan_input {
     const struct gs_arg *args;
     struct gs_mem *const *mems;
     unsigned n_parts;
-    const struct gs_known *known; /* or NULL: nothing */
-    bool relaxed;                 /* has its program a gs_reordering_option() or _pragma()? */
-    bool may_reorder;             /* may floating-point operations, and atomics, take effect in another order? */
-    bool may_race;                /* may a part read what another writes? */
-    bool may_try;                 /* may it be a plan on trial? */
-    unsigned cut_dim;             /* the dimension that `cut` is about, or GS_CUT_ANY */
+    bool relaxed;         /* has its program a gs_reordering_option() or _pragma()? */
+    bool may_reorder;     /* may floating-point operations, and atomics, take effect in another order? */
+    bool may_race;        /* may a part read what another writes? */
+    bool may_try;         /* may it be a plan on trial? */
+    unsigned cut_dim;     /* the dimension that `cut` is about, or GS_CUT_ANY */
     const double *cut;    /* cut[p]: where part p ends, as a share of that dimension; NULL: parts of equal size */
     uint64_t most_offset; /* of a part, in any dimension; 0: any */
     bool all_parts;       /* a part that ends where the one before does has a work-group all the same */

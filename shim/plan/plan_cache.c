@@ -23,7 +23,6 @@ struct gs_plan_cache {
     uint64_t uses;
     const struct gs_kernel_summary *kernel; /* that `matters` is about */
     bool *matters;                          /* by argument: can its value change the plan? Owned */
-    uint64_t sources;                       /* bit i: what argument i < 64 holds can change it too */
 };
 
 static void add(struct key *k, const void *bytes, size_t n)
@@ -80,9 +79,6 @@ static bool find_what_matters(struct gs_plan_cache *c, const struct gs_kernel_su
     c->matters = calloc(kernel->n_args + 1, sizeof *c->matters);
     for (uint32_t i = 0; c->matters && i < kernel->n_args; i++)
         c->matters[i] = kernel->args[i].kind != GS_ARG_VALUE || gs_summary_needs_value(kernel, i);
-    c->sources = 0;
-    for (uint32_t i = 0; i < kernel->n_args; i++)
-        c->sources |= gs_summary_sources(kernel, i);
     c->kernel = c->matters ? kernel : NULL;
     return c->matters;
 }
@@ -106,9 +102,6 @@ static bool make_key(struct gs_plan_cache *c, const struct gs_plan_input *in)
     }
     for (uint32_t i = 0; i < in->kernel->n_args; i++)
         add_arg(k, &in->args[i], in->mems[i], !k->failed && c->matters[i]);
-    for (uint32_t i = 0; i < in->kernel->n_args && i < 64 && in->known && c->sources; i++)
-        if (c->sources >> i & 1 && in->mems[i])
-            add_number(k, in->known->state(in->mems[i]));
     return !k->failed;
 }
 

@@ -185,46 +185,6 @@ static bool all_in_place(const struct gs_plan_input *in)
     return true;
 }
 
-/* Somebody's question what an argument holds. */
-struct asking {
-    struct gs_plan *plan;
-    const struct gs_plan_input *in;
-    uint32_t arg;
-};
-
-static void want(struct gs_plan *plan, uint32_t arg, const struct gs_words *words)
-{
-    for (unsigned i = 0; i < plan->n_wants; i++) {
-        const struct gs_want *w = &plan->wants[i];
-        if (w->arg == arg && w->words.type == words->type && w->words.step == words->step &&
-            w->words.begin % w->words.step == words->begin % words->step)
-            return;
-    }
-    if (plan->n_wants < GS_MAX_WANTS)
-        plan->wants[plan->n_wants++] = (struct gs_want){.arg = arg, .words = *words};
-}
-
-static bool ask(void *ctx, const struct gs_words *words, uint64_t *least, uint64_t *largest)
-{
-    const struct asking *a = ctx;
-    if (a->in->known->bounds(a->in->mems[a->arg], words, least, largest))
-        return true;
-    want(a->plan, a->arg, words);
-    return false;
-}
-
-/* Does no part of the launch write the object, through this argument or another? */
-static bool is_steady(const struct gs_plan_input *in, uint32_t arg)
-{
-    const struct gs_mem *m = in->mems[arg];
-    if (!m || m->is_image || m->root->is_image)
-        return false;
-    for (uint32_t i = 0; i < in->kernel->n_args; i++)
-        if (in->mems[i] && in->mems[i]->root == m->root && in->kernel->args[i].may_write)
-            return false;
-    return true;
-}
-
 /* Each part has a number of its own for each counter, whether it takes some or not. */
 static int add_counters(struct gs_plan *plan, const struct gs_plan_input *in)
 {
@@ -252,19 +212,14 @@ int gs_plan_find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
     const struct gs_kernel_summary *k = in->kernel;
     struct gs_arg_access *access = calloc(k->n_args + 1, sizeof *access);
     struct gs_arg_value *values = calloc(k->n_args + 1, sizeof *values);
-    struct gs_contents *contents = calloc(k->n_args + 1, sizeof *contents);
-    struct asking *asking = calloc(k->n_args + 1, sizeof *asking);
     plan->uses = calloc(k->n_args + 1, sizeof *plan->uses);
-    int err = access && values && contents && asking && plan->uses ? 0 : -ENOMEM;
+    int err = access && values && plan->uses ? 0 : -ENOMEM;
     for (uint32_t i = 0; i < k->n_args && !err; i++) {
         values[i] = gs_plan_value(&in->args[i]);
         values[i].buffer_bytes = in->mems[i] ? in->mems[i]->size : 0;
         values[i].is_image = in->mems[i] && in->mems[i]->root->is_image;
         if (values[i].is_image)
             values[i].buffer_bytes /= in->mems[i]->root->band_bytes;
-        asking[i] = (struct asking){plan, in, i};
-        contents[i] = (struct gs_contents){ask, &asking[i]};
-        values[i].contents = in->known && is_steady(in, i) ? &contents[i] : NULL;
     }
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
         if (gs_plan_is_empty(plan, p))
@@ -288,7 +243,5 @@ int gs_plan_find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
         gs_arg_access_free(&access[i]);
     free(access);
     free(values);
-    free(contents);
-    free(asking);
     return err;
 }

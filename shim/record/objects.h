@@ -83,11 +83,9 @@ struct gs_context {
     bool no_deferred_ring;                       /* there is no memory for it */
     struct gs_peer *peer;                        /* likewise */
     struct gs_staging *staging;                  /* likewise */
-    struct gs_contents_kernels *contents;        /* likewise */
     struct gs_reuse *reuse;                      /* translations of programs that are gone: shim/plan/reuse.h; owned */
     struct gs_strided *strided;                  /* likewise */
     atomic_bool strided_compiled;                /* or being so: its kernel, beforehand */
-    uint64_t tables;                             /* how many have been made of what buffers hold */
     uint64_t commands;                           /* how many have been put in order so far */
     uint64_t between_devices;                    /* bytes that went from device to device so far */
     enum { GS_SHARING_UNKNOWN, GS_SHARING_WORKS, GS_SHARING_NOT } sharing; /* of buffers in the host's memory */
@@ -210,9 +208,6 @@ struct gs_mem {
     uint64_t left, fetched;       /* bytes that splits wrote on other devices; and those of them brought home since */
     uint64_t made, taken;         /* bytes that kernels may have written, and that large blocking reads have fetched */
     const void *taken_to;         /* where the last of these put them */
-    uint64_t written;             /* how many times some of its bytes have been, or may have been */
-    struct gs_table *tables;      /* what it holds: see shim/launch/contents.h; owned */
-    unsigned futile, passed_over; /* looks at it that were of no use, and launches since that did without */
     struct gs_mapping *mappings;
     struct gs_pinned_memory *mapped; /* the host's memory for maps that are ours, or null; owned */
     int write_mappings;              /* of it and its windows: bytes that the host may be writing */

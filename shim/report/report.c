@@ -51,7 +51,7 @@ static const char *const path_names[GS_PATHS] = {
     [GS_PATH_APP_WRITE] = "app_write", [GS_PATH_APP_READ] = "app_read", [GS_PATH_COPY] = "copy",
     [GS_PATH_HOST] = "host",           [GS_PATH_PINNED] = "pinned",     [GS_PATH_PEER] = "peer",
     [GS_PATH_DIRECT] = "direct",       [GS_PATH_STAGED] = "staged",     [GS_PATH_MERGE] = "merge",
-    [GS_PATH_REDUCE] = "reduce",       [GS_PATH_BOUNDS] = "bounds",
+    [GS_PATH_REDUCE] = "reduce",
 };
 
 void gs_report_moved(enum gs_path path, uint64_t bytes)
@@ -291,8 +291,8 @@ void gs_report_ran(const struct gs_ran *r)
  * gained is not known: nobody has measured what one device takes. False: nothing was split. */
 static bool weigh_splits(uint64_t *split, uint64_t *moving_ns)
 {
-    static const enum gs_path between[] = {GS_PATH_COPY,  GS_PATH_HOST,   GS_PATH_PINNED, GS_PATH_PEER,
-                                           GS_PATH_MERGE, GS_PATH_REDUCE, GS_PATH_BOUNDS};
+    static const enum gs_path between[] = {GS_PATH_COPY, GS_PATH_HOST,  GS_PATH_PINNED,
+                                           GS_PATH_PEER, GS_PATH_MERGE, GS_PATH_REDUCE};
     *split = *moving_ns = 0;
     for (const struct gs_kernel_stats *k = told.kernels; k; k = k->next)
         *split += k->split - k->repeated;

@@ -22,7 +22,6 @@ enum gs_path {
     GS_PATH_PEER,
     GS_PATH_MERGE,
     GS_PATH_REDUCE,
-    GS_PATH_BOUNDS, /* least and largest words that a launch's ranges depend on */
     GS_PATHS
 };
 

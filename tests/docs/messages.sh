@@ -68,7 +68,6 @@ hidden = {
     "a memory object can't be copied to other devices": "takes a driver with mip levels, or one that loses a buffer",
     "it was enqueued by a callback, in which no queues for its parts can be made":
         "takes a callback while the process ends",
-    "verify: kernel %s: argument %s holds something else at byte %llu than the plan was told": "takes a fault of gpusparc's",
     "estimated before any launch was measured: at least %.3f ms": "takes measured links and a kernel that counts its work",
     "no libOpenCL.so.1 of the system was found; install an OpenCL loader, or name it in GPUSPARC_REAL":
         "takes a system without OpenCL",
