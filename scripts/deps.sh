@@ -10,7 +10,7 @@ set -euo pipefail
 packages=(gcc g++ libc6-dev cmake ninja-build pkg-config python3-minimal
   opencl-c-headers opencl-clhpp-headers ocl-icd-libopencl1 ocl-icd-opencl-dev pocl-opencl-icd libclang-19-dev
   libinih-dev libjansson-dev libncurses-dev librsvg2-bin)
-test_packages=(libcmocka-dev libgmp-dev python3 binutils hashcat openssl clinfo python3-pyopencl python3-numpy libclblast-dev libclfft-dev
+test_packages=(libcmocka-dev libgmp-dev python3 binutils clinfo python3-pyopencl python3-numpy libclblast-dev
   coinor-cbc glpk-utils clang-19 dpkg-dev file spin bats libjemalloc2)
 # The version whose formatting the sources have; Debian 13 hasn't got it.
 grep -qs '^VERSION_ID="13"' /etc/os-release || test_packages+=(clang-format-14)

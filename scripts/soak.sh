@@ -298,8 +298,9 @@ sanitizers() {
         bash "$GS_SOURCE/tests/e2e/stress.sh" "${2:-$RANDOM}" "${1:-20}" 200 3
 }
 
-# applications: hashcat with more kinds of hashes, one of them slow; on PoCL it compiles for minutes the first time
+# applications: clFFT and hashcat (Debian's libclfft-dev, hashcat, openssl) with four kinds of hashes; PoCL compiles for minutes the first time
 applications() {
+    bash "$GS_SOURCE/tests/e2e/blas.sh" fft
     bash "$GS_SOURCE/tests/e2e/hashcat.sh" 0 100 1400 500
 }
 

@@ -174,7 +174,7 @@ if [ $# = 0 ]; then
   for orders in renewed nested chained; do by_daemon poison "$programs/overlaps" $orders; done
   by_daemon slow "$programs/overlaps" heard
   ways=("by pinned --mode multi --devices cpu:2")
-  for ((i = 0; i < 3; i++)); do by_daemon slow "$programs/user_events"; done
+  by_daemon slow "$programs/user_events"
   ways=("by pinned --mode auto --forget --devices cpu:2" "by plain --mode multi --devices cpu:2")
   by_daemon inside,lock "$programs/callbacks"
   by_daemon late "$programs/callbacks"
@@ -186,11 +186,11 @@ if [ $# = 0 ]; then
   windows unflushed,lanes,poison "$programs/transfers"
   windows unflushed,lanes,poison "$programs/columns" 2 300 200
   leaves returns 7 --mode auto --forget
-  for ((i = 0; i < 3; i++)); do leaves fails 7 --mode auto --forget; done
+  leaves fails 7 --mode auto --forget
   leaves after 7 --mode auto --forget
-  for ((i = 0; i < 4; i++)); do leaves exits 8 --mode multi; done
+  leaves exits 8 --mode multi
   leaves handler 9 --mode multi
-  for ((i = 0; i < 3; i++)); do leaves builds 7 --mode multi; done
+  leaves builds 7 --mode multi
   # What waits no longer than some seconds for a driver waits for a launch that has compiled for longer.
   compiler_ms=3500 forbidden=. leaves exits 8 --mode multi
   stuck_probe
