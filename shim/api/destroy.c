@@ -112,7 +112,6 @@ static void destroy_kernel(struct gs_kernel *k)
     gs_plan_cache_free(k->plans);
     for (cl_uint i = 0; i < k->n_args; i++)
         free(k->args[i].large);
-    free(k->plain);
     free(k->args);
     atomic_fetch_sub(&k->program->kernels, 1);
     gs_drop(&k->program->o);

@@ -29,10 +29,7 @@ static struct gs_kernel *track(cl_kernel handle, struct gs_program *p, const cha
         return NULL;
     k->n_args = kind->n_args;
     k->args = calloc(k->n_args + 1, sizeof *k->args);
-    k->plain = lines(k->n_args * sizeof *k->plain);
-    if (!k->args || !k->plain) {
-        free(k->args);
-        free(k->plain);
+    if (!k->args) {
         free(k);
         return NULL;
     }
@@ -87,7 +84,7 @@ static inline bool rises(uint64_t now, uint64_t most)
 }
 
 /* A loop's bound may be among them: launches of a kernel that was too short to look at may be long now. */
-static void note_rise(struct gs_kernel *k, struct gs_arg *a, const void *value)
+static inline void note_rise(struct gs_kernel *k, struct gs_arg *a, const void *value)
 {
     uint64_t now = 0;
     if (a->size == sizeof(uint32_t))
@@ -102,10 +99,10 @@ static void note_rise(struct gs_kernel *k, struct gs_arg *a, const void *value)
 }
 
 /* Where an argument's value goes. NULL: no memory. */
-static void *room_for(struct gs_arg *a, struct gs_plain *p, size_t size)
+static void *room_for(struct gs_arg *a, size_t size)
 {
-    if (size <= sizeof p->word)
-        return &p->word;
+    if (size <= sizeof a->word)
+        return &a->word;
     if (size > a->cap) {
         void *bytes = realloc(a->large, size);
         if (!bytes)
@@ -119,16 +116,13 @@ static void *room_for(struct gs_arg *a, struct gs_plain *p, size_t size)
 static __attribute__((hot)) bool keep_arg(struct gs_kernel *k, cl_uint i, size_t size, const void *value)
 {
     struct gs_arg *a = &k->args[i];
-    struct gs_plain *p = &k->plain[i];
-    void *bytes = value ? room_for(a, p, size) : NULL;
-    p->size = 0;
+    void *bytes = value ? room_for(a, size) : NULL;
     if (value && !bytes)
         return false;
     a->bytes = bytes;
     a->size = size;
     a->has_value = value;
     a->is_svm = false;
-    p->made = atomic_load_explicit(&gs_fast_path.made, memory_order_relaxed);
     struct gs_mem *m = value && size == sizeof(cl_mem) ? gs_find(GS_MEM, *(void *const *)value) : NULL;
     a->is_mem = m;
     if (m && !gs_is_defined(m))
@@ -137,15 +131,6 @@ static __attribute__((hot)) bool keep_arg(struct gs_kernel *k, cl_uint i, size_t
         memcpy(bytes, value, size);
     if (value && !m)
         note_rise(k, a, value);
-    if (value && size == sizeof p->value)
-        p->most = (uint32_t)a->most;
-    if (value && (size == sizeof p->value || size == sizeof p->word))
-        p->size = (unsigned char)size;
-    p->is_mem = m;
-    if (!value) { /* local memory of that size, or no object */
-        p->word = size;
-        p->size = GS_PLAIN_NULL;
-    }
     a->set = true;
     return true;
 }
@@ -164,7 +149,6 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCloneKernel(cl_kernel source_kernel, cl_int
         if (a->set)
             keep_arg(k, i, a->size, a->has_value ? a->bytes : NULL);
         k->args[i].is_svm = a->is_svm;
-        k->plain[i].size = a->is_svm ? 0 : k->plain[i].size;
     }
     if (k)
         k->svm_info = from->svm_info;
@@ -190,83 +174,14 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel)
     return err;
 }
 
-_Static_assert(sizeof(cl_sampler) != sizeof((struct gs_plain){0}.value), "a number of four bytes is no handle");
-
-/* Is it the value that the driver has already? Not of handles that aren't followed: they may be other objects' by now.
- */
-static inline bool is_set_to(const struct gs_plain *p, size_t size, const void *value)
-{
-    if (!value)
-        return p->size == GS_PLAIN_NULL && p->word == size;
-    if (p->size != size)
-        return false;
-    if (size == sizeof p->value)
-        return memcmp(&p->value, value, sizeof p->value) == 0;
-    return memcmp(&p->word, value, sizeof p->word) == 0 && p->is_mem &&
-           p->made == atomic_load_explicit(&gs_fast_path.made, memory_order_relaxed);
-}
-
-/* Has a number taken the place of another? Nothing else changes, then. */
-static inline bool keep_number(struct gs_plain *p, size_t size, const void *value)
-{
-    uint32_t now;
-    if (!value || size != sizeof now || p->size != size)
-        return false;
-    memcpy(&now, value, sizeof now);
-    if (rises(now, p->most))
-        return false;
-    p->value = now;
-    return true;
-}
-
-/* Has a memory object taken the place of another, whose bytes are known to be defined as well? Programs that go through
- * levels of the same data set the same few buffers again and again. */
-static inline bool keep_buffer(struct gs_plain *p, size_t size, const void *value)
-{
-    if (!value || size != sizeof(cl_mem) || p->size != size || !p->is_mem)
-        return false;
-    const unsigned made = atomic_load_explicit(&gs_fast_path.made, memory_order_relaxed);
-    struct gs_mem *m = gs_find_newest(GS_MEM, *(void *const *)value);
-    if (!m || !gs_is_defined(m))
-        return false;
-    memcpy(&p->word, value, sizeof p->word);
-    p->made = made;
-    return true;
-}
-
-/* The driver has answered. Returns that. */
-static __attribute__((hot, noinline)) cl_int note_arg(struct gs_kernel *k, cl_uint i, size_t size, const void *value,
-                                                      cl_int err)
-{
-    if (err)
-        k->plain[i].size = 0; /* who knows what it is now */
-    else if (!keep_arg(k, i, size, value))
-        k->args[i].set = false; /* no split, then */
-    return err;
-}
-
-static GS_COLD cl_int set_arg(cl_kernel kernel, cl_uint i, size_t size, const void *value)
-{
-    const cl_int err = gs_real()->clSetKernelArg(kernel, i, size, value);
-    struct gs_kernel *k = gs_find(GS_KERNEL, kernel);
-    return k && i < k->n_args ? note_arg(k, i, size, value, err) : err;
-}
-
 GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_index, size_t arg_size,
                                                             const void *arg_value)
 {
-    struct gs_kernel *k = gs_fast_path_cares(GS_CARE_START | GS_CARE_FORKED | GS_CARE_GIVEN_UP)
-                              ? NULL
-                              : gs_find_newest(GS_KERNEL, kernel);
-    if (!k || arg_index >= k->n_args)
-        return set_arg(kernel, arg_index, arg_size, arg_value);
-    struct gs_plain *p = &k->plain[arg_index];
-    if (is_set_to(p, arg_size, arg_value))
-        return CL_SUCCESS;
-    const cl_int err = gs_fast_path.set_arg(kernel, arg_index, arg_size, arg_value);
-    return !err && (keep_number(p, arg_size, arg_value) || keep_buffer(p, arg_size, arg_value))
-               ? CL_SUCCESS
-               : note_arg(k, arg_index, arg_size, arg_value, err);
+    const cl_int err = gs_real()->clSetKernelArg(kernel, arg_index, arg_size, arg_value);
+    struct gs_kernel *k = err ? NULL : gs_find(GS_KERNEL, kernel);
+    if (k && arg_index < k->n_args && !keep_arg(k, arg_index, arg_size, arg_value))
+        k->args[arg_index].set = false; /* no split, then */
+    return err;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint arg_index, const void *arg_value)
@@ -275,10 +190,8 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_ui
         return CL_INVALID_OPERATION;
     cl_int err = gs_real()->clSetKernelArgSVMPointer(kernel, arg_index, arg_value);
     struct gs_kernel *k = err ? NULL : gs_find(GS_KERNEL, kernel);
-    if (k && arg_index < k->n_args && keep_arg(k, arg_index, sizeof arg_value, &arg_value)) {
+    if (k && arg_index < k->n_args && keep_arg(k, arg_index, sizeof arg_value, &arg_value))
         k->args[arg_index].is_svm = true;
-        k->plain[arg_index].size = 0;
-    }
     return err;
 }
 

@@ -422,7 +422,6 @@ __attribute__((hot)) CL_API_ENTRY cl_int CL_API_CALL clReleaseMemObject(cl_mem m
     bool by_record = false; /* the driver hears of it when the record goes */
     if (last) {
         retire(last);
-        atomic_fetch_add(&gs_fast_path.made, 1); /* who sets it as an argument now is to hear from the driver */
         by_record = gs_is_sub_buffer(last) && gs_sub_buffer_released(last);
         gs_drop(&last->o); /* before the driver has its caches full of other things */
     }

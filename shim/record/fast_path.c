@@ -31,7 +31,7 @@ __attribute__((constructor)) static void register_barriers(void)
 
 static bool is_whole(const struct _cl_icd_dispatch *real)
 {
-    return real->clSetKernelArg && real->clReleaseEvent && real->clWaitForEvents && real->clFinish;
+    return real->clReleaseEvent && real->clWaitForEvents && real->clFinish;
 }
 
 void gs_fast_path_start(void)
@@ -42,7 +42,6 @@ void gs_fast_path_start(void)
         return;
     pthread_mutex_lock(&start.lock);
     if (gs_fast_path_cares(GS_CARE_START)) {
-        gs_fast_path.set_arg = real->clSetKernelArg;
         gs_fast_path.release_event = real->clReleaseEvent;
         gs_fast_path.wait = real->clWaitForEvents;
         if (s->transfer == GS_TRANSFER_AUTO || s->transfer == GS_TRANSFER_PLAIN)

@@ -35,11 +35,9 @@ enum gs_care {
 /* Read by all threads. */
 struct gs_fast_path {
     _Alignas(GS_LINE) atomic_uint care;
-    atomic_uint made;        /* memory objects that have come or gone: a handle may have become another's */
     atomic_uint events;      /* of ours */
     atomic_uint small_bytes; /* a transfer of so many has no other way than the driver's own */
     /* The driver's, once START is gone. */
-    __typeof__(&clSetKernelArg) set_arg;
     __typeof__(&clReleaseEvent) release_event;
     __typeof__(&clWaitForEvents) wait;
 };

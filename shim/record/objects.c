@@ -137,8 +137,6 @@ __attribute__((hot)) void gs_insert(struct gs_object *o, enum gs_type type, void
     handles.buckets[b] = o;
     set_newest(b, o);
     pthread_rwlock_unlock(&handles.lock);
-    if (type == GS_MEM)
-        atomic_fetch_add(&gs_fast_path.made, 1);
 }
 
 bool gs_retain(enum gs_type type, const void *handle)

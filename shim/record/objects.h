@@ -276,26 +276,11 @@ struct gs_arg {
     bool set, is_mem, is_svm;
     bool has_value; /* false: local memory, or a null object */
     size_t size;
-    void *bytes; /* `size` of them where there is a value: its gs_plain, or `large` */
+    void *bytes; /* `size` of them where there is a value: in `word`, or `large` */
+    uint64_t word;
     void *large; /* owned */
     size_t cap;
     uint64_t most; /* the largest that it has been, as a whole number of 4 or 8 bytes that is no handle of ours */
-};
-
-enum { GS_PLAIN_NULL = 255 };
-
-/* What is looked at where an argument is set again. */
-struct gs_plain {
-    union {
-        uint64_t word; /* a value of up to 8 bytes */
-        struct {
-            uint32_t value, most; /* of a size of 4: gs_arg.most too */
-        };
-    };
-    unsigned made;      /* gs_fast_path.made when the table said whether it is a memory object */
-    unsigned char size; /* 4 or 8: it has such a value, and nothing else is the matter; GS_PLAIN_NULL: none, but
-                         * `word` for its size; else 0 */
-    bool is_mem;
 };
 
 /* Of a launch that was one unit on the first device: see shim/launch/follow.h. */
@@ -327,7 +312,6 @@ struct gs_kernel {
     atomic_bool fresh;            /* since the last launch an argument was set of which bytes are undefined */
     atomic_bool risen;            /* since auto mode last looked at a launch one was set to twice what it ever was */
     atomic_bool unsplittable;     /* whatever the launch, for what its program is, or its context */
-    struct gs_plain *plain;       /* of each argument; owned, as `args` */
     struct gs_size *_Atomic last; /* gs_size_of() */
     struct gs_kernel_kind *kind;  /* the program's */
     atomic_uint_fast64_t id;      /* gs_kernel_id(); 0: not made yet */

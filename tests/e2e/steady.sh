@@ -42,16 +42,6 @@ for i in steady[:2]:
 assert len(steady) <= 4 and more <= 24, "never steady"
 assert not before and not our_before, (before, our_before)
 END
-# An argument that is set to what it is.
-for mode in auto multi; do
-  GPUSPARC_REAL=$fake.so FAKE_LOG=resets.log gpusparc run --mode $mode "$programs/resets" >resets.txt || fail "resets"
-  python3 - <<'END'
-steps = [s.count("clSetKernelArg") for s in open("resets.log").read().split("mark 0\n")[1:]]
-bounds = [tuple(map(int, line.split())) for line in open("resets.txt")]
-assert len(steps) == len(bounds) and all(low <= n <= high for n, (low, high) in zip(steps, bounds)), (steps, bounds)
-assert steps[1] == 0 and steps[5] == 0, ("set again", steps)
-END
-done
 # On a busy machine a launch now and then takes too long to share a unit: half of the iterations count.
 export GPUSPARC_SOCKET=$PWD/sock
 printf '[system]\ngpus = 2\nrealtime = no\n' >conf
