@@ -98,6 +98,51 @@ static void report(const struct gs_ranked *wanted, const struct gs_ranked *holds
     close(fd);
 }
 
+/* May a thread that has it wait for commands, other threads or the daemon? */
+static bool allows_waits(enum gs_rank rank)
+{
+    switch (rank) {
+    case GS_RANK_REPORT_WRITING:
+    case GS_RANK_PACE:
+    case GS_RANK_STAGING_SLOTS:
+    case GS_RANK_PROGRAM:
+    case GS_RANK_POOL:
+    case GS_RANK_MACROS:
+    case GS_RANK_DAEMON_SEARCH:
+    case GS_RANK_JOB:
+    case GS_RANK_THREADS:
+    case GS_RANK_DRIVER:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* So many reasons have been given to wait under the context's lock. */
+static _Thread_local unsigned reasons;
+
+void gs_check_may_wait(bool begins)
+{
+    reasons += begins ? 1 : -1u;
+}
+
+void gs_check_waits(const char *what, const void *but)
+{
+    for (unsigned i = 0; i < n_held; i++) {
+        if (allows_waits(held[i].rank) || held[i].lock == but || (held[i].rank == GS_RANK_CONTEXT && reasons))
+            continue;
+        static _Atomic bool said[RANKS];
+        const int fd = atomic_exchange(&said[held[i].rank % RANKS], true) ? -1 : open_report();
+        Dl_info in = {0};
+        dladdr(__builtin_return_address(0), &in);
+        if (fd < 0)
+            continue;
+        dprintf(fd, "%s is waited for under %s, at 0x%tx\n", what, held[i].name,
+                (const char *)__builtin_return_address(0) - (const char *)in.dli_fbase);
+        close(fd);
+    }
+}
+
 static void look(const void *lock, const void *from)
 {
     const struct gs_ranked wanted = rank_of(lock);

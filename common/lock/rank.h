@@ -6,6 +6,8 @@
 #ifndef GS_COMMON_LOCK_RANK_H
 #define GS_COMMON_LOCK_RANK_H
 
+#include <stdbool.h>
+
 /* The outermost first. */
 enum gs_rank {
     GS_RANK_REPORT_WRITING = 1,
@@ -67,6 +69,14 @@ struct gs_ranked {
 /* Where a lock is made at run time. */
 #define gs_rank_lock(lock, rank) gs_rank_made(lock, rank, #rank)
 void gs_rank_made(const void *lock, enum gs_rank rank, const char *name);
+/* The thread begins to wait for a command, another thread or the daemon, which not all locks allow; `but` is one that
+ * it lets go meanwhile, or null. */
+#define GS_WAITS(what, but) gs_check_waits(what, but)
+void gs_check_waits(const char *what, const void *but);
+/* Around waits under the context's lock that docs/locking.md admits: why. */
+#define GS_MAY_WAIT(why) gs_check_may_wait(sizeof(why) > 1)
+#define GS_MAY_WAIT_NO_MORE() gs_check_may_wait(false)
+void gs_check_may_wait(bool begins);
 /* Reports what may not follow what. */
 #define GS_CHECK(good, what, from, to) ((good) ? (void)0 : gs_check_failed((what), (int)(from), (int)(to)))
 void gs_check_failed(const char *what, int from, int to);
@@ -78,6 +88,9 @@ void gs_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #define GS_RANKED(lock, rank) _Static_assert((rank) > 0, "")
 #define gs_rank_lock(lock, rank) ((void)(rank))
+#define GS_WAITS(what, but) ((void)0)
+#define GS_MAY_WAIT(why) ((void)0)
+#define GS_MAY_WAIT_NO_MORE() ((void)0)
 #define GS_CHECK(good, what, from, to) ((void)(good))
 #define GS_NOTE(...) ((void)0)
 

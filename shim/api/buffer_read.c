@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.2.2: reading buffers. */
 #include "shim/api/buffer.h"
+
+#include "common/lock/rank.h"
 #include "shim/process/threads.h"
 #include "shim/schedule/finish.h"
 #include "shim/report/report.h"
@@ -199,7 +201,9 @@ static bool read_alone(const struct gs_command *cmd, const struct gs_mem *m, str
     const bool may = may_go(q, m, r);
     if (may) {
         gs_unit_to(&u, GS_UNIT_SUBMITTED);
+        GS_MAY_WAIT("few bytes of an idle queue");
         *err = gs_enqueue(&once, q->o.handle, cmd->n_wait, cmd->wait, blocks && !event ? NULL : &own);
+        GS_MAY_WAIT_NO_MORE();
     }
     pthread_mutex_unlock(&q->o.ctx->lock);
     const bool enqueued = may && !*err;

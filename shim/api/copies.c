@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, sections 5.2.3 and 5.2.4: copying and filling buffers. */
 #include "shim/api/transfer.h"
+
+#include "common/lock/rank.h"
 #include "shim/schedule/finish.h"
 #include "shim/memory/transfer.h"
 
@@ -102,7 +104,9 @@ static bool copied_in_place(const struct gs_command *cmd, const struct gs_side *
         err = gs_finish_command(cmd->q, CL_COMMAND_COPY_BUFFER, &done, device, cmd->event);
     if (may && err) { /* a driver may find that there is no memory only when it is used */
         gs_command_flush(cmd->q);
+        GS_MAY_WAIT("a copy that is given up half-way");
         gs_events_wait(&done);
+        GS_MAY_WAIT_NO_MORE();
     }
     gs_events_free(&done);
     return gs_home_end(&h, err) == CL_SUCCESS;

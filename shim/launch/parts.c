@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/launch/parts.h"
 
+#include "common/lock/rank.h"
+
 #include <stdlib.h>
 
 #include "common/log.h"
@@ -328,9 +330,12 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
 static void await_parts(const struct gs_launching *l, const struct gs_plan *plan, const struct split *s)
 {
     gs_command_flush(l->cmd.q);
+    GS_MAY_WAIT("a launch that is given up half-way");
     for (unsigned p = 0; p < plan->n_parts; p++)
         if (s->ran[p])
             gs_real()->clWaitForEvents(1, &s->ran[p]);
+    gs_events_wait(&s->ended);
+    GS_MAY_WAIT_NO_MORE();
 }
 
 static bool reads(const struct gs_launching *l, const struct gs_mem *root)
@@ -370,7 +375,6 @@ static cl_int take_back(const struct gs_launching *l, const struct gs_plan *plan
 static void write_off(const struct gs_launching *l, const struct gs_plan *plan, const struct split *s)
 {
     await_parts(l, plan, s);
-    gs_events_wait(&s->ended);
     for (size_t i = 0; i < plan->n_uses; i++)
         if (plan->uses[i].writes != GS_READ_ONLY && plan->uses[i].writes != GS_IN_PLACE)
             gs_spoil(plan->uses[i].root, plan->uses[i].window);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/launch/verify.h"
 
+#include "common/lock/rank.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -260,6 +262,7 @@ cl_int gs_launch_verified(struct gs_launching *l, struct gs_plan *plan, cl_event
 {
     struct snapshot before = {0}, split = {0}, single = {0}, again = {0};
     const struct gs_label label = gs_label_purpose(GS_FOR_VERIFY);
+    GS_MAY_WAIT("one device's run");
     cl_int err = take_snapshot(&l->cmd, plan, &before);
     gs_label_back(label);
     if (!err)
@@ -278,6 +281,7 @@ cl_int gs_launch_verified(struct gs_launching *l, struct gs_plan *plan, cl_event
         const struct snapshot *other = err || !again.n ? &single : &again;
         gs_report_verified(l->k->stats, compare(l, plan, &before, &single, other, &split));
     }
+    GS_MAY_WAIT_NO_MORE();
     gs_label_back(label);
     free_snapshot(&before);
     free_snapshot(&split);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/memory/memory.h"
 
+#include "common/lock/rank.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -130,8 +132,10 @@ cl_int gs_pinned_memory_make(struct gs_pinned_memory *m, const struct gs_context
                               .region = {bytes, 1, 1},
                               .map_flags = CL_MAP_READ | CL_MAP_WRITE,
                               .mapped = &base};
+    GS_MAY_WAIT("memory that is pinned once");
     if (!err)
         err = gs_enqueue(&map, m->queue, 0, NULL, waits ? NULL : &m->mapped);
+    GS_MAY_WAIT_NO_MORE();
     m->base = base;
     if (!err && !waits)
         gs_real()->clFlush(m->queue);

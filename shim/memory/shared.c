@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/memory/shared.h"
 
+#include "common/lock/rank.h"
 #include "common/log.h"
 #include "shim/schedule/client.h"
 #include "shim/record/enqueue.h"
@@ -68,8 +69,10 @@ static bool possible(struct gs_context *ctx)
 
 static void share(struct gs_mem *root, bool new)
 {
+    GS_MAY_WAIT("where a new buffer lies, and whether others may");
     if (possible(root->o.ctx))
         root->base = address_of(root->o.ctx->sharing_queue, root->place[0].mem, (size_t)root->size, new);
+    GS_MAY_WAIT_NO_MORE();
 }
 
 void gs_share(struct gs_mem *root)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/record/enqueue.h"
 
+#include "common/lock/rank.h"
+
 #include "shim/record/group.h"
 #include "shim/record/upward.h"
 
@@ -184,6 +186,8 @@ cl_int gs_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait
     };
     if (&gs_above_pool && gs_settings()->pooled && gs_above_pool.takes(queue))
         return gs_above_pool.enqueue(op, queue, n_wait, wait, event);
+    if (op->blocking)
+        GS_WAITS("a command that blocks", NULL);
     return by_kind[op->kind](op, &(struct at){queue, n_wait, wait, event});
 }
 

@@ -145,7 +145,7 @@ static bool is_decided_alike(const struct gs_job *a, const struct gs_job *b)
     return alike;
 }
 
-/* The daemon's decision for this job. With job_lock held. */
+/* The daemon's decision for this job. With jobs.lock held. */
 static void set_mode(const struct gs_context *ctx, struct gs_client_mode *mode)
 {
     struct gs_client *c = atomic_load(&gs_connection);

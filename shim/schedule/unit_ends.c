@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/schedule/deferred.h"
 
+#include "common/lock/rank.h"
+
 #include <stdlib.h>
 
 #include "shim/order/command.h"
@@ -113,8 +115,10 @@ void gs_unit_close(struct gs_deferred *h)
 {
     cl_event marker = NULL;
     pthread_mutex_lock(&gs_deferred_list.lock);
+    GS_MAY_WAIT("a thread that is just enqueueing a marker");
     while (gs_share_is_joining(h->sharing) || h->sharing == GS_SHARE_CLOSING)
         pthread_cond_wait(&gs_deferred_list.changed, &gs_deferred_list.lock);
+    GS_MAY_WAIT_NO_MORE();
     gs_share_close(h);
     const bool loose = h->loose;
     if (loose)
@@ -135,8 +139,10 @@ void gs_units_settle(void)
     pthread_mutex_lock(&gs_deferred_list.lock);
     for (struct gs_deferred *h = gs_deferred_list.oldest; h;) {
         const bool closing = h->sharing == GS_SHARE_CLOSING;
+        GS_MAY_WAIT("a thread that is just enqueueing a marker");
         if (closing)
             pthread_cond_wait(&gs_deferred_list.changed, &gs_deferred_list.lock); /* it may be no more, then */
+        GS_MAY_WAIT_NO_MORE();
         h = closing ? gs_deferred_list.oldest : h->newer;
     }
     pthread_mutex_unlock(&gs_deferred_list.lock);
@@ -145,8 +151,10 @@ void gs_units_settle(void)
 void gs_unit_send(struct gs_deferred *h)
 {
     pthread_mutex_lock(&gs_deferred_list.lock);
+    GS_MAY_WAIT("a thread that is just enqueueing a marker");
     while (h->sharing == GS_SHARE_CLOSING)
         pthread_cond_wait(&gs_deferred_list.changed, &gs_deferred_list.lock);
+    GS_MAY_WAIT_NO_MORE();
     const bool sends = h->sharing == GS_SHARE_CLOSED;
     if (sends)
         gs_share_to(h, GS_SHARE_CLOSING);

@@ -49,3 +49,6 @@ in_order
 # What it would say: a thread that waits for the first lock of two while it has the second.
 GS_LOCK_REPORT=$PWD/wrong "$programs/wrong_order"
 grep -q "GS_RANK_CONTEXT is waited for by who has GS_RANK_BOOK" wrong || fail "a wrong order isn't seen"
+# ... and one that waits for something while it has that lock, without a reason.
+[ "$(grep -c "is waited for under" wrong)" = 1 ] || fail "waits: $(cat wrong)"
+grep -q "^the other is waited for under GS_RANK_CONTEXT" wrong || fail "a wait under a lock isn't seen"

@@ -25,12 +25,14 @@ static atomic_bool begun;
 
 static cl_int CL_API_CALL wait_for_events(cl_uint n, const cl_event *events)
 {
+    GS_WAITS("an event", NULL);
     gs_note("wait events");
     return below.clWaitForEvents(n, events);
 }
 
 static cl_int CL_API_CALL finish(cl_command_queue queue)
 {
+    GS_WAITS("a queue", NULL);
     gs_note("wait queue");
     return below.clFinish(queue);
 }
@@ -47,11 +49,34 @@ static void begin(void)
     file = path ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644) : -1;
     if (file < 0)
         return;
-    below = *gs_real();
+    atomic_store(&begun, true);
+}
+
+static void see_waits(void)
+{
+    below = gs_real_table;
     gs_real_table.clWaitForEvents = wait_for_events;
     gs_real_table.clFinish = finish;
     gs_real_table.clSetUserEventStatus = set_status;
-    atomic_store(&begun, true);
+}
+
+static pthread_once_t loaded = PTHREAD_ONCE_INIT;
+
+void __real_gs_real_load(void);
+void __wrap_gs_real_load(void);
+void __wrap_gs_real_load(void)
+{
+    __real_gs_real_load();
+    pthread_once(&loaded, see_waits);
+}
+
+bool __real_gs_real_use(const struct _cl_icd_dispatch *driver, unsigned n_entries);
+bool __wrap_gs_real_use(const struct _cl_icd_dispatch *driver, unsigned n_entries);
+bool __wrap_gs_real_use(const struct _cl_icd_dispatch *driver, unsigned n_entries)
+{
+    const bool used = __real_gs_real_use(driver, n_entries);
+    pthread_once(&loaded, see_waits);
+    return used;
 }
 
 void gs_note(const char *format, ...)
@@ -76,6 +101,7 @@ int __real_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
 int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
 int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
+    GS_WAITS("a condition", m);
     if (atomic_load(&begun))
         gs_note("wait condition");
     return __real_pthread_cond_wait(c, m);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wrong_order: takes two locks in the wrong order, linked with what looks at that: does it notice? */
+/* wrong_order: takes two locks in the wrong order, and waits under one, linked with what looks at that: does it notice?
+ */
 #include <pthread.h>
 
 #include "common/lock/rank.h"
@@ -19,5 +20,13 @@ int main(void)
     pthread_mutex_lock(&outer);
     pthread_mutex_unlock(&outer);
     pthread_mutex_unlock(&inner);
+    pthread_mutex_lock(&outer);
+    GS_MAY_WAIT("this is said");
+    GS_WAITS("something", NULL);
+    GS_MAY_WAIT_NO_MORE();
+    pthread_mutex_lock(&inner);
+    GS_WAITS("the other", &inner); /* for the outer one's sake alone */
+    pthread_mutex_unlock(&inner);
+    pthread_mutex_unlock(&outer);
     return 0;
 }
