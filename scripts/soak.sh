@@ -25,6 +25,14 @@ hosts() {
     bash "$GS_SOURCE/tests/e2e/hosts.sh" "${2:-$RANDOM}" "${1:-50}" "${3:-400}" "${4:-6}"
 }
 
+# pooled [PROGRAMS [SEED [MIB]]]: random host programs with --memory pooled on devices of a random size, then the driver's calls fail,
+# and where MIB is given programs of so many over devices of 1 GiB
+pooled() {
+    bash "$GS_SOURCE/tests/e2e/pooled_random.sh" "${2:-$RANDOM}" "${1:-1000}"
+    bash "$GS_SOURCE/tests/e2e/pooled_faults.sh" 20
+    [ -z "${3:-}" ] || bash "$GS_SOURCE/tests/e2e/pooled.sh" "$3"
+}
+
 # eight: all samples over eight GPUs, which are PoCL's devices by other names, and what else tests/e2e/eight.sh does
 eight() {
     (mkdir -p "$GS_BUILD/tests/run/soak_eight" && cd "$GS_BUILD/tests/run/soak_eight" && bash "$GS_SOURCE/tests/e2e/eight.sh" \

@@ -1,39 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# pooled.sh [SEED [SEQUENCES [MIB]]]: --memory pooled, over devices with less memory than the buffers have (room.c). The bytes are those of
-# the plain run, whose device has enough; no device holds more than six tenths of them. SEQUENCES random host programs (stress.c), each
-# with a room drawn at random. With MIB the programs once more, of so many, over PoCL's own limit of 1 GiB for each device.
+# pooled.sh [MIB]: --memory pooled, over devices with less memory than the buffers have (room.c). The bytes are those of the plain
+# run, whose device has enough; no device holds more than six tenths of them. With MIB the programs once more, of so many, over
+# PoCL's own limit of 1 GiB for each device.
 set -euo pipefail
-source "$GS_SOURCE/tests/e2e/common.sh"
-seed=${1:-411} sequences=${2:-6} mib=${3:-0}
-export POCL_DEVICES="pthread pthread" GPUSPARC_DEVICES=all
-unset GPUSPARC_MEMORY
-layer=$programs/room.so
-
-# pooled OUTPUT COMMAND...: its exit status. ROOM_BYTES says what a device has.
-pooled() {
-  local out=$1
-  shift
-  rm -f stats.json
-  OPENCL_LAYERS=$layer timeout 200 gpusparc run --memory "${memory:-pooled}" --stats=stats.json "$@" >"$out" 2>pooled.err
-}
-plain() { # OUTPUT COMMAND...
-  local out=$1
-  shift
-  OPENCL_LAYERS='' timeout 200 "$@" >"$out" || fail "without gpusparc: $*"
-}
-same() { cmp plain.txt pooled.txt || { diff plain.txt pooled.txt | cut -c1-160 | head; cat pooled.err; fail "$*"; }; }
-# Each device's peak in bytes is at most a share of all, in per cent.
-peak() { python3 -c '
-import json, sys
-peak = json.load(open("stats.json"))["memory"]["peak"]
-sys.exit(any(100 * p > int(sys.argv[1]) * int(sys.argv[2]) for p in peak))' "$1" "$2" || fail "$3: a device held too much: $(cat stats.json)"; }
+source "$GS_SOURCE/tests/e2e/pooled_common.sh"
+mib=${1:-0}
 
 kib=16384
-for case in stencil matrices gathers reduction windows; do
+for case in stencil matrices gathers reduction windows invalidates; do
   plain plain.txt "$programs/pooled" $kib $case
-  for room in 10 6 4; do # MiB
-    [ $case$room != gathers4 ] || continue # what it gathers from is 2 MiB, which with all else is too much
+  for room in 10 5; do # MiB
     export ROOM_BYTES=$((room << 20))
     memory=pooled+host:64MiB pooled pooled.txt "$programs/pooled" $kib $case || { cat pooled.txt pooled.err; fail "$case, $room MiB: exit status $?"; }
     same "$case, $room MiB"
@@ -67,30 +44,11 @@ export ROOM_BYTES=$((3 << 20))
 grep -q 'error -4' pooled.txt || fail "a gather that can't be done: $(cat pooled.txt)"
 stats stats.json single:gather:"what a work-group may touch is more than a device has room for"
 
-# Each allocation fails once: an error, or the right bytes.
+# No allocation ever succeeds (each once: pooled_faults.sh).
 export ROOM_BYTES=$((10 << 20))
-plain plain.txt "$programs/pooled" 4096 stencil
-for n in 1 2 3 4 5 6 7 8; do
-  if ROOM_FAIL=$n pooled pooled.txt "$programs/pooled" 4096 stencil; then
-    same "allocation $n"
-  else
-    grep -q 'error -' pooled.txt || fail "allocation $n: $(cat pooled.txt pooled.err)"
-  fi
-done
-
-# None ever succeeds.
 ! ROOM_DEVICES=0 pooled pooled.txt "$programs/pooled" 4096 stencil || fail "no allocation succeeds: $(cat pooled.txt)"
 grep -q 'error -' pooled.txt || fail "no allocation succeeds: $(cat pooled.txt)"
 shows pooled.err "pooled memory: a command failed (error %d): what the buffers of its context hold is lost"
-
-RANDOM=$seed
-for ((s = seed; s < seed + sequences; s++)); do
-  plain plain.txt "$programs/stress" "$s" 150 2 i
-  export ROOM_BYTES=$((98304 + RANDOM * 8))
-  memory=pooled+host:1GiB pooled pooled.txt "$programs/stress" "$s" 150 2 i || { cat pooled.txt pooled.err; fail "seed $s, room $ROOM_BYTES: exit status $?"; }
-  same "seed $s, room $ROOM_BYTES"
-done
-echo "seeds $seed to $((seed + sequences - 1)): the same"
 
 # Options that can't be had together, and values.
 for options in "--verify" "--task x" "--mode single" "--pace=1s"; do

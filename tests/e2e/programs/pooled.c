@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pooled KIB [CASE]: programs of some buffers that have so many KiB in all: a stencil, a product of matrices, a gather,
- * a reduction, sub-buffers, maps, rectangles. The same sizes compute the same, wherever the bytes lie. */
+ * a reduction, sub-buffers, maps, an invalidating map, rectangles. The same sizes compute the same, wherever the bytes
+ * lie. */
 #include "plain.h"
 
 static const char source[] =
@@ -184,6 +185,28 @@ static void windows(size_t bytes)
     CL(clReleaseKernel(k));
 }
 
+/* What the host writes into a map that invalidates stays, though devices had the bytes before, and are asked for room
+ * and for what lies beside before the map ends. */
+static void invalidates(size_t bytes)
+{
+    const size_t items = bytes / 2 / 4 / 64 * 64, at = items, length = items * 2; /* the middle half, of bytes */
+    cl_int err;
+    cl_mem m = buffer(CL_MEM_READ_WRITE, items * 4, NULL), n = buffer(CL_MEM_READ_WRITE, items * 4, NULL);
+    uint32_t *p, beside[64];
+    begin_with(m, items, 8);
+    MADE(p, clEnqueueMapBuffer(queue, m, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, at, length, 0, NULL, NULL, &err));
+    for (size_t i = 0; i < length / 4; i++)
+        p[i] = (uint32_t)i;
+    begin_with(n, items, 9);
+    CL(clEnqueueReadBuffer(queue, m, CL_TRUE, at - sizeof beside, sizeof beside, beside, 0, NULL, NULL));
+    show("beside", beside, sizeof beside);
+    CL(clEnqueueUnmapMemObject(queue, m, p, 0, NULL, NULL));
+    show_pieces("invalidated", m, items * 4);
+    show_pieces("its neighbour", n, items * 4);
+    CL(clReleaseMemObject(m));
+    CL(clReleaseMemObject(n));
+}
+
 /* Kernels that can't be given windows. */
 static void whole(size_t bytes)
 {
@@ -220,8 +243,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(size_t bytes);
-    } cases[] = {{"stencil", stencil},     {"matrices", matrices}, {"gathers", gathers},
-                 {"reduction", reduction}, {"windows", windows},   {"whole", whole}};
+    } cases[] = {{"stencil", stencil}, {"matrices", matrices},       {"gathers", gathers}, {"reduction", reduction},
+                 {"windows", windows}, {"invalidates", invalidates}, {"whole", whole}};
     const size_t bytes = (argc > 1 ? strtoull(argv[1], NULL, 10) : 4096) << 10;
     start(0);
     program = build(source, "");
