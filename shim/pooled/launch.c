@@ -168,14 +168,37 @@ struct run {
     cl_event end;
 };
 
+/* By how much each window may be larger than its turn needs: all of them must fit. */
+static uint64_t spare_of(const struct gs_turn *t)
+{
+    const uint64_t room = gs_pool_room().all;
+    uint64_t taken = 0;
+    uint32_t n = 0;
+    for (; t->uses[n].root; n++)
+        taken += gs_pool_window_bytes(t->uses[n].root->pool, t->uses[n].window);
+    return taken < room ? (room - taken) / n : 0;
+}
+
 static cl_int take_windows(struct run *run)
 {
+    const uint64_t spare = spare_of(run->turn);
     cl_int err = CL_SUCCESS;
     for (uint32_t i = 0; run->turn->uses[i].root && !err; i++) {
         const struct gs_turn_use *u = &run->turn->uses[i];
         if (u->window.begin < u->window.end)
-            err = gs_pool_window(u->root->pool, run->device, u->window, &run->windows[i]);
+            err = gs_pool_window(u->root->pool, run->device, u->window, spare, &run->windows[i]);
     }
+    return err;
+}
+
+/* What the turn overwrites unread needn't be kept for it. */
+static cl_int forget(const struct gs_turn_use *u)
+{
+    struct gs_rangeset bytes = {0};
+    cl_int err = gs_pool_error(gs_rangeset_rest(&u->wrote, &u->needs, &bytes));
+    if (!err)
+        err = gs_pool_forget(u->root->pool, &bytes);
+    gs_rangeset_free(&bytes);
     return err;
 }
 
@@ -185,7 +208,9 @@ static cl_int prepare(struct gs_pool_launch *l, struct run *run)
     run->windows = calloc(l->turns.n_uses + 1, sizeof *run->windows);
     if (!run->windows)
         return CL_OUT_OF_HOST_MEMORY;
-    err = take_windows(run);
+    for (uint32_t i = 0; run->turn->uses[i].root && !err; i++)
+        err = forget(&run->turn->uses[i]);
+    err = err ? err : take_windows(run);
     /* It may have pinned windows that are larger than it needs. */
     if (err == CL_MEM_OBJECT_ALLOCATION_FAILURE && gs_pool_clear(run->device) == CL_SUCCESS)
         err = take_windows(run);
@@ -295,18 +320,20 @@ static cl_int run_together(struct gs_pool_launch *l, struct run *runs, unsigned 
     return err;
 }
 
+static uint64_t held_of(const struct gs_turn *t, unsigned device)
+{
+    uint64_t held = 0;
+    for (const struct gs_turn_use *u = t->uses; u->root; u++)
+        held += gs_pool_held(u->root->pool, device, u->window);
+    return held;
+}
+
 /* The device that holds most of what the turn touches. */
 static unsigned nearest(const struct gs_turn *t)
 {
     unsigned best = 0;
-    uint64_t most = 0;
-    for (unsigned d = 0; d < gs_group()->n; d++) {
-        uint64_t held = 0;
-        for (const struct gs_turn_use *u = t->uses; u->root; u++)
-            held += gs_pool_held(u->root->pool, d, u->window);
-        best = held > most ? d : best;
-        most = held > most ? held : most;
-    }
+    for (unsigned d = 1; d < gs_group()->n; d++)
+        best = held_of(t, d) > held_of(t, best) ? d : best;
     return best;
 }
 
@@ -315,6 +342,8 @@ cl_int gs_pool_launch_run(struct gs_pool_launch *l)
     const struct gs_turns *t = &l->turns;
     const unsigned devices = gs_group()->n, each = (t->n + devices - 1) / devices;
     struct run runs[GS_MAX_DEVICES];
+    /* From that end of the rounds whose bytes the launch before has left there. */
+    const bool backwards = !t->serial && held_of(&t->v[each - 1], 0) > held_of(&t->v[0], 0);
     cl_int err = CL_SUCCESS;
     for (unsigned i = 0; t->serial && i < t->n && !err; i++) {
         runs[0] = (struct run){.turn = &t->v[i], .device = i / each};
@@ -322,7 +351,7 @@ cl_int gs_pool_launch_run(struct gs_pool_launch *l)
     }
     for (unsigned round = 0; !t->serial && round < each && !err; round++) {
         unsigned n = 0;
-        for (unsigned i = round; i < t->n; i += each)
+        for (unsigned i = backwards ? each - 1 - round : round; i < t->n; i += each)
             runs[n++] = (struct run){.turn = &t->v[i], .device = i / each};
         if (t->n == 1) /* an application's program may have been built for the first device alone */
             runs[0].device = t->whole ? 0 : nearest(&t->v[0]);

@@ -264,6 +264,14 @@ static cl_int invalidate(struct gs_pool_root *r, const struct gs_pool_window *bu
     return gs_pool_error(err);
 }
 
+cl_int gs_pool_forget(struct gs_pool_root *r, const struct gs_rangeset *bytes)
+{
+    int err = gs_rangeset_remove_set(&r->valid, bytes);
+    for (struct gs_pool_window *w = r->windows; w && !err; w = w->next)
+        err = gs_rangeset_remove_set(&w->valid, bytes);
+    return gs_pool_error(err);
+}
+
 cl_int gs_pool_wrote(struct gs_pool_window *w, const struct gs_rangeset *bytes)
 {
     const cl_int err = gs_pool_error(gs_rangeset_add_set(&w->valid, bytes));
@@ -320,14 +328,19 @@ static cl_int evict(struct gs_pool_window *w)
     return CL_SUCCESS;
 }
 
-/* The device's window that was used longest ago, and that nobody is about to use. */
+/* The device's window that goes first, of those that nobody is about to use: one without a valid byte, or the one that
+ * was used longest ago. */
 static struct gs_pool_window *oldest(unsigned device)
 {
     struct gs_pool_window *found = NULL;
     for (struct gs_pool_root *r = store.roots; r; r = r->next)
-        for (struct gs_pool_window *w = r->windows; w; w = w->next)
-            if (w->device == device && !w->pinned && (!found || w->used < found->used))
+        for (struct gs_pool_window *w = r->windows; w; w = w->next) {
+            const bool empty = !w->valid.n;
+            if (w->device != device || w->pinned)
+                continue;
+            if (!found || empty > !found->valid.n || (empty == !found->valid.n && w->used < found->used))
                 found = w;
+        }
     return found;
 }
 
@@ -420,12 +433,43 @@ struct gs_pool_window *gs_pool_window_of(struct gs_pool_root *r, unsigned device
     return w;
 }
 
-cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range range, struct gs_pool_window **out)
+static bool has_room(unsigned device, struct gs_range pages)
+{
+    const uint64_t bytes = pages.end - pages.begin;
+    return store.used[device] + bytes <= room_of(device) &&
+           bytes <= device_number(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+}
+
+/* What a new window for the range is to hold: the windows of the device that it meets, too, which give it what they
+ * hold; else some more on both sides, as what comes next may want the rows beside (a stencil); else the range. Nothing
+ * is evicted for more than the range. */
+static struct gs_range new_range(const struct gs_pool_root *r, unsigned device, struct gs_range range, uint64_t spare)
+{
+    enum { SHARE = 64, LEAST = 2 * PAGE };
+    const struct gs_range pages = whole_pages(r, range);
+    const uint64_t bytes = pages.end - pages.begin, more = bytes / SHARE > LEAST ? bytes / SHARE / PAGE * PAGE : LEAST;
+    struct gs_range all = range, wide = pages;
+    for (const struct gs_pool_window *w = r->windows; w; w = w->next)
+        if (w->device == device && w->range.begin < range.end && range.begin < w->range.end) {
+            all.begin = w->range.begin < all.begin ? w->range.begin : all.begin;
+            all.end = w->range.end > all.end ? w->range.end : all.end;
+        }
+    all = whole_pages(r, all);
+    if (all.end - all.begin > bytes && all.end - all.begin - bytes <= spare && has_room(device, all))
+        return all;
+    wide.begin -= more < wide.begin ? more : wide.begin;
+    wide.end += more;
+    wide = whole_pages(r, wide);
+    return 2 * more <= spare && has_room(device, wide) ? wide : pages;
+}
+
+cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range range, uint64_t spare,
+                      struct gs_pool_window **out)
 {
     struct gs_pool_window *w = gs_pool_window_of(r, device, range);
     cl_int err = CL_SUCCESS;
     if (!w) {
-        const struct gs_range pages = whole_pages(r, range);
+        const struct gs_range pages = new_range(r, device, range, spare);
         w = calloc(1, sizeof *w);
         cl_mem mem = w ? allocate_with_room(r->ctx, device, pages.end - pages.begin, &err) : NULL;
         if (!mem) {

@@ -53,8 +53,10 @@ uint64_t gs_pool_window_bytes(const struct gs_pool_root *r, struct gs_range rang
 struct gs_pool_window *gs_pool_window_of(struct gs_pool_root *r, unsigned device, struct gs_range range);
 
 /* A window of the device that holds the range, pinned: one that is there, or a new one, for which those that were used
- * longest ago are evicted. */
-cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range range, struct gs_pool_window **out);
+ * longest ago are evicted. A new one may be `spare` bytes larger than its range, where nothing else has to
+ * go for that. */
+cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range range, uint64_t spare,
+                      struct gs_pool_window **out);
 void gs_pool_unpin(void);
 /* Evicts all windows of the device, pinned or not. */
 cl_int gs_pool_clear(unsigned device);
@@ -66,6 +68,9 @@ cl_int gs_pool_require_host(struct gs_pool_root *r, struct gs_range bytes);
 /* The bytes were written there, and are valid nowhere else. */
 cl_int gs_pool_wrote(struct gs_pool_window *w, const struct gs_rangeset *bytes);
 cl_int gs_pool_wrote_host(struct gs_pool_root *r, const struct gs_rangeset *bytes);
+
+/* Who comes next overwrites the bytes unread: they are worth nothing. */
+cl_int gs_pool_forget(struct gs_pool_root *r, const struct gs_rangeset *bytes);
 
 /* To the host's memory, from wherever they are. */
 cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to);

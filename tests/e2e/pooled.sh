@@ -7,6 +7,12 @@ set -euo pipefail
 source "$GS_SOURCE/tests/e2e/pooled_common.sh"
 mib=${1:-0}
 
+# moved BYTES: so many were brought to devices, and none evicted.
+moved() { python3 -c '
+import json, sys
+m = json.load(open("stats.json"))["memory"]
+sys.exit(m["brought"] != int(sys.argv[1]) or m["evicted"] != 0)' "$1" || fail "not $1 bytes moved: $(grep '"memory"' stats.json)"; }
+
 kib=16384
 for case in stencil matrices gathers reduction windows invalidates; do
   plain plain.txt "$programs/pooled" $kib $case
@@ -15,6 +21,8 @@ for case in stencil matrices gathers reduction windows invalidates; do
     memory=pooled+host:64MiB pooled pooled.txt "$programs/pooled" $kib $case || { cat pooled.txt pooled.err; fail "$case, $room MiB: exit status $?"; }
     same "$case, $room MiB"
     peak 60 $((kib << 10)) "$case, $room MiB"
+    # Where both halves of both buffers have room, a row of 4 KiB goes each way in each step.
+    [ $case$room != stencil10 ] || moved 16384
   done
 done
 
