@@ -7,6 +7,7 @@
 #include "shim/pooled/pooled.h"
 #include "shim/record/enqueue.h"
 #include "shim/record/upward.h"
+#include "shim/report/pool.h"
 
 static struct _cl_icd_dispatch below;
 
@@ -47,12 +48,26 @@ static cl_int CL_API_CALL wait_for(cl_command_queue queue, cl_uint n, const cl_e
     return gs_pool_takes(queue) ? barrier_list(queue, n, wait, NULL) : below.clEnqueueWaitForEvents(queue, n, wait);
 }
 
+static cl_mem refuse_image(cl_int *err)
+{
+    gs_report_pool_no_image();
+    gs_set_error(err, CL_INVALID_OPERATION);
+    return NULL;
+}
+
 static cl_mem CL_API_CALL no_image(cl_context context, cl_mem_flags flags, const cl_image_format *format,
                                    const cl_image_desc *desc, void *ptr, cl_int *err)
 {
     (void)context, (void)flags, (void)format, (void)desc, (void)ptr;
-    gs_set_error(err, CL_INVALID_OPERATION);
-    return NULL;
+    return refuse_image(err);
+}
+
+static CL_API_ENTRY cl_mem CL_API_CALL no_image_with_properties(cl_context context, const cl_mem_properties *properties,
+                                                                cl_mem_flags flags, const cl_image_format *format,
+                                                                const cl_image_desc *desc, void *ptr, cl_int *err)
+{
+    (void)properties;
+    return no_image(context, flags, format, desc, ptr, err);
 }
 
 static CL_API_ENTRY cl_mem CL_API_CALL no_image_2d(cl_context context, cl_mem_flags flags,
@@ -60,8 +75,7 @@ static CL_API_ENTRY cl_mem CL_API_CALL no_image_2d(cl_context context, cl_mem_fl
                                                    size_t pitch, void *ptr, cl_int *err)
 {
     (void)context, (void)flags, (void)format, (void)width, (void)height, (void)pitch, (void)ptr;
-    gs_set_error(err, CL_INVALID_OPERATION);
-    return NULL;
+    return refuse_image(err);
 }
 
 static CL_API_ENTRY cl_mem CL_API_CALL no_image_3d(cl_context context, cl_mem_flags flags,
@@ -70,8 +84,7 @@ static CL_API_ENTRY cl_mem CL_API_CALL no_image_3d(cl_context context, cl_mem_fl
 {
     (void)context, (void)flags, (void)format, (void)width, (void)height, (void)depth, (void)pitch, (void)slice,
         (void)ptr;
-    gs_set_error(err, CL_INVALID_OPERATION);
-    return NULL;
+    return refuse_image(err);
 }
 
 /* Extensions reach past the stand-ins. */
@@ -103,7 +116,7 @@ static void leave_out(struct _cl_icd_dispatch *table)
             if (strstr(gs_real_functions[i].name, words[w]))
                 memset((char *)table + gs_real_functions[i].offset, 0, sizeof(void *));
     table->clCreateImage = no_image;
-    table->clCreateImageWithProperties = NULL;
+    table->clCreateImageWithProperties = no_image_with_properties;
     table->clCreateImage2D = no_image_2d;
     table->clCreateImage3D = no_image_3d;
 }

@@ -7,7 +7,7 @@
 #include "common/settings.h"
 
 static struct {
-    atomic_uint_fast64_t peak[GS_MAX_DEVICES], room[GS_MAX_DEVICES], evictions, evicted, brought;
+    atomic_uint_fast64_t peak[GS_MAX_DEVICES], room[GS_MAX_DEVICES], evictions, evicted, brought, images;
 } told;
 
 void gs_report_pool_holds(unsigned device, uint64_t bytes, uint64_t of)
@@ -29,6 +29,11 @@ void gs_report_pool_brought(uint64_t bytes)
     atomic_fetch_add(&told.brought, bytes);
 }
 
+void gs_report_pool_no_image(void)
+{
+    atomic_fetch_add(&told.images, 1);
+}
+
 static unsigned count_devices(void)
 {
     unsigned n = GS_MAX_DEVICES;
@@ -40,6 +45,9 @@ static unsigned count_devices(void)
 void gs_report_pool_print(FILE *f)
 {
     const unsigned n = count_devices();
+    if (atomic_load(&told.images))
+        fprintf(f, "gpusparc: pooled memory: there are no images (%" PRIuFAST64 " were asked for and refused)\n",
+                atomic_load(&told.images));
     if (!n)
         return;
     fputs("gpusparc: pooled memory, MiB at most of room:", f);
@@ -60,11 +68,14 @@ static void print_list(FILE *f, const char *name, const atomic_uint_fast64_t *v,
 void gs_report_pool_json(FILE *f)
 {
     const unsigned n = count_devices();
-    if (!n)
+    if (!n && !atomic_load(&told.images))
         return;
     fputs("  \"memory\": {", f);
     print_list(f, "peak", told.peak, n);
     print_list(f, "room", told.room, n);
-    fprintf(f, "\"evictions\": %" PRIuFAST64 ", \"evicted\": %" PRIuFAST64 ", \"brought\": %" PRIuFAST64 "},\n",
-            atomic_load(&told.evictions), atomic_load(&told.evicted), atomic_load(&told.brought));
+    fprintf(f,
+            "\"evictions\": %" PRIuFAST64 ", \"evicted\": %" PRIuFAST64 ", \"brought\": %" PRIuFAST64
+            ", \"images_refused\": %" PRIuFAST64 "},\n",
+            atomic_load(&told.evictions), atomic_load(&told.evicted), atomic_load(&told.brought),
+            atomic_load(&told.images));
 }

@@ -13,8 +13,11 @@ void gs_report_pool_holds(unsigned device, uint64_t bytes, uint64_t room);
 void gs_report_pool_evicted(uint64_t bytes);
 void gs_report_pool_brought(uint64_t bytes);
 
+/* An image was asked for, and refused. */
+void gs_report_pool_no_image(void);
+
 /* A line of the table; a member of the JSON's object, with a comma and a newline behind it. Nothing where there were no
- * windows. */
+ * windows, nor images asked for. */
 void gs_report_pool_print(FILE *f);
 void gs_report_pool_json(FILE *f);
 

@@ -12,6 +12,9 @@
  *   clCreateBuffer:N:CODE:hollow  the buffers from the N-th on are made, but there is no memory for them: what uses
  * them returns CODE (NVIDIA's driver finds out as late)
  *
+ *   clCreateBuffer:N:CODE:small   so are all buffers of at most N bytes: the stand-ins of --memory pooled. FAULT_USED
+ * names a file that gets the names of the functions that used one, a line each
+ *
  *   FUNCTION:N:CODE:late     the N-th call is accepted, and the command ends with CODE a little after those before it,
  * without having done anything. Those that wait for it, or are behind it in its queue in order until then, fail as soon
  * as it does, whatever else they wait for
@@ -33,7 +36,7 @@
 #include "layer.h"
 
 enum { MOST_FUNCTIONS = 256, MOST_DOOMED = 65536, MOST_HOLLOW = 4096, LATE_NS = 3000000, ONE_IN = 60, MOST_OFTEN = 15 };
-enum kind { ONCE, FOREVER, LOST, GONE, LATE, OFTEN, HOLLOW };
+enum kind { ONCE, FOREVER, LOST, GONE, LATE, OFTEN, HOLLOW, SMALL };
 
 static struct _cl_icd_dispatch below;
 static atomic_uint calls[MOST_FUNCTIONS];
@@ -76,9 +79,9 @@ struct doom {
 };
 
 static cl_int fault_now(int function, int is_command, cl_command_queue queue);
-static cl_mem fault_made(cl_mem mem);
+static cl_mem fault_made(cl_mem mem, size_t bytes);
 static void fault_gives(cl_kernel kernel, cl_uint index, size_t bytes, const void *value);
-static cl_int fault_uses(unsigned n, const cl_mem *mems, cl_kernel kernel);
+static cl_int fault_uses(int function, unsigned n, const cl_mem *mems, cl_kernel kernel);
 static struct doom fault_doom(cl_command_queue queue, cl_uint n, const cl_event *wait);
 static cl_int fault_dooms(cl_command_queue queue, cl_bool blocking, cl_uint n, const cl_event *wait, cl_event *event,
                           struct doom doom);
@@ -128,10 +131,12 @@ static bool is_hollow(cl_mem mem)
     return false;
 }
 
-static cl_mem fault_made(cl_mem mem)
+static cl_mem fault_made(cl_mem mem, size_t bytes)
 {
     pthread_mutex_lock(&lock);
-    if (mem && fault.kind == HOLLOW && atomic_load(&calls[fault.function]) >= fault.n && n_hollow < MOST_HOLLOW) {
+    const bool later = fault.kind == HOLLOW && bytes != SIZE_MAX && atomic_load(&calls[fault.function]) >= fault.n,
+               small = fault.kind == SMALL && bytes <= fault.n;
+    if (mem && (later || small) && n_hollow < MOST_HOLLOW) {
         below.clRetainMemObject(mem);
         hollow[n_hollow++] = mem;
     }
@@ -152,7 +157,17 @@ static void fault_gives(cl_kernel kernel, cl_uint index, size_t bytes, const voi
     pthread_mutex_unlock(&lock);
 }
 
-static cl_int fault_uses(unsigned n, const cl_mem *mems, cl_kernel kernel)
+static void say_used(const char *name)
+{
+    const char *path = getenv("FAULT_USED");
+    FILE *f = path ? fopen(path, "a") : NULL;
+    if (f) {
+        fprintf(f, "%s\n", name);
+        fclose(f);
+    }
+}
+
+static cl_int fault_uses(int function, unsigned n, const cl_mem *mems, cl_kernel kernel)
 {
     bool any = false;
     pthread_mutex_lock(&lock);
@@ -161,6 +176,8 @@ static cl_int fault_uses(unsigned n, const cl_mem *mems, cl_kernel kernel)
     for (size_t i = 0; i < n_given && kernel; i++)
         any = any || given[i].kernel == kernel;
     pthread_mutex_unlock(&lock);
+    if (any)
+        say_used(fault_names[function]);
     return any ? fault.code : CL_SUCCESS;
 }
 
@@ -183,7 +200,7 @@ static cl_int fault_now(int function, int is_command, cl_command_queue queue)
             late_code = fault.code;
         return CL_SUCCESS;
     }
-    if (fault.kind == HOLLOW || function != fault.function || call < fault.n ||
+    if (fault.kind == HOLLOW || fault.kind == SMALL || function != fault.function || call < fault.n ||
         (call > fault.n && fault.kind != FOREVER))
         return CL_SUCCESS;
     if (fault.kind == LATE) {
@@ -530,6 +547,7 @@ static void read_fault(const char *text)
                  : strcmp(kind, "late") == 0   ? LATE
                  : strcmp(kind, "often") == 0  ? OFTEN
                  : strcmp(kind, "hollow") == 0 ? HOLLOW
+                 : strcmp(kind, "small") == 0  ? SMALL
                                                : ONCE;
     for (size_t i = 0; i < sizeof fault_names / sizeof *fault_names; i++)
         if (strcmp(fault_names[i], name) == 0)

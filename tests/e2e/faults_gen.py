@@ -26,11 +26,16 @@ with open(sys.argv[3], "w", encoding="utf-8") as f:
         f.write(f"static {result} CL_API_CALL fault_{n}({', '.join(parameters) or 'void'})\n{{\n")
         queue = own[0] if parameters and re.match(r"cl_command_queue\b", parameters[0]) else "NULL"
         f.write(f"    cl_int err = fault_now({len(wrapped) - 1}, {int(bool(command) and not error)}, {queue});\n")
-        mems = [o for p, o in zip(parameters, own) if n.startswith("clEnqueue") and re.match(r"cl_mem\b(?!\s*\*)", p)]
+        uses = n.startswith("clEnqueue") or n in ("clCreateSubBuffer", "clCreateImage", "clCreateImageWithProperties")
+        mems = [o for p, o in zip(parameters, own) if uses and re.match(r"cl_mem\b(?!\s*\*)", p)]
+        mems += [f"{o} ? {o}->mem_object : NULL" for p, o in zip(parameters, own) if uses and "cl_image_desc" in p]
+        lists = [(own[i - 1], own[i]) for i, p in enumerate(parameters) if uses and re.match(r"const cl_mem\s*\*", p)]
         kernel = next((o for p, o in zip(parameters, own) if n.startswith("clEnqueue") and re.match(r"cl_kernel\b", p)), "NULL")
         if mems or kernel != "NULL":
             given = f"(cl_mem[]){{{', '.join(mems)}}}" if mems else "NULL"
-            f.write(f"    err = err ? err : fault_uses({len(mems)}, {given}, {kernel});\n")
+            f.write(f"    err = err ? err : fault_uses({len(wrapped) - 1}, {len(mems)}, {given}, {kernel});\n")
+        for count, of in lists:
+            f.write(f"    err = err ? err : fault_uses({len(wrapped) - 1}, {of} ? {count} : 0, {of}, NULL);\n")
         if n == "clSetKernelArg":
             f.write(f"    fault_gives({', '.join(own)});\n")
         f.write("    if (err) {\n")
@@ -39,8 +44,10 @@ with open(sys.argv[3], "w", encoding="utf-8") as f:
         else:
             f.write("        return err;\n    }\n")
         call = f"below.{n}({', '.join(own)})"
-        if n == "clCreateBuffer":
-            call = f"fault_made({call})"
+        if n in ("clCreateBuffer", "clCreateBufferWithProperties"):
+            call = f"fault_made({call}, size)"
+        if n == "clCreateSubBuffer":
+            call = f"fault_made({call}, SIZE_MAX)"
         if n == "clCreateUserEvent":
             call = f"fault_user({call})"
         if n == "clSetUserEventStatus":
