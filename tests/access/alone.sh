@@ -2,7 +2,7 @@
 # A part run alone on poisoned buffers keeps to what it declares: alone.sh [SEED [COUNT]]. Random kernels of two kinds, and
 # those of tests/kernels.
 set -euo pipefail
-seed=${1:-1} count=${2:-30}
+seed=${1:-1} count=${2:-12}
 export XDG_CACHE_HOME=$PWD/cache
 rm -rf "$XDG_CACHE_HOME" programs
 echo "seed $seed, $count programs"

@@ -76,6 +76,7 @@ while IFS=$'\t' read -r where command; do
   command=${command//samples\/NAME/samples/vectoradd --size 65536}
   command=${command//\/etc\/gpusparc.conf/gpusparc.conf}
   command=${command//--output DIR/--output out$n}
+  command=${command//--sets 50/--sets 5}
   for program in $(grep -oE '(^| )\./[a-z][a-z-]*( |$)' <<<"$command"); do
     [ -e "$program" ] || cp app "$program"
   done
@@ -94,6 +95,8 @@ while IFS=$'\t' read -r where command; do
     command="gpusparc $(grep -oE 'daemon|top' <<<"$command" | head -1) --help" ;;
   *"gpusparc devices --check"*) command+=" --devices cpu:2" ;; # of one GPU nothing can be split
   *"gpusparc probe"*) command+=" --force" ;;
+  *"gpusparc try ./app") command="gpusparc try --time 3s ./app" ;;
+  *"gpusparc profile --task "*" -- "*) command=${command/ -- / --runs 1 -- } ;; # the last of two counts
   esac
   timeout 120 bash -c "$command" >out.txt 2>err.txt </dev/null || fail "$where: $shown: exit status $?: $(tail -3 err.txt)"
   for file in $(grep -oE '[a-z]+\.(html|svg|json)( |$)' <<<"$shown"); do
