@@ -23,7 +23,7 @@ ways=("plain --verify" pinned)
 turn=0
 random=("stress 881 40 3 i")
 [ $# = 0 ] || random+=("hosts 883 100" "hosts 884 100")
-[ $# -gt 0 ] || set -- matmul pagerank
+[ $# -gt 0 ] || set -- matmul
 for name; do
   small=$(sed -n "s/^$name *|[^|]*| *\([^|]*\) |.*/\1/p" "$GS_SOURCE/samples/MANIFEST")
   # shellcheck disable=SC2086 # words

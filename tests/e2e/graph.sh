@@ -79,10 +79,8 @@ random_host() {
   random=("$programs/hosts" "$1" "$2" kernels/*.cl)
 }
 
-over "$GS_BUILD/tests/hazards" 2
+over "$GS_BUILD/tests/hazards" 1
 over "$programs/user_events"
-over "$programs/columns" 3 300 200
-over "$programs/stress" "$seed" 80 3
 random_host $((seed + 410)) 60 2
 over "${random[@]}"
 
@@ -103,7 +101,7 @@ over "$programs/user_events"
 over "$programs/transfers"
 if [ "${2:-}" = all ]; then
   ways+=("auto --devices cpu:2 --gpus 2 --task both")
-  for program in queues transfers images sub_buffers "stress $seed 100 3" threads ../hazards\ 2; do
+  for program in queues transfers images sub_buffers "columns 3 300 200" "stress $seed 100 3" threads ../hazards\ 2; do
     # shellcheck disable=SC2086
     over "$programs/"$program
   done
