@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/futex.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -13,6 +15,15 @@
 static void wake_one(_Atomic uint32_t *word)
 {
     syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* The file's memory can be written, but neither taken out nor put in (fallocate, MADV_REMOVE): whoever touches a page
+ * meanwhile waits for it, and a client that is without a processor would let the daemon wait. No seal forbids that and
+ * allows to map it. */
+static bool keep_whole(int fd)
+{
+    int flags = FS_IMMUTABLE_FL;
+    return ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0;
 }
 
 int gs_lease_open(struct gs_lease_side *s, int *out)
@@ -28,6 +39,7 @@ int gs_lease_open(struct gs_lease_side *s, int *out)
         close(fd);
         return err;
     }
+    s->whole = keep_whole(fd);
     s->page = p;
     s->page->magic = GS_WIRE_MAGIC;
     s->page->version = GS_WIRE_VERSION;

@@ -12,6 +12,7 @@
 
 struct gs_lease_side {
     struct gs_page *page;
+    bool whole; /* the client can't take memory out of the page: with Linux 6.6 and CAP_LINUX_IMMUTABLE */
     uint16_t generation[GS_MAX_RESOURCES];
 };
 

@@ -12,6 +12,7 @@
 
 #include "common/log.h"
 #include "common/machine.h"
+#include "scheduler/lease.h"
 #include "scheduler/loop.h"
 #include "scheduler/realtime.h"
 
@@ -148,6 +149,20 @@ static void raise_descriptor_limit(void)
     }
 }
 
+/* A daemon of a user's own has clients of that user, who may stop it as well. */
+static void warn_of_holes(void)
+{
+    struct gs_lease_side side;
+    int fd;
+    if (geteuid() != 0 || gs_lease_open(&side, &fd) < 0)
+        return;
+    if (!side.whole)
+        gs_warn("any client can delay the daemon, by holes in the memory that they share: that needs Linux 6.6 and "
+                "CAP_LINUX_IMMUTABLE to be prevented");
+    gs_lease_close(&side);
+    close(fd);
+}
+
 static void stop(struct gs_server *sv)
 {
     gs_notify_systemd("STOPPING=1");
@@ -196,6 +211,7 @@ int gs_server_run(const struct gs_server_options *options)
     if (err == 0) {
         want_realtime(&sv);
         prctl(PR_SET_TIMERSLACK, 1000UL); /* in ns, and of a time given: the default would be 50 us late */
+        warn_of_holes();
         gs_info("listens on %s", options->socket);
         gs_notify_systemd("READY=1");
         err = gs_loop_run(&sv);

@@ -2,8 +2,10 @@
 """What must not stop the daemon: its config, its log, questions, a crowd. A hostile client of its own, by the wire's
 layout alone (common/wire.h). holds.py GPUSPARCD GPUSPARC [CASE]; no case asserts a time."""
 import ctypes
+import errno
 import fcntl
 import json
+import mmap
 import os
 import pwd
 import re
@@ -317,6 +319,41 @@ def a_place_that_waits():
     os.close(w)
     d.write("wrong")
     assert d.tool("reload").returncode == 1
+    d.end()
+
+
+def a_page_with_holes():
+    """A client can't take the memory out of the page that it shares with the daemon, which would wait for that."""
+    immutable = struct.pack("=i", 0x10)
+
+    def take_out(fd, size):
+        """Errors of the two ways, and what the first bytes were afterwards."""
+        libc = ctypes.CDLL(None, use_errno=True)
+        with mmap.mmap(fd, size) as page:
+            at = ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(page)))
+            ways = (lambda: libc.fallocate(fd, 3, ctypes.c_long(0), ctypes.c_long(size)),
+                    lambda: libc.madvise(at, ctypes.c_size_t(size), 9))  # PUNCH_HOLE | KEEP_SIZE; MADV_REMOVE
+            errors = [ctypes.get_errno() if way() else 0 for way in ways]
+            del at
+            return errors, page[:4]
+
+    own = os.memfd_create("own")
+    os.ftruncate(own, 49152)
+    try:
+        fcntl.ioctl(own, 0x40086602, immutable)  # FS_IOC_SETFLAGS
+    except OSError:
+        print("left out, pages with holes: needs Linux 6.6 and CAP_LINUX_IMMUTABLE", file=sys.stderr)
+        return
+    d = Daemon()
+    s = d.connect()
+    s.send(hello(flags=NO_TASK))
+    kind, fd = wait_for(s)
+    assert kind == WELCOME
+    errors, magic = take_out(fd, os.fstat(fd).st_size)
+    assert errors == [errno.EPERM] * 2 and magic == struct.pack("=I", 0x47535043), (errors, magic)
+    assert "holes" not in open(d.log).read()
+    os.close(fd)
+    s.close()
     d.end()
 
 

@@ -19,6 +19,7 @@ VERSION = int(WIRE.split("#define GS_WIRE_VERSION ")[1].split()[0])
 HELLO, WELCOME, NO_TASK, PROCESSES = 1, 64, 1, 8
 TASK = os.environ.get("SIEGE_TASK", "").encode()
 LIBC = ctypes.CDLL(None, use_errno=True)
+LIBC.mmap.restype = ctypes.c_void_p
 
 
 def message(kind, body=b""):
@@ -101,7 +102,11 @@ def page(path, r):
     if fd < 0:
         return
     size = os.fstat(fd).st_size
-    for again in (fd, os.open(f"/proc/self/fd/{fd}", os.O_RDWR)):
+    for how in (lambda: fd, lambda: os.open(f"/proc/self/fd/{fd}", os.O_RDWR), lambda: os.open(f"/proc/self/fd/{fd}", os.O_RDONLY)):
+        try:
+            again = how()
+        except OSError:
+            continue
         for act in (lambda: os.ftruncate(again, 0), lambda: os.ftruncate(again, size + 4096), lambda: os.ftruncate(again, size - 4096),
                     lambda: fcntl.fcntl(again, 1033, 0xF), lambda: os.pwrite(again, os.urandom(size), 0),
                     lambda: os.fchmod(again, 0)):
@@ -117,12 +122,33 @@ def page(path, r):
 
 
 def holes(path, r):
-    """The shared page's memory taken out and put in: the daemon waits in a page fault while that is done."""
+    """The shared page's memory taken out and put in: whoever touches it waits in a page fault while that is done."""
     s, fd, number = join(path, TASK)
     size = os.fstat(fd).st_size
     for _ in range(2000):
         LIBC.fallocate(fd, 3, ctypes.c_long(0), ctypes.c_long(size))
         LIBC.fallocate(fd, 0, ctypes.c_long(0), ctypes.c_long(size))
+
+
+def maps(path, r):
+    """The shared page mapped and unmapped without pause, by processes that give up their processor to all others, while
+    their connections end: the daemon unmaps it then."""
+    s, fd, number = join(path, TASK)
+    if fd < 0:
+        return
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    size = os.fstat(fd).st_size
+    s.send(message(2, struct.pack("=IIIIIIQ", 0, 1, number, 1, 0, 0, 1000)))
+    end = time.monotonic() + 0.02
+    child = os.fork()
+    while time.monotonic() < end or child == 0:
+        for _ in range(100):
+            at = LIBC.mmap(None, ctypes.c_size_t(size), 1, 1, fd, ctypes.c_long(0))
+            LIBC.munmap(ctypes.c_void_p(at), ctypes.c_size_t(size))
+    s.close()
+    time.sleep(0.002)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
 
 
 def passed(path, r):
@@ -215,7 +241,7 @@ def hoard(path, r):
 
 
 held = []
-ATTACKS = [pieces, counts, forks, stopped, page, holes, passed, credentials, one_way, urgent, abstract, hoard]
+ATTACKS = [pieces, counts, forks, stopped, page, holes, maps, passed, credentials, one_way, urgent, abstract, hoard]
 
 
 def attack(act, path, seconds, seed):
