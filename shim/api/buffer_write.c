@@ -2,67 +2,7 @@
 /* Specification, section 5.2.2: writing buffers. */
 #include "shim/api/buffer.h"
 #include "shim/report/report.h"
-#include "shim/memory/staging.h"
 #include "shim/report/watch.h"
-
-static struct gs_staged whole_write(const struct gs_op *op)
-{
-    return gs_staged_run(op->dst, 0, true, op->to[0], op->region[0], op->ptr);
-}
-
-/* Gives the context's lock back while the bytes are on their way, and says twice that they are home's: before, so that
- * nobody brings older ones there; and after, so that what somebody fetched from there meanwhile, for other bytes' sake,
- * doesn't count. Without a marker, the ring has been entered. */
-static cl_int write_staged(struct gs_home *h, struct gs_mem *m, cl_event marker, cl_event *own)
-{
-    const struct gs_staged run = whole_write(&h->cmd.op);
-    const struct gs_staged_write w = {.root = m->root, .v = &run, .n = 1, .queue = {h->cmd.queue}, .marker = marker};
-    gs_home_wrote(h, m, gs_window_range(m, h->cmd.op.to[0], h->cmd.op.region[0]));
-    return gs_write_staged(h, &w, own);
-}
-
-/* A blocking write by the driver's own way, which is faster than a non-blocking one and a wait. Where the bytes lie is
- * said twice, as above. */
-static cl_int write_blocking(struct gs_home *h, struct gs_mem *m)
-{
-    struct gs_context *ctx = h->cmd.ctx;
-    const struct gs_op *op = &h->cmd.op;
-    const struct gs_range r = gs_window_range(m, op->to[0], op->region[0]);
-    gs_home_wrote(h, m, r);
-    m->root->host_writes++;
-    pthread_mutex_unlock(&ctx->lock);
-    const cl_int err = gs_enqueue(op, h->cmd.queue, h->n, h->n ? h->v : NULL, h->cmd.event);
-    pthread_mutex_lock(&ctx->lock);
-    m->root->host_writes--;
-    if (!err)
-        gs_home_wrote(h, m, r);
-    return gs_home_end(h, err);
-}
-
-/* Which way a write goes. HERE: behind the marker if there is one; else the ring has been entered. */
-static enum gs_staging_way write_way(struct gs_home *h, struct gs_mem *m, bool blocking, const void *ptr, size_t size,
-                                     cl_event *marker)
-{
-    struct gs_queue *q = h->cmd.q;
-    if (!gs_may_write(m) || !gs_list_is_sound(h->n, h->v))
-        return GS_NOT_STAGED;
-    const enum gs_staging_way way = gs_staging_way(q, ptr, size, blocking || gs_home_may_carry(h));
-    if (way != GS_STAGED_HERE)
-        return way;
-    if (blocking)
-        return gs_mark_before(h, marker) == CL_SUCCESS ? way : GS_NOT_STAGED;
-    if (gs_staging_flows(q, size) && gs_staging_enter(q->o.ctx, false))
-        return way;
-    /* Where another thread has the ring, the other one; or the driver's own way. */
-    return gs_staging_way(q, ptr, size, false);
-}
-
-static bool write_beside(struct gs_home *h, struct gs_mem *m, cl_event *own)
-{
-    const struct gs_staged run = whole_write(&h->cmd.op);
-    const struct gs_beside b = {h->cmd.q, m, CL_COMMAND_WRITE_BUFFER, h->cmd.op.blocking, &run, 1, h->n, h->v};
-    return gs_carry_beside(&b, own) == CL_SUCCESS;
-}
 
 /* Writes that nothing is to be noted of, as long as no launch is split: *err is what the driver says. False: one has
  * been. */
@@ -123,29 +63,6 @@ static bool write_at_once(const struct gs_command *cmd, struct gs_mem *m, cl_int
     return by_unit;
 }
 
-/* By the way that fits, once the bytes that the write replaces need not come home. *done: the call is over. */
-static cl_int write_home(struct gs_home *h, struct gs_mem *m, cl_event *own, bool *done)
-{
-    const struct gs_command *cmd = &h->cmd;
-    const bool well_formed = cmd->op.ptr && gs_may_write(m) && gs_list_is_sound(cmd->n_wait, cmd->wait);
-    struct gs_op once = cmd->op;
-    cl_event marker = NULL;
-    cl_int err = gs_home_ready(h);
-    if (err)
-        return err;
-    const enum gs_staging_way way = write_way(h, m, once.blocking, once.ptr, once.region[0], &marker);
-    if (way == GS_STAGED_HERE)
-        return write_staged(h, m, marker, own);
-    if (way == GS_STAGED_BESIDE && write_beside(h, m, own))
-        return CL_SUCCESS;
-    *done = !h->by_units && once.blocking && well_formed;
-    if (*done)
-        return write_blocking(h, m);
-    const bool wanted = cmd->event || once.blocking;
-    once.blocking = CL_FALSE;
-    return gs_home_run(h, cmd->queue, &once, CL_COMMAND_WRITE_BUFFER, wanted ? own : NULL);
-}
-
 static GS_COLD cl_int write_carefully(struct gs_command *cmd)
 {
     const struct gs_op *op = &cmd->op;
@@ -163,19 +80,14 @@ static GS_COLD cl_int write_carefully(struct gs_command *cmd)
         return err;
     struct gs_home h;
     cl_event own = NULL;
-    bool done = false;
+    const struct gs_range r = gs_window_range(m, offset, size);
+    const struct gs_staged run = gs_staged_run(m->root->place[0].mem, 0, true, r.begin, size, op->ptr);
     const bool alone = gs_home_await_before(cmd);
     gs_home_begin(&h, cmd, false);
     h.alone = alone;
-    if (gs_write_elsewhere(&h, m, &own))
+    if (gs_write_elsewhere(&h, m, &run, &own))
         return gs_home_wait(cmd, gs_home_end(&h, CL_SUCCESS), own);
-    gs_home_claim(&h, m);
-    err = write_home(&h, m, &own, &done);
-    if (done)
-        return err;
-    if (!err)
-        gs_home_wrote(&h, m, gs_window_range(m, offset, size));
-    return gs_home_end_and_wait(&h, err, own);
+    return gs_home_carry(&h, (struct gs_side){0}, (struct gs_side){m, r, true}, &run);
 }
 
 GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem buffer,

@@ -6,6 +6,9 @@
 #include "shim/schedule/finish.h"
 #include "shim/memory/transfer.h"
 
+/* Events that one may stand for, where its bytes lie in several places. */
+enum { MOST_PIECES = 64 };
+
 unsigned gs_count_holders(const struct gs_mem *root, struct gs_range r, unsigned most)
 {
     unsigned n = 0;
@@ -77,7 +80,7 @@ static cl_int copy_in_place(struct gs_home *h, const struct gs_side *from, const
         if (!err)
             err = gs_transfer_buffer(&h->cmd, &copy, place, place, &wait, done);
         gs_events_free(&wait);
-        if (!err && done->n <= GS_MOST_PIECES)
+        if (!err && done->n <= MOST_PIECES)
             device[done->n - 1] = place;
         if (!err)
             gs_note_write(dst, place, out);
@@ -91,12 +94,12 @@ static bool copied_in_place(const struct gs_command *cmd, const struct gs_side *
 {
     struct gs_home h;
     struct gs_events done = {0};
-    unsigned device[GS_MOST_PIECES + 1] = {0};
+    unsigned device[MOST_PIECES + 1] = {0};
     cl_int err = CL_INVALID_OPERATION;
     gs_home_begin(&h, cmd, false);
     const bool may = gs_list_is_sound(cmd->n_wait, cmd->wait) && !gs_at_home(from->m->root, from->r) &&
                      !atomic_load(&cmd->ctx->user_events) &&
-                     gs_count_holders(from->m->root, from->r, GS_MOST_PIECES + 1) <= GS_MOST_PIECES &&
+                     gs_count_holders(from->m->root, from->r, MOST_PIECES + 1) <= MOST_PIECES &&
                      has_room(from->m->root, from->r, to->m->root);
     if (may)
         err = copy_in_place(&h, from, to, &done, device);

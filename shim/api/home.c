@@ -147,13 +147,6 @@ void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
         gs_note_write(m->root, 0, of_root);
 }
 
-void gs_home_open(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
-{
-    gs_home_wrote(h, m, of_root); /* so that nobody brings older bytes there */
-    m->root->write_mappings++;
-    pthread_mutex_unlock(&h->cmd.ctx->lock);
-}
-
 void gs_home_wrote_again(struct gs_mem *m, struct gs_range of_root)
 {
     struct gs_rangeset at_home = {0};
@@ -161,14 +154,6 @@ void gs_home_wrote_again(struct gs_mem *m, struct gs_range of_root)
     if (gs_rangeset_common(&m->root->place[0].valid, of_root, &at_home) < 0 || gs_wrote(m->root, 0, &at_home) < 0)
         gs_spoil(m->root, of_root);
     gs_rangeset_free(&at_home);
-}
-
-void gs_home_close(struct gs_home *h, struct gs_mem *m, struct gs_range of_root, cl_int err)
-{
-    pthread_mutex_lock(&h->cmd.ctx->lock);
-    m->root->write_mappings--;
-    if (!err)
-        gs_home_wrote_again(m, of_root);
 }
 
 cl_int gs_home_end(struct gs_home *h, cl_int err)
@@ -228,70 +213,6 @@ bool gs_staged_rect(struct gs_staged *t, const struct gs_mem *m, const struct gs
     return t->region[0] >= least_row;
 }
 
-bool gs_home_beside(struct gs_home *h, struct gs_mem *m, const struct gs_staged *t, cl_event *own)
-{
-    const struct gs_command *cmd = &h->cmd;
-    const uint64_t bytes = (uint64_t)t->region[0] * t->region[1] * t->region[2] * t->element;
-    return !h->err && gs_list_is_sound(h->n, h->v) &&
-           gs_staging_way(cmd->q, t->host.at, bytes, false) == GS_STAGED_BESIDE &&
-           gs_carry_beside(
-               &(struct gs_beside){cmd->q, m, gs_op_command_type(&cmd->op), cmd->op.blocking, t, 1, h->n, h->v}, own) ==
-               CL_SUCCESS;
-}
-
-cl_int gs_read_beside(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *t,
-                      cl_event *own)
-{
-    struct gs_beside b = {cmd->q, m, gs_op_command_type(&cmd->op), cmd->op.blocking, t, 1, cmd->n_wait, cmd->wait};
-    struct gs_events ready = {0};
-    struct gs_extents s = {0};
-    struct gs_putting put = {.q = cmd->q};
-    cl_int err;
-    const bool by_units = gs_scheduled();
-    if (by_units)
-        gs_job_enter(cmd->ctx, true, &put.job);
-    const struct gs_putting *before = gs_put_for(by_units ? &put : NULL);
-    pthread_mutex_lock(&cmd->ctx->lock);
-    if (gs_at_home(m->root, r)) {
-        err = gs_carry_beside(&b, own);
-    } else {
-        err = gs_host_places(cmd, m->root, r, t, &s, &ready);
-        b.v = s.v;
-        b.n = s.n;
-        b.n_wait = ready.n;
-        b.wait = ready.v;
-        if (!err)
-            err = gs_carry_beside(&b, own);
-    }
-    pthread_mutex_unlock(&cmd->ctx->lock);
-    gs_extents_free(&s);
-    gs_put_for(before);
-    if (by_units && !err)
-        gs_job_reads();
-    gs_events_free(&ready);
-    gs_command_end(cmd);
-    return err;
-}
-
-cl_int gs_read_from_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
-                           cl_event *event)
-{
-    struct gs_events done = {0};
-    unsigned device[GS_MOST_PIECES] = {0};
-    pthread_mutex_lock(&cmd->ctx->lock);
-    cl_int err = gs_host_read(cmd, root, r, t, &done, device);
-    if (!err)
-        err = gs_finish_command(cmd->q, gs_op_command_type(&cmd->op), &done, device, event);
-    if (err)
-        gs_command_flush(cmd->q);
-    pthread_mutex_unlock(&cmd->ctx->lock);
-    if (err) /* the application may free the memory now: nothing may still be written there */
-        gs_events_wait(&done);
-    gs_events_free(&done);
-    gs_command_end(cmd);
-    return err;
-}
-
 cl_int gs_home_wait(const struct gs_command *cmd, cl_int err, cl_event own)
 {
     if (err)
@@ -341,12 +262,6 @@ cl_int gs_home_image_finish(struct gs_home *h, cl_int err, cl_command_type type,
     return err;
 }
 
-bool gs_range_at_home(struct gs_queue *q, struct gs_mem *m, struct gs_range r)
-{
-    GS_LOCKED(&q->o.ctx->lock);
-    return gs_at_home(m->root, r);
-}
-
 bool gs_home_await_before(const struct gs_command *cmd)
 {
     if (!cmd->op.blocking || cmd->q->out_of_order || !gs_scheduled() || !gs_queue_await(cmd->q, false))
@@ -371,56 +286,107 @@ static bool is_read(const struct gs_op *op)
     return gs_op_is_by_host(op) && op->src;
 }
 
-/* By a call of the driver that blocks, without the context's lock. */
-static cl_int transfer_blocking(struct gs_home *h, struct gs_side dst, cl_command_queue queue)
+bool gs_home_is_sound(const struct gs_home *h, const struct gs_mem *m)
+{
+    return h->cmd.op.ptr && gs_may_write(m) && gs_list_is_sound(h->n, h->v);
+}
+
+static unsigned find_facts(struct gs_home *h, const struct gs_side *dst, struct gs_ring_write *w)
+{
+    const struct gs_op *op = &h->cmd.op;
+    const struct gs_staged *t = w->v;
+    const bool reads = is_read(op),
+               sound = reads ? gs_list_is_sound(h->n, h->v) : dst->m && gs_home_is_sound(h, dst->m);
+    unsigned facts = (reads ? 0 : GS_FACT_WRITES) | (h->by_units ? GS_FACT_UNITS : 0);
+    if (op->blocking && (reads || sound))
+        facts |= GS_FACT_BLOCKS;
+    /* What a read needs may be on its way home; and an image's queue may not be the application's. */
+    if ((reads && h->extra.n) || (gs_op_is_of_image(op) && h->cmd.ctx->parent))
+        facts |= GS_FACT_AWAY;
+    if (!t || !sound)
+        return facts;
+    const bool here = dst->covers && !t->image && (op->blocking || gs_home_may_carry(h));
+    const unsigned staged = gs_staging_way(h->cmd.q, t->host.at, gs_staged_bytes(t), here);
+    return facts | (staged & GS_FACT_RING ? gs_ring_ready(h, w) : staged);
+}
+
+/* Without the context's lock. Where the bytes lie that a write changes is said twice: before, so that nobody brings
+ * older ones home; and after, so that what other places got from home meanwhile doesn't count. */
+static cl_int by_call(struct gs_home *h, struct gs_side dst)
 {
     const struct gs_command *cmd = &h->cmd;
     if (is_read(&cmd->op)) {
         gs_home_end(h, CL_SUCCESS);
-        return gs_enqueue(&cmd->op, queue, cmd->n_wait, cmd->wait, cmd->event);
+        return gs_command_pass(cmd);
     }
-    gs_home_open(h, dst.m, dst.r);
-    const cl_int err = gs_enqueue(&cmd->op, queue, h->n, h->v, cmd->event);
-    gs_home_close(h, dst.m, dst.r, err);
+    gs_home_wrote(h, dst.m, dst.r);
+    dst.m->root->host_writes++;
+    pthread_mutex_unlock(&cmd->ctx->lock);
+    const cl_int err = gs_enqueue(&cmd->op, cmd->queue, h->n, h->v, cmd->event);
+    pthread_mutex_lock(&cmd->ctx->lock);
+    dst.m->root->host_writes--;
+    if (!err)
+        gs_home_wrote_again(dst.m, dst.r);
     return gs_home_end(h, err);
+}
+
+static cl_int by_queue(struct gs_home *h, cl_event *own)
+{
+    const struct gs_command *cmd = &h->cmd;
+    const cl_command_type type = gs_op_command_type(&cmd->op);
+    const bool of_image = gs_op_is_of_image(&cmd->op);
+    const bool wanted = cmd->op.blocking || cmd->event || (of_image && cmd->ctx->parent);
+    cl_command_queue queue = of_image ? gs_home_image_queue(h) : cmd->queue;
+    struct gs_op once = cmd->op;
+    once.blocking = CL_FALSE;
+    const cl_int err = h->err ? h->err : gs_home_run(h, queue, &once, type, wanted ? own : NULL);
+    return of_image ? gs_home_image_finish(h, err, type, own) : err;
+}
+
+static bool hand_over(const struct gs_home *h, struct gs_beside *b, cl_event *own)
+{
+    b->n_wait = h->n;
+    b->wait = h->v;
+    return gs_carry_beside(b, own) == CL_SUCCESS;
+}
+
+cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, const struct gs_staged *staged)
+{
+    const struct gs_command *cmd = &h->cmd;
+    struct gs_ring_write w = {.root = dst.m ? dst.m->root : NULL, .v = staged, .n = 1, .queue = {cmd->queue}};
+    struct gs_beside beside = {
+        cmd->q, dst.m ? dst.m : src.m, gs_op_command_type(&cmd->op), cmd->op.blocking, staged, 1, 0, NULL};
+    const bool reads = is_read(&cmd->op);
+    cl_event own = NULL;
+    gs_home_need(h, src.m, src.r);
+    if (dst.covers)
+        gs_home_claim(h, dst.m);
+    else
+        gs_home_need(h, dst.m, dst.r);
+    cl_int err = gs_home_ready(h);
+    unsigned facts = err ? 0 : find_facts(h, &dst, &w);
+    if (facts & GS_FACT_THREAD && !hand_over(h, &beside, &own))
+        facts &= ~(unsigned)GS_FACT_THREAD;
+    const enum gs_host_way way = gs_host_way(facts);
+    if (!err && way == GS_BY_CALL)
+        return by_call(h, dst);
+    if (!err && way == GS_BY_RING) {
+        gs_home_wrote(h, dst.m, dst.r);
+        err = gs_write_by_ring(h, &w, &own);
+    } else if (!err && way == GS_BY_QUEUE) {
+        err = by_queue(h, &own);
+    }
+    if (reads && h->by_units)
+        gs_job_reads();
+    if (!err)
+        gs_home_wrote(h, dst.m, dst.r);
+    return gs_home_end_and_wait(h, err, own);
 }
 
 cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct gs_side dst,
                         const struct gs_staged *staged)
 {
-    const struct gs_op *op = &cmd->op;
-    const cl_command_type type = gs_op_command_type(op);
-    const bool reads = is_read(op), of_image = gs_op_is_of_image(op);
-    struct gs_op once = *op;
     struct gs_home h;
-    cl_event own = NULL;
     gs_home_begin(&h, cmd, !dst.m);
-    gs_home_need(&h, src.m, src.r);
-    if (dst.covers)
-        gs_home_claim(&h, dst.m);
-    else
-        gs_home_need(&h, dst.m, dst.r);
-    cl_int err = gs_home_ready(&h);
-    if (!err && staged && gs_home_beside(&h, reads ? src.m : dst.m, staged, &own)) {
-        if (reads && h.by_units)
-            gs_job_reads();
-        gs_home_wrote(&h, dst.m, dst.r);
-        return gs_home_wait(cmd, gs_home_end(&h, err), own);
-    }
-    cl_command_queue queue = err ? NULL : of_image ? gs_home_image_queue(&h) : cmd->queue;
-    const bool elsewhere = of_image && cmd->ctx->parent; /* in a queue that isn't the application's */
-    err = h.err;
-    /* What a read needed to come home has yet to do so. */
-    if (!err && op->blocking && !h.by_units && !elsewhere && !(reads && h.extra.n))
-        return transfer_blocking(&h, dst, queue);
-    once.blocking = CL_FALSE;
-    if (!err)
-        err = gs_home_run(&h, queue, &once, type, elsewhere || op->blocking || cmd->event ? &own : NULL);
-    if (reads && h.by_units)
-        gs_job_reads();
-    if (!err)
-        gs_home_wrote(&h, dst.m, dst.r);
-    if (of_image)
-        err = gs_home_image_finish(&h, err, type, &own);
-    return gs_home_wait(cmd, gs_home_end(&h, err), own);
+    return gs_home_carry(&h, src, dst, staged);
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.3: reading, writing, copying and filling images. All of them work at home. */
 #include "shim/api/transfer.h"
-#include "shim/schedule/finish.h"
 #include "shim/report/report.h"
-#include "shim/memory/host.h"
 #include "shim/memory/transfer.h"
 
 static struct gs_side box(struct gs_mem *m, const size_t *origin, const size_t *region)
@@ -61,15 +59,6 @@ static bool staged_texels(struct gs_staged *t, const struct gs_mem *m, const str
     return t->element && t->host.row >= region[0] * t->element && t->host.slice >= t->host.row * region[1];
 }
 
-/* Is it a read that goes beside the application? */
-static bool is_beside(struct gs_queue *q, const struct gs_staged *t)
-{
-    GS_LOCKED(&q->o.ctx->lock);
-    const enum gs_staging_way way =
-        gs_staging_way(q, t->host.at, (uint64_t)t->region[0] * t->region[1] * t->region[2] * t->element, false);
-    return way == GS_STAGED_BESIDE;
-}
-
 /* The objects of ours that an image command is about, if it is one that we look into. */
 struct objects {
     struct gs_mem *src, *dst;
@@ -103,15 +92,10 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queu
     if (!m)
         return gs_command_pass(&cmd);
     struct gs_staged t;
-    cl_event own = NULL;
     const struct gs_side from = box(m, origin, region);
     const bool texels = gs_list_is_sound(num_events_in_wait_list, event_wait_list) && staged_texels(&t, m, &cmd.op);
-    if (texels && is_beside(cmd.q, &t) && gs_read_beside(&cmd, m, from.r, &t, &own) == CL_SUCCESS)
-        return gs_home_wait(&cmd, CL_SUCCESS, own);
-    if (texels && !gs_scheduled() && !gs_range_at_home(cmd.q, m, from.r)) {
-        const cl_int err = gs_read_from_places(&cmd, m, from.r, &t, &own);
-        return gs_home_wait(&cmd, err, own);
-    }
+    if (texels)
+        return gs_read(&cmd, m, from.r, &t);
     return gs_home_transfer(&cmd, from, nothing, NULL);
 }
 

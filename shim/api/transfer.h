@@ -72,11 +72,8 @@ cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct
 /* A command that does nothing but stand in the application's queue, of the type given. */
 cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own);
 
-/* Around a call of the driver that blocks until its command has written within the range, all of which is home's
- * before: the call is made without the context's lock. Nothing is split meanwhile that uses the object. */
-void gs_home_open(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
-void gs_home_close(struct gs_home *h, struct gs_mem *m, struct gs_range of_root, cl_int err);
-/* The same where the caller keeps splits away and gives the lock back himself: says once more where the bytes lie. */
+/* After a call of the driver that blocks until its command has written within the range, and was made without the
+ * context's lock: says once more where the bytes lie. */
 void gs_home_wrote_again(struct gs_mem *m, struct gs_range of_root);
 cl_int gs_home_end(struct gs_home *h, cl_int err);
 
@@ -89,45 +86,39 @@ static inline bool gs_is_small(struct gs_mem *m, uint64_t bytes)
            !gs_scheduled();
 }
 
-/* Has a write to a buffer, once h has begun, been handed to the GPU of the job, where that is one and not the first; or
- * to the places that have wanted parts of it since the last? *own is its event then. False: it is to go home. */
-bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, cl_event *own);
+/* Is it a command that may write to m, with the host's memory and a sound wait list? Else the driver is to say what is
+ * wrong. */
+bool gs_home_is_sound(const struct gs_home *h, const struct gs_mem *m);
 
-/* Writes to a root's places by the calls' ring. */
-struct gs_staged_write {
+/* Carries it out, once h has begun, as gs_home_transfer does. */
+cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, const struct gs_staged *staged);
+
+/* Has a write of a buffer's bytes, once h has begun, been handed to the GPU of the job, where that is one and not the
+ * first; or to the places that have wanted parts of it since the last? *own is its event then. False: it is to go home;
+ * t is that. */
+bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, const struct gs_staged *t, cl_event *own);
+
+/* A write to a root's places by the calls' ring. */
+struct gs_ring_write {
     struct gs_mem *root;
     const struct gs_staged *v;
     unsigned n;
     cl_command_queue queue[GS_MAX_DEVICES]; /* by place */
-    /* They come after the marker, which is taken over, and `ready`; or, without one, at once: the ring has been
-     * entered. */
-    cl_event marker;
-    struct gs_events ready;
+    struct gs_events ready;                 /* what the write must come after beside h's wait list */
+    cl_event marker;                        /* behind all that is before; null: the ring has been entered */
 };
 
-/* Carries them out as one command, *own. Gives the context's lock back meanwhile: nothing is split then that uses the
+/* gs_staging_way has said GS_FACT_RING. Is the write to go so? Then it has its marker, as the memory that a call which
+ * blocks reads may be written until then; or it has entered the ring. Else GS_FACT_THREAD or nothing. */
+unsigned gs_ring_ready(struct gs_home *h, struct gs_ring_write *w);
+
+/* Carries it out as one command, *own. Gives the context's lock back meanwhile: nothing is split then that uses the
  * object. */
-cl_int gs_write_staged(struct gs_home *h, const struct gs_staged_write *w, cl_event *own);
+cl_int gs_write_by_ring(struct gs_home *h, const struct gs_ring_write *w, cl_event *own);
 
-/* A marker behind what a blocking write must come after: the memory that it reads may be written until then. */
-static inline cl_int gs_mark_before(const struct gs_home *h, cl_event *marker)
-{
-    return gs_enqueue_marker(h->cmd.q->o.handle, h->n, h->v, marker);
-}
-
-/* Once h is ready: is the transfer between m and the host's memory to go beside the application, and has it been handed
- * over? *own is its event then; where the call blocks the caller goes on by gs_home_wait. */
-bool gs_home_beside(struct gs_home *h, struct gs_mem *m, const struct gs_staged *t, cl_event *own);
-
-/* Lets all of r, in bytes of m's root, be read beside the application from wherever it is valid; t is that if it is at
- * home. *own is its event; with an error it is to be read in another way. Takes the context's lock. */
-cl_int gs_read_beside(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *t,
-                      cl_event *own);
-
-/* Lets all of r, in bytes of the root, be read by the driver from the devices that hold it, straight to the
- * application's memory; t is that if it is at home. Takes the context's lock. */
-cl_int gs_read_from_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
-                           cl_event *event);
+/* Reads r, in bytes of m's root, from wherever it is valid, where the driver would take the command; t is that if all
+ * of it is at home. */
+cl_int gs_read(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *t);
 
 /* For image commands: the queue to give the command to, once h is ready, with the wait list that it takes there; and,
  * in the place of gs_home_end, what ends it. `own` is the command's event, which is handed out, waited for or let go.
@@ -153,9 +144,6 @@ bool gs_home_await_before(const struct gs_command *cmd);
 
 /* Ends it, and waits for it where the call blocks: then all before it has ended as well. */
 cl_int gs_home_end_and_wait(struct gs_home *h, cl_int err, cl_event own);
-
-/* Is all of the range, in bytes of the root, at home? Takes the context's lock. */
-bool gs_range_at_home(struct gs_queue *q, struct gs_mem *m, struct gs_range r);
 
 /* Where a command on rows begins, in either, and its region; as the application gave them, who may have given null. */
 static inline void gs_set_box(struct gs_op *op, const size_t *from, const size_t *to, const size_t *region)

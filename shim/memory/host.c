@@ -158,29 +158,3 @@ cl_int gs_host_takers(struct gs_mem *root, struct gs_range r, const struct gs_st
         gs_extents_free(s);
     return err;
 }
-
-cl_command_queue gs_host_queue(struct gs_queue *q, const struct gs_staged *t, cl_int *err)
-{
-    return t->image ? gs_image_queue(q, t->place, err) : gs_copy_queue(q, t->place, err);
-}
-
-cl_int gs_host_read(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
-                    struct gs_events *done, unsigned device[GS_MOST_PIECES])
-{
-    struct gs_extents s = {0};
-    struct gs_events ready = {0};
-    cl_int err = gs_host_places(cmd, root, r, t, &s, &ready);
-    for (unsigned i = 0; i < s.n && !err; i++) {
-        cl_event event;
-        cl_command_queue queue = gs_host_queue(cmd->q, &s.v[i], &err);
-        if (!err)
-            err = gs_staged_enqueue(&s.v[i], queue, NULL, ready.n, ready.v, &event);
-        if (!err && done->n < GS_MOST_PIECES)
-            device[done->n] = s.v[i].place;
-        if (!err)
-            err = gs_events_add(done, event);
-    }
-    gs_extents_free(&s);
-    gs_events_free(&ready);
-    return err;
-}

@@ -25,14 +25,4 @@ cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_ran
  * the next time. */
 cl_int gs_host_takers(struct gs_mem *root, struct gs_range r, const struct gs_staged *t, struct gs_extents *s);
 
-/* The queue of a place that its stretches go by. */
-cl_command_queue gs_host_queue(struct gs_queue *q, const struct gs_staged *t, cl_int *err);
-
-/* Events that one may stand for, where its bytes lie in several places. */
-enum { GS_MOST_PIECES = 64 };
-
-/* Reads them straight to that memory. The events go to `done`, their places to device[]. */
-cl_int gs_host_read(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
-                    struct gs_events *done, unsigned device[GS_MOST_PIECES]);
-
 #endif

@@ -38,8 +38,7 @@ uint64_t gs_staged_bytes(const struct gs_staged *t)
     return (uint64_t)t->region[0] * t->region[1] * t->region[2] * t->element;
 }
 
-cl_int gs_staged_enqueue(const struct gs_staged *t, cl_command_queue queue, char *slot, cl_uint n_wait,
-                         const cl_event *wait, cl_event *event)
+struct gs_op gs_staged_op(const struct gs_staged *t, char *slot)
 {
     struct gs_op op = {.src = t->write ? NULL : t->mem, .dst = t->write ? t->mem : NULL, .ptr = slot};
     size_t *there = t->write ? op.to : op.from, *pitch = t->write ? op.to_pitch : op.from_pitch;
@@ -62,6 +61,13 @@ cl_int gs_staged_enqueue(const struct gs_staged *t, cl_command_queue queue, char
         op.kind = t->write ? GS_OP_WRITE : GS_OP_READ;
         there[0] += t->origin[1] * t->row_pitch + t->origin[2] * t->slice_pitch;
     }
+    return op;
+}
+
+cl_int gs_staged_enqueue(const struct gs_staged *t, cl_command_queue queue, char *slot, cl_uint n_wait,
+                         const cl_event *wait, cl_event *event)
+{
+    const struct gs_op op = gs_staged_op(t, slot);
     return gs_put(queue, &op, GS_VIA_HOST, n_wait, wait, event);
 }
 

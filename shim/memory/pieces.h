@@ -29,7 +29,9 @@ bool gs_staged_also(const struct gs_staged *t, unsigned *place, struct gs_staged
 struct gs_staged gs_staged_run(cl_mem mem, unsigned place, bool write, uint64_t offset, uint64_t bytes, void *ptr);
 uint64_t gs_staged_bytes(const struct gs_staged *t);
 
-/* Enqueues it: with `slot` between the device and that memory, where the bytes lie without gaps. */
+/* As the driver is asked for it: with `slot`, between the device and that memory, where the bytes lie without gaps. */
+struct gs_op gs_staged_op(const struct gs_staged *t, char *slot);
+/* Enqueues it. */
 cl_int gs_staged_enqueue(const struct gs_staged *t, cl_command_queue queue, char *slot, cl_uint n_wait,
                          const cl_event *wait, cl_event *event);
 

@@ -389,7 +389,7 @@ bool gs_staging_may_go_beside(struct gs_context *ctx, const struct gs_staged *v,
 bool gs_staging_may_fill(struct gs_context *ctx, const void *ptr, uint64_t bytes)
 {
     pthread_mutex_lock(&ctx->lock);
-    const bool may = gs_staging_way_of(ctx, ptr, bytes, true) == GS_STAGED_HERE;
+    const bool may = gs_staging_way_of(ctx, ptr, bytes, true) == GS_FACT_RING;
     pthread_mutex_unlock(&ctx->lock);
     return may;
 }

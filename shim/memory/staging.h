@@ -8,13 +8,12 @@
 
 #include "shim/order/command.h"
 #include "shim/memory/pieces.h"
+#include "shim/memory/way.h"
 
-/* How a transfer of so many bytes goes: by the driver's own way, in the application's call, or beside it. */
-enum gs_staging_way { GS_NOT_STAGED, GS_STAGED_HERE, GS_STAGED_BESIDE };
-
-/* Which ways there are for it; with the context's lock held. HERE is for those that block, in the order of the queue; a
- * write that doesn't may take it if gs_staging_flows. The rings are made once enough bytes have gone the slow way. */
-enum gs_staging_way gs_staging_way(struct gs_queue *q, const void *ptr, uint64_t bytes, bool blocking);
+/* Is there a ring for a transfer of so many bytes? GS_FACT_RING or GS_FACT_THREAD; 0: the driver's own way. With the
+ * context's lock held. The calls' ring is for those that block, in the order of the queue; a write that doesn't may
+ * take it if gs_staging_flows. The rings are made once enough bytes have gone the slow way. */
+unsigned gs_staging_way(struct gs_queue *q, const void *ptr, uint64_t bytes, bool blocking);
 
 /* Is a new buffer on the first device to be filled from the host's memory by the calls' ring? And does so; returns when
  * it has ended. With no lock held. */

@@ -43,6 +43,6 @@ bool gs_staging_ring_make(struct gs_staging_ring *r, struct gs_context *ctx);
 
 /* By which way so many bytes of the application's memory go. `here`: the call may wait for them. With the context's
  * lock held. */
-enum gs_staging_way gs_staging_way_of(struct gs_context *ctx, const void *ptr, uint64_t bytes, bool here);
+unsigned gs_staging_way_of(struct gs_context *ctx, const void *ptr, uint64_t bytes, bool here);
 
 #endif

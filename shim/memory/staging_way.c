@@ -89,30 +89,30 @@ static bool is_worth(struct gs_staging_ring *r, uint64_t bytes)
            (state == RING_UNTRIED && (gs_settings()->transfer == GS_TRANSFER_PINNED || r->seen >= WORTH_BYTES));
 }
 
-enum gs_staging_way gs_staging_way_of(struct gs_context *ctx, const void *ptr, uint64_t bytes, bool here)
+unsigned gs_staging_way_of(struct gs_context *ctx, const void *ptr, uint64_t bytes, bool here)
 {
     const enum gs_transfer_path path = gs_settings()->transfer;
     const bool forced = path == GS_TRANSFER_PINNED;
     const uint64_t least = forced ? LEAST_FORCED : LEAST_BYTES;
     if (bytes < least || !ptr || path == GS_TRANSFER_PLAIN || (ctx->shared_memory && !forced) || gs_group()->remote ||
         is_pinned(ctx, ptr, bytes))
-        return GS_NOT_STAGED;
+        return 0;
     if (!ctx->staging) {
         ctx->staging = calloc(1, sizeof *ctx->staging);
         if (!ctx->staging)
-            return GS_NOT_STAGED;
+            return 0;
         pthread_mutex_init(&ctx->staging->busy, NULL);
         gs_rank_lock(&ctx->staging->busy, GS_RANK_STAGING_SLOTS);
         pthread_mutex_init(&ctx->staging->making, NULL);
         gs_rank_lock(&ctx->staging->making, GS_RANK_STAGING_MAKING);
     }
     if (here)
-        return is_worth(&ctx->staging->here, bytes) && gs_staging_ring_make(&ctx->staging->here, ctx) ? GS_STAGED_HERE
-                                                                                                      : GS_NOT_STAGED;
-    return is_worth(&ctx->staging->beside, bytes) ? GS_STAGED_BESIDE : GS_NOT_STAGED;
+        return is_worth(&ctx->staging->here, bytes) && gs_staging_ring_make(&ctx->staging->here, ctx) ? GS_FACT_RING
+                                                                                                      : 0;
+    return is_worth(&ctx->staging->beside, bytes) ? GS_FACT_THREAD : 0;
 }
 
-enum gs_staging_way gs_staging_way(struct gs_queue *q, const void *ptr, uint64_t bytes, bool blocking)
+unsigned gs_staging_way(struct gs_queue *q, const void *ptr, uint64_t bytes, bool blocking)
 {
     /* Out of order, the last piece's end would not be everyone's; and while a user event has no status, a call that
      * waits for it must not keep the ring. */

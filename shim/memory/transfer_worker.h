@@ -23,7 +23,7 @@ struct gs_beside {
     const cl_event *wait;
 };
 
-/* Hands them over; gs_staging_way has said GS_STAGED_BESIDE. *event is the caller's: what clReleaseEvent takes. On an
+/* Hands them over; gs_staging_way has said GS_FACT_THREAD. *event is the caller's: what clReleaseEvent takes. On an
  * error nothing will happen. With the context's lock held; never blocks.
  *
  * With `waits` the caller waits for the event, and then asks gs_carried_error: if the transfer fails, its call returns

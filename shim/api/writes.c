@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes to buffers that don't go home, or not all of them. To the GPU of a job that has one alone, where that isn't
- * the first: by way of the first the bytes would cross the link and then both GPUs, whose units they'd take from
- * others (H200s: 700 MB kept both for 14 ms more). And to each GPU what it alone has wanted of the last bytes there: by
- * all links at once. */
+/* Writes through the calls' ring; and those to buffers that don't go home, or not all of them. To the GPU of a job that
+ * has one alone, where that isn't the first: by way of the first the bytes would cross the link and then both GPUs,
+ * whose units they'd take from others (H200s: 700 MB kept both for 14 ms more). And to each GPU what it alone has
+ * wanted of the last bytes there: by all links at once. */
 #include "shim/api/buffer.h"
 #include "shim/schedule/finish.h"
 #include "shim/memory/host.h"
 
 /* Is it a write that we can carry out, of bytes that may lie anywhere? */
-static bool is_followed(const struct gs_home *h, const struct gs_mem *m, const void *ptr)
+static bool is_followed(const struct gs_home *h, const struct gs_mem *m)
 {
-    return ptr && !h->err && gs_list_is_sound(h->n, h->v) && !m->root->base && !m->root->is_image && gs_may_write(m) &&
+    return gs_home_is_sound(h, m) && !h->err && !m->root->base && !m->root->is_image &&
            !atomic_load(&h->cmd.ctx->user_events) && !gs_context_given_up(h->cmd.ctx);
 }
 
@@ -37,38 +37,6 @@ static bool find_takers(const struct gs_home *h, const struct gs_mem *m, struct 
     s->v[0].place = h->put.job.place[0];
     s->v[0].mem = m->root->place[s->v[0].place].mem;
     return true;
-}
-
-/* The commands before have ended first, among them those that may still write to the host's memory. */
-static cl_int await_all_before(struct gs_context *ctx, cl_event marker, const struct gs_events *ready)
-{
-    const cl_int err = gs_real()->clWaitForEvents(1, &marker);
-    gs_real()->clReleaseEvent(marker);
-    if (!err) {
-        gs_events_wait(ready);
-        gs_staging_enter(ctx, true);
-    }
-    return err;
-}
-
-cl_int gs_write_staged(struct gs_home *h, const struct gs_staged_write *w, cl_event *own)
-{
-    static const struct gs_events none;
-    struct gs_context *ctx = h->cmd.ctx;
-    struct gs_staged_ends ended = {0};
-    w->root->host_writes++;
-    pthread_mutex_unlock(&ctx->lock);
-    cl_int err = w->marker ? await_all_before(ctx, w->marker, &w->ready) : CL_SUCCESS;
-    if (!err) {
-        err = gs_staging_carry(ctx, w->queue, w->v, w->n, &none, &ended);
-        gs_staging_leave(ctx);
-    }
-    pthread_mutex_lock(&ctx->lock);
-    w->root->host_writes--;
-    if (!err)
-        err = gs_finish_command(h->cmd.q, CL_COMMAND_WRITE_BUFFER, &ended.events, ended.place, own);
-    gs_events_free(&ended.events);
-    return err;
 }
 
 /* To the GPU of a job, where it doesn't go by the ring. */
@@ -139,52 +107,85 @@ static cl_int find_queues(struct gs_home *h, struct gs_mem *root, const struct g
     return err;
 }
 
-/* By the ring in the call, after a marker; or, where the ring has been entered, at once. Its bytes are said to be there
- * twice, as write_staged in buffer_write.c does. */
-static cl_int write_here(struct gs_home *h, struct gs_staged_write *w, const struct gs_extents *s, bool entered,
-                         cl_event *own)
-{
-    cl_int err = entered ? CL_SUCCESS : gs_mark_before(h, &w->marker);
-    w->v = s->v;
-    w->n = s->n;
-    if (!err && (err = wrote(w->root, s)) != CL_SUCCESS) {
-        if (entered)
-            gs_staging_leave(h->cmd.ctx);
-        else
-            gs_real()->clReleaseEvent(w->marker);
-    }
-    return err ? err : gs_write_staged(h, w, own);
-}
-
-bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, cl_event *own)
+unsigned gs_ring_ready(struct gs_home *h, struct gs_ring_write *w)
 {
     const struct gs_op *op = &h->cmd.op;
-    const size_t offset = op->to[0], size = op->region[0];
-    const bool blocking = op->blocking;
-    void *ptr = op->ptr;
-    const struct gs_range r = gs_window_range(m, offset, size);
-    const struct gs_staged all = gs_staged_run(NULL, 0, true, r.begin, size, ptr);
     struct gs_queue *q = h->cmd.q;
+    const size_t bytes = op->region[0];
+    if (op->blocking)
+        return gs_enqueue_marker(q->o.handle, h->n, h->v, &w->marker) == CL_SUCCESS ? GS_FACT_RING : 0;
+    const bool flows = w->ready.n ? gs_staging_flows_after(&w->ready, bytes) : gs_staging_flows(q, bytes);
+    if (flows && gs_staging_enter(q->o.ctx, false))
+        return GS_FACT_RING;
+    /* Where another thread has the ring, the other one; or the driver's own way. */
+    return gs_staging_way(q, op->ptr, bytes, false);
+}
+
+/* The commands before have ended first, among them those that may still write to the host's memory. */
+static cl_int await_all_before(struct gs_context *ctx, const struct gs_ring_write *w)
+{
+    const cl_int err = gs_real()->clWaitForEvents(1, &w->marker);
+    gs_real()->clReleaseEvent(w->marker);
+    if (!err) {
+        gs_events_wait(&w->ready);
+        gs_staging_enter(ctx, true);
+    }
+    return err;
+}
+
+cl_int gs_write_by_ring(struct gs_home *h, const struct gs_ring_write *w, cl_event *own)
+{
+    static const struct gs_events none;
+    struct gs_context *ctx = h->cmd.ctx;
+    struct gs_staged_ends ended = {0};
+    w->root->host_writes++;
+    pthread_mutex_unlock(&ctx->lock);
+    cl_int err = w->marker ? await_all_before(ctx, w) : CL_SUCCESS;
+    if (!err) {
+        err = gs_staging_carry(ctx, w->queue, w->v, w->n, &none, &ended);
+        gs_staging_leave(ctx);
+    }
+    pthread_mutex_lock(&ctx->lock);
+    w->root->host_writes--;
+    if (!err)
+        err = gs_finish_command(h->cmd.q, CL_COMMAND_WRITE_BUFFER, &ended.events, ended.place, own);
+    gs_events_free(&ended.events);
+    return err;
+}
+
+static cl_int by_ring(struct gs_home *h, const struct gs_ring_write *w, const struct gs_extents *s, cl_event *own)
+{
+    const cl_int err = wrote(w->root, s);
+    if (!err)
+        return gs_write_by_ring(h, w, own);
+    if (w->marker)
+        gs_real()->clReleaseEvent(w->marker);
+    else
+        gs_staging_leave(h->cmd.ctx);
+    return err;
+}
+
+bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, const struct gs_staged *t, cl_event *own)
+{
+    struct gs_queue *q = h->cmd.q;
+    const struct gs_range r = {t->origin[0], t->origin[0] + t->region[0]};
+    const bool blocks = h->cmd.op.blocking, by_units = is_of_other_gpu(h, m);
     struct gs_extents s = {0};
-    struct gs_staged_write w = {.root = m->root};
-    if (!is_followed(h, m, ptr) || !find_takers(h, m, r, &all, &s))
+    struct gs_ring_write w = {.root = m->root};
+    if (!is_followed(h, m) || !find_takers(h, m, r, t, &s))
         return false;
-    const bool by_units = is_of_other_gpu(h, m);
-    enum gs_staging_way way =
-        are_own(h, &s) ? gs_staging_way(q, ptr, size, blocking || gs_home_may_carry(h)) : GS_NOT_STAGED;
-    bool goes = (way != GS_NOT_STAGED || by_units) && find_queues(h, m->root, &s, w.queue, &w.ready) == CL_SUCCESS;
-    /* Is it carried out in the call although that isn't to block, as write_way in buffer_write.c says? */
-    const bool entered = goes && way == GS_STAGED_HERE && !blocking && gs_staging_flows_after(&w.ready, size) &&
-                         gs_staging_enter(q->o.ctx, false);
-    if (way == GS_STAGED_HERE && !blocking && !entered)
-        way = gs_staging_way(q, ptr, size, false);
+    unsigned staged = are_own(h, &s) ? gs_staging_way(q, t->host.at, t->region[0], blocks || gs_home_may_carry(h)) : 0;
+    bool goes = (staged || by_units) && find_queues(h, m->root, &s, w.queue, &w.ready) == CL_SUCCESS;
+    w.v = s.v;
+    w.n = s.n;
+    if (goes && staged & GS_FACT_RING)
+        staged = gs_ring_ready(h, &w);
+    const struct gs_beside b = {q, m, CL_COMMAND_WRITE_BUFFER, blocks, s.v, s.n, w.ready.n, w.ready.v};
     /* Where one of the devices is lost, home may not be. */
-    if (goes && way == GS_STAGED_HERE)
-        goes = write_here(h, &w, &s, entered, own) == CL_SUCCESS;
-    else if (goes && way == GS_STAGED_BESIDE)
-        goes = gs_carry_beside(
-                   &(struct gs_beside){q, m, CL_COMMAND_WRITE_BUFFER, blocking, s.v, s.n, w.ready.n, w.ready.v}, own) ==
-               CL_SUCCESS;
+    if (goes && staged & GS_FACT_RING)
+        goes = by_ring(h, &w, &s, own) == CL_SUCCESS;
+    else if (goes && staged)
+        goes = gs_carry_beside(&b, own) == CL_SUCCESS;
     else
         goes = goes && by_units && write_units(h, s.v, w.queue[s.v->place], &w.ready, own) == CL_SUCCESS;
     if (goes && wrote(m->root, &s) != CL_SUCCESS)

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads into the host's memory from wherever the bytes are valid. */
+#include "shim/api/transfer.h"
+
+#include "common/lock/rank.h"
+#include "shim/choose/timing.h"
+#include "shim/memory/staging.h"
+#include "shim/process/clock.h"
+#include "shim/report/watch.h"
+#include "shim/order/callbacks.h"
+#include "shim/schedule/finish.h"
+
+struct reading {
+    struct gs_command *cmd;
+    struct gs_mem *m;
+    struct gs_range r;
+    const struct gs_staged *all; /* the transfer if all bytes were at home */
+    struct gs_extents s;         /* its stretches */
+    struct gs_events ready;      /* what they must come after */
+    cl_command_queue queue[GS_MAX_DEVICES];
+    struct gs_staged_ends ended;
+};
+
+static unsigned find_facts(const struct reading *x, bool staged)
+{
+    enum { FEW = 8 }; /* more of them are faster enqueued at once */
+    const struct gs_command *cmd = x->cmd;
+    const bool blocks = cmd->op.blocking;
+    GS_LOCKED(&cmd->ctx->lock);
+    unsigned facts = (blocks ? GS_FACT_BLOCKS : 0) | (gs_scheduled() ? GS_FACT_UNITS : 0);
+    if (staged)
+        facts |= gs_staging_way(cmd->q, x->all->host.at, gs_staged_bytes(x->all), blocks && !x->all->image);
+    if (facts & (GS_FACT_RING | GS_FACT_THREAD) || gs_at_home(x->m->root, x->r))
+        return facts;
+    if (!atomic_load(&cmd->ctx->user_events) && gs_count_holders(x->m->root, x->r, FEW + 1) <= FEW)
+        facts |= GS_FACT_FEW;
+    return facts | GS_FACT_AWAY;
+}
+
+/* Where the bytes lie, and the queue of each place that holds some. */
+static cl_int find_places(struct reading *x)
+{
+    cl_int err = gs_host_places(x->cmd, x->m->root, x->r, x->all, &x->s, &x->ready);
+    for (unsigned i = 0; i < x->s.n && !err; i++) {
+        const struct gs_staged *t = &x->s.v[i];
+        x->queue[t->place] =
+            t->image ? gs_image_queue(x->cmd->q, t->place, &err) : gs_copy_queue(x->cmd->q, t->place, &err);
+    }
+    return err;
+}
+
+static cl_int finish(struct reading *x, cl_event *event)
+{
+    return gs_finish_command(x->cmd->q, gs_op_command_type(&x->cmd->op), &x->ended.events, x->ended.place, event);
+}
+
+static cl_int by_thread(struct reading *x, cl_event *own)
+{
+    const struct gs_command *cmd = x->cmd;
+    struct gs_beside b = {cmd->q,      x->m,     gs_op_command_type(&cmd->op), cmd->op.blocking, x->all, 1,
+                          cmd->n_wait, cmd->wait};
+    cl_int err = CL_SUCCESS;
+    if (!gs_at_home(x->m->root, x->r)) {
+        err = find_places(x);
+        b.v = x->s.v;
+        b.n = x->s.n;
+        b.n_wait = x->ready.n;
+        b.wait = x->ready.v;
+    }
+    return err ? err : gs_carry_beside(&b, own);
+}
+
+static cl_int by_queue(struct reading *x, cl_event *own)
+{
+    enum { MOST = sizeof x->ended.place / sizeof *x->ended.place };
+    struct gs_events *events = &x->ended.events;
+    cl_int err = find_places(x);
+    for (unsigned i = 0; i < x->s.n && !err; i++) {
+        const struct gs_staged *t = &x->s.v[i];
+        cl_event event;
+        err = gs_staged_enqueue(t, x->queue[t->place], NULL, x->ready.n, x->ready.v, &event);
+        if (!err && events->n < MOST)
+            x->ended.place[events->n] = t->place;
+        if (!err)
+            err = gs_events_add(events, event);
+    }
+    if (!err)
+        err = finish(x, own);
+    if (!err)
+        return CL_SUCCESS;
+    gs_command_flush(x->cmd->q);
+    pthread_mutex_unlock(&x->cmd->ctx->lock);
+    gs_events_wait(events); /* the application may free the memory now: nothing may still be written there */
+    pthread_mutex_lock(&x->cmd->ctx->lock);
+    return err;
+}
+
+static cl_int call_each(struct reading *x)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned i = 0; i < x->s.n && !err; i++) {
+        const struct gs_staged *t = &x->s.v[i];
+        cl_event event;
+        struct gs_op op = gs_staged_op(t, NULL);
+        op.blocking = CL_TRUE;
+        err = gs_enqueue(&op, x->queue[t->place], x->ready.n, x->ready.n ? x->ready.v : NULL, &event);
+        if (!err)
+            err = gs_staged_note(&x->ended, t->place, event);
+    }
+    return err;
+}
+
+/* Have they ended, or will they as soon as an idle queue's markers do? */
+static bool end_soon(const struct gs_events *e)
+{
+    enum { SOON_NS = 20 * 1000 };
+    for (const uint64_t end = gs_now_ns() + SOON_NS; !gs_events_ended(e);)
+        if (gs_now_ns() >= end)
+            return false;
+    return true;
+}
+
+static bool on_several(const struct gs_extents *s)
+{
+    for (unsigned i = 1; i < s->n; i++)
+        if (s->v[i].place != s->v[0].place)
+            return true;
+    return false;
+}
+
+/* Gives the context's lock back while it waits; the bytes stay where they are until they have been read. */
+static cl_int wait_for_all(struct reading *x, enum gs_host_way way)
+{
+    struct gs_context *ctx = x->cmd->ctx;
+    struct gs_mem *root = x->m->root;
+    const bool ring = way == GS_BY_RING, again = ring && root->taken_to == x->all->host.at;
+    if (ring) {
+        root->taken += gs_staged_bytes(x->all);
+        root->taken_to = x->all->host.at;
+    }
+    cl_int err = find_places(x);
+    root->host_reads++;
+    gs_real()->clFlush(x->cmd->q->o.handle);
+    pthread_mutex_unlock(&ctx->lock);
+    const struct gs_label before = gs_label_way(ring ? GS_WAY_STAGED : GS_WAY_DIRECT);
+    /* Memory that the last such read filled is in use already: then the time tells of the link. */
+    const bool telling = !err && end_soon(&x->ready) && again;
+    /* NVIDIA's driver takes 3 to 10 us more for a piece that waits for another queue's. */
+    gs_events_forget(&x->ready, false);
+    const uint64_t begin_ns = gs_now_ns();
+    if (!err)
+        err = ring ? gs_staging_carry(ctx, x->queue, x->s.v, x->s.n, &x->ready, &x->ended) : call_each(x);
+    if (!err && telling)
+        gs_timing_read(x->r.end - x->r.begin, gs_now_ns() - begin_ns, on_several(&x->s));
+    gs_label_back(before);
+    if (ring)
+        gs_staging_leave(ctx);
+    pthread_mutex_lock(&ctx->lock);
+    root->host_reads--;
+    return !err && x->cmd->event ? finish(x, x->cmd->event) : err;
+}
+
+/* From the places that hold the bytes. *own: the event of what hasn't been waited for. */
+static cl_int read_places(struct reading *x, enum gs_host_way way, cl_event *own, struct gs_upto *upto)
+{
+    struct gs_command *cmd = x->cmd;
+    struct gs_putting put = {.q = cmd->q};
+    const bool by_units = gs_scheduled();
+    if (by_units)
+        gs_job_enter(cmd->ctx, true, &put.job);
+    const struct gs_putting *before = gs_put_for(by_units ? &put : NULL);
+    if (way == GS_BY_RING)
+        gs_staging_enter(cmd->ctx, true);
+    pthread_mutex_lock(&cmd->ctx->lock);
+    const cl_int err = way == GS_BY_THREAD  ? by_thread(x, own)
+                       : way == GS_BY_QUEUE ? by_queue(x, cmd->event || cmd->op.blocking ? own : NULL)
+                                            : wait_for_all(x, way);
+    *upto = gs_queue_upto(cmd->q);
+    pthread_mutex_unlock(&cmd->ctx->lock);
+    gs_put_for(before);
+    gs_extents_free(&x->s);
+    gs_events_free(&x->ready);
+    gs_events_free(&x->ended.events);
+    gs_command_end(cmd);
+    if (by_units && !err)
+        gs_job_reads();
+    return err;
+}
+
+/* So few bytes that the driver may be left to wait for them with the context's lock held. NVIDIA's has a thread of its
+ * own bring what a read by an event gets to pageable memory, which wakes up late: a job of a launch of 2.3 ms and a
+ * read of 4 bytes took 60 us less with a blocking one (an H200), and of 256 KiB 23 us less. Not where a callback of the
+ * application might want that lock in a thread that the driver needs for the read. */
+static bool may_block(uint64_t bytes)
+{
+    enum { FEW_BYTES = 256 * 1024 };
+    return bytes <= FEW_BYTES && (gs_group()->type & CL_DEVICE_TYPE_GPU) && !gs_callbacks_ever();
+}
+
+/* With the context's lock held. */
+static bool may_go(struct gs_queue *q, const struct gs_mem *m, struct gs_range r)
+{
+    return gs_at_home(m->root, r) && gs_queue_is_idle(q);
+}
+
+/* A read of one unit that blocks, where nothing is under way in its queue: this thread takes the unit, waits for the
+ * end and gives it back; nobody else has to hear of it. False: it isn't one. */
+static bool read_alone(const struct gs_command *cmd, const struct gs_mem *m, struct gs_range r, cl_int *err)
+{
+    struct gs_queue *q = cmd->q;
+    struct gs_putting put = {.q = q};
+    struct gs_op once = cmd->op;
+    cl_event *event = cmd->event;
+    struct gs_cut cut;
+    struct gs_unit u = {0};
+    cl_event own;
+    gs_job_enter(q->o.ctx, true, &put.job);
+    gs_op_cut(&once, gs_put_chunk(&put, &once), &cut);
+    pthread_mutex_lock(&q->o.ctx->lock);
+    const bool might = cut.n == 1 && may_go(q, m, r);
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    if (!might)
+        return false;
+    const bool blocks = may_block(once.region[0]);
+    once.blocking = blocks;
+    gs_unit_take(&u, GS_RESOURCE_PCI); /* it could run now */
+    pthread_mutex_lock(&q->o.ctx->lock);
+    const struct gs_upto upto = gs_queue_upto(q);
+    const bool may = may_go(q, m, r);
+    if (may) {
+        gs_unit_to(&u, GS_UNIT_SUBMITTED);
+        GS_MAY_WAIT("few bytes of an idle queue");
+        *err = gs_enqueue(&once, q->o.handle, cmd->n_wait, cmd->wait, blocks && !event ? NULL : &own);
+        GS_MAY_WAIT_NO_MORE();
+    }
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    const bool enqueued = may && !*err;
+    if (enqueued)
+        gs_job_reads();
+    if (enqueued && !blocks)
+        *err = gs_real()->clWaitForEvents(1, &own); /* sends it off as well */
+    if (may)
+        gs_unit_over(&u);
+    else
+        gs_unit_to(&u, GS_UNIT_QUEUED);
+    if (enqueued && !*err)
+        gs_queue_drained(q, upto);
+    if (enqueued)
+        gs_job_look();
+    if (enqueued && !*err && event)
+        *event = own;
+    else if (enqueued && (!blocks || event))
+        gs_real()->clReleaseEvent(own);
+    return may;
+}
+
+cl_int gs_read(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *t)
+{
+    struct reading x = {.cmd = cmd, .m = m, .r = r, .all = t};
+    struct gs_upto upto;
+    cl_event own = NULL;
+    cl_int err;
+    unsigned facts = find_facts(&x, true);
+    enum gs_host_way way = gs_host_way(facts);
+    if (way == GS_BY_QUEUE && facts & GS_FACT_UNITS && !t->image && gs_home_await_before(cmd) &&
+        read_alone(cmd, m, r, &err))
+        return err;
+    gs_queue_close(cmd->queue);
+    const bool handed = way == GS_BY_THREAD && read_places(&x, way, &own, &upto) == CL_SUCCESS;
+    if (way == GS_BY_THREAD && !handed)
+        way = gs_host_way(facts = find_facts(&x, false));
+    if (way == GS_BY_CALL && !t->image)
+        return gs_command_pass(cmd);
+    if (!handed && way != GS_BY_RING && !(facts & GS_FACT_AWAY))
+        return gs_home_transfer(cmd, (struct gs_side){.m = m, .r = r}, (struct gs_side){0}, NULL);
+    err = handed ? CL_SUCCESS : read_places(&x, way, &own, &upto);
+    if (way == GS_BY_RING || way == GS_BY_CALLS) {
+        gs_job_look();
+        return err;
+    }
+    err = gs_home_wait(cmd, err, own);
+    if (!err && cmd->op.blocking && facts & GS_FACT_UNITS && !cmd->q->out_of_order)
+        gs_queue_drained(cmd->q, upto);
+    return err;
+}

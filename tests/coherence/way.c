@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The way of a transfer with the host's memory, for all combinations of facts: what must never be chosen, and who gets
+ * the driver's own call. */
+#include "shim/memory/way.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+static int failures;
+
+static void check(bool right, unsigned facts, const char *rule)
+{
+    if (right)
+        return;
+    printf("FAILED: facts %#x: %s\n", facts, rule);
+    failures++;
+}
+
+int main(void)
+{
+    for (unsigned f = 0; f < 1u << GS_FACTS; f++) {
+        const enum gs_host_way way = gs_host_way(f);
+        const bool call = way == GS_BY_CALL, calls = way == GS_BY_CALLS;
+        const bool staged = f & (GS_FACT_RING | GS_FACT_THREAD);
+        check((way == GS_BY_RING) == !!(f & GS_FACT_RING), f, "by the ring where it is there, else never");
+        check(way != GS_BY_THREAD || (f & GS_FACT_THREAD), f, "by the thread only where its ring is there");
+        check(!staged || way == GS_BY_RING || way == GS_BY_THREAD, f, "many bytes go through pinned memory");
+        check(!(call || calls) || !(f & GS_FACT_UNITS), f, "a daemon's units don't go by calls that block");
+        check(!call || !(f & GS_FACT_AWAY), f, "the driver's call knows of home alone");
+        check(!calls || (f & GS_FACT_BLOCKS && f & GS_FACT_FEW && !(f & GS_FACT_WRITES)), f,
+              "in turn go blocking reads of few stretches");
+        if (!staged && !(f & (GS_FACT_UNITS | GS_FACT_AWAY)))
+            check(call == (f & GS_FACT_BLOCKS || !(f & GS_FACT_WRITES)), f,
+                  "at home a read is the driver's call, and a write that blocks");
+    }
+    return failures != 0;
+}
