@@ -23,7 +23,7 @@ stays shared --mode multi
 GPUSPARC_TRANSFER=plain stays plain --mode multi
 GPUSPARC_TRANSFER=pinned stays pinned --mode multi
 stays single --mode single
-# Nor does one whose kernels are all different: what is known of kernels, and counted, has an end, at 8,192 of them.
+# Nor does one whose kernels are all different: what is known of kernels, and counted, has an end, after some thousands.
 fake=$programs/fake
 export XDG_CACHE_HOME=$PWD/cache
 rm -rf cache
