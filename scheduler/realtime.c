@@ -20,7 +20,7 @@ enum { LOWEST_TASK = 10, HIGHEST_TASK = 89, DAEMON = 95 };
 enum { LEVELS = HIGHEST_TASK - LOWEST_TASK + 1, BELOW_INTERRUPTS = 40 };
 /* What a task's threads get. A child after fork doesn't inherit it, and neither does a thread that is made later. */
 enum { GIVEN = SCHED_FIFO | SCHED_RESET_ON_FORK };
-enum { MOST_THREADS = 256 /* of a process: a grant waits for as long as it takes to reach them */ };
+enum { MOST_THREADS = 128 /* of a process: a grant waits for as long as it takes to reach them */ };
 
 bool gs_realtime_self(void)
 {
