@@ -299,6 +299,26 @@ def a_crowd_that_has_gone():
     d.end()
 
 
+def the_order_of_newcomers():
+    """Of one user's who come at a time the first is taken in first."""
+    d = Daemon()
+    os.kill(d.process.pid, signal.SIGSTOP)
+    line = [d.connect() for _ in range(40)]
+    for s in reversed(line):  # who came counts, not who spoke
+        s.send(hello(flags=NO_TASK))
+    os.kill(d.process.pid, signal.SIGCONT)
+    numbers = []
+    for s in line:
+        data, fds, _, _ = socket.recv_fds(s, 256, 1)
+        assert struct.unpack("=IHH", data[:8])[2] == WELCOME
+        numbers.append(struct.unpack("=I", data[8:12])[0])
+        os.close(fds[0])
+    assert numbers == list(range(numbers[0], numbers[0] + 40)), numbers
+    for s in line:
+        s.close()
+    d.end()
+
+
 def a_place_that_waits():
     """Nothing that the daemon opens at its start keeps it there: pipes without a reader or a writer."""
     d = tempfile.mkdtemp(prefix="gs-holds.")
