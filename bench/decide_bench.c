@@ -9,7 +9,7 @@
 #include "gema/generate.h"
 #include "scheduler/taskset.h"
 
-enum { SETS = 20, GPUS = 4, MOST_TASKS = 64, CONFIG_SIZE = 1 << 18 };
+enum { SETS = 100, GPUS = 4, MOST_TASKS = 64, CONFIG_SIZE = 1 << 18 };
 
 static double now_ms(void)
 {
@@ -97,9 +97,9 @@ int main(int argc, char **argv)
                 met += schedulable;
             }
             qsort(times, SETS, sizeof *times, ascending);
-            printf("decision of %zu tasks, GPUs' utilization %d %%: median %6.1f ms, worst %6.1f ms, %d of %d "
-                   "schedulable\n",
-                   n, percent, times[SETS / 2], times[SETS - 1], met, SETS);
+            printf("decision of %zu tasks, GPUs' utilization %d %%: median %6.1f ms, all but one of %d %6.1f ms, "
+                   "worst %6.1f ms, %d of them schedulable\n",
+                   n, percent, times[SETS / 2], SETS, times[SETS - 2], times[SETS - 1], met);
         }
     return 0;
 }

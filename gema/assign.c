@@ -229,32 +229,79 @@ static int search_all(struct search *s, const uint64_t *sets, int *modes)
 /* What gema+ spends on a search that goes back on its choices, per task. */
 enum { GEMA_PLUS_NODES = 4 };
 
-/* sets: what pruning left. First downhill from both simple choices, then a short search. */
-static int assign_gema_plus(struct gs_analyzer *a, const uint64_t *sets, bool *open, int *modes)
+struct saving {
+    size_t task;
+    double part; /* of its period */
+};
+
+static int most_saved_first(const void *a, const void *b)
+{
+    const struct saving *x = a, *y = b;
+    return x->part != y->part ? (x->part < y->part) - (x->part > y->part) : (x->task > y->task) - (x->task < y->task);
+}
+
+/* Whether the set is schedulable if the first `some` tasks of the list have their shortest modes, the others the fewest
+ * GPUs. */
+static bool some_suffice(struct gs_analyzer *a, const uint64_t *sets, const int *shortest, const struct saving *savings,
+                         size_t some, int *modes)
+{
+    assign_first(sets, a->model->n_tasks, modes);
+    for (size_t k = 0; k < some; k++)
+        modes[savings[k].task] = shortest[savings[k].task];
+    return gs_schedulable(a, modes);
+}
+
+/* Where the shortest modes are schedulable: only as many tasks have these as it takes, those that save most by them,
+ * found by halving. */
+static int fewest_shortest(struct gs_analyzer *a, const uint64_t *sets, const int *shortest, int *modes)
+{
+    const size_t n = a->model->n_tasks;
+    size_t low = 0, high = n; /* `high` suffice */
+    struct saving *savings = malloc(n * sizeof *savings);
+    if (!savings)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        const struct gs_task *t = &a->model->tasks[i];
+        const int64_t saved = gs_chain_worst(&t->chains[first_mode(sets[i])]) - gs_chain_worst(&t->chains[shortest[i]]);
+        savings[i] = (struct saving){i, (double)saved / (double)t->period_ns};
+    }
+    qsort(savings, n, sizeof *savings, most_saved_first);
+    while (low < high) {
+        const size_t some = (low + high) / 2;
+        if (some_suffice(a, sets, shortest, savings, some, modes))
+            high = some;
+        else
+            low = some + 1;
+    }
+    some_suffice(a, sets, shortest, savings, high, modes);
+    free(savings);
+    return 1;
+}
+
+/* sets: what pruning left. Both simple choices; downhill from each; then a short search. `shortest` has room for n. */
+static int assign_gema_plus(struct gs_analyzer *a, const uint64_t *sets, bool *open, int *modes, int *shortest)
 {
     size_t n = a->model->n_tasks;
     double one, other;
     struct search s = {.a = a, .max_nodes = GEMA_PLUS_NODES * n};
+    assign_shortest(a->model, sets, shortest);
+    if (gs_schedulable(a, shortest))
+        return fewest_shortest(a, sets, shortest, modes);
     assign_first(sets, n, modes);
     if (descend(a, sets, open, modes, &one))
         return 1;
-    int *shortest = malloc(n * sizeof *shortest);
-    if (!shortest)
-        return -ENOMEM;
-    assign_shortest(a->model, sets, shortest);
     int rc = descend(a, sets, open, shortest, &other);
     if (rc || other < one)
         memcpy(modes, shortest, n * sizeof *modes);
-    free(shortest);
     if (!rc)
         rc = search_all(&s, sets, modes);
     return rc == -EINTR ? 0 : rc;
 }
 
 static int assign_global(struct gs_analyzer *a, const struct gs_assign_options *o, const uint64_t *pruned, bool *open,
-                         int *modes)
+                         int *modes, int *shortest)
 {
-    int rc = assign_gema_plus(a, pruned, open, modes);
+    int rc = assign_gema_plus(a, pruned, open, modes, shortest);
     if (rc)
         return rc;
     struct search s = {.a = a, .max_nodes = o->max_nodes, .stop = o->stop};
@@ -290,9 +337,9 @@ int gs_assign(struct gs_analyzer *a, enum gs_policy policy, const struct gs_assi
             descend(a, pruned, open, modes, &ratio);
         rc = 0;
     } else if (policy == GS_POLICY_GEMA_PLUS) {
-        rc = assign_gema_plus(a, pruned, open, modes);
+        rc = assign_gema_plus(a, pruned, open, modes, best);
     } else {
-        rc = assign_global(a, options, pruned, open, modes);
+        rc = assign_global(a, options, pruned, open, modes, best);
     }
 done:
     free(best);
