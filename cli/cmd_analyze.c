@@ -193,9 +193,18 @@ static double utilization(const struct answer *a, enum gs_resource r)
     return sum / a->model.servers[r];
 }
 
+/* The first task whose chunks are shorter than a hand-over; the number of tasks: there is none. */
+static size_t first_short(const struct answer *a)
+{
+    size_t i = 0;
+    while (i < a->model.n_tasks && !gs_model_has_short_chunks(&a->model, i, a->modes[i]))
+        i++;
+    return i;
+}
+
 static bool is_proven(const struct answer *a, const struct options *o, size_t i)
 {
-    return a->result->tasks[i].proven && o->analysis != GS_ANALYSIS_PAPER &&
+    return a->result->tasks[i].proven && o->analysis != GS_ANALYSIS_PAPER && i < first_short(a) &&
            !gs_model_counts_whole(&a->model, GS_GPU) && !gs_model_counts_whole(&a->model, GS_PCI);
 }
 
@@ -297,6 +306,13 @@ static void print_handovers(const struct answer *a)
                 m->tasks[i].name, handover);
             return;
         }
+    if (first_short(a) < m->n_tasks) {
+        printf(
+            "Unproven from %s down: its chunks are shorter than a hand-over (%s), so the next one may be granted too "
+            "late.\n",
+            m->tasks[first_short(a)].name, handover);
+        return;
+    }
     if (m->depth == 1)
         printf("Counted: a hand-over of %s before each chunk, of which there are no more than the segments say.\n",
                handover);

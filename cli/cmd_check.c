@@ -82,6 +82,26 @@ static void warn_of_uncounted(const struct gs_config *config, const struct gs_co
         }
 }
 
+/* Where more are granted, the next one is to run meanwhile. */
+static void warn_of_short(const struct gs_config *config, const struct gs_config_task *t, struct gs_mistakes *warnings)
+{
+    const struct gs_config_system *s = &config->system;
+    for (int g = 1; g <= GS_CONFIG_MAX_SERVERS && s->depth > 1; g++)
+        for (size_t j = 0; j < t->chains[g].n_segments; j++) {
+            const struct gs_config_segment *segment = &t->chains[g].segments[j];
+            const enum gs_resource r = segment->resource;
+            const int64_t chunk = r == GS_CPU ? 0 : t->chunk_ns[r] ? t->chunk_ns[r] : s->chunk_ns[r];
+            if (!chunk || chunk >= s->handover_ns || chunk >= segment->worst_ns)
+                continue;
+            gs_mistakes_add(
+                warnings, t->chains[g].line,
+                "segments.%d of task %s has %s chunks (%s_chunk) that are shorter than a hand-over: the next "
+                "one may be granted too late, and the bounds aren't proven",
+                g, t->name, gs_resource_names[r], gs_resource_names[r]);
+            return;
+        }
+}
+
 static void warn_of_same_match(const struct gs_config *config, size_t at, struct gs_mistakes *warnings)
 {
     const struct gs_config_task *t = &config->tasks[at];
@@ -119,6 +139,7 @@ static void warn(const struct gs_config *config, struct gs_mistakes *warnings)
                             t->name, t->match);
         warn_of_same_match(config, i, warnings);
         warn_of_uncounted(config, t, warnings);
+        warn_of_short(config, t, warnings);
     }
 }
 

@@ -142,6 +142,17 @@ bool gs_model_counts_handovers(const struct gs_model *m, size_t task, int gpus)
     return counts;
 }
 
+bool gs_model_has_short_chunks(const struct gs_model *m, size_t task, int gpus)
+{
+    const struct gs_chain *c = &m->tasks[task].chains[gpus];
+    bool is_short = false;
+    for (size_t j = 0; j < c->n && m->depth > 1; j++) {
+        const int64_t chunk = m->tasks[task].chunk_ns[c->segments[j].resource];
+        is_short = is_short || (chunk && chunk < m->handover_ns && chunk < c->segments[j].worst_ns);
+    }
+    return is_short;
+}
+
 bool gs_model_may_use(const struct gs_model *m, size_t task, int gpus)
 {
     const struct gs_task *t = &m->tasks[task];

@@ -95,6 +95,10 @@ int gs_model_from_config(struct gs_model *m, const struct gs_config *config, str
  * and it has to be known how many there are. */
 bool gs_model_counts_handovers(const struct gs_model *m, size_t task, int gpus);
 
+/* Is a chunk that isn't its segment's last shorter than a hand-over for sure? Then the next one may be granted too
+ * late, which no bound counts unless hand-overs are counted for each chunk (depth 1). */
+bool gs_model_has_short_chunks(const struct gs_model *m, size_t task, int gpus);
+
 /* Have tasks segments on this resource, the link or GPUs, which count as whole though the daemon grants it in chunks?
  * Then the bounds are of something else than the daemon does. */
 bool gs_model_counts_whole(const struct gs_model *m, enum gs_resource resource);

@@ -163,6 +163,13 @@ static void explain_unproven(const struct work *w, struct gs_decision *d)
             begin = ", and ";
             break;
         }
+    for (size_t i = 0; i < w->model.n_tasks; i++)
+        if (gs_model_has_short_chunks(&w->model, i, w->modes[i])) {
+            append(d, "%sthe chunks of %s are shorter than a hand-over", begin,
+                   w->members[strtoul(w->model.tasks[i].name, NULL, 10)].task->name);
+            begin = ", and ";
+            break;
+        }
     const char *sharing = shares_priority(w);
     if (sharing) {
         append(d, "%sprocesses of %s have one processor priority", begin, sharing);

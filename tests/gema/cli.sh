@@ -107,7 +107,7 @@ expect 1 'eight  *4  *100ms.*misses' gpusparc analyze four.conf --policy global
 expect 0 'every deadline is met' gpusparc analyze good.conf
 expect 0 'may grow to' gpusparc analyze good.conf --policy global
 # The search for the headroom ends at eight; a bound that was cut is longer than it says. The report says both, too.
-printf '[system]\ngpus = 1\ncpus = 1\ngpu_chunk = 10us\npci_chunk = 10us\n[task a]\nperiod = 1s\nsegments.1 = gpu 1ms\n' >hr.conf
+printf '[system]\ngpus = 1\ncpus = 1\ngpu_chunk = 10us\npci_chunk = 10us\nhandover = 10us\n[task a]\nperiod = 1s\nsegments.1 = gpu 1ms\n' >hr.conf
 expect 0 '^All times may grow to 8 times what they are, or more, before' gpusparc analyze hr.conf
 sed 's/gpu 1ms/gpu 500ms/' hr.conf >room.conf
 expect 0 '^All times may grow to 1\.[0-9]* times what they are before' gpusparc analyze room.conf --html room.html
@@ -284,6 +284,35 @@ expect 0 'meets$' gpusparc analyze counted.conf
 expect 0 'Counted: a hand-over of 50us before each chunk' gpusparc analyze counted.conf
 sed 's/depth = 1/depth = 2/' one_chunk.conf > two_chunks.conf
 expect 0 'Counted: two hand-overs of 50us for each segment' gpusparc analyze two_chunks.conf
+# Chunks shorter than a hand-over: unproven for that task and those below, but for what is one chunk at most.
+cat >short.conf <<'END'
+[system]
+gpus = 1
+cpus = 1
+gpu_chunk = 1ms
+pci_chunk = 40us
+[task a]
+priority = 3
+period = 100ms
+segments.1 = pci 40us, gpu 3ms
+[task b]
+priority = 2
+period = 200ms
+segments.1 = pci 41us, gpu 3ms
+[task c]
+priority = 1
+period = 400ms
+segments.1 = gpu 3ms
+END
+expect 0 'segments.1 of task b has pci chunks .pci_chunk. that are shorter than a hand-over' gpusparc check short.conf
+[ "$(gpusparc check short.conf 2>&1 | grep -c hand-over)" = 1 ] || fail "check doubts more than task b: $(gpusparc check short.conf 2>&1)"
+expect 1 '^a .* meets$' gpusparc analyze short.conf
+expect 1 '^b .* unproven$' gpusparc analyze short.conf
+expect 1 '^c .* unproven$' gpusparc analyze short.conf
+expect 1 'Unproven from b down: its chunks are shorter than a hand-over .50us.' gpusparc analyze short.conf
+analyze_json short.conf 'not a["schedulable"] and [t["proven"] for t in a["tasks"]] == [True, False, False]'
+sed 's/41us/40us/' short.conf >long.conf
+expect 0 '^c .* meets$' gpusparc analyze long.conf
 awk -F, 'NR > 1 && ($3 > $7 || $4 > $7 || $5 > $7 || $6 > $7) { exit 1 }' one.csv || fail "a policy beats the optimum"
 grep -q '<svg' plot.svg || fail "no plot"
 gpusparc simulate --figure 8 --sets 1100 --csv eight.csv > /dev/null

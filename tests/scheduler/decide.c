@@ -760,6 +760,13 @@ static void test_decisions_are_safe(void **state)
         get_up(b, &d);
         stop(b);
     }
+    b = start("[system]\ngpus = 1\ncpus = 1\ngpu_chunk = 40us\npci_chunk = 1ms\n"
+              "[task a]\nperiod = 100ms\nuser = *\nsegments.1 = gpu 10ms\n");
+    sit_down(b, &d, 1001, "");
+    hello(b, &d, "a", 1);
+    assert_non_null(strstr(b->core->decision.reason, "Not proven: the chunks of a are shorter than a hand-over"));
+    get_up(b, &d);
+    stop(b);
 }
 
 int main(void)
