@@ -23,6 +23,10 @@
 #define SO_PEERPIDFD 77 /* Linux 6.5 */
 #endif
 
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83 /* Linux 6.16 */
+#endif
+
 static pid_t read_pid(int fd)
 {
     char text[32] = "";
@@ -142,6 +146,14 @@ static int may_replace(const char *path)
     return dead ? 0 : -EADDRINUSE;
 }
 
+/* Nobody passes descriptors to the daemon: whoever closes the last one of a file waits for its end, and that can take
+ * for ever (a socket that lingers, a file of gigabytes). Connections inherit it. */
+static bool take_no_descriptors(int fd)
+{
+    const int no = 0;
+    return setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &no, sizeof no) == 0;
+}
+
 /* Binds and listens under a name of its own, and only then gives it the name that clients look for. */
 static int bind_quietly(struct gs_listener *l, mode_t mode)
 {
@@ -152,6 +164,7 @@ static int bind_quietly(struct gs_listener *l, mode_t mode)
     l->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (l->fd < 0)
         return -errno;
+    l->takes_descriptors = !take_no_descriptors(l->fd);
     struct stat st;
     int err = may_replace(addr.sun_path);
     if (err < 0)

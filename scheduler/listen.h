@@ -11,7 +11,8 @@ struct gs_listener {
     int fd;      /* accepts */
     int lock_fd; /* held for as long as the daemon lives; the kernel lets go of it if it is killed */
     const char *path;
-    ino_t inode; /* of the socket's file: it is removed only if it is still this one */
+    bool takes_descriptors; /* the kernel is older than Linux 6.16 */
+    ino_t inode;            /* of the socket's file: it is removed only if it is still this one */
 };
 
 /* 0 or -errno: -EADDRINUSE if another process has this path's lock, with it in *other (0: unknown), or another program

@@ -149,16 +149,21 @@ static void raise_descriptor_limit(void)
     }
 }
 
-/* A daemon of a user's own has clients of that user, who may stop it as well. */
-static void warn_of_holes(void)
+/* What this kernel lets clients do. A daemon of a user's own has clients of that user, who may stop it as well. */
+static void warn_of_kernel(const struct gs_server *sv)
 {
     struct gs_lease_side side;
     int fd;
-    if (geteuid() != 0 || gs_lease_open(&side, &fd) < 0)
+    if (geteuid() != 0)
+        return;
+    if (sv->listener.takes_descriptors)
+        gs_warn("any client can stop the daemon for a while, by descriptors that it passes and that take long to "
+                "close: only Linux 6.16 and later prevent that");
+    if (gs_lease_open(&side, &fd) < 0)
         return;
     if (!side.whole)
-        gs_warn("any client can delay the daemon, by holes in the memory that they share: that needs Linux 6.6 and "
-                "CAP_LINUX_IMMUTABLE to be prevented");
+        gs_warn("any client can delay the daemon, by holes in the memory that they share: only Linux 6.6 and later "
+                "prevent that, with CAP_LINUX_IMMUTABLE");
     gs_lease_close(&side);
     close(fd);
 }
@@ -211,7 +216,7 @@ int gs_server_run(const struct gs_server_options *options)
     if (err == 0) {
         want_realtime(&sv);
         prctl(PR_SET_TIMERSLACK, 1000UL); /* in ns, and of a time given: the default would be 50 us late */
-        warn_of_holes();
+        warn_of_kernel(&sv);
         gs_info("listens on %s", options->socket);
         gs_notify_systemd("READY=1");
         err = gs_loop_run(&sv);
