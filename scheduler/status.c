@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "scheduler/worker.h"
 
 #define STATUS_NS UINT64_C(50000000)
 
@@ -414,21 +415,20 @@ static void drop(struct gs_status_file *f)
 {
     if (!f->file)
         return;
-    if (ftruncate(f->file, 0) < 0) {
-        /* It stays for as long as somebody has it. */
-    }
-    close(f->file);
     close(f->given);
+    gs_worker_empty(f->file);
     *f = (struct gs_status_file){0};
 }
 
-/* A user who asks all the time gets what others have been told. */
+/* A user who asks all the time gets what others have been told. So does everybody while those who have the earlier
+ * states keep these from being emptied. */
 static bool is_good_for(const struct gs_session *s)
 {
     const struct gs_core *core = s->core;
     const bool privileged = s->uid == 0 || s->uid == geteuid();
     const struct gs_status_file *f = last(core);
-    return f->file && (f->begun_ns >= s->told_to_wait_ns || (!privileged && core->now_ns - f->begun_ns < STATUS_NS));
+    const bool recent = core->now_ns - f->begun_ns < STATUS_NS || gs_worker_emptying() >= GS_STATUS_FILES;
+    return f->file && (f->begun_ns >= s->told_to_wait_ns || (!privileged && recent));
 }
 
 /* Users in turn. */

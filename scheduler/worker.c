@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -35,7 +36,7 @@ static void *work(void *arg)
 }
 
 /* The daemon's own thread takes the signals, and has the priority. */
-static int start_thread(struct gs_worker *w)
+static int start_thread(pthread_t *thread, void *(*run)(void *), void *arg)
 {
     pthread_attr_t attr;
     sigset_t all, old;
@@ -46,7 +47,7 @@ static int start_thread(struct gs_worker *w)
     pthread_attr_setschedparam(&attr, &plain);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    int err = pthread_create(&w->thread, &attr, work, w);
+    int err = pthread_create(thread, &attr, run, arg);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pthread_attr_destroy(&attr);
     return err;
@@ -68,7 +69,7 @@ struct gs_worker *gs_worker_start(void)
         return NULL;
     w->give_fd = eventfd(0, EFD_CLOEXEC);
     w->take_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (w->give_fd >= 0 && w->take_fd >= 0 && start_thread(w) == 0)
+    if (w->give_fd >= 0 && w->take_fd >= 0 && start_thread(&w->thread, work, w) == 0)
         return w;
     free_worker(w);
     return NULL;
@@ -100,4 +101,34 @@ struct gs_question *gs_worker_take(struct gs_worker *w)
     eventfd_t n;
     eventfd_read(w->take_fd, &n);
     return atomic_exchange(&w->answered, NULL);
+}
+
+/* ---- files that others may have mapped ---- */
+
+static atomic_uint emptying;
+
+static void *empty(void *arg)
+{
+    const int fd = (int)(intptr_t)arg;
+    if (ftruncate(fd, 0) < 0) {
+        /* It stays for as long as somebody has it. */
+    }
+    close(fd);
+    atomic_fetch_sub(&emptying, 1);
+    return NULL;
+}
+
+void gs_worker_empty(int fd)
+{
+    pthread_t thread;
+    atomic_fetch_add(&emptying, 1);
+    if (start_thread(&thread, empty, (void *)(intptr_t)fd) == 0)
+        pthread_detach(thread);
+    else
+        empty((void *)(intptr_t)fd);
+}
+
+unsigned gs_worker_emptying(void)
+{
+    return atomic_load(&emptying);
 }

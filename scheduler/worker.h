@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread that analyses sets of tasks, so that the daemon's own passes on grants meanwhile. */
+/* Threads for what takes long, so that the daemon's own passes on grants meanwhile: one that analyses sets of tasks,
+ * and one for each file that is emptied. */
 #ifndef GS_SCHEDULER_WORKER_H
 #define GS_SCHEDULER_WORKER_H
 
@@ -17,5 +18,10 @@ int gs_worker_fd(const struct gs_worker *w);
 /* One at a time: give, and give again after the answer has been taken. */
 void gs_worker_give(struct gs_worker *w, struct gs_question *q);
 struct gs_question *gs_worker_take(struct gs_worker *w); /* null: none is answered */
+
+/* Empties the file and closes it, some time: who has mapped it 60,000 times makes that last for some ms. */
+void gs_worker_empty(int fd);
+/* So many are still to be emptied. */
+unsigned gs_worker_emptying(void);
 
 #endif
