@@ -186,8 +186,13 @@ def a_question_whose_answer_is_not_read():
         late.send(message(STATUS))
         hoard.append(wait_for(late)[1])
         time.sleep(0.001)
-    kept = {os.fstat(fd).st_ino: os.fstat(fd).st_size for fd in hoard}
-    assert sum(1 for n in kept.values() if n) <= 16, kept
+    end = time.monotonic() + 60  # they are emptied beside the daemon
+    while True:
+        kept = {os.fstat(fd).st_ino: os.fstat(fd).st_size for fd in hoard}
+        if sum(1 for n in kept.values() if n) <= 16:
+            break
+        assert time.monotonic() < end, kept
+        time.sleep(0.01)
     assert os.fstat(hoard[-1]).st_size > 0
     for how in (os.O_WRONLY, os.O_RDWR):
         if os.geteuid():
@@ -229,12 +234,20 @@ def a_user_who_floods():
     assert kinds == [REFUSED] * 6, kinds
     for s in crowd:
         s.close()
-    crowd[0] = d.connect()
-    crowd[0].send(b"senseless")
-    assert wait_for(crowd[0])[0] == REFUSED
+    turned_away = 6
+    while True:  # a place is free when the daemon has noticed the crowd's end
+        last = d.connect()
+        last.send(b"senseless")
+        try:
+            data = last.recv(256)
+        except ConnectionResetError:  # what we said wasn't read
+            data = last.recv(256)
+        if struct.unpack("=I", data[8:12])[0] != 2:  # GS_REFUSED_FULL
+            break
+        turned_away += 1
     user = d.status()["users"][0]
-    # More where one comes before the daemon has noticed the crowd's end.
-    assert user["floods"] and user["turned_away"] in (6, 7) and user["refused"] == 1, user
+    # The tool, too, may come before there is another place.
+    assert user["floods"] and user["turned_away"] >= turned_away and user["refused"] == 1, user
     assert user["connections"] >= 65 and user["questions"] >= 5, user
     line = [s for s in d.tool("status").stdout.split("\n") if "floods the daemon" in s]
     name = pwd.getpwuid(os.geteuid()).pw_name
@@ -373,6 +386,36 @@ def a_page_with_holes():
     assert errors == [errno.EPERM] * 2 and magic == struct.pack("=I", 0x47535043), (errors, magic)
     assert "holes" not in open(d.log).read()
     os.close(fd)
+    s.close()
+    d.end()
+
+
+def a_descriptor_that_is_passed():
+    """The daemon takes none: whoever closes the last one of this socket waits for a minute, as its bytes aren't read."""
+    d = Daemon()
+    s = d.connect()
+    try:
+        s.setsockopt(socket.SOL_SOCKET, 83, 1)  # SO_PASSRIGHTS
+    except OSError:
+        print("left out, descriptors that are passed: needs Linux 6.16", file=sys.stderr)
+        return d.end()
+    listener = socket.create_server(("127.0.0.1", 0))
+    a = socket.create_connection(listener.getsockname())
+    a.setblocking(False)
+    try:
+        while True:
+            a.send(bytes(65536))
+    except BlockingIOError:
+        pass
+    a.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("=ii", 1, 60))
+    try:
+        socket.send_fds(s, [hello(flags=NO_TASK)], [a.fileno()])
+        passed = True
+    except PermissionError:
+        passed = False
+        a.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("=ii", 1, 0))
+    a.close()
+    assert d.status()["daemon"]["clients"] == 0 and not passed
     s.close()
     d.end()
 

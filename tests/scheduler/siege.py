@@ -155,9 +155,71 @@ def passed(path, r):
     """Descriptors with each message: many, the connection's own in a circle, and pages of other clients."""
     s = connect(path)
     a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.send(message(9))
     socket.send_fds(a, [b"x"], [b.fileno(), s.fileno()])
     for fds in ([0] * 253, [s.fileno()] * 10, [a.fileno(), b.fileno(), s.fileno()]):
-        socket.send_fds(s, [r.choice([hello(), message(9), b"x"])], fds)
+        try:
+            socket.send_fds(s, [r.choice([hello(), message(9), b"x"])], fds)
+        except PermissionError:  # since Linux 6.16 nobody can
+            return
+
+
+def send_and_close(s, fd):
+    """If it is taken, whoever reads the message has the last descriptor."""
+    try:
+        socket.send_fds(s, [hello()], [fd])
+    except OSError:
+        os.set_blocking(fd, True)
+        LIBC.setsockopt(fd, socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("=ii", 1, 0), 8)
+    os.close(fd)
+
+
+def lingering(path, r):
+    """A socket whose end takes a minute, as its bytes are never read: who closes it last waits for that."""
+    listener, a = socket.socket(), socket.socket()
+    listener.bind((b"127.0.0.1", 0))
+    listener.listen()
+    a.connect((b"127.0.0.1", listener.getsockname()[1]))
+    b, _ = listener.accept()
+    a.setblocking(False)
+    try:
+        while True:
+            a.send(bytes(65536))
+    except BlockingIOError:
+        pass
+    a.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("=ii", 1, 60))
+    s = connect(path)
+    held.append((listener, b, s))
+    if len(held) > 40:
+        held.pop(0)
+    send_and_close(s, a.detach())
+
+
+def large(path, r):
+    """The last descriptor of much memory: who closes it frees all of it."""
+    s = connect(path)
+    fd = os.memfd_create("large")
+    os.posix_fallocate(fd, 0, 64 << 20)
+    send_and_close(s, fd)
+
+
+def mapped(path, r):
+    """Answers mapped as often as can be: who empties them takes all of it away."""
+    s = connect(path)
+    s.send(message(9))
+    data, fds, _, _ = socket.recv_fds(s, 256, 4)
+    if not fds:
+        return
+    for _ in range(3000):
+        at = LIBC.mmap(None, ctypes.c_size_t(4096), 1, 0x8001, fds[0], ctypes.c_long(0))  # SHARED | POPULATE
+        if at in (None, 2**64 - 1):
+            break
+        held.append(at)
+    os.close(fds[0])
+    if len(held) > 60000:
+        for at in held:
+            LIBC.munmap(ctypes.c_void_p(at), ctypes.c_size_t(4096))
+        held.clear()
 
 
 def credentials(path, r):
@@ -241,7 +303,7 @@ def hoard(path, r):
 
 
 held = []
-ATTACKS = [pieces, counts, forks, stopped, page, holes, maps, passed, credentials, one_way, urgent, abstract, hoard]
+ATTACKS = [pieces, counts, forks, stopped, page, holes, maps, passed, lingering, large, mapped, credentials, one_way, urgent, abstract, hoard]
 
 
 def attack(act, path, seconds, seed):
