@@ -168,26 +168,37 @@ static void place(struct gs_server *sv, struct gs_connection *c)
     move(sv, c, set_of(sv, c));
 }
 
-/* Is there a place for one more of this user's? Where all are taken, the user who has most of them loses the oldest,
- * but to nobody who would have as many. */
-static bool make_place(struct gs_server *sv, uid_t uid)
+/* Who is to lose the place that one more of this user's, who has `own`, needs; null: nobody. The user who has most of
+ * them loses the oldest, but to nobody who would have as many. One person may have thousands of users' numbers
+ * (/etc/subuid), and one connection of each: those whom the config names go before all others. */
+static struct gs_connection *find_loser(const struct gs_server *sv, uid_t uid, unsigned own)
 {
     const struct gs_pending_user *most = &sv->pending_user[0];
+    for (unsigned i = 0; i < sv->n_pending_users; i++)
+        most = sv->pending_user[i].n > most->n ? &sv->pending_user[i] : most;
+    const bool equal = own + 1 >= most->n;
+    if (equal && !gs_core_has_task_of(sv->core, uid))
+        return NULL;
+    struct gs_connection *c;
+    TAILQ_FOREACH (c, &sv->pending, waits)
+        if (equal ? !gs_core_has_task_of(sv->core, c->uid) : c->uid == most->uid)
+            return c;
+    return NULL;
+}
+
+/* Is there a place for one more of this user's? */
+static bool make_place(struct gs_server *sv, uid_t uid)
+{
     unsigned own = 0;
-    for (unsigned i = 0; i < sv->n_pending_users; i++) {
-        const struct gs_pending_user *u = &sv->pending_user[i];
-        own = u->uid == uid ? u->n : own;
-        most = u->n > most->n ? u : most;
-    }
+    for (unsigned i = 0; i < sv->n_pending_users; i++)
+        own = sv->pending_user[i].uid == uid ? sv->pending_user[i].n : own;
     if (own >= MAX_PENDING_PER_USER)
         return false;
     if (sv->n_pending < GS_MAX_PENDING)
         return true;
-    if (own + 1 >= most->n)
+    struct gs_connection *loser = find_loser(sv, uid, own);
+    if (!loser)
         return false;
-    struct gs_connection *loser = TAILQ_FIRST(&sv->pending);
-    while (loser->uid != most->uid)
-        loser = TAILQ_NEXT(loser, waits);
     gs_core_turned_away(sv->core, loser->uid, gs_now_ns());
     gs_connection_close(sv, loser);
     return true;

@@ -394,6 +394,14 @@ void gs_core_set_trace(struct gs_core *core, struct gs_trace *trace)
         gs_trace_resource(trace, r);
 }
 
+bool gs_core_has_task_of(const struct gs_core *core, uid_t uid)
+{
+    bool has = uid == 0 || uid == geteuid();
+    for (size_t i = 0; i < core->config.n_tasks && !has; i++)
+        has = core->owner[i].kind == GS_OWNER_ONE && core->owner[i].uid == uid;
+    return has;
+}
+
 void gs_core_turned_away(struct gs_core *core, uid_t uid, uint64_t now_ns)
 {
     gs_users_count(&core->users, uid, GS_USER_TURNED_AWAY, now_ns);

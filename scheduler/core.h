@@ -67,6 +67,9 @@ struct gs_session *gs_core_connect(struct gs_core *core, void *conn, const struc
 /* It is about to be disconnected: reads a piece of what it has recorded. False: there is no more. */
 bool gs_core_hear_out(struct gs_session *s, uint64_t now_ns);
 void gs_core_disconnect(struct gs_session *s, uint64_t now_ns);
+/* Is it root, the daemon's own user, or one whom the config names as a task's? */
+bool gs_core_has_task_of(const struct gs_core *core, uid_t uid);
+
 /* A message as it came, of any length and content. 0; -EPROTO: it made no sense, or the session has no place here: end
  * the connection (what is to be said has been sent). */
 int gs_core_message(struct gs_session *s, const void *bytes, size_t n, uint64_t now_ns);

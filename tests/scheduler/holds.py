@@ -284,6 +284,37 @@ def a_crowd_of_users():
     d.end()
 
 
+def a_crowd_of_numbers():
+    """One person with many users' numbers, and a connection of each, keeps out nobody whom the config names."""
+    if os.geteuid():
+        return
+    d = Daemon(PLAIN + "[task t]\nperiod = 100ms\nuser = 19999\n")
+    os.chmod(d.dir, 0o755)
+    os.chmod(d.socket, 0o666)
+
+    def connect_as(uid):
+        os.seteuid(uid)
+        try:
+            return d.connect()
+        finally:
+            os.seteuid(0)
+
+    os.kill(d.process.pid, signal.SIGSTOP)  # nobody's two seconds have passed when the last one comes
+    crowd = [connect_as(20000 + i) for i in range(512)]
+    other = connect_as(30000)
+    named = connect_as(19999)
+    root = connect_as(0)
+    for s in (named, root):
+        s.send(hello(flags=NO_TASK))
+    os.kill(d.process.pid, signal.SIGCONT)
+    assert wait_for(other)[0] == REFUSED
+    assert [wait_for(s)[0] for s in (named, root)] == [WELCOME, WELCOME]
+    assert [s.recv(256) for s in crowd[:2]] == [b"", b""]  # the oldest
+    for s in crowd + [other, named, root]:
+        s.close()
+    d.end()
+
+
 def a_crowd_that_has_gone():
     """Connections that have ended before they are taken in take no place, also where they have said something."""
     d = Daemon()

@@ -302,13 +302,28 @@ def hoard(path, r):
         held.pop(r.randrange(len(held))).close()
 
 
+def users(path, r):
+    """One user with many numbers, as /etc/subuid gives them: each has one connection, and says nothing, or all at a time."""
+    os.seteuid(100000 + r.randrange(65536))
+    try:
+        s = connect(path)
+        s.setblocking(False)
+        if r.random() < 0.3:
+            s.send(r.choice([hello(), hello(TASK, 0), message(9)]))
+        held.append(s)
+    finally:
+        os.seteuid(0)
+    if len(held) > 150:
+        held.pop(r.randrange(len(held))).close()
+
+
 held = []
-ATTACKS = [pieces, counts, forks, stopped, page, holes, maps, passed, lingering, large, mapped, credentials, one_way, urgent, abstract, hoard]
+ATTACKS = [pieces, counts, forks, stopped, page, holes, maps, passed, lingering, large, mapped, credentials, one_way, urgent, abstract, hoard, users]
 
 
 def attack(act, path, seconds, seed):
     LIBC.prctl(1, signal.SIGKILL)
-    if os.geteuid() == 0:
+    if os.geteuid() == 0 and act is not users:
         os.setgroups([])
         os.setgid(65534)
         os.setuid(65534)
