@@ -18,6 +18,7 @@
 
 enum {
     RETRY_SLOW_MS = 5000,  /* after a refusal, which a moment won't change */
+    RETRY_FULL_MS = 500,   /* places come free as others leave */
     RETRY_FAST_MS = 50,    /* a daemon is there, but busy */
     RETRY_BLIND_MS = 1000, /* where its folder can't be watched */
     LOOK_AGAIN_MS = 60000, /* in case that a descriptor was taken from us unseen */
@@ -199,7 +200,8 @@ static int send_hello(struct gs_client *c, int fd, bool refused)
     pthread_mutex_unlock(&c->lock);
     if (!c->no_task)
         memcpy(m.u.hello.task, c->task, sizeof c->task);
-    return gs_socket_send(fd, &m, MSG_DONTWAIT);
+    const int err = gs_socket_send(fd, &m, MSG_DONTWAIT);
+    return err == -EPIPE ? 0 : err; /* who was turned away has been told why */
 }
 
 static bool drain_wakeups(struct gs_client *c);
@@ -561,7 +563,7 @@ static int retry_after(int err, bool watching)
 {
     if (err == -ENOENT || err == -ECONNREFUSED || err == -EACCES || err == GS_REFUSED_VERSION)
         return watching ? -1 : RETRY_BLIND_MS;
-    return err > 0 ? RETRY_SLOW_MS : RETRY_FAST_MS;
+    return err == GS_REFUSED_FULL ? RETRY_FULL_MS : err > 0 ? RETRY_SLOW_MS : RETRY_FAST_MS;
 }
 
 /* Sleeps until it is worth another try. False: the descriptors have to be made anew. */

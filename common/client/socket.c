@@ -138,9 +138,10 @@ int gs_socket_receive(int fd, struct gs_msg *m, int *passed, int timeout_ms)
     struct msghdr h = {
         .msg_iov = &io, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
     ssize_t n;
+    int resets = 0; /* told once, before what was said last */
     do
         n = recvmsg(fd, &h, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-    while (n < 0 && errno == EINTR);
+    while (n < 0 && (errno == EINTR || (errno == ECONNRESET && resets++ == 0)));
     if (n < 0)
         return errno == EWOULDBLOCK ? -EAGAIN : -errno;
     *passed = passed_descriptor(&h);

@@ -252,6 +252,12 @@ def a_user_who_floods():
     line = [s for s in d.tool("status").stdout.split("\n") if "floods the daemon" in s]
     name = pwd.getpwuid(os.geteuid()).pw_name
     assert len(line) == 1 and line[0].startswith("user %s floods" % name) and "turned away: %d; refused: 1;" % user["turned_away"] in line[0], line
+    # Who finds no place hears why, and asks again until the silent ones' two seconds have passed.
+    crowd = [d.connect() for _ in range(64)]
+    r = d.tool("status")
+    assert r.returncode == 0, r
+    for s in crowd:
+        s.close()
     d.end()
 
 
