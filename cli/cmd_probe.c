@@ -11,6 +11,7 @@
 
 #include "cli/command.h"
 #include "cli/paths.h"
+#include "common/json_failure.h"
 #include "common/log.h"
 
 static const char usage[] =
@@ -108,8 +109,10 @@ static int wait_for(pid_t pid)
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
             return GS_EXIT_FAILED;
-    if (WIFEXITED(status))
+    if (WIFEXITED(status)) {
+        gs_json_failure_is_said();
         return WEXITSTATUS(status);
+    }
     gs_error(
         "the probe's worker (process %d) was ended by signal %d (%s) in the middle: the device is free again; what "
         "it had measured since the last --state is lost",
@@ -127,6 +130,7 @@ static _Noreturn void become_worker(pid_t parent, const char *path, char **argv)
     if (getppid() == parent) {
         execv(path, argv);
         gs_error("the probe's worker %s could not be started: %s", path, strerror(errno));
+        gs_json_failure_end(GS_EXIT_FAILED);
     }
     _exit(GS_EXIT_FAILED);
 }

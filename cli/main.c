@@ -6,7 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/complete.h"
-#include "cli/json_failure.h"
+#include "common/json_failure.h"
 #include "common/log.h"
 #include "common/options.h"
 #include "common/variables.h"

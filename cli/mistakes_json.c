@@ -1,25 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/mistakes_json.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/utf8.h"
-
-json_t *gs_text_json(const char *from)
-{
-    char *copy = strdup(from);
-    for (char *c = copy; c && *c;) {
-        const size_t n = gs_utf8_bytes(c);
-        if (!n)
-            *c = '?';
-        c += n ? n : 1;
-    }
-    json_t *j = copy ? json_string(copy) : NULL;
-    free(copy);
-    return j;
-}
-
 json_t *gs_mistakes_json(const struct gs_mistakes *m)
 {
     json_t *all = json_array();

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/json_failure.h"
 #include "common/log.h"
 #include "scheduler/probes/probe.h"
 
@@ -20,8 +21,19 @@ static int run(int argc, char **argv)
     return PROBE_EXIT_USAGE;
 }
 
+static int run_with_json(int argc, char **argv)
+{
+    gs_json_failure_begin();
+    const int status = run(argc, argv);
+    gs_json_failure_end(status);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     gs_log_init("gpusparc");
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--json") == 0)
+            return gs_exit_status(run_with_json(argc, argv), PROBE_EXIT_FAILED);
     return gs_exit_status(run(argc, argv), PROBE_EXIT_FAILED);
 }

@@ -15,7 +15,7 @@ import json, sys
 said = json.load(open("out.json"))
 if "error" in said:
     lines = [l.removeprefix("gpusparc: ") for l in open("err.txt").read().splitlines() if not l.startswith("gpusparc: warning: ")]
-    assert said["status"] == int(sys.argv[1]) and said["error"] == [*said.get("errors", [said["error"]]), "standard error says why"][0], said
+    assert said["status"] == int(sys.argv[1]) and said["error"] == said.get("errors", [said["error"]])[0], said
     assert all(e in lines for e in said.get("errors", [])), (said, lines)
 END
   grep -q '"error"\|"mistakes"\|"kernels"' out.json || complain "gpusparc $*: no error in $(cat out.json)"
@@ -37,6 +37,11 @@ fails 1 explain --json missing.cl
 fails 1 explain --json bad.cl
 fails 2 makespan --json
 fails 2 probe --json nothing
+# What the probe's worker, a process of its own, says: its sentence, once, also where its answer was on stdout already.
+fails 2 probe order --json --runs none
+grep -q '"error": "--runs wants a number' out.json || complain "the worker's sentence isn't there: $(cat out.json)"
+fails 1 probe order --json --device 63
+grep -q '"error": "there is no device 63' out.json || complain "the worker's sentence isn't there: $(cat out.json)"
 fails 2 profile --json
 fails 1 reload --json
 fails 1 set --json a period=1s

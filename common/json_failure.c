@@ -1,14 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/json_failure.h"
+#include "common/json_failure.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "cli/command.h"
-#include "cli/mistakes_json.h"
 #include "common/log.h"
+#include "common/utf8.h"
+
+json_t *gs_text_json(const char *from)
+{
+    char *copy = strdup(from);
+    for (char *c = copy; c && *c;) {
+        const size_t n = gs_utf8_bytes(c);
+        if (!n)
+            *c = '?';
+        c += n ? n : 1;
+    }
+    json_t *j = copy ? json_string(copy) : NULL;
+    free(copy);
+    return j;
+}
 
 static json_t *errors; /* sentences */
 static bool printed;
@@ -45,12 +60,17 @@ void gs_json_failure_begin(void)
     gs_log_tell_errors(keep);
 }
 
+void gs_json_failure_is_said(void)
+{
+    printed = true;
+}
+
 void gs_json_failure_end(int status)
 {
-    if (!errors || status == GS_EXIT_OK || fflush(stdout) != 0 || printed)
+    if (!errors || status == 0 || fflush(stdout) != 0 || printed)
         return;
     if (status > 128 && !json_array_size(errors))
-        return; /* gpusparc-probe was stopped, and has printed what it knows */
+        return; /* Ctrl-C, before anything was known */
     const json_t *first = json_array_get(errors, 0);
     json_t *said = json_pack("{s:s, s:O, s:i}", "error", first ? json_string_value(first) : "standard error says why",
                              "errors", errors, "status", status);
