@@ -23,7 +23,7 @@ struct gs_core_ops {
     void (*send)(void *ctx, void *conn, const struct gs_msg *m, int fd);
     /* The processor priority of the connection's process, which runs as a task; 0: none any more. Said again now and
      * then, for threads that are new. May be null. */
-    void (*realtime)(void *ctx, void *conn, int priority);
+    int (*realtime)(void *ctx, void *conn, int priority); /* 0 or -errno */
     /* Reads the config again and calls gs_core_configure; *text gets what to answer. 0 or -errno. May be null. */
     int (*reload)(void *ctx, char *text, size_t bytes);
     /* Has gs_question_answer called by another thread, and then gs_core_answered by the core's. One at a time. Null:

@@ -273,8 +273,12 @@ void gs_members_want_realtime(struct gs_session *s, int priority)
 void gs_members_set_realtime(struct gs_session *s)
 {
     struct gs_core *core = s->core;
+    int err = 0;
     if (core->ops.realtime && (s->cpu_wanted || s->cpu_priority))
-        core->ops.realtime(core->ctx, s->conn, s->cpu_wanted);
+        err = core->ops.realtime(core->ctx, s->conn, s->cpu_wanted);
+    if (err < 0 && !s->told_of_priority)
+        gs_core_log_of(s, true, "process %d can't be given its CPU priority: %s", (int)s->pid, strerror(-err));
+    s->told_of_priority = s->told_of_priority || err < 0;
     s->cpu_priority = s->cpu_wanted;
     s->realtime_ns = core->now_ns;
 }

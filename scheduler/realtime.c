@@ -78,7 +78,7 @@ static unsigned list_threads(int dir, pid_t thread[MOST_THREADS])
     return n;
 }
 
-void gs_realtime_process(pid_t pid, int pidfd, int priority)
+int gs_realtime_process(pid_t pid, int pidfd, int priority)
 {
     char path[64];
     pid_t thread[MOST_THREADS];
@@ -94,6 +94,5 @@ void gs_realtime_process(pid_t pid, int pidfd, int priority)
     }
     if (dir >= 0)
         close(dir);
-    if (err)
-        gs_warn("process %d can't be given its CPU priority: %s", (int)pid, strerror(err));
+    return -err;
 }

@@ -17,7 +17,7 @@ int gs_realtime_priority(int rank, int ranks, unsigned elders);
 unsigned gs_realtime_levels(size_t ranks);
 
 /* All threads that the process has now, and none of its children; 0: takes back what this has given. `pidfd` (-1: none)
- * tells whether the number is still this process's. */
-void gs_realtime_process(pid_t pid, int pidfd, int priority);
+ * tells whether the number is still this process's. 0, or -errno: not all could be given it. */
+int gs_realtime_process(pid_t pid, int pidfd, int priority);
 
 #endif

@@ -79,13 +79,12 @@ static void want_realtime(struct gs_server *sv)
     sv->realtime = gs_realtime_self();
 }
 
-static void on_realtime(void *ctx, void *conn, int priority)
+static int on_realtime(void *ctx, void *conn, int priority)
 {
     struct gs_server *sv = ctx;
     const struct gs_connection *c = conn;
     want_realtime(sv);
-    if (sv->realtime)
-        gs_realtime_process(c->pid, c->pidfd, priority);
+    return sv->realtime ? gs_realtime_process(c->pid, c->pidfd, priority) : 0;
 }
 
 static int start_core(struct gs_server *sv)

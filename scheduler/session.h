@@ -54,6 +54,7 @@ struct gs_session {
     const struct gs_config_task *task; /* in core->config; null: no task, or degraded */
     int cpu_priority, cpu_wanted;      /* as told to `realtime`, ... */
     uint64_t realtime_ns;              /* ... and when; and as it is to be */
+    bool told_of_priority;             /* that it can't be given it: the log has it */
     uint32_t warmup;                   /* so many jobs of the process, from its first, count for nothing */
     uint32_t warmup_left;              /* ... are still to come */
     bool degraded;                     /* a task that runs below all tasks, so that the others meet their deadlines */

@@ -301,6 +301,25 @@ static void test_generations(void **state)
 
 /* ---- tasks ---- */
 
+/* Processes come and go whose priority can't be set: the log has some lines a second of them, and one of each. */
+static void test_priority_that_cant_be_set(void **state)
+{
+    (void)state;
+    struct bench *b = start(TASKS);
+    unsigned lines = 0;
+    b->realtime_error = -EPERM;
+    for (int i = 0; i < 40; i++) {
+        struct desk d;
+        sit_down(b, &d, 1001, "/opt/other");
+        assert_int_equal(hello(b, &d, "slow", 2), 0);
+        get_up(b, &d);
+    }
+    for (const char *at = b->log; (at = strstr(at, "can't be given its CPU priority: Operation not permitted")); at++)
+        lines++;
+    assert_int_equal(lines, 5);
+    stop(b);
+}
+
 static void test_tasks_by_name_and_path(void **state)
 {
     (void)state;
@@ -581,6 +600,7 @@ int main(void)
         cmocka_unit_test(test_a_page_full_of_lies),
         cmocka_unit_test(test_words_of_another_generation),
         cmocka_unit_test(test_generations),
+        cmocka_unit_test(test_priority_that_cant_be_set),
         cmocka_unit_test(test_tasks_by_name_and_path),
         cmocka_unit_test(test_alone),
         cmocka_unit_test(test_other_users_tasks),

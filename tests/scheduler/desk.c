@@ -26,10 +26,11 @@ static void on_send(void *ctx, void *conn, const struct gs_msg *m, int fd)
     }
 }
 
-static void on_realtime(void *ctx, void *conn, int priority)
+static int on_realtime(void *ctx, void *conn, int priority)
 {
     ((struct desk *)conn)->cpu_priority = priority;
     ((struct bench *)ctx)->realtime_calls++;
+    return ((struct bench *)ctx)->realtime_error;
 }
 
 static void on_log(void *ctx, bool warning, const char *text)

@@ -26,7 +26,7 @@ struct desk {
 struct bench {
     struct gs_core *core;
     uint64_t now;
-    int realtime_calls;
+    int realtime_calls, realtime_error;
     struct gs_question *question; /* of a slow analysis: not answered yet */
     char log[2048];
 };

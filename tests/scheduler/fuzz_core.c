@@ -61,12 +61,13 @@ static void on_send(void *ctx, void *conn, const struct gs_msg *m, int fd)
 }
 
 /* Only who has joined, and is here, runs as a task; by a priority that tasks have. */
-static void on_realtime(void *ctx, void *conn, int priority)
+static int on_realtime(void *ctx, void *conn, int priority)
 {
     (void)ctx;
     const struct person *who = conn;
     if (!who->session || priority < 0 || (priority && priority < 10) || priority > 89)
         abort();
+    return 0;
 }
 
 static void on_analyse(void *ctx, struct gs_question *q)
