@@ -12,6 +12,7 @@ import signal
 import socket
 import struct
 import sys
+import threading
 import time
 
 WIRE = open(os.path.join(os.path.dirname(__file__), "../../common/wire.h")).read()
@@ -302,6 +303,21 @@ def hoard(path, r):
         held.pop(r.randrange(len(held))).close()
 
 
+def watched(path, r):
+    """A connection that threads poll a million times: whoever writes to it or reads from it wakes all of these."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    n = min(hard, 200000)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (n, hard))
+    s, fd, number = join(path)
+    polls = struct.pack("=ihh", s.fileno(), 0, 0) * n
+    for _ in range(64):
+        threading.Thread(target=LIBC.poll, args=(polls, ctypes.c_ulong(n), 3000), daemon=True).start()
+    end = time.monotonic() + 3
+    while time.monotonic() < end:
+        s.send(message(8))
+        time.sleep(0.001)
+
+
 def users(path, r):
     """One user with many numbers, as /etc/subuid gives them: each has one connection, and says nothing, or all at a time."""
     os.seteuid(100000 + r.randrange(65536))
@@ -318,7 +334,7 @@ def users(path, r):
 
 
 held = []
-ATTACKS = [pieces, counts, forks, stopped, page, holes, maps, passed, lingering, large, mapped, credentials, one_way, urgent, abstract, hoard, users]
+ATTACKS = [pieces, counts, forks, stopped, page, holes, maps, passed, lingering, large, mapped, credentials, one_way, urgent, abstract, hoard, watched, users]
 
 
 def attack(act, path, seconds, seed):
