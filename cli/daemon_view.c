@@ -408,11 +408,15 @@ static void print_decision(FILE *out, const json_t *now)
 {
     const json_t *d = json_object_get(now, "decision");
     char age[16];
-    fprintf(out, "\n%s: %s (decided %s ago)\n",
-            !json_is_true(json_object_get(d, "schedulable")) ? "NOT SCHEDULABLE"
-            : integer(d, "analysed")                         ? "Schedulable"
-                                                             : "Not analysed",
-            string(d, "reason"), duration(json_object_get(d, "age_ns"), age));
+    const char *verdict = "Schedulable";
+    if (!json_is_true(json_object_get(d, "schedulable")))
+        verdict = "NOT SCHEDULABLE";
+    else if (!integer(d, "analysed"))
+        verdict = "Not analysed";
+    else if (!json_is_true(json_object_get(d, "proven")))
+        verdict = "Not proven schedulable";
+    fprintf(out, "\n%s: %s (decided %s ago)\n", verdict, string(d, "reason"),
+            duration(json_object_get(d, "age_ns"), age));
 }
 
 /* Lines of more than NARROW characters go on in the next one. */

@@ -148,7 +148,7 @@ static const char *shares_priority(const struct work *w)
 static void explain_unproven(const struct work *w, struct gs_decision *d)
 {
     const bool *chunked = w->model.chunked;
-    const char *begin = ". Not proven: ";
+    const char *const first = ". Not proven: ", *begin = first;
     if (d->analysed == 0)
         return;
     if (!(chunked[GS_GPU] && chunked[GS_PCI])) {
@@ -180,6 +180,7 @@ static void explain_unproven(const struct work *w, struct gs_decision *d)
             append(d, "%s%s", n++ ? ", " : begin, w->members[i].task->name);
     if (d->analysed < w->n)
         append(d, d->analysed + 1 < w->n ? " are not counted" : " is not counted");
+    d->proven = d->schedulable && d->analysed == w->n && begin == first;
 }
 
 /* Whose jobs have used more than its segments say. */

@@ -267,6 +267,7 @@ static json_t *decision_json(const struct gs_core *core)
 {
     json_t *j = json_object();
     json_object_set_new(j, "schedulable", json_boolean(core->decision.schedulable));
+    json_object_set_new(j, "proven", json_boolean(core->decision.proven));
     json_object_set_new(j, "analysed", number(core->decision.analysed));
     json_object_set_new(j, "reason", json_string(core->decision.reason));
     json_object_set_new(j, "age_ns", number(core->now_ns - core->decided_ns));

@@ -41,6 +41,7 @@ struct gs_member {
 
 struct gs_decision {
     bool schedulable; /* every member that was analysed meets its deadline */
+    bool proven;      /* and these are all, and their bounds are proven for the daemon */
     size_t analysed;  /* how many these are */
     char reason[512]; /* a sentence or two for people */
 };

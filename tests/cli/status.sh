@@ -40,4 +40,28 @@ wait "$app" || true
 app=
 for _ in $(seq 200); do gpusparc status --json >state.json; grep -q '"clients": \[\]' state.json && break; sleep 0.02; done
 grep -q MEMORY <(gpusparc status | grep -v RESOURCE) && complain "memory of nobody"
+
+# The decision: what isn't proven isn't called schedulable.
+kill "$daemon"
+wait "$daemon" || true
+printf '[system]\ngpus = 1\ncpus = 2\nrealtime = no\n[task a]\nperiod = 10s\nuser = *\nsegments.1 = gpu 1ms\n' >conf
+gpusparcd --config conf 2>log &
+daemon=$!
+for _ in $(seq 500); do gpusparc status --json >/dev/null 2>&1 && break; sleep 0.02; done
+gpusparc run --devices cpu:1 --task a "$GS_BUILD/lib/gpusparc/samples/matmul" --size 64 --iterations 1000000 >app.txt 2>&1 &
+app=$!
+decided() { # PROVEN TEXT: what `status` comes to say
+  for _ in $(seq 500); do
+    gpusparc status --json >state.json
+    gpusparc status >table.txt
+    grep -q "\"proven\": $1" state.json && grep -q "$2" table.txt && return
+    kill -0 "$app" 2>/dev/null || break
+    sleep 0.02
+  done
+  complain "proven isn't $1, or missing: $2: $(cat table.txt app.txt)"
+}
+decided false '^Not proven schedulable: a meets its deadline'
+sed -i 's/^gpus.*/&\ngpu_chunk = 1ms\npci_chunk = 1ms/' conf
+gpusparc reload >/dev/null
+decided true '^Schedulable: a meets its deadline'
 exit $fail

@@ -441,8 +441,10 @@ static void test_unknown_tasks(void **state)
     assert_null(strstr(b->core->decision.reason, "Not proven"));
     hello(b, &x, "x", 2);
     assert_non_null(strstr(b->core->decision.reason, "Not proven: x is not counted"));
+    assert_false(b->core->decision.proven);
     hello(b, &y, "x", 2);
     assert_non_null(strstr(b->core->decision.reason, "Not proven: x, x are not counted"));
+    assert_false(b->core->decision.proven);
     get_up(b, &d);
     assert_null(strstr(b->core->decision.reason, "Not proven"));
     get_up(b, &x);
@@ -734,6 +736,7 @@ static void test_decisions_are_safe(void **state)
         hello(b, &d, "a", 1);
         assert_int_equal(b->core->decision.schedulable, cases[i].fits);
         assert_non_null(strstr(b->core->decision.reason, "Not proven: no gpu_chunk and pci_chunk"));
+        assert_false(b->core->decision.proven);
         get_up(b, &d);
         stop(b);
     }
@@ -743,6 +746,7 @@ static void test_decisions_are_safe(void **state)
     sit_down(b, &d, 1001, "");
     hello(b, &d, "a", 1);
     assert_null(strstr(b->core->decision.reason, "Not proven"));
+    assert_true(b->core->decision.schedulable && b->core->decision.proven);
     get_up(b, &d);
     stop(b);
     /* One chunk at a time: hand-overs are as many as chunks. */
@@ -756,6 +760,7 @@ static void test_decisions_are_safe(void **state)
         sit_down(b, &d, 1001, "");
         hello(b, &d, "a", 1);
         const bool said = strstr(b->core->decision.reason, "Not proven: the chunks of a are not counted (depth = 1)");
+        assert_int_equal(b->core->decision.proven, counted);
         assert_int_equal(said, !counted);
         get_up(b, &d);
         stop(b);
@@ -765,6 +770,7 @@ static void test_decisions_are_safe(void **state)
     sit_down(b, &d, 1001, "");
     hello(b, &d, "a", 1);
     assert_non_null(strstr(b->core->decision.reason, "Not proven: the chunks of a are shorter than a hand-over"));
+    assert_false(b->core->decision.proven);
     get_up(b, &d);
     stop(b);
 }
