@@ -167,8 +167,8 @@ static int walk(struct walker *w)
         at = next;
     }
     if (w->path && *w->path) {
-        snprintf(w->why, w->why_size, "the path given has %zu letters more than the kernel has branches",
-                 strlen(w->path));
+        snprintf(w->why, w->why_size, "the path given has %zu letter%s more than the kernel has branches",
+                 strlen(w->path), w->path[1] ? "s" : "");
         return -EINVAL;
     }
     return check_entered(w);

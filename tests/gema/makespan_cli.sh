@@ -75,7 +75,7 @@ refuses 1 "there is no kernel 'scal'" --ptx k.ptx --kernel scal --warps 2
 refuses 1 "k.ptx: line 15: it is not told whether 'bra' is taken" --ptx k.ptx --kernel scale --warps 2
 refuses 1 "give one with --loop \$L_loop=N" --ptx k.ptx --kernel scale --path n --warps 2
 refuses 1 "no branch leads back to a label 'no'" --ptx k.ptx --kernel scale --path n --loop no=2 --warps 2
-refuses 1 "1 letters more" --ptx k.ptx --kernel other --path t --warps 2
+refuses 1 "1 letter more" --ptx k.ptx --kernel other --path t --warps 2
 refuses 1 "missing.ptx could not be read" --ptx missing.ptx --warps 2
 refuses 2 "--warps" LC
 refuses 2 "--warps wants a number" LC --warps 0

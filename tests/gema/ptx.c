@@ -232,7 +232,7 @@ static void loops_left_from_inside(void **state)
     assert_int_equal(strlen(s), 2 + 499 * 3 + 2 + 1);
     free(s);
     assert_null(walk_inside("one", "nt", 500)); /* once that was a loop of one turn */
-    assert_non_null(strstr(why, "1 letters more"));
+    assert_non_null(strstr(why, "1 letter more"));
     assert_null(walk_inside("one", "t", 500));
     assert_non_null(strstr(why, "doesn't come to the loop at LOOP"));
     s = walk_inside("two", "nnnt", 2);
