@@ -86,11 +86,13 @@ def stopped(path, r):
     """Asks for both GPUs and the link, and stands still with what it gets."""
     child = os.fork()
     if child == 0:
-        s, fd, number = join(path, r.choice([b"", TASK]))
-        for slot, resource_ in enumerate((0, 1, 2)):
-            s.send(message(3, struct.pack("=IIIIIIQ", slot, 1, number, resource_, 0, 0, 1000)))
-        os.kill(os.getpid(), signal.SIGSTOP)
-        os._exit(0)
+        try:
+            s, fd, number = join(path, r.choice([b"", TASK]))
+            for slot, resource_ in enumerate((0, 1, 2)):
+                s.send(message(2, struct.pack("=IIIIIIQ", slot, 1, number, resource_, 0, 0, 1000)))
+            os.kill(os.getpid(), signal.SIGSTOP)
+        finally:
+            os._exit(0)
     os.waitpid(child, os.WUNTRACED)
     time.sleep(r.choice([0.05, 0.3, 1.2]))
     os.kill(child, signal.SIGKILL)
