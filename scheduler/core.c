@@ -18,13 +18,26 @@ enum { LOG_LINES_PER_SECOND = 20, PLANS_PER_USER = 4 };
 
 /* ---- log, notices, answers ---- */
 
+static void put_line(struct gs_core *core, bool warning, const char *text)
+{
+    if (core->ops.log)
+        core->ops.log(core->ctx, warning, text);
+    else if (warning)
+        gs_warn("%s", text);
+    else
+        gs_info("%s", text);
+}
+
 static void begin_second(struct gs_core *core)
 {
     const uint64_t second = core->now_ns / NS_PER_S;
     if (second == core->log_second)
         return;
-    if (core->log_lost)
-        gs_warn("%u more messages were left out", core->log_lost);
+    if (core->log_lost) {
+        char text[64];
+        snprintf(text, sizeof text, "%u more messages were left out", core->log_lost);
+        put_line(core, true, text);
+    }
     core->log_second = second;
     core->log_lines = core->log_lost = 0;
     memset(core->log_user, 0, sizeof core->log_user);
@@ -38,12 +51,7 @@ static void log_line(struct gs_core *core, bool warning, const char *fmt, va_lis
         return;
     }
     vsnprintf(text, sizeof text, fmt, ap);
-    if (core->ops.log)
-        core->ops.log(core->ctx, warning, text);
-    else if (warning)
-        gs_warn("%s", text);
-    else
-        gs_info("%s", text);
+    put_line(core, warning, text);
 }
 
 void gs_core_log(struct gs_core *core, bool warning, const char *fmt, ...)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # docs/messages.md has each sentence that gpusparc says inside an application, as it is said, and no other: the reasons of
-# shim/record/reasons.h, which are written there alone, what else --stats says, what the translator refuses a kernel for, and the
-# shim's errors and warnings.
+# shim/record/reasons.h, which are written there alone, what else --stats says, what the translator refuses a kernel for, the
+# shim's errors and warnings, and what the daemon says, to applications and in its log.
 set -euo pipefail
 python3 - "$GS_SOURCE" <<'END'
 import glob, os, re, sys
@@ -51,9 +51,22 @@ for file, text in sources.items():
             wrong.append(f"{file}: gs_error or gs_warn with {call}, no sentence")
         elif sentence not in ("", "%s"):
             warnings.add(sentence)
+# The daemon's: its log, its notices, its refusals and the reasons in them, and what the client library says of a daemon.
+daemon = set()
+BY_DAEMON = (r"\bgs_(?:error|warn|info)\(\s*", r"\bgs_core_log(?:_of)?\([^\",;]*,[^\",;]*,\s*", r"\bgs_core_notice\([^\",;]*,[^\",;]*,\s*",
+             r"\bgs_core_refuse\([^\",;]*,[^\",;]*,\s*", r"\bturn_away\([^\";]*,\s*", r"\bchar full\[\] = ", r"\bsnprintf\((?:why, bytes|text, sizeof text),\s*", r"->met_again = ")
+for file in [f for f in sorted(glob.glob("scheduler/*.c")) if f != "scheduler/gpusparcd.c"] + ["common/client/connection.c"]:
+    text = text_of(file)
+    start = r"\bsnprintf\(text, sizeof text,\s*" if file.startswith("common") else "|".join(BY_DAEMON)
+    found = {said(s) for s in re.findall(f"(?:{start})({LITERAL})", text)}
+    if file == "scheduler/server.c": # of the config: also what gpusparc reload prints
+        found |= {said(s) for s in re.findall(r"optional \? (" + LITERAL + ")", text) + re.findall(r": (" + LITERAL + r"), path\);", text)}
+    daemon |= {s for s in found if s != "%s: %s" and re.search("[a-z]{2}", s) or s == "%s:%d: %s"}
+if len(daemon) < 55:
+    wrong.append(f"only {len(daemon)} sentences of the daemon's found")
 if len(warnings) < 18:
     wrong.append(f"only {len(warnings)} errors and warnings found")
-known = set(reasons) | refusals | warnings
+known = set(reasons) | refusals | warnings | daemon
 wrong += [f"docs/messages.md lacks: {s}" for s in sorted(known - set(rows))]
 wrong += [f"nobody says: {r} (docs/messages.md)" for r in rows if r not in known]
 if len(reasons) < 50 or len(refusals) < 25:
@@ -71,6 +84,20 @@ hidden = {
     "estimated before any launch was measured: at least %.3f ms": "takes measured links and a kernel that counts its work",
     "no libOpenCL.so.1 of the system was found; install an OpenCL loader, or name it in GPUSPARC_REAL":
         "takes a system without OpenCL",
+    "%s: it runs unscheduled": "takes a daemon that has no place for the process",
+    "too many connections at a time: try again later": "the same",
+    "the daemon has no descriptors left": "the same",
+    "no config: there is no %s": "takes a machine without /etc/gpusparc.conf",
+    "any client can stop the daemon for a while, by descriptors that it passes and that take long to close: only Linux 6.16 and later prevent that":
+        "takes an older Linux, and root",
+    "any client can delay the daemon, by holes in the memory that they share: only Linux 6.6 and later prevent that, with CAP_LINUX_IMMUTABLE":
+        "the same",
+    "the daemon has no memory left": "takes a machine without memory",
+    "the daemon has no memory or descriptors left": "the same",
+    "no memory to decide on the tasks' GPUs: they keep what they have": "the same",
+    "can't wait for events: %s": "takes a fault of the daemon's or of the kernel's",
+    "process %d can't be given its CPU priority: %s": "takes a kernel that gives the daemon SCHED_FIFO and refuses it to a task",
+    "another daemon (process %d) has the socket %s already": "takes a daemon whose user can't be looked up in that moment",
 }
 shown = set()
 for file in glob.glob("tests/**/*", recursive=True):
@@ -83,6 +110,9 @@ for file in glob.glob("tests/**/*", recursive=True):
         shown |= {q[1:-1] for q in re.findall(quoted, call)}
     shown |= {q.strip("\"'") for q in re.findall(r"\b(?:single|why):[\w$]+:(" + quoted + ")", text)}
     shown |= set(re.findall(r'"(?:single|why):\w+:([^"\n]*)"', text))
+for file in glob.glob("tests/scheduler/*.c"):
+    for call in re.findall(r"\b(?:says|log_says)\([^\";]*?(" + LITERAL + ")", text_of(file)):
+        shown.add(said(call))
 wrong += [f"shown by no test: {r} (docs/messages.md)" for r in rows if r not in shown and r not in hidden]
 wrong += [f"shown by a test, or said no more: {r} (tests/docs/messages.sh)" for r in hidden if r in shown or r not in rows]
 print("\n".join(wrong))

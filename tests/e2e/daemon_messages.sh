@@ -27,9 +27,9 @@ says() {
   shift
   run "$@" "$programs/jobs" 3 1000 >out.txt 2>err.txt || fail "$*: $(cat err.txt)"
   [ "$(cat err.txt)" = "gpusparc: $line" ] || fail "$*: not '$line' but: $(cat err.txt)"
-  run "$@" --task-required "$programs/jobs" 3 1000 >out.txt 2>err.txt || rc=$?
-  [ $rc = 125 ] || fail "$* --task-required: exit status $rc: $(cat out.txt err.txt)"
-  [ "$(wc -l <err.txt)" = 1 ] && [ ! -s out.txt ] || fail "$* --task-required: $(cat out.txt err.txt)"
+  run "$@" --task-required "$programs/jobs" 3 1000 >out.txt 2>required.txt || rc=$?
+  [ $rc = 125 ] || fail "$* --task-required: exit status $rc: $(cat out.txt required.txt)"
+  [ "$(wc -l <required.txt)" = 1 ] && [ ! -s out.txt ] || fail "$* --task-required: $(cat out.txt required.txt)"
 }
 # await PATTERN: a line of err.txt
 await() {
@@ -41,6 +41,7 @@ begin_daemon
 run --task t --task-required "$programs/jobs" 3 1000 >out.txt 2>err.txt || fail "a task as it should be: $(cat err.txt)"
 [ ! -s err.txt ] || fail "a task as it should be: $(cat err.txt)"
 says "there is no task nobody in the daemon's config: it runs below all tasks" --task nobody
+shows err.txt "%s: it runs below all tasks"
 run --task late "$programs/jobs" 3 1000 >out.txt 2>err.txt || fail "a task that is refused: $(cat err.txt)"
 grep -q '^gpusparc: task late is refused: late may take .*: it runs below all tasks$' err.txt && [ "$(wc -l <err.txt)" = 1 ] || fail "a task that is refused: $(cat err.txt)"
 rc=0
@@ -64,6 +65,7 @@ for how in free required; do
   kill -9 "$daemon"
   wait "$daemon" 2>/dev/null || true
   await "the daemon has gone: task t goes on unscheduled until one comes"
+  shows err.txt "the daemon has gone: task %s goes on unscheduled until one comes"
   if [ $how = required ]; then
     rc=0
     wait "$app" || rc=$?
@@ -72,6 +74,7 @@ for how in free required; do
   fi
   begin_daemon
   await "a daemon is there: task t is scheduled"
+  shows err.txt "a daemon is there: task %s is scheduled"
   [ "$(wc -l <err.txt)" = 2 ] || fail "more words than needed: $(cat err.txt)"
   kill -9 "$app"
   wait "$app" 2>/dev/null || true
@@ -79,4 +82,5 @@ done
 # The dead one has left its socket.
 [ -S "$dir/sock" ] || fail "there is no socket"
 says "the daemon on $dir/sock doesn't answer (Connection refused): task t runs unscheduled until one does" --task t
+shows err.txt "the daemon on %.100s doesn't answer (%s): task %s runs unscheduled until one does"
 echo passed

@@ -9,11 +9,15 @@ trap '[ -z "$daemon" ] || kill "$daemon" 2>/dev/null || true; rm -rf "$dir"' EXI
 fail() { echo "FAILED: $*" >&2; exit 1; }
 # expect STATUS TEXT COMMAND...: the command's exit status, and a text somewhere in its output
 expect() {
-  local status=$1 text=$2 rc=0 out
+  local status=$1 text=$2 rc=0
   shift 2
   out=$("$@" 2>&1) || rc=$?
   [ "$rc" = "$status" ] || fail "$*: exit status $rc, not $status: $out"
   case $out in *"$text"*) ;; *) fail "$*: no '$text' in: $out" ;; esac
+}
+# says SENTENCE: the last output has it, a sentence of docs/messages.md with anything where it has %s or the like
+says() {
+  grep -qE -- "$(sed -E 's/[][\.*^$+?(){}|]/\\&/g; s/%[a-z]/.*/g' <<<"$1")" <<<"$out" || fail "it isn't said: $1: $out"
 }
 
 expect 1 "no daemon listens on $dir/sock" gpusparc status
@@ -38,9 +42,13 @@ expect 1 "/no?ne?[2J: cannot be read" gpusparc daemon --config "$dir/"$'no\nne\e
 printf '[system]\ngpus = many\n[task a]\nperiod = 1s\nmode = most\n' >"$dir/conf"
 expect 1 "$dir/conf:2: " gpusparc daemon --config "$dir/conf"
 expect 1 "$dir/conf:5: " gpusparc daemon --config "$dir/conf"
+says "%s:%d: %s"
 printf '[system]\ngpus = 17\n' >"$dir/conf"
 expect 1 "$dir/conf:2: gpus must be 1 to 16" gpusparc daemon --config "$dir/conf"
 expect 1 "can't listen on $dir/none/sock" gpusparc daemon --socket "$dir/none/sock"
+says "can't listen on %s: %s"
+expect 1 "$dir/none/t" gpusparc daemon --trace "$dir/none/t"
+says "the trace %s can't be written: %s"
 # A name that no task can have is said before the application runs.
 for name in 'x y' '' "$(printf 'n%.0s' {1..44})" $'t\n'; do
   expect 125 "--task" gpusparc run --task "$name" echo ran
@@ -50,6 +58,7 @@ expect 0 "ran" gpusparc run --task "$(printf 'n%.0s' {1..43})" echo ran
 for file in mine mine~ mine.lock; do
   echo "precious words" >"$dir/$file"
   expect 1 "can't listen on $dir/mine: " timeout 5 gpusparc daemon --socket "$dir/mine"
+  says "can't listen on %s: it, or what ends in ~ or .lock beside it, is there already and not a daemon's"
   [ "$(cat "$dir/$file")" = "precious words" ] || fail "--socket mine has changed $file"
   rm "$dir/$file"
 done
@@ -66,10 +75,12 @@ time.sleep(60)' "$dir/theirs" >"$dir/listening" &
 daemon=$!
 for _ in $(seq 100); do [ -s "$dir/listening" ] && break; sleep 0.05; done
 expect 1 "another program listens on $dir/theirs" timeout 5 gpusparc daemon --socket "$dir/theirs"
+says "another program listens on %s"
 kill "$daemon"
 wait "$daemon" || true
 # Who had it is dead: it is free.
 expect 124 "listens on $dir/theirs" timeout 1 gpusparc daemon --socket "$dir/theirs" --gpus 1
+says "listens on %s"
 
 printf '[system]\ngpus = 2\nrealtime = no\n[task knn]\nperiod = 200ms\n' >"$dir/conf"
 gpusparc daemon --config "$dir/conf" 2>"$dir/log" &
@@ -100,7 +111,9 @@ expect 0 "knn" gpusparc status
 expect 0 "Not analysed: no tasks are present" gpusparc status
 expect 0 '"socket": "'"$dir/sock"'"' gpusparc status --json
 expect 1 "another daemon (process $daemon of user" gpusparc daemon --config "$dir/conf"
+says "another daemon (process %d of user %u, which holds %s.lock) has the socket %s already"
 expect 0 "is read" gpusparc reload
+says "%s is read"
 printf '[system]\ngpus = 2\n[task knn]\nperiod = -1ms\n' >"$dir/conf"
 expect 1 "the old config stays" gpusparc reload
 expect 1 "needs a terminal" gpusparc top

@@ -25,6 +25,13 @@ static void test_senseless_messages(void **state)
         assert_int_equal(say(b, &d, &wrong[i]), -EPROTO);
         assert_int_equal(d.refusals, 1);
         assert_int_equal(d.refused.u.text.code, i == 1 ? GS_REFUSED_VERSION : GS_REFUSED_PROTOCOL);
+        const char *said = d.refused.u.text.text;
+        if (i == 0)
+            assert_true(says(said, "the client doesn't speak gpusparc's protocol"));
+        else if (i == 1)
+            assert_true(says(said, "this daemon is of another version of gpusparc: restart it, or the application"));
+        else
+            assert_true(says(said, "the client's first message was no hello"));
         get_up(b, &d);
     }
     struct desk d;
@@ -63,7 +70,72 @@ static void test_hello(void **state)
     m.u.hello.gpus = 1;
     memset(m.u.hello.task, 'x', sizeof m.u.hello.task); /* no end */
     assert_int_equal(say(b, &d, &m), -EPROTO);
+    assert_true(says(d.refused.u.text.text, "the client's hello made no sense"));
     get_up(b, &d);
+    stop(b);
+}
+
+/* After its hello a client says something that makes no sense: it is told what. */
+static void test_senseless_words(void **state)
+{
+    (void)state;
+    struct bench *b = start("");
+    for (int i = 0; i < 7; i++) {
+        static const enum gs_msg_type types[] = {GS_MSG_HELLO, GS_MSG_REQUEST, GS_MSG_CHOOSE, GS_MSG_LOOK,
+                                                 GS_MSG_PLAN,  9999,           GS_MSG_PING};
+        struct desk d;
+        sit_down(b, &d, 1001, "");
+        assert_int_equal(hello(b, &d, "", 1), 0);
+        struct gs_msg m = message(types[i]);
+        if (types[i] == GS_MSG_REQUEST)
+            m.u.request = (struct gs_msg_request){.client = d.welcome.u.welcome.client, .resource = 999};
+        else if (types[i] == GS_MSG_CHOOSE)
+            m.u.choose = (struct gs_msg_choose){.client = d.welcome.u.welcome.client, .slot = GS_MAX_SLOTS, .gpus = 1};
+        else if (types[i] == GS_MSG_LOOK)
+            m.u.look.resource = 999;
+        else if (types[i] == GS_MSG_PLAN)
+            memset(m.u.name, 'x', sizeof m.u.name); /* no end */
+        const size_t bytes = types[i] == GS_MSG_PING ? sizeof m - 1 : sizeof m;
+        assert_int_equal(gs_core_message(d.session, &m, bytes, b->now), -EPROTO);
+        const char *said = d.refused.u.text.text;
+        if (types[i] == GS_MSG_HELLO)
+            assert_true(says(said, "the client said hello twice"));
+        else if (types[i] == GS_MSG_LOOK)
+            assert_true(says(said, "the client has a resource that is not there"));
+        else if (types[i] == GS_MSG_PLAN)
+            assert_true(says(said, "the task's name made no sense"));
+        else if (types[i] == 9999)
+            assert_true(says(said, "the client sent a message of a kind that there is not"));
+        else if (types[i] == GS_MSG_PING)
+            assert_true(says(said, "the client's message has a wrong length"));
+        else
+            assert_true(says(said, "the client asked for something that is not there"));
+        get_up(b, &d);
+    }
+    stop(b);
+}
+
+/* Who keeps a GPU for too long while another waits loses it, and is told. */
+static void test_told_of_a_unit_taken_back(void **state)
+{
+    (void)state;
+    struct bench *b = start("");
+    struct desk slow, other;
+    sit_down(b, &slow, 1001, "");
+    hello(b, &slow, "", 1);
+    sit_down(b, &other, 1002, "");
+    hello(b, &other, "", 1);
+    request(b, &slow, 0, 1);
+    assert_true(granted(&slow, 0, 1));
+    request(b, &other, 0, 1);
+    for (int i = 0; i < 100 && !slow.notices; i++) {
+        b->now += 100 * MS;
+        gs_core_tick(b->core, b->now);
+    }
+    assert_true(says(slow.notice.u.text.text, "this process kept %s for %s%s: it was taken back%s"));
+    assert_true(granted(&other, 0, 1));
+    get_up(b, &slow);
+    get_up(b, &other);
     stop(b);
 }
 
@@ -121,6 +193,7 @@ static void test_places_for_tasks(void **state)
     assert_int_equal(hello(b, &slow, "slow", 1), 0);
     assert_int_equal(hello(b, &again, "slow", 1), -EPROTO);
     assert_int_equal(again.refused.u.text.code, GS_REFUSED_FULL);
+    assert_true(says(again.refused.u.text.text, "the daemon schedules as many processes as it can already"));
     assert_int_equal(hello(b, &fast, "fast", 1), 0);
     assert_int_equal(hello(b, &mine, "mine", 1), 0);
     for (int i = 0; i < 9; i++)
@@ -352,6 +425,7 @@ static void test_tasks_by_name_and_path(void **state)
     const uint64_t refused = b->core->refused;
     assert_int_equal(hello(b, &d, "nobody", 2), -EPROTO);
     assert_int_equal(d.refused.u.text.code, GS_REFUSED_TASK);
+    assert_true(says(d.refused.u.text.text, "there is no task %s in the daemon's config"));
     assert_int_equal(b->core->refused, refused + 1);
     assert_int_equal(b->core->bad_messages, 0); /* what it said made sense */
     get_up(b, &d);
@@ -396,7 +470,8 @@ static void test_alone(void **state)
     give_back(b, &task, 1);
     assert_int_equal(request_alone(b, &probe, 1, 1), 0);
     assert_false(granted(&probe, 1, 1));
-    assert_non_null(strstr(probe.notice.u.text.text, "until no task runs: there is slow (process 4711)"));
+    assert_true(says(probe.notice.u.text.text, "the measurement waits until no task runs: there is %s (process %d)%s"));
+    assert_non_null(strstr(probe.notice.u.text.text, "there is slow (process 4711)"));
     get_up(b, &task);
     assert_true(granted(&probe, 1, 1));
     assert_int_equal(atomic_load(&page_of(&probe)->yield), 0);
@@ -432,7 +507,8 @@ static void test_other_users_tasks(void **state)
     assert_int_equal(hello(b, &d, "", 2), 0);
     assert_int_equal(d.welcome.u.welcome.priority, 0);
     assert_int_equal(d.notices, 1);
-    assert_non_null(strstr(d.notice.u.text.text, "user = "));
+    assert_true(
+        says(d.notice.u.text.text, "task %s is not this user's: a line `user = NAME` in its section would make it so"));
     get_up(b, &d);
     assert_int_equal(b->realtime_calls, 0);
     sit_down(b, &d, geteuid(), "");
@@ -454,7 +530,7 @@ static void test_senseless_users(void **state)
         sit_down(b, &d, 1001, "");
         assert_int_equal(hello(b, &d, "t", 2), -EPROTO);
         assert_int_equal(d.refused.u.text.code, GS_REFUSED_TASK);
-        assert_non_null(strstr(b->log, "whom this machine doesn't know"));
+        assert_true(says(b->log, "task %s is given to user %s, whom this machine doesn't know: only root may run it"));
         get_up(b, &d);
         stop(b);
     }
@@ -560,6 +636,10 @@ static void test_nobody_fills_the_log(void **state)
     for (int i = 0; i < 10; i++)
         gs_core_log(b->core, true, "what all should know");
     assert_int_equal(lines_in(b->log), 20);
+    b->now += 2000 * MS;
+    gs_core_tick(b->core, b->now);
+    gs_core_log(b->core, true, "in another second");
+    assert_true(says(b->log, "%u more messages were left out"));
     get_up(b, &plain);
     get_up(b, &slow);
     stop(b);
@@ -609,6 +689,8 @@ int main(void)
         cmocka_unit_test(test_who_may_reload),
         cmocka_unit_test(test_the_log_is_bounded),
         cmocka_unit_test(test_nobody_fills_the_log),
+        cmocka_unit_test(test_senseless_words),
+        cmocka_unit_test(test_told_of_a_unit_taken_back),
         cmocka_unit_test(test_taken_units_stay_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,11 +80,13 @@ static void test_more_than_the_segments(void **state)
     const int64_t bound = d.session->member.response_ns;
     job_of(b, &d, 1, 64 * MS, 2 * MS);
     assert_int_equal(atomic_load(&page_of(&d)->gpus), 1);
+    assert_true(says(b->log, "a job of task %s kept %s for %s, where its segments.%u say %s: its bound now counts %s"));
     assert_non_null(strstr(b->log, "kept a GPU for 64ms, where its segments.1 say 60ms: its bound now counts 66ms"));
     assert_in_range(d.session->member.response_ns, bound + 5 * (int64_t)MS, bound + 7 * (int64_t)MS);
     job_of(b, &d, 1, 65 * MS, 2 * MS); /* counted already */
     job_of(b, &d, 1, 120 * MS, 2 * MS);
     assert_int_equal(atomic_load(&page_of(&d)->gpus), 2);
+    assert_true(says(b->log, "task %s (process %d): %u instead of %u GPUs from its next job on"));
     assert_true(b->core->decision.schedulable);
     job_of(b, &d, 2, 400 * MS, 400 * MS);
     job_of(b, &d, 3, 400 * MS, 400 * MS); /* a lie */
@@ -100,6 +102,7 @@ static void test_more_than_the_segments(void **state)
     assert_false(b->core->decision.schedulable);
     assert_non_null(strstr(b->log, "by what jobs have used deadlines may be missed: a may take"));
     assert_non_null(strstr(d.notice.u.text.text, "by what jobs have used deadlines may be missed"));
+    assert_true(says(d.notice.u.text.text, "%s deadlines may be missed: %s"));
     assert_int_equal(configure(b, config), 0);
     assert_int_equal(atomic_load(&page_of(&d)->gpus), 1);
     get_up(b, &d);
@@ -151,13 +154,13 @@ static void test_a_claim_is_bounded(void **state)
 static void test_overruns_are_forgotten(void **state)
 {
     (void)state;
-    static const char *const says[] = {"10s", "process", "reload"};
+    static const char *const kept[] = {"10s", "process", "reload"};
     for (int k = 0; k < 3; k++) {
         char config[300];
         snprintf(config, sizeof config,
                  "[system]\ngpus = 2\ncpus = 4\noverruns = %s\n"
                  "[task a]\nperiod = 100ms\nuser = *\nmode = 1\n" CHAIN1("60ms"),
-                 says[k]);
+                 kept[k]);
         struct bench *b = start(config);
         struct desk d;
         sit_down(b, &d, 1001, "");
@@ -176,7 +179,8 @@ static void test_overruns_are_forgotten(void **state)
         }
         assert_int_equal(b->core->decision.schedulable, k == 0);
         assert_true(gs_core_next_tick(b->core) == UINT64_MAX);
-        assert_int_equal(strstr(b->log, "deadlines are met again") != NULL, k == 0);
+        assert_int_equal(
+            says(b->log, "deadlines are met again: what jobs had used beyond their segments counts no more"), k == 0);
         job_of(b, &d, 1, 120 * MS, 0);
         assert_false(b->core->decision.schedulable);
         get_up(b, &d);
@@ -281,7 +285,8 @@ static void test_admission_warn(void **state)
     assert_int_equal(hello(b, &c, "c", 2), 0);
     assert_int_equal(c.notices, 1);
     assert_int_equal(c.welcome.u.welcome.priority, 1);
-    assert_non_null(strstr(b->log, "with task c"));
+    assert_true(says(c.notice.u.text.text, "with task %s deadlines may be missed: %s"));
+    assert_true(says(b->log, "with task %s (process %d) deadlines may be missed: %s"));
     get_up(b, &a);
     get_up(b, &c);
     stop(b);
@@ -297,6 +302,7 @@ static void test_admission_refuse(void **state)
     hello(b, &a, "a", 2);
     assert_int_equal(hello(b, &c, "c", 2), -EPROTO);
     assert_int_equal(c.refused.u.text.code, GS_REFUSED_ADMISSION);
+    assert_true(says(c.refused.u.text.text, "task %s is refused: %s"));
     assert_int_equal(c.welcomes, 0);
     get_up(b, &c);
     /* Asked beforehand, the daemon says the same. */
@@ -320,11 +326,15 @@ static void test_admission_best_effort(void **state)
     hello(b, &a, "a", 2);
     assert_int_equal(hello(b, &c, "c", 2), 0);
     assert_int_equal(c.notices, 1);
+    assert_true(says(c.notice.u.text.text, "task %s runs below all tasks: %s"));
+    assert_true(says(b->log, "task %s (process %d) runs below all tasks: %s"));
     assert_int_equal(c.welcome.u.welcome.priority, 0);
     assert_true(b->core->decision.schedulable);
     /* There is room again: it becomes a task. */
     get_up(b, &a);
     assert_int_equal(c.notices, 2);
+    assert_true(says(c.notice.u.text.text, "task %s runs as a task again"));
+    assert_true(says(b->log, "task %s (process %d) runs as a task again"));
     assert_false(c.session->degraded);
     assert_non_null(c.session->task);
     get_up(b, &c);
@@ -421,6 +431,9 @@ static void test_reload(void **state)
     assert_int_equal(configure(b, "[system]\ngpus = 2\n"), 0);
     assert_null(d.session->task);
     assert_int_equal(d.notices, 1);
+    assert_true(
+        says(d.notice.u.text.text, "task %s is in the daemon's config no more: this process runs below all tasks"));
+    assert_true(says(b->log, "task %s is in the config no more: process %d runs below all tasks"));
     assert_int_equal(d.cpu_priority, 0);
     get_up(b, &d);
     stop(b);
@@ -458,16 +471,22 @@ static void test_many_processes_of_one_task(void **state)
     (void)state;
     enum { AS_TASK = 16, MORE = 2 };
     struct bench *b = start_crowd("[system]\ngpus = 1\n[task a]\nperiod = 100ms\nuser = *\n");
-    struct desk d[AS_TASK + MORE];
+    struct desk d[AS_TASK + MORE], late;
     for (unsigned i = 0; i < AS_TASK + MORE; i++) {
         sit_down(b, &d[i], 1001 + i % 2, "");
         hello(b, &d[i], "a", 1);
         assert_int_equal(gs_core_tasks_above(d[i].session), i < AS_TASK ? 0 : -1);
     }
-    assert_non_null(strstr(d[AS_TASK].notice.u.text.text, "below all tasks: 16 processes run as it already"));
+    assert_true(says(d[AS_TASK].notice.u.text.text, "task %s runs below all tasks: %d processes run as it already"));
+    assert_true(says(b->log, "task %s (process %d) runs below all tasks: %d processes run as it already"));
     get_up(b, &d[0]);
     assert_int_equal(gs_core_tasks_above(d[AS_TASK].session), 0);
     assert_int_equal(gs_core_tasks_above(d[AS_TASK + 1].session), -1);
+    assert_int_equal(configure(b, "[system]\ngpus = 1\nadmission = refuse\n[task a]\nperiod = 100ms\nuser = *\n"), 0);
+    sit_down(b, &late, 1003, "");
+    assert_int_equal(hello(b, &late, "a", 1), -EPROTO);
+    assert_true(says(late.refused.u.text.text, "task %s is refused: %d processes run as it already"));
+    get_up(b, &late);
     for (unsigned i = 1; i < AS_TASK + MORE; i++)
         get_up(b, &d[i]);
     assert_int_equal(configure(b, "[system]\ngpus = 1\nadmission = refuse\n[task a]\nperiod = 100ms\nuser = *\n"), 0);
@@ -604,6 +623,7 @@ static void test_reload_finds_tasks(void **state)
     assert_int_equal(by_path.task.u.welcome.priority, 3);
     assert_string_equal(early.task.u.welcome.task, "late");
     assert_non_null(strstr(b->log, "is task quick by the new config"));
+    assert_true(says(b->log, "process %d is task %s by the new config"));
     assert_null(never.session->task);
     assert_null(stranger.session->task);
     assert_int_equal(never.tasks + stranger.tasks, 0);

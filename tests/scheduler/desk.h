@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "scheduler/session.h"
+#include "tests/scheduler/says.h"
 
 #define MS UINT64_C(1000000)
 

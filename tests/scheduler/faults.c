@@ -230,7 +230,7 @@ static void test_stopped_with_a_grant(void **state)
     atomic_store(&stage->flag[1], 1);
     assert_true(until(&stage->said[1], 1));
     assert_int_equal(status_number("daemon.taken_back"), 1);
-    assert_true(log_contains("it was taken back"));
+    assert_true(log_says("process %d of user %u (%s) kept %s for %s%s: it was taken back%s"));
     call_watchdog_off(d);
     /* It comes back to life: its late release changes nothing, and it is served like all others. */
     kill(a, SIGCONT);
@@ -396,6 +396,7 @@ static void test_a_lock_of_somebody_else(void **state)
     pid_t d = start_daemon(PLAIN, NULL, NULL);
     assert_int_equal(status_number("daemon.pid"), d);
     assert_true(log_contains("of user 1001 had locked"));
+    assert_true(log_says("process %d of user %u had locked %s, which an earlier daemon had left: it is made anew"));
     assert_int_equal(stat(stage_path("sock.lock"), &st), 0);
     assert_int_equal(st.st_mode & 07777, 0600);
     assert_int_equal(end_process(d, SIGTERM), 0);
@@ -434,7 +435,7 @@ static void test_full_disk_amid(void **state)
         assert_true(until(&stage->said[i], atomic_load(&stage->said[i]) + 5));
     assert_int_equal(end_process(d, SIGTERM), 0);
     assert_true(log_contains(path));
-    assert_true(log_contains(" ends here, "));
+    assert_true(log_says("the trace %s ends here, it can't be written: %s"));
     assert_false(log_contains("is not whole"));
     json_t *events = json_load_file(path, 0, NULL);
     assert_true(json_array_size(events) > 100);
@@ -495,7 +496,7 @@ static void test_stuck_trace(void **state)
     const uint64_t from = clock_ns();
     assert_int_equal(end_process(d, SIGTERM), 0);
     assert_in_range(clock_ns() - from, 0, 10000 * MS);
-    assert_true(log_contains("is not whole"));
+    assert_true(log_says("the trace %s is not whole: %s"));
     close(reader);
     unlink(path);
 }

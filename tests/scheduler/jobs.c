@@ -87,6 +87,7 @@ static void test_jobs_are_read_later(void **state)
         record_job(&d, &met);
     get_up(b, &d); /* it is killed: its page is still there */
     assert_non_null(strstr(b->log, "7 jobs of process"));
+    assert_true(says(b->log, "%u jobs of process %d ended before the daemon came to count the ones before"));
     assert_int_equal(st->jobs, 3 + 2 * GS_JOB_RECORDS);
     assert_int_equal(st->misses, 1);
     /* Who is no task has none. */
@@ -235,6 +236,9 @@ static void test_long_units(void **state)
     assert_string_equal(b->log, "");
     unit(b, &app, GS_RESOURCE_PCI, 201);
     assert_non_null(strstr(b->log, "a unit of /bin/app kept the link for 201us"));
+    assert_true(says(
+        b->log,
+        "a unit of %s%s kept %s for %s, where %s %s allows %u of %s: the bounds of what it kept waiting may not hold"));
     assert_non_null(strstr(b->log, "pci_chunk allows 2 of 100us"));
     b->log[0] = '\0';
     unit(b, &app, GS_RESOURCE_PCI, 251);
@@ -290,9 +294,11 @@ static void test_many_chunks(void **state)
         struct gs_msg m = message(GS_MSG_JOBS);
         record_job(&d, &(struct ended){b->now - MS, b->now, 0, 0, UINT32_MAX});
         say(b, &d, &m);
-        if (depth == 1)
-            assert_non_null(
-                strstr(b->log, "more than 12 chunks of a GPU, where its segments.1 say 10: with depth = 1"));
+        if (depth == 1) {
+            assert_non_null(strstr(b->log, "more than 12 chunks of a GPU, where its segments.1 say 10:"));
+            assert_true(says(b->log, "a job of task %s had more than %lld chunks of %s, where its segments.%u say "
+                                     "%lld: with depth = 1 the bounds may not hold"));
+        }
         get_up(b, &other);
         get_up(b, &d);
         stop(b);

@@ -34,6 +34,7 @@ static void test_joining_waits(void **state)
         b->now += 50 * MS;
         gs_core_tick(b->core, b->now);
         assert_int_equal(a.notices, i);
+        assert_true(says(a.notice.u.text.text, "the daemon works out which deadlines hold with this task"));
     }
     analyse(b);
     assert_false(gs_core_waits(a.session));

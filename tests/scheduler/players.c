@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/scheduler/says.h"
+
 #define HANG_NS (60000 * MS)
 
 struct stage *stage;
@@ -156,16 +158,31 @@ int end_process(pid_t pid, int sig)
     return WIFEXITED(st) ? WEXITSTATUS(st) : -WTERMSIG(st);
 }
 
-bool log_contains(const char *text)
+static bool find_in_log(const char *text, bool (*is_in)(const char *line, const char *text))
 {
     char line[4096];
     bool found = false;
     FILE *f = fopen(stage_path("log"), "r");
     while (f && !found && fgets(line, sizeof line, f))
-        found = strstr(line, text) != NULL;
+        found = is_in(line, text);
     if (f)
         fclose(f);
     return found;
+}
+
+static bool has(const char *line, const char *text)
+{
+    return strstr(line, text) != NULL;
+}
+
+bool log_contains(const char *text)
+{
+    return find_in_log(text, has);
+}
+
+bool log_says(const char *sentence)
+{
+    return find_in_log(sentence, says);
 }
 
 pid_t play(void (*role)(unsigned self), unsigned self)

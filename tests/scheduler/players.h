@@ -40,6 +40,7 @@ void write_config(const char *config);
 /* Sends the signal and waits for the end; gives the exit status, or minus the signal. */
 int end_process(pid_t pid, int sig);
 bool log_contains(const char *text);
+bool log_says(const char *sentence); /* of docs/messages.md */
 
 /* A child that runs the function and exits. */
 pid_t play(void (*role)(unsigned self), unsigned self);
