@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What the daemon costs: a request nobody contends, a contended hand-over, an urgent task's wait, and nothing at all.
-#   bench/daemon.sh [BUILD [flood|beside]]  prints JSON lines; each figure's aim stands behind its `#`; flood: that figure alone
+#   bench/daemon.sh [BUILD [flood|beside [FLOOD:CONNECTIONS...]]]  prints JSON lines; each figure's aim stands behind its `#`;
+#   flood, beside: that figure alone; with nothing:1 threads:2 nothing:1 threads:2 beside a flood and beside none in turn
 # The daemon runs as it would in service, but with a socket and a config of its own. On a machine with other work the
 # hand-over measures that work: the baseline lines say what the machine itself gives at the moment.
 set -euo pipefail
@@ -54,7 +55,9 @@ flood() { # CONNECTIONS SECONDS
   begin
   "$bench_dir/daemon_flood" "$1" 40 "$2"
 }
-beside() { # another user's floods (as root; else one's own), of all kinds
+beside() { # [FLOOD:CONNECTIONS...]: another user's floods (as root; else one's own), in this order; else all of them
+  [ $# -gt 0 ] || set -- nothing:1 records:8 units:8 threads:2 joins:400 knocks:400 silent:400 unread:256 reads:256 \
+    plans:256 requests:250 orders:250 gone:300
   chmod 755 "$dir"
   cat >"$dir/conf" <<CONF
 [system]
@@ -68,8 +71,7 @@ CONF
     printf '[task %s]\nperiod = %dms\npriority = %d\nsegments.1 = cpu 1ms, pci 1ms, gpu 2ms, pci 1ms\n' $task $((400 / i)) $i
   done >>"$dir/conf"
   echo 'user = *' >>"$dir/conf"
-  for flood in nothing:1 records:8 units:8 threads:2 joins:400 knocks:400 silent:400 unread:256 reads:256 plans:256 \
-    requests:250 orders:250 gone:300; do
+  for flood in "$@"; do
     begin "" --mode 0666 --trace "$dir/trace"
     "$bench_dir/daemon_beside" "${flood%:*}" "${flood#*:}" 20 "$daemon"
   done
@@ -80,7 +82,7 @@ if [ "${2:-}" = flood ]; then
   exit
 fi
 if [ "${2:-}" = beside ]; then
-  beside
+  beside "${@:3}"
   exit
 fi
 echo "# the machine"
