@@ -86,34 +86,6 @@ static cl_int given(struct gs_home *h, cl_map_flags flags, cl_int err, cl_event 
 
 /* ---- maps that are ours ---- */
 
-/* Is the map to be ours, because it is more than a unit of the link, and has it been enqueued? *ptr and *own are its
- * memory and its event then. */
-static bool map_ours(struct gs_home *h, struct gs_mem *m, void **ptr, cl_event *own)
-{
-    struct gs_queue *q = h->cmd.q;
-    const cl_map_flags flags = h->cmd.op.map_flags;
-    const size_t offset = h->cmd.op.from[0], size = h->cmd.op.region[0];
-    if (!h->by_units || size <= h->put.job.transfer_chunk || q->o.ctx != m->root->o.ctx ||
-        !gs_list_is_sound(h->n, h->v) || !gs_mapped_possible(m, flags))
-        return false;
-    struct gs_events ready = {0};
-    *ptr = gs_mapped_at(m, offset, &ready);
-    cl_int err = *ptr ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    if (!err)
-        err = gs_events_share_all(&h->extra, &ready);
-    gs_events_free(&ready);
-    if (!err)
-        err = gs_home_ready(h);
-    if (err)
-        return false;
-    if (flags & CL_MAP_READ)
-        gs_job_reads();
-    const struct gs_op op = gs_op_read(m->o.handle, offset, size, *ptr);
-    err = flags == CL_MAP_WRITE_INVALIDATE_REGION ? gs_home_mark(h, CL_COMMAND_MAP_BUFFER, own)
-                                                  : gs_home_run(h, q->o.handle, &op, CL_COMMAND_MAP_BUFFER, own);
-    return err == CL_SUCCESS;
-}
-
 /* What of an image is to be mapped. False: the driver is to say what is wrong. */
 static bool lay_out(struct gs_mapping *map, const struct gs_mem *m, const size_t *origin, const size_t *region,
                     const size_t *row_pitch, const size_t *slice_pitch)
@@ -153,29 +125,39 @@ static cl_int run_image(struct gs_home *h, const struct gs_op *op, cl_command_ty
     return gs_home_image_finish(h, err, type, own);
 }
 
-/* Is the map of an image to be ours, because it is more than a unit of the link, and has it been enqueued? `map` says
- * what of it, and then where it lies. */
-static bool map_image_ours(struct gs_home *h, struct gs_mem *m, cl_map_flags flags, struct gs_mapping *map,
-                           cl_event *own)
+/* Where it lies in the host's memory, and the command that brings it there. */
+static struct gs_op lay_at(struct gs_mem *m, struct gs_mapping *map, struct gs_events *ready)
 {
+    const size_t offset = (size_t)(map->range.begin - m->origin);
+    map->ptr = m->is_image ? gs_mapped_image_at(m, map->origin, map->pitch, ready) : gs_mapped_at(m, offset, ready);
+    return m->is_image ? op_of_image(m, map, false)
+                       : gs_op_read(m->o.handle, offset, (size_t)(map->range.end - map->range.begin), map->ptr);
+}
+
+/* Is the map to be ours, because it is more than a unit of the link, and has it been enqueued? Says where it lies. */
+static bool map_ours(struct gs_home *h, struct gs_mem *m, struct gs_mapping *map, cl_event *own)
+{
+    const cl_map_flags flags = h->cmd.op.map_flags;
+    const cl_command_type type = gs_op_command_type(&h->cmd.op);
     struct gs_events ready = {0};
     struct gs_cut cut;
-    if (!h->by_units || h->cmd.ctx != m->o.ctx || !gs_list_is_sound(h->n, h->v) || !gs_mapped_image_possible(m, flags))
+    if (!h->by_units || h->cmd.ctx != m->root->o.ctx || !gs_list_is_sound(h->n, h->v) ||
+        !(m->is_image ? gs_mapped_image_possible : gs_mapped_possible)(m, flags) ||
+        (!m->is_image && h->cmd.op.region[0] <= h->put.job.transfer_chunk))
         return false;
-    map->ptr = gs_mapped_image_at(m, map->origin, map->pitch, &ready);
-    cl_int err = map->ptr ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    if (!err)
-        err = gs_events_share_all(&h->extra, &ready);
+    const struct gs_op op = lay_at(m, map, &ready);
+    cl_int err = map->ptr ? gs_events_share_all(&h->extra, &ready) : CL_OUT_OF_HOST_MEMORY;
     gs_events_free(&ready);
-    const struct gs_op op = op_of_image(m, map, false);
-    if (err)
-        return false;
     gs_op_cut(&op, gs_put_chunk(&h->put, &op), &cut);
-    if (cut.n == 1 || gs_home_ready(h) != CL_SUCCESS)
+    if (err || cut.n == 1 || gs_home_ready(h) != CL_SUCCESS)
         return false;
     if (flags == CL_MAP_WRITE_INVALIDATE_REGION)
-        return gs_home_mark(h, CL_COMMAND_MAP_IMAGE, own) == CL_SUCCESS;
-    return run_image(h, &op, CL_COMMAND_MAP_IMAGE, own) == CL_SUCCESS;
+        err = gs_home_mark(h, type, own);
+    else
+        err = m->is_image ? run_image(h, &op, type, own) : gs_home_run(h, h->cmd.q->o.handle, &op, type, own);
+    if (!err && flags & CL_MAP_READ)
+        gs_job_reads();
+    return !err;
 }
 
 /* One that has failed while the application waited for it is none. */
@@ -220,6 +202,54 @@ static void *map_plainly(const struct gs_command *cmd, cl_int *errcode_ret)
     return hand_out(*cmd->op.mapped, err, errcode_ret);
 }
 
+/* By the driver, without the context's lock. */
+static void *map_blocking(struct gs_home *h, struct gs_mem *m, struct gs_range r, cl_int *errcode_ret)
+{
+    const struct gs_command *cmd = &h->cmd;
+    struct gs_mapping *map = open_map(h, m, r, cmd->op.map_flags);
+    const cl_int err = gs_enqueue(&cmd->op, cmd->queue, h->n, h->v, cmd->event);
+    close_map(h, m, map, *cmd->op.mapped, err);
+    return hand_out(*cmd->op.mapped, gs_home_end(h, err), errcode_ret);
+}
+
+static cl_int map_by_driver(struct gs_home *h, cl_command_queue queue, cl_event *own)
+{
+    struct gs_op once = h->cmd.op;
+    once.blocking = CL_FALSE;
+    gs_home_hold(h, queue);
+    const cl_int err = gs_enqueue(&once, queue, h->n, h->v, own);
+    return given(h, once.map_flags, err, *own);
+}
+
+/* `may_be_ours`: the driver would take it. `needs`: the flags as far as bytes have to come home. */
+static void *map_object(struct gs_command *cmd, struct gs_mem *m, struct gs_mapping *map, bool may_be_ours,
+                        cl_map_flags needs, cl_int *errcode_ret)
+{
+    const bool of_image = cmd->op.kind == GS_OP_MAP_IMAGE;
+    const cl_map_flags flags = cmd->op.map_flags;
+    struct gs_home h;
+    cl_event own = NULL;
+    cl_int err = prepare(&h, cmd, m, map->range, needs);
+    map->ours = !err && may_be_ours && map_ours(&h, m, map, &own);
+    if (!map->ours) {
+        cl_command_queue queue = err || !of_image ? cmd->queue : gs_home_image_queue(&h);
+        err = h.err;
+        if (!err && cmd->op.blocking && !h.by_units && !(of_image && cmd->ctx->parent))
+            return map_blocking(&h, m, map->range, errcode_ret);
+        if (!err)
+            err = map_by_driver(&h, queue, &own);
+        map->ptr = *cmd->op.mapped;
+    }
+    if (!err && !remember(m, map, flags) && map->ours)
+        err = CL_OUT_OF_HOST_MEMORY;
+    if (of_image && !map->ours)
+        err = gs_home_image_finish(&h, err, CL_COMMAND_MAP_IMAGE, &own);
+    err = gs_home_wait(cmd, gs_home_end(&h, err), own);
+    if (err && map->ours)
+        map_failed(cmd->ctx, m, map->ptr);
+    return hand_out(map->ptr, err, errcode_ret);
+}
+
 CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_map,
                                                   cl_map_flags map_flags, size_t offset, size_t size,
                                                   cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
@@ -233,31 +263,8 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue
     struct gs_mem *m = gs_command_begin(&cmd, false) ? gs_find(GS_MEM, buffer) : NULL;
     if (!m || !gs_inside(m, offset, size))
         return map_plainly(&cmd, errcode_ret);
-    const struct gs_range r = gs_window_range(m, offset, size);
-    struct gs_op once = cmd.op;
-    struct gs_home h;
-    cl_event own;
-    cl_int err = prepare(&h, &cmd, m, r, map_flags);
-    const bool ours = !err && map_ours(&h, m, &ptr, &own);
-    if (!err && !ours && blocking_map && !h.by_units) {
-        struct gs_mapping *map = open_map(&h, m, r, map_flags);
-        err = gs_enqueue(&cmd.op, command_queue, h.n, h.v, event);
-        close_map(&h, m, map, ptr, err);
-        return hand_out(ptr, gs_home_end(&h, err), errcode_ret);
-    }
-    once.blocking = CL_FALSE;
-    if (!err && !ours) {
-        gs_home_hold(&h, command_queue);
-        err = gs_enqueue(&once, command_queue, h.n, h.v, &own);
-        err = given(&h, map_flags, err, own);
-    }
-    const struct gs_mapping what = {.ptr = ptr, .range = r, .ours = ours};
-    if ((err || !remember(m, &what, map_flags)) && ours)
-        err = CL_OUT_OF_HOST_MEMORY;
-    err = gs_home_wait(&cmd, gs_home_end(&h, err), own);
-    if (err && ours)
-        map_failed(cmd.ctx, m, ptr);
-    return hand_out(ptr, err, errcode_ret);
+    struct gs_mapping map = {.range = gs_window_range(m, offset, size)};
+    return map_object(&cmd, m, &map, true, map_flags, errcode_ret);
 }
 
 CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue, cl_mem image, cl_bool blocking_map,
@@ -268,6 +275,7 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
 {
     GS_CALL("clEnqueueMapImage");
     void *ptr = NULL;
+    bool covers;
     struct gs_command cmd =
         GS_COMMAND(.kind = GS_OP_MAP_IMAGE, .blocking = blocking_map, .src = image, .map_flags = map_flags,
                    .mapped = &ptr, .row_pitch = image_row_pitch, .slice_pitch = image_slice_pitch);
@@ -275,47 +283,16 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
     struct gs_mem *m = gs_command_begin(&cmd, true) ? gs_find(GS_MEM, image) : NULL;
     if (!m)
         return map_plainly(&cmd, errcode_ret);
-    bool covers;
-    const struct gs_range r = gs_image_range(m, origin, region, &covers);
-    struct gs_op once = cmd.op;
-    struct gs_home h;
-    struct gs_mapping box = {.range = r};
-    cl_event own = NULL;
+    struct gs_mapping map = {.range = gs_image_range(m, origin, region, &covers)};
+    const bool known = m->is_image && lay_out(&map, m, origin, region, image_row_pitch, image_slice_pitch);
     /* The region may be a part of its rows: the rest must be right. */
-    cl_int err = prepare(&h, &cmd, m, r, map_flags & ~(cl_map_flags)CL_MAP_WRITE_INVALIDATE_REGION);
-    if (!err && lay_out(&box, m, origin, region, image_row_pitch, image_slice_pitch) &&
-        map_image_ours(&h, m, map_flags, &box, &own)) {
-        if (map_flags & CL_MAP_READ)
-            gs_job_reads();
-        *image_row_pitch = box.pitch[0];
+    ptr = map_object(&cmd, m, &map, known, map_flags & ~(cl_map_flags)CL_MAP_WRITE_INVALIDATE_REGION, errcode_ret);
+    if (ptr && map.ours) {
+        *image_row_pitch = map.pitch[0];
         if (image_slice_pitch)
-            *image_slice_pitch = m->band_dim == 2 ? box.pitch[1] : 0;
-        box.ours = true;
-        err = remember(m, &box, map_flags) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-        err = gs_home_wait(&cmd, gs_home_end(&h, err), own);
-        if (err)
-            map_failed(cmd.ctx, m, box.ptr);
-        return hand_out(box.ptr, err, errcode_ret);
+            *image_slice_pitch = m->band_dim == 2 ? map.pitch[1] : 0;
     }
-    cl_command_queue queue = err ? NULL : gs_home_image_queue(&h);
-    err = h.err;
-    if (!err && blocking_map && !h.by_units && !cmd.ctx->parent) {
-        struct gs_mapping *map = open_map(&h, m, r, map_flags);
-        err = gs_enqueue(&cmd.op, queue, h.n, h.v, event);
-        close_map(&h, m, map, ptr, err);
-        return hand_out(ptr, gs_home_end(&h, err), errcode_ret);
-    }
-    if (!err)
-        gs_home_hold(&h, queue);
-    once.blocking = CL_FALSE;
-    if (!err)
-        err = gs_enqueue(&once, queue, h.n, h.v, &own);
-    err = given(&h, map_flags, err, own);
-    if (!err)
-        remember(m, &(struct gs_mapping){.ptr = ptr, .range = r}, map_flags);
-    err = gs_home_image_finish(&h, err, CL_COMMAND_MAP_IMAGE, &own);
-    err = gs_home_wait(&cmd, gs_home_end(&h, err), own);
-    return hand_out(ptr, err, errcode_ret);
+    return ptr;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command_queue, cl_mem memobj, void *mapped_ptr,
