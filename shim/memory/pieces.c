@@ -75,31 +75,23 @@ cl_int gs_staged_enqueue(const struct gs_staged *t, cl_command_queue queue, char
 
 static struct gs_cut_transfer cut(const struct gs_staged *t, size_t bytes)
 {
-    const size_t row = t->region[0] * t->element, slice = row * t->region[1];
-    const size_t texels = bytes > t->element ? bytes / t->element : 1; /* chunks may be set to less */
-    struct gs_cut_transfer c = {.t = t, .most = {gs_least(t->region[0], texels), 1, 1}};
-    if (row <= bytes)
-        c.most[1] = gs_least(t->region[1], bytes / row);
-    if (slice <= bytes)
-        c.most[2] = gs_least(t->region[2], bytes / slice);
-    for (int d = 0; d < 3; d++)
-        c.n[d] = (t->region[d] + c.most[d] - 1) / c.most[d];
-    c.pieces = c.n[0] * c.n[1] * c.n[2];
+    const struct gs_box all = {{0, 0, 0}, {t->region[0], t->region[1], t->region[2]}};
+    struct gs_cut_transfer c = {.t = t};
+    gs_cut_make(&c.cut, &all, bytes > t->element ? bytes / t->element : 1, false); /* chunks may be set to less */
     return c;
 }
 
 /* Piece i of it, as a transfer. */
-static struct gs_staged piece_of(const struct gs_cut_transfer *c, size_t i)
+static struct gs_staged piece_of(const struct gs_cut_transfer *c, unsigned i)
 {
-    const size_t index[3] = {i % c->n[0], i / c->n[0] % c->n[1], i / c->n[0] / c->n[1]};
     struct gs_staged p = *c->t;
-    size_t at[3];
+    struct gs_box box;
+    gs_cut_box(&c->cut, i, &box);
     for (int d = 0; d < 3; d++) {
-        at[d] = index[d] * c->most[d];
-        p.origin[d] += at[d];
-        p.region[d] = gs_least(c->most[d], c->t->region[d] - at[d]);
+        p.origin[d] += (size_t)box.begin[d];
+        p.region[d] = (size_t)(box.end[d] - box.begin[d]);
     }
-    p.host.at += at[0] * c->t->element + at[1] * c->t->host.row + at[2] * c->t->host.slice;
+    p.host.at += box.begin[0] * p.element + box.begin[1] * p.host.row + box.begin[2] * p.host.slice;
     return p;
 }
 
@@ -127,9 +119,10 @@ int gs_turns_begin(struct gs_turns *turns, const struct gs_staged *v, unsigned n
     for (unsigned i = 0; i < n; i++) {
         struct gs_cut_transfer *c = &turns->v[i];
         *c = cut(&v[i], bytes);
-        lane_of(turns, v[i].place, i)->pieces += c->pieces;
-        turns->pieces += c->pieces;
-        const size_t piece = c->most[0] * c->most[1] * c->most[2] * v[i].element;
+        lane_of(turns, v[i].place, i)->pieces += c->cut.n;
+        turns->pieces += c->cut.n;
+        const struct gs_staged first = piece_of(c, 0);
+        const size_t piece = (size_t)gs_staged_bytes(&first);
         turns->most_bytes = piece > turns->most_bytes ? piece : turns->most_bytes;
     }
     return 0;
@@ -154,7 +147,7 @@ static struct gs_lane *next_lane(struct gs_turns *turns)
 struct gs_piece gs_turns_take(struct gs_turns *turns)
 {
     struct gs_lane *lane = next_lane(turns);
-    while (turns->v[lane->at].t->place != lane->place || turns->v[lane->at].gone == turns->v[lane->at].pieces)
+    while (turns->v[lane->at].t->place != lane->place || turns->v[lane->at].gone == turns->v[lane->at].cut.n)
         lane->at++;
     struct gs_cut_transfer *c = &turns->v[lane->at];
     struct gs_piece piece = {.t = piece_of(c, c->gone++), .fresh = c->fresh, .first = !lane->gone};

@@ -6,6 +6,7 @@
 
 #include "shim/order/command.h"
 #include "shim/memory/pool.h"
+#include "shim/schedule/cut.h"
 
 /* A transfer of region[2] slices of region[1] rows between a memory object and the host's memory. */
 struct gs_staged {
@@ -35,12 +36,12 @@ struct gs_op gs_staged_op(const struct gs_staged *t, char *slot);
 cl_int gs_staged_enqueue(const struct gs_staged *t, cl_command_queue queue, char *slot, cl_uint n_wait,
                          const cl_event *wait, cl_event *event);
 
-/* A transfer, cut into pieces of at most so many units along each dimension. */
+/* A transfer, cut into pieces. */
 struct gs_cut_transfer {
     const struct gs_staged *t;
-    size_t most[3], n[3], pieces;
-    size_t gone; /* so many pieces have been taken */
-    bool fresh;  /* the host's memory is yet to be given pages */
+    struct gs_cut cut;
+    unsigned gone; /* so many pieces have been taken */
+    bool fresh;    /* the host's memory is yet to be given pages */
 };
 
 /* What is left of the transfers of one place: they come one after the other. */
