@@ -15,7 +15,6 @@
 #include "shim/process/threads.h"
 #include "shim/memory/upward.h"
 #include "shim/memory/ring.h"
-#include "shim/memory/strided.h"
 #include "shim/memory/windows.h"
 #include "shim/process/clock.h"
 
@@ -202,33 +201,12 @@ static struct gs_ring *ring_of(const struct gs_passage *p, struct gs_context *ct
     return &ctx->peer->ring[from];
 }
 
-static cl_int leave_in_window(const struct gs_passage *p, struct gs_command *cmd, const struct gs_flight *f,
-                              const struct gs_step *step)
+static struct gs_location slots_of(const struct gs_passage *p, const struct gs_context *ctx, const struct gs_flight *f,
+                                   unsigned place)
 {
     (void)p;
-    const unsigned from = f->send->from;
-    cl_mem window = window_of(cmd->ctx, from, from);
-    const struct gs_rect *r = &f->rect;
-    const uint64_t at = (uint64_t)f->slot * SLOT_BYTES;
-    const struct gs_op copy = gs_op_copy(f->send->mem, window, r->begin, at, r->width);
-    if (r->rows == 1)
-        return gs_put(step->queue, &copy, GS_VIA_MEMORY, step->after->n, step->after->v, step->end);
-    const struct gs_strided_rows there = {f->send->mem, r->begin, r->pitch}, packed = {window, at, r->width};
-    return gs_strided_move(cmd, from, &there, &packed, r, step);
-}
-
-static cl_int take_from_window(const struct gs_passage *p, struct gs_command *cmd, const struct gs_flight *f,
-                               const struct gs_taker *to, const struct gs_step *step)
-{
-    (void)p;
-    cl_mem window = window_of(cmd->ctx, f->send->from, to->place);
-    const struct gs_rect *r = &f->rect;
-    const uint64_t at = (uint64_t)f->slot * SLOT_BYTES;
-    const struct gs_op copy = gs_op_copy(window, to->mem, at, gs_flight_to(f), r->width);
-    if (r->rows == 1)
-        return gs_put(step->queue, &copy, GS_VIA_WINDOW, step->after->n, step->after->v, step->end);
-    const struct gs_strided_rows packed = {window, at, r->width}, here = {to->mem, gs_flight_to(f), r->pitch};
-    return gs_strided_move(cmd, to->place, &packed, &here, r, step);
+    return (struct gs_location){
+        .mem = window_of(ctx, f->send->from, place), .at = (uint64_t)f->slot * SLOT_BYTES, .pitch = f->rect.width};
 }
 
 /* 16 MiB take 14 us to the window and 50 from it, and the host longer than the first of that to enqueue them, so that
@@ -239,5 +217,4 @@ const struct gs_passage gs_peer_passage = {.slot_bytes = SLOT_BYTES,
                                            .way = GS_WAY_PEER,
                                            .by_cores = true,
                                            .ring = ring_of,
-                                           .leave = leave_in_window,
-                                           .take = take_from_window};
+                                           .slots = slots_of};

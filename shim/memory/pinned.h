@@ -16,6 +16,7 @@ enum { GS_PINNED_SLOT_BYTES = 4 * 1024 * 1024, GS_PINNED_SMALL_BYTES = 128 * 102
  * with an error: no pinned memory, and it is only to be freed. */
 struct gs_pinned *gs_pinned_make(struct gs_context *ctx, size_t slot_bytes, cl_int *err);
 void gs_pinned_free(struct gs_pinned *p);
+const struct gs_passage *gs_pinned_passage(const struct gs_pinned *p);
 
 /* The way through a ring, where what several places take is read once. For so many bytes in all: by a ring of small
  * slots while the context's hasn't been made, which takes the host long, where they fit into one of them or `little` is
@@ -31,10 +32,5 @@ bool gs_pinned_is_direct(const struct gs_context *ctx, const struct gs_send *sen
  * buffer, which drivers needn't take, nor those of which the last one's whole line isn't within the buffer, which
  * NVIDIA's (580.159) refuses. */
 bool gs_pinned_takes(const struct gs_rect *r, uint64_t size);
-
-/* From buffer to buffer through a ring, read by queue `in` and written by queue `out`. */
-bool gs_pinned_pass_is_direct(cl_command_queue in, cl_command_queue out, uint64_t bytes);
-cl_int gs_pinned_pass(struct gs_pinned *pinned, cl_command_queue in, cl_command_queue out, const struct gs_op *copy,
-                      const struct gs_events *wait, struct gs_events *done);
 
 #endif

@@ -46,13 +46,6 @@ void gs_sends_join(struct gs_sends *sends);
 /* With their events (sends.c). */
 void gs_sends_free(struct gs_sends *sends);
 
-/* A command of a transfer: in which queue, after what; and its end, which is the caller's. */
-struct gs_step {
-    cl_command_queue queue;
-    const struct gs_events *after;
-    cl_event *end;
-};
-
 /* A piece of it on its way. */
 struct gs_flight {
     struct gs_send *send;

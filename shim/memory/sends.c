@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "shim/memory/coherence.h"
+#include "shim/memory/strided.h"
+#include "shim/memory/transfer.h"
 
 void gs_sends_free(struct gs_sends *sends)
 {
@@ -42,7 +44,42 @@ static cl_command_queue queue_from(const struct carrying *c, const struct gs_sen
 {
     if (send->image && c->cmd->ctx->parent)
         return gs_image_queue(c->cmd->q, send->from, err);
-    return c->apart ? gs_leave_queue(c->cmd->q, send->from, err) : gs_copy_queue(c->cmd->q, send->from, err);
+    return c->apart ? gs_leave_queue(c->cmd->q, send->from, err) : gs_transfer_queue(c->cmd, send->from, err);
+}
+
+/* Between a buffer's rows and a slot, by memory of ours on the place. */
+static cl_int move_packed(const struct carrying *c, const struct gs_flight *f, const struct gs_location *from,
+                          const struct gs_location *to, const struct gs_step *step)
+{
+    const struct gs_passage *p = c->passage;
+    const struct gs_rect flat = gs_one_row((struct gs_range){0, gs_rect_bytes(&f->rect)});
+    const struct gs_location packed = {.mem = gs_strided_packed(c->cmd->ctx, step->place),
+                                       .at = p->packed_from + f->slot * p->slot_bytes,
+                                       .pitch = f->rect.width};
+    cl_event first;
+    const struct gs_events after = {.v = &first, .n = 1};
+    struct gs_step one = *step, other = *step;
+    one.end = &first;
+    other.after = &after;
+    cl_int err = from->mem ? gs_strided_move(c->cmd, from, &packed, &f->rect, &one)
+                           : gs_move(c->cmd, from, &packed, &flat, &one);
+    if (err)
+        return err;
+    err = from->mem ? gs_move(c->cmd, &packed, to, &flat, &other)
+                    : gs_strided_move(c->cmd, &packed, to, &f->rect, &other);
+    if (err) /* the slot is in use until the first has ended, at the least */
+        gs_ring_add(p->ring(p, c->cmd->ctx, f->send->from), f->slot, first);
+    gs_real()->clReleaseEvent(first);
+    return err;
+}
+
+/* Between the slot of a piece and where the piece lies on a place: into the slot, or from there. */
+static cl_int move_piece(const struct carrying *c, const struct gs_flight *f, const struct gs_location *where, bool in,
+                         const struct gs_step *step)
+{
+    const struct gs_location slot = c->passage->slots(c->passage, c->cmd->ctx, f, step->place);
+    const struct gs_location *from = in ? where : &slot, *to = in ? &slot : where;
+    return f->send->packed ? move_packed(c, f, from, to, step) : gs_move(c->cmd, from, to, &f->rect, step);
 }
 
 static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
@@ -56,8 +93,11 @@ static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
         err = gs_events_share_all(&before, &send->wait);
     if (!err)
         err = gs_ring_take_some(ring, f->slots, &f->slot, &before);
+    const struct gs_location there = {send->mem, NULL, f->rect.begin, f->rect.pitch, send->image};
+    const struct gs_step step = {queue, &before, &f->left, send->from,
+                                 c->passage->by_host ? GS_VIA_HOST : GS_VIA_MEMORY};
     if (!err)
-        err = c->passage->leave(c->passage, c->cmd, f, &(struct gs_step){queue, &before, &f->left});
+        err = move_piece(c, f, &there, true, &step);
     gs_events_free(&before);
     if (err) {
         f->left = NULL;
@@ -83,9 +123,11 @@ static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct g
     const struct gs_events after = {.v = before, .n = to->arrived ? 2 : 1};
     cl_int err;
     cl_command_queue queue =
-        f->send->image ? gs_image_queue(c->cmd->q, to->place, &err) : gs_copy_queue(c->cmd->q, to->place, &err);
+        f->send->image ? gs_image_queue(c->cmd->q, to->place, &err) : gs_transfer_queue(c->cmd, to->place, &err);
+    const struct gs_location here = {to->mem, NULL, gs_flight_to(f), f->rect.pitch, f->send->image};
+    const struct gs_step step = {queue, &after, &end, to->place, c->passage->by_host ? GS_VIA_HOST : GS_VIA_WINDOW};
     if (!err)
-        err = c->passage->take(c->passage, c->cmd, f, to, &(struct gs_step){queue, &after, &end});
+        err = move_piece(c, f, &here, false, &step);
     if (err)
         return err;
     replace(&to->arrived, end);

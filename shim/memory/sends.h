@@ -4,25 +4,31 @@
 #ifndef GS_SHIM_MEMORY_SENDS_H
 #define GS_SHIM_MEMORY_SENDS_H
 
-#include "shim/schedule/put.h"
 #include "shim/report/report.h"
+#include "shim/memory/move.h"
 #include "shim/memory/rounds.h"
 #include "shim/report/watch.h"
 
-/* Such memory: a ring of slots for each place, or one for all. The functions, which are given the passage itself,
- * enqueue a piece's way into its slot, and that from there. */
+/* Such memory: a ring of slots for each place, or one for all. */
 struct gs_passage {
     uint64_t slot_bytes;
+    uint64_t packed_from; /* of what has to be packed: where its slots begin in gs_strided_packed */
     enum gs_path path;
     enum gs_way way;
     unsigned most_slots; /* of a piece */
     bool by_host;        /* the slots are in the host's memory */
     bool by_cores; /* what leaves is copied by the device's cores: a kernel that fills them would keep it waiting */
     struct gs_ring *(*ring)(const struct gs_passage *p, struct gs_context *ctx, unsigned from);
-    cl_int (*leave)(const struct gs_passage *p, struct gs_command *cmd, const struct gs_flight *f,
-                    const struct gs_step *step);
-    cl_int (*take)(const struct gs_passage *p, struct gs_command *cmd, const struct gs_flight *f,
-                   const struct gs_taker *to, const struct gs_step *step);
+    /* A piece's slots, as a place reaches them. */
+    struct gs_location (*slots)(const struct gs_passage *p, const struct gs_context *ctx, const struct gs_flight *f,
+                                unsigned place);
+};
+
+/* For what a thread of ours moves without the context's lock: by which passage, or null for the driver's own copies;
+ * and in which queues, by place. */
+struct gs_transfer_thread {
+    const struct gs_passage *passage;
+    const cl_command_queue *queue;
 };
 
 /* All of them, which have been joined, but for what is on its way already. With a root, whose bytes they are, what

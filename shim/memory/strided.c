@@ -128,8 +128,8 @@ static uint32_t word_of(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
     return word;
 }
 
-cl_int gs_strided_move(struct gs_command *cmd, unsigned place, const struct gs_strided_rows *from,
-                       const struct gs_strided_rows *to, const struct gs_rect *r, const struct gs_step *step)
+cl_int gs_strided_move(struct gs_command *cmd, const struct gs_location *from, const struct gs_location *to,
+                       const struct gs_rect *r, const struct gs_step *step)
 {
     const cl_uint word = word_of(from->at | to->at, from->pitch, to->pitch, r->width);
     const cl_uint words = (cl_uint)(r->width / word), all = (cl_uint)(words * r->rows);
@@ -145,8 +145,8 @@ cl_int gs_strided_move(struct gs_command *cmd, unsigned place, const struct gs_s
     const struct gs_label before = gs_label_now();
     if (before.purpose == GS_FOR_APP)
         gs_label_purpose(GS_FOR_PACKING);
-    const struct gs_put_launch launch = {cmd->ctx->strided->place[place].kernel, args, sizeof args / sizeof *args, all,
-                                         LOCAL};
+    const struct gs_put_launch launch = {cmd->ctx->strided->place[step->place].kernel, args, sizeof args / sizeof *args,
+                                         all, LOCAL};
     const cl_int err = gs_put_kernel(step->queue, &launch, step->after->n, step->after->v, step->end);
     gs_label_back(before);
     return err;

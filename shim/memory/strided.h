@@ -5,7 +5,7 @@
 #ifndef GS_SHIM_MEMORY_STRIDED_H
 #define GS_SHIM_MEMORY_STRIDED_H
 
-#include "shim/memory/rounds.h"
+#include "shim/memory/move.h"
 
 /* Can it be done between these places, with `packed` by memory of ours on both? Makes what it takes on the first call;
  * what the command enqueues later comes after that. */
@@ -18,13 +18,8 @@ void gs_strided_compile(struct gs_context *ctx);
 cl_mem gs_strided_packed(const struct gs_context *ctx, unsigned place);
 void gs_strided_free(struct gs_strided *s);
 
-/* Rows of a buffer, or packed ones. */
-struct gs_strided_rows {
-    cl_mem mem;
-    uint64_t at, pitch;
-};
-/* The kernel itself: rows of r->width bytes, from and to what the place's device reaches. */
-cl_int gs_strided_move(struct gs_command *cmd, unsigned place, const struct gs_strided_rows *from,
-                       const struct gs_strided_rows *to, const struct gs_rect *r, const struct gs_step *step);
+/* The kernel itself: rows of r->width bytes, from and to buffers that the step's place reaches. */
+cl_int gs_strided_move(struct gs_command *cmd, const struct gs_location *from, const struct gs_location *to,
+                       const struct gs_rect *r, const struct gs_step *step);
 
 #endif

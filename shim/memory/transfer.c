@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/memory/transfer.h"
 
-#include <string.h>
-
-#include "shim/schedule/put.h"
 #include "shim/report/report.h"
 #include "shim/memory/peer.h"
 #include "shim/memory/pinned.h"
@@ -56,14 +53,10 @@ static const struct gs_passage *passage_of(struct gs_command *cmd, uint64_t byte
     return goes_by_window(cmd, bytes) ? &gs_peer_passage : through_host(cmd, bytes);
 }
 
-static cl_int copy_image(struct gs_command *cmd, const struct gs_send *send, struct gs_taker *to)
+cl_command_queue gs_transfer_queue(const struct gs_command *cmd, unsigned place, cl_int *err)
 {
-    struct gs_op op = {.kind = GS_OP_COPY_IMAGE, .src = send->mem, .dst = to->mem};
-    cl_int err;
-    cl_command_queue queue = gs_image_queue(cmd->q, to->place, &err);
-    gs_image_box(send->image, gs_rect_hull(&send->rect), op.from, op.region);
-    memcpy(op.to, op.from, sizeof op.to);
-    return err ? err : gs_put(queue, &op, GS_VIA_HOST, send->wait.n, send->wait.v, &to->arrived);
+    *err = CL_SUCCESS;
+    return cmd->thread ? cmd->thread->queue[place] : gs_copy_queue(cmd->q, place, err);
 }
 
 /* By the driver's own copy: on devices that share the host's memory it is a memcpy, and rows are copied by a kernel. */
@@ -71,18 +64,15 @@ static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct 
 {
     const struct gs_label before = gs_label_taker(to);
     const struct gs_rect *r = &send->rect;
-    const struct gs_strided_rows there = {send->mem, r->begin, r->pitch}, here = {to->mem, r->begin, r->pitch};
-    const struct gs_op copy = gs_op_copy(send->mem, to->mem, r->begin, send->to_begin, r->width);
+    const struct gs_location there = {send->mem, NULL, r->begin, r->pitch, send->image},
+                             here = {to->mem, NULL, send->to_begin, r->pitch, send->image};
     cl_int err;
-    cl_command_queue queue = gs_copy_queue(cmd->q, to->place, &err);
-    const struct gs_step step = {queue, &send->wait, &to->arrived};
-    if (!err && send->image)
-        err = copy_image(cmd, send, to);
-    else if (!err && r->rows > 1)
-        err = gs_strided_move(cmd, to->place, &there, &here, r, &step);
-    else if (!err)
-        err = gs_put(queue, &copy, send->from == to->place ? GS_VIA_MEMORY : GS_VIA_HOST, send->wait.n, send->wait.v,
-                     &to->arrived);
+    cl_command_queue queue =
+        send->image ? gs_image_queue(cmd->q, to->place, &err) : gs_transfer_queue(cmd, to->place, &err);
+    const struct gs_step step = {queue, &send->wait, &to->arrived, to->place,
+                                 send->from == to->place ? GS_VIA_MEMORY : GS_VIA_HOST};
+    if (!err)
+        err = gs_move(cmd, &there, &here, r, &step);
     gs_label_back(before);
     return err ? err : gs_sends_end(root, send, to);
 }
@@ -97,7 +87,8 @@ static cl_int carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends
                                   : gs_pinned_is_direct(cmd->ctx, send) ? GS_PATH_PEER
                                                                         : passage->path;
         for (unsigned t = 0; t < send->n; t++)
-            gs_report_moved(path, gs_rect_bytes(&send->rect));
+            if (send->from != send->to[t].place)
+                gs_report_moved(path, gs_rect_bytes(&send->rect));
     }
     if (passage)
         return gs_sends_carry(cmd, root, sends, passage, apart);
@@ -120,12 +111,16 @@ cl_int gs_transfer_buffer(struct gs_command *cmd, const struct gs_op *copy, unsi
                                  .to = {{.place = to, .part = -1, .mem = copy->dst, .done = done}}};
     if (!bytes)
         return CL_SUCCESS;
+    const struct gs_passage *passage = from == to ? NULL : cmd->thread ? cmd->thread->passage : passage_of(cmd, bytes);
     cl_int err = gs_sends_add(&sends, &send) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
     if (!err)
         err = gs_events_share_all(&sends.v[0].wait, wait);
     if (!err)
-        err = carry(cmd, NULL, &sends, from == to ? NULL : passage_of(cmd, bytes), false);
-    if (err)
+        err = carry(cmd, NULL, &sends, passage, false);
+    if (err && cmd->thread) { /* it waits for what is on its way */
+        if (sends.n && sends.v[0].to[0].arrived)
+            gs_events_share(done, sends.v[0].to[0].arrived);
+    } else if (err)
         gs_sends_leave(cmd->ctx, NULL, &sends);
     gs_sends_free(&sends);
     return err;

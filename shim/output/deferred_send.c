@@ -5,6 +5,7 @@
 
 #include "common/log.h"
 #include "shim/report/report.h"
+#include "shim/memory/transfer.h"
 #include "shim/record/keep.h"
 #include "shim/record/enqueue.h"
 
@@ -124,22 +125,12 @@ void gs_deferred_send_begin(struct gs_deferred_send *d, struct gs_command *cmd, 
 cl_int gs_deferred_send_copy(struct gs_deferred_send *d, unsigned from, unsigned to, const struct gs_op *copy,
                              const struct gs_events *wait, struct gs_events *done)
 {
-    const uint64_t bytes = copy->region[0];
-    cl_event event;
-    cl_int err;
-    gs_report_moved(GS_PATH_MERGE, bytes);
-    if (d->ring && from != to) {
-        gs_report_moved(gs_pinned_pass_is_direct(d->queue[from], d->queue[to], bytes) ? GS_PATH_PEER : GS_PATH_PINNED,
-                        bytes);
-        const struct gs_label before = gs_label_way(GS_WAY_PINNED);
-        err = gs_pinned_pass(d->ring, d->queue[from], d->queue[to], copy, wait, done);
-        gs_label_back(before);
-        return err;
-    }
-    if (from != to)
-        gs_report_moved(GS_PATH_COPY, bytes);
-    err = gs_put(d->queue[to], copy, from == to ? GS_VIA_MEMORY : GS_VIA_HOST, wait->n, wait->v, &event);
-    return err ? err : gs_events_add(done, event);
+    const struct gs_transfer_thread thread = {d->ring ? gs_pinned_passage(d->ring) : NULL, d->queue};
+    struct gs_command cmd = {.ctx = d->ctx, .thread = &thread};
+    gs_report_moved(GS_PATH_MERGE, copy->region[0]);
+    const cl_int err = gs_transfer_buffer(&cmd, copy, from, to, wait, done);
+    gs_command_end(&cmd);
+    return err;
 }
 
 cl_int gs_deferred_send_mark(struct gs_command *cmd, unsigned p, cl_uint n, const cl_event *wait, struct gs_events *to)
