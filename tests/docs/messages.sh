@@ -39,6 +39,14 @@ refusals = {said(s) for s in re.findall(r'why_bytes, (' + LITERAL + ')', text_of
 for folder in ("flow", "parsing", "rewrite"):
     for file in glob.glob(f"translator/{folder}/*.c"):
         refusals |= {s for s in map(said, re.findall(LITERAL, text_of(file))) if re.match(r"(it|its|the address) \w+\b", s)}
+# Why there is no group, or a smaller one.
+group = set()
+for file in ("shim/record/group.c", "shim/record/driver.c"):
+    for call in re.findall(r"snprintf\(why, why_bytes,([^;\"]*(?:" + LITERAL + r"[^;\"]*)+);", text_of(file)) + re.findall(
+            r"g->reason = [^;\"]*(" + LITERAL + ")", text_of(file)):
+        group |= {said(s) for s in re.findall(LITERAL, call) if said(s) != "%s"}
+if len(group) < 8:
+    wrong.append(f"only {len(group)} reasons for no group found")
 # Errors and warnings: the format of each call, a sentence by itself or one of the above.
 warnings = set()
 sources["common/variables.c"] = text_of("common/variables.c")
@@ -66,7 +74,7 @@ if len(daemon) < 55:
     wrong.append(f"only {len(daemon)} sentences of the daemon's found")
 if len(warnings) < 18:
     wrong.append(f"only {len(warnings)} errors and warnings found")
-known = set(reasons) | refusals | warnings | daemon
+known = set(reasons) | refusals | warnings | daemon | group
 wrong += [f"docs/messages.md lacks: {s}" for s in sorted(known - set(rows))]
 wrong += [f"nobody says: {r} (docs/messages.md)" for r in rows if r not in known]
 if len(reasons) < 50 or len(refusals) < 25:
@@ -84,6 +92,8 @@ hidden = {
     "estimated before any launch was measured: at least %.3f ms": "takes measured links and a kernel that counts its work",
     "no libOpenCL.so.1 of the system was found; install an OpenCL loader, or name it in GPUSPARC_REAL":
         "takes a system without OpenCL",
+    "the servers of --hosts show no such device": "takes the engine of --hosts",
+    "cpu:N divides a CPU of this machine; with --hosts the servers' devices are the group": "the same",
     "%s: it runs unscheduled": "takes a daemon that has no place for the process",
     "too many connections at a time: try again later": "the same",
     "the daemon has no descriptors left": "the same",

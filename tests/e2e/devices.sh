@@ -38,10 +38,15 @@ END
 rc=0
 gpusparc devices --devices 77 >out.txt 2>err.txt || rc=$?
 [ "$rc" = 1 ] && grep -q ' units ' out.txt && ! grep -q '^the group' out.txt && grep -q "no device fits --devices" err.txt || { cat out.txt err.txt; fail "devices that there are not: $rc"; }
+shows err.txt 'no device fits --devices or GPUSPARC_DEVICES; `gpusparc devices` lists what there is'
 GPUSPARC_DEVICES=77 gpusparc devices --json >out.json 2>err.txt && fail "devices that there are not"
 python3 -c 'import json; d = json.load(open("out.json")); assert d["platforms"] and d["group"] is None'
 POCL_DEVICES=none gpusparc devices >out.txt 2>err.txt && fail "a platform without devices"
 grep -q "no OpenCL platform shows a GPU or a CPU device" err.txt || { cat out.txt err.txt; fail "a platform without devices: not said"; }
+shows err.txt "no OpenCL platform shows a GPU or a CPU device"
+mkdir -p no-vendors
+OCL_ICD_VENDORS=$PWD/no-vendors gpusparc devices >out.txt 2>err.txt && fail "no platform"
+shows err.txt "there is no OpenCL platform; install a driver (pocl-opencl-icd serves the CPU)"
 rc=0
 gpusparc devices --measure=1 >out.txt 2>err.txt || rc=$?
 [ "$rc" = 2 ] || fail "an option with too much: $rc"

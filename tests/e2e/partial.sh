@@ -54,14 +54,18 @@ for PARTIAL_VERSION in 1.1 1.2 2.0 2.1 3.0; do
   PARTIAL=hang:newer pair "OpenCL $PARTIAL_VERSION" "${program[@]}"
   if [ $PARTIAL_VERSION = 1.1 ]; then
     grep -q "has OpenCL 1.1; gpusparc needs 1.2 or newer" under.err || fail "1.1: not said: $(cat under.err)"
+    shows under.err "%s has OpenCL %u.%u; gpusparc needs 1.2 or newer"
   else
     split || fail "$PARTIAL_VERSION: not split"
   fi
   PARTIAL=hang:newer,whole,hang:clCreateSubDevices pair "$PARTIAL_VERSION, one device" "${program[@]}"
+  [ $PARTIAL_VERSION = 1.1 ] || shows under.err "the CPU device can't be divided"
   POCL_DEVICES="pthread pthread" PARTIAL=hang:newer,gpus,hang:clCreateSubDevices pair "$PARTIAL_VERSION, two GPUs" "${program[@]}"
   [ $PARTIAL_VERSION = 1.1 ] || split || fail "$PARTIAL_VERSION, two GPUs: not split"
 done
 for PARTIAL_VERSION in 1.2 3.0; do each_function; done
+PARTIAL=null:clEnqueueFillBuffer pair "a function that is needed" "${program[@]}"
+shows under.err "%s has no %s, which gpusparc needs"
 # Where the application itself needs what is newer, or has events, waits and transfers of all kinds.
 if [ "${1:-}" = --all ]; then
   for program in queues transfers callbacks user_events sub_buffers images profiling; do
