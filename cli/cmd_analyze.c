@@ -51,7 +51,7 @@ static const char usage[] =
     "higher;\n"
     "                   paper: the published formula, which can be too low\n"
     "  --priorities config|audsley\n"
-    "                   those of the config (default), or by Audsley's order others where these don't do\n"
+    "                   those of the config (default), or, where these don't do, others by Audsley's method\n"
     "  --two-modes      one GPU or all of them, nothing between\n"
     "  --timeline FILE  draws a simulated schedule, with worst-case times: FILE ends in .svg, .png or .pdf, or in "
     ".json\n"
@@ -59,10 +59,11 @@ static const char usage[] =
     "  --html FILE      writes a report: tables that sort, and the schedule to look into\n"
     "  --until TIME     length of the timeline (default: three of the longest periods)\n"
     "  --json           prints JSON\n\n"
-    "Exits 0 if every task meets its deadline, 1 if not or if the file is wrong. unproven, which "
-    "exits\n"
-    "1 as well: the response time is no bound for the daemon, since the config doesn't say how long chunks are or how\n"
-    "many, which is said, or since the formula is the published one.\n";
+    "Exits 0 if every task meets its deadline; 1 if one doesn't, if one is unproven, or if the file is wrong. "
+    "Unproven:\n"
+    "the response time is no bound for the daemon. Either the config doesn't say how long chunks are, or how many "
+    "there\n"
+    "are (the report names what is missing), or the formula is the published one.\n";
 
 static int index_of(const char *const *names, int n, const char *word)
 {

@@ -32,7 +32,7 @@ static const char usage[] =
     "  --no-exact           bounds only\n"
     "  --memory MIB         for the exact search (default 1024)\n"
     "  --ilp FILE           also writes the paper's integer program, as CPLEX LP for glpsol --lp or cbc\n"
-    "  --horizon T          the cycles that it has (default: the safe bound)\n"
+    "  --horizon T          how many cycles it covers (default: the safe bound)\n"
     "  --json               the answer as JSON on stdout\n\n"
     "Ctrl-C ends a search, which then reports the bounds that it has, marked as cut short, and exits with 130.\n\n"
     "From PTX:\n" PTX_INPUT_USAGE "  --special            special functions (sin, sqrt, div, ...) are type S, not C\n\n"

@@ -29,12 +29,11 @@ static const char usage[] =
     "Runs an application on one GPU and on all of them, and writes a config file in which its task has the segments\n"
     "that were seen: the longest time of each, and a margin. `gpusparc check` and `gpusparc analyze` read it. Each "
     "run\n"
-    "is under a daemon of its own, by units as under any: its trace tells what was kept for how long.\n\n"
+    "has a daemon of its own, which grants units as any daemon does; its trace says how long each unit was kept.\n\n"
     "  --task NAME      the task's name\n"
     "  --runs N         runs on each number of GPUs (default 10)\n"
-    "  --warm-up N      jobs at the beginning of each run that don't count, unless it has no others (default: 1, on "
-    "one\n"
-    "                   GPU as many as there are GPUs, since each job begins on another one)\n"
+    "  --warm-up N      jobs at the beginning of each run that don't count, unless the run has no others (default: 1;\n"
+    "                   of runs on one GPU, as many as the machine has GPUs, as each job begins on another GPU)\n"
     "  --margin P       percent on top of the longest time seen (default 20)\n"
     "  --period TIME    the task's period (default: twice its longest job with its\n"
     "                   hand-overs, for you to change)\n"
@@ -48,8 +47,7 @@ static const char usage[] =
     "  --json           prints JSON\n\n"
     "A job begins with a command and ends when its results have been read; where an application has several jobs, it "
     "is\n"
-    "best run with many. Ctrl-C ends the measurement, not the answer: what has been seen is printed, marked as cut\n"
-    "short.\n"
+    "best run with many. After Ctrl-C what has been seen is printed, marked as cut short.\n"
     "Exit status: 0; 1 if a run failed or nothing was seen; 2 for wrong usage; 130 after Ctrl-C.\n";
 
 enum { MAX_TRACES = 256 };

@@ -32,7 +32,7 @@ static const char usage[] =
     "  --seed N              (1)\n"
     "  --analysis NAME       safe (default), segments or paper\n"
     "  --policies LIST       of single, local, gema, gema+, global (default: all)\n"
-    "  --priorities deadline|audsley  by deadline (default), or others too, by Audsley's order\n"
+    "  --priorities deadline|audsley  by deadline (default); or, where these don't do, others by Audsley's\n"
     "  --modes two|all       one GPU or all of them, as in the paper (default), or any number\n"
     "  --points N            points of the curve (20, or 11 for figure 8)\n"
     "  --utilization U       figure 7: the largest (number of GPUs); figure 8: of the sets looked at (1.2)\n"

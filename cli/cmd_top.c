@@ -19,8 +19,8 @@
 static const char usage[] =
     "Usage: gpusparc top [--interval SECONDS] [--socket PATH]\n"
     "What gpusparc status shows, again and again (default: every second). USE is measured between\n"
-    "two pictures. Keys: q ends, arrows (left and right too) and Page Up/Down scroll, w shows all columns where\n"
-    "80 characters have but some, space draws at once, ? or h explains keys and columns.\n"
+    "two pictures. Keys: q ends, arrows (left and right too) and Page Up/Down scroll, w shows all columns (80\n"
+    "characters have room for some of them), space draws at once, ? or h explains keys and columns.\n"
     "A daemon that ends and comes back is waited for.\n";
 
 static const char help[] =

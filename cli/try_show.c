@@ -109,10 +109,11 @@ static void say_blind(const struct gs_try *t, char *text, size_t bytes)
     size_t split = 0;
     for (size_t i = 0; i < n; i++)
         split += k[i].split > 0;
-    snprintf(text, bytes,
-             "There is no GPU here, so how fast it would be can't be known. Of %zu kernels that it launched %zu can be "
-             "split",
-             n, split);
+    snprintf(
+        text, bytes,
+        "There is no GPU here, so how fast it would be can't be known. Kernels that it launched: %zu; of these can "
+        "be split: %zu",
+        n, split);
     free(k);
 }
 

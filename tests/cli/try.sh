@@ -50,6 +50,17 @@ printf '#!/bin/sh\necho $$\n' >liar
 try --time 1 ./liar >varies || complain "what varies by itself: $?"
 grep -q '^Not compared: ' varies || complain "what varies by itself: $(cat varies)"
 grep -q '^Next: gpusparc try --time 4s ./liar$' varies || complain "what to do next: $(cat varies)"
+# Its first plain runs happen to be alike: that it varies is seen later.
+echo 0 >count
+cat >liar <<'END'
+#!/bin/sh
+if [ -n "${GPUSPARC_MODE:-}" ]; then echo $$; exit; fi
+n=$(($(cat count) + 1))
+echo $n >count
+[ $n -gt 2 ] && echo $n || echo alike
+END
+try --time 2 ./liar >varies || complain "what varies later: $?"
+grep -q '^Not compared: ' varies || complain "what varies later: $(cat varies)"
 
 printf '#!/bin/sh\n[ "${GPUSPARC_MODE:-}" != auto ] || exec sleep 1000\n' >liar
 ! try --timeout 1s ./liar >hangs || complain "a run that doesn't end goes unseen"
@@ -116,14 +127,19 @@ wait $pid || rc=$?
 
 # Kernels and their reasons; each shape of the answer.
 matmul=("$GS_BUILD/lib/gpusparc/samples/matmul" --size 64)
+"${matmul[@]}" >/dev/null # compiles its kernel, which takes longer than --time on a busy machine
 try --time 10 --multi --html page.html --markdown "${matmul[@]}" >answer.md || complain "--markdown: $?"
 grep -q '^\*\*' answer.md && grep -q '^| 100.0 | matmul | 1 |' answer.md && grep -q '^In mode multi: ' answer.md || complain "--markdown: $(cat answer.md)"
 grep -q 'what would have it split' page.html || complain "--html"
 gpusparc bench -- ./app | grep -q 'output were' || complain "bench -- ./app"
 gpusparc devices --json | grep -q '"GPU"' || {
   gpusparc try "${matmul[@]}" >blind || complain "without a GPU: $?"
-  grep -q "^There is no GPU here, so how fast it would be can't be known. Of 1 kernels that it launched 1 can be split" blind ||
+  grep -q "^There is no GPU here, so how fast it would be can't be known. Kernels that it launched: 1; of these can be split: 1" blind ||
     complain "without a GPU: $(cat blind)"
+  printf '#!/bin/sh\necho $$\n' >liar
+  gpusparc try ./liar >blind && grep -q '^Not compared: ' blind || complain "without a GPU, of what varies by itself: $(cat blind)"
+  printf '#!/bin/sh\necho "${GPUSPARC_MODE:-plain}"\n' >liar
+  ! gpusparc try ./liar >blind && grep -q '^WRONG: ' blind || complain "without a GPU, another output: $(cat blind)"
 }
 
 # Wrong words.
