@@ -64,7 +64,7 @@ static struct gs_object *find_locked(unsigned b, enum gs_type type, const void *
     return NULL;
 }
 
-__attribute__((hot)) void *gs_find(enum gs_type type, const void *handle)
+GS_FAST_PATH void *gs_find(enum gs_type type, const void *handle)
 {
     if (!handle || gs_forked() ||
         (type == GS_EVENT &&
