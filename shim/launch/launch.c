@@ -12,12 +12,12 @@
 #include "shim/memory/coherence.h"
 #include "shim/output/speculation.h"
 #include "shim/launch/await.h"
-#include "shim/launch/follow.h"
 #include "shim/plan/answer.h"
 #include "shim/plan/kinds.h"
 #include "shim/choose/choice.h"
 #include "shim/choose/forecast.h"
 #include "shim/launch/parts.h"
+#include "shim/launch/route.h"
 #include "shim/record/bypass.h"
 #include "shim/plan/plan_cache.h"
 #include "shim/plan/prepare.h"
@@ -131,15 +131,11 @@ static void report_unsplit(struct gs_launching *l, const char *reason)
     gs_report_single(l->k->stats, reason, left);
 }
 
-static cl_int launch_unsplit(struct gs_launching *l, const char *reason, cl_event *event)
+/* With a user event pending everything is at home, and only the application's own order counts. */
+static bool is_measured(const struct gs_launching *l)
 {
-    /* With a user event pending everything is at home, and only the application's own order counts. */
-    const bool measured = l->timing && !atomic_load(&l->cmd.ctx->user_events) && (l->by_units || !gs_in_callback()) &&
-                          gs_timing_measures(l->timing, l->numbers);
-    report_unsplit(l, reason);
-    if (measured && l->by_units)
-        return gs_launch_counted(l, event);
-    return measured ? gs_launch_measured(l, event) : gs_launch_single(l, event);
+    return l->timing && !atomic_load(&l->cmd.ctx->user_events) && (l->by_units || !gs_in_callback()) &&
+           gs_timing_measures(l->timing, l->numbers);
 }
 
 static bool combines(const struct gs_plan *plan)
@@ -276,53 +272,87 @@ static bool is_still_merged(const struct gs_launching *l, const struct gs_plan *
     return merged && (!l->timing || gs_timing_may_await(l->timing, &is_new));
 }
 
-static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event *event)
+/* By a plan; *went: it has. */
+static cl_int launch_split(struct gs_launching *l, struct gs_plan *plan, bool verified, cl_event *event, bool *went)
 {
-    struct gs_plan plan = {.reason = reason};
-    bool went = false;
+    unsigned n_parts = 0;
+    const unsigned dim = plan->dim;
+    for (unsigned p = 0; p < plan->n_parts; p++)
+        n_parts += !gs_plan_is_empty(plan, p);
+    const cl_int err = (verified ? gs_launch_verified : gs_launch_parts)(l, plan, event, went);
+    if (*went)
+        gs_report_split(l->k->stats, n_parts, dim);
+    else
+        plan->reason = GS_R_PART_REFUSED;
+    return err;
+}
+
+static unsigned facts_of_plan(const struct gs_launching *l, const struct gs_plan *plan, bool away)
+{
+    const unsigned facts = GS_LAUNCH_PLANNED | (l->by_units ? GS_LAUNCH_UNITS : 0);
+    if (!plan->reason)
+        return facts | GS_LAUNCH_PAYS | (gs_settings()->verify && gs_verify_possible(plan) ? GS_LAUNCH_VERIFIED : 0);
+    return away ? facts | GS_LAUNCH_AWAY : facts | (is_measured(l) ? GS_LAUNCH_MEASURED : 0);
+}
+
+/* One way after the other, until one takes it. */
+static cl_int carry_out(struct gs_launching *l, struct gs_plan *plan, bool away, cl_event *event, bool *went)
+{
     cl_int err = CL_SUCCESS;
-    const bool held_up = atomic_load(&l->cmd.ctx->user_events);
-    if (!plan.reason)
-        plan.reason = gs_context_given_up(l->cmd.ctx); /* since early_reason() looked */
+    while (!*went) {
+        const enum gs_route route = gs_launch_route(facts_of_plan(l, plan, away));
+        if (route == GS_ROUTE_PARTS || route == GS_ROUTE_VERIFIED) {
+            err = launch_split(l, plan, route == GS_ROUTE_VERIFIED, event, went);
+        } else if (route == GS_ROUTE_AWAY) {
+            *went = launch_elsewhere(l, plan->reason, event, &err);
+            away = false;
+        } else {
+            report_unsplit(l, plan->reason);
+            return route == GS_ROUTE_COUNTED    ? gs_launch_counted(l, event)
+                   : route == GS_ROUTE_MEASURED ? gs_launch_measured(l, event)
+                                                : gs_launch_single(l, event);
+        }
+    }
+    return err;
+}
+
+/* Says in plan->reason why it isn't split. */
+static void find_plan(struct gs_launching *l, struct gs_plan *plan, bool held_up)
+{
+    if (!plan->reason)
+        plan->reason = gs_context_given_up(l->cmd.ctx); /* since early_reason() looked */
     if (l->timing) {
         gs_timing_enqueues(l->cmd.q);
         gs_timing_reads(l->timing, bytes_to_read(l));
     }
-    if (!plan.reason && held_up)
-        plan.reason = GS_R_USER_EVENT;
-    if (!plan.reason && l->stays)
-        plan.reason = others_too_slow;
-    if (!plan.reason && gs_in_callback())
-        plan.reason = GS_R_IN_CALLBACK;
-    if (!plan.reason) {
+    if (!plan->reason && held_up)
+        plan->reason = GS_R_USER_EVENT;
+    if (!plan->reason && l->stays)
+        plan->reason = others_too_slow;
+    if (!plan->reason && gs_in_callback())
+        plan->reason = GS_R_IN_CALLBACK;
+    if (!plan->reason) {
         gs_launch_geometry(l);
         if (l->timing)
-            choose(l, &plan);
+            choose(l, plan);
         else
-            begin_plan(l, &plan);
-        if (!l->timing && !plan.reason)
-            make_plan(l, &plan);
+            begin_plan(l, plan);
+        if (!l->timing && !plan->reason)
+            make_plan(l, plan);
     }
-    if (!plan.reason && !l->timing && l->cuts)
-        measure_cut(l, &plan);
-    if (!plan.reason && is_still_merged(l, &plan))
-        plan.reason = GS_R_STILL_MERGED;
-    if (!plan.reason) {
-        unsigned n_parts = 0;
-        const unsigned dim = plan.dim;
-        for (unsigned p = 0; p < plan.n_parts; p++)
-            n_parts += !gs_plan_is_empty(&plan, p);
-        err = gs_settings()->verify && gs_verify_possible(&plan) ? gs_launch_verified(l, &plan, event, &went)
-                                                                 : gs_launch_parts(l, &plan, event, &went);
-        if (went)
-            gs_report_split(l->k->stats, n_parts, dim);
-        else
-            plan.reason = GS_R_PART_REFUSED;
-    }
-    if (!went && l->of_units && l->job.place[0] != 0 && !held_up)
-        went = launch_elsewhere(l, plan.reason, event, &err);
-    if (!went)
-        err = launch_unsplit(l, plan.reason, event);
+    if (!plan->reason && !l->timing && l->cuts)
+        measure_cut(l, plan);
+    if (!plan->reason && is_still_merged(l, plan))
+        plan->reason = GS_R_STILL_MERGED;
+}
+
+static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event *event)
+{
+    struct gs_plan plan = {.reason = reason};
+    bool went = false;
+    const bool held_up = atomic_load(&l->cmd.ctx->user_events);
+    find_plan(l, &plan, held_up);
+    const cl_int err = carry_out(l, &plan, l->of_units && l->job.place[0] != 0 && !held_up, event, &went);
     if (l->timing && !err)
         gs_timing_enqueued(l->cmd.q, l->timing, went);
     if (l->timing && gs_settings()->stats)
@@ -336,6 +366,7 @@ static void find_places(struct gs_launching *l)
     if (l->by_units) {
         gs_job_enter_quickly(l->cmd.ctx, &l->job);
         l->put = (struct gs_putting){.q = l->cmd.q, .job = l->job};
+        l->size = gs_size_find(l->k, l->cmd.op.dims, l->cmd.op.global, l->cmd.op.local);
         return;
     }
     for (l->job.n = 0; l->job.n < l->cmd.ctx->n; l->job.n++)
@@ -364,30 +395,50 @@ bool gs_launch_defines(struct gs_kernel *k)
     return may && !err;
 }
 
-/* Is there nothing to do about this launch but to hand it on? Where nothing of the context has ever been elsewhere than
- * at home, and what the kernel writes is known to be defined, one that won't be split needs no book-keeping. */
-static bool may_pass(struct gs_kernel *k, const struct gs_op *op)
+/* Is there nothing to note about this launch, and is it known not to be split? Where nothing of the context has ever
+ * been elsewhere than at home, and what the kernel writes is known to be defined. */
+static bool passes(const struct gs_launching *l)
 {
-    const struct gs_context *ctx = k->o.ctx;
+    const struct gs_context *ctx = l->cmd.ctx;
+    const struct gs_op *op = &l->cmd.op;
+    struct gs_kernel *k = l->k;
+    const bool is_whole = l->by_units && (l->job.n == 1 || (l->job.told && gs_settings()->mode == GS_MODE_AUTO));
     return !atomic_load_explicit(&ctx->spread, memory_order_relaxed) &&
-           (atomic_load_explicit(&k->unsplittable, memory_order_relaxed) ||
+           (is_whole || atomic_load_explicit(&k->unsplittable, memory_order_relaxed) ||
             gs_size_is_short(k, op->dims, op->global, op->local)) &&
            (!atomic_load_explicit(&k->fresh, memory_order_relaxed) || gs_launch_defines(k));
+}
+
+/* What is known before anybody looks at the launch. */
+static unsigned facts_of_call(const struct gs_launching *l)
+{
+    const struct gs_context *ctx = l->cmd.ctx;
+    unsigned facts = l->by_units ? GS_LAUNCH_UNITS : 0;
+    if (gs_report_wants_times() || gs_context_given_up(ctx))
+        return facts | GS_LAUNCH_WATCHED;
+    /* The driver says what is wrong with a list. */
+    if (l->by_units && (!l->size || l->job.place[0] != 0 || !gs_list_is_sound(l->cmd.n_wait, l->cmd.wait) ||
+                        (l->job.kernel_chunk && gs_launch_is_long(l))))
+        return facts;
+    facts |= l->by_units ? GS_LAUNCH_ONE_UNIT : 0;
+    if (ctx->n == 1)
+        return facts | GS_LAUNCH_ONE_DEVICE;
+    return facts | (passes(l) ? GS_LAUNCH_PASSES : 0);
 }
 
 static cl_int launch_with_care(struct gs_launching *l, cl_event *event)
 {
     struct gs_context *ctx = l->cmd.ctx;
-    if (well_formed(l))
+    if (!l->size && well_formed(l))
         l->size = gs_size_of_launch(l->k, l->cmd.op.dims, l->cmd.op.global, l->cmd.op.local);
-    find_places(l);
     const char *reason = early_reason(l);
     if (l->by_units && well_formed(l) && gs_list_is_sound(l->cmd.n_wait, l->cmd.wait))
         l->of_units = gs_launch_units(l);
-    if (!l->by_units)
-        gs_queue_close(l->cmd.q->o.handle);
-    if (ctx->n == 1 && !l->by_units)
-        return launch_unsplit(l, reason, event);
+    if (ctx->n == 1 && !l->by_units) {
+        struct gs_plan none = {.reason = reason};
+        bool went = false;
+        return carry_out(l, &none, false, event, &went);
+    }
     if (!find_mems(l))
         return CL_OUT_OF_HOST_MEMORY;
     pthread_mutex_lock(&ctx->lock);
@@ -405,47 +456,51 @@ static cl_int launch_with_care(struct gs_launching *l, cl_event *event)
 /* A launch that translates and compiles takes long where the application's own would not. If the process ends
  * meanwhile, by another thread, its end waits for all of the launch, which would long have ended: a driver that has
  * taken itself apart bears no call, and PoCL no kernel that runs then. */
-static cl_int launch_looked_at(const struct gs_command *cmd, struct gs_kernel *k, bool by_units)
+static cl_int launch_looked_at(struct gs_launching *l)
 {
-    struct gs_launching l = {.cmd = *cmd, .k = k, .by_units = by_units};
-    /* An address of no events is no list: PoCL takes it of launches, though of no other command. */
-    l.cmd.wait = cmd->n_wait ? cmd->wait : NULL;
-    const bool inside = !gs_prepared(k->program) && gs_threads_enter();
+    const bool inside = !gs_prepared(l->k->program) && gs_threads_enter();
     const int before = errno; /* the application's */
-    const cl_int err = launch_with_care(&l, cmd->event);
+    const cl_int err = launch_with_care(l, l->cmd.event);
     if (inside && !err && gs_threads_ends())
-        gs_real()->clFinish(cmd->queue);
+        gs_real()->clFinish(l->cmd.queue);
     if (inside)
         gs_threads_leave();
     errno = before;
     return err;
 }
 
+/* Hands it on, or has one unit taken for it, unless something is elsewhere than at home by now. In shared memory
+ * nothing spreads, and splits are no more than commands that must not be overtaken. */
+static cl_int launch_at_home(struct gs_launching *l, const struct gs_command *cmd)
+{
+    struct gs_context *ctx = l->cmd.ctx;
+    pthread_mutex_lock(&ctx->lock);
+    const bool stays = ctx->n == 1 || !atomic_load(&ctx->spread);
+    cl_int err = CL_SUCCESS;
+    if (stays)
+        err = l->by_units ? gs_launch_unit(l, l->cmd.event) : gs_command_pass(cmd);
+    pthread_mutex_unlock(&ctx->lock);
+    return stays ? err : launch_looked_at(l);
+}
+
 cl_int gs_launch(struct gs_command *cmd, struct gs_kernel *k)
 {
-    struct gs_context *ctx = cmd->ctx;
-    const bool by_units = gs_scheduled();
+    struct gs_launching l = {.cmd = *cmd, .k = k, .by_units = gs_scheduled()};
+    /* An address of no events is no list: PoCL takes it of launches, though of no other command. */
+    l.cmd.wait = cmd->n_wait ? cmd->wait : NULL;
     gs_remote_note(k->name);
-    const bool given_up = gs_context_given_up(ctx);
-    if (by_units || gs_report_wants_times() || given_up) {
-        cl_int err;
-        if (!by_units || gs_report_wants_times() || given_up || !gs_follow(cmd, k, &err))
-            err = launch_looked_at(cmd, k, by_units);
+    find_places(&l);
+    const enum gs_route route = gs_launch_route(facts_of_call(&l));
+    if (!l.by_units)
+        gs_queue_close(cmd->queue); /* there may have been a daemon until now */
+    cl_int err;
+    if (route == GS_ROUTE_LOOK)
+        err = launch_looked_at(&l);
+    else if (route == GS_ROUTE_DRIVER && l.cmd.ctx->n == 1)
+        err = gs_command_pass(cmd);
+    else
+        err = launch_at_home(&l, cmd);
+    if (l.by_units)
         gs_job_tell();
-        return err;
-    }
-    gs_queue_close(cmd->queue); /* there may have been a daemon until now */
-    if (ctx->n == 1)
-        return gs_command_pass(cmd);
-    if (!may_pass(k, &cmd->op))
-        return launch_looked_at(cmd, k, by_units);
-    /* In shared memory nothing spreads, and splits are no more than commands that must not be overtaken. */
-    pthread_mutex_lock(&ctx->lock);
-    if (atomic_load(&ctx->spread)) { /* since we looked */
-        pthread_mutex_unlock(&ctx->lock);
-        return launch_looked_at(cmd, k, by_units);
-    }
-    const cl_int err = gs_command_pass(cmd);
-    pthread_mutex_unlock(&ctx->lock);
     return err;
 }

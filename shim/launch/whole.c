@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/launch/whole.h"
 
-#include "shim/launch/follow.h"
 #include "shim/memory/coherence.h"
 #include "shim/plan/part_kernel.h"
 #include "shim/order/callbacks.h"
@@ -83,19 +82,27 @@ bool gs_launch_is_long(const struct gs_launching *l)
 }
 
 /* As one unit, by the application's own kernel. */
-static cl_int launch_unit(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
+static cl_int launch_unit(const struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     /* Null: its time is measured by itself. */
     const struct gs_units one = {.n = 1, .spent = l->put.spent, .kernel = true, .size = l->put.spent ? NULL : l->size};
     const struct gs_destination to = {l->cmd.q, l->cmd.q->o.handle, gs_resource_of(0), n_wait, wait};
     struct gs_deferred *held;
-    cl_event gate;
+    cl_event gate, first = NULL;
     if (gs_hold_back(&to, &one, &held, &gate) != CL_SUCCESS)
         return launch_plain(l, n_wait, wait, event); /* the driver knows what is wrong */
-    const cl_int err = gs_launch_held(held, gate, &l->cmd, n_wait, wait, event);
-    if (!err && one.size)
-        gs_may_follow(l, has_more(l, 1));
+    cl_event *own = event || gs_wants_event(held) ? &first : NULL;
+    const cl_int err = gate ? launch_plain(l, 1, &gate, own) : launch_plain(l, n_wait, wait, own);
+    if (err)
+        gs_hold_drop(held);
+    else
+        gs_let_go(held, first, event);
     return err;
+}
+
+cl_int gs_launch_unit(const struct gs_launching *l, cl_event *event)
+{
+    return launch_unit(l, l->cmd.n_wait, l->cmd.wait, event);
 }
 
 static cl_int launch_home(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)

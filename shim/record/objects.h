@@ -283,16 +283,6 @@ struct gs_arg {
     uint64_t most; /* the largest that it has been, as a whole number of 4 or 8 bytes that is no handle of ours */
 };
 
-/* Of a launch that was one unit on the first device: see shim/launch/follow.h. */
-struct gs_followed {
-    unsigned job; /* its job's number; 0: there was none */
-    struct gs_size *size;
-    unsigned factor; /* by which it would have been cut; 0: whatever it is, it is one unit */
-    bool always;     /* whatever its arguments are, by what the job is; else auto mode may have chosen it */
-};
-
-enum { GS_FOLLOWED = 4 }; /* sizes of a kernel */
-
 /* See shim/plan/kinds.h. */
 struct gs_kernel_kind {
     cl_uint n_args;
@@ -320,10 +310,7 @@ struct gs_kernel {
     const char *name;           /* the kind's */
     bool svm_info;              /* clSetKernelExecInfo has told of more than arguments */
     struct gs_kernel_stats *stats;
-    struct gs_plan_cache *plans;              /* of its last launches; made on first need; owned. ctx lock */
-    struct gs_followed followed[GS_FOLLOWED]; /* its launches that were one unit, the last of each size. ctx lock */
-    unsigned next_followed;                   /* whose place a launch of another size takes */
-    atomic_uint followed_job;        /* of the last of them. Read without the lock where a late answer will do */
+    struct gs_plan_cache *plans;     /* of its last launches; made on first need; owned. ctx lock */
     cl_kernel part[GS_MAX_DEVICES];  /* of the translated program; made on first need. ctx lock */
     cl_kernel spare[GS_MAX_DEVICES]; /* the same, whose last launch in units has been enqueued; by place */
 };

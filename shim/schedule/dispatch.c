@@ -164,14 +164,6 @@ static void joined(struct gs_deferred *h, bool enqueued, cl_event event)
     gs_deferred_drop(h);
 }
 
-struct gs_deferred *gs_hold_on(struct gs_queue *q, struct gs_size *size)
-{
-    const unsigned call = gs_queue_newest(q);
-    const uint64_t now = gs_now_ns();
-    atomic_store_explicit(&gs_deferred_list.called_ns, now, memory_order_relaxed);
-    return q->out_of_order ? NULL : join(q->o.handle, gs_resource_of(0), call, size, now);
-}
-
 /* Of each of its units. */
 static enum gs_length length_of(const struct gs_deferred *h)
 {

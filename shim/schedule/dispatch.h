@@ -86,11 +86,6 @@ struct gs_destination {
 cl_int gs_hold_back(const struct gs_destination *to, const struct gs_units *units, struct gs_deferred **held,
                     cl_event *gate);
 
-/* The same for a launch of that size on the first device without a wait list, which needs one unit, where it becomes
- * part of the one that the command before it in the application's queue has: then there is no gate. Null: it doesn't.
- */
-struct gs_deferred *gs_hold_on(struct gs_queue *q, struct gs_size *size);
-
 /* Must the first unit have an event, even if the application asks for none? */
 bool gs_wants_event(const struct gs_deferred *held);
 

@@ -33,8 +33,8 @@ static struct {
     atomic_uint_fast64_t ended_ns; /* when the open job seems to have ended; 0: not yet. Likewise */
     bool read_since;               /* ... and something was read after */
     struct gs_job current;
-    uint64_t version;         /* of the mode by which it was decided, where the next job's could only be the same */
-    atomic_uint number;       /* current.number where it is scheduled, else 0. Read as gs_job_open is */
+    uint64_t version; /* of the mode by which it was decided, where the next job's could only be the same, ... */
+    unsigned devices; /* ... for a context of so many */
     struct gs_events pending; /* ends of commands that may be under way */
     cl_uint prune_at;
     atomic_int loose;         /* without that lock */
@@ -136,27 +136,18 @@ static void warm_both_modes(const struct gs_context *ctx, struct gs_client_mode 
     mode->gpu_mask = GS_MASK_ALL_GPUS(GS_MAX_GPUS);
 }
 
-static bool is_decided_alike(const struct gs_job *a, const struct gs_job *b)
-{
-    bool alike = a->scheduled == b->scheduled && a->told == b->told && a->n == b->n &&
-                 a->kernel_chunk == b->kernel_chunk && a->transfer_chunk == b->transfer_chunk;
-    for (unsigned i = 0; i < a->n && alike; i++)
-        alike = a->place[i] == b->place[i];
-    return alike;
-}
-
 /* The daemon's decision for this job. With jobs.lock held. */
 static void set_mode(const struct gs_context *ctx, struct gs_client_mode *mode)
 {
     struct gs_client *c = atomic_load(&gs_connection);
     const struct gs_job last = jobs.current;
     warm_both_modes(ctx, mode);
-    jobs.current = (struct gs_job){.number = last.number,
-                                   .scheduled = mode->scheduled,
+    jobs.current = (struct gs_job){.scheduled = mode->scheduled,
                                    .told = mode->scheduled && mode->task[0],
                                    .kernel_chunk = mode->kernel_chunk,
                                    .transfer_chunk = mode->transfer_chunk};
     jobs.version = mode->scheduled && atomic_load(&jobs.ended) >= mode->warmup ? mode->version : 0;
+    jobs.devices = ctx->n;
     jobs.current.n = list_places(ctx->n, mode->scheduled ? mode->gpu_mask : UINT32_MAX, jobs.current.place);
     if (!jobs.current.n) /* a group of which the daemon knows nothing */
         jobs.current.n = list_places(mode->gpus < ctx->n ? mode->gpus : ctx->n, UINT32_MAX, jobs.current.place);
@@ -167,9 +158,6 @@ static void set_mode(const struct gs_context *ctx, struct gs_client_mode *mode)
         jobs.current.place[0] = moves ? next_place(&jobs.current, last.place[0]) : pick_place(c, &jobs.current);
         jobs.current.n = 1;
     }
-    if (!last.number || !is_decided_alike(&jobs.current, &last))
-        jobs.current.number += jobs.current.number + 1 ? 1 : 2;
-    atomic_store(&jobs.number, jobs.current.scheduled ? jobs.current.number : 0);
 }
 
 static void begin_job(const struct gs_context *ctx, uint64_t released_ns)
@@ -241,13 +229,30 @@ static void enter_new(const struct gs_context *ctx)
     pthread_mutex_unlock(&jobs.pace_lock);
 }
 
+/* The next job begins, if it is decided as the one that has ended. Not where jobs are held back. With jobs.lock held.
+ */
+static bool begin_alike(const struct gs_context *ctx)
+{
+    struct gs_client *c = atomic_load_explicit(&gs_connection, memory_order_acquire);
+    if (!c || !jobs.version || jobs.devices != ctx->n || gs_settings()->pace ||
+        !gs_client_job_next(c, jobs.ended_ns, jobs.version))
+        return false;
+    atomic_fetch_add(&jobs.ended, 1);
+    jobs.reads = jobs.read_since = false;
+    jobs.ended_ns = 0;
+    gs_trace_job(false);
+    gs_trace_job(true);
+    atomic_store_explicit(&jobs.untold, true, memory_order_relaxed);
+    return true;
+}
+
 /* What comes next isn't the job's any more. */
-static void end_if_read(void)
+static void end_if_read(const struct gs_context *ctx)
 {
     if (!atomic_load_explicit(&jobs.ended_ns, memory_order_relaxed))
         return;
     pthread_mutex_lock(&jobs.lock);
-    if (atomic_load(&gs_job_open) && jobs.ended_ns)
+    if (atomic_load(&gs_job_open) && jobs.ended_ns && !begin_alike(ctx))
         end_job();
     pthread_mutex_unlock(&jobs.lock);
 }
@@ -271,7 +276,7 @@ static void job_enter(const struct gs_context *ctx, struct gs_job *job)
 void gs_job_enter(const struct gs_context *ctx, bool tail, struct gs_job *job)
 {
     if (!tail) {
-        end_if_read();
+        end_if_read(ctx);
         gs_job_tell();
     }
     job_enter(ctx, job);
@@ -279,45 +284,10 @@ void gs_job_enter(const struct gs_context *ctx, bool tail, struct gs_job *job)
 
 void gs_job_enter_quickly(const struct gs_context *ctx, struct gs_job *job)
 {
-    end_if_read();
+    end_if_read(ctx);
     if (gs_settings()->pace) /* it may wait long for its release */
         gs_job_tell();
     job_enter(ctx, job);
-}
-
-bool gs_job_goes_on(unsigned number)
-{
-    return atomic_load_explicit(&jobs.number, memory_order_relaxed) == number &&
-           atomic_load_explicit(&gs_job_open, memory_order_relaxed) &&
-           !atomic_load_explicit(&jobs.ended_ns, memory_order_relaxed) && gs_online();
-}
-
-/* What has been read seems to have been the job's end: the next one begins, if that one goes by the same number. Else
- * nothing is done. Not where jobs are held back. */
-static bool next_job(unsigned number)
-{
-    struct gs_client *c = atomic_load_explicit(&gs_connection, memory_order_acquire);
-    pthread_mutex_lock(&jobs.lock);
-    const bool goes = c && jobs.version && jobs.current.number == number && atomic_load(&gs_job_open) &&
-                      jobs.ended_ns && !gs_settings()->pace && gs_client_job_next(c, jobs.ended_ns, jobs.version);
-    if (goes) {
-        atomic_fetch_add(&jobs.ended, 1);
-        jobs.reads = jobs.read_since = false;
-        jobs.ended_ns = 0;
-        gs_trace_job(false);
-        gs_trace_job(true);
-        atomic_store_explicit(&jobs.untold, true, memory_order_relaxed);
-    }
-    pthread_mutex_unlock(&jobs.lock);
-    return goes;
-}
-
-bool gs_job_again(const struct gs_context *ctx, unsigned number)
-{
-    struct gs_job job = {.number = number};
-    if (!next_job(number))
-        gs_job_enter_quickly(ctx, &job);
-    return job.number == number;
 }
 
 void gs_job_now(struct gs_job *job)

@@ -14,7 +14,6 @@
 
 /* How the commands of the job under way are carried out. */
 struct gs_job {
-    unsigned number;                /* from 1: another for each time that what follows was decided otherwise */
     bool scheduled;                 /* a daemon is there */
     bool told;                      /* it is a task, and the daemon says how many places share each launch */
     unsigned n;                     /* so many places share each launch, or may; 1: all work is place[0]'s */
@@ -31,12 +30,6 @@ void gs_job_enter(const struct gs_context *ctx, bool reads, struct gs_job *job);
  * which is to be called once the command is on its way. */
 void gs_job_enter_quickly(const struct gs_context *ctx, struct gs_job *job);
 void gs_job_tell(void);
-
-/* Is this job under way, scheduled as it was when it began, and has no end been seen that it may have come to? */
-bool gs_job_goes_on(unsigned number);
-
-/* Where it doesn't: as gs_job_enter_quickly. Is what was decided for the job of that number decided for this one? */
-bool gs_job_again(const struct gs_context *ctx, unsigned number);
 
 /* How the commands of the job under way are carried out, without beginning one; scheduled: by units. */
 void gs_job_now(struct gs_job *job);

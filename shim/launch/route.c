@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/launch/route.h"
+
+/* The first row counts of which all `with` are facts and none of `without` is. */
+static const struct {
+    unsigned with, without;
+    enum gs_route route;
+} rows[] = {
+    {0, GS_LAUNCH_UNITS | GS_LAUNCH_WATCHED | GS_LAUNCH_PLANNED | GS_LAUNCH_ONE_DEVICE | GS_LAUNCH_PASSES,
+     GS_ROUTE_LOOK},
+    {0, GS_LAUNCH_UNITS | GS_LAUNCH_WATCHED | GS_LAUNCH_PLANNED, GS_ROUTE_DRIVER},
+    {GS_LAUNCH_UNITS | GS_LAUNCH_ONE_UNIT | GS_LAUNCH_ONE_DEVICE, GS_LAUNCH_WATCHED | GS_LAUNCH_PLANNED, GS_ROUTE_UNIT},
+    {GS_LAUNCH_UNITS | GS_LAUNCH_ONE_UNIT | GS_LAUNCH_PASSES, GS_LAUNCH_WATCHED | GS_LAUNCH_PLANNED, GS_ROUTE_UNIT},
+    {0, GS_LAUNCH_PLANNED, GS_ROUTE_LOOK},
+    {GS_LAUNCH_PAYS | GS_LAUNCH_VERIFIED, 0, GS_ROUTE_VERIFIED},
+    {GS_LAUNCH_PAYS, 0, GS_ROUTE_PARTS},
+    {GS_LAUNCH_AWAY, 0, GS_ROUTE_AWAY},
+    {GS_LAUNCH_MEASURED | GS_LAUNCH_UNITS, 0, GS_ROUTE_COUNTED},
+    {GS_LAUNCH_MEASURED, 0, GS_ROUTE_MEASURED},
+    {0, 0, GS_ROUTE_WHOLE},
+};
+
+enum gs_route gs_launch_route(unsigned facts)
+{
+    unsigned i = 0;
+    while ((facts & rows[i].with) != rows[i].with || facts & rows[i].without)
+        i++;
+    return rows[i].route;
+}
