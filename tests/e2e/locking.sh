@@ -47,6 +47,7 @@ end_daemon
 echo "$runs runs"
 in_order
 # What it would say: a thread that waits for the first lock of two while it has the second.
+rm -f wrong
 GS_LOCK_REPORT=$PWD/wrong "$programs/wrong_order"
 grep -q "GS_RANK_CONTEXT is waited for by who has GS_RANK_BOOK" wrong || fail "a wrong order isn't seen"
 # ... and one that waits for something while it has that lock, without a reason.
