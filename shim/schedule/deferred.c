@@ -107,7 +107,7 @@ bool gs_deferred_enlist(struct gs_deferred *h)
     const bool follows =
         h->behind == GS_BEHIND_LAST && before && !gs_is_taken(h) && !gs_is_served(before) && !before->follower;
     if (before)
-        gs_share_close(before);
+        gs_share_on(before, GS_SHARE_CLOSE);
     gs_deferred_to(h, GS_ENQUEUED);
     if (follows)
         before->follower = h;

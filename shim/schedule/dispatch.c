@@ -134,7 +134,7 @@ static struct gs_deferred *join(cl_command_queue queue, unsigned resource, unsig
                      (!late || (h->loose && now < h->granted_ns + most_ns + LATE_NS)) &&
                      gs_batch_add(&h->batch, size, most_ns, &full) && gs_deferred_keep(h);
     if (may) {
-        gs_share_to(h, full || late ? GS_SHARE_LAST_JOINS : GS_SHARE_JOINING);
+        gs_share_on(h, full || late ? GS_SHARE_JOIN_LAST : GS_SHARE_JOIN);
         h->joined_ns = now;
         h->call = call;
     }
@@ -148,7 +148,7 @@ static void joined(struct gs_deferred *h, bool enqueued, cl_event event)
 {
     cl_event old = NULL;
     pthread_mutex_lock(&gs_deferred_list.lock);
-    gs_share_to(h, h->sharing == GS_SHARE_JOINING ? GS_SHARE_OPEN : GS_SHARE_CLOSED);
+    gs_share_on(h, GS_SHARE_JOINED);
     if (enqueued && h->loose != !event)
         gs_job_loose(event ? -1 : 1);
     if (enqueued) {

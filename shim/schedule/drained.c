@@ -127,14 +127,14 @@ void gs_queue_leave(cl_command_queue queue)
     pthread_mutex_lock(&gs_deferred_list.lock);
     bool any = false;
     for (struct gs_deferred *h = gs_deferred_list.oldest; h;) {
-        if (h->home == queue && (h->sharing == GS_SHARE_CLOSING || gs_share_is_joining(h->sharing))) {
+        if (h->home == queue && gs_share_waits(h, GS_SHARE_LEAVE)) {
             pthread_cond_wait(&gs_deferred_list.changed, &gs_deferred_list.lock);
             h = gs_deferred_list.oldest;
             continue;
         }
         any = any || h->home == queue;
         if (h->home == queue)
-            gs_share_to(h, GS_SHARE_SENT);
+            gs_share_on(h, GS_SHARE_LEAVE);
         h = h->newer;
     }
     pthread_mutex_unlock(&gs_deferred_list.lock);

@@ -160,7 +160,7 @@ static void has_served(struct gs_deferred *h)
     pthread_mutex_lock(&gs_deferred_list.lock);
     gs_deferred_to(h, GS_SERVED);
     if (atomic_load(&h->status) != CL_COMPLETE)
-        gs_share_close(h);
+        gs_share_on(h, GS_SHARE_CLOSE);
     struct gs_deferred *follower = h->follower;
     h->follower = NULL;
     pthread_mutex_unlock(&gs_deferred_list.lock);

@@ -43,6 +43,26 @@ enum gs_sharing {
     GS_SHARINGS
 };
 
+enum gs_share_event {
+    GS_SHARE_JOIN,
+    GS_SHARE_JOIN_LAST,
+    GS_SHARE_JOINED,  /* that one is enqueued, or refused */
+    GS_SHARE_CLOSE,   /* no more may join, but for one that is about to */
+    GS_SHARE_SETTLE,  /* the same, and no thread is about to do anything */
+    GS_SHARE_TIE,     /* a marker is to be enqueued behind it; ... */
+    GS_SHARE_TIED,    /* ... it is */
+    GS_SHARE_SEND,    /* it is to be sent off; ... */
+    GS_SHARE_IS_SENT, /* ... it is */
+    GS_SHARE_LEAVE,   /* it has ended, or its queue sends it off */
+    GS_SHARE_EVENTS
+};
+
+enum gs_share_action {
+    GS_SHARE_WAIT = 1, /* for another thread, and look again */
+    GS_SHARE_STAYS,    /* there is nothing to do */
+    GS_SHARE_DO        /* whoever has asked does it, and says so */
+};
+
 enum gs_unit_state {
     GS_UNIT_QUEUED,    /* it has no grant, and nobody has asked for one */
     GS_UNIT_ASKED,     /* the daemon has been asked, in an earlier step than the one that waits for the grant */
@@ -74,10 +94,13 @@ static inline bool gs_unit_is(const struct gs_unit *u, enum gs_unit_state state)
 
 /* From now on it is in that state. What must not follow is reported where locks are checked (common/lock/rank.h). */
 void gs_deferred_to(struct gs_deferred *h, enum gs_deferred_state to);
-void gs_share_to(struct gs_deferred *h, enum gs_sharing to);
 
-/* No more may join, but for one that is about to. */
-void gs_share_close(struct gs_deferred *h);
+/* Takes the event to state.c's table, once no other thread is to be waited for; meanwhile the list's lock is open, and
+ * h is to be held. True: the caller is to do what it has asked for. */
+bool gs_share_on(struct gs_deferred *h, enum gs_share_event event);
+
+/* Would another thread be waited for? */
+bool gs_share_waits(const struct gs_deferred *h, enum gs_share_event event);
 
 /* Is one about to? */
 static inline bool gs_share_is_joining(enum gs_sharing sharing)

@@ -99,7 +99,7 @@ static void is_tied(struct gs_deferred *h, cl_event marker)
         h->tail = marker;
     }
     h->loose = false;
-    gs_share_to(h, GS_SHARE_CLOSED);
+    gs_share_on(h, GS_SHARE_TIED);
     gs_job_loose(-1);
     pthread_mutex_unlock(&gs_deferred_list.lock);
     gs_drop_event(old);
@@ -116,13 +116,9 @@ void gs_unit_close(struct gs_deferred *h)
     cl_event marker = NULL;
     pthread_mutex_lock(&gs_deferred_list.lock);
     GS_MAY_WAIT("a thread that is just enqueueing a marker");
-    while (gs_share_is_joining(h->sharing) || h->sharing == GS_SHARE_CLOSING)
-        pthread_cond_wait(&gs_deferred_list.changed, &gs_deferred_list.lock);
+    gs_share_on(h, GS_SHARE_SETTLE);
     GS_MAY_WAIT_NO_MORE();
-    gs_share_close(h);
-    const bool loose = h->loose;
-    if (loose)
-        gs_share_to(h, GS_SHARE_CLOSING);
+    const bool loose = h->loose && gs_share_on(h, GS_SHARE_TIE);
     cl_event last = gs_deferred_last_event(h);
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (!loose)
@@ -138,7 +134,7 @@ void gs_units_settle(void)
 {
     pthread_mutex_lock(&gs_deferred_list.lock);
     for (struct gs_deferred *h = gs_deferred_list.oldest; h;) {
-        const bool closing = h->sharing == GS_SHARE_CLOSING;
+        const bool closing = gs_share_waits(h, GS_SHARE_SEND);
         GS_MAY_WAIT("a thread that is just enqueueing a marker");
         if (closing)
             pthread_cond_wait(&gs_deferred_list.changed, &gs_deferred_list.lock); /* it may be no more, then */
@@ -152,18 +148,14 @@ void gs_unit_send(struct gs_deferred *h)
 {
     pthread_mutex_lock(&gs_deferred_list.lock);
     GS_MAY_WAIT("a thread that is just enqueueing a marker");
-    while (h->sharing == GS_SHARE_CLOSING)
-        pthread_cond_wait(&gs_deferred_list.changed, &gs_deferred_list.lock);
+    const bool sends = gs_share_on(h, GS_SHARE_SEND);
     GS_MAY_WAIT_NO_MORE();
-    const bool sends = h->sharing == GS_SHARE_CLOSED;
-    if (sends)
-        gs_share_to(h, GS_SHARE_CLOSING);
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (!sends)
         return;
     gs_real()->clFlush(h->home);
     pthread_mutex_lock(&gs_deferred_list.lock);
-    gs_share_to(h, GS_SHARE_SENT);
+    gs_share_on(h, GS_SHARE_IS_SENT);
     pthread_mutex_unlock(&gs_deferred_list.lock);
 }
 
@@ -240,12 +232,12 @@ void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, atomic_uint *runnin
 static struct gs_awaited *claim(struct gs_deferred *h)
 {
     struct gs_unit *u = h->unit;
-    const bool quiet = !gs_share_is_joining(h->sharing) && h->sharing != GS_SHARE_CLOSING;
+    const bool quiet = !gs_share_waits(h, GS_SHARE_LEAVE);
     struct gs_awaited *a = gs_unit_is(u, GS_UNIT_SUBMITTED) && quiet ? gs_completion_claim(u) : NULL;
     if (!a)
         return NULL;
     u->waited = atomic_load(&h->pending);
-    gs_share_to(h, GS_SHARE_SENT);
+    gs_share_on(h, GS_SHARE_LEAVE);
     if (h->loose)
         gs_job_loose(-1);
     h->loose = false;
