@@ -19,9 +19,9 @@ assert len(rows) == 3, rows
 end = head.index("max ms") + len("max ms")
 cells = [r[:end].split() for r in rows]
 assert all(len(c) == 9 and len(r[:end]) == end for c, r in zip(cells, rows)), rows
-assert [c[2:5] for c in cells] == [["3", "3", "2"], ["2", "2", "2"], ["1", "1", "2"]], cells
-names = [c[1] for c in cells]
-assert names[2] == "brief" and [len(n) for n in names] == [48, 48, 5] and all(".." in n for n in names[:2]), names
+assert sorted(c[2:5] for c in cells) == [["1", "1", "2"], ["2", "2", "2"], ["3", "3", "2"]], cells
+names = sorted((c[1] for c in cells), key=len) # the order is that of the times, whatever they are
+assert names[0] == "brief" and [len(n) for n in names] == [5, 48, 48] and all(".." in n for n in names[1:]), names
 ms = [float(c[5]) for c in cells]
 assert ms == sorted(ms, reverse=True), ms
 assert abs(sum(float(c[6]) for c in cells) - 100) < 0.2, cells
@@ -37,8 +37,9 @@ for n, total, least, most in calls.values():
 
 stats = json.load(open("table.json"))
 kernels = stats["kernels"]
-assert [k["launches"] for k in kernels] == [3, 2, 1], kernels
-assert kernels[0]["name"].endswith("_once_more") and len(kernels[0]["name"]) > 180, kernels[0]["name"]
+assert sorted(k["launches"] for k in kernels) == [1, 2, 3], kernels
+often = next(k["name"] for k in kernels if k["launches"] == 3)
+assert often.endswith("_once_more") and len(often) > 180, often
 for k in kernels:
     assert 0 < k["min_ns"] <= k["max_ns"] <= max(k["device_ns"]), k
 assert stats["calls"]["clEnqueueNDRangeKernel"]["calls"] == 6
