@@ -40,10 +40,11 @@ struct gs_try {
     const char *different; /* what differed from the plain run: "its output", "its exit status", or a file; or NULL */
     enum gs_try_way different_in;
     enum gs_try_cut cut;
-    double cut_s;  /* what the first plain run took, or had taken when it was interrupted */
-    double hung_s; /* it had not ended by then; 0: all have */
-    int status;    /* the plain run's */
-    json_t *stats; /* of one run on all devices; or NULL */
+    double cut_s;   /* what the first plain run took, or had taken when it was interrupted */
+    double hung_s;  /* it had not ended by then; 0: all have */
+    int status;     /* the plain run's */
+    json_t *stats;  /* of one run on all devices; or NULL */
+    bool explained; /* that run has ended: without statistics it launched no kernel under gpusparc */
 };
 
 /* Sets n, cpu and blind, as gpusparc run would find the devices. 0, or -errno, said. */

@@ -348,6 +348,7 @@ static int explain(struct gs_try *t)
         t->different_in = GS_TRY_ALL;
     }
     t->stats = gs_json_load(path, GS_FILE_RESULT, 0, NULL);
+    t->explained = status >= 0;
     /* Without a GPU there was one plain run: another one tells a wrong result from what is another each time. */
     if (t->blind && t->different && t->different != its_status)
         return compared(t, GS_TRY_PLAIN, &s);

@@ -75,6 +75,23 @@ static size_t kernels_of(const struct gs_try *t, struct kernel **kernels)
     return v ? n : 0;
 }
 
+static bool has_no_kernels(const struct gs_try *t)
+{
+    return t->explained && json_array_size(json_object_get(t->stats, "kernels")) == 0;
+}
+
+/* Is there a kernel that one device alone ran at times? */
+static bool has_unsplit(const struct gs_try *t)
+{
+    struct kernel *k;
+    const size_t n = kernels_of(t, &k);
+    bool any = false;
+    for (size_t i = 0; i < n; i++)
+        any |= k[i].split < k[i].launches;
+    free(k);
+    return any;
+}
+
 static const char *devices_of(const struct gs_try *t)
 {
     return t->cpu ? "parts of the CPU" : t->gpus_only ? "GPUs" : "devices";
@@ -109,11 +126,10 @@ static void say_blind(const struct gs_try *t, char *text, size_t bytes)
     size_t split = 0;
     for (size_t i = 0; i < n; i++)
         split += k[i].split > 0;
-    snprintf(
-        text, bytes,
-        "There is no GPU here, so how fast it would be can't be known. Kernels that it launched: %zu; of these can "
-        "be split: %zu",
-        n, split);
+    snprintf(text, bytes, "There is no GPU here, so how fast it would be can't be known");
+    if (!has_no_kernels(t))
+        snprintf(text + strlen(text), bytes - strlen(text),
+                 ". Kernels that it launched: %zu; of these can be split: %zu", n, split);
     free(k);
 }
 
@@ -180,12 +196,16 @@ static void say_next(const struct gs_try *t, char *text, size_t bytes)
     }
     if (t->different)
         snprintf(text, bytes, "gpusparc run --verify says which launch's result is another");
+    else if (has_no_kernels(t))
+        say_command(t, "the application's OpenCL calls, one a line: gpusparc run --log", text, bytes);
     else if (t->blind && !t->cut)
         snprintf(text, bytes, "the same command on a machine with GPUs");
     else if (v.outcome == GS_TRY_FASTER && !t->cut)
         say_command(t, "gpusparc run", text, bytes);
     else if (v.outcome == GS_TRY_UNSURE || t->cut)
         say_command(t, again, text, bytes);
+    else if (!has_unsplit(t))
+        say_command(t, "what waits for what: gpusparc run --trace t.json", text, bytes);
     else
         snprintf(text, bytes, "the kernels below, from the top: what would have them split");
 }
@@ -231,26 +251,25 @@ static void print_kernels(const struct gs_try *t, bool markdown)
     free(k);
 }
 
-static void say_outlier(const struct gs_try_outlier *o, char *text, size_t bytes)
-{
-    snprintf(text, bytes, "An outlier: round %zu, %s, took %.3f s; %.3f s is usual", o->round, gs_try_names[o->way],
-             o->s, o->usual_s);
-}
-
-static void print_outliers(const struct gs_try *t, const char *line)
+/* What is to be known besides, one sentence after the other: false behind the last. */
+static bool say_remark(const struct gs_try *t, size_t nth, char *text, size_t bytes)
 {
     enum { MOST = 4 };
-    const struct gs_try_verdict v = verdict_of(t, GS_TRY_ALL);
-    char text[256];
     struct gs_try_outlier o;
-    for (size_t i = 0; i < MOST && gs_try_find_outlier(&t->times, i, &o); i++) {
-        say_outlier(&o, text, sizeof text);
-        printf(line, text);
+    if (has_no_kernels(t) && nth-- == 0) {
+        snprintf(text, bytes,
+                 "It launched no OpenCL kernel under gpusparc, so there was nothing to split. Does it use OpenCL, by "
+                 "the system's libOpenCL.so.1, and not CUDA alone?");
+        return true;
     }
-    if (v.outliers > MOST) {
-        snprintf(text, sizeof text, "%zu of %zu runs were such: was the machine busy?", v.outliers, v.runs);
-        printf(line, text);
+    if (nth < MOST && gs_try_find_outlier(&t->times, nth, &o)) {
+        snprintf(text, bytes, "An outlier: round %zu, %s, took %.1f ms; %.1f ms is usual.", o.round,
+                 gs_try_names[o.way], o.s * 1e3, o.usual_s * 1e3);
+        return true;
     }
+    const struct gs_try_verdict v = verdict_of(t, GS_TRY_ALL);
+    snprintf(text, bytes, "%zu of %zu runs were such: was the machine busy?", v.outliers, v.runs);
+    return nth == MOST && v.outliers > MOST;
 }
 
 static void print(const struct gs_try *t, bool markdown)
@@ -267,7 +286,8 @@ static void print(const struct gs_try *t, bool markdown)
     }
     say_result(t, text, sizeof text);
     printf(line, text);
-    print_outliers(t, line);
+    for (size_t i = 0; say_remark(t, i, text, sizeof text); i++)
+        printf(markdown ? "\n%s\n" : "%s\n", text);
     print_times(t, markdown);
     print_kernels(t, markdown);
     say_next(t, text, sizeof text);
@@ -378,6 +398,8 @@ static int write_page(const struct gs_try *t)
     gs_page_conclusion(f, "%s", text);
     say_result(t, text, sizeof text);
     gs_page_text(f, "%s.", text);
+    for (size_t i = 0; say_remark(t, i, text, sizeof text); i++)
+        gs_page_text(f, "%s", text);
     if (t->times.n) {
         gs_page_table(f, "way|#median, ms|#first run, ms");
         for (int way = 0; way < GS_TRY_WAYS; way++) {

@@ -32,6 +32,23 @@ PLAIN=0 SINGLE=0.01 ALL=0.1 try --time 6 ./app >slower || complain "try of what 
 grep -q '^Slower: 0\.[0-9]* times as fast\|^Not sure: 0\.[0-9]* times as fast' slower || complain "of what is slower: $(cat slower)"
 [ -z "$(ls tmp)" ] || complain "left behind: $(ls tmp)"
 
+# An outlier is named in each shape of the answer; a program that launches no kernel is told so, and what to look at.
+cat >once <<'END'
+#!/bin/sh
+echo >>runs
+[ $(wc -l <runs) != 6 ] || exec sleep 1
+sleep 0.02
+END
+chmod +x once
+rm -f runs
+try --time 3 --html once.html ./once >once.txt || complain "one slow run: $?"
+for f in once.txt once.html; do
+  grep -q 'An outlier: round 1, [a-z ]*, took 1[0-9]*\.[0-9] ms; [0-9.]* ms is usual\.' $f || complain "one slow run, $f: $(cat once.txt)"
+  grep -q 'It launched no OpenCL kernel under gpusparc, so there was nothing to split\.' $f || complain "no kernel, $f: $(cat once.txt)"
+  grep -q "Next: the application.s OpenCL calls, one a line: gpusparc run --log ./once\|Next: the application&#39;s OpenCL calls, one a line: gpusparc run --log ./once" $f ||
+    complain "no kernel, $f: $(cat once.txt)"
+done
+
 # What differs is said, and ends with 1.
 export PLAIN=0 SINGLE=0 ALL=0
 cat >liar <<'END'
@@ -49,7 +66,6 @@ grep -q '^Exit status (3) and output were' fails || complain "always 3: $(cat fa
 printf '#!/bin/sh\necho $$\n' >liar
 try --time 1 ./liar >varies || complain "what varies by itself: $?"
 grep -q '^Not compared: ' varies || complain "what varies by itself: $(cat varies)"
-grep -q '^Next: gpusparc try --time 4s ./liar$' varies || complain "what to do next: $(cat varies)"
 # Its first plain runs happen to be alike: that it varies is seen later.
 echo 0 >count
 cat >liar <<'END'
@@ -136,6 +152,8 @@ gpusparc devices --json | grep -q '"GPU"' || {
   gpusparc try "${matmul[@]}" >blind || complain "without a GPU: $?"
   grep -q "^There is no GPU here, so how fast it would be can't be known. Kernels that it launched: 1; of these can be split: 1" blind ||
     complain "without a GPU: $(cat blind)"
+  gpusparc try true >blind && ! grep -q 'Kernels that it launched' blind && grep -q '^It launched no OpenCL kernel' blind ||
+    complain "without a GPU and kernels: $(cat blind)"
   printf '#!/bin/sh\necho $$\n' >liar
   gpusparc try ./liar >blind && grep -q '^Not compared: ' blind || complain "without a GPU, of what varies by itself: $(cat blind)"
   printf '#!/bin/sh\necho "${GPUSPARC_MODE:-plain}"\n' >liar
