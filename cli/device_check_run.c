@@ -57,18 +57,22 @@ static bool await(pid_t pid, int64_t until_ms, bool may_interrupt, int *status)
     return true;
 }
 
-int gs_check_run(char *const argv[], const char *out, const char *err, double limit_s)
+struct gs_check_process gs_check_start(char *const argv[], const char *out, const char *err)
 {
-    pid_t pid;
+    struct gs_check_process p = {.failed = -EINTR, .begin_ms = gs_now_ms()};
+    if (!interrupted)
+        p.failed = gs_child_start(argv, out, err, &p.pid);
+    return p;
+}
+
+int gs_check_await(const struct gs_check_process *p, double limit_s)
+{
     int status = 0;
-    if (interrupted)
-        return -EINTR;
-    const int failed = gs_child_start(argv, out, err, &pid);
-    if (failed)
-        return failed;
-    if (!await(pid, gs_now_ms() + (int64_t)(limit_s * 1e3), true, &status)) {
-        kill(-pid, SIGKILL);
-        await(pid, gs_now_ms() + DEATH_MS, false, &status);
+    if (p->failed)
+        return p->failed;
+    if (!await(p->pid, p->begin_ms + (int64_t)(limit_s * 1e3), true, &status)) {
+        kill(-p->pid, SIGKILL);
+        await(p->pid, gs_now_ms() + DEATH_MS, false, &status);
         return interrupted ? -EINTR : -ETIMEDOUT;
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
