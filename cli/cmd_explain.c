@@ -26,6 +26,8 @@ static const char usage[] =
     "  --local A[,B[,C]]   ... with work-groups of this size; else the driver chooses it\n"
     "  --offset A[,B[,C]]  ... with this global offset\n"
     "  --gpus N          ... on N devices; default: 2\n"
+    "  --memory SIZE     ... on devices of SIZE (24GiB) each, with gpusparc run --memory pooled: does it fit, and in\n"
+    "                    how many turns does it run?\n"
     "  --allow reorder|race  ... where floating-point operations may take effect in another order, or parts may read\n"
     "                    what other parts write, as for gpusparc run\n"
     "  --arg NAME=VALUE  a value for the kernel's argument NAME; of a buffer, its size in bytes (64K, 16M, 1G)\n"
@@ -40,17 +42,12 @@ static const char usage[] =
 _Static_assert(GS_MAX_DEVICES == 16, "value_of says it");
 
 static const struct option options[] = {
-    {"kernel", required_argument, NULL, 'k'},
-    {"global", required_argument, NULL, 'g'},
-    {"local", required_argument, NULL, 'l'},
-    {"offset", required_argument, NULL, 'o'},
-    {"gpus", required_argument, NULL, 'n'},
-    {"arg", required_argument, NULL, 'a'},
-    {"allow", required_argument, NULL, 'r'},
-    {"source", no_argument, NULL, 's'},
-    {"json", no_argument, NULL, 'j'},
-    {"as", required_argument, NULL, 'd'},
-    {NULL, 0, NULL, 0},
+    {"kernel", required_argument, NULL, 'k'}, {"global", required_argument, NULL, 'g'},
+    {"local", required_argument, NULL, 'l'},  {"offset", required_argument, NULL, 'o'},
+    {"gpus", required_argument, NULL, 'n'},   {"arg", required_argument, NULL, 'a'},
+    {"allow", required_argument, NULL, 'r'},  {"source", no_argument, NULL, 's'},
+    {"memory", required_argument, NULL, 'm'}, {"json", no_argument, NULL, 'j'},
+    {"as", required_argument, NULL, 'd'},     {NULL, 0, NULL, 0},
 };
 
 /* What --as may name. */
@@ -108,6 +105,8 @@ static const char *value_of(int opt)
         return "reorder or race";
     case 'd':
         return "a list of fp16, fp64, images, 3d-image-writes, int64-atomics, subgroups, as in fp16,fp64";
+    case 'm':
+        return "a size such as 24GiB";
     case 'o':
         return "up to three numbers, as in 64,0";
     default:
@@ -156,6 +155,8 @@ static int set_option(struct gs_explain *e, int opt, char *value, uint32_t dims[
         return add_value(e, value);
     case 'r':
         return gs_parse_allowed(value, &e->may_reorder, &e->may_race) ? 0 : -EINVAL;
+    case 'm':
+        return gs_explain_bytes(value, &e->memory) || !e->memory ? -EINVAL : 0;
     case 'd':
         e->has_features = true;
         return read_features(value, &e->features) ? 0 : -EINVAL;
@@ -209,6 +210,10 @@ static int read_command(struct gs_explain *e, int argc, char **argv, char *why, 
         return -EINVAL;
     }
     e->launch.dims = dims[0];
+    if (e->memory && !dims[0]) {
+        snprintf(why, why_bytes, "--memory asks about a launch: --global says its size");
+        return -EINVAL;
+    }
     if ((dims[1] && dims[1] != dims[0]) || dims[2] > dims[0]) {
         snprintf(why, why_bytes, "--global, --local and --offset must have the same number of dimensions");
         return -EINVAL;
@@ -283,7 +288,8 @@ static int translate(struct gs_explain *e, struct gs_summary **out, char *why, s
     const struct gs_translate_request req = {
         .units = units,
         .n_units = e->n_files,
-        .device = {d.extensions, d.version, d.vendor, d.platform, d.bits, d.images == CL_TRUE, d.device}};
+        .device = {d.extensions, d.version, d.vendor, d.platform, d.bits, d.images == CL_TRUE, d.device},
+        .windows = e->memory != 0};
     if (gs_library_path("gpusparc-translate", path, sizeof path) < 0) {
         snprintf(why, why_bytes, "%.400s can't be found; is gpusparc installed whole?", path);
         return -ENOENT;

@@ -4,6 +4,7 @@
 #define GS_CLI_EXPLAIN_H
 
 #include "shim/plan/plan.h"
+#include "shim/pooled/turns.h"
 #include "translator/summary/summary.h"
 
 enum { GS_EXPLAIN_FILES = 16, GS_EXPLAIN_ARGS = 64 };
@@ -27,6 +28,7 @@ struct gs_explain {
     unsigned parts;
     struct gs_explain_value values[GS_EXPLAIN_ARGS];
     size_t n_values;
+    uint64_t memory;   /* --memory: bytes of each device; 0: it isn't asked */
     size_t most_items; /* work-items that a group of the group's first device may have; 0: not known */
 };
 
@@ -40,9 +42,13 @@ struct gs_explain_launch {
     struct gs_arg_access *access; /* of part p's argument i: [p * n_args + i] */
     bool sizes_missing;           /* buffers without a size are taken as GS_EXPLAIN_BUFFER bytes */
     bool values_missing;          /* values that --arg doesn't say may be any */
+    struct gs_turns turns;        /* with --memory; n is 0: it doesn't fit, and the reason says why */
 };
 
 #define GS_EXPLAIN_BUFFER ((uint64_t)1 << 30)
+
+/* A number of bytes: "64", "64K", "64M", "64G", "64MiB". 0 or -EINVAL. */
+int gs_explain_bytes(const char *s, uint64_t *out);
 
 /* Plans it. 0; -EINVAL with a sentence where an --arg can't be read; -ENOMEM. */
 int gs_explain_plan(const struct gs_explain *e, const struct gs_kernel_summary *kernel, struct gs_explain_launch *out,
@@ -51,6 +57,9 @@ void gs_explain_plan_free(struct gs_explain_launch *l);
 
 /* How the writes of the parts to an argument come together; NULL where it isn't written. */
 const char *gs_explain_writes(const struct gs_explain_launch *l, uint32_t arg);
+
+/* How much the largest turn's windows have together, in bytes. */
+uint64_t gs_explain_largest_turn(const struct gs_explain_launch *l);
 
 /* Why the driver refuses the launch, whatever gpusparc does, with the OpenCL error in brackets; or NULL. */
 const char *gs_explain_invalid(const struct gs_explain *e, const struct gs_explain_launch *l, char *why,

@@ -80,11 +80,19 @@ static json_t *part(const struct gs_explain_launch *l, unsigned p)
                      (json_int_t)global[2], "arguments", args);
 }
 
-static json_t *launch(const struct gs_explain *e, const struct gs_explain_launch *l)
+static json_t *turns(const struct gs_explain *e, const struct gs_explain_launch *l)
 {
-    char why[256];
-    if (gs_explain_invalid(e, l, why, sizeof why))
-        return json_pack("{s:b, s:s}", "split", 0, "invalid", why);
+    const struct gs_turns *t = &l->turns;
+    if (!t->v)
+        return json_pack("{s:I, s:b, s:o}", "device_bytes", (json_int_t)e->memory, "fits", 0, "reason",
+                         text_or_null(t->reason));
+    return json_pack("{s:I, s:b, s:i, s:i, s:b, s:I, s:o}", "device_bytes", (json_int_t)e->memory, "fits", 1, "turns",
+                     (int)t->n, "dimension", (int)t->dim, "in_order", (int)t->serial, "largest_bytes",
+                     (json_int_t)gs_explain_largest_turn(l), "reason", text_or_null(t->n == 1 ? t->reason : NULL));
+}
+
+static json_t *launch(const struct gs_explain_launch *l)
+{
     if (l->plan.reason)
         return json_pack("{s:b, s:s}", "split", 0, "reason", l->plan.reason);
     json_t *parts = json_array(), *merges = json_object();
@@ -126,8 +134,14 @@ static json_t *kernel(const struct gs_explain *e, const struct gs_kernel_summary
                           (int)k->uses_group, "required_local", (int)k->reqd[0], (int)k->reqd[1], (int)k->reqd[2],
                           "refusal", text_or_null(k->refusal), "refusal_site", site(e, &k->refusal_site), "on_trial",
                           (int)k->only_atomics, "appends", appends(k));
-    if (l)
-        json_object_set_new(o, "launch", launch(e, l));
+    char why[256];
+    const char *invalid = l ? gs_explain_invalid(e, l, why, sizeof why) : NULL;
+    if (invalid)
+        json_object_set_new(o, "launch", json_pack("{s:b, s:s}", "split", 0, "invalid", invalid));
+    else if (l)
+        json_object_set_new(o, "launch", launch(l));
+    if (l && !invalid && e->memory)
+        json_object_set_new(json_object_get(o, "launch"), "memory", turns(e, l));
     return o;
 }
 

@@ -15,8 +15,7 @@ static const char *find_value(const struct gs_explain *e, const char *name)
     return NULL;
 }
 
-/* "64", "64K", "64M", "64G", "64MiB". */
-static int read_bytes(const char *s, uint64_t *out)
+int gs_explain_bytes(const char *s, uint64_t *out)
 {
     char *end;
     errno = 0;
@@ -75,7 +74,7 @@ static int set_arg(const struct gs_explain *e, struct gs_explain_launch *l, uint
         m->is_image = a->kind == GS_ARG_IMAGE;
         m->band_bytes = m->is_image;
         if (!m->is_image && value)
-            err = read_bytes(value, &m->size);
+            err = gs_explain_bytes(value, &m->size);
         else if (!m->is_image)
             l->sizes_missing = true;
         arg->is_mem = true;
@@ -102,6 +101,31 @@ static int find_access(struct gs_explain_launch *l)
         err = gs_summary_eval(l->kernel, &l->plan.launch, &l->plan.box[p], values, l->access + (size_t)p * n);
     free(values);
     return err;
+}
+
+/* Its turns with --memory pooled. One allocation has a quarter of a device at most, which drivers of GPUs say. */
+static int find_turns(const struct gs_explain *e, struct gs_explain_launch *l, const struct gs_geometry *launch,
+                      bool null_local)
+{
+    const struct gs_turns_input in = {.kernel = l->kernel,
+                                      .n_args = l->kernel->n_args,
+                                      .launch = launch,
+                                      .null_local = null_local,
+                                      .args = l->args,
+                                      .mems = l->used,
+                                      .devices = e->parts,
+                                      .room = {gs_pool_room_of(e->memory), e->memory / 4}};
+    return gs_turns_make(&l->turns, &in) == CL_OUT_OF_HOST_MEMORY ? -ENOMEM : 0;
+}
+
+uint64_t gs_explain_largest_turn(const struct gs_explain_launch *l)
+{
+    uint64_t most = 0, largest;
+    for (unsigned i = 0; i < l->turns.n; i++) {
+        const uint64_t bytes = gs_turn_bytes(&l->turns.v[i], &largest);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
 }
 
 int gs_explain_plan(const struct gs_explain *e, const struct gs_kernel_summary *kernel, struct gs_explain_launch *out,
@@ -137,6 +161,8 @@ int gs_explain_plan(const struct gs_explain *e, const struct gs_kernel_summary *
         err = gs_plan_make(&out->plan, &in);
     if (!err && !out->plan.reason)
         err = find_access(out);
+    if (!err && e->memory)
+        err = find_turns(e, out, &launch, in.null_local);
     return err;
 }
 
@@ -149,6 +175,7 @@ void gs_explain_plan_free(struct gs_explain_launch *l)
     for (size_t i = 0; l->access && i < (size_t)GS_MAX_DEVICES * l->kernel->n_args; i++)
         gs_arg_access_free(&l->access[i]);
     gs_plan_free(&l->plan);
+    gs_turns_free(&l->turns);
     free(l->args);
     free(l->mems);
     free(l->used);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/explain.h"
+#include "cli/show.h"
 #include "translator/summary/access_print.h"
 
 enum { SHOWN_RANGES = 4, SHOWN_ACCESSES = 16 };
@@ -157,6 +158,23 @@ static void print_part(const struct gs_explain_launch *l, unsigned p)
     }
 }
 
+static void print_turns(const struct gs_explain *e, const struct gs_explain_launch *l)
+{
+    const struct gs_turns *t = &l->turns;
+    char room[GS_SHOW], takes[GS_SHOW];
+    if (!e->memory)
+        return;
+    gs_show_bytes(gs_explain_largest_turn(l), takes);
+    printf("  with --memory pooled, on %u devices of %s, it ", e->parts, gs_show_bytes(e->memory, room));
+    if (!t->v)
+        printf("doesn't fit: %s\n", t->reason);
+    else if (t->n == 1)
+        printf("runs on one device%s%s, where it takes %s\n", t->reason ? ": " : "", t->reason ? t->reason : "", takes);
+    else
+        printf("runs in %u turns along dimension %u, %s; the largest takes %s\n", t->n, t->dim,
+               t->serial ? "one after the other" : "side by side on the devices", takes);
+}
+
 static void print_launch(const struct gs_explain *e, const struct gs_explain_launch *l)
 {
     const struct gs_plan *plan = &l->plan;
@@ -165,6 +183,7 @@ static void print_launch(const struct gs_explain *e, const struct gs_explain_lau
         printf("  this launch can't be made: %s\n", why);
         return;
     }
+    print_turns(e, l);
     if (plan->reason) {
         printf("  this launch runs on one device: %s\n", plan->reason);
         return;

@@ -125,7 +125,8 @@ static cl_int cut(struct gs_pool_launch *l)
                                       .null_local = l->null_local,
                                       .args = l->args,
                                       .mems = l->mems,
-                                      .devices = gs_group()->n};
+                                      .devices = gs_group()->n,
+                                      .room = gs_pool_room()};
     err = gs_turns_make(&l->turns, &in);
     if (l->turns.n > 1)
         gs_report_split(k->stats, l->turns.n, l->turns.dim);
@@ -172,10 +173,11 @@ struct run {
 static uint64_t spare_of(const struct gs_turn *t)
 {
     const uint64_t room = gs_pool_room().all;
-    uint64_t taken = 0;
+    uint64_t largest;
+    const uint64_t taken = gs_turn_bytes(t, &largest);
     uint32_t n = 0;
-    for (; t->uses[n].root; n++)
-        taken += gs_pool_window_bytes(t->uses[n].root->pool, t->uses[n].window);
+    while (t->uses[n].root)
+        n++;
     return taken < room ? (room - taken) / n : 0;
 }
 

@@ -12,7 +12,7 @@
 #include "shim/report/pool.h"
 #include "shim/report/report.h"
 
-enum { PAGE = 4096, LARGE_BYTES = 1 << 20 };
+enum { LARGE_BYTES = 1 << 20 };
 
 /* All roots and their windows, and what follows. */
 static struct {
@@ -41,11 +41,9 @@ static cl_ulong device_number(unsigned device, cl_device_info what)
     return n;
 }
 
-/* The driver has uses of its own for some of a device's memory. */
 static uint64_t room_of(unsigned device)
 {
-    const cl_ulong all = device_number(device, CL_DEVICE_GLOBAL_MEM_SIZE);
-    return all - all / 16;
+    return gs_pool_room_of(device_number(device, CL_DEVICE_GLOBAL_MEM_SIZE));
 }
 
 uint64_t gs_pool_bytes(void)
@@ -144,7 +142,8 @@ void gs_pool_queues_free(struct gs_context *ctx)
 /* Pages of the host's that hold nothing valid any more go back to the system. */
 static void drop_pages(struct gs_pool_root *r, struct gs_range bytes)
 {
-    const uint64_t begin = (bytes.begin + PAGE - 1) / PAGE * PAGE, end = bytes.end / PAGE * PAGE;
+    const uint64_t begin = (bytes.begin + GS_POOL_PAGE - 1) / GS_POOL_PAGE * GS_POOL_PAGE,
+                   end = bytes.end / GS_POOL_PAGE * GS_POOL_PAGE;
     if (r->owns_host && end > begin && end - begin >= LARGE_BYTES)
         madvise(r->host + begin, end - begin, MADV_DONTNEED);
 }
@@ -269,6 +268,8 @@ cl_int gs_pool_forget(struct gs_pool_root *r, const struct gs_rangeset *bytes)
     int err = gs_rangeset_remove_set(&r->valid, bytes);
     for (struct gs_pool_window *w = r->windows; w && !err; w = w->next)
         err = gs_rangeset_remove_set(&w->valid, bytes);
+    for (size_t i = 0; i < bytes->n && !err; i++)
+        drop_pages(r, bytes->v[i]);
     return gs_pool_error(err);
 }
 
@@ -294,19 +295,6 @@ uint64_t gs_pool_held(const struct gs_pool_root *r, unsigned device, struct gs_r
         gs_rangeset_free(&common);
     }
     return held;
-}
-
-/* Whole pages, so that what is aligned in the buffer is aligned in the window. */
-static struct gs_range whole_pages(const struct gs_pool_root *r, struct gs_range range)
-{
-    const uint64_t end = (range.end + PAGE - 1) / PAGE * PAGE, last = (r->size + PAGE - 1) / PAGE * PAGE;
-    return (struct gs_range){range.begin / PAGE * PAGE, end < last ? end : last};
-}
-
-uint64_t gs_pool_window_bytes(const struct gs_pool_root *r, struct gs_range range)
-{
-    const struct gs_range pages = whole_pages(r, range);
-    return pages.end - pages.begin;
 }
 
 /* What only the window holds goes to the host. Its valid bytes that other places hold, too, are nobody's loss. */
@@ -445,21 +433,22 @@ static bool has_room(unsigned device, struct gs_range pages)
  * is evicted for more than the range. */
 static struct gs_range new_range(const struct gs_pool_root *r, unsigned device, struct gs_range range, uint64_t spare)
 {
-    enum { SHARE = 64, LEAST = 2 * PAGE };
-    const struct gs_range pages = whole_pages(r, range);
-    const uint64_t bytes = pages.end - pages.begin, more = bytes / SHARE > LEAST ? bytes / SHARE / PAGE * PAGE : LEAST;
+    enum { SHARE = 64, LEAST = 2 * GS_POOL_PAGE };
+    const struct gs_range pages = gs_pool_pages(r->size, range);
+    const uint64_t bytes = pages.end - pages.begin,
+                   more = bytes / SHARE > LEAST ? bytes / SHARE / GS_POOL_PAGE * GS_POOL_PAGE : LEAST;
     struct gs_range all = range, wide = pages;
     for (const struct gs_pool_window *w = r->windows; w; w = w->next)
         if (w->device == device && w->range.begin < range.end && range.begin < w->range.end) {
             all.begin = w->range.begin < all.begin ? w->range.begin : all.begin;
             all.end = w->range.end > all.end ? w->range.end : all.end;
         }
-    all = whole_pages(r, all);
+    all = gs_pool_pages(r->size, all);
     if (all.end - all.begin > bytes && all.end - all.begin - bytes <= spare && has_room(device, all))
         return all;
     wide.begin -= more < wide.begin ? more : wide.begin;
     wide.end += more;
-    wide = whole_pages(r, wide);
+    wide = gs_pool_pages(r->size, wide);
     return 2 * more <= spare && has_room(device, wide) ? wide : pages;
 }
 

@@ -6,6 +6,7 @@
 #define GS_SHIM_POOLED_STORE_H
 
 #include "shim/pooled/pooled.h"
+#include "shim/pooled/turns.h"
 
 struct gs_pool_window {
     struct gs_pool_window *next; /* of the root */
@@ -40,14 +41,8 @@ struct gs_pool_root *gs_pool_root_new(struct gs_context *ctx, uint64_t size, voi
 void gs_pool_lock(void);
 void gs_pool_unlock(void);
 
-/* The most bytes that windows can have on any one device, and one window of them. */
-struct gs_pool_room {
-    uint64_t all, one;
-};
+/* What every device has at least. */
 struct gs_pool_room gs_pool_room(void);
-
-/* How many bytes a window takes that holds the range. */
-uint64_t gs_pool_window_bytes(const struct gs_pool_root *r, struct gs_range range);
 
 /* A window of the device that holds the range; null: there is none. */
 struct gs_pool_window *gs_pool_window_of(struct gs_pool_root *r, unsigned device, struct gs_range range);

@@ -6,7 +6,6 @@
 #include "shim/plan/plan.h"
 #include "shim/plan/plan_uses.h"
 #include "shim/plan/reducible.h"
-#include "shim/pooled/store.h"
 #include "shim/record/reasons.h"
 
 enum { MOST_TURNS = 256, NULL_LOCAL_GRAIN = 256 };
@@ -114,28 +113,28 @@ static int make_turn(struct gs_turn *t, const struct gs_turns_input *in, const s
     return err;
 }
 
-static uint64_t bytes_of(const struct gs_turn *t, uint64_t *largest)
+uint64_t gs_turn_bytes(const struct gs_turn *t, uint64_t *largest)
 {
     uint64_t sum = 0;
     *largest = 0;
     for (const struct gs_turn_use *u = t->uses; u->root; u++) {
-        const uint64_t n = u->window.begin == u->window.end ? 0 : gs_pool_window_bytes(u->root->pool, u->window);
+        const struct gs_range pages = gs_pool_pages(u->root->size, u->window);
+        const uint64_t n = u->window.begin == u->window.end ? 0 : pages.end - pages.begin;
         sum += n;
         *largest = n > *largest ? n : *largest;
     }
     return sum;
 }
 
-static bool fits(const struct gs_turns *t, uint64_t *bytes)
+static bool fits(struct gs_turns *t, struct gs_pool_room room)
 {
-    const struct gs_pool_room room = gs_pool_room();
-    *bytes = 0;
+    t->bytes = 0;
     for (unsigned i = 0; i < t->n; i++) {
         uint64_t largest;
-        const uint64_t n = bytes_of(&t->v[i], &largest);
+        const uint64_t n = gs_turn_bytes(&t->v[i], &largest);
         if (n > room.all || largest > room.one)
             return false;
-        *bytes += n;
+        t->bytes += n;
     }
     return true;
 }
@@ -174,14 +173,14 @@ static bool meet(const struct gs_turns *t)
     return false;
 }
 
-/* As many turns along the dimension as it takes for each to fit. False: no number does. */
+/* As many turns along the dimension as it takes for each to fit, `most` at most. False: no number does. */
 static bool cut_to_fit(struct gs_turns *t, const struct gs_turns_input *in, const struct gs_arg_value *values,
-                       unsigned dim, uint64_t *bytes, int *err)
+                       unsigned dim, unsigned most, int *err)
 {
     const uint64_t groups = gs_geometry_groups(in->launch, dim);
-    for (uint64_t n = groups < in->devices ? groups : in->devices; n <= MOST_TURNS && n <= groups; n *= 2) {
+    for (uint64_t n = groups < in->devices ? groups : in->devices; n <= most && n <= groups; n *= 2) {
         *err = cut(t, in, values, dim, (unsigned)n, false);
-        if (*err || fits(t, bytes))
+        if (*err || fits(t, in->room))
             return !*err;
         gs_turns_free(t);
     }
@@ -214,24 +213,21 @@ static const char *uncut(const struct gs_turns_input *in)
 /* The cut of fewest turns, and of these the one of fewest bytes. */
 static int find_cut(struct gs_turns *best, const struct gs_turns_input *in, const struct gs_arg_value *values)
 {
-    uint64_t best_bytes = UINT64_MAX;
     int err = 0;
     for (unsigned d = 3; d-- > 0 && !err;) { /* the slowest first: its ranges are contiguous */
         struct gs_turns t = {0};
-        uint64_t bytes = 0;
         if (gs_geometry_groups(in->launch, d) < 2 && (d || best->v))
             continue;
-        if (!cut_to_fit(&t, in, values, d, &bytes, &err)) {
+        if (!cut_to_fit(&t, in, values, d, best->v ? best->n : MOST_TURNS, &err)) {
             gs_turns_free(&t);
             continue;
         }
-        if (best->v && (t.n > best->n || (t.n == best->n && bytes >= best_bytes))) {
+        if (best->v && t.n == best->n && t.bytes >= best->bytes) {
             gs_turns_free(&t);
             continue;
         }
         gs_turns_free(best);
         *best = t;
-        best_bytes = bytes;
     }
     return err;
 }
@@ -239,7 +235,6 @@ static int find_cut(struct gs_turns *best, const struct gs_turns_input *in, cons
 static int make(struct gs_turns *out, const struct gs_turns_input *in, const struct gs_arg_value *values)
 {
     struct gs_turns one = {0};
-    uint64_t bytes;
     const char *reason = uncut(in);
     int err = reason ? 0 : find_cut(out, in, values);
     if (!err && out->v)
@@ -248,7 +243,7 @@ static int make(struct gs_turns *out, const struct gs_turns_input *in, const str
         return err;
     /* What would run one turn after the other stays on one device, if it fits there. */
     err = cut(&one, in, values, 0, 1, reason != NULL);
-    const bool fit = !err && fits(&one, &bytes);
+    const bool fit = !err && fits(&one, in->room);
     if (fit) {
         gs_turns_free(out);
         *out = one;

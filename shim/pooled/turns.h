@@ -1,11 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* A launch on pooled memory as turns: boxes of work-groups, each of which touches no more bytes than a device has room
- * for. Pure but for what the store says of the devices' room. */
+ * for. Pure: `gpusparc explain --memory` asks, too. */
 #ifndef GS_SHIM_POOLED_TURNS_H
 #define GS_SHIM_POOLED_TURNS_H
 
 #include "shim/record/objects.h"
 #include "translator/summary/summary.h"
+
+/* A window is made of whole pages, so that what is aligned in the buffer is aligned in the window. */
+enum { GS_POOL_PAGE = 4096 };
+static inline struct gs_range gs_pool_pages(uint64_t size, struct gs_range range)
+{
+    const uint64_t page = GS_POOL_PAGE, end = (range.end + page - 1) / page, last = (size + page - 1) / page;
+    return (struct gs_range){range.begin / page * page, (end < last ? end : last) * page};
+}
+
+/* The most bytes that windows can have on any one device, and one window of them. */
+struct gs_pool_room {
+    uint64_t all, one;
+};
+
+/* Of a device's memory: the driver has uses of its own for some. */
+static inline uint64_t gs_pool_room_of(uint64_t bytes)
+{
+    return bytes - bytes / 16;
+}
 
 /* Of the translation for pooled memory, struct gs_hidden is followed by how far each pointer is to be moved. */
 struct gs_pool_hidden {
@@ -32,6 +51,7 @@ struct gs_turns {
     const char *reason; /* why it is one turn; or, where it fits no device, why it isn't cut further; or NULL */
     struct gs_turn *v;
     uint32_t n_uses;
+    uint64_t bytes; /* of all windows of all turns */
 };
 
 struct gs_turns_input {
@@ -43,7 +63,11 @@ struct gs_turns_input {
     const struct gs_arg *args;
     struct gs_mem *const *mems; /* by argument, or NULL */
     unsigned devices;
+    struct gs_pool_room room;
 };
+
+/* How many bytes the windows of a turn have in all, and the largest. */
+uint64_t gs_turn_bytes(const struct gs_turn *t, uint64_t *largest);
 
 /* CL_SUCCESS, CL_OUT_OF_HOST_MEMORY, or CL_MEM_OBJECT_ALLOCATION_FAILURE: however it is cut, it doesn't fit; then
  * out->reason says why. gs_turns_free in either case. */

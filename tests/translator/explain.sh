@@ -147,6 +147,24 @@ expect 0 'this launch is split into 2 parts' -- fixed.cl --kernel fixed --global
 expect 0 "can't be made: any driver refuses it: no buffer has 0 bytes, as x would" -- fixed.cl --kernel any --global 128 --arg x=0
 expect 0 "can't be made: this device's driver refuses it: a work-group has at most " " work-items there" -- fixed.cl --kernel any --global 8388608 --local 4194304
 expect 0 '"invalid": "any driver refuses it' -- fixed.cl --kernel any --global 100 --local 64 --json
+# With --memory pooled: turns, one device, and what fits none.
+cat >pooled.cl <<'CL'
+__kernel void smooth(__global const float *a, __global float *b, uint w, uint h)
+{ uint x = get_global_id(0), y = get_global_id(1); size_t i = (size_t)y * w + x;
+  float s = a[i]; if (y > 0) s += a[i - w]; if (y + 1 < h) s += a[i + w]; b[i] = s; }
+__kernel void scatter(__global const uint *at, __global float *to) { to[at[get_global_id(0)]] = 1; }
+CL
+smooth=(pooled.cl --kernel smooth --global 16384,16384 --local 64,1 --arg w=16384 --arg h=16384 --arg a=1GiB --arg b=1GiB)
+scatter=(pooled.cl --kernel scatter --global 16384 --local 64 --arg at=64K --arg to=1GiB)
+expect 0 'on 2 devices of 4 GiB, it runs in 2 turns along dimension 1, side by side on the devices; the largest takes 1.00 GiB' -- "${smooth[@]}" --memory 4GiB
+expect 0 'on 3 devices of 1 GiB, it runs in 6 turns along dimension 1' 'the largest takes 342 MiB' -- "${smooth[@]}" --memory 1GiB --gpus 3
+expect 0 "on 2 devices of 16 MiB, it doesn't fit: what a work-group may touch is more than a device has room for" -- "${smooth[@]}" --memory 16MiB
+expect 0 'it runs on one device: its parts touch what others write, and it fits one device, where it takes 1.00 GiB' -- "${scatter[@]}" --memory 8GiB
+expect 0 "it doesn't fit: what a work-group may touch is more than a device has room for" -- "${scatter[@]}" --memory 1GiB
+expect 0 '"fits": true' '"turns": 2' '"dimension": 1' '"in_order": false' -- "${smooth[@]}" --memory 4GiB --json
+expect 0 '"fits": false' '"reason": "what a work-group may touch' -- "${scatter[@]}" --memory 1GiB --json
+expect 2 "'0' is no value for --memory: it takes a size such as 24GiB" -- "${scatter[@]}" --memory 0
+expect 2 '--memory asks about a launch: --global says its size' -- pooled.cl --memory 1GiB
 expect 0 ', but only with gpusparc run --allow reorder:' -- "$kernels/float_sums.cl"
 expect 0 '; --allow reorder permits it:' -- "$kernels/float_sums.cl" --allow reorder
 expect 0 'the program has no kernel' -- /dev/null
