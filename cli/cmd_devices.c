@@ -15,20 +15,24 @@
 #include "cli/device_links.h"
 #include "cli/hosts.h"
 #include "cli/hosts_links.h"
+#include "cli/show.h"
 #include "common/log.h"
 #include "common/options.h"
+#include "shim/pooled/turns.h"
 #include "shim/record/group.h"
 
 enum { MAX_PLATFORMS = 32, MAX_LISTED = 64 };
 
 static const char usage[] =
-    "Usage: gpusparc devices [--hosts LIST] [--devices SPEC] [--gpus N] [--measure] [--json]\n"
+    "Usage: gpusparc devices [--hosts LIST] [--devices SPEC] [--gpus N] [--memory pooled[+host:SIZE]]\n"
+    "                        [--measure] [--json]\n"
     "       gpusparc devices --check[=SECONDS] [--devices SPEC] [--gpus N] [--json]\n"
     "Lists the OpenCL devices of the machine and those that an application's work would be spread over,\n"
     "with what their links carry, once that has been measured.\n\n"
     "  --hosts LIST    as for gpusparc run: their devices, what a round trip, a launch and a transfer to each costs\n"
     "  --devices SPEC  as for gpusparc run\n"
     "  --gpus N        as for gpusparc run\n"
+    "  --memory pooled[+host:SIZE]  as for gpusparc run: how much memory an application would see\n"
     "  --measure       measure the links now (some seconds on GPUs); the figures are kept in the cache, and auto\n"
     "                  mode's predictions begin with those of the links between devices\n"
     "  --check[=SECONDS]  does gpusparc work here? A small application runs plain and split over all of these "
@@ -41,13 +45,10 @@ static const char usage[] =
     "doesn't work; 2 for wrong usage.\n";
 
 static const struct option options[] = {
-    {"hosts", required_argument, NULL, 'h'},
-    {"devices", required_argument, NULL, 'd'},
-    {"gpus", required_argument, NULL, 'g'},
-    {"measure", no_argument, NULL, 'm'},
-    {"json", no_argument, NULL, 'j'},
-    {"check", optional_argument, NULL, 'c'},
-    {NULL, 0, NULL, 0},
+    {"hosts", required_argument, NULL, 'h'}, {"devices", required_argument, NULL, 'd'},
+    {"gpus", required_argument, NULL, 'g'},  {"memory", required_argument, NULL, 'p'},
+    {"measure", no_argument, NULL, 'm'},     {"json", no_argument, NULL, 'j'},
+    {"check", optional_argument, NULL, 'c'}, {NULL, 0, NULL, 0},
 };
 
 static const char *type_name(cl_device_type type)
@@ -347,6 +348,8 @@ static int read_option(int opt, char **argv, struct gs_settings *settings, struc
     case 'g':
         w->gpus = optarg;
         return gs_settings_set(settings, "GPUSPARC_GPUS", "--gpus", optarg, why, why_bytes);
+    case 'p':
+        return gs_settings_set(settings, "GPUSPARC_MEMORY", "--memory", optarg, why, why_bytes);
     default:
         gs_option_why(why, why_bytes, argv, options);
         return -1;
@@ -366,30 +369,64 @@ static int read_words(int argc, char **argv, struct gs_settings *settings, struc
         snprintf(why, why_bytes, "'%s' is one argument too many", argv[optind]);
         return -1;
     }
-    if (w->check_s > 0 && (w->hosts || w->measure)) {
-        snprintf(why, why_bytes, "--check is for this machine's devices, and goes without %s",
-                 w->hosts ? "--hosts" : "--measure");
+    const char *other = w->hosts ? "--hosts" : settings->pooled ? "--memory" : "--measure";
+    if (w->check_s > 0 && (w->hosts || settings->pooled || w->measure)) {
+        snprintf(why, why_bytes, "--check is for this machine's devices, and goes without %s", other);
         return -1;
     }
+    if (settings->pooled && w->hosts) {
+        snprintf(why, why_bytes, "--memory can't be had with --hosts");
+        return -1;
+    }
+    if (settings->pooled)
+        settings->mode = GS_MODE_MULTI; /* as the application runs: a CPU alone is divided */
     return 0;
+}
+
+/* What the one device that an application sees would say of its memory, and of its largest buffer. NULL: it sees the
+ * first device as it is. */
+static json_t *describe_memory(const json_t *group, const struct gs_settings *settings)
+{
+    uint64_t bytes = settings->pooled_host;
+    size_t i;
+    json_t *d;
+    if (!settings->pooled)
+        return NULL;
+    json_array_foreach(json_object_get(group, "devices"), i, d) bytes +=
+        gs_pool_room_of((uint64_t)json_integer_value(json_object_get(d, "memory_bytes")));
+    return json_pack("{s:I, s:I}", "bytes", (json_int_t)bytes, "of_the_host", (json_int_t)settings->pooled_host);
+}
+
+static void print_memory(const json_t *memory)
+{
+    char all[GS_SHOW], host[GS_SHOW];
+    const uint64_t of_host = (uint64_t)json_integer_value(json_object_get(memory, "of_the_host"));
+    if (!memory)
+        return;
+    printf("with --memory pooled an application sees one device with %s, %s%s and buffers of any size up to that\n",
+           gs_show_bytes((uint64_t)json_integer_value(json_object_get(memory, "bytes")), all),
+           of_host ? gs_show_bytes(of_host, host) : "", of_host ? " of it the host's," : "");
 }
 
 static int show(const struct gs_group *group, const struct gs_settings *settings, bool as_json, bool measure)
 {
     json_t *platforms = list_platforms(), *of_group = describe_group(group);
-    json_t *links = gs_device_links(group, settings, measure);
+    json_t *links = gs_device_links(group, settings, measure), *memory = describe_memory(of_group, settings);
     if (as_json) {
-        json_t *all = json_pack("{s:O, s:O, s:O*}", "platforms", platforms, "group", of_group, "links", links);
+        json_t *all = json_pack("{s:O, s:O, s:O*, s:O*}", "platforms", platforms, "group", of_group, "memory", memory,
+                                "links", links);
         json_dumpf(all, stdout, JSON_INDENT(2));
         putchar('\n');
         json_decref(all);
     } else {
         print_platforms(platforms);
         print_group(of_group);
+        print_memory(memory);
         print_links(of_group, links);
     }
     json_decref(platforms);
     json_decref(of_group);
+    json_decref(memory);
     const bool failed = measure && !links;
     json_decref(links);
     return failed ? GS_EXIT_FAILED : GS_EXIT_OK;

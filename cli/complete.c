@@ -34,6 +34,7 @@ static const struct {
     {NULL, "--devices", "gpu all cpu:2 cpu:4 0 0,1"},
     {"run", "--mode", "auto single multi"},
     {"run", "--memory", "pooled"},
+    {"devices", "--memory", "pooled"},
     {"run", "--pace", "task"},
     {"analyze", "--policy", "single local gema gema+ global"},
     {"analyze", "--analysis", "safe segments paper"},

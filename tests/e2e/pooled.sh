@@ -38,6 +38,19 @@ pooled pooled.txt "$programs/pooled" $kib gathers || { cat pooled.txt pooled.err
 same "gathers on one device"
 stats stats.json single:scatter:"its parts touch what others write, and it fits one device"
 
+# What `devices --memory` says is what the application sees.
+for wanted in pooled pooled+host:64MiB; do
+  memory=$wanted pooled seen.txt "$programs/pooled" 0 memory || fail "what the device says of its memory"
+  OPENCL_LAYERS=$layer gpusparc devices --memory $wanted --json >devices.json
+  python3 -c '
+import json, sys
+m = json.load(open("devices.json"))["memory"]
+sys.exit([m["bytes"]] * 2 != [int(n) for n in open("seen.txt").read().split()] or m["of_the_host"] != (67108864 if "host" in sys.argv[1] else 0))' $wanted || fail "devices --memory $wanted: $(grep -A3 '"memory"' devices.json), seen: $(cat seen.txt)"
+done
+OPENCL_LAYERS=$layer gpusparc devices --memory pooled+host:64MiB | grep -q 'an application sees one device with 139 MiB, 64 MiB of it the host.s, and buffers' || fail "devices --memory, as text"
+! gpusparc devices --memory pool 2>pooled.err || fail "devices --memory pool"
+grep -q "'pool' is no value for --memory" pooled.err || fail "devices --memory pool: $(cat pooled.err)"
+
 # More than all devices have, with the host's memory; without, it is refused as one device would.
 export ROOM_BYTES=$((4 << 20))
 plain plain.txt "$programs/pooled" $kib stencil

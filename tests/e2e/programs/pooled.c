@@ -238,6 +238,17 @@ static void whole(size_t bytes)
     CL(clReleaseProgram(called_program));
 }
 
+/* What the device says of its memory; not one of the cases, as it is another with gpusparc. */
+static int say_memory(void)
+{
+    cl_ulong all, one;
+    CL(clGetDeviceInfo(device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof all, &all, NULL));
+    CL(clGetDeviceInfo(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof one, &one, NULL));
+    printf("%" PRIu64 " %" PRIu64 "\n", (uint64_t)all, (uint64_t)one);
+    finish();
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -247,6 +258,8 @@ int main(int argc, char **argv)
                  {"windows", windows}, {"invalidates", invalidates}, {"whole", whole}};
     const size_t bytes = (argc > 1 ? strtoull(argv[1], NULL, 10) : 4096) << 10;
     start(0);
+    if (argc > 2 && strcmp(argv[2], "memory") == 0)
+        return say_memory();
     program = build(source, "");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (argc < 3 || strcmp(argv[2], cases[i].name) == 0)
