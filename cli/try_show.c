@@ -415,13 +415,13 @@ static int write_page(const struct gs_try *t)
     if (t->stats)
         gs_page_heading(f, "Its kernels");
     if (t->stats)
-        gs_page_table(f, "#% of their time|kernel|#launches|#split|why not split|what would have it split");
+        gs_page_table(f, "kernel|#% of their time|#launches|#split|why not split|what would have it split");
     const size_t n = kernels_of(t, &k);
     for (size_t i = 0; i < n; i++) {
         const char *why = k[i].split < k[i].launches && k[i].reason ? k[i].reason : NULL;
         gs_page_row(f);
-        gs_page_number(f, k[i].share, "%.1f", k[i].share * 100);
         gs_page_cell(f, "%s", k[i].name);
+        gs_page_number(f, k[i].share, "%.1f", k[i].share * 100);
         gs_page_number(f, (double)k[i].launches, "%ld", k[i].launches);
         gs_page_number(f, (double)k[i].split, "%ld", k[i].split);
         gs_page_cell(f, "%s", why ? why : "");

@@ -10,6 +10,8 @@
 
 extern const char gs_page_css[], gs_page_js[];
 
+enum { TEXT_BYTES = 2048, SENTENCE = 24 /* a cell with more letters gets a line's width */ };
+
 void gs_page_begin(FILE *f, const char *title)
 {
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
@@ -35,7 +37,7 @@ void gs_page_heading(FILE *f, const char *text)
 
 static void print(FILE *f, const char *format, va_list args)
 {
-    char text[2048];
+    char text[TEXT_BYTES];
     vsnprintf(text, sizeof text, format, args);
     gs_svg_escape(f, text);
 }
@@ -82,11 +84,13 @@ void gs_page_row(FILE *f)
 void gs_page_cell(FILE *f, const char *format, ...)
 {
     va_list args;
+    char text[TEXT_BYTES];
     va_start(args, format);
-    fputs("<td>", f);
-    print(f, format, args);
-    fputs("</td>", f);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    fputs(strlen(text) > SENTENCE ? "<td class=\"words\">" : "<td>", f);
+    gs_svg_escape(f, text);
+    fputs("</td>", f);
 }
 
 void gs_page_number(FILE *f, double value, const char *format, ...)
