@@ -11,7 +11,7 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 
 /* What was asked for, and where the application runs. */
 #define GS_R_ONE_DEVICE "there is one device"
-#define GS_R_SHORT_RUNS "the last three processes of this command ended soon and split nothing"
+#define GS_R_SHORT_RUNS "the last three runs of this command were short and split nothing"
 #define GS_R_NOT_CHOSEN "--only or --not leaves it on one device"
 #define GS_R_ONE_GRANTED "the daemon gives it one GPU"
 #define GS_R_ONE_UNIT "it is so short that the daemon grants it as a whole"
@@ -19,58 +19,59 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 #define GS_R_COMMAND_BUFFERS "the application uses command buffers in this context"
 #define GS_R_POINTER_BY_EXTENSION "the application sets arguments by an extension in this context"
 #define GS_R_UNKNOWN_FUNCTION "the application has called a function of an extension that gpusparc doesn't know"
-#define GS_R_TWO_PLATFORMS "two platforms have an extension that reaches past gpusparc"
-#define GS_R_REFUSED "the driver refuses it"
-#define GS_R_NO_EVENT "its wait list has a null where an event should be"
-#define GS_R_PART_REFUSED "a device refused its part"
-#define GS_R_NO_MEMORY "there was no memory to split it"
+#define GS_R_TWO_PLATFORMS "two OpenCL platforms have the same extension, whose calls can bypass gpusparc"
+#define GS_R_REFUSED "the driver refuses the launch"
+#define GS_R_NO_EVENT "its wait list holds a null instead of an event"
+#define GS_R_PART_REFUSED "the driver of one device refused its part"
+#define GS_R_NO_MEMORY "there was too little memory to split it"
 
 /* Auto mode's choice. */
 #define GS_R_NOT_KNOWN "how long it takes isn't known yet"
 #define GS_R_TOO_SHORT "it is too short to gain"
-#define GS_R_AT_ONCE "one device runs all its work-groups at once"
+#define GS_R_AT_ONCE "it has so few work-groups that one device runs all of them at once"
 #define GS_R_FASTER "one device is faster"
-#define GS_R_FASTER_TOGETHER "all that comes between two waits of the application is faster on one device"
-#define GS_R_OPENING "the fast path between the GPUs isn't open yet"
+#define GS_R_FASTER_TOGETHER "all launches between two waits of the application together are faster on one device"
+#define GS_R_OPENING "the direct path between the GPUs is still being set up"
 #define GS_R_NOT_EARNED "too few launches so far to win back what a first split costs"
 #define GS_R_TRANSLATING "its program is still being translated for a split"
-#define GS_R_OTHERS_SLOW "on the other devices a part of it takes longer than all of it on the first"
+#define GS_R_OTHERS_SLOW "the first device runs all of it faster than another device runs its part"
 
 /* The launch: its size, its arguments, its moment. */
 #define GS_R_FEW_GROUPS "it has fewer work-groups than there are devices"
 #define GS_R_LOCAL_SIZE "the local size is NULL and the kernel's result may depend on it"
-#define GS_R_LOCAL_REQUIRED "the local size is NULL and the kernel requires one: drivers refuse that, or choose it"
+#define GS_R_LOCAL_REQUIRED "the local size is NULL, but the kernel requires a certain one"
 #define GS_R_SVM "it uses shared virtual memory"
 #define GS_R_SVM_POINTER "it takes a shared virtual memory pointer"
 #define GS_R_SVM_OBJECT "a memory object lies in shared virtual memory"
 #define GS_R_UNKNOWN_OBJECT "it takes a memory object that gpusparc doesn't know"
 #define GS_R_NO_REPLICA "a memory object can't be copied to other devices"
 #define GS_R_MAPPED "a memory object is mapped for writing"
-#define GS_R_USER_EVENT "a user event of the application has no status yet"
-#define GS_R_IN_CALLBACK "it was enqueued by a callback, in which no queues for its parts can be made"
+#define GS_R_USER_EVENT "it waits for a user event that the application has not set yet"
+#define GS_R_IN_CALLBACK "it was enqueued within a callback, where gpusparc can't create queues for its parts"
 #define GS_R_STILL_MERGED "an image that it writes is still being put together after an earlier split"
-#define GS_R_DISTURBED "another thread reads or writes a memory object into which its parts' results would be merged"
+#define GS_R_DISTURBED "another thread uses a memory object into which its parts' results would be merged"
 #define GS_R_NO_HOME "its parts' results would be merged on the first device, which the daemon doesn't give it"
-#define GS_R_BEYOND_END "it writes behind the end of a buffer"
+#define GS_R_BEYOND_END "it writes past the end of a buffer"
 
 /* Pooled memory (docs/memory.md): why a launch is one turn, on one device, or fails. */
-#define GS_R_NO_WINDOWS "it has so many arguments that windows of its buffers can't be told to it"
-#define GS_R_IN_TURNS "its parts touch what others write, and it fits one device"
-#define GS_R_TOO_LARGE "what a work-group may touch is more than a device has room for"
+#define GS_R_NO_WINDOWS "it has too many arguments: gpusparc can't pass it parts of its buffers"
+#define GS_R_IN_TURNS "its parts use each other's results, and it fits on one device"
+#define GS_R_TOO_LARGE "one work-group may touch more bytes than fit on a device"
 
 /* The kernel, beside what the translator says of it. */
 #define GS_R_REORDERS                                                                                                  \
-    "its options or pragmas let the compiler reorder, and parts take another text, which may change bits; --allow "    \
-    "reorder permits it"
+    "its build options or pragmas let the compiler reorder floating-point operations, and a split compiles another "   \
+    "text: the last bits may differ; --allow reorder permits it"
 #define GS_R_REORDERS_SUMS                                                                                             \
-    "a split changes the order of its floating-point atomics, and so bits; --allow reorder permits it"
-#define GS_R_CLASH "its atomics and other accesses meet in the same bytes"
+    "a split changes the order of its floating-point atomics: the last bits may differ; --allow reorder permits it"
+#define GS_R_CLASH "its atomics and its plain accesses touch the same bytes"
 #define GS_R_RACE                                                                                                      \
-    "a part may read what another writes, and one device's order of work-groups decides; --allow race permits it"
+    "a part may read what another part writes, so the result depends on the order of work-groups; --allow race "       \
+    "permits it"
 #define GS_R_TOO_FAR "a part would begin at a work-item of 2^31 or more, which this driver gets wrong"
 #define GS_R_UNKNOWN_KERNEL "the translator doesn't know the kernel"
 #define GS_R_ANSWER "the translator's answer doesn't fit the program"
-#define GS_R_HEADERS "its program was made from a binary, and headers that it was built with have changed"
+#define GS_R_HEADERS "its program was made from a binary, and headers that it was built with have changed since"
 #define GS_R_DOES_NOT_COMPILE "its translation doesn't compile on every device of the group (error %d): %s"
 
 /* Where its program comes from. */
@@ -87,23 +88,24 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 
 /* Splits on trial. */
 #define GS_R_REPEATED                                                                                                  \
-    "it was split on trial, and done over by one device: several parts had changed what its atomics work on"
+    "it was split on trial, then run again on one device: more than one part had changed the bytes that its atomics "  \
+    "use"
 #define GS_R_TRIAL_BY_UNITS "it could be split only on trial, which isn't done under the daemon"
-#define GS_R_TRIAL_IMAGE "it could be split only on trial, and what it writes to an image isn't kept for that"
-#define GS_R_TRIAL_BYTES "it could be split only on trial, and to undo that takes copies of too many bytes"
-#define GS_R_TRIAL_VAIN "it could be split only on trial, and the last trials were in vain"
-#define GS_R_TRIAL_OPEN "it could be split only on trial, and how the last one ends isn't known yet"
+#define GS_R_TRIAL_IMAGE "it could be split only on trial, which isn't done for kernels that write images"
+#define GS_R_TRIAL_BYTES "it could be split only on trial, and undoing a trial would take copies of too many bytes"
+#define GS_R_TRIAL_VAIN "it could be split only on trial, and the last trials had to be run again on one device"
+#define GS_R_TRIAL_OPEN "it could be split only on trial, and the last trial hasn't ended yet"
 
 /* What else the table says: behind a kernel's reasons, and below. */
 #define GS_S_EXPECTED "auto expects %.3f ms on one device, %.3f ms split"
 #define GS_S_ESTIMATE "estimated before any launch was measured: at least %.3f ms"
-#define GS_S_TRIALS "splits on trial: %llu kept, %llu done over by one device"
+#define GS_S_TRIALS "splits on trial: %llu kept, %llu run again on one device"
 #define GS_S_LATER                                                                                                     \
     "auto mode has left %llu launches on one device for now; --mode multi would split them, whether it "               \
     "pays or not"
 #define GS_S_MULTI                                                                                                     \
-    "mode multi has split %llu launches; to move bytes between the devices for them took %.3f ms. What one "           \
-    "device takes, --mode single shows"
+    "mode multi has split %llu launches; moving bytes between the devices for them took %.3f ms. --mode single shows " \
+    "what one device takes"
 
 /* What --verify says at the end. */
 #define GS_S_VERIFIED "verify: split launches compared with one device: %llu, all alike"

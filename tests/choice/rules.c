@@ -53,7 +53,7 @@ static void what_one_device_runs_at_once_stays_there(void **state)
     h.least_part = 1;
     assert_false(gs_choice_foresees(&h, &machine, 2, 0));
     assert_false(gs_choice_worth_planning(&h, &machine, 2, 0));
-    assert_string_equal(h.reason, "one device runs all its work-groups at once");
+    assert_string_equal(h.reason, "it has so few work-groups that one device runs all of them at once");
     assert_int_equal(gs_choice_left(h.reason), GS_CHOSEN);
     for (int i = 0; i < GS_CHOICE_TRIES; i++) /* mode multi has found out that it does gain: by its memory, perhaps */
         gs_measured_add(&h.split, 600 * MS);

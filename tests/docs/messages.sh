@@ -83,11 +83,11 @@ if len(reasons) < 50 or len(refusals) < 25:
 hidden = {
     "its parts' results would be merged on the first device, which the daemon doesn't give it":
         "takes three GPUs of which the daemon gives the second and the third",
-    "all that comes between two waits of the application is faster on one device":
+    "all launches between two waits of the application together are faster on one device":
         "takes devices whose transfers lose what the kernels gain (test_choice_simulated has the rule)",
-    "the fast path between the GPUs isn't open yet": "takes two GPUs",
+    "the direct path between the GPUs is still being set up": "takes two GPUs",
     "a memory object can't be copied to other devices": "takes a driver with mip levels, or one that loses a buffer",
-    "it was enqueued by a callback, in which no queues for its parts can be made":
+    "it was enqueued within a callback, where gpusparc can't create queues for its parts":
         "takes a callback while the process ends",
     "estimated before any launch was measured: at least %.3f ms": "takes measured links and a kernel that counts its work",
     "no libOpenCL.so.1 of the system was found; install an OpenCL loader, or name it in GPUSPARC_REAL":

@@ -22,7 +22,7 @@ under split:scaled load kept.bin
 under split:scaled link linked.bin headers
 under split:scaled load linked.bin
 echo '#define FACTOR 6u' >headers/factor.h
-under single:scaled:"its program was made from a binary, and headers that it was built with have changed" load kept.bin
+under single:scaled:"its program was made from a binary, and headers that it was built with have changed since" load kept.bin
 under "single:scaled:headers" load linked.bin
 rm -r headers
 under "single:scaled" load kept.bin

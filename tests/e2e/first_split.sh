@@ -60,6 +60,6 @@ done
 rm -rf cache
 FAKE_ITEM_NS=60000 GPUSPARC_DEBUG=1 GPUSPARC_REAL=$programs/fake.so gpusparc run --stats=few.json "$programs/paced" 3 6400 \
   >few.txt 2>&1 || fail "few: $(cat few.txt)"
-stats few.json why:advance:"one device runs all its work-groups at once"
+stats few.json why:advance:"it has so few work-groups that one device runs all of them at once"
 ! grep "compiled for" few.txt || fail "a program was compiled for what one device runs at once"
 echo passed

@@ -15,7 +15,7 @@ run() { # NAME OPTIONS
 rm -f alone.txt
 for path in plain pinned; do
   GPUSPARC_TRANSFER=$path run $path
-  stats $path.json single:share:"a part may read what another writes, and one device's order of work-groups decides; --allow race permits it" single:passes:'--allow race permits it' split:rows
+  stats $path.json single:share:"a part may read what another part writes, so the result depends on the order of work-groups; --allow race permits it" single:passes:'--allow race permits it' split:rows
   GPUSPARC_TRANSFER=$path run $path.race --allow race
   stats $path.race.json split:share split:passes split:rows
 done

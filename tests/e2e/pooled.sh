@@ -31,12 +31,12 @@ export ROOM_BYTES=$((40 << 20))
 plain plain.txt "$programs/pooled" 1024 whole
 pooled pooled.txt "$programs/pooled" 1024 whole || { cat pooled.txt pooled.err; fail "whole: exit status $?"; }
 same "whole"
-stats stats.json single:many:"it has so many arguments that windows of its buffers can't be told to it"
+stats stats.json single:many:"it has too many arguments: gpusparc can't pass it parts of its buffers"
 shows stats.json "its kernel %s %s, so that its pointers can't be moved"
 plain plain.txt "$programs/pooled" $kib gathers
 pooled pooled.txt "$programs/pooled" $kib gathers || { cat pooled.txt pooled.err; fail "gathers on one device: exit status $?"; }
 same "gathers on one device"
-stats stats.json single:scatter:"its parts touch what others write, and it fits one device"
+stats stats.json single:scatter:"its parts use each other's results, and it fits on one device"
 
 # What `devices --memory` says is what the application sees.
 for wanted in pooled pooled+host:64MiB; do
@@ -63,7 +63,7 @@ grep -q 'clCreateBuffer.*error -\(61\|4\)' pooled.txt || fail "16 MiB on two dev
 export ROOM_BYTES=$((3 << 20))
 ! memory=pooled+host:1GiB pooled pooled.txt "$programs/pooled" $kib gathers || fail "a gather that can't be done"
 grep -q 'error -4' pooled.txt || fail "a gather that can't be done: $(cat pooled.txt)"
-stats stats.json single:gather:"what a work-group may touch is more than a device has room for"
+stats stats.json single:gather:"one work-group may touch more bytes than fit on a device"
 
 # No allocation ever succeeds (each once: pooled_faults.sh).
 export ROOM_BYTES=$((10 << 20))

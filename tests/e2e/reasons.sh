@@ -27,7 +27,7 @@ stats unknown.json single:known:"the application has called a function of an ext
 over_fake pointer.json one called
 stats pointer.json single:known:"the application sets arguments by an extension in this context"
 over_fake two.json one another called
-stats two.json single:known:"two platforms have an extension that reaches past gpusparc"
+stats two.json single:known:"two OpenCL platforms have the same extension, whose calls can bypass gpusparc"
 
 # Translators that answer what they weren't asked, or what doesn't compile.
 translator() { # COMMAND, which has the question on its standard input
@@ -54,19 +54,19 @@ shows broken.json "its translation doesn't compile on every device of the group 
 
 # The host's memory is at its end, as a library before gpusparc has it: 1 MiB and more isn't to be had for gpusparc.
 LD_PRELOAD=$programs/scarce.so over_fake scarce.json large
-stats scarce.json single:known:"there was no memory to split it"
+stats scarce.json single:known:"there was too little memory to split it"
 
 # Splits on trial.
 over_cpu trial.json "$programs/trial"
-stats trial.json why:ticket:"it was split on trial, and done over by one device: several parts had changed what its atomics work on" \
-  why:ticket:"it could be split only on trial, and the last trials were in vain"
-shows trial.json "it could be split only on trial, and how the last one ends isn't known yet"
+stats trial.json why:ticket:"it was split on trial, then run again on one device: more than one part had changed the bytes that its atomics use" \
+  why:ticket:"it could be split only on trial, and the last trials had to be run again on one device"
+shows trial.json "it could be split only on trial, and the last trial hasn't ended yet"
 over_cpu trial.txt "$programs/trial"
-shows trial.txt "splits on trial: %llu kept, %llu done over by one device"
+shows trial.txt "splits on trial: %llu kept, %llu run again on one device"
 
 # Devices of which the other takes 100 times as long.
 FAKE_ITEM_NS=4000 FAKE_SLOWER=100 GPUSPARC_REAL=$programs/fake.so gpusparc run --mode multi --stats=slow.json "$programs/paced" 40 2048
-stats slow.json why:advance:"on the other devices a part of it takes longer than all of it on the first"
+stats slow.json why:advance:"the first device runs all of it faster than another device runs its part"
 # What auto mode chooses, and expects, as the launches are shorter, or fewer.
 : >auto.txt
 for ns in 100 30 10; do
@@ -85,7 +85,7 @@ shows auto.txt "how long it takes isn't known yet" "its program is still being t
 
 # Two threads that use the same buffers.
 over_cpu halves.json "$programs/halves"
-stats halves.json why:count:"another thread reads or writes a memory object into which its parts' results would be merged"
+stats halves.json why:count:"another thread uses a memory object into which its parts' results would be merged"
 
 # A buffer in shared virtual memory.
 over_cpu svm.json "$programs/svm"

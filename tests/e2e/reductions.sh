@@ -9,7 +9,7 @@ bash "$GS_SOURCE/tests/e2e/compare.sh" reductions $split
 # What compare.sh leaves behind of the runs with memories of their own; the devices of the first share theirs.
 stats two.json split:meets split:unlike
 for run in plain pinned parts; do
-  stats $run.json single:unlike:'its atomics and other accesses meet in the same bytes' single:meets:'meet in the same bytes'
+  stats $run.json single:unlike:'its atomics and its plain accesses touch the same bytes' single:meets:'touch the same bytes'
 done
 # 37 bins of each of the four sums, 61 of the bounds and so on: not the whole buffers.
 reduced=$(sed -n 's/.*"reduce": {"bytes": \([0-9]*\).*/\1/p' pinned.json)

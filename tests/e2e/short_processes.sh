@@ -8,7 +8,7 @@ set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 export XDG_CACHE_HOME=$PWD/cache GPUSPARC_REAL=$programs/fake.so
 rm -rf cache asked
-says='the last three processes of this command ended soon and split nothing'
+says='the last three runs of this command were short and split nothing'
 
 # WHAT WORD ITEM_NS COMMAND...: `one` device, or `all`.
 run() {
@@ -21,7 +21,7 @@ short=("$programs/paced" 20 1024)
 for i in 1 2 3; do run "process $i" all 10 "${short[@]}"; done
 run "process 4" one 10 "${short[@]}"
 run "process 5" one 10 "${short[@]}"
-shows stats.txt 'the last three processes of this command ended soon and split nothing'
+shows stats.txt 'the last three runs of this command were short and split nothing'
 run "another command" all 10 "$programs/paced" 21 1024
 (mkdir -p elsewhere && cd elsewhere && run "another folder" all 10 "${short[@]}")
 run "multi" all 10 --mode multi "${short[@]}"

@@ -4,7 +4,7 @@
 # it, and the same again once it is over. Command buffers are in programs/extensions.c, parts that meet in meets.c.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
-asked=(single:event_held:"a user event of the application has no status yet" split:event_beside split:event_after split:map_beside split:map_after
+asked=(single:event_held:"it waits for a user event that the application has not set yet" split:event_beside split:event_after split:map_beside split:map_after
   single:exec_held:"it uses shared virtual memory" split:exec_beside split:exec_default single:pointer_held:address split:pointer_beside)
 "$programs/widths" >alone.txt || fail "widths fails without gpusparc"
 under() { # NAME TRANSFER ASKED...

@@ -43,11 +43,11 @@ __kernel void some(__global const int *in, __global int *out) { if (in[get_globa
 __kernel void most(__global int *out, uint n) { if (get_global_id(0) < n) out[get_global_id(0)] = 1; }
 END
 ten="--global 640 --local 64 --arg in=2560"
-expect 0 'runs on one device: it writes behind the end of a buffer' -- behind.cl --kernel sums $ten --arg out=36
+expect 0 'runs on one device: it writes past the end of a buffer' -- behind.cl --kernel sums $ten --arg out=36
 expect 0 'is split into 2 parts' -- behind.cl --kernel sums $ten --arg out=40
 expect 0 'is split into 2 parts' -- behind.cl --kernel some $ten --arg out=36
 expect 0 'is split into 2 parts' -- behind.cl --kernel most --global 640 --local 64 --arg n=600 --arg out=2400
-expect 0 'runs on one device: it writes behind the end of a buffer' -- behind.cl --kernel most --global 640 --local 64 --arg n=600 --arg out=2396
+expect 0 'runs on one device: it writes past the end of a buffer' -- behind.cl --kernel most --global 640 --local 64 --arg n=600 --arg out=2396
 
 # What kernels do through pointers that aren't followed, they may do to any buffer.
 cat >lost.cl <<'END'
@@ -80,7 +80,7 @@ expect 0 'reads  a[get_global_id(1)*33 + get_global_id(0)]  line 9' '[0, 528): 5
   'each part owns what it writes' "values that --arg doesn't say" -- "$kernels/plain.cl" --global 33,7 --arg a=924
 expect 0 'into 3 parts' 'work-items [6, 22)' -- "$kernels/helper_deep.cl" --global 48 --local 8 --offset 6 --gpus 3
 expect 0 'runs on one device: it has fewer work-groups' -- "$kernels/helper_deep.cl" --global 8 --local 8
-expect 0 'but only with --allow reorder: with -cl-fast-relaxed-math' 'runs on one device: its options' -- "$kernels/helper_deep.cl" --global 48 --local 8 -- -w -cl-fast-relaxed-math
+expect 0 'but only with --allow reorder: with -cl-fast-relaxed-math' 'runs on one device: its build options' -- "$kernels/helper_deep.cl" --global 48 --local 8 -- -w -cl-fast-relaxed-math
 expect 0 'as --allow reorder permits' 'into 2 parts' -- "$kernels/helper_deep.cl" --global 48 --local 8 --allow reorder -- -cl-unsafe-math-optimizations
 expect 0 'it can be split as it is' 'split into 2 parts' -- "$kernels/plain.cl" --global 33,7 -- -cl-fast-relaxed-math
 expect 0 'local size is NULL' -- "$kernels/helper_deep.cl" --global 48

@@ -39,12 +39,12 @@ says 'it is not written in OpenCL C (-x)' -- -x spir <<<"$group"
 size="--global 128 --local 32"
 says "the local size is NULL and the kernel's result may depend on it" --global 128 <<<"$group"
 says 'it has fewer work-groups than there are devices' --global 32 --local 32 <<<"$group"
-says 'it writes behind the end of a buffer' $size --arg o=100 <<<"$group"
-says 'its options or pragmas let the compiler reorder, and parts take another text, which may change bits; --allow reorder permits it' \
+says 'it writes past the end of a buffer' $size --arg o=100 <<<"$group"
+says 'its build options or pragmas let the compiler reorder floating-point operations, and a split compiles another text: the last bits may differ; --allow reorder permits it' \
   $size -- -cl-fast-relaxed-math <<<"$group"
-says "a part may read what another writes, and one device's order of work-groups decides; --allow race permits it" $size \
+says "a part may read what another part writes, so the result depends on the order of work-groups; --allow race permits it" $size \
   <<<'__kernel void turn(__global int *v) { v[get_global_id(0)] = v[get_global_size(0) - 1 - get_global_id(0)]; }'
-says "it could be split only on trial, and what it writes to an image isn't kept for that" $size --arg n=4 \
+says "it could be split only on trial, which isn't done for kernels that write images" $size --arg n=4 \
   <<<'__kernel void image(__global int *n, write_only image2d_t i) { write_imagei(i, (int2)(get_global_id(0), 0), (int4)(atomic_inc(n))); }'
-says 'it could be split only on trial, and to undo that takes copies of too many bytes' $size \
+says 'it could be split only on trial, and undoing a trial would take copies of too many bytes' $size \
   <<<'__kernel void ticket(__global int *n, __global int *o) { o[atomic_inc(n) & 63] = 1; }'

@@ -115,7 +115,7 @@ int gs_translate(const struct gs_translate_request *req, const char *translator,
     gs_put_request(&request, req);
     if (request.failed) {
         free(request.text);
-        snprintf(why, why_bytes, "there was no memory to split it");
+        snprintf(why, why_bytes, "there was too little memory to split it");
         return -ENOMEM;
     }
     make_key(&request, translator, key);
