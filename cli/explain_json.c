@@ -29,9 +29,9 @@ static json_t *accesses(const struct gs_kernel_summary *k, uint32_t arg)
         if (gs_access_line(k, i, &l) < 0)
             break;
         if (l.arg == arg)
-            json_array_append_new(v, json_pack("{s:s, s:s, s:s, s:s, s:b, s:i, s:i}", "kind", l.kind, "place", l.place,
-                                               "held", l.held, "where", l.when, "maybe", (int)l.maybe, "bytes",
-                                               (int)l.bytes, "line", (int)l.line));
+            json_array_append_new(v,
+                                  json_pack("{s:s, s:s, s:s, s:b, s:i, s:i}", "kind", l.kind, "place", l.place, "where",
+                                            l.when, "maybe", (int)l.maybe, "bytes", (int)l.bytes, "line", (int)l.line));
         gs_access_line_free(&l);
     }
     return v;

@@ -87,8 +87,6 @@ static void print_accesses(const struct gs_kernel_summary *k, uint32_t arg)
             if (l.line)
                 printf("  line %u", l.line);
             putchar('\n');
-            if (*l.held)
-                printf("           in a part: %s\n", l.held);
         }
         gs_access_line_free(&l);
     }

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/kernels/contents.h"
 #include "tests/kernels/machine.h"
 #include "translator/summary/translate.h"
 
@@ -118,20 +117,11 @@ static void add(struct gs_rangeset *to, const struct gs_rangeset *from)
         abort();
 }
 
-static bool is_steady(const struct gs_kernel_summary *k, const struct buffers *b, unsigned buffer)
-{
-    for (unsigned i = 0; i < k->n_args; i++)
-        if (b->of_arg[i] == buffer + 1 && k->args[i].may_write)
-            return false;
-    return true;
-}
-
 static void declare(struct check *c, const struct spec_launch *l, const struct gs_kernel_summary *k,
                     const struct gs_geometry *g, const struct gs_box *box, const struct buffers *b, struct declared *d)
 {
     struct gs_arg_access access[SPEC_ARGS];
     struct gs_arg_value values[SPEC_ARGS];
-    struct test_contents contents[SPEC_ARGS];
     memset(access, 0, sizeof access);
     memset(values, 0, sizeof values);
     memset(d, 0, sizeof *d);
@@ -140,10 +130,6 @@ static void declare(struct check *c, const struct spec_launch *l, const struct g
             values[i] = (struct gs_arg_value){.bytes = l->args[i].data, .size = l->args[i].bytes};
         else if (b->of_arg[i])
             values[i].buffer_bytes = b->bytes[b->of_arg[i] - 1];
-        if (b->of_arg[i] && is_steady(k, b, b->of_arg[i] - 1)) {
-            test_contents_set(&contents[i], b->first[b->of_arg[i] - 1], b->bytes[b->of_arg[i] - 1]);
-            values[i].contents = &contents[i].contents;
-        }
     }
     if (gs_summary_eval(k, g, box, values, access) != 0)
         abort();

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/kernels/contents.h"
 #include "tests/kernels/spec.h"
 #include "translator/summary/access_print.h"
 #include "translator/summary/translate.h"
@@ -47,8 +46,6 @@ static void print_lines(const struct gs_kernel_summary *k)
             abort();
         printf("  %s %s, %u bytes%s%s%s\n", l.kind, l.place, l.bytes, *l.when ? " if " : "", l.when,
                l.maybe ? ", perhaps" : "");
-        if (*l.held)
-            printf("    in a part: %s\n", l.held);
         gs_access_line_free(&l);
     }
     for (uint32_t i = 0; i < k->n_args; i++) {
@@ -66,40 +63,6 @@ static void print_lines(const struct gs_kernel_summary *k)
     }
 }
 
-/* Is the argument's buffer written by no argument of the launch? */
-static bool is_steady(const struct gs_kernel_summary *k, const struct spec_arg *const *args, uint32_t arg)
-{
-    for (uint32_t i = 0; i < k->n_args; i++)
-        if (args[i] == args[arg] && k->args[i].may_write)
-            return false;
-    return args[arg]->kind == SPEC_BUFFER;
-}
-
-static bool same(const struct gs_rangeset *a, const struct gs_rangeset *b)
-{
-    return a->n == b->n && (a->n == 0 || memcmp(a->v, b->v, a->n * sizeof *a->v) == 0);
-}
-
-/* What more is known once the evaluation may look at what the buffers hold. */
-static void print_held(const struct gs_kernel_summary *k, const struct gs_geometry *g, const struct gs_box *box,
-                       const struct gs_arg_value *values, struct gs_arg_access *without)
-{
-    struct gs_arg_access access[SPEC_ARGS];
-    memset(access, 0, sizeof access);
-    if (gs_summary_eval(k, g, box, values, access) != 0)
-        abort();
-    for (uint32_t i = 0; i < k->n_args; i++) {
-        struct gs_arg_access *a = &access[i], *b = &without[i];
-        if (a->reads_all != b->reads_all || a->writes_unknown != b->writes_unknown || !same(&a->reads, &b->reads) ||
-            !same(&a->writes, &b->writes) || !same(&a->overwrites, &b->overwrites)) {
-            printf("    by what the buffers hold:\n");
-            print_access(&k->args[i], a);
-        }
-        gs_arg_access_free(b);
-        *b = *a;
-    }
-}
-
 /* Two parts along one dimension, and whether what they write lies apart. */
 static void print_split(const struct gs_kernel_summary *k, const struct spec *s, const struct spec_launch *l,
                         unsigned dim)
@@ -114,23 +77,13 @@ static void print_split(const struct gs_kernel_summary *k, const struct spec *s,
         g.global[d] = d < l->dims ? l->global[d] : 1;
         g.local[d] = d < l->dims && l->has_local ? l->local[d] : 1;
     }
-    const struct spec_arg *args[SPEC_ARGS];
-    struct test_contents contents[SPEC_ARGS];
     for (unsigned i = 0; i < l->n_args; i++) {
         const struct spec_arg *a = l->args[i].kind == SPEC_SAME ? &s->launches[0].args[l->args[i].same] : &l->args[i];
         if (a->kind == SPEC_VALUE)
             values[i] = (struct gs_arg_value){.bytes = a->data, .size = a->bytes};
         if (a->kind == SPEC_BUFFER)
             values[i].buffer_bytes = a->bytes;
-        args[i] = a;
     }
-    struct gs_arg_value held[SPEC_ARGS];
-    memcpy(held, values, sizeof held);
-    for (unsigned i = 0; i < l->n_args && i < k->n_args; i++)
-        if (is_steady(k, args, i)) {
-            test_contents_set(&contents[i], args[i]->data, args[i]->bytes);
-            held[i].contents = &contents[i].contents;
-        }
     bool apart = true;
     for (unsigned p = 0; p < 2; p++) {
         struct gs_box box;
@@ -145,7 +98,6 @@ static void print_split(const struct gs_kernel_summary *k, const struct spec *s,
         for (uint32_t i = 0; i < k->n_args; i++)
             if (values[i].buffer_bytes)
                 print_access(&k->args[i], &access[p][i]);
-        print_held(k, &g, &box, held, access[p]);
     }
     for (uint32_t i = 0; i < k->n_args; i++) {
         apart &= !access[0][i].writes_unknown && !gs_rangeset_overlap(&access[0][i].writes, &access[1][i].writes);

@@ -232,11 +232,6 @@ static void say_unknown(struct gs_builder *b, uint32_t access)
     struct gs_arg_summary *arg = &b->args[a->arg];
     const char *why = b->origins[leaf].why ? b->origins[leaf].why : "its value is not known";
     const char *text = gs_arena_printf(b->tree->arena, "the index is not known before the kernel runs: %s", why);
-    const struct gs_node *n = &b->nodes[leaf];
-    if (n->op == GS_N_LOAD)
-        text = gs_arena_printf(b->tree->arena,
-                               "the index is loaded: what %s holds at the launch bounds it, where looking pays",
-                               b->args[n->c].name);
     if (a->kind != GS_A_WRITE && !*arg->read_unknown) {
         arg->read_unknown = text;
         arg->read_site = b->access_sites[access];
@@ -267,8 +262,6 @@ static void keep_node(const struct gs_builder *b, struct renumbering *r, uint32_
     const uint32_t of[3] = {n->a, n->b, n->c};
     for (unsigned i = 0; i < used; i++)
         keep_node(b, r, of[i]);
-    if (n->op == GS_N_LOAD && n->partner != GS_NO_NODE)
-        keep_node(b, r, n->partner);
     if (n->op == GS_N_IV || n->op == GS_N_IV_EXIT)
         r->loops[n->c] = 0;
 }
@@ -415,17 +408,6 @@ static bool is_buffer(const struct gs_arg_summary *a)
     return a->kind == GS_ARG_GLOBAL || a->kind == GS_ARG_CONSTANT;
 }
 
-/* What a buffer that the kernel writes holds when it is loaded may have been written meanwhile. */
-static void forget_written(struct gs_builder *b)
-{
-    for (uint32_t i = b->last_load; i;) {
-        struct gs_node *n = &b->nodes[i - 1];
-        i = n->b;
-        if (b->args[n->c].may_write)
-            *n = (struct gs_node){.op = GS_N_OPAQUE, .type = n->type, .partner = GS_NO_NODE};
-    }
-}
-
 /* What each argument's flags come to, now that all accesses are known. */
 static void finish_args(struct gs_builder *b)
 {
@@ -450,7 +432,6 @@ static void finish_args(struct gs_builder *b)
         a->may_read |= b->accesses[i].kind != GS_A_WRITE;
         a->may_write |= b->accesses[i].kind != GS_A_READ;
     }
-    forget_written(b);
     for (uint32_t i = 0; i < b->n_accesses; i++)
         say_unknown(b, i);
 }

@@ -301,39 +301,25 @@ uint32_t gs_node_iv(struct gs_builder *b, uint8_t op, uint8_t type, uint32_t ini
     return intern(b, n, clang_getNullCursor());
 }
 
-uint32_t gs_node_opaque(struct gs_builder *b, uint8_t type, CXCursor at, const char *why)
+static uint32_t any_node(struct gs_builder *b, const struct gs_node *n, CXCursor at, const char *why)
 {
-    uint32_t id = intern(b, (struct gs_node){.op = GS_N_OPAQUE, .type = type}, at);
-    if (b->nodes[id].op == GS_N_OPAQUE) {
+    uint32_t id = intern(b, *n, at);
+    if (b->nodes[id].op == n->op) {
         b->origins[id].why = why;
         b->origins[id].site = gs_site_of(b, at);
     }
     return id;
 }
 
-/* Loads of the same place are the same value only if nobody writes the buffer, which the launch decides. */
-static uint32_t find_same_load(const struct gs_builder *b, const struct gs_node *n)
+uint32_t gs_node_opaque(struct gs_builder *b, uint8_t type, CXCursor at, const char *why)
 {
-    unsigned looked = 0;
-    for (uint32_t i = b->last_load; i && looked < 64; i = b->nodes[i - 1].b, looked++) {
-        const struct gs_node *x = &b->nodes[i - 1];
-        if (x->type == n->type && x->a == n->a && x->c == n->c)
-            return x->partner == GS_NO_NODE ? i - 1 : x->partner;
-    }
-    return GS_NO_NODE;
+    return any_node(b, &(struct gs_node){.op = GS_N_OPAQUE, .type = type}, at, why);
 }
 
 uint32_t gs_node_load(struct gs_builder *b, uint8_t type, uint32_t arg, uint32_t offset, CXCursor at)
 {
-    const struct gs_node n = {.op = GS_N_LOAD, .type = type, .a = offset, .b = b->last_load, .c = arg};
-    const uint32_t same = find_same_load(b, &n), id = intern(b, n, at);
-    if (b->nodes[id].op == GS_N_LOAD) {
-        b->origins[id].why = "it is loaded from a buffer";
-        b->origins[id].site = gs_site_of(b, at);
-        b->nodes[id].partner = same;
-        b->last_load = id + 1;
-    }
-    return id;
+    const char *why = gs_arena_printf(b->tree->arena, "it is loaded from %s", b->args[arg].name);
+    return any_node(b, &(struct gs_node){.op = GS_N_LOAD, .type = type, .a = offset, .c = arg}, at, why);
 }
 
 uint32_t gs_node_cast(struct gs_builder *b, uint8_t type, uint32_t x)

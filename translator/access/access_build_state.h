@@ -151,8 +151,7 @@ struct gs_builder {
     struct gs_origin *origins; /* of GS_N_OPAQUE and GS_N_LOAD nodes */
     uint8_t *node_depth;
     uint32_t n_nodes, nodes_cap;
-    uint32_t *buckets;  /* hash table of nodes, index + 1 */
-    uint32_t last_load; /* GS_N_LOAD node + 1, or 0; b of each: that before it */
+    uint32_t *buckets; /* hash table of nodes, index + 1 */
     struct gs_loop *loops;
     uint32_t n_loops, loops_cap;
     struct gs_scope *contexts;
@@ -209,8 +208,8 @@ uint32_t gs_node_geometry(struct gs_builder *b, uint8_t op, uint8_t type, unsign
 uint32_t gs_node_arg(struct gs_builder *b, uint8_t type, uint32_t arg, uint32_t offset);
 uint32_t gs_node_iv(struct gs_builder *b, uint8_t op, uint8_t type, uint32_t init, uint32_t step, uint32_t loop);
 uint32_t gs_node_opaque(struct gs_builder *b, uint8_t type, CXCursor at, const char *why);
-/* What the buffer behind an argument holds at a byte: GS_N_OPAQUE in the end, if the kernel writes there. */
 uint32_t gs_node_load(struct gs_builder *b, uint8_t type, uint32_t arg, uint32_t offset, CXCursor at);
+/* What the buffer behind an argument holds at a byte: GS_N_OPAQUE in the end, if the kernel writes there. */
 uint32_t gs_node_cast(struct gs_builder *b, uint8_t type, uint32_t x);
 uint32_t gs_node_not(struct gs_builder *b, uint32_t x); /* logical */
 bool gs_node_is_const(const struct gs_builder *b, uint32_t node, int64_t *v);

@@ -501,70 +501,6 @@ static struct gs_form eval_not(struct gs_eval *e, uint32_t node, struct gs_memo 
     return gs_form_add(e, &one, -1, &a, &f) ? f : any_value(e, node, m);
 }
 
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-    while (b) {
-        const int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* Bytes between words of `size` bytes at the values of f; 0 where they may lie across words. */
-static int64_t step_of(const struct gs_eval *e, const struct gs_form *f, int64_t size)
-{
-    enum { LARGEST = 256 }; /* farther apart, it's the words between that don't matter */
-    int64_t step = 0;
-    for (uint32_t i = 0; i < f->n; i++) {
-        const struct gs_interval v = e->var[f->t[i].var];
-        const int64_t factor = f->t[i].factor < 0 ? -f->t[i].factor : f->t[i].factor;
-        if (factor % size != 0)
-            return 0;
-        if (v.lo != v.hi)
-            step = common_divisor(factor, step);
-    }
-    if (f->base % size != 0)
-        return 0;
-    return step == 0 || step > LARGEST ? size : step;
-}
-
-/* What the buffer held when the launch began, between the least and the largest of the words that may be meant. One
- * that lies outside of the buffer is none: no work-item loads it. */
-static struct gs_form eval_load(struct gs_eval *e, uint32_t node, struct gs_memo *m)
-{
-    const struct gs_node *n = &e->p->nodes[node];
-    const struct gs_arg_value *a = &e->args[n->c];
-    const int64_t size = gs_int_bits(n->type) / 8;
-    struct gs_form f;
-    if (!a->contents || a->buffer_bytes < (uint64_t)size || a->buffer_bytes > INT64_MAX)
-        return any_value(e, node, m);
-    if (n->partner != GS_NO_NODE)
-        return gs_eval_lazy(e, n->partner, m);
-    gs_eval_value_to(e, n->a, m, &f);
-    const int64_t step = step_of(e, &f, size);
-    if (step == 0)
-        return any_value(e, node, m);
-    struct gs_interval in = gs_form_bounds(e, &f);
-    /* From either end to the nearest word in the buffer: all of them lie whole steps apart from the form's least. */
-    const gs_wide any = gs_form_interval(e, &f).lo;
-    const gs_wide last = (gs_wide)a->buffer_bytes - size;
-    in.lo = greatest(in.lo, 0);
-    in.hi = least(in.hi, last);
-    gs_wide ahead = (any - in.lo) % step, behind = (in.hi - any) % step;
-    in.lo += ahead < 0 ? ahead + step : ahead;
-    in.hi -= behind < 0 ? behind + step : behind;
-    if (in.lo > in.hi)
-        return any_value(e, node, m);
-    const struct gs_words words = {(uint64_t)in.lo, (uint64_t)in.hi + (uint64_t)size, (uint32_t)step, n->type};
-    uint64_t lo, hi;
-    if (!a->contents->bounds(a->contents->ctx, &words, &lo, &hi))
-        return any_value(e, node, m);
-    if (gs_int_signed(n->type))
-        return own_variable(e, node, (struct gs_interval){(int64_t)lo, (int64_t)hi}, m);
-    return own_variable(e, node, (struct gs_interval){lo, hi}, m);
-}
-
 static struct gs_form eval_op(struct gs_eval *e, uint32_t node, struct gs_memo *m)
 {
     switch (e->p->nodes[node].op) {
@@ -573,9 +509,8 @@ static struct gs_form eval_op(struct gs_eval *e, uint32_t node, struct gs_memo *
     case GS_N_ARG:
         return eval_arg(e, node, m);
     case GS_N_OPAQUE:
-        return any_value(e, node, m);
     case GS_N_LOAD:
-        return eval_load(e, node, m);
+        return any_value(e, node, m);
     case GS_N_IV:
         return eval_iv(e, node, m);
     case GS_N_IV_EXIT:

@@ -44,18 +44,7 @@ static void get_node(struct gs_reader *r, struct gs_node *n, uint32_t index, con
     n->imm = gs_get_i64(r);
     if (n->op == GS_N_ARG && (n->imm < 0 || n->imm > (1 << 20)))
         gs_get_fail(r, "an argument's field lies outside of it");
-    n->partner = get_ref(r, n->op == GS_N_LOAD ? index : p->n_nodes);
-}
-
-/* The evaluation takes a load for its partner, which must be the same. */
-static void check_partner(struct gs_reader *r, const struct gs_node *nodes, uint32_t index)
-{
-    const struct gs_node *n = &nodes[index];
-    if (r->why || n->op != GS_N_LOAD || n->partner == GS_NO_NODE)
-        return;
-    const struct gs_node *first = &nodes[n->partner];
-    if (first->op != GS_N_LOAD || first->type != n->type || first->a != n->a || first->c != n->c)
-        gs_get_fail(r, "a load is said to be the same as something else");
+    n->partner = get_ref(r, p->n_nodes);
 }
 
 static void put_loop(struct gs_writer *w, const struct gs_loop *l)
@@ -166,10 +155,8 @@ const struct gs_access_program *gs_access_parse(struct gs_reader *r, uint32_t n_
     struct gs_loop *loops = gs_get_alloc(r, p->n_loops, sizeof *loops);
     struct gs_scope *contexts = gs_get_alloc(r, p->n_contexts, sizeof *contexts);
     struct gs_access *accesses = gs_get_alloc(r, p->n_accesses, sizeof *accesses);
-    for (uint32_t i = 0; i < p->n_nodes && !r->why; i++) {
+    for (uint32_t i = 0; i < p->n_nodes && !r->why; i++)
         get_node(r, &nodes[i], i, p);
-        check_partner(r, nodes, i);
-    }
     for (uint32_t i = 0; i < p->n_loops && !r->why; i++)
         get_loop(r, &loops[i], p->n_nodes);
     for (uint32_t i = 0; i < p->n_contexts && !r->why; i++)

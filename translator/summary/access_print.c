@@ -329,75 +329,6 @@ static void print_place(struct printer *w, const struct gs_access *a)
     }
 }
 
-/* ---- what a buffer's contents bound ---- */
-
-static bool has_load(struct printer *w, uint32_t node, unsigned depth)
-{
-    const struct gs_node *n = &w->p->nodes[node];
-    const unsigned used = gs_node_operands(n->op);
-    const uint32_t of[3] = {n->a, n->b, n->c};
-    if (depth > MAX_DEPTH || w->budget == 0)
-        return false;
-    w->budget--;
-    bool has = n->op == GS_N_LOAD;
-    for (unsigned i = 0; i < used && !has; i++)
-        has = has_load(w, of[i], depth + 1);
-    return has;
-}
-
-/* The induction variable that an offset is made of by multiplying and converting, if it is the one that the loop's
- * condition bounds: its loop, or NULL. */
-static const struct gs_loop *counted_by(const struct gs_access_program *p, uint32_t node)
-{
-    int64_t v;
-    for (;;) {
-        const struct gs_node *n = &p->nodes[node];
-        if (n->op == GS_N_CAST)
-            node = n->a;
-        else if (n->op == GS_N_MUL && is_constant(p, n->b, &v))
-            node = n->a;
-        else if (n->op == GS_N_MUL && is_constant(p, n->a, &v))
-            node = n->b;
-        else
-            break;
-    }
-    const struct gs_node *n = &p->nodes[node];
-    const struct gs_loop *l = n->op == GS_N_IV ? &p->loops[n->c] : NULL;
-    return l && (l->cmp == GS_LOOP_LT || l->cmp == GS_LOOP_LE) && l->init == n->a && !l->tested_after ? l : NULL;
-}
-
-static void print_extreme(struct printer *w, const char *name, uint32_t node)
-{
-    const bool known = !has_load(w, node, 0);
-    fputs(known ? "" : name, w->out);
-    fputs(known ? "" : "(", w->out);
-    print_operand(w, node, 0, 0);
-    fputs(known ? "" : ")", w->out);
-}
-
-/* What an access comes to where its index depends on what buffers hold; nothing where it doesn't. */
-static void print_held(struct printer *w, const struct gs_access *a)
-{
-    const struct gs_arg_summary *arg = &w->kernel->args[a->arg];
-    if (arg->kind == GS_ARG_IMAGE)
-        return;
-    const struct gs_loop *l = a->offset == GS_NO_NODE ? NULL : counted_by(w->p, a->offset);
-    if (l && (has_load(w, l->init, 0) || has_load(w, l->limit, 0))) {
-        fprintf(w->out, "%s[", arg->name);
-        print_extreme(w, "min", l->init);
-        fputs(" .. ", w->out);
-        print_extreme(w, "max", l->limit);
-        fputs(l->cmp == GS_LOOP_LT ? " - 1]" : "]", w->out);
-    } else if (a->offset != GS_NO_NODE && has_load(w, a->offset, 0) && arg->size &&
-               is_multiple(w, a->offset, arg->size, 0)) {
-        fprintf(w->out, "%s[min(", arg->name);
-        print_divided(w, a->offset, arg->size, 0, 0);
-        fputs(") .. max(", w->out);
-        print_divided(w, a->offset, arg->size, 0, 0);
-        fputs(")]", w->out);
-    }
-}
-
 static void print_guards(struct printer *w, uint32_t context, bool *any, bool *maybe)
 {
     const struct gs_scope *c = &w->p->contexts[context];
@@ -448,12 +379,6 @@ static void place_part(struct printer *w, const struct gs_access *a, bool *maybe
     print_place(w, a);
 }
 
-static void held_part(struct printer *w, const struct gs_access *a, bool *maybe)
-{
-    (void)maybe;
-    print_held(w, a);
-}
-
 static void guards_part(struct printer *w, const struct gs_access *a, bool *maybe)
 {
     bool any = false;
@@ -468,8 +393,7 @@ int gs_access_line(const struct gs_kernel_summary *kernel, uint32_t i, struct gs
     *out = (struct gs_access_line){.arg = a->arg, .line = a->line, .bytes = a->bytes, .kind = kinds[a->kind]};
     out->place = print(&w, place_part, a, &out->maybe);
     out->when = print(&w, guards_part, a, &out->maybe);
-    out->held = print(&w, held_part, a, &out->maybe);
-    if (out->place && out->when && out->held)
+    if (out->place && out->when)
         return 0;
     gs_access_line_free(out);
     return -ENOMEM;
@@ -479,6 +403,5 @@ void gs_access_line_free(struct gs_access_line *l)
 {
     free(l->place);
     free(l->when);
-    free(l->held);
     *l = (struct gs_access_line){0};
 }

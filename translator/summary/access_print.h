@@ -11,9 +11,7 @@ struct gs_access_line {
     const char *kind;          /* "reads", "writes", "atomic" */
     char *place;               /* as `a[get_global_id(0)]` */
     char *when;                /* its guards, joined by &&; "" where there is none */
-    char *held; /* what the place comes to in a part where buffers' contents bound it, as `a[min(b[…]) .. max(b[…])]`;
-                   else "" */
-    bool maybe; /* something else may keep it from happening */
+    bool maybe;                /* something else may keep it from happening */
 };
 
 uint32_t gs_access_lines(const struct gs_kernel_summary *kernel);

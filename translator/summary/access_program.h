@@ -39,8 +39,7 @@ enum gs_node_op {
     GS_N_OPAQUE,  /* any value of the type: loaded from memory, computed in floating point, … */
     GS_N_IV,      /* in loop c: a + b * (number of finished iterations) */
     GS_N_IV_EXIT, /* the same once the loop has ended; dim 1: its condition may have changed it once more */
-    GS_N_LOAD,    /* what argument c, a buffer, holds at byte a as the launch begins; no access of the kernel writes it.
-                     partner: an earlier load of the same, or GS_NO_NODE */
+    GS_N_LOAD,    /* any value of the type, which argument c, a buffer, has at byte a */
     GS_N_ADD,     /* a, b: operands of the node's own width, from here to GS_N_NOT */
     GS_N_SUB,
     GS_N_MUL,

@@ -22,7 +22,7 @@
 #include "translator/summary/access.h"
 #include "translator/summary/access_program.h"
 
-enum { FORMAT = 8 };
+enum { FORMAT = 9 };
 
 /* A summary and the arena that holds all of it. */
 struct owned_summary {

@@ -203,20 +203,6 @@ struct gs_box {
     uint64_t begin[3], end[3];
 };
 
-/* Words of a buffer: those at begin, begin + step, ... up to end. */
-struct gs_words {
-    uint64_t begin, end; /* in bytes from the begin of the buffer or sub-buffer; end: behind the last word */
-    uint32_t step;       /* bytes; at least a word */
-    uint8_t type;        /* an enum gs_int_type (access_program.h) */
-};
-
-/* What is known of a buffer's contents as the launch begins. */
-struct gs_contents {
-    /* The least and the largest of the words, widened to 64 bits as their type is signed or not. False: not known. */
-    bool (*bounds)(void *ctx, const struct gs_words *words, uint64_t *least, uint64_t *largest);
-    void *ctx;
-};
-
 struct gs_arg_value {
     const void *bytes;     /* of a value as given to clSetKernelArg; NULL for others and where not set */
     size_t size;           /* of the value */
@@ -224,8 +210,6 @@ struct gs_arg_value {
                               bands it has, which are what its accesses are counted in: its slices or layers, or its
                               rows where it has none, or its texels where it has no rows */
     bool is_image;         /* reads beyond its edge may be of its first or last band */
-    const struct gs_contents
-        *contents; /* of a buffer that no part of the launch writes, through whatever argument; or NULL */
 };
 
 /* What one part does to one pointer argument, in bytes from the begin of its buffer or sub-buffer, clipped to it; to an
@@ -266,8 +250,5 @@ double gs_summary_operations(const struct gs_kernel_summary *kernel, const struc
 
 /* Can the value of this argument, passed by value, change what gs_summary_eval answers? */
 bool gs_summary_needs_value(const struct gs_kernel_summary *kernel, uint32_t arg);
-
-/* Bit i: what buffer argument i < 64 holds may bound what is read or written through argument `arg`. */
-uint64_t gs_summary_sources(const struct gs_kernel_summary *kernel, uint32_t arg);
 
 #endif

@@ -16,7 +16,6 @@
 
 #include "tests/access/oracle/bits.h"
 #include "tests/access/oracle/plan.h"
-#include "tests/kernels/contents.h"
 #include "translator/summary/translate.h"
 
 struct counts {
@@ -42,7 +41,6 @@ struct check {
     uint32_t at_launch; /* counted within the kernel */
     struct gs_geometry geometry;
     struct gs_arg_value values[MACHINE_ARGS];
-    struct test_contents contents[MACHINE_ARGS];
     unsigned slot[MACHINE_ARGS]; /* of a buffer, or MACHINE_SLOTS */
     unsigned n_slots;
     size_t bytes[MACHINE_SLOTS];
@@ -327,14 +325,6 @@ static void set_args(struct check *c, uint64_t *words)
     }
 }
 
-static bool is_steady(const struct check *c, unsigned slot)
-{
-    for (uint32_t i = 0; i < c->kernel->n_args; i++)
-        if (c->slot[i] == slot && c->summary->args[i].may_write)
-            return false;
-    return true;
-}
-
 /* What the evaluation is told, now that is known how large the buffers must be. */
 static void set_values(struct check *c)
 {
@@ -348,13 +338,8 @@ static void set_values(struct check *c)
         const struct plan_arg *a = &c->launch->args[i];
         if (a->kind == PLAN_VALUE)
             c->values[i] = (struct gs_arg_value){.bytes = a->value, .size = a->bytes};
-        if (c->slot[i] == MACHINE_SLOTS)
-            continue;
-        c->values[i].buffer_bytes = c->bytes[c->slot[i]];
-        if (is_steady(c, c->slot[i])) {
-            test_contents_set(&c->contents[i], machine_buffer(c->slot[i]), c->bytes[c->slot[i]]);
-            c->values[i].contents = &c->contents[i].contents;
-        }
+        if (c->slot[i] != MACHINE_SLOTS)
+            c->values[i].buffer_bytes = c->bytes[c->slot[i]];
     }
 }
 

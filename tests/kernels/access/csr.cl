@@ -1,4 +1,4 @@
-// Rows of a sparse matrix, each from first[i] to first[i + 1]: bounded by what `first` holds.
+// Rows of a sparse matrix, each from first[i] to first[i + 1]: where they lie is data.
 //! kernel k
 //! global 64
 //! local 8

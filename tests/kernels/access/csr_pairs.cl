@@ -1,4 +1,4 @@
-// Begin and end side by side, as a vector and as a struct: words that lie apart.
+// Begin and end side by side, as a vector and as a struct: ranges that are data.
 //! kernel k
 //! global 64
 //! local 8
