@@ -10,7 +10,6 @@
 #include "shim/memory/coherence.h"
 #include "shim/plan/plan_cache.h"
 #include "shim/plan/prepare.h"
-#include "shim/plan/reuse.h"
 #include "shim/record/upward.h"
 #include "shim/memory/scratch.h"
 #include "shim/memory/mapped.h"
@@ -129,7 +128,6 @@ static void destroy_event(struct gs_event *e)
 static void destroy_context(struct gs_context *c)
 {
     gs_merge_kernels_free(c->merge);
-    gs_reuse_free(c);
     gs_strided_free(c->strided);
     gs_scratch_free(c);
     gs_peer_free(c->peer);

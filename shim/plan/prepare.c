@@ -15,7 +15,6 @@
 #include "shim/plan/compiler.h"
 #include "shim/plan/dump.h"
 #include "shim/plan/macros.h"
-#include "shim/plan/reuse.h"
 #include "shim/plan/same_code.h"
 #include "shim/process/quiet.h"
 #include "shim/plan/upward.h"
@@ -44,7 +43,6 @@ void gs_program_forget_units(struct gs_program *p)
 
 void gs_program_forget_translation(struct gs_program *p)
 {
-    gs_reuse_keep(p);
     for (unsigned i = 0; i < GS_MAX_DEVICES; i++) {
         if (p->translated[i])
             gs_real()->clReleaseProgram(p->translated[i]);
@@ -357,7 +355,6 @@ static void compare_code(struct gs_program *p)
 static bool prepare_program(struct gs_program *p, bool beside)
 {
     const uint64_t begin = gs_now_ns();
-    gs_reuse_take(p);
     if (!p->refusal && !p->summary)
         translate(p);
     if (!p->refusal && p->from_binary && strcmp(p->headers, p->summary->headers) != 0)
@@ -417,7 +414,6 @@ static void *translate_in_thread(void *arg)
 {
     struct gs_program *p = arg;
     pthread_mutex_lock(&p->lock);
-    gs_reuse_take(p);
     if (!p->refusal && !p->summary)
         translate(p);
     pthread_mutex_unlock(&p->lock);
@@ -443,7 +439,6 @@ bool gs_prepared(struct gs_program *p)
 {
     if (atomic_load(&p->preparing) || pthread_mutex_trylock(&p->lock) != 0)
         return false;
-    gs_reuse_take(p);
     const bool prepared = p->prepared;
     pthread_mutex_unlock(&p->lock);
     return prepared;
@@ -514,7 +509,6 @@ const struct gs_kernel_summary *gs_prepare_summary(struct gs_kernel *k, const ch
 {
     struct gs_program *p = k->program;
     GS_LOCKED(&p->lock);
-    gs_reuse_take(p);
     if (!p->refusal && !p->summary)
         translate(p);
     if (!p->refusal && !p->prepared)

@@ -83,7 +83,6 @@ struct gs_context {
     bool no_deferred_ring;                       /* there is no memory for it */
     struct gs_peer *peer;                        /* likewise */
     struct gs_staging *staging;                  /* likewise */
-    struct gs_reuse *reuse;                      /* translations of programs that are gone: shim/plan/reuse.h; owned */
     struct gs_strided *strided;                  /* likewise */
     atomic_bool strided_compiled;                /* or being so: its kernel, beforehand */
     uint64_t commands;                           /* how many have been put in order so far */
