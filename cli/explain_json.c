@@ -67,7 +67,7 @@ static json_t *part(const struct gs_explain_launch *l, unsigned p)
     for (uint32_t i = 0; i < l->kernel->n_args; i++) {
         const struct gs_arg_summary *a = &l->kernel->args[i];
         const struct gs_arg_access *x = &l->access[(size_t)p * l->kernel->n_args + i];
-        if (!l->used[i] || l->used[i]->is_image)
+        if (!l->used[i] || l->used[i]->image)
             continue;
         json_array_append_new(args,
                               json_pack("{s:s, s:o, s:o, s:o}", "name", a->name, "reads",

@@ -51,6 +51,8 @@ static int read_number(const char *s, const char *type, void *bytes, size_t size
     return errno || end == s || *end ? -EINVAL : 0;
 }
 
+static const struct gs_image any_image = {.band_bytes = 1};
+
 static int set_arg(const struct gs_explain *e, struct gs_explain_launch *l, uint32_t i, char *why, size_t why_bytes)
 {
     const struct gs_arg_summary *a = &l->kernel->args[i];
@@ -71,11 +73,10 @@ static int set_arg(const struct gs_explain *e, struct gs_explain_launch *l, uint
         struct gs_mem *m = &l->mems[i];
         m->root = m;
         m->size = GS_EXPLAIN_BUFFER;
-        m->is_image = a->kind == GS_ARG_IMAGE;
-        m->band_bytes = m->is_image;
-        if (!m->is_image && value)
+        m->image = a->kind == GS_ARG_IMAGE ? &any_image : NULL;
+        if (!m->image && value)
             err = gs_explain_bytes(value, &m->size);
-        else if (!m->is_image)
+        else if (!m->image)
             l->sizes_missing = true;
         arg->is_mem = true;
         l->used[i] = m;
@@ -95,7 +96,7 @@ static int find_access(struct gs_explain_launch *l)
         values[i].bytes = l->args[i].has_value ? l->args[i].bytes : NULL;
         values[i].size = l->args[i].size;
         values[i].buffer_bytes = l->used[i] ? l->used[i]->size : 0;
-        values[i].is_image = l->used[i] && l->used[i]->is_image;
+        values[i].is_image = l->used[i] && l->used[i]->image;
     }
     for (unsigned p = 0; p < l->plan.n_parts && !err; p++)
         err = gs_summary_eval(l->kernel, &l->plan.launch, &l->plan.box[p], values, l->access + (size_t)p * n);
@@ -241,7 +242,7 @@ const char *gs_explain_invalid(const struct gs_explain *e, const struct gs_expla
                      e->most_items);
     }
     for (uint32_t i = 0; i < l->kernel->n_args && !*why; i++)
-        if (l->used[i] && !l->used[i]->is_image && !l->used[i]->size)
+        if (l->used[i] && !l->used[i]->image && !l->used[i]->size)
             snprintf(why, why_bytes,
                      "any driver refuses it: no buffer has 0 bytes, as %s would (CL_INVALID_BUFFER_SIZE)",
                      l->kernel->args[i].name);

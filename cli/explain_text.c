@@ -143,7 +143,7 @@ static void print_part(const struct gs_explain_launch *l, unsigned p)
     for (uint32_t i = 0; i < l->kernel->n_args; i++) {
         const struct gs_arg_summary *a = &l->kernel->args[i];
         const struct gs_arg_access *x = &l->access[(size_t)p * l->kernel->n_args + i];
-        if (!l->used[i] || l->used[i]->is_image || (!a->may_read && !a->may_write))
+        if (!l->used[i] || l->used[i]->image || (!a->may_read && !a->may_write))
             continue;
         printf("      %-12s", a->name);
         if (a->may_read)

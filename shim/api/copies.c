@@ -75,8 +75,8 @@ static cl_int copy_in_place(struct gs_home *h, const struct gs_side *from, const
         const struct gs_range out = {to->r.begin + (at - from->r.begin), to->r.begin + (end - from->r.begin)};
         struct gs_events wait = {0};
         err = gs_ready_events(&h->cmd, src, place, dst, place, &wait);
-        const struct gs_op copy =
-            gs_op_copy(src->place[place].mem, dst->place[place].mem, (size_t)at, (size_t)out.begin, (size_t)(end - at));
+        const struct gs_op copy = gs_op_copy(gs_replica_at(src, place), gs_replica_at(dst, place), (size_t)at,
+                                             (size_t)out.begin, (size_t)(end - at));
         if (!err)
             err = gs_transfer_buffer(&h->cmd, &copy, place, place, &wait, done);
         gs_events_free(&wait);

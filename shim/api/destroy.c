@@ -5,17 +5,14 @@
 #include "shim/order/command.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/plan/kinds.h"
-#include "shim/record/memory_used.h"
 #include "shim/output/merge_kernels.h"
-#include "shim/memory/coherence.h"
 #include "shim/plan/plan_cache.h"
 #include "shim/plan/prepare.h"
 #include "shim/record/upward.h"
 #include "shim/memory/scratch.h"
-#include "shim/memory/mapped.h"
+#include "shim/memory/object.h"
 #include "shim/memory/peer.h"
 #include "shim/memory/pinned.h"
-#include "shim/memory/sub_buffers.h"
 #include "shim/memory/staging.h"
 #include "shim/memory/strided.h"
 #include "shim/pooled/pooled.h"
@@ -30,63 +27,11 @@ static void destroy_queue(struct gs_queue *q)
     gs_timeline_drop(q->timeline);
 }
 
-static GS_COLD void destroy_place(struct gs_mem *m, unsigned place)
-{
-    struct gs_replica *r = &m->place[place];
-    const bool home = place == 0;
-    if (m->root != m && r->made)
-        gs_window_leave(m->root, place, r->made);
-    else if (!home && r->mem)
-        gs_real()->clReleaseMemObject(r->mem);
-    if (r->ready)
-        gs_real()->clReleaseEvent(r->ready);
-    for (size_t k = 0; k < r->n_arrivals; k++)
-        gs_arrival_drop(&r->arrivals[k]);
-    free(r->arrivals);
-    if (!home) /* home's is kept for another object, as is what is undefined */
-        free(r->valid.v);
-    free(r->wanted.v);
-}
-
-/* What few objects have. */
-static GS_COLD void destroy_more(struct gs_mem *m)
-{
-    free(m->spoiled.v);
-    gs_mapped_free(m);
-    if (m->split_end)
-        gs_real()->clReleaseEvent(m->split_end);
-    while (m->mappings) {
-        struct gs_mapping *next = m->mappings->next;
-        free(m->mappings);
-        m->mappings = next;
-    }
-    if (m->root != m) {
-        cl_mem kept = m->keeps_root ? m->root->o.handle : NULL;
-        atomic_fetch_sub(&m->root->windows, m->keeps_root);
-        gs_drop(&m->root->o); /* first: while it is known, the handle must not become another object's */
-        if (kept)
-            gs_real()->clReleaseMemObject(kept);
-    }
-}
-
 static inline void destroy_mem(struct gs_mem *m)
 {
-    for (unsigned i = 0; i < m->places; i++) {
-        struct gs_replica *r = &m->place[i];
-        if (m->root == m && (!i || (r->mem && !m->base)))
-            gs_memory_used(i, -(int64_t)m->size);
-        if (r->ready || r->arrivals || r->wanted.v || r->made || (i && (r->mem || r->valid.v)))
-            destroy_place(m, i);
-    }
-    if (m->root == m && m->pool) {
+    if (m->pool)
         gs_pool_root_free(m->pool);
-        m->pool = NULL;
-    }
-    if (m->root != m || m->spoiled.v || m->mapped || m->split_end || m->mappings)
-        destroy_more(m);
-    free(m->place[0].valid.v);
-    free(m->undefined.v);
-    free(m);
+    gs_mem_free(m);
 }
 
 static void destroy_program(struct gs_program *p)

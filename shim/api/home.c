@@ -147,15 +147,6 @@ void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
         gs_note_write(m->root, 0, of_root);
 }
 
-void gs_home_wrote_again(struct gs_mem *m, struct gs_range of_root)
-{
-    struct gs_rangeset at_home = {0};
-    /* What other places got from home meanwhile doesn't count; what was written there since isn't home's any more. */
-    if (gs_rangeset_common(&m->root->place[0].valid, of_root, &at_home) < 0 || gs_wrote(m->root, 0, &at_home) < 0)
-        gs_spoil(m->root, of_root);
-    gs_rangeset_free(&at_home);
-}
-
 cl_int gs_home_end(struct gs_home *h, cl_int err)
 {
     gs_put_for(h->put_before);
@@ -326,7 +317,7 @@ static cl_int by_call(struct gs_home *h, struct gs_side dst)
     pthread_mutex_lock(&cmd->ctx->lock);
     dst.m->root->host_writes--;
     if (!err)
-        gs_home_wrote_again(dst.m, dst.r);
+        gs_note_write_again(dst.m->root, dst.r);
     return gs_home_end(h, err);
 }
 

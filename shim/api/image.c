@@ -37,7 +37,9 @@ static bool staged_texels(struct gs_staged *t, const struct gs_mem *m, const str
     const size_t *origin = write ? gs_op_to(op) : gs_op_from(op), *region = gs_op_region(op);
     const size_t *pitch = write ? op->from_pitch : op->to_pitch; /* the host's */
     const cl_mem_flags kept_out = CL_MEM_HOST_NO_ACCESS | (write ? CL_MEM_HOST_READ_ONLY : CL_MEM_HOST_WRITE_ONLY);
-    const cl_image_desc *d = &m->desc;
+    if (!m->image)
+        return false;
+    const cl_image_desc *d = &m->image->desc;
     const bool flat = d->image_type == CL_MEM_OBJECT_IMAGE2D;
     const size_t depth = d->image_type == CL_MEM_OBJECT_IMAGE3D         ? d->image_depth
                          : d->image_type == CL_MEM_OBJECT_IMAGE2D_ARRAY ? d->image_array_size
@@ -127,10 +129,10 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue command_queu
     struct gs_command cmd = GS_COMMAND(.kind = GS_OP_FILL_IMAGE, .dst = image, .pattern = fill_color);
     gs_set_box(&cmd.op, none, origin, region);
     struct gs_mem *m = look_up(&cmd).dst;
-    if (!m || !fill_color)
+    if (!m || !m->image || !fill_color)
         return gs_command_pass(&cmd);
     /* Of a depth image a float, else four components. */
-    cmd.op.pattern_bytes = (m->format.image_channel_order == CL_DEPTH ? 1 : 4) * sizeof(cl_uint);
+    cmd.op.pattern_bytes = (m->image->format.image_channel_order == CL_DEPTH ? 1 : 4) * sizeof(cl_uint);
     return gs_home_transfer(&cmd, nothing, box(m, origin, region), NULL);
 }
 

@@ -53,7 +53,7 @@ static void close_map(struct gs_home *h, struct gs_mem *m, struct gs_mapping *ma
     if (err)
         forget_mapping(m, map);
     else if (map->write)
-        gs_home_wrote_again(m, map->range);
+        gs_note_write_again(m->root, map->range);
 }
 
 /* Applications map so many bytes where they mean so many numbers, and read on behind them. Where the driver maps the
@@ -61,7 +61,7 @@ static void close_map(struct gs_home *h, struct gs_mem *m, struct gs_mapping *ma
 static bool is_read_beyond(const struct gs_mem *m, cl_map_flags flags)
 {
     enum { SMALL_BYTES = 256 << 10 };
-    return flags & CL_MAP_READ && !m->is_image && m->size <= SMALL_BYTES;
+    return flags & CL_MAP_READ && !m->image && m->size <= SMALL_BYTES;
 }
 
 /* Brings the range home; the application's map waits for it. With a blocking map, `wait` gives the driver's wait list.
@@ -91,7 +91,7 @@ static bool lay_out(struct gs_mapping *map, const struct gs_mem *m, const size_t
                     const size_t *row_pitch, const size_t *slice_pitch)
 {
     size_t all[3];
-    if (!origin || !region || !row_pitch || (m->band_dim == 2 && !slice_pitch))
+    if (!origin || !region || !row_pitch || (m->image->band_dim == 2 && !slice_pitch))
         return false;
     gs_image_bytes(m, all);
     for (int d = 0; d < 3; d++) {
@@ -106,7 +106,7 @@ static bool lay_out(struct gs_mapping *map, const struct gs_mem *m, const size_t
 /* A map's read or write, in units. */
 static struct gs_op op_of_image(const struct gs_mem *m, const struct gs_mapping *map, bool write)
 {
-    const size_t none[3] = {0}, slice = m->band_dim == 2 ? map->pitch[1] : 0;
+    const size_t none[3] = {0}, slice = m->image->band_dim == 2 ? map->pitch[1] : 0;
     struct gs_op op = {.kind = write ? GS_OP_WRITE_IMAGE : GS_OP_READ_IMAGE, .ptr = map->ptr};
     size_t *pitch = write ? op.from_pitch : op.to_pitch;
     *(write ? &op.dst : &op.src) = m->o.handle;
@@ -129,9 +129,9 @@ static cl_int run_image(struct gs_home *h, const struct gs_op *op, cl_command_ty
 static struct gs_op lay_at(struct gs_mem *m, struct gs_mapping *map, struct gs_events *ready)
 {
     const size_t offset = (size_t)(map->range.begin - m->origin);
-    map->ptr = m->is_image ? gs_mapped_image_at(m, map->origin, map->pitch, ready) : gs_mapped_at(m, offset, ready);
-    return m->is_image ? op_of_image(m, map, false)
-                       : gs_op_read(m->o.handle, offset, (size_t)(map->range.end - map->range.begin), map->ptr);
+    map->ptr = m->image ? gs_mapped_image_at(m, map->origin, map->pitch, ready) : gs_mapped_at(m, offset, ready);
+    return m->image ? op_of_image(m, map, false)
+                    : gs_op_read(m->o.handle, offset, (size_t)(map->range.end - map->range.begin), map->ptr);
 }
 
 /* Is the map to be ours, because it is more than a unit of the link, and has it been enqueued? Says where it lies. */
@@ -142,8 +142,8 @@ static bool map_ours(struct gs_home *h, struct gs_mem *m, struct gs_mapping *map
     struct gs_events ready = {0};
     struct gs_cut cut;
     if (!h->by_units || h->cmd.ctx != m->root->o.ctx || !gs_list_is_sound(h->n, h->v) ||
-        !(m->is_image ? gs_mapped_image_possible : gs_mapped_possible)(m, flags) ||
-        (!m->is_image && h->cmd.op.region[0] <= h->put.job.transfer_chunk))
+        !(m->image ? gs_mapped_image_possible : gs_mapped_possible)(m, flags) ||
+        (!m->image && h->cmd.op.region[0] <= h->put.job.transfer_chunk))
         return false;
     const struct gs_op op = lay_at(m, map, &ready);
     cl_int err = map->ptr ? gs_events_share_all(&h->extra, &ready) : CL_OUT_OF_HOST_MEMORY;
@@ -154,7 +154,7 @@ static bool map_ours(struct gs_home *h, struct gs_mem *m, struct gs_mapping *map
     if (flags == CL_MAP_WRITE_INVALIDATE_REGION)
         err = gs_home_mark(h, type, own);
     else
-        err = m->is_image ? run_image(h, &op, type, own) : gs_home_run(h, h->cmd.q->o.handle, &op, type, own);
+        err = m->image ? run_image(h, &op, type, own) : gs_home_run(h, h->cmd.q->o.handle, &op, type, own);
     if (!err && flags & CL_MAP_READ)
         gs_job_reads();
     return !err;
@@ -180,7 +180,7 @@ static cl_int unmap_ours(struct gs_home *h, struct gs_mem *m, const struct gs_ma
         return gs_home_mark(h, CL_COMMAND_UNMAP_MEM_OBJECT, own);
     gs_home_claim(h, m);
     const cl_int err = gs_home_ready(h);
-    if (!err && m->is_image) {
+    if (!err && m->image) {
         const struct gs_op texels = op_of_image(m, map, true);
         return run_image(h, &texels, CL_COMMAND_UNMAP_MEM_OBJECT, own);
     }
@@ -284,13 +284,13 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
     if (!m)
         return map_plainly(&cmd, errcode_ret);
     struct gs_mapping map = {.range = gs_image_range(m, origin, region, &covers)};
-    const bool known = m->is_image && lay_out(&map, m, origin, region, image_row_pitch, image_slice_pitch);
+    const bool known = m->image && lay_out(&map, m, origin, region, image_row_pitch, image_slice_pitch);
     /* The region may be a part of its rows: the rest must be right. */
     ptr = map_object(&cmd, m, &map, known, map_flags & ~(cl_map_flags)CL_MAP_WRITE_INVALIDATE_REGION, errcode_ret);
     if (ptr && map.ours) {
         *image_row_pitch = map.pitch[0];
         if (image_slice_pitch)
-            *image_slice_pitch = m->band_dim == 2 ? map.pitch[1] : 0;
+            *image_slice_pitch = m->image->band_dim == 2 ? map.pitch[1] : 0;
     }
     return ptr;
 }

@@ -2,134 +2,20 @@
 /* Specification, sections 5.2, 5.3 and 5.5: memory objects, their making and their queries. The application's handle is
  * the driver's object on the first device; replicas come when they are needed. */
 #include "shim/api/api.h"
-#include "shim/memory/coherence.h"
 #include "shim/memory/initial.h"
-#include "shim/record/memory_used.h"
 #include "shim/memory/mapped.h"
-#include "shim/memory/shared.h"
+#include "shim/memory/object.h"
 #include "shim/memory/staging.h"
 #include "shim/memory/sub_buffers.h"
-#include "shim/memory/transfer.h"
 #include "shim/pooled/pooled.h"
 #include "shim/record/enqueue.h"
-
-static __attribute__((hot)) void link_root(struct gs_mem *m)
-{
-    struct gs_context *c = m->o.ctx;
-    GS_LOCKED(&c->lock);
-    m->next = c->mems;
-    if (c->mems)
-        c->mems->prev = m;
-    c->mems = m;
-    m->users = 1;
-}
-
-/* Takes the root of an object that goes away off the context's list, if it goes with it: before the driver forgets it.
- */
-static __attribute__((hot)) void retire(struct gs_mem *m)
-{
-    struct gs_context *c = m->o.ctx;
-    struct gs_mem *root = m->root;
-    GS_LOCKED(&c->lock);
-    if (--root->users == 0) {
-        if (root->prev)
-            root->prev->next = root->next;
-        else
-            c->mems = root->next;
-        if (root->next)
-            root->next->prev = root->prev;
-    }
-}
-
-static cl_mem_flags flags_of(cl_mem handle)
-{
-    cl_mem_flags flags = 0;
-    gs_real()->clGetMemObjectInfo(handle, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
-    return flags;
-}
-
-/* Memory that the application shares with the device. */
-static bool is_svm(cl_mem handle)
-{
-    cl_bool is = CL_FALSE;
-    return gs_real()->clGetMemObjectInfo(handle, CL_MEM_USES_SVM_POINTER, sizeof is, &is, NULL) == CL_SUCCESS && is;
-}
-
-/* All zeros, but that it has a place on each of the context's devices. */
-static struct gs_mem *new_mem(const struct gs_context *c)
-{
-    struct gs_mem *m = calloc(1, sizeof *m + c->n * sizeof *m->place);
-    if (m) {
-        m->places = c->n;
-        m->place = (struct gs_replica *)(m + 1);
-    }
-    return m;
-}
-
-/* A new object that owns its bytes, of which nobody knows until publish_root(). Where it can't be followed, nothing in
- * the context can be: but without the memory for this the driver would have had none either. */
-static inline __attribute__((always_inline)) struct gs_mem *
-make_root(struct gs_context *c, cl_mem handle, uint64_t size, bool is_image, cl_mem_flags flags, cl_mem_flags kept)
-{
-    struct gs_mem *m = new_mem(c);
-    if (!m)
-        return NULL;
-    m->o.ctx = c;
-    m->root = m;
-    m->size = size;
-    m->is_image = is_image;
-    m->flags = flags | kept;
-    m->kept_flags = kept;
-    m->place[0].mem = handle;
-    m->is_svm = m->flags & CL_MEM_USE_HOST_PTR && is_svm(handle);
-    if (gs_coherence_init(m, m->flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR)) < 0) {
-        free(m->place[0].valid.v);
-        free(m->undefined.v);
-        free(m);
-        return NULL;
-    }
-    if (c->n > 1 && c->shared_memory && !is_image) {
-        pthread_mutex_lock(&c->lock);
-        gs_share(m);
-        pthread_mutex_unlock(&c->lock);
-    }
-    gs_memory_used(0, (int64_t)size);
-    return m;
-}
-
-static inline __attribute__((always_inline)) void publish_root(struct gs_mem *m, cl_mem handle)
-{
-    gs_insert(&m->o, GS_MEM, handle, m->o.ctx);
-    link_root(m);
-}
 
 static __attribute__((hot)) struct gs_mem *track_root(struct gs_context *c, cl_mem handle, uint64_t size,
                                                       cl_mem_flags flags, cl_mem_flags kept)
 {
-    struct gs_mem *m = make_root(c, handle, size, false, flags, kept);
+    struct gs_mem *m = gs_mem_root(c, handle, size, flags, kept);
     if (m)
-        publish_root(m, handle);
-    return m;
-}
-
-/* A window of an object of ours, which is to be inserted; its root lives as long as it does. */
-static struct gs_mem *make_window(struct gs_mem *parent, cl_mem handle, uint64_t origin, uint64_t size)
-{
-    struct gs_mem *m = new_mem(parent->o.ctx);
-    if (!m)
-        return NULL;
-    m->root = parent->root;
-    m->origin = parent->origin + origin;
-    m->size = size;
-    m->kept_flags = parent->kept_flags;
-    m->flags = flags_of(handle) | m->kept_flags;
-    m->home_only = parent->home_only;
-    gs_hold(&m->root->o);
-    /* We move the root's bytes by its own handle, which the application may have let go. */
-    m->keeps_root = gs_real()->clRetainMemObject(m->root->o.handle) == CL_SUCCESS;
-    atomic_fetch_add(&m->root->windows, m->keeps_root);
-    GS_LOCKED(&m->root->o.ctx->lock);
-    m->root->users++;
+        gs_mem_publish(m, handle);
     return m;
 }
 
@@ -166,10 +52,10 @@ static GS_COLD cl_mem create_pooled(struct gs_context *c, cl_mem_flags flags, si
     struct gs_pool_root *root = NULL;
     cl_int err;
     const cl_mem handle = gs_pool_create(c, flags, size, host_ptr, &root, &err);
-    struct gs_mem *m = handle ? make_root(c, handle, size, false, flags_of(handle), 0) : NULL;
+    struct gs_mem *m = handle ? gs_mem_root(c, handle, size, gs_mem_flags(handle), 0) : NULL;
     if (m) {
         m->pool = root;
-        publish_root(m, handle);
+        gs_mem_publish(m, handle);
     } else if (handle) {
         err = CL_OUT_OF_HOST_MEMORY;
         gs_pool_root_free(root);
@@ -184,9 +70,9 @@ static GS_COLD cl_mem create_pooled_sub(struct gs_mem *parent, cl_mem_flags flag
 {
     cl_int err;
     const cl_mem handle = gs_pool_create_sub(parent, flags, r, &err);
-    struct gs_mem *m = handle ? make_window(parent, handle, r->origin, r->size) : NULL;
+    struct gs_mem *m = handle ? gs_mem_window(parent, handle, r->origin, r->size) : NULL;
     if (m) {
-        gs_insert(&m->o, GS_MEM, handle, parent->o.ctx);
+        gs_mem_publish(m, handle);
     } else if (handle) {
         err = CL_OUT_OF_HOST_MEMORY;
         gs_real()->clReleaseMemObject(handle);
@@ -250,53 +136,26 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags fl
     if (parent->pool)
         return create_pooled_sub(parent, flags, r, errcode_ret);
     cl_int err;
-    const struct gs_window_form form = {.of = buffer, .flags = flags, .range = {r->origin, r->origin + r->size}};
-    struct gs_place_window *w = gs_window_make(parent, 0, &form, &err);
+    struct gs_mem *m = gs_mem_sub_buffer(parent, flags, r, &err);
     gs_set_error(errcode_ret, err);
-    struct gs_mem *m = w ? make_window(parent, gs_window_mem(w), r->origin, r->size) : NULL;
-    if (m) {
-        m->place[0].made = w;
-        gs_insert(&m->o, GS_MEM, gs_window_mem(w), parent->o.ctx);
-    } else if (w) {
-        gs_set_error(errcode_ret, CL_OUT_OF_HOST_MEMORY);
-        gs_window_leave(parent, 0, w);
-    }
     return m ? m->o.handle : NULL;
 }
 
 static void track_image(cl_context context, cl_mem handle, const cl_image_format *format, const cl_image_desc *desc)
 {
     struct gs_context *c = gs_find(GS_CONTEXT, context);
-    struct gs_mem *parent = NULL, *m;
-    size_t region[3];
     if (!c || !handle)
         return;
-    const uint64_t bytes = gs_image_layout(handle, desc, region);
-    if (desc->mem_object) {
-        parent = gs_find(GS_MEM, desc->mem_object);
-        if (!parent)
-            return;
-        m = make_window(parent, handle, 0, parent->size);
-    } else {
-        m = make_root(c, handle, bytes, true, flags_of(handle), 0);
-    }
-    if (!m)
-        return;
-    m->is_image = true;
-    m->band_dim = gs_image_band_dim(desc->image_type);
-    m->band_bytes = bytes / region[m->band_dim];
-    m->format = *format;
-    m->desc = *desc;
-    /* An image of an image shares its texels in another format; samples and mip levels can't be copied by the core's
-     * calls. */
-    m->home_only = (parent && parent->is_image) || desc->num_samples || desc->num_mip_levels;
-    if (parent && parent->is_image)
-        m->root->home_only = true;
-    if (parent) /* now: another thread may have to do with all objects of the context */
-        gs_insert(&m->o, GS_MEM, handle, c);
-    else
-        publish_root(m, handle);
+    struct gs_mem *parent = desc->mem_object ? gs_find(GS_MEM, desc->mem_object) : NULL;
+    struct gs_mem *m = parent || !desc->mem_object ? gs_mem_image(c, handle, parent, format, desc) : NULL;
+    if (m) /* now: another thread may have to do with all objects of the context */
+        gs_mem_publish(m, handle);
 }
+
+/* In this block the driver makes an object with what is at `ptr`: a unit. */
+#define GS_INITIAL(context, flags, ptr)                                                                                \
+    struct gs_unit unit_ __attribute__((cleanup(gs_initial_end)));                                                     \
+    gs_initial_begin(gs_initial_wanted(gs_find(GS_CONTEXT, context), flags, ptr), &unit_)
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags flags,
                                               const cl_image_format *image_format, const cl_image_desc *image_desc,
@@ -306,11 +165,8 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags f
         gs_set_error(errcode_ret, CL_INVALID_OPERATION);
         return NULL;
     }
-    struct gs_unit u;
-    const bool filled = gs_initial_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr);
-    gs_initial_begin(filled, &u);
+    GS_INITIAL(context, flags, host_ptr);
     cl_mem handle = gs_real()->clCreateImage(context, flags, image_format, image_desc, host_ptr, errcode_ret);
-    gs_initial_end(&u);
     track_image(context, handle, image_format, image_desc);
     return handle;
 }
@@ -324,12 +180,9 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImageWithProperties(cl_context context, 
         gs_set_error(errcode_ret, CL_INVALID_OPERATION);
         return NULL;
     }
-    struct gs_unit u;
-    const bool filled = gs_initial_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr);
-    gs_initial_begin(filled, &u);
+    GS_INITIAL(context, flags, host_ptr);
     cl_mem handle = gs_real()->clCreateImageWithProperties(context, properties, flags, image_format, image_desc,
                                                            host_ptr, errcode_ret);
-    gs_initial_end(&u);
     if (!properties || !*properties)
         track_image(context, handle, image_format, image_desc);
     return handle;
@@ -340,12 +193,9 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage2D(cl_context context, cl_mem_flags
                                                 size_t image_height, size_t image_row_pitch, void *host_ptr,
                                                 cl_int *errcode_ret)
 {
-    struct gs_unit u;
-    const bool filled = gs_initial_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr);
-    gs_initial_begin(filled, &u);
+    GS_INITIAL(context, flags, host_ptr);
     cl_mem handle = gs_real()->clCreateImage2D(context, flags, image_format, image_width, image_height, image_row_pitch,
                                                host_ptr, errcode_ret);
-    gs_initial_end(&u);
     const cl_image_desc desc = {
         .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = image_width, .image_height = image_height};
     track_image(context, handle, image_format, &desc);
@@ -357,12 +207,9 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags
                                                 size_t image_height, size_t image_depth, size_t image_row_pitch,
                                                 size_t image_slice_pitch, void *host_ptr, cl_int *errcode_ret)
 {
-    struct gs_unit u;
-    const bool filled = gs_initial_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr);
-    gs_initial_begin(filled, &u);
+    GS_INITIAL(context, flags, host_ptr);
     cl_mem handle = gs_real()->clCreateImage3D(context, flags, image_format, image_width, image_height, image_depth,
                                                image_row_pitch, image_slice_pitch, host_ptr, errcode_ret);
-    gs_initial_end(&u);
     const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE3D,
                                 .image_width = image_width,
                                 .image_height = image_height,
@@ -377,17 +224,6 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainMemObject(cl_mem memobj)
     if (!err)
         gs_retain(GS_MEM, memobj);
     return err;
-}
-
-/* How many references are not the application's: those of replicas that work in the object's memory, of windows, and of
- * transfers under way. */
-static cl_uint own_references(struct gs_mem *m)
-{
-    cl_uint n = (cl_uint)atomic_load(&m->carried) + atomic_load(&m->windows);
-    GS_LOCKED(&m->o.ctx->lock);
-    for (unsigned i = 1; m->root == m && m->base && i < m->o.ctx->n; i++)
-        n += m->place[i].mem != NULL;
-    return n;
 }
 
 static cl_uint own_maps(const struct gs_mem *m)
@@ -408,7 +244,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memobj, cl_mem_info pa
         param_name == CL_MEM_REFERENCE_COUNT || param_name == CL_MEM_MAP_COUNT || param_name == CL_MEM_FLAGS;
     struct gs_mem *m = err || !ours || !param_value ? NULL : gs_find(GS_MEM, memobj);
     if (m && param_name == CL_MEM_REFERENCE_COUNT)
-        *(cl_uint *)param_value -= own_references(m);
+        *(cl_uint *)param_value -= gs_mem_own_references(m);
     else if (m && param_name == CL_MEM_MAP_COUNT)
         *(cl_uint *)param_value += own_maps(m);
     else if (m)
@@ -419,12 +255,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memobj, cl_mem_info pa
 __attribute__((hot)) CL_API_ENTRY cl_int CL_API_CALL clReleaseMemObject(cl_mem memobj)
 {
     struct gs_mem *last = (struct gs_mem *)gs_release(GS_MEM, memobj);
-    bool by_record = false; /* the driver hears of it when the record goes */
-    if (last) {
-        retire(last);
-        by_record = gs_is_sub_buffer(last) && gs_sub_buffer_released(last);
-        gs_drop(&last->o); /* before the driver has its caches full of other things */
-    }
+    const bool by_record = last && gs_mem_released(last);
     return by_record ? CL_SUCCESS : gs_real()->clReleaseMemObject(memobj);
 }
 
@@ -435,7 +266,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetMemObjectDestructorCallback(cl_mem memobj,
     if (!gs_real()->clSetMemObjectDestructorCallback)
         return CL_INVALID_OPERATION;
     struct gs_mem *m = gs_find(GS_MEM, memobj);
-    if (m && gs_is_sub_buffer(m))
+    if (m && m->is_sub_buffer)
         gs_sub_buffer_heard(m);
     return gs_real()->clSetMemObjectDestructorCallback(memobj, pfn_notify, user_data);
 }

@@ -133,10 +133,10 @@ static cl_int wait_for_all(struct reading *x, enum gs_host_way way)
 {
     struct gs_context *ctx = x->cmd->ctx;
     struct gs_mem *root = x->m->root;
-    const bool ring = way == GS_BY_RING, again = ring && root->taken_to == x->all->host.at;
+    const bool ring = way == GS_BY_RING, again = ring && root->traffic.taken_to == x->all->host.at;
     if (ring) {
-        root->taken += gs_staged_bytes(x->all);
-        root->taken_to = x->all->host.at;
+        root->traffic.taken += gs_staged_bytes(x->all);
+        root->traffic.taken_to = x->all->host.at;
     }
     cl_int err = find_places(x);
     root->host_reads++;

@@ -72,9 +72,6 @@ cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct
 /* A command that does nothing but stand in the application's queue, of the type given. */
 cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own);
 
-/* After a call of the driver that blocks until its command has written within the range, and was made without the
- * context's lock: says once more where the bytes lie. */
-void gs_home_wrote_again(struct gs_mem *m, struct gs_range of_root);
 cl_int gs_home_end(struct gs_home *h, cl_int err);
 
 /* Is it so small a transfer that its book-keeping would count, on an object that needs none as long as nothing is
@@ -161,7 +158,7 @@ static inline void gs_set_box(struct gs_op *op, const size_t *from, const size_t
 /* Is the range inside the object? Else the driver's error is wanted, not ours. */
 static inline bool gs_inside(const struct gs_mem *m, uint64_t offset, uint64_t bytes)
 {
-    return !m->is_image && bytes && offset <= m->size && bytes <= m->size - offset;
+    return !m->image && bytes && offset <= m->size && bytes <= m->size - offset;
 }
 
 #endif

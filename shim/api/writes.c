@@ -10,7 +10,7 @@
 /* Is it a write that we can carry out, of bytes that may lie anywhere? */
 static bool is_followed(const struct gs_home *h, const struct gs_mem *m)
 {
-    return gs_home_is_sound(h, m) && !h->err && !m->root->base && !m->root->is_image &&
+    return gs_home_is_sound(h, m) && !h->err && !m->root->shared && !m->root->image &&
            !atomic_load(&h->cmd.ctx->user_events) && !gs_context_given_up(h->cmd.ctx);
 }
 
@@ -19,7 +19,7 @@ static bool is_followed(const struct gs_home *h, const struct gs_mem *m)
 static bool is_of_other_gpu(const struct gs_home *h, const struct gs_mem *m)
 {
     const struct gs_job *job = &h->put.job;
-    return h->by_units && job->n == 1 && job->place[0] && m->root->place[job->place[0]].mem;
+    return h->by_units && job->n == 1 && job->place[0] && gs_replica_at(m->root, job->place[0]);
 }
 
 /* Where the bytes are to go, of which `all` is a transfer home. False: home. */
@@ -35,7 +35,7 @@ static bool find_takers(const struct gs_home *h, const struct gs_mem *m, struct 
     s->cap = 1;
     s->v[0] = *all;
     s->v[0].place = h->put.job.place[0];
-    s->v[0].mem = m->root->place[s->v[0].place].mem;
+    s->v[0].mem = gs_replica_at(m->root, s->v[0].place);
     return true;
 }
 
@@ -60,16 +60,16 @@ static cl_int write_units(struct gs_home *h, const struct gs_staged *run, cl_com
 /* What launches have left on other places, of which some comes back, is counted without it. */
 static cl_int wrote(struct gs_mem *root, const struct gs_extents *s)
 {
-    const uint64_t left = root->left;
+    const uint64_t left = root->traffic.left;
     int err = 0;
     for (unsigned i = 0; i < s->n && !err; i++) {
-        const struct gs_range r = {s->v[i].origin[0], s->v[i].origin[0] + s->v[i].region[0]};
+        struct gs_range r = {s->v[i].origin[0], s->v[i].origin[0] + s->v[i].region[0]};
         err = gs_wrote_range(root, s->v[i].place, r);
         for (unsigned p = 0; p < root->o.ctx->n && !err; p++)
             if (s->v[i].also >> p & 1)
-                err = gs_rangeset_add(&root->place[p].valid, r);
+                err = gs_also_valid(root, p, &(const struct gs_rangeset){.v = &r, .n = 1});
     }
-    root->left = left;
+    root->traffic.left = left;
     return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
 }
 

@@ -14,7 +14,7 @@ static int add_part(struct gs_trial *t, const struct gs_use *u, unsigned part)
     t->all.bytes += gs_rangeset_bytes(&u->needs[part]) + gs_rangeset_bytes(wrote);
     t->all.pieces += gs_rect_count(&u->needs[part], NULL) + gs_rect_count(wrote, wrote);
     int err = gs_lacking(u->root, part, &u->needs[part], &o->scatter.bytes, &o->scatter.pieces);
-    if (err || !part || u->root->base)
+    if (err || !part || u->root->shared)
         return err;
     err = gs_lacking(u->root, 0, wrote, &already.bytes, &already.pieces);
     const uint64_t bytes = gs_rangeset_bytes(wrote);
@@ -138,8 +138,8 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
             o->merge.pieces += u->reduced[p].n;
         }
         if (u->writes != GS_READ_ONLY) {
-            left += u->root->left;
-            fetched += u->root->fetched;
+            left += u->root->traffic.left;
+            fetched += u->root->traffic.fetched;
         }
     }
     t->return_rate = !left ? -1 : fetched >= left ? 1 : (double)fetched / (double)left;

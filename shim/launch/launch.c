@@ -182,7 +182,7 @@ static void try(struct gs_launching *l, struct gs_plan *plan)
     if (!k->refusal || !k->only_atomics || l->job.n == 1)
         return;
     for (cl_uint i = 0; i < l->k->n_args; i++)
-        if (l->mems[i] && l->mems[i]->root->base)
+        if (l->mems[i] && l->mems[i]->root->shared)
             return; /* the parts would share it: there are no copies to try anything on */
     if (l->by_units)
         plan->reason = GS_R_TRIAL_BY_UNITS;
@@ -249,9 +249,9 @@ static uint64_t bytes_to_read(const struct gs_launching *l)
     uint64_t bytes = 0;
     for (cl_uint i = 0; i < l->k->n_args; i++) {
         const struct gs_mem *m = l->mems[i], *root = m ? m->root : NULL;
-        if (!root || !root->taken || !root->made || !gs_launch_may_write(l, i))
+        if (!root || !root->traffic.taken || !root->traffic.made || !gs_launch_may_write(l, i))
             continue;
-        const double rate = (double)root->taken / (double)root->made;
+        const double rate = (double)root->traffic.taken / (double)root->traffic.made;
         bytes += rate < 1 ? (uint64_t)(rate * (double)m->size) : m->size;
     }
     return bytes;
@@ -266,8 +266,7 @@ static bool is_still_merged(const struct gs_launching *l, const struct gs_plan *
     bool merged = false, is_new;
     for (size_t i = 0; i < plan->n_uses && !merged; i++) {
         const struct gs_use *u = &plan->uses[i];
-        merged = u->writes == GS_COMPARED && u->root->is_image && u->root->size >= LARGE && u->root->split_end &&
-                 !gs_event_ended(u->root->split_end);
+        merged = u->writes == GS_COMPARED && u->root->image && u->root->size >= LARGE && gs_split_runs(u->root);
     }
     return merged && (!l->timing || gs_timing_may_await(l->timing, &is_new));
 }

@@ -65,9 +65,9 @@ static cl_int record_writes(const struct gs_launching *l, const struct gs_plan *
         for (unsigned p = 0; p < plan->n_parts && !err; p++)
             err = gs_wrote(u->root, 0, &u->reduced[p]);
         for (unsigned p = 0; p < plan->n_parts; p++)
-            u->root->made += gs_rangeset_bytes(&u->wrote[p]);
+            u->root->traffic.made += gs_rangeset_bytes(&u->wrote[p]);
         if (u->writes == GS_COMPARED || u->writes == GS_CONTESTED)
-            u->root->made += u->window.end - u->window.begin;
+            u->root->traffic.made += u->window.end - u->window.begin;
         if (!err && (u->writes == GS_COMPARED || u->writes == GS_CONTESTED))
             err = gs_wrote_range(u->root, 0, u->window);
     }

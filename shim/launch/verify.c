@@ -50,29 +50,17 @@ static cl_int bring_home(struct gs_command *cmd, struct gs_mem *root)
     return err ? err : gs_real()->clFinish(cmd->q->o.handle);
 }
 
-/* What nobody has written yet is from now on what it happens to be at home: else each part that doesn't write all that
- * it might would leave what happens to be on its own device. */
-static cl_int define(struct gs_mem *root)
-{
-    struct gs_rangeset undefined = {0};
-    int err = gs_rangeset_copy(&undefined, &root->undefined);
-    if (!err)
-        err = gs_wrote(root, 0, &undefined);
-    gs_rangeset_free(&undefined);
-    return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
-}
-
 static cl_int read_root(struct gs_command *cmd, struct gs_mem *root, unsigned char **bytes, uint64_t *size)
 {
     struct gs_op op = {.kind = GS_OP_READ_IMAGE, .blocking = CL_TRUE, .src = root->o.handle};
-    *size = root->is_image ? gs_image_bytes(root, op.region) : root->size;
+    *size = root->image ? gs_image_bytes(root, op.region) : root->size;
     *bytes = malloc(*size);
     cl_int err = *bytes ? bring_home(cmd, root) : CL_OUT_OF_HOST_MEMORY;
-    if (!err && root->undefined.n)
-        err = define(root);
+    if (!err)
+        err = gs_define(root);
     if (err)
         return err;
-    if (!root->is_image)
+    if (!root->image)
         return gs_enqueue_read(cmd->q->o.handle, root->o.handle, 0, *size, *bytes);
     cl_command_queue queue = gs_image_queue(cmd->q, 0, &err);
     op.ptr = *bytes;
@@ -109,7 +97,7 @@ static cl_int restore(struct gs_command *cmd, const struct gs_plan *plan, const 
         struct gs_op op = {.kind = GS_OP_WRITE_IMAGE, .blocking = CL_TRUE, .dst = root->o.handle, .ptr = s->bytes[i]};
         if (!s->bytes[i])
             continue;
-        if (root->is_image) {
+        if (root->image) {
             gs_image_bytes(root, op.region);
             cl_command_queue queue = gs_image_queue(cmd->q, 0, &err);
             if (!err)

@@ -7,6 +7,7 @@
 
 #include "common/log.h"
 #include "common/memory.h"
+#include "shim/memory/bytes.h"
 #include "shim/order/compound.h"
 #include "shim/memory/shared.h"
 #include "shim/memory/transfer.h"
@@ -14,10 +15,10 @@
 __attribute__((hot)) int gs_coherence_init(struct gs_mem *root, bool defined)
 {
     const struct gs_range all = {0, root->size};
-    int err = gs_rangeset_add(&root->place[0].valid, all);
+    int err = gs_rangeset_add(&root->bytes->place[0].valid, all);
     if (!err && !defined)
-        err = gs_rangeset_add(&root->undefined, all);
-    atomic_store(&root->defined, !root->undefined.n);
+        err = gs_rangeset_add(&root->bytes->undefined, all);
+    atomic_store(&root->defined, !root->bytes->undefined.n || root->o.ctx->n == 1);
     return err;
 }
 
@@ -30,8 +31,8 @@ static void drop_event(cl_event *event)
 /* Without memory to remember it by, all of the object is given up: a failed launch and no memory are a lost device. */
 void gs_spoil(struct gs_mem *root, struct gs_range r)
 {
-    if (gs_rangeset_add(&root->spoiled, r) < 0)
-        root->lost = root->home_only = true;
+    if (gs_rangeset_add(&root->bytes->spoiled, r) < 0)
+        root->bytes->lost = root->home_only = true;
 }
 
 void gs_arrival_drop(struct gs_arrival *a)
@@ -48,9 +49,9 @@ static void distrust(struct gs_mem *root, unsigned place, const struct gs_ranges
     gs_debug("a transfer to device %u failed", place);
     for (unsigned i = 0; i < root->o.ctx->n && !err; i++)
         if (i != place)
-            err = gs_rangeset_common_set(&root->place[i].valid, bytes, &elsewhere);
+            err = gs_rangeset_common_set(&root->bytes->place[i].valid, bytes, &elsewhere);
     if (!err)
-        err = gs_rangeset_remove_set(&root->place[place].valid, &elsewhere);
+        err = gs_rangeset_remove_set(&root->bytes->place[place].valid, &elsewhere);
     gs_rangeset_free(&elsewhere);
     for (size_t i = 0; i < bytes->n && err; i++)
         gs_spoil(root, bytes->v[i]);
@@ -59,7 +60,7 @@ static void distrust(struct gs_mem *root, unsigned place, const struct gs_ranges
 /* In the order of their queue, so that the first that is under way ends the search. */
 static void settle_arrivals(struct gs_mem *root, unsigned place)
 {
-    struct gs_replica *r = &root->place[place];
+    struct gs_replica *r = &root->bytes->place[place];
     size_t n = 0;
     for (cl_int status; n < r->n_arrivals && (status = gs_event_status(r->arrivals[n].event)) <= CL_COMPLETE; n++) {
         if (status < CL_COMPLETE)
@@ -74,26 +75,26 @@ static void settle_arrivals(struct gs_mem *root, unsigned place)
 void gs_settle(struct gs_mem *root)
 {
     for (unsigned i = 0; i < root->o.ctx->n; i++) {
-        struct gs_replica *r = &root->place[i];
+        struct gs_replica *r = &root->bytes->place[i];
         if (r->n_arrivals)
             settle_arrivals(root, i);
         if (r->ready && gs_event_ended(r->ready))
             drop_event(&r->ready);
     }
-    if (root->split_end) {
-        const cl_int status = gs_event_status(root->split_end);
+    if (root->bytes->split_end) {
+        const cl_int status = gs_event_status(root->bytes->split_end);
         if (status < CL_COMPLETE) {
             gs_spoil(root, (struct gs_range){0, root->size});
             gs_compound_look_all(root->o.ctx);
         }
         if (status <= CL_COMPLETE)
-            drop_event(&root->split_end);
+            drop_event(&root->bytes->split_end);
     }
 }
 
 cl_int gs_sound(const struct gs_mem *root, struct gs_range r)
 {
-    const bool spoiled = root->lost || (root->spoiled.n && gs_rangeset_touches(&root->spoiled, r));
+    const bool spoiled = root->bytes->lost || (root->bytes->spoiled.n && gs_rangeset_touches(&root->bytes->spoiled, r));
     return spoiled ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
 }
 
@@ -102,11 +103,11 @@ cl_int gs_undo(struct gs_mem *root, unsigned place, const struct gs_rangeset *ch
     struct gs_rangeset lost = {0};
     int err = gs_rangeset_copy(&lost, changed);
     if (!err)
-        err = gs_rangeset_remove_set(&root->place[place].valid, changed);
+        err = gs_rangeset_remove_set(&root->bytes->place[place].valid, changed);
     for (unsigned i = 0; i < root->o.ctx->n && !err; i++)
-        err = gs_rangeset_remove_set(&lost, &root->place[i].valid);
+        err = gs_rangeset_remove_set(&lost, &root->bytes->place[i].valid);
     if (!err)
-        err = gs_rangeset_remove_set(&lost, &root->undefined);
+        err = gs_rangeset_remove_set(&lost, &root->bytes->undefined);
     const cl_int result = err || lost.n ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
     if (err)
         gs_spoil(root, (struct gs_range){0, root->size});
@@ -120,15 +121,21 @@ void gs_split_writes(struct gs_mem *root, cl_event end)
 {
     if (gs_real()->clRetainEvent(end) != CL_SUCCESS)
         return;
-    if (root->split_end)
-        gs_real()->clReleaseEvent(root->split_end);
-    root->split_end = end;
+    if (root->bytes->split_end)
+        gs_real()->clReleaseEvent(root->bytes->split_end);
+    root->bytes->split_end = end;
+}
+
+bool gs_split_runs(const struct gs_mem *root)
+{
+    return root->bytes->split_end && !gs_event_ended(root->bytes->split_end);
 }
 
 bool gs_at_home(struct gs_mem *root, struct gs_range r)
 {
     gs_settle(root);
-    return !root->place[0].ready && gs_rangeset_contains(&root->place[0].valid, r) && gs_sound(root, r) == CL_SUCCESS;
+    return !root->bytes->place[0].ready && gs_rangeset_contains(&root->bytes->place[0].valid, r) &&
+           gs_sound(root, r) == CL_SUCCESS;
 }
 
 static int add_rows(struct gs_rangeset *to, const struct gs_rect *r)
@@ -143,7 +150,7 @@ static int add_rows(struct gs_rangeset *to, const struct gs_rect *r)
 static struct gs_rect next_transfer(const struct gs_mem *root, const struct gs_rangeset *given, size_t *i,
                                     const struct gs_rangeset *valid)
 {
-    return root->is_image ? gs_one_row(given->v[(*i)++]) : gs_rect_next(given, i, valid);
+    return root->image ? gs_one_row(given->v[(*i)++]) : gs_rect_next(given, i, valid);
 }
 
 /* Earlier transfers that brought nothing but what comes anew, behind them in the same queue: what becomes of them
@@ -183,7 +190,7 @@ static cl_int expect(struct gs_replica *place, const struct gs_rangeset *rows, c
 
 cl_int gs_arrives(struct gs_mem *root, unsigned to, const struct gs_rect *r, cl_event event)
 {
-    struct gs_replica *place = &root->place[to];
+    struct gs_replica *place = &root->bytes->place[to];
     struct gs_rangeset rows = {0};
     if (place->ready)
         drop_event(&place->ready);
@@ -202,7 +209,7 @@ cl_int gs_arrives(struct gs_mem *root, unsigned to, const struct gs_rect *r, cl_
 static int find_given(const struct gs_mem *root, unsigned from, bool settled, const struct gs_rangeset *missing,
                       struct gs_rangeset *given)
 {
-    const struct gs_replica *place = &root->place[from];
+    const struct gs_replica *place = &root->bytes->place[from];
     int err = gs_rangeset_common_set(&place->valid, missing, given);
     for (size_t i = 0; i < place->n_arrivals && !err && settled && given->n; i++)
         err = gs_rangeset_remove_set(given, &place->arrivals[i].brings);
@@ -216,7 +223,7 @@ static int send_from(const struct gs_mem *root, unsigned from, bool settled, con
     struct gs_rangeset given = {0}, sent = {0};
     int err = find_given(root, from, settled, missing, &given);
     for (size_t i = 0; i < given.n && !err;) {
-        const struct gs_rect r = next_transfer(root, &given, &i, &root->place[from].valid);
+        const struct gs_rect r = next_transfer(root, &given, &i, &root->bytes->place[from].valid);
         const struct gs_send send = {
             .from = from, .rect = r, .n = 1, .to = {{.place = to->place, .part = to->part, .done = to->done}}};
         err = gs_sends_add(sends, &send);
@@ -246,13 +253,13 @@ static int find_senders(const struct gs_mem *root, const struct gs_need *w, unsi
 static cl_int find_missing(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, bool exactly,
                            struct gs_rangeset *missing)
 {
-    if (gs_rangeset_contains_set(&root->place[place].valid, want))
+    if (gs_rangeset_contains_set(&root->bytes->place[place].valid, want))
         return CL_SUCCESS;
     int err = gs_rangeset_copy(missing, want);
     if (!err)
-        err = gs_rangeset_remove_set(missing, &root->place[place].valid);
+        err = gs_rangeset_remove_set(missing, &root->bytes->place[place].valid);
     if (!err && !exactly && missing->n)
-        err = gs_rangeset_remove_set(missing, &root->undefined);
+        err = gs_rangeset_remove_set(missing, &root->bytes->undefined);
     return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
 }
 
@@ -260,7 +267,7 @@ int gs_lacking(const struct gs_mem *root, unsigned place, const struct gs_ranges
                uint64_t *pieces)
 {
     struct gs_rangeset missing = {0};
-    if (root->base || gs_rangeset_contains_set(&root->place[place].valid, want))
+    if (root->shared || gs_rangeset_contains_set(&root->bytes->place[place].valid, want))
         return 0;
     const int err = find_missing(root, place, want, false, &missing) ? -ENOMEM : 0;
     *bytes += gs_rangeset_bytes(&missing);
@@ -273,7 +280,7 @@ int gs_lacking(const struct gs_mem *root, unsigned place, const struct gs_ranges
 static void remember_wanted(struct gs_mem *root, unsigned place, const struct gs_rangeset *want)
 {
     enum { MOST_RANGES = 64 };
-    struct gs_rangeset *w = &root->place[place].wanted;
+    struct gs_rangeset *w = &root->bytes->place[place].wanted;
     if (want->n > MOST_RANGES || gs_rangeset_add_set(w, want) < 0 || w->n > MOST_RANGES)
         gs_rangeset_clear(w);
 }
@@ -286,14 +293,14 @@ static cl_int look_for_missing(struct gs_command *cmd, struct gs_mem *root, cons
     for (unsigned i = 0; i < n && !err; i++) {
         if (w[i].place)
             gs_has_spread(cmd->ctx);
-        if (!root->is_image)
+        if (!root->image)
             remember_wanted(root, w[i].place, w[i].bytes);
-        for (size_t k = 0; k < w[i].bytes->n && root->spoiled.n && !err; k++)
+        for (size_t k = 0; k < w[i].bytes->n && root->bytes->spoiled.n && !err; k++)
             err = gs_sound(root, w[i].bytes->v[k]);
         if (!err)
             err = find_missing(root, w[i].place, w[i].bytes, exactly, &missing[i]);
         if (!w[i].place)
-            root->fetched += gs_rangeset_bytes(&missing[i]);
+            root->traffic.fetched += gs_rangeset_bytes(&missing[i]);
     }
     return err;
 }
@@ -302,16 +309,16 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
 {
     struct gs_rangeset missing[GS_MAX_DEVICES] = {{0}};
     struct gs_sends sends = {0};
-    if (root->base) {
+    if (root->shared) {
         gs_compound_look(cmd->q); /* nothing else is known of what writes there */
         cl_int err = gs_replicas_make(root, w, n);
         for (unsigned i = 0; i < n && !err; i++)
             err = gs_compound_await(cmd->ctx, w[i].done);
         return err;
     }
-    if (!cmd->serial || root->settled != cmd->serial)
+    if (!cmd->serial || root->bytes->settled != cmd->serial)
         gs_settle(root);
-    root->settled = cmd->serial;
+    root->bytes->settled = cmd->serial;
     cl_int err = look_for_missing(cmd, root, w, n, exactly, missing);
     if (!err)
         err = gs_replicas_make(root, w, n);
@@ -325,8 +332,8 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
     gs_sends_free(&sends);
     for (unsigned i = 0; i < n; i++) {
         gs_rangeset_free(&missing[i]);
-        if (!err && root->place[w[i].place].ready)
-            err = gs_events_share(w[i].done, root->place[w[i].place].ready);
+        if (!err && root->bytes->place[w[i].place].ready)
+            err = gs_events_share(w[i].done, root->bytes->place[w[i].place].ready);
         if (!err)
             err = gs_compound_await(cmd->ctx, w[i].done);
     }
@@ -361,10 +368,10 @@ static int make_changes(struct gs_mem *root, unsigned place, const struct gs_ran
     int err = 0;
     for (unsigned i = 0; i < root->o.ctx->n; i++)
         if (i != place)
-            without[k++] = &root->place[i].valid;
-    without[k++] = &root->undefined;
-    without[k++] = &root->spoiled;
-    struct gs_rangeset *valid = &root->place[place].valid;
+            without[k++] = &root->bytes->place[i].valid;
+    without[k++] = &root->bytes->undefined;
+    without[k++] = &root->bytes->spoiled;
+    struct gs_rangeset *valid = &root->bytes->place[place].valid;
     if (!gs_rangeset_contains_set(valid, what)) {
         err = gs_rangeset_sum(valid, what, &v[*n].to);
         v[*n].set = valid;
@@ -384,7 +391,7 @@ int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what
 {
     struct change change[GS_MAX_DEVICES + 3] = {0};
     unsigned n = 0;
-    if (root->base) {
+    if (root->shared) {
         atomic_store(&root->defined, true);
         return 0;
     }
@@ -398,9 +405,9 @@ int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what
         return err;
     if (place) {
         gs_has_spread(root->o.ctx);
-        root->left += gs_rangeset_bytes(what);
+        root->traffic.left += gs_rangeset_bytes(what);
     }
-    if (!root->undefined.n)
+    if (!root->bytes->undefined.n)
         atomic_store(&root->defined, true);
     return 0;
 }
@@ -419,16 +426,49 @@ void gs_note_write(struct gs_mem *root, unsigned place, struct gs_range what)
     gs_spoil(root, what);
 }
 
+void gs_note_write_again(struct gs_mem *root, struct gs_range what)
+{
+    struct gs_rangeset at_home = {0};
+    if (gs_rangeset_common(&root->bytes->place[0].valid, what, &at_home) < 0 || gs_wrote(root, 0, &at_home) < 0)
+        gs_spoil(root, what);
+    gs_rangeset_free(&at_home);
+}
+
+int gs_also_valid(struct gs_mem *root, unsigned place, const struct gs_rangeset *what)
+{
+    return gs_rangeset_add_set(&root->bytes->place[place].valid, what);
+}
+
+const struct gs_rangeset *gs_valid_at(const struct gs_mem *root, unsigned place)
+{
+    return &root->bytes->place[place].valid;
+}
+
+cl_event gs_ready_at(const struct gs_mem *root, unsigned place)
+{
+    return root->bytes->place[place].ready;
+}
+
+cl_int gs_define(struct gs_mem *root)
+{
+    struct gs_rangeset undefined = {0};
+    int err = gs_rangeset_copy(&undefined, &root->bytes->undefined);
+    if (!err)
+        err = gs_wrote(root, 0, &undefined);
+    gs_rangeset_free(&undefined);
+    return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+}
+
 void gs_wrote_at_home(struct gs_mem *root)
 {
-    gs_rangeset_clear(&root->undefined);
+    gs_rangeset_clear(&root->bytes->undefined);
     atomic_store(&root->defined, true);
 }
 
 unsigned gs_holder(const struct gs_mem *root, struct gs_range r, uint64_t *end)
 {
     for (unsigned i = 0; i < root->o.ctx->n; i++) {
-        const struct gs_rangeset *valid = &root->place[i].valid;
+        const struct gs_rangeset *valid = &root->bytes->place[i].valid;
         const size_t at = gs_rangeset_find(valid, r.begin);
         if (at == valid->n || valid->v[at].begin > r.begin)
             continue;
@@ -443,7 +483,7 @@ unsigned gs_holder(const struct gs_mem *root, struct gs_range r, uint64_t *end)
 cl_int gs_ready_events(struct gs_command *cmd, struct gs_mem *src, unsigned from, struct gs_mem *dst, unsigned to,
                        struct gs_events *wait)
 {
-    struct gs_replica *places[2] = {&src->place[from], &dst->place[to]};
+    struct gs_replica *places[2] = {&src->bytes->place[from], &dst->bytes->place[to]};
     cl_int err = gs_command_order(cmd);
     gs_settle(src);
     gs_settle(dst);
@@ -461,7 +501,7 @@ cl_int gs_ready_events(struct gs_command *cmd, struct gs_mem *src, unsigned from
 cl_int gs_gather_all(struct gs_command *cmd, struct gs_events *done)
 {
     cl_int err = CL_SUCCESS;
-    for (struct gs_mem *m = cmd->ctx->mems; m && !err; m = m->next)
+    for (struct gs_mem *m = cmd->ctx->mems; m && !err; m = m->bytes->next)
         err = gs_require_range(cmd, m, 0, (struct gs_range){0, m->size}, done);
     return err;
 }

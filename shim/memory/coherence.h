@@ -22,8 +22,9 @@ void gs_spoil(struct gs_mem *root, struct gs_range r);
  * nowhere else and are spoiled now. */
 cl_int gs_undo(struct gs_mem *root, unsigned place, const struct gs_rangeset *changed);
 
-/* A split launch that writes to the root ends with `end`, which is retained. */
+/* A split launch that writes to the root ends with `end`, which is retained; has the last of them not ended? */
 void gs_split_writes(struct gs_mem *root, cl_event end);
+bool gs_split_runs(const struct gs_mem *root);
 
 /* Sets up a new root: all its bytes at home; undefined unless `defined`. -ENOMEM. */
 int gs_coherence_init(struct gs_mem *root, bool defined);
@@ -43,9 +44,6 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
  * and is the place's `ready`. */
 cl_int gs_arrives(struct gs_mem *root, unsigned to, const struct gs_rect *r, cl_event event);
 
-/* Nobody asks any more how that transfer ends. */
-void gs_arrival_drop(struct gs_arrival *a);
-
 /* How many of the bytes `want` are not valid in a place though somebody has written them, and in how many pieces they
  * would come; both are added to. An image counts with all its bytes. */
 int gs_lacking(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, uint64_t *bytes,
@@ -58,7 +56,22 @@ int gs_wrote_range(struct gs_mem *root, unsigned place, struct gs_range what);
 /* The same of a write that has been enqueued already: without memory to note it the bytes are spoiled. */
 void gs_note_write(struct gs_mem *root, unsigned place, struct gs_range what);
 
-/* The same of all its bytes, where nothing of the context has ever been elsewhere than at home. */
+/* The same of a write that was noted when it began, and has ended. What other places got from home meanwhile doesn't
+ * count; what was written there since isn't home's any more. */
+void gs_note_write_again(struct gs_mem *root, struct gs_range what);
+
+/* The bytes are what this place holds too. -ENOMEM. */
+int gs_also_valid(struct gs_mem *root, unsigned place, const struct gs_rangeset *what);
+
+/* What nobody has written yet is from now on what it happens to be at home: else each part that doesn't write all that
+ * it might would leave what happens to be on its own device. */
+cl_int gs_define(struct gs_mem *root);
+
+/* What a place holds; and the last transfer into it, or null. */
+const struct gs_rangeset *gs_valid_at(const struct gs_mem *root, unsigned place);
+cl_event gs_ready_at(const struct gs_mem *root, unsigned place);
+
+/* The same as gs_note_write of all its bytes, where nothing of the context has ever been elsewhere than at home. */
 void gs_wrote_at_home(struct gs_mem *root);
 
 /* Is all of the range valid at home, with no transfer into it under way? */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/memory.h"
+#include "shim/memory/bytes.h"
 #include "shim/memory/coherence.h"
 #include "shim/memory/peer.h"
 
@@ -29,11 +30,11 @@ struct walk {
 static struct gs_staged part_of(const struct walk *w, unsigned place, unsigned also, uint64_t at, uint64_t end)
 {
     const struct gs_staged *t = w->t;
-    const unsigned dim = t->image ? w->root->band_dim : 0;
-    const uint64_t unit = t->image ? w->root->band_bytes : 1;
+    const unsigned dim = t->image ? w->root->image->band_dim : 0;
+    const uint64_t unit = t->image ? w->root->image->band_bytes : 1;
     const size_t pitch[3] = {t->element, t->host.row, t->host.slice};
     struct gs_staged p = *t;
-    p.mem = w->root->place[place].mem;
+    p.mem = w->root->bytes->place[place].mem;
     p.place = place;
     p.also = also;
     p.root = w->root;
@@ -48,7 +49,7 @@ static cl_int give(struct walk *w, unsigned place, unsigned also, uint64_t at, u
 {
     struct gs_extents *s = w->s;
     const struct gs_staged p = part_of(w, place, also, at, end);
-    const unsigned dim = w->t->image ? w->root->band_dim : 0;
+    const unsigned dim = w->t->image ? w->root->image->band_dim : 0;
     if (s->n && s->v[s->n - 1].place == place && s->v[s->n - 1].also == also) {
         s->v[s->n - 1].region[dim] += p.region[dim];
         return CL_SUCCESS;
@@ -66,8 +67,9 @@ static cl_int walk(struct walk *w)
     cl_int err = CL_SUCCESS;
     for (uint64_t at = w->r.begin, end; at < w->r.end && !err; at = end) {
         const unsigned place = gs_holder(w->root, (struct gs_range){at, w->r.end}, &end);
-        if (end - at < w->root->band_bytes) /* what nobody has written may be anything */
-            end = at + w->root->band_bytes;
+        const uint64_t band = w->root->image ? w->root->image->band_bytes : 0;
+        if (end - at < band) /* what nobody has written may be anything */
+            end = at + band;
         err = give(w, place, 0, at, end);
     }
     return err;
@@ -102,8 +104,8 @@ cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_ran
     if (!err)
         err = gs_events_share_all(ready, &cmd->before);
     for (unsigned i = 0; i < cmd->ctx->n && !err; i++)
-        if (used[i] && root->place[i].ready)
-            err = gs_events_share(ready, root->place[i].ready);
+        if (used[i] && root->bytes->place[i].ready)
+            err = gs_events_share(ready, root->bytes->place[i].ready);
     return err;
 }
 
@@ -112,9 +114,9 @@ static unsigned find_wanting(const struct gs_mem *root, uint64_t at, uint64_t *e
 {
     unsigned who = 0;
     for (unsigned p = 0; p < root->o.ctx->n; p++) {
-        const struct gs_rangeset *w = &root->place[p].wanted;
+        const struct gs_rangeset *w = &root->bytes->place[p].wanted;
         const size_t k = gs_rangeset_find(w, at);
-        if (k == w->n || !root->place[p].mem)
+        if (k == w->n || !root->bytes->place[p].mem)
             continue;
         const bool here = w->v[k].begin <= at;
         const uint64_t change = here ? w->v[k].end : w->v[k].begin;
@@ -153,7 +155,7 @@ cl_int gs_host_takers(struct gs_mem *root, struct gs_range r, const struct gs_st
         err = give(&w, place, also, at, end);
     }
     for (unsigned p = 0; p < root->o.ctx->n; p++)
-        gs_rangeset_remove(&root->place[p].wanted, r);
+        gs_rangeset_remove(&root->bytes->place[p].wanted, r);
     if (err || !away)
         gs_extents_free(s);
     return err;

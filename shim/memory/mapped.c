@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "shim/memory/bytes.h"
 #include "shim/memory/memory.h"
 #include "shim/memory/transfer.h"
 
@@ -18,22 +19,22 @@ static bool may_be_ours(const struct gs_mem *m, cl_map_flags flags)
 
 bool gs_mapped_possible(const struct gs_mem *m, cl_map_flags flags)
 {
-    return !m->is_image && !m->root->is_image && may_be_ours(m, flags);
+    return !m->image && !m->root->image && may_be_ours(m, flags);
 }
 
 bool gs_mapped_image_possible(const struct gs_mem *m, cl_map_flags flags)
 {
     /* Drivers don't agree on which of the two pitches lies between the layers of a 1D image array. */
-    return m->is_image && m->root == m && !m->home_only && m->desc.image_type != CL_MEM_OBJECT_IMAGE1D_ARRAY &&
+    return m->image && m->root == m && !m->home_only && m->image->desc.image_type != CL_MEM_OBJECT_IMAGE1D_ARRAY &&
            may_be_ours(m, flags);
 }
 
 void gs_mapped_free(struct gs_mem *root)
 {
-    if (root->mapped)
-        gs_pinned_memory_free(root->mapped);
-    free(root->mapped);
-    root->mapped = NULL;
+    if (root->bytes->mapped)
+        gs_pinned_memory_free(root->bytes->mapped);
+    free(root->bytes->mapped);
+    root->bytes->mapped = NULL;
 }
 
 /* As large as the object. Without waiting: it may be a callback of the driver's that maps. */
@@ -60,11 +61,11 @@ static char *base_of(struct gs_mem *root, struct gs_events *ready)
         gs_real()->clGetMemObjectInfo(root->o.handle, CL_MEM_HOST_PTR, sizeof base, &base, NULL);
         return base;
     }
-    if (!root->mapped)
-        root->mapped = make(root);
-    if (!root->mapped || gs_events_share(ready, root->mapped->mapped) != CL_SUCCESS)
+    if (!root->bytes->mapped)
+        root->bytes->mapped = make(root);
+    if (!root->bytes->mapped || gs_events_share(ready, root->bytes->mapped->mapped) != CL_SUCCESS)
         return NULL;
-    return root->mapped->base;
+    return root->bytes->mapped->base;
 }
 
 void *gs_mapped_at(struct gs_mem *m, uint64_t offset, struct gs_events *ready)
@@ -79,8 +80,8 @@ void *gs_mapped_image_at(struct gs_mem *m, const size_t origin[3], size_t pitch[
     gs_real()->clGetImageInfo(m->o.handle, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL);
     gs_image_bytes(m, all);
     const bool own = is_own(m);
-    pitch[0] = own && m->desc.image_row_pitch ? m->desc.image_row_pitch : all[0] * element;
-    pitch[1] = own && m->desc.image_slice_pitch ? m->desc.image_slice_pitch : pitch[0] * all[1];
+    pitch[0] = own && m->image->desc.image_row_pitch ? m->image->desc.image_row_pitch : all[0] * element;
+    pitch[1] = own && m->image->desc.image_slice_pitch ? m->image->desc.image_slice_pitch : pitch[0] * all[1];
     char *base = element ? base_of(m, ready) : NULL;
     return base ? base + origin[2] * pitch[1] + origin[1] * pitch[0] + origin[0] * element : NULL;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shim/memory/bytes.h"
 #include "shim/schedule/put.h"
 
 struct gs_staged gs_staged_run(cl_mem mem, unsigned place, bool write, uint64_t offset, uint64_t bytes, void *ptr)
@@ -28,7 +29,7 @@ bool gs_staged_also(const struct gs_staged *t, unsigned *place, struct gs_staged
     *place = p;
     *there = *t;
     there->place = p;
-    there->mem = t->root->place[p].mem;
+    there->mem = t->root->bytes->place[p].mem;
     there->also = 0;
     return true;
 }

@@ -12,6 +12,8 @@ struct gs_range gs_window_range(const struct gs_mem *m, uint64_t offset, uint64_
 /* The memory object to give to a kernel or a command on a place: m itself at home, else its replica or the same window
  * of it, made now if need be. Null with an error in *err. */
 cl_mem gs_replica_of(struct gs_mem *m, unsigned place, cl_int *err);
+/* The same of a root, if it is there; else null. */
+cl_mem gs_replica_at(const struct gs_mem *root, unsigned place);
 
 /* The bytes of a root that a place needs; `done` hears of the transfers that bring them. */
 struct gs_need {

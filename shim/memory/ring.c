@@ -13,7 +13,7 @@ static cl_int share_running(struct gs_events *wait, const struct gs_events *of)
     return err;
 }
 
-cl_int gs_ring_take_some(struct gs_ring *r, unsigned n, unsigned *slot, struct gs_events *wait)
+cl_int gs_ring_take(struct gs_ring *r, unsigned n, unsigned *slot, struct gs_events *wait)
 {
     cl_int err = CL_SUCCESS;
     *slot = r->next + n <= GS_RING_SLOTS ? r->next : 0;
@@ -31,11 +31,6 @@ cl_int gs_ring_take_some(struct gs_ring *r, unsigned n, unsigned *slot, struct g
             err = share_running(wait, &r->earlier[*slot + k]);
     }
     return err;
-}
-
-cl_int gs_ring_take(struct gs_ring *r, unsigned *slot, struct gs_events *wait)
-{
-    return gs_ring_take_some(r, 1, slot, wait);
 }
 
 void gs_ring_add(struct gs_ring *r, unsigned slot, cl_event event)

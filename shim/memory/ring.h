@@ -19,8 +19,7 @@ struct gs_ring {
 
 /* The next slot, or the first of so many beside each other, less than a ring's. `wait`, which starts as what the
  * transfer itself waits for, gains their last use. */
-cl_int gs_ring_take(struct gs_ring *r, unsigned *slot, struct gs_events *wait);
-cl_int gs_ring_take_some(struct gs_ring *r, unsigned n, unsigned *slot, struct gs_events *wait);
+cl_int gs_ring_take(struct gs_ring *r, unsigned n, unsigned *slot, struct gs_events *wait);
 /* The slot is in use until `event`, which is retained; and until this one as well. */
 void gs_ring_give(struct gs_ring *r, unsigned slot, cl_event event);
 void gs_ring_add(struct gs_ring *r, unsigned slot, cl_event event);

@@ -90,13 +90,6 @@ cl_mem gs_scratch_claim(struct gs_context *ctx, unsigned place, uint64_t bytes, 
     return gs_scratch_take(ctx, place, bytes, err);
 }
 
-void gs_scratch_return(struct gs_context *ctx, cl_mem mem)
-{
-    for (struct gs_scratch *s = ctx->scratch; s; s = s->next)
-        if (s->mem == mem)
-            s->taken = false;
-}
-
 /* Where the devices have memory of their own, one of so many bytes of the first's, but at least MOST_BYTES. */
 static uint64_t most_kept(struct gs_context *ctx)
 {

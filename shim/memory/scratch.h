@@ -20,9 +20,6 @@ cl_int gs_scratch_reserve(struct gs_command *cmd, unsigned place, uint64_t bytes
 /* As gs_scratch_take, but of what has been reserved, if there is some left. */
 cl_mem gs_scratch_claim(struct gs_context *ctx, unsigned place, uint64_t bytes, cl_int *err);
 
-/* No command has been given it after all. */
-void gs_scratch_return(struct gs_context *ctx, cl_mem mem);
-
 /* What the launch took is free again; it isn't kept where the launch failed, since its commands have no common end. */
 void gs_scratch_give(struct gs_context *ctx, bool keep);
 void gs_scratch_free(struct gs_context *ctx);

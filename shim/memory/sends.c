@@ -92,7 +92,7 @@ static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
     if (!err)
         err = gs_events_share_all(&before, &send->wait);
     if (!err)
-        err = gs_ring_take_some(ring, f->slots, &f->slot, &before);
+        err = gs_ring_take(ring, f->slots, &f->slot, &before);
     const struct gs_location there = {send->mem, NULL, f->rect.begin, f->rect.pitch, send->image};
     const struct gs_step step = {queue, &before, &f->left, send->from,
                                  c->passage->by_host ? GS_VIA_HOST : GS_VIA_MEMORY};

@@ -3,6 +3,7 @@
 
 #include "common/lock/rank.h"
 #include "common/log.h"
+#include "shim/memory/bytes.h"
 #include "shim/schedule/client.h"
 #include "shim/record/enqueue.h"
 
@@ -71,25 +72,26 @@ static void share(struct gs_mem *root, bool new)
 {
     GS_MAY_WAIT("where a new buffer lies, and whether others may");
     if (possible(root->o.ctx))
-        root->base = address_of(root->o.ctx->sharing_queue, root->place[0].mem, (size_t)root->size, new);
+        root->bytes->base = address_of(root->o.ctx->sharing_queue, root->o.handle, (size_t)root->size, new);
+    root->shared = root->bytes->base;
     GS_MAY_WAIT_NO_MORE();
 }
 
 void gs_share(struct gs_mem *root)
 {
-    root->to_share = gs_settings()->mode == GS_MODE_AUTO && gs_group()->pocl && !gs_scheduled();
-    if (!root->to_share)
+    root->bytes->to_share = gs_settings()->mode == GS_MODE_AUTO && gs_group()->pocl && !gs_scheduled();
+    if (!root->bytes->to_share)
         share(root, true);
 }
 
 void gs_share_now(struct gs_mem *root)
 {
     bool replicas = false;
-    if (!root->to_share)
+    if (!root->bytes->to_share)
         return;
-    root->to_share = false;
-    for (unsigned i = 1; i < root->places; i++)
-        replicas = replicas || root->place[i].mem; /* of a time under a daemon */
+    root->bytes->to_share = false;
+    for (unsigned i = 1; i < root->o.ctx->n; i++)
+        replicas = replicas || root->bytes->place[i].mem; /* of a time under a daemon */
     if (!replicas)
         share(root, false);
 }
@@ -103,9 +105,9 @@ static void CL_CALLBACK let_go_of_owner(cl_mem alias, void *owner)
 /* The memory is the application's object's, which must outlive the commands that work through another. */
 cl_mem gs_share_replica(struct gs_mem *root, cl_int *err)
 {
-    cl_mem owner = root->place[0].mem;
+    cl_mem owner = root->o.handle;
     cl_mem alias = gs_real()->clCreateBuffer(root->o.ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
-                                             (size_t)root->size, root->base, err);
+                                             (size_t)root->size, root->bytes->base, err);
     if (!alias)
         return NULL;
     *err = gs_real()->clRetainMemObject(owner);

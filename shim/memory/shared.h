@@ -6,9 +6,9 @@
 
 #include "shim/record/objects.h"
 
-/* For a new buffer, before anything uses it: makes its bytes one for all places if the devices can; root->base is then
- * set. In auto mode and on PoCL that is put off until a launch with it is planned, which short ones never are: to be
- * told the address takes 60 us there, each time that an application makes a buffer. With the context's lock held. */
+/* For a new buffer, before anything uses it: makes its bytes one for all places if the devices can; root->shared is
+ * then set. In auto mode and on PoCL that is put off until a launch with it is planned, which short ones never are: to
+ * be told the address takes 60 us there, each time that an application makes a buffer. With the context's lock held. */
 void gs_share(struct gs_mem *root);
 
 /* The same, before a launch is planned that uses it. Doesn't wait. */

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "common/lock/rank.h"
+#include "shim/memory/bytes.h"
 #include "shim/memory/staging_ring.h"
 #include "shim/process/clock.h"
 #include "shim/record/enqueue.h"
@@ -72,7 +73,7 @@ void gs_staging_free(struct gs_staging *s)
 /* Is it memory that the application has pinned itself, by mapping a buffer whose memory is the driver's, or ours? */
 static bool is_pinned(const struct gs_context *ctx, const void *ptr, uint64_t bytes)
 {
-    for (const struct gs_mem *m = ctx->mems; m; m = m->next)
+    for (const struct gs_mem *m = ctx->mems; m; m = m->bytes->next)
         for (const struct gs_mapping *map = m->flags & CL_MEM_USE_HOST_PTR ? NULL : m->mappings; map; map = map->next)
             if ((const char *)ptr >= (const char *)map->ptr &&
                 (const char *)ptr + bytes <= (const char *)map->ptr + (map->range.end - map->range.begin))

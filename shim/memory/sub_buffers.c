@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/memory/sub_buffers.h"
 
+#include "shim/memory/bytes.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -73,7 +75,7 @@ static void take_out(struct gs_place_window **newest, struct gs_place_window *w)
 
 void gs_window_leave(struct gs_mem *root, unsigned place, struct gs_place_window *w)
 {
-    struct gs_place_window **newest = &root->place[place].made;
+    struct gs_place_window **newest = &root->bytes->place[place].made;
     GS_LOCKED(&windows.lock);
     set_state(w, LEFT);
     for (w = may_go(w) ? w : NULL; w; w = windows.outlasting ? next_to_go(*newest) : NULL) {
@@ -87,7 +89,7 @@ void gs_window_leave(struct gs_mem *root, unsigned place, struct gs_place_window
 
 bool gs_sub_buffer_released(struct gs_mem *m)
 {
-    struct gs_place_window *w = m->place[0].made;
+    struct gs_place_window *w = m->bytes->place[0].made;
     GS_LOCKED(&windows.lock);
     if (w->state != USED)
         return false;
@@ -100,7 +102,7 @@ bool gs_sub_buffer_released(struct gs_mem *m)
 void gs_sub_buffer_heard(struct gs_mem *m)
 {
     GS_LOCKED(&windows.lock);
-    m->place[0].made->heard = true;
+    m->bytes->place[0].made->heard = true;
 }
 
 /* A sub-buffer like it that has been left. */
@@ -126,7 +128,7 @@ static cl_mem made_anew(struct gs_context *ctx, const struct gs_window_form *for
 struct gs_place_window *gs_window_make(struct gs_mem *root, unsigned place, const struct gs_window_form *form,
                                        cl_int *err)
 {
-    struct gs_place_window **newest = &root->place[place].made;
+    struct gs_place_window **newest = &root->bytes->place[place].made;
     GS_LOCKED(&windows.lock);
     struct gs_place_window *w = windows.outlasting && !form->format ? left_before(*newest, form) : NULL;
     *err = CL_SUCCESS;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/memory/transfer.h"
 
+#include "shim/memory/bytes.h"
 #include "shim/report/report.h"
 #include "shim/memory/peer.h"
 #include "shim/memory/pinned.h"
@@ -144,7 +145,7 @@ uint64_t gs_image_layout(cl_mem handle, const cl_image_desc *d, size_t region[3]
 
 uint64_t gs_image_bytes(const struct gs_mem *root, size_t region[3])
 {
-    return gs_image_layout(root->o.handle, &root->desc, region);
+    return gs_image_layout(root->o.handle, &root->image->desc, region);
 }
 
 unsigned gs_image_band_dim(cl_mem_object_type type)
@@ -163,13 +164,13 @@ unsigned gs_image_band_dim(cl_mem_object_type type)
 
 void gs_image_box(const struct gs_mem *root, struct gs_range r, size_t origin[3], size_t region[3])
 {
-    const uint64_t bytes = r.end - r.begin, rest = r.begin % root->band_bytes;
+    const uint64_t bytes = r.end - r.begin, rest = r.begin % root->image->band_bytes;
     gs_image_bytes(root, region);
-    const uint64_t row_bytes = root->band_bytes / region[1]; /* of a slice */
+    const uint64_t row_bytes = root->image->band_bytes / region[1]; /* of a slice */
     origin[0] = origin[1] = origin[2] = 0;
-    origin[root->band_dim] = (size_t)(r.begin / root->band_bytes);
-    region[root->band_dim] = bytes < root->band_bytes ? 1 : (size_t)(bytes / root->band_bytes);
-    if (bytes < root->band_bytes) {
+    origin[root->image->band_dim] = (size_t)(r.begin / root->image->band_bytes);
+    region[root->image->band_dim] = bytes < root->image->band_bytes ? 1 : (size_t)(bytes / root->image->band_bytes);
+    if (bytes < root->image->band_bytes) {
         origin[1] = (size_t)(rest / row_bytes);
         region[1] = (size_t)(bytes / row_bytes);
     }
@@ -180,7 +181,7 @@ struct gs_range gs_image_range(const struct gs_mem *m, const size_t *origin, con
     const struct gs_mem *root = m->root;
     size_t all[3];
     *covers = false;
-    if (!root->is_image || m != root || !origin || !region)
+    if (!root->image || m != root || !origin || !region)
         return (struct gs_range){m->origin, m->origin + m->size};
     gs_image_bytes(root, all);
     *covers = true;
@@ -189,10 +190,10 @@ struct gs_range gs_image_range(const struct gs_mem *m, const size_t *origin, con
             *covers = false; /* the driver will refuse it */
             return (struct gs_range){0, root->size};
         }
-        *covers = *covers && (d == root->band_dim || region[d] == all[d]);
+        *covers = *covers && (d == root->image->band_dim || region[d] == all[d]);
     }
-    const uint64_t begin = origin[root->band_dim] * root->band_bytes;
-    return (struct gs_range){begin, begin + region[root->band_dim] * root->band_bytes};
+    const uint64_t begin = origin[root->image->band_dim] * root->image->band_bytes;
+    return (struct gs_range){begin, begin + region[root->image->band_dim] * root->image->band_bytes};
 }
 
 /* Everything that was enqueued earlier, and the last transfer into the source before these: the same command may have
@@ -222,7 +223,7 @@ static const struct gs_passage *passage_for(struct gs_command *cmd, const struct
     uint64_t bytes = 0;
     for (size_t i = 0; i < sends->n; i++)
         bytes += gs_rect_bytes(&sends->v[i].rect);
-    if (root->is_image) {
+    if (root->image) {
         cmd->ctx->between_devices += bytes;
         return gs_host_is_barred(root) ? NULL : through_host(cmd, bytes);
     }
@@ -260,8 +261,8 @@ static void set_image(struct gs_send *send, const struct gs_mem *root)
     size_t all[3];
     send->image = root;
     gs_image_bytes(root, all);
-    send->slice_bytes = root->band_dim == 2 ? root->band_bytes : root->size;
-    send->row_bytes = root->band_dim == 2 ? root->band_bytes / all[1] : root->band_bytes;
+    send->slice_bytes = root->image->band_dim == 2 ? root->image->band_bytes : root->size;
+    send->row_bytes = root->image->band_dim == 2 ? root->image->band_bytes / all[1] : root->image->band_bytes;
 }
 
 /* Each send has one taker yet. */
@@ -272,14 +273,14 @@ cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends 
     gs_sends_join(sends);
     for (size_t i = 0; i < sends->n && !err; i++) {
         struct gs_send *send = &sends->v[i];
-        send->mem = root->place[send->from].mem;
+        send->mem = root->bytes->place[send->from].mem;
         send->to_begin = send->rect.begin;
-        send->packed = !root->is_image && is_packed(root, passage, &send->rect);
-        if (root->is_image)
+        send->packed = !root->image && is_packed(root, passage, &send->rect);
+        if (root->image)
             set_image(send, root);
         for (unsigned t = 0; t < send->n; t++)
-            send->to[t].mem = root->place[send->to[t].place].mem;
-        err = wait_for_source(cmd, &root->place[send->from], send);
+            send->to[t].mem = root->bytes->place[send->to[t].place].mem;
+        err = wait_for_source(cmd, &root->bytes->place[send->from], send);
     }
     if (!err)
         err = carry(cmd, root, sends, passage, true);

@@ -24,7 +24,7 @@ void gs_lists_free(struct gs_lists *lists)
 /* Does a place hold bytes of the list that somebody wanted there, so that it is to hold what is appended too? */
 static bool is_wanted(const struct gs_mem *list, unsigned p)
 {
-    return gs_rangeset_touches(&list->root->place[p].valid, gs_window_range(list, 0, list->size));
+    return gs_rangeset_touches(gs_valid_at(list->root, p), gs_window_range(list, 0, list->size));
 }
 
 static void find_takers(struct gs_list *list, const struct gs_mem *m, unsigned n_parts)
@@ -103,7 +103,7 @@ static cl_int keep_counter(struct gs_launching *l, const struct gs_append *a, st
     list->was = gs_scratch_take(l->cmd.ctx, 0, sizeof(cl_uint), &err);
     cl_command_queue queue = err ? NULL : gs_copy_queue(l->cmd.q, 0, &err);
     const struct gs_op copy =
-        gs_op_copy(m->root->place[0].mem, list->was, m->origin + a->counter_offset, 0, sizeof(cl_uint));
+        gs_op_copy(gs_replica_at(m->root, 0), list->was, m->origin + a->counter_offset, 0, sizeof(cl_uint));
     if (!err)
         err = gs_put(queue, &copy, GS_VIA_MEMORY, ready->n, ready->v, &event);
     return err ? err : gs_events_add(ready, event);
@@ -117,7 +117,7 @@ static struct gs_list_at place_of(const struct gs_launching *l, const struct gs_
     const struct gs_mem *m = l->mems[arg];
     if (list && list->own[p])
         return (struct gs_list_at){list->own[p], offset};
-    return (struct gs_list_at){m->root->place[p].mem, m->origin + offset};
+    return (struct gs_list_at){gs_replica_at(m->root, p), m->origin + offset};
 }
 
 /* What putting list i together takes, but for what is said of the parts' ends. */
@@ -148,7 +148,7 @@ cl_int gs_append_ready(struct gs_launching *l, struct gs_lists *lists, unsigned 
     const struct gs_kernel_summary *k = l->summary;
     cl_int err = CL_SUCCESS;
     for (uint32_t i = 0; i < k->n_appends && !err; i++) {
-        const cl_event arrives = l->mems[k->appends[i].list]->root->place[0].ready;
+        const cl_event arrives = gs_ready_at(l->mems[k->appends[i].list]->root, 0);
         /* What home still fetches from where a part will append. */
         for (unsigned p = 1; p < n_parts && arrives && !err; p++)
             err = gs_events_share(&ready[p], arrives);
@@ -193,12 +193,12 @@ static int keep_valid(const struct gs_launching *l, const struct gs_list *list, 
     int err = 0;
     for (unsigned p = 1; p < n_parts && !err; p++)
         if (list->takes[p])
-            err = gs_rangeset_common(&m->root->place[l->job.place[p]].valid, window, &valid[p]);
+            err = gs_rangeset_common(gs_valid_at(m->root, l->job.place[p]), window, &valid[p]);
     if (!err)
         err = gs_wrote_range(m->root, 0, window);
     for (unsigned p = 1; p < n_parts; p++) {
         if (!err)
-            err = gs_rangeset_add_set(&m->root->place[l->job.place[p]].valid, &valid[p]);
+            err = gs_also_valid(m->root, l->job.place[p], &valid[p]);
         gs_rangeset_free(&valid[p]);
     }
     return err;

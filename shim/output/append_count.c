@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "shim/memory/replica.h"
 #include "shim/output/deferred_send.h"
 #include "shim/schedule/put.h"
 
@@ -118,7 +119,7 @@ static cl_int make_side(struct gs_list_job *job, const struct gs_list_join *j, u
     s->takes = gs_list_takes(j, p);
     s->own_at = j->own[p].at;
     s->own = gs_deferred_send_keep(j->own[p].mem, &err);
-    s->list = gs_deferred_send_keep(j->root->place[p].mem, &err);
+    s->list = gs_deferred_send_keep(gs_replica_at(j->root, p), &err);
     return err;
 }
 

@@ -24,7 +24,7 @@ static cl_int flatten(struct gs_command *cmd, struct gs_mem *root, unsigned plac
     cl_event event;
     gs_image_bytes(root, region);
     cl_command_queue queue = gs_image_queue(cmd->q, place, &err);
-    cl_mem image = root->place[place].mem;
+    cl_mem image = gs_replica_at(root, place);
     const struct gs_op op = {.kind = back ? GS_OP_BUFFER_TO_IMAGE : GS_OP_IMAGE_TO_BUFFER,
                              .src = back ? buffer : image,
                              .dst = back ? image : buffer,
@@ -39,10 +39,10 @@ static cl_int keep(struct gs_command *cmd, struct gs_merge *m, struct gs_events 
     cl_int err;
     cl_event event;
     m->kept = gs_scratch_take(cmd->ctx, 0, m->bytes, &err);
-    if (!err && m->root->is_image)
+    if (!err && m->root->image)
         return flatten(cmd, m->root, 0, m->kept, false, ready);
     cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, 0, &err);
-    const struct gs_op copy = gs_op_copy(m->root->place[0].mem, m->kept, m->window.begin, 0, m->bytes);
+    const struct gs_op copy = gs_op_copy(gs_replica_at(m->root, 0), m->kept, m->window.begin, 0, m->bytes);
     if (!err)
         err = gs_put(queue, &copy, GS_VIA_MEMORY, ready->n, ready->v, &event);
     return err ? err : gs_events_add(ready, event);
@@ -53,7 +53,7 @@ cl_int gs_merge_keep(struct gs_command *cmd, struct gs_merge *m, struct gs_mem *
 {
     size_t region[3];
     *m = (struct gs_merge){.root = root, .window = window, .bytes = window.end - window.begin};
-    if (root->is_image)
+    if (root->image)
         m->bytes = gs_image_bytes(root, region);
     cl_int err = gs_merge_kernels_make(cmd->ctx, 0);
     if (!err)
@@ -61,7 +61,7 @@ cl_int gs_merge_keep(struct gs_command *cmd, struct gs_merge *m, struct gs_mem *
     /* What the merge will need once the parts have run. Where home has room for one part only, the others follow it. */
     if (!err)
         err = gs_scratch_reserve(cmd, 0, m->bytes, n_parts, ready);
-    for (unsigned p = 0; p < n_parts && !err && root->is_image; p++)
+    for (unsigned p = 0; p < n_parts && !err && root->image; p++)
         err = gs_scratch_reserve(cmd, p, m->bytes, n_parts, ready);
     return err;
 }
@@ -70,9 +70,9 @@ cl_int gs_merge_keep(struct gs_command *cmd, struct gs_merge *m, struct gs_mem *
 static cl_int make_linear(struct gs_command *cmd, struct gs_merge *m, unsigned p, cl_event ran, struct holding *l)
 {
     cl_int err = gs_events_share(&l->since, ran);
-    l->mem = m->root->place[p].mem;
+    l->mem = gs_replica_at(m->root, p);
     l->begin = m->window.begin;
-    if (err || !m->root->is_image)
+    if (err || !m->root->image)
         return err;
     l->mem = gs_scratch_claim(cmd->ctx, p, m->bytes, &err);
     l->begin = 0;
@@ -117,7 +117,7 @@ cl_int gs_merge_parts(struct gs_command *cmd, struct gs_merge *m, unsigned n_par
         err = make_linear(cmd, m, p, ran[p], &on[p]);
     for (unsigned p = 1; p < n_parts && !err; p++)
         err = merge_part(cmd, m, p, &on[p], &on[0]);
-    if (!err && m->root->is_image)
+    if (!err && m->root->image)
         err = flatten(cmd, m->root, 0, on[0].mem, true, &on[0].since);
     for (unsigned p = 0; p < n_parts; p++) {
         if (!err)

@@ -34,7 +34,7 @@ static uint64_t identity_of(enum gs_atomic_op op, enum gs_atomic_type type)
 static cl_mem copy_of(const struct gs_use *u, const struct gs_copies *copies, unsigned p, uint64_t at, uint64_t *from)
 {
     *from = copies->mem[p] ? at - copies->begin : at;
-    return copies->mem[p] ? copies->mem[p] : u->root->place[p].mem;
+    return copies->mem[p] ? copies->mem[p] : gs_replica_at(u->root, p);
 }
 
 static cl_int fill(struct gs_command *cmd, const struct gs_use *u, const struct gs_copies *copies, unsigned part,
@@ -46,8 +46,8 @@ static cl_int fill(struct gs_command *cmd, const struct gs_use *u, const struct 
     cl_event event = NULL;
     cl_int err = gs_events_share_all(&wait, ready);
     /* What home still fetches from here. */
-    if (!err && u->root->place[0].ready)
-        err = gs_events_share(&wait, u->root->place[0].ready);
+    if (!err && gs_ready_at(u->root, 0))
+        err = gs_events_share(&wait, gs_ready_at(u->root, 0));
     cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, part, &err);
     for (size_t i = 0; i < s->n && !err; i++) {
         const bool last = i + 1 == s->n;
@@ -92,7 +92,7 @@ static cl_int combine(struct gs_command *cmd, const struct gs_use *u, const stru
     err = gs_events_share(&wait, ran[p]);
     const uint64_t element = gs_atomic_bytes(u->type), identity = identity_of(u->op, u->type);
     const cl_int op = (cl_int)u->op;
-    cl_mem home = u->root->place[0].mem;
+    cl_mem home = gs_replica_at(u->root, 0);
     uint64_t at = 0;
     for (size_t i = 0; i < s->n && !err; i++) {
         const uint64_t n = s->v[i].end - s->v[i].begin;

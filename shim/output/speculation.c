@@ -243,7 +243,7 @@ static cl_int begin_field(struct gs_speculation *j, struct gs_command *cmd, cons
     for (unsigned p = 0; p < j->d.n && !err; p++) {
         cl_mem kept = gs_scratch_take(cmd->ctx, p, f->bytes, &err);
         f->kept[p] = gs_deferred_send_keep(kept, &err);
-        f->mem[p] = gs_deferred_send_keep(u->root->place[p].mem, &err);
+        f->mem[p] = gs_deferred_send_keep(gs_replica_at(u->root, p), &err);
         const struct gs_op copy = gs_op_copy(f->mem[p], f->kept[p], f->begin, 0, f->bytes);
         if (!err)
             err = keep_bytes(cmd, p, &copy, &ready[p]);
@@ -256,7 +256,7 @@ static cl_int begin_other(struct gs_speculation *j, struct gs_command *cmd, cons
                           struct gs_events *ready)
 {
     struct gs_rangeset undo = {0};
-    cl_mem home = u->root->place[0].mem, kept = NULL;
+    cl_mem home = gs_replica_at(u->root, 0), kept = NULL;
     cl_int err = gs_plan_undo(u, j->d.n, &undo) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
     if (!err && undo.n)
         kept = gs_scratch_take(cmd->ctx, 0, gs_rangeset_bytes(&undo), &err);
@@ -276,7 +276,7 @@ static cl_int begin_other(struct gs_speculation *j, struct gs_command *cmd, cons
             if (!c)
                 break;
             c->from = gs_deferred_send_keep(home, &err);
-            c->to = gs_deferred_send_keep(u->root->place[p].mem, &err);
+            c->to = gs_deferred_send_keep(gs_replica_at(u->root, p), &err);
             c->from_at = c->to_at = u->wrote[p].v[i].begin;
             c->bytes = u->wrote[p].v[i].end - c->from_at;
             c->place = p;

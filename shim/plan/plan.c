@@ -209,19 +209,19 @@ static const char *refusal(const struct gs_plan_input *in)
             return GS_R_UNKNOWN_OBJECT;
         if (m && (m->home_only || m->root->home_only))
             return GS_R_NO_REPLICA;
-        if (m && m->root->is_svm && !m->root->base)
+        if (m && m->root->is_svm && !m->root->shared)
             return GS_R_SVM_OBJECT;
-        if (m && m->root->write_mappings && !m->root->base)
+        if (m && m->root->write_mappings && !m->root->shared)
             return GS_R_MAPPED;
-        if (m && gs_plan_is_trial(in) && a->may_write && (m->root->is_image || m->is_image))
+        if (m && gs_plan_is_trial(in) && a->may_write && (m->root->image || m->image))
             return GS_R_TRIAL_IMAGE;
-        if (m && gs_plan_is_trial(in) && m->root->base)
+        if (m && gs_plan_is_trial(in) && m->root->shared)
             return k->refusal; /* there are no copies of it that the parts could work on */
         if (a->kind == GS_ARG_OTHER || (m && a->escapes))
             return GS_R_ANSWER; /* it refuses such kernels itself */
         if (m && gs_arg_reorders(a) && !in->may_reorder && in->n_parts > 1)
             return GS_R_REORDERS_SUMS;
-        if (m && a->atomic != GS_ATOMIC_NONE && !gs_reducible(a) && !m->root->base && in->n_parts > 1 &&
+        if (m && a->atomic != GS_ATOMIC_NONE && !gs_reducible(a) && !m->root->shared && in->n_parts > 1 &&
             !gs_plan_is_trial(in))
             return GS_R_ANSWER;
     }
@@ -241,7 +241,7 @@ static bool clashes(const struct gs_plan *plan)
 static bool is_own(const struct gs_kernel_summary *k, struct gs_mem *const *mems, uint32_t arg)
 {
     const struct gs_mem *m = mems[arg];
-    if (!m || m->is_image || m->root->is_image)
+    if (!m || m->image || m->root->image)
         return false;
     for (uint32_t i = 0; i < k->n_args; i++)
         if (i != arg && mems[i] && mems[i]->root == m->root)
@@ -295,7 +295,7 @@ const struct gs_kernel_summary *gs_plan_kernel(const struct gs_kernel_summary *k
     for (uint32_t i = 0; i < k->n_appends; i++) {
         const struct gs_append *a = &k->appends[i];
         if (!is_own(k, mems, a->list) || !is_own(k, mems, a->counter) ||
-            (mems[a->list]->root->base != NULL) != (mems[a->counter]->root->base != NULL) ||
+            mems[a->list]->root->shared != mems[a->counter]->root->shared ||
             !gs_plan_find_list(k, i, mems, args, &place))
             return k;
     }

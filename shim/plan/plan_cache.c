@@ -55,10 +55,10 @@ static void add_mem(struct key *k, const struct gs_mem *m)
     add_number(k, m->origin);
     add_number(k, m->size);
     add_number(k, root->size);
-    add_number(k, root->band_bytes);
-    add_number(k, (uint64_t)(m->is_image | root->is_image << 1 | m->home_only << 2 | root->home_only << 3) |
-                      (uint64_t)(root->base != NULL) << 4 | (uint64_t)(root->write_mappings > 0) << 5 |
-                      (uint64_t)root->is_svm << 6);
+    add_number(k, root->image ? root->image->band_bytes : 0);
+    add_number(
+        k, (uint64_t)((m->image != NULL) | (root->image != NULL) << 1 | m->home_only << 2 | root->home_only << 3) |
+               (uint64_t)root->shared << 4 | (uint64_t)(root->write_mappings > 0) << 5 | (uint64_t)root->is_svm << 6);
 }
 
 static void add_arg(struct key *k, const struct gs_arg *a, const struct gs_mem *m, bool matters)

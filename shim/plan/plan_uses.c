@@ -26,7 +26,7 @@ static struct gs_use *use_of(struct gs_plan *plan, struct gs_mem *m)
 /* Ranges of a window, in bytes or in bands, to bytes of the root. */
 static int add_shifted(struct gs_rangeset *to, const struct gs_rangeset *from, const struct gs_mem *m)
 {
-    const uint64_t unit = m->root->is_image ? m->root->band_bytes : 1;
+    const uint64_t unit = m->root->image ? m->root->image->band_bytes : 1;
     struct gs_rangeset shifted = {0};
     int err = gs_rangeset_copy(&shifted, from);
     for (size_t i = 0; i < shifted.n; i++)
@@ -41,10 +41,10 @@ static int add_shifted(struct gs_rangeset *to, const struct gs_rangeset *from, c
 static int add_access(struct gs_use *u, unsigned part, bool alone, const struct gs_mem *m,
                       const struct gs_arg_summary *arg, struct gs_arg_access *a)
 {
-    const bool known = m->is_image == m->root->is_image; /* not of an image whose texels are a buffer's */
+    const bool known = !m->image == !m->root->image; /* not of an image whose texels are a buffer's */
     const struct gs_range all = {m->origin, m->origin + m->size};
     int err = 0;
-    if (m->root->base) {
+    if (m->root->shared) {
         if (arg->may_write)
             u->writes = GS_IN_PLACE;
         return 0;
@@ -180,7 +180,7 @@ static int put_on_trial(struct gs_plan *plan)
 static bool all_in_place(const struct gs_plan_input *in)
 {
     for (uint32_t i = 0; i < in->kernel->n_args; i++)
-        if (in->mems[i] && !in->mems[i]->root->base)
+        if (in->mems[i] && !in->mems[i]->root->shared)
             return false;
     return true;
 }
@@ -195,7 +195,7 @@ static int add_counters(struct gs_plan *plan, const struct gs_plan_input *in)
         struct gs_mem *m = in->mems[a->counter];
         struct gs_use *u = use_of(plan, m);
         const uint64_t begin = m->origin + a->counter_offset, bytes = gs_atomic_bytes(a->type);
-        if (m->root->base)
+        if (m->root->shared)
             continue;
         use_of(plan, in->mems[a->list])->element = (uint64_t)a->step * a->unit;
         u->counts = true;
@@ -217,9 +217,9 @@ int gs_plan_find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
     for (uint32_t i = 0; i < k->n_args && !err; i++) {
         values[i] = gs_plan_value(&in->args[i]);
         values[i].buffer_bytes = in->mems[i] ? in->mems[i]->size : 0;
-        values[i].is_image = in->mems[i] && in->mems[i]->root->is_image;
+        values[i].is_image = in->mems[i] && in->mems[i]->root->image;
         if (values[i].is_image)
-            values[i].buffer_bytes /= in->mems[i]->root->band_bytes;
+            values[i].buffer_bytes /= in->mems[i]->root->image->band_bytes;
     }
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
         if (gs_plan_is_empty(plan, p))
@@ -227,7 +227,7 @@ int gs_plan_find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
         if (!all_in_place(in))
             err = gs_summary_eval(k, &plan->launch, &plan->box[p], values, access);
         for (uint32_t i = 0; i < k->n_args && !err; i++) {
-            plan->leaves |= access[i].leaves && !in->mems[i]->root->base;
+            plan->leaves |= access[i].leaves && !in->mems[i]->root->shared;
             if (in->mems[i])
                 err =
                     add_access(use_of(plan, in->mems[i]), p, plan->n_parts == 1, in->mems[i], &k->args[i], &access[i]);

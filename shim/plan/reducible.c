@@ -35,7 +35,7 @@ int gs_reducible_add(struct gs_use *u, unsigned part, const struct gs_mem *m, co
         u->op = arg->atomic;
         u->type = arg->atomic_type;
     }
-    if (!alike(u, arg) || m->is_image || m->root->is_image || m->origin % bytes != 0)
+    if (!alike(u, arg) || m->image || m->root->image || m->origin % bytes != 0)
         u->clash = true;
     struct gs_rangeset *to = &u->reduced[part];
     if (a->writes_unknown)

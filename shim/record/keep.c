@@ -4,7 +4,7 @@
 cl_int gs_keep_mem(cl_mem mem)
 {
     struct gs_mem *m = gs_find_hold(GS_MEM, mem);
-    if (m && gs_is_sub_buffer(m)) /* its record holds the driver's object */
+    if (m && m->is_sub_buffer) /* its record holds the driver's object */
         return CL_SUCCESS;
     const cl_int err = gs_real()->clRetainMemObject(mem);
     if (m && !err)
@@ -17,7 +17,7 @@ cl_int gs_keep_mem(cl_mem mem)
 void gs_let_go_of_mem(cl_mem mem)
 {
     struct gs_mem *m = gs_find(GS_MEM, mem);
-    const bool by_record = m && gs_is_sub_buffer(m);
+    const bool by_record = m && m->is_sub_buffer;
     if (m && !by_record)
         atomic_fetch_sub(&m->carried, 1);
     if (m)

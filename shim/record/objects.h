@@ -148,24 +148,6 @@ struct gs_queue {
     size_t n_several, several_cap;
 };
 
-/* A transfer into a place that isn't known to have ended. */
-struct gs_arrival {
-    cl_event event;            /* owned */
-    struct gs_rangeset brings; /* what wasn't valid there before; owned */
-};
-
-/* One copy of a memory object. Place i is device i; place 0 holds the application's own handle. */
-struct gs_replica {
-    cl_mem mem;                  /* null until needed; of a window: the same window of the root's replica */
-    struct gs_rangeset valid;    /* which bytes are up to date here */
-    struct gs_rangeset wanted;   /* which have been required here since the host wrote them */
-    cl_event ready;              /* the last transfer into this place, or null */
-    struct gs_arrival *arrivals; /* in the order in which they were enqueued */
-    size_t n_arrivals, arrivals_cap;
-    /* Of a root its newest window, of a window that window: shim/memory/sub_buffers.h. */
-    struct gs_place_window *made;
-};
-
 struct gs_mapping {
     void *ptr;
     struct gs_range range;
@@ -175,64 +157,50 @@ struct gs_mapping {
     struct gs_mapping *next;
 };
 
-/* A memory object. A sub-buffer, and an image made of a buffer, is a window of its root. The bytes of an image that
- * owns its texels are these laid out without gaps; its ranges are of whole bands: the slices of a volume, the layers of
- * an array, the rows of a plane, the texels of a line. */
+/* An image's texels. The bytes of an image that owns its texels are these laid out without gaps; its ranges are of
+ * whole bands: the slices of a volume, the layers of an array, the rows of a plane, the texels of a line. */
+struct gs_image {
+    cl_image_format format;
+    cl_image_desc desc;
+    uint64_t band_bytes;
+    unsigned band_dim; /* the dimension that bands are counted in */
+};
+
+/* Bytes of a root that went to and fro so far. */
+struct gs_traffic {
+    uint64_t left, fetched; /* that splits wrote on other devices; and those of them brought home since */
+    uint64_t made, taken;   /* that kernels may have written, and that large blocking reads have fetched */
+    const void *taken_to;   /* where the last of these put them */
+};
+
+/* A memory object: what it is. A sub-buffer, and an image made of a buffer, is a window of its root. */
 struct gs_mem {
     struct gs_object o;
     struct gs_mem *root;            /* itself, or the object that owns the bytes; held */
     uint64_t origin, size;          /* of the window, in bytes of the root */
     cl_mem_flags flags, kept_flags; /* kept: those of them that the driver wasn't told */
-    atomic_bool known_defined;      /* its root was `defined` when somebody looked */
-    bool is_image;                  /* image calls apply to it, whatever its root is */
+    const struct gs_image *image;   /* image calls apply to it, whatever its root is; or null */
     bool home_only;                 /* it can't have replicas: kernels that use it run on one device */
-    bool is_svm;                    /* of a root: it lies in shared virtual memory, which others reach by its address */
-    cl_image_format format;
-    cl_image_desc desc;
-    uint64_t band_bytes;      /* of an image; 0: of a buffer */
-    unsigned band_dim;        /* the dimension that they are counted in */
-    struct gs_replica *place; /* of each of the context's devices; [0] of roots is home */
-    unsigned places;
-    atomic_int carried; /* references to its handle that are ours: shim/record/keep.h */
-    /* of roots only */
-    struct gs_pool_root *pool;    /* in a pooled context its bytes, of which the driver's object has none; owned */
-    void *base;                   /* where its bytes lie in the host's memory, if all places share them; else null */
-    bool to_share;                /* they will, if they can, once a launch of it is planned */
-    struct gs_rangeset undefined; /* bytes that nobody has written yet: any value will do */
-    atomic_bool defined;          /* `undefined` is empty; to be read without the lock */
-    cl_event split_end;           /* the end of the last split launch that wrote to it, or null; owned */
-    struct gs_rangeset spoiled;   /* such a launch failed while it ran: these bytes are nobody's result */
-    bool lost;                    /* all of them are, for good: there was no memory to say which */
-    uint64_t settled;             /* the serial number of the last command for which gs_settle has looked */
-    uint64_t left, fetched;       /* bytes that splits wrote on other devices; and those of them brought home since */
-    uint64_t made, taken;         /* bytes that kernels may have written, and that large blocking reads have fetched */
-    const void *taken_to;         /* where the last of these put them */
-    struct gs_mapping *mappings;
-    struct gs_pinned_memory *mapped; /* the host's memory for maps that are ours, or null; owned */
-    int write_mappings;              /* of it and its windows: bytes that the host may be writing */
-    int host_reads;                  /* of it and its windows, by calls that wait for it without the context's lock */
-    atomic_int host_writes;          /* the same of writes; also by those that nothing is noted of */
-    int users;                       /* handles of it and its windows that the application holds */
-    atomic_uint windows;             /* those of its windows that retain the driver's object */
-    bool keeps_root;                 /* this is one */
-    struct gs_mem *next, *prev;
+    bool is_sub_buffer;             /* one of the application's: the driver's goes when its record does */
+    atomic_int carried;             /* references to its handle that are ours: shim/record/keep.h */
+    struct gs_mapping *mappings;    /* by the application; owned */
+    /* Of roots only: */
+    bool is_svm;            /* it lies in shared virtual memory, which others reach by its address */
+    bool shared;            /* its bytes are one memory of the host's, in which all places work */
+    atomic_bool defined;    /* every byte has been written, and stays so; or nobody asks. To be read without the lock */
+    int write_mappings;     /* of it and its windows: bytes that the host may be writing */
+    int host_reads;         /* of it and its windows, by calls that wait for it without the context's lock */
+    atomic_int host_writes; /* the same of writes; also by those that nothing is noted of */
+    struct gs_traffic traffic;
+    struct gs_bytes *bytes; /* of the room memory */
+    struct gs_pool_root
+        *pool; /* of the room pooled, in a pooled context, where the driver's object has no bytes; owned */
 };
 
-/* One of the application's: the driver's goes when its record does (shim/memory/sub_buffers.h). */
-static inline bool gs_is_sub_buffer(const struct gs_mem *m)
+/* Are all its bytes defined? */
+static inline bool gs_is_defined(const struct gs_mem *m)
 {
-    return m->root != m && m->place[0].made;
-}
-
-/* Are all its bytes defined? They stay so. With one device nobody asks. */
-static inline bool gs_is_defined(struct gs_mem *m)
-{
-    if (atomic_load_explicit(&m->known_defined, memory_order_relaxed))
-        return true;
-    const bool defined = atomic_load(&m->root->defined) || m->o.ctx->n == 1;
-    if (defined)
-        atomic_store_explicit(&m->known_defined, true, memory_order_relaxed);
-    return defined;
+    return atomic_load_explicit(&m->root->defined, memory_order_relaxed);
 }
 
 /* How a program came to be, and what the translator made of it. */

@@ -49,11 +49,6 @@ static bool takes(const struct gs_batch *b, const struct gs_size *size, uint64_t
                      (b->sizes < GS_BATCH_SIZES || index_of(b, size) < b->sizes));
 }
 
-uint64_t gs_size_expects(struct gs_size *size)
-{
-    return times_known(size).ns;
-}
-
 bool gs_batch_add(struct gs_batch *b, struct gs_size *size, uint64_t most_ns, bool *full)
 {
     const unsigned i = index_of(b, size);

@@ -33,9 +33,6 @@ struct gs_batch {
  * would take longer than most_ns. The first always is. *full: another of that size isn't to be any more. */
 bool gs_batch_add(struct gs_batch *b, struct gs_size *size, uint64_t most_ns, bool *full);
 
-/* What is expected of each launch of that size by now; 0: it isn't known. */
-uint64_t gs_size_expects(struct gs_size *size);
-
 /* The unit took so long: what is expected of its sizes from now on. */
 void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns);
 

@@ -35,13 +35,12 @@ static struct gs_mem mem[MEMS];
 
 static void renew(unsigned i)
 {
-    static int somewhere;
     mem[i] = (struct gs_mem){.root = &mem[i], .size = 1024u << rnd(3)};
     mem[i].root = i ? &mem[rnd(i)] : &mem[0];
     mem[i].origin = mem[i].root == &mem[i] ? 0 : 128 * rnd(4);
     mem[i].home_only = rnd(20) == 0;
     mem[i].write_mappings = rnd(20) == 0;
-    mem[i].base = rnd(4) == 0 ? &somewhere : NULL;
+    mem[i].shared = rnd(4) == 0;
 }
 
 static void same_sets(const struct gs_rangeset *a, const struct gs_rangeset *b)

@@ -74,7 +74,7 @@ static struct gs_events take(struct gs_ring *r)
     struct gs_events wait = {0};
     unsigned slot;
     r->next = 0;
-    assert_int_equal(gs_ring_take(r, &slot, &wait), CL_SUCCESS);
+    assert_int_equal(gs_ring_take(r, 1, &slot, &wait), CL_SUCCESS);
     return wait;
 }
 

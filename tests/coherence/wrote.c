@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "shim/memory/bytes.h"
 #include "shim/memory/coherence.h"
 
 enum { BYTES = 64, PLACES = 3, SETS = PLACES + 2, UNDEFINED = PLACES, SPOILED };
@@ -46,12 +47,13 @@ static unsigned rnd(unsigned n)
 
 static struct gs_context ctx = {.n = PLACES};
 static struct gs_replica place[PLACES];
-static struct gs_mem root = {.o.ctx = &ctx, .root = &root, .size = BYTES, .place = place, .places = PLACES};
+static struct gs_bytes bytes = {.place = place};
+static struct gs_mem root = {.o.ctx = &ctx, .root = &root, .size = BYTES, .bytes = &bytes};
 static bool model[SETS][BYTES];
 
 static struct gs_rangeset *set_of(unsigned i)
 {
-    return i == UNDEFINED ? &root.undefined : i == SPOILED ? &root.spoiled : &place[i].valid;
+    return i == UNDEFINED ? &bytes.undefined : i == SPOILED ? &bytes.spoiled : &place[i].valid;
 }
 
 static void look(void)

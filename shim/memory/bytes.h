@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* What this room knows of a memory object: which of its bytes are valid where. No other room looks into it. */
+#ifndef GS_SHIM_MEMORY_BYTES_H
+#define GS_SHIM_MEMORY_BYTES_H
+
+#include "shim/record/objects.h"
+
+/* A transfer into a place that isn't known to have ended. */
+struct gs_arrival {
+    cl_event event;            /* owned */
+    struct gs_rangeset brings; /* what wasn't valid there before; owned */
+};
+
+/* Nobody asks any more how that transfer ends. */
+void gs_arrival_drop(struct gs_arrival *a);
+
+/* One copy of a memory object. Place i is device i; place 0 holds the application's own handle. */
+struct gs_replica {
+    cl_mem mem;                  /* null until needed; of a window: the same window of the root's replica */
+    struct gs_rangeset valid;    /* which bytes are up to date here */
+    struct gs_rangeset wanted;   /* which have been required here since the host wrote them */
+    cl_event ready;              /* the last transfer into this place, or null */
+    struct gs_arrival *arrivals; /* in the order in which they were enqueued */
+    size_t n_arrivals, arrivals_cap;
+    /* Of a root its newest window, of a window that window: shim/memory/sub_buffers.h. */
+    struct gs_place_window *made;
+};
+
+/* With the context's lock held. */
+struct gs_bytes {
+    struct gs_mem *next, *prev; /* the context's roots */
+    int users;                  /* handles of it and its windows that the application holds */
+    bool keeps_root;            /* a window that retains the driver's object of its root */
+    atomic_uint windows;        /* those of a root that do so */
+    /* of roots only */
+    void *base;                      /* where its bytes lie in the host's memory, if it is `shared`; else null */
+    bool to_share;                   /* it will be, if it can, once a launch of it is planned */
+    struct gs_rangeset undefined;    /* bytes that nobody has written yet: any value will do */
+    cl_event split_end;              /* the end of the last split launch that wrote to it, or null; owned */
+    struct gs_rangeset spoiled;      /* such a launch failed while it ran: these bytes are nobody's result */
+    bool lost;                       /* all of them are, for good: there was no memory to say which */
+    uint64_t settled;                /* the serial number of the last command for which gs_settle has looked */
+    struct gs_pinned_memory *mapped; /* the host's memory for maps that are ours, or null; owned */
+    struct gs_replica *place;        /* one of each of the context's devices; [0] of roots is home */
+};
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/memory/object.h"
+
+#include <stdlib.h>
+
+#include "common/lock/locked.h"
+#include "shim/memory/bytes.h"
+#include "shim/memory/coherence.h"
+#include "shim/memory/mapped.h"
+#include "shim/memory/shared.h"
+#include "shim/memory/sub_buffers.h"
+#include "shim/memory/transfer.h"
+#include "shim/record/memory_used.h"
+
+/* What is allocated at once. */
+struct whole {
+    struct gs_mem m;
+    struct gs_image image;
+    struct gs_bytes bytes;
+    struct gs_replica place[];
+};
+
+/* All zeros, but that it has a place on each of the context's devices. */
+static struct gs_mem *new_mem(const struct gs_context *c)
+{
+    struct whole *w = calloc(1, sizeof *w + c->n * sizeof *w->place);
+    if (!w)
+        return NULL;
+    w->m.bytes = &w->bytes;
+    w->bytes.place = w->place;
+    return &w->m;
+}
+
+cl_mem_flags gs_mem_flags(cl_mem handle)
+{
+    cl_mem_flags flags = 0;
+    gs_real()->clGetMemObjectInfo(handle, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
+    return flags;
+}
+
+/* Memory that the application shares with the device. */
+static bool is_svm(cl_mem handle)
+{
+    cl_bool is = CL_FALSE;
+    return gs_real()->clGetMemObjectInfo(handle, CL_MEM_USES_SVM_POINTER, sizeof is, &is, NULL) == CL_SUCCESS && is;
+}
+
+__attribute__((hot)) struct gs_mem *gs_mem_root(struct gs_context *c, cl_mem handle, uint64_t size, cl_mem_flags flags,
+                                                cl_mem_flags kept)
+{
+    struct gs_mem *m = new_mem(c);
+    if (!m)
+        return NULL;
+    m->o.ctx = c;
+    m->root = m;
+    m->size = size;
+    m->flags = flags | kept;
+    m->kept_flags = kept;
+    m->bytes->place[0].mem = handle;
+    m->is_svm = m->flags & CL_MEM_USE_HOST_PTR && is_svm(handle);
+    if (gs_coherence_init(m, m->flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR)) < 0) {
+        free(m->bytes->place[0].valid.v);
+        free(m->bytes->undefined.v);
+        free(m);
+        return NULL;
+    }
+    gs_memory_used(0, (int64_t)size);
+    return m;
+}
+
+struct gs_mem *gs_mem_window(struct gs_mem *parent, cl_mem handle, uint64_t origin, uint64_t size)
+{
+    struct gs_mem *m = new_mem(parent->o.ctx);
+    if (!m)
+        return NULL;
+    m->root = parent->root;
+    m->origin = parent->origin + origin;
+    m->size = size;
+    m->kept_flags = parent->kept_flags;
+    m->flags = gs_mem_flags(handle) | m->kept_flags;
+    m->home_only = parent->home_only;
+    gs_hold(&m->root->o);
+    /* We move the root's bytes by its own handle, which the application may have let go. */
+    m->bytes->keeps_root = gs_real()->clRetainMemObject(m->root->o.handle) == CL_SUCCESS;
+    atomic_fetch_add(&m->root->bytes->windows, m->bytes->keeps_root);
+    GS_LOCKED(&m->root->o.ctx->lock);
+    m->root->bytes->users++;
+    return m;
+}
+
+struct gs_mem *gs_mem_sub_buffer(struct gs_mem *parent, cl_mem_flags flags, const cl_buffer_region *r, cl_int *err)
+{
+    const struct gs_window_form form = {
+        .of = parent->o.handle, .flags = flags, .range = {r->origin, r->origin + r->size}};
+    struct gs_place_window *w = gs_window_make(parent, 0, &form, err);
+    struct gs_mem *m = w ? gs_mem_window(parent, gs_window_mem(w), r->origin, r->size) : NULL;
+    if (m) {
+        m->bytes->place[0].made = w;
+        m->is_sub_buffer = true;
+        gs_insert(&m->o, GS_MEM, gs_window_mem(w), parent->o.ctx);
+    } else if (w) {
+        *err = CL_OUT_OF_HOST_MEMORY;
+        gs_window_leave(parent, 0, w);
+    }
+    return m;
+}
+
+struct gs_mem *gs_mem_image(struct gs_context *c, cl_mem handle, struct gs_mem *parent, const cl_image_format *format,
+                            const cl_image_desc *desc)
+{
+    size_t region[3];
+    const uint64_t bytes = gs_image_layout(handle, desc, region);
+    struct gs_mem *m = parent ? gs_mem_window(parent, handle, 0, parent->size)
+                              : gs_mem_root(c, handle, bytes, gs_mem_flags(handle), 0);
+    if (!m)
+        return NULL;
+    struct gs_image *image = &((struct whole *)m)->image;
+    const unsigned dim = gs_image_band_dim(desc->image_type);
+    *image = (struct gs_image){.format = *format, .desc = *desc, .band_bytes = bytes / region[dim], .band_dim = dim};
+    m->image = image;
+    /* An image of an image shares its texels in another format; samples and mip levels can't be copied by the core's
+     * calls. */
+    m->home_only = (parent && parent->image) || desc->num_samples || desc->num_mip_levels;
+    if (parent && parent->image)
+        m->root->home_only = true;
+    return m;
+}
+
+static __attribute__((hot)) void link_root(struct gs_mem *m)
+{
+    struct gs_context *c = m->o.ctx;
+    GS_LOCKED(&c->lock);
+    if (c->n > 1 && c->shared_memory && !m->image && !m->pool)
+        gs_share(m);
+    m->bytes->next = c->mems;
+    if (c->mems)
+        c->mems->bytes->prev = m;
+    c->mems = m;
+    m->bytes->users = 1;
+}
+
+void gs_mem_publish(struct gs_mem *m, cl_mem handle)
+{
+    gs_insert(&m->o, GS_MEM, handle, m->root->o.ctx);
+    if (m->root == m)
+        link_root(m);
+}
+
+/* Takes the root of an object that goes away off the context's list, if it goes with it: before the driver forgets it.
+ */
+static __attribute__((hot)) void unlink_root(struct gs_mem *m)
+{
+    struct gs_context *c = m->o.ctx;
+    struct gs_bytes *root = m->root->bytes;
+    GS_LOCKED(&c->lock);
+    if (--root->users == 0) {
+        if (root->prev)
+            root->prev->bytes->next = root->next;
+        else
+            c->mems = root->next;
+        if (root->next)
+            root->next->bytes->prev = root->prev;
+    }
+}
+
+bool gs_mem_released(struct gs_mem *m)
+{
+    unlink_root(m);
+    const bool by_record = m->is_sub_buffer && gs_sub_buffer_released(m);
+    gs_drop(&m->o); /* before the driver has its caches full of other things */
+    return by_record;
+}
+
+/* Those of replicas that work in the object's memory, of windows, and of transfers under way. */
+cl_uint gs_mem_own_references(struct gs_mem *m)
+{
+    cl_uint n = (cl_uint)atomic_load(&m->carried) + atomic_load(&m->bytes->windows);
+    GS_LOCKED(&m->o.ctx->lock);
+    for (unsigned i = 1; m->root == m && m->shared && i < m->o.ctx->n; i++)
+        n += m->bytes->place[i].mem != NULL;
+    return n;
+}
+
+static GS_COLD void free_place(struct gs_mem *m, unsigned place)
+{
+    struct gs_replica *r = &m->bytes->place[place];
+    const bool home = place == 0;
+    if (m->root != m && r->made)
+        gs_window_leave(m->root, place, r->made);
+    else if (!home && r->mem)
+        gs_real()->clReleaseMemObject(r->mem);
+    if (r->ready)
+        gs_real()->clReleaseEvent(r->ready);
+    for (size_t k = 0; k < r->n_arrivals; k++)
+        gs_arrival_drop(&r->arrivals[k]);
+    free(r->arrivals);
+    if (!home) /* home's is kept for another object, as is what is undefined */
+        free(r->valid.v);
+    free(r->wanted.v);
+}
+
+/* What few objects have. */
+static GS_COLD void free_more(struct gs_mem *m)
+{
+    free(m->bytes->spoiled.v);
+    gs_mapped_free(m);
+    if (m->bytes->split_end)
+        gs_real()->clReleaseEvent(m->bytes->split_end);
+    while (m->mappings) {
+        struct gs_mapping *next = m->mappings->next;
+        free(m->mappings);
+        m->mappings = next;
+    }
+    if (m->root != m) {
+        cl_mem kept = m->bytes->keeps_root ? m->root->o.handle : NULL;
+        atomic_fetch_sub(&m->root->bytes->windows, m->bytes->keeps_root);
+        gs_drop(&m->root->o); /* first: while it is known, the handle must not become another object's */
+        if (kept)
+            gs_real()->clReleaseMemObject(kept);
+    }
+}
+
+void gs_mem_free(struct gs_mem *m)
+{
+    struct gs_bytes *b = m->bytes;
+    for (unsigned i = 0; i < m->o.ctx->n; i++) {
+        struct gs_replica *r = &b->place[i];
+        if (m->root == m && (!i || (r->mem && !m->shared)))
+            gs_memory_used(i, -(int64_t)m->size);
+        if (r->ready || r->arrivals || r->wanted.v || r->made || (i && (r->mem || r->valid.v)))
+            free_place(m, i);
+    }
+    if (m->root != m || b->spoiled.v || b->mapped || b->split_end || m->mappings)
+        free_more(m);
+    free(b->place[0].valid.v);
+    free(b->undefined.v);
+    free(m);
+}
