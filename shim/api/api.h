@@ -27,6 +27,9 @@ static inline cl_int gs_answer(const void *value, size_t bytes, size_t room, voi
     return CL_SUCCESS;
 }
 
+/* What hangs off a queue. */
+void gs_queue_free(struct gs_queue *q);
+
 /* Our own function of that name, or NULL. */
 void *gs_own_function(const char *name);
 

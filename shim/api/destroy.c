@@ -2,6 +2,7 @@
 /* The end of each kind of object, once nobody holds it any more: of all that the rooms have hung off it. */
 #include <stdlib.h>
 
+#include "shim/api/api.h"
 #include "shim/order/command.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/plan/kinds.h"
@@ -16,16 +17,6 @@
 #include "shim/memory/staging.h"
 #include "shim/memory/strided.h"
 #include "shim/pooled/pooled.h"
-
-static void destroy_queue(struct gs_queue *q)
-{
-    q->behind[GS_EXEC_QUEUE][0] = NULL; /* the application's */
-    for (unsigned k = 0; k < GS_QUEUE_KINDS; k++)
-        for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
-            if (q->behind[k][i])
-                gs_real()->clReleaseCommandQueue(q->behind[k][i]);
-    gs_timeline_drop(q->timeline);
-}
 
 static inline void destroy_mem(struct gs_mem *m)
 {
@@ -102,7 +93,7 @@ static GS_COLD void destroy_other(struct gs_object *o)
         destroy_context((struct gs_context *)o);
         break;
     case GS_QUEUE:
-        destroy_queue((struct gs_queue *)o);
+        gs_queue_free((struct gs_queue *)o);
         break;
     case GS_MEM:
         break;

@@ -227,7 +227,7 @@ cl_command_queue gs_home_image_queue(struct gs_home *h)
     struct gs_queue *q = h->cmd.q;
     if (!q->o.ctx->parent)
         return q->o.handle;
-    cl_command_queue queue = gs_image_queue(q, 0, &h->err);
+    cl_command_queue queue = gs_queue_behind(q, GS_IMAGE_QUEUE, 0, &h->err);
     if (!h->err)
         h->err = gs_command_order(&h->cmd);
     if (!h->err)

@@ -9,6 +9,24 @@
 #include "shim/choose/timing.h"
 #include "shim/record/enqueue.h"
 
+/* A longer list of properties is handed to the driver as it is. */
+enum { MOST_PROPERTIES = 32 };
+
+struct gs_property_list {
+    size_t bytes;
+    cl_queue_properties v[];
+};
+
+void gs_queue_free(struct gs_queue *q)
+{
+    if (q->timeline)
+        gs_timeline_drop(q->timeline);
+    if (q->behind)
+        gs_queues_free(q->behind);
+    free(q->times);
+    free(q->list);
+}
+
 /* With --stats every launch's device time is wanted, so the driver's queue has profiles even if the application's has
  * not. */
 static cl_command_queue_properties with_profiles(cl_command_queue_properties p)
@@ -24,14 +42,16 @@ static cl_command_queue track(cl_context context, cl_device_id device, cl_comman
     if (!q)
         return handle;
     q->timeline = gs_timeline_new(gs_fast_path_cares(GS_CARE_DAEMON)); /* then nothing goes by */
-    if (!q->timeline) {
+    q->behind = gs_queues_new(handle);
+    q->times = calloc(1, sizeof *q->times);
+    if (!q->timeline || !q->behind || !q->times) {
+        gs_queue_free(q);
         free(q);
         return handle;
     }
     q->properties = properties;
     q->out_of_order = properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
     q->profiling = properties & CL_QUEUE_PROFILING_ENABLE;
-    q->behind[GS_EXEC_QUEUE][0] = handle;
     gs_insert(&q->o, GS_QUEUE, handle, c);
     GS_LOCKED(&c->lock);
     q->next = c->queues;
@@ -77,10 +97,13 @@ static void keep_properties(struct gs_queue *q, const cl_queue_properties *list)
         n += 2;
     if (!q)
         return;
-    q->other_list = true;
-    q->array_bytes = list ? (n + 1) * sizeof *list : 0;
+    const size_t bytes = list ? (n + 1) * sizeof *list : 0;
+    q->list = calloc(1, sizeof *q->list + bytes);
+    if (!q->list)
+        return;
+    q->list->bytes = bytes;
     if (list)
-        memcpy(q->array, list, q->array_bytes);
+        memcpy(q->list->v, list, bytes);
 }
 
 CL_API_ENTRY cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
@@ -88,7 +111,7 @@ CL_API_ENTRY cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(cl_
                                                                              cl_int *errcode_ret)
 {
     cl_command_queue_properties bits = 0;
-    cl_queue_properties list[GS_QUEUE_PROPERTIES];
+    cl_queue_properties list[MOST_PROPERTIES];
     const cl_queue_properties *use = properties;
     for (const cl_queue_properties *p = properties; p && *p; p += 2)
         if (*p == CL_QUEUE_PROPERTIES)
@@ -155,8 +178,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue command_q
     const struct gs_queue *q = gs_find(GS_QUEUE, command_queue);
     if (q && param_name == CL_QUEUE_PROPERTIES)
         return gs_answer(&q->properties, sizeof q->properties, param_value_size, param_value, param_value_size_ret);
-    if (q && q->other_list && param_name == CL_QUEUE_PROPERTIES_ARRAY)
-        return gs_answer(q->array, q->array_bytes, param_value_size, param_value, param_value_size_ret);
+    if (q && q->list && param_name == CL_QUEUE_PROPERTIES_ARRAY)
+        return gs_answer(q->list->v, q->list->bytes, param_value_size, param_value, param_value_size_ret);
     return gs_real()->clGetCommandQueueInfo(command_queue, param_name, param_value_size, param_value,
                                             param_value_size_ret);
 }

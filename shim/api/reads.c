@@ -43,8 +43,8 @@ static cl_int find_places(struct reading *x)
     cl_int err = gs_host_places(x->cmd, x->m->root, x->r, x->all, &x->s, &x->ready);
     for (unsigned i = 0; i < x->s.n && !err; i++) {
         const struct gs_staged *t = &x->s.v[i];
-        x->queue[t->place] =
-            t->image ? gs_image_queue(x->cmd->q, t->place, &err) : gs_copy_queue(x->cmd->q, t->place, &err);
+        x->queue[t->place] = t->image ? gs_queue_behind(x->cmd->q, GS_IMAGE_QUEUE, t->place, &err)
+                                      : gs_queue_behind(x->cmd->q, GS_COPY_QUEUE, t->place, &err);
     }
     return err;
 }

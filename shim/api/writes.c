@@ -100,7 +100,7 @@ static cl_int find_queues(struct gs_home *h, struct gs_mem *root, const struct g
     for (unsigned place = 0; place < h->cmd.ctx->n && !err; place++) {
         if (!(all >> place & 1))
             continue;
-        queue[place] = place ? gs_copy_queue(h->cmd.q, place, &err) : h->cmd.q->o.handle;
+        queue[place] = place ? gs_queue_behind(h->cmd.q, GS_COPY_QUEUE, place, &err) : h->cmd.q->o.handle;
         if (!err)
             err = gs_ready_events(&h->cmd, root, 0, root, place, ready);
     }

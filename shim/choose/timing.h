@@ -154,13 +154,35 @@ void gs_timing_learn_split(const struct gs_timed_launch *launch, const struct gs
 void gs_timing_learn_units(const struct gs_timed_launch *launch, cl_event end, struct gs_spent *spent,
                            const unsigned *place);
 
+/* What runs on a queue since it was last known to be empty. */
+enum { GS_SIEVED = 8 };
+struct gs_sieve {
+    uint64_t begin_ns; /* before the first of them was enqueued */
+    double single_ns;  /* what one device takes for all of them */
+    bool unknown;      /* ... and for others, of which that isn't known */
+    bool split;        /* any of them was */
+    unsigned n;
+    struct {
+        struct gs_timing *of;
+        unsigned launches; /* on one device */
+    } seen[GS_SIEVED];
+};
+
+/* What this room knows of a queue. */
+struct gs_queue_times {
+    atomic_uint sieved; /* sieve.n */
+    atomic_uint_fast64_t
+        busy_until_ns;     /* when what was launched on it should have run, by what that is known to take */
+    struct gs_sieve sieve; /* the context's lock */
+};
+
 /* Around a call that blocks until all that was enqueued on q has run. Null is allowed. */
 struct gs_sieve gs_timing_before_wait(struct gs_queue *q);
 extern atomic_uint gs_measured_pending __attribute__((visibility("hidden"))); /* launches under way */
 /* Is there anything to be learnt by it? Without, these two have nothing to do. */
 static inline bool gs_timing_learns_by_wait(const struct gs_queue *q)
 {
-    return atomic_load_explicit(&q->sieved, memory_order_relaxed) ||
+    return atomic_load_explicit(&q->times->sieved, memory_order_relaxed) ||
            atomic_load_explicit(&gs_measured_pending, memory_order_relaxed);
 }
 void gs_timing_after_wait(const struct gs_sieve *before, cl_int err);

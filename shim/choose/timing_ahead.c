@@ -118,7 +118,7 @@ const char *gs_timing_waits(struct gs_timing *t, struct gs_context *ctx)
 
 uint64_t gs_timing_busy_ns(const struct gs_queue *q)
 {
-    const uint64_t now_ns = gs_now_ns(), until_ns = atomic_load(&q->busy_until_ns);
+    const uint64_t now_ns = gs_now_ns(), until_ns = atomic_load(&q->times->busy_until_ns);
     return until_ns > now_ns ? until_ns - now_ns : 0;
 }
 

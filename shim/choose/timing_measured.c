@@ -335,14 +335,14 @@ bool gs_timing_measures(struct gs_timing *t, uint64_t numbers)
 
 void gs_timing_enqueues(struct gs_queue *q)
 {
-    if (!q->sieve.n)
-        q->sieve = (struct gs_sieve){.begin_ns = gs_now_ns()};
+    if (!q->times->sieve.n)
+        q->times->sieve = (struct gs_sieve){.begin_ns = gs_now_ns()};
 }
 
 /* The launch is one of those that the next wait will tell of. */
 static void sieve(struct gs_queue *q, struct gs_timing *t, double single_ns, bool split)
 {
-    struct gs_sieve *s = &q->sieve;
+    struct gs_sieve *s = &q->times->sieve;
     unsigned i = 0;
     while (i < s->n && s->seen[i].of != t)
         i++;
@@ -356,30 +356,30 @@ static void sieve(struct gs_queue *q, struct gs_timing *t, double single_ns, boo
         s->seen[i].launches = 0;
     }
     s->seen[i].launches += !split;
-    atomic_store_explicit(&q->sieved, s->n, memory_order_relaxed);
+    atomic_store_explicit(&q->times->sieved, s->n, memory_order_relaxed);
 }
 
 void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split)
 {
-    const uint64_t now_ns = gs_now_ns(), until_ns = atomic_load(&q->busy_until_ns);
+    const uint64_t now_ns = gs_now_ns(), until_ns = atomic_load(&q->times->busy_until_ns);
     pthread_mutex_lock(&gs_book.lock);
     const double ns = split ? t->h.split_ns : t->h.single_ns, single_ns = gs_choice_single_ns(&t->h);
     pthread_mutex_unlock(&gs_book.lock);
     if (ns > 0)
-        atomic_store(&q->busy_until_ns, (until_ns > now_ns ? until_ns : now_ns) + (uint64_t)ns);
+        atomic_store(&q->times->busy_until_ns, (until_ns > now_ns ? until_ns : now_ns) + (uint64_t)ns);
     sieve(q, t, single_ns, split);
 }
 
 struct gs_sieve gs_timing_before_wait(struct gs_queue *q)
 {
     struct gs_sieve s = {0};
-    if (!q || !atomic_load_explicit(&q->sieved, memory_order_relaxed))
+    if (!q || !atomic_load_explicit(&q->times->sieved, memory_order_relaxed))
         return s;
     GS_LOCKED(&q->o.ctx->lock);
-    s = q->sieve;
-    q->sieve.n = 0;
-    atomic_store(&q->busy_until_ns, 0);
-    atomic_store_explicit(&q->sieved, 0, memory_order_relaxed);
+    s = q->times->sieve;
+    q->times->sieve.n = 0;
+    atomic_store(&q->times->busy_until_ns, 0);
+    atomic_store_explicit(&q->times->sieved, 0, memory_order_relaxed);
     return s;
 }
 

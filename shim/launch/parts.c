@@ -99,7 +99,7 @@ static void free_split(struct split *s)
 static cl_int mark_time(struct gs_launching *l, const struct gs_events *after, cl_event *marker)
 {
     cl_int err;
-    cl_command_queue queue = gs_timed_queue(l->cmd.q, &err);
+    cl_command_queue queue = gs_queue_behind(l->cmd.q, GS_TIMED_QUEUE, 0, &err);
     if (!err)
         err = gs_enqueue_marker(queue, after->n, after->n ? after->v : NULL, marker);
     return err;
@@ -224,7 +224,8 @@ static cl_int run_part(struct gs_launching *l, struct split *s, unsigned p)
     const bool timed = !p && l->trial.measured && !l->by_units;
     const struct gs_kernel_run run = s->run[p];
     cl_int err;
-    cl_command_queue queue = timed ? gs_timed_queue(l->cmd.q, &err) : gs_exec_queue(l->cmd.q, run.place, &err);
+    cl_command_queue queue = timed ? gs_queue_behind(l->cmd.q, GS_TIMED_QUEUE, 0, &err)
+                                   : gs_queue_behind(l->cmd.q, GS_EXEC_QUEUE, run.place, &err);
     if (err)
         return err;
     s->run[p].kernel = NULL;

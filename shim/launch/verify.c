@@ -62,7 +62,7 @@ static cl_int read_root(struct gs_command *cmd, struct gs_mem *root, unsigned ch
         return err;
     if (!root->image)
         return gs_enqueue_read(cmd->q->o.handle, root->o.handle, 0, *size, *bytes);
-    cl_command_queue queue = gs_image_queue(cmd->q, 0, &err);
+    cl_command_queue queue = gs_queue_behind(cmd->q, GS_IMAGE_QUEUE, 0, &err);
     op.ptr = *bytes;
     return err ? err : gs_enqueue(&op, queue, 0, NULL, NULL);
 }
@@ -99,7 +99,7 @@ static cl_int restore(struct gs_command *cmd, const struct gs_plan *plan, const 
             continue;
         if (root->image) {
             gs_image_bytes(root, op.region);
-            cl_command_queue queue = gs_image_queue(cmd->q, 0, &err);
+            cl_command_queue queue = gs_queue_behind(cmd->q, GS_IMAGE_QUEUE, 0, &err);
             if (!err)
                 err = gs_enqueue(&op, queue, 0, NULL, NULL);
         } else {

@@ -168,7 +168,7 @@ cl_int gs_launch_measured(struct gs_launching *l, cl_event *event)
         err = require_home(l, &wait);
     if (!err)
         err = gs_events_share_all(&wait, &l->cmd.before);
-    cl_command_queue queue = err ? NULL : gs_timed_queue(l->cmd.q, &err);
+    cl_command_queue queue = err ? NULL : gs_queue_behind(l->cmd.q, GS_TIMED_QUEUE, 0, &err);
     gs_real()->clFlush(l->cmd.q->o.handle);
     if (!err)
         err = gs_enqueue(&l->cmd.op, queue, wait.n, wait.v, &ran);

@@ -43,8 +43,9 @@ static void replace(cl_event *old, cl_event event)
 static cl_command_queue queue_from(const struct carrying *c, const struct gs_send *send, cl_int *err)
 {
     if (send->image && c->cmd->ctx->parent)
-        return gs_image_queue(c->cmd->q, send->from, err);
-    return c->apart ? gs_leave_queue(c->cmd->q, send->from, err) : gs_transfer_queue(c->cmd, send->from, err);
+        return gs_queue_behind(c->cmd->q, GS_IMAGE_QUEUE, send->from, err);
+    return c->apart ? gs_queue_behind(c->cmd->q, GS_LEAVE_QUEUE, send->from, err)
+                    : gs_transfer_queue(c->cmd, send->from, err);
 }
 
 /* Between a buffer's rows and a slot, by memory of ours on the place. */
@@ -122,8 +123,8 @@ static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct g
     cl_event before[2] = {f->left, to->arrived}, end;
     const struct gs_events after = {.v = before, .n = to->arrived ? 2 : 1};
     cl_int err;
-    cl_command_queue queue =
-        f->send->image ? gs_image_queue(c->cmd->q, to->place, &err) : gs_transfer_queue(c->cmd, to->place, &err);
+    cl_command_queue queue = f->send->image ? gs_queue_behind(c->cmd->q, GS_IMAGE_QUEUE, to->place, &err)
+                                            : gs_transfer_queue(c->cmd, to->place, &err);
     const struct gs_location here = {to->mem, NULL, gs_flight_to(f), f->rect.pitch, f->send->image};
     const struct gs_step step = {queue, &after, &end, to->place, c->passage->by_host ? GS_VIA_HOST : GS_VIA_WINDOW};
     if (!err)

@@ -350,7 +350,7 @@ cl_int gs_staging_carry(struct gs_context *ctx, const cl_command_queue queue[], 
     return carry_directly(&c, v, n);
 }
 
-/* PoCL takes image commands only on a queue of the sub-devices' parent: see gs_image_queue(). */
+/* PoCL takes image commands only on a queue of the sub-devices' parent: see GS_IMAGE_QUEUE. */
 static cl_command_queue queue_of(struct gs_context *ctx, const struct gs_staged *t, bool profiling, cl_int *err)
 {
     const bool parent = t->image && ctx->parent;

@@ -57,7 +57,7 @@ static const struct gs_passage *passage_of(struct gs_command *cmd, uint64_t byte
 cl_command_queue gs_transfer_queue(const struct gs_command *cmd, unsigned place, cl_int *err)
 {
     *err = CL_SUCCESS;
-    return cmd->thread ? cmd->thread->queue[place] : gs_copy_queue(cmd->q, place, err);
+    return cmd->thread ? cmd->thread->queue[place] : gs_queue_behind(cmd->q, GS_COPY_QUEUE, place, err);
 }
 
 /* By the driver's own copy: on devices that share the host's memory it is a memcpy, and rows are copied by a kernel. */
@@ -68,8 +68,8 @@ static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct 
     const struct gs_location there = {send->mem, NULL, r->begin, r->pitch, send->image},
                              here = {to->mem, NULL, send->to_begin, r->pitch, send->image};
     cl_int err;
-    cl_command_queue queue =
-        send->image ? gs_image_queue(cmd->q, to->place, &err) : gs_transfer_queue(cmd, to->place, &err);
+    cl_command_queue queue = send->image ? gs_queue_behind(cmd->q, GS_IMAGE_QUEUE, to->place, &err)
+                                         : gs_transfer_queue(cmd, to->place, &err);
     const struct gs_step step = {queue, &send->wait, &to->arrived, to->place,
                                  send->from == to->place ? GS_VIA_MEMORY : GS_VIA_HOST};
     if (!err)

@@ -8,6 +8,7 @@
 #include "common/log.h"
 #include "common/memory.h"
 #include "shim/order/completion.h"
+#include "shim/order/queues.h"
 #include "shim/order/upward.h"
 #include "shim/report/report.h"
 #include "shim/order/compound.h"
@@ -223,88 +224,58 @@ static cl_command_queue make_queue(struct gs_queue *q, cl_device_id dev, bool le
     return gs_real()->clCreateCommandQueue(q->o.ctx->o.handle, dev, wanted ? CL_QUEUE_PROFILING_ENABLE : 0, err);
 }
 
-static cl_command_queue queue_behind(struct gs_queue *q, enum gs_queue_kind kind, unsigned place, cl_int *err)
-{
-    const struct gs_context *ctx = q->o.ctx;
-    const bool learns = kind == GS_TIMED_QUEUE || (kind == GS_EXEC_QUEUE && gs_learns());
-    *err = CL_SUCCESS;
-    q->unsent[kind] |= 1u << place;
-    if (!q->behind[kind][place])
-        q->behind[kind][place] = make_queue(q, kind == GS_IMAGE_QUEUE ? ctx->parent : ctx->dev[place], learns, err);
-    return q->behind[kind][place];
-}
-
-cl_command_queue gs_exec_queue(struct gs_queue *q, unsigned place, cl_int *err)
-{
-    return queue_behind(q, GS_EXEC_QUEUE, place, err);
-}
-
-cl_command_queue gs_timed_queue(struct gs_queue *q, cl_int *err)
-{
-    return queue_behind(q, GS_TIMED_QUEUE, 0, err);
-}
-
-cl_command_queue gs_copy_queue(struct gs_queue *q, unsigned place, cl_int *err)
-{
-    return queue_behind(q, GS_COPY_QUEUE, place, err);
-}
-
-cl_command_queue gs_leave_queue(struct gs_queue *q, unsigned place, cl_int *err)
-{
-    return queue_behind(q, GS_LEAVE_QUEUE, place, err);
-}
-
-cl_command_queue gs_image_queue(struct gs_queue *q, unsigned place, cl_int *err)
-{
-    return q->o.ctx->parent ? queue_behind(q, GS_IMAGE_QUEUE, 0, err) : gs_copy_queue(q, place, err);
-}
-
 static pthread_mutex_t unit_lock = PTHREAD_MUTEX_INITIALIZER; /* while such a queue is made; a leaf */
 GS_RANKED(unit_lock, GS_RANK_LAST_QUEUE);
 
-static cl_command_queue make_once(struct gs_queue *q, unsigned kind, unsigned place, cl_device_id dev, cl_int *err)
+cl_command_queue gs_queue_behind(struct gs_queue *q, enum gs_queue_kind kind, unsigned place, cl_int *err)
 {
-    cl_command_queue *queue = &q->behind[kind][place];
+    const struct gs_context *ctx = q->o.ctx;
+    const bool learns = kind == GS_TIMED_QUEUE || (kind == GS_EXEC_QUEUE && gs_learns());
+    const bool of_parent = ctx->parent && (kind == GS_IMAGE_QUEUE || kind == GS_UNIT_IMAGE_QUEUE);
+    if (of_parent)
+        place = 0;
+    else if (kind == GS_IMAGE_QUEUE || kind == GS_UNIT_IMAGE_QUEUE)
+        kind = kind == GS_IMAGE_QUEUE ? GS_COPY_QUEUE : GS_UNIT_QUEUE;
+    const bool locked = kind >= GS_QUEUES_SENT;
+    cl_command_queue *queue = &q->behind->of[kind][place];
     *err = CL_SUCCESS;
-    pthread_mutex_lock(&unit_lock);
+    if (locked)
+        pthread_mutex_lock(&unit_lock);
+    else
+        q->behind->unsent[kind] |= 1u << place;
     if (!*queue)
-        *queue = make_queue(q, dev, false, err);
-    pthread_mutex_unlock(&unit_lock);
+        *queue = make_queue(q, of_parent ? ctx->parent : ctx->dev[place], learns, err);
+    if (locked)
+        pthread_mutex_unlock(&unit_lock);
     return *queue;
 }
 
-cl_command_queue gs_unit_queue(struct gs_queue *q, unsigned place, cl_int *err)
+struct gs_queues *gs_queues_new(cl_command_queue handle)
 {
-    return make_once(q, GS_UNIT_QUEUE, place, q->o.ctx->dev[place], err);
+    struct gs_queues *queues = calloc(1, sizeof *queues);
+    if (queues)
+        queues->of[GS_EXEC_QUEUE][0] = handle;
+    return queues;
 }
 
-cl_int gs_unit_queues(struct gs_queue *q, unsigned place, cl_command_queue queue[GS_UNIT_QUEUES])
+void gs_queues_free(struct gs_queues *queues)
 {
-    cl_int err = CL_SUCCESS;
-    for (unsigned i = 0; i < GS_UNIT_QUEUES && !err; i++)
-        queue[i] = make_once(q, GS_UNIT_QUEUE + i, place, q->o.ctx->dev[place], &err);
-    return err;
-}
-
-cl_command_queue gs_threads_queue(struct gs_queue *q, unsigned place, cl_int *err)
-{
-    return make_once(q, GS_THREADS_QUEUE, place, q->o.ctx->dev[place], err);
-}
-
-cl_command_queue gs_unit_image_queue(struct gs_queue *q, unsigned place, cl_int *err)
-{
-    cl_device_id parent = q->o.ctx->parent;
-    return parent ? make_once(q, GS_UNIT_IMAGE_QUEUE, 0, parent, err) : gs_unit_queue(q, place, err);
+    queues->of[GS_EXEC_QUEUE][0] = NULL; /* the application's */
+    for (unsigned k = 0; k < GS_QUEUE_KINDS; k++)
+        for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
+            if (queues->of[k][i])
+                gs_real()->clReleaseCommandQueue(queues->of[k][i]);
+    free(queues);
 }
 
 /* NVIDIA's driver takes 2 to 7 us for a queue that has nothing to be sent off: those that nobody has asked for since
  * are left alone. The application's own is the last, in which others than we may have put something. */
 void gs_command_flush(struct gs_queue *q)
 {
-    q->unsent[GS_EXEC_QUEUE] |= 1;
+    q->behind->unsent[GS_EXEC_QUEUE] |= 1;
     for (unsigned kind = 0; kind < GS_QUEUES_SENT; kind++)
         for (unsigned i = q->o.ctx->n; i-- > 0;)
-            if (q->unsent[kind] >> i & 1 && q->behind[kind][i])
-                gs_real()->clFlush(q->behind[kind][i]);
-    memset(q->unsent, 0, sizeof q->unsent);
+            if (q->behind->unsent[kind] >> i & 1 && q->behind->of[kind][i])
+                gs_real()->clFlush(q->behind->of[kind][i]);
+    memset(q->behind->unsent, 0, sizeof q->behind->unsent);
 }

@@ -71,29 +71,37 @@ void gs_command_end(struct gs_command *cmd);
  * by what is returned, however it ends; the context's. Null: there is no memory. */
 cl_event gs_command_leave(struct gs_context *ctx, cl_event end);
 
-/* The queue for kernels, and that for transfers, of a place. Null with an error in *err. Here and below, but for those
- * of units: with the context's lock, and whoever enqueues something asks for the queue anew after each
- * gs_command_flush, which leaves alone what nobody has asked for, or sends it off himself. */
-cl_command_queue gs_exec_queue(struct gs_queue *q, unsigned place, cl_int *err);
-cl_command_queue gs_copy_queue(struct gs_queue *q, unsigned place, cl_int *err);
+/* So many units of a launch may run side by side on a place, behind the first. */
+enum { GS_UNIT_QUEUES = 2 };
 
-/* The queue for what leaves a place for others. Behind what arrives there, in one queue, it would keep them waiting:
- * then devices that exchange what they hold get it one after the other. */
-cl_command_queue gs_leave_queue(struct gs_queue *q, unsigned place, cl_int *err);
+/* The queues behind one of the application's. All are in order and made on first need, for each place but where it says
+ * one. */
+enum gs_queue_kind {
+    /* What leaves a place for others. Behind what arrives there, in one queue, it would keep them waiting: then devices
+     * that exchange what they hold get it one after the other. */
+    GS_LEAVE_QUEUE,
+    GS_COPY_QUEUE, /* other transfers */
+    /* Image commands. PoCL (3.1) aborts on one given to a sub-device's queue: where the devices are sub-devices it is
+     * one queue of their parent; else that of transfers. */
+    GS_IMAGE_QUEUE,
+    GS_TIMED_QUEUE, /* one, on the first device, whose profiles tell how long a launch took */
+    GS_EXEC_QUEUE,  /* kernels; that of the first device is the application's own, which may be out of order */
+    /* Those behind may be asked for without the context's lock: */
+    GS_QUEUES_SENT,
+    GS_UNIT_QUEUE = GS_QUEUES_SENT, /* granted units behind the first, and nothing else; and that after it */
+    GS_UNIT_IMAGE_QUEUE = GS_UNIT_QUEUE + GS_UNIT_QUEUES, /* the same for image commands, as above */
+    GS_THREADS_QUEUE, /* what a thread of ours enqueues beside the application, where nothing waits for what comes later
+                       */
+    GS_QUEUE_KINDS
+};
 
-/* A queue on the first device whose profiles tell how long a launch took. Null with an error in *err. */
-cl_command_queue gs_timed_queue(struct gs_queue *q, cl_int *err);
-/* The queue for the granted units of a place, behind the first; and that for what a thread of ours enqueues beside the
- * application, where nothing ever waits for what comes later. These four without the context's lock as well. */
-cl_command_queue gs_unit_queue(struct gs_queue *q, unsigned place, cl_int *err);
-/* All of them, for units that may run side by side. */
-cl_int gs_unit_queues(struct gs_queue *q, unsigned place, cl_command_queue queue[GS_UNIT_QUEUES]);
-cl_command_queue gs_unit_image_queue(struct gs_queue *q, unsigned place, cl_int *err);
-cl_command_queue gs_threads_queue(struct gs_queue *q, unsigned place, cl_int *err);
+/* Null with an error in *err. Whoever enqueues something asks for the queue anew after each gs_command_flush, which
+ * leaves alone what nobody has asked for, or sends it off himself. */
+cl_command_queue gs_queue_behind(struct gs_queue *q, enum gs_queue_kind kind, unsigned place, cl_int *err);
 
-/* The queue for image commands on a place. PoCL (3.1) aborts on one given to a sub-device's queue: where the devices
- * are sub-devices it is a queue of their parent. */
-cl_command_queue gs_image_queue(struct gs_queue *q, unsigned place, cl_int *err);
+/* Those behind a new queue of the application's; null: no memory. */
+struct gs_queues *gs_queues_new(cl_command_queue handle);
+void gs_queues_free(struct gs_queues *queues);
 
 /* Sends off all that was enqueued on queues that the application doesn't know of, and then what is in its own. Whoever
  * lets a command of one queue wait for another queue's sends that off first: the specification wants it (clFlush), and

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/memory.h"
-#include "shim/order/command.h"
+#include "shim/order/queues.h"
 
 struct gs_compound {
     cl_event end;
@@ -22,38 +22,39 @@ static void drop(struct gs_compound *s)
 static void drop_oldest(struct gs_queue *q, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        drop(&q->several[i]);
-    if (n < q->n_several)
-        memmove(q->several, q->several + n, (q->n_several - n) * sizeof *q->several);
-    q->n_several -= n;
-    if (!q->n_several) {
-        free(q->several);
-        q->several = NULL;
-        q->several_cap = 0;
+        drop(&q->behind->several[i]);
+    if (n < q->behind->n_several)
+        memmove(q->behind->several, q->behind->several + n, (q->behind->n_several - n) * sizeof *q->behind->several);
+    q->behind->n_several -= n;
+    if (!q->behind->n_several) {
+        free(q->behind->several);
+        q->behind->several = NULL;
+        q->behind->several_cap = 0;
     }
 }
 
 static void forget_ended(struct gs_queue *q)
 {
     size_t n = 0;
-    while (n < q->n_several && gs_event_status(q->several[n].end) == CL_COMPLETE)
+    while (n < q->behind->n_several && gs_event_status(q->behind->several[n].end) == CL_COMPLETE)
         n++;
     drop_oldest(q, n);
 }
 
 void gs_compound_add(struct gs_queue *q, cl_event end, const struct gs_events *of)
 {
-    if (q->n_several)
+    if (q->behind->n_several)
         forget_ended(q);
-    struct gs_compound *more = gs_grown(q->several, q->n_several, &q->several_cap, sizeof *more);
+    struct gs_compound *more =
+        gs_grown(q->behind->several, q->behind->n_several, &q->behind->several_cap, sizeof *more);
     if (!more)
         return;
-    q->several = more;
+    q->behind->several = more;
     struct gs_compound s = {.end = end};
     if (gs_real()->clRetainEvent(end) != CL_SUCCESS)
         return;
     gs_events_share_all(&s.of, of);
-    q->several[q->n_several++] = s;
+    q->behind->several[q->behind->n_several++] = s;
 }
 
 /* PoCL (3.1) uses a marker that has failed once more when the rest of what it waited for ends. */
@@ -73,19 +74,19 @@ static void spoil_failed(struct gs_context *ctx, const struct gs_compound *s)
 
 void gs_compound_look(struct gs_queue *q)
 {
-    if (!q->n_several)
+    if (!q->behind->n_several)
         return;
-    const cl_int newest = gs_event_status(q->several[q->n_several - 1].end);
-    const cl_int oldest = q->out_of_order ? gs_event_status(q->several[0].end) : newest;
+    const cl_int newest = gs_event_status(q->behind->several[q->behind->n_several - 1].end);
+    const cl_int oldest = q->out_of_order ? gs_event_status(q->behind->several[0].end) : newest;
     if (newest == CL_COMPLETE && !q->out_of_order)
-        drop_oldest(q, q->n_several);
+        drop_oldest(q, q->behind->n_several);
     else if (oldest == CL_COMPLETE)
         forget_ended(q);
     if (newest >= CL_COMPLETE && oldest >= CL_COMPLETE)
         return;
-    for (size_t i = 0; i < q->n_several; i++)
-        spoil_failed(q->o.ctx, &q->several[i]);
-    drop_oldest(q, q->n_several);
+    for (size_t i = 0; i < q->behind->n_several; i++)
+        spoil_failed(q->o.ctx, &q->behind->several[i]);
+    drop_oldest(q, q->behind->n_several);
 }
 
 void gs_compound_look_all(struct gs_context *ctx)
@@ -106,8 +107,8 @@ cl_int gs_compound_await(struct gs_context *ctx, struct gs_events *to)
 void gs_compound_leave(struct gs_queue *q)
 {
     gs_compound_look(q);
-    for (size_t i = 0; i < q->n_several; i++)
-        for (cl_uint k = 0; k < q->several[i].of.n; k++)
-            gs_events_share(&q->o.ctx->orphans, q->several[i].of.v[k]);
-    drop_oldest(q, q->n_several);
+    for (size_t i = 0; i < q->behind->n_several; i++)
+        for (cl_uint k = 0; k < q->behind->several[i].of.n; k++)
+            gs_events_share(&q->o.ctx->orphans, q->behind->several[i].of.v[k]);
+    drop_oldest(q, q->behind->n_several);
 }

@@ -101,7 +101,7 @@ static cl_int keep_counter(struct gs_launching *l, const struct gs_append *a, st
     cl_int err;
     cl_event event;
     list->was = gs_scratch_take(l->cmd.ctx, 0, sizeof(cl_uint), &err);
-    cl_command_queue queue = err ? NULL : gs_copy_queue(l->cmd.q, 0, &err);
+    cl_command_queue queue = err ? NULL : gs_queue_behind(l->cmd.q, GS_COPY_QUEUE, 0, &err);
     const struct gs_op copy =
         gs_op_copy(gs_replica_at(m->root, 0), list->was, m->origin + a->counter_offset, 0, sizeof(cl_uint));
     if (!err)
@@ -176,7 +176,7 @@ cl_int gs_append_join(struct gs_launching *l, struct gs_lists *lists, unsigned n
         lists->v[i].job = NULL;
         err = job ? gs_list_job_begin(&j, job) : CL_SUCCESS;
     }
-    cl_command_queue queue = err ? NULL : gs_copy_queue(l->cmd.q, 0, &err);
+    cl_command_queue queue = err ? NULL : gs_queue_behind(l->cmd.q, GS_COPY_QUEUE, 0, &err);
     if (!err)
         err = gs_enqueue_marker(queue, read.n, read.v, counted);
     gs_events_free(&read);

@@ -152,7 +152,7 @@ static cl_int read_word(const struct gs_list_join *j, unsigned p, cl_mem mem, ui
         .kind = GS_OP_READ, .src = mem, .from = {(size_t)at}, .region = {sizeof *word, 1, 1}, .ptr = word};
     cl_event event;
     cl_int err;
-    cl_command_queue queue = gs_copy_queue(j->l->cmd.q, p, &err);
+    cl_command_queue queue = gs_queue_behind(j->l->cmd.q, GS_COPY_QUEUE, p, &err);
     if (!err)
         err = gs_put(queue, &read, GS_VIA_HOST, 1, &j->ran[p], &event);
     return err ? err : gs_events_add(known, event);

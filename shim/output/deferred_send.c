@@ -105,7 +105,7 @@ cl_int gs_deferred_send_make(struct gs_deferred_send *d, struct gs_command *cmd,
     gs_hold(&d->ctx->o);
     gs_put_keep(&d->put);
     for (unsigned p = 0; p < n && !err; p++) {
-        cl_command_queue queue = gs_threads_queue(cmd->q, p, &err);
+        cl_command_queue queue = gs_queue_behind(cmd->q, GS_THREADS_QUEUE, p, &err);
         if (!err)
             err = gs_real()->clRetainCommandQueue(queue);
         d->queue[p] = err ? NULL : queue;
@@ -117,7 +117,7 @@ void gs_deferred_send_begin(struct gs_deferred_send *d, struct gs_command *cmd, 
 {
     for (unsigned p = 0; p < d->n; p++) {
         cl_int none;
-        gs_real()->clFlush(gs_copy_queue(cmd->q, p, &none));
+        gs_real()->clFlush(gs_queue_behind(cmd->q, GS_COPY_QUEUE, p, &none));
     }
     gs_continuation_await(&d->continuation, known);
 }
@@ -137,7 +137,7 @@ cl_int gs_deferred_send_mark(struct gs_command *cmd, unsigned p, cl_uint n, cons
 {
     cl_event event;
     cl_int err;
-    cl_command_queue queue = gs_copy_queue(cmd->q, p, &err);
+    cl_command_queue queue = gs_queue_behind(cmd->q, GS_COPY_QUEUE, p, &err);
     if (!err)
         err = gs_enqueue_marker(queue, n, n ? wait : NULL, &event);
     return err ? err : gs_events_add(to, event);

@@ -23,7 +23,7 @@ static cl_int flatten(struct gs_command *cmd, struct gs_mem *root, unsigned plac
     cl_int err;
     cl_event event;
     gs_image_bytes(root, region);
-    cl_command_queue queue = gs_image_queue(cmd->q, place, &err);
+    cl_command_queue queue = gs_queue_behind(cmd->q, GS_IMAGE_QUEUE, place, &err);
     cl_mem image = gs_replica_at(root, place);
     const struct gs_op op = {.kind = back ? GS_OP_BUFFER_TO_IMAGE : GS_OP_IMAGE_TO_BUFFER,
                              .src = back ? buffer : image,
@@ -41,7 +41,7 @@ static cl_int keep(struct gs_command *cmd, struct gs_merge *m, struct gs_events 
     m->kept = gs_scratch_take(cmd->ctx, 0, m->bytes, &err);
     if (!err && m->root->image)
         return flatten(cmd, m->root, 0, m->kept, false, ready);
-    cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, 0, &err);
+    cl_command_queue queue = err ? NULL : gs_queue_behind(cmd->q, GS_COPY_QUEUE, 0, &err);
     const struct gs_op copy = gs_op_copy(gs_replica_at(m->root, 0), m->kept, m->window.begin, 0, m->bytes);
     if (!err)
         err = gs_put(queue, &copy, GS_VIA_MEMORY, ready->n, ready->v, &event);
@@ -85,7 +85,7 @@ static cl_int merge_part(struct gs_command *cmd, struct gs_merge *m, unsigned p,
 {
     cl_int err;
     struct gs_events wait = {0};
-    cl_command_queue queue = gs_copy_queue(cmd->q, 0, &err);
+    cl_command_queue queue = gs_queue_behind(cmd->q, GS_COPY_QUEUE, 0, &err);
     cl_mem scratch = err ? NULL : gs_scratch_claim(cmd->ctx, 0, m->bytes, &err);
     const bool again = !scratch && m->arrived && queue; /* where the part before has been compared */
     if (again)

@@ -212,7 +212,7 @@ static cl_int keep_bytes(struct gs_command *cmd, unsigned place, const struct gs
 {
     cl_int err;
     cl_event event;
-    cl_command_queue queue = gs_copy_queue(cmd->q, place, &err);
+    cl_command_queue queue = gs_queue_behind(cmd->q, GS_COPY_QUEUE, place, &err);
     if (!err)
         err = gs_put(queue, copy, GS_VIA_MEMORY, ready->n, ready->v, &event);
     return err ? err : gs_events_add(ready, event);
@@ -355,7 +355,7 @@ static cl_int compare(struct gs_speculation *j, struct gs_command *cmd, unsigned
     struct gs_events done = {0};
     cl_event event;
     cl_int err;
-    cl_command_queue queue = gs_copy_queue(cmd->q, p, &err);
+    cl_command_queue queue = gs_queue_behind(cmd->q, GS_COPY_QUEUE, p, &err);
     cl_mem flag = err ? NULL : gs_scratch_take(cmd->ctx, p, sizeof zero, &err);
     const struct gs_op clear = gs_op_fill(flag, 0, sizeof zero, &zero, sizeof zero);
     const struct gs_op look = gs_op_read(flag, 0, sizeof zero, &j->changed[p]);

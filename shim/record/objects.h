@@ -19,11 +19,6 @@
 #include "shim/record/timeline.h"
 #include "translator/summary/summary.h"
 
-/* A longer list of a queue's properties is handed to the driver as it is. */
-enum { GS_QUEUE_PROPERTIES = 32 };
-/* So many units of a launch may run side by side on a place, behind the first. */
-enum { GS_UNIT_QUEUES = 2 };
-
 enum gs_type { GS_CONTEXT, GS_QUEUE, GS_MEM, GS_PROGRAM, GS_KERNEL, GS_EVENT };
 
 /* The head of every object. `refs` counts the application's references as the driver does; `holds` counts our own uses.
@@ -98,54 +93,16 @@ static inline void gs_has_spread(struct gs_context *ctx)
     gs_fast_path_care(GS_CARE_DIVIDED);
 }
 
-/* What runs on a queue since it was last known to be empty: see shim/choose/timing.h. */
-enum { GS_SIEVED = 8 };
-struct gs_sieve {
-    uint64_t begin_ns; /* before the first of them was enqueued */
-    double single_ns;  /* what one device takes for all of them */
-    bool unknown;      /* ... and for others, of which that isn't known */
-    bool split;        /* any of them was */
-    unsigned n;
-    struct {
-        struct gs_timing *of;
-        unsigned launches; /* on one device */
-    } seen[GS_SIEVED];
-};
-
-/* The queues behind one of the application's. All are in order and made on first need, for each place but where it says
- * one. Those from GS_QUEUES_SENT on are for threads too that don't hold the context's lock. */
-enum gs_queue_kind {
-    GS_LEAVE_QUEUE, /* for transfers to other devices */
-    GS_COPY_QUEUE,  /* for other transfers */
-    GS_IMAGE_QUEUE, /* one, for image commands where the devices are sub-devices */
-    GS_TIMED_QUEUE, /* one, on the first device, with profiles */
-    GS_EXEC_QUEUE,  /* for kernels; that of the first device is the application's own, which may be out of order */
-    GS_QUEUES_SENT,
-    GS_UNIT_QUEUE = GS_QUEUES_SENT, /* for units that are granted, and nothing else; and those behind it */
-    GS_UNIT_IMAGE_QUEUE = GS_UNIT_QUEUE + GS_UNIT_QUEUES, /* one, the same for image commands of sub-devices */
-    GS_THREADS_QUEUE,                                     /* for threads of ours */
-    GS_QUEUE_KINDS
-};
-
 /* A command queue of the application, on the first device. */
 struct gs_queue {
     struct gs_object o;
-    atomic_uint sieved; /* sieve.n */
-    struct gs_queue *next;
+    struct gs_queue *next;                  /* of the context */
     cl_command_queue_properties properties; /* as the application asked for */
     bool out_of_order, profiling;
-    bool other_list; /* the driver's queue was made with another list of properties than the application's: */
-    cl_queue_properties array[GS_QUEUE_PROPERTIES];
-    size_t array_bytes;
-    cl_command_queue behind[GS_QUEUE_KINDS][GS_MAX_DEVICES];
-    /* Which of these have been asked for since gs_command_flush last sent them off: a bit for each place. ctx lock */
-    uint32_t unsent[GS_QUEUES_SENT];
-    struct gs_sieve sieve;
-    atomic_uint_fast64_t
-        busy_until_ns;            /* when what was launched on it should have run, by what that is known to take */
-    struct gs_timeline *timeline; /* its own reference */
-    struct gs_compound *several;  /* the ends that stand for several commands, oldest first; owned. ctx lock */
-    size_t n_several, several_cap;
+    struct gs_timeline *timeline;  /* its own reference */
+    struct gs_queues *behind;      /* of the room order; owned */
+    struct gs_queue_times *times;  /* of the room choose; owned */
+    struct gs_property_list *list; /* of the room api: the application's, where the driver's is another; owned */
 };
 
 struct gs_mapping {

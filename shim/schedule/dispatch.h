@@ -10,7 +10,7 @@
 
 #include "common/wire.h"
 #include "common/client/client.h"
-#include "shim/record/objects.h"
+#include "shim/order/command.h"
 #include "shim/schedule/state.h"
 
 /* A command that is held back. */

@@ -69,8 +69,8 @@ cl_int gs_run_op(struct gs_queue *q, const struct gs_op_run *run, cl_command_que
         if (!units.work)
             return CL_OUT_OF_HOST_MEMORY;
         units.free = free_run;
-        units.queue[0] =
-            gs_op_is_of_image(&run->op) ? gs_unit_image_queue(q, run->place, &err) : gs_unit_queue(q, run->place, &err);
+        units.queue[0] = gs_op_is_of_image(&run->op) ? gs_queue_behind(q, GS_UNIT_IMAGE_QUEUE, run->place, &err)
+                                                     : gs_queue_behind(q, GS_UNIT_QUEUE, run->place, &err);
     }
     if (!err)
         err = gs_run_units(&(struct gs_destination){q, queue, run->resource, n_wait, wait}, &units, end);

@@ -162,7 +162,7 @@ cl_int gs_put_touch(struct gs_command *cmd, unsigned place, cl_mem mem, cl_event
 {
     const struct gs_op fill = gs_op_fill(mem, 0, 1, "", 1);
     cl_int err;
-    cl_command_queue queue = gs_copy_queue(cmd->q, place, &err);
+    cl_command_queue queue = gs_queue_behind(cmd->q, GS_COPY_QUEUE, place, &err);
     return err ? err : gs_put(queue, &fill, GS_VIA_MEMORY, cmd->before.n, cmd->before.v, event);
 }
 
@@ -258,7 +258,8 @@ cl_int gs_put_kernel(cl_command_queue queue, const struct gs_put_launch *launch,
         if (err)
             return err;
         units.free = free_kernel_work;
-        err = gs_unit_queues(putting->q, place, units.queue);
+        for (unsigned i = 0; i < GS_UNIT_QUEUES && !err; i++)
+            units.queue[i] = gs_queue_behind(putting->q, GS_UNIT_QUEUE + i, place, &err);
     }
     const struct gs_destination to = {putting->q, queue, gs_resource_of(place), n_wait, wait};
     if (!err)

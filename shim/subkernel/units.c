@@ -203,7 +203,8 @@ cl_int gs_run_kernel(const struct gs_destination *to, const struct gs_kernel_run
             return err;
         units.free = gs_kernel_work_free;
         units.first_alone = gs_group()->pocl;
-        err = gs_unit_queues(to->q, run->place, units.queue);
+        for (unsigned i = 0; i < GS_UNIT_QUEUES && !err; i++)
+            units.queue[i] = gs_queue_behind(to->q, GS_UNIT_QUEUE + i, run->place, &err);
     }
     if (!err)
         err = gs_run_units(to, &units, end);
