@@ -15,10 +15,10 @@ static void cell_time(FILE *f, const json_t *of, const char *name)
 {
     char text[GS_DURATION_SIZE];
     const int64_t ns = json_integer_value(json_object_get(of, name));
-    const bool left = strcmp(name, "slack_ns") == 0 && ns > 0;
-    const bool cut = strcmp(name, "response_ns") == 0 && json_is_true(json_object_get(of, "cut"));
-    gs_show_duration(ns < 0 ? -ns : ns, left ? GS_ROUND_DOWN : GS_ROUND_UP, text);
-    gs_page_number(f, (double)ns, "%s%s", ns < 0 ? "-" : cut ? ">" : "", text);
+    const bool slack = strcmp(name, "slack_ns") == 0, cut = json_is_true(json_object_get(of, "cut"));
+    const char *beyond = !cut ? "" : slack ? "<" : strcmp(name, "response_ns") == 0 ? ">" : "";
+    gs_show_duration(ns < 0 ? -ns : ns, slack && ns > 0 ? GS_ROUND_DOWN : GS_ROUND_UP, text);
+    gs_page_number(f, (double)ns, "%s%s%s", beyond, ns < 0 ? "-" : "", text);
 }
 
 static bool is_late(const json_t *task)

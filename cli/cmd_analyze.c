@@ -230,16 +230,16 @@ static void print_task(const struct answer *a, const struct options *o, size_t i
     const struct gs_task *t = &a->model.tasks[i];
     const struct gs_task_result *r = &a->result->tasks[i];
     struct waiting w = waiting_of(a, i);
-    char period[GS_DURATION_SIZE], deadline[GS_DURATION_SIZE], response[GS_DURATION_SIZE + 1],
-        slack[GS_DURATION_SIZE + 1], blocking[GS_DURATION_SIZE];
+    char period[GS_DURATION_SIZE], deadline[GS_DURATION_SIZE], response[GS_DURATION_SIZE + 1], slack[GS_DURATION_SIZE],
+        signed_slack[GS_DURATION_SIZE + 2], blocking[GS_DURATION_SIZE];
     int64_t left = t->deadline_ns - r->response_ns;
     gs_show_duration(r->response_ns, GS_ROUND_UP, response + 1);
     response[0] = r->cut ? '>' : ' ';
-    gs_show_duration(left < 0 ? -left : left, left < 0 ? GS_ROUND_UP : GS_ROUND_DOWN, slack + 1);
-    slack[0] = left < 0 ? '-' : ' ';
+    gs_show_duration(left < 0 ? -left : left, left < 0 ? GS_ROUND_UP : GS_ROUND_DOWN, slack);
+    snprintf(signed_slack, sizeof signed_slack, "%s%s%s", r->cut ? "<" : "", left < 0 ? "-" : "", slack);
     printf("%-*s %4d %12s %12s %14s %15s %12s  %-7s  %s\n", width, t->name, a->modes[i],
            gs_show_duration(t->period_ns, GS_ROUND_NEAREST, period),
-           gs_show_duration(t->deadline_ns, GS_ROUND_NEAREST, deadline), response, slack,
+           gs_show_duration(t->deadline_ns, GS_ROUND_NEAREST, deadline), response, signed_slack,
            gs_show_duration(w.blocking, GS_ROUND_UP, blocking), w.most < 0 ? "-" : gs_resource_names[w.most],
            verdict_of(a, o, i));
 }

@@ -117,7 +117,7 @@ grep -q 'All times may grow to 8 times what they are, or more, before' hr.html |
 sed 's/period = 1s/period = 10ms\npriority = 2/; s/gpu 1ms/gpu 9ms/' hr.conf >cut.conf
 printf '[task b]\npriority = 1\nperiod = 20ms\nsegments.1 = gpu 9ms\n' >>cut.conf
 gpusparc analyze cut.conf --html cut.html >cut.txt || [ $? -eq 1 ]
-grep -q '>>40ms</td>' cut.html && grep -q '^b .* >40ms ' cut.txt || fail "cut.html: $(grep -o '[^ ]*40ms<' cut.html)"
+grep -q '>>40ms</td>' cut.html && grep -q '>&lt;-20ms</td>' cut.html && grep -q '^b .* >40ms  *<-20ms ' cut.txt || fail "cut.html: $(grep -o '[^ ]*40ms<' cut.html)"
 
 expect 1 'gpu of b to 0\.' gpusparc analyze late.conf
 # What analyze says of shorter times holds, of few tasks and of many (of which the policy isn't asked for each).
