@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 int gs_child_start(char *const argv[], const char *out, const char *err, pid_t *pid)
@@ -19,4 +21,18 @@ int gs_child_start(char *const argv[], const char *out, const char *err, pid_t *
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     return -failed;
+}
+
+void gs_last_line(const char *path, char *line, size_t bytes)
+{
+    char next[512];
+    FILE *f = fopen(path, "re");
+    *line = '\0';
+    while (f && fgets(next, sizeof next, f)) {
+        next[strcspn(next, "\n")] = '\0';
+        if (*next)
+            snprintf(line, bytes, "%s", next);
+    }
+    if (f)
+        fclose(f);
 }

@@ -78,25 +78,10 @@ int gs_check_await(const struct gs_check_process *p, double limit_s)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* The last line that isn't empty. */
-static void last_line(const char *path, char *line, size_t bytes)
-{
-    char next[512];
-    FILE *f = fopen(path, "re");
-    *line = '\0';
-    while (f && fgets(next, sizeof next, f)) {
-        next[strcspn(next, "\n")] = '\0';
-        if (*next)
-            snprintf(line, bytes, "%s", next);
-    }
-    if (f)
-        fclose(f);
-}
-
 void gs_check_describe(int status, const char *err, double limit_s, char *text, size_t bytes)
 {
     char line[512];
-    last_line(err, line, sizeof line);
+    gs_last_line(err, line, sizeof line);
     const char *colon = *line ? ": " : "";
     if (status == -ETIMEDOUT)
         snprintf(text, bytes, "it had not ended after %g s and was killed: a driver or a device hangs%s%s", limit_s,

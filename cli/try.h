@@ -43,6 +43,7 @@ struct gs_try {
     double cut_s;   /* what the first plain run took, or had taken when it was interrupted */
     double hung_s;  /* it had not ended by then; 0: all have */
     int status;     /* the plain run's */
+    char said[256]; /* the last line of its error output, if its status isn't 0 */
     json_t *stats;  /* of one run on all devices; or NULL */
     bool explained; /* that run has ended: without statistics it launched no kernel under gpusparc */
 };

@@ -264,6 +264,11 @@ static int first_run(struct gs_try *t)
             gs_error("'%s' can't be run: %s", t->app[0], strerror(-t->status));
         return t->status;
     }
+    if (t->status) {
+        char err[PATH];
+        name_file(t, "err", err);
+        gs_last_line(err, t->said, sizeof t->said);
+    }
     return keep(t, before);
 }
 

@@ -176,12 +176,31 @@ static void say_result(const struct gs_try *t, char *text, size_t bytes)
                  t->n_outputs ? " and files" : "");
 }
 
-/* The application's words behind `begin`, as far as there is room. */
+static void add_word(char *text, size_t bytes, const char *option, const char *word)
+{
+    const size_t n = strlen(text);
+    if (word)
+        snprintf(text + n, bytes - n, strpbrk(word, " \t\n\"'$*?;&|<>()") ? "%s '%s'" : "%s %s", option, word);
+}
+
+/* The devices as they were given and the application's words behind `begin`, as far as there is room. */
 static void say_command(const struct gs_try *t, const char *begin, char *text, size_t bytes)
 {
-    size_t n = (size_t)snprintf(text, bytes, "%s", begin);
-    for (char *const *word = t->app; *word && n < bytes; word++)
-        n += (size_t)snprintf(text + n, bytes - n, strpbrk(*word, " \t\n\"'$*?;&|<>()") ? " '%s'" : " %s", *word);
+    snprintf(text, bytes, "%s", begin);
+    add_word(text, bytes, " --devices", t->devices);
+    add_word(text, bytes, " --gpus", t->gpus);
+    for (char *const *word = t->app; *word; word++)
+        add_word(text, bytes, "", *word);
+}
+
+/* The same command with more time. */
+static void say_again(const struct gs_try *t, const char *begin, char *text, size_t bytes)
+{
+    char words[512];
+    snprintf(words, sizeof words, "%s%s", begin, t->multi ? " --multi" : "");
+    for (size_t i = 0; i < t->n_outputs; i++)
+        add_word(words, sizeof words, " --output", t->outputs[i]);
+    say_command(t, words, text, bytes);
 }
 
 static void say_next(const struct gs_try *t, char *text, size_t bytes)
@@ -196,6 +215,8 @@ static void say_next(const struct gs_try *t, char *text, size_t bytes)
     }
     if (t->different)
         snprintf(text, bytes, "gpusparc run --verify says which launch's result is another");
+    else if (has_no_kernels(t) && t->status)
+        snprintf(text, bytes, "mend that, and try again");
     else if (has_no_kernels(t))
         say_command(t, "the application's OpenCL calls, one a line: gpusparc run --log", text, bytes);
     else if (t->blind && !t->cut)
@@ -203,7 +224,7 @@ static void say_next(const struct gs_try *t, char *text, size_t bytes)
     else if (v.outcome == GS_TRY_FASTER && !t->cut)
         say_command(t, "gpusparc run", text, bytes);
     else if (v.outcome == GS_TRY_UNSURE || t->cut)
-        say_command(t, again, text, bytes);
+        say_again(t, again, text, bytes);
     else if (!has_unsplit(t))
         say_command(t, "what waits for what: gpusparc run --trace t.json", text, bytes);
     else
@@ -251,11 +272,22 @@ static void print_kernels(const struct gs_try *t, bool markdown)
     free(k);
 }
 
+/* That nothing was gained may have a simple reason. */
+static bool say_failure(const struct gs_try *t, char *text, size_t bytes)
+{
+    if (t->status)
+        snprintf(text, bytes, "It ends with exit status %d without gpusparc, too%s%s. Does it do its work?", t->status,
+                 *t->said ? ": " : "", t->said);
+    return t->status != 0;
+}
+
 /* What is to be known besides, one sentence after the other: false behind the last. */
 static bool say_remark(const struct gs_try *t, size_t nth, char *text, size_t bytes)
 {
     enum { MOST = 4 };
     struct gs_try_outlier o;
+    if (!t->cut && say_failure(t, text, bytes) && nth-- == 0)
+        return true;
     if (has_no_kernels(t) && nth-- == 0) {
         snprintf(text, bytes,
                  "It launched no OpenCL kernel under gpusparc, so there was nothing to split. Does it use OpenCL, by "
@@ -392,7 +424,7 @@ static int write_page(const struct gs_try *t)
         gs_error("%s: %s", t->html, strerror(-err));
         return err;
     }
-    say_command(t, "gpusparc try:", text, sizeof text);
+    say_command(t, "gpusparc try", text, sizeof text);
     gs_page_begin(f, text);
     say_verdict(t, text, sizeof text);
     gs_page_conclusion(f, "%s", text);

@@ -45,7 +45,7 @@ try --time 3 --html once.html ./once >once.txt || complain "one slow run: $?"
 for f in once.txt once.html; do
   grep -q 'An outlier: round 1, [a-z ]*, took 1[0-9]*\.[0-9] ms; [0-9.]* ms is usual\.' $f || complain "one slow run, $f: $(cat once.txt)"
   grep -q 'It launched no OpenCL kernel under gpusparc, so there was nothing to split\.' $f || complain "no kernel, $f: $(cat once.txt)"
-  grep -q "Next: the application.s OpenCL calls, one a line: gpusparc run --log ./once\|Next: the application&#39;s OpenCL calls, one a line: gpusparc run --log ./once" $f ||
+  grep -q "Next: the application.s OpenCL calls, one a line: gpusparc run --log --devices cpu:2 ./once\|Next: the application&#39;s OpenCL calls, one a line: gpusparc run --log --devices cpu:2 ./once" $f ||
     complain "no kernel, $f: $(cat once.txt)"
 done
 
@@ -62,7 +62,11 @@ printf '#!/bin/sh\n[ -z "${GPUSPARC_MODE:-}" ]\n' >liar
 ! try --time 1 ./liar >wrong || complain "another exit status goes unseen"
 grep -q "^WRONG: with one device its exit status differs" wrong || complain "another exit status: $(cat wrong)"
 EXITS=3 try --time 1 ./app >fails || complain "an application that always ends with 3: $?"
-grep -q '^Exit status (3) and output were' fails || complain "always 3: $(cat fails)"
+grep -q '^Exit status (3) and output were' fails && grep -q '^It ends with exit status 3 without gpusparc, too. Does it do its work?$' fails ||
+  complain "always 3: $(cat fails)"
+printf '#!/bin/sh\necho "no file x" >&2; echo >&2; exit 1\n' >liar
+try --time 1 ./liar >fails || complain "an application that fails: $?"
+grep -q '^It ends with exit status 1 without gpusparc, too: no file x\. Does it' fails && grep -q '^Next: mend that' fails || complain "fails: $(cat fails)"
 printf '#!/bin/sh\necho $$\n' >liar
 try --time 1 ./liar >varies || complain "what varies by itself: $?"
 grep -q '^Not compared: ' varies || complain "what varies by itself: $(cat varies)"
@@ -119,7 +123,7 @@ END
 rc=0
 PLAIN=1.2 try --time 1 ./app >long || rc=$?
 [ $rc = 1 ] && [ "$(sed -n 2p long)" = "Nothing was compared: there are too few runs." ] || complain "too little time: $rc, $(cat long)"
-grep -q '^Next: with a smaller input, or gpusparc try --time [0-9]*0s ./app$' long || complain "too little time: $(cat long)"
+grep -q '^Next: with a smaller input, or gpusparc try --time [0-9]*0s --devices cpu:2 ./app$' long || complain "too little time: $(cat long)"
 rm -f runs
 PLAIN=1000 gpusparc try --devices cpu:2 --html long.html ./app >stopped 2>said &
 pid=$!
