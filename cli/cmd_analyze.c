@@ -194,18 +194,9 @@ static double utilization(const struct answer *a, enum gs_resource r)
     return sum / a->model.servers[r];
 }
 
-/* The first task whose chunks are shorter than a hand-over; the number of tasks: there is none. */
-static size_t first_short(const struct answer *a)
-{
-    size_t i = 0;
-    while (i < a->model.n_tasks && !gs_model_has_short_chunks(&a->model, i, a->modes[i]))
-        i++;
-    return i;
-}
-
 static bool is_proven(const struct answer *a, const struct options *o, size_t i)
 {
-    return a->result->tasks[i].proven && o->analysis != GS_ANALYSIS_PAPER && i < first_short(a) &&
+    return a->result->tasks[i].proven && o->analysis != GS_ANALYSIS_PAPER &&
            !gs_model_counts_whole(&a->model, GS_GPU) && !gs_model_counts_whole(&a->model, GS_PCI);
 }
 
@@ -301,26 +292,19 @@ static void print_handovers(const struct answer *a)
     for (size_t i = 0; i < m->n_tasks; i++)
         if (!gs_model_counts_handovers(m, i, a->modes[i])) {
             printf(
-                "Unproven from %s down: with depth = 1 there is a hand-over of %s before each chunk, and its segments "
-                "don't say\nhow many these may be (as in 'gpu 100ms chunks 60'; gpusparc profile --chunks counts "
-                "them): the fewest are taken.\n",
-                m->tasks[i].name, handover);
+                "Unproven from %s down: %s there are hand-overs (%s) between its chunks, and its segments don't\n"
+                "say how many these may be (as in 'gpu 100ms chunks 60'; gpusparc profile --chunks counts them): the "
+                "fewest are taken.\n",
+                m->tasks[i].name, m->depth == 1 ? "with depth = 1" : "as its chunks are shorter than one", handover);
             return;
         }
-    if (first_short(a) < m->n_tasks) {
-        printf(
-            "Unproven from %s down: its chunks are shorter than a hand-over (%s), so the next one may be granted too "
-            "late.\n",
-            m->tasks[first_short(a)].name, handover);
-        return;
-    }
     if (m->depth == 1)
         printf("Counted: a hand-over of %s before each chunk, of which there are no more than the segments say.\n",
                handover);
     else
         printf(
-            "Counted: two hand-overs of %s for each segment. No chunk but a segment's last is taken to be shorter than "
-            "one.\n",
+            "Counted: a hand-over of %s to each segment, and one back from each more urgent one. No chunk but a\n"
+            "segment's last is taken to be shorter than a hand-over, where the segment doesn't say how many it has.\n",
             handover);
 }
 

@@ -63,41 +63,27 @@ static void warn_of_whole(const struct gs_config *config, enum gs_resource r, st
                         gs_resource_names[r]);
 }
 
-/* Where only one chunk is granted at a time, hand-overs are as many as chunks. */
+/* Where only one chunk is granted at a time, hand-overs are as many as chunks; and where chunks are shorter than one.
+ */
 static void warn_of_uncounted(const struct gs_config *config, const struct gs_config_task *t,
                               struct gs_mistakes *warnings)
 {
     const struct gs_config_system *s = &config->system;
-    for (int g = 1; g <= GS_CONFIG_MAX_SERVERS && s->depth == 1; g++)
-        for (size_t j = 0; j < t->chains[g].n_segments; j++) {
-            const struct gs_config_segment *segment = &t->chains[g].segments[j];
-            const enum gs_resource r = segment->resource;
-            if (r == GS_CPU || segment->chunks || !segment->worst_ns || !(s->chunk_ns[r] || t->chunk_ns[r]))
-                continue;
-            gs_mistakes_add(warnings, t->chains[g].line,
-                            "segments.%d of task %s doesn't say how many chunks its %s segments may have: with depth = "
-                            "1 there is a hand-over before each, and the bounds aren't proven",
-                            g, t->name, gs_resource_names[r]);
-            return;
-        }
-}
-
-/* Where more are granted, the next one is to run meanwhile. */
-static void warn_of_short(const struct gs_config *config, const struct gs_config_task *t, struct gs_mistakes *warnings)
-{
-    const struct gs_config_system *s = &config->system;
-    for (int g = 1; g <= GS_CONFIG_MAX_SERVERS && s->depth > 1; g++)
+    for (int g = 1; g <= GS_CONFIG_MAX_SERVERS; g++)
         for (size_t j = 0; j < t->chains[g].n_segments; j++) {
             const struct gs_config_segment *segment = &t->chains[g].segments[j];
             const enum gs_resource r = segment->resource;
             const int64_t chunk = r == GS_CPU ? 0 : t->chunk_ns[r] ? t->chunk_ns[r] : s->chunk_ns[r];
-            if (!chunk || chunk >= s->handover_ns || chunk >= segment->worst_ns)
+            const bool is_short = chunk < s->handover_ns && chunk < segment->worst_ns;
+            char why[64] = "with depth = 1";
+            if (!chunk || segment->chunks || !segment->worst_ns || !(s->depth == 1 || is_short))
                 continue;
-            gs_mistakes_add(
-                warnings, t->chains[g].line,
-                "segments.%d of task %s has %s chunks (%s_chunk) that are shorter than a hand-over: the next "
-                "one may be granted too late, and the bounds aren't proven",
-                g, t->name, gs_resource_names[r], gs_resource_names[r]);
+            if (s->depth > 1)
+                snprintf(why, sizeof why, "with a %s_chunk below handover", gs_resource_names[r]);
+            gs_mistakes_add(warnings, t->chains[g].line,
+                            "segments.%d of task %s doesn't say how many chunks its %s segments may have: %s they cost "
+                            "hand-overs, and the bounds aren't proven",
+                            g, t->name, gs_resource_names[r], why);
             return;
         }
 }
@@ -139,7 +125,6 @@ static void warn(const struct gs_config *config, struct gs_mistakes *warnings)
                             t->name, t->match);
         warn_of_same_match(config, i, warnings);
         warn_of_uncounted(config, t, warnings);
-        warn_of_short(config, t, warnings);
     }
 }
 

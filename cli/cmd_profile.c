@@ -42,8 +42,9 @@ static const char usage[] =
     "  --from TRACE     nothing is run: the jobs are those of traces that `gpusparc run --trace` has written, as many\n"
     "                   GPUs as run kernels in each\n"
     "  --append FILE    adds the task to that config file, which may not be there yet; its [system] stays as it is\n"
-    "  --chunks         writes how many chunks each segment had as well, which the analysis needs where the daemon's\n"
-    "                   config says depth = 1\n"
+    "  --chunks         writes how many chunks each segment had, which the analysis needs where the daemon's config "
+    "says\n"
+    "                   depth = 1, or a handover longer than chunks are (below 50us they are written in any case)\n"
     "  --json           prints JSON\n\n"
     "A job begins with a command and ends when its results have been read; where an application has several jobs, it "
     "is\n"
@@ -466,8 +467,21 @@ static int64_t rounded(int64_t ns)
     return (ns + 500) / 1000 * 1000;
 }
 
-/* Twice what a job takes when a resource changes hands before each segment, as the analysis has it: for short segments
- * that is most of it. */
+/* Are the chunks that are written shorter than a hand-over? Then the analysis wants to know how many there are. */
+static bool has_short_chunks(const struct options *o, const struct measured *m, int r)
+{
+    return chunk_of(m, r) && with_margin(o, chunk_of(m, r)) < GS_CONFIG_HANDOVER_NS;
+}
+
+/* How often the resource changes hands for a segment, as the analysis has it. */
+static int64_t handovers_of(const struct options *o, const struct measured *m, const struct gs_profile_times *t)
+{
+    if (!t->chunks || !has_short_chunks(o, m, (int)t->resource))
+        return 1 + t->pauses;
+    return t->pauses + (more(o, t->chunks) + DEPTH - 1) / DEPTH;
+}
+
+/* Twice what a job takes with its hand-overs: for short segments these are most of it. */
 static int64_t period_of(const struct options *o, const struct measured *m)
 {
     int64_t longest = 0;
@@ -475,7 +489,7 @@ static int64_t period_of(const struct options *o, const struct measured *m)
         int64_t sum = 0;
         for (size_t j = 0; j < m->chain[k].n; j++)
             sum += with_margin(o, m->chain[k].segments[j].longest_ns + m->chain[k].segments[j].pause_ns) +
-                   GS_CONFIG_HANDOVER_NS * (1 + m->chain[k].segments[j].pauses);
+                   GS_CONFIG_HANDOVER_NS * handovers_of(o, m, &m->chain[k].segments[j]);
         longest = sum > longest ? sum : longest;
     }
     return o->period_ns ? o->period_ns : (2 * longest / 1000000 + 1) * 1000000;
@@ -496,8 +510,9 @@ static double spread_of(const struct gs_profile_chain *c)
 }
 
 /* "segments.1 = pci 1ms, gpu 2ms" of the longest times, or as a comment the medians. */
-static void print_segments(FILE *out, const struct options *o, const struct gs_profile_chain *c, bool medians)
+static void print_segments(FILE *out, const struct options *o, const struct measured *m, int k, bool medians)
 {
+    const struct gs_profile_chain *c = &m->chain[k];
     char buf[GS_DURATION_SIZE];
     for (size_t j = 0; j < c->n; j++) {
         const struct gs_profile_times *t = &c->segments[j];
@@ -505,7 +520,7 @@ static void print_segments(FILE *out, const struct options *o, const struct gs_p
                 gs_format_duration(medians ? rounded(t->median_ns) : with_margin(o, t->longest_ns), buf));
         if (t->pauses && !medians)
             fprintf(out, " pauses %d %s", t->pauses, gs_format_duration(with_margin(o, t->pause_ns), buf));
-        if (o->chunks && t->chunks && !medians)
+        if (t->chunks && !medians && (o->chunks || has_short_chunks(o, m, (int)t->resource)))
             fprintf(out, " chunks %" PRId64, more(o, t->chunks));
     }
     fputc('\n', out);
@@ -524,9 +539,9 @@ static void print_mode(FILE *out, const struct options *o, const struct measured
     else if (c->others)
         fprintf(out, "; %zu of them lack some of these segments", c->others);
     fprintf(out, "\n# medians:   ");
-    print_segments(out, o, c, true);
+    print_segments(out, o, m, k, true);
     fprintf(out, "segments.%d = ", gpus);
-    print_segments(out, o, c, false);
+    print_segments(out, o, m, k, false);
 }
 
 /* Comments in [system], so that profiles may follow one another in a file: it has to say the same each time. */

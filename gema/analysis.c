@@ -301,7 +301,7 @@ static void add_higher(struct gs_analyzer *a, size_t task, int g, const struct g
             gs_servers_begin(&a->servers[r], load[r].n ? pieces_of(r, g) : 1, period, kind);
     for (size_t j = 0; j < c->n; j++) {
         const struct gs_segment *s = &c->segments[j];
-        int64_t worst = min64(s->worst_ns, period);
+        int64_t worst = min64(s->worst_ns + s->back_ns, period);
         if (!s->worst_ns)
             continue;
         if (a->analysis == GS_ANALYSIS_PAPER)
@@ -400,7 +400,7 @@ static void analyze_next(struct gs_analyzer *a, size_t i, int mode, double ratio
     int64_t response = chain_response(a, i, mode, limit, res, &cut);
     /* A job that the one before it may outlast waits for that, which no window here covers. */
     bool proven = (i == 0 || a->tasks[i - 1].proven) && !cut && response <= t->period_ns &&
-                  (a->analysis == GS_ANALYSIS_PAPER || gs_model_counts_handovers(a->model, i, mode));
+                  (a->analysis == GS_ANALYSIS_PAPER || gs_model_counts_handovers(a->given, i, mode));
     a->tasks[i] = (struct gs_task_result){response, response <= t->deadline_ns, proven, cut, res};
     a->modes[i] = mode;
     add_higher(a, i, mode, res, GS_GROUP_ONLY);

@@ -83,16 +83,25 @@ static bool allocate(struct gs_analyzer *a, size_t groups, const size_t *streams
            a->waitless && a->modes && a->marks;
 }
 
-/* What a segment on a chunked resource costs on top, docs/analysis.md, "Chunks": a hand-over to it, and one back to
- * whom it has interrupted. Where only one chunk is granted at a time: one before each, as many as there may be; where
- * that isn't known, as if all but the last were as long as they may be, and the bound isn't proven. */
+/* What a segment on a chunked resource costs on top by itself, docs/analysis.md, "Hand-overs": one at its beginning and
+ * after each pause; where its chunks are counted one for each `depth` of them. Where they have to be and aren't, as if
+ * all but the last were as long as they may be, and the bound isn't proven. */
 static int64_t handovers_of(const struct gs_model *m, size_t task, const struct gs_segment *s)
 {
     const int64_t chunk = m->tasks[task].chunk_ns[s->resource], least = chunk ? (s->worst_ns + chunk - 1) / chunk : 1;
-    int64_t n = 2 + 2 * s->pauses;
+    const int64_t chunks = s->chunks > least ? s->chunks : least + (s->chunks ? 0 : s->pauses);
+    int64_t n = 1 + s->pauses;
     if (m->depth == 1)
-        n = s->chunks > least ? s->chunks : least + (s->chunks ? 0 : s->pauses);
+        n = chunks;
+    else if (s->chunks || gs_model_has_short_chunks(m, task, s))
+        n = s->pauses + (chunks + m->depth - 1) / m->depth;
     return s->worst_ns ? n * m->handover_ns : 0;
+}
+
+/* And to less urgent tasks besides: the hand-overs back to whom it has interrupted. */
+static int64_t back_of(const struct gs_model *m, const struct gs_segment *s)
+{
+    return m->depth > 1 && s->worst_ns ? (1 + s->pauses) * m->handover_ns : 0;
 }
 
 static bool pauses(const struct gs_model *m, int gpus)
@@ -103,6 +112,28 @@ static bool pauses(const struct gs_model *m, int gpus)
                 if (m->tasks[i].chains[g].segments[j].pauses)
                     return true;
     return false;
+}
+
+/* Adds hand-overs to a chain's segments, and sets back_ns. Where both together are more than a period has room for, the
+ * segments have both by themselves: lemma 11 takes a job's work on one server to fit into a period. */
+static void add_to_chain(const struct gs_analyzer *a, const struct gs_model *m, size_t task, struct gs_chain *c)
+{
+    int64_t sums[GS_RESOURCES] = {0};
+    for (size_t j = 0; j < c->n; j++) {
+        struct gs_segment *s = &c->segments[j];
+        if (!a->chunked[s->resource])
+            continue;
+        s->back_ns = back_of(m, s);
+        s->worst_ns += handovers_of(m, task, s);
+        sums[s->resource] += s->worst_ns + s->back_ns;
+    }
+    for (size_t j = 0; j < c->n; j++) {
+        struct gs_segment *s = &c->segments[j];
+        if (sums[s->resource] <= m->tasks[task].period_ns)
+            continue;
+        s->worst_ns += s->back_ns;
+        s->back_ns = 0;
+    }
 }
 
 /* Changes a->model to a copy in which the segments have their hand-overs; and their pauses, where they keep the server
@@ -119,17 +150,18 @@ static int add_handovers(struct gs_analyzer *a)
         return -ENOMEM;
     }
     for (size_t i = 0; i < m->n_tasks; i++)
-        for (int g = 1; g <= a->gpus; g++)
-            for (size_t j = 0; j < m->tasks[i].chains[g].n; j++) {
-                struct gs_segment *s = &m->tasks[i].chains[g].segments[j];
-                if (a->chunked[s->resource]) {
-                    s->worst_ns += handovers_of(m, i, s);
+        for (int g = 1; g <= a->gpus; g++) {
+            struct gs_chain *c = &m->tasks[i].chains[g];
+            add_to_chain(a, m, i, c);
+            for (size_t j = 0; j < c->n; j++) {
+                struct gs_segment *s = &c->segments[j];
+                if (a->chunked[s->resource])
                     continue;
-                }
                 s->worst_ns += s->worst_ns ? s->pause_ns : 0;
                 s->pauses = 0;
                 s->pause_ns = 0;
             }
+        }
     a->model = a->with_handovers = m;
     return 0;
 }
@@ -140,7 +172,7 @@ struct gs_analyzer *gs_analyzer_new(const struct gs_model *model, enum gs_analys
     if (!a)
         return NULL;
     size_t n = model->n_tasks, streams[GS_RESOURCES] = {0}, groups = 0;
-    a->model = model;
+    a->model = a->given = model;
     a->analysis = analysis;
     a->gpus = model->servers[GS_GPU];
     a->first_cut = a->decisive = SIZE_MAX;

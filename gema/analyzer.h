@@ -22,6 +22,7 @@ struct gs_analyzer_mark {
 struct gs_analyzer {
     const struct gs_model *model;
     struct gs_model *with_handovers; /* owned; what `model` is where hand-overs cost time, else NULL */
+    const struct gs_model *given;    /* without them */
     bool chunked[GS_RESOURCES];      /* by `safe`; `paper` knows no chunks */
     enum gs_analysis analysis;
     int gpus;

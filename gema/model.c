@@ -133,24 +133,22 @@ fail:
     return -ENOMEM;
 }
 
+bool gs_model_has_short_chunks(const struct gs_model *m, size_t task, const struct gs_segment *s)
+{
+    const int64_t chunk = m->tasks[task].chunk_ns[s->resource];
+    return m->chunked[s->resource] && chunk && chunk < m->handover_ns && chunk < s->worst_ns;
+}
+
 bool gs_model_counts_handovers(const struct gs_model *m, size_t task, int gpus)
 {
     const struct gs_chain *c = &m->tasks[task].chains[gpus];
     bool counts = true;
-    for (size_t j = 0; j < c->n && m->depth == 1 && m->handover_ns; j++)
-        counts = counts && (!m->chunked[c->segments[j].resource] || !c->segments[j].worst_ns || c->segments[j].chunks);
-    return counts;
-}
-
-bool gs_model_has_short_chunks(const struct gs_model *m, size_t task, int gpus)
-{
-    const struct gs_chain *c = &m->tasks[task].chains[gpus];
-    bool is_short = false;
-    for (size_t j = 0; j < c->n && m->depth > 1; j++) {
-        const int64_t chunk = m->tasks[task].chunk_ns[c->segments[j].resource];
-        is_short = is_short || (chunk && chunk < m->handover_ns && chunk < c->segments[j].worst_ns);
+    for (size_t j = 0; j < c->n && m->handover_ns; j++) {
+        const struct gs_segment *s = &c->segments[j];
+        const bool each = m->depth == 1 && m->chunked[s->resource] && s->worst_ns;
+        counts = counts && (s->chunks || !(each || gs_model_has_short_chunks(m, task, s)));
     }
-    return is_short;
+    return counts;
 }
 
 bool gs_model_may_use(const struct gs_model *m, size_t task, int gpus)
@@ -268,7 +266,7 @@ static bool sums_fit(const struct gs_model *m)
         if (m->chunked[r] && m->depth * m->chunk_ns[r] + m->patience_ns[r] + m->late_ns > longest)
             longest = m->depth * m->chunk_ns[r] + m->patience_ns[r] + m->late_ns; /* all have bounds: it fits */
     if (m->chunked[GS_PCI] || m->chunked[GS_GPU])
-        longest += (2 * bursts + (m->depth == 1 ? chunks : 0)) * m->handover_ns; /* all have bounds */
+        longest += (2 * bursts + chunks) * m->handover_ns; /* all have bounds */
     return !__builtin_mul_overflow(pieces, longest, &product) && !__builtin_mul_overflow(product, bursts, &product) &&
            !__builtin_mul_overflow(product, segments + 4, &product) &&
            !__builtin_mul_overflow(product, INT64_C(16), &product);
@@ -316,8 +314,13 @@ int gs_model_add_config_task(struct gs_model *m, const struct gs_config_task *ta
         const struct gs_config_chain *c = &task->chains[g];
         struct gs_segment s[GS_CONFIG_MAX_SEGMENTS];
         for (size_t j = 0; j < c->n_segments; j++)
-            s[j] = (struct gs_segment){c->segments[j].resource, c->segments[j].best_ns,  c->segments[j].worst_ns,
-                                       c->segments[j].pauses,   c->segments[j].pause_ns, c->segments[j].chunks};
+            s[j] = (struct gs_segment){c->segments[j].resource,
+                                       c->segments[j].best_ns,
+                                       c->segments[j].worst_ns,
+                                       c->segments[j].pauses,
+                                       c->segments[j].pause_ns,
+                                       c->segments[j].chunks,
+                                       0};
         if (c->n_segments && gs_model_set_chain(m, (size_t)at, g, s, c->n_segments))
             return -ENOMEM;
         usable += c->n_segments && (!mode || mode == g);

@@ -22,7 +22,9 @@ struct gs_segment {
      * keeps them. */
     int pauses;
     int64_t pause_ns;
-    int chunks; /* where chunked, of each piece: so many at most; 0: not known, which matters where depth is 1 */
+    int chunks; /* where chunked, of each piece: so many at most; 0: not known, which matters where depth is 1 or chunks
+                 * are short */
+    int64_t back_ns; /* an analyzer's: by so much longer it keeps servers from less urgent tasks */
 };
 
 /* What a job does with a given number of GPUs. A segment whose worst time is 0 is left out: it occupies nothing. */
@@ -91,13 +93,14 @@ int gs_model_add_config_task(struct gs_model *m, const struct gs_config_task *ta
  * *m is to be freed in every case. */
 int gs_model_from_config(struct gs_model *m, const struct gs_config *config, struct gs_mistakes *mistakes);
 
-/* Are all hand-overs of the chain counted? Where only one chunk is granted at a time there is one before each chunk,
- * and it has to be known how many there are. */
+/* Are all hand-overs of the chain counted? Where only one chunk is granted at a time, or where chunks are short, it has
+ * to be known how many there are. Else of a segment that doesn't say it no chunk but the last is taken to be shorter
+ * than a hand-over. */
 bool gs_model_counts_handovers(const struct gs_model *m, size_t task, int gpus);
 
-/* Is a chunk that isn't its segment's last shorter than a hand-over for sure? Then the next one may be granted too
- * late, which no bound counts unless hand-overs are counted for each chunk (depth 1). */
-bool gs_model_has_short_chunks(const struct gs_model *m, size_t task, int gpus);
+/* Is a chunk that isn't the segment's last shorter than a hand-over for sure? Then with several granted at once the
+ * next one may be granted too late. */
+bool gs_model_has_short_chunks(const struct gs_model *m, size_t task, const struct gs_segment *s);
 
 /* Have tasks segments on this resource, the link or GPUs, which count as whole though the daemon grants it in chunks?
  * Then the bounds are of something else than the daemon does. */

@@ -213,7 +213,8 @@ static int read_chain(struct gs_model *m, size_t task, const char *key, const js
                                    json_integer_value(worst),
                                    pauses ? (int)json_integer_value(pauses) : 0,
                                    pauses ? json_integer_value(pause) : 0,
-                                   chunks ? (int)json_integer_value(chunks) : 0};
+                                   chunks ? (int)json_integer_value(chunks) : 0,
+                                   0};
     }
     return gs_model_set_chain(m, task, gpus, s, n);
 }

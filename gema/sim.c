@@ -12,15 +12,16 @@ struct piece {
     int64_t since; /* start of the stretch it runs in */
     int server;    /* or WAITING, ENDED, PAUSED */
     /* On a chunked resource: */
-    int home;                           /* the server that it stays on; -1: none yet */
-    int64_t ungranted;                  /* of the time it still needs */
-    int n_out;                          /* chunks granted; the first one runs */
-    int64_t out[GS_CONFIG_MAX_SERVERS]; /* what they still need */
-    int64_t hurts;                      /* something more urgent has waited for its server since; -1: nothing does */
-    int64_t burst;                      /* of ungranted, until it pauses */
-    int pauses;                         /* still to come, at most */
-    int chunks;                         /* likewise; 0: any number */
-    int64_t pause_left, until;          /* how long they may be; when the one under way ends */
+    int home;                            /* the server that it stays on; -1: none yet */
+    int64_t ungranted;                   /* of the time it still needs */
+    int n_out;                           /* chunks granted; the first one runs */
+    int64_t out[GS_CONFIG_MAX_SERVERS];  /* what they still need; of the first one, the hand-over to it included */
+    int64_t from[GS_CONFIG_MAX_SERVERS]; /* when they may run: after the hand-over */
+    int64_t hurts;                       /* something more urgent has waited for its server since; -1: nothing does */
+    int64_t burst;                       /* of ungranted, until it pauses */
+    int pauses;                          /* still to come, at most */
+    int chunks;                          /* likewise; 0: any number */
+    int64_t pause_left, until;           /* how long they may be; when the one under way ends */
 };
 
 struct job_queue {
@@ -35,7 +36,6 @@ struct task_state {
     size_t segment;           /* of the oldest job, where queue.n > 0 */
     int64_t ready;            /* when that segment became so */
     int n_pieces, unended;
-    uint64_t number;      /* of the segment, no other ever has it */
     struct piece *pieces; /* owned; room for as many as there are GPUs */
 };
 
@@ -47,13 +47,9 @@ struct gs_sim {
     int64_t *segments;           /* owned: the results' */
     size_t longest;              /* chain */
     int64_t now;
-    uint64_t numbers; /* segments so far */
     bool failed;
     /* Scratch of one resource's dispatch: who holds or gets each server. */
     struct piece *holder[GS_CONFIG_MAX_SERVERS];
-    /* Whose chunk each server ran last, a number of its segment's: without another's in between there is no hand-over.
-     */
-    uint64_t last[GS_RESOURCES][GS_CONFIG_MAX_SERVERS];
 };
 
 struct gs_sim *gs_sim_new(const struct gs_model *model)
@@ -153,7 +149,6 @@ static int begin_segment(struct gs_sim *s, size_t i)
     struct task_state *t = &s->tasks[i];
     const struct gs_segment *seg = &chain_of(s, i)->segments[t->segment];
     t->ready = s->now;
-    t->number = ++s->numbers;
     t->n_pieces = seg->resource == GS_GPU ? s->setup->modes[i] : 1;
     t->unended = 0;
     for (int p = 0; p < t->n_pieces; p++) {
@@ -223,6 +218,14 @@ static void release_jobs(struct gs_sim *s, size_t i)
     }
 }
 
+/* The piece's first chunk is the next to run: the server idles until its hand-over is done. */
+static void await_chunk(const struct gs_sim *s, struct piece *x)
+{
+    const int64_t idle = x->from[0] > s->now ? x->from[0] - s->now : 0;
+    x->left += idle;
+    x->out[0] += idle;
+}
+
 /* The piece's running chunk has ended, but not the piece: the next one runs, or it waits where it is. */
 static void next_chunk(struct gs_sim *s, size_t i, int p)
 {
@@ -230,6 +233,9 @@ static void next_chunk(struct gs_sim *s, size_t i, int p)
     stop_piece(s, i, p, x->server);
     x->since = s->now;
     memmove(x->out, x->out + 1, (size_t)--x->n_out * sizeof *x->out);
+    memmove(x->from, x->from + 1, (size_t)x->n_out * sizeof *x->from);
+    if (x->n_out)
+        await_chunk(s, x);
     if (!x->n_out && x->burst)
         x->server = WAITING;
     else if (!x->n_out)
@@ -353,26 +359,25 @@ static bool leaves_enough(const struct piece *x, int64_t length, int64_t most)
 /* One more chunk for the piece, on server k. */
 static void grant_chunk(struct gs_sim *s, size_t i, struct piece *x, enum gs_resource r, int k)
 {
-    const struct task_state *t = &s->tasks[i];
     const struct gs_sim_setup *setup = s->setup;
+    const struct gs_segment *segment = &chain_of(s, i)->segments[s->tasks[i].segment];
     const int64_t chunk = s->model->tasks[i].chunk_ns[r], most = !chunk || chunk > x->burst ? x->burst : chunk;
-    int64_t over = s->model->handover_ns, length = setup->chunk ? setup->chunk(setup->context, most) : most;
+    const int64_t over = s->model->handover_ns, least = most < over ? most : over;
+    int64_t length = setup->chunk ? setup->chunk(setup->context, most) : most;
+    if (s->model->depth > 1 && length < least && !segment->chunks && !gs_model_has_short_chunks(s->model, i, segment))
+        length = least; /* what analyses take for granted */
     if (!leaves_enough(x, length, chunk ? chunk : x->ungranted))
         length = most;
     x->chunks -= x->chunks > 0;
     x->ungranted -= length;
     x->burst -= length;
-    if (s->last[r][k] != t->number || s->model->depth == 1) {
-        over = setup->handover ? setup->handover(setup->context, over) : over;
-        length += over;
-        x->left += over;
-    }
-    s->last[r][k] = t->number;
-    if (!x->n_out) {
+    x->out[x->n_out] = length;
+    x->from[x->n_out] = s->now + (setup->handover ? setup->handover(setup->context, over) : over);
+    if (!x->n_out++) {
         x->since = s->now;
         x->hurts = -1;
+        await_chunk(s, x);
     }
-    x->out[x->n_out++] = length;
     x->server = x->home = k;
     s->holder[k] = x;
 }
@@ -477,8 +482,6 @@ static void reset(struct gs_sim *s, const struct gs_sim_setup *setup)
 {
     s->setup = setup;
     s->now = 0;
-    s->numbers = 0;
-    memset(s->last, 0, sizeof s->last);
     s->failed = false;
     for (size_t i = 0; i < s->model->n_tasks; i++) {
         struct task_state *t = &s->tasks[i];

@@ -40,9 +40,9 @@ struct gs_sim_setup {
     int64_t (*time)(void *context, size_t task, uint64_t job, size_t segment, int piece);
     /* Which of n free servers a piece takes that may take any, 0 to n - 1. Default: the first. */
     unsigned (*pick)(void *context, unsigned n);
-    /* How long a chunk is that may take 1 to `most` (it gets longer where the segment's `chunks` want it), and the
-     * hand-over before one, 0 to `most`: when it isn't the segment's that the server ran last, and where only one is
-     * granted at a time before each. Default: the most. */
+    /* How long a chunk is that may take 1 to `most` (it gets longer where the segment's `chunks` want it, and up to a
+     * hand-over where gs_model_counts_handovers takes it to be so), and how long after its grant it may run, 0 to
+     * `most`. Default: the most. */
     int64_t (*chunk)(void *context, int64_t most);
     int64_t (*handover)(void *context, int64_t most);
     /* The last chunk out of a piece would end now, and something more urgent has waited for its server for `waited`:

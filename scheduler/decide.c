@@ -158,15 +158,9 @@ static void explain_unproven(const struct work *w, struct gs_decision *d)
     }
     for (size_t i = 0; i < w->model.n_tasks; i++)
         if (!gs_model_counts_handovers(&w->model, i, w->modes[i])) {
-            append(d, "%sthe chunks of %s are not counted (depth = 1)", begin,
-                   w->members[strtoul(w->model.tasks[i].name, NULL, 10)].task->name);
-            begin = ", and ";
-            break;
-        }
-    for (size_t i = 0; i < w->model.n_tasks; i++)
-        if (gs_model_has_short_chunks(&w->model, i, w->modes[i])) {
-            append(d, "%sthe chunks of %s are shorter than a hand-over", begin,
-                   w->members[strtoul(w->model.tasks[i].name, NULL, 10)].task->name);
+            append(d, "%sthe chunks of %s are not counted (%s)", begin,
+                   w->members[strtoul(w->model.tasks[i].name, NULL, 10)].task->name,
+                   w->model.depth == 1 ? "depth = 1" : "shorter than a hand-over");
             begin = ", and ";
             break;
         }

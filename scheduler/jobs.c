@@ -217,8 +217,7 @@ static int64_t new_units(struct gs_session *s, unsigned resource)
     return had > seen ? (int64_t)(had - seen) : 0;
 }
 
-/* With one chunk at a time the bounds count a hand-over for each chunk that the segments allow. So many jobs have
- * ended: have they, and the one that may have begun, had more? */
+/* So many jobs have ended: have they, and the one that may have begun, had more chunks than the bounds count? */
 static void watch_chunks(struct gs_session *s, int64_t jobs)
 {
     const struct gs_core *core = s->core;
@@ -230,14 +229,14 @@ static void watch_chunks(struct gs_session *s, int64_t jobs)
         const int64_t units = new_units(s, GS_RESOURCE_GPU(g));
         had[GS_GPU] = gpus <= 1 ? had[GS_GPU] + units : units > had[GS_GPU] ? units : had[GS_GPU];
     }
-    for (int kind = GS_PCI; kind <= GS_GPU && core->depth == 1 && st && gpus && !s->warmup_left; kind++) {
+    for (int kind = GS_PCI; kind <= GS_GPU && st && gpus && !s->warmup_left; kind++) {
         const int64_t said = chunks_said(t, gpus, (enum gs_resource)kind);
         if (!said || !is_news(had[kind] / (jobs + 1), said, &st->chunks[kind]))
             continue;
         gs_core_log_of(
             s, true,
-            "a job of task %s had more than %lld chunks of %s, where its segments.%u say %lld: with depth = 1 "
-            "the bounds may not hold",
+            "a job of task %s had more than %lld chunks of %s, where its segments.%u say %lld: the bounds may not "
+            "hold",
             t->name, (long long)(had[kind] / (jobs + 1)), kind == GS_PCI ? "the link" : "a GPU", gpus, (long long)said);
     }
 }

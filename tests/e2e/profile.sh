@@ -125,9 +125,8 @@ for app in "matmul --size 128" "pagerank --size 4096 --steps 1" "knn --size 256"
   done
   { grep -q '^gpu_chunk = ' app.conf && grep -q '^pci_chunk = ' app.conf; } || { cat app.conf err.txt; fail "$app: no chunks"; }
   gpusparc check app.conf >out.txt || { cat app.conf; fail "$app: check"; }
-  # Transfers of some microseconds have chunks that are shorter than a hand-over: that nothing is proven then is said.
-  gpusparc analyze app.conf >out.txt || grep -q '^Unproven from t down: its chunks are shorter than a hand-over' out.txt ||
-    { cat app.conf out.txt; fail "$app: analyze"; }
+  # Transfers of some microseconds have chunks that are shorter than a hand-over: they are counted.
+  gpusparc analyze app.conf >out.txt || { cat app.conf out.txt; fail "$app: analyze"; }
   { grep -q '^# [1-9][0-9]* jobs of 2 runs with 2 GPUs' app.conf && ! grep -q 'runs done' err.txt; } || { cat err.txt app.conf; fail "$app: its jobs"; }
 done
 

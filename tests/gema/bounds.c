@@ -30,30 +30,37 @@ static int64_t last_response(const char *text)
     return r;
 }
 
-/* Theorem 8: C and two hand-overs; applications without a task have `depth` chunks and a hand-over granted, all but one
- * unit of which is left. With depth 1 there is a hand-over before each chunk, of which there may be as many as the
- * segment says. */
+/* Theorem 8: C and a hand-over, two for tasks below; applications without a task have `depth` chunks and a hand-over
+ * granted, all but one unit of which is left. With depth 1 there is a hand-over before each chunk, of which there may
+ * be as many as the segment says. */
 static void handovers_count(void **state)
 {
     (void)state;
 #define ONE(depth) "[system]\ncpus=1\ngpus=1\ngpu_chunk=10ns\nhandover=3ns\ndepth=" #depth "\n"
 #define TASK "[task a]\nperiod=1us\nsegments.1=gpu 100ns..100ns\n"
-    assert_int_equal(last_response(ONE(2) TASK), 100 + 2 * 3 + (2 * 10 + 3 - 1));
+    assert_int_equal(last_response(ONE(2) TASK), 100 + 3 + (2 * 10 + 3 - 1));
     assert_int_equal(last_response(ONE(1) TASK), 100 + 10 * 3 + (10 + 3 - 1));
     assert_int_equal(last_response(ONE(1) "[task a]\nperiod=1us\nsegments.1=gpu 100ns..100ns pauses 2 5ns chunks 15\n"),
                      100 + 15 * 3 + 5 + 3 * (10 + 3 - 1));
     /* A lower task has two chunks granted as well, of its own length. */
     assert_int_equal(last_response("[system]\ncpus=1\ngpus=1\nhandover=3ns\ndepth=2\n" /* */
                                    "[task low]\nperiod=1us\ngpu_chunk=20ns\nsegments.1=gpu 200ns..200ns\n"),
-                     206);
+                     203);
+    /* Chunks shorter than a hand-over: one for each two of them, and one back from the task above. */
+#define SHORT "[system]\ncpus=1\ngpus=1\ngpu_chunk=2ns\nhandover=3ns\ndepth=2\n"
+#define MANY "[task many]\nperiod=1us\nsegments.1=gpu 100ns..100ns chunks 61\n"
+    assert_int_equal(last_response(SHORT MANY), 100 + 31 * 3 + (2 * 2 + 3 - 1));
+    assert_int_equal(
+        last_response(SHORT "[task high]\nperiod=900ns\nsegments.1=gpu 9ns..9ns pauses 1 5ns chunks 6\n" MANY),
+        100 + 31 * 3 + (2 * 2 + 3 - 1) + 9 + (4 + 2) * 3);
     /* With one of several GPUs a job asks which one, and begins so much later: two of the task
      * above may be less than its period apart. */
 #define TWO "[system]\ncpus=1\ngpus=2\ngpu_chunk=10ns\nhandover=3ns\ndepth=2\n"
-    assert_int_equal(last_response(TWO TASK), 3 + 100 + 2 * 3 + (2 * 10 + 3 - 1));
-    assert_int_equal(last_response(TWO "[task high]\nperiod=148ns\nsegments.1=gpu 10ns..10ns\n" TASK),
-                     3 + 106 + 16 + (2 * 10 + 3 - 1));
+    assert_int_equal(last_response(TWO TASK), 3 + 100 + 3 + (2 * 10 + 3 - 1));
     assert_int_equal(last_response(TWO "[task high]\nperiod=145ns\nsegments.1=gpu 10ns..10ns\n" TASK),
-                     3 + 106 + 2 * 16 + (2 * 10 + 3 - 1));
+                     3 + 103 + 16 + (2 * 10 + 3 - 1));
+    assert_int_equal(last_response(TWO "[task high]\nperiod=142ns\nsegments.1=gpu 10ns..10ns\n" TASK),
+                     3 + 103 + 2 * 16 + (2 * 10 + 3 - 1));
 }
 
 static int64_t keep_once(void *context, size_t task, enum gs_resource resource, int64_t now, int64_t waited)

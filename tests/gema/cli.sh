@@ -276,15 +276,16 @@ printf '[system]\ngpus = 1\ncpus = 1\ndepth = 1\ngpu_chunk = 2ms\npci_chunk = 1m
 expect 0 "segments.1 of task a doesn't say how many chunks its gpu segments may have" gpusparc check one_chunk.conf
 expect 1 'unproven$' gpusparc analyze one_chunk.conf
 analyze_json one_chunk.conf 'not a["schedulable"] and not a["tasks"][0]["proven"]'
-expect 1 'Unproven from a down: with depth = 1 there is a hand-over of 50us before each chunk' gpusparc analyze one_chunk.conf
+expect 1 'Unproven from a down: with depth = 1 there are hand-overs .50us. between its chunks' gpusparc analyze one_chunk.conf
 sed 's/gpu 10ms/gpu 10ms chunks 20/' one_chunk.conf > counted.conf
 expect 0 'no mistakes' gpusparc check counted.conf
 ! gpusparc check counted.conf 2>&1 | grep -q chunks || fail "check doubts what is counted"
 expect 0 'meets$' gpusparc analyze counted.conf
 expect 0 'Counted: a hand-over of 50us before each chunk' gpusparc analyze counted.conf
 sed 's/depth = 1/depth = 2/' one_chunk.conf > two_chunks.conf
-expect 0 'Counted: two hand-overs of 50us for each segment' gpusparc analyze two_chunks.conf
-# Chunks shorter than a hand-over: unproven for that task and those below, but for what is one chunk at most.
+expect 0 'Counted: a hand-over of 50us to each segment, and one back' gpusparc analyze two_chunks.conf
+# Chunks shorter than a hand-over: unproven for that task and those below, but for what is one chunk at most, and where
+# the segment says how many there are.
 cat >short.conf <<'END'
 [system]
 gpus = 1
@@ -304,15 +305,18 @@ priority = 1
 period = 400ms
 segments.1 = gpu 3ms
 END
-expect 0 'segments.1 of task b has pci chunks .pci_chunk. that are shorter than a hand-over' gpusparc check short.conf
+expect 0 "segments.1 of task b doesn't say how many chunks its pci segments may have: with a pci_chunk below handover" gpusparc check short.conf
 [ "$(gpusparc check short.conf 2>&1 | grep -c hand-over)" = 1 ] || fail "check doubts more than task b: $(gpusparc check short.conf 2>&1)"
 expect 1 '^a .* meets$' gpusparc analyze short.conf
 expect 1 '^b .* unproven$' gpusparc analyze short.conf
 expect 1 '^c .* unproven$' gpusparc analyze short.conf
-expect 1 'Unproven from b down: its chunks are shorter than a hand-over .50us.' gpusparc analyze short.conf
+expect 1 'Unproven from b down: as its chunks are shorter than one there are hand-overs .50us.' gpusparc analyze short.conf
 analyze_json short.conf 'not a["schedulable"] and [t["proven"] for t in a["tasks"]] == [True, False, False]'
-sed 's/41us/40us/' short.conf >long.conf
-expect 0 '^c .* meets$' gpusparc analyze long.conf
+for count in s/41us/40us/ 's/41us/41us chunks 2/'; do
+  sed "$count" short.conf >long.conf
+  expect 0 '^c .* meets$' gpusparc analyze long.conf
+  ! gpusparc check long.conf 2>&1 | grep hand-over || fail "check doubts what is counted"
+done
 awk -F, 'NR > 1 && ($3 > $7 || $4 > $7 || $5 > $7 || $6 > $7) { exit 1 }' one.csv || fail "a policy beats the optimum"
 grep -q '<svg' plot.svg || fail "no plot"
 gpusparc simulate --figure 8 --sets 1100 --csv eight.csv > /dev/null

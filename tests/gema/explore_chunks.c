@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The exact worst responses of tiny task sets whose GPUs are granted one chunk at a time (depth = 1), against the
- * `safe` bound; written independently of the simulator. Time goes on unit by unit, and every state is followed in which
- * jobs come at any time that the period allows, segments take any time between best and worst, chunks are of any
- * length, as long as there are no more of them than the segment says, each after a hand-over of any length, and any
- * free GPU is chosen. Arguments: seed, number of sets. */
+/* The exact worst responses of tiny task sets whose GPUs are granted one or two chunks at a time, against the `safe`
+ * bound; written independently of the simulator. Time goes on unit by unit, and every state is followed in which jobs
+ * come at any time that the period allows, segments take any time between best and worst, chunks are of any length (as
+ * long as there are no more of them than the segment says; where it doesn't say, all but the last as long as a
+ * hand-over at least), each may run any time up to a hand-over after its grant, and any free GPU is chosen. Arguments:
+ * seed, number of sets. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,12 +13,13 @@
 #include "gema/analysis.h"
 #include "tests/gema/sets.h"
 
-enum { MAX_TASKS = 3, MAX_PIECES = 2, MAX_STATES = 200000, IDLE = 255, NOWHERE = -1 };
+enum { MAX_TASKS = 3, MAX_PIECES = 2, MAX_DEPTH = 2, MAX_STATES = 200000, IDLE = 255, NOWHERE = -1 };
 
 struct piece {
-    uint8_t left, chunks; /* what isn't granted yet, in so many chunks at most */
-    uint8_t out;          /* what the granted chunk still takes, hand-over included; on the CPU: the segment */
-    int8_t gpu;           /* that it stays on */
+    uint8_t left, chunks;    /* what isn't granted yet, in so many chunks at most; 0: in any */
+    uint8_t out[MAX_DEPTH];  /* what the granted chunks still take, the first runs; on the CPU: the segment */
+    uint8_t late[MAX_DEPTH]; /* until when they can't run */
+    int8_t gpu;              /* that it stays on */
 };
 
 struct task_state {
@@ -86,7 +88,7 @@ static void begin_segment(struct explorer *x, const struct state *s, size_t i, i
         struct state t = *s;
         t.t[i].pieces[p] = (struct piece){.left = cpu ? 0 : (uint8_t)length,
                                           .chunks = (uint8_t)g->chunks,
-                                          .out = cpu ? (uint8_t)length : 0,
+                                          .out = {cpu ? (uint8_t)length : 0},
                                           .gpu = (int8_t)(pieces > 1 ? p : NOWHERE)};
         begin_segment(x, &t, i, p + 1, then);
     }
@@ -112,7 +114,7 @@ static unsigned busy_gpus(const struct explorer *x, const struct state *s)
     unsigned busy = 0;
     for (size_t i = 0; i < x->m->n_tasks; i++)
         for (int p = 0; p < MAX_PIECES && s->t[i].segment != IDLE; p++)
-            if (s->t[i].pieces[p].out && segment_of(x, i, s)->resource == GS_GPU)
+            if (s->t[i].pieces[p].out[0] && segment_of(x, i, s)->resource == GS_GPU)
                 busy |= 1u << s->t[i].pieces[p].gpu;
     return busy;
 }
@@ -127,13 +129,17 @@ static void grant_on(struct explorer *x, const struct state *s, size_t i, int p,
 {
     const struct piece *q = &s->t[i].pieces[p];
     const int chunk = (int)x->m->tasks[i].chunk_ns[GS_GPU], most = q->left < chunk ? q->left : chunk;
-    for (int length = 1; length <= most; length++)
-        for (int over = 0; over <= (int)x->m->handover_ns && q->chunks > ceil_div(q->left - length, chunk); over++) {
+    const int handover = (int)x->m->handover_ns, behind = q->out[0] != 0;
+    const int least = q->chunks ? 1 : most < handover ? most : handover;
+    for (int length = least; length <= most; length++)
+        for (int over = 0; over <= handover && (!q->chunks || q->chunks > ceil_div(q->left - length, chunk)); over++) {
             struct state t = *s;
-            t.t[i].pieces[p] = (struct piece){.left = (uint8_t)(q->left - length),
-                                              .chunks = (uint8_t)(q->chunks - 1),
-                                              .out = (uint8_t)(length + over),
-                                              .gpu = (int8_t)gpu};
+            struct piece *next = &t.t[i].pieces[p];
+            next->left = (uint8_t)(q->left - length);
+            next->chunks = (uint8_t)(q->chunks ? q->chunks - 1 : 0);
+            next->out[behind] = (uint8_t)length;
+            next->late[behind] = (uint8_t)over;
+            next->gpu = (int8_t)gpu;
             grant(x, &t);
         }
 }
@@ -144,18 +150,22 @@ static void pass_unit(struct explorer *x, struct state s);
 static void grant(struct explorer *x, const struct state *s)
 {
     const unsigned busy = busy_gpus(x, s);
+    unsigned waited_for = 0; /* by a more urgent one */
     for (size_t i = 0; i < x->m->n_tasks; i++)
         for (int p = 0; p < MAX_PIECES && s->t[i].segment != IDLE; p++) {
             const struct piece *q = &s->t[i].pieces[p];
             bool could = false;
-            for (int gpu = 0; q->left && !q->out && gpu < x->m->servers[GS_GPU]; gpu++) {
-                if ((q->gpu != NOWHERE && q->gpu != gpu) || busy >> gpu & 1)
+            for (int gpu = 0; q->left && gpu < x->m->servers[GS_GPU]; gpu++) {
+                const bool may = q->gpu == NOWHERE || q->gpu == gpu, its = q->out[0] && q->gpu == gpu;
+                if (!may || waited_for >> gpu & 1 || (its ? q->out[x->m->depth - 1] != 0 : busy >> gpu & 1))
                     continue;
                 grant_on(x, s, i, p, gpu);
                 could = true;
             }
             if (could)
                 return;
+            for (int gpu = 0; q->left && gpu < x->m->servers[GS_GPU]; gpu++)
+                waited_for |= q->gpu == NOWHERE || q->gpu == gpu ? 1u << gpu : 0;
         }
     pass_unit(x, *s);
 }
@@ -167,7 +177,7 @@ static bool end_segment(struct explorer *x, struct state *s, size_t i)
     const struct gs_task_result *b = &x->bound->tasks[i];
     bool ended = t->segment != IDLE;
     for (int p = 0; p < MAX_PIECES && ended; p++)
-        ended = !t->pieces[p].left && !t->pieces[p].out;
+        ended = !t->pieces[p].left && !t->pieces[p].out[0];
     if (!ended)
         return false;
     memset(t->pieces, 0, sizeof t->pieces);
@@ -192,6 +202,20 @@ static void end_segments(struct explorer *x, const struct state *s, size_t i)
     add_state(x, &t);
 }
 
+static void run_unit(struct piece *p)
+{
+    if (p->out[0] && !p->late[0])
+        p->out[0]--;
+    for (int k = 0; k < MAX_DEPTH; k++)
+        if (p->late[k])
+            p->late[k]--;
+    if (p->out[0])
+        return;
+    p->out[0] = p->out[1];
+    p->late[0] = p->late[1];
+    p->out[1] = p->late[1] = 0;
+}
+
 static void pass_unit(struct explorer *x, struct state s)
 {
     for (size_t i = 0; i < x->m->n_tasks; i++) {
@@ -203,8 +227,7 @@ static void pass_unit(struct explorer *x, struct state s)
         t->ready++;
         x->broken = x->broken || t->ready > x->bound->tasks[i].segments[t->segment].response_ns;
         for (int p = 0; p < MAX_PIECES; p++)
-            if (t->pieces[p].out)
-                t->pieces[p].out--;
+            run_unit(&t->pieces[p]);
     }
     end_segments(x, &s, 0);
 }
@@ -228,15 +251,15 @@ static void explore(struct explorer *x)
     }
 }
 
-/* GPUs granted one chunk at a time; each task has a CPU of its own. */
-static struct gs_model tiny_set(struct rng *rng)
+/* GPUs granted in chunks; each task has a CPU of its own. */
+static struct gs_model tiny_set(struct rng *rng, int depth)
 {
     struct gs_model m;
     const unsigned n = 1 + rnd(rng, MAX_TASKS), gpus = 1 + rnd(rng, 2);
     gs_model_init(&m, (int)n, 1, (int)gpus);
     m.chunked[GS_GPU] = true;
-    m.depth = 1;
-    m.handover_ns = 1 + rnd(rng, 2);
+    m.depth = depth;
+    m.handover_ns = 1 + rnd(rng, depth == 1 ? 2 : 3);
     for (unsigned i = 0; i < n; i++) {
         char name[16];
         snprintf(name, sizeof name, "t%u", i);
@@ -250,7 +273,7 @@ static struct gs_model tiny_set(struct rng *rng)
                 const enum gs_resource r = rnd(rng, 4) ? GS_GPU : GS_CPU;
                 const int64_t worst = 1 + rnd(rng, 4), chunk = m.tasks[at].chunk_ns[GS_GPU];
                 s[j] = (struct gs_segment){.resource = r, .best_ns = 1 + rnd(rng, (unsigned)worst), .worst_ns = worst};
-                if (r == GS_GPU)
+                if (r == GS_GPU && (depth == 1 || chunk < m.handover_ns || rnd(rng, 2)))
                     s[j].chunks = (int)((worst + chunk - 1) / chunk) + (int)rnd(rng, 3);
             }
             gs_model_set_chain(&m, (size_t)at, (int)g, s, len);
@@ -289,7 +312,7 @@ static bool check_smallest(struct explorer *x)
 int main(int argc, char **argv)
 {
     struct rng rng = seed_from(argc, argv, 8);
-    const long sets = argc > 2 ? atol(argv[2]) : 600;
+    const long sets = argc > 2 ? atol(argv[2]) : 400;
     long done = 0;
     uint64_t tight = 0, tasks = 0, states = 0;
     struct explorer x = {.states = malloc(MAX_STATES * sizeof *x.states),
@@ -297,7 +320,7 @@ int main(int argc, char **argv)
     if (!check_smallest(&x))
         return 1;
     for (long tried = 0; tried < sets; tried++) {
-        struct gs_model m = tiny_set(&rng);
+        struct gs_model m = tiny_set(&rng, 1 + (int)(tried % MAX_DEPTH));
         struct gs_analyzer *a = gs_analyzer_new(&m, GS_ANALYSIS_SAFE);
         random_modes(&rng, &m, x.modes);
         x.m = &m;

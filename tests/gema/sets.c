@@ -117,7 +117,7 @@ void make_chunked(struct rng *r, struct gs_model *m)
     unsigned which = 1 + rnd(r, 3);
     m->pieces = GS_PIECES_OWN;
     m->depth = 1 + (int)rnd(r, 3);
-    m->handover_ns = rnd(r, 2) ? rnd(r, 3) : 0;
+    m->handover_ns = rnd(r, 2) ? rnd(r, 6) : 0;
     for (int k = GS_PCI; k <= GS_GPU; k++) {
         m->chunked[k] = which >> (k - GS_PCI) & 1;
         m->preemptive[k] = m->preemptive[k] && !m->chunked[k];
@@ -133,7 +133,7 @@ void make_chunked(struct rng *r, struct gs_model *m)
                 s->pauses = 1 + (int)rnd(r, 3);
                 s->pause_ns = rnd(r, 4);
             }
-    if (m->depth == 1)
+    if (m->depth == 1 || rnd(r, 4))
         count_chunks(r, m);
     if (gs_model_finish(m))
         abort();

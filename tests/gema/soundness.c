@@ -207,7 +207,7 @@ static void join_segments(struct gs_model *m)
             for (size_t j = 0; j < c->n; j++) {
                 struct gs_segment *s = &c->segments[j], *last = n ? &c->segments[n - 1] : NULL;
                 if (!last || last->resource != s->resource || !m->chunked[s->resource] || !last->worst_ns ||
-                    !s->worst_ns) {
+                    !s->worst_ns || !last->chunks != !s->chunks) {
                     c->segments[n++] = *s;
                     continue;
                 }
@@ -215,7 +215,7 @@ static void join_segments(struct gs_model *m)
                 last->worst_ns += s->worst_ns;
                 last->pauses += s->pauses + 1;
                 last->pause_ns += s->pause_ns;
-                last->chunks = last->chunks && s->chunks ? last->chunks + s->chunks : 0;
+                last->chunks += s->chunks;
             }
             c->n = n;
         }
