@@ -31,19 +31,13 @@ published=(gcaps gcaps-busy robin mpcp fmlp+)
 sweep own
 echo "Each at its own cost (epsilon 1 ms, hand-overs 50 us): above chunks, of ${published[*]}"
 above own chunks "${published[@]}"
-echo "and above chunks-gp"
-above own chunks-gp "${published[@]}"
-echo "Equal cost, 1 ms each: above chunks-eps, of those that pay it, gcaps gcaps-busy"
-above own chunks-eps gcaps gcaps-busy
-echo "and above eps-gp, with separate GPU priorities as they have them"
-above own eps-gp gcaps gcaps-busy
+echo "Equal cost, 1 ms each, which the last three don't pay: above chunks-eps"
+above own chunks-eps "${published[@]}"
 sweep eps600 --epsilon 600us
-echo "Equal cost, 0.6 ms each: above chunks-eps"
-above eps600 chunks-eps gcaps gcaps-busy
+echo "Equal cost, 0.6 ms each, likewise: above chunks-eps"
+above eps600 chunks-eps "${published[@]}"
 sweep free --epsilon 0ms --handover 0ms
 echo "Equal cost, none: above chunks, of ${published[*]}"
 above free chunks "${published[@]}"
-echo "and above chunks-gp"
-above free chunks-gp "${published[@]}"
 echo "and above whole, of the locks"
 above free whole mpcp fmlp+

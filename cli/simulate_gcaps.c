@@ -141,7 +141,7 @@ static void print_tables(const struct options *o, const struct gs_pinned_curve *
             continue;
         printf("(%c) %s; schedulable, %% of the sets\n%7s %6s", 'a' + s, gs_pinned_abscissas[s], "", "sets");
         for (int a = 0; a < GS_PINNED_ANALYSES; a++)
-            printf(" %10s", gs_pinned_names[a]);
+            printf(" %10s", gs_pinned_name((enum gs_pinned_analysis)a));
         putchar('\n');
         for (int i = 0; i < curves[s].points; i++) {
             printf("%7.1f %6" PRIu64, curves[s].x[i], curves[s].sets[i]);
@@ -161,7 +161,8 @@ static void print_json(const struct options *o, const struct gs_pinned_curve *cu
         for (int i = 0; i < curves[s].points; i++) {
             json_t *counts = json_object();
             for (int a = 0; a < GS_PINNED_ANALYSES; a++)
-                json_object_set_new(counts, gs_pinned_names[a], json_integer((json_int_t)curves[s].schedulable[i][a]));
+                json_object_set_new(counts, gs_pinned_name((enum gs_pinned_analysis)a),
+                                    json_integer((json_int_t)curves[s].schedulable[i][a]));
             json_array_append_new(points, json_pack("{s:f, s:I, s:o}", "x", curves[s].x[i], "sets",
                                                     (json_int_t)curves[s].sets[i], "schedulable", counts));
         }
@@ -188,7 +189,7 @@ static int write_csv(const struct options *o, const struct gs_pinned_curve *curv
         return -errno;
     fputs("figure,x,sets", out);
     for (int a = 0; a < GS_PINNED_ANALYSES; a++)
-        fprintf(out, ",%s", gs_pinned_names[a]);
+        fprintf(out, ",%s", gs_pinned_name((enum gs_pinned_analysis)a));
     fputc('\n', out);
     for (int s = 0; s < GS_PINNED_SWEEPS; s++)
         for (int i = 0; o->sweeps[s] && i < curves[s].points; i++) {
@@ -214,7 +215,7 @@ static int draw(const struct options *o, const struct gs_pinned_curve *curves)
         for (int a = 0; a < GS_PINNED_ANALYSES; a++) {
             for (int i = 0; i < curves[s].points; i++)
                 y[s][a][i] = percent(&curves[s], i, a);
-            lines[s][a] = (struct gs_curve){.name = gs_pinned_names[a],
+            lines[s][a] = (struct gs_curve){.name = gs_pinned_name((enum gs_pinned_analysis)a),
                                             .x = curves[s].x,
                                             .y = y[s][a],
                                             .n = (size_t)curves[s].points,

@@ -83,24 +83,22 @@ struct gs_pinned_scheduler {
 #define GS_PINNED_WHOLE_SEGMENT (INT64_MAX / 4)
 
 enum gs_pinned_analysis {
-    GS_PINNED_CHUNKS,       /* theorem 11: the daemon's chunks */
-    GS_PINNED_CHUNKS_ORDER, /* with separate GPU priorities where they help; the daemon has none */
-    GS_PINNED_AT,           /* chunks with hand-overs as long as GCAPS's epsilon */
-    GS_PINNED_AT_ORDER,     /* and separate GPU priorities where they help */
-    GS_PINNED_WHOLE,        /* theorem 11: by priority, whole GPU segments */
-    GS_PINNED_QUEUES,       /* theorem 11: preemptible queues with more commands out */
-    GS_PINNED_IDEAL,        /* theorem 11: preemption that costs nothing */
-    GS_PINNED_GCAPS,        /* self-suspending, with separate GPU priorities where they help */
-    GS_PINNED_GCAPS_BUSY,   /* busy-waiting, likewise */
-    GS_PINNED_ROBIN,        /* time slices in turns, self-suspending */
-    GS_PINNED_MPCP,         /* self-suspending */
-    GS_PINNED_FMLP,         /* self-suspending */
-    GS_PINNED_NOT_REFUTED,  /* no simulated job misses with preemption that costs nothing: not an analysis, the ceiling
-                             */
+    GS_PINNED_CHUNKS,      /* theorem 11: the daemon's chunks, with other priorities where they help */
+    GS_PINNED_AT,          /* chunks with hand-overs as long as GCAPS's epsilon */
+    GS_PINNED_WHOLE,       /* theorem 11: by priority, whole GPU segments */
+    GS_PINNED_QUEUES,      /* theorem 11: preemptible queues with more commands out */
+    GS_PINNED_IDEAL,       /* theorem 11: preemption that costs nothing, with other priorities where they help */
+    GS_PINNED_GCAPS,       /* self-suspending, with separate GPU priorities where they help */
+    GS_PINNED_GCAPS_BUSY,  /* busy-waiting, likewise */
+    GS_PINNED_ROBIN,       /* time slices in turns, self-suspending */
+    GS_PINNED_MPCP,        /* self-suspending */
+    GS_PINNED_FMLP,        /* self-suspending */
+    GS_PINNED_NOT_REFUTED, /* no simulated job misses with preemption that costs nothing, or `ideal` has priorities:
+                            * not an analysis, the ceiling */
     GS_PINNED_ANALYSES
 };
 
-extern const char *const gs_pinned_names[GS_PINNED_ANALYSES];
+const char *gs_pinned_name(enum gs_pinned_analysis a);
 
 /* The scheduler that the row is about. */
 struct gs_pinned_scheduler gs_pinned_scheduler_of(enum gs_pinned_analysis a, const struct gs_pinned_costs *c);
@@ -109,7 +107,8 @@ struct gs_pinned_scheduler gs_pinned_scheduler_of(enum gs_pinned_analysis a, con
 struct gs_pinned_answer {
     int64_t response[GS_PINNED_MAX_TASKS]; /* bounds; where it is ranked only the periods are */
     bool ranked;
-    int rank[GS_PINNED_MAX_TASKS]; /* on the GPU: the more urgent the less */
+    bool everywhere;               /* on the CPUs as well, and not on the GPU alone */
+    int rank[GS_PINNED_MAX_TASKS]; /* the more urgent the less */
 };
 
 /* answer: unspecified where the set isn't accepted; NULL: nobody wants to know. */
@@ -120,14 +119,14 @@ bool gs_pinned_schedulable(const struct gs_pinned_set *set, enum gs_pinned_analy
  * some task misses. */
 typedef bool gs_pinned_bound(const struct gs_pinned_set *set, const struct gs_pinned_scheduler *s, const int *rank,
                              int64_t *response);
-/* Separate GPU priorities with which all meet their deadlines; false: there are none, or none was found. */
+/* Other priorities, on the GPU alone or everywhere, with which all meet their deadlines; false: none was found. */
 typedef bool gs_pinned_assignment(const struct gs_pinned_set *set, const struct gs_pinned_scheduler *s, int *rank);
 
 gs_pinned_bound gs_pinned_gcaps; /* section 6.3; with ranks jitters are of D and not of R (section 6.4) */
 gs_pinned_assignment gs_pinned_gcaps_order;
 gs_pinned_bound gs_pinned_robin, gs_pinned_mpcp, gs_pinned_fmlp; /* they take no ranks */
 gs_pinned_bound gs_pinned_safe;                                  /* Theorem 11; no ranks either */
-gs_pinned_assignment gs_pinned_safe_order;
+gs_pinned_assignment gs_pinned_safe_order;                       /* everywhere */
 
 /* One run of all tasks, released at the offsets and then each period until the horizon. */
 struct gs_pinned_walk {

@@ -25,30 +25,32 @@ static bool not_refuted(const struct gs_pinned_set *set, const struct gs_pinned_
     return true;
 }
 
-/* Where `bound` says no and there is an `order`, it is asked for separate priorities on the GPU. */
+/* Where `bound` says no and there is an `order`, it is asked for other priorities. */
 static const struct row {
+    const char *name;
     gs_pinned_bound *bound;
     gs_pinned_assignment *order;
+    bool everywhere;              /* that order, and not on the GPU alone */
     struct gs_pinned_scheduler s; /* but for what the costs say */
 } rows[GS_PINNED_ANALYSES] = {
-    [GS_PINNED_CHUNKS] = {gs_pinned_safe, NULL, {.kind = GS_PINNED_CHUNKED}},
-    [GS_PINNED_CHUNKS_ORDER] = {gs_pinned_safe, gs_pinned_safe_order, {.kind = GS_PINNED_CHUNKED}},
-    [GS_PINNED_AT] = {gs_pinned_safe, NULL, {.kind = GS_PINNED_CHUNKED}},
-    [GS_PINNED_AT_ORDER] = {gs_pinned_safe, gs_pinned_safe_order, {.kind = GS_PINNED_CHUNKED}},
-    [GS_PINNED_WHOLE] = {gs_pinned_safe, NULL, {.kind = GS_PINNED_CHUNKED}},
-    [GS_PINNED_QUEUES] = {gs_pinned_safe, NULL, {.kind = GS_PINNED_CHUNKED}},
-    [GS_PINNED_IDEAL] = {gs_pinned_safe, NULL, {.kind = GS_PINNED_PREEMPTED}},
-    [GS_PINNED_GCAPS] = {gs_pinned_gcaps, gs_pinned_gcaps_order, {.kind = GS_PINNED_UPDATED}},
-    [GS_PINNED_GCAPS_BUSY] = {gs_pinned_gcaps, gs_pinned_gcaps_order, {.kind = GS_PINNED_UPDATED, .busy = true}},
-    [GS_PINNED_ROBIN] = {gs_pinned_robin, NULL, {.kind = GS_PINNED_SLICED}},
-    [GS_PINNED_MPCP] = {gs_pinned_mpcp, NULL, {.kind = GS_PINNED_LOCKED}},
-    [GS_PINNED_FMLP] = {gs_pinned_fmlp, NULL, {.kind = GS_PINNED_LOCKED, .fifo = true}},
-    [GS_PINNED_NOT_REFUTED] = {not_refuted, NULL, {.kind = GS_PINNED_PREEMPTED}},
+    [GS_PINNED_CHUNKS] = {"chunks", gs_pinned_safe, gs_pinned_safe_order, true, {.kind = GS_PINNED_CHUNKED}},
+    [GS_PINNED_AT] = {"chunks-eps", gs_pinned_safe, gs_pinned_safe_order, true, {.kind = GS_PINNED_CHUNKED}},
+    [GS_PINNED_WHOLE] = {"whole", gs_pinned_safe, NULL, false, {.kind = GS_PINNED_CHUNKED}},
+    [GS_PINNED_QUEUES] = {"queues", gs_pinned_safe, NULL, false, {.kind = GS_PINNED_CHUNKED}},
+    [GS_PINNED_IDEAL] = {"ideal", gs_pinned_safe, gs_pinned_safe_order, true, {.kind = GS_PINNED_PREEMPTED}},
+    [GS_PINNED_GCAPS] = {"gcaps", gs_pinned_gcaps, gs_pinned_gcaps_order, false, {.kind = GS_PINNED_UPDATED}},
+    [GS_PINNED_GCAPS_BUSY] =
+        {"gcaps-busy", gs_pinned_gcaps, gs_pinned_gcaps_order, false, {.kind = GS_PINNED_UPDATED, .busy = true}},
+    [GS_PINNED_ROBIN] = {"robin", gs_pinned_robin, NULL, false, {.kind = GS_PINNED_SLICED}},
+    [GS_PINNED_MPCP] = {"mpcp", gs_pinned_mpcp, NULL, false, {.kind = GS_PINNED_LOCKED}},
+    [GS_PINNED_FMLP] = {"fmlp+", gs_pinned_fmlp, NULL, false, {.kind = GS_PINNED_LOCKED, .fifo = true}},
+    [GS_PINNED_NOT_REFUTED] = {"ceiling", not_refuted, gs_pinned_safe_order, true, {.kind = GS_PINNED_PREEMPTED}},
 };
 
-const char *const gs_pinned_names[GS_PINNED_ANALYSES] = {"chunks", "chunks-gp", "chunks-eps", "eps-gp",     "whole",
-                                                         "queues", "ideal",     "gcaps",      "gcaps-busy", "robin",
-                                                         "mpcp",   "fmlp+",     "ceiling"};
+const char *gs_pinned_name(enum gs_pinned_analysis a)
+{
+    return rows[a].name;
+}
 
 struct gs_pinned_scheduler gs_pinned_scheduler_of(enum gs_pinned_analysis a, const struct gs_pinned_costs *c)
 {
@@ -56,7 +58,7 @@ struct gs_pinned_scheduler gs_pinned_scheduler_of(enum gs_pinned_analysis a, con
     s.epsilon_ns = c->epsilon_ns;
     s.slice_ns = c->slice_ns;
     s.switch_ns = c->switch_ns;
-    s.handover_ns = a == GS_PINNED_AT || a == GS_PINNED_AT_ORDER ? c->epsilon_ns : c->handover_ns;
+    s.handover_ns = a == GS_PINNED_AT ? c->epsilon_ns : c->handover_ns;
     s.chunk_ns = a == GS_PINNED_WHOLE ? GS_PINNED_WHOLE_SEGMENT : c->chunk_ns;
     s.depth = a == GS_PINNED_WHOLE ? 1 : a == GS_PINNED_QUEUES ? c->queued : c->depth;
     return s;
@@ -68,7 +70,7 @@ bool gs_pinned_schedulable(const struct gs_pinned_set *set, enum gs_pinned_analy
     struct gs_pinned_answer unused;
     const struct gs_pinned_scheduler s = gs_pinned_scheduler_of(a, c);
     answer = answer ? answer : &unused;
-    answer->ranked = false;
+    answer->ranked = answer->everywhere = false;
     if (rows[a].bound(set, &s, NULL, answer->response))
         return true;
     for (size_t i = 0; i < set->n; i++) {
@@ -76,5 +78,6 @@ bool gs_pinned_schedulable(const struct gs_pinned_set *set, enum gs_pinned_analy
         answer->rank[i] = INT_MAX; /* of best effort */
     }
     answer->ranked = true;
+    answer->everywhere = rows[a].everywhere;
     return rows[a].order && rows[a].order(set, &s, answer->rank);
 }

@@ -182,7 +182,7 @@ static void grant_chunks(struct run *r)
     for (size_t i = first_waiting(r); i < r->set->n && (!g->out || (i == g->holder && g->out < r->s->depth));
          i = first_waiting(r)) {
         int64_t chunk = r->s->chunk_ns;
-        if (r->w->random && chunk > 2 * r->s->handover_ns)
+        if (r->w->random && chunk > 2 * r->s->handover_ns && left_to_grant(r, i) > chunk)
             chunk = gs_random_between(r->w->random, r->s->handover_ns + 1, chunk);
         const bool anew = !g->out && (i != g->holder || r->jobs[i].asked == r->now);
         g->holder = i;

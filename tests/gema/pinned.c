@@ -226,6 +226,23 @@ static void chunks_hold(const struct gs_pinned_set *set, const int64_t *bound, i
 /* Sets of each row: accepted, and of these by separate priorities. */
 static uint64_t accepted[GS_PINNED_ANALYSES], ranked[GS_PINNED_ANALYSES];
 
+/* The set with these priorities on all servers. */
+static struct gs_pinned_set in_order(const struct gs_pinned_set *set, const int *rank)
+{
+    struct gs_pinned_set ordered = *set;
+    int ranks[GS_PINNED_MAX_TASKS];
+    for (size_t i = 0; i < set->n; i++) {
+        size_t at = i;
+        for (; at > 0 && ranks[at - 1] > rank[i]; at--) {
+            ranks[at] = ranks[at - 1];
+            ordered.tasks[at] = ordered.tasks[at - 1];
+        }
+        ranks[at] = rank[i];
+        ordered.tasks[at] = set->tasks[i];
+    }
+    return ordered;
+}
+
 /* Three runs of the row's own scheduler: no job is later than its bound. The ceiling promises nothing. */
 static void row_holds(const struct gs_pinned_set *set, enum gs_pinned_analysis a, const struct gs_pinned_costs *c,
                       struct gs_random *r)
@@ -238,17 +255,19 @@ static void row_holds(const struct gs_pinned_set *set, enum gs_pinned_analysis a
     s.switch_ns = 0; /* see lemma_1_fails */
     accepted[a]++;
     ranked[a] += answer.ranked;
+    const bool reordered = answer.ranked && answer.everywhere;
+    const struct gs_pinned_set run_as = reordered ? in_order(set, answer.rank) : *set;
     for (int run = 0; run < 3; run++) {
         const struct gs_pinned_walk w = {.offsets = offsets,
                                          .horizon = 1000 * ms,
-                                         .rank = answer.ranked ? answer.rank : NULL,
+                                         .rank = answer.ranked && !reordered ? answer.rank : NULL,
                                          .random = run < 2 ? NULL : r,
                                          .response = seen};
-        bool ok = !gs_pinned_misses(set, &s, &w);
-        for (size_t i = 0; i < set->n && !set->tasks[i].best_effort; i++)
+        bool ok = !gs_pinned_misses(&run_as, &s, &w);
+        for (size_t i = 0; i < set->n && !set->tasks[i].best_effort && !reordered; i++)
             ok = ok && seen[i] <= answer.response[i];
         if (!ok)
-            printf("row %s, run %d: ", gs_pinned_names[a], run);
+            printf("row %s, run %d: ", gs_pinned_name((enum gs_pinned_analysis)a), run);
         check(ok, "no job of an accepted set is later than its bound");
         for (size_t i = 0; i < set->n; i++)
             offsets[i] = gs_random_between(r, 0, set->tasks[i].period_ns - 1);
@@ -280,8 +299,8 @@ static void rows_hold(uint64_t seed, uint64_t sets)
             row_holds(&set, (enum gs_pinned_analysis)a, &c, &r);
     }
     for (int a = 0; a < GS_PINNED_NOT_REFUTED; a++)
-        printf("%-10s %6" PRIu64 " sets accepted, %" PRIu64 " by separate priorities\n", gs_pinned_names[a],
-               accepted[a], ranked[a]);
+        printf("%-10s %6" PRIu64 " sets accepted, %" PRIu64 " by other priorities\n",
+               gs_pinned_name((enum gs_pinned_analysis)a), accepted[a], ranked[a]);
 }
 
 /* Theorem 11's bounds in chunks on one CPU, by the general simulator. */
@@ -331,8 +350,8 @@ static void order_of_costs(uint64_t seed, uint64_t sets)
     }
 }
 
-/* Table 2 with less and less time for the fourth task, until it can't wait for the 80 ms of the third: it can go first
- * on the GPU. */
+/* Table 2 with less and less time for the fourth task, until it can't wait for the 80 ms of the third: it can go first,
+ * which is on another CPU. */
 static void order_helps(void)
 {
     const struct gs_pinned_set set = table_2();
@@ -345,7 +364,7 @@ static void order_helps(void)
         if (!gs_pinned_safe(&tight, &s, NULL, response))
             break;
     check(tight.tasks[3].period_ns > 60 * ms && gs_pinned_safe_order(&tight, &s, rank),
-          "with GPU priorities of their own all meet their deadlines");
+          "with other priorities all meet their deadlines");
 }
 
 int main(int argc, char **argv)
@@ -362,6 +381,6 @@ int main(int argc, char **argv)
     order_of_costs(seed, sets);
     rows_hold(seed, sets);
     one_cpu_holds(seed, sets);
-    check(ranked[GS_PINNED_CHUNKS_ORDER] > 0 && ranked[GS_PINNED_GCAPS] > 0, "some sets need separate priorities");
+    check(ranked[GS_PINNED_CHUNKS] > 0 && ranked[GS_PINNED_GCAPS] > 0, "some sets need other priorities");
     return wrong != 0;
 }
