@@ -6,9 +6,9 @@
 #include "shim/order/command.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/plan/kinds.h"
-#include "shim/output/merge_kernels.h"
 #include "shim/plan/plan_cache.h"
 #include "shim/plan/prepare.h"
+#include "shim/record/own_kernels.h"
 #include "shim/record/upward.h"
 #include "shim/memory/scratch.h"
 #include "shim/memory/object.h"
@@ -63,7 +63,7 @@ static void destroy_event(struct gs_event *e)
 
 static void destroy_context(struct gs_context *c)
 {
-    gs_merge_kernels_free(c->merge);
+    gs_own_free(c->own);
     gs_strided_free(c->strided);
     gs_scratch_free(c);
     gs_peer_free(c->peer);

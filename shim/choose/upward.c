@@ -2,16 +2,16 @@
 /* What auto mode does for the rooms below it. */
 #include "shim/memory/upward.h"
 #include "shim/plan/upward.h"
-#include "shim/memory/strided.h"
+#include "shim/record/own_kernels.h"
 #include "shim/process/threads.h"
 #include "shim/choose/timing.h"
 
-/* Its splits may need that kernel. */
+/* Its splits may need those kernels. */
 static void prepared(struct gs_program *p)
 {
     gs_timing_prepared(p);
     if (gs_threads_ours())
-        gs_strided_compile(p->o.ctx);
+        gs_own_compile(p->o.ctx);
 }
 
 const struct gs_above_plan gs_above_plan = {.pays = gs_timing_pays, .prepared = prepared};

@@ -4,87 +4,37 @@
 #include <stdlib.h>
 
 #include "common/log.h"
-#include "shim/process/threads.h"
-#include "shim/record/own_program.h"
+#include "shim/record/own_kernels.h"
 #include "shim/schedule/put.h"
 #include "shim/memory/pinned.h"
 #include "shim/report/watch.h"
 
 enum { LOCAL = 64 };
 
-/* A word per work-item, of the largest size of which all offsets and lengths are multiples. */
-static const char source[] =
-    "#define MOVE(T) ((__global T *)(dst + to))[column] = ((__global const T *)(src + from))[column]\n"
-    "__kernel void gs_rows(__global const uchar *src, ulong src_at, ulong src_pitch, __global uchar *dst, ulong "
-    "dst_at,\n"
-    "                      ulong dst_pitch, uint words, uint all, uint word)\n"
-    "{\n"
-    "    uint i = get_global_id(0), row = i / words, column = i - row * words;\n"
-    "    ulong from = src_at + row * src_pitch, to = dst_at + row * dst_pitch;\n"
-    "    if (i >= all)\n"
-    "        return;\n"
-    "    if (word == 16)\n"
-    "        MOVE(uint4);\n"
-    "    else if (word == 8)\n"
-    "        MOVE(uint2);\n"
-    "    else if (word == 4)\n"
-    "        MOVE(uint);\n"
-    "    else if (word == 2)\n"
-    "        MOVE(ushort);\n"
-    "    else\n"
-    "        MOVE(uchar);\n"
-    "}\n";
-
-/* What a place needs. */
 struct gs_strided {
-    struct {
-        bool tried;
-        cl_program program;
-        cl_kernel kernel;
-        cl_mem packed; /* made on first need */
-    } place[GS_MAX_DEVICES];
+    bool refused[GS_MAX_DEVICES];  /* there is no kernel to be had */
+    cl_mem packed[GS_MAX_DEVICES]; /* made on first need */
 };
 
 void gs_strided_free(struct gs_strided *s)
 {
-    for (unsigned p = 0; s && p < GS_MAX_DEVICES; p++) {
-        if (s->place[p].packed)
-            gs_real()->clReleaseMemObject(s->place[p].packed);
-        if (s->place[p].kernel)
-            gs_real()->clReleaseKernel(s->place[p].kernel);
-        if (s->place[p].program)
-            gs_real()->clReleaseProgram(s->place[p].program);
-    }
+    for (unsigned p = 0; s && p < GS_MAX_DEVICES; p++)
+        if (s->packed[p])
+            gs_real()->clReleaseMemObject(s->packed[p]);
     free(s);
 }
 
-static bool prepare(struct gs_context *ctx, unsigned p)
+static bool has_kernel(struct gs_context *ctx, unsigned place)
 {
     cl_int err;
     if (!ctx->strided && !(ctx->strided = calloc(1, sizeof *ctx->strided)))
         return false;
-    struct gs_strided *s = ctx->strided;
-    if (s->place[p].tried)
-        return s->place[p].kernel;
-    s->place[p].tried = true;
-    s->place[p].program = gs_build_own(ctx, p, source, "", &err);
-    if (!err)
-        s->place[p].kernel = gs_real()->clCreateKernel(s->place[p].program, "gs_rows", &err);
-    if (err)
-        gs_debug("rectangles go row by row: no kernel for device %u (error %d)", p, err);
-    return !err;
-}
-
-void gs_strided_compile(struct gs_context *ctx)
-{
-    cl_int err;
-    if (gs_group()->pocl || atomic_exchange(&ctx->strided_compiled, true))
-        return;
-    gs_threads_compile(true);
-    cl_program program = gs_build_own(ctx, 0, source, "", &err);
-    gs_threads_compile(false);
-    if (program)
-        gs_real()->clReleaseProgram(program);
+    bool *refused = &ctx->strided->refused[place];
+    if (*refused || gs_own_kernel(ctx, place, GS_OWN_ROWS, &err))
+        return !*refused;
+    *refused = true;
+    gs_debug("rectangles go row by row: no kernel for device %u (error %d)", place, err);
+    return false;
 }
 
 /* That there is no memory a driver may find only by its first use. */
@@ -93,7 +43,7 @@ static bool make_room(struct gs_command *cmd, unsigned p)
     const size_t bytes = (size_t)GS_RING_SLOTS * (GS_PINNED_SLOT_BYTES + GS_PINNED_SMALL_BYTES);
     cl_int err;
     cl_event filled;
-    cl_mem *packed = &cmd->ctx->strided->place[p].packed;
+    cl_mem *packed = &cmd->ctx->strided->packed[p];
     if (*packed)
         return true;
     *packed = gs_real()->clCreateBuffer(cmd->ctx->o.handle, CL_MEM_READ_WRITE, bytes, NULL, &err);
@@ -111,13 +61,13 @@ static bool make_room(struct gs_command *cmd, unsigned p)
 
 bool gs_strided_ready(struct gs_command *cmd, unsigned from, unsigned to, bool packed)
 {
-    return prepare(cmd->ctx, from) && prepare(cmd->ctx, to) &&
+    return has_kernel(cmd->ctx, from) && has_kernel(cmd->ctx, to) &&
            (!packed || (make_room(cmd, from) && make_room(cmd, to)));
 }
 
 cl_mem gs_strided_packed(const struct gs_context *ctx, unsigned place)
 {
-    return ctx->strided->place[place].packed;
+    return ctx->strided->packed[place];
 }
 
 static uint32_t word_of(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
@@ -145,8 +95,8 @@ cl_int gs_strided_move(struct gs_command *cmd, const struct gs_location *from, c
     const struct gs_label before = gs_label_now();
     if (before.purpose == GS_FOR_APP)
         gs_label_purpose(GS_FOR_PACKING);
-    const struct gs_put_launch launch = {cmd->ctx->strided->place[step->place].kernel, args, sizeof args / sizeof *args,
-                                         all, LOCAL};
+    const struct gs_put_launch launch = {gs_own_made(cmd->ctx, step->place, GS_OWN_ROWS), args,
+                                         sizeof args / sizeof *args, all, LOCAL};
     const cl_int err = gs_put_kernel(step->queue, &launch, step->after->n, step->after->v, step->end);
     gs_label_back(before);
     return err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of a buffer are packed by a kernel on one device, and put where they belong by one on another. By windows they
  * are packed in a slot of the window; by pinned memory, where that doesn't take them as they are, in memory of ours
- * beside a slot of the ring. With the context's lock held, but for gs_strided_compile; nothing blocks. */
+ * beside a slot of the ring. With the context's lock held; nothing blocks. */
 #ifndef GS_SHIM_MEMORY_STRIDED_H
 #define GS_SHIM_MEMORY_STRIDED_H
 
@@ -10,10 +10,6 @@
 /* Can it be done between these places, with `packed` by memory of ours on both? Makes what it takes on the first call;
  * what the command enqueues later comes after that. */
 bool gs_strided_ready(struct gs_command *cmd, unsigned from, unsigned to, bool packed);
-/* Compiles the kernel beforehand, once a context, by a thread of ours that is inside the driver: in
- * the launch that needs it first the driver then has it in its cache. (Compiled there it took 58 and 69 ms, on an
- * H100.) */
-void gs_strided_compile(struct gs_context *ctx);
 /* A place's memory of ours, which there is: as much as the slots of both pinned rings. */
 cl_mem gs_strided_packed(const struct gs_context *ctx, unsigned place);
 void gs_strided_free(struct gs_strided *s);

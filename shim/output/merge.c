@@ -2,7 +2,7 @@
 #include "shim/output/merge.h"
 
 #include "shim/memory/coherence.h"
-#include "shim/output/merge_kernels.h"
+#include "shim/output/run_kernel.h"
 #include "shim/schedule/put.h"
 #include "shim/report/report.h"
 #include "shim/memory/scratch.h"
@@ -55,8 +55,8 @@ cl_int gs_merge_keep(struct gs_command *cmd, struct gs_merge *m, struct gs_mem *
     *m = (struct gs_merge){.root = root, .window = window, .bytes = window.end - window.begin};
     if (root->image)
         m->bytes = gs_image_bytes(root, region);
-    cl_int err = gs_merge_kernels_make(cmd->ctx, 0);
-    if (!err)
+    cl_int err;
+    if (gs_own_kernel(cmd->ctx, 0, GS_OWN_MERGE, &err))
         err = keep(cmd, m, &ready[0]);
     /* What the merge will need once the parts have run. Where home has room for one part only, the others follow it. */
     if (!err)
@@ -99,9 +99,9 @@ static cl_int merge_part(struct gs_command *cmd, struct gs_merge *m, unsigned p,
         err = gs_transfer_buffer(cmd, &copy, p, 0, &wait, &home->since);
     if (!err)
         err = gs_run_output_kernel(queue,
-                                   GS_OUTPUT_LAUNCH(gs_output_kernel(cmd->ctx, 0, GS_OUTPUT_MERGE),
-                                                    (m->bytes + 15) / 16, GS_ARG(home->mem), GS_ARG(home->begin),
-                                                    GS_ARG(m->arrived), GS_ARG(m->kept), GS_ARG(m->bytes)),
+                                   GS_OUTPUT_LAUNCH(gs_own_made(cmd->ctx, 0, GS_OWN_MERGE), (m->bytes + 15) / 16,
+                                                    GS_ARG(home->mem), GS_ARG(home->begin), GS_ARG(m->arrived),
+                                                    GS_ARG(m->kept), GS_ARG(m->bytes)),
                                    &home->since, &home->since);
     gs_events_free(&wait);
     gs_report_moved(GS_PATH_MERGE, m->bytes);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "shim/memory/coherence.h"
-#include "shim/output/merge_kernels.h"
+#include "shim/output/run_kernel.h"
 #include "shim/schedule/put.h"
 #include "shim/plan/reducible.h"
 #include "shim/report/report.h"
@@ -62,10 +62,16 @@ static cl_int fill(struct gs_command *cmd, const struct gs_use *u, const struct 
     return err || !event ? err : gs_events_add(ready, event);
 }
 
+static enum gs_own_kernel kernel_of(enum gs_atomic_type type)
+{
+    return GS_OWN_REDUCE_I32 + (unsigned)type;
+}
+
 cl_int gs_reduce_begin(struct gs_command *cmd, const struct gs_use *u, const struct gs_copies *copies, unsigned n_parts,
                        struct gs_events *ready)
 {
-    cl_int err = gs_reduce_kernels_make(cmd->ctx);
+    cl_int err;
+    gs_own_kernel(cmd->ctx, 0, kernel_of(u->type), &err);
     for (unsigned p = 0; p < n_parts && !err; p++)
         if (gs_wrote(u->root, 0, &u->reduced[p]) < 0)
             err = CL_OUT_OF_HOST_MEMORY;
@@ -106,9 +112,9 @@ static cl_int combine(struct gs_command *cmd, const struct gs_use *u, const stru
             err = gs_events_share(&here, ran[0]);
         if (!err)
             err = gs_run_output_kernel(queue,
-                                       GS_OUTPUT_LAUNCH(gs_reduce_kernel(cmd->ctx, u->type), elements, GS_ARG(home),
-                                                        GS_ARG(home_first), GS_ARG(scratch), GS_ARG(first),
-                                                        GS_ARG(elements), GS_ARG(op), GS_ARG(identity)),
+                                       GS_OUTPUT_LAUNCH(gs_own_made(cmd->ctx, 0, kernel_of(u->type)), elements,
+                                                        GS_ARG(home), GS_ARG(home_first), GS_ARG(scratch),
+                                                        GS_ARG(first), GS_ARG(elements), GS_ARG(op), GS_ARG(identity)),
                                        &here, done);
         gs_events_free(&here);
         at += n;

@@ -9,7 +9,7 @@
 #include "shim/output/deferred_send.h"
 #include "shim/output/backoff.h"
 #include "shim/memory/coherence.h"
-#include "shim/output/merge_kernels.h"
+#include "shim/output/run_kernel.h"
 #include "shim/plan/kinds.h"
 #include "shim/plan/part_kernel.h"
 #include "shim/plan/prepare.h"
@@ -329,7 +329,7 @@ struct gs_speculation *gs_speculation_begin(struct gs_launching *l, const struct
     if (!*err && !(j->fields = calloc(plan->n_uses + 1, sizeof *j->fields)))
         *err = CL_OUT_OF_HOST_MEMORY;
     for (unsigned p = 0; p < plan->n_parts && !*err; p++)
-        *err = gs_merge_kernels_make(l->cmd.ctx, p);
+        gs_own_kernel(l->cmd.ctx, p, GS_OWN_DIFFERS, err);
     for (size_t i = 0; i < plan->n_uses && !*err; i++) {
         const struct gs_use *u = &plan->uses[i];
         if (u->writes == GS_CONTESTED)
@@ -366,9 +366,9 @@ static cl_int compare(struct gs_speculation *j, struct gs_command *cmd, unsigned
     for (size_t i = 0; i < j->n_fields && !err; i++) {
         const struct gs_speculation_field *f = &j->fields[i];
         err = gs_run_output_kernel(queue,
-                                   GS_OUTPUT_LAUNCH(gs_output_kernel(cmd->ctx, p, GS_OUTPUT_DIFFERS),
-                                                    (f->bytes + 15) / 16, GS_ARG(f->mem[p]), GS_ARG(f->begin),
-                                                    GS_ARG(f->kept[p]), GS_ARG(f->bytes), GS_ARG(flag)),
+                                   GS_OUTPUT_LAUNCH(gs_own_made(cmd->ctx, p, GS_OWN_DIFFERS), (f->bytes + 15) / 16,
+                                                    GS_ARG(f->mem[p]), GS_ARG(f->begin), GS_ARG(f->kept[p]),
+                                                    GS_ARG(f->bytes), GS_ARG(flag)),
                                    &done, &done);
     }
     if (!err)

@@ -69,7 +69,7 @@ struct gs_context {
     atomic_int pool_failed;                      /* a launch has failed for want of memory: what buffers hold is lost */
     const char *_Atomic given_up;                /* why none of its launches is split any more, or NULL */
     struct gs_context *next;                     /* in the list of all; protected by that list's lock */
-    struct gs_merge_kernels *merge;              /* made on first need; owned */
+    struct gs_own_kernels *_Atomic own;          /* made on first need; owned */
     struct gs_scratch *scratch;                  /* likewise */
     uint64_t scratch_most;                       /* bytes of it that are kept; 0: not known yet */
     struct gs_pinned *pinned;                    /* likewise */
@@ -79,7 +79,6 @@ struct gs_context {
     struct gs_peer *peer;                        /* likewise */
     struct gs_staging *staging;                  /* likewise */
     struct gs_strided *strided;                  /* likewise */
-    atomic_bool strided_compiled;                /* or being so: its kernel, beforehand */
     uint64_t commands;                           /* how many have been put in order so far */
     uint64_t between_devices;                    /* bytes that went from device to device so far */
     enum { GS_SHARING_UNKNOWN, GS_SHARING_WORKS, GS_SHARING_NOT } sharing; /* of buffers in the host's memory */
