@@ -31,10 +31,13 @@ static bool cut_unheard(const struct gs_timing *t)
     return gs_book.machine.unlike && (!b->n || (b->before_ns && !b->measured)) && gs_measured_splits(t, &begun);
 }
 
-/* Its first splits have been enqueued, and nothing has been heard of them yet: more of them may be more of a loss. */
+/* Its first splits have been enqueued, and something is still to be heard of them: more of them may be more of a loss.
+ * What was heard may say nothing, as where windows were being opened: then nothing is waited for. */
 static bool tries_unheard(const struct gs_timing *t)
 {
-    return cut_unheard(t) || (t->h.last_split && t->h.tried >= GS_CHOICE_TRIES && !gs_choice_split_known(&t->h));
+    bool begun;
+    return cut_unheard(t) || (t->h.last_split && t->h.tried >= GS_CHOICE_TRIES && !gs_choice_split_known(&t->h) &&
+                              gs_measured_splits(t, &begun));
 }
 
 /* So long at the most they are waited for, in all. */
