@@ -133,7 +133,7 @@ static void print_group(const json_t *group)
            json_is_true(json_object_get(group, "shared_memory")) ? ", joined by the host's memory" : "");
     json_array_foreach(json_object_get(group, "devices"), k, d) print_device(k, d);
     if (json_is_string(json_object_get(group, "reason")))
-        printf("  (%s)\n", json_string_value(json_object_get(group, "reason")));
+        printf("  %s\n", json_string_value(json_object_get(group, "reason")));
 }
 
 /* "host" or a place in the group. */

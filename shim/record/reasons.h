@@ -101,11 +101,11 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 #define GS_S_ESTIMATE "estimated before any launch was measured: at least %.3f ms"
 #define GS_S_TRIALS "splits on trial: %llu kept, %llu run again on one device"
 #define GS_S_LATER                                                                                                     \
-    "auto mode has left %llu launches on one device for now; --mode multi would split them, whether it "               \
-    "pays or not"
+    "launches that auto mode has left on one device for now: %llu; --mode multi would split them, whether it pays or " \
+    "not"
 #define GS_S_MULTI                                                                                                     \
-    "mode multi has split %llu launches; moving bytes between the devices for them took %.3f ms. --mode single shows " \
-    "what one device takes"
+    "launches that mode multi has split: %llu; moving bytes between the devices for them took %.3f ms. --mode single " \
+    "shows what one device takes"
 
 /* What --verify says at the end. */
 #define GS_S_VERIFIED "verify: split launches compared with one device: %llu, all alike"

@@ -5,11 +5,11 @@
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 app=("$GS_BUILD/lib/gpusparc/samples/vectoradd" --size 1000003 --iterations 3 --no-check)
-said='^gpusparc: mode multi has split 3 launches; moving bytes between the devices for them took'
+said='^gpusparc: launches that mode multi has split: 3; moving bytes between the devices for them took'
 GPUSPARC_TRANSFER=plain gpusparc run --devices cpu:2 --mode multi --stats "${app[@]}" 2>plain.txt >out.txt || fail "plain"
 grep -qE "$said (0\.[0-9]*[1-9][0-9]*|[1-9][0-9.]*) ms\. --mode single shows what one device takes$" plain.txt ||
   fail "separate memories: $(cat plain.txt)"
-shows plain.txt "mode multi has split %llu launches; moving bytes between the devices for them took %.3f ms. --mode single shows what one device takes"
+shows plain.txt "launches that mode multi has split: %llu; moving bytes between the devices for them took %.3f ms. --mode single shows what one device takes"
 GPUSPARC_TRANSFER=plain gpusparc run --devices cpu:2 --mode multi --stats=plain.json "${app[@]}" >out.txt || fail "plain, JSON"
 grep -q '"multi": {"split": 3, "between_ns": [1-9]' plain.json || fail "JSON: $(cat plain.json)"
 gpusparc run --devices cpu:2 --mode multi --stats "${app[@]}" 2>shared.txt >out.txt || fail "shared"

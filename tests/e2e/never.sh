@@ -28,13 +28,13 @@ for end in keep release; do # the first process of all, and one for which the tr
 done
 rm -rf cache
 gpusparc run --stats "$programs/never" keep 2>table.err >table.txt
-grep -q "^gpusparc: auto mode has left 1 launches on one device for now; --mode multi would split them" table.err || fail "advice: $(cat table.err)"
+grep -q "^gpusparc: launches that auto mode has left on one device for now: 1; --mode multi would split them" table.err || fail "advice: $(cat table.err)"
 gpusparc run --mode multi --stats=multi.json "$programs/never" keep >multi.txt
 look multi
-shows table.err "auto mode has left %llu launches on one device for now; --mode multi would split them, whether it pays or not"
+shows table.err "launches that auto mode has left on one device for now: %llu; --mode multi would split them, whether it pays or not"
 stats multi.json split:fine single:ticket:"$atomic"
 # On separate memories mode multi splits `ticket` on trial: the advice counts it.
 rm -rf cache
 GPUSPARC_TRANSFER=plain gpusparc run --stats "$programs/never" release 2>table.err >table.txt
-grep -q "^gpusparc: auto mode has left 2 launches" table.err || fail "advice, separate memories: $(cat table.err)"
+grep -q "^gpusparc: launches that auto mode has left on one device for now: 2;" table.err || fail "advice, separate memories: $(cat table.err)"
 grep "chained .*$waits (1)$" table.err || fail "table: $(cat table.err)"
