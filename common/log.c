@@ -65,16 +65,16 @@ static void open_without_waiting(void)
         daemon_fd = fd;
 }
 
-/* False: there is no room for it now. */
+/* False: it is lost, for want of room or of a reader. */
 static bool write_now(const char *line, size_t n)
 {
     if (is_socket)
-        return send(STDERR_FILENO, line, n, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 || errno != EAGAIN;
+        return send(STDERR_FILENO, line, n, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
     /* Where it couldn't be opened again: there is room for a line, unless another writer is faster. */
     struct pollfd p = {.fd = daemon_fd, .events = POLLOUT};
     if (daemon_fd == STDERR_FILENO && poll(&p, 1, 0) == 0)
         return false;
-    return write(daemon_fd, line, n) >= 0 || errno != EAGAIN;
+    return write(daemon_fd, line, n) >= 0;
 }
 
 /* Never waits for who reads the log. The next line that there is room for says how many there was none for. */
