@@ -6,9 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <linux/sockios.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -45,16 +43,62 @@ static void leave_list(struct gs_server *sv, struct gs_connection *c)
     }
 }
 
+/* ---- sockets that take long ---- */
+
+/* A call on a user's socket began then, and has ended. */
+static void see_how_long(struct gs_server *sv, uid_t uid, uint64_t begin_ns)
+{
+    const uint64_t now = gs_now_ns();
+    const int err = errno; /* the call's */
+    if (now - begin_ns < GS_SLOW_NS || uid == 0 || uid == geteuid())
+        return;
+    gs_core_was_slow(sv->core, uid, now);
+    gs_porters_slow(&sv->porters, uid, now);
+    errno = err;
+}
+
+static struct gs_porter *porter_of(const struct gs_server *sv, uid_t uid)
+{
+    if (sv->porters.n == 0)
+        return NULL;
+    return gs_porters_of(&sv->porters, uid, gs_core_has_task_of(sv->core, uid), gs_now_ns());
+}
+
+/* A slow user's socket goes to a porter. */
+static void have_carried(struct gs_server *sv, struct gs_connection *c)
+{
+    const bool watched = c->state == GS_PENDING || c->state == GS_JOINED;
+    struct gs_porter *porter = c->carried ? NULL : porter_of(sv, c->uid);
+    if (!porter)
+        return;
+    struct epoll_event e = {.events = c->hushed ? EPOLLOUT | EPOLLET : EPOLLIN, .data.ptr = &c->socket};
+    if (watched)
+        epoll_ctl(c->watched, EPOLL_CTL_DEL, c->fd, NULL);
+    const int fd = gs_porter_carry(porter, c->fd);
+    c->carried = fd >= 0;
+    c->fd = fd < 0 ? c->fd : fd;
+    if (watched && epoll_ctl(c->watched, EPOLL_CTL_ADD, c->fd, &e) < 0)
+        gs_connection_let_go(sv, c);
+}
+
+static void close_socket(struct gs_server *sv, uid_t uid, int fd)
+{
+    const uint64_t begin = gs_now_ns();
+    close(fd);
+    see_how_long(sv, uid, begin);
+}
+
 void gs_connection_close(struct gs_server *sv, struct gs_connection *c)
 {
     if (c->state == GS_CLOSED)
         return;
+    have_carried(sv, c);
     leave_list(sv, c);
     c->state = GS_CLOSED;
     TAILQ_REMOVE(&sv->all, c, all);
     TAILQ_INSERT_TAIL(&sv->closed, c, waits);
     gs_core_disconnect(c->session, gs_now_ns());
-    close(c->fd); /* also takes it out of the epoll set */
+    close_socket(sv, c->uid, c->fd); /* also takes it out of the epoll set */
     if (c->pidfd >= 0)
         close(c->pidfd);
 }
@@ -68,7 +112,7 @@ void gs_connections_free(struct gs_server *sv)
     }
 }
 
-static void send_message(int fd, const struct gs_msg *m, int passed)
+static void send_message(struct gs_server *sv, uid_t uid, int fd, const struct gs_msg *m, int passed)
 {
     union {
         struct cmsghdr align;
@@ -85,15 +129,18 @@ static void send_message(int fd, const struct gs_msg *m, int passed)
         c->cmsg_len = CMSG_LEN(sizeof passed);
         memcpy(CMSG_DATA(c), &passed, sizeof passed);
     }
+    const uint64_t begin = gs_now_ns();
     if (sendmsg(fd, &h, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
         /* It is gone, which its descriptor will tell, or it doesn't read what it is told. Nobody else waits for it. */
     }
+    see_how_long(sv, uid, begin);
 }
 
 void gs_connection_send(void *ctx, void *conn, const struct gs_msg *m, int fd)
 {
-    (void)ctx;
-    send_message(((struct gs_connection *)conn)->fd, m, fd);
+    struct gs_connection *c = conn;
+    have_carried(ctx, c);
+    send_message(ctx, c->uid, c->fd, m, fd);
 }
 
 static void turn_away(struct gs_server *sv, int fd, uid_t uid, const char *why)
@@ -102,8 +149,11 @@ static void turn_away(struct gs_server *sv, int fd, uid_t uid, const char *why)
     struct gs_msg m = {.magic = GS_WIRE_MAGIC, .version = GS_WIRE_VERSION, .type = GS_MSG_REFUSED};
     m.u.text.code = GS_REFUSED_FULL;
     snprintf(m.u.text.text, sizeof m.u.text.text, "%s", why);
-    send_message(fd, &m, -1);
-    close(fd);
+    struct gs_porter *porter = porter_of(sv, uid);
+    const int carried = porter ? gs_porter_carry(porter, fd) : -1;
+    fd = carried < 0 ? fd : carried;
+    send_message(sv, uid, fd, &m, -1);
+    close_socket(sv, uid, fd);
 }
 
 int gs_watch(int epoll, int fd, struct gs_source *source)
@@ -311,11 +361,10 @@ static void hush(struct gs_connection *c)
     listen_for(c, EPOLLOUT | EPOLLET);
 }
 
-/* Has it got its answer, and read it? While the kernel frees what was read last, it counts a byte still. */
+/* Has it got its answer, and read it? */
 static bool has_read_answer(const struct gs_connection *c)
 {
-    int unread = 0;
-    return !gs_core_asks(c->session) && ioctl(c->fd, SIOCOUTQ, &unread) == 0 && unread <= 1;
+    return !gs_core_asks(c->session) && gs_all_received(c->fd);
 }
 
 /* One message per turn, so that a client that floods the daemon has no more of its time than each of the others. */
@@ -331,7 +380,12 @@ void gs_connection_read(struct gs_server *sv, struct gs_connection *c, uint32_t 
         }
         return;
     }
+    have_carried(sv, c);
+    if (c->state == GS_LEAVING)
+        return;
+    const uint64_t begin = gs_now_ns();
     ssize_t n = recv(c->fd, bytes, sizeof bytes, MSG_DONTWAIT);
+    see_how_long(sv, c->uid, begin);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
         if (events & (EPOLLHUP | EPOLLERR))
             gs_connection_let_go(sv, c);

@@ -420,6 +420,11 @@ void gs_core_came_and_went(struct gs_core *core, uid_t uid, uint64_t now_ns)
     gs_users_count(&core->users, uid, GS_USER_CONNECTED, now_ns);
 }
 
+void gs_core_was_slow(struct gs_core *core, uid_t uid, uint64_t now_ns)
+{
+    gs_users_count(&core->users, uid, GS_USER_SLOW, now_ns);
+}
+
 struct gs_session *gs_core_connect(struct gs_core *core, void *conn, const struct gs_peer *peer, uint64_t now_ns)
 {
     struct gs_session *s = calloc(1, sizeof *s);

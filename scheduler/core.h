@@ -62,6 +62,8 @@ struct gs_peer {
 void gs_core_turned_away(struct gs_core *core, uid_t uid, uint64_t now_ns);
 /* One of its connections had ended before it was taken in. */
 void gs_core_came_and_went(struct gs_core *core, uid_t uid, uint64_t now_ns);
+/* A call on one of its sockets has taken long. */
+void gs_core_was_slow(struct gs_core *core, uid_t uid, uint64_t now_ns);
 /* Null: out of memory. */
 struct gs_session *gs_core_connect(struct gs_core *core, void *conn, const struct gs_peer *peer, uint64_t now_ns);
 /* It is about to be disconnected: reads a piece of what it has recorded. False: there is no more. */

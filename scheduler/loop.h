@@ -10,6 +10,7 @@
 
 #include "scheduler/core.h"
 #include "scheduler/listen.h"
+#include "scheduler/porter.h"
 #include "scheduler/server.h"
 #include "scheduler/trace.h"
 #include "scheduler/worker.h"
@@ -54,7 +55,8 @@ enum { GS_DOORS, GS_CROWD, GS_OTHERS, GS_LOWER, GS_LOWER_GROUPS = 16, GS_GROUPS 
 struct gs_connection {
     struct gs_source socket, process;
     int fd, pidfd;
-    int watched; /* the epoll set that it is in */
+    bool carried; /* fd is the daemon's end of a pair, and a porter has the socket */
+    int watched;  /* the epoll set that it is in */
     pid_t pid;
     uid_t uid;
     uint64_t since_ns;
@@ -73,6 +75,7 @@ struct gs_server {
     struct gs_core *core;
     struct gs_trace *trace;
     struct gs_listener listener;
+    struct gs_porters porters; /* of users whose sockets take long */
     struct gs_worker *worker;  /* null: the core analyses by itself */
     int epoll, timer, signals; /* the epoll set has the highest task's processes, and the groups */
     struct gs_group group[GS_GROUPS];

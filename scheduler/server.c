@@ -177,6 +177,7 @@ static void stop(struct gs_server *sv)
         gs_connection_hear_out(sv, c);
     gs_connections_free(sv);
     gs_listen_end(&sv->listener);
+    gs_porters_end(&sv->porters);
     if (sv->core)
         gs_core_set_trace(sv->core, NULL);
     int err = gs_trace_close(sv->trace);

@@ -242,8 +242,8 @@ json_t *gs_daemon_json(const struct gs_core *core)
 
 json_t *gs_user_json(const struct gs_user *u, uint64_t now_ns)
 {
-    static const char *const names[GS_USER_EVENTS] = {"connections", "questions", "turned_away", "refused",
-                                                      "log_left_out"};
+    static const char *const names[GS_USER_EVENTS] = {"connections", "questions",    "turned_away",
+                                                      "refused",     "log_left_out", "slow_calls"};
     json_t *j = json_object();
     json_object_set_new(j, "uid", number(u->uid));
     json_object_set_new(j, "floods", json_boolean(gs_user_floods(u, now_ns)));

@@ -14,6 +14,7 @@ enum gs_user_event {
     GS_USER_TURNED_AWAY, /* a connection for which there was no place */
     GS_USER_REFUSED,     /* a connection that made no sense, or may not join as what it says */
     GS_USER_LOG_LEFT,    /* a line for the log that was left out */
+    GS_USER_SLOW,        /* a call on a socket that took long: see porter.h */
     GS_USER_EVENTS
 };
 

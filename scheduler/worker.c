@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "scheduler/worker.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -36,7 +35,7 @@ static void *work(void *arg)
 }
 
 /* The daemon's own thread takes the signals, and has the priority. */
-static int start_thread(pthread_t *thread, void *(*run)(void *), void *arg)
+int gs_worker_thread(pthread_t *thread, void *(*run)(void *), void *arg)
 {
     pthread_attr_t attr;
     sigset_t all, old;
@@ -69,7 +68,7 @@ struct gs_worker *gs_worker_start(void)
         return NULL;
     w->give_fd = eventfd(0, EFD_CLOEXEC);
     w->take_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (w->give_fd >= 0 && w->take_fd >= 0 && start_thread(&w->thread, work, w) == 0)
+    if (w->give_fd >= 0 && w->take_fd >= 0 && gs_worker_thread(&w->thread, work, w) == 0)
         return w;
     free_worker(w);
     return NULL;
@@ -122,7 +121,7 @@ void gs_worker_empty(int fd)
 {
     pthread_t thread;
     atomic_fetch_add(&emptying, 1);
-    if (start_thread(&thread, empty, (void *)(intptr_t)fd) == 0)
+    if (gs_worker_thread(&thread, empty, (void *)(intptr_t)fd) == 0)
         pthread_detach(thread);
     else
         empty((void *)(intptr_t)fd);

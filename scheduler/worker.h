@@ -4,9 +4,14 @@
 #ifndef GS_SCHEDULER_WORKER_H
 #define GS_SCHEDULER_WORKER_H
 
+#include <pthread.h>
+
 #include "scheduler/decider.h"
 
 struct gs_worker;
+
+/* A thread that runs as an ordinary process does, and takes no signals. 0 or an errno. */
+int gs_worker_thread(pthread_t *thread, void *(*run)(void *), void *arg);
 
 /* It runs as an ordinary process does, whatever the daemon's priority. Null: no thread or no memory. */
 struct gs_worker *gs_worker_start(void);

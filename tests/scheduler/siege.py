@@ -305,19 +305,46 @@ def hoard(path, r):
         held.pop(r.randrange(len(held))).close()
 
 
-def watched(path, r):
-    """A connection that threads poll a million times: whoever writes to it or reads from it wakes all of these."""
+def poll_a_million_times(s, send, first=None):
+    """64 threads poll s, each as often as it may have descriptors; then `first` is sent, and `send` called every millisecond."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     n = min(hard, 200000)
     resource.setrlimit(resource.RLIMIT_NOFILE, (n, hard))
-    s, fd, number = join(path)
     polls = struct.pack("=ihh", s.fileno(), 0, 0) * n
     for _ in range(64):
         threading.Thread(target=LIBC.poll, args=(polls, ctypes.c_ulong(n), 3000), daemon=True).start()
+    time.sleep(0.1)
+    if first:
+        s.send(first)
     end = time.monotonic() + 3
     while time.monotonic() < end:
-        s.send(message(8))
+        send()
         time.sleep(0.001)
+
+
+def send_what_goes(s, what):
+    try:
+        s.send(what)
+    except BlockingIOError:
+        pass
+
+
+def watched(path, r):
+    """A connection that threads poll a million times: who writes to it, reads from it or closes it wakes all of these."""
+    s = connect(path)
+    s.setblocking(False)
+    poll_a_million_times(s, lambda: send_what_goes(s, message(8)), r.choice([hello(), hello(), b"senseless"]))
+
+
+def watched_own(path, r):
+    """The same with a connection that is none of the daemon's: what any user can do to the machine."""
+    a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+
+    def send():
+        a.send(message(8))
+        b.recv(256)
+
+    poll_a_million_times(a, send)
 
 
 def users(path, r):
@@ -336,7 +363,7 @@ def users(path, r):
 
 
 held = []
-ATTACKS = [pieces, counts, forks, stopped, page, holes, maps, passed, lingering, large, mapped, credentials, one_way, urgent, abstract, hoard, watched, users]
+ATTACKS = [pieces, counts, forks, stopped, page, holes, maps, passed, lingering, large, mapped, credentials, one_way, urgent, abstract, hoard, watched, watched_own, users]
 
 
 def attack(act, path, seconds, seed):

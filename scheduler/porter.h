@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads that carry messages between a user's sockets and the daemon, where that may take long. Who sends to a socket,
+ * receives from it or closes it wakes, in the kernel and without an interrupt meanwhile, all that poll its other end: a
+ * client may have a million of these, which takes 5 to 10 ms. So the daemon's own thread gets one end of a pair of
+ * sockets instead, whose other end is the porter's: nobody else can poll either. */
+#ifndef GS_SCHEDULER_PORTER_H
+#define GS_SCHEDULER_PORTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+    GS_PORTERS = 16,    /* users that have one; the last one is for all others, too */
+    GS_CARRIED = 640,   /* sockets of a porter */
+    GS_SLOW_NS = 100000 /* a call that takes longer makes its user a slow one */
+};
+#define GS_SLOW_FOR_NS UINT64_C(600000000000) /* so long after the last such call it is one */
+
+struct gs_porter;
+struct gs_porters {
+    struct {
+        uid_t uid;
+        struct gs_porter *porter;
+    } user[GS_PORTERS];
+    unsigned n;
+};
+
+/* A call on a socket of this user's has taken GS_SLOW_NS or longer. */
+void gs_porters_slow(struct gs_porters *p, uid_t uid, uint64_t now_ns);
+
+/* Who carries the user's messages; null: the daemon itself. A named user is one whom the config trusts: never one of
+ * all others. */
+struct gs_porter *gs_porters_of(const struct gs_porters *p, uid_t uid, bool named, uint64_t now_ns);
+void gs_porters_end(struct gs_porters *p);
+
+/* The daemon's end of a pair, through which `client` is heard and spoken to from now on: message by message in either
+ * direction, descriptors only to the client, each when the one before it has been received. The porter closes `client`
+ * when either end is closed. -1: there is no place or no descriptor, and `client` is the caller's still. */
+int gs_porter_carry(struct gs_porter *p, int client);
+
+/* All that was sent on this socket has been received. */
+bool gs_all_received(int fd);
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages between a slow user's socket and the daemon, carried by another thread. Whoever waits here waits for that
+ * thread, as long as it takes. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "common/wire.h"
+#include "scheduler/porter.h"
+
+#define S UINT64_C(1000000000)
+enum { NOBODY = 65534 };
+
+struct line {
+    struct gs_porters porters;
+    int client, daemon; /* the two outer ends */
+};
+
+/* One user's socket, which a porter has from now on. */
+static void set_up(struct line *l)
+{
+    int fd[2];
+    *l = (struct line){0};
+    gs_porters_slow(&l->porters, NOBODY, S);
+    struct gs_porter *p = gs_porters_of(&l->porters, NOBODY, false, S);
+    assert_non_null(p);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd), 0);
+    l->client = fd[0];
+    l->daemon = gs_porter_carry(p, fd[1]);
+    assert_true(l->daemon >= 0);
+}
+
+static void clean_up(struct line *l)
+{
+    close(l->client);
+    close(l->daemon);
+    gs_porters_end(&l->porters);
+}
+
+static void say(int fd, char what, int passed)
+{
+    const struct gs_msg m = {.magic = (uint32_t)what};
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct iovec io = {.iov_base = (void *)&m, .iov_len = sizeof m};
+    struct msghdr h = {.msg_iov = &io, .msg_iovlen = 1};
+    if (passed >= 0) {
+        h.msg_control = control.bytes;
+        h.msg_controllen = sizeof control.bytes;
+        struct cmsghdr *c = CMSG_FIRSTHDR(&h);
+        *c = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof passed)};
+        memcpy(CMSG_DATA(c), &passed, sizeof passed);
+    }
+    assert_int_equal(sendmsg(fd, &h, MSG_NOSIGNAL), sizeof m);
+}
+
+static void wait_for(int fd, short events)
+{
+    struct pollfd p = {.fd = fd, .events = events};
+    assert_int_equal(poll(&p, 1, 60000), 1);
+}
+
+/* The next message; 0: the end. *passed: the descriptor that came with it, or -1. */
+static char hear(int fd, int *passed)
+{
+    struct gs_msg m = {0};
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec io = {.iov_base = &m, .iov_len = sizeof m};
+    struct msghdr h = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    wait_for(fd, POLLIN);
+    const ssize_t n = recvmsg(fd, &h, 0);
+    const struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&h) : NULL;
+    *passed = -1;
+    if (c && c->cmsg_type == SCM_RIGHTS)
+        memcpy(passed, CMSG_DATA(c), sizeof *passed);
+    assert_true(n == sizeof m || n == 0);
+    return (char)m.magic;
+}
+
+static void messages_go_in_order(void **state)
+{
+    (void)state;
+    struct line l;
+    int passed;
+    set_up(&l);
+    for (char i = 1; i <= 8; i++) {
+        say(l.client, i, -1);
+        say(l.daemon, (char)-i, -1);
+    }
+    for (char i = 1; i <= 8; i++) {
+        assert_int_equal(hear(l.daemon, &passed), i);
+        assert_int_equal(hear(l.client, &passed), (char)-i);
+    }
+    clean_up(&l);
+}
+
+static void a_descriptor_goes_to_the_client(void **state)
+{
+    (void)state;
+    struct line l;
+    int pipe_end[2], passed;
+    char byte = 0;
+    set_up(&l);
+    assert_int_equal(pipe2(pipe_end, O_CLOEXEC), 0);
+    say(l.daemon, 'd', pipe_end[0]);
+    assert_int_equal(hear(l.client, &passed), 'd');
+    close(pipe_end[0]);
+    assert_int_equal(write(pipe_end[1], "x", 1), 1);
+    assert_int_equal(read(passed, &byte, 1), 1);
+    assert_int_equal(byte, 'x');
+    /* The porter has kept none: the pipe ends with ours. */
+    say(l.daemon, 'e', -1);
+    close(passed);
+    assert_int_equal(hear(l.client, &passed), 'e');
+    wait_for(pipe_end[1], POLLERR);
+    close(pipe_end[1]);
+    clean_up(&l);
+}
+
+/* However much it is sent: so one answer at a time is under way to a client that doesn't read, and one behind it. */
+static void a_client_has_one_message_at_a_time(void **state)
+{
+    (void)state;
+    struct line l;
+    int bytes = 0, passed;
+    set_up(&l);
+    say(l.daemon, 'a', -1);
+    say(l.daemon, 'b', -1);
+    say(l.client, 'c', -1);
+    wait_for(l.client, POLLIN);
+    assert_int_equal(hear(l.daemon, &passed), 'c'); /* the porter has been here since */
+    say(l.client, 'd', -1);
+    assert_int_equal(hear(l.daemon, &passed), 'd');
+    assert_int_equal(ioctl(l.client, FIONREAD, &bytes), 0);
+    assert_int_equal(bytes, sizeof(struct gs_msg));
+    assert_false(gs_all_received(l.daemon));
+    assert_int_equal(hear(l.client, &passed), 'a');
+    assert_int_equal(hear(l.client, &passed), 'b');
+    clean_up(&l);
+}
+
+static void what_was_said_before_the_end_is_heard(void **state)
+{
+    (void)state;
+    struct line l;
+    int passed;
+    set_up(&l);
+    for (char i = 1; i <= 5; i++)
+        say(l.client, i, -1);
+    close(l.client);
+    for (char i = 1; i <= 5; i++)
+        assert_int_equal(hear(l.daemon, &passed), i);
+    assert_int_equal(hear(l.daemon, &passed), 0);
+    clean_up(&l);
+
+    set_up(&l);
+    say(l.client, 'x', -1); /* which the daemon hasn't heard when it closes its end */
+    wait_for(l.daemon, POLLIN);
+    for (char i = 1; i <= 5; i++)
+        say(l.daemon, i, -1);
+    close(l.daemon);
+    l.daemon = -1;
+    for (char i = 1; i <= 5; i++)
+        assert_int_equal(hear(l.client, &passed), i);
+    assert_int_equal(hear(l.client, &passed), 0);
+    clean_up(&l);
+}
+
+/* More of them than there are places, one after the other: a place is free again when its socket has ended. */
+static void places_are_used_again(void **state)
+{
+    (void)state;
+    struct line l;
+    struct rlimit most;
+    int fd[2], passed;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &most), 0);
+    most.rlim_cur = most.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &most), 0);
+    set_up(&l);
+    for (unsigned i = 0; i < 2 * GS_CARRIED; i++) {
+        assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd), 0);
+        const int daemon = gs_porter_carry(gs_porters_of(&l.porters, NOBODY, false, S), fd[1]);
+        assert_true(daemon >= 0);
+        close(daemon);
+        assert_int_equal(hear(fd[0], &passed), 0);
+        close(fd[0]);
+    }
+    int clients[GS_CARRIED], kept[GS_CARRIED];
+    for (unsigned i = 1; i < GS_CARRIED; i++) {
+        assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd), 0);
+        clients[i] = fd[0];
+        kept[i] = gs_porter_carry(gs_porters_of(&l.porters, NOBODY, false, S), fd[1]);
+        assert_true(kept[i] >= 0);
+    }
+    assert_int_equal(gs_porter_carry(gs_porters_of(&l.porters, NOBODY, false, S), STDERR_FILENO), -1);
+    for (unsigned i = 1; i < GS_CARRIED; i++) {
+        close(kept[i]);
+        close(clients[i]);
+    }
+    clean_up(&l);
+}
+
+static void who_is_slow(void **state)
+{
+    (void)state;
+    struct gs_porters p = {0};
+    const uint64_t later = 2 * GS_SLOW_FOR_NS;
+    assert_null(gs_porters_of(&p, 1, false, S));
+    for (uid_t u = 1; u <= GS_PORTERS; u++) {
+        assert_null(gs_porters_of(&p, u, false, S));
+        gs_porters_slow(&p, u, S);
+        assert_non_null(gs_porters_of(&p, u, false, S));
+        assert_true(u == 1 || gs_porters_of(&p, u, false, S) != gs_porters_of(&p, 1, false, S));
+    }
+    /* All places are taken: whom the config doesn't name may be one more number of the same person's. */
+    assert_ptr_equal(gs_porters_of(&p, 99, false, S), gs_porters_of(&p, GS_PORTERS, false, S));
+    assert_null(gs_porters_of(&p, 99, true, S));
+    gs_porters_slow(&p, 99, S);
+    assert_non_null(gs_porters_of(&p, 99, true, S));
+    assert_int_equal(p.n, GS_PORTERS);
+    /* Ten minutes after the last time nobody is slow, and places are free. */
+    gs_porters_slow(&p, 1, later);
+    assert_null(gs_porters_of(&p, 2, false, later));
+    assert_null(gs_porters_of(&p, 99, false, later));
+    gs_porters_slow(&p, 100, later);
+    assert_non_null(gs_porters_of(&p, 100, false, later));
+    assert_non_null(gs_porters_of(&p, 1, false, later));
+    assert_null(gs_porters_of(&p, 101, false, later));
+    assert_int_equal(p.n, GS_PORTERS);
+    gs_porters_end(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages_go_in_order),
+        cmocka_unit_test(a_descriptor_goes_to_the_client),
+        cmocka_unit_test(a_client_has_one_message_at_a_time),
+        cmocka_unit_test(what_was_said_before_the_end_is_heard),
+        cmocka_unit_test(places_are_used_again),
+        cmocka_unit_test(who_is_slow),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
