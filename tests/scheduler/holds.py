@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What must not stop the daemon: its config, its log, questions, a crowd. A hostile client of its own, by the wire's
-layout alone (common/wire.h). holds.py GPUSPARCD GPUSPARC [CASE]; no case asserts a time."""
+"""What must not stop the daemon: its config, its log, questions, a crowd."""
 import ctypes
 import errno
 import fcntl
-import json
 import mmap
 import os
 import pwd
@@ -18,64 +16,8 @@ import sys
 import tempfile
 import time
 
-def die_with_parent():
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-
-
-DAEMON, TOOL = sys.argv[1:3]
-WIRE = open(os.path.join(os.path.dirname(__file__), "../../common/wire.h")).read()
-VERSION = int(WIRE.split("#define GS_WIRE_VERSION ")[1].split()[0])
-HELLO, STATUS, PLAN = 1, 9, 11
-WELCOME, REFUSED, ANSWER = 64, 65, 67
-NO_TASK = 1
-FIONREAD = 0x541B
-PLAIN = "[system]\ngpus = 1\nrealtime = no\n"
-
-
-def message(kind, body=b""):
-    return struct.pack("=IHH", 0x47535043, VERSION, kind) + body.ljust(248, b"\0")
-
-
-def hello(task=b"", flags=0):
-    return message(HELLO, struct.pack("=II64sI", flags, 1, task, 0))
-
-
-class Daemon:
-    def __init__(self, config=PLAIN, stderr=None, **more):
-        self.dir = tempfile.mkdtemp(prefix="gs-holds.")
-        self.socket, self.config = self.dir + "/sock", self.dir + "/conf"
-        self.log = self.dir + "/log"
-        self.write(config)
-        out = stderr if stderr is not None else open(self.log, "w")
-        self.process = subprocess.Popen([DAEMON, "--socket", self.socket, "--config", self.config, *more.get("args", [])],
-                                        stderr=out, preexec_fn=die_with_parent)
-        while not os.path.exists(self.socket):
-            assert self.process.poll() is None, "the daemon didn't start"
-            time.sleep(0.01)
-
-    def write(self, config):
-        with open(self.config, "w") as f:
-            f.write(config)
-
-    def connect(self):
-        s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        s.connect(self.socket)
-        return s
-
-    def tool(self, *words):
-        return subprocess.run([TOOL, *words], env=dict(os.environ, GPUSPARC_SOCKET=self.socket), capture_output=True,
-                              text=True, timeout=20)
-
-    def status(self):
-        r = self.tool("status", "--json")
-        assert r.returncode == 0, r.stderr
-        return json.loads(r.stdout)
-
-    def end(self):
-        assert self.process.poll() is None, "the daemon has ended"
-        self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(60) == 0
-        subprocess.run(["rm", "-rf", self.dir])
+from enemy import ANSWER, DAEMON, FIONREAD, PLAIN, REFUSED, STATUS, TOOL, WELCOME, NO_TASK
+from enemy import Daemon, die_with_parent, hello, message, receive, run_cases, wait_for
 
 
 def a_config_that_repeats_a_text():
@@ -133,25 +75,6 @@ def a_log_that_nobody_reads():
         os.close(r)
 
 
-def receive(s):
-    """The next message's type, and the file that came with it; None: nothing is there."""
-    try:
-        data, fds, _, _ = socket.recv_fds(s, 256, 1, socket.MSG_DONTWAIT)
-    except BlockingIOError:
-        return None
-    return struct.unpack("=IHH", data[:8])[2] if data else "end", fds[0] if fds else None
-
-
-def wait_for(s):
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        got = receive(s)
-        if got:
-            return got
-        time.sleep(0.001)
-    raise AssertionError("no answer")
-
-
 def a_question_whose_answer_is_not_read():
     d = Daemon()
     crowd = [d.connect() for _ in range(50)]
@@ -204,6 +127,54 @@ def a_question_whose_answer_is_not_read():
     d.end()
 
 
+def cpu_ns(d):
+    """What the daemon's own thread has used of processors, and what its other threads have."""
+    own = int(open(f"/proc/{d.process.pid}/task/{d.process.pid}/schedstat").read().split()[0])
+    return own, time.clock_gettime_ns(~d.process.pid << 3 | 2) - own  # the kernel's number for that process's clock
+
+
+def an_answer_mapped_often():
+    """Whoever empties it has to take it out of 240,000 places: that isn't the thread that grants."""
+    libc = ctypes.CDLL(None)
+    libc.mmap.restype = ctypes.c_void_p
+    d = Daemon()
+    s = d.connect()
+    s.send(hello(flags=NO_TASK))
+    assert wait_for(s)[0] == WELCOME
+    s.send(message(STATUS))
+    fd = wait_for(s)[1]
+    children = []
+    for _ in range(4):
+        r, w = os.pipe()
+        child = os.fork()
+        if child == 0:
+            die_with_parent()
+            for _ in range(60000):
+                at = libc.mmap(None, ctypes.c_size_t(4096), 1, 0x8001, fd, ctypes.c_long(0))  # SHARED | POPULATE
+                if at in (None, 2**64 - 1):
+                    os._exit(1)
+            os.write(w, b"x")
+            signal.pause()
+        os.close(w)
+        children.append(child)
+        assert os.read(r, 1) == b"x", "it can't be mapped so often"
+        os.close(r)
+    tasks = f"/proc/{d.process.pid}/task"
+    threads, before = len(os.listdir(tasks)), cpu_ns(d)
+    end = time.monotonic() + 60
+    while os.fstat(fd).st_size or len(os.listdir(tasks)) > threads:  # the file is empty before it is taken out everywhere
+        assert time.monotonic() < end
+        s.send(message(STATUS))
+        os.close(wait_for(s)[1])
+    d.status()
+    own, others = (now - then for now, then in zip(cpu_ns(d), before))
+    assert others > own, (own, others)
+    for child in children:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    d.end()
+
+
 def a_name_that_is_long():
     d = Daemon()
     name = d.dir + "".join("/" + "\x01\n\u20ac" * 40 for _ in range(10)) + "/end"
@@ -229,7 +200,9 @@ def a_user_who_floods():
     d.status()
     assert [u["uid"] for u in d.status()["users"]] == [os.geteuid()]
     assert not d.status()["users"][0]["floods"] and "floods" not in d.tool("status").stdout
+    os.kill(d.process.pid, signal.SIGSTOP)  # the silent ones' two seconds begin when the last one has come
     crowd = [d.connect() for _ in range(70)]  # 64 that haven't joined
+    os.kill(d.process.pid, signal.SIGCONT)
     kinds = [wait_for(s)[0] for s in crowd[64:]]
     assert kinds == [REFUSED] * 6, kinds
     for s in crowd:
@@ -517,8 +490,4 @@ def a_number_that_is_used_again():
     d.end()
 
 
-CASES = [v for k, v in list(globals().items()) if k.split("_")[0] in ("a", "the") and callable(v)]
-for case in CASES:
-    if len(sys.argv) < 4 or sys.argv[3] == case.__name__:
-        case()
-        print("ok", case.__name__, flush=True)
+run_cases(globals())

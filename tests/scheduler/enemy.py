@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""A hostile client, by the wire's layout alone (common/wire.h), and a daemon to try it on. The scripts that use it are
+called SCRIPT GPUSPARCD GPUSPARC [CASE]; no case asserts a time."""
+import ctypes
+import json
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+
+def die_with_parent():
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+DAEMON, TOOL = sys.argv[1:3]
+WIRE = open(os.path.join(os.path.dirname(__file__), "../../common/wire.h")).read()
+VERSION = int(WIRE.split("#define GS_WIRE_VERSION ")[1].split()[0])
+HELLO, STATUS, RELOAD = 1, 9, 10
+WELCOME, REFUSED, ANSWER = 64, 65, 67
+NO_TASK = 1
+FIONREAD = 0x541B
+PLAIN = "[system]\ngpus = 1\nrealtime = no\n"
+
+
+def message(kind, body=b""):
+    return struct.pack("=IHH", 0x47535043, VERSION, kind) + body.ljust(248, b"\0")
+
+
+def hello(task=b"", flags=0):
+    return message(HELLO, struct.pack("=II64sI", flags, 1, task, 0))
+
+
+class Daemon:
+    def __init__(self, config=PLAIN, stderr=None, **more):
+        self.dir = tempfile.mkdtemp(prefix="gs-holds.")
+        self.socket, self.config = self.dir + "/sock", self.dir + "/conf"
+        self.log = self.dir + "/log"
+        self.write(config)
+        out = stderr if stderr is not None else open(self.log, "w")
+        self.process = subprocess.Popen([*more.get("under", []), DAEMON, "--socket", self.socket, "--config", self.config, *more.get("args", [])],
+                                        stderr=out, preexec_fn=more.get("first", die_with_parent))
+        while not os.path.exists(self.socket):
+            assert self.process.poll() is None, "the daemon didn't start"
+            time.sleep(0.01)
+
+    def write(self, config):
+        with open(self.config, "w") as f:
+            f.write(config)
+
+    def connect(self):
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        s.connect(self.socket)
+        return s
+
+    def tool(self, *words):
+        return subprocess.run([TOOL, *words], env=dict(os.environ, GPUSPARC_SOCKET=self.socket), capture_output=True,
+                              text=True, timeout=20)
+
+    def status(self):
+        r = self.tool("status", "--json")
+        assert r.returncode == 0, r.stderr
+        return json.loads(r.stdout)
+
+    def end(self):
+        assert self.process.poll() is None, "the daemon has ended"
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(60) == 0
+        subprocess.run(["rm", "-rf", self.dir])
+
+
+def receive(s):
+    """The next message's type, and the file that came with it; None: nothing is there."""
+    try:
+        data, fds, _, _ = socket.recv_fds(s, 256, 1, socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return None
+    return struct.unpack("=IHH", data[:8])[2] if data else "end", fds[0] if fds else None
+
+
+def wait_for(s):
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        got = receive(s)
+        if got:
+            return got
+        time.sleep(0.001)
+    raise AssertionError("no answer")
+
+
+def run_cases(names):
+    """All functions of a script whose names begin with an article, or the one that is asked for."""
+    for name, case in list(names.items()):
+        if name.split("_")[0] in ("a", "an", "the") and callable(case) and sys.argv[3:4] in ([], [name]):
+            case()
+            print("ok", name, flush=True)
