@@ -236,6 +236,8 @@ daemon_siege() {
         python3 "$GS_SOURCE/tests/scheduler/siege.py" "$GPUSPARC_SOCKET" $((seconds + 4)) "$attack" &
         siege=$!
         "$GS_BUILD/bench/daemon_beside" nothing 1 "$seconds" $daemon
+        gpusparc run --devices cpu:2 --task high --task-required "$GS_BUILD/lib/gpusparc/samples/vectoradd" --size 100000 >out 2>err ||
+            { echo "$attack: the task did not run scheduled: $(cat err)" >&2 && exit 1; }
         wait $siege
         gpusparc status >/dev/null
     done
