@@ -72,6 +72,18 @@ static double decide(const char *text, size_t n, bool *schedulable)
     return time;
 }
 
+/* The least of some times: what else the machine does makes caches cold. */
+static double decide_often(const char *text, size_t n, bool *schedulable)
+{
+    enum { TIMES = 3 };
+    double least = decide(text, n, schedulable);
+    for (int i = 1; i < TIMES; i++) {
+        const double again = decide(text, n, schedulable);
+        least = again < least ? again : least;
+    }
+    return least;
+}
+
 static int ascending(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -93,7 +105,7 @@ int main(int argc, char **argv)
             for (uint64_t k = 0; k < SETS; k++) {
                 bool schedulable;
                 write_set(text, n, percent / 100.0, k);
-                times[k] = decide(text, n, &schedulable);
+                times[k] = decide_often(text, n, &schedulable);
                 met += schedulable;
             }
             qsort(times, SETS, sizeof *times, ascending);
