@@ -26,6 +26,7 @@ endfunction()
 # own, launches go otherwise than the tests expect. The time limit is for hangs: on a fresh machine PoCL's own cache is
 # empty, and the first run of each kernel compiles it. That is most of what the tests cost, so they share a cache; where
 # GS_ONE_FORM is set, PoCL compiles a kernel once for all work-group sizes and offsets, not for each as it does by itself.
+# PoCL has those built-in functions only that tests/pocl/builtins names, but where GS_AS_IS is set.
 # SERIAL: no other test runs beside it, as it counts what the shim does while commands take microseconds.
 function(gs_script_test)
   cmake_parse_arguments(T "SERIAL" "NAME;SCRIPT;TIMEOUT" "ARGS;LABELS;ENVIRONMENT" ${ARGN})
@@ -41,6 +42,10 @@ function(gs_script_test)
   if(GS_ONE_FORM)
     set(specialized 0)
   endif()
+  set(vendors OCL_ICD_VENDORS=${CMAKE_BINARY_DIR}/tests/pocl/vendors)
+  if(GS_AS_IS)
+    set(vendors)
+  endif()
   set(shell bash)
   if(T_SCRIPT MATCHES "[.]bats$")
     set(shell bats --tap)
@@ -48,7 +53,7 @@ function(gs_script_test)
   add_test(NAME ${T_NAME} COMMAND ${shell} ${CMAKE_CURRENT_SOURCE_DIR}/${T_SCRIPT} ${T_ARGS} WORKING_DIRECTORY ${dir})
   set_tests_properties(${T_NAME} PROPERTIES TIMEOUT ${limit} SKIP_RETURN_CODE 77 LABELS "${room};${T_LABELS}")
   set_tests_properties(${T_NAME} PROPERTIES ENVIRONMENT
-    "GS_BUILD=${CMAKE_BINARY_DIR};GS_SOURCE=${CMAKE_SOURCE_DIR};PATH=${CMAKE_BINARY_DIR}/bin:$ENV{PATH};GPUSPARC_SOCKET=${dir}/none;POCL_CACHE_DIR=${caches}/pocl-cache;XDG_CACHE_HOME=${caches}/cache;POCL_WORK_GROUP_SPECIALIZATION=${specialized};${T_ENVIRONMENT}")
+    "GS_BUILD=${CMAKE_BINARY_DIR};GS_SOURCE=${CMAKE_SOURCE_DIR};PATH=${CMAKE_BINARY_DIR}/bin:$ENV{PATH};GPUSPARC_SOCKET=${dir}/none;POCL_CACHE_DIR=${caches}/pocl-cache;XDG_CACHE_HOME=${caches}/cache;POCL_WORK_GROUP_SPECIALIZATION=${specialized};${vendors};${T_ENVIRONMENT}")
   if(T_SERIAL)
     set_tests_properties(${T_NAME} PROPERTIES RUN_SERIAL ON)
   endif()

@@ -6,7 +6,7 @@
 #   partial.sh --all       for all versions, programs and kinds of devices
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
-icd=/etc/OpenCL/vendors/pocl.icd
+icd=${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}/pocl.icd
 [ -f $icd ] || { echo "PoCL isn't installed"; exit 77; }
 export OCL_ICD_VENDORS=$programs/partial.so GPUSPARC_MODE=multi PARTIAL_DRIVER
 PARTIAL_DRIVER=$(cat $icd)
