@@ -10,6 +10,14 @@ most=$1
 shift
 bad=0 cases=0 right=0 seen=0
 
+# alone PROGRAM ARGUMENTS...: alone.txt is what it prints without gpusparc; it isn't run again for that.
+alone() {
+  local kept
+  kept=alone.$(tr ' /' '--' <<<"$*")
+  [ -e "$kept" ] || "$programs/$1" "${@:2}" >"$kept" || fail "$* without gpusparc"
+  cp "$kept" alone.txt
+}
+
 # The output with the driver's error where the program prints one, or the program's own words that a call failed.
 says_so() { # CODE STATUS
   local other
@@ -41,7 +49,7 @@ sweep() { # KIND CODE GPUS PROGRAM ARGUMENTS...
   local kind=$1 name count k
   code=$2 gpus=$3
   shift 3
-  "$programs/$1" "${@:2}" >alone.txt
+  alone "$@"
   FAULT_COUNTS=$PWD/counts.txt gpusparc run --mode multi --gpus "$gpus" "$programs/$1" "${@:2}" >out.txt
   cmp alone.txt out.txt || fail "$* without a fault"
   while read -r name count; do
@@ -64,7 +72,7 @@ each_copy() { # CODE GPUS PROGRAM ARGUMENTS...
   local k
   code=$1 gpus=$2
   shift 2
-  "$programs/$1" "${@:2}" >alone.txt
+  alone "$@"
   GPUSPARC_TRANSFER=plain FAULT_COUNTS=$PWD/counts.txt gpusparc run --mode multi --gpus "$gpus" "$programs/$1" "${@:2}" >out.txt
   for ((k = 1; k <= $(sed -n 's/^clEnqueueCopyBuffer //p' counts.txt); k++)); do
     GPUSPARC_TRANSFER=plain one "clEnqueueCopyBuffer:$k:$code:once" "$@"
@@ -76,7 +84,7 @@ spared() { # FAULT PROGRAM ARGUMENTS...
   local wrong=$((bad + seen))
   code=${1#*:*:} gpus=2
   code=${code%%:*}
-  "$programs/$2" "${@:3}" >alone.txt
+  alone "${@:2}"
   one "$@"
   [ $((bad + seen)) = $wrong ] || { diff alone.txt out.txt | head -4; fail "$2 isn't spared by FAULT=$1"; }
 }
@@ -85,7 +93,7 @@ spared() { # FAULT PROGRAM ARGUMENTS...
 scarce() { # KIND GPUS LAST PROGRAM
   local k count wrong=$((bad + seen))
   code=-4 gpus=$2
-  "$programs/$4" >alone.txt
+  alone "$4"
   FAULT_COUNTS=$PWD/counts.txt gpusparc run --mode multi --gpus "$gpus" "$programs/$4" >out.txt
   count=$(sed -n 's/^clCreateBuffer //p' counts.txt)
   for ((k = count - $3 + 1; k <= count; k++)); do one "clCreateBuffer:$k:-4:$1" "$4"; done
@@ -95,14 +103,16 @@ scarce() { # KIND GPUS LAST PROGRAM
 # A part that fails while it runs, and an application that doesn't look at its events: what the launch wrote is an error
 # until it is written anew.
 spoiled() { # PART, in the order in which they are enqueued
-  "$programs/spoiled" | sed '1s/error 0/error -5/' >alone.txt
+  alone spoiled
+  sed -i '1s/error 0/error -5/' alone.txt
   FAULT=clEnqueueNDRangeKernel:$1:-9999:late gpusparc run --mode multi --gpus 2 "$programs/spoiled" >out.txt
   cmp alone.txt out.txt || { cat out.txt; fail "part $1 fails, $GPUSPARC_TRANSFER"; }
 }
 
 # A read that comes while it runs (on a busy machine, after) fails with it, and isn't tried in another way.
 spoiled_soon() { # PART
-  "$programs/spoiled" | sed '1s/error 0/error -14/' >alone.txt
+  alone spoiled
+  sed -i '1s/error 0/error -14/' alone.txt
   GPUSPARC_DEBUG=1 FAULT=clEnqueueNDRangeKernel:$1:-9999:late gpusparc run --mode multi --gpus 2 "$programs/spoiled" soon >out.txt 2>err.txt
   cmp alone.txt <(sed '1s/error -5/error -14/' out.txt) || { cat out.txt; fail "part $1 fails while its bytes are read, $GPUSPARC_TRANSFER"; }
   ! grep "through the pinned ring failed" err.txt || fail "a read is tried again that came behind a failure"
@@ -111,7 +121,8 @@ spoiled_soon() { # PART
 # So does a unit of a part that a thread of ours has enqueued, whose end the driver calls back about. The launch ends when
 # all its parts have: what is written anew isn't overwritten by the other one.
 spoiled_by_unit() { # UNIT, in the order in which they are enqueued
-  "$programs/spoiled" | sed '1s/error 0/error -5/' >alone.txt
+  alone spoiled
+  sed -i '1s/error 0/error -5/' alone.txt
   FAULT=clEnqueueNDRangeKernel:$1:-9999:late gpusparc run --mode multi --gpus 2 "$programs/spoiled" >out.txt
   cmp alone.txt out.txt || { cat out.txt; fail "unit $1 fails"; }
 }
@@ -161,6 +172,7 @@ each_retain() {
   unset LAZY LAZY_REPORT GPUSPARC_TRANSFER
 }
 
+rm -f alone.*
 RANDOM=${SEED:-7}
 export OPENCL_LAYERS=$programs/faults.so
 for path in plain pinned; do
@@ -202,7 +214,7 @@ END2
 begin_daemon
 # Which call is the k-th differs from run to run: of a launch's first unit, in its call, the application is told.
 was=$bad spared=$right
-"$programs/columns" 2 300 200 >alone.txt
+alone columns 2 300 200
 code=-5 gpus=2
 for k in 13 16 19 22 25; do GPUSPARC_TRANSFER=pinned one clEnqueueNDRangeKernel:$k:-5:once columns 2 300 200; done
 [ $bad = $was ] && [ $right -gt $spared ] || fail "units that are refused once under a daemon: $((right - spared)) of 5 spared, $((bad - was)) wrong"
