@@ -65,7 +65,10 @@ launch="C 1 0 Kernel=k |"
 found 1 "$launch" "c 2 1 ReadBuffer | r5:0:64" "c 3 1 WriteBuffer | s5:0:32 w5:32:32"
 found 0 "$launch" "c 2 1 ReadBuffer | r5:0:64" "c 3 1 WriteBuffer | s5:0:64"
 found 0 "$launch" "c 2 1 ReadBuffer | r5:0:64" "c 3 1 WriteBuffer 2 | w5:0:64"
-found 1 "$launch" "c 2 1 WriteBuffer | s5:0:64" "c 3 1 ReadBuffer | r5:0:64"
+found 0 "$launch" "c 2 1 WriteBuffer | s5:0:64" "c 3 1 ReadBuffer | r5:0:64"
+found 1 "$launch" "c 2 1 WriteBuffer | s5:0:32 w5:32:32" "c 3 1 ReadBuffer | r5:0:64"
+found 1 "$launch" "c 2 1 ReadBuffer | r5:0:64" "c 3 1 Kernel=k | w5:8:8"
+found 0 "$launch" "c 2 1 ReadBuffer | r5:0:64" "c 3 1 Kernel=k | w5:8:8" "g 2 3"
 found 1 "$launch" "c 2 1 ReadBuffer | r5:0:64" "C 3 0 Kernel=k +1 |" "c 4 3 WriteBuffer | s5:0:64"
 found 1 "u 1" "c 2 0 WriteBuffer 1 | w5:0:64" "c 3 0 ReadBuffer | r5:0:64" "s 1"
 found 0 "u 1" "c 2 0 WriteBuffer 1 | w5:0:64" "c 3 0 ReadBuffer | r5:0:64" "s 1 failed"
@@ -83,6 +86,11 @@ over "$GS_BUILD/tests/hazards" 1
 over "$programs/user_events"
 random_host $((seed + 410)) 60 2
 over "${random[@]}"
+# Its parts write in turns: a transfer takes along what its source's part writes meanwhile, and that is spoiled.
+ways=("pinned --devices cpu:3")
+over "$samples/fastwalsh" --size 4096 --group 64
+grep -q '^g ' graph.[0-9]* || fail "nothing was fetched from under a writer: the layer's spoiling wasn't tried"
+ways=("plain --devices cpu:2" "${ways[@]}")
 
 # Under a daemon, where threads of gpusparc's enqueue the launches.
 own_daemon <<'END'

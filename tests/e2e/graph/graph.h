@@ -15,7 +15,8 @@
  * bytes: r, w, s (written, but they were so before) or u (written, and it isn't known whether they were), the object
  * (0: the host's memory), begin, length and, for rows, pitch, rows, slices' pitch and slices.
  *   U ID, S ID [failed]                   a user event is made, is set
- *   J ID...                               the host knows that these have ended */
+ *   J ID...                               the host knows that these have ended
+ *   g READER WRITER                       what the one took from under the other is spoiled where it lies (flow.c) */
 #ifndef GRAPH_H
 #define GRAPH_H
 
@@ -54,6 +55,12 @@ void graph_set(enum graph_level level, cl_event event, cl_int status);
 /* The host has seen their ends, and so those of all before them. */
 void graph_joined(enum graph_level level, cl_uint n, const unsigned *ids);
 bool graph_seen(unsigned id);
+/* A call of the application's that was refused. */
+void graph_refused(unsigned id);
+bool graph_is_refused(unsigned id);
+/* Marks in `reached`, of graph_count() flags, what `id` comes after; what the host has seen it leaves out. */
+unsigned graph_count(void);
+void graph_reach(unsigned id, bool *reached);
 /* Its number; 0 where it has failed, which may be before all that it comes after has ended. */
 unsigned graph_unless_failed(cl_event event, unsigned id);
 /* What clFinish waits for, for graph_joined: to be freed. */
@@ -83,6 +90,9 @@ void graph_unmap(struct graph_touched *t, cl_mem mem, const void *ptr);
 
 /* What a buffer holds, to be freed; or null. */
 unsigned char *graph_held(cl_mem mem, uint64_t begin, uint64_t length, cl_command_queue queue);
+/* The buffer with that number; null: an image, or none. */
+cl_mem graph_buffer_of(unsigned object);
+bool graph_is_gone(unsigned object);
 /* What is written there: w, or s for what was there before. */
 void graph_say_written(cl_mem mem, uint64_t begin, uint64_t length, const unsigned char *was, const unsigned char *is);
 
@@ -93,8 +103,19 @@ void graph_kernel_made(cl_kernel kernel, cl_kernel like);
 unsigned graph_kernel_call(cl_kernel kernel);
 struct graph_snapshot;
 struct graph_snapshot *graph_before(cl_kernel kernel, cl_command_queue queue);
-/* Says what the launch may read, and what it has changed if `snapshot` is one; frees that. */
-void graph_after(cl_kernel kernel, cl_command_queue queue, struct graph_snapshot *snapshot);
+/* Says what launch `id` may read, and what it has changed if `snapshot` is one; frees that. `first`, `items`: its
+ * range, if that has one dimension. */
+void graph_after(unsigned id, cl_kernel kernel, cl_command_queue queue, uint64_t first, uint64_t items,
+                 struct graph_snapshot *snapshot);
+
+/* ---- flow.c: what comes from where, and what is fetched from under a writer; with the lock held ---- */
+
+/* Command `id` has moved these bytes, row by row; not `done`: it is to. */
+void graph_moved(unsigned id, unsigned call, bool done, const struct graph_bytes *from, const struct graph_bytes *to);
+/* A launch has changed some bytes. */
+void graph_changed(unsigned object, uint64_t begin, uint64_t length);
+/* All that launch `id` has changed is said, and its line in the log ended. `own`: it is the application's kernel. */
+void graph_launched(unsigned id, unsigned call, bool own, cl_command_queue queue);
 
 /* ---- callbacks.c ---- */
 

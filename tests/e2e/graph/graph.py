@@ -10,9 +10,11 @@ Left out are pairs that the application leaves unordered itself, by its own grap
   - the first reads, for whatever command of the application, the second is a later command's own, and these two are
     unordered: what was read was of no use then;
   - both are the same launch's own kernels;
-  - the first reads, the second writes the same bytes that were there before, and gpusparc has added both for one command:
-    what a transfer takes along of bytes that its taker holds already (behind user events it isn't known whether they
-    are the same, and they count so).
+  - one reads, the other writes the same bytes that were there before, and gpusparc has added both for one command: what a
+    transfer takes along of bytes that its taker holds already (behind user events it isn't known whether they are the
+    same, and they count so where the read comes first);
+  - the first reads for a launch that a kernel of the same launch writes there, or for a call that was refused, and the
+    layer has spoiled where it lies what it took (flow.c): it is used for nothing, or the bytes are wrong.
 A transfer, a copy that is kept or a merge, which gpusparc adds, has no other excuse: what it writes must be in order with
 all else, and what it reads with all that was enqueued before.
 
@@ -27,7 +29,7 @@ class Graph:
 
     def __init__(self):
         self.name, self.call, self.before, self.known, self.touched = {}, {}, {}, {}, {}
-        self.waits, self.failed = {}, set()
+        self.waits, self.failed, self.spoiled = {}, set(), set()
         self.joins = [[]]  # what the host has learnt, one after the other
         self.past = {}
         self.join_past = [0]
@@ -158,7 +160,7 @@ def kind(name):
 class Check:
     def __init__(self, below, above):
         self.below, self.above = below, above
-        self.seen, self.faults, self.excused = {}, [], 0
+        self.seen, self.faults, self.wrote = {}, [], {}  # wrote: node, object -> [(begin, end, access)]
         self.of_threads()
 
     def of_threads(self):
@@ -182,7 +184,9 @@ class Check:
 
     def excuse(self, first, how, second):
         calls = self.below.call[first], self.below.call[second]
-        if how in ("rs", "ru") and calls[0] == calls[1] and not self.own(first) and not self.own(second):
+        if how in ("rs", "ru", "sr") and calls[0] == calls[1] and not self.own(first) and not self.own(second):
+            return True
+        if (first, second) in self.below.spoiled:
             return True
         if not self.own(second) or 0 in calls:
             return False
@@ -192,18 +196,26 @@ class Check:
             return False
         return how[0] == "r" or self.own(first)
 
+    def how_written(self, node, thing, begin, end):
+        """Stretches of that which the command has written, each with its access."""
+        return ((max(begin, b), min(end, e), a) for b, e, a in self.wrote[node, thing] if b < end and begin < e)
+
     def pair(self, first, how, second, thing, begin, end):
         key = first, how, second
-        if first == second or key in self.seen:
+        if first == second or self.seen.get(key) in ("ordered", "fault"):
             return
-        self.seen[key] = True
-        if self.below.ordered(first, second):
+        self.seen[key] = "ordered" if self.below.ordered(first, second) else "excused"
+        if self.seen[key] == "ordered":
             return
-        if self.excuse(first, how, second):
-            self.excused += 1
-            return
-        self.faults.append((key, f"{'object ' + str(thing) if thing else 'host memory'}, bytes {begin} to {end}:\n"
-                            f"  {self.say(first, how[0])}\n  {self.say(second, how[1])}"))
+        ways = [(begin, end, how)]
+        if how != "ww":
+            ways = [(b, e, how.replace("w", a)) for b, e, a in self.how_written(second if how == "rw" else first, thing, begin, end)]
+        for b, e, h in ways:
+            if not self.excuse(first, h, second):
+                self.seen[key] = "fault"
+                self.faults.append((key, f"{'object ' + str(thing) if thing else 'host memory'}, bytes {b} to {e}:\n"
+                                    f"  {self.say(first, how[0])}\n  {self.say(second, how[1])}"))
+                return
 
     def say(self, node, access):
         call = self.below.call[node]
@@ -215,10 +227,10 @@ class Check:
         for stretch in objects.setdefault(thing, Object()).between(begin, end):
             _, _, writers, readers = stretch
             for w in writers:
-                self.pair(w, "wr" if access == "r" else "ww", node, thing, stretch[0], stretch[1])
+                self.pair(w, "w" + access, node, thing, stretch[0], stretch[1])
             if access != "r":
                 for r in readers:
-                    self.pair(r, "r" + access, node, thing, stretch[0], stretch[1])
+                    self.pair(r, "rw", node, thing, stretch[0], stretch[1])
                 stretch[2] = [w for w in writers if not before(w, node)] + [node]
                 stretch[3] = [r for r in readers if not before(r, node)]
             elif node not in readers:
@@ -227,13 +239,22 @@ class Check:
     def run(self):
         objects = {}
         for node, touched in self.below.touched.items():
-            for access in "rwsu":
-                for field in touched:
-                    if field[0] == access:
-                        _, thing, all_rows = rows(field)
-                        for begin, end in all_rows:
-                            self.touch(objects, node, access, thing, begin, end)
-
+            for field in touched:
+                access, thing, all_rows = rows(field)
+                for begin, end in all_rows:
+                    if written(access):
+                        self.wrote.setdefault((node, thing), []).append((begin, end, access))
+                    else:
+                        self.touch(objects, node, "r", thing, begin, end)
+            for thing in {rows(field)[1] for field in touched if written(field[0])}:
+                stretches = []  # written in one way or the other
+                for begin, end, _ in sorted(self.wrote[node, thing]):
+                    if stretches and stretches[-1][1] >= begin:
+                        stretches[-1][1] = max(end, stretches[-1][1])
+                    else:
+                        stretches.append([begin, end])
+                for begin, end in stretches:
+                    self.touch(objects, node, "w", thing, begin, end)
 
 def read(path):
     below, above = Graph(), Graph()
@@ -251,6 +272,8 @@ def read(path):
                 graph.made(int(words[0]))
             elif what == "s":
                 graph.is_set(int(words[0]), len(words) > 1)
+            elif what == "g":
+                graph.spoiled.add((int(words[0]), int(words[1])))
             elif what == "j":
                 graph.join([int(w) for w in words])
     below.drop_failed()
@@ -271,8 +294,9 @@ def main():
         for _, text in check.faults[:most]:
             print(f"not in order: {text}")
         bad += len(check.faults)
+        excused = sum(what == "excused" for what in check.seen.values())
         print(f"{path}: {len(below.before)} commands for {len(above.before)} calls, {len(check.seen)} pairs that share bytes, "
-              f"{check.excused} of them the application's own, {len(check.faults)} not in order")
+              f"{excused} of them the application's own or of no effect, {len(check.faults)} not in order")
     return 1 if bad or not paths else 0
 
 

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../layer.h"
 #include "graph.h"
@@ -118,6 +119,8 @@ static cl_int enqueue_end(struct enqueue *e, cl_int err, unsigned id, const stru
         graph_say_bytes(&t->v[i]);
     if (!err)
         graph_say("\n");
+    if (!err && t && t->n == 2) /* the first is read, the other written */
+        graph_moved(id, graph_call, e->ready, &t->v[0], &t->v[1]);
     cl_event event = err ? NULL : *e->given;
     graph_unlock();
     if (!err && e->blocking) {
@@ -290,8 +293,13 @@ static cl_int CL_API_CALL below_clEnqueueWriteBuffer(Q, cl_mem m, cl_bool blocki
         graph_buffer(&t, graph_call ? 'u' : 'w', m, at, bytes);
     const cl_int err = graph_below.clEnqueueWriteBuffer(q, m, CL_FALSE, at, bytes, p, n, w, begun.given);
     const unsigned id = enqueue_said(&begun, err);
-    if (was && !err)
+    if (was && !err) {
+        struct graph_touched to = {0};
         graph_say_written(m, at, bytes, was, p);
+        graph_buffer(&to, 'w', m, at, bytes);
+        if (t.n && to.n)
+            graph_moved(id, graph_call, begun.ready, t.v, to.v);
+    }
     free(was);
     return enqueue_end(&begun, err, id, &t);
 }
@@ -339,8 +347,10 @@ static void joined_events(enum graph_level level, cl_uint n, const cl_event *eve
 
 static cl_int CL_API_CALL below_clWaitForEvents(cl_uint n, const cl_event *events)
 {
+    enum { LATE_US = 200 }; /* other threads call meanwhile */
     unsigned *ids = ids_of(GRAPH_BELOW, n, events);
     const cl_int err = graph_below.clWaitForEvents(n, events);
+    usleep(LATE_US);
     joined_events(GRAPH_BELOW, err == CL_SUCCESS || err == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST ? n : 0, events,
                   ids);
     return err;
@@ -459,23 +469,36 @@ static cl_mem CL_API_CALL below_clCreateSubBuffer(cl_mem parent, cl_mem_flags fl
     return mem;
 }
 
+static cl_int CL_API_CALL below_clReleaseMemObject(cl_mem mem)
+{
+    graph_lock(); /* flow.c may be about to use it */
+    const cl_int err = graph_below.clReleaseMemObject(mem);
+    graph_unlock();
+    return err;
+}
+
 /* A launch: what it writes is seen by what has changed, where nothing else is under way. */
-static cl_int launch(struct enqueue *e, cl_kernel kernel, cl_int (*call)(struct enqueue *e, const void *),
-                     const void *data)
+static cl_int launch(struct enqueue *e, cl_kernel kernel, uint64_t first, uint64_t items,
+                     cl_int (*call)(struct enqueue *e, const void *), const void *data)
 {
     char function[96] = "clEnqueue", name[64] = "?";
+    graph_lock(); /* till all is said */
     struct graph_snapshot *snapshot = e->alone ? graph_before(kernel, e->queue) : NULL;
     graph_below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
     strcat(strcat(function, "Kernel="), name);
     const cl_int err = call(e, data);
     e->name = function;
-    const unsigned before = graph_call;
-    graph_call = graph_kernel_call(kernel);
+    const unsigned before = graph_call, of = graph_kernel_call(kernel);
+    graph_call = of;
     const unsigned id = enqueue_said(e, err);
     graph_call = before;
     if (!err)
-        graph_after(kernel, e->queue, snapshot);
-    return enqueue_end(e, err, id, NULL);
+        graph_after(id, kernel, e->queue, first, items, snapshot);
+    const cl_int result = enqueue_end(e, err, id, NULL);
+    if (!err)
+        graph_launched(id, of, strncmp(name, "gs_", 3) != 0, e->queue);
+    graph_unlock();
+    return result;
 }
 
 struct range {
@@ -498,7 +521,7 @@ static cl_int CL_API_CALL below_clEnqueueNDRangeKernel(cl_command_queue queue, c
     const struct range range = {kernel, dim, offset, global, local};
     struct enqueue e;
     enqueue_begin(&e, "clEnqueueNDRangeKernel", queue, false, n, wait, event);
-    return launch(&e, kernel, call_range, &range);
+    return launch(&e, kernel, offset ? offset[0] : 0, global ? global[0] : 0, call_range, &range);
 }
 
 static cl_int call_task(struct enqueue *e, const void *data)
@@ -511,7 +534,7 @@ static cl_int CL_API_CALL below_clEnqueueTask(cl_command_queue queue, cl_kernel 
 {
     struct enqueue e;
     enqueue_begin(&e, "clEnqueueTask", queue, false, n, wait, event);
-    return launch(&e, kernel, call_task, kernel);
+    return launch(&e, kernel, 0, 1, call_task, kernel);
 }
 
 /* ---- above: the application's calls ---- */
@@ -557,9 +580,14 @@ static void call_begin(struct call *c, const char *name, cl_command_queue queue,
 static void call_end(struct call *c, cl_int err)
 {
     graph_call = c->before;
-    if (err || !c->id)
+    if (!c->id)
         return;
     graph_lock();
+    if (err) {
+        graph_refused(c->id);
+        graph_unlock();
+        return;
+    }
     if (c->event)
         graph_event(GRAPH_ABOVE, *c->event, c->id);
     if (c->blocking)

@@ -11,7 +11,7 @@
 
 struct node {
     unsigned n, *before;
-    bool seen;
+    bool seen, refused;
     unsigned asked;
     uint64_t made_ns;
 };
@@ -252,6 +252,32 @@ unsigned graph_unless_failed(cl_event event, unsigned id)
 bool graph_seen(unsigned id)
 {
     return !id || nodes[id].seen;
+}
+
+void graph_refused(unsigned id)
+{
+    nodes[id].refused = true;
+}
+
+bool graph_is_refused(unsigned id)
+{
+    return nodes[id].refused;
+}
+
+unsigned graph_count(void)
+{
+    return n_nodes;
+}
+
+void graph_reach(unsigned id, bool *reached)
+{
+    for (unsigned i = 0; i < nodes[id].n; i++) {
+        const unsigned before = nodes[id].before[i];
+        if (reached[before] || nodes[before].seen)
+            continue;
+        reached[before] = true;
+        graph_reach(before, reached);
+    }
 }
 
 unsigned *graph_queue_ids(enum graph_level level, cl_command_queue queue, cl_uint *n)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "graph.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 1 << 12, MOST_ARGUMENTS = 64, MOST_CHANGES = 4000 };
+enum { BUCKETS = 1 << 12, MOST_ARGUMENTS = 64, MOST_OBJECTS = 1 << 16 };
 
 /* A memory object, a kernel, or a range that is mapped. */
 struct memory {
@@ -12,7 +13,7 @@ struct memory {
     cl_mem handle;
     unsigned object;
     uint64_t origin, bytes;
-    bool image, unknown; /* unknown: an image of a buffer's bytes */
+    bool image, unknown, whole; /* unknown: an image of a buffer's bytes; whole: no part of another */
     cl_mem_flags flags;
 };
 
@@ -73,6 +74,20 @@ static void image_size(cl_mem mem, size_t size[3])
         size[i] = size[i] ? size[i] : 1;
 }
 
+static atomic_bool gone[MOST_OBJECTS];
+
+/* From whatever thread, with whatever locks. */
+static void CL_CALLBACK is_gone(cl_mem mem, void *object)
+{
+    (void)mem;
+    atomic_store(&gone[(uintptr_t)object % MOST_OBJECTS], true);
+}
+
+bool graph_is_gone(unsigned object)
+{
+    return gone[object % MOST_OBJECTS];
+}
+
 void graph_memory_made(cl_mem mem, cl_mem parent, uint64_t origin)
 {
     static unsigned objects;
@@ -93,6 +108,11 @@ void graph_memory_made(cl_mem mem, cl_mem parent, uint64_t origin)
     m->handle = mem;
     m->object = of ? of->object : ++objects;
     m->origin = of ? of->origin + origin : 0;
+    m->whole = !of;
+    if (!of) {
+        atomic_store(&gone[m->object % MOST_OBJECTS], false);
+        graph_below.clSetMemObjectDestructorCallback(mem, is_gone, (void *)(uintptr_t)m->object);
+    }
     m->image = type != CL_MEM_OBJECT_BUFFER;
     m->unknown = m->image && associated;
     m->bytes = bytes;
@@ -107,6 +127,15 @@ unsigned graph_object(cl_mem mem, uint64_t *origin)
     const struct memory *m = find(mem);
     *origin = m ? m->origin : 0;
     return m && !m->unknown ? m->object : 0;
+}
+
+cl_mem graph_buffer_of(unsigned object)
+{
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (const struct memory *m = memories[i]; m; m = m->next)
+            if (m->object == object && m->whole && !m->image)
+                return m->handle;
+    return NULL;
 }
 
 static void add(struct graph_touched *t, struct graph_bytes b)
@@ -284,10 +313,9 @@ void graph_say_written(cl_mem mem, uint64_t begin, uint64_t length, const unsign
 {
     uint64_t origin;
     const unsigned object = graph_object(mem, &origin);
-    unsigned n = 0;
-    for (uint64_t at = 0, end; object && at < length; at = end, n++) {
-        const bool same = was[at] == is[at] && n < MOST_CHANGES;
-        for (end = at + 1; end < length && (n >= MOST_CHANGES || same == (was[end] == is[end]));)
+    for (uint64_t at = 0, end; object && at < length; at = end) {
+        const bool same = was[at] == is[at];
+        for (end = at + 1; end < length && same == (was[end] == is[end]);)
             end++;
         graph_say_bytes(&(struct graph_bytes){same ? 's' : 'w', object, origin + begin + at, end - at, 0, 1, 0, 1});
     }
@@ -307,8 +335,7 @@ struct graph_snapshot *graph_before(cl_kernel kernel, cl_command_queue queue)
 static void say_changes(const struct memory *m, const unsigned char *was, const unsigned char *is)
 {
     enum { BESIDE = 3 };
-    unsigned n = 0;
-    for (uint64_t at = 0; at < m->bytes && n < MOST_CHANGES; n++) {
+    for (uint64_t at = 0; at < m->bytes;) {
         while (at < m->bytes && was[at] == is[at])
             at++;
         if (at == m->bytes)
@@ -318,31 +345,51 @@ static void say_changes(const struct memory *m, const unsigned char *was, const 
             if (was[next] != is[next])
                 end = next + 1;
         graph_say_bytes(&(struct graph_bytes){'w', m->object, m->origin + at, end - at, 0, 1, 0, 1});
+        graph_changed(m->object, m->origin + at, end - at);
         at = end;
     }
 }
 
-/* gpusparc's kernel that copies rows says by its arguments which: shim/memory/strided.c. */
-static void say_rows(const struct kernel *k, unsigned first, char access)
+/* gpusparc's kernel that copies rows says by its arguments which, and by its range how much of them, a word each:
+ * shim/memory/strided.c. */
+static void say_rows(unsigned id, bool done, const struct kernel *k, uint64_t first, uint64_t items)
 {
-    enum { WORDS = 6, ALL, WORD };
-    const struct memory *m = k->argument[first] ? find(k->argument[first]) : NULL;
-    if (m && k->number[WORDS])
-        graph_say_bytes(&(struct graph_bytes){access, m->object, m->origin + k->number[first + 1],
-                                              k->number[WORDS] * k->number[WORD], k->number[first + 2],
-                                              k->number[ALL] / k->number[WORDS], 0, 1});
+    enum { FROM, TO = 3, WORDS = 6, ALL, WORD };
+    const struct memory *from = k->argument[FROM] ? find(k->argument[FROM]) : NULL,
+                        *to = k->argument[TO] ? find(k->argument[TO]) : NULL;
+    const uint64_t words = k->number[WORDS], word = k->number[WORD];
+    const uint64_t end = first + items < k->number[ALL] ? first + items : k->number[ALL];
+    for (uint64_t at = first, n; from && to && words && at < end; at += n) {
+        const uint64_t row = at / words, column = at % words, rows = column ? 0 : (end - at) / words;
+        n = rows ? rows * words : words - column < end - at ? words - column : end - at;
+        struct graph_bytes r = {'r',
+                                from->object,
+                                from->origin + k->number[FROM + 1] + row * k->number[FROM + 2] + column * word,
+                                rows ? words * word : n * word,
+                                k->number[FROM + 2],
+                                rows ? rows : 1,
+                                0,
+                                1};
+        struct graph_bytes w = r;
+        w.access = 'w';
+        w.object = to->object;
+        w.begin = to->origin + k->number[TO + 1] + row * k->number[TO + 2] + column * word;
+        w.pitch = k->number[TO + 2];
+        graph_say_bytes(&r);
+        graph_say_bytes(&w);
+        graph_moved(id, graph_kernel_call(k->handle), done, &r, &w);
+    }
 }
 
-void graph_after(cl_kernel kernel, cl_command_queue queue, struct graph_snapshot *s)
+void graph_after(unsigned id, cl_kernel kernel, cl_command_queue queue, uint64_t first, uint64_t items,
+                 struct graph_snapshot *s)
 {
     const struct kernel *k = kernel_of(kernel);
     char name[64] = "";
     graph_below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
     const bool rows = strcmp(name, "gs_rows") == 0;
-    if (rows) {
-        say_rows(k, 0, 'r');
-        say_rows(k, 3, 'w');
-    }
+    if (rows)
+        say_rows(id, s, k, first, items);
     for (unsigned i = 0; i < MOST_ARGUMENTS; i++) {
         struct memory *m = k->argument[i] ? find(k->argument[i]) : NULL;
         if (!m || m->unknown)
