@@ -153,9 +153,19 @@ cl_int gs_write_by_ring(struct gs_home *h, const struct gs_ring_write *w, cl_eve
     return err;
 }
 
+/* While the ring carries them the lock is free, and no place holds them: another thread's command would take old ones
+ * along from where they are on their way to, and put them over those that have come to another place. */
+static cl_int lift(struct gs_mem *root, const struct gs_extents *s)
+{
+    int err = 0;
+    for (unsigned i = 0; i < s->n && !err; i++)
+        err = gs_held_nowhere(root, (struct gs_range){s->v[i].origin[0], s->v[i].origin[0] + s->v[i].region[0]});
+    return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+}
+
 static cl_int by_ring(struct gs_home *h, const struct gs_ring_write *w, const struct gs_extents *s, cl_event *own)
 {
-    const cl_int err = wrote(w->root, s);
+    const cl_int err = lift(w->root, s);
     if (!err)
         return gs_write_by_ring(h, w, own);
     if (w->marker)
@@ -190,6 +200,13 @@ bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, const struct gs_sta
         goes = goes && by_units && write_units(h, s.v, w.queue[s.v->place], &w.ready, own) == CL_SUCCESS;
     if (goes && wrote(m->root, &s) != CL_SUCCESS)
         gs_spoil(m->root, r);
+    /* A thread has made a user event meanwhile, and all is to lie at home (rule 5): it is written there as well. */
+    if (goes && staged & GS_FACT_RING && atomic_load(&q->o.ctx->user_events) &&
+        !gs_rangeset_contains(gs_valid_at(m->root, 0), r)) {
+        clReleaseEvent(*own);
+        *own = NULL;
+        goes = false;
+    }
     gs_extents_free(&s);
     gs_events_free(&w.ready);
     return goes;

@@ -434,6 +434,14 @@ void gs_note_write_again(struct gs_mem *root, struct gs_range what)
     gs_rangeset_free(&at_home);
 }
 
+int gs_held_nowhere(struct gs_mem *root, struct gs_range what)
+{
+    int err = 0;
+    for (unsigned p = 0; p < root->o.ctx->n && !err; p++)
+        err = gs_rangeset_remove(&root->bytes->place[p].valid, what);
+    return err;
+}
+
 int gs_also_valid(struct gs_mem *root, unsigned place, const struct gs_rangeset *what)
 {
     return gs_rangeset_add_set(&root->bytes->place[place].valid, what);

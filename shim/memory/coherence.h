@@ -60,6 +60,9 @@ void gs_note_write(struct gs_mem *root, unsigned place, struct gs_range what);
  * count; what was written there since isn't home's any more. */
 void gs_note_write_again(struct gs_mem *root, struct gs_range what);
 
+/* The bytes are on their way to where they will be said to be. -ENOMEM: some may be said to be somewhere yet. */
+int gs_held_nowhere(struct gs_mem *root, struct gs_range what);
+
 /* The bytes are what this place holds too. -ENOMEM. */
 int gs_also_valid(struct gs_mem *root, unsigned place, const struct gs_rangeset *what);
 

@@ -84,6 +84,7 @@ random_host() {
 
 over "$GS_BUILD/tests/hazards" 1
 over "$programs/user_events"
+over "$programs/meanwhile"
 random_host $((seed + 410)) 60 2
 over "${random[@]}"
 # Its parts write in turns: a transfer takes along what its source's part writes meanwhile, and that is spoiled.
