@@ -27,6 +27,14 @@ static inline cl_int gs_answer(const void *value, size_t bytes, size_t room, voi
     return CL_SUCCESS;
 }
 
+/* The application's reference, if the driver has given one. */
+static inline cl_int gs_retained(enum gs_type type, const void *handle, cl_int err)
+{
+    if (!err)
+        gs_retain(type, handle);
+    return err;
+}
+
 /* What hangs off a queue. */
 void gs_queue_free(struct gs_queue *q);
 

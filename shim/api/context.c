@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 4.4: contexts. The driver's is made over all devices of the group. */
 #include "shim/api/api.h"
+#include "shim/memory/transfer.h"
+#include "shim/pooled/pooled.h"
 #include "shim/choose/timing.h"
 #include "shim/plan/answer.h"
 #include "shim/schedule/client.h"
@@ -92,6 +94,14 @@ static struct gs_context *track(cl_context handle, const struct gs_group *g, uns
     c->pooled = gs_settings()->pooled;
     c->followed =
         !c->pooled && (n > 1 || path == GS_TRANSFER_PINNED || (path != GS_TRANSFER_PLAIN && !c->shared_memory));
+    c->pool = c->pooled ? gs_pool_queues_new() : NULL;
+    if (gs_ends_make(c) < 0 || gs_paths_make(c) < 0 || (c->pooled && !c->pool)) {
+        free(c->ends);
+        free(c->paths);
+        free(c->pool);
+        free(c);
+        return NULL;
+    }
     pthread_mutex_init(&c->lock, NULL);
     gs_rank_lock(&c->lock, GS_RANK_CONTEXT);
     gs_insert(&c->o, GS_CONTEXT, handle, NULL);
@@ -176,10 +186,7 @@ CL_API_ENTRY cl_context CL_API_CALL clCreateContextFromType(
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainContext(cl_context context)
 {
-    cl_int err = gs_real()->clRetainContext(context);
-    if (!err)
-        gs_retain(GS_CONTEXT, context);
-    return err;
+    return gs_retained(GS_CONTEXT, context, gs_real()->clRetainContext(context));
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseContext(cl_context context)

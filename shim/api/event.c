@@ -10,10 +10,7 @@
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainEvent(cl_event event)
 {
-    cl_int err = gs_real()->clRetainEvent(event);
-    if (!err)
-        gs_retain(GS_EVENT, event);
-    return err;
+    return gs_retained(GS_EVENT, event, gs_real()->clRetainEvent(event));
 }
 
 GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clReleaseEvent(cl_event event)

@@ -117,16 +117,7 @@ cl_int gs_home_run(struct gs_home *h, cl_command_queue queue, const struct gs_op
 cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own)
 {
     struct gs_queue *q = h->cmd.q;
-    cl_uint n = h->n;
-    const cl_event *v = h->v;
-    cl_int err = CL_SUCCESS;
-    if (!n && !v && q->out_of_order) { /* it waits for no other command */
-        err = gs_ended_event(q->o.ctx);
-        n = 1;
-        v = &q->o.ctx->ended;
-    }
-    if (!err)
-        err = gs_enqueue_marker(q->o.handle, n, v, own);
+    const cl_int err = gs_mark_alone(q, q->o.handle, h->n, h->v, own); /* it waits for no other command */
     gs_timeline_enqueue_untracked(q->timeline);
     if (err)
         return err;

@@ -157,10 +157,7 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCloneKernel(cl_kernel source_kernel, cl_int
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainKernel(cl_kernel kernel)
 {
-    cl_int err = gs_real()->clRetainKernel(kernel);
-    if (!err)
-        gs_retain(GS_KERNEL, kernel);
-    return err;
+    return gs_retained(GS_KERNEL, kernel, gs_real()->clRetainKernel(kernel));
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel)

@@ -220,10 +220,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainMemObject(cl_mem memobj)
 {
-    cl_int err = gs_real()->clRetainMemObject(memobj);
-    if (!err)
-        gs_retain(GS_MEM, memobj);
-    return err;
+    return gs_retained(GS_MEM, memobj, gs_real()->clRetainMemObject(memobj));
 }
 
 static cl_uint own_maps(const struct gs_mem *m)

@@ -314,10 +314,7 @@ CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint nu
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainProgram(cl_program program)
 {
-    cl_int err = gs_real()->clRetainProgram(program);
-    if (!err)
-        gs_retain(GS_PROGRAM, program);
-    return err;
+    return gs_retained(GS_PROGRAM, program, gs_real()->clRetainProgram(program));
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseProgram(cl_program program)

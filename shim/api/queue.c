@@ -22,7 +22,7 @@ void gs_queue_free(struct gs_queue *q)
     if (q->timeline)
         gs_timeline_drop(q->timeline);
     if (q->behind)
-        gs_queues_free(q->behind);
+        gs_queue_set_free(q->behind);
     free(q->times);
     free(q->list);
 }
@@ -42,7 +42,7 @@ static cl_command_queue track(cl_context context, cl_device_id device, cl_comman
     if (!q)
         return handle;
     q->timeline = gs_timeline_new(gs_fast_path_cares(GS_CARE_DAEMON)); /* then nothing goes by */
-    q->behind = gs_queues_new(handle);
+    q->behind = gs_queue_set_new(handle);
     q->times = calloc(1, sizeof *q->times);
     if (!q->timeline || !q->behind || !q->times) {
         gs_queue_free(q);
@@ -134,22 +134,13 @@ CL_API_ENTRY cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(cl_
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainCommandQueue(cl_command_queue command_queue)
 {
-    cl_int err = gs_real()->clRetainCommandQueue(command_queue);
-    if (!err)
-        gs_retain(GS_QUEUE, command_queue);
-    return err;
+    return gs_retained(GS_QUEUE, command_queue, gs_real()->clRetainCommandQueue(command_queue));
 }
 
-/* The queue's commands run on after its end: what is enqueued elsewhere must still come after them. */
 static void outlive_queue(struct gs_queue *q)
 {
-    cl_event end;
     GS_LOCKED(&q->o.ctx->lock);
     gs_compound_leave(q);
-    if (q->o.ctx->n > 1 && !q->o.ctx->pooled &&
-        (gs_enqueue_marker(q->o.handle, 0, NULL, &end) != CL_SUCCESS ||
-         gs_events_add(&q->o.ctx->orphans, end) != CL_SUCCESS))
-        gs_real()->clFinish(q->o.handle);
     for (struct gs_queue **at = &q->o.ctx->queues; *at; at = &(*at)->next) {
         if (*at == q) {
             *at = q->next;

@@ -13,6 +13,7 @@
 #include "shim/choose/near.h"
 #include "shim/choose/timing_book.h"
 #include "shim/memory/peer.h"
+#include "shim/memory/pinned.h"
 
 enum {
     MOST_LOOKED_AT = 64, /* launches of a short kernel, because their numbers may make a difference */
@@ -172,7 +173,7 @@ bool gs_timing_choose(struct gs_timing *t, uint64_t numbers, struct gs_context *
 {
     trial->forecast.link = gs_peer_open(ctx) ? GS_LINK_PEER : GS_LINK_HOST;
     trial->forecast.peer_possible = gs_peer_possible(ctx);
-    trial->forecast.pinned = ctx->pinned;
+    trial->forecast.pinned = gs_pinned_is_made(ctx);
     pthread_mutex_lock(&gs_book.lock);
     struct gs_history *h = &t->h;
     t->refused = false;

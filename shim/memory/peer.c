@@ -11,6 +11,7 @@
 #include "common/hash.h"
 #include "common/log.h"
 #include "common/spawn.h"
+#include "shim/memory/paths.h"
 #include "shim/process/random.h"
 #include "shim/process/threads.h"
 #include "shim/memory/upward.h"
@@ -134,10 +135,10 @@ static bool start_thread(struct gs_peer *p)
 
 bool gs_peer_ready(struct gs_context *ctx)
 {
-    struct gs_peer *p = ctx->peer;
+    struct gs_peer *p = ctx->paths->peer;
     if (p)
         return atomic_load(&p->state) == OPEN;
-    p = ctx->peer = calloc(1, sizeof *p);
+    p = ctx->paths->peer = calloc(1, sizeof *p);
     if (!p)
         return false;
     p->context = ctx->o.handle;
@@ -157,12 +158,12 @@ bool gs_peer_ready(struct gs_context *ctx)
 
 bool gs_peer_open(const struct gs_context *ctx)
 {
-    return ctx->peer && atomic_load(&ctx->peer->state) == OPEN;
+    return ctx->paths->peer && atomic_load(&ctx->paths->peer->state) == OPEN;
 }
 
 uint64_t gs_peer_carries(const struct gs_context *ctx, uint64_t ns)
 {
-    const double byte_ns = gs_peer_open(ctx) ? ctx->peer->byte_ns : 0;
+    const double byte_ns = gs_peer_open(ctx) ? ctx->paths->peer->byte_ns : 0;
     return byte_ns > 0 ? (uint64_t)((double)ns / byte_ns) : 0;
 }
 
@@ -177,7 +178,7 @@ bool gs_peer_possible(const struct gs_context *ctx)
         char identity[1024];
         atomic_store(&known, gs_windows_identity(ctx->dev, ctx->n, identity, sizeof identity) < 0 ? 1 : 2);
     }
-    return atomic_load(&known) == 2 && (!ctx->peer || atomic_load(&ctx->peer->state) != FAILED);
+    return atomic_load(&known) == 2 && (!ctx->paths->peer || atomic_load(&ctx->paths->peer->state) != FAILED);
 }
 
 void gs_peer_free(struct gs_peer *p)
@@ -192,13 +193,13 @@ void gs_peer_free(struct gs_peer *p)
 /* The window on place `from` as place `to` is given it. */
 static cl_mem window_of(const struct gs_context *ctx, unsigned from, unsigned to)
 {
-    return ctx->peer->windows.seen[from][to];
+    return ctx->paths->peer->windows.seen[from][to];
 }
 
 static struct gs_ring *ring_of(const struct gs_passage *p, struct gs_context *ctx, unsigned from)
 {
     (void)p;
-    return &ctx->peer->ring[from];
+    return &ctx->paths->peer->ring[from];
 }
 
 static struct gs_location slots_of(const struct gs_passage *p, const struct gs_context *ctx, const struct gs_flight *f,

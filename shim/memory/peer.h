@@ -18,8 +18,6 @@ bool gs_peer_possible(const struct gs_context *ctx);
 /* How many bytes go through one in that time, as it was measured; 0: that isn't known. */
 uint64_t gs_peer_carries(const struct gs_context *ctx, uint64_t ns);
 
-void gs_peer_free(struct gs_peer *p);
-
 /* Where they are open. */
 extern const struct gs_passage gs_peer_passage;
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "shim/memory/paths.h"
 #include "shim/memory/upward.h"
 #include "shim/memory/memory.h"
 #include "shim/memory/strided.h"
@@ -17,6 +18,11 @@ struct gs_pinned {
     struct gs_ring ring;
     bool failed;
 };
+
+bool gs_pinned_is_made(const struct gs_context *ctx)
+{
+    return ctx->paths->pinned;
+}
 
 void gs_pinned_free(struct gs_pinned *p)
 {
@@ -89,9 +95,9 @@ static bool is_ready(struct gs_context *ctx, struct gs_pinned **ring, size_t slo
 /* The context's ring, made on first need. False: there is no pinned memory to be had. */
 static bool large_is_ready(struct gs_command *cmd)
 {
-    const bool was = cmd->ctx->pinned;
+    const bool was = cmd->ctx->paths->pinned;
     const uint64_t begin_ns = was ? 0 : gs_now_ns();
-    const bool ready = is_ready(cmd->ctx, &cmd->ctx->pinned, GS_PINNED_SLOT_BYTES);
+    const bool ready = is_ready(cmd->ctx, &cmd->ctx->paths->pinned, GS_PINNED_SLOT_BYTES);
     if (ready && !was)
         gs_above_memory.pinned(gs_now_ns() - begin_ns);
     return ready;
@@ -107,9 +113,9 @@ bool gs_pinned_takes(const struct gs_rect *r, uint64_t size)
 const struct gs_passage *gs_pinned_passage_for(struct gs_command *cmd, uint64_t bytes, bool little)
 {
     struct gs_context *ctx = cmd->ctx;
-    const bool is_small = !ctx->pinned && (little || bytes <= GS_PINNED_SMALL_BYTES);
+    const bool is_small = !ctx->paths->pinned && (little || bytes <= GS_PINNED_SMALL_BYTES);
     if ((is_small || gs_settings()->transfer == GS_TRANSFER_PLAIN) &&
-        is_ready(ctx, &ctx->pinned_small, GS_PINNED_SMALL_BYTES))
-        return &ctx->pinned_small->passage;
-    return large_is_ready(cmd) ? &ctx->pinned->passage : NULL;
+        is_ready(ctx, &ctx->paths->pinned_small, GS_PINNED_SMALL_BYTES))
+        return &ctx->paths->pinned_small->passage;
+    return large_is_ready(cmd) ? &ctx->paths->pinned->passage : NULL;
 }

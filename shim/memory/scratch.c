@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "shim/memory/paths.h"
 #include "shim/schedule/put.h"
 
 /* Of all places together: memory that the application could have had. */
@@ -23,7 +24,7 @@ static struct gs_scratch *take_scratch(struct gs_context *ctx, unsigned place, u
     struct gs_scratch *best = NULL;
     *err = CL_SUCCESS;
     *made = false;
-    for (struct gs_scratch *s = ctx->scratch; s; s = s->next)
+    for (struct gs_scratch *s = ctx->paths->scratch; s; s = s->next)
         if (!s->taken && s->place == place && s->bytes >= bytes && s->bytes / 4 <= bytes &&
             (!best || s->bytes < best->bytes))
             best = s;
@@ -39,8 +40,8 @@ static struct gs_scratch *take_scratch(struct gs_context *ctx, unsigned place, u
         }
         best->place = place;
         best->bytes = bytes;
-        best->next = ctx->scratch;
-        ctx->scratch = best;
+        best->next = ctx->paths->scratch;
+        ctx->paths->scratch = best;
         *made = true;
     }
     best->taken = true;
@@ -81,7 +82,7 @@ cl_int gs_scratch_reserve(struct gs_command *cmd, unsigned place, uint64_t bytes
 
 cl_mem gs_scratch_claim(struct gs_context *ctx, unsigned place, uint64_t bytes, cl_int *err)
 {
-    for (struct gs_scratch *s = ctx->scratch; s; s = s->next)
+    for (struct gs_scratch *s = ctx->paths->scratch; s; s = s->next)
         if (s->reserved == bytes && s->place == place) {
             s->reserved = 0;
             *err = CL_SUCCESS;
@@ -94,11 +95,11 @@ cl_mem gs_scratch_claim(struct gs_context *ctx, unsigned place, uint64_t bytes, 
 static uint64_t most_kept(struct gs_context *ctx)
 {
     cl_ulong bytes = 0;
-    if (ctx->scratch_most)
-        return ctx->scratch_most;
+    if (ctx->paths->scratch_most)
+        return ctx->paths->scratch_most;
     if (!ctx->shared_memory)
         gs_real()->clGetDeviceInfo(ctx->dev[0], CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL);
-    return ctx->scratch_most = bytes / ONE_OF > MOST_BYTES ? bytes / ONE_OF : MOST_BYTES;
+    return ctx->paths->scratch_most = bytes / ONE_OF > MOST_BYTES ? bytes / ONE_OF : MOST_BYTES;
 }
 
 /* Releases those that are taken, or all; and those that are beyond what is worth keeping. */
@@ -107,7 +108,7 @@ static void release(struct gs_context *ctx, bool taken, bool all)
     const uint64_t most = most_kept(ctx);
     uint64_t bytes = 0;
     unsigned kept = 0;
-    for (struct gs_scratch **at = &ctx->scratch; *at;) {
+    for (struct gs_scratch **at = &ctx->paths->scratch; *at;) {
         struct gs_scratch *s = *at;
         if (all || (taken && s->taken) || bytes + s->bytes > most || kept == MOST_KEPT) {
             *at = s->next;

@@ -22,6 +22,5 @@ cl_mem gs_scratch_claim(struct gs_context *ctx, unsigned place, uint64_t bytes, 
 
 /* What the launch took is free again; it isn't kept where the launch failed, since its commands have no common end. */
 void gs_scratch_give(struct gs_context *ctx, bool keep);
-void gs_scratch_free(struct gs_context *ctx);
 
 #endif

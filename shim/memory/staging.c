@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "shim/memory/paths.h"
 #include "shim/schedule/client.h"
 #include "shim/schedule/put.h"
 #include "shim/report/report.h"
@@ -333,8 +334,8 @@ static bool has_failed(const struct gs_events *e)
 cl_int gs_staging_carry(struct gs_context *ctx, const cl_command_queue queue[], const struct gs_staged *v, unsigned n,
                         const struct gs_events *wait, struct gs_staged_ends *ended)
 {
-    struct carriage c = {.pool = ctx->staging->pool,
-                         .ring = &ctx->staging->here,
+    struct carriage c = {.pool = ctx->paths->staging->pool,
+                         .ring = &ctx->paths->staging->here,
                          .queue = queue,
                          .n_wait = wait->n,
                          .wait = wait->v,
@@ -354,14 +355,14 @@ cl_int gs_staging_carry(struct gs_context *ctx, const cl_command_queue queue[], 
 static cl_command_queue queue_of(struct gs_context *ctx, const struct gs_staged *t, bool profiling, cl_int *err)
 {
     const bool parent = t->image && ctx->parent;
-    cl_command_queue *queue = &ctx->staging->queue[profiling][parent ? GS_MAX_DEVICES : t->place];
+    cl_command_queue *queue = &ctx->paths->staging->queue[profiling][parent ? GS_MAX_DEVICES : t->place];
     *err = CL_SUCCESS;
-    pthread_mutex_lock(&ctx->staging->making);
+    pthread_mutex_lock(&ctx->paths->staging->making);
     if (!*queue)
         *queue = gs_real()->clCreateCommandQueue(ctx->o.handle, parent ? ctx->parent : ctx->dev[t->place],
                                                  profiling ? CL_QUEUE_PROFILING_ENABLE : 0, err);
     cl_command_queue made = *queue;
-    pthread_mutex_unlock(&ctx->staging->making);
+    pthread_mutex_unlock(&ctx->paths->staging->making);
     return made;
 }
 
@@ -405,7 +406,7 @@ cl_int gs_staging_fill(struct gs_context *ctx, cl_mem mem, void *ptr, uint64_t b
         return err;
     gs_staging_enter(ctx, true);
     err = gs_staging_carry(ctx, &queue, &run, 1, &none, &ended);
-    const cl_int end = await_slots(&ctx->staging->here);
+    const cl_int end = await_slots(&ctx->paths->staging->here);
     gs_staging_leave(ctx);
     gs_events_free(&ended.events);
     return err ? err : end;
@@ -423,7 +424,7 @@ static void let_go_of_objects(const cl_command_queue queue[])
 cl_int gs_staging_carry_beside(struct gs_context *ctx, const struct gs_staged *v, unsigned n, bool profiling,
                                struct gs_staged_ends *ended)
 {
-    struct gs_staging *s = ctx->staging;
+    struct gs_staging *s = ctx->paths->staging;
     cl_command_queue queue[GS_MAX_DEVICES] = {NULL};
     struct carriage c = {.ring = &s->beside, .queue = queue, .ended = ended};
     cl_int err = find_queues(ctx, v, n, profiling, queue);

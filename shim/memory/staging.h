@@ -28,7 +28,6 @@ bool gs_staging_flows(struct gs_queue *q, size_t bytes);
 bool gs_staging_flows_after(const struct gs_events *before, size_t bytes);
 /* The context, which has had such a transfer, is going to carry another at once: whoever copies wakes meanwhile. */
 void gs_staging_rouse(struct gs_context *ctx);
-void gs_staging_free(struct gs_staging *s);
 
 /* The calls' ring serves one transfer at a time. Without the context's lock; false only where `wait` is false and it is
  * busy. */

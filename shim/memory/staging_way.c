@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "common/lock/rank.h"
+#include "shim/memory/paths.h"
 #include "shim/memory/bytes.h"
 #include "shim/memory/staging_ring.h"
 #include "shim/process/clock.h"
@@ -38,7 +39,7 @@ static struct gs_pool *pool_of(struct gs_staging *s)
 bool gs_staging_ring_make(struct gs_staging_ring *r, struct gs_context *ctx)
 {
     if (r->state == RING_UNTRIED) {
-        const bool made = pool_of(ctx->staging) &&
+        const bool made = pool_of(ctx->paths->staging) &&
                           gs_pinned_memory_take(&r->memory, ctx, (size_t)GS_SLOTS * GS_SLOT_BYTES, true) == CL_SUCCESS;
         r->state = made ? RING_MADE : RING_FAILED;
     }
@@ -98,19 +99,20 @@ unsigned gs_staging_way_of(struct gs_context *ctx, const void *ptr, uint64_t byt
     if (bytes < least || !ptr || path == GS_TRANSFER_PLAIN || (ctx->shared_memory && !forced) || gs_group()->remote ||
         is_pinned(ctx, ptr, bytes))
         return 0;
-    if (!ctx->staging) {
-        ctx->staging = calloc(1, sizeof *ctx->staging);
-        if (!ctx->staging)
+    if (!ctx->paths->staging) {
+        ctx->paths->staging = calloc(1, sizeof *ctx->paths->staging);
+        if (!ctx->paths->staging)
             return 0;
-        pthread_mutex_init(&ctx->staging->busy, NULL);
-        gs_rank_lock(&ctx->staging->busy, GS_RANK_STAGING_SLOTS);
-        pthread_mutex_init(&ctx->staging->making, NULL);
-        gs_rank_lock(&ctx->staging->making, GS_RANK_STAGING_MAKING);
+        pthread_mutex_init(&ctx->paths->staging->busy, NULL);
+        gs_rank_lock(&ctx->paths->staging->busy, GS_RANK_STAGING_SLOTS);
+        pthread_mutex_init(&ctx->paths->staging->making, NULL);
+        gs_rank_lock(&ctx->paths->staging->making, GS_RANK_STAGING_MAKING);
     }
     if (here)
-        return is_worth(&ctx->staging->here, bytes) && gs_staging_ring_make(&ctx->staging->here, ctx) ? GS_FACT_RING
-                                                                                                      : 0;
-    return is_worth(&ctx->staging->beside, bytes) ? GS_FACT_THREAD : 0;
+        return is_worth(&ctx->paths->staging->here, bytes) && gs_staging_ring_make(&ctx->paths->staging->here, ctx)
+                   ? GS_FACT_RING
+                   : 0;
+    return is_worth(&ctx->paths->staging->beside, bytes) ? GS_FACT_THREAD : 0;
 }
 
 unsigned gs_staging_way(struct gs_queue *q, const void *ptr, uint64_t bytes, bool blocking)
@@ -150,19 +152,20 @@ bool gs_staging_flows(struct gs_queue *q, size_t bytes)
 
 void gs_staging_rouse(struct gs_context *ctx)
 {
-    pthread_mutex_lock(&ctx->staging->making);
-    struct gs_pool *pool = ctx->staging->pool;
-    pthread_mutex_unlock(&ctx->staging->making);
+    pthread_mutex_lock(&ctx->paths->staging->making);
+    struct gs_pool *pool = ctx->paths->staging->pool;
+    pthread_mutex_unlock(&ctx->paths->staging->making);
     if (pool)
         gs_pool_rouse(pool);
 }
 
 bool gs_staging_enter(struct gs_context *ctx, bool wait)
 {
-    return wait ? pthread_mutex_lock(&ctx->staging->busy) == 0 : pthread_mutex_trylock(&ctx->staging->busy) == 0;
+    return wait ? pthread_mutex_lock(&ctx->paths->staging->busy) == 0
+                : pthread_mutex_trylock(&ctx->paths->staging->busy) == 0;
 }
 
 void gs_staging_leave(struct gs_context *ctx)
 {
-    pthread_mutex_unlock(&ctx->staging->busy);
+    pthread_mutex_unlock(&ctx->paths->staging->busy);
 }

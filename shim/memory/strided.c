@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/log.h"
+#include "shim/memory/paths.h"
 #include "shim/record/own_kernels.h"
 #include "shim/schedule/put.h"
 #include "shim/memory/pinned.h"
@@ -27,9 +28,9 @@ void gs_strided_free(struct gs_strided *s)
 static bool has_kernel(struct gs_context *ctx, unsigned place)
 {
     cl_int err;
-    if (!ctx->strided && !(ctx->strided = calloc(1, sizeof *ctx->strided)))
+    if (!ctx->paths->strided && !(ctx->paths->strided = calloc(1, sizeof *ctx->paths->strided)))
         return false;
-    bool *refused = &ctx->strided->refused[place];
+    bool *refused = &ctx->paths->strided->refused[place];
     if (*refused || gs_own_kernel(ctx, place, GS_OWN_ROWS, &err))
         return !*refused;
     *refused = true;
@@ -43,7 +44,7 @@ static bool make_room(struct gs_command *cmd, unsigned p)
     const size_t bytes = (size_t)GS_RING_SLOTS * (GS_PINNED_SLOT_BYTES + GS_PINNED_SMALL_BYTES);
     cl_int err;
     cl_event filled;
-    cl_mem *packed = &cmd->ctx->strided->packed[p];
+    cl_mem *packed = &cmd->ctx->paths->strided->packed[p];
     if (*packed)
         return true;
     *packed = gs_real()->clCreateBuffer(cmd->ctx->o.handle, CL_MEM_READ_WRITE, bytes, NULL, &err);
@@ -67,7 +68,7 @@ bool gs_strided_ready(struct gs_command *cmd, unsigned from, unsigned to, bool p
 
 cl_mem gs_strided_packed(const struct gs_context *ctx, unsigned place)
 {
-    return ctx->strided->packed[place];
+    return ctx->paths->strided->packed[place];
 }
 
 static uint32_t word_of(uint64_t a, uint64_t b, uint64_t c, uint64_t d)

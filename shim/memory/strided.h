@@ -12,7 +12,6 @@
 bool gs_strided_ready(struct gs_command *cmd, unsigned from, unsigned to, bool packed);
 /* A place's memory of ours, which there is: as much as the slots of both pinned rings. */
 cl_mem gs_strided_packed(const struct gs_context *ctx, unsigned place);
-void gs_strided_free(struct gs_strided *s);
 
 /* The kernel itself: rows of r->width bytes, from and to buffers that the step's place reaches. */
 cl_int gs_strided_move(struct gs_command *cmd, const struct gs_location *from, const struct gs_location *to,

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/memory/transfer.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
+#include "shim/memory/paths.h"
 #include "shim/memory/bytes.h"
 #include "shim/report/report.h"
 #include "shim/memory/peer.h"
@@ -11,7 +15,7 @@
 static bool is_little(const struct gs_context *ctx)
 {
     enum { LITTLE = 1024 * 1024 };
-    return gs_settings()->transfer == GS_TRANSFER_AUTO && ctx->between_devices < LITTLE;
+    return gs_settings()->transfer == GS_TRANSFER_AUTO && ctx->paths->between_devices < LITTLE;
 }
 
 /* Between devices that share the host's memory the driver's own copy is the shortest way. Between others it is slow,
@@ -28,14 +32,15 @@ static const uint64_t peer_from_bytes = 1024 * 1024, peer_from_bytes_auto = (uin
 
 static bool is_worth_windows(const struct gs_context *ctx)
 {
-    return ctx->between_devices >= (gs_settings()->mode == GS_MODE_AUTO ? peer_from_bytes_auto : peer_from_bytes);
+    return ctx->paths->between_devices >=
+           (gs_settings()->mode == GS_MODE_AUTO ? peer_from_bytes_auto : peer_from_bytes);
 }
 
 /* Do bytes between GPUs go through a window, now that so many more are to? The first few don't. */
 static bool goes_by_window(struct gs_command *cmd, uint64_t bytes)
 {
     const enum gs_transfer_path path = gs_settings()->transfer;
-    cmd->ctx->between_devices += bytes;
+    cmd->ctx->paths->between_devices += bytes;
     if (cmd->ctx->shared_memory || gs_group()->remote || (path != GS_TRANSFER_AUTO && path != GS_TRANSFER_PEER))
         return false;
     if (path == GS_TRANSFER_AUTO && !is_worth_windows(cmd->ctx))
@@ -224,7 +229,7 @@ static const struct gs_passage *passage_for(struct gs_command *cmd, const struct
     for (size_t i = 0; i < sends->n; i++)
         bytes += gs_rect_bytes(&sends->v[i].rect);
     if (root->image) {
-        cmd->ctx->between_devices += bytes;
+        cmd->ctx->paths->between_devices += bytes;
         return gs_host_is_barred(root) ? NULL : through_host(cmd, bytes);
     }
     const struct gs_passage *passage = passage_of(cmd, bytes);
@@ -287,4 +292,24 @@ cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends 
     if (err)
         gs_sends_leave(cmd->ctx, root, sends);
     return err;
+}
+
+int gs_paths_make(struct gs_context *ctx)
+{
+    ctx->paths = calloc(1, sizeof *ctx->paths);
+    return ctx->paths ? 0 : -ENOMEM;
+}
+
+void gs_paths_free(struct gs_context *ctx)
+{
+    struct gs_paths *p = ctx->paths;
+    gs_strided_free(p->strided);
+    gs_scratch_free(ctx);
+    gs_peer_free(p->peer);
+    gs_pinned_free(p->pinned);
+    gs_pinned_free(p->pinned_small);
+    gs_staging_free(p->staging);
+    if (p->sharing_queue)
+        gs_real()->clReleaseCommandQueue(p->sharing_queue);
+    free(p);
 }

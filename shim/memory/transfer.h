@@ -19,6 +19,10 @@ cl_command_queue gs_transfer_queue(const struct gs_command *cmd, unsigned place,
 cl_int gs_transfer_buffer(struct gs_command *cmd, const struct gs_op *copy, unsigned from, unsigned to,
                           const struct gs_events *wait, struct gs_events *done);
 
+/* What this room keeps of a new context. -ENOMEM. And its end. */
+int gs_paths_make(struct gs_context *ctx);
+void gs_paths_free(struct gs_context *ctx);
+
 /* The bytes of an image laid out without gaps, and its whole region as the image calls take it. */
 uint64_t gs_image_bytes(const struct gs_mem *root, size_t region[3]);
 uint64_t gs_image_layout(cl_mem handle, const cl_image_desc *desc, size_t region[3]);

@@ -182,18 +182,9 @@ static cl_int make_done(struct errand *e, struct gs_context *ctx)
 static cl_int enqueue(struct errand *e, const struct gs_beside *b)
 {
     struct gs_queue *q = b->q;
-    cl_uint n_wait = b->n_wait;
-    const cl_event *wait = b->wait;
     static const unsigned home;
     const struct gs_events ended = {.v = &e->done, .n = 1};
-    cl_int err = CL_SUCCESS;
-    if (!n_wait && q->out_of_order) {
-        err = gs_ended_event(q->o.ctx);
-        n_wait = 1;
-        wait = &q->o.ctx->ended;
-    }
-    if (!err)
-        err = gs_enqueue_marker(q->o.handle, n_wait, n_wait ? wait : NULL, &e->ready);
+    cl_int err = gs_mark_alone(q, q->o.handle, b->n_wait, b->n_wait ? b->wait : NULL, &e->ready);
     if (err)
         return err;
     err = gs_finish_command(q, b->type, &ended, &home, &e->marker);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/order/command.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,7 +129,7 @@ static cl_int shield_last(struct gs_events *e, cl_context ctx)
 
 cl_event gs_command_leave(struct gs_context *ctx, cl_event end)
 {
-    struct gs_events *e = &ctx->orphans;
+    struct gs_events *e = &ctx->ends->orphans;
     if (gs_events_share(e, end) != CL_SUCCESS)
         return NULL;
     shield_last(e, ctx->o.handle);
@@ -192,9 +193,9 @@ cl_int gs_command_order(struct gs_command *cmd)
     if (!err)
         err = gs_real()->clFlush(cmd->q->o.handle); /* commands on other queues wait for its markers */
     gs_compound_look_all(cmd->ctx);                 /* adds to the orphans */
-    gs_events_forget(&cmd->ctx->orphans, true);
-    for (cl_uint i = 0; i < cmd->ctx->orphans.n && !err && !own_only; i++) {
-        err = gs_events_share(&cmd->before, cmd->ctx->orphans.v[i]);
+    gs_events_forget(&cmd->ctx->ends->orphans, true);
+    for (cl_uint i = 0; i < cmd->ctx->ends->orphans.n && !err && !own_only; i++) {
+        err = gs_events_share(&cmd->before, cmd->ctx->ends->orphans.v[i]);
         if (!err && shielded)
             err = shield_last(&cmd->before, cmd->ctx->o.handle);
     }
@@ -202,7 +203,7 @@ cl_int gs_command_order(struct gs_command *cmd)
     if (err)
         gs_command_end(cmd);
     cmd->ordered = !err;
-    cmd->serial = err ? 0 : ++cmd->ctx->commands;
+    cmd->serial = err ? 0 : ++cmd->ctx->ends->commands;
     return err;
 }
 
@@ -214,6 +215,49 @@ void gs_command_end(struct gs_command *cmd)
             gs_real()->clReleaseEvent(cmd->left[i]);
     memset(cmd->left, 0, sizeof cmd->left);
     cmd->ordered = false;
+}
+
+/* Makes an event that has ended, if need be. A marker that waits for it alone comes after the barriers in a queue out
+ * of order, and after no other command. */
+static cl_int make_ended(struct gs_context *ctx)
+{
+    cl_event *ended = &ctx->ends->ended;
+    cl_int err = CL_SUCCESS;
+    if (*ended)
+        return err;
+    *ended = gs_real()->clCreateUserEvent(ctx->o.handle, &err);
+    if (!err && (err = gs_event_end(*ended, CL_COMPLETE)) != CL_SUCCESS) {
+        gs_real()->clReleaseEvent(*ended);
+        *ended = NULL;
+    }
+    return err;
+}
+
+cl_int gs_mark_alone(struct gs_queue *q, cl_command_queue queue, cl_uint n, const cl_event *wait, cl_event *out)
+{
+    cl_int err = CL_SUCCESS;
+    if (!n && !wait && queue == q->o.handle && q->out_of_order) {
+        err = make_ended(q->o.ctx);
+        n = 1;
+        wait = &q->o.ctx->ends->ended;
+    }
+    return err ? err : gs_enqueue_marker(queue, n, wait, out);
+}
+
+int gs_ends_make(struct gs_context *ctx)
+{
+    ctx->ends = calloc(1, sizeof *ctx->ends);
+    return ctx->ends ? 0 : -ENOMEM;
+}
+
+void gs_ends_free(struct gs_ends *ends)
+{
+    if (ends->ended)
+        gs_real()->clReleaseEvent(ends->ended);
+    gs_events_free(&ends->orphans);
+    gs_events_free(&ends->unended);
+    gs_events_free(&ends->failed);
+    free(ends);
 }
 
 /* With profiles only where somebody will look at them (a command's own is put together from its parts'): they make
@@ -250,15 +294,15 @@ cl_command_queue gs_queue_behind(struct gs_queue *q, enum gs_queue_kind kind, un
     return *queue;
 }
 
-struct gs_queues *gs_queues_new(cl_command_queue handle)
+struct gs_queue_set *gs_queue_set_new(cl_command_queue handle)
 {
-    struct gs_queues *queues = calloc(1, sizeof *queues);
+    struct gs_queue_set *queues = calloc(1, sizeof *queues);
     if (queues)
         queues->of[GS_EXEC_QUEUE][0] = handle;
     return queues;
 }
 
-void gs_queues_free(struct gs_queues *queues)
+void gs_queue_set_free(struct gs_queue_set *queues)
 {
     queues->of[GS_EXEC_QUEUE][0] = NULL; /* the application's */
     for (unsigned k = 0; k < GS_QUEUE_KINDS; k++)

@@ -71,6 +71,14 @@ void gs_command_end(struct gs_command *cmd);
  * by what is returned, however it ends; the context's. Null: there is no memory. */
 cl_event gs_command_leave(struct gs_context *ctx, cl_event end);
 
+/* What this room keeps of a new context. -ENOMEM. And its end. */
+int gs_ends_make(struct gs_context *ctx);
+void gs_ends_free(struct gs_ends *ends);
+
+/* A marker of an application's queue, or another's, that comes after these events, or, without any, after no other
+ * command where the queue allows that. */
+cl_int gs_mark_alone(struct gs_queue *q, cl_command_queue queue, cl_uint n, const cl_event *wait, cl_event *out);
+
 /* So many units of a launch may run side by side on a place, behind the first. */
 enum { GS_UNIT_QUEUES = 2 };
 
@@ -100,8 +108,8 @@ enum gs_queue_kind {
 cl_command_queue gs_queue_behind(struct gs_queue *q, enum gs_queue_kind kind, unsigned place, cl_int *err);
 
 /* Those behind a new queue of the application's; null: no memory. */
-struct gs_queues *gs_queues_new(cl_command_queue handle);
-void gs_queues_free(struct gs_queues *queues);
+struct gs_queue_set *gs_queue_set_new(cl_command_queue handle);
+void gs_queue_set_free(struct gs_queue_set *queues);
 
 /* Sends off all that was enqueued on queues that the application doesn't know of, and then what is in its own. Whoever
  * lets a command of one queue wait for another queue's sends that off first: the specification wants it (clFlush), and

@@ -65,11 +65,11 @@ static void spoil_failed(struct gs_context *ctx, const struct gs_compound *s)
         const bool ended = gs_event_ended(s->of.v[i]);
         cl_event end = ended ? NULL : gs_command_leave(ctx, s->of.v[i]);
         if (end)
-            gs_events_share(&ctx->unended, end);
+            gs_events_share(&ctx->ends->unended, end);
         any = any || !ended;
     }
     if (any)
-        gs_events_share(&ctx->failed, s->end);
+        gs_events_share(&ctx->ends->failed, s->end);
 }
 
 void gs_compound_look(struct gs_queue *q)
@@ -97,18 +97,23 @@ void gs_compound_look_all(struct gs_context *ctx)
 
 cl_int gs_compound_await(struct gs_context *ctx, struct gs_events *to)
 {
-    if (!ctx->unended.n)
+    if (!ctx->ends->unended.n)
         return CL_SUCCESS;
-    if (!gs_events_forget(&ctx->unended, true))
-        gs_events_free(&ctx->failed);
-    return gs_events_share_all(to, &ctx->unended);
+    if (!gs_events_forget(&ctx->ends->unended, true))
+        gs_events_free(&ctx->ends->failed);
+    return gs_events_share_all(to, &ctx->ends->unended);
 }
 
 void gs_compound_leave(struct gs_queue *q)
 {
+    struct gs_events *orphans = &q->o.ctx->ends->orphans;
+    cl_event end;
     gs_compound_look(q);
     for (size_t i = 0; i < q->behind->n_several; i++)
         for (cl_uint k = 0; k < q->behind->several[i].of.n; k++)
-            gs_events_share(&q->o.ctx->orphans, q->behind->several[i].of.v[k]);
+            gs_events_share(orphans, q->behind->several[i].of.v[k]);
     drop_oldest(q, q->behind->n_several);
+    if (q->o.ctx->n > 1 && !q->o.ctx->pooled &&
+        (gs_enqueue_marker(q->o.handle, 0, NULL, &end) != CL_SUCCESS || gs_events_add(orphans, end) != CL_SUCCESS))
+        gs_real()->clFinish(q->o.handle);
 }

@@ -18,7 +18,7 @@ void gs_compound_look_all(struct gs_context *ctx);
 /* What must be waited for besides: `to` gets what ends well once those have ended, however they do. */
 cl_int gs_compound_await(struct gs_context *ctx, struct gs_events *to);
 
-/* The queue is let go: what it knows of is the context's. */
+/* The queue is let go, and its commands run on: what is enqueued elsewhere still comes after them. */
 void gs_compound_leave(struct gs_queue *q);
 
 #endif

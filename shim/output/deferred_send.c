@@ -11,21 +11,37 @@
 
 enum { SLOT_BYTES = 2 * 1024 * 1024 };
 
+/* What this room keeps of a context. With its lock held. */
+struct gs_output {
+    struct gs_pinned *ring; /* null: none was needed, or there is no memory for it */
+    bool tried;
+};
+
 /* Through pinned memory, unless that can't be had, or the driver's own copies are asked for and the devices share the
  * host's memory. */
 static struct gs_pinned *ring_of(struct gs_context *ctx)
 {
     cl_int err;
-    if ((gs_settings()->transfer == GS_TRANSFER_PLAIN && ctx->shared_memory) || ctx->deferred_ring ||
-        ctx->no_deferred_ring)
-        return ctx->deferred_ring;
-    ctx->deferred_ring = gs_pinned_make(ctx, SLOT_BYTES, &err);
+    if ((gs_settings()->transfer == GS_TRANSFER_PLAIN && ctx->shared_memory) ||
+        (!ctx->output && !(ctx->output = calloc(1, sizeof *ctx->output))))
+        return NULL;
+    struct gs_output *o = ctx->output;
+    if (o->tried)
+        return o->ring;
+    o->tried = true;
+    o->ring = gs_pinned_make(ctx, SLOT_BYTES, &err);
     if (err) {
-        gs_pinned_free(ctx->deferred_ring);
-        ctx->deferred_ring = NULL;
-        ctx->no_deferred_ring = true;
+        gs_pinned_free(o->ring);
+        o->ring = NULL;
     }
-    return ctx->deferred_ring;
+    return o->ring;
+}
+
+void gs_output_free(struct gs_output *o)
+{
+    if (o)
+        gs_pinned_free(o->ring);
+    free(o);
 }
 
 cl_mem gs_deferred_send_keep(cl_mem m, cl_int *err)

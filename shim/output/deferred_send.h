@@ -54,4 +54,7 @@ cl_int gs_deferred_send_mark(struct gs_command *cmd, unsigned p, cl_uint n, cons
 /* The same after what is pledged. */
 cl_int gs_deferred_send_promise(struct gs_deferred_send *d, struct gs_command *cmd, unsigned p, struct gs_events *to);
 
+/* The end of a context. */
+void gs_output_free(struct gs_output *o);
+
 #endif

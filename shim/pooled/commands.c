@@ -80,7 +80,7 @@ static cl_int carry_out(struct gs_pool_command *c)
 {
     struct gs_context *ctx = c->q->o.ctx;
     cl_int err = CL_SUCCESS;
-    if (atomic_load(&ctx->pool_failed))
+    if (atomic_load(&ctx->pool->failed))
         return CL_OUT_OF_RESOURCES;
     gs_pool_lock();
     if (c->launch)
@@ -90,7 +90,7 @@ static cl_int carry_out(struct gs_pool_command *c)
     gs_pool_unlock();
     if (err) {
         gs_error("pooled memory: a command failed (error %d): what the buffers of its context hold is lost", err);
-        atomic_store(&ctx->pool_failed, err);
+        atomic_store(&ctx->pool->failed, err);
     }
     return err;
 }
@@ -205,7 +205,7 @@ cl_int gs_pool_finish(cl_command_queue queue)
         while (c && c->queue != queue)
             c = c->next;
         if (!c)
-            return q && atomic_load(&q->o.ctx->pool_failed) ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+            return q && atomic_load(&q->o.ctx->pool->failed) ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
         if (list.ended)
             return CL_OUT_OF_RESOURCES;
         pthread_cond_wait(&list.changed, &list.lock);
@@ -379,7 +379,7 @@ cl_int gs_pool_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n
     c->awaited = waits;
     /* An address of no events is no list: PoCL takes it of launches, though of no other command. */
     cl_int err = take_wait(c, n_wait, op->kind == GS_OP_LAUNCH && !n_wait ? NULL : wait);
-    if (!err && atomic_load(&c->q->o.ctx->pool_failed))
+    if (!err && atomic_load(&c->q->o.ctx->pool->failed))
         err = CL_OUT_OF_RESOURCES;
     if (!err)
         err = take(c, op);

@@ -25,8 +25,11 @@ bool gs_pool_device_info(cl_device_info what, size_t room, void *value, size_t *
 /* As clFinish. */
 cl_int gs_pool_finish(cl_command_queue queue);
 
+/* What a context has; null: no memory. */
+struct gs_pool_queues *gs_pool_queues_new(void);
+
 /* The bytes of a root, and a context's queues, once nobody needs them any more. */
 void gs_pool_root_free(struct gs_pool_root *r);
-void gs_pool_queues_free(struct gs_context *ctx);
+void gs_pool_queues_free(struct gs_pool_queues *q);
 
 #endif

@@ -124,7 +124,7 @@ void gs_pool_root_free(struct gs_pool_root *r)
 
 cl_command_queue gs_pool_queue(struct gs_context *ctx, unsigned device, cl_int *err)
 {
-    cl_command_queue *q = &ctx->pool_queue[device];
+    cl_command_queue *q = &ctx->pool->of[device];
     *err = CL_SUCCESS;
     if (!*q)
         *q = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[device],
@@ -132,11 +132,17 @@ cl_command_queue gs_pool_queue(struct gs_context *ctx, unsigned device, cl_int *
     return *q;
 }
 
-void gs_pool_queues_free(struct gs_context *ctx)
+struct gs_pool_queues *gs_pool_queues_new(void)
+{
+    return calloc(1, sizeof(struct gs_pool_queues));
+}
+
+void gs_pool_queues_free(struct gs_pool_queues *q)
 {
     for (unsigned d = 0; d < GS_MAX_DEVICES; d++)
-        if (ctx->pool_queue[d])
-            gs_real()->clReleaseCommandQueue(ctx->pool_queue[d]);
+        if (q->of[d])
+            gs_real()->clReleaseCommandQueue(q->of[d]);
+    free(q);
 }
 
 /* Pages of the host's that hold nothing valid any more go back to the system. */

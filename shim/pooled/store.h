@@ -30,6 +30,13 @@ struct gs_pool_root {
     struct gs_pool_root *next, *prev; /* of all roots */
 };
 
+/* What a pooled context has: our queues of each device, made on first need, under the store's lock; and whether a
+ * launch has failed for want of memory, so that what buffers hold is lost. */
+struct gs_pool_queues {
+    cl_command_queue of[GS_MAX_DEVICES];
+    atomic_int failed;
+};
+
 /* What the application may have in all, and in one buffer: the sum of the devices' memories, and of what the user has
  * added of the host's. */
 uint64_t gs_pool_bytes(void);

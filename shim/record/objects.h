@@ -39,9 +39,6 @@ struct gs_events {
     size_t cap;
 };
 
-/* Kinds of samplers: by coordinates, addresses, filter. */
-enum { GS_SAMPLERS = 2 * 5 * 2 };
-
 /* A context over the devices of the group. */
 struct gs_context {
     struct gs_object o;
@@ -50,39 +47,25 @@ struct gs_context {
     cl_device_id parent;           /* of sub-devices, or null: in the context too, for image commands */
     bool shared_memory;            /* the devices work in the host's memory */
     bool followed;                 /* it has several devices, or one whose large transfers are carried */
-    pthread_mutex_t lock;          /* all below, and every gs_mem and gs_queue of the context */
-    struct gs_queue *queues;       /* those the application still holds */
-    struct gs_mem *mems;           /* root objects */
+    bool pooled;                   /* its buffers are pooled: docs/memory.md */
+    struct gs_context *next;       /* in the list of all; protected by that list's lock */
     atomic_int user_events;        /* the application's user events that have no status yet */
     atomic_bool user_event_failed; /* it has made one of them fail, at some time */
     atomic_bool spread;            /* bytes are, or once were, valid elsewhere than at home */
     atomic_bool divided;           /* a launch has been carried out elsewhere than at home: see shim/record/bypass.h */
-    cl_event ended;                /* an event that has ended; made on first need */
-    cl_sampler samplers[GS_SAMPLERS]; /* see gs_launch_args; made on first need */
-    struct gs_events at_home;         /* what brought all home when a user event was made last */
-    struct gs_events
-        orphans; /* the ends of queues that were released with commands in them, and of commands given up */
-    struct gs_events unended,
-        failed;  /* see shim/order/compound.h: what ends when those have; and what they have let fail */
-    bool pooled; /* its buffers are pooled: docs/memory.md; and: */
-    cl_command_queue pool_queue[GS_MAX_DEVICES]; /* made on first need; owned. The pool's lock */
-    atomic_int pool_failed;                      /* a launch has failed for want of memory: what buffers hold is lost */
-    const char *_Atomic given_up;                /* why none of its launches is split any more, or NULL */
-    struct gs_context *next;                     /* in the list of all; protected by that list's lock */
-    struct gs_own_kernels *_Atomic own;          /* made on first need; owned */
-    struct gs_scratch *scratch;                  /* likewise */
-    uint64_t scratch_most;                       /* bytes of it that are kept; 0: not known yet */
-    struct gs_pinned *pinned;                    /* likewise */
-    struct gs_pinned *pinned_small;              /* likewise; for little at a time */
-    struct gs_pinned *deferred_ring;             /* likewise: shim/output/deferred_send.h */
-    bool no_deferred_ring;                       /* there is no memory for it */
-    struct gs_peer *peer;                        /* likewise */
-    struct gs_staging *staging;                  /* likewise */
-    struct gs_strided *strided;                  /* likewise */
-    uint64_t commands;                           /* how many have been put in order so far */
-    uint64_t between_devices;                    /* bytes that went from device to device so far */
+    const char *_Atomic given_up;  /* why none of its launches is split any more, or NULL */
+    pthread_mutex_t lock;          /* all below, and every gs_mem and gs_queue of the context */
+    struct gs_queue *queues;       /* those the application still holds */
+    struct gs_mem *mems;           /* root objects */
     enum { GS_SHARING_UNKNOWN, GS_SHARING_WORKS, GS_SHARING_NOT } sharing; /* of buffers in the host's memory */
-    cl_command_queue sharing_queue;
+    /* What a room keeps; owned: */
+    struct gs_own_kernels *_Atomic own; /* record; made on first need */
+    struct gs_ends *ends;               /* order */
+    struct gs_paths *paths;             /* memory */
+    cl_sampler *samplers;               /* subkernel; made on first need */
+    struct gs_output *output;           /* output; made on first need */
+    struct gs_pool_queues *pool;        /* pooled, in a pooled context */
+    struct gs_events at_home;           /* api: what brought all home when a user event was made last */
 };
 
 /* Bytes of it may be elsewhere than at home from now on. */
@@ -99,7 +82,7 @@ struct gs_queue {
     cl_command_queue_properties properties; /* as the application asked for */
     bool out_of_order, profiling;
     struct gs_timeline *timeline;  /* its own reference */
-    struct gs_queues *behind;      /* of the room order; owned */
+    struct gs_queue_set *behind;      /* of the room order; owned */
     struct gs_queue_times *times;  /* of the room choose; owned */
     struct gs_property_list *list; /* of the room api: the application's, where the driver's is another; owned */
 };

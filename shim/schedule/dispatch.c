@@ -12,19 +12,6 @@
 #include "shim/order/callbacks.h"
 #include "shim/record/enqueue.h"
 
-cl_int gs_ended_event(struct gs_context *ctx)
-{
-    cl_int err = CL_SUCCESS;
-    if (ctx->ended)
-        return err;
-    ctx->ended = gs_real()->clCreateUserEvent(ctx->o.handle, &err);
-    if (!err && (err = gs_event_end(ctx->ended, CL_COMPLETE)) != CL_SUCCESS) {
-        gs_real()->clReleaseEvent(ctx->ended);
-        ctx->ended = NULL;
-    }
-    return err;
-}
-
 static cl_int add_end(struct gs_deferred *h, struct gs_context *ctx)
 {
     cl_int err;
@@ -65,14 +52,7 @@ static cl_int retain_queues(struct gs_deferred *h)
 static cl_int mark(struct gs_deferred *h, struct gs_queue *q, cl_uint n_wait, const cl_event *wait)
 {
     /* In an in-order queue a marker comes after all commands before it, whatever its wait list. */
-    if (!n_wait && h->home == q->o.handle && q->out_of_order) {
-        const cl_int err = gs_ended_event(q->o.ctx);
-        if (err)
-            return err;
-        n_wait = 1;
-        wait = &q->o.ctx->ended;
-    }
-    return gs_enqueue_marker(h->home, n_wait, n_wait ? wait : NULL, &h->ready);
+    return gs_mark_alone(q, h->home, n_wait, n_wait ? wait : NULL, &h->ready);
 }
 
 static cl_int make(struct gs_deferred *h, struct gs_queue *q, bool marked, cl_uint n_wait, const cl_event *wait)

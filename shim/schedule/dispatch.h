@@ -61,10 +61,6 @@ struct gs_units {
     uint64_t groups;      /* ... and how many work-groups they have in all */
 };
 
-/* ctx->ended, made if need be. A marker that waits for it alone comes after the barriers in a queue out of order, and
- * after no other command. */
-cl_int gs_ended_event(struct gs_context *ctx);
-
 /* Adds the times of one command to those that are known of all: each by the first device's clock, once `offset_ns` is
  * added. */
 void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns);

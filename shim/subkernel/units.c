@@ -12,6 +12,9 @@
 #include "shim/record/keep.h"
 #include "shim/record/enqueue.h"
 
+/* Kinds of samplers: by coordinates, addresses, filter. */
+enum { SAMPLERS = 2 * 5 * 2 };
+
 /* PoCL (3.1, 6.0) lets go of a sampler as soon as the application does, though launches with it have yet to run; and in
  * parts they run later than plain, behind what is brought to them. They get one like it, which lives as long as the
  * context. Any other driver, and what isn't known here: the application's own. */
@@ -29,11 +32,21 @@ static cl_sampler lasting_sampler(struct gs_context *ctx, cl_sampler own)
     const unsigned by_address = addresses - (unsigned)CL_ADDRESS_NONE, by_filter = filter - (unsigned)CL_FILTER_NEAREST;
     if (by_address >= 5 || by_filter >= 2)
         return own;
+    if (!ctx->samplers && !(ctx->samplers = calloc(SAMPLERS, sizeof *ctx->samplers)))
+        return own;
     cl_sampler *like = &ctx->samplers[(normalized ? 10 : 0) + by_address * 2 + by_filter];
     cl_int err;
     if (!*like)
         *like = real->clCreateSampler(ctx->o.handle, normalized, addresses, filter, &err);
     return *like ? *like : own;
+}
+
+void gs_samplers_free(struct gs_context *ctx)
+{
+    for (unsigned i = 0; ctx->samplers && i < SAMPLERS; i++)
+        if (ctx->samplers[i])
+            gs_real()->clReleaseSampler(ctx->samplers[i]);
+    free(ctx->samplers);
 }
 
 cl_int gs_launch_args(struct gs_launching *l, cl_kernel kernel, unsigned place)
