@@ -5,14 +5,14 @@
 # once, unless the CPU was named.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
-"$programs/whole" >plain.txt || fail "the program fails without gpusparc"
+"$programs/any_device" >plain.txt || fail "the program fails without gpusparc"
 ! grep -q "GPU: 0" plain.txt || { echo "there is a GPU"; exit 77; }
 units=$(sed -n 's/units: //p' plain.txt)
 [ "$units" -ge 2 ] || { echo "one compute unit"; exit 77; }
 run() { # NAME OPTIONS...
   local name=$1
   shift
-  gpusparc run --stats="$name.json" "$@" "$programs/whole" >"$name.txt" 2>"$name.err" || fail "$name: $(cat "$name.err")"
+  gpusparc run --stats="$name.json" "$@" "$programs/any_device" >"$name.txt" 2>"$name.err" || fail "$name: $(cat "$name.err")"
 }
 for mode in auto single; do
   run $mode --mode $mode

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* held [repeat]: kernels whose loops run from first[i] to first[i + 1] and that read or write at indices which another
- * buffer holds, while that buffer changes in every way between two launches: what a launch reads depends on what its
- * bounds are when it begins. With `repeat`, only launches between which nothing changes. */
+/* loaded_bounds [repeat]: kernels whose loops run from first[i] to first[i + 1] and that read or write at indices which
+ * another buffer holds, while that buffer changes in every way between two launches: what a launch reads depends on
+ * what its bounds are when it begins. With `repeat`, only launches between which nothing changes. */
 #include "plain.h"
 
 enum { ROWS = 20000, VALUES = 400000, GROUP = 50 };
