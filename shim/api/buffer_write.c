@@ -54,7 +54,7 @@ static bool write_at_once(const struct gs_command *cmd, struct gs_mem *m, cl_int
     if (by_unit) {
         *err = gs_command_pass(cmd);
         gs_timeline_enqueue(q->timeline); /* no unit tells of it */
-        gs_unit_to(&u, GS_UNIT_SUBMITTED);
+        gs_unit_on(&u, GS_UNIT_SUBMIT);
     }
     pthread_mutex_unlock(&cmd->ctx->lock);
     if (by_unit)

@@ -99,7 +99,7 @@ cl_int gs_home_run(struct gs_home *h, cl_command_queue queue, const struct gs_op
         return gs_enqueue(op, queue, h->n, h->v, own);
     if (h->alone && own && run.cut.n == 1 && !h->extra.n && gs_queue_is_idle(h->cmd.q) &&
         gs_unit_try(&h->unit, run.resource, GS_LENGTH_UNKNOWN)) {
-        gs_unit_to(&h->unit, GS_UNIT_SUBMITTED);
+        gs_unit_on(&h->unit, GS_UNIT_SUBMIT);
         return gs_enqueue(op, queue, h->n, h->v, own);
     }
     if (run.cut.n == 1)

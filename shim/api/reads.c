@@ -228,7 +228,7 @@ static bool read_alone(const struct gs_command *cmd, const struct gs_mem *m, str
     const struct gs_upto upto = gs_queue_upto(q);
     const bool may = may_go(q, m, r);
     if (may) {
-        gs_unit_to(&u, GS_UNIT_SUBMITTED);
+        gs_unit_on(&u, GS_UNIT_SUBMIT);
         GS_MAY_WAIT("few bytes of an idle queue");
         *err = gs_enqueue(&once, q->o.handle, cmd->n_wait, cmd->wait, blocks && !event ? NULL : &own);
         GS_MAY_WAIT_NO_MORE();
@@ -242,7 +242,7 @@ static bool read_alone(const struct gs_command *cmd, const struct gs_mem *m, str
     if (may)
         gs_unit_over(&u);
     else
-        gs_unit_to(&u, GS_UNIT_QUEUED);
+        gs_unit_on(&u, GS_UNIT_FORGET);
     if (enqueued && !*err)
         gs_queue_drained(q, upto);
     if (enqueued)

@@ -14,13 +14,13 @@ void gs_initial_begin(bool wanted, struct gs_unit *u)
     if (!wanted)
         return;
     gs_unit_take(u, GS_RESOURCE_PCI);
-    gs_unit_to(u, GS_UNIT_SUBMITTED);
+    gs_unit_on(u, GS_UNIT_SUBMIT);
 }
 
 void gs_initial_end(struct gs_unit *u)
 {
     if (gs_unit_is(u, GS_UNIT_SUBMITTED))
-        gs_unit_to(u, GS_UNIT_COMPLETE);
+        gs_unit_on(u, GS_UNIT_COMPLETES);
 }
 
 /* Each piece is on the device before its unit is given back. */

@@ -162,7 +162,7 @@ uint64_t gs_transfer_chunk(void)
 static void is_granted(struct gs_unit *u)
 {
     GS_NOTE("grant %p %u %u %u %d", (void *)u, u->grant.resource, u->grant.client, u->grant.generation, u->grant.piece);
-    gs_unit_to(u, GS_UNIT_GRANTED);
+    gs_unit_on(u, GS_UNIT_GRANT);
 }
 
 void gs_unit_take(struct gs_unit *u, unsigned resource)
@@ -188,7 +188,7 @@ void gs_unit_ask(struct gs_unit *u, unsigned resource, struct gs_request *reques
 {
     struct gs_client *c = atomic_load(&gs_connection);
     if (c && gs_client_request(c, resource, 0, request) == 0)
-        gs_unit_to(u, GS_UNIT_ASKED);
+        gs_unit_on(u, GS_UNIT_ASK);
 }
 
 bool gs_unit_await(struct gs_unit *u, struct gs_request *request, uint64_t ns)
@@ -200,7 +200,7 @@ bool gs_unit_await(struct gs_unit *u, struct gs_request *request, uint64_t ns)
     if (granted)
         is_granted(u);
     else if (!request->open)
-        gs_unit_to(u, GS_UNIT_QUEUED);
+        gs_unit_on(u, GS_UNIT_FORGET);
     return granted;
 }
 

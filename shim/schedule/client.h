@@ -17,7 +17,7 @@ unsigned gs_resource_of(unsigned place);
 /* Bytes per unit of a transfer that belongs to no job; 0: transfers aren't cut. */
 uint64_t gs_transfer_chunk(void);
 
-/* Has a unit granted, waiting for its turn; the grant goes back by gs_unit_to alone. From any thread or callback. */
+/* Has a unit granted, waiting for its turn; the grant goes back by gs_unit_on alone. From any thread or callback. */
 void gs_unit_take(struct gs_unit *u, unsigned resource);
 /* Only if that needs no waiting; for one of that length, see gs_client_try. */
 bool gs_unit_try(struct gs_unit *u, unsigned resource, enum gs_length length);

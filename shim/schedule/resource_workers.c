@@ -58,7 +58,7 @@ static bool run_first(struct gs_deferred *h)
 {
     if (!gs_unit_await(h->unit, &h->request, UINT64_MAX)) /* it wasn't asked for */
         gs_unit_take(h->unit, h->resource);
-    gs_unit_to(h->unit, GS_UNIT_SUBMITTED);
+    gs_unit_on(h->unit, GS_UNIT_SUBMIT);
     bool in = enter_driver();
     const cl_int err = gs_event_end(h->open, CL_COMPLETE);
     gs_unit_watch(h, h->unit, NULL, h->first);
@@ -104,7 +104,7 @@ static bool enqueue_next(struct gs_deferred *h, unsigned i)
     struct gs_unit *u = &h->unit[i];
     cl_event event;
     gs_label_back(h->label);
-    gs_unit_to(u, GS_UNIT_SUBMITTED);
+    gs_unit_on(u, GS_UNIT_SUBMIT);
     const unsigned to = emptiest_queue(h);
     const cl_int err = enqueue_unit(h, i, h->units.queue[to], &event);
     if (!err) {
@@ -114,7 +114,7 @@ static bool enqueue_next(struct gs_deferred *h, unsigned i)
         gs_real()->clFlush(h->units.queue[to]);
         gs_real()->clReleaseEvent(event);
     } else {
-        gs_unit_to(u, GS_UNIT_FAILED);
+        gs_unit_on(u, GS_UNIT_FAILS);
         gs_deferred_spoil(h, err);
     }
     return !err;
@@ -141,7 +141,7 @@ static void push(struct gs_deferred *h)
     struct worker *l = &workers.of[h->resource];
     h->next = NULL;
     pthread_mutex_lock(&gs_deferred_list.lock);
-    gs_deferred_to(h, GS_READY);
+    gs_deferred_on(h, GS_COULD_RUN);
     pthread_mutex_unlock(&gs_deferred_list.lock);
     pthread_mutex_lock(&l->lock);
     const bool started = l->started;
@@ -158,7 +158,7 @@ static void push(struct gs_deferred *h)
 static void has_served(struct gs_deferred *h)
 {
     pthread_mutex_lock(&gs_deferred_list.lock);
-    gs_deferred_to(h, GS_SERVED);
+    gs_deferred_on(h, GS_SERVE);
     if (atomic_load(&h->status) != CL_COMPLETE)
         gs_share_on(h, GS_SHARE_CLOSE);
     struct gs_deferred *follower = h->follower;
@@ -181,7 +181,7 @@ static bool rest_waits(struct gs_deferred *h)
     if (status <= CL_COMPLETE)
         return false;
     pthread_mutex_lock(&gs_deferred_list.lock);
-    gs_deferred_to(h, GS_ENQUEUED);
+    gs_deferred_on(h, GS_REST_WAITS);
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (gs_await_end(h->ready, NULL, could_run, h))
         return true;
@@ -230,7 +230,7 @@ static struct gs_deferred *next_of(struct worker *l, struct gs_request *given_up
         return NULL;
     if (l->next && l->next != h) {
         *given_up = l->next->request;
-        gs_unit_to(l->next->unit, GS_UNIT_QUEUED);
+        gs_unit_on(l->next->unit, GS_UNIT_FORGET);
     }
     *at = h->next;
     if (!h->next)
@@ -307,7 +307,7 @@ void gs_worker_forget(struct gs_deferred *h)
     pthread_mutex_lock(&l->lock);
     if (gs_unit_is(h->unit, GS_UNIT_ASKED)) { /* else the worker's thread has given it up */
         given_up = h->request;
-        gs_unit_to(h->unit, GS_UNIT_QUEUED);
+        gs_unit_on(h->unit, GS_UNIT_FORGET);
     }
     if (l->next == h)
         l->next = NULL;
@@ -347,7 +347,7 @@ void gs_workers_set_up(void)
 /* Its unit is granted: there is nothing to wait for but its end. */
 static void run_taken(struct gs_deferred *h)
 {
-    gs_unit_to(h->unit, GS_UNIT_SUBMITTED);
+    gs_unit_on(h->unit, GS_UNIT_SUBMIT);
     gs_unit_watch(h, h->unit, NULL, h->first);
     h->next_unit = 1;
     if (h->next_unit < h->units.n) {

@@ -6,19 +6,34 @@
 #include "common/lock/rank.h"
 #include "shim/schedule/deferred.h"
 
-#define TO(state) (1u << GS_##state)
+/* In all three tables: what is left out must not happen. */
+static const struct {
+    bool may;
+    enum gs_deferred_state to;
+} deferred_on[GS_DEFERRED_STATES][GS_DEFERRED_EVENTS] = {
+    [GS_PREPARED] = {[GS_ENQUEUE] = {true, GS_ENQUEUED}},
+    [GS_ENQUEUED] = {[GS_COULD_RUN] = {true, GS_READY}, [GS_SERVE] = {true, GS_SERVED}},
+    [GS_READY] = {[GS_REST_WAITS] = {true, GS_ENQUEUED}, [GS_SERVE] = {true, GS_SERVED}},
+    [GS_SERVED] = {[GS_ALL_ENDED] = {true, GS_OVER}},
+};
 
-/* What may follow, a bit each. */
-static const unsigned after[GS_DEFERRED_STATES] = {
-    [GS_PREPARED] = TO(ENQUEUED),
-    [GS_ENQUEUED] = TO(READY) | TO(SERVED),
-    [GS_READY] = TO(ENQUEUED) /* its first unit is granted, and the others wait for what came before */ | TO(SERVED),
-    [GS_SERVED] = TO(OVER),
+enum unit_action { STAYS = 1, GIVES_BACK };
+
+static const struct {
+    enum unit_action action;
+    enum gs_unit_state to;
+} unit_on[GS_UNIT_STATES][GS_UNIT_EVENTS] = {
+    [GS_UNIT_QUEUED] = {[GS_UNIT_ASK] = {STAYS, GS_UNIT_ASKED}, [GS_UNIT_GRANT] = {STAYS, GS_UNIT_GRANTED}},
+    [GS_UNIT_ASKED] = {[GS_UNIT_FORGET] = {STAYS, GS_UNIT_QUEUED}, [GS_UNIT_GRANT] = {STAYS, GS_UNIT_GRANTED}},
+    [GS_UNIT_GRANTED] = {[GS_UNIT_FORGET] = {GIVES_BACK, GS_UNIT_QUEUED},
+                         [GS_UNIT_SUBMIT] = {STAYS, GS_UNIT_SUBMITTED},
+                         [GS_UNIT_FAILS] = {GIVES_BACK, GS_UNIT_FAILED}},
+    [GS_UNIT_SUBMITTED] =
+        {[GS_UNIT_COMPLETES] = {GIVES_BACK, GS_UNIT_COMPLETE}, [GS_UNIT_FAILS] = {GIVES_BACK, GS_UNIT_FAILED}},
 };
 
 #define ON(event, state, action) [GS_SHARE_##event] = {GS_SHARE_##state, GS_SHARE_##action}
 
-/* What is left out must not happen. */
 static const struct {
     enum gs_sharing to;
     enum gs_share_action action;
@@ -37,32 +52,27 @@ static const struct {
                        ON(LEAVE, SENT, STAYS)},
 };
 
-static const unsigned unit_after[GS_UNIT_STATES] = {
-    [GS_UNIT_QUEUED] = TO(UNIT_ASKED) | TO(UNIT_GRANTED),
-    [GS_UNIT_ASKED] = TO(UNIT_QUEUED) /* given up: another one is to be served first */ | TO(UNIT_GRANTED),
-    [GS_UNIT_GRANTED] = TO(UNIT_QUEUED) | TO(UNIT_SUBMITTED) | TO(UNIT_FAILED),
-    [GS_UNIT_SUBMITTED] = TO(UNIT_COMPLETE) | TO(UNIT_FAILED),
-};
-
-static bool has_grant(enum gs_unit_state state)
+void gs_unit_on(struct gs_unit *u, enum gs_unit_event event)
 {
-    return state == GS_UNIT_GRANTED || state == GS_UNIT_SUBMITTED;
-}
-
-void gs_unit_to(struct gs_unit *u, enum gs_unit_state to)
-{
-    const enum gs_unit_state from = atomic_exchange(&u->state, to);
-    GS_CHECK(unit_after[from] >> to & 1, "a unit's state", from, to);
-    GS_NOTE("unit %p %d %d", (void *)u, (int)from, (int)to);
-    if (has_grant(from) && !has_grant(to))
+    enum gs_unit_state from = atomic_load(&u->state);
+    while (unit_on[from][event].action && !atomic_compare_exchange_weak(&u->state, &from, unit_on[from][event].to))
+        ;
+    GS_CHECK(unit_on[from][event].action, "a unit's state", from, event);
+    if (!unit_on[from][event].action)
+        return;
+    GS_NOTE("unit %p %d %d", (void *)u, (int)from, (int)unit_on[from][event].to);
+    if (unit_on[from][event].action == GIVES_BACK)
         gs_unit_give(u);
 }
 
-void gs_deferred_to(struct gs_deferred *h, enum gs_deferred_state to)
+void gs_deferred_on(struct gs_deferred *h, enum gs_deferred_event event)
 {
-    GS_CHECK(after[h->state] >> to & 1, "a deferred command's state", h->state, to);
-    GS_NOTE("command %p %d %d %d", (void *)h, (int)h->state, (int)to, atomic_load(&h->status));
-    h->state = to;
+    const enum gs_deferred_state from = h->state;
+    GS_CHECK(deferred_on[from][event].may, "a deferred command's state", from, event);
+    if (!deferred_on[from][event].may)
+        return;
+    h->state = deferred_on[from][event].to;
+    GS_NOTE("command %p %d %d %d", (void *)h, (int)from, (int)h->state, atomic_load(&h->status));
     pthread_cond_broadcast(&gs_deferred_list.changed);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The states of a deferred command, of its unit where others may share it, and of each unit; state.c has the table of
- * what may follow what. The first two change with gs_deferred_list.lock held, and gs_deferred_list.changed tells who
- * waits.
+/* The states of a deferred command, of its unit where others may share it, and of each unit; state.c has the tables
+ * from state and event to the next state, and to what is done. The first two change with gs_deferred_list.lock held,
+ * and gs_deferred_list.changed tells who waits.
  *
  *   PREPARED --> ENQUEUED --> READY --> SERVED --> OVER        of the command
  *                   |  ^--------'          ^
@@ -31,6 +31,15 @@ enum gs_deferred_state {
     GS_SERVED,   /* all its units are on their way, or it has failed */
     GS_OVER,     /* all that were on their way have ended */
     GS_DEFERRED_STATES
+};
+
+enum gs_deferred_event {
+    GS_ENQUEUE,
+    GS_COULD_RUN,
+    GS_REST_WAITS, /* its first unit is granted, and the others wait for what came before */
+    GS_SERVE,
+    GS_ALL_ENDED,
+    GS_DEFERRED_EVENTS
 };
 
 enum gs_sharing {
@@ -73,6 +82,16 @@ enum gs_unit_state {
     GS_UNIT_STATES
 };
 
+enum gs_unit_event {
+    GS_UNIT_ASK,
+    GS_UNIT_GRANT,
+    GS_UNIT_FORGET, /* it isn't needed; or another one is to be served first */
+    GS_UNIT_SUBMIT,
+    GS_UNIT_COMPLETES,
+    GS_UNIT_FAILS,
+    GS_UNIT_EVENTS
+};
+
 /* A sub-kernel, a chunk of a transfer, or a batch of short commands. All zero: queued. `held`: the command that it
  * belongs to; null: one that no gs_deferred stands for. */
 struct gs_unit {
@@ -84,16 +103,16 @@ struct gs_unit {
 };
 
 /* A unit that is granted or submitted has a grant. This gives it back with the state after those, at once: others may
- * wait for it. */
-void gs_unit_to(struct gs_unit *u, enum gs_unit_state to);
+ * wait for it. What must not happen is reported where locks are checked (common/lock/rank.h). */
+void gs_unit_on(struct gs_unit *u, enum gs_unit_event event);
 
 static inline bool gs_unit_is(const struct gs_unit *u, enum gs_unit_state state)
 {
     return atomic_load(&u->state) == state;
 }
 
-/* From now on it is in that state. What must not follow is reported where locks are checked (common/lock/rank.h). */
-void gs_deferred_to(struct gs_deferred *h, enum gs_deferred_state to);
+/* The same of a command. */
+void gs_deferred_on(struct gs_deferred *h, enum gs_deferred_event event);
 
 /* Takes the event to state.c's table, once no other thread is to be waited for; meanwhile the list's lock is open, and
  * h is to be held. True: the caller is to do what it has asked for. */

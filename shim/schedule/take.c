@@ -8,7 +8,7 @@ void gs_take_back(struct gs_deferred *h)
 {
     gs_worker_forget(h);
     if (gs_is_taken(h))
-        gs_unit_to(h->unit, GS_UNIT_QUEUED);
+        gs_unit_on(h->unit, GS_UNIT_FORGET);
 }
 
 /* A launch on one GPU waits a moment in the call: it needs no gate then, nor anybody who opens it. On an H200, behind

@@ -62,7 +62,7 @@ static void unit_ended(cl_event event, cl_int status, void *data)
     struct gs_unit *u = data;
     if (u->running)
         atomic_fetch_sub(u->running, 1);
-    gs_unit_to(u, status < 0 ? GS_UNIT_FAILED : GS_UNIT_COMPLETE); /* before what takes calls of the driver */
+    gs_unit_on(u, status < 0 ? GS_UNIT_FAILS : GS_UNIT_COMPLETES); /* before what takes calls of the driver */
     if (u->held->units.n == 1)
         gs_job_ended(event ? event : gs_deferred_last_event(u->held));
     if (status < 0)
@@ -85,7 +85,7 @@ void gs_link_ended(cl_event complete)
 
 void gs_unit_over(struct gs_unit *u)
 {
-    gs_unit_to(u, GS_UNIT_COMPLETE);
+    gs_unit_on(u, GS_UNIT_COMPLETES);
     time_of(u->grant.resource, &u->grant);
 }
 
