@@ -142,8 +142,7 @@ static bool map_ours(struct gs_home *h, struct gs_mem *m, struct gs_mapping *map
     struct gs_events ready = {0};
     struct gs_cut cut;
     if (!h->by_units || h->cmd.ctx != m->root->o.ctx || !gs_list_is_sound(h->n, h->v) ||
-        !(m->image ? gs_mapped_image_possible : gs_mapped_possible)(m, flags) ||
-        (!m->image && h->cmd.op.region[0] <= h->put.job.transfer_chunk))
+        !gs_mapped_possible(m, flags) || (!m->image && h->cmd.op.region[0] <= h->put.job.transfer_chunk))
         return false;
     const struct gs_op op = lay_at(m, map, &ready);
     cl_int err = map->ptr ? gs_events_share_all(&h->extra, &ready) : CL_OUT_OF_HOST_MEMORY;

@@ -5,7 +5,6 @@
 #include "shim/memory/initial.h"
 #include "shim/memory/mapped.h"
 #include "shim/memory/object.h"
-#include "shim/memory/staging.h"
 #include "shim/memory/sub_buffers.h"
 #include "shim/pooled/pooled.h"
 #include "shim/record/enqueue.h"
@@ -24,26 +23,6 @@ static cl_mem track_buffer(struct gs_context *c, cl_mem handle, size_t size, cl_
     if (c && handle)
         track_root(c, handle, size, flags, kept);
     return handle;
-}
-
-/* A large buffer that is to begin with a copy of the host's memory: made without it, and filled through the pinned
- * ring. NULL: it is to be made by the driver's own way, or under a daemon (initial.h). */
-static cl_mem create_filled(struct gs_context *c, cl_mem_flags flags, size_t size, void *host_ptr)
-{
-    const cl_mem_flags kept_out = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS | CL_MEM_USE_HOST_PTR;
-    enum { MAY_BE_STAGED = 4096 };
-    if (!c || !(flags & CL_MEM_COPY_HOST_PTR) || flags & kept_out || size < MAY_BE_STAGED || !host_ptr ||
-        gs_scheduled() || !gs_staging_may_fill(c, host_ptr, size))
-        return NULL;
-    cl_int err;
-    cl_mem handle =
-        gs_real()->clCreateBuffer(c->o.handle, flags & ~(cl_mem_flags)CL_MEM_COPY_HOST_PTR, size, NULL, &err);
-    if (handle && gs_staging_fill(c, handle, host_ptr, size) == CL_SUCCESS &&
-        track_root(c, handle, size, flags, CL_MEM_COPY_HOST_PTR))
-        return handle;
-    if (handle)
-        gs_real()->clReleaseMemObject(handle);
-    return NULL;
 }
 
 static GS_COLD cl_mem create_pooled(struct gs_context *c, cl_mem_flags flags, size_t size, void *host_ptr,
@@ -87,13 +66,8 @@ __attribute__((hot)) CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context c
     struct gs_context *c = gs_find(GS_CONTEXT, context);
     if (c && c->pooled)
         return create_pooled(c, flags, size, host_ptr, errcode_ret);
-    cl_mem filled = create_filled(c, flags, size, host_ptr);
-    if (filled) {
-        gs_set_error(errcode_ret, CL_SUCCESS);
-        return filled;
-    }
     cl_mem_flags kept = 0;
-    cl_mem handle = gs_initial_wanted(c, flags, host_ptr)
+    cl_mem handle = c && host_ptr && flags & CL_MEM_COPY_HOST_PTR
                         ? gs_initial_buffer(c, flags, size, host_ptr, &kept, errcode_ret)
                         : gs_real()->clCreateBuffer(context, flags, size, host_ptr, errcode_ret);
     return track_buffer(c, handle, size, flags, kept);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/memory/initial.h"
+
+#include "shim/memory/staging.h"
+#include "shim/memory/staging_ring.h"
 #include "shim/record/enqueue.h"
 
 bool gs_initial_wanted(const struct gs_context *c, cl_mem_flags flags, const void *ptr)
@@ -53,13 +56,38 @@ static cl_mem make_by_pieces(const struct gs_context *c, cl_mem_flags flags, siz
     return err ? NULL : mem;
 }
 
-cl_mem gs_initial_buffer(const struct gs_context *c, cl_mem_flags flags, size_t size, void *ptr, cl_mem_flags *kept,
+/* A large one, which is filled through the pinned ring. */
+static cl_mem make_by_ring(struct gs_context *c, cl_mem_flags flags, size_t size, void *ptr)
+{
+    enum { MAY_BE_STAGED = 4096 };
+    cl_int err;
+    if (size < MAY_BE_STAGED || gs_scheduled())
+        return NULL;
+    pthread_mutex_lock(&c->lock);
+    const bool may = gs_staging_way_of(c, ptr, size, true) == GS_FACT_RING;
+    pthread_mutex_unlock(&c->lock);
+    cl_mem mem =
+        may ? gs_real()->clCreateBuffer(c->o.handle, flags & ~(cl_mem_flags)CL_MEM_COPY_HOST_PTR, size, NULL, &err)
+            : NULL;
+    if (!mem || gs_staging_fill(c, mem, ptr, size) == CL_SUCCESS)
+        return mem;
+    gs_real()->clReleaseMemObject(mem);
+    return NULL;
+}
+
+cl_mem gs_initial_buffer(struct gs_context *c, cl_mem_flags flags, size_t size, void *ptr, cl_mem_flags *kept,
                          cl_int *err)
 {
-    /* What the host may not write after its making. */
-    const cl_mem_flags closed = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
-    const uint64_t chunk = gs_transfer_chunk();
-    cl_mem mem = chunk && size > chunk && !(flags & closed) ? make_by_pieces(c, flags, size, ptr, chunk) : NULL;
+    /* What the host may not write after its making, or is to be its own memory. */
+    const bool closed = flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS | CL_MEM_USE_HOST_PTR);
+    const bool by_units = gs_initial_wanted(c, flags, ptr);
+    const uint64_t chunk = by_units ? gs_transfer_chunk() : 0;
+    struct gs_unit u;
+    cl_mem mem = NULL;
+    if (!closed && !by_units)
+        mem = make_by_ring(c, flags, size, ptr);
+    else if (!closed && chunk && size > chunk)
+        mem = make_by_pieces(c, flags, size, ptr, chunk);
     *kept = mem ? CL_MEM_COPY_HOST_PTR : 0;
     if (mem) {
         if (err)
@@ -67,8 +95,7 @@ cl_mem gs_initial_buffer(const struct gs_context *c, cl_mem_flags flags, size_t 
         return mem;
     }
     /* The driver knows what is wrong with a call that we can't serve. */
-    struct gs_unit u;
-    gs_initial_begin(true, &u);
+    gs_initial_begin(by_units, &u);
     mem = gs_real()->clCreateBuffer(c->o.handle, flags, size, ptr, err);
     gs_initial_end(&u);
     return mem;

@@ -7,26 +7,18 @@
 #include "shim/memory/memory.h"
 #include "shim/memory/transfer.h"
 
-static bool may_be_ours(const struct gs_mem *m, cl_map_flags flags)
+bool gs_mapped_possible(const struct gs_mem *m, cl_map_flags flags)
 {
     const cl_mem_flags kept_out = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
     const bool separate = !m->root->o.ctx->shared_memory || gs_settings()->transfer == GS_TRANSFER_PINNED;
     const bool known =
         flags == CL_MAP_WRITE_INVALIDATE_REGION || (flags && !(flags & ~(cl_map_flags)(CL_MAP_READ | CL_MAP_WRITE)));
-    return separate && known && !((m->flags | m->root->flags) & kept_out) &&
-           !m->root->is_svm; /* what the application shares with the device is no copy */
-}
-
-bool gs_mapped_possible(const struct gs_mem *m, cl_map_flags flags)
-{
-    return !m->image && !m->root->image && may_be_ours(m, flags);
-}
-
-bool gs_mapped_image_possible(const struct gs_mem *m, cl_map_flags flags)
-{
     /* Drivers don't agree on which of the two pitches lies between the layers of a 1D image array. */
-    return m->image && m->root == m && !m->home_only && m->image->desc.image_type != CL_MEM_OBJECT_IMAGE1D_ARRAY &&
-           may_be_ours(m, flags);
+    const bool laid_out =
+        m->image ? m->root == m && !m->home_only && m->image->desc.image_type != CL_MEM_OBJECT_IMAGE1D_ARRAY
+                 : !m->root->image;
+    return separate && known && laid_out && !((m->flags | m->root->flags) & kept_out) &&
+           !m->root->is_svm; /* what the application shares with the device is no copy */
 }
 
 void gs_mapped_free(struct gs_mem *root)

@@ -18,7 +18,6 @@ bool gs_mapped_possible(const struct gs_mem *m, cl_map_flags flags);
 void *gs_mapped_at(struct gs_mem *m, uint64_t offset, struct gs_events *ready);
 
 /* The same for an image, of which the host's memory holds all texels, in rows and slices so many bytes apart. */
-bool gs_mapped_image_possible(const struct gs_mem *m, cl_map_flags flags);
 void *gs_mapped_image_at(struct gs_mem *m, const size_t origin[3], size_t pitch[2], struct gs_events *ready);
 
 /* How many maps of it are ours: the driver doesn't count them. */

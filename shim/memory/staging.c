@@ -387,14 +387,6 @@ bool gs_staging_may_go_beside(struct gs_context *ctx, const struct gs_staged *v,
     return gs_in_callback() || find_queues(ctx, v, n, profiling, queue) == CL_SUCCESS;
 }
 
-bool gs_staging_may_fill(struct gs_context *ctx, const void *ptr, uint64_t bytes)
-{
-    pthread_mutex_lock(&ctx->lock);
-    const bool may = gs_staging_way_of(ctx, ptr, bytes, true) == GS_FACT_RING;
-    pthread_mutex_unlock(&ctx->lock);
-    return may;
-}
-
 cl_int gs_staging_fill(struct gs_context *ctx, cl_mem mem, void *ptr, uint64_t bytes)
 {
     static const struct gs_events none;

@@ -15,9 +15,8 @@
  * take it if gs_staging_flows. The rings are made once enough bytes have gone the slow way. */
 unsigned gs_staging_way(struct gs_queue *q, const void *ptr, uint64_t bytes, bool blocking);
 
-/* Is a new buffer on the first device to be filled from the host's memory by the calls' ring? And does so; returns when
- * it has ended. With no lock held. */
-bool gs_staging_may_fill(struct gs_context *ctx, const void *ptr, uint64_t bytes);
+/* Fills a new buffer on the first device from the host's memory by the calls' ring; returns when that has ended. With
+ * no lock held. */
 cl_int gs_staging_fill(struct gs_context *ctx, cl_mem mem, void *ptr, uint64_t bytes);
 
 /* For a call that isn't to block: is the queue idle, or soon, so that the slots come free at the link's pace? Then the
