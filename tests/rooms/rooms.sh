@@ -83,3 +83,12 @@ assert measures.wide_functions(open('one.c').read()) == [('seven', 7)]
 names = [name.split('.')[0] for name in measures.variables(['one.o'])['one.o']]
 assert sorted(names) == ['hidden', 'inner', 'own', 'shared'], names
 END
+
+# The words of public names; and a word that nobody has explained is found.
+python3 "$rooms/words.py" "$GS_SOURCE"
+python3 - "$rooms" <<'END'
+import sys
+sys.path.insert(0, sys.argv[1])
+import words
+assert words.unknown({'mem_frobbed': 'a.h', 'queues_mem': 'b.h'}, {'mem', 'queue'}) == {'frobbed': 'gs_mem_frobbed (a.h)'}
+END
