@@ -12,7 +12,7 @@
 #include "common/log.h"
 #include "common/spawn.h"
 #include "shim/memory/paths.h"
-#include "shim/process/random.h"
+#include "shim/process/quiet.h"
 #include "shim/process/threads.h"
 #include "shim/memory/upward.h"
 #include "shim/memory/ring.h"

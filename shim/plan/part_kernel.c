@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/plan/part_kernel.h"
 
-#include <pthread.h>
-
-#include "common/lock/locked.h"
-#include "common/lock/rank.h"
-
 /* Of the place's program, or the one of all. */
 static cl_kernel make_kernel(const struct gs_kernel *k, unsigned place, cl_int *err)
 {
@@ -21,27 +16,16 @@ cl_kernel gs_part_kernel(struct gs_kernel *k, unsigned p, cl_int *err)
     return k->part[p];
 }
 
-static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER; /* the spare kernels of all kernels */
-GS_RANKED(spare_lock, GS_RANK_SPARE_KERNELS);
-
-static cl_kernel exchange_spare(struct gs_kernel *k, unsigned place, cl_kernel spare)
-{
-    GS_LOCKED(&spare_lock);
-    const cl_kernel old = k->spare[place];
-    k->spare[place] = spare;
-    return old;
-}
-
 cl_kernel gs_spare_kernel(struct gs_kernel *k, unsigned place, cl_int *err)
 {
-    cl_kernel found = exchange_spare(k, place, NULL);
+    cl_kernel found = atomic_exchange(&k->spare[place], NULL);
     *err = CL_SUCCESS;
     return found ? found : make_kernel(k, place, err);
 }
 
 void gs_spare_kernel_back(struct gs_kernel *k, unsigned place, cl_kernel spare)
 {
-    const cl_kernel old = exchange_spare(k, place, spare);
+    const cl_kernel old = atomic_exchange(&k->spare[place], spare);
     if (old)
         gs_real()->clReleaseKernel(old);
 }

@@ -1,33 +1,122 @@
 /* SPDX-License-Identifier: MIT */
 /* PoCL's compiler writes "1 error generated." to standard error, by libLLVM's call of write(). The descriptor is all of
- * the process's, so it can't be led elsewhere meanwhile; the call comes here first where the shim was preloaded. */
+ * the process's, so it can't be led elsewhere meanwhile; the call comes here first where the shim was preloaded.
+ *
+ * A driver's compiler may take numbers of the C library's random sequence (LLVM does for the names of files, where
+ * there is no arc4random), or begin it anew. What the application builds moves it as without gpusparc. What is compiled
+ * for parts must not: SHOC's md5 search drew other keys once its launches were split. To put the state back afterwards
+ * would be a race with the application's threads, so such calls come here first, too. */
 #include "shim/process/quiet.h"
-#include "shim/process/random.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-typedef ssize_t write_fn(int, const void *, size_t);
+/* This thread's own. */
+static _Thread_local struct {
+    unsigned silent, random; /* how deep gs_quiet and gs_random_own are nested */
+    bool seeded;
+    struct drand48_data sequence;
+} own;
 
-static _Thread_local unsigned depth;
-static write_fn *real; /* null: not known yet */
+/* The C library's; null: not known yet. */
+static struct {
+    ssize_t (*write)(int, const void *, size_t);
+    int (*rand)(void);
+    void (*srand)(unsigned);
+    long (*random)(void);
+    void (*srandom)(unsigned);
+    double (*drand48)(void);
+    long (*lrand48)(void);
+    long (*mrand48)(void);
+    void (*srand48)(long);
+} libc;
+
+void gs_random_own(bool begins)
+{
+    own.random += begins ? 1 : -1u;
+}
 
 void gs_quiet(bool begins)
 {
-    depth += begins ? 1 : -1u;
+    own.silent += begins ? 1 : -1u;
     gs_random_own(begins);
 }
 
-/* Not when it is needed first: that may be in a signal's handler. */
-__attribute__((constructor)) static void find_write(void)
+#define FIND(name)                                                                                                     \
+    do {                                                                                                               \
+        if (!libc.name)                                                                                                \
+            *(void **)&libc.name = dlsym(RTLD_NEXT, #name);                                                            \
+    } while (0)
+
+/* What a constructor that runs before this one calls finds its own; but for write(), which may be needed first in a
+ * signal's handler. */
+__attribute__((constructor)) static void find(void)
 {
-    *(void **)&real = dlsym(RTLD_NEXT, "write");
+    FIND(write);
+    FIND(rand);
+    FIND(srand);
+    FIND(random);
+    FIND(srandom);
+    FIND(drand48);
+    FIND(lrand48);
+    FIND(mrand48);
+    FIND(srand48);
 }
 
 ssize_t write(int fd, const void *bytes, size_t n)
 {
-    if (fd == STDERR_FILENO && depth)
+    if (fd == STDERR_FILENO && own.silent)
         return (ssize_t)n;
-    return real ? real(fd, bytes, n) : syscall(SYS_write, fd, bytes, n);
+    return libc.write ? libc.write(fd, bytes, n) : syscall(SYS_write, fd, bytes, n);
 }
+
+static void seed(long value)
+{
+    srand48_r(value, &own.sequence);
+    own.seeded = true;
+}
+
+/* Threads that nobody has seeded have different sequences. */
+static struct drand48_data *sequence(void)
+{
+    if (!own.seeded)
+        seed((long)getpid() << 20 ^ (long)gettid());
+    return &own.sequence;
+}
+
+/* A function of the C library that gives a number; ours takes it from `next`. */
+#define NUMBER(type, name, own_type, next)                                                                             \
+    type name(void)                                                                                                    \
+    {                                                                                                                  \
+        own_type n = 0;                                                                                                \
+        if (own.random) {                                                                                              \
+            next(sequence(), &n);                                                                                      \
+            return (type)n;                                                                                            \
+        }                                                                                                              \
+        FIND(name);                                                                                                    \
+        return libc.name();                                                                                            \
+    }
+
+NUMBER(int, rand, long, lrand48_r)
+NUMBER(long, random, long, lrand48_r)
+NUMBER(long, lrand48, long, lrand48_r)
+NUMBER(long, mrand48, long, mrand48_r)
+NUMBER(double, drand48, double, drand48_r)
+
+/* One that begins the sequence anew. */
+#define SEED(name, type)                                                                                               \
+    void name(type value)                                                                                              \
+    {                                                                                                                  \
+        if (own.random) {                                                                                              \
+            seed((long)value);                                                                                         \
+            return;                                                                                                    \
+        }                                                                                                              \
+        FIND(name);                                                                                                    \
+        libc.name(value);                                                                                              \
+    }
+
+SEED(srand, unsigned)
+SEED(srandom, unsigned)
+SEED(srand48, long)

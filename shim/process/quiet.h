@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A compiler that compiles for us leaves no trace: its words aren't for the application's standard error, and its
- * random numbers come from no sequence of the application's (random.h). */
+ * random numbers come from no sequence of the application's. Of NVIDIA's libraries that compile (580.159)
+ * libnvidia-nvvm, libnvidia-ptxjitcompiler and libnvidia-gpucomp import rand and srand. */
 #ifndef GS_SHIM_PROCESS_QUIET_H
 #define GS_SHIM_PROCESS_QUIET_H
 
@@ -9,5 +10,9 @@
 /* From now on, what this thread writes to standard error by write() goes nowhere, and gs_random_own
  * holds; or no longer. Nests. */
 void gs_quiet(bool begins);
+
+/* From now on this thread calls the driver for us alone, or no longer: rand(), random(), drand48() and their like, and
+ * what seeds them, go to a sequence of the thread's own. Nests. */
+void gs_random_own(bool begins);
 
 #endif

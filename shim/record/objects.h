@@ -82,7 +82,7 @@ struct gs_queue {
     cl_command_queue_properties properties; /* as the application asked for */
     bool out_of_order, profiling;
     struct gs_timeline *timeline;  /* its own reference */
-    struct gs_queue_set *behind;      /* of the room order; owned */
+    struct gs_queue_set *behind;   /* of the room order; owned */
     struct gs_queue_times *times;  /* of the room choose; owned */
     struct gs_property_list *list; /* of the room api: the application's, where the driver's is another; owned */
 };
@@ -216,9 +216,9 @@ struct gs_kernel {
     const char *name;           /* the kind's */
     bool svm_info;              /* clSetKernelExecInfo has told of more than arguments */
     struct gs_kernel_stats *stats;
-    struct gs_plan_cache *plans;     /* of its last launches; made on first need; owned. ctx lock */
-    cl_kernel part[GS_MAX_DEVICES];  /* of the translated program; made on first need. ctx lock */
-    cl_kernel spare[GS_MAX_DEVICES]; /* the same, whose last launch in units has been enqueued; by place */
+    struct gs_plan_cache *plans;             /* of its last launches; made on first need; owned. ctx lock */
+    cl_kernel part[GS_MAX_DEVICES];          /* of the translated program; made on first need. ctx lock */
+    cl_kernel _Atomic spare[GS_MAX_DEVICES]; /* the same, whose last launch in units has been enqueued; by place */
 };
 
 /* An event that stands for several commands; or a user event; or, of a command in a pooled context, one of ours. */
