@@ -97,7 +97,7 @@ cl_int gs_home_run(struct gs_home *h, cl_command_queue queue, const struct gs_op
     if (!h->by_units || h->err ||
         !gs_list_is_sound(h->n, h->v)) /* the driver knows what is wrong with a call that we can't serve */
         return gs_enqueue(op, queue, h->n, h->v, own);
-    if (h->alone && own && run.cut.n == 1 && !h->extra.n && gs_queue_is_idle(h->cmd.q) &&
+    if (h->at_once && own && run.cut.n == 1 && !h->extra.n && gs_queue_is_idle(h->cmd.q) &&
         gs_unit_try(&h->unit, run.resource, GS_LENGTH_UNKNOWN)) {
         gs_unit_on(&h->unit, GS_UNIT_SUBMIT);
         return gs_enqueue(op, queue, h->n, h->v, own);
@@ -117,7 +117,7 @@ cl_int gs_home_run(struct gs_home *h, cl_command_queue queue, const struct gs_op
 cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own)
 {
     struct gs_queue *q = h->cmd.q;
-    const cl_int err = gs_mark_alone(q, q->o.handle, h->n, h->v, own); /* it waits for no other command */
+    const cl_int err = gs_mark_out_of_order(q, q->o.handle, h->n, h->v, own); /* it waits for no other command */
     gs_timeline_enqueue_untracked(q->timeline);
     if (err)
         return err;

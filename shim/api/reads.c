@@ -205,7 +205,7 @@ static bool may_go(struct gs_queue *q, const struct gs_mem *m, struct gs_range r
 
 /* A read of one unit that blocks, where nothing is under way in its queue: this thread takes the unit, waits for the
  * end and gives it back; nobody else has to hear of it. False: it isn't one. */
-static bool read_alone(const struct gs_command *cmd, const struct gs_mem *m, struct gs_range r, cl_int *err)
+static bool read_at_once(const struct gs_command *cmd, const struct gs_mem *m, struct gs_range r, cl_int *err)
 {
     struct gs_queue *q = cmd->q;
     struct gs_putting put = {.q = q};
@@ -263,7 +263,7 @@ cl_int gs_read(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, cons
     unsigned facts = find_facts(&x, true);
     enum gs_host_way way = gs_host_way(facts);
     if (way == GS_BY_QUEUE && facts & GS_FACT_UNITS && !t->image && gs_home_await_before(cmd) &&
-        read_alone(cmd, m, r, &err))
+        read_at_once(cmd, m, r, &err))
         return err;
     gs_queue_close(cmd->queue);
     const bool handed = way == GS_BY_THREAD && read_places(&x, way, &own, &upto) == CL_SUCCESS;

@@ -23,7 +23,7 @@ struct gs_home {
     bool by_units;
     struct gs_putting put; /* by whose job */
     const struct gs_putting *put_before;
-    bool alone; /* the call blocks until the command has ended, and nothing comes before it in its queue, in order */
+    bool at_once; /* the call blocks until the command has ended, and nothing comes before it in its queue, in order */
     struct gs_unit unit; /* of a command that is alone: it is given back once that has ended */
     struct gs_deferred *held;
     cl_event gate;

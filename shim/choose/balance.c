@@ -173,7 +173,7 @@ static unsigned find_in_the_way(const struct gs_balance *b, bool moves, double *
     const double width = gs_cut_width(b->cut, slow),
                  least_ns = (double)b->part_ns[slow] * (moves ? b->group / width : 1);
     *without_ns = (double)others_ns / (1 - width);
-    if (b->n - count_left_out(b) == 2 && !b->may_be_alone)
+    if (b->n - count_left_out(b) == 2 && !b->may_take_all)
         return 0;
     return *without_ns < least_ns && (!b->before_ns || *without_ns < (double)b->before_ns) ? slow : 0;
 }

@@ -22,7 +22,7 @@ struct gs_balance {
     unsigned slow;                    /* the last so many took far longer than that */
     double share[GS_MAX_DEVICES];     /* of the launch, that each part's time was enough for */
     bool unlike;                      /* the devices differ */
-    bool may_be_alone; /* the first device may be left with all of it: nobody else asks whether splits gain */
+    bool may_take_all; /* the first device may be left with all of it: nobody else asks whether splits gain */
     double group;      /* of the launch, that one work-group is; 0: what is known of its time says little */
     unsigned rest;     /* launches until those that were left out, which end where the one before does, come back */
     unsigned back;     /* bit p: part p's device has come back, and nothing has been heard of it yet */

@@ -114,12 +114,12 @@ bool gs_choice_guesses(const struct gs_history *h)
  * what another one's part would take here: that is only better than nothing. */
 double gs_choice_single_ns(const struct gs_history *h)
 {
-    const double alone = (double)gs_measured_best(&h->single), parts = gs_balance_single_ns(&h->balance);
-    if (alone > 0 && parts > 0 && !h->balance.unlike)
-        return gs_min(alone, parts);
+    const double single = (double)gs_measured_best(&h->single), parts = gs_balance_single_ns(&h->balance);
+    if (single > 0 && parts > 0 && !h->balance.unlike)
+        return gs_min(single, parts);
     const double guess = h->near.single_ns > 0 ? h->near.single_ns : gs_choice_guess_ns(h);
-    if (alone > 0 || guess <= 0)
-        return alone;
+    if (single > 0 || guess <= 0)
+        return single;
     return parts > 0 ? parts : guess; /* split by an estimate at first: the parts say more */
 }
 
@@ -360,7 +360,7 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
                            enum gs_link link)
 {
     const double gather = gs_move_ns(m, link, o->gather), scatter = gs_move_ns(m, link, o->scatter);
-    const double leave = gs_move_ns(m, link, o->leave), alone = gs_choice_single_ns(h),
+    const double leave = gs_move_ns(m, link, o->leave), single = gs_choice_single_ns(h),
                  more = gs_choice_more_launches(h);
     /* Who splits can't know it, and finds it out by leaving off once: else it never would. */
     const double gather_again = h->gather_again.known ? gs_min(gather, gs_move_ns(m, link, h->gather_again.move))
@@ -377,17 +377,17 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
     /* Comparing is done on the devices, and what it finds may be little. */
     const double merge = gs_move_ns(m, o->peer_possible ? GS_LINK_PEER : link, o->merge);
     const double most = gs_move_ns(m, link, o->merge);
-    const double base = split_of(h, m, alone, o->largest) + (gs_choice_split_known(h) ? 0 : merge);
+    const double base = split_of(h, m, single, o->largest) + (gs_choice_split_known(h) ? 0 : merge);
     const double now = scatter_again + leave_again + once;
     const struct gs_reads reads = gs_reads_of(h, m);
     return (struct ways){
-        .single = alone + gather_again + (gather - gather_again) / more,
+        .single = single + gather_again + (gather - gather_again) / more,
         .split = base + scatter_again + leave_again + once / more,
         .reads = reads,
-        .risk = gs_choice_split_known(h) ? gs_max(0, base + now - alone - gather - reads.gain)
+        .risk = gs_choice_split_known(h) ? gs_max(0, base + now - single - gather - reads.gain)
                                          : now + m->split_ns + most + (o->on_trial ? base : 0),
         .coming = h->return_rate < 0 ? leave : leave_again,
-        .gain = alone + gather - base - now + reads.gain,
+        .gain = single + gather - base - now + reads.gain,
     };
 }
 

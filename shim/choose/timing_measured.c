@@ -171,7 +171,7 @@ static void learn_cut(const struct measurement *m, struct gs_history *h, const u
     const struct gs_forecast *o = &m->trial.forecast;
     const bool compiled = gs_book.machine.compiles && h->balance.moves == h->balance.since && !h->balance.measured;
     gs_balance_learn(&h->balance, m->dim, o->n, m->cut, part_ns, gs_book.machine.unlike ? m->share : NULL);
-    h->balance.may_be_alone = m->trial.forced;
+    h->balance.may_take_all = m->trial.forced;
     h->balance.group = compiled ? 0 : m->group; /* in there, perhaps */
     gs_choice_rebalance(h, &gs_book.machine, o->link, m->trial.all);
 }

@@ -201,19 +201,19 @@ static bool compare(const struct gs_launching *l, const struct gs_plan *plan, co
         for (uint64_t b = 0; b < end && !(differ && random); b++) {
             if (one[b] == many[b])
                 continue;
-            const bool alone = varies(one, again->bytes[i], size, b);
-            if (alone && !random)
+            const bool by_itself = varies(one, again->bytes[i], size, b);
+            if (by_itself && !random)
                 gs_error("verify: kernel %s: argument %s varies at byte %" PRIu64
                          ": two runs on one device differ there, too, by a race or by what nobody has written: it "
                          "isn't the split",
                          kernel, name, b);
-            else if (!alone && !differ)
+            else if (!by_itself && !differ)
                 gs_error("verify: kernel %s: argument %s differs at byte %" PRIu64
                          ": %02x on one device, %02x split%s%s%s",
                          kernel, name, b, one[b], many[b], in_place ? "; parts may read what others write of " : "",
                          in_place ? in_place : "", in_place ? ": a race of the kernel's own, if they do" : "");
-            differ = differ || !alone;
-            random = random || alone;
+            differ = differ || !by_itself;
+            random = random || by_itself;
         }
         const uint64_t outside = first_undeclared(plan, &plan->uses[i], was, one, size);
         if (outside < size)

@@ -184,7 +184,7 @@ static cl_int enqueue(struct errand *e, const struct gs_beside *b)
     struct gs_queue *q = b->q;
     static const unsigned home;
     const struct gs_events ended = {.v = &e->done, .n = 1};
-    cl_int err = gs_mark_alone(q, q->o.handle, b->n_wait, b->n_wait ? b->wait : NULL, &e->ready);
+    cl_int err = gs_mark_out_of_order(q, q->o.handle, b->n_wait, b->n_wait ? b->wait : NULL, &e->ready);
     if (err)
         return err;
     err = gs_finish_command(q, b->type, &ended, &home, &e->marker);

@@ -233,7 +233,7 @@ static cl_int make_ended(struct gs_context *ctx)
     return err;
 }
 
-cl_int gs_mark_alone(struct gs_queue *q, cl_command_queue queue, cl_uint n, const cl_event *wait, cl_event *out)
+cl_int gs_mark_out_of_order(struct gs_queue *q, cl_command_queue queue, cl_uint n, const cl_event *wait, cl_event *out)
 {
     cl_int err = CL_SUCCESS;
     if (!n && !wait && queue == q->o.handle && q->out_of_order) {

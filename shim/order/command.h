@@ -77,7 +77,7 @@ void gs_ends_free(struct gs_ends *ends);
 
 /* A marker of an application's queue, or another's, that comes after these events, or, without any, after no other
  * command where the queue allows that. */
-cl_int gs_mark_alone(struct gs_queue *q, cl_command_queue queue, cl_uint n, const cl_event *wait, cl_event *out);
+cl_int gs_mark_out_of_order(struct gs_queue *q, cl_command_queue queue, cl_uint n, const cl_event *wait, cl_event *out);
 
 /* So many units of a launch may run side by side on a place, behind the first. */
 enum { GS_UNIT_QUEUES = 2 };

@@ -130,7 +130,7 @@ static cl_int take_over(struct gs_speculation *j, unsigned from)
 }
 
 /* Home as it was, and the launch on it alone. The first queue is in order. */
-static cl_int launch_alone(struct gs_speculation *j)
+static cl_int launch_whole(struct gs_speculation *j)
 {
     static const struct gs_events none;
     const struct gs_events *done = &j->d.done[0];
@@ -153,7 +153,7 @@ static cl_int launch_alone(struct gs_speculation *j)
 static cl_int do_over(struct gs_speculation *j)
 {
     const struct gs_events *ran = &j->done_over;
-    cl_int err = ran->n ? CL_SUCCESS : launch_alone(j);
+    cl_int err = ran->n ? CL_SUCCESS : launch_whole(j);
     if (!err)
         err = gs_events_share(&j->d.done[0], ran->v[0]);
     for (size_t i = 0; i < j->n_owned && !err; i++)

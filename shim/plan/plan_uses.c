@@ -38,7 +38,7 @@ static int add_shifted(struct gs_rangeset *to, const struct gs_rangeset *from, c
 }
 
 /* Adds what one part, perhaps the only one, does through one argument to the use. */
-static int add_access(struct gs_use *u, unsigned part, bool alone, const struct gs_mem *m,
+static int add_access(struct gs_use *u, unsigned part, bool whole_launch, const struct gs_mem *m,
                       const struct gs_arg_summary *arg, struct gs_arg_access *a)
 {
     const bool known = !m->image == !m->root->image; /* not of an image whose texels are a buffer's */
@@ -55,7 +55,7 @@ static int add_access(struct gs_use *u, unsigned part, bool alone, const struct 
         u->type = arg->atomic_type;
         return part ? 0 : gs_rangeset_add(&u->needs[0], all);
     }
-    if (alone && arg->atomic != GS_ATOMIC_NONE && !gs_reducible(arg)) {
+    if (whole_launch && arg->atomic != GS_ATOMIC_NONE && !gs_reducible(arg)) {
         u->writes = GS_DISJOINT;
         err = gs_rangeset_add(&u->needs[part], all);
         return err ? err : gs_rangeset_add(&u->wrote[part], all);

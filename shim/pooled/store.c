@@ -307,14 +307,14 @@ uint64_t gs_pool_held(const struct gs_pool_root *r, unsigned device, struct gs_r
 static cl_int evict(struct gs_pool_window *w)
 {
     const uint64_t before = gs_rangeset_bytes(&w->root->valid);
-    struct gs_rangeset alone = {0};
-    cl_int err = gs_pool_error(gs_rangeset_copy(&alone, &w->valid));
+    struct gs_rangeset only_here = {0};
+    cl_int err = gs_pool_error(gs_rangeset_copy(&only_here, &w->valid));
     for (const struct gs_pool_window *v = w->root->windows; v && !err; v = v->next)
         if (v != w)
-            err = gs_pool_error(gs_rangeset_remove_set(&alone, &v->valid));
+            err = gs_pool_error(gs_rangeset_remove_set(&only_here, &v->valid));
     if (!err)
-        err = fetch(w->root, &alone);
-    gs_rangeset_free(&alone);
+        err = fetch(w->root, &only_here);
+    gs_rangeset_free(&only_here);
     if (err)
         return err;
     gs_report_pool_evicted(gs_rangeset_bytes(&w->root->valid) - before);

@@ -65,7 +65,7 @@ int __cxa_atexit(void (*handler)(void *), void *arg, void *library)
 }
 
 /* Who calls exit() in a handler of exit() is the same thread; a child has nobody who ends it yet. */
-static void end_alone(void)
+static void let_one_end(void)
 {
     const uint64_t process = (uint64_t)(uint32_t)getpid(), self = process << 32 | (uint32_t)gettid();
     uint64_t who = atomic_load(&exits.ends);
@@ -79,7 +79,7 @@ static void end_alone(void)
 
 static void begin_end(void)
 {
-    end_alone();
+    let_one_end();
     gs_above_process.leave();
     gs_threads_settle();
 }

@@ -31,7 +31,7 @@ static int lock_file(int fd, short type, int command)
 }
 
 /* Nobody else has the file open to write. What is in it then, where the launcher hasn't emptied it, is old. */
-static int lock_alone(int fd)
+static int lock_as_writer(int fd)
 {
     const char *run = secure_getenv("GPUSPARC_RUN");
     const int err = lock_file(fd, F_WRLCK, F_OFD_SETLK);
@@ -43,7 +43,7 @@ static int lock_alone(int fd)
 int gs_output_first(int fd)
 {
     struct stat st;
-    const int err = lock_alone(fd);
+    const int err = lock_as_writer(fd);
     if (err == -EAGAIN || err == -EACCES)
         return false;
     if (err || fstat(fd, &st) < 0)
@@ -53,6 +53,6 @@ int gs_output_first(int fd)
 
 int gs_output_join(int fd)
 {
-    const int err = lock_alone(fd);
+    const int err = lock_as_writer(fd);
     return err && err != -EAGAIN && err != -EACCES ? err : lock_file(fd, F_RDLCK, F_OFD_SETLKW);
 }

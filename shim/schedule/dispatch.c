@@ -52,7 +52,7 @@ static cl_int retain_queues(struct gs_deferred *h)
 static cl_int mark(struct gs_deferred *h, struct gs_queue *q, cl_uint n_wait, const cl_event *wait)
 {
     /* In an in-order queue a marker comes after all commands before it, whatever its wait list. */
-    return gs_mark_alone(q, h->home, n_wait, n_wait ? wait : NULL, &h->ready);
+    return gs_mark_out_of_order(q, h->home, n_wait, n_wait ? wait : NULL, &h->ready);
 }
 
 static cl_int make(struct gs_deferred *h, struct gs_queue *q, bool marked, cl_uint n_wait, const cl_event *wait)

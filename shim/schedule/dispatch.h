@@ -45,7 +45,7 @@ struct gs_units {
     /* For them; retained while they are. More than one: they may run side by side, each in the queue with the fewest
      * under way. The others are null. */
     cl_command_queue queue[GS_UNIT_QUEUES];
-    bool first_alone; /* no other unit may be enqueued before the first has ended */
+    bool first_apart; /* no other unit may be enqueued before the first has ended */
     /* Enqueues a unit; its event is the dispatcher's. The first only for gs_run_units; the others have no wait list. */
     cl_int (*enqueue)(void *work, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
                       cl_event *event);

@@ -251,7 +251,7 @@ cl_int gs_put_kernel(cl_command_queue queue, const struct gs_put_launch *launch,
     const uint64_t groups = (uint64_t)putting->job.kernel_chunk * gs_group()->units[place];
     gs_cut_make(&one.cut, &all, groups * near_factor(putting), false);
     struct gs_units units = {.n = one.cut.n, .enqueue = enqueue_groups, .work = &one, .spent = putting->spent};
-    units.first_alone = gs_group()->pocl;
+    units.first_apart = gs_group()->pocl;
     units.pieces = true;
     if (units.n > 1) {
         units.work = make_kernel_work(launch, &one.cut, &err);

@@ -123,7 +123,7 @@ static bool enqueue_next(struct gs_deferred *h, unsigned i)
 static bool run_next(struct gs_deferred *h, unsigned i)
 {
     bool in = enter_driver();
-    if (i == 1 && h->units.first_alone)
+    if (i == 1 && h->units.first_apart)
         gs_real()->clWaitForEvents(1, &h->first);
     leave_driver(in);
     gs_unit_take(&h->unit[i], h->resource);

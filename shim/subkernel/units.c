@@ -215,7 +215,7 @@ cl_int gs_run_kernel(const struct gs_destination *to, const struct gs_kernel_run
         if (err)
             return err;
         units.free = gs_kernel_work_free;
-        units.first_alone = gs_group()->pocl;
+        units.first_apart = gs_group()->pocl;
         for (unsigned i = 0; i < GS_UNIT_QUEUES && !err; i++)
             units.queue[i] = gs_queue_behind(to->q, GS_UNIT_QUEUE + i, run->place, &err);
     }

@@ -299,7 +299,7 @@ static void who_is_too_slow_for_one_group_has_none(void **state)
         struct gs_balance b = {0};
         double all = 0;
         for (unsigned i = 0; i < 2000; i++) {
-            b.may_be_alone = true;
+            b.may_take_all = true;
             b.group = s < 4 ? 0 : 1.0 / 32;
             gs_balance_let_back(&b);
             const double ms = b.n && b.cut[0] >= 1 ? 32 : run_few(&b, n, speeds[s % 4], 32);
