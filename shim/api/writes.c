@@ -114,7 +114,7 @@ unsigned gs_ring_ready(struct gs_home *h, struct gs_ring_write *w)
     const size_t bytes = op->region[0];
     if (op->blocking)
         return gs_enqueue_marker(q->o.handle, h->n, h->v, &w->marker) == CL_SUCCESS ? GS_FACT_RING : 0;
-    const bool flows = w->ready.n ? gs_staging_flows_after(&w->ready, bytes) : gs_staging_flows(q, bytes);
+    const bool flows = gs_staging_flows(q, &w->ready, bytes);
     if (flows && gs_staging_enter(q->o.ctx, false))
         return GS_FACT_RING;
     /* Where another thread has the ring, the other one; or the driver's own way. */

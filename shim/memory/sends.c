@@ -201,7 +201,7 @@ cl_int gs_sends_carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sen
     const struct gs_label before = gs_label_way(passage->way);
     const unsigned slots = gs_rounds_slots(sends, passage->most_slots);
     const uint64_t piece = slots * passage->slot_bytes;
-    gs_rounds_begin(&rounds, sends, passage->by_host ? gs_put_most(piece) : gs_put_most_within(piece));
+    gs_rounds_begin(&rounds, sends, gs_put_most(piece, passage->by_host ? GS_VIA_HOST : GS_VIA_WINDOW));
     for (unsigned n; !err && (n = gs_rounds_next(&rounds, flights)) > 0;) {
         for (unsigned i = 0; i < n; i++)
             flights[i].slots =

@@ -64,7 +64,7 @@ static cl_int await_use(const struct gs_slot *slot)
     cl_int err = CL_SUCCESS;
     for (cl_uint i = 0; i < slot->used.n; i++) {
         const cl_int one = gs_real()->clWaitForEvents(1, &slot->used.v[i]);
-        if (!one && gs_put_by_units())
+        if (!one && gs_put_now())
             gs_link_ended(slot->used.v[i]);
         err = err ? err : one;
     }
@@ -87,8 +87,8 @@ static cl_int await_slots(struct gs_staging_ring *r)
     cl_int err = CL_SUCCESS;
     for (int i = 0; i < GS_SLOTS; i++) {
         const struct gs_events *used = &r->slot[i].used;
-        const cl_int one = gs_put_by_units() ? await_use(&r->slot[i]) : CL_SUCCESS;
-        for (cl_uint k = 0; k < used->n && !gs_put_by_units(); k++)
+        const cl_int one = gs_put_now() ? await_use(&r->slot[i]) : CL_SUCCESS;
+        for (cl_uint k = 0; k < used->n && !gs_put_now(); k++)
             all[n++] = used->v[k];
         err = err ? err : one;
     }
@@ -161,7 +161,7 @@ static void copy(const struct carriage *c, struct gs_slot *slot)
  */
 static cl_int enqueue(const struct carriage *c, const struct gs_staged *t, char *slot, cl_event *event)
 {
-    const bool locks = c->lock && gs_put_by_units();
+    const bool locks = c->lock && gs_put_now();
     if (locks)
         pthread_mutex_lock(c->lock);
     const cl_int err = gs_staged_enqueue(t, c->queue[t->place], slot, c->n_wait, c->wait, event);
@@ -180,7 +180,7 @@ static cl_int send_to(const struct carriage *c, struct gs_slot *slot, const stru
         err = gs_real()->clRetainEvent(event);
     if (noted && !err)
         err = gs_staged_note(c->ended, t->place, event);
-    slot->queue[slot->used.n] = gs_put_by_units() ? NULL : c->queue[t->place];
+    slot->queue[slot->used.n] = gs_put_now() ? NULL : c->queue[t->place];
     const cl_int kept = gs_events_add(&slot->used, event);
     return err ? err : kept;
 }
@@ -225,7 +225,7 @@ static cl_int carry_in(struct carriage *c)
         if (err)
             break;
         gs_pool_wait(c->pool, &slot->job);
-        if (i >= c->on_link && gs_put_by_units())
+        if (i >= c->on_link && gs_put_now())
             err = await_use(&c->ring->slot[(i - c->on_link) % GS_SLOTS]);
         if (!err)
             err = send(c, slot);
@@ -282,12 +282,12 @@ static void look_for_fresh(struct gs_cut_transfer *c, unsigned looks)
 static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
 {
     struct gs_turns *turns = &c->turns;
-    if (gs_turns_begin(turns, v, n, (size_t)gs_put_most(GS_SLOT_BYTES), LEAST_PIECE, MANY_PIECES) < 0)
+    if (gs_turns_begin(turns, v, n, (size_t)gs_put_most(GS_SLOT_BYTES, GS_VIA_HOST), LEAST_PIECE, MANY_PIECES) < 0)
         return CL_OUT_OF_HOST_MEMORY;
-    if (!gs_put_by_units())
+    if (!gs_put_now())
         forget_ended(c->ring);
     c->on_link = turns->most_bytes < GS_SLOT_BYTES || turns->lanes > 1 ? GS_SLOTS / 2 : GS_SLOTS / 4;
-    if (gs_put_by_units())
+    if (gs_put_now())
         c->on_link = (size_t)(gs_unit_is_alone(GS_RESOURCE_PCI) ? ON_LINK_ALONE : ON_LINK_BY_UNITS) / (v->also ? 2 : 1);
     const struct gs_label before = gs_label_way(GS_WAY_STAGED);
     for (unsigned i = 0; i < n; i++)

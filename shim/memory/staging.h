@@ -21,10 +21,9 @@ cl_int gs_staging_fill(struct gs_context *ctx, cl_mem mem, void *ptr, uint64_t b
 
 /* For a call that isn't to block: is the queue idle, or soon, so that the slots come free at the link's pace? Then the
  * ring takes less of the caller's time than the driver, which copies pageable memory before it returns (NVIDIA
- * 580.159). Waits for a fraction of what the driver would take, 1.5 ms at most. */
-bool gs_staging_flows(struct gs_queue *q, size_t bytes);
-/* The same of a transfer that comes after these events, which stand for all that is before it. */
-bool gs_staging_flows_after(const struct gs_events *before, size_t bytes);
+ * 580.159). Waits for a fraction of what the driver would take, 1.5 ms at most. before: events that stand for all that
+ * is before it in the queue; of none the queue is asked. */
+bool gs_staging_flows(struct gs_queue *q, const struct gs_events *before, size_t bytes);
 /* The context, which has had such a transfer, is going to carry another at once: whoever copies wakes meanwhile. */
 void gs_staging_rouse(struct gs_context *ctx);
 

@@ -123,29 +123,31 @@ unsigned gs_staging_way(struct gs_queue *q, const void *ptr, uint64_t bytes, boo
     return gs_staging_way_of(q->o.ctx, ptr, bytes, here);
 }
 
-bool gs_staging_flows_after(const struct gs_events *before, size_t bytes)
+/* Has it ended by then? */
+static bool ends_by(cl_event event, uint64_t end_ns)
+{
+    cl_int status = gs_event_status(event);
+    while (status > CL_COMPLETE && gs_now_ns() < end_ns)
+        status = gs_event_status(event);
+    return status == CL_COMPLETE;
+}
+
+bool gs_staging_flows(struct gs_queue *q, const struct gs_events *before, size_t bytes)
 {
     /* The driver takes 100 to 150 ns for a KiB. What is usually ahead are the last slots of a write before this one: a
      * millisecond of the link. What takes longer is a kernel, which a transfer beside the application can wait for. */
     const uint64_t worth_ns = bytes / 1024 * 30, most_ns = 1500 * 1000;
-    const uint64_t end = gs_now_ns() + (worth_ns < most_ns ? worth_ns : most_ns);
+    const uint64_t end_ns = gs_now_ns() + (worth_ns < most_ns ? worth_ns : most_ns);
     bool flows = true;
-    for (cl_uint i = 0; i < before->n && flows; i++) {
-        cl_int status = gs_event_status(before->v[i]);
-        while (status > CL_COMPLETE && gs_now_ns() < end)
-            status = gs_event_status(before->v[i]);
-        flows = status == CL_COMPLETE;
-    }
-    return flows;
-}
-
-bool gs_staging_flows(struct gs_queue *q, size_t bytes)
-{
     cl_event marker;
+    for (cl_uint i = 0; i < before->n && flows; i++)
+        flows = ends_by(before->v[i], end_ns);
+    if (before->n)
+        return flows;
     if (gs_enqueue_marker(q->o.handle, 0, NULL, &marker) != CL_SUCCESS)
         return false;
     gs_real()->clFlush(q->o.handle);
-    const bool flows = gs_staging_flows_after(&(struct gs_events){.v = &marker, .n = 1}, bytes);
+    flows = ends_by(marker, end_ns);
     gs_real()->clReleaseEvent(marker);
     return flows;
 }

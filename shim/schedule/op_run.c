@@ -61,7 +61,7 @@ cl_int gs_run_op(struct gs_queue *q, const struct gs_op_run *run, cl_command_que
     struct gs_units units = {.n = one.cut.n,
                              .enqueue = enqueue_piece,
                              .work = &one,
-                             .spent = gs_put_spent(),
+                             .spent = gs_put_now() ? gs_put_now()->spent : NULL,
                              .pieces = bytes && one.cut.n == run->cut.n};
     cl_int err = CL_SUCCESS;
     if (units.n > 1) {

@@ -53,9 +53,9 @@ bool gs_put_owes(void)
     return atomic_load(&owed);
 }
 
-struct gs_spent *gs_put_spent(void)
+const struct gs_putting *gs_put_now(void)
 {
-    return putting ? putting->spent : NULL;
+    return putting;
 }
 
 /* The place whose device the queue is on: images of sub-devices go by their parent's, as the first place's. */
@@ -96,20 +96,10 @@ static uint64_t chunk_of(const struct gs_op *op, enum gs_via via)
     return via == GS_VIA_WINDOW ? window_chunk() : putting->job.transfer_chunk;
 }
 
-bool gs_put_by_units(void)
+uint64_t gs_put_most(uint64_t bytes, enum gs_via via)
 {
-    return putting;
-}
-
-uint64_t gs_put_most(uint64_t bytes)
-{
-    const uint64_t chunk = putting ? putting->job.transfer_chunk : 0;
-    return chunk && chunk < bytes ? chunk : bytes;
-}
-
-uint64_t gs_put_most_within(uint64_t bytes)
-{
-    const uint64_t chunk = putting ? putting->job.transfer_chunk * near_factor(putting) : 0;
+    const uint64_t factor = putting && via == GS_VIA_WINDOW ? near_factor(putting) : 1;
+    const uint64_t chunk = putting ? putting->job.transfer_chunk * factor : 0;
     return chunk && chunk < bytes ? chunk : bytes;
 }
 

@@ -26,6 +26,9 @@ struct gs_putting {
  * until it is set back. */
 const struct gs_putting *gs_put_for(const struct gs_putting *p);
 
+/* For whom this thread enqueues by units; or null. */
+const struct gs_putting *gs_put_now(void);
+
 /* For another thread that goes on later on behalf of who this one enqueues for: with the queue held. Its q is null
  * where that goes straight to the driver. */
 void gs_put_keep(struct gs_putting *kept);
@@ -37,20 +40,8 @@ static inline const struct gs_putting *gs_put_kept(const struct gs_putting *kept
     return kept->q ? kept : NULL;
 }
 
-/* Where what this thread enqueues by units is added to; or null. */
-struct gs_spent *gs_put_spent(void);
-
 /* The most bytes of a unit of it, which a device does on its own memory or with the host. */
 uint64_t gs_put_chunk(const struct gs_putting *p, const struct gs_op *op);
-
-/* Does what this thread enqueues go by units? */
-bool gs_put_by_units(void);
-
-/* Of so many bytes that are to travel by the host at a time, how many are one unit for who this thread enqueues for. */
-uint64_t gs_put_most(uint64_t bytes);
-
-/* The same of bytes that are to travel by windows: what leaves its place is a copy within it. */
-uint64_t gs_put_most_within(uint64_t bytes);
 
 /* What a copy between two buffers or images goes through. */
 enum gs_via {
@@ -58,6 +49,10 @@ enum gs_via {
     GS_VIA_WINDOW, /* that of another, by the link between the two */
     GS_VIA_HOST    /* two devices' and the host's: the driver's own way */
 };
+
+/* Of so many bytes that are to travel by the host at a time, or by windows, where what leaves its place is a copy
+ * within it, how many are one unit for who this thread enqueues for. */
+uint64_t gs_put_most(uint64_t bytes, enum gs_via via);
 
 /* `via` counts of copies alone. `event` may be null. */
 cl_int gs_put(cl_command_queue queue, const struct gs_op *op, enum gs_via via, cl_uint n_wait, const cl_event *wait,

@@ -202,7 +202,7 @@ cl_int gs_run_kernel(const struct gs_destination *to, const struct gs_kernel_run
     struct gs_units units = {.n = run->cut.n,
                              .enqueue = gs_kernel_work_enqueue,
                              .work = &one,
-                             .spent = gs_put_spent(),
+                             .spent = gs_put_now() ? gs_put_now()->spent : NULL,
                              .kernel = true,
                              .place = run->place,
                              .size = run->size,
