@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What this room knows of a memory object: which of its bytes are valid where. No other room looks into it. */
+/* What this room knows of a memory object: which of its bytes are valid where. And of a context. No other room looks
+ * into these. */
 #ifndef GS_SHIM_MEMORY_BYTES_H
 #define GS_SHIM_MEMORY_BYTES_H
 
@@ -43,5 +44,22 @@ struct gs_bytes {
     struct gs_pinned_memory *mapped; /* the host's memory for maps that are ours, or null; owned */
     struct gs_replica *place;        /* one of each of the context's devices; [0] of roots is home */
 };
+
+/* What bytes of a context travel by; each is made on first need. */
+struct gs_paths {
+    struct gs_scratch *scratch;
+    uint64_t scratch_most;                   /* bytes of it that are kept; 0: not known yet */
+    struct gs_pinned *pinned, *pinned_small; /* between devices, much or little at a time */
+    struct gs_peer *peer;
+    struct gs_staging *staging;
+    struct gs_strided *strided;
+    uint64_t between_devices;       /* bytes that went from device to device so far */
+    cl_command_queue sharing_queue; /* by which buffers in the host's memory are looked at */
+};
+
+void gs_scratch_free(struct gs_context *ctx);
+void gs_peer_free(struct gs_peer *p);
+void gs_staging_free(struct gs_staging *s);
+void gs_strided_free(struct gs_strided *s);
 
 #endif

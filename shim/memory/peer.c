@@ -11,7 +11,7 @@
 #include "common/hash.h"
 #include "common/log.h"
 #include "common/spawn.h"
-#include "shim/memory/paths.h"
+#include "shim/memory/bytes.h"
 #include "shim/process/quiet.h"
 #include "shim/process/threads.h"
 #include "shim/memory/upward.h"

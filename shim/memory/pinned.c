@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "shim/memory/paths.h"
+#include "shim/memory/bytes.h"
 #include "shim/memory/upward.h"
 #include "shim/memory/memory.h"
 #include "shim/memory/strided.h"

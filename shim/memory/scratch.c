@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "shim/memory/paths.h"
+#include "shim/memory/bytes.h"
 #include "shim/schedule/put.h"
 
 /* Of all places together: memory that the application could have had. */

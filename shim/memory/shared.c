@@ -3,7 +3,6 @@
 
 #include "common/lock/rank.h"
 #include "common/log.h"
-#include "shim/memory/paths.h"
 #include "shim/memory/bytes.h"
 #include "shim/schedule/client.h"
 #include "shim/record/enqueue.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "shim/memory/paths.h"
+#include "shim/memory/bytes.h"
 #include "shim/schedule/client.h"
 #include "shim/schedule/put.h"
 #include "shim/report/report.h"

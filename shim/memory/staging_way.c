@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "common/lock/rank.h"
-#include "shim/memory/paths.h"
 #include "shim/memory/bytes.h"
 #include "shim/memory/staging_ring.h"
 #include "shim/process/clock.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "common/log.h"
-#include "shim/memory/paths.h"
+#include "shim/memory/bytes.h"
 #include "shim/record/own_kernels.h"
 #include "shim/schedule/put.h"
 #include "shim/memory/pinned.h"

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "shim/memory/paths.h"
 #include "shim/memory/bytes.h"
 #include "shim/report/report.h"
 #include "shim/memory/peer.h"
