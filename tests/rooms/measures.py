@@ -3,17 +3,23 @@
 """Measures the shim: measures.py SOURCE BUILD
 
 Prints each function of seven parameters and more that is no entry point, and each file with its variables: those with static
-storage that aren't constant, threads' own and functions' own among them. Exits with 1 if there is such a function, or if there are
-more variables than MOST_VARIABLES, which may only become less.
+storage that aren't constant, threads' own and functions' own among them; and how many functions of each room the others call, by
+the objects' symbols and by what headers define inline. Exits with 1 if there is such a function, or if there are more variables than
+MOST_VARIABLES, or more functions that others call than MOST_CALLED or what CALLED_MORE has; these numbers may only become less.
 """
+import collections
 import json
 import os
 import re
 import subprocess
 import sys
 
+import check
+
 MOST_PARAMETERS = 6
-MOST_VARIABLES = 64
+MOST_VARIABLES = 60
+MOST_CALLED = 30
+CALLED_MORE = {'shim/choose': 40, 'shim/memory': 80, 'shim/order': 41, 'shim/plan': 40, 'shim/record': 107, 'shim/schedule': 57}
 NOT_OURS = ('__libc_start_main',)  # its form is libc's
 
 
@@ -65,6 +71,45 @@ def shim_objects(build):
     return found
 
 
+def inline_functions(root, sources):
+    """-> {function: header that defines it}"""
+    found = {}
+    for path in sources:
+        if path.endswith('.h'):
+            with open(os.path.join(root, path), encoding='utf-8') as text:
+                for name in re.findall(r'^static [^;{}()]*\binline\b[^;{}]*?\b(\w+)\(', text.read(), re.M):
+                    found[name] = path
+    return found
+
+
+def called_by_others(root, objects, patterns):
+    """-> {room: functions of it that other rooms of the shim call}"""
+    called = collections.defaultdict(set)
+
+    def call(name, here, there):
+        if here != there:
+            called[here].add(name)
+
+    objects = {place: os.path.relpath(source, root) for place, source in objects.items()}
+    defined, needed = check.symbols(sorted(objects))
+    for user, names in needed.items():
+        for name in names:
+            for place in defined.get(name, []):
+                call(name, check.room_of(objects[place], patterns), check.room_of(objects[user], patterns))
+    sources = [path for path in check.sources(root, patterns) if path.startswith('shim/')]
+    inline = inline_functions(root, sources)
+    for path in sources:
+        with open(os.path.join(root, path), encoding='utf-8') as text:
+            for name in set(re.findall(r'\b(\w+)(?=\()', without_text(text.read()))) & set(inline):
+                call(name, check.room_of(inline[name], patterns), check.room_of(path, patterns))
+    return called
+
+
+def too_many(called, most, more):
+    """-> the rooms of which others call more than so many functions, or than `more` has."""
+    return [room for room, names in sorted(called.items()) if len(names) > more.get(room, most)]
+
+
 def main():
     root, build = (os.path.realpath(path) for path in sys.argv[1:3])
     wrong = 0
@@ -85,6 +130,12 @@ def main():
         for place in sorted(found):
             print(f'{os.path.relpath(objects[place], root)}: {" ".join(sorted(found[place]))}')
         wrong += 1
+    patterns, _ = check.read_table(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'rooms.txt'))
+    called = called_by_others(root, objects, patterns)
+    for room in too_many(called, MOST_CALLED, CALLED_MORE):
+        print(f'{room}: others call {len(called[room])} of its functions: {" ".join(sorted(called[room]))}')
+        wrong += 1
+    print(', '.join(f'{len(names)} of {room}' for room, names in sorted(called.items())) + ' are called by other rooms')
     print(f'{len(objects)} objects of the shim with {count} variables, {MOST_VARIABLES} at most: {wrong} wrong')
     sys.exit(1 if wrong else 0)
 

@@ -57,7 +57,8 @@ print("\n".join(wrong))
 sys.exit(bool(wrong) or len(scripts) < 5)
 END2
 
-# The shim's functions and variables; and a function of seven parameters, a variable of each kind and a constant are told apart.
+# The shim's functions, variables and calls between rooms; and a function of seven parameters, a variable of each kind, a constant,
+# an inline function and a room that has too many are told apart.
 python3 "$rooms/measures.py" "$GS_SOURCE" "$GS_BUILD"
 cat >one.c <<'END'
 static int hidden;
@@ -82,6 +83,9 @@ import measures
 assert measures.wide_functions(open('one.c').read()) == [('seven', 7)]
 names = [name.split('.')[0] for name in measures.variables(['one.o'])['one.o']]
 assert sorted(names) == ['hidden', 'inner', 'own', 'shared'], names
+open('inline.h', 'w').write('static inline bool gs_is_one(int a)\n{\n    return a;\n}\nbool gs_declared(int a);\n')
+assert measures.inline_functions('.', ['inline.h']) == {'gs_is_one': 'inline.h'}
+assert measures.too_many({'low': {'f', 'g'}, 'high': {'h'}}, 1, {}) == ['low'] and not measures.too_many({'low': {'f', 'g'}}, 1, {'low': 2})
 END
 
 # The words of public names; and a word that nobody has explained is found.
