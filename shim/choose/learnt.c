@@ -10,7 +10,7 @@
 #include "common/hash.h"
 
 /* Numbers are whole: an application's locale may write fractions with a comma. */
-static const char head[] = "gpusparc-learnt 13\n";
+static const char head[] = "gpusparc-learnt 14\n";
 static const unsigned most_moves = 1000;
 static const double cut_unit = 1e9, rate_unit = 1e6, link_unit = 1e6, speed_unit = 1e6;
 
@@ -23,7 +23,7 @@ void gs_learnt_free(struct gs_learnt *l)
 static bool same(const struct gs_learnt_kernel *a, const struct gs_learnt_kernel *b)
 {
     return a->program == b->program && a->n == b->n && memcmp(a->size, b->size, sizeof a->size) == 0 &&
-           a->apart == b->apart && (!a->apart || a->numbers == b->numbers) && strcmp(a->name, b->name) == 0;
+           strcmp(a->name, b->name) == 0;
 }
 
 bool gs_learnt_has(const struct gs_learnt *l, const struct gs_learnt_kernel *k)
@@ -75,7 +75,7 @@ static void print_again(FILE *f, const struct gs_again *again)
 static void print_kernel(FILE *f, const struct gs_learnt_kernel *k)
 {
     const struct gs_history *h = &k->h;
-    fprintf(f, "k %" PRIx64 " %" PRIx64 " %d %u", k->program, k->numbers, k->apart, k->n);
+    fprintf(f, "k %" PRIx64 " %u", k->program, k->n);
     for (int i = 0; i < 6; i++)
         fprintf(f, " %" PRIu64, k->size[i]);
     fprintf(f, " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, k->prepare_ns, h->launches, h->bound_ns,
@@ -187,8 +187,6 @@ static bool parse_kernel(const char *line, struct gs_learnt_kernel *k)
     memset(k, 0, sizeof *k);
     gs_history_init(h);
     k->program = hash(&c);
-    k->numbers = hash(&c);
-    k->apart = number(&c, 10, 0, 1);
     k->n = (unsigned)number(&c, 10, 2, GS_MAX_DEVICES);
     for (int i = 0; i < 6; i++)
         k->size[i] = count(&c);

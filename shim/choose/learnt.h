@@ -15,8 +15,6 @@ struct gs_learnt_kernel {
     char name[GS_LEARNT_NAME_BYTES]; /* longer ones are not kept */
     uint64_t size[6];                /* global and local; local zeros: NULL */
     unsigned n;                      /* devices */
-    bool apart;                      /* of launches with these numbers alone: see shim/choose/classes.h */
-    uint64_t numbers;                /* a hash of the arguments by value that it is known from; 0: of none */
     uint64_t prepare_ns;             /* what translating and compiling took; 0: not known */
     struct gs_history h;             /* as a new process starts with it */
 };

@@ -15,10 +15,6 @@
 #include "shim/memory/peer.h"
 #include "shim/memory/pinned.h"
 
-enum {
-    MOST_LOOKED_AT = 64, /* launches of a short kernel, because their numbers may make a difference */
-};
-
 void gs_timing_say(const struct gs_timing *t)
 {
     gs_debug("%s, launch %" PRIu64 ": %s; expected on one device %.0f us, split %.0f us", t->at->name, t->h.launches,
@@ -46,7 +42,7 @@ static void look_near(struct gs_timing *t)
     unsigned n = 0;
     for (const struct gs_size *s = gs_sizes(); s && n < MOST_SIZES; s = s->older, n++) {
         const struct gs_size *to = t->at;
-        if (s == to || !s->choice || s->kernel != to->kernel || s->first != s)
+        if (s == to || !s->choice || s->kernel != to->kernel)
             continue;
         gs_near_count(&others, &s->choice->h);
         if (!gs_near_tells(&s->choice->h))
@@ -61,24 +57,30 @@ static void look_near(struct gs_timing *t)
         gs_near_learn(&t->h, &nearest->h, &gs_book.machine, t->at->n, best, &others);
 }
 
-struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size, uint64_t *numbers)
+/* It may take longer now than it ever has. */
+static void forget_short(struct gs_timing *t)
+{
+    if (!gs_choice_is_short(&t->h, &gs_book.machine, t->at->n))
+        return;
+    t->h.single = (struct gs_measured){0};
+    t->h.near = (struct gs_near){0};
+    t->h.bound_ns = 0;
+    t->h.asked = 0;
+    gs_size_refuse(t->at);
+}
+
+struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size)
 {
     struct gs_wanted wanted = {0};
     if (!size || !gs_book_is_kept(k->o.ctx) || (!atomic_load(&k->program->preparing) && k->program->refusal))
         return NULL;
     const bool risen = atomic_exchange(&k->risen, false);
-    *numbers = gs_kernel_numbers(k);
     pthread_mutex_lock(&gs_book.lock);
     gs_book_open(k->o.ctx);
     struct gs_timing *t = gs_book_of(size);
-    if (t) {
-        t->risen = t->risen || risen;
-        if (!t->classes.of) /* what will be known first will be of these */
-            atomic_store(&size->numbers, t->classes.of = *numbers);
-        t = gs_book_of_numbers(t, *numbers);
-    }
-    if (t && t->at->program && t->at->first == t->at && !t->h.single.n && !t->h.split.n && !t->h.bound_ns &&
-        t->h.near.single_ns <= 0)
+    if (t && risen)
+        forget_short(t);
+    else if (t && t->at->program && !t->h.single.n && !t->h.split.n && !t->h.bound_ns && t->h.near.single_ns <= 0)
         look_near(t);
     const uint64_t prepare_ns = atomic_load(&k->program->prepare_ns);
     if (t)
@@ -101,17 +103,6 @@ void gs_timing_reads(struct gs_timing *t, uint64_t bytes)
         gs_size_refuse(t->at);
 }
 
-/* Have its numbers made a difference lately, or may they? Such launches would pass with the rest: all are looked at for
- * a while. */
-static bool is_wondered_about(struct gs_timing *t)
-{
-    if ((t->classes.n || (t->risen && gs_measured_affordable())) && t->looked_at++ < MOST_LOOKED_AT)
-        return true;
-    t->classes.n = t->looked_at = 0;
-    t->risen = false;
-    return false;
-}
-
 bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason)
 {
     GS_LOCKED(&gs_book.lock);
@@ -122,7 +113,7 @@ bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason)
     *reason = worth ? NULL : t->h.reason;
     if (!worth)
         gs_timing_say(t);
-    if (!worth && !is_wondered_about(t) && gs_choice_is_short(&t->h, &gs_book.machine, t->at->n))
+    if (!worth && gs_choice_is_short(&t->h, &gs_book.machine, t->at->n))
         gs_size_pass(t->at, GS_AGAIN);
     return worth;
 }
@@ -168,8 +159,7 @@ bool gs_timing_speeds(struct gs_timing *t, unsigned n, double speed[GS_MAX_DEVIC
     return true;
 }
 
-bool gs_timing_choose(struct gs_timing *t, uint64_t numbers, struct gs_context *ctx, struct gs_trial *trial,
-                      const char **reason)
+bool gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, struct gs_trial *trial, const char **reason)
 {
     trial->forecast.link = gs_peer_open(ctx) ? GS_LINK_PEER : GS_LINK_HOST;
     trial->forecast.peer_possible = gs_peer_possible(ctx);
@@ -189,8 +179,7 @@ bool gs_timing_choose(struct gs_timing *t, uint64_t numbers, struct gs_context *
     trial->single_ns = h->single_ns;
     trial->guessed = gs_choice_guesses(h);
     trial->moves = h->balance.moves;
-    trial->measured = split && gs_measured_has_room() &&
-                      (trial->forecast.on_trial || gs_choice_wants_split(h) || gs_measured_wonders(t, numbers));
+    trial->measured = split && gs_measured_has_room() && (trial->forecast.on_trial || gs_choice_wants_split(h));
     if (split)
         gs_choice_let_back(h);
     pthread_mutex_unlock(&gs_book.lock);

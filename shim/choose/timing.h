@@ -15,14 +15,13 @@
 #include "shim/plan/plan.h"
 #include "shim/plan/prepare.h"
 
-/* What is known of one kernel at one size; of those of its launches that take about as long, where its other arguments
- * make a difference (shim/choose/classes.h). Lives as long as the process. */
+/* What is known of one kernel at one size. Lives as long as the process. */
 struct gs_timing;
 struct gs_size;
 
 /* What is known of a launch of that size. NULL in other modes than auto (and multi, where the devices differ), with one
- * device, for programs that can't be split, and without memory. *numbers: gs_kernel_numbers. */
-struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size, uint64_t *numbers);
+ * device, for programs that can't be split, and without memory. */
+struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size);
 
 /* Of what the next launches write the application will fetch so much by large blocking reads, by what it did so far. */
 void gs_timing_reads(struct gs_timing *t, uint64_t bytes);
@@ -117,14 +116,13 @@ struct gs_trial {
 };
 
 /* Splits the launch? *reason says why not. Sets what gs_timing_learn_split asks for. */
-bool gs_timing_choose(struct gs_timing *t, uint64_t numbers, struct gs_context *ctx, struct gs_trial *trial,
-                      const char **reason);
+bool gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, struct gs_trial *trial, const char **reason);
 
 /* A launch will be split in multi mode. Is it to be measured? *moves: the cut's generation. */
 bool gs_timing_split(struct gs_timing *t, unsigned *moves);
 
 /* Should this launch on one device be measured? */
-bool gs_timing_measures(struct gs_timing *t, uint64_t numbers);
+bool gs_timing_measures(struct gs_timing *t);
 
 /* When the commands of a split that is measured were enqueued, by the host's clock. */
 struct gs_asked {
@@ -134,18 +132,16 @@ struct gs_asked {
     bool idle;                        /* nothing was before them in the application's queues that hadn't ended */
 };
 
-/* A launch that is measured: where its times are noted, a hash of its arguments by value; of a split what was predicted
- * for it, and its plan. */
+/* A launch that is measured: where its times are noted; of a split what was predicted for it, and its plan. */
 struct gs_timed_launch {
     struct gs_timing *t;
-    uint64_t numbers;
     const struct gs_trial *trial;
     const struct gs_plan *plan;
 };
 
 /* Learns from the profiles of these events, once they are complete: a launch on one device; a split, from the end of
  * `begin` to that of `end`. */
-void gs_timing_learn_single(struct gs_timing *t, uint64_t numbers, const struct gs_kernel *k, cl_event ran);
+void gs_timing_learn_single(struct gs_timing *t, const struct gs_kernel *k, cl_event ran);
 void gs_timing_learn_split(const struct gs_timed_launch *launch, const struct gs_asked *asked, cl_event begin,
                            cl_event end, const cl_event *parts);
 

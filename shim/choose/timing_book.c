@@ -66,24 +66,6 @@ struct gs_timing *gs_book_of(struct gs_size *s)
     return t;
 }
 
-struct gs_timing *gs_book_of_numbers(const struct gs_timing *t, uint64_t numbers)
-{
-    struct gs_size *first = t->at->first, *s = gs_size_variant(first, numbers);
-    return s->choice ? s->choice : first->choice;
-}
-
-struct gs_timing *gs_book_set_apart(struct gs_timing *t, uint64_t numbers)
-{
-    struct gs_size *s = gs_size_set_apart(t->at, numbers);
-    struct gs_timing *new = s ? gs_book_of(s) : NULL;
-    if (!new)
-        return NULL;
-    new->prepare_ns = t->prepare_ns;
-    new->compile_ns = t->compile_ns;
-    new->h.split_before = t->h.split_before;
-    return new;
-}
-
 struct gs_timing *gs_book_next(const struct gs_timing *t, uint64_t program, const char *name, unsigned n)
 {
     struct gs_size *s = t ? t->at->older : gs_sizes();
@@ -189,13 +171,8 @@ static void load(const struct gs_context *ctx)
         const struct gs_learnt_kernel *k = &l.v[i];
         struct gs_size *size = gs_size_make(k->program, k->name, k->n, k->size);
         struct gs_timing *t = size ? gs_book_of(size) : NULL;
-        if (t && k->apart)
-            t = gs_book_set_apart(t, k->numbers);
         if (!t)
             continue;
-        if (!k->apart)
-            t->classes.of = k->numbers;
-        atomic_store(&t->at->numbers, k->numbers);
         t->h = k->h;
         t->h.least_part = least_part(t->at);
         if (gs_settings()->mode == GS_MODE_AUTO && t->h.balance.cut[0] >= 1)
@@ -218,8 +195,6 @@ static struct gs_learnt_kernel to_learnt(const struct gs_timing *t)
     const struct gs_size *s = t->at;
     struct gs_learnt_kernel k = {.program = s->program, .n = s->n, .prepare_ns = (uint64_t)t->prepare_ns, .h = t->h};
     k.h.saved_ns = gs_choice_saves_ns(&t->h);
-    k.apart = s->first != s;
-    k.numbers = atomic_load(&s->numbers);
     memcpy(k.size, s->size, sizeof k.size);
     memcpy(k.name, s->name, strnlen(s->name, sizeof k.name - 1));
     return k;
@@ -240,7 +215,7 @@ __attribute__((destructor)) static void save(void)
         if (!t || !t->used || !s->program || !t->h.launches)
             continue;
         const struct gs_learnt_kernel k = to_learnt(t);
-        if (strlen(s->name) < sizeof k.name && (gs_learnt_worth(&k, &gs_book.machine) || s->first->variants))
+        if (strlen(s->name) < sizeof k.name && gs_learnt_worth(&k, &gs_book.machine))
             err = gs_learnt_add(&mine, &k);
     }
     pthread_mutex_unlock(&gs_book.lock);

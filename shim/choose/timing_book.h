@@ -9,7 +9,6 @@
 #include <pthread.h>
 
 #include "common/lock/locked.h"
-#include "shim/choose/classes.h"
 #include "shim/record/size.h"
 #include "shim/choose/timing.h"
 
@@ -29,9 +28,6 @@ struct gs_timing {
     uint64_t begun_ns;   /* of that, until then */
     uint64_t tries_ns;   /* what they have waited to hear of its first splits */
     struct gs_history h;
-    struct gs_classes classes; /* of a first one: which launches' times it has */
-    unsigned looked_at;        /* launches since it was first wondered whether numbers make a difference */
-    bool risen;                /* a number has grown much, so that a look is worth it */
 };
 
 extern struct gs_book {
@@ -61,12 +57,6 @@ void gs_book_open(const struct gs_context *ctx);
 /* What is known of this size, made if need be. With the lock held. NULL: no memory. */
 struct gs_timing *gs_book_of(struct gs_size *s);
 
-/* The same of those launches of t's size that have these numbers: t's first, or a variant. With the lock held. */
-struct gs_timing *gs_book_of_numbers(const struct gs_timing *t, uint64_t numbers);
-
-/* Makes such a variant. With the lock held. NULL: there are enough of them, or no memory. */
-struct gs_timing *gs_book_set_apart(struct gs_timing *t, uint64_t numbers);
-
 /* All of one program on n devices, or of one of its kernels (name: NULL, all), beginning with null; NULL: no more. With
  * the lock held. */
 struct gs_timing *gs_book_next(const struct gs_timing *t, uint64_t program, const char *name, unsigned n);
@@ -95,9 +85,6 @@ bool gs_measured_has_room(void);
 
 /* Would it cost little beside what has been done so far? With the lock held. */
 bool gs_measured_affordable(void);
-
-/* Should a launch be measured to know whether its numbers make a difference? With the lock held. */
-bool gs_measured_wonders(struct gs_timing *t, uint64_t numbers);
 
 /* timing_ahead.c */
 

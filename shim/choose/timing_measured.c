@@ -21,7 +21,6 @@ enum {
 struct measurement {
     struct measurement *next;
     struct gs_timing *t;
-    uint64_t numbers;
     cl_program program;  /* not retained; null for splits */
     cl_event begin, end; /* begin: null for one device */
     struct gs_trial trial;
@@ -141,30 +140,6 @@ static void say_split(const struct measurement *m, uint64_t took_ns, const uint6
              (a->ready_ns - a->begin_ns) / 1000, parts);
 }
 
-/* Whose launch it was, by what it took; NULL: it stands for itself, so far. */
-static struct gs_timing *entry_of(const struct measurement *m, struct gs_span took)
-{
-    struct gs_timing *first = m->t->at->first->choice, *t = gs_book_of_numbers(first, m->numbers), *new = NULL;
-    const uint64_t single = gs_measured_best(&first->h.single), bound = first->h.bound_ns;
-    const struct gs_span known = {single, single ? single : bound ? bound : UINT64_MAX};
-    const double worth = gs_least_worth_ns(&gs_book.machine, first->at->n);
-    if (t != first || !took.most || ((double)took.most < worth && (double)known.most < worth))
-        return t;
-    const enum gs_class class = gs_classes_see(&first->classes, m->numbers, known, took);
-    atomic_store(&first->at->numbers, first->classes.of);
-    if (class == GS_CLASS_APART && (new = gs_book_set_apart(first, m->numbers)))
-        new->used = true;
-    if (class != GS_CLASS_FITS)
-        gs_debug("%s: other numbers among its arguments, and it took %" PRIu64 " to %" PRIu64 " us, not %" PRIu64 "%s",
-                 first->at->name, took.least / 1000, took.most / 1000, known.most / 1000,
-                 new ? ": such launches stand apart" : "");
-    if (class == GS_CLASS_STRAY)
-        gs_size_refuse(first->at);
-    if (class != GS_CLASS_FITS && first->h.launches)
-        first->h.launches--; /* it was none of these */
-    return class == GS_CLASS_FITS || (class == GS_CLASS_APART && !new) ? first : new;
-}
-
 /* It was cut as such launches are now. */
 static void learn_cut(const struct measurement *m, struct gs_history *h, const uint64_t *part_ns)
 {
@@ -181,7 +156,7 @@ static void learn_split(struct measurement *m)
     const struct gs_forecast *o = &m->trial.forecast;
     uint64_t part_ns[GS_MAX_DEVICES];
     struct gs_machine *machine = &gs_book.machine;
-    uint64_t longest_ns = 0, least_ns = 0, sum_ns = 0;
+    uint64_t longest_ns = 0, sum_ns = 0;
     bool all = true;
     for (unsigned p = 0; p < o->n; p++) {
         part_ns[p] = part_took(m, p);
@@ -192,20 +167,12 @@ static void learn_split(struct measurement *m)
         gs_choice_learn_speed(machine, o->n, m->share, part_ns);
     for (unsigned p = 0; p < o->n; p++) { /* what the first device would take for it */
         const double share = gs_cut_width(m->cut, p) / m->cut[0];
-        const uint64_t ns = machine->unlike ? (uint64_t)((double)part_ns[0] * share) : part_ns[p];
-        least_ns = ns > least_ns ? ns : least_ns;
-        sum_ns += ns;
+        sum_ns += machine->unlike ? (uint64_t)((double)part_ns[0] * share) : part_ns[p];
     }
     const uint64_t took_ns = split_took(m, longest_ns);
-    struct gs_timing *t = all ? entry_of(m, (struct gs_span){least_ns, sum_ns}) : m->t;
-    /* What one device would have taken is known only of those that it was predicted for. */
-    const double sum = (double)sum_ns, thought = m->trial.single_ns;
-    const double single_ns = m->trial.guessed ? sum : t == m->t || sum > thought ? thought : sum;
+    struct gs_timing *t = m->t;
+    const double single_ns = m->trial.guessed ? (double)sum_ns : m->trial.single_ns;
     say_split(m, took_ns, part_ns);
-    if (!t) {
-        gs_choice_learn_stray(&gs_book.budget, took_ns, single_ns, m->trial.risk_ns);
-        return;
-    }
     struct gs_history *h = &t->h;
     const bool stale = m->trial.moves != h->balance.moves; /* it was cut otherwise */
     gs_book.machine_learnt = true;
@@ -229,19 +196,16 @@ static void learn_split(struct measurement *m)
 static void learn_single(struct measurement *m)
 {
     const uint64_t took_ns = m->spent ? part_took(m, 0) : duration(NULL, m->end);
-    struct gs_timing *t = entry_of(m, (struct gs_span){took_ns, took_ns});
     gs_debug("%s: one device took %" PRIu64 " us", m->t->at->name, took_ns / 1000);
-    if (t)
-        gs_choice_learn_single(&t->h, took_ns);
-    if (t)
-        gs_choice_learn_rate(&gs_book.machine, t->operations, took_ns);
+    gs_choice_learn_single(&m->t->h, took_ns);
+    gs_choice_learn_rate(&gs_book.machine, m->t->operations, took_ns);
 }
 
 /* It hasn't ended. */
 static void learn_running(struct measurement *m)
 {
     const uint64_t now_ns = gs_now_ns();
-    struct gs_timing *t = gs_book_of_numbers(m->t, m->numbers);
+    struct gs_timing *t = m->t;
     m->running_ns = m->running_ns ? m->running_ns : now_ns;
     t->begun = true;
     gs_choice_runs(&t->h, &gs_book.machine, t->at->n, (double)(now_ns - m->running_ns));
@@ -266,7 +230,7 @@ void gs_measured_look(struct gs_wanted *w)
         else if (status == CL_COMPLETE)
             learn_single(m);
         if (status == CL_COMPLETE)
-            gs_ahead_want(w, gs_book_of_numbers(m->t, m->numbers), m->program);
+            gs_ahead_want(w, m->t, m->program);
         drop_measurement(m);
     }
 }
@@ -316,21 +280,11 @@ bool gs_measured_affordable(void)
     return spent < (gs_now_ns() - gs_book.budget.begin_ns) / AFFORDABLE;
 }
 
-bool gs_measured_wonders(struct gs_timing *t, uint64_t numbers)
-{
-    const bool risen = t->risen && numbers != t->classes.of;
-    if (t->at->first != t->at || !gs_measured_affordable())
-        return false;
-    t->risen = false;
-    return gs_classes_wonder(&t->classes, numbers, t->h.launches) || risen;
-}
-
-bool gs_timing_measures(struct gs_timing *t, uint64_t numbers)
+bool gs_timing_measures(struct gs_timing *t)
 {
     GS_LOCKED(&gs_book.lock);
-    const bool affordable = gs_measured_affordable();
     return !t->refused && gs_measured_has_room() &&
-           (gs_choice_wants_single(&t->h, &gs_book.machine, t->at->n, affordable) || gs_measured_wonders(t, numbers));
+           gs_choice_wants_single(&t->h, &gs_book.machine, t->at->n, gs_measured_affordable());
 }
 
 void gs_timing_enqueues(struct gs_queue *q)
@@ -415,7 +369,6 @@ static struct measurement *measure(const struct gs_timed_launch *launch, cl_even
         return NULL;
     }
     m->t = launch->t;
-    m->numbers = launch->numbers;
     m->end = end;
     m->split = trial;
     if (trial) {
@@ -442,9 +395,9 @@ static void keep_measurement(struct measurement *m)
     m->t->h.asked_split += m->split;
 }
 
-void gs_timing_learn_single(struct gs_timing *t, uint64_t numbers, const struct gs_kernel *k, cl_event ran)
+void gs_timing_learn_single(struct gs_timing *t, const struct gs_kernel *k, cl_event ran)
 {
-    struct measurement *m = measure(&(struct gs_timed_launch){.t = t, .numbers = numbers}, ran);
+    struct measurement *m = measure(&(struct gs_timed_launch){.t = t}, ran);
     if (!m)
         return;
     m->program = k->program->o.handle;

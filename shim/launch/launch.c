@@ -90,7 +90,7 @@ static const char *early_reason(struct gs_launching *l)
         (!gs_launch_is_long(l) || gs_parts_are_short(l->size, l->job.n)))
         return one_unit;
     if (!l->job.told)
-        l->cuts = gs_timing_of(l->k, l->size, &l->numbers);
+        l->cuts = gs_timing_of(l->k, l->size);
     l->timing = gs_settings()->mode == GS_MODE_AUTO ? l->cuts : NULL;
     if (l->timing && !l->by_units)
         gs_await_known(l);
@@ -135,7 +135,7 @@ static void report_unsplit(struct gs_launching *l, const char *reason)
 static bool is_measured(const struct gs_launching *l)
 {
     return l->timing && !atomic_load(&l->cmd.ctx->user_events) && (l->by_units || !gs_in_callback()) &&
-           gs_timing_measures(l->timing, l->numbers);
+           gs_timing_measures(l->timing);
 }
 
 static bool combines(const struct gs_plan *plan)
@@ -214,7 +214,7 @@ static void choose(struct gs_launching *l, struct gs_plan *plan)
     else if (gs_forecast(&l->trial, l->cuts, plan) < 0)
         plan->reason = GS_R_NO_MEMORY;
     else
-        gs_timing_choose(l->timing, l->numbers, l->cmd.ctx, &l->trial, &plan->reason);
+        gs_timing_choose(l->timing, l->cmd.ctx, &l->trial, &plan->reason);
 }
 
 /* Multi mode, between devices that differ: what the launch moves is looked at only where it is to be measured. */

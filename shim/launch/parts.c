@@ -304,7 +304,7 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
         s->trial = NULL;
         gs_label_back(before);
     }
-    const struct gs_timed_launch timed = {l->cuts, l->numbers, &l->trial, plan};
+    const struct gs_timed_launch timed = {l->cuts, &l->trial, plan};
     cl_event own, end;
     if (!err && s->begin && mark_time(l, &s->ended, &end) == CL_SUCCESS) {
         s->asked.idle = gs_events_ended(&l->cmd.before);

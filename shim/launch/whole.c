@@ -176,7 +176,7 @@ cl_int gs_launch_measured(struct gs_launching *l, cl_event *event)
     if (err) /* to measure it takes more than to launch it: or the driver says the same once more */
         return gs_launch_single(l, event);
     const struct gs_events ended = {.v = &ran, .n = 1};
-    gs_timing_learn_single(l->timing, l->numbers, l->k, ran);
+    gs_timing_learn_single(l->timing, l->k, ran);
     err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &ended, &home, event);
     gs_real()->clReleaseEvent(ran);
     if (!err)
@@ -191,8 +191,7 @@ cl_int gs_launch_counted(struct gs_launching *l, cl_event *event)
     l->put.spent = gs_spent_new();
     const cl_int err = gs_launch_single(l, &own);
     if (!err && l->put.spent)
-        gs_timing_learn_units(&(struct gs_timed_launch){.t = l->timing, .numbers = l->numbers}, own, l->put.spent,
-                              home);
+        gs_timing_learn_units(&(struct gs_timed_launch){.t = l->timing}, own, l->put.spent, home);
     gs_spent_drop(l->put.spent);
     l->put.spent = NULL;
     if (!err && event)

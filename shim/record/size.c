@@ -12,7 +12,6 @@ enum {
     BUCKETS_LOG2 = 10,
     MOST_SIZES = 4096,             /* then the sizes of all kernels are told apart by powers of two, ... */
     MOST_ROUNDED = 2 * MOST_SIZES, /* ... and then not at all */
-    MOST_VARIANTS = 16,            /* of one size */
 };
 
 static struct {
@@ -23,12 +22,12 @@ static struct {
 } sizes = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(sizes.lock, GS_RANK_SIZES);
 
-_Static_assert(offsetof(struct gs_size, has_variants) < GS_LINE, "one line");
+_Static_assert(offsetof(struct gs_size, again) < GS_LINE, "one line");
 
 static inline uint64_t mix(uint64_t x, uint64_t more)
 {
     x = (x ^ more) * UINT64_C(0x9e3779b97f4a7c15);
-    return x ^ x >> 29; /* gs_kernel_numbers() is kept on disk */
+    return x ^ x >> 29; /* gs_kernel_hash() is kept on disk */
 }
 
 uint64_t gs_kernel_hash(uint64_t program, const char *name, unsigned n)
@@ -72,7 +71,6 @@ static struct gs_size *enter(uint64_t kernel, uint64_t program, const char *name
     s->program = program;
     s->name = own;
     s->n = n;
-    s->first = s;
     s->older = atomic_load(&sizes.newest);
     atomic_store(&sizes.newest, s);
     atomic_init(&s->next, atomic_load(bucket));
@@ -110,33 +108,6 @@ struct gs_size *gs_size_make(uint64_t program, const char *name, unsigned n, con
     return s ? s : enter(kernel, program, name, n, size);
 }
 
-/* NULL: there is none. */
-static struct gs_size *variant(const struct gs_size *first, uint64_t numbers)
-{
-    return atomic_load(&first->has_variants) ? find(mix(first->kernel, numbers), first->size) : NULL;
-}
-
-struct gs_size *gs_size_variant(struct gs_size *first, uint64_t numbers)
-{
-    struct gs_size *s = variant(first, numbers);
-    return s ? s : first;
-}
-
-struct gs_size *gs_size_set_apart(struct gs_size *first, uint64_t numbers)
-{
-    GS_LOCKED(&sizes.lock);
-    struct gs_size *s = variant(first, numbers);
-    if (!s && first->variants < MOST_VARIANTS && sizes.n < MOST_ROUNDED)
-        s = enter(mix(first->kernel, numbers), first->program, first->name, first->n, first->size);
-    if (!s || s->first == first)
-        return s;
-    s->first = first;
-    atomic_store(&s->numbers, numbers);
-    first->variants++;
-    atomic_store(&first->has_variants, true);
-    return s;
-}
-
 struct gs_size *gs_sizes(void)
 {
     return atomic_load(&sizes.newest);
@@ -158,27 +129,9 @@ struct gs_size *gs_size_find(const struct gs_kernel *k, cl_uint dims, const size
 struct gs_size *gs_size_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
 {
     struct gs_size *s = gs_size_find(k, dims, global, local);
-    if (!s || atomic_load(&s->has_variants))
-        return NULL;
-    atomic_store_explicit(&k->last, s, memory_order_release);
+    if (s)
+        atomic_store_explicit(&k->last, s, memory_order_release);
     return s;
-}
-
-uint64_t gs_kernel_numbers(const struct gs_kernel *k)
-{
-    uint64_t x = k->n_args;
-    for (cl_uint i = 0; i < k->n_args; i++) {
-        const struct gs_arg *a = &k->args[i];
-        if (!a->set || a->is_mem || a->is_svm)
-            continue;
-        x = mix(x, (uint64_t)i << 32 ^ a->size);
-        for (size_t at = 0; a->has_value && at < a->size; at += sizeof x) {
-            uint64_t piece = 0;
-            memcpy(&piece, (const char *)a->bytes + at, a->size - at < sizeof x ? a->size - at : sizeof x);
-            x = mix(x, piece);
-        }
-    }
-    return x ? x : 1;
 }
 
 /* All that may go without a look have gone: as many again? */
@@ -195,10 +148,5 @@ bool gs_size_is_short(const struct gs_kernel *k, cl_uint dims, const size_t *glo
     if (atomic_load_explicit(&k->risen, memory_order_relaxed))
         return false;
     struct gs_size *s = gs_size_find(k, dims, global, local);
-    if (s && atomic_load(&s->has_variants)) { /* is anything known of these numbers? */
-        const uint64_t numbers = gs_kernel_numbers(k);
-        s = gs_size_variant(s, numbers);
-        s = atomic_load(&s->numbers) == numbers ? s : NULL;
-    }
     return s && (gs_size_passes(s) || passes_again(s));
 }

@@ -20,16 +20,13 @@ struct gs_size {
     _Alignas(GS_LINE) uint64_t kernel; /* gs_kernel_hash */
     uint64_t size[6];                  /* global and local; of what a launch doesn't give 1 and 0 */
     atomic_ushort left;                /* known to be too short to gain by a split: launches that need no look at it */
-    atomic_ushort again;      /* so many times as many, while they follow one another too fast for a longer one */
-    atomic_bool has_variants; /* gs_size_variant() */
+    atomic_ushort again; /* so many times as many, while they follow one another too fast for a longer one */
     /* The others. */
     struct gs_size *_Atomic next; /* in its bucket */
     struct gs_size *older;        /* came before this one: gs_sizes() */
     uint64_t program;             /* its id; 0: the record stands for all sizes beyond the most that are told apart */
     char *name;                   /* the kernel's */
-    unsigned n, variants;         /* devices; and how many variants it has */
-    struct gs_size *first;        /* of a variant: the record of its size; else itself */
-    atomic_uint_fast64_t numbers; /* the arguments by value of its launches, a hash of them; 0: of none so far */
+    unsigned n;                   /* devices */
     struct gs_unit_times units;   /* of the room schedule */
     struct gs_timing *choice;     /* of the room choose, or null; its book's lock */
 };
@@ -41,23 +38,14 @@ uint64_t gs_kernel_hash(uint64_t program, const char *name, unsigned n);
  * two, and in the end one with all others. NULL: no memory. */
 struct gs_size *gs_size_make(uint64_t program, const char *name, unsigned n, const uint64_t size[6]);
 
-/* The record of those launches of that size whose arguments by value have this hash, because they take another time
- * than others (shim/choose/classes.h): a variant, or `first` itself. gs_size_set_apart() makes it; NULL: there are
- * enough of them, or no memory. */
-struct gs_size *gs_size_variant(struct gs_size *first, uint64_t numbers);
-struct gs_size *gs_size_set_apart(struct gs_size *first, uint64_t numbers);
-
 /* The newest of all, from which `older` leads to the others; or NULL. */
 struct gs_size *gs_sizes(void);
 
 /* A launch's record; NULL: none has been made, or the sizes aren't well-formed. */
 struct gs_size *gs_size_find(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
 
-/* The same where it has no variants, to be found at once when the kernel is launched next. */
+/* The same, to be found at once when the kernel is launched next. */
 struct gs_size *gs_size_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
-
-/* Never 0. Memory objects are left out: what they hold may make a launch longer, which one it is hardly does. */
-uint64_t gs_kernel_numbers(const struct gs_kernel *k);
 
 /* Is the launch known to be too short to gain by a split? Then on one device nobody needs to look at it; now and then
  * somebody does all the same. Any thread. */
@@ -91,10 +79,7 @@ static inline struct gs_size *gs_size_of_last(const struct gs_kernel *k, cl_uint
                                               const size_t *local)
 {
     struct gs_size *s = atomic_load_explicit(&k->last, memory_order_acquire);
-    return s && global && !atomic_load_explicit(&s->has_variants, memory_order_relaxed) &&
-                   gs_size_is(s, dims, global, local)
-               ? s
-               : NULL;
+    return s && global && gs_size_is(s, dims, global, local) ? s : NULL;
 }
 
 /* Counts a launch that goes without a look; false: it is to be looked at. Two threads at once may count one for two. */

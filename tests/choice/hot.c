@@ -217,39 +217,6 @@ static void launches_find_their_record(void **state)
     assert_null(gs_size_of_last(&k, 2, other, NULL));
 }
 
-/* Of a size with variants a launch is known to be short by its numbers. */
-static void variants_pass_by_their_numbers(void **state)
-{
-    const uint64_t size[6] = {200, 1, 1};
-    const size_t global[1] = {200};
-    cl_uint rounds = 300;
-    struct gs_arg arg = {.set = true, .has_value = true, .size = sizeof rounds, .bytes = &rounds};
-    struct gs_kernel k = {.name = "variants", .args = &arg, .n_args = 1};
-    struct gs_size *first = gs_size_make(7, "variants", 2, size);
-    (void)state;
-    atomic_init(&k.id, first->kernel);
-    atomic_store(&first->numbers, gs_kernel_numbers(&k));
-    assert_false(gs_size_is_short(&k, 1, global, NULL));
-    gs_size_pass(first, 0);
-    assert_true(gs_size_is_short(&k, 1, global, NULL));
-    rounds = 8300;
-    struct gs_size *slow = gs_size_set_apart(first, gs_kernel_numbers(&k));
-    assert_non_null(slow);
-    assert_ptr_equal(gs_size_set_apart(first, gs_kernel_numbers(&k)), slow);
-    assert_ptr_equal(gs_size_variant(first, gs_kernel_numbers(&k)), slow);
-    assert_false(gs_size_is_short(&k, 1, global, NULL));
-    assert_null(gs_size_of(&k, 1, global, NULL));
-    rounds = 500; /* nothing is known of these */
-    assert_ptr_equal(gs_size_variant(first, gs_kernel_numbers(&k)), first);
-    assert_false(gs_size_is_short(&k, 1, global, NULL));
-    rounds = 300;
-    assert_true(gs_size_is_short(&k, 1, global, NULL));
-    unsigned n = 1;
-    while (gs_size_set_apart(first, 1000 + n))
-        n++;
-    assert_int_equal(n, 16);
-}
-
 /* Ever new sizes don't grow what is known without end: in the end all others have one record. Last of all tests. */
 static void records_are_bounded(void **state)
 {
@@ -272,13 +239,9 @@ static void records_are_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(now_and_then_one_goes_the_other_way),
-        cmocka_unit_test(one_within_another),
-        cmocka_unit_test(nobody_is_at_it_behind_the_bar),
-        cmocka_unit_test(records_are_told_apart),
-        cmocka_unit_test(launches_find_their_record),
-        cmocka_unit_test(variants_pass_by_their_numbers),
-        cmocka_unit_test(records_are_bounded),
+        cmocka_unit_test(now_and_then_one_goes_the_other_way), cmocka_unit_test(one_within_another),
+        cmocka_unit_test(nobody_is_at_it_behind_the_bar),      cmocka_unit_test(records_are_told_apart),
+        cmocka_unit_test(launches_find_their_record),          cmocka_unit_test(records_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

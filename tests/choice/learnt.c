@@ -113,38 +113,6 @@ static void what_was_kept_comes_back(void **state)
     gs_learnt_free(&back);
 }
 
-/* Launches of one kernel and size that its other arguments make longer keep a line of their own. */
-static void what_stands_apart_is_kept_apart(void **state)
-{
-    (void)state;
-    struct gs_learnt l, back;
-    struct gs_learnt_kernel k = some_kernel(0);
-    size_t bytes;
-    fill(&l, 1);
-    l.v[0].numbers = UINT64_C(0xfeedfacecafebeef);
-    for (uint64_t i = 1; i <= 3; i++) {
-        k.apart = true;
-        k.numbers = i << 60;
-        k.h.single = (struct gs_measured){0};
-        gs_measured_add(&k.h.single, i * 1000000);
-        assert_false(gs_learnt_has(&l, &k));
-        assert_int_equal(gs_learnt_add(&l, &k), 0);
-    }
-    assert_int_equal(gs_learnt_add(&l, &k), 0); /* the last again */
-    char *text = gs_learnt_print(&l, &bytes);
-    assert_int_equal(gs_learnt_parse(&back, text, bytes), 0);
-    assert_int_equal(back.n, 4);
-    assert_false(back.v[0].apart);
-    assert_true(back.v[0].numbers == UINT64_C(0xfeedfacecafebeef));
-    for (uint64_t i = 1; i <= 3; i++) {
-        assert_true(back.v[i].apart && back.v[i].numbers == i << 60);
-        assert_int_equal(gs_measured_best(&back.v[i].h.single), i * 1000000);
-    }
-    free(text);
-    gs_learnt_free(&l);
-    gs_learnt_free(&back);
-}
-
 /* The first split that was measured may have been a bad one. */
 static void a_single_try_is_not_kept(void **state)
 {
@@ -246,10 +214,10 @@ int main(int argc, char **argv)
     rng_state = argc > 1 ? strtoull(argv[1], NULL, 10) : 20261121;
     printf("seed %llu\n", (unsigned long long)rng_state);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_kept_comes_back),          cmocka_unit_test(many_moves_are_kept),
-        cmocka_unit_test(what_stands_apart_is_kept_apart),   cmocka_unit_test(a_single_try_is_not_kept),
-        cmocka_unit_test(a_damaged_file_is_ignored),         cmocka_unit_test(nonsense_is_refused),
-        cmocka_unit_test(it_does_not_grow_beyond_its_bound), cmocka_unit_test(short_kernels_are_not_kept),
+        cmocka_unit_test(what_was_kept_comes_back),   cmocka_unit_test(many_moves_are_kept),
+        cmocka_unit_test(a_single_try_is_not_kept),   cmocka_unit_test(a_damaged_file_is_ignored),
+        cmocka_unit_test(nonsense_is_refused),        cmocka_unit_test(it_does_not_grow_beyond_its_bound),
+        cmocka_unit_test(short_kernels_are_not_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
