@@ -169,7 +169,8 @@ static cl_int order(const struct gs_op *op, const struct at *at)
                                     : cl->clEnqueueBarrierWithWaitList(at->queue, at->n, at->wait, at->event);
 }
 
-cl_int gs_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait, cl_event *event)
+cl_int gs_enqueue_unseen(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                         cl_event *event)
 {
     static cl_int (*const by_kind[GS_OP_KINDS])(const struct gs_op *, const struct at *) = {
         [GS_OP_READ] = linear,           [GS_OP_WRITE] = linear,
@@ -184,11 +185,19 @@ cl_int gs_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait
         [GS_OP_TASK] = kernel,           [GS_OP_NATIVE] = kernel,
         [GS_OP_MARKER] = order,          [GS_OP_BARRIER] = order,
     };
-    if (&gs_above_pool && gs_settings()->pooled && gs_above_pool.takes(queue))
+    return by_kind[op->kind](op, &(struct at){queue, n_wait, wait, event});
+}
+
+cl_int gs_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    const struct gs_settings *s = gs_settings();
+    if (s->pooled && &gs_above_pool && gs_above_pool.takes(queue))
         return gs_above_pool.enqueue(op, queue, n_wait, wait, event);
     if (op->blocking)
         GS_WAITS("a command that blocks", NULL);
-    return by_kind[op->kind](op, &(struct at){queue, n_wait, wait, event});
+    if ((s->stats || s->trace) && &gs_above_driver)
+        return gs_above_driver.enqueue(op, queue, n_wait, wait, event);
+    return gs_enqueue_unseen(op, queue, n_wait, wait, event);
 }
 
 cl_int gs_enqueue_marker(cl_command_queue queue, cl_uint n_wait, const cl_event *wait, cl_event *event)

@@ -124,7 +124,7 @@ void gs_real_load(void)
         for (const struct gs_real_function *f = gs_real_functions; f < gs_real_functions + gs_real_n_functions; f++)
             set_entry(f->offset, loaded.library ? dlsym(loaded.library, f->name) : NULL);
         if (&gs_above_driver)
-            gs_above_driver.loaded(&gs_real_table);
+            gs_above_driver.loaded();
         if (&gs_above_pool)
             gs_above_pool.loaded(&gs_real_table);
         gs_real_ready = true;
@@ -140,7 +140,7 @@ bool gs_real_use(const struct _cl_icd_dispatch *below, unsigned n_entries)
         size_t bytes = n_entries * sizeof(void *);
         memcpy(&gs_real_table, below, bytes < sizeof gs_real_table ? bytes : sizeof gs_real_table);
         if (&gs_above_driver)
-            gs_above_driver.loaded(&gs_real_table);
+            gs_above_driver.loaded();
         if (&gs_above_pool)
             gs_above_pool.loaded(&gs_real_table);
         gs_real_ready = true;

@@ -10,12 +10,12 @@
 #include "common/lock/rank.h"
 
 #include "shim/record/driver.h"
+#include "shim/record/enqueue.h"
 #include "shim/record/objects.h"
 #include "shim/record/upward.h"
 #include "shim/report/label.h"
 #include "shim/report/report.h"
 #include "shim/report/trace.h"
-#include "enqueues.inc"
 
 /* A command under way. */
 struct watch {
@@ -33,8 +33,7 @@ struct clock {
 };
 
 static struct {
-    struct _cl_icd_dispatch below; /* the driver's own functions */
-    pthread_mutex_t clock_lock;    /* the clocks */
+    pthread_mutex_t clock_lock; /* the clocks */
     struct clock clocks[GS_MAX_DEVICES];
     atomic_uint under_way; /* commands */
     pthread_once_t once;
@@ -52,7 +51,7 @@ static int64_t first_guess(unsigned device)
     cl_ulong device_ns, host_ns;
     const uint64_t before = gs_now_ns();
     if (!gs_driver_has(gs_group()->dev[device], "clGetDeviceAndHostTimer") ||
-        watched.below.clGetDeviceAndHostTimer(gs_group()->dev[device], &device_ns, &host_ns) != CL_SUCCESS)
+        gs_real()->clGetDeviceAndHostTimer(gs_group()->dev[device], &device_ns, &host_ns) != CL_SUCCESS)
         return 0;
     return (int64_t)(before / 2 + gs_now_ns() / 2) - (int64_t)device_ns;
 }
@@ -123,7 +122,7 @@ static void register_end(void)
 
 static bool profile(const struct watch *w, cl_profiling_info what, cl_ulong *value)
 {
-    return watched.below.clGetEventProfilingInfo(w->event, what, sizeof *value, value, NULL) == CL_SUCCESS;
+    return gs_real()->clGetEventProfilingInfo(w->event, what, sizeof *value, value, NULL) == CL_SUCCESS;
 }
 
 static void tell_times(struct watch *w)
@@ -148,7 +147,7 @@ static void CL_CALLBACK ended(cl_event event, cl_int status, void *data)
     (void)event;
     if (status == CL_COMPLETE && !gs_forked())
         tell_times(w);
-    watched.below.clReleaseEvent(w->event);
+    gs_real()->clReleaseEvent(w->event);
     free(w);
     atomic_fetch_sub(&watched.under_way, 1);
 }
@@ -158,7 +157,7 @@ static int place_of(cl_command_queue queue)
 {
     cl_device_id dev = NULL;
     const struct gs_group *g = gs_group();
-    if (!g->n || watched.below.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof dev, &dev, NULL) != CL_SUCCESS)
+    if (!g->n || gs_real()->clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof dev, &dev, NULL) != CL_SUCCESS)
         return -1;
     for (unsigned i = 0; i < g->n; i++)
         if (g->dev[i] == dev)
@@ -166,59 +165,42 @@ static int place_of(cl_command_queue queue)
     return dev && dev == g->parent ? 0 : -1;
 }
 
-/* A command that is being enqueued. */
-struct sight {
-    struct watch *w; /* null: it isn't watched */
-    cl_event own;    /* where the caller wants no event */
-    cl_event *event; /* what to give to the driver */
+/* ---- commands on their way ---- */
+
+/* What a command counts as; those without a name aren't watched. */
+static const struct {
+    enum gs_kind kind;
+    const char *name; /* of what is no kernel and no plain transfer; else "" */
+    bool of_image;
+} kinds[GS_OP_KINDS] = {
+    [GS_OP_READ] = {GS_KIND_DOWNLOAD, "", false},
+    [GS_OP_WRITE] = {GS_KIND_UPLOAD, "", false},
+    [GS_OP_COPY] = {GS_KIND_COPY, "", false},
+    [GS_OP_FILL] = {GS_KIND_COPY, "fill", false},
+    [GS_OP_READ_RECT] = {GS_KIND_DOWNLOAD, "", false},
+    [GS_OP_WRITE_RECT] = {GS_KIND_UPLOAD, "", false},
+    [GS_OP_COPY_RECT] = {GS_KIND_COPY, "", false},
+    [GS_OP_READ_IMAGE] = {GS_KIND_DOWNLOAD, "", true},
+    [GS_OP_WRITE_IMAGE] = {GS_KIND_UPLOAD, "", true},
+    [GS_OP_COPY_IMAGE] = {GS_KIND_COPY, "", true},
+    [GS_OP_FILL_IMAGE] = {GS_KIND_COPY, "fill", true},
+    [GS_OP_IMAGE_TO_BUFFER] = {GS_KIND_COPY, "", true},
+    [GS_OP_BUFFER_TO_IMAGE] = {GS_KIND_COPY, "", true},
+    [GS_OP_MAP_BUFFER] = {GS_KIND_DOWNLOAD, "map", false},
+    [GS_OP_MAP_IMAGE] = {GS_KIND_DOWNLOAD, "map", true},
+    [GS_OP_UNMAP] = {GS_KIND_UPLOAD, "unmap", false},
+    [GS_OP_LAUNCH] = {GS_KIND_KERNEL, "", false},
+    [GS_OP_TASK] = {GS_KIND_KERNEL, "", false},
 };
 
-/* Returns the event to give to the driver. `name`: of what is no kernel and no plain transfer. */
-static cl_event *begin_watch(struct sight *s, cl_command_queue queue, enum gs_kind kind, const char *name,
-                             cl_uint n_wait, cl_event *event)
+static enum gs_kind kind_of(const struct gs_op *op, struct gs_label label)
 {
-    *s = (struct sight){.event = event};
-    const int place = gs_forked() ? -1 : place_of(queue);
-    s->w = place < 0 ? NULL : calloc(1, sizeof *s->w);
-    if (!s->w)
-        return event;
-    if (!event)
-        s->event = &s->own;
-    s->w->waits = n_wait;
-    pthread_once(&watched.once, register_end);
-    know_clock((unsigned)place);
-    const struct gs_label label = gs_label_now();
+    const enum gs_kind kind = kinds[op->kind].kind;
     if (kind == GS_KIND_KERNEL && (label.purpose == GS_FOR_MERGE || label.purpose == GS_FOR_REDUCTION))
-        kind = GS_KIND_MERGE;
+        return GS_KIND_MERGE;
     if (kind == GS_KIND_KERNEL && label.purpose == GS_FOR_PACKING)
-        kind = GS_KIND_COPY;
-    if (kind == GS_KIND_COPY && label.way == GS_WAY_PEER)
-        kind = GS_KIND_PEER;
-    s->w->ran = (struct gs_ran){
-        .label = label, .kind = kind, .device = (unsigned)place, .job = gs_trace_job_number(), .asked_ns = gs_now_ns()};
-    snprintf(s->w->ran.name, sizeof s->w->ran.name, "%s", name);
-    return s->event;
-}
-
-static cl_int seen(struct sight *s, cl_int err, uint64_t bytes)
-{
-    struct watch *w = s->w;
-    if (!w)
-        return err;
-    w->returned_ns = gs_now_ns();
-    w->ran.bytes = bytes;
-    if (err || (s->event != &s->own && watched.below.clRetainEvent(*s->event) != CL_SUCCESS)) {
-        free(w);
-        return err;
-    }
-    w->event = *s->event;
-    atomic_fetch_add(&watched.under_way, 1);
-    if (watched.below.clSetEventCallback(w->event, CL_COMPLETE, ended, w) != CL_SUCCESS) {
-        watched.below.clReleaseEvent(w->event);
-        free(w);
-        atomic_fetch_sub(&watched.under_way, 1);
-    }
-    return err;
+        return GS_KIND_COPY;
+    return kind == GS_KIND_COPY && label.way == GS_WAY_PEER ? GS_KIND_PEER : kind;
 }
 
 /* Whole, or cut where it is longer than what we keep of it. */
@@ -226,103 +208,83 @@ static void read_name(cl_kernel kernel, char name[GS_RAN_NAME])
 {
     size_t n = 0;
     char *whole = NULL;
-    if (watched.below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, GS_RAN_NAME, name, NULL) == CL_SUCCESS ||
-        watched.below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, NULL, &n) != CL_SUCCESS ||
-        !(whole = malloc(n)))
+    if (gs_real()->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, GS_RAN_NAME, name, NULL) == CL_SUCCESS ||
+        gs_real()->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, NULL, &n) != CL_SUCCESS || !(whole = malloc(n)))
         return;
-    if (watched.below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, n, whole, NULL) == CL_SUCCESS)
+    if (gs_real()->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, n, whole, NULL) == CL_SUCCESS)
         snprintf(name, GS_RAN_NAME, "%s", whole);
     free(whole);
 }
 
-static void see_kernel(struct sight *s, cl_kernel kernel, cl_uint dims, const size_t *global)
+static uint64_t items_of(const struct gs_op *op)
 {
-    if (!s->w)
-        return;
-    read_name(kernel, s->w->ran.name);
-    s->w->ran.items = 1;
-    for (cl_uint d = 0; global && dims <= 3 && d < dims; d++) /* more: the driver refuses it, and reads none */
-        s->w->ran.items *= global[d];
+    uint64_t items = 1;
+    for (cl_uint d = 0; op->global && op->dims <= 3 && d < op->dims;
+         d++) /* more: the driver refuses it, and reads none */
+        items *= op->global[d];
+    return items;
 }
 
-static uint64_t volume(const size_t region[3])
+static uint64_t bytes_of(const struct gs_op *op)
 {
-    return region ? (uint64_t)region[0] * region[1] * region[2] : 0;
+    const size_t *region = gs_op_region(op);
+    const cl_mem image = op->kind == GS_OP_BUFFER_TO_IMAGE || !op->src ? op->dst : op->src;
+    size_t element = 1;
+    if (kinds[op->kind].of_image)
+        gs_real()->clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL);
+    return region ? (uint64_t)region[0] * region[1] * region[2] * element : 0;
 }
 
-static uint64_t texels(const struct sight *s, cl_mem image, const size_t region[3])
+/* NULL: it isn't watched. */
+static struct watch *begin_watch(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait)
 {
-    size_t element = 0;
-    if (s->w)
-        watched.below.clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL);
-    return volume(region) * element;
-}
-
-/* ---- the driver's functions, as everyone above sees them ---- */
-
-static cl_int CL_API_CALL see_clEnqueueNDRangeKernel(GS_PARAMETERS_clEnqueueNDRangeKernel)
-{
-    struct sight s;
-    event = begin_watch(&s, command_queue, GS_KIND_KERNEL, "", num_events_in_wait_list, event);
-    see_kernel(&s, kernel, work_dim, global_work_size);
-    return seen(&s, watched.below.clEnqueueNDRangeKernel(GS_ARGUMENTS_clEnqueueNDRangeKernel), 0);
-}
-
-static cl_int CL_API_CALL see_clEnqueueTask(GS_PARAMETERS_clEnqueueTask)
-{
-    struct sight s;
-    event = begin_watch(&s, command_queue, GS_KIND_KERNEL, "", num_events_in_wait_list, event);
-    see_kernel(&s, kernel, 0, NULL);
-    return seen(&s, watched.below.clEnqueueTask(GS_ARGUMENTS_clEnqueueTask), 0);
-}
-
-/* Transfers: their kind, their name, their bytes. */
-#define TRANSFERS(SEE)                                                                                                 \
-    SEE(clEnqueueReadBuffer, GS_KIND_DOWNLOAD, "", size)                                                               \
-    SEE(clEnqueueWriteBuffer, GS_KIND_UPLOAD, "", size)                                                                \
-    SEE(clEnqueueReadBufferRect, GS_KIND_DOWNLOAD, "", volume(region))                                                 \
-    SEE(clEnqueueWriteBufferRect, GS_KIND_UPLOAD, "", volume(region))                                                  \
-    SEE(clEnqueueCopyBuffer, GS_KIND_COPY, "", size)                                                                   \
-    SEE(clEnqueueCopyBufferRect, GS_KIND_COPY, "", volume(region))                                                     \
-    SEE(clEnqueueFillBuffer, GS_KIND_COPY, "fill", size)                                                               \
-    SEE(clEnqueueReadImage, GS_KIND_DOWNLOAD, "", texels(&s, image, region))                                           \
-    SEE(clEnqueueWriteImage, GS_KIND_UPLOAD, "", texels(&s, image, region))                                            \
-    SEE(clEnqueueCopyImage, GS_KIND_COPY, "", texels(&s, src_image, region))                                           \
-    SEE(clEnqueueFillImage, GS_KIND_COPY, "fill", texels(&s, image, region))                                           \
-    SEE(clEnqueueCopyImageToBuffer, GS_KIND_COPY, "", texels(&s, src_image, region))                                   \
-    SEE(clEnqueueCopyBufferToImage, GS_KIND_COPY, "", texels(&s, dst_image, region))                                   \
-    SEE(clEnqueueUnmapMemObject, GS_KIND_UPLOAD, "unmap", 0)
-
-#define SEE_TRANSFER(entry, kind, name, bytes)                                                                         \
-    static cl_int CL_API_CALL see_##entry(GS_PARAMETERS_##entry)                                                       \
-    {                                                                                                                  \
-        struct sight s;                                                                                                \
-        event = begin_watch(&s, command_queue, kind, name, num_events_in_wait_list, event);                            \
-        return seen(&s, watched.below.entry(GS_ARGUMENTS_##entry), bytes);                                             \
+    const bool can = kinds[op->kind].name && gs_real()->clSetEventCallback && gs_real()->clGetEventProfilingInfo;
+    const int place = !can || gs_forked() ? -1 : place_of(queue);
+    struct watch *w = place < 0 ? NULL : calloc(1, sizeof *w);
+    if (!w)
+        return NULL;
+    w->waits = n_wait;
+    pthread_once(&watched.once, register_end);
+    know_clock((unsigned)place);
+    const struct gs_label label = gs_label_now();
+    w->ran = (struct gs_ran){.label = label,
+                             .kind = kind_of(op, label),
+                             .device = (unsigned)place,
+                             .job = gs_trace_job_number(),
+                             .asked_ns = gs_now_ns()};
+    snprintf(w->ran.name, sizeof w->ran.name, "%s", kinds[op->kind].name);
+    if (kinds[op->kind].kind == GS_KIND_KERNEL) {
+        read_name(op->kernel, w->ran.name);
+        w->ran.items = items_of(op);
     }
-TRANSFERS(SEE_TRANSFER)
-#undef SEE_TRANSFER
-
-static void *CL_API_CALL see_clEnqueueMapBuffer(GS_PARAMETERS_clEnqueueMapBuffer)
-{
-    struct sight s;
-    cl_int err, *const errcode = errcode_ret;
-    event = begin_watch(&s, command_queue, GS_KIND_DOWNLOAD, "map", num_events_in_wait_list, event);
-    errcode_ret = &err;
-    void *ptr = watched.below.clEnqueueMapBuffer(GS_ARGUMENTS_clEnqueueMapBuffer);
-    gs_set_error(errcode, seen(&s, err, size));
-    return ptr;
+    return w;
 }
 
-static void *CL_API_CALL see_clEnqueueMapImage(GS_PARAMETERS_clEnqueueMapImage)
+/* It has been enqueued, as this event, which is taken over. */
+static void await_end(struct watch *w, const struct gs_op *op, cl_event event)
 {
-    struct sight s;
-    cl_int err, *const errcode = errcode_ret;
-    event = begin_watch(&s, command_queue, GS_KIND_DOWNLOAD, "map", num_events_in_wait_list, event);
-    errcode_ret = &err;
-    void *ptr = watched.below.clEnqueueMapImage(GS_ARGUMENTS_clEnqueueMapImage);
-    gs_set_error(errcode, seen(&s, err, err ? 0 : texels(&s, image, region)));
-    return ptr;
+    w->returned_ns = gs_now_ns();
+    w->ran.bytes = kinds[op->kind].kind == GS_KIND_KERNEL ? 0 : bytes_of(op);
+    w->event = event;
+    atomic_fetch_add(&watched.under_way, 1);
+    if (gs_real()->clSetEventCallback(event, CL_COMPLETE, ended, w) == CL_SUCCESS)
+        return;
+    gs_real()->clReleaseEvent(event);
+    free(w);
+    atomic_fetch_sub(&watched.under_way, 1);
+}
+
+static cl_int enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                      cl_event *event)
+{
+    cl_event own;
+    struct watch *w = begin_watch(op, queue, n_wait);
+    const cl_int err = gs_enqueue_unseen(op, queue, n_wait, wait, w && !event ? &own : event);
+    if (w && !err && (!event || gs_real()->clRetainEvent(*event) == CL_SUCCESS))
+        await_end(w, op, event ? *event : own);
+    else
+        free(w);
+    return err;
 }
 
 uint64_t gs_watch_since_ns(void)
@@ -330,24 +292,10 @@ uint64_t gs_watch_since_ns(void)
     return watched.since_ns;
 }
 
-/* Puts the watch before the driver's functions, if anything is to be watched. */
-static void install(struct _cl_icd_dispatch *table)
+static void loaded(void)
 {
-    if (!gs_report_wants_times())
-        return;
-    watched.below = *table;
-    watched.since_ns = gs_now_ns();
-    if (!watched.below.clSetEventCallback || !watched.below.clGetEventProfilingInfo)
-        return;
-#define SEE(entry) table->entry = table->entry ? see_##entry : NULL;
-#define SEE_TRANSFER(entry, kind, name, bytes) SEE(entry)
-    TRANSFERS(SEE_TRANSFER)
-    SEE(clEnqueueNDRangeKernel)
-    SEE(clEnqueueTask)
-    SEE(clEnqueueMapBuffer)
-    SEE(clEnqueueMapImage)
-#undef SEE_TRANSFER
-#undef SEE
+    if (gs_report_wants_times())
+        watched.since_ns = gs_now_ns();
 }
 
-const struct gs_above_driver gs_above_driver = {.loaded = install};
+const struct gs_above_driver gs_above_driver = {.loaded = loaded, .enqueue = enqueue};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sees every command on its way to the driver, whoever enqueues it, and learns from its event's profile when it ran:
- * for --trace and --stats. Where neither is wanted the driver's table stays as it is, and nothing here costs anything.
- */
+ * for --trace and --stats. Where neither is wanted gs_enqueue doesn't ask us. */
 #ifndef GS_SHIM_REPORT_WATCH_H
 #define GS_SHIM_REPORT_WATCH_H
 
