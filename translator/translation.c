@@ -51,7 +51,7 @@ static void summarise_kernels(struct translation *t)
         gs_flow_kernel(&t->flow, i, k);
         k->hidden = t->rewrite.changed && t->rewrite.needs[i];
         k->access = gs_access_build(&tree, p->funcs[i].def, p->funcs[i].unit, (struct gs_arg_summary *)k->args,
-                                    k->n_args, &k->work);
+                                    k->n_args);
     }
     t->summary.kernels = v;
 }

@@ -99,11 +99,6 @@ double gs_choice_saves_ns(const struct gs_history *h)
     return h->split_before ? 0 : gs_min(most, h->saved_ns + share_of(h, h->launches));
 }
 
-double gs_choice_guess_ns(const struct gs_history *h)
-{
-    return gs_max(h->guess_ns, h->running_ns);
-}
-
 bool gs_choice_guesses(const struct gs_history *h)
 {
     return !h->single.n && !h->balance.measured && h->near.single_ns <= 0;
@@ -117,10 +112,10 @@ double gs_choice_single_ns(const struct gs_history *h)
     const double single = (double)gs_measured_best(&h->single), parts = gs_balance_single_ns(&h->balance);
     if (single > 0 && parts > 0 && !h->balance.unlike)
         return gs_min(single, parts);
-    const double guess = h->near.single_ns > 0 ? h->near.single_ns : gs_choice_guess_ns(h);
+    const double guess = h->near.single_ns > 0 ? h->near.single_ns : h->running_ns;
     if (single > 0 || guess <= 0)
         return single;
-    return parts > 0 ? parts : guess; /* split by an estimate at first: the parts say more */
+    return parts > 0 ? parts : guess; /* the parts say more */
 }
 
 double gs_choice_more_launches(const struct gs_history *h)

@@ -43,7 +43,6 @@ struct gs_machine {
     double first_ns;   /* what a kernel's first split takes beyond that: replicas, kernel objects */
     double prepare_ns; /* what it costs to have a program translated and compiled that never was */
     double ring_ns;    /* to pin the memory that GS_LINK_HOST goes through */
-    double rate;       /* operations of the translator's count in a ns of one device, at the most; 0: not known */
     /* A byte of a large blocking read, from one device and from several; 0: not known. Of the largest of them apart:
        what a read takes whatever its size is, and what several links gain, counts for less and for more there. */
     double read_ns[GS_READ_SIZES][2];
@@ -93,8 +92,8 @@ struct gs_history {
     struct gs_together together;
     struct gs_near near;           /* until it is measured itself (near.h) */
     double least_part;             /* no part takes less of one device's time; 0: not known (gs_choice_least_part) */
-    double guess_ns;               /* before anything is measured: one launch takes at least so long; 0: not known */
-    double running_ns;             /* the first that is measured has been running for so long; 0: not known */
+    double running_ns;             /* the first that is measured has been running for so long, if that is far more
+                                      than a split costs: one launch takes at least so long; 0: not known */
     uint64_t bound_ns;             /* one launch takes at most so long, by the host's clock; 0: not known */
     uint64_t launches;             /* in this process */
     uint64_t expected;             /* in the process before; 0: not known */
@@ -183,22 +182,11 @@ bool gs_choice_foresees_peer(const struct gs_history *h, const struct gs_machine
 /* Is it known, by whatever means, that the kernel is too short to gain? */
 bool gs_choice_is_short(const struct gs_history *h, const struct gs_machine *m, unsigned n);
 
-/* What a launch of so many operations takes at least, as far as the machine is known; 0: not known. */
-double gs_choice_estimate_ns(const struct gs_machine *m, double operations);
-
-/* That counts for the choice, until there is a measurement, where a launch takes far longer than a split costs. */
-void gs_choice_guess(struct gs_history *h, const struct gs_machine *m, unsigned n, double estimate_ns);
-
-/* The first launch that is measured still runs, and has for so long: it takes at least that. Counts in the same way. */
+/* The first launch that is measured still runs, and has for so long: it takes at least that. That counts for the
+ * choice, until there is a measurement, where it is far longer than what a split costs. */
 void gs_choice_runs(struct gs_history *h, const struct gs_machine *m, unsigned n, double ns);
 
-/* What is thought to be the least that a launch takes, by these two; 0: not known. */
-double gs_choice_guess_ns(const struct gs_history *h);
-
-/* A launch of so many operations took so long. */
-void gs_choice_learn_rate(struct gs_machine *m, double operations, uint64_t took_ns);
-
-/* Is nothing known but the guess? */
+/* Is nothing known but that? */
 bool gs_choice_guesses(const struct gs_history *h);
 
 /* Should this launch be measured? One on one device only if it may be long enough to gain; `affordable`: measuring

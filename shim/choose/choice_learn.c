@@ -5,7 +5,7 @@
 enum { MOST_COUNTED = GS_MEASURED_KEPT * 1000000 };
 
 static const double outlier = 4;    /* times as long as was thought */
-static const double far_longer = 4; /* than the shortest that gains: what is only guessed to take so long counts */
+static const double far_longer = 4; /* than the shortest that gains */
 
 void gs_measured_add(struct gs_measured *m, uint64_t ns)
 {
@@ -30,37 +30,9 @@ void gs_choice_learn_bound(struct gs_history *h, uint64_t all_ns, unsigned launc
         h->bound_ns = bound;
 }
 
-double gs_choice_estimate_ns(const struct gs_machine *m, double operations)
-{
-    return m->rate > 0 ? operations / m->rate : 0;
-}
-
-static double what_counts(const struct gs_machine *m, unsigned n, double guess_ns)
-{
-    return guess_ns >= far_longer * gs_least_worth_ns(m, n) ? guess_ns : 0;
-}
-
-void gs_choice_guess(struct gs_history *h, const struct gs_machine *m, unsigned n, double estimate_ns)
-{
-    h->guess_ns = what_counts(m, n, estimate_ns);
-}
-
 void gs_choice_runs(struct gs_history *h, const struct gs_machine *m, unsigned n, double ns)
 {
-    h->running_ns = what_counts(m, n, ns);
-}
-
-/* The fastest kernel counts, and half as much again: an estimate must not be too long. One kernel alone says little, so
- * the rate falls slowly. */
-void gs_choice_learn_rate(struct gs_machine *m, double operations, uint64_t took_ns)
-{
-    const double seen = 1.5 * operations / (double)took_ns;
-    if (operations <= 0 || !took_ns || (double)took_ns < m->split_ns)
-        return;
-    if (m->rate <= 0 || seen > m->rate)
-        m->rate = seen;
-    else
-        m->rate += (gs_max(seen, m->rate / 4) - m->rate) / 4;
+    h->running_ns = ns >= far_longer * gs_least_worth_ns(m, n) ? ns : 0;
 }
 
 void gs_choice_learn_single(struct gs_history *h, uint64_t took_ns)

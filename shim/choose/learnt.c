@@ -99,8 +99,8 @@ char *gs_learnt_print(const struct gs_learnt *l, size_t *bytes)
     if (!f)
         return NULL;
     fputs(head, f);
-    fprintf(f, "m %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, whole(m->split_ns), whole(m->first_ns),
-            whole(m->prepare_ns), whole(m->ring_ns), whole(m->rate * rate_unit));
+    fprintf(f, "m %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, whole(m->split_ns), whole(m->first_ns),
+            whole(m->prepare_ns), whole(m->ring_ns));
     for (int i = 0; i < GS_LINKS; i++)
         fprintf(f, " %" PRId64 " %" PRId64, whole(m->link[i].piece_ns), whole(m->link[i].byte_ns * link_unit));
     for (int i = 0; i < 2 * GS_READ_SIZES; i++)
@@ -221,7 +221,6 @@ static bool parse_machine(char *line, struct gs_machine *m)
     m->first_ns = (double)number(&c, 10, 1, INT64_MAX);
     m->prepare_ns = (double)number(&c, 10, 1, INT64_MAX);
     m->ring_ns = (double)number(&c, 10, 0, INT64_MAX);
-    m->rate = (double)number(&c, 10, 0, INT64_MAX) / rate_unit;
     for (int i = 0; i < GS_LINKS; i++) {
         m->link[i].piece_ns = (double)number(&c, 10, 0, INT64_MAX);
         m->link[i].byte_ns = (double)number(&c, 10, 0, INT64_MAX) / link_unit;

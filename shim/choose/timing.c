@@ -202,10 +202,9 @@ bool gs_timing_split(struct gs_timing *t, unsigned *moves)
 void gs_timing_report(struct gs_timing *t, struct gs_kernel_stats *stats)
 {
     pthread_mutex_lock(&gs_book.lock);
-    const double single = t->h.single_ns, split = t->h.split_ns, estimate = t->estimate_ns;
+    const double single = t->h.single_ns, split = t->h.split_ns;
     pthread_mutex_unlock(&gs_book.lock);
-    gs_report_choice(stats, single > 0 ? (uint64_t)single : 0, split > 0 ? (uint64_t)split : 0,
-                     estimate > 0 ? (uint64_t)estimate : 0);
+    gs_report_choice(stats, single > 0 ? (uint64_t)single : 0, split > 0 ? (uint64_t)split : 0);
 }
 
 bool gs_timing_any_split(void)

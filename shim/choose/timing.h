@@ -33,21 +33,14 @@ void gs_timing_read(uint64_t bytes, uint64_t took_ns, bool several);
  * says why not, and the launch is counted. */
 bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason);
 
-/* May it be worth waiting for what will be known soon? Where nothing is known of how long it takes (*is_new: an
- * estimate may do), or nothing has been heard of its first splits yet. */
+/* May it be worth waiting for what will be known soon? Where nothing is known of how long it takes (*is_new),
+ * or nothing has been heard of its first splits yet. */
 bool gs_timing_may_await(struct gs_timing *t, bool *is_new);
 
-/* Would an estimate say more than those before, and is there time for one? */
-bool gs_timing_wants_estimate(struct gs_timing *t);
-
-/* The launch to come does so many operations (gs_summary_operations). */
-void gs_timing_estimate(struct gs_timing *t, double operations);
-
 /* The first launch of it, or its first splits, are being measured: should the application wait for that a little
- * longer, as it has for waited_ns, of which counted_ns (0 at first) have been counted? `known_soon`: its translation is
- * being made, which may tell as well. What waits loses nothing while the device is busy, if all that it does is to
- * enqueue more. */
-bool gs_timing_awaits(struct gs_timing *t, bool known_soon, uint64_t waited_ns, uint64_t *counted_ns);
+ * longer, as it has for waited_ns, of which counted_ns (0 at first) have been counted? What waits loses nothing while
+ * the device is busy, if all that it does is to enqueue more. */
+bool gs_timing_awaits(struct gs_timing *t, uint64_t waited_ns, uint64_t *counted_ns);
 
 /* In multi mode, where the devices differ: should the application wait, as it has for waited_ns, for what a split says
  * of the cut, before all of a run goes by one that may be wrong? */

@@ -149,7 +149,6 @@ static void load(const struct gs_context *ctx)
 {
     struct gs_learnt l = {0};
     gs_book.machine = first_guess(gs_group());
-    gs_book.machine.rate = gs_device_rate(gs_group()->dev[0]);
     note_group(&gs_book.machine);
     name_entries(ctx);
     struct gs_links links = gs_links_read(gs_book.links_name);
@@ -162,10 +161,8 @@ static void load(const struct gs_context *ctx)
         return;
     gs_book.machine_learnt = l.machine.split_ns > 0;
     if (gs_book.machine_learnt) {
-        const double most = gs_book.machine.rate;
         gs_book.machine = l.machine;
         note_group(&gs_book.machine);
-        gs_book.machine.rate = l.machine.rate > 0 ? l.machine.rate : most;
     }
     for (size_t i = 0; i < l.n; i++) {
         const struct gs_learnt_kernel *k = &l.v[i];

@@ -21,8 +21,6 @@ struct gs_timing {
     bool waited;         /* a launch waited for that in vain, in this process */
     bool used;           /* in this process */
     bool refused;        /* its last plan said no: nothing to be learnt */
-    double operations;   /* of its last launch that was estimated; 0: not known */
-    double estimate_ns;  /* what that was thought to take before anything was measured; 0: not known */
     bool begun;          /* the first that is measured has been seen running */
     uint64_t awaited_ns; /* what launches have waited for its first measurement */
     uint64_t begun_ns;   /* of that, until then */
@@ -35,7 +33,6 @@ extern struct gs_book {
     struct gs_machine machine;
     struct gs_budget budget;
     bool any_split;       /* of this process */
-    unsigned estimated;   /* launches of this process */
     uint64_t awaited_ns;  /* what the application has waited for first measurements */
     uint64_t compiled_ns; /* ... and for what the driver does before these begin */
     bool machine_learnt;  /* it is not only a guess or a measurement of links, but corrected by splits */

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of a kernel before a launch of it has been measured: an estimate from what it computes, or, where the
- * application goes on enqueueing, the first measurement as soon as it is there (of shim/choose/timing.h). */
+/* What is known of a kernel before a launch of it has been measured: where the application goes on enqueueing, the
+ * first measurement as soon as it is there (of shim/choose/timing.h). */
 #include "shim/choose/timing_book.h"
 
 #include "common/log.h"
 #include "shim/process/clock.h"
-#include "shim/report/report.h"
 
 enum {
-    ESTIMATE_NS = 20 * 1000, /* what an estimate costs */
-    AFFORDABLE = 500,        /* of the time elapsed, one part may go into them */
     LONG_NS = 1000 * 1000,
-    AGAIN = 16,                   /* launches; other arguments may make others longer */
     LITTLE_NS = 50 * 1000 * 1000, /* that may be waited for a first measurement, whatever it is */
     AWAITED_SHARE = 8,            /* of the time elapsed, one part for all of them */
     COMPILING_NS = 1000 * 1000 * 1000,
@@ -55,36 +51,17 @@ bool gs_timing_may_await(struct gs_timing *t, bool *is_new)
     return *is_new || unheard;
 }
 
-bool gs_timing_wants_estimate(struct gs_timing *t)
-{
-    GS_LOCKED(&gs_book.lock);
-    const bool wants = t->operations <= 0 || t->h.launches % AGAIN == 0;
-    const bool affordable = (gs_book.estimated + 1) * (uint64_t)ESTIMATE_NS < elapsed_ns() / AFFORDABLE;
-    return wants && affordable;
-}
-
-void gs_timing_estimate(struct gs_timing *t, double operations)
-{
-    GS_LOCKED(&gs_book.lock);
-    const double estimate_ns = gs_choice_estimate_ns(&gs_book.machine, operations);
-    gs_book.estimated++;
-    t->operations = operations;
-    t->estimate_ns = t->estimate_ns > 0 ? t->estimate_ns : estimate_ns;
-    gs_choice_guess(&t->h, &gs_book.machine, t->at->n, estimate_ns);
-    gs_debug("%s: %.0f operations, thought to take %.0f us at least", t->at->name, operations, estimate_ns / 1e3);
-}
-
 /* So long the application may wait in all for t's first measurement; before it begins as long as the driver may compile
  * it, all of them together for a second at most. Beyond a little only for as long as the device is busy with what was
  * launched since, by what is thought of it. */
-static uint64_t most_awaited_ns(const struct gs_timing *t, bool known_soon)
+static uint64_t most_awaited_ns(const struct gs_timing *t)
 {
     const uint64_t left = elapsed_ns() / AWAITED_SHARE,
                    share = left > gs_book.awaited_ns ? left - gs_book.awaited_ns : 0;
-    const uint64_t little = share < LITTLE_NS && !known_soon ? share : LITTLE_NS;
+    const uint64_t little = share < LITTLE_NS ? share : LITTLE_NS;
     if (!t->begun && gs_book.machine.compiles && gs_book.compiled_ns < COMPILING_NS)
         return little + COMPILING_NS - gs_book.compiled_ns;
-    return t->begun_ns + little + (uint64_t)((double)t->h.launches * gs_choice_guess_ns(&t->h));
+    return t->begun_ns + little + (uint64_t)((double)t->h.launches * t->h.running_ns);
 }
 
 /* Of all that was waited, what was for tries, what was before it began, and the rest. */
@@ -101,7 +78,7 @@ static void count_awaited(struct gs_timing *t, uint64_t waited_ns)
     t->awaited_ns += waited_ns;
 }
 
-bool gs_timing_awaits(struct gs_timing *t, bool known_soon, uint64_t waited_ns, uint64_t *counted_ns)
+bool gs_timing_awaits(struct gs_timing *t, uint64_t waited_ns, uint64_t *counted_ns)
 {
     struct gs_wanted wanted = {0};
     pthread_mutex_lock(&gs_book.lock);
@@ -112,13 +89,13 @@ bool gs_timing_awaits(struct gs_timing *t, bool known_soon, uint64_t waited_ns, 
     if (t->begun && !had_begun)
         t->begun_ns = t->awaited_ns;
     const bool measuring = t->h.tried ? t->h.tried >= GS_CHOICE_TRIES : t->h.asked;
-    /* Until tries must show whether it was right, an estimate may say enough. */
-    const bool enough = !t->h.tried && gs_choice_guess_ns(&t->h) > 0 &&
+    /* Until tries must show whether it was right, that it runs for long may say enough. */
+    const bool enough = !t->h.tried && t->h.running_ns > 0 &&
                         gs_choice_foresees(&t->h, &gs_book.machine, t->at->n, gs_ahead_cost_ns(t));
     const bool awaits = gs_choice_guesses(&t->h) && measuring && !enough;
     const bool unheard = t->h.single.n && tries_unheard(t);
-    const bool goes_on = (awaits && t->awaited_ns < most_awaited_ns(t, known_soon)) ||
-                         (unheard && (double)t->tries_ns < most_of_tries_ns(t));
+    const bool goes_on =
+        (awaits && t->awaited_ns < most_awaited_ns(t)) || (unheard && (double)t->tries_ns < most_of_tries_ns(t));
     if (waited_ns && !goes_on)
         gs_debug("%s: waited %.1f ms for its first measurement%s", t->at->name, (double)waited_ns / 1e6,
                  awaits || unheard ? ", in vain" : "");

@@ -185,8 +185,6 @@ static void learn_split(struct measurement *m)
         gs_choice_learn_stray(&gs_book.budget, took_ns, single_ns, m->trial.risk_ns);
         return;
     }
-    if (m->trial.guessed)
-        gs_choice_learn_rate(&gs_book.machine, t->operations, sum_ns);
     gs_choice_learn_split(h, &gs_book.machine, &gs_book.budget, o,
                           &(struct gs_split_times){took_ns, part_ns, single_ns, m->trial.risk_ns});
     if (all && !stale)
@@ -198,7 +196,6 @@ static void learn_single(struct measurement *m)
     const uint64_t took_ns = m->spent ? part_took(m, 0) : duration(NULL, m->end);
     gs_debug("%s: one device took %" PRIu64 " us", m->t->at->name, took_ns / 1000);
     gs_choice_learn_single(&m->t->h, took_ns);
-    gs_choice_learn_rate(&gs_book.machine, m->t->operations, took_ns);
 }
 
 /* It hasn't ended. */

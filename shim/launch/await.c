@@ -8,19 +8,6 @@
 #include "shim/plan/prepare.h"
 #include "shim/process/clock.h"
 
-/* How much it computes, if the translator has said. */
-static bool estimate(struct gs_launching *l)
-{
-    if (!gs_timing_wants_estimate(l->timing))
-        return true;
-    const struct gs_kernel_summary *summary = gs_translated(l->k);
-    if (!summary)
-        return false;
-    gs_launch_geometry(l);
-    gs_timing_estimate(l->timing, gs_plan_operations(l->k, summary, &l->geometry));
-    return true;
-}
-
 static void flush(struct gs_launching *l)
 {
     GS_LOCKED(&l->cmd.ctx->lock);
@@ -52,18 +39,13 @@ void gs_await_known(struct gs_launching *l)
     bool is_new;
     if (!gs_timing_may_await(l->timing, &is_new) || atomic_load(&l->cmd.ctx->user_events) || gs_in_callback())
         return;
-    bool estimated = !is_new;
-    for (;;) {
-        estimated = estimated || estimate(l);
-        const bool known_soon = !estimated && atomic_load(&l->k->program->preparing);
-        if (!gs_timing_awaits(l->timing, known_soon, waited_ns, &counted_ns))
-            return;
+    while (gs_timing_awaits(l->timing, waited_ns, &counted_ns)) {
         if (!waited_ns)
             flush(l);
         nanosleep(&pause, NULL);
         pause.tv_nsec = pause.tv_nsec < LONGEST_NS / 2 ? 2 * pause.tv_nsec : LONGEST_NS;
         waited_ns = gs_now_ns() - begin_ns;
-        if (!estimated && gs_timing_seems_long(l->timing, waited_ns))
+        if (is_new && gs_timing_seems_long(l->timing, waited_ns))
             gs_translate_beside(l->k->program);
     }
 }

@@ -6,7 +6,7 @@
 
 #include "shim/subkernel/launching.h"
 
-/* Nothing is known yet of how long it takes: estimates it, and waits a little for what may be known soon where the
+/* Nothing is known yet of how long it takes: waits a little for what may be known soon where the
  * application goes on enqueueing. Not where it may have to call again for anything to begin. */
 void gs_await_known(struct gs_launching *l);
 

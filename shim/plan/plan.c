@@ -79,19 +79,6 @@ static bool cut(struct gs_plan *plan, const struct gs_plan_input *in, unsigned d
     return true;
 }
 
-double gs_plan_operations(const struct gs_kernel *k, const struct gs_kernel_summary *summary,
-                          const struct gs_geometry *launch)
-{
-    struct gs_arg_value *values = summary->refusal ? NULL : calloc(summary->n_args + 1, sizeof *values);
-    if (!values)
-        return 0;
-    for (uint32_t i = 0; i < summary->n_args; i++)
-        values[i] = gs_plan_value(&k->args[i]);
-    const double operations = gs_summary_operations(summary, launch, values);
-    free(values);
-    return operations;
-}
-
 void gs_plan_cut(const struct gs_plan *plan, double cut[GS_MAX_DEVICES])
 {
     const double groups = (double)gs_geometry_groups(&plan->launch, plan->dim);

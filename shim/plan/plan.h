@@ -118,10 +118,6 @@ bool gs_plan_parts_meet(const struct gs_plan *plan, size_t use);
  * would need. -ENOMEM. */
 int gs_plan_undo(const struct gs_use *u, unsigned n_parts, struct gs_rangeset *undo);
 
-/* How much a launch computes, with the kernel's arguments as they are set now: gs_summary_operations. 0: not known. */
-double gs_plan_operations(const struct gs_kernel *k, const struct gs_kernel_summary *summary,
-                          const struct gs_geometry *launch);
-
 /* Has the part nothing to do? Never the first, nor one of a plan in which parts' writes are put together. */
 static inline bool gs_plan_is_empty(const struct gs_plan *plan, unsigned part)
 {

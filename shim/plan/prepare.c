@@ -471,16 +471,6 @@ void gs_prepare_settle(const struct gs_program *p)
     await_thread(p, 0, NULL);
 }
 
-const struct gs_kernel_summary *gs_translated(struct gs_kernel *k)
-{
-    struct gs_program *p = k->program;
-    if (pthread_mutex_trylock(&p->lock) != 0)
-        return NULL;
-    const struct gs_kernel_summary *s = p->refusal || !p->summary ? NULL : gs_summary_kernel(p->summary, k->name);
-    pthread_mutex_unlock(&p->lock);
-    return s && s->n_args == k->n_args ? s : NULL;
-}
-
 void gs_translate_beside(struct gs_program *p)
 {
     start_thread(p, translate_in_thread);

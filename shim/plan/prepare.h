@@ -34,9 +34,6 @@ const struct gs_kernel_summary *gs_prepare_summary(struct gs_kernel *k, const ch
 /* Waits until no thread of ours is at it any more. */
 void gs_prepare_settle(const struct gs_program *p);
 
-/* What the translator knows of the kernel, if that is there already; else NULL. Waits for nothing. */
-const struct gs_kernel_summary *gs_translated(struct gs_kernel *k);
-
 /* Translates a program, if that hasn't been done, and says which headers on disk it was made with (see
  * gs_summary.headers); NULL where it can't be translated. Takes the program's lock; may take long. */
 const char *gs_prepare_headers(struct gs_program *p);

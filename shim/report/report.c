@@ -180,7 +180,7 @@ static void apply_answer(struct gs_kernel_stats *k)
     if (chosen)
         add_reason(k, k->never, GS_NOT_SPLIT, chosen);
     k->chosen = false;
-    k->single_ns = k->split_ns = k->estimate_ns = 0;
+    k->single_ns = k->split_ns = 0;
 }
 
 void gs_report_tried(struct gs_kernel_stats *k, bool kept)
@@ -194,13 +194,12 @@ void gs_report_tried(struct gs_kernel_stats *k, bool kept)
     pthread_mutex_unlock(&told.lock);
 }
 
-void gs_report_choice(struct gs_kernel_stats *k, uint64_t single_ns, uint64_t split_ns, uint64_t estimate_ns)
+void gs_report_choice(struct gs_kernel_stats *k, uint64_t single_ns, uint64_t split_ns)
 {
     pthread_mutex_lock(&told.lock);
     k->chosen = true;
     k->single_ns = single_ns;
     k->split_ns = split_ns;
-    k->estimate_ns = estimate_ns ? estimate_ns : k->estimate_ns;
     pthread_mutex_unlock(&told.lock);
 }
 

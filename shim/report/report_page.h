@@ -27,7 +27,6 @@ struct gs_kernel_stats {
     char never[GS_REPORT_REASON_BYTES]; /* ... why not, or "": it hasn't said */
     bool chosen;                        /* by auto mode: */
     uint64_t single_ns, split_ns;       /* its last prediction, or 0 */
-    uint64_t estimate_ns;               /* of one device, before anything was measured; or 0 */
     uint64_t busy_ns[GS_MAX_DEVICES];   /* device time of its commands */
     uint64_t shortest_ns, longest_ns;   /* of one of them: a launch, or a part of one */
     struct gs_kernel_stats *next;

@@ -62,8 +62,6 @@ static void print_reasons(FILE *f, const struct gs_kernel_stats *k)
         fprintf(f, "%s %s (%llu)", i ? ";" : " ", k->reason[i].text, (unsigned long long)k->reason[i].count);
     if (k->chosen && k->single_ns && k->split_ns)
         fprintf(f, "  " GS_S_EXPECTED, (double)k->single_ns / 1e6, (double)k->split_ns / 1e6);
-    if (k->estimate_ns)
-        fprintf(f, "  " GS_S_ESTIMATE, (double)k->estimate_ns / 1e6);
     if (k->tried)
         fprintf(f, "  " GS_S_TRIALS, (unsigned long long)(k->tried - k->repeated), (unsigned long long)k->repeated);
     if (k->verified)

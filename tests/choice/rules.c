@@ -15,31 +15,6 @@ static const struct gs_machine machine = {
     .link = {{10e3, 0.1}, {10e3, 0.01}}, .split_ns = 20e3, .first_ns = 1e6, .prepare_ns = 1e8};
 static const struct gs_forecast two = {.n = 2, .largest = 0.5, .ample = true};
 
-/* Before anything is measured: an estimate splits the first launch where it is far longer than what a split costs, and
- * counts for nothing where it isn't; what is measured takes its place. */
-static void an_estimate_splits_the_first_launch(void **state)
-{
-    (void)state;
-    struct gs_machine m = machine;
-    struct gs_budget b = {.begin_ns = 0};
-    struct gs_history h;
-    double risk;
-    m.rate = 2;
-    gs_history_init(&h);
-    gs_choice_guess(&h, &m, 2, gs_choice_estimate_ns(&m, 1e9));
-    assert_true(gs_choice_guesses(&h));
-    assert_true(gs_choice_worth_planning(&h, &m, 2, 0));
-    assert_true(gs_choose(&h, &m, &two, &b, 1 * MS, &risk));
-    assert_true(h.single_ns > 499e6 && h.single_ns < 501e6);
-    gs_choice_learn_single(&h, 3 * MS);
-    assert_false(gs_choice_guesses(&h));
-    gs_choice_worth_planning(&h, &m, 2, 0);
-    assert_true(h.single_ns < 4e6);
-    gs_history_init(&h);
-    gs_choice_guess(&h, &m, 2, gs_choice_estimate_ns(&m, 1e5));
-    assert_false(gs_choose(&h, &m, &two, &b, 1 * MS, &risk));
-}
-
 /* A device with units to spare gains nothing by another one: neither is the launch planned, nor its program prepared;
  * with more work-groups than units, no part takes less than what its own units do. */
 static void what_one_device_runs_at_once_stays_there(void **state)
@@ -65,7 +40,7 @@ static void what_one_device_runs_at_once_stays_there(void **state)
     assert_true(h.split_ns > 750e6 && h.split_ns < 751e6);
 }
 
-/* So is one that still runs: it takes at least as long as it has. */
+/* One that still runs: it takes at least as long as it has. */
 static void what_runs_for_long_is_long(void **state)
 {
     (void)state;
@@ -75,29 +50,14 @@ static void what_runs_for_long_is_long(void **state)
     double risk;
     gs_history_init(&h);
     gs_choice_runs(&h, &m, 2, 1e4);
-    assert_true(gs_choice_guess_ns(&h) == 0); /* that may be short */
+    assert_true(h.running_ns == 0); /* that may be short */
     gs_choice_runs(&h, &m, 2, 5e8);
-    gs_choice_guess(&h, &m, 2, 1e7); /* by what it computes: less */
-    assert_true(gs_choice_guess_ns(&h) == 5e8 && gs_choice_guesses(&h));
+    assert_true(h.running_ns == 5e8 && gs_choice_guesses(&h));
     assert_true(gs_choice_foresees(&h, &m, 2, m.prepare_ns));
     assert_true(gs_choice_worth_planning(&h, &m, 2, 0) && gs_choose(&h, &m, &two, &b, 1 * MS, &risk));
     gs_choice_learn_single(&h, 900 * MS);
     gs_choice_worth_planning(&h, &m, 2, 0);
     assert_true(h.single_ns == 900e6);
-}
-
-/* The fastest kernel counts at once; one that is slower pulls the rate down slowly. */
-static void the_rate_is_the_fastest_kernels(void **state)
-{
-    (void)state;
-    struct gs_machine m = machine;
-    m.rate = 1;
-    gs_choice_learn_rate(&m, 1e9, 100 * MS);
-    assert_true(m.rate > 14.9 && m.rate < 15.1);
-    gs_choice_learn_rate(&m, 1e6, 100 * MS);
-    assert_true(m.rate > 12 && m.rate < 15);
-    gs_choice_learn_rate(&m, 1e9, 1);
-    assert_true(m.rate < 15); /* too short to say anything */
 }
 
 /* How many launches are passed over until one may be tried. */
@@ -483,10 +443,8 @@ static void what_cannot_pay_is_not_planned(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_estimate_splits_the_first_launch),
         cmocka_unit_test(what_one_device_runs_at_once_stays_there),
         cmocka_unit_test(what_runs_for_long_is_long),
-        cmocka_unit_test(the_rate_is_the_fastest_kernels),
         cmocka_unit_test(trials_become_rarer),
         cmocka_unit_test(few_trials_at_a_time),
         cmocka_unit_test(cautions_are_bounded),

@@ -89,7 +89,6 @@ hidden = {
     "a memory object can't be copied to other devices": "takes a driver with mip levels, or one that loses a buffer",
     "it was enqueued within a callback, where gpusparc can't create queues for its parts":
         "takes a callback while the process ends",
-    "estimated before any launch was measured: at least %.3f ms": "takes measured links and a kernel that counts its work",
     "no libOpenCL.so.1 of the system was found; install an OpenCL loader, or name it in GPUSPARC_REAL":
         "takes a system without OpenCL",
     "the servers of --hosts show no such device": "takes the engine of --hosts",

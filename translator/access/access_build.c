@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Bounds the time that a kernel may take, whatever it calls. */
-enum { MAX_STEPS = 400000, MAX_DEPTH = 600, MAX_WORK = 4096 };
+enum { MAX_STEPS = 400000, MAX_DEPTH = 600 };
 
 struct gs_site gs_site_of(struct gs_builder *b, CXCursor at)
 {
@@ -278,15 +278,12 @@ static void keep_context(const struct gs_builder *b, struct renumbering *r, uint
     }
 }
 
-static void keep_needed(const struct gs_builder *b, struct renumbering *r, bool for_work)
+static void keep_needed(const struct gs_builder *b, struct renumbering *r)
 {
-    for (uint32_t i = 0; i < b->n_accesses && !for_work; i++) {
+    for (uint32_t i = 0; i < b->n_accesses; i++) {
         keep_node(b, r, b->accesses[i].offset);
         keep_context(b, r, b->accesses[i].context);
     }
-    for (uint32_t i = 0; i < b->n_contexts && for_work; i++)
-        if (b->contexts[i].operations)
-            keep_context(b, r, i);
     r->contexts[0] = 0;
     do {
         r->changed = false;
@@ -353,16 +350,16 @@ static void * final(struct gs_builder *b, uint32_t n, size_t size)
     return p;
 }
 
-static const struct gs_access_program *finish_program(struct gs_builder *b, bool for_work)
+static const struct gs_access_program *finish_program(struct gs_builder *b)
 {
     struct renumbering r = {new_map(b, b->n_nodes), new_map(b, b->n_contexts), new_map(b, b->n_loops), false};
-    keep_needed(b, &r, for_work);
+    keep_needed(b, &r);
     struct gs_access_program *p = final(b, 1, sizeof *p);
     p->n_args = b->n_args;
     p->n_nodes = number(r.nodes, b->n_nodes);
     p->n_contexts = number(r.contexts, b->n_contexts);
     p->n_loops = number(r.loops, b->n_loops);
-    p->n_accesses = for_work ? 0 : b->n_accesses;
+    p->n_accesses = b->n_accesses;
     struct gs_node *nodes = final(b, p->n_nodes, sizeof *nodes);
     struct gs_loop *loops = final(b, p->n_loops, sizeof *loops);
     struct gs_scope *contexts = final(b, p->n_contexts, sizeof *contexts);
@@ -387,7 +384,6 @@ static const struct gs_access_program *finish_program(struct gs_builder *b, bool
         struct gs_scope c = b->contexts[i];
         c.parent = i ? r.contexts[c.parent] : 0;
         c.what = c.kind == GS_C_GUARD ? r.nodes[c.what] : c.kind == GS_C_LOOP ? r.loops[c.what] : 0;
-        c.operations = for_work ? c.operations : 0;
         contexts[r.contexts[i]] = c;
     }
     for (uint32_t i = 0; i < p->n_accesses; i++) {
@@ -488,8 +484,7 @@ static void bind_args(struct gs_builder *b, CXCursor kernel)
 }
 
 const struct gs_access_program *gs_access_build(const struct gs_tree *tree, CXCursor kernel, uint32_t unit,
-                                                struct gs_arg_summary *args, uint32_t n_args,
-                                                const struct gs_access_program **work)
+                                                struct gs_arg_summary *args, uint32_t n_args)
 {
     struct gs_builder b = {.tree = tree, .args = args, .n_args = n_args};
     struct gs_frame frame = {.function = kernel, .unit = unit};
@@ -505,15 +500,11 @@ const struct gs_access_program *gs_access_build(const struct gs_tree *tree, CXCu
         if (k.v[i].kind == CXCursor_CompoundStmt)
             gs_exec(&b, k.v[i]);
     const struct gs_access_program *p = NULL;
-    *work = NULL;
     if (b.failed) {
         fail_args(&b);
     } else {
         finish_args(&b);
-        p = finish_program(&b, false);
-        *work = finish_program(&b, true);
-        if ((*work)->n_nodes > MAX_WORK)
-            *work = NULL; /* reading it would cost each process more than it is worth */
+        p = finish_program(&b);
     }
     gs_arena_free(&b.arena);
     return p;

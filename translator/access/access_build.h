@@ -20,10 +20,9 @@ struct gs_tree {
 };
 
 /* `args` comes filled from the declarations, with may_read, may_write, atomics and escapes as a conservative guess; the
- * analysis may narrow them and fills read_unknown, write_unknown and their sites. *work is the kernel's work program,
- * or NULL. Returns NULL where nothing is known. */
+ * analysis may narrow them and fills read_unknown, write_unknown and their sites. Returns NULL
+ * where nothing is known. */
 const struct gs_access_program *gs_access_build(const struct gs_tree *tree, CXCursor kernel, uint32_t unit,
-                                                struct gs_arg_summary *args, uint32_t n_args,
-                                                const struct gs_access_program **work);
+                                                struct gs_arg_summary *args, uint32_t n_args);
 
 #endif

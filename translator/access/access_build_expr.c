@@ -612,29 +612,10 @@ static struct gs_value eval_cast(struct gs_builder *b, CXCursor c, bool want_res
     return gs_convert(b, &v, &from, &t, c);
 }
 
-/* One operation for each component. */
-static void count_operations(struct gs_builder *b, CXCursor c)
-{
-    switch (c.kind) {
-    case CXCursor_ArraySubscriptExpr:
-    case CXCursor_UnaryOperator:
-    case CXCursor_BinaryOperator:
-    case CXCursor_CompoundAssignOperator:
-    case CXCursor_CallExpr:
-        break;
-    default:
-        return;
-    }
-    const long long components = clang_getNumElements(clang_getCanonicalType(clang_getCursorType(c)));
-    uint32_t *n = &b->contexts[b->context].operations;
-    *n += *n > UINT32_MAX / 2 ? 0 : components > 1 && components <= 16 ? (uint32_t)components : 1;
-}
-
 struct gs_value gs_eval(struct gs_builder *b, CXCursor c, bool want_result)
 {
     if (!gs_step(b, c))
         return gs_any();
-    count_operations(b, c);
     struct gs_type t;
     switch (c.kind) {
     case CXCursor_IntegerLiteral:

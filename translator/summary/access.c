@@ -79,7 +79,6 @@ static void put_context(struct gs_writer *w, const struct gs_scope *c)
     gs_put_u64(w, c->truth);
     gs_put_u64(w, c->parent);
     gs_put_u64(w, c->what);
-    gs_put_u64(w, c->operations);
     gs_put_line(w);
 }
 
@@ -90,7 +89,6 @@ static void get_context(struct gs_reader *r, struct gs_scope *c, uint32_t index,
     c->parent = (uint32_t)gs_get_below(r, index ? index : 1);
     uint32_t limit = c->kind == GS_C_GUARD ? p->n_nodes : c->kind == GS_C_LOOP ? p->n_loops : 1;
     c->what = (uint32_t)gs_get_below(r, limit);
-    c->operations = (uint32_t)gs_get_below(r, UINT32_MAX);
     if ((c->kind == GS_C_ROOT) != (index == 0))
         gs_get_fail(r, "an access program has its root elsewhere than at its begin");
 }

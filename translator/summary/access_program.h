@@ -119,7 +119,6 @@ struct gs_scope {
     bool truth;
     uint32_t parent; /* below the context's own index */
     uint32_t what;
-    uint32_t operations; /* that one pass through it does by itself; counted in a work program alone */
 };
 
 enum gs_access_kind { GS_A_READ, GS_A_WRITE, GS_A_ATOMIC, GS_N_A };
@@ -134,8 +133,7 @@ struct gs_access {
     uint32_t line; /* in the source, for `explain`; 0: none */
 };
 
-/* A kernel has two: one of its accesses, with the contexts and nodes that they need; and its work program, which has no
- * accesses but all contexts in which something is computed (gs_summary_operations). */
+/* A kernel's accesses, with the contexts and nodes that they need. */
 struct gs_access_program {
     uint32_t n_args, n_nodes, n_loops, n_contexts, n_accesses;
     const struct gs_node *nodes;

@@ -9,7 +9,6 @@
  *   append LIST COUNTER OFFSET TYPE STEP UNIT ELEMENT BEGIN SCALE BEGIN_ARG BEGIN_TYPE SHIFT SHIFTED_BY LIMITED
  * LIMIT_ARG LIMIT_TYPE COMPARED_AS MORE NEGATIVE SITE                                             N_APPENDS times
  *   access 0, or access 1 and what gs_access_write writes
- *   work 0, or work 1 and likewise
  *   end */
 #include "translator/summary/summary_text.h"
 
@@ -22,7 +21,7 @@
 #include "translator/summary/access.h"
 #include "translator/summary/access_program.h"
 
-enum { FORMAT = 9 };
+enum { FORMAT = 10 };
 
 /* A summary and the arena that holds all of it. */
 struct owned_summary {
@@ -211,10 +210,6 @@ static void put_kernel(struct gs_writer *w, const struct gs_kernel_summary *k)
     gs_put_u64(w, k->access != NULL);
     if (k->access)
         gs_access_write(w, k->access);
-    gs_put_word(w, "work");
-    gs_put_u64(w, k->work != NULL);
-    if (k->work)
-        gs_access_write(w, k->work);
     gs_put_line(w);
 }
 
@@ -242,9 +237,6 @@ static void get_kernel(struct gs_reader *r, struct gs_kernel_summary *k)
     gs_get_word(r, "access");
     if (gs_get_bool(r))
         k->access = gs_access_parse(r, k->n_args);
-    gs_get_word(r, "work");
-    if (gs_get_bool(r))
-        k->work = gs_access_parse(r, k->n_args);
     if (k->n_appends && !r->why)
         k->appending = make_appending(r, k);
 }

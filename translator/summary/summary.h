@@ -125,8 +125,7 @@ struct gs_kernel_summary {
         *appending; /* the same kernel where the parts may each append to a list of their own: not refused, its counters
                        are sums. NULL in itself, and where there is none */
     const struct gs_access_program
-        *access;                          /* opaque, for gs_summary_eval; NULL: nothing is known but the flags above */
-    const struct gs_access_program *work; /* for gs_summary_operations; NULL: not known */
+        *access; /* opaque, for gs_summary_eval; NULL: nothing is known but the flags above */
 };
 
 struct gs_summary {
@@ -240,13 +239,6 @@ bool gs_append_find_place(const struct gs_append *a, const struct gs_arg_value *
 int gs_summary_eval(const struct gs_kernel_summary *kernel, const struct gs_geometry *launch, const struct gs_box *box,
                     const struct gs_arg_value *args, struct gs_arg_access *out);
 void gs_arg_access_free(struct gs_arg_access *a);
-
-/* How many operations (arithmetic, calls of built-in functions, accesses through pointers, each counted once for each
- * component of a vector) the launch does in all, at a low estimate: code under a condition that isn't known is left
- * out, a loop whose end isn't known, or that may be left early, counts as one pass. Loops are taken as long as they are
- * for a few of the work-items. 0: not known. */
-double gs_summary_operations(const struct gs_kernel_summary *kernel, const struct gs_geometry *launch,
-                             const struct gs_arg_value *args);
 
 /* Can the value of this argument, passed by value, change what gs_summary_eval answers? */
 bool gs_summary_needs_value(const struct gs_kernel_summary *kernel, uint32_t arg);
