@@ -27,167 +27,45 @@ static const char *const numbers[] = {
 };
 /* What clang or another compiler of OpenCL C is known to define; what only one of them does. Of extensions only those
  * that some compiler defines whether or not the device names them: the others are asked for where it does. */
-static const char *const flags[] = {
-    "CL_VERSION_2_0",
-    "CL_VERSION_2_1",
-    "CL_VERSION_2_2",
-    "CL_VERSION_3_0",
-    "__IMAGE_SUPPORT__",
-    "__ENDIAN_LITTLE__",
-    "__LITTLE_ENDIAN__",
-    "__BIG_ENDIAN__",
-    "__STDC__",
-    "__STDC_HOSTED__",
-    "__STRICT_ANSI__",
-    "__LP64__",
-    "_LP64",
-    "__ILP32__",
-    "__ELF__",
-
-    "__CHAR_UNSIGNED__",
-    "__SIZEOF_INT128__",
-    "__FP_FAST_FMA",
-    "__FP_FAST_FMAF",
-    "FP_FAST_FMA",
-    "FP_FAST_FMAF",
-    "FP_FAST_FMA_HALF",
-    "__SSE__",
-    "__SSE2__",
-    "__SSE3__",
-    "__SSE4_1__",
-    "__SSE4_2__",
-    "__AVX__",
-    "__AVX2__",
-    "__AVX512F__",
-    "__FMA__",
-    "__F16C__",
-    "__POPCNT__",
-    "__ARM_NEON",
-    "__clang__",
-    "__llvm__",
-    "__block",
-    "__BLOCKS__",
-    "__OBJC_BOOL_IS_BOOL",
-    "__CONSTANT_CFSTRINGS__",
-    "__SPIR__",
-    "__SPIR32__",
-    "__SPIR64__",
-    "__SPIRV__",
-    "__SPIR",
-    "__SPIR64",
-    "__NVPTX__",
-    "__PTX__",
-    "__AMD__",
-    "__AMDGCN__",
-    "__AMDGPU__",
-    "__R600__",
-    "__GPU__",
-    "__CPU__",
-    "__x86_64__",
-    "__x86_64",
-    "__amd64__",
-    "__amd64",
-    "__i386__",
-    "__i386",
-    "i386",
-    "__aarch64__",
-    "__arm__",
-    "__powerpc64__",
-    "__riscv",
-    "__linux__",
-    "__linux",
-    "linux",
-    "__gnu_linux__",
-    "__unix__",
-    "__unix",
-    "unix",
-    "__OPENCL_CL_H",
-    "_POCL_",
-    "POCL_VERSION",
-    "__INTEL_OPENCL_RUNTIME_VERSION__",
-    "__IGC_BUILD__",
-    "NVIDIA",
-    "AMD",
-    "CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE",
-    "__opencl_subgroup_builtins",
-    "__MESA__",
-    "__cl_clang_function_pointers",
-    "__cl_clang_variadic_functions",
-    "__cl_clang_bitfields",
-    "__cl_clang_non_portable_kernel_param_types",
-    "cl_clang_storage_class_specifiers",
-    "__opencl_c_3d_image_writes",
-    "__opencl_c_atomic_order_acq_rel",
-    "__opencl_c_atomic_order_seq_cst",
-    "__opencl_c_atomic_scope_all_devices",
-    "__opencl_c_atomic_scope_device",
-    "__opencl_c_device_enqueue",
-    "__opencl_c_fp16",
-    "__opencl_c_fp64",
-    "__opencl_c_generic_address_space",
-    "__opencl_c_images",
-    "__opencl_c_int64",
-    "__opencl_c_pipes",
-    "__opencl_c_program_scope_global_variables",
-    "__opencl_c_read_write_images",
-    "__opencl_c_subgroups",
-    "__opencl_c_work_group_collective_functions",
-    "__opencl_c_ext_fp16_global_atomic_add",
-    "__opencl_c_ext_fp16_global_atomic_load_store",
-    "__opencl_c_ext_fp16_global_atomic_min_max",
-    "__opencl_c_ext_fp16_local_atomic_add",
-    "__opencl_c_ext_fp16_local_atomic_load_store",
-    "__opencl_c_ext_fp16_local_atomic_min_max",
-    "__opencl_c_ext_fp32_global_atomic_add",
-    "__opencl_c_ext_fp32_global_atomic_min_max",
-    "__opencl_c_ext_fp32_local_atomic_add",
-    "__opencl_c_ext_fp32_local_atomic_min_max",
-    "__opencl_c_ext_fp64_global_atomic_add",
-    "__opencl_c_ext_fp64_global_atomic_min_max",
-    "__opencl_c_ext_fp64_local_atomic_add",
-    "__opencl_c_ext_fp64_local_atomic_min_max",
-    "__opencl_c_ext_image_raw10_raw12",
-    "__opencl_c_integer_dot_product_input_4x8bit",
-    "__opencl_c_integer_dot_product_input_4x8bit_packed",
-    "__opencl_c_kernel_clock_scope_device",
-    "__opencl_c_kernel_clock_scope_sub_group",
-    "__opencl_c_kernel_clock_scope_work_group",
-    "cl_khr_3d_image_writes",
-    "cl_khr_byte_addressable_store",
-    "cl_khr_depth_images",
-    "cl_khr_extended_bit_ops",
-    "cl_khr_fp16",
-    "cl_khr_fp64",
-    "cl_khr_gl_msaa_sharing",
-    "cl_khr_gl_sharing",
-    "cl_khr_global_int32_base_atomics",
-    "cl_khr_global_int32_extended_atomics",
-    "cl_khr_int64_base_atomics",
-    "cl_khr_int64_extended_atomics",
-    "cl_khr_integer_dot_product",
-    "cl_khr_kernel_clock",
-    "cl_khr_local_int32_base_atomics",
-    "cl_khr_local_int32_extended_atomics",
-    "cl_khr_mipmap_image",
-    "cl_khr_mipmap_image_writes",
-    "cl_khr_select_fprounding_mode",
-    "cl_khr_srgb_image_writes",
-    "cl_khr_subgroup_ballot",
-    "cl_khr_subgroup_clustered_reduce",
-    "cl_khr_subgroup_extended_types",
-    "cl_khr_subgroup_non_uniform_arithmetic",
-    "cl_khr_subgroup_non_uniform_vote",
-    "cl_khr_subgroup_rotate",
-    "cl_khr_subgroup_shuffle",
-    "cl_khr_subgroup_shuffle_relative",
-    "cl_khr_subgroups",
-    "cl_ext_float_atomics",
-};
+static const char flags[] =
+    "CL_VERSION_2_0 CL_VERSION_2_1 CL_VERSION_2_2 CL_VERSION_3_0 __IMAGE_SUPPORT__ __ENDIAN_LITTLE__ "
+    "__LITTLE_ENDIAN__ __BIG_ENDIAN__ __STDC__ __STDC_HOSTED__ __STRICT_ANSI__ __LP64__ _LP64 __ILP32__ __ELF__ "
+    "__CHAR_UNSIGNED__ __SIZEOF_INT128__ __FP_FAST_FMA __FP_FAST_FMAF FP_FAST_FMA FP_FAST_FMAF FP_FAST_FMA_HALF "
+    "__SSE__ __SSE2__ __SSE3__ __SSE4_1__ __SSE4_2__ __AVX__ __AVX2__ __AVX512F__ __FMA__ __F16C__ __POPCNT__ "
+    "__ARM_NEON __clang__ __llvm__ __block __BLOCKS__ __OBJC_BOOL_IS_BOOL __CONSTANT_CFSTRINGS__ __SPIR__ "
+    "__SPIR32__ __SPIR64__ __SPIRV__ __SPIR __SPIR64 __NVPTX__ __PTX__ __AMD__ __AMDGCN__ __AMDGPU__ __R600__ "
+    "__GPU__ __CPU__ __x86_64__ __x86_64 __amd64__ __amd64 __i386__ __i386 i386 __aarch64__ __arm__ __powerpc64__ "
+    "__riscv __linux__ __linux linux __gnu_linux__ __unix__ __unix unix __OPENCL_CL_H _POCL_ POCL_VERSION "
+    "__INTEL_OPENCL_RUNTIME_VERSION__ __IGC_BUILD__ NVIDIA AMD CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE "
+    "__opencl_subgroup_builtins __MESA__ __cl_clang_function_pointers __cl_clang_variadic_functions "
+    "__cl_clang_bitfields __cl_clang_non_portable_kernel_param_types cl_clang_storage_class_specifiers "
+    "__opencl_c_3d_image_writes __opencl_c_atomic_order_acq_rel __opencl_c_atomic_order_seq_cst "
+    "__opencl_c_atomic_scope_all_devices __opencl_c_atomic_scope_device __opencl_c_device_enqueue __opencl_c_fp16 "
+    "__opencl_c_fp64 __opencl_c_generic_address_space __opencl_c_images __opencl_c_int64 __opencl_c_pipes "
+    "__opencl_c_program_scope_global_variables __opencl_c_read_write_images __opencl_c_subgroups "
+    "__opencl_c_work_group_collective_functions __opencl_c_ext_fp16_global_atomic_add "
+    "__opencl_c_ext_fp16_global_atomic_load_store __opencl_c_ext_fp16_global_atomic_min_max "
+    "__opencl_c_ext_fp16_local_atomic_add __opencl_c_ext_fp16_local_atomic_load_store "
+    "__opencl_c_ext_fp16_local_atomic_min_max __opencl_c_ext_fp32_global_atomic_add "
+    "__opencl_c_ext_fp32_global_atomic_min_max __opencl_c_ext_fp32_local_atomic_add "
+    "__opencl_c_ext_fp32_local_atomic_min_max __opencl_c_ext_fp64_global_atomic_add "
+    "__opencl_c_ext_fp64_global_atomic_min_max __opencl_c_ext_fp64_local_atomic_add "
+    "__opencl_c_ext_fp64_local_atomic_min_max __opencl_c_ext_image_raw10_raw12 "
+    "__opencl_c_integer_dot_product_input_4x8bit __opencl_c_integer_dot_product_input_4x8bit_packed "
+    "__opencl_c_kernel_clock_scope_device __opencl_c_kernel_clock_scope_sub_group "
+    "__opencl_c_kernel_clock_scope_work_group cl_khr_3d_image_writes cl_khr_byte_addressable_store "
+    "cl_khr_depth_images cl_khr_extended_bit_ops cl_khr_fp16 cl_khr_fp64 cl_khr_gl_msaa_sharing cl_khr_gl_sharing "
+    "cl_khr_global_int32_base_atomics cl_khr_global_int32_extended_atomics cl_khr_int64_base_atomics "
+    "cl_khr_int64_extended_atomics cl_khr_integer_dot_product cl_khr_kernel_clock cl_khr_local_int32_base_atomics "
+    "cl_khr_local_int32_extended_atomics cl_khr_mipmap_image cl_khr_mipmap_image_writes "
+    "cl_khr_select_fprounding_mode cl_khr_srgb_image_writes cl_khr_subgroup_ballot "
+    "cl_khr_subgroup_clustered_reduce cl_khr_subgroup_extended_types cl_khr_subgroup_non_uniform_arithmetic "
+    "cl_khr_subgroup_non_uniform_vote cl_khr_subgroup_rotate cl_khr_subgroup_shuffle "
+    "cl_khr_subgroup_shuffle_relative cl_khr_subgroups cl_ext_float_atomics";
 
 struct question {
     const char *name[MOST_NAMES];
     unsigned n, n_numbers;
-    char *extensions; /* cut into words */
 };
 
 static bool is_identifier(const char *s)
@@ -206,16 +84,14 @@ static bool is_asked(const struct question *q, const char *name)
     return false;
 }
 
-/* The macros above, and the extensions that the device names. */
-static void make_question(struct question *q, char *extensions)
+/* The numbers above, and these names, which are cut apart. */
+static void make_question(struct question *q, char *names)
 {
     char *rest = NULL;
-    *q = (struct question){.n_numbers = sizeof numbers / sizeof *numbers, .extensions = extensions};
+    *q = (struct question){.n_numbers = sizeof numbers / sizeof *numbers};
     for (size_t i = 0; i < q->n_numbers; i++)
         q->name[q->n++] = numbers[i];
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        q->name[q->n++] = flags[i];
-    for (char *word = strtok_r(extensions, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+    for (char *word = strtok_r(names, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
         if (q->n < MOST_NAMES && is_identifier(word) && !is_asked(q, word))
             q->name[q->n++] = word;
 }
@@ -343,9 +219,11 @@ static char *find_out(struct gs_context *ctx, const char *language)
 {
     struct question q;
     char name[GS_HASH_HEX_BYTES + 16];
-    char *extensions = gs_device_text(ctx->dev[0], CL_DEVICE_EXTENSIONS), *text = NULL, *answer = NULL;
-    if (extensions) {
-        make_question(&q, extensions);
+    char *extensions = gs_device_text(ctx->dev[0], CL_DEVICE_EXTENSIONS), *names = NULL, *text = NULL, *answer = NULL;
+    if (extensions && asprintf(&names, "%s %s", flags, extensions) < 0)
+        names = NULL;
+    if (names) {
+        make_question(&q, names);
         text = text_of(&q);
     }
     if (text) {
@@ -359,6 +237,7 @@ static char *find_out(struct gs_context *ctx, const char *language)
         gs_threads_leave();
     }
     free(text);
+    free(names);
     free(extensions);
     return answer;
 }
