@@ -7,7 +7,6 @@
 #include "shim/schedule/dispatch.h"
 #include "shim/plan/kinds.h"
 #include "shim/output/deferred_send.h"
-#include "shim/plan/plan_cache.h"
 #include "shim/plan/prepare.h"
 #include "shim/record/own_kernels.h"
 #include "shim/record/upward.h"
@@ -44,7 +43,6 @@ static void destroy_kernel(struct gs_object *o)
         if (k->spare[i])
             gs_real()->clReleaseKernel(k->spare[i]);
     }
-    gs_plan_cache_free(k->plans);
     for (cl_uint i = 0; i < k->n_args; i++)
         free(k->args[i].large);
     free(k->args);

@@ -146,7 +146,7 @@ static bool combines(const struct gs_plan *plan)
     return false;
 }
 
-/* Plans the launch in parts. What *plan holds belongs to the kernel's cache of plans. */
+/* Plans the launch in parts. What *plan holds belongs to the cache of its kind. */
 static void make_plan(struct gs_launching *l, struct gs_plan *plan)
 {
     double cut[GS_MAX_DEVICES];
@@ -164,7 +164,7 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
                                .all_parts = l->by_units};
     if (l->cuts && gs_timing_cut(l->cuts, in.n_parts, &in.cut_dim, cut))
         in.cut = cut;
-    const struct gs_plan *cached = gs_plan_cached(&l->k->plans, &in);
+    const struct gs_plan *cached = gs_plan_cached(&l->k->kind->plans, &in);
     if (cached)
         *plan = *cached;
     else

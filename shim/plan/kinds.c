@@ -7,6 +7,7 @@
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/hash.h"
+#include "shim/plan/plan_cache.h"
 #include "shim/report/report.h"
 
 static struct {
@@ -25,8 +26,10 @@ static struct gs_kernel_kind *find(const struct gs_program *p, const char *name)
 
 static void destroy(struct gs_kernel_kind *k)
 {
-    if (k)
+    if (k) {
+        gs_plan_cache_free(k->plans);
         free(k->name);
+    }
     free(k);
 }
 

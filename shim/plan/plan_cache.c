@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLANS = 4 };
+enum { PLANS = 16 };
 
 /* All that a plan is made from, as bytes. */
 struct key {
@@ -17,6 +17,7 @@ struct gs_plan_cache {
     struct {
         struct key key;
         struct gs_plan plan;
+        uint32_t *arg; /* by use: the first argument that leads to its object; owned */
         uint64_t used; /* 0: the place is free */
     } of[PLANS];
     struct key wanted;
@@ -47,11 +48,20 @@ static void add_number(struct key *k, uint64_t x)
     add(k, &x, sizeof x);
 }
 
-/* Whatever of a memory object a plan depends on. It may be another one at an old one's address. */
-static void add_mem(struct key *k, const struct gs_mem *m)
+/* The first argument that leads to the same root as argument i. */
+static uint32_t first_of(struct gs_mem *const *mems, uint32_t i)
 {
-    const struct gs_mem *root = m->root;
-    add_number(k, (uintptr_t)root);
+    uint32_t first = 0;
+    while (first < i && !(mems[first] && mems[first]->root == mems[i]->root))
+        first++;
+    return first;
+}
+
+/* Whatever of a memory object a plan depends on: which arguments lead to the same, but not which object it is. */
+static void add_mem(struct key *k, struct gs_mem *const *mems, uint32_t i)
+{
+    const struct gs_mem *m = mems[i], *root = m->root;
+    add_number(k, first_of(mems, i));
     add_number(k, m->origin);
     add_number(k, m->size);
     add_number(k, root->size);
@@ -61,12 +71,14 @@ static void add_mem(struct key *k, const struct gs_mem *m)
                (uint64_t)root->shared << 4 | (uint64_t)(root->write_mappings > 0) << 5 | (uint64_t)root->is_svm << 6);
 }
 
-static void add_arg(struct key *k, const struct gs_arg *a, const struct gs_mem *m, bool matters)
+static void add_arg(struct key *k, const struct gs_plan_input *in, uint32_t i, bool matters)
 {
-    add_number(k, a->size << 4 | (uint64_t)(m != NULL) << 3 | (uint64_t)a->is_mem << 2 | (uint64_t)a->is_svm << 1 |
+    const struct gs_arg *a = &in->args[i];
+    const bool is_object = in->mems[i];
+    add_number(k, a->size << 4 | (uint64_t)is_object << 3 | (uint64_t)a->is_mem << 2 | (uint64_t)a->is_svm << 1 |
                       a->has_value);
-    if (m)
-        add_mem(k, m);
+    if (is_object)
+        add_mem(k, in->mems, i);
     else if (a->has_value && matters)
         add(k, a->bytes, a->size);
 }
@@ -101,13 +113,22 @@ static bool make_key(struct gs_plan_cache *c, const struct gs_plan_input *in)
         add(k, in->cut, in->n_parts * sizeof *in->cut);
     }
     for (uint32_t i = 0; i < in->kernel->n_args; i++)
-        add_arg(k, &in->args[i], in->mems[i], !k->failed && c->matters[i]);
+        add_arg(k, in, i, !k->failed && c->matters[i]);
     return !k->failed;
 }
 
 static bool equal(const struct key *a, const struct key *b)
 {
     return a->n == b->n && memcmp(a->bytes, b->bytes, a->n) == 0;
+}
+
+static uint32_t *args_of_uses(const struct gs_plan *plan, const struct gs_plan_input *in)
+{
+    uint32_t *arg = calloc(plan->n_uses + 1, sizeof *arg);
+    for (size_t u = 0; arg && u < plan->n_uses; u++)
+        while (!in->mems[arg[u]] || in->mems[arg[u]]->root != plan->uses[u].root)
+            arg[u]++;
+    return arg;
 }
 
 const struct gs_plan *gs_plan_cached(struct gs_plan_cache **cache, const struct gs_plan_input *in)
@@ -124,6 +145,8 @@ const struct gs_plan *gs_plan_cached(struct gs_plan_cache **cache, const struct 
     for (unsigned i = 0; i < PLANS; i++) {
         if (c->of[i].used && equal(&c->of[i].key, &c->wanted)) {
             c->of[i].used = c->uses;
+            for (size_t u = 0; u < c->of[i].plan.n_uses; u++)
+                c->of[i].plan.uses[u].root = in->mems[c->of[i].arg[u]]->root;
             return &c->of[i].plan;
         }
         if (c->of[i].used < c->of[oldest].used)
@@ -132,8 +155,15 @@ const struct gs_plan *gs_plan_cached(struct gs_plan_cache **cache, const struct 
     if (c->of[oldest].used)
         gs_plan_free(&c->of[oldest].plan);
     c->of[oldest].used = 0;
+    free(c->of[oldest].arg);
+    c->of[oldest].arg = NULL;
     if (gs_plan_make(&c->of[oldest].plan, in) < 0)
         return NULL;
+    c->of[oldest].arg = args_of_uses(&c->of[oldest].plan, in);
+    if (!c->of[oldest].arg) {
+        gs_plan_free(&c->of[oldest].plan);
+        return NULL;
+    }
     const struct key old = c->of[oldest].key;
     c->of[oldest].key = c->wanted;
     c->of[oldest].used = c->uses;
@@ -147,6 +177,7 @@ void gs_plan_cache_free(struct gs_plan_cache *c)
         if (c->of[i].used)
             gs_plan_free(&c->of[i].plan);
         free(c->of[i].key.bytes);
+        free(c->of[i].arg);
     }
     if (c) {
         free(c->wanted.bytes);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The plans of a kernel's last launches: one with the same sizes, numbers and memory objects isn't planned again. With
- * the context's lock held. */
+/* The plans of the last launches of all kernel objects of one name: one with the same sizes and numbers, and memory
+ * objects that are alike, isn't planned again. CLBlast makes a kernel object and buffers for each call: to plan it took
+ * 1.6 of 6.6 ms on an H200. With the context's lock held. */
 #ifndef GS_SHIM_PLAN_PLAN_CACHE_H
 #define GS_SHIM_PLAN_PLAN_CACHE_H
 

@@ -199,6 +199,7 @@ struct gs_kernel_kind {
     atomic_bool left_null_local; /* ... one without a local size */
     char *name;
     struct gs_kernel_stats *stats;
+    struct gs_plan_cache *plans; /* of its last launches; made on first need; owned. ctx lock */
     struct gs_kernel_kind *next;
 };
 
@@ -216,7 +217,6 @@ struct gs_kernel {
     const char *name;           /* the kind's */
     bool svm_info;              /* clSetKernelExecInfo has told of more than arguments */
     struct gs_kernel_stats *stats;
-    struct gs_plan_cache *plans;             /* of its last launches; made on first need; owned. ctx lock */
     cl_kernel part[GS_MAX_DEVICES];          /* of the translated program; made on first need. ctx lock */
     cl_kernel _Atomic spare[GS_MAX_DEVICES]; /* the same, whose last launch in units has been enqueued; by place */
 };
