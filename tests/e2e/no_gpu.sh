@@ -19,14 +19,14 @@ for mode in auto single; do
   cmp plain.txt $mode.txt || fail "$mode: $(diff plain.txt $mode.txt)"
 done
 [ "$(wc -l <auto.err)" = 2 ] && grep -q "there is no GPU, and the CPU isn't divided (--devices cpu:2 does that); the application has the devices that it has without gpusparc" auto.err &&
-  grep -q "whole asks for a GPU, and there is none: --devices cpu:2 shows it parts of the CPU as GPUs" auto.err || fail "auto: $(cat auto.err)"
+  grep -q "any_device asks for a GPU, and there is none: --devices cpu:2 shows it parts of the CPU as GPUs" auto.err || fail "auto: $(cat auto.err)"
 [ ! -s single.err ] || fail "single: $(cat single.err)"
 shows auto.err "there is no GPU, and the CPU isn't divided (--devices cpu:2 does that)" "%s; the application has the devices that it has without gpusparc" \
   "%s asks for a GPU, and there is none: --devices cpu:2 shows it parts of the CPU as GPUs"
 stats auto.json devices:1 single:grow:"there is one device"
 for options in "--mode multi" "--gpus 2 --mode multi" "--gpus 2"; do
   run some $options
-  [ "$(wc -l <some.err)" = 1 ] && grep -q "a part of the CPU passes for one, as whole asks for a GPU" some.err || fail "$options: $(cat some.err)"
+  [ "$(wc -l <some.err)" = 1 ] && grep -q "a part of the CPU passes for one, as any_device asks for a GPU" some.err || fail "$options: $(cat some.err)"
   grep -q "GPU: 0" some.txt && grep -q "units: $((units / 2))" some.txt || fail "$options: $(cat some.txt)"
   shows some.err "there is no GPU: a part of the CPU passes for one, as %s asks for a GPU"
 done
