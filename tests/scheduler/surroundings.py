@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import signal
 import socket
 import subprocess
 import sys
@@ -44,6 +45,13 @@ def answers(d, under, *messages):
     return said, state
 
 
+def end_children(p):
+    """Of unshare, which waits for its child: that isn't ended with it once it has another user."""
+    for child in open(f"/proc/{p.pid}/task/{p.pid}/children").read().split():
+        os.kill(int(child), signal.SIGKILL)
+    p.wait(60)
+
+
 def a_client_in_namespaces():
     """Of users, processes and time: it is scheduled, and its root is the user who has made them."""
     under = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--time"]
@@ -72,8 +80,7 @@ def a_client_outside_the_daemons_namespace():
         said, state = answers(d, [], hello(name))
         assert said[0][0] == WELCOME and state["clients"][0]["task"] == task, (said, state["clients"])
         assert state["clients"][0]["pid"] == 0 and state["clients"][0]["exe"] == "", state["clients"]
-    d.process.kill()
-    d.process.wait()
+    end_children(d.process)
     subprocess.run(["rm", "-rf", d.dir])
 
 
@@ -97,8 +104,7 @@ def a_hidden_proc():
         client = subprocess.run(["setpriv", "--reuid", "65534", "--clear-groups", PYTHON, "-c", CLIENT, sock,
                                  hello(name).hex()], text=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=60)
         assert client.stdout.split()[:1] == [str(WELCOME)], client
-    p.kill()
-    p.wait()
+    end_children(p)
     subprocess.run(["rm", "-rf", copy])
 
 
