@@ -248,7 +248,11 @@ static cl_int set_part(cl_kernel kernel, cl_uint i, const struct gs_pool_window 
 static cl_int set_args(struct gs_pool_launch *l, const struct run *run, cl_kernel kernel)
 {
     struct gs_pool_hidden hidden = {.hidden = gs_geometry_hidden(&l->geometry, run->turn->box.begin)};
+    size_t offset[3], global[3];
     cl_int err = CL_SUCCESS;
+    gs_box_items(&l->geometry, &run->turn->box, offset, global);
+    for (unsigned d = 0; d < 3; d++)
+        hidden.moves.item_base[d] = offset[d];
     for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
         const struct gs_arg *a = &l->args[i];
         const struct gs_mem *m = l->mems[i];
@@ -260,7 +264,7 @@ static cl_int set_args(struct gs_pool_launch *l, const struct run *run, cl_kerne
         }
         if (w) {
             value = &w->mem;
-            hidden.shift[i] = w->range.begin - m->origin;
+            hidden.moves.shift[i] = w->range.begin - m->origin;
         }
         err = gs_real()->clSetKernelArg(kernel, i, a->size, value);
     }
@@ -280,7 +284,8 @@ static cl_int begin(struct gs_pool_launch *l, struct run *run)
     gs_box_items(&l->geometry, &run->turn->box, offset, global);
     for (unsigned d = 0; d < 3; d++)
         local[d] = l->geometry.local[d];
-    const struct gs_op op = gs_op_launch(kernel, l->geometry.dims, offset, global, l->null_local ? NULL : local);
+    const struct gs_op op =
+        gs_op_launch(kernel, l->geometry.dims, l->turns.whole ? offset : NULL, global, l->null_local ? NULL : local);
     if (!err)
         err = gs_enqueue(&op, queue, 0, NULL, &run->end);
     if (!err)

@@ -26,10 +26,10 @@ static inline uint64_t gs_pool_room_of(uint64_t bytes)
     return bytes - bytes / 16;
 }
 
-/* Of the translation for pooled memory, struct gs_hidden is followed by how far each pointer is to be moved. */
+/* What a kernel of the translation for pooled memory gets as its last argument. */
 struct gs_pool_hidden {
     struct gs_hidden hidden;
-    uint64_t shift[GS_SHIFTS];
+    struct gs_moves moves;
 };
 
 /* What a turn does to one root. */

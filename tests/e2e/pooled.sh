@@ -14,6 +14,7 @@ m = json.load(open("stats.json"))["memory"]
 sys.exit(m["brought"] != int(sys.argv[1]) or m["evicted"] != 0)' "$1" || fail "not $1 bytes moved: $(grep '"memory"' stats.json)"; }
 
 kib=16384
+export ROOM_OFFSETS=0
 for case in stencil matrices gathers reduction windows invalidates; do
   plain plain.txt "$programs/pooled" $kib $case
   for room in 10 5; do # MiB

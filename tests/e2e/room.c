@@ -2,6 +2,7 @@
 /* A layer below gpusparc whose devices have little memory: they say so, and buffers beyond that can't be made. What a
  * program has in all is what counts: ROOM_DEVICES times as much as a device has.
  *   ROOM_BYTES=N    a device's memory; one buffer may have half of it
+ *   ROOM_OFFSETS=0  launches begin at 0, whatever their offset: NVIDIA's driver holds 32 bits of it
  *   ROOM_FAIL=N     the N-th buffer of a page or more can't be made, whatever there is */
 #include <pthread.h>
 #include <stdbool.h>
@@ -13,7 +14,7 @@
 enum { SMALL_BYTES = 4096 };
 
 static struct _cl_icd_dispatch below;
-static cl_ulong room, devices, used, made, fails;
+static cl_ulong room, devices, used, made, fails, offsets;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static cl_ulong number(const char *variable, cl_ulong otherwise)
@@ -65,6 +66,14 @@ static cl_mem CL_API_CALL create(cl_context context, cl_mem_flags flags, size_t 
     return mem;
 }
 
+static cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *offset,
+                                 const size_t *global, const size_t *local, cl_uint n_wait, const cl_event *wait,
+                                 cl_event *event)
+{
+    return below.clEnqueueNDRangeKernel(queue, kernel, dims, offsets ? offset : NULL, global, local, n_wait, wait,
+                                        event);
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
                                             cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
 {
@@ -74,6 +83,8 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_di
     devices = number("ROOM_DEVICES", 2);
     fails = number("ROOM_FAIL", 0);
     own.clGetDeviceInfo = device_info;
+    offsets = number("ROOM_OFFSETS", 1);
     own.clCreateBuffer = create;
+    own.clEnqueueNDRangeKernel = launch;
     return err;
 }

@@ -513,7 +513,7 @@ static uint32_t call_builtin(struct walk *w, CXCursor e, const char *name, uint3
     struct gs_flow_func *g = &w->f->funcs[w->func];
     enum gs_atomic_op op;
     const char *why = gs_builtin_refusal(name);
-    g->hidden |= gs_builtin_is_hidden(name);
+    g->hidden |= gs_builtin_is_hidden(name) || (w->f->program->request->windows && gs_builtin_is_moved(name));
     if (gs_builtin_uses_group(name) && only_computes(name, e)) {
         GS_GROW(w->f->arena, w->f->groups, w->f->n_groups, w->f->cap_groups);
         w->f->groups[w->f->n_groups++] = (struct gs_flow_group){w->func, to};

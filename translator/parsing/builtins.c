@@ -26,6 +26,11 @@ bool gs_builtin_is_hidden(const char *name)
                   "get_global_linear_id");
 }
 
+bool gs_builtin_is_moved(const char *name)
+{
+    return strcmp(name, "get_global_id") == 0;
+}
+
 bool gs_builtin_uses_group(const char *name)
 {
     return ONE_OF(name, "get_group_id", "get_num_groups", "get_local_id", "get_local_size", "get_enqueued_local_size",

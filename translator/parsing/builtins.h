@@ -13,6 +13,9 @@ bool gs_builtin_uses_group(const char *name);
 /* Does a split change its value, so that the hidden argument has to mend it? */
 bool gs_builtin_is_hidden(const char *name);
 
+/* Does it where a part's launch has no global_work_offset (struct gs_moves)? */
+bool gs_builtin_is_moved(const char *name);
+
 /* Why a kernel that calls it can't be split, or NULL. */
 const char *gs_builtin_refusal(const char *name);
 

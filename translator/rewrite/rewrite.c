@@ -190,7 +190,7 @@ static bool is_changed_function(const struct gs_rewrite *r, const char *text, co
     return false;
 }
 
-static bool is_hidden_builtin(const char *text, const struct gs_token *t)
+static bool is_hidden_builtin(const struct gs_rewrite *r, const char *text, const struct gs_token *t)
 {
     char name[32];
     uint32_t n = t->end - t->begin;
@@ -198,7 +198,7 @@ static bool is_hidden_builtin(const char *text, const struct gs_token *t)
         return false;
     memcpy(name, text + t->begin, n);
     name[n] = 0;
-    return gs_builtin_is_hidden(name);
+    return gs_builtin_is_hidden(name) || (r->program->request->windows && gs_builtin_is_moved(name));
 }
 
 /* One of ours would be found by a directive that asks whether there is such a macro. `t`: the directive's first token.
@@ -212,7 +212,7 @@ static void check_condition(struct gs_rewrite *r, const struct gs_source_file *f
         is |= v[t].first && !v[t].inactive && gs_token_is(f->text, &v[t], "#") &&
               gs_token_is(f->text, &v[t + 1], asks[i]);
     for (uint32_t i = t + 2; is && i < f->tokens.n && v[i].directive && !v[i].first; i++)
-        if (is_hidden_builtin(f->text, &v[i]) || is_changed_function(r, f->text, &v[i]))
+        if (is_hidden_builtin(r, f->text, &v[i]) || is_changed_function(r, f->text, &v[i]))
             r->refusal = gs_need(gs_arena_printf(r->arena, "it asks whether there is a macro %.*s",
                                                  (int)(v[i].end - v[i].begin), f->text + v[i].begin));
 }
@@ -226,12 +226,12 @@ static void check_file(struct gs_rewrite *r, const struct gs_source_file *f)
         check_condition(r, f, t);
         bool macro =
             v->first && !v->inactive && (gs_token_is(f->text, v + 1, "define") || gs_token_is(f->text, v + 1, "undef"));
-        if (macro && (is_hidden_builtin(f->text, v + 2) || is_changed_function(r, f->text, v + 2)))
+        if (macro && (is_hidden_builtin(r, f->text, v + 2) || is_changed_function(r, f->text, v + 2)))
             r->refusal = gs_need(gs_arena_printf(r->arena, "it has a macro by the name of the function %.*s",
                                                  (int)(v[2].end - v[2].begin), f->text + v[2].begin));
         bool bare =
             gs_token_is(f->text, v, "(") && gs_token_is(f->text, v + 2, ")") && (t == 0 || v[-1].kind != GS_TOKEN_WORD);
-        if (bare && is_hidden_builtin(f->text, v + 1))
+        if (bare && is_hidden_builtin(r, f->text, v + 1))
             r->refusal = "it names a built-in function in parentheses";
     }
 }
@@ -283,37 +283,46 @@ static void put(struct gs_writer *out, const char *text)
     gs_put_raw(out, text, strlen(text));
 }
 
-/* The built-in functions, put right by the hidden argument. The fields, N of them, follow struct gs_hidden; behind it
- * there may be GS_SHIFTS. Out of range, they answer as the specification says (OpenCL C 3.0, section 6.15.1). */
-static const char prelude[] =
-    "typedef struct { ulong v[N]; } P_t;\n"
-    "#define P_nil\n"
-    "#if __OPENCL_C_VERSION__ >= 120\n"
-    "#define P_own static inline\n"
-    "#else\n" /* which has no storage classes */
-    "#define P_own\n"
-    "#endif\n"
-    "P_own ulong P_pick(const P_t h, uint at, uint d, ulong other) "
-    "{ return d == 0 ? h.v[at] : d == 1 ? h.v[at + 1] : d == 2 ? h.v[at + 2] : other; }\n"
+/* The built-in functions, put right by the hidden argument. The fields, N of them, follow struct gs_hidden, and struct
+ * gs_moves where there are windows. Out of range, they answer as the specification says (OpenCL C 3.0, section 6.15.1).
+ */
+static const char types[] = "typedef struct { ulong v[N]; } P_t;\n"
+                            "#define P_nil\n"
+                            "#if __OPENCL_C_VERSION__ >= 120\n"
+                            "#define P_own static inline\n"
+                            "#else\n" /* which has no storage classes */
+                            "#define P_own\n"
+                            "#endif\n"
+                            "P_own ulong P_pick(const P_t h, uint at, uint d, ulong other) "
+                            "{ return d == 0 ? h.v[at] : d == 1 ? h.v[at + 1] : d == 2 ? h.v[at + 2] : other; }\n";
+/* get_global_id as the functions below want it: by the launch's offset, or moved by struct gs_moves. */
+static const char id_by_offset[] = "#define P_id(h, d) get_global_id(d)\n";
+static const char id_moved[] =
+    "P_own size_t P_id(const P_t h, uint d) { return get_global_id(d) + (size_t)P_pick(h, 12, d, 0); }\n";
+static const char functions[] =
     "P_own size_t P_global_offset(const P_t h, uint d) { return (size_t)P_pick(h, 0, d, get_global_offset(d)); "
     "}\n"
     "P_own size_t P_global_size(const P_t h, uint d) { return (size_t)P_pick(h, 3, d, get_global_size(d)); }\n"
     "P_own size_t P_num_groups(const P_t h, uint d) { return (size_t)P_pick(h, 6, d, get_num_groups(d)); }\n"
     "P_own size_t P_group_id(const P_t h, uint d) { return get_group_id(d) + (size_t)P_pick(h, 9, d, 0); }\n"
     "P_own size_t P_global_linear_id(const P_t h) { return (size_t)("
-    "((get_global_id(2) - h.v[2]) * h.v[4] + get_global_id(1) - h.v[1]) * h.v[3] + get_global_id(0) - h.v[0]); }\n"
+    "((P_id(h, 2) - h.v[2]) * h.v[4] + P_id(h, 1) - h.v[1]) * h.v[3] + P_id(h, 0) - h.v[0]); }\n"
     "#define get_global_offset(d) P_global_offset(P, d)\n"
     "#define get_global_size(d) P_global_size(P, d)\n"
     "#define get_num_groups(d) P_num_groups(P, d)\n"
     "#define get_group_id(d) P_group_id(P, d)\n"
     "#define get_global_linear_id() P_global_linear_id(P)\n";
 
-/* Each word P of the prelude becomes the prefix. */
-static void put_prelude(const struct gs_rewrite *r, struct gs_writer *out)
+static const char moved_id[] = "#define get_global_id(d) P_id(P, d)\n";
+_Static_assert(sizeof(struct gs_hidden) == 12 * sizeof(uint64_t) && offsetof(struct gs_moves, item_base) == 0,
+               "id_moved says it");
+
+/* Each word P becomes the prefix. */
+static void put_prelude(const struct gs_rewrite *r, const char *text, struct gs_writer *out)
 {
     const unsigned fields =
-        sizeof(struct gs_hidden) / sizeof(uint64_t) + (r->program->request->windows ? GS_SHIFTS : 0);
-    for (const char *c = prelude; *c; c++) {
+        (sizeof(struct gs_hidden) + (r->program->request->windows ? sizeof(struct gs_moves) : 0)) / sizeof(uint64_t);
+    for (const char *c = text; *c; c++) {
         bool word = *c == 'P' && (c[1] == '_' || c[1] == ',' || c[1] == ')');
         if (word)
             put(out, r->prefix);
@@ -355,7 +364,10 @@ void gs_rewrite_render(struct gs_rewrite *r, uint32_t unit, struct gs_writer *ou
     }
     put(out, r->guards[unit]);
     if (unit_changes(r, unit)) {
-        put_prelude(r, out);
+        put_prelude(r, types, out);
+        put_prelude(r, r->program->request->windows ? id_moved : id_by_offset, out);
+        put_prelude(r, functions, out);
+        put_prelude(r, r->program->request->windows ? moved_id : "", out);
         put_shadows(r, unit, out);
     }
     put(out, "#line 1\n");

@@ -90,8 +90,9 @@ static void move_pointers(struct gs_rewrite *r, uint32_t func)
         }
         gs_source_edit(
             s, file, offset, 0,
-            gs_need(gs_arena_printf(r->arena, " %s = (__global void *)((uintptr_t)%s - (uintptr_t)%s.v[%u]);", name,
-                                    name, r->prefix, (unsigned)(sizeof(struct gs_hidden) / sizeof(uint64_t)) + i)));
+            gs_need(gs_arena_printf(
+                r->arena, " %s = (__global void *)((uintptr_t)%s - (uintptr_t)%s.v[%u]);", name, name, r->prefix,
+                (unsigned)((sizeof(struct gs_hidden) + offsetof(struct gs_moves, shift)) / sizeof(uint64_t)) + i)));
     }
 }
 

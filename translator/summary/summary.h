@@ -147,10 +147,14 @@ struct gs_hidden {
     uint64_t group_base[3];    /* what get_group_id begins at in this part */
 };
 
-/* Of a translation for pooled memory (gs_translate_request.windows), behind the hidden argument: for each of a kernel's
- * first so many arguments, by how many bytes it moves back a pointer before it does anything else. Kernels with more
- * arguments aren't translated so. */
+/* Of a translation for pooled memory (gs_translate_request.windows), behind the hidden argument. Its launches have no
+ * global_work_offset, which not all drivers hold in 64 bits. Kernels with more arguments than GS_SHIFTS aren't
+ * translated so. */
 enum { GS_SHIFTS = 48 };
+struct gs_moves {
+    uint64_t item_base[3];     /* what get_global_id begins at in this part */
+    uint64_t shift[GS_SHIFTS]; /* by argument: by how many bytes the kernel moves back a pointer before all else */
+};
 
 /* The build option that lets the device's compiler reorder floating-point operations, or NULL. What it makes of a
  * kernel then depends on all of the kernel's text: with the hidden argument the same sum may be added up in another
