@@ -18,7 +18,7 @@ static cl_int begin_with(struct gs_pool_root *r, const void *copy)
     struct gs_range all = {0, r->size};
     gs_pool_lock();
     if (copy)
-        memcpy(r->host, copy, r->size);
+        memcpy(r->host.base, copy, r->size);
     const cl_int err = gs_pool_wrote_host(r, &GS_ONE_RANGE(all));
     gs_pool_unlock();
     return err;
@@ -80,7 +80,7 @@ bool gs_pool_mem_info(const struct gs_mem *m, cl_mem_info what, size_t room, voi
     const size_t size = m->size, origin = m->origin;
     const cl_mem of = m->root == m ? NULL : m->root->o.handle;
     const bool given = m->root->flags & CL_MEM_USE_HOST_PTR;
-    const void *host = given ? m->root->pool->host + origin : NULL;
+    const void *host = given ? m->root->pool->host.base + origin : NULL;
     switch (what) {
     case CL_MEM_SIZE:
         return answer(&size, sizeof size, room, value, size_ret, err);

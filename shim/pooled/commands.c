@@ -76,6 +76,32 @@ static cl_int state_of(const struct gs_pool_command *c)
     return failed;
 }
 
+/* What the commands that surely follow at once overwrite unread: of the same queue, in order, and waiting for nothing
+ * else. Who reads it elsewhere meanwhile has nothing that orders the two. With the store locked. */
+static cl_int foresee(const void *command)
+{
+    enum { MOST = 8 };
+    const struct gs_pool_command *c = command;
+    unsigned n = 0;
+    cl_int err = CL_SUCCESS;
+    gs_pool_foresee_nothing();
+    if (c->q->out_of_order)
+        return err;
+    GS_LOCKED(&list.lock);
+    for (const struct gs_pool_command *a = c->next; a && !err && n < MOST; a = a->next) {
+        if (a->queue != c->queue)
+            continue;
+        if (a->n_wait)
+            break;
+        n++;
+        if (a->launch)
+            err = gs_pool_launch_foresee(a->launch);
+        else if (a->src)
+            err = gs_pool_want(a->src->root->pool);
+    }
+    return err;
+}
+
 static cl_int carry_out(struct gs_pool_command *c)
 {
     struct gs_context *ctx = c->q->o.ctx;
@@ -84,12 +110,14 @@ static cl_int carry_out(struct gs_pool_command *c)
         return CL_OUT_OF_RESOURCES;
     gs_pool_lock();
     if (c->launch)
-        err = gs_pool_launch_run(c->launch);
+        err = gs_pool_launch_run(c->launch, foresee, c);
     else if (is_transfer(&c->op))
         err = gs_pool_transfer(c);
     gs_pool_unlock();
     if (err) {
-        gs_error("pooled memory: a command failed (error %d): what the buffers of its context hold is lost", err);
+        const char *what = c->launch ? gs_pool_launch_failed(c->launch) : "";
+        gs_error("pooled memory: %s failed (error %d): what the buffers of its context hold is lost",
+                 *what ? what : "a command", err);
         atomic_store(&ctx->pool->failed, err);
     }
     return err;
@@ -273,7 +301,7 @@ static cl_int take_mapping(struct gs_pool_command *c)
         if (!map)
             return CL_OUT_OF_HOST_MEMORY;
         const uint64_t at = m->origin + c->op.from[0];
-        *map = (struct gs_mapping){.ptr = m->root->pool->host + at,
+        *map = (struct gs_mapping){.ptr = m->root->pool->host.base + at,
                                    .range = {at, at + c->op.region[0]},
                                    .write = c->op.map_flags & writes,
                                    .ours = true,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/pooled/launch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,8 @@ struct gs_pool_launch {
     struct gs_mem **mems; /* by argument, kept; or null */
     cl_kernel own;        /* of the application's program, for a whole launch; owned */
     struct gs_turns turns;
+    bool *done; /* by turn; owned */
+    char failed[128];
 };
 
 void gs_pool_launch_free(struct gs_pool_launch *l)
@@ -33,6 +36,7 @@ void gs_pool_launch_free(struct gs_pool_launch *l)
     if (l->own)
         gs_real()->clReleaseKernel(l->own);
     gs_turns_free(&l->turns);
+    free(l->done);
     gs_drop(&l->k->o);
     free(l->args);
     free(l->mems);
@@ -132,6 +136,10 @@ static cl_int cut(struct gs_pool_launch *l)
         gs_report_split(k->stats, l->turns.n, l->turns.dim);
     else
         gs_report_single(k->stats, l->turns.reason ? l->turns.reason : GS_R_FEW_GROUPS, GS_NOT_SPLIT);
+    if (!err) {
+        l->done = calloc(l->turns.n, sizeof *l->done);
+        err = l->done ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    }
     if (!err && l->turns.whole)
         l->own = gs_real()->clCreateKernel(k->program->o.handle, k->name, &err);
     return err;
@@ -311,16 +319,68 @@ static cl_int end(struct run *run)
     return err;
 }
 
+/* What later commands overwrite unread needn't be kept, where no turn that is yet to come needs it. */
+static cl_int doom(const struct gs_pool_launch *l)
+{
+    int err = 0;
+    for (const struct gs_turn_use *u = l->turns.all; u->root && !err; u++) {
+        struct gs_pool_root *r = u->root->pool;
+        err = gs_rangeset_copy(&r->doomed, &r->overwritten);
+        for (unsigned i = 0; i < l->turns.n && r->doomed.n && !err; i++)
+            if (!l->done[i])
+                err = gs_rangeset_remove_set(&r->doomed, &l->turns.v[i].uses[u - l->turns.all].needs);
+    }
+    return gs_pool_error(err);
+}
+
+cl_int gs_pool_launch_foresee(const struct gs_pool_launch *l)
+{
+    struct gs_rangeset unread = {0};
+    int err = 0;
+    for (const struct gs_turn_use *u = l->turns.all; u->root && !err; u++) {
+        struct gs_pool_root *r = u->root->pool;
+        gs_rangeset_clear(&unread);
+        err = gs_rangeset_rest(&u->wrote, &r->wanted, &unread);
+        if (!err)
+            err = gs_rangeset_add_set(&r->overwritten, &unread);
+        if (!err)
+            err = gs_rangeset_add_set(&r->wanted, &u->needs);
+        if (!err)
+            err = gs_rangeset_copy(&r->doomed, &r->overwritten);
+    }
+    gs_rangeset_free(&unread);
+    return gs_pool_error(err);
+}
+
+const char *gs_pool_launch_failed(const struct gs_pool_launch *l)
+{
+    return l->failed;
+}
+
+static void note_failure(struct gs_pool_launch *l, const struct run *run)
+{
+    uint64_t largest;
+    const uint64_t all = gs_turn_bytes(run->turn, &largest);
+    snprintf(l->failed, sizeof l->failed, "turn %u of %u of kernel %.40s (%.1f MiB in windows of %.1f at most)",
+             (unsigned)(run->turn - l->turns.v) + 1, l->turns.n, l->k->name, (double)all / 1048576,
+             (double)largest / 1048576);
+}
+
 /* Turns side by side, each on a device of its own: all have their bytes before the first begins. */
 static cl_int run_together(struct gs_pool_launch *l, struct run *runs, unsigned n)
 {
-    cl_int err = CL_SUCCESS;
+    cl_int err = doom(l);
     for (unsigned i = 0; i < n && !err; i++)
-        err = prepare(l, &runs[i]);
+        if ((err = prepare(l, &runs[i])) != CL_SUCCESS)
+            note_failure(l, &runs[i]);
     for (unsigned i = 0; i < n && !err; i++)
-        err = begin(l, &runs[i]);
+        if ((err = begin(l, &runs[i])) != CL_SUCCESS)
+            note_failure(l, &runs[i]);
     for (unsigned i = 0; i < n; i++) {
         const cl_int ended = end(&runs[i]);
+        if (ended && !err)
+            note_failure(l, &runs[i]);
+        l->done[runs[i].turn - l->turns.v] = true;
         err = err ? err : ended;
     }
     gs_pool_unpin();
@@ -344,7 +404,7 @@ static unsigned nearest(const struct gs_turn *t)
     return best;
 }
 
-cl_int gs_pool_launch_run(struct gs_pool_launch *l)
+cl_int gs_pool_launch_run(struct gs_pool_launch *l, cl_int (*foresee)(const void *), const void *of)
 {
     const struct gs_turns *t = &l->turns;
     const unsigned devices = gs_group()->n, each = (t->n + devices - 1) / devices;
@@ -352,9 +412,12 @@ cl_int gs_pool_launch_run(struct gs_pool_launch *l)
     /* From that end of the rounds whose bytes the launch before has left there. */
     const bool backwards = !t->serial && held_of(&t->v[each - 1], 0) > held_of(&t->v[0], 0);
     cl_int err = CL_SUCCESS;
+    for (const struct gs_turn_use *u = t->all; u->root && !err; u++)
+        err = gs_pool_forget(u->root->pool, &u->wrote);
     for (unsigned i = 0; t->serial && i < t->n && !err; i++) {
         runs[0] = (struct run){.turn = &t->v[i], .device = i / each};
-        err = run_together(l, runs, 1);
+        err = foresee(of);
+        err = err ? err : run_together(l, runs, 1);
     }
     for (unsigned round = 0; !t->serial && round < each && !err; round++) {
         unsigned n = 0;
@@ -362,7 +425,8 @@ cl_int gs_pool_launch_run(struct gs_pool_launch *l)
             runs[n++] = (struct run){.turn = &t->v[i], .device = i / each};
         if (t->n == 1) /* an application's program may have been built for the first device alone */
             runs[0].device = t->whole ? 0 : nearest(&t->v[0]);
-        err = run_together(l, runs, n);
+        err = foresee(of);
+        err = err ? err : run_together(l, runs, n);
     }
     return err;
 }

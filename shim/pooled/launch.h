@@ -13,7 +13,13 @@ struct gs_pool_launch;
 struct gs_pool_launch *gs_pool_launch_make(struct gs_kernel *k, const struct gs_op *op, cl_int *err);
 void gs_pool_launch_free(struct gs_pool_launch *l);
 
-/* Carries it out. With the store locked. */
-cl_int gs_pool_launch_run(struct gs_pool_launch *l);
+/* It comes after the command that is carried out next, and after what the roots say is wanted: notes what it overwrites
+ * unread. With the store locked. */
+cl_int gs_pool_launch_foresee(const struct gs_pool_launch *l);
+
+/* Carries it out; before each round of turns foresee(of) notes what comes after it. With the store locked. */
+cl_int gs_pool_launch_run(struct gs_pool_launch *l, cl_int (*foresee)(const void *), const void *of);
+/* Of one that has failed: which part of it, for a message. */
+const char *gs_pool_launch_failed(const struct gs_pool_launch *l);
 
 #endif

@@ -29,7 +29,7 @@ cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to)
     if (!err)
         err = gs_pool_error(gs_rangeset_common(&r->valid, bytes, &here));
     for (size_t i = 0; i < here.n && !err; i++)
-        memmove(to + (here.v[i].begin - bytes.begin), r->host + here.v[i].begin, here.v[i].end - here.v[i].begin);
+        memmove(to + (here.v[i].begin - bytes.begin), r->host.base + here.v[i].begin, here.v[i].end - here.v[i].begin);
     gs_rangeset_free(&missing);
     gs_rangeset_free(&here);
     return err;
@@ -73,7 +73,7 @@ cl_int gs_pool_copy(struct gs_pool_root *from, struct gs_range bytes, struct gs_
         struct gs_range there = {left.v[i].begin + shift, left.v[i].end + shift};
         err = gs_pool_require_host(from, left.v[i]);
         if (!err)
-            memmove(to->host + there.begin, from->host + left.v[i].begin, there.end - there.begin);
+            memmove(to->host.base + there.begin, from->host.base + left.v[i].begin, there.end - there.begin);
         if (!err)
             err = gs_pool_wrote_host(to, &GS_ONE_RANGE(there));
     }
@@ -106,7 +106,7 @@ cl_int gs_pool_fill(struct gs_pool_root *r, struct gs_range bytes, const void *p
     }
     for (size_t i = 0; i < left.n && !err; i++)
         for (uint64_t p = left.v[i].begin; p < left.v[i].end; p += pattern_bytes)
-            memcpy(r->host + p, pattern, pattern_bytes);
+            memcpy(r->host.base + p, pattern, pattern_bytes);
     if (!err)
         err = gs_pool_wrote_host(r, &left);
     gs_rangeset_free(&left);

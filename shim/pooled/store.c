@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #include "common/lock/locked.h"
@@ -12,13 +11,14 @@
 #include "shim/report/pool.h"
 #include "shim/report/report.h"
 
-enum { LARGE_BYTES = 1 << 20 };
+enum { LEAST_PINNED = 1 << 20 };
 
 /* All roots and their windows, and what follows. */
 static struct {
     pthread_mutex_t lock;
     struct gs_pool_root *roots;
     uint64_t promised;             /* bytes of all roots */
+    uint64_t pinned;               /* bytes of the host places that drivers have pinned */
     uint64_t clock;                /* counts the uses of windows */
     uint64_t used[GS_MAX_DEVICES]; /* bytes of each device's windows */
 } store = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -71,15 +71,12 @@ struct gs_pool_root *gs_pool_root_new(struct gs_context *ctx, uint64_t size, voi
     *err = r ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     if (!r)
         return NULL;
-    *r = (struct gs_pool_root){.ctx = ctx, .size = size, .host = given, .owns_host = !given};
+    *r = (struct gs_pool_root){.ctx = ctx, .size = size, .host = {.ctx = ctx, .pinned = &store.pinned, .base = given}};
     GS_LOCKED(&store.lock);
     if (store.promised + size > gs_pool_bytes())
         *err = CL_MEM_OBJECT_ALLOCATION_FAILURE;
-    if (!*err && !given) {
-        r->host = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (r->host == MAP_FAILED)
-            *err = CL_MEM_OBJECT_ALLOCATION_FAILURE;
-    }
+    else if (!gs_pool_host_make(&r->host, size))
+        *err = CL_MEM_OBJECT_ALLOCATION_FAILURE;
     if (*err) {
         free(r);
         return NULL;
@@ -116,9 +113,11 @@ void gs_pool_root_free(struct gs_pool_root *r)
     if (r->next)
         r->next->prev = r->prev;
     store.promised -= r->size;
-    if (r->owns_host)
-        munmap(r->host, r->size);
+    gs_pool_host_free(&r->host);
     gs_rangeset_free(&r->valid);
+    gs_rangeset_free(&r->overwritten);
+    gs_rangeset_free(&r->wanted);
+    gs_rangeset_free(&r->doomed);
     free(r);
 }
 
@@ -145,30 +144,35 @@ void gs_pool_queues_free(struct gs_pool_queues *q)
     free(q);
 }
 
-/* Pages of the host's that hold nothing valid any more go back to the system. */
-static void drop_pages(struct gs_pool_root *r, struct gs_range bytes)
+/* To the window from the host's memory or back, by pieces that are pinned. */
+static cl_int pass(struct gs_pool_window *w, struct gs_range r, bool back)
 {
-    const uint64_t begin = (bytes.begin + GS_POOL_PAGE - 1) / GS_POOL_PAGE * GS_POOL_PAGE,
-                   end = bytes.end / GS_POOL_PAGE * GS_POOL_PAGE;
-    if (r->owns_host && end > begin && end - begin >= LARGE_BYTES)
-        madvise(r->host + begin, end - begin, MADV_DONTNEED);
+    struct gs_pool_host *host = &w->root->host;
+    cl_int err;
+    const cl_command_queue queue = gs_pool_queue(w->root->ctx, w->device, &err);
+    const bool large = r.end - r.begin >= LEAST_PINNED;
+    for (uint64_t at = r.begin, end; at < r.end && !err; at = end) {
+        end = (at / GS_POOL_PIECE + 1) * GS_POOL_PIECE;
+        end = end < r.end ? end : r.end;
+        if (large)
+            gs_pool_host_pin(host, at);
+        struct gs_op op = back ? gs_op_read(w->mem, at - w->range.begin, end - at, host->base + at)
+                               : gs_op_write(w->mem, at - w->range.begin, end - at, host->base + at);
+        op.blocking = end == r.end; /* the queue is in order */
+        err = gs_enqueue(&op, queue, 0, NULL, NULL);
+    }
+    return err;
 }
 
 static cl_int read_range(struct gs_pool_window *w, struct gs_range r)
 {
-    cl_int err;
-    const cl_command_queue queue = gs_pool_queue(w->root->ctx, w->device, &err);
-    return err ? err
-               : gs_enqueue_read(queue, w->mem, r.begin - w->range.begin, r.end - r.begin, w->root->host + r.begin);
+    return pass(w, r, true);
 }
 
 static cl_int write_range(struct gs_pool_window *w, struct gs_range r)
 {
-    cl_int err;
-    const cl_command_queue queue = gs_pool_queue(w->root->ctx, w->device, &err);
     gs_report_pool_brought(r.end - r.begin);
-    return err ? err
-               : gs_enqueue_write(queue, w->mem, r.begin - w->range.begin, r.end - r.begin, w->root->host + r.begin);
+    return pass(w, r, false);
 }
 
 static cl_int copy_range(struct gs_pool_window *from, struct gs_pool_window *to, struct gs_range r)
@@ -264,7 +268,7 @@ static cl_int invalidate(struct gs_pool_root *r, const struct gs_pool_window *bu
     if (!err && but) {
         err = gs_rangeset_remove_set(&r->valid, bytes);
         for (size_t i = 0; i < bytes->n && !err; i++)
-            drop_pages(r, bytes->v[i]);
+            gs_pool_host_drop(&r->host, bytes->v[i], &r->valid);
     }
     return gs_pool_error(err);
 }
@@ -275,8 +279,22 @@ cl_int gs_pool_forget(struct gs_pool_root *r, const struct gs_rangeset *bytes)
     for (struct gs_pool_window *w = r->windows; w && !err; w = w->next)
         err = gs_rangeset_remove_set(&w->valid, bytes);
     for (size_t i = 0; i < bytes->n && !err; i++)
-        drop_pages(r, bytes->v[i]);
+        gs_pool_host_drop(&r->host, bytes->v[i], &r->valid);
     return gs_pool_error(err);
+}
+
+void gs_pool_foresee_nothing(void)
+{
+    for (struct gs_pool_root *r = store.roots; r; r = r->next) {
+        gs_rangeset_clear(&r->overwritten);
+        gs_rangeset_clear(&r->wanted);
+        gs_rangeset_clear(&r->doomed);
+    }
+}
+
+cl_int gs_pool_want(struct gs_pool_root *r)
+{
+    return gs_pool_error(gs_rangeset_add(&r->wanted, (struct gs_range){0, r->size}));
 }
 
 cl_int gs_pool_wrote(struct gs_pool_window *w, const struct gs_rangeset *bytes)
@@ -303,12 +321,13 @@ uint64_t gs_pool_held(const struct gs_pool_root *r, unsigned device, struct gs_r
     return held;
 }
 
-/* What only the window holds goes to the host. Its valid bytes that other places hold, too, are nobody's loss. */
+/* What only the window holds goes to the host. Its valid bytes that other places hold, too, are nobody's loss; nor are
+ * those that the next commands overwrite unread. */
 static cl_int evict(struct gs_pool_window *w)
 {
     const uint64_t before = gs_rangeset_bytes(&w->root->valid);
     struct gs_rangeset only_here = {0};
-    cl_int err = gs_pool_error(gs_rangeset_copy(&only_here, &w->valid));
+    cl_int err = gs_pool_error(gs_rangeset_rest(&w->valid, &w->root->doomed, &only_here));
     for (const struct gs_pool_window *v = w->root->windows; v && !err; v = v->next)
         if (v != w)
             err = gs_pool_error(gs_rangeset_remove_set(&only_here, &v->valid));
@@ -322,18 +341,32 @@ static cl_int evict(struct gs_pool_window *w)
     return CL_SUCCESS;
 }
 
-/* The device's window that goes first, of those that nobody is about to use: one without a valid byte, or the one that
+/* What is wanted of it is little: rows beside those of the next turn, say. */
+static bool is_nearly_worthless(const struct gs_pool_window *w)
+{
+    enum { LITTLE = 16 };
+    struct gs_rangeset kept = {0};
+    const int err = gs_rangeset_rest(&w->valid, &w->root->doomed, &kept);
+    const uint64_t bytes = gs_rangeset_bytes(&kept);
+    gs_rangeset_free(&kept);
+    return !err && bytes * LITTLE <= w->range.end - w->range.begin;
+}
+
+/* The device's window that goes first, of those that nobody is about to use: one that is worth little, or the one that
  * was used longest ago. */
 static struct gs_pool_window *oldest(unsigned device)
 {
     struct gs_pool_window *found = NULL;
+    bool found_empty = false;
     for (struct gs_pool_root *r = store.roots; r; r = r->next)
         for (struct gs_pool_window *w = r->windows; w; w = w->next) {
-            const bool empty = !w->valid.n;
             if (w->device != device || w->pinned)
                 continue;
-            if (!found || empty > !found->valid.n || (empty == !found->valid.n && w->used < found->used))
-                found = w;
+            const bool empty = is_nearly_worthless(w);
+            if (found && (empty < found_empty || (empty == found_empty && w->used >= found->used)))
+                continue;
+            found = w;
+            found_empty = empty;
         }
     return found;
 }

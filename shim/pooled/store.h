@@ -5,6 +5,7 @@
 #ifndef GS_SHIM_POOLED_STORE_H
 #define GS_SHIM_POOLED_STORE_H
 
+#include "shim/pooled/host.h"
 #include "shim/pooled/pooled.h"
 #include "shim/pooled/turns.h"
 
@@ -23,9 +24,12 @@ struct gs_pool_window {
 struct gs_pool_root {
     struct gs_context *ctx;
     uint64_t size;
-    char *host; /* the host place: memory of ours, or what the application gave with CL_MEM_USE_HOST_PTR */
-    bool owns_host;
+    struct gs_pool_host
+        host; /* the host place: memory of ours, or what the application gave with CL_MEM_USE_HOST_PTR */
     struct gs_rangeset valid; /* bytes that are up to date at the host */
+    /* Of the commands that come after the one that is carried out: what they overwrite unread, and what they read. And
+     * what the rest of that one doesn't read either, so that it needn't be kept. */
+    struct gs_rangeset overwritten, wanted, doomed;
     struct gs_pool_window *windows;
     struct gs_pool_root *next, *prev; /* of all roots */
 };
@@ -73,6 +77,9 @@ cl_int gs_pool_wrote_host(struct gs_pool_root *r, const struct gs_rangeset *byte
 
 /* Who comes next overwrites the bytes unread: they are worth nothing. */
 cl_int gs_pool_forget(struct gs_pool_root *r, const struct gs_rangeset *bytes);
+/* No later command is known: of all roots. And one is that may read all of this one. */
+void gs_pool_foresee_nothing(void);
+cl_int gs_pool_want(struct gs_pool_root *r);
 
 /* To the host's memory, from wherever they are. */
 cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to);

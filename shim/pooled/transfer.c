@@ -142,7 +142,7 @@ static cl_int linear(const struct gs_pool_command *c)
     case GS_OP_READ:
         return gs_pool_read(from, src, op->ptr);
     case GS_OP_WRITE:
-        memmove(to->host + dst.begin, op->ptr, bytes);
+        memmove(to->host.base + dst.begin, op->ptr, bytes);
         return gs_pool_wrote_host(to, &GS_ONE_RANGE(dst));
     case GS_OP_COPY:
         return gs_pool_copy(from, src, to, dst.begin);
@@ -162,12 +162,12 @@ static cl_int rect(const struct gs_pool_command *c)
     cl_int err = CL_SUCCESS;
     if (c->src) {
         from.begin += c->src->origin;
-        a = c->src->root->pool->host;
+        a = c->src->root->pool->host.base;
         err = gs_pool_require_host(c->src->root->pool, span_of(&from, op->region));
     }
     if (c->dst) {
         to.begin += c->dst->origin;
-        b = c->dst->root->pool->host;
+        b = c->dst->root->pool->host.base;
     }
     for (size_t z = 0; z < op->region[2] && !err; z++)
         for (size_t y = 0; y < op->region[1] && !err; y++) {

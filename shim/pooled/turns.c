@@ -10,21 +10,23 @@
 
 enum { MOST_TURNS = 256, NULL_LOCAL_GRAIN = 256 };
 
-static void free_turn(struct gs_turn *t, uint32_t n_uses)
+static void free_uses(struct gs_turn_use *uses, uint32_t n)
 {
-    for (uint32_t i = 0; t->uses && i < n_uses; i++) {
-        gs_rangeset_free(&t->uses[i].needs);
-        gs_rangeset_free(&t->uses[i].wrote);
+    for (uint32_t i = 0; uses && i < n; i++) {
+        gs_rangeset_free(&uses[i].needs);
+        gs_rangeset_free(&uses[i].wrote);
     }
-    free(t->uses);
+    free(uses);
 }
 
 void gs_turns_free(struct gs_turns *t)
 {
     for (unsigned i = 0; t->v && i < t->n; i++)
-        free_turn(&t->v[i], t->n_uses);
+        free_uses(t->v[i].uses, t->n_uses);
+    free_uses(t->all, t->n_uses);
     free(t->v);
     t->v = NULL;
+    t->all = NULL;
 }
 
 /* The use of a root: the same of all arguments that lead to it. */
@@ -232,11 +234,35 @@ static int find_cut(struct gs_turns *best, const struct gs_turns_input *in, cons
     return err;
 }
 
+/* What the devices can't hold all of at once runs in turns that take a quarter of one: so some of it stays from launch
+ * to launch. Unless that makes turns share much. */
+static int cut_finer(struct gs_turns *best, const struct gs_turns_input *in, const struct gs_arg_value *values)
+{
+    const uint64_t bytes = best->bytes, groups = gs_geometry_groups(in->launch, best->dim);
+    uint64_t n = best->n;
+    int err = 0;
+    while (bytes > in->devices * in->room.all && bytes / n > in->room.all / 4 && 2 * n <= MOST_TURNS && 2 * n <= groups)
+        n *= 2;
+    if (n == best->n)
+        return 0;
+    struct gs_turns t = {0};
+    err = cut(&t, in, values, best->dim, (unsigned)n, false);
+    if (!err && fits(&t, in->room) && t.bytes - t.bytes / 8 <= bytes) {
+        gs_turns_free(best);
+        *best = t;
+    } else {
+        gs_turns_free(&t);
+    }
+    return err;
+}
+
 static int make(struct gs_turns *out, const struct gs_turns_input *in, const struct gs_arg_value *values)
 {
     struct gs_turns one = {0};
     const char *reason = uncut(in);
     int err = reason ? 0 : find_cut(out, in, values);
+    if (!err && out->v)
+        err = cut_finer(out, in, values);
     if (!err && out->v)
         out->serial = meet(out);
     if (err || (out->v && !out->serial))
@@ -256,6 +282,27 @@ static int make(struct gs_turns *out, const struct gs_turns_input *in, const str
     return err;
 }
 
+/* A use of a root is the same one of all turns. */
+static int join(struct gs_turns *t)
+{
+    int err = 0;
+    t->all = calloc(t->n_uses + 1, sizeof *t->all);
+    if (!t->all)
+        return -1;
+    for (uint32_t u = 0; t->v[0].uses[u].root && !err; u++) {
+        struct gs_turn_use *all = &t->all[u];
+        all->root = t->v[0].uses[u].root;
+        for (unsigned i = 0; i < t->n && !err; i++) {
+            err = gs_rangeset_add_set(&all->needs, &t->v[i].uses[u].needs);
+            if (!err)
+                err = gs_rangeset_add_set(&all->wrote, &t->v[i].uses[u].wrote);
+        }
+        if (!err)
+            err = gs_rangeset_remove_set(&all->wrote, &all->needs);
+    }
+    return err;
+}
+
 cl_int gs_turns_make(struct gs_turns *out, const struct gs_turns_input *in)
 {
     struct gs_arg_value *values = calloc(in->n_args + 1, sizeof *values);
@@ -264,7 +311,9 @@ cl_int gs_turns_make(struct gs_turns *out, const struct gs_turns_input *in)
         values[i] = gs_plan_value(&in->args[i]);
         values[i].buffer_bytes = in->mems[i] ? in->mems[i]->size : 0;
     }
-    const int err = values ? make(out, in, values) : -1;
+    int err = values ? make(out, in, values) : -1;
+    if (!err && out->v)
+        err = join(out);
     free(values);
     if (err) {
         gs_turns_free(out);

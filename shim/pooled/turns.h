@@ -50,6 +50,7 @@ struct gs_turns {
     bool serial;        /* a turn touches what another writes: they run one after the other */
     const char *reason; /* why it is one turn; or, where it fits no device, why it isn't cut further; or NULL */
     struct gs_turn *v;
+    struct gs_turn_use *all; /* what they do together, but `wrote` is what all overwrite and none needs; as uses */
     uint32_t n_uses;
     uint64_t bytes; /* of all windows of all turns */
 };

@@ -27,6 +27,16 @@ for case in stencil matrices gathers reduction windows invalidates; do
   done
 done
 
+# Of two buffers of 8 MiB, which two devices of 6 MiB don't hold together, one is alive at a time: of 8 steps that are known
+# beforehand nothing is kept that the next one overwrites (64 MiB are written).
+export ROOM_BYTES=$((6 << 20))
+plain plain.txt "$programs/pooled" $kib steps
+memory=pooled+host:64MiB pooled pooled.txt "$programs/pooled" $kib steps || { cat pooled.txt pooled.err; fail "steps: exit status $?"; }
+same steps
+python3 -c '
+import json, sys
+sys.exit(json.load(open("stats.json"))["memory"]["evicted"] > 8 << 20)' || fail "steps: $(grep '"memory"' stats.json)"
+
 # What stays on one device, where that has room for all.
 export ROOM_BYTES=$((40 << 20))
 plain plain.txt "$programs/pooled" 1024 whole
@@ -70,7 +80,7 @@ stats stats.json single:gather:"one work-group may touch more bytes than fit on 
 export ROOM_BYTES=$((10 << 20))
 ! ROOM_DEVICES=0 pooled pooled.txt "$programs/pooled" 4096 stencil || fail "no allocation succeeds: $(cat pooled.txt)"
 grep -q 'error -' pooled.txt || fail "no allocation succeeds: $(cat pooled.txt)"
-shows pooled.err "pooled memory: a command failed (error %d): what the buffers of its context hold is lost"
+shows pooled.err "pooled memory: %s failed (error %d): what the buffers of its context hold is lost"
 
 # Options that can't be had together, and values.
 for options in "--verify" "--task x" "--mode single" "--pace=1s"; do

@@ -79,6 +79,32 @@ static void stencil(size_t bytes)
     CL(clReleaseKernel(k));
 }
 
+/* Steps that are all enqueued before the first begins: what one leaves behind the next but one overwrites unread. */
+static void steps(size_t bytes)
+{
+    const size_t w = 1024, h = bytes / 2 / 4 / w, global[2] = {w, h}, local[2] = {64, 1};
+    cl_mem m[2] = {buffer(CL_MEM_READ_WRITE, w * h * 4, NULL), buffer(CL_MEM_READ_WRITE, w * h * 4, NULL)};
+    cl_kernel k = kernel_of(program, "smooth");
+    cl_int err;
+    cl_event go;
+    begin_with(m[0], w * h, 1);
+    CL(clFinish(queue));
+    MADE(go, clCreateUserEvent(context, &err));
+    set_uint(k, 2, (cl_uint)w);
+    set_uint(k, 3, (cl_uint)h);
+    for (cl_uint i = 0; i < 8; i++) {
+        set_mem(k, 0, m[i % 2]);
+        set_mem(k, 1, m[1 - i % 2]);
+        CL(clEnqueueNDRangeKernel(queue, k, 2, NULL, global, local, !i, i ? NULL : &go, NULL));
+    }
+    CL(clSetUserEventStatus(go, CL_COMPLETE));
+    show_pieces("steps", m[0], w * h * 4);
+    CL(clReleaseEvent(go));
+    for (int i = 0; i < 2; i++)
+        CL(clReleaseMemObject(m[i]));
+    CL(clReleaseKernel(k));
+}
+
 static void matrices(size_t bytes)
 {
     const size_t n = 1024, k = 256, m = bytes / 4 / (n + k) / 8 * 8;
@@ -254,8 +280,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(size_t bytes);
-    } cases[] = {{"stencil", stencil}, {"matrices", matrices},       {"gathers", gathers}, {"reduction", reduction},
-                 {"windows", windows}, {"invalidates", invalidates}, {"whole", whole}};
+    } cases[] = {{"stencil", stencil},     {"steps", steps},     {"matrices", matrices},       {"gathers", gathers},
+                 {"reduction", reduction}, {"windows", windows}, {"invalidates", invalidates}, {"whole", whole}};
     const size_t bytes = (argc > 1 ? strtoull(argv[1], NULL, 10) : 4096) << 10;
     start(0);
     if (argc > 2 && strcmp(argv[2], "memory") == 0)

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* The host place's memory: a root's address range, of which the system gives pages as they are written, and which GPUs'
+ * drivers pin piece by piece, so that devices read and write it at their link's pace. With the store locked, but for
+ * making and freeing it. */
+#ifndef GS_SHIM_POOLED_HOST_H
+#define GS_SHIM_POOLED_HOST_H
+
+#include "shim/record/objects.h"
+
+/* A device's driver pins one piece at a time; a transfer stays within one. */
+enum { GS_POOL_PIECE = 32 * 1024 * 1024 };
+
+struct gs_pool_host {
+    const struct gs_context *ctx;
+    uint64_t *pinned; /* counts the bytes that are pinned */
+    char *base;
+    void *map; /* of ours; null: the application gave the memory */
+    size_t map_bytes;
+    cl_mem *pieces; /* what pins each; null: it isn't pinned. Owned; null: none is ever pinned */
+    size_t n_pieces;
+};
+
+/* Its context, the counter, and the memory that the application gave, if any, are filled in. False: there is none. */
+bool gs_pool_host_make(struct gs_pool_host *h, uint64_t size);
+void gs_pool_host_free(struct gs_pool_host *h);
+
+/* Pins the piece that holds the byte, if that helps. */
+void gs_pool_host_pin(struct gs_pool_host *h, uint64_t at);
+
+/* The bytes hold nothing valid any more: their pages go back to the system. Of pieces that are pinned, once all of one
+ * holds nothing (`valid`), and more are pinned than the user has given with `--memory pooled+host:SIZE`. */
+void gs_pool_host_drop(struct gs_pool_host *h, struct gs_range bytes, const struct gs_rangeset *valid);
+
+#endif
