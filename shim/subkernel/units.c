@@ -11,43 +11,7 @@
 #include "shim/schedule/put.h"
 #include "shim/record/keep.h"
 #include "shim/record/enqueue.h"
-
-/* Kinds of samplers: by coordinates, addresses, filter. */
-enum { SAMPLERS = 2 * 5 * 2 };
-
-/* PoCL (3.1, 6.0) lets go of a sampler as soon as the application does, though launches with it have yet to run; and in
- * parts they run later than plain, behind what is brought to them. They get one like it, which lives as long as the
- * context. Any other driver, and what isn't known here: the application's own. */
-static cl_sampler lasting_sampler(struct gs_context *ctx, cl_sampler own)
-{
-    cl_bool normalized;
-    cl_addressing_mode addresses;
-    cl_filter_mode filter;
-    const struct _cl_icd_dispatch *real = gs_real();
-    if (!gs_group()->pocl || !real->clCreateSampler ||
-        real->clGetSamplerInfo(own, CL_SAMPLER_NORMALIZED_COORDS, sizeof normalized, &normalized, NULL) != CL_SUCCESS ||
-        real->clGetSamplerInfo(own, CL_SAMPLER_ADDRESSING_MODE, sizeof addresses, &addresses, NULL) != CL_SUCCESS ||
-        real->clGetSamplerInfo(own, CL_SAMPLER_FILTER_MODE, sizeof filter, &filter, NULL) != CL_SUCCESS)
-        return own;
-    const unsigned by_address = addresses - (unsigned)CL_ADDRESS_NONE, by_filter = filter - (unsigned)CL_FILTER_NEAREST;
-    if (by_address >= 5 || by_filter >= 2)
-        return own;
-    if (!ctx->samplers && !(ctx->samplers = calloc(SAMPLERS, sizeof *ctx->samplers)))
-        return own;
-    cl_sampler *like = &ctx->samplers[(normalized ? 10 : 0) + by_address * 2 + by_filter];
-    cl_int err;
-    if (!*like)
-        *like = real->clCreateSampler(ctx->o.handle, normalized, addresses, filter, &err);
-    return *like ? *like : own;
-}
-
-void gs_samplers_free(struct gs_context *ctx)
-{
-    for (unsigned i = 0; ctx->samplers && i < SAMPLERS; i++)
-        if (ctx->samplers[i])
-            gs_real()->clReleaseSampler(ctx->samplers[i]);
-    free(ctx->samplers);
-}
+#include "shim/record/samplers.h"
 
 cl_int gs_launch_args(struct gs_launching *l, cl_kernel kernel, unsigned place)
 {
@@ -58,7 +22,7 @@ cl_int gs_launch_args(struct gs_launching *l, cl_kernel kernel, unsigned place)
         const void *value = l->mems[i] ? &mem : a->has_value ? a->bytes : NULL;
         cl_sampler sampler;
         if (value && l->summary && l->summary->args[i].kind == GS_ARG_SAMPLER && a->size == sizeof sampler) {
-            sampler = lasting_sampler(l->cmd.ctx, *(cl_sampler *)a->bytes);
+            sampler = gs_samplers_lasting(l->cmd.ctx, *(cl_sampler *)a->bytes);
             value = &sampler;
         }
         if (!err && a->is_svm)

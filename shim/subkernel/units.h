@@ -46,7 +46,4 @@ void gs_kernel_work_free(void *work);
  * caller's. */
 cl_int gs_run_kernel(const struct gs_destination *to, const struct gs_kernel_run *run, cl_event *end);
 
-/* The end of a context. */
-void gs_samplers_free(struct gs_context *ctx);
-
 #endif

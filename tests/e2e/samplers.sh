@@ -12,5 +12,8 @@ for way in auto plain pinned; do
     cmp kept.txt out.txt || { diff kept.txt out.txt; fail "$way, $n devices: computes something else"; }
     stats stats.json split:sampled
   done
+  GPUSPARC_TRANSFER=$way gpusparc run --no-daemon --devices cpu:2 --mode multi --stats=stats.json "$programs/resampled" early >out.txt || fail "$way, early"
+  cmp kept.txt out.txt || fail "$way: a sampler that is let go of once it is an argument"
+  stats stats.json split:sampled
 done
 echo passed

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Launches that read an image through a sampler, behind one that takes long: meanwhile the application releases the
  * sampler, and makes others of another kind. "resampled kept" releases it at its end: what it prints then is right also
- * over a driver that lets go of a sampler which launches have yet to use (PoCL). */
+ * over a driver that lets go of a sampler which launches have yet to use (PoCL). "resampled early": once it is an
+ * argument. */
 #include "sampled.h"
 
 enum { LAUNCHES = 3, OTHERS = 40, ROUNDS = 4000 };
@@ -12,7 +13,7 @@ static const char slow_source[] =
 
 int main(int argc, char **argv)
 {
-    const bool kept = argc > 1 && strcmp(argv[1], "kept") == 0;
+    const bool kept = argc > 1 && strcmp(argv[1], "kept") == 0, early = argc > 1 && strcmp(argv[1], "early") == 0;
     cl_sampler others[OTHERS];
     start(0);
     cl_program p = build(sampled_source, ""), p_slow = build(slow_source, "");
@@ -26,8 +27,10 @@ int main(int argc, char **argv)
         cl_sampler how = sampler(i % 2 == 0);
         CL(clSetKernelArg(k, 1, sizeof how, &how));
         launch(queue, slow, W * H, 64, 0, NULL, NULL);
+        if (early)
+            CL(clReleaseSampler(how));
         launch_sampled(k);
-        if (!kept)
+        if (!kept && !early)
             CL(clReleaseSampler(how));
         for (int j = 0; j < OTHERS; j++)
             others[j] = sampler(i % 2);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Specification, section 5.7: samplers. PoCL lets go of one as soon as the application does, and a kernel may have it
+ * as an argument still: of what kind it is has to be known before. */
+#include "shim/api/api.h"
+#include "shim/record/samplers.h"
+
+CL_API_ENTRY cl_sampler CL_API_CALL clCreateSampler(cl_context context, cl_bool normalized_coords,
+                                                    cl_addressing_mode addressing_mode, cl_filter_mode filter_mode,
+                                                    cl_int *errcode_ret)
+{
+    cl_sampler sampler =
+        gs_real()->clCreateSampler(context, normalized_coords, addressing_mode, filter_mode, errcode_ret);
+    if (sampler)
+        gs_samplers_note(context, sampler);
+    return sampler;
+}
+
+CL_API_ENTRY cl_sampler CL_API_CALL clCreateSamplerWithProperties(cl_context context,
+                                                                  const cl_sampler_properties *sampler_properties,
+                                                                  cl_int *errcode_ret)
+{
+    if (!gs_real()->clCreateSamplerWithProperties) {
+        gs_set_error(errcode_ret, CL_INVALID_OPERATION);
+        return NULL;
+    }
+    cl_sampler sampler = gs_real()->clCreateSamplerWithProperties(context, sampler_properties, errcode_ret);
+    if (sampler)
+        gs_samplers_note(context, sampler);
+    return sampler;
+}
