@@ -20,7 +20,8 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 enum {
-    REST = 1000, /* times as long as a call has taken: meanwhile a processor heard no interrupts */
+    REST_FROM_NS = 500000, /* a call that takes less delays no grant by more than is allowed, whatever was to blame */
+    REST = 1000,           /* times as long as a call has taken: meanwhile a processor heard no interrupts */
     MOST_REST_S = 4,
     CROWDED = GS_CARRIED / 2 /* with so many sockets it rests no more: some are to be closed */
 };
@@ -169,7 +170,7 @@ static void rest(struct gs_porter *porter)
 {
     const uint64_t used_ns = porter->longest_ns;
     porter->longest_ns = 0;
-    if (used_ns < GS_SLOW_NS)
+    if (used_ns < REST_FROM_NS)
         return;
     atomic_store(&porter->slow_ns, clock_ns(CLOCK_MONOTONIC));
     const uint64_t most = MOST_REST_S * NS_PER_S, ns = used_ns < most / REST ? REST * used_ns : most;
