@@ -50,8 +50,8 @@ static void summarise_kernels(struct translation *t)
         struct gs_kernel_summary *k = &v[t->summary.n_kernels++];
         gs_flow_kernel(&t->flow, i, k);
         k->hidden = t->rewrite.changed && t->rewrite.needs[i];
-        k->access = gs_access_build(&tree, p->funcs[i].def, p->funcs[i].unit, (struct gs_arg_summary *)k->args,
-                                    k->n_args);
+        k->access =
+            gs_access_build(&tree, p->funcs[i].def, p->funcs[i].unit, (struct gs_arg_summary *)k->args, k->n_args);
     }
     t->summary.kernels = v;
 }
