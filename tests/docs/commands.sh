@@ -94,7 +94,7 @@ while IFS=$'\t' read -r where command; do
   *"gpusparc daemon"* | *"gpusparc top"*) # one runs already; top wants a terminal
     command="gpusparc $(grep -oE 'daemon|top' <<<"$command" | head -1) --help" ;;
   *"gpusparc devices --check"*) command+=" --devices cpu:2" ;; # of one GPU nothing can be split
-  *"gpusparc probe"*) command+=" --force" ;;
+  *"gpusparc probe"*) command=$(sed 's/gpusparc probe [a-z]*/& --force/' <<<"$command") ;;
   *"gpusparc try ./app") command="gpusparc try --time 3s ./app" ;;
   *"gpusparc profile --task "*" -- "*) command=${command/ -- / --runs 1 -- } ;; # the last of two counts
   esac
