@@ -45,8 +45,10 @@ void gs_await_known(struct gs_launching *l)
         nanosleep(&pause, NULL);
         pause.tv_nsec = pause.tv_nsec < LONGEST_NS / 2 ? 2 * pause.tv_nsec : LONGEST_NS;
         waited_ns = gs_now_ns() - begin_ns;
-        if (is_new && gs_timing_seems_long(l->timing, waited_ns))
+        if (is_new && gs_timing_seems_long(l->timing, waited_ns)) {
             gs_translate_beside(l->k->program);
+            is_new = false;
+        }
     }
 }
 

@@ -186,7 +186,7 @@ static uint64_t spare_of(const struct gs_turn *t)
     uint32_t n = 0;
     while (t->uses[n].root)
         n++;
-    return taken < room ? (room - taken) / n : 0;
+    return n && taken < room ? (room - taken) / n : 0; /* n: 0 of a kernel without buffers */
 }
 
 static cl_int take_windows(struct run *run)

@@ -161,6 +161,8 @@ static cl_int pass(struct gs_pool_window *w, struct gs_range r, bool back)
         op.blocking = end == r.end; /* the queue is in order */
         err = gs_enqueue(&op, queue, 0, NULL, NULL);
     }
+    if (err && queue)
+        gs_real()->clFinish(queue); /* the pieces before: the host's memory may be let go of */
     return err;
 }
 

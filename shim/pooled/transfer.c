@@ -193,10 +193,13 @@ cl_int gs_pool_transfer(const struct gs_pool_command *c)
         return rect(c);
     case GS_OP_MAP_BUFFER:
         mapped = range_in(c->src, op->from[0], op->region[0]);
-        /* What windows hold of it is of no use from now on, and must not be put over what the host writes. */
-        return op->map_flags & CL_MAP_WRITE_INVALIDATE_REGION
-                   ? gs_pool_wrote_host(c->src->root->pool, &GS_ONE_RANGE(mapped))
-                   : gs_pool_require_host(c->src->root->pool, mapped);
+        if (!(op->map_flags & CL_MAP_WRITE_INVALIDATE_REGION)) {
+            const cl_int err = gs_pool_require_host(c->src->root->pool, mapped);
+            if (err || !(op->map_flags & CL_MAP_WRITE))
+                return err;
+        }
+        /* What windows hold of it must not be put over what the host writes, and the host's pages must stay. */
+        return gs_pool_wrote_host(c->src->root->pool, &GS_ONE_RANGE(mapped));
     case GS_OP_UNMAP:
         return mapped.end > mapped.begin ? gs_pool_wrote_host(c->dst->root->pool, &GS_ONE_RANGE(mapped)) : CL_SUCCESS;
     default:

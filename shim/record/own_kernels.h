@@ -24,7 +24,7 @@ cl_kernel gs_own_kernel(struct gs_context *ctx, unsigned place, enum gs_own_kern
 /* One that gs_own_kernel has made. */
 cl_kernel gs_own_made(const struct gs_context *ctx, unsigned place, enum gs_own_kernel which);
 /* Compiles the program beforehand, by a thread of ours that is inside the driver: in the launch that needs it first it
- * took 58 to 157 ms on an H100, of 84 ms that Rodinia's pathfinder computes. Without locks. */
+ * took 58 to 157 ms on an H100, of 84 ms that Rodinia's pathfinder computes. Without a context's lock. */
 void gs_own_compile(struct gs_context *ctx);
 void gs_own_free(struct gs_own_kernels *own);
 

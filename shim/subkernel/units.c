@@ -133,7 +133,7 @@ static cl_int keep_argument(struct gs_kernel_work *w, cl_uint i)
         used.mem = m->o.handle;
         err = gs_keep_mem(used.mem);
     } else if (is_sampler && a->size == sizeof used.sampler) {
-        used.sampler = *(cl_sampler *)a->bytes;
+        used.sampler = gs_samplers_lasting(w->run.k->o.ctx, *(cl_sampler *)a->bytes);
         err = gs_real()->clRetainSampler(used.sampler);
     }
     if (!err && (used.mem || used.sampler))
