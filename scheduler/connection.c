@@ -53,7 +53,7 @@ static void see_how_long(struct gs_server *sv, uid_t uid, uint64_t begin_ns)
     if (now - begin_ns < GS_SLOW_NS || uid == 0 || uid == geteuid())
         return;
     gs_core_was_slow(sv->core, uid, now);
-    gs_porters_slow(&sv->porters, uid, now);
+    gs_porters_slow(&sv->porters, uid, gs_core_has_task_of(sv->core, uid), now);
     errno = err;
 }
 
@@ -62,6 +62,14 @@ static struct gs_porter *porter_of(const struct gs_server *sv, uid_t uid)
     if (sv->porters.n == 0)
         return NULL;
     return gs_porters_of(&sv->porters, uid, gs_core_has_task_of(sv->core, uid), gs_now_ns());
+}
+
+/* A socket that is to be closed: the porter's, of a slow user. */
+static int carry_to_its_end(const struct gs_server *sv, uid_t uid, int fd)
+{
+    struct gs_porter *porter = porter_of(sv, uid);
+    const int carried = porter ? gs_porter_carry(porter, fd) : -1;
+    return carried < 0 ? fd : carried;
 }
 
 /* A slow user's socket goes to a porter. */
@@ -149,9 +157,7 @@ static void turn_away(struct gs_server *sv, int fd, uid_t uid, const char *why)
     struct gs_msg m = {.magic = GS_WIRE_MAGIC, .version = GS_WIRE_VERSION, .type = GS_MSG_REFUSED};
     m.u.text.code = GS_REFUSED_FULL;
     snprintf(m.u.text.text, sizeof m.u.text.text, "%s", why);
-    struct gs_porter *porter = porter_of(sv, uid);
-    const int carried = porter ? gs_porter_carry(porter, fd) : -1;
-    fd = carried < 0 ? fd : carried;
+    fd = carry_to_its_end(sv, uid, fd);
     send_message(sv, uid, fd, &m, -1);
     close_socket(sv, uid, fd);
 }
@@ -190,7 +196,7 @@ void gs_connection_let_go(struct gs_server *sv, struct gs_connection *c)
 
 static void move(struct gs_server *sv, struct gs_connection *c, int epoll)
 {
-    if (c->watched == epoll)
+    if (c->watched == epoll || c->state == GS_LEAVING || c->state == GS_CLOSED)
         return;
     unwatch_connection(c);
     if (watch_connection(epoll, c) < 0)
@@ -275,7 +281,7 @@ static void add_connection(struct gs_server *sv, int fd)
     }
     if (has_left(fd)) {
         gs_core_came_and_went(sv->core, peer.uid, gs_now_ns());
-        close(fd);
+        close_socket(sv, peer.uid, carry_to_its_end(sv, peer.uid, fd));
         return;
     }
     if (!make_place(sv, peer.uid) || gs_credentials_of(fd, &who) < 0) {
@@ -380,9 +386,10 @@ void gs_connection_read(struct gs_server *sv, struct gs_connection *c, uint32_t 
         }
         return;
     }
+    const int before = c->fd;
     have_carried(sv, c);
-    if (c->state == GS_LEAVING)
-        return;
+    if (c->state == GS_LEAVING || c->fd != before)
+        return; /* the event was the old socket's: what it has is still to come through the porter's end */
     const uint64_t begin = gs_now_ns();
     ssize_t n = recv(c->fd, bytes, sizeof bytes, MSG_DONTWAIT);
     see_how_long(sv, c->uid, begin);

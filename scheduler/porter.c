@@ -23,7 +23,7 @@ enum {
     REST_FROM_NS = 500000, /* a call that takes less delays no grant by more than is allowed, whatever was to blame */
     REST = 1000,           /* times as long as a call has taken: meanwhile a processor heard no interrupts */
     MOST_REST_S = 4,
-    CROWDED = GS_CARRIED / 2 /* with so many sockets it rests no more: some are to be closed */
+    CROWDED = GS_CARRIED / 4 * 3 /* more than a user may hold: it rests no more, as some are to be closed */
 };
 
 struct pair;
@@ -41,6 +41,7 @@ struct gs_porter {
     pthread_t thread;
     int epoll, given, end; /* counters of sockets that are given, and of the daemon's end */
     atomic_uint carried;
+    atomic_bool named;        /* of a user whom the config names: it never rests, as tasks wait for it */
     _Atomic uint64_t slow_ns; /* when a call on a socket of its user's last took long */
     uint64_t longest_ns;      /* of a processor, that a call has taken since it has last rested */
     struct pair pair[GS_CARRIED];
@@ -107,6 +108,19 @@ static void see_how_long(struct gs_porter *porter, uint64_t begin_ns)
     porter->longest_ns = took > porter->longest_ns ? took : porter->longest_ns;
 }
 
+static void rest(struct gs_porter *porter)
+{
+    const uint64_t used_ns = porter->longest_ns;
+    porter->longest_ns = 0;
+    if (used_ns < REST_FROM_NS || atomic_load(&porter->named))
+        return;
+    atomic_store(&porter->slow_ns, clock_ns(CLOCK_MONOTONIC));
+    const uint64_t most = MOST_REST_S * NS_PER_S, ns = used_ns < most / REST ? REST * used_ns : most;
+    struct pollfd p = {.fd = porter->end, .events = POLLIN};
+    for (uint64_t rested = 0; rested < ns && atomic_load(&porter->carried) < CROWDED && poll(&p, 1, 1) == 0;)
+        rested += NS_PER_S / 1000; /* the places may be filled meanwhile */
+}
+
 static enum moved move_message(struct gs_porter *porter, const struct end *from, const struct end *to)
 {
     const uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -125,6 +139,7 @@ static bool move_messages(struct gs_porter *porter, const struct pair *p)
         to_daemon = gs_all_received(p->daemon.fd) ? move_message(porter, &p->client, &p->daemon) : NONE;
         if (to_client == ENDED || to_daemon == ENDED)
             return false;
+        rest(porter);
     } while (to_client == MOVED || to_daemon == MOVED);
     return true;
 }
@@ -133,7 +148,7 @@ static bool move_messages(struct gs_porter *porter, const struct pair *p)
 static void move_the_rest(struct gs_porter *porter, const struct pair *p)
 {
     while (move_message(porter, &p->daemon, &p->client) == MOVED)
-        ;
+        rest(porter);
 }
 
 static void let_go(struct gs_porter *porter, struct pair *p)
@@ -164,19 +179,6 @@ static void take_given(struct gs_porter *porter)
         if (!watched)
             let_go(porter, p);
     }
-}
-
-static void rest(struct gs_porter *porter)
-{
-    const uint64_t used_ns = porter->longest_ns;
-    porter->longest_ns = 0;
-    if (used_ns < REST_FROM_NS)
-        return;
-    atomic_store(&porter->slow_ns, clock_ns(CLOCK_MONOTONIC));
-    const uint64_t most = MOST_REST_S * NS_PER_S, ns = used_ns < most / REST ? REST * used_ns : most;
-    struct pollfd p = {.fd = porter->end, .events = POLLIN};
-    if (atomic_load(&porter->carried) < CROWDED)
-        poll(&p, 1, (int)(ns / 1000000));
 }
 
 static void *carry(void *arg)
@@ -270,7 +272,7 @@ static unsigned find_place(const struct gs_porters *p, uid_t uid, uint64_t now_n
     return place;
 }
 
-void gs_porters_slow(struct gs_porters *p, uid_t uid, uint64_t now_ns)
+void gs_porters_slow(struct gs_porters *p, uid_t uid, bool named, uint64_t now_ns)
 {
     const unsigned i = find_place(p, uid, now_ns);
     struct gs_porter *porter = i < p->n ? p->user[i].porter : start_porter();
@@ -279,6 +281,7 @@ void gs_porters_slow(struct gs_porters *p, uid_t uid, uint64_t now_ns)
     p->n = i < p->n ? p->n : i + 1;
     p->user[i].uid = uid;
     p->user[i].porter = porter;
+    atomic_store(&porter->named, named);
     atomic_store(&porter->slow_ns, now_ns);
 }
 

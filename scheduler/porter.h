@@ -26,8 +26,8 @@ struct gs_porters {
     unsigned n;
 };
 
-/* A call on a socket of this user's has taken GS_SLOW_NS or longer. */
-void gs_porters_slow(struct gs_porters *p, uid_t uid, uint64_t now_ns);
+/* A call on a socket of this user's has taken GS_SLOW_NS or longer. named: the config trusts the user. */
+void gs_porters_slow(struct gs_porters *p, uid_t uid, bool named, uint64_t now_ns);
 
 /* Who carries the user's messages; null: the daemon itself. A named user is one whom the config trusts: never one of
  * all others. */

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 
 from enemy import ANSWER, DAEMON, PLAIN, REFUSED, RELOAD, WELCOME, NO_TASK
 from enemy import Daemon, die_with_parent, hello, message, run_cases, wait_for
@@ -181,6 +182,8 @@ def a_limit():
         assert (REFUSED not in kinds) == all_find_a_place, kinds
         for s in crowd:
             s.close()
+        while d.tool("status").returncode:  # those who have left are still being seen off
+            time.sleep(0.05)
         assert d.status()["daemon"]["clients"] <= 60
         d.end()
 
