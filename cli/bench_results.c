@@ -269,8 +269,7 @@ static void print_means_of(FILE *out, const struct gs_bench_result *results, siz
     if (!all.samples)
         return;
     if (all.unsure) {
-        fprintf(out, "No mean of %s over %s: all %d speed-ups are unsure (more --runs, or --until-sure).\n", mode, base,
-                all.samples);
+        fprintf(out, "No mean of %s over %s: no speed-up is sure (more --runs, or --until-sure).\n", mode, base);
         return;
     }
     fprintf(out, "Geometric mean of the speed-ups of %s over %s:", mode, base);
