@@ -3,7 +3,6 @@
 #ifndef GS_SHIM_OUTPUT_RUN_KERNEL_H
 #define GS_SHIM_OUTPUT_RUN_KERNEL_H
 
-#include "shim/order/command.h"
 #include "shim/record/own_kernels.h"
 #include "shim/schedule/put.h"
 

@@ -18,9 +18,10 @@ bool gs_pool_host_make(struct gs_pool_host *h, uint64_t size)
     if (h->base)
         return true;
     h->map_bytes = size + HUGE_PAGE;
-    h->map = mmap(NULL, h->map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (h->map == MAP_FAILED)
+    void *map = mmap(NULL, h->map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (map == MAP_FAILED)
         return false;
+    h->map = map;
     h->base = (char *)h->map + (HUGE_PAGE - (uintptr_t)h->map % HUGE_PAGE) % HUGE_PAGE;
     if (!pins())
         return true;

@@ -2,7 +2,7 @@
 /* What we know of each handle that the application holds. The handles are the driver's own; a side table leads from a
  * handle to what hangs off it. A handle that isn't in the table is none of ours: its calls pass through.
  *
- * Locks, in the order in which they are taken: gs_context.lock, gs_program.lock, the table's own (leaf). */
+ * Locks, in the order in which they are taken: gs_program.lock, gs_context.lock, the table's own (leaf). */
 #ifndef GS_SHIM_RECORD_OBJECTS_H
 #define GS_SHIM_RECORD_OBJECTS_H
 
