@@ -262,7 +262,7 @@ static cl_program compile(struct gs_program *p, const struct target *t, cl_int *
 }
 
 /* PoCL's program for one place. */
-struct own_program {
+struct place_program {
     struct gs_program *p;
     unsigned place;
     cl_int err;
@@ -273,7 +273,7 @@ struct own_program {
 
 static void *compile_for_one(void *arg)
 {
-    struct own_program *o = arg;
+    struct place_program *o = arg;
     struct gs_context *ctx = o->p->o.ctx;
     char tail[64];
     snprintf(tail, sizeof tail, "\n__constant int gpusparc_part_%u = %u;\n", o->place, o->place);
@@ -282,7 +282,7 @@ static void *compile_for_one(void *arg)
     return NULL;
 }
 
-static cl_int said_by(const struct own_program *o, char line[LINE_BYTES])
+static cl_int said_by(const struct place_program *o, char line[LINE_BYTES])
 {
     if (o->err)
         memcpy(line, o->line, LINE_BYTES);
@@ -292,10 +292,10 @@ static cl_int said_by(const struct own_program *o, char line[LINE_BYTES])
 /* A program of its own for each part keeps them apart. Servers compile at the same time. */
 static cl_int compile_for_each(struct gs_program *p, char line[LINE_BYTES])
 {
-    struct own_program of[GS_MAX_DEVICES];
+    struct place_program of[GS_MAX_DEVICES];
     cl_int err = CL_SUCCESS;
     for (unsigned i = p->o.ctx->n; i-- > 0;) {
-        of[i] = (struct own_program){.p = p, .place = i};
+        of[i] = (struct place_program){.p = p, .place = i};
         of[i].beside =
             i && gs_group()->remote && gs_threads_start("gs-compile", &of[i].thread, compile_for_one, &of[i]);
         if (of[i].beside || err)
