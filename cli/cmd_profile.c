@@ -473,12 +473,19 @@ static bool has_short_chunks(const struct options *o, const struct measured *m, 
     return chunk_of(m, r) && with_margin(o, chunk_of(m, r)) < GS_CONFIG_HANDOVER_NS;
 }
 
+/* How many chunks a segment is written with. */
+static int64_t chunks_of(const struct options *o, const struct measured *m, const struct gs_profile_times *t)
+{
+    return gs_profile_chunks(more(o, t->chunks), with_margin(o, t->longest_ns),
+                             with_margin(o, chunk_of(m, (int)t->resource)));
+}
+
 /* How often the resource changes hands for a segment, as the analysis has it. */
 static int64_t handovers_of(const struct options *o, const struct measured *m, const struct gs_profile_times *t)
 {
     if (!t->chunks || !has_short_chunks(o, m, (int)t->resource))
         return 1 + t->pauses;
-    return t->pauses + (more(o, t->chunks) + DEPTH - 1) / DEPTH;
+    return t->pauses + (chunks_of(o, m, t) + DEPTH - 1) / DEPTH;
 }
 
 /* Twice what a job takes with its hand-overs: for short segments these are most of it. */
@@ -521,7 +528,7 @@ static void print_segments(FILE *out, const struct options *o, const struct meas
         if (t->pauses && !medians)
             fprintf(out, " pauses %d %s", t->pauses, gs_format_duration(with_margin(o, t->pause_ns), buf));
         if (t->chunks && !medians && (o->chunks || has_short_chunks(o, m, (int)t->resource)))
-            fprintf(out, " chunks %" PRId64, more(o, t->chunks));
+            fprintf(out, " chunks %" PRId64, chunks_of(o, m, t));
     }
     fputc('\n', out);
 }
@@ -625,7 +632,7 @@ static json_t *mode_json(const struct options *o, const struct measured *m, int 
             json_object_set_new(s, "pause_ns", json_integer(with_margin(o, c->segments[j].pause_ns)));
         }
         if (o->chunks && c->segments[j].chunks)
-            json_object_set_new(s, "chunks", json_integer(more(o, c->segments[j].chunks)));
+            json_object_set_new(s, "chunks", json_integer(chunks_of(o, m, &c->segments[j])));
         json_array_append_new(segments, s);
     }
     return json_pack("{s:i, s:i, s:I, s:I, s:o, s:f, s:o}", "gpus", gpus_of(m, k), "runs", m->profile[k].runs, "jobs",

@@ -65,4 +65,9 @@ struct gs_profile_chain {
 int gs_profile_chain(const struct gs_profile *p, struct gs_profile_chain *chain);
 void gs_profile_chain_free(struct gs_profile_chain *chain);
 
+/* How many chunks a segment has that lasts `worst_ns`: the `counted`, and at least so many of `chunk_ns` that they
+ * cover it. A unit that was granted alone lasts longer than a chunk, which is the longest unit's share. chunk_ns 0: not
+ * known. */
+int64_t gs_profile_chunks(int64_t counted, int64_t worst_ns, int64_t chunk_ns);
+
 #endif

@@ -332,3 +332,9 @@ void gs_profile_chain_free(struct gs_profile_chain *chain)
     free(chain->segments);
     *chain = (struct gs_profile_chain){0};
 }
+
+int64_t gs_profile_chunks(int64_t counted, int64_t worst_ns, int64_t chunk_ns)
+{
+    const int64_t covering = chunk_ns ? (worst_ns + chunk_ns - 1) / chunk_ns : 0;
+    return counted > covering ? counted : covering;
+}

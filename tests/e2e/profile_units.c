@@ -145,9 +145,19 @@ static void two_gpus(void **state)
     }
 }
 
+/* Three units of 35, 20 and 46 us, with 20 % on top: the segment has 121 us, a chunk 28, since a unit may be two. */
+static void chunks_cover_their_segment(void **state)
+{
+    (void)state;
+    assert_int_equal(gs_profile_chunks(4, 121000, 28000), 5);
+    assert_int_equal(gs_profile_chunks(4, 112000, 28000), 4);
+    assert_int_equal(gs_profile_chunks(9, 121000, 28000), 9);
+    assert_int_equal(gs_profile_chunks(4, 121000, 0), 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_gpu), cmocka_unit_test(long_gap),
-                                       cmocka_unit_test(two_gpus)};
+                                       cmocka_unit_test(two_gpus), cmocka_unit_test(chunks_cover_their_segment)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
