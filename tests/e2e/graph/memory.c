@@ -309,15 +309,31 @@ unsigned char *graph_held(cl_mem mem, uint64_t begin, uint64_t length, cl_comman
     return NULL;
 }
 
+/* Where the first stretch that has changed begins and ends, from `at` on; `length`: none has. Words in which a byte has
+ * changed count as a whole, if nothing else lies between. */
+static uint64_t next_change(const unsigned char *was, const unsigned char *is, uint64_t at, uint64_t length,
+                            uint64_t *end)
+{
+    enum { BESIDE = 3 };
+    while (at < length && was[at] == is[at])
+        at++;
+    *end = at < length ? at + 1 : length;
+    for (uint64_t next = *end; next < length && next - *end <= BESIDE; next++)
+        if (was[next] != is[next])
+            *end = next + 1;
+    return at;
+}
+
 void graph_say_written(cl_mem mem, uint64_t begin, uint64_t length, const unsigned char *was, const unsigned char *is)
 {
     uint64_t origin;
     const unsigned object = graph_object(mem, &origin);
     for (uint64_t at = 0, end; object && at < length; at = end) {
-        const bool same = was[at] == is[at];
-        for (end = at + 1; end < length && same == (was[end] == is[end]);)
-            end++;
-        graph_say_bytes(&(struct graph_bytes){same ? 's' : 'w', object, origin + begin + at, end - at, 0, 1, 0, 1});
+        const uint64_t change = next_change(was, is, at, length, &end), first = origin + begin;
+        if (change > at)
+            graph_say_bytes(&(struct graph_bytes){'s', object, first + at, change - at, 0, 1, 0, 1});
+        if (end > change)
+            graph_say_bytes(&(struct graph_bytes){'w', object, first + change, end - change, 0, 1, 0, 1});
     }
 }
 
@@ -331,22 +347,14 @@ struct graph_snapshot *graph_before(cl_kernel kernel, cl_command_queue queue)
     return s;
 }
 
-/* Words in which a byte has changed count as a whole, if nothing else lies between. */
 static void say_changes(const struct memory *m, const unsigned char *was, const unsigned char *is)
 {
-    enum { BESIDE = 3 };
-    for (uint64_t at = 0; at < m->bytes;) {
-        while (at < m->bytes && was[at] == is[at])
-            at++;
+    for (uint64_t at = 0, end; at < m->bytes; at = end) {
+        at = next_change(was, is, at, m->bytes, &end);
         if (at == m->bytes)
             return;
-        uint64_t end = at + 1;
-        for (uint64_t next = end; next < m->bytes && next - end <= BESIDE; next++)
-            if (was[next] != is[next])
-                end = next + 1;
         graph_say_bytes(&(struct graph_bytes){'w', m->object, m->origin + at, end - at, 0, 1, 0, 1});
         graph_changed(m->object, m->origin + at, end - at);
-        at = end;
     }
 }
 
