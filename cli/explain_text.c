@@ -212,8 +212,7 @@ static bool reorders(const struct gs_kernel_summary *k)
 static void print_reordered(const struct gs_explain *e, const struct gs_kernel_summary *k)
 {
     if (gs_translation_reorders(k, e->reordering))
-        printf("  %s: with %s the compiler may reorder, and the hidden argument changes its text; where the "
-               "device is NVIDIA's and its compiler makes the same code of it, it is split all the same\n",
+        printf("  %s: with %s the compiler may reorder, and the hidden argument changes its text\n",
                e->may_reorder ? "as --allow reorder permits" : "but only with --allow reorder", e->reordering);
     for (uint32_t i = 0; i < k->n_args; i++)
         if (gs_arg_reorders(&k->args[i])) {

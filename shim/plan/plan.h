@@ -102,7 +102,7 @@ bool gs_plan_find_list(const struct gs_kernel_summary *kernel, uint32_t i, struc
  * `relaxed` as above. */
 static inline bool gs_translation_reorders(const struct gs_kernel_summary *kernel, bool relaxed)
 {
-    return relaxed && kernel->hidden && !kernel->same_code;
+    return relaxed && kernel->hidden;
 }
 
 /* Fills *plan, which gs_plan_free frees. -ENOMEM; else 0, with plan->reason where the answer is no. */

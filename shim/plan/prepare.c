@@ -15,7 +15,6 @@
 #include "shim/plan/compiler.h"
 #include "shim/plan/dump.h"
 #include "shim/plan/macros.h"
-#include "shim/plan/same_code.h"
 #include "shim/process/quiet.h"
 #include "shim/plan/upward.h"
 #include "translator/summary/translate.h"
@@ -324,30 +323,6 @@ static cl_int compile_for_all(struct gs_program *p, char line[LINE_BYTES])
     return err;
 }
 
-/* Which of the kernels that the hidden argument changes the compiler has made nothing else of, though it may reorder. A
- * driver's own binary has to be text: NVIDIA's. */
-static void compare_code(struct gs_program *p)
-{
-    const cl_device_id dev = p->o.ctx->dev[0];
-    if (gs_group()->pocl)
-        return;
-    size_t bytes;
-    char *own = NULL, *translated = NULL;
-    if (gs_binary_of(p->o.handle, dev, &own, &bytes) == CL_SUCCESS && own)
-        gs_binary_of(p->translated[0], dev, &translated, &bytes);
-    for (uint32_t i = 0; translated && i < p->summary->n_kernels; i++) {
-        const struct gs_kernel_summary *k = &p->summary->kernels[i];
-        if (!k->hidden)
-            continue;
-        if (gs_same_code(own, translated, k->name))
-            gs_summary_same_code(p->summary, i);
-        gs_debug("with options that let it reorder, the compiler makes %s of %s's translation",
-                 k->same_code ? "the same" : "other code", k->name);
-    }
-    free(own);
-    free(translated);
-}
-
 /* With the program's lock held. `beside`: by a thread of ours, which is inside the driver afterwards. False: it isn't,
  * as the process is ending. Where it turns out that to compile it takes longer than it pays, that is left undone: what
  * is known then counts when it is asked for again. A thread of the application is inside for all of its launch
@@ -376,8 +351,6 @@ static bool prepare_program(struct gs_program *p, bool beside)
     if (err) {
         snprintf(p->why, sizeof p->why, GS_R_DOES_NOT_COMPILE, err, *line ? line : "the driver doesn't say why");
         p->refusal = p->why;
-    } else if (p->relaxed) {
-        compare_code(p);
     }
     const uint64_t end = gs_now_ns();
     atomic_store(&p->prepare_ns, end - begin);

@@ -13,7 +13,7 @@
  * ...), its work-items, the ns that it takes, and its offset and size by dimension; with N/M there is a third one;
  * NxCOUNT,M is N for its first COUNT kernels and then M. With FAKE_EVICT=KIB a command, and what makes a buffer or lets
  * it go, goes through so much code, and so much memory, as a real driver's does: what was in the processor's nearest
- * caches is then gone. FAKE_PTX=FOLDER/NAME: binaries are NAME.ptx, of a translation NAME.translated.ptx. */
+ * caches is then gone. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
@@ -507,41 +507,11 @@ cl_int clBuildProgram(cl_program p, cl_uint n, const cl_device_id *devices, cons
     return CL_SUCCESS;
 }
 
-/* With a NUL behind it. */
-static char *read_ptx(const struct _cl_program *p, size_t *bytes)
-{
-    static char text[1 << 20];
-    char path[4096];
-    const char *name = getenv("FAKE_PTX");
-    snprintf(path, sizeof path, "%s%s.ptx", name ? name : "", strstr(p->text, "__gs_t") ? ".translated" : "");
-    FILE *f = name ? fopen(path, "re") : NULL;
-    *bytes = f ? fread(text, 1, sizeof text, f) : 0;
-    if (f)
-        fclose(f);
-    return text;
-}
-
 cl_int clGetProgramInfo(cl_program p, cl_program_info what, size_t room, void *out, size_t *bytes_ret)
 {
-    size_t bytes[DEVICES] = {0};
-    const char *ptx = read_ptx(p, &bytes[0]);
-    const cl_device_id devices[DEVICES] = {&the_devices[0], &the_devices[1]};
-    const cl_uint n = 2;
+    (void)p;
     const cl_context context = &the_context;
-    bytes[1] = bytes[0];
-    if (what == CL_PROGRAM_CONTEXT)
-        return answer(&context, sizeof context, room, out, bytes_ret);
-    if (!bytes[0])
-        return CL_INVALID_VALUE;
-    if (what == CL_PROGRAM_NUM_DEVICES)
-        return answer(&n, sizeof n, room, out, bytes_ret);
-    if (what == CL_PROGRAM_DEVICES)
-        return answer(devices, n * sizeof *devices, room, out, bytes_ret);
-    if (what == CL_PROGRAM_BINARY_SIZES)
-        return answer(bytes, n * sizeof *bytes, room, out, bytes_ret);
-    for (cl_uint d = 0; what == CL_PROGRAM_BINARIES && out && d < n; d++) /* NVIDIA's crashes at a null pointer, too */
-        memcpy(((char **)out)[d], ptx, bytes[d]);
-    return what == CL_PROGRAM_BINARIES ? CL_SUCCESS : CL_INVALID_VALUE;
+    return what == CL_PROGRAM_CONTEXT ? answer(&context, sizeof context, room, out, bytes_ret) : CL_INVALID_VALUE;
 }
 
 cl_int clGetProgramBuildInfo(cl_program p, cl_device_id d, cl_program_build_info what, size_t room, void *out,

@@ -21,20 +21,6 @@ stats stats.json split:fast split:unsafe split:strict split:rows split:by_unit s
 cmp <(grep -E 'strict|rows' alone.txt) <(grep -E 'strict|rows' out.txt) || fail "--allow reorder changes others"
 ! cmp -s alone.txt out.txt || echo "(nothing of this is reordered here)"
 
-# Where the driver's binaries are text (NVIDIA's), a kernel of which its compiler has made the same is split after all. The
-# driver here has such texts for an answer, and kernels that do nothing.
-cp "$GS_SOURCE"/tests/e2e/ptx/sums*.ptx .
-answered() { # CHECK...
-  FAKE_PTX=$PWD/sums GPUSPARC_REAL=$programs/fake.so gpusparc run --mode multi --stats=stats.json "$programs/reordered" \
-    "$GS_SOURCE/tests/e2e/ptx/sums.cl" >out.txt 2>err.txt || { cat out.txt err.txt; fail "over a driver with texts"; }
-  stats stats.json "$@"
-}
-answered split:strided split:grouped split:places
-sed -i '/entry places/,$s/add.rn.f32/sub.rn.f32/' sums.translated.ptx
-answered split:strided split:grouped single:places:reorder
-rm sums.ptx
-answered single:strided:reorder single:grouped:reorder single:places:reorder
-
 # Nor does a daemon have it cut into chunks, which are launches of the changed text as well.
 own_daemon <<'END2'
 [system]

@@ -436,14 +436,6 @@ bool gs_append_find_place(const struct gs_append *a, const struct gs_arg_value *
     return true;
 }
 
-void gs_summary_same_code(struct gs_summary *s, uint32_t i)
-{
-    struct gs_kernel_summary *k = (struct gs_kernel_summary *)(uintptr_t)&s->kernels[i]; /* of the arena's, as below */
-    k->same_code = true;
-    if (k->appending)
-        ((struct gs_kernel_summary *)(uintptr_t)k->appending)->same_code = true;
-}
-
 const struct gs_kernel_summary *gs_summary_kernel(const struct gs_summary *s, const char *name)
 {
     for (uint32_t i = 0; i < s->n_kernels; i++)

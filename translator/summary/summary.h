@@ -110,10 +110,9 @@ struct gs_kernel_summary {
     const char *name;
     uint32_t n_args;
     const struct gs_arg_summary *args;
-    bool hidden;      /* the translated kernel takes one more argument at its end: struct gs_hidden by value */
-    bool same_code;   /* set by gs_summary_same_code: nevertheless it computes with floating-point numbers as it is */
-    bool uses_group;  /* its result may depend on the work-group size: local memory, barriers, group built-ins … */
-    uint32_t reqd[3]; /* reqd_work_group_size, or zeros */
+    bool hidden;         /* the translated kernel takes one more argument at its end: struct gs_hidden by value */
+    bool uses_group;     /* its result may depend on the work-group size: local memory, barriers, group built-ins … */
+    uint32_t reqd[3];    /* reqd_work_group_size, or zeros */
     const char *refusal; /* why no launch of it can be split, one sentence; NULL where one may be */
     struct gs_site refusal_site;
     bool only_atomics; /* nothing refuses it but atomics whose results are used, or of several kinds, or beside plain
@@ -168,9 +167,6 @@ const char *gs_reordering_pragma(const struct gs_summary *s);
  */
 int gs_summary_parse(const char *text, size_t bytes, struct gs_summary **out, char *why, size_t why_bytes);
 void gs_summary_free(struct gs_summary *s);
-
-/* The device's compiler makes the same of kernel i's translation as of itself, but for whole numbers. */
-void gs_summary_same_code(struct gs_summary *s, uint32_t i);
 
 /* NULL where the program has no such kernel. */
 const struct gs_kernel_summary *gs_summary_kernel(const struct gs_summary *s, const char *name);
