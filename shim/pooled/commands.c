@@ -113,7 +113,9 @@ static cl_int carry_out(struct gs_pool_command *c)
         err = gs_pool_launch_run(c->launch, foresee, c);
     else if (is_transfer(&c->op))
         err = gs_pool_transfer(c);
+    const cl_int settled = gs_pool_settle();
     gs_pool_unlock();
+    err = err ? err : settled;
     if (err) {
         const char *what = c->launch ? gs_pool_launch_failed(c->launch) : "";
         gs_error("pooled memory: %s failed (error %d): what the buffers of its context hold is lost",

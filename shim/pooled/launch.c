@@ -173,9 +173,15 @@ struct gs_pool_launch *gs_pool_launch_make(struct gs_kernel *k, const struct gs_
 struct run {
     struct gs_turn *turn;
     unsigned device;
+    struct gs_range pages;           /* of the window that is to be taken next */
     struct gs_pool_window **windows; /* by use, or null; owned */
     cl_event end;
 };
+
+static bool touches(const struct gs_turn_use *u)
+{
+    return u->window.begin < u->window.end;
+}
 
 /* By how much each window may be larger than its turn needs: all of them must fit. */
 static uint64_t spare_of(const struct gs_turn *t)
@@ -189,21 +195,10 @@ static uint64_t spare_of(const struct gs_turn *t)
     return n && taken < room ? (room - taken) / n : 0; /* n: 0 of a kernel without buffers */
 }
 
-static cl_int take_windows(struct run *run)
-{
-    const uint64_t spare = spare_of(run->turn);
-    cl_int err = CL_SUCCESS;
-    for (uint32_t i = 0; run->turn->uses[i].root && !err; i++) {
-        const struct gs_turn_use *u = &run->turn->uses[i];
-        if (u->window.begin < u->window.end)
-            err = gs_pool_window(u->root->pool, run->device, u->window, spare, &run->windows[i]);
-    }
-    return err;
-}
-
 /* What the turn overwrites unread needn't be kept for it. */
-static cl_int forget(const struct gs_turn_use *u)
+static cl_int forget(struct run *run, uint32_t i)
 {
+    const struct gs_turn_use *u = &run->turn->uses[i];
     struct gs_rangeset bytes = {0};
     cl_int err = gs_pool_error(gs_rangeset_rest(&u->wrote, &u->needs, &bytes));
     if (!err)
@@ -212,22 +207,36 @@ static cl_int forget(const struct gs_turn_use *u)
     return err;
 }
 
-static cl_int prepare(struct gs_pool_launch *l, struct run *run)
+static cl_int make_way(struct run *run, uint32_t i)
 {
-    cl_int err = CL_SUCCESS;
-    run->windows = calloc(l->turns.n_uses + 1, sizeof *run->windows);
-    if (!run->windows)
-        return CL_OUT_OF_HOST_MEMORY;
-    for (uint32_t i = 0; run->turn->uses[i].root && !err; i++)
-        err = forget(&run->turn->uses[i]);
-    err = err ? err : take_windows(run);
+    const struct gs_turn_use *u = &run->turn->uses[i];
+    return gs_pool_make_way(u->root->pool, run->device, u->window, spare_of(run->turn), &run->pages);
+}
+
+static cl_int take_window(struct run *run, uint32_t i)
+{
+    const struct gs_turn_use *uses = run->turn->uses;
+    cl_int err = gs_pool_window(uses[i].root->pool, run->device, run->pages, &run->windows[i]);
+    if (err != CL_MEM_OBJECT_ALLOCATION_FAILURE || gs_pool_clear(run->device) != CL_SUCCESS)
+        return err;
     /* It may have pinned windows that are larger than it needs. */
-    if (err == CL_MEM_OBJECT_ALLOCATION_FAILURE && gs_pool_clear(run->device) == CL_SUCCESS)
-        err = take_windows(run);
-    for (uint32_t i = 0; run->turn->uses[i].root && !err; i++)
-        if (run->windows[i])
-            err = gs_pool_require(run->windows[i], &run->turn->uses[i].needs);
+    err = CL_SUCCESS;
+    for (uint32_t j = 0; j <= i && !err; j++) {
+        err = touches(&uses[j]) ? make_way(run, j) : CL_SUCCESS;
+        if (!err && touches(&uses[j]))
+            err = gs_pool_window(uses[j].root->pool, run->device, run->pages, &run->windows[j]);
+    }
     return err;
+}
+
+static cl_int gather(struct run *run, uint32_t i)
+{
+    return gs_pool_gather(run->windows[i], &run->turn->uses[i].needs);
+}
+
+static cl_int load(struct run *run, uint32_t i)
+{
+    return gs_pool_load(run->windows[i], &run->turn->uses[i].needs);
 }
 
 static struct gs_pool_window *window_of(const struct run *run, const struct gs_mem *m)
@@ -366,13 +375,47 @@ static void note_failure(struct gs_pool_launch *l, const struct run *run)
              (double)largest / 1048576);
 }
 
+/* A step for a use of each turn of a round. */
+static cl_int each(struct gs_pool_launch *l, struct run *runs, unsigned n, uint32_t use,
+                   cl_int (*step)(struct run *, uint32_t))
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned i = 0; i < n && !err; i++)
+        if (touches(&runs[i].turn->uses[use]) && (err = step(&runs[i], use)) != CL_SUCCESS)
+            note_failure(l, &runs[i]);
+    return err;
+}
+
+/* Brings each turn's bytes to its device. What one device passes to the host, or gets from it, goes at the same time as
+ * what the others do: all have settled before the next step. */
+static cl_int prepare(struct gs_pool_launch *l, struct run *runs, unsigned n)
+{
+    const uint32_t uses = l->turns.n_uses;
+    cl_int err = CL_SUCCESS;
+    for (unsigned i = 0; i < n && !err; i++) {
+        runs[i].windows = calloc(uses + 1, sizeof *runs[i].windows);
+        err = runs[i].windows ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    }
+    for (uint32_t u = 0; l->turns.all[u].root && !err; u++)
+        err = each(l, runs, n, u, forget);
+    for (uint32_t u = 0; l->turns.all[u].root && !err; u++) {
+        err = each(l, runs, n, u, make_way);
+        err = err ? err : gs_pool_settle();
+        err = err ? err : each(l, runs, n, u, take_window);
+    }
+    for (uint32_t u = 0; l->turns.all[u].root && !err; u++)
+        err = each(l, runs, n, u, gather);
+    err = err ? err : gs_pool_settle();
+    for (uint32_t u = 0; l->turns.all[u].root && !err; u++)
+        err = each(l, runs, n, u, load);
+    return err ? err : gs_pool_settle();
+}
+
 /* Turns side by side, each on a device of its own: all have their bytes before the first begins. */
 static cl_int run_together(struct gs_pool_launch *l, struct run *runs, unsigned n)
 {
     cl_int err = doom(l);
-    for (unsigned i = 0; i < n && !err; i++)
-        if ((err = prepare(l, &runs[i])) != CL_SUCCESS)
-            note_failure(l, &runs[i]);
+    err = err ? err : prepare(l, runs, n);
     for (unsigned i = 0; i < n && !err; i++)
         if ((err = begin(l, &runs[i])) != CL_SUCCESS)
             note_failure(l, &runs[i]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads, copies and fills of pooled buffers, each piece where it is. */
+/* Reads, copies and fills of pooled buffers, each piece where it is, all pieces at once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +8,8 @@
 
 static cl_int read_piece(struct gs_pool_window *w, struct gs_range r, char *to)
 {
-    cl_int err;
-    const cl_command_queue queue = gs_pool_queue(w->root->ctx, w->device, &err);
-    return err ? err : gs_enqueue_read(queue, w->mem, r.begin - w->range.begin, r.end - r.begin, to);
+    const struct gs_op op = gs_op_read(w->mem, r.begin - w->range.begin, r.end - r.begin, to);
+    return gs_pool_begin(w->root->ctx, w->device, &op);
 }
 
 cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to)
@@ -46,12 +45,11 @@ static cl_int copy_near(struct gs_pool_root *from, struct gs_rangeset *left, str
         for (size_t i = 0; i < here.n && !err; i++) {
             struct gs_range there = {here.v[i].begin + shift, here.v[i].end + shift};
             struct gs_pool_window *v = gs_pool_window_of(to, w->device, there);
-            cl_command_queue queue = v ? gs_pool_queue(to->ctx, w->device, &err) : NULL;
-            if (!v || err)
+            if (!v)
                 continue;
             const struct gs_op op = gs_op_copy(w->mem, v->mem, here.v[i].begin - w->range.begin,
                                                there.begin - v->range.begin, there.end - there.begin);
-            err = gs_enqueue(&op, queue, 0, NULL, NULL);
+            err = gs_pool_begin(to->ctx, w->device, &op);
             if (!err)
                 err = gs_pool_wrote(v, &GS_ONE_RANGE(there));
             if (!err)
@@ -83,11 +81,8 @@ cl_int gs_pool_copy(struct gs_pool_root *from, struct gs_range bytes, struct gs_
 
 static cl_int fill_window(struct gs_pool_window *w, struct gs_range r, const void *pattern, size_t pattern_bytes)
 {
-    cl_int err;
-    const cl_command_queue queue = gs_pool_queue(w->root->ctx, w->device, &err);
     const struct gs_op op = gs_op_fill(w->mem, r.begin - w->range.begin, r.end - r.begin, pattern, pattern_bytes);
-    if (!err)
-        err = gs_enqueue(&op, queue, 0, NULL, NULL);
+    const cl_int err = gs_pool_begin(w->root->ctx, w->device, &op);
     return err ? err : gs_pool_wrote(w, &GS_ONE_RANGE(r));
 }
 

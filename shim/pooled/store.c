@@ -9,7 +9,6 @@
 #include "common/lock/rank.h"
 #include "shim/record/enqueue.h"
 #include "shim/report/pool.h"
-#include "shim/report/report.h"
 
 enum { LEAST_PINNED = 1 << 20 };
 
@@ -17,10 +16,12 @@ enum { LEAST_PINNED = 1 << 20 };
 static struct {
     pthread_mutex_t lock;
     struct gs_pool_root *roots;
-    uint64_t promised;             /* bytes of all roots */
-    uint64_t pinned;               /* bytes of the host places that drivers have pinned */
-    uint64_t clock;                /* counts the uses of windows */
-    uint64_t used[GS_MAX_DEVICES]; /* bytes of each device's windows */
+    uint64_t promised;              /* bytes of all roots */
+    uint64_t pinned;                /* bytes of the host places that drivers have pinned */
+    uint64_t clock;                 /* counts the uses of windows */
+    uint64_t used[GS_MAX_DEVICES];  /* bytes of each device's windows, of those that leave too */
+    struct gs_pool_window *leaving; /* evicted: what they alone held is on its way to the host */
+    struct gs_pool_transfers under_way;
 } store = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(store.lock, GS_RANK_POOL);
 
@@ -89,12 +90,16 @@ struct gs_pool_root *gs_pool_root_new(struct gs_context *ctx, uint64_t size, voi
     return r;
 }
 
-static void free_window(struct gs_pool_window *w)
+static void take_out(struct gs_pool_window *w)
 {
     struct gs_pool_window **at = &w->root->windows;
     while (*at != w)
         at = &(*at)->next;
     *at = w->next;
+}
+
+static void free_window(struct gs_pool_window *w)
+{
     store.used[w->device] -= w->range.end - w->range.begin;
     gs_real()->clReleaseMemObject(w->mem);
     gs_rangeset_free(&w->valid);
@@ -104,8 +109,10 @@ static void free_window(struct gs_pool_window *w)
 void gs_pool_root_free(struct gs_pool_root *r)
 {
     GS_LOCKED(&store.lock);
-    while (r->windows)
-        free_window(r->windows);
+    for (struct gs_pool_window *w = r->windows, *next; w; w = next) {
+        next = w->next;
+        free_window(w);
+    }
     if (r->prev)
         r->prev->next = r->next;
     else
@@ -121,48 +128,36 @@ void gs_pool_root_free(struct gs_pool_root *r)
     free(r);
 }
 
-cl_command_queue gs_pool_queue(struct gs_context *ctx, unsigned device, cl_int *err)
+cl_int gs_pool_begin(struct gs_context *ctx, unsigned device, const struct gs_op *op)
 {
-    cl_command_queue *q = &ctx->pool->of[device];
-    *err = CL_SUCCESS;
-    if (!*q)
-        *q = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[device],
-                                             gs_report_wants_times() ? CL_QUEUE_PROFILING_ENABLE : 0, err);
-    return *q;
+    return gs_pool_transfer_begin(&store.under_way, ctx, device, op);
 }
 
-struct gs_pool_queues *gs_pool_queues_new(void)
+cl_int gs_pool_settle(void)
 {
-    return calloc(1, sizeof(struct gs_pool_queues));
+    const cl_int err = gs_pool_transfers_end(&store.under_way);
+    for (struct gs_pool_window *w; (w = store.leaving) != NULL;) {
+        store.leaving = w->next;
+        free_window(w);
+    }
+    return err;
 }
 
-void gs_pool_queues_free(struct gs_pool_queues *q)
-{
-    for (unsigned d = 0; d < GS_MAX_DEVICES; d++)
-        if (q->of[d])
-            gs_real()->clReleaseCommandQueue(q->of[d]);
-    free(q);
-}
-
-/* To the window from the host's memory or back, by pieces that are pinned. */
+/* Begins to pass bytes to the window from the host's memory, or back, by pieces that are pinned. */
 static cl_int pass(struct gs_pool_window *w, struct gs_range r, bool back)
 {
     struct gs_pool_host *host = &w->root->host;
-    cl_int err;
-    const cl_command_queue queue = gs_pool_queue(w->root->ctx, w->device, &err);
+    cl_int err = CL_SUCCESS;
     const bool large = r.end - r.begin >= LEAST_PINNED;
     for (uint64_t at = r.begin, end; at < r.end && !err; at = end) {
         end = (at / GS_POOL_PIECE + 1) * GS_POOL_PIECE;
         end = end < r.end ? end : r.end;
         if (large)
             gs_pool_host_pin(host, at);
-        struct gs_op op = back ? gs_op_read(w->mem, at - w->range.begin, end - at, host->base + at)
-                               : gs_op_write(w->mem, at - w->range.begin, end - at, host->base + at);
-        op.blocking = end == r.end; /* the queue is in order */
-        err = gs_enqueue(&op, queue, 0, NULL, NULL);
+        const struct gs_op op = back ? gs_op_read(w->mem, at - w->range.begin, end - at, host->base + at)
+                                     : gs_op_write(w->mem, at - w->range.begin, end - at, host->base + at);
+        err = gs_pool_begin(w->root->ctx, w->device, &op);
     }
-    if (err && queue)
-        gs_real()->clFinish(queue); /* the pieces before: the host's memory may be let go of */
     return err;
 }
 
@@ -179,11 +174,9 @@ static cl_int write_range(struct gs_pool_window *w, struct gs_range r)
 
 static cl_int copy_range(struct gs_pool_window *from, struct gs_pool_window *to, struct gs_range r)
 {
-    cl_int err;
-    const cl_command_queue queue = gs_pool_queue(to->root->ctx, to->device, &err);
     const struct gs_op op =
         gs_op_copy(from->mem, to->mem, r.begin - from->range.begin, r.begin - to->range.begin, r.end - r.begin);
-    return err ? err : gs_enqueue(&op, queue, 0, NULL, NULL);
+    return gs_pool_begin(to->root->ctx, to->device, &op);
 }
 
 /* Does `what` with each range of the set, and adds what it has been done with to `done`. */
@@ -199,7 +192,7 @@ static cl_int each(const struct gs_rangeset *set, struct gs_pool_window *w,
     return err;
 }
 
-/* Brings to the host what of the bytes only windows hold. */
+/* Begins to bring to the host what of the bytes only windows hold. */
 static cl_int fetch(struct gs_pool_root *r, const struct gs_rangeset *bytes)
 {
     struct gs_rangeset missing = {0}, here = {0};
@@ -219,7 +212,8 @@ static cl_int fetch(struct gs_pool_root *r, const struct gs_rangeset *bytes)
 
 cl_int gs_pool_require_host(struct gs_pool_root *r, struct gs_range bytes)
 {
-    return fetch(r, &GS_ONE_RANGE(bytes));
+    const cl_int err = fetch(r, &GS_ONE_RANGE(bytes)), settled = gs_pool_settle();
+    return err ? err : settled;
 }
 
 /* From the windows of the same device, whose bytes needn't leave it. */
@@ -243,15 +237,23 @@ static cl_int copy_near(struct gs_pool_window *w, struct gs_rangeset *missing)
     return err;
 }
 
-cl_int gs_pool_require(struct gs_pool_window *w, const struct gs_rangeset *bytes)
+cl_int gs_pool_gather(struct gs_pool_window *w, const struct gs_rangeset *bytes)
 {
-    struct gs_rangeset missing = {0}, here = {0};
+    struct gs_rangeset missing = {0};
     cl_int err = gs_pool_error(gs_rangeset_rest(bytes, &w->valid, &missing));
     if (!err && missing.n)
         err = copy_near(w, &missing);
     if (!err && missing.n)
         err = fetch(w->root, &missing);
-    if (!err && missing.n)
+    gs_rangeset_free(&missing);
+    return err;
+}
+
+cl_int gs_pool_load(struct gs_pool_window *w, const struct gs_rangeset *bytes)
+{
+    struct gs_rangeset missing = {0}, here = {0};
+    cl_int err = gs_pool_error(gs_rangeset_rest(bytes, &w->valid, &missing));
+    if (!err)
         err = gs_pool_error(gs_rangeset_common_set(&missing, &w->root->valid, &here));
     if (!err)
         err = each(&here, w, write_range, &w->valid);
@@ -323,9 +325,10 @@ uint64_t gs_pool_held(const struct gs_pool_root *r, unsigned device, struct gs_r
     return held;
 }
 
-/* What only the window holds goes to the host. Its valid bytes that other places hold, too, are nobody's loss; nor are
- * those that the next commands overwrite unread. */
-static cl_int evict(struct gs_pool_window *w)
+/* What only the window holds begins to go to the host. Its valid bytes that other places hold, too, are nobody's loss;
+ * nor are those that the next commands overwrite unread. The window is one no more, though its memory stays until
+ * gs_pool_settle. */
+static cl_int send_away(struct gs_pool_window *w)
 {
     const uint64_t before = gs_rangeset_bytes(&w->root->valid);
     struct gs_rangeset only_here = {0};
@@ -339,8 +342,16 @@ static cl_int evict(struct gs_pool_window *w)
     if (err)
         return err;
     gs_report_pool_evicted(gs_rangeset_bytes(&w->root->valid) - before);
-    free_window(w);
+    take_out(w);
+    w->next = store.leaving;
+    store.leaving = w;
     return CL_SUCCESS;
+}
+
+static cl_int evict(struct gs_pool_window *w)
+{
+    const cl_int err = send_away(w), settled = gs_pool_settle();
+    return err ? err : settled;
 }
 
 /* What is wanted of it is little: rows beside those of the next turn, say. */
@@ -381,8 +392,9 @@ cl_int gs_pool_clear(unsigned device)
         for (w = r->windows; w; w = w->next)
             w->pinned = w->pinned && w->device != device;
     while (!err && (w = oldest(device)) != NULL)
-        err = evict(w);
-    return err;
+        err = send_away(w);
+    const cl_int settled = gs_pool_settle();
+    return err ? err : settled;
 }
 
 /* Drivers may allocate as late as a device first uses an object: so it does here, where there is something to be done
@@ -435,8 +447,7 @@ static cl_mem allocate_with_room(struct gs_context *ctx, unsigned device, uint64
 /* Windows of the device within the new one give it what they hold, and their memory back. */
 static cl_int absorb(struct gs_pool_window *w)
 {
-    cl_int err;
-    const cl_command_queue queue = gs_pool_queue(w->root->ctx, w->device, &err);
+    cl_int err = CL_SUCCESS;
     for (struct gs_pool_window *v = w->root->windows, *next; v && !err; v = next) {
         next = v->next;
         if (v == w || v->device != w->device || v->pinned || v->range.begin < w->range.begin ||
@@ -447,9 +458,11 @@ static cl_int absorb(struct gs_pool_window *w)
         if (!err)
             err = gs_pool_error(gs_rangeset_add_set(&w->valid, &v->valid));
         if (!err)
-            err = gs_real()->clFinish(queue);
-        if (!err)
+            err = gs_pool_settle();
+        if (!err) {
+            take_out(v);
             free_window(v);
+        }
     }
     return err;
 }
@@ -493,13 +506,26 @@ static struct gs_range new_range(const struct gs_pool_root *r, unsigned device, 
     return 2 * more <= spare && has_room(device, wide) ? wide : pages;
 }
 
-cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range range, uint64_t spare,
-                      struct gs_pool_window **out)
+cl_int gs_pool_make_way(struct gs_pool_root *r, unsigned device, struct gs_range range, uint64_t spare,
+                        struct gs_range *pages)
 {
-    struct gs_pool_window *w = gs_pool_window_of(r, device, range);
+    const struct gs_pool_window *there = gs_pool_window_of(r, device, range);
+    *pages = there ? there->range : new_range(r, device, range, spare);
+    uint64_t used = store.used[device] + (there ? 0 : pages->end - pages->begin);
+    struct gs_pool_window *w;
+    cl_int err = CL_SUCCESS;
+    while (!there && !err && used > room_of(device) && (w = oldest(device)) != NULL) {
+        used -= w->range.end - w->range.begin;
+        err = send_away(w);
+    }
+    return err;
+}
+
+cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range pages, struct gs_pool_window **out)
+{
+    struct gs_pool_window *w = gs_pool_window_of(r, device, pages);
     cl_int err = CL_SUCCESS;
     if (!w) {
-        const struct gs_range pages = new_range(r, device, range, spare);
         w = calloc(1, sizeof *w);
         cl_mem mem = w ? allocate_with_room(r->ctx, device, pages.end - pages.begin, &err) : NULL;
         if (!mem) {

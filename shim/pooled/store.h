@@ -7,6 +7,7 @@
 
 #include "shim/pooled/host.h"
 #include "shim/pooled/pooled.h"
+#include "shim/pooled/queues.h"
 #include "shim/pooled/turns.h"
 
 struct gs_pool_window {
@@ -34,13 +35,6 @@ struct gs_pool_root {
     struct gs_pool_root *next, *prev; /* of all roots */
 };
 
-/* What a pooled context has: our queues of each device, made on first need, under the store's lock; and whether a
- * launch has failed for want of memory, so that what buffers hold is lost. */
-struct gs_pool_queues {
-    cl_command_queue of[GS_MAX_DEVICES];
-    atomic_int failed;
-};
-
 /* What the application may have in all, and in one buffer: the sum of the devices' memories, and of what the user has
  * added of the host's. */
 uint64_t gs_pool_bytes(void);
@@ -58,17 +52,29 @@ struct gs_pool_room gs_pool_room(void);
 /* A window of the device that holds the range; null: there is none. */
 struct gs_pool_window *gs_pool_window_of(struct gs_pool_root *r, unsigned device, struct gs_range range);
 
-/* A window of the device that holds the range, pinned: one that is there, or a new one, for which those that were used
- * longest ago are evicted. A new one may be `spare` bytes larger than its range, where nothing else has to
- * go for that. */
-cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range range, uint64_t spare,
-                      struct gs_pool_window **out);
+/* The pages of a window of the device for the range: of one that is there; or of a new one, for which those that were
+ * used longest ago begin to leave. It may be `spare` bytes larger than its range, where nothing else has to go for
+ * that. */
+cl_int gs_pool_make_way(struct gs_pool_root *r, unsigned device, struct gs_range range, uint64_t spare,
+                        struct gs_range *pages);
+/* That window, pinned, once those that leave have settled. */
+cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range pages, struct gs_pool_window **out);
 void gs_pool_unpin(void);
 /* Evicts all windows of the device, pinned or not. */
 cl_int gs_pool_clear(unsigned device);
 
-/* Brings the bytes into the window; of the second, to the host. Bytes that nobody has written are left as they are. */
-cl_int gs_pool_require(struct gs_pool_window *w, const struct gs_rangeset *bytes);
+/* Transfers run beside each other until gs_pool_settle has waited for all of them: whatever a command began has settled
+ * before the store is unlocked. An error means that what the buffers of a context hold is lost; those of the context
+ * whose transfer has failed are marked.
+ * Bytes come into a window in two steps, between which all must settle: what the host lacks and no window of the same
+ * device has comes to the host; then from there. Bytes that nobody has written are left as they are. */
+cl_int gs_pool_gather(struct gs_pool_window *w, const struct gs_rangeset *bytes);
+cl_int gs_pool_load(struct gs_pool_window *w, const struct gs_rangeset *bytes);
+cl_int gs_pool_settle(void);
+/* Any other transfer of the device. */
+cl_int gs_pool_begin(struct gs_context *ctx, unsigned device, const struct gs_op *op);
+
+/* Brings the bytes to the host, and has all settled. */
 cl_int gs_pool_require_host(struct gs_pool_root *r, struct gs_range bytes);
 
 /* The bytes were written there, and are valid nowhere else. */
@@ -96,9 +102,6 @@ static inline cl_int gs_pool_error(int err)
 
 /* How many bytes of the range are valid on the device. */
 uint64_t gs_pool_held(const struct gs_pool_root *r, unsigned device, struct gs_range range);
-
-/* Our queue of a device, in order. Null with an error in *err. */
-cl_command_queue gs_pool_queue(struct gs_context *ctx, unsigned device, cl_int *err);
 
 /* A set of one range, not empty. */
 #define GS_ONE_RANGE(range) ((const struct gs_rangeset){.v = &(range), .n = 1})

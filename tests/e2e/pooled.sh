@@ -36,6 +36,25 @@ same steps
 python3 -c '
 import json, sys
 sys.exit(json.load(open("stats.json"))["memory"]["evicted"] > 16 << 20)' || fail "steps: $(grep '"memory"' stats.json)"
+# What the devices pass to the host and get from it they do at the same time (beside.c).
+export BESIDE_REPORT=$PWD/beside ROOM_BYTES=$((5 << 20))
+layer=$layer:$programs/beside.so memory=pooled+host:64MiB pooled pooled.txt "$programs/pooled" $kib steps || { cat pooled.txt pooled.err; fail "steps, transfers counted: exit status $?"; }
+same "steps, transfers counted"
+read -r waits beside <beside
+[ $((4 * beside)) -gt $((3 * waits)) ] || fail "of $waits waits for transfers $beside were for two devices"
+unset BESIDE_REPORT
+# And nobody counts on an order between two devices that nothing makes: a driver begins late (lazy.h).
+for modes in unflushed,lanes slow,late,poison; do
+  for case in stencil steps gathers reduction windows; do
+    plain plain.txt "$programs/pooled" 1024 $case
+    ROOM_BYTES=$((640 << 10)) LAZY=$modes LAZY_SEED=41 LAZY_STUCK_MS=60000 LAZY_REPORT=$PWD/report layer=$programs/lazy.so:$layer \
+      memory=pooled+host:64MiB pooled pooled.txt "$programs/pooled" 1024 $case || { cat pooled.txt pooled.err; fail "$case, a driver that is $modes: exit status $?"; }
+    same "$case, a driver that is $modes"
+    [ ! -e report ] || fail "$case, a driver that is $modes: $(cat report)"
+  done
+done
+export ROOM_BYTES=$((6 << 20))
+plain plain.txt "$programs/pooled" $kib steps
 # The same where the driver pins the host place, as it does of GPUs.
 layer=$layer:$programs/as_gpu.so memory=pooled+host:64MiB pooled pooled.txt "$programs/pooled" $kib steps || { cat pooled.txt pooled.err; fail "steps on GPUs: exit status $?"; }
 same "steps on GPUs"

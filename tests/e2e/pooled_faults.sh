@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# pooled_faults.sh [MOST]: --memory pooled where each of the driver's allocations fails once: the bytes of the plain run, or an
-# error. With MOST also where there is no memory from then on, as drivers say when it is first used (seconds each: gpusparc is
+# pooled_faults.sh [MOST]: --memory pooled where each of the driver's allocations fails once, and where some transfers fail while
+# they run: the bytes of the plain run, or an error. With MOST also where there is no memory from then on, as drivers say when it is first used (seconds each: gpusparc is
 # patient), and where each other call of the driver's fails once, at up to MOST places.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/pooled_common.sh"
@@ -31,6 +31,11 @@ for case in stencil windows; do
         for ((k = 1; k <= count; k++)); do
           one $name:$k:-4:once $case
           [ "$most" = 0 ] || one $name:$k:-4:hollow $case
+        done ;;
+      clEnqueueReadBuffer | clEnqueueWriteBuffer | clEnqueueCopyBuffer)
+        for ((k = 1; k <= count; k += count / (most + 3) + 1)); do
+          one "$name:$k:-5:late" $case
+          [ "$most" = 0 ] || one "$name:$k:-5:once" $case
         done ;;
       clRelease* | clRetain* | clGet* | clSetUserEventStatus) ;;
       *) [ "$most" = 0 ] || for ((k = 1; k <= count; k += count / most + 1)); do one "$name:$k:-5:once" $case; done ;;

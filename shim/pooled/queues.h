@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Our queues of each device, in order, and the transfers that are under way in them. With the store locked. */
+#ifndef GS_SHIM_POOLED_QUEUES_H
+#define GS_SHIM_POOLED_QUEUES_H
+
+#include "shim/record/enqueue.h"
+#include "shim/record/objects.h"
+
+/* What a pooled context has: queues, made on first need; and whether a command has failed, so that what buffers hold is
+ * lost: the error. */
+struct gs_pool_queues {
+    cl_command_queue of[GS_MAX_DEVICES];
+    atomic_int failed;
+};
+
+/* Null with an error in *err. */
+cl_command_queue gs_pool_queue(struct gs_context *ctx, unsigned device, cl_int *err);
+
+/* Transfers of all devices and contexts that have begun. Where ranges are rows of a rectangle there are very many: no
+ * more than so many are under way. */
+enum { GS_POOL_TRANSFERS = 1024 };
+struct gs_pool_transfers {
+    struct gs_pool_transfer {
+        struct gs_context *ctx;
+        cl_command_queue queue;
+        cl_event end;
+    } v[GS_POOL_TRANSFERS];
+    size_t n;
+};
+
+/* Enqueues a transfer, which the device begins after what its queue has before. Until gs_pool_transfers_end the host's
+ * memory of it must stay. */
+cl_int gs_pool_transfer_begin(struct gs_pool_transfers *t, struct gs_context *ctx, unsigned device,
+                              const struct gs_op *op);
+/* Waits for all of them. If one has failed, so has its context; the error is the last such. */
+cl_int gs_pool_transfers_end(struct gs_pool_transfers *t);
+
+#endif
