@@ -105,35 +105,17 @@ static json_t *launch(const struct gs_explain_launch *l)
                      merges);
 }
 
-static json_t *appends(const struct gs_kernel_summary *k)
-{
-    json_t *v = json_array();
-    for (uint32_t i = 0; i < k->n_appends; i++) {
-        const struct gs_append *a = &k->appends[i];
-        const bool by_arg = a->limited && a->limit_arg != GS_NO_ARG;
-        json_array_append_new(v, json_pack("{s:s, s:I, s:o, s:I, s:s, s:i, s:i, s:i, s:b, s:o, s:I}", "list",
-                                           k->args[a->list].name, "begin", (json_int_t)a->begin, "begin_argument",
-                                           text_or_null(a->begin_arg != GS_NO_ARG ? k->args[a->begin_arg].name : NULL),
-                                           "begin_scale", (json_int_t)a->begin_scale, "counter",
-                                           k->args[a->counter].name, "counter_offset", (int)a->counter_offset, "step",
-                                           (int)a->step, "unit", (int)a->unit, "limited", (int)a->limited,
-                                           "limit_argument", text_or_null(by_arg ? k->args[a->limit_arg].name : NULL),
-                                           "limit", (json_int_t)a->limit_more));
-    }
-    return v;
-}
-
 static json_t *kernel(const struct gs_explain *e, const struct gs_kernel_summary *k, const struct gs_explain_launch *l)
 {
     json_t *args = json_array();
     for (uint32_t i = 0; i < k->n_args; i++)
         json_array_append_new(args, argument(e, k, i));
     const bool reorders = gs_translation_reorders(k, e->reordering);
-    json_t *o = json_pack("{s:s, s:o, s:b, s:b, s:b, s:[i, i, i], s:o, s:o, s:b, s:o}", "name", k->name, "arguments",
-                          args, "hidden_argument", (int)k->hidden, "translation_reorders", (int)reorders, "uses_group",
+    json_t *o = json_pack("{s:s, s:o, s:b, s:b, s:b, s:[i, i, i], s:o, s:o, s:b}", "name", k->name, "arguments", args,
+                          "hidden_argument", (int)k->hidden, "translation_reorders", (int)reorders, "uses_group",
                           (int)k->uses_group, "required_local", (int)k->reqd[0], (int)k->reqd[1], (int)k->reqd[2],
                           "refusal", text_or_null(k->refusal), "refusal_site", site(e, &k->refusal_site), "on_trial",
-                          (int)k->only_atomics, "appends", appends(k));
+                          (int)k->only_atomics);
     char why[256];
     const char *invalid = l ? gs_explain_invalid(e, l, why, sizeof why) : NULL;
     if (invalid)

@@ -143,8 +143,6 @@ int gs_explain_plan(const struct gs_explain *e, const struct gs_kernel_summary *
     int err = 0;
     for (uint32_t i = 0; i < n && !err; i++)
         err = set_arg(e, out, i, why, why_bytes);
-    if (!err)
-        out->kernel = kernel = gs_plan_kernel(kernel, out->used, out->args);
     struct gs_geometry launch = e->launch;
     for (unsigned d = 0; d < 3 && !e->has_local && kernel->reqd[0]; d++)
         launch.local[d] = kernel->reqd[d];
@@ -198,9 +196,7 @@ static const char *writes_in_words(const struct gs_use *u)
 const char *gs_explain_writes(const struct gs_explain_launch *l, uint32_t arg)
 {
     for (size_t u = 0; u < l->plan.n_uses; u++)
-        if (l->plan.uses[u].root == l->used[arg] && l->used[arg] && l->kernel->args[arg].appended)
-            return "each part has a list of its own; they are put behind each other in the order of the parts";
-        else if (l->plan.uses[u].root == l->used[arg] && l->used[arg] && l->kernel->args[arg].may_write)
+        if (l->plan.uses[u].root == l->used[arg] && l->used[arg] && l->kernel->args[arg].may_write)
             return writes_in_words(&l->plan.uses[u]);
     return NULL;
 }

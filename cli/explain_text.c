@@ -222,34 +222,6 @@ static void print_reordered(const struct gs_explain *e, const struct gs_kernel_s
         }
 }
 
-/* The lists to which it only appends. */
-static void print_appends(const struct gs_kernel_summary *k)
-{
-    printf("  it can be split%s, as it only appends to lists, of which each part has its own until the launch's end:\n",
-           k->hidden ? " with a hidden argument" : "");
-    for (uint32_t i = 0; i < k->n_appends; i++) {
-        const struct gs_append *a = &k->appends[i];
-        printf("    %s", k->args[a->list].name);
-        if (a->begin)
-            printf(" + %u bytes", a->begin);
-        if (a->begin_arg != GS_NO_ARG)
-            printf(" + %u * %s", a->begin_scale, k->args[a->begin_arg].name);
-        printf(": %u bytes where %s", a->unit * a->step, k->args[a->counter].name);
-        if (a->counter_offset)
-            printf(" + %u bytes", a->counter_offset);
-        printf(" counts");
-        if (a->limited && a->limit_arg != GS_NO_ARG)
-            printf(", below %s", k->args[a->limit_arg].name);
-        if (a->limited && a->limit_arg != GS_NO_ARG && a->limit_more)
-            printf(" %c %" PRId64, a->limit_more < 0 ? '-' : '+', a->limit_more < 0 ? -a->limit_more : a->limit_more);
-        else if (a->limited && a->limit_arg == GS_NO_ARG)
-            printf(", below %" PRId64, a->limit_more);
-        printf("  line %u\n", a->site.line);
-    }
-    printf("  (but %s where another argument leads to a list or its counter)\n",
-           k->only_atomics ? "only on trial" : "not");
-}
-
 static void print_kernel(const struct gs_explain *e, const struct gs_kernel_summary *k,
                          const struct gs_explain_launch *l)
 {
@@ -260,11 +232,7 @@ static void print_kernel(const struct gs_explain *e, const struct gs_kernel_summ
         printf("  its work-groups have %u x %u x %u work-items\n", k->reqd[0], k->reqd[1], k->reqd[2]);
     if (k->uses_group && !k->reqd[0])
         printf("  what it computes may depend on the work-group size\n");
-    if (k->appending) {
-        print_appends(k);
-        if (l)
-            print_launch(e, l);
-    } else if (k->refusal) {
+    if (k->refusal) {
         printf(k->only_atomics ? "  it is split only on trial, as its parts don't see each other's atomics:\n"
                                : "  it is never split:\n");
         print_site(e, &k->refusal_site, k->refusal);

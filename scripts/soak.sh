@@ -65,12 +65,6 @@ trials() {
     bash "$GS_SOURCE/tests/e2e/trial.sh" "${2:-$RANDOM}" "${1:-100}"
 }
 
-# lists [COUNT [SEED]]: random kernels that append to lists, plain and in parts
-lists() {
-    bash "$GS_SOURCE/tests/e2e/appends.sh" "${2:-$RANDOM}" "${1:-50}"
-    bash "$GS_SOURCE/tests/e2e/append.sh" "${2:-$RANDOM}" "${1:-50}"
-}
-
 # contend [ROUNDS [SEED [STEPS [THREADS]]]]: the same as stress of launches whose atomics' results are used
 contend() {
     bash "$GS_SOURCE/tests/e2e/contend.sh" "${2:-$RANDOM}" "${1:-100}" "${3:-300}" "${4:-3}"

@@ -72,17 +72,6 @@ void gs_forecast_shares(const struct gs_plan *plan, double share[GS_MAX_DEVICES]
     }
 }
 
-/* What the parts but the first may append to a list, which nobody knows: of so many work-items one, once. */
-static uint64_t appended(const struct gs_plan *plan, const struct gs_use *u)
-{
-    enum { ONE_OF = 4 };
-    uint64_t items = 0;
-    for (unsigned p = 1; p < plan->n_parts; p++)
-        items += items_of(plan, p);
-    const uint64_t bytes = items / ONE_OF * u->element, most = u->window.end - u->window.begin;
-    return bytes < most ? bytes : most;
-}
-
 int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *plan)
 {
     struct gs_forecast *o = &t->forecast;
@@ -128,10 +117,6 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
         if (u->writes == GS_COMPARED) {
             o->merge.bytes += plan->n_parts * (u->window.end - u->window.begin);
             o->merge.pieces += plan->n_parts;
-        }
-        if (u->writes == GS_APPENDED) {
-            o->merge.bytes += appended(plan, u);
-            o->merge.pieces += plan->n_parts - 1;
         }
         for (unsigned p = 1; p < plan->n_parts && u->reduced[p].n; p++) {
             o->merge.bytes += gs_rangeset_bytes(&u->reduced[p]);

@@ -197,7 +197,6 @@ static void begin_plan(struct gs_launching *l, struct gs_plan *plan)
     for (cl_uint i = 0; i < l->k->n_args && !l->by_units; i++)
         if (l->mems[i])
             gs_share_now(l->mems[i]->root);
-    l->summary = gs_plan_kernel(l->summary, l->mems, l->k->args);
     try(l, plan);
 }
 

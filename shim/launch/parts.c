@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "common/log.h"
-#include "shim/output/append.h"
 #include "shim/memory/coherence.h"
 #include "shim/output/speculation.h"
 #include "shim/schedule/finish.h"
@@ -45,8 +44,6 @@ struct split {
     cl_event ran[GS_MAX_DEVICES];             /* by part; null for one that is empty */
     struct gs_merge *merges;                  /* by use */
     struct gs_speculation *trial;             /* of a plan on trial, until it is judged */
-    struct gs_lists lists;                    /* of a plan that appends */
-    cl_event counted;                         /* of that: when what was counted may be summed up */
     struct gs_events ended;                   /* what the application's event waits for */
     unsigned device[3 * GS_MAX_DEVICES];      /* of each of `ended` */
     cl_event begin;                           /* of one that is measured: when all before it had ended; or null */
@@ -55,7 +52,7 @@ struct split {
 };
 
 /* What is valid where once the parts have run. */
-static cl_int record_writes(const struct gs_launching *l, const struct gs_plan *plan, const struct split *s)
+static cl_int record_writes(const struct gs_launching *l, const struct gs_plan *plan)
 {
     int err = 0;
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
@@ -71,8 +68,6 @@ static cl_int record_writes(const struct gs_launching *l, const struct gs_plan *
         if (!err && (u->writes == GS_COMPARED || u->writes == GS_CONTESTED))
             err = gs_wrote_range(u->root, 0, u->window);
     }
-    if (!err && plan->appends)
-        err = gs_append_record(l, &s->lists, plan->n_parts);
     return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
 }
 
@@ -85,9 +80,6 @@ static void free_split(struct split *s)
         if (s->ran[p])
             gs_real()->clReleaseEvent(s->ran[p]);
     }
-    if (s->counted)
-        gs_real()->clReleaseEvent(s->counted);
-    gs_lists_free(&s->lists);
     free(s->merges);
     gs_speculation_drop(s->trial);
     gs_events_free(&s->ended);
@@ -151,7 +143,7 @@ static cl_int prepare_part(struct gs_launching *l, const struct gs_plan *plan, u
     run->kernel = run->cut.n > 1 ? gs_spare_kernel(l->k, run->place, &err) : gs_part_kernel(l->k, run->place, &err);
     if (!err)
         err = gs_launch_args(l, run->kernel, run->place);
-    return err || !plan->appends ? err : gs_append_begin(l, &s->lists, p, run->kernel);
+    return err;
 }
 
 /* Lets each part wait for what leaves its device for another part's sake. Such a copy is a kernel of NVIDIA's: begun
@@ -166,12 +158,6 @@ static cl_int let_leave(struct gs_launching *l, const struct gs_plan *plan, stru
             err = gs_events_share(&s->ready[p], left);
     }
     return err;
-}
-
-/* Does it have bytes that are reduced, perhaps the counters of its lists? */
-static bool is_reduced(const struct gs_use *u)
-{
-    return u->writes == GS_REDUCED || (u->writes == GS_APPENDED && u->op != GS_ATOMIC_NONE);
 }
 
 /* All that may fail for lack of memory, before anything runs. */
@@ -198,19 +184,15 @@ static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct
     if (!err && compares(plan))
         err = start_together(plan, s);
     const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
-    struct gs_copies copies;
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         const struct gs_use *u = &plan->uses[i];
-        gs_label_purpose(is_reduced(u) ? GS_FOR_REDUCTION : GS_FOR_MERGE);
+        gs_label_purpose(u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
         if (u->writes == GS_COMPARED)
             err = gs_merge_keep(&l->cmd, &s->merges[i], u->root, u->window, plan->n_parts, s->ready);
-        gs_append_copies(l, &s->lists, u->root, &copies);
-        if (!err && is_reduced(u))
-            err = gs_reduce_begin(&l->cmd, u, &copies, plan->n_parts, s->ready);
+        if (!err && u->writes == GS_REDUCED)
+            err = gs_reduce_begin(&l->cmd, u, plan->n_parts, s->ready);
     }
     gs_label_purpose(GS_FOR_MERGE);
-    if (!err && plan->appends)
-        err = gs_append_ready(l, &s->lists, plan->n_parts, s->ready);
     if (!err && plan->on_trial)
         s->trial = gs_speculation_begin(l, plan, s->ready, &err);
     gs_label_back(before);
@@ -261,18 +243,6 @@ static void block_merged(const struct gs_plan *plan, cl_event end)
             gs_busy_until(plan->uses[i].root, 0, end);
 }
 
-/* Puts the parts' lists together; and what the reductions of each part's outputs have to wait for. */
-static cl_int join_lists(struct gs_launching *l, const struct gs_plan *plan, struct split *s, cl_event *reduced)
-{
-    const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
-    const cl_int err =
-        plan->appends ? gs_append_join(l, &s->lists, plan->n_parts, s->ran, &s->ended, &s->counted) : CL_SUCCESS;
-    gs_label_back(before);
-    for (unsigned p = 0; p < plan->n_parts; p++)
-        reduced[p] = plan->appends && !p ? s->counted : s->ran[p];
-    return err;
-}
-
 static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct split *s, cl_event *event)
 {
     cl_int err = CL_SUCCESS;
@@ -282,22 +252,17 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
         s->device[s->ended.n] = l->job.place[p];
         err = gs_events_share(&s->ended, s->ran[p]);
     }
-    cl_event reduced[GS_MAX_DEVICES];
-    if (!err)
-        err = join_lists(l, plan, s, reduced);
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         const struct gs_use *u = &plan->uses[i];
-        const struct gs_label before = gs_label_purpose(is_reduced(u) ? GS_FOR_REDUCTION : GS_FOR_MERGE);
-        struct gs_copies copies;
+        const struct gs_label before = gs_label_purpose(u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
         if (u->writes == GS_COMPARED)
             err = gs_merge_parts(&l->cmd, &s->merges[i], plan->n_parts, s->ran, &s->ended);
-        gs_append_copies(l, &s->lists, u->root, &copies);
-        if (!err && is_reduced(u))
-            err = gs_reduce_parts(&l->cmd, u, &copies, plan->n_parts, reduced, &s->ended);
+        if (!err && u->writes == GS_REDUCED)
+            err = gs_reduce_parts(&l->cmd, u, plan->n_parts, s->ran, &s->ended);
         gs_label_back(before);
     }
     if (!err)
-        err = record_writes(l, plan, s);
+        err = record_writes(l, plan);
     if (!err && s->trial) {
         const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
         err = gs_speculation_judge(s->trial, &l->cmd, s->ran, &s->ended);
@@ -363,7 +328,7 @@ static cl_int take_back(const struct gs_launching *l, const struct gs_plan *plan
             struct gs_range window = u->window;
             const struct gs_rangeset all = {.v = &window, .n = 1};
             const struct gs_rangeset *changed =
-                u->writes == GS_COMPARED || u->writes == GS_CONTESTED || u->writes == GS_APPENDED ? &all : &u->wrote[p];
+                u->writes == GS_COMPARED || u->writes == GS_CONTESTED ? &all : &u->wrote[p];
             if (s->ran[p] && u->writes != GS_READ_ONLY && u->writes != GS_IN_PLACE &&
                 gs_undo(u->root, l->job.place[p], changed) != CL_SUCCESS)
                 err = CL_OUT_OF_RESOURCES;
@@ -394,9 +359,8 @@ bool gs_is_disturbed(const struct gs_plan *plan)
 {
     for (size_t i = 0; i < plan->n_uses; i++) {
         const struct gs_use *u = &plan->uses[i];
-        const bool own = u->writes == GS_REDUCED || u->writes == GS_APPENDED;
         const bool joined = gs_use_is_joined(u) || u->writes == GS_CONTESTED;
-        if ((u->root->host_reads && own) ||
+        if ((u->root->host_reads && u->writes == GS_REDUCED) ||
             (u->root->host_writes && (joined || (gs_settings()->verify && u->writes != GS_READ_ONLY))))
             return true;
     }

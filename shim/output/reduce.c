@@ -30,15 +30,7 @@ static uint64_t identity_of(enum gs_atomic_op op, enum gs_atomic_type type)
     }
 }
 
-/* The copy of part p, where root's byte `at` is at *from. */
-static cl_mem copy_of(const struct gs_use *u, const struct gs_copies *copies, unsigned p, uint64_t at, uint64_t *from)
-{
-    *from = copies->mem[p] ? at - copies->begin : at;
-    return copies->mem[p] ? copies->mem[p] : gs_replica_at(u->root, p);
-}
-
-static cl_int fill(struct gs_command *cmd, const struct gs_use *u, const struct gs_copies *copies, unsigned part,
-                   struct gs_events *ready)
+static cl_int fill(struct gs_command *cmd, const struct gs_use *u, unsigned part, struct gs_events *ready)
 {
     const uint64_t identity = identity_of(u->op, u->type);
     const struct gs_rangeset *s = &u->reduced[part];
@@ -52,10 +44,8 @@ static cl_int fill(struct gs_command *cmd, const struct gs_use *u, const struct 
     for (size_t i = 0; i < s->n && !err; i++) {
         const bool last = i + 1 == s->n;
         /* In order: the first waits for all of them, the last stands for all. */
-        uint64_t begin;
-        cl_mem copy = copy_of(u, copies, part, s->v[i].begin, &begin);
-        const struct gs_op op =
-            gs_op_fill(copy, (size_t)begin, (size_t)(s->v[i].end - s->v[i].begin), &identity, gs_atomic_bytes(u->type));
+        const struct gs_op op = gs_op_fill(gs_replica_at(u->root, part), (size_t)s->v[i].begin,
+                                           (size_t)(s->v[i].end - s->v[i].begin), &identity, gs_atomic_bytes(u->type));
         err = gs_put(queue, &op, GS_VIA_MEMORY, i ? 0 : wait.n, wait.v, last ? &event : NULL);
     }
     gs_events_free(&wait);
@@ -67,8 +57,7 @@ static enum gs_own_kernel kernel_of(enum gs_atomic_type type)
     return GS_OWN_REDUCE_I32 + (unsigned)type;
 }
 
-cl_int gs_reduce_begin(struct gs_command *cmd, const struct gs_use *u, const struct gs_copies *copies, unsigned n_parts,
-                       struct gs_events *ready)
+cl_int gs_reduce_begin(struct gs_command *cmd, const struct gs_use *u, unsigned n_parts, struct gs_events *ready)
 {
     cl_int err;
     gs_own_kernel(cmd->ctx, 0, kernel_of(u->type), &err);
@@ -76,7 +65,7 @@ cl_int gs_reduce_begin(struct gs_command *cmd, const struct gs_use *u, const str
         if (gs_wrote(u->root, 0, &u->reduced[p]) < 0)
             err = CL_OUT_OF_HOST_MEMORY;
     for (unsigned p = 1; p < n_parts && !err; p++)
-        err = fill(cmd, u, copies, p, &ready[p]);
+        err = fill(cmd, u, p, &ready[p]);
     for (unsigned p = 1; p < n_parts && !err; p++)
         if (u->reduced[p].n)
             err = gs_scratch_reserve(cmd, 0, gs_rangeset_bytes(&u->reduced[p]), n_parts, ready);
@@ -84,8 +73,8 @@ cl_int gs_reduce_begin(struct gs_command *cmd, const struct gs_use *u, const str
 }
 
 /* Combines what part p has with home's bytes, range by range. */
-static cl_int combine(struct gs_command *cmd, const struct gs_use *u, const struct gs_copies *copies, unsigned p,
-                      const cl_event *ran, struct gs_events *done)
+static cl_int combine(struct gs_command *cmd, const struct gs_use *u, unsigned p, const cl_event *ran,
+                      struct gs_events *done)
 {
     const struct gs_rangeset *s = &u->reduced[p];
     const uint64_t bytes = gs_rangeset_bytes(s);
@@ -104,9 +93,7 @@ static cl_int combine(struct gs_command *cmd, const struct gs_use *u, const stru
         const uint64_t n = s->v[i].end - s->v[i].begin;
         const uint64_t home_first = s->v[i].begin / element, first = at / element, elements = n / element;
         struct gs_events here = {0};
-        uint64_t begin;
-        cl_mem part = copy_of(u, copies, p, s->v[i].begin, &begin);
-        const struct gs_op copy = gs_op_copy(part, scratch, begin, at, n);
+        const struct gs_op copy = gs_op_copy(gs_replica_at(u->root, p), scratch, s->v[i].begin, at, n);
         err = gs_transfer_buffer(cmd, &copy, p, 0, &wait, &here);
         if (!err)
             err = gs_events_share(&here, ran[0]);
@@ -124,12 +111,12 @@ static cl_int combine(struct gs_command *cmd, const struct gs_use *u, const stru
     return err;
 }
 
-cl_int gs_reduce_parts(struct gs_command *cmd, const struct gs_use *u, const struct gs_copies *copies, unsigned n_parts,
-                       const cl_event *ran, struct gs_events *done)
+cl_int gs_reduce_parts(struct gs_command *cmd, const struct gs_use *u, unsigned n_parts, const cl_event *ran,
+                       struct gs_events *done)
 {
     cl_int err = CL_SUCCESS;
     for (unsigned p = 1; p < n_parts && !err; p++)
         if (u->reduced[p].n)
-            err = combine(cmd, u, copies, p, ran, done);
+            err = combine(cmd, u, p, ran, done);
     return err;
 }

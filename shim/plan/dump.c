@@ -83,9 +83,7 @@ static void print_kernels(FILE *f, const struct gs_program *p)
             fprintf(f, "kernel %s: can be split%s\n", k->name, k->hidden ? ", with a hidden argument" : "");
         else
             fprintf(f, "kernel %s: %u:%u: %s%s\n", k->name, k->refusal_site.line, k->refusal_site.column, k->refusal,
-                    k->n_appends      ? "; it appends to lists, and is split all the same"
-                    : k->only_atomics ? "; it is split on trial"
-                                      : "");
+                    k->only_atomics ? "; it is split on trial" : "");
     }
 }
 

@@ -155,8 +155,6 @@ static bool is_neat(const struct gs_plan *plan)
 const char *gs_plan_never(const struct gs_kernel_summary *k, bool relaxed, bool may_reorder, bool null_local,
                           bool one_memory)
 {
-    if (k->appending)
-        return NULL;
     if (k->refusal && (one_memory || !k->only_atomics))
         return k->refusal;
     if (gs_translation_reorders(k, relaxed) && !may_reorder)
@@ -222,71 +220,6 @@ static bool clashes(const struct gs_plan *plan)
         if (plan->uses[i].clash)
             return true;
     return false;
-}
-
-/* Does no other argument lead to the object behind this one? */
-static bool is_own(const struct gs_kernel_summary *k, struct gs_mem *const *mems, uint32_t arg)
-{
-    const struct gs_mem *m = mems[arg];
-    if (!m || m->image || m->root->image)
-        return false;
-    for (uint32_t i = 0; i < k->n_args; i++)
-        if (i != arg && mems[i] && mems[i]->root == m->root)
-            return false;
-    return true;
-}
-
-static bool find_place(const struct gs_append *a, struct gs_mem *const *mems, const struct gs_arg *args,
-                       struct gs_append_place *out)
-{
-    struct gs_arg_value v[2] = {{0}};
-    const uint32_t of[2] = {a->begin_arg, a->limit_arg};
-    for (unsigned i = 0; i < 2; i++)
-        if (of[i] != GS_NO_ARG && args[of[i]].has_value && !args[of[i]].is_mem)
-            v[i] = (struct gs_arg_value){.bytes = args[of[i]].bytes, .size = args[of[i]].size};
-    return gs_append_find_place(a, &v[0], &v[1], mems[a->list]->size, out);
-}
-
-bool gs_plan_find_list(const struct gs_kernel_summary *k, uint32_t i, struct gs_mem *const *mems,
-                       const struct gs_arg *args, struct gs_append_place *out)
-{
-    const struct gs_append *a = &k->appends[i];
-    uint64_t before = 0; /* where what lies before the list ends */
-    if (!find_place(a, mems, args, out))
-        return false;
-    for (uint32_t j = 0; j < k->n_appends; j++) {
-        const struct gs_append *b = &k->appends[j];
-        struct gs_append_place other = {.begin = b->counter_offset, .end = b->counter_offset + sizeof(cl_uint)};
-        if (b->counter == a->list) {
-            if (other.begin < out->end && other.end > out->begin)
-                return false;
-            before = other.end <= out->begin && other.end > before ? other.end : before;
-        }
-        if (b->list != a->list || j == i)
-            continue;
-        if (!find_place(b, mems, args, &other) || (other.begin < out->end && other.end > out->begin))
-            return false;
-        before = other.end <= out->begin && other.end > before ? other.end : before;
-    }
-    const uint64_t lead = (out->begin - before) / a->unit;
-    out->lead = out->lead < lead ? out->lead : lead;
-    return true;
-}
-
-const struct gs_kernel_summary *gs_plan_kernel(const struct gs_kernel_summary *k, struct gs_mem *const *mems,
-                                               const struct gs_arg *args)
-{
-    struct gs_append_place place;
-    if (!k->appending)
-        return k;
-    for (uint32_t i = 0; i < k->n_appends; i++) {
-        const struct gs_append *a = &k->appends[i];
-        if (!is_own(k, mems, a->list) || !is_own(k, mems, a->counter) ||
-            mems[a->list]->root->shared != mems[a->counter]->root->shared ||
-            !gs_plan_find_list(k, i, mems, args, &place))
-            return k;
-    }
-    return k->appending;
 }
 
 static bool is_put_together(const struct gs_plan *plan)
@@ -388,7 +321,7 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
     }
     for (uint32_t i = 0; i < in->kernel->n_args; i++)
         best.reorders |= in->mems[i] && gs_arg_reorders(&in->kernel->args[i]);
-    best.reorders |= gs_plan_is_appending(in->kernel) || gs_translation_reorders(in->kernel, in->relaxed);
+    best.reorders |= gs_translation_reorders(in->kernel, in->relaxed);
     *plan = best;
     return 0;
 }

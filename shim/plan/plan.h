@@ -15,8 +15,6 @@ enum gs_write_class {
     GS_REDUCED,  /* bytes that only atomics of one operation touch: each part changes a copy of its own, and the copies
                     are combined; what is written plainly besides is owned */
     GS_COMPARED, /* unknown: each part starts from equal bytes, and those that differ afterwards were written */
-    GS_APPENDED, /* a list to which the parts do nothing but append, each to one of its own: what is put behind each
-                    other is what the counters say (docs/coherence.md, rule 13) */
     GS_CONTESTED /* of a plan on trial: what the parts' groups may see of each other. Each part has a copy of its own,
                     and all is well if no more than one of them has changed it (docs/coherence.md, rule 12) */
 };
@@ -31,9 +29,7 @@ struct gs_use {
     /* Atomics whose results nobody uses. */
     enum gs_atomic_op op;
     enum gs_atomic_type type;
-    struct gs_rangeset reduced[GS_MAX_DEVICES]; /* by part: whole elements, of GS_REDUCED; counters of GS_APPENDED */
-    bool counts;                                /* some of them count what is appended to lists: each part from 0 on */
-    uint64_t element;                           /* of GS_APPENDED: what a work-item appends at a time, in bytes */
+    struct gs_rangeset reduced[GS_MAX_DEVICES]; /* by part: whole elements, of GS_REDUCED */
     bool clash;                                 /* they meet other accesses to the same bytes: it can't be split so */
     bool contested;                             /* set where the use becomes GS_CONTESTED */
 };
@@ -41,7 +37,7 @@ struct gs_use {
 /* Are the parts' writes put together at home? */
 static inline bool gs_use_is_joined(const struct gs_use *u)
 {
-    return u->writes == GS_REDUCED || u->writes == GS_COMPARED || u->writes == GS_APPENDED;
+    return u->writes == GS_REDUCED || u->writes == GS_COMPARED;
 }
 
 /* More than that isn't kept for a trial. */
@@ -50,9 +46,7 @@ enum { GS_TRIAL_MOST_BYTES = 256 * 1024 * 1024 };
 struct gs_plan {
     const char *reason; /* why the launch isn't split; NULL: it is */
     unsigned n_parts, dim;
-    bool reorders; /* floating-point atomics take effect in another order than on one device, or
-                      what is appended to lists stands there in another */
-    bool appends;  /* each part has lists of its own, which are put behind each other: shim/output/append.h */
+    bool reorders; /* floating-point atomics take effect in another order than on one device */
     bool leaves;   /* a part surely writes behind the end of a buffer, where one device has some room: not split */
     bool on_trial; /* it may turn out that one device must do it over: some use is GS_CONTESTED */
     uint64_t trial_bytes;              /* of it: what a place keeps of its bytes, so that they can be had back */
@@ -87,16 +81,6 @@ struct gs_plan_input {
  * null_local: they have no local size; one_memory: all devices work in the same, in which nothing is tried. */
 const char *gs_plan_never(const struct gs_kernel_summary *kernel, bool relaxed, bool may_reorder, bool null_local,
                           bool one_memory);
-
-/* The kernel as it may be planned with these arguments, and memory objects by argument (or NULLs): kernel->appending
- * where nothing else leads to its lists and counters, and none of them lies in another; else the kernel itself. */
-const struct gs_kernel_summary *gs_plan_kernel(const struct gs_kernel_summary *kernel, struct gs_mem *const *mems,
-                                               const struct gs_arg *args);
-
-/* Where list i of a kernel lies in its argument's window, as these say. False: not apart from all else that is there.
- */
-bool gs_plan_find_list(const struct gs_kernel_summary *kernel, uint32_t i, struct gs_mem *const *mems,
-                       const struct gs_arg *args, struct gs_append_place *out);
 
 /* Would a launch by the translated kernel have other bits than by the application's own, for all that is known?
  * `relaxed` as above. */

@@ -49,12 +49,6 @@ static int add_access(struct gs_use *u, unsigned part, bool whole_launch, const 
             u->writes = GS_IN_PLACE;
         return 0;
     }
-    if (arg->appended) { /* what is there before stays: the first part's place has it all */
-        u->writes = GS_APPENDED;
-        u->op = arg->counts ? GS_ATOMIC_ADD : GS_ATOMIC_NONE;
-        u->type = arg->atomic_type;
-        return part ? 0 : gs_rangeset_add(&u->needs[0], all);
-    }
     if (whole_launch && arg->atomic != GS_ATOMIC_NONE && !gs_reducible(arg)) {
         u->writes = GS_DISJOINT;
         err = gs_rangeset_add(&u->needs[part], all);
@@ -89,13 +83,13 @@ static int settle_use(struct gs_use *u, unsigned n_parts)
 {
     if (u->contested) /* whatever else is done to it */
         return 0;
-    if (u->op != GS_ATOMIC_NONE && u->writes != GS_APPENDED)
+    if (u->op != GS_ATOMIC_NONE)
         return gs_reducible_settle(u, n_parts);
     for (unsigned p = 0; p < n_parts && u->writes == GS_DISJOINT; p++)
         for (unsigned q = p + 1; q < n_parts; q++)
             if (gs_rangeset_overlap(&u->wrote[p], &u->wrote[q]))
                 u->writes = GS_COMPARED;
-    if (u->writes != GS_COMPARED && (u->writes != GS_APPENDED || n_parts > 1))
+    if (u->writes != GS_COMPARED)
         return 0;
     int err = 0;
     for (unsigned p = 0; p < n_parts && !err; p++) {
@@ -185,28 +179,6 @@ static bool all_in_place(const struct gs_plan_input *in)
     return true;
 }
 
-/* Each part has a number of its own for each counter, whether it takes some or not. */
-static int add_counters(struct gs_plan *plan, const struct gs_plan_input *in)
-{
-    const struct gs_kernel_summary *k = in->kernel;
-    int err = 0;
-    for (uint32_t i = 0; i < k->n_appends && !err; i++) {
-        const struct gs_append *a = &k->appends[i];
-        struct gs_mem *m = in->mems[a->counter];
-        struct gs_use *u = use_of(plan, m);
-        const uint64_t begin = m->origin + a->counter_offset, bytes = gs_atomic_bytes(a->type);
-        if (m->root->shared)
-            continue;
-        use_of(plan, in->mems[a->list])->element = (uint64_t)a->step * a->unit;
-        u->counts = true;
-        u->clash |= a->counter_offset + bytes > m->size;
-        plan->appends = true;
-        for (unsigned p = 0; p < plan->n_parts && !err && !u->clash; p++)
-            err = gs_rangeset_add(&u->reduced[p], (struct gs_range){begin, begin + bytes});
-    }
-    return err;
-}
-
 int gs_plan_find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
 {
     const struct gs_kernel_summary *k = in->kernel;
@@ -233,8 +205,6 @@ int gs_plan_find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
                     add_access(use_of(plan, in->mems[i]), p, plan->n_parts == 1, in->mems[i], &k->args[i], &access[i]);
         }
     }
-    if (!err && gs_plan_is_appending(k) && plan->n_parts > 1)
-        err = add_counters(plan, in);
     for (size_t u = 0; u < plan->n_uses && !err; u++)
         err = settle_use(&plan->uses[u], plan->n_parts);
     if (!err && gs_plan_is_trial(in))

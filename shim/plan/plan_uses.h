@@ -11,12 +11,6 @@ static inline bool gs_plan_is_trial(const struct gs_plan_input *in)
     return in->may_try && in->kernel->refusal && in->kernel->only_atomics;
 }
 
-/* Is it a kernel whose parts append to lists of their own? */
-static inline bool gs_plan_is_appending(const struct gs_kernel_summary *k)
-{
-    return k->n_appends && !k->appending;
-}
-
 /* An argument, as far as it is a number. */
 static inline struct gs_arg_value gs_plan_value(const struct gs_arg *a)
 {

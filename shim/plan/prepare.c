@@ -67,7 +67,7 @@ static bool is_useful(const struct gs_summary *s)
     bool useful = false;
     for (uint32_t i = 0; i < s->n_kernels && !useful; i++) {
         const struct gs_kernel_summary *k = &s->kernels[i];
-        useful = !k->refusal || k->only_atomics || k->n_appends;
+        useful = !k->refusal || k->only_atomics;
         for (uint32_t a = 0; a < k->n_args && !useful; a++)
             useful = k->args[a].atomic == GS_ATOMIC_OTHER;
     }

@@ -111,7 +111,7 @@ int gs_reducible_settle(struct gs_use *u, unsigned n_parts)
         u->clash = true;
     if (u->clash)
         return 0;
-    if (!u->counts && apart(u, n_parts))
+    if (apart(u, n_parts))
         return own(u, n_parts);
     for (unsigned p = 0; p < n_parts; p++)
         if (plainly_used(u, n_parts, &u->reduced[p], n_parts))

@@ -255,7 +255,6 @@ for kind in "${@:-once}"; do
     GPUSPARC_TRANSFER=plain sweep once -4 2 queues
     GPUSPARC_TRANSFER=pinned sweep once -5 2 transfers
     GPUSPARC_TRANSFER=pinned sweep once -4 2 images
-    GPUSPARC_TRANSFER=pinned sweep once -6 3 append 7 1
     continue
   fi
   GPUSPARC_TRANSFER=plain sweep "$kind" -4 2 queues
@@ -272,8 +271,6 @@ for kind in "${@:-once}"; do
   # runs, and PoCL (3.1) doesn't survive that.
   [ "$kind" != once ] || GPUSPARC_TRANSFER=plain sweep once -6 2 trial
   [ "$kind" != once ] || each_copy -6 2 trial everywhere
-  [ "$kind" != once ] || GPUSPARC_TRANSFER=pinned sweep once -6 3 append 7 1
-  [ "$kind" != once ] || GPUSPARC_TRANSFER=plain sweep once -6 2 append 7 1
 done
 [ $bad = 0 ] || fail "$bad of $cases cases (SEED=${SEED:-7})"
 echo "$cases cases: $right right in spite of it, $seen errors that the application sees"

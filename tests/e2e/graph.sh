@@ -121,9 +121,7 @@ if [ "${2:-}" = all ]; then
     random_host "$s" 150 4
     over "${random[@]}"
   done
-  python3 "$GS_SOURCE/tests/e2e/appends.py" "$seed" 20 >kernels.cl
-  over "$programs/appends" kernels.cl "$seed" apart
-  for program in queues halves threads callbacks sub_buffers transfers staging images aliases order bands reductions sparse filled trial "append 5 2" \
+  for program in queues halves threads callbacks sub_buffers transfers staging images aliases order bands reductions sparse filled trial \
     geometry chunks made releases special copied contend\ 5\ 120\ 3; do
     # shellcheck disable=SC2086
     over "$programs/"$program

@@ -178,7 +178,7 @@ if [ $# = 0 ]; then
   ways=("by pinned --mode auto --forget --devices cpu:2" "by plain --mode multi --devices cpu:2")
   by_daemon inside,lock "$programs/callbacks"
   by_daemon late "$programs/callbacks"
-  for program in transfers "stress 9401 60 2 i" "append 5 2" sub_buffers; do
+  for program in transfers "stress 9401 60 2 i" sub_buffers; do
     # shellcheck disable=SC2086
     apart 2 "$programs/"$program
   done
@@ -197,8 +197,8 @@ if [ $# = 0 ]; then
 else
   [ "$1" != all ] || set -- aliases again callbacks chunks geometry held host_access host_pointers images sampled linking queries \
     queues reductions refused_launch releases sources special staging sub_buffers threads transfers types user_events \
-    profiling append bands columns come_home filled trial trials races loaded_bounds unwritten bursts contend stress jobs $(cut -d'|' -f1 "$GS_SOURCE/samples/MANIFEST" | grep -v '^#')
-  declare -A arguments=([trials]="4 20" [contend]="5 120 3" [stress]="9 150 3" [jobs]="12 4000 100" [append]="7 1" [loaded_bounds]=repeat [columns]="3 300 200" [sampled]="$(samplers)")
+    profiling bands columns come_home filled trial trials races loaded_bounds unwritten bursts contend stress jobs $(cut -d'|' -f1 "$GS_SOURCE/samples/MANIFEST" | grep -v '^#')
+  declare -A arguments=([trials]="4 20" [contend]="5 120 3" [stress]="9 150 3" [jobs]="12 4000 100" [loaded_bounds]=repeat [columns]="3 300 200" [sampled]="$(samplers)")
   for program in "$@"; do
     command=("$programs/$program" ${arguments[$program]:-})
     [ -x "$programs/$program" ] || read -ra command <<<"$samples/$program $(grep "^$program " "$GS_SOURCE/samples/MANIFEST" | cut -d'|' -f3)"

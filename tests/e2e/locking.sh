@@ -22,7 +22,7 @@ all() { # TRANSFERS OPTIONS...
   shift
   for transfer in $transfers; do
     export GPUSPARC_TRANSFER=$transfer
-    for words in transfers callbacks threads user_events "stress 9403 120 3 i" "trials 4 20" "append 7 1" sub_buffers images "columns 2 300 200"; do
+    for words in transfers callbacks threads user_events "stress 9403 120 3 i" "trials 4 20" sub_buffers images "columns 2 300 200"; do
       # shellcheck disable=SC2086
       program "$@" -- $words
     done

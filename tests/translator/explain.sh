@@ -61,18 +61,11 @@ for k in number block below; do expect 0 'o            read and written, its add
 echo '__kernel void add(__global int *o, __global int *p) { if (p[get_global_id(0)]) o[get_global_id(0)] += 1; }' >small.cl
 expect 0 'o            reads [0, 100): 100 bytes, writes [0, 100): 100 bytes' 'o            reads nothing, writes nothing' -- \
   small.cl --global 4096 --arg o=100 --arg p=16K
-# Lists to which it appends.
-appends=$GS_SOURCE/tests/translator/appends.cl
-expect 0 'it can be split, as it only appends to lists' 'out: 8 bytes where n counts, below most - 1  line' \
-  'only on trial where another argument' -- "$appends" --kernel append_two
-expect 0 'out: 4 bytes where n + 4 bytes counts, below most' 'out: each part has a list of its own' 'n: reduced: add' -- "$appends" \
-  --kernel append_helper --global 512 --local 64
-expect 0 '"list": "odd"' '"counter_offset": 4' -- --json "$appends" --kernel append_two_lists
 expect 0 'copies of too many bytes' -- "$kernels/atomics_used.cl" --global 64 --local 8
 expect 0 'never split' 'it waits for other work-groups' -- "$kernels/waits.cl"
 # Which loops end without the other parts' atomics.
 gpusparc explain "$GS_SOURCE/tests/translator/spins.cl" >out.txt
-awk '/^kernel/ { name = $2 } /^  it (is|can be split, as) / { n++; if ((name ~ /^end_/) != ($0 ~ /split only on trial|it only appends/)) { print name ": " $0; bad = 1 } }
+awk '/^kernel/ { name = $2 } /^  it (is|can be split, as) / { n++; if ((name ~ /^end_/) != ($0 ~ /split only on trial/)) { print name ": " $0; bad = 1 } }
      END { exit bad || n != 25 }' out.txt || { grep -c "^kernel" out.txt; exit 1; }
 expect 0 'it prints' -- "$kernels/prints.cl" --global 8
 expect 0 'it can be split as it is' 'split into 2 parts along dimension 1' 'a: ' -- "$kernels/plain.cl" --global 33,7 --arg a=924

@@ -31,24 +31,6 @@ static void print_arg(const struct gs_arg_summary *a)
            a->may_write ? " write" : "", ops[a->atomic], a->atomic_mixed ? " mixed" : "", a->escapes ? " escapes" : "");
 }
 
-static void print_append(const struct gs_kernel_summary *k, const struct gs_append *a)
-{
-    printf("    appends to %s by %s + %u: %u of %u bytes", k->args[a->list].name, k->args[a->counter].name,
-           a->counter_offset, a->step, a->unit);
-    if (a->begin || a->begin_arg != GS_NO_ARG)
-        printf(" from %u", a->begin);
-    if (a->begin_arg != GS_NO_ARG)
-        printf(" + %u * %s", a->begin_scale, k->args[a->begin_arg].name);
-    if (a->shift || a->shifted_by)
-        printf(" (%u%s of them added)", a->shift, a->shifted_by ? " and more" : "");
-    if (a->limited && a->limit_arg != GS_NO_ARG)
-        printf(", below %s + %lld (%u, %u)", k->args[a->limit_arg].name, (long long)a->limit_more, a->limit_type,
-               a->compared_as);
-    else if (a->limited)
-        printf(", below %lld", (long long)a->limit_more);
-    printf("\n");
-}
-
 static void print_summary(const struct gs_summary *s, int texts)
 {
     printf("program%s\n", s->changed ? " changed" : "");
@@ -65,8 +47,6 @@ static void print_summary(const struct gs_summary *s, int texts)
                    k->refusal_site.column, k->refusal_site.length);
         for (uint32_t a = 0; a < k->n_args; a++)
             print_arg(&k->args[a]);
-        for (uint32_t a = 0; a < k->n_appends; a++)
-            print_append(k, &k->appends[a]);
     }
     for (uint32_t i = 0; texts && i < s->n_units; i++)
         printf("unit %u:\n%s", i, s->units[i]);

@@ -2,7 +2,6 @@
 /* What a kernel does to each of its arguments: their declarations, then a walk along the flow of each. */
 #include "translator/flow/flow.h"
 
-#include "translator/flow/flow_append.h"
 #include "translator/parsing/flow_type.h"
 #include "translator/parsing/need.h"
 
@@ -124,9 +123,8 @@ struct arg_walk {
     const struct reach *reach;
     struct gs_kernel_summary *k;
     struct gs_arg_summary *arg;
-    const struct gs_appends *appends; /* whose atomics are sums: nothing but a place follows from their results */
-    bool plain;                       /* loads or stores that are no atomics */
-    bool is_volatile;                 /* some of them are volatile, the first so here: */
+    bool plain;       /* loads or stores that are no atomics */
+    bool is_volatile; /* some of them are volatile, the first so here: */
     struct gs_site volatile_site;
 };
 
@@ -198,7 +196,7 @@ static void meet_atomic(struct arg_walk *w, const struct gs_flow_access *a)
     arg->may_read = arg->may_write = true;
     if (a->op == GS_ATOMIC_OTHER)
         why = "it uses an atomic on global memory that is no plain sum, minimum, maximum or bit operation";
-    else if (!gs_append_has(w->appends, a->where) && gs_flow_is_used(w->f, a->result, w->reach->in))
+    else if (gs_flow_is_used(w->f, a->result, w->reach->in))
         why = "it uses the result of an atomic on global memory";
     else if (arg->atomic != GS_ATOMIC_NONE && arg->atomic != GS_ATOMIC_OTHER && !same_kind(arg, a))
         why = "it uses several kinds of atomics on the same buffer";
@@ -224,8 +222,6 @@ static void meet(struct arg_walk *w, const struct gs_flow_access *a)
         break;
     case GS_FLOW_WRITE:
         w->arg->may_write = true;
-        if (gs_append_has(w->appends, a->where)) /* beside the counter, and nobody reads it, volatile or not */
-            return;
         w->plain = true;
         break;
     case GS_FLOW_ATOMIC:
@@ -258,10 +254,10 @@ static void follow(struct arg_walk *w, uint32_t node)
     }
 }
 
-static void follow_arg(struct gs_flow *f, const struct reach *reach, const struct gs_appends *appends, uint32_t node,
-                       bool spins, struct gs_kernel_summary *k, struct gs_arg_summary *a)
+static void follow_arg(struct gs_flow *f, const struct reach *reach, uint32_t node, bool spins,
+                       struct gs_kernel_summary *k, struct gs_arg_summary *a)
 {
-    struct arg_walk w = {.f = f, .reach = reach, .k = k, .arg = a, .appends = appends};
+    struct arg_walk w = {.f = f, .reach = reach, .k = k, .arg = a};
     if (a->kind == GS_ARG_GLOBAL || a->kind == GS_ARG_CONSTANT)
         follow(&w, node);
     a->atomic_mixed = a->atomic != GS_ATOMIC_NONE && w.plain;
@@ -310,8 +306,7 @@ static void look_at_lasting(struct gs_flow *f, const struct reach *reach, struct
 }
 
 /* All that is said of a kernel by what its functions do. */
-static void summarise(struct gs_flow *f, const struct reach *reach, const struct gs_appends *appends,
-                      struct gs_kernel_summary *k)
+static void summarise(struct gs_flow *f, const struct reach *reach, struct gs_kernel_summary *k)
 {
     const struct gs_func *g = &f->program->funcs[reach->v[0]];
     struct gs_arg_summary *args = gs_need_array(f->arena, (size_t)g->n_params + 1, sizeof *args);
@@ -340,7 +335,7 @@ static void summarise(struct gs_flow *f, const struct reach *reach, const struct
         declare_arg(f, param, &args[i]);
         args[i].read_site = gs_program_site(f->program, param, g->unit);
         k->uses_group |= args[i].kind == GS_ARG_LOCAL;
-        follow_arg(f, reach, appends, gs_flow_node(f, param), spins, k, &args[i]);
+        follow_arg(f, reach, gs_flow_node(f, param), spins, k, &args[i]);
         args[i].read_site = (struct gs_site){.file = ""};
     }
     for (uint32_t i = 0; i < g->n_params && lost; i++)
@@ -349,27 +344,9 @@ static void summarise(struct gs_flow *f, const struct reach *reach, const struct
     k->only_atomics &= k->refusal != NULL;
 }
 
-/* Of a kernel that is refused: the lists to which it appends, if it isn't once their atomics are taken as sums. */
-static void find_appends(struct gs_flow *f, const struct reach *reach, struct gs_kernel_summary *k)
-{
-    struct gs_appends appends;
-    struct gs_kernel_summary other = {0};
-    gs_append_find(f, reach->v[0], reach->in, &appends);
-    if (!appends.n)
-        return;
-    summarise(f, reach, &appends, &other);
-    if (other.refusal)
-        return;
-    k->appends = appends.v;
-    k->n_appends = appends.n;
-}
-
 void gs_flow_kernel(struct gs_flow *f, uint32_t func, struct gs_kernel_summary *k)
 {
-    static const struct gs_appends none;
     struct reach reach = {.f = f};
     reach_from(&reach, func);
-    summarise(f, &reach, &none, k);
-    if (k->refusal)
-        find_appends(f, &reach, k);
+    summarise(f, &reach, k);
 }

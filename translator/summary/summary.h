@@ -60,41 +60,11 @@ struct gs_arg_summary {
     enum gs_atomic_type atomic_type; /* without meaning where `atomic` is none or other */
     bool atomic_mixed;               /* plain loads or stores touch it too: not reducible */
     struct gs_site atomic_site;
-    bool appended, counts; /* of `appending`, below: it is one of the lists, or has the counters */
     bool escapes; /* its address goes where it can't be followed (stored, or used as an integer): never split */
     /* Why its reads or writes have no bounds ("" where they have) and where. */
     const char *read_unknown, *write_unknown;
     struct gs_site read_site, write_site;
 };
-
-/* A list that a kernel does nothing to but append: a work-item adds `step` to a counter by an atomic, makes nothing of
- * the result x but where it stores, and stores the list's bytes x * unit ... (x + step) * unit - 1, all of them;
- * perhaps only if x is below a limit, on which nothing else depends. So a part that counts from another number stores
- * the same at another place (docs/coherence.md, rule 13). All that the kernel does to the buffers of lists and counters
- * is of this kind. */
-struct gs_append {
-    uint32_t list, counter;   /* arguments, perhaps the same, of which no other may lead to the same object */
-    uint32_t counter_offset;  /* bytes */
-    enum gs_atomic_type type; /* of the counter: of 32 bits */
-    uint32_t step, unit;      /* unit: bytes */
-    uint32_t element;         /* bytes: places are computed in numbers of 32 bits that count these */
-    uint32_t begin;           /* bytes from the begin of the argument to that of the list, and behind these: */
-    uint32_t begin_scale;     /* so many times */
-    uint32_t begin_arg;       /* the value of this argument, or GS_NO_ARG: 0 */
-    uint8_t begin_type;       /* of that, an enum gs_int_type (access_program.h) */
-    uint32_t shift;           /* of `begin`, as many units are added to the number, not to a pointer; */
-    bool shifted_by;          /* and what the argument says, too */
-    bool limited;             /* x is below the limit: */
-    uint32_t limit_arg;       /* the value of this argument, or GS_NO_ARG: 0 */
-    uint8_t limit_type;       /* of that argument */
-    uint8_t compared_as;      /* what it becomes before it is compared */
-    int64_t limit_more;       /* added after that */
-    uint32_t limit_negative;  /* so many negative numbers, from -1 down, pass for being below the limit, too */
-    struct gs_site site;      /* of the atomic */
-};
-
-#define GS_NO_ARG UINT32_MAX
-enum { GS_APPEND_MOST_BYTES = 4096 }; /* step * unit, at most */
 
 /* Does the order in which its atomics come decide about bits? So of floating-point numbers: a sum is rounded at each
  * step, and of +0 and -0 either is a minimum. Such a kernel is split only where the user allows it
@@ -118,11 +88,6 @@ struct gs_kernel_summary {
     bool only_atomics; /* nothing refuses it but atomics whose results are used, or of several kinds, or beside plain
                           accesses; and no loop of it waits for them: parts that see none of each other's end by
                           themselves */
-    uint32_t n_appends;
-    const struct gs_append *appends; /* lists to which it appends by those atomics; then there is also: */
-    const struct gs_kernel_summary
-        *appending; /* the same kernel where the parts may each append to a list of their own: not refused, its counters
-                       are sums. NULL in itself, and where there is none */
     const struct gs_access_program
         *access; /* opaque, for gs_summary_eval; NULL: nothing is known but the flags above */
 };
@@ -222,16 +187,6 @@ struct gs_arg_access {
     struct gs_rangeset overwrites; /* surely writes, whole, and without having read it before */
     bool leaves;                   /* surely writes behind the buffer's end as well */
 };
-
-/* Where a list is in its buffer, of `bytes`, as a launch's arguments say: it lies in [begin, end); x must be below
- * `limit` for its element to be stored. As many places before `begin` as `lead`, at most, are those of negative
- * numbers: of which a counter may be before the launch. by, most: the values of begin_arg and limit_arg, where there
- * are these. False: it lies nowhere. */
-struct gs_append_place {
-    uint64_t begin, end, limit, lead;
-};
-bool gs_append_find_place(const struct gs_append *a, const struct gs_arg_value *by, const struct gs_arg_value *most,
-                          uint64_t bytes, struct gs_append_place *out);
 
 /* Evaluates the part `box` of a launch; `args` and `out` have kernel->n_args elements, each of `out` zeroed by the
  * caller before the first use and reusable after. Never fails for lack of knowledge: it answers
