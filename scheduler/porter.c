@@ -65,8 +65,9 @@ bool gs_all_received(int fd)
 /* What became of a message: MOVED it is on its way, NONE there is none, ENDED the end has. */
 enum moved { NONE, MOVED, ENDED };
 
-/* One message from one socket to the other, who may be too full for it. */
-static enum moved move_unmeasured(int from, int to, bool with_descriptor)
+/* One message from one socket to the other. One that the client doesn't take is dropped, as without a porter: it may be
+ * full, or hear no more, but what it has said is still to be heard. */
+static enum moved move_unmeasured(int from, int to, bool to_client)
 {
     char bytes[sizeof(struct gs_msg) + 1];
     union {
@@ -75,7 +76,7 @@ static enum moved move_unmeasured(int from, int to, bool with_descriptor)
     } control;
     struct iovec io = {.iov_base = bytes, .iov_len = sizeof bytes};
     struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1};
-    if (with_descriptor) {
+    if (to_client) {
         m.msg_control = control.bytes;
         m.msg_controllen = sizeof control.bytes;
     }
@@ -86,7 +87,7 @@ static enum moved move_unmeasured(int from, int to, bool with_descriptor)
         return MOVED; /* what the other side has sent can be received still */
     if (n <= 0)
         return ENDED;
-    const struct cmsghdr *c = with_descriptor ? CMSG_FIRSTHDR(&m) : NULL;
+    const struct cmsghdr *c = to_client ? CMSG_FIRSTHDR(&m) : NULL;
     int passed = -1;
     if (c && c->cmsg_type == SCM_RIGHTS)
         memcpy(&passed, CMSG_DATA(c), sizeof passed);
@@ -96,7 +97,7 @@ static enum moved move_unmeasured(int from, int to, bool with_descriptor)
         m.msg_control = NULL;
         m.msg_controllen = 0;
     }
-    const bool sent = sendmsg(to, &m, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 || errno == EAGAIN;
+    const bool sent = sendmsg(to, &m, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 || errno == EAGAIN || to_client;
     if (passed >= 0)
         close(passed);
     return sent ? MOVED : ENDED;

@@ -180,6 +180,32 @@ static void what_was_said_before_the_end_is_heard(void **state)
     clean_up(&l);
 }
 
+/* The daemon speaks to a client that has gone, or that hears no more: what the client had said still comes. */
+static void a_failed_send_drops_nothing_that_was_said(void **state)
+{
+    (void)state;
+    for (int goes = 0; goes < 2; goes++) {
+        struct line l;
+        int passed;
+        set_up(&l);
+        for (char i = 1; i <= 5; i++)
+            say(l.client, i, -1);
+        wait_for(l.daemon, POLLIN); /* the first one; the others wait for it to be heard */
+        if (goes)
+            close(l.client);
+        else
+            assert_int_equal(shutdown(l.client, SHUT_RD), 0);
+        say(l.daemon, 'x', -1);
+        while (!gs_all_received(l.daemon))
+            usleep(1000); /* until the porter has it, and passes it on in vain */
+        for (char i = 1; i <= 5; i++)
+            assert_int_equal(hear(l.daemon, &passed), i);
+        if (goes)
+            assert_int_equal(hear(l.daemon, &passed), 0);
+        clean_up(&l);
+    }
+}
+
 /* More of them than there are places, one after the other: a place is free again when its socket has ended. */
 static void places_are_used_again(void **state)
 {
@@ -251,6 +277,7 @@ int main(void)
         cmocka_unit_test(a_descriptor_goes_to_the_client),
         cmocka_unit_test(a_client_has_one_message_at_a_time),
         cmocka_unit_test(what_was_said_before_the_end_is_heard),
+        cmocka_unit_test(a_failed_send_drops_nothing_that_was_said),
         cmocka_unit_test(places_are_used_again),
         cmocka_unit_test(who_is_slow),
     };
