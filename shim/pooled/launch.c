@@ -183,7 +183,8 @@ static bool touches(const struct gs_turn_use *u)
     return u->window.begin < u->window.end;
 }
 
-/* By how much each window may be larger than its turn needs: all of them must fit. */
+/* By how much each window may be larger than its turn needs: all of them must fit. A use that touches nothing has no
+ * window, and counts all the same: the others are the smaller for it. */
 static uint64_t spare_of(const struct gs_turn *t)
 {
     const uint64_t room = gs_pool_room().all;
@@ -192,7 +193,7 @@ static uint64_t spare_of(const struct gs_turn *t)
     uint32_t n = 0;
     while (t->uses[n].root)
         n++;
-    return n && taken < room ? (room - taken) / n : 0; /* n: 0 of a kernel without buffers */
+    return taken < room ? (room - taken) / n : 0;
 }
 
 /* What the turn overwrites unread needn't be kept for it. */
