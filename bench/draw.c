@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Pictures of kept results.
  *   bench_draw OUTPUT JOBS.csv         response times, as bench/rt.sh keeps them (GPU-SPARC's Figure 9)
+ *   bench_draw OUTPUT SIZES.csv        time of a step (ms, or `refused`) by mode and size (in memories of one card)
  *   bench_draw OUTPUT RESULT.json...   several results of one probe, as `gpusparc probe order|sum --json` wrote them:
  * mode and number of different results over groups or warps; or one result of the latency probe OUTPUT ends in .svg,
  * .png or .pdf. */
@@ -91,7 +92,7 @@ static int write_chart(const char *path, struct gs_chart *chart, const struct gs
 static int column_of(const char *head, const char *name)
 {
     int column = 0;
-    for (size_t n; *head; head += n + (head[n] == ','), column++) {
+    for (size_t n; *head && !strchr("\r\n", *head); head += n + (head[n] == ','), column++) {
         n = strcspn(head, ",\r\n");
         if (strlen(name) == n && strncmp(head, name, n) == 0)
             return column;
@@ -105,6 +106,44 @@ static const char *field(const char *line, int column, char text[NAME])
         line += strcspn(line, ",") + 1;
     snprintf(text, NAME, "%.*s", (int)strcspn(line, ",\r\n"), line);
     return text;
+}
+
+static int draw_sizes(const char *output, const char *input)
+{
+    char line[512], mode[NAME], text[NAME], refused[NAME + 16];
+    FILE *f = fopen(input, "r");
+    bool ok = f && fgets(line, sizeof line, f) && strcmp(line, "mode,cards,ms\n") == 0;
+    while (ok && fgets(line, sizeof line, f)) {
+        const double cards = atof(field(line, 1, text)), ms = atof(field(line, 2, text));
+        const bool is_refused = strcmp(text, "refused") == 0;
+        snprintf(refused, sizeof refused, "%s: refused", field(line, 0, mode));
+        ok = cards > 0 && (is_refused || ms > 0);
+        add(panel_of(""), is_refused ? refused : mode, is_refused, cards, ms);
+    }
+    if (f)
+        fclose(f);
+    if (!ok) {
+        gs_error("%s is no table of modes, sizes and times", input);
+        return 1;
+    }
+    const struct gs_panel like = {.x = {.label = "bytes of the program, in memories of one card", .from_zero = true},
+                                  .y = {.label = "a step (ms)", .from_zero = true}};
+    struct gs_chart chart = {.title = "A program larger than a GPU: --memory pooled on two H200",
+                             .note = "a stencil of two buffers; without gpusparc one card refuses what doesn't fit",
+                             .columns = 1,
+                             .width = 460,
+                             .height = 220};
+    return write_chart(output, &chart, &like);
+}
+
+static bool is_of_jobs(const char *path)
+{
+    char line[512] = "";
+    FILE *f = fopen(path, "r");
+    const bool is = f && fgets(line, sizeof line, f) && column_of(line, "release_ms") >= 0;
+    if (f)
+        fclose(f);
+    return is;
 }
 
 static int draw_jobs(const char *output, const char *input)
@@ -293,12 +332,14 @@ int main(int argc, char **argv)
 {
     gs_log_init("bench_draw");
     if (argc < 3) {
-        gs_error("wants the picture to draw, then a jobs.csv or results of a probe");
+        gs_error("wants the picture to draw, then a jobs.csv, a sizes.csv or results of a probe");
         return 2;
     }
     const size_t n = strlen(argv[2]);
-    const bool jobs = n > 4 && strcmp(argv[2] + n - 4, ".csv") == 0;
+    const bool csv = n > 4 && strcmp(argv[2] + n - 4, ".csv") == 0;
     if (!gs_plot_is_possible("the picture", argv[1]))
         return 2;
-    return jobs ? draw_jobs(argv[1], argv[2]) : draw_probes(argv[1], argv + 2);
+    if (csv)
+        return (is_of_jobs(argv[2]) ? draw_jobs : draw_sizes)(argv[1], argv[2]);
+    return draw_probes(argv[1], argv + 2);
 }
