@@ -22,7 +22,8 @@ struct gs_pool_launch {
     struct gs_mem **mems; /* by argument, kept; or null */
     cl_kernel own;        /* of the application's program, for a whole launch; owned */
     struct gs_turns turns;
-    bool *done; /* by turn; owned */
+    bool *done;    /* by turn; owned */
+    cl_mem *parts; /* by argument: of a window, for the turn that is being enqueued; or null */
     char failed[128];
 };
 
@@ -40,6 +41,7 @@ void gs_pool_launch_free(struct gs_pool_launch *l)
     gs_drop(&l->k->o);
     free(l->args);
     free(l->mems);
+    free(l->parts);
     free(l);
 }
 
@@ -155,7 +157,8 @@ struct gs_pool_launch *gs_pool_launch_make(struct gs_kernel *k, const struct gs_
     gs_hold(&k->o);
     l->args = calloc(k->n_args + 1, sizeof *l->args);
     l->mems = calloc(k->n_args + 1, sizeof *l->mems);
-    if (l->args && l->mems)
+    l->parts = calloc(k->n_args + 1, sizeof(cl_mem));
+    if (l->args && l->mems && l->parts)
         *err = take_sizes(l, op);
     for (cl_uint i = 0; i < k->n_args && !*err; i++)
         *err = copy_argument(l, i);
@@ -248,19 +251,24 @@ static struct gs_pool_window *window_of(const struct run *run, const struct gs_m
     return run->windows[i];
 }
 
-/* A buffer that the kernel isn't told the shift of: the argument's own part of the window. */
-static cl_int set_part(cl_kernel kernel, cl_uint i, const struct gs_pool_window *w, const struct gs_mem *m)
+/* A buffer that the kernel isn't told the shift of: the argument's own part of the window. A kernel keeps no argument,
+ * so the part stays until the launch is enqueued. */
+static cl_int set_part(struct gs_pool_launch *l, cl_kernel kernel, cl_uint i, const struct gs_pool_window *w)
 {
-    const cl_buffer_region region = {m->origin - w->range.begin, m->size};
+    const cl_buffer_region region = {l->mems[i]->origin - w->range.begin, l->mems[i]->size};
     cl_int err = CL_SUCCESS;
-    cl_mem part = w->mem;
     if (region.origin)
-        part = gs_real()->clCreateSubBuffer(w->mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err);
-    if (!err)
-        err = gs_real()->clSetKernelArg(kernel, i, sizeof part, &part);
-    if (region.origin && part)
-        gs_real()->clReleaseMemObject(part);
-    return err;
+        l->parts[i] = gs_real()->clCreateSubBuffer(w->mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err);
+    return err ? err : gs_real()->clSetKernelArg(kernel, i, sizeof(cl_mem), region.origin ? &l->parts[i] : &w->mem);
+}
+
+static void release_parts(struct gs_pool_launch *l)
+{
+    for (cl_uint i = 0; i < l->k->n_args; i++) {
+        if (l->parts[i])
+            gs_real()->clReleaseMemObject(l->parts[i]);
+        l->parts[i] = NULL;
+    }
 }
 
 static cl_int set_args(struct gs_pool_launch *l, const struct run *run, cl_kernel kernel)
@@ -277,7 +285,7 @@ static cl_int set_args(struct gs_pool_launch *l, const struct run *run, cl_kerne
         const struct gs_pool_window *w = m ? window_of(run, m) : NULL;
         const void *value = m ? NULL : a->bytes;
         if (w && (l->turns.whole || l->summary->args[i].kind != GS_ARG_GLOBAL)) {
-            err = set_part(kernel, i, w, m);
+            err = set_part(l, kernel, i, w);
             continue;
         }
         if (w) {
@@ -306,6 +314,7 @@ static cl_int begin(struct gs_pool_launch *l, struct run *run)
         gs_op_launch(kernel, l->geometry.dims, l->turns.whole ? offset : NULL, global, l->null_local ? NULL : local);
     if (!err)
         err = gs_enqueue(&op, queue, 0, NULL, &run->end);
+    release_parts(l);
     if (!err)
         gs_real()->clFlush(queue);
     if (kernel && !l->turns.whole)

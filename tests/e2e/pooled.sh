@@ -44,6 +44,7 @@ read -r waits beside <beside
 [ $((4 * beside)) -gt $((3 * waits)) ] || fail "of $waits waits for transfers $beside were for two devices"
 unset BESIDE_REPORT
 # And nobody counts on an order between two devices that nothing makes: a driver begins late (lazy.h).
+rm -f report
 for modes in unflushed,lanes slow,late,poison; do
   for case in stencil steps gathers reduction windows; do
     plain plain.txt "$programs/pooled" 1024 $case
@@ -53,6 +54,11 @@ for modes in unflushed,lanes slow,late,poison; do
     [ ! -e report ] || fail "$case, a driver that is $modes: $(cat report)"
   done
 done
+plain plain.txt "$programs/pooled" 1024 whole
+ROOM_BYTES=$((40 << 20)) LAZY=poison LAZY_REPORT=$PWD/report layer=$programs/lazy.so:$layer pooled pooled.txt "$programs/pooled" 1024 whole ||
+  { cat pooled.txt pooled.err; fail "whole, a driver that forgets: exit status $?"; }
+same "whole, a driver that forgets"
+[ ! -e report ] || fail "whole, a driver that forgets: $(cat report)"
 export ROOM_BYTES=$((6 << 20))
 plain plain.txt "$programs/pooled" $kib steps
 # The same where the driver pins the host place, as it does of GPUs.

@@ -257,7 +257,14 @@ static void whole(size_t bytes)
         set_uint(many, i, i);
     launch(queue, many, items, 64, 0, NULL, NULL);
     launch(queue, calls, items, 64, 0, NULL, NULL);
+    const cl_buffer_region half = {items * 2 / 4096 * 4096, items * 2 / 4096 * 4096};
+    cl_int err;
+    cl_mem sub;
+    MADE(sub, clCreateSubBuffer(m, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &half, &err));
+    set_mem(calls, 0, sub);
+    launch(queue, calls, half.size / 4, 64, 0, NULL, NULL);
     show_pieces("whole", m, items * 4);
+    CL(clReleaseMemObject(sub));
     CL(clReleaseMemObject(m));
     CL(clReleaseKernel(many));
     CL(clReleaseKernel(calls));
