@@ -6,7 +6,7 @@
 #include "shim/order/command.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/plan/kinds.h"
-#include "shim/output/deferred_send.h"
+#include "shim/output/speculation.h"
 #include "shim/plan/prepare.h"
 #include "shim/record/own_kernels.h"
 #include "shim/record/samplers.h"

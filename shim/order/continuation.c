@@ -37,7 +37,7 @@ static void free_continuation(struct gs_work *work)
 }
 
 /* Not freed in a callback: a driver may wait for a queue's commands when it is released for the last time. */
-void gs_continuation_end(struct gs_continuation *p)
+static void end(struct gs_continuation *p)
 {
     gs_event_end(p->end, atomic_load(&p->status));
     p->work.run = free_continuation;
@@ -48,7 +48,7 @@ void gs_continuation_end(struct gs_continuation *p)
 static void go_on(struct gs_continuation *p)
 {
     if (p->acts) {
-        gs_continuation_end(p);
+        end(p);
         return;
     }
     p->work.run = act;

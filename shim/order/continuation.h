@@ -31,10 +31,7 @@ void gs_continuation_free(struct gs_continuation *p);
 void gs_continuation_fail(struct gs_continuation *p, cl_int status);
 
 /* Once all of `events`, which is freed, has ended: `act` is called; or, where `act` itself has enqueued and awaits
- * them, the continuation ends. If some end badly it fails. It may be gone when this returns, as after
- * gs_continuation_end. */
+ * them, the continuation ends. If some end badly it fails. It may be gone when this returns. */
 void gs_continuation_await(struct gs_continuation *p, struct gs_events *events);
-/* It ends now. */
-void gs_continuation_end(struct gs_continuation *p);
 
 #endif

@@ -6,9 +6,11 @@
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/log.h"
-#include "shim/output/deferred_send.h"
-#include "shim/output/backoff.h"
 #include "shim/memory/coherence.h"
+#include "shim/memory/pinned.h"
+#include "shim/memory/transfer.h"
+#include "shim/order/continuation.h"
+#include "shim/output/backoff.h"
 #include "shim/output/run_kernel.h"
 #include "shim/plan/kinds.h"
 #include "shim/plan/part_kernel.h"
@@ -17,6 +19,8 @@
 #include "shim/memory/scratch.h"
 #include "shim/subkernel/units.h"
 #include "shim/record/enqueue.h"
+#include "shim/record/keep.h"
+#include "shim/schedule/put.h"
 
 /* ---- one that is under way ---- */
 
@@ -35,7 +39,12 @@ struct gs_speculation_copy {
 };
 
 struct gs_speculation {
-    struct gs_deferred_send d; /* first; part p is on place p */
+    struct gs_continuation continuation;    /* first */
+    struct gs_context *ctx;                 /* held */
+    struct gs_putting put;                  /* for whom; kept */
+    unsigned n;                             /* parts; part p is on place p */
+    cl_command_queue queue[GS_MAX_DEVICES]; /* the thread's own; retained */
+    struct gs_events done;                  /* the ends of what it enqueues */
     struct gs_kernel_stats *stats;
     uint64_t kernel_id;
     struct gs_speculation_field *fields;
@@ -43,7 +52,7 @@ struct gs_speculation {
     /* What each other part owns, from home once one device has done the launch over. */
     struct gs_speculation_copy *owned;
     size_t n_fields, n_undo, n_owned;
-    struct gs_pinned *ring;          /* between places; null: by the driver's own copies */
+    struct gs_pinned *ring;          /* between places, the thread's own; null: by the driver's own copies */
     cl_uint changed[GS_MAX_DEVICES]; /* by place: some contested byte; written by the device */
     struct gs_kernel_work *whole;    /* the whole launch, at home */
     bool unknown;                    /* what has changed couldn't be found out: one device does it over */
@@ -77,22 +86,36 @@ static void count_ended(const struct gs_speculation *j, bool good)
     gs_backoff_ended(gs_backoff_of(&trials.known, j->kernel_id), good);
 }
 
+/* What the thread is to use; null after an error, before or now. */
+static cl_mem keep(cl_mem m, cl_int *err)
+{
+    if (!*err)
+        *err = gs_keep_mem(m);
+    return *err ? NULL : m;
+}
+
+static void let_go(cl_mem m)
+{
+    if (m)
+        gs_let_go_of_mem(m);
+}
+
 static void free_copies(struct gs_speculation_copy *v, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        gs_deferred_send_let(v[i].from);
-        gs_deferred_send_let(v[i].to);
+        let_go(v[i].from);
+        let_go(v[i].to);
     }
     free(v);
 }
 
-static void free_speculation(struct gs_deferred_send *d)
+static void free_speculation(struct gs_continuation *continuation)
 {
-    struct gs_speculation *j = (struct gs_speculation *)d;
+    struct gs_speculation *j = (struct gs_speculation *)continuation;
     for (size_t i = 0; i < j->n_fields; i++)
-        for (unsigned p = 0; p < d->n; p++) {
-            gs_deferred_send_let(j->fields[i].mem[p]);
-            gs_deferred_send_let(j->fields[i].kept[p]);
+        for (unsigned p = 0; p < j->n; p++) {
+            let_go(j->fields[i].mem[p]);
+            let_go(j->fields[i].kept[p]);
         }
     free(j->fields);
     free_copies(j->undo, j->n_undo);
@@ -100,12 +123,20 @@ static void free_speculation(struct gs_deferred_send *d)
     if (j->whole)
         gs_kernel_work_free(j->whole);
     gs_events_free(&j->done_over);
+    gs_events_free(&j->done);
+    for (unsigned p = 0; p < j->n; p++)
+        if (j->queue[p])
+            gs_real()->clReleaseCommandQueue(j->queue[p]);
+    gs_continuation_free(&j->continuation);
+    gs_put_let_go(&j->put);
+    gs_drop(&j->ctx->o);
+    free(j);
 }
 
-void gs_speculation_drop(struct gs_speculation *c)
+void gs_speculation_drop(struct gs_speculation *j)
 {
-    if (c)
-        gs_deferred_send_free(&c->d);
+    if (j)
+        free_speculation(&j->continuation);
 }
 
 /* ---- in the thread ---- */
@@ -113,7 +144,12 @@ void gs_speculation_drop(struct gs_speculation *c)
 static cl_int carry(struct gs_speculation *j, const struct gs_speculation_copy *c, const struct gs_events *wait)
 {
     const struct gs_op copy = gs_op_copy(c->from, c->to, c->from_at, c->to_at, c->bytes);
-    return gs_deferred_send_copy(&j->d, c->from_place, c->place, &copy, wait, &j->d.done[0]);
+    const struct gs_transfer_thread thread = {j->ring ? gs_pinned_passage(j->ring) : NULL, j->queue};
+    struct gs_command cmd = {.ctx = j->ctx, .thread = &thread};
+    gs_report_moved(GS_PATH_MERGE, c->bytes);
+    const cl_int err = gs_transfer_buffer(&cmd, &copy, c->from_place, c->place, wait, &j->done);
+    gs_command_end(&cmd);
+    return err;
 }
 
 /* No part but this one has changed anything: home gets what it made. */
@@ -133,18 +169,18 @@ static cl_int take_over(struct gs_speculation *j, unsigned from)
 static cl_int launch_whole(struct gs_speculation *j)
 {
     static const struct gs_events none;
-    const struct gs_events *done = &j->d.done[0];
+    const struct gs_events *done = &j->done;
     cl_event event;
     cl_int err = CL_SUCCESS;
     for (size_t i = 0; i < j->n_undo && !err; i++)
         err = carry(j, &j->undo[i], &none);
     const struct gs_label before = gs_label_purpose(GS_FOR_APP);
     if (!err)
-        err = gs_kernel_work_enqueue(j->whole, 0, j->d.queue[0], done->n, done->n ? done->v : NULL, &event);
+        err = gs_kernel_work_enqueue(j->whole, 0, j->queue[0], done->n, done->n ? done->v : NULL, &event);
     if (!err)
         err = gs_events_add(&j->done_over, event);
     gs_label_back(before);
-    gs_real()->clFlush(j->d.queue[0]);
+    gs_real()->clFlush(j->queue[0]);
     return err;
 }
 
@@ -155,7 +191,7 @@ static cl_int do_over(struct gs_speculation *j)
     const struct gs_events *ran = &j->done_over;
     cl_int err = ran->n ? CL_SUCCESS : launch_whole(j);
     if (!err)
-        err = gs_events_share(&j->d.done[0], ran->v[0]);
+        err = gs_events_share(&j->done, ran->v[0]);
     for (size_t i = 0; i < j->n_owned && !err; i++)
         err = carry(j, &j->owned[i], ran);
     return err;
@@ -166,7 +202,7 @@ static unsigned count_changed(const struct gs_speculation *j, unsigned *by)
 {
     unsigned n = j->unknown ? 2 : 0;
     *by = 0;
-    for (unsigned p = 0; p < j->d.n; p++)
+    for (unsigned p = 0; p < j->n; p++)
         if (j->changed[p]) {
             n++;
             *by = p;
@@ -174,23 +210,53 @@ static unsigned count_changed(const struct gs_speculation *j, unsigned *by)
     return n;
 }
 
-static cl_int decide(struct gs_deferred_send *d)
+static cl_int decide(struct gs_speculation *j)
 {
-    struct gs_speculation *j = (struct gs_speculation *)d;
     unsigned by;
     const unsigned n = count_changed(j, &by);
-    d->ring = j->ring; /* the second time as well */
     return n > 1 ? do_over(j) : n ? take_over(j, by) : CL_SUCCESS;
 }
 
-static void end_trial(struct gs_deferred_send *d, cl_int err)
+/* What is under way works on the places' memory: before an error is acted on, its end. */
+static cl_int send_all(struct gs_speculation *j)
 {
-    struct gs_speculation *j = (struct gs_speculation *)d;
+    const cl_int err = decide(j);
+    for (unsigned p = 0; p < j->n; p++)
+        gs_real()->clFlush(j->queue[p]);
+    if (!err)
+        return err;
+    gs_debug("what a trial is to move could not be sent (error %d)", err);
+    gs_events_wait(&j->done);
+    gs_events_free(&j->done);
+    return err;
+}
+
+static void end_trial(struct gs_speculation *j, cl_int err)
+{
     unsigned by;
     const bool good = count_changed(j, &by) <= 1;
     count_ended(j, good && !err);
     if (!err)
         gs_report_tried(j->stats, good);
+}
+
+/* If a command is refused all is done over: the same bytes may be copied again. */
+static void act(struct gs_continuation *continuation)
+{
+    struct gs_speculation *j = (struct gs_speculation *)continuation;
+    const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
+    const struct gs_putting *put_before = gs_put_for(gs_put_kept(&j->put));
+    cl_int err = atomic_load(&continuation->status);
+    if (!err && (err = send_all(j)) != CL_SUCCESS)
+        err = send_all(j);
+    gs_put_for(put_before);
+    gs_label_back(before);
+    end_trial(j, err);
+    if (err)
+        gs_continuation_fail(continuation, err);
+    struct gs_events all = j->done;
+    j->done = (struct gs_events){0};
+    gs_continuation_await(continuation, &all);
 }
 
 /* ---- before the parts run: what it takes to find out what they change, and to undo it ---- */
@@ -224,8 +290,8 @@ static cl_int add_undo(struct gs_speculation *j, cl_mem home, uint64_t begin, cl
     struct gs_speculation_copy *c = add_copy(&j->undo, &j->n_undo, &err);
     if (!c)
         return err;
-    c->from = gs_deferred_send_keep(kept, &err);
-    c->to = gs_deferred_send_keep(home, &err);
+    c->from = keep(kept, &err);
+    c->to = keep(home, &err);
     c->from_at = at;
     c->to_at = begin;
     c->bytes = bytes;
@@ -240,10 +306,10 @@ static cl_int begin_field(struct gs_speculation *j, struct gs_command *cmd, cons
     f->root = u->root;
     f->begin = u->window.begin;
     f->bytes = u->window.end - u->window.begin;
-    for (unsigned p = 0; p < j->d.n && !err; p++) {
+    for (unsigned p = 0; p < j->n && !err; p++) {
         cl_mem kept = gs_scratch_take(cmd->ctx, p, f->bytes, &err);
-        f->kept[p] = gs_deferred_send_keep(kept, &err);
-        f->mem[p] = gs_deferred_send_keep(gs_replica_at(u->root, p), &err);
+        f->kept[p] = keep(kept, &err);
+        f->mem[p] = keep(gs_replica_at(u->root, p), &err);
         const struct gs_op copy = gs_op_copy(f->mem[p], f->kept[p], f->begin, 0, f->bytes);
         if (!err)
             err = keep_bytes(cmd, p, &copy, &ready[p]);
@@ -257,7 +323,7 @@ static cl_int begin_other(struct gs_speculation *j, struct gs_command *cmd, cons
 {
     struct gs_rangeset undo = {0};
     cl_mem home = gs_replica_at(u->root, 0), kept = NULL;
-    cl_int err = gs_plan_undo(u, j->d.n, &undo) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+    cl_int err = gs_plan_undo(u, j->n, &undo) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
     if (!err && undo.n)
         kept = gs_scratch_take(cmd->ctx, 0, gs_rangeset_bytes(&undo), &err);
     uint64_t at = 0;
@@ -270,13 +336,13 @@ static cl_int begin_other(struct gs_speculation *j, struct gs_command *cmd, cons
         at += bytes;
     }
     gs_rangeset_free(&undo);
-    for (unsigned p = 1; p < j->d.n; p++)
+    for (unsigned p = 1; p < j->n; p++)
         for (size_t i = 0; i < u->wrote[p].n && !err; i++) {
             struct gs_speculation_copy *c = add_copy(&j->owned, &j->n_owned, &err);
             if (!c)
                 break;
-            c->from = gs_deferred_send_keep(home, &err);
-            c->to = gs_deferred_send_keep(gs_replica_at(u->root, p), &err);
+            c->from = keep(home, &err);
+            c->to = keep(gs_replica_at(u->root, p), &err);
             c->from_at = c->to_at = u->wrote[p].v[i].begin;
             c->bytes = u->wrote[p].v[i].end - c->from_at;
             c->place = p;
@@ -302,14 +368,57 @@ static cl_int keep_whole(struct gs_speculation *j, struct gs_launching *l, const
     return err;
 }
 
-/* Between two places bytes go through pinned memory, as NVIDIA's driver loses some where it copies from one device's
- * object to another's; but not those of objects that the host may not read or write. */
-static bool may_use_ring(const struct gs_plan *plan)
+/* What this room keeps of a context. With its lock held. */
+struct gs_output {
+    struct gs_pinned *ring; /* null: none was needed, or there is no memory for it */
+    bool tried;
+};
+
+void gs_output_free(struct gs_output *o)
 {
-    bool open = true;
+    if (o)
+        gs_pinned_free(o->ring);
+    free(o);
+}
+
+/* Between two places bytes go through pinned memory, as NVIDIA's driver loses some where it copies from one device's
+ * object to another's; but not those of objects that the host may not read or write, nor where the driver's own copies
+ * are asked for and the devices share the host's memory. */
+static struct gs_pinned *ring_for(const struct gs_plan *plan, struct gs_context *ctx)
+{
+    enum { SLOT_BYTES = 2 * 1024 * 1024 };
+    cl_int err;
+    bool open = gs_settings()->transfer != GS_TRANSFER_PLAIN || !ctx->shared_memory;
     for (size_t i = 0; i < plan->n_uses; i++)
         open = open && !gs_host_is_barred(plan->uses[i].root);
-    return open;
+    if (!open || (!ctx->output && !(ctx->output = calloc(1, sizeof *ctx->output))))
+        return NULL;
+    struct gs_output *o = ctx->output;
+    if (o->tried)
+        return o->ring;
+    o->tried = true;
+    o->ring = gs_pinned_make(ctx, SLOT_BYTES, &err);
+    if (err) {
+        gs_pinned_free(o->ring);
+        o->ring = NULL;
+    }
+    return o->ring;
+}
+
+/* The thread's queues, and the end that is pledged. */
+static cl_int prepare_thread(struct gs_speculation *j, struct gs_command *cmd)
+{
+    cl_int err = CL_SUCCESS;
+    j->continuation = (struct gs_continuation){.act = act, .free = free_speculation};
+    gs_hold(&j->ctx->o);
+    gs_put_keep(&j->put);
+    for (unsigned p = 0; p < j->n && !err; p++) {
+        cl_command_queue queue = gs_queue_behind(cmd->q, GS_THREADS_QUEUE, p, &err);
+        if (!err)
+            err = gs_real()->clRetainCommandQueue(queue);
+        j->queue[p] = err ? NULL : queue;
+    }
+    return err ? err : gs_continuation_make(&j->continuation, j->ctx);
 }
 
 struct gs_speculation *gs_speculation_begin(struct gs_launching *l, const struct gs_plan *plan, struct gs_events *ready,
@@ -319,13 +428,12 @@ struct gs_speculation *gs_speculation_begin(struct gs_launching *l, const struct
     *err = CL_OUT_OF_HOST_MEMORY;
     if (!j)
         return NULL;
-    j->d.send = decide;
-    j->d.sent = end_trial;
-    j->d.free = free_speculation;
+    j->ctx = l->cmd.ctx;
+    j->n = plan->n_parts;
     j->stats = l->k->stats;
     j->kernel_id = gs_kernel_id(l->k);
-    *err = gs_deferred_send_make(&j->d, &l->cmd, plan->n_parts);
-    j->ring = may_use_ring(plan) ? j->d.ring : NULL;
+    *err = prepare_thread(j, &l->cmd);
+    j->ring = ring_for(plan, j->ctx);
     if (!*err && !(j->fields = calloc(plan->n_uses + 1, sizeof *j->fields)))
         *err = CL_OUT_OF_HOST_MEMORY;
     for (unsigned p = 0; p < plan->n_parts && !*err; p++)
@@ -380,19 +488,32 @@ static cl_int compare(struct gs_speculation *j, struct gs_command *cmd, unsigned
     return err;
 }
 
+/* An event with the times of a queue, which a user event has not, that comes after what is pledged. */
+static cl_int promise(struct gs_speculation *j, struct gs_command *cmd, struct gs_events *to)
+{
+    cl_event event;
+    cl_int err;
+    cl_command_queue queue = gs_queue_behind(cmd->q, GS_COPY_QUEUE, 0, &err);
+    if (!err)
+        err = gs_enqueue_marker(queue, 1, &j->continuation.end, &event);
+    if (!err)
+        err = gs_events_add(to, event);
+    return err ? err : gs_events_share(&j->continuation.marks, to->v[to->n - 1]);
+}
+
 cl_int gs_speculation_judge(struct gs_speculation *j, struct gs_command *cmd, const cl_event *ran,
                             struct gs_events *ended)
 {
     struct gs_events wait = {0};
     cl_int err = gs_events_share_all(&wait, ended);
-    for (unsigned p = 0; p < j->d.n && !err && !j->unknown; p++)
+    for (unsigned p = 0; p < j->n && !err && !j->unknown; p++)
         j->unknown = compare(j, cmd, p, ran[p], &wait) != CL_SUCCESS;
     if (!err)
-        err = gs_deferred_send_promise(&j->d, cmd, 0, ended);
+        err = promise(j, cmd, ended);
     if (err)
-        gs_continuation_fail(&j->d.continuation, err);
+        gs_continuation_fail(&j->continuation, err);
     gs_command_flush(cmd->q);
     count_begun(j);
-    gs_deferred_send_begin(&j->d, cmd, &wait);
+    gs_continuation_await(&j->continuation, &wait);
     return err;
 }
