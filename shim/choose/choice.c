@@ -2,7 +2,6 @@
 #include "shim/choose/choice_costs.h"
 #include "shim/record/reasons.h"
 
-#include <math.h>
 #include <string.h>
 
 enum {
@@ -319,17 +318,6 @@ bool gs_choice_foresees(const struct gs_history *h, const struct gs_machine *m, 
     const double gain = single - hoped_of(h, m, single, n) + reads.gain;
     return single > 0 && !is_too_short(h, m, n, single, reads) && gain > 0 &&
            gs_choice_more_launches(h) * gain >= prepare_ns;
-}
-
-double gs_choice_worth_ns(const struct gs_history *h, const struct gs_machine *m, unsigned n)
-{
-    const double known = gs_choice_single_ns(h), single = known > 0 ? known : (double)h->bound_ns;
-    if (!h->launches)
-        return 0;
-    if (single <= 0)
-        return HUGE_VAL;
-    const double split = single * hoped_share(h, m, n) + m->split_ns;
-    return (double)h->launches * gs_max(0, single - split + gs_reads_of(h, m).gain);
 }
 
 bool gs_goes_by_host(const struct gs_forecast *o, enum gs_link link)

@@ -175,10 +175,6 @@ bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, 
 /* Before there is a launch to choose for: would splits of those to come gain so much, by what is known? */
 bool gs_choice_foresees(const struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns);
 
-/* What splits of all its launches in this process would at best have saved, if nothing had to be moved for them;
- * HUGE_VAL: it isn't known how long they take. */
-double gs_choice_worth_ns(const struct gs_history *h, const struct gs_machine *m, unsigned n);
-
 /* And so much more by windows between GPUs that they are to be opened before the first one? By what splits of it moved
  * in the process before. */
 bool gs_choice_foresees_peer(const struct gs_history *h, const struct gs_machine *m, unsigned n);

@@ -173,12 +173,8 @@ static bool is_vain(uint64_t took_ns)
 {
     if (runs.one_device)
         return took_ns < LONGER * runs.past.longest_ns + LONGER_BY_NS;
-    double worth_ns;
-    if (runs.cost_ns < (double)WORTH_NS || (double)took_ns > (double)SHARE * runs.cost_ns ||
-        gs_timing_any_split(&worth_ns))
+    if (runs.cost_ns < (double)WORTH_NS || (double)took_ns > (double)SHARE * runs.cost_ns || gs_timing_any_split())
         return false;
-    if (worth_ns < runs.cost_ns) /* the next ones would lose by more devices, whatever they learnt */
-        runs.past.count = IN_A_ROW;
     runs.past.count += runs.past.count < IN_A_ROW;
     runs.past.longest_ns = took_ns > runs.past.longest_ns ? took_ns : runs.past.longest_ns;
     return true;

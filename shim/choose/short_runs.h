@@ -7,9 +7,8 @@
 
 #include "shim/record/group.h"
 
-/* How many devices a context of the group is to be made over: one where the last process of this command ended soon and
- * split nothing, and no split could have saved what the further devices' contexts took; or where that isn't known, but
- * the last three ended soon and split nothing. Else all. */
+/* How many devices a context of the group is to be made over: one where the last three processes of this command have
+ * each ended soon, and split nothing; else all. */
 unsigned gs_short_runs_devices(const struct gs_group *g);
 
 /* The sentence for launches in such a context; NULL: it isn't one. */

@@ -4,7 +4,6 @@
 #include "shim/choose/timing.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -208,18 +207,12 @@ void gs_timing_report(struct gs_timing *t, struct gs_kernel_stats *stats)
     gs_report_choice(stats, single > 0 ? (uint64_t)single : 0, split > 0 ? (uint64_t)split : 0);
 }
 
-bool gs_timing_any_split(double *worth_ns)
+bool gs_timing_any_split(void)
 {
     const struct timespec soon = {time(NULL) + 1, 0};
-    *worth_ns = HUGE_VAL;
     if (pthread_mutex_timedlock(&gs_book.lock, &soon) != 0)
         return true;
     const bool any = gs_book.any_split;
-    double sum = 0;
-    for (const struct gs_size *s = gs_sizes(); s; s = s->older)
-        if (s->choice && s->choice->used && !s->choice->refused)
-            sum += gs_choice_worth_ns(&s->choice->h, &gs_book.machine, s->n);
     pthread_mutex_unlock(&gs_book.lock);
-    *worth_ns = sum;
     return any;
 }

@@ -186,8 +186,7 @@ void gs_timing_pinned(uint64_t took_ns);
  * and kept for those to come. From any thread. */
 void gs_timing_links(const struct gs_links *links);
 
-/* Has any launch of this process been split? Waits for nobody for longer than a second; then it may have been. If none
- * was: what splits of all could at best have saved; HUGE_VAL: that isn't known. */
-bool gs_timing_any_split(double *worth_ns);
+/* Has any launch of this process been split? Waits for nobody for longer than a second; then it may have been. */
+bool gs_timing_any_split(void);
 
 #endif

@@ -5,11 +5,10 @@
  * mapped) and its queue's number; and `mark` for each clGetPlatformInfo of CL_PLATFORM_PROFILE, by which an application
  * tells its iterations apart. Without it the driver costs next to nothing, so that what a call takes is the
  * interposer's own. With FAKE_ITEM_NS=N kernels take that for each work-item, and the time passes: commands begin after
- * what they wait for, a device runs its kernels one after the other, and to start takes FAKE_START_NS (default 50 ms);
- * CL_PLATFORM_PROFILE is `idle` where all have ended. With FAKE_ROUNDS=I argument I, a uint, says how many times that a
- * work-item takes. With FAKE_NAME is the platform's. FAKE_WAVE=N a device takes as long for one work-item as for N.
- * With FAKE_SLOWER=N the second device has another name and takes N times as long, and the log says for each launch
- * `work`, its device (0, 1,
+ * what they wait for, a device runs its kernels one after the other, and to start takes 50 ms; CL_PLATFORM_PROFILE is
+ * `idle` where all have ended. With FAKE_ROUNDS=I argument I, a uint, says how many times that a work-item takes. With
+ * FAKE_NAME is the platform's. FAKE_WAVE=N a device takes as long for one work-item as for N. With FAKE_SLOWER=N the
+ * second device has another name and takes N times as long, and the log says for each launch `work`, its device (0, 1,
  * ...), its work-items, the ns that it takes, and its offset and size by dimension; with N/M there is a third one;
  * NxCOUNT,M is N for its first COUNT kernels and then M. With FAKE_EVICT=KIB a command, and what makes a buffer or lets
  * it go, goes through so much code, and so much memory, as a real driver's does: what was in the processor's nearest
@@ -84,7 +83,7 @@ static struct _cl_device_id the_devices[DEVICES];
 static struct _cl_context the_context;
 static const char version[] = "OpenCL 1.2 fake";
 static FILE *log_file;
-static cl_ulong kernel_ns = 2000, start_ns = 50000000;
+static cl_ulong kernel_ns = 2000;
 static double item_ns;
 static const char *rounds_arg;
 static cl_ulong wave = 1;
@@ -157,12 +156,10 @@ static void evict(void)
 __attribute__((constructor)) static void set_up(void)
 {
     const char *file = getenv("FAKE_LOG"), *times = getenv("FAKE_SLOWER"), *waves = getenv("FAKE_WAVE"),
-               *ns = getenv("FAKE_KERNEL_NS"), *item = getenv("FAKE_ITEM_NS"), *kib = getenv("FAKE_EVICT"),
-               *start = getenv("FAKE_START_NS");
+               *ns = getenv("FAKE_KERNEL_NS"), *item = getenv("FAKE_ITEM_NS"), *kib = getenv("FAKE_EVICT");
     log_file = file ? fopen(file, "w") : NULL;
     kernel_ns = ns ? strtoull(ns, NULL, 10) : kernel_ns;
     item_ns = item ? strtod(item, NULL) : 0;
-    start_ns = start ? strtoull(start, NULL, 10) : start_ns;
     wave = waves ? strtoull(waves, NULL, 10) : 1;
     unlike = times && *times;
     for (cl_uint i = 1; times && i < DEVICES; i++) {
@@ -418,7 +415,7 @@ cl_context clCreateContext(const cl_context_properties *properties, cl_uint n, c
                            cl_int *err)
 {
     (void)properties, (void)n, (void)devices, (void)notify, (void)data;
-    sleep_until(now_ns() + start_ns);
+    sleep_until(now_ns() + 50000000);
     *err = CL_SUCCESS;
     return &the_context;
 }
