@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "scheduler/lease.h"
 #include "scheduler/loop.h"
 
 enum {
@@ -45,12 +46,18 @@ static void leave_list(struct gs_server *sv, struct gs_connection *c)
 
 /* ---- sockets that take long ---- */
 
+/* Root and the daemon's own user may stop the daemon anyway. */
+static bool is_trusted(uid_t uid)
+{
+    return uid == 0 || uid == geteuid();
+}
+
 /* A call on a user's socket began then, and has ended. */
 static void see_how_long(struct gs_server *sv, uid_t uid, uint64_t begin_ns)
 {
     const uint64_t now = gs_now_ns();
     const int err = errno; /* the call's */
-    if (now - begin_ns < GS_SLOW_NS || uid == 0 || uid == geteuid())
+    if (now - begin_ns < GS_SLOW_NS || is_trusted(uid))
         return;
     gs_core_was_slow(sv->core, uid, now);
     gs_porters_slow(&sv->porters, uid, gs_core_has_task_of(sv->core, uid), now);
@@ -149,6 +156,30 @@ void gs_connection_send(void *ctx, void *conn, const struct gs_msg *m, int fd)
     struct gs_connection *c = conn;
     have_carried(ctx, c);
     send_message(ctx, c->uid, c->fd, m, fd);
+}
+
+static uint64_t wake(_Atomic uint32_t *word)
+{
+    const uint64_t begin = gs_now_ns();
+    gs_lease_wake(word);
+    return gs_now_ns() - begin;
+}
+
+/* What takes long twice is the client's doing: a stall of the machine would have passed. A porter has ordinary
+ * priority, for which a task of an honest user would wait. */
+void gs_connection_wake(void *ctx, void *conn, _Atomic uint32_t *word)
+{
+    struct gs_server *sv = ctx;
+    const struct gs_connection *c = conn;
+    struct gs_porter *porter = porter_of(sv, c->uid);
+    if (porter && gs_porter_wakes(porter, gs_now_ns())) {
+        gs_porter_wake(porter, word);
+        return;
+    }
+    if (wake(word) < GS_SLOW_NS || wake(word) < GS_SLOW_NS || is_trusted(c->uid))
+        return;
+    gs_core_was_slow(sv->core, c->uid, gs_now_ns());
+    gs_porters_slow_to_wake(&sv->porters, c->uid, gs_core_has_task_of(sv->core, c->uid), gs_now_ns());
 }
 
 static void turn_away(struct gs_server *sv, int fd, uid_t uid, const char *why)

@@ -643,6 +643,7 @@ int gs_core_join(struct gs_session *s)
     int err = gs_lease_open(&s->lease, &page_fd);
     if (err < 0)
         return gs_core_refuse(s, GS_REFUSED_FULL, "the daemon has no memory or descriptors left");
+    s->lease.waker = (struct gs_waker){core->ops.wake, core->ctx, s->conn};
     if (gs_policy_join(core->policy, index, s->uid, 0, core->now_ns) < 0) {
         gs_lease_close(&s->lease);
         close(page_fd);

@@ -21,6 +21,8 @@ struct gs_trace;
 struct gs_core_ops {
     /* Sends a message, with a copy of descriptor fd unless it is -1. It may get lost if the client doesn't read. */
     void (*send)(void *ctx, void *conn, const struct gs_msg *m, int fd);
+    /* Wakes a thread of the connection's process that sleeps on a word of its page. Null: gs_lease_wake does. */
+    void (*wake)(void *ctx, void *conn, _Atomic uint32_t *word);
     /* The processor priority of the connection's process, which runs as a task; 0: none any more. Said again now and
      * then, for threads that are new. May be null. */
     int (*realtime)(void *ctx, void *conn, int priority); /* 0 or -errno */
@@ -62,7 +64,7 @@ struct gs_peer {
 void gs_core_turned_away(struct gs_core *core, uid_t uid, uint64_t now_ns);
 /* One of its connections had ended before it was taken in. */
 void gs_core_came_and_went(struct gs_core *core, uid_t uid, uint64_t now_ns);
-/* A call on one of its sockets has taken long. */
+/* A call on one of its sockets, or a wake-up of one of its threads, has taken long. */
 void gs_core_was_slow(struct gs_core *core, uid_t uid, uint64_t now_ns);
 /* Null: out of memory. */
 struct gs_session *gs_core_connect(struct gs_core *core, void *conn, const struct gs_peer *peer, uint64_t now_ns);

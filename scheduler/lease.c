@@ -12,9 +12,17 @@
 #include <unistd.h>
 
 /* One thread only: a client that lets thousands sleep here wakes them in its own time, not in the daemon's. */
-static void wake_one(_Atomic uint32_t *word)
+void gs_lease_wake(_Atomic uint32_t *word)
 {
     syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static void wake_one(const struct gs_lease_side *s, _Atomic uint32_t *word)
+{
+    if (s->waker.wake)
+        s->waker.wake(s->waker.ctx, s->waker.conn, word);
+    else
+        gs_lease_wake(word);
 }
 
 /* The file's memory can be written, but neither taken out nor put in (fallocate, MADV_REMOVE): whoever touches a page
@@ -63,7 +71,7 @@ static void put(struct gs_lease_side *s, unsigned resource, uint32_t flags)
     s->generation[resource]++;
     uint32_t old = atomic_exchange(word, GS_LEASE_WORD(s->generation[resource], flags));
     if (old & GS_LEASE_WAITED)
-        wake_one(word);
+        wake_one(s, word);
 }
 
 /* Somebody waits for the client's units: who looks for their ends now and then is to look often. */
@@ -71,7 +79,7 @@ static void need_ends(struct gs_lease_side *s)
 {
     atomic_fetch_add(&s->page->needed, 1);
     if (atomic_load(&s->page->watched))
-        wake_one(&s->page->needed);
+        wake_one(s, &s->page->needed);
 }
 
 void gs_lease_begin(struct gs_lease_side *s, unsigned resource, bool ask)
@@ -110,7 +118,7 @@ unsigned gs_lease_ask(struct gs_lease_side *s, unsigned resource)
     if (old & GS_LEASE_WAITED) {
         /* They wait for a unit of their own client's: now they have to stand in the queue like all others. */
         atomic_fetch_and(word, ~GS_LEASE_WAITED);
-        wake_one(word);
+        wake_one(s, word);
     }
     if (!(old & GS_LEASE_ASK))
         need_ends(s);
@@ -130,7 +138,7 @@ unsigned gs_lease_units(const struct gs_lease_side *s, unsigned resource)
 void gs_lease_answer(struct gs_lease_side *s, uint32_t slot, uint32_t serial, uint32_t state, unsigned resource)
 {
     atomic_store(&s->page->slot[slot], GS_SLOT_WORD(serial, state, resource));
-    wake_one(&s->page->slot[slot]);
+    wake_one(s, &s->page->slot[slot]);
 }
 
 void gs_lease_tell_sole(struct gs_lease_side *s, bool sole)

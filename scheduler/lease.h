@@ -10,11 +10,22 @@
 
 #include "common/wire.h"
 
+/* Wakes a thread that sleeps on a word of the page, now or later; wake is null: gs_lease_wake does. */
+struct gs_waker {
+    void (*wake)(void *ctx, void *conn, _Atomic uint32_t *word);
+    void *ctx, *conn;
+};
+
 struct gs_lease_side {
     struct gs_page *page;
-    bool whole; /* the client can't take memory out of the page: with Linux 6.6 and CAP_LINUX_IMMUTABLE */
+    struct gs_waker waker; /* the caller's to fill in */
+    bool whole;            /* the client can't take memory out of the page: with Linux 6.6 and CAP_LINUX_IMMUTABLE */
     uint16_t generation[GS_MAX_RESOURCES];
 };
+
+/* Wakes a thread that sleeps on the word, which need not be there any more. The kernel looks through a list in which
+ * the client may have a million waits of its own, on other words. */
+void gs_lease_wake(_Atomic uint32_t *word);
 
 /* Makes a page of a sealed size. *fd is for the client, and the caller's to close. 0 or -errno. */
 int gs_lease_open(struct gs_lease_side *s, int *fd);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/wire.h"
+#include "scheduler/lease.h"
 #include "scheduler/worker.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -39,11 +40,14 @@ struct pair {
 /* No lock, as with the worker: the daemon's thread would wait for one of ordinary priority. */
 struct gs_porter {
     pthread_t thread;
-    int epoll, given, end; /* counters of sockets that are given, and of the daemon's end */
+    int epoll, given, end; /* counters of sockets and wake-ups that are given, and of the daemon's end */
     atomic_uint carried;
-    atomic_bool named;        /* of a user whom the config names: it never rests, as tasks wait for it */
-    _Atomic uint64_t slow_ns; /* when a call on a socket of its user's last took long */
-    uint64_t longest_ns;      /* of a processor, that a call has taken since it has last rested */
+    atomic_bool named;                /* of a user whom the config names: it never rests, as tasks wait for it */
+    _Atomic uint64_t slow_ns;         /* when a call on a socket of its user's last took long */
+    _Atomic uint64_t slow_to_wake_ns; /* the same of a wake-up; 0: none has */
+    uint64_t longest_ns;              /* of a processor, that a call has taken since it has last rested */
+    _Atomic(_Atomic uint32_t *) wake[GS_WAKES];
+    atomic_uint to_wake, woken; /* counted up, by the daemon's thread and by the porter's */
     struct pair pair[GS_CARRIED];
 };
 
@@ -182,6 +186,22 @@ static void take_given(struct gs_porter *porter)
     }
 }
 
+static void wake_all(struct gs_porter *porter)
+{
+    while (atomic_load(&porter->woken) != atomic_load(&porter->to_wake)) {
+        const uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        gs_lease_wake(atomic_load(&porter->wake[atomic_load(&porter->woken) % GS_WAKES]));
+        atomic_fetch_add(&porter->woken, 1);
+        if (clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin >= GS_SLOW_NS) {
+            const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+            atomic_store(&porter->slow_ns, now);
+            atomic_store(&porter->slow_to_wake_ns, now);
+        }
+        see_how_long(porter, begin);
+        rest(porter);
+    }
+}
+
 static void *carry(void *arg)
 {
     struct gs_porter *porter = arg;
@@ -193,6 +213,7 @@ static void *carry(void *arg)
             return NULL;
         if (e.data.ptr == &porter->given) {
             take_given(porter);
+            wake_all(porter);
             continue;
         }
         const struct end *end = e.data.ptr;
@@ -254,6 +275,22 @@ int gs_porter_carry(struct gs_porter *porter, int client)
     return fd[0];
 }
 
+void gs_porter_wake(struct gs_porter *porter, _Atomic uint32_t *word)
+{
+    const unsigned n = atomic_load(&porter->to_wake);
+    if (n - atomic_load(&porter->woken) == GS_WAKES)
+        return;
+    atomic_store(&porter->wake[n % GS_WAKES], word);
+    atomic_store(&porter->to_wake, n + 1);
+    eventfd_write(porter->given, 1);
+}
+
+bool gs_porter_wakes(const struct gs_porter *porter, uint64_t now_ns)
+{
+    const uint64_t slow_ns = atomic_load(&porter->slow_to_wake_ns);
+    return slow_ns && now_ns < slow_ns + GS_SLOW_FOR_NS;
+}
+
 static bool is_slow(const struct gs_porter *porter, uint64_t now_ns)
 {
     return now_ns < atomic_load(&porter->slow_ns) + GS_SLOW_FOR_NS;
@@ -284,6 +321,14 @@ void gs_porters_slow(struct gs_porters *p, uid_t uid, bool named, uint64_t now_n
     p->user[i].porter = porter;
     atomic_store(&porter->named, named);
     atomic_store(&porter->slow_ns, now_ns);
+}
+
+void gs_porters_slow_to_wake(struct gs_porters *p, uid_t uid, bool named, uint64_t now_ns)
+{
+    gs_porters_slow(p, uid, named, now_ns);
+    struct gs_porter *porter = gs_porters_of(p, uid, named, now_ns);
+    if (porter)
+        atomic_store(&porter->slow_to_wake_ns, now_ns);
 }
 
 struct gs_porter *gs_porters_of(const struct gs_porters *p, uid_t uid, bool named, uint64_t now_ns)

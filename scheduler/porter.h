@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that carry messages between a user's sockets and the daemon, where that may take long. Who sends to a socket,
- * receives from it or closes it wakes, in the kernel and without an interrupt meanwhile, all that poll its other end: a
- * client may have a million of these, which takes 5 to 10 ms. So the daemon's own thread gets one end of a pair of
- * sockets instead, whose other end is the porter's: nobody else can poll either. */
+/* Threads that carry messages between a user's sockets and the daemon, and wake its threads, where that may take long.
+ * Who sends to a socket, receives from it or closes it wakes, in the kernel and without an interrupt meanwhile, all
+ * that poll its other end: a client may have a million of these, which takes 5 to 10 ms. So the daemon's own thread
+ * gets one end of a pair of sockets instead, whose other end is the porter's: nobody else can poll either. Who wakes a
+ * thread looks through all waits that the kernel keeps in one list with its own, which may be as many. */
 #ifndef GS_SCHEDULER_PORTER_H
 #define GS_SCHEDULER_PORTER_H
 
@@ -13,6 +14,7 @@
 enum {
     GS_PORTERS = 16,    /* users that have one; the last one is for all others, too */
     GS_CARRIED = 640,   /* sockets of a porter */
+    GS_WAKES = 4096,    /* wake-ups that a porter has still to do: further ones are left out, and noticed in a second */
     GS_SLOW_NS = 100000 /* a call that takes longer makes its user a slow one */
 };
 #define GS_SLOW_FOR_NS UINT64_C(600000000000) /* so long after the last such call it is one */
@@ -29,6 +31,9 @@ struct gs_porters {
 /* A call on a socket of this user's has taken GS_SLOW_NS or longer. named: the config trusts the user. */
 void gs_porters_slow(struct gs_porters *p, uid_t uid, bool named, uint64_t now_ns);
 
+/* So have two wake-ups of its threads, one right after the other. */
+void gs_porters_slow_to_wake(struct gs_porters *p, uid_t uid, bool named, uint64_t now_ns);
+
 /* Who carries the user's messages; null: the daemon itself. A named user is one whom the config trusts: never one of
  * all others. */
 struct gs_porter *gs_porters_of(const struct gs_porters *p, uid_t uid, bool named, uint64_t now_ns);
@@ -38,6 +43,11 @@ void gs_porters_end(struct gs_porters *p);
  * direction, descriptors only to the client, each when the one before it has been received. The porter closes `client`
  * when either end is closed. -1: there is no place or no descriptor, and `client` is the caller's still. */
 int gs_porter_carry(struct gs_porter *p, int client);
+
+/* Does it wake its user's threads, too? Only after gs_porters_slow_to_wake, for as long as a user is slow. */
+bool gs_porter_wakes(const struct gs_porter *p, uint64_t now_ns);
+/* Wakes a thread that sleeps on the word, some time; the word may be gone by then. */
+void gs_porter_wake(struct gs_porter *p, _Atomic uint32_t *word);
 
 /* All that was sent on this socket has been received. */
 bool gs_all_received(int fd);

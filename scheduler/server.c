@@ -96,6 +96,7 @@ static int start_core(struct gs_server *sv)
                                             .socket = o->socket,
                                             .config_path = o->config};
     const struct gs_core_ops ops = {.send = gs_connection_send,
+                                    .wake = gs_connection_wake,
                                     .realtime = on_realtime,
                                     .reload = gs_server_reload,
                                     .analyse = sv->worker ? on_analyse : NULL};

@@ -20,7 +20,7 @@ def die_with_parent():
 DAEMON, TOOL = sys.argv[1:3]
 WIRE = open(os.path.join(os.path.dirname(__file__), "../../common/wire.h")).read()
 VERSION = int(WIRE.split("#define GS_WIRE_VERSION ")[1].split()[0])
-HELLO, STATUS, RELOAD = 1, 9, 10
+HELLO, CHOOSE, STATUS, RELOAD = 1, 3, 9, 10
 WELCOME, REFUSED, ANSWER = 64, 65, 67
 NO_TASK = 1
 FIONREAD = 0x541B

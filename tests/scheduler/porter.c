@@ -3,14 +3,20 @@
  * thread, as long as it takes. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <poll.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -240,6 +246,38 @@ static void places_are_used_again(void **state)
     clean_up(&l);
 }
 
+static _Atomic uint32_t word;
+
+static void *sleep_on_word(void *arg)
+{
+    while (syscall(SYS_futex, &word, FUTEX_WAIT, 0, NULL, NULL, 0) != 0)
+        ;
+    return arg; /* it was woken */
+}
+
+/* A word that is gone is nothing; of more wake-ups than the porter can keep some are left out. */
+static void a_sleeper_is_woken(void **state)
+{
+    (void)state;
+    struct gs_porters porters = {0};
+    pthread_t thread;
+    gs_porters_slow_to_wake(&porters, NOBODY, false, S);
+    struct gs_porter *p = gs_porters_of(&porters, NOBODY, false, S);
+    _Atomic uint32_t *gone = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(gone, MAP_FAILED);
+    munmap(gone, 4096);
+    for (unsigned i = 0; i < 2 * GS_WAKES; i++)
+        gs_porter_wake(p, gone);
+    assert_int_equal(pthread_create(&thread, NULL, sleep_on_word, NULL), 0);
+    struct timespec end;
+    do {
+        gs_porter_wake(p, &word); /* again: it may not sleep yet, or this be left out */
+        clock_gettime(CLOCK_REALTIME, &end);
+        end.tv_nsec = (end.tv_nsec + 1000000) % 1000000000;
+    } while (pthread_timedjoin_np(thread, NULL, &end) != 0);
+    gs_porters_end(&porters);
+}
+
 static void who_is_slow(void **state)
 {
     (void)state;
@@ -267,6 +305,12 @@ static void who_is_slow(void **state)
     assert_non_null(gs_porters_of(&p, 1, false, later));
     assert_null(gs_porters_of(&p, 101, false, later));
     assert_int_equal(p.n, GS_PORTERS);
+    /* Who has slow sockets may be woken by the daemon itself. */
+    struct gs_porter *one = gs_porters_of(&p, 1, false, later);
+    assert_false(gs_porter_wakes(one, later));
+    gs_porters_slow_to_wake(&p, 1, false, later);
+    assert_true(gs_porter_wakes(one, later));
+    assert_false(gs_porter_wakes(one, later + GS_SLOW_FOR_NS));
     gs_porters_end(&p);
 }
 
@@ -279,6 +323,7 @@ int main(void)
         cmocka_unit_test(what_was_said_before_the_end_is_heard),
         cmocka_unit_test(a_failed_send_drops_nothing_that_was_said),
         cmocka_unit_test(places_are_used_again),
+        cmocka_unit_test(a_sleeper_is_woken),
         cmocka_unit_test(who_is_slow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -347,6 +347,50 @@ def watched_own(path, r):
     poll_a_million_times(a, send)
 
 
+def slow_slot(path):
+    """A connection, and a slot of its page whose word the kernel keeps in one list with the word that is waited on."""
+    while True:
+        s, fd, number = join(path)
+        s.setblocking(False)
+        page = mmap.mmap(fd, os.fstat(fd).st_size)
+        s.send(message(3, struct.pack("=IIIII", 0, 0x7357, number, 2, 1)))
+        time.sleep(0.1)
+        first = page.find(struct.pack("=I", 0x73570401))  # the answer
+        if first < 0:
+            continue
+        at = ctypes.addressof(ctypes.c_char.from_buffer(page))
+        took = []
+        for slot in range(64):
+            times = []
+            for _ in range(3):
+                begin = time.perf_counter_ns()
+                LIBC.syscall(202, ctypes.c_void_p(at + first + 4 * slot), 1, 1, None, None, 0)  # FUTEX_WAKE
+                times.append(time.perf_counter_ns() - begin)
+            took.append(min(times))
+        slot = took.index(max(took))
+        if took[slot] > 20 * min(took):
+            return s, number, slot
+        held.append(s)
+        if len(held) > 8:
+            held.pop(0).close()
+
+
+def waits(path, r):
+    """64,000 waits of each process on one word, and wake-ups of a word that the kernel keeps in the same list."""
+    if not held:
+        at = ctypes.addressof(ctypes.c_char.from_buffer(WAITED))
+        wait = struct.pack("=QQII", 0, at, 2, 0) * 128
+        threading.stack_size(65536)
+        for _ in range(500):
+            threading.Thread(target=LIBC.syscall, args=(449, wait, 128, 0, None, 0), daemon=True).start()  # futex_waitv
+    s, number, slot = slow_slot(path)
+    held.append(s)
+    end = time.monotonic() + 3
+    while time.monotonic() < end:
+        send_what_goes(s, message(3, struct.pack("=IIIII", slot, r.getrandbits(16), number, 2, 1)))
+        time.sleep(0.001)
+
+
 def users(path, r):
     """One user with many numbers, as /etc/subuid gives them: each has one connection, and says nothing, or all at a time."""
     os.seteuid(100000 + r.randrange(65536))
@@ -363,7 +407,8 @@ def users(path, r):
 
 
 held = []
-ATTACKS = [pieces, counts, forks, stopped, page, holes, maps, passed, lingering, large, mapped, credentials, one_way, urgent, abstract, hoard, watched, watched_own, users]
+WAITED = mmap.mmap(-1, 4096)  # of all processes
+ATTACKS = [pieces, counts, forks, stopped, page, holes, maps, passed, lingering, large, mapped, credentials, one_way, urgent, abstract, hoard, watched, watched_own, waits, users]
 
 
 def attack(act, path, seconds, seed):
