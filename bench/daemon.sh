@@ -22,8 +22,8 @@ period = 1s
 [task high]
 period = 10ms
 CONF
-daemon=
-trap 'kill $daemon 2>/dev/null || true; wait $daemon 2>/dev/null || true; rm -rf "$dir"' EXIT
+daemon= other=
+trap 'kill $daemon $other 2>/dev/null || true; wait $daemon 2>/dev/null || true; rm -rf "$dir"' EXIT
 begin() { # [LINE OF [system] [OPTION...]]: the daemon, in place of the one before
   if [ -n "$daemon" ]; then
     kill $daemon
@@ -55,7 +55,9 @@ flood() { # CONNECTIONS SECONDS
   begin
   "$bench_dir/daemon_flood" "$1" 40 "$2"
 }
-beside() { # [FLOOD:CONNECTIONS...]: another user's floods (as root; else one's own), in this order; else all of them
+# Another user's floods (as root; else one's own), in this order, else all of them: each first with another daemon of
+# ordinary priority as its aim, which shows what its load alone does, then with the daemon. $BESIDE_SECONDS each (20).
+beside() { # [FLOOD:CONNECTIONS...]
   [ $# -gt 0 ] || set -- nothing:1 records:8 units:8 threads:2 joins:400 knocks:400 silent:400 unread:256 reads:256 \
     plans:256 requests:250 orders:250 gone:300
   chmod 755 "$dir"
@@ -71,9 +73,18 @@ CONF
     printf '[task %s]\nperiod = %dms\npriority = %d\nsegments.1 = cpu 1ms, pci 1ms, gpu 2ms, pci 1ms\n' $task $((400 / i)) $i
   done >>"$dir/conf"
   echo 'user = *' >>"$dir/conf"
+  local seconds=${BESIDE_SECONDS:-20}
+  sed 's/^gpus = 2/&\nrealtime = no/' "$dir/conf" >"$dir/conf.other"
   for flood in "$@"; do
+    "$build/bin/gpusparcd" --config "$dir/conf.other" --mode 0666 --trace "$dir/trace.other" --socket "$dir/other" 2>/dev/null &
+    other=$!
+    until [ -S "$dir/other" ]; do sleep 0.1; done
     begin "" --mode 0666 --trace "$dir/trace"
-    "$bench_dir/daemon_beside" "${flood%:*}" "${flood#*:}" 20 "$daemon"
+    "$bench_dir/daemon_beside" "${flood%:*}" "${flood#*:}" "$seconds" "$daemon" "$dir/other"
+    kill "$other"
+    wait "$other" || true
+    other=
+    "$bench_dir/daemon_beside" "${flood%:*}" "${flood#*:}" "$seconds" "$daemon"
   done
 }
 echo "# load average $(cut -d' ' -f1 /proc/loadavg) on $(nproc) cores"

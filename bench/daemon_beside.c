@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What root's task feels of another user's flood: how long it takes to join, and how long it waits for a GPU that its
- * partner has let go. daemon_beside FLOOD CONNECTIONS SECONDS PID: the daemon's process, at $GPUSPARC_SOCKET, whose
- * config has the tasks `high`, below it `partner`, and below both `low`, which is everybody's. As root the flood is
- * user 65534's, else of the same user. Prints one JSON object. */
+ * partner has let go. daemon_beside FLOOD CONNECTIONS SECONDS PID [SOCKET]: the daemon's process, at $GPUSPARC_SOCKET,
+ * whose config has the tasks `high`, below it `partner`, and below both `low`, which is everybody's; with SOCKET the
+ * flood goes to another daemon, so that what is felt is the machine's load alone. As root the flood is user 65534's,
+ * else of the same user.
+ * The machine stalls, too. On each processor a control of the highest priority sleeps 0.1 ms at a time. A wake-up that
+ * is 0.2 ms late is a stall: the machine's, unless the daemon ran for half of it. Samples that overlap one of the
+ * machine's stalls are left out, and counted. Prints one JSON object. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -23,20 +27,45 @@
 #include "bench/daemon_client.h"
 #include "common/client/client.h"
 
-enum { MOST = 1 << 18, FLOODERS = 2, THREADS = 20000, NOBODY = 65534, GPU = GS_RESOURCE_GPU(0) };
+enum { MOST = 1 << 18, FLOODERS = 2, THREADS = 20000, NOBODY = 65534, CONTROLS = 16, GPU = GS_RESOURCE_GPU(0) };
 #define NS_PER_MS UINT64_C(1000000)
+#define CONTROL_NS (NS_PER_MS / 10) /* a control sleeps so long, */
+#define STALL_NS (NS_PER_MS / 5)    /* and calls it a stall when it wakes up so late */
+
+struct span {
+    uint64_t begin_ns, end_ns;
+};
+struct spans {
+    _Atomic uint32_t n;
+    struct span at[MOST];
+};
 
 static struct {
     _Atomic uint64_t released_ns; /* by the partner; 0: not since the task had the GPU */
-    _Atomic uint32_t ready, count, grants, joins, sent;
-    uint64_t grant_ns[MOST], join_ns[MOST];
+    _Atomic uint32_t ready, count, sent, own_stalls;
+    struct spans grants, joins, stalls; /* own_stalls, during which the daemon ran, aren't among these */
 } * s;
+static const char *flooded; /* the socket that the flood goes to */
+static pid_t daemon_pid;
 
 static uint64_t now_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000 * NS_PER_MS + (uint64_t)t.tv_nsec;
+}
+
+static void note(struct spans *to, uint64_t begin, uint64_t end)
+{
+    const uint32_t i = atomic_fetch_add(&to->n, 1);
+    if (i < MOST)
+        to->at[i] = (struct span){begin, end};
+}
+
+static uint32_t count_of(const struct spans *v)
+{
+    const uint32_t n = atomic_load(&v->n);
+    return n < MOST ? n : MOST;
 }
 
 static pid_t start(void (*role)(unsigned n), unsigned n)
@@ -47,6 +76,40 @@ static pid_t start(void (*role)(unsigned n), unsigned n)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     role(n);
     _exit(0);
+}
+
+/* ---- the machine ---- */
+
+/* The processor time that the daemon has had. */
+static uint64_t daemon_ns(void)
+{
+    clockid_t clock;
+    struct timespec t = {0};
+    if (clock_getcpuclockid(daemon_pid, &clock) == 0)
+        clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000 * NS_PER_MS + (uint64_t)t.tv_nsec;
+}
+
+static void control(unsigned cpu)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    if (sched_setaffinity(0, sizeof set, &set) < 0 ||
+        sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = sched_get_priority_max(SCHED_FIFO)}) <
+            0)
+        _exit(0); /* not ours, or not permitted: nothing is left out then */
+    for (;;) {
+        const uint64_t begin = now_ns(), had = daemon_ns();
+        nanosleep(&(struct timespec){.tv_nsec = (long)CONTROL_NS}, NULL);
+        const uint64_t end = now_ns();
+        if (!atomic_load(&s->count) || end - begin < CONTROL_NS + STALL_NS)
+            continue;
+        if (daemon_ns() - had >= (end - begin) / 2)
+            atomic_fetch_add(&s->own_stalls, 1);
+        else
+            note(&s->stalls, begin, end);
+    }
 }
 
 /* ---- the task, and its partner ---- */
@@ -66,10 +129,8 @@ static void hand_over(const char *task, bool measures)
         struct gs_grant g;
         gs_client_acquire(c, GPU, 500000, &g);
         const uint64_t from = measures ? atomic_exchange(&s->released_ns, 0) : 0, now = now_ns();
-        if (from && atomic_load(&s->count)) {
-            const uint32_t i = atomic_fetch_add(&s->grants, 1);
-            s->grant_ns[i % MOST] = now - from;
-        }
+        if (from && atomic_load(&s->count))
+            note(&s->grants, from, now);
         nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
         if (!measures)
             atomic_store(&s->released_ns, now_ns());
@@ -91,10 +152,10 @@ static void partner(unsigned n)
     hand_over("partner", false);
 }
 
-static int connect_socket(bool waits)
+static int connect_socket(const char *path, bool waits)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
-    snprintf(a.sun_path, sizeof a.sun_path, "%s", getenv("GPUSPARC_SOCKET"));
+    snprintf(a.sun_path, sizeof a.sun_path, "%s", path);
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | (waits ? 0 : SOCK_NONBLOCK), 0);
     if (fd >= 0 && connect(fd, (struct sockaddr *)&a, sizeof a) == 0)
         return fd;
@@ -141,7 +202,7 @@ static void join_again(unsigned n)
         sched_setscheduler(0, SCHED_FIFO,
                            &(struct sched_param){.sched_priority = 60}); /* where it may: the daemon's time counts */
         const uint64_t begin = now_ns();
-        const int fd = connect_socket(true);
+        const int fd = connect_socket(getenv("GPUSPARC_SOCKET"), true);
         const struct gs_msg say = hello("high");
         struct gs_msg m;
         bool ended = fd < 0 || send(fd, &say, sizeof say, MSG_NOSIGNAL) < 0, welcome = false;
@@ -149,7 +210,7 @@ static void join_again(unsigned n)
             if (passed >= 0)
                 close(passed);
         if (welcome && atomic_load(&s->count))
-            s->join_ns[atomic_fetch_add(&s->joins, 1) % MOST] = now_ns() - begin;
+            note(&s->joins, begin, now_ns());
         else if (!welcome && atomic_load(&s->count))
             fprintf(stderr, "daemon_beside: the task can't join\n");
         close(fd);
@@ -203,7 +264,7 @@ static bool listen_to(struct enemy *e)
 /* Stays, as a task or as none. False: not yet. */
 static bool is_in(struct enemy *e, const char *task)
 {
-    if (e->fd < 0 && (e->fd = connect_socket(false)) >= 0)
+    if (e->fd < 0 && (e->fd = connect_socket(flooded, false)) >= 0)
         say(e, hello(task));
     if (e->fd >= 0 && !e->page)
         listen_to(e);
@@ -291,13 +352,13 @@ static void silent(struct enemy *e)
     if (e->fd >= 0 && !listen_to(e))
         return;
     if (e->fd < 0)
-        e->fd = connect_socket(false);
+        e->fd = connect_socket(flooded, false);
 }
 
 /* Gone before the daemon takes it in. */
 static void goes_at_once(struct enemy *e)
 {
-    if ((e->fd = connect_socket(false)) >= 0)
+    if ((e->fd = connect_socket(flooded, false)) >= 0)
         atomic_fetch_add(&s->sent, 1);
     drop(e);
 }
@@ -386,14 +447,46 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void print(const char *what, uint64_t *v, uint32_t n)
+static bool overlaps_stall(const struct span *x)
 {
-    n = n < MOST ? n : MOST;
-    qsort(v, n, sizeof *v, by_size);
-    printf(",\"%ss\":%u", what, n);
-    if (n)
-        printf(",\"%s_median_ns\":%llu,\"%s_p999_ns\":%llu,\"%s_max_ns\":%llu", what, (unsigned long long)v[n / 2],
-               what, (unsigned long long)v[(uint64_t)n * 999 / 1000], what, (unsigned long long)v[n - 1]);
+    for (uint32_t i = 0; i < count_of(&s->stalls); i++)
+        if (x->begin_ns < s->stalls.at[i].end_ns && x->end_ns > s->stalls.at[i].begin_ns)
+            return true;
+    return false;
+}
+
+static uint64_t p999(const uint64_t *sorted, uint32_t n)
+{
+    return n ? sorted[(uint64_t)n * 999 / 1000] : 0;
+}
+
+static void print(const char *what, const struct spans *v)
+{
+    static uint64_t all[MOST], kept[MOST];
+    const uint32_t n = count_of(v);
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        all[i] = v->at[i].end_ns - v->at[i].begin_ns;
+        if (!overlaps_stall(&v->at[i]))
+            kept[k++] = all[i];
+    }
+    qsort(all, n, sizeof *all, by_size);
+    qsort(kept, k, sizeof *kept, by_size);
+    printf(",\"%ss\":%u,\"%ss_left_out\":%u", what, k, what, n - k);
+    printf(",\"%s_median_ns\":%llu,\"%s_p999_ns\":%llu,\"%s_max_ns\":%llu,\"%s_p999_of_all_ns\":%llu", what,
+           k ? (unsigned long long)kept[k / 2] : 0, what, (unsigned long long)p999(kept, k), what,
+           k ? (unsigned long long)kept[k - 1] : 0, what, (unsigned long long)p999(all, n));
+}
+
+static void print_stalls(void)
+{
+    uint64_t longest = 0;
+    for (uint32_t i = 0; i < count_of(&s->stalls); i++) {
+        const uint64_t ns = s->stalls.at[i].end_ns - s->stalls.at[i].begin_ns;
+        longest = ns > longest ? ns : longest;
+    }
+    printf(",\"stalls\":%u,\"longest_stall_ns\":%llu,\"daemon_stalls\":%u", count_of(&s->stalls),
+           (unsigned long long)longest, atomic_load(&s->own_stalls));
 }
 
 static unsigned long daemon_kib(const char *pid)
@@ -415,15 +508,20 @@ int main(int argc, char **argv)
     const unsigned seconds = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
     while (kind < FLOODS && (argc < 2 || strcmp(argv[1], floods[kind].name) != 0))
         kind++;
-    if (argc != 5 || kind == FLOODS || !n || !seconds || !getenv("GPUSPARC_SOCKET")) {
-        fprintf(stderr, "usage: daemon_beside FLOOD CONNECTIONS SECONDS PID, with the daemon's $GPUSPARC_SOCKET\n");
+    if (argc < 5 || argc > 6 || kind == FLOODS || !n || !seconds || !getenv("GPUSPARC_SOCKET")) {
+        fprintf(stderr,
+                "usage: daemon_beside FLOOD CONNECTIONS SECONDS PID [SOCKET], with the daemon's $GPUSPARC_SOCKET\n");
         return 2;
     }
     s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (s == MAP_FAILED)
         return 1;
-    pid_t child[3 + FLOODERS] = {start(high, 0), start(partner, 0)};
+    flooded = argc > 5 ? argv[5] : getenv("GPUSPARC_SOCKET");
+    daemon_pid = (pid_t)strtol(argv[4], NULL, 10);
+    pid_t child[3 + FLOODERS + CONTROLS] = {start(high, 0), start(partner, 0)};
     unsigned children = 2;
+    for (unsigned cpu = 0; cpu < CONTROLS; cpu++)
+        child[children++] = start(control, cpu);
     while (atomic_load(&s->ready) < 2)
         usleep(1000);
     child[children++] = start(join_again, 0);
@@ -435,10 +533,11 @@ int main(int argc, char **argv)
     sleep(seconds);
     atomic_store(&s->count, 0);
     const uint32_t sent = atomic_load(&s->sent);
-    printf("{\"figure\":\"beside %s\",\"connections\":%u,\"sent\":%u,\"daemon_kib\":%lu", floods[kind].name, n, sent,
-           daemon_kib(argv[4]));
-    print("join", s->join_ns, atomic_load(&s->joins));
-    print("grant", s->grant_ns, atomic_load(&s->grants));
+    printf("{\"figure\":\"beside %s%s\",\"connections\":%u,\"sent\":%u,\"daemon_kib\":%lu", floods[kind].name,
+           argc > 5 ? ", another daemon's" : "", n, sent, daemon_kib(argv[4]));
+    print("join", &s->joins);
+    print("grant", &s->grants);
+    print_stalls();
     printf("}\n");
     for (unsigned i = 0; i < children; i++)
         kill(child[i], SIGKILL);

@@ -215,18 +215,26 @@ daemon_service() {
     "$GS_BUILD/tests/scheduler/service" "${1:-3600}"
 }
 
-# daemon_siege [SECONDS [ATTACK...]]: a hostile user's attacks, each for so long, beside a task that joins and has a GPU in turn
+# daemon_siege [SECONDS [ATTACK...]]: a hostile user's attacks beside a task that joins and has a GPU in turn, each for so long
+# first on another daemon of ordinary priority, which shows what the attack's load alone does, then on the task's own
 daemon_siege() {
     export GPUSPARC_SOCKET=$PWD/sock
     chmod 755 .
     printf '[system]\ngpus = 2\npci_chunk = 1ms\ngpu_chunk = 2ms\n[task high]\nperiod = 100ms\npriority = 2\n[task partner]\nperiod = 200ms\npriority = 1\n' >conf
+    sed 's/^gpus = 2/&\nrealtime = no/' conf >conf.other
     "$GS_BUILD/bin/gpusparcd" --config conf --mode 0666 --trace trace 2>log &
     daemon=$!
-    trap 'kill $daemon' EXIT
-    until [ -S sock ]; do sleep 0.1; done
+    "$GS_BUILD/bin/gpusparcd" --config conf.other --mode 0666 --trace trace.other --socket "$PWD/other" 2>log.other &
+    other=$!
+    trap 'kill $daemon $other' EXIT
+    until [ -S sock ] && [ -S other ]; do sleep 0.1; done
     local seconds=${1:-20} attack siege
     shift || true
     for attack in ${@:-$(python3 "$GS_SOURCE/tests/scheduler/siege.py" --list)}; do
+        python3 "$GS_SOURCE/tests/scheduler/siege.py" "$PWD/other" $((seconds + 4)) "$attack" &
+        siege=$!
+        "$GS_BUILD/bench/daemon_beside" nothing 1 "$seconds" $daemon "$PWD/other"
+        wait $siege
         python3 "$GS_SOURCE/tests/scheduler/siege.py" "$GPUSPARC_SOCKET" $((seconds + 4)) "$attack" &
         siege=$!
         "$GS_BUILD/bench/daemon_beside" nothing 1 "$seconds" $daemon
