@@ -154,17 +154,13 @@ cl_int gs_pinned_memory_take(struct gs_pinned_memory *m, const struct gs_context
     return !gs_group()->remote && make_own(m, ctx, bytes) ? CL_SUCCESS : gs_pinned_memory_make(m, ctx, bytes, waits);
 }
 
-void gs_pinned_memory_give(struct gs_pinned_memory *m, bool idle)
-{
-    if (idle || m->queue)
-        gs_pinned_memory_free(m);
-    *m = (struct gs_pinned_memory){0};
-}
-
-void gs_pinned_memory_free(struct gs_pinned_memory *m)
+void gs_pinned_memory_give(struct gs_pinned_memory *m, const struct gs_events *uses)
 {
     if (m->base && m->queue)
-        gs_enqueue(&(struct gs_op){.kind = GS_OP_UNMAP, .dst = m->buffer, .ptr = m->base}, m->queue, 0, NULL, NULL);
+        gs_enqueue(&(struct gs_op){.kind = GS_OP_UNMAP, .dst = m->buffer, .ptr = m->base}, m->queue, uses->n, uses->v,
+                   NULL);
+    else if (uses->n)
+        return;
     if (m->mapped)
         gs_real()->clReleaseEvent(m->mapped);
     if (m->queue)
@@ -174,4 +170,9 @@ void gs_pinned_memory_free(struct gs_pinned_memory *m)
     if (m->plain_bytes)
         munmap(m->base, m->plain_bytes);
     *m = (struct gs_pinned_memory){0};
+}
+
+void gs_pinned_memory_free(struct gs_pinned_memory *m)
+{
+    gs_pinned_memory_give(m, &(const struct gs_events){0});
 }

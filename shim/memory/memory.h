@@ -22,9 +22,11 @@ cl_int gs_pinned_memory_make(struct gs_pinned_memory *m, const struct gs_context
 /* The same for memory that the application never sees: ours where that is quicker, and there at once. A child process
  * doesn't have it. */
 cl_int gs_pinned_memory_take(struct gs_pinned_memory *m, const struct gs_context *ctx, size_t bytes, bool waits);
-/* idle: no command that reads or writes it is under way. Else it is left to the process's end, if it is ours. */
-void gs_pinned_memory_give(struct gs_pinned_memory *m, bool idle);
+/* Lets it go once these have ended, the commands under way that read or write it; where it is ours and there are some,
+ * with the process. */
+void gs_pinned_memory_give(struct gs_pinned_memory *m, const struct gs_events *uses);
 
+/* No command that reads or writes it is under way. */
 void gs_pinned_memory_free(struct gs_pinned_memory *m);
 
 #endif

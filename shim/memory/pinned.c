@@ -28,9 +28,11 @@ void gs_pinned_free(struct gs_pinned *p)
 {
     if (!p)
         return;
-    const bool idle = gs_ring_is_idle(&p->ring);
+    struct gs_events uses = {0};
+    if (gs_ring_uses(&p->ring, &uses) == CL_SUCCESS) /* else it is left as it is */
+        gs_pinned_memory_give(&p->memory, &uses);
+    gs_events_free(&uses);
     gs_ring_free(&p->ring);
-    gs_pinned_memory_give(&p->memory, idle);
     free(p);
 }
 

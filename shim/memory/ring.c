@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* One that ended badly is not to be waited for: whoever does ends badly too. */
-static cl_int share_running(struct gs_events *wait, const struct gs_events *of)
+cl_int gs_ring_share_running(struct gs_events *wait, const struct gs_events *of)
 {
     cl_int err = CL_SUCCESS;
     for (cl_uint i = 0; i < of->n && !err; i++)
@@ -28,7 +27,7 @@ cl_int gs_ring_take(struct gs_ring *r, unsigned n, unsigned *slot, struct gs_eve
                 err = gs_events_share(wait, use->v[i]);
         }
         if (!err && failed)
-            err = share_running(wait, &r->earlier[*slot + k]);
+            err = gs_ring_share_running(wait, &r->earlier[*slot + k]);
     }
     return err;
 }
@@ -59,12 +58,15 @@ void gs_ring_give(struct gs_ring *r, unsigned slot, cl_event event)
     gs_ring_add(r, slot, event);
 }
 
-bool gs_ring_is_idle(const struct gs_ring *r)
+cl_int gs_ring_uses(const struct gs_ring *r, struct gs_events *ends)
 {
-    bool idle = true;
-    for (unsigned i = 0; i < GS_RING_SLOTS && idle; i++)
-        idle = gs_events_ended(&r->use[i]) && gs_events_ended(&r->earlier[i]);
-    return idle;
+    cl_int err = CL_SUCCESS;
+    for (unsigned i = 0; i < GS_RING_SLOTS && !err; i++) {
+        err = gs_ring_share_running(ends, &r->use[i]);
+        if (!err)
+            err = gs_ring_share_running(ends, &r->earlier[i]);
+    }
+    return err;
 }
 
 void gs_ring_free(struct gs_ring *r)

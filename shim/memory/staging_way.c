@@ -5,6 +5,7 @@
 
 #include "common/lock/rank.h"
 #include "shim/memory/bytes.h"
+#include "shim/memory/ring.h"
 #include "shim/memory/staging_ring.h"
 #include "shim/process/clock.h"
 #include "shim/record/enqueue.h"
@@ -47,12 +48,15 @@ bool gs_staging_ring_make(struct gs_staging_ring *r, struct gs_context *ctx)
 
 static void free_ring(struct gs_staging_ring *r)
 {
-    bool idle = true;
-    for (int i = 0; i < GS_SLOTS; i++) {
-        idle = idle && gs_events_ended(&r->slot[i].used);
+    struct gs_events uses = {0};
+    cl_int err = CL_SUCCESS;
+    for (int i = 0; i < GS_SLOTS && !err; i++)
+        err = gs_ring_share_running(&uses, &r->slot[i].used);
+    if (!err) /* else it is left as it is */
+        gs_pinned_memory_give(&r->memory, &uses);
+    gs_events_free(&uses);
+    for (int i = 0; i < GS_SLOTS; i++)
         gs_events_free(&r->slot[i].used);
-    }
-    gs_pinned_memory_give(&r->memory, idle);
 }
 
 void gs_staging_free(struct gs_staging *s)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects let go in odd orders: while commands run, the queue before its events, the context first. */
+#include <malloc.h>
+
 #include "plain.h"
 
 enum { N = 1 << 15, ROUNDS = 6 };
@@ -84,6 +86,42 @@ static void upside_down(void)
     (void)err;
 }
 
+/* Everything goes away, the context last, while launches run; what the last one reads has not been touched before. */
+static void left_behind(void)
+{
+    enum { LAUNCHES = 40, CONTEXTS = 3 };
+    for (int i = 0; i < CONTEXTS; i++) {
+        start(0);
+        cl_program p = build(source, "");
+        cl_kernel k = kernel_of(p, "slow");
+        cl_mem m[3] = {buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host),
+                       buffer(CL_MEM_READ_WRITE, sizeof host, NULL),
+                       buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host)};
+        for (int l = 0; l < LAUNCHES; l++) {
+            set_mem(k, 0, m[l % 2]);
+            set_mem(k, 1, m[!(l % 2)]);
+            launch(queue, k, N, 64, 0, NULL, NULL);
+        }
+        set_mem(k, 0, m[2]);
+        set_mem(k, 1, m[0]);
+        launch(queue, k, N, 64, 0, NULL, NULL);
+        cl_event read = NULL;
+        if (i % 2)
+            CL(clEnqueueReadBuffer(queue, m[0], CL_FALSE, 0, sizeof got, got, 0, NULL, &read));
+        CL(clReleaseMemObject(m[0]));
+        CL(clReleaseMemObject(m[1]));
+        CL(clReleaseMemObject(m[2]));
+        CL(clReleaseKernel(k));
+        CL(clReleaseProgram(p));
+        finish();
+        if (read) {
+            CL(clWaitForEvents(1, &read));
+            CL(clReleaseEvent(read));
+            show("left behind", got, sizeof got);
+        }
+    }
+}
+
 /* Nothing is let go. */
 static void forgotten(void)
 {
@@ -101,6 +139,7 @@ static void forgotten(void)
 
 int main(void)
 {
+    mallopt(M_MMAP_THRESHOLD, 128 * 1024); /* for good: what is freed of that size can't be touched any more */
     fill_words(host, N, 51);
     start(0);
     for (cl_uint r = 0; r < ROUNDS; r++)
@@ -109,6 +148,7 @@ int main(void)
     upside_down();
     upside_down();
     printf("released twice: %d\n", clReleaseMemObject(NULL));
+    left_behind();
     forgotten();
     return 0; /* with a command under way */
 }
