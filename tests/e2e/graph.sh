@@ -50,6 +50,7 @@ for order in list wait callback; do
   writes $order || { cat found.txt; fail "two writes in order by a $order are called unordered"; }
 done
 
+python3 "$GS_SOURCE/tests/e2e/graph/mutant.py" >found.txt 2>&1 || { cat found.txt; fail "a rule can't be taken out any more"; }
 
 # What the look at a log makes of it, line by line: of what gpusparc adds for one command a read and a write that nothing
 # orders are one fault, but where the same bytes are written; and what fails does nothing.

@@ -27,8 +27,9 @@
 
 enum graph_level { GRAPH_BELOW, GRAPH_ABOVE, GRAPH_LEVELS };
 
-extern struct _cl_icd_dispatch graph_below; /* the driver */
-extern _Thread_local unsigned graph_call;   /* the application's command that this thread is in; or 0 */
+extern struct _cl_icd_dispatch graph_below;  /* the driver */
+extern _Thread_local unsigned graph_call;    /* the application's command that this thread is in; or 0 */
+extern _Thread_local bool graph_call_writes; /* does that write to a buffer from the host's memory? */
 
 void graph_start(void);
 void graph_lock(void);
@@ -93,8 +94,11 @@ unsigned char *graph_held(cl_mem mem, uint64_t begin, uint64_t length, cl_comman
 /* The buffer with that number; null: an image, or none. */
 cl_mem graph_buffer_of(unsigned object);
 bool graph_is_gone(unsigned object);
-/* What is written there: w, or s for what was there before. */
-void graph_say_written(cl_mem mem, uint64_t begin, uint64_t length, const unsigned char *was, const unsigned char *is);
+/* What is written there: w, or s for what was there before. Within words that have changed these aren't told apart
+ * where `whole`: of what the application itself asks for it doesn't matter, and numbers may leave three bytes of each
+ * word. */
+void graph_say_written(cl_mem mem, uint64_t begin, uint64_t length, const unsigned char *was, const unsigned char *is,
+                       bool whole);
 
 /* Kernels' arguments, and what they hold before and after. */
 void graph_kernel_argument(cl_kernel kernel, cl_uint index, size_t bytes, const void *value);

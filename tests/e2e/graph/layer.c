@@ -295,7 +295,7 @@ static cl_int CL_API_CALL below_clEnqueueWriteBuffer(Q, cl_mem m, cl_bool blocki
     const unsigned id = enqueue_said(&begun, err);
     if (was && !err) {
         struct graph_touched to = {0};
-        graph_say_written(m, at, bytes, was, p);
+        graph_say_written(m, at, bytes, was, p, graph_call_writes);
         graph_buffer(&to, 'w', m, at, bytes);
         if (t.n && to.n)
             graph_moved(id, graph_call, begun.ready, t.v, to.v);
@@ -553,7 +553,7 @@ static void look_up(void *slot, const char *name)
 
 struct call {
     unsigned before, id;
-    bool blocking;
+    bool before_writes, blocking;
     cl_event *event;
 };
 
@@ -561,7 +561,7 @@ static void call_begin(struct call *c, const char *name, cl_command_queue queue,
                        const struct graph_touched *t, cl_uint n, const cl_event *wait, cl_event *event)
 {
     char function[96] = "clEnqueue", own[64] = "?";
-    *c = (struct call){.before = graph_call, .blocking = blocking, .event = event};
+    *c = (struct call){.before = graph_call, .before_writes = graph_call_writes, .blocking = blocking, .event = event};
     if (!graph_below.clFinish) /* before the loader has come upon the layer nothing can be enqueued */
         return;
     if (kernel) {
@@ -570,6 +570,7 @@ static void call_begin(struct call *c, const char *name, cl_command_queue queue,
     }
     graph_lock();
     graph_call = c->id = graph_command(GRAPH_ABOVE, name, queue, wait ? n : 0, wait);
+    graph_call_writes = !strncmp(name, "clEnqueueWrite", 14) || !strncmp(name, "clEnqueueUnmap", 14);
     graph_say(" |");
     for (unsigned i = 0; i < t->n; i++)
         graph_say_bytes(&t->v[i]);
@@ -580,6 +581,7 @@ static void call_begin(struct call *c, const char *name, cl_command_queue queue,
 static void call_end(struct call *c, cl_int err)
 {
     graph_call = c->before;
+    graph_call_writes = c->before_writes;
     if (!c->id)
         return;
     graph_lock();

@@ -37,6 +37,7 @@ static struct queue *queues[GRAPH_LEVELS];
 static struct entry *events[GRAPH_LEVELS][BUCKETS];
 static FILE *file;
 _Thread_local unsigned graph_call;
+_Thread_local bool graph_call_writes;
 
 void graph_start(void)
 {

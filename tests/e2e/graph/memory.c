@@ -309,27 +309,28 @@ unsigned char *graph_held(cl_mem mem, uint64_t begin, uint64_t length, cl_comman
     return NULL;
 }
 
-/* Where the first stretch that has changed begins and ends, from `at` on; `length`: none has. Words in which a byte has
- * changed count as a whole, if nothing else lies between. */
-static uint64_t next_change(const unsigned char *was, const unsigned char *is, uint64_t at, uint64_t length,
+/* Where the first stretch that has changed begins and ends, from `at` on; `length`: none has. With `whole` words in
+ * which a byte has changed count as a whole, if nothing else lies between. */
+static uint64_t next_change(const unsigned char *was, const unsigned char *is, uint64_t at, uint64_t length, bool whole,
                             uint64_t *end)
 {
-    enum { BESIDE = 3 };
+    const uint64_t beside = whole ? 3 : 0;
     while (at < length && was[at] == is[at])
         at++;
     *end = at < length ? at + 1 : length;
-    for (uint64_t next = *end; next < length && next - *end <= BESIDE; next++)
+    for (uint64_t next = *end; next < length && next - *end <= beside; next++)
         if (was[next] != is[next])
             *end = next + 1;
     return at;
 }
 
-void graph_say_written(cl_mem mem, uint64_t begin, uint64_t length, const unsigned char *was, const unsigned char *is)
+void graph_say_written(cl_mem mem, uint64_t begin, uint64_t length, const unsigned char *was, const unsigned char *is,
+                       bool whole)
 {
     uint64_t origin;
     const unsigned object = graph_object(mem, &origin);
     for (uint64_t at = 0, end; object && at < length; at = end) {
-        const uint64_t change = next_change(was, is, at, length, &end), first = origin + begin;
+        const uint64_t change = next_change(was, is, at, length, whole, &end), first = origin + begin;
         if (change > at)
             graph_say_bytes(&(struct graph_bytes){'s', object, first + at, change - at, 0, 1, 0, 1});
         if (end > change)
@@ -350,7 +351,7 @@ struct graph_snapshot *graph_before(cl_kernel kernel, cl_command_queue queue)
 static void say_changes(const struct memory *m, const unsigned char *was, const unsigned char *is)
 {
     for (uint64_t at = 0, end; at < m->bytes; at = end) {
-        at = next_change(was, is, at, m->bytes, &end);
+        at = next_change(was, is, at, m->bytes, true, &end);
         if (at == m->bytes)
             return;
         graph_say_bytes(&(struct graph_bytes){'w', m->object, m->origin + at, end - at, 0, 1, 0, 1});

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """mutant.py BUILD NAME OUT: libgpusparc.so from which a rule of docs/coherence.md has been taken out, as OUT. Without
-arguments: the names. Fails where the text that makes the rule isn't in the source, once."""
+arguments: the names. Either fails where a text that makes a rule isn't in the source, once."""
 import json
 import os
 import subprocess
@@ -19,8 +19,8 @@ MUTANTS = {
           ("shim/memory/transfer.c", "if (a->event != src->ready && gs_rangeset_touches(&a->brings, r))", "if (!r.end)"),
           ("shim/memory/transfer.c", "return err || !src->ready ? err :", "return err || src ? err :")],
     # Rule 4: nobody waits for transfers into a place that are under way.
-    "4": [("shim/memory/coherence.c", "if (!err && root->place[w[i].place].ready)",
-           "if (!err && !cmd && root->place[w[i].place].ready)"),
+    "4": [("shim/memory/coherence.c", "if (!err && root->bytes->place[w[i].place].ready)",
+           "if (!err && !cmd && root->bytes->place[w[i].place].ready)"),
           ("shim/memory/coherence.c", "if (places[i]->ready && !err)", "if (!cmd && places[i]->ready && !err)")],
     # Rule 7: what is written at one place stays valid at the others.
     "7": [("shim/memory/coherence.c", "if (i != place)\n            without[k++]",
@@ -49,12 +49,8 @@ def compiled(build, source, path, text, obj):
     return old
 
 
-def main():
-    if len(sys.argv) != 4:
-        print(*MUTANTS)
-        return
-    build, name, out = sys.argv[1:]
-    source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+def changed(source, name):
+    """The texts of the files that the rule is taken out of, by their paths."""
     texts = {}
     for path, old, new in MUTANTS[name]:
         if path not in texts:
@@ -63,6 +59,16 @@ def main():
         if texts[path].count(old) != 1:
             sys.exit(f"mutant {name}: {path} has {texts[path].count(old)} times: {old}")
         texts[path] = texts[path].replace(old, new)
+    return texts
+
+
+def main():
+    source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    if len(sys.argv) != 4:
+        print(*(name for name in MUTANTS if changed(source, name)))
+        return
+    build, name, out = sys.argv[1:]
+    texts = changed(source, name)
     link = subprocess.run(["ninja", "-t", "commands", "lib/gpusparc/libgpusparc.so"], cwd=build, check=True, text=True,
                           capture_output=True).stdout.splitlines()[-1]
     with tempfile.TemporaryDirectory() as scratch:

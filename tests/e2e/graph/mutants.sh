@@ -20,8 +20,8 @@ found() { # PROGRAM...
 }
 
 missed=0
-# shellcheck disable=SC2046
-[ $# -gt 0 ] || set -- none $(python3 "$mutant")
+# shellcheck disable=SC2086
+[ $# -gt 0 ] || { names=$(python3 "$mutant") && set -- none $names; }
 for name in "$@"; do
   program=("$GS_BUILD/tests/hazards" 2)
   [ "$name" != 3 ] || program=("$programs/stress" 1 80 3)
