@@ -103,6 +103,14 @@ static void close_socket(struct gs_server *sv, uid_t uid, int fd)
     see_how_long(sv, uid, begin);
 }
 
+/* Of a connection that has never been one: for a pair of sockets there are too many of these. */
+static void close_left(struct gs_server *sv, uid_t uid, int fd)
+{
+    struct gs_porter *porter = porter_of(sv, uid);
+    if (!porter || !gs_porter_close(porter, fd))
+        close_socket(sv, uid, fd);
+}
+
 void gs_connection_close(struct gs_server *sv, struct gs_connection *c)
 {
     if (c->state == GS_CLOSED)
@@ -312,7 +320,7 @@ static void add_connection(struct gs_server *sv, int fd)
     }
     if (has_left(fd)) {
         gs_core_came_and_went(sv->core, peer.uid, gs_now_ns());
-        close_socket(sv, peer.uid, carry_to_its_end(sv, peer.uid, fd));
+        close_left(sv, peer.uid, fd);
         return;
     }
     if (!make_place(sv, peer.uid) || gs_credentials_of(fd, &who) < 0) {

@@ -40,14 +40,17 @@ struct pair {
 /* No lock, as with the worker: the daemon's thread would wait for one of ordinary priority. */
 struct gs_porter {
     pthread_t thread;
-    int epoll, given, end; /* counters of sockets and wake-ups that are given, and of the daemon's end */
+    int epoll, given, end; /* counters of what is given, and of the daemon's end */
     atomic_uint carried;
     atomic_bool named;                /* of a user whom the config names: it never rests, as tasks wait for it */
     _Atomic uint64_t slow_ns;         /* when a call on a socket of its user's last took long */
     _Atomic uint64_t slow_to_wake_ns; /* the same of a wake-up; 0: none has */
     uint64_t longest_ns;              /* of a processor, that a call has taken since it has last rested */
-    _Atomic(_Atomic uint32_t *) wake[GS_WAKES];
-    atomic_uint to_wake, woken; /* counted up, by the daemon's thread and by the porter's */
+    struct chore {
+        _Atomic uint32_t *wake; /* null: a socket is to be closed */
+        int close;
+    } chore[GS_CHORES];
+    atomic_uint chores, done; /* counted up, by the daemon's thread and by the porter's */
     struct pair pair[GS_CARRIED];
 };
 
@@ -186,17 +189,21 @@ static void take_given(struct gs_porter *porter)
     }
 }
 
-static void wake_all(struct gs_porter *porter)
+static void do_chores(struct gs_porter *porter)
 {
-    while (atomic_load(&porter->woken) != atomic_load(&porter->to_wake)) {
+    while (atomic_load(&porter->done) != atomic_load(&porter->chores)) {
+        const struct chore *c = &porter->chore[atomic_load(&porter->done) % GS_CHORES];
         const uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-        gs_lease_wake(atomic_load(&porter->wake[atomic_load(&porter->woken) % GS_WAKES]));
-        atomic_fetch_add(&porter->woken, 1);
-        if (clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin >= GS_SLOW_NS) {
+        if (c->wake)
+            gs_lease_wake(c->wake);
+        else
+            close(c->close);
+        if (c->wake && clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin >= GS_SLOW_NS) {
             const uint64_t now = clock_ns(CLOCK_MONOTONIC);
             atomic_store(&porter->slow_ns, now);
             atomic_store(&porter->slow_to_wake_ns, now);
         }
+        atomic_fetch_add(&porter->done, 1);
         see_how_long(porter, begin);
         rest(porter);
     }
@@ -213,7 +220,7 @@ static void *carry(void *arg)
             return NULL;
         if (e.data.ptr == &porter->given) {
             take_given(porter);
-            wake_all(porter);
+            do_chores(porter);
             continue;
         }
         const struct end *end = e.data.ptr;
@@ -234,6 +241,9 @@ static void free_porter(struct gs_porter *porter)
     for (unsigned i = 0; i < GS_CARRIED; i++)
         if (atomic_load(&porter->pair[i].state) != FREE)
             let_go(porter, &porter->pair[i]);
+    for (unsigned i = atomic_load(&porter->done); i != atomic_load(&porter->chores); i++)
+        if (!porter->chore[i % GS_CHORES].wake)
+            close(porter->chore[i % GS_CHORES].close);
     for (unsigned i = 0; i < sizeof fds / sizeof *fds; i++)
         if (fds[i] >= 0)
             close(fds[i]);
@@ -275,14 +285,25 @@ int gs_porter_carry(struct gs_porter *porter, int client)
     return fd[0];
 }
 
+static bool give_chore(struct gs_porter *porter, struct chore c)
+{
+    const unsigned n = atomic_load(&porter->chores);
+    if (n - atomic_load(&porter->done) == GS_CHORES)
+        return false;
+    porter->chore[n % GS_CHORES] = c;
+    atomic_store(&porter->chores, n + 1);
+    eventfd_write(porter->given, 1);
+    return true;
+}
+
 void gs_porter_wake(struct gs_porter *porter, _Atomic uint32_t *word)
 {
-    const unsigned n = atomic_load(&porter->to_wake);
-    if (n - atomic_load(&porter->woken) == GS_WAKES)
-        return;
-    atomic_store(&porter->wake[n % GS_WAKES], word);
-    atomic_store(&porter->to_wake, n + 1);
-    eventfd_write(porter->given, 1);
+    give_chore(porter, (struct chore){.wake = word});
+}
+
+bool gs_porter_close(struct gs_porter *porter, int fd)
+{
+    return give_chore(porter, (struct chore){.close = fd});
 }
 
 bool gs_porter_wakes(const struct gs_porter *porter, uint64_t now_ns)

@@ -12,9 +12,10 @@
 #include <sys/types.h>
 
 enum {
-    GS_PORTERS = 16,    /* users that have one; the last one is for all others, too */
-    GS_CARRIED = 640,   /* sockets of a porter */
-    GS_WAKES = 4096,    /* wake-ups that a porter has still to do: further ones are left out, and noticed in a second */
+    GS_PORTERS = 16,  /* users that have one; the last one is for all others, too */
+    GS_CARRIED = 640, /* sockets of a porter */
+    /* Wake-ups and ends that a porter has still to do. A wake-up more is left out, which is noticed in a second. */
+    GS_CHORES = 1024,
     GS_SLOW_NS = 100000 /* a call that takes longer makes its user a slow one */
 };
 #define GS_SLOW_FOR_NS UINT64_C(600000000000) /* so long after the last such call it is one */
@@ -48,6 +49,8 @@ int gs_porter_carry(struct gs_porter *p, int client);
 bool gs_porter_wakes(const struct gs_porter *p, uint64_t now_ns);
 /* Wakes a thread that sleeps on the word, some time; the word may be gone by then. */
 void gs_porter_wake(struct gs_porter *p, _Atomic uint32_t *word);
+/* Closes a socket, some time. False: there is no place, and it is the caller's still. */
+bool gs_porter_close(struct gs_porter *p, int fd);
 
 /* All that was sent on this socket has been received. */
 bool gs_all_received(int fd);

@@ -266,7 +266,7 @@ static void a_sleeper_is_woken(void **state)
     _Atomic uint32_t *gone = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(gone, MAP_FAILED);
     munmap(gone, 4096);
-    for (unsigned i = 0; i < 2 * GS_WAKES; i++)
+    for (unsigned i = 0; i < 2 * GS_CHORES; i++)
         gs_porter_wake(p, gone);
     assert_int_equal(pthread_create(&thread, NULL, sleep_on_word, NULL), 0);
     struct timespec end;
@@ -276,6 +276,21 @@ static void a_sleeper_is_woken(void **state)
         end.tv_nsec = (end.tv_nsec + 1000000) % 1000000000;
     } while (pthread_timedjoin_np(thread, NULL, &end) != 0);
     gs_porters_end(&porters);
+}
+
+static void a_socket_is_closed(void **state)
+{
+    (void)state;
+    struct line l;
+    int fd[2], passed;
+    set_up(&l);
+    for (unsigned i = 0; i < 2 * GS_CHORES; i++) {
+        assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd), 0);
+        assert_true(gs_porter_close(gs_porters_of(&l.porters, NOBODY, false, S), fd[1]));
+        assert_int_equal(hear(fd[0], &passed), 0);
+        close(fd[0]);
+    }
+    clean_up(&l);
 }
 
 static void who_is_slow(void **state)
@@ -324,6 +339,7 @@ int main(void)
         cmocka_unit_test(a_failed_send_drops_nothing_that_was_said),
         cmocka_unit_test(places_are_used_again),
         cmocka_unit_test(a_sleeper_is_woken),
+        cmocka_unit_test(a_socket_is_closed),
         cmocka_unit_test(who_is_slow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
