@@ -7,7 +7,7 @@
 #include "shim/plan/answer.h"
 #include "shim/schedule/client.h"
 #include "shim/process/upward.h"
-#include "shim/order/unfinished.h"
+#include "shim/api/unfinished.h"
 #include "shim/choose/short_runs.h"
 #include "shim/report/label.h"
 #include "shim/process/clock.h"

@@ -6,10 +6,10 @@
 #include "shim/order/command.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/plan/kinds.h"
-#include "shim/output/speculation.h"
+#include "shim/output/scratch.h"
 #include "shim/plan/prepare.h"
 #include "shim/record/own_kernels.h"
-#include "shim/record/samplers.h"
+#include "shim/subkernel/samplers.h"
 #include "shim/record/upward.h"
 #include "shim/memory/object.h"
 #include "shim/memory/transfer.h"
@@ -65,7 +65,7 @@ static void destroy_context(struct gs_object *o)
 {
     struct gs_context *c = (struct gs_context *)o;
     gs_own_free(c->own);
-    gs_output_free(c->output);
+    gs_output_free(c);
     gs_samplers_free(c->samplers);
     gs_paths_free(c);
     if (c->pool)

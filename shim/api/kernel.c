@@ -7,7 +7,8 @@
 #include "shim/plan/answer.h"
 #include "shim/plan/kinds.h"
 #include "shim/launch/launch.h"
-#include "shim/record/bypass.h"
+#include "shim/record/fast_path.h"
+#include "shim/record/size.h"
 #include "shim/report/report.h"
 #include "shim/choose/timing.h"
 
@@ -259,12 +260,15 @@ static GS_COLD cl_int launch(struct gs_command *cmd)
 /* May it be handed on, as far as its kernel and its size say? */
 static inline bool passes(struct gs_kernel *k, const struct gs_op *op)
 {
-    const enum gs_passes by = gs_kernel_passes_defined(k);
-    struct gs_size *last = by == GS_PASSES_BY_SIZE ? gs_size_of_last(k, op->dims, op->global, op->local) : NULL;
-    /* At several sizes in turn, or on buffers that are new, the kernel's others are looked at, too. */
-    return (by == GS_PASSES || (by == GS_PASSES_BY_SIZE &&
-                                gs_size_passes(last ? last : gs_size_of(k, op->dims, op->global, op->local)))) &&
-           (!gs_kernel_is_fresh(k) || gs_launch_defines(k));
+    if (!atomic_load_explicit(&k->unsplittable, memory_order_relaxed)) {
+        if (atomic_load_explicit(&k->risen, memory_order_relaxed))
+            return false;
+        struct gs_size *last = gs_size_of_last(k, op->dims, op->global, op->local);
+        /* At several sizes in turn, or on buffers that are new, the kernel's others are looked at, too. */
+        if (!gs_size_passes(last ? last : gs_size_of(k, op->dims, op->global, op->local)))
+            return false;
+    }
+    return !atomic_load_explicit(&k->fresh, memory_order_relaxed) || gs_launch_defines(k);
 }
 
 GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue command_queue, cl_kernel kernel,

@@ -2,7 +2,7 @@
 /* Specification, sections 5.2, 5.3 and 5.5: memory objects, their making and their queries. The application's handle is
  * the driver's object on the first device; replicas come when they are needed. */
 #include "shim/api/api.h"
-#include "shim/memory/initial.h"
+#include "shim/api/initial.h"
 #include "shim/memory/mapped.h"
 #include "shim/memory/object.h"
 #include "shim/memory/sub_buffers.h"

@@ -2,7 +2,7 @@
 /* Specification, section 5.7: samplers. PoCL lets go of one as soon as the application does, and a kernel may have it
  * as an argument still: of what kind it is has to be known before. */
 #include "shim/api/api.h"
-#include "shim/record/samplers.h"
+#include "shim/subkernel/samplers.h"
 
 CL_API_ENTRY cl_sampler CL_API_CALL clCreateSampler(cl_context context, cl_bool normalized_coords,
                                                     cl_addressing_mode addressing_mode, cl_filter_mode filter_mode,

@@ -18,7 +18,7 @@
 #include "shim/choose/forecast.h"
 #include "shim/launch/parts.h"
 #include "shim/launch/route.h"
-#include "shim/record/bypass.h"
+#include "shim/record/size.h"
 #include "shim/plan/plan_cache.h"
 #include "shim/plan/prepare.h"
 #include "shim/record/remote.h"

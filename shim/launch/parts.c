@@ -10,11 +10,11 @@
 #include "shim/output/speculation.h"
 #include "shim/schedule/finish.h"
 #include "shim/output/merge.h"
-#include "shim/record/bypass.h"
+#include "shim/record/fast_path.h"
 #include "shim/plan/part_kernel.h"
 #include "shim/output/reduce.h"
 #include "shim/report/report.h"
-#include "shim/memory/scratch.h"
+#include "shim/output/scratch.h"
 #include "shim/subkernel/units.h"
 #include "shim/report/watch.h"
 #include "shim/record/enqueue.h"
@@ -367,11 +367,21 @@ bool gs_is_disturbed(const struct gs_plan *plan)
     return false;
 }
 
+/* From the first split of a context on no command goes without its lock. Those that are on their way so arrive before
+ * it is looked at what the launch must come after. */
+static void bar_fast_path(struct gs_context *ctx)
+{
+    if (atomic_exchange(&ctx->divided, true))
+        return;
+    gs_fast_path_care(GS_CARE_DIVIDED);
+    gs_fast_path_bar();
+}
+
 cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *event, bool *went)
 {
     struct split s = {0};
     *went = false;
-    gs_pass_bar(l->cmd.ctx);
+    bar_fast_path(l->cmd.ctx);
     if (gs_is_disturbed(plan)) /* by a call that has come while nothing was divided */
         return CL_OUT_OF_RESOURCES;
     l->put.spent = l->by_units && l->trial.measured ? gs_spent_new() : NULL;

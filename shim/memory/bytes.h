@@ -47,8 +47,6 @@ struct gs_bytes {
 
 /* What bytes of a context travel by; each is made on first need. */
 struct gs_paths {
-    struct gs_scratch *scratch;
-    uint64_t scratch_most;                   /* bytes of it that are kept; 0: not known yet */
     struct gs_pinned *pinned, *pinned_small; /* between devices, much or little at a time */
     struct gs_peer *peer;
     struct gs_staging *staging;
@@ -57,7 +55,6 @@ struct gs_paths {
     cl_command_queue sharing_queue; /* by which buffers in the host's memory are looked at */
 };
 
-void gs_scratch_free(struct gs_context *ctx);
 void gs_peer_free(struct gs_peer *p);
 void gs_staging_free(struct gs_staging *s);
 void gs_strided_free(struct gs_strided *s);

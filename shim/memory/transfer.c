@@ -303,7 +303,6 @@ void gs_paths_free(struct gs_context *ctx)
 {
     struct gs_paths *p = ctx->paths;
     gs_strided_free(p->strided);
-    gs_scratch_free(ctx);
     gs_peer_free(p->peer);
     gs_pinned_free(p->pinned);
     gs_pinned_free(p->pinned_small);

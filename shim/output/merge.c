@@ -5,7 +5,7 @@
 #include "shim/output/run_kernel.h"
 #include "shim/schedule/put.h"
 #include "shim/report/report.h"
-#include "shim/memory/scratch.h"
+#include "shim/output/scratch.h"
 #include "shim/memory/transfer.h"
 
 /* What a place holds of the root, as a buffer: itself, or a copy of an image. */

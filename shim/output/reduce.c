@@ -8,7 +8,7 @@
 #include "shim/schedule/put.h"
 #include "shim/plan/reducible.h"
 #include "shim/report/report.h"
-#include "shim/memory/scratch.h"
+#include "shim/output/scratch.h"
 #include "shim/memory/transfer.h"
 
 /* The element that changes nothing, in the low bytes of the number. */

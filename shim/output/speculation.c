@@ -9,14 +9,14 @@
 #include "shim/memory/coherence.h"
 #include "shim/memory/pinned.h"
 #include "shim/memory/transfer.h"
-#include "shim/order/continuation.h"
+#include "shim/output/continuation.h"
 #include "shim/output/backoff.h"
 #include "shim/output/run_kernel.h"
 #include "shim/plan/kinds.h"
 #include "shim/plan/part_kernel.h"
 #include "shim/plan/prepare.h"
 #include "shim/report/report.h"
-#include "shim/memory/scratch.h"
+#include "shim/output/scratch.h"
 #include "shim/subkernel/units.h"
 #include "shim/record/enqueue.h"
 #include "shim/record/keep.h"
@@ -368,19 +368,6 @@ static cl_int keep_whole(struct gs_speculation *j, struct gs_launching *l, const
     return err;
 }
 
-/* What this room keeps of a context. With its lock held. */
-struct gs_output {
-    struct gs_pinned *ring; /* null: none was needed, or there is no memory for it */
-    bool tried;
-};
-
-void gs_output_free(struct gs_output *o)
-{
-    if (o)
-        gs_pinned_free(o->ring);
-    free(o);
-}
-
 /* Between two places bytes go through pinned memory, as NVIDIA's driver loses some where it copies from one device's
  * object to another's; but not those of objects that the host may not read or write, nor where the driver's own copies
  * are asked for and the devices share the host's memory. */
@@ -391,12 +378,10 @@ static struct gs_pinned *ring_for(const struct gs_plan *plan, struct gs_context 
     bool open = gs_settings()->transfer != GS_TRANSFER_PLAIN || !ctx->shared_memory;
     for (size_t i = 0; i < plan->n_uses; i++)
         open = open && !gs_host_is_barred(plan->uses[i].root);
-    if (!open || (!ctx->output && !(ctx->output = calloc(1, sizeof *ctx->output))))
-        return NULL;
-    struct gs_output *o = ctx->output;
-    if (o->tried)
-        return o->ring;
-    o->tried = true;
+    struct gs_output *o = open ? gs_output_of(ctx) : NULL;
+    if (!o || o->ring_tried)
+        return o ? o->ring : NULL;
+    o->ring_tried = true;
     o->ring = gs_pinned_make(ctx, SLOT_BYTES, &err);
     if (err) {
         gs_pinned_free(o->ring);

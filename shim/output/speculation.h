@@ -30,7 +30,4 @@ cl_int gs_speculation_judge(struct gs_speculation *c, struct gs_command *cmd, co
 /* One that was begun, but whose parts won't run to their end. Null is allowed. */
 void gs_speculation_drop(struct gs_speculation *c);
 
-/* The end of a context. */
-void gs_output_free(struct gs_output *o);
-
 #endif

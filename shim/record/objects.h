@@ -52,7 +52,7 @@ struct gs_context {
     atomic_int user_events;        /* the application's user events that have no status yet */
     atomic_bool user_event_failed; /* it has made one of them fail, at some time */
     atomic_bool spread;            /* bytes are, or once were, valid elsewhere than at home */
-    atomic_bool divided;           /* a launch has been carried out elsewhere than at home: see shim/record/bypass.h */
+    atomic_bool divided;           /* a launch has been carried out elsewhere than at home: see shim/launch/parts.c */
     const char *_Atomic given_up;  /* why none of its launches is split any more, or NULL */
     pthread_mutex_t lock;          /* all below, and every gs_mem and gs_queue of the context */
     struct gs_queue *queues;       /* those the application still holds */
@@ -67,13 +67,6 @@ struct gs_context {
     struct gs_pool_queues *pool;        /* pooled, in a pooled context */
     struct gs_events at_home;           /* api: what brought all home when a user event was made last */
 };
-
-/* Bytes of it may be elsewhere than at home from now on. */
-static inline void gs_has_spread(struct gs_context *ctx)
-{
-    atomic_store(&ctx->spread, true);
-    gs_fast_path_care(GS_CARE_DIVIDED);
-}
 
 /* A command queue of the application, on the first device. */
 struct gs_queue {

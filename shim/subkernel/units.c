@@ -11,7 +11,7 @@
 #include "shim/schedule/put.h"
 #include "shim/record/keep.h"
 #include "shim/record/enqueue.h"
-#include "shim/record/samplers.h"
+#include "shim/subkernel/samplers.h"
 
 cl_int gs_launch_args(struct gs_launching *l, cl_kernel kernel, unsigned place)
 {

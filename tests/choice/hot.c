@@ -13,7 +13,8 @@
 #include <cmocka.h>
 
 #include "shim/record/group.h"
-#include "shim/record/bypass.h"
+#include "shim/record/fast_path.h"
+#include "shim/record/size.h"
 #include "shim/record/size.h"
 #include "shim/report/watch.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/memory/initial.h"
+#include "shim/api/initial.h"
 
 #include "shim/memory/staging.h"
 #include "shim/memory/staging_ring.h"

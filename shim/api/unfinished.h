@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The end of a process that has commands under way. */
-#ifndef GS_SHIM_ORDER_UNFINISHED_H
-#define GS_SHIM_ORDER_UNFINISHED_H
+#ifndef GS_SHIM_API_UNFINISHED_H
+#define GS_SHIM_API_UNFINISHED_H
 
 #include "shim/record/objects.h"
 

@@ -3,8 +3,8 @@
  * has seen to what can only be known when something else has ended. First that is waited for; then `act` is called in
  * the thread of work_queue.h; it enqueues the rest, whose end is the continuation's. The call that makes it waits for
  * nothing. */
-#ifndef GS_SHIM_ORDER_CONTINUATION_H
-#define GS_SHIM_ORDER_CONTINUATION_H
+#ifndef GS_SHIM_OUTPUT_CONTINUATION_H
+#define GS_SHIM_OUTPUT_CONTINUATION_H
 
 #include <stdatomic.h>
 

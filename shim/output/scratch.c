@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/memory/scratch.h"
+#include "shim/output/scratch.h"
 
 #include <stdlib.h>
 
-#include "shim/memory/bytes.h"
 #include "shim/schedule/put.h"
 
 /* Of all places together: memory that the application could have had. */
@@ -24,11 +23,12 @@ static struct gs_scratch *take_scratch(struct gs_context *ctx, unsigned place, u
     struct gs_scratch *best = NULL;
     *err = CL_SUCCESS;
     *made = false;
-    for (struct gs_scratch *s = ctx->paths->scratch; s; s = s->next)
+    struct gs_output *o = gs_output_of(ctx);
+    for (struct gs_scratch *s = o ? o->scratch : NULL; s; s = s->next)
         if (!s->taken && s->place == place && s->bytes >= bytes && s->bytes / 4 <= bytes &&
             (!best || s->bytes < best->bytes))
             best = s;
-    if (!best && !(best = calloc(1, sizeof *best))) {
+    if (!o || (!best && !(best = calloc(1, sizeof *best)))) {
         *err = CL_OUT_OF_HOST_MEMORY;
         return NULL;
     }
@@ -40,8 +40,8 @@ static struct gs_scratch *take_scratch(struct gs_context *ctx, unsigned place, u
         }
         best->place = place;
         best->bytes = bytes;
-        best->next = ctx->paths->scratch;
-        ctx->paths->scratch = best;
+        best->next = o->scratch;
+        o->scratch = best;
         *made = true;
     }
     best->taken = true;
@@ -82,7 +82,7 @@ cl_int gs_scratch_reserve(struct gs_command *cmd, unsigned place, uint64_t bytes
 
 cl_mem gs_scratch_claim(struct gs_context *ctx, unsigned place, uint64_t bytes, cl_int *err)
 {
-    for (struct gs_scratch *s = ctx->paths->scratch; s; s = s->next)
+    for (struct gs_scratch *s = ctx->output ? ctx->output->scratch : NULL; s; s = s->next)
         if (s->reserved == bytes && s->place == place) {
             s->reserved = 0;
             *err = CL_SUCCESS;
@@ -95,11 +95,11 @@ cl_mem gs_scratch_claim(struct gs_context *ctx, unsigned place, uint64_t bytes, 
 static uint64_t most_kept(struct gs_context *ctx)
 {
     cl_ulong bytes = 0;
-    if (ctx->paths->scratch_most)
-        return ctx->paths->scratch_most;
+    if (ctx->output->scratch_most)
+        return ctx->output->scratch_most;
     if (!ctx->shared_memory)
         gs_real()->clGetDeviceInfo(ctx->dev[0], CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL);
-    return ctx->paths->scratch_most = bytes / ONE_OF > MOST_BYTES ? bytes / ONE_OF : MOST_BYTES;
+    return ctx->output->scratch_most = bytes / ONE_OF > MOST_BYTES ? bytes / ONE_OF : MOST_BYTES;
 }
 
 /* Releases those that are taken, or all; and those that are beyond what is worth keeping. */
@@ -108,7 +108,7 @@ static void release(struct gs_context *ctx, bool taken, bool all)
     const uint64_t most = most_kept(ctx);
     uint64_t bytes = 0;
     unsigned kept = 0;
-    for (struct gs_scratch **at = &ctx->paths->scratch; *at;) {
+    for (struct gs_scratch **at = &ctx->output->scratch; *at;) {
         struct gs_scratch *s = *at;
         if (all || (taken && s->taken) || bytes + s->bytes > most || kept == MOST_KEPT) {
             *at = s->next;
@@ -126,10 +126,23 @@ static void release(struct gs_context *ctx, bool taken, bool all)
 
 void gs_scratch_give(struct gs_context *ctx, bool keep)
 {
-    release(ctx, !keep, false);
+    if (ctx->output)
+        release(ctx, !keep, false);
 }
 
-void gs_scratch_free(struct gs_context *ctx)
+struct gs_output *gs_output_of(struct gs_context *ctx)
 {
+    if (!ctx->output)
+        ctx->output = calloc(1, sizeof *ctx->output);
+    return ctx->output;
+}
+
+void gs_output_free(struct gs_context *ctx)
+{
+    if (!ctx->output)
+        return;
     release(ctx, false, true);
+    gs_pinned_free(ctx->output->ring);
+    free(ctx->output);
+    ctx->output = NULL;
 }

@@ -2,8 +2,8 @@
 /* PoCL (3.1, 6.0) lets go of a sampler as soon as the application does, though launches with it have yet to run or to
  * come; and in parts they run later than plain, behind what is brought to them. They get one like it, which lives as
  * long as the context. With the context's lock held, but for gs_samplers_note. */
-#ifndef GS_SHIM_RECORD_SAMPLERS_H
-#define GS_SHIM_RECORD_SAMPLERS_H
+#ifndef GS_SHIM_SUBKERNEL_SAMPLERS_H
+#define GS_SHIM_SUBKERNEL_SAMPLERS_H
 
 #include "shim/record/objects.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/order/continuation.h"
+#include "shim/output/continuation.h"
 
 #include "shim/order/completion.h"
 

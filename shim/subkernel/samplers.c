@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/record/samplers.h"
+#include "shim/subkernel/samplers.h"
 
 #include <stdlib.h>
 

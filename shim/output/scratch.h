@@ -4,10 +4,24 @@
  *
  * A split launch comes after everything that was enqueued before it (rule 1 of docs/coherence.md), so that the buffers
  * of an earlier one may be used again without looking at its events. */
-#ifndef GS_SHIM_MEMORY_SCRATCH_H
-#define GS_SHIM_MEMORY_SCRATCH_H
+#ifndef GS_SHIM_OUTPUT_SCRATCH_H
+#define GS_SHIM_OUTPUT_SCRATCH_H
 
+#include "shim/memory/pinned.h"
 #include "shim/order/command.h"
+
+/* What this room keeps of a context. With its lock held. */
+struct gs_output {
+    struct gs_scratch *scratch;
+    uint64_t scratch_most;  /* bytes of it that are kept; 0: not known yet */
+    struct gs_pinned *ring; /* of trials; null: none was needed, or there is no memory for it */
+    bool ring_tried;
+};
+
+/* Made on first need. Null: no memory. */
+struct gs_output *gs_output_of(struct gs_context *ctx);
+/* The end of a context. */
+void gs_output_free(struct gs_context *ctx);
 
 /* A buffer of at least so many bytes, for commands on one place; the launch has it until it gives all back. Null with
  * an error in *err. */

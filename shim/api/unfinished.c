@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/order/unfinished.h"
+#include "shim/api/unfinished.h"
 
 #include <sched.h>
 #include <stdlib.h>

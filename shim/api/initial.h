@@ -2,8 +2,8 @@
 /* Memory that is made with contents (CL_MEM_COPY_HOST_PTR) moves bytes without any command: of a large buffer through
  * the pinned ring; for a scheduled application by units of the link, of a buffer piece by piece, of an image as one.
  * The call waits for them, as it waits for the driver's copy. */
-#ifndef GS_SHIM_MEMORY_INITIAL_H
-#define GS_SHIM_MEMORY_INITIAL_H
+#ifndef GS_SHIM_API_INITIAL_H
+#define GS_SHIM_API_INITIAL_H
 
 #include "shim/schedule/client.h"
 
