@@ -196,6 +196,11 @@ daemon_faults() {
     done
 }
 
+# daemon_troubles [FILES]: an application under a daemon with so many files in its cache, and what else e2e/troubles.sh does
+daemon_troubles() {
+    bash "$GS_SOURCE/tests/e2e/troubles.sh" "${1:-100000}"
+}
+
 # daemon_policy [ROUNDS [SEED]]: random sequences of requests against the policy's oracle
 daemon_policy() {
     local seed=${2:-$RANDOM}

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What else may be on a machine, under a daemon: a clock of the day that jumps, another allocator, and the kernel that ends
-# whoever has taken too much memory. The bytes are the plain run's.
+# troubles.sh [FILES]: what else may be on a machine, under a daemon: a clock of the day that jumps, another allocator,
+# AddressSanitizer, and the kernel that ends whoever has taken too much memory; with FILES, so many in the cache. The bytes
+# are the plain run's.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 own_daemon <<'CONF'
@@ -38,6 +39,21 @@ if [ -n "$jemalloc" ]; then
   run jemalloc LD_PRELOAD="$jemalloc"
 else
   echo "left out, jemalloc: libjemalloc2 is not installed" >&2
+fi
+
+asan=$(cc -print-file-name=libasan.so)
+if [ -e "$asan" ]; then
+  # gpusparc's library comes before the sanitizer's, which by itself refuses that.
+  run AddressSanitizer LD_PRELOAD="$asan" ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
+else
+  echo "left out, AddressSanitizer: the compiler has no libasan.so" >&2
+fi
+
+if [ $# -gt 0 ]; then
+  mkdir -p many/gpusparc
+  (cd many/gpusparc && seq -f '%064.0f' "$1" | xargs touch)
+  run "a cache of $1 files" XDG_CACHE_HOME="$PWD/many"
+  rm -rf many
 fi
 
 # The kernel ends an application of the task: the next one runs.
