@@ -110,7 +110,7 @@ bool gs_connections_accept(struct gs_server *sv, uint64_t until_ns);
 /* One message. */
 void gs_connection_read(struct gs_server *sv, struct gs_connection *c, uint32_t events);
 void gs_connection_send(void *ctx, void *conn, const struct gs_msg *m, int fd); /* as gs_core_ops has it */
-void gs_connection_wake(void *ctx, void *conn, _Atomic uint32_t *word); /* as gs_core_ops has it */
+void gs_connection_wake(void *ctx, void *conn, _Atomic uint32_t *word);         /* as gs_core_ops has it */
 /* Somebody who has waited for an analysis joins, or is refused. */
 void gs_connections_go_on(struct gs_server *sv);
 /* It is gone, or has to go: in its turn, since many may leave at once, and each takes longer than a grant. */
