@@ -227,6 +227,8 @@ static cl_int take_window(struct run *run, uint32_t i)
     err = CL_SUCCESS;
     for (uint32_t j = 0; j <= i && !err; j++) {
         err = touches(&uses[j]) ? make_way(run, j) : CL_SUCCESS;
+        if (!err)
+            err = gs_pool_settle();
         if (!err && touches(&uses[j]))
             err = gs_pool_window(uses[j].root->pool, run->device, run->pages, &run->windows[j]);
     }
