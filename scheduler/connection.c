@@ -108,7 +108,7 @@ static void close_left(struct gs_server *sv, uid_t uid, int fd)
 {
     struct gs_porter *porter = porter_of(sv, uid);
     if (!porter || !gs_porter_close(porter, fd))
-        close_socket(sv, uid, fd);
+        close_socket(sv, uid, carry_to_its_end(sv, uid, fd));
 }
 
 void gs_connection_close(struct gs_server *sv, struct gs_connection *c)
@@ -179,8 +179,8 @@ void gs_connection_wake(void *ctx, void *conn, _Atomic uint32_t *word)
 {
     struct gs_server *sv = ctx;
     const struct gs_connection *c = conn;
-    struct gs_porter *porter = porter_of(sv, c->uid);
-    if (porter && gs_porter_wakes(porter, gs_now_ns())) {
+    struct gs_porter *porter = gs_porters_waker(&sv->porters, c->uid, gs_now_ns());
+    if (porter) {
         gs_porter_wake(porter, word);
         return;
     }

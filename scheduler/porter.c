@@ -116,6 +116,20 @@ static void see_how_long(struct gs_porter *porter, uint64_t begin_ns)
     porter->longest_ns = took > porter->longest_ns ? took : porter->longest_ns;
 }
 
+/* What it has been given fills its places: then it doesn't rest, for the daemon's thread would have to do the next. */
+static bool is_crowded(const struct gs_porter *porter)
+{
+    return atomic_load(&porter->carried) >= CROWDED ||
+           atomic_load(&porter->chores) - atomic_load(&porter->done) >= GS_CHORES / 4 * 3;
+}
+
+/* Whether the daemon ends, or does within so many milliseconds. */
+static bool ends_within(const struct gs_porter *porter, int ms)
+{
+    struct pollfd p = {.fd = porter->end, .events = POLLIN};
+    return poll(&p, 1, ms) != 0;
+}
+
 static void rest(struct gs_porter *porter)
 {
     const uint64_t used_ns = porter->longest_ns;
@@ -124,9 +138,8 @@ static void rest(struct gs_porter *porter)
         return;
     atomic_store(&porter->slow_ns, clock_ns(CLOCK_MONOTONIC));
     const uint64_t most = MOST_REST_S * NS_PER_S, ns = used_ns < most / REST ? REST * used_ns : most;
-    struct pollfd p = {.fd = porter->end, .events = POLLIN};
-    for (uint64_t rested = 0; rested < ns && atomic_load(&porter->carried) < CROWDED && poll(&p, 1, 1) == 0;)
-        rested += NS_PER_S / 1000; /* the places may be filled meanwhile */
+    for (uint64_t rested = 0; rested < ns && !is_crowded(porter) && !ends_within(porter, 1);)
+        rested += NS_PER_S / 1000;
 }
 
 static enum moved move_message(struct gs_porter *porter, const struct end *from, const struct end *to)
@@ -189,16 +202,21 @@ static void take_given(struct gs_porter *porter)
     }
 }
 
+static bool is_slow_to_wake(_Atomic uint32_t *word)
+{
+    const uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    gs_lease_wake(word);
+    return clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin >= GS_SLOW_NS;
+}
+
 static void do_chores(struct gs_porter *porter)
 {
-    while (atomic_load(&porter->done) != atomic_load(&porter->chores)) {
+    while (atomic_load(&porter->done) != atomic_load(&porter->chores) && !ends_within(porter, 0)) {
         const struct chore *c = &porter->chore[atomic_load(&porter->done) % GS_CHORES];
         const uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-        if (c->wake)
-            gs_lease_wake(c->wake);
-        else
+        if (!c->wake) {
             close(c->close);
-        if (c->wake && clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin >= GS_SLOW_NS) {
+        } else if (is_slow_to_wake(c->wake) && is_slow_to_wake(c->wake)) { /* once may be the machine's doing */
             const uint64_t now = clock_ns(CLOCK_MONOTONIC);
             atomic_store(&porter->slow_ns, now);
             atomic_store(&porter->slow_to_wake_ns, now);
@@ -306,38 +324,38 @@ bool gs_porter_close(struct gs_porter *porter, int fd)
     return give_chore(porter, (struct chore){.close = fd});
 }
 
-bool gs_porter_wakes(const struct gs_porter *porter, uint64_t now_ns)
-{
-    const uint64_t slow_ns = atomic_load(&porter->slow_to_wake_ns);
-    return slow_ns && now_ns < slow_ns + GS_SLOW_FOR_NS;
-}
-
 static bool is_slow(const struct gs_porter *porter, uint64_t now_ns)
 {
     return now_ns < atomic_load(&porter->slow_ns) + GS_SLOW_FOR_NS;
 }
 
-/* The user's own place, whether or not it is slow still; else one whose user is slow no more, a new one, or the last.
- */
+/* The user's own place, whether or not it is slow still; else one whose user is slow no more, a new one, or the last
+ * whose user the config doesn't name; GS_PORTERS: there is none. */
 static unsigned find_place(const struct gs_porters *p, uid_t uid, uint64_t now_ns)
 {
-    unsigned place = p->n < GS_PORTERS ? p->n : GS_PORTERS - 1;
+    unsigned free = p->n, unnamed = GS_PORTERS;
     for (unsigned i = p->n; i-- > 0;) {
+        const struct gs_porter *porter = p->user[i].porter;
         if (p->user[i].uid == uid)
             return i;
-        if (!is_slow(p->user[i].porter, now_ns))
-            place = i;
+        if (!is_slow(porter, now_ns))
+            free = i;
+        else if (unnamed == GS_PORTERS && !atomic_load(&porter->named))
+            unnamed = i;
     }
-    return place;
+    return free < GS_PORTERS ? free : unnamed;
 }
 
 void gs_porters_slow(struct gs_porters *p, uid_t uid, bool named, uint64_t now_ns)
 {
     const unsigned i = find_place(p, uid, now_ns);
-    struct gs_porter *porter = i < p->n ? p->user[i].porter : start_porter();
+    struct gs_porter *porter = i < p->n ? p->user[i].porter : i < GS_PORTERS ? start_porter() : NULL;
     if (!porter)
         return;
-    p->n = i < p->n ? p->n : i + 1;
+    if (i == p->n)
+        p->n++;
+    else if (p->user[i].uid != uid)
+        atomic_store(&porter->slow_to_wake_ns, 0); /* that was another's */
     p->user[i].uid = uid;
     p->user[i].porter = porter;
     atomic_store(&porter->named, named);
@@ -354,14 +372,28 @@ void gs_porters_slow_to_wake(struct gs_porters *p, uid_t uid, bool named, uint64
 
 struct gs_porter *gs_porters_of(const struct gs_porters *p, uid_t uid, bool named, uint64_t now_ns)
 {
+    struct gs_porter *unnamed = NULL;
     unsigned slow = 0;
     for (unsigned i = 0; i < p->n; i++) {
-        const bool counts = is_slow(p->user[i].porter, now_ns);
-        if (counts && p->user[i].uid == uid)
-            return p->user[i].porter;
-        slow += counts;
+        struct gs_porter *porter = p->user[i].porter;
+        if (!is_slow(porter, now_ns))
+            continue;
+        if (p->user[i].uid == uid)
+            return porter;
+        slow++;
+        unnamed = atomic_load(&porter->named) ? unnamed : porter;
     }
-    return slow == GS_PORTERS && !named ? p->user[GS_PORTERS - 1].porter : NULL;
+    return slow == GS_PORTERS && !named ? unnamed : NULL;
+}
+
+struct gs_porter *gs_porters_waker(const struct gs_porters *p, uid_t uid, uint64_t now_ns)
+{
+    for (unsigned i = 0; i < p->n; i++) {
+        const uint64_t slow_ns = atomic_load(&p->user[i].porter->slow_to_wake_ns);
+        if (p->user[i].uid == uid && slow_ns && now_ns < slow_ns + GS_SLOW_FOR_NS)
+            return p->user[i].porter;
+    }
+    return NULL;
 }
 
 void gs_porters_end(struct gs_porters *p)

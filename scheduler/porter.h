@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 enum {
-    GS_PORTERS = 16,  /* users that have one; the last one is for all others, too */
+    GS_PORTERS = 16,  /* users that have one; the last unnamed one is for all others, too */
     GS_CARRIED = 640, /* sockets of a porter */
     /* Wake-ups and ends that a porter has still to do. A wake-up more is left out, which is noticed in a second. */
     GS_CHORES = 1024,
@@ -38,6 +38,9 @@ void gs_porters_slow_to_wake(struct gs_porters *p, uid_t uid, bool named, uint64
 /* Who carries the user's messages; null: the daemon itself. A named user is one whom the config trusts: never one of
  * all others. */
 struct gs_porter *gs_porters_of(const struct gs_porters *p, uid_t uid, bool named, uint64_t now_ns);
+/* Who wakes the user's threads: its own porter, after gs_porters_slow_to_wake, for as long as a user is slow; null: the
+ * daemon itself. Another's porter may rest. */
+struct gs_porter *gs_porters_waker(const struct gs_porters *p, uid_t uid, uint64_t now_ns);
 void gs_porters_end(struct gs_porters *p);
 
 /* The daemon's end of a pair, through which `client` is heard and spoken to from now on: message by message in either
@@ -45,8 +48,6 @@ void gs_porters_end(struct gs_porters *p);
  * when either end is closed. -1: there is no place or no descriptor, and `client` is the caller's still. */
 int gs_porter_carry(struct gs_porter *p, int client);
 
-/* Does it wake its user's threads, too? Only after gs_porters_slow_to_wake, for as long as a user is slow. */
-bool gs_porter_wakes(const struct gs_porter *p, uint64_t now_ns);
 /* Wakes a thread that sleeps on the word, some time; the word may be gone by then. */
 void gs_porter_wake(struct gs_porter *p, _Atomic uint32_t *word);
 /* Closes a socket, some time. False: there is no place, and it is the caller's still. */

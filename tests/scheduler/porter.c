@@ -290,7 +290,18 @@ static void a_socket_is_closed(void **state)
         assert_int_equal(hear(fd[0], &passed), 0);
         close(fd[0]);
     }
+    /* What the porter hasn't come to is closed at its end. */
+    int many[100];
+    for (unsigned i = 0; i < sizeof many / sizeof *many; i++) {
+        assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd), 0);
+        assert_true(gs_porter_close(gs_porters_of(&l.porters, NOBODY, false, S), fd[1]));
+        many[i] = fd[0];
+    }
     clean_up(&l);
+    for (unsigned i = 0; i < sizeof many / sizeof *many; i++) {
+        assert_int_equal(hear(many[i], &passed), 0);
+        close(many[i]);
+    }
 }
 
 static void who_is_slow(void **state)
@@ -321,11 +332,30 @@ static void who_is_slow(void **state)
     assert_null(gs_porters_of(&p, 101, false, later));
     assert_int_equal(p.n, GS_PORTERS);
     /* Who has slow sockets may be woken by the daemon itself. */
-    struct gs_porter *one = gs_porters_of(&p, 1, false, later);
-    assert_false(gs_porter_wakes(one, later));
+    assert_null(gs_porters_waker(&p, 1, later));
     gs_porters_slow_to_wake(&p, 1, false, later);
-    assert_true(gs_porter_wakes(one, later));
-    assert_false(gs_porter_wakes(one, later + GS_SLOW_FOR_NS));
+    assert_ptr_equal(gs_porters_waker(&p, 1, later), gs_porters_of(&p, 1, false, later));
+    assert_null(gs_porters_waker(&p, 1, later + GS_SLOW_FOR_NS));
+    gs_porters_end(&p);
+}
+
+/* All places are taken, the last one by a user whom the config names. */
+static void places_of_others(void **state)
+{
+    (void)state;
+    const uid_t named = GS_PORTERS, last = GS_PORTERS - 1;
+    struct gs_porters p = {0};
+    for (uid_t u = 1; u < named; u++)
+        gs_porters_slow_to_wake(&p, u, false, S);
+    gs_porters_slow_to_wake(&p, named, true, S);
+    assert_ptr_equal(gs_porters_of(&p, 99, false, S), gs_porters_of(&p, last, false, S));
+    assert_null(gs_porters_waker(&p, 99, S));
+    struct gs_porter *its = gs_porters_of(&p, named, true, S);
+    gs_porters_slow(&p, 99, false, S);
+    assert_ptr_equal(gs_porters_of(&p, named, true, S), its);
+    assert_ptr_equal(gs_porters_waker(&p, named, S), its);
+    assert_ptr_not_equal(gs_porters_of(&p, 99, false, S), its);
+    assert_null(gs_porters_waker(&p, 99, S)); /* that was the other's */
     gs_porters_end(&p);
 }
 
@@ -341,6 +371,7 @@ int main(void)
         cmocka_unit_test(a_sleeper_is_woken),
         cmocka_unit_test(a_socket_is_closed),
         cmocka_unit_test(who_is_slow),
+        cmocka_unit_test(places_of_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
