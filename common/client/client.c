@@ -548,7 +548,8 @@ static void cancel_sent(struct gs_client *c, struct gs_request *rq)
         }
         uint64_t before = gs_client_now_ns();
         futex_wait(slot, w, STALL_NS);
-        if (gs_client_now_ns() - before >= STALL_NS)
+        /* The answer may have come without a wake-up. */
+        if (gs_client_now_ns() - before >= STALL_NS && atomic_load(slot) == w)
             give_up_daemon(c, rq->client);
     }
 }
