@@ -154,13 +154,29 @@ cl_int gs_pinned_memory_take(struct gs_pinned_memory *m, const struct gs_context
     return !gs_group()->remote && make_own(m, ctx, bytes) ? CL_SUCCESS : gs_pinned_memory_make(m, ctx, bytes, waits);
 }
 
+static void CL_CALLBACK release(cl_event event, cl_int status, void *unused)
+{
+    (void)status, (void)unused;
+    gs_real()->clReleaseEvent(event);
+}
+
+/* Once these have ended. It has an event for as long: PoCL 3.1 ends the process where a command without one has to fail
+ * as one that it waits for does. */
+static cl_int unmap(const struct gs_pinned_memory *m, const struct gs_events *uses)
+{
+    cl_event event;
+    const cl_int err = gs_enqueue(&(struct gs_op){.kind = GS_OP_UNMAP, .dst = m->buffer, .ptr = m->base}, m->queue,
+                                  uses->n, uses->v, &event);
+    if (!err)
+        gs_real()->clSetEventCallback(event, CL_COMPLETE, release, NULL);
+    return err;
+}
+
 void gs_pinned_memory_give(struct gs_pinned_memory *m, const struct gs_events *uses)
 {
-    if (m->base && m->queue)
-        gs_enqueue(&(struct gs_op){.kind = GS_OP_UNMAP, .dst = m->buffer, .ptr = m->base}, m->queue, uses->n, uses->v,
-                   NULL);
-    else if (uses->n)
-        return;
+    const bool mapped = m->base && m->queue;
+    if ((mapped && unmap(m, uses) != CL_SUCCESS && uses->n) || (!mapped && uses->n))
+        return; /* with the process */
     if (m->mapped)
         gs_real()->clReleaseEvent(m->mapped);
     if (m->queue)
