@@ -5,8 +5,9 @@
  * flood goes to another daemon, so that what is felt is the machine's load alone. As root the flood is user 65534's,
  * else of the same user.
  * The machine stalls, too. On each processor a control of the highest priority sleeps 0.1 ms at a time. A wake-up that
- * is 0.2 ms late is a stall: the machine's, unless the daemon ran for half of it. Samples that overlap one of the
- * machine's stalls are left out, and counted. Prints one JSON object. */
+ * is 0.2 ms late is a stall: the machine's, unless the daemon ran for half of it. Samples of which
+ * the machine's stalls are half or more are left out, and counted. Prints one JSON object; of fewer than 1,000 samples
+ * the 99.9th percentile is the longest. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -27,7 +28,7 @@
 #include "bench/daemon_client.h"
 #include "common/client/client.h"
 
-enum { MOST = 1 << 18, FLOODERS = 2, THREADS = 20000, NOBODY = 65534, CONTROLS = 16, GPU = GS_RESOURCE_GPU(0) };
+enum { MOST = 1 << 18, FLOODERS = 2, THREADS = 20000, NOBODY = 65534, CONTROLS = 64, GPU = GS_RESOURCE_GPU(0) };
 #define NS_PER_MS UINT64_C(1000000)
 #define CONTROL_NS (NS_PER_MS / 10) /* a control sleeps so long, */
 #define STALL_NS (NS_PER_MS / 5)    /* and calls it a stall when it wakes up so late */
@@ -447,12 +448,37 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool overlaps_stall(const struct span *x)
+static int by_begin(const void *a, const void *b)
 {
+    const struct span *x = a, *y = b;
+    return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+/* Several processors stall at the same time. */
+static void join_stalls(void)
+{
+    struct span *v = s->stalls.at;
+    uint32_t n = 0;
+    qsort(v, count_of(&s->stalls), sizeof *v, by_begin);
     for (uint32_t i = 0; i < count_of(&s->stalls); i++)
-        if (x->begin_ns < s->stalls.at[i].end_ns && x->end_ns > s->stalls.at[i].begin_ns)
-            return true;
-    return false;
+        if (n && v[i].begin_ns <= v[n - 1].end_ns)
+            v[n - 1].end_ns = v[i].end_ns > v[n - 1].end_ns ? v[i].end_ns : v[n - 1].end_ns;
+        else
+            v[n++] = v[i];
+    atomic_store(&s->stalls.n, n);
+}
+
+/* Was the machine stalled for half of it? */
+static bool is_stalled(const struct span *x)
+{
+    uint64_t stalled = 0;
+    for (uint32_t i = 0; i < count_of(&s->stalls); i++) {
+        const struct span *y = &s->stalls.at[i];
+        const uint64_t begin = y->begin_ns > x->begin_ns ? y->begin_ns : x->begin_ns;
+        const uint64_t end = y->end_ns < x->end_ns ? y->end_ns : x->end_ns;
+        stalled += end > begin ? end - begin : 0;
+    }
+    return 2 * stalled >= x->end_ns - x->begin_ns;
 }
 
 static uint64_t p999(const uint64_t *sorted, uint32_t n)
@@ -467,15 +493,17 @@ static void print(const char *what, const struct spans *v)
     uint32_t k = 0;
     for (uint32_t i = 0; i < n; i++) {
         all[i] = v->at[i].end_ns - v->at[i].begin_ns;
-        if (!overlaps_stall(&v->at[i]))
+        if (!is_stalled(&v->at[i]))
             kept[k++] = all[i];
     }
     qsort(all, n, sizeof *all, by_size);
     qsort(kept, k, sizeof *kept, by_size);
     printf(",\"%ss\":%u,\"%ss_left_out\":%u", what, k, what, n - k);
-    printf(",\"%s_median_ns\":%llu,\"%s_p999_ns\":%llu,\"%s_max_ns\":%llu,\"%s_p999_of_all_ns\":%llu", what,
-           k ? (unsigned long long)kept[k / 2] : 0, what, (unsigned long long)p999(kept, k), what,
-           k ? (unsigned long long)kept[k - 1] : 0, what, (unsigned long long)p999(all, n));
+    printf(",\"%s_median_ns\":%llu,\"%s_p999_ns\":%llu,\"%s_max_ns\":%llu,\"%s_p999_of_all_ns\":%llu,\"%s_max_of_all_"
+           "ns\":%llu",
+           what, k ? (unsigned long long)kept[k / 2] : 0, what, (unsigned long long)p999(kept, k), what,
+           k ? (unsigned long long)kept[k - 1] : 0, what, (unsigned long long)p999(all, n), what,
+           n ? (unsigned long long)all[n - 1] : 0);
 }
 
 static void print_stalls(void)
@@ -535,6 +563,7 @@ int main(int argc, char **argv)
     const uint32_t sent = atomic_load(&s->sent);
     printf("{\"figure\":\"beside %s%s\",\"connections\":%u,\"sent\":%u,\"daemon_kib\":%lu", floods[kind].name,
            argc > 5 ? ", another daemon's" : "", n, sent, daemon_kib(argv[4]));
+    join_stalls();
     print("join", &s->joins);
     print("grant", &s->grants);
     print_stalls();
