@@ -353,6 +353,7 @@ def slow_slot(path):
         s, fd, number = join(path)
         s.setblocking(False)
         page = mmap.mmap(fd, os.fstat(fd).st_size)
+        os.close(fd)
         s.send(message(3, struct.pack("=IIIII", 0, 0x7357, number, 2, 1)))
         time.sleep(0.1)
         first = page.find(struct.pack("=I", 0x73570401))  # the answer
