@@ -360,9 +360,16 @@ static void turn_away_unseen(struct gs_server *sv, int fd)
     turn_away(sv, fd, peer.uid, "the daemon has no descriptors left");
 }
 
+/* Root's come before all others. */
+static int accept_next(const struct gs_server *sv)
+{
+    const int fd = accept4(sv->listener.root_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    return fd >= 0 ? fd : accept4(sv->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
 static bool accept_one(struct gs_server *sv)
 {
-    int fd = accept4(sv->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    int fd = accept_next(sv);
     if (fd >= 0) {
         add_connection(sv, fd);
         return true;
@@ -370,7 +377,7 @@ static bool accept_one(struct gs_server *sv)
     if ((errno != EMFILE && errno != ENFILE) || sv->spare < 0)
         return false;
     close(sv->spare);
-    fd = accept4(sv->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    fd = accept_next(sv);
     if (fd >= 0)
         turn_away_unseen(sv, fd);
     sv->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);

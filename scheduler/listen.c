@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/wire.h"
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77 /* Linux 6.5 */
@@ -155,32 +156,43 @@ static bool take_no_descriptors(int fd)
 }
 
 /* Binds and listens under a name of its own, and only then gives it the name that clients look for. */
-static int bind_quietly(struct gs_listener *l, mode_t mode)
+static int bind_quietly(int fd, const char *path, mode_t mode, ino_t *inode)
 {
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
-    int n = snprintf(addr.sun_path, sizeof addr.sun_path, "%s~", l->path);
+    int n = snprintf(addr.sun_path, sizeof addr.sun_path, "%s~", path);
     if (n < 0 || n >= (int)sizeof addr.sun_path)
         return -ENAMETOOLONG;
-    l->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (l->fd < 0)
-        return -errno;
-    l->takes_descriptors = !take_no_descriptors(l->fd);
     struct stat st;
     int err = may_replace(addr.sun_path);
     if (err < 0)
         return err;
     unlink(addr.sun_path);
     mode_t old = umask(0777);
-    err = bind(l->fd, (const struct sockaddr *)&addr, sizeof addr) < 0 ? -errno : 0;
+    err = bind(fd, (const struct sockaddr *)&addr, sizeof addr) < 0 ? -errno : 0;
     umask(old);
-    if (err == 0 && (listen(l->fd, 1024) < 0 || chmod(addr.sun_path, mode) < 0 || stat(addr.sun_path, &st) < 0 ||
-                     rename(addr.sun_path, l->path) < 0))
+    if (err == 0 && (listen(fd, 1024) < 0 || chmod(addr.sun_path, mode) < 0 || stat(addr.sun_path, &st) < 0 ||
+                     rename(addr.sun_path, path) < 0))
         err = -errno;
     if (err < 0)
         unlink(addr.sun_path);
     else
-        l->inode = st.st_ino;
+        *inode = st.st_ino;
     return err;
+}
+
+/* The socket, or -errno. */
+static int listen_at(const char *path, mode_t mode, ino_t *inode)
+{
+    int err = may_replace(path);
+    if (err < 0)
+        return err;
+    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -errno;
+    err = bind_quietly(fd, path, mode, inode);
+    if (err < 0)
+        close(fd);
+    return err < 0 ? err : fd;
 }
 
 static char *lock_path(const char *path)
@@ -191,7 +203,7 @@ static char *lock_path(const char *path)
 
 int gs_listen(struct gs_listener *l, const char *path, mode_t mode, pid_t *other)
 {
-    *l = (struct gs_listener){.fd = -1, .lock_fd = -1, .path = path};
+    *l = (struct gs_listener){.fd = -1, .root_fd = -1, .lock_fd = -1, .path = path};
     *other = 0;
     char *lock = lock_path(path);
     if (!lock)
@@ -200,21 +212,34 @@ int gs_listen(struct gs_listener *l, const char *path, mode_t mode, pid_t *other
     free(lock);
     if (l->lock_fd < 0)
         return l->lock_fd;
-    int err = may_replace(path);
-    if (err == 0)
-        err = bind_quietly(l, mode);
+    /* Without it, as where the name is too long, they come by the other one. It is there first. */
+    char root[PATH_MAX];
+    snprintf(root, sizeof root, "%s" GS_ROOT_SOCKET, path);
+    l->root_fd = listen_at(root, 0600, &l->root_inode);
+    l->fd = listen_at(path, mode, &l->inode);
+    const int err = l->fd < 0 ? l->fd : 0;
     if (err < 0)
         gs_listen_end(l);
+    else
+        l->takes_descriptors = !take_no_descriptors(l->fd) || (l->root_fd >= 0 && !take_no_descriptors(l->root_fd));
     return err;
+}
+
+static void end_socket(const char *path, ino_t inode, int fd)
+{
+    struct stat st;
+    if (inode && stat(path, &st) == 0 && st.st_ino == inode)
+        unlink(path);
+    if (fd >= 0)
+        close(fd);
 }
 
 void gs_listen_end(struct gs_listener *l)
 {
-    struct stat st;
-    if (l->inode && stat(l->path, &st) == 0 && st.st_ino == l->inode)
-        unlink(l->path);
-    if (l->fd >= 0)
-        close(l->fd);
+    char root[PATH_MAX];
+    snprintf(root, sizeof root, "%s" GS_ROOT_SOCKET, l->path ? l->path : "");
+    end_socket(root, l->root_inode, l->root_fd);
+    end_socket(l->path, l->inode, l->fd);
     if (l->lock_fd >= 0) {
         char *lock = lock_path(l->path);
         if (lock)
@@ -222,7 +247,7 @@ void gs_listen_end(struct gs_listener *l)
         free(lock);
         close(l->lock_fd);
     }
-    *l = (struct gs_listener){.fd = -1, .lock_fd = -1};
+    *l = (struct gs_listener){.fd = -1, .root_fd = -1, .lock_fd = -1};
 }
 
 static int peer_pidfd(int fd, pid_t pid)

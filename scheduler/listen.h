@@ -9,10 +9,12 @@
 
 struct gs_listener {
     int fd;      /* accepts */
+    int root_fd; /* so does this, from root and the daemon's own user alone, at `path`.root: others' connections, which
+                    may fill the kernel's line, don't stand before theirs. -errno: there is none */
     int lock_fd; /* held for as long as the daemon lives; the kernel lets go of it if it is killed */
     const char *path;
-    bool takes_descriptors; /* the kernel is older than Linux 6.16 */
-    ino_t inode;            /* of the socket's file: it is removed only if it is still this one */
+    bool takes_descriptors;  /* the kernel is older than Linux 6.16 */
+    ino_t inode, root_inode; /* of the sockets' files: they are removed only if they are still these */
 };
 
 /* 0 or -errno: -EADDRINUSE if another process has this path's lock, with it in *other (0: unknown), or another program

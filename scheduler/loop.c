@@ -377,6 +377,7 @@ int gs_loop_start(struct gs_server *sv)
     sv->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     if (sv->epoll < 0 || sv->signals < 0 || sv->timer < 0 || make_groups(sv) < 0 ||
         gs_watch(sv->group[GS_DOORS].epoll, sv->listener.fd, &listening) < 0 ||
+        (sv->listener.root_fd >= 0 && gs_watch(sv->group[GS_DOORS].epoll, sv->listener.root_fd, &listening) < 0) ||
         gs_watch(sv->epoll, sv->signals, &signals) < 0 || gs_watch(sv->epoll, sv->timer, &timer) < 0 ||
         (sv->worker && gs_watch(sv->epoll, gs_worker_fd(sv->worker), &worker) < 0)) {
         gs_error("can't wait for events: %s", strerror(errno));

@@ -137,6 +137,9 @@ static int start_listening(struct gs_server *sv)
                  sv->options->socket);
     else if (err < 0)
         gs_error("can't listen on %s: %s", sv->options->socket, strerror(-err));
+    if (err == 0 && sv->listener.root_fd < 0)
+        gs_warn("can't listen on %s.root: %s; others' connections can stand before root's", sv->options->socket,
+                strerror(-sv->listener.root_fd));
     return err;
 }
 
@@ -201,7 +204,7 @@ int gs_server_run(const struct gs_server_options *options)
         .options = options, .epoll = -1, .timer = -1, .signals = -1, .spare = -1, .armed_ns = UINT64_MAX};
     for (unsigned i = 0; i < GS_GROUPS; i++)
         sv.group[i].epoll = -1;
-    sv.listener.fd = sv.listener.lock_fd = -1;
+    sv.listener.fd = sv.listener.root_fd = sv.listener.lock_fd = -1;
     TAILQ_INIT(&sv.all);
     TAILQ_INIT(&sv.pending);
     TAILQ_INIT(&sv.leaving);

@@ -77,6 +77,7 @@ struct gs_client {
 void gs_msg_init(struct gs_msg *m, enum gs_msg_type type);
 /* A copy of fd with a high number: applications expect to get the low ones, and put things there. -errno. */
 int gs_copy_up(int fd);
+/* To the daemon's socket there: by root's own, where there is one and this process may. */
 int gs_socket_connect(const char *path, bool check_owner, int *fd);
 int gs_socket_send(int fd, const struct gs_msg *m, int flags);
 /* Waits at most timeout_ms (-1: for ever). *passed gets an attached descriptor or -1 and is the caller's. -ECONNRESET:

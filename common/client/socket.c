@@ -65,7 +65,7 @@ int gs_copy_up(int fd)
     return up < 0 ? -errno : up;
 }
 
-int gs_socket_connect(const char *path, bool check_owner, int *out)
+static int connect_to(const char *path, bool check_owner, int *out)
 {
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof addr.sun_path)
@@ -87,6 +87,15 @@ int gs_socket_connect(const char *path, bool check_owner, int *out)
     }
     *out = fd;
     return 0;
+}
+
+int gs_socket_connect(const char *path, bool check_owner, int *out)
+{
+    char root[GS_SOCKET_PATH_BYTES];
+    const int n = snprintf(root, sizeof root, "%s" GS_ROOT_SOCKET, path);
+    if (n < (int)sizeof root && connect_to(root, check_owner, out) == 0)
+        return 0;
+    return connect_to(path, check_owner, out);
 }
 
 int gs_socket_send(int fd, const struct gs_msg *m, int flags)

@@ -7,6 +7,7 @@ import mmap
 import os
 import pwd
 import re
+import resource
 import select
 import signal
 import socket
@@ -262,6 +263,46 @@ def a_word_among_many_waits():
     else:
         assert found == b"none"
         print("left out, many waits: no word of sixty pages is in the same list", file=sys.stderr)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    d.end()
+
+
+def a_line_that_is_full():
+    """Another user's connections fill the line of the socket that is everybody's: root's has a line of its own."""
+    d = Daemon(args=["--mode", "0666"])
+    os.chmod(d.dir, 0o755)
+    d.process.send_signal(signal.SIGSTOP)
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    child = os.fork()
+    if child == 0:
+        die_with_parent()
+        if os.geteuid() == 0:
+            os.setgid(65534)
+            os.setuid(65534)
+            die_with_parent()
+            s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            theirs.send(b"may" if s.connect_ex(d.socket + ".root") == 0 else b"may not")
+        else:
+            theirs.send(b"may not")
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        kept = []
+        while len(kept) < 2000:
+            s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_NONBLOCK)
+            if s.connect_ex(d.socket):
+                break
+            kept.append(s)
+        theirs.send(b"full" if len(kept) < 2000 else b"not full")
+        signal.pause()
+    assert ours.recv(9) == b"may not"
+    assert ours.recv(9) == b"full"
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_NONBLOCK)
+    assert s.connect_ex(d.socket + ".root") == 0
+    d.process.send_signal(signal.SIGCONT)
+    s.send(message(STATUS))
+    assert wait_for(s)[0] == ANSWER
+    assert d.status()["daemon"]
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     d.end()

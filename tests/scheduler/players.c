@@ -50,7 +50,7 @@ static void clean_up(void)
     if (getpid() != owner)
         return;
     end_players();
-    static const char *const names[] = {"sock", "sock.lock", "conf", "log", "trace", "sock~"};
+    static const char *const names[] = {"sock", "sock.root", "sock.lock", "conf", "log", "trace", "sock~"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(stage_path(names[i]));
     rmdir(folder);
