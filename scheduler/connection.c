@@ -12,6 +12,7 @@
 
 #include "scheduler/lease.h"
 #include "scheduler/loop.h"
+#include "scheduler/users.h"
 
 enum {
     MAX_PENDING_PER_USER = 64, /* connections that have not joined */
@@ -46,18 +47,12 @@ static void leave_list(struct gs_server *sv, struct gs_connection *c)
 
 /* ---- sockets that take long ---- */
 
-/* Root and the daemon's own user may stop the daemon anyway. */
-static bool is_trusted(uid_t uid)
-{
-    return uid == 0 || uid == geteuid();
-}
-
 /* A call on a user's socket began then, and has ended. */
 static void see_how_long(struct gs_server *sv, uid_t uid, uint64_t begin_ns)
 {
     const uint64_t now = gs_now_ns();
     const int err = errno; /* the call's */
-    if (now - begin_ns < GS_SLOW_NS || is_trusted(uid))
+    if (now - begin_ns < GS_SLOW_NS || gs_user_is_trusted(uid))
         return;
     gs_core_was_slow(sv->core, uid, now);
     gs_porters_slow(&sv->porters, uid, gs_core_has_task_of(sv->core, uid), now);
@@ -184,7 +179,7 @@ void gs_connection_wake(void *ctx, void *conn, _Atomic uint32_t *word)
         gs_porter_wake(porter, word);
         return;
     }
-    if (wake(word) < GS_SLOW_NS || wake(word) < GS_SLOW_NS || is_trusted(c->uid))
+    if (wake(word) < GS_SLOW_NS || wake(word) < GS_SLOW_NS || gs_user_is_trusted(c->uid))
         return;
     gs_core_was_slow(sv->core, c->uid, gs_now_ns());
     gs_porters_slow_to_wake(&sv->porters, c->uid, gs_core_has_task_of(sv->core, c->uid), gs_now_ns());

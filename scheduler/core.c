@@ -404,7 +404,7 @@ void gs_core_set_trace(struct gs_core *core, struct gs_trace *trace)
 
 bool gs_core_has_task_of(const struct gs_core *core, uid_t uid)
 {
-    bool has = uid == 0 || uid == geteuid();
+    bool has = gs_user_is_trusted(uid);
     for (size_t i = 0; i < core->config.n_tasks && !has; i++)
         has = core->owner[i].kind == GS_OWNER_ONE && core->owner[i].uid == uid;
     return has;
@@ -692,17 +692,12 @@ static int on_hello(struct gs_session *s, const struct gs_msg_hello *hello)
 
 /* ---- the other messages ---- */
 
-static bool is_privileged(const struct gs_session *s)
-{
-    return s->uid == 0 || s->uid == geteuid();
-}
-
 /* Whether the session may have a resource alone. If not, its slot says so; if it has to wait for tasks, the user hears
  * of it. */
 static bool may_be_alone(struct gs_session *s, const struct gs_msg_request *m)
 {
     struct gs_core *core = s->core;
-    if (core->config.system.probes != GS_PROBES_ALL && !is_privileged(s)) {
+    if (core->config.system.probes != GS_PROBES_ALL && !gs_user_is_trusted(s->uid)) {
         if (m->slot < GS_MAX_SLOTS)
             gs_lease_answer(&s->lease, m->slot, m->serial, GS_SLOT_CANCELLED, 0);
         return false;
@@ -774,7 +769,7 @@ static int on_look(struct gs_session *s, const struct gs_msg_look *m)
 static int on_reload(struct gs_session *s)
 {
     struct gs_core *core = s->core;
-    if (!is_privileged(s)) {
+    if (!gs_user_is_trusted(s->uid)) {
         gs_core_answer(s, -EPERM, "only root and the daemon's own user may make it read its config again");
         return 0;
     }
@@ -819,7 +814,7 @@ static int on_set(struct gs_session *s, const struct gs_msg_set *m)
     char text[1024] = "";
     if (!name_is_text(m->task))
         return gs_core_refuse(s, GS_REFUSED_PROTOCOL, "the task's name made no sense");
-    if (!is_privileged(s)) {
+    if (!gs_user_is_trusted(s->uid)) {
         gs_core_answer(s, -EPERM, "only root and the daemon's own user may change a task");
         return 0;
     }

@@ -19,6 +19,7 @@
 
 #include "common/log.h"
 #include "common/wire.h"
+#include "scheduler/users.h"
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77 /* Linux 6.5 */
@@ -86,7 +87,7 @@ static bool replace_lock(int fd, const char *path, pid_t *other)
     *other = find_holder(&st);
     if (!*other)
         *other = read_pid(fd);
-    if (st.st_uid != geteuid() || !gs_uid_of(*other, &uid) || uid == 0 || uid == geteuid())
+    if (st.st_uid != geteuid() || !gs_uid_of(*other, &uid) || gs_user_is_trusted(uid))
         return false;
     gs_warn("process %d of user %u had locked %s, which an earlier daemon had left: it is made anew", (int)*other,
             (unsigned)uid, path);

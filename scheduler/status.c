@@ -168,10 +168,10 @@ static void drop(struct gs_status_file *f)
 static bool is_good_for(const struct gs_session *s)
 {
     const struct gs_core *core = s->core;
-    const bool privileged = s->uid == 0 || s->uid == geteuid();
+    const bool trusted = gs_user_is_trusted(s->uid);
     const struct gs_status_file *f = last(core);
     const bool recent = core->now_ns - f->begun_ns < STATUS_NS || gs_worker_emptying() >= GS_STATUS_FILES;
-    return f->file && (f->begun_ns >= s->told_to_wait_ns || (!privileged && recent));
+    return f->file && (f->begun_ns >= s->told_to_wait_ns || (!trusted && recent));
 }
 
 /* Users in turn. */

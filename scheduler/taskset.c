@@ -5,7 +5,8 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "scheduler/users.h"
 
 /* ---- who is what ---- */
 
@@ -41,8 +42,7 @@ struct gs_owner gs_taskset_owner(const struct gs_config_task *task)
 
 bool gs_taskset_permits(const struct gs_owner *owner, uid_t uid)
 {
-    return uid == 0 || uid == geteuid() || owner->kind == GS_OWNER_ALL ||
-           (owner->kind == GS_OWNER_ONE && owner->uid == uid);
+    return gs_user_is_trusted(uid) || owner->kind == GS_OWNER_ALL || (owner->kind == GS_OWNER_ONE && owner->uid == uid);
 }
 
 /* Is task a more urgent than b? The config gives either all tasks a priority, each its own, or none. */

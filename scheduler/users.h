@@ -6,6 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <unistd.h>
+
+/* Root and the daemon's own user, who may stop the daemon anyway. */
+static inline bool gs_user_is_trusted(uid_t uid)
+{
+    return uid == 0 || uid == geteuid();
+}
 
 /* What is counted. */
 enum gs_user_event {
