@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "shim/record/group.h"
+#include "shim/devices/group.h"
 #include "shim/memory/windows.h"
 
 enum { MOST = 1 << 20, ALONE_MS = 200, PINNED_BYTES = 64 << 20, GROUP = 64 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "shim/record/group.h"
+#include "shim/devices/group.h"
 #include "shim/memory/windows.h"
 
 enum { RUNS = 7, MIB = 1024 * 1024 };

@@ -11,7 +11,7 @@
 #include "common/log.h"
 #include "common/page.h"
 #include "common/options.h"
-#include "shim/record/group.h"
+#include "shim/devices/group.h"
 
 static const char usage[] =
     "Usage: gpusparc bench [OPTION...] [SAMPLE...]\n"

@@ -19,7 +19,7 @@
 #include "common/log.h"
 #include "common/options.h"
 #include "shim/pooled/turns.h"
-#include "shim/record/group.h"
+#include "shim/devices/group.h"
 
 enum { MAX_PLATFORMS = 32, MAX_LISTED = 64 };
 

@@ -13,7 +13,7 @@
 #include "common/file.h"
 #include "common/log.h"
 #include "common/options.h"
-#include "shim/record/group.h"
+#include "shim/devices/group.h"
 #include "translator/summary/translate.h"
 
 static const char usage[] =

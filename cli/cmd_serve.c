@@ -30,7 +30,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/options.h"
-#include "shim/record/group.h"
+#include "shim/devices/group.h"
 
 enum { MAX_PLATFORMS = 32, MAX_LISTED = 64, BEAT_MS = 200, SILENT_MS = 10000, START_MS = 20000, STOPPED_MS = 1000 };
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "shim/record/group.h"
+#include "shim/devices/group.h"
 
 /* Tries the cache, the translator, windows, a built-in application plain and split over the group, and the daemon; a
  * line on stdout for each, or JSON. `devices` and `gpus` are the words of --devices and --gpus, or NULL. A step that

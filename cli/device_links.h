@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "shim/record/group.h"
+#include "shim/devices/group.h"
 
 /* The links of a group as {measured: a date, links: [{from, to, path, latency_us, gb_per_s}]}, of which from and to are
  * places in the group or "host"; those between two devices that need none are left out. Measures them where `measure`

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "shim/record/real.h"
+#include "shim/driver/real.h"
 
 struct gs_host_link {
     double round_trip_us; /* of a blocking write of 4 bytes */

@@ -17,7 +17,7 @@
 #include "common/json_file.h"
 #include "common/log.h"
 #include "common/settings.h"
-#include "shim/record/group.h"
+#include "shim/devices/group.h"
 
 extern char **environ;
 

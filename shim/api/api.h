@@ -13,7 +13,7 @@
 #include "shim/schedule/dispatch.h"
 #include "shim/order/command.h"
 #include "shim/record/objects.h"
-#include "shim/record/real.h"
+#include "shim/driver/real.h"
 
 /* Answers a query with a value, as the specification wants: param_value may be NULL, too small is CL_INVALID_VALUE. */
 static inline cl_int gs_answer(const void *value, size_t bytes, size_t room, void *param_value, size_t *size_ret)

@@ -4,7 +4,7 @@
 #define GS_SHIM_API_BUFFER_H
 
 #include "shim/api/transfer.h"
-#include "shim/record/fast_path.h"
+#include "shim/fast_path/fast_path.h"
 
 /* A small transfer of an object all of whose bytes are defined, of which nothing is to be noted. */
 static inline bool gs_is_plain(struct gs_mem *m, size_t offset, size_t size)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where else an application gets function addresses from: clGetExtensionFunctionAddress*, and the loader's layers. */
 #include "shim/api/api.h"
-#include "shim/record/reasons.h"
+#include "common/reasons.h"
 
 /* All of our functions under their names. */
 static const struct {

@@ -2,7 +2,7 @@
 #include "shim/api/transfer.h"
 #include "shim/schedule/finish.h"
 #include "shim/memory/host.h"
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 
 void gs_home_begin(struct gs_home *h, const struct gs_command *cmd, bool reads)
 {

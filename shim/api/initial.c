@@ -3,7 +3,7 @@
 
 #include "shim/memory/staging.h"
 #include "shim/memory/staging_ring.h"
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 
 bool gs_initial_wanted(const struct gs_context *c, cl_mem_flags flags, const void *ptr)
 {

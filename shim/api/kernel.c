@@ -7,7 +7,7 @@
 #include "shim/plan/answer.h"
 #include "shim/plan/kinds.h"
 #include "shim/launch/launch.h"
-#include "shim/record/fast_path.h"
+#include "shim/fast_path/fast_path.h"
 #include "shim/record/size.h"
 #include "shim/report/report.h"
 #include "shim/choose/timing.h"

@@ -7,7 +7,7 @@
 #include "shim/memory/object.h"
 #include "shim/memory/sub_buffers.h"
 #include "shim/pooled/pooled.h"
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 
 static __attribute__((hot)) struct gs_mem *track_root(struct gs_context *c, cl_mem handle, uint64_t size,
                                                       cl_mem_flags flags, cl_mem_flags kept)

@@ -13,7 +13,7 @@
 
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
-#include "shim/record/reasons.h"
+#include "common/reasons.h"
 
 /* NULL: there is no program, it is none of ours, or no memory. */
 static struct gs_program *track(cl_context context, cl_program handle, const char *refusal)

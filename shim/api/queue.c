@@ -7,7 +7,7 @@
 #include "shim/report/report.h"
 #include "shim/order/compound.h"
 #include "shim/choose/timing.h"
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 
 /* A longer list of properties is handed to the driver as it is. */
 enum { MOST_PROPERTIES = 32 };

@@ -10,7 +10,7 @@
 #include "shim/schedule/put.h"
 #include "shim/memory/transfer_worker.h"
 #include "shim/schedule/op_run.h"
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 
 /* From how many stretches, each on one device, the bytes of the root come; at most `most`. */
 unsigned gs_count_holders(const struct gs_mem *root, struct gs_range r, unsigned most);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/choose/choice_costs.h"
-#include "shim/record/reasons.h"
+#include "common/reasons.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 
 #include "shim/choose/balance.h"
 #include "shim/choose/stretch.h"
-#include "shim/record/reasons.h"
+#include "common/reasons.h"
 
 enum { GS_MEASURED_KEPT = 5, GS_CHOICE_TRIES = 3 };
 

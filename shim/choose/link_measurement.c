@@ -10,7 +10,7 @@
 #include "shim/choose/timing.h"
 #include "shim/process/threads.h"
 #include "shim/schedule/client.h"
-#include "shim/record/group.h"
+#include "shim/devices/group.h"
 
 enum { TIMEOUT_MS = 30000 };
 

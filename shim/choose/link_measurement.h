@@ -4,7 +4,7 @@
 #ifndef GS_SHIM_CHOOSE_LINK_MEASUREMENT_H
 #define GS_SHIM_CHOOSE_LINK_MEASUREMENT_H
 
-#include "shim/record/links.h"
+#include "shim/devices/links.h"
 
 /* Waits for it: a tenth of a second, and over hosts what another client's connections take, a second or a few. */
 bool gs_links_measure(struct gs_links *links);

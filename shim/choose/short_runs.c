@@ -18,7 +18,7 @@
 #include "shim/schedule/client.h"
 #include "shim/choose/timing.h"
 #include "shim/process/clock.h"
-#include "shim/record/reasons.h"
+#include "common/reasons.h"
 
 enum {
     IN_A_ROW = 3,

@@ -5,7 +5,7 @@
 #ifndef GS_SHIM_CHOOSE_SHORT_RUNS_H
 #define GS_SHIM_CHOOSE_SHORT_RUNS_H
 
-#include "shim/record/group.h"
+#include "shim/devices/group.h"
 
 /* How many devices a context of the group is to be made over: one where the last three processes of this command have
  * each ended soon, and split nothing; else all. */

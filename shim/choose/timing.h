@@ -11,7 +11,7 @@
 #include "shim/choose/choice.h"
 #include "shim/order/command.h"
 #include "shim/schedule/dispatch.h"
-#include "shim/record/links.h"
+#include "shim/devices/links.h"
 #include "shim/plan/plan.h"
 #include "shim/plan/prepare.h"
 

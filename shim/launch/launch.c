@@ -21,13 +21,13 @@
 #include "shim/record/size.h"
 #include "shim/plan/plan_cache.h"
 #include "shim/plan/prepare.h"
-#include "shim/record/remote.h"
+#include "shim/devices/remote.h"
 #include "shim/report/report.h"
 #include "shim/memory/shared.h"
 #include "shim/choose/short_runs.h"
 #include "shim/launch/verify.h"
 #include "shim/launch/whole.h"
-#include "shim/record/reasons.h"
+#include "common/reasons.h"
 
 /* The driver says what is wrong with these; we only see to it that we don't touch what isn't there. */
 static bool well_formed(const struct gs_launching *l)

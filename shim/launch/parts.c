@@ -10,14 +10,14 @@
 #include "shim/output/speculation.h"
 #include "shim/schedule/finish.h"
 #include "shim/output/merge.h"
-#include "shim/record/fast_path.h"
+#include "shim/fast_path/fast_path.h"
 #include "shim/plan/part_kernel.h"
 #include "shim/output/reduce.h"
 #include "shim/report/report.h"
 #include "shim/output/scratch.h"
 #include "shim/subkernel/units.h"
 #include "shim/report/watch.h"
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 
 /* Makes every byte that a part needs valid on its place. */
 static cl_int require_parts(struct gs_launching *l, struct gs_plan *plan, struct gs_events *ready)

@@ -12,7 +12,7 @@
 #include "shim/memory/coherence.h"
 #include "shim/memory/transfer.h"
 #include "shim/report/report.h"
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 
 /* The bytes of every root that a launch writes, at one moment. */
 struct snapshot {

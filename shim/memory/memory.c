@@ -10,7 +10,7 @@
 #include "common/log.h"
 #include "shim/process/threads.h"
 #include "shim/memory/prefault.h"
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 
 enum { HUGE_PAGE = 2 * 1024 * 1024, LEAST_OWN = 8 * 1024 * 1024, MAKERS = 4 };
 

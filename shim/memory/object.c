@@ -10,7 +10,7 @@
 #include "shim/memory/shared.h"
 #include "shim/memory/sub_buffers.h"
 #include "shim/memory/transfer.h"
-#include "shim/record/memory_used.h"
+#include "shim/devices/memory_used.h"
 
 /* What is allocated at once. */
 struct whole {

@@ -9,7 +9,7 @@
 #include "shim/memory/strided.h"
 #include "shim/memory/transfer.h"
 #include "shim/process/clock.h"
-#include "shim/record/remote.h"
+#include "shim/devices/remote.h"
 #include "shim/order/callbacks.h"
 
 struct gs_pinned {

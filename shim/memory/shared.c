@@ -5,7 +5,7 @@
 #include "common/log.h"
 #include "shim/memory/bytes.h"
 #include "shim/schedule/client.h"
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 
 /* The host address of a buffer that lies in the host's memory. The map is undone at once: on such a device a buffer
  * never moves, and the address is what the driver itself works on (see works(), which puts that to the test). `wait`

@@ -8,7 +8,7 @@
 #include "shim/memory/ring.h"
 #include "shim/memory/staging_ring.h"
 #include "shim/process/clock.h"
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 
 enum {
     LEAST_BYTES = 4 * 1024 * 1024,  /* an H200: written in 0.31 ms instead of 0.51, and read in 0.23 instead of 0.44 */

@@ -13,7 +13,7 @@
 #include "shim/schedule/put.h"
 #include "shim/process/clock.h"
 #include "shim/record/keep.h"
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 
 /* A command that is to be carried out. */
 struct errand {

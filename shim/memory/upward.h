@@ -3,7 +3,7 @@
 #ifndef GS_SHIM_MEMORY_UPWARD_H
 #define GS_SHIM_MEMORY_UPWARD_H
 
-#include "shim/record/links.h"
+#include "shim/devices/links.h"
 
 struct gs_above_memory {
     /* To pin the memory between devices took so long, of this process's time. Any thread. */

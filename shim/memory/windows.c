@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "shim/record/driver.h"
-#include "shim/record/enqueue.h"
+#include "shim/driver/driver.h"
+#include "shim/driver/enqueue.h"
 
 /* From cl_khr_external_memory, cl_khr_external_memory_opaque_fd and cl_nv_device_attribute_query. */
 enum {

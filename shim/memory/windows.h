@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "common/settings.h"
-#include "shim/record/real.h"
+#include "shim/driver/real.h"
 
 /* The driver (580.159) imports windows up to 510 MiB and crashes at 512. */
 enum { GS_WINDOW_MAX_BYTES = 256 * 1024 * 1024 };

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "shim/record/real.h"
+#include "shim/driver/real.h"
 
 /* Is the application within a callback that the driver itself has called: because no thread could be had, or the
  * process ends? There nothing may be waited for, no queue made and no program built, by us on its behalf either. */

@@ -13,7 +13,7 @@
 #include "shim/order/upward.h"
 #include "shim/report/report.h"
 #include "shim/order/compound.h"
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 
 cl_int gs_events_add(struct gs_events *e, cl_event event)
 {

@@ -4,7 +4,7 @@
 #ifndef GS_SHIM_ORDER_COMMAND_H
 #define GS_SHIM_ORDER_COMMAND_H
 
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 #include "shim/record/objects.h"
 
 /* Takes the event over; releases it if there is no memory. */

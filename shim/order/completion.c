@@ -10,7 +10,7 @@
 #include "common/lock/rank.h"
 #include "common/memory.h"
 #include "shim/process/threads.h"
-#include "shim/record/group.h"
+#include "shim/devices/group.h"
 #include "shim/order/command.h"
 #include "shim/order/upward.h"
 #include "shim/process/clock.h"

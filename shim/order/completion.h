@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "shim/record/real.h"
+#include "shim/driver/real.h"
 
 /* Calls `ended` once, with the event's final status, from a thread of the driver's or of ours, perhaps before this
  * returns. Where the driver takes no callback the thread of ours is all there is; then `wanted`, if not null, says

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/output/backoff.h"
-#include "shim/record/reasons.h"
+#include "common/reasons.h"
 
 #include <stddef.h>
 

@@ -18,7 +18,7 @@
 #include "shim/report/report.h"
 #include "shim/output/scratch.h"
 #include "shim/subkernel/units.h"
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 #include "shim/record/keep.h"
 #include "shim/schedule/put.h"
 

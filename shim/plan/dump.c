@@ -10,7 +10,7 @@
 
 #include "common/log.h"
 #include "common/stream.h"
-#include "shim/record/group.h"
+#include "shim/devices/group.h"
 #include "shim/plan/compiler.h"
 #include "shim/plan/kinds.h"
 #include "shim/plan/prepare.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "shim/plan/reducible.h"
-#include "shim/record/reasons.h"
+#include "common/reasons.h"
 
 /* A NULL local size leaves the driver to choose; parts of whole multiples of this leave it a good choice. */
 enum { NULL_LOCAL_GRAIN = 256 };

@@ -18,7 +18,7 @@
 #include "shim/process/quiet.h"
 #include "shim/plan/upward.h"
 #include "translator/summary/translate.h"
-#include "shim/record/reasons.h"
+#include "common/reasons.h"
 
 enum { LINE_BYTES = 160 };
 

@@ -5,7 +5,7 @@
 #define GS_SHIM_POOLED_COMMANDS_H
 
 #include "shim/pooled/launch.h"
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 #include "shim/record/objects.h"
 
 struct gs_pool_command {

@@ -3,7 +3,7 @@
 #ifndef GS_SHIM_POOLED_LAUNCH_H
 #define GS_SHIM_POOLED_LAUNCH_H
 
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 #include "shim/record/objects.h"
 
 struct gs_pool_launch;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "shim/pooled/store.h"
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 
 static cl_int read_piece(struct gs_pool_window *w, struct gs_range r, char *to)
 {

@@ -3,7 +3,7 @@
 #ifndef GS_SHIM_POOLED_QUEUES_H
 #define GS_SHIM_POOLED_QUEUES_H
 
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 #include "shim/record/objects.h"
 
 /* What a pooled context has: queues, made on first need; and whether a command has failed, so that what buffers hold is

@@ -7,7 +7,7 @@
 
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 #include "shim/report/pool.h"
 
 enum { LEAST_PINNED = 1 << 20 };

@@ -5,8 +5,8 @@
 
 #include "shim/pooled/commands.h"
 #include "shim/pooled/pooled.h"
-#include "shim/record/enqueue.h"
-#include "shim/record/upward.h"
+#include "shim/driver/enqueue.h"
+#include "shim/driver/upward.h"
 #include "shim/report/pool.h"
 
 static struct _cl_icd_dispatch below;
@@ -90,7 +90,7 @@ static CL_API_ENTRY cl_mem CL_API_CALL no_image_3d(cl_context context, cl_mem_fl
 /* Extensions reach past the stand-ins. */
 static bool is_known(const char *name)
 {
-    for (size_t i = 0; name && i < gs_real_n_functions; i++)
+    for (size_t i = 0; name && gs_real_functions[i].name; i++)
         if (strcmp(gs_real_functions[i].name, name) == 0)
             return true;
     return false;
@@ -111,7 +111,7 @@ static void *CL_API_CALL extension_of(cl_platform_id platform, const char *name)
 static void leave_out(struct _cl_icd_dispatch *table)
 {
     static const char *const words[] = {"SVM", "Pipe", "GL", "EGL", "D3D", "DX9"};
-    for (size_t i = 0; i < gs_real_n_functions; i++)
+    for (size_t i = 0; gs_real_functions[i].name; i++)
         for (size_t w = 0; w < sizeof words / sizeof *words; w++)
             if (strstr(gs_real_functions[i].name, words[w]))
                 memset((char *)table + gs_real_functions[i].offset, 0, sizeof(void *));

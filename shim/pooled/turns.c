@@ -6,7 +6,7 @@
 #include "shim/plan/plan.h"
 #include "shim/plan/plan_uses.h"
 #include "shim/plan/reducible.h"
-#include "shim/record/reasons.h"
+#include "common/reasons.h"
 
 enum { MOST_TURNS = 256, NULL_LOCAL_GRAIN = 256 };
 

@@ -2,14 +2,14 @@
 /* gpusparc-link-probe: measures what the links of a group of devices carry. Reads the group's settings from standard
  * input, a line NAME=VALUE each, and a line `host` or `peer` for `gpusparc devices --measure`: the links to the host
  * and through it, or the windows between GPUs (which a driver may crash at: hence a process of its own). Answers in
- * JSON. For an application under way: `brief`, what it costs between devices, as lines of shim/record/links.h; or
+ * JSON. For an application under way: `brief`, what it costs between devices, as lines of shim/devices/links.h; or
  * `windows`, whether GPUs reach each other's memory through windows, "ok" or "no: why", and then the same lines.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "shim/record/group.h"
+#include "shim/devices/group.h"
 #include "shim/probe/meter.h"
 
 enum { RUNS = 5, BRIEF_BYTES = 16 * 1024 * 1024, LARGE_BYTES = 64 * 1024 * 1024 };

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "shim/record/remote.h"
-#include "shim/record/enqueue.h"
+#include "shim/devices/remote.h"
+#include "shim/driver/enqueue.h"
 
 enum { SLOT_BYTES = 4 * 1024 * 1024, SMALL_BYTES = 64 };
 

@@ -3,7 +3,7 @@
 #ifndef GS_SHIM_PROBE_METER_H
 #define GS_SHIM_PROBE_METER_H
 
-#include "shim/record/links.h"
+#include "shim/devices/links.h"
 #include "shim/memory/windows.h"
 
 /* What a measurement needs; made once. */

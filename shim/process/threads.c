@@ -10,7 +10,7 @@
 
 #include "common/lock/rank.h"
 #include "common/log.h"
-#include "shim/process/fork.h"
+#include "shim/process/process.h"
 #include "shim/process/exit.h"
 #include "shim/process/upward.h"
 

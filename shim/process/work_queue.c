@@ -9,7 +9,7 @@
 #include "common/lock/rank.h"
 
 #include "shim/process/threads.h"
-#include "shim/process/fork.h"
+#include "shim/process/process.h"
 
 static struct {
     pthread_mutex_t lock; /* all below */

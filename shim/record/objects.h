@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 #include "common/rangeset.h"
-#include "shim/process/fork.h"
-#include "shim/record/group.h"
-#include "shim/record/fast_path.h"
-#include "shim/record/rects.h"
+#include "shim/process/process.h"
+#include "shim/devices/group.h"
+#include "shim/fast_path/fast_path.h"
+#include "common/rects.h"
 #include "shim/record/timeline.h"
 #include "translator/summary/summary.h"
 

@@ -6,7 +6,7 @@
 
 #include "shim/process/quiet.h"
 #include "shim/process/threads.h"
-#include "shim/record/group.h"
+#include "shim/devices/group.h"
 
 /* gs_rows: a word per work-item, of the largest size of which all offsets and lengths are multiples.
  * gs_merge: dst[begin + i] = part[i] for each of n bytes that differs from kept[i]; sixteen bytes per work-item.

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "shim/process/fork.h"
+#include "shim/process/process.h"
 #include "shim/process/threads.h"
 #include "shim/report/calls.h"
 #include "shim/report/report.h"

@@ -22,7 +22,7 @@
 #include "shim/report/report_page.h"
 #include "shim/report/report_signal.h"
 #include "shim/report/report_table.h"
-#include "shim/record/reasons.h"
+#include "common/reasons.h"
 
 enum { MAX_KERNELS = 4096 };
 static const char all_others[] = "(others)"; /* all kernels beyond that, as one */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "shim/record/objects.h"
-#include "shim/record/reasons.h"
+#include "common/reasons.h"
 #include "shim/report/watch.h"
 
 /* How bytes travelled. GS_PATH_APP: between the application and a device, as the application asked; GS_PATH_DIRECT and

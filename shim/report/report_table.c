@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/utf8.h"
-#include "shim/record/reasons.h"
+#include "common/reasons.h"
 #include "shim/report/calls.h"
 
 enum { LEAST = 28, MOST = 48 }; /* characters of a name */

@@ -9,10 +9,10 @@
 
 #include "common/lock/rank.h"
 
-#include "shim/record/driver.h"
-#include "shim/record/enqueue.h"
+#include "shim/driver/driver.h"
+#include "shim/driver/enqueue.h"
 #include "shim/record/objects.h"
-#include "shim/record/upward.h"
+#include "shim/driver/upward.h"
 #include "shim/report/label.h"
 #include "shim/report/report.h"
 #include "shim/report/trace.h"

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "shim/process/clock.h"
-#include "shim/record/real.h"
+#include "shim/driver/real.h"
 #include "shim/report/label.h"
 
 enum gs_kind { GS_KIND_KERNEL, GS_KIND_UPLOAD, GS_KIND_DOWNLOAD, GS_KIND_PEER, GS_KIND_COPY, GS_KIND_MERGE, GS_KINDS };

@@ -8,7 +8,7 @@
 #include "common/log.h"
 #include "shim/process/clock.h"
 #include "shim/process/threads.h"
-#include "shim/record/memory_used.h"
+#include "shim/devices/memory_used.h"
 #include "shim/schedule/connection.h"
 
 #define NS_PER_S UINT64_C(1000000000)

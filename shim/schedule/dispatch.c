@@ -10,7 +10,7 @@
 #include "shim/schedule/deferred.h"
 #include "shim/schedule/take.h"
 #include "shim/order/callbacks.h"
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 
 static cl_int add_end(struct gs_deferred *h, struct gs_context *ctx)
 {

@@ -7,7 +7,7 @@
 #include "shim/schedule/dispatch.h"
 #include "shim/schedule/job.h"
 #include "shim/order/compound.h"
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 
 cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct gs_events *ended,
                          const unsigned *device, cl_event *event)

@@ -4,7 +4,7 @@
 #define GS_SHIM_SCHEDULE_OP_H
 
 #include "shim/schedule/cut.h"
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 
 /* Cuts it into pieces of at most `chunk` bytes, or leaves it whole: with 0; where the driver would refuse it, which
  * then sees all of it; and where source and destination are one. */

@@ -7,7 +7,7 @@
 #include "shim/schedule/op_run.h"
 #include "shim/schedule/upward.h"
 #include "shim/record/keep.h"
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 
 /* A GPU's own memory is so many times as fast as the link to the host, at the least (on an H200 33 times, bytes
  * copied): in the time of a chunk of the link it copies as many chunks. */

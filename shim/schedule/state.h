@@ -20,7 +20,7 @@
 #include <stdbool.h>
 
 #include "common/client/client.h"
-#include "shim/record/real.h"
+#include "shim/driver/real.h"
 
 struct gs_deferred;
 

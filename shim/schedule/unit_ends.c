@@ -7,7 +7,7 @@
 
 #include "shim/order/command.h"
 #include "shim/order/completion.h"
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 
 /* No more join a unit that none has joined for so long. */
 enum { QUIET_NS = 30 * 1000 };

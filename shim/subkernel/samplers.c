@@ -5,7 +5,7 @@
 
 #include "common/lock/locked.h"
 #include "common/memory.h"
-#include "shim/record/group.h"
+#include "shim/devices/group.h"
 
 /* Kinds: by coordinates, addresses, filter. */
 enum { ADDRESSES = 5, FILTERS = 2, KINDS = 2 * ADDRESSES * FILTERS, UNKNOWN = KINDS };

@@ -10,7 +10,7 @@
 #include "shim/plan/part_kernel.h"
 #include "shim/schedule/put.h"
 #include "shim/record/keep.h"
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 #include "shim/subkernel/samplers.h"
 
 cl_int gs_launch_args(struct gs_launching *l, cl_kernel kernel, unsigned place)

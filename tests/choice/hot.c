@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Handing on without a lock: once who takes care has waited, nobody is at it, whatever the processors had in store; and
  * a thread comes the other way now and then. Each kernel and size has a record of its own, up to a bound. */
-#include "shim/record/fast_path.h"
+#include "shim/fast_path/fast_path.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -12,9 +12,8 @@
 
 #include <cmocka.h>
 
-#include "shim/record/group.h"
-#include "shim/record/fast_path.h"
-#include "shim/record/size.h"
+#include "shim/devices/group.h"
+#include "shim/fast_path/fast_path.h"
 #include "shim/record/size.h"
 #include "shim/report/watch.h"
 

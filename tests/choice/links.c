@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "shim/record/links.h"
+#include "shim/devices/links.h"
 
 static struct gs_links parsed(const char *text)
 {

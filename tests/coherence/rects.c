@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "shim/record/rects.h"
+#include "common/rects.h"
 
 enum { BYTES = 1 << 20 };
 

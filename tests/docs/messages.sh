@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # docs/messages.md has each sentence that gpusparc says inside an application, as it is said, and no other: the reasons of
-# shim/record/reasons.h, which are written there alone, what else --stats says, what the translator refuses a kernel for, the
+# common/reasons.h, which are written there alone, what else --stats says, what the translator refuses a kernel for, the
 # shim's errors and warnings, and what the daemon says, to applications and in its log.
 set -euo pipefail
 python3 - "$GS_SOURCE" <<'END'
@@ -23,7 +23,7 @@ def said(literal):
 page = open("docs/messages.md", encoding="utf-8").read()
 rows = [r for r in re.findall(r"^\| (.*?) \| .+ \|$", page, flags=re.M) if r not in ("it says", "---")]
 wrong += [f"docs/messages.md has twice: {r}" for r in sorted(set(rows)) if rows.count(r) > 1]
-reasons = {said(m[2]): m[1] for m in re.finditer(r"#define (GS_[RS]_\w+)\s+(" + LITERAL + ")", text_of("shim/record/reasons.h"))}
+reasons = {said(m[2]): m[1] for m in re.finditer(r"#define (GS_[RS]_\w+)\s+(" + LITERAL + ")", text_of("common/reasons.h"))}
 used = {}
 sources = {f: text_of(f) for f in sorted(glob.glob("shim/**/*.c", recursive=True))}
 for file, text in sources.items():
@@ -33,7 +33,7 @@ for file, text in sources.items():
         if said(literal) in reasons:
             wrong.append(f"{file} has {reasons[said(literal)]} as a literal")
     for literal in re.findall(r"\b(?:(?:reason|refusal) =|gs_give_up\w*\([^;]*?|return) *(?=\"(?:it|its|a|the|there|two|--) )(" + LITERAL + ")", text):
-        wrong.append(f"{file}: a reason that isn't in shim/record/reasons.h: {literal}")
+        wrong.append(f"{file}: a reason that isn't in common/reasons.h: {literal}")
 wrong += [f"nobody says {name}: {text}" for text, name in reasons.items() if name not in used]
 refusals = {said(s) for s in re.findall(r'why_bytes, (' + LITERAL + ')', text_of("translator/summary/translate.c") + text_of("translator/summary/summary.c"))}
 for folder in ("flow", "parsing", "rewrite"):
@@ -41,7 +41,7 @@ for folder in ("flow", "parsing", "rewrite"):
         refusals |= {s for s in map(said, re.findall(LITERAL, text_of(file))) if re.match(r"(it|its|the address) \w+\b", s)}
 # Why there is no group, or a smaller one.
 group = set()
-for file in ("shim/record/group.c", "shim/record/driver.c"):
+for file in ("shim/devices/group.c", "shim/driver/driver.c"):
     for call in re.findall(r"snprintf\(why, why_bytes,([^;\"]*(?:" + LITERAL + r"[^;\"]*)+);", text_of(file)) + re.findall(
             r"g->reason = [^;\"]*(" + LITERAL + ")", text_of(file)):
         group |= {said(s) for s in re.findall(LITERAL, call) if said(s) != "%s"}

@@ -82,7 +82,7 @@ def symbols(files):
     return defined, needed
 
 
-ENQUEUES = 'shim/record/enqueue.c'
+ENQUEUES = 'shim/driver/enqueue.c'
 
 
 def calls_of_enqueue(root, path):

@@ -27,15 +27,15 @@ printf 'one : common/hash.* :\n' >few.txt
 refused few.txt '^common/log.c: belongs to no room$'
 
 # A call of the driver's clEnqueue functions in another file than the one that makes them is found: in a copy of the shim's sources.
-mkdir -p copy/shim/api copy/shim/record
-cp "$rooms/../../shim/record/enqueue.c" copy/shim/record/
+mkdir -p copy/shim/api copy/shim/driver
+cp "$rooms/../../shim/driver/enqueue.c" copy/shim/driver/
 printf 'int f(void)\n{\n    return gs_real()->clEnqueueTask(0, 0, 0, 0, 0);\n}\n' >copy/shim/api/one.c
 python3 - "$rooms" <<'END'
 import sys
 sys.path.insert(0, sys.argv[1])
 import check
 assert check.calls_of_enqueue('copy', 'shim/api/one.c') == [3]
-assert check.calls_of_enqueue('copy', 'shim/record/enqueue.c') == []
+assert check.calls_of_enqueue('copy', 'shim/driver/enqueue.c') == []
 END
 
 # What the build itself runs has no more of Python than Debian's python3-minimal (no json, for one).

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/record/links.h"
+#include "shim/devices/links.h"
 
 #include <inttypes.h>
 #include <stdint.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/cache.h"
-#include "shim/record/group.h"
+#include "shim/devices/group.h"
 
 /* Numbers are whole: an application's locale may write fractions with a comma. */
 static const double byte_unit = 1e6;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/record/driver.h"
+#include "shim/driver/driver.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,7 +126,7 @@ static const struct _cl_icd_dispatch *table_of(cl_platform_id platform)
 static bool has(const struct _cl_icd_dispatch *table, unsigned version, const char *function)
 {
     static const char none[sizeof(void (*)(void))];
-    for (const struct gs_real_function *f = gs_real_functions; f < gs_real_functions + gs_real_n_functions; f++)
+    for (const struct gs_real_function *f = gs_real_functions; f->name; f++)
         if (strcmp(f->name, function) == 0)
             return f->version && f->version <= version &&
                    memcmp((const char *)gs_real() + f->offset, none, sizeof none) != 0 &&

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/record/group.h"
-#include "shim/record/reasons.h"
+#include "shim/devices/group.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -9,38 +8,15 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "common/variables.h"
-#include "shim/record/driver.h"
+#include "common/reasons.h"
+#include "shim/driver/driver.h"
 
 enum { MAX_PLATFORMS = 32, MAX_LISTED = 256 };
 
 static struct {
-    struct gs_settings settings;
-    pthread_once_t settings_once;
-    atomic_bool settings_read;
     struct gs_group group;
-    pthread_once_t group_once;
-} machine = {.settings_once = PTHREAD_ONCE_INIT, .group_once = PTHREAD_ONCE_INIT};
-
-static void read_settings(void)
-{
-    char why[256];
-    const char *run = secure_getenv("GPUSPARC_RUN"); /* by a launcher, which has looked at the variables */
-    if (!run || !*run)
-        gs_say_unknown_variables();
-    if (gs_settings_from_env(&machine.settings, why, sizeof why) < 0) {
-        gs_error("%s; the application runs on one device", why);
-        machine.settings.mode = GS_MODE_SINGLE;
-    }
-    atomic_store(&machine.settings_read, true);
-}
-
-const struct gs_settings *gs_settings(void)
-{
-    if (!atomic_load_explicit(&machine.settings_read, memory_order_acquire)) /* each call of the application asks */
-        pthread_once(&machine.settings_once, read_settings);
-    return &machine.settings;
-}
+    pthread_once_t once;
+} machine = {.once = PTHREAD_ONCE_INIT};
 
 static unsigned list_devices(cl_platform_id platform, cl_device_type type, cl_device_id *out)
 {
@@ -314,7 +290,7 @@ static void make_group(void)
 
 const struct gs_group *gs_group(void)
 {
-    pthread_once(&machine.group_once, make_group);
+    pthread_once(&machine.once, make_group);
     return &machine.group;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* One command as the driver is asked for it, and the only caller of the driver's clEnqueue* functions. Without state.
  */
-#ifndef GS_SHIM_RECORD_ENQUEUE_H
-#define GS_SHIM_RECORD_ENQUEUE_H
+#ifndef GS_SHIM_DRIVER_ENQUEUE_H
+#define GS_SHIM_DRIVER_ENQUEUE_H
 
 #include <stdint.h>
 
-#include "shim/record/real.h"
+#include "shim/driver/real.h"
 
 /* From READ to BUFFER_TO_IMAGE: transfers, those of images from READ_IMAGE on. */
 enum gs_op_kind {

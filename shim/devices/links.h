@@ -2,15 +2,15 @@
 /* What it costs to bring bytes from one device of a group to another, as it was measured: by `gpusparc devices
  * --measure`, by the trial of windows, or beside the first application that splits launches. Kept in the
  * cache for a driver, its devices and the way that was asked for. */
-#ifndef GS_SHIM_RECORD_LINKS_H
-#define GS_SHIM_RECORD_LINKS_H
+#ifndef GS_SHIM_DEVICES_LINKS_H
+#define GS_SHIM_DEVICES_LINKS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "common/hash.h"
 #include "common/settings.h"
-#include "shim/record/real.h"
+#include "shim/driver/real.h"
 
 /* A transfer takes piece_ns, and byte_ns for each byte; zeros: not known. */
 struct gs_link_cost {

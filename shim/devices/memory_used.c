@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/record/memory_used.h"
+#include "shim/devices/memory_used.h"
 
 #include <stdatomic.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/record/real.h"
+#include "shim/driver/real.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -11,7 +11,7 @@
 
 #include "common/lock/rank.h"
 #include "common/log.h"
-#include "shim/record/upward.h"
+#include "shim/driver/upward.h"
 
 struct _cl_icd_dispatch gs_real_table;
 _Atomic bool gs_real_ready;
@@ -27,8 +27,7 @@ const struct gs_real_function gs_real_functions[] = {
 #define GS_FUNCTION(name, version) {#name, offsetof(struct _cl_icd_dispatch, name), version},
 #include "functions.inc"
 #undef GS_FUNCTION
-};
-const size_t gs_real_n_functions = sizeof gs_real_functions / sizeof *gs_real_functions;
+    {0}};
 
 static void set_entry(size_t offset, void *function)
 {
@@ -121,7 +120,7 @@ void gs_real_load(void)
         if (!loaded.library)
             gs_error(
                 "no libOpenCL.so.1 of the system was found; install an OpenCL loader, or name it in GPUSPARC_REAL");
-        for (const struct gs_real_function *f = gs_real_functions; f < gs_real_functions + gs_real_n_functions; f++)
+        for (const struct gs_real_function *f = gs_real_functions; f->name; f++)
             set_entry(f->offset, loaded.library ? dlsym(loaded.library, f->name) : NULL);
         if (&gs_above_driver)
             gs_above_driver.loaded();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of the driver's functions: the real loader's, or what lies below us where we are an OPENCL_LAYERS layer. */
-#ifndef GS_SHIM_RECORD_REAL_H
-#define GS_SHIM_RECORD_REAL_H
+#ifndef GS_SHIM_DRIVER_REAL_H
+#define GS_SHIM_DRIVER_REAL_H
 
 /* clSetCommandQueueProperty and its like are still called by applications. */
 #define CL_USE_DEPRECATED_OPENCL_1_0_APIS
@@ -20,14 +20,13 @@ extern struct _cl_icd_dispatch gs_real_table;
 extern _Atomic bool gs_real_ready;
 
 /* Where each function's entry stands in the table, and the version that a core function came with: 12 for 1.2. Those of
- * extensions have none. */
+ * extensions have none. One without a name stands at the end. */
 struct gs_real_function {
     const char *name;
     size_t offset;
     unsigned version;
 };
 extern const struct gs_real_function gs_real_functions[];
-extern const size_t gs_real_n_functions;
 
 /* Finds and opens the real library, once. Where there is none every entry stays null, and one message says so. */
 void gs_real_load(void);

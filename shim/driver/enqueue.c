@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/record/enqueue.h"
+#include "shim/driver/enqueue.h"
 
 #include "common/lock/rank.h"
 
-#include "shim/record/group.h"
-#include "shim/record/upward.h"
+#include "shim/driver/upward.h"
+#include "shim/process/process.h"
 
 bool gs_op_is_by_host(const struct gs_op *op)
 {

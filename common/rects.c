@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/record/rects.h"
+#include "common/rects.h"
 
 enum {
     LEAST_ROWS = 4, /* fewer travel by themselves: a rectangle takes a kernel at either end */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/record/fast_path.h"
+#include "shim/fast_path/fast_path.h"
 
 #include <linux/membarrier.h>
 #include <pthread.h>
@@ -9,8 +9,8 @@
 
 #include "common/lock/rank.h"
 
-#include "shim/record/group.h"
 #include "shim/process/clock.h"
+#include "shim/process/process.h"
 
 enum { LOOK = 64 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What travels as one of a set of bytes. A band of a picture's columns is a range for each row, all of one length and
  * one distance: a rectangle. Pure. */
-#ifndef GS_SHIM_RECORD_RECTS_H
-#define GS_SHIM_RECORD_RECTS_H
+#ifndef GS_RECTS_H
+#define GS_RECTS_H
 
 #include "common/rangeset.h"
 

@@ -2,8 +2,8 @@
 /* Why a launch wasn't split: all sentences of --stats that the shim itself finds, and what the choice says. Those of a
  * kernel's text are the translator's. docs/messages.md has each of them, with what would change it; tests/docs/messages
  * compares. The subject of each is the launch or its kernel. */
-#ifndef GS_SHIM_RECORD_REASONS_H
-#define GS_SHIM_RECORD_REASONS_H
+#ifndef GS_REASONS_H
+#define GS_REASONS_H
 
 /* What stands behind a reason: no split was possible; auto mode chose one device; it did so for now, and mode multi
  * would split the launch if its kernel can be. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What an application on the devices of several hosts tells `gpusparc run --hosts`, which watches over the servers and
  * names the kernel where one is lost. */
-#ifndef GS_SHIM_RECORD_REMOTE_H
-#define GS_SHIM_RECORD_REMOTE_H
+#ifndef GS_SHIM_DEVICES_REMOTE_H
+#define GS_SHIM_DEVICES_REMOTE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "shim/record/real.h"
+#include "shim/driver/real.h"
 
 enum { GS_REMOTE_STATE_BYTES = 128, GS_REMOTE_FEW_BYTES = 32 * 1024 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Which devices form the group: those of one platform that share the work. The application sees the first of them. */
-#ifndef GS_SHIM_RECORD_GROUP_H
-#define GS_SHIM_RECORD_GROUP_H
+#ifndef GS_SHIM_DEVICES_GROUP_H
+#define GS_SHIM_DEVICES_GROUP_H
 
-#include "common/settings.h"
-#include "shim/record/real.h"
+#include "shim/driver/real.h"
+#include "shim/process/process.h"
 
 struct gs_group {
     cl_platform_id platform; /* null: there is no group, and everything passes through */
@@ -28,9 +28,6 @@ struct gs_group {
     const char *reason;                /* why it has fewer devices than asked for, or NULL */
     cl_ulong clock_ns[GS_MAX_DEVICES]; /* what to add to a device's timer to get the first device's */
 };
-
-/* The process's settings, read once. */
-const struct gs_settings *gs_settings(void);
 
 /* The process's group, made on the first call. */
 const struct gs_group *gs_group(void);

@@ -4,14 +4,14 @@
  * touches, lines of code and of memory, and its locked operations, which wait for all that the driver has under way;
  * not its instructions. These calls therefore look at one line that is hardly ever written, at one of their own thread,
  * and at one or two of the object. Whatever else there may be to be done has a bit in `care`, and is done elsewhere. */
-#ifndef GS_SHIM_RECORD_FAST_PATH_H
-#define GS_SHIM_RECORD_FAST_PATH_H
+#ifndef GS_SHIM_FAST_PATH_H
+#define GS_SHIM_FAST_PATH_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "shim/record/real.h"
+#include "shim/driver/real.h"
 
 enum { GS_LINE = 64 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* How many bytes the application's memory objects take on each device, with their replicas, by their sizes. For the
  * daemon's status: who has filled a GPU? */
-#ifndef GS_SHIM_RECORD_MEMORY_USED_H
-#define GS_SHIM_RECORD_MEMORY_USED_H
+#ifndef GS_SHIM_DEVICES_MEMORY_USED_H
+#define GS_SHIM_DEVICES_MEMORY_USED_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/record/remote.h"
+#include "shim/devices/remote.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "shim/record/group.h"
+#include "shim/devices/group.h"
 
 static struct {
     pthread_once_t once;

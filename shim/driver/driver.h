@@ -3,10 +3,10 @@
  * a function: Mesa's rusticl has null entries in its table, at which a call crashes, and Oclgrind, of OpenCL 1.2, has
  * entries of 2.1 that call themselves. So gpusparc calls of its own accord only what this file says is there. What the
  * application calls is handed on as it is. */
-#ifndef GS_SHIM_RECORD_DRIVER_H
-#define GS_SHIM_RECORD_DRIVER_H
+#ifndef GS_SHIM_DRIVER_DRIVER_H
+#define GS_SHIM_DRIVER_DRIVER_H
 
-#include "shim/record/real.h"
+#include "shim/driver/real.h"
 
 /* Do the version of the device and that of its platform promise this core function, and does the driver's table have
  * it? False for functions of extensions. */
