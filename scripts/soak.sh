@@ -144,19 +144,18 @@ gema() {
     "$GS_BUILD/tests/test_gema_dominates" "$seed" "$sets"
 }
 
-# fuzz_config [SECONDS]: any bytes as a config file and as JSON, from the corpus on; builds the fuzzer with clang
-fuzz_config() {
-    cmake -S "$GS_SOURCE" -B fuzz -G Ninja -DGS_FUZZ=ON -DCMAKE_C_COMPILER=clang >/dev/null
-    cmake --build fuzz --target fuzz_config >/dev/null
-    mkdir -p corpus
-    printf '"%s"\n' '[system]' '[task a]' '\x0a[system]\x0a' 'hosts = ' 'period = 1s' 'segments.1 = ' >words
-    fuzz/bin/fuzz_config -max_total_time="${1:-60}" -max_len=4096 -dict=words corpus "$GS_SOURCE/tests/gema/corpus"
-}
-
 # What the next ones need, with clang and its sanitizers.
 fuzz_build() {
     cmake -S "$GS_SOURCE" -B fuzz -G Ninja -DGS_FUZZ=ON -DCMAKE_C_COMPILER=clang -DGS_SANITIZE=address,undefined >/dev/null
     cmake --build fuzz --target "$@" >/dev/null
+}
+
+# fuzz_config [SECONDS]: any bytes as a config file and as JSON, from the corpus on; builds the fuzzer with clang
+fuzz_config() {
+    fuzz_build fuzz_config
+    mkdir -p corpus
+    printf '"%s"\n' '[system]' '[task a]' '\x0a[system]\x0a' 'hosts = ' 'period = 1s' 'segments.1 = ' >words
+    fuzz/bin/fuzz_config -max_total_time="${1:-60}" -max_len=4096 -dict=words corpus "$GS_SOURCE/tests/gema/corpus"
 }
 
 # fuzz_translator [SECONDS]: the fuzzers of the translator, of summaries and of access programs; builds them with clang
