@@ -4,10 +4,10 @@
  * whose config has the tasks `high`, below it `partner`, and below both `low`, which is everybody's; with SOCKET the
  * flood goes to another daemon, so that what is felt is the machine's load alone. As root the flood is user 65534's,
  * else of the same user.
- * The machine stalls, too. On each processor a control of the highest priority sleeps 0.1 ms at a time. A wake-up that
- * is 0.2 ms late is a stall: the machine's, unless the daemon ran for half of it. Samples of which
- * the machine's stalls are half or more are left out, and counted. Prints one JSON object; of fewer than 1,000 samples
- * the 99.9th percentile is the longest. */
+ * The machine stalls, too. On each processor that this program may use a control of the highest priority sleeps 0.1 ms
+ * at a time. A wake-up that is 0.2 ms late is a stall: the machine's, unless the daemon ran for half of it. Samples of
+ * which the machine's stalls are half or more are left out, and counted. Prints one JSON object; of fewer than 1,000
+ * samples the 99.9th percentile is the longest. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -551,8 +551,11 @@ int main(int argc, char **argv)
     daemon_pid = (pid_t)strtol(argv[4], NULL, 10);
     pid_t child[3 + FLOODERS + CONTROLS] = {start(high, 0), start(partner, 0)};
     unsigned children = 2;
+    cpu_set_t ours;
+    sched_getaffinity(0, sizeof ours, &ours);
     for (unsigned cpu = 0; cpu < CONTROLS; cpu++)
-        child[children++] = start(control, cpu);
+        if (CPU_ISSET(cpu, &ours))
+            child[children++] = start(control, cpu);
     while (atomic_load(&s->ready) < 2)
         usleep(1000);
     child[children++] = start(join_again, 0);
