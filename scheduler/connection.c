@@ -362,7 +362,7 @@ static int accept_next(const struct gs_server *sv)
     return fd >= 0 ? fd : accept4(sv->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
-static bool accept_one(struct gs_server *sv)
+bool gs_connections_accept(struct gs_server *sv)
 {
     int fd = accept_next(sv);
     if (fd >= 0) {
@@ -377,15 +377,6 @@ static bool accept_one(struct gs_server *sv)
         turn_away_unseen(sv, fd);
     sv->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
     return false;
-}
-
-bool gs_connections_accept(struct gs_server *sv, uint64_t until_ns)
-{
-    bool more;
-    do
-        more = accept_one(sv);
-    while (more && gs_now_ns() < until_ns);
-    return more;
 }
 
 static bool is_question(const char *bytes)

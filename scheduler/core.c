@@ -755,14 +755,19 @@ static int on_cancel(struct gs_session *s, const struct gs_msg_cancel *m)
     return 0;
 }
 
+static void look_at(struct gs_session *s, unsigned resource)
+{
+    const unsigned units = gs_lease_units(&s->lease, resource);
+    gs_jobs_watch_units(s);
+    gs_rhythm_returned(&s->rhythm[resource], units, s->core->now_ns);
+    gs_policy_look(s->core->policy, s->index, resource, units, s->core->now_ns);
+}
+
 static int on_look(struct gs_session *s, const struct gs_msg_look *m)
 {
     if (m->resource > s->core->gpus)
         return gs_core_refuse(s, GS_REFUSED_PROTOCOL, "the client has a resource that is not there");
-    const unsigned units = gs_lease_units(&s->lease, m->resource);
-    gs_jobs_watch_units(s);
-    gs_rhythm_returned(&s->rhythm[m->resource], units, s->core->now_ns);
-    gs_policy_look(s->core->policy, s->index, m->resource, units, s->core->now_ns);
+    look_at(s, m->resource);
     return 0;
 }
 
@@ -916,6 +921,23 @@ bool gs_core_foretell(const struct gs_core *core, uint64_t now_ns, uint64_t *fro
     return *from_ns != UINT64_MAX;
 }
 
+bool gs_core_look(struct gs_core *core, uint64_t now_ns)
+{
+    bool out = false;
+    core->now_ns = now_ns;
+    for (unsigned r = 0; r <= core->gpus; r++) {
+        struct gs_policy_view v;
+        gs_policy_view(core->policy, r, &v);
+        if (v.holder == GS_NO_CLIENT || !v.asked)
+            continue;
+        if (gs_lease_units(&core->session[v.holder]->lease, r) < v.units)
+            look_at(core->session[v.holder], r);
+        else
+            out = true;
+    }
+    return out;
+}
+
 uint64_t gs_core_next_tick(const struct gs_core *core)
 {
     const uint64_t expiry = gs_policy_next_expiry(core->policy, (uint64_t)core->config.system.watchdog_ns);
@@ -925,7 +947,7 @@ uint64_t gs_core_next_tick(const struct gs_core *core)
 
 void gs_core_tick(struct gs_core *core, uint64_t now_ns)
 {
-    core->now_ns = now_ns;
+    gs_core_look(core, now_ns);
     gs_policy_expire(core->policy, now_ns, (uint64_t)core->config.system.watchdog_ns);
     gs_jobs_forget_old(core);
     gs_members_tick(core);

@@ -113,6 +113,10 @@ bool gs_core_stays_awake(const struct gs_core *core, unsigned processors);
 /* The next time at which such a unit will probably come back. False: nothing can be said. */
 bool gs_core_foretell(const struct gs_core *core, uint64_t now_ns, uint64_t *from_ns, uint64_t *until_ns);
 
+/* Looks at what the holders' pages say of units that others wait for: who has given one back is heard of though its
+ * message is still to be read. True: there are such units still. */
+bool gs_core_look(struct gs_core *core, uint64_t now_ns);
+
 /* When gs_core_tick is next needed, UINT64_MAX: not before something else happens. */
 uint64_t gs_core_next_tick(const struct gs_core *core);
 void gs_core_tick(struct gs_core *core, uint64_t now_ns);

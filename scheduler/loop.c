@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Whose turn it is: the highest task's messages, then some of each other task's and of the others', then a little of
- * what costs more than a grant. */
+ * what costs more than a grant; and in between, again, what the highest task waits for. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,9 +13,10 @@
 #include "common/log.h"
 #include "scheduler/loop.h"
 
-#define BURST_NS (GS_NS_PER_S / 500)     /* what a group may have before its share counts */
-#define AT_ONCE_NS (GS_NS_PER_S / 10000) /* then the doors' turn begins nothing more */
-#define MOST_TURN_NS (GS_NS_PER_S / 100) /* that count of a turn: the daemon may have been stopped amid it */
+#define BURST_NS (GS_NS_PER_S / 500)       /* what a group may have before its share counts */
+#define AT_ONCE_NS (GS_NS_PER_S / 10000)   /* then the doors' turn begins nothing more */
+#define LOOK_NS (GS_NS_PER_S / 20000)      /* of a turn, before the highest task is looked after again */
+#define REST_LOOK_NS (GS_NS_PER_S / 10000) /* the same while there is nothing to do but for groups that rest */
 enum {
     EVENTS = 64,
     MESSAGES = 2,      /* of a group, in a turn */
@@ -118,6 +119,22 @@ static void handle(struct gs_server *sv, const struct epoll_event *e)
     }
 }
 
+/* What the highest task waits for, amid a turn that has taken long already: its messages, which are the first in the
+ * turn, and units that a holder has given back, whose messages may be the last. The time. */
+static uint64_t look_after_highest(struct gs_server *sv)
+{
+    struct epoll_event events[EVENTS];
+    const uint64_t now = gs_now_ns();
+    if (now - sv->looked_ns < LOOK_NS)
+        return now;
+    const int n = epoll_wait(sv->epoll, events, EVENTS, 0);
+    for (int i = 0; i < n; i++)
+        handle(sv, &events[i]);
+    gs_core_look(sv->core, now);
+    sv->looked_ns = gs_now_ns();
+    return sv->looked_ns;
+}
+
 static bool may_be_served(const struct gs_server *sv, unsigned group)
 {
     return !sv->group[group].rest_until_ns;
@@ -149,12 +166,20 @@ static void take_events(struct gs_server *sv, struct gs_group *g, int most)
         handle(sv, &events[i]);
 }
 
-/* It has been served since `begin`. */
-static void may_rest(struct gs_server *sv, struct gs_group *g, uint64_t begin)
+/* Of the daemon's thread: it may have waited for a processor amid a turn. */
+static uint64_t processor_ns(void)
 {
-    const uint64_t end = gs_now_ns(), took = end - begin < MOST_TURN_NS ? end - begin : MOST_TURN_NS;
-    g->level_ns = (g->level_ns > begin ? g->level_ns : begin) + g->share * took;
-    if (g->level_ns <= end + BURST_NS)
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * GS_NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/* It has been served since the thread had had so much of a processor. */
+static void may_rest(struct gs_server *sv, struct gs_group *g, uint64_t begin_ns)
+{
+    const uint64_t now = gs_now_ns(), took = processor_ns() - begin_ns;
+    g->level_ns = (g->level_ns > now ? g->level_ns : now) + g->share * took;
+    if (g->level_ns <= now + BURST_NS)
         return;
     g->rest_until_ns = g->level_ns - BURST_NS;
     g->waits = false;
@@ -166,7 +191,8 @@ static void serve_messages(struct gs_server *sv, struct gs_group *g)
 {
     if (g->rest_until_ns || !g->waits)
         return;
-    const uint64_t begin = gs_now_ns();
+    look_after_highest(sv);
+    const uint64_t begin = processor_ns();
     take_events(sv, g, MESSAGES);
     may_rest(sv, g, begin);
 }
@@ -212,7 +238,7 @@ static void hear_newcomers(struct gs_server *sv, uint64_t until_ns)
     for (int heard = 0, i; (i = next_in_turn(sv, events, n)) >= 0; heard++) {
         const struct gs_source *source = events[i].data.ptr;
         const uid_t uid = source->conn->uid;
-        if (heard > 0 && ((uid == first && is_flooded(sv)) || gs_now_ns() >= until_ns))
+        if (heard > 0 && ((uid == first && is_flooded(sv)) || look_after_highest(sv) >= until_ns))
             return;
         first = heard ? first : uid;
         sv->heard = uid;
@@ -227,9 +253,16 @@ static void see_off(struct gs_server *sv, uint64_t until_ns)
     while ((c = TAILQ_FIRST(&sv->leaving))) {
         if (!gs_core_hear_out(c->session, gs_now_ns()))
             gs_connection_close(sv, c);
-        if (gs_now_ns() >= until_ns)
+        if (look_after_highest(sv) >= until_ns)
             return;
     }
+}
+
+static void accept_some(struct gs_server *sv, uint64_t until_ns)
+{
+    do
+        sv->accepts = gs_connections_accept(sv);
+    while (sv->accepts && look_after_highest(sv) < until_ns);
 }
 
 /* Every other turn is for those who connect, two of three in a flood, who wait in one line whoever they are; between
@@ -238,14 +271,15 @@ static void serve_doors(struct gs_server *sv)
 {
     if (!may_be_served(sv, GS_DOORS) || !doors_wait(sv))
         return;
-    const uint64_t begin = gs_now_ns();
+    const uint64_t until = look_after_highest(sv) + AT_ONCE_NS, begin = processor_ns();
     const unsigned turn = sv->doors_turn++, every = is_flooded(sv) ? 3 : 2;
     if (turn % every && sv->accepts && sv->n_leaving <= MOST_LEAVING) {
-        sv->accepts = gs_connections_accept(sv, begin + AT_ONCE_NS);
+        accept_some(sv, until);
     } else if (turn / every % 2 && !TAILQ_EMPTY(&sv->leaving)) {
-        see_off(sv, begin + AT_ONCE_NS);
+        see_off(sv, until);
     } else {
-        hear_newcomers(sv, begin + AT_ONCE_NS);
+        hear_newcomers(sv, until);
+        look_after_highest(sv);
         if (gs_core_has_work(sv->core, GS_WORK_JOINS))
             gs_connections_go_on(sv);
     }
@@ -258,8 +292,10 @@ static void serve_crowd(struct gs_server *sv)
     struct gs_group *g = &sv->group[GS_CROWD];
     if (!may_be_served(sv, GS_CROWD) || !crowd_waits(sv))
         return;
-    const uint64_t begin = gs_now_ns();
+    look_after_highest(sv);
+    const uint64_t begin = processor_ns();
     take_events(sv, g, 1);
+    look_after_highest(sv);
     if (gs_core_has_work(sv->core, GS_WORK_ANSWERS))
         gs_core_work(sv->core, GS_WORK_ANSWERS, gs_now_ns());
     may_rest(sv, g, begin);
@@ -293,9 +329,12 @@ static void end_rests(struct gs_server *sv)
     }
 }
 
+/* The holder of what somebody waits for may be of a group that rests. */
 static int events_while_resting(struct gs_server *sv, struct epoll_event *events, uint64_t until, bool at_once)
 {
     const uint64_t now = gs_now_ns();
+    if (gs_core_look(sv->core, now) && now + REST_LOOK_NS < until)
+        until = now + REST_LOOK_NS;
     const int n = wait_for(sv, events, !at_once && now < until ? until - now : 0);
     end_rests(sv);
     return n;
@@ -332,6 +371,7 @@ int gs_loop_run(struct gs_server *sv)
             gs_error("can't wait for events: %s", strerror(errno));
             return -errno;
         }
+        sv->looked_ns = gs_now_ns();
         for (int i = 0; i < n; i++)
             handle(sv, &events[i]);
         for (unsigned i = GS_LOWER; i < GS_GROUPS; i++)

@@ -44,7 +44,7 @@ struct gs_group {
     int epoll;
     unsigned share;
     bool waits;             /* it has events */
-    uint64_t level_ns;      /* then it has had no more than its share */
+    uint64_t level_ns;      /* then it has had no more than its share of processor time */
     uint64_t rest_until_ns; /* so long it is not served; 0: it may be */
 };
 
@@ -92,7 +92,8 @@ struct gs_server {
         unsigned n;
     } pending_user[GS_MAX_PENDING]; /* who has any, and how many */
     unsigned n_pending_users;
-    bool accepts; /* somebody may have connected */
+    uint64_t looked_ns; /* when the highest task's messages were last looked for */
+    bool accepts;       /* somebody may have connected */
     unsigned doors_turn;
     uid_t heard; /* whose newcomer was heard last */
 };
@@ -105,8 +106,8 @@ static inline uint64_t gs_now_ns(void)
 }
 
 /* connection.c */
-/* Of those who have connected, as many as until then. True: there may be more. */
-bool gs_connections_accept(struct gs_server *sv, uint64_t until_ns);
+/* The next one of those who have connected. True: there may be more. */
+bool gs_connections_accept(struct gs_server *sv);
 /* One message. */
 void gs_connection_read(struct gs_server *sv, struct gs_connection *c, uint32_t events);
 void gs_connection_send(void *ctx, void *conn, const struct gs_msg *m, int fd); /* as gs_core_ops has it */

@@ -368,6 +368,53 @@ static void test_tasks_are_heard_first(void **state)
     end_process(d, SIGTERM);
 }
 
+static void pinging_role(unsigned self)
+{
+    struct raw r;
+    const struct gs_msg m = message(GS_MSG_PING);
+    join_as(&r, "low");
+    while (!stage->flag[self])
+        send_raw(&r, &m, sizeof m);
+}
+
+static bool has_grant(const struct raw *r, uint32_t slot)
+{
+    return GS_SLOT_STATE(atomic_load(&r->page->slot[slot])) == GS_SLOT_GRANTED;
+}
+
+static void await_grant(const struct raw *r, uint32_t slot)
+{
+    for (int i = 0; i < 60000 && !has_grant(r, slot); i++)
+        rest_ms(1);
+    assert_true(has_grant(r, slot));
+}
+
+/* One process of a lower task floods the daemon, which doesn't listen to that task for most of the time. Another one
+ * has what the highest waits for: the daemon sees in its page that it has given that back, and hears nothing. */
+static void test_a_holder_among_a_flood(void **state)
+{
+    (void)state;
+    struct raw holder, waiter;
+    stage_reset();
+    pid_t d = start_daemon("[system]\ngpus = 1\nrealtime = no\nwatchdog = 1000s\n[task high]\nperiod = 100ms\n"
+                           "priority = 2\n[task low]\nperiod = 1s\npriority = 1\n",
+                           NULL, NULL);
+    join_as(&holder, "low");
+    join_as(&waiter, "high");
+    play(pinging_role, 1);
+    ask_for(&holder, GPU0);
+    await_grant(&holder, 0);
+    ask_for(&waiter, GPU0);
+    while (!(atomic_load(&holder.page->lease[GPU0].word) & GS_LEASE_ASK))
+        rest_ms(1);
+    atomic_fetch_sub(&holder.page->lease[GPU0].word, 1);
+    await_grant(&waiter, 0);
+    stage->flag[1] = 1;
+    hang_up(&holder);
+    hang_up(&waiter);
+    end_process(d, SIGTERM);
+}
+
 int main(void)
 {
     const char *given = getenv("GS_SEED");
@@ -379,6 +426,7 @@ int main(void)
         ON_STAGE(test_pretends),
         ON_STAGE(test_anything),
         ON_STAGE(test_tasks_are_heard_first),
+        ON_STAGE(test_a_holder_among_a_flood),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

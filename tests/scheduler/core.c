@@ -115,6 +115,37 @@ static void test_senseless_words(void **state)
     stop(b);
 }
 
+/* A unit that is back by the page of who had it counts as back, whether or not that is still to be heard: it passes on
+ * to who waits, and nobody is told that it was kept. */
+static void test_a_unit_that_is_back_unheard(void **state)
+{
+    (void)state;
+    for (int by_clock = 0; by_clock < 2; by_clock++) {
+        struct bench *b = start("[system]\ngpus = 1\ngpu_chunk = 1ms\npci_chunk = 1ms\n");
+        struct desk one, other;
+        sit_down(b, &one, 1001, "");
+        hello(b, &one, "", 1);
+        sit_down(b, &other, 1002, "");
+        hello(b, &other, "", 1);
+        request(b, &one, 0, 1);
+        request(b, &other, 0, 1);
+        assert_true(gs_core_look(b->core, b->now));
+        assert_false(granted(&other, 0, 1));
+        atomic_fetch_sub(&page_of(&one)->lease[1].word, 1);
+        b->now += 1000 * MS;
+        if (by_clock)
+            gs_core_tick(b->core, b->now);
+        else
+            assert_false(gs_core_look(b->core, b->now));
+        assert_true(granted(&other, 0, 1));
+        assert_int_equal(one.notices, 0);
+        assert_false(gs_policy_is_behind(b->core->policy, one.session->index));
+        get_up(b, &one);
+        get_up(b, &other);
+        stop(b);
+    }
+}
+
 /* Who keeps a GPU for too long while another waits loses it, and is told. */
 static void test_told_of_a_unit_taken_back(void **state)
 {
@@ -690,6 +721,7 @@ int main(void)
         cmocka_unit_test(test_the_log_is_bounded),
         cmocka_unit_test(test_nobody_fills_the_log),
         cmocka_unit_test(test_senseless_words),
+        cmocka_unit_test(test_a_unit_that_is_back_unheard),
         cmocka_unit_test(test_told_of_a_unit_taken_back),
         cmocka_unit_test(test_taken_units_stay_counted),
     };
