@@ -314,13 +314,15 @@ static int find_owners(struct gs_core *core, const struct gs_config *config, str
 }
 
 /* Whoever is connected alone is told so. Who joins makes its OpenCL context next (0.1 s with NVIDIA's driver), which
- * mostly takes longer than what the other has out. That is no bound: docs/daemon.md, "How long a unit lasts". */
+ * mostly takes longer than what the other has out. That is no bound: docs/daemon.md, "How long a unit lasts". Of more
+ * than two all have been told already. */
 static void tell_sole(struct gs_core *core)
 {
     const bool sole = core->n_sessions == 1 && core->config.system.alone == GS_ALONE_LARGE;
-    for (unsigned i = 0; i < core->options.max_clients; i++)
-        if (core->session[i])
-            gs_lease_tell_sole(&core->session[i]->lease, sole);
+    struct gs_session *s;
+    if (core->n_sessions <= 2)
+        TAILQ_FOREACH (s, &core->present, present)
+            gs_lease_tell_sole(&s->lease, sole);
 }
 
 int gs_core_configure(struct gs_core *core, struct gs_config *config, uint64_t now_ns)

@@ -398,7 +398,8 @@ static int decide(struct gs_core *core)
     core->decisions++;
     struct gs_session *s;
     TAILQ_FOREACH (s, &core->present, present)
-        apply(s, s->task ? &members[next++] : NULL, load);
+        if (s->task || s->degraded) /* nothing changes for the others, who may be a thousand: a grant waits for this */
+            apply(s, s->task ? &members[next++] : NULL, load);
     free(members);
     say_late(core);
     return 0;
@@ -461,6 +462,7 @@ static int take_task(struct gs_session *s, const struct gs_config_task *task)
     if (refused) {
         gs_core_notice(s, GS_NOTICE_WARNING, "%s", why);
         become(s, same ? task : NULL, same);
+        keep_for_now(s);
         return 0;
     }
     if (!same || !s->degraded)

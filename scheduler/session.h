@@ -41,24 +41,25 @@ struct gs_session {
 
     bool joined; /* all below counts only then */
     TAILQ_ENTRY(gs_session) present;
-    bool is_behind; /* it is in core->behind */
+    /* Beside `present`: at a decision all are asked for it. */
+    const struct gs_config_task *task; /* in core->config; null: no task, or degraded */
+    bool degraded;                     /* a task that runs below all tasks, so that the others meet their deadlines */
+    bool is_behind;                    /* it is in core->behind */
     TAILQ_ENTRY(gs_session) behind;
     unsigned last_words;        /* pieces of its records that may be read still, once it leaves */
     struct gs_msg_welcome said; /* what it was told last of itself; `client` is 0: nothing yet */
     uint32_t index;             /* the policy's number, and the place in core->session */
     uint32_t number;            /* the number on the wire, never used again */
     struct gs_lease_side lease;
-    struct gs_told told;               /* what the page says */
-    unsigned gpus_max;                 /* GPUs in the application's group, as far as the daemon has them too */
-    char task_name[GS_WIRE_NAME];      /* empty: none */
-    const struct gs_config_task *task; /* in core->config; null: no task, or degraded */
-    int cpu_priority, cpu_wanted;      /* as told to `realtime`, ... */
-    uint64_t realtime_ns;              /* ... and when; and as it is to be */
-    bool told_of_priority;             /* that it can't be given it: the log has it */
-    uint32_t warmup;                   /* so many jobs of the process, from its first, count for nothing */
-    uint32_t warmup_left;              /* ... are still to come */
-    bool degraded;                     /* a task that runs below all tasks, so that the others meet their deadlines */
-    struct gs_member member;           /* the last decision about it */
+    struct gs_told told;          /* what the page says */
+    unsigned gpus_max;            /* GPUs in the application's group, as far as the daemon has them too */
+    char task_name[GS_WIRE_NAME]; /* empty: none */
+    int cpu_priority, cpu_wanted; /* as told to `realtime`, ... */
+    uint64_t realtime_ns;         /* ... and when; and as it is to be */
+    bool told_of_priority;        /* that it can't be given it: the log has it */
+    uint32_t warmup;              /* so many jobs of the process, from its first, count for nothing */
+    uint32_t warmup_left;         /* ... are still to come */
+    struct gs_member member;      /* the last decision about it */
     struct gs_rhythm rhythm[GS_MAX_RESOURCES];
     uint64_t taken_back;                     /* units that the watchdog took */
     uint32_t records_read;                   /* of the page's unit records */

@@ -416,6 +416,27 @@ static void test_set(void **state)
     stop(b);
 }
 
+/* It keeps its pace though it runs below all tasks: it hears of a new one. */
+static void test_set_below_all_tasks(void **state)
+{
+    (void)state;
+    struct bench *b = start(HEAVY("best-effort"));
+    struct desk a, c, tool;
+    sit_down(b, &a, 1001, "");
+    sit_down(b, &c, 1001, "");
+    sit_down(b, &tool, geteuid(), "");
+    hello(b, &a, "a", 2);
+    hello(b, &c, "c", 2);
+    const struct gs_msg_set set = change_of("c", GS_SET_PERIOD | GS_SET_FORCE, 1050 * MS, 0);
+    assert_int_equal(change(b, &tool, &set), 0);
+    assert_true(c.session->degraded);
+    assert_int_equal(c.task.u.welcome.period_ns, 1050 * MS);
+    get_up(b, &a);
+    get_up(b, &c);
+    get_up(b, &tool);
+    stop(b);
+}
+
 static void test_reload(void **state)
 {
     (void)state;
@@ -657,6 +678,27 @@ static void test_reload_admits(void **state)
     stop(b);
 }
 
+/* One that is another task by the new config, and refused, is none. */
+static void test_reload_refuses_another_name(void **state)
+{
+    (void)state;
+    struct bench *b = start("[system]\ngpus = 2\n[task app]\nperiod = 1s\nuser = *\nmatch = */app\n"
+                            "[task a]\nperiod = 100ms\nuser = *\n");
+    struct desk a, app;
+    sit_down(b, &a, 1001, "");
+    sit_down(b, &app, 1001, "/bin/app");
+    hello(b, &a, "a", 2);
+    hello(b, &app, "", 2);
+    assert_string_equal(app.welcome.u.welcome.task, "app");
+    assert_int_equal(configure(b, HEAVY("refuse") "match = */app\n"), 0);
+    assert_null(app.session->task);
+    assert_string_equal(app.task.u.welcome.task, "");
+    assert_int_equal(app.task.u.welcome.period_ns, 0);
+    get_up(b, &a);
+    get_up(b, &app);
+    stop(b);
+}
+
 /* Nobody is asked to leave by a reload with which deadlines may be missed; but it is said, to all who should know. */
 static void test_reload_says_what_is_late(void **state)
 {
@@ -813,11 +855,13 @@ int main(void)
         cmocka_unit_test(test_processes_of_one_task),
         cmocka_unit_test(test_shared_priorities),
         cmocka_unit_test(test_set),
+        cmocka_unit_test(test_set_below_all_tasks),
         cmocka_unit_test(test_reload),
         cmocka_unit_test(test_many_processes_of_one_task),
         cmocka_unit_test(test_reload_tells_the_task),
         cmocka_unit_test(test_reload_finds_tasks),
         cmocka_unit_test(test_reload_admits),
+        cmocka_unit_test(test_reload_refuses_another_name),
         cmocka_unit_test(test_reload_says_what_is_late),
         cmocka_unit_test(test_reload_changes_realtime),
         cmocka_unit_test(test_reload_changes_owners),
