@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -304,6 +305,76 @@ static void a_socket_is_closed(void **state)
     }
 }
 
+/* Two ends of a connection over the loopback of which nobody reads the second: whoever closes the first waits until
+ * the second has been read or closed. -1: there is no loopback. */
+static int make_lingering(int *other)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t n = sizeof a;
+    const struct linger for_long = {1, 600};
+    const int little = 4096;
+    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    static char bytes[65536];
+    setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &little, sizeof little);
+    if (bind(listener, (struct sockaddr *)&a, n) < 0 || listen(listener, 1) < 0 ||
+        getsockname(listener, (struct sockaddr *)&a, &n) < 0 || connect(fd, (struct sockaddr *)&a, n) < 0)
+        return -1;
+    *other = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    close(listener);
+    while (send(fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+        ;
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_LINGER, &for_long, sizeof for_long), 0);
+    return fd;
+}
+
+/* The porter is stopped by its first chore, and is given more than it can keep: nothing waits for it, what doesn't go
+ * in is the caller's still, and what went in is done, once it can. */
+static void a_full_ring(void **state)
+{
+    (void)state;
+    struct gs_porters porters = {0};
+    pthread_t thread;
+    int mine[GS_CHORES + 2], given[GS_CHORES + 2], blocking = -1, passed;
+    const int lingering = make_lingering(&blocking);
+    if (lingering < 0)
+        skip();
+    gs_porters_slow_to_wake(&porters, NOBODY, false, S);
+    struct gs_porter *p = gs_porters_of(&porters, NOBODY, false, S);
+    assert_true(gs_porter_close(p, lingering)); /* its chore until the end of `blocking` */
+    unsigned n = 0;
+    for (bool goes = true; goes; n++) {
+        int fd[2];
+        assert_true(n <= GS_CHORES);
+        assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd), 0);
+        mine[n] = fd[0];
+        given[n] = fd[1];
+        goes = gs_porter_close(p, fd[1]);
+    }
+    assert_int_equal(n, GS_CHORES); /* one of them is the lingering one, and the last didn't go in */
+    atomic_store(&word, 0);
+    for (unsigned i = 0; i < GS_CHORES; i++)
+        gs_porter_wake(p, &word);
+    close(given[n - 1]); /* it was open: the caller's */
+    assert_int_equal(hear(mine[n - 1], &passed), 0);
+    for (unsigned i = 0; i + 1 < n; i++)
+        assert_int_equal(poll(&(struct pollfd){.fd = mine[i]}, 1, 0), 0); /* not closed yet: the porter is stopped */
+    close(blocking);
+    for (unsigned i = 0; i + 1 < n; i++)
+        assert_int_equal(hear(mine[i], &passed), 0);
+    for (unsigned i = 0; i < n; i++)
+        close(mine[i]);
+    /* There is room again. */
+    assert_int_equal(pthread_create(&thread, NULL, sleep_on_word, NULL), 0);
+    struct timespec end;
+    do {
+        gs_porter_wake(p, &word);
+        clock_gettime(CLOCK_REALTIME, &end);
+        end.tv_nsec = (end.tv_nsec + 1000000) % 1000000000;
+    } while (pthread_timedjoin_np(thread, NULL, &end) != 0);
+    gs_porters_end(&porters);
+}
+
 static void who_is_slow(void **state)
 {
     (void)state;
@@ -370,6 +441,7 @@ int main(void)
         cmocka_unit_test(places_are_used_again),
         cmocka_unit_test(a_sleeper_is_woken),
         cmocka_unit_test(a_socket_is_closed),
+        cmocka_unit_test(a_full_ring),
         cmocka_unit_test(who_is_slow),
         cmocka_unit_test(places_of_others),
     };
