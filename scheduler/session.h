@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the core share: core.c (messages), jobs.c (accounting), members.c (tasks and modes), status.c. */
+/* What the files of the core share: core.c (start, end, config, what is done in turn), messages.c (what clients say),
+ * join.c, tell.c (what is said to them), effects.c (leases), jobs.c (accounting), members.c (tasks and modes),
+ * status.c.
+ */
 #ifndef GS_SCHEDULER_SESSION_H
 #define GS_SCHEDULER_SESSION_H
 
@@ -153,28 +156,44 @@ static inline struct gs_traced gs_traced(const struct gs_session *s)
     return (struct gs_traced){.client = s->number, .uid = s->uid, .pid = s->pid, .task = s->task_name};
 }
 
-/* core.c. At most some lines a second, so that nobody can fill the disk with them. */
+static inline void gs_msg_init(struct gs_msg *m, enum gs_msg_type type)
+{
+    *m = (struct gs_msg){.magic = GS_WIRE_MAGIC, .version = GS_WIRE_VERSION, .type = (uint16_t)type};
+}
+
+/* tell.c. At most some lines a second, so that nobody can fill the disk with them. */
 void gs_core_log(struct gs_core *core, bool warning, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* What a session's user can bring about at will: a quarter of these lines at most, and all users' three quarters. */
 void gs_core_log_of(struct gs_session *s, bool warning, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void gs_core_notice(struct gs_session *s, int level, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-
-/* Records of a page that are read in one piece: a grant waits for it. */
-enum { GS_RECORDS_AT_ONCE = 16 };
-
-/* There is something about the session that is done in its turn, a piece at a time. */
-void gs_core_fall_behind(struct gs_session *s);
-
-/* It joins as the task that it has been admitted as, or as none. 0 or -EPROTO: refused. */
-int gs_core_join(struct gs_session *s);
 int gs_core_refuse(struct gs_session *s, int why, const char *text);
 void gs_core_answer(struct gs_session *s, int err, const char *text);
 /* The answer is in that file, which stays the caller's. */
 void gs_core_answer_file(struct gs_session *s, int fd, size_t bytes);
-void gs_core_answer_reload(struct gs_session *s, int err, const char *text);
 
+/* effects.c */
+extern const struct gs_policy_ops gs_core_policy_ops; /* their context is the core */
+
+/* core.c */
+/* Records of a page that are read in one piece: a grant waits for it. */
+enum { GS_RECORDS_AT_ONCE = 16 };
+/* There is something about the session that is done in its turn, a piece at a time. */
+void gs_core_fall_behind(struct gs_session *s);
+/* All of that, where the core analyses by itself: then it does all at once. */
+void gs_core_help_at_once(struct gs_core *core);
+/* Who is connected alone is told so. */
+void gs_core_tell_sole(struct gs_core *core);
+/* What the page says of the units that are out, if the session holds the resource. */
+void gs_core_look_at(struct gs_session *s, unsigned resource);
+
+/* join.c */
+/* It joins as the task that it has been admitted as, or as none. 0 or -EPROTO: refused. */
+int gs_core_join(struct gs_session *s);
 /* Tells a client that has been welcomed what has changed of its task since. */
 void gs_core_tell_task(struct gs_session *s);
+
+/* messages.c */
+void gs_core_answer_reload(struct gs_session *s, int err, const char *text);
 
 /* members.c */
 /* Finds what task the session is. 0: session->task_name and *task are set (to none too); otherwise an enum gs_refusal,
