@@ -172,13 +172,27 @@ struct gs_pool_launch *gs_pool_launch_make(struct gs_kernel *k, const struct gs_
     return NULL;
 }
 
+/* The window of a use: first its pages alone. */
+struct taken {
+    struct gs_range pages;
+    struct gs_pool_window *window;
+};
+
 /* A turn on its device. */
 struct run {
     struct gs_turn *turn;
     unsigned device;
-    struct gs_range pages;           /* of the window that is to be taken next */
-    struct gs_pool_window **windows; /* by use, or null; owned */
+    bool ahead;          /* the round before is not over */
+    uint64_t spare;      /* by how much each window may be larger than the turn needs */
+    struct taken *taken; /* by use; owned */
     cl_event end;
+};
+
+/* Turns side by side, each on a device of its own: all have their bytes before the first begins. */
+struct round {
+    struct run runs[GS_MAX_DEVICES];
+    unsigned n;
+    uint64_t number; /* of gs_pool_round_begin */
 };
 
 static bool touches(const struct gs_turn_use *u)
@@ -186,17 +200,16 @@ static bool touches(const struct gs_turn_use *u)
     return u->window.begin < u->window.end;
 }
 
-/* By how much each window may be larger than its turn needs: all of them must fit. A use that touches nothing has no
- * window, and counts all the same: the others are the smaller for it. */
-static uint64_t spare_of(const struct gs_turn *t)
+/* All windows of a turn must fit, within `room`. A use that touches nothing has no window, and counts all the same: the
+ * others are the smaller for it. */
+static uint64_t spare_of(const struct gs_turn *t, uint64_t room)
 {
-    const uint64_t room = gs_pool_room().all;
     uint64_t largest;
     const uint64_t taken = gs_turn_bytes(t, &largest);
     uint32_t n = 0;
     while (t->uses[n].root)
         n++;
-    return taken < room ? (room - taken) / n : 0;
+    return n && taken < room ? (room - taken) / n : 0;
 }
 
 /* What the turn overwrites unread needn't be kept for it. */
@@ -214,35 +227,41 @@ static cl_int forget(struct run *run, uint32_t i)
 static cl_int make_way(struct run *run, uint32_t i)
 {
     const struct gs_turn_use *u = &run->turn->uses[i];
-    return gs_pool_make_way(u->root->pool, run->device, u->window, spare_of(run->turn), &run->pages);
+    return gs_pool_make_way(u->root->pool, run->device, u->window, run->spare, &run->taken[i].pages);
+}
+
+static cl_int take(struct run *run, uint32_t i)
+{
+    struct taken *t = &run->taken[i];
+    return gs_pool_window(run->turn->uses[i].root->pool, run->device, t->pages, !run->ahead, &t->window);
 }
 
 static cl_int take_window(struct run *run, uint32_t i)
 {
     const struct gs_turn_use *uses = run->turn->uses;
-    cl_int err = gs_pool_window(uses[i].root->pool, run->device, run->pages, &run->windows[i]);
-    if (err != CL_MEM_OBJECT_ALLOCATION_FAILURE || gs_pool_clear(run->device) != CL_SUCCESS)
+    cl_int err = take(run, i);
+    if (err != CL_MEM_OBJECT_ALLOCATION_FAILURE || run->ahead || gs_pool_clear(run->device) != CL_SUCCESS)
         return err;
     /* It may have pinned windows that are larger than it needs. */
     err = CL_SUCCESS;
-    for (uint32_t j = 0; j <= i && !err; j++) {
+    for (uint32_t j = 0; uses[j].root && !err; j++) {
         err = touches(&uses[j]) ? make_way(run, j) : CL_SUCCESS;
         if (!err)
             err = gs_pool_settle();
         if (!err && touches(&uses[j]))
-            err = gs_pool_window(uses[j].root->pool, run->device, run->pages, &run->windows[j]);
+            err = take(run, j);
     }
     return err;
 }
 
 static cl_int gather(struct run *run, uint32_t i)
 {
-    return gs_pool_gather(run->windows[i], &run->turn->uses[i].needs);
+    return gs_pool_gather(run->taken[i].window, &run->turn->uses[i].needs);
 }
 
 static cl_int load(struct run *run, uint32_t i)
 {
-    return gs_pool_load(run->windows[i], &run->turn->uses[i].needs);
+    return gs_pool_load(run->taken[i].window, &run->turn->uses[i].needs);
 }
 
 static struct gs_pool_window *window_of(const struct run *run, const struct gs_mem *m)
@@ -250,7 +269,7 @@ static struct gs_pool_window *window_of(const struct run *run, const struct gs_m
     uint32_t i = 0;
     while (run->turn->uses[i].root != m->root)
         i++;
-    return run->windows[i];
+    return run->taken[i].window;
 }
 
 /* A buffer that the kernel isn't told the shift of: the argument's own part of the window. A kernel keeps no argument,
@@ -305,7 +324,7 @@ static cl_int begin(struct gs_pool_launch *l, struct run *run)
 {
     size_t offset[3], global[3], local[3];
     cl_int err;
-    const cl_command_queue queue = gs_pool_queue(l->k->o.ctx, run->device, &err);
+    const cl_command_queue queue = gs_pool_queue(l->k->o.ctx, run->device, GS_POOL_KERNELS, &err);
     cl_kernel kernel = err ? NULL : l->turns.whole ? l->own : gs_spare_kernel(l->k, run->device, &err);
     if (!err)
         err = set_args(l, run, kernel);
@@ -331,12 +350,12 @@ static cl_int end(struct run *run)
         err = gs_real()->clWaitForEvents(1, &run->end);
         gs_real()->clReleaseEvent(run->end);
     }
-    for (uint32_t i = 0; run->windows && run->turn->uses[i].root; i++)
-        if (run->windows[i] && run->end) {
-            const cl_int noted = gs_pool_wrote(run->windows[i], &run->turn->uses[i].wrote);
+    for (uint32_t i = 0; run->end && run->turn->uses[i].root; i++)
+        if (run->taken[i].window) {
+            const cl_int noted = gs_pool_wrote(run->taken[i].window, &run->turn->uses[i].wrote);
             err = err ? err : noted;
         }
-    free(run->windows);
+    free(run->taken);
     return err;
 }
 
@@ -387,58 +406,57 @@ static void note_failure(struct gs_pool_launch *l, const struct run *run)
              (double)largest / 1048576);
 }
 
-/* A step for a use of each turn of a round. */
-static cl_int each(struct gs_pool_launch *l, struct run *runs, unsigned n, uint32_t use,
-                   cl_int (*step)(struct run *, uint32_t))
+/* A step for each use of each turn of a round. */
+static cl_int each(struct gs_pool_launch *l, struct round *round, cl_int (*step)(struct run *, uint32_t))
 {
     cl_int err = CL_SUCCESS;
-    for (unsigned i = 0; i < n && !err; i++)
-        if (touches(&runs[i].turn->uses[use]) && (err = step(&runs[i], use)) != CL_SUCCESS)
-            note_failure(l, &runs[i]);
+    for (uint32_t u = 0; l->turns.all[u].root && !err; u++)
+        for (unsigned i = 0; i < round->n && !err; i++)
+            if (touches(&round->runs[i].turn->uses[u]) && (err = step(&round->runs[i], u)) != CL_SUCCESS)
+                note_failure(l, &round->runs[i]);
     return err;
 }
 
-/* Brings each turn's bytes to its device. What one device passes to the host, or gets from it, goes at the same time as
- * what the others do: all have settled before the next step. */
-static cl_int prepare(struct gs_pool_launch *l, struct run *runs, unsigned n)
-{
-    const uint32_t uses = l->turns.n_uses;
-    cl_int err = CL_SUCCESS;
-    for (unsigned i = 0; i < n && !err; i++) {
-        runs[i].windows = calloc(uses + 1, sizeof *runs[i].windows);
-        err = runs[i].windows ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    }
-    for (uint32_t u = 0; l->turns.all[u].root && !err; u++)
-        err = each(l, runs, n, u, forget);
-    for (uint32_t u = 0; l->turns.all[u].root && !err; u++) {
-        err = each(l, runs, n, u, make_way);
-        err = err ? err : gs_pool_settle();
-        err = err ? err : each(l, runs, n, u, take_window);
-    }
-    for (uint32_t u = 0; l->turns.all[u].root && !err; u++)
-        err = each(l, runs, n, u, gather);
-    err = err ? err : gs_pool_settle();
-    for (uint32_t u = 0; l->turns.all[u].root && !err; u++)
-        err = each(l, runs, n, u, load);
-    return err ? err : gs_pool_settle();
-}
-
-/* Turns side by side, each on a device of its own: all have their bytes before the first begins. */
-static cl_int run_together(struct gs_pool_launch *l, struct run *runs, unsigned n)
+/* What the round has no room for begins to leave. */
+static cl_int clear_way(struct gs_pool_launch *l, struct round *round)
 {
     cl_int err = doom(l);
-    err = err ? err : prepare(l, runs, n);
-    for (unsigned i = 0; i < n && !err; i++)
-        if ((err = begin(l, &runs[i])) != CL_SUCCESS)
-            note_failure(l, &runs[i]);
-    for (unsigned i = 0; i < n; i++) {
-        const cl_int ended = end(&runs[i]);
+    round->number = gs_pool_round_begin();
+    err = err ? err : each(l, round, forget);
+    return err ? err : each(l, round, make_way);
+}
+
+/* Once that has settled: the bytes of each turn begin to come to its device. */
+static cl_int bring(struct gs_pool_launch *l, struct round *round)
+{
+    cl_int err = each(l, round, take_window);
+    err = err ? err : each(l, round, gather);
+    err = err ? err : gs_pool_settle();
+    return err ? err : each(l, round, load);
+}
+
+static cl_int begin_all(struct gs_pool_launch *l, struct round *round)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned i = 0; i < round->n && !err; i++)
+        if ((err = begin(l, &round->runs[i])) != CL_SUCCESS)
+            note_failure(l, &round->runs[i]);
+    return err;
+}
+
+static cl_int end_all(struct gs_pool_launch *l, struct round *round)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned i = 0; i < round->n; i++) {
+        struct run *run = &round->runs[i];
+        l->done[run->turn - l->turns.v] = run->end;
+        const cl_int ended = end(run);
         if (ended && !err)
-            note_failure(l, &runs[i]);
-        l->done[runs[i].turn - l->turns.v] = true;
+            note_failure(l, run);
         err = err ? err : ended;
     }
-    gs_pool_unpin();
+    gs_pool_round_end(round->number);
+    round->n = 0;
     return err;
 }
 
@@ -459,29 +477,65 @@ static unsigned nearest(const struct gs_turn *t)
     return best;
 }
 
-cl_int gs_pool_launch_run(struct gs_pool_launch *l, cl_int (*foresee)(const void *), const void *of)
+/* Round `which`, and where its turns run. */
+static cl_int plan(const struct gs_pool_launch *l, unsigned which, bool ahead, struct round *round)
 {
     const struct gs_turns *t = &l->turns;
     const unsigned devices = gs_group()->n, each = (t->n + devices - 1) / devices;
-    struct run runs[GS_MAX_DEVICES];
+    const uint64_t room = gs_pool_room().all / (t->serial || each == 1 ? 1 : 2); /* of two rounds that are there */
+    cl_int err = CL_SUCCESS;
+    *round = (struct round){0};
+    for (unsigned k = which; k < t->n && !err; k += t->serial ? t->n : each) {
+        struct run *run = &round->runs[round->n++];
+        *run = (struct run){.turn = &t->v[k], .device = k / each, .ahead = ahead, .spare = spare_of(&t->v[k], room)};
+        run->taken = calloc(t->n_uses + 1, sizeof *run->taken);
+        err = run->taken ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    }
+    if (t->n == 1) /* an application's program may have been built for the first device alone */
+        round->runs[0].device = t->whole ? 0 : nearest(&t->v[0]);
+    return err;
+}
+
+/* While one round's bytes come, what the next one has no room for leaves; while the one computes, the next one's come.
+ * Where the devices have no room for both, the next one waits for the end of this one. */
+cl_int gs_pool_launch_run(struct gs_pool_launch *l, cl_int (*foresee)(const void *), const void *of)
+{
+    const struct gs_turns *t = &l->turns;
+    const unsigned devices = gs_group()->n, each = (t->n + devices - 1) / devices, rounds = t->serial ? t->n : each;
     /* From that end of the rounds whose bytes the launch before has left there. */
     const bool backwards = !t->serial && held_of(&t->v[each - 1], 0) > held_of(&t->v[0], 0);
+    struct round now = {0}, next = {0};
     cl_int err = CL_SUCCESS;
     for (const struct gs_turn_use *u = t->all; u->root && !err; u++)
         err = gs_pool_forget(u->root->pool, &u->wrote);
-    for (unsigned i = 0; t->serial && i < t->n && !err; i++) {
-        runs[0] = (struct run){.turn = &t->v[i], .device = i / each};
-        err = foresee(of);
-        err = err ? err : run_together(l, runs, 1);
+    for (unsigned i = 0; i < rounds && !err; i++) {
+        const bool more = !t->serial && i + 1 < rounds;
+        cl_int ahead = CL_SUCCESS, ended;
+        if (!now.n) {
+            err = plan(l, backwards ? rounds - 1 - i : i, false, &now);
+            err = err ? err : foresee(of);
+            err = err ? err : clear_way(l, &now);
+            err = err ? err : gs_pool_settle();
+            err = err ? err : bring(l, &now);
+        }
+        if (more && !err) {
+            err = plan(l, backwards ? rounds - 2 - i : i + 1, true, &next);
+            err = err ? err : foresee(of);
+            err = err ? err : clear_way(l, &next);
+        }
+        err = err ? err : gs_pool_settle();
+        err = err ? err : begin_all(l, &now);
+        if (more && !err)
+            ahead = bring(l, &next);
+        ended = end_all(l, &now);
+        err = err ? err : ended;
+        if (ahead == CL_MEM_OBJECT_ALLOCATION_FAILURE)
+            end_all(l, &next);
+        else
+            err = err ? err : ahead;
+        now = next;
+        next.n = 0;
     }
-    for (unsigned round = 0; !t->serial && round < each && !err; round++) {
-        unsigned n = 0;
-        for (unsigned i = backwards ? each - 1 - round : round; i < t->n; i += each)
-            runs[n++] = (struct run){.turn = &t->v[i], .device = i / each};
-        if (t->n == 1) /* an application's program may have been built for the first device alone */
-            runs[0].device = t->whole ? 0 : nearest(&t->v[0]);
-        err = foresee(of);
-        err = err ? err : run_together(l, runs, n);
-    }
+    end_all(l, &now);
     return err;
 }

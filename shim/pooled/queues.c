@@ -6,9 +6,9 @@
 #include "shim/pooled/pooled.h"
 #include "shim/report/report.h"
 
-cl_command_queue gs_pool_queue(struct gs_context *ctx, unsigned device, cl_int *err)
+cl_command_queue gs_pool_queue(struct gs_context *ctx, unsigned device, enum gs_pool_lane lane, cl_int *err)
 {
-    cl_command_queue *q = &ctx->pool->of[device];
+    cl_command_queue *q = &ctx->pool->of[device][lane];
     *err = CL_SUCCESS;
     if (!*q)
         *q = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[device],
@@ -23,9 +23,9 @@ struct gs_pool_queues *gs_pool_queues_new(void)
 
 void gs_pool_queues_free(struct gs_pool_queues *q)
 {
-    for (unsigned d = 0; d < GS_MAX_DEVICES; d++)
-        if (q->of[d])
-            gs_real()->clReleaseCommandQueue(q->of[d]);
+    for (unsigned i = 0; i < GS_MAX_DEVICES * GS_POOL_LANES; i++)
+        if (q->of[i / GS_POOL_LANES][i % GS_POOL_LANES])
+            gs_real()->clReleaseCommandQueue(q->of[i / GS_POOL_LANES][i % GS_POOL_LANES]);
     free(q);
 }
 
@@ -33,7 +33,8 @@ cl_int gs_pool_transfer_begin(struct gs_pool_transfers *t, struct gs_context *ct
                               const struct gs_op *op)
 {
     cl_int err;
-    struct gs_pool_transfer new = {.ctx = ctx, .queue = gs_pool_queue(ctx, device, &err)};
+    const enum gs_pool_lane lane = op->kind == GS_OP_READ ? GS_POOL_TO_HOST : GS_POOL_TO_DEVICE;
+    struct gs_pool_transfer new = {.ctx = ctx, .queue = gs_pool_queue(ctx, device, lane, &err)};
     if (!err && t->n == GS_POOL_TRANSFERS)
         err = gs_pool_transfers_end(t);
     if (!err)

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "common/lock/locked.h"
@@ -16,10 +17,11 @@ enum { LEAST_PINNED = 1 << 20 };
 static struct {
     pthread_mutex_t lock;
     struct gs_pool_root *roots;
-    uint64_t promised;              /* bytes of all roots */
-    uint64_t pinned;                /* bytes of the host places that drivers have pinned */
-    uint64_t clock;                 /* counts the uses of windows */
-    uint64_t used[GS_MAX_DEVICES];  /* bytes of each device's windows, of those that leave too */
+    uint64_t promised;     /* bytes of all roots */
+    uint64_t pinned;       /* bytes of the host places that drivers have pinned */
+    uint64_t round, ended; /* of turns: the last that has begun, and the last that has ended */
+    /* Bytes of each device's windows, but of those that leave; and of windows that the last round is about to make. */
+    uint64_t used[GS_MAX_DEVICES], reserved[GS_MAX_DEVICES];
     struct gs_pool_window *leaving; /* evicted: what they alone held is on its way to the host */
     struct gs_pool_transfers under_way;
 } store = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -96,11 +98,11 @@ static void take_out(struct gs_pool_window *w)
     while (*at != w)
         at = &(*at)->next;
     *at = w->next;
+    store.used[w->device] -= w->range.end - w->range.begin;
 }
 
 static void free_window(struct gs_pool_window *w)
 {
-    store.used[w->device] -= w->range.end - w->range.begin;
     gs_real()->clReleaseMemObject(w->mem);
     gs_rangeset_free(&w->valid);
     free(w);
@@ -109,8 +111,8 @@ static void free_window(struct gs_pool_window *w)
 void gs_pool_root_free(struct gs_pool_root *r)
 {
     GS_LOCKED(&store.lock);
-    for (struct gs_pool_window *w = r->windows, *next; w; w = next) {
-        next = w->next;
+    for (struct gs_pool_window *w; (w = r->windows) != NULL;) {
+        take_out(w);
         free_window(w);
     }
     if (r->prev)
@@ -240,10 +242,11 @@ static cl_int copy_near(struct gs_pool_window *w, struct gs_rangeset *missing)
 cl_int gs_pool_gather(struct gs_pool_window *w, const struct gs_rangeset *bytes)
 {
     struct gs_rangeset missing = {0};
-    cl_int err = gs_pool_error(gs_rangeset_rest(bytes, &w->valid, &missing));
-    if (!err && missing.n)
-        err = copy_near(w, &missing);
-    if (!err && missing.n)
+    cl_int err = gs_pool_error(gs_rangeset_copy(&missing, bytes));
+    for (const struct gs_pool_window *v = w->root->windows; v && !err; v = v->next)
+        if (v->device == w->device)
+            err = gs_pool_error(gs_rangeset_remove_set(&missing, &v->valid));
+    if (!err)
         err = fetch(w->root, &missing);
     gs_rangeset_free(&missing);
     return err;
@@ -253,6 +256,8 @@ cl_int gs_pool_load(struct gs_pool_window *w, const struct gs_rangeset *bytes)
 {
     struct gs_rangeset missing = {0}, here = {0};
     cl_int err = gs_pool_error(gs_rangeset_rest(bytes, &w->valid, &missing));
+    if (!err)
+        err = copy_near(w, &missing);
     if (!err)
         err = gs_pool_error(gs_rangeset_common_set(&missing, &w->root->valid, &here));
     if (!err)
@@ -354,6 +359,11 @@ static cl_int evict(struct gs_pool_window *w)
     return err ? err : settled;
 }
 
+static bool is_pinned(const struct gs_pool_window *w)
+{
+    return w->used > store.ended;
+}
+
 /* What is wanted of it is little: rows beside those of the next turn, say. */
 static bool is_nearly_worthless(const struct gs_pool_window *w)
 {
@@ -373,7 +383,7 @@ static struct gs_pool_window *oldest(unsigned device)
     bool found_empty = false;
     for (struct gs_pool_root *r = store.roots; r; r = r->next)
         for (struct gs_pool_window *w = r->windows; w; w = w->next) {
-            if (w->device != device || w->pinned)
+            if (w->device != device || is_pinned(w))
                 continue;
             const bool empty = is_nearly_worthless(w);
             if (found && (empty < found_empty || (empty == found_empty && w->used >= found->used)))
@@ -390,7 +400,8 @@ cl_int gs_pool_clear(unsigned device)
     cl_int err = CL_SUCCESS;
     for (struct gs_pool_root *r = store.roots; r; r = r->next)
         for (w = r->windows; w; w = w->next)
-            w->pinned = w->pinned && w->device != device;
+            w->used = w->device == device ? 0 : w->used;
+    store.reserved[device] = 0;
     while (!err && (w = oldest(device)) != NULL)
         err = send_away(w);
     const cl_int settled = gs_pool_settle();
@@ -403,7 +414,7 @@ static cl_mem allocate(struct gs_context *ctx, unsigned device, uint64_t bytes, 
 {
     const char nothing = 0;
     cl_mem mem = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE, bytes, NULL, err);
-    const cl_command_queue queue = *err ? NULL : gs_pool_queue(ctx, device, err);
+    const cl_command_queue queue = *err ? NULL : gs_pool_queue(ctx, device, GS_POOL_TO_DEVICE, err);
     if (!*err)
         *err = gs_enqueue_write(queue, mem, 0, 1, &nothing);
     if (*err && mem)
@@ -424,7 +435,7 @@ static cl_mem allocate_patiently(struct gs_context *ctx, unsigned device, uint64
     return mem;
 }
 
-static cl_mem allocate_with_room(struct gs_context *ctx, unsigned device, uint64_t bytes, cl_int *err)
+static cl_mem allocate_with_room(struct gs_context *ctx, unsigned device, uint64_t bytes, bool patient, cl_int *err)
 {
     enum { FEW_TRIES = 5, MANY_TRIES = 2000 };
     const uint64_t room = room_of(device);
@@ -433,7 +444,7 @@ static cl_mem allocate_with_room(struct gs_context *ctx, unsigned device, uint64
         cl_mem mem = NULL;
         *err = CL_MEM_OBJECT_ALLOCATION_FAILURE;
         if (store.used[device] + bytes <= room)
-            mem = allocate_patiently(ctx, device, bytes, old ? FEW_TRIES : MANY_TRIES, err);
+            mem = allocate_patiently(ctx, device, bytes, old || !patient ? FEW_TRIES : MANY_TRIES, err);
         if (mem)
             return mem;
         if (!old)
@@ -450,7 +461,7 @@ static cl_int absorb(struct gs_pool_window *w)
     cl_int err = CL_SUCCESS;
     for (struct gs_pool_window *v = w->root->windows, *next; v && !err; v = next) {
         next = v->next;
-        if (v == w || v->device != w->device || v->pinned || v->range.begin < w->range.begin ||
+        if (v == w || v->device != w->device || is_pinned(v) || v->range.begin < w->range.begin ||
             v->range.end > w->range.end)
             continue;
         for (size_t i = 0; i < v->valid.n && !err; i++)
@@ -478,7 +489,7 @@ struct gs_pool_window *gs_pool_window_of(struct gs_pool_root *r, unsigned device
 static bool has_room(unsigned device, struct gs_range pages)
 {
     const uint64_t bytes = pages.end - pages.begin;
-    return store.used[device] + bytes <= room_of(device) &&
+    return store.used[device] + store.reserved[device] + bytes <= room_of(device) &&
            bytes <= device_number(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
 }
 
@@ -509,25 +520,27 @@ static struct gs_range new_range(const struct gs_pool_root *r, unsigned device, 
 cl_int gs_pool_make_way(struct gs_pool_root *r, unsigned device, struct gs_range range, uint64_t spare,
                         struct gs_range *pages)
 {
-    const struct gs_pool_window *there = gs_pool_window_of(r, device, range);
-    *pages = there ? there->range : new_range(r, device, range, spare);
-    uint64_t used = store.used[device] + (there ? 0 : pages->end - pages->begin);
-    struct gs_pool_window *w;
+    struct gs_pool_window *there = gs_pool_window_of(r, device, range), *w;
     cl_int err = CL_SUCCESS;
-    while (!there && !err && used > room_of(device) && (w = oldest(device)) != NULL) {
-        used -= w->range.end - w->range.begin;
+    *pages = there ? there->range : new_range(r, device, range, spare);
+    if (there)
+        there->used = store.round;
+    else
+        store.reserved[device] += pages->end - pages->begin;
+    while (!err && store.used[device] + store.reserved[device] > room_of(device) && (w = oldest(device)) != NULL)
         err = send_away(w);
-    }
     return err;
 }
 
-cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range pages, struct gs_pool_window **out)
+cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range pages, bool patient,
+                      struct gs_pool_window **out)
 {
     struct gs_pool_window *w = gs_pool_window_of(r, device, pages);
     cl_int err = CL_SUCCESS;
     if (!w) {
+        store.reserved[device] -= pages.end - pages.begin;
         w = calloc(1, sizeof *w);
-        cl_mem mem = w ? allocate_with_room(r->ctx, device, pages.end - pages.begin, &err) : NULL;
+        cl_mem mem = w ? allocate_with_room(r->ctx, device, pages.end - pages.begin, patient, &err) : NULL;
         if (!mem) {
             free(w);
             return w ? err : CL_OUT_OF_HOST_MEMORY;
@@ -538,15 +551,18 @@ cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range p
         gs_report_pool_holds(device, store.used[device], room_of(device));
         err = absorb(w);
     }
-    w->pinned = true;
-    w->used = ++store.clock;
+    w->used = store.round;
     *out = w;
     return err;
 }
 
-void gs_pool_unpin(void)
+uint64_t gs_pool_round_begin(void)
 {
-    for (struct gs_pool_root *r = store.roots; r; r = r->next)
-        for (struct gs_pool_window *w = r->windows; w; w = w->next)
-            w->pinned = false;
+    memset(store.reserved, 0, sizeof store.reserved);
+    return ++store.round;
+}
+
+void gs_pool_round_end(uint64_t round)
+{
+    store.ended = round;
 }

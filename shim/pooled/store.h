@@ -17,8 +17,7 @@ struct gs_pool_window {
     cl_mem mem;               /* owned */
     struct gs_range range;    /* of the root; begins at a whole page */
     struct gs_rangeset valid; /* bytes of the root that are up to date here */
-    uint64_t used;            /* the store's clock when it was used last */
-    bool pinned;              /* a launch is about to use it */
+    uint64_t used;            /* the last round of turns that uses it */
 };
 
 /* The bytes of one root. Every byte is valid at the host or in a window, or nobody has written it. */
@@ -52,14 +51,20 @@ struct gs_pool_room gs_pool_room(void);
 /* A window of the device that holds the range; null: there is none. */
 struct gs_pool_window *gs_pool_window_of(struct gs_pool_root *r, unsigned device, struct gs_range range);
 
-/* The pages of a window of the device for the range: of one that is there; or of a new one, for which those that were
- * used longest ago begin to leave. It may be `spare` bytes larger than its range, where nothing else has to go for
- * that. */
+/* A round of turns, whose number is larger than those before: the windows that it takes are pinned until it has
+ * ended. Rounds end in the order in which they begin. */
+uint64_t gs_pool_round_begin(void);
+void gs_pool_round_end(uint64_t round);
+
+/* The pages of a window of the device for the range, for the round that has begun last: of one that is there, which is
+ * pinned now; or of a new one, for which those that were used longest ago begin to leave, as far as nothing pins them.
+ * It may be `spare` bytes larger than its range, where nothing else has to go for that. */
 cl_int gs_pool_make_way(struct gs_pool_root *r, unsigned device, struct gs_range range, uint64_t spare,
                         struct gs_range *pages);
-/* That window, pinned, once those that leave have settled. */
-cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range pages, struct gs_pool_window **out);
-void gs_pool_unpin(void);
+/* That window, pinned, once those that leave have settled. patient: waits for memory that the driver has yet to let go
+ * of. */
+cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range pages, bool patient,
+                      struct gs_pool_window **out);
 /* Evicts all windows of the device, pinned or not. */
 cl_int gs_pool_clear(unsigned device);
 
@@ -67,7 +72,8 @@ cl_int gs_pool_clear(unsigned device);
  * before the store is unlocked. An error means that what the buffers of a context hold is lost; those of the context
  * whose transfer has failed are marked.
  * Bytes come into a window in two steps, between which all must settle: what the host lacks and no window of the same
- * device has comes to the host; then from there. Bytes that nobody has written are left as they are. */
+ * device has comes to the host; then from there and from those windows. Bytes that nobody has written are left as they
+ * are. */
 cl_int gs_pool_gather(struct gs_pool_window *w, const struct gs_rangeset *bytes);
 cl_int gs_pool_load(struct gs_pool_window *w, const struct gs_rangeset *bytes);
 cl_int gs_pool_settle(void);

@@ -234,14 +234,14 @@ static int find_cut(struct gs_turns *best, const struct gs_turns_input *in, cons
     return err;
 }
 
-/* What the devices can't hold all of at once runs in turns that take a quarter of one: so some of it stays from launch
+/* What the devices can't hold all of at once runs in turns that take an eighth of one: so some of it stays from launch
  * to launch. Unless that makes turns share much. */
 static int cut_finer(struct gs_turns *best, const struct gs_turns_input *in, const struct gs_arg_value *values)
 {
     const uint64_t bytes = best->bytes, groups = gs_geometry_groups(in->launch, best->dim);
     uint64_t n = best->n;
     int err = 0;
-    while (bytes > in->devices * in->room.all && bytes / n > in->room.all / 4 && 2 * n <= MOST_TURNS && 2 * n <= groups)
+    while (bytes > in->devices * in->room.all && bytes / n > in->room.all / 8 && 2 * n <= MOST_TURNS && 2 * n <= groups)
         n *= 2;
     if (n == best->n)
         return 0;
