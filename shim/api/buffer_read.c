@@ -12,7 +12,7 @@ static cl_int read_buffer(struct gs_command *cmd)
     const size_t offset = op->from[0], size = op->region[0];
     gs_report_moved(GS_PATH_APP_READ, size);
     /* The driver knows what is wrong with a call that we can't serve. */
-    const bool known = m && op->ptr && gs_inside(m, offset, size) && gs_may_read(m);
+    const bool known = m && op->ptr && gs_inside(m, offset, size) && gs_host_may(m, CL_MAP_READ);
     const struct gs_range r = m ? gs_window_range(m, offset, size) : (struct gs_range){0, 0};
     /* As long as nothing is split, everything is at home. */
     const bool at_home = known && gs_is_small(m, size) && !atomic_load(&q->o.ctx->divided);

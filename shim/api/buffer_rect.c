@@ -16,10 +16,11 @@ static cl_int move_rows(struct gs_command *cmd)
     const struct gs_range r =
         gs_rect_range(write ? gs_op_to(op) : gs_op_from(op), gs_op_region(op), pitch[0], pitch[1]);
     const uint64_t bytes = r.end - r.begin;
-    if (!m || !(write ? gs_op_from(op) : gs_op_to(op)) || !gs_inside(m, r.begin, bytes) || (!write && !gs_may_read(m)))
+    if (!m || !(write ? gs_op_from(op) : gs_op_to(op)) || !gs_inside(m, r.begin, bytes) ||
+        (!write && !gs_host_may(m, CL_MAP_READ)))
         return gs_command_pass(cmd);
     struct gs_staged t;
-    const bool staged = bytes >= MAY_BE_STAGED && (!write || gs_may_write(m)) && gs_staged_rect(&t, m, op);
+    const bool staged = bytes >= MAY_BE_STAGED && (!write || gs_host_may(m, CL_MAP_WRITE)) && gs_staged_rect(&t, m, op);
     const struct gs_side buffer = {.m = m, .r = gs_window_range(m, r.begin, bytes)}, host = {0};
     return gs_home_transfer(cmd, write ? host : buffer, write ? buffer : host, staged ? &t : NULL);
 }

@@ -49,7 +49,7 @@ void gs_given_up_enqueued(void)
 {
     GS_LOCKED(&contexts.lock);
     for (struct gs_context *c = contexts.first; c; c = c->next)
-        if (gs_context_given_up(c))
+        if (gs_given_up(c))
             touch_queues(c);
 }
 

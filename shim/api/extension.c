@@ -67,7 +67,7 @@ static void *CL_API_CALL create_commands(cl_uint n, const cl_command_queue *queu
     memcpy(&real, &theirs, sizeof real);
     for (cl_uint i = 0; queues && i < n; i++) {
         struct gs_queue *q = gs_find(GS_QUEUE, queues[i]);
-        if (q && !gs_context_given_up(q->o.ctx))
+        if (q && !gs_given_up(q->o.ctx))
             gs_give_up_context(q->o.ctx, GS_R_COMMAND_BUFFERS);
     }
     return real(n, queues, properties, err);
@@ -90,7 +90,7 @@ static cl_int set_pointer(enum by_extension which, cl_kernel kernel, cl_uint i, 
     void *const theirs = atomic_load(&extensions.theirs[which]);
     memcpy(&real, &theirs, sizeof real);
     struct gs_kernel *k = gs_find(GS_KERNEL, kernel);
-    if (k && !gs_context_given_up(k->o.ctx))
+    if (k && !gs_given_up(k->o.ctx))
         gs_give_up_context(k->o.ctx, GS_R_POINTER_BY_EXTENSION);
     return real(kernel, i, address);
 }

@@ -270,7 +270,7 @@ static bool is_read(const struct gs_op *op)
 
 bool gs_home_is_sound(const struct gs_home *h, const struct gs_mem *m)
 {
-    return h->cmd.op.ptr && gs_may_write(m) && gs_list_is_sound(h->n, h->v);
+    return h->cmd.op.ptr && gs_host_may(m, CL_MAP_WRITE) && gs_list_is_sound(h->n, h->v);
 }
 
 static unsigned find_facts(struct gs_home *h, const struct gs_side *dst, struct gs_ring_write *w)

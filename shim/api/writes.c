@@ -11,7 +11,7 @@
 static bool is_followed(const struct gs_home *h, const struct gs_mem *m)
 {
     return gs_home_is_sound(h, m) && !h->err && !m->root->shared && !m->root->image &&
-           !atomic_load(&h->cmd.ctx->user_events) && !gs_context_given_up(h->cmd.ctx);
+           !atomic_load(&h->cmd.ctx->user_events) && !gs_given_up(h->cmd.ctx);
 }
 
 /* Is it a job's that has one GPU, which isn't the first? A replica is there once a launch has needed the buffer there.

@@ -72,7 +72,7 @@ bool gs_verify_possible(const struct gs_plan *plan)
     if (plan->reorders || plan->on_trial) /* bits may differ, and that is allowed */
         return false;
     for (size_t i = 0; i < plan->n_uses; i++)
-        if (plan->uses[i].writes != GS_READ_ONLY && gs_host_is_barred(plan->uses[i].root))
+        if (plan->uses[i].writes != GS_READ_ONLY && !gs_host_may(plan->uses[i].root, CL_MAP_READ | CL_MAP_WRITE))
             return false;
     return true;
 }

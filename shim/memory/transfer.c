@@ -217,7 +217,8 @@ static cl_int wait_for_source(const struct gs_command *cmd, const struct gs_repl
 /* What is to go by memory of ours on both places: rows that drivers needn't take, and what the host may not touch. */
 static bool is_packed(const struct gs_mem *root, const struct gs_passage *passage, const struct gs_rect *r)
 {
-    return passage && passage->by_host && (gs_host_is_barred(root) || !gs_pinned_takes(r, root->size));
+    return passage && passage->by_host &&
+           (!gs_host_may(root, CL_MAP_READ | CL_MAP_WRITE) || !gs_pinned_takes(r, root->size));
 }
 
 /* Null: not all of what the host may not touch can be packed. */
@@ -229,11 +230,11 @@ static const struct gs_passage *passage_for(struct gs_command *cmd, const struct
         bytes += gs_rect_bytes(&sends->v[i].rect);
     if (root->image) {
         cmd->ctx->paths->between_devices += bytes;
-        return gs_host_is_barred(root) ? NULL : through_host(cmd, bytes);
+        return gs_host_may(root, CL_MAP_READ | CL_MAP_WRITE) ? through_host(cmd, bytes) : NULL;
     }
     const struct gs_passage *passage = passage_of(cmd, bytes);
     bool ready = true;
-    for (size_t i = 0; i < sends->n && ready && gs_host_is_barred(root); i++)
+    for (size_t i = 0; i < sends->n && ready && !gs_host_may(root, CL_MAP_READ | CL_MAP_WRITE); i++)
         ready = !is_packed(root, passage, &sends->v[i].rect) ||
                 gs_strided_ready(cmd, sends->v[i].from, sends->v[i].to[0].place, true);
     return ready ? passage : NULL;

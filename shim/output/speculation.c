@@ -377,7 +377,7 @@ static struct gs_pinned *ring_for(const struct gs_plan *plan, struct gs_context 
     cl_int err;
     bool open = gs_settings()->transfer != GS_TRANSFER_PLAIN || !ctx->shared_memory;
     for (size_t i = 0; i < plan->n_uses; i++)
-        open = open && !gs_host_is_barred(plan->uses[i].root);
+        open = open && gs_host_may(plan->uses[i].root, CL_MAP_READ | CL_MAP_WRITE);
     struct gs_output *o = open ? gs_output_of(ctx) : NULL;
     if (!o || o->ring_tried)
         return o ? o->ring : NULL;

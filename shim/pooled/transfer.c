@@ -77,13 +77,12 @@ static bool is_barred(const struct gs_op *op, const struct gs_mem *src, const st
     switch (op->kind) {
     case GS_OP_READ:
     case GS_OP_READ_RECT:
-        return !gs_may_read(src);
+        return !gs_host_may(src, CL_MAP_READ);
     case GS_OP_WRITE:
     case GS_OP_WRITE_RECT:
-        return !gs_may_write(dst);
+        return !gs_host_may(dst, CL_MAP_WRITE);
     case GS_OP_MAP_BUFFER:
-        return ((op->map_flags & CL_MAP_READ) && !gs_may_read(src)) ||
-               ((op->map_flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) && !gs_may_write(src));
+        return !gs_host_may(src, op->map_flags);
     default:
         return false;
     }

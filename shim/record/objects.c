@@ -25,9 +25,10 @@ static void in_child(void)
     gs_fast_path_care(GS_CARE_FORKED);
 }
 
-const char *gs_given_up(void)
+const char *gs_given_up(const struct gs_context *c)
 {
-    return atomic_load_explicit(&handles.given_up, memory_order_relaxed);
+    const char *reason = c ? atomic_load_explicit(&c->given_up, memory_order_relaxed) : NULL;
+    return reason ? reason : atomic_load_explicit(&handles.given_up, memory_order_relaxed);
 }
 
 void gs_set_given_up(const char *reason)

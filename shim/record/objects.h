@@ -16,7 +16,8 @@
 #include "shim/devices/group.h"
 #include "shim/fast_path/fast_path.h"
 #include "common/rects.h"
-#include "shim/record/timeline.h"
+#include "shim/events/events.h"
+#include "shim/events/timeline.h"
 #include "translator/summary/summary.h"
 
 enum gs_type { GS_CONTEXT, GS_QUEUE, GS_MEM, GS_PROGRAM, GS_KERNEL, GS_EVENT };
@@ -30,13 +31,6 @@ struct gs_object {
     struct gs_context *ctx;
     atomic_int refs, holds;
     struct gs_object *next; /* in its chain of the table; protected by the table's lock */
-};
-
-/* A growing list of events, each of which it owns. */
-struct gs_events {
-    cl_event *v;
-    cl_uint n;
-    size_t cap;
 };
 
 /* A context over the devices of the group. */
@@ -290,29 +284,19 @@ struct gs_object **gs_hold_all(enum gs_type type);
 void gs_hold(struct gs_object *o);
 void gs_drop(struct gs_object *o);
 
-/* Why nothing of the process, or of the context, is split any more, or NULL. */
-const char *gs_given_up(void);
+/* Why nothing of the context (NULL: of any) is split any more, or NULL. */
+const char *gs_given_up(const struct gs_context *c);
+/* Of the whole process. */
 void gs_set_given_up(const char *reason);
-static inline const char *gs_context_given_up(const struct gs_context *c)
-{
-    const char *reason = atomic_load_explicit(&c->given_up, memory_order_relaxed);
-    return reason ? reason : gs_given_up();
-}
 
-/* May the host read, or write, it? A sub-buffer that says nothing of that is as its parent. */
-static inline bool gs_may_read(const struct gs_mem *m)
+/* May the host read the object, write it, or both, as `access` says? A sub-buffer that says nothing of that is as its
+ * parent. */
+static inline bool gs_host_may(const struct gs_mem *m, cl_map_flags access)
 {
-    return !((m->flags | m->root->flags) & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS));
-}
-static inline bool gs_may_write(const struct gs_mem *m)
-{
-    return !((m->flags | m->root->flags) & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS));
-}
-
-/* The driver refuses the host's own reads or writes of the application's object. */
-static inline bool gs_host_is_barred(const struct gs_mem *root)
-{
-    return root->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS);
+    const bool writes = access & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
+    const cl_mem_flags denies = (access & CL_MAP_READ ? CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS : 0) |
+                                (writes ? CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS : 0);
+    return !((m->flags | m->root->flags) & denies);
 }
 
 #endif

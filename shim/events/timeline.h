@@ -5,8 +5,8 @@
  *   ended = 3                 enqueued = 5
  *   1  2  3 | 4  5            drained: ended == enqueued
  */
-#ifndef GS_SHIM_RECORD_TIMELINE_H
-#define GS_SHIM_RECORD_TIMELINE_H
+#ifndef GS_SHIM_EVENTS_TIMELINE_H
+#define GS_SHIM_EVENTS_TIMELINE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Events of the driver's, and lists of them. Without locks: a list is its owner's. None of these calls blocks but
+ * gs_events_wait. */
+#ifndef GS_SHIM_EVENTS_EVENTS_H
+#define GS_SHIM_EVENTS_EVENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "shim/driver/real.h"
+
+/* A growing list of events, each of which it owns. */
+struct gs_events {
+    cl_event *v;
+    cl_uint n;
+    size_t cap;
+};
+
+/* Takes the event over; releases it if there is no memory. */
+cl_int gs_events_add(struct gs_events *e, cl_event event);
+/* Adds another reference; a null as it is: the driver that gets the list says what it makes of that. */
+cl_int gs_events_share(struct gs_events *e, cl_event event);
+cl_int gs_events_share_all(struct gs_events *e, const struct gs_events *from);
+void gs_events_free(struct gs_events *e);
+/* Lets those go that have ended well, or with `failed` however they have. Returns how many are under way. */
+cl_uint gs_events_forget(struct gs_events *e, bool failed);
+/* Blocks until all of them have ended, well or badly: for what was enqueued before an error kept the rest from it. */
+void gs_events_wait(const struct gs_events *e);
+
+/* As the driver says; an error of its own where it can't. */
+cl_int gs_event_status(cl_event event);
+/* Gives a user event of ours its status. A driver that refuses once may not twice; whoever waits for it would wait for
+ * ever. */
+cl_int gs_event_end(cl_event event, cl_int status);
+/* Has it ended, well or badly? */
+static inline bool gs_event_ended(cl_event event)
+{
+    return gs_event_status(event) <= CL_COMPLETE;
+}
+
+static inline bool gs_events_ended(const struct gs_events *e)
+{
+    bool all = true;
+    for (size_t i = 0; i < e->n && all; i++)
+        all = gs_event_ended(e->v[i]);
+    return all;
+}
+
+#endif
