@@ -9,7 +9,7 @@
 
 #include "common/log.h"
 #include "shim/plan/kinds.h"
-#include "shim/report/report.h"
+#include "shim/choose/forecast.h"
 #include "shim/choose/near.h"
 #include "shim/choose/timing_book.h"
 #include "shim/memory/peer.h"
@@ -95,14 +95,6 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size)
     return t;
 }
 
-void gs_timing_reads(struct gs_timing *t, uint64_t bytes)
-{
-    GS_LOCKED(&gs_book.lock);
-    t->h.read_bytes = (double)bytes;
-    if (bytes && !gs_choice_is_short(&t->h, &gs_book.machine, t->at->n))
-        gs_size_refuse(t->at);
-}
-
 bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason)
 {
     GS_LOCKED(&gs_book.lock);
@@ -159,8 +151,11 @@ bool gs_timing_speeds(struct gs_timing *t, unsigned n, double speed[GS_MAX_DEVIC
     return true;
 }
 
-bool gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, struct gs_trial *trial, const char **reason)
+const char *gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, const struct gs_plan *plan,
+                             struct gs_trial *trial)
 {
+    if (gs_forecast(trial, t, plan) < 0)
+        return GS_R_NO_MEMORY;
     trial->forecast.link = gs_peer_open(ctx) ? GS_LINK_PEER : GS_LINK_HOST;
     trial->forecast.peer_possible = gs_peer_possible(ctx);
     trial->forecast.pinned = gs_pinned_is_made(ctx);
@@ -175,7 +170,7 @@ bool gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, struct gs_tri
     gs_book.any_split |= split;
     say_outlook(t, trial, now_ns);
     const bool wants_peer = h->wants_peer;
-    *reason = h->reason;
+    const char *reason = h->reason;
     trial->single_ns = h->single_ns;
     trial->guessed = gs_choice_guesses(h);
     trial->moves = h->balance.moves;
@@ -185,26 +180,19 @@ bool gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, struct gs_tri
     pthread_mutex_unlock(&gs_book.lock);
     if (wants_peer)
         gs_peer_ready(ctx);
-    return split;
+    return reason;
 }
 
-bool gs_timing_split(struct gs_timing *t, unsigned *moves)
-{
-    GS_LOCKED(&gs_book.lock);
-    t->h.launches++;
-    gs_book.any_split = true;
-    *moves = t->h.balance.moves;
-    const bool measured = gs_measured_has_room() && gs_choice_wants_split(&t->h);
-    gs_choice_let_back(&t->h);
-    return measured;
-}
-
-void gs_timing_report(struct gs_timing *t, struct gs_kernel_stats *stats)
+void gs_timing_split(struct gs_timing *t, const struct gs_plan *plan, struct gs_trial *trial)
 {
     pthread_mutex_lock(&gs_book.lock);
-    const double single = t->h.single_ns, split = t->h.split_ns;
+    t->h.launches++;
+    gs_book.any_split = true;
+    trial->moves = t->h.balance.moves;
+    const bool wanted = gs_measured_has_room() && gs_choice_wants_split(&t->h);
+    gs_choice_let_back(&t->h);
     pthread_mutex_unlock(&gs_book.lock);
-    gs_report_choice(stats, single > 0 ? (uint64_t)single : 0, split > 0 ? (uint64_t)split : 0);
+    trial->forced = trial->measured = wanted && gs_forecast(trial, t, plan) == 0;
 }
 
 bool gs_timing_any_split(void)

@@ -23,51 +23,34 @@ struct gs_size;
  * device, for programs that can't be split, and without memory. */
 struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size);
 
-/* Of what the next launches write the application will fetch so much by large blocking reads, by what it did so far. */
-void gs_timing_reads(struct gs_timing *t, uint64_t bytes);
-
-/* Such a read took so long, with nothing before it, of bytes that lay on one device or on several. Any thread. */
+/* A large blocking read took so long, with nothing before it, of bytes that lay on one device or on several. Any
+ * thread. */
 void gs_timing_read(uint64_t bytes, uint64_t took_ns, bool several);
 
 /* Before the launch is planned: is it worth a closer look? `prepared`: its program has been translated. Else *reason
  * says why not, and the launch is counted. */
 bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason);
 
-/* May it be worth waiting for what will be known soon? Where nothing is known of how long it takes (*is_new),
- * or nothing has been heard of its first splits yet. */
-bool gs_timing_may_await(struct gs_timing *t, bool *is_new);
+/* May something be known soon? Where nothing is known of how long it takes (*is_new), or nothing has been heard of its
+ * first splits yet. */
+bool gs_timing_may_learn(struct gs_timing *t, bool *is_new);
 
-/* The first launch of it, or its first splits, are being measured: should the application wait for that a little
- * longer, as it has for waited_ns, of which counted_ns (0 at first) have been counted? What waits loses nothing while
- * the device is busy, if all that it does is to enqueue more. */
-bool gs_timing_awaits(struct gs_timing *t, uint64_t waited_ns, uint64_t *counted_ns);
+/* Nothing is known yet of how long it takes (in auto mode), or of where to cut between devices that differ (in multi):
+ * waits a little for what may be known soon where the application goes on enqueueing, which loses nothing while the
+ * device is busy. Not where the application may have to call again for anything to begin. Without locks. */
+void gs_timing_await(struct gs_timing *t, const struct gs_command *cmd, struct gs_program *p);
 
-/* In multi mode, where the devices differ: should the application wait, as it has for waited_ns, for what a split says
- * of the cut, before all of a run goes by one that may be wrong? */
-bool gs_timing_awaits_cut(struct gs_timing *t, uint64_t waited_ns);
+/* The program isn't translated yet. If its splits are worth it that is done, and the launch waits for it for as long as
+ * it is likely to gain by that, or the device is busy. Why it isn't split, and then it is counted; or NULL. Without
+ * locks. */
+const char *gs_timing_prepare(struct gs_timing *t, const struct gs_command *cmd, struct gs_program *p);
 
-/* By that, having waited for so long: is it far longer than what a split costs? To translate it takes a core of the
- * host's from what is short. */
-bool gs_timing_seems_long(struct gs_timing *t, uint64_t waited_ns);
-
-/* Is a launch of it that is being measured still under way, the first? Then the device is busy. */
-bool gs_timing_runs(struct gs_timing *t);
-
-/* For how long the device has to do before a launch to come, by what is known of those on the queue. */
-uint64_t gs_timing_busy_ns(const struct gs_queue *q);
-
-/* A launch is about to be enqueued, or split, which is behind all before it on the queue; it has been. With the
- * context's lock held. */
-void gs_timing_enqueues(struct gs_queue *q);
-void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split);
-
-/* It is worth one, but its program isn't translated yet: counts a launch on one device. Returns the reason. Meanwhile
- * windows between GPUs are opened, if its splits will want them. Without locks. */
-const char *gs_timing_waits(struct gs_timing *t, struct gs_context *ctx);
-
-/* How long the application may be kept waiting for the translation: for this launch's sake; for that of those to come;
- * or for as long as the device has to do, which is in vain for nobody. 0 where that wouldn't do. */
-struct gs_patience gs_timing_patience(struct gs_timing *t, const struct gs_queue *q);
+/* A launch is about to be enqueued, or split, which is behind all before it on the queue. Of what it and those to come
+ * write the application will fetch so much by large blocking reads, by what it did so far. With the context's lock
+ * held. */
+void gs_timing_enqueues(struct gs_queue *q, struct gs_timing *t, uint64_t to_read);
+/* It has been; --stats has what was expected of it. */
+void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split, struct gs_kernel_stats *stats);
 
 /* The process ends: what has ended by now is learnt. */
 void gs_timing_end(void);
@@ -108,11 +91,13 @@ struct gs_trial {
     bool measured;  /* it is to be measured */
 };
 
-/* Splits the launch? *reason says why not. Sets what gs_timing_learn_split asks for. */
-bool gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, struct gs_trial *trial, const char **reason);
+/* Why the launch isn't split by this plan, or NULL: it is, and the trial has what gs_timing_learn_split asks for. With
+ * the context's lock held. */
+const char *gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, const struct gs_plan *plan,
+                             struct gs_trial *trial);
 
-/* A launch will be split in multi mode. Is it to be measured? *moves: the cut's generation. */
-bool gs_timing_split(struct gs_timing *t, unsigned *moves);
+/* The same in multi mode, which splits it whatever is expected: is it to be measured? */
+void gs_timing_split(struct gs_timing *t, const struct gs_plan *plan, struct gs_trial *trial);
 
 /* Should this launch on one device be measured? */
 bool gs_timing_measures(struct gs_timing *t);
@@ -175,9 +160,6 @@ static inline bool gs_timing_learns_by_wait(const struct gs_queue *q)
            atomic_load_explicit(&gs_measured_pending, memory_order_relaxed);
 }
 void gs_timing_after_wait(const struct gs_sieve *before, cl_int err);
-
-/* The last prediction for --stats. */
-void gs_timing_report(struct gs_timing *t, struct gs_kernel_stats *stats);
 
 /* To pin the memory between devices took so long, of this process's time. Any thread. */
 void gs_timing_pinned(uint64_t took_ns);

@@ -2,7 +2,9 @@
 /* When a program is prepared for splits beside the application and windows are opened, and who waits for that (of
  * shim/choose/timing.h). */
 #include <string.h>
+#include <time.h>
 
+#include "shim/order/callbacks.h"
 #include "shim/plan/kinds.h"
 #include "shim/choose/timing_book.h"
 #include "shim/memory/peer.h"
@@ -101,7 +103,9 @@ void gs_ahead_do(const struct gs_wanted *w)
     gs_drop(&p->o);
 }
 
-const char *gs_timing_waits(struct gs_timing *t, struct gs_context *ctx)
+/* It is worth a split, but its program isn't translated yet: counts a launch on one device. Meanwhile windows between
+ * GPUs are opened, if its splits will want them. */
+static const char *leave(struct gs_timing *t, struct gs_context *ctx)
 {
     pthread_mutex_lock(&gs_book.lock);
     t->h.launches++;
@@ -116,25 +120,72 @@ const char *gs_timing_waits(struct gs_timing *t, struct gs_context *ctx)
     return gs_choice_translating;
 }
 
-uint64_t gs_timing_busy_ns(const struct gs_queue *q)
+/* For how long the device has to do before a launch to come, by what is known of those on the queue. */
+static uint64_t busy_ns(const struct gs_queue *q)
 {
     const uint64_t now_ns = gs_now_ns(), until_ns = atomic_load(&q->times->busy_until_ns);
     return until_ns > now_ns ? until_ns - now_ns : 0;
 }
 
-struct gs_patience gs_timing_patience(struct gs_timing *t, const struct gs_queue *q)
+/* How long the application may be kept waiting for the translation: for this launch's sake; for that of those to come;
+ * or for as long as the device has to do, which is in vain for nobody. 0 where that wouldn't do. */
+static struct gs_patience patience(struct gs_timing *t, const struct gs_queue *q)
 {
     enum { SHARE = 4, OF_ALL = 2 }; /* of what this launch gains, and of what all should gain that are to come */
     pthread_mutex_lock(&gs_book.lock);
     const double one = t->waited ? 0 : t->h.single_ns - t->h.split_ns;
     const double all = one * gs_choice_more_launches(&t->h) / (double)OF_ALL;
-    const double part = one / (double)SHARE, share = part > all ? part : all, busy = (double)gs_timing_busy_ns(q);
+    const double part = one / (double)SHARE, share = part > all ? part : all, busy = (double)busy_ns(q);
     const double gain = share > busy ? share : busy;
     const double expected = new_ns(t), cached = on_cpu() || expected < (double)CACHED_NS ? expected : (double)CACHED_NS;
     pthread_mutex_unlock(&gs_book.lock);
     const double most = gain > (double)MOST_PATIENCE_NS ? (double)MOST_PATIENCE_NS : gain;
     return (struct gs_patience){.cached_ns = most < cached ? 0 : (uint64_t)most,
                                 .new_ns = most < expected ? 0 : (uint64_t)most};
+}
+
+/* Is a launch before this one still running, or are there others that will be for a while? */
+static bool is_busy(struct gs_timing *t, const struct gs_command *cmd)
+{
+    enum { LITTLE_NS = 1000000 };
+    struct gs_wanted none = {0};
+    if (atomic_load(&cmd->ctx->user_events))
+        return false;
+    pthread_mutex_lock(&gs_book.lock);
+    gs_measured_look(&none);
+    const bool runs = t->h.asked && !t->h.single.n;
+    pthread_mutex_unlock(&gs_book.lock);
+    return runs || busy_ns(cmd->q) > LITTLE_NS;
+}
+
+/* Its translation is being made, and compiled: waits for that, for two seconds at most, while the device is busy. */
+static void await_prepared(struct gs_timing *t, const struct gs_command *cmd, struct gs_program *p)
+{
+    enum { MOST_NS = 2000000000 };
+    const struct timespec little = {0, 100000};
+    const uint64_t begin_ns = gs_now_ns();
+    if (gs_in_callback() || !atomic_load(&p->preparing) || !is_busy(t, cmd))
+        return;
+    pthread_mutex_lock(&cmd->ctx->lock);
+    gs_command_flush(cmd->q);
+    pthread_mutex_unlock(&cmd->ctx->lock);
+    while (!gs_prepared(p) && is_busy(t, cmd) && gs_now_ns() - begin_ns < MOST_NS) {
+        if (!atomic_load(&p->preparing)) /* it has only been translated */
+            gs_prepare_beside(p, (struct gs_patience){0});
+        if (!atomic_load(&p->preparing))
+            return;
+        nanosleep(&little, NULL);
+    }
+}
+
+const char *gs_timing_prepare(struct gs_timing *t, const struct gs_command *cmd, struct gs_program *p)
+{
+    const char *reason;
+    if (!gs_timing_worth(t, false, &reason))
+        return reason;
+    gs_prepare_beside(p, patience(t, cmd->q));
+    await_prepared(t, cmd, p);
+    return gs_prepared(p) ? NULL : leave(t, cmd->ctx);
 }
 
 /* Has this kernel gained by splits before, or was there never a time to try? */

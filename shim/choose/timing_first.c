@@ -3,7 +3,10 @@
  * first measurement as soon as it is there (of shim/choose/timing.h). */
 #include "shim/choose/timing_book.h"
 
+#include <time.h>
+
 #include "common/log.h"
+#include "shim/order/callbacks.h"
 #include "shim/process/clock.h"
 
 enum {
@@ -43,7 +46,7 @@ static double most_of_tries_ns(const struct gs_timing *t)
     return (double)TIMES * t->h.single_ns + (double)LITTLE_NS;
 }
 
-bool gs_timing_may_await(struct gs_timing *t, bool *is_new)
+bool gs_timing_may_learn(struct gs_timing *t, bool *is_new)
 {
     GS_LOCKED(&gs_book.lock);
     *is_new = gs_choice_guesses(&t->h) && !t->h.failures && !gs_choice_is_short(&t->h, &gs_book.machine, t->at->n);
@@ -78,7 +81,9 @@ static void count_awaited(struct gs_timing *t, uint64_t waited_ns)
     t->awaited_ns += waited_ns;
 }
 
-bool gs_timing_awaits(struct gs_timing *t, uint64_t waited_ns, uint64_t *counted_ns)
+/* The first launch of it, or its first splits, are being measured: should the application wait for that a little
+ * longer, as it has for waited_ns, of which counted_ns (0 at first) have been counted? */
+static bool awaits(struct gs_timing *t, uint64_t waited_ns, uint64_t *counted_ns)
 {
     struct gs_wanted wanted = {0};
     pthread_mutex_lock(&gs_book.lock);
@@ -92,19 +97,19 @@ bool gs_timing_awaits(struct gs_timing *t, uint64_t waited_ns, uint64_t *counted
     /* Until tries must show whether it was right, that it runs for long may say enough. */
     const bool enough = !t->h.tried && t->h.running_ns > 0 &&
                         gs_choice_foresees(&t->h, &gs_book.machine, t->at->n, gs_ahead_cost_ns(t));
-    const bool awaits = gs_choice_guesses(&t->h) && measuring && !enough;
+    const bool first = gs_choice_guesses(&t->h) && measuring && !enough;
     const bool unheard = t->h.single.n && tries_unheard(t);
     const bool goes_on =
-        (awaits && t->awaited_ns < most_awaited_ns(t)) || (unheard && (double)t->tries_ns < most_of_tries_ns(t));
+        (first && t->awaited_ns < most_awaited_ns(t)) || (unheard && (double)t->tries_ns < most_of_tries_ns(t));
     if (waited_ns && !goes_on)
         gs_debug("%s: waited %.1f ms for its first measurement%s", t->at->name, (double)waited_ns / 1e6,
-                 awaits || unheard ? ", in vain" : "");
+                 first || unheard ? ", in vain" : "");
     pthread_mutex_unlock(&gs_book.lock);
     gs_ahead_do(&wanted);
     return goes_on;
 }
 
-bool gs_timing_awaits_cut(struct gs_timing *t, uint64_t waited_ns)
+static bool awaits_cut(struct gs_timing *t, uint64_t waited_ns)
 {
     struct gs_wanted none = {0};
     bool begun = false;
@@ -113,18 +118,65 @@ bool gs_timing_awaits_cut(struct gs_timing *t, uint64_t waited_ns)
     return cut_unheard(t) && gs_measured_splits(t, &begun) && (begun || waited_ns < COMPILING_NS);
 }
 
-bool gs_timing_seems_long(struct gs_timing *t, uint64_t waited_ns)
+/* Having waited for so long: is it far longer than what a split costs? To translate it takes a core of the host's from
+ * what is short. */
+static bool seems_long(struct gs_timing *t, uint64_t waited_ns)
 {
     GS_LOCKED(&gs_book.lock);
     return t->h.running_ns > 0 || (!gs_book.machine.compiles && waited_ns > LONG_NS);
 }
 
-bool gs_timing_runs(struct gs_timing *t)
+static void flush(const struct gs_command *cmd)
 {
-    struct gs_wanted none = {0};
-    GS_LOCKED(&gs_book.lock);
-    gs_measured_look(&none);
-    return t->h.asked && !t->h.single.n;
+    GS_LOCKED(&cmd->ctx->lock);
+    gs_command_flush(cmd->q);
+}
+
+/* In multi mode, where it isn't known yet where to cut between devices that differ, for a split that will show. */
+static void await_cut(struct gs_timing *t, const struct gs_command *cmd)
+{
+    enum { SHORTEST_NS = 20000, LONGEST_NS = 5000000, SHARE = 8 }; /* it may be a short one, of many */
+    const uint64_t begin_ns = gs_now_ns();
+    uint64_t waited_ns = 0;
+    while (awaits_cut(t, waited_ns)) {
+        const uint64_t share_ns = waited_ns / SHARE, most_ns = share_ns < LONGEST_NS ? share_ns : LONGEST_NS;
+        if (!waited_ns)
+            flush(cmd);
+        nanosleep(&(struct timespec){0, (long)(most_ns > SHORTEST_NS ? most_ns : SHORTEST_NS)}, NULL);
+        waited_ns = gs_now_ns() - begin_ns;
+    }
+}
+
+static void await_known(struct gs_timing *t, const struct gs_command *cmd, struct gs_program *p)
+{
+    enum { SHORTEST_NS = 500000, LONGEST_NS = 5000000 };
+    struct timespec pause = {0, SHORTEST_NS}; /* each look asks the driver */
+    const uint64_t begin_ns = gs_now_ns();
+    uint64_t waited_ns = 0, counted_ns = 0;
+    bool is_new;
+    if (!gs_timing_may_learn(t, &is_new))
+        return;
+    while (awaits(t, waited_ns, &counted_ns)) {
+        if (!waited_ns)
+            flush(cmd);
+        nanosleep(&pause, NULL);
+        pause.tv_nsec = pause.tv_nsec < LONGEST_NS / 2 ? 2 * pause.tv_nsec : LONGEST_NS;
+        waited_ns = gs_now_ns() - begin_ns;
+        if (is_new && seems_long(t, waited_ns)) {
+            gs_translate_beside(p);
+            is_new = false;
+        }
+    }
+}
+
+void gs_timing_await(struct gs_timing *t, const struct gs_command *cmd, struct gs_program *p)
+{
+    if (atomic_load(&cmd->ctx->user_events) || gs_in_callback())
+        return;
+    if (gs_settings()->mode == GS_MODE_AUTO)
+        await_known(t, cmd, p);
+    else
+        await_cut(t, cmd);
 }
 
 void gs_timing_end(void)

@@ -11,6 +11,7 @@
 #include "shim/choose/forecast.h"
 #include "shim/choose/timing_book.h"
 #include "shim/process/clock.h"
+#include "shim/report/report.h"
 
 enum {
     MOST_PENDING = 32,
@@ -284,8 +285,12 @@ bool gs_timing_measures(struct gs_timing *t)
            gs_choice_wants_single(&t->h, &gs_book.machine, t->at->n, gs_measured_affordable());
 }
 
-void gs_timing_enqueues(struct gs_queue *q)
+void gs_timing_enqueues(struct gs_queue *q, struct gs_timing *t, uint64_t to_read)
 {
+    GS_LOCKED(&gs_book.lock);
+    t->h.read_bytes = (double)to_read;
+    if (to_read && !gs_choice_is_short(&t->h, &gs_book.machine, t->at->n))
+        gs_size_refuse(t->at);
     if (!q->times->sieve.n)
         q->times->sieve = (struct gs_sieve){.begin_ns = gs_now_ns()};
 }
@@ -310,12 +315,15 @@ static void sieve(struct gs_queue *q, struct gs_timing *t, double single_ns, boo
     atomic_store_explicit(&q->times->sieved, s->n, memory_order_relaxed);
 }
 
-void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split)
+void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split, struct gs_kernel_stats *stats)
 {
     const uint64_t now_ns = gs_now_ns(), until_ns = atomic_load(&q->times->busy_until_ns);
     pthread_mutex_lock(&gs_book.lock);
-    const double ns = split ? t->h.split_ns : t->h.single_ns, single_ns = gs_choice_single_ns(&t->h);
+    const double one_ns = t->h.single_ns, parts_ns = t->h.split_ns, single_ns = gs_choice_single_ns(&t->h);
     pthread_mutex_unlock(&gs_book.lock);
+    const double ns = split ? parts_ns : one_ns;
+    if (gs_settings()->stats)
+        gs_report_choice(stats, one_ns > 0 ? (uint64_t)one_ns : 0, parts_ns > 0 ? (uint64_t)parts_ns : 0);
     if (ns > 0)
         atomic_store(&q->times->busy_until_ns, (until_ns > now_ns ? until_ns : now_ns) + (uint64_t)ns);
     sieve(q, t, single_ns, split);

@@ -11,7 +11,6 @@
 #include "shim/order/callbacks.h"
 #include "shim/memory/coherence.h"
 #include "shim/output/speculation.h"
-#include "shim/launch/await.h"
 #include "shim/plan/answer.h"
 #include "shim/plan/kinds.h"
 #include "shim/choose/choice.h"
@@ -92,19 +91,13 @@ static const char *early_reason(struct gs_launching *l)
     if (!l->job.told)
         l->cuts = gs_timing_of(l->k, l->size);
     l->timing = gs_settings()->mode == GS_MODE_AUTO ? l->cuts : NULL;
-    if (l->timing && !l->by_units)
-        gs_await_known(l);
-    if (l->cuts && !l->timing && !l->by_units)
-        gs_await_cut(l);
+    if (l->cuts && !l->by_units)
+        gs_timing_await(l->cuts, &l->cmd, l->k->program);
     /* What goes in several units has to be translated either way. */
-    if (l->timing && !gs_prepared(l->k->program) && !(l->by_units && gs_launch_is_long(l))) {
-        if (!gs_timing_worth(l->timing, false, &reason))
-            return reason;
-        gs_prepare_beside(l->k->program, gs_timing_patience(l->timing, l->cmd.q));
-        gs_await_prepared(l);
-        if (!gs_prepared(l->k->program))
-            return gs_timing_waits(l->timing, l->cmd.ctx);
-    }
+    if (l->timing && !gs_prepared(l->k->program) && !(l->by_units && gs_launch_is_long(l)))
+        reason = gs_timing_prepare(l->timing, &l->cmd, l->k->program);
+    if (reason)
+        return reason;
     /* As long as nothing is elsewhere than at home, nobody needs to know what it only reads. */
     if (!l->timing && is_tiny(l) && !atomic_load(&l->cmd.ctx->spread))
         return GS_R_FEW_GROUPS;
@@ -210,20 +203,8 @@ static void choose(struct gs_launching *l, struct gs_plan *plan)
         make_plan(l, plan);
     if (plan->reason)
         gs_timing_refused(l->timing);
-    else if (gs_forecast(&l->trial, l->cuts, plan) < 0)
-        plan->reason = GS_R_NO_MEMORY;
     else
-        gs_timing_choose(l->timing, l->cmd.ctx, &l->trial, &plan->reason);
-}
-
-/* Multi mode, between devices that differ: what the launch moves is looked at only where it is to be measured. */
-static void measure_cut(struct gs_launching *l, const struct gs_plan *plan)
-{
-    unsigned moves;
-    if (!gs_timing_split(l->cuts, &moves) || gs_forecast(&l->trial, l->cuts, plan) < 0)
-        return;
-    l->trial.moves = moves;
-    l->trial.forced = l->trial.measured = true;
+        plan->reason = gs_timing_choose(l->timing, l->cmd.ctx, plan, &l->trial);
 }
 
 /* On one device that isn't home, as a plan of one part. False: that can't be done, and nothing has happened. */
@@ -267,7 +248,7 @@ static bool is_still_merged(const struct gs_launching *l, const struct gs_plan *
         const struct gs_use *u = &plan->uses[i];
         merged = u->writes == GS_COMPARED && u->root->image && u->root->size >= LARGE && gs_split_runs(u->root);
     }
-    return merged && (!l->timing || gs_timing_may_await(l->timing, &is_new));
+    return merged && (!l->timing || gs_timing_may_learn(l->timing, &is_new));
 }
 
 /* By a plan; *went: it has. */
@@ -319,10 +300,8 @@ static void find_plan(struct gs_launching *l, struct gs_plan *plan, bool held_up
 {
     if (!plan->reason)
         plan->reason = gs_given_up(l->cmd.ctx); /* since early_reason() looked */
-    if (l->timing) {
-        gs_timing_enqueues(l->cmd.q);
-        gs_timing_reads(l->timing, bytes_to_read(l));
-    }
+    if (l->timing)
+        gs_timing_enqueues(l->cmd.q, l->timing, bytes_to_read(l));
     if (!plan->reason && held_up)
         plan->reason = GS_R_USER_EVENT;
     if (!plan->reason && l->stays)
@@ -338,8 +317,9 @@ static void find_plan(struct gs_launching *l, struct gs_plan *plan, bool held_up
         if (!l->timing && !plan->reason)
             make_plan(l, plan);
     }
+    /* Multi mode, between devices that differ. */
     if (!plan->reason && !l->timing && l->cuts)
-        measure_cut(l, plan);
+        gs_timing_split(l->cuts, plan, &l->trial);
     if (!plan->reason && is_still_merged(l, plan))
         plan->reason = GS_R_STILL_MERGED;
 }
@@ -352,9 +332,7 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
     find_plan(l, &plan, held_up);
     const cl_int err = carry_out(l, &plan, l->of_units && l->job.place[0] != 0 && !held_up, event, &went);
     if (l->timing && !err)
-        gs_timing_enqueued(l->cmd.q, l->timing, went);
-    if (l->timing && gs_settings()->stats)
-        gs_timing_report(l->timing, l->k->stats);
+        gs_timing_enqueued(l->cmd.q, l->timing, went, l->k->stats);
     return err;
 }
 
