@@ -63,7 +63,7 @@ static json_t *part(const struct gs_explain_launch *l, unsigned p)
 {
     json_t *args = json_array();
     size_t offset[3], global[3];
-    gs_plan_part(&l->plan, p, offset, global);
+    gs_box_items(&l->plan.launch, &l->plan.box[p], offset, global);
     for (uint32_t i = 0; i < l->kernel->n_args; i++) {
         const struct gs_arg_summary *a = &l->kernel->args[i];
         const struct gs_arg_access *x = &l->access[(size_t)p * l->kernel->n_args + i];

@@ -137,7 +137,7 @@ static void print_part(const struct gs_explain_launch *l, unsigned p)
 {
     const struct gs_plan *plan = &l->plan;
     size_t offset[3], global[3];
-    gs_plan_part(plan, p, offset, global);
+    gs_box_items(&plan->launch, &plan->box[p], offset, global);
     printf("    part %u: work-items [%zu, %zu) of dimension %u\n", p, offset[plan->dim],
            offset[plan->dim] + global[plan->dim], plan->dim);
     for (uint32_t i = 0; i < l->kernel->n_args; i++) {

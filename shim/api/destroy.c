@@ -26,12 +26,10 @@ static inline void destroy_mem(struct gs_mem *m)
 static void destroy_program(struct gs_object *o)
 {
     struct gs_program *p = (struct gs_program *)o;
-    gs_program_forget_translation(p);
-    gs_program_forget_units(p);
+    gs_program_free(p);
     free(p->source);
     free(p->options);
     free(p->link_options);
-    gs_kinds_free(p);
     pthread_mutex_destroy(&p->lock);
 }
 

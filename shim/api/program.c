@@ -115,22 +115,6 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, co
     return handle;
 }
 
-/* A program that is built anew is translated anew. */
-static void forget_translation(struct gs_program *p)
-{
-    gs_prepare_settle(p);
-    GS_LOCKED(&p->lock);
-    gs_program_forget_translation(p);
-    gs_kinds_forget(p);
-    atomic_store(&p->id, 0);
-    atomic_store(&p->prepare_ns, 0);
-    if (!p->from_binary) {
-        gs_program_forget_units(p);
-        free(p->options);
-        p->options = NULL;
-    }
-}
-
 /* The driver refuses to build a program that has kernels: what they were built from stays. One that doesn't refuse
  * leaves us with kernels of two builds. */
 static bool has_kernels(const struct gs_program *p)
@@ -151,7 +135,7 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_d
         return gs_real()->clBuildProgram(program, num_devices, device_list, options, pfn_notify, user_data);
     const bool busy = has_kernels(p);
     if ((p->source || p->from_binary) && !busy) {
-        forget_translation(p);
+        gs_program_forget(p);
         if (!p->from_binary)
             p->options = strdup(options ? options : "");
         p->refusal = p->options || p->linked ? NULL : GS_R_NO_MEMORY;
@@ -227,7 +211,7 @@ CL_API_ENTRY cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint num
                                            header_include_names, pfn_notify, user_data);
     const bool busy = has_kernels(p);
     if (p->source && !p->from_binary && !busy && (!num_input_headers || (input_headers && header_include_names))) {
-        forget_translation(p);
+        gs_program_forget(p);
         p->compiled = true;
         p->refusal = GS_R_NOT_LINKED;
         if (keep_unit(p, options, num_input_headers, input_headers, header_include_names) < 0)
@@ -340,6 +324,45 @@ static cl_int find_first(const struct gs_program *p, cl_program program, unsigne
     return err ? err : CL_INVALID_VALUE;
 }
 
+/* The program's binary for a device, of *size bytes, malloc'd; *binary is null where it has none, or on an error: the
+ * driver's, CL_INVALID_VALUE for a device that isn't the program's, CL_OUT_OF_HOST_MEMORY. Each device's binary gets
+ * room: NVIDIA's driver (580.159) crashes at a null pointer among them, which the standard
+ * has for "not this one". */
+static cl_int binary_of(cl_program program, cl_device_id dev, char **binary, size_t *size)
+{
+    cl_device_id devices[MOST_DEVICES];
+    size_t bytes[MOST_DEVICES] = {0};
+    unsigned char *binaries[MOST_DEVICES] = {NULL};
+    cl_uint n = 0, at = 0;
+    const struct _cl_icd_dispatch *real = gs_real();
+    *binary = NULL;
+    *size = 0;
+    cl_int err = real->clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof n, &n, NULL);
+    if (!err && n > MOST_DEVICES)
+        err = CL_INVALID_VALUE;
+    if (!err)
+        err = real->clGetProgramInfo(program, CL_PROGRAM_DEVICES, n * sizeof *devices, devices, NULL);
+    if (!err)
+        err = real->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, n * sizeof *bytes, bytes, NULL);
+    while (!err && at < n && devices[at] != dev)
+        at++;
+    if (!err && at == n)
+        err = CL_INVALID_VALUE;
+    for (cl_uint i = 0; i < n && !err; i++)
+        if (!(binaries[i] = calloc(1, bytes[i] + 1)))
+            err = CL_OUT_OF_HOST_MEMORY;
+    if (!err)
+        err = real->clGetProgramInfo(program, CL_PROGRAM_BINARIES, n * sizeof *binaries, binaries, NULL);
+    if (!err && bytes[at]) {
+        *binary = (char *)binaries[at];
+        *size = bytes[at];
+        binaries[at] = NULL;
+    }
+    for (cl_uint i = 0; i < n && i < MOST_DEVICES; i++)
+        free(binaries[i]);
+    return err;
+}
+
 /* The binary of the first device alone, to where the application's only pointer says; null: nowhere. */
 static cl_int first_binary(const struct gs_program *p, cl_program program, size_t room, void *value, size_t *size_ret)
 {
@@ -352,7 +375,7 @@ static cl_int first_binary(const struct gs_program *p, cl_program program, size_
     if (value)
         memcpy(&to, value, sizeof to);
     char *binary = NULL;
-    const cl_int err = to ? gs_binary_of(program, p->o.ctx->dev[0], &binary, &bytes) : CL_SUCCESS;
+    const cl_int err = to ? binary_of(program, p->o.ctx->dev[0], &binary, &bytes) : CL_SUCCESS;
     if (binary)
         memcpy(to, binary, bytes);
     free(binary);

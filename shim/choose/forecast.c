@@ -39,7 +39,7 @@ static uint64_t groups_of(const struct gs_plan *plan, unsigned part)
 static uint64_t items_of(const struct gs_plan *plan, unsigned part)
 {
     size_t offset[3], global[3];
-    gs_plan_part(plan, part, offset, global);
+    gs_box_items(&plan->launch, &plan->box[part], offset, global);
     return (uint64_t)global[0] * global[1] * global[2];
 }
 
@@ -59,6 +59,13 @@ static bool is_ample(const struct gs_plan *plan, unsigned part)
 static double filled(uint64_t groups, unsigned place)
 {
     return groups > gs_group()->units[place] ? (double)groups : gs_group()->units[place];
+}
+
+void gs_forecast_cut(const struct gs_plan *plan, double cut[GS_MAX_DEVICES])
+{
+    const double groups = (double)gs_geometry_groups(&plan->launch, plan->dim);
+    for (unsigned p = 0; p < plan->n_parts; p++)
+        cut[p] = (double)plan->box[p].end[plan->dim] / groups;
 }
 
 void gs_forecast_shares(const struct gs_plan *plan, double share[GS_MAX_DEVICES])
@@ -85,7 +92,7 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
     t->all = (struct gs_move){0};
     const bool differ = gs_timing_speeds(of, o->n, speed);
     o->on_trial = plan->on_trial;
-    gs_plan_cut(plan, cut);
+    gs_forecast_cut(plan, cut);
     o->ample = true;
     for (unsigned p = 0; p < plan->n_parts; p++)
         groups += groups_of(plan, p);

@@ -380,7 +380,7 @@ static struct measurement *measure(const struct gs_timed_launch *launch, cl_even
         m->trial = *trial;
         m->dim = plan->dim;
         m->group = 1 / (double)plan->box[plan->n_parts - 1].end[plan->dim];
-        gs_plan_cut(plan, m->cut);
+        gs_forecast_cut(plan, m->cut);
         gs_forecast_shares(plan, m->share);
     }
     return m;

@@ -7,8 +7,6 @@
 
 #include "common/cache.h"
 
-enum { MOST_DEVICES = 64 };
-
 char *gs_device_text(cl_device_id dev, cl_device_info what)
 {
     size_t n = 0;
@@ -29,43 +27,6 @@ char *gs_build_log(cl_program program, cl_device_id dev)
     if (log)
         gs_real()->clGetProgramBuildInfo(program, dev, CL_PROGRAM_BUILD_LOG, n, log, NULL);
     return log;
-}
-
-/* Each device's binary gets room: NVIDIA's driver (580.159) crashes at a null pointer among them, which the standard
- * has for "not this one". */
-cl_int gs_binary_of(cl_program program, cl_device_id dev, char **binary, size_t *size)
-{
-    cl_device_id devices[MOST_DEVICES];
-    size_t bytes[MOST_DEVICES] = {0};
-    unsigned char *binaries[MOST_DEVICES] = {NULL};
-    cl_uint n = 0, at = 0;
-    const struct _cl_icd_dispatch *real = gs_real();
-    *binary = NULL;
-    *size = 0;
-    cl_int err = real->clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof n, &n, NULL);
-    if (!err && n > MOST_DEVICES)
-        err = CL_INVALID_VALUE;
-    if (!err)
-        err = real->clGetProgramInfo(program, CL_PROGRAM_DEVICES, n * sizeof *devices, devices, NULL);
-    if (!err)
-        err = real->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, n * sizeof *bytes, bytes, NULL);
-    while (!err && at < n && devices[at] != dev)
-        at++;
-    if (!err && at == n)
-        err = CL_INVALID_VALUE;
-    for (cl_uint i = 0; i < n && !err; i++)
-        if (!(binaries[i] = calloc(1, bytes[i] + 1)))
-            err = CL_OUT_OF_HOST_MEMORY;
-    if (!err)
-        err = real->clGetProgramInfo(program, CL_PROGRAM_BINARIES, n * sizeof *binaries, binaries, NULL);
-    if (!err && bytes[at]) {
-        *binary = (char *)binaries[at];
-        *size = bytes[at];
-        binaries[at] = NULL;
-    }
-    for (cl_uint i = 0; i < n && i < MOST_DEVICES; i++)
-        free(binaries[i]);
-    return err;
 }
 
 static bool has_print(const char *begin, size_t n)

@@ -15,10 +15,6 @@ void gs_compiler_hash(const struct gs_context *ctx, struct gs_hash *h);
 /* What the driver says of a program's build for a device, malloc'd; NULL where it says nothing. */
 char *gs_build_log(cl_program program, cl_device_id dev);
 
-/* The program's binary for a device, of *size bytes, malloc'd, with a NUL behind it; *binary is null where it has none,
- * or on an error: the driver's, CL_INVALID_VALUE for a device that isn't the program's, CL_OUT_OF_HOST_MEMORY. */
-cl_int gs_binary_of(cl_program program, cl_device_id dev, char **binary, size_t *size);
-
 /* The log's first line with an error, or else its first line; without the blanks before it, other characters than ASCII
  * as '?'. log: may be NULL; line: bytes long, "" where there is none. */
 void gs_log_line(const char *log, char *line, size_t bytes);

@@ -79,13 +79,6 @@ static bool cut(struct gs_plan *plan, const struct gs_plan_input *in, unsigned d
     return true;
 }
 
-void gs_plan_cut(const struct gs_plan *plan, double cut[GS_MAX_DEVICES])
-{
-    const double groups = (double)gs_geometry_groups(&plan->launch, plan->dim);
-    for (unsigned p = 0; p < plan->n_parts; p++)
-        cut[p] = (double)plan->box[p].end[plan->dim] / groups;
-}
-
 void gs_box_items(const struct gs_geometry *g, const struct gs_box *box, size_t offset[3], size_t global[3])
 {
     for (unsigned d = 0; d < 3; d++) {
@@ -94,11 +87,6 @@ void gs_box_items(const struct gs_geometry *g, const struct gs_box *box, size_t 
         offset[d] = g->offset[d] + begin;
         global[d] = end - begin;
     }
-}
-
-void gs_plan_part(const struct gs_plan *plan, unsigned part, size_t offset[3], size_t global[3])
-{
-    gs_box_items(&plan->launch, &plan->box[part], offset, global);
 }
 
 /* What travels as one costs a piece; each of its rows, what it takes to know which bytes are valid where. */
@@ -235,7 +223,7 @@ static bool begins_too_far(const struct gs_plan *plan, uint64_t most)
 {
     size_t offset[3], global[3];
     for (unsigned p = 0; most && p < plan->n_parts; p++) {
-        gs_plan_part(plan, p, offset, global);
+        gs_box_items(&plan->launch, &plan->box[p], offset, global);
         for (unsigned d = 0; d < 3; d++)
             if (offset[d] > most)
                 return true;

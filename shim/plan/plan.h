@@ -108,13 +108,7 @@ static inline bool gs_plan_is_empty(const struct gs_plan *plan, unsigned part)
     return plan->box[part].begin[plan->dim] == plan->box[part].end[plan->dim];
 }
 
-/* Where each part ends, as a share of plan->dim. */
-void gs_plan_cut(const struct gs_plan *plan, double cut[GS_MAX_DEVICES]);
-
 /* A box of a launch in work-items: its offset and size per dimension. */
 void gs_box_items(const struct gs_geometry *g, const struct gs_box *box, size_t offset[3], size_t global[3]);
-
-/* The part's launch in work-items: its offset and size per dimension. */
-void gs_plan_part(const struct gs_plan *plan, unsigned part, size_t offset[3], size_t global[3]);
 
 #endif

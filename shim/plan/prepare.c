@@ -10,6 +10,7 @@
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/log.h"
+#include "shim/plan/kinds.h"
 #include "shim/process/clock.h"
 #include "shim/process/threads.h"
 #include "shim/plan/compiler.h"
@@ -40,7 +41,7 @@ void gs_program_forget_units(struct gs_program *p)
     p->n_units = 0;
 }
 
-void gs_program_forget_translation(struct gs_program *p)
+static void forget_translation(struct gs_program *p)
 {
     for (unsigned i = 0; i < GS_MAX_DEVICES; i++) {
         if (p->translated[i])
@@ -439,9 +440,26 @@ void gs_prepare_beside(struct gs_program *p, struct gs_patience patience)
     await_thread(p, begin_ns, &patience);
 }
 
-void gs_prepare_settle(const struct gs_program *p)
+void gs_program_forget(struct gs_program *p)
 {
     await_thread(p, 0, NULL);
+    GS_LOCKED(&p->lock);
+    forget_translation(p);
+    gs_kinds_forget(p);
+    atomic_store(&p->id, 0);
+    atomic_store(&p->prepare_ns, 0);
+    if (!p->from_binary) {
+        gs_program_forget_units(p);
+        free(p->options);
+        p->options = NULL;
+    }
+}
+
+void gs_program_free(struct gs_program *p)
+{
+    forget_translation(p);
+    gs_program_forget_units(p);
+    gs_kinds_free(p);
 }
 
 void gs_translate_beside(struct gs_program *p)

@@ -31,16 +31,16 @@ void gs_translate_beside(struct gs_program *p);
  * kernel can't be split. Takes the program's lock; may take long. */
 const struct gs_kernel_summary *gs_prepare_summary(struct gs_kernel *k, const char **reason);
 
-/* Waits until no thread of ours is at it any more. */
-void gs_prepare_settle(const struct gs_program *p);
-
 /* Translates a program, if that hasn't been done, and says which headers on disk it was made with (see
  * gs_summary.headers); NULL where it can't be translated. Takes the program's lock; may take long. */
 const char *gs_prepare_headers(struct gs_program *p);
 
 /* Frees what a compiled or linked program is made of. */
 void gs_program_forget_units(struct gs_program *p);
-/* Frees what was made of its translation. */
-void gs_program_forget_translation(struct gs_program *p);
+/* A program that is built anew is translated anew, and its kernels are others. Waits until no thread of ours is at it
+ * any more. */
+void gs_program_forget(struct gs_program *p);
+/* Frees all that this room has made of the program. */
+void gs_program_free(struct gs_program *p);
 
 #endif
