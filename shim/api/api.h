@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "common/lock/locked.h"
-#include "shim/schedule/client.h"
-#include "shim/schedule/job.h"
+#include "shim/client/client.h"
+#include "shim/client/job.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/order/command.h"
 #include "shim/record/objects.h"

@@ -5,7 +5,7 @@
 #include "shim/pooled/pooled.h"
 #include "shim/choose/timing.h"
 #include "shim/plan/answer.h"
-#include "shim/schedule/client.h"
+#include "shim/client/client.h"
 #include "shim/process/upward.h"
 #include "shim/api/unfinished.h"
 #include "shim/choose/short_runs.h"

@@ -3,7 +3,7 @@
 #include "shim/api/transfer.h"
 
 #include "common/lock/rank.h"
-#include "shim/schedule/finish.h"
+#include "shim/put/finish.h"
 #include "shim/memory/transfer.h"
 
 /* Events that one may stand for, where its bytes lie in several places. */

@@ -3,7 +3,7 @@
  * the application's queue; what it tells of itself is put together from theirs. */
 #include "shim/api/transfer.h"
 #include "shim/process/threads.h"
-#include "shim/schedule/finish.h"
+#include "shim/put/finish.h"
 #include "shim/report/label.h"
 #include "shim/report/report.h"
 #include "shim/order/callbacks.h"
@@ -228,7 +228,7 @@ static GS_COLD cl_int wait_with_care(cl_uint n, const cl_event *events)
     const cl_int err = gs_real()->clWaitForEvents(n, events);
     if (err)
         await_failed(err, n, events);
-    gs_job_look();
+    gs_wait_ended();
     return err;
 }
 

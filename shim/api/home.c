@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/api/transfer.h"
-#include "shim/schedule/finish.h"
+#include "shim/put/finish.h"
 #include "shim/memory/host.h"
 #include "shim/driver/enqueue.h"
 
@@ -204,7 +204,7 @@ cl_int gs_home_wait(const struct gs_command *cmd, cl_int err, cl_event own)
         if (err)
             gs_await_parts(own);
         err = err ? err : gs_carried_error(own);
-        gs_job_look();
+        gs_wait_ended();
     }
     if (cmd->event && !err)
         *cmd->event = own;

@@ -5,7 +5,7 @@
 #ifndef GS_SHIM_API_INITIAL_H
 #define GS_SHIM_API_INITIAL_H
 
-#include "shim/schedule/client.h"
+#include "shim/client/client.h"
 
 /* Is that to go by units? */
 bool gs_initial_wanted(const struct gs_context *c, cl_mem_flags flags, const void *ptr);

@@ -193,7 +193,7 @@ static GS_COLD cl_int finish(cl_command_queue command_queue)
     if (q && !err)
         gs_queue_drained(q, upto);
     gs_timing_after_wait(&before, err);
-    gs_job_look();
+    gs_wait_ended();
     return err;
 }
 

@@ -8,7 +8,7 @@
 #include "shim/process/clock.h"
 #include "shim/report/watch.h"
 #include "shim/order/callbacks.h"
-#include "shim/schedule/finish.h"
+#include "shim/put/finish.h"
 
 struct reading {
     struct gs_command *cmd;
@@ -246,7 +246,7 @@ static bool read_at_once(const struct gs_command *cmd, const struct gs_mem *m, s
     if (enqueued && !*err)
         gs_queue_drained(q, upto);
     if (enqueued)
-        gs_job_look();
+        gs_wait_ended();
     if (enqueued && !*err && event)
         *event = own;
     else if (enqueued && (!blocks || event))
@@ -275,7 +275,7 @@ cl_int gs_read(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, cons
         return gs_home_transfer(cmd, (struct gs_side){.m = m, .r = r}, (struct gs_side){0}, NULL);
     err = handed ? CL_SUCCESS : read_places(&x, way, &own, &upto);
     if (way == GS_BY_RING || way == GS_BY_CALLS) {
-        gs_job_look();
+        gs_wait_ended();
         return err;
     }
     err = gs_home_wait(cmd, err, own);

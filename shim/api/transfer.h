@@ -7,9 +7,9 @@
 #include "shim/memory/coherence.h"
 #include "shim/memory/host.h"
 #include "shim/schedule/dispatch.h"
-#include "shim/schedule/put.h"
+#include "shim/put/put.h"
 #include "shim/memory/transfer_worker.h"
-#include "shim/schedule/op_run.h"
+#include "shim/put/op_run.h"
 #include "shim/driver/enqueue.h"
 
 /* From how many stretches, each on one device, the bytes of the root come; at most `most`. */

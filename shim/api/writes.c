@@ -4,7 +4,7 @@
  * whose units they'd take from others (H200s: 700 MB kept both for 14 ms more). And to each GPU what it alone has
  * wanted of the last bytes there: by all links at once. */
 #include "shim/api/buffer.h"
-#include "shim/schedule/finish.h"
+#include "shim/put/finish.h"
 #include "shim/memory/host.h"
 
 /* Is it a write that we can carry out, of bytes that may lie anywhere? */

@@ -9,7 +9,7 @@
 #include "common/spawn.h"
 #include "shim/choose/timing.h"
 #include "shim/process/threads.h"
-#include "shim/schedule/client.h"
+#include "shim/client/client.h"
 #include "shim/devices/group.h"
 
 enum { TIMEOUT_MS = 30000 };

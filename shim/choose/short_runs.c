@@ -15,7 +15,7 @@
 #include "common/lock/rank.h"
 #include "common/cache.h"
 #include "common/hash.h"
-#include "shim/schedule/client.h"
+#include "shim/client/client.h"
 #include "shim/choose/timing.h"
 #include "shim/process/clock.h"
 #include "common/reasons.h"

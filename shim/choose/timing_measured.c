@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "shim/schedule/client.h"
+#include "shim/client/client.h"
 #include "shim/choose/forecast.h"
 #include "shim/choose/timing_book.h"
 #include "shim/process/clock.h"

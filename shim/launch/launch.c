@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "shim/schedule/batch.h"
-#include "shim/schedule/client.h"
-#include "shim/schedule/job.h"
+#include "shim/client/client.h"
+#include "shim/client/job.h"
 #include "shim/process/threads.h"
 #include "shim/order/callbacks.h"
 #include "shim/memory/coherence.h"

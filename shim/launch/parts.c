@@ -8,7 +8,7 @@
 #include "common/log.h"
 #include "shim/memory/coherence.h"
 #include "shim/output/speculation.h"
-#include "shim/schedule/finish.h"
+#include "shim/put/finish.h"
 #include "shim/output/merge.h"
 #include "shim/fast_path/fast_path.h"
 #include "shim/plan/part_kernel.h"

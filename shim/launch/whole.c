@@ -7,7 +7,7 @@
 #include "shim/plan/prepare.h"
 #include "shim/schedule/batch.h"
 #include "shim/schedule/dispatch.h"
-#include "shim/schedule/finish.h"
+#include "shim/put/finish.h"
 #include "shim/subkernel/units.h"
 
 void gs_launch_geometry(struct gs_launching *l)

@@ -7,7 +7,7 @@
 #ifndef GS_SHIM_MEMORY_MAPPED_H
 #define GS_SHIM_MEMORY_MAPPED_H
 
-#include "shim/schedule/client.h"
+#include "shim/client/client.h"
 #include "shim/order/command.h"
 
 /* May a map of it be ours? Else the driver has to be asked: it knows of a difference, or would not move anything. */

@@ -4,7 +4,7 @@
 #define GS_SHIM_MEMORY_MOVE_H
 
 #include "shim/order/command.h"
-#include "shim/schedule/put.h"
+#include "shim/put/put.h"
 
 /* Where the rows are: in a buffer, an image, or the host's memory. */
 struct gs_location {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "shim/memory/bytes.h"
-#include "shim/schedule/put.h"
+#include "shim/put/put.h"
 
 struct gs_staged gs_staged_run(cl_mem mem, unsigned place, bool write, uint64_t offset, uint64_t bytes, void *ptr)
 {

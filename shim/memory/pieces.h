@@ -6,7 +6,7 @@
 
 #include "shim/order/command.h"
 #include "shim/memory/pool.h"
-#include "shim/schedule/cut.h"
+#include "shim/put/cut.h"
 
 /* A transfer of region[2] slices of region[1] rows between a memory object and the host's memory. */
 struct gs_staged {

@@ -6,8 +6,8 @@
 
 #include "common/log.h"
 #include "shim/memory/bytes.h"
-#include "shim/schedule/client.h"
-#include "shim/schedule/put.h"
+#include "shim/client/client.h"
+#include "shim/put/put.h"
 #include "shim/report/report.h"
 #include "shim/memory/prefault.h"
 #include "shim/memory/staging_ring.h"

@@ -6,7 +6,7 @@
 #include "common/log.h"
 #include "shim/memory/bytes.h"
 #include "shim/record/own_kernels.h"
-#include "shim/schedule/put.h"
+#include "shim/put/put.h"
 #include "shim/memory/pinned.h"
 #include "shim/report/watch.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What this room does for the one below it. */
-#include "shim/schedule/upward.h"
+/* What this room does for one below it. */
+#include "shim/put/upward.h"
 #include "shim/memory/peer.h"
 
-const struct gs_schedule_memory gs_schedule_memory = {.carries = gs_peer_carries};
+const struct gs_above_put gs_above_put = {.carries = gs_peer_carries};

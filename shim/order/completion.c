@@ -218,9 +218,9 @@ static bool look_at_all(struct gs_awaited **all, size_t n, enum look why, bool *
  * waits for what is looked for. */
 static long next_pause(long pause_ns, bool something, bool wanted)
 {
-    if (!wanted && !gs_above_order.wanted())
+    if (!wanted && !gs_above_completion.wanted())
         return LOOK_UNWANTED_NS;
-    if (something || gs_above_order.wanted())
+    if (something || gs_above_completion.wanted())
         return LOOK_SOON_NS;
     return pause_ns * 17 / 16 < LOOK_LATER_NS ? pause_ns * 17 / 16 : LOOK_LATER_NS;
 }
@@ -241,7 +241,7 @@ static bool doze(void)
 {
     atomic_store(&watcher.roused, false);
     atomic_store(&watcher.dozing, true);
-    const bool told = gs_above_order.sleep(is_roused, LOOK_UNWANTED_NS);
+    const bool told = gs_above_completion.sleep(is_roused, LOOK_UNWANTED_NS);
     atomic_store(&watcher.dozing, false);
     return told;
 }
@@ -252,7 +252,7 @@ static void rouse(const struct gs_awaited *w)
     if (!atomic_load(&watcher.dozing) || (w->wanted && !w->wanted(w->data)))
         return;
     atomic_store(&watcher.roused, true);
-    gs_above_order.wake();
+    gs_above_completion.wake();
 }
 
 /* Until there is something to be looked at, and then for so long. With the lock held. */
@@ -309,7 +309,7 @@ static void *look_for_ends(void *unused)
         found |= look_at_all(all, n, at_all ? AT_ALL : AT_NEW, &wanted);
         gs_threads_served();
         /* Where nothing is awaited the next may come soon; who is alone sees to that itself, mostly. */
-        pause_ns = next_pause(pause_ns, found, wanted || (!n && !gs_above_order.sole()));
+        pause_ns = next_pause(pause_ns, found, wanted || (!n && !gs_above_completion.sole()));
     }
     return NULL;
 }

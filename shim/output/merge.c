@@ -3,7 +3,7 @@
 
 #include "shim/memory/coherence.h"
 #include "shim/output/run_kernel.h"
-#include "shim/schedule/put.h"
+#include "shim/put/put.h"
 #include "shim/report/report.h"
 #include "shim/output/scratch.h"
 #include "shim/memory/transfer.h"

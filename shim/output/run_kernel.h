@@ -4,7 +4,7 @@
 #define GS_SHIM_OUTPUT_RUN_KERNEL_H
 
 #include "shim/record/own_kernels.h"
-#include "shim/schedule/put.h"
+#include "shim/put/put.h"
 
 enum { GS_OUTPUT_GROUP = 64 }; /* work-items */
 

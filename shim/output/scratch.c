@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "shim/schedule/put.h"
+#include "shim/put/put.h"
 
 /* Of all places together: memory that the application could have had. */
 enum { MOST_KEPT = 32, MOST_BYTES = 128 * 1024 * 1024, ONE_OF = 64 };

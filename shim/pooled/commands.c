@@ -14,7 +14,7 @@
 #include "shim/process/clock.h"
 #include "shim/process/threads.h"
 #include "shim/record/keep.h"
-#include "shim/schedule/finish.h"
+#include "shim/put/finish.h"
 
 /* What the application has asked for and has not ended. */
 static struct {

@@ -9,8 +9,8 @@
 #include <pthread.h>
 
 #include "shim/schedule/batch.h"
-#include "shim/schedule/client.h"
-#include "shim/schedule/job.h"
+#include "shim/client/client.h"
+#include "shim/client/job.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/schedule/state.h"
 #include "shim/report/watch.h"
@@ -77,6 +77,7 @@ struct gs_deferred_list {
     atomic_uint order;                   /* what has been enqueued as a unit, or part of one; written with the lock */
     atomic_uint_fast64_t called_ns;      /* when the application last called for a command that goes by units */
     atomic_int waiting;                  /* threads, see gs_queue_waits() */
+    atomic_int owed;                     /* threads, see gs_units_owed() */
     /* By resource: when a unit was last waited for in vain by one that asked for a resource which wasn't this
      * application's; and when a unit has ended last. */
     atomic_uint_fast64_t vain_ns[GS_MAX_RESOURCES], ended_ns[GS_MAX_RESOURCES];

@@ -89,9 +89,6 @@ bool gs_wants_event(const struct gs_deferred *held);
  * with the last unit: `first` where it is the only one. `end` may be null; where no event is wanted `first`, too. */
 void gs_let_go(struct gs_deferred *held, cl_event first, cl_event *end);
 
-/* A command may have gone by uncounted: there was no daemon when somebody asked. */
-extern atomic_bool gs_went_by;
-
 /* The number of the newest command in the application's queue. Once a daemon is looked for, the commands that went by
  * uncounted until then count as an untracked one. Not with gs_deferred_list.lock held. */
 unsigned gs_queue_newest(struct gs_queue *q);
@@ -107,6 +104,9 @@ void gs_queue_drained(struct gs_queue *q, struct gs_upto upto);
 /* Waits for threads that are just enqueueing markers behind commands of which there is no event (gs_job_is_loose). */
 void gs_units_settle(void);
 
+/* A call that waited for commands returns to the application: the job may have ended. */
+void gs_wait_ended(void);
+
 /* So many threads more, or fewer, wait in the driver for what is in a queue, and say gs_queue_drained() then. */
 void gs_queue_waits(int more);
 
@@ -114,6 +114,10 @@ void gs_queue_waits(int more);
  * command of ours (of several units: only then, if so asked) or nothing. False: it is something else, and nothing was
  * waited for. Without the context's lock. */
 bool gs_queue_await(struct gs_queue *q, bool of_several);
+
+/* So many threads more, or fewer, go on later on behalf of who put by units, and will want some then. What comes later
+ * in a queue may stand behind their work. */
+void gs_units_owed(int more);
 
 /* Is this the event of the last command under way in a queue, or of one of its units? */
 bool gs_is_last_held(cl_command_queue queue, cl_event event);

@@ -33,6 +33,18 @@ void gs_queue_waits(int more)
     atomic_fetch_add(&gs_deferred_list.waiting, more);
 }
 
+void gs_wait_ended(void)
+{
+    if (gs_job_is_loose() && !gs_forked()) /* another thread may be about to see to that */
+        gs_units_settle();
+    gs_job_look();
+}
+
+void gs_units_owed(int more)
+{
+    atomic_fetch_add(&gs_deferred_list.owed, more);
+}
+
 struct gs_upto gs_queue_upto(struct gs_queue *q)
 {
     return (struct gs_upto){.call = gs_queue_newest(q), .order = atomic_load(&gs_deferred_list.order)};

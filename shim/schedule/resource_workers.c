@@ -56,7 +56,7 @@ static void set_up(void)
 
 static bool run_first(struct gs_deferred *h)
 {
-    if (!gs_unit_await(h->unit, &h->request, UINT64_MAX)) /* it wasn't asked for */
+    if (!gs_unit_await(h->unit, &h->request, UINT64_MAX, false)) /* it wasn't asked for */
         gs_unit_take(h->unit, h->resource);
     gs_unit_on(h->unit, GS_UNIT_SUBMIT);
     bool in = enter_driver();
@@ -291,8 +291,7 @@ bool gs_worker_ask(struct gs_deferred *h, uint64_t ns, bool awake)
     if (!is_first(l, h))
         return false;
     gs_unit_ask(h->unit, h->resource, &h->request);
-    const bool granted =
-        awake ? gs_unit_await_awake(h->unit, &h->request, ns) : gs_unit_await(h->unit, &h->request, ns);
+    const bool granted = gs_unit_await(h->unit, &h->request, ns, awake);
     if (!gs_unit_is(h->unit, GS_UNIT_ASKED))
         is_not_next(l);
     return granted;

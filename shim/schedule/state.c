@@ -6,7 +6,7 @@
 #include "common/lock/rank.h"
 #include "shim/schedule/deferred.h"
 
-/* In all three tables: what is left out must not happen. */
+/* In both tables: what is left out must not happen. */
 static const struct {
     bool may;
     enum gs_deferred_state to;
@@ -15,21 +15,6 @@ static const struct {
     [GS_ENQUEUED] = {[GS_COULD_RUN] = {true, GS_READY}, [GS_SERVE] = {true, GS_SERVED}},
     [GS_READY] = {[GS_REST_WAITS] = {true, GS_ENQUEUED}, [GS_SERVE] = {true, GS_SERVED}},
     [GS_SERVED] = {[GS_ALL_ENDED] = {true, GS_OVER}},
-};
-
-enum unit_action { STAYS = 1, GIVES_BACK };
-
-static const struct {
-    enum unit_action action;
-    enum gs_unit_state to;
-} unit_on[GS_UNIT_STATES][GS_UNIT_EVENTS] = {
-    [GS_UNIT_QUEUED] = {[GS_UNIT_ASK] = {STAYS, GS_UNIT_ASKED}, [GS_UNIT_GRANT] = {STAYS, GS_UNIT_GRANTED}},
-    [GS_UNIT_ASKED] = {[GS_UNIT_FORGET] = {STAYS, GS_UNIT_QUEUED}, [GS_UNIT_GRANT] = {STAYS, GS_UNIT_GRANTED}},
-    [GS_UNIT_GRANTED] = {[GS_UNIT_FORGET] = {GIVES_BACK, GS_UNIT_QUEUED},
-                         [GS_UNIT_SUBMIT] = {STAYS, GS_UNIT_SUBMITTED},
-                         [GS_UNIT_FAILS] = {GIVES_BACK, GS_UNIT_FAILED}},
-    [GS_UNIT_SUBMITTED] =
-        {[GS_UNIT_COMPLETES] = {GIVES_BACK, GS_UNIT_COMPLETE}, [GS_UNIT_FAILS] = {GIVES_BACK, GS_UNIT_FAILED}},
 };
 
 #define ON(event, state, action) [GS_SHARE_##event] = {GS_SHARE_##state, GS_SHARE_##action}
@@ -51,19 +36,6 @@ static const struct {
     [GS_SHARE_SENT] = {ON(CLOSE, SENT, STAYS), ON(SETTLE, SENT, STAYS), ON(TIE, CLOSING, DO), ON(SEND, SENT, STAYS),
                        ON(LEAVE, SENT, STAYS)},
 };
-
-void gs_unit_on(struct gs_unit *u, enum gs_unit_event event)
-{
-    enum gs_unit_state from = atomic_load(&u->state);
-    while (unit_on[from][event].action && !atomic_compare_exchange_weak(&u->state, &from, unit_on[from][event].to))
-        ;
-    GS_CHECK(unit_on[from][event].action, "a unit's state", from, event);
-    if (!unit_on[from][event].action)
-        return;
-    GS_NOTE("unit %p %d %d", (void *)u, (int)from, (int)unit_on[from][event].to);
-    if (unit_on[from][event].action == GIVES_BACK)
-        gs_unit_give(u);
-}
 
 void gs_deferred_on(struct gs_deferred *h, enum gs_deferred_event event)
 {

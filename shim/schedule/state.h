@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The states of a deferred command, of its unit where others may share it, and of each unit; state.c has the tables
- * from state and event to the next state, and to what is done. The first two change with gs_deferred_list.lock held,
- * and gs_deferred_list.changed tells who waits.
+/* The states of a deferred command, and of its unit where others may share it; state.c has the tables from state and
+ * event to the next state, and to what is done. Both change with gs_deferred_list.lock held, and
+ * gs_deferred_list.changed tells who waits. Those of each unit are in shim/client/unit.h.
  *
  *   PREPARED --> ENQUEUED --> READY --> SERVED --> OVER        of the command
  *                   |  ^--------'          ^
@@ -9,18 +9,13 @@
  *
  *   JOINING <--> OPEN --> LAST_JOINS --> CLOSED <--> CLOSING --> SENT        of a unit that others may share
  *                 '------------------------^
- *
- *   QUEUED <--> ASKED --> GRANTED --> SUBMITTED --> COMPLETE or FAILED        of each unit
- *      ^---------------------^ '-------------------------------^
  */
 #ifndef GS_SHIM_SCHEDULE_STATE_H
 #define GS_SHIM_SCHEDULE_STATE_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 
-#include "common/client/client.h"
-#include "shim/driver/real.h"
+#include "shim/client/unit.h"
 
 struct gs_deferred;
 
@@ -72,46 +67,7 @@ enum gs_share_action {
     GS_SHARE_DO        /* whoever has asked does it, and says so */
 };
 
-enum gs_unit_state {
-    GS_UNIT_QUEUED,    /* it has no grant, and nobody has asked for one */
-    GS_UNIT_ASKED,     /* the daemon has been asked, in an earlier step than the one that waits for the grant */
-    GS_UNIT_GRANTED,   /* it may be submitted. Or it isn't needed: then it goes back to the queued ones */
-    GS_UNIT_SUBMITTED, /* the driver has it, or is about to get it */
-    GS_UNIT_COMPLETE,
-    GS_UNIT_FAILED, /* while it ran, or the driver has refused it */
-    GS_UNIT_STATES
-};
-
-enum gs_unit_event {
-    GS_UNIT_ASK,
-    GS_UNIT_GRANT,
-    GS_UNIT_FORGET, /* it isn't needed; or another one is to be served first */
-    GS_UNIT_SUBMIT,
-    GS_UNIT_COMPLETES,
-    GS_UNIT_FAILS,
-    GS_UNIT_EVENTS
-};
-
-/* A sub-kernel, a chunk of a transfer, or a batch of short commands. All zero: queued. `held`: the command that it
- * belongs to; null: one that no gs_deferred stands for. */
-struct gs_unit {
-    _Atomic(enum gs_unit_state) state;
-    bool waited;           /* what it took was waited for; else no more is known than that it took no longer */
-    struct gs_grant grant; /* while it is granted or submitted */
-    struct gs_deferred *held;
-    atomic_uint *running; /* of its queue; or null */
-};
-
-/* A unit that is granted or submitted has a grant. This gives it back with the state after those, at once: others may
- * wait for it. What must not happen is reported where locks are checked (common/lock/rank.h). */
-void gs_unit_on(struct gs_unit *u, enum gs_unit_event event);
-
-static inline bool gs_unit_is(const struct gs_unit *u, enum gs_unit_state state)
-{
-    return atomic_load(&u->state) == state;
-}
-
-/* The same of a command. */
+/* By state.c's table. What must not happen is reported where locks are checked (common/lock/rank.h). */
 void gs_deferred_on(struct gs_deferred *h, enum gs_deferred_event event);
 
 /* Takes the event to state.c's table, once no other thread is to be waited for; meanwhile the list's lock is open, and

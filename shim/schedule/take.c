@@ -2,7 +2,6 @@
 #include "shim/schedule/take.h"
 
 #include "shim/report/report.h"
-#include "shim/schedule/put.h"
 
 void gs_take_back(struct gs_deferred *h)
 {
@@ -58,7 +57,7 @@ static bool try_unit(struct gs_deferred *h, bool idle)
  * wait for a thread of ours that has yet to ask for some. With gs_deferred_list.lock held. */
 static bool may_at_will(const struct gs_deferred *h, const struct gs_queue *q)
 {
-    return gs_unit_is_sole() && !gs_put_owes() && !(h->home == q->o.handle && q->out_of_order) &&
+    return gs_unit_is_sole() && !atomic_load(&gs_deferred_list.owed) && !(h->home == q->o.handle && q->out_of_order) &&
            !atomic_load(&q->o.ctx->user_events) && gs_deferred_all_served();
 }
 

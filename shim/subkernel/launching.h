@@ -5,7 +5,7 @@
 
 #include "common/lock/locked.h"
 #include "shim/plan/plan.h"
-#include "shim/schedule/put.h"
+#include "shim/put/put.h"
 #include "shim/choose/timing.h"
 
 struct gs_launching {

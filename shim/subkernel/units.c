@@ -8,7 +8,7 @@
 #include "shim/schedule/dispatch.h"
 #include "shim/subkernel/launching.h"
 #include "shim/plan/part_kernel.h"
-#include "shim/schedule/put.h"
+#include "shim/put/put.h"
 #include "shim/record/keep.h"
 #include "shim/driver/enqueue.h"
 #include "shim/subkernel/samplers.h"

@@ -4,10 +4,10 @@
 #ifndef GS_SHIM_SUBKERNEL_UNITS_H
 #define GS_SHIM_SUBKERNEL_UNITS_H
 
-#include "shim/schedule/client.h"
-#include "shim/schedule/cut.h"
+#include "shim/client/client.h"
+#include "shim/put/cut.h"
 #include "shim/schedule/dispatch.h"
-#include "shim/schedule/job.h"
+#include "shim/client/job.h"
 
 /* A box of a launch on one place. */
 struct gs_kernel_run {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/schedule/op_run.h"
+#include "shim/put/op_run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "shim/order/callbacks.h"
 #include "shim/schedule/dispatch.h"
-#include "shim/schedule/put.h"
+#include "shim/put/put.h"
 #include "shim/record/keep.h"
 
 static cl_int enqueue_piece(void *work, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,

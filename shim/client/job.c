@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/schedule/job.h"
+#include "shim/client/job.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -9,9 +9,8 @@
 #include "shim/process/clock.h"
 #include "shim/process/threads.h"
 #include "shim/order/command.h"
-#include "shim/schedule/client.h"
-#include "shim/schedule/connection.h"
-#include "shim/schedule/dispatch.h"
+#include "shim/client/client.h"
+#include "shim/client/connection.h"
 #include "shim/report/trace.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -368,8 +367,6 @@ void gs_job_look(void)
 {
     if (!atomic_load_explicit(&gs_job_open, memory_order_relaxed) || gs_forked())
         return;
-    if (gs_job_is_loose()) /* another thread may be about to see to that */
-        gs_units_settle();
     if (gs_job_is_loose() || !atomic_load_explicit(&jobs.reads, memory_order_relaxed))
         return;
     pthread_mutex_lock(&jobs.lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/schedule/op.h"
+#include "shim/put/op.h"
 
 /* ---- what may be cut ---- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Cuts a box of work-groups into chunks of at most so many, each a box again. Pure. */
-#ifndef GS_SHIM_SCHEDULE_CUT_H
-#define GS_SHIM_SCHEDULE_CUT_H
+#ifndef GS_SHIM_PUT_CUT_H
+#define GS_SHIM_PUT_CUT_H
 
 #include "translator/summary/summary.h"
 

@@ -7,8 +7,8 @@
  * clFinish, clWaitForEvents) returns, nothing that the application has enqueued is under way, and the job has read from
  * a device at least once. Reads (and unmaps) that follow are still the job's, so the daemon is told its end when
  * another command begins the next one. */
-#ifndef GS_SHIM_SCHEDULE_JOB_H
-#define GS_SHIM_SCHEDULE_JOB_H
+#ifndef GS_SHIM_CLIENT_JOB_H
+#define GS_SHIM_CLIENT_JOB_H
 
 #include "shim/record/objects.h"
 
@@ -50,7 +50,7 @@ bool gs_job_is_loose(void);
 /* The host gets results by a command of the job. */
 void gs_job_reads(void);
 
-/* A call that waited for commands has returned to the application. */
+/* A call that waited for commands returns to the application: has the job ended? By gs_wait_ended. */
 void gs_job_look(void);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/schedule/finish.h"
+#include "shim/put/finish.h"
 
 #include <stdlib.h>
 
-#include "shim/schedule/client.h"
+#include "shim/client/client.h"
 #include "shim/schedule/dispatch.h"
-#include "shim/schedule/job.h"
+#include "shim/client/job.h"
 #include "shim/order/compound.h"
 #include "shim/driver/enqueue.h"
 

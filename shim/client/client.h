@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* The application as a client of the daemon: joins it, and takes units and gives them back. */
-#ifndef GS_SHIM_SCHEDULE_CLIENT_H
-#define GS_SHIM_SCHEDULE_CLIENT_H
+#ifndef GS_SHIM_CLIENT_CLIENT_H
+#define GS_SHIM_CLIENT_CLIENT_H
 
 #include "common/client/client.h"
 #include "shim/record/objects.h"
-#include "shim/schedule/state.h"
+#include "shim/client/unit.h"
 
 /* Does the next command go by units? Looks for a daemon now and then while there is none: that costs one look at a
  * coarse clock, and no thread. */
 bool gs_scheduled(void);
+
+/* A command may have gone by uncounted: there was no daemon when somebody asked. */
+extern atomic_bool gs_went_by;
 
 /* The daemon's number for what a place's kernels run on. */
 unsigned gs_resource_of(unsigned place);
@@ -24,11 +27,10 @@ bool gs_unit_try(struct gs_unit *u, unsigned resource, enum gs_length length);
 void gs_unit_give(const struct gs_unit *u);
 
 /* In two steps: asks for a grant of the resource; and waits for it so long at most. False: it stays asked
- * for, or else is queued again. What is asked for is waited for, or is queued again, and its request cancelled. */
+ * for, or else is queued again. What is asked for is waited for, or is queued again, and its request cancelled.
+ * `awake`: without sleeping, where there are processors to spare: to be woken takes 20 us. */
 void gs_unit_ask(struct gs_unit *u, unsigned resource, struct gs_request *request);
-bool gs_unit_await(struct gs_unit *u, struct gs_request *request, uint64_t ns);
-/* The same without sleeping, where there are processors to spare: to be woken takes 20 us. */
-bool gs_unit_await_awake(struct gs_unit *u, struct gs_request *request, uint64_t ns);
+bool gs_unit_await(struct gs_unit *u, struct gs_request *request, uint64_t ns, bool awake);
 void gs_unit_cancel(struct gs_request *request);
 
 /* Could one be had if our own were not out? Nobody else waits. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A transfer of a scheduled application, whose units are pieces of it (see dispatch.h). With the context's lock held;
  * nothing blocks. */
-#ifndef GS_SHIM_SCHEDULE_OP_RUN_H
-#define GS_SHIM_SCHEDULE_OP_RUN_H
+#ifndef GS_SHIM_PUT_OP_RUN_H
+#define GS_SHIM_PUT_OP_RUN_H
 
-#include "shim/schedule/client.h"
+#include "shim/client/client.h"
 #include "shim/order/command.h"
-#include "shim/schedule/cut.h"
-#include "shim/schedule/op.h"
+#include "shim/put/cut.h"
+#include "shim/put/op.h"
 
 /* A command that moves bytes or texels, cut into pieces: each a unit of `resource`; the first in `queue` after the wait
  * list. *end is the caller's. */

@@ -7,13 +7,13 @@
  * memory, for copies through a peer window and for kernels the GPU whose queue does the work. A window is the link
  * between two GPUs, not the host's, and many pairs may exchange at a time. So `gpusparc profile` counts these copies
  * and merges in the GPU segments of a task. */
-#ifndef GS_SHIM_SCHEDULE_PUT_H
-#define GS_SHIM_SCHEDULE_PUT_H
+#ifndef GS_SHIM_PUT_PUT_H
+#define GS_SHIM_PUT_PUT_H
 
-#include "shim/schedule/job.h"
+#include "shim/client/job.h"
 #include "shim/order/command.h"
 #include "shim/schedule/dispatch.h"
-#include "shim/schedule/op.h"
+#include "shim/put/op.h"
 
 /* For whom this thread enqueues. */
 struct gs_putting {
@@ -33,8 +33,6 @@ const struct gs_putting *gs_put_now(void);
  * where that goes straight to the driver. */
 void gs_put_keep(struct gs_putting *kept);
 void gs_put_let_go(struct gs_putting *kept);
-/* Does some thread go on so, which will want units then? What comes later in a queue may stand behind its work. */
-bool gs_put_owes(void);
 static inline const struct gs_putting *gs_put_kept(const struct gs_putting *kept)
 {
     return kept->q ? kept : NULL;

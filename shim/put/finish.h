@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The application's events that stand for several commands. */
-#ifndef GS_SHIM_SCHEDULE_FINISH_H
-#define GS_SHIM_SCHEDULE_FINISH_H
+#ifndef GS_SHIM_PUT_FINISH_H
+#define GS_SHIM_PUT_FINISH_H
 
 #include "shim/order/command.h"
 

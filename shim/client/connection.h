@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The process's connection to the daemon: what client.c, which makes it, and job.c know of each other. */
-#ifndef GS_SHIM_SCHEDULE_CONNECTION_H
-#define GS_SHIM_SCHEDULE_CONNECTION_H
+#ifndef GS_SHIM_CLIENT_CONNECTION_H
+#define GS_SHIM_CLIENT_CONNECTION_H
 
 #include "common/client/client.h"
 #include "shim/record/objects.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/schedule/client.h"
+#include "shim/client/client.h"
 
 #include <time.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include "shim/process/clock.h"
 #include "shim/process/threads.h"
 #include "shim/devices/memory_used.h"
-#include "shim/schedule/connection.h"
+#include "shim/client/connection.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 enum { LOOK_AGAIN_NS = 500 * 1000 * 1000 };
@@ -191,7 +191,7 @@ void gs_unit_ask(struct gs_unit *u, unsigned resource, struct gs_request *reques
         gs_unit_on(u, GS_UNIT_ASK);
 }
 
-bool gs_unit_await(struct gs_unit *u, struct gs_request *request, uint64_t ns)
+static bool await_asleep(struct gs_unit *u, struct gs_request *request, uint64_t ns)
 {
     if (!gs_unit_is(u, GS_UNIT_ASKED))
         return false;
@@ -204,16 +204,21 @@ bool gs_unit_await(struct gs_unit *u, struct gs_request *request, uint64_t ns)
     return granted;
 }
 
-bool gs_unit_await_awake(struct gs_unit *u, struct gs_request *request, uint64_t ns)
+static bool has_processors_to_spare(void)
 {
     enum { PROCESSORS_TO_SPARE = 8 }; /* as for the daemon's `awake = auto` */
     if (!atomic_load_explicit(&search.processors, memory_order_relaxed))
         atomic_store(&search.processors, sysconf(_SC_NPROCESSORS_ONLN));
-    if (atomic_load_explicit(&search.processors, memory_order_relaxed) < PROCESSORS_TO_SPARE)
-        return gs_unit_await(u, request, ns);
+    return atomic_load_explicit(&search.processors, memory_order_relaxed) >= PROCESSORS_TO_SPARE;
+}
+
+bool gs_unit_await(struct gs_unit *u, struct gs_request *request, uint64_t ns, bool awake)
+{
+    if (!awake || !has_processors_to_spare())
+        return await_asleep(u, request, ns);
     const uint64_t until = gs_now_ns() + ns;
     bool granted;
-    while (!(granted = gs_unit_await(u, request, 0)) && gs_unit_is(u, GS_UNIT_ASKED) && gs_now_ns() < until)
+    while (!(granted = await_asleep(u, request, 0)) && gs_unit_is(u, GS_UNIT_ASKED) && gs_now_ns() < until)
         ;
     return granted;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The pieces that a transfer may be cut into. With no state; nothing blocks. */
-#ifndef GS_SHIM_SCHEDULE_OP_H
-#define GS_SHIM_SCHEDULE_OP_H
+#ifndef GS_SHIM_PUT_OP_H
+#define GS_SHIM_PUT_OP_H
 
-#include "shim/schedule/cut.h"
+#include "shim/put/cut.h"
 #include "shim/driver/enqueue.h"
 
 /* Cuts it into pieces of at most `chunk` bytes, or leaves it whole: with 0; where the driver would refuse it, which

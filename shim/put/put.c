@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/schedule/put.h"
+#include "shim/put/put.h"
 
 #include <stdlib.h>
 
 #include "shim/schedule/dispatch.h"
-#include "shim/schedule/op_run.h"
-#include "shim/schedule/upward.h"
+#include "shim/put/op_run.h"
+#include "shim/put/upward.h"
 #include "shim/record/keep.h"
 #include "shim/driver/enqueue.h"
 
@@ -18,7 +18,6 @@ enum { NEAR = 16 };
 enum { BETWEEN = 4, BETWEEN_MOST = 32, BETWEEN_NS = 150 * 1000 };
 
 static _Thread_local const struct gs_putting *putting;
-static atomic_uint owed; /* kept, of those that go by units */
 
 const struct gs_putting *gs_put_for(const struct gs_putting *p)
 {
@@ -32,7 +31,7 @@ void gs_put_keep(struct gs_putting *kept)
     *kept = putting ? *putting : (struct gs_putting){0};
     if (kept->q) {
         gs_hold(&kept->q->o);
-        atomic_fetch_add(&owed, 1);
+        gs_units_owed(1);
     }
     if (kept->spent)
         atomic_fetch_add(&kept->spent->refs, 1);
@@ -42,15 +41,10 @@ void gs_put_let_go(struct gs_putting *kept)
 {
     if (kept->q) {
         gs_drop(&kept->q->o);
-        atomic_fetch_sub(&owed, 1);
+        gs_units_owed(-1);
     }
     gs_spent_drop(kept->spent);
     *kept = (struct gs_putting){0};
-}
-
-bool gs_put_owes(void)
-{
-    return atomic_load(&owed);
 }
 
 const struct gs_putting *gs_put_now(void)
@@ -82,8 +76,7 @@ uint64_t gs_put_chunk(const struct gs_putting *p, const struct gs_op *op)
 
 static uint64_t window_chunk(void)
 {
-    const uint64_t chunk = putting->job.transfer_chunk,
-                   bytes = gs_schedule_memory.carries(putting->q->o.ctx, BETWEEN_NS);
+    const uint64_t chunk = putting->job.transfer_chunk, bytes = gs_above_put.carries(putting->q->o.ctx, BETWEEN_NS);
     const uint64_t least = chunk * BETWEEN, most = chunk * BETWEEN_MOST;
     return bytes < least ? least : bytes < most ? bytes : most;
 }
