@@ -589,8 +589,8 @@ void gs_policy_leave(struct gs_policy_state *p, uint32_t client, uint64_t now_ns
     for (unsigned i = 0; i < p->resources; i++)
         if (p->r[i].holder == client)
             spend_patience(p, i);
-    while (w->n)
-        remove_at(p, client, w->n - 1);
+    w->n = 0;
+    update_want(p, client);
     for (unsigned i = 0; i < p->resources; i++) {
         if (p->r[i].holder != client)
             continue;
