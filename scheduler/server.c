@@ -2,6 +2,7 @@
 #include "scheduler/server.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -143,13 +144,25 @@ static int start_listening(struct gs_server *sv)
     return err;
 }
 
-static void raise_descriptor_limit(void)
+/* The kernel's table of descriptors grows as there are more. Where a process has several threads it waits for all
+ * processors then (10 to 20 ms on busy ones), and a grant with it: so the table is large before there is a second
+ * thread. */
+static void make_room_for_descriptors(void)
 {
+    enum {
+        ENOUGH = 8192
+    }; /* three for each client, two for each that has not joined, two more where a porter has it */
     struct rlimit r;
-    if (getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_cur < r.rlim_max) {
-        r.rlim_cur = r.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &r);
-    }
+    if (getrlimit(RLIMIT_NOFILE, &r) < 0)
+        return;
+    r.rlim_cur = r.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &r);
+    const int any = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const int last = fcntl(any, F_DUPFD_CLOEXEC, r.rlim_cur < ENOUGH ? (int)r.rlim_cur - 1 : ENOUGH - 1);
+    if (last >= 0)
+        close(last);
+    if (any >= 0)
+        close(any);
 }
 
 /* What this kernel lets clients do. A daemon of a user's own has clients of that user, who may stop it as well. */
@@ -210,8 +223,8 @@ int gs_server_run(const struct gs_server_options *options)
     TAILQ_INIT(&sv.leaving);
     TAILQ_INIT(&sv.closed);
     signal(SIGPIPE, SIG_IGN); /* of a log or a trace whose reader has ended */
+    make_room_for_descriptors();
     sv.worker = gs_worker_start();
-    raise_descriptor_limit();
     int err = start_core(&sv);
     if (err == 0)
         err = start_listening(&sv);

@@ -184,7 +184,8 @@ static struct gs_session *next_asker(const struct gs_core *core)
     return TAILQ_FIRST(&core->asking);
 }
 
-/* Keeps the text as the last state, in place of the oldest. */
+/* Keeps the text as the last state, in place of the oldest. Nobody has the file mapped for writing, so none may be:
+ * with F_SEAL_WRITE the kernel would wait until a thread of ordinary priority has run on each processor. */
 static int keep(struct gs_core *core, const char *text, uint64_t begun_ns)
 {
     char path[32];
@@ -193,7 +194,7 @@ static int keep(struct gs_core *core, const char *text, uint64_t begun_ns)
     snprintf(path, sizeof path, "/proc/self/fd/%d", f.file);
     f.given = f.file < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
     if (f.given < 0 || fchmod(f.file, 0400) < 0 || write(f.file, text, f.bytes) != (ssize_t)f.bytes ||
-        fcntl(f.file, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0) {
+        fcntl(f.file, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) < 0) {
         if (f.file >= 0)
             close(f.file);
         if (f.given >= 0)

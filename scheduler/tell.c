@@ -108,7 +108,7 @@ int gs_core_refuse(struct gs_session *s, int why, const char *text)
     return -EPROTO;
 }
 
-/* A text too long for a message goes as a file that nobody can change any more. */
+/* A text too long for a message goes as a file that nobody can change any more (see `keep` in status.c). */
 void gs_core_answer(struct gs_session *s, int err, const char *text)
 {
     size_t n = strlen(text);
@@ -118,7 +118,7 @@ void gs_core_answer(struct gs_session *s, int err, const char *text)
     }
     int fd = memfd_create("gpusparc-answer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     bool ok = fd >= 0 && write(fd, text, n) == (ssize_t)n &&
-              fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) == 0;
+              fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) == 0;
     struct gs_msg m;
     gs_msg_init(&m, GS_MSG_ANSWER);
     m.u.text.code = ok ? (uint32_t)-err : ENOMEM;

@@ -268,6 +268,26 @@ def a_word_among_many_waits():
     d.end()
 
 
+def the_kernels_waits():
+    """Not for a thread of ordinary priority on each processor: that sealing a file takes, where F_SEAL_WRITE (8) is among
+    the seals and not F_SEAL_FUTURE_WRITE (16), and a larger table of descriptors, in a process of several threads."""
+    d = Daemon()
+    s = d.connect()
+    s.send(message(STATUS))
+    kind, fd = wait_for(s)
+    assert kind == ANSWER
+    assert fcntl.fcntl(fd, fcntl.F_GET_SEALS) & 24 == 16
+    try:
+        mmap.mmap(fd, 1, mmap.MAP_SHARED, mmap.PROT_WRITE)
+        assert False, "the answer can be changed"
+    except PermissionError:
+        os.close(fd)
+    with open(f"/proc/{d.process.pid}/status") as f:
+        places = int(re.search(r"^FDSize:\s+(\d+)$", f.read(), re.M)[1])
+    assert places >= min(8192, resource.getrlimit(resource.RLIMIT_NOFILE)[1]), places
+    d.end()
+
+
 def a_line_that_is_full():
     """Another user's connections fill the line of the socket that is everybody's: root's has a line of its own."""
     d = Daemon(args=["--mode", "0666"])
