@@ -74,6 +74,12 @@ static int carry_to_its_end(const struct gs_server *sv, uid_t uid, int fd)
     return carried < 0 ? fd : carried;
 }
 
+/* What is to be heard of its socket; its end always is. */
+static uint32_t heard_events(const struct gs_connection *c)
+{
+    return !c->named ? 0 : c->hushed ? EPOLLOUT | EPOLLET : EPOLLIN;
+}
+
 /* A slow user's socket goes to a porter. */
 static void have_carried(struct gs_server *sv, struct gs_connection *c)
 {
@@ -81,7 +87,7 @@ static void have_carried(struct gs_server *sv, struct gs_connection *c)
     struct gs_porter *porter = c->carried ? NULL : porter_of(sv, c->uid);
     if (!porter)
         return;
-    struct epoll_event e = {.events = c->hushed ? EPOLLOUT | EPOLLET : EPOLLIN, .data.ptr = &c->socket};
+    struct epoll_event e = {.events = heard_events(c), .data.ptr = &c->socket};
     if (watched)
         epoll_ctl(c->watched, EPOLL_CTL_DEL, c->fd, NULL);
     const int fd = gs_porter_carry(porter, c->fd);
@@ -204,9 +210,10 @@ int gs_watch(int epoll, int fd, struct gs_source *source)
 
 static int watch_connection(int epoll, struct gs_connection *c)
 {
+    struct epoll_event e = {.events = heard_events(c), .data.ptr = &c->socket};
     c->watched = epoll;
     /* The process's end ends the session, whoever else has a copy of its socket (a child after fork). */
-    int err = gs_watch(epoll, c->fd, &c->socket);
+    int err = epoll_ctl(epoll, EPOLL_CTL_ADD, c->fd, &e) < 0 ? -errno : 0;
     return err < 0 || c->pidfd < 0 ? err : gs_watch(epoll, c->pidfd, &c->process);
 }
 
@@ -323,7 +330,11 @@ static void add_connection(struct gs_server *sv, int fd)
         return;
     }
     struct gs_connection *c = calloc(1, sizeof *c);
-    const struct gs_peer known = {.uid = who.uid, .pid = who.pid, .exe = who.exe};
+    char exe[PATH_MAX] = "";
+    const bool trusted = gs_user_is_trusted(who.uid); /* it may stop the daemon anyway */
+    if (trusted)
+        gs_read_exe(who.pid, who.pidfd, exe);
+    const struct gs_peer known = {.uid = who.uid, .pid = who.pid, .exe = exe};
     uint64_t now = gs_now_ns();
     struct gs_session *session = c ? gs_core_connect(sv->core, c, &known, now) : NULL;
     if (!session) {
@@ -339,6 +350,8 @@ static void add_connection(struct gs_server *sv, int fd)
     c->uid = who.uid;
     c->since_ns = now;
     c->session = session;
+    c->number = ++sv->connections;
+    c->named = trusted || !gs_namers_ask(c->number, c->uid, gs_core_has_task_of(sv->core, c->uid), c->pid, c->pidfd);
     TAILQ_INSERT_TAIL(&sv->all, c, all);
     TAILQ_INSERT_TAIL(&sv->pending, c, waits);
     count_pending(sv, c->uid, 1);
@@ -409,6 +422,10 @@ static bool has_read_answer(const struct gs_connection *c)
 void gs_connection_read(struct gs_server *sv, struct gs_connection *c, uint32_t events)
 {
     char bytes[sizeof(struct gs_msg) + 1];
+    if (!c->named) {
+        gs_connection_let_go(sv, c); /* its end */
+        return;
+    }
     if (c->hushed) {
         if (events & (EPOLLHUP | EPOLLERR))
             gs_connection_let_go(sv, c);
@@ -439,6 +456,26 @@ void gs_connection_read(struct gs_server *sv, struct gs_connection *c, uint32_t 
             hush(c);
     } else if (gs_core_joined(c->session))
         place(sv, c);
+}
+
+void gs_connection_hear(struct gs_connection *c)
+{
+    if (c->named)
+        return;
+    c->named = true;
+    listen_for(c, EPOLLIN);
+}
+
+void gs_connections_name(struct gs_server *sv)
+{
+    struct gs_naming *n = gs_namers_take();
+    struct gs_connection *c;
+    TAILQ_FOREACH (c, &sv->pending, waits)
+        if (n && c->number == n->connection && !c->named) {
+            gs_core_name(c->session, n->exe);
+            gs_connection_hear(c);
+        }
+    free(n);
 }
 
 void gs_connections_go_on(struct gs_server *sv)

@@ -228,6 +228,15 @@ struct gs_session *gs_core_connect(struct gs_core *core, void *conn, const struc
     return s;
 }
 
+void gs_core_name(struct gs_session *s, const char *exe)
+{
+    char *copy = strdup(exe);
+    if (!copy)
+        return;
+    free(s->exe);
+    s->exe = copy;
+}
+
 /* ---- what is done in turn ---- */
 
 /* A piece of it. False: there is no more. */

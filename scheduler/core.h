@@ -58,7 +58,7 @@ void gs_core_set_trace(struct gs_core *core, struct gs_trace *trace);
 struct gs_peer {
     uid_t uid;
     pid_t pid;
-    const char *exe; /* path of its executable, "" if it can't be known; copied */
+    const char *exe; /* path of its executable, "" if it can't be known, or isn't yet; copied */
 };
 /* There is no place for one more connection of this user's, or it has lost one for another's. */
 void gs_core_turned_away(struct gs_core *core, uid_t uid, uint64_t now_ns);
@@ -68,6 +68,8 @@ void gs_core_came_and_went(struct gs_core *core, uid_t uid, uint64_t now_ns);
 void gs_core_was_slow(struct gs_core *core, uid_t uid, uint64_t now_ns);
 /* Null: out of memory. */
 struct gs_session *gs_core_connect(struct gs_core *core, void *conn, const struct gs_peer *peer, uint64_t now_ns);
+/* Its executable is known now: before its first message. */
+void gs_core_name(struct gs_session *s, const char *exe);
 /* It is about to be disconnected: reads a piece of what it has recorded. False: there is no more. */
 bool gs_core_hear_out(struct gs_session *s, uint64_t now_ns);
 void gs_core_disconnect(struct gs_session *s, uint64_t now_ns);

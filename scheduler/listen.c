@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -260,20 +261,6 @@ static int peer_pidfd(int fd, pid_t pid)
     return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-/* The path of the process's program: of one that has been replaced since it started, as an upgrade does, the path that
- * it had. Empty: it can't be known. */
-static void read_exe(pid_t pid, char exe[PATH_MAX])
-{
-    static const char gone[] = " (deleted)"; /* what the kernel says of it behind its path */
-    char link[64];
-    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
-    const ssize_t n = readlink(link, exe, PATH_MAX - 1);
-    exe[n > 0 ? n : 0] = '\0';
-    const size_t length = strlen(exe), tail = sizeof gone - 1;
-    if (length > tail && strcmp(exe + length - tail, gone) == 0)
-        exe[length - tail] = '\0';
-}
-
 int gs_credentials_of(int fd, struct gs_credentials *c)
 {
     struct ucred peer;
@@ -283,12 +270,6 @@ int gs_credentials_of(int fd, struct gs_credentials *c)
     c->uid = peer.uid;
     c->pid = peer.pid;
     c->pidfd = peer_pidfd(fd, peer.pid);
-    read_exe(peer.pid, c->exe);
-    struct pollfd p = {.fd = c->pidfd, .events = POLLIN};
-    /* It lives still, so the path was its own and not that of a later process of the same number. */
-    bool alive = c->pidfd >= 0 && poll(&p, 1, 0) == 0;
-    if (!alive)
-        c->exe[0] = '\0';
     return 0;
 }
 

@@ -3,7 +3,6 @@
 #ifndef GS_SCHEDULER_LISTEN_H
 #define GS_SCHEDULER_LISTEN_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -26,13 +25,11 @@ void gs_listen_end(struct gs_listener *l);
 /* Whose process it is; false: there is none. */
 bool gs_uid_of(pid_t pid, uid_t *uid);
 
-/* Who has connected, by the kernel's word. `pidfd` is -1 where the kernel can't give one. exe is "" if it can't be
- * known; of a file that has been replaced since it is the path that it had. */
+/* Who has connected, by the kernel's word. `pidfd` is -1 where the kernel can't give one. */
 struct gs_credentials {
     uid_t uid;
     pid_t pid;
     int pidfd; /* the caller's to close */
-    char exe[PATH_MAX];
 };
 int gs_credentials_of(int fd, struct gs_credentials *c);
 

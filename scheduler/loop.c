@@ -55,10 +55,11 @@ static void on_timer(struct gs_server *sv)
     gs_core_tick(sv->core, now);
     struct gs_connection *c;
     while ((c = TAILQ_FIRST(&sv->pending)) && c->since_ns + GS_HELLO_NS <= now) {
-        if (!gs_core_waits(c->session)) {
+        if (c->named && !gs_core_waits(c->session)) {
             gs_connection_let_go(sv, c);
             continue;
         }
+        gs_connection_hear(c);
         c->since_ns = now; /* it waits for us */
         TAILQ_REMOVE(&sv->pending, c, waits);
         TAILQ_INSERT_TAIL(&sv->pending, c, waits);
@@ -106,6 +107,9 @@ static void handle(struct gs_server *sv, const struct epoll_event *e)
         break;
     case GS_SOURCE_WORKER:
         on_answered(sv);
+        break;
+    case GS_SOURCE_NAMERS:
+        gs_connections_name(sv);
         break;
     case GS_SOURCE_GROUP:
         source->group->waits = true;
@@ -404,7 +408,8 @@ static int make_groups(struct gs_server *sv)
 int gs_loop_start(struct gs_server *sv)
 {
     static struct gs_source listening = {.kind = GS_SOURCE_LISTEN}, signals = {.kind = GS_SOURCE_SIGNALS},
-                            timer = {.kind = GS_SOURCE_TIMER}, worker = {.kind = GS_SOURCE_WORKER};
+                            timer = {.kind = GS_SOURCE_TIMER}, worker = {.kind = GS_SOURCE_WORKER},
+                            named = {.kind = GS_SOURCE_NAMERS};
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
@@ -414,8 +419,10 @@ int gs_loop_start(struct gs_server *sv)
     sv->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
     sv->epoll = epoll_create1(EPOLL_CLOEXEC);
     sv->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    sv->named = gs_namers_start();
     sv->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (sv->epoll < 0 || sv->signals < 0 || sv->timer < 0 || make_groups(sv) < 0 ||
+    if (sv->epoll < 0 || sv->signals < 0 || sv->timer < 0 || sv->named < 0 || make_groups(sv) < 0 ||
+        gs_watch(sv->group[GS_DOORS].epoll, sv->named, &named) < 0 ||
         gs_watch(sv->group[GS_DOORS].epoll, sv->listener.fd, &listening) < 0 ||
         (sv->listener.root_fd >= 0 && gs_watch(sv->group[GS_DOORS].epoll, sv->listener.root_fd, &listening) < 0) ||
         gs_watch(sv->epoll, sv->signals, &signals) < 0 || gs_watch(sv->epoll, sv->timer, &timer) < 0 ||

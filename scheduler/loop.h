@@ -10,6 +10,7 @@
 
 #include "scheduler/core.h"
 #include "scheduler/listen.h"
+#include "scheduler/namer.h"
 #include "scheduler/porter.h"
 #include "scheduler/server.h"
 #include "scheduler/trace.h"
@@ -24,6 +25,7 @@ enum gs_source_kind {
     GS_SOURCE_SIGNALS,
     GS_SOURCE_TIMER,
     GS_SOURCE_WORKER,
+    GS_SOURCE_NAMERS,
     GS_SOURCE_GROUP,
     GS_SOURCE_SOCKET,
     GS_SOURCE_PROCESS
@@ -63,7 +65,9 @@ struct gs_connection {
     /* PENDING: has not joined. LEAVING: is to be closed, in its turn. CLOSED: is to be freed when no event of this turn
      * can name it any more. Each but JOINED is in the list of that name. */
     enum { GS_PENDING, GS_JOINED, GS_LEAVING, GS_CLOSED } state;
-    bool hushed; /* it has asked, and has not read the answer: until then nothing of it is read */
+    uint64_t number; /* never used again */
+    bool named;      /* its program is known, or will not be: until then nothing of it is read */
+    bool hushed;     /* it has asked, and has not read the answer: until then nothing of it is read */
     struct gs_session *session;
     TAILQ_ENTRY(gs_connection) all;
     TAILQ_ENTRY(gs_connection) waits; /* in `pending`, `leaving` or `closed` */
@@ -92,8 +96,10 @@ struct gs_server {
         unsigned n;
     } pending_user[GS_MAX_PENDING]; /* who has any, and how many */
     unsigned n_pending_users;
-    uint64_t looked_ns; /* when the highest task's messages were last looked for */
-    bool accepts;       /* somebody may have connected */
+    uint64_t looked_ns;   /* when the highest task's messages were last looked for */
+    bool accepts;         /* somebody may have connected */
+    int named;            /* readable when a connection's program is known */
+    uint64_t connections; /* so many there have been */
     unsigned doors_turn;
     uid_t heard; /* whose newcomer was heard last */
 };
@@ -112,6 +118,10 @@ bool gs_connections_accept(struct gs_server *sv);
 void gs_connection_read(struct gs_server *sv, struct gs_connection *c, uint32_t events);
 void gs_connection_send(void *ctx, void *conn, const struct gs_msg *m, int fd); /* as gs_core_ops has it */
 void gs_connection_wake(void *ctx, void *conn, _Atomic uint32_t *word);         /* as gs_core_ops has it */
+/* One's program is known. */
+void gs_connections_name(struct gs_server *sv);
+/* It is heard from now on, if it hasn't been: its program is known, or that takes too long. */
+void gs_connection_hear(struct gs_connection *c);
 /* Somebody who has waited for an analysis joins, or is refused. */
 void gs_connections_go_on(struct gs_server *sv);
 /* It is gone, or has to go: in its turn, since many may leave at once, and each takes longer than a grant. */

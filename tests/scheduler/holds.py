@@ -288,6 +288,63 @@ def the_kernels_waits():
     d.end()
 
 
+def newcomer(d, uid, held=None):
+    """A process of that user's that says hello without a task's name: a function that gives what it hears, the message's
+    type and its task. With a folder its program can't be looked up until `folder/PID` goes (held_link.c)."""
+    go, told = os.pipe(), os.pipe()
+    child = os.fork()
+    if child == 0:
+        die_with_parent()
+        os.setgroups([])
+        os.setgid(uid)
+        os.setuid(uid)
+        os.read(go[0], 1)
+        s = d.connect()
+        s.send(hello())
+        try:
+            data = s.recv(256)
+        except OSError:
+            data = b""
+        os.write(told[1], data or b"end")
+        time.sleep(1000)
+    if held:
+        open(f"{held}/{child}", "w").close()
+    os.write(go[1], b"g")
+
+    def heard():
+        data = os.read(told[0], 256)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        for fd in go + told:
+            os.close(fd)
+        return struct.unpack("=IHH", data[:8])[2], data.find(b"by-path\0") > 0
+
+    return child, heard
+
+
+def a_program_that_is_long_in_coming():
+    """A process that becomes another program decides how long that takes: nobody else waits for what it is called."""
+    if os.geteuid() != 0:
+        return
+    held = tempfile.mkdtemp()
+    library = os.path.join(os.path.dirname(DAEMON), "../tests/scheduler/held_link.so")
+    d = Daemon(PLAIN + f"[task by-path]\nperiod = 1s\nuser = *\nmatch = {os.path.realpath('/proc/self/exe')}\n",
+               under=["env", "LD_PRELOAD=" + library, "GS_HELD=" + held], args=["--mode", "0666"])
+    os.chmod(d.dir, 0o755)
+    slow, slow_heard = newcomer(d, 65534, held)
+    other, other_heard = newcomer(d, 65533)
+    assert other_heard() == (WELCOME, True)
+    d.status()
+    os.unlink(f"{held}/{slow}")
+    assert slow_heard() == (WELCOME, True)
+    # Who waits for two seconds goes on as one whose program isn't known.
+    slow, slow_heard = newcomer(d, 65534, held)
+    assert slow_heard() == (WELCOME, False)
+    os.unlink(f"{held}/{slow}")
+    d.end()
+    os.rmdir(held)
+
+
 def a_line_that_is_full():
     """Another user's connections fill the line of the socket that is everybody's: root's has a line of its own."""
     d = Daemon(args=["--mode", "0666"])
