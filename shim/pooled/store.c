@@ -23,6 +23,7 @@ static struct {
     /* Bytes of each device's windows, but of those that leave; and of windows that the last round is about to make. */
     uint64_t used[GS_MAX_DEVICES], reserved[GS_MAX_DEVICES];
     struct gs_pool_window *leaving; /* evicted: what they alone held is on its way to the host */
+    struct gs_pool_window *left;    /* it is there: the command's next windows may have their memory */
     struct gs_pool_transfers under_way;
 } store = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(store.lock, GS_RANK_POOL);
@@ -30,11 +31,6 @@ GS_RANKED(store.lock, GS_RANK_POOL);
 void gs_pool_lock(void)
 {
     pthread_mutex_lock(&store.lock);
-}
-
-void gs_pool_unlock(void)
-{
-    pthread_mutex_unlock(&store.lock);
 }
 
 static cl_ulong device_number(unsigned device, cl_device_info what)
@@ -98,7 +94,7 @@ static void take_out(struct gs_pool_window *w)
     while (*at != w)
         at = &(*at)->next;
     *at = w->next;
-    store.used[w->device] -= w->range.end - w->range.begin;
+    store.used[w->device] -= w->bytes;
 }
 
 static void free_window(struct gs_pool_window *w)
@@ -106,6 +102,25 @@ static void free_window(struct gs_pool_window *w)
     gs_real()->clReleaseMemObject(w->mem);
     gs_rangeset_free(&w->valid);
     free(w);
+}
+
+static void free_left(unsigned device)
+{
+    for (struct gs_pool_window **at = &store.left, *w; (w = *at) != NULL;) {
+        if (w->device == device) {
+            *at = w->next;
+            free_window(w);
+        } else {
+            at = &w->next;
+        }
+    }
+}
+
+void gs_pool_unlock(void)
+{
+    for (unsigned d = 0; store.left; d++)
+        free_left(d);
+    pthread_mutex_unlock(&store.lock);
 }
 
 void gs_pool_root_free(struct gs_pool_root *r)
@@ -140,7 +155,8 @@ cl_int gs_pool_settle(void)
     const cl_int err = gs_pool_transfers_end(&store.under_way);
     for (struct gs_pool_window *w; (w = store.leaving) != NULL;) {
         store.leaving = w->next;
-        free_window(w);
+        w->next = store.left;
+        store.left = w;
     }
     return err;
 }
@@ -435,10 +451,29 @@ static cl_mem allocate_patiently(struct gs_context *ctx, unsigned device, uint64
     return mem;
 }
 
+/* Making and releasing memory took a seventh of a step that evicts (docs/memory.md). */
+static cl_mem take_left(const struct gs_context *ctx, unsigned device, uint64_t *bytes)
+{
+    enum { SLACK = 16 };
+    struct gs_pool_window **at = &store.left, *w;
+    while ((w = *at) != NULL && (w->root->ctx != ctx || w->device != device || w->bytes < *bytes ||
+                                 w->bytes - *bytes > *bytes / SLACK || store.used[device] + w->bytes > room_of(device)))
+        at = &w->next;
+    if (!w)
+        return NULL;
+    const cl_mem mem = w->mem;
+    *bytes = w->bytes;
+    *at = w->next;
+    gs_rangeset_free(&w->valid);
+    free(w);
+    return mem;
+}
+
 static cl_mem allocate_with_room(struct gs_context *ctx, unsigned device, uint64_t bytes, bool patient, cl_int *err)
 {
     enum { FEW_TRIES = 5, MANY_TRIES = 2000 };
     const uint64_t room = room_of(device);
+    free_left(device);
     for (;;) {
         struct gs_pool_window *old = oldest(device);
         cl_mem mem = NULL;
@@ -452,6 +487,7 @@ static cl_mem allocate_with_room(struct gs_context *ctx, unsigned device, uint64
         *err = evict(old);
         if (*err)
             return NULL;
+        free_left(device);
     }
 }
 
@@ -486,16 +522,19 @@ struct gs_pool_window *gs_pool_window_of(struct gs_pool_root *r, unsigned device
     return w;
 }
 
+static bool may_be_made(unsigned device, struct gs_range pages)
+{
+    return pages.end - pages.begin <= device_number(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+}
+
 static bool has_room(unsigned device, struct gs_range pages)
 {
-    const uint64_t bytes = pages.end - pages.begin;
-    return store.used[device] + store.reserved[device] + bytes <= room_of(device) &&
-           bytes <= device_number(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    return store.used[device] + store.reserved[device] + pages.end - pages.begin <= room_of(device);
 }
 
 /* What a new window for the range is to hold: the windows of the device that it meets, too, which give it what they
- * hold; else some more on both sides, as what comes next may want the rows beside (a stencil); else the range. Nothing
- * is evicted for more than the range. */
+ * hold, if nothing has to go for that; else some more on both sides, as what comes next may want the rows beside (a
+ * stencil); else the range. */
 static struct gs_range new_range(const struct gs_pool_root *r, unsigned device, struct gs_range range, uint64_t spare)
 {
     enum { SHARE = 64, LEAST = 2 * GS_POOL_PAGE };
@@ -509,12 +548,13 @@ static struct gs_range new_range(const struct gs_pool_root *r, unsigned device, 
             all.end = w->range.end > all.end ? w->range.end : all.end;
         }
     all = gs_pool_pages(r->size, all);
-    if (all.end - all.begin > bytes && all.end - all.begin - bytes <= spare && has_room(device, all))
+    if (all.end - all.begin > bytes && all.end - all.begin - bytes <= spare && has_room(device, all) &&
+        may_be_made(device, all))
         return all;
     wide.begin -= more < wide.begin ? more : wide.begin;
     wide.end += more;
     wide = gs_pool_pages(r->size, wide);
-    return 2 * more <= spare && has_room(device, wide) ? wide : pages;
+    return 2 * more <= spare && may_be_made(device, wide) ? wide : pages;
 }
 
 cl_int gs_pool_make_way(struct gs_pool_root *r, unsigned device, struct gs_range range, uint64_t spare,
@@ -540,14 +580,18 @@ cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range p
     if (!w) {
         store.reserved[device] -= pages.end - pages.begin;
         w = calloc(1, sizeof *w);
-        cl_mem mem = w ? allocate_with_room(r->ctx, device, pages.end - pages.begin, patient, &err) : NULL;
+        uint64_t bytes = pages.end - pages.begin;
+        cl_mem mem = w ? take_left(r->ctx, device, &bytes) : NULL;
+        if (w && !mem)
+            mem = allocate_with_room(r->ctx, device, bytes, patient, &err);
         if (!mem) {
             free(w);
             return w ? err : CL_OUT_OF_HOST_MEMORY;
         }
-        *w = (struct gs_pool_window){.next = r->windows, .root = r, .device = device, .mem = mem, .range = pages};
+        *w = (struct gs_pool_window){
+            .next = r->windows, .root = r, .device = device, .mem = mem, .bytes = bytes, .range = pages};
         r->windows = w;
-        store.used[device] += pages.end - pages.begin;
+        store.used[device] += bytes;
         gs_report_pool_holds(device, store.used[device], room_of(device));
         err = absorb(w);
     }

@@ -15,6 +15,7 @@ struct gs_pool_window {
     struct gs_pool_root *root;
     unsigned device;
     cl_mem mem;               /* owned */
+    uint64_t bytes;           /* of mem: as many as the range has, or some more */
     struct gs_range range;    /* of the root; begins at a whole page */
     struct gs_rangeset valid; /* bytes of the root that are up to date here */
     uint64_t used;            /* the last round of turns that uses it */
@@ -58,7 +59,7 @@ void gs_pool_round_end(uint64_t round);
 
 /* The pages of a window of the device for the range, for the round that has begun last: of one that is there, which is
  * pinned now; or of a new one, for which those that were used longest ago begin to leave, as far as nothing pins them.
- * It may be `spare` bytes larger than its range, where nothing else has to go for that. */
+ * It may be `spare` bytes larger than its range. */
 cl_int gs_pool_make_way(struct gs_pool_root *r, unsigned device, struct gs_range range, uint64_t spare,
                         struct gs_range *pages);
 /* That window, pinned, once those that leave have settled. patient: waits for memory that the driver has yet to let go

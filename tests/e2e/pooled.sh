@@ -39,13 +39,18 @@ sys.exit(json.load(open("stats.json"))["memory"]["evicted"] > 16 << 20)' || fail
 # What the devices pass to the host and get from it they do at the same time; a device, both ways at once; and the next turn's bytes
 # come while one computes (beside.c).
 export BESIDE_REPORT=$PWD/beside ROOM_BYTES=$((3 << 20))
-layer=$layer:$programs/beside.so memory=pooled+host:64MiB pooled pooled.txt "$programs/pooled" $kib steps || { cat pooled.txt pooled.err; fail "steps, transfers counted: exit status $?"; }
+FAULT_COUNTS=$PWD/counts.txt layer=$layer:$programs/beside.so:$programs/faults.so memory=pooled+host:64MiB pooled pooled.txt "$programs/pooled" $kib steps || { cat pooled.txt pooled.err; fail "steps, transfers counted: exit status $?"; }
 same "steps, transfers counted"
 read -r waits beside both_ways ahead <beside
 [ $((4 * beside)) -gt $((3 * waits)) ] || fail "of $waits waits for transfers $beside were for two devices"
 [ $((2 * both_ways)) -gt $waits ] || fail "of $waits waits for transfers $both_ways were for both directions"
 [ $((2 * ahead)) -gt $waits ] || fail "beside $waits waits for transfers there were $ahead transfers to a device that computed"
 unset BESIDE_REPORT
+# Windows have the memory of those that were evicted.
+python3 -c '
+import json, sys
+made = int(dict(line.split() for line in open("counts.txt"))["clCreateBuffer"])
+sys.exit(4 * made > json.load(open("stats.json"))["memory"]["evictions"])' || fail "of windows evicted, $(grep -o '"evictions": [0-9]*' stats.json), buffers made: $(grep clCreateBuffer counts.txt)"
 # And nobody counts on an order between two devices that nothing makes: a driver begins late (lazy.h).
 rm -f report
 for modes in unflushed,lanes slow,late,poison; do
