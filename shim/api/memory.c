@@ -25,13 +25,10 @@ static cl_mem track_buffer(struct gs_context *c, cl_mem handle, size_t size, cl_
     return handle;
 }
 
-static GS_COLD cl_mem create_pooled(struct gs_context *c, cl_mem_flags flags, size_t size, void *host_ptr,
-                                    cl_int *errcode_ret)
+/* The stand-in that has been made, with its record and its bytes; or the error. */
+static cl_mem publish_pooled(cl_mem handle, struct gs_mem *m, struct gs_pool_root *root, cl_int err,
+                             cl_int *errcode_ret)
 {
-    struct gs_pool_root *root = NULL;
-    cl_int err;
-    const cl_mem handle = gs_pool_create(c, flags, size, host_ptr, &root, &err);
-    struct gs_mem *m = handle ? gs_mem_root(c, handle, size, gs_mem_flags(handle), 0) : NULL;
     if (m) {
         m->pool = root;
         gs_mem_publish(m, handle);
@@ -42,6 +39,24 @@ static GS_COLD cl_mem create_pooled(struct gs_context *c, cl_mem_flags flags, si
     }
     gs_set_error(errcode_ret, err);
     return m ? handle : NULL;
+}
+
+static GS_COLD cl_mem create_pooled(struct gs_context *c, cl_mem_flags flags, size_t size, void *host_ptr,
+                                    cl_int *errcode_ret)
+{
+    struct gs_pool_root *root = NULL;
+    cl_int err;
+    const cl_mem handle = gs_pool_create(c, flags, size, host_ptr, &root, &err);
+    struct gs_mem *m = handle ? gs_mem_root(c, handle, size, gs_mem_flags(handle), 0) : NULL;
+    return publish_pooled(handle, m, root, err, errcode_ret);
+}
+
+static GS_COLD cl_mem create_pooled_image(struct gs_context *c, cl_mem_flags flags, const cl_image_format *format,
+                                          const cl_image_desc *desc, void *host_ptr, cl_int *errcode_ret)
+{
+    const struct gs_pool_made made = gs_pool_create_image(c, flags, format, desc, host_ptr);
+    struct gs_mem *m = made.handle ? gs_mem_image(c, made.handle, NULL, format, desc) : NULL;
+    return publish_pooled(made.handle, m, made.root, made.err, errcode_ret);
 }
 
 static GS_COLD cl_mem create_pooled_sub(struct gs_mem *parent, cl_mem_flags flags, const cl_buffer_region *r,
@@ -101,7 +116,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags fl
 {
     struct gs_mem *parent = gs_find(GS_MEM, buffer);
     const cl_buffer_region *r = info;
-    if (parent && parent->root->pool && parent->root != parent) {
+    if (parent && parent->root->pool && (parent->root != parent || parent->image)) {
         gs_set_error(errcode_ret, CL_INVALID_MEM_OBJECT);
         return NULL;
     }
@@ -139,6 +154,9 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags f
         gs_set_error(errcode_ret, CL_INVALID_OPERATION);
         return NULL;
     }
+    struct gs_context *c = gs_find(GS_CONTEXT, context);
+    if (c && c->pooled)
+        return create_pooled_image(c, flags, image_format, image_desc, host_ptr, errcode_ret);
     GS_INITIAL(context, flags, host_ptr);
     cl_mem handle = gs_real()->clCreateImage(context, flags, image_format, image_desc, host_ptr, errcode_ret);
     track_image(context, handle, image_format, image_desc);
@@ -154,6 +172,13 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImageWithProperties(cl_context context, 
         gs_set_error(errcode_ret, CL_INVALID_OPERATION);
         return NULL;
     }
+    struct gs_context *c = gs_find(GS_CONTEXT, context);
+    if (c && c->pooled && (!properties || !*properties))
+        return create_pooled_image(c, flags, image_format, image_desc, host_ptr, errcode_ret);
+    if (c && c->pooled) {
+        gs_set_error(errcode_ret, CL_INVALID_PROPERTY);
+        return NULL;
+    }
     GS_INITIAL(context, flags, host_ptr);
     cl_mem handle = gs_real()->clCreateImageWithProperties(context, properties, flags, image_format, image_desc,
                                                            host_ptr, errcode_ret);
@@ -167,11 +192,17 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage2D(cl_context context, cl_mem_flags
                                                 size_t image_height, size_t image_row_pitch, void *host_ptr,
                                                 cl_int *errcode_ret)
 {
+    const cl_image_desc desc = {
+        .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = image_width, .image_height = image_height};
+    struct gs_context *c = gs_find(GS_CONTEXT, context);
+    if (c && c->pooled) {
+        cl_image_desc given = desc;
+        given.image_row_pitch = image_row_pitch;
+        return create_pooled_image(c, flags, image_format, &given, host_ptr, errcode_ret);
+    }
     GS_INITIAL(context, flags, host_ptr);
     cl_mem handle = gs_real()->clCreateImage2D(context, flags, image_format, image_width, image_height, image_row_pitch,
                                                host_ptr, errcode_ret);
-    const cl_image_desc desc = {
-        .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = image_width, .image_height = image_height};
     track_image(context, handle, image_format, &desc);
     return handle;
 }
@@ -181,13 +212,20 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags
                                                 size_t image_height, size_t image_depth, size_t image_row_pitch,
                                                 size_t image_slice_pitch, void *host_ptr, cl_int *errcode_ret)
 {
-    GS_INITIAL(context, flags, host_ptr);
-    cl_mem handle = gs_real()->clCreateImage3D(context, flags, image_format, image_width, image_height, image_depth,
-                                               image_row_pitch, image_slice_pitch, host_ptr, errcode_ret);
     const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE3D,
                                 .image_width = image_width,
                                 .image_height = image_height,
                                 .image_depth = image_depth};
+    struct gs_context *c = gs_find(GS_CONTEXT, context);
+    if (c && c->pooled) {
+        cl_image_desc given = desc;
+        given.image_row_pitch = image_row_pitch;
+        given.image_slice_pitch = image_slice_pitch;
+        return create_pooled_image(c, flags, image_format, &given, host_ptr, errcode_ret);
+    }
+    GS_INITIAL(context, flags, host_ptr);
+    cl_mem handle = gs_real()->clCreateImage3D(context, flags, image_format, image_width, image_height, image_depth,
+                                               image_row_pitch, image_slice_pitch, host_ptr, errcode_ret);
     track_image(context, handle, image_format, &desc);
     return handle;
 }

@@ -103,8 +103,7 @@ bool gs_pool_device_info(cl_device_info what, size_t room, void *value, size_t *
     case CL_DEVICE_GLOBAL_MEM_SIZE:
     case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
         return answer(&bytes, sizeof bytes, room, value, size_ret, err);
-    case CL_DEVICE_IMAGE_SUPPORT: /* cl_bool, as the next but one */
-    case CL_DEVICE_PIPE_SUPPORT:
+    case CL_DEVICE_PIPE_SUPPORT: /* cl_bool */
         return answer(&nothing, sizeof(cl_bool), room, value, size_ret, err);
     case CL_DEVICE_SVM_CAPABILITIES:
         return answer(&nothing, sizeof(cl_device_svm_capabilities), room, value, size_ret, err);

@@ -49,7 +49,12 @@ static void free_command(struct gs_pool_command *c)
 
 static bool is_transfer(const struct gs_op *op)
 {
-    return op->kind <= GS_OP_COPY_RECT || op->kind == GS_OP_MAP_BUFFER || op->kind == GS_OP_UNMAP;
+    return op->kind <= GS_OP_UNMAP;
+}
+
+static bool is_of_image(const struct gs_op *op)
+{
+    return (op->kind >= GS_OP_READ_IMAGE && op->kind <= GS_OP_BUFFER_TO_IMAGE) || op->kind == GS_OP_MAP_IMAGE;
 }
 
 /* Must the second come after the first, of the same queue? */
@@ -242,7 +247,7 @@ cl_int gs_pool_finish(cl_command_queue queue)
     }
 }
 
-static cl_int take_event(struct gs_pool_command *c, cl_event *event)
+static cl_int take_event(struct gs_pool_command *c, const struct gs_op *op, cl_event *event)
 {
     cl_int err;
     const cl_event made = gs_real()->clCreateUserEvent(c->q->o.ctx->o.handle, &err);
@@ -257,7 +262,7 @@ static cl_int take_event(struct gs_pool_command *c, cl_event *event)
     gs_rank_lock(&c->record->times_lock, GS_RANK_EVENT_TIMES);
     c->record->pooled = c->queue;
     c->record->profiled = c->q->profiling;
-    c->record->command = c->op.kind == GS_OP_TASK ? CL_COMMAND_TASK : gs_op_command_type(&c->op);
+    c->record->command = op->kind == GS_OP_TASK ? CL_COMMAND_TASK : gs_op_command_type(op);
     gs_insert(&c->record->o, GS_EVENT, made, c->q->o.ctx);
     gs_hold(&c->record->o);
     gs_real()->clRetainEvent(made);
@@ -364,15 +369,18 @@ static cl_int take(struct gs_pool_command *c, const struct gs_op *op)
         if (!gs_find(GS_MEM, op->dst))
             return CL_INVALID_MEM_OBJECT;
     } else {
-        err = gs_pool_check(op, ctx, gs_find(GS_MEM, op->src), gs_find(GS_MEM, op->dst));
+        const struct gs_mem *src = gs_find(GS_MEM, op->src), *dst = gs_find(GS_MEM, op->dst);
+        err = is_of_image(op) ? gs_pool_image_op(&c->op, src, dst) : CL_SUCCESS;
+        if (!err)
+            err = gs_pool_check(&c->op, is_of_image(op), ctx, src, dst);
     }
-    if (!err && op->kind == GS_OP_FILL)
-        memcpy(c->pattern, op->pattern, op->pattern_bytes);
+    if (!err && (op->kind == GS_OP_FILL || op->kind == GS_OP_FILL_IMAGE))
+        memcpy(c->pattern, op->pattern, c->op.pattern_bytes);
     if (!err)
         err = keep(&c->src, op->src);
     if (!err)
         err = keep(&c->dst, op->dst);
-    if (!err && (op->kind == GS_OP_MAP_BUFFER || op->kind == GS_OP_UNMAP))
+    if (!err && (c->op.kind == GS_OP_MAP_BUFFER || op->kind == GS_OP_UNMAP))
         err = take_mapping(c);
     return err;
 }
@@ -415,7 +423,7 @@ cl_int gs_pool_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n
         err = take(c, op);
     cl_event made = NULL;
     if (!err && event)
-        err = take_event(c, &made);
+        err = take_event(c, op, &made);
     if (!err)
         err = submit(c);
     if (err) {

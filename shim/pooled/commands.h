@@ -35,8 +35,16 @@ bool gs_pool_takes(cl_command_queue queue);
 cl_int gs_pool_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
                        cl_event *event);
 
-/* What is wrong with a command's arguments, as the specification says. */
-cl_int gs_pool_check(const struct gs_op *op, const struct gs_context *ctx, const struct gs_mem *src,
+/* Makes of a command on images one on the bytes of their host places, but of a fill. An error: what is wrong with it.
+ */
+cl_int gs_pool_image_op(struct gs_op *op, const struct gs_mem *src, const struct gs_mem *dst);
+/* Fills a region of an image with the texel that the color becomes. The store locked. */
+cl_int gs_pool_fill_image(struct gs_pool_root *r, const struct gs_op *op, const void *color);
+/* A number that clGetImageInfo has. False: the driver's stand-in says the same. */
+bool gs_pool_image_info(const struct gs_mem *m, cl_image_info what, size_t *value);
+
+/* What is wrong with a command's arguments, as the specification says. as_bytes: it was one on images. */
+cl_int gs_pool_check(const struct gs_op *op, bool as_bytes, const struct gs_context *ctx, const struct gs_mem *src,
                      const struct gs_mem *dst);
 
 #endif

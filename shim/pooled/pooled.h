@@ -15,6 +15,14 @@ cl_mem gs_pool_create(struct gs_context *ctx, cl_mem_flags flags, size_t size, v
 /* A stand-in for a sub-buffer. */
 cl_mem gs_pool_create_sub(const struct gs_mem *parent, cl_mem_flags flags, const cl_buffer_region *r, cl_int *err);
 
+/* The same of an image. */
+struct gs_pool_made {
+    cl_mem handle; /* null, with an error: it can't be made */
+    struct gs_pool_root *root;
+    cl_int err;
+} gs_pool_create_image(struct gs_context *ctx, cl_mem_flags flags, const cl_image_format *format,
+                       const cl_image_desc *desc, void *host_ptr);
+
 /* What a stand-in can't say of its buffer. False: ask the driver. */
 bool gs_pool_mem_info(const struct gs_mem *m, cl_mem_info what, size_t room, void *value, size_t *size_ret,
                       cl_int *err);

@@ -33,7 +33,8 @@ cl_int gs_pool_transfer_begin(struct gs_pool_transfers *t, struct gs_context *ct
                               const struct gs_op *op)
 {
     cl_int err;
-    const enum gs_pool_lane lane = op->kind == GS_OP_READ ? GS_POOL_TO_HOST : GS_POOL_TO_DEVICE;
+    const enum gs_pool_lane lane =
+        op->kind == GS_OP_READ || op->kind == GS_OP_READ_IMAGE ? GS_POOL_TO_HOST : GS_POOL_TO_DEVICE;
     struct gs_pool_transfer new = {.ctx = ctx, .queue = gs_pool_queue(ctx, device, lane, &err)};
     if (!err && t->n == GS_POOL_TRANSFERS)
         err = gs_pool_transfers_end(t);

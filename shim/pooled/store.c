@@ -138,6 +138,7 @@ void gs_pool_root_free(struct gs_pool_root *r)
         r->next->prev = r->prev;
     store.promised -= r->size;
     gs_pool_host_free(&r->host);
+    free(r->image);
     gs_rangeset_free(&r->valid);
     gs_rangeset_free(&r->overwritten);
     gs_rangeset_free(&r->wanted);
@@ -161,11 +162,22 @@ cl_int gs_pool_settle(void)
     return err;
 }
 
+static cl_int pass_image(struct gs_pool_window *w, bool back)
+{
+    const size_t *n = w->root->image->texels;
+    struct gs_op op = {
+        .kind = back ? GS_OP_READ_IMAGE : GS_OP_WRITE_IMAGE, .region = {n[0], n[1], n[2]}, .ptr = w->root->host.base};
+    *(back ? &op.src : &op.dst) = w->mem;
+    return gs_pool_begin(w->root->ctx, w->device, &op);
+}
+
 /* Begins to pass bytes to the window from the host's memory, or back, by pieces that are pinned. */
 static cl_int pass(struct gs_pool_window *w, struct gs_range r, bool back)
 {
     struct gs_pool_host *host = &w->root->host;
     cl_int err = CL_SUCCESS;
+    if (w->root->image)
+        return pass_image(w, back);
     const bool large = r.end - r.begin >= LEAST_PINNED;
     for (uint64_t at = r.begin, end; at < r.end && !err; at = end) {
         end = (at / GS_POOL_PIECE + 1) * GS_POOL_PIECE;
@@ -426,13 +438,19 @@ cl_int gs_pool_clear(unsigned device)
 
 /* Drivers may allocate as late as a device first uses an object: so it does here, where there is something to be done
  * about a refusal. */
-static cl_mem allocate(struct gs_context *ctx, unsigned device, uint64_t bytes, cl_int *err)
+static cl_mem allocate(const struct gs_pool_root *r, unsigned device, uint64_t bytes, cl_int *err)
 {
-    const char nothing = 0;
-    cl_mem mem = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE, bytes, NULL, err);
-    const cl_command_queue queue = *err ? NULL : gs_pool_queue(ctx, device, GS_POOL_TO_DEVICE, err);
+    char nothing[16] = {0};
+    const cl_context ctx = r->ctx->o.handle;
+    cl_mem mem = r->image
+                     ? gs_real()->clCreateImage(ctx, CL_MEM_READ_WRITE, &r->image->format, &r->image->desc, NULL, err)
+                     : gs_real()->clCreateBuffer(ctx, CL_MEM_READ_WRITE, bytes, NULL, err);
+    const cl_command_queue queue = *err ? NULL : gs_pool_queue(r->ctx, device, GS_POOL_TO_DEVICE, err);
+    struct gs_op touch = gs_op_write(mem, 0, 1, nothing);
+    touch.kind = r->image ? GS_OP_WRITE_IMAGE : GS_OP_WRITE;
+    touch.blocking = CL_TRUE;
     if (!*err)
-        *err = gs_enqueue_write(queue, mem, 0, 1, &nothing);
+        *err = gs_enqueue(&touch, queue, 0, NULL, NULL);
     if (*err && mem)
         gs_real()->clReleaseMemObject(mem);
     return *err ? NULL : mem;
@@ -440,26 +458,27 @@ static cl_mem allocate(struct gs_context *ctx, unsigned device, uint64_t bytes, 
 
 /* The same again where the driver refuses it: it may let go of memory a moment after the last command that used it has
  * ended. */
-static cl_mem allocate_patiently(struct gs_context *ctx, unsigned device, uint64_t bytes, unsigned tries, cl_int *err)
+static cl_mem allocate_patiently(const struct gs_pool_root *r, unsigned device, uint64_t bytes, unsigned tries,
+                                 cl_int *err)
 {
     const struct timespec pause = {0, 1000000};
-    cl_mem mem = allocate(ctx, device, bytes, err);
+    cl_mem mem = allocate(r, device, bytes, err);
     for (unsigned i = 1; i < tries && !mem; i++) {
         nanosleep(&pause, NULL);
-        mem = allocate(ctx, device, bytes, err);
+        mem = allocate(r, device, bytes, err);
     }
     return mem;
 }
 
 /* Making and releasing memory took a seventh of a step that evicts (docs/memory.md). */
-static cl_mem take_left(const struct gs_context *ctx, unsigned device, uint64_t *bytes)
+static cl_mem take_left(const struct gs_pool_root *r, unsigned device, uint64_t *bytes)
 {
     enum { SLACK = 16 };
     struct gs_pool_window **at = &store.left, *w;
-    while ((w = *at) != NULL && (w->root->ctx != ctx || w->device != device || w->bytes < *bytes ||
+    while ((w = *at) != NULL && (w->root->ctx != r->ctx || w->root->image || w->device != device || w->bytes < *bytes ||
                                  w->bytes - *bytes > *bytes / SLACK || store.used[device] + w->bytes > room_of(device)))
         at = &w->next;
-    if (!w)
+    if (!w || r->image)
         return NULL;
     const cl_mem mem = w->mem;
     *bytes = w->bytes;
@@ -469,7 +488,8 @@ static cl_mem take_left(const struct gs_context *ctx, unsigned device, uint64_t 
     return mem;
 }
 
-static cl_mem allocate_with_room(struct gs_context *ctx, unsigned device, uint64_t bytes, bool patient, cl_int *err)
+static cl_mem allocate_with_room(const struct gs_pool_root *r, unsigned device, uint64_t bytes, bool patient,
+                                 cl_int *err)
 {
     enum { FEW_TRIES = 5, MANY_TRIES = 2000 };
     const uint64_t room = room_of(device);
@@ -479,7 +499,7 @@ static cl_mem allocate_with_room(struct gs_context *ctx, unsigned device, uint64
         cl_mem mem = NULL;
         *err = CL_MEM_OBJECT_ALLOCATION_FAILURE;
         if (store.used[device] + bytes <= room)
-            mem = allocate_patiently(ctx, device, bytes, old || !patient ? FEW_TRIES : MANY_TRIES, err);
+            mem = allocate_patiently(r, device, bytes, old || !patient ? FEW_TRIES : MANY_TRIES, err);
         if (mem)
             return mem;
         if (!old)
@@ -581,9 +601,9 @@ cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range p
         store.reserved[device] -= pages.end - pages.begin;
         w = calloc(1, sizeof *w);
         uint64_t bytes = pages.end - pages.begin;
-        cl_mem mem = w ? take_left(r->ctx, device, &bytes) : NULL;
+        cl_mem mem = w ? take_left(r, device, &bytes) : NULL;
         if (w && !mem)
-            mem = allocate_with_room(r->ctx, device, bytes, patient, &err);
+            mem = allocate_with_room(r, device, bytes, patient, &err);
         if (!mem) {
             free(w);
             return w ? err : CL_OUT_OF_HOST_MEMORY;

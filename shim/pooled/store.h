@@ -21,10 +21,19 @@ struct gs_pool_window {
     uint64_t used;            /* the last round of turns that uses it */
 };
 
+/* An image's texels. Its bytes are these without gaps; they are valid all or none, and each window has all. */
+struct gs_pool_image {
+    cl_image_format format;
+    cl_image_desc desc; /* without pitches */
+    size_t texels[3];   /* by coordinate; of an array, the last one counts its images */
+    size_t texel_bytes;
+};
+
 /* The bytes of one root. Every byte is valid at the host or in a window, or nobody has written it. */
 struct gs_pool_root {
     struct gs_context *ctx;
     uint64_t size;
+    struct gs_pool_image *image; /* null: a buffer. Owned */
     struct gs_pool_host
         host; /* the host place: memory of ours, or what the application gave with CL_MEM_USE_HOST_PTR */
     struct gs_rangeset valid; /* bytes that are up to date at the host */

@@ -7,7 +7,6 @@
 #include "shim/pooled/pooled.h"
 #include "shim/driver/enqueue.h"
 #include "shim/driver/upward.h"
-#include "shim/report/pool.h"
 
 static struct _cl_icd_dispatch below;
 
@@ -48,43 +47,19 @@ static cl_int CL_API_CALL wait_for(cl_command_queue queue, cl_uint n, const cl_e
     return gs_pool_takes(queue) ? barrier_list(queue, n, wait, NULL) : below.clEnqueueWaitForEvents(queue, n, wait);
 }
 
-static cl_mem refuse_image(cl_int *err)
+static cl_int CL_API_CALL image_info(cl_mem image, cl_image_info what, size_t room, void *value, size_t *size_ret)
 {
-    gs_report_pool_no_image();
-    gs_set_error(err, CL_INVALID_OPERATION);
-    return NULL;
-}
-
-static cl_mem CL_API_CALL no_image(cl_context context, cl_mem_flags flags, const cl_image_format *format,
-                                   const cl_image_desc *desc, void *ptr, cl_int *err)
-{
-    (void)context, (void)flags, (void)format, (void)desc, (void)ptr;
-    return refuse_image(err);
-}
-
-static CL_API_ENTRY cl_mem CL_API_CALL no_image_with_properties(cl_context context, const cl_mem_properties *properties,
-                                                                cl_mem_flags flags, const cl_image_format *format,
-                                                                const cl_image_desc *desc, void *ptr, cl_int *err)
-{
-    (void)properties;
-    return no_image(context, flags, format, desc, ptr, err);
-}
-
-static CL_API_ENTRY cl_mem CL_API_CALL no_image_2d(cl_context context, cl_mem_flags flags,
-                                                   const cl_image_format *format, size_t width, size_t height,
-                                                   size_t pitch, void *ptr, cl_int *err)
-{
-    (void)context, (void)flags, (void)format, (void)width, (void)height, (void)pitch, (void)ptr;
-    return refuse_image(err);
-}
-
-static CL_API_ENTRY cl_mem CL_API_CALL no_image_3d(cl_context context, cl_mem_flags flags,
-                                                   const cl_image_format *format, size_t width, size_t height,
-                                                   size_t depth, size_t pitch, size_t slice, void *ptr, cl_int *err)
-{
-    (void)context, (void)flags, (void)format, (void)width, (void)height, (void)depth, (void)pitch, (void)slice,
-        (void)ptr;
-    return refuse_image(err);
+    const struct gs_mem *m = gs_find(GS_MEM, image);
+    size_t number;
+    if (!m || !m->root->pool || !m->image || !gs_pool_image_info(m, what, &number))
+        return below.clGetImageInfo(image, what, room, value, size_ret);
+    if (value && room < sizeof number)
+        return CL_INVALID_VALUE;
+    if (value)
+        memcpy(value, &number, sizeof number);
+    if (size_ret)
+        *size_ret = sizeof number;
+    return CL_SUCCESS;
 }
 
 /* Extensions reach past the stand-ins. */
@@ -115,10 +90,6 @@ static void leave_out(struct _cl_icd_dispatch *table)
         for (size_t w = 0; w < sizeof words / sizeof *words; w++)
             if (strstr(gs_real_functions[i].name, words[w]))
                 memset((char *)table + gs_real_functions[i].offset, 0, sizeof(void *));
-    table->clCreateImage = no_image;
-    table->clCreateImageWithProperties = no_image_with_properties;
-    table->clCreateImage2D = no_image_2d;
-    table->clCreateImage3D = no_image_3d;
 }
 
 static void install(struct _cl_icd_dispatch *table)
@@ -128,6 +99,7 @@ static void install(struct _cl_icd_dispatch *table)
     below = *table;
     leave_out(table);
     table->clFinish = finish;
+    table->clGetImageInfo = image_info;
     table->clEnqueueMarker = marker;
     table->clEnqueueBarrier = barrier;
     table->clEnqueueWaitForEvents = wait_for;

@@ -110,11 +110,14 @@ static cl_int check_linear(const struct gs_op *op, const struct gs_mem *src, con
     return CL_SUCCESS;
 }
 
-cl_int gs_pool_check(const struct gs_op *op, const struct gs_context *ctx, const struct gs_mem *src,
+cl_int gs_pool_check(const struct gs_op *op, bool as_bytes, const struct gs_context *ctx, const struct gs_mem *src,
                      const struct gs_mem *dst)
 {
     const bool rect = op->kind >= GS_OP_READ_RECT && op->kind <= GS_OP_COPY_RECT;
     if ((op->src && !src) || (op->dst && !dst) || (!src && !dst))
+        return CL_INVALID_MEM_OBJECT;
+    const bool of_image = (src && src->image) || (dst && dst->image);
+    if (of_image && !as_bytes)
         return CL_INVALID_MEM_OBJECT;
     if ((src && src->o.ctx != ctx) || (dst && dst->o.ctx != ctx))
         return CL_INVALID_CONTEXT;
@@ -122,6 +125,8 @@ cl_int gs_pool_check(const struct gs_op *op, const struct gs_context *ctx, const
         return CL_INVALID_VALUE;
     if (is_barred(op, src, dst))
         return CL_INVALID_OPERATION;
+    if (as_bytes)
+        return CL_SUCCESS;
     return rect ? check_rect(op, src, dst) : check_linear(op, src, dst);
 }
 
@@ -150,6 +155,12 @@ static cl_int linear(const struct gs_pool_command *c)
     }
 }
 
+/* An image's bytes are valid all or none. */
+static struct gs_range whole_of(const struct gs_pool_root *r, struct gs_range bytes)
+{
+    return r->image ? (struct gs_range){0, r->size} : bytes;
+}
+
 /* By way of the host's copy of all that lies between the first row and the last. */
 static cl_int rect(const struct gs_pool_command *c)
 {
@@ -162,17 +173,21 @@ static cl_int rect(const struct gs_pool_command *c)
     if (c->src) {
         from.begin += c->src->origin;
         a = c->src->root->pool->host.base;
-        err = gs_pool_require_host(c->src->root->pool, span_of(&from, op->region));
+        err = gs_pool_require_host(c->src->root->pool, whole_of(c->src->root->pool, span_of(&from, op->region)));
     }
     if (c->dst) {
+        struct gs_pool_root *r = c->dst->root->pool;
         to.begin += c->dst->origin;
-        b = c->dst->root->pool->host.base;
+        b = r->host.base;
+        if (!err && r->image && (uint64_t)op->region[0] * op->region[1] * op->region[2] < r->size)
+            err = gs_pool_require_host(r, whole_of(r, (struct gs_range){0, 0}));
     }
     for (size_t z = 0; z < op->region[2] && !err; z++)
         for (size_t y = 0; y < op->region[1] && !err; y++) {
             const size_t at = row_at(&to, y, z);
             memmove(b + at, a + row_at(&from, y, z), op->region[0]);
-            if (c->dst && gs_rangeset_add(&wrote, (struct gs_range){at, at + op->region[0]}) < 0)
+            if (c->dst &&
+                gs_rangeset_add(&wrote, whole_of(c->dst->root->pool, (struct gs_range){at, at + op->region[0]})) < 0)
                 err = CL_OUT_OF_HOST_MEMORY;
         }
     if (!err && c->dst)
@@ -191,7 +206,7 @@ cl_int gs_pool_transfer(const struct gs_pool_command *c)
     case GS_OP_COPY_RECT:
         return rect(c);
     case GS_OP_MAP_BUFFER:
-        mapped = range_in(c->src, op->from[0], op->region[0]);
+        mapped = whole_of(c->src->root->pool, range_in(c->src, op->from[0], op->region[0]));
         if (!(op->map_flags & CL_MAP_WRITE_INVALIDATE_REGION)) {
             const cl_int err = gs_pool_require_host(c->src->root->pool, mapped);
             if (err || !(op->map_flags & CL_MAP_WRITE))
@@ -200,7 +215,12 @@ cl_int gs_pool_transfer(const struct gs_pool_command *c)
         /* What windows hold of it must not be put over what the host writes, and the host's pages must stay. */
         return gs_pool_wrote_host(c->src->root->pool, &GS_ONE_RANGE(mapped));
     case GS_OP_UNMAP:
-        return mapped.end > mapped.begin ? gs_pool_wrote_host(c->dst->root->pool, &GS_ONE_RANGE(mapped)) : CL_SUCCESS;
+        if (mapped.end == mapped.begin)
+            return CL_SUCCESS;
+        mapped = whole_of(c->dst->root->pool, mapped);
+        return gs_pool_wrote_host(c->dst->root->pool, &GS_ONE_RANGE(mapped));
+    case GS_OP_FILL_IMAGE:
+        return gs_pool_fill_image(c->dst->root->pool, op, c->pattern);
     default:
         return linear(c);
     }

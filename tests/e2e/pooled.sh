@@ -15,7 +15,7 @@ sys.exit(m["brought"] != int(sys.argv[1]) or m["evicted"] != 0)' "$1" || fail "n
 
 kib=16384
 export ROOM_OFFSETS=0
-for case in stencil matrices gathers reduction windows invalidates; do
+for case in stencil matrices gathers reduction images windows invalidates; do
   plain plain.txt "$programs/pooled" $kib $case
   for room in 10 5; do # MiB
     export ROOM_BYTES=$((room << 20))
@@ -85,6 +85,13 @@ pooled pooled.txt "$programs/pooled" $kib gathers || { cat pooled.txt pooled.err
 same "gathers on one device"
 stats stats.json single:scatter:"its parts use each other's results, and it fits on one device"
 
+# All there is of images but those made of buffers, which are refused.
+plain plain.txt "$programs/images" own
+pooled pooled.txt "$programs/images" own || { cat pooled.txt pooled.err; fail "images: exit status $?"; }
+same "images"
+! pooled pooled.txt "$programs/images" || fail "an image of a buffer was made"
+grep -q '"images_refused": 1' stats.json || fail "the images refused: $(grep '"memory"' stats.json)"
+
 # What `devices --memory` says is what the application sees.
 for wanted in pooled pooled+host:64MiB; do
   memory=$wanted pooled seen.txt "$programs/pooled" 0 memory || fail "what the device says of its memory"
@@ -132,7 +139,7 @@ done
 [ "$mib" != 0 ] || exit 0
 layer='' kib=$((mib * 1024))
 unset ROOM_BYTES
-for case in stencil reduction windows matrices; do
+for case in stencil reduction windows matrices images; do
   plain plain.txt "$programs/pooled" $kib $case
   POCL_MEMORY_LIMIT=1 pooled pooled.txt "$programs/pooled" $kib $case || { cat pooled.txt pooled.err; fail "$case of $mib MiB: exit status $?"; }
   same "$case of $mib MiB"

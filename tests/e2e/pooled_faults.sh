@@ -21,18 +21,18 @@ one() { # FAULT CASE
   fi
 }
 
-for case in stencil windows; do
+for case in stencil windows images; do
   plain plain.txt "$programs/pooled" 512 $case
   FAULT_COUNTS=$PWD/counts.txt pooled pooled.txt "$programs/pooled" 512 $case
   same "$case without a fault"
   while read -r name count; do
     case $name in
-      clCreateBuffer)
+      clCreateBuffer | clCreateImage)
         for ((k = 1; k <= count; k++)); do
           one $name:$k:-4:once $case
-          [ "$most" = 0 ] || one $name:$k:-4:hollow $case
+          [ "$most" = 0 ] || [ $name = clCreateImage ] || one $name:$k:-4:hollow $case
         done ;;
-      clEnqueueReadBuffer | clEnqueueWriteBuffer | clEnqueueCopyBuffer)
+      clEnqueueReadBuffer | clEnqueueWriteBuffer | clEnqueueCopyBuffer | clEnqueueReadImage | clEnqueueWriteImage)
         for ((k = 1; k <= count; k += count / (most + 3) + 1)); do
           one "$name:$k:-5:late" $case
           [ "$most" = 0 ] || one "$name:$k:-5:once" $case

@@ -10,10 +10,10 @@ seed=$1 programs_wanted=$2 bad=0
 for ((s = seed; s < seed + programs_wanted; s++)); do
   RANDOM=$s
   export ROOM_BYTES=$((98304 + RANDOM * 8))
-  plain plain.txt "$programs/stress" "$s" 150 2 i
+  plain plain.txt "$programs/stress" "$s" 150 2
   layer=$programs/room.so
   [ $((s % 2)) = 0 ] || layer=$layer:$programs/beside.so
-  memory=pooled+host:1GiB pooled pooled.txt "$programs/stress" "$s" 150 2 i && cmp -s plain.txt pooled.txt && continue
+  memory=pooled+host:1GiB pooled pooled.txt "$programs/stress" "$s" 150 2 && cmp -s plain.txt pooled.txt && continue
   echo "seed $s, room $ROOM_BYTES:" && tail -3 pooled.err && { diff plain.txt pooled.txt || true; } | cut -c1-160 | head -5
   bad=$((bad + 1))
 done

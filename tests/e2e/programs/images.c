@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Images of one to three dimensions and arrays of them: read through samplers, written by kernels that are split, and
- * every command that moves texels. */
+ * every command that moves texels. images [own]: none is made of a buffer. */
 #include "plain.h"
 
 enum { W = 96, H = 40, D = 6, TEXELS = W * H * D };
@@ -217,8 +217,9 @@ static void of_buffer(void)
     CL(clReleaseKernel(bump));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const bool of_buffers = argc < 2 || strcmp(argv[1], "own") != 0;
     start(0);
     program = build(source, "");
     fill_words(host, sizeof host / 4, 6);
@@ -227,7 +228,8 @@ int main(void)
     reduce("layers", "layers", CL_MEM_OBJECT_IMAGE2D_ARRAY, W, H, D);
     reduce("rows", "rows", CL_MEM_OBJECT_IMAGE1D_ARRAY, W, H, H);
     lines();
-    of_buffer();
+    if (of_buffers)
+        of_buffer();
     map_image("mapped plane", CL_MEM_OBJECT_IMAGE2D, W, H, 1, CL_MEM_COPY_HOST_PTR);
     map_image("mapped volume", CL_MEM_OBJECT_IMAGE3D, W, H, D, CL_MEM_COPY_HOST_PTR);
     map_image("mapped layers", CL_MEM_OBJECT_IMAGE2D_ARRAY, W, H, D, CL_MEM_COPY_HOST_PTR);

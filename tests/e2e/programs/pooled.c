@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pooled KIB [CASE]: programs of some buffers that have so many KiB in all: a stencil, a product of matrices, a gather,
- * a reduction, sub-buffers, maps, an invalidating map, rectangles. The same sizes compute the same, wherever the bytes
- * lie. */
+ * a reduction, images, sub-buffers, maps, an invalidating map, rectangles. The same sizes compute the same, wherever
+ * the bytes lie. */
 #include "plain.h"
 
 static const char source[] =
@@ -27,6 +27,12 @@ static const char source[] =
     "__kernel void count(__global const float *v, __global uint *bins)\n"
     "{ size_t i = get_global_id(0); atomic_inc(&bins[(uint)v[i] % 64u]); }\n"
     "__kernel void add(__global float *v, float a) { v[get_global_id(0)] += a; }\n"
+    "__constant sampler_t nearest = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;\n"
+    "__kernel void blur(__read_only image2d_t in, __write_only image2d_t out, uint a)\n"
+    "{ int x = get_global_id(0), y = get_global_id(1);\n"
+    "  uint4 t = read_imageui(in, nearest, (int2)(x, y)) * 2u + read_imageui(in, nearest, (int2)(x - 1, y))\n"
+    "    + read_imageui(in, nearest, (int2)(x + 1, y + 1));\n"
+    "  write_imageui(out, (int2)(x, y), t / 4u ^ a); }\n"
     "__kernel void nothing(__global float *v) { if (v) v[get_global_id(0)] = 1; }\n";
 
 static cl_program program;
@@ -212,6 +218,42 @@ static void windows(size_t bytes)
     CL(clReleaseKernel(k));
 }
 
+/* A pipeline of images, each made of the one before, twice. */
+static void images(size_t bytes)
+{
+    enum { IMAGES = 8, W = 1024, STRIP = 16 };
+    static uint32_t strip[W * STRIP];
+    const size_t h = bytes / IMAGES / 4 / W / STRIP * STRIP, rows[3] = {W, STRIP, 1};
+    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
+    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = W, .image_height = h};
+    cl_kernel k = kernel_of(program, "blur");
+    cl_mem m[IMAGES];
+    cl_int err;
+    for (int i = 0; i < IMAGES; i++)
+        MADE(m[i], clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &err));
+    for (size_t at[3] = {0, 0, 0}; at[1] < h; at[1] += STRIP) {
+        fill_words(strip, W * STRIP, (uint32_t)at[1]);
+        CL(clEnqueueWriteImage(queue, m[0], CL_TRUE, at, rows, 0, 0, strip, 0, NULL, NULL));
+    }
+    for (cl_uint i = 0; i < 2 * IMAGES; i++) {
+        set_mem(k, 0, m[i % IMAGES]);
+        set_mem(k, 1, m[(i + 1) % IMAGES]);
+        set_uint(k, 2, i);
+        launch_2d(k, W, h);
+    }
+    for (int i = 0; i < IMAGES; i++) {
+        uint64_t sum = 0;
+        for (size_t at[3] = {0, 0, 0}; at[1] < h; at[1] += STRIP) {
+            CL(clEnqueueReadImage(queue, m[i], CL_TRUE, at, rows, 0, 0, strip, 0, NULL, NULL));
+            for (size_t t = 0; t < W * STRIP; t++)
+                sum = (sum ^ strip[t]) * 0x100000001b3u;
+        }
+        printf("image %d of %zu rows: %016" PRIx64 "\n", i, h, sum);
+        CL(clReleaseMemObject(m[i]));
+    }
+    CL(clReleaseKernel(k));
+}
+
 /* What the host writes into a map that invalidates stays, though devices had the bytes before, and are asked for room
  * and for what lies beside before the map ends. */
 static void invalidates(size_t bytes)
@@ -298,8 +340,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(size_t bytes);
-    } cases[] = {{"stencil", stencil},     {"steps", steps},     {"matrices", matrices},       {"gathers", gathers},
-                 {"reduction", reduction}, {"windows", windows}, {"invalidates", invalidates}, {"whole", whole}};
+    } cases[] = {{"images", images},     {"stencil", stencil},         {"steps", steps},
+                 {"matrices", matrices}, {"gathers", gathers},         {"reduction", reduction},
+                 {"windows", windows},   {"invalidates", invalidates}, {"whole", whole}};
     const size_t bytes = (argc > 1 ? strtoull(argv[1], NULL, 10) : 4096) << 10;
     start(0);
     if (argc > 2 && strcmp(argv[2], "memory") == 0)

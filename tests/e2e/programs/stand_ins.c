@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stand_ins: calls each entry point that takes a memory object with a buffer, and prints what it answers. */
+/* stand_ins: calls each entry point that takes a memory object with a buffer, those for images too, and prints what it
+ * answers. */
 #include "plain.h"
 
 enum { BYTES = 8192 };

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* Images of pooled contexts. The host place has the texels without gaps, so a command on images is one on rectangles of
+ * bytes there; kernels get an image of the driver's, which has all of it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "shim/pooled/commands.h"
+#include "shim/pooled/pooled.h"
+#include "shim/pooled/store.h"
+#include "shim/report/pool.h"
+
+static bool is_layered(cl_mem_object_type type)
+{
+    return type == CL_MEM_OBJECT_IMAGE1D_ARRAY || type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
+}
+
+/* Its sizes by coordinate, 0 where one is missing. */
+static void take_texels(struct gs_pool_image *image)
+{
+    const cl_image_desc *d = &image->desc;
+    const cl_mem_object_type type = d->image_type;
+    image->texels[0] = d->image_width;
+    image->texels[1] = type == CL_MEM_OBJECT_IMAGE1D         ? 1
+                       : type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? d->image_array_size
+                                                             : d->image_height;
+    image->texels[2] = type == CL_MEM_OBJECT_IMAGE3D         ? d->image_depth
+                       : type == CL_MEM_OBJECT_IMAGE2D_ARRAY ? d->image_array_size
+                                                             : 1;
+}
+
+static cl_int check_size(const struct gs_pool_image *image)
+{
+    const cl_mem_object_type type = image->desc.image_type;
+    const bool solid = type == CL_MEM_OBJECT_IMAGE3D;
+    const cl_device_info most[3] = {solid ? CL_DEVICE_IMAGE3D_MAX_WIDTH : CL_DEVICE_IMAGE2D_MAX_WIDTH,
+                                    solid                                 ? CL_DEVICE_IMAGE3D_MAX_HEIGHT
+                                    : type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? CL_DEVICE_IMAGE_MAX_ARRAY_SIZE
+                                                                          : CL_DEVICE_IMAGE2D_MAX_HEIGHT,
+                                    solid ? CL_DEVICE_IMAGE3D_MAX_DEPTH : CL_DEVICE_IMAGE_MAX_ARRAY_SIZE};
+    for (int i = 0; i < 3; i++) {
+        size_t n = 0;
+        gs_real()->clGetDeviceInfo(gs_group()->dev[0], most[i], sizeof n, &n, NULL);
+        if (!image->texels[i])
+            return CL_INVALID_IMAGE_DESCRIPTOR;
+        if (image->texels[i] > 1 && image->texels[i] > n)
+            return CL_INVALID_IMAGE_SIZE;
+    }
+    return CL_SUCCESS;
+}
+
+/* Rows and slices in the application's memory, given or not. */
+static void host_pitch(const struct gs_pool_image *image, const size_t region[3], const size_t given[2],
+                       size_t pitch[2])
+{
+    pitch[0] = given[0] ? given[0] : region[0] * image->texel_bytes;
+    if (image->desc.image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY && given[1])
+        pitch[0] = given[1]; /* of an array of lines a slice is a line */
+    pitch[1] = given[1] && region[2] > 1 ? given[1] : pitch[0] * region[1];
+}
+
+static void own_pitch(const struct gs_pool_image *image, size_t pitch[2])
+{
+    pitch[0] = image->texels[0] * image->texel_bytes;
+    pitch[1] = pitch[0] * image->texels[1];
+}
+
+static cl_int begin_with(struct gs_pool_root *r, const char *from, const size_t pitch[2])
+{
+    const struct gs_pool_image *image = r->image;
+    struct gs_range all = {0, r->size};
+    size_t own[2];
+    own_pitch(image, own);
+    gs_pool_lock();
+    for (size_t z = 0; z < image->texels[2] && from != r->host.base; z++)
+        for (size_t y = 0; y < image->texels[1]; y++)
+            memcpy(r->host.base + z * own[1] + y * own[0], from + z * pitch[1] + y * pitch[0], own[0]);
+    const cl_int err = gs_pool_wrote_host(r, &GS_ONE_RANGE(all));
+    gs_pool_unlock();
+    return err;
+}
+
+/* Once the driver has made its stand-in. */
+static cl_int make_root(struct gs_context *ctx, cl_mem_flags flags, struct gs_pool_image *image, void *host_ptr,
+                        const size_t given[2], struct gs_pool_root **root)
+{
+    size_t own[2], pitch[2];
+    cl_int err = check_size(image);
+    if (err)
+        return err;
+    own_pitch(image, own);
+    host_pitch(image, image->texels, given, pitch);
+    if ((!host_ptr && (given[0] || given[1])) || pitch[0] < own[0] || pitch[1] < pitch[0] * image->texels[1])
+        return CL_INVALID_IMAGE_DESCRIPTOR;
+    const bool uses = flags & CL_MEM_USE_HOST_PTR;
+    if (uses && (pitch[0] != own[0] || pitch[1] != own[1])) { /* the host place has no gaps */
+        gs_report_pool_no_image();
+        return CL_INVALID_OPERATION;
+    }
+    *root = gs_pool_root_new(ctx, own[1] * image->texels[2], uses ? host_ptr : NULL, &err);
+    if (!*root)
+        return err;
+    (*root)->image = image;
+    return host_ptr ? begin_with(*root, host_ptr, pitch) : CL_SUCCESS;
+}
+
+static cl_int check(const cl_image_format *format, const cl_image_desc *desc)
+{
+    if (!gs_real()->clCreateImage)
+        return CL_INVALID_OPERATION;
+    if (!format || !desc)
+        return format ? CL_INVALID_IMAGE_DESCRIPTOR : CL_INVALID_IMAGE_FORMAT_DESCRIPTOR;
+    if (!desc->mem_object && desc->image_type != CL_MEM_OBJECT_IMAGE1D_BUFFER && !desc->num_mip_levels &&
+        !desc->num_samples)
+        return CL_SUCCESS;
+    gs_report_pool_no_image();
+    return CL_INVALID_OPERATION;
+}
+
+struct gs_pool_made gs_pool_create_image(struct gs_context *ctx, cl_mem_flags flags, const cl_image_format *format,
+                                         const cl_image_desc *desc, void *host_ptr)
+{
+    struct gs_pool_made made = {.err = check(format, desc)};
+    if (made.err)
+        return made;
+    struct gs_pool_image *image = calloc(1, sizeof *image);
+    if (!image)
+        return (struct gs_pool_made){.err = CL_OUT_OF_HOST_MEMORY};
+    const size_t given[2] = {desc->image_row_pitch, desc->image_slice_pitch};
+    *image = (struct gs_pool_image){.format = *format, .desc = *desc};
+    image->desc.image_row_pitch = image->desc.image_slice_pitch = 0;
+    take_texels(image);
+    const cl_image_desc small = {desc->image_type, 1, 1, 1, 1, 0, 0, 0, 0, {NULL}};
+    cl_mem handle = gs_real()->clCreateImage(ctx->o.handle, flags, format, &small, host_ptr, &made.err);
+    if (!made.err)
+        made.err = gs_real()->clGetImageInfo(handle, CL_IMAGE_ELEMENT_SIZE, sizeof image->texel_bytes,
+                                             &image->texel_bytes, NULL);
+    if (!made.err)
+        made.err = make_root(ctx, flags, image, host_ptr, given, &made.root);
+    if (!made.err) {
+        made.handle = handle;
+        return made;
+    }
+    if (made.root)
+        gs_pool_root_free(made.root);
+    else
+        free(image);
+    if (handle)
+        gs_real()->clReleaseMemObject(handle);
+    return made;
+}
+
+bool gs_pool_image_info(const struct gs_mem *m, cl_image_info what, size_t *value)
+{
+    const struct gs_pool_image *image = m->root->pool->image;
+    const cl_image_desc *d = &image->desc;
+    const bool flat = d->image_type == CL_MEM_OBJECT_IMAGE1D || d->image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+    size_t pitch[2];
+    own_pitch(image, pitch);
+    switch (what) {
+    case CL_IMAGE_ROW_PITCH:
+        *value = pitch[0];
+        return true;
+    case CL_IMAGE_SLICE_PITCH:
+        *value = d->image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? pitch[0] : image->texels[2] > 1 ? pitch[1] : 0;
+        return true;
+    case CL_IMAGE_WIDTH:
+        *value = d->image_width;
+        return true;
+    case CL_IMAGE_HEIGHT:
+        *value = flat ? 0 : d->image_height;
+        return true;
+    case CL_IMAGE_DEPTH:
+        *value = d->image_type == CL_MEM_OBJECT_IMAGE3D ? d->image_depth : 0;
+        return true;
+    case CL_IMAGE_ARRAY_SIZE:
+        *value = is_layered(d->image_type) ? d->image_array_size : 0;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static const struct gs_pool_image *image_of(const struct gs_mem *m)
+{
+    return m && m->root->pool ? m->root->pool->image : NULL;
+}
+
+static bool is_within(const struct gs_pool_image *image, const size_t at[3], const size_t region[3])
+{
+    for (int i = 0; i < 3; i++)
+        if (!region[i] || at[i] > image->texels[i] || region[i] > image->texels[i] - at[i])
+            return false;
+    return true;
+}
+
+static bool meet(const struct gs_op *op)
+{
+    for (int i = 0; i < 3; i++)
+        if (op->from[i] >= op->to[i] + op->region[i] || op->to[i] >= op->from[i] + op->region[i])
+            return false;
+    return true;
+}
+
+/* One side of a transfer: where it begins, and its pitches; in texels and as given, then in bytes. */
+static cl_int lay_side(const struct gs_pool_image *side, const struct gs_pool_image *any, const size_t region[3],
+                       size_t at[3], size_t pitch[2])
+{
+    const size_t given[2] = {pitch[0], pitch[1]};
+    if (!side) { /* the application's memory, or a buffer */
+        host_pitch(any, region, given, pitch);
+        return pitch[0] < region[0] * any->texel_bytes || pitch[1] < pitch[0] * region[1] ? CL_INVALID_VALUE
+                                                                                          : CL_SUCCESS;
+    }
+    if (!is_within(side, at, region))
+        return CL_INVALID_VALUE;
+    own_pitch(side, pitch);
+    at[0] *= side->texel_bytes;
+    return CL_SUCCESS;
+}
+
+/* The host's memory of the image's, from the first texel of the region to the last. */
+static cl_int lay_map(struct gs_op *op, const struct gs_pool_image *image, const size_t region[3])
+{
+    const cl_mem_object_type type = image->desc.image_type;
+    const bool slices = type == CL_MEM_OBJECT_IMAGE3D || is_layered(type);
+    const size_t *pitch = op->from_pitch;
+    if (!op->row_pitch || (slices && !op->slice_pitch))
+        return CL_INVALID_VALUE;
+    *op->row_pitch = pitch[0];
+    if (op->slice_pitch)
+        *op->slice_pitch = type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? pitch[0] : slices ? pitch[1] : 0;
+    op->from[0] += op->from[1] * pitch[0] + op->from[2] * pitch[1];
+    op->region[0] += (region[1] - 1) * pitch[0] + (region[2] - 1) * pitch[1];
+    /* What lies between its rows must be right. */
+    if (op->map_flags & CL_MAP_WRITE_INVALIDATE_REGION)
+        op->map_flags = CL_MAP_WRITE;
+    return CL_SUCCESS;
+}
+
+cl_int gs_pool_image_op(struct gs_op *op, const struct gs_mem *src, const struct gs_mem *dst)
+{
+    static const enum gs_op_kind as[GS_OP_KINDS] = {
+        [GS_OP_READ_IMAGE] = GS_OP_READ_RECT,      [GS_OP_WRITE_IMAGE] = GS_OP_WRITE_RECT,
+        [GS_OP_COPY_IMAGE] = GS_OP_COPY_RECT,      [GS_OP_FILL_IMAGE] = GS_OP_FILL_IMAGE,
+        [GS_OP_IMAGE_TO_BUFFER] = GS_OP_COPY_RECT, [GS_OP_BUFFER_TO_IMAGE] = GS_OP_COPY_RECT,
+        [GS_OP_MAP_IMAGE] = GS_OP_MAP_BUFFER};
+    const bool from_buffer = op->kind == GS_OP_BUFFER_TO_IMAGE, to_buffer = op->kind == GS_OP_IMAGE_TO_BUFFER,
+               maps = op->kind == GS_OP_MAP_IMAGE;
+    const struct gs_pool_image *from = image_of(src), *to = image_of(dst), *any = from ? from : to;
+    const size_t region[3] = {op->region[0], op->region[1], op->region[2]};
+    cl_int err = CL_SUCCESS;
+    if ((op->src && !src) || (op->dst && !dst) || (src && !from != from_buffer) || (dst && !to != to_buffer))
+        return CL_INVALID_MEM_OBJECT;
+    if (op->no_region || (from && op->no_from) || (to && op->no_to))
+        return CL_INVALID_VALUE;
+    if (op->kind == GS_OP_COPY_IMAGE && memcmp(&from->format, &to->format, sizeof from->format) != 0)
+        return CL_IMAGE_FORMAT_MISMATCH;
+    if (op->kind == GS_OP_COPY_IMAGE && from == to && meet(op))
+        return CL_MEM_COPY_OVERLAP;
+    if (op->kind == GS_OP_FILL_IMAGE) {
+        op->pattern_bytes = (to->format.image_channel_order == CL_DEPTH ? 1 : 4) * sizeof(cl_uint);
+        return !op->pattern || !is_within(to, op->to, region) ? CL_INVALID_VALUE : CL_SUCCESS;
+    }
+    op->kind = as[op->kind];
+    err = lay_side(from, any, region, op->from, op->from_pitch);
+    if (!err && !maps)
+        err = lay_side(to, any, region, op->to, op->to_pitch);
+    op->region[0] *= any->texel_bytes;
+    const uint64_t bytes = (uint64_t)op->region[0] * region[1] * region[2];
+    if (!err && ((from_buffer && (op->from[0] > src->size || bytes > src->size - op->from[0])) ||
+                 (to_buffer && (op->to[0] > dst->size || bytes > dst->size - op->to[0]))))
+        err = CL_INVALID_VALUE;
+    return err || !maps ? err : lay_map(op, any, region);
+}
+
+/* The texel that a colour becomes is what the driver makes of it in an image of one. */
+static cl_int make_texel(struct gs_pool_root *r, const struct gs_op *op, const void *color, void *texel)
+{
+    const struct gs_pool_image *image = r->image;
+    const cl_image_desc one = {CL_MEM_OBJECT_IMAGE2D, 1, 1, 1, 1, 0, 0, 0, 0, {NULL}};
+    cl_int err;
+    const cl_command_queue queue = gs_pool_queue(r->ctx, 0, GS_POOL_TO_DEVICE, &err);
+    cl_mem m = err ? NULL : gs_real()->clCreateImage(r->ctx->o.handle, 0, &image->format, &one, NULL, &err);
+    if (err)
+        return err;
+    const struct gs_op fill = {.kind = GS_OP_FILL_IMAGE,
+                               .dst = m,
+                               .region = {1, 1, 1},
+                               .pattern = color,
+                               .pattern_bytes = op->pattern_bytes},
+                       read = {
+                           .kind = GS_OP_READ_IMAGE, .blocking = CL_TRUE, .src = m, .region = {1, 1, 1}, .ptr = texel};
+    err = gs_enqueue(&fill, queue, 0, NULL, NULL);
+    if (!err)
+        err = gs_enqueue(&read, queue, 0, NULL, NULL);
+    gs_real()->clReleaseMemObject(m);
+    return err;
+}
+
+cl_int gs_pool_fill_image(struct gs_pool_root *r, const struct gs_op *op, const void *color)
+{
+    struct gs_range all = {0, r->size};
+    const size_t n = r->image->texel_bytes;
+    size_t pitch[2];
+    char texel[16];
+    cl_int err = make_texel(r, op, color, texel);
+    own_pitch(r->image, pitch);
+    if (!err)
+        err = gs_pool_require_host(r, all);
+    for (size_t z = op->to[2]; z < op->to[2] + op->region[2] && !err; z++)
+        for (size_t y = op->to[1]; y < op->to[1] + op->region[1]; y++)
+            for (size_t x = op->to[0]; x < op->to[0] + op->region[0]; x++)
+                memcpy(r->host.base + z * pitch[1] + y * pitch[0] + x * n, texel, n);
+    return err ? err : gs_pool_wrote_host(r, &GS_ONE_RANGE(all));
+}
