@@ -628,5 +628,5 @@ uint64_t gs_pool_round_begin(void)
 
 void gs_pool_round_end(uint64_t round)
 {
-    store.ended = round;
+    store.ended = round > store.ended ? round : store.ended;
 }

@@ -24,6 +24,10 @@ for case in stencil matrices gathers reduction images windows invalidates; do
     peak 60 $((kib << 10)) "$case, $room MiB"
     # Where both halves of both buffers have room, a row of 4 KiB goes each way in each step.
     [ $case$room != stencil10 ] || moved 16384
+    # Of a pipeline's images the one used longest ago makes way: each stage brings one of 2 MiB at most.
+    [ $case != images ] || python3 -c '
+import json, sys
+sys.exit(json.load(open("stats.json"))["memory"]["brought"] > 22 << 20)' || fail "images, $room MiB: $(grep '"memory"' stats.json)"
   done
 done
 

@@ -221,31 +221,31 @@ static void windows(size_t bytes)
 /* A pipeline of images, each made of the one before, twice. */
 static void images(size_t bytes)
 {
-    enum { IMAGES = 8, W = 1024, STRIP = 16 };
-    static uint32_t strip[W * STRIP];
-    const size_t h = bytes / IMAGES / 4 / W / STRIP * STRIP, rows[3] = {W, STRIP, 1};
+    enum { IMAGES = 8, STRIP = 16, WIDEST = 8192 };
+    static uint32_t strip[WIDEST * STRIP];
+    const size_t w = bytes >> 28 ? WIDEST : 1024, h = bytes / IMAGES / 4 / w / STRIP * STRIP, rows[3] = {w, STRIP, 1};
     const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
-    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = W, .image_height = h};
+    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = w, .image_height = h};
     cl_kernel k = kernel_of(program, "blur");
     cl_mem m[IMAGES];
     cl_int err;
     for (int i = 0; i < IMAGES; i++)
         MADE(m[i], clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &err));
     for (size_t at[3] = {0, 0, 0}; at[1] < h; at[1] += STRIP) {
-        fill_words(strip, W * STRIP, (uint32_t)at[1]);
+        fill_words(strip, w * STRIP, (uint32_t)at[1]);
         CL(clEnqueueWriteImage(queue, m[0], CL_TRUE, at, rows, 0, 0, strip, 0, NULL, NULL));
     }
     for (cl_uint i = 0; i < 2 * IMAGES; i++) {
         set_mem(k, 0, m[i % IMAGES]);
         set_mem(k, 1, m[(i + 1) % IMAGES]);
         set_uint(k, 2, i);
-        launch_2d(k, W, h);
+        launch_2d(k, w, h);
     }
     for (int i = 0; i < IMAGES; i++) {
         uint64_t sum = 0;
         for (size_t at[3] = {0, 0, 0}; at[1] < h; at[1] += STRIP) {
             CL(clEnqueueReadImage(queue, m[i], CL_TRUE, at, rows, 0, 0, strip, 0, NULL, NULL));
-            for (size_t t = 0; t < W * STRIP; t++)
+            for (size_t t = 0; t < w * STRIP; t++)
                 sum = (sum ^ strip[t]) * 0x100000001b3u;
         }
         printf("image %d of %zu rows: %016" PRIx64 "\n", i, h, sum);
