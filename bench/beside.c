@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "shim/devices/group.h"
-#include "shim/memory/windows.h"
+#include "shim/transfer/windows.h"
 
 enum { MOST = 1 << 20, ALONE_MS = 200, PINNED_BYTES = 64 << 20, GROUP = 64 };
 

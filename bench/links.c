@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "shim/devices/group.h"
-#include "shim/memory/windows.h"
+#include "shim/transfer/windows.h"
 
 enum { RUNS = 7, MIB = 1024 * 1024 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 4.4: contexts. The driver's is made over all devices of the group. */
 #include "shim/api/api.h"
-#include "shim/memory/transfer.h"
+#include "shim/transfer/transfer.h"
 #include "shim/pooled/pooled.h"
 #include "shim/choose/timing.h"
 #include "shim/plan/answer.h"

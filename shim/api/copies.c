@@ -4,7 +4,7 @@
 
 #include "common/lock/rank.h"
 #include "shim/put/finish.h"
-#include "shim/memory/transfer.h"
+#include "shim/transfer/transfer.h"
 
 /* Events that one may stand for, where its bytes lie in several places. */
 enum { MOST_PIECES = 64 };

@@ -12,9 +12,10 @@
 #include "shim/subkernel/samplers.h"
 #include "shim/record/upward.h"
 #include "shim/memory/object.h"
-#include "shim/memory/transfer.h"
+#include "shim/transfer/transfer.h"
 #include "shim/subkernel/units.h"
 #include "shim/pooled/pooled.h"
+#include "shim/staging/staging.h"
 
 static inline void destroy_mem(struct gs_mem *m)
 {
@@ -66,6 +67,9 @@ static void destroy_context(struct gs_object *o)
     gs_output_free(c);
     gs_samplers_free(c->samplers);
     gs_paths_free(c);
+    gs_staging_free(c->staging);
+    if (c->sharing_queue)
+        gs_real()->clReleaseCommandQueue(c->sharing_queue);
     if (c->pool)
         gs_pool_queues_free(c->pool);
     gs_ends_free(c->ends);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/api/transfer.h"
 #include "shim/put/finish.h"
-#include "shim/memory/host.h"
+#include "shim/coherence/host.h"
 #include "shim/driver/enqueue.h"
 
 void gs_home_begin(struct gs_home *h, const struct gs_command *cmd, bool reads)

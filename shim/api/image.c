@@ -2,7 +2,7 @@
 /* Specification, section 5.3: reading, writing, copying and filling images. All of them work at home. */
 #include "shim/api/transfer.h"
 #include "shim/report/report.h"
-#include "shim/memory/transfer.h"
+#include "shim/memory/image.h"
 
 static struct gs_side box(struct gs_mem *m, const size_t *origin, const size_t *region)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/api/initial.h"
 
-#include "shim/memory/staging.h"
-#include "shim/memory/staging_ring.h"
+#include "shim/staging/staging.h"
+#include "shim/staging/staging_ring.h"
 #include "shim/driver/enqueue.h"
 
 bool gs_initial_wanted(const struct gs_context *c, cl_mem_flags flags, const void *ptr)

@@ -4,8 +4,8 @@
 
 #include "shim/api/transfer.h"
 #include "shim/memory/mapped.h"
-#include "shim/memory/transfer.h"
 #include "shim/report/watch.h"
+#include "shim/memory/image.h"
 
 /* What is mapped so: from now on the host may write at any time, until the unmapping. With the context's lock held.
  * NULL: no memory. */

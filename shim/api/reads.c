@@ -4,7 +4,7 @@
 
 #include "common/lock/rank.h"
 #include "shim/choose/timing.h"
-#include "shim/memory/staging.h"
+#include "shim/staging/staging.h"
 #include "shim/process/clock.h"
 #include "shim/report/watch.h"
 #include "shim/order/callbacks.h"

@@ -4,11 +4,11 @@
 #define GS_SHIM_API_TRANSFER_H
 
 #include "shim/api/api.h"
-#include "shim/memory/coherence.h"
-#include "shim/memory/host.h"
+#include "shim/coherence/coherence.h"
+#include "shim/coherence/host.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/put/put.h"
-#include "shim/memory/transfer_worker.h"
+#include "shim/staging/transfer_worker.h"
 #include "shim/put/op_run.h"
 #include "shim/driver/enqueue.h"
 

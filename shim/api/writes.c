@@ -5,7 +5,7 @@
  * wanted of the last bytes there: by all links at once. */
 #include "shim/api/buffer.h"
 #include "shim/put/finish.h"
-#include "shim/memory/host.h"
+#include "shim/coherence/host.h"
 
 /* Is it a write that we can carry out, of bytes that may lie anywhere? */
 static bool is_followed(const struct gs_home *h, const struct gs_mem *m)

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "shim/memory/coherence.h"
+#include "shim/coherence/coherence.h"
 
 /* What a part needs and what it would leave away from home. */
 static int add_part(struct gs_trial *t, const struct gs_use *u, unsigned part)

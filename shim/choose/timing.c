@@ -12,8 +12,8 @@
 #include "shim/choose/forecast.h"
 #include "shim/choose/near.h"
 #include "shim/choose/timing_book.h"
-#include "shim/memory/peer.h"
-#include "shim/memory/pinned.h"
+#include "shim/transfer/peer.h"
+#include "shim/transfer/pinned.h"
 
 void gs_timing_say(const struct gs_timing *t)
 {

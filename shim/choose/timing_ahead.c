@@ -7,7 +7,7 @@
 #include "shim/order/callbacks.h"
 #include "shim/plan/kinds.h"
 #include "shim/choose/timing_book.h"
-#include "shim/memory/peer.h"
+#include "shim/transfer/peer.h"
 
 enum {
     MOST_PATIENCE_NS = 1000 * 1000000, /* to wait for a translation */

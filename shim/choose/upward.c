@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What auto mode does for the rooms below it. */
-#include "shim/memory/upward.h"
+#include "shim/transfer/upward.h"
 #include "shim/plan/upward.h"
 #include "shim/record/own_kernels.h"
 #include "shim/process/threads.h"
@@ -15,4 +15,4 @@ static void prepared(struct gs_program *p)
 }
 
 const struct gs_above_plan gs_above_plan = {.pays = gs_timing_pays, .prepared = prepared};
-const struct gs_above_memory gs_above_memory = {.pinned = gs_timing_pinned, .links = gs_timing_links};
+const struct gs_above_transfer gs_above_transfer = {.pinned = gs_timing_pinned, .links = gs_timing_links};

@@ -9,7 +9,7 @@
 #include "shim/client/job.h"
 #include "shim/process/threads.h"
 #include "shim/order/callbacks.h"
-#include "shim/memory/coherence.h"
+#include "shim/coherence/coherence.h"
 #include "shim/output/speculation.h"
 #include "shim/plan/answer.h"
 #include "shim/plan/kinds.h"

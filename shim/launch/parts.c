@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "common/log.h"
-#include "shim/memory/coherence.h"
+#include "shim/coherence/coherence.h"
 #include "shim/output/speculation.h"
 #include "shim/put/finish.h"
 #include "shim/output/merge.h"

@@ -9,10 +9,10 @@
 
 #include "common/log.h"
 #include "shim/launch/whole.h"
-#include "shim/memory/coherence.h"
-#include "shim/memory/transfer.h"
+#include "shim/coherence/coherence.h"
 #include "shim/report/report.h"
 #include "shim/driver/enqueue.h"
+#include "shim/memory/image.h"
 
 /* The bytes of every root that a launch writes, at one moment. */
 struct snapshot {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/launch/whole.h"
 
-#include "shim/memory/coherence.h"
+#include "shim/coherence/coherence.h"
 #include "shim/plan/part_kernel.h"
 #include "shim/order/callbacks.h"
 #include "shim/plan/prepare.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What this room knows of a memory object: which of its bytes are valid where. And of a context. No other room looks
- * into these. */
+/* Which bytes of a memory object are valid where. The rooms of bytes alone look into this: memory, transfer and
+ * coherence. */
 #ifndef GS_SHIM_MEMORY_BYTES_H
 #define GS_SHIM_MEMORY_BYTES_H
 
@@ -14,6 +14,10 @@ struct gs_arrival {
 
 /* Nobody asks any more how that transfer ends. */
 void gs_arrival_drop(struct gs_arrival *a);
+
+/* A transfer that ends with `event`, which is retained, has been enqueued into a place behind all others: it brings r,
+ * and is the place's `ready`. With the context's lock held. */
+cl_int gs_arrives(struct gs_mem *root, unsigned to, const struct gs_rect *r, cl_event event);
 
 /* One copy of a memory object. Place i is device i; place 0 holds the application's own handle. */
 struct gs_replica {
@@ -29,10 +33,10 @@ struct gs_replica {
 
 /* With the context's lock held. */
 struct gs_bytes {
-    struct gs_mem *next, *prev; /* the context's roots */
-    int users;                  /* handles of it and its windows that the application holds */
-    bool keeps_root;            /* a window that retains the driver's object of its root */
-    atomic_uint windows;        /* those of a root that do so */
+    struct gs_mem *prev; /* of the context's roots */
+    int users;           /* handles of it and its windows that the application holds */
+    bool keeps_root;     /* a window that retains the driver's object of its root */
+    atomic_uint windows; /* those of a root that do so */
     /* of roots only */
     void *base;                      /* where its bytes lie in the host's memory, if it is `shared`; else null */
     bool to_share;                   /* it will be, if it can, once a launch of it is planned */
@@ -45,18 +49,7 @@ struct gs_bytes {
     struct gs_replica *place;        /* one of each of the context's devices; [0] of roots is home */
 };
 
-/* What bytes of a context travel by; each is made on first need. */
-struct gs_paths {
-    struct gs_pinned *pinned, *pinned_small; /* between devices, much or little at a time */
-    struct gs_peer *peer;
-    struct gs_staging *staging;
-    struct gs_strided *strided;
-    uint64_t between_devices;       /* bytes that went from device to device so far */
-    cl_command_queue sharing_queue; /* by which buffers in the host's memory are looked at */
-};
-
-void gs_peer_free(struct gs_peer *p);
-void gs_staging_free(struct gs_staging *s);
-void gs_strided_free(struct gs_strided *s);
+/* Sets up a new root: all its bytes at home; undefined unless `defined`. -ENOMEM. */
+int gs_bytes_init(struct gs_mem *root, bool defined);
 
 #endif

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "shim/memory/bytes.h"
-#include "shim/memory/memory.h"
-#include "shim/memory/transfer.h"
+#include "shim/staging/pinned_memory.h"
+#include "shim/memory/image.h"
 
 bool gs_mapped_possible(const struct gs_mem *m, cl_map_flags flags)
 {

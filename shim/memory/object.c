@@ -5,12 +5,11 @@
 
 #include "common/lock/locked.h"
 #include "shim/memory/bytes.h"
-#include "shim/memory/coherence.h"
 #include "shim/memory/mapped.h"
 #include "shim/memory/shared.h"
 #include "shim/memory/sub_buffers.h"
-#include "shim/memory/transfer.h"
 #include "shim/devices/memory_used.h"
+#include "shim/memory/image.h"
 
 /* What is allocated at once. */
 struct whole {
@@ -58,7 +57,7 @@ __attribute__((hot)) struct gs_mem *gs_mem_root(struct gs_context *c, cl_mem han
     m->kept_flags = kept;
     m->bytes->place[0].mem = handle;
     m->is_svm = m->flags & CL_MEM_USE_HOST_PTR && is_svm(handle);
-    if (gs_coherence_init(m, m->flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR)) < 0) {
+    if (gs_bytes_init(m, m->flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR)) < 0) {
         free(m->bytes->place[0].valid.v);
         free(m->bytes->undefined.v);
         free(m);
@@ -132,7 +131,7 @@ static __attribute__((hot)) void link_root(struct gs_mem *m)
     GS_LOCKED(&c->lock);
     if (c->n > 1 && c->shared_memory && !m->image && !m->pool)
         gs_share(m);
-    m->bytes->next = c->mems;
+    m->next = c->mems;
     if (c->mems)
         c->mems->bytes->prev = m;
     c->mems = m;
@@ -151,15 +150,16 @@ void gs_mem_publish(struct gs_mem *m, cl_mem handle)
 static __attribute__((hot)) void unlink_root(struct gs_mem *m)
 {
     struct gs_context *c = m->o.ctx;
-    struct gs_bytes *root = m->root->bytes;
+    struct gs_mem *root = m->root;
     GS_LOCKED(&c->lock);
-    if (--root->users == 0) {
-        if (root->prev)
-            root->prev->bytes->next = root->next;
+    if (--root->bytes->users == 0) {
+        struct gs_mem *prev = root->bytes->prev;
+        if (prev)
+            prev->next = root->next;
         else
             c->mems = root->next;
         if (root->next)
-            root->next->bytes->prev = root->prev;
+            root->next->bytes->prev = prev;
     }
 }
 

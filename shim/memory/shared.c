@@ -39,7 +39,7 @@ static bool works(struct gs_context *ctx)
     const cl_uint written = 0x5a17c0de;
     cl_command_queue first = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[0], 0, &err);
     cl_command_queue other = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[ctx->n - 1], 0, &err2);
-    ctx->paths->sharing_queue = err ? NULL : first;
+    ctx->sharing_queue = err ? NULL : first;
     cl_mem buffer = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE, N, NULL, NULL), alias = NULL;
     void *base = !err && !err2 && buffer ? address_of(first, buffer, N, true) : NULL;
     if (base)
@@ -72,7 +72,7 @@ static void share(struct gs_mem *root, bool new)
 {
     GS_MAY_WAIT("where a new buffer lies, and whether others may");
     if (possible(root->o.ctx))
-        root->bytes->base = address_of(root->o.ctx->paths->sharing_queue, root->o.handle, (size_t)root->size, new);
+        root->bytes->base = address_of(root->o.ctx->sharing_queue, root->o.handle, (size_t)root->size, new);
     root->shared = root->bytes->base;
     GS_MAY_WAIT_NO_MORE();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What this room does for one below it. */
-#include "shim/put/upward.h"
-#include "shim/memory/peer.h"
+#include "shim/memory/replica.h"
+#include "shim/staging/upward.h"
 
-const struct gs_above_put gs_above_put = {.carries = gs_peer_carries};
+const struct gs_above_staging gs_above_staging = {.replica_at = gs_replica_at};

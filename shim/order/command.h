@@ -20,7 +20,7 @@ struct gs_command {
     struct gs_events before; /* everything that was enqueued earlier and might matter */
     /* By place: the end of the last copy within its memory, to a window that another device reads; or null. Owned. */
     cl_event left[GS_MAX_DEVICES];
-    const struct gs_transfer_thread *thread; /* of what a thread of ours moves: shim/memory/sends.h; else null */
+    const struct gs_transfer_thread *thread; /* of what a thread of ours moves: shim/transfer/sends.h; else null */
 };
 
 /* Hands it on to the driver as it is. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/output/merge.h"
 
-#include "shim/memory/coherence.h"
+#include "shim/coherence/coherence.h"
 #include "shim/output/run_kernel.h"
 #include "shim/put/put.h"
 #include "shim/report/report.h"
 #include "shim/output/scratch.h"
-#include "shim/memory/transfer.h"
+#include "shim/transfer/transfer.h"
+#include "shim/memory/image.h"
 
 /* What a place holds of the root, as a buffer: itself, or a copy of an image. */
 struct holding {

@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-#include "shim/memory/coherence.h"
+#include "shim/coherence/coherence.h"
 #include "shim/output/run_kernel.h"
 #include "shim/put/put.h"
 #include "shim/plan/reducible.h"
 #include "shim/report/report.h"
 #include "shim/output/scratch.h"
-#include "shim/memory/transfer.h"
+#include "shim/transfer/transfer.h"
 
 /* The element that changes nothing, in the low bytes of the number. */
 static uint64_t identity_of(enum gs_atomic_op op, enum gs_atomic_type type)

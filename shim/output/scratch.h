@@ -7,7 +7,7 @@
 #ifndef GS_SHIM_OUTPUT_SCRATCH_H
 #define GS_SHIM_OUTPUT_SCRATCH_H
 
-#include "shim/memory/pinned.h"
+#include "shim/transfer/pinned.h"
 #include "shim/order/command.h"
 
 /* What this room keeps of a context. With its lock held. */

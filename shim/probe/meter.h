@@ -4,7 +4,7 @@
 #define GS_SHIM_PROBE_METER_H
 
 #include "shim/devices/links.h"
-#include "shim/memory/windows.h"
+#include "shim/transfer/windows.h"
 
 /* What a measurement needs; made once. */
 struct gs_meter {

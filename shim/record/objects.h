@@ -52,10 +52,12 @@ struct gs_context {
     struct gs_queue *queues;       /* those the application still holds */
     struct gs_mem *mems;           /* root objects */
     enum { GS_SHARING_UNKNOWN, GS_SHARING_WORKS, GS_SHARING_NOT } sharing; /* of buffers in the host's memory */
+    cl_command_queue sharing_queue; /* by which these are looked at, or null; owned */
     /* What a room keeps; owned: */
     struct gs_own_kernels *_Atomic own; /* record; made on first need */
     struct gs_ends *ends;               /* order */
-    struct gs_paths *paths;             /* memory */
+    struct gs_staging *staging;         /* staging; made on first need */
+    struct gs_paths *paths;             /* transfer */
     struct gs_samplers *samplers;       /* record; made on first need */
     struct gs_output *output;           /* output; made on first need */
     struct gs_pool_queues *pool;        /* pooled, in a pooled context */
@@ -118,6 +120,7 @@ struct gs_mem {
     int host_reads;         /* of it and its windows, by calls that wait for it without the context's lock */
     atomic_int host_writes; /* the same of writes; also by those that nothing is noted of */
     struct gs_traffic traffic;
+    struct gs_mem *next;    /* of the context's roots */
     struct gs_bytes *bytes; /* of the room memory */
     struct gs_pool_root
         *pool; /* of the room pooled, in a pooled context, where the driver's object has no bytes; owned */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "shim/schedule/batch.h"
-#include "shim/memory/coherence.h"
+#include "shim/coherence/coherence.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/subkernel/launching.h"
 #include "shim/plan/part_kernel.h"

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "shim/process/threads.h"
-#include "shim/memory/pool.h"
+#include "shim/staging/pool.h"
 
 enum { THREADS = 5, JOBS = 8, ROUNDS = 60, MOST = 700 * 1000 };
 

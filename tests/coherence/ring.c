@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "shim/memory/ring.h"
+#include "shim/staging/ring.h"
 
 /* Events are numbers of these. */
 enum { EVENTS = 4096 };

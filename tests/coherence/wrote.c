@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "shim/memory/bytes.h"
-#include "shim/memory/coherence.h"
+#include "shim/coherence/coherence.h"
 
 enum { BYTES = 64, PLACES = 3, SETS = PLACES + 2, UNDEFINED = PLACES, SPOILED };
 
@@ -85,7 +85,7 @@ static void no_memory_changes_nothing(void **state)
 {
     unsigned failed = 0;
     (void)state;
-    assert_int_equal(gs_coherence_init(&root, false), 0);
+    assert_int_equal(gs_bytes_init(&root, false), 0);
     memset(model[0], true, sizeof model[0]);
     memset(model[UNDEFINED], true, sizeof model[UNDEFINED]);
     for (unsigned i = 0; i < 5000; i++) {

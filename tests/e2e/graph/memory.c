@@ -360,7 +360,7 @@ static void say_changes(const struct memory *m, const unsigned char *was, const 
 }
 
 /* gpusparc's kernel that copies rows says by its arguments which, and by its range how much of them, a word each:
- * shim/memory/strided.c. */
+ * shim/transfer/strided.c. */
 static void say_rows(unsigned id, bool done, const struct kernel *k, uint64_t first, uint64_t items)
 {
     enum { FROM, TO = 3, WORDS = 6, ALL, WORD };

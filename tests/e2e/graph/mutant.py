@@ -16,14 +16,14 @@ MUTANTS = {
     "3": [("shim/launch/parts.c", "err = gs_require_all(&l->cmd, u->root, w, plan->n_parts, exactly);",
            "for (unsigned p = 0; p < plan->n_parts && !err; p++)\n"
            "err = gs_require_all(&l->cmd, u->root, &w[p], 1, exactly);"),
-          ("shim/memory/transfer.c", "if (a->event != src->ready && gs_rangeset_touches(&a->brings, r))", "if (!r.end)"),
-          ("shim/memory/transfer.c", "return err || !src->ready ? err :", "return err || src ? err :")],
+          ("shim/transfer/transfer.c", "if (a->event != src->ready && gs_rangeset_touches(&a->brings, r))", "if (!r.end)"),
+          ("shim/transfer/transfer.c", "return err || !src->ready ? err :", "return err || src ? err :")],
     # Rule 4: nobody waits for transfers into a place that are under way.
-    "4": [("shim/memory/coherence.c", "if (!err && root->bytes->place[w[i].place].ready)",
+    "4": [("shim/coherence/coherence.c", "if (!err && root->bytes->place[w[i].place].ready)",
            "if (!err && !cmd && root->bytes->place[w[i].place].ready)"),
-          ("shim/memory/coherence.c", "if (places[i]->ready && !err)", "if (!cmd && places[i]->ready && !err)")],
+          ("shim/coherence/coherence.c", "if (places[i]->ready && !err)", "if (!cmd && places[i]->ready && !err)")],
     # Rule 7: what is written at one place stays valid at the others.
-    "7": [("shim/memory/coherence.c", "if (i != place)\n            without[k++]",
+    "7": [("shim/coherence/coherence.c", "if (i != place)\n            without[k++]",
            "if (i > GS_MAX_DEVICES)\n            without[k++]")],
     # Rule 9: parts begin before the transfers into all of them have ended; and before the copy that is kept is made.
     "9a": [("shim/launch/parts.c", "if (!err && compares(plan))", "if (!err && !plan && compares(plan))")],

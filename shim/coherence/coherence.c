@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/coherence/coherence.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/memory.h"
+#include "shim/memory/bytes.h"
+#include "shim/order/compound.h"
+#include "shim/memory/shared.h"
+#include "shim/transfer/transfer.h"
+
+static void drop_event(cl_event *event)
+{
+    gs_real()->clReleaseEvent(*event);
+    *event = NULL;
+}
+
+/* Without memory to remember it by, all of the object is given up: a failed launch and no memory are a lost device. */
+void gs_spoil(struct gs_mem *root, struct gs_range r)
+{
+    if (gs_rangeset_add(&root->bytes->spoiled, r) < 0)
+        root->bytes->lost = root->home_only = true;
+}
+
+/* The bytes never came. Where nobody else holds them they have been written here since. */
+static void distrust(struct gs_mem *root, unsigned place, const struct gs_rangeset *bytes)
+{
+    struct gs_rangeset elsewhere = {0};
+    int err = 0;
+    gs_debug("a transfer to device %u failed", place);
+    for (unsigned i = 0; i < root->o.ctx->n && !err; i++)
+        if (i != place)
+            err = gs_rangeset_common_set(&root->bytes->place[i].valid, bytes, &elsewhere);
+    if (!err)
+        err = gs_rangeset_remove_set(&root->bytes->place[place].valid, &elsewhere);
+    gs_rangeset_free(&elsewhere);
+    for (size_t i = 0; i < bytes->n && err; i++)
+        gs_spoil(root, bytes->v[i]);
+}
+
+/* In the order of their queue, so that the first that is under way ends the search. */
+static void settle_arrivals(struct gs_mem *root, unsigned place)
+{
+    struct gs_replica *r = &root->bytes->place[place];
+    size_t n = 0;
+    for (cl_int status; n < r->n_arrivals && (status = gs_event_status(r->arrivals[n].event)) <= CL_COMPLETE; n++) {
+        if (status < CL_COMPLETE)
+            distrust(root, place, &r->arrivals[n].brings);
+        gs_arrival_drop(&r->arrivals[n]);
+    }
+    if (n && n < r->n_arrivals)
+        memmove(r->arrivals, r->arrivals + n, (r->n_arrivals - n) * sizeof *r->arrivals);
+    r->n_arrivals -= n;
+}
+
+void gs_settle(struct gs_mem *root)
+{
+    for (unsigned i = 0; i < root->o.ctx->n; i++) {
+        struct gs_replica *r = &root->bytes->place[i];
+        if (r->n_arrivals)
+            settle_arrivals(root, i);
+        if (r->ready && gs_event_ended(r->ready))
+            drop_event(&r->ready);
+    }
+    if (root->bytes->split_end) {
+        const cl_int status = gs_event_status(root->bytes->split_end);
+        if (status < CL_COMPLETE) {
+            gs_spoil(root, (struct gs_range){0, root->size});
+            gs_compound_look_all(root->o.ctx);
+        }
+        if (status <= CL_COMPLETE)
+            drop_event(&root->bytes->split_end);
+    }
+}
+
+cl_int gs_sound(const struct gs_mem *root, struct gs_range r)
+{
+    const bool spoiled = root->bytes->lost || (root->bytes->spoiled.n && gs_rangeset_touches(&root->bytes->spoiled, r));
+    return spoiled ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+}
+
+cl_int gs_undo(struct gs_mem *root, unsigned place, const struct gs_rangeset *changed)
+{
+    struct gs_rangeset lost = {0};
+    int err = gs_rangeset_copy(&lost, changed);
+    if (!err)
+        err = gs_rangeset_remove_set(&root->bytes->place[place].valid, changed);
+    for (unsigned i = 0; i < root->o.ctx->n && !err; i++)
+        err = gs_rangeset_remove_set(&lost, &root->bytes->place[i].valid);
+    if (!err)
+        err = gs_rangeset_remove_set(&lost, &root->bytes->undefined);
+    const cl_int result = err || lost.n ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+    if (err)
+        gs_spoil(root, (struct gs_range){0, root->size});
+    for (size_t i = 0; i < lost.n && !err; i++)
+        gs_spoil(root, lost.v[i]);
+    gs_rangeset_free(&lost);
+    return result;
+}
+
+void gs_split_writes(struct gs_mem *root, cl_event end)
+{
+    if (gs_real()->clRetainEvent(end) != CL_SUCCESS)
+        return;
+    if (root->bytes->split_end)
+        gs_real()->clReleaseEvent(root->bytes->split_end);
+    root->bytes->split_end = end;
+}
+
+bool gs_split_runs(const struct gs_mem *root)
+{
+    return root->bytes->split_end && !gs_event_ended(root->bytes->split_end);
+}
+
+bool gs_at_home(struct gs_mem *root, struct gs_range r)
+{
+    gs_settle(root);
+    return !root->bytes->place[0].ready && gs_rangeset_contains(&root->bytes->place[0].valid, r) &&
+           gs_sound(root, r) == CL_SUCCESS;
+}
+
+static int add_rows(struct gs_rangeset *to, const struct gs_rect *r)
+{
+    int err = 0;
+    for (uint64_t i = 0; i < r->rows && !err; i++)
+        err = gs_rangeset_add(to, gs_rect_row(r, i));
+    return err;
+}
+
+/* Bands of an image are boxes of whole rows already. */
+static struct gs_rect next_transfer(const struct gs_mem *root, const struct gs_rangeset *given, size_t *i,
+                                    const struct gs_rangeset *valid)
+{
+    return root->image ? gs_one_row(given->v[(*i)++]) : gs_rect_next(given, i, valid);
+}
+
+/* What `from` can give of `missing`; with `settled`, not what may still be on its way there. */
+static int find_given(const struct gs_mem *root, unsigned from, bool settled, const struct gs_rangeset *missing,
+                      struct gs_rangeset *given)
+{
+    const struct gs_replica *place = &root->bytes->place[from];
+    int err = gs_rangeset_common_set(&place->valid, missing, given);
+    for (size_t i = 0; i < place->n_arrivals && !err && settled && given->n; i++)
+        err = gs_rangeset_remove_set(given, &place->arrivals[i].brings);
+    return err;
+}
+
+/* Lets `from` send what it can give of `missing`, and takes it off `missing`. */
+static int send_from(const struct gs_mem *root, unsigned from, bool settled, const struct gs_need *to,
+                     struct gs_rangeset *missing, struct gs_sends *sends)
+{
+    struct gs_rangeset given = {0}, sent = {0};
+    int err = find_given(root, from, settled, missing, &given);
+    for (size_t i = 0; i < given.n && !err;) {
+        const struct gs_rect r = next_transfer(root, &given, &i, &root->bytes->place[from].valid);
+        const struct gs_send send = {
+            .from = from, .rect = r, .n = 1, .to = {{.place = to->place, .part = to->part, .done = to->done}}};
+        err = gs_sends_add(sends, &send);
+        if (!err)
+            err = add_rows(&sent, &r);
+    }
+    if (!err)
+        err = gs_rangeset_remove_set(missing, &sent);
+    gs_rangeset_free(&given);
+    gs_rangeset_free(&sent);
+    return err;
+}
+
+/* Who sends what is missing at each of n places: one that has it already, and, of several, each place another. */
+static int find_senders(const struct gs_mem *root, const struct gs_need *w, unsigned n, struct gs_rangeset *missing,
+                        struct gs_sends *sends)
+{
+    const unsigned places = root->o.ctx->n;
+    int err = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (unsigned i = 0; i < n && !err; i++)
+            for (unsigned step = 1; step < places && !err && missing[i].n; step++)
+                err = send_from(root, (w[i].place + step) % places, pass == 0, &w[i], &missing[i], sends);
+    return err;
+}
+
+static cl_int find_missing(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, bool exactly,
+                           struct gs_rangeset *missing)
+{
+    if (gs_rangeset_contains_set(&root->bytes->place[place].valid, want))
+        return CL_SUCCESS;
+    int err = gs_rangeset_copy(missing, want);
+    if (!err)
+        err = gs_rangeset_remove_set(missing, &root->bytes->place[place].valid);
+    if (!err && !exactly && missing->n)
+        err = gs_rangeset_remove_set(missing, &root->bytes->undefined);
+    return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+}
+
+int gs_lacking(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, uint64_t *bytes,
+               uint64_t *pieces)
+{
+    struct gs_rangeset missing = {0};
+    if (root->shared || gs_rangeset_contains_set(&root->bytes->place[place].valid, want))
+        return 0;
+    const int err = find_missing(root, place, want, false, &missing) ? -ENOMEM : 0;
+    *bytes += gs_rangeset_bytes(&missing);
+    *pieces += gs_rect_count(&missing, NULL);
+    gs_rangeset_free(&missing);
+    return err;
+}
+
+/* What is wanted in many pieces, or can't be remembered, is taken for what home wants. */
+static void remember_wanted(struct gs_mem *root, unsigned place, const struct gs_rangeset *want)
+{
+    enum { MOST_RANGES = 64 };
+    struct gs_rangeset *w = &root->bytes->place[place].wanted;
+    if (want->n > MOST_RANGES || gs_rangeset_add_set(w, want) < 0 || w->n > MOST_RANGES)
+        gs_rangeset_clear(w);
+}
+
+/* Bytes of it may be elsewhere than at home from now on. */
+static void note_spread(struct gs_context *ctx)
+{
+    atomic_store(&ctx->spread, true);
+    gs_fast_path_care(GS_CARE_DIVIDED);
+}
+
+/* What is missing at each place. */
+static cl_int look_for_missing(struct gs_command *cmd, struct gs_mem *root, const struct gs_need *w, unsigned n,
+                               bool exactly, struct gs_rangeset *missing)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned i = 0; i < n && !err; i++) {
+        if (w[i].place)
+            note_spread(cmd->ctx);
+        if (!root->image)
+            remember_wanted(root, w[i].place, w[i].bytes);
+        for (size_t k = 0; k < w[i].bytes->n && root->bytes->spoiled.n && !err; k++)
+            err = gs_sound(root, w[i].bytes->v[k]);
+        if (!err)
+            err = find_missing(root, w[i].place, w[i].bytes, exactly, &missing[i]);
+        if (!w[i].place)
+            root->traffic.fetched += gs_rangeset_bytes(&missing[i]);
+    }
+    return err;
+}
+
+cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct gs_need *w, unsigned n, bool exactly)
+{
+    struct gs_rangeset missing[GS_MAX_DEVICES] = {{0}};
+    struct gs_sends sends = {0};
+    if (root->shared) {
+        gs_compound_look(cmd->q); /* nothing else is known of what writes there */
+        cl_int err = gs_replicas_make(root, w, n);
+        for (unsigned i = 0; i < n && !err; i++)
+            err = gs_compound_await(cmd->ctx, w[i].done);
+        return err;
+    }
+    if (!cmd->serial || root->bytes->settled != cmd->serial)
+        gs_settle(root);
+    root->bytes->settled = cmd->serial;
+    cl_int err = look_for_missing(cmd, root, w, n, exactly, missing);
+    if (!err)
+        err = gs_replicas_make(root, w, n);
+    for (unsigned i = 0; i < n && !err; i++)
+        if (missing[i].n)
+            err = gs_command_order(cmd);
+    if (!err && find_senders(root, w, n, missing, &sends) < 0)
+        err = CL_OUT_OF_HOST_MEMORY;
+    if (!err && sends.n)
+        err = gs_transfer(cmd, root, &sends);
+    gs_sends_free(&sends);
+    for (unsigned i = 0; i < n; i++) {
+        gs_rangeset_free(&missing[i]);
+        if (!err && root->bytes->place[w[i].place].ready)
+            err = gs_events_share(w[i].done, root->bytes->place[w[i].place].ready);
+        if (!err)
+            err = gs_compound_await(cmd->ctx, w[i].done);
+    }
+    return err;
+}
+
+cl_int gs_require(struct gs_command *cmd, struct gs_mem *root, unsigned place, const struct gs_rangeset *want,
+                  bool exactly, struct gs_events *done)
+{
+    const struct gs_need w = {place, -1, want, done};
+    return gs_require_all(cmd, root, &w, 1, exactly);
+}
+
+cl_int gs_require_range(struct gs_command *cmd, struct gs_mem *root, unsigned place, struct gs_range want,
+                        struct gs_events *done)
+{
+    const struct gs_rangeset set = {.v = &want, .n = want.begin < want.end};
+    return gs_require(cmd, root, place, &set, false, done);
+}
+
+/* What a set is to become. */
+struct change {
+    struct gs_rangeset *set, to;
+};
+
+/* All of them are made before any takes its place: -ENOMEM leaves all as it was. */
+static int make_changes(struct gs_mem *root, unsigned place, const struct gs_rangeset *what, struct change *v,
+                        unsigned *n)
+{
+    struct gs_rangeset *without[GS_MAX_DEVICES + 2];
+    unsigned k = 0;
+    int err = 0;
+    for (unsigned i = 0; i < root->o.ctx->n; i++)
+        if (i != place)
+            without[k++] = &root->bytes->place[i].valid;
+    without[k++] = &root->bytes->undefined;
+    without[k++] = &root->bytes->spoiled;
+    struct gs_rangeset *valid = &root->bytes->place[place].valid;
+    if (!gs_rangeset_contains_set(valid, what)) {
+        err = gs_rangeset_sum(valid, what, &v[*n].to);
+        v[*n].set = valid;
+        *n += !err;
+    }
+    for (unsigned i = 0; i < k && !err; i++) {
+        if (!gs_rangeset_overlap(without[i], what))
+            continue;
+        err = gs_rangeset_rest(without[i], what, &v[*n].to);
+        v[*n].set = without[i];
+        *n += !err;
+    }
+    return err;
+}
+
+int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what)
+{
+    struct change change[GS_MAX_DEVICES + 3] = {0};
+    unsigned n = 0;
+    if (root->shared) {
+        atomic_store(&root->defined, true);
+        return 0;
+    }
+    const int err = make_changes(root, place, what, change, &n);
+    for (unsigned i = 0; i < n; i++) {
+        gs_rangeset_free(err ? &change[i].to : change[i].set);
+        if (!err)
+            *change[i].set = change[i].to;
+    }
+    if (err)
+        return err;
+    if (place) {
+        note_spread(root->o.ctx);
+        root->traffic.left += gs_rangeset_bytes(what);
+    }
+    if (!root->bytes->undefined.n)
+        atomic_store(&root->defined, true);
+    return 0;
+}
+
+int gs_wrote_range(struct gs_mem *root, unsigned place, struct gs_range what)
+{
+    const struct gs_rangeset set = {.v = &what, .n = what.begin < what.end};
+    return gs_wrote(root, place, &set);
+}
+
+void gs_note_write(struct gs_mem *root, unsigned place, struct gs_range what)
+{
+    if (gs_wrote_range(root, place, what) == 0)
+        return;
+    gs_debug("there is no memory to note what is written");
+    gs_spoil(root, what);
+}
+
+void gs_note_write_again(struct gs_mem *root, struct gs_range what)
+{
+    struct gs_rangeset at_home = {0};
+    if (gs_rangeset_common(&root->bytes->place[0].valid, what, &at_home) < 0 || gs_wrote(root, 0, &at_home) < 0)
+        gs_spoil(root, what);
+    gs_rangeset_free(&at_home);
+}
+
+int gs_held_nowhere(struct gs_mem *root, struct gs_range what)
+{
+    int err = 0;
+    for (unsigned p = 0; p < root->o.ctx->n && !err; p++)
+        err = gs_rangeset_remove(&root->bytes->place[p].valid, what);
+    return err;
+}
+
+int gs_also_valid(struct gs_mem *root, unsigned place, const struct gs_rangeset *what)
+{
+    return gs_rangeset_add_set(&root->bytes->place[place].valid, what);
+}
+
+const struct gs_rangeset *gs_valid_at(const struct gs_mem *root, unsigned place)
+{
+    return &root->bytes->place[place].valid;
+}
+
+cl_event gs_ready_at(const struct gs_mem *root, unsigned place)
+{
+    return root->bytes->place[place].ready;
+}
+
+cl_int gs_define(struct gs_mem *root)
+{
+    struct gs_rangeset undefined = {0};
+    int err = gs_rangeset_copy(&undefined, &root->bytes->undefined);
+    if (!err)
+        err = gs_wrote(root, 0, &undefined);
+    gs_rangeset_free(&undefined);
+    return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+}
+
+void gs_wrote_at_home(struct gs_mem *root)
+{
+    gs_rangeset_clear(&root->bytes->undefined);
+    atomic_store(&root->defined, true);
+}
+
+unsigned gs_holder(const struct gs_mem *root, struct gs_range r, uint64_t *end)
+{
+    for (unsigned i = 0; i < root->o.ctx->n; i++) {
+        const struct gs_rangeset *valid = &root->bytes->place[i].valid;
+        const size_t at = gs_rangeset_find(valid, r.begin);
+        if (at == valid->n || valid->v[at].begin > r.begin)
+            continue;
+        *end = valid->v[at].end < r.end ? valid->v[at].end : r.end;
+        return i;
+    }
+    /* Undefined and nowhere: any byte will do. */
+    *end = r.begin + 1;
+    return 0;
+}
+
+cl_int gs_ready_events(struct gs_command *cmd, struct gs_mem *src, unsigned from, struct gs_mem *dst, unsigned to,
+                       struct gs_events *wait)
+{
+    struct gs_replica *places[2] = {&src->bytes->place[from], &dst->bytes->place[to]};
+    cl_int err = gs_command_order(cmd);
+    gs_settle(src);
+    gs_settle(dst);
+    if (!err)
+        err = gs_events_share_all(wait, &cmd->before);
+    if (!err)
+        err = gs_compound_await(cmd->ctx, wait);
+    for (int i = 0; i < 2; i++) {
+        if (places[i]->ready && !err)
+            err = gs_events_share(wait, places[i]->ready);
+    }
+    return err;
+}
+
+cl_int gs_gather_all(struct gs_command *cmd, struct gs_events *done)
+{
+    cl_int err = CL_SUCCESS;
+    for (struct gs_mem *m = cmd->ctx->mems; m && !err; m = m->next)
+        err = gs_require_range(cmd, m, 0, (struct gs_range){0, m->size}, done);
+    return err;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* Which bytes of which memory object are valid where, and the transfers that make more of them so. A range of an image
+ * is of whole bands (see gs_mem). With the context's lock held; nothing blocks.
+ *
+ * Invariant: each byte of a root is valid in at least one place, or undefined. */
+#ifndef GS_SHIM_COHERENCE_COHERENCE_H
+#define GS_SHIM_COHERENCE_COHERENCE_H
+
+#include "shim/order/command.h"
+#include "shim/memory/replica.h"
+
+/* Looks at what has ended since: what failed counts no more. */
+void gs_settle(struct gs_mem *root);
+
+/* CL_OUT_OF_RESOURCES if the bytes are not to be had, because a split launch that wrote to them failed while it ran. */
+cl_int gs_sound(const struct gs_mem *root, struct gs_range r);
+
+/* The bytes are nobody's result until they are written again. */
+void gs_spoil(struct gs_mem *root, struct gs_range r);
+
+/* Takes bytes that a failed launch has changed on a place off what is valid there. CL_OUT_OF_RESOURCES: some were valid
+ * nowhere else and are spoiled now. */
+cl_int gs_undo(struct gs_mem *root, unsigned place, const struct gs_rangeset *changed);
+
+/* A split launch that writes to the root ends with `end`, which is retained; has the last of them not ended? */
+void gs_split_writes(struct gs_mem *root, cl_event end);
+bool gs_split_runs(const struct gs_mem *root);
+
+/* Makes the bytes `want` of a root valid in a place. What a later command must wait for is added to `done`. With
+ * `exactly`, undefined bytes are made equal too. */
+cl_int gs_require(struct gs_command *cmd, struct gs_mem *root, unsigned place, const struct gs_rangeset *want,
+                  bool exactly, struct gs_events *done);
+cl_int gs_require_range(struct gs_command *cmd, struct gs_mem *root, unsigned place, struct gs_range want,
+                        struct gs_events *done);
+
+/* The same for several places at a time, each of them once: what they need of each other's then travels at the same
+ * time. */
+cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct gs_need *w, unsigned n, bool exactly);
+
+/* How many of the bytes `want` are not valid in a place though somebody has written them, and in how many pieces they
+ * would come; both are added to. An image counts with all its bytes. */
+int gs_lacking(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, uint64_t *bytes,
+               uint64_t *pieces);
+
+/* The bytes are now what this place holds, and nowhere else. -ENOMEM leaves all as it was. */
+int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what);
+int gs_wrote_range(struct gs_mem *root, unsigned place, struct gs_range what);
+
+/* The same of a write that has been enqueued already: without memory to note it the bytes are spoiled. */
+void gs_note_write(struct gs_mem *root, unsigned place, struct gs_range what);
+
+/* The same of a write that was noted when it began, and has ended. What other places got from home meanwhile doesn't
+ * count; what was written there since isn't home's any more. */
+void gs_note_write_again(struct gs_mem *root, struct gs_range what);
+
+/* The bytes are on their way to where they will be said to be. -ENOMEM: some may be said to be somewhere yet. */
+int gs_held_nowhere(struct gs_mem *root, struct gs_range what);
+
+/* The bytes are what this place holds too. -ENOMEM. */
+int gs_also_valid(struct gs_mem *root, unsigned place, const struct gs_rangeset *what);
+
+/* What nobody has written yet is from now on what it happens to be at home: else each part that doesn't write all that
+ * it might would leave what happens to be on its own device. */
+cl_int gs_define(struct gs_mem *root);
+
+/* What a place holds; and the last transfer into it, or null. */
+const struct gs_rangeset *gs_valid_at(const struct gs_mem *root, unsigned place);
+cl_event gs_ready_at(const struct gs_mem *root, unsigned place);
+
+/* The same as gs_note_write of all its bytes, where nothing of the context has ever been elsewhere than at home. */
+void gs_wrote_at_home(struct gs_mem *root);
+
+/* Is all of the range valid at home, with no transfer into it under way? */
+bool gs_at_home(struct gs_mem *root, struct gs_range r);
+
+/* A place that holds the first bytes of r valid, home first, and how far: *end. */
+unsigned gs_holder(const struct gs_mem *root, struct gs_range r, uint64_t *end);
+
+/* cmd->before, and the transfers under way into a place of one root and of another. */
+cl_int gs_ready_events(struct gs_command *cmd, struct gs_mem *src, unsigned from, struct gs_mem *dst, unsigned to,
+                       struct gs_events *wait);
+
+/* Brings everything of a context home. */
+cl_int gs_gather_all(struct gs_command *cmd, struct gs_events *done);
+
+#endif

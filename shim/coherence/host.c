@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/coherence/host.h"
+
+#include <stdlib.h>
+
+#include "common/memory.h"
+#include "shim/memory/bytes.h"
+#include "shim/coherence/coherence.h"
+#include "shim/transfer/peer.h"
+
+/* What is worth being written to another place than the rest is a piece of the ring; less where the ring is asked for.
+ */
+enum { LEAST_BYTES = 1024 * 1024, LEAST_FORCED = 4096 };
+
+void gs_extents_free(struct gs_extents *s)
+{
+    free(s->v);
+    *s = (struct gs_extents){0};
+}
+
+/* A walk over the bytes of a root by those who hold them. */
+struct walk {
+    struct gs_mem *root;
+    const struct gs_staged *t;
+    struct gs_range r;
+    struct gs_extents *s;
+};
+
+/* Of what begins with w->r.begin, that from `at` to `end`, on a place, and on those of `also`. */
+static struct gs_staged part_of(const struct walk *w, unsigned place, unsigned also, uint64_t at, uint64_t end)
+{
+    const struct gs_staged *t = w->t;
+    const unsigned dim = t->image ? w->root->image->band_dim : 0;
+    const uint64_t unit = t->image ? w->root->image->band_bytes : 1;
+    const size_t pitch[3] = {t->element, t->host.row, t->host.slice};
+    struct gs_staged p = *t;
+    p.mem = w->root->bytes->place[place].mem;
+    p.place = place;
+    p.also = also;
+    p.root = w->root;
+    p.origin[dim] = (size_t)(at / unit);
+    p.region[dim] = (size_t)((end - at) / unit);
+    p.host.at += (at - w->r.begin) / unit * pitch[dim];
+    return p;
+}
+
+/* Goes on with the stretch before where it can. */
+static cl_int give(struct walk *w, unsigned place, unsigned also, uint64_t at, uint64_t end)
+{
+    struct gs_extents *s = w->s;
+    const struct gs_staged p = part_of(w, place, also, at, end);
+    const unsigned dim = w->t->image ? w->root->image->band_dim : 0;
+    if (s->n && s->v[s->n - 1].place == place && s->v[s->n - 1].also == also) {
+        s->v[s->n - 1].region[dim] += p.region[dim];
+        return CL_SUCCESS;
+    }
+    struct gs_staged *v = gs_grown(s->v, s->n, &s->cap, sizeof *v);
+    if (!v)
+        return CL_OUT_OF_HOST_MEMORY;
+    s->v = v;
+    s->v[s->n++] = p;
+    return CL_SUCCESS;
+}
+
+static cl_int walk(struct walk *w)
+{
+    cl_int err = CL_SUCCESS;
+    for (uint64_t at = w->r.begin, end; at < w->r.end && !err; at = end) {
+        const unsigned place = gs_holder(w->root, (struct gs_range){at, w->r.end}, &end);
+        const uint64_t band = w->root->image ? w->root->image->band_bytes : 0;
+        if (end - at < band) /* what nobody has written may be anything */
+            end = at + band;
+        err = give(w, place, 0, at, end);
+    }
+    return err;
+}
+
+/* What is made of many stretches, as columns are that lie on several devices, is brought home first. */
+static cl_int gather(struct walk *w, struct gs_command *cmd, struct gs_events *ready)
+{
+    enum { MOST_STRETCHES = 64 };
+    if (w->t->image || w->s->n <= MOST_STRETCHES)
+        return CL_SUCCESS;
+    cl_int err = gs_require_range(cmd, w->root, 0, w->r, ready);
+    w->s->n = 0;
+    return err ? err : walk(w);
+}
+
+cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
+                      struct gs_extents *s, struct gs_events *ready)
+{
+    struct walk w = {.root = root, .t = t, .r = r, .s = s};
+    bool used[GS_MAX_DEVICES] = {false};
+    cl_int err = gs_command_order(cmd);
+    gs_settle(root);
+    if (!err)
+        err = gs_sound(root, r);
+    if (!err)
+        err = walk(&w);
+    if (!err)
+        err = gather(&w, cmd, ready);
+    for (unsigned i = 0; i < s->n && !err; i++)
+        used[s->v[i].place] = true;
+    if (!err)
+        err = gs_events_share_all(ready, &cmd->before);
+    for (unsigned i = 0; i < cmd->ctx->n && !err; i++)
+        if (used[i] && root->bytes->place[i].ready)
+            err = gs_events_share(ready, root->bytes->place[i].ready);
+    return err;
+}
+
+/* By which places byte `at` has been wanted, of those that have a replica: a bit each; and up to where by these. */
+static unsigned find_wanting(const struct gs_mem *root, uint64_t at, uint64_t *end)
+{
+    unsigned who = 0;
+    for (unsigned p = 0; p < root->o.ctx->n; p++) {
+        const struct gs_rangeset *w = &root->bytes->place[p].wanted;
+        const size_t k = gs_rangeset_find(w, at);
+        if (k == w->n || !root->bytes->place[p].mem)
+            continue;
+        const bool here = w->v[k].begin <= at;
+        const uint64_t change = here ? w->v[k].end : w->v[k].begin;
+        who |= here ? 1u << p : 0;
+        *end = change < *end ? change : *end;
+    }
+    return who;
+}
+
+/* The place that they go to, and the others. Less than a piece of the ring isn't worth going elsewhere; nor are several
+ * devices that have windows between them: their links to the host may be one. */
+static unsigned choose_takers(struct gs_mem *root, unsigned who, uint64_t bytes, unsigned *also)
+{
+    const uint64_t least = gs_settings()->transfer == GS_TRANSFER_PINNED ? LEAST_FORCED : LEAST_BYTES;
+    const bool several = who & (who - 1);
+    unsigned place = 0;
+    *also = 0;
+    if (bytes < least || !who || (several && gs_peer_open(root->o.ctx)))
+        return 0;
+    while (!(who >> place & 1))
+        place++;
+    *also = who & ~(1u << place);
+    return place;
+}
+
+cl_int gs_host_takers(struct gs_mem *root, struct gs_range r, const struct gs_staged *t, struct gs_extents *s)
+{
+    struct walk w = {.root = root, .t = t, .r = r, .s = s};
+    bool away = false;
+    cl_int err = CL_SUCCESS;
+    for (uint64_t at = r.begin, end; at < r.end && !err; at = end) {
+        unsigned also;
+        end = r.end;
+        const unsigned who = find_wanting(root, at, &end), place = choose_takers(root, who, end - at, &also);
+        away = away || place || also;
+        err = give(&w, place, also, at, end);
+    }
+    for (unsigned p = 0; p < root->o.ctx->n; p++)
+        gs_rangeset_remove(&root->bytes->place[p].wanted, r);
+    if (err || !away)
+        gs_extents_free(s);
+    return err;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory of the application's that a large read is about to fill for the first time: to have the kernel make and clear
+ * its pages one by one takes longer than to copy into them. Nothing outside of the range is touched, and nothing within
+ * it that the read would not write. */
+#ifndef GS_SHIM_STAGING_PREFAULT_H
+#define GS_SHIM_STAGING_PREFAULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Are pages of it yet to be made? So many are looked at, two at the least. Then asks for huge ones, where the range
+ * holds some whole. */
+enum { GS_PREFAULT_LOOKS = 8 };
+bool gs_prefault_prepare(void *at, size_t bytes, unsigned looks);
+
+/* Makes the pages that lie wholly within the range, all by one call. */
+void gs_prefault_make(void *at, size_t bytes);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/staging/transfer_worker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/lock/rank.h"
+
+#include "shim/process/threads.h"
+#include "shim/schedule/dispatch.h"
+#include "shim/order/completion.h"
+#include "shim/put/finish.h"
+#include "shim/put/put.h"
+#include "shim/process/clock.h"
+#include "shim/record/keep.h"
+#include "shim/driver/enqueue.h"
+
+/* A command that is to be carried out. */
+struct errand {
+    struct errand *next;
+    struct gs_mem *m; /* held; its handle is retained */
+    struct gs_staged *v;
+    unsigned n;
+    struct gs_putting put; /* for whom; kept */
+    bool profiling;
+    bool waits;              /* the application's call waits for it, and returns its error */
+    bool unheard;            /* nobody tells when `ready` has ended */
+    cl_int status;           /* CL_QUEUED, or that of `done` */
+    cl_event ready;          /* the commands before have ended */
+    cl_event done;           /* a user event */
+    cl_event marker;         /* the application's event, which waits for it */
+    struct gs_event *record; /* what is known of `done`: its times */
+};
+
+/* Those that can be carried out now. */
+static struct {
+    pthread_mutex_t lock; /* all below */
+    pthread_cond_t news;
+    struct errand *first, **last;
+    bool started;
+} errands = {.lock = PTHREAD_MUTEX_INITIALIZER, .news = PTHREAD_COND_INITIALIZER, .last = &errands.first};
+GS_RANKED(errands.lock, GS_RANK_TRANSFER_WORKER);
+
+static void set_status(struct errand *e, cl_int status)
+{
+    e->status = status;
+    gs_event_end(e->done, status);
+}
+
+/* PoCL (3.1) uses a marker that fails once more after its end: such ones are kept for ever. */
+static void free_events(struct errand *e)
+{
+    gs_drop(&e->record->o); /* first: while it is known, the handle must not become another event's */
+    if (e->status != CL_COMPLETE)
+        return;
+    gs_real()->clReleaseEvent(e->done);
+    gs_real()->clReleaseEvent(e->ready);
+    gs_real()->clReleaseEvent(e->marker);
+}
+
+static void free_errand(struct errand *e)
+{
+    gs_put_let_go(&e->put);
+    free(e->v);
+    free(e);
+}
+
+/* Each by the first device's clock. */
+static void learn_times(const struct errand *e, const struct gs_staged_ends *ended)
+{
+    for (cl_uint i = 0; e->profiling && i < ended->events.n; i++)
+        gs_record_times(e->record, ended->events.v[i], (int64_t)gs_group()->clock_ns[ended->place[i]]);
+}
+
+static cl_int carry(struct errand *e)
+{
+    struct gs_staged_ends ended = {0};
+    if (e->unheard && gs_real()->clWaitForEvents(1, &e->ready) != CL_SUCCESS)
+        return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    const struct gs_putting *before = gs_put_for(gs_put_kept(&e->put));
+    const cl_int err = gs_staging_carry_beside(e->m->o.ctx, e->v, e->n, e->profiling, &ended);
+    gs_put_for(before);
+    learn_times(e, &ended);
+    gs_events_free(&ended.events);
+    return err;
+}
+
+static void serve(struct errand *e)
+{
+    struct gs_context *ctx = e->m->o.ctx;
+    gs_hold(&ctx->o);
+    const cl_int err = e->status == CL_QUEUED ? carry(e) : CL_SUCCESS;
+    gs_let_go_of_mem(e->m->o.handle);
+    if (e->waits)
+        atomic_store(&e->record->failed, err);
+    if (e->status == CL_QUEUED)
+        set_status(e, e->waits ? CL_COMPLETE : err);
+    free_events(e);
+    free_errand(e);
+    gs_drop(&ctx->o);
+}
+
+static struct errand *take_errand(void)
+{
+    struct errand *e = errands.first;
+    if (e)
+        errands.first = e->next;
+    if (!errands.first)
+        errands.last = &errands.first;
+    return e;
+}
+
+/* What has been handed over when the process comes to end is still carried out. */
+static void *run(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        pthread_mutex_lock(&errands.lock);
+        while (!errands.first)
+            pthread_cond_wait(&errands.news, &errands.lock);
+        pthread_mutex_unlock(&errands.lock);
+        if (!gs_threads_enter())
+            return NULL;
+        pthread_mutex_lock(&errands.lock);
+        for (struct errand *e; (e = take_errand());) {
+            pthread_mutex_unlock(&errands.lock);
+            serve(e);
+            pthread_mutex_lock(&errands.lock);
+        }
+        pthread_mutex_unlock(&errands.lock);
+        gs_threads_leave();
+    }
+}
+
+static bool start(void)
+{
+    pthread_mutex_lock(&errands.lock);
+    errands.started = errands.started || gs_threads_start("gs-carrier", NULL, run, NULL);
+    pthread_mutex_unlock(&errands.lock);
+    return errands.started;
+}
+
+static void submit(struct errand *e)
+{
+    e->next = NULL;
+    pthread_mutex_lock(&errands.lock);
+    *errands.last = e;
+    errands.last = &e->next;
+    pthread_cond_signal(&errands.news);
+    pthread_mutex_unlock(&errands.lock);
+}
+
+/* The commands before have ended, or one of them has failed: then so does this one, at once. */
+static void could_run(cl_event event, cl_int status, void *data)
+{
+    struct errand *e = data;
+    (void)event;
+    if (status < 0)
+        set_status(e, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    submit(e);
+}
+
+static cl_int make_done(struct errand *e, struct gs_context *ctx)
+{
+    cl_int err;
+    e->done = gs_real()->clCreateUserEvent(ctx->o.handle, &err);
+    if (err)
+        return err;
+    e->record = calloc(1, sizeof *e->record);
+    if (!e->record) {
+        gs_real()->clReleaseEvent(e->done);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    e->record->user = true;
+    pthread_mutex_init(&e->record->times_lock, NULL);
+    gs_rank_lock(&e->record->times_lock, GS_RANK_EVENT_TIMES);
+    gs_insert(&e->record->o, GS_EVENT, e->done, ctx);
+    return CL_SUCCESS;
+}
+
+/* The two markers. */
+static cl_int enqueue(struct errand *e, const struct gs_beside *b)
+{
+    struct gs_queue *q = b->q;
+    static const unsigned home;
+    const struct gs_events ended = {.v = &e->done, .n = 1};
+    cl_int err = gs_mark_out_of_order(q, q->o.handle, b->n_wait, b->n_wait ? b->wait : NULL, &e->ready);
+    if (err)
+        return err;
+    err = gs_finish_command(q, b->type, &ended, &home, &e->marker);
+    if (err)
+        gs_real()->clReleaseEvent(e->ready);
+    return err;
+}
+
+/* On an idle queue the marker has ended by the time that a callback would take to be set up. */
+static bool ends_soon(cl_event event)
+{
+    enum { SOON_NS = 20 * 1000 };
+    cl_int status = gs_event_status(event);
+    for (const uint64_t end = gs_now_ns() + SOON_NS; status > CL_COMPLETE && gs_now_ns() < end;)
+        status = gs_event_status(event);
+    return status == CL_COMPLETE;
+}
+
+cl_int gs_carried_error(cl_event event)
+{
+    struct gs_event *e = gs_find_hold(GS_EVENT, event);
+    const cl_int err = e && !e->user && e->n && e->part[0].of ? atomic_load(&e->part[0].of->failed) : CL_SUCCESS;
+    if (e)
+        gs_drop(&e->o);
+    return err;
+}
+
+cl_int gs_carry_beside(const struct gs_beside *b, cl_event *event)
+{
+    struct gs_queue *q = b->q;
+    if (b->m->o.ctx != q->o.ctx)
+        return CL_INVALID_CONTEXT;
+    if (!gs_staging_may_go_beside(q->o.ctx, b->v, b->n, q->profiling)) /* later only the command's event could say so */
+        return CL_OUT_OF_RESOURCES;
+    struct errand *e = start() ? calloc(1, sizeof *e) : NULL;
+    if (!e || !(e->v = malloc(b->n * sizeof *b->v))) {
+        free(e);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    memcpy(e->v, b->v, b->n * sizeof *b->v);
+    e->m = b->m;
+    e->n = b->n;
+    e->profiling = q->profiling;
+    e->waits = b->waits;
+    gs_put_keep(&e->put);
+    e->status = CL_QUEUED;
+    cl_int err = make_done(e, q->o.ctx);
+    if (!err && (err = enqueue(e, b)) != CL_SUCCESS) {
+        gs_drop(&e->record->o);
+        gs_real()->clReleaseEvent(e->done);
+    }
+    if (err) {
+        free_errand(e);
+        return err;
+    }
+    *event = e->marker;
+    gs_real()->clRetainEvent(e->marker);
+    gs_keep_mem(b->m->o.handle);
+    cl_event ready = e->ready;
+    if (ends_soon(ready)) {
+        submit(e);
+        gs_staging_rouse(q->o.ctx);
+    } else if (!gs_await_end(ready, NULL, could_run, e)) {
+        e->unheard = true;
+        submit(e);
+    }
+    return CL_SUCCESS;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/transfer/peer.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/cache.h"
+#include "common/hash.h"
+#include "common/log.h"
+#include "common/spawn.h"
+#include "shim/transfer/paths.h"
+#include "shim/process/quiet.h"
+#include "shim/process/threads.h"
+#include "shim/transfer/upward.h"
+#include "shim/staging/ring.h"
+#include "shim/transfer/windows.h"
+#include "shim/process/clock.h"
+
+enum { PROBE_TIMEOUT_MS = 30000, SLOT_BYTES = 16 * 1024 * 1024 };
+/* How long a context's end waits for the thread, so that the probe's answer is kept; and who wants windows by name for
+ * them to be open. */
+enum { PATIENCE_MS = 5000, LONG_PATIENCE_MS = 60000 };
+enum { OPENING, OPEN, FAILED };
+
+_Static_assert(SLOT_BYTES == GS_WINDOW_MAX_BYTES / GS_RING_SLOTS, "a window is a ring of slots");
+
+struct gs_peer {
+    cl_context context; /* the thread retains it: the application's last reference may go meanwhile */
+    cl_device_id dev[GS_MAX_DEVICES];
+    unsigned n;
+    char identity[1024]; /* by which the probe's answer is kept */
+    atomic_int holds;    /* the context's and the thread's; whoever is last frees it */
+    atomic_int state;
+    atomic_bool unwanted; /* the context has gone */
+    struct gs_windows windows;
+    double byte_ns; /* what a byte takes through one, as measured; 0: not known. Set before the state */
+    struct gs_ring ring[GS_MAX_DEVICES]; /* of the window on each device. ctx lock */
+};
+
+/* The answer of a probe on this driver and these devices, from the cache or from a probe: then with figures. */
+static bool probe(const char *identity, struct gs_links *links)
+{
+    char name[GS_HASH_HEX_BYTES], path[PATH_MAX], request[512], kept[8 + GS_LINKS_TEXT_BYTES], *answer = NULL;
+    size_t answer_bytes = 0;
+    const char *how = "answered from the cache";
+    gs_hash_hex(identity, strlen(identity), name);
+    answer = gs_cache_read(name, &answer_bytes);
+    const bool asks = !answer;
+    if (asks) {
+        snprintf(path, sizeof path, "%s/gpusparc-link-probe", gs_library_dir());
+        const size_t n = gs_links_request(gs_settings(), "windows", request, sizeof request);
+        if (gs_spawn(path, request, n, PROBE_TIMEOUT_MS, 0, &answer, &answer_bytes, &how) < 0)
+            gs_debug("the probe of the link between the devices %s", how);
+    }
+    const bool ok = answer && answer_bytes >= 2 && memcmp(answer, "ok", 2) == 0;
+    *links = answer ? gs_links_parse(answer, answer_bytes) : (struct gs_links){0};
+    if (asks) {
+        memcpy(kept, ok ? "ok\n" : "no\n", 3);
+        gs_cache_write(name, kept, 3 + gs_links_print(links, kept + 3));
+    }
+    gs_debug("the link between the devices: %.*s", (int)answer_bytes, answer ? answer : "no answer");
+    free(answer);
+    return ok;
+}
+
+static bool open_windows(struct gs_peer *p)
+{
+    char why[256] = "";
+    if (!gs_threads_enter())
+        return false;
+    if (gs_windows_load())
+        gs_threads_register();
+    gs_random_own(true);
+    p->windows = (struct gs_windows){.n = p->n, .bytes = GS_WINDOW_MAX_BYTES};
+    const bool open = gs_windows_open(&p->windows, p->context, p->dev, why, sizeof why) == 0;
+    gs_random_own(false);
+    gs_threads_leave();
+    if (!open)
+        gs_debug("%s", why);
+    return open;
+}
+
+static void drop_peer(struct gs_peer *p)
+{
+    if (atomic_fetch_sub(&p->holds, 1) != 1)
+        return;
+    for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
+        gs_ring_free(&p->ring[i]);
+    gs_windows_close(&p->windows);
+    free(p);
+}
+
+static void *probe_and_open(void *arg)
+{
+    struct gs_peer *p = arg;
+    struct gs_links links = {0};
+    const bool possible = probe(p->identity, &links);
+    gs_above_transfer.links(&links);
+    p->byte_ns = links.peer.byte_ns;
+    const bool open = possible && !atomic_load(&p->unwanted) && open_windows(p);
+    atomic_store(&p->state, open ? OPEN : FAILED);
+    if (!gs_threads_enter())
+        return NULL;
+    cl_context context = p->context;
+    drop_peer(p);
+    gs_real()->clReleaseContext(context);
+    gs_threads_leave();
+    return NULL;
+}
+
+static void await_thread(const struct gs_peer *p, int64_t patience_ms)
+{
+    const struct timespec ms = {0, 1000000};
+    for (const uint64_t end = gs_now_ns() + (uint64_t)patience_ms * 1000000;
+         atomic_load(&p->state) == OPENING && gs_now_ns() < end;)
+        nanosleep(&ms, NULL);
+}
+
+static bool start_thread(struct gs_peer *p)
+{
+    if (gs_real()->clRetainContext(p->context) != CL_SUCCESS)
+        return false;
+    atomic_store(&p->holds, 2);
+    atomic_store(&p->state, OPENING);
+    if (gs_threads_start("gs-peer", NULL, probe_and_open, p))
+        return true;
+    atomic_store(&p->state, FAILED);
+    atomic_store(&p->holds, 1);
+    gs_real()->clReleaseContext(p->context);
+    return false;
+}
+
+bool gs_peer_ready(struct gs_context *ctx)
+{
+    struct gs_peer *p = ctx->paths->peer;
+    if (p)
+        return atomic_load(&p->state) == OPEN;
+    p = ctx->paths->peer = calloc(1, sizeof *p);
+    if (!p)
+        return false;
+    p->context = ctx->o.handle;
+    memcpy(p->dev, ctx->dev, sizeof p->dev);
+    p->n = ctx->n;
+    atomic_init(&p->holds, 1);
+    atomic_init(&p->state, FAILED);
+    const int head = snprintf(p->identity, sizeof p->identity, "gpusparc-peer 2 ");
+    if (!(gs_group()->type & CL_DEVICE_TYPE_GPU) ||
+        gs_windows_identity(ctx->dev, ctx->n, p->identity + head, sizeof p->identity - (size_t)head) < 0 ||
+        !start_thread(p))
+        return false;
+    if (gs_settings()->transfer == GS_TRANSFER_PEER) /* asked for by name: then from the first byte on */
+        await_thread(p, LONG_PATIENCE_MS);
+    return atomic_load(&p->state) == OPEN;
+}
+
+bool gs_peer_open(const struct gs_context *ctx)
+{
+    return ctx->paths->peer && atomic_load(&ctx->paths->peer->state) == OPEN;
+}
+
+uint64_t gs_peer_carries(const struct gs_context *ctx, uint64_t ns)
+{
+    const double byte_ns = gs_peer_open(ctx) ? ctx->paths->peer->byte_ns : 0;
+    return byte_ns > 0 ? (uint64_t)((double)ns / byte_ns) : 0;
+}
+
+bool gs_peer_possible(const struct gs_context *ctx)
+{
+    static atomic_int known; /* 1: these devices can't, 2: they might */
+    const enum gs_transfer_path path = gs_settings()->transfer;
+    if ((path != GS_TRANSFER_AUTO && path != GS_TRANSFER_PEER) || ctx->shared_memory ||
+        !(gs_group()->type & CL_DEVICE_TYPE_GPU))
+        return false;
+    if (!atomic_load(&known)) {
+        char identity[1024];
+        atomic_store(&known, gs_windows_identity(ctx->dev, ctx->n, identity, sizeof identity) < 0 ? 1 : 2);
+    }
+    return atomic_load(&known) == 2 && (!ctx->paths->peer || atomic_load(&ctx->paths->peer->state) != FAILED);
+}
+
+void gs_peer_free(struct gs_peer *p)
+{
+    if (!p)
+        return;
+    await_thread(p, PATIENCE_MS);
+    atomic_store(&p->unwanted, true);
+    drop_peer(p);
+}
+
+/* The window on place `from` as place `to` is given it. */
+static cl_mem window_of(const struct gs_context *ctx, unsigned from, unsigned to)
+{
+    return ctx->paths->peer->windows.seen[from][to];
+}
+
+static struct gs_ring *ring_of(const struct gs_passage *p, struct gs_context *ctx, unsigned from)
+{
+    (void)p;
+    return &ctx->paths->peer->ring[from];
+}
+
+static struct gs_location slots_of(const struct gs_passage *p, const struct gs_context *ctx, const struct gs_flight *f,
+                                   unsigned place)
+{
+    (void)p;
+    return (struct gs_location){
+        .mem = window_of(ctx, f->send->from, place), .at = (uint64_t)f->slot * SLOT_BYTES, .pitch = f->rect.width};
+}
+
+/* 16 MiB take 14 us to the window and 50 from it, and the host longer than the first of that to enqueue them, so that
+ * smaller pieces would wait for the host. */
+const struct gs_passage gs_peer_passage = {.slot_bytes = SLOT_BYTES,
+                                           .most_slots = GS_ROUND_SLOTS,
+                                           .path = GS_PATH_PEER,
+                                           .way = GS_WAY_PEER,
+                                           .by_cores = true,
+                                           .ring = ring_of,
+                                           .slots = slots_of};

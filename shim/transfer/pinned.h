@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* From device to device through pinned host memory, in pieces, so that reading one overlaps with writing the one
+ * before.
+ *
+ * It has to be pinned for more than speed: NVIDIA's driver takes what a non-blocking write from pageable memory is to
+ * send when the call is made, before the events of its wait list (580.159: the bytes that an earlier read was yet to
+ * bring were garbage). */
+#ifndef GS_SHIM_TRANSFER_PINNED_H
+#define GS_SHIM_TRANSFER_PINNED_H
+
+#include "shim/transfer/sends.h"
+
+enum { GS_PINNED_SLOT_BYTES = 4 * 1024 * 1024, GS_PINNED_SMALL_BYTES = 128 * 1024 };
+
+/* A ring beside the context's, for who transfers without the context's lock. Null: there was no memory for it at all;
+ * with an error: no pinned memory, and it is only to be freed. */
+struct gs_pinned *gs_pinned_make(struct gs_context *ctx, size_t slot_bytes, cl_int *err);
+void gs_pinned_free(struct gs_pinned *p);
+const struct gs_passage *gs_pinned_passage(const struct gs_pinned *p);
+/* Is there one for much at a time between the context's devices? */
+bool gs_pinned_is_made(const struct gs_context *ctx);
+
+/* The way through a ring, where what several places take is read once. For so many bytes in all: by a ring of small
+ * slots while the context's hasn't been made, which takes the host long, where they fit into one of them or `little` is
+ * moved so far; and where the pinned path isn't wanted for its speed. Null: there is no pinned memory to be had. */
+const struct gs_passage *gs_pinned_passage_for(struct gs_command *cmd, uint64_t bytes, bool little);
+
+/* Between devices of servers (gs_remote_is_direct): do its pieces stay there, so that the ring holds none of their
+ * bytes? */
+bool gs_pinned_is_direct(const struct gs_context *ctx, const struct gs_send *send);
+
+/* Does it take these rows of a buffer of `size` bytes as the driver's rectangles, so that they needn't be packed? Not
+ * narrow ones (an H200 gives 28 to 44 GB/s of 64 bytes each, 53 of 256), nor those that reach into the next line of the
+ * buffer, which drivers needn't take, nor those of which the last one's whole line isn't within the buffer, which
+ * NVIDIA's (580.159) refuses. */
+bool gs_pinned_takes(const struct gs_rect *r, uint64_t size);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* In which order the pieces of several sends are enqueued, so that all links carry bytes at the same time: a device's
+ * link from one device doesn't wait for that to another, and no device is read by all others at once. Pure. */
+#ifndef GS_SHIM_TRANSFER_ROUNDS_H
+#define GS_SHIM_TRANSFER_ROUNDS_H
+
+#include "shim/order/command.h"
+#include "shim/staging/ring.h"
+
+/* One who gets what is sent. */
+struct gs_taker {
+    unsigned place;
+    int part; /* of a split launch that needs it; -1: of none */
+    cl_mem mem;
+    struct gs_events *done; /* gains the end */
+    cl_event arrived;       /* the end of the last piece that was enqueued, or null; owned */
+};
+
+/* The same bytes from one place to others. */
+struct gs_send {
+    unsigned from;
+    cl_mem mem;
+    struct gs_rect rect;
+    uint64_t to_begin; /* where they begin at the takers */
+    bool packed;       /* through the host they go by memory of ours: gs_strided_packed */
+    /* Of an image, whose texels lie without gaps; else nothing. A piece is rows of one slice, or texels of a line:
+     * those have `row_bytes` then. */
+    const struct gs_mem *image;
+    uint64_t row_bytes, slice_bytes;
+    uint64_t at;           /* so many bytes of it are on their way, in pieces */
+    struct gs_events wait; /* what they must come after */
+    unsigned n;
+    struct gs_taker to[GS_MAX_DEVICES];
+};
+
+/* A growing list of them. */
+struct gs_sends {
+    struct gs_send *v;
+    size_t n, cap;
+};
+
+/* Adds one to one taker. -ENOMEM. */
+int gs_sends_add(struct gs_sends *sends, const struct gs_send *send);
+/* Sorts them by where they come from, and makes one of those that bring the same bytes from the same place. */
+void gs_sends_join(struct gs_sends *sends);
+/* With their events (sends.c). */
+void gs_sends_free(struct gs_sends *sends);
+
+/* A piece of it on its way. */
+struct gs_flight {
+    struct gs_send *send;
+    struct gs_rect rect; /* some rows, or some bytes of one */
+    bool last;
+    unsigned slot, slots; /* it goes through so many slots from that one on */
+    unsigned taken;       /* by how many it has been enqueued from there */
+    cl_event left;        /* its way into the slot; owned */
+};
+
+/* A ring's slots are enough for a round, whether each place has its own or all share one. In the first case a piece may
+ * take several, of which some before the ring's begin stay unused. */
+enum { GS_ROUND_PIECES = GS_RING_SLOTS, GS_ROUND_SENDS = 4, GS_ROUND_SLOTS = 3 };
+_Static_assert(GS_ROUND_SENDS *GS_ROUND_SLOTS + GS_ROUND_SLOTS - 1 <= GS_RING_SLOTS, "a round's slots differ");
+
+struct gs_rounds {
+    uint64_t piece_bytes;
+    unsigned n, each; /* of so many places, so many sends at a time */
+    struct {
+        struct gs_send *next, *end; /* not begun yet */
+        struct gs_send *now[GS_ROUND_SENDS];
+    } of[GS_MAX_DEVICES];
+};
+
+/* Of sends that have been joined. */
+void gs_rounds_begin(struct gs_rounds *r, struct gs_sends *sends, uint64_t piece_bytes);
+
+/* How many slots a piece is to have, of at most so many: few where there is little to enqueue for a round, so that what
+ * is taken first doesn't wait long for its leaving; more where the host would else take longer to enqueue a round than
+ * the devices to carry it out (two H200s: a round of four commands took 62 us, and taking a slot takes 52). */
+unsigned gs_rounds_slots(const struct gs_sends *sends, unsigned most);
+
+/* The next round: a piece of each send that is under way, all of which leave before any of them is taken. The number of
+ * pieces; 0: that was all. */
+unsigned gs_rounds_next(struct gs_rounds *r, struct gs_flight flights[GS_ROUND_PIECES]);
+
+/* Where it begins at the takers. */
+static inline uint64_t gs_flight_to(const struct gs_flight *f)
+{
+    return f->send->to_begin + (f->rect.begin - f->send->rect.begin);
+}
+
+/* They are taken in steps, 1 to n - 1 for n places: in each step a place takes from one other, and is taken from by one
+ * other. */
+static inline unsigned gs_round_step(unsigned from, unsigned to, unsigned n)
+{
+    return (from + n - to) % n;
+}
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/transfer/sends.h"
+
+#include <stdlib.h>
+
+#include "shim/memory/bytes.h"
+#include "shim/memory/replica.h"
+#include "shim/transfer/strided.h"
+#include "shim/transfer/transfer.h"
+
+void gs_sends_free(struct gs_sends *sends)
+{
+    for (size_t i = 0; i < sends->n; i++) {
+        struct gs_send *send = &sends->v[i];
+        gs_events_free(&send->wait);
+        for (unsigned t = 0; t < send->n; t++)
+            if (send->to[t].arrived)
+                gs_real()->clReleaseEvent(send->to[t].arrived);
+    }
+    free(sends->v);
+    *sends = (struct gs_sends){0};
+}
+
+struct carrying {
+    struct gs_command *cmd;
+    struct gs_mem *root;
+    const struct gs_passage *passage;
+    bool apart;
+};
+
+struct gs_label gs_label_taker(const struct gs_taker *to)
+{
+    return to->part < 0 ? gs_label_now() : gs_label_part(to->part);
+}
+
+static void replace(cl_event *old, cl_event event)
+{
+    if (*old)
+        gs_real()->clReleaseEvent(*old);
+    *old = event;
+}
+
+/* Image commands may need a queue of their own. */
+static cl_command_queue queue_from(const struct carrying *c, const struct gs_send *send, cl_int *err)
+{
+    if (send->image && c->cmd->ctx->parent)
+        return gs_queue_behind(c->cmd->q, GS_IMAGE_QUEUE, send->from, err);
+    return c->apart ? gs_queue_behind(c->cmd->q, GS_LEAVE_QUEUE, send->from, err)
+                    : gs_transfer_queue(c->cmd, send->from, err);
+}
+
+/* Between a buffer's rows and a slot, by memory of ours on the place. */
+static cl_int move_packed(const struct carrying *c, const struct gs_flight *f, const struct gs_location *from,
+                          const struct gs_location *to, const struct gs_step *step)
+{
+    const struct gs_passage *p = c->passage;
+    const struct gs_rect flat = gs_one_row((struct gs_range){0, gs_rect_bytes(&f->rect)});
+    const struct gs_location packed = {.mem = gs_strided_packed(c->cmd->ctx, step->place),
+                                       .at = p->packed_from + f->slot * p->slot_bytes,
+                                       .pitch = f->rect.width};
+    cl_event first;
+    const struct gs_events after = {.v = &first, .n = 1};
+    struct gs_step one = *step, other = *step;
+    one.end = &first;
+    other.after = &after;
+    cl_int err = from->mem ? gs_strided_move(c->cmd, from, &packed, &f->rect, &one)
+                           : gs_move(c->cmd, from, &packed, &flat, &one);
+    if (err)
+        return err;
+    err = from->mem ? gs_move(c->cmd, &packed, to, &flat, &other)
+                    : gs_strided_move(c->cmd, &packed, to, &f->rect, &other);
+    if (err) /* the slot is in use until the first has ended, at the least */
+        gs_ring_add(p->ring(p, c->cmd->ctx, f->send->from), f->slot, first);
+    gs_real()->clReleaseEvent(first);
+    return err;
+}
+
+/* Between the slot of a piece and where the piece lies on a place: into the slot, or from there. */
+static cl_int move_piece(const struct carrying *c, const struct gs_flight *f, const struct gs_location *where, bool in,
+                         const struct gs_step *step)
+{
+    const struct gs_location slot = c->passage->slots(c->passage, c->cmd->ctx, f, step->place);
+    const struct gs_location *from = in ? where : &slot, *to = in ? &slot : where;
+    return f->send->packed ? move_packed(c, f, from, to, step) : gs_move(c->cmd, from, to, &f->rect, step);
+}
+
+static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
+{
+    const struct gs_send *send = f->send;
+    struct gs_ring *ring = c->passage->ring(c->passage, c->cmd->ctx, send->from);
+    struct gs_events before = {0};
+    cl_int err;
+    cl_command_queue queue = queue_from(c, send, &err);
+    if (!err)
+        err = gs_events_share_all(&before, &send->wait);
+    if (!err)
+        err = gs_ring_take(ring, f->slots, &f->slot, &before);
+    const struct gs_location there = {send->mem, NULL, f->rect.begin, f->rect.pitch, send->image};
+    const struct gs_step step = {queue, &before, &f->left, send->from,
+                                 c->passage->by_host ? GS_VIA_HOST : GS_VIA_MEMORY};
+    if (!err)
+        err = move_piece(c, f, &there, true, &step);
+    gs_events_free(&before);
+    if (err) {
+        f->left = NULL;
+        return err;
+    }
+    for (unsigned k = 0; k < f->slots; k++)
+        gs_ring_give(ring, f->slot + k, f->left);
+    /* A server carries out one command at a time: begun after a long part, what leaves would wait for that. */
+    if (!c->passage->by_cores && !gs_group()->remote)
+        return CL_SUCCESS;
+    err = gs_real()->clRetainEvent(f->left);
+    if (!err)
+        replace(&c->cmd->left[send->from], f->left);
+    return err;
+}
+
+/* After the taker's piece before: it comes after that in the queue already, but this way the last fails where any does.
+ */
+static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct gs_taker *to)
+{
+    struct gs_ring *ring = c->passage->ring(c->passage, c->cmd->ctx, f->send->from);
+    cl_event before[2] = {f->left, to->arrived}, end;
+    const struct gs_events after = {.v = before, .n = to->arrived ? 2 : 1};
+    cl_int err;
+    cl_command_queue queue = f->send->image ? gs_queue_behind(c->cmd->q, GS_IMAGE_QUEUE, to->place, &err)
+                                            : gs_transfer_queue(c->cmd, to->place, &err);
+    const struct gs_location here = {to->mem, NULL, gs_flight_to(f), f->rect.pitch, f->send->image};
+    const struct gs_step step = {queue, &after, &end, to->place, c->passage->by_host ? GS_VIA_HOST : GS_VIA_WINDOW};
+    if (!err)
+        err = move_piece(c, f, &here, false, &step);
+    if (err)
+        return err;
+    replace(&to->arrived, end);
+    for (unsigned k = 0; k < f->slots; k++)
+        if (f->taken)
+            gs_ring_add(ring, f->slot + k, end);
+        else
+            gs_ring_give(ring, f->slot + k, end);
+    f->taken++;
+    return f->last ? gs_sends_end(c->root, f->send, to) : CL_SUCCESS;
+}
+
+cl_int gs_sends_end(struct gs_mem *root, const struct gs_send *send, const struct gs_taker *to)
+{
+    const cl_int err = gs_events_share(to->done, to->arrived);
+    if (err || !root)
+        return err;
+    return gs_arrives(root, to->place, &send->rect, to->arrived);
+}
+
+void gs_sends_leave(struct gs_context *ctx, struct gs_mem *root, const struct gs_sends *sends)
+{
+    for (size_t i = 0; i < sends->n; i++)
+        for (unsigned t = 0; t < sends->v[i].n; t++) {
+            const struct gs_taker *to = &sends->v[i].to[t];
+            cl_event end = to->arrived ? gs_command_leave(ctx, to->arrived) : NULL;
+            if (end && root)
+                gs_busy_until(root, to->place, end);
+        }
+}
+
+static cl_int take_step(const struct carrying *c, struct gs_flight *f, unsigned step)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned t = 0; t < f->send->n && !err; t++) {
+        struct gs_taker *to = &f->send->to[t];
+        if (gs_round_step(f->send->from, to->place, c->cmd->ctx->n) != step)
+            continue;
+        const struct gs_label before = gs_label_taker(to);
+        err = take_piece(c, f, to);
+        gs_label_back(before);
+    }
+    return err;
+}
+
+static cl_int carry_round(const struct carrying *c, struct gs_flight *flights, unsigned n)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned i = 0; i < n && !err; i++) {
+        const struct gs_label before = gs_label_taker(&flights[i].send->to[0]);
+        err = leave_piece(c, &flights[i]);
+        gs_label_back(before);
+    }
+    for (unsigned step = 1; step < c->cmd->ctx->n && !err; step++)
+        for (unsigned i = 0; i < n && !err; i++)
+            err = take_step(c, &flights[i], step);
+    for (unsigned i = 0; i < n; i++)
+        if (flights[i].left)
+            gs_real()->clReleaseEvent(flights[i].left);
+    return err;
+}
+
+cl_int gs_sends_carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends,
+                      const struct gs_passage *passage, bool apart)
+{
+    const struct carrying c = {cmd, root, passage, apart};
+    struct gs_flight flights[GS_ROUND_PIECES];
+    struct gs_rounds rounds;
+    cl_int err = CL_SUCCESS;
+    const struct gs_label before = gs_label_way(passage->way);
+    const unsigned slots = gs_rounds_slots(sends, passage->most_slots);
+    const uint64_t piece = slots * passage->slot_bytes;
+    gs_rounds_begin(&rounds, sends, gs_put_most(piece, passage->by_host ? GS_VIA_HOST : GS_VIA_WINDOW));
+    for (unsigned n; !err && (n = gs_rounds_next(&rounds, flights)) > 0;) {
+        for (unsigned i = 0; i < n; i++)
+            flights[i].slots =
+                (unsigned)((gs_rect_bytes(&flights[i].rect) + passage->slot_bytes - 1) / passage->slot_bytes);
+        err = carry_round(&c, flights, n);
+    }
+    gs_label_back(before);
+    return err;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Carries sends out by way of memory that the device which gives and those which take both reach, in pieces, so that
+ * the one's leaving overlaps with the taking of the one before. With the context's lock held; nothing blocks. */
+#ifndef GS_SHIM_TRANSFER_SENDS_H
+#define GS_SHIM_TRANSFER_SENDS_H
+
+#include "shim/report/report.h"
+#include "shim/transfer/move.h"
+#include "shim/transfer/rounds.h"
+#include "shim/report/watch.h"
+
+/* Such memory: a ring of slots for each place, or one for all. */
+struct gs_passage {
+    uint64_t slot_bytes;
+    uint64_t packed_from; /* of what has to be packed: where its slots begin in gs_strided_packed */
+    enum gs_path path;
+    enum gs_way way;
+    unsigned most_slots; /* of a piece */
+    bool by_host;        /* the slots are in the host's memory */
+    bool by_cores; /* what leaves is copied by the device's cores: a kernel that fills them would keep it waiting */
+    struct gs_ring *(*ring)(const struct gs_passage *p, struct gs_context *ctx, unsigned from);
+    /* A piece's slots, as a place reaches them. */
+    struct gs_location (*slots)(const struct gs_passage *p, const struct gs_context *ctx, const struct gs_flight *f,
+                                unsigned place);
+};
+
+/* For what a thread of ours moves without the context's lock: by which passage, or null for the driver's own copies;
+ * and in which queues, by place. */
+struct gs_transfer_thread {
+    const struct gs_passage *passage;
+    const cl_command_queue *queue;
+};
+
+/* All of them, which have been joined, but for what is on its way already. With a root, whose bytes they are, what
+ * comes is noted (gs_arrives). With `apart` each piece leaves by the queue for that, so that it doesn't wait for what
+ * arrives on its place; else it comes behind what is in that place's queue. */
+cl_int gs_sends_carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends,
+                      const struct gs_passage *passage, bool apart);
+
+/* The last piece has been enqueued for a taker. */
+cl_int gs_sends_end(struct gs_mem *root, const struct gs_send *send, const struct gs_taker *to);
+
+/* Not all of them could be enqueued: what is on its way arrives all the same, and whoever comes later waits for that.
+ * What it brings doesn't count. */
+void gs_sends_leave(struct gs_context *ctx, struct gs_mem *root, const struct gs_sends *sends);
+
+/* What is enqueued for a part bears its number: as gs_label_part does. */
+struct gs_label gs_label_taker(const struct gs_taker *to);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/transfer/transfer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "shim/memory/bytes.h"
+#include "shim/report/report.h"
+#include "shim/transfer/peer.h"
+#include "shim/transfer/pinned.h"
+#include "shim/transfer/strided.h"
+#include "shim/transfer/paths.h"
+#include "shim/memory/image.h"
+
+/* Pinning 64 MiB takes some ms: not for so few bytes, for which a small ring does. */
+static bool is_little(const struct gs_context *ctx)
+{
+    enum { LITTLE = 1024 * 1024 };
+    return gs_settings()->transfer == GS_TRANSFER_AUTO && ctx->paths->between_devices < LITTLE;
+}
+
+/* Between devices that share the host's memory the driver's own copy is the shortest way. Between others it is slow,
+ * and not to be relied on: by NVIDIA's (580.159) random sequences of commands found old bytes (stress 9400 300 4 i; in
+ * docs/coherence.md). */
+static bool is_through_host(const struct gs_context *ctx)
+{
+    return !ctx->shared_memory || gs_settings()->transfer == GS_TRANSFER_PINNED;
+}
+
+/* To open the windows takes about half a second of a core, and what is enqueued meanwhile waits: only for who moves
+ * enough. In auto mode the choice asks for them; all the same they are opened when they would have spared 40 ms. */
+static const uint64_t peer_from_bytes = 1024 * 1024, peer_from_bytes_auto = (uint64_t)2 << 30;
+
+static bool is_worth_windows(const struct gs_context *ctx)
+{
+    return ctx->paths->between_devices >=
+           (gs_settings()->mode == GS_MODE_AUTO ? peer_from_bytes_auto : peer_from_bytes);
+}
+
+/* Do bytes between GPUs go through a window, now that so many more are to? The first few don't. */
+static bool goes_by_window(struct gs_command *cmd, uint64_t bytes)
+{
+    const enum gs_transfer_path path = gs_settings()->transfer;
+    cmd->ctx->paths->between_devices += bytes;
+    if (cmd->ctx->shared_memory || gs_group()->remote || (path != GS_TRANSFER_AUTO && path != GS_TRANSFER_PEER))
+        return false;
+    if (path == GS_TRANSFER_AUTO && !is_worth_windows(cmd->ctx))
+        return gs_peer_open(cmd->ctx);
+    return gs_peer_ready(cmd->ctx);
+}
+
+static const struct gs_passage *through_host(struct gs_command *cmd, uint64_t bytes)
+{
+    return is_through_host(cmd->ctx) ? gs_pinned_passage_for(cmd, bytes, is_little(cmd->ctx)) : NULL;
+}
+
+/* The memory that pieces of so many bytes go through, or null: the driver's own copy. */
+static const struct gs_passage *passage_of(struct gs_command *cmd, uint64_t bytes)
+{
+    return goes_by_window(cmd, bytes) ? &gs_peer_passage : through_host(cmd, bytes);
+}
+
+cl_command_queue gs_transfer_queue(const struct gs_command *cmd, unsigned place, cl_int *err)
+{
+    *err = CL_SUCCESS;
+    return cmd->thread ? cmd->thread->queue[place] : gs_queue_behind(cmd->q, GS_COPY_QUEUE, place, err);
+}
+
+/* By the driver's own copy: on devices that share the host's memory it is a memcpy, and rows are copied by a kernel. */
+static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct gs_send *send, struct gs_taker *to)
+{
+    const struct gs_label before = gs_label_taker(to);
+    const struct gs_rect *r = &send->rect;
+    const struct gs_location there = {send->mem, NULL, r->begin, r->pitch, send->image},
+                             here = {to->mem, NULL, send->to_begin, r->pitch, send->image};
+    cl_int err;
+    cl_command_queue queue = send->image ? gs_queue_behind(cmd->q, GS_IMAGE_QUEUE, to->place, &err)
+                                         : gs_transfer_queue(cmd, to->place, &err);
+    const struct gs_step step = {queue, &send->wait, &to->arrived, to->place,
+                                 send->from == to->place ? GS_VIA_MEMORY : GS_VIA_HOST};
+    if (!err)
+        err = gs_move(cmd, &there, &here, r, &step);
+    gs_label_back(before);
+    return err ? err : gs_sends_end(root, send, to);
+}
+
+static cl_int carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends,
+                    const struct gs_passage *passage, bool apart)
+{
+    cl_int err = CL_SUCCESS;
+    for (size_t i = 0; i < sends->n; i++) {
+        const struct gs_send *send = &sends->v[i];
+        const enum gs_path path = !passage                              ? GS_PATH_COPY
+                                  : gs_pinned_is_direct(cmd->ctx, send) ? GS_PATH_PEER
+                                                                        : passage->path;
+        for (unsigned t = 0; t < send->n; t++)
+            if (send->from != send->to[t].place)
+                gs_report_moved(path, gs_rect_bytes(&send->rect));
+    }
+    if (passage)
+        return gs_sends_carry(cmd, root, sends, passage, apart);
+    for (size_t i = 0; i < sends->n; i++)
+        for (unsigned t = 0; t < sends->v[i].n && !err; t++)
+            err = copy_to(cmd, root, &sends->v[i], &sends->v[i].to[t]);
+    return err;
+}
+
+cl_int gs_transfer_buffer(struct gs_command *cmd, const struct gs_op *copy, unsigned from, unsigned to,
+                          const struct gs_events *wait, struct gs_events *done)
+{
+    const uint64_t begin = copy->from[0], bytes = copy->region[0];
+    struct gs_sends sends = {0};
+    const struct gs_send send = {.from = from,
+                                 .mem = copy->src,
+                                 .rect = gs_one_row((struct gs_range){begin, begin + bytes}),
+                                 .to_begin = copy->to[0],
+                                 .n = 1,
+                                 .to = {{.place = to, .part = -1, .mem = copy->dst, .done = done}}};
+    if (!bytes)
+        return CL_SUCCESS;
+    const struct gs_passage *passage = from == to ? NULL : cmd->thread ? cmd->thread->passage : passage_of(cmd, bytes);
+    cl_int err = gs_sends_add(&sends, &send) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+    if (!err)
+        err = gs_events_share_all(&sends.v[0].wait, wait);
+    if (!err)
+        err = carry(cmd, NULL, &sends, passage, false);
+    if (err && cmd->thread) { /* it waits for what is on its way */
+        if (sends.n && sends.v[0].to[0].arrived)
+            gs_events_share(done, sends.v[0].to[0].arrived);
+    } else if (err)
+        gs_sends_leave(cmd->ctx, NULL, &sends);
+    gs_sends_free(&sends);
+    return err;
+}
+
+/* Everything that was enqueued earlier, and the last transfer into the source before these: the same command may have
+ * asked for that one a moment ago. And those that bring these very bytes there: where one fails, this one must. */
+static cl_int wait_for_source(const struct gs_command *cmd, const struct gs_replica *src, struct gs_send *send)
+{
+    const struct gs_range r = gs_rect_hull(&send->rect);
+    cl_int err = gs_events_share_all(&send->wait, &cmd->before);
+    for (size_t i = 0; i < src->n_arrivals && !err; i++) {
+        const struct gs_arrival *a = &src->arrivals[i];
+        if (a->event != src->ready && gs_rangeset_touches(&a->brings, r))
+            err = gs_events_share(&send->wait, a->event);
+    }
+    return err || !src->ready ? err : gs_events_share(&send->wait, src->ready);
+}
+
+/* What is to go by memory of ours on both places: rows that drivers needn't take, and what the host may not touch. */
+static bool is_packed(const struct gs_mem *root, const struct gs_passage *passage, const struct gs_rect *r)
+{
+    return passage && passage->by_host &&
+           (!gs_host_may(root, CL_MAP_READ | CL_MAP_WRITE) || !gs_pinned_takes(r, root->size));
+}
+
+/* Null: not all of what the host may not touch can be packed. */
+static const struct gs_passage *passage_for(struct gs_command *cmd, const struct gs_mem *root,
+                                            const struct gs_sends *sends)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < sends->n; i++)
+        bytes += gs_rect_bytes(&sends->v[i].rect);
+    if (root->image) {
+        cmd->ctx->paths->between_devices += bytes;
+        return gs_host_may(root, CL_MAP_READ | CL_MAP_WRITE) ? through_host(cmd, bytes) : NULL;
+    }
+    const struct gs_passage *passage = passage_of(cmd, bytes);
+    bool ready = true;
+    for (size_t i = 0; i < sends->n && ready && !gs_host_may(root, CL_MAP_READ | CL_MAP_WRITE); i++)
+        ready = !is_packed(root, passage, &sends->v[i].rect) ||
+                gs_strided_ready(cmd, sends->v[i].from, sends->v[i].to[0].place, true);
+    return ready ? passage : NULL;
+}
+
+/* Rows that no kernel can pack travel one by one, and those that only the driver's own copy brings elsewhere. */
+static int take_apart(struct gs_command *cmd, const struct gs_mem *root, struct gs_sends *sends,
+                      const struct gs_passage *passage)
+{
+    int err = 0;
+    for (size_t i = 0, n = sends->n; i < n && !err; i++) {
+        struct gs_send send = sends->v[i];
+        const struct gs_rect r = send.rect;
+        const bool packed = is_packed(root, passage, &r), whole = passage && passage->by_host && !packed;
+        if (r.rows == 1 || whole ||
+            ((passage || cmd->ctx->shared_memory) && gs_strided_ready(cmd, send.from, send.to[0].place, packed)))
+            continue;
+        sends->v[i].rect = gs_one_row(gs_rect_row(&r, 0));
+        for (uint64_t row = 1; row < r.rows && !err; row++) {
+            send.rect = gs_one_row(gs_rect_row(&r, row));
+            err = gs_sends_add(sends, &send);
+        }
+    }
+    return err;
+}
+
+static void set_image(struct gs_send *send, const struct gs_mem *root)
+{
+    size_t all[3];
+    send->image = root;
+    gs_image_bytes(root, all);
+    send->slice_bytes = root->image->band_dim == 2 ? root->image->band_bytes : root->size;
+    send->row_bytes = root->image->band_dim == 2 ? root->image->band_bytes / all[1] : root->image->band_bytes;
+}
+
+/* Each send has one taker yet. */
+cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends)
+{
+    const struct gs_passage *passage = passage_for(cmd, root, sends);
+    cl_int err = take_apart(cmd, root, sends, passage) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+    gs_sends_join(sends);
+    for (size_t i = 0; i < sends->n && !err; i++) {
+        struct gs_send *send = &sends->v[i];
+        send->mem = root->bytes->place[send->from].mem;
+        send->to_begin = send->rect.begin;
+        send->packed = !root->image && is_packed(root, passage, &send->rect);
+        if (root->image)
+            set_image(send, root);
+        for (unsigned t = 0; t < send->n; t++)
+            send->to[t].mem = root->bytes->place[send->to[t].place].mem;
+        err = wait_for_source(cmd, &root->bytes->place[send->from], send);
+    }
+    if (!err)
+        err = carry(cmd, root, sends, passage, true);
+    if (err)
+        gs_sends_leave(cmd->ctx, root, sends);
+    return err;
+}
+
+int gs_paths_make(struct gs_context *ctx)
+{
+    ctx->paths = calloc(1, sizeof *ctx->paths);
+    return ctx->paths ? 0 : -ENOMEM;
+}
+
+void gs_paths_free(struct gs_context *ctx)
+{
+    struct gs_paths *p = ctx->paths;
+    gs_strided_free(p->strided);
+    gs_peer_free(p->peer);
+    gs_pinned_free(p->pinned);
+    gs_pinned_free(p->pinned_small);
+    free(p);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* What auto mode does for this room. */
+#ifndef GS_SHIM_TRANSFER_UPWARD_H
+#define GS_SHIM_TRANSFER_UPWARD_H
+
+#include "shim/devices/links.h"
+
+struct gs_above_transfer {
+    /* To pin the memory between devices took so long, of this process's time. Any thread. */
+    void (*pinned)(uint64_t took_ns);
+    /* What it costs between devices has been measured. From any thread. */
+    void (*links)(const struct gs_links *links);
+};
+extern const struct gs_above_transfer gs_above_transfer;
+
+#endif

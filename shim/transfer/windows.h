@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Windows of each GPU's memory that the other GPUs reach over their link (NVLink, PCIe), from plain OpenCL: CUDA's
+ * driver makes the memory and exports it as a file descriptor; cl_khr_external_memory imports it for one device at a
+ * time. For NVIDIA GPUs; libcuda is opened at run time. Also used by gpusparc-link-probe, which tries it all out first.
+ */
+#ifndef GS_SHIM_TRANSFER_WINDOWS_H
+#define GS_SHIM_TRANSFER_WINDOWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/settings.h"
+#include "shim/driver/real.h"
+
+/* The driver (580.159) imports windows up to 510 MiB and crashes at 512. */
+enum { GS_WINDOW_MAX_BYTES = 256 * 1024 * 1024 };
+
+struct gs_windows {
+    unsigned n;
+    uint64_t bytes;                              /* of each window */
+    cl_mem seen[GS_MAX_DEVICES][GS_MAX_DEVICES]; /* [i][j]: the window on GPU i as GPU j reaches it */
+};
+
+/* Loads libcuda and starts it, which gs_windows_open does as well: some hundredths of a second. */
+bool gs_windows_load(void);
+
+/* Opens a window of w->bytes on each of the context's w->n devices, for all of them. -ENOTSUP with one sentence in
+ * `why` where that can't be done. The driver may crash on the way. */
+int gs_windows_open(struct gs_windows *w, cl_context ctx, const cl_device_id *dev, char *why, size_t why_bytes);
+void gs_windows_close(struct gs_windows *w);
+
+/* Sends a pattern from each device to each other through the windows, and looks at what arrives. */
+int gs_windows_try(const struct gs_windows *w, cl_context ctx, const cl_device_id *dev, char *why, size_t why_bytes);
+
+/* What the answer of a probe depends on: driver and devices. 0 or -ENOTSUP: not NVIDIA's. */
+int gs_windows_identity(const cl_device_id *dev, unsigned n, char *text, size_t bytes);
+
+#endif
