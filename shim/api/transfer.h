@@ -24,7 +24,7 @@ struct gs_home {
     struct gs_putting put; /* by whose job */
     const struct gs_putting *put_before;
     bool at_once; /* the call blocks until the command has ended, and nothing comes before it in its queue, in order */
-    struct gs_unit unit; /* of a command that is alone: it is given back once that has ended */
+    struct gs_unit unit; /* of a command of one unit: the unit is given back when the command has ended */
     struct gs_deferred *held;
     cl_event gate;
     struct gs_command cmd;
@@ -45,27 +45,27 @@ void gs_home_claim(struct gs_home *h, struct gs_mem *m);
 cl_int gs_home_ready(struct gs_home *h);
 /* Holds the command back, which is about to be enqueued in `queue`, until it has a unit of the link. */
 void gs_home_hold(struct gs_home *h, cl_command_queue queue);
-/* The driver has taken it, as `event`, or refused it with `err`, which is returned. */
+/* The driver has taken the command, as `event`, or refused it with `err`, which is returned. */
 cl_int gs_home_given(struct gs_home *h, cl_int err, cl_event event);
 /* In the place of these two for what may be cut into pieces: enqueues it in `queue`, by units or at once. *own is then
  * the command's event, unless `own` is null and nobody else needs one. */
 cl_int gs_home_run(struct gs_home *h, cl_command_queue queue, const struct gs_op *op, cl_command_type type,
                    cl_event *own);
-/* May a write that needn't block be carried out in its call all the same? Not where it waits for others: for what is in
- * its wait list, or for other applications' units. By another thread it would stand behind a user event, and NVIDIA's
- * driver keeps a thread of its own awake for 0.1 to 0.3 s after one, which the application's launches meet (H200). */
+/* May a write that needn't block be carried out in its call all the same? Not where the write waits for other commands,
+ * or for other applications' units. A write by another thread stands behind a user event, after which NVIDIA's driver
+ * keeps a thread awake for 0.1 to 0.3 s; that slows the application's launches (H200). */
 bool gs_home_may_carry(const struct gs_home *h);
 void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
 
-/* What a transfer reads or changes of an object of ours: no object where it isn't one. */
+/* The bytes of an object that a transfer reads or changes. No object: an object that isn't ours. */
 struct gs_side {
     struct gs_mem *m;
     struct gs_range r; /* bytes of its root */
-    bool covers;       /* it changes all of that */
+    bool covers;       /* the transfer changes all of these bytes */
 };
 
-/* Carries a transfer out at home that reads `src` and changes `dst`. `staged`: the same as a transfer with the host's
- * memory that may go beside the application, where it is one; or null. */
+/* Carries a transfer out at home that reads `src` and changes `dst`. `staged`: the same transfer as pieces between the
+ * host's memory and a device, which may go beside the application; or null. */
 cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct gs_side dst,
                         const struct gs_staged *staged);
 
@@ -134,12 +134,12 @@ bool gs_staged_rect(struct gs_staged *t, const struct gs_mem *m, const struct gs
  * the application asked for it, and hands the command's event out or lets it go. */
 cl_int gs_home_wait(const struct gs_command *cmd, cl_int err, cl_event own);
 
-/* A call of a scheduled application that blocks waits for what comes before it first: then its command may find a unit
- * at once, and needs no gate, no marker, and nobody who opens the one when the other has ended. True: nothing is before
- * it any more. */
+/* A blocking call of a scheduled application waits for the queue's earlier commands first: then its command may find a
+ * unit at once, and needs no gate, no marker and no thread that opens the gate. True: all earlier commands have ended.
+ * */
 bool gs_home_await_before(const struct gs_command *cmd);
 
-/* Ends it, and waits for it where the call blocks: then all before it has ended as well. */
+/* gs_home_end, and a wait for the command where the call blocks: then all earlier commands have ended as well. */
 cl_int gs_home_end_and_wait(struct gs_home *h, cl_int err, cl_event own);
 
 /* Where a command on rows begins, in either, and its region; as the application gave them, who may have given null. */

@@ -85,8 +85,8 @@ static double share_of(const struct gs_history *h, uint64_t launches)
     return budget_share * (double)launches * gs_choice_single_ns(h);
 }
 
-/* What a try of it may lose: what has been earned; what the launches that are left by the book will have; and of what
- * was put by twice as much as all of them, so that this process doesn't lose more than thrice the share. */
+/* The loss that a try is allowed: the budget that is left; the share of the launches still expected; and of the savings
+ * at most twice the share of all launches expected, so that this process doesn't lose more than thrice the share. */
 static double may_lose_ns(const struct gs_history *h, double earned)
 {
     const uint64_t left = h->expected > h->launches ? h->expected - h->launches : 0;
@@ -104,9 +104,9 @@ bool gs_choice_guesses(const struct gs_history *h)
     return !h->single.n && !h->balance.measured && h->near.single_ns <= 0;
 }
 
-/* Once the parts' times are known it is no longer than all of them one after the
- * other: what was measured on one device may be long ago, or of other arguments. Where the devices differ nobody knows
- * what another one's part would take here: that is only better than nothing. */
+/* Once the parts' times are known, no longer than all parts one after the other: the measurement on one device may be
+ * old, or of other arguments. Where the devices differ, the time that another device's part would take here isn't
+ * known: the sum is only better than nothing. */
 double gs_choice_single_ns(const struct gs_history *h)
 {
     const double single = (double)gs_measured_best(&h->single), parts = gs_balance_single_ns(&h->balance);
@@ -193,7 +193,7 @@ static const char too_short[] = GS_R_TOO_SHORT;
 static const char at_once[] = GS_R_AT_ONCE;
 static const char faster[] = GS_R_FASTER;
 static const char faster_together[] = GS_R_FASTER_TOGETHER;
-/* To plan a launch costs the host, most where it writes columns, and what is to be earned grows with the launches so
+/* A plan costs the host time, most where the kernel writes columns, and the expected gain grows with the launches so
  * far. */
 static bool not_now(struct gs_history *h, const char *reason)
 {
@@ -247,8 +247,8 @@ static bool give_up(struct gs_history *h)
     return one_device(h, faster);
 }
 
-/* The parts are fast, and what lies around them takes what they gain: that may be the first use of buffers and ways,
- * and to look again costs little. */
+/* The parts are fast, and the rest of the split takes their gain: the cause may be the first use of buffers and paths,
+ * and another look costs little. */
 static bool is_promising(const struct gs_history *h, double single)
 {
     double longest = 0;
@@ -258,7 +258,7 @@ static bool is_promising(const struct gs_history *h, double single)
            (double)gs_measured_best(&h->split) < promising_split * single;
 }
 
-/* The first tries belong together: one alone says nothing, and what it cost is lost either way. */
+/* The first tries belong together: one try alone says nothing, and its cost is lost either way. */
 static bool is_trying(const struct gs_history *h, double single)
 {
     if (!h->last_split || !h->tried)
@@ -364,12 +364,13 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
     const double scatter_again =
         h->scatter_again.known ? gs_min(scatter, gs_move_ns(m, link, h->scatter_again.move)) : 0;
     const double leave_again = h->return_rate < 0 ? 0 : h->return_rate * leave;
-    /* A third counts: it is done once for all kernels, and to wait until all of it is sure to be won back costs more.
-     * All of it where one of them has failed: gaussian (Rodinia, 1.3 s) lost 60 ms in each process by its retry. */
+    /* A third of the ring's cost counts: the ring is made once for all kernels, and waiting until all of the cost is
+     * sure to be won back costs more. All of it counts where a try of the kernel has failed: gaussian (Rodinia, 1.3 s)
+     * lost 60 ms in each process by its retry. */
     const double ring = gs_ring_ns(m, o, link);
     const double first = (h->failures ? ring : ring / 3) + (h->split_before ? 0 : m->first_ns);
     const double once = scatter - scatter_again + (h->return_rate < 0 ? leave : 0) + first;
-    /* Comparing is done on the devices, and what it finds may be little. */
+    /* The devices compare, and may find few bytes that differ. */
     const double merge = gs_move_ns(m, o->peer_possible ? GS_LINK_PEER : link, o->merge);
     const double most = gs_move_ns(m, link, o->merge);
     const double base = split_of(h, m, single, o->largest) + (gs_choice_split_known(h) ? 0 : merge);

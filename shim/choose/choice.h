@@ -40,11 +40,11 @@ struct gs_machine {
         double piece_ns, byte_ns;
     } link[GS_LINKS];
     double split_ns;   /* what a split takes beyond its longest part: markers, events, other queues */
-    double first_ns;   /* what a kernel's first split takes beyond that: replicas, kernel objects */
-    double prepare_ns; /* what it costs to have a program translated and compiled that never was */
+    double first_ns;   /* a kernel's first split takes so much more: replicas, kernel objects */
+    double prepare_ns; /* the cost of translating and compiling a new program */
     double ring_ns;    /* to pin the memory that GS_LINK_HOST goes through */
-    /* A byte of a large blocking read, from one device and from several; 0: not known. Of the largest of them apart:
-       what a read takes whatever its size is, and what several links gain, counts for less and for more there. */
+    /* A byte of a large blocking read, from one device and from several; 0: not known. The largest reads apart: in
+     * these a read's fixed cost counts for less, and the gain by several links for more. */
     double read_ns[GS_READ_SIZES][2];
     bool compiles; /* the driver compiles a kernel when it is first launched: what a first split takes says little */
     bool unlike;   /* the devices differ: each is so many times ... */
@@ -59,8 +59,8 @@ struct gs_history;
 double gs_speed_for(const struct gs_history *h, const struct gs_machine *m, unsigned n, unsigned device);
 
 /* Where to cut a launch of which nothing is known, by what is known of n devices that differ: cut[p] is where part p
- * ends. Of one whose speed isn't known a small part will tell; single_ns: what the launch takes on one; 0: not known.
- */
+ * ends. A device of unknown speed gets a small part, which will tell. single_ns: the launch's time on the first device;
+ * 0: not known. */
 void gs_choice_first_cut(const struct gs_machine *m, unsigned n, double single_ns, double *cut);
 
 /* One launch in n parts: part p took part_ns[p], in which its device could have done share[p]. */
@@ -90,39 +90,39 @@ struct gs_history {
     struct gs_measured split;  /* from a split's begin to its end, without what its transfers should have taken */
     struct gs_balance balance;
     struct gs_together together;
-    struct gs_near near;           /* until it is measured itself (near.h) */
-    double least_part;             /* no part takes less of one device's time; 0: not known (gs_choice_least_part) */
-    double running_ns;             /* the first that is measured has been running for so long, if that is far more
-                                      than a split costs: one launch takes at least so long; 0: not known */
-    uint64_t bound_ns;             /* one launch takes at most so long, by the host's clock; 0: not known */
-    uint64_t launches;             /* in this process */
-    uint64_t expected;             /* in the process before; 0: not known */
+    struct gs_near near; /* until it is measured itself (near.h) */
+    double least_part;   /* no part takes less of one device's time; 0: not known (gs_choice_least_part) */
+    double running_ns;   /* the first measured launch has been running for so long, if that is far more than a split
+                            costs: the least time of a launch; 0: not known */
+    uint64_t bound_ns;   /* one launch takes at most so long, by the host's clock; 0: not known */
+    uint64_t launches;   /* in this process */
+    uint64_t expected;   /* in the process before; 0: not known */
     struct gs_again scatter_again; /* transfers to the parts in a launch that follows a split one */
     struct gs_again gather_again;  /* transfers home in a launch that follows one on one device */
-    double return_rate;         /* of the bytes that splits left on other devices: those fetched home; < 0: not known */
-    double read_bytes;          /* of what it writes, the application will fetch so much by large blocking reads */
-    unsigned asked;             /* measurements on one device that were begun in this process */
-    unsigned asked_split;       /* the same of splits */
-    unsigned tried;             /* splits enqueued before TRIES of them were measured */
-    unsigned failures;          /* times that a try ended with one device */
-    uint64_t retry_at;          /* the launch from which the next try is allowed */
-    double saved_ns;            /* what its tries may lose besides: earlier processes had no use for it */
-    bool last_split, ever;      /* what the launch before was; has any been chosen for in this process? */
-    bool split_before;          /* a split of it has been measured in this process */
-    uint64_t plan_at;           /* the launch from which it is looked again what one would move */
-    bool wants_peer;            /* it would gain by splits if GS_LINK_PEER were open */
-    const char *reason;         /* of the last choice */
+    double return_rate;    /* of the bytes that splits left on other devices: those fetched home; < 0: not known */
+    double read_bytes;     /* bytes of a launch's outputs that the application will fetch by large blocking reads */
+    unsigned asked;        /* measurements on one device that were begun in this process */
+    unsigned asked_split;  /* the same of splits */
+    unsigned tried;        /* splits enqueued before TRIES of them were measured */
+    unsigned failures;     /* times that a try ended with one device */
+    uint64_t retry_at;     /* the launch from which the next try is allowed */
+    double saved_ns;       /* what its tries may lose besides: earlier processes had no use for it */
+    bool last_split, ever; /* what the launch before was; has any been chosen for in this process? */
+    bool split_before;     /* a split of it has been measured in this process */
+    uint64_t plan_at;      /* the launch from which a plan is made again, to see what it would move */
+    bool wants_peer;       /* it would gain by splits if GS_LINK_PEER were open */
+    const char *reason;    /* of the last choice */
     double single_ns, split_ns; /* the last prediction, transfers and all */
 };
 
 void gs_history_init(struct gs_history *h);
 
-/* What one of n parts takes at least, of the time of so many work-groups on a device of so many compute units: those
- * that a device runs at once take as long as one of them. */
+/* The least share of a launch's time on one device that a part can take, of so many work-groups on so many compute
+ * units: work-groups that a device runs at once take as long as one of them. */
 double gs_choice_least_part(uint64_t groups, unsigned units);
 
-/* So many tries failed in the process before: the next one is allowed after a quarter of the launches that it would
- * have taken there. */
+/* So many tries failed in the process before: the next try is allowed after a quarter of the launches that it would
+ * have had to wait for there. */
 void gs_choice_remember_failures(struct gs_history *h, unsigned failures);
 
 /* What one device takes; 0: not known. */
@@ -160,40 +160,40 @@ struct gs_budget {
  * risk. */
 double gs_budget_left(const struct gs_budget *b, uint64_t now_ns);
 
-/* At the process's end: the next one's saved_ns. What a try may lose is less than it costs in a short process, so it is
- * put by until one is begun. */
+/* At the process's end: the next one's saved_ns. In a short process a try costs more than it may lose, so the allowance
+ * is saved until a try is begun. */
 double gs_choice_saves_ns(const struct gs_history *h);
 
-/* Split this launch? h->reason says why not. Counts the launch. *risk_ns: what has been taken off the budget until it
- * is known what the split took; to be given to gs_choice_learn_split. */
+/* Split this launch? h->reason says why not. Counts the launch. *risk_ns: taken off the budget until the split's time
+ * is known; to be given to gs_choice_learn_split. */
 bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs_forecast *o, struct gs_budget *b,
                uint64_t now_ns, double *risk_ns);
 
-/* The same before it is known what the launch moves: may it be worth a closer look? If not, the launch is counted. */
+/* The same before the launch's transfers are known: may a plan be worth making? If not, the launch is counted. */
 bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns);
 
-/* Before there is a launch to choose for: would splits of those to come gain so much, by what is known? */
+/* Before there is a launch to choose for: would splits of the launches to come gain so much? */
 bool gs_choice_foresees(const struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns);
 
-/* And so much more by windows between GPUs that they are to be opened before the first one? By what splits of it moved
- * in the process before. */
+/* And would they gain so much more by windows between GPUs that these are to be opened before the first split? By the
+ * bytes that the kernel's splits moved in the process before. */
 bool gs_choice_foresees_peer(const struct gs_history *h, const struct gs_machine *m, unsigned n);
 
 /* Is it known, by whatever means, that the kernel is too short to gain? */
 bool gs_choice_is_short(const struct gs_history *h, const struct gs_machine *m, unsigned n);
 
-/* The first launch that is measured still runs, and has for so long: it takes at least that. That counts for the
- * choice, until there is a measurement, where it is far longer than what a split costs. */
+/* The first launch that is measured still runs, and has for so long. Until there is a measurement the choice takes that
+ * for the launch's least time, if it is far longer than a split's cost. */
 void gs_choice_runs(struct gs_history *h, const struct gs_machine *m, unsigned n, double ns);
 
 /* Is nothing known but that? */
 bool gs_choice_guesses(const struct gs_history *h);
 
 /* Should this launch be measured? One on one device only if it may be long enough to gain; `affordable`: measuring
- * costs little beside what has been done so far, so that one of which nothing is known may be. */
+ * costs little beside the time elapsed, so that a launch of unknown length may be measured. */
 bool gs_choice_wants_single(const struct gs_history *h, const struct gs_machine *m, unsigned n, bool affordable);
-/* Where the application goes on enqueueing none is heard of until its end: those that are measured are spread over the
- * launches all the same, since the first ones run beside what enqueues. */
+/* Where the application goes on enqueueing, no measurement is heard of until the end. Measured launches are spread over
+ * all the same, since the first launches run beside the enqueueing. */
 bool gs_choice_wants_split(const struct gs_history *h);
 
 void gs_choice_learn_single(struct gs_history *h, uint64_t took_ns);
@@ -226,7 +226,7 @@ void gs_choice_learn_stray(struct gs_budget *b, uint64_t took_ns, double single_
 /* Moves the cut between the parts if that gains (gs_balance_move). `all`: what the launch needs and writes. */
 bool gs_choice_rebalance(struct gs_history *h, const struct gs_machine *m, enum gs_link link, struct gs_move all);
 
-/* One launch is cut: devices that were left out have a small share of the next one, if it is time
+/* A launch is cut: devices that were left out get a small share of the next launch, if it is time
  * (gs_balance_let_back). */
 void gs_choice_let_back(struct gs_history *h);
 

@@ -2,8 +2,8 @@
 /* Measures launches for `auto` mode's choice (shim/choose/choice.h), at the cost of those measured alone: the
  * application's queue has no profiles, and a launch that isn't measured no event of ours.
  *
- * The first sieve is the host's clock: all that was launched on a queue since it was last empty has run when a blocking
- * call returns, so that the time between bounds what each launch took. Only a kernel that may be long is measured, by a
+ * * The first sieve is the host's clock: when a blocking call returns, all launches on a queue since the queue was last
+ * empty have run, so that the time between bounds each launch's time. Only a kernel that may be long is measured, by a
  * few launches on a queue of ours that has profiles. Results are looked up at later calls. */
 #ifndef GS_SHIM_CHOOSE_TIMING_H
 #define GS_SHIM_CHOOSE_TIMING_H
@@ -40,27 +40,27 @@ bool gs_timing_may_learn(struct gs_timing *t, bool *is_new);
  * device is busy. Not where the application may have to call again for anything to begin. Without locks. */
 void gs_timing_await(struct gs_timing *t, const struct gs_command *cmd, struct gs_program *p);
 
-/* The program isn't translated yet. If its splits are worth it that is done, and the launch waits for it for as long as
- * it is likely to gain by that, or the device is busy. Why it isn't split, and then it is counted; or NULL. Without
- * locks. */
+/* The program isn't translated yet. If its splits are worth a translation one is begun, and the launch waits for it for
+ * as long as the launch is likely to gain by waiting, or the device is busy. Returns why the launch isn't split, and
+ * counts the launch; or NULL. Without locks. */
 const char *gs_timing_prepare(struct gs_timing *t, const struct gs_command *cmd, struct gs_program *p);
 
-/* A launch is about to be enqueued, or split, which is behind all before it on the queue. Of what it and those to come
- * write the application will fetch so much by large blocking reads, by what it did so far. With the context's lock
- * held. */
+/* A launch is about to be enqueued, or split, which is behind all before it on the queue. to_read: bytes of the
+ * launch's outputs that the application is likely to fetch by large blocking reads. With the context's lock held. */
 void gs_timing_enqueues(struct gs_queue *q, struct gs_timing *t, uint64_t to_read);
-/* It has been; --stats has what was expected of it. */
+/* The launch has been enqueued. --stats gets the expected times. */
 void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split, struct gs_kernel_stats *stats);
 
 /* The process ends: what has ended by now is learnt. */
 void gs_timing_end(void);
 
-/* A kernel of that name has been made; NULL: the program is about to be built. Where it, or one of the program, gained
- * by splits in the process before, the program is prepared at once, beside the application, and windows between GPUs
- * are opened if it moved much. Without locks. */
+/* A kernel of that name has been made; NULL: the program is about to be built. If that kernel, or any of the program,
+ * gained by splits in the process before, the program is prepared at once, beside the application, and windows between
+ * GPUs are opened if the kernel's splits moved many bytes. Without locks. */
 void gs_timing_foresee(struct gs_program *p, const char *name);
 
-/* The program has been translated: are there kernels of it for which it is worth compiling? From any thread. */
+/* The program has been translated: is compiling the translation worth its cost, for any of the kernels? From any
+ * thread. */
 bool gs_timing_pays(struct gs_program *p);
 
 /* It has been prepared: what that took is kept, though there may be no launch any more. From any thread. */
@@ -128,7 +128,7 @@ void gs_timing_learn_split(const struct gs_timed_launch *launch, const struct gs
 void gs_timing_learn_units(const struct gs_timed_launch *launch, cl_event end, struct gs_spent *spent,
                            const unsigned *place);
 
-/* What runs on a queue since it was last known to be empty. */
+/* The launches on a queue since the queue was last known to be empty. */
 enum { GS_SIEVED = 8 };
 struct gs_sieve {
     uint64_t begin_ns; /* before the first of them was enqueued */
@@ -144,10 +144,9 @@ struct gs_sieve {
 
 /* What this room knows of a queue. */
 struct gs_queue_times {
-    atomic_uint sieved; /* sieve.n */
-    atomic_uint_fast64_t
-        busy_until_ns;     /* when what was launched on it should have run, by what that is known to take */
-    struct gs_sieve sieve; /* the context's lock */
+    atomic_uint sieved;                 /* sieve.n */
+    atomic_uint_fast64_t busy_until_ns; /* when the queue's launches should have ended, by their known times */
+    struct gs_sieve sieve;              /* the context's lock */
 };
 
 /* Around a call that blocks until all that was enqueued on q has run. Null is allowed. */
@@ -164,8 +163,8 @@ void gs_timing_after_wait(const struct gs_sieve *before, cl_int err);
 /* To pin the memory between devices took so long, of this process's time. Any thread. */
 void gs_timing_pinned(uint64_t took_ns);
 
-/* What it costs between devices has been measured meanwhile: for this process, unless its splits have taught it better,
- * and kept for those to come. From any thread. */
+/* The links between devices have been measured meanwhile. Used by this process, unless its splits have taught it
+ * better, and kept for later processes. From any thread. */
 void gs_timing_links(const struct gs_links *links);
 
 /* Has any launch of this process been split? Waits for nobody for longer than a second; then it may have been. */

@@ -21,8 +21,8 @@ static uint64_t elapsed_ns(void)
     return gs_now_ns() - gs_book.budget.begin_ns;
 }
 
-/* The devices differ, and its first split, or the first since the cut was moved, is to tell whether that was right:
- * else all of a run could go by a bad one. */
+/* The devices differ, and the kernel's first split, or the first since the cut was moved, is to tell whether the cut is
+ * right: else all of a run could go by a bad cut. */
 static bool cut_unheard(const struct gs_timing *t)
 {
     const struct gs_balance *b = &t->h.balance;
@@ -30,8 +30,8 @@ static bool cut_unheard(const struct gs_timing *t)
     return gs_book.machine.unlike && (!b->n || (b->before_ns && !b->measured)) && gs_measured_splits(t, &begun);
 }
 
-/* Its first splits have been enqueued, and something is still to be heard of them: more of them may be more of a loss.
- * What was heard may say nothing, as where windows were being opened: then nothing is waited for. */
+/* The kernel's first splits have been enqueued, and their times aren't known yet: more splits may be more of a loss. A
+ * time may say nothing, as where windows were being opened: then nobody waits. */
 static bool tries_unheard(const struct gs_timing *t)
 {
     bool begun;
@@ -39,7 +39,7 @@ static bool tries_unheard(const struct gs_timing *t)
                               gs_measured_splits(t, &begun));
 }
 
-/* So long at the most they are waited for, in all. */
+/* The longest that the application waits for the times of these splits, in all. */
 static double most_of_tries_ns(const struct gs_timing *t)
 {
     enum { TIMES = 2 * GS_CHOICE_TRIES };
@@ -54,9 +54,9 @@ bool gs_timing_may_learn(struct gs_timing *t, bool *is_new)
     return *is_new || unheard;
 }
 
-/* So long the application may wait in all for t's first measurement; before it begins as long as the driver may compile
- * it, all of them together for a second at most. Beyond a little only for as long as the device is busy with what was
- * launched since, by what is thought of it. */
+/* The longest that the application waits for t's first measurement. Until that launch begins the driver may be
+ * compiling its kernel: all such waits together take a second at most. Once it has begun, a little, and as long as the
+ * device is busy with the launches since, by their expected time. */
 static uint64_t most_awaited_ns(const struct gs_timing *t)
 {
     const uint64_t left = elapsed_ns() / AWAITED_SHARE,
@@ -67,7 +67,7 @@ static uint64_t most_awaited_ns(const struct gs_timing *t)
     return t->begun_ns + little + (uint64_t)((double)t->h.launches * t->h.running_ns);
 }
 
-/* Of all that was waited, what was for tries, what was before it began, and the rest. */
+/* Adds to the time waited for splits, for launches that hadn't begun, or for others. */
 static void count_awaited(struct gs_timing *t, uint64_t waited_ns)
 {
     if (t->h.single.n) {
@@ -94,7 +94,7 @@ static bool awaits(struct gs_timing *t, uint64_t waited_ns, uint64_t *counted_ns
     if (t->begun && !had_begun)
         t->begun_ns = t->awaited_ns;
     const bool measuring = t->h.tried ? t->h.tried >= GS_CHOICE_TRIES : t->h.asked;
-    /* Until tries must show whether it was right, that it runs for long may say enough. */
+    /* Before any try, a long-running launch may say enough. */
     const bool enough = !t->h.tried && t->h.running_ns > 0 &&
                         gs_choice_foresees(&t->h, &gs_book.machine, t->at->n, gs_ahead_cost_ns(t));
     const bool first = gs_choice_guesses(&t->h) && measuring && !enough;
@@ -118,8 +118,8 @@ static bool awaits_cut(struct gs_timing *t, uint64_t waited_ns)
     return cut_unheard(t) && gs_measured_splits(t, &begun) && (begun || waited_ns < COMPILING_NS);
 }
 
-/* Having waited for so long: is it far longer than what a split costs? To translate it takes a core of the host's from
- * what is short. */
+/* After such a wait: does the launch take far longer than a split costs? A translation takes a core of the host, which
+ * a short application may need. */
 static bool seems_long(struct gs_timing *t, uint64_t waited_ns)
 {
     GS_LOCKED(&gs_book.lock);

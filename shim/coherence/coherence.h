@@ -59,8 +59,8 @@ int gs_held_nowhere(struct gs_mem *root, struct gs_range what);
 /* The bytes are what this place holds too. -ENOMEM. */
 int gs_also_valid(struct gs_mem *root, unsigned place, const struct gs_rangeset *what);
 
-/* What nobody has written yet is from now on what it happens to be at home: else each part that doesn't write all that
- * it might would leave what happens to be on its own device. */
+/* Undefined bytes get the value that they happen to have at home: else a part that doesn't write all bytes that it
+ * might would leave the values of its own device. */
 cl_int gs_define(struct gs_mem *root);
 
 /* What a place holds; and the last transfer into it, or null. */

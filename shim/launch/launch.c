@@ -28,7 +28,8 @@
 #include "shim/launch/whole.h"
 #include "common/reasons.h"
 
-/* The driver says what is wrong with these; we only see to it that we don't touch what isn't there. */
+/* The driver says what is wrong with a launch; this only keeps us from touching arguments and sizes that aren't there.
+ * */
 static bool well_formed(const struct gs_launching *l)
 {
     if (l->cmd.op.dims < 1 || l->cmd.op.dims > 3 || !l->cmd.op.global || (l->cmd.n_wait && !l->cmd.wait))
@@ -98,7 +99,7 @@ static const char *early_reason(struct gs_launching *l)
         reason = gs_timing_prepare(l->timing, &l->cmd, l->k->program);
     if (reason)
         return reason;
-    /* As long as nothing is elsewhere than at home, nobody needs to know what it only reads. */
+    /* As long as all bytes are at home, nobody needs to know which arguments the kernel only reads. */
     if (!l->timing && is_tiny(l) && !atomic_load(&l->cmd.ctx->spread))
         return GS_R_FEW_GROUPS;
     l->stays = l->cuts && !l->timing && !l->by_units && gs_timing_stays(l->cuts, l->job.n);
@@ -168,7 +169,7 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
         plan->reason = GS_R_DISTURBED;
 }
 
-/* Before the launch is planned: is it one that could only be split on trial, and may it be? */
+/* Before the launch is planned: can it only be split on trial, and is a trial allowed? */
 static void try(struct gs_launching *l, struct gs_plan *plan)
 {
     const struct gs_kernel_summary *k = l->summary;
@@ -184,7 +185,7 @@ static void try(struct gs_launching *l, struct gs_plan *plan)
     l->may_try = !plan->reason;
 }
 
-/* It will be planned: what it uses lies in one memory of all devices from now on, if it can. */
+/* The launch will be planned: its objects lie in one memory of all devices from now on, if they can. */
 static void begin_plan(struct gs_launching *l, struct gs_plan *plan)
 {
     for (cl_uint i = 0; i < l->k->n_args && !l->by_units; i++)
@@ -223,7 +224,8 @@ static bool launch_elsewhere(struct gs_launching *l, const char *reason, cl_even
     return went;
 }
 
-/* How many of the bytes that the launch may write the application will read at once, if it goes on as it did. */
+/* Of the bytes that the launch may write, those that the application will read by large blocking reads, if it goes on
+ * as before. */
 static uint64_t bytes_to_read(const struct gs_launching *l)
 {
     uint64_t bytes = 0;
@@ -237,9 +239,9 @@ static uint64_t bytes_to_read(const struct gs_launching *l)
     return bytes;
 }
 
-/* To put a large image together of which nobody knows who writes what moves all of it, some times over. Until that has
- * been done once it isn't known whether that pays, and an application that enqueues many such launches before it waits
- * would pay for each (16 launches of the conformance suite's allocations, 2 GiB, two H100: 23 s instead of 14). */
+/* To merge a large image whose writes aren't known moves all of the image several times. Until one merge has ended
+ * nobody knows whether the split pays, and an application that enqueues many such launches before it waits would pay
+ * for each (16 launches of the conformance suite's allocations, 2 GiB, two H100: 23 s instead of 14). */
 static bool is_still_merged(const struct gs_launching *l, const struct gs_plan *plan)
 {
     enum { LARGE = 16 << 20 };

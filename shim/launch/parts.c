@@ -234,8 +234,8 @@ static cl_int run_parts(struct gs_launching *l, struct gs_plan *plan, struct spl
     return err;
 }
 
-/* Later commands on the roots that are merged or reduced at home, or may be put back there, come after that, whatever
- * queue they are on: what they write there before it would pass for a part's, or be lost. */
+/* Later commands, on any queue, that use roots which are merged, reduced or put back at home come after `end`: an
+ * earlier write there would pass for a part's, or be lost. */
 static void block_merged(const struct gs_plan *plan, cl_event end)
 {
     for (size_t i = 0; i < plan->n_uses; i++)
@@ -313,7 +313,7 @@ static bool reads(const struct gs_launching *l, const struct gs_mem *root)
 }
 
 /* Some parts run when a device refuses another. Home's part goes last, so they have changed bytes on their own places
- * only: one device can do the launch over, unless what it needs was nowhere else. */
+ * only: one device can do the launch over, unless bytes that it needs were on those places only. */
 static cl_int take_back(const struct gs_launching *l, const struct gs_plan *plan, const struct split *s)
 {
     cl_int err = CL_SUCCESS;
@@ -367,8 +367,8 @@ bool gs_is_disturbed(const struct gs_plan *plan)
     return false;
 }
 
-/* From the first split of a context on no command goes without its lock. Those that are on their way so arrive before
- * it is looked at what the launch must come after. */
+/* From the first split of a context on every command takes the context's lock. Waits for calls that are under way
+ * without the lock, before the launch's order is made. */
 static void bar_fast_path(struct gs_context *ctx)
 {
     if (atomic_exchange(&ctx->divided, true))

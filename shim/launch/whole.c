@@ -33,8 +33,9 @@ static cl_int launch_plain(const struct gs_launching *l, cl_uint n_wait, const c
     return gs_enqueue(&l->cmd.op, l->cmd.q->o.handle, n_wait, n_wait ? wait : NULL, event);
 }
 
-/* In chunks, by the translated kernel. 1: it is one chunk, or the driver has refused what chunks take: it may take the
- * launch as one unit, and knows what is wrong with it else. */
+/* In chunks, by the translated kernel. 1: the launch is one chunk, or the driver has refused the kernel object, its
+ * arguments or the first chunk; then the caller hands the launch to the driver as one unit, which may work, or gets the
+ * error for the application. */
 static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     struct gs_kernel_run run = {.k = l->k, .size = l->size};
@@ -173,7 +174,8 @@ cl_int gs_launch_measured(struct gs_launching *l, cl_event *event)
     if (!err)
         err = gs_enqueue(&l->cmd.op, queue, wait.n, wait.v, &ran);
     gs_events_free(&wait);
-    if (err) /* to measure it takes more than to launch it: or the driver says the same once more */
+    if (err) /* a measured launch needs more of the driver than a plain one; a plain one may work, or gets the same
+                error */
         return gs_launch_single(l, event);
     const struct gs_events ended = {.v = &ran, .n = 1};
     gs_timing_learn_single(l->timing, l->k, ran);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One command of the application, from its call to its event: what it asks for, and what it must come after. All
- * calls here and below are made with the context's lock held, and none of them blocks. */
+/* One command of the application, from its call to its event: the operation, and the events that must have ended
+ * before. All calls here and below are made with the context's lock held, and none of them blocks. */
 #ifndef GS_SHIM_ORDER_COMMAND_H
 #define GS_SHIM_ORDER_COMMAND_H
 
@@ -23,22 +23,22 @@ struct gs_command {
     const struct gs_transfer_thread *thread; /* of what a thread of ours moves: shim/transfer/sends.h; else null */
 };
 
-/* Hands it on to the driver as it is. */
+/* Hands the command on to the driver as the application gave it. */
 static inline cl_int gs_command_pass(const struct gs_command *cmd)
 {
     return gs_enqueue(&cmd->op, cmd->queue, cmd->n_wait, cmd->wait, cmd->event);
 }
 
-/* What the driver says of a wait list whose address and length don't agree, where it won't see the list itself. Drivers
+/* The error for a wait list whose address and length don't agree, where the driver doesn't see the list itself. Drivers
  * differ about an address of no events. */
 cl_int gs_command_list(const struct gs_command *cmd);
 /* Makes cmd->before: what the application enqueued before, on every queue of the context, and its wait list. */
 cl_int gs_command_order(struct gs_command *cmd);
-/* Forgets the order: what follows, if anything, comes after all that has been enqueued since. */
+/* Forgets the order: a transfer that is made for the command later comes after all commands enqueued since. */
 void gs_command_end(struct gs_command *cmd);
 
-/* Something is on its way although the command that it was for has been given up: whoever comes later comes after it,
- * by what is returned, however it ends; the context's. Null: there is no memory. */
+/* A transfer that ends with `end` is under way although its command has been given up. Later commands come after that
+ * transfer, by the event that is returned, however it ends; the event is the context's. Null: there is no memory. */
 cl_event gs_command_leave(struct gs_context *ctx, cl_event end);
 
 /* What this room keeps of a new context. -ENOMEM. And its end. */
@@ -52,11 +52,11 @@ cl_int gs_mark_out_of_order(struct gs_queue *q, cl_command_queue queue, cl_uint 
 /* So many units of a launch may run side by side on a place, behind the first. */
 enum { GS_UNIT_QUEUES = 2 };
 
-/* The queues behind one of the application's. All are in order and made on first need, for each place but where it says
- * one. */
+/* The queues behind one of the application's. All are in order and made on first need: one for each place, where the
+ * comment doesn't say one in all. */
 enum gs_queue_kind {
-    /* What leaves a place for others. Behind what arrives there, in one queue, it would keep them waiting: then devices
-     * that exchange what they hold get it one after the other. */
+    /* Transfers that leave a place for others. In one queue with the transfers that arrive there they would wait for
+     * these, and devices that exchange bytes would get them one after the other. */
     GS_LEAVE_QUEUE,
     GS_COPY_QUEUE, /* other transfers */
     /* Image commands. PoCL (3.1) aborts on one given to a sub-device's queue: where the devices are sub-devices it is
@@ -68,23 +68,21 @@ enum gs_queue_kind {
     GS_QUEUES_SENT,
     GS_UNIT_QUEUE = GS_QUEUES_SENT, /* granted units behind the first, and nothing else; and that after it */
     GS_UNIT_IMAGE_QUEUE = GS_UNIT_QUEUE + GS_UNIT_QUEUES, /* the same for image commands, as above */
-    GS_THREADS_QUEUE, /* what a thread of ours enqueues beside the application, where nothing waits for what comes later
-                       */
+    GS_THREADS_QUEUE, /* commands of a thread of ours beside the application, where nothing waits for later commands */
     GS_QUEUE_KINDS
 };
 
-/* Null with an error in *err. Whoever enqueues something asks for the queue anew after each gs_command_flush, which
- * leaves alone what nobody has asked for, or sends it off himself. */
+/* Null with an error in *err. After each gs_command_flush the caller asks for the queue anew before the next command,
+ * or flushes the queue himself: gs_command_flush leaves queues alone that nobody has asked for. */
 cl_command_queue gs_queue_behind(struct gs_queue *q, enum gs_queue_kind kind, unsigned place, cl_int *err);
 
 /* Those behind a new queue of the application's; null: no memory. */
 struct gs_queue_set *gs_queue_set_new(cl_command_queue handle);
 void gs_queue_set_free(struct gs_queue_set *queues);
 
-/* Sends off all that was enqueued on queues that the application doesn't know of, and then what is in its own. Whoever
- * lets a command of one queue wait for another queue's sends that off first: the specification wants it (clFlush), and
- * a device may have fewer ways in than there are queues, each of which is served in the order of what was sent. With
- * the context's lock. */
+/* Flushes our queues behind the application's queue, and then that queue. A caller that lets a command of one queue
+ * wait for a command of another flushes the other first: the specification wants that (clFlush), and a device may have
+ * fewer ways in than there are queues, each of which is served in the order of the flushes. With the context's lock. */
 void gs_command_flush(struct gs_queue *q);
 
 #endif

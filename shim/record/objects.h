@@ -44,7 +44,7 @@ struct gs_context {
     bool pooled;                   /* its buffers are pooled: docs/memory.md */
     struct gs_context *next;       /* in the list of all; protected by that list's lock */
     atomic_int user_events;        /* the application's user events that have no status yet */
-    atomic_bool user_event_failed; /* it has made one of them fail, at some time */
+    atomic_bool user_event_failed; /* the application has made a user event fail, at some time */
     atomic_bool spread;            /* bytes are, or once were, valid elsewhere than at home */
     atomic_bool divided;           /* a launch has been carried out elsewhere than at home: see shim/launch/parts.c */
     const char *_Atomic given_up;  /* why none of its launches is split any more, or NULL */
@@ -117,7 +117,7 @@ struct gs_mem {
     bool shared;            /* its bytes are one memory of the host's, in which all places work */
     atomic_bool defined;    /* every byte has been written, and stays so; or nobody asks. To be read without the lock */
     int write_mappings;     /* of it and its windows: bytes that the host may be writing */
-    int host_reads;         /* of it and its windows, by calls that wait for it without the context's lock */
+    int host_reads;         /* of the root and its windows, by calls that wait without the context's lock */
     atomic_int host_writes; /* the same of writes; also by those that nothing is noted of */
     struct gs_traffic traffic;
     struct gs_mem *next;    /* of the context's roots */
@@ -154,9 +154,9 @@ struct gs_program {
     atomic_bool preparing;           /* a thread of ours is at it */
     atomic_int translation;          /* gs_translate_source: from the disk's cache, then so will what is compiled */
     struct gs_kernel_kind *kinds;    /* owned */
-    uint64_t made_of;                /* of one whose source isn't known: a hash of what it is made from; else 0 */
-    atomic_uint_fast64_t id;         /* of text and options, for what was learnt of its kernels; 0: not made yet */
-    pthread_mutex_t lock;            /* all below */
+    uint64_t made_of; /* where the source isn't known a hash of the bytes that the program is made from; else 0 */
+    atomic_uint_fast64_t id; /* of text and options, for what was learnt of its kernels; 0: not made yet */
+    pthread_mutex_t lock;    /* all below */
     bool prepared;
     struct gs_summary *summary;
     cl_program translated[GS_MAX_DEVICES]; /* [0] for all parts, or one for each; owned */
@@ -176,7 +176,7 @@ struct gs_arg {
     uint64_t word;
     void *large; /* owned */
     size_t cap;
-    uint64_t most; /* the largest that it has been, as a whole number of 4 or 8 bytes that is no handle of ours */
+    uint64_t most; /* the largest value so far, as a whole number of 4 or 8 bytes that is no handle of ours */
 };
 
 /* See shim/plan/kinds.h. */
@@ -196,8 +196,8 @@ struct gs_kernel_kind {
 struct gs_kernel {
     struct gs_object o;
     cl_uint n_args;
-    atomic_bool fresh;            /* since the last launch an argument was set of which bytes are undefined */
-    atomic_bool risen;            /* since auto mode last looked at a launch one was set to twice what it ever was */
+    atomic_bool fresh; /* since the last launch an argument was set of which bytes are undefined */
+    atomic_bool risen; /* since auto mode last looked at a launch an argument was set to twice its former maximum */
     atomic_bool unsplittable;     /* whatever the launch, for what its program is, or its context */
     struct gs_size *_Atomic last; /* gs_size_of() */
     struct gs_kernel_kind *kind;  /* the program's */

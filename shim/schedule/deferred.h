@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A deferred command, and what those share who see to it: dispatch.c holds it back and lets it go, take.c takes units
- * for it at once where it can, resource_workers.c has the threads that give its units to the driver, unit_ends.c hears
- * of their ends, drained.c is asked what has ended in a queue, state.c says which state may follow which. deferred.c is
- * the list of all that are under way. */
+/* A deferred command, and the functions that the files of this room share: dispatch.c holds a command back and lets it
+ * go, take.c takes units at once where they can be had, resource_workers.c has the threads that give units to the
+ * driver, unit_ends.c hears of the ends of units, drained.c knows which commands of a queue have ended, state.c says
+ * which state may follow which. deferred.c has the list of all commands under way. */
 #ifndef GS_SHIM_SCHEDULE_DEFERRED_H
 #define GS_SHIM_SCHEDULE_DEFERRED_H
 
@@ -15,7 +15,7 @@
 #include "shim/schedule/state.h"
 #include "shim/report/watch.h"
 
-/* What it stands behind. */
+/* The commands before this one in its queue. */
 enum gs_behind {
     GS_BEHIND_NOTHING, /* it could run now */
     GS_BEHIND_LAST,    /* the last command of its queue alone, or what has its units: its order keeps it back */
@@ -57,7 +57,7 @@ struct gs_deferred {
     /* Of a single unit, which commands that come right after it in the queue may join: */
     struct gs_batch batch;
     enum gs_sharing sharing;
-    cl_event tail;         /* the event of the last of those that have joined and have one, or null; owned */
+    cl_event tail;         /* the event of the last command that has joined with an event, or null; owned */
     bool loose;            /* others have joined since, which have none */
     uint64_t joined_ns;    /* when the last has come */
     uint64_t granted_ns;   /* 0: not yet */
@@ -133,8 +133,8 @@ bool gs_deferred_enlist(struct gs_deferred *h);
 /* The last of those under way in a queue. With gs_deferred_list.lock held. */
 struct gs_deferred *gs_deferred_last_in(cl_command_queue queue);
 
-/* Has all that is under way the units that it needs? Else who has one while it waits for a command may keep it from the
- * last that this one needs. With gs_deferred_list.lock held. */
+/* Have all commands under way the units that they need? If not, a command that holds a unit while it waits might keep
+ * that unit from a command which it waits for. With gs_deferred_list.lock held. */
 bool gs_deferred_all_served(void);
 
 /* With gs_deferred_list.lock held. False: the last of those who used it has let it go, and is about to take it off the
@@ -144,11 +144,12 @@ bool gs_deferred_keep(struct gs_deferred *h);
 
 void gs_deferred_drop(struct gs_deferred *h);
 
-/* It is one of its siblings from now on, until it is over, or is given up. */
+/* The command is a sibling of the others in units.siblings until it is over or given up. */
 void gs_deferred_join_siblings(struct gs_deferred *h);
 void gs_deferred_leave_siblings(struct gs_deferred *h);
 
-/* It has been served, or a unit of it has ended: with the last of these it is over. Before gs_deferred_drop. */
+/* The command has been served, or one of its units has ended: with the last of these the command is over. Before
+ * gs_deferred_drop. */
 void gs_deferred_done(struct gs_deferred *h);
 
 struct gs_queues gs_deferred_queues(const struct gs_deferred *h);
@@ -166,7 +167,7 @@ void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, atomic_uint *runnin
  * them. So whatever else is enqueued there comes after this. Held. */
 void gs_unit_close(struct gs_deferred *h);
 
-/* Sends off what is in its queue, unless that has been done. The application doesn't release the queue meanwhile. */
+/* Flushes the unit's queue, unless that has been done. The application doesn't release the queue meanwhile. */
 void gs_unit_send(struct gs_deferred *h);
 
 /* Units whose ends have not been seen yet, though they may have come: they are looked at now. Those that need

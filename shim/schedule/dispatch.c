@@ -98,8 +98,8 @@ static uint64_t most_of_unit_ns(unsigned resource, bool granted)
     return granted && gs_unit_own_out(resource, GS_LENGTH_UNKNOWN) ? GS_BATCH_ALONE_NS : GS_BATCH_NS;
 }
 
-/* Becomes part of the unit of the command before it, if that may be. It is granted already, or stands behind the gate
- * that will be opened when it is. */
+/* Joins the unit of the command before, if that may be. The unit is granted already, or stands behind a gate that opens
+ * with the grant. */
 static struct gs_deferred *join(cl_command_queue queue, unsigned resource, unsigned call, struct gs_size *size,
                                 uint64_t now)
 {
@@ -122,8 +122,8 @@ static struct gs_deferred *join(cl_command_queue queue, unsigned resource, unsig
     return may ? h : NULL;
 }
 
-/* The one that has joined is enqueued, as `event`, which is taken over, or without one; or the driver has refused it.
- */
+/* The command that has joined is enqueued, as `event` (taken over) or without an event; or the driver has refused the
+ * command. */
 static void joined(struct gs_deferred *h, bool enqueued, cl_event event)
 {
     cl_event old = NULL;
@@ -155,7 +155,7 @@ static enum gs_length length_of(const struct gs_deferred *h)
     return is_short ? GS_LENGTH_UNIT : GS_LENGTH_UNKNOWN;
 }
 
-/* What is left open gets its end now, and from nothing behind the gate: that is opened by a unit, perhaps the one that
+/* An open unit in the queue is closed now, before the gate: the gate is opened by a unit, perhaps by the very unit that
  * this end gives back. */
 static void close_before_gate(cl_command_queue queue)
 {
@@ -218,7 +218,8 @@ cl_int gs_hold_back(const struct gs_destination *to, const struct gs_units *unit
     return CL_SUCCESS;
 }
 
-/* While this call's command joins the unit of an earlier one, who else ends the sharing makes it the last at most. */
+/* While this call's command joins an earlier command's unit, another thread that ends the sharing can only make it the
+ * last to join. */
 static enum gs_sharing sharing_of(const struct gs_deferred *h)
 {
     GS_LOCKED(&gs_deferred_list.lock);
@@ -243,8 +244,9 @@ bool gs_wants_event(const struct gs_deferred *h)
     return sharing_of(h) != GS_SHARE_JOINING;
 }
 
-/* One that has joined another's unit needs nothing of its own, unless it is the last: that one tells of the unit's end,
- * or the marker that comes in its place. They are sent off by whoever comes next, or looks. */
+/* A command that has joined a unit needs no event of its own, unless it is the last: the last command's event, or a
+ * marker in its place, tells of the unit's end. The next command, or a thread that looks for ends, flushes the queue.
+ * */
 static void let_go_joined(struct gs_deferred *h, bool last, cl_event event, cl_event *end)
 {
     cl_command_queue home = h->home;
@@ -253,8 +255,8 @@ static void let_go_joined(struct gs_deferred *h, bool last, cl_event event, cl_e
     if (event)
         gs_job_replace(gs_deferred_last_event(h), event);
     joined(h, true, event);
-    /* Where nobody waits for its end a driver that calls late is asked for it, and is sent it, by who needs the next
-     * unit: as long as it isn't, NVIDIA's carries out what is enqueued in the very call. */
+    /* Where nobody waits for the unit's end, the thread that needs the next unit flushes the queue and asks the driver:
+     * as long as the queue isn't flushed, NVIDIA's driver carries a command out within the call that enqueues it. */
     if (last && (!(gs_group()->type & CL_DEVICE_TYPE_GPU) || gs_units_wanted()))
         gs_real()->clFlush(home);
 }

@@ -61,8 +61,7 @@ struct gs_units {
     uint64_t groups;      /* ... and how many work-groups they have in all */
 };
 
-/* Adds the times of one command to those that are known of all: each by the first device's clock, once `offset_ns` is
- * added. */
+/* Adds the times of one command to the record of several: by the first device's clock, once `offset_ns` is added. */
 void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns);
 
 /* Where a command of units goes: the application's queue; the driver's, for its first unit, which comes after the wait
@@ -76,9 +75,9 @@ struct gs_destination {
 };
 
 /* Makes a gate there for a command: a marker that tells when the commands before and the wait list have ended, and
- * *gate, the wait list (of one event) for the first unit. Its error is that of the wait list. Where the first unit
- * could run now, and could be taken at once, or is part of one that was, *gate is null: it is to be enqueued with the
- * wait list as it is. With the context's lock held. */
+ * *gate, the wait list (of one event) for the first unit. Its error is that of the wait list. *gate is null where the
+ * first unit could run now and was taken at once, or joins a unit that was: the caller enqueues the first unit with the
+ * wait list as given. With the context's lock held. */
 cl_int gs_hold_back(const struct gs_destination *to, const struct gs_units *units, struct gs_deferred **held,
                     cl_event *gate);
 
@@ -122,14 +121,15 @@ void gs_units_owed(int more);
 /* Is this the event of the last command under way in a queue, or of one of its units? */
 bool gs_is_last_held(cl_command_queue queue, cl_event event);
 
-/* The application has made one of its user events fail: what is held back behind it fails now. */
+/* The application has made one of its user events fail: commands that are held back behind the event fail now. */
 void gs_deferred_fail(void);
 
-/* Something is about to be enqueued there, which doesn't go through gs_hold_back: what was let go without an event gets
- * one. */
+/* A command that doesn't go through gs_hold_back is about to be enqueued there: a unit without an event gets a marker.
+ * */
 void gs_queue_close(cl_command_queue queue);
 
-/* The application lets go of its queue: it isn't used by us any more, but for commands that retain it. */
+/* The application releases its queue: no function here uses the handle any more, but for commands that retain the
+ * queue. */
 void gs_queue_leave(cl_command_queue queue);
 
 /* Is all that was enqueued in the application's queue, in order, known to have ended, or on the device? With the
@@ -149,8 +149,8 @@ void gs_unit_over(struct gs_unit *u);
 /* The first unit was refused by the driver. The units' work stays the caller's. */
 void gs_hold_drop(struct gs_deferred *held);
 
-/* All of that: the first unit, and what is to be seen to behind it. *end is the caller's; after an error the units'
- * work is. */
+/* gs_hold_back, the first unit and gs_let_go in one call. *end is the caller's; after an error the units' work is the
+ * caller's too. */
 cl_int gs_run_units(const struct gs_destination *to, const struct gs_units *units, cl_event *end);
 
 #endif

@@ -66,9 +66,9 @@ static bool run_first(struct gs_deferred *h)
     return err == CL_SUCCESS;
 }
 
-/* A chunk whose last work-groups run leaves part of a GPU idle, and one of small work-groups never fills it: the next
- * one, in another queue, does. (An H200, work-groups of 64: a launch in chunks took 14 % longer in one queue, 0.1 % in
- * two.) What is granted at a time stays the same. */
+/* A chunk leaves part of a GPU idle while its last work-groups run, and a chunk of small work-groups never fills a GPU.
+ * The next chunk, in another queue, fills the rest. (An H200, work-groups of 64: a launch in chunks took 14 % longer in
+ * one queue, 0.1 % in two.) What is granted at a time stays the same. */
 static unsigned emptiest_queue(struct gs_deferred *h)
 {
     unsigned best = 0;
@@ -78,8 +78,8 @@ static unsigned emptiest_queue(struct gs_deferred *h)
     return best;
 }
 
-/* Once more if it is refused: the driver has taken the first of them, and the application would hear of it by its event
- * alone, if it looks at that. */
+/* Tries a refused unit once more: the driver has taken the command's first unit, and the application would hear of the
+ * error by the command's event alone, if it looks at that. */
 static cl_int enqueue_unit(const struct gs_deferred *h, unsigned i, cl_command_queue queue, cl_event *event)
 {
     GS_NOTE("enqueue %p %d", (const void *)&h->unit[i], h->ready ? (int)gs_event_status(h->ready) : CL_COMPLETE);
@@ -216,8 +216,8 @@ static void serve(struct gs_deferred *h)
     leave_driver(in);
 }
 
-/* Takes the next one to serve off the list. Null: there is none yet. One that has asked, and can't run yet, keeps
- * nobody from running: then what it has asked for is to be given up first. With the worker's lock held. */
+/* Takes the next command to serve off the list. Null: there is none yet. A command that has asked for a unit and can't
+ * run yet holds up no other: its request, *given_up, is to be given up first. With the worker's lock held. */
 static struct gs_deferred *next_of(struct worker *l, struct gs_request *given_up)
 {
     struct gs_deferred **at = &l->head;
@@ -264,7 +264,8 @@ static bool start_worker(struct worker *l)
     return l->started = l->started || gs_threads_start("gs-worker", NULL, run_worker, l);
 }
 
-/* Who is being served, or stands in line, would wait for a unit in vain while this one has it and stands behind. */
+/* Is no command being served or in line? Such a command would wait in vain for a unit that h has while h stands behind
+ * it. */
 static bool is_first(struct worker *l, struct gs_deferred *h)
 {
     pthread_mutex_lock(&l->lock);
@@ -315,7 +316,7 @@ void gs_worker_forget(struct gs_deferred *h)
     gs_unit_cancel(&given_up);
 }
 
-/* It stands behind `ready`: from now on the worker's thread may give up what it has asked for. */
+/* The command stands behind `ready`: from now on the worker's thread may give up the command's request. */
 static void now_waits(struct worker *l, const struct gs_deferred *h)
 {
     pthread_mutex_lock(&l->lock);
