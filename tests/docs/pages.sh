@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# README.md and docs/: short lines, links and pictures that are there, options that exist, a beginning that shows something,
-# and a way to each page.
+# README.md and docs/: short lines, links and pictures that are there, options, files and functions that exist, a beginning that shows
+# something, and a way to each page.
 set -euo pipefail
 python3 - "$GS_SOURCE" <<'END'
 import glob, os, re, subprocess, sys
@@ -18,6 +18,10 @@ def options_of(command):
     return helps[command]
 
 
+names = set()
+for file in glob.glob("cmake/*") + [f for end in ("*.[ch]", "CMakeLists.txt", "*.sh") for f in glob.glob(f"*/**/{end}", recursive=True)
+                                    if not f.startswith("build")]:
+    names |= set(re.findall(r"\b(?:gs|GS)_\w+", open(file, encoding="utf-8").read()))
 linked = set()
 for page in pages:
     text = open(page, encoding="utf-8").read()
@@ -35,9 +39,11 @@ for page in pages:
         wrong.append(f"{page} begins without an example or a picture")
     if page != "README.md" and not re.match(r"# .*\n\n(?:(?!```)\S.*\n)*?.*\bThis page\b", text):
         wrong.append(f"{page} doesn't begin with what it is for: This page ...")
-    for script in re.findall(r"\b(?:scripts|bench)/[a-z_]+\.(?:sh|py)\b", text):
-        if not os.path.exists(script):
-            wrong.append(f"{page}: there is no {script}")
+    for file in set(re.findall(r"\b(?:scripts|bench|shim|common|scheduler|tests)/[a-z0-9_/]+\.(?:sh|py|c|h)\b", text)):
+        if not os.path.exists(file):
+            wrong.append(f"{page}: there is no {file}")
+    for name in set(re.findall(r"\b(?:gs_|GS_(?!CL_))\w*[a-zA-Z]\b", text)) - names:
+        wrong.append(f"{page}: nothing is called {name}")
     for code in re.findall(r"`([^`\n]+)`", prose) + [l for b in re.findall(r"```\n(.*?)```", text, flags=re.S) for l in b.split("\n")]:
         asked = re.match(r"(?:\$ )?(?:build/bin/)?gpusparc ([a-z]+)\b(.*)", code.split(" -- ")[0].split("#")[0])
         if not asked or (asked[1] == "run" and re.search(r" \./| build/", asked[2]) is None and " -- " in code):
