@@ -7,7 +7,7 @@
 
 bool gs_initial_wanted(const struct gs_context *c, cl_mem_flags flags, const void *ptr)
 {
-    return c && ptr && (flags & CL_MEM_COPY_HOST_PTR) && !(flags & CL_MEM_USE_HOST_PTR) && !gs_fast_path_careless() &&
+    return c && ptr && (flags & CL_MEM_COPY_HOST_PTR) && !(flags & CL_MEM_USE_HOST_PTR) && !gs_fast_path_pass() &&
            gs_scheduled();
 }
 

@@ -80,7 +80,7 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context
                                                              binary_status, errcode_ret);
     struct gs_program *p = track(context, handle, foreign_binary);
     const bool one = num_devices == 1 && lengths && binaries && binaries[0];
-    if (p && !(one && gs_binary_recall(p, binaries[0], lengths[0])))
+    if (p && !(one && gs_binary_find(p, binaries[0], lengths[0])))
         gs_program_made_of(p, one ? binaries[0] : NULL, one ? lengths[0] : 0);
     return handle;
 }
@@ -414,7 +414,7 @@ static void remember_binary(struct gs_program *p, cl_program program, unsigned c
     size_t bytes = 0;
     if (*binaries && program_info(p, program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL) == CL_SUCCESS &&
         bytes)
-        gs_binary_remember(p, *binaries, bytes);
+        gs_binary_keep(p, *binaries, bytes);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_info param_name,

@@ -194,7 +194,7 @@ static cl_int read_places(struct reading *x, enum gs_host_way way, cl_event *own
 static bool may_block(uint64_t bytes)
 {
     enum { FEW_BYTES = 256 * 1024 };
-    return bytes <= FEW_BYTES && (gs_group()->type & CL_DEVICE_TYPE_GPU) && !gs_callbacks_ever();
+    return bytes <= FEW_BYTES && (gs_group()->type & CL_DEVICE_TYPE_GPU) && !gs_callbacks_used();
 }
 
 /* With the context's lock held. */

@@ -268,7 +268,7 @@ static bool is_trying(const struct gs_history *h, double single)
     return h->tried < GS_CHOICE_TRIES && (!h->split.n || (double)gs_measured_best(&h->split) < gs_hopeless * single);
 }
 
-bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns)
+bool gs_choice_worth_plan(struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns)
 {
     const double single = gs_choice_single_ns(h);
     const char *reason = NULL;

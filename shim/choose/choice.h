@@ -170,7 +170,7 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
                uint64_t now_ns, double *risk_ns);
 
 /* The same before the launch's transfers are known: may a plan be worth making? If not, the launch is counted. */
-bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns);
+bool gs_choice_worth_plan(struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns);
 
 /* Before there is a launch to choose for: would splits of the launches to come gain so much? */
 bool gs_choice_foresees(const struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns);

@@ -90,7 +90,7 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
     *o = (struct gs_forecast){
         .n = plan->n_parts, .link = o->link, .peer_possible = o->peer_possible, .pinned = o->pinned};
     t->all = (struct gs_move){0};
-    const bool differ = gs_timing_speeds(of, o->n, speed);
+    const bool differ = gs_timing_speed(of, o->n, speed);
     o->on_trial = plan->on_trial;
     gs_forecast_cut(plan, cut);
     o->ample = true;
@@ -138,7 +138,7 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
     return err;
 }
 
-bool gs_forecast_away(struct gs_mem *const *mems, unsigned n)
+bool gs_forecast_gathers(struct gs_mem *const *mems, unsigned n)
 {
     uint64_t bytes = 0, pieces = 0;
     for (unsigned i = 0; i < n; i++) {

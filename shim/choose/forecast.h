@@ -18,6 +18,6 @@ void gs_forecast_cut(const struct gs_plan *plan, double cut[GS_MAX_DEVICES]);
 void gs_forecast_shares(const struct gs_plan *plan, double share[GS_MAX_DEVICES]);
 
 /* Is anything of these memory objects missing at home? mems[i] may be NULL. */
-bool gs_forecast_away(struct gs_mem *const *mems, unsigned n);
+bool gs_forecast_gathers(struct gs_mem *const *mems, unsigned n);
 
 #endif

@@ -101,7 +101,7 @@ bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason)
     /* Only then is it asked what preparing costs, for which the other sizes are looked at. */
     const bool may_gain = gs_choice_single_ns(&t->h) > 0 && !gs_choice_is_short(&t->h, &gs_book.machine, t->at->n);
     const bool worth =
-        gs_choice_worth_planning(&t->h, &gs_book.machine, t->at->n, may_gain && !prepared ? gs_ahead_cost_ns(t) : 0);
+        gs_choice_worth_plan(&t->h, &gs_book.machine, t->at->n, may_gain && !prepared ? gs_ahead_cost_ns(t) : 0);
     *reason = worth ? NULL : t->h.reason;
     if (!worth)
         gs_timing_say(t);
@@ -139,7 +139,7 @@ bool gs_timing_stays(struct gs_timing *t, unsigned n)
     return stays;
 }
 
-bool gs_timing_speeds(struct gs_timing *t, unsigned n, double speed[GS_MAX_DEVICES])
+bool gs_timing_speed(struct gs_timing *t, unsigned n, double speed[GS_MAX_DEVICES])
 {
     if (!gs_group()->unlike)
         return false;

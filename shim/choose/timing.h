@@ -77,7 +77,7 @@ bool gs_timing_stays(struct gs_timing *t, unsigned n);
 
 /* speed[p]: how many times as fast as the first each of n devices is thought to be for this kernel; 0: not known.
  * False: the devices are alike. */
-bool gs_timing_speeds(struct gs_timing *t, unsigned n, double speed[GS_MAX_DEVICES]);
+bool gs_timing_speed(struct gs_timing *t, unsigned n, double speed[GS_MAX_DEVICES]);
 
 /* One split that is being decided on. */
 struct gs_trial {

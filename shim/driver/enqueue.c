@@ -169,8 +169,8 @@ static cl_int order(const struct gs_op *op, const struct at *at)
                                     : cl->clEnqueueBarrierWithWaitList(at->queue, at->n, at->wait, at->event);
 }
 
-cl_int gs_enqueue_unseen(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
-                         cl_event *event)
+cl_int gs_enqueue_real(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                       cl_event *event)
 {
     static cl_int (*const by_kind[GS_OP_KINDS])(const struct gs_op *, const struct at *) = {
         [GS_OP_READ] = linear,           [GS_OP_WRITE] = linear,
@@ -197,7 +197,7 @@ cl_int gs_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait
         GS_WAITS("a command that blocks", NULL);
     if ((s->stats || s->trace) && &gs_above_driver)
         return gs_above_driver.enqueue(op, queue, n_wait, wait, event);
-    return gs_enqueue_unseen(op, queue, n_wait, wait, event);
+    return gs_enqueue_real(op, queue, n_wait, wait, event);
 }
 
 cl_int gs_enqueue_marker(cl_command_queue queue, cl_uint n_wait, const cl_event *wait, cl_event *event)

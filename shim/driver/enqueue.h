@@ -142,8 +142,8 @@ cl_int gs_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait
                   cl_event *event);
 
 /* The driver's function itself: for gs_enqueue, and who sees commands on their way there. */
-cl_int gs_enqueue_unseen(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
-                         cl_event *event);
+cl_int gs_enqueue_real(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                       cl_event *event);
 
 /* Do its address and length agree, and is each an event? If not, what comes of the command is the driver's to say. */
 static inline bool gs_list_is_sound(cl_uint n, const cl_event *wait)

@@ -90,7 +90,7 @@ static inline void gs_fast_path_count(struct gs_fast_path_thread *t, unsigned ca
 }
 
 /* Is there nothing to take care of, as far as this thread has looked lately? Counts as a call. */
-static inline bool gs_fast_path_careless(void)
+static inline bool gs_fast_path_pass(void)
 {
     struct gs_fast_path_thread *t = gs_fast_path_thread();
     if (!gs_fast_path_may(t))

@@ -181,7 +181,7 @@ static void try(struct gs_launching *l, struct gs_plan *plan)
     if (l->by_units)
         plan->reason = GS_R_TRIAL_BY_UNITS;
     else
-        plan->reason = gs_speculation_forbidden(l->k);
+        plan->reason = gs_speculation_refuses(l->k);
     l->may_try = !plan->reason;
 }
 
@@ -197,7 +197,7 @@ static void begin_plan(struct gs_launching *l, struct gs_plan *plan)
 /* Auto mode: is it to be split? A short kernel isn't planned where nothing has to be brought home for it. */
 static void choose(struct gs_launching *l, struct gs_plan *plan)
 {
-    if (!gs_forecast_away(l->mems, l->k->n_args) && !gs_timing_worth(l->timing, true, &plan->reason))
+    if (!gs_forecast_gathers(l->mems, l->k->n_args) && !gs_timing_worth(l->timing, true, &plan->reason))
         return;
     begin_plan(l, plan);
     if (!plan->reason)

@@ -22,7 +22,7 @@ uint64_t gs_image_bytes(const struct gs_mem *root, size_t region[3])
     return gs_image_layout(root->o.handle, &root->image->desc, region);
 }
 
-unsigned gs_image_band_dim(cl_mem_object_type type)
+unsigned gs_image_band_dimension(cl_mem_object_type type)
 {
     switch (type) {
     case CL_MEM_OBJECT_IMAGE3D:

@@ -12,7 +12,7 @@ uint64_t gs_image_layout(cl_mem handle, const cl_image_desc *desc, size_t region
 /* The dimension in which images of a type have bands (see gs_mem); the box of texels that a range of bands is, or one
  * of rows of a slice; and the bands that a box touches, of all of which it is every texel if it covers them. Of an
  * image that is a window of a buffer, and where the box lies outside: the whole. */
-unsigned gs_image_band_dim(cl_mem_object_type type);
+unsigned gs_image_band_dimension(cl_mem_object_type type);
 void gs_image_box(const struct gs_mem *root, struct gs_range r, size_t origin[3], size_t region[3]);
 struct gs_range gs_image_range(const struct gs_mem *m, const size_t *origin, const size_t *region, bool *covers);
 

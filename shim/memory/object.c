@@ -114,7 +114,7 @@ struct gs_mem *gs_mem_image(struct gs_context *c, cl_mem handle, struct gs_mem *
     if (!m)
         return NULL;
     struct gs_image *image = &((struct whole *)m)->image;
-    const unsigned dim = gs_image_band_dim(desc->image_type);
+    const unsigned dim = gs_image_band_dimension(desc->image_type);
     *image = (struct gs_image){.format = *format, .desc = *desc, .band_bytes = bytes / region[dim], .band_dim = dim};
     m->image = image;
     /* An image of an image shares its texels in another format; samples and mip levels can't be copied by the core's

@@ -37,7 +37,7 @@ bool gs_in_callback(void)
     return depth;
 }
 
-bool gs_callbacks_ever(void)
+bool gs_callbacks_used(void)
 {
     return atomic_load(&calling.ever);
 }

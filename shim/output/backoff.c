@@ -6,7 +6,7 @@
 
 enum { PAUSE = 4, MOST_FAILURES = 6, GOOD = 8, MOST_OPEN = 16 };
 
-const char *gs_backoff_forbids(struct gs_backoff *c)
+const char *gs_backoff_refuses(struct gs_backoff *c)
 {
     if (c->pause) {
         c->pause--;
@@ -17,12 +17,12 @@ const char *gs_backoff_forbids(struct gs_backoff *c)
     return NULL;
 }
 
-void gs_backoff_begun(struct gs_backoff *c)
+void gs_backoff_begin(struct gs_backoff *c)
 {
     c->open++;
 }
 
-void gs_backoff_ended(struct gs_backoff *c, bool good)
+void gs_backoff_end(struct gs_backoff *c, bool good)
 {
     c->open -= c->open > 0;
     if (good) {

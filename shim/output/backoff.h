@@ -18,10 +18,10 @@ struct gs_backoff {
 /* Why the next launch isn't to be tried, or NULL. Counts it. After the first trial in vain 4 launches aren't, then 16,
  * 64, ... 4096; eight good ones make up for one. No more trials are open than have ended well: one at first, 16 at
  * most. */
-const char *gs_backoff_forbids(struct gs_backoff *c);
+const char *gs_backoff_refuses(struct gs_backoff *c);
 
-void gs_backoff_begun(struct gs_backoff *c);
-void gs_backoff_ended(struct gs_backoff *c, bool good);
+void gs_backoff_begin(struct gs_backoff *c);
+void gs_backoff_end(struct gs_backoff *c, bool good);
 
 /* Of so many kernels; the one that was asked for longest ago is forgotten first. All zeros: of none. */
 enum { GS_BACKOFFS = 256 };

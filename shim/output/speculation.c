@@ -67,23 +67,23 @@ static struct {
 } trials = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(trials.lock, GS_RANK_TRIALS);
 
-const char *gs_speculation_forbidden(struct gs_kernel *k)
+const char *gs_speculation_refuses(struct gs_kernel *k)
 {
     const uint64_t id = gs_kernel_id(k);
     GS_LOCKED(&trials.lock);
-    return gs_backoff_forbids(gs_backoff_of(&trials.known, id));
+    return gs_backoff_refuses(gs_backoff_of(&trials.known, id));
 }
 
 static void count_begun(const struct gs_speculation *j)
 {
     GS_LOCKED(&trials.lock);
-    gs_backoff_begun(gs_backoff_of(&trials.known, j->kernel_id));
+    gs_backoff_begin(gs_backoff_of(&trials.known, j->kernel_id));
 }
 
 static void count_ended(const struct gs_speculation *j, bool good)
 {
     GS_LOCKED(&trials.lock);
-    gs_backoff_ended(gs_backoff_of(&trials.known, j->kernel_id), good);
+    gs_backoff_end(gs_backoff_of(&trials.known, j->kernel_id), good);
 }
 
 /* What the thread is to use; null after an error, before or now. */
@@ -237,7 +237,7 @@ static void end_trial(struct gs_speculation *j, cl_int err)
     const bool good = count_changed(j, &by) <= 1;
     count_ended(j, good && !err);
     if (!err)
-        gs_report_tried(j->stats, good);
+        gs_report_trial(j->stats, good);
 }
 
 /* If a command is refused all is done over: the same bytes may be copied again. */

@@ -14,7 +14,7 @@ struct gs_speculation;
 
 /* Why a launch of the kernel isn't to be tried, or NULL. After each trial in vain more launches aren't, whatever their
  * sizes; and no more trials are begun whose end isn't known than have ended well. This counts a launch. */
-const char *gs_speculation_forbidden(struct gs_kernel *k);
+const char *gs_speculation_refuses(struct gs_kernel *k);
 
 /* Before the parts run, where all places hold the same contested bytes: keeps copies of them, and of all else that one
  * device would need back. ready[p] is what that must wait for on place p, and gains it. Null with an error in *err:

@@ -60,7 +60,7 @@ static void put_units(FILE *f, const struct gs_program *p)
     }
 }
 
-void gs_binary_remember(struct gs_program *p, const void *binary, size_t bytes)
+void gs_binary_keep(struct gs_program *p, const void *binary, size_t bytes)
 {
     char name[GS_HASH_HEX_BYTES], *text = NULL;
     size_t size = 0;
@@ -163,7 +163,7 @@ static void forget_texts(struct gs_program *p)
     p->linked = false;
 }
 
-bool gs_binary_recall(struct gs_program *p, const void *binary, size_t bytes)
+bool gs_binary_find(struct gs_program *p, const void *binary, size_t bytes)
 {
     char name[GS_HASH_HEX_BYTES];
     size_t size = 0;

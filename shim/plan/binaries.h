@@ -9,10 +9,10 @@
 
 /* The application was given this binary of the program. Takes the program's lock; translates it where it includes
  * headers, since those may change before the binary is used. */
-void gs_binary_remember(struct gs_program *p, const void *binary, size_t bytes);
+void gs_binary_keep(struct gs_program *p, const void *binary, size_t bytes);
 
 /* A program was made from this binary: where its source is known p->source and p->options, or of a linked program
  * p->units and p->link_options, and p->headers are set. */
-bool gs_binary_recall(struct gs_program *p, const void *binary, size_t bytes);
+bool gs_binary_find(struct gs_program *p, const void *binary, size_t bytes);
 
 #endif

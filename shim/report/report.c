@@ -183,7 +183,7 @@ static void apply_answer(struct gs_kernel_stats *k)
     k->single_ns = k->split_ns = 0;
 }
 
-void gs_report_tried(struct gs_kernel_stats *k, bool kept)
+void gs_report_trial(struct gs_kernel_stats *k, bool kept)
 {
     pthread_mutex_lock(&told.lock);
     k->tried++;

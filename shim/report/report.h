@@ -41,7 +41,7 @@ void gs_report_answer(struct gs_kernel_stats *k, const char *never);
 
 /* A launch that was split on trial has ended: as it was, or done over by one device, and then it counts as not split.
  */
-void gs_report_tried(struct gs_kernel_stats *k, bool kept);
+void gs_report_trial(struct gs_kernel_stats *k, bool kept);
 
 /* What auto mode expected of the last launch, transfers and all; 0: it wasn't known. */
 void gs_report_choice(struct gs_kernel_stats *k, uint64_t single_ns, uint64_t split_ns);

@@ -279,7 +279,7 @@ static cl_int enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_
 {
     cl_event own;
     struct watch *w = begin_watch(op, queue, n_wait);
-    const cl_int err = gs_enqueue_unseen(op, queue, n_wait, wait, w && !event ? &own : event);
+    const cl_int err = gs_enqueue_real(op, queue, n_wait, wait, w && !event ? &own : event);
     if (w && !err && (!event || gs_real()->clRetainEvent(*event) == CL_SUCCESS))
         await_end(w, op, event ? *event : own);
     else

@@ -27,16 +27,16 @@ static void what_one_device_runs_at_once_stays_there(void **state)
     gs_choice_learn_single(&h, 1000 * MS);
     h.least_part = 1;
     assert_false(gs_choice_foresees(&h, &machine, 2, 0));
-    assert_false(gs_choice_worth_planning(&h, &machine, 2, 0));
+    assert_false(gs_choice_worth_plan(&h, &machine, 2, 0));
     assert_string_equal(h.reason, "it has so few work-groups that one device runs all of them at once");
     assert_int_equal(gs_choice_left(h.reason), GS_CHOSEN);
     for (int i = 0; i < GS_CHOICE_TRIES; i++) /* mode multi has found out that it does gain: by its memory, perhaps */
         gs_measured_add(&h.split, 600 * MS);
-    assert_true(gs_choice_worth_planning(&h, &machine, 2, 0) && h.split_ns == 600e6);
+    assert_true(gs_choice_worth_plan(&h, &machine, 2, 0) && h.split_ns == 600e6);
     h.split = (struct gs_measured){0};
     h.least_part = 0.75;
     assert_true(gs_choice_foresees(&h, &machine, 2, 200e6) && !gs_choice_foresees(&h, &machine, 2, 300e6));
-    assert_true(gs_choice_worth_planning(&h, &machine, 2, 0));
+    assert_true(gs_choice_worth_plan(&h, &machine, 2, 0));
     assert_true(h.split_ns > 750e6 && h.split_ns < 751e6);
 }
 
@@ -54,9 +54,9 @@ static void what_runs_for_long_is_long(void **state)
     gs_choice_runs(&h, &m, 2, 5e8);
     assert_true(h.running_ns == 5e8 && gs_choice_guesses(&h));
     assert_true(gs_choice_foresees(&h, &m, 2, m.prepare_ns));
-    assert_true(gs_choice_worth_planning(&h, &m, 2, 0) && gs_choose(&h, &m, &two, &b, 1 * MS, &risk));
+    assert_true(gs_choice_worth_plan(&h, &m, 2, 0) && gs_choose(&h, &m, &two, &b, 1 * MS, &risk));
     gs_choice_learn_single(&h, 900 * MS);
-    gs_choice_worth_planning(&h, &m, 2, 0);
+    gs_choice_worth_plan(&h, &m, 2, 0);
     assert_true(h.single_ns == 900e6);
 }
 
@@ -64,7 +64,7 @@ static void what_runs_for_long_is_long(void **state)
 static unsigned passed_over(struct gs_backoff *c)
 {
     unsigned n = 0;
-    while (gs_backoff_forbids(c) && n < 100000)
+    while (gs_backoff_refuses(c) && n < 100000)
         n++;
     return n;
 }
@@ -76,18 +76,18 @@ static void trials_become_rarer(void **state)
     static const unsigned pauses[] = {4, 16, 64, 256, 1024, 4096, 4096};
     assert_int_equal(passed_over(&c), 0);
     for (unsigned i = 0; i < sizeof pauses / sizeof *pauses; i++) {
-        gs_backoff_begun(&c);
-        gs_backoff_ended(&c, false);
+        gs_backoff_begin(&c);
+        gs_backoff_end(&c, false);
         assert_int_equal(passed_over(&c), pauses[i]);
     }
     /* Eight that ended well make up for one. */
     for (unsigned i = 0; i < 8 * 4; i++) {
-        assert_null(gs_backoff_forbids(&c));
-        gs_backoff_begun(&c);
-        gs_backoff_ended(&c, true);
+        assert_null(gs_backoff_refuses(&c));
+        gs_backoff_begin(&c);
+        gs_backoff_end(&c, true);
     }
-    gs_backoff_begun(&c);
-    gs_backoff_ended(&c, false);
+    gs_backoff_begin(&c);
+    gs_backoff_end(&c, false);
     assert_int_equal(passed_over(&c), 64); /* six in vain, four of them made up for, and one more */
 }
 
@@ -96,16 +96,16 @@ static void few_trials_at_a_time(void **state)
 {
     (void)state;
     struct gs_backoff c = {0};
-    assert_null(gs_backoff_forbids(&c));
-    gs_backoff_begun(&c);
-    assert_non_null(gs_backoff_forbids(&c));
+    assert_null(gs_backoff_refuses(&c));
+    gs_backoff_begin(&c);
+    assert_non_null(gs_backoff_refuses(&c));
     for (unsigned i = 0; i < 100; i++) {
-        gs_backoff_ended(&c, true);
-        gs_backoff_begun(&c);
+        gs_backoff_end(&c, true);
+        gs_backoff_begin(&c);
     }
     unsigned open = 1;
-    for (; !gs_backoff_forbids(&c); open++)
-        gs_backoff_begun(&c);
+    for (; !gs_backoff_refuses(&c); open++)
+        gs_backoff_begin(&c);
     assert_int_equal(open, 16);
 }
 
@@ -114,13 +114,13 @@ static void cautions_are_bounded(void **state)
 {
     (void)state;
     static struct gs_backoffs t;
-    gs_backoff_begun(gs_backoff_of(&t, 1));
-    gs_backoff_ended(gs_backoff_of(&t, 1), false);
+    gs_backoff_begin(gs_backoff_of(&t, 1));
+    gs_backoff_end(gs_backoff_of(&t, 1), false);
     for (uint64_t kind = 2; kind < 1000; kind++) {
         struct gs_backoff *c = gs_backoff_of(&t, kind * 1000003);
-        assert_null(gs_backoff_forbids(c)); /* nothing of those that were here before */
-        gs_backoff_begun(c);
-        gs_backoff_ended(c, false);
+        assert_null(gs_backoff_refuses(c)); /* nothing of those that were here before */
+        gs_backoff_begin(c);
+        gs_backoff_end(c, false);
         assert_int_equal(gs_backoff_of(&t, 1)->failures, 1);
     }
     assert_int_equal(gs_backoff_of(&t, 999 * 1000003)->failures, 1);
@@ -203,12 +203,12 @@ static void bad_luck_is_not_for_ever(void **state)
     const uint64_t parts[] = {50 * MS, 50 * MS};
     double risk;
     unsigned waited = 0;
-    while (!gs_choice_worth_planning(&h, &m, 2, 0) || !gs_choose(&h, &m, &two, &b, 1000000 * MS, &risk))
+    while (!gs_choice_worth_plan(&h, &m, 2, 0) || !gs_choose(&h, &m, &two, &b, 1000000 * MS, &risk))
         waited++;
     assert_int_equal(waited, 16);
     gs_choice_learn_split(&h, &m, &b, &two, &(struct gs_split_times){51 * MS, parts, 100e6, risk});
     for (int i = 0; i < 100; i++)
-        assert_true(gs_choice_worth_planning(&h, &m, 2, 0) && gs_choose(&h, &m, &two, &b, 1000000 * MS, &risk));
+        assert_true(gs_choice_worth_plan(&h, &m, 2, 0) && gs_choose(&h, &m, &two, &b, 1000000 * MS, &risk));
 }
 
 /* Splits that pay through windows wait for these to be open again: nothing has failed. */
@@ -222,7 +222,7 @@ static void closed_windows_are_no_failure(void **state)
     h.scatter_again = (struct gs_again){true, {(uint64_t)1e9, 1}};
     o.scatter = h.scatter_again.move;
     o.peer_possible = true;
-    assert_true(gs_choice_worth_planning(&h, &machine, 2, 0));
+    assert_true(gs_choice_worth_plan(&h, &machine, 2, 0));
     assert_false(gs_choose(&h, &machine, &o, &b, 1000000 * MS, &risk));
     assert_true(h.wants_peer);
     assert_int_equal(h.failures, 0);
@@ -280,7 +280,7 @@ static void what_is_not_earned_is_seldom_planned(void **state)
     for (unsigned i = 1; i <= 4000 && !at; i++) {
         struct gs_budget b = {.begin_ns = 0};
         double risk;
-        if (!gs_choice_worth_planning(&h, &m, 2, 0))
+        if (!gs_choice_worth_plan(&h, &m, 2, 0))
             continue;
         planned++;
         if (gs_choose(&h, &m, &two, &b, 0, &risk))
@@ -310,7 +310,7 @@ static void what_its_transfers_forbid_is_seldom_planned(void **state)
     for (unsigned i = 0; i < 4; i++)
         gs_choice_learn_split(&h, &m, &b, &two, &(struct gs_split_times){1 * MS, parts, 2e6, 0});
     for (unsigned i = 1; i <= 4000; i++) {
-        if (!gs_choice_worth_planning(&h, &m, 2, 0))
+        if (!gs_choice_worth_plan(&h, &m, 2, 0))
             continue;
         planned++;
         b.lost_ns = 1e12; /* no tries */
@@ -432,12 +432,12 @@ static void what_cannot_pay_is_not_planned(void **state)
     struct gs_history h;
     gs_history_init(&h);
     gs_choice_learn_single(&h, 10000);
-    assert_false(gs_choice_worth_planning(&h, &machine, 2, 0));
+    assert_false(gs_choice_worth_plan(&h, &machine, 2, 0));
     gs_history_init(&h);
     h.launches = 3;
     gs_choice_learn_single(&h, 10 * MS);
-    assert_false(gs_choice_worth_planning(&h, &machine, 2, 1e9));
-    assert_true(gs_choice_worth_planning(&h, &machine, 2, 1e6));
+    assert_false(gs_choice_worth_plan(&h, &machine, 2, 1e9));
+    assert_true(gs_choice_worth_plan(&h, &machine, 2, 1e6));
 }
 
 int main(void)

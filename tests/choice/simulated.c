@@ -101,7 +101,7 @@ static bool launch(struct world *w, struct kernel *k)
     else
         o.leave = (struct gs_move){half, 1};
     o.scatter = (struct gs_move){scatter, scatter ? 1 : 0};
-    if (!k->never && (w->away || gs_choice_worth_planning(&k->h, &w->believed, 2, 0)))
+    if (!k->never && (w->away || gs_choice_worth_plan(&k->h, &w->believed, 2, 0)))
         split = gs_choose(&k->h, &w->believed, &o, &w->budget, (uint64_t)w->now, &risk_ns);
     w->now += split ? run_split(w, k, &o, risk_ns) : run_single(w, k, o.gather);
     w->plain += k->single_ns;
@@ -286,7 +286,7 @@ static void trials_in_vain_cost_little(void **state)
             double risk_ns = 0;
             if (i % stretch == 0)
                 in_vain = rnd() < share;
-            bool split = gs_choice_worth_planning(&k.h, &w.believed, 2, 0) && !gs_backoff_forbids(&caution);
+            bool split = gs_choice_worth_plan(&k.h, &w.believed, 2, 0) && !gs_backoff_refuses(&caution);
             split = split && gs_choose(&k.h, &w.believed, &o, &w.budget, (uint64_t)w.now, &risk_ns);
             w.plain += single;
             if (!split) {
@@ -295,8 +295,8 @@ static void trials_in_vain_cost_little(void **state)
             }
             const uint64_t parts[2] = {(uint64_t)noisy(&w, k.part_ns), (uint64_t)noisy(&w, k.part_ns)};
             const double took = noisy(&w, k.part_ns) + w.real.split_ns + (in_vain ? noisy(&w, single) : 0);
-            gs_backoff_begun(&caution);
-            gs_backoff_ended(&caution, !in_vain);
+            gs_backoff_begin(&caution);
+            gs_backoff_end(&caution, !in_vain);
             gs_choice_learn_split(&k.h, &w.believed, &w.budget, &o,
                                   &(struct gs_split_times){(uint64_t)took, parts, k.h.single_ns, risk_ns});
             w.now += took + (kept + vain ? 0 : w.real.first_ns);
@@ -515,7 +515,7 @@ static unsigned run_sample(const struct sample *s, struct gs_history *h, struct 
             o.scatter = (struct gs_move){(uint64_t)s->in * 1000000, 1};
         o.leave = (struct gs_move){splits ? 0 : (uint64_t)s->out * 1000000, 1};
         h->read_bytes = i && s->read > 2 ? 2e6 * s->out : 0;
-        bool split = gs_choice_worth_planning(h, m, 2, prepared ? 0 : translating);
+        bool split = gs_choice_worth_plan(h, m, 2, prepared ? 0 : translating);
         if (split && !prepared) {
             ready = ready > 0 ? ready : now + 1e6 * s->ready;
             h->launches++;
@@ -628,7 +628,7 @@ static bool launch_unlike(struct world *w, struct kernel *k, double times)
     o.largest = !k->h.balance.n && !(m->speed[1] > 0) ? 0.5 : fmax(share[0], share[1] / speed);
     cut[1] = 1;
     const bool split =
-        gs_choice_worth_planning(&k->h, m, 2, 0) && gs_choose(&k->h, m, &o, &w->budget, (uint64_t)w->now, &risk_ns);
+        gs_choice_worth_plan(&k->h, m, 2, 0) && gs_choose(&k->h, m, &o, &w->budget, (uint64_t)w->now, &risk_ns);
     if (split) {
         took = (double)(parts[0] > parts[1] ? parts[0] : parts[1]) + w->real.split_ns;
         gs_choice_learn_speed(m, 2, share, parts);
