@@ -205,7 +205,7 @@ static const char *uncut(const struct gs_turns_input *in)
         return GS_R_LOCAL_SIZE;
     for (uint32_t i = 0; i < k->n_args; i++) {
         if (k->args[i].kind == GS_ARG_IMAGE)
-            return GS_R_NO_REPLICA;
+            return GS_R_WHOLE_IMAGE;
         if (k->args[i].kind == GS_ARG_OTHER || (in->mems[i] && k->args[i].escapes))
             return GS_R_ANSWER; /* the translator refuses such kernels itself */
     }

@@ -93,6 +93,7 @@ stats stats.json single:scatter:"its parts use each other's results, and it fits
 plain plain.txt "$programs/images" own
 pooled pooled.txt "$programs/images" own || { cat pooled.txt pooled.err; fail "images: exit status $?"; }
 same "images"
+stats stats.json single:flip:"it uses images, which --memory pooled doesn't cut"
 ! pooled pooled.txt "$programs/images" || fail "an image of a buffer was made"
 grep -q '"images_refused": 1' stats.json || fail "the images refused: $(grep '"memory"' stats.json)"
 
