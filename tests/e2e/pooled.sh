@@ -144,7 +144,7 @@ done
 [ "$mib" != 0 ] || exit 0
 layer='' kib=$((mib * 1024))
 unset ROOM_BYTES
-for case in stencil reduction windows matrices images; do
+for case in stencil reduction windows matrices gathers images; do
   plain plain.txt "$programs/pooled" $kib $case
   POCL_MEMORY_LIMIT=1 pooled pooled.txt "$programs/pooled" $kib $case || { cat pooled.txt pooled.err; fail "$case of $mib MiB: exit status $?"; }
   same "$case of $mib MiB"
