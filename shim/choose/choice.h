@@ -147,6 +147,7 @@ struct gs_forecast {
     struct gs_move leave;   /* outputs that would no longer be at home */
     struct gs_move merge;   /* to compare and merge, where the writers can't be told apart */
     bool on_trial;          /* one device may have to do it over after the split */
+    double plan_ns;         /* what the host took to plan it: the application waits for that */
 };
 
 /* Time lost by trying must stay below a fiftieth of the time elapsed, of which half is given out, since what will come

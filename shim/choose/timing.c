@@ -159,6 +159,7 @@ const char *gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, const 
     trial->forecast.link = gs_peer_open(ctx) ? GS_LINK_PEER : GS_LINK_HOST;
     trial->forecast.peer_possible = gs_peer_possible(ctx);
     trial->forecast.pinned = gs_pinned_is_made(ctx);
+    trial->forecast.plan_ns = (double)(gs_thread_ns() - trial->begun_ns);
     pthread_mutex_lock(&gs_book.lock);
     struct gs_history *h = &t->h;
     t->refused = false;

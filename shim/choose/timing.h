@@ -85,10 +85,11 @@ struct gs_trial {
     struct gs_move all; /* what the parts need and write */
     double return_rate; /* of what earlier launches wrote away from home; < 0: not known */
     double risk_ns, single_ns;
-    bool guessed;   /* single_ns is only an estimate */
-    bool forced;    /* nobody has asked what one device would take: multi mode */
-    unsigned moves; /* the cut's generation */
-    bool measured;  /* it is to be measured */
+    uint64_t begun_ns; /* when its planning began, by gs_thread_ns: a busy machine makes no plan dearer */
+    bool guessed;      /* single_ns is only an estimate */
+    bool forced;       /* nobody has asked what one device would take: multi mode */
+    unsigned moves;    /* the cut's generation */
+    bool measured;     /* it is to be measured */
 };
 
 /* Why the launch isn't split by this plan, or NULL: it is, and the trial has what gs_timing_learn_split asks for. With

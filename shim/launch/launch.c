@@ -199,6 +199,7 @@ static void choose(struct gs_launching *l, struct gs_plan *plan)
 {
     if (!gs_forecast_gathers(l->mems, l->k->n_args) && !gs_timing_worth(l->timing, true, &plan->reason))
         return;
+    l->trial.begun_ns = gs_thread_ns();
     begin_plan(l, plan);
     if (!plan->reason)
         make_plan(l, plan);

@@ -7,4 +7,7 @@
 /* By CLOCK_MONOTONIC. */
 uint64_t gs_now_ns(void);
 
+/* What the calling thread has computed: its processor time. */
+uint64_t gs_thread_ns(void);
+
 #endif

@@ -38,6 +38,7 @@ struct kernel {
     double single_ns;
     double part_ns; /* of each half */
     uint64_t halo;  /* bytes that a split fetches even where the data lies spread already */
+    double plan_ns; /* what the host takes to plan a launch */
     bool never;     /* it can't be split */
     bool ample;     /* its parts are expected to take their share */
     unsigned splits, switches;
@@ -92,7 +93,7 @@ static double run_split(struct world *w, struct kernel *k, const struct gs_forec
 /* One launch of a kernel that works on all of the buffer. */
 static bool launch(struct world *w, struct kernel *k)
 {
-    struct gs_forecast o = {.n = 2, .link = GS_LINK_HOST, .largest = 0.5, .ample = k->ample};
+    struct gs_forecast o = {.n = 2, .link = GS_LINK_HOST, .largest = 0.5, .ample = k->ample, .plan_ns = k->plan_ns};
     const uint64_t half = w->bytes / 2, scatter = w->away ? k->halo : half + k->halo;
     double risk_ns = 0;
     bool split = false;
@@ -101,8 +102,10 @@ static bool launch(struct world *w, struct kernel *k)
     else
         o.leave = (struct gs_move){half, 1};
     o.scatter = (struct gs_move){scatter, scatter ? 1 : 0};
-    if (!k->never && (w->away || gs_choice_worth_plan(&k->h, &w->believed, 2, 0)))
+    if (!k->never && (w->away || gs_choice_worth_plan(&k->h, &w->believed, 2, 0))) {
+        w->now += k->plan_ns;
         split = gs_choose(&k->h, &w->believed, &o, &w->budget, (uint64_t)w->now, &risk_ns);
+    }
     w->now += split ? run_split(w, k, &o, risk_ns) : run_single(w, k, o.gather);
     w->plain += k->single_ns;
     k->switches += split != k->last;
@@ -264,6 +267,34 @@ static void trying_costs_little(void **state)
             fail_msg("round %d: %.0f us a launch: %.3f times the plain run, %u splits", round, single / 1e3,
                      w.now / w.plain, k.splits);
     }
+}
+
+/* Plans that take the host longer than the kernel takes one device: they are made seldom, whatever splits promise; and
+ * a kernel that gains though it is planned anew each time is split. */
+static void plans_in_vain_cost_little(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 2000; round++) {
+        struct world w;
+        begin(&w, (uint64_t)(rnd() * 64e6));
+        w.noise = 0.05;
+        const double single = 2e5 + 5e6 * rnd();
+        struct kernel k = kernel_of(single, single * (0.5 + rnd()), (uint64_t)(rnd() * 1e6));
+        k.ample = rnd() < 0.5;
+        k.plan_ns = single * (0.5 + 10 * rnd());
+        for (int i = 0; i < 4000; i++)
+            launch(&w, &k);
+        if (w.now > 1.03 * w.plain * (1 + w.noise / 2))
+            fail_msg("round %d: %.0f us a launch, %.0f a plan: %.3f times the plain run, %u splits", round,
+                     single / 1e3, k.plan_ns / 1e3, w.now / w.plain, k.splits);
+    }
+    struct world w;
+    begin(&w, 0);
+    struct kernel k = kernel_of(1e7, 5e6, 0);
+    k.plan_ns = 1e6;
+    for (int i = 0; i < 400; i++)
+        launch(&w, &k);
+    assert_true(k.splits > 300);
 }
 
 /* Launches on trial, of which some have to be done over, at random or for long stretches. */
@@ -952,6 +983,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_long_kernel_is_split_from_the_second_launch_on),
         cmocka_unit_test(what_was_learnt_holds_from_the_first_launch),
         cmocka_unit_test(trying_costs_little),
+        cmocka_unit_test(plans_in_vain_cost_little),
         cmocka_unit_test(trials_in_vain_cost_little),
         cmocka_unit_test(alternating_kernels_settle),
         cmocka_unit_test(a_short_kernel_goes_where_the_data_is),
