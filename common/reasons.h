@@ -99,6 +99,7 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 
 /* What else the table says: behind a kernel's reasons, and below. */
 #define GS_S_EXPECTED "auto expects %.3f ms on one device, %.3f ms split"
+#define GS_S_EXPECTED_AT_LEAST "auto expects %.3f ms on one device, at least %.3f ms split"
 #define GS_S_TRIALS "splits on trial: %llu kept, %llu run again on one device"
 #define GS_S_LATER                                                                                                     \
     "launches that auto mode has left on one device for now: %llu; --mode multi would split them, whether it pays or " \

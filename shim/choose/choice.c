@@ -278,6 +278,7 @@ bool gs_choice_worth_plan(struct gs_history *h, const struct gs_machine *m, unsi
     h->launches++;
     h->single_ns = single;
     h->split_ns = 0;
+    h->unplanned = true;
     if (single <= 0) {
         reason = not_known;
     } else if (stays_together(h)) {
@@ -442,6 +443,7 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
     const double left = gs_budget_left(b, now_ns);
     h->single_ns = w.single;
     h->split_ns = w.split;
+    h->unplanned = false;
     const bool going = h->last_split && h->ever && (!m->unlike || gs_choice_split_known(h));
     const bool better = is_below(&w, going ? worth_staying : worth_leaving);
     const bool retry = !better && is_due_again(h) && left >= w.risk;

@@ -113,6 +113,7 @@ struct gs_history {
     bool wants_peer;       /* it would gain by splits if GS_LINK_PEER were open */
     const char *reason;    /* of the last choice */
     double single_ns, split_ns; /* the last prediction, transfers and all */
+    bool unplanned;             /* it has no transfers: a split takes at least that */
 };
 
 void gs_history_init(struct gs_history *h);

@@ -320,10 +320,11 @@ void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split, str
     const uint64_t now_ns = gs_now_ns(), until_ns = atomic_load(&q->times->busy_until_ns);
     pthread_mutex_lock(&gs_book.lock);
     const double one_ns = t->h.single_ns, parts_ns = t->h.split_ns, single_ns = gs_choice_single_ns(&t->h);
+    const bool unplanned = t->h.unplanned;
     pthread_mutex_unlock(&gs_book.lock);
     const double ns = split ? parts_ns : one_ns;
     if (gs_settings()->stats)
-        gs_report_choice(stats, one_ns > 0 ? (uint64_t)one_ns : 0, parts_ns > 0 ? (uint64_t)parts_ns : 0);
+        gs_report_choice(stats, one_ns > 0 ? (uint64_t)one_ns : 0, parts_ns > 0 ? (uint64_t)parts_ns : 0, unplanned);
     if (ns > 0)
         atomic_store(&q->times->busy_until_ns, (until_ns > now_ns ? until_ns : now_ns) + (uint64_t)ns);
     sieve(q, t, single_ns, split);

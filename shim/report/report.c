@@ -194,12 +194,13 @@ void gs_report_trial(struct gs_kernel_stats *k, bool kept)
     pthread_mutex_unlock(&told.lock);
 }
 
-void gs_report_choice(struct gs_kernel_stats *k, uint64_t single_ns, uint64_t split_ns)
+void gs_report_choice(struct gs_kernel_stats *k, uint64_t single_ns, uint64_t split_ns, bool unplanned)
 {
     pthread_mutex_lock(&told.lock);
     k->chosen = true;
     k->single_ns = single_ns;
     k->split_ns = split_ns;
+    k->unplanned = unplanned;
     pthread_mutex_unlock(&told.lock);
 }
 

@@ -43,8 +43,8 @@ void gs_report_answer(struct gs_kernel_stats *k, const char *never);
  */
 void gs_report_trial(struct gs_kernel_stats *k, bool kept);
 
-/* What auto mode expected of the last launch, transfers and all; 0: it wasn't known. */
-void gs_report_choice(struct gs_kernel_stats *k, uint64_t single_ns, uint64_t split_ns);
+/* What auto mode expected of the last launch; 0: it wasn't known. `unplanned`: of a split without its transfers. */
+void gs_report_choice(struct gs_kernel_stats *k, uint64_t single_ns, uint64_t split_ns, bool unplanned);
 
 /* Whether times are wanted, for --stats or --trace: all queues then have profiles. */
 bool gs_report_wants_times(void);

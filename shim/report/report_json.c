@@ -33,8 +33,8 @@ void gs_report_write_kernel_json(FILE *f, const struct gs_kernel_stats *k, unsig
     fprintf(f, "], \"min_ns\": %llu, \"max_ns\": %llu", (unsigned long long)k->shortest_ns,
             (unsigned long long)k->longest_ns);
     if (k->chosen)
-        fprintf(f, ", \"choice\": {\"single_ns\": %llu, \"split_ns\": %llu}", (unsigned long long)k->single_ns,
-                (unsigned long long)k->split_ns);
+        fprintf(f, ", \"choice\": {\"single_ns\": %llu, \"split_ns\": %llu, \"planned\": %s}",
+                (unsigned long long)k->single_ns, (unsigned long long)k->split_ns, k->unplanned ? "false" : "true");
     fputs(", \"reasons\": [", f);
     for (unsigned i = 0; i < k->n_reasons; i++) {
         fprintf(f, "%s{\"reason\": ", i ? ", " : "");

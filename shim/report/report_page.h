@@ -27,6 +27,7 @@ struct gs_kernel_stats {
     char never[GS_REPORT_REASON_BYTES]; /* ... why not, or "": it hasn't said */
     bool chosen;                        /* by auto mode: */
     uint64_t single_ns, split_ns;       /* its last prediction, or 0 */
+    bool unplanned;                     /* which has no transfers */
     uint64_t busy_ns[GS_MAX_DEVICES];   /* device time of its commands */
     uint64_t shortest_ns, longest_ns;   /* of one of them: a launch, or a part of one */
     struct gs_kernel_stats *next;

@@ -61,7 +61,8 @@ static void print_reasons(FILE *f, const struct gs_kernel_stats *k)
     for (unsigned i = 0; i < k->n_reasons; i++)
         fprintf(f, "%s %s (%llu)", i ? ";" : " ", k->reason[i].text, (unsigned long long)k->reason[i].count);
     if (k->chosen && k->single_ns && k->split_ns)
-        fprintf(f, "  " GS_S_EXPECTED, (double)k->single_ns / 1e6, (double)k->split_ns / 1e6);
+        fprintf(f, k->unplanned ? "  " GS_S_EXPECTED_AT_LEAST : "  " GS_S_EXPECTED, (double)k->single_ns / 1e6,
+                (double)k->split_ns / 1e6);
     if (k->tried)
         fprintf(f, "  " GS_S_TRIALS, (unsigned long long)(k->tried - k->repeated), (unsigned long long)k->repeated);
     if (k->verified)

@@ -81,7 +81,7 @@ FAKE_ITEM_NS=100 FAKE_SLOWER=20 GPUSPARC_REAL=$programs/fake.so gpusparc run --s
 cat one.txt >>auto.txt
 shows auto.txt "how long it takes isn't known yet" "its program is still being translated for a split" "it is too short to gain" \
   "too few launches so far to win back what a first split costs" "one device is faster" \
-  "auto expects %.3f ms on one device, %.3f ms split"
+  "auto expects %.3f ms on one device, %.3f ms split" "auto expects %.3f ms on one device, at least %.3f ms split"
 
 # Two threads that use the same buffers.
 over_cpu halves.json "$programs/halves"
