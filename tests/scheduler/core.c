@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The daemon's core without its sockets: who may join as what, who gets what, and what nobody may do. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <unistd.h>
 
@@ -112,6 +113,76 @@ static void test_senseless_words(void **state)
             assert_true(says(said, "the client asked for something that is not there"));
         get_up(b, &d);
     }
+    stop(b);
+}
+
+static unsigned looks; /* of patterns at a path: each may take 40 us where the path is long */
+int fnmatch(const char *pattern, const char *text, int flags);
+
+__attribute__((visibility("default"))) int fnmatch(const char *pattern, const char *text, int flags)
+{
+    int (*real)(const char *, const char *, int);
+    *(void **)&real = dlsym(RTLD_NEXT, "fnmatch");
+    looks++;
+    return real(pattern, text, flags);
+}
+
+static const char *task_by_path(struct bench *b, const char *path)
+{
+    static struct desk d;
+    sit_down(b, &d, 1001, path);
+    assert_int_equal(hello(b, &d, "", 1), 0);
+    get_up(b, &d);
+    return d.welcome.u.welcome.task;
+}
+
+static void test_patterns(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *task;
+    } cases[] = {{"/a/a/a/knn", "one"},
+                 {"/opt/x/matmul", "two"},
+                 {"/usr/rank7", "three"},
+                 {"/usr/r[a", "four"},
+                 {"/lib/a.so", "five"},
+                 {"/bin/ab", "six"},
+                 {"/a/none", ""},
+                 {"/x/matmul", ""},
+                 {"/usr/rankx", ""},
+                 {"knn", ""},
+                 {"n", ""},
+                 {"/bin/abc", ""}};
+    struct bench *b = start("[system]\ngpus = 1\n[task one]\nperiod = 1s\nuser = *\nmatch = */knn\n"
+                            "[task two]\nperiod = 2s\nuser = *\nmatch = /opt/*/matmul\n"
+                            "[task three]\nperiod = 3s\nuser = *\nmatch = */rank[0-9]\n"
+                            "[task four]\nperiod = 4s\nuser = *\nmatch = *r\\[a\n"
+                            "[task five]\nperiod = 5s\nuser = *\nmatch = /lib/*\n"
+                            "[task six]\nperiod = 6s\nuser = *\nmatch = /bin/a?\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(task_by_path(b, cases[i].path), cases[i].task);
+    stop(b);
+}
+
+/* A path is looked at closely only where it ends as the pattern does: there may be many patterns. */
+static void test_a_long_path(void **state)
+{
+    (void)state;
+    enum { TASKS_BY_PATH = 20 };
+    static char config[TASKS_BY_PATH * 80], path[4000];
+    size_t n = (size_t)snprintf(config, sizeof config, "[system]\ngpus = 1\n");
+    for (int i = 0; i < TASKS_BY_PATH; i++)
+        n += (size_t)snprintf(config + n, sizeof config - n, "[task t%d]\nperiod = %ds\nuser = *\nmatch = */a*/t%d\n",
+                              i, i + 1, i);
+    for (size_t i = 0; i + 1 < sizeof path; i++)
+        path[i] = i % 2 ? 'a' : '/';
+    struct bench *b = start_crowd(config);
+    looks = 0;
+    assert_string_equal(task_by_path(b, path), "");
+    assert_int_equal(looks, 0);
+    memcpy(path + sizeof path - 5, "/t7", 4);
+    assert_string_equal(task_by_path(b, path), "t7");
+    assert_in_range(looks, 1, 2); /* when it says hello, and when it joins */
     stop(b);
 }
 
@@ -721,6 +792,8 @@ int main(void)
         cmocka_unit_test(test_the_log_is_bounded),
         cmocka_unit_test(test_nobody_fills_the_log),
         cmocka_unit_test(test_senseless_words),
+        cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_a_long_path),
         cmocka_unit_test(test_a_unit_that_is_back_unheard),
         cmocka_unit_test(test_told_of_a_unit_taken_back),
         cmocka_unit_test(test_taken_units_stay_counted),
