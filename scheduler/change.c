@@ -102,6 +102,10 @@ int gs_members_change(struct gs_core *core, const struct gs_msg_set *m, char *te
         gs_decider_configure(core->decider, &core->config, core->gpus); /* it keeps no answer about the old values */
         core->since = "by this change";
         gs_members_decide(core);
+        struct gs_session *s;
+        TAILQ_FOREACH (s, &core->present, present)
+            if (s->degraded)
+                gs_core_tell_task(s); /* it keeps its pace */
         char period[GS_DURATION_SIZE], deadline[GS_DURATION_SIZE];
         snprintf(text, bytes, "task %s: rank %d, period %s, deadline %s; %s", t->name,
                  gs_taskset_rank(&core->config, t), gs_show_duration(t->period_ns, GS_ROUND_NEAREST, period),

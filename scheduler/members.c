@@ -198,25 +198,35 @@ static int admit(struct gs_session *s, const struct gs_config_task *task, char *
 /* Degraded tasks come back where there is room again. 0 or -EAGAIN. */
 static int promote(struct gs_core *core)
 {
-    const struct gs_config_task *full = NULL; /* the last one that was */
+    /* Of each task: for how many GPUs there is no room. There may be hundreds of its processes, and a grant waits. */
+    uint32_t *closed = NULL;
+    int err = 0;
     for (unsigned i = 0; i < core->options.max_clients; i++) {
         struct gs_session *s = core->session[i];
         struct gs_decision d;
         const struct gs_config_task *task = s && s->degraded ? gs_taskset_find(&core->config, s->task_name) : NULL;
-        if (task && (task == full || count_processes(core, task, s) >= PROCESSES)) {
-            full = task;
+        if (!task || (!closed && !(closed = calloc(core->config.n_tasks, sizeof *closed))))
+            continue;
+        uint32_t *const no = &closed[task - core->config.tasks];
+        if (*no & UINT32_C(1) << s->gpus_max)
+            continue;
+        if (count_processes(core, task, s) >= PROCESSES) {
+            *no = UINT32_MAX;
             continue;
         }
-        int err = task ? try_with(core, task, s, &d, NULL) : -ENOENT;
+        err = try_with(core, task, s, &d, NULL);
         if (err == -EAGAIN)
-            return err;
-        if (err < 0 || (!d.schedulable && core->config.system.admission != GS_ADMISSION_WARN))
+            break;
+        if (err < 0 || (!d.schedulable && core->config.system.admission != GS_ADMISSION_WARN)) {
+            *no |= UINT32_C(1) << s->gpus_max;
             continue;
+        }
         become(s, task, false);
         gs_core_log(core, false, "task %s (process %d) runs as a task again", task->name, (int)s->pid);
         gs_core_notice(s, GS_NOTICE_INFO, "task %s runs as a task again", task->name);
     }
-    return 0;
+    free(closed);
+    return err == -EAGAIN ? err : 0;
 }
 
 /* GPU time that the member wants per time, on each of its GPUs; 1 where nothing is known. */
@@ -398,8 +408,8 @@ static int decide(struct gs_core *core)
     core->decisions++;
     struct gs_session *s;
     TAILQ_FOREACH (s, &core->present, present)
-        if (s->task || s->degraded) /* nothing changes for the others, who may be a thousand: a grant waits for this */
-            apply(s, s->task ? &members[next++] : NULL, load);
+        if (s->task) /* nothing changes for the others, who may be a thousand: a grant waits for this */
+            apply(s, &members[next++], load);
     free(members);
     say_late(core);
     return 0;
