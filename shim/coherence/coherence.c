@@ -132,9 +132,9 @@ static int add_rows(struct gs_rangeset *to, const struct gs_rect *r)
 
 /* Bands of an image are boxes of whole rows already. */
 static struct gs_rect next_transfer(const struct gs_mem *root, const struct gs_rangeset *given, size_t *i,
-                                    const struct gs_rangeset *valid)
+                                    const struct gs_rangeset *along)
 {
-    return root->image ? gs_one_row(given->v[(*i)++]) : gs_rect_next(given, i, valid);
+    return root->image ? gs_one_row(given->v[(*i)++]) : gs_rect_next(given, i, along);
 }
 
 /* What `from` can give of `missing`; with `settled`, not what may still be on its way there. */
@@ -148,14 +148,17 @@ static int find_given(const struct gs_mem *root, unsigned from, bool settled, co
     return err;
 }
 
-/* Lets `from` send what it can give of `missing`, and takes it off `missing`. */
+/* Lets `from` send what it can give of `missing`, and takes it off `missing`. What lies between goes along, but for
+ * what others may read at the taker meanwhile. */
 static int send_from(const struct gs_mem *root, unsigned from, bool settled, const struct gs_need *to,
-                     struct gs_rangeset *missing, struct gs_sends *sends)
+                     const struct gs_rangeset *read_there, struct gs_rangeset *missing, struct gs_sends *sends)
 {
-    struct gs_rangeset given = {0}, sent = {0};
+    struct gs_rangeset given = {0}, along = {0}, sent = {0};
     int err = find_given(root, from, settled, missing, &given);
+    if (!err)
+        err = gs_rangeset_rest(&root->bytes->place[from].valid, read_there, &along);
     for (size_t i = 0; i < given.n && !err;) {
-        const struct gs_rect r = next_transfer(root, &given, &i, &root->bytes->place[from].valid);
+        const struct gs_rect r = next_transfer(root, &given, &i, &along);
         const struct gs_send send = {
             .from = from, .rect = r, .n = 1, .to = {{.place = to->place, .part = to->part, .done = to->done}}};
         err = gs_sends_add(sends, &send);
@@ -165,7 +168,26 @@ static int send_from(const struct gs_mem *root, unsigned from, bool settled, con
     if (!err)
         err = gs_rangeset_remove_set(missing, &sent);
     gs_rangeset_free(&given);
+    gs_rangeset_free(&along);
     gs_rangeset_free(&sent);
+    return err;
+}
+
+/* What may be read at each of n places for the others: from the first byte to the last of what one of these misses and
+ * the place holds, as what lies between may go along. */
+static int find_read(const struct gs_mem *root, const struct gs_need *w, unsigned n, const struct gs_rangeset *missing,
+                     struct gs_rangeset *read)
+{
+    int err = 0;
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned k = 0; k < n && !err; k++) {
+            struct gs_rangeset both = {0};
+            if (k != i)
+                err = gs_rangeset_common_set(&root->bytes->place[w[i].place].valid, &missing[k], &both);
+            if (!err && both.n)
+                err = gs_rangeset_add(&read[i], (struct gs_range){both.v[0].begin, both.v[both.n - 1].end});
+            gs_rangeset_free(&both);
+        }
     return err;
 }
 
@@ -174,11 +196,14 @@ static int find_senders(const struct gs_mem *root, const struct gs_need *w, unsi
                         struct gs_sends *sends)
 {
     const unsigned places = root->o.ctx->n;
-    int err = 0;
+    struct gs_rangeset read[GS_MAX_DEVICES] = {{0}};
+    int err = find_read(root, w, n, missing, read);
     for (int pass = 0; pass < 2; pass++)
         for (unsigned i = 0; i < n && !err; i++)
             for (unsigned step = 1; step < places && !err && missing[i].n; step++)
-                err = send_from(root, (w[i].place + step) % places, pass == 0, &w[i], &missing[i], sends);
+                err = send_from(root, (w[i].place + step) % places, pass == 0, &w[i], &read[i], &missing[i], sends);
+    for (unsigned i = 0; i < n; i++)
+        gs_rangeset_free(&read[i]);
     return err;
 }
 

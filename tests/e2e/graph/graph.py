@@ -10,9 +10,6 @@ Left out are pairs that the application leaves unordered itself, by its own grap
   - the first reads, for whatever command of the application, the second is a later command's own, and these two are
     unordered: what was read was of no use then;
   - both are the same launch's own kernels;
-  - one reads, the other writes the same bytes that were there before, and gpusparc has added both for one command: what a
-    transfer takes along of bytes that its taker holds already (behind user events it isn't known whether they are the
-    same, and they count so where the read comes first);
   - the first reads for a launch that a kernel of the same launch writes there, or for a call that was refused, and the
     layer has spoiled where it lies what it took (flow.c): it is used for nothing, or the bytes are wrong.
 A transfer, a copy that is kept or a merge, which gpusparc adds, has no other excuse: what it writes must be in order with
@@ -184,8 +181,6 @@ class Check:
 
     def excuse(self, first, how, second):
         calls = self.below.call[first], self.below.call[second]
-        if how in ("rs", "ru", "sr") and calls[0] == calls[1] and not self.own(first) and not self.own(second):
-            return True
         if (first, second) in self.below.spoiled:
             return True
         if not self.own(second) or 0 in calls:
