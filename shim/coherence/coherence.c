@@ -148,15 +148,22 @@ static int find_given(const struct gs_mem *root, unsigned from, bool settled, co
     return err;
 }
 
-/* Lets `from` send what it can give of `missing`, and takes it off `missing`. What lies between goes along, but for
- * what others may read at the taker meanwhile. */
-static int send_from(const struct gs_mem *root, unsigned from, bool settled, const struct gs_need *to,
-                     const struct gs_rangeset *read_there, struct gs_rangeset *missing, struct gs_sends *sends)
+/* Who takes bytes: what is missing there, and what others may read there meanwhile. */
+struct taker {
+    const struct gs_need *need;
+    struct gs_rangeset *missing, read;
+};
+
+/* Lets `from` send what it can give of what is missing, which it is no more then. What lies between goes along, but for
+ * what others may read at the taker. */
+static int send_from(const struct gs_mem *root, unsigned from, bool settled, const struct taker *t,
+                     struct gs_sends *sends)
 {
+    const struct gs_need *to = t->need;
     struct gs_rangeset given = {0}, along = {0}, sent = {0};
-    int err = find_given(root, from, settled, missing, &given);
+    int err = find_given(root, from, settled, t->missing, &given);
     if (!err)
-        err = gs_rangeset_rest(&root->bytes->place[from].valid, read_there, &along);
+        err = gs_rangeset_rest(&root->bytes->place[from].valid, &t->read, &along);
     for (size_t i = 0; i < given.n && !err;) {
         const struct gs_rect r = next_transfer(root, &given, &i, &along);
         const struct gs_send send = {
@@ -166,7 +173,7 @@ static int send_from(const struct gs_mem *root, unsigned from, bool settled, con
             err = add_rows(&sent, &r);
     }
     if (!err)
-        err = gs_rangeset_remove_set(missing, &sent);
+        err = gs_rangeset_remove_set(t->missing, &sent);
     gs_rangeset_free(&given);
     gs_rangeset_free(&along);
     gs_rangeset_free(&sent);
@@ -175,17 +182,16 @@ static int send_from(const struct gs_mem *root, unsigned from, bool settled, con
 
 /* What may be read at each of n places for the others: from the first byte to the last of what one of these misses and
  * the place holds, as what lies between may go along. */
-static int find_read(const struct gs_mem *root, const struct gs_need *w, unsigned n, const struct gs_rangeset *missing,
-                     struct gs_rangeset *read)
+static int find_read(const struct gs_mem *root, struct taker *t, unsigned n)
 {
     int err = 0;
     for (unsigned i = 0; i < n; i++)
         for (unsigned k = 0; k < n && !err; k++) {
             struct gs_rangeset both = {0};
             if (k != i)
-                err = gs_rangeset_common_set(&root->bytes->place[w[i].place].valid, &missing[k], &both);
+                err = gs_rangeset_common_set(&root->bytes->place[t[i].need->place].valid, t[k].missing, &both);
             if (!err && both.n)
-                err = gs_rangeset_add(&read[i], (struct gs_range){both.v[0].begin, both.v[both.n - 1].end});
+                err = gs_rangeset_add(&t[i].read, (struct gs_range){both.v[0].begin, both.v[both.n - 1].end});
             gs_rangeset_free(&both);
         }
     return err;
@@ -196,14 +202,16 @@ static int find_senders(const struct gs_mem *root, const struct gs_need *w, unsi
                         struct gs_sends *sends)
 {
     const unsigned places = root->o.ctx->n;
-    struct gs_rangeset read[GS_MAX_DEVICES] = {{0}};
-    int err = find_read(root, w, n, missing, read);
+    struct taker t[GS_MAX_DEVICES];
+    for (unsigned i = 0; i < n; i++)
+        t[i] = (struct taker){&w[i], &missing[i], {0}};
+    int err = find_read(root, t, n);
     for (int pass = 0; pass < 2; pass++)
         for (unsigned i = 0; i < n && !err; i++)
             for (unsigned step = 1; step < places && !err && missing[i].n; step++)
-                err = send_from(root, (w[i].place + step) % places, pass == 0, &w[i], &read[i], &missing[i], sends);
+                err = send_from(root, (w[i].place + step) % places, pass == 0, &t[i], sends);
     for (unsigned i = 0; i < n; i++)
-        gs_rangeset_free(&read[i]);
+        gs_rangeset_free(&t[i].read);
     return err;
 }
 
