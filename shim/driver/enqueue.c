@@ -58,7 +58,7 @@ struct at {
     cl_event *event;
 };
 
-static cl_int linear(const struct gs_op *op, const struct at *at)
+static __attribute__((hot)) cl_int linear(const struct gs_op *op, const struct at *at)
 {
     const struct _cl_icd_dispatch *cl = gs_real();
     const size_t from = op->from[0], to = op->to[0], bytes = op->region[0];
@@ -147,7 +147,7 @@ static cl_int migrate(const struct gs_op *op, const struct at *at)
                : CL_INVALID_OPERATION;
 }
 
-static cl_int kernel(const struct gs_op *op, const struct at *at)
+static __attribute__((hot)) cl_int kernel(const struct gs_op *op, const struct at *at)
 {
     const struct _cl_icd_dispatch *cl = gs_real();
     switch (op->kind) {
@@ -169,8 +169,8 @@ static cl_int order(const struct gs_op *op, const struct at *at)
                                     : cl->clEnqueueBarrierWithWaitList(at->queue, at->n, at->wait, at->event);
 }
 
-cl_int gs_enqueue_real(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
-                       cl_event *event)
+__attribute__((hot)) cl_int gs_enqueue_real(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait,
+                                            const cl_event *wait, cl_event *event)
 {
     static cl_int (*const by_kind[GS_OP_KINDS])(const struct gs_op *, const struct at *) = {
         [GS_OP_READ] = linear,           [GS_OP_WRITE] = linear,
@@ -188,7 +188,8 @@ cl_int gs_enqueue_real(const struct gs_op *op, cl_command_queue queue, cl_uint n
     return by_kind[op->kind](op, &(struct at){queue, n_wait, wait, event});
 }
 
-cl_int gs_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait, cl_event *event)
+__attribute__((hot)) cl_int gs_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait,
+                                       const cl_event *wait, cl_event *event)
 {
     const struct gs_settings *s = gs_settings();
     if (s->pooled && &gs_above_pool && gs_above_pool.takes(queue))
