@@ -31,6 +31,11 @@ sys.exit(json.load(open("stats.json"))["memory"]["brought"] > 22 << 20)' || fail
   done
 done
 
+# A kernel's own limit of a work-group is advice: a driver that runs larger ones isn't overruled.
+plain plain.txt "$programs/pooled" $kib stencil
+ROOM_GROUP=32 memory=pooled+host:64MiB pooled pooled.txt "$programs/pooled" $kib stencil || { cat pooled.txt pooled.err; fail "a kernel that says 32 work-items: exit status $?"; }
+same "a kernel that says 32 work-items"
+
 # Of two buffers of 8 MiB, which two devices of 6 MiB don't hold together, one is alive at a time: of 8 steps that are known
 # beforehand nothing is kept that the next one overwrites (64 MiB are written).
 export ROOM_BYTES=$((6 << 20))

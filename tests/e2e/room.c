@@ -3,7 +3,8 @@
  * program has in all is what counts: ROOM_DEVICES times as much as a device has.
  *   ROOM_BYTES=N    a device's memory; one buffer may have half of it
  *   ROOM_OFFSETS=0  launches begin at 0, whatever their offset: NVIDIA's driver holds 32 bits of it
- *   ROOM_FAIL=N     the N-th buffer of a page or more can't be made, whatever there is */
+ *   ROOM_FAIL=N     the N-th buffer of a page or more can't be made, whatever there is
+ *   ROOM_GROUP=N    each kernel says that a work-group has N work-items at most, though it runs larger ones */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 enum { SMALL_BYTES = 4096 };
 
 static struct _cl_icd_dispatch below;
-static cl_ulong room, devices, used, made, fails, offsets;
+static cl_ulong room, devices, used, made, fails, offsets, group;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static cl_ulong number(const char *variable, cl_ulong otherwise)
@@ -28,6 +29,21 @@ static cl_int CL_API_CALL device_info(cl_device_id dev, cl_device_info what, siz
     const cl_ulong answer = what == CL_DEVICE_GLOBAL_MEM_SIZE ? room : room / 2;
     if (what != CL_DEVICE_GLOBAL_MEM_SIZE && what != CL_DEVICE_MAX_MEM_ALLOC_SIZE)
         return below.clGetDeviceInfo(dev, what, size, value, ret);
+    if (value && size < sizeof answer)
+        return CL_INVALID_VALUE;
+    if (value)
+        memcpy(value, &answer, sizeof answer);
+    if (ret)
+        *ret = sizeof answer;
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL kernel_info(cl_kernel kernel, cl_device_id dev, cl_kernel_work_group_info what, size_t size,
+                                      void *value, size_t *ret)
+{
+    const size_t answer = (size_t)group;
+    if (what != CL_KERNEL_WORK_GROUP_SIZE || !group)
+        return below.clGetKernelWorkGroupInfo(kernel, dev, what, size, value, ret);
     if (value && size < sizeof answer)
         return CL_INVALID_VALUE;
     if (value)
@@ -82,7 +98,9 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_di
     room = number("ROOM_BYTES", (cl_ulong)1 << 40);
     devices = number("ROOM_DEVICES", 2);
     fails = number("ROOM_FAIL", 0);
+    group = number("ROOM_GROUP", 0);
     own.clGetDeviceInfo = device_info;
+    own.clGetKernelWorkGroupInfo = kernel_info;
     offsets = number("ROOM_OFFSETS", 1);
     own.clCreateBuffer = create;
     own.clEnqueueNDRangeKernel = launch;
