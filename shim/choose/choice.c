@@ -195,11 +195,13 @@ static const char at_once[] = GS_R_AT_ONCE;
 static const char faster[] = GS_R_FASTER;
 static const char faster_together[] = GS_R_FASTER_TOGETHER;
 /* A plan costs the host time, most where the kernel writes columns, and the expected gain grows with the launches so
- * far. Plans that lead to no split take the budget's share of the kernel's time at most: Rodinia's gaussian of 4096
- * rows takes 2 ms to plan for a launch of 0.3, and lost 8 % of its time by 50 plans in vain (two H200). */
-static bool not_now(struct gs_history *h, const char *reason, double plan_ns)
+ * far. Once it is known what plans cost, those that lead to no split take the budget's share of the kernel's time at
+ * most: Rodinia's gaussian of 4096 rows takes 2 ms to plan for a launch of 0.3, and lost 8 % of its time by 50 plans in
+ * vain (two H200). */
+static bool not_now(struct gs_history *h, const char *reason)
 {
     enum { SHARE = 8 };
+    const double plan_ns = h->plan.n >= ENOUGH ? (double)gs_measured_best(&h->plan) : 0;
     const double apart = gs_min(plan_ns / (budget_share * gs_choice_single_ns(h)), MOST_APART);
     h->plan_at = h->launches + (uint64_t)gs_max((double)h->launches / SHARE, apart);
     return one_device(h, reason);
@@ -377,7 +379,8 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
     /* The devices compare, and may find few bytes that differ. */
     const double merge = gs_move_ns(m, o->peer_possible ? GS_LINK_PEER : link, o->merge);
     const double most = gs_move_ns(m, link, o->merge);
-    const double base = split_of(h, m, single, o->largest) + (gs_choice_split_known(h) ? 0 : merge) + o->plan_ns;
+    const double plan = (double)gs_measured_best(&h->plan);
+    const double base = split_of(h, m, single, o->largest) + (gs_choice_split_known(h) ? 0 : merge) + plan;
     const double now = scatter_again + leave_again + once;
     const struct gs_reads reads = gs_reads_of(h, m);
     return (struct ways){
@@ -385,7 +388,7 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
         .split = base + scatter_again + leave_again + once / more,
         .reads = reads,
         .risk = gs_choice_split_known(h) ? gs_max(0, base + now - single - gather - reads.gain)
-                                         : now + m->split_ns + most + o->plan_ns + (o->on_trial ? base : 0),
+                                         : now + m->split_ns + most + plan + (o->on_trial ? base : 0),
         .coming = h->return_rate < 0 ? leave : leave_again,
         .gain = single + gather - base - now + reads.gain,
     };
@@ -434,6 +437,7 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
 {
     *risk_ns = 0;
     learn_again(h, o);
+    gs_measured_add(&h->plan, (uint64_t)o->plan_ns);
     h->launches++;
     if (gs_choice_single_ns(h) <= 0)
         return one_device(h, not_known);
@@ -454,11 +458,11 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
     if (!better && !retry && !trying) {
         if (h->split.n)
             give_up(h);
-        return not_now(h, h->split.n ? faster : too_short, o->plan_ns);
+        return not_now(h, h->split.n ? faster : too_short);
     }
     const double needed = w.gain > w.risk / 2 ? w.risk / 4 : w.risk; /* a try that gains at once is less of a bet */
     if (!trying && w.risk > 0 && may_lose_ns(h, left) < needed && !is_hopeful(h, o, &w))
-        return h->last_split ? one_device(h, not_earned) : not_now(h, not_earned, o->plan_ns);
+        return h->last_split ? one_device(h, not_earned) : not_now(h, not_earned);
     if (retry) {
         postpone_retry(h);
         h->tried = 0;

@@ -88,6 +88,7 @@ struct gs_near {
 struct gs_history {
     struct gs_measured single; /* the kernel's time on one device */
     struct gs_measured split;  /* from a split's begin to its end, without what its transfers should have taken */
+    struct gs_measured plan;   /* what the host takes to plan a launch */
     struct gs_balance balance;
     struct gs_together together;
     struct gs_near near; /* until it is measured itself (near.h) */
