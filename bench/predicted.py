@@ -141,7 +141,7 @@ if samples:
     ratios = sorted(max(s[2] / s[3], s[3] / s[2]) for s in samples)
     alone = sorted(max(r[1] / r[2], r[2] / r[1]) for s in samples for r in s[4] if r[1] and r[2])
     print(f"\n{len(samples)} samples: a split iteration is predicted within {ratios[len(ratios) // 2]:.2f} times of what it "
-          f"takes at the median, {ratios[len(ratios) * 9 // 10]:.2f} at nine of ten. {len(alone)} kernels on one device: "
+          f"takes at the median, {ratios[len(ratios) * 9 // 10]:.2f} at nine of ten.\n{len(alone)} kernels on one device: "
           f"{alone[len(alone) // 2]:.2f}, {alone[len(alone) * 9 // 10]:.2f}.")
 for reason, count in reasons.most_common():
     print(f"Nothing predicted for {count}: {reason}.")
