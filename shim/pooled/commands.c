@@ -52,6 +52,12 @@ static bool is_transfer(const struct gs_op *op)
     return op->kind <= GS_OP_UNMAP;
 }
 
+static bool is_copy(const struct gs_op *op)
+{
+    return op->kind == GS_OP_COPY || op->kind == GS_OP_COPY_RECT || op->kind == GS_OP_COPY_IMAGE ||
+           op->kind == GS_OP_IMAGE_TO_BUFFER || op->kind == GS_OP_BUFFER_TO_IMAGE;
+}
+
 static bool is_of_image(const struct gs_op *op)
 {
     return (op->kind >= GS_OP_READ_IMAGE && op->kind <= GS_OP_BUFFER_TO_IMAGE) || op->kind == GS_OP_MAP_IMAGE;
@@ -370,6 +376,8 @@ static cl_int take(struct gs_pool_command *c, const struct gs_op *op)
             return CL_INVALID_MEM_OBJECT;
     } else {
         const struct gs_mem *src = gs_find(GS_MEM, op->src), *dst = gs_find(GS_MEM, op->dst);
+        if (is_copy(op) ? !src || !dst : !src && !dst)
+            return CL_INVALID_MEM_OBJECT;
         err = is_of_image(op) ? gs_pool_image_op(&c->op, src, dst) : CL_SUCCESS;
         if (!err)
             err = gs_pool_check(&c->op, is_of_image(op), ctx, src, dst);

@@ -249,7 +249,7 @@ cl_int gs_pool_image_op(struct gs_op *op, const struct gs_mem *src, const struct
     const struct gs_pool_image *from = image_of(src), *to = image_of(dst), *any = from ? from : to;
     const size_t region[3] = {op->region[0], op->region[1], op->region[2]};
     cl_int err = CL_SUCCESS;
-    if ((op->src && !src) || (op->dst && !dst) || (src && !from != from_buffer) || (dst && !to != to_buffer))
+    if ((src && !from != from_buffer) || (dst && !to != to_buffer))
         return CL_INVALID_MEM_OBJECT;
     if (op->no_region || (from && op->no_from) || (to && op->no_to))
         return CL_INVALID_VALUE;

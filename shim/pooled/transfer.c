@@ -114,8 +114,6 @@ cl_int gs_pool_check(const struct gs_op *op, bool as_bytes, const struct gs_cont
                      const struct gs_mem *dst)
 {
     const bool rect = op->kind >= GS_OP_READ_RECT && op->kind <= GS_OP_COPY_RECT;
-    if ((op->src && !src) || (op->dst && !dst) || (!src && !dst))
-        return CL_INVALID_MEM_OBJECT;
     const bool of_image = (src && src->image) || (dst && dst->image);
     if (of_image && !as_bytes)
         return CL_INVALID_MEM_OBJECT;

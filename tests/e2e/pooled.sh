@@ -102,6 +102,10 @@ stats stats.json single:flip:"it uses images, which --memory pooled doesn't cut"
 ! pooled pooled.txt "$programs/images" || fail "an image of a buffer was made"
 grep -q '"images_refused": 1' stats.json || fail "the images refused: $(grep '"memory"' stats.json)"
 
+plain plain.txt "$programs/pooled" 64 nothing
+pooled pooled.txt "$programs/pooled" 64 nothing || { cat pooled.txt pooled.err; fail "commands on nothing: exit status $?"; }
+same "commands on nothing"
+
 # What `devices --memory` says is what the application sees.
 for wanted in pooled pooled+host:64MiB; do
   memory=$wanted pooled seen.txt "$programs/pooled" 0 memory || fail "what the device says of its memory"

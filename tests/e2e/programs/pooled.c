@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pooled KIB [CASE]: programs of some buffers that have so many KiB in all: a stencil, a product of matrices, a gather,
- * a reduction, images, sub-buffers, maps, an invalidating map, rectangles. The same sizes compute the same, wherever
- * the bytes lie. */
+ * a reduction, images, sub-buffers, maps, an invalidating map, rectangles, commands on nothing. The same sizes compute
+ * the same, wherever the bytes lie. */
 #include "plain.h"
 
 static const char source[] =
@@ -276,6 +276,40 @@ static void invalidates(size_t bytes)
     CL(clReleaseMemObject(n));
 }
 
+/* Commands whose object is missing, and what each answers. Not those of which PoCL 3.1 dies: copies of rectangles, and
+ * of an image to a buffer. */
+static void nothing(size_t bytes)
+{
+    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
+    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 16, .image_height = 16};
+    const size_t at[3] = {0, 0, 0}, some[3] = {4, 4, 1};
+    uint32_t host[16] = {0};
+    size_t pitch[2];
+    cl_int err;
+    cl_mem image, m = buffer(CL_MEM_READ_WRITE, bytes, NULL);
+    MADE(image, clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &err));
+    clEnqueueMapImage(queue, NULL, CL_TRUE, CL_MAP_READ, at, some, &pitch[0], &pitch[1], 0, NULL, NULL, &err);
+    const cl_int answers[] = {
+        err,
+        clEnqueueReadBuffer(queue, NULL, CL_TRUE, 0, 64, host, 0, NULL, NULL),
+        clEnqueueFillBuffer(queue, NULL, host, 4, 0, 64, 0, NULL, NULL),
+        clEnqueueCopyBuffer(queue, NULL, m, 0, 0, 64, 0, NULL, NULL),
+        clEnqueueCopyBuffer(queue, m, NULL, 0, 0, 64, 0, NULL, NULL),
+        clEnqueueReadImage(queue, NULL, CL_TRUE, at, some, 0, 0, host, 0, NULL, NULL),
+        clEnqueueWriteImage(queue, NULL, CL_TRUE, at, some, 0, 0, host, 0, NULL, NULL),
+        clEnqueueFillImage(queue, NULL, host, at, some, 0, NULL, NULL),
+        clEnqueueCopyImage(queue, NULL, image, at, at, some, 0, NULL, NULL),
+        clEnqueueCopyImage(queue, image, NULL, at, at, some, 0, NULL, NULL),
+        clEnqueueCopyImageToBuffer(queue, NULL, m, at, some, 0, 0, NULL, NULL),
+        clEnqueueCopyBufferToImage(queue, NULL, image, 0, at, some, 0, NULL, NULL),
+        clEnqueueCopyBufferToImage(queue, m, NULL, 0, at, some, 0, NULL, NULL),
+    };
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
+        printf("nothing, command %zu: %d\n", i, answers[i]);
+    CL(clReleaseMemObject(image));
+    CL(clReleaseMemObject(m));
+}
+
 /* Kernels that can't be given windows. */
 static void whole(size_t bytes)
 {
@@ -340,9 +374,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(size_t bytes);
-    } cases[] = {{"images", images},     {"stencil", stencil},         {"steps", steps},
-                 {"matrices", matrices}, {"gathers", gathers},         {"reduction", reduction},
-                 {"windows", windows},   {"invalidates", invalidates}, {"whole", whole}};
+    } cases[] = {{"images", images},   {"stencil", stencil},     {"steps", steps},     {"matrices", matrices},
+                 {"gathers", gathers}, {"reduction", reduction}, {"windows", windows}, {"invalidates", invalidates},
+                 {"whole", whole},     {"nothing", nothing}};
     const size_t bytes = (argc > 1 ? strtoull(argv[1], NULL, 10) : 4096) << 10;
     start(0);
     if (argc > 2 && strcmp(argv[2], "memory") == 0)
