@@ -14,6 +14,11 @@ static bool is_layered(cl_mem_object_type type)
     return type == CL_MEM_OBJECT_IMAGE1D_ARRAY || type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
 }
 
+static bool has_slices(cl_mem_object_type type)
+{
+    return type == CL_MEM_OBJECT_IMAGE3D || is_layered(type);
+}
+
 /* Its sizes by coordinate, 0 where one is missing. */
 static void take_texels(struct gs_pool_image *image)
 {
@@ -62,6 +67,12 @@ static void own_pitch(const struct gs_pool_image *image, size_t pitch[2])
 {
     pitch[0] = image->texels[0] * image->texel_bytes;
     pitch[1] = pitch[0] * image->texels[1];
+}
+
+/* The slice pitch as applications see it. */
+static size_t slice_of(cl_mem_object_type type, const size_t pitch[2])
+{
+    return type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? pitch[0] : has_slices(type) ? pitch[1] : 0;
 }
 
 static cl_int begin_with(struct gs_pool_root *r, const char *from, const size_t pitch[2])
@@ -161,7 +172,7 @@ bool gs_pool_image_info(const struct gs_mem *m, cl_image_info what, size_t *valu
         *value = pitch[0];
         return true;
     case CL_IMAGE_SLICE_PITCH:
-        *value = d->image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? pitch[0] : image->texels[2] > 1 ? pitch[1] : 0;
+        *value = slice_of(d->image_type, pitch);
         return true;
     case CL_IMAGE_WIDTH:
         *value = d->image_width;
@@ -222,13 +233,12 @@ static cl_int lay_side(const struct gs_pool_image *side, const struct gs_pool_im
 static cl_int lay_map(struct gs_op *op, const struct gs_pool_image *image, const size_t region[3])
 {
     const cl_mem_object_type type = image->desc.image_type;
-    const bool slices = type == CL_MEM_OBJECT_IMAGE3D || is_layered(type);
     const size_t *pitch = op->from_pitch;
-    if (!op->row_pitch || (slices && !op->slice_pitch))
+    if (!op->row_pitch || (has_slices(type) && !op->slice_pitch))
         return CL_INVALID_VALUE;
     *op->row_pitch = pitch[0];
     if (op->slice_pitch)
-        *op->slice_pitch = type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? pitch[0] : slices ? pitch[1] : 0;
+        *op->slice_pitch = slice_of(type, pitch);
     op->from[0] += op->from[1] * pitch[0] + op->from[2] * pitch[1];
     op->region[0] += (region[1] - 1) * pitch[0] + (region[2] - 1) * pitch[1];
     /* What lies between its rows must be right. */

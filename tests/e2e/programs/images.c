@@ -57,6 +57,23 @@ static void show_image(const char *name, cl_mem m, size_t w, size_t h, size_t d)
     show(name, got, w * h * d * 16);
 }
 
+/* What an image of one slice says of itself. */
+static void say_sizes(const char *name, cl_mem_object_type type)
+{
+    static const cl_image_info what[] = {CL_IMAGE_ELEMENT_SIZE, CL_IMAGE_ROW_PITCH, CL_IMAGE_SLICE_PITCH,
+                                         CL_IMAGE_WIDTH,        CL_IMAGE_HEIGHT,    CL_IMAGE_DEPTH,
+                                         CL_IMAGE_ARRAY_SIZE};
+    cl_mem m = image(type, W, H, 1, NULL, NULL);
+    printf("one of %s:", name);
+    for (size_t i = 0; i < sizeof what / sizeof *what; i++) {
+        size_t n = 0;
+        CL(clGetImageInfo(m, what[i], sizeof n, &n, NULL));
+        printf(" %zu", n);
+    }
+    puts("");
+    CL(clReleaseMemObject(m));
+}
+
 static void run(cl_kernel k, size_t w, size_t h, size_t lw, size_t lh)
 {
     const size_t global[2] = {w, h}, local[2] = {lw, lh};
@@ -228,6 +245,9 @@ int main(int argc, char **argv)
     reduce("layers", "layers", CL_MEM_OBJECT_IMAGE2D_ARRAY, W, H, D);
     reduce("rows", "rows", CL_MEM_OBJECT_IMAGE1D_ARRAY, W, H, H);
     lines();
+    say_sizes("planes", CL_MEM_OBJECT_IMAGE2D);
+    say_sizes("volumes", CL_MEM_OBJECT_IMAGE3D);
+    say_sizes("layers", CL_MEM_OBJECT_IMAGE2D_ARRAY);
     if (of_buffers)
         of_buffer();
     map_image("mapped plane", CL_MEM_OBJECT_IMAGE2D, W, H, 1, CL_MEM_COPY_HOST_PTR);
