@@ -46,8 +46,7 @@ void gs_report_pool_print(FILE *f)
 {
     const unsigned n = count_devices();
     if (atomic_load(&told.images))
-        fprintf(f,
-                "gpusparc: pooled memory: no image is made of a buffer (%" PRIuFAST64 " were asked for and refused)\n",
+        fprintf(f, "gpusparc: pooled memory: %" PRIuFAST64 " images of kinds that it doesn't have were refused\n",
                 atomic_load(&told.images));
     if (!n)
         return;

@@ -13,7 +13,8 @@ void gs_report_pool_holds(unsigned device, uint64_t bytes, uint64_t room);
 void gs_report_pool_evicted(uint64_t bytes);
 void gs_report_pool_brought(uint64_t bytes);
 
-/* An image of a buffer, or of memory of the application's with gaps between its rows, was asked for, and refused. */
+/* An image of a buffer or an image, of memory of the application's with gaps between its rows, or with mip levels or
+ * samples was asked for, and refused. */
 void gs_report_pool_no_image(void);
 
 /* A line of the table; a member of the JSON's object, with a comma and a newline behind it. Nothing where there were no
