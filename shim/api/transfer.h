@@ -135,8 +135,7 @@ bool gs_staged_rect(struct gs_staged *t, const struct gs_mem *m, const struct gs
 cl_int gs_home_wait(const struct gs_command *cmd, cl_int err, cl_event own);
 
 /* A blocking call of a scheduled application waits for the queue's earlier commands first: then its command may find a
- * unit at once, and needs no gate, no marker and no thread that opens the gate. True: all earlier commands have ended.
- * */
+ * unit at once, and needs no gate, marker, or thread that opens the gate. True: all earlier commands have ended. */
 bool gs_home_await_before(const struct gs_command *cmd);
 
 /* gs_home_end, and a wait for the command where the call blocks: then all earlier commands have ended as well. */

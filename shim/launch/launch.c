@@ -28,8 +28,7 @@
 #include "shim/launch/whole.h"
 #include "common/reasons.h"
 
-/* The driver says what is wrong with a launch; this only keeps us from touching arguments and sizes that aren't there.
- * */
+/* The driver says what is wrong with a launch; this only keeps us from touching arguments or sizes that are missing. */
 static bool well_formed(const struct gs_launching *l)
 {
     if (l->cmd.op.dims < 1 || l->cmd.op.dims > 3 || !l->cmd.op.global || (l->cmd.n_wait && !l->cmd.wait))

@@ -245,8 +245,7 @@ bool gs_wants_event(const struct gs_deferred *h)
 }
 
 /* A command that has joined a unit needs no event of its own, unless it is the last: the last command's event, or a
- * marker in its place, tells of the unit's end. The next command, or a thread that looks for ends, flushes the queue.
- * */
+ * marker in its place, tells of the unit's end. The next command, or a thread looking for ends, flushes the queue. */
 static void let_go_joined(struct gs_deferred *h, bool last, cl_event event, cl_event *end)
 {
     cl_command_queue home = h->home;

@@ -124,8 +124,7 @@ bool gs_is_last_held(cl_command_queue queue, cl_event event);
 /* The application has made one of its user events fail: commands that are held back behind the event fail now. */
 void gs_deferred_fail(void);
 
-/* A command that doesn't go through gs_hold_back is about to be enqueued there: a unit without an event gets a marker.
- * */
+/* A command that doesn't go through gs_hold_back is about to be enqueued: a unit without an event gets a marker. */
 void gs_queue_close(cl_command_queue queue);
 
 /* The application releases its queue: no function here uses the handle any more, but for commands that retain the
