@@ -77,7 +77,7 @@ static int carry_to_its_end(const struct gs_server *sv, uid_t uid, int fd)
 /* What is to be heard of its socket; its end always is. */
 static uint32_t heard_events(const struct gs_connection *c)
 {
-    return !c->named ? 0 : c->hushed ? EPOLLOUT | EPOLLET : EPOLLIN;
+    return c->held ? 0 : c->hushed ? EPOLLOUT | EPOLLET : EPOLLIN;
 }
 
 /* A slow user's socket goes to a porter. */
@@ -418,11 +418,20 @@ static bool has_read_answer(const struct gs_connection *c)
     return !gs_core_asks(c->session) && gs_all_received(c->fd);
 }
 
+/* Is what it says next a hello for which the daemon has to know its program? */
+static bool goes_by_path(const struct gs_connection *c)
+{
+    struct gs_msg m;
+    const uint32_t not_now = GS_HELLO_NO_TASK, later = GS_HELLO_REFUSED;
+    return recv(c->fd, &m, sizeof m, MSG_PEEK | MSG_DONTWAIT) == (ssize_t)sizeof m && m.type == GS_MSG_HELLO &&
+           !m.u.hello.task[0] && (!(m.u.hello.flags & not_now) || m.u.hello.flags & later);
+}
+
 /* One message per turn, so that a client that floods the daemon has no more of its time than each of the others. */
 void gs_connection_read(struct gs_server *sv, struct gs_connection *c, uint32_t events)
 {
     char bytes[sizeof(struct gs_msg) + 1];
-    if (!c->named) {
+    if (c->held) {
         gs_connection_let_go(sv, c); /* its end */
         return;
     }
@@ -440,6 +449,11 @@ void gs_connection_read(struct gs_server *sv, struct gs_connection *c, uint32_t 
     if (c->state == GS_LEAVING || c->fd != before)
         return; /* the event was the old socket's: what it has is still to come through the porter's end */
     const uint64_t begin = gs_now_ns();
+    if (c->state == GS_PENDING && !c->named && goes_by_path(c)) {
+        c->held = true;
+        listen_for(c, 0);
+        return;
+    }
     ssize_t n = recv(c->fd, bytes, sizeof bytes, MSG_DONTWAIT);
     see_how_long(sv, c->uid, begin);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
@@ -460,18 +474,18 @@ void gs_connection_read(struct gs_server *sv, struct gs_connection *c, uint32_t 
 
 void gs_connection_hear(struct gs_connection *c)
 {
-    if (c->named)
-        return;
     c->named = true;
-    listen_for(c, EPOLLIN);
+    if (c->held && c->state == GS_PENDING)
+        listen_for(c, EPOLLIN);
+    c->held = false;
 }
 
 void gs_connections_name(struct gs_server *sv)
 {
     struct gs_naming *n = gs_namers_take();
     struct gs_connection *c;
-    TAILQ_FOREACH (c, &sv->pending, waits)
-        if (n && c->number == n->connection && !c->named) {
+    TAILQ_FOREACH (c, &sv->all, all)
+        if (n && c->number == n->connection) {
             gs_core_name(c->session, n->exe);
             gs_connection_hear(c);
         }

@@ -68,7 +68,7 @@ void gs_core_came_and_went(struct gs_core *core, uid_t uid, uint64_t now_ns);
 void gs_core_was_slow(struct gs_core *core, uid_t uid, uint64_t now_ns);
 /* Null: out of memory. */
 struct gs_session *gs_core_connect(struct gs_core *core, void *conn, const struct gs_peer *peer, uint64_t now_ns);
-/* Its executable is known now: before its first message. */
+/* Its executable is known now: before a hello that goes by it. */
 void gs_core_name(struct gs_session *s, const char *exe);
 /* It is about to be disconnected: reads a piece of what it has recorded. False: there is no more. */
 bool gs_core_hear_out(struct gs_session *s, uint64_t now_ns);

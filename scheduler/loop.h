@@ -66,7 +66,8 @@ struct gs_connection {
      * can name it any more. Each but JOINED is in the list of that name. */
     enum { GS_PENDING, GS_JOINED, GS_LEAVING, GS_CLOSED } state;
     uint64_t number; /* never used again */
-    bool named;      /* its program is known, or will not be: until then nothing of it is read */
+    bool named;      /* its program is known, or isn't waited for (any more) */
+    bool held;       /* its hello waits for that: until then nothing of it is read */
     bool hushed;     /* it has asked, and has not read the answer: until then nothing of it is read */
     struct gs_session *session;
     TAILQ_ENTRY(gs_connection) all;
@@ -120,7 +121,7 @@ void gs_connection_send(void *ctx, void *conn, const struct gs_msg *m, int fd); 
 void gs_connection_wake(void *ctx, void *conn, _Atomic uint32_t *word);         /* as gs_core_ops has it */
 /* One's program is known. */
 void gs_connections_name(struct gs_server *sv);
-/* It is heard from now on, if it hasn't been: its program is known, or that takes too long. */
+/* Its hello isn't held any more: its program is known, or that takes too long. */
 void gs_connection_hear(struct gs_connection *c);
 /* Somebody who has waited for an analysis joins, or is refused. */
 void gs_connections_go_on(struct gs_server *sv);

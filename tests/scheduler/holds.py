@@ -288,8 +288,8 @@ def the_kernels_waits():
     d.end()
 
 
-def newcomer(d, uid, held=None):
-    """A process of that user's that says hello without a task's name: a function that gives what it hears, the message's
+def newcomer(d, uid, held=None, **said):
+    """A process of that user's that says hello, without a task's name if not told: a function that gives what it hears, the message's
     type and its task. With a folder its program can't be looked up until `folder/PID` goes (held_link.c)."""
     go, told = os.pipe(), os.pipe()
     child = os.fork()
@@ -300,7 +300,7 @@ def newcomer(d, uid, held=None):
         os.setuid(uid)
         os.read(go[0], 1)
         s = d.connect()
-        s.send(hello())
+        s.send(hello(**said))
         try:
             data = s.recv(256)
         except OSError:
@@ -328,16 +328,28 @@ def a_program_that_is_long_in_coming():
         return
     held = tempfile.mkdtemp()
     library = os.path.join(os.path.dirname(DAEMON), "../tests/scheduler/held_link.so")
-    d = Daemon(PLAIN + f"[task by-path]\nperiod = 1s\nuser = *\nmatch = {os.path.realpath('/proc/self/exe')}\n",
-               under=["env", "LD_PRELOAD=" + library, "GS_HELD=" + held], args=["--mode", "0666"])
-    os.chmod(d.dir, 0o755)
+
+    def daemon(*more):
+        d = Daemon(PLAIN + f"[task by-path]\nperiod = 1s\nuser = *\nmatch = {os.path.realpath('/proc/self/exe')}\n",
+                   under=["env", "LD_PRELOAD=" + library, "GS_HELD=" + held, *more], args=["--mode", "0666"])
+        os.chmod(d.dir, 0o755)
+        return d
+
+    d = daemon("GS_NO_TIMER=1")
     slow, slow_heard = newcomer(d, 65534, held)
     other, other_heard = newcomer(d, 65533)
     assert other_heard() == (WELCOME, True)
     d.status()
+    # Nor does who says what it is.
+    for said in ({"task": b"by-path"}, {"flags": NO_TASK}):
+        child, heard = newcomer(d, 65534, held, **said)
+        assert heard() == (WELCOME, "task" in said)
+        os.unlink(f"{held}/{child}")
     os.unlink(f"{held}/{slow}")
     assert slow_heard() == (WELCOME, True)
+    d.end()
     # Who waits for two seconds goes on as one whose program isn't known.
+    d = daemon()
     slow, slow_heard = newcomer(d, 65534, held)
     assert slow_heard() == (WELCOME, False)
     os.unlink(f"{held}/{slow}")
