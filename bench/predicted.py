@@ -11,7 +11,8 @@ outputs cost later, on their way home, and what the application writes next, on 
 counts, in which the sample writes, computes and reads. Its prediction is what single takes, less what each launch gains
 by auto's prediction. Where auto has made no plan its figure of a split has no transfers: "not planned". Sizes: the
 samples' own defaults, the small ones of the tests, or those of a `gpusparc bench --scale auto`. Milliseconds. The worst
-predictions come first. Kernels that nothing was predicted for are counted at the end, with auto's reasons.
+predictions come first. Kernels that nothing was predicted for are counted at the end, with auto's reasons. Exit status
+1: a sample failed, or isn't there.
 """
 import argparse
 import collections
@@ -96,13 +97,15 @@ def per_iteration(kernel, iterations):
     return (kernel["choice"]["single_ns"] - kernel["choice"]["split_ns"]) / 1e6 * kernel["launches"] / iterations
 
 
-samples, reasons, begun = [], collections.Counter(), time.time()
+samples, reasons, begun, bad = [], collections.Counter(), time.time(), False
+unknown = set(args.samples)
 with tempfile.TemporaryDirectory() as work:
     os.environ["GPUSPARC_SOCKET"] = work + "/none"
     for line in open(folder / "MANIFEST"):
         if line.startswith("#") or not line.strip():
             continue
         name, _, small, grow = (field.strip() for field in line.split("|"))
+        unknown.discard(name)
         if args.samples and name not in args.samples or time.time() - begun > args.stop_after:
             continue
         sample = (name, sizes(name, small, grow))
@@ -115,11 +118,15 @@ with tempfile.TemporaryDirectory() as work:
             took["a run of more than 120 s"] = None
         if None in took.values():
             print(f"predicted: {name} failed: {[way for way in took if took[way] is None]}", file=sys.stderr)
+            bad = True
             continue
         one, split, rows, gain = launches(work + "/one"), launches(work + "/all"), [], 0
         for kernel in json.load(open(work + "/auto.json"))["kernels"]:
             if not kernel.get("choice"):
                 reasons.update({r["reason"]: 1 for r in kernel.get("reasons", [])})
+                continue
+            if not kernel["choice"]["single_ns"] or not kernel["choice"]["split_ns"]:
+                reasons["auto knew only one of both times"] += 1
                 continue
             gain += per_iteration(kernel, int(args.iterations))
             rows.append((kernel["name"], kernel["choice"]["single_ns"] / 1e6, one.get(kernel["name"]),
@@ -145,3 +152,6 @@ if samples:
           f"{alone[len(alone) // 2]:.2f}, {alone[len(alone) * 9 // 10]:.2f}.")
 for reason, count in reasons.most_common():
     print(f"Nothing predicted for {count}: {reason}.")
+if unknown:
+    print("predicted: there is no sample " + ", ".join(sorted(unknown)), file=sys.stderr)
+sys.exit(bad or bool(unknown))

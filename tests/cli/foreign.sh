@@ -33,4 +33,12 @@ for text in '' 'two fields\tonly'; do
   foreign wrong.txt >/dev/null 2>err.txt || rc=$?
   [ $rc = 2 ] && grep -q '^foreign: ' err.txt || fail "'$text': status $rc, $(cat err.txt)"
 done
+# bench/predicted.py says which samples fail or aren't there, in its exit status, too.
+export PATH=$GS_BUILD/bin:$PATH
+for case in "OCL_ICD_VENDORS=$PWD/none:vectoradd:vectoradd failed" 'A=B:no_such_sample:there is no sample no_such_sample'; do
+  IFS=: read -r setting sample says <<<"$case"
+  rc=0
+  env "$setting" "$GS_SOURCE/bench/predicted.py" --small "$sample" >table.txt 2>said.txt || rc=$?
+  [ $rc = 1 ] && grep -q "^predicted: $says" said.txt || fail "$sample: exit status $rc: $(cat said.txt)"
+done
 echo passed
