@@ -216,7 +216,8 @@ static void test_killed_in_the_middle_of_a_message(void **state)
     waiter(1, 0);
     end_process(a, SIGKILL);
     assert_true(until(&stage->said[1], 1));
-    assert_true(status_number("daemon.bad_messages") > 0);
+    while (status_number("daemon.bad_messages") == 0) /* the question may be answered before the babble is read */
+        usleep(1000);
 }
 
 /* ---- clients that stand still ---- */
