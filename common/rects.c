@@ -76,6 +76,22 @@ struct gs_rect gs_rect_next(const struct gs_rangeset *s, size_t *i, const struct
     return r;
 }
 
+int gs_rect_reach(const struct gs_rangeset *s, struct gs_rangeset *out)
+{
+    uint64_t widest = NEAR_BYTES; /* of what goes along */
+    int err = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const uint64_t width = s->v[i].end - s->v[i].begin,
+                       narrow = (width < MOST_WIDTH ? width : MOST_WIDTH) / NARROW_GAP;
+        widest = narrow > widest ? narrow : widest;
+    }
+    for (size_t i = 0; i < s->n && !err; i++) {
+        const bool near = i && s->v[i].begin - s->v[i - 1].end <= widest;
+        err = gs_rangeset_add(out, (struct gs_range){near ? s->v[i - 1].end : s->v[i].begin, s->v[i].end});
+    }
+    return err;
+}
+
 uint64_t gs_rect_count(const struct gs_rangeset *s, const struct gs_rangeset *held)
 {
     uint64_t n = 0;

@@ -21,6 +21,9 @@ struct gs_range gs_rect_hull(const struct gs_rect *r);
  * behind it that are near, where the source holds what lies between. `held`: what it holds; NULL: everything. */
 struct gs_rect gs_rect_next(const struct gs_rangeset *s, size_t *i, const struct gs_rangeset *held);
 
+/* Adds to `out` what of s, or of any part of it, can travel with all that goes along. -ENOMEM. */
+int gs_rect_reach(const struct gs_rangeset *s, struct gs_rangeset *out);
+
 /* How many they are. */
 uint64_t gs_rect_count(const struct gs_rangeset *s, const struct gs_rangeset *held);
 

@@ -180,8 +180,8 @@ static int send_from(const struct gs_mem *root, unsigned from, bool settled, con
     return err;
 }
 
-/* What may be read at each of n places for the others: from the first byte to the last of what one of these misses and
- * the place holds, as what lies between may go along. */
+/* What may be read at each of n places for the others: what one of these misses and the place holds, and what may go
+ * along with it. */
 static int find_read(const struct gs_mem *root, struct taker *t, unsigned n)
 {
     int err = 0;
@@ -190,8 +190,8 @@ static int find_read(const struct gs_mem *root, struct taker *t, unsigned n)
             struct gs_rangeset both = {0};
             if (k != i)
                 err = gs_rangeset_common_set(&root->bytes->place[t[i].need->place].valid, t[k].missing, &both);
-            if (!err && both.n)
-                err = gs_rangeset_add(&t[i].read, (struct gs_range){both.v[0].begin, both.v[both.n - 1].end});
+            if (!err)
+                err = gs_rect_reach(&both, &t[i].read);
             gs_rangeset_free(&both);
         }
     return err;

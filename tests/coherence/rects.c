@@ -76,6 +76,29 @@ static void random_sets(void **state)
     }
 }
 
+/* Whatever part of a set travels stays within what the set can reach. */
+static void parts_of_sets(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 2000; round++) {
+        struct gs_rangeset whole = {0}, part = {0}, reach = {0}, left_out = {0};
+        draw_set(&whole);
+        draw_set(&left_out);
+        assert_int_equal(gs_rangeset_rest(&whole, &left_out, &part), 0);
+        assert_int_equal(gs_rect_reach(&whole, &reach), 0);
+        assert_true(gs_rangeset_contains_set(&reach, &whole));
+        for (size_t i = 0; i < part.n;) {
+            const struct gs_rect r = gs_rect_next(&part, &i, NULL);
+            for (uint64_t row = 0; row < r.rows; row++)
+                assert_true(gs_rangeset_contains(&reach, gs_rect_row(&r, row)));
+        }
+        gs_rangeset_free(&whole);
+        gs_rangeset_free(&part);
+        gs_rangeset_free(&reach);
+        gs_rangeset_free(&left_out);
+    }
+}
+
 /* A band, of which the source holds nothing else, or everything. */
 static struct gs_rect band(uint64_t width, uint64_t pitch, uint64_t rows, bool holds_all, uint64_t *n)
 {
@@ -120,6 +143,7 @@ int main(int argc, char **argv)
 {
     rng_state = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
     printf("seed %llu\n", (unsigned long long)rng_state);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_sets), cmocka_unit_test(bands)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_sets), cmocka_unit_test(parts_of_sets),
+                                       cmocka_unit_test(bands)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
