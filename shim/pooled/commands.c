@@ -9,6 +9,7 @@
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/log.h"
+#include "shim/driver/driver.h"
 #include "shim/pooled/pooled.h"
 #include "shim/pooled/store.h"
 #include "shim/process/clock.h"
@@ -350,6 +351,18 @@ static cl_int check_migration(const struct gs_op *op, const struct gs_context *c
     return CL_SUCCESS;
 }
 
+/* A launch of no work-items, which is nothing to do since OpenCL 2.1 (the version of clCloneKernel), and was an error.
+ */
+static bool does_nothing(const struct gs_op *op)
+{
+    bool empty = false;
+    if (op->kind != GS_OP_LAUNCH || !op->global || op->dims > 3)
+        return false;
+    for (cl_uint d = 0; d < op->dims; d++)
+        empty |= !op->global[d];
+    return empty && gs_driver_has(gs_group()->dev[0], "clCloneKernel");
+}
+
 /* All that a command needs when its call has returned. */
 static cl_int take(struct gs_pool_command *c, const struct gs_op *op)
 {
@@ -364,6 +377,8 @@ static cl_int take(struct gs_pool_command *c, const struct gs_op *op)
             return CL_INVALID_KERNEL;
         if (k->o.ctx != ctx)
             return CL_INVALID_CONTEXT;
+        if (does_nothing(op))
+            return CL_SUCCESS;
         c->launch = gs_pool_launch_make(k, op->kind == GS_OP_TASK ? &task : op, &err);
         return err;
     }

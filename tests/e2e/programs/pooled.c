@@ -289,8 +289,12 @@ static void nothing(size_t bytes)
     cl_mem image, m = buffer(CL_MEM_READ_WRITE, bytes, NULL);
     MADE(image, clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &err));
     clEnqueueMapImage(queue, NULL, CL_TRUE, CL_MAP_READ, at, some, &pitch[0], &pitch[1], 0, NULL, NULL, &err);
+    const size_t none[2] = {64, 0};
+    cl_kernel k = kernel_of(program, "nothing");
+    CL(clSetKernelArg(k, 0, sizeof m, &m));
     const cl_int answers[] = {
         err,
+        clEnqueueNDRangeKernel(queue, k, 2, NULL, none, NULL, 0, NULL, NULL),
         clEnqueueReadBuffer(queue, NULL, CL_TRUE, 0, 64, host, 0, NULL, NULL),
         clEnqueueFillBuffer(queue, NULL, host, 4, 0, 64, 0, NULL, NULL),
         clEnqueueCopyBuffer(queue, NULL, m, 0, 0, 64, 0, NULL, NULL),
@@ -306,6 +310,8 @@ static void nothing(size_t bytes)
     };
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
         printf("nothing, command %zu: %d\n", i, answers[i]);
+    CL(clFinish(queue));
+    CL(clReleaseKernel(k));
     CL(clReleaseMemObject(image));
     CL(clReleaseMemObject(m));
 }
