@@ -131,6 +131,10 @@ struct gs_pool_made gs_pool_create_image(struct gs_context *ctx, cl_mem_flags fl
                                          const cl_image_desc *desc, void *host_ptr)
 {
     struct gs_pool_made made = {.err = check(format, desc)};
+    if (!made.err && ctx->parent) { /* PoCL ends the process for an image command in the queue of a CPU's part */
+        gs_report_pool_no_image();
+        made.err = CL_INVALID_OPERATION;
+    }
     if (made.err)
         return made;
     struct gs_pool_image *image = calloc(1, sizeof *image);

@@ -102,6 +102,10 @@ stats stats.json single:flip:"it uses images, which --memory pooled doesn't cut"
 ! pooled pooled.txt "$programs/images" || fail "an image of a buffer was made"
 grep -q '"images_refused": 1' stats.json || fail "the images refused: $(grep '"memory"' stats.json)"
 
+# Parts of a CPU have no images there: PoCL would end the process.
+rc=0
+GPUSPARC_DEVICES=cpu:2 pooled pooled.txt "$programs/pooled" 64 images || rc=$?
+[ $rc -lt 124 ] && grep -q '"images_refused": [1-9]' stats.json || { cat pooled.txt pooled.err; fail "images on parts of a CPU: exit status $rc"; }
 plain plain.txt "$programs/pooled" 64 nothing
 pooled pooled.txt "$programs/pooled" 64 nothing || { cat pooled.txt pooled.err; fail "commands on nothing: exit status $?"; }
 same "commands on nothing"
