@@ -24,33 +24,32 @@ static cl_ulong number(const char *variable, cl_ulong otherwise)
     return text && *text ? strtoull(text, NULL, 10) : otherwise;
 }
 
-static cl_int CL_API_CALL device_info(cl_device_id dev, cl_device_info what, size_t size, void *value, size_t *ret)
+static cl_int answer(const void *is, size_t bytes, size_t size, void *value, size_t *ret)
 {
-    const cl_ulong answer = what == CL_DEVICE_GLOBAL_MEM_SIZE ? room : room / 2;
-    if (what != CL_DEVICE_GLOBAL_MEM_SIZE && what != CL_DEVICE_MAX_MEM_ALLOC_SIZE)
-        return below.clGetDeviceInfo(dev, what, size, value, ret);
-    if (value && size < sizeof answer)
+    if (value && size < bytes)
         return CL_INVALID_VALUE;
     if (value)
-        memcpy(value, &answer, sizeof answer);
+        memcpy(value, is, bytes);
     if (ret)
-        *ret = sizeof answer;
+        *ret = bytes;
     return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL device_info(cl_device_id dev, cl_device_info what, size_t size, void *value, size_t *ret)
+{
+    const cl_ulong bytes = what == CL_DEVICE_GLOBAL_MEM_SIZE ? room : room / 2;
+    if (what != CL_DEVICE_GLOBAL_MEM_SIZE && what != CL_DEVICE_MAX_MEM_ALLOC_SIZE)
+        return below.clGetDeviceInfo(dev, what, size, value, ret);
+    return answer(&bytes, sizeof bytes, size, value, ret);
 }
 
 static cl_int CL_API_CALL kernel_info(cl_kernel kernel, cl_device_id dev, cl_kernel_work_group_info what, size_t size,
                                       void *value, size_t *ret)
 {
-    const size_t answer = (size_t)group;
+    const size_t most = (size_t)group;
     if (what != CL_KERNEL_WORK_GROUP_SIZE || !group)
         return below.clGetKernelWorkGroupInfo(kernel, dev, what, size, value, ret);
-    if (value && size < sizeof answer)
-        return CL_INVALID_VALUE;
-    if (value)
-        memcpy(value, &answer, sizeof answer);
-    if (ret)
-        *ret = sizeof answer;
-    return CL_SUCCESS;
+    return answer(&most, sizeof most, size, value, ret);
 }
 
 static void CL_CALLBACK gone(cl_mem mem, void *bytes)
