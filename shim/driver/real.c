@@ -112,6 +112,16 @@ static void *open_real(void)
     return lib;
 }
 
+/* The table is there: the rooms above have their say before anybody uses it. */
+static void end_loading(void)
+{
+    if (&gs_above_driver)
+        gs_above_driver.loaded();
+    if (&gs_above_pool)
+        gs_above_pool.loaded(&gs_real_table);
+    gs_real_ready = true;
+}
+
 void gs_real_load(void)
 {
     pthread_mutex_lock(&loaded.lock);
@@ -122,11 +132,7 @@ void gs_real_load(void)
                 "no libOpenCL.so.1 of the system was found; install an OpenCL loader, or name it in GPUSPARC_REAL");
         for (const struct gs_real_function *f = gs_real_functions; f->name; f++)
             set_entry(f->offset, loaded.library ? dlsym(loaded.library, f->name) : NULL);
-        if (&gs_above_driver)
-            gs_above_driver.loaded();
-        if (&gs_above_pool)
-            gs_above_pool.loaded(&gs_real_table);
-        gs_real_ready = true;
+        end_loading();
     }
     pthread_mutex_unlock(&loaded.lock);
 }
@@ -138,11 +144,7 @@ bool gs_real_use(const struct _cl_icd_dispatch *below, unsigned n_entries)
     if (free_to_use) {
         size_t bytes = n_entries * sizeof(void *);
         memcpy(&gs_real_table, below, bytes < sizeof gs_real_table ? bytes : sizeof gs_real_table);
-        if (&gs_above_driver)
-            gs_above_driver.loaded();
-        if (&gs_above_pool)
-            gs_above_pool.loaded(&gs_real_table);
-        gs_real_ready = true;
+        end_loading();
     }
     pthread_mutex_unlock(&loaded.lock);
     return free_to_use;
