@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "shim/pooled/commands.h"
 #include "shim/pooled/pooled.h"
 #include "shim/pooled/store.h"
 
@@ -65,7 +66,7 @@ cl_mem gs_pool_create_sub(const struct gs_mem *parent, cl_mem_flags flags, const
     return stand_in(parent->o.ctx, flags, r->size, NULL, err);
 }
 
-static bool answer(const void *from, size_t bytes, size_t room, void *value, size_t *size_ret, cl_int *err)
+bool gs_pool_answer(const void *from, size_t bytes, size_t room, void *value, size_t *size_ret, cl_int *err)
 {
     *err = value && room < bytes ? CL_INVALID_VALUE : CL_SUCCESS;
     if (!*err && value)
@@ -83,13 +84,13 @@ bool gs_pool_mem_info(const struct gs_mem *m, cl_mem_info what, size_t room, voi
     const void *host = given ? m->root->pool->host.base + origin : NULL;
     switch (what) {
     case CL_MEM_SIZE:
-        return answer(&size, sizeof size, room, value, size_ret, err);
+        return gs_pool_answer(&size, sizeof size, room, value, size_ret, err);
     case CL_MEM_OFFSET:
-        return answer(&origin, sizeof origin, room, value, size_ret, err);
+        return gs_pool_answer(&origin, sizeof origin, room, value, size_ret, err);
     case CL_MEM_ASSOCIATED_MEMOBJECT:
-        return answer(&of, sizeof of, room, value, size_ret, err);
+        return gs_pool_answer(&of, sizeof of, room, value, size_ret, err);
     case CL_MEM_HOST_PTR:
-        return answer(&host, sizeof host, room, value, size_ret, err);
+        return gs_pool_answer(&host, sizeof host, room, value, size_ret, err);
     default:
         return false;
     }
@@ -102,13 +103,13 @@ bool gs_pool_device_info(cl_device_info what, size_t room, void *value, size_t *
     switch (what) {
     case CL_DEVICE_GLOBAL_MEM_SIZE:
     case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
-        return answer(&bytes, sizeof bytes, room, value, size_ret, err);
+        return gs_pool_answer(&bytes, sizeof bytes, room, value, size_ret, err);
     case CL_DEVICE_PIPE_SUPPORT: /* cl_bool */
-        return answer(&nothing, sizeof(cl_bool), room, value, size_ret, err);
+        return gs_pool_answer(&nothing, sizeof(cl_bool), room, value, size_ret, err);
     case CL_DEVICE_SVM_CAPABILITIES:
-        return answer(&nothing, sizeof(cl_device_svm_capabilities), room, value, size_ret, err);
+        return gs_pool_answer(&nothing, sizeof(cl_device_svm_capabilities), room, value, size_ret, err);
     case CL_DEVICE_EXECUTION_CAPABILITIES:
-        return answer(&kernels, sizeof kernels, room, value, size_ret, err);
+        return gs_pool_answer(&kernels, sizeof kernels, room, value, size_ret, err);
     default:
         return false;
     }

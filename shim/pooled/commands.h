@@ -43,6 +43,9 @@ cl_int gs_pool_fill_image(struct gs_pool_root *r, const struct gs_op *op, const 
 /* A number that clGetImageInfo has. False: the driver's stand-in says the same. */
 bool gs_pool_image_info(const struct gs_mem *m, cl_image_info what, size_t *value);
 
+/* An answer to a query, as its call has it: *err is what the call returns. True. */
+bool gs_pool_answer(const void *from, size_t bytes, size_t room, void *value, size_t *size_ret, cl_int *err);
+
 /* What is wrong with a command's arguments, as the specification says. as_bytes: it was one on images. */
 cl_int gs_pool_check(const struct gs_op *op, bool as_bytes, const struct gs_context *ctx, const struct gs_mem *src,
                      const struct gs_mem *dst);

@@ -114,14 +114,15 @@ static cl_int make_root(struct gs_context *ctx, cl_mem_flags flags, struct gs_po
     return host_ptr ? begin_with(*root, host_ptr, pitch) : CL_SUCCESS;
 }
 
-static cl_int check(const cl_image_format *format, const cl_image_desc *desc)
+/* Parts of a CPU have no images: PoCL ends the process for an image command in the queue of one. */
+static cl_int check(const struct gs_context *ctx, const cl_image_format *format, const cl_image_desc *desc)
 {
     if (!gs_real()->clCreateImage)
         return CL_INVALID_OPERATION;
     if (!format || !desc)
         return format ? CL_INVALID_IMAGE_DESCRIPTOR : CL_INVALID_IMAGE_FORMAT_DESCRIPTOR;
-    if (!desc->mem_object && desc->image_type != CL_MEM_OBJECT_IMAGE1D_BUFFER && !desc->num_mip_levels &&
-        !desc->num_samples)
+    if (!ctx->parent && !desc->mem_object && desc->image_type != CL_MEM_OBJECT_IMAGE1D_BUFFER &&
+        !desc->num_mip_levels && !desc->num_samples)
         return CL_SUCCESS;
     gs_report_pool_no_image();
     return CL_INVALID_OPERATION;
@@ -130,11 +131,7 @@ static cl_int check(const cl_image_format *format, const cl_image_desc *desc)
 struct gs_pool_made gs_pool_create_image(struct gs_context *ctx, cl_mem_flags flags, const cl_image_format *format,
                                          const cl_image_desc *desc, void *host_ptr)
 {
-    struct gs_pool_made made = {.err = check(format, desc)};
-    if (!made.err && ctx->parent) { /* PoCL ends the process for an image command in the queue of a CPU's part */
-        gs_report_pool_no_image();
-        made.err = CL_INVALID_OPERATION;
-    }
+    struct gs_pool_made made = {.err = check(ctx, format, desc)};
     if (made.err)
         return made;
     struct gs_pool_image *image = calloc(1, sizeof *image);

@@ -51,15 +51,11 @@ static cl_int CL_API_CALL image_info(cl_mem image, cl_image_info what, size_t ro
 {
     const struct gs_mem *m = gs_find(GS_MEM, image);
     size_t number;
+    cl_int err;
     if (!m || !m->root->pool || !m->image || !gs_pool_image_info(m, what, &number))
         return below.clGetImageInfo(image, what, room, value, size_ret);
-    if (value && room < sizeof number)
-        return CL_INVALID_VALUE;
-    if (value)
-        memcpy(value, &number, sizeof number);
-    if (size_ret)
-        *size_ret = sizeof number;
-    return CL_SUCCESS;
+    gs_pool_answer(&number, sizeof number, room, value, size_ret, &err);
+    return err;
 }
 
 /* Extensions reach past the stand-ins. */
