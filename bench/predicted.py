@@ -65,7 +65,7 @@ def run(mode, output, sample):
 
 
 def launches(trace):
-    """For each kernel of a trace the milliseconds of its launches, in order."""
+    """For each kernel of a trace the milliseconds of the median launch of its second half."""
     events = [e for e in json.load(open(trace)) if e["ph"] == "X" and e["cat"] != "api" and "for" not in e["args"]]
     taken, under_way, brought = collections.defaultdict(list), None, []
 
