@@ -6,6 +6,9 @@
 #include "shim/pooled/pooled.h"
 #include "shim/report/report.h"
 
+/* By which both directions are under way at once. */
+enum { PASS_BYTES = 16 * GS_POOL_PIECE };
+
 cl_command_queue gs_pool_queue(struct gs_context *ctx, unsigned device, enum gs_pool_lane lane, cl_int *err)
 {
     cl_command_queue *q = &ctx->pool->of[device][lane];
@@ -26,20 +29,19 @@ void gs_pool_queues_free(struct gs_pool_queues *q)
     for (unsigned i = 0; i < GS_MAX_DEVICES * GS_POOL_LANES; i++)
         if (q->of[i / GS_POOL_LANES][i % GS_POOL_LANES])
             gs_real()->clReleaseCommandQueue(q->of[i / GS_POOL_LANES][i % GS_POOL_LANES]);
+    gs_pool_host_free(&q->passing);
     free(q);
 }
 
-cl_int gs_pool_transfer_begin(struct gs_pool_transfers *t, struct gs_context *ctx, unsigned device,
-                              const struct gs_op *op)
+static cl_int begin(struct gs_pool_transfers *t, struct gs_context *ctx, unsigned device, const struct gs_op *op,
+                    const cl_event *after)
 {
     cl_int err;
     const enum gs_pool_lane lane =
         op->kind == GS_OP_READ || op->kind == GS_OP_READ_IMAGE ? GS_POOL_TO_HOST : GS_POOL_TO_DEVICE;
     struct gs_pool_transfer new = {.ctx = ctx, .queue = gs_pool_queue(ctx, device, lane, &err)};
-    if (!err && t->n == GS_POOL_TRANSFERS)
-        err = gs_pool_transfers_end(t);
     if (!err)
-        err = gs_enqueue(op, new.queue, 0, NULL, &new.end);
+        err = gs_enqueue(op, new.queue, after ? 1 : 0, after, &new.end);
     if (err)
         return err;
     t->v[t->n++] = new;
@@ -47,11 +49,52 @@ cl_int gs_pool_transfer_begin(struct gs_pool_transfers *t, struct gs_context *ct
     return CL_SUCCESS;
 }
 
+cl_int gs_pool_transfer_begin(struct gs_pool_transfers *t, struct gs_context *ctx, unsigned device,
+                              const struct gs_op *op)
+{
+    const cl_int err = t->n == GS_POOL_TRANSFERS ? gs_pool_transfers_end(t) : CL_SUCCESS;
+    return err ? err : begin(t, ctx, device, op, NULL);
+}
+
+/* Bytes within one piece; null: all are taken. */
+static char *pass_memory(struct gs_context *ctx, uint64_t bytes)
+{
+    struct gs_pool_queues *q = ctx->pool;
+    const uint64_t next = (q->pass_used + GS_POOL_PIECE - 1) / GS_POOL_PIECE * GS_POOL_PIECE,
+                   at = q->pass_used + bytes > next ? next : q->pass_used;
+    if (at + bytes > PASS_BYTES)
+        return NULL;
+    q->pass_used = at + bytes;
+    gs_pool_host_pin(&q->passing, at);
+    return q->passing.base + at;
+}
+
+cl_int gs_pool_pass_begin(struct gs_pool_transfers *t, struct gs_context *ctx, unsigned from, struct gs_op *read,
+                          unsigned to, struct gs_op *write)
+{
+    struct gs_pool_host *h = &ctx->pool->passing;
+    const size_t bytes = read->region[0];
+    cl_int err = CL_SUCCESS;
+    h->ctx = ctx;
+    h->pinned = &ctx->pool->pass_pinned;
+    if (!gs_pool_host_make(h, PASS_BYTES))
+        return CL_OUT_OF_HOST_MEMORY;
+    char *by = t->n + 2 > GS_POOL_TRANSFERS ? NULL : pass_memory(ctx, bytes);
+    if (!by) {
+        err = gs_pool_transfers_end(t);
+        by = pass_memory(ctx, bytes);
+    }
+    read->ptr = write->ptr = by;
+    err = err ? err : begin(t, ctx, from, read, NULL);
+    return err ? err : begin(t, ctx, to, write, &t->v[t->n - 1].end);
+}
+
 cl_int gs_pool_transfers_end(struct gs_pool_transfers *t)
 {
     cl_int err = CL_SUCCESS;
     for (size_t i = 0; i < t->n; i++) {
         const cl_int failed = gs_real()->clWaitForEvents(1, &t->v[i].end);
+        t->v[i].ctx->pool->pass_used = 0;
         gs_real()->clReleaseEvent(t->v[i].end);
         if (!failed)
             continue;

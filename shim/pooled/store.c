@@ -267,23 +267,47 @@ static cl_int copy_near(struct gs_pool_window *w, struct gs_rangeset *missing)
     return err;
 }
 
-cl_int gs_pool_gather(struct gs_pool_window *w, const struct gs_rangeset *bytes)
+static cl_int pass_on(struct gs_pool_window *from, struct gs_pool_window *to, struct gs_range r)
 {
-    struct gs_rangeset missing = {0};
-    cl_int err = gs_pool_error(gs_rangeset_copy(&missing, bytes));
-    for (const struct gs_pool_window *v = w->root->windows; v && !err; v = v->next)
-        if (v->device == w->device)
-            err = gs_pool_error(gs_rangeset_remove_set(&missing, &v->valid));
-    if (!err)
-        err = fetch(w->root, &missing);
-    gs_rangeset_free(&missing);
+    cl_int err = CL_SUCCESS;
+    gs_report_pool_brought(r.end - r.begin);
+    for (uint64_t at = r.begin, end; at < r.end && !err; at = end) {
+        end = r.end - at < GS_POOL_PIECE ? r.end : at + GS_POOL_PIECE;
+        struct gs_op read = gs_op_read(from->mem, at - from->range.begin, end - at, NULL),
+                     write = gs_op_write(to->mem, at - to->range.begin, end - at, NULL);
+        err = gs_pool_pass_begin(&store.under_way, to->root->ctx, from->device, &read, to->device, &write);
+    }
     return err;
 }
 
-cl_int gs_pool_load(struct gs_pool_window *w, const struct gs_rangeset *bytes)
+cl_int gs_pool_gather(struct gs_pool_window *w, const struct gs_rangeset *bytes, struct gs_rangeset *gathered)
+{
+    struct gs_rangeset missing = {0}, there = {0};
+    cl_int err = gs_pool_error(gs_rangeset_rest(bytes, &w->root->valid, &missing));
+    for (const struct gs_pool_window *v = w->root->windows; v && !err; v = v->next)
+        if (v->device == w->device)
+            err = gs_pool_error(gs_rangeset_remove_set(&missing, &v->valid));
+    for (struct gs_pool_window *v = w->root->windows; v && missing.n && !err; v = v->next) {
+        gs_rangeset_clear(&there);
+        err = gs_pool_error(gs_rangeset_common_set(&missing, &v->valid, &there));
+        for (size_t i = 0; i < there.n && !err; i++)
+            err = pass_on(v, w, there.v[i]);
+        if (!err)
+            err = gs_pool_error(gs_rangeset_add_set(gathered, &there));
+        if (!err)
+            err = gs_pool_error(gs_rangeset_remove_set(&missing, &there));
+    }
+    gs_rangeset_free(&missing);
+    gs_rangeset_free(&there);
+    return err;
+}
+
+cl_int gs_pool_load(struct gs_pool_window *w, const struct gs_rangeset *bytes, const struct gs_rangeset *gathered)
 {
     struct gs_rangeset missing = {0}, here = {0};
-    cl_int err = gs_pool_error(gs_rangeset_rest(bytes, &w->valid, &missing));
+    cl_int err = gs_pool_error(gs_rangeset_add_set(&w->valid, gathered));
+    if (!err)
+        err = gs_pool_error(gs_rangeset_rest(bytes, &w->valid, &missing));
     if (!err)
         err = copy_near(w, &missing);
     if (!err)

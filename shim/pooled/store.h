@@ -81,11 +81,11 @@ cl_int gs_pool_clear(unsigned device);
 /* Transfers run beside each other until gs_pool_settle has waited for all of them: whatever a command began has settled
  * before the store is unlocked. An error means that what the buffers of a context hold is lost; those of the context
  * whose transfer has failed are marked.
- * Bytes come into a window in two steps, between which all must settle: what the host lacks and no window of the same
- * device has comes to the host; then from there and from those windows. Bytes that nobody has written are left as they
- * are. */
-cl_int gs_pool_gather(struct gs_pool_window *w, const struct gs_rangeset *bytes);
-cl_int gs_pool_load(struct gs_pool_window *w, const struct gs_rangeset *bytes);
+ * Bytes come into a window in two steps, between which all must settle: what neither the host nor a window of the same
+ * device has comes from other devices' windows, and is added to `gathered`; then the rest comes from the host and from
+ * windows of the device. Bytes that nobody has written are left as they are. */
+cl_int gs_pool_gather(struct gs_pool_window *w, const struct gs_rangeset *bytes, struct gs_rangeset *gathered);
+cl_int gs_pool_load(struct gs_pool_window *w, const struct gs_rangeset *bytes, const struct gs_rangeset *gathered);
 cl_int gs_pool_settle(void);
 /* Any other transfer of the device. */
 cl_int gs_pool_begin(struct gs_context *ctx, unsigned device, const struct gs_op *op);
