@@ -46,6 +46,7 @@ static void load(struct bench_api *api, const char *library)
         "clEnqueueMarkerWithWaitList",
         "clReleaseKernel",
         "clGetEventInfo",
+        "rand",
     };
     _Static_assert(sizeof names / sizeof *names == sizeof *api / sizeof(void *), "a name for each function");
     void *lib = dlopen(library, RTLD_NOW | RTLD_LOCAL);

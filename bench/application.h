@@ -37,6 +37,7 @@ struct bench_api {
     cl_int (*marker)(cl_command_queue, cl_uint, const cl_event *, cl_event *);
     cl_int (*release_kernel)(cl_kernel);
     cl_int (*event_info)(cl_event, cl_event_info, size_t, void *, size_t *);
+    int (*draw)(void); /* rand(), of this library or what it is linked with */
 };
 
 /* An application's objects, made through one library. */

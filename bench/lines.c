@@ -39,6 +39,7 @@ enum call {
     READ,
     COPY,
     FILL,
+    DRAW,
     NEW_MAKE, /* a buffer that is made for a launch: after it the other calls aren't what they were */
     NEW_SET,
     NEW_LAUNCH,
@@ -71,6 +72,7 @@ static const char *const call_names[CALLS] = {
     [READ] = "clEnqueueReadBuffer (4 bytes, blocking)",
     [COPY] = "clEnqueueCopyBuffer",
     [FILL] = "clEnqueueFillBuffer",
+    [DRAW] = "rand",
     [NEW_MAKE] = "new buffer: clCreateBuffer",
     [NEW_SET] = "new buffer: clSetKernelArg",
     [NEW_LAUNCH] = "new buffer: clEnqueueNDRangeKernel",
@@ -122,6 +124,8 @@ static cl_int make(const struct bench_application *a, enum call c, cl_int n, cl_
         return api->copy(a->queue, a->in, a->out, 0, 0, sizeof n, 0, NULL, NULL);
     case FILL:
         return api->fill(a->queue, a->out, &n, sizeof n, 0, sizeof n, 0, NULL, NULL);
+    case DRAW:
+        return api->draw() < 0;
     case NEW_MAKE:
         buffer = api->create_buffer(a->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof numbers, numbers, &err);
         return err;
