@@ -166,9 +166,11 @@ static __attribute__((hot)) void unlink_root(struct gs_mem *m)
 bool gs_mem_released(struct gs_mem *m)
 {
     unlink_root(m);
-    const bool by_record = m->is_sub_buffer && gs_sub_buffer_released(m);
+    const bool pooled = m->root != m && m->root->pool, by_record = m->is_sub_buffer && gs_sub_buffer_released(m);
+    if (pooled) /* its root's callbacks come after its own */
+        gs_real()->clReleaseMemObject(m->o.handle);
     gs_drop(&m->o); /* before the driver has its caches full of other things */
-    return by_record;
+    return by_record || pooled;
 }
 
 /* Those of replicas that work in the object's memory, of windows, and of transfers under way. */

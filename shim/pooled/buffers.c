@@ -45,15 +45,27 @@ cl_mem gs_pool_create(struct gs_context *ctx, cl_mem_flags flags, size_t size, v
     return NULL;
 }
 
+/* Specification, clCreateSubBuffer: CL_INVALID_VALUE. */
+static bool allows_more(cl_mem_flags parent, cl_mem_flags sub)
+{
+    const cl_mem_flags reads = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY, writes = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY,
+                       no_host = parent & CL_MEM_HOST_NO_ACCESS;
+    return (parent & CL_MEM_WRITE_ONLY && sub & reads) || (parent & CL_MEM_READ_ONLY && sub & writes) ||
+           ((parent & CL_MEM_HOST_WRITE_ONLY || no_host) && sub & CL_MEM_HOST_READ_ONLY) ||
+           ((parent & CL_MEM_HOST_READ_ONLY || no_host) && sub & CL_MEM_HOST_WRITE_ONLY);
+}
+
 cl_mem gs_pool_create_sub(const struct gs_mem *parent, cl_mem_flags flags, const cl_buffer_region *r, cl_int *err)
 {
     const cl_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY,
-                       host = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
+                       host = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS,
+                       memory = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
     cl_uint bits = 0;
     gs_real()->clGetDeviceInfo(gs_group()->dev[0], CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
     if (!r->size)
         *err = CL_INVALID_BUFFER_SIZE;
-    else if (r->origin > parent->size || r->size > parent->size - r->origin || flags & ~(access | host))
+    else if (r->origin > parent->size || r->size > parent->size - r->origin || flags & ~(access | host) ||
+             allows_more(parent->flags, flags))
         *err = CL_INVALID_VALUE;
     else if (bits && r->origin % (bits / 8))
         *err = CL_MISALIGNED_SUB_BUFFER_OFFSET;
@@ -63,7 +75,9 @@ cl_mem gs_pool_create_sub(const struct gs_mem *parent, cl_mem_flags flags, const
         return NULL;
     flags |= flags & access ? 0 : parent->flags & access;
     flags |= flags & host ? 0 : parent->flags & host;
-    return stand_in(parent->o.ctx, flags, r->size, NULL, err);
+    flags |= parent->flags & memory;
+    const bool given = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
+    return stand_in(parent->o.ctx, flags, r->size, given ? parent->root->pool->host.base + r->origin : NULL, err);
 }
 
 bool gs_pool_answer(const void *from, size_t bytes, size_t room, void *value, size_t *size_ret, cl_int *err)

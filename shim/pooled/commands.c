@@ -304,6 +304,26 @@ static cl_int keep(struct gs_mem **out, cl_mem handle)
     return err;
 }
 
+/* The object's newest mapping at the address, which is the caller's; null: there is none. With the context's lock. */
+static struct gs_mapping *take_out(struct gs_mem *m, const void *ptr)
+{
+    struct gs_mapping **at = &m->mappings;
+    while (*at && (*at)->ptr != ptr)
+        at = &(*at)->next;
+    struct gs_mapping *map = *at;
+    if (map)
+        *at = map->next;
+    return map;
+}
+
+/* The application got no address. */
+static void forget_mapping(const struct gs_op *op)
+{
+    struct gs_mem *m = gs_find(GS_MEM, op->src);
+    GS_LOCKED(&m->o.ctx->lock);
+    free(take_out(m, *op->mapped));
+}
+
 /* What is mapped, and of an unmap what was. */
 static cl_int take_mapping(struct gs_pool_command *c)
 {
@@ -324,14 +344,10 @@ static cl_int take_mapping(struct gs_pool_command *c)
         *c->op.mapped = map->ptr;
         return CL_SUCCESS;
     }
-    struct gs_mapping **at = &m->mappings, *map;
-    while (*at && (*at)->ptr != c->op.ptr)
-        at = &(*at)->next;
-    map = *at;
+    struct gs_mapping *map = take_out(m, c->op.ptr);
     if (!map)
         return CL_INVALID_VALUE;
     c->mapped = map->write ? map->range : (struct gs_range){0, 0};
-    *at = map->next;
     free(map);
     return CL_SUCCESS;
 }
@@ -355,12 +371,30 @@ static cl_int check_migration(const struct gs_op *op, const struct gs_context *c
  */
 static bool does_nothing(const struct gs_op *op)
 {
-    bool empty = false;
-    if (op->kind != GS_OP_LAUNCH || !op->global || op->dims > 3)
+    if (op->kind != GS_OP_LAUNCH || op->dims < 1 || op->dims > 3)
         return false;
-    for (cl_uint d = 0; d < op->dims; d++)
-        empty |= !op->global[d];
+    bool empty = !op->global;
+    for (cl_uint d = 0; !empty && d < op->dims; d++)
+        empty = !op->global[d];
     return empty && gs_driver_has(gs_group()->dev[0], "clCloneKernel");
+}
+
+/* A read or a write of no bytes is an error by OpenCL 1.2, and none by 3.0: what the driver says of the same on its
+ * stand-in, where it does nothing. Not in the application's queue, whose commands are ours. */
+static cl_int ask_of_nothing(const struct gs_context *ctx, const struct gs_op *op)
+{
+    struct gs_op asked = *op;
+    cl_int err;
+    if ((op->kind != GS_OP_READ && op->kind != GS_OP_WRITE) || op->region[0])
+        return CL_SUCCESS;
+    const cl_command_queue queue = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[0], 0, &err);
+    asked.from[0] = asked.to[0] = 0;
+    asked.blocking = CL_TRUE;
+    if (!err)
+        err = gs_enqueue(&asked, queue, 0, NULL, NULL);
+    if (queue)
+        gs_real()->clReleaseCommandQueue(queue);
+    return err;
 }
 
 /* All that a command needs when its call has returned. */
@@ -396,6 +430,8 @@ static cl_int take(struct gs_pool_command *c, const struct gs_op *op)
         err = is_of_image(op) ? gs_pool_image_op(&c->op, src, dst) : CL_SUCCESS;
         if (!err)
             err = gs_pool_check(&c->op, is_of_image(op), ctx, src, dst);
+        if (!err)
+            err = ask_of_nothing(ctx, op);
     }
     if (!err && (op->kind == GS_OP_FILL || op->kind == GS_OP_FILL_IMAGE))
         memcpy(c->pattern, op->pattern, c->op.pattern_bytes);
@@ -456,6 +492,8 @@ cl_int gs_pool_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n
         return err;
     }
     if (waits && (err = await(c)) != CL_SUCCESS) {
+        if (op->kind == GS_OP_MAP_BUFFER || op->kind == GS_OP_MAP_IMAGE)
+            forget_mapping(op);
         if (made)
             gs_release_event(made);
         return err;

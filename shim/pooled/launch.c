@@ -99,7 +99,7 @@ static cl_int take_sizes(struct gs_pool_launch *l, const struct gs_op *op)
  * work-groups than that: BabelStream's dot of 1,024 work-items runs on an H200 plain. */
 static cl_int check_local(const struct gs_pool_launch *l)
 {
-    size_t most = 0, wanted[3] = {0}, sizes[3] = {0};
+    size_t most = 0, items = 1, wanted[3] = {0}, sizes[3] = {0};
     const cl_device_id dev = gs_group()->dev[0];
     const struct gs_geometry *g = &l->geometry;
     const char *options = l->k->program->options;
@@ -110,13 +110,18 @@ static cl_int check_local(const struct gs_pool_launch *l)
     gs_real()->clGetDeviceInfo(dev, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof sizes, sizes, NULL);
     if (l->null_local)
         return wanted[0] ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
+    for (unsigned d = 0; d < g->dims && most; d++) {
+        if (g->local[d] > most / items)
+            return CL_INVALID_WORK_GROUP_SIZE;
+        items *= g->local[d];
+    }
     for (unsigned d = 0; d < g->dims; d++) {
         if (sizes[d] && g->local[d] > sizes[d])
             return CL_INVALID_WORK_ITEM_SIZE;
         if ((wanted[0] && g->local[d] != wanted[d]) || (!uneven && g->global[d] % g->local[d]))
             return CL_INVALID_WORK_GROUP_SIZE;
     }
-    return most && g->local[0] * g->local[1] * g->local[2] > most ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
+    return CL_SUCCESS;
 }
 
 static cl_int cut(struct gs_pool_launch *l)

@@ -100,7 +100,8 @@ cl_int gs_pool_transfers_end(struct gs_pool_transfers *t)
             continue;
         gs_real()->clFinish(t->v[i].queue); /* if it was the waiting that failed */
         atomic_store(&t->v[i].ctx->pool->failed, failed);
-        err = failed;
+        /* Not what says that there is no memory for a window, to which there are other answers. */
+        err = failed == CL_MEM_OBJECT_ALLOCATION_FAILURE ? CL_OUT_OF_RESOURCES : failed;
     }
     t->n = 0;
     return err;

@@ -96,7 +96,7 @@ static bool leaves(const struct gs_mem *m, size_t at, size_t bytes)
 static cl_int check_linear(const struct gs_op *op, const struct gs_mem *src, const struct gs_mem *dst)
 {
     const size_t bytes = op->region[0], p = op->pattern_bytes;
-    if (!bytes && op->kind != GS_OP_FILL)
+    if (!bytes && (op->kind == GS_OP_COPY || op->kind == GS_OP_MAP_BUFFER))
         return CL_INVALID_VALUE;
     if ((src && leaves(src, op->from[0], bytes)) || (dst && leaves(dst, op->to[0], bytes)))
         return CL_INVALID_VALUE;
@@ -140,6 +140,8 @@ static cl_int linear(const struct gs_pool_command *c)
     struct gs_pool_root *from = c->src ? c->src->root->pool : NULL, *to = c->dst ? c->dst->root->pool : NULL;
     const struct gs_range src = c->src ? range_in(c->src, op->from[0], bytes) : (struct gs_range){0, 0};
     struct gs_range dst = c->dst ? range_in(c->dst, op->to[0], bytes) : (struct gs_range){0, 0};
+    if (!bytes)
+        return CL_SUCCESS;
     switch (op->kind) {
     case GS_OP_READ:
         return gs_pool_read(from, src, op->ptr);
@@ -149,7 +151,7 @@ static cl_int linear(const struct gs_pool_command *c)
     case GS_OP_COPY:
         return gs_pool_copy(from, src, to, dst.begin);
     default:
-        return bytes ? gs_pool_fill(to, dst, c->pattern, op->pattern_bytes) : CL_SUCCESS;
+        return gs_pool_fill(to, dst, c->pattern, op->pattern_bytes);
     }
 }
 

@@ -289,12 +289,21 @@ static void nothing(size_t bytes)
     cl_mem image, m = buffer(CL_MEM_READ_WRITE, bytes, NULL);
     MADE(image, clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &err));
     clEnqueueMapImage(queue, NULL, CL_TRUE, CL_MAP_READ, at, some, &pitch[0], &pitch[1], 0, NULL, NULL, &err);
-    const size_t none[2] = {64, 0};
+    const size_t none[2] = {64, 0}, many[1] = {4096}, huge[1] = {(size_t)1 << 40};
     cl_kernel k = kernel_of(program, "nothing");
     CL(clSetKernelArg(k, 0, sizeof m, &m));
     const cl_int answers[] = {
         err,
         clEnqueueNDRangeKernel(queue, k, 2, NULL, none, NULL, 0, NULL, NULL),
+        clEnqueueNDRangeKernel(queue, k, 1, NULL, NULL, NULL, 0, NULL, NULL),
+        clEnqueueNDRangeKernel(queue, k, 1, NULL, many, huge, 0, NULL, NULL),
+        clEnqueueReadBuffer(queue, m, CL_TRUE, 0, 0, host, 0, NULL, NULL),
+        clEnqueueReadBuffer(queue, m, CL_FALSE, bytes, 0, host, 0, NULL, NULL),
+        clEnqueueReadBuffer(queue, m, CL_TRUE, bytes + 1, 0, host, 0, NULL, NULL),
+        clEnqueueReadBuffer(queue, m, CL_TRUE, 0, 0, NULL, 0, NULL, NULL),
+        clEnqueueWriteBuffer(queue, m, CL_FALSE, bytes, 0, host, 0, NULL, NULL),
+        clEnqueueCopyBuffer(queue, m, m, 0, 64, 0, 0, NULL, NULL),
+        clEnqueueFillBuffer(queue, m, host, 4, bytes, 0, 0, NULL, NULL),
         clEnqueueReadBuffer(queue, NULL, CL_TRUE, 0, 64, host, 0, NULL, NULL),
         clEnqueueFillBuffer(queue, NULL, host, 4, 0, 64, 0, NULL, NULL),
         clEnqueueCopyBuffer(queue, NULL, m, 0, 0, 64, 0, NULL, NULL),
@@ -313,6 +322,77 @@ static void nothing(size_t bytes)
     CL(clFinish(queue));
     CL(clReleaseKernel(k));
     CL(clReleaseMemObject(image));
+    CL(clReleaseMemObject(m));
+}
+
+static char ends[4];
+
+static void CL_CALLBACK ended(cl_mem mem, void *name)
+{
+    (void)mem;
+    strcat(ends, name);
+}
+
+/* Sub-buffers: what their flags may be, and become; and a buffer ends after its last one. */
+static void parts(size_t bytes)
+{
+    static const cl_mem_flags of[] = {CL_MEM_READ_WRITE, CL_MEM_READ_ONLY | CL_MEM_ALLOC_HOST_PTR,
+                                      CL_MEM_WRITE_ONLY | CL_MEM_HOST_READ_ONLY,
+                                      CL_MEM_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_COPY_HOST_PTR,
+                                      CL_MEM_HOST_NO_ACCESS | CL_MEM_USE_HOST_PTR},
+                              in[] = {0,
+                                      CL_MEM_READ_WRITE,
+                                      CL_MEM_READ_ONLY,
+                                      CL_MEM_WRITE_ONLY,
+                                      CL_MEM_HOST_READ_ONLY,
+                                      CL_MEM_HOST_WRITE_ONLY,
+                                      CL_MEM_HOST_NO_ACCESS,
+                                      CL_MEM_COPY_HOST_PTR};
+    const cl_buffer_region region = {4096, bytes / 2};
+    char *host = aligned_alloc(4096, bytes);
+    memset(host, 1, bytes);
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const bool given = of[i] & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
+        cl_mem m = buffer(of[i], bytes, given ? host : NULL);
+        for (size_t k = 0; k < sizeof in / sizeof *in; k++) {
+            cl_int err;
+            cl_mem_flags flags = 0;
+            void *ptr = NULL;
+            cl_mem s = clCreateSubBuffer(m, in[k], CL_BUFFER_CREATE_TYPE_REGION, &region, &err);
+            if (s) {
+                CL(clGetMemObjectInfo(s, CL_MEM_FLAGS, sizeof flags, &flags, NULL));
+                CL(clGetMemObjectInfo(s, CL_MEM_HOST_PTR, sizeof ptr, &ptr, NULL));
+                CL(clReleaseMemObject(s));
+            }
+            printf("part %zu %zu: %d, flags %x, %s\n", i, k, err, (unsigned)flags,
+                   ptr == host + region.origin ? "the host's" : "its own");
+        }
+        CL(clReleaseMemObject(m));
+    }
+    cl_int err;
+    cl_mem m = buffer(0, bytes, NULL), s;
+    MADE(s, clCreateSubBuffer(m, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err));
+    CL(clSetMemObjectDestructorCallback(m, ended, "m"));
+    CL(clSetMemObjectDestructorCallback(s, ended, "s"));
+    CL(clReleaseMemObject(m));
+    CL(clReleaseMemObject(s));
+    printf("ended: %s\n", ends);
+    free(host);
+}
+
+/* A map whose wait list fails. PoCL by itself waits for ever: by its name only. */
+static void failing(size_t bytes)
+{
+    cl_int err;
+    cl_uint n;
+    cl_event never;
+    cl_mem m = buffer(0, bytes, NULL);
+    MADE(never, clCreateUserEvent(context, &err));
+    CL(clSetUserEventStatus(never, -5));
+    const bool mapped = clEnqueueMapBuffer(queue, m, CL_TRUE, CL_MAP_READ, 0, 64, 1, &never, NULL, &err) != NULL;
+    CL(clGetMemObjectInfo(m, CL_MEM_MAP_COUNT, sizeof n, &n, NULL));
+    printf("failing: %d, %s, %u mapped\n", err, mapped ? "an address" : "none", n);
+    CL(clReleaseEvent(never));
     CL(clReleaseMemObject(m));
 }
 
@@ -382,7 +462,7 @@ int main(int argc, char **argv)
         void (*run)(size_t bytes);
     } cases[] = {{"images", images},   {"stencil", stencil},     {"steps", steps},     {"matrices", matrices},
                  {"gathers", gathers}, {"reduction", reduction}, {"windows", windows}, {"invalidates", invalidates},
-                 {"whole", whole},     {"nothing", nothing}};
+                 {"whole", whole},     {"nothing", nothing},     {"parts", parts}};
     const size_t bytes = (argc > 1 ? strtoull(argv[1], NULL, 10) : 4096) << 10;
     start(0);
     if (argc > 2 && strcmp(argv[2], "memory") == 0)
@@ -392,6 +472,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (argc < 3 || strcmp(argv[2], cases[i].name) == 0)
             cases[i].run(bytes);
+    if (argc > 2 && strcmp(argv[2], "failing") == 0)
+        failing(bytes);
     CL(clReleaseProgram(program));
     finish();
     return 0;
