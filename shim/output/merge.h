@@ -10,10 +10,9 @@
 /* The merge of one root in one launch. */
 struct gs_merge {
     struct gs_mem *root;
-    struct gs_range window; /* of a buffer */
-    uint64_t bytes;         /* of the window, or of the image laid out without gaps */
-    cl_mem kept;            /* scratch memory of home's, as the next */
-    cl_mem arrived;         /* where the last part's bytes have come to, to be compared at home */
+    struct gs_range window; /* what is merged; of an image all of it, laid out without gaps */
+    uint64_t bytes;         /* of the window */
+    cl_mem kept;            /* scratch memory of home's */
 };
 
 /* Before the parts run, where all places hold the same bytes: home keeps a copy. ready[p] is what the parts wait for on

@@ -9,7 +9,7 @@
 #include "shim/devices/group.h"
 
 /* gs_rows: a word per work-item, of the largest size of which all offsets and lengths are multiples.
- * gs_merge: dst[begin + i] = part[i] for each of n bytes that differs from kept[i]; sixteen bytes per work-item.
+ * gs_merge: dst[begin + i] = part[i] for each of n bytes that differs from all[at + i]; sixteen bytes per work-item.
  * gs_differs sets *flag if some of the n bytes from part[begin] on differ from those kept.
  * gs_reduce: what a part left as it was isn't stored. `op` is an enum gs_atomic_op. */
 static const char source[] =
@@ -33,10 +33,11 @@ static const char source[] =
     "    else\n"
     "        MOVE(uchar);\n"
     "}\n"
-    "__kernel void gs_merge(__global uchar *dst, ulong begin, __global const uchar *part, __global const uchar *kept,\n"
-    "                       ulong n)\n"
+    "__kernel void gs_merge(__global uchar *dst, ulong begin, __global const uchar *part, __global const uchar *all,\n"
+    "                       ulong at, ulong n)\n"
     "{\n"
     "    ulong i = get_global_id(0) * 16, left = n > i ? n - i : 0;\n"
+    "    __global const uchar *kept = all + at;\n"
     "    if (left >= 16) {\n"
     "        uint4 p = *(__global const uint4 *)(part + i), k = *(__global const uint4 *)(kept + i);\n"
     "        if (any(p != k)) {\n"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Launches that each write rows all over one large image, enqueued one after the other (programs/interleaved.c): to put
-# the image together moves all of it, so that it is done once, and not again for each launch that comes meanwhile.
+# the image together moves all of it, so that it is done once, and not again for each launch that comes meanwhile. Large
+# ones are put together in pieces of at most 64 MiB: of whole rows, of whole slices, and of rows of a slice.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 image=$((16 << 20))
@@ -15,3 +16,14 @@ for mode in multi auto; do
 done
 stats multi.json some:rows
 shows multi.json "an image that it writes is still being put together after an earlier split"
+
+for sizes in "4099 4500 1" "4096 4210 2" "1030 1000 19"; do
+  # shellcheck disable=SC2086
+  "$programs/interleaved" $sizes >alone.txt
+  # shellcheck disable=SC2086
+  GPUSPARC_TRANSFER=plain gpusparc run --devices cpu:3 --mode multi --stats=large.json "$programs/interleaved" $sizes >out.txt
+  cmp alone.txt out.txt || fail "$sizes: another image"
+  pieces=$(python3 -c 'import json; print(json.load(open("large.json"))["bytes"]["merge"]["transfers"] // 2)')
+  echo "$sizes: $pieces pieces"
+  [ "$pieces" -ge 2 ] || fail "$sizes: not in pieces"
+done

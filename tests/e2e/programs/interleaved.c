@@ -1,28 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* An image of 16 MiB whose rows 16 launches write, each 32 of every 512, as the conformance suite's allocations does:
- * nobody can tell beforehand which. All are enqueued before anything is waited for. */
+/* interleaved [WIDTH HEIGHT SLICES]: an image, of 16 MiB without arguments, whose rows 16 launches write, each 32 of
+ * every 512, as the conformance suite's allocations does: nobody can tell beforehand which. All are enqueued before
+ * anything is waited for. */
 #include "plain.h"
 
 enum { SIDE = 2048, LAUNCHES = 16, ITEMS = 32, TEXEL = 4 };
 
-static const char source[] = "__kernel void rows(__write_only image2d_t image, uint stride)\n"
+static const char source[] = "__kernel void rows(__write_only image2d_array_t image, uint stride)\n"
                              "{\n"
                              "  for (int y = 0; y < get_image_height(image); y++)\n"
-                             "    if (y % stride == get_global_id(0))\n"
-                             "      for (int x = 0; x < get_image_width(image); x++)\n"
-                             "        write_imageui(image, (int2)(x, y), (uint4)(x, y, x ^ y, 7) & 255u);\n"
+                             "    if (y % stride == get_global_id(0) && y % 7 != 3)\n"
+                             "      for (int z = 0; z < get_image_array_size(image); z++)\n"
+                             "        for (int x = 0; x < get_image_width(image); x++)\n"
+                             "          write_imageui(image, (int4)(x, y, z, 0), (uint4)(x, y, x ^ y, z) & 255u);\n"
                              "}\n";
 
-int main(void)
+int main(int argc, char **argv)
 {
     const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
-    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = SIDE, .image_height = SIDE};
-    const size_t origin[3] = {0, 0, 0}, region[3] = {SIDE, SIDE, 1}, global = ITEMS, local = 4;
-    unsigned char *host = malloc((size_t)SIDE * SIDE * TEXEL);
+    const size_t width = argc > 3 ? (size_t)atol(argv[1]) : SIDE, height = argc > 3 ? (size_t)atol(argv[2]) : SIDE,
+                 slices = argc > 3 ? (size_t)atol(argv[3]) : 1, bytes = width * height * slices * TEXEL;
+    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D_ARRAY,
+                                .image_width = width,
+                                .image_height = height,
+                                .image_array_size = slices};
+    const size_t origin[3] = {0, 0, 0}, region[3] = {width, height, slices}, global = ITEMS, local = 4;
+    uint32_t *host = malloc(bytes);
     cl_int err;
     cl_mem image;
+    fill_words(host, bytes / sizeof *host, 1);
     start(0);
-    MADE(image, clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &err));
+    MADE(image, clCreateImage(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, &format, &desc, host, &err));
     cl_kernel k = kernel_of(build(source, ""), "rows");
     set_mem(k, 0, image);
     set_uint(k, 1, LAUNCHES * ITEMS);
@@ -31,7 +39,7 @@ int main(void)
         CL(clEnqueueNDRangeKernel(queue, k, 1, &offset, &global, &local, 0, NULL, NULL));
     }
     CL(clEnqueueReadImage(queue, image, CL_TRUE, origin, region, 0, 0, host, 0, NULL, NULL));
-    show("image", host, (size_t)SIDE * SIDE * TEXEL);
+    show("image", host, bytes);
     free(host);
     return 0;
 }
