@@ -56,6 +56,13 @@ for items in 16384 65536; do
   [ "$(grep -c "may not fill" debug.txt)" = 0 ] && [ $items = 16384 ] && fail "$items items fill the devices"
 done
 
+# A program that the driver's compiler takes seconds for (140 KB, where NVIDIA's takes 2 for all of it) isn't compiled
+# for 50 launches of 4 ms: the process would end before it, and wait for it.
+rm -rf cache
+PACED_BYTES=140000 FAKE_ITEM_NS=60 GPUSPARC_DEBUG=1 GPUSPARC_REAL=$programs/fake.so gpusparc run "$programs/paced" 50 65536 \
+  2>debug.txt || fail "large: $(cat debug.txt)"
+! grep "compiled for" debug.txt || fail "a large program was compiled for few launches"
+
 # A device of 100 compute units runs 100 work-groups at once: another would shorten nothing.
 rm -rf cache
 FAKE_ITEM_NS=60000 GPUSPARC_DEBUG=1 GPUSPARC_REAL=$programs/fake.so gpusparc run --stats=few.json "$programs/paced" 3 6400 \

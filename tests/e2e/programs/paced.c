@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* An application of one kernel, launched and waited for again and again: `paced ITERATIONS ITEMS`; with a third word,
  * which is the number of rounds, all launches are enqueued and then waited for once. One without a launch ends with its
- * input. */
+ * input. PACED_BYTES: as long as that the program's text is to be, and longer. */
 #include "plain.h"
 
 enum { MOST = 1 << 20 };
@@ -15,13 +15,27 @@ static const char source[] = "__kernel void advance(__global const uint *in, __g
 
 static uint32_t host[MOST];
 
+static char *lengthened(const char *text)
+{
+    const char *wanted = getenv("PACED_BYTES"), line[] = "/* and so on and so forth */\n";
+    const size_t bytes = wanted ? strtoul(wanted, NULL, 10) : 0;
+    char *all = malloc(strlen(text) + bytes + sizeof line), *at = all;
+    if (!all)
+        exit(1);
+    at = stpcpy(at, text);
+    while ((size_t)(at - all) < bytes)
+        at = stpcpy(at, line);
+    return all;
+}
+
 int main(int argc, char **argv)
 {
     const long iterations = argc > 1 ? strtol(argv[1], NULL, 10) : 1, wanted = argc > 2 ? strtol(argv[2], NULL, 10) : 1;
     const size_t items = wanted > 0 && wanted <= MOST ? (size_t)wanted : 1;
     const bool once = argc > 3;
     start(0);
-    cl_program p = build(source, "");
+    char *text = lengthened(source);
+    cl_program p = build(text, "");
     cl_kernel k = kernel_of(p, once ? "churn" : "advance");
     cl_mem in = buffer(CL_MEM_READ_ONLY, items * 4, NULL), out = buffer(CL_MEM_READ_WRITE, items * 4, NULL);
     set_mem(k, 0, in);
@@ -43,6 +57,7 @@ int main(int argc, char **argv)
     CL(clReleaseMemObject(out));
     CL(clReleaseKernel(k));
     CL(clReleaseProgram(p));
+    free(text);
     finish();
     return 0;
 }
