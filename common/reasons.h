@@ -34,7 +34,6 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 #define GS_R_OPENING "the direct path between the GPUs is still being set up"
 #define GS_R_NOT_EARNED "too few launches so far to win back what a first split costs"
 #define GS_R_TRANSLATING "its program is still being translated for a split"
-#define GS_R_OTHERS_SLOW "the first device runs all of it faster than another device runs its part"
 
 /* The launch: its size, its arguments, its moment. */
 #define GS_R_FEW_GROUPS "it has fewer work-groups than there are devices"

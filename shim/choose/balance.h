@@ -8,8 +8,6 @@
 
 #include "common/settings.h"
 
-enum { GS_BALANCE_MOST_REST = 1 << 20 };
-
 /* The state for one kernel at one size. All zeros: parts of equal size. */
 struct gs_balance {
     unsigned n;                 /* parts; 0: equal ones */
@@ -22,10 +20,6 @@ struct gs_balance {
     unsigned slow;                    /* the last so many took far longer than that */
     double share[GS_MAX_DEVICES];     /* of the launch, that each part's time was enough for */
     bool unlike;                      /* the devices differ */
-    bool may_take_all; /* the first device may be left with all of it: nobody else asks whether splits gain */
-    double group;      /* of the launch, that one work-group is; 0: what is known of its time says little */
-    unsigned rest;     /* launches until those that were left out, which end where the one before does, come back */
-    unsigned back;     /* bit p: part p's device has come back, and nothing has been heard of it yet */
     /* The cut before: it comes back if the new one isn't better. */
     double before[GS_MAX_DEVICES];
     uint64_t before_ns;
@@ -53,19 +47,14 @@ static inline double gs_cut_width(const double *cut, unsigned p)
 double gs_balance_single_ns(const struct gs_balance *b);
 
 /* Between devices that differ, where a cut is known: how many times as fast as the first each is, by what is measured;
- * or else as the cut has it. 0: it is to be found out, or the part is empty. */
+ * or else as the cut has it. */
 double gs_balance_speed(const struct gs_balance *b, unsigned p);
 
 /* Moves the cut if that gains. Between devices that are alike the parts' times say where in the launch there is more to
  * do; between others, which device is faster: then one launch says enough, and it is moved all the way, and on
- * from there if that was in vain. Of these one that all wait for, though the others would do all of it in less time, is
- * left out. `bytes_ns` is what it would take to move everything that the launch needs and writes,
- * `launches` how many more are expected. True: it has been moved. */
+ * from there if that was in vain. `bytes_ns` is what it would take to move everything that the launch needs and
+ * writes, `launches` how many more are expected. True: it has been moved. */
 bool gs_balance_move(struct gs_balance *b, double bytes_ns, double launches);
-
-/* One launch is cut. True: as enough were in which devices were left out, they have a small part of the next, to tell.
- */
-bool gs_balance_let_back(struct gs_balance *b);
 
 /* What a launch takes beyond the mean of its parts; 0: nothing is known. */
 uint64_t gs_balance_excess(const struct gs_balance *b);

@@ -229,10 +229,6 @@ void gs_choice_learn_stray(struct gs_budget *b, uint64_t took_ns, double single_
 /* Moves the cut between the parts if that gains (gs_balance_move). `all`: what the launch needs and writes. */
 bool gs_choice_rebalance(struct gs_history *h, const struct gs_machine *m, enum gs_link link, struct gs_move all);
 
-/* A launch is cut: devices that were left out get a small share of the next launch, if it is time
- * (gs_balance_let_back). */
-void gs_choice_let_back(struct gs_history *h);
-
 /* What stands behind a reason of auto mode's; GS_NOT_SPLIT: it is none. */
 enum gs_left gs_choice_left(const char *reason);
 extern const char gs_choice_translating[]; /* one of them */

@@ -115,12 +115,6 @@ static void forget_splits(struct gs_history *h)
     h->tried = h->asked_split = 0;
 }
 
-void gs_choice_let_back(struct gs_history *h)
-{
-    if (gs_balance_let_back(&h->balance))
-        forget_splits(h);
-}
-
 bool gs_choice_rebalance(struct gs_history *h, const struct gs_machine *m, enum gs_link link, struct gs_move all)
 {
     const uint64_t best = gs_measured_best(&h->split), excess = gs_balance_excess(&h->balance);

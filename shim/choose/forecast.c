@@ -75,7 +75,7 @@ void gs_forecast_shares(const struct gs_plan *plan, double share[GS_MAX_DEVICES]
         groups += groups_of(plan, p);
     for (unsigned p = 0; p < plan->n_parts; p++) {
         const uint64_t own = groups_of(plan, p);
-        share[p] = own ? sqrt((double)own * filled(own, p)) / (double)groups : 0;
+        share[p] = sqrt((double)own * filled(own, p)) / (double)groups;
     }
 }
 
@@ -97,8 +97,6 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
     for (unsigned p = 0; p < plan->n_parts; p++)
         groups += groups_of(plan, p);
     for (unsigned p = 0; p < plan->n_parts; p++) {
-        if (gs_plan_is_empty(plan, p))
-            continue;
         const double times = differ && speed[p] > 0 ? 1 / speed[p] : 1;
         const double filling = times * filled(groups_of(plan, p), p) / filled(groups, 0);
         const double share = times * gs_cut_width(cut, p);

@@ -10,7 +10,7 @@
 #include "common/hash.h"
 
 /* Numbers are whole: an application's locale may write fractions with a comma. */
-static const char head[] = "gpusparc-learnt 14\n";
+static const char head[] = "gpusparc-learnt 15\n";
 static const unsigned most_moves = 1000;
 static const double cut_unit = 1e9, rate_unit = 1e6, link_unit = 1e6, speed_unit = 1e6;
 
@@ -84,8 +84,8 @@ static void print_kernel(FILE *f, const struct gs_learnt_kernel *k)
     print_again(f, &h->gather_again);
     fprintf(f, " %" PRId64 " %u %" PRId64 " %" PRId64, h->return_rate < 0 ? -1 : whole(h->return_rate * rate_unit),
             h->failures, whole(h->together.owed_ns), whole(h->saved_ns));
-    fprintf(f, " %u %d %u %u %u", h->balance.moves < most_moves ? h->balance.moves : most_moves, h->balance.settled,
-            h->balance.rest, h->balance.dim, h->balance.n);
+    fprintf(f, " %u %d %u %u", h->balance.moves < most_moves ? h->balance.moves : most_moves, h->balance.settled,
+            h->balance.dim, h->balance.n);
     for (unsigned p = 0; p < h->balance.n; p++)
         fprintf(f, " %" PRId64, whole(h->balance.cut[p] * cut_unit + 0.5));
     fprintf(f, " %s\n", k->name);
@@ -170,12 +170,11 @@ static void parse_balance(struct cursor *c, struct gs_balance *b)
     double last = 0;
     b->moves = (unsigned)number(c, 10, 0, most_moves);
     b->settled = number(c, 10, 0, 1);
-    b->rest = (unsigned)number(c, 10, 0, GS_BALANCE_MOST_REST);
     b->dim = (unsigned)number(c, 10, 0, 2);
     b->n = (unsigned)number(c, 10, 0, GS_MAX_DEVICES);
     for (unsigned p = 0; p < b->n && !c->bad; p++) {
         b->cut[p] = (double)number(c, 10, 1, 1000000000) / cut_unit;
-        c->bad = c->bad || b->cut[p] < last || (b->cut[p] <= last && !b->rest);
+        c->bad = c->bad || b->cut[p] <= last;
         last = b->cut[p];
     }
 }

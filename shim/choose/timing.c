@@ -130,15 +130,6 @@ bool gs_timing_cut(struct gs_timing *t, unsigned n, unsigned *dim, double cut[GS
     return known || differ;
 }
 
-bool gs_timing_stays(struct gs_timing *t, unsigned n)
-{
-    GS_LOCKED(&gs_book.lock);
-    const bool stays = t->h.balance.n == n && t->h.balance.cut[0] >= 1;
-    if (stays)
-        gs_choice_let_back(&t->h);
-    return stays;
-}
-
 bool gs_timing_speed(struct gs_timing *t, unsigned n, double speed[GS_MAX_DEVICES])
 {
     if (!gs_group()->unlike)
@@ -176,8 +167,6 @@ const char *gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, const 
     trial->guessed = gs_choice_guesses(h);
     trial->moves = h->balance.moves;
     trial->measured = split && gs_measured_has_room() && (trial->forecast.on_trial || gs_choice_wants_split(h));
-    if (split)
-        gs_choice_let_back(h);
     pthread_mutex_unlock(&gs_book.lock);
     if (wants_peer)
         gs_peer_ready(ctx);
@@ -191,7 +180,6 @@ void gs_timing_split(struct gs_timing *t, const struct gs_plan *plan, struct gs_
     gs_book.any_split = true;
     trial->moves = t->h.balance.moves;
     const bool wanted = gs_measured_has_room() && gs_choice_wants_split(&t->h);
-    gs_choice_let_back(&t->h);
     pthread_mutex_unlock(&gs_book.lock);
     trial->forced = trial->measured = wanted && gs_forecast(trial, t, plan) == 0;
 }

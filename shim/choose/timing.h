@@ -72,9 +72,6 @@ void gs_timing_refused(struct gs_timing *t);
 /* Where the parts should end, in `cut`; false: they should be of equal size. */
 bool gs_timing_cut(struct gs_timing *t, unsigned n, unsigned *dim, double cut[GS_MAX_DEVICES]);
 
-/* In multi mode, before a launch is cut into n parts: has the first device all of it, as the others take too long? */
-bool gs_timing_stays(struct gs_timing *t, unsigned n);
-
 /* speed[p]: how many times as fast as the first each of n devices is thought to be for this kernel; 0: not known.
  * False: the devices are alike. */
 bool gs_timing_speed(struct gs_timing *t, unsigned n, double speed[GS_MAX_DEVICES]);

@@ -207,7 +207,7 @@ static bool may_gain_again(struct gs_timing *t)
 /* Does its program have to be prepared for the first launch to be split? Mode multi splits what it has split before. */
 static bool will_split(struct gs_timing *t)
 {
-    return gs_settings()->mode == GS_MODE_AUTO ? may_gain_again(t) : t->h.balance.n && t->h.balance.cut[0] < 1;
+    return gs_settings()->mode == GS_MODE_AUTO ? may_gain_again(t) : t->h.balance.n;
 }
 
 void gs_timing_foresee(struct gs_program *p, const char *name)

@@ -172,9 +172,7 @@ static void load(const struct gs_context *ctx)
             continue;
         t->h = k->h;
         t->h.least_part = least_part(t->at);
-        if (gs_settings()->mode == GS_MODE_AUTO && t->h.balance.cut[0] >= 1)
-            t->h.balance = (struct gs_balance){0}; /* that mode multi left all of it to one device says little here */
-        if (gs_book.machine.unlike)                /* they may have changed */
+        if (gs_book.machine.unlike) /* they may have changed */
             gs_balance_unsettle(&t->h.balance);
         t->prepare_ns = (double)k->prepare_ns;
     }

@@ -26,7 +26,7 @@ struct measurement {
     cl_event begin, end; /* begin: null for one device */
     struct gs_trial trial;
     unsigned dim;
-    double cut[GS_MAX_DEVICES], share[GS_MAX_DEVICES], group; /* one work-group: that share of the dimension */
+    double cut[GS_MAX_DEVICES], share[GS_MAX_DEVICES];
     cl_event part[GS_MAX_DEVICES];
     struct gs_asked asked;
     struct gs_spent *spent; /* by units: in the place of the profiles; held */
@@ -63,7 +63,7 @@ static void drop_measurement(struct measurement *m)
     free(m);
 }
 
-/* 0: it isn't known, or the part was empty. */
+/* 0: it isn't known. */
 static uint64_t part_took(const struct measurement *m, unsigned p)
 {
     if (m->spent)
@@ -90,8 +90,6 @@ static uint64_t parts_took(const struct measurement *m)
     const struct gs_forecast *o = &m->trial.forecast;
     uint64_t begin = UINT64_MAX, end = 0;
     for (unsigned p = 0; p < o->n; p++) {
-        if (!m->part[p])
-            continue;
         const cl_ulong asked = profile(m->part[p], CL_PROFILING_COMMAND_QUEUED);
         const cl_ulong from = profile(m->part[p], CL_PROFILING_COMMAND_START);
         const cl_ulong to = profile(m->part[p], CL_PROFILING_COMMAND_END);
@@ -145,10 +143,7 @@ static void say_split(const struct measurement *m, uint64_t took_ns, const uint6
 static void learn_cut(const struct measurement *m, struct gs_history *h, const uint64_t *part_ns)
 {
     const struct gs_forecast *o = &m->trial.forecast;
-    const bool compiled = gs_book.machine.compiles && h->balance.moves == h->balance.since && !h->balance.measured;
     gs_balance_learn(&h->balance, m->dim, o->n, m->cut, part_ns, gs_book.machine.unlike ? m->share : NULL);
-    h->balance.may_take_all = m->trial.forced;
-    h->balance.group = compiled ? 0 : m->group; /* in there, perhaps */
     gs_choice_rebalance(h, &gs_book.machine, o->link, m->trial.all);
 }
 
@@ -162,7 +157,7 @@ static void learn_split(struct measurement *m)
     for (unsigned p = 0; p < o->n; p++) {
         part_ns[p] = part_took(m, p);
         longest_ns = part_ns[p] > longest_ns ? part_ns[p] : longest_ns;
-        all = all && (part_ns[p] || gs_cut_width(m->cut, p) <= 0);
+        all = all && part_ns[p];
     }
     if (all && machine->unlike)
         gs_choice_learn_speed(machine, o->n, m->share, part_ns);
@@ -258,8 +253,6 @@ bool gs_measured_splits(const struct gs_timing *t, bool *begun)
         m = m->next;
     *begun = m && !m->spent;
     for (unsigned p = 0; *begun && p < m->trial.forecast.n; p++) {
-        if (!m->part[p])
-            continue;
         cl_int status = CL_QUEUED;
         gs_real()->clGetEventInfo(m->part[p], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
         *begun = status <= CL_RUNNING;
@@ -380,7 +373,6 @@ static struct measurement *measure(const struct gs_timed_launch *launch, cl_even
     if (trial) {
         m->trial = *trial;
         m->dim = plan->dim;
-        m->group = 1 / (double)plan->box[plan->n_parts - 1].end[plan->dim];
         gs_forecast_cut(plan, m->cut);
         gs_forecast_shares(plan, m->share);
     }
@@ -420,8 +412,6 @@ void gs_timing_learn_split(const struct gs_timed_launch *launch, const struct gs
     m->begin = whole ? begun : NULL;
     m->asked = *asked;
     for (unsigned p = 0; p < launch->plan->n_parts && whole; p++) {
-        if (!parts[p])
-            continue;
         whole = gs_real()->clRetainEvent(parts[p]) == CL_SUCCESS;
         m->part[p] = whole ? parts[p] : NULL;
     }

@@ -63,7 +63,7 @@ static bool is_tiny(const struct gs_launching *l)
     return true;
 }
 
-static const char others_too_slow[] = GS_R_OTHERS_SLOW, one_unit[] = GS_R_ONE_UNIT;
+static const char one_unit[] = GS_R_ONE_UNIT;
 
 /* Why the launch isn't split, before anything is known of its arguments; NULL: it may be. */
 static const char *early_reason(struct gs_launching *l)
@@ -101,9 +101,6 @@ static const char *early_reason(struct gs_launching *l)
     /* As long as all bytes are at home, nobody needs to know which arguments the kernel only reads. */
     if (!l->timing && is_tiny(l) && !atomic_load(&l->cmd.ctx->spread))
         return GS_R_FEW_GROUPS;
-    l->stays = l->cuts && !l->timing && !l->by_units && gs_timing_stays(l->cuts, l->job.n);
-    if (l->stays && !atomic_load(&l->cmd.ctx->spread))
-        return others_too_slow;
     l->summary = gs_prepare(l->k, &reason);
     if (!l->summary) {
         atomic_store(&l->k->unsplittable, true);
@@ -153,8 +150,7 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
                                .relaxed = l->k->program->relaxed,
                                .may_race = gs_settings()->allow_race,
                                .may_reorder = gs_settings()->allow_reorder,
-                               .most_offset = gs_group()->most_offset,
-                               .all_parts = l->by_units};
+                               .most_offset = gs_group()->most_offset};
     if (l->cuts && gs_timing_cut(l->cuts, in.n_parts, &in.cut_dim, cut))
         in.cut = cut;
     const struct gs_plan *cached = gs_plan_cached(&l->k->kind->plans, &in);
@@ -256,10 +252,7 @@ static bool is_still_merged(const struct gs_launching *l, const struct gs_plan *
 /* By a plan; *went: it has. */
 static cl_int launch_split(struct gs_launching *l, struct gs_plan *plan, bool verified, cl_event *event, bool *went)
 {
-    unsigned n_parts = 0;
-    const unsigned dim = plan->dim;
-    for (unsigned p = 0; p < plan->n_parts; p++)
-        n_parts += !gs_plan_is_empty(plan, p);
+    const unsigned n_parts = plan->n_parts, dim = plan->dim;
     const cl_int err = (verified ? gs_launch_verified : gs_launch_parts)(l, plan, event, went);
     if (*went)
         gs_report_split(l->k->stats, n_parts, dim);
@@ -306,8 +299,6 @@ static void find_plan(struct gs_launching *l, struct gs_plan *plan, bool held_up
         gs_timing_enqueues(l->cmd.q, l->timing, bytes_to_read(l));
     if (!plan->reason && held_up)
         plan->reason = GS_R_USER_EVENT;
-    if (!plan->reason && l->stays)
-        plan->reason = others_too_slow;
     if (!plan->reason && gs_in_callback())
         plan->reason = GS_R_IN_CALLBACK;
     if (!plan->reason) {

@@ -41,7 +41,7 @@ static cl_int require_parts(struct gs_launching *l, struct gs_plan *plan, struct
 struct split {
     struct gs_kernel_run run[GS_MAX_DEVICES]; /* by part; spare kernels are ours until they are enqueued */
     struct gs_events ready[GS_MAX_DEVICES];   /* by part: what it waits for */
-    cl_event ran[GS_MAX_DEVICES];             /* by part; null for one that is empty */
+    cl_event ran[GS_MAX_DEVICES];             /* by part */
     struct gs_merge *merges;                  /* by use */
     struct gs_speculation *trial;             /* of a plan on trial, until it is judged */
     struct gs_events ended;                   /* what the application's event waits for */
@@ -172,7 +172,7 @@ static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct
         err = mark_time(l, &l->cmd.before, &s->begin);
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
         gs_label_part((int)p);
-        err = gs_plan_is_empty(plan, p) ? CL_SUCCESS : prepare_part(l, plan, p, s);
+        err = prepare_part(l, plan, p, s);
         if (!err)
             err = gs_events_share_all(&s->ready[p], &l->cmd.before);
     }
@@ -221,8 +221,6 @@ static cl_int run_parts(struct gs_launching *l, struct gs_plan *plan, struct spl
 {
     cl_int err = CL_SUCCESS;
     for (unsigned p = plan->n_parts; p-- > 0 && !err;) {
-        if (gs_plan_is_empty(plan, p))
-            continue;
         const struct gs_label before = gs_label_part((int)p);
         err = run_part(l, s, p);
         s->asked.part_ns[p] = gs_now_ns(); /* not before: a first launch may be compiled in there */
@@ -247,8 +245,6 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
 {
     cl_int err = CL_SUCCESS;
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
-        if (!s->ran[p])
-            continue;
         s->device[s->ended.n] = l->job.place[p];
         err = gs_events_share(&s->ended, s->ran[p]);
     }

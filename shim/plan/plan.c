@@ -28,24 +28,13 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Is part p to have no work-group at all? */
-static bool is_left_out(const struct gs_plan_input *in, unsigned p)
-{
-    return p && !in->all_parts && in->cut && in->cut[p] <= in->cut[p - 1];
-}
-
-/* Where part p of n ends, in grains; each part that isn't left out has one at least. */
+/* Where part p of n ends, in grains; each part has one at least. */
 static uint64_t end_of(const struct gs_plan_input *in, unsigned dim, unsigned p, uint64_t begin, uint64_t grains)
 {
-    const unsigned n = in->n_parts;
-    unsigned after = 0;
-    if (!in->cut || (in->cut_dim != dim && in->cut_dim != GS_CUT_ANY))
+    const unsigned n = in->n_parts, after = n - 1 - p;
+    if (!after || !in->cut || (in->cut_dim != dim && in->cut_dim != GS_CUT_ANY))
         return grains / n * (p + 1) + min_u64(grains % n, p + 1);
-    for (unsigned q = p + 1; q < n; q++)
-        after += !is_left_out(in, q);
-    if (is_left_out(in, p))
-        return begin;
-    const uint64_t end = after ? (uint64_t)(in->cut[p] * (double)grains + 0.5) : grains;
+    const uint64_t end = (uint64_t)(in->cut[p] * (double)grains + 0.5);
     return end <= begin ? begin + 1 : min_u64(end, grains - after);
 }
 
@@ -210,14 +199,6 @@ static bool clashes(const struct gs_plan *plan)
     return false;
 }
 
-static bool is_put_together(const struct gs_plan *plan)
-{
-    for (size_t i = 0; i < plan->n_uses; i++)
-        if (gs_use_is_joined(&plan->uses[i]) || plan->uses[i].contested)
-            return true;
-    return false;
-}
-
 /* Does a part begin where the driver can't say so? */
 static bool begins_too_far(const struct gs_plan *plan, uint64_t most)
 {
@@ -237,14 +218,6 @@ static bool races(const struct gs_plan *plan)
 {
     for (size_t i = 0; i < plan->n_uses; i++)
         if (gs_plan_parts_meet(plan, i))
-            return true;
-    return false;
-}
-
-static bool leaves_out(const struct gs_plan *plan)
-{
-    for (unsigned p = 0; p < plan->n_parts; p++)
-        if (gs_plan_is_empty(plan, p))
             return true;
     return false;
 }
@@ -295,12 +268,6 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
     if (!best.n_parts) {
         plan->reason = clash ? GS_R_CLASH : race ? GS_R_RACE : too_far ? GS_R_TOO_FAR : GS_R_FEW_GROUPS;
         return 0;
-    }
-    if (leaves_out(&best) && is_put_together(&best)) {
-        struct gs_plan_input all = *in;
-        all.all_parts = true;
-        gs_plan_free(&best);
-        return gs_plan_make(plan, &all);
     }
     if (best.trial_bytes > GS_TRIAL_MOST_BYTES) {
         plan->reason = GS_R_TRIAL_BYTES;

@@ -74,7 +74,6 @@ struct gs_plan_input {
     unsigned cut_dim;     /* the dimension that `cut` is about, or GS_CUT_ANY */
     const double *cut;    /* cut[p]: where part p ends, as a share of that dimension; NULL: parts of equal size */
     uint64_t most_offset; /* of a part, in any dimension; 0: any */
-    bool all_parts;       /* a part that ends where the one before does has a work-group all the same */
 };
 
 /* Why no launch of the kernel can be split, whatever its arguments are; NULL: some may. relaxed: gs_program.relaxed;
@@ -101,12 +100,6 @@ bool gs_plan_parts_meet(const struct gs_plan *plan, size_t use);
  * do the launch over: those that the first part, the reductions or the end of the trial may change there, and that it
  * would need. -ENOMEM. */
 int gs_plan_undo(const struct gs_use *u, unsigned n_parts, struct gs_rangeset *undo);
-
-/* Has the part nothing to do? Never the first, nor one of a plan in which parts' writes are put together. */
-static inline bool gs_plan_is_empty(const struct gs_plan *plan, unsigned part)
-{
-    return plan->box[part].begin[plan->dim] == plan->box[part].end[plan->dim];
-}
 
 /* A box of a launch in work-items: its offset and size per dimension. */
 void gs_box_items(const struct gs_geometry *g, const struct gs_box *box, size_t offset[3], size_t global[3]);

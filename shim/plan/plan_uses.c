@@ -194,8 +194,6 @@ int gs_plan_find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
             values[i].buffer_bytes /= in->mems[i]->root->image->band_bytes;
     }
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
-        if (gs_plan_is_empty(plan, p))
-            continue;
         if (!all_in_place(in))
             err = gs_summary_eval(k, &plan->launch, &plan->box[p], values, access);
         for (uint32_t i = 0; i < k->n_args && !err; i++) {

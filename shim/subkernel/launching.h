@@ -17,7 +17,6 @@ struct gs_launching {
     bool null_local;
     struct gs_timing *timing; /* of auto mode, or NULL */
     struct gs_timing *cuts;   /* by what it is known where to cut: the same, or that of multi mode; or NULL */
-    bool stays;               /* multi mode leaves it on the first device, as the others take too long */
     struct gs_trial trial;    /* of a split that auto mode has chosen, or multi mode may measure */
     struct gs_putting put;    /* of a scheduled application: for whom what belongs to it is enqueued */
     struct gs_job job;        /* where it may run; how it is cut if the application is scheduled */

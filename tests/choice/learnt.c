@@ -37,7 +37,7 @@ static struct gs_learnt_kernel some_kernel(unsigned i)
     k.h.failures = 1;
     k.h.saved_ns = 7654321;
     gs_stretch_remember(&k.h.together, 123456789 + i);
-    k.h.balance = (struct gs_balance){.n = 2, .dim = 0, .cut = {0.421875, 1}, .moves = 3, .settled = true, .rest = 40};
+    k.h.balance = (struct gs_balance){.n = 2, .dim = 0, .cut = {0.421875, 1}, .moves = 3, .settled = true};
     return k;
 }
 
@@ -101,7 +101,6 @@ static void what_was_kept_comes_back(void **state)
         assert_int_equal(is->h.balance.n, 2);
         assert_true(is->h.balance.cut[0] == 0.421875 && is->h.balance.cut[1] == 1);
         assert_true(is->h.balance.settled);
-        assert_int_equal(is->h.balance.rest, 40);
         assert_int_equal(is->h.balance.measured, 0);
         assert_int_equal(is->prepare_ns, 125000000);
         assert_true(is->h.saved_ns == 7654321);

@@ -64,9 +64,6 @@ shows trial.json "it could be split only on trial, and the last trial hasn't end
 over_cpu trial.txt "$programs/trial"
 shows trial.txt "splits on trial: %llu kept, %llu run again on one device"
 
-# Devices of which the other takes 100 times as long.
-FAKE_ITEM_NS=4000 FAKE_SLOWER=100 GPUSPARC_REAL=$programs/fake.so gpusparc run --mode multi --stats=slow.json "$programs/paced" 40 2048
-stats slow.json why:advance:"the first device runs all of it faster than another device runs its part"
 # What auto mode chooses, and expects, as the launches are shorter, or fewer.
 : >auto.txt
 for ns in 100 30 10; do

@@ -27,23 +27,6 @@ print(sys.argv[1], " ".join(f"{x / ideal:.3f}" for x in launches), "of", f"{idea
 sys.exit(items != 0 or min(launches[first - 1:]) < 0.95 * ideal)
 END2
 }
-leave_out() { # what was learnt of launches in three parts: the second ends where the first does, for long
-  python3 - "$@" <<'END2'
-import hashlib, sys
-n = 0
-for path in sys.argv[1:]:
-    head, *lines = open(path).read().split("\n")
-    for i, line in enumerate(lines[:-2]):
-        w = line.split(" ")
-        if w[0] == "k" and w[-5] == "3" and w[-4] != "1000000000":
-            w[-7], w[-3], n = "1000000", w[-4], n + 1
-            lines[i] = " ".join(w)
-    text = "\n".join(lines[:-2]) + "\n"
-    open(path, "w").write(f"{head}\n{text}{hashlib.blake2b(text.encode(), digest_size=32).hexdigest()}\n")
-print(n, "launches without a second part")
-sys.exit(n < 3)
-END2
-}
 for slower in 0.5 5 1/3; do
   for mode in multi auto; do
     rm -rf cache
@@ -80,25 +63,6 @@ for mode in multi auto; do
   rm -rf cache
   ideal=1.5 items=19200 item_ns=1500 FAKE_WAVE=6400 unequal 1 $mode 80 70
 done
-# One on which a work-group takes longer than all of them do elsewhere has none, of two devices (auto mode leaves such
-# a launch alone) and of three. When it has rested, in whichever process, it is tried again.
-few() {
-  items=2048 item_ns=4000 unequal "$@"
-}
-rm -rf cache
-ideal=1 few 100 multi 40 3
-GPUSPARC_DEBUG=1 ideal=1 few 100 multi 40 1
-! grep -q 'was translated' out.txt || fail "a program is compiled that will not be split: $(cat out.txt)"
-for slower in 1/100 100/1; do
-  rm -rf cache
-  ideal=1.95 few $slower multi 40 6
-  ideal=1.95 few $slower multi 12 1
-done
-rm -rf cache
-ideal=1.95 few 40x1,1 multi 200 190
-rm -rf cache
-ideal=1 items=25600 item_ns=400 unequal 1/1000 auto 120 100
-ideal=1.95 items=25600 item_ns=400 unequal 1/1000 auto 40 2
 # Of several hosts, each of which compiles by itself, a program that was split before is made ready as it is built, though
 # nothing is launched yet.
 rm -rf cache
@@ -131,13 +95,5 @@ for seed in 771; do
     cmp alone.txt split.txt || { diff alone.txt split.txt | head -4; fail "seed $seed, $options: it differs"; }
     stats bytes.json right
   done
-  # The same where the second of three has no part.
-  leave_out $(find cache -name 'learnt-*')
-  GPUSPARC_TRANSFER=plain timeout -s KILL 200 gpusparc run --devices 0,1,2 --mode multi --stats=bytes.json "$programs/hosts" $seed 150 kernels/*.cl \
-    >split.txt 2>split.err || { tail -n 3 split.err; fail "seed $seed, one left out"; }
-  cmp alone.txt split.txt || { diff alone.txt split.txt | head -4; fail "seed $seed, one left out: it differs"; }
-  stats bytes.json right
-  python3 -c 'import json, sys; sys.exit(not any(k["parts"] == 2 for k in json.load(open("bytes.json"))["kernels"]))' ||
-    fail "seed $seed: nobody was left out"
 done
 echo passed
