@@ -247,3 +247,11 @@ void gs_command_flush(struct gs_queue *q)
                 gs_real()->clFlush(q->behind->of[kind][i]);
     memset(q->behind->unsent, 0, sizeof q->behind->unsent);
 }
+
+void gs_queue_flushed(struct gs_queue *q, cl_command_queue queue)
+{
+    for (unsigned kind = 0; kind < GS_QUEUES_SENT; kind++)
+        for (unsigned i = 0; i < q->o.ctx->n; i++)
+            if (q->behind->of[kind][i] == queue)
+                q->behind->unsent[kind] &= ~(1u << i);
+}

@@ -76,6 +76,9 @@ enum gs_queue_kind {
  * or flushes the queue himself: gs_command_flush leaves queues alone that nobody has asked for. */
 cl_command_queue gs_queue_behind(struct gs_queue *q, enum gs_queue_kind kind, unsigned place, cl_int *err);
 
+/* All in that one, of those behind the application's, has been flushed. With the context's lock. */
+void gs_queue_flushed(struct gs_queue *q, cl_command_queue queue);
+
 /* Those behind a new queue of the application's; null: no memory. */
 struct gs_queue_set *gs_queue_set_new(cl_command_queue handle);
 void gs_queue_set_free(struct gs_queue_set *queues);

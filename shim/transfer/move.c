@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/transfer/move.h"
 
+#include "shim/client/client.h"
 #include "shim/transfer/strided.h"
 #include "shim/memory/image.h"
 
@@ -30,8 +31,8 @@ static void set_place(const struct gs_location *l, const struct gs_rect *r, stru
     pitch[0] = (size_t)l->pitch;
 }
 
-cl_int gs_move(struct gs_command *cmd, const struct gs_location *from, const struct gs_location *to,
-               const struct gs_rect *r, const struct gs_step *step)
+static cl_int move(struct gs_command *cmd, const struct gs_location *from, const struct gs_location *to,
+                   const struct gs_rect *r, const struct gs_step *step)
 {
     struct gs_op op = {.kind = kind_of(from, to, r),
                        .src = from->mem,
@@ -45,4 +46,13 @@ cl_int gs_move(struct gs_command *cmd, const struct gs_location *from, const str
     if (to->mem)
         set_place(to, r, &op, op.to, op.to_pitch);
     return gs_put(step->queue, &op, step->via, step->after->n, step->after->v, step->end);
+}
+
+cl_int gs_move(struct gs_command *cmd, const struct gs_location *from, const struct gs_location *to,
+               const struct gs_rect *r, const struct gs_step *step)
+{
+    const cl_int err = move(cmd, from, to, r, step);
+    if (!err && !cmd->thread && !gs_scheduled())
+        gs_queue_flushed(cmd->q, step->queue);
+    return err;
 }
