@@ -98,10 +98,7 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size)
 bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason)
 {
     GS_LOCKED(&gs_book.lock);
-    /* Only then is it asked what preparing costs, for which the other sizes are looked at. */
-    const bool may_gain = gs_choice_single_ns(&t->h) > 0 && !gs_choice_is_short(&t->h, &gs_book.machine, t->at->n);
-    const bool worth =
-        gs_choice_worth_plan(&t->h, &gs_book.machine, t->at->n, may_gain && !prepared ? gs_ahead_cost_ns(t) : 0);
+    const bool worth = gs_choice_worth_plan(&t->h, &gs_book.machine, t->at->n, prepared ? 0 : gs_ahead_cost_ns(t));
     *reason = worth ? NULL : t->h.reason;
     if (!worth)
         gs_timing_say(t);

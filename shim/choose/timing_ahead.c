@@ -42,23 +42,6 @@ static double new_ns(const struct gs_timing *t)
     return t->compile_ns > guess ? t->compile_ns : guess;
 }
 
-/* How many kernels and sizes of t's program may gain by splits, in this process or as in the one before, t included.
- * They bear its preparing together. */
-static unsigned sharers(struct gs_timing *t)
-{
-    enum {
-        AGAIN = 8,      /* launches: others come to be known */
-        MOST_SIZES = 64 /* the newest; each may be launched once, and be asked for */
-    };
-    unsigned n = 0;
-    if (t->sharers && t->h.launches % AGAIN)
-        return t->sharers;
-    t->sharers = 1;
-    for (const struct gs_timing *o = NULL; n < MOST_SIZES && (o = gs_book_next(o, t->at->program, NULL, t->at->n)); n++)
-        t->sharers += o != t && (o->used || o->h.expected) && gs_choice_foresees(&o->h, &gs_book.machine, t->at->n, 0);
-    return t->sharers;
-}
-
 /* A thread of ours prepares programs beside the application: on GPUs' hosts that takes little from it, but that an end
  * of the application in those moments waits for the compiler: what takes long has to be worth all of it (CLBlast's 50
  * launches of 4 ms ended 2 s later). What was prepared before comes from the translator's cache and the driver's, but
@@ -69,12 +52,11 @@ static double cost_beside(double ns)
     return ns > SOON_NS ? (double)SOON_NS / BESIDE + ns - SOON_NS : ns / BESIDE;
 }
 
-double gs_ahead_cost_ns(struct gs_timing *t)
+double gs_ahead_cost_ns(const struct gs_timing *t)
 {
     enum { CACHED_CPU = 4, CACHED = 32 };
     const double before = t->prepare_ns / (on_cpu() ? CACHED_CPU : CACHED), new = new_ns(t);
-    const double all = before > 0 ? before : on_cpu() ? new : cost_beside(new);
-    return all / sharers(t);
+    return before > 0 ? before : on_cpu() ? new : cost_beside(new);
 }
 
 void gs_ahead_want(struct gs_wanted *w, struct gs_timing *t, cl_program program)

@@ -17,7 +17,6 @@ struct gs_timing {
     struct gs_size *at;  /* the size that it is of */
     double prepare_ns;   /* what preparing its program took; 0: not known */
     double compile_ns;   /* what compiling it is thought to take at the least */
-    unsigned sharers;    /* kernels and sizes of its program that may gain; 0: not looked at yet */
     bool waited;         /* a launch waited for that in vain, in this process */
     bool used;           /* in this process */
     bool refused;        /* its last plan said no: nothing to be learnt */
@@ -89,7 +88,7 @@ bool gs_measured_affordable(void);
 double gs_ahead_compile_ns(const struct gs_program *p);
 
 /* What it costs the application, of launches to come, that the program is prepared. With the lock held. */
-double gs_ahead_cost_ns(struct gs_timing *t);
+double gs_ahead_cost_ns(const struct gs_timing *t);
 
 /* One launch of t, of this program, has been measured. With the lock held. */
 void gs_ahead_want(struct gs_wanted *w, struct gs_timing *t, cl_program program);
