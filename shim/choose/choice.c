@@ -80,26 +80,6 @@ double gs_budget_left(const struct gs_budget *b, uint64_t now_ns)
     return budget_share * (double)(now_ns - b->begin_ns) - b->lost_ns;
 }
 
-/* Of its launches in the process before, or of so many. */
-static double share_of(const struct gs_history *h, uint64_t launches)
-{
-    return budget_share * (double)launches * gs_choice_single_ns(h);
-}
-
-/* The loss that a try is allowed: the budget that is left; the share of the launches still expected; and of the savings
- * at most twice the share of all launches expected, so that this process doesn't lose more than thrice the share. */
-static double may_lose_ns(const struct gs_history *h, double earned)
-{
-    const uint64_t left = h->expected > h->launches ? h->expected - h->launches : 0;
-    return earned + share_of(h, left) + gs_min(h->saved_ns, 2 * share_of(h, h->expected));
-}
-
-double gs_choice_saves_ns(const struct gs_history *h)
-{
-    static const double most = 1e9;
-    return h->split_before ? 0 : gs_min(most, h->saved_ns + share_of(h, h->launches));
-}
-
 bool gs_choice_guesses(const struct gs_history *h)
 {
     return !h->single.n && !h->balance.measured && h->near.single_ns <= 0;
@@ -461,7 +441,7 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
         return not_now(h, h->split.n ? faster : too_short);
     }
     const double needed = w.gain > w.risk / 2 ? w.risk / 4 : w.risk; /* a try that gains at once is less of a bet */
-    if (!trying && w.risk > 0 && may_lose_ns(h, left) < needed && !is_hopeful(h, o, &w))
+    if (!trying && w.risk > 0 && left < needed && !is_hopeful(h, o, &w))
         return h->last_split ? one_device(h, not_earned) : not_now(h, not_earned);
     if (retry) {
         postpone_retry(h);
@@ -469,7 +449,6 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
     }
     h->tried += h->tried < MOST_TRIES;
     h->reason = NULL;
-    h->saved_ns = left < needed ? 0 : h->saved_ns;
     h->last_split = h->ever = true;
     b->lost_ns += w.risk;
     *risk_ns = gs_max(0, w.risk - w.coming);

@@ -107,7 +107,6 @@ struct gs_history {
     unsigned tried;        /* splits enqueued before TRIES of them were measured */
     unsigned failures;     /* times that a try ended with one device */
     uint64_t retry_at;     /* the launch from which the next try is allowed */
-    double saved_ns;       /* what its tries may lose besides: earlier processes had no use for it */
     bool last_split, ever; /* what the launch before was; has any been chosen for in this process? */
     bool split_before;     /* a split of it has been measured in this process */
     uint64_t plan_at;      /* the launch from which a plan is made again, to see what it would move */
@@ -162,10 +161,6 @@ struct gs_budget {
 /* A kernel's first tries need no budget where the launches to come, as many as there were, should gain twice what they
  * risk. */
 double gs_budget_left(const struct gs_budget *b, uint64_t now_ns);
-
-/* At the process's end: the next one's saved_ns. In a short process a try costs more than it may lose, so the allowance
- * is saved until a try is begun. */
-double gs_choice_saves_ns(const struct gs_history *h);
 
 /* Split this launch? h->reason says why not. Counts the launch. *risk_ns: taken off the budget until the split's time
  * is known; to be given to gs_choice_learn_split. */

@@ -10,7 +10,7 @@
 #include "common/hash.h"
 
 /* Numbers are whole: an application's locale may write fractions with a comma. */
-static const char head[] = "gpusparc-learnt 15\n";
+static const char head[] = "gpusparc-learnt 16\n";
 static const unsigned most_moves = 1000;
 static const double cut_unit = 1e9, rate_unit = 1e6, link_unit = 1e6, speed_unit = 1e6;
 
@@ -82,8 +82,8 @@ static void print_kernel(FILE *f, const struct gs_learnt_kernel *k)
             gs_measured_best(&h->single), gs_choice_split_known(h) ? gs_measured_best(&h->split) : 0);
     print_again(f, &h->scatter_again);
     print_again(f, &h->gather_again);
-    fprintf(f, " %" PRId64 " %u %" PRId64 " %" PRId64, h->return_rate < 0 ? -1 : whole(h->return_rate * rate_unit),
-            h->failures, whole(h->together.owed_ns), whole(h->saved_ns));
+    fprintf(f, " %" PRId64 " %u %" PRId64, h->return_rate < 0 ? -1 : whole(h->return_rate * rate_unit), h->failures,
+            whole(h->together.owed_ns));
     fprintf(f, " %u %d %u %u", h->balance.moves < most_moves ? h->balance.moves : most_moves, h->balance.settled,
             h->balance.dim, h->balance.n);
     for (unsigned p = 0; p < h->balance.n; p++)
@@ -203,7 +203,6 @@ static bool parse_kernel(const char *line, struct gs_learnt_kernel *k)
     h->return_rate = rate < 0 ? -1 : (double)rate / rate_unit;
     gs_choice_remember_failures(h, (unsigned)number(&c, 10, 0, 1000));
     gs_stretch_remember(&h->together, (double)number(&c, 10, 0, INT64_MAX));
-    h->saved_ns = (double)count(&c);
     parse_balance(&c, &h->balance);
     if (c.bad || *c.at != ' ' || strlen(c.at + 1) >= sizeof k->name || !c.at[1])
         return false;

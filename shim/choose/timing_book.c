@@ -189,7 +189,6 @@ static struct gs_learnt_kernel to_learnt(const struct gs_timing *t)
 {
     const struct gs_size *s = t->at;
     struct gs_learnt_kernel k = {.program = s->program, .n = s->n, .prepare_ns = (uint64_t)t->prepare_ns, .h = t->h};
-    k.h.saved_ns = gs_choice_saves_ns(&t->h);
     memcpy(k.size, s->size, sizeof k.size);
     memcpy(k.name, s->name, strnlen(s->name, sizeof k.name - 1));
     return k;

@@ -743,59 +743,6 @@ static void a_promising_kernel_does_not_wait_for_the_budget(void **state)
     }
 }
 
-/* Launches of 1 ms, 60 in a process; a first split may lose 1.6 ms, which is more than a hundredth of them. What isn't
- * spent is put by for the next process; the one that tries stays within 3 % all the same. */
-static void later_processes_afford_a_try(void **state)
-{
-    const struct gs_forecast o = {.n = 2, .largest = 0.5, .leave = {1000000, 1}};
-    (void)state;
-    double saved = 0;
-    unsigned first = 0;
-    for (unsigned process = 1; process <= 20 && !first; process++) {
-        struct gs_history h;
-        struct gs_budget budget = {0};
-        double risk_ns, lost = 0;
-        gs_history_init(&h);
-        gs_choice_learn_single(&h, 1000000);
-        h.expected = process > 1 ? 60 : 0;
-        h.return_rate = 0;
-        h.saved_ns = saved;
-        for (uint64_t i = 0; i < 60; i++)
-            if (gs_choose(&h, &h200, &o, &budget, i * 1000000, &risk_ns)) {
-                lost = risk_ns;
-                h.split_before = true;
-                first = first ? first : process;
-                break;
-            }
-        assert_true(lost <= 0.03 * 60e6);
-        saved = gs_choice_saves_ns(&h);
-    }
-    assert_int_equal(first, 3);
-    assert_true(saved == 0);
-}
-
-/* What the launches to come will have earned, by the book, is lent at once: the first try isn't put off. */
-static void a_long_run_is_tried_at_once(void **state)
-{
-    const struct gs_forecast o = {.n = 2, .largest = 0.5, .scatter = {40000000, 1}, .leave = {40000000, 1}};
-    (void)state;
-    for (int known = 0; known < 2; known++) {
-        struct gs_history h;
-        struct gs_budget budget = {0};
-        double risk_ns;
-        gs_history_init(&h);
-        gs_choice_learn_single(&h, 3000000);
-        h.expected = known ? 2000 : 0;
-        unsigned launches = 1;
-        while (launches < 500 && !gs_choose(&h, &h200, &o, &budget, launches * 3000000ul, &risk_ns))
-            launches++;
-        if (known)
-            assert_int_equal(launches, 1);
-        else
-            assert_in_range(launches, 50, 499);
-    }
-}
-
 /* The windows between GPUs are opened where that would make splits pay. */
 static void a_faster_link_is_asked_for_where_it_pays(void **state)
 {
@@ -1001,8 +948,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_promising_kernel_does_not_wait_for_the_budget),
         cmocka_unit_test(the_slow_link_is_a_makeshift),
         cmocka_unit_test(a_faster_link_is_asked_for_where_it_pays),
-        cmocka_unit_test(later_processes_afford_a_try),
-        cmocka_unit_test(a_long_run_is_tried_at_once),
         cmocka_unit_test(sizes_that_shrink_are_known_by_their_neighbours),
         cmocka_unit_test(neighbours_are_near),
         cmocka_unit_test(a_bound_spares_the_measurement),
