@@ -5,7 +5,6 @@
 #include <string.h>
 
 enum {
-    MOST_TRIES = 2 * GS_CHOICE_TRIES,
     ENOUGH = 4,     /* measurements of a kind; then only some launches are measured */
     MOST_ASKED = 2, /* of which nothing has been heard yet */
     MOST_ASKED_SPLITS = 2 * ENOUGH,
@@ -23,8 +22,7 @@ enum {
 static const double budget_share = 0.01;  /* what comes home later is guessed: twice as much is lost at the worst */
 static const double worth_leaving = 0.93; /* of one device's time: a split that isn't going yet must be below it */
 static const double worth_staying = 1.02; /* and one that is going, below this */
-static const double promising_part = 0.7, promising_split = 1.1;
-static const double several_hoped = 0.7; /* of a read from one device, before one from several has been measured */
+static const double several_hoped = 0.7;  /* of a read from one device, before one from several has been measured */
 static const double ring_bytes = 1048576;
 
 double gs_move_ns(const struct gs_machine *m, enum gs_link link, struct gs_move move)
@@ -232,25 +230,11 @@ static bool give_up(struct gs_history *h)
     return one_device(h, faster);
 }
 
-/* The parts are fast, and the rest of the split takes their gain: the cause may be the first use of buffers and paths,
- * and another look costs little. */
-static bool is_promising(const struct gs_history *h, double single)
-{
-    double longest = 0;
-    for (unsigned p = 0; p < h->balance.n && h->balance.measured; p++)
-        longest = gs_max(longest, (double)h->balance.part_ns[p]);
-    return longest > 0 && longest < promising_part * single &&
-           (double)gs_measured_best(&h->split) < promising_split * single;
-}
-
 /* The first tries belong together: one try alone says nothing, and its cost is lost either way. */
 static bool is_trying(const struct gs_history *h, double single)
 {
-    if (!h->last_split || !h->tried)
-        return false;
-    if (gs_choice_split_known(h))
-        return h->tried < MOST_TRIES && is_promising(h, single);
-    return h->tried < GS_CHOICE_TRIES && (!h->split.n || (double)gs_measured_best(&h->split) < gs_hopeless * single);
+    return h->last_split && h->tried && !gs_choice_split_known(h) && h->tried < GS_CHOICE_TRIES &&
+           (!h->split.n || (double)gs_measured_best(&h->split) < gs_hopeless * single);
 }
 
 bool gs_choice_worth_plan(struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns)
@@ -447,7 +431,7 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
         postpone_retry(h);
         h->tried = 0;
     }
-    h->tried += h->tried < MOST_TRIES;
+    h->tried += h->tried < GS_CHOICE_TRIES;
     h->reason = NULL;
     h->last_split = h->ever = true;
     b->lost_ns += w.risk;
