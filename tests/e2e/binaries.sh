@@ -17,6 +17,19 @@ under() { # ASKED ARGUMENTS...
   stats binaries.json "$asked"
 }
 under single:scaled:"its program was made from a binary that wasn't made under gpusparc (if the application keeps it in a cache: emptying that once lets it be split)" load plain.bin
+# What headers there are is asked of the translator, which takes a large text a while: where the text includes some.
+export GPUSPARC_TRANSLATOR=$PWD/translator
+printf '#!/bin/sh\ntouch asked\nexec %s/lib/gpusparc/gpusparc-translate "$@"\n' "$GS_BUILD" >translator
+chmod +x translator
+rm -f asked
+gpusparc run --gpus 2 --not scaled "$programs/binaries" words words.bin headers >out.txt
+cmp alone.txt out.txt
+[ ! -e asked ] || fail "a program was translated since a comment of its says that it includes"
+gpusparc run --gpus 2 --not scaled "$programs/binaries" save kept.bin headers >out.txt
+cmp alone.txt out.txt
+[ -e asked ] || fail "the headers of a program weren't asked for"
+unset GPUSPARC_TRANSLATOR
+rm -rf cache
 under split:scaled save kept.bin headers
 under split:scaled load kept.bin
 under split:scaled link linked.bin headers

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* binaries save FILE FOLDER, binaries link FILE FOLDER, binaries load FILE: an application that keeps its program's
  * binary; built at once, or linked from two units, of which one has a header of its own. The source includes factor.h
- * from FOLDER. */
+ * from FOLDER. binaries words FILE FOLDER: built at once, from a source that says so and doesn't. */
 #include "plain.h"
 
 enum { N = 16384 };
@@ -50,16 +50,18 @@ static cl_program linked(const char *options)
     return all;
 }
 
-static cl_program save(const char *path, const char *folder, bool in_units)
+static cl_program save(const char *path, const char *folder, const char *how)
 {
+    static const char including[] = "#include \"factor.h\"\n",
+                      words[] = "// this includes no factor.h\n#define FACTOR 5u\n",
+                      kernel[] = "__kernel void scaled(__global uint *v)\n"
+                                 "{ uint i = get_global_id(0); v[i] = i * FACTOR + SHIFT + (uint)get_group_id(0); }\n";
+    char source[sizeof words + sizeof including + sizeof kernel];
     char options[4096];
     size_t size = 0;
     snprintf(options, sizeof options, "-I %s -DSHIFT=7", folder);
-    cl_program p = in_units
-                       ? linked(options)
-                       : build("#include \"factor.h\"\n__kernel void scaled(__global uint *v)\n"
-                               "{ uint i = get_global_id(0); v[i] = i * FACTOR + SHIFT + (uint)get_group_id(0); }\n",
-                               options);
+    snprintf(source, sizeof source, "%s%s", strcmp(how, "words") == 0 ? words : including, kernel);
+    cl_program p = strcmp(how, "link") == 0 ? linked(options) : build(source, options);
     CL(clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL));
     unsigned char *bytes = malloc(size);
     CL(clGetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL));
@@ -75,7 +77,7 @@ int main(int argc, char **argv)
     if (argc < 3)
         return 2;
     start(0);
-    cl_program p = argc == 4 ? save(argv[2], argv[3], strcmp(argv[1], "link") == 0) : load(argv[2]);
+    cl_program p = argc == 4 ? save(argv[2], argv[3], argv[1]) : load(argv[2]);
     cl_kernel k = kernel_of(p, "scaled");
     cl_mem m = buffer(CL_MEM_READ_WRITE, N * 4, NULL);
     set_mem(k, 0, m);
