@@ -16,6 +16,7 @@
 #include "shim/plan/compiler.h"
 #include "shim/plan/dump.h"
 #include "shim/plan/macros.h"
+#include "shim/plan/plan.h"
 #include "shim/process/quiet.h"
 #include "shim/plan/upward.h"
 #include "translator/summary/translate.h"
@@ -62,12 +63,25 @@ static const char *translator_path(char *path, size_t bytes)
     return path;
 }
 
-/* Is there a kernel that may run in parts, on trial or in several launches? Else nothing is compiled. */
-static bool is_useful(const struct gs_summary *s)
+static bool is_relaxed(const struct gs_program *p)
 {
+    bool relaxed =
+        gs_reordering_option(p->options) || gs_reordering_option(p->link_options) || gs_reordering_pragma(p->summary);
+    for (size_t i = 0; i < p->n_units && !relaxed; i++)
+        relaxed = gs_reordering_option(p->units[i].options);
+    return relaxed;
+}
+
+/* Is there a kernel that may run in parts, on trial or in several launches? Else nothing is compiled. Of one memory for
+ * all devices each kernel's translation is used. */
+static bool is_useful(const struct gs_program *p)
+{
+    const bool relaxed = !gs_settings()->allow_reorder && !p->o.ctx->pooled && is_relaxed(p);
     bool useful = false;
-    for (uint32_t i = 0; i < s->n_kernels && !useful; i++) {
-        const struct gs_kernel_summary *k = &s->kernels[i];
+    for (uint32_t i = 0; i < p->summary->n_kernels && !useful; i++) {
+        const struct gs_kernel_summary *k = &p->summary->kernels[i];
+        if (gs_translation_reorders(k, relaxed))
+            continue;
         useful = !k->refusal || k->only_atomics;
         for (uint32_t a = 0; a < k->n_args && !useful; a++)
             useful = k->args[a].atomic == GS_ATOMIC_OTHER;
@@ -80,16 +94,7 @@ static void count_text(struct gs_program *p)
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < p->summary->n_units; i++)
         bytes += strlen(p->summary->units[i]);
-    atomic_store(&p->text_bytes, is_useful(p->summary) ? bytes : 0);
-}
-
-static bool is_relaxed(const struct gs_program *p)
-{
-    bool relaxed =
-        gs_reordering_option(p->options) || gs_reordering_option(p->link_options) || gs_reordering_pragma(p->summary);
-    for (size_t i = 0; i < p->n_units && !relaxed; i++)
-        relaxed = gs_reordering_option(p->units[i].options);
-    return relaxed;
+    atomic_store(&p->text_bytes, is_useful(p) ? bytes : 0);
 }
 
 /* Asks the translator. On failure p->refusal says why. Inside the driver only while that is asked what it has. */
@@ -335,7 +340,7 @@ static bool prepare_program(struct gs_program *p, bool beside)
         translate(p);
     if (!p->refusal && p->from_binary && strcmp(p->headers, p->summary->headers) != 0)
         p->refusal = GS_R_HEADERS;
-    const bool compiles = !p->refusal && !p->prepared && is_useful(p->summary);
+    const bool compiles = !p->refusal && !p->prepared && is_useful(p);
     if (beside && !gs_threads_enter())
         return false;
     if (beside && compiles && !gs_above_plan.pays(p))

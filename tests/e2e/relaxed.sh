@@ -15,6 +15,13 @@ same "in parts" --mode multi
 stats stats.json split:strict split:rows single:fast:"its build options or pragmas let the compiler reorder floating-point operations, and a split compiles another text: the last bits may differ; --allow reorder permits it" single:unsafe:reorder single:by_unit:reorder single:by_pragma:reorder
 same "in parts, verified" --mode multi --verify
 stats stats.json right
+# A program that has no other kernels isn't compiled for parts: of six that is two.
+compiled() { # PROGRAMS OPTIONS...
+  GPUSPARC_DEBUG=1 gpusparc run --devices cpu:2 --mode multi "${@:2}" "$programs/relaxed" >out.txt 2>debug.txt
+  [ "$(grep -c "compiled for" debug.txt)" = "$1" ] || fail "not $1 are compiled: $(grep "compiled for" debug.txt)"
+}
+compiled 2
+compiled 6 --allow reorder
 for way in plain pinned; do GPUSPARC_TRANSFER=$way same "in parts, $way" --mode multi; done
 gpusparc run --devices cpu:2 --mode multi --allow reorder --stats=stats.json "$programs/relaxed" >out.txt
 stats stats.json split:fast split:unsafe split:strict split:rows split:by_unit split:by_pragma
