@@ -80,7 +80,7 @@ double gs_budget_left(const struct gs_budget *b, uint64_t now_ns)
 
 bool gs_choice_guesses(const struct gs_history *h)
 {
-    return !h->single.n && !h->balance.measured && h->near.single_ns <= 0;
+    return !h->single.n && !h->balance.measured;
 }
 
 /* Once the parts' times are known, no longer than all parts one after the other: the measurement on one device may be
@@ -91,15 +91,14 @@ double gs_choice_single_ns(const struct gs_history *h)
     const double single = (double)gs_measured_best(&h->single), parts = gs_balance_single_ns(&h->balance);
     if (single > 0 && parts > 0 && !h->balance.unlike)
         return gs_min(single, parts);
-    const double guess = h->near.single_ns > 0 ? h->near.single_ns : h->running_ns;
-    if (single > 0 || guess <= 0)
+    if (single > 0 || h->running_ns <= 0)
         return single;
-    return parts > 0 ? parts : guess; /* the parts say more */
+    return parts > 0 ? parts : h->running_ns; /* the parts say more */
 }
 
 double gs_choice_more_launches(const struct gs_history *h)
 {
-    return gs_max(1, (double)(h->expected > h->launches ? h->expected - h->launches : h->launches + h->near.launches));
+    return gs_max(1, (double)(h->expected > h->launches ? h->expected - h->launches : h->launches));
 }
 
 bool gs_choice_split_known(const struct gs_history *h)
@@ -112,7 +111,7 @@ static double split_of(const struct gs_history *h, const struct gs_machine *m, d
 {
     if (gs_choice_split_known(h))
         return (double)gs_measured_best(&h->split);
-    return h->near.split_ns > 0 ? h->near.split_ns : single * largest + m->split_ns;
+    return single * largest + m->split_ns;
 }
 
 /* Is it time for another try of what has failed? */
@@ -262,8 +261,6 @@ bool gs_choice_worth_plan(struct gs_history *h, const struct gs_machine *m, unsi
             reason = h->reason;
         else if (is_too_short(h, m, n, single, reads))
             reason = least_part(h) > worth_leaving ? at_once : too_short;
-        else if (!gs_choice_split_known(h) && h->near.split_ns > 0 && h->near.split_ns >= worth_leaving * single)
-            reason = faster; /* as at other sizes */
         else if (!gs_choice_split_known(h) && gains_nothing(m, least_share(h, m, n), single, reads) &&
                  !is_due_again(h)) {
             reason = faster;
@@ -441,8 +438,7 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
 
 bool gs_choice_is_short(const struct gs_history *h, const struct gs_machine *m, unsigned n)
 {
-    const double unmeasured = h->bound_ns ? (double)h->bound_ns : h->near.single_ns;
-    const double known = h->single.n ? gs_choice_single_ns(h) : unmeasured;
+    const double known = h->single.n ? gs_choice_single_ns(h) : (double)h->bound_ns;
     return known > 0 && is_too_short(h, m, n, known, gs_reads_of(h, m));
 }
 
@@ -450,8 +446,6 @@ bool gs_choice_wants_single(const struct gs_history *h, const struct gs_machine 
 {
     if (gs_choice_is_short(h, m, n))
         return false;
-    if (h->near.single_ns > 0 && h->near.close && !h->single.n)
-        return h->launches && h->launches % SINGLE_EVERY == 0;
     if (!h->single.n)
         return h->asked < MOST_ASKED ? h->bound_ns || affordable : h->launches % SINGLE_EVERY == 0;
     return h->asked < ENOUGH || h->launches % SINGLE_EVERY == 0;

@@ -77,13 +77,6 @@ struct gs_again {
     struct gs_move move;
 };
 
-/* By launches of another size; 0: not known. */
-struct gs_near {
-    double single_ns, split_ns;
-    uint64_t launches; /* of the kernel at other sizes, in this process */
-    bool close;        /* a measurement would tell little more */
-};
-
 /* What is known of one kernel at one size. All zeros: nothing. */
 struct gs_history {
     struct gs_measured single; /* the kernel's time on one device */
@@ -91,13 +84,12 @@ struct gs_history {
     struct gs_measured plan;   /* what the host takes to plan a launch */
     struct gs_balance balance;
     struct gs_together together;
-    struct gs_near near; /* until it is measured itself (near.h) */
-    double least_part;   /* no part takes less of one device's time; 0: not known (gs_choice_least_part) */
-    double running_ns;   /* the first measured launch has been running for so long, if that is far more than a split
-                            costs: the least time of a launch; 0: not known */
-    uint64_t bound_ns;   /* one launch takes at most so long, by the host's clock; 0: not known */
-    uint64_t launches;   /* in this process */
-    uint64_t expected;   /* in the process before; 0: not known */
+    double least_part; /* no part takes less of one device's time; 0: not known (gs_choice_least_part) */
+    double running_ns; /* the first measured launch has been running for so long, if that is far more than a split
+                          costs: the least time of a launch; 0: not known */
+    uint64_t bound_ns; /* one launch takes at most so long, by the host's clock; 0: not known */
+    uint64_t launches; /* in this process */
+    uint64_t expected; /* in the process before; 0: not known */
     struct gs_again scatter_again; /* transfers to the parts in a launch that follows a split one */
     struct gs_again gather_again;  /* transfers home in a launch that follows one on one device */
     double return_rate;    /* of the bytes that splits left on other devices: those fetched home; < 0: not known */

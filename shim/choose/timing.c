@@ -10,7 +10,6 @@
 #include "common/log.h"
 #include "shim/plan/kinds.h"
 #include "shim/choose/forecast.h"
-#include "shim/choose/near.h"
 #include "shim/choose/timing_book.h"
 #include "shim/transfer/peer.h"
 #include "shim/transfer/pinned.h"
@@ -32,38 +31,12 @@ static void say_outlook(const struct gs_timing *t, const struct gs_trial *trial,
              gs_budget_left(&gs_book.budget, now_ns) / 1e3, o->ample ? "" : "; the parts may not fill their devices");
 }
 
-/* Of the sizes that came last, whatever kernel's. */
-static void look_near(struct gs_timing *t)
-{
-    enum { MOST_SIZES = 32 }; /* each size looks, in its launch */
-    const struct gs_timing *nearest = NULL;
-    double best = 0;
-    struct gs_near_others others = {0};
-    unsigned n = 0;
-    for (const struct gs_size *s = gs_sizes(); s && n < MOST_SIZES; s = s->older, n++) {
-        const struct gs_size *to = t->at;
-        if (s == to || !s->choice || s->kernel != to->kernel)
-            continue;
-        gs_near_count(&others, &s->choice->h);
-        if (!gs_near_tells(&s->choice->h))
-            continue;
-        const double ratio = gs_near_ratio(to->size, s->size);
-        if (!gs_near_is_nearer(ratio, best))
-            continue;
-        best = ratio;
-        nearest = s->choice;
-    }
-    if (nearest)
-        gs_near_learn(&t->h, &nearest->h, &gs_book.machine, t->at->n, best, &others);
-}
-
 /* It may take longer now than it ever has. */
 static void forget_short(struct gs_timing *t)
 {
     if (!gs_choice_is_short(&t->h, &gs_book.machine, t->at->n))
         return;
     t->h.single = (struct gs_measured){0};
-    t->h.near = (struct gs_near){0};
     t->h.bound_ns = 0;
     t->h.asked = 0;
     gs_size_refuse(t->at);
@@ -80,8 +53,6 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size)
     struct gs_timing *t = gs_book_of(size);
     if (t && risen)
         forget_short(t);
-    else if (t && t->at->program && !t->h.single.n && !t->h.split.n && !t->h.bound_ns && t->h.near.single_ns <= 0)
-        look_near(t);
     const uint64_t prepare_ns = atomic_load(&k->program->prepare_ns);
     if (t)
         t->used = true;

@@ -13,7 +13,6 @@
 #include "shim/output/backoff.h"
 #include "shim/choose/choice.h"
 #include "shim/choose/learnt.h"
-#include "shim/choose/near.h"
 
 static uint64_t rng_state;
 
@@ -853,74 +852,6 @@ static void a_bound_spares_the_measurement(void **state)
     assert_true(gs_choice_wants_single(&h, &h200, 2, false));
 }
 
-enum { STEPS = 1024 };
-
-/* A factorisation: each launch has fewer work-groups than the one before, of which each takes 4 us. The share of its
- * launches whose time wasn't known; *times: how long all took, of the plain run's. part: what a half takes, of all. */
-static double shrinking(double part, double *times)
-{
-    static struct kernel k[STEPS];
-    struct world w;
-    unsigned unknown = 0;
-    begin(&w, 1 << 16);
-    for (int i = 0; i < STEPS; i++) {
-        const uint64_t groups = (uint64_t)(STEPS - i), size[6] = {groups * 64, 1, 1, 64, 1, 1};
-        k[i] = kernel_of(4e3 * (double)groups, part * 4e3 * (double)groups, 4096);
-        k[i].ample = true;
-        double best = 0;
-        int nearest = -1;
-        struct gs_near_others others = {0};
-        for (int j = 0; j < i; j++) {
-            gs_near_count(&others, &k[j].h);
-            const uint64_t other[6] = {(uint64_t)(STEPS - j) * 64, 1, 1, 64, 1, 1};
-            const double ratio = gs_near_tells(&k[j].h) ? gs_near_ratio(size, other) : 0;
-            nearest = gs_near_is_nearer(ratio, best) ? j : nearest;
-            best = nearest == j ? ratio : best;
-        }
-        if (nearest >= 0)
-            gs_near_learn(&k[i].h, &k[nearest].h, &w.believed, 2, best, &others);
-        k[i].splits = i ? k[i - 1].splits : 0; /* its buffers are where it was split first */
-        unknown += gs_choice_single_ns(&k[i].h) <= 0;
-        launch(&w, &k[i]);
-    }
-    *times = w.now / w.plain;
-    return (double)unknown / STEPS;
-}
-
-static void sizes_that_shrink_are_known_by_their_neighbours(void **state)
-{
-    double times;
-    (void)state;
-    assert_true(shrinking(0.5, &times) < 0.02);
-    assert_true(times < 0.8);
-    assert_true(shrinking(1.0, &times) < 0.02); /* parts as long as the whole */
-    assert_true(times < 1.03);
-}
-
-/* Of another size something is known only where it is like this one. */
-static void neighbours_are_near(void **state)
-{
-    (void)state;
-    const uint64_t size[6] = {6400, 64, 1, 64, 1, 1}, larger[6] = {12800, 64, 1, 64, 1, 1},
-                   far[6] = {12800, 65, 1, 64, 1, 1}, groups[6] = {6400, 64, 1, 32, 2, 1};
-    assert_true(gs_near_ratio(larger, size) == 2 && gs_near_ratio(size, larger) == 0.5);
-    assert_true(gs_near_ratio(far, size) == 0 && gs_near_ratio(size, groups) == 0);
-    assert_true(gs_near_is_nearer(0.6, 0) && gs_near_is_nearer(0.9, 1.2) && !gs_near_is_nearer(0.5, 1.9));
-    const struct gs_near_others none = {0};
-    struct gs_history of, h;
-    gs_history_init(&of);
-    gs_history_init(&h);
-    assert_false(gs_near_tells(&of));
-    gs_choice_learn_bound(&of, 100000, 1); /* too short, and so is what is smaller */
-    gs_near_learn(&h, &of, &h200, 2, 0.5, &none);
-    assert_true(gs_choice_is_short(&h, &h200, 2) && !gs_choice_wants_single(&h, &h200, 2, true));
-    gs_choice_learn_single(&of, 4000000);
-    gs_near_learn(&h, &of, &h200, 2, 0.5, &none);
-    assert_true(gs_choice_single_ns(&h) == 2000000 && gs_choice_wants_single(&h, &h200, 2, true));
-    gs_choice_learn_single(&h, 3000000); /* its own counts more */
-    assert_true(gs_choice_single_ns(&h) == 3000000);
-}
-
 int main(int argc, char **argv)
 {
     rng_state = argc > 1 ? strtoull(argv[1], NULL, 10) : 20261121;
@@ -948,8 +879,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_promising_kernel_does_not_wait_for_the_budget),
         cmocka_unit_test(the_slow_link_is_a_makeshift),
         cmocka_unit_test(a_faster_link_is_asked_for_where_it_pays),
-        cmocka_unit_test(sizes_that_shrink_are_known_by_their_neighbours),
-        cmocka_unit_test(neighbours_are_near),
         cmocka_unit_test(a_bound_spares_the_measurement),
         cmocka_unit_test(what_will_pay_is_foreseen),
         cmocka_unit_test(the_fast_link_is_foreseen),
