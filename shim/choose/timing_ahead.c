@@ -59,12 +59,29 @@ double gs_ahead_cost_ns(const struct gs_timing *t)
     return before > 0 ? before : on_cpu() ? new : cost_beside(new);
 }
 
+/* Is a launch to be planned before its program is compiled? Most kernels that take less than this are found to gain
+ * nothing once it is known what has to be moved, and to wait one launch more for the compiler costs others little: the
+ * driver compiled for 0.1 to 0.5 s in vain beside Rodinia's gaussian and NVIDIA's FDTD3d. With the lock held. */
+static bool plans_first(const struct gs_timing *t)
+{
+    enum { LONG_NS = 10000000 };
+    const double single = gs_choice_single_ns(&t->h);
+    return gs_settings()->mode == GS_MODE_AUTO && !on_cpu() && !t->promising && !gs_choice_split_known(&t->h) &&
+           single > 0 && single < LONG_NS;
+}
+
+static bool is_translated(const struct gs_program *p)
+{
+    return atomic_load(&p->text_bytes) && !atomic_load(&p->preparing);
+}
+
 void gs_ahead_want(struct gs_wanted *w, struct gs_timing *t, cl_program program)
 {
-    const bool prepare = gs_choice_foresees(&t->h, &gs_book.machine, t->at->n, gs_ahead_cost_ns(t));
+    const bool pays = gs_choice_foresees(&t->h, &gs_book.machine, t->at->n, gs_ahead_cost_ns(t));
+    const bool prepare = pays && !plans_first(t);
+    const bool translate = pays || gs_measured_best(&t->h.single) >= WORTH_TRANSLATING_NS;
     if (!program || (w->program && w->prepare) ||
-        (!prepare && (on_cpu() || gs_measured_best(&t->h.single) < WORTH_TRANSLATING_NS ||
-                      !gs_choice_foresees(&t->h, &gs_book.machine, t->at->n, 0))))
+        (!prepare && (on_cpu() || !translate || !gs_choice_foresees(&t->h, &gs_book.machine, t->at->n, 0))))
         return;
     const bool peer = prepare && gs_choice_foresees_peer(&t->h, &gs_book.machine, t->at->n);
     *w = (struct gs_wanted){program, t->at->program, prepare, peer};
@@ -86,7 +103,7 @@ void gs_ahead_do(const struct gs_wanted *w)
     if (atomic_load(&p->id) == w->id && !atomic_load(&p->preparing) && !gs_prepared(p)) {
         if (w->prepare)
             gs_prepare_beside(p, (struct gs_patience){0});
-        else
+        else if (!is_translated(p))
             gs_translate_beside(p);
         if (w->peer)
             open_peer(p->o.ctx);
@@ -149,18 +166,35 @@ static bool is_busy(struct gs_timing *t, const struct gs_command *cmd)
     return runs || busy_ns(cmd->q) > LITTLE_NS;
 }
 
-/* Its translation is being made, and compiled: waits for that, for two seconds at most, while the device is busy. */
-static void await_prepared(struct gs_timing *t, const struct gs_command *cmd, struct gs_program *p)
+static void flush(const struct gs_command *cmd)
 {
-    enum { MOST_NS = 2000000000 };
+    GS_LOCKED(&cmd->ctx->lock);
+    gs_command_flush(cmd->q);
+}
+
+enum { MOST_BUSY_NS = 2000000000 };
+
+/* Its translation is being made, which the launch's plan needs: waits for that as below. */
+static void await_translated(struct gs_timing *t, const struct gs_command *cmd, const struct gs_program *p)
+{
     const struct timespec little = {0, 100000};
     const uint64_t begin_ns = gs_now_ns();
     if (gs_in_callback() || !atomic_load(&p->preparing) || !is_busy(t, cmd))
         return;
-    pthread_mutex_lock(&cmd->ctx->lock);
-    gs_command_flush(cmd->q);
-    pthread_mutex_unlock(&cmd->ctx->lock);
-    while (!gs_prepared(p) && is_busy(t, cmd) && gs_now_ns() - begin_ns < MOST_NS) {
+    flush(cmd);
+    while (atomic_load(&p->preparing) && is_busy(t, cmd) && gs_now_ns() - begin_ns < MOST_BUSY_NS)
+        nanosleep(&little, NULL);
+}
+
+/* Its translation is being made, and compiled: waits for that, for two seconds at most, while the device is busy. */
+static void await_prepared(struct gs_timing *t, const struct gs_command *cmd, struct gs_program *p)
+{
+    const struct timespec little = {0, 100000};
+    const uint64_t begin_ns = gs_now_ns();
+    if (gs_in_callback() || !atomic_load(&p->preparing) || !is_busy(t, cmd))
+        return;
+    flush(cmd);
+    while (!gs_prepared(p) && is_busy(t, cmd) && gs_now_ns() - begin_ns < MOST_BUSY_NS) {
         if (!atomic_load(&p->preparing)) /* it has only been translated */
             gs_prepare_beside(p, (struct gs_patience){0});
         if (!atomic_load(&p->preparing))
@@ -169,11 +203,21 @@ static void await_prepared(struct gs_timing *t, const struct gs_command *cmd, st
     }
 }
 
-const char *gs_timing_prepare(struct gs_timing *t, const struct gs_command *cmd, struct gs_program *p)
+const char *gs_timing_prepare(struct gs_timing *t, const struct gs_command *cmd, struct gs_program *p, bool *plan_first)
 {
     const char *reason;
     if (!gs_timing_worth(t, false, &reason))
         return reason;
+    pthread_mutex_lock(&gs_book.lock);
+    const bool first = plans_first(t);
+    pthread_mutex_unlock(&gs_book.lock);
+    if (first) {
+        if (!is_translated(p))
+            gs_translate_beside(p);
+        await_translated(t, cmd, p);
+        *plan_first = is_translated(p);
+        return *plan_first || gs_prepared(p) ? NULL : leave(t, cmd->ctx);
+    }
     gs_prepare_beside(p, patience(t, cmd->q));
     await_prepared(t, cmd, p);
     return gs_prepared(p) ? NULL : leave(t, cmd->ctx);
@@ -194,7 +238,7 @@ static bool will_split(struct gs_timing *t)
 
 void gs_timing_foresee(struct gs_program *p, const char *name)
 {
-    bool worth = false, peer = false;
+    bool translate = false, worth = false, peer = false;
     if (!p || !gs_book_is_kept(p->o.ctx) || atomic_load(&p->preparing) || p->refusal)
         return;
     pthread_mutex_lock(&gs_book.lock);
@@ -207,12 +251,16 @@ void gs_timing_foresee(struct gs_program *p, const char *name)
     pthread_mutex_lock(&gs_book.lock);
     for (struct gs_timing *t = NULL; (t = gs_book_next(t, program, name, p->o.ctx->n));) {
         t->compile_ns = gs_ahead_compile_ns(p);
-        worth = worth || will_split(t);
+        const bool splits = will_split(t);
+        translate |= splits;
+        worth |= splits && !plans_first(t);
         peer = peer || (may_gain_again(t) && gs_choice_foresees_peer(&t->h, &gs_book.machine, t->at->n));
     }
     pthread_mutex_unlock(&gs_book.lock);
     if (worth)
         gs_prepare_beside(p, (struct gs_patience){0});
+    else if (translate && !is_translated(p))
+        gs_translate_beside(p);
     if (peer)
         open_peer(p->o.ctx);
 }

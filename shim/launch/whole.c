@@ -227,6 +227,6 @@ const struct gs_kernel_summary *gs_launch_units(struct gs_launching *l)
         return NULL;
     if (l->job.place[0] == 0 && (!l->job.kernel_chunk || !gs_launch_is_long(l)))
         return NULL;
-    const struct gs_kernel_summary *k = l->summary ? l->summary : gs_prepare(l->k, &why);
+    const struct gs_kernel_summary *k = l->summary ? l->summary : gs_prepare(l->k, true, &why);
     return k && may_be_cut(l, k) ? k : NULL;
 }

@@ -29,7 +29,7 @@ void gs_answer_give(struct gs_kernel *k)
     const char *reason;
     if (!gs_settings()->stats || !atomic_load(&k->kind->left))
         return;
-    const struct gs_kernel_summary *s = gs_prepare_summary(k, &reason);
+    const struct gs_kernel_summary *s = gs_prepare(k, false, &reason);
     if (gs_threads_ends()) /* which may be why there is none */
         return;
     if (s)

@@ -395,6 +395,10 @@ static void *translate_in_thread(void *arg)
     pthread_mutex_lock(&p->lock);
     if (!p->refusal && !p->summary)
         translate(p);
+    if (!p->refusal && !is_useful(p)) { /* there is nothing to compile */
+        p->prepared = true;
+        p->relaxed = is_relaxed(p);
+    }
     pthread_mutex_unlock(&p->lock);
     return end_thread(p, gs_threads_enter());
 }
@@ -483,18 +487,12 @@ static const struct gs_kernel_summary *summary_of(struct gs_kernel *k, const cha
     return s;
 }
 
-const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, const char **reason)
-{
-    GS_LOCKED(&k->program->lock);
-    if (!k->program->prepared)
-        prepare_program(k->program, false);
-    return summary_of(k, reason);
-}
-
-const struct gs_kernel_summary *gs_prepare_summary(struct gs_kernel *k, const char **reason)
+const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, bool compile, const char **reason)
 {
     struct gs_program *p = k->program;
     GS_LOCKED(&p->lock);
+    if (compile && !p->prepared)
+        prepare_program(p, false);
     if (!p->refusal && !p->summary)
         translate(p);
     if (!p->refusal && !p->prepared)

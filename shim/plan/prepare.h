@@ -6,10 +6,10 @@
 #include "common/lock/locked.h"
 #include "shim/record/objects.h"
 
-/* What the translator knows of the kernel; translates and compiles its program on the first call. NULL: the kernel
- * can't be split, and *reason says why (a string that lives as long as the program). Takes the program's lock; may take
- * long. */
-const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, const char **reason);
+/* What the translator knows of the kernel; translates its program on the first call, and, if `compile`, compiles it for
+ * every device on the first such call. NULL: the kernel can't be split, and *reason says why (a string that lives as
+ * long as the program). Takes the program's lock; may take long. */
+const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, bool compile, const char **reason);
 
 /* Has that been done, so that gs_prepare doesn't take long? */
 bool gs_prepared(struct gs_program *p);
@@ -26,10 +26,6 @@ void gs_prepare_beside(struct gs_program *p, struct gs_patience patience);
 /* Has only its translation made by a thread of ours, which is a process beside the application, kept on disk: nothing
  * of the driver's, and the end of the application doesn't wait for it. */
 void gs_translate_beside(struct gs_program *p);
-
-/* What the translator knows of the kernel; asks it if nobody has, and compiles nothing. NULL: *reason says why the
- * kernel can't be split. Takes the program's lock; may take long. */
-const struct gs_kernel_summary *gs_prepare_summary(struct gs_kernel *k, const char **reason);
 
 /* Translates a program, if that hasn't been done, and says which headers on disk it was made with (see
  * gs_summary.headers); NULL where it can't be translated. Takes the program's lock; may take long. */

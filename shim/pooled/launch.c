@@ -129,7 +129,7 @@ static cl_int cut(struct gs_pool_launch *l)
     struct gs_kernel *k = l->k;
     const char *reason = NULL;
     cl_int err;
-    l->summary = gs_prepare(k, &reason);
+    l->summary = gs_prepare(k, true, &reason);
     const struct gs_turns_input in = {.kernel = l->summary,
                                       .reason = reason,
                                       .n_args = k->n_args,
