@@ -20,7 +20,8 @@ struct gs_patience {
     uint64_t cached_ns, new_ns;
 };
 
-/* Has it done by a thread of ours, and waits for it no longer than that. Without the context's lock. */
+/* Has it done by a thread of ours, and waits for it no longer than that. Without the context's lock, but for who waits
+ * for nothing. */
 void gs_prepare_beside(struct gs_program *p, struct gs_patience patience);
 
 /* Has only its translation made by a thread of ours, which is a process beside the application, kept on disk: nothing
