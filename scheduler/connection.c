@@ -351,7 +351,8 @@ static void add_connection(struct gs_server *sv, int fd)
     c->since_ns = now;
     c->session = session;
     c->number = ++sv->connections;
-    c->named = trusted || !gs_namers_ask(c->number, c->uid, gs_core_has_task_of(sv->core, c->uid), c->pid, c->pidfd);
+    const struct gs_errand_of whom = {.uid = c->uid, .named = gs_core_has_task_of(sv->core, c->uid)};
+    c->named = trusted || !gs_namers_ask(c->number, &whom, c->pid, c->pidfd);
     TAILQ_INSERT_TAIL(&sv->all, c, all);
     TAILQ_INSERT_TAIL(&sv->pending, c, waits);
     count_pending(sv, c->uid, 1);

@@ -57,7 +57,7 @@ static int set_thread(pid_t tid, int policy, const struct sched_param *p)
     return sched_setscheduler(tid, policy, p) < 0 && errno != ESRCH ? -errno : 0;
 }
 
-static bool has_ended(int pidfd)
+bool gs_process_has_ended(int pidfd)
 {
     struct pollfd p = {.fd = pidfd, .events = POLLIN};
     return pidfd >= 0 && poll(&p, 1, 0) != 0;
@@ -85,7 +85,7 @@ int gs_realtime_process(pid_t pid, int pidfd, int priority)
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     const int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const unsigned n =
-        dir < 0 || has_ended(pidfd) ? 0 : list_threads(dir, thread); /* the number may be another's by now */
+        dir < 0 || gs_process_has_ended(pidfd) ? 0 : list_threads(dir, thread); /* the number may be another's by now */
     const struct sched_param p = {.sched_priority = priority};
     int err = 0;
     for (unsigned i = 0; i < n; i++) {

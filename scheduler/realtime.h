@@ -20,4 +20,7 @@ unsigned gs_realtime_levels(size_t ranks);
  * tells whether the number is still this process's. 0, or -errno: not all could be given it. */
 int gs_realtime_process(pid_t pid, int pidfd, int priority);
 
+/* -1: not known, so it hasn't. */
+bool gs_process_has_ended(int pidfd);
+
 #endif
