@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "scheduler/giver.h"
 #include "scheduler/lease.h"
 #include "scheduler/loop.h"
 #include "scheduler/users.h"
@@ -481,16 +482,32 @@ void gs_connection_hear(struct gs_connection *c)
     c->held = false;
 }
 
-void gs_connections_name(struct gs_server *sv)
+bool gs_connections_name(struct gs_server *sv)
 {
     struct gs_naming *n = gs_namers_take();
     struct gs_connection *c;
+    if (!n)
+        return false;
     TAILQ_FOREACH (c, &sv->all, all)
-        if (n && c->number == n->connection) {
+        if (c->number == n->connection) {
             gs_core_name(c->session, n->exe);
             gs_connection_hear(c);
         }
     free(n);
+    return true;
+}
+
+bool gs_connections_give(struct gs_server *sv)
+{
+    struct gs_receiver to;
+    struct gs_connection *c;
+    int err;
+    if (!gs_givers_take(&to, &err))
+        return false;
+    TAILQ_FOREACH (c, &sv->all, all)
+        if (c->pid == to.pid && c->uid == to.uid && err != -EAGAIN)
+            gs_core_has_priority(c->session, err, gs_now_ns());
+    return true;
 }
 
 void gs_connections_go_on(struct gs_server *sv)

@@ -22,6 +22,7 @@ struct gs_core *gs_core_new(const struct gs_core_options *options, const struct 
     TAILQ_INIT(&core->present);
     TAILQ_INIT(&core->asking);
     TAILQ_INIT(&core->behind);
+    TAILQ_INIT(&core->unwelcomed);
     core->session = calloc(options->max_clients, sizeof *core->session);
     core->decider = gs_decider_new(ops->analyse, ctx);
     /* Not from 1: a client of a daemon that has died must not take this one's answers for its own. */
@@ -224,6 +225,7 @@ struct gs_session *gs_core_connect(struct gs_core *core, void *conn, const struc
     s->uid = peer->uid;
     s->pid = peer->pid;
     s->since_ns = now_ns;
+    s->page_fd = -1;
     gs_users_count(&core->users, s->uid, GS_USER_CONNECTED, now_ns);
     return s;
 }
@@ -306,6 +308,7 @@ void gs_core_disconnect(struct gs_session *s, uint64_t now_ns)
         gs_members_want_realtime(s, 0); /* the process may go on */
         gs_members_set_realtime(s);
         stop_being_behind(s);
+        gs_core_forget_page(s);
         core->session[s->index] = NULL;
         TAILQ_REMOVE(&core->present, s, present);
         core->n_sessions--;
@@ -318,6 +321,13 @@ void gs_core_disconnect(struct gs_session *s, uint64_t now_ns)
     free(s->exe);
     free(s);
     gs_core_help_at_once(core);
+}
+
+void gs_core_has_priority(struct gs_session *s, int err, uint64_t now_ns)
+{
+    s->core->now_ns = now_ns;
+    gs_members_see_realtime(s, err);
+    gs_core_welcome(s);
 }
 
 bool gs_core_joined(const struct gs_session *s)

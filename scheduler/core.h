@@ -24,8 +24,9 @@ struct gs_core_ops {
     /* Wakes a thread of the connection's process that sleeps on a word of its page. Null: gs_lease_wake does. */
     void (*wake)(void *ctx, void *conn, _Atomic uint32_t *word);
     /* The processor priority of the connection's process, which runs as a task; 0: none any more. Said again now and
-     * then, for threads that are new. May be null. */
-    int (*realtime)(void *ctx, void *conn, int priority); /* 0 or -errno */
+     * then, for threads that are new. 1: gs_core_has_priority is called when it has it; 0: it has; -errno: it can't be
+     * given it. May be null. */
+    int (*realtime)(void *ctx, void *conn, int priority);
     /* Reads the config again and calls gs_core_configure; *text gets what to answer. 0 or -errno. May be null. */
     int (*reload)(void *ctx, char *text, size_t bytes);
     /* Has gs_question_answer called by another thread, and then gs_core_answered by the core's. One at a time. Null:
@@ -73,6 +74,8 @@ void gs_core_name(struct gs_session *s, const char *exe);
 /* It is about to be disconnected: reads a piece of what it has recorded. False: there is no more. */
 bool gs_core_hear_out(struct gs_session *s, uint64_t now_ns);
 void gs_core_disconnect(struct gs_session *s, uint64_t now_ns);
+/* Its process has the priority that was said last; -errno: not all of its threads have. */
+void gs_core_has_priority(struct gs_session *s, int err, uint64_t now_ns);
 /* Is it root, the daemon's own user, or one whom the config names as a task's? */
 bool gs_core_has_task_of(const struct gs_core *core, uid_t uid);
 

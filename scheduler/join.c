@@ -55,7 +55,7 @@ static struct gs_msg_welcome what_to_say(const struct gs_session *s)
     return w;
 }
 
-static void welcome(struct gs_session *s, enum gs_msg_type type, int page_fd)
+static void say_task(struct gs_session *s, enum gs_msg_type type, int page_fd)
 {
     struct gs_msg m;
     gs_msg_init(&m, type);
@@ -63,11 +63,27 @@ static void welcome(struct gs_session *s, enum gs_msg_type type, int page_fd)
     s->core->ops.send(s->core->ctx, s->conn, &m, page_fd);
 }
 
+void gs_core_welcome(struct gs_session *s)
+{
+    if (s->page_fd >= 0)
+        say_task(s, GS_MSG_WELCOME, s->page_fd);
+    gs_core_forget_page(s);
+}
+
+void gs_core_forget_page(struct gs_session *s)
+{
+    if (s->page_fd < 0)
+        return;
+    close(s->page_fd);
+    s->page_fd = -1;
+    TAILQ_REMOVE(&s->core->unwelcomed, s, unwelcomed);
+}
+
 void gs_core_tell_task(struct gs_session *s)
 {
     const struct gs_msg_welcome now = what_to_say(s);
     if (s->said.client && memcmp(&now, &s->said, sizeof now) != 0)
-        welcome(s, GS_MSG_TASK, -1);
+        say_task(s, GS_MSG_TASK, -1);
 }
 
 /* Takes the client in: a page, a place in the policy, its task's modes. */
@@ -104,9 +120,10 @@ int gs_core_join(struct gs_session *s)
     gs_core_tell_sole(core);
     atomic_store(&s->lease.page->recording, core->trace != NULL);
     gs_members_settle(s);
-    gs_members_set_realtime(s);
-    welcome(s, GS_MSG_WELCOME, page_fd);
-    close(page_fd);
+    s->page_fd = page_fd;
+    TAILQ_INSERT_TAIL(&core->unwelcomed, s, unwelcomed);
+    if (!gs_members_set_realtime(s))
+        gs_core_welcome(s);
     const struct gs_traced who = gs_traced(s);
     if (core->trace)
         gs_trace_client(core->trace, &who, s->gpus_max);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "scheduler/giver.h"
 #include "scheduler/loop.h"
 
 #define BURST_NS (GS_NS_PER_S / 500)       /* what a group may have before its share counts */
@@ -90,6 +91,16 @@ static void on_answered(struct gs_server *sv)
 
 /* ---- turns ---- */
 
+static uint64_t look_after_highest(struct gs_server *sv);
+
+/* Of what threads have done for clients: the doors' events. */
+static void take_some(struct gs_server *sv, bool (*take)(struct gs_server *sv))
+{
+    const uint64_t until = look_after_highest(sv) + AT_ONCE_NS;
+    while (take(sv) && look_after_highest(sv) < until)
+        ;
+}
+
 static void handle(struct gs_server *sv, const struct epoll_event *e)
 {
     const struct gs_source *source = e->data.ptr;
@@ -109,7 +120,10 @@ static void handle(struct gs_server *sv, const struct epoll_event *e)
         on_answered(sv);
         break;
     case GS_SOURCE_NAMERS:
-        gs_connections_name(sv);
+        take_some(sv, gs_connections_name);
+        break;
+    case GS_SOURCE_GIVERS:
+        take_some(sv, gs_connections_give);
         break;
     case GS_SOURCE_GROUP:
         source->group->waits = true;
@@ -409,7 +423,7 @@ int gs_loop_start(struct gs_server *sv)
 {
     static struct gs_source listening = {.kind = GS_SOURCE_LISTEN}, signals = {.kind = GS_SOURCE_SIGNALS},
                             timer = {.kind = GS_SOURCE_TIMER}, worker = {.kind = GS_SOURCE_WORKER},
-                            named = {.kind = GS_SOURCE_NAMERS};
+                            named = {.kind = GS_SOURCE_NAMERS}, given = {.kind = GS_SOURCE_GIVERS};
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
@@ -420,9 +434,11 @@ int gs_loop_start(struct gs_server *sv)
     sv->epoll = epoll_create1(EPOLL_CLOEXEC);
     sv->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     sv->named = gs_namers_start();
+    sv->given = gs_givers_start();
     sv->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (sv->epoll < 0 || sv->signals < 0 || sv->timer < 0 || sv->named < 0 || make_groups(sv) < 0 ||
+    if (sv->epoll < 0 || sv->signals < 0 || sv->timer < 0 || sv->named < 0 || sv->given < 0 || make_groups(sv) < 0 ||
         gs_watch(sv->group[GS_DOORS].epoll, sv->named, &named) < 0 ||
+        gs_watch(sv->group[GS_DOORS].epoll, sv->given, &given) < 0 ||
         gs_watch(sv->group[GS_DOORS].epoll, sv->listener.fd, &listening) < 0 ||
         (sv->listener.root_fd >= 0 && gs_watch(sv->group[GS_DOORS].epoll, sv->listener.root_fd, &listening) < 0) ||
         gs_watch(sv->epoll, sv->signals, &signals) < 0 || gs_watch(sv->epoll, sv->timer, &timer) < 0 ||

@@ -26,6 +26,7 @@ enum gs_source_kind {
     GS_SOURCE_TIMER,
     GS_SOURCE_WORKER,
     GS_SOURCE_NAMERS,
+    GS_SOURCE_GIVERS,
     GS_SOURCE_GROUP,
     GS_SOURCE_SOCKET,
     GS_SOURCE_PROCESS
@@ -69,6 +70,7 @@ struct gs_connection {
     bool named;      /* its program is known, or isn't waited for (any more) */
     bool held;       /* its hello waits for that: until then nothing of it is read */
     bool hushed;     /* it has asked, and has not read the answer: until then nothing of it is read */
+    int priority;    /* of its process, as far as this connection goes; 0: none */
     struct gs_session *session;
     TAILQ_ENTRY(gs_connection) all;
     TAILQ_ENTRY(gs_connection) waits; /* in `pending`, `leaving` or `closed` */
@@ -99,7 +101,7 @@ struct gs_server {
     unsigned n_pending_users;
     uint64_t looked_ns;   /* when the highest task's messages were last looked for */
     bool accepts;         /* somebody may have connected */
-    int named;            /* readable when a connection's program is known */
+    int named, given;     /* readable when a connection's program is known, and when a process has its priority */
     uint64_t connections; /* so many there have been */
     unsigned doors_turn;
     uid_t heard; /* whose newcomer was heard last */
@@ -119,8 +121,9 @@ bool gs_connections_accept(struct gs_server *sv);
 void gs_connection_read(struct gs_server *sv, struct gs_connection *c, uint32_t events);
 void gs_connection_send(void *ctx, void *conn, const struct gs_msg *m, int fd); /* as gs_core_ops has it */
 void gs_connection_wake(void *ctx, void *conn, _Atomic uint32_t *word);         /* as gs_core_ops has it */
-/* One's program is known. */
-void gs_connections_name(struct gs_server *sv);
+/* One's program is known, or its process has its priority. False: none. */
+bool gs_connections_name(struct gs_server *sv);
+bool gs_connections_give(struct gs_server *sv);
 /* Its hello isn't held any more: its program is known, or that takes too long. */
 void gs_connection_hear(struct gs_connection *c);
 /* Somebody who has waited for an analysis joins, or is refused. */

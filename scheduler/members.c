@@ -52,7 +52,9 @@ int gs_members_identify(struct gs_session *s, const struct gs_config_task **task
 }
 
 enum { WHY_BYTES = 1024 };
-#define TELL_NS UINT64_C(50000000) /* clients wait for 200 ms at a time */
+#define TELL_NS UINT64_C(50000000)    /* clients wait for 200 ms at a time */
+#define WELCOME_NS UINT64_C(10000000) /* then it doesn't wait for its priority any more */
+enum { MOST_TOLD = 8 };               /* at a time: a grant waits */
 
 static void add_waiting(struct gs_session *s, enum gs_waits what);
 
@@ -280,17 +282,23 @@ void gs_members_want_realtime(struct gs_session *s, int priority)
         gs_core_fall_behind(s);
 }
 
-void gs_members_set_realtime(struct gs_session *s)
+void gs_members_see_realtime(struct gs_session *s, int err)
 {
-    struct gs_core *core = s->core;
-    int err = 0;
-    if (core->ops.realtime && (s->cpu_wanted || s->cpu_priority))
-        err = core->ops.realtime(core->ctx, s->conn, s->cpu_wanted);
     if (err < 0 && !s->told_of_priority)
         gs_core_log_of(s, true, "process %d can't be given its CPU priority: %s", (int)s->pid, strerror(-err));
     s->told_of_priority = s->told_of_priority || err < 0;
+}
+
+bool gs_members_set_realtime(struct gs_session *s)
+{
+    struct gs_core *core = s->core;
+    int said = 0;
+    if (core->ops.realtime && (s->cpu_wanted || s->cpu_priority))
+        said = core->ops.realtime(core->ctx, s->conn, s->cpu_wanted);
+    gs_members_see_realtime(s, said);
     s->cpu_priority = s->cpu_wanted;
     s->realtime_ns = core->now_ns;
+    return said > 0;
 }
 
 /* The processors are given in the order of the policy. */
@@ -685,14 +693,18 @@ uint64_t gs_members_next_tick(const struct gs_core *core)
     TAILQ_FOREACH (s, &core->waiting, waiting)
         if (s->waits == GS_WAITS_TO_JOIN && s->told_to_wait_ns + TELL_NS < next)
             next = s->told_to_wait_ns + TELL_NS;
-    return next;
+    s = TAILQ_FIRST(&core->unwelcomed);
+    return s && s->since_ns + WELCOME_NS < next ? s->since_ns + WELCOME_NS : next;
 }
 
 void gs_members_tick(struct gs_core *core)
 {
     struct gs_session *s;
+    unsigned told = 0;
+    while ((s = TAILQ_FIRST(&core->unwelcomed)) && s->since_ns + WELCOME_NS <= core->now_ns && told++ < MOST_TOLD)
+        gs_core_welcome(s); /* it gets its priority some time */
     TAILQ_FOREACH (s, &core->waiting, waiting)
-        if (s->waits == GS_WAITS_TO_JOIN && s->told_to_wait_ns + TELL_NS <= core->now_ns) {
+        if (s->waits == GS_WAITS_TO_JOIN && s->told_to_wait_ns + TELL_NS <= core->now_ns && told++ < MOST_TOLD) {
             s->told_to_wait_ns = core->now_ns;
             gs_core_notice(s, GS_NOTICE_INFO, "the daemon works out which deadlines hold with this task");
         }

@@ -5,7 +5,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
+
+enum { GS_REALTIME_THREADS = 128 /* of a process; its first ones */ };
 
 /* Raises the calling process above all tasks. Says once, in a warning, where it isn't permitted, and gives false. */
 bool gs_realtime_self(void);
@@ -17,8 +20,9 @@ int gs_realtime_priority(int rank, int ranks, unsigned elders);
 unsigned gs_realtime_levels(size_t ranks);
 
 /* All threads that the process has now, and none of its children; 0: takes back what this has given. `pidfd` (-1: none)
- * tells whether the number is still this process's. 0, or -errno: not all could be given it. */
-int gs_realtime_process(pid_t pid, int pidfd, int priority);
+ * tells whether the number is still this process's. *err is 0, or -errno: not all could be given it. 0; else it has
+ * gone no further than to a thread for which the kernel took so long, of a processor: that one has it. */
+uint64_t gs_realtime_process(pid_t pid, int pidfd, int priority, int *err);
 
 /* -1: not known, so it hasn't. */
 bool gs_process_has_ended(int pidfd);

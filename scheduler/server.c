@@ -13,6 +13,7 @@
 
 #include "common/log.h"
 #include "common/machine.h"
+#include "scheduler/giver.h"
 #include "scheduler/lease.h"
 #include "scheduler/loop.h"
 #include "scheduler/realtime.h"
@@ -83,9 +84,17 @@ static void want_realtime(struct gs_server *sv)
 static int on_realtime(void *ctx, void *conn, int priority)
 {
     struct gs_server *sv = ctx;
-    const struct gs_connection *c = conn;
+    struct gs_connection *c = conn;
+    const struct gs_connection *other;
     want_realtime(sv);
-    return sv->realtime ? gs_realtime_process(c->pid, c->pidfd, priority) : 0;
+    if (!sv->realtime)
+        return 0;
+    c->priority = priority;
+    TAILQ_FOREACH (other, &sv->all, all) /* the process may have several */
+        if (other->pid == c->pid && other->uid == c->uid && other->priority > priority)
+            priority = other->priority;
+    const struct gs_receiver to = {c->pid, c->pidfd, c->uid, gs_core_has_task_of(sv->core, c->uid)};
+    return gs_givers_give(&to, priority);
 }
 
 static int start_core(struct gs_server *sv)
@@ -151,7 +160,7 @@ static void make_room_for_descriptors(void)
 {
     enum {
         ENOUGH = 8192
-    }; /* three for each client, two for each that has not joined, two more where a porter has it */
+    }; /* four for each client, two for each that has not joined, two more where a porter has it */
     struct rlimit r;
     if (getrlimit(RLIMIT_NOFILE, &r) < 0)
         return;
@@ -193,6 +202,7 @@ static void stop(struct gs_server *sv)
     while ((c = TAILQ_FIRST(&sv->all)))
         gs_connection_hear_out(sv, c);
     gs_connections_free(sv);
+    gs_givers_end();
     gs_listen_end(&sv->listener);
     gs_porters_end(&sv->porters);
     if (sv->core)

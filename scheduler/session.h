@@ -44,6 +44,8 @@ struct gs_session {
 
     bool joined; /* all below counts only then */
     TAILQ_ENTRY(gs_session) present;
+    TAILQ_ENTRY(gs_session) unwelcomed;
+    int page_fd; /* until it is welcome; -1 */
     /* Beside `present`: at a decision all are asked for it. */
     const struct gs_config_task *task; /* in core->config; null: no task, or degraded */
     bool degraded;                     /* a task that runs below all tasks, so that the others meet their deadlines */
@@ -104,6 +106,7 @@ struct gs_status_file {
 TAILQ_HEAD(gs_waiting, gs_session);
 TAILQ_HEAD(gs_present, gs_session);
 TAILQ_HEAD(gs_behind, gs_session);
+TAILQ_HEAD(gs_unwelcomed, gs_session);
 
 struct gs_core {
     struct gs_core_options options;
@@ -117,7 +120,8 @@ struct gs_core {
     struct gs_session **session; /* max_clients; null: free */
     struct gs_present present;   /* the same in the order in which they have joined: the policy's among equals */
     unsigned n_sessions;
-    struct gs_behind behind; /* who has more records to be read, or is to have another processor priority */
+    struct gs_behind behind;         /* who has more records to be read, or is to have another processor priority */
+    struct gs_unwelcomed unwelcomed; /* who has joined, and is to have its processor priority first */
     uint32_t next_number;
     struct gs_task_stats **stats;
     size_t n_stats;
@@ -189,6 +193,10 @@ void gs_core_look_at(struct gs_session *s, unsigned resource);
 /* join.c */
 /* It joins as the task that it has been admitted as, or as none. 0 or -EPROTO: refused. */
 int gs_core_join(struct gs_session *s);
+/* It hears that it has joined, if it hasn't yet. */
+void gs_core_welcome(struct gs_session *s);
+/* It needn't hear that any more. */
+void gs_core_forget_page(struct gs_session *s);
 /* Tells a client that has been welcomed what has changed of its task since. */
 void gs_core_tell_task(struct gs_session *s);
 
@@ -222,7 +230,8 @@ void gs_members_settle(struct gs_session *s);
 void gs_members_warm(struct gs_session *s);
 /* Its processor priority, unless it warms up or the config says no; 0: none. It gets it in its turn, or now. */
 void gs_members_want_realtime(struct gs_session *s, int priority);
-void gs_members_set_realtime(struct gs_session *s);
+bool gs_members_set_realtime(struct gs_session *s); /* true: gs_core_has_priority tells when it has it */
+void gs_members_see_realtime(struct gs_session *s, int err);
 /* Is it time for threads that the task has made since to get it too? */
 bool gs_members_may_renew_realtime(const struct gs_session *s);
 /* How many jobs of the process are its warm-up, as the config says of its task, or by default. */

@@ -495,6 +495,57 @@ static void test_priority_that_cant_be_set(void **state)
     stop(b);
 }
 
+/* Who joins as a task is welcome when it has its priority, or after 10 ms, eight at a time. */
+static void test_welcome_waits_for_the_priority(void **state)
+{
+    (void)state;
+    struct bench *b = start_crowd(TASKS);
+    struct desk d[10], plain;
+    b->realtime_error = 1; /* later */
+    for (unsigned i = 0; i < 10; i++) {
+        sit_down(b, &d[i], 1001, "");
+        assert_int_equal(hello(b, &d[i], "slow", 2), 0);
+        assert_int_equal(d[i].welcomes + d[i].tasks, 0);
+        assert_true(gs_core_joined(d[i].session));
+    }
+    sit_down(b, &plain, 1002, "");
+    assert_int_equal(hello(b, &plain, "", 2), 0);
+    assert_int_equal(plain.welcomes, 1);
+    gs_core_has_priority(d[1].session, 0, b->now);
+    assert_int_equal(d[1].welcomes, 1);
+    gs_core_has_priority(d[1].session, 0, b->now); /* for threads that were new */
+    assert_int_equal(d[1].welcomes, 1);
+    /* It hears of the new config when it is welcome. */
+    assert_int_equal(configure(b, "[system]\ngpus = 2\n[task slow]\nperiod = 70ms\nuser = *\n"), 0);
+    assert_int_equal(d[1].tasks, 1);
+    assert_int_equal(d[0].tasks + d[0].welcomes, 0);
+    get_up(b, &d[2]);
+    gs_core_has_priority(d[0].session, -EPERM, b->now);
+    assert_int_equal(d[0].welcomes, 1);
+    assert_int_equal(d[0].welcome.u.welcome.period_ns, 70 * MS);
+    assert_true(strstr(b->log, "can't be given its CPU priority: Operation not permitted"));
+    get_up(b, &d[0]);
+    for (unsigned i = 0; i < 3; i += 2) {
+        sit_down(b, &d[i], 1001, "");
+        assert_int_equal(hello(b, &d[i], "slow", 2), 0);
+    }
+    assert_int_equal(gs_core_next_tick(b->core), b->now + 10 * MS);
+    b->now += 10 * MS;
+    for (unsigned round = 0, n; round < 2; round++) {
+        assert_true(gs_core_next_tick(b->core) <= b->now);
+        gs_core_tick(b->core, b->now);
+        n = 0;
+        for (unsigned i = 0; i < 10; i++)
+            n += i != 1 && d[i].welcomes == 1;
+        assert_int_equal(n, round ? 9 : 8);
+    }
+    assert_int_equal(gs_core_next_tick(b->core), UINT64_MAX);
+    for (unsigned i = 0; i < 10; i++)
+        get_up(b, &d[i]);
+    get_up(b, &plain);
+    stop(b);
+}
+
 static void test_tasks_by_name_and_path(void **state)
 {
     (void)state;
@@ -783,6 +834,7 @@ int main(void)
         cmocka_unit_test(test_words_of_another_generation),
         cmocka_unit_test(test_generations),
         cmocka_unit_test(test_priority_that_cant_be_set),
+        cmocka_unit_test(test_welcome_waits_for_the_priority),
         cmocka_unit_test(test_tasks_by_name_and_path),
         cmocka_unit_test(test_alone),
         cmocka_unit_test(test_other_users_tasks),

@@ -4,6 +4,7 @@ called SCRIPT GPUSPARCD GPUSPARC [CASE]; no case asserts a time."""
 import ctypes
 import json
 import os
+import select
 import signal
 import socket
 import struct
@@ -20,7 +21,7 @@ def die_with_parent():
 DAEMON, TOOL = sys.argv[1:3]
 WIRE = open(os.path.join(os.path.dirname(__file__), "../../common/wire.h")).read()
 VERSION = int(WIRE.split("#define GS_WIRE_VERSION ")[1].split()[0])
-HELLO, CHOOSE, STATUS, RELOAD = 1, 3, 9, 10
+HELLO, REQUEST, CHOOSE, STATUS, RELOAD = 1, 2, 3, 9, 10
 WELCOME, REFUSED, ANSWER = 64, 65, 67
 NO_TASK = 1
 FIONREAD = 0x541B
@@ -70,15 +71,17 @@ class Daemon:
         assert self.process.poll() is None, "the daemon has ended"
         self.process.send_signal(signal.SIGTERM)
         assert self.process.wait(60) == 0
+        self.cleanup()
+
+    def cleanup(self):
         subprocess.run(["rm", "-rf", self.dir])
 
 
 def receive(s):
     """The next message's type, and the file that came with it; None: nothing is there."""
-    try:
-        data, fds, _, _ = socket.recv_fds(s, 256, 1, socket.MSG_DONTWAIT)
-    except BlockingIOError:
-        return None
+    if not select.select([s], [], [], 0)[0]:
+        return None  # socket.recv_fds takes no flags in some versions of Python
+    data, fds, _, _ = socket.recv_fds(s, 256, 1)
     return struct.unpack("=IHH", data[:8])[2] if data else "end", fds[0] if fds else None
 
 

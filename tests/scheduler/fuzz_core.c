@@ -67,7 +67,7 @@ static int on_realtime(void *ctx, void *conn, int priority)
     const struct person *who = conn;
     if (!who->session || priority < 0 || (priority && priority < 10) || priority > 89)
         abort();
-    return 0;
+    return priority % 2; /* at once, or at op 2 */
 }
 
 static void on_analyse(void *ctx, struct gs_question *q)
@@ -277,8 +277,8 @@ static void check(struct gs_core *core, const struct person *people)
     }
 }
 
-/* What the daemon does beside its messages: an analysis is done, others go on that have waited for one, those that were
- * refused go. */
+/* What the daemon does beside its messages: an analysis is done, priorities are given, others go on that have waited
+ * for one, those that were refused go. */
 static void turn(struct gs_core *core, struct person *people, uint8_t how, uint64_t now)
 {
     if (question && how % 2) {
@@ -293,6 +293,8 @@ static void turn(struct gs_core *core, struct person *people, uint8_t how, uint6
     for (unsigned i = 0; i < PEOPLE; i++)
         if (people[i].session && gs_core_refused(people[i].session))
             disconnect_person(&people[i], now);
+        else if (people[i].session && gs_core_joined(people[i].session) && how & 2)
+            gs_core_has_priority(people[i].session, 0, now);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,26 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /* Preloaded: while there is a file $GS_HELD/PID, whoever reads the link /proc/PID/exe waits, as for a process that
- * becomes another program and doesn't come to an end with it. With $GS_NO_TIMER no timer ever fires, so nothing goes on
- * because it has taken long. */
+ * becomes another program and doesn't come to an end with it, and so does who sets the priority of its first thread.
+ * With $GS_NO_TIMER no timer ever fires, so nothing goes on because it has taken long. */
 #include <dlfcn.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+static void wait_for(int pid)
+{
+    char held[256];
+    snprintf(held, sizeof held, "%s/%d", getenv("GS_HELD"), pid);
+    while (access(held, F_OK) == 0)
+        usleep(1000);
+}
+
 __attribute__((visibility("default"))) ssize_t readlink(const char *path, char *to, size_t bytes)
 {
     ssize_t (*real)(const char *, char *, size_t);
-    char held[256];
     int pid;
-    const char *folder = getenv("GS_HELD");
     *(void **)&real = dlsym(RTLD_NEXT, "readlink");
-    if (folder && sscanf(path, "/proc/%d/exe", &pid) == 1) {
-        snprintf(held, sizeof held, "%s/%d", folder, pid);
-        while (access(held, F_OK) == 0)
-            usleep(1000);
-    }
+    if (sscanf(path, "/proc/%d/exe", &pid) == 1)
+        wait_for(pid);
     return real(path, to, bytes);
+}
+
+__attribute__((visibility("default"))) int sched_setscheduler(pid_t thread, int policy, const struct sched_param *p)
+{
+    int (*real)(pid_t, int, const struct sched_param *);
+    *(void **)&real = dlsym(RTLD_NEXT, "sched_setscheduler");
+    wait_for(thread);
+    return real(thread, policy, p);
 }
 
 __attribute__((visibility("default"))) int timerfd_settime(int fd, int flags, const struct itimerspec *new,

@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 
-from enemy import ANSWER, CHOOSE, DAEMON, FIONREAD, PLAIN, REFUSED, STATUS, TOOL, WELCOME, NO_TASK
+from enemy import ANSWER, CHOOSE, DAEMON, FIONREAD, PLAIN, REFUSED, REQUEST, STATUS, TOOL, WELCOME, NO_TASK
 from enemy import Daemon, die_with_parent, hello, message, receive, run_cases, wait_for
 
 
@@ -353,6 +353,168 @@ def a_program_that_is_long_in_coming():
     slow, slow_heard = newcomer(d, 65534, held)
     assert slow_heard() == (WELCOME, False)
     os.unlink(f"{held}/{slow}")
+    d.end()
+    os.rmdir(held)
+
+
+class Joiner:
+    """A process of that user's, which joins as a task and leaves as it is told to. With a folder its priority can't be
+    set until it is freed (held_link.c)."""
+
+    def __init__(self, d, uid, held=None):
+        self.told, self.says = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.pid = os.fork()
+        if self.pid == 0:
+            die_with_parent()
+            os.setgroups([])
+            os.setgid(uid)
+            os.setuid(uid)
+            connections = []
+            while True:
+                order = self.told.recv(64)
+                if order == b"leave":
+                    connections.pop().close()
+                elif order in (b"look", b"wait"):
+                    got = (receive if order == b"look" else wait_for)(connections[-1])
+                    self.told.send(str(got[0] if got else 0).encode())
+                else:
+                    connections.append(d.connect())
+                    connections[-1].send(hello(task=order) if order != b"none" else hello(flags=NO_TASK))
+        self.held = None
+        if held:
+            self.hold(held)
+
+    def hold(self, folder):
+        self.held = f"{folder}/{self.pid}"
+        open(self.held, "w").close()
+
+    def tell(self, order):
+        """A task's name or "none", to join; "leave": by its last connection."""
+        self.says.send(order)
+
+    def hears(self, order=b"wait"):
+        """The type of the message that its last connection gets, or has got ("look"; 0: none)."""
+        self.tell(order)
+        said = self.says.recv(64).decode()
+        return int(said) if said.isdigit() else said
+
+    def is_first(self):
+        """Has it a processor before others?"""
+        return os.sched_getscheduler(self.pid) & ~os.SCHED_RESET_ON_FORK == os.SCHED_FIFO
+
+    def free(self):
+        os.unlink(self.held)
+
+    def end(self):
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        self.says.close()
+        self.told.close()
+
+
+def a_priority_that_is_long_in_coming():
+    """How long the kernel takes to set a thread's priority, who has the thread decides: nobody else waits for that."""
+    if os.geteuid() != 0:
+        return
+    held = tempfile.mkdtemp()
+    library = os.path.join(os.path.dirname(DAEMON), "../tests/scheduler/held_link.so")
+    tasks = "[task low]\nperiod = 1s\nuser = 65534\n[task high]\nperiod = 100ms\nuser = 65470\n"  # the same but for 64
+
+    def daemon(*more):
+        d = Daemon("[system]\ngpus = 1\n" + tasks, args=["--mode", "0666"],
+                   under=["env", "LD_PRELOAD=" + library, "GS_HELD=" + held, *more])
+        os.chmod(d.dir, 0o755)
+        return d
+
+    def wait_for_clients(n):
+        while d.status()["daemon"]["clients"] != n:
+            time.sleep(0.001)
+
+    d = daemon("GS_NO_TIMER=1")
+    if os.sched_getscheduler(d.process.pid) != os.SCHED_FIFO:
+        print("left out, a priority that is long in coming: SCHED_FIFO isn't permitted", file=sys.stderr)
+        return d.end()
+    slow = Joiner(d, 65534, held)
+    slow.tell(b"low")
+    wait_for_clients(1)
+    other = Joiner(d, 65470)
+    other.tell(b"high")
+    assert other.hears() == WELCOME and other.is_first()
+    same = Joiner(d, 65534)  # waits for no priority
+    same.tell(b"none")
+    assert same.hears() == WELCOME
+    # It has been given the GPU: units pass to others.
+    s = d.connect()
+    s.send(hello(flags=NO_TASK))
+    data, fds, _, _ = socket.recv_fds(s, 256, 1)
+    page = mmap.mmap(fds[0], os.fstat(fds[0]).st_size)
+    os.close(fds[0])
+    s.send(message(REQUEST, struct.pack("=IIIIIIQ", 0, 0x7357, struct.unpack("=I", data[8:12])[0], 1, 0, 0, 0)))
+    while page.find(struct.pack("=I", 0x73570201)) < 0:  # granted, GPU 0
+        time.sleep(0.001)
+    s.close()
+    assert not slow.hears(b"look") and not slow.is_first()
+    slow.free()
+    assert slow.hears() == WELCOME and slow.is_first()
+    for j in (slow, other, same):
+        j.end()
+    wait_for_clients(0)
+    # Of who dies meanwhile nothing is left to do; what is given to who leaves is taken back.
+    dies, leaves = Joiner(d, 65534, held), Joiner(d, 65470, held)
+    for j, n in ((dies, 1), (leaves, 2)):
+        j.tell(b"low" if j is dies else b"high")
+        wait_for_clients(n)
+    os.kill(dies.pid, signal.SIGKILL)
+    wait_for_clients(1)
+    assert leaves.hears(b"look") == 0
+    leaves.tell(b"leave")
+    wait_for_clients(0)
+    for j in (dies, leaves):
+        j.free()
+    twice = Joiner(d, 65470)
+    for n in (1, 2):
+        twice.tell(b"high")
+        assert twice.hears() == WELCOME and twice.is_first()
+    assert not leaves.is_first()  # that was asked before, of the same thread
+    # One of a process's connections ends: it is a task still.
+    twice.tell(b"leave")
+    wait_for_clients(1)
+    later = Joiner(d, 65470)
+    later.tell(b"high")
+    assert later.hears() == WELCOME and twice.is_first()
+    # By a new config nobody has a priority: what is being given meanwhile is taken back before the welcome.
+    changed = Joiner(d, 65534, held)
+    changed.tell(b"low")
+    wait_for_clients(3)
+    d.write("[system]\ngpus = 1\nrealtime = no\n" + tasks)
+    r = d.tool("reload")
+    assert r.returncode == 0, r
+    changed.free()
+    assert changed.hears() == WELCOME and not changed.is_first()
+    d.write("[system]\ngpus = 1\n" + tasks)
+    r = d.tool("reload")
+    assert r.returncode == 0, r
+    # Nobody has one when the daemon has ended.
+    last = Joiner(d, 65534)
+    last.tell(b"low")
+    assert last.hears() == WELCOME and last.is_first()
+    last.hold(held)
+    d.process.send_signal(signal.SIGTERM)
+    while last.hears() != "end":
+        pass
+    last.free()
+    assert d.process.wait(60) == 0
+    for j in (dies, leaves, twice, later, changed, last):
+        assert j is dies or not j.is_first()
+        j.end()
+    d.cleanup()
+    # Who waits for long is welcome without it.
+    d = daemon()
+    slow = Joiner(d, 65534, held)
+    slow.tell(b"low")
+    assert slow.hears() == WELCOME and not slow.is_first()
+    slow.free()
+    slow.end()
     d.end()
     os.rmdir(held)
 
