@@ -59,7 +59,7 @@ flood() { # CONNECTIONS SECONDS
 # ordinary priority as its aim, which shows what its load alone does, then with the daemon. $BESIDE_SECONDS each (20).
 beside() { # [FLOOD:CONNECTIONS...]
   [ $# -gt 0 ] || set -- nothing:1 records:8 units:8 threads:2 joins:400 knocks:400 silent:400 unread:256 reads:256 \
-    plans:256 requests:250 orders:250 gone:300
+    plans:256 requests:250 orders:250 gone:300 pichain:8
   chmod 755 "$dir"
   cat >"$dir/conf" <<CONF
 [system]

@@ -9,6 +9,7 @@
  * which the machine's stalls are half or more are left out, and counted. Prints one JSON object; of fewer than 1,000
  * samples the 99.9th percentile is the longest. */
 #include <errno.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -20,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -28,7 +30,16 @@
 #include "bench/daemon_client.h"
 #include "common/client/client.h"
 
-enum { MOST = 1 << 18, FLOODERS = 2, THREADS = 20000, NOBODY = 65534, CONTROLS = 64, GPU = GS_RESOURCE_GPU(0) };
+enum {
+    MOST = 1 << 18,
+    FLOODERS = 2,
+    THREADS = 20000,
+    CHAINS = 16,
+    CHAIN = 150,
+    NOBODY = 65534,
+    CONTROLS = 64,
+    GPU = GS_RESOURCE_GPU(0)
+};
 #define NS_PER_MS UINT64_C(1000000)
 #define CONTROL_NS (NS_PER_MS / 10) /* a control sleeps so long, */
 #define STALL_NS (NS_PER_MS / 5)    /* and calls it a stall when it wakes up so late */
@@ -321,15 +332,20 @@ static void *sleep_on(void *arg)
     return arg;
 }
 
+static bool start_thread(void *(*run)(void *), void *arg)
+{
+    pthread_attr_t a;
+    pthread_t t;
+    pthread_attr_init(&a);
+    pthread_attr_setstacksize(&a, 16384);
+    return pthread_create(&t, &a, run, arg) == 0;
+}
+
 static void threads(struct enemy *e)
 {
     static bool made;
-    pthread_attr_t a;
-    pthread_t t;
     unsigned n = 0;
-    pthread_attr_init(&a);
-    pthread_attr_setstacksize(&a, 16384);
-    for (; !made && n < THREADS / FLOODERS && pthread_create(&t, &a, sleep_on, NULL) == 0; n++)
+    for (; !made && n < THREADS / FLOODERS && start_thread(sleep_on, NULL); n++)
         ;
     if (!made && n < THREADS / FLOODERS)
         fprintf(stderr, "daemon_beside: only %u threads\n", n);
@@ -347,6 +363,42 @@ static void joins(struct enemy *e)
 static void knocks(struct enemy *e)
 {
     if (is_in(e, NULL))
+        drop(e);
+}
+
+/* Chains of locks with priority inheritance: each thread has one and waits for the one before it. Who gives or takes
+ * the priority of a thread at the end of a chain has the kernel go along all of it. */
+static _Atomic uint32_t chain[CHAINS][CHAIN + 1];
+static atomic_uint locked;
+
+static void *lock_one(void *arg)
+{
+    _Atomic uint32_t *const own = arg;
+    atomic_store(own, (uint32_t)gettid());
+    atomic_fetch_add(&locked, 1);
+    if (own != chain[(own - chain[0]) / (CHAIN + 1)])
+        syscall(SYS_futex, own - 1, FUTEX_LOCK_PI_PRIVATE, 0, NULL, NULL, 0);
+    return sleep_on(NULL);
+}
+
+/* The process's first threads, which get its priority. */
+static void *wait_at_end(void *arg)
+{
+    while (atomic_load(&locked) < CHAINS * CHAIN)
+        usleep(10000);
+    return lock_one(arg);
+}
+
+static void pichain(struct enemy *e)
+{
+    static bool made;
+    for (unsigned c = 0; !made && c < CHAINS; c++)
+        start_thread(wait_at_end, &chain[c][CHAIN]);
+    for (unsigned i = 0; !made && i < CHAINS * CHAIN; i++)
+        for (start_thread(lock_one, &chain[i / CHAIN][i % CHAIN]); atomic_load(&locked) == i;)
+            sched_yield();
+    made = true;
+    if (is_in(e, "low"))
         drop(e);
 }
 
@@ -423,7 +475,7 @@ static const struct {
 } floods[] = {
     {"nothing", NULL},      {"records", records}, {"units", units},       {"threads", threads}, {"joins", joins},
     {"knocks", knocks},     {"silent", silent},   {"unread", unread},     {"reads", reads},     {"plans", plans},
-    {"requests", requests}, {"orders", orders},   {"gone", goes_at_once},
+    {"requests", requests}, {"orders", orders},   {"gone", goes_at_once}, {"pichain", pichain},
 };
 enum { FLOODS = sizeof floods / sizeof *floods };
 static unsigned kind;
