@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads that do for users what may take the kernel long, or for ever, so that the daemon's own passes on grants. A
- * user has one thread at a time, and nobody else's errands wait for it: two threads for users whom the config names can
- * only be one where more than GS_ERRAND_THREADS of them have something to be done, and so it is of all others. */
+ * user has one thread at a time, and nobody else's errands wait for it; only where more users than GS_ERRAND_THREADS
+ * have something to be done do some of them share one. */
 #ifndef GS_SCHEDULER_ERRANDS_H
 #define GS_SCHEDULER_ERRANDS_H
 
