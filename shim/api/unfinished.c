@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "shim/process/threads.h"
+#include "shim/driver/enqueue.h"
 #include "shim/order/callbacks.h"
 
 enum { MOST_QUEUES = 64 };
@@ -27,6 +28,17 @@ static void add_queues(struct unended *u, struct gs_context *ctx)
     pthread_mutex_unlock(&ctx->lock);
 }
 
+/* Not by clFinish, which doesn't end while another thread of the application launches again and again. */
+static void await(cl_command_queue queue)
+{
+    cl_event end;
+    if (gs_enqueue_marker(queue, 0, NULL, &end) != CL_SUCCESS)
+        return;
+    gs_real()->clFlush(queue);
+    gs_real()->clWaitForEvents(1, &end);
+    gs_real()->clReleaseEvent(end);
+}
+
 static void *finish(void *arg)
 {
     struct unended *u = arg;
@@ -34,7 +46,7 @@ static void *finish(void *arg)
     const bool inside = gs_threads_enter();
     atomic_store(&u->begun, true);
     for (unsigned i = 0; i < n && inside; i++) {
-        gs_real()->clFinish(u->queue[i]);
+        await(u->queue[i]);
         gs_real()->clReleaseCommandQueue(u->queue[i]);
     }
     if (inside)
