@@ -110,7 +110,8 @@ static struct errand *take_errand(void)
     return e;
 }
 
-/* What has been handed over when the process comes to end is still carried out. */
+/* What has been handed over when the process comes to end is still carried out; and so is what is handed over later, as
+ * long as threads inside the driver may wait for it, or a handler of exit(). */
 static void *run(void *unused)
 {
     (void)unused;
@@ -119,8 +120,9 @@ static void *run(void *unused)
         while (!errands.first)
             pthread_cond_wait(&errands.news, &errands.lock);
         pthread_mutex_unlock(&errands.lock);
-        if (!gs_threads_enter())
-            return NULL;
+        const bool inside = gs_threads_enter();
+        if (!inside)
+            gs_threads_serve_patiently();
         pthread_mutex_lock(&errands.lock);
         for (struct errand *e; (e = take_errand());) {
             pthread_mutex_unlock(&errands.lock);
@@ -128,8 +130,12 @@ static void *run(void *unused)
             pthread_mutex_lock(&errands.lock);
         }
         pthread_mutex_unlock(&errands.lock);
-        gs_threads_leave();
+        if (inside)
+            gs_threads_leave();
+        else
+            gs_threads_served();
     }
+    return NULL;
 }
 
 static bool start(void)
