@@ -18,6 +18,7 @@ struct callback {
     void *data;
     cl_event event; /* retained, once the driver has called */
     cl_int status;
+    bool pending; /* the end of the process waits for it */
 };
 
 static _Thread_local unsigned depth;
@@ -85,25 +86,33 @@ static void *serve(void *unused)
         await_news();
         if (!gs_threads_serve())
             break;
-        while ((c = take_callback()))
+        while ((c = take_callback())) {
+            if (c->pending) /* before: the callback may end the process */
+                gs_threads_pending_done();
             deliver(c);
+        }
         gs_threads_served();
     }
     pthread_mutex_lock(&calling.lock);
     calling.closed = true;
     pthread_mutex_unlock(&calling.lock);
-    while ((c = take_callback())) /* a handler of exit() may wait for it; the driver has called it in time */
+    while ((c = take_callback())) { /* a handler of exit() may wait for it; the driver has called it in time */
+        const bool pending = c->pending;
         deliver(c);
+        if (pending)
+            gs_threads_pending_done();
+    }
     return NULL;
 }
 
-/* False: there is no thread, or none any more. */
+/* False: there is no thread, or none any more, or the process ends. */
 static bool hand_over(struct callback *c)
 {
+    c->pending = gs_threads_pending();
     pthread_mutex_lock(&calling.lock);
     if (!calling.started && !calling.closed)
         calling.started = gs_threads_start("gs-callbacks", NULL, serve, NULL);
-    const bool taken = calling.started && !calling.closed;
+    const bool taken = c->pending && calling.started && !calling.closed;
     if (taken) {
         c->next = NULL;
         *calling.last = c;
@@ -112,6 +121,8 @@ static bool hand_over(struct callback *c)
         pthread_cond_signal(&calling.news);
     }
     pthread_mutex_unlock(&calling.lock);
+    if (!taken && c->pending)
+        gs_threads_pending_done();
     return taken;
 }
 

@@ -23,6 +23,7 @@ static struct {
     pthread_mutex_t lock;                    /* all below */
     pthread_cond_t left_one, opened;         /* opened: `closed` was unset */
     atomic_uint inside, serving;             /* read without it where nobody is */
+    atomic_uint pending;                     /* by threads that are to serve */
     unsigned compiling;                      /* of those inside */
     bool ending, closed;                     /* closed: for those that serve, too */
     time_t end_began, close_began, compiled; /* compiled: when a compilation last ended */
@@ -90,6 +91,8 @@ static void settle(bool and_close)
             in_driver.close_began = time(NULL);
         in_driver.closed = true;
         await_others(&in_driver.serving, this_thread.serving, in_driver.close_began);
+        if (!this_thread.serving) /* else that may be its own to do */
+            await_others(&in_driver.pending, 0, in_driver.close_began);
     }
     pthread_mutex_unlock(&in_driver.lock);
 }
@@ -254,6 +257,18 @@ void gs_threads_built(bool counted)
 bool gs_threads_serve(void)
 {
     return come_in(&in_driver.serving, &this_thread.serving, &in_driver.closed);
+}
+
+bool gs_threads_pending(void)
+{
+    unsigned own = 0;
+    return come_in(&in_driver.pending, &own, &in_driver.closed);
+}
+
+void gs_threads_pending_done(void)
+{
+    unsigned own = 1;
+    go_out(&in_driver.pending, &own);
 }
 
 void gs_threads_serve_patiently(void)

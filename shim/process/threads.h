@@ -37,6 +37,11 @@ void gs_threads_built(bool counted);
 bool gs_threads_serve(void);
 void gs_threads_served(void);
 
+/* Something has come that another thread of ours will do in the driver: the end of the process waits for it as for
+ * those that serve, until gs_threads_pending_done, by any thread. False: the driver is closed. */
+bool gs_threads_pending(void);
+void gs_threads_pending_done(void);
+
 /* For one that would have nothing else to do: while the driver is closed to it, it sleeps. */
 void gs_threads_serve_patiently(void);
 
