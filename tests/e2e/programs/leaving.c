@@ -3,8 +3,9 @@
  * worth more than one device; `fails`: the same by a function of libc that doesn't return, and calls no exit() that
  * could be seen; `exits`: exit() in a thread while another is in its first launch; `handler`: a signal's handler calls
  * exit() where a thread is in its first launch; `builds`: returns from main while a thread builds one program after the
- * other; `after`: a handler of exit() that was registered late launches and
- * reads. */
+ * other; `after`: a handler of exit() that was registered late launches and reads. And with a launch, a callback, a
+ * large read and a large write under way: `busy` returns from main, `busy_exit` calls exit() in another thread,
+ * `busy__exit` _exit(), `busy_thread` returns while a thread launches again and again. */
 #include <err.h>
 #include <pthread.h>
 #include <signal.h>
@@ -12,7 +13,7 @@
 
 #include "plain.h"
 
-enum { N = 1 << 14, LAUNCHES = 20 };
+enum { N = 1 << 14, LAUNCHES = 20, LARGE = 24 << 20 };
 
 static const char source[] = "__kernel void lasting(__global uint *v) { uint i = get_global_id(0);\n"
                              "  for (int k = 0; k < DEPTH; k++) v[i] = v[i] * 3u + i + (uint)get_group_id(0); }";
@@ -42,6 +43,49 @@ static void *builds(void *unused)
             break;
     }
     return NULL;
+}
+
+static void *launches(void *unused)
+{
+    (void)unused;
+    const size_t global = N, local = 64;
+    while (clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL) == CL_SUCCESS)
+        usleep(1000);
+    return NULL;
+}
+
+static void *exits(void *unused)
+{
+    (void)unused;
+    exit(7);
+}
+
+static void CL_CALLBACK heard(cl_event event, cl_int status, void *unused)
+{
+    (void)status, (void)unused;
+    clReleaseEvent(event);
+}
+
+static int leave_busy(const char *how)
+{
+    static char from[LARGE], to[LARGE];
+    cl_mem written = buffer(CL_MEM_READ_WRITE, LARGE, NULL), read = buffer(CL_MEM_READ_WRITE, LARGE, NULL);
+    cl_event event;
+    pthread_t thread;
+    CL(clEnqueueWriteBuffer(queue, read, CL_TRUE, 0, LARGE, from, 0, NULL, NULL));
+    launch(queue, kernel, N, 64, 0, NULL, &event);
+    CL(clSetEventCallback(event, CL_COMPLETE, heard, NULL));
+    CL(clEnqueueWriteBuffer(queue, written, CL_FALSE, 0, LARGE, from, 0, NULL, NULL));
+    CL(clEnqueueReadBuffer(queue, read, CL_FALSE, 0, LARGE, to, 0, NULL, NULL));
+    CL(clFlush(queue));
+    if (strcmp(how, "_exit") == 0)
+        _exit(7);
+    if (strcmp(how, "thread") == 0 && pthread_create(&thread, NULL, launches, NULL) == 0)
+        usleep(20000);
+    if (strcmp(how, "exit") == 0 && pthread_create(&thread, NULL, exits, NULL) == 0)
+        for (;;)
+            pause();
+    return 7;
 }
 
 static void leave(int s)
@@ -81,6 +125,8 @@ int main(int argc, char **argv)
         for (;;)
             pause();
     }
+    if (strncmp(how, "busy", 4) == 0)
+        return leave_busy(how[4] ? how + 5 : "");
     for (int i = 0; i < LAUNCHES; i++) {
         launch(queue, kernel, N, 64, 0, NULL, NULL);
         CL(clFinish(queue));
