@@ -311,8 +311,6 @@ static void nothing(size_t bytes)
         clEnqueueReadImage(queue, NULL, CL_TRUE, at, some, 0, 0, host, 0, NULL, NULL),
         clEnqueueWriteImage(queue, NULL, CL_TRUE, at, some, 0, 0, host, 0, NULL, NULL),
         clEnqueueFillImage(queue, NULL, host, at, some, 0, NULL, NULL),
-        clEnqueueCopyImage(queue, NULL, image, at, at, some, 0, NULL, NULL),
-        clEnqueueCopyImage(queue, image, NULL, at, at, some, 0, NULL, NULL),
         clEnqueueCopyImageToBuffer(queue, NULL, m, at, some, 0, 0, NULL, NULL),
         clEnqueueCopyBufferToImage(queue, NULL, image, 0, at, some, 0, NULL, NULL),
         clEnqueueCopyBufferToImage(queue, m, NULL, 0, at, some, 0, NULL, NULL),
