@@ -4,12 +4,10 @@
  * driver's own as if it had been called. */
 #include "shim/api/api.h"
 
-#if defined(__x86_64__) || defined(__aarch64__)
-enum { STAND_INS = 64 };
+#if defined(__x86_64__)
+enum { STAND_INS = 64, ENTRY_BYTES = 16 };
 
 /* The text of as many entries, ENTRY_BYTES apart; each leaves its number where the common rest finds it. */
-#if defined(__x86_64__)
-enum { ENTRY_BYTES = 16 };
 __asm__(".text\n"
         ".p2align 4\n"
         ".hidden gs_stand_ins\n"
@@ -48,44 +46,6 @@ __asm__(".text\n"
         "jmp *%r11\n"
         ".cfi_endproc\n"
         ".size gs_stand_ins, . - gs_stand_ins\n");
-#else
-enum { ENTRY_BYTES = 16 };
-__asm__(".text\n"
-        ".p2align 4\n"
-        ".hidden gs_stand_ins\n"
-        ".globl gs_stand_ins\n"
-        ".type gs_stand_ins, @function\n"
-        "gs_stand_ins:\n"
-        ".set gs_n, 0\n"
-        ".rept 64\n"
-        ".p2align 4\n"
-        "hint #34\n"
-        "mov w16, #gs_n\n"
-        "b gs_stand_in_rest\n"
-        ".set gs_n, gs_n + 1\n"
-        ".endr\n"
-        ".p2align 4\n"
-        "gs_stand_in_rest:\n"
-        ".cfi_startproc\n"
-        "stp x29, x30, [sp, #-224]!\n"
-        ".cfi_def_cfa_offset 224\n"
-        ".cfi_offset x29, -224\n"
-        ".cfi_offset x30, -216\n"
-        "stp x0, x1, [sp, #16]\nstp x2, x3, [sp, #32]\nstp x4, x5, [sp, #48]\nstp x6, x7, [sp, #64]\n"
-        "str x8, [sp, #80]\n"
-        "stp q0, q1, [sp, #96]\nstp q2, q3, [sp, #128]\nstp q4, q5, [sp, #160]\nstp q6, q7, [sp, #192]\n"
-        "mov w0, w16\n"
-        "bl gs_stand_in_called\n"
-        "mov x16, x0\n"
-        "ldp q0, q1, [sp, #96]\nldp q2, q3, [sp, #128]\nldp q4, q5, [sp, #160]\nldp q6, q7, [sp, #192]\n"
-        "ldr x8, [sp, #80]\n"
-        "ldp x0, x1, [sp, #16]\nldp x2, x3, [sp, #32]\nldp x4, x5, [sp, #48]\nldp x6, x7, [sp, #64]\n"
-        "ldp x29, x30, [sp], #224\n"
-        ".cfi_def_cfa_offset 0\n"
-        "br x16\n"
-        ".cfi_endproc\n"
-        ".size gs_stand_ins, . - gs_stand_ins\n");
-#endif
 extern const char gs_stand_ins[] __attribute__((visibility("hidden")));
 #else
 enum { STAND_INS = 0, ENTRY_BYTES = 0 };
