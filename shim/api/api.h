@@ -12,19 +12,15 @@
 #include "shim/client/job.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/order/command.h"
+#include "shim/devices/group.h"
 #include "shim/record/objects.h"
 #include "shim/driver/real.h"
 
-/* Answers a query with a value, as the specification wants: param_value may be NULL, too small is CL_INVALID_VALUE. */
-static inline cl_int gs_answer(const void *value, size_t bytes, size_t room, void *param_value, size_t *size_ret)
+/* What a call returns that makes nothing, with its error. */
+static inline void *gs_refuse(cl_int *errcode_ret, cl_int err)
 {
-    if (param_value && room < bytes)
-        return CL_INVALID_VALUE;
-    if (param_value && bytes)
-        memcpy(param_value, value, bytes);
-    if (size_ret)
-        *size_ret = bytes;
-    return CL_SUCCESS;
+    gs_set_error(errcode_ret, err);
+    return NULL;
 }
 
 /* The application's reference, if the driver has given one. */

@@ -128,10 +128,8 @@ CL_API_ENTRY cl_context CL_API_CALL clCreateContext(
 {
     GS_CALL("clCreateContext");
     const struct gs_group *g = gs_group();
-    if (!gs_real()->clCreateContext) {
-        gs_set_error(errcode_ret, CL_INVALID_PLATFORM);
-        return NULL;
-    }
+    if (!gs_real()->clCreateContext)
+        return gs_refuse(errcode_ret, CL_INVALID_PLATFORM);
     if (only_group_device(g, num_devices, devices)) {
         /* A daemon hears of this process before the context is made, which takes a GPU's driver 0.1 s: what an
          * application that was alone has out has ended by then. */
@@ -177,10 +175,8 @@ CL_API_ENTRY cl_context CL_API_CALL clCreateContextFromType(
     if (g->platform && platform == g->platform && !gs_forked() &&
         clGetDeviceIDs(platform, device_type, MOST, list, &n) == CL_SUCCESS && n)
         return clCreateContext(properties, n < MOST ? n : MOST, list, pfn_notify, user_data, errcode_ret);
-    if (!gs_real()->clCreateContextFromType) {
-        gs_set_error(errcode_ret, CL_INVALID_PLATFORM);
-        return NULL;
-    }
+    if (!gs_real()->clCreateContextFromType)
+        return gs_refuse(errcode_ret, CL_INVALID_PLATFORM);
     return gs_real()->clCreateContextFromType(properties, device_type, pfn_notify, user_data, errcode_ret);
 }
 

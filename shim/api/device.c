@@ -96,9 +96,10 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
                                                 void *param_value, size_t *param_value_size_ret)
 {
     const struct gs_group *g = gs_group();
-    cl_int err;
-    if (g->platform && gs_settings()->pooled && device == g->dev[0] &&
-        gs_pool_device_info(param_name, param_value_size, param_value, param_value_size_ret, &err))
+    const cl_int err = g->platform && gs_settings()->pooled && device == g->dev[0]
+                           ? gs_pool_device_info(param_name, param_value_size, param_value, param_value_size_ret)
+                           : GS_POOL_ASK;
+    if (err != GS_POOL_ASK)
         return err;
     if (g->platform && g->n > 1 && device == g->dev[0] && param_name == CL_DRIVER_VERSION &&
         gs_settings()->mode != GS_MODE_SINGLE)

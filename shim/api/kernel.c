@@ -138,10 +138,8 @@ static __attribute__((hot)) bool keep_arg(struct gs_kernel *k, cl_uint i, size_t
 
 CL_API_ENTRY cl_kernel CL_API_CALL clCloneKernel(cl_kernel source_kernel, cl_int *errcode_ret)
 {
-    if (!gs_real()->clCloneKernel) {
-        gs_set_error(errcode_ret, CL_INVALID_OPERATION);
-        return NULL;
-    }
+    if (!gs_real()->clCloneKernel)
+        return gs_refuse(errcode_ret, CL_INVALID_OPERATION);
     cl_kernel handle = gs_real()->clCloneKernel(source_kernel, errcode_ret);
     const struct gs_kernel *from = gs_find(GS_KERNEL, source_kernel);
     struct gs_kernel *k = handle && from ? track(handle, from->program, from->name) : NULL;

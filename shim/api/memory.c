@@ -9,46 +9,38 @@
 #include "shim/pooled/pooled.h"
 #include "shim/driver/enqueue.h"
 
-static __attribute__((hot)) struct gs_mem *track_root(struct gs_context *c, cl_mem handle, uint64_t size,
-                                                      cl_mem_flags flags, cl_mem_flags kept)
+static __attribute__((hot)) cl_mem track_buffer(struct gs_context *c, cl_mem handle, size_t size, cl_mem_flags flags,
+                                                cl_mem_flags kept)
 {
-    struct gs_mem *m = gs_mem_root(c, handle, size, flags, kept);
+    struct gs_mem *m = c && handle ? gs_mem_root(c, handle, size, flags, kept) : NULL;
     if (m)
         gs_mem_publish(m, handle);
-    return m;
-}
-
-static cl_mem track_buffer(struct gs_context *c, cl_mem handle, size_t size, cl_mem_flags flags, cl_mem_flags kept)
-{
-    if (c && handle)
-        track_root(c, handle, size, flags, kept);
     return handle;
 }
 
-/* The stand-in that has been made, with its record and its bytes; or the error. */
-static cl_mem publish_pooled(cl_mem handle, struct gs_mem *m, struct gs_pool_root *root, cl_int err,
-                             cl_int *errcode_ret)
+/* The stand-in that has been made, with its record; or the error. */
+static cl_mem publish_pooled(struct gs_pool_made made, struct gs_mem *m, cl_int *errcode_ret)
 {
-    if (m) {
-        m->pool = root;
-        gs_mem_publish(m, handle);
-    } else if (handle) {
-        err = CL_OUT_OF_HOST_MEMORY;
-        gs_pool_root_free(root);
-        gs_real()->clReleaseMemObject(handle);
+    if (!made.handle)
+        return gs_refuse(errcode_ret, made.err);
+    if (!m) {
+        if (made.root)
+            gs_pool_root_free(made.root);
+        gs_real()->clReleaseMemObject(made.handle);
+        return gs_refuse(errcode_ret, CL_OUT_OF_HOST_MEMORY);
     }
-    gs_set_error(errcode_ret, err);
-    return m ? handle : NULL;
+    m->pool = made.root;
+    gs_mem_publish(m, made.handle);
+    gs_set_error(errcode_ret, CL_SUCCESS);
+    return made.handle;
 }
 
 static GS_COLD cl_mem create_pooled(struct gs_context *c, cl_mem_flags flags, size_t size, void *host_ptr,
                                     cl_int *errcode_ret)
 {
-    struct gs_pool_root *root = NULL;
-    cl_int err;
-    const cl_mem handle = gs_pool_create(c, flags, size, host_ptr, &root, &err);
-    struct gs_mem *m = handle ? gs_mem_root(c, handle, size, gs_mem_flags(handle), 0) : NULL;
-    return publish_pooled(handle, m, root, err, errcode_ret);
+    const struct gs_pool_made made = gs_pool_create(c, flags, size, host_ptr);
+    struct gs_mem *m = made.handle ? gs_mem_root(c, made.handle, size, gs_mem_flags(made.handle), 0) : NULL;
+    return publish_pooled(made, m, errcode_ret);
 }
 
 static GS_COLD cl_mem create_pooled_image(struct gs_context *c, cl_mem_flags flags, const cl_image_format *format,
@@ -56,23 +48,15 @@ static GS_COLD cl_mem create_pooled_image(struct gs_context *c, cl_mem_flags fla
 {
     const struct gs_pool_made made = gs_pool_create_image(c, flags, format, desc, host_ptr);
     struct gs_mem *m = made.handle ? gs_mem_image(c, made.handle, NULL, format, desc) : NULL;
-    return publish_pooled(made.handle, m, made.root, made.err, errcode_ret);
+    return publish_pooled(made, m, errcode_ret);
 }
 
 static GS_COLD cl_mem create_pooled_sub(struct gs_mem *parent, cl_mem_flags flags, const cl_buffer_region *r,
                                         cl_int *errcode_ret)
 {
-    cl_int err;
-    const cl_mem handle = gs_pool_create_sub(parent, flags, r, &err);
-    struct gs_mem *m = handle ? gs_mem_window(parent, handle, r->origin, r->size) : NULL;
-    if (m) {
-        gs_mem_publish(m, handle);
-    } else if (handle) {
-        err = CL_OUT_OF_HOST_MEMORY;
-        gs_real()->clReleaseMemObject(handle);
-    }
-    gs_set_error(errcode_ret, err);
-    return m ? handle : NULL;
+    const struct gs_pool_made made = gs_pool_create_sub(parent, flags, r);
+    return publish_pooled(made, made.handle ? gs_mem_window(parent, made.handle, r->origin, r->size) : NULL,
+                          errcode_ret);
 }
 
 __attribute__((hot)) CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size,
@@ -92,18 +76,13 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context,
                                                              cl_mem_flags flags, size_t size, void *host_ptr,
                                                              cl_int *errcode_ret)
 {
-    if (!gs_real()->clCreateBufferWithProperties) {
-        gs_set_error(errcode_ret, CL_INVALID_OPERATION);
-        return NULL;
-    }
+    if (!gs_real()->clCreateBufferWithProperties)
+        return gs_refuse(errcode_ret, CL_INVALID_OPERATION);
     const bool known = !properties || !*properties;
     struct gs_context *c = gs_find(GS_CONTEXT, context);
-    if (c && c->pooled) {
-        if (known)
-            return create_pooled(c, flags, size, host_ptr, errcode_ret);
-        gs_set_error(errcode_ret, CL_INVALID_PROPERTY);
-        return NULL;
-    }
+    if (c && c->pooled)
+        return known ? create_pooled(c, flags, size, host_ptr, errcode_ret)
+                     : gs_refuse(errcode_ret, CL_INVALID_PROPERTY);
     if (known && gs_initial_wanted(c, flags, host_ptr))
         return clCreateBuffer(context, flags, size, host_ptr, errcode_ret);
     cl_mem handle = gs_real()->clCreateBufferWithProperties(context, properties, flags, size, host_ptr, errcode_ret);
@@ -116,10 +95,8 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags fl
 {
     struct gs_mem *parent = gs_find(GS_MEM, buffer);
     const cl_buffer_region *r = info;
-    if (parent && parent->root->pool && (parent->root != parent || parent->image)) {
-        gs_set_error(errcode_ret, CL_INVALID_MEM_OBJECT);
-        return NULL;
-    }
+    if (parent && parent->root->pool && (parent->root != parent || parent->image))
+        return gs_refuse(errcode_ret, CL_INVALID_MEM_OBJECT);
     if (!parent || parent->root != parent || type != CL_BUFFER_CREATE_TYPE_REGION || !r || r->size > parent->size)
         return gs_real()->clCreateSubBuffer(buffer, flags, type, info, errcode_ret);
     if (parent->pool)
@@ -130,37 +107,33 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags fl
     return m ? m->o.handle : NULL;
 }
 
-static void track_image(cl_context context, cl_mem handle, const cl_image_format *format, const cl_image_desc *desc)
+static cl_mem track_image(struct gs_context *c, cl_mem handle, const cl_image_format *format, const cl_image_desc *desc)
 {
-    struct gs_context *c = gs_find(GS_CONTEXT, context);
-    if (!c || !handle)
-        return;
-    struct gs_mem *parent = desc->mem_object ? gs_find(GS_MEM, desc->mem_object) : NULL;
-    struct gs_mem *m = parent || !desc->mem_object ? gs_mem_image(c, handle, parent, format, desc) : NULL;
+    struct gs_mem *parent = c && handle && desc->mem_object ? gs_find(GS_MEM, desc->mem_object) : NULL;
+    const bool known = c && handle && (parent || !desc->mem_object);
+    struct gs_mem *m = known ? gs_mem_image(c, handle, parent, format, desc) : NULL;
     if (m) /* now: another thread may have to do with all objects of the context */
         gs_mem_publish(m, handle);
+    return handle;
 }
 
 /* In this block the driver makes an object with what is at `ptr`: a unit. */
-#define GS_INITIAL(context, flags, ptr)                                                                                \
+#define GS_INITIAL(c, flags, ptr)                                                                                      \
     struct gs_unit unit_ __attribute__((cleanup(gs_initial_end)));                                                     \
-    gs_initial_begin(gs_initial_wanted(gs_find(GS_CONTEXT, context), flags, ptr), &unit_)
+    gs_initial_begin(gs_initial_wanted(c, flags, ptr), &unit_)
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags flags,
                                               const cl_image_format *image_format, const cl_image_desc *image_desc,
                                               void *host_ptr, cl_int *errcode_ret)
 {
-    if (!gs_real()->clCreateImage) {
-        gs_set_error(errcode_ret, CL_INVALID_OPERATION);
-        return NULL;
-    }
+    if (!gs_real()->clCreateImage)
+        return gs_refuse(errcode_ret, CL_INVALID_OPERATION);
     struct gs_context *c = gs_find(GS_CONTEXT, context);
     if (c && c->pooled)
         return create_pooled_image(c, flags, image_format, image_desc, host_ptr, errcode_ret);
-    GS_INITIAL(context, flags, host_ptr);
+    GS_INITIAL(c, flags, host_ptr);
     cl_mem handle = gs_real()->clCreateImage(context, flags, image_format, image_desc, host_ptr, errcode_ret);
-    track_image(context, handle, image_format, image_desc);
-    return handle;
+    return track_image(c, handle, image_format, image_desc);
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateImageWithProperties(cl_context context, const cl_mem_properties *properties,
@@ -168,23 +141,17 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImageWithProperties(cl_context context, 
                                                             const cl_image_desc *image_desc, void *host_ptr,
                                                             cl_int *errcode_ret)
 {
-    if (!gs_real()->clCreateImageWithProperties) {
-        gs_set_error(errcode_ret, CL_INVALID_OPERATION);
-        return NULL;
-    }
+    if (!gs_real()->clCreateImageWithProperties)
+        return gs_refuse(errcode_ret, CL_INVALID_OPERATION);
+    const bool known = !properties || !*properties;
     struct gs_context *c = gs_find(GS_CONTEXT, context);
-    if (c && c->pooled && (!properties || !*properties))
-        return create_pooled_image(c, flags, image_format, image_desc, host_ptr, errcode_ret);
-    if (c && c->pooled) {
-        gs_set_error(errcode_ret, CL_INVALID_PROPERTY);
-        return NULL;
-    }
-    GS_INITIAL(context, flags, host_ptr);
+    if (c && c->pooled)
+        return known ? create_pooled_image(c, flags, image_format, image_desc, host_ptr, errcode_ret)
+                     : gs_refuse(errcode_ret, CL_INVALID_PROPERTY);
+    GS_INITIAL(c, flags, host_ptr);
     cl_mem handle = gs_real()->clCreateImageWithProperties(context, properties, flags, image_format, image_desc,
                                                            host_ptr, errcode_ret);
-    if (!properties || !*properties)
-        track_image(context, handle, image_format, image_desc);
-    return handle;
+    return known ? track_image(c, handle, image_format, image_desc) : handle;
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateImage2D(cl_context context, cl_mem_flags flags,
@@ -192,19 +159,17 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage2D(cl_context context, cl_mem_flags
                                                 size_t image_height, size_t image_row_pitch, void *host_ptr,
                                                 cl_int *errcode_ret)
 {
-    const cl_image_desc desc = {
-        .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = image_width, .image_height = image_height};
+    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D,
+                                .image_width = image_width,
+                                .image_height = image_height,
+                                .image_row_pitch = image_row_pitch};
     struct gs_context *c = gs_find(GS_CONTEXT, context);
-    if (c && c->pooled) {
-        cl_image_desc given = desc;
-        given.image_row_pitch = image_row_pitch;
-        return create_pooled_image(c, flags, image_format, &given, host_ptr, errcode_ret);
-    }
-    GS_INITIAL(context, flags, host_ptr);
+    if (c && c->pooled)
+        return create_pooled_image(c, flags, image_format, &desc, host_ptr, errcode_ret);
+    GS_INITIAL(c, flags, host_ptr);
     cl_mem handle = gs_real()->clCreateImage2D(context, flags, image_format, image_width, image_height, image_row_pitch,
                                                host_ptr, errcode_ret);
-    track_image(context, handle, image_format, &desc);
-    return handle;
+    return track_image(c, handle, image_format, &desc);
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags flags,
@@ -215,19 +180,16 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags
     const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE3D,
                                 .image_width = image_width,
                                 .image_height = image_height,
-                                .image_depth = image_depth};
+                                .image_depth = image_depth,
+                                .image_row_pitch = image_row_pitch,
+                                .image_slice_pitch = image_slice_pitch};
     struct gs_context *c = gs_find(GS_CONTEXT, context);
-    if (c && c->pooled) {
-        cl_image_desc given = desc;
-        given.image_row_pitch = image_row_pitch;
-        given.image_slice_pitch = image_slice_pitch;
-        return create_pooled_image(c, flags, image_format, &given, host_ptr, errcode_ret);
-    }
-    GS_INITIAL(context, flags, host_ptr);
+    if (c && c->pooled)
+        return create_pooled_image(c, flags, image_format, &desc, host_ptr, errcode_ret);
+    GS_INITIAL(c, flags, host_ptr);
     cl_mem handle = gs_real()->clCreateImage3D(context, flags, image_format, image_width, image_height, image_depth,
                                                image_row_pitch, image_slice_pitch, host_ptr, errcode_ret);
-    track_image(context, handle, image_format, &desc);
-    return handle;
+    return track_image(c, handle, image_format, &desc);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainMemObject(cl_mem memobj)
@@ -245,8 +207,9 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memobj, cl_mem_info pa
                                                    void *param_value, size_t *param_value_size_ret)
 {
     const struct gs_mem *pooled = gs_settings()->pooled ? gs_find(GS_MEM, memobj) : NULL;
-    cl_int err;
-    if (pooled && gs_pool_mem_info(pooled, param_name, param_value_size, param_value, param_value_size_ret, &err))
+    cl_int err = pooled ? gs_pool_mem_info(pooled, param_name, param_value_size, param_value, param_value_size_ret)
+                        : GS_POOL_ASK;
+    if (err != GS_POOL_ASK)
         return err;
     err = gs_real()->clGetMemObjectInfo(memobj, param_name, param_value_size, param_value, param_value_size_ret);
     const bool ours =

@@ -89,10 +89,8 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context
                                                                       const cl_device_id *device_list,
                                                                       const char *kernel_names, cl_int *errcode_ret)
 {
-    if (!gs_real()->clCreateProgramWithBuiltInKernels) {
-        gs_set_error(errcode_ret, CL_INVALID_OPERATION);
-        return NULL;
-    }
+    if (!gs_real()->clCreateProgramWithBuiltInKernels)
+        return gs_refuse(errcode_ret, CL_INVALID_OPERATION);
     cl_program handle =
         gs_real()->clCreateProgramWithBuiltInKernels(context, num_devices, device_list, kernel_names, errcode_ret);
     struct gs_program *p = track(context, handle, GS_R_BUILT_IN);
@@ -104,10 +102,8 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context
 CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, const void *il, size_t length,
                                                           cl_int *errcode_ret)
 {
-    if (!gs_real()->clCreateProgramWithIL) {
-        gs_set_error(errcode_ret, CL_INVALID_OPERATION);
-        return NULL;
-    }
+    if (!gs_real()->clCreateProgramWithIL)
+        return gs_refuse(errcode_ret, CL_INVALID_OPERATION);
     cl_program handle = gs_real()->clCreateProgramWithIL(context, il, length, errcode_ret);
     struct gs_program *p = track(context, handle, GS_R_INTERMEDIATE);
     if (p)
@@ -266,16 +262,12 @@ CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint nu
 {
     GS_CALL("clLinkProgram");
     struct gs_context *c = gs_find(GS_CONTEXT, context);
-    if (!gs_real()->clLinkProgram) {
-        gs_set_error(errcode_ret, CL_INVALID_OPERATION);
-        return NULL;
-    }
+    if (!gs_real()->clLinkProgram)
+        return gs_refuse(errcode_ret, CL_INVALID_OPERATION);
     const bool all = c && !num_devices && !device_list;
     bool counted = false;
-    if (c && !gs_threads_build(&counted)) {
-        gs_set_error(errcode_ret, CL_OUT_OF_HOST_MEMORY);
-        return NULL;
-    }
+    if (c && !gs_threads_build(&counted))
+        return gs_refuse(errcode_ret, CL_OUT_OF_HOST_MEMORY);
     cl_program handle =
         gs_real()->clLinkProgram(context, all ? 1 : num_devices, all ? c->dev : device_list, options,
                                  num_input_programs, input_programs, pfn_notify, user_data, errcode_ret);

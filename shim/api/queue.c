@@ -116,10 +116,8 @@ CL_API_ENTRY cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(cl_
     for (const cl_queue_properties *p = properties; p && *p; p += 2)
         if (*p == CL_QUEUE_PROPERTIES)
             bits = p[1];
-    if (!gs_real()->clCreateCommandQueueWithProperties) {
-        gs_set_error(errcode_ret, CL_INVALID_OPERATION);
-        return NULL;
-    }
+    if (!gs_real()->clCreateCommandQueueWithProperties)
+        return gs_refuse(errcode_ret, CL_INVALID_OPERATION);
     if (bits & CL_QUEUE_ON_DEVICE)
         return gs_real()->clCreateCommandQueueWithProperties(context, device, properties, errcode_ret);
     if (gs_find(GS_CONTEXT, context) && with_profiles(bits) != bits &&

@@ -19,10 +19,8 @@ CL_API_ENTRY cl_sampler CL_API_CALL clCreateSamplerWithProperties(cl_context con
                                                                   const cl_sampler_properties *sampler_properties,
                                                                   cl_int *errcode_ret)
 {
-    if (!gs_real()->clCreateSamplerWithProperties) {
-        gs_set_error(errcode_ret, CL_INVALID_OPERATION);
-        return NULL;
-    }
+    if (!gs_real()->clCreateSamplerWithProperties)
+        return gs_refuse(errcode_ret, CL_INVALID_OPERATION);
     cl_sampler sampler = gs_real()->clCreateSamplerWithProperties(context, sampler_properties, errcode_ret);
     if (sampler)
         gs_samplers_note(context, sampler);

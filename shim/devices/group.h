@@ -3,6 +3,8 @@
 #ifndef GS_SHIM_DEVICES_GROUP_H
 #define GS_SHIM_DEVICES_GROUP_H
 
+#include <string.h>
+
 #include "shim/driver/real.h"
 #include "shim/process/process.h"
 
@@ -31,6 +33,18 @@ struct gs_group {
 
 /* The process's group, made on the first call. */
 const struct gs_group *gs_group(void);
+
+/* Answers a query with a value, as the specification wants: param_value may be NULL, too small is CL_INVALID_VALUE. */
+static inline cl_int gs_answer(const void *value, size_t bytes, size_t room, void *param_value, size_t *size_ret)
+{
+    if (param_value && room < bytes)
+        return CL_INVALID_VALUE;
+    if (param_value && bytes)
+        memcpy(param_value, value, bytes);
+    if (size_ret)
+        *size_ret = bytes;
+    return CL_SUCCESS;
+}
 
 /* Operations in a ns that few kernels do more of on the device: one in each lane of a GPU and each clock, four in each
  * of a processor (PoCL on x86: 0.8 where each depends on the one before; eight lanes full of them: 16). */

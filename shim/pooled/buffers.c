@@ -25,24 +25,29 @@ static cl_int begin_with(struct gs_pool_root *r, const void *copy)
     return err;
 }
 
-cl_mem gs_pool_create(struct gs_context *ctx, cl_mem_flags flags, size_t size, void *host_ptr,
-                      struct gs_pool_root **root, cl_int *err)
+struct gs_pool_made gs_pool_made_end(struct gs_pool_made made)
+{
+    if (!made.err)
+        return made;
+    if (made.root)
+        gs_pool_root_free(made.root);
+    if (made.handle)
+        gs_real()->clReleaseMemObject(made.handle);
+    return (struct gs_pool_made){.err = made.err};
+}
+
+struct gs_pool_made gs_pool_create(struct gs_context *ctx, cl_mem_flags flags, size_t size, void *host_ptr)
 {
     const bool uses = flags & CL_MEM_USE_HOST_PTR, copies = flags & CL_MEM_COPY_HOST_PTR;
-    cl_mem handle = stand_in(ctx, flags, size, host_ptr, err);
-    if (*err)
-        return NULL;
-    if (size > gs_pool_bytes())
-        *err = CL_INVALID_BUFFER_SIZE;
-    *root = *err ? NULL : gs_pool_root_new(ctx, size, uses ? host_ptr : NULL, err);
-    if (*root && (uses || copies))
-        *err = begin_with(*root, copies ? host_ptr : NULL);
-    if (!*err)
-        return handle;
-    if (*root)
-        gs_pool_root_free(*root);
-    gs_real()->clReleaseMemObject(handle);
-    return NULL;
+    struct gs_pool_made made = {0};
+    made.handle = stand_in(ctx, flags, size, host_ptr, &made.err);
+    if (!made.err && size > gs_pool_bytes())
+        made.err = CL_INVALID_BUFFER_SIZE;
+    if (!made.err)
+        made.root = gs_pool_root_new(ctx, size, uses ? host_ptr : NULL, &made.err);
+    if (!made.err && (uses || copies))
+        made.err = begin_with(made.root, copies ? host_ptr : NULL);
+    return gs_pool_made_end(made);
 }
 
 /* Specification, clCreateSubBuffer: CL_INVALID_VALUE. */
@@ -55,42 +60,33 @@ static bool allows_more(cl_mem_flags parent, cl_mem_flags sub)
            ((parent & CL_MEM_HOST_READ_ONLY || no_host) && sub & CL_MEM_HOST_WRITE_ONLY);
 }
 
-cl_mem gs_pool_create_sub(const struct gs_mem *parent, cl_mem_flags flags, const cl_buffer_region *r, cl_int *err)
+struct gs_pool_made gs_pool_create_sub(const struct gs_mem *parent, cl_mem_flags flags, const cl_buffer_region *r)
 {
+    struct gs_pool_made made = {0};
     const cl_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY,
                        host = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS,
                        memory = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
     cl_uint bits = 0;
     gs_real()->clGetDeviceInfo(gs_group()->dev[0], CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
     if (!r->size)
-        *err = CL_INVALID_BUFFER_SIZE;
+        made.err = CL_INVALID_BUFFER_SIZE;
     else if (r->origin > parent->size || r->size > parent->size - r->origin || flags & ~(access | host) ||
              allows_more(parent->flags, flags))
-        *err = CL_INVALID_VALUE;
+        made.err = CL_INVALID_VALUE;
     else if (bits && r->origin % (bits / 8))
-        *err = CL_MISALIGNED_SUB_BUFFER_OFFSET;
-    else
-        *err = CL_SUCCESS;
-    if (*err)
-        return NULL;
+        made.err = CL_MISALIGNED_SUB_BUFFER_OFFSET;
+    if (made.err)
+        return made;
     flags |= flags & access ? 0 : parent->flags & access;
     flags |= flags & host ? 0 : parent->flags & host;
     flags |= parent->flags & memory;
     const bool given = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
-    return stand_in(parent->o.ctx, flags, r->size, given ? parent->root->pool->host.base + r->origin : NULL, err);
+    made.handle =
+        stand_in(parent->o.ctx, flags, r->size, given ? parent->root->pool->host.base + r->origin : NULL, &made.err);
+    return made;
 }
 
-bool gs_pool_answer(const void *from, size_t bytes, size_t room, void *value, size_t *size_ret, cl_int *err)
-{
-    *err = value && room < bytes ? CL_INVALID_VALUE : CL_SUCCESS;
-    if (!*err && value)
-        memcpy(value, from, bytes);
-    if (!*err && size_ret)
-        *size_ret = bytes;
-    return true;
-}
-
-bool gs_pool_mem_info(const struct gs_mem *m, cl_mem_info what, size_t room, void *value, size_t *size_ret, cl_int *err)
+cl_int gs_pool_mem_info(const struct gs_mem *m, cl_mem_info what, size_t room, void *value, size_t *size_ret)
 {
     const size_t size = m->size, origin = m->origin;
     const cl_mem of = m->root == m ? NULL : m->root->o.handle;
@@ -98,33 +94,33 @@ bool gs_pool_mem_info(const struct gs_mem *m, cl_mem_info what, size_t room, voi
     const void *host = given ? m->root->pool->host.base + origin : NULL;
     switch (what) {
     case CL_MEM_SIZE:
-        return gs_pool_answer(&size, sizeof size, room, value, size_ret, err);
+        return gs_answer(&size, sizeof size, room, value, size_ret);
     case CL_MEM_OFFSET:
-        return gs_pool_answer(&origin, sizeof origin, room, value, size_ret, err);
+        return gs_answer(&origin, sizeof origin, room, value, size_ret);
     case CL_MEM_ASSOCIATED_MEMOBJECT:
-        return gs_pool_answer(&of, sizeof of, room, value, size_ret, err);
+        return gs_answer(&of, sizeof of, room, value, size_ret);
     case CL_MEM_HOST_PTR:
-        return gs_pool_answer(&host, sizeof host, room, value, size_ret, err);
+        return gs_answer(&host, sizeof host, room, value, size_ret);
     default:
-        return false;
+        return GS_POOL_ASK;
     }
 }
 
-bool gs_pool_device_info(cl_device_info what, size_t room, void *value, size_t *size_ret, cl_int *err)
+cl_int gs_pool_device_info(cl_device_info what, size_t room, void *value, size_t *size_ret)
 {
     const cl_ulong bytes = gs_pool_bytes(), nothing = 0;
     const cl_device_exec_capabilities kernels = CL_EXEC_KERNEL;
     switch (what) {
     case CL_DEVICE_GLOBAL_MEM_SIZE:
     case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
-        return gs_pool_answer(&bytes, sizeof bytes, room, value, size_ret, err);
+        return gs_answer(&bytes, sizeof bytes, room, value, size_ret);
     case CL_DEVICE_PIPE_SUPPORT: /* cl_bool */
-        return gs_pool_answer(&nothing, sizeof(cl_bool), room, value, size_ret, err);
+        return gs_answer(&nothing, sizeof(cl_bool), room, value, size_ret);
     case CL_DEVICE_SVM_CAPABILITIES:
-        return gs_pool_answer(&nothing, sizeof(cl_device_svm_capabilities), room, value, size_ret, err);
+        return gs_answer(&nothing, sizeof(cl_device_svm_capabilities), room, value, size_ret);
     case CL_DEVICE_EXECUTION_CAPABILITIES:
-        return gs_pool_answer(&kernels, sizeof kernels, room, value, size_ret, err);
+        return gs_answer(&kernels, sizeof kernels, room, value, size_ret);
     default:
-        return false;
+        return GS_POOL_ASK;
     }
 }

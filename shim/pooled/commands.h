@@ -5,6 +5,7 @@
 #define GS_SHIM_POOLED_COMMANDS_H
 
 #include "shim/pooled/launch.h"
+#include "shim/pooled/pooled.h"
 #include "shim/driver/enqueue.h"
 #include "shim/record/objects.h"
 
@@ -40,11 +41,10 @@ cl_int gs_pool_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n
 cl_int gs_pool_image_op(struct gs_op *op, const struct gs_mem *src, const struct gs_mem *dst);
 /* Fills a region of an image with the texel that the color becomes. The store locked. */
 cl_int gs_pool_fill_image(struct gs_pool_root *r, const struct gs_op *op, const void *color);
-/* A number that clGetImageInfo has. False: the driver's stand-in says the same. */
-bool gs_pool_image_info(const struct gs_mem *m, cl_image_info what, size_t *value);
-
-/* An answer to a query, as its call has it: *err is what the call returns. True. */
-bool gs_pool_answer(const void *from, size_t bytes, size_t room, void *value, size_t *size_ret, cl_int *err);
+/* What clGetImageInfo says. GS_POOL_ASK: the driver's stand-in says the same. */
+cl_int gs_pool_image_info(const struct gs_mem *m, cl_image_info what, size_t room, void *value, size_t *size_ret);
+/* What has been made; where something has failed nothing, with the error. */
+struct gs_pool_made gs_pool_made_end(struct gs_pool_made made);
 
 /* What is wrong with a command's arguments, as the specification says. as_bytes: it was one on images. */
 cl_int gs_pool_check(const struct gs_op *op, bool as_bytes, const struct gs_context *ctx, const struct gs_mem *src,

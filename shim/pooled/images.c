@@ -142,54 +142,37 @@ struct gs_pool_made gs_pool_create_image(struct gs_context *ctx, cl_mem_flags fl
     image->desc.image_row_pitch = image->desc.image_slice_pitch = 0;
     take_texels(image);
     const cl_image_desc small = {desc->image_type, 1, 1, 1, 1, 0, 0, 0, 0, {NULL}};
-    cl_mem handle = gs_real()->clCreateImage(ctx->o.handle, flags, format, &small, host_ptr, &made.err);
+    made.handle = gs_real()->clCreateImage(ctx->o.handle, flags, format, &small, host_ptr, &made.err);
     if (!made.err)
-        made.err = gs_real()->clGetImageInfo(handle, CL_IMAGE_ELEMENT_SIZE, sizeof image->texel_bytes,
+        made.err = gs_real()->clGetImageInfo(made.handle, CL_IMAGE_ELEMENT_SIZE, sizeof image->texel_bytes,
                                              &image->texel_bytes, NULL);
     if (!made.err)
         made.err = make_root(ctx, flags, image, host_ptr, given, &made.root);
-    if (!made.err) {
-        made.handle = handle;
-        return made;
-    }
-    if (made.root)
-        gs_pool_root_free(made.root);
-    else
+    if (!made.root)
         free(image);
-    if (handle)
-        gs_real()->clReleaseMemObject(handle);
-    return made;
+    return gs_pool_made_end(made);
 }
 
-bool gs_pool_image_info(const struct gs_mem *m, cl_image_info what, size_t *value)
+cl_int gs_pool_image_info(const struct gs_mem *m, cl_image_info what, size_t room, void *value, size_t *size_ret)
 {
     const struct gs_pool_image *image = m->root->pool->image;
     const cl_image_desc *d = &image->desc;
     const bool flat = d->image_type == CL_MEM_OBJECT_IMAGE1D || d->image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
     size_t pitch[2];
     own_pitch(image, pitch);
-    switch (what) {
-    case CL_IMAGE_ROW_PITCH:
-        *value = pitch[0];
-        return true;
-    case CL_IMAGE_SLICE_PITCH:
-        *value = slice_of(d->image_type, pitch);
-        return true;
-    case CL_IMAGE_WIDTH:
-        *value = d->image_width;
-        return true;
-    case CL_IMAGE_HEIGHT:
-        *value = flat ? 0 : d->image_height;
-        return true;
-    case CL_IMAGE_DEPTH:
-        *value = d->image_type == CL_MEM_OBJECT_IMAGE3D ? d->image_depth : 0;
-        return true;
-    case CL_IMAGE_ARRAY_SIZE:
-        *value = is_layered(d->image_type) ? d->image_array_size : 0;
-        return true;
-    default:
-        return false;
-    }
+    const struct {
+        cl_image_info what;
+        size_t number;
+    } numbers[] = {{CL_IMAGE_ROW_PITCH, pitch[0]},
+                   {CL_IMAGE_SLICE_PITCH, slice_of(d->image_type, pitch)},
+                   {CL_IMAGE_WIDTH, d->image_width},
+                   {CL_IMAGE_HEIGHT, flat ? 0 : d->image_height},
+                   {CL_IMAGE_DEPTH, d->image_type == CL_MEM_OBJECT_IMAGE3D ? d->image_depth : 0},
+                   {CL_IMAGE_ARRAY_SIZE, is_layered(d->image_type) ? d->image_array_size : 0}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i].what == what)
+            return gs_answer(&numbers[i].number, sizeof numbers->number, room, value, size_ret);
+    return GS_POOL_ASK;
 }
 
 static const struct gs_pool_image *image_of(const struct gs_mem *m)

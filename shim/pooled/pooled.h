@@ -7,28 +7,22 @@
 
 #include "shim/record/objects.h"
 
-/* A stand-in for a buffer: a small object of the driver's with its flags. *root gets its bytes. NULL with an error in
- * *err. */
-cl_mem gs_pool_create(struct gs_context *ctx, cl_mem_flags flags, size_t size, void *host_ptr,
-                      struct gs_pool_root **root, cl_int *err);
-
-/* A stand-in for a sub-buffer. */
-cl_mem gs_pool_create_sub(const struct gs_mem *parent, cl_mem_flags flags, const cl_buffer_region *r, cl_int *err);
-
-/* The same of an image. */
+/* A stand-in: a small object of the driver's with the flags of what the application asks for. */
 struct gs_pool_made {
-    cl_mem handle; /* null, with an error: it can't be made */
-    struct gs_pool_root *root;
+    cl_mem handle;             /* null, with an error: it can't be made */
+    struct gs_pool_root *root; /* its bytes; null: its parent's */
     cl_int err;
-} gs_pool_create_image(struct gs_context *ctx, cl_mem_flags flags, const cl_image_format *format,
-                       const cl_image_desc *desc, void *host_ptr);
+};
+struct gs_pool_made gs_pool_create(struct gs_context *ctx, cl_mem_flags flags, size_t size, void *host_ptr);
+struct gs_pool_made gs_pool_create_sub(const struct gs_mem *parent, cl_mem_flags flags, const cl_buffer_region *r);
+struct gs_pool_made gs_pool_create_image(struct gs_context *ctx, cl_mem_flags flags, const cl_image_format *format,
+                                         const cl_image_desc *desc, void *host_ptr);
 
-/* What a stand-in can't say of its buffer. False: ask the driver. */
-bool gs_pool_mem_info(const struct gs_mem *m, cl_mem_info what, size_t room, void *value, size_t *size_ret,
-                      cl_int *err);
-
-/* What the first device says of all of them, and of what isn't to be had. False: ask the driver. */
-bool gs_pool_device_info(cl_device_info what, size_t room, void *value, size_t *size_ret, cl_int *err);
+/* What a stand-in can't say of its buffer; and what the first device says of all of them, and of what isn't to be had.
+ * GS_POOL_ASK: the driver is to answer. */
+enum { GS_POOL_ASK = 1 };
+cl_int gs_pool_mem_info(const struct gs_mem *m, cl_mem_info what, size_t room, void *value, size_t *size_ret);
+cl_int gs_pool_device_info(cl_device_info what, size_t room, void *value, size_t *size_ret);
 
 /* As clFinish. */
 cl_int gs_pool_finish(cl_command_queue queue);

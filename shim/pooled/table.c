@@ -50,12 +50,9 @@ static cl_int CL_API_CALL wait_for(cl_command_queue queue, cl_uint n, const cl_e
 static cl_int CL_API_CALL image_info(cl_mem image, cl_image_info what, size_t room, void *value, size_t *size_ret)
 {
     const struct gs_mem *m = gs_find(GS_MEM, image);
-    size_t number;
-    cl_int err;
-    if (!m || !m->root->pool || !m->image || !gs_pool_image_info(m, what, &number))
-        return below.clGetImageInfo(image, what, room, value, size_ret);
-    gs_pool_answer(&number, sizeof number, room, value, size_ret, &err);
-    return err;
+    const cl_int err =
+        m && m->root->pool && m->image ? gs_pool_image_info(m, what, room, value, size_ret) : GS_POOL_ASK;
+    return err == GS_POOL_ASK ? below.clGetImageInfo(image, what, room, value, size_ret) : err;
 }
 
 /* Extensions reach past the stand-ins. */
