@@ -46,34 +46,6 @@ bool gs_home_may_carry(const struct gs_home *h)
     return !h->n && (!h->by_units || gs_unit_is_alone(GS_RESOURCE_PCI));
 }
 
-void gs_home_hold(struct gs_home *h, cl_command_queue queue)
-{
-    if (!h->by_units || h->err || !gs_list_is_sound(h->n, h->v))
-        return;
-    /* Where the wait list is wrong the driver says so when it gets the command. */
-    const struct gs_destination to = {h->cmd.q, queue, GS_RESOURCE_PCI, h->n, h->v};
-    if (gs_hold_back(&to, NULL, &h->held, &h->gate) != CL_SUCCESS || !h->gate)
-        return;
-    h->n = 1;
-    h->v = &h->gate;
-}
-
-cl_int gs_home_given(struct gs_home *h, cl_int err, cl_event event)
-{
-    cl_event end;
-    if (!h->held)
-        return err;
-    if (err) {
-        gs_hold_drop(h->held);
-        return err;
-    }
-    /* Its reference stays with the caller, who may hand it to the application. */
-    gs_real()->clRetainEvent(event);
-    gs_let_go(h->held, event, &end);
-    gs_real()->clReleaseEvent(end);
-    return CL_SUCCESS;
-}
-
 /* The application's queue keeps its order: what is enqueued there comes after all pieces. */
 static cl_int finish_pieces(struct gs_home *h, cl_command_queue queue, cl_command_type type, cl_event end,
                             cl_event *own)
@@ -91,9 +63,10 @@ static cl_int finish_pieces(struct gs_home *h, cl_command_queue queue, cl_comman
 cl_int gs_home_run(struct gs_home *h, cl_command_queue queue, const struct gs_op *op, cl_command_type type,
                    cl_event *own)
 {
-    struct gs_op_run run = {.op = *op, .resource = gs_op_is_by_host(op) ? GS_RESOURCE_PCI : gs_resource_of(0)};
+    const bool maps = op->kind >= GS_OP_MAP_BUFFER;
+    struct gs_op_run run = {.op = *op, .resource = maps || gs_op_is_by_host(op) ? GS_RESOURCE_PCI : gs_resource_of(0)};
     cl_event end, out = NULL;
-    gs_op_cut(op, h->by_units ? gs_put_chunk(&h->put, op) : 0, &run.cut);
+    gs_op_cut(op, h->by_units && !maps ? gs_put_chunk(&h->put, op) : 0, &run.cut);
     if (!h->by_units || h->err ||
         !gs_list_is_sound(h->n, h->v)) /* the driver knows what is wrong with a call that we can't serve */
         return gs_enqueue(op, queue, h->n, h->v, own);

@@ -77,13 +77,6 @@ static cl_int prepare(struct gs_home *h, const struct gs_command *cmd, struct gs
     return gs_home_ready(h);
 }
 
-static cl_int given(struct gs_home *h, cl_map_flags flags, cl_int err, cl_event own)
-{
-    if (h->by_units && flags & CL_MAP_READ)
-        gs_job_reads();
-    return gs_home_given(h, err, own);
-}
-
 /* ---- maps that are ours ---- */
 
 /* What of an image is to be mapped. False: the driver is to say what is wrong. */
@@ -215,9 +208,10 @@ static cl_int map_by_driver(struct gs_home *h, cl_command_queue queue, cl_event 
 {
     struct gs_op once = h->cmd.op;
     once.blocking = CL_FALSE;
-    gs_home_hold(h, queue);
-    const cl_int err = gs_enqueue(&once, queue, h->n, h->v, own);
-    return given(h, once.map_flags, err, *own);
+    const cl_int err = gs_home_run(h, queue, &once, gs_op_command_type(&once), own);
+    if (h->by_units && once.map_flags & CL_MAP_READ)
+        gs_job_reads();
+    return err;
 }
 
 /* `may_be_ours`: the driver would take it. `needs`: the flags as far as bytes have to come home. */
@@ -303,23 +297,16 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command
     if (!m)
         return gs_command_pass(&cmd);
     struct gs_home h;
-    cl_event own, *out;
+    cl_event own;
     cl_int err;
     gs_home_begin(&h, &cmd, true);
     struct gs_mapping *map = m->mappings;
     while (map && map->ptr != mapped_ptr)
         map = map->next;
-    if (map && map->ours) {
+    if (map && map->ours)
         err = unmap_ours(&h, m, map, &own);
-    } else {
-        gs_home_hold(&h, command_queue);
-        own = NULL;
-        out = event || !h.held ? event : &own; /* the application's place where nobody else needs it */
-        err = gs_enqueue(&cmd.op, command_queue, h.n, h.v, out);
-        err = gs_home_given(&h, err, out ? *out : NULL);
-        if (!err && own)
-            gs_real()->clReleaseEvent(own);
-    }
+    else
+        err = gs_home_run(&h, command_queue, &cmd.op, CL_COMMAND_UNMAP_MEM_OBJECT, event);
     const bool handed_out = !err && map && map->ours;
     if (!err && map && map->write)
         gs_home_wrote(&h, m, map->range);

@@ -16,17 +16,14 @@
 unsigned gs_count_holders(const struct gs_mem *root, struct gs_range r, unsigned most);
 
 /* One command on objects of ours that the driver carries out at home: begun with gs_home_begin, which locks the
- * context; ranges are brought home with gs_home_need; a scheduled application's command is held back with gs_home_hold;
- * then the driver is called with home.n and home.v for a wait list; gs_home_given lets the command go; what it writes
- * is told with gs_home_wrote, and gs_home_end unlocks. */
+ * context; ranges are brought home with gs_home_need; gs_home_run enqueues it, with home.n and home.v for a wait list;
+ * what it writes is told with gs_home_wrote, and gs_home_end unlocks. */
 struct gs_home {
     bool by_units;
     struct gs_putting put; /* by whose job */
     const struct gs_putting *put_before;
     bool at_once; /* the call blocks until the command has ended, and nothing comes before it in its queue, in order */
     struct gs_unit unit; /* of a command of one unit: the unit is given back when the command has ended */
-    struct gs_deferred *held;
-    cl_event gate;
     struct gs_command cmd;
     struct gs_events extra; /* transfers, and then the application's wait list as well */
     cl_uint n;
@@ -43,12 +40,8 @@ void gs_home_need(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
 void gs_home_claim(struct gs_home *h, struct gs_mem *m);
 /* The wait list is complete: h->n, h->v. */
 cl_int gs_home_ready(struct gs_home *h);
-/* Holds the command back, which is about to be enqueued in `queue`, until it has a unit of the link. */
-void gs_home_hold(struct gs_home *h, cl_command_queue queue);
-/* The driver has taken the command, as `event`, or refused it with `err`, which is returned. */
-cl_int gs_home_given(struct gs_home *h, cl_int err, cl_event event);
-/* In the place of these two for what may be cut into pieces: enqueues it in `queue`, by units or at once. *own is then
- * the command's event, unless `own` is null and nobody else needs one. */
+/* Enqueues the command in `queue`, by units or at once: in pieces, or a map or unmap as one unit of the link. *own is
+ * then the command's event, unless `own` is null and nobody else needs one. */
 cl_int gs_home_run(struct gs_home *h, cl_command_queue queue, const struct gs_op *op, cl_command_type type,
                    cl_event *own);
 /* May a write that needn't block be carried out in its call all the same? Not where the write waits for other commands,

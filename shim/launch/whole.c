@@ -82,23 +82,25 @@ bool gs_launch_is_long(const struct gs_launching *l)
     return has_more(l, 1) && has_more(l, gs_chunk_factor(l->size));
 }
 
+static cl_int enqueue_whole(void *work, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                            cl_event *event)
+{
+    const struct gs_launching *l = work;
+    (void)unit;
+    return gs_enqueue(&l->cmd.op, queue, n_wait, wait, event);
+}
+
 /* As one unit, by the application's own kernel. */
 static cl_int launch_unit(const struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
-    /* Null: its time is measured by itself. */
-    const struct gs_units one = {.n = 1, .spent = l->put.spent, .kernel = true, .size = l->put.spent ? NULL : l->size};
+    const struct gs_units one = {.n = 1,
+                                 .enqueue = enqueue_whole,
+                                 .work = (void *)(uintptr_t)l,
+                                 .spent = l->put.spent,
+                                 .kernel = true,
+                                 .size = l->put.spent ? NULL : l->size}; /* null: its time is measured by itself */
     const struct gs_destination to = {l->cmd.q, l->cmd.q->o.handle, gs_resource_of(0), n_wait, wait};
-    struct gs_deferred *held;
-    cl_event gate, first = NULL;
-    if (gs_hold_back(&to, &one, &held, &gate) != CL_SUCCESS)
-        return launch_plain(l, n_wait, wait, event); /* the driver knows what is wrong */
-    cl_event *own = event || gs_wants_event(held) ? &first : NULL;
-    const cl_int err = gate ? launch_plain(l, 1, &gate, own) : launch_plain(l, n_wait, wait, own);
-    if (err)
-        gs_hold_drop(held);
-    else
-        gs_let_go(held, first, event);
-    return err;
+    return gs_run_units(&to, &one, event);
 }
 
 cl_int gs_launch_unit(const struct gs_launching *l, cl_event *event)

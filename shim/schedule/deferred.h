@@ -43,7 +43,7 @@ struct gs_deferred {
     atomic_uint running[GS_UNIT_QUEUES]; /* of the units behind the first, by queue */
     cl_event last[GS_UNIT_QUEUES];       /* of each queue's units; or null; owned. gs_deferred_list.lock */
     atomic_uint_fast64_t took_ns;        /* of several units: those that have ended */
-    /* Of one that comes right after another in its queue, see gs_let_go(). */
+    /* Of one that comes right after another in its queue, see gs_run_units(). */
     unsigned call;                /* its number in the timeline of the application's queue */
     unsigned order;               /* of a single unit, when the last of it was enqueued. gs_deferred_list.lock */
     struct gs_timeline *timeline; /* of the application's queue, if that is in order; or null; held */

@@ -164,10 +164,13 @@ static void close_before_gate(cl_command_queue queue)
         gs_units_settle();
 }
 
-cl_int gs_hold_back(const struct gs_destination *to, const struct gs_units *units, struct gs_deferred **held,
-                    cl_event *gate)
+/* Makes a gate there for a command: a marker that tells when the commands before and the wait list have ended, and
+ * *gate, the wait list (of one event) for the first unit. Its error is that of the wait list. *gate is null where the
+ * first unit could run now and was taken at once, or joins a unit that was: the first unit is enqueued with the wait
+ * list as given. */
+static cl_int hold_back(const struct gs_destination *to, const struct gs_units *units, struct gs_deferred **held,
+                        cl_event *gate)
 {
-    static const struct gs_units one = {.n = 1};
     struct gs_queue *q = to->q;
     cl_command_queue queue = to->queue;
     const uint64_t now = gs_now_ns();
@@ -175,7 +178,6 @@ cl_int gs_hold_back(const struct gs_destination *to, const struct gs_units *unit
     atomic_store_explicit(&gs_deferred_list.called_ns, now, memory_order_relaxed);
     const unsigned call = gs_queue_newest(q);
     const bool may_chain = !(queue == q->o.handle && q->out_of_order) && !waits_for_others(queue, to->n_wait, to->wait);
-    units = units ? units : &one;
     *gate = NULL;
     const bool may_join = may_chain && queue == q->o.handle && units->n == 1 && units->size;
     *held = may_join ? join(queue, to->resource, call, units->size, now) : NULL;
@@ -226,7 +228,8 @@ static enum gs_sharing sharing_of(const struct gs_deferred *h)
     return h->sharing;
 }
 
-void gs_hold_drop(struct gs_deferred *h)
+/* The first unit was refused by the driver. The units' work stays the caller's. */
+static void hold_drop(struct gs_deferred *h)
 {
     if (gs_share_is_joining(sharing_of(h))) {
         joined(h, false, NULL);
@@ -237,11 +240,6 @@ void gs_hold_drop(struct gs_deferred *h)
     gs_deferred_leave_siblings(h);
     gs_deferred_drop(h);
     gs_queues_release(&queues);
-}
-
-bool gs_wants_event(const struct gs_deferred *h)
-{
-    return sharing_of(h) != GS_SHARE_JOINING;
 }
 
 /* A command that has joined a unit needs no event of its own, unless it is the last: the last command's event, or a
@@ -260,7 +258,9 @@ static void let_go_joined(struct gs_deferred *h, bool last, cl_event event, cl_e
         gs_real()->clFlush(home);
 }
 
-void gs_let_go(struct gs_deferred *h, cl_event first, cl_event *end)
+/* The first unit has been enqueued behind the gate as `first`. *end, which is the caller's, is the event that completes
+ * with the last unit: `first` where it is the only one. `end` may be null; where no event is wanted `first`, too. */
+static void let_go(struct gs_deferred *h, cl_event first, cl_event *end)
 {
     cl_command_queue home = h->home;
     const enum gs_sharing sharing = sharing_of(h);
@@ -287,14 +287,14 @@ cl_int gs_run_units(const struct gs_destination *to, const struct gs_units *unit
     struct gs_deferred *held;
     cl_event gate, first = NULL;
     const cl_event *wait = to->n_wait ? to->wait : NULL;
-    cl_int err = gs_hold_back(to, units, &held, &gate);
-    if (err)
-        return err;
-    const bool wanted = end || gs_wants_event(held);
+    cl_int err = hold_back(to, units, &held, &gate);
+    if (err) /* the driver knows what is wrong */
+        return units->n == 1 ? units->enqueue(units->work, 0, to->queue, to->n_wait, wait, end) : err;
+    const bool wanted = end || sharing_of(held) != GS_SHARE_JOINING;
     err = units->enqueue(units->work, 0, to->queue, gate ? 1 : to->n_wait, gate ? &gate : wait, wanted ? &first : NULL);
     if (err)
-        gs_hold_drop(held);
+        hold_drop(held);
     else
-        gs_let_go(held, first, end);
+        let_go(held, first, end);
     return err;
 }

@@ -13,9 +13,6 @@
 #include "shim/order/command.h"
 #include "shim/schedule/state.h"
 
-/* A command that is held back. */
-struct gs_deferred;
-
 /* How long the units of some commands ran, without the time in which they waited for grants: for kernels by place, for
  * all else by resource. A unit's time begins when it is granted, or when the one before on its resource has ended, and
  * ends when the driver says so. */
@@ -74,20 +71,6 @@ struct gs_destination {
     const cl_event *wait;
 };
 
-/* Makes a gate there for a command: a marker that tells when the commands before and the wait list have ended, and
- * *gate, the wait list (of one event) for the first unit. Its error is that of the wait list. *gate is null where the
- * first unit could run now and was taken at once, or joins a unit that was: the caller enqueues the first unit with the
- * wait list as given. With the context's lock held. */
-cl_int gs_hold_back(const struct gs_destination *to, const struct gs_units *units, struct gs_deferred **held,
-                    cl_event *gate);
-
-/* Must the first unit have an event, even if the application asks for none? */
-bool gs_wants_event(const struct gs_deferred *held);
-
-/* The first unit has been enqueued behind the gate as `first`. *end, which is the caller's, is the event that completes
- * with the last unit: `first` where it is the only one. `end` may be null; where no event is wanted `first`, too. */
-void gs_let_go(struct gs_deferred *held, cl_event first, cl_event *end);
-
 /* The number of the newest command in the application's queue. Once a daemon is looked for, the commands that went by
  * uncounted until then count as an untracked one. Not with gs_deferred_list.lock held. */
 unsigned gs_queue_newest(struct gs_queue *q);
@@ -124,7 +107,7 @@ bool gs_is_last_held(cl_command_queue queue, cl_event event);
 /* The application has made one of its user events fail: commands that are held back behind the event fail now. */
 void gs_deferred_fail(void);
 
-/* A command that doesn't go through gs_hold_back is about to be enqueued: a unit without an event gets a marker. */
+/* A command that doesn't go through gs_run_units is about to be enqueued: a unit without an event gets a marker. */
 void gs_queue_close(cl_command_queue queue);
 
 /* The application releases its queue: no function here uses the handle any more, but for commands that retain the
@@ -145,11 +128,9 @@ void gs_link_ended(cl_event complete);
 /* A unit that was submitted for a command which no gs_deferred stands for has ended. */
 void gs_unit_over(struct gs_unit *u);
 
-/* The first unit was refused by the driver. The units' work stays the caller's. */
-void gs_hold_drop(struct gs_deferred *held);
-
-/* gs_hold_back, the first unit and gs_let_go in one call. *end is the caller's; after an error the units' work is the
- * caller's too. */
+/* Enqueues the first unit at once, if need be behind a gate, and sees to the others. *end is the caller's: the event
+ * that completes with the last unit; null where nobody needs one. After an error the units' work is the caller's too.
+ * With the context's lock held. */
 cl_int gs_run_units(const struct gs_destination *to, const struct gs_units *units, cl_event *end);
 
 #endif
