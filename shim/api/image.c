@@ -39,15 +39,12 @@ static bool staged_texels(struct gs_staged *t, const struct gs_mem *m, const str
     const cl_mem_flags kept_out = CL_MEM_HOST_NO_ACCESS | (write ? CL_MEM_HOST_READ_ONLY : CL_MEM_HOST_WRITE_ONLY);
     if (!m->image)
         return false;
-    const cl_image_desc *d = &m->image->desc;
-    const bool flat = d->image_type == CL_MEM_OBJECT_IMAGE2D;
-    const size_t depth = d->image_type == CL_MEM_OBJECT_IMAGE3D         ? d->image_depth
-                         : d->image_type == CL_MEM_OBJECT_IMAGE2D_ARRAY ? d->image_array_size
-                                                                        : 1;
-    const size_t size[3] = {d->image_width, d->image_height, depth};
+    size_t size[3];
+    const uint64_t bytes = gs_image_bytes(m, size);
+    const bool flat = m->image->desc.image_type == CL_MEM_OBJECT_IMAGE2D;
     *t = (struct gs_staged){.mem = m->o.handle, .image = true, .write = write, .host = {.at = op->ptr}};
     if (m->root != m || m->home_only || m->flags & kept_out || !origin || !region || !op->ptr ||
-        (!flat && depth == 1) || (flat && pitch[1]))
+        (!flat && size[2] == 1) || (flat && pitch[1]))
         return false;
     for (int i = 0; i < 3; i++) {
         if (!region[i] || origin[i] >= size[i] || region[i] > size[i] - origin[i])
@@ -55,7 +52,7 @@ static bool staged_texels(struct gs_staged *t, const struct gs_mem *m, const str
         t->origin[i] = origin[i];
         t->region[i] = region[i];
     }
-    gs_real()->clGetImageInfo(m->o.handle, CL_IMAGE_ELEMENT_SIZE, sizeof t->element, &t->element, NULL);
+    t->element = (size_t)(bytes / size[0] / size[1] / size[2]);
     t->host.row = pitch[0] ? pitch[0] : region[0] * t->element;
     t->host.slice = pitch[1] ? pitch[1] : t->host.row * region[1];
     return t->element && t->host.row >= region[0] * t->element && t->host.slice >= t->host.row * region[1];

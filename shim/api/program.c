@@ -305,72 +305,45 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseProgram(cl_program program)
 /* The group's, and the parent of sub-devices. */
 enum { MOST_DEVICES = GS_MAX_DEVICES + 1 };
 
-/* Which of the program's devices is the context's first. */
-static cl_int find_first(const struct gs_program *p, cl_program program, unsigned *at)
+/* Which of the program's devices is the context's first, and how many bytes each one's binary has. The driver's error,
+ * or CL_INVALID_VALUE: it isn't among them. */
+static cl_int find_first(const struct gs_program *p, cl_program program, unsigned *at, size_t bytes[MOST_DEVICES])
 {
     cl_device_id devices[MOST_DEVICES] = {NULL};
+    const size_t room = MOST_DEVICES * sizeof *bytes;
     cl_int err = gs_real()->clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof devices, devices, NULL);
+    if (!err)
+        err = gs_real()->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, room, bytes, NULL);
     for (*at = 0; !err && *at < MOST_DEVICES; ++*at)
         if (devices[*at] == p->o.ctx->dev[0])
             return CL_SUCCESS;
     return err ? err : CL_INVALID_VALUE;
 }
 
-/* The program's binary for a device, of *size bytes, malloc'd; *binary is null where it has none, or on an error: the
- * driver's, CL_INVALID_VALUE for a device that isn't the program's, CL_OUT_OF_HOST_MEMORY. Each device's binary gets
- * room: NVIDIA's driver (580.159) crashes at a null pointer among them, which the standard
- * has for "not this one". */
-static cl_int binary_of(cl_program program, cl_device_id dev, char **binary, size_t *size)
-{
-    cl_device_id devices[MOST_DEVICES];
-    size_t bytes[MOST_DEVICES] = {0};
-    unsigned char *binaries[MOST_DEVICES] = {NULL};
-    cl_uint n = 0, at = 0;
-    const struct _cl_icd_dispatch *real = gs_real();
-    *binary = NULL;
-    *size = 0;
-    cl_int err = real->clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof n, &n, NULL);
-    if (!err && n > MOST_DEVICES)
-        err = CL_INVALID_VALUE;
-    if (!err)
-        err = real->clGetProgramInfo(program, CL_PROGRAM_DEVICES, n * sizeof *devices, devices, NULL);
-    if (!err)
-        err = real->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, n * sizeof *bytes, bytes, NULL);
-    while (!err && at < n && devices[at] != dev)
-        at++;
-    if (!err && at == n)
-        err = CL_INVALID_VALUE;
-    for (cl_uint i = 0; i < n && !err; i++)
-        if (!(binaries[i] = calloc(1, bytes[i] + 1)))
-            err = CL_OUT_OF_HOST_MEMORY;
-    if (!err)
-        err = real->clGetProgramInfo(program, CL_PROGRAM_BINARIES, n * sizeof *binaries, binaries, NULL);
-    if (!err && bytes[at]) {
-        *binary = (char *)binaries[at];
-        *size = bytes[at];
-        binaries[at] = NULL;
-    }
-    for (cl_uint i = 0; i < n && i < MOST_DEVICES; i++)
-        free(binaries[i]);
-    return err;
-}
-
-/* The binary of the first device alone, to where the application's only pointer says; null: nowhere. */
+/* The binary of the first device alone, to where the application's only pointer says; null: nowhere. Each device's
+ * binary gets room: NVIDIA's driver (580.159) crashes at a null pointer among them, which the standard has for "not
+ * this one". */
 static cl_int first_binary(const struct gs_program *p, cl_program program, size_t room, void *value, size_t *size_ret)
 {
-    unsigned char *to = NULL;
-    size_t bytes = 0;
+    unsigned char *to = NULL, *binaries[MOST_DEVICES] = {NULL};
+    size_t bytes[MOST_DEVICES] = {0};
+    unsigned at = 0;
     if (value && room < sizeof to)
         return CL_INVALID_VALUE;
     if (size_ret)
         *size_ret = sizeof to;
     if (value)
         memcpy(&to, value, sizeof to);
-    char *binary = NULL;
-    const cl_int err = to ? binary_of(program, p->o.ctx->dev[0], &binary, &bytes) : CL_SUCCESS;
-    if (binary)
-        memcpy(to, binary, bytes);
-    free(binary);
+    cl_int err = to ? find_first(p, program, &at, bytes) : CL_SUCCESS;
+    for (unsigned i = 0; i < MOST_DEVICES && to && !err; i++)
+        if (!(binaries[i] = calloc(1, bytes[i] + 1)))
+            err = CL_OUT_OF_HOST_MEMORY;
+    if (to && !err)
+        err = gs_real()->clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binaries, binaries, NULL);
+    if (to && !err)
+        memcpy(to, binaries[at], bytes[at]);
+    for (unsigned i = 0; i < MOST_DEVICES; i++)
+        free(binaries[i]);
     return err;
 }
 
@@ -393,9 +366,7 @@ static cl_int program_info(const struct gs_program *p, cl_program program, cl_pr
     if (param_name == CL_PROGRAM_BINARY_SIZES) {
         size_t sizes[MOST_DEVICES] = {0};
         unsigned at;
-        cl_int err = find_first(p, program, &at);
-        if (!err)
-            err = gs_real()->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof sizes, sizes, NULL);
+        const cl_int err = find_first(p, program, &at, sizes);
         return err ? err : gs_answer(&sizes[at], sizeof *sizes, param_value_size, param_value, param_value_size_ret);
     }
     return gs_real()->clGetProgramInfo(program, param_name, param_value_size, param_value, param_value_size_ret);
