@@ -31,6 +31,10 @@ sys.exit(json.load(open("stats.json"))["memory"]["brought"] > 22 << 20)' || fail
   done
 done
 
+plain plain.txt "$programs/pooled" $kib events
+memory=pooled+host:64MiB pooled pooled.txt "$programs/pooled" $kib events || { cat pooled.txt pooled.err; fail "events: exit status $?"; }
+same events
+
 # A kernel's own limit of a work-group is advice: a driver that runs larger ones isn't overruled.
 plain plain.txt "$programs/pooled" $kib stencil
 ROOM_GROUP=32 memory=pooled+host:64MiB pooled pooled.txt "$programs/pooled" $kib stencil || { cat pooled.txt pooled.err; fail "a kernel that says 32 work-items: exit status $?"; }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pooled KIB [CASE]: programs of some buffers that have so many KiB in all: a stencil, a product of matrices, a gather,
- * a reduction, images, sub-buffers, maps, an invalidating map, rectangles, commands on nothing. The same sizes compute
- * the same, wherever the bytes lie. */
+ * a reduction, images, sub-buffers, maps, an invalidating map, rectangles, commands on nothing, events and order. The
+ * same sizes compute the same, wherever the bytes lie. */
 #include "plain.h"
 
 static const char source[] =
@@ -453,6 +453,50 @@ static void launch_nothing(void)
     CL(clReleaseKernel(k));
 }
 
+/* One of each call that puts an event or an order into a queue without one; and what their events say. */
+static void events(size_t bytes)
+{
+    enum { N = 6 };
+    static const cl_profiling_info stages[] = {CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT,
+                                               CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END};
+    cl_command_queue timed, of;
+    cl_int err, status;
+    cl_event e[N];
+    cl_command_type type;
+    cl_ulong before, t;
+    MADE(timed, clCreateCommandQueue(context, device,
+                                     CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &err));
+    cl_mem a = buffer(CL_MEM_READ_WRITE, bytes, NULL), b = buffer(CL_MEM_READ_WRITE, bytes, NULL);
+    CL(clEnqueueFillBuffer(timed, a, &(cl_uint){1}, 4, 0, bytes, 0, NULL, &e[0]));
+    CL(clEnqueueMarkerWithWaitList(timed, 1, &e[0], &e[1]));
+    CL(clEnqueueBarrierWithWaitList(timed, 1, &e[1], &e[2]));
+    CL(clEnqueueCopyBuffer(timed, a, b, 0, 0, bytes, 0, NULL, &e[3]));
+    CL(clEnqueueMarker(timed, &e[4]));
+    CL(clEnqueueBarrierWithWaitList(timed, 1, &e[4], NULL)); /* PoCL has no clEnqueueWaitForEvents */
+    CL(clEnqueueFillBuffer(timed, a, &(cl_uint){2}, 4, 0, bytes, 0, NULL, NULL));
+    CL(clEnqueueBarrier(timed));
+    CL(clEnqueueCopyBuffer(timed, a, b, 0, 0, bytes / 2, 0, NULL, &e[5]));
+    printf("no event %d\n", clEnqueueMarker(timed, NULL));
+    CL(clFinish(timed));
+    for (int i = 0; i < N; i++) {
+        CL(clGetEventInfo(e[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
+        CL(clGetEventInfo(e[i], CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL));
+        CL(clGetEventInfo(e[i], CL_EVENT_COMMAND_QUEUE, sizeof of, &of, NULL));
+        printf("event %d: %d, %#x, %s queue\n", i, status, type, of == timed ? "its" : "another");
+        before = 0;
+        for (size_t k = 0; k < sizeof stages / sizeof *stages; k++, before = t) {
+            CL(clGetEventProfilingInfo(e[i], stages[k], sizeof t, &t, NULL));
+            if (t < before)
+                printf("event %d: stage %zu is before the last\n", i, k);
+        }
+        CL(clReleaseEvent(e[i]));
+    }
+    show_pieces("ordered", b, bytes);
+    CL(clReleaseMemObject(a));
+    CL(clReleaseMemObject(b));
+    CL(clReleaseCommandQueue(timed));
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -460,7 +504,7 @@ int main(int argc, char **argv)
         void (*run)(size_t bytes);
     } cases[] = {{"images", images},   {"stencil", stencil},     {"steps", steps},     {"matrices", matrices},
                  {"gathers", gathers}, {"reduction", reduction}, {"windows", windows}, {"invalidates", invalidates},
-                 {"whole", whole},     {"nothing", nothing},     {"parts", parts}};
+                 {"whole", whole},     {"nothing", nothing},     {"events", events},   {"parts", parts}};
     const size_t bytes = (argc > 1 ? strtoull(argv[1], NULL, 10) : 4096) << 10;
     start(0);
     if (argc > 2 && strcmp(argv[2], "memory") == 0)
