@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What gpusparc run --hosts refuses, leaves out, tells the application, and does when a server or itself ends.
+# What gpusparc run --hosts refuses, leaves out, and tells the application.
 set -euo pipefail
 source "$GS_SOURCE/tests/hosts/fakes.sh"
 
@@ -128,66 +128,6 @@ GPUSPARC_HOSTS=up run 0 sh -c 'echo "$GPUSPARC_REMOTE"'
 [ "$(cat out)" = up ] || fail "GPUSPARC_HOSTS: $(cat out)"
 GPUSPARC_HOSTS=none run 0 sh -c 'echo "${GPUSPARC_REMOTE-}"'
 [ -z "$(cat out)" ] || fail "GPUSPARC_HOSTS=none: $(cat out)"
-nothing_left
-
-# A server ends, or its side of the connection no longer answers.
-lose() { # HOW SENTENCE
-  gpusparc run --hosts "${hosts:-up,localhost}" sh -c 'echo $$ >app; exec sleep 1000' 2>err &
-  local launcher=$! rc=0
-  await servers 2
-  await test -s app
-  $1 "$(head -1 servers)"
-  wait $launcher || rc=$?
-  [ $rc = 125 ] || fail "$1: exit status $rc: $(cat err)"
-  said "$2"
-  [ "$(wc -l <err)" = 1 ] || fail "$1: more than a sentence: $(cat err)"
-  await is_gone "$(cat app)"
-  rm -f app hang
-}
-lose "kill -9" "is lost: its server has ended; the application was ended before it had launched a kernel"
-nothing_left
-lose "kill -STOP" "is lost: its server has been stopped; the application was ended before it had launched a kernel"
-nothing_left
-# It hangs: asleep, at work, or where it may, as drivers take what they take.
-hang() { echo $how >hang; }
-how=sleep lose hang "is lost: its server no longer answers; the application was ended before it had launched a kernel"
-nothing_left
-how=loop lose hang "is lost: its server no longer answers; the application was ended before it had launched a kernel"
-nothing_left
-echo session >hang
-run 0 --hosts localhost sleep 4
-rm hang
-nothing_left
-end_link() { kill "$(tail -1 links)"; }
-hosts=up,up2 lose end_link "host up is lost: its connection to up2 has ended"
-nothing_left
-freeze_far_side() { kill -STOP "$(ps -o ppid= -p "$1" | tr -d ' ')"; }
-GPUSPARC_HOSTS_TIMEOUT=$patience lose freeze_far_side "is lost: it no longer answers"
-nothing_left
-
-# --hosts-retry begins again without the one that is lost.
-gpusparc run --hosts up1,up2 --hosts-retry sh -c 'echo "$GPUSPARC_REMOTE" >>runs; [ $(wc -l <runs) = 2 ] || exec sleep 1000' 2>err &
-launcher=$! rc=0
-await test -s runs
-kill -9 "$(head -1 servers)"
-wait $launcher || rc=$?
-[ $rc = 0 ] && [ "$(head -1 runs)" = up1,up2 ] && [[ $(tail -1 runs) =~ ^up[12]$ ]] || fail "retry: $rc, $(cat runs err)"
-said "begins again without it"
-nothing_left
-
-# The launcher is killed: neither server nor application stays.
-gpusparc run --hosts up,localhost sh -c 'echo $$ >app; exec sleep 1000' 2>err &
-launcher=$!
-await servers 2
-await test -s app
-# Both sides speak now and then, not because the other has: five bytes a second for each host. Once each answered the
-# other's word by its own, 60000 times a second.
-written() { sed -n 's/^wchar: //p' /proc/$launcher/io; }
-before=$(written)
-sleep 1
-[ $(($(written) - before)) -lt 500 ] || fail "the launcher says $(($(written) - before)) bytes in a second"
-kill -9 $launcher
-await is_gone "$(cat app)"
 nothing_left
 
 # gpusparc serve by itself.
