@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# graph.sh [SEED [all]]: programs between a library that writes down what comes after what (graph/graph.h), and a look at
-# that (graph/graph.py): no two commands of the driver share bytes, one of them writing, and are in no order, unless the
-# application itself leaves them so. And the same bytes as without gpusparc. All: those of this folder and the samples.
+# graph.sh [SEED [all | random | daemon]]: programs between a library that writes down what comes after what
+# (graph/graph.h), and a look at that (graph/graph.py): no two commands of the driver share bytes, one of them
+# writing, and are in no order, unless the application itself leaves them so. And the same bytes as without gpusparc.
+# random: a random program, and one whose transfers fetch from under a writer; daemon: a few under a daemon, where
+# threads of gpusparc's enqueue the launches; all: those of this folder and the samples.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 seed=${1:-1} runs=0 bad=0
@@ -44,14 +46,6 @@ writes() { # ORDER
   grep -hv '^[A-Z]' racing.[0-9]* >racing.below
   python3 "$GS_SOURCE/tests/e2e/graph/graph.py" racing.below >found.txt
 }
-! writes none || { cat found.txt; fail "two writes without order aren't found"; }
-grep -q "written by 2, WriteBuffer" found.txt || { cat found.txt; fail "not for that reason"; }
-for order in list wait callback; do
-  writes $order || { cat found.txt; fail "two writes in order by a $order are called unordered"; }
-done
-
-python3 "$GS_SOURCE/tests/e2e/graph/mutant.py" >found.txt 2>&1 || { cat found.txt; fail "a rule can't be taken out any more"; }
-
 # What the look at a log makes of it, line by line: of what gpusparc adds for one command a read and a write that nothing
 # orders are a fault, also where the same bytes are written; and what fails does nothing.
 found() { # FAULTS LINE...
@@ -62,17 +56,32 @@ found() { # FAULTS LINE...
   n=$(grep -c '^not in order' found.txt || true)
   [ "$n" = "$expected" ] || { cat found.txt; fail "$n faults, not $expected, in: $*"; }
 }
-launch="C 1 0 Kernel=k |"
-found 1 "$launch" "c 2 1 ReadBuffer | r5:0:64" "c 3 1 WriteBuffer | s5:0:32 w5:32:32"
-found 1 "$launch" "c 2 1 ReadBuffer | r5:0:64" "c 3 1 WriteBuffer | s5:0:64"
-found 0 "$launch" "c 2 1 ReadBuffer | r5:0:64" "c 3 1 WriteBuffer 2 | w5:0:64"
-found 1 "$launch" "c 2 1 WriteBuffer | s5:0:64" "c 3 1 ReadBuffer | r5:0:64"
-found 1 "$launch" "c 2 1 ReadBuffer | r5:0:64" "c 3 1 Kernel=k | w5:8:8"
-found 0 "$launch" "c 2 1 ReadBuffer | r5:0:64" "c 3 1 Kernel=k | w5:8:8" "g 2 3"
-found 1 "$launch" "c 2 1 ReadBuffer | r5:0:64" "C 3 0 Kernel=k +1 |" "c 4 3 WriteBuffer | s5:0:64"
-found 1 "u 1" "c 2 0 WriteBuffer 1 | w5:0:64" "c 3 0 ReadBuffer | r5:0:64" "s 1"
-found 0 "u 1" "c 2 0 WriteBuffer 1 | w5:0:64" "c 3 0 ReadBuffer | r5:0:64" "s 1 failed"
-found 1 "u 1" "c 2 0 Marker 1 |" "c 3 0 WriteBuffer +2 | w5:0:64" "c 4 0 ReadBuffer | r5:0:64" "s 1 failed"
+the_look() {
+  ! writes none || { cat found.txt; fail "two writes without order aren't found"; }
+  grep -q "written by 2, WriteBuffer" found.txt || { cat found.txt; fail "not for that reason"; }
+  for order in list wait callback; do
+    writes $order || { cat found.txt; fail "two writes in order by a $order are called unordered"; }
+  done
+
+  python3 "$GS_SOURCE/tests/e2e/graph/mutant.py" >found.txt 2>&1 || { cat found.txt; fail "a rule can't be taken out any more"; }
+  launch="C 1 0 Kernel=k |"
+  found 1 "$launch" "c 2 1 ReadBuffer | r5:0:64" "c 3 1 WriteBuffer | s5:0:32 w5:32:32"
+  found 1 "$launch" "c 2 1 ReadBuffer | r5:0:64" "c 3 1 WriteBuffer | s5:0:64"
+  found 0 "$launch" "c 2 1 ReadBuffer | r5:0:64" "c 3 1 WriteBuffer 2 | w5:0:64"
+  found 1 "$launch" "c 2 1 WriteBuffer | s5:0:64" "c 3 1 ReadBuffer | r5:0:64"
+  found 1 "$launch" "c 2 1 ReadBuffer | r5:0:64" "c 3 1 Kernel=k | w5:8:8"
+  found 0 "$launch" "c 2 1 ReadBuffer | r5:0:64" "c 3 1 Kernel=k | w5:8:8" "g 2 3"
+  found 1 "$launch" "c 2 1 ReadBuffer | r5:0:64" "C 3 0 Kernel=k +1 |" "c 4 3 WriteBuffer | s5:0:64"
+  found 1 "u 1" "c 2 0 WriteBuffer 1 | w5:0:64" "c 3 0 ReadBuffer | r5:0:64" "s 1"
+  found 0 "u 1" "c 2 0 WriteBuffer 1 | w5:0:64" "c 3 0 ReadBuffer | r5:0:64" "s 1 failed"
+  found 1 "u 1" "c 2 0 Marker 1 |" "c 3 0 WriteBuffer +2 | w5:0:64" "c 4 0 ReadBuffer | r5:0:64" "s 1 failed"
+}
+
+finish() {
+  [ $bad = 0 ] || fail "$bad of $runs runs (seed $seed)"
+  echo "$runs runs in order (seed $seed)"
+  exit 0
+}
 
 # SEED STEPS KERNELS: the commands of a random host program (programs/hosts.c) around random kernels, in `random`.
 random_host() {
@@ -82,17 +91,24 @@ random_host() {
   random=("$programs/hosts" "$1" "$2" kernels/*.cl)
 }
 
-over "$GS_BUILD/tests/hazards" 1
-over "$programs/user_events"
-over "$programs/meanwhile"
-over "$programs/along"
-random_host $((seed + 410)) 60 2
-over "${random[@]}"
-# Its parts write in turns: a transfer takes along what its source's part writes meanwhile, and that is spoiled.
-ways=("pinned --devices cpu:3")
-over "$samples/fastwalsh" --size 4096 --group 64
-grep -q '^g ' graph.[0-9]* || fail "nothing was fetched from under a writer: the layer's spoiling wasn't tried"
-ways=("plain --devices cpu:2" "${ways[@]}")
+part=${2:-programs}
+if [ $part = programs ] || [ $part = all ]; then
+  the_look
+  over "$GS_BUILD/tests/hazards" 1
+  over "$programs/user_events"
+  over "$programs/meanwhile"
+  over "$programs/along"
+fi
+if [ $part = random ] || [ $part = all ]; then
+  random_host $((seed + 410)) 60 2
+  over "${random[@]}"
+  # Its parts write in turns: a transfer takes along what its source's part writes meanwhile, and that is spoiled.
+  ways=("pinned --devices cpu:3")
+  over "$samples/fastwalsh" --size 4096 --group 64
+  grep -q '^g ' graph.[0-9]* || fail "nothing was fetched from under a writer: the layer's spoiling wasn't tried"
+  ways=("plain --devices cpu:2" "${ways[@]}")
+fi
+[ $part = daemon ] || [ $part = all ] || finish
 
 # Under a daemon, where threads of gpusparc's enqueue the launches.
 own_daemon <<'END'
@@ -109,7 +125,7 @@ alone_ways=("${ways[@]}")
 ways=("plain --devices cpu:2 --gpus 2 --task both")
 over "$programs/user_events"
 over "$programs/transfers"
-if [ "${2:-}" = all ]; then
+if [ $part = all ]; then
   ways+=("auto --devices cpu:2 --gpus 2 --task both")
   for program in queues transfers images sub_buffers "columns 3 300 200" "stress $seed 100 3" threads ../hazards\ 2; do
     # shellcheck disable=SC2086
@@ -133,5 +149,4 @@ if [ "${2:-}" = all ]; then
   done < <(grep -v '^#' "$samples/MANIFEST")
   for ((s = seed; s < seed + 10; s++)); do over "$programs/stress" "$s" 250 4; done
 fi
-[ $bad = 0 ] || fail "$bad of $runs runs (seed $seed)"
-echo "$runs runs in order (seed $seed)"
+finish

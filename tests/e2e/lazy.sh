@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # lazy.sh [SEED [PROGRAM...]]: programs over a driver that is as lazy as it may be (lazy/lazy.h says how), plain and under
-# gpusparc: the same bytes, an end, and no fault reported. Without programs: a handful; `all`: those of this folder and
-# the samples.
+# gpusparc: the same bytes, an end, and no fault reported. In the place of programs: `calls`, a handful by themselves;
+# `daemon`, some under a daemon; `ends`, devices with memories of their own, and processes that end; `all`: those of this
+# folder and the samples.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 seed=${1:-1}
@@ -27,15 +28,17 @@ finds() { # MODES FAULT WORDS
     grep -q done out.txt || fail "$2 doesn't end over the layer ($1)"
   fi
 }
-finds "" unflushed ""
-finds unflushed unflushed "has not been flushed"
-finds unflushed late ""
-finds unflushed,lanes late "is behind, in its device's lane"
-finds late callback "clFinish is called within a callback"
-POCL_DEVICES="pthread pthread" finds gpu,poison shared "on another device"
-finds poison released "argument 0 is a memory object that has been released"
-finds poison windows "a sub-buffer is let go before a newer one"
-finds unflushed,lanes,slow,late,poison,lock "nothing at all" ""
+layer_finds() {
+  finds "" unflushed ""
+  finds unflushed unflushed "has not been flushed"
+  finds unflushed late ""
+  finds unflushed,lanes late "is behind, in its device's lane"
+  finds late callback "clFinish is called within a callback"
+  POCL_DEVICES="pthread pthread" finds gpu,poison shared "on another device"
+  finds poison released "argument 0 is a memory object that has been released"
+  finds poison windows "a sub-buffer is let go before a newer one"
+  finds unflushed,lanes,slow,late,poison,lock "nothing at all" ""
+}
 
 one() { # MODES NAME COMMAND...
   local modes=$1 name=$2 rc=0
@@ -155,7 +158,9 @@ leaves() { # HOW STATUS OPTIONS...
 
 samples=$GS_BUILD/lib/gpusparc/samples
 ways=("by pinned --mode multi --devices cpu:2" "by plain --mode multi --devices cpu:3" "by auto --devices cpu:2")
-if [ $# = 0 ]; then
+case ${1:-calls} in
+calls)
+  layer_finds
   over unflushed,lanes "$programs/queues"
   over slow,late,poison "$programs/transfers"
   ways=("by pinned --mode multi --devices cpu:2")
@@ -166,6 +171,8 @@ if [ $# = 0 ]; then
   over inside,unflushed "$samples/pagerank" --size 5000 --group 64
   over lock,late,slow "$samples/histogramatomics" --size 100004 --per-group 5000
   over unflushed,lanes,late "$samples/scanlargearrays" --size 10007 --group 16
+  ;;
+daemon)
   ways=("by plain --mode multi --devices cpu:2")
   by_daemon unflushed,lanes "$programs/staging"
   # shellcheck disable=SC2046
@@ -178,6 +185,8 @@ if [ $# = 0 ]; then
   ways=("by pinned --mode auto --forget --devices cpu:2" "by plain --mode multi --devices cpu:2")
   by_daemon inside,lock "$programs/callbacks"
   by_daemon late "$programs/callbacks"
+  ;;
+ends)
   for program in transfers "stress 9401 60 2 i" sub_buffers; do
     # shellcheck disable=SC2086
     apart 2 "$programs/"$program
@@ -194,7 +203,8 @@ if [ $# = 0 ]; then
   # What waits no longer than some seconds for a driver waits for a launch that has compiled for longer.
   compiler_ms=3500 forbidden=. leaves exits 8 --mode multi
   stuck_probe
-else
+  ;;
+*)
   [ "$1" != all ] || set -- aliases again callbacks chunks geometry held host_access host_pointers images sampled linking queries \
     queues reductions refused_launch releases sources special staging sub_buffers threads transfers types user_events \
     profiling bands columns come_home filled trial trials races loaded_bounds unwritten bursts contend stress jobs $(cut -d'|' -f1 "$GS_SOURCE/samples/MANIFEST" | grep -v '^#')
@@ -206,6 +216,7 @@ else
     for modes in unflushed,lanes inside,unflushed; do by_daemon "$modes" "${command[@]}"; done
     windows unflushed,lanes,poison "${command[@]}"
   done
-fi
+  ;;
+esac
 [ $bad = 0 ] || fail "$bad of $runs runs (seed $seed)"
 echo "$runs runs over a lazy driver (seed $seed)"
