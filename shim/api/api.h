@@ -57,9 +57,9 @@ void gs_given_up_enqueued(void);
  * is none of ours. */
 struct gs_program *gs_program_of_unknown(cl_program handle);
 
-/* In this block something that we don't look into is enqueued, without the context's lock: what follows isn't what
- * comes next after what went before. That is counted once more at the end: who waits in between may count it, and not
- * wait for it. */
+/* In this block a command that we don't look into is enqueued, without the context's lock: the commands after the block
+ * don't follow at once on those before it. The timeline is raised at the end as well: a thread that waits in between
+ * may see the first number, and not wait for the command. */
 static inline struct gs_queue *gs_touch_queue(cl_command_queue queue)
 {
     struct gs_queue *q = gs_find(GS_QUEUE, queue);
@@ -94,7 +94,7 @@ static inline struct gs_queue *gs_queue_touched(cl_command_queue queue)
     return q;
 }
 
-/* Of one that is about to be enqueued. */
+/* The queue of a command that is about to be enqueued. */
 static inline struct gs_queue *gs_queue_called(cl_command_queue queue)
 {
     struct gs_queue *q = gs_queue_touched(queue);
@@ -103,7 +103,7 @@ static inline struct gs_queue *gs_queue_called(cl_command_queue queue)
     return q;
 }
 
-/* The command of an entry point, whose parameters have the specification's names: what it asks for, as in struct gs_op.
+/* The command of an entry point, whose parameters have the specification's names; the fields are those of struct gs_op.
  */
 #define GS_COMMAND(...)                                                                                                \
     {                                                                                                                  \
@@ -123,8 +123,8 @@ static inline struct gs_queue *gs_command_begin(struct gs_command *cmd, bool ima
     return q;
 }
 
-/* A wait for the event has told of a failure: by what it stands for, perhaps before all of that has ended, which still
- * uses the memory that the application has given. Waits for that. */
+/* A wait for the event has told of a failure, perhaps before all commands that the event stands for have ended: these
+ * still use the memory that the application has given. Waits for them. */
 void gs_await_parts(cl_event event);
 
 #endif

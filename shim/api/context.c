@@ -53,7 +53,7 @@ void gs_given_up_enqueued(void)
             touch_queues(c);
 }
 
-/* What the application has left in its queues is waited for, where the driver needs that. */
+/* Waits for the commands that the application has left in its queues, where the driver needs the wait. */
 static void end_contexts(void)
 {
     if (gs_forked() || pthread_mutex_trylock(&contexts.lock) != 0)
@@ -131,8 +131,8 @@ CL_API_ENTRY cl_context CL_API_CALL clCreateContext(
     if (!gs_real()->clCreateContext)
         return gs_refuse(errcode_ret, CL_INVALID_PLATFORM);
     if (only_group_device(g, num_devices, devices)) {
-        /* A daemon hears of this process before the context is made, which takes a GPU's driver 0.1 s: what an
-         * application that was alone has out has ended by then. */
+        /* A daemon hears of this process before the context is made, which takes a GPU's driver 0.1 s: the
+         * units of an application that was alone have ended by then. */
         if (g->type & CL_DEVICE_TYPE_GPU)
             gs_scheduled();
         /* Sharing with a graphics API may fit the first device alone. */

@@ -89,7 +89,7 @@ static cl_int copy_in_place(struct gs_home *h, const struct gs_side *from, const
     return err;
 }
 
-/* Tries that, with the context's lock held while it is enqueued. False: it is to be carried out at home. */
+/* Tries to copy in place, with the context's lock held while the pieces are enqueued. False: copy at home. */
 static bool copied_in_place(const struct gs_command *cmd, const struct gs_side *from, const struct gs_side *to)
 {
     struct gs_home h;

@@ -10,8 +10,8 @@
 
 enum { MAX_LISTED = 256 };
 
-/* Has a part of the CPU been given to an application that asked for a GPU? Then it is one. To others it is what it is:
- * there are applications that look up the type in a table, and both bits at once are in none (ViennaCL's). */
+/* Has a part of the CPU been given to an application that asked for a GPU? Then the part says GPU. To other
+ * applications it says CPU: some look up the type in a table, and no table has both bits at once (ViennaCL's). */
 static struct {
     atomic_bool taken_for; /* it has been */
     atomic_bool said;      /* that there is none */
@@ -78,7 +78,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_devic
 }
 
 /* Applications keep the binaries of their programs under the names of device and driver (pyopencl, OpenCV, hashcat,
- * darktable). One that was made without gpusparc can't be split, so it has to be looked for under another name. */
+ * darktable). A binary that was made without gpusparc can't be split, so the application must look under another name.
+ */
 static cl_int driver_version(cl_device_id device, size_t room, void *param_value, size_t *size_ret)
 {
     enum { MOST = 512 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.11 to 5.14: events and profiles. An event that stands for several commands is a marker in
- * the application's queue; what it tells of itself is put together from theirs. */
+ * the application's queue; its type and times are put together from the commands' own. */
 #include "shim/api/transfer.h"
 #include "shim/process/threads.h"
 #include "shim/put/finish.h"
@@ -147,7 +147,8 @@ cl_int gs_come_home(struct gs_context *c, int user_events)
     return err;
 }
 
-/* It is counted where a daemon may come before it has a status as well: no unit may be kept for what waits for it. */
+/* A user event counts also where a daemon may come before the event has a status: no unit may be kept for commands that
+ * wait for the event. */
 static cl_int add_pending(struct gs_context *c)
 {
     if (gs_follows(c))

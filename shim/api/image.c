@@ -30,7 +30,7 @@ static void count(enum gs_path path, cl_mem image, const size_t *region)
     gs_report_moved(path, (uint64_t)region[0] * region[1] * region[2] * element);
 }
 
-/* A region of rows of texels as a transfer. False: it is of another kind, or the driver refuses it. */
+/* A region of rows of texels as a transfer. False: the region is of another kind, or the driver refuses the call. */
 static bool staged_texels(struct gs_staged *t, const struct gs_mem *m, const struct gs_op *op)
 {
     const bool write = op->kind == GS_OP_WRITE_IMAGE;
@@ -58,7 +58,7 @@ static bool staged_texels(struct gs_staged *t, const struct gs_mem *m, const str
     return t->element && t->host.row >= region[0] * t->element && t->host.slice >= t->host.row * region[1];
 }
 
-/* The objects of ours that an image command is about, if it is one that we look into. */
+/* The objects of ours that an image command reads and writes; of a command that we don't look into, none. */
 struct objects {
     struct gs_mem *src, *dst;
 };

@@ -191,7 +191,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_ui
     return err;
 }
 
-/* What every kernel has unless it is told otherwise. */
+/* The value that every kernel has from its making. */
 static bool is_default_info(cl_kernel_exec_info name, const void *value)
 {
     cl_bool fine = CL_FALSE;

@@ -118,7 +118,7 @@ static cl_int run_image(struct gs_home *h, const struct gs_op *op, cl_command_ty
     return gs_home_image_finish(h, err, type, own);
 }
 
-/* Where it lies in the host's memory, and the command that brings it there. */
+/* Finds the mapping's place in the host's memory, and the command that brings the bytes there. */
 static struct gs_op lay_at(struct gs_mem *m, struct gs_mapping *map, struct gs_events *ready)
 {
     const size_t offset = (size_t)(map->range.begin - m->origin);
@@ -127,7 +127,8 @@ static struct gs_op lay_at(struct gs_mem *m, struct gs_mapping *map, struct gs_e
                     : gs_op_read(m->o.handle, offset, (size_t)(map->range.end - map->range.begin), map->ptr);
 }
 
-/* Is the map to be ours, because it is more than a unit of the link, and has it been enqueued? Says where it lies. */
+/* Is the map ours, because its bytes are more than a unit of the link, and has the read been enqueued? Sets map->ptr.
+ */
 static bool map_ours(struct gs_home *h, struct gs_mem *m, struct gs_mapping *map, cl_event *own)
 {
     const cl_map_flags flags = h->cmd.op.map_flags;
@@ -152,7 +153,7 @@ static bool map_ours(struct gs_home *h, struct gs_mem *m, struct gs_mapping *map
     return !err;
 }
 
-/* One that has failed while the application waited for it is none. */
+/* Forgets a mapping whose read has failed while the application waited for the map. */
 static void map_failed(struct gs_context *ctx, struct gs_mem *m, const void *ptr)
 {
     GS_LOCKED(&ctx->lock);
@@ -163,7 +164,7 @@ static void map_failed(struct gs_context *ctx, struct gs_mem *m, const void *ptr
         forget_mapping(m, map);
 }
 
-/* What was mapped for writing goes to the object; what was not stays as it is. */
+/* Bytes that were mapped for writing go to the object; a mapping for reading changes nothing. */
 static cl_int unmap_ours(struct gs_home *h, struct gs_mem *m, const struct gs_mapping *map, cl_event *own)
 {
     const size_t offset = (size_t)(map->range.begin - m->origin), size = (size_t)(map->range.end - map->range.begin);

@@ -204,7 +204,7 @@ static bool may_go(struct gs_queue *q, const struct gs_mem *m, struct gs_range r
 }
 
 /* A read of one unit that blocks, where nothing is under way in its queue: this thread takes the unit, waits for the
- * end and gives it back; nobody else has to hear of it. False: it isn't one. */
+ * end and gives it back; nobody else has to hear of the end. False: the read is another. */
 static bool read_at_once(const struct gs_command *cmd, const struct gs_mem *m, struct gs_range r, cl_int *err)
 {
     struct gs_queue *q = cmd->q;

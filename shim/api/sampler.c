@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Specification, section 5.7: samplers. PoCL lets go of one as soon as the application does, and a kernel may have it
- * as an argument still: of what kind it is has to be known before. */
+/* Specification, section 5.7: samplers. PoCL lets go of a sampler as soon as the application does, and a kernel
+ * may still have it as an argument: the sampler's kind has to be known before. */
 #include "shim/api/api.h"
 #include "shim/subkernel/samplers.h"
 

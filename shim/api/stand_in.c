@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of the driver's whose parameters nobody here knows, and that may reach past us: what is handed out for one
- * is a few instructions that keep all registers in which parameters may lie, call gs_stand_in_called, and go on to the
- * driver's own as if it had been called. */
+/* Functions of the driver's whose parameters nobody here knows, and that may reach past us. The application gets the
+ * address of a few instructions that keep all registers in which parameters may lie, call gs_stand_in_called, and go on
+ * to the driver's function as if the application had called it. */
 #include "shim/api/api.h"
 
 #if defined(__x86_64__)
