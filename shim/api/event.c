@@ -32,16 +32,21 @@ CL_API_ENTRY cl_int CL_API_CALL clGetEventInfo(cl_event event, cl_event_info par
     return gs_real()->clGetEventInfo(event, param_name, param_value_size, param_value, param_value_size_ret);
 }
 
+/* Of a record of ours: CL_PROFILING_COMMAND_COMPLETE is as ..._END. */
+static cl_int recorded_time(struct gs_event *e, cl_profiling_info what, cl_ulong *t)
+{
+    const cl_uint at = what - CL_PROFILING_COMMAND_QUEUED;
+    GS_LOCKED(&e->times_lock);
+    *t = e->times[at < 3 ? at : 3];
+    return e->has_times ? CL_SUCCESS : CL_PROFILING_INFO_NOT_AVAILABLE;
+}
+
 /* Of one part. */
 static cl_int time_of(const struct gs_event *e, unsigned part, cl_profiling_info what, cl_ulong *t)
 {
     struct gs_event *of = e->part[part].of;
-    if (!of)
-        return gs_real()->clGetEventProfilingInfo(e->part[part].event, what, sizeof *t, t, NULL);
-    GS_LOCKED(&of->times_lock);
-    const cl_uint at = what - CL_PROFILING_COMMAND_QUEUED; /* then they were submitted, began, ended, were complete */
-    *t = of->times[at < 3 ? at : 3];
-    return of->has_times ? CL_SUCCESS : CL_PROFILING_INFO_NOT_AVAILABLE;
+    return of ? recorded_time(of, what, t)
+              : gs_real()->clGetEventProfilingInfo(e->part[part].event, what, sizeof *t, t, NULL);
 }
 
 /* The earliest of the beginnings, or the latest of the ends, by the first device's clock. */
@@ -81,13 +86,11 @@ static bool wanted_profiles(cl_event event)
 /* Of a command in a pooled context, all of which are ours. */
 static cl_int pooled_time(struct gs_event *e, cl_profiling_info what, size_t room, void *value, size_t *size_ret)
 {
-    const cl_uint at = what - CL_PROFILING_COMMAND_QUEUED; /* then they were submitted, began, ended, were complete */
-    GS_LOCKED(&e->times_lock);
-    if (!e->profiled || !e->has_times)
-        return CL_PROFILING_INFO_NOT_AVAILABLE;
-    if (at > CL_PROFILING_COMMAND_COMPLETE - CL_PROFILING_COMMAND_QUEUED)
+    cl_ulong t;
+    const cl_int err = e->profiled ? recorded_time(e, what, &t) : CL_PROFILING_INFO_NOT_AVAILABLE;
+    if (!err && what - CL_PROFILING_COMMAND_QUEUED > CL_PROFILING_COMMAND_COMPLETE - CL_PROFILING_COMMAND_QUEUED)
         return CL_INVALID_VALUE;
-    return gs_answer(&e->times[at < 3 ? at : 3], sizeof *e->times, room, value, size_ret);
+    return err ? err : gs_answer(&t, sizeof t, room, value, size_ret);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event, cl_profiling_info param_name,

@@ -138,18 +138,6 @@ static bool find_pitches(const size_t *region, const size_t given[2], size_t *ro
     return *row >= region[0] && *slice >= *row * region[1] && *slice % *row == 0;
 }
 
-/* Rows that follow each other on both sides are one. */
-static void join_rows(struct gs_staged *t)
-{
-    if (t->row_pitch != t->region[0] || t->host.row != t->region[0] || t->slice_pitch != t->host.slice ||
-        (t->region[2] > 1 && t->slice_pitch != t->row_pitch * t->region[1]))
-        return;
-    t->origin[0] += t->origin[1] * t->row_pitch + t->origin[2] * t->slice_pitch;
-    t->region[0] *= t->region[1] * t->region[2];
-    t->origin[1] = t->origin[2] = 0;
-    t->region[1] = t->region[2] = 1;
-}
-
 bool gs_staged_rect(struct gs_staged *t, const struct gs_mem *m, const struct gs_op *op)
 {
     const bool write = op->kind == GS_OP_WRITE_RECT;
@@ -164,7 +152,6 @@ bool gs_staged_rect(struct gs_staged *t, const struct gs_mem *m, const struct gs
     memcpy(t->origin, origin, sizeof t->origin);
     memcpy(t->region, region, sizeof t->region);
     t->host.at = (char *)op->ptr + host_origin[0] + host_origin[1] * t->host.row + host_origin[2] * t->host.slice;
-    join_rows(t);
     return t->region[0] >= least_row;
 }
 
