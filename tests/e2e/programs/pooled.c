@@ -461,7 +461,7 @@ static void events(size_t bytes)
                                                CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END};
     cl_command_queue timed, of;
     cl_int err, status;
-    cl_event e[N];
+    cl_event e[N], held;
     cl_command_type type;
     cl_ulong before, t;
     MADE(timed, clCreateCommandQueue(context, device,
@@ -477,7 +477,17 @@ static void events(size_t bytes)
     CL(clEnqueueBarrier(timed));
     CL(clEnqueueCopyBuffer(timed, a, b, 0, 0, bytes / 2, 0, NULL, &e[5]));
     printf("no event %d\n", clEnqueueMarker(timed, NULL));
+    /* The last copy stands behind a barrier that waits until the other queue has filled the source once more. */
+    MADE(held, clCreateUserEvent(context, &err));
     CL(clFinish(timed));
+    CL(clEnqueueBarrierWithWaitList(timed, 1, &held, NULL));
+    CL(clEnqueueCopyBuffer(timed, a, b, 0, 0, bytes / 4, 0, NULL, NULL));
+    CL(clFlush(timed));
+    CL(clEnqueueFillBuffer(queue, a, &(cl_uint){3}, 4, 0, bytes, 0, NULL, NULL));
+    CL(clFinish(queue));
+    CL(clSetUserEventStatus(held, CL_COMPLETE));
+    CL(clFinish(timed));
+    CL(clReleaseEvent(held));
     for (int i = 0; i < N; i++) {
         CL(clGetEventInfo(e[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
         CL(clGetEventInfo(e[i], CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL));
