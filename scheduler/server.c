@@ -158,9 +158,7 @@ static int start_listening(struct gs_server *sv)
  * thread. */
 static void make_room_for_descriptors(void)
 {
-    enum {
-        ENOUGH = 8192
-    }; /* four for each client, two for each that has not joined, two more where a porter has it */
+    enum { ENOUGH = 8192 }; /* four for each client, two for each that has not joined, two more where a porter has it */
     struct rlimit r;
     if (getrlimit(RLIMIT_NOFILE, &r) < 0)
         return;
