@@ -295,7 +295,7 @@ static bool hand_over(const struct gs_home *h, struct gs_beside *b, cl_event *ow
 cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, const struct gs_staged *staged)
 {
     const struct gs_command *cmd = &h->cmd;
-    struct gs_ring_write w = {.root = dst.m ? dst.m->root : NULL, .v = staged, .n = 1, .queue = {cmd->queue}};
+    struct gs_ring_write w = {.root = dst.m ? dst.m->root : NULL, .v = staged, .n = 1};
     struct gs_beside beside = {
         cmd->q, dst.m ? dst.m : src.m, gs_op_command_type(&cmd->op), cmd->op.blocking, staged, 1, 0, NULL};
     const bool reads = is_read(&cmd->op);

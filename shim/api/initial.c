@@ -2,7 +2,6 @@
 #include "shim/api/initial.h"
 
 #include "shim/staging/staging.h"
-#include "shim/staging/staging_ring.h"
 #include "shim/driver/enqueue.h"
 
 bool gs_initial_wanted(const struct gs_context *c, cl_mem_flags flags, const void *ptr)
@@ -64,7 +63,7 @@ static cl_mem make_by_ring(struct gs_context *c, cl_mem_flags flags, size_t size
     if (size < MAY_BE_STAGED || gs_scheduled())
         return NULL;
     pthread_mutex_lock(&c->lock);
-    const bool may = gs_staging_way_of(c, ptr, size, true) == GS_FACT_RING;
+    const bool may = gs_staging_may_fill(c, ptr, size);
     pthread_mutex_unlock(&c->lock);
     cl_mem mem =
         may ? gs_real()->clCreateBuffer(c->o.handle, flags & ~(cl_mem_flags)CL_MEM_COPY_HOST_PTR, size, NULL, &err)

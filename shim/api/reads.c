@@ -146,10 +146,17 @@ static cl_int wait_for_all(struct reading *x, enum gs_host_way way)
     /* Memory that the last such read filled is in use already: then the time tells of the link. */
     const bool telling = !err && end_soon(&x->ready) && again;
     /* NVIDIA's driver takes 3 to 10 us more for a piece that waits for another queue's. */
-    gs_events_forget(&x->ready, false);
+    if (gs_events_forget(&x->ready, false) && ring) {
+        gs_events_wait(&x->ready);
+        gs_events_forget(&x->ready, false);
+    }
+    if (!err && ring && x->ready.n)
+        err = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    if (ring)
+        gs_staging_enter(ctx, true);
     const uint64_t begin_ns = gs_now_ns();
     if (!err)
-        err = ring ? gs_staging_carry(ctx, x->queue, x->s.v, x->s.n, &x->ready, &x->ended) : call_each(x);
+        err = ring ? gs_staging_carry(ctx, x->s.v, x->s.n, true, &x->ended) : call_each(x);
     if (!err && telling)
         gs_timing_read(x->r.end - x->r.begin, gs_now_ns() - begin_ns, on_several(&x->s));
     gs_label_back(before);
@@ -169,8 +176,6 @@ static cl_int read_places(struct reading *x, enum gs_host_way way, cl_event *own
     if (by_units)
         gs_job_enter(cmd->ctx, true, &put.job);
     const struct gs_putting *before = gs_put_for(by_units ? &put : NULL);
-    if (way == GS_BY_RING)
-        gs_staging_enter(cmd->ctx, true);
     pthread_mutex_lock(&cmd->ctx->lock);
     const cl_int err = way == GS_BY_THREAD  ? by_thread(x, own)
                        : way == GS_BY_QUEUE ? by_queue(x, cmd->event || cmd->op.blocking ? own : NULL)

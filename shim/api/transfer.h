@@ -93,13 +93,12 @@ struct gs_ring_write {
     struct gs_mem *root;
     const struct gs_staged *v;
     unsigned n;
-    cl_command_queue queue[GS_MAX_DEVICES]; /* by place */
-    struct gs_events ready;                 /* what the write must come after beside h's wait list */
-    cl_event marker;                        /* behind all that is before; null: the ring has been entered */
+    struct gs_events ready; /* what the write must come after beside h's wait list */
+    cl_event marker;        /* behind all that is before; null: the ring has been entered */
 };
 
 /* gs_staging_way has said GS_FACT_RING. Is the write to go so? Then it has its marker, as the memory that a call which
- * blocks reads may be written until then; or it has entered the ring. Else GS_FACT_THREAD or nothing. */
+ * blocks reads may be written until then; or it has entered the ring. Else GS_FACT_THREAD, or nothing. */
 unsigned gs_ring_ready(struct gs_home *h, struct gs_ring_write *w);
 
 /* Carries it out as one command, *own. Gives the context's lock back meanwhile: nothing is split then that uses the

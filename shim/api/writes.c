@@ -40,15 +40,13 @@ static bool find_takers(const struct gs_home *h, const struct gs_mem *m, struct 
 }
 
 /* To the GPU of a job, where it doesn't go by the ring. */
-static cl_int write_units(struct gs_home *h, const struct gs_staged *run, cl_command_queue queue,
-                          const struct gs_events *ready, cl_event *own)
+static cl_int write_units(struct gs_home *h, const struct gs_staged *run, const struct gs_events *ready, cl_event *own)
 {
-    struct gs_op_run units = {.op = gs_op_write(run->mem, run->origin[0], run->region[0], run->host.at),
-                              .place = run->place,
-                              .resource = GS_RESOURCE_PCI};
     cl_event end;
-    gs_op_cut(&units.op, gs_put_chunk(&h->put, &units.op), &units.cut);
-    cl_int err = gs_run_op(h->cmd.q, &units, queue, ready->n, ready->v, &end);
+    cl_int err;
+    cl_command_queue queue = gs_queue_behind(h->cmd.q, GS_COPY_QUEUE, run->place, &err);
+    if (!err)
+        err = gs_staged_enqueue(run, queue, NULL, ready->n, ready->v, &end);
     if (err)
         return err;
     const struct gs_events ended = {.v = &end, .n = 1};
@@ -65,9 +63,6 @@ static cl_int wrote(struct gs_mem *root, const struct gs_extents *s)
     for (unsigned i = 0; i < s->n && !err; i++) {
         struct gs_range r = {s->v[i].origin[0], s->v[i].origin[0] + s->v[i].region[0]};
         err = gs_wrote_range(root, s->v[i].place, r);
-        for (unsigned p = 0; p < root->o.ctx->n && !err; p++)
-            if (s->v[i].also >> p & 1)
-                err = gs_also_valid(root, p, &(const struct gs_rangeset){.v = &r, .n = 1});
     }
     root->traffic.left = left;
     return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
@@ -78,7 +73,7 @@ static unsigned takers_of(const struct gs_extents *s)
 {
     unsigned all = 0;
     for (unsigned i = 0; i < s->n; i++)
-        all |= 1u << s->v[i].place | s->v[i].also;
+        all |= 1u << s->v[i].place;
     return all;
 }
 
@@ -91,19 +86,14 @@ static bool are_own(const struct gs_home *h, const struct gs_extents *s)
     return !h->by_units || !(takers_of(s) & ~own);
 }
 
-/* The queues of the places, and what is yet to end before anything is written there. */
-static cl_int find_queues(struct gs_home *h, struct gs_mem *root, const struct gs_extents *s,
-                          cl_command_queue queue[GS_MAX_DEVICES], struct gs_events *ready)
+/* What is yet to end before anything is written to the places. */
+static cl_int find_ready(struct gs_home *h, struct gs_mem *root, const struct gs_extents *s, struct gs_events *ready)
 {
     cl_int err = CL_SUCCESS;
     const unsigned all = takers_of(s);
-    for (unsigned place = 0; place < h->cmd.ctx->n && !err; place++) {
-        if (!(all >> place & 1))
-            continue;
-        queue[place] = place ? gs_queue_behind(h->cmd.q, GS_COPY_QUEUE, place, &err) : h->cmd.q->o.handle;
-        if (!err)
+    for (unsigned place = 0; place < h->cmd.ctx->n && !err; place++)
+        if (all >> place & 1)
             err = gs_ready_events(&h->cmd, root, 0, root, place, ready);
-    }
     return err;
 }
 
@@ -111,14 +101,10 @@ unsigned gs_ring_ready(struct gs_home *h, struct gs_ring_write *w)
 {
     const struct gs_op *op = &h->cmd.op;
     struct gs_queue *q = h->cmd.q;
-    const size_t bytes = op->region[0];
     if (op->blocking)
         return gs_enqueue_marker(q->o.handle, h->n, h->v, &w->marker) == CL_SUCCESS ? GS_FACT_RING : 0;
-    const bool flows = gs_staging_flows(q, &w->ready, bytes);
-    if (flows && gs_staging_enter(q->o.ctx, false))
-        return GS_FACT_RING;
-    /* Where another thread has the ring, the other one; or the driver's own way. */
-    return gs_staging_way(q, op->ptr, bytes, false);
+    const bool goes = gs_staging_flows(q, &w->ready, op->region[0]) && gs_staging_enter(q->o.ctx, false);
+    return goes ? GS_FACT_RING : GS_FACT_THREAD;
 }
 
 /* The commands before have ended first, among them those that may still write to the host's memory. */
@@ -135,14 +121,13 @@ static cl_int await_all_before(struct gs_context *ctx, const struct gs_ring_writ
 
 cl_int gs_write_by_ring(struct gs_home *h, const struct gs_ring_write *w, cl_event *own)
 {
-    static const struct gs_events none;
     struct gs_context *ctx = h->cmd.ctx;
     struct gs_staged_ends ended = {0};
     w->root->host_writes++;
     pthread_mutex_unlock(&ctx->lock);
     cl_int err = w->marker ? await_all_before(ctx, w) : CL_SUCCESS;
     if (!err) {
-        err = gs_staging_carry(ctx, w->queue, w->v, w->n, &none, &ended);
+        err = gs_staging_carry(ctx, w->v, w->n, false, &ended);
         gs_staging_leave(ctx);
     }
     pthread_mutex_lock(&ctx->lock);
@@ -185,7 +170,7 @@ bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, const struct gs_sta
     if (!is_followed(h, m) || !find_takers(h, m, r, t, &s))
         return false;
     unsigned staged = are_own(h, &s) ? gs_staging_way(q, t->host.at, t->region[0], blocks || gs_home_may_carry(h)) : 0;
-    bool goes = (staged || by_units) && find_queues(h, m->root, &s, w.queue, &w.ready) == CL_SUCCESS;
+    bool goes = (staged || by_units) && find_ready(h, m->root, &s, &w.ready) == CL_SUCCESS;
     w.v = s.v;
     w.n = s.n;
     if (goes && staged & GS_FACT_RING)
@@ -197,7 +182,7 @@ bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, const struct gs_sta
     else if (goes && staged)
         goes = gs_carry_beside(&b, own) == CL_SUCCESS;
     else
-        goes = goes && by_units && write_units(h, s.v, w.queue[s.v->place], &w.ready, own) == CL_SUCCESS;
+        goes = goes && by_units && write_units(h, s.v, &w.ready, own) == CL_SUCCESS;
     if (goes && wrote(m->root, &s) != CL_SUCCESS)
         gs_spoil(m->root, r);
     /* A thread has made a user event meanwhile, and all is to lie at home (rule 5): it is written there as well. */

@@ -414,11 +414,6 @@ int gs_held_nowhere(struct gs_mem *root, struct gs_range what)
     return err;
 }
 
-int gs_also_valid(struct gs_mem *root, unsigned place, const struct gs_rangeset *what)
-{
-    return gs_rangeset_add_set(&root->bytes->place[place].valid, what);
-}
-
 const struct gs_rangeset *gs_valid_at(const struct gs_mem *root, unsigned place)
 {
     return &root->bytes->place[place].valid;

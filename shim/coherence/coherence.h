@@ -56,9 +56,6 @@ void gs_note_write_again(struct gs_mem *root, struct gs_range what);
 /* The bytes are on their way to where they will be said to be. -ENOMEM: some may be said to be somewhere yet. */
 int gs_held_nowhere(struct gs_mem *root, struct gs_range what);
 
-/* The bytes are what this place holds too. -ENOMEM. */
-int gs_also_valid(struct gs_mem *root, unsigned place, const struct gs_rangeset *what);
-
 /* Undefined bytes get the value that they happen to have at home: else a part that doesn't write all bytes that it
  * might would leave the values of its own device. */
 cl_int gs_define(struct gs_mem *root);

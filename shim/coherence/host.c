@@ -6,7 +6,6 @@
 #include "common/memory.h"
 #include "shim/memory/bytes.h"
 #include "shim/coherence/coherence.h"
-#include "shim/transfer/peer.h"
 
 /* What is worth being written to another place than the rest is a piece of the ring; less where the ring is asked for.
  */
@@ -26,8 +25,8 @@ struct walk {
     struct gs_extents *s;
 };
 
-/* Of what begins with w->r.begin, that from `at` to `end`, on a place, and on those of `also`. */
-static struct gs_staged part_of(const struct walk *w, unsigned place, unsigned also, uint64_t at, uint64_t end)
+/* Of what begins with w->r.begin, that from `at` to `end`, on a place. */
+static struct gs_staged part_of(const struct walk *w, unsigned place, uint64_t at, uint64_t end)
 {
     const struct gs_staged *t = w->t;
     const unsigned dim = t->image ? w->root->image->band_dim : 0;
@@ -36,8 +35,6 @@ static struct gs_staged part_of(const struct walk *w, unsigned place, unsigned a
     struct gs_staged p = *t;
     p.mem = w->root->bytes->place[place].mem;
     p.place = place;
-    p.also = also;
-    p.root = w->root;
     p.origin[dim] = (size_t)(at / unit);
     p.region[dim] = (size_t)((end - at) / unit);
     p.host.at += (at - w->r.begin) / unit * pitch[dim];
@@ -45,12 +42,12 @@ static struct gs_staged part_of(const struct walk *w, unsigned place, unsigned a
 }
 
 /* Goes on with the stretch before where it can. */
-static cl_int give(struct walk *w, unsigned place, unsigned also, uint64_t at, uint64_t end)
+static cl_int give(struct walk *w, unsigned place, uint64_t at, uint64_t end)
 {
     struct gs_extents *s = w->s;
-    const struct gs_staged p = part_of(w, place, also, at, end);
+    const struct gs_staged p = part_of(w, place, at, end);
     const unsigned dim = w->t->image ? w->root->image->band_dim : 0;
-    if (s->n && s->v[s->n - 1].place == place && s->v[s->n - 1].also == also) {
+    if (s->n && s->v[s->n - 1].place == place) {
         s->v[s->n - 1].region[dim] += p.region[dim];
         return CL_SUCCESS;
     }
@@ -70,7 +67,7 @@ static cl_int walk(struct walk *w)
         const uint64_t band = w->root->image ? w->root->image->band_bytes : 0;
         if (end - at < band) /* what nobody has written may be anything */
             end = at + band;
-        err = give(w, place, 0, at, end);
+        err = give(w, place, at, end);
     }
     return err;
 }
@@ -109,10 +106,10 @@ cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_ran
     return err;
 }
 
-/* By which places byte `at` has been wanted, of those that have a replica: a bit each; and up to where by these. */
+/* The one place by which byte `at` has been wanted; home, if there are others, or none. And up to where that is so. */
 static unsigned find_wanting(const struct gs_mem *root, uint64_t at, uint64_t *end)
 {
-    unsigned who = 0;
+    unsigned n = 0, place = 0;
     for (unsigned p = 0; p < root->o.ctx->n; p++) {
         const struct gs_rangeset *w = &root->bytes->place[p].wanted;
         const size_t k = gs_rangeset_find(w, at);
@@ -120,39 +117,24 @@ static unsigned find_wanting(const struct gs_mem *root, uint64_t at, uint64_t *e
             continue;
         const bool here = w->v[k].begin <= at;
         const uint64_t change = here ? w->v[k].end : w->v[k].begin;
-        who |= here ? 1u << p : 0;
+        place = here ? p : place;
+        n += here;
         *end = change < *end ? change : *end;
     }
-    return who;
-}
-
-/* The place that they go to, and the others. Less than a piece of the ring isn't worth going elsewhere; nor are several
- * devices that have windows between them: their links to the host may be one. */
-static unsigned choose_takers(struct gs_mem *root, unsigned who, uint64_t bytes, unsigned *also)
-{
-    const uint64_t least = gs_settings()->transfer == GS_TRANSFER_PINNED ? LEAST_FORCED : LEAST_BYTES;
-    const bool several = who & (who - 1);
-    unsigned place = 0;
-    *also = 0;
-    if (bytes < least || !who || (several && gs_peer_open(root->o.ctx)))
-        return 0;
-    while (!(who >> place & 1))
-        place++;
-    *also = who & ~(1u << place);
-    return place;
+    return n == 1 ? place : 0;
 }
 
 cl_int gs_host_takers(struct gs_mem *root, struct gs_range r, const struct gs_staged *t, struct gs_extents *s)
 {
+    const uint64_t least = gs_settings()->transfer == GS_TRANSFER_PINNED ? LEAST_FORCED : LEAST_BYTES;
     struct walk w = {.root = root, .t = t, .r = r, .s = s};
     bool away = false;
     cl_int err = CL_SUCCESS;
     for (uint64_t at = r.begin, end; at < r.end && !err; at = end) {
-        unsigned also;
         end = r.end;
-        const unsigned who = find_wanting(root, at, &end), place = choose_takers(root, who, end - at, &also);
-        away = away || place || also;
-        err = give(&w, place, also, at, end);
+        const unsigned wanting = find_wanting(root, at, &end), place = end - at < least ? 0 : wanting;
+        away = away || place;
+        err = give(&w, place, at, end);
     }
     for (unsigned p = 0; p < root->o.ctx->n; p++)
         gs_rangeset_remove(&root->bytes->place[p].wanted, r);

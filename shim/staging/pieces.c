@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "shim/put/put.h"
-#include "shim/staging/upward.h"
 
 struct gs_staged gs_staged_run(cl_mem mem, unsigned place, bool write, uint64_t offset, uint64_t bytes, void *ptr)
 {
@@ -17,21 +16,6 @@ struct gs_staged gs_staged_run(cl_mem mem, unsigned place, bool write, uint64_t 
                               .origin = {offset},
                               .region = {bytes, 1, 1},
                               .host = {.at = ptr}};
-}
-
-bool gs_staged_also(const struct gs_staged *t, unsigned *place, struct gs_staged *there)
-{
-    unsigned p = *place == GS_MAX_DEVICES ? 0 : *place + 1;
-    while (p < GS_MAX_DEVICES && !(t->also >> p & 1))
-        p++;
-    if (p == GS_MAX_DEVICES)
-        return false;
-    *place = p;
-    *there = *t;
-    there->place = p;
-    there->mem = gs_above_staging.replica_at(t->root, p);
-    there->also = 0;
-    return true;
 }
 
 uint64_t gs_staged_bytes(const struct gs_staged *t)

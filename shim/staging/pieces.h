@@ -17,14 +17,7 @@ struct gs_staged {
     size_t origin[3], region[3];   /* as the driver takes them: [0] in texels or bytes */
     size_t row_pitch, slice_pitch; /* of a buffer */
     struct gs_rows host;
-    /* Of a run that is written: other places that get the same bytes, a bit each, of the replicas of `root`; or 0. */
-    unsigned also;
-    const struct gs_mem *root;
 };
-
-/* The same to such a place, counted from 0; with *place at the last one, or GS_MAX_DEVICES to begin with. False: there
- * is no other. */
-bool gs_staged_also(const struct gs_staged *t, unsigned *place, struct gs_staged *there);
 
 /* A run of bytes. */
 struct gs_staged gs_staged_run(cl_mem mem, unsigned place, bool write, uint64_t offset, uint64_t bytes, void *ptr);

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include "common/lock/rank.h"
-#include "shim/staging/ring.h"
 #include "shim/staging/staging_ring.h"
 #include "shim/process/clock.h"
 #include "shim/driver/enqueue.h"
+#include "shim/order/callbacks.h"
 
 enum {
     LEAST_BYTES = 4 * 1024 * 1024,  /* an H200: written in 0.31 ms instead of 0.51, and read in 0.23 instead of 0.44 */
@@ -25,51 +25,45 @@ static long count_cores(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-static struct gs_pool *pool_of(struct gs_staging *s)
+/* In their queues nothing but pieces stands, of which the profile costs little. */
+static bool make_queues(struct gs_staging *s, const struct gs_context *ctx)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned i = 0; i <= GS_MAX_DEVICES && !err; i++) {
+        const cl_device_id device = i == GS_MAX_DEVICES ? ctx->parent : i < ctx->n ? ctx->dev[i] : NULL;
+        if (device)
+            s->queue[i] = gs_real()->clCreateCommandQueue(ctx->o.handle, device, CL_QUEUE_PROFILING_ENABLE, &err);
+    }
+    return err == CL_SUCCESS;
+}
+
+static bool make(struct gs_staging *s, const struct gs_context *ctx)
 {
     const long cores = count_cores();
-    pthread_mutex_lock(&s->making);
-    if (!s->pool)
-        s->pool = gs_pool_start(cores >= 24 ? 12 : cores > 3 ? (unsigned)cores / 2 : 1);
-    pthread_mutex_unlock(&s->making);
-    return s->pool;
-}
-
-bool gs_staging_ring_make(struct gs_staging_ring *r, struct gs_context *ctx)
-{
-    if (r->state == RING_UNTRIED) {
-        const bool made = pool_of(ctx->staging) &&
-                          gs_pinned_memory_take(&r->memory, ctx, (size_t)GS_SLOTS * GS_SLOT_BYTES, true) == CL_SUCCESS;
-        r->state = made ? RING_MADE : RING_FAILED;
-    }
-    return r->state == RING_MADE;
-}
-
-static void free_ring(struct gs_staging_ring *r)
-{
-    struct gs_events uses = {0};
-    cl_int err = CL_SUCCESS;
-    for (int i = 0; i < GS_SLOTS && !err; i++)
-        err = gs_ring_share_running(&uses, &r->slot[i].used);
-    if (!err) /* else it is left as it is */
-        gs_pinned_memory_give(&r->memory, &uses);
-    gs_events_free(&uses);
-    for (int i = 0; i < GS_SLOTS; i++)
-        gs_events_free(&r->slot[i].used);
+    s->pool = gs_pool_start(cores >= 24 ? 12 : cores > 3 ? (unsigned)cores / 2 : 1);
+    return s->pool && make_queues(s, ctx) &&
+           gs_pinned_memory_take(&s->memory, ctx, (size_t)GS_SLOTS * GS_SLOT_BYTES, true) == CL_SUCCESS;
 }
 
 void gs_staging_free(struct gs_staging *s)
 {
+    struct gs_events uses = {0};
+    cl_int err = CL_SUCCESS;
     if (!s)
         return;
     gs_pool_stop(s->pool);
-    pthread_mutex_destroy(&s->making);
     pthread_mutex_destroy(&s->busy);
-    for (unsigned i = 0; i < 2 * (GS_MAX_DEVICES + 1); i++)
-        if (s->queue[i / (GS_MAX_DEVICES + 1)][i % (GS_MAX_DEVICES + 1)])
-            gs_real()->clReleaseCommandQueue(s->queue[i / (GS_MAX_DEVICES + 1)][i % (GS_MAX_DEVICES + 1)]);
-    free_ring(&s->here);
-    free_ring(&s->beside);
+    for (unsigned i = 0; i <= GS_MAX_DEVICES; i++)
+        if (s->queue[i])
+            gs_real()->clReleaseCommandQueue(s->queue[i]);
+    for (int i = 0; i < GS_SLOTS; i++)
+        if (s->slot[i].used && !gs_event_ended(s->slot[i].used))
+            err = gs_events_add(&uses, s->slot[i].used);
+        else if (s->slot[i].used)
+            gs_real()->clReleaseEvent(s->slot[i].used);
+    if (!err) /* else it is left as it is */
+        gs_pinned_memory_give(&s->memory, &uses);
+    gs_events_free(&uses);
     free(s);
 }
 
@@ -84,44 +78,38 @@ static bool is_pinned(const struct gs_context *ctx, const void *ptr, uint64_t by
     return false;
 }
 
-/* Is the ring there, or is it to be made now? */
-static bool is_worth(struct gs_staging_ring *r, uint64_t bytes)
+/* Is the ring there, or is it made now? */
+static bool is_there(struct gs_context *ctx, uint64_t bytes)
 {
-    const enum ring_state state = r->state;
-    r->seen += bytes < LARGE_BYTES ? bytes / 2 : bytes;
-    return state == RING_MADE ||
-           (state == RING_UNTRIED && (gs_settings()->transfer == GS_TRANSFER_PINNED || r->seen >= WORTH_BYTES));
+    if (!ctx->staging) {
+        ctx->staging = calloc(1, sizeof *ctx->staging);
+        if (!ctx->staging)
+            return false;
+        pthread_mutex_init(&ctx->staging->busy, NULL);
+        gs_rank_lock(&ctx->staging->busy, GS_RANK_STAGING_SLOTS);
+    }
+    struct gs_staging *s = ctx->staging;
+    s->seen += bytes < LARGE_BYTES ? bytes / 2 : bytes;
+    if (s->state == RING_UNTRIED && !gs_in_callback() &&
+        (gs_settings()->transfer == GS_TRANSFER_PINNED || s->seen >= WORTH_BYTES))
+        s->state = make(s, ctx) ? RING_MADE : RING_FAILED;
+    return s->state == RING_MADE;
 }
 
-unsigned gs_staging_way_of(struct gs_context *ctx, const void *ptr, uint64_t bytes, bool here)
+bool gs_staging_may_fill(struct gs_context *ctx, const void *ptr, uint64_t bytes)
 {
     const enum gs_transfer_path path = gs_settings()->transfer;
     const bool forced = path == GS_TRANSFER_PINNED;
     const uint64_t least = forced ? LEAST_FORCED : LEAST_BYTES;
-    if (bytes < least || !ptr || path == GS_TRANSFER_PLAIN || (ctx->shared_memory && !forced) || gs_group()->remote ||
-        is_pinned(ctx, ptr, bytes))
-        return 0;
-    if (!ctx->staging) {
-        ctx->staging = calloc(1, sizeof *ctx->staging);
-        if (!ctx->staging)
-            return 0;
-        pthread_mutex_init(&ctx->staging->busy, NULL);
-        gs_rank_lock(&ctx->staging->busy, GS_RANK_STAGING_SLOTS);
-        pthread_mutex_init(&ctx->staging->making, NULL);
-        gs_rank_lock(&ctx->staging->making, GS_RANK_STAGING_MAKING);
-    }
-    if (here)
-        return is_worth(&ctx->staging->here, bytes) && gs_staging_ring_make(&ctx->staging->here, ctx) ? GS_FACT_RING
-                                                                                                      : 0;
-    return is_worth(&ctx->staging->beside, bytes) ? GS_FACT_THREAD : 0;
+    return bytes >= least && ptr && path != GS_TRANSFER_PLAIN && (!ctx->shared_memory || forced) &&
+           !gs_group()->remote && !is_pinned(ctx, ptr, bytes) && is_there(ctx, bytes);
 }
 
 unsigned gs_staging_way(struct gs_queue *q, const void *ptr, uint64_t bytes, bool blocking)
 {
-    /* Out of order, the last piece's end would not be everyone's; and while a user event has no status, a call that
-     * waits for it must not keep the ring. */
+    /* Out of order, or while a user event has no status, the call might wait for what comes after it. */
     const bool here = blocking && !q->out_of_order && !atomic_load(&q->o.ctx->user_events);
-    return gs_staging_way_of(q->o.ctx, ptr, bytes, here);
+    return !gs_staging_may_fill(q->o.ctx, ptr, bytes) ? 0 : here ? GS_FACT_RING : GS_FACT_THREAD;
 }
 
 /* Has it ended by then? */
@@ -139,27 +127,13 @@ bool gs_staging_flows(struct gs_queue *q, const struct gs_events *before, size_t
      * millisecond of the link. What takes longer is a kernel, which a transfer beside the application can wait for. */
     const uint64_t worth_ns = bytes / 1024 * 30, most_ns = 1500 * 1000;
     const uint64_t end_ns = gs_now_ns() + (worth_ns < most_ns ? worth_ns : most_ns);
-    bool flows = true;
     cl_event marker;
-    for (cl_uint i = 0; i < before->n && flows; i++)
-        flows = ends_by(before->v[i], end_ns);
-    if (before->n)
-        return flows;
-    if (gs_enqueue_marker(q->o.handle, 0, NULL, &marker) != CL_SUCCESS)
+    if (gs_enqueue_marker(q->o.handle, before->n, before->v, &marker) != CL_SUCCESS)
         return false;
     gs_real()->clFlush(q->o.handle);
-    flows = ends_by(marker, end_ns);
+    const bool flows = ends_by(marker, end_ns);
     gs_real()->clReleaseEvent(marker);
     return flows;
-}
-
-void gs_staging_rouse(struct gs_context *ctx)
-{
-    pthread_mutex_lock(&ctx->staging->making);
-    struct gs_pool *pool = ctx->staging->pool;
-    pthread_mutex_unlock(&ctx->staging->making);
-    if (pool)
-        gs_pool_rouse(pool);
 }
 
 bool gs_staging_enter(struct gs_context *ctx, bool wait)

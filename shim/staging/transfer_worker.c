@@ -78,7 +78,9 @@ static cl_int carry(struct errand *e)
     if (e->unheard && gs_real()->clWaitForEvents(1, &e->ready) != CL_SUCCESS)
         return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     const struct gs_putting *before = gs_put_for(gs_put_kept(&e->put));
-    const cl_int err = gs_staging_carry_beside(e->m->o.ctx, e->v, e->n, e->profiling, &ended);
+    gs_staging_enter(e->m->o.ctx, true);
+    const cl_int err = gs_staging_carry(e->m->o.ctx, e->v, e->n, true, &ended);
+    gs_staging_leave(e->m->o.ctx);
     gs_put_for(before);
     learn_times(e, &ended);
     gs_events_free(&ended.events);
@@ -223,8 +225,6 @@ cl_int gs_carry_beside(const struct gs_beside *b, cl_event *event)
     struct gs_queue *q = b->q;
     if (b->m->o.ctx != q->o.ctx)
         return CL_INVALID_CONTEXT;
-    if (!gs_staging_may_go_beside(q->o.ctx, b->v, b->n, q->profiling)) /* later only the command's event could say so */
-        return CL_OUT_OF_RESOURCES;
     struct errand *e = start() ? calloc(1, sizeof *e) : NULL;
     if (!e || !(e->v = malloc(b->n * sizeof *b->v))) {
         free(e);
@@ -252,7 +252,6 @@ cl_int gs_carry_beside(const struct gs_beside *b, cl_event *event)
     cl_event ready = e->ready;
     if (ends_soon(ready)) {
         submit(e);
-        gs_staging_rouse(q->o.ctx);
     } else if (!gs_await_end(ready, NULL, could_run, e)) {
         e->unheard = true;
         submit(e);
