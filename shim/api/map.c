@@ -119,10 +119,10 @@ static cl_int run_image(struct gs_home *h, const struct gs_op *op, cl_command_ty
 }
 
 /* Finds the mapping's place in the host's memory, and the command that brings the bytes there. */
-static struct gs_op lay_at(struct gs_mem *m, struct gs_mapping *map, struct gs_events *ready)
+static struct gs_op lay_at(struct gs_mem *m, struct gs_mapping *map)
 {
     const size_t offset = (size_t)(map->range.begin - m->origin);
-    map->ptr = m->image ? gs_mapped_image_at(m, map->origin, map->pitch, ready) : gs_mapped_at(m, offset, ready);
+    map->ptr = m->image ? gs_mapped_image_at(m, map->origin, map->pitch) : gs_mapped_at(m, offset);
     return m->image ? op_of_image(m, map, false)
                     : gs_op_read(m->o.handle, offset, (size_t)(map->range.end - map->range.begin), map->ptr);
 }
@@ -133,17 +133,15 @@ static bool map_ours(struct gs_home *h, struct gs_mem *m, struct gs_mapping *map
 {
     const cl_map_flags flags = h->cmd.op.map_flags;
     const cl_command_type type = gs_op_command_type(&h->cmd.op);
-    struct gs_events ready = {0};
     struct gs_cut cut;
     if (!h->by_units || h->cmd.ctx != m->root->o.ctx || !gs_list_is_sound(h->n, h->v) ||
         !gs_mapped_possible(m, flags) || (!m->image && h->cmd.op.region[0] <= h->put.job.transfer_chunk))
         return false;
-    const struct gs_op op = lay_at(m, map, &ready);
-    cl_int err = map->ptr ? gs_events_share_all(&h->extra, &ready) : CL_OUT_OF_HOST_MEMORY;
-    gs_events_free(&ready);
+    const struct gs_op op = lay_at(m, map);
     gs_op_cut(&op, gs_put_chunk(&h->put, &op), &cut);
-    if (err || cut.n == 1 || gs_home_ready(h) != CL_SUCCESS)
+    if (!map->ptr || cut.n == 1 || gs_home_ready(h) != CL_SUCCESS)
         return false;
+    cl_int err;
     if (flags == CL_MAP_WRITE_INVALIDATE_REGION)
         err = gs_home_mark(h, type, own);
     else

@@ -29,11 +29,11 @@ void gs_mapped_free(struct gs_mem *root)
     root->bytes->mapped = NULL;
 }
 
-/* As large as the object. Without waiting: it may be a callback of the driver's that maps. */
+/* As large as the object. */
 static struct gs_pinned_memory *make(const struct gs_mem *root)
 {
     struct gs_pinned_memory *p = calloc(1, sizeof *p);
-    if (p && gs_pinned_memory_make(p, root->o.ctx, (size_t)root->size, false) == CL_SUCCESS)
+    if (p && gs_pinned_memory_make(p, root->o.ctx, (size_t)root->size, true) == CL_SUCCESS)
         return p;
     free(p);
     return NULL;
@@ -46,7 +46,7 @@ static bool is_own(const struct gs_mem *root)
 }
 
 /* The host's memory for all of the root. */
-static char *base_of(struct gs_mem *root, struct gs_events *ready)
+static char *base_of(struct gs_mem *root)
 {
     char *base = NULL;
     if (is_own(root)) {
@@ -55,18 +55,16 @@ static char *base_of(struct gs_mem *root, struct gs_events *ready)
     }
     if (!root->bytes->mapped)
         root->bytes->mapped = make(root);
-    if (!root->bytes->mapped || gs_events_share(ready, root->bytes->mapped->mapped) != CL_SUCCESS)
-        return NULL;
-    return root->bytes->mapped->base;
+    return root->bytes->mapped ? root->bytes->mapped->base : NULL;
 }
 
-void *gs_mapped_at(struct gs_mem *m, uint64_t offset, struct gs_events *ready)
+void *gs_mapped_at(struct gs_mem *m, uint64_t offset)
 {
-    char *base = base_of(m->root, ready);
+    char *base = base_of(m->root);
     return base ? base + m->origin + offset : NULL;
 }
 
-void *gs_mapped_image_at(struct gs_mem *m, const size_t origin[3], size_t pitch[2], struct gs_events *ready)
+void *gs_mapped_image_at(struct gs_mem *m, const size_t origin[3], size_t pitch[2])
 {
     size_t all[3], element = 0;
     gs_real()->clGetImageInfo(m->o.handle, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL);
@@ -74,7 +72,7 @@ void *gs_mapped_image_at(struct gs_mem *m, const size_t origin[3], size_t pitch[
     const bool own = is_own(m);
     pitch[0] = own && m->image->desc.image_row_pitch ? m->image->desc.image_row_pitch : all[0] * element;
     pitch[1] = own && m->image->desc.image_slice_pitch ? m->image->desc.image_slice_pitch : pitch[0] * all[1];
-    char *base = element ? base_of(m, ready) : NULL;
+    char *base = element ? base_of(m) : NULL;
     return base ? base + origin[2] * pitch[1] + origin[1] * pitch[0] + origin[0] * element : NULL;
 }
 

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-cl_int gs_ring_share_running(struct gs_events *wait, const struct gs_events *of)
+/* Of these uses those that are under way. One that ended badly is not to be waited for: whoever does ends badly too. */
+static cl_int share_running(struct gs_events *wait, const struct gs_events *of)
 {
     cl_int err = CL_SUCCESS;
     for (cl_uint i = 0; i < of->n && !err; i++)
@@ -14,22 +15,18 @@ cl_int gs_ring_share_running(struct gs_events *wait, const struct gs_events *of)
 
 cl_int gs_ring_take(struct gs_ring *r, unsigned n, unsigned *slot, struct gs_events *wait)
 {
+    const struct gs_events *use = &r->use[r->next];
+    bool failed = false;
     cl_int err = CL_SUCCESS;
-    *slot = r->next + n <= GS_RING_SLOTS ? r->next : 0;
-    r->next = (*slot + n) % GS_RING_SLOTS;
-    for (unsigned k = 0; k < n; k++) {
-        const struct gs_events *use = &r->use[*slot + k];
-        bool failed = false;
-        for (cl_uint i = 0; i < use->n && !err; i++) {
-            const cl_int status = gs_event_status(use->v[i]);
-            failed = failed || status < CL_COMPLETE;
-            if (status > CL_COMPLETE)
-                err = gs_events_share(wait, use->v[i]);
-        }
-        if (!err && failed)
-            err = gs_ring_share_running(wait, &r->earlier[*slot + k]);
+    *slot = r->next;
+    r->next = (r->next + 1) % n;
+    for (cl_uint i = 0; i < use->n && !err; i++) {
+        const cl_int status = gs_event_status(use->v[i]);
+        failed = failed || status < CL_COMPLETE;
+        if (status > CL_COMPLETE)
+            err = gs_events_share(wait, use->v[i]);
     }
-    return err;
+    return err || !failed ? err : share_running(wait, &r->earlier[*slot]);
 }
 
 void gs_ring_add(struct gs_ring *r, unsigned slot, cl_event event)
@@ -58,15 +55,12 @@ void gs_ring_give(struct gs_ring *r, unsigned slot, cl_event event)
     gs_ring_add(r, slot, event);
 }
 
-cl_int gs_ring_uses(const struct gs_ring *r, struct gs_events *ends)
+bool gs_ring_is_idle(const struct gs_ring *r)
 {
-    cl_int err = CL_SUCCESS;
-    for (unsigned i = 0; i < GS_RING_SLOTS && !err; i++) {
-        err = gs_ring_share_running(ends, &r->use[i]);
-        if (!err)
-            err = gs_ring_share_running(ends, &r->earlier[i]);
-    }
-    return err;
+    bool idle = true;
+    for (unsigned i = 0; i < GS_RING_SLOTS && idle; i++)
+        idle = gs_events_ended(&r->use[i]) && gs_events_ended(&r->earlier[i]);
+    return idle;
 }
 
 void gs_ring_free(struct gs_ring *r)

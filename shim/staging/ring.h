@@ -17,16 +17,14 @@ struct gs_ring {
     unsigned next;
 };
 
-/* Of these uses those that are under way. One that ended badly is not to be waited for: whoever does ends badly too. */
-cl_int gs_ring_share_running(struct gs_events *wait, const struct gs_events *of);
-/* The next slot, or the first of so many beside each other, less than a ring's. `wait`, which starts as what the
- * transfer itself waits for, gains their last use. */
+/* The next of n slots, as many as the ring is to have. `wait`, which starts as what the transfer itself waits for,
+ * gains its last use. */
 cl_int gs_ring_take(struct gs_ring *r, unsigned n, unsigned *slot, struct gs_events *wait);
 /* The slot is in use until `event`, which is retained; and until this one as well. */
 void gs_ring_give(struct gs_ring *r, unsigned slot, cl_event event);
 void gs_ring_add(struct gs_ring *r, unsigned slot, cl_event event);
-/* `ends` gains the ends of all uses that are under way. */
-cl_int gs_ring_uses(const struct gs_ring *r, struct gs_events *ends);
+/* No use is under way. */
+bool gs_ring_is_idle(const struct gs_ring *r);
 void gs_ring_free(struct gs_ring *r);
 
 #endif

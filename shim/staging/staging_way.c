@@ -42,13 +42,12 @@ static bool make(struct gs_staging *s, const struct gs_context *ctx)
     const long cores = count_cores();
     s->pool = gs_pool_start(cores >= 24 ? 12 : cores > 3 ? (unsigned)cores / 2 : 1);
     return s->pool && make_queues(s, ctx) &&
-           gs_pinned_memory_take(&s->memory, ctx, (size_t)GS_SLOTS * GS_SLOT_BYTES, true) == CL_SUCCESS;
+           gs_pinned_memory_make(&s->memory, ctx, (size_t)GS_SLOTS * GS_SLOT_BYTES, false) == CL_SUCCESS;
 }
 
 void gs_staging_free(struct gs_staging *s)
 {
-    struct gs_events uses = {0};
-    cl_int err = CL_SUCCESS;
+    bool idle = true;
     if (!s)
         return;
     gs_pool_stop(s->pool);
@@ -57,13 +56,12 @@ void gs_staging_free(struct gs_staging *s)
         if (s->queue[i])
             gs_real()->clReleaseCommandQueue(s->queue[i]);
     for (int i = 0; i < GS_SLOTS; i++)
-        if (s->slot[i].used && !gs_event_ended(s->slot[i].used))
-            err = gs_events_add(&uses, s->slot[i].used);
-        else if (s->slot[i].used)
+        if (s->slot[i].used) {
+            idle = idle && gs_event_ended(s->slot[i].used);
             gs_real()->clReleaseEvent(s->slot[i].used);
-    if (!err) /* else it is left as it is */
-        gs_pinned_memory_give(&s->memory, &uses);
-    gs_events_free(&uses);
+        }
+    if (idle) /* else the memory goes with the process */
+        gs_pinned_memory_free(&s->memory);
     free(s);
 }
 

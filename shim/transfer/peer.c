@@ -19,13 +19,11 @@
 #include "shim/transfer/windows.h"
 #include "shim/process/clock.h"
 
-enum { PROBE_TIMEOUT_MS = 30000, SLOT_BYTES = 16 * 1024 * 1024 };
+enum { PROBE_TIMEOUT_MS = 30000, SLOTS = 8, SLOT_BYTES = GS_WINDOW_MAX_BYTES / SLOTS };
 /* How long a context's end waits for the thread, so that the probe's answer is kept; and who wants windows by name for
  * them to be open. */
 enum { PATIENCE_MS = 5000, LONG_PATIENCE_MS = 60000 };
 enum { OPENING, OPEN, FAILED };
-
-_Static_assert(SLOT_BYTES == GS_WINDOW_MAX_BYTES / GS_RING_SLOTS, "a window is a ring of slots");
 
 struct gs_peer {
     cl_context context; /* the thread retains it: the application's last reference may go meanwhile */
@@ -202,20 +200,20 @@ static struct gs_ring *ring_of(const struct gs_passage *p, struct gs_context *ct
     return &ctx->paths->peer->ring[from];
 }
 
-static struct gs_location slots_of(const struct gs_passage *p, const struct gs_context *ctx, const struct gs_flight *f,
-                                   unsigned place)
+static struct gs_location slot_of(const struct gs_passage *p, const struct gs_context *ctx, const struct gs_flight *f,
+                                  unsigned place)
 {
     (void)p;
     return (struct gs_location){
         .mem = window_of(ctx, f->send->from, place), .at = (uint64_t)f->slot * SLOT_BYTES, .pitch = f->rect.width};
 }
 
-/* 16 MiB take 14 us to the window and 50 from it, and the host longer than the first of that to enqueue them, so that
- * smaller pieces would wait for the host. */
+/* 32 MiB take 28 us to the window and 100 from it, and the host 31 to enqueue both: smaller pieces would wait for the
+ * host where several places take at once. */
 const struct gs_passage gs_peer_passage = {.slot_bytes = SLOT_BYTES,
-                                           .most_slots = GS_ROUND_SLOTS,
+                                           .ring_slots = SLOTS,
                                            .path = GS_PATH_PEER,
                                            .way = GS_WAY_PEER,
                                            .by_cores = true,
                                            .ring = ring_of,
-                                           .slots = slots_of};
+                                           .slot = slot_of};

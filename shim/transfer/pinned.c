@@ -28,10 +28,8 @@ void gs_pinned_free(struct gs_pinned *p)
 {
     if (!p)
         return;
-    struct gs_events uses = {0};
-    if (gs_ring_uses(&p->ring, &uses) == CL_SUCCESS) /* else it is left as it is */
-        gs_pinned_memory_give(&p->memory, &uses);
-    gs_events_free(&uses);
+    if (gs_ring_is_idle(&p->ring)) /* else the memory goes with the process */
+        gs_pinned_memory_free(&p->memory);
     gs_ring_free(&p->ring);
     free(p);
 }
@@ -51,8 +49,8 @@ static struct gs_ring *ring_of(const struct gs_passage *p, struct gs_context *ct
     return (struct gs_ring *)&((const struct gs_pinned *)p)->ring;
 }
 
-static struct gs_location slots_of(const struct gs_passage *p, const struct gs_context *ctx, const struct gs_flight *f,
-                                   unsigned place)
+static struct gs_location slot_of(const struct gs_passage *p, const struct gs_context *ctx, const struct gs_flight *f,
+                                  unsigned place)
 {
     char *memory = ((const struct gs_pinned *)p)->memory.base + f->slot * p->slot_bytes;
     (void)place;
@@ -73,36 +71,15 @@ struct gs_pinned *gs_pinned_make(struct gs_context *ctx, size_t slot_bytes, cl_i
     p->passage = (struct gs_passage){
         .slot_bytes = slot_bytes,
         .packed_from = slot_bytes == GS_PINNED_SMALL_BYTES ? (uint64_t)GS_RING_SLOTS * GS_PINNED_SLOT_BYTES : 0,
+        .ring_slots = GS_RING_SLOTS,
         .path = GS_PATH_PINNED,
         .way = GS_WAY_PINNED,
-        .most_slots = 1,
         .by_host = true,
         .ring = ring_of,
-        .slots = slots_of};
-    *err = gs_pinned_memory_take(&p->memory, ctx, GS_RING_SLOTS * slot_bytes, false);
-    for (unsigned i = 0; i < GS_RING_SLOTS && !*err && p->memory.mapped; i++)
-        gs_ring_give(&p->ring, i, p->memory.mapped); /* in use until they are there */
+        .slot = slot_of};
+    *err = gs_pinned_memory_make(&p->memory, ctx, GS_RING_SLOTS * slot_bytes, false);
     p->failed = *err != CL_SUCCESS;
     return p;
-}
-
-static bool is_ready(struct gs_context *ctx, struct gs_pinned **ring, size_t slot_bytes)
-{
-    cl_int err;
-    if (!*ring && !gs_in_callback()) /* it is mapped through a queue of its own */
-        *ring = gs_pinned_make(ctx, slot_bytes, &err);
-    return *ring && !(*ring)->failed;
-}
-
-/* The context's ring, made on first need. False: there is no pinned memory to be had. */
-static bool large_is_ready(struct gs_command *cmd)
-{
-    const bool was = cmd->ctx->paths->pinned;
-    const uint64_t begin_ns = was ? 0 : gs_now_ns();
-    const bool ready = is_ready(cmd->ctx, &cmd->ctx->paths->pinned, GS_PINNED_SLOT_BYTES);
-    if (ready && !was)
-        gs_above_transfer.pinned(gs_now_ns() - begin_ns);
-    return ready;
 }
 
 bool gs_pinned_takes(const struct gs_rect *r, uint64_t size)
@@ -112,12 +89,20 @@ bool gs_pinned_takes(const struct gs_rect *r, uint64_t size)
                             (r->begin / r->pitch + r->rows) * r->pitch <= size);
 }
 
-const struct gs_passage *gs_pinned_passage_for(struct gs_command *cmd, uint64_t bytes, bool little)
+const struct gs_passage *gs_pinned_passage_for(struct gs_context *ctx, uint64_t bytes)
 {
-    struct gs_context *ctx = cmd->ctx;
-    const bool is_small = !ctx->paths->pinned && (little || bytes <= GS_PINNED_SMALL_BYTES);
-    if ((is_small || gs_settings()->transfer == GS_TRANSFER_PLAIN) &&
-        is_ready(ctx, &ctx->paths->pinned_small, GS_PINNED_SMALL_BYTES))
-        return &ctx->paths->pinned_small->passage;
-    return large_is_ready(cmd) ? &ctx->paths->pinned->passage : NULL;
+    enum { LITTLE = 1024 * 1024 };
+    struct gs_paths *paths = ctx->paths;
+    const enum gs_transfer_path path = gs_settings()->transfer;
+    const bool little = bytes <= GS_PINNED_SMALL_BYTES || (path == GS_TRANSFER_AUTO && paths->between_devices < LITTLE);
+    const bool small = path == GS_TRANSFER_PLAIN || (little && !paths->pinned);
+    struct gs_pinned **p = small ? &paths->pinned_small : &paths->pinned;
+    cl_int err;
+    if (!*p && !gs_in_callback()) {
+        const uint64_t begin_ns = gs_now_ns();
+        *p = gs_pinned_make(ctx, small ? GS_PINNED_SMALL_BYTES : GS_PINNED_SLOT_BYTES, &err);
+        if (*p && !err && !small)
+            gs_above_transfer.pinned(gs_now_ns() - begin_ns);
+    }
+    return *p && !(*p)->failed ? &(*p)->passage : NULL;
 }

@@ -10,6 +10,7 @@
 
 #include "shim/transfer/sends.h"
 
+/* In pieces of 2 MiB, which the host takes longer to enqueue, two H200s exchange 44 GB/s, of 4 MiB 74. */
 enum { GS_PINNED_SLOT_BYTES = 4 * 1024 * 1024, GS_PINNED_SMALL_BYTES = 128 * 1024 };
 
 /* A ring beside the context's, for who transfers without the context's lock. Null: there was no memory for it at all;
@@ -20,10 +21,10 @@ const struct gs_passage *gs_pinned_passage(const struct gs_pinned *p);
 /* Is there one for much at a time between the context's devices? */
 bool gs_pinned_is_made(const struct gs_context *ctx);
 
-/* The way through a ring, where what several places take is read once. For so many bytes in all: by a ring of small
- * slots while the context's hasn't been made, which takes the host long, where they fit into one of them or `little` is
- * moved so far; and where the pinned path isn't wanted for its speed. Null: there is no pinned memory to be had. */
-const struct gs_passage *gs_pinned_passage_for(struct gs_command *cmd, uint64_t bytes, bool little);
+/* The way through a ring of the context's, where what several places take is read once. For so many bytes in all: few
+ * go by a ring of small slots, as to make the other takes the host 30 ms; and so do all where the pinned path isn't
+ * wanted for its speed. Null: there is no pinned memory to be had. */
+const struct gs_passage *gs_pinned_passage_for(struct gs_context *ctx, uint64_t bytes);
 
 /* Between devices of servers (gs_remote_is_direct): do its pieces stay there, so that the ring holds none of their
  * bytes? */

@@ -68,28 +68,6 @@ void gs_rounds_begin(struct gs_rounds *r, struct gs_sends *sends, uint64_t piece
     r->each = share < GS_ROUND_SENDS ? share : GS_ROUND_SENDS;
 }
 
-unsigned gs_rounds_slots(const struct gs_sends *sends, unsigned most)
-{
-    enum { COMMAND_US = 15, SLOT_US = 52 };
-    unsigned takers = 0, all = 0, takes = 0, leaves = 0;
-    for (size_t i = 0; i < sends->n; i++) {
-        const struct gs_send *send = &sends->v[i];
-        if (i && send->from == send[-1].from)
-            continue;
-        leaves++;
-        takes += send->n;
-        for (unsigned t = 0; t < send->n; t++)
-            all |= 1u << send->to[t].place;
-    }
-    for (; all; all &= all - 1)
-        takers++;
-    if (!takers)
-        return 1;
-    const unsigned host_us = (leaves + takes) * COMMAND_US, slot_us = takes * SLOT_US / takers;
-    const unsigned slots = (host_us + slot_us - 1) / slot_us;
-    return slots < most ? slots : most;
-}
-
 static bool is_under_way(const struct gs_send *send)
 {
     return send && send->at < gs_rect_bytes(&send->rect);

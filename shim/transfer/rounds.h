@@ -51,15 +51,14 @@ struct gs_flight {
     struct gs_send *send;
     struct gs_rect rect; /* some rows, or some bytes of one */
     bool last;
-    unsigned slot, slots; /* it goes through so many slots from that one on */
-    unsigned taken;       /* by how many it has been enqueued from there */
-    cl_event left;        /* its way into the slot; owned */
+    unsigned slot;  /* it goes through this one */
+    unsigned taken; /* by how many it has been enqueued from there */
+    cl_event left;  /* its way into the slot; owned */
 };
 
-/* A ring's slots are enough for a round, whether each place has its own or all share one. In the first case a piece may
- * take several, of which some before the ring's begin stay unused. */
-enum { GS_ROUND_PIECES = GS_RING_SLOTS, GS_ROUND_SENDS = 4, GS_ROUND_SLOTS = 3 };
-_Static_assert(GS_ROUND_SENDS *GS_ROUND_SLOTS + GS_ROUND_SLOTS - 1 <= GS_RING_SLOTS, "a round's slots differ");
+/* A ring's slots are enough for a round, whether each place has its own, for GS_ROUND_SENDS at the least, or all share
+ * one. */
+enum { GS_ROUND_PIECES = GS_RING_SLOTS, GS_ROUND_SENDS = 4 };
 
 struct gs_rounds {
     uint64_t piece_bytes;
@@ -72,11 +71,6 @@ struct gs_rounds {
 
 /* Of sends that have been joined. */
 void gs_rounds_begin(struct gs_rounds *r, struct gs_sends *sends, uint64_t piece_bytes);
-
-/* How many slots a piece is to have, of at most so many: few where there is little to enqueue for a round, so that what
- * is taken first doesn't wait long for its leaving; more where the host would else take longer to enqueue a round than
- * the devices to carry it out (two H200s: a round of four commands took 62 us, and taking a slot takes 52). */
-unsigned gs_rounds_slots(const struct gs_sends *sends, unsigned most);
 
 /* The next round: a piece of each send that is under way, all of which leave before any of them is taken. The number of
  * pieces; 0: that was all. */

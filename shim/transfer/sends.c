@@ -79,7 +79,7 @@ static cl_int move_packed(const struct carrying *c, const struct gs_flight *f, c
 static cl_int move_piece(const struct carrying *c, const struct gs_flight *f, const struct gs_location *where, bool in,
                          const struct gs_step *step)
 {
-    const struct gs_location slot = c->passage->slots(c->passage, c->cmd->ctx, f, step->place);
+    const struct gs_location slot = c->passage->slot(c->passage, c->cmd->ctx, f, step->place);
     const struct gs_location *from = in ? where : &slot, *to = in ? &slot : where;
     return f->send->packed ? move_packed(c, f, from, to, step) : gs_move(c->cmd, from, to, &f->rect, step);
 }
@@ -94,7 +94,7 @@ static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
     if (!err)
         err = gs_events_share_all(&before, &send->wait);
     if (!err)
-        err = gs_ring_take(ring, f->slots, &f->slot, &before);
+        err = gs_ring_take(ring, c->passage->ring_slots, &f->slot, &before);
     const struct gs_location there = {send->mem, NULL, f->rect.begin, f->rect.pitch, send->image};
     const struct gs_step step = {queue, &before, &f->left, send->from,
                                  c->passage->by_host ? GS_VIA_HOST : GS_VIA_MEMORY};
@@ -105,8 +105,7 @@ static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
         f->left = NULL;
         return err;
     }
-    for (unsigned k = 0; k < f->slots; k++)
-        gs_ring_give(ring, f->slot + k, f->left);
+    gs_ring_give(ring, f->slot, f->left);
     /* A server carries out one command at a time: begun after a long part, what leaves would wait for that. */
     if (!c->passage->by_cores && !gs_group()->remote)
         return CL_SUCCESS;
@@ -133,12 +132,7 @@ static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct g
     if (err)
         return err;
     replace(&to->arrived, end);
-    for (unsigned k = 0; k < f->slots; k++)
-        if (f->taken)
-            gs_ring_add(ring, f->slot + k, end);
-        else
-            gs_ring_give(ring, f->slot + k, end);
-    f->taken++;
+    (f->taken++ ? gs_ring_add : gs_ring_give)(ring, f->slot, end);
     return f->last ? gs_sends_end(c->root, f->send, to) : CL_SUCCESS;
 }
 
@@ -200,15 +194,9 @@ cl_int gs_sends_carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sen
     struct gs_rounds rounds;
     cl_int err = CL_SUCCESS;
     const struct gs_label before = gs_label_way(passage->way);
-    const unsigned slots = gs_rounds_slots(sends, passage->most_slots);
-    const uint64_t piece = slots * passage->slot_bytes;
-    gs_rounds_begin(&rounds, sends, gs_put_most(piece, passage->by_host ? GS_VIA_HOST : GS_VIA_WINDOW));
-    for (unsigned n; !err && (n = gs_rounds_next(&rounds, flights)) > 0;) {
-        for (unsigned i = 0; i < n; i++)
-            flights[i].slots =
-                (unsigned)((gs_rect_bytes(&flights[i].rect) + passage->slot_bytes - 1) / passage->slot_bytes);
+    gs_rounds_begin(&rounds, sends, gs_put_most(passage->slot_bytes, passage->by_host ? GS_VIA_HOST : GS_VIA_WINDOW));
+    for (unsigned n; !err && (n = gs_rounds_next(&rounds, flights)) > 0;)
         err = carry_round(&c, flights, n);
-    }
     gs_label_back(before);
     return err;
 }

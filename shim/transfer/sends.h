@@ -11,17 +11,17 @@
 
 /* Such memory: a ring of slots for each place, or one for all. */
 struct gs_passage {
-    uint64_t slot_bytes;
+    uint64_t slot_bytes;  /* a piece has no more */
     uint64_t packed_from; /* of what has to be packed: where its slots begin in gs_strided_packed */
+    unsigned ring_slots;
     enum gs_path path;
     enum gs_way way;
-    unsigned most_slots; /* of a piece */
-    bool by_host;        /* the slots are in the host's memory */
+    bool by_host;  /* the slots are in the host's memory */
     bool by_cores; /* what leaves is copied by the device's cores: a kernel that fills them would keep it waiting */
     struct gs_ring *(*ring)(const struct gs_passage *p, struct gs_context *ctx, unsigned from);
-    /* A piece's slots, as a place reaches them. */
-    struct gs_location (*slots)(const struct gs_passage *p, const struct gs_context *ctx, const struct gs_flight *f,
-                                unsigned place);
+    /* A piece's slot, as a place reaches it. */
+    struct gs_location (*slot)(const struct gs_passage *p, const struct gs_context *ctx, const struct gs_flight *f,
+                               unsigned place);
 };
 
 /* For what a thread of ours moves without the context's lock: by which passage, or null for the driver's own copies;

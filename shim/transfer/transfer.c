@@ -12,13 +12,6 @@
 #include "shim/transfer/paths.h"
 #include "shim/memory/image.h"
 
-/* Pinning 64 MiB takes some ms: not for so few bytes, for which a small ring does. */
-static bool is_little(const struct gs_context *ctx)
-{
-    enum { LITTLE = 1024 * 1024 };
-    return gs_settings()->transfer == GS_TRANSFER_AUTO && ctx->paths->between_devices < LITTLE;
-}
-
 /* Between devices that share the host's memory the driver's own copy is the shortest way. Between others it is slow,
  * and not to be relied on: by NVIDIA's (580.159) random sequences of commands found old bytes (stress 9400 300 4 i; in
  * docs/coherence.md). */
@@ -49,15 +42,15 @@ static bool goes_by_window(struct gs_command *cmd, uint64_t bytes)
     return gs_peer_ready(cmd->ctx);
 }
 
-static const struct gs_passage *through_host(struct gs_command *cmd, uint64_t bytes)
+static const struct gs_passage *through_host(struct gs_context *ctx, uint64_t bytes)
 {
-    return is_through_host(cmd->ctx) ? gs_pinned_passage_for(cmd, bytes, is_little(cmd->ctx)) : NULL;
+    return is_through_host(ctx) ? gs_pinned_passage_for(ctx, bytes) : NULL;
 }
 
 /* The memory that pieces of so many bytes go through, or null: the driver's own copy. */
 static const struct gs_passage *passage_of(struct gs_command *cmd, uint64_t bytes)
 {
-    return goes_by_window(cmd, bytes) ? &gs_peer_passage : through_host(cmd, bytes);
+    return goes_by_window(cmd, bytes) ? &gs_peer_passage : through_host(cmd->ctx, bytes);
 }
 
 cl_command_queue gs_transfer_queue(const struct gs_command *cmd, unsigned place, cl_int *err)
@@ -163,7 +156,7 @@ static const struct gs_passage *passage_for(struct gs_command *cmd, const struct
         bytes += gs_rect_bytes(&sends->v[i].rect);
     if (root->image) {
         cmd->ctx->paths->between_devices += bytes;
-        return gs_host_may(root, CL_MAP_READ | CL_MAP_WRITE) ? through_host(cmd, bytes) : NULL;
+        return gs_host_may(root, CL_MAP_READ | CL_MAP_WRITE) ? through_host(cmd->ctx, bytes) : NULL;
     }
     const struct gs_passage *passage = passage_of(cmd, bytes);
     bool ready = true;

@@ -125,22 +125,6 @@ static void one_that_is_short_makes_room_for_the_next(void **state)
     free(sends.v);
 }
 
-static void many_takers_get_larger_pieces(void **state)
-{
-    static const unsigned slots[] = {[2] = 2, [4] = 2, [8] = 3};
-    (void)state;
-    for (unsigned places = 2; places <= 8; places *= 2) {
-        struct gs_sends sends = exchange_of(places);
-        assert_int_equal(gs_rounds_slots(&sends, GS_ROUND_SLOTS), slots[places]);
-        assert_int_equal(gs_rounds_slots(&sends, 1), 1);
-        free(sends.v);
-    }
-    struct gs_sends one = {0};
-    add(&one, 1, 0, 0, 100);
-    assert_int_equal(gs_rounds_slots(&one, GS_ROUND_SLOTS), 1);
-    free(one.v);
-}
-
 static unsigned seed;
 
 static void random_sends_go_whole_and_once(void **state)
@@ -195,11 +179,8 @@ int main(int argc, char **argv)
     printf("seed %u\n", seed);
     srand(seed);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_several_take_is_sent_once),
-        cmocka_unit_test(pieces_of_an_image_are_rows_of_a_slice),
-        cmocka_unit_test(an_exchange_keeps_all_links_busy),
-        cmocka_unit_test(many_takers_get_larger_pieces),
-        cmocka_unit_test(one_that_is_short_makes_room_for_the_next),
+        cmocka_unit_test(what_several_take_is_sent_once),   cmocka_unit_test(pieces_of_an_image_are_rows_of_a_slice),
+        cmocka_unit_test(an_exchange_keeps_all_links_busy), cmocka_unit_test(one_that_is_short_makes_room_for_the_next),
         cmocka_unit_test(random_sends_go_whole_and_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,7 +52,7 @@ for n in 2 3 4 8; do
   check pinned $n 4096 reads
 done
 
-for run in "2 12 16" "2 80 32" "3 12 16" "4 12 16" "4 144 32" "8 144 48"; do
+for run in "2 12 32" "2 80 32" "3 12 32" "4 12 32" "4 144 32" "8 144 32"; do
   read -r n mib piece <<<"$run"
   OPENCL_LAYERS=$programs/chains.so:$programs/lazy.so LAZY=gpu POCL_DEVICES="$(printf 'pthread %.0s' $(seq $n))" \
     XDG_CACHE_HOME=$PWD/fresh LD_LIBRARY_PATH=$programs/cuda GPUSPARC_TRANSFER=peer \

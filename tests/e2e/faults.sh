@@ -177,10 +177,8 @@ RANDOM=${SEED:-7}
 export OPENCL_LAYERS=$programs/faults.so
 for path in plain pinned; do
   export GPUSPARC_TRANSFER=$path
-  made=2 # by then: the application's own, and what its first one is filled through
-  [ $path = plain ] || made=3
-  spared clCreateBuffer:$((made + 1)):-4:forever transfers    # no replica, and no pinned memory either
-  spared clCreateBuffer:$((made + 2)):-4:forever transfers    # one replica
+  spared clCreateBuffer:3:-4:forever transfers                # the application's own are there by then: no replica
+  spared clCreateBuffer:4:-4:forever transfers                # one replica
   for lack in forever hollow; do
     spared clCreateBuffer:4:-4:$lack copied                   # the copy's other part has no place there
     for k in {4..9}; do spared clCreateBuffer:$k:-4:$lack again; done # nor have rows where they would be packed
@@ -190,7 +188,7 @@ for path in plain pinned; do
   # Nor is there any for putting together what the parts have written.
   scarce forever 2 4 chunks
   scarce hollow 2 4 chunks
-  [ $path = plain ] || scarce forever 3 9 chunks
+  [ $path = plain ] || scarce forever 3 7 chunks
   # There are no more queues: auto mode can't measure a launch, and nothing can be carried beside the application.
   mode=auto spared clCreateCommandQueue:2:-6:forever transfers
   spoiled 1

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What pinned memory there is for the bytes that a split moves between two GPUs, over a driver that keeps a log: little
-# for a few of them, which don't go by the driver's own copy either (0.9 ms of an H200's host, whatever they are); and for
-# many memory of ours, which the driver needn't find and map (28 to 40 ms) and which is let go in the end. And no queue of
-# ours is flushed that got nothing since it last was, which takes NVIDIA's driver 2 to 7 us.
+# What pinned memory there is for the bytes that a split moves between two GPUs, over a driver that keeps a log: memory of
+# ours, which the driver needn't find and map (28 to 40 ms of an H200's host for 64 MiB). Few don't go by the driver's own
+# copy either (0.9 ms there, whatever they are). And no queue of ours is flushed that got nothing since it last was, which
+# takes NVIDIA's driver 2 to 7 us.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 export XDG_CACHE_HOME=$PWD/cache GPUSPARC_REAL=$programs/fake.so FAKE_LOG=log.txt
@@ -22,8 +22,7 @@ run() {
     fail "$1 items: a queue without new commands is flushed"
 }
 run 16384
-[ "$mapped" -le 4194304 ] || fail "$mapped bytes were mapped for 32 KiB"
+[ -z "$mapped" ] || fail "$mapped bytes were mapped for 32 KiB"
 run 1048576
 [ -z "$mapped" ] || fail "$mapped bytes were mapped for 2 MiB"
-[ "$(grep -c '^gone' log.txt)" = 1 ] || fail "the memory wasn't given back once: $(grep gone log.txt)"
 echo passed
