@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/staging/pool.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "common/lock/rank.h"
 
@@ -27,20 +22,15 @@ enum { LEAST_SHARE = 64 * 1024, FRESH_SHARE = 2 * 1024 * 1024 };
  * virtual machine. Where there are few, others need their cores. */
 enum { MOMENT_NS = 150 * 1000, ENOUGH_THREADS = 4 };
 
-/* A number that goes up at each event, and who sleeps until it does. */
-struct tide {
-    _Atomic uint32_t count;
-    atomic_uint sleepers;
-};
-
 struct gs_pool {
     pthread_t thread[MOST_THREADS];
     unsigned n;
     uint64_t moment_ns;
-    pthread_mutex_t lock; /* all below, but for the tides; and what has been taken of the jobs. Held for a few loads */
+    pthread_mutex_t lock;              /* all below, and what has been taken of the jobs. Held for a few loads */
     struct gs_copy_job *first, **last; /* those of which some shares haven't been taken */
     bool stopping;
-    struct tide calls, ends; /* of jobs */
+    atomic_uint calls; /* goes up with each job; looked at without the lock as well */
+    pthread_cond_t called, ended;
 };
 
 /* ---- waiting ---- */
@@ -52,29 +42,6 @@ static void pause_cpu(void)
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
 #endif
-}
-
-static void futex(_Atomic uint32_t *word, int what, uint32_t value)
-{
-    const int before = errno; /* the application's */
-    syscall(SYS_futex, word, what | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
-    errno = before;
-}
-
-/* What it is about has been done before. Who goes to sleep is counted before the number is looked at again, and the
- * number goes up before the count is looked at: one of the two is seen. */
-static void rise(struct tide *t)
-{
-    atomic_fetch_add(&t->count, 1);
-    if (atomic_load(&t->sleepers))
-        futex(&t->count, FUTEX_WAKE, INT_MAX);
-}
-
-static void sleep_on(struct tide *t, uint32_t count)
-{
-    atomic_fetch_add(&t->sleepers, 1);
-    futex(&t->count, FUTEX_WAIT, count);
-    atomic_fetch_sub(&t->sleepers, 1);
 }
 
 /* ---- jobs ---- */
@@ -116,8 +83,11 @@ static unsigned take_share(struct gs_pool *p, struct gs_copy_job *job)
 /* The job is its owner's again once nothing is left. */
 static void done(struct gs_pool *p, struct gs_copy_job *job)
 {
-    if (atomic_fetch_sub(&job->left, 1) == 1)
-        rise(&p->ends);
+    if (atomic_fetch_sub(&job->left, 1) != 1)
+        return;
+    pthread_mutex_lock(&p->lock);
+    pthread_cond_broadcast(&p->ended);
+    pthread_mutex_unlock(&p->lock);
 }
 
 /* A share of that job, or of the oldest. False: there is none left. */
@@ -136,18 +106,17 @@ static bool copy_some(struct gs_pool *p, struct gs_copy_job *job, bool *stopping
     return any;
 }
 
-/* Until there has been another call than `count`. */
-static void await_call(struct gs_pool *p, uint32_t count)
+/* For a moment: does the number change? */
+static bool changes_soon(const struct gs_pool *p, const atomic_uint *number, unsigned from)
 {
     enum { LOOKS = 32 };
     for (const uint64_t end = p->moment_ns ? gs_now_ns() + p->moment_ns : 0; end && gs_now_ns() < end;)
         for (int i = 0; i < LOOKS; i++) {
-            if (atomic_load(&p->calls.count) != count)
-                return;
+            if (atomic_load(number) != from)
+                return true;
             pause_cpu();
         }
-    while (atomic_load(&p->calls.count) == count)
-        sleep_on(&p->calls, count);
+    return false;
 }
 
 static void *copy_jobs(void *arg)
@@ -155,9 +124,13 @@ static void *copy_jobs(void *arg)
     struct gs_pool *p = arg;
     bool stopping = false;
     while (!stopping) {
-        const uint32_t count = atomic_load(&p->calls.count);
-        if (!copy_some(p, NULL, &stopping) && !stopping)
-            await_call(p, count);
+        const unsigned calls = atomic_load(&p->calls);
+        if (copy_some(p, NULL, &stopping) || stopping || changes_soon(p, &p->calls, calls))
+            continue;
+        pthread_mutex_lock(&p->lock);
+        while (p->calls == calls)
+            pthread_cond_wait(&p->called, &p->lock);
+        pthread_mutex_unlock(&p->lock);
     }
     return NULL;
 }
@@ -189,17 +162,11 @@ static unsigned shares_of(const struct gs_pool *p, const struct gs_copy_job *job
 
 /* ---- the pool ---- */
 
-/* Who finds it taken looks again before he sleeps, where there is such a mutex. */
-static void init_lock(pthread_mutex_t *lock)
+/* Wakes the threads. With the lock held. */
+static void call(struct gs_pool *p)
 {
-    pthread_mutexattr_t how;
-    pthread_mutexattr_init(&how);
-#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
-    pthread_mutexattr_settype(&how, PTHREAD_MUTEX_ADAPTIVE_NP);
-#endif
-    pthread_mutex_init(lock, &how);
-    gs_rank_lock(lock, GS_RANK_COPY_POOL);
-    pthread_mutexattr_destroy(&how);
+    atomic_fetch_add(&p->calls, 1);
+    pthread_cond_broadcast(&p->called);
 }
 
 struct gs_pool *gs_pool_start(unsigned threads)
@@ -207,7 +174,14 @@ struct gs_pool *gs_pool_start(unsigned threads)
     struct gs_pool *p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
-    init_lock(&p->lock);
+#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP /* who finds it taken looks again before he sleeps */
+    p->lock = (pthread_mutex_t)PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
+#else
+    pthread_mutex_init(&p->lock, NULL);
+#endif
+    gs_rank_lock(&p->lock, GS_RANK_COPY_POOL);
+    pthread_cond_init(&p->called, NULL);
+    pthread_cond_init(&p->ended, NULL);
     p->last = &p->first;
     p->moment_ns = threads >= ENOUGH_THREADS ? MOMENT_NS : 0;
     while (p->n < threads && p->n < MOST_THREADS && gs_threads_start("gs-copy", &p->thread[p->n], copy_jobs, p))
@@ -225,8 +199,8 @@ void gs_pool_stop(struct gs_pool *p)
         return;
     pthread_mutex_lock(&p->lock);
     p->stopping = true;
+    call(p);
     pthread_mutex_unlock(&p->lock);
-    rise(&p->calls);
     for (unsigned i = 0; i < p->n; i++)
         pthread_join(p->thread[i], NULL);
     pthread_mutex_destroy(&p->lock);
@@ -242,26 +216,27 @@ void gs_pool_submit(struct gs_pool *p, struct gs_copy_job *job)
     pthread_mutex_lock(&p->lock);
     *p->last = job;
     p->last = &job->next;
+    call(p);
     pthread_mutex_unlock(&p->lock);
-    rise(&p->calls);
 }
 
 void gs_pool_wait(struct gs_pool *p, struct gs_copy_job *job)
 {
-    enum { LOOKS = 32 };
     bool stopping;
-    while (atomic_load(&job->left) && copy_some(p, job, &stopping))
+    unsigned left;
+    while ((left = atomic_load(&job->left)) && (copy_some(p, job, &stopping) || changes_soon(p, &job->left, left)))
         ;
-    for (const uint64_t end = p->moment_ns ? gs_now_ns() + p->moment_ns : 0;
-         atomic_load(&job->left) && end && gs_now_ns() < end;)
-        for (int i = 0; i < LOOKS && atomic_load(&job->left); i++)
-            pause_cpu();
-    for (uint32_t count = atomic_load(&p->ends.count); atomic_load(&job->left); count = atomic_load(&p->ends.count))
-        sleep_on(&p->ends, count);
+    if (!left)
+        return;
+    pthread_mutex_lock(&p->lock);
+    while (atomic_load(&job->left))
+        pthread_cond_wait(&p->ended, &p->lock);
+    pthread_mutex_unlock(&p->lock);
 }
 
 void gs_pool_rouse(struct gs_pool *p)
 {
-    if (atomic_load(&p->calls.sleepers))
-        rise(&p->calls);
+    pthread_mutex_lock(&p->lock);
+    call(p);
+    pthread_mutex_unlock(&p->lock);
 }
