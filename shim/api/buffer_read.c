@@ -19,7 +19,7 @@ static cl_int read_buffer(struct gs_command *cmd)
     if (known && !gs_list_is_sound(cmd->n_wait, cmd->wait) && cmd->n_wait && cmd->wait)
         return gs_home_transfer(cmd, (struct gs_side){.m = m, .r = r}, (struct gs_side){0}, NULL);
     if (known && !at_home && gs_list_is_sound(cmd->n_wait, cmd->wait)) {
-        const struct gs_staged run = gs_staged_run(m->root->o.handle, 0, false, r.begin, size, op->ptr);
+        const struct gs_staged run = {gs_op_read(m->root->o.handle, r.begin, size, op->ptr), 0, 1};
         return gs_read(cmd, m, r, &run);
     }
     gs_queue_close(cmd->queue);

@@ -20,7 +20,7 @@ static cl_int move_rows(struct gs_command *cmd)
         (!write && !gs_host_may(m, CL_MAP_READ)))
         return gs_command_pass(cmd);
     struct gs_staged t;
-    const bool staged = bytes >= MAY_BE_STAGED && (!write || gs_host_may(m, CL_MAP_WRITE)) && gs_staged_rect(&t, m, op);
+    const bool staged = bytes >= MAY_BE_STAGED && (!write || gs_host_may(m, CL_MAP_WRITE)) && gs_staged_rect(&t, op);
     const struct gs_side buffer = {.m = m, .r = gs_window_range(m, r.begin, bytes)}, host = {0};
     return gs_home_transfer(cmd, write ? host : buffer, write ? buffer : host, staged ? &t : NULL);
 }

@@ -81,7 +81,7 @@ static GS_COLD cl_int write_carefully(struct gs_command *cmd)
     struct gs_home h;
     cl_event own = NULL;
     const struct gs_range r = gs_window_range(m, offset, size);
-    const struct gs_staged run = gs_staged_run(m->root->o.handle, 0, true, r.begin, size, op->ptr);
+    const struct gs_staged run = {gs_op_write(m->root->o.handle, r.begin, size, op->ptr), 0, 1};
     const bool at_once = gs_home_await_before(cmd);
     gs_home_begin(&h, cmd, false);
     h.at_once = at_once;

@@ -130,31 +130,6 @@ struct gs_range gs_rect_range(const size_t origin[3], const size_t region[3], si
     return (struct gs_range){begin, begin + (region[2] - 1) * slice + (region[1] - 1) * row + region[0]};
 }
 
-/* Pitches as the calls take them, with what their zeros stand for. False: a driver refuses them. */
-static bool find_pitches(const size_t *region, const size_t given[2], size_t *row, size_t *slice)
-{
-    *row = given[0] ? given[0] : region[0];
-    *slice = given[1] ? given[1] : *row * region[1];
-    return *row >= region[0] && *slice >= *row * region[1] && *slice % *row == 0;
-}
-
-bool gs_staged_rect(struct gs_staged *t, const struct gs_mem *m, const struct gs_op *op)
-{
-    const bool write = op->kind == GS_OP_WRITE_RECT;
-    const size_t *origin = write ? gs_op_to(op) : gs_op_from(op), *region = gs_op_region(op);
-    const size_t *host_origin = write ? gs_op_from(op) : gs_op_to(op);
-    const size_t least_row = gs_settings()->transfer == GS_TRANSFER_PINNED ? 1 : 256;
-    *t = (struct gs_staged){.mem = m->o.handle, .write = write, .element = 1};
-    if (!op->ptr || !origin || !host_origin || !region || !region[0] || !region[1] || !region[2] ||
-        !find_pitches(region, write ? op->to_pitch : op->from_pitch, &t->row_pitch, &t->slice_pitch) ||
-        !find_pitches(region, write ? op->from_pitch : op->to_pitch, &t->host.row, &t->host.slice))
-        return false;
-    memcpy(t->origin, origin, sizeof t->origin);
-    memcpy(t->region, region, sizeof t->region);
-    t->host.at = (char *)op->ptr + host_origin[0] + host_origin[1] * t->host.row + host_origin[2] * t->host.slice;
-    return t->region[0] >= least_row;
-}
-
 cl_int gs_home_wait(const struct gs_command *cmd, cl_int err, cl_event own)
 {
     if (err)
@@ -247,8 +222,8 @@ static unsigned find_facts(struct gs_home *h, const struct gs_side *dst, struct 
         facts |= GS_FACT_AWAY;
     if (!t || !sound)
         return facts;
-    const bool here = dst->covers && !t->image && (op->blocking || gs_home_may_carry(h));
-    const unsigned staged = gs_staging_way(h->cmd.q, t->host.at, gs_staged_bytes(t), here);
+    const bool here = dst->covers && !gs_op_is_of_image(op) && (op->blocking || gs_home_may_carry(h));
+    const unsigned staged = gs_staging_way(h->cmd.q, gs_staged_host(t).at, gs_staged_bytes(t), here);
     return facts | (staged & GS_FACT_RING ? gs_ring_ready(h, w) : staged);
 }
 

@@ -42,20 +42,17 @@ static bool staged_texels(struct gs_staged *t, const struct gs_mem *m, const str
     size_t size[3];
     const uint64_t bytes = gs_image_bytes(m, size);
     const bool flat = m->image->desc.image_type == CL_MEM_OBJECT_IMAGE2D;
-    *t = (struct gs_staged){.mem = m->o.handle, .image = true, .write = write, .host = {.at = op->ptr}};
+    *t = (struct gs_staged){.op = *op};
+    t->op.blocking = CL_FALSE;
     if (m->root != m || m->home_only || m->flags & kept_out || !origin || !region || !op->ptr ||
         (!flat && size[2] == 1) || (flat && pitch[1]))
         return false;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         if (!region[i] || origin[i] >= size[i] || region[i] > size[i] - origin[i])
             return false;
-        t->origin[i] = origin[i];
-        t->region[i] = region[i];
-    }
     t->element = (size_t)(bytes / size[0] / size[1] / size[2]);
-    t->host.row = pitch[0] ? pitch[0] : region[0] * t->element;
-    t->host.slice = pitch[1] ? pitch[1] : t->host.row * region[1];
-    return t->element && t->host.row >= region[0] * t->element && t->host.slice >= t->host.row * region[1];
+    const struct gs_rows host = gs_staged_host(t);
+    return t->element && host.row >= region[0] * t->element && host.slice >= host.row * region[1];
 }
 
 /* The objects of ours that an image command reads and writes; of a command that we don't look into, none. */

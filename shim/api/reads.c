@@ -29,7 +29,8 @@ static unsigned find_facts(const struct reading *x, bool staged)
     GS_LOCKED(&cmd->ctx->lock);
     unsigned facts = (blocks ? GS_FACT_BLOCKS : 0) | (gs_scheduled() ? GS_FACT_UNITS : 0);
     if (staged)
-        facts |= gs_staging_way(cmd->q, x->all->host.at, gs_staged_bytes(x->all), blocks && !x->all->image);
+        facts |=
+            gs_staging_way(cmd->q, x->all->op.ptr, gs_staged_bytes(x->all), blocks && !gs_op_is_of_image(&x->all->op));
     if (facts & (GS_FACT_RING | GS_FACT_THREAD) || gs_at_home(x->m->root, x->r))
         return facts;
     if (!atomic_load(&cmd->ctx->user_events) && gs_count_holders(x->m->root, x->r, FEW + 1) <= FEW)
@@ -43,8 +44,8 @@ static cl_int find_places(struct reading *x)
     cl_int err = gs_host_places(x->cmd, x->m->root, x->r, x->all, &x->s, &x->ready);
     for (unsigned i = 0; i < x->s.n && !err; i++) {
         const struct gs_staged *t = &x->s.v[i];
-        x->queue[t->place] = t->image ? gs_queue_behind(x->cmd->q, GS_IMAGE_QUEUE, t->place, &err)
-                                      : gs_queue_behind(x->cmd->q, GS_COPY_QUEUE, t->place, &err);
+        x->queue[t->place] = gs_op_is_of_image(&t->op) ? gs_queue_behind(x->cmd->q, GS_IMAGE_QUEUE, t->place, &err)
+                                                       : gs_queue_behind(x->cmd->q, GS_COPY_QUEUE, t->place, &err);
     }
     return err;
 }
@@ -78,7 +79,7 @@ static cl_int by_queue(struct reading *x, cl_event *own)
     for (unsigned i = 0; i < x->s.n && !err; i++) {
         const struct gs_staged *t = &x->s.v[i];
         cl_event event;
-        err = gs_staged_enqueue(t, x->queue[t->place], NULL, x->ready.n, x->ready.v, &event);
+        err = gs_put(x->queue[t->place], &t->op, GS_VIA_HOST, x->ready.n, x->ready.v, &event);
         if (!err && events->n < MOST)
             x->ended.place[events->n] = t->place;
         if (!err)
@@ -101,7 +102,7 @@ static cl_int call_each(struct reading *x)
     for (unsigned i = 0; i < x->s.n && !err; i++) {
         const struct gs_staged *t = &x->s.v[i];
         cl_event event;
-        struct gs_op op = gs_staged_op(t, NULL);
+        struct gs_op op = t->op;
         op.blocking = CL_TRUE;
         err = gs_enqueue(&op, x->queue[t->place], x->ready.n, x->ready.n ? x->ready.v : NULL, &event);
         if (!err)
@@ -110,15 +111,7 @@ static cl_int call_each(struct reading *x)
     return err;
 }
 
-/* Have they ended, or will they as soon as an idle queue's markers do? */
-static bool end_soon(const struct gs_events *e)
-{
-    enum { SOON_NS = 20 * 1000 };
-    for (const uint64_t end = gs_now_ns() + SOON_NS; !gs_events_ended(e);)
-        if (gs_now_ns() >= end)
-            return false;
-    return true;
-}
+enum { SOON_NS = 20 * 1000 };
 
 static bool on_several(const struct gs_extents *s)
 {
@@ -133,10 +126,10 @@ static cl_int wait_for_all(struct reading *x, enum gs_host_way way)
 {
     struct gs_context *ctx = x->cmd->ctx;
     struct gs_mem *root = x->m->root;
-    const bool ring = way == GS_BY_RING, again = ring && root->traffic.taken_to == x->all->host.at;
+    const bool ring = way == GS_BY_RING, again = ring && root->traffic.taken_to == x->all->op.ptr;
     if (ring) {
         root->traffic.taken += gs_staged_bytes(x->all);
-        root->traffic.taken_to = x->all->host.at;
+        root->traffic.taken_to = x->all->op.ptr;
     }
     cl_int err = find_places(x);
     root->host_reads++;
@@ -144,7 +137,7 @@ static cl_int wait_for_all(struct reading *x, enum gs_host_way way)
     pthread_mutex_unlock(&ctx->lock);
     const struct gs_label before = gs_label_way(ring ? GS_WAY_STAGED : GS_WAY_DIRECT);
     /* Memory that the last such read filled is in use already: then the time tells of the link. */
-    const bool telling = !err && end_soon(&x->ready) && again;
+    const bool telling = !err && gs_events_ended_by(&x->ready, gs_now_ns() + SOON_NS) && again;
     /* NVIDIA's driver takes 3 to 10 us more for a piece that waits for another queue's. */
     if (gs_events_forget(&x->ready, false) && ring) {
         gs_events_wait(&x->ready);
@@ -156,7 +149,7 @@ static cl_int wait_for_all(struct reading *x, enum gs_host_way way)
         gs_staging_enter(ctx, true);
     const uint64_t begin_ns = gs_now_ns();
     if (!err)
-        err = ring ? gs_staging_carry(ctx, x->s.v, x->s.n, true, &x->ended) : call_each(x);
+        err = ring ? gs_staging_carry(ctx, x->s.v, x->s.n, x->cmd->q->profiling, true, &x->ended) : call_each(x);
     if (!err && telling)
         gs_timing_read(x->r.end - x->r.begin, gs_now_ns() - begin_ns, on_several(&x->s));
     gs_label_back(before);
@@ -267,14 +260,14 @@ cl_int gs_read(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, cons
     cl_int err;
     unsigned facts = find_facts(&x, true);
     enum gs_host_way way = gs_host_way(facts);
-    if (way == GS_BY_QUEUE && facts & GS_FACT_UNITS && !t->image && gs_home_await_before(cmd) &&
+    if (way == GS_BY_QUEUE && facts & GS_FACT_UNITS && !gs_op_is_of_image(&t->op) && gs_home_await_before(cmd) &&
         read_at_once(cmd, m, r, &err))
         return err;
     gs_queue_close(cmd->queue);
     const bool handed = way == GS_BY_THREAD && read_places(&x, way, &own, &upto) == CL_SUCCESS;
     if (way == GS_BY_THREAD && !handed)
         way = gs_host_way(facts = find_facts(&x, false));
-    if (way == GS_BY_CALL && !t->image)
+    if (way == GS_BY_CALL && !gs_op_is_of_image(&t->op))
         return gs_command_pass(cmd);
     if (!handed && way != GS_BY_RING && !(facts & GS_FACT_AWAY))
         return gs_home_transfer(cmd, (struct gs_side){.m = m, .r = r}, (struct gs_side){0}, NULL);

@@ -119,9 +119,6 @@ cl_int gs_home_image_finish(struct gs_home *h, cl_int err, cl_command_type type,
 /* The bytes of a buffer that a region of rows covers, from its first to its last; empty where an argument overflows. */
 struct gs_range gs_rect_range(const size_t origin[3], const size_t region[3], size_t row_pitch, size_t slice_pitch);
 
-/* The same region as a transfer; false: the arguments are none that a driver takes, or its rows are too short. */
-bool gs_staged_rect(struct gs_staged *t, const struct gs_mem *m, const struct gs_op *op);
-
 /* A call whose command was given to the driver without blocking, so that the lock was not held for long: waits where
  * the application asked for it, and hands the command's event out or lets it go. */
 cl_int gs_home_wait(const struct gs_command *cmd, cl_int err, cl_event own);

@@ -35,7 +35,7 @@ static bool find_takers(const struct gs_home *h, const struct gs_mem *m, struct 
     s->cap = 1;
     s->v[0] = *all;
     s->v[0].place = h->put.job.place[0];
-    s->v[0].mem = gs_replica_at(m->root, s->v[0].place);
+    s->v[0].op.dst = gs_replica_at(m->root, s->v[0].place);
     return true;
 }
 
@@ -46,7 +46,7 @@ static cl_int write_units(struct gs_home *h, const struct gs_staged *run, const 
     cl_int err;
     cl_command_queue queue = gs_queue_behind(h->cmd.q, GS_COPY_QUEUE, run->place, &err);
     if (!err)
-        err = gs_staged_enqueue(run, queue, NULL, ready->n, ready->v, &end);
+        err = gs_put(queue, &run->op, GS_VIA_HOST, ready->n, ready->v, &end);
     if (err)
         return err;
     const struct gs_events ended = {.v = &end, .n = 1};
@@ -61,7 +61,7 @@ static cl_int wrote(struct gs_mem *root, const struct gs_extents *s)
     const uint64_t left = root->traffic.left;
     int err = 0;
     for (unsigned i = 0; i < s->n && !err; i++) {
-        struct gs_range r = {s->v[i].origin[0], s->v[i].origin[0] + s->v[i].region[0]};
+        struct gs_range r = {s->v[i].op.to[0], s->v[i].op.to[0] + s->v[i].op.region[0]};
         err = gs_wrote_range(root, s->v[i].place, r);
     }
     root->traffic.left = left;
@@ -127,7 +127,7 @@ cl_int gs_write_by_ring(struct gs_home *h, const struct gs_ring_write *w, cl_eve
     pthread_mutex_unlock(&ctx->lock);
     cl_int err = w->marker ? await_all_before(ctx, w) : CL_SUCCESS;
     if (!err) {
-        err = gs_staging_carry(ctx, w->v, w->n, false, &ended);
+        err = gs_staging_carry(ctx, w->v, w->n, h->cmd.q->profiling, false, &ended);
         gs_staging_leave(ctx);
     }
     pthread_mutex_lock(&ctx->lock);
@@ -144,7 +144,7 @@ static cl_int lift(struct gs_mem *root, const struct gs_extents *s)
 {
     int err = 0;
     for (unsigned i = 0; i < s->n && !err; i++)
-        err = gs_held_nowhere(root, (struct gs_range){s->v[i].origin[0], s->v[i].origin[0] + s->v[i].region[0]});
+        err = gs_held_nowhere(root, (struct gs_range){s->v[i].op.to[0], s->v[i].op.to[0] + s->v[i].op.region[0]});
     return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
 }
 
@@ -163,13 +163,14 @@ static cl_int by_ring(struct gs_home *h, const struct gs_ring_write *w, const st
 bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, const struct gs_staged *t, cl_event *own)
 {
     struct gs_queue *q = h->cmd.q;
-    const struct gs_range r = {t->origin[0], t->origin[0] + t->region[0]};
+    const struct gs_range r = {t->op.to[0], t->op.to[0] + t->op.region[0]};
     const bool blocks = h->cmd.op.blocking, by_units = is_of_other_gpu(h, m);
     struct gs_extents s = {0};
     struct gs_ring_write w = {.root = m->root};
     if (!is_followed(h, m) || !find_takers(h, m, r, t, &s))
         return false;
-    unsigned staged = are_own(h, &s) ? gs_staging_way(q, t->host.at, t->region[0], blocks || gs_home_may_carry(h)) : 0;
+    unsigned staged =
+        are_own(h, &s) ? gs_staging_way(q, t->op.ptr, t->op.region[0], blocks || gs_home_may_carry(h)) : 0;
     bool goes = (staged || by_units) && find_ready(h, m->root, &s, &w.ready) == CL_SUCCESS;
     w.v = s.v;
     w.n = s.n;

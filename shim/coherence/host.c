@@ -6,6 +6,7 @@
 #include "common/memory.h"
 #include "shim/memory/bytes.h"
 #include "shim/coherence/coherence.h"
+#include "shim/put/op.h"
 
 /* What is worth being written to another place than the rest is a piece of the ring; less where the ring is asked for.
  */
@@ -25,19 +26,26 @@ struct walk {
     struct gs_extents *s;
 };
 
+/* The dimension in which a transfer lies on several places, and the bytes of a step there. */
+static unsigned dim_of(const struct walk *w, uint64_t *unit)
+{
+    const bool image = gs_op_is_of_image(&w->t->op);
+    *unit = image ? w->root->image->band_bytes : 1;
+    return image ? w->root->image->band_dim : 0;
+}
+
 /* Of what begins with w->r.begin, that from `at` to `end`, on a place. */
 static struct gs_staged part_of(const struct walk *w, unsigned place, uint64_t at, uint64_t end)
 {
-    const struct gs_staged *t = w->t;
-    const unsigned dim = t->image ? w->root->image->band_dim : 0;
-    const uint64_t unit = t->image ? w->root->image->band_bytes : 1;
-    const size_t pitch[3] = {t->element, t->host.row, t->host.slice};
-    struct gs_staged p = *t;
-    p.mem = w->root->bytes->place[place].mem;
-    p.place = place;
-    p.origin[dim] = (size_t)(at / unit);
-    p.region[dim] = (size_t)((end - at) / unit);
-    p.host.at += (at - w->r.begin) / unit * pitch[dim];
+    struct gs_staged p = {.place = place, .element = w->t->element};
+    const size_t *region = w->t->op.region;
+    struct gs_box box = {{0, 0, 0}, {region[0], region[1], region[2]}};
+    uint64_t unit;
+    const unsigned dim = dim_of(w, &unit);
+    box.begin[dim] = (at - w->r.begin) / unit;
+    box.end[dim] = (end - w->r.begin) / unit;
+    p.op = gs_op_part(&w->t->op, &box);
+    *(p.op.dst ? &p.op.dst : &p.op.src) = w->root->bytes->place[place].mem;
     return p;
 }
 
@@ -46,9 +54,10 @@ static cl_int give(struct walk *w, unsigned place, uint64_t at, uint64_t end)
 {
     struct gs_extents *s = w->s;
     const struct gs_staged p = part_of(w, place, at, end);
-    const unsigned dim = w->t->image ? w->root->image->band_dim : 0;
+    uint64_t unit;
+    const unsigned dim = dim_of(w, &unit);
     if (s->n && s->v[s->n - 1].place == place) {
-        s->v[s->n - 1].region[dim] += p.region[dim];
+        s->v[s->n - 1].op.region[dim] += p.op.region[dim];
         return CL_SUCCESS;
     }
     struct gs_staged *v = gs_grown(s->v, s->n, &s->cap, sizeof *v);
@@ -76,7 +85,7 @@ static cl_int walk(struct walk *w)
 static cl_int gather(struct walk *w, struct gs_command *cmd, struct gs_events *ready)
 {
     enum { MOST_STRETCHES = 64 };
-    if (w->t->image || w->s->n <= MOST_STRETCHES)
+    if (w->root->image || w->s->n <= MOST_STRETCHES)
         return CL_SUCCESS;
     cl_int err = gs_require_range(cmd, w->root, 0, w->r, ready);
     w->s->n = 0;

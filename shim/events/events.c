@@ -5,6 +5,7 @@
 
 #include "common/log.h"
 #include "common/memory.h"
+#include "shim/process/clock.h"
 
 cl_int gs_events_add(struct gs_events *e, cl_event event)
 {
@@ -78,4 +79,12 @@ void gs_events_wait(const struct gs_events *e)
 {
     for (cl_uint i = 0; i < e->n; i++)
         gs_real()->clWaitForEvents(1, &e->v[i]);
+}
+
+bool gs_events_ended_by(const struct gs_events *e, uint64_t end_ns)
+{
+    while (!gs_events_ended(e))
+        if (gs_now_ns() >= end_ns)
+            return false;
+    return true;
 }

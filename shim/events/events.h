@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Events of the driver's, and lists of them. Without locks: a list is its owner's. None of these calls blocks but
- * gs_events_wait. */
+ * gs_events_wait, and gs_events_ended_by for a moment. */
 #ifndef GS_SHIM_EVENTS_EVENTS_H
 #define GS_SHIM_EVENTS_EVENTS_H
 
@@ -37,6 +37,9 @@ static inline bool gs_event_ended(cl_event event)
 {
     return gs_event_status(event) <= CL_COMPLETE;
 }
+
+/* Have all of them ended by then? Looks until they have: to be called back takes longer than an idle queue's marker. */
+bool gs_events_ended_by(const struct gs_events *e, uint64_t end_ns);
 
 static inline bool gs_events_ended(const struct gs_events *e)
 {

@@ -41,7 +41,7 @@ static void end(struct gs_continuation *p)
 {
     gs_event_end(p->end, atomic_load(&p->status));
     p->work.run = free_continuation;
-    gs_work_add(&p->work);
+    gs_work_add(GS_WORK_LATER, &p->work);
 }
 
 /* What was awaited has ended: that is its own end once `act` has enqueued what it is pledged for, and else its turn. */
@@ -52,7 +52,7 @@ static void go_on(struct gs_continuation *p)
         return;
     }
     p->work.run = act;
-    gs_work_add(&p->work);
+    gs_work_add(GS_WORK_LATER, &p->work);
 }
 
 static void CL_CALLBACK ended(cl_event event, cl_int status, void *data)

@@ -2,7 +2,6 @@
 #include "shim/process/work_queue.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -11,40 +10,46 @@
 #include "shim/process/threads.h"
 #include "shim/process/process.h"
 
+struct work_list {
+    const char *name;
+    pthread_cond_t news;
+    struct gs_work *head, *tail; /* no tail without a head */
+    bool started;
+};
+
 static struct {
     pthread_mutex_t lock; /* all below */
-    pthread_cond_t news;
-    struct gs_work *head, **tail;
-    bool started, closed; /* closed: the process ends, and whoever has work does it */
-} work_list = {.lock = PTHREAD_MUTEX_INITIALIZER, .news = PTHREAD_COND_INITIALIZER, .tail = &work_list.head};
-GS_RANKED(work_list.lock, GS_RANK_WORK);
+    bool closed;          /* the process ends, and whoever has work does it */
+    struct work_list of[GS_WORK_THREADS];
+} work = {.lock = PTHREAD_MUTEX_INITIALIZER,
+          .of = {[GS_WORK_LATER] = {"gs-later", PTHREAD_COND_INITIALIZER, NULL, NULL, false},
+                 [GS_WORK_CARRIER] = {"gs-carrier", PTHREAD_COND_INITIALIZER, NULL, NULL, false}}};
+GS_RANKED(work.lock, GS_RANK_WORK);
 
 /* With the lock held, which is given up meanwhile. */
-static void do_first(void)
+static void do_first(struct work_list *list)
 {
-    struct gs_work *work = work_list.head;
-    work_list.head = work->next;
-    if (!work_list.head)
-        work_list.tail = &work_list.head;
-    pthread_mutex_unlock(&work_list.lock);
-    work->run(work);
-    pthread_mutex_lock(&work_list.lock);
+    struct gs_work *first = list->head;
+    list->head = first->next;
+    pthread_mutex_unlock(&work.lock);
+    first->run(first);
+    pthread_mutex_lock(&work.lock);
 }
 
-static void *serve(void *unused)
+static void *serve(void *arg)
 {
-    (void)unused;
-    pthread_mutex_lock(&work_list.lock);
-    while (!work_list.closed) {
-        while (!work_list.head && !work_list.closed)
-            pthread_cond_wait(&work_list.news, &work_list.lock);
+    struct work_list *list = arg;
+    pthread_mutex_lock(&work.lock);
+    while (!work.closed) {
+        while (!list->head && !work.closed)
+            pthread_cond_wait(&list->news, &work.lock);
         if (!gs_threads_enter())
             break;
-        if (work_list.head && !work_list.closed)
-            do_first();
+        if (list->head && !work.closed)
+            do_first(list);
         gs_threads_leave();
     }
-    pthread_mutex_unlock(&work_list.lock);
+    pthread_mutex_unlock(&work.lock);
     return NULL;
 }
 
@@ -53,34 +58,52 @@ static void finish(void)
 {
     if (gs_forked())
         return;
-    pthread_mutex_lock(&work_list.lock);
-    work_list.closed = true;
-    pthread_cond_signal(&work_list.news);
-    while (work_list.head)
-        do_first();
-    pthread_mutex_unlock(&work_list.lock);
+    pthread_mutex_lock(&work.lock);
+    work.closed = true;
+    for (int i = 0; i < GS_WORK_THREADS; i++) {
+        pthread_cond_signal(&work.of[i].news);
+        while (work.of[i].head)
+            do_first(&work.of[i]);
+    }
+    pthread_mutex_unlock(&work.lock);
 }
 
-void gs_work_add(struct gs_work *work)
+/* With the lock held. */
+static bool is_started(struct work_list *list)
 {
+    static bool registered;
+    if (work.closed || list->started)
+        return !work.closed;
+    list->started = gs_threads_start(list->name, NULL, serve, list);
+    if (list->started && !registered)
+        registered = atexit(finish) == 0; /* before gs_threads_start's, which was registered earlier */
+    return list->started;
+}
+
+bool gs_work_is_done(enum gs_work_thread thread)
+{
+    pthread_mutex_lock(&work.lock);
+    const bool started = is_started(&work.of[thread]);
+    pthread_mutex_unlock(&work.lock);
+    return started;
+}
+
+void gs_work_add(enum gs_work_thread thread, struct gs_work *one)
+{
+    struct work_list *list = &work.of[thread];
     const bool ends = !gs_threads_enter(); /* a thread would do nothing any more, and `finish` come too late */
-    pthread_mutex_lock(&work_list.lock);
-    work_list.closed = work_list.closed || ends;
-    if (!work_list.started && !work_list.closed) {
-        work_list.started = gs_threads_start("gs-later", NULL, serve, NULL);
-        if (work_list.started)
-            atexit(finish); /* before gs_threads_start's, which was registered earlier */
-    }
-    const bool taken = work_list.started && !work_list.closed;
+    pthread_mutex_lock(&work.lock);
+    work.closed = work.closed || ends;
+    const bool taken = is_started(list);
     if (taken) {
-        work->next = NULL;
-        *work_list.tail = work;
-        work_list.tail = &work->next;
-        pthread_cond_signal(&work_list.news);
+        one->next = NULL;
+        *(list->head ? &list->tail->next : &list->head) = one;
+        list->tail = one;
+        pthread_cond_signal(&list->news);
     }
-    pthread_mutex_unlock(&work_list.lock);
+    pthread_mutex_unlock(&work.lock);
     if (!ends)
         gs_threads_leave();
     if (!taken)
-        work->run(work);
+        one->run(one);
 }

@@ -150,14 +150,29 @@ static void move_by(size_t at[3], const struct gs_box *piece)
         at[d] += (size_t)piece->begin[d];
 }
 
+bool gs_op_find_pitches(struct gs_op *op)
+{
+    if (!op->region[0] || !op->region[1] || !op->region[2] ||
+        !right_pitches(op->from_pitch, op->region[0], op->region[1]) ||
+        !right_pitches(op->to_pitch, op->region[0], op->region[1]))
+        return false;
+    fill_pitches(op->from_pitch, op->region);
+    fill_pitches(op->to_pitch, op->region);
+    return true;
+}
+
 struct gs_op gs_op_piece(const struct gs_op *whole, const struct gs_cut *cut, unsigned i)
+{
+    struct gs_box piece;
+    gs_cut_box(cut, i, &piece);
+    return cut->n == 1 ? *whole : gs_op_part(whole, &piece);
+}
+
+struct gs_op gs_op_part(const struct gs_op *whole, const struct gs_box *box)
 {
     static const size_t dense[2];
     struct gs_op op = *whole;
-    struct gs_box piece;
-    if (cut->n == 1)
-        return op;
-    gs_cut_box(cut, i, &piece);
+    const struct gs_box piece = *box;
     for (int d = 0; d < 3; d++)
         op.region[d] = (size_t)(piece.end[d] - piece.begin[d]);
     switch (op.kind) {

@@ -3,64 +3,60 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "shim/put/put.h"
+#include "shim/process/process.h"
+#include "shim/put/op.h"
 
-struct gs_staged gs_staged_run(cl_mem mem, unsigned place, bool write, uint64_t offset, uint64_t bytes, void *ptr)
+/* Do its rows, as the driver takes them, follow each other? */
+static bool is_dense(const size_t pitch[2], const size_t region[3])
 {
-    return (struct gs_staged){.mem = mem,
-                              .place = place,
-                              .write = write,
-                              .element = 1,
-                              .origin = {offset},
-                              .region = {bytes, 1, 1},
-                              .host = {.at = ptr}};
+    return region[1] * region[2] == 1 ||
+           (pitch[0] == region[0] && (region[2] == 1 || pitch[1] == pitch[0] * region[1]));
+}
+
+static size_t offset_of(const size_t origin[3], const size_t pitch[2])
+{
+    return origin[0] + origin[1] * pitch[0] + origin[2] * pitch[1];
+}
+
+/* Rows that follow each other on both sides are one. */
+bool gs_staged_rect(struct gs_staged *t, const struct gs_op *rows)
+{
+    const size_t least_row = gs_settings()->transfer == GS_TRANSFER_PINNED ? 1 : 256;
+    struct gs_op op = *rows;
+    if (!op.ptr || op.no_from || op.no_to || op.no_region || !gs_op_find_pitches(&op))
+        return false;
+    op.blocking = CL_FALSE;
+    const size_t from = offset_of(op.from, op.from_pitch), to = offset_of(op.to, op.to_pitch);
+    const size_t bytes = op.region[0] * op.region[1] * op.region[2];
+    if (is_dense(op.from_pitch, op.region) && is_dense(op.to_pitch, op.region))
+        op = op.dst ? gs_op_write(op.dst, to, bytes, (char *)op.ptr + from)
+                    : gs_op_read(op.src, from, bytes, (char *)op.ptr + to);
+    *t = (struct gs_staged){.op = op, .element = 1};
+    return op.region[0] >= least_row;
 }
 
 uint64_t gs_staged_bytes(const struct gs_staged *t)
 {
-    return (uint64_t)t->region[0] * t->region[1] * t->region[2] * t->element;
+    return (uint64_t)t->op.region[0] * t->op.region[1] * t->op.region[2] * t->element;
 }
 
-struct gs_op gs_staged_op(const struct gs_staged *t, char *slot)
+struct gs_rows gs_staged_host(const struct gs_staged *t)
 {
-    struct gs_op op = {.src = t->write ? NULL : t->mem, .dst = t->write ? t->mem : NULL, .ptr = slot};
-    size_t *there = t->write ? op.to : op.from, *pitch = t->write ? op.to_pitch : op.from_pitch;
-    size_t *here_pitch = t->write ? op.from_pitch : op.to_pitch;
-    const bool rows = t->region[1] * t->region[2] > 1;
-    memcpy(there, t->origin, sizeof op.to);
-    memcpy(op.region, t->region, sizeof op.region);
-    if (!slot) {
-        op.ptr = t->host.at;
-        here_pitch[0] = t->host.row;
-        here_pitch[1] = t->region[2] > 1 ? t->host.slice : 0;
-    }
-    if (t->image) {
-        op.kind = t->write ? GS_OP_WRITE_IMAGE : GS_OP_READ_IMAGE;
-    } else if (rows) {
-        op.kind = t->write ? GS_OP_WRITE_RECT : GS_OP_READ_RECT;
-        pitch[0] = t->row_pitch;
-        pitch[1] = t->slice_pitch;
-    } else {
-        op.kind = t->write ? GS_OP_WRITE : GS_OP_READ;
-        there[0] += t->origin[1] * t->row_pitch + t->origin[2] * t->slice_pitch;
-    }
-    return op;
-}
-
-cl_int gs_staged_enqueue(const struct gs_staged *t, cl_command_queue queue, char *slot, cl_uint n_wait,
-                         const cl_event *wait, cl_event *event)
-{
-    const struct gs_op op = gs_staged_op(t, slot);
-    return gs_put(queue, &op, GS_VIA_HOST, n_wait, wait, event);
+    const struct gs_op *op = &t->op;
+    const size_t *pitch = op->dst ? op->from_pitch : op->to_pitch;
+    struct gs_rows rows = {.at = op->ptr, .row = pitch[0] ? pitch[0] : op->region[0] * t->element};
+    rows.slice = pitch[1] ? pitch[1] : rows.row * op->region[1];
+    if (op->kind == GS_OP_READ_RECT || op->kind == GS_OP_WRITE_RECT)
+        rows.at += offset_of(op->dst ? op->from : op->to, pitch);
+    return rows;
 }
 
 /* ---- pieces of one ---- */
 
 static struct gs_cut_transfer cut(const struct gs_staged *t, size_t bytes)
 {
-    const struct gs_box all = {{0, 0, 0}, {t->region[0], t->region[1], t->region[2]}};
+    const struct gs_box all = {{0, 0, 0}, {t->op.region[0], t->op.region[1], t->op.region[2]}};
     struct gs_cut_transfer c = {.t = t};
     gs_cut_make(&c.cut, &all, bytes > t->element ? bytes / t->element : 1, false); /* chunks may be set to less */
     return c;
@@ -69,15 +65,7 @@ static struct gs_cut_transfer cut(const struct gs_staged *t, size_t bytes)
 /* Piece i of it, as a transfer. */
 static struct gs_staged piece_of(const struct gs_cut_transfer *c, unsigned i)
 {
-    struct gs_staged p = *c->t;
-    struct gs_box box;
-    gs_cut_box(&c->cut, i, &box);
-    for (int d = 0; d < 3; d++) {
-        p.origin[d] += (size_t)box.begin[d];
-        p.region[d] = (size_t)(box.end[d] - box.begin[d]);
-    }
-    p.host.at += box.begin[0] * p.element + box.begin[1] * p.host.row + box.begin[2] * p.host.slice;
-    return p;
+    return (struct gs_staged){gs_op_piece(&c->t->op, &c->cut, i), c->t->place, c->t->element};
 }
 
 /* ---- turns ---- */

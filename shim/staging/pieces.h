@@ -8,26 +8,20 @@
 #include "shim/staging/pool.h"
 #include "shim/put/cut.h"
 
-/* A transfer of region[2] slices of region[1] rows between a memory object and the host's memory. */
+/* A read or write of a buffer's bytes or rows, or of an image's texels: between a place and the host's memory. */
 struct gs_staged {
-    cl_mem mem;
+    struct gs_op op; /* as the driver is asked for it, without blocking */
     unsigned place;
-    bool image, write;             /* write: the host's bytes are only read */
-    size_t element;                /* bytes of a texel; 1 of a buffer */
-    size_t origin[3], region[3];   /* as the driver takes them: [0] in texels or bytes */
-    size_t row_pitch, slice_pitch; /* of a buffer */
-    struct gs_rows host;
+    size_t element; /* bytes of a texel; 1 of a buffer */
 };
 
-/* A run of bytes. */
-struct gs_staged gs_staged_run(cl_mem mem, unsigned place, bool write, uint64_t offset, uint64_t bytes, void *ptr);
-uint64_t gs_staged_bytes(const struct gs_staged *t);
+/* The same of rows, as the application asks for it. False: the arguments are none that a driver takes, or the rows are
+ * too short. */
+bool gs_staged_rect(struct gs_staged *t, const struct gs_op *op);
 
-/* As the driver is asked for it: with `slot`, between the device and that memory, where the bytes lie without gaps. */
-struct gs_op gs_staged_op(const struct gs_staged *t, char *slot);
-/* Enqueues it. */
-cl_int gs_staged_enqueue(const struct gs_staged *t, cl_command_queue queue, char *slot, cl_uint n_wait,
-                         const cl_event *wait, cl_event *event);
+uint64_t gs_staged_bytes(const struct gs_staged *t);
+/* Where the rows are in the host's memory. */
+struct gs_rows gs_staged_host(const struct gs_staged *t);
 
 /* A transfer, cut into pieces. */
 struct gs_cut_transfer {

@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "shim/client/client.h"
 #include "shim/put/put.h"
+#include "shim/order/callbacks.h"
 #include "shim/report/report.h"
 #include "shim/staging/prefault.h"
 #include "shim/staging/staging_ring.h"
@@ -44,6 +45,7 @@ struct carriage {
     struct gs_staging *ring;
     struct gs_turns turns;
     struct gs_staged_ends *ended;
+    bool timed;
     size_t on_link; /* so many pieces are on their way at a time; the others are being filled or drained */
 };
 
@@ -83,20 +85,28 @@ static cl_int await_slots(struct gs_staging *r)
 static void copy(const struct carriage *c, struct gs_slot *slot)
 {
     const struct gs_staged *p = &slot->piece.t;
-    const size_t row = p->region[0] * p->element;
-    const struct gs_rows there = {memory_of(c->ring, slot), row, row * p->region[1]};
-    slot->job = (struct gs_copy_job){.dst = p->write ? there : p->host,
-                                     .src = p->write ? p->host : there,
-                                     .region = {row, p->region[1], p->region[2]},
+    const size_t *region = p->op.region, row = region[0] * p->element;
+    const struct gs_rows there = {memory_of(c->ring, slot), row, row * region[1]}, host = gs_staged_host(p);
+    slot->job = (struct gs_copy_job){.dst = p->op.dst ? there : host,
+                                     .src = p->op.dst ? host : there,
+                                     .region = {row, region[1], region[2]},
                                      .fresh = slot->piece.fresh};
     gs_pool_submit(c->ring->pool, &slot->job);
 }
 
-/* `slot`: as gs_staged_op has it. PoCL takes image commands only on a queue of the sub-devices' parent. */
+/* With `slot`, between the device and that memory, where the bytes lie without gaps. PoCL takes image commands only on
+ * a queue of the sub-devices' parent. */
 static cl_int enqueue(const struct carriage *c, const struct gs_staged *t, char *slot, cl_event *event)
 {
-    cl_command_queue queue = c->ring->queue[t->image && c->ctx->parent ? GS_MAX_DEVICES : t->place];
-    return gs_staged_enqueue(t, queue, slot, 0, NULL, event);
+    struct gs_op op = t->op;
+    size_t *origin = op.dst ? op.from : op.to, *pitch = op.dst ? op.from_pitch : op.to_pitch;
+    if (slot) {
+        op.ptr = slot;
+        pitch[0] = pitch[1] = 0;
+        memset(origin, 0, sizeof op.from);
+    }
+    return gs_put(c->ring->queue[c->timed][gs_op_is_of_image(&op) && c->ctx->parent ? GS_MAX_DEVICES : t->place], &op,
+                  GS_VIA_HOST, 0, NULL, event);
 }
 
 static cl_int send(const struct carriage *c, struct gs_slot *slot)
@@ -183,8 +193,8 @@ static cl_int carry_out(struct carriage *c)
 static void look_for_fresh(struct gs_cut_transfer *c, unsigned looks)
 {
     const struct gs_staged *t = c->t;
-    const size_t row = t->region[0] * t->element;
-    c->fresh = !t->write && t->region[1] * t->region[2] == 1 && gs_prefault_prepare(t->host.at, row, looks);
+    c->fresh = !t->op.dst && t->op.region[1] * t->op.region[2] == 1 &&
+               gs_prefault_prepare(gs_staged_host(t).at, gs_staged_bytes(t), looks);
 }
 
 /* A small transfer goes in smaller pieces, so that filling and sending overlap. Each link has as many pieces on its way
@@ -200,7 +210,7 @@ static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
     const struct gs_label before = gs_label_way(GS_WAY_STAGED);
     for (unsigned i = 0; i < n; i++)
         look_for_fresh(&turns->v[i], n < GS_PREFAULT_LOOKS / 2 ? GS_PREFAULT_LOOKS / n : 2);
-    const cl_int err = v->write ? carry_in(c) : carry_out(c);
+    const cl_int err = v->op.dst ? carry_in(c) : carry_out(c);
     gs_label_back(before);
     gs_turns_end(turns);
     return err;
@@ -227,15 +237,16 @@ static cl_int carry_directly(const struct carriage *c, const struct gs_staged *v
  * how many references there are to its own would see one more. Its clFinish comes after that. */
 static void let_go_of_objects(const struct gs_staging *s)
 {
-    for (unsigned i = 0; i <= GS_MAX_DEVICES && gs_group()->pocl; i++)
-        if (s->queue[i])
-            gs_real()->clFinish(s->queue[i]);
+    for (unsigned i = 0; i < 2 * (GS_MAX_DEVICES + 1) && gs_group()->pocl; i++)
+        if (s->queue[i % 2][i / 2])
+            gs_real()->clFinish(s->queue[i % 2][i / 2]);
 }
 
-cl_int gs_staging_carry(struct gs_context *ctx, const struct gs_staged *v, unsigned n, bool waits,
+cl_int gs_staging_carry(struct gs_context *ctx, const struct gs_staged *v, unsigned n, bool timed, bool waits,
                         struct gs_staged_ends *ended)
 {
     struct carriage c = {.ctx = ctx, .ring = ctx->staging, .ended = ended};
+    c.timed = (timed || gs_report_wants_times()) && !gs_in_callback() && gs_staging_make_queues(c.ring, ctx, true);
     cl_int err = carry(&c, v, n);
     if (err || waits) {
         const cl_int end = await_slots(c.ring);
@@ -251,11 +262,11 @@ cl_int gs_staging_carry(struct gs_context *ctx, const struct gs_staged *v, unsig
 
 cl_int gs_staging_fill(struct gs_context *ctx, cl_mem mem, void *ptr, uint64_t bytes)
 {
-    const struct gs_staged run = gs_staged_run(mem, 0, true, 0, bytes, ptr);
+    const struct gs_staged run = {gs_op_write(mem, 0, bytes, ptr), 0, 1};
     struct gs_staged_ends ended = {0};
     gs_report_moved(GS_PATH_APP_WRITE, bytes);
     gs_staging_enter(ctx, true);
-    const cl_int err = gs_staging_carry(ctx, &run, 1, true, &ended);
+    const cl_int err = gs_staging_carry(ctx, &run, 1, false, true, &ended);
     gs_staging_leave(ctx);
     gs_events_free(&ended.events);
     return err;

@@ -22,9 +22,13 @@ struct gs_staging {
     enum ring_state { RING_UNTRIED, RING_MADE, RING_FAILED } state;
     struct gs_pool *pool;
     struct gs_pinned_memory memory;
-    cl_command_queue queue[GS_MAX_DEVICES + 1]; /* by place, the parent's last; nothing else is in them */
-    pthread_mutex_t busy;                       /* the slots; never waited for with the context's lock held */
+    pthread_mutex_t busy; /* all below; never waited for with the context's lock held */
+    /* With profiles or not, by place, the parent's last; nothing else is in them. */
+    cl_command_queue queue[2][GS_MAX_DEVICES + 1];
     struct gs_slot slot[GS_SLOTS];
 };
+
+/* The queues of all places, which there may be. */
+bool gs_staging_make_queues(struct gs_staging *s, const struct gs_context *ctx, bool timed);
 
 #endif

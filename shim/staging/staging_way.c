@@ -5,8 +5,8 @@
 
 #include "common/lock/rank.h"
 #include "shim/staging/staging_ring.h"
-#include "shim/process/clock.h"
 #include "shim/driver/enqueue.h"
+#include "shim/process/clock.h"
 #include "shim/order/callbacks.h"
 
 enum {
@@ -25,14 +25,14 @@ static long count_cores(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* In their queues nothing but pieces stands, of which the profile costs little. */
-static bool make_queues(struct gs_staging *s, const struct gs_context *ctx)
+bool gs_staging_make_queues(struct gs_staging *s, const struct gs_context *ctx, bool timed)
 {
     cl_int err = CL_SUCCESS;
     for (unsigned i = 0; i <= GS_MAX_DEVICES && !err; i++) {
         const cl_device_id device = i == GS_MAX_DEVICES ? ctx->parent : i < ctx->n ? ctx->dev[i] : NULL;
-        if (device)
-            s->queue[i] = gs_real()->clCreateCommandQueue(ctx->o.handle, device, CL_QUEUE_PROFILING_ENABLE, &err);
+        if (device && !s->queue[timed][i])
+            s->queue[timed][i] =
+                gs_real()->clCreateCommandQueue(ctx->o.handle, device, timed ? CL_QUEUE_PROFILING_ENABLE : 0, &err);
     }
     return err == CL_SUCCESS;
 }
@@ -41,7 +41,7 @@ static bool make(struct gs_staging *s, const struct gs_context *ctx)
 {
     const long cores = count_cores();
     s->pool = gs_pool_start(cores >= 24 ? 12 : cores > 3 ? (unsigned)cores / 2 : 1);
-    return s->pool && make_queues(s, ctx) &&
+    return s->pool && gs_staging_make_queues(s, ctx, false) &&
            gs_pinned_memory_make(&s->memory, ctx, (size_t)GS_SLOTS * GS_SLOT_BYTES, false) == CL_SUCCESS;
 }
 
@@ -52,9 +52,9 @@ void gs_staging_free(struct gs_staging *s)
         return;
     gs_pool_stop(s->pool);
     pthread_mutex_destroy(&s->busy);
-    for (unsigned i = 0; i <= GS_MAX_DEVICES; i++)
-        if (s->queue[i])
-            gs_real()->clReleaseCommandQueue(s->queue[i]);
+    for (unsigned i = 0; i < 2 * (GS_MAX_DEVICES + 1); i++)
+        if (s->queue[i % 2][i / 2])
+            gs_real()->clReleaseCommandQueue(s->queue[i % 2][i / 2]);
     for (int i = 0; i < GS_SLOTS; i++)
         if (s->slot[i].used) {
             idle = idle && gs_event_ended(s->slot[i].used);
@@ -110,26 +110,17 @@ unsigned gs_staging_way(struct gs_queue *q, const void *ptr, uint64_t bytes, boo
     return !gs_staging_may_fill(q->o.ctx, ptr, bytes) ? 0 : here ? GS_FACT_RING : GS_FACT_THREAD;
 }
 
-/* Has it ended by then? */
-static bool ends_by(cl_event event, uint64_t end_ns)
-{
-    cl_int status = gs_event_status(event);
-    while (status > CL_COMPLETE && gs_now_ns() < end_ns)
-        status = gs_event_status(event);
-    return status == CL_COMPLETE;
-}
-
 bool gs_staging_flows(struct gs_queue *q, const struct gs_events *before, size_t bytes)
 {
     /* The driver takes 100 to 150 ns for a KiB. What is usually ahead are the last slots of a write before this one: a
      * millisecond of the link. What takes longer is a kernel, which a transfer beside the application can wait for. */
     const uint64_t worth_ns = bytes / 1024 * 30, most_ns = 1500 * 1000;
-    const uint64_t end_ns = gs_now_ns() + (worth_ns < most_ns ? worth_ns : most_ns);
     cl_event marker;
     if (gs_enqueue_marker(q->o.handle, before->n, before->v, &marker) != CL_SUCCESS)
         return false;
     gs_real()->clFlush(q->o.handle);
-    const bool flows = ends_by(marker, end_ns);
+    const bool flows = gs_events_ended_by(&(const struct gs_events){.v = &marker, .n = 1},
+                                          gs_now_ns() + (worth_ns < most_ns ? worth_ns : most_ns));
     gs_real()->clReleaseEvent(marker);
     return flows;
 }

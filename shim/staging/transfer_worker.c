@@ -6,19 +6,21 @@
 
 #include "common/lock/rank.h"
 
-#include "shim/process/threads.h"
+#include "shim/process/clock.h"
+#include "shim/process/work_queue.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/order/completion.h"
 #include "shim/put/finish.h"
 #include "shim/put/put.h"
-#include "shim/process/clock.h"
 #include "shim/record/keep.h"
 #include "shim/driver/enqueue.h"
 
+enum { SOON_NS = 20 * 1000 };
+
 /* A command that is to be carried out. */
 struct errand {
-    struct errand *next;
-    struct gs_mem *m; /* held; its handle is retained */
+    struct gs_work work; /* first */
+    struct gs_mem *m;    /* held; its handle is retained */
     struct gs_staged *v;
     unsigned n;
     struct gs_putting put; /* for whom; kept */
@@ -31,15 +33,6 @@ struct errand {
     cl_event marker;         /* the application's event, which waits for it */
     struct gs_event *record; /* what is known of `done`: its times */
 };
-
-/* Those that can be carried out now. */
-static struct {
-    pthread_mutex_t lock; /* all below */
-    pthread_cond_t news;
-    struct errand *first, **last;
-    bool started;
-} errands = {.lock = PTHREAD_MUTEX_INITIALIZER, .news = PTHREAD_COND_INITIALIZER, .last = &errands.first};
-GS_RANKED(errands.lock, GS_RANK_TRANSFER_WORKER);
 
 static void set_status(struct errand *e, cl_int status)
 {
@@ -79,7 +72,7 @@ static cl_int carry(struct errand *e)
         return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     const struct gs_putting *before = gs_put_for(gs_put_kept(&e->put));
     gs_staging_enter(e->m->o.ctx, true);
-    const cl_int err = gs_staging_carry(e->m->o.ctx, e->v, e->n, true, &ended);
+    const cl_int err = gs_staging_carry(e->m->o.ctx, e->v, e->n, e->profiling, true, &ended);
     gs_staging_leave(e->m->o.ctx);
     gs_put_for(before);
     learn_times(e, &ended);
@@ -87,8 +80,9 @@ static cl_int carry(struct errand *e)
     return err;
 }
 
-static void serve(struct errand *e)
+static void serve(struct gs_work *work)
 {
+    struct errand *e = (struct errand *)work;
     struct gs_context *ctx = e->m->o.ctx;
     gs_hold(&ctx->o);
     const cl_int err = e->status == CL_QUEUED ? carry(e) : CL_SUCCESS;
@@ -102,62 +96,6 @@ static void serve(struct errand *e)
     gs_drop(&ctx->o);
 }
 
-static struct errand *take_errand(void)
-{
-    struct errand *e = errands.first;
-    if (e)
-        errands.first = e->next;
-    if (!errands.first)
-        errands.last = &errands.first;
-    return e;
-}
-
-/* What has been handed over when the process comes to end is still carried out; and so is what is handed over later, as
- * long as threads inside the driver may wait for it, or a handler of exit(). */
-static void *run(void *unused)
-{
-    (void)unused;
-    for (;;) {
-        pthread_mutex_lock(&errands.lock);
-        while (!errands.first)
-            pthread_cond_wait(&errands.news, &errands.lock);
-        pthread_mutex_unlock(&errands.lock);
-        const bool inside = gs_threads_enter();
-        if (!inside)
-            gs_threads_serve_patiently();
-        pthread_mutex_lock(&errands.lock);
-        for (struct errand *e; (e = take_errand());) {
-            pthread_mutex_unlock(&errands.lock);
-            serve(e);
-            pthread_mutex_lock(&errands.lock);
-        }
-        pthread_mutex_unlock(&errands.lock);
-        if (inside)
-            gs_threads_leave();
-        else
-            gs_threads_served();
-    }
-    return NULL;
-}
-
-static bool start(void)
-{
-    pthread_mutex_lock(&errands.lock);
-    errands.started = errands.started || gs_threads_start("gs-carrier", NULL, run, NULL);
-    pthread_mutex_unlock(&errands.lock);
-    return errands.started;
-}
-
-static void submit(struct errand *e)
-{
-    e->next = NULL;
-    pthread_mutex_lock(&errands.lock);
-    *errands.last = e;
-    errands.last = &e->next;
-    pthread_cond_signal(&errands.news);
-    pthread_mutex_unlock(&errands.lock);
-}
-
 /* The commands before have ended, or one of them has failed: then so does this one, at once. */
 static void could_run(cl_event event, cl_int status, void *data)
 {
@@ -165,7 +103,7 @@ static void could_run(cl_event event, cl_int status, void *data)
     (void)event;
     if (status < 0)
         set_status(e, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-    submit(e);
+    gs_work_add(GS_WORK_CARRIER, &e->work);
 }
 
 static cl_int make_done(struct errand *e, struct gs_context *ctx)
@@ -201,16 +139,6 @@ static cl_int enqueue(struct errand *e, const struct gs_beside *b)
     return err;
 }
 
-/* On an idle queue the marker has ended by the time that a callback would take to be set up. */
-static bool ends_soon(cl_event event)
-{
-    enum { SOON_NS = 20 * 1000 };
-    cl_int status = gs_event_status(event);
-    for (const uint64_t end = gs_now_ns() + SOON_NS; status > CL_COMPLETE && gs_now_ns() < end;)
-        status = gs_event_status(event);
-    return status == CL_COMPLETE;
-}
-
 cl_int gs_carried_error(cl_event event)
 {
     struct gs_event *e = gs_find_hold(GS_EVENT, event);
@@ -225,12 +153,13 @@ cl_int gs_carry_beside(const struct gs_beside *b, cl_event *event)
     struct gs_queue *q = b->q;
     if (b->m->o.ctx != q->o.ctx)
         return CL_INVALID_CONTEXT;
-    struct errand *e = start() ? calloc(1, sizeof *e) : NULL;
+    struct errand *e = gs_work_is_done(GS_WORK_CARRIER) ? calloc(1, sizeof *e) : NULL;
     if (!e || !(e->v = malloc(b->n * sizeof *b->v))) {
         free(e);
         return CL_OUT_OF_HOST_MEMORY;
     }
     memcpy(e->v, b->v, b->n * sizeof *b->v);
+    e->work.run = serve;
     e->m = b->m;
     e->n = b->n;
     e->profiling = q->profiling;
@@ -250,11 +179,11 @@ cl_int gs_carry_beside(const struct gs_beside *b, cl_event *event)
     gs_real()->clRetainEvent(e->marker);
     gs_keep_mem(b->m->o.handle);
     cl_event ready = e->ready;
-    if (ends_soon(ready)) {
-        submit(e);
+    if (gs_events_ended_by(&(const struct gs_events){.v = &ready, .n = 1}, gs_now_ns() + SOON_NS)) {
+        could_run(ready, gs_event_status(ready), e);
     } else if (!gs_await_end(ready, NULL, could_run, e)) {
         e->unheard = true;
-        submit(e);
+        gs_work_add(GS_WORK_CARRIER, &e->work);
     }
     return CL_SUCCESS;
 }
