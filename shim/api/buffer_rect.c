@@ -4,8 +4,6 @@
 #include "shim/report/report.h"
 #include "shim/report/watch.h"
 
-enum { MAY_BE_STAGED = 4096 };
-
 /* Carries out the read or write of rows; its range goes whole: what lies between the rows stays. */
 static cl_int move_rows(struct gs_command *cmd)
 {
@@ -20,7 +18,7 @@ static cl_int move_rows(struct gs_command *cmd)
         (!write && !gs_host_may(m, CL_MAP_READ)))
         return gs_command_pass(cmd);
     struct gs_staged t;
-    const bool staged = bytes >= MAY_BE_STAGED && (!write || gs_host_may(m, CL_MAP_WRITE)) && gs_staged_rect(&t, op);
+    const bool staged = gs_staged_rect(&t, op);
     const struct gs_side buffer = {.m = m, .r = gs_window_range(m, r.begin, bytes)}, host = {0};
     return gs_home_transfer(cmd, write ? host : buffer, write ? buffer : host, staged ? &t : NULL);
 }

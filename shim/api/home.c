@@ -138,7 +138,6 @@ cl_int gs_home_wait(const struct gs_command *cmd, cl_int err, cl_event own)
         err = gs_real()->clWaitForEvents(1, &own);
         if (err)
             gs_await_parts(own);
-        err = err ? err : gs_carried_error(own);
         gs_wait_ended();
     }
     if (cmd->event && !err)
@@ -208,7 +207,7 @@ bool gs_home_is_sound(const struct gs_home *h, const struct gs_mem *m)
     return h->cmd.op.ptr && gs_host_may(m, CL_MAP_WRITE) && gs_list_is_sound(h->n, h->v);
 }
 
-static unsigned find_facts(struct gs_home *h, const struct gs_side *dst, struct gs_ring_write *w)
+static unsigned find_facts(struct gs_home *h, const struct gs_side *dst, struct gs_ring_use *w)
 {
     const struct gs_op *op = &h->cmd.op;
     const struct gs_staged *t = w->v;
@@ -222,7 +221,7 @@ static unsigned find_facts(struct gs_home *h, const struct gs_side *dst, struct 
         facts |= GS_FACT_AWAY;
     if (!t || !sound)
         return facts;
-    const bool here = dst->covers && !gs_op_is_of_image(op) && (op->blocking || gs_home_may_carry(h));
+    const bool here = op->blocking || (!reads && gs_home_may_carry(h));
     const unsigned staged = gs_staging_way(h->cmd.q, gs_staged_host(t).at, gs_staged_bytes(t), here);
     return facts | (staged & GS_FACT_RING ? gs_ring_ready(h, w) : staged);
 }
@@ -260,19 +259,11 @@ static cl_int by_queue(struct gs_home *h, cl_event *own)
     return of_image ? gs_home_image_finish(h, err, type, own) : err;
 }
 
-static bool hand_over(const struct gs_home *h, struct gs_beside *b, cl_event *own)
-{
-    b->n_wait = h->n;
-    b->wait = h->v;
-    return gs_carry_beside(b, own) == CL_SUCCESS;
-}
-
 cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, const struct gs_staged *staged)
 {
     const struct gs_command *cmd = &h->cmd;
-    struct gs_ring_write w = {.root = dst.m ? dst.m->root : NULL, .v = staged, .n = 1};
-    struct gs_beside beside = {
-        cmd->q, dst.m ? dst.m : src.m, gs_op_command_type(&cmd->op), cmd->op.blocking, staged, 1, 0, NULL};
+    struct gs_mem *m = dst.m ? dst.m : src.m;
+    struct gs_ring_use w = {.root = m ? m->root : NULL, .v = staged, .n = 1};
     const bool reads = is_read(&cmd->op);
     cl_event own = NULL;
     gs_home_need(h, src.m, src.r);
@@ -282,20 +273,23 @@ cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, 
         gs_home_need(h, dst.m, dst.r);
     cl_int err = gs_home_ready(h);
     unsigned facts = err ? 0 : find_facts(h, &dst, &w);
-    if (facts & GS_FACT_THREAD && !hand_over(h, &beside, &own))
+    const struct gs_events wait = {.v = (cl_event *)(uintptr_t)h->v, .n = h->n};
+    if (facts & GS_FACT_THREAD && gs_carry_beside(cmd, m, staged, 1, &wait, &own) != CL_SUCCESS)
         facts &= ~(unsigned)GS_FACT_THREAD;
     const enum gs_host_way way = gs_host_way(facts);
     if (!err && way == GS_BY_CALL)
         return by_call(h, dst);
     if (!err && way == GS_BY_RING) {
         gs_home_wrote(h, dst.m, dst.r);
-        err = gs_write_by_ring(h, &w, &own);
+        err = gs_carry_by_ring(h, &w, &own);
     } else if (!err && way == GS_BY_QUEUE) {
         err = by_queue(h, &own);
     }
     if (reads && h->by_units)
         gs_job_reads();
-    if (!err)
+    if (!err && dst.m && way == GS_BY_RING) /* the lock was free meanwhile */
+        gs_note_write_again(dst.m->root, dst.r);
+    else if (!err)
         gs_home_wrote(h, dst.m, dst.r);
     return gs_home_end_and_wait(h, err, own);
 }

@@ -29,8 +29,7 @@ static unsigned find_facts(const struct reading *x, bool staged)
     GS_LOCKED(&cmd->ctx->lock);
     unsigned facts = (blocks ? GS_FACT_BLOCKS : 0) | (gs_scheduled() ? GS_FACT_UNITS : 0);
     if (staged)
-        facts |=
-            gs_staging_way(cmd->q, x->all->op.ptr, gs_staged_bytes(x->all), blocks && !gs_op_is_of_image(&x->all->op));
+        facts |= gs_staging_way(cmd->q, x->all->op.ptr, gs_staged_bytes(x->all), blocks);
     if (facts & (GS_FACT_RING | GS_FACT_THREAD) || gs_at_home(x->m->root, x->r))
         return facts;
     if (!atomic_load(&cmd->ctx->user_events) && gs_count_holders(x->m->root, x->r, FEW + 1) <= FEW)
@@ -58,17 +57,11 @@ static cl_int finish(struct reading *x, cl_event *event)
 static cl_int by_thread(struct reading *x, cl_event *own)
 {
     const struct gs_command *cmd = x->cmd;
-    struct gs_beside b = {cmd->q,      x->m,     gs_op_command_type(&cmd->op), cmd->op.blocking, x->all, 1,
-                          cmd->n_wait, cmd->wait};
-    cl_int err = CL_SUCCESS;
-    if (!gs_at_home(x->m->root, x->r)) {
-        err = find_places(x);
-        b.v = x->s.v;
-        b.n = x->s.n;
-        b.n_wait = x->ready.n;
-        b.wait = x->ready.v;
-    }
-    return err ? err : gs_carry_beside(&b, own);
+    const struct gs_events wait = {.v = (cl_event *)(uintptr_t)cmd->wait, .n = cmd->n_wait};
+    if (gs_at_home(x->m->root, x->r))
+        return gs_carry_beside(cmd, x->m, x->all, 1, &wait, own);
+    const cl_int err = find_places(x);
+    return err ? err : gs_carry_beside(cmd, x->m, x->s.v, x->s.n, &x->ready, own);
 }
 
 static cl_int by_queue(struct reading *x, cl_event *own)
@@ -137,7 +130,7 @@ static cl_int wait_for_all(struct reading *x, enum gs_host_way way)
     pthread_mutex_unlock(&ctx->lock);
     const struct gs_label before = gs_label_way(ring ? GS_WAY_STAGED : GS_WAY_DIRECT);
     /* Memory that the last such read filled is in use already: then the time tells of the link. */
-    const bool telling = !err && gs_events_ended_by(&x->ready, gs_now_ns() + SOON_NS) && again;
+    const bool telling = !err && gs_events_ended_by(&x->ready, gs_now_ns() + SOON_NS) && again && !x->m->image;
     /* NVIDIA's driver takes 3 to 10 us more for a piece that waits for another queue's. */
     if (gs_events_forget(&x->ready, false) && ring) {
         gs_events_wait(&x->ready);

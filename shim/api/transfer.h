@@ -88,22 +88,22 @@ cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, 
  * t is that. */
 bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, const struct gs_staged *t, cl_event *own);
 
-/* A write to a root's places by the calls' ring. */
-struct gs_ring_write {
+/* A read or write of a root's places by the ring. */
+struct gs_ring_use {
     struct gs_mem *root;
     const struct gs_staged *v;
     unsigned n;
-    struct gs_events ready; /* what the write must come after beside h's wait list */
+    struct gs_events ready; /* what it must come after beside h's wait list */
     cl_event marker;        /* behind all that is before; null: the ring has been entered */
 };
 
-/* gs_staging_way has said GS_FACT_RING. Is the write to go so? Then it has its marker, as the memory that a call which
- * blocks reads may be written until then; or it has entered the ring. Else GS_FACT_THREAD, or nothing. */
-unsigned gs_ring_ready(struct gs_home *h, struct gs_ring_write *w);
+/* gs_staging_way has said GS_FACT_RING. Is the transfer to go so? Then it has its marker, as the memory that a call
+ * which blocks reads may be written until then; or it has entered the ring. Else GS_FACT_THREAD, or nothing. */
+unsigned gs_ring_ready(struct gs_home *h, struct gs_ring_use *w);
 
 /* Carries it out as one command, *own. Gives the context's lock back meanwhile: nothing is split then that uses the
  * object. */
-cl_int gs_write_by_ring(struct gs_home *h, const struct gs_ring_write *w, cl_event *own);
+cl_int gs_carry_by_ring(struct gs_home *h, const struct gs_ring_use *w, cl_event *own);
 
 /* Reads r, in bytes of m's root, from wherever it is valid, where the driver would take the command; t is that if all
  * of it is at home. */

@@ -97,18 +97,18 @@ static cl_int find_ready(struct gs_home *h, struct gs_mem *root, const struct gs
     return err;
 }
 
-unsigned gs_ring_ready(struct gs_home *h, struct gs_ring_write *w)
+unsigned gs_ring_ready(struct gs_home *h, struct gs_ring_use *w)
 {
     const struct gs_op *op = &h->cmd.op;
     struct gs_queue *q = h->cmd.q;
     if (op->blocking)
-        return gs_enqueue_marker(q->o.handle, h->n, h->v, &w->marker) == CL_SUCCESS ? GS_FACT_RING : 0;
+        return gs_mark_out_of_order(q, q->o.handle, h->n, h->v, &w->marker) == CL_SUCCESS ? GS_FACT_RING : 0;
     const bool goes = gs_staging_flows(q, &w->ready, op->region[0]) && gs_staging_enter(q->o.ctx, false);
     return goes ? GS_FACT_RING : GS_FACT_THREAD;
 }
 
 /* The commands before have ended first, among them those that may still write to the host's memory. */
-static cl_int await_all_before(struct gs_context *ctx, const struct gs_ring_write *w)
+static cl_int await_all_before(struct gs_context *ctx, const struct gs_ring_use *w)
 {
     const cl_int err = gs_real()->clWaitForEvents(1, &w->marker);
     gs_real()->clReleaseEvent(w->marker);
@@ -119,11 +119,13 @@ static cl_int await_all_before(struct gs_context *ctx, const struct gs_ring_writ
     return err;
 }
 
-cl_int gs_write_by_ring(struct gs_home *h, const struct gs_ring_write *w, cl_event *own)
+cl_int gs_carry_by_ring(struct gs_home *h, const struct gs_ring_use *w, cl_event *own)
 {
     struct gs_context *ctx = h->cmd.ctx;
     struct gs_staged_ends ended = {0};
-    w->root->host_writes++;
+    const bool writes = w->v->op.dst;
+    w->root->host_writes += writes;
+    w->root->host_reads += !writes;
     pthread_mutex_unlock(&ctx->lock);
     cl_int err = w->marker ? await_all_before(ctx, w) : CL_SUCCESS;
     if (!err) {
@@ -131,9 +133,10 @@ cl_int gs_write_by_ring(struct gs_home *h, const struct gs_ring_write *w, cl_eve
         gs_staging_leave(ctx);
     }
     pthread_mutex_lock(&ctx->lock);
-    w->root->host_writes--;
+    w->root->host_writes -= writes;
+    w->root->host_reads -= !writes;
     if (!err)
-        err = gs_finish_command(h->cmd.q, CL_COMMAND_WRITE_BUFFER, &ended.events, ended.place, own);
+        err = gs_finish_command(h->cmd.q, gs_op_command_type(&h->cmd.op), &ended.events, ended.place, own);
     gs_events_free(&ended.events);
     return err;
 }
@@ -148,11 +151,11 @@ static cl_int lift(struct gs_mem *root, const struct gs_extents *s)
     return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
 }
 
-static cl_int by_ring(struct gs_home *h, const struct gs_ring_write *w, const struct gs_extents *s, cl_event *own)
+static cl_int by_ring(struct gs_home *h, const struct gs_ring_use *w, const struct gs_extents *s, cl_event *own)
 {
     const cl_int err = lift(w->root, s);
     if (!err)
-        return gs_write_by_ring(h, w, own);
+        return gs_carry_by_ring(h, w, own);
     if (w->marker)
         gs_real()->clReleaseEvent(w->marker);
     else
@@ -166,7 +169,7 @@ bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, const struct gs_sta
     const struct gs_range r = {t->op.to[0], t->op.to[0] + t->op.region[0]};
     const bool blocks = h->cmd.op.blocking, by_units = is_of_other_gpu(h, m);
     struct gs_extents s = {0};
-    struct gs_ring_write w = {.root = m->root};
+    struct gs_ring_use w = {.root = m->root};
     if (!is_followed(h, m) || !find_takers(h, m, r, t, &s))
         return false;
     unsigned staged =
@@ -176,12 +179,11 @@ bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, const struct gs_sta
     w.n = s.n;
     if (goes && staged & GS_FACT_RING)
         staged = gs_ring_ready(h, &w);
-    const struct gs_beside b = {q, m, CL_COMMAND_WRITE_BUFFER, blocks, s.v, s.n, w.ready.n, w.ready.v};
     /* Where one of the devices is lost, home may not be. */
     if (goes && staged & GS_FACT_RING)
         goes = by_ring(h, &w, &s, own) == CL_SUCCESS;
     else if (goes && staged)
-        goes = gs_carry_beside(&b, own) == CL_SUCCESS;
+        goes = gs_carry_beside(&h->cmd, m, s.v, s.n, &w.ready, own) == CL_SUCCESS;
     else
         goes = goes && by_units && write_units(h, s.v, &w.ready, own) == CL_SUCCESS;
     if (goes && wrote(m->root, &s) != CL_SUCCESS)

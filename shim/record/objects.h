@@ -229,7 +229,6 @@ struct gs_event {
     pthread_mutex_t times_lock;
     bool has_times;
     cl_ulong times[4];
-    atomic_int failed; /* the end of a carried transfer whose call waits for it: what that call returns */
 };
 
 /* The first object of each bucket of the table, which was put there last, to be found without its lock, which costs as

@@ -123,7 +123,6 @@ struct gs_piece gs_turns_take(struct gs_turns *turns)
     while (turns->v[lane->at].t->place != lane->place || turns->v[lane->at].gone == turns->v[lane->at].cut.n)
         lane->at++;
     struct gs_cut_transfer *c = &turns->v[lane->at];
-    struct gs_piece piece = {.t = piece_of(c, c->gone++), .fresh = c->fresh, .first = !lane->gone};
-    piece.last = ++lane->gone == lane->pieces;
-    return piece;
+    lane->gone++;
+    return (struct gs_piece){piece_of(c, c->gone++), c->fresh};
 }

@@ -48,7 +48,6 @@ struct gs_turns {
 struct gs_piece {
     struct gs_staged t;
     bool fresh;
-    bool first, last; /* of its place */
 };
 
 /* Cuts n transfers, which stay, into pieces of at most `most` bytes; smaller ones if they would be fewer than `many`,

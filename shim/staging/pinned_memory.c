@@ -46,7 +46,7 @@ static void make_pages(char *begin, size_t bytes)
 static cl_int pin(struct gs_pinned_memory *m, const struct gs_context *ctx, size_t bytes)
 {
     cl_int err;
-    gs_prefault_prepare(m->base, bytes, GS_PREFAULT_LOOKS);
+    gs_prefault_prepare(m->base, bytes);
     make_pages(m->base, bytes);
     m->buffer = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, m->base, &err);
     return err;

@@ -20,16 +20,17 @@ static size_t whole_pages(void *at, size_t bytes, size_t size, void **begin)
     return end > first ? end - first : 0;
 }
 
-bool gs_prefault_prepare(void *at, size_t bytes, unsigned looks)
+bool gs_prefault_prepare(void *at, size_t bytes)
 {
+    enum { LOOKS = 4 };
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const int before = errno; /* the application's */
     void *begin;
     bool fresh = false;
     const size_t n = whole_pages(at, bytes, page, &begin) / page;
-    for (size_t i = 0; i < looks && n && !fresh; i++) {
+    for (size_t i = 0; i < LOOKS && n && !fresh; i++) {
         unsigned char there = 1;
-        fresh = mincore((char *)begin + (n - 1) * i / (looks - 1) * page, page, &there) == 0 && !(there & 1);
+        fresh = mincore((char *)begin + (n - 1) * i / (LOOKS - 1) * page, page, &there) == 0 && !(there & 1);
     }
     const size_t huge = fresh ? whole_pages(at, bytes, HUGE_PAGE, &begin) : 0;
     if (huge)

@@ -8,10 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Are pages of it yet to be made? So many are looked at, two at the least. Then asks for huge ones, where the range
+/* Are pages of it yet to be made? A few are looked at. Then asks for huge ones, where the range
  * holds some whole. */
-enum { GS_PREFAULT_LOOKS = 8 };
-bool gs_prefault_prepare(void *at, size_t bytes, unsigned looks);
+bool gs_prefault_prepare(void *at, size_t bytes);
 
 /* Makes the pages that lie wholly within the range, all by one call. */
 void gs_prefault_make(void *at, size_t bytes);

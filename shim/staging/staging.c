@@ -117,9 +117,8 @@ static cl_int send(const struct carriage *c, struct gs_slot *slot)
     if (err)
         return err;
     slot->used = event;
-    if (p->first || p->last)
-        err = gs_real()->clRetainEvent(event);
-    return err || !(p->first || p->last) ? err : gs_staged_note(c->ended, p->t.place, event);
+    err = gs_real()->clRetainEvent(event);
+    return err ? err : gs_staged_note(c->ended, p->t.place, event);
 }
 
 static void await_copies(const struct carriage *c)
@@ -190,11 +189,11 @@ static cl_int carry_out(struct carriage *c)
 }
 
 /* Pages that are yet to be made: of runs of bytes alone. */
-static void look_for_fresh(struct gs_cut_transfer *c, unsigned looks)
+static void look_for_fresh(struct gs_cut_transfer *c)
 {
     const struct gs_staged *t = c->t;
     c->fresh = !t->op.dst && t->op.region[1] * t->op.region[2] == 1 &&
-               gs_prefault_prepare(gs_staged_host(t).at, gs_staged_bytes(t), looks);
+               gs_prefault_prepare(gs_staged_host(t).at, gs_staged_bytes(t));
 }
 
 /* A small transfer goes in smaller pieces, so that filling and sending overlap. Each link has as many pieces on its way
@@ -209,7 +208,7 @@ static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
         c->on_link = gs_unit_is_alone(GS_RESOURCE_PCI) ? ON_LINK_ALONE : ON_LINK_BY_UNITS;
     const struct gs_label before = gs_label_way(GS_WAY_STAGED);
     for (unsigned i = 0; i < n; i++)
-        look_for_fresh(&turns->v[i], n < GS_PREFAULT_LOOKS / 2 ? GS_PREFAULT_LOOKS / n : 2);
+        look_for_fresh(&turns->v[i]);
     const cl_int err = v->op.dst ? carry_in(c) : carry_out(c);
     gs_label_back(before);
     gs_turns_end(turns);

@@ -105,9 +105,10 @@ bool gs_staging_may_fill(struct gs_context *ctx, const void *ptr, uint64_t bytes
 
 unsigned gs_staging_way(struct gs_queue *q, const void *ptr, uint64_t bytes, bool blocking)
 {
-    /* Out of order, or while a user event has no status, the call might wait for what comes after it. */
-    const bool here = blocking && !q->out_of_order && !atomic_load(&q->o.ctx->user_events);
-    return !gs_staging_may_fill(q->o.ctx, ptr, bytes) ? 0 : here ? GS_FACT_RING : GS_FACT_THREAD;
+    if (!gs_staging_may_fill(q->o.ctx, ptr, bytes))
+        return 0;
+    /* While a user event has no status, the call might wait for what comes after it. */
+    return !blocking ? GS_FACT_THREAD : atomic_load(&q->o.ctx->user_events) ? 0 : GS_FACT_RING;
 }
 
 bool gs_staging_flows(struct gs_queue *q, const struct gs_events *before, size_t bytes)

@@ -25,7 +25,6 @@ struct errand {
     unsigned n;
     struct gs_putting put; /* for whom; kept */
     bool profiling;
-    bool waits;              /* the application's call waits for it, and returns its error */
     bool unheard;            /* nobody tells when `ready` has ended */
     cl_int status;           /* CL_QUEUED, or that of `done` */
     cl_event ready;          /* the commands before have ended */
@@ -87,10 +86,8 @@ static void serve(struct gs_work *work)
     gs_hold(&ctx->o);
     const cl_int err = e->status == CL_QUEUED ? carry(e) : CL_SUCCESS;
     gs_let_go_of_mem(e->m->o.handle);
-    if (e->waits)
-        atomic_store(&e->record->failed, err);
     if (e->status == CL_QUEUED)
-        set_status(e, e->waits ? CL_COMPLETE : err);
+        set_status(e, err);
     free_events(e);
     free_errand(e);
     gs_drop(&ctx->o);
@@ -125,49 +122,40 @@ static cl_int make_done(struct errand *e, struct gs_context *ctx)
 }
 
 /* The two markers. */
-static cl_int enqueue(struct errand *e, const struct gs_beside *b)
+static cl_int enqueue(struct errand *e, const struct gs_command *cmd, const struct gs_events *wait)
 {
-    struct gs_queue *q = b->q;
+    struct gs_queue *q = cmd->q;
     static const unsigned home;
     const struct gs_events ended = {.v = &e->done, .n = 1};
-    cl_int err = gs_mark_out_of_order(q, q->o.handle, b->n_wait, b->n_wait ? b->wait : NULL, &e->ready);
+    cl_int err = gs_mark_out_of_order(q, q->o.handle, wait->n, wait->n ? wait->v : NULL, &e->ready);
     if (err)
         return err;
-    err = gs_finish_command(q, b->type, &ended, &home, &e->marker);
+    err = gs_finish_command(q, gs_op_command_type(&cmd->op), &ended, &home, &e->marker);
     if (err)
         gs_real()->clReleaseEvent(e->ready);
     return err;
 }
 
-cl_int gs_carried_error(cl_event event)
+cl_int gs_carry_beside(const struct gs_command *cmd, struct gs_mem *m, const struct gs_staged *v, unsigned n,
+                       const struct gs_events *wait, cl_event *event)
 {
-    struct gs_event *e = gs_find_hold(GS_EVENT, event);
-    const cl_int err = e && !e->user && e->n && e->part[0].of ? atomic_load(&e->part[0].of->failed) : CL_SUCCESS;
-    if (e)
-        gs_drop(&e->o);
-    return err;
-}
-
-cl_int gs_carry_beside(const struct gs_beside *b, cl_event *event)
-{
-    struct gs_queue *q = b->q;
-    if (b->m->o.ctx != q->o.ctx)
+    struct gs_queue *q = cmd->q;
+    if (m->o.ctx != q->o.ctx)
         return CL_INVALID_CONTEXT;
     struct errand *e = gs_work_is_done(GS_WORK_CARRIER) ? calloc(1, sizeof *e) : NULL;
-    if (!e || !(e->v = malloc(b->n * sizeof *b->v))) {
+    if (!e || !(e->v = malloc(n * sizeof *v))) {
         free(e);
         return CL_OUT_OF_HOST_MEMORY;
     }
-    memcpy(e->v, b->v, b->n * sizeof *b->v);
+    memcpy(e->v, v, n * sizeof *v);
     e->work.run = serve;
-    e->m = b->m;
-    e->n = b->n;
+    e->m = m;
+    e->n = n;
     e->profiling = q->profiling;
-    e->waits = b->waits;
     gs_put_keep(&e->put);
     e->status = CL_QUEUED;
     cl_int err = make_done(e, q->o.ctx);
-    if (!err && (err = enqueue(e, b)) != CL_SUCCESS) {
+    if (!err && (err = enqueue(e, cmd, wait)) != CL_SUCCESS) {
         gs_drop(&e->record->o);
         gs_real()->clReleaseEvent(e->done);
     }
@@ -177,7 +165,7 @@ cl_int gs_carry_beside(const struct gs_beside *b, cl_event *event)
     }
     *event = e->marker;
     gs_real()->clRetainEvent(e->marker);
-    gs_keep_mem(b->m->o.handle);
+    gs_keep_mem(m->o.handle);
     cl_event ready = e->ready;
     if (gs_events_ended_by(&(const struct gs_events){.v = &ready, .n = 1}, gs_now_ns() + SOON_NS)) {
         could_run(ready, gs_event_status(ready), e);

@@ -9,8 +9,8 @@ enum gs_host_fact {
     GS_FACT_UNITS = 1 << 2,  /* commands go by the daemon's units */
     GS_FACT_AWAY = 1 << 3,   /* some bytes lie elsewhere than at home, or have yet to arrive there */
     GS_FACT_FEW = 1 << 4,    /* the bytes lie in few stretches, and no user event is open */
-    GS_FACT_RING = 1 << 5,   /* gs_staging_way: the call may carry the bytes through its ring of pinned memory */
-    GS_FACT_THREAD = 1 << 6, /* ... or a thread of ours may, through a ring of its own */
+    GS_FACT_RING = 1 << 5,   /* gs_staging_way: the call may carry the bytes through the ring of pinned memory */
+    GS_FACT_THREAD = 1 << 6, /* ... or a thread of ours may */
     GS_FACTS = 7
 };
 
