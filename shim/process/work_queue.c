@@ -15,16 +15,22 @@ struct work_list {
     pthread_cond_t news;
     struct gs_work *head, *tail; /* no tail without a head */
     bool started;
+    bool serves; /* once the end of the process has begun, too: threads inside the driver wait for what it does */
 };
 
 static struct {
     pthread_mutex_t lock; /* all below */
-    bool closed;          /* the process ends, and whoever has work does it */
+    bool closed;          /* the process ends, and whoever has work does it, but for what a list serves */
     struct work_list of[GS_WORK_THREADS];
 } work = {.lock = PTHREAD_MUTEX_INITIALIZER,
-          .of = {[GS_WORK_LATER] = {"gs-later", PTHREAD_COND_INITIALIZER, NULL, NULL, false},
-                 [GS_WORK_CARRIER] = {"gs-carrier", PTHREAD_COND_INITIALIZER, NULL, NULL, false}}};
+          .of = {[GS_WORK_LATER] = {"gs-later", PTHREAD_COND_INITIALIZER, NULL, NULL, false, false},
+                 [GS_WORK_CARRIER] = {"gs-carrier", PTHREAD_COND_INITIALIZER, NULL, NULL, false, true}}};
 GS_RANKED(work.lock, GS_RANK_WORK);
+
+static bool is_closed(const struct work_list *list)
+{
+    return work.closed && !list->serves;
+}
 
 /* With the lock held, which is given up meanwhile. */
 static void do_first(struct work_list *list)
@@ -40,14 +46,23 @@ static void *serve(void *arg)
 {
     struct work_list *list = arg;
     pthread_mutex_lock(&work.lock);
-    while (!work.closed) {
-        while (!list->head && !work.closed)
+    while (!is_closed(list)) {
+        while (!list->head && !is_closed(list))
             pthread_cond_wait(&list->news, &work.lock);
-        if (!gs_threads_enter())
-            break;
-        if (list->head && !work.closed)
+        const bool inside = gs_threads_enter();
+        if (!inside) {
+            if (!list->serves)
+                break;
+            pthread_mutex_unlock(&work.lock);
+            gs_threads_serve_patiently();
+            pthread_mutex_lock(&work.lock);
+        }
+        if (list->head && !is_closed(list))
             do_first(list);
-        gs_threads_leave();
+        if (inside)
+            gs_threads_leave();
+        else
+            gs_threads_served();
     }
     pthread_mutex_unlock(&work.lock);
     return NULL;
@@ -62,7 +77,7 @@ static void finish(void)
     work.closed = true;
     for (int i = 0; i < GS_WORK_THREADS; i++) {
         pthread_cond_signal(&work.of[i].news);
-        while (work.of[i].head)
+        while (work.of[i].head && is_closed(&work.of[i]))
             do_first(&work.of[i]);
     }
     pthread_mutex_unlock(&work.lock);
@@ -72,8 +87,8 @@ static void finish(void)
 static bool is_started(struct work_list *list)
 {
     static bool registered;
-    if (work.closed || list->started)
-        return !work.closed;
+    if (is_closed(list) || list->started)
+        return !is_closed(list);
     list->started = gs_threads_start(list->name, NULL, serve, list);
     if (list->started && !registered)
         registered = atexit(finish) == 0; /* before gs_threads_start's, which was registered earlier */

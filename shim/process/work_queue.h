@@ -12,7 +12,8 @@ struct gs_work {
 };
 
 /* LATER: it may call the driver; it must not block for long, nor take a context's lock, whose holder may be waiting for
- * what comes after the work. CARRIER: large transfers, which take long. */
+ * what comes after the work. CARRIER: large transfers, which take long, and which threads inside the driver may wait
+ * for while the process ends: they are done then, too. */
 enum gs_work_thread { GS_WORK_LATER, GS_WORK_CARRIER, GS_WORK_THREADS };
 
 /* Is there such a thread? It is started on the first call. */
