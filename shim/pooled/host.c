@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "shim/pooled/store.h"
+#include "shim/pooled/turns.h"
 
 enum { HUGE_PAGE = 2 * 1024 * 1024, LARGE_BYTES = 1 << 20 };
 
@@ -81,13 +81,6 @@ static void give_pages_back(const struct gs_pool_host *h, struct gs_range bytes)
         madvise(h->base + begin, end - begin, MADV_DONTNEED);
 }
 
-/* Pinning a piece takes about ten times as long as its bytes take on the link. */
-static uint64_t kept_bytes(void)
-{
-    const uint64_t half = gs_pool_bytes() / 2, given = gs_settings()->pooled_host;
-    return given > half ? given : half;
-}
-
 void gs_pool_host_drop(struct gs_pool_host *h, struct gs_range bytes, const struct gs_rangeset *valid)
 {
     if (!h->map || bytes.end - bytes.begin < LARGE_BYTES)
@@ -102,7 +95,7 @@ void gs_pool_host_drop(struct gs_pool_host *h, struct gs_range bytes, const stru
                                         piece.end < bytes.end ? piece.end : bytes.end};
         if (!h->pieces[i]) {
             give_pages_back(h, within);
-        } else if (*h->pinned > kept_bytes() && !gs_rangeset_touches(valid, piece)) {
+        } else if (*h->pinned > gs_settings()->pooled_host && !gs_rangeset_touches(valid, piece)) {
             unpin(h, i);
             give_pages_back(h, piece);
         }

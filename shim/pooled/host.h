@@ -28,8 +28,7 @@ void gs_pool_host_free(struct gs_pool_host *h);
 void gs_pool_host_pin(struct gs_pool_host *h, uint64_t at);
 
 /* The bytes hold nothing valid any more: their pages go back to the system. Of pieces that are pinned, once all of one
- * holds nothing (`valid`), and more are pinned than half of what the application may have, and than the user has
- * given with `--memory pooled+host:SIZE`. */
+ * holds nothing (`valid`), and more are pinned than the user has given with `--memory pooled+host:SIZE`. */
 void gs_pool_host_drop(struct gs_pool_host *h, struct gs_range bytes, const struct gs_rangeset *valid);
 
 #endif
