@@ -32,8 +32,10 @@ static void add_queues(struct unended *u, struct gs_context *ctx)
 static void await(cl_command_queue queue)
 {
     cl_event end;
-    if (gs_enqueue_marker(queue, 0, NULL, &end) != CL_SUCCESS)
+    if (gs_enqueue_marker(queue, 0, NULL, &end) != CL_SUCCESS) {
+        gs_real()->clFinish(queue);
         return;
+    }
     gs_real()->clFlush(queue);
     gs_real()->clWaitForEvents(1, &end);
     gs_real()->clReleaseEvent(end);

@@ -319,9 +319,13 @@ static struct gs_mapping *take_out(struct gs_mem *m, const void *ptr)
 /* The application got no address. */
 static void forget_mapping(const struct gs_op *op)
 {
-    struct gs_mem *m = gs_find(GS_MEM, op->src);
-    GS_LOCKED(&m->o.ctx->lock);
+    struct gs_mem *m = gs_find_hold(GS_MEM, op->src);
+    if (!m) /* released meanwhile, and its mappings with it */
+        return;
+    pthread_mutex_lock(&m->o.ctx->lock);
     free(take_out(m, *op->mapped));
+    pthread_mutex_unlock(&m->o.ctx->lock);
+    gs_drop(&m->o);
 }
 
 /* What is mapped, and of an unmap what was. */
@@ -485,19 +489,22 @@ cl_int gs_pool_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n
         err = CL_OUT_OF_RESOURCES;
     if (!err)
         err = take(c, op);
+    const bool maps = !err && (op->kind == GS_OP_MAP_BUFFER || op->kind == GS_OP_MAP_IMAGE);
     cl_event made = NULL;
     if (!err && event)
         err = take_event(c, op, &made);
     if (!err)
         err = submit(c);
     if (err) {
+        if (maps)
+            forget_mapping(op);
         free_command(c);
         if (made)
             gs_release_event(made);
         return err;
     }
     if (waits && (err = await(c)) != CL_SUCCESS) {
-        if (op->kind == GS_OP_MAP_BUFFER || op->kind == GS_OP_MAP_IMAGE)
+        if (maps)
             forget_mapping(op);
         if (made)
             gs_release_event(made);

@@ -82,6 +82,7 @@ cl_int gs_pool_pass_begin(struct gs_pool_transfers *t, struct gs_context *ctx, u
     char *by = t->n + 2 > GS_POOL_TRANSFERS ? NULL : pass_memory(ctx, bytes);
     if (!by) {
         err = gs_pool_transfers_end(t);
+        ctx->pool->pass_used = 0;
         by = pass_memory(ctx, bytes);
     }
     read->ptr = write->ptr = by;
