@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* Launches between two waits, taken together (shim/choose/stretch.h), in simulated applications. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "tests/choice/simulation.h"
+
+/* Three kernels in turn, each of which gains by its own split, and a wait after each turn: what a split costs besides,
+ * where nobody looks. */
+static double turns(struct world *w, struct kernel *k, int n, double hidden_ns, double host_ns)
+{
+    const double begin = w->now;
+    for (int i = 0; i < n; i++) {
+        double from = w->now, single_ns = 0;
+        bool split = false, known = true;
+        for (int j = 0; j < 3; j++) {
+            const bool now = launch(w, &k[j]);
+            w->now += now ? hidden_ns : 0;
+            split |= now;
+            single_ns += gs_choice_single_ns(&k[j].h);
+            known = known && gs_choice_single_ns(&k[j].h) > 0;
+        }
+        w->now += host_ns;
+        w->plain += host_ns;
+        for (int j = 0; j < 3 && known; j++)
+            gs_stretch_learn(&k[j].h.together, w->now - from, single_ns, split);
+    }
+    return w->now - begin;
+}
+
+/* A world in which each of three kernels gains by its own split. */
+static void begin_turns(struct world *w, struct kernel k[3], bool ample)
+{
+    begin(w, 1 << 20);
+    w->believed.split_ns = w->real.split_ns = 4e4;
+    for (int j = 0; j < 3; j++) {
+        k[j] = j == 1 ? kernel_of(26e4, 9e4, 4096) : kernel_of(3e5, 1e5, 4096);
+        k[j].ample = ample;
+    }
+}
+
+static void splits_that_lose_together_are_left(void **state)
+{
+    (void)state;
+    for (int noise = 0; noise < 2; noise++) {
+        struct world w;
+        struct kernel k[3];
+        begin_turns(&w, k, false);
+        w.noise = noise * 0.2;
+        turns(&w, k, 100, 4e5, 0); /* it learns */
+        const double plain = w.plain, took = turns(&w, k, 4000, 4e5, 0);
+        printf("%.0f ms, plain %.0f\n", took / 1e6, (w.plain - plain) / 1e6);
+        assert_true(k[0].splits >= 8); /* it was tempted */
+        assert_true(took < (1.03 + w.noise / 2) * (w.plain - plain));
+    }
+}
+
+/* It loses no more than a fiftieth there. */
+static void the_next_process_stays_on_one_device(void **state)
+{
+    (void)state;
+    struct world w;
+    struct kernel k[3];
+    begin_turns(&w, k, true);
+    turns(&w, k, 100, 4e5, 0);
+    for (int process = 0; process < 4; process++) {
+        for (int j = 0; j < 3; j++) {
+            const double owed = k[j].h.together.owed_ns;
+            assert_true(owed > 0);
+            k[j].h.together = (struct gs_together){0};
+            gs_stretch_remember(&k[j].h.together, owed);
+            k[j].h.last_split = k[j].h.ever = k[j].h.split_before = false;
+        }
+        w.away = false;
+        const double plain = w.plain, took = turns(&w, k, 500, 4e5, 0);
+        assert_true(took < 1.03 * (w.plain - plain));
+    }
+}
+
+static void splits_that_gain_together_stay(void **state)
+{
+    (void)state;
+    struct world w;
+    struct kernel k[3];
+    begin_turns(&w, k, false);
+    turns(&w, k, 2000, 0, 2e6); /* the host takes more than the device: more than one device's kernels do */
+    printf("%u splits of 2000\n", k[0].splits);
+    assert_true(k[0].splits > 1900);
+    assert_true(w.now < w.plain);
+}
+
+static void what_has_come_to_gain_is_split_again(void **state)
+{
+    (void)state;
+    struct world w;
+    struct kernel k[3];
+    begin_turns(&w, k, true);
+    turns(&w, k, 100, 4e5, 0);
+    assert_int_equal(k[0].h.together.state, GS_STRETCH_LEFT);
+    turns(&w, k, 2000, 0, 0);
+    const unsigned before = k[0].splits;
+    turns(&w, k, 100, 0, 0);
+    assert_int_equal(k[0].splits, before + 100);
+}
+
+int main(int argc, char **argv)
+{
+    rng_state = argc > 1 ? strtoull(argv[1], NULL, 10) : 20261121;
+    printf("seed %llu\n", (unsigned long long)rng_state);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(splits_that_lose_together_are_left),
+        cmocka_unit_test(the_next_process_stays_on_one_device),
+        cmocka_unit_test(splits_that_gain_together_stay),
+        cmocka_unit_test(what_has_come_to_gain_is_split_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
