@@ -4,7 +4,7 @@
 # task, what its commands wait for, and the bytes of random sequences of commands. $GS_SEED is the first seed.
 bats_require_minimum_version 1.5.0
 
-limited() { timeout -s KILL 120 gpusparc run "$@"; } # a hang ends here
+limited() { timeout -s KILL 200 gpusparc run "$@"; } # a hang ends here
 
 setup() {
   source "$GS_SOURCE/tests/e2e/common.sh"
