@@ -89,8 +89,8 @@ static void have_priority(struct gs_errander *t, int priority)
     if (t->waiting ? t->priority >= priority : t->priority == priority)
         return;
     const struct sched_param p = {.sched_priority = priority};
-    pthread_setschedparam(t->thread, priority ? SCHED_FIFO : SCHED_OTHER, &p);
-    t->priority = priority;
+    if (pthread_setschedparam(t->thread, priority ? SCHED_FIFO : SCHED_OTHER, &p) == 0)
+        t->priority = priority;
 }
 
 bool gs_errands_ask(struct gs_errands *all, struct gs_errand *errand, const struct gs_errand_of *whom)

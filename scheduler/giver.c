@@ -19,6 +19,7 @@
 enum {
     END_MS = 20000,
     REST = 2000,       /* times as long as a slow call has taken, before the next one of anybody's */
+    MOST_NS = 1000000, /* what takes longer is the machine's doing */
     SELDOM_MS = 10000, /* one slow call in so long is the machine's doing */
 };
 
@@ -52,7 +53,7 @@ static void rest(uint64_t took_ns)
         return;
     uint64_t old = atomic_load(&rest_until_ns), until;
     do
-        until = (old > now ? old : now) + REST * took_ns;
+        until = (old > now ? old : now) + REST * (took_ns < MOST_NS ? took_ns : MOST_NS);
     while (!atomic_compare_exchange_weak(&rest_until_ns, &old, until));
     struct pollfd end = {.fd = end_fd, .events = POLLIN};
     poll(&end, 1, (int)((until - now) / NS_PER_MS));
@@ -85,7 +86,7 @@ static bool ask(struct process *p)
 {
     const int most = p->asked > p->wanted ? p->asked : p->wanted;
     const struct gs_errand_of whom = {
-        .uid = p->who.uid, .named = p->who.named, .must = !p->wanted, .priority = most + 1};
+        .uid = p->who.uid, .named = p->who.named, .must = !p->wanted || p->wanted < p->asked, .priority = most + 1};
     const int before = p->asked;
     p->asked = p->wanted;
     p->is_asked = gs_errands_ask(&givers, &p->errand, &whom);
@@ -157,9 +158,12 @@ bool gs_givers_take(struct gs_receiver *to, int *err)
     *to = p->who;
     *err = p->err;
     p->is_asked = false;
-    if (again && ask(p))
+    if (again) {
         *err = -EAGAIN;
-    else if (!p->asked || gs_process_has_ended(p->who.pidfd))
+        if (!ask(p))
+            p->wanted = p->asked;
+    }
+    if (!p->is_asked && (!p->asked || gs_process_has_ended(p->who.pidfd)))
         forget(p);
     return true;
 }
@@ -169,12 +173,14 @@ void gs_givers_end(void)
     struct gs_receiver who;
     struct pollfd done = {.fd = done_fd, .events = POLLIN};
     const struct process *p;
+    const uint64_t end = now_ns() + END_MS * NS_PER_MS;
     eventfd_write(end_fd, 1); /* nobody rests any more */
     for (bool waits = true; waits;) {
         waits = false;
         TAILQ_FOREACH (p, &processes, all)
             waits = waits || p->is_asked;
         int err;
-        waits = waits && poll(&done, 1, END_MS) == 1 && gs_givers_take(&who, &err);
+        const uint64_t now = now_ns();
+        waits = waits && now < end && poll(&done, 1, (int)((end - now) / NS_PER_MS)) == 1 && gs_givers_take(&who, &err);
     }
 }
