@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/queue.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "scheduler/clock.h"
 #include "scheduler/errands.h"
 #include "scheduler/realtime.h"
 #include "scheduler/users.h"
@@ -38,17 +38,10 @@ static TAILQ_HEAD(, process) processes = TAILQ_HEAD_INITIALIZER(processes);
 static int done_fd = -1, end_fd = -1;
 static _Atomic uint64_t slow_ns, rest_until_ns; /* when a call last took long; all those that do have one line */
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 * NS_PER_MS + (uint64_t)t.tv_nsec;
-}
-
 /* Nothing else runs on a processor during a slow call, whatever its priority. */
 static void rest(uint64_t took_ns)
 {
-    const uint64_t now = now_ns(), last = atomic_exchange(&slow_ns, now);
+    const uint64_t now = gs_now_ns(), last = atomic_exchange(&slow_ns, now);
     if (last + SELDOM_MS * NS_PER_MS < now)
         return;
     uint64_t old = atomic_load(&rest_until_ns), until;
@@ -173,14 +166,14 @@ void gs_givers_end(void)
     struct gs_receiver who;
     struct pollfd done = {.fd = done_fd, .events = POLLIN};
     const struct process *p;
-    const uint64_t end = now_ns() + END_MS * NS_PER_MS;
+    const uint64_t end = gs_now_ns() + END_MS * NS_PER_MS;
     eventfd_write(end_fd, 1); /* nobody rests any more */
     for (bool waits = true; waits;) {
         waits = false;
         TAILQ_FOREACH (p, &processes, all)
             waits = waits || p->is_asked;
         int err;
-        const uint64_t now = now_ns();
+        const uint64_t now = gs_now_ns();
         waits = waits && now < end && poll(&done, 1, (int)((end - now) / NS_PER_MS)) == 1 && gs_givers_take(&who, &err);
     }
 }

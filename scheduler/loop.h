@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 #include <sys/queue.h>
-#include <time.h>
 
+#include "scheduler/clock.h"
 #include "scheduler/core.h"
 #include "scheduler/listen.h"
 #include "scheduler/namer.h"
@@ -106,13 +106,6 @@ struct gs_server {
     unsigned doors_turn;
     uid_t heard; /* whose newcomer was heard last */
 };
-
-static inline uint64_t gs_now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * GS_NS_PER_S + (uint64_t)t.tv_nsec;
-}
 
 /* connection.c */
 /* The next one of those who have connected. True: there may be more. */

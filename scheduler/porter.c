@@ -12,10 +12,10 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/wire.h"
+#include "scheduler/clock.h"
 #include "scheduler/lease.h"
 #include "scheduler/worker.h"
 
@@ -53,13 +53,6 @@ struct gs_porter {
     atomic_uint chores, done; /* counted up, by the daemon's thread and by the porter's */
     struct pair pair[GS_CARRIED];
 };
-
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
 
 bool gs_all_received(int fd)
 {
@@ -112,7 +105,7 @@ static enum moved move_unmeasured(int from, int to, bool to_client)
 
 static void see_how_long(struct gs_porter *porter, uint64_t begin_ns)
 {
-    const uint64_t took = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
+    const uint64_t took = gs_processor_ns() - begin_ns;
     porter->longest_ns = took > porter->longest_ns ? took : porter->longest_ns;
 }
 
@@ -136,7 +129,7 @@ static void rest(struct gs_porter *porter)
     porter->longest_ns = 0;
     if (used_ns < REST_FROM_NS || atomic_load(&porter->named))
         return;
-    atomic_store(&porter->slow_ns, clock_ns(CLOCK_MONOTONIC));
+    atomic_store(&porter->slow_ns, gs_now_ns());
     const uint64_t most = MOST_REST_S * NS_PER_S, ns = used_ns < most / REST ? REST * used_ns : most;
     for (uint64_t rested = 0; rested < ns && !is_crowded(porter) && !ends_within(porter, 1);)
         rested += NS_PER_S / 1000;
@@ -144,7 +137,7 @@ static void rest(struct gs_porter *porter)
 
 static enum moved move_message(struct gs_porter *porter, const struct end *from, const struct end *to)
 {
-    const uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    const uint64_t begin = gs_processor_ns();
     const enum moved moved = move_unmeasured(from->fd, to->fd, from == &from->pair->daemon);
     see_how_long(porter, begin);
     return moved;
@@ -174,7 +167,7 @@ static void move_the_rest(struct gs_porter *porter, const struct pair *p)
 
 static void let_go(struct gs_porter *porter, struct pair *p)
 {
-    const uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    const uint64_t begin = gs_processor_ns();
     close(p->client.fd);
     see_how_long(porter, begin);
     close(p->daemon.fd);
@@ -204,20 +197,20 @@ static void take_given(struct gs_porter *porter)
 
 static bool is_slow_to_wake(_Atomic uint32_t *word)
 {
-    const uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    const uint64_t begin = gs_processor_ns();
     gs_lease_wake(word);
-    return clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin >= GS_SLOW_NS;
+    return gs_processor_ns() - begin >= GS_SLOW_NS;
 }
 
 static void do_chores(struct gs_porter *porter)
 {
     while (atomic_load(&porter->done) != atomic_load(&porter->chores) && !ends_within(porter, 0)) {
         const struct chore *c = &porter->chore[atomic_load(&porter->done) % GS_CHORES];
-        const uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        const uint64_t begin = gs_processor_ns();
         if (!c->wake) {
             close(c->close);
         } else if (is_slow_to_wake(c->wake) && is_slow_to_wake(c->wake)) { /* once may be the machine's doing */
-            const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+            const uint64_t now = gs_now_ns();
             atomic_store(&porter->slow_ns, now);
             atomic_store(&porter->slow_to_wake_ns, now);
         }

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/log.h"
+#include "scheduler/clock.h"
 
 /* Of SCHED_FIFO's 1 ... 99. The kernel's own threads at 99 and the watchdogs stay above, interrupt threads (50) amid.
  */
@@ -79,13 +79,6 @@ static unsigned list_threads(int dir, pid_t thread[MOST_THREADS])
     return n;
 }
 
-static uint64_t processor_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
 /* A thread that has ended may have left its number to another process. */
 static bool is_there(int dir, pid_t thread)
 {
@@ -108,9 +101,9 @@ uint64_t gs_realtime_process(pid_t pid, int pidfd, int priority, int *err)
     for (unsigned i = 0; i < n && took < SLOW_NS; i++) {
         if (!is_there(dir, thread[i]))
             continue;
-        const uint64_t begin = processor_ns();
+        const uint64_t begin = gs_processor_ns();
         const int failed = set_thread(thread[i], priority > 0 ? GIVEN : SCHED_OTHER, &p);
-        took = processor_ns() - begin;
+        took = gs_processor_ns() - begin;
         *err = failed ? failed : *err;
     }
     if (dir >= 0)
