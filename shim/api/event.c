@@ -49,18 +49,21 @@ static cl_int time_of(const struct gs_event *e, unsigned part, cl_profiling_info
               : gs_real()->clGetEventProfilingInfo(e->part[part].event, what, sizeof *t, t, NULL);
 }
 
-/* The earliest of the beginnings, or the latest of the ends, by the first device's clock. */
+/* The earliest of the beginnings, or the latest of the ends, by the first device's clock. *value is the marker's own
+ * time: the marker is enqueued within the application's call, the pieces of a carried transfer are enqueued later. */
 static cl_int span(const struct gs_event *e, cl_profiling_info what, cl_ulong *value)
 {
     const bool latest = what == CL_PROFILING_COMMAND_END || what == CL_PROFILING_COMMAND_COMPLETE;
+    bool has = what == CL_PROFILING_COMMAND_QUEUED;
     for (unsigned i = 0; i < e->n; i++) {
         cl_ulong t;
         cl_int err = time_of(e, i, what, &t);
         if (err)
             return err;
         t += gs_group()->clock_ns[e->part[i].device];
-        if (i == 0 || (latest ? t > *value : t < *value))
+        if (!has || (latest ? t > *value : t < *value))
             *value = t;
+        has = true;
     }
     return CL_SUCCESS;
 }
@@ -107,7 +110,9 @@ CL_API_ENTRY cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event, cl_profi
         gs_real()->clGetEventProfilingInfo(event, param_name, param_value_size, param_value, param_value_size_ret);
     if (err || !e || e->user || !e->n)
         return err;
-    if (span(e, param_name, &value) != CL_SUCCESS)
+    if (param_name == CL_PROFILING_COMMAND_QUEUED)
+        err = gs_real()->clGetEventProfilingInfo(event, param_name, sizeof value, &value, NULL);
+    if (err || span(e, param_name, &value) != CL_SUCCESS)
         return err; /* the marker's own times, then */
     return gs_answer(&value, sizeof value, param_value_size, param_value, param_value_size_ret);
 }

@@ -49,7 +49,7 @@ static void show_profile(const char *name, cl_event e, cl_event before)
 int main(void)
 {
     static uint32_t host[N];
-    cl_event wrote, ran, again, read;
+    cl_event wrote, ran, again, read, next;
     cl_int err;
     start(CL_QUEUE_PROFILING_ENABLE);
     cl_program p = build(source, "");
@@ -62,10 +62,17 @@ int main(void)
     launch(queue, k, N, 64, 0, NULL, &ran);
     launch(queue, k, N, 0, 0, NULL, &again);
     CL(clEnqueueReadBuffer(queue, out, CL_FALSE, 0, sizeof host, host, 0, NULL, &read));
+    launch(queue, k, N, 64, 0, NULL, &next);
     show_profile("write", wrote, NULL);
     show_profile("launch", ran, wrote);
     show_profile("launch", again, ran);
     show_profile("read", read, again);
+    /* Queued in the order of the calls, whoever carries a transfer out later. */
+    CL(clWaitForEvents(1, &next));
+    const cl_event calls[] = {wrote, ran, again, read, next};
+    for (int i = 1; i < 5; i++)
+        printf("queued in order: %d\n",
+               at(calls[i - 1], CL_PROFILING_COMMAND_QUEUED) <= at(calls[i], CL_PROFILING_COMMAND_QUEUED));
     show("out", host, sizeof host);
 
     /* A queue that has no profiles must say so, and what it was made with. */
@@ -89,6 +96,7 @@ int main(void)
     CL(clReleaseEvent(ran));
     CL(clReleaseEvent(again));
     CL(clReleaseEvent(read));
+    CL(clReleaseEvent(next));
     CL(clReleaseMemObject(in));
     CL(clReleaseMemObject(out));
     CL(clReleaseKernel(k));
