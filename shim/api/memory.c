@@ -35,6 +35,16 @@ static cl_mem publish_pooled(struct gs_pool_made made, struct gs_mem *m, cl_int 
     return made.handle;
 }
 
+/* An object that the driver has made without properties. Specification, CL_MEM_PROPERTIES: an empty list is one, too.
+ */
+static cl_mem with_properties(cl_mem handle, const cl_mem_properties *properties)
+{
+    struct gs_mem *m = handle && properties ? gs_find(GS_MEM, handle) : NULL;
+    if (m)
+        m->empty_properties = true;
+    return handle;
+}
+
 static GS_COLD cl_mem create_pooled(struct gs_context *c, cl_mem_flags flags, size_t size, void *host_ptr,
                                     cl_int *errcode_ret)
 {
@@ -81,10 +91,10 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context,
     const bool known = !properties || !*properties;
     struct gs_context *c = gs_find(GS_CONTEXT, context);
     if (c && c->pooled)
-        return known ? create_pooled(c, flags, size, host_ptr, errcode_ret)
+        return known ? with_properties(create_pooled(c, flags, size, host_ptr, errcode_ret), properties)
                      : gs_refuse(errcode_ret, CL_INVALID_PROPERTY);
     if (known && gs_initial_wanted(c, flags, host_ptr))
-        return clCreateBuffer(context, flags, size, host_ptr, errcode_ret);
+        return with_properties(clCreateBuffer(context, flags, size, host_ptr, errcode_ret), properties);
     cl_mem handle = gs_real()->clCreateBufferWithProperties(context, properties, flags, size, host_ptr, errcode_ret);
     /* Properties that we don't know may tie the object to memory of somebody else. */
     return known ? track_buffer(c, handle, size, flags, 0) : handle;
@@ -146,7 +156,8 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImageWithProperties(cl_context context, 
     const bool known = !properties || !*properties;
     struct gs_context *c = gs_find(GS_CONTEXT, context);
     if (c && c->pooled)
-        return known ? create_pooled_image(c, flags, image_format, image_desc, host_ptr, errcode_ret)
+        return known ? with_properties(create_pooled_image(c, flags, image_format, image_desc, host_ptr, errcode_ret),
+                                       properties)
                      : gs_refuse(errcode_ret, CL_INVALID_PROPERTY);
     GS_INITIAL(c, flags, host_ptr);
     cl_mem handle = gs_real()->clCreateImageWithProperties(context, properties, flags, image_format, image_desc,
@@ -206,6 +217,10 @@ static cl_uint own_maps(const struct gs_mem *m)
 CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memobj, cl_mem_info param_name, size_t param_value_size,
                                                    void *param_value, size_t *param_value_size_ret)
 {
+    static const cl_mem_properties none;
+    const struct gs_mem *made = param_name == CL_MEM_PROPERTIES ? gs_find(GS_MEM, memobj) : NULL;
+    if (made && made->empty_properties)
+        return gs_answer(&none, sizeof none, param_value_size, param_value, param_value_size_ret);
     const struct gs_mem *pooled = gs_settings()->pooled ? gs_find(GS_MEM, memobj) : NULL;
     cl_int err = pooled ? gs_pool_mem_info(pooled, param_name, param_value_size, param_value, param_value_size_ret)
                         : GS_POOL_ASK;

@@ -110,6 +110,7 @@ struct gs_mem {
     const struct gs_image *image;   /* image calls apply to it, whatever its root is; or null */
     bool home_only;                 /* it can't have replicas: kernels that use it run on one device */
     bool is_sub_buffer;             /* one of the application's: the driver's goes when its record does */
+    bool empty_properties;          /* made with an empty list of properties, of which the driver wasn't told */
     atomic_int carried;             /* references to its handle that are ours: shim/record/keep.h */
     struct gs_mapping *mappings;    /* by the application; owned */
     /* Of roots only: */

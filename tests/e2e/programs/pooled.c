@@ -466,7 +466,14 @@ static void events(size_t bytes)
     cl_ulong before, t;
     MADE(timed, clCreateCommandQueue(context, device,
                                      CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &err));
-    cl_mem a = buffer(CL_MEM_READ_WRITE, bytes, NULL), b = buffer(CL_MEM_READ_WRITE, bytes, NULL);
+    cl_mem a, b = buffer(CL_MEM_READ_WRITE, bytes, NULL);
+    const cl_mem_properties none[1] = {0};
+    size_t list = 99;
+    MADE(a, clCreateBufferWithProperties(context, none, CL_MEM_READ_WRITE, bytes, NULL, &err));
+    CL(clGetMemObjectInfo(a, CL_MEM_PROPERTIES, 0, NULL, &list));
+    printf("a list of properties of %zu bytes", list);
+    CL(clGetMemObjectInfo(b, CL_MEM_PROPERTIES, 0, NULL, &list));
+    printf(", and of %zu\n", list);
     CL(clEnqueueFillBuffer(timed, a, &(cl_uint){1}, 4, 0, bytes, 0, NULL, &e[0]));
     CL(clEnqueueMarkerWithWaitList(timed, 1, &e[0], &e[1]));
     CL(clEnqueueBarrierWithWaitList(timed, 1, &e[1], &e[2]));

@@ -123,6 +123,26 @@ static void ask_memory(cl_mem m)
     ASK(OF_MEM, CL_MEM_OFFSET, size_t);
 }
 
+/* By each call that makes an object, with no list, an empty one, and with bytes to begin with. */
+static void ask_properties(float *host, size_t bytes)
+{
+    const cl_mem_properties none[1] = {0};
+    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
+    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 16, .image_height = 16};
+    cl_int err;
+    cl_mem made[5];
+    MADE(made[0], clCreateBuffer(context, 0, bytes, NULL, &err));
+    MADE(made[1], clCreateBufferWithProperties(context, NULL, 0, bytes, NULL, &err));
+    MADE(made[2], clCreateBufferWithProperties(context, none, 0, bytes, NULL, &err));
+    MADE(made[3], clCreateBufferWithProperties(context, none, CL_MEM_COPY_HOST_PTR, bytes, host, &err));
+    MADE(made[4], clCreateImageWithProperties(context, none, 0, &format, &desc, NULL, &err));
+    for (int i = 0; i < 5; i++) {
+        cl_mem m = made[i];
+        ASK(OF_MEM, CL_MEM_PROPERTIES, cl_mem_properties);
+        CL(clReleaseMemObject(m));
+    }
+}
+
 int main(void)
 {
     static float host[N * 4];
@@ -167,6 +187,7 @@ int main(void)
     ask_kernel(fixed, program);
     ask_memory(in);
     ask_memory(out);
+    ask_properties(host, sizeof host);
     void *p;
     MADE(p, clEnqueueMapBuffer(queue, out, CL_TRUE, CL_MAP_READ, 0, 64, 0, NULL, NULL, &err));
     cl_mem m = out;
