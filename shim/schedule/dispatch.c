@@ -282,14 +282,22 @@ static void let_go(struct gs_deferred *h, cl_event first, cl_event *end)
         gs_real()->clFlush(home);
 }
 
+/* Of what the application has given; the driver's own words for it are those of the command. Else there was no memory
+ * for what a unit takes, and nothing is enqueued without one. */
+static bool is_of_wait_list(cl_int err)
+{
+    return err == CL_INVALID_EVENT_WAIT_LIST || err == CL_INVALID_EVENT || err == CL_INVALID_CONTEXT;
+}
+
 cl_int gs_run_units(const struct gs_destination *to, const struct gs_units *units, cl_event *end)
 {
     struct gs_deferred *held;
     cl_event gate, first = NULL;
     const cl_event *wait = to->n_wait ? to->wait : NULL;
     cl_int err = hold_back(to, units, &held, &gate);
-    if (err) /* the driver knows what is wrong */
-        return units->n == 1 ? units->enqueue(units->work, 0, to->queue, to->n_wait, wait, end) : err;
+    if (err)
+        return units->n == 1 && is_of_wait_list(err) ? units->enqueue(units->work, 0, to->queue, to->n_wait, wait, end)
+                                                     : err;
     const bool wanted = end || sharing_of(held) != GS_SHARE_JOINING;
     err = units->enqueue(units->work, 0, to->queue, gate ? 1 : to->n_wait, gate ? &gate : wait, wanted ? &first : NULL);
     if (err)

@@ -235,6 +235,10 @@ END2
 begin_daemon
 GPUSPARC_TRANSFER=plain each_unit clEnqueueWriteBuffer again
 GPUSPARC_TRANSFER=plain each_unit clEnqueueReadBuffer again
+# A launch that has no memory for the gate of its unit isn't enqueued without one: the application is told, and goes on.
+printf '%s\n' "waits: error -6" "next: error 0" "sum 10" >alone.txt
+FAULT=clCreateUserEvent:2:-6:once timeout 240 gpusparc run --gpus 1 "$programs/ungated" >out.txt || fail "ungated"
+cmp alone.txt out.txt || { cat out.txt; fail "a launch that has no memory for its gate"; }
 # Where one of them is refused the command fails when the others have ended.
 FAULT=clEnqueueReadBuffer:2:-5:forever OPENCL_LAYERS=$programs/as_gpu.so:$OPENCL_LAYERS GPUSPARC_TRANSFER=plain \
   timeout 240 gpusparc run --devices cpu:2 --gpus 1 "$programs/refused_read" >out.txt || { cat out.txt; fail "refused_read"; }
