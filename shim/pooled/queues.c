@@ -33,6 +33,13 @@ void gs_pool_queues_free(struct gs_pool_queues *q)
     free(q);
 }
 
+/* What the driver lacks for a transfer. CL_MEM_OBJECT_ALLOCATION_FAILURE would say here that a device has no room for a
+ * window, to which there are other answers than an error: a window's memory is used once as soon as it is made. */
+static cl_int lacking(cl_int err)
+{
+    return err == CL_MEM_OBJECT_ALLOCATION_FAILURE ? CL_OUT_OF_RESOURCES : err;
+}
+
 static cl_int begin(struct gs_pool_transfers *t, struct gs_context *ctx, unsigned device, const struct gs_op *op,
                     const cl_event *after)
 {
@@ -43,7 +50,7 @@ static cl_int begin(struct gs_pool_transfers *t, struct gs_context *ctx, unsigne
     if (!err)
         err = gs_enqueue(op, new.queue, after ? 1 : 0, after, &new.end);
     if (err)
-        return err;
+        return lacking(err);
     t->v[t->n++] = new;
     gs_real()->clFlush(new.queue);
     return CL_SUCCESS;
@@ -101,8 +108,7 @@ cl_int gs_pool_transfers_end(struct gs_pool_transfers *t)
             continue;
         gs_real()->clFinish(t->v[i].queue); /* if it was the waiting that failed */
         atomic_store(&t->v[i].ctx->pool->failed, failed);
-        /* Not what says that there is no memory for a window, to which there are other answers. */
-        err = failed == CL_MEM_OBJECT_ALLOCATION_FAILURE ? CL_OUT_OF_RESOURCES : failed;
+        err = lacking(failed);
     }
     t->n = 0;
     return err;

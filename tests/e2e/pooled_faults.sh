@@ -21,6 +21,13 @@ one() { # FAULT CASE
   fi
 }
 
+# A transfer that the driver has no memory for is an error: the device isn't full.
+plain plain.txt "$programs/pooled" 512 windows
+for k in 1 30 60; do
+  ! FAULT=clEnqueueReadBuffer:$k:-4:once pooled pooled.txt "$programs/pooled" 512 windows || fail "read $k is refused, and nobody says so"
+  ! grep -q 'error -4' pooled.txt pooled.err || fail "read $k is refused, and the device is full: $(cat pooled.txt pooled.err)"
+done
+
 for case in stencil windows images; do
   plain plain.txt "$programs/pooled" 512 $case
   FAULT_COUNTS=$PWD/counts.txt pooled pooled.txt "$programs/pooled" 512 $case
