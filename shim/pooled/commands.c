@@ -323,7 +323,10 @@ static void forget_mapping(const struct gs_op *op)
     if (!m) /* released meanwhile, and its mappings with it */
         return;
     pthread_mutex_lock(&m->o.ctx->lock);
-    free(take_out(m, *op->mapped));
+    struct gs_mapping *map = take_out(m, *op->mapped);
+    if (map)
+        atomic_fetch_sub(&m->root->pool->maps, 1);
+    free(map);
     pthread_mutex_unlock(&m->o.ctx->lock);
     gs_drop(&m->o);
 }
@@ -345,6 +348,7 @@ static cl_int take_mapping(struct gs_pool_command *c)
                                    .ours = true,
                                    .next = m->mappings};
         m->mappings = map;
+        atomic_fetch_add(&m->root->pool->maps, 1);
         *c->op.mapped = map->ptr;
         return CL_SUCCESS;
     }

@@ -370,6 +370,24 @@ cl_int gs_pool_wrote_host(struct gs_pool_root *r, const struct gs_rangeset *byte
     return err ? err : invalidate(r, NULL, bytes);
 }
 
+cl_int gs_pool_map_end(struct gs_pool_root *r)
+{
+    struct gs_rangeset twice = {0};
+    int err = 0;
+    if (atomic_fetch_sub(&r->maps, 1) > 1 || gs_rangeset_bytes(&r->valid) <= gs_settings()->pooled_host)
+        return CL_SUCCESS;
+    for (const struct gs_pool_window *w = r->windows; w && !err; w = w->next) {
+        gs_rangeset_clear(&twice);
+        err = gs_rangeset_common_set(&r->valid, &w->valid, &twice);
+        if (!err)
+            err = gs_rangeset_remove_set(&r->valid, &twice);
+        for (size_t i = 0; i < twice.n && !err; i++)
+            gs_pool_host_drop(&r->host, twice.v[i], &r->valid);
+    }
+    gs_rangeset_free(&twice);
+    return gs_pool_error(err);
+}
+
 uint64_t gs_pool_held(const struct gs_pool_root *r, unsigned device, struct gs_range range)
 {
     uint64_t held = 0;

@@ -5,6 +5,8 @@
 #ifndef GS_SHIM_POOLED_STORE_H
 #define GS_SHIM_POOLED_STORE_H
 
+#include <stdatomic.h>
+
 #include "shim/pooled/host.h"
 #include "shim/pooled/pooled.h"
 #include "shim/pooled/queues.h"
@@ -37,6 +39,7 @@ struct gs_pool_root {
     struct gs_pool_host
         host; /* the host place: memory of ours, or what the application gave with CL_MEM_USE_HOST_PTR */
     struct gs_rangeset valid; /* bytes that are up to date at the host */
+    atomic_uint maps;         /* of the application, from their call to the end of the unmapping */
     /* Of the commands that come after the one that is carried out: what they overwrite unread, and what they read. And
      * what the rest of that one doesn't read either, so that it needn't be kept. */
     struct gs_rangeset overwritten, wanted, doomed;
@@ -96,6 +99,10 @@ cl_int gs_pool_require_host(struct gs_pool_root *r, struct gs_range bytes);
 /* The bytes were written there, and are valid nowhere else. */
 cl_int gs_pool_wrote(struct gs_pool_window *w, const struct gs_rangeset *bytes);
 cl_int gs_pool_wrote_host(struct gs_pool_root *r, const struct gs_rangeset *bytes);
+
+/* One of the maps has ended. With the last one, what devices hold leaves the host, if that has more of it than the user
+ * has given: a program that maps a buffer to copy its bytes has no memory for a third copy. */
+cl_int gs_pool_map_end(struct gs_pool_root *r);
 
 /* Who comes next overwrites the bytes unread: they are worth nothing. */
 cl_int gs_pool_forget(struct gs_pool_root *r, const struct gs_rangeset *bytes);

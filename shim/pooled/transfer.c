@@ -215,10 +215,13 @@ cl_int gs_pool_transfer(const struct gs_pool_command *c)
         /* What windows hold of it must not be put over what the host writes, and the host's pages must stay. */
         return gs_pool_wrote_host(c->src->root->pool, &GS_ONE_RANGE(mapped));
     case GS_OP_UNMAP:
-        if (mapped.end == mapped.begin)
-            return CL_SUCCESS;
-        mapped = whole_of(c->dst->root->pool, mapped);
-        return gs_pool_wrote_host(c->dst->root->pool, &GS_ONE_RANGE(mapped));
+        if (mapped.end > mapped.begin) {
+            mapped = whole_of(c->dst->root->pool, mapped);
+            const cl_int err = gs_pool_wrote_host(c->dst->root->pool, &GS_ONE_RANGE(mapped));
+            if (err)
+                return err;
+        }
+        return gs_pool_map_end(c->dst->root->pool);
     case GS_OP_FILL_IMAGE:
         return gs_pool_fill_image(c->dst->root->pool, op, c->pattern);
     default:

@@ -31,6 +31,14 @@ sys.exit(json.load(open("stats.json"))["memory"]["brought"] > 22 << 20)' || fail
   done
 done
 
+# The host's memory of maps goes back with the last of them, unless the user has given it.
+plain plain.txt "$programs/pooled" $kib maps
+for wanted in pooled:"given back" pooled+host:64MiB:kept; do
+  ROOM_BYTES=$((10 << 20)) memory=${wanted%:*} pooled pooled.txt "$programs/pooled" $kib maps || { cat pooled.txt pooled.err; fail "maps: exit status $?"; }
+  same "maps, $wanted"
+  grep -q "^maps: ${wanted##*:}" pooled.err || fail "maps, $wanted: $(cat pooled.err)"
+done
+
 plain plain.txt "$programs/pooled" $kib events
 memory=pooled+host:64MiB pooled pooled.txt "$programs/pooled" $kib events || { cat pooled.txt pooled.err; fail "events: exit status $?"; }
 same events

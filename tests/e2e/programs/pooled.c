@@ -2,6 +2,8 @@
 /* pooled KIB [CASE]: programs of some buffers that have so many KiB in all: a stencil, a product of matrices, a gather,
  * a reduction, images, sub-buffers, maps, an invalidating map, rectangles, commands on nothing, events and order. The
  * same sizes compute the same, wherever the bytes lie. */
+#include <unistd.h>
+
 #include "plain.h"
 
 static const char source[] =
@@ -276,6 +278,42 @@ static void invalidates(size_t bytes)
     CL(clReleaseMemObject(n));
 }
 
+/* Pages that the process has in memory. */
+static size_t resident(void)
+{
+    FILE *f = fopen("/proc/self/statm", "r");
+    size_t all = 0, pages = 0;
+    if (!f || fscanf(f, "%zu %zu", &all, &pages) != 2)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* What is mapped to be read stays until the last map of it has ended; then it takes none of the host's memory. */
+static void maps(size_t bytes)
+{
+    const size_t items = bytes / 4 / 64 * 64;
+    cl_int err;
+    cl_mem m = buffer(CL_MEM_READ_WRITE, items * 4, NULL);
+    uint32_t *all, *half;
+    begin_with(m, items, 10);
+    CL(clFinish(queue));
+    MADE(all, clEnqueueMapBuffer(queue, m, CL_TRUE, CL_MAP_READ, 0, items * 4, 0, NULL, NULL, &err));
+    MADE(half, clEnqueueMapBuffer(queue, m, CL_TRUE, CL_MAP_READ, 0, items * 2, 0, NULL, NULL, &err));
+    show("all", all, items * 4);
+    const size_t before = resident();
+    CL(clEnqueueUnmapMemObject(queue, m, all, 0, NULL, NULL));
+    CL(clFinish(queue));
+    show("half", half, items * 2);
+    CL(clEnqueueUnmapMemObject(queue, m, half, 0, NULL, NULL));
+    CL(clFinish(queue));
+    const size_t after = resident();
+    fprintf(stderr, "maps: %s\n", before > after && before - after > items * 3 ? "given back" : "kept");
+    show_pieces("unmapped", m, items * 4);
+    CL(clReleaseMemObject(m));
+}
+
 /* Commands whose object is missing, and what each answers. Not those of which PoCL 3.1 dies: copies of rectangles, and
  * of an image to a buffer. */
 static void nothing(size_t bytes)
@@ -521,7 +559,8 @@ int main(int argc, char **argv)
         void (*run)(size_t bytes);
     } cases[] = {{"images", images},   {"stencil", stencil},     {"steps", steps},     {"matrices", matrices},
                  {"gathers", gathers}, {"reduction", reduction}, {"windows", windows}, {"invalidates", invalidates},
-                 {"whole", whole},     {"nothing", nothing},     {"events", events},   {"parts", parts}};
+                 {"whole", whole},     {"nothing", nothing},     {"events", events},   {"parts", parts},
+                 {"maps", maps}};
     const size_t bytes = (argc > 1 ? strtoull(argv[1], NULL, 10) : 4096) << 10;
     start(0);
     if (argc > 2 && strcmp(argv[2], "memory") == 0)
