@@ -103,34 +103,6 @@ void gs_page_number(FILE *f, double value, const char *format, ...)
     va_end(args);
 }
 
-void gs_page_bar(FILE *f, const double *value, const char *const *names, unsigned n, double most)
-{
-    double sum = 0;
-    for (unsigned i = 0; i < n; i++)
-        sum += value[i];
-    fprintf(f, "<td class=\"bar\" data-v=\"%.9g\">", sum);
-    for (unsigned i = 0; i < n; i++) {
-        if (!(value[i] > 0))
-            continue;
-        fprintf(f, "<i style=\"width:%.2f%%;background:%s\" title=\"", most > 0 ? 100 * value[i] / most : 0,
-                gs_svg_colour(i));
-        gs_svg_escape(f, names[i]);
-        fprintf(f, ": %.3f\"></i>", value[i]);
-    }
-    fputs("</td>", f);
-}
-
-void gs_page_colours(FILE *f, const char *const *names, unsigned n)
-{
-    fputs("<p class=\"colours\">", f);
-    for (unsigned i = 0; i < n; i++) {
-        fprintf(f, "<i style=\"background:%s\"></i> ", gs_svg_colour(i));
-        gs_svg_escape(f, names[i]);
-        fputs(" &#160; ", f);
-    }
-    fputs("</p>\n", f);
-}
-
 void gs_page_table_end(FILE *f)
 {
     fputs("\n</tbody></table></div>\n", f);

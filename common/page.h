@@ -24,12 +24,6 @@ void gs_page_cell(FILE *f, const char *format, ...) __attribute__((format(printf
 /* A cell that shows a text and sorts by a number. */
 void gs_page_number(FILE *f, double value, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* A cell with a bar: n parts of a whole of `most`, each with its colour, and what it is and its value where the pointer
- * is. It sorts by their sum. */
-void gs_page_bar(FILE *f, const double *value, const char *const *names, unsigned n, double most);
-
-/* A line that says which colour is what. */
-void gs_page_colours(FILE *f, const char *const *names, unsigned n);
 void gs_page_table_end(FILE *f);
 
 /* What is written between them is one SVG picture. */

@@ -19,7 +19,6 @@
 #include "shim/report/output.h"
 #include "shim/report/pool.h"
 #include "shim/report/report_json.h"
-#include "shim/report/report_page.h"
 #include "shim/report/report_signal.h"
 #include "shim/report/report_table.h"
 #include "common/reasons.h"
@@ -357,22 +356,11 @@ static void print_json(FILE *f)
     fputs("}\n}\n", f);
 }
 
-static void print_page(FILE *f)
-{
-    struct gs_report_line paths[GS_PATHS], in_all[PHASES];
-    for (int p = 0; p < GS_PATHS; p++)
-        paths[p] = (struct gs_report_line){path_names[p], told.moved[p], told.moves[p], gs_busy_ns(&told.busy[p])};
-    for (int p = 0; p < PHASES; p++)
-        in_all[p] = (struct gs_report_line){.name = phase_names[p], .ns = gs_busy_ns(&told.phases[p])};
-    gs_report_write_page(f, told.kernels, gs_group()->n, &(struct gs_report_lines){paths, GS_PATHS},
-                         &(struct gs_report_lines){in_all, PHASES});
-}
-
-/* A file's ending, with the dot, that asks for JSON or a page; "" for the table. */
+/* A file's ending, with the dot, that asks for JSON; "" for the table. */
 static const char *ending_of(const char *file)
 {
     const char *dot = strrchr(file, '.');
-    return dot && dot > file && (strcmp(dot, ".json") == 0 || strcmp(dot, ".html") == 0) ? dot : "";
+    return dot && dot > file && strcmp(dot, ".json") == 0 ? dot : "";
 }
 
 /* To the end of what the application has written, if it is where that goes. */
@@ -449,12 +437,10 @@ static void write_statistics(const char *wanted)
         gs_error("the statistics can't be written to %s: %s", file, strerror(errno));
         return;
     }
-    if (!*ending)
-        print_table(f);
-    else if (strcmp(ending, ".json") == 0)
+    if (*ending)
         print_json(f);
     else
-        print_page(f);
+        print_table(f);
     const int err = to_stderr ? fflush(f), 0 : gs_close_written(f);
     if (err)
         gs_error("the statistics can't be written to %s: %s", file, strerror(-err));

@@ -5,8 +5,9 @@
 
 #include <stdint.h>
 
-#include "shim/record/objects.h"
 #include "common/reasons.h"
+#include "common/settings.h"
+#include "shim/record/objects.h"
 #include "shim/report/watch.h"
 
 /* How bytes travelled. GS_PATH_APP: between the application and a device, as the application asked; GS_PATH_DIRECT and
@@ -26,6 +27,30 @@ enum gs_path {
 };
 
 void gs_report_moved(enum gs_path path, uint64_t bytes);
+
+enum { GS_REPORT_REASONS = 8, GS_REPORT_REASON_BYTES = 256 };
+
+struct gs_kernel_stats {
+    char *name;
+    uint64_t launches, split, verified, wrong;
+    uint64_t later;           /* launches that auto mode left on one device for now */
+    uint64_t tried, repeated; /* splits on trial that have ended; of these, done over */
+    unsigned most_parts, last_dim;
+    struct {
+        char text[GS_REPORT_REASON_BYTES];
+        bool chosen; /* by auto mode */
+        uint64_t count;
+    } reason[GS_REPORT_REASONS];
+    unsigned n_reasons;
+    bool splittable;                    /* a kernel of that name, as the translator says; else ... */
+    char never[GS_REPORT_REASON_BYTES]; /* ... why not, or "": it hasn't said */
+    bool chosen;                        /* by auto mode: */
+    uint64_t single_ns, split_ns;       /* its last prediction, or 0 */
+    bool unplanned;                     /* which has no transfers */
+    uint64_t busy_ns[GS_MAX_DEVICES];   /* device time of its commands */
+    uint64_t shortest_ns, longest_ns;   /* of one of them: a launch, or a part of one */
+    struct gs_kernel_stats *next;
+};
 
 /* The counters of a kernel, by name; they live as long as the process. Beyond 4,096 names there is one
  * for all others. */

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "shim/report/report_page.h"
+#include "shim/report/report.h"
 
 /* With its quotes. */
 void gs_report_write_string(FILE *f, const char *s);

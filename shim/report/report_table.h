@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "shim/report/report_page.h"
+#include "shim/report/report.h"
 
 /* How long the device was busy with the kernel that was so the longest. */
 uint64_t gs_report_busiest_ns(const struct gs_kernel_stats *k);

@@ -21,8 +21,6 @@ says() { # of run: the application's status is its own
 }
 matmul=("$GS_BUILD/lib/gpusparc/samples/matmul" --size 64)
 says "$full" run --devices cpu:2 --stats=/dev/full "${matmul[@]}"
-ln -sf /dev/full full.html # more than a buffer: an earlier write fails, and what closes the file has nothing left to do
-says "$full" run --devices cpu:2 --stats=full.html "${matmul[@]}"
 says "$full" run --devices cpu:2 --stats=full.json "${matmul[@]}"
 says "the log ends here, it can't be written: $full" run --devices cpu:2 --log=/dev/full "${matmul[@]}"
 # Each command that prints says so of its standard output.

@@ -1,30 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The HTML reports of run, bench and analyze: they need no other file, and hold what the tables hold. Where Chromium is
+# The HTML reports of bench and analyze: they need no other file, and hold what the tables hold. Where Chromium is
 # installed they are tried in it: tables sort, pictures are magnified, entries of a legend hide what they name.
 set -euo pipefail
 fail() { echo "FAILED: $*" >&2; exit 1; }
 rm -rf ./*
-samples=$GS_BUILD/lib/gpusparc/samples
-export GPUSPARC_DEVICES=cpu:2
 
 alone() { # FILE: no address in it but the name of SVG's namespace
   sed 's,xmlns="http://www.w3.org/2000/svg",,g' "$1" | grep -nE 'https?:|src=|href=|@import|url\([^#]' && fail "$1 needs another file"
   grep -q '^<!DOCTYPE html>' "$1" && [ "$(tail -c 8 "$1")" = "</html>" ] || fail "$1 isn't whole"
 }
 
-if gpusparc run -- true 2>/dev/null; then
-  gpusparc run --mode multi --stats=run.html "$samples/vectoradd" --size 65536 >/dev/null
-  alone run.html
-  gpusparc run --mode multi --stats=run.json "$samples/vectoradd" --size 65536 >/dev/null
-  kernel=$(python3 -c 'import json; print(json.load(open("run.json"))["kernels"][0]["name"])')
-  grep -q "<td>$kernel</td><td class=\"n\" data-v=\"[1-9]" run.html || fail "run.html lacks the kernel $kernel"
-  for said in 'app_write' 'device 1, ms' 'title="device 0'; do grep -q "$said" run.html || fail "run.html lacks $said"; done
-  # Another process of the same application has its own.
-  GPUSPARC_MODE=multi gpusparc run --stats=two.html bash -c "'$samples/vectoradd' --size 65536; '$samples/vectoradd' --size 65536" >/dev/null
-  [ "$(ls two*.html | grep -cE '^two(\.[0-9]+)?\.html$')" = 2 ] || fail "two processes leave $(ls two*)"
-  for f in two*.html; do alone "$f"; done
-fi
 cp -r "$GS_SOURCE/bench/results/table_v-cpu2" kept
 gpusparc bench --output kept --report --html bench.html >/dev/null
 alone bench.html
@@ -32,15 +18,13 @@ alone bench.html
 gpusparc analyze "$GS_SOURCE/bench/results/rt-cpu2/gema.conf" --html analyze.html >/dev/null || [ $? -eq 1 ]
 alone analyze.html
 # The first thing below each title is what the page comes to; there is a dark and a narrow look.
-for f in run.html bench.html analyze.html; do
-  [ -e $f ] || continue
+for f in bench.html analyze.html; do
   python3 - $f <<'END' || fail "$f: $(grep -o '</h1>.*' $f | head -n 2)"
 import re, sys
 page = open(sys.argv[1]).read()
 said = re.search(r'</h1>\s*<p class="conclusion">([^<]+)</p>', page)
 assert said, "no conclusion"
-wanted = {"run.html": r"1 of 1 launches ran in parts, on up to 2 devices\. .* took 100 % of the kernels' time\.",
-          "bench.html": r"multi2 is \d\.\d\d times as fast as \w+ in the mean|Of no sample is it sure",
+wanted = {"bench.html": r"multi2 is \d\.\d\d times as fast as \w+ in the mean|Of no sample is it sure",
           "analyze.html": r"Every deadline is met\.|Not (schedulable|proven)"}[sys.argv[1]]
 assert re.match(wanted, said[1].replace("&#39;", "'")), said[1]
 assert "prefers-color-scheme:dark" in page and "max-width:700px" in page and 'name="viewport"' in page
@@ -83,7 +67,3 @@ check("ticks", svg.querySelector(".ticks").textContent != ticks);
 const end = Number(svg.querySelector(".ticks").dataset.end), texts = [...svg.querySelectorAll(".ticks text")].map(e => Number(e.textContent));
 check("range", texts.length > 2 && texts[0] >= now[0] / whole[2] * end - 1e-6 && texts.at(-1) <= (now[0] + now[2]) / whole[2] * end + 1e-6);
 click([...document.querySelectorAll("button")].find(b => b.textContent == "all")); check("reset", box(inner).join() == whole.join())'
-if [ -e run.html ]; then
-  try run.html "$check"'
-const t = document.querySelector("table"); click(t.tHead.rows[0].cells[1]); check("sort", sorted(column(t, 1)))'
-fi
