@@ -39,10 +39,9 @@ struct gs_machine {
     struct {
         double piece_ns, byte_ns;
     } link[GS_LINKS];
-    double split_ns;   /* what a split takes beyond its longest part: markers, events, other queues */
-    double first_ns;   /* a kernel's first split takes so much more: replicas, kernel objects */
-    double prepare_ns; /* the cost of translating and compiling a new program */
-    double ring_ns;    /* to pin the memory that GS_LINK_HOST goes through */
+    double split_ns; /* what a split takes beyond its longest part: markers, events, other queues */
+    double first_ns; /* a kernel's first split takes so much more: replicas, kernel objects */
+    double ring_ns;  /* to pin the memory that GS_LINK_HOST goes through */
     /* A byte of a large blocking read, from one device and from several; 0: not known. The largest reads apart: in
      * these a read's fixed cost counts for less, and the gain by several links for more. */
     double read_ns[GS_READ_SIZES][2];

@@ -9,10 +9,7 @@
 
 #include "common/hash.h"
 
-/* Numbers are whole: an application's locale may write fractions with a comma. */
-static const char head[] = "gpusparc-learnt 16\n";
-static const unsigned most_moves = 1000;
-static const double cut_unit = 1e9, rate_unit = 1e6, link_unit = 1e6, speed_unit = 1e6;
+static const char head[] = "gpusparc-learnt 17\n";
 
 void gs_learnt_free(struct gs_learnt *l)
 {
@@ -62,60 +59,131 @@ bool gs_learnt_worth(const struct gs_learnt_kernel *k, const struct gs_machine *
            (double)known >= gs_least_worth_ns(m, k->n);
 }
 
-static int64_t whole(double x)
+/* A line that is written, or read: what each of the functions below gets it writes, or else it gives back what stands
+ * there. Numbers are whole, with a blank behind each: an application's locale may write fractions with a comma. */
+struct line {
+    FILE *to;         /* or null */
+    const char *from; /* behind what has been read */
+    bool bad;         /* that wasn't what it should be */
+};
+
+static uint64_t number(struct line *l, uint64_t v, uint64_t least, uint64_t most)
 {
-    return x < -1 ? -1 : x > 9e18 ? INT64_MAX : (int64_t)x;
+    char *end;
+    if (l->to) {
+        fprintf(l->to, "%" PRIu64 " ", v);
+        return v;
+    }
+    if (l->bad)
+        return least;
+    errno = 0;
+    v = strtoull(l->from, &end, 10);
+    l->bad = errno || end == l->from || *end != ' ' || v < least || v > most;
+    l->from = l->bad ? l->from : end + 1;
+    return v;
 }
 
-static void print_again(FILE *f, const struct gs_again *again)
+static uint64_t count(struct line *l, uint64_t v)
 {
-    fprintf(f, " %d %" PRIu64 " %" PRIu64, again->known, again->move.bytes, again->move.pieces);
+    return number(l, v, 0, INT64_MAX);
 }
 
-static void print_kernel(FILE *f, const struct gs_learnt_kernel *k)
+/* In 1 / `unit` of what it is a number of. */
+static double fraction(struct line *l, double v, double unit, uint64_t least)
 {
-    const struct gs_history *h = &k->h;
-    fprintf(f, "k %" PRIx64 " %u", k->program, k->n);
+    const double whole = v * unit + 0.5;
+    return (double)number(l, whole < 9e18 ? (uint64_t)whole : INT64_MAX, least, INT64_MAX) / unit;
+}
+
+static void again(struct line *l, struct gs_again *a)
+{
+    a->known = number(l, a->known, 0, 1);
+    a->move.bytes = count(l, a->move.bytes);
+    a->move.pieces = count(l, a->move.pieces);
+}
+
+static void balance(struct line *l, struct gs_balance *b)
+{
+    static const unsigned most_moves = 1000;
+    double last = 0;
+    b->moves = (unsigned)number(l, b->moves < most_moves ? b->moves : most_moves, 0, most_moves);
+    b->settled = number(l, b->settled, 0, 1);
+    b->dim = (unsigned)number(l, b->dim, 0, 2);
+    b->n = (unsigned)number(l, b->n, 0, GS_MAX_DEVICES);
+    for (unsigned p = 0; p < b->n && !l->bad; p++) {
+        b->cut[p] = fraction(l, b->cut[p], 1e9, 1);
+        l->bad = l->bad || b->cut[p] <= last || b->cut[p] > 1;
+        last = b->cut[p];
+    }
+}
+
+static void kernel(struct line *l, struct gs_learnt_kernel *k)
+{
+    struct gs_history *h = &k->h;
+    k->program = number(l, k->program, 0, UINT64_MAX);
+    k->n = (unsigned)number(l, k->n, 2, GS_MAX_DEVICES);
     for (int i = 0; i < 6; i++)
-        fprintf(f, " %" PRIu64, k->size[i]);
-    fprintf(f, " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, k->prepare_ns, h->launches, h->bound_ns,
-            gs_measured_best(&h->single), gs_choice_split_known(h) ? gs_measured_best(&h->split) : 0);
-    print_again(f, &h->scatter_again);
-    print_again(f, &h->gather_again);
-    fprintf(f, " %" PRId64 " %u %" PRId64, h->return_rate < 0 ? -1 : whole(h->return_rate * rate_unit), h->failures,
-            whole(h->together.owed_ns));
-    fprintf(f, " %u %d %u %u", h->balance.moves < most_moves ? h->balance.moves : most_moves, h->balance.settled,
-            h->balance.dim, h->balance.n);
-    for (unsigned p = 0; p < h->balance.n; p++)
-        fprintf(f, " %" PRId64, whole(h->balance.cut[p] * cut_unit + 0.5));
-    fprintf(f, " %s\n", k->name);
+        k->size[i] = count(l, k->size[i]);
+    k->prepare_ns = count(l, k->prepare_ns);
+    h->expected = count(l, h->launches);
+    h->bound_ns = count(l, h->bound_ns);
+    const uint64_t single = count(l, gs_measured_best(&h->single));
+    const uint64_t split = count(l, gs_choice_split_known(h) ? gs_measured_best(&h->split) : 0);
+    again(l, &h->scatter_again);
+    again(l, &h->gather_again);
+    const bool returns = number(l, h->return_rate >= 0, 0, 1);
+    const double rate = fraction(l, returns && l->to ? h->return_rate : 0, 1e6, 0);
+    const unsigned failures = (unsigned)number(l, h->failures, 0, 1000);
+    const double owed_ns = fraction(l, h->together.owed_ns, 1, 0);
+    balance(l, &h->balance);
+    if (l->to)
+        return;
+    if (single)
+        gs_measured_add(&h->single, single);
+    for (int i = 1; i < GS_CHOICE_TRIES && split; i++)
+        gs_measured_add(&h->split, split);
+    h->return_rate = returns ? rate : -1;
+    gs_choice_remember_failures(h, failures);
+    gs_stretch_remember(&h->together, owed_ns);
+}
+
+static void machine(struct line *l, struct gs_machine *m)
+{
+    m->split_ns = fraction(l, m->split_ns, 1, 1);
+    m->first_ns = fraction(l, m->first_ns, 1, 1);
+    m->ring_ns = fraction(l, m->ring_ns, 1, 0);
+    for (int i = 0; i < GS_LINKS; i++) {
+        m->link[i].piece_ns = fraction(l, m->link[i].piece_ns, 1, 0);
+        m->link[i].byte_ns = fraction(l, m->link[i].byte_ns, 1e6, 0);
+    }
+    for (int i = 0; i < 2 * GS_READ_SIZES; i++)
+        m->read_ns[i / 2][i % 2] = fraction(l, m->read_ns[i / 2][i % 2], 1e6, 0);
+    for (int p = 1; p < GS_MAX_DEVICES; p++)
+        m->speed[p] = fraction(l, m->speed[p], 1e6, 0);
 }
 
 char *gs_learnt_print(const struct gs_learnt *l, size_t *bytes)
 {
     char *text = NULL, sum[GS_HASH_HEX_BYTES];
-    const struct gs_machine *m = &l->machine;
-    FILE *f = open_memstream(&text, bytes);
-    if (!f)
+    struct line line = {.to = open_memstream(&text, bytes)};
+    struct gs_machine m = l->machine;
+    if (!line.to)
         return NULL;
-    fputs(head, f);
-    fprintf(f, "m %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, whole(m->split_ns), whole(m->first_ns),
-            whole(m->prepare_ns), whole(m->ring_ns));
-    for (int i = 0; i < GS_LINKS; i++)
-        fprintf(f, " %" PRId64 " %" PRId64, whole(m->link[i].piece_ns), whole(m->link[i].byte_ns * link_unit));
-    for (int i = 0; i < 2 * GS_READ_SIZES; i++)
-        fprintf(f, " %" PRId64, whole(m->read_ns[i / 2][i % 2] * link_unit));
-    for (int p = 1; p < GS_MAX_DEVICES; p++)
-        fprintf(f, " %" PRId64, whole(m->speed[p] * speed_unit));
-    fputc('\n', f);
-    for (size_t i = 0; i < l->n; i++)
-        print_kernel(f, &l->v[i]);
-    bool good = fflush(f) == 0;
+    fprintf(line.to, "%sm ", head);
+    machine(&line, &m);
+    for (size_t i = 0; i < l->n; i++) {
+        struct gs_learnt_kernel k = l->v[i];
+        fputs("\nk ", line.to);
+        kernel(&line, &k);
+        fputs(k.name, line.to);
+    }
+    fputc('\n', line.to);
+    bool good = fflush(line.to) == 0;
     if (good) {
         gs_hash_hex(text, *bytes, sum);
-        fprintf(f, "%s\n", sum);
+        fprintf(line.to, "%s\n", sum);
     }
-    good = fclose(f) == 0 && good;
+    good = fclose(line.to) == 0 && good;
     if (!good) {
         free(text);
         text = NULL;
@@ -123,111 +191,23 @@ char *gs_learnt_print(const struct gs_learnt *l, size_t *bytes)
     return text;
 }
 
-/* Reads numbers off a line. */
-struct cursor {
-    const char *at;
-    bool bad;
-};
-
-static int64_t number(struct cursor *c, int base, int64_t least, int64_t most)
+static int parse_kernel(struct gs_learnt *l, const char *text)
 {
-    char *end;
-    if (c->bad)
-        return 0;
-    errno = 0;
-    const int64_t v = strtoll(c->at, &end, base);
-    c->bad = errno || end == c->at || *end != ' ' || v < least || v > most;
-    c->at = end;
-    return v;
+    struct line line = {.from = text};
+    struct gs_learnt_kernel k = {0};
+    gs_history_init(&k.h);
+    kernel(&line, &k);
+    if (line.bad || !*line.from || strlen(line.from) >= sizeof k.name)
+        return -EBADMSG;
+    strcpy(k.name, line.from);
+    return gs_learnt_add(l, &k);
 }
 
-static uint64_t hash(struct cursor *c)
+static int parse_machine(struct gs_learnt *l, const char *text)
 {
-    char *end;
-    errno = 0;
-    const uint64_t v = c->bad ? 0 : strtoull(c->at, &end, 16);
-    c->bad = c->bad || errno || end == c->at || *end != ' ';
-    c->at = c->bad ? c->at : end;
-    return v;
-}
-
-static uint64_t count(struct cursor *c)
-{
-    return (uint64_t)number(c, 10, 0, INT64_MAX);
-}
-
-static struct gs_again parse_again(struct cursor *c)
-{
-    struct gs_again again;
-    again.known = number(c, 10, 0, 1);
-    again.move.bytes = count(c);
-    again.move.pieces = count(c);
-    return again;
-}
-
-static void parse_balance(struct cursor *c, struct gs_balance *b)
-{
-    double last = 0;
-    b->moves = (unsigned)number(c, 10, 0, most_moves);
-    b->settled = number(c, 10, 0, 1);
-    b->dim = (unsigned)number(c, 10, 0, 2);
-    b->n = (unsigned)number(c, 10, 0, GS_MAX_DEVICES);
-    for (unsigned p = 0; p < b->n && !c->bad; p++) {
-        b->cut[p] = (double)number(c, 10, 1, 1000000000) / cut_unit;
-        c->bad = c->bad || b->cut[p] <= last;
-        last = b->cut[p];
-    }
-}
-
-static bool parse_kernel(const char *line, struct gs_learnt_kernel *k)
-{
-    struct cursor c = {line, false};
-    struct gs_history *h = &k->h;
-    memset(k, 0, sizeof *k);
-    gs_history_init(h);
-    k->program = hash(&c);
-    k->n = (unsigned)number(&c, 10, 2, GS_MAX_DEVICES);
-    for (int i = 0; i < 6; i++)
-        k->size[i] = count(&c);
-    k->prepare_ns = count(&c);
-    h->expected = count(&c);
-    h->bound_ns = count(&c);
-    const uint64_t single = count(&c), split = count(&c);
-    if (single)
-        gs_measured_add(&h->single, single);
-    for (int i = 1; i < GS_CHOICE_TRIES && split; i++)
-        gs_measured_add(&h->split, split);
-    h->scatter_again = parse_again(&c);
-    h->gather_again = parse_again(&c);
-    const int64_t rate = number(&c, 10, -1, (int64_t)rate_unit);
-    h->return_rate = rate < 0 ? -1 : (double)rate / rate_unit;
-    gs_choice_remember_failures(h, (unsigned)number(&c, 10, 0, 1000));
-    gs_stretch_remember(&h->together, (double)number(&c, 10, 0, INT64_MAX));
-    parse_balance(&c, &h->balance);
-    if (c.bad || *c.at != ' ' || strlen(c.at + 1) >= sizeof k->name || !c.at[1])
-        return false;
-    strcpy(k->name, c.at + 1);
-    return true;
-}
-
-static bool parse_machine(char *line, struct gs_machine *m)
-{
-    const size_t n = strlen(line);
-    line[n] = ' '; /* each number is followed by one; the caller's newline stood there */
-    struct cursor c = {line, false};
-    m->split_ns = (double)number(&c, 10, 1, INT64_MAX);
-    m->first_ns = (double)number(&c, 10, 1, INT64_MAX);
-    m->prepare_ns = (double)number(&c, 10, 1, INT64_MAX);
-    m->ring_ns = (double)number(&c, 10, 0, INT64_MAX);
-    for (int i = 0; i < GS_LINKS; i++) {
-        m->link[i].piece_ns = (double)number(&c, 10, 0, INT64_MAX);
-        m->link[i].byte_ns = (double)number(&c, 10, 0, INT64_MAX) / link_unit;
-    }
-    for (int i = 0; i < 2 * GS_READ_SIZES; i++)
-        m->read_ns[i / 2][i % 2] = (double)number(&c, 10, 0, INT64_MAX) / link_unit;
-    for (int p = 1; p < GS_MAX_DEVICES; p++)
-        m->speed[p] = (double)number(&c, 10, 0, INT64_MAX) / speed_unit;
-    return !c.bad;
+    struct line line = {.from = text};
+    machine(&line, &l->machine);
+    return line.bad ? -EBADMSG : 0;
 }
 
 /* The text without its checksum, as lines of its own; NULL where it is not whole. */
@@ -251,16 +231,11 @@ int gs_learnt_parse(struct gs_learnt *l, const char *text, size_t bytes)
     int err = lines ? 0 : -EBADMSG;
     while (!err && *at) {
         char *end = strchr(at, '\n');
-        struct gs_learnt_kernel k;
-        if (!end || end - at < 2) {
-            err = -EBADMSG;
+        err = !end || end - at < 2 || !strchr("mk", *at) ? -EBADMSG : 0;
+        if (err)
             break;
-        }
         *end = '\0';
-        if (at[0] == 'm')
-            err = parse_machine(at + 2, &l->machine) ? 0 : -EBADMSG;
-        else
-            err = at[0] == 'k' && parse_kernel(at + 2, &k) ? gs_learnt_add(l, &k) : -EBADMSG;
+        err = (*at == 'm' ? parse_machine : parse_kernel)(l, at + 2);
         at = end + 1;
     }
     free(lines);

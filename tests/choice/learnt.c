@@ -45,7 +45,6 @@ static void fill(struct gs_learnt *l, unsigned n)
     *l = (struct gs_learnt){.machine = {.link = {{4e4, 0.05}, {2e4, 0.004}},
                                         .split_ns = 12e4,
                                         .first_ns = 15e5,
-                                        .prepare_ns = 125e6,
                                         .ring_ns = 7e6,
                                         .read_ns = {{0.024, 0.022}, {0.02, 0.0125}},
                                         .speed = {0, 0.5, 20}}};

@@ -11,8 +11,7 @@
 
 #define MS UINT64_C(1000000)
 
-static const struct gs_machine machine = {
-    .link = {{10e3, 0.1}, {10e3, 0.01}}, .split_ns = 20e3, .first_ns = 1e6, .prepare_ns = 1e8};
+static const struct gs_machine machine = {.link = {{10e3, 0.1}, {10e3, 0.01}}, .split_ns = 20e3, .first_ns = 1e6};
 static const struct gs_forecast two = {.n = 2, .largest = 0.5, .ample = true};
 
 /* A device with units to spare gains nothing by another one: neither is the launch planned, nor its program prepared;
@@ -53,7 +52,7 @@ static void what_runs_for_long_is_long(void **state)
     assert_true(h.running_ns == 0); /* that may be short */
     gs_choice_runs(&h, &m, 2, 5e8);
     assert_true(h.running_ns == 5e8 && gs_choice_guesses(&h));
-    assert_true(gs_choice_foresees(&h, &m, 2, m.prepare_ns));
+    assert_true(gs_choice_foresees(&h, &m, 2, 1e8));
     assert_true(gs_choice_worth_plan(&h, &m, 2, 0) && gs_choose(&h, &m, &two, &b, 1 * MS, &risk));
     gs_choice_learn_single(&h, 900 * MS);
     gs_choice_worth_plan(&h, &m, 2, 0);

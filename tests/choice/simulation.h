@@ -37,7 +37,7 @@ struct kernel {
 };
 
 static const struct gs_machine h200 = {
-    .link = {{4e4, 0.05}, {4e4, 0.004}}, .split_ns = 12e4, .first_ns = 15e5, .prepare_ns = 125e6, .ring_ns = 24e6};
+    .link = {{4e4, 0.05}, {4e4, 0.004}}, .split_ns = 12e4, .first_ns = 15e5, .ring_ns = 24e6};
 
 static inline void begin(struct world *w, uint64_t bytes)
 {
