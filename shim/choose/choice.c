@@ -23,7 +23,6 @@ static const double budget_share = 0.01;  /* what comes home later is guessed: t
 static const double worth_leaving = 0.93; /* of one device's time: a split that isn't going yet must be below it */
 static const double worth_staying = 1.02; /* and one that is going, below this */
 static const double several_hoped = 0.7;  /* of a read from one device, before one from several has been measured */
-static const double ring_bytes = 1048576;
 
 double gs_move_ns(const struct gs_machine *m, enum gs_link link, struct gs_move move)
 {
@@ -292,11 +291,6 @@ bool gs_goes_by_host(const struct gs_forecast *o, enum gs_link link)
     return link == GS_LINK_HOST && o->peer_possible && (double)o->scatter.bytes > gs_small_bytes;
 }
 
-double gs_ring_ns(const struct gs_machine *m, const struct gs_forecast *o, enum gs_link link)
-{
-    return gs_goes_by_host(o, link) && !o->pinned && (double)o->scatter.bytes >= ring_bytes ? m->ring_ns : 0;
-}
-
 /* The two ways of one launch. */
 struct ways {
     double single, split;
@@ -331,11 +325,7 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
     const double scatter_again =
         h->scatter_again.known ? gs_min(scatter, gs_move_ns(m, link, h->scatter_again.move)) : 0;
     const double leave_again = h->return_rate < 0 ? 0 : h->return_rate * leave;
-    /* A third of the ring's cost counts: the ring is made once for all kernels, and waiting until all of the cost is
-     * sure to be won back costs more. All of it counts where a try of the kernel has failed: gaussian (Rodinia, 1.3 s)
-     * lost 60 ms in each process by its retry. */
-    const double ring = gs_ring_ns(m, o, link);
-    const double first = (h->failures ? ring : ring / 3) + (h->split_before ? 0 : m->first_ns);
+    const double first = h->split_before ? 0 : m->first_ns;
     const double once = scatter - scatter_again + (h->return_rate < 0 ? leave : 0) + first;
     /* The devices compare, and may find few bytes that differ. */
     const double merge = gs_move_ns(m, o->peer_possible ? GS_LINK_PEER : link, o->merge);

@@ -41,7 +41,6 @@ struct gs_machine {
     } link[GS_LINKS];
     double split_ns; /* what a split takes beyond its longest part: markers, events, other queues */
     double first_ns; /* a kernel's first split takes so much more: replicas, kernel objects */
-    double ring_ns;  /* to pin the memory that GS_LINK_HOST goes through */
     /* A byte of a large blocking read, from one device and from several; 0: not known. The largest reads apart: in
      * these a read's fixed cost counts for less, and the gain by several links for more. */
     double read_ns[GS_READ_SIZES][2];
@@ -131,7 +130,6 @@ struct gs_forecast {
     unsigned n;             /* devices */
     enum gs_link link;      /* that is open */
     bool peer_possible;     /* GS_LINK_PEER could be opened */
-    bool pinned;            /* the memory that GS_LINK_HOST goes through is there */
     double largest;         /* the longest part's time, as a share of one device's */
     bool ample;             /* each part has work-groups for all of a device: it can be expected to take its share */
     struct gs_move gather;  /* to bring home for one device */
@@ -186,9 +184,6 @@ bool gs_choice_wants_single(const struct gs_history *h, const struct gs_machine 
 bool gs_choice_wants_split(const struct gs_history *h);
 
 void gs_choice_learn_single(struct gs_history *h, uint64_t took_ns);
-
-/* To pin that memory took so long. */
-void gs_choice_learn_ring(struct gs_machine *m, uint64_t took_ns);
 
 /* Which of machine.read_ns it is for so many bytes. */
 unsigned gs_read_size(double bytes);

@@ -35,7 +35,4 @@ struct gs_reads gs_reads_of(const struct gs_history *h, const struct gs_machine 
 /* Does much go by the host's memory, though windows between the GPUs can be had? */
 bool gs_goes_by_host(const struct gs_forecast *o, enum gs_link link);
 
-/* What has to be made for that once: who moves little does without. */
-double gs_ring_ns(const struct gs_machine *m, const struct gs_forecast *o, enum gs_link link);
-
 #endif

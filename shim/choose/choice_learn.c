@@ -61,11 +61,6 @@ void gs_choice_learn_read(struct gs_machine *m, uint64_t bytes, uint64_t took_ns
         *ns = gs_min(gs_max(seen, 0.001), GS_MOST_BYTE_NS);
 }
 
-void gs_choice_learn_ring(struct gs_machine *m, uint64_t took_ns)
-{
-    approach(&m->ring_ns, (double)took_ns, 1e5, 1e9);
-}
-
 static void learn_machine(struct gs_machine *m, double beyond_ns, const struct gs_forecast *o)
 {
     const struct gs_move moved = o->scatter;
@@ -151,7 +146,7 @@ void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs
         took - single_ns - risk_ns - (m->read_ns[gs_read_size(h->read_bytes)][1] > 0 ? gs_reads_of(h, m).gain : 0);
     if (!h->split_before) {
         h->split_before = true;
-        approach(&m->first_ns, beyond - moved - m->split_ns - gs_ring_ns(m, o, o->link), 1e4, 1e8);
+        approach(&m->first_ns, beyond - moved - m->split_ns, 1e4, 1e8);
         for (int i = 0; i < GS_CHOICE_KNOWN && !m->compiles && (double)longest > gs_hopeless * single_ns; i++)
             gs_measured_add(&h->split, (uint64_t)base);
         return;

@@ -87,8 +87,7 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
     bool unknown = false;
     int err = 0;
     double speed[GS_MAX_DEVICES];
-    *o = (struct gs_forecast){
-        .n = plan->n_parts, .link = o->link, .peer_possible = o->peer_possible, .pinned = o->pinned};
+    *o = (struct gs_forecast){.n = plan->n_parts, .link = o->link, .peer_possible = o->peer_possible};
     t->all = (struct gs_move){0};
     const bool differ = gs_timing_speed(of, o->n, speed);
     o->on_trial = plan->on_trial;

@@ -9,7 +9,7 @@
 
 #include "common/hash.h"
 
-static const char head[] = "gpusparc-learnt 17\n";
+static const char head[] = "gpusparc-learnt 18\n";
 
 void gs_learnt_free(struct gs_learnt *l)
 {
@@ -151,7 +151,6 @@ static void machine(struct line *l, struct gs_machine *m)
 {
     m->split_ns = fraction(l, m->split_ns, 1, 1);
     m->first_ns = fraction(l, m->first_ns, 1, 1);
-    m->ring_ns = fraction(l, m->ring_ns, 1, 0);
     for (int i = 0; i < GS_LINKS; i++) {
         m->link[i].piece_ns = fraction(l, m->link[i].piece_ns, 1, 0);
         m->link[i].byte_ns = fraction(l, m->link[i].byte_ns, 1e6, 0);

@@ -12,7 +12,6 @@
 #include "shim/choose/forecast.h"
 #include "shim/choose/timing_book.h"
 #include "shim/transfer/peer.h"
-#include "shim/transfer/pinned.h"
 
 void gs_timing_say(const struct gs_timing *t)
 {
@@ -136,7 +135,6 @@ const char *gs_timing_choose(struct gs_timing *t, struct gs_program *uncompiled,
         return GS_R_NO_MEMORY;
     trial->forecast.link = gs_peer_open(ctx) ? GS_LINK_PEER : GS_LINK_HOST;
     trial->forecast.peer_possible = gs_peer_possible(ctx);
-    trial->forecast.pinned = gs_pinned_is_made(ctx);
     trial->forecast.plan_ns = (double)(gs_thread_ns() - trial->begun_ns);
     pthread_mutex_lock(&gs_book.lock);
     t->refused = false;

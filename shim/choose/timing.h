@@ -161,9 +161,6 @@ static inline bool gs_timing_learns_by_wait(const struct gs_queue *q)
 }
 void gs_timing_after_wait(const struct gs_sieve *before, cl_int err);
 
-/* To pin the memory between devices took so long, of this process's time. Any thread. */
-void gs_timing_pinned(uint64_t took_ns);
-
 /* The links between devices have been measured meanwhile. Used by this process, unless its splits have taught it
  * better, and kept for later processes. From any thread. */
 void gs_timing_links(const struct gs_links *links);

@@ -238,14 +238,6 @@ void gs_timing_read(uint64_t bytes, uint64_t took_ns, bool several)
              gs_book.machine.read_ns[gs_read_size((double)bytes)][several]);
 }
 
-void gs_timing_pinned(uint64_t took_ns)
-{
-    GS_LOCKED(&gs_book.lock);
-    if (gs_book.learnt_name[0])
-        gs_choice_learn_ring(&gs_book.machine, took_ns);
-    gs_debug("to pin memory between the devices took %" PRIu64 " us", took_ns / 1000);
-}
-
 bool gs_measured_splits(const struct gs_timing *t, bool *begun)
 {
     const struct measurement *m = gs_book.pending;

@@ -15,4 +15,4 @@ static void prepared(struct gs_program *p)
 }
 
 const struct gs_above_plan gs_above_plan = {.pays = gs_timing_pays, .prepared = prepared};
-const struct gs_above_transfer gs_above_transfer = {.pinned = gs_timing_pinned, .links = gs_timing_links};
+const struct gs_above_transfer gs_above_transfer = {.links = gs_timing_links};

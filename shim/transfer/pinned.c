@@ -4,11 +4,9 @@
 #include <stdlib.h>
 
 #include "shim/transfer/paths.h"
-#include "shim/transfer/upward.h"
 #include "shim/staging/pinned_memory.h"
 #include "shim/transfer/strided.h"
 #include "shim/transfer/transfer.h"
-#include "shim/process/clock.h"
 #include "shim/devices/remote.h"
 #include "shim/order/callbacks.h"
 
@@ -18,11 +16,6 @@ struct gs_pinned {
     struct gs_ring ring;
     bool failed;
 };
-
-bool gs_pinned_is_made(const struct gs_context *ctx)
-{
-    return ctx->paths->pinned;
-}
 
 void gs_pinned_free(struct gs_pinned *p)
 {
@@ -98,11 +91,7 @@ const struct gs_passage *gs_pinned_passage_for(struct gs_context *ctx, uint64_t 
     const bool small = path == GS_TRANSFER_PLAIN || (little && !paths->pinned);
     struct gs_pinned **p = small ? &paths->pinned_small : &paths->pinned;
     cl_int err;
-    if (!*p && !gs_in_callback()) {
-        const uint64_t begin_ns = gs_now_ns();
+    if (!*p && !gs_in_callback())
         *p = gs_pinned_make(ctx, small ? GS_PINNED_SMALL_BYTES : GS_PINNED_SLOT_BYTES, &err);
-        if (*p && !err && !small)
-            gs_above_transfer.pinned(gs_now_ns() - begin_ns);
-    }
     return *p && !(*p)->failed ? &(*p)->passage : NULL;
 }

@@ -18,8 +18,6 @@ enum { GS_PINNED_SLOT_BYTES = 4 * 1024 * 1024, GS_PINNED_SMALL_BYTES = 128 * 102
 struct gs_pinned *gs_pinned_make(struct gs_context *ctx, size_t slot_bytes, cl_int *err);
 void gs_pinned_free(struct gs_pinned *p);
 const struct gs_passage *gs_pinned_passage(const struct gs_pinned *p);
-/* Is there one for much at a time between the context's devices? */
-bool gs_pinned_is_made(const struct gs_context *ctx);
 
 /* The way through a ring of the context's, where what several places take is read once. For so many bytes in all: few
  * go by a ring of small slots, as to make the other takes the host 30 ms; and so do all where the pinned path isn't

@@ -6,8 +6,6 @@
 #include "shim/devices/links.h"
 
 struct gs_above_transfer {
-    /* To pin the memory between devices took so long, of this process's time. Any thread. */
-    void (*pinned)(uint64_t took_ns);
     /* What it costs between devices has been measured. From any thread. */
     void (*links)(const struct gs_links *links);
 };

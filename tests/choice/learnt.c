@@ -45,7 +45,6 @@ static void fill(struct gs_learnt *l, unsigned n)
     *l = (struct gs_learnt){.machine = {.link = {{4e4, 0.05}, {2e4, 0.004}},
                                         .split_ns = 12e4,
                                         .first_ns = 15e5,
-                                        .ring_ns = 7e6,
                                         .read_ns = {{0.024, 0.022}, {0.02, 0.0125}},
                                         .speed = {0, 0.5, 20}}};
     for (unsigned i = 0; i < n; i++) {
@@ -81,7 +80,6 @@ static void what_was_kept_comes_back(void **state)
     assert_non_null(text);
     assert_int_equal(gs_learnt_parse(&back, text, bytes), 0);
     assert_int_equal(back.n, 3);
-    assert_true(back.machine.ring_ns == 7e6);
     assert_true(back.machine.split_ns == 12e4 && back.machine.link[1].piece_ns == 2e4);
     assert_true(back.machine.link[0].byte_ns > 0.0499 && back.machine.link[0].byte_ns < 0.0501);
     assert_true(back.machine.read_ns[0][0] == 0.024 && back.machine.read_ns[0][1] == 0.022);

@@ -127,7 +127,6 @@ static unsigned run_sample(const struct sample *s, struct gs_history *h, struct 
         struct gs_forecast o = {.n = 2, .largest = 0.5, .ample = s->part < 0.9 * s->single, .peer_possible = true};
         double risk_ns = 0;
         o.link = open > 0 && now >= open ? GS_LINK_PEER : GS_LINK_HOST;
-        o.pinned = splits;
         if (spread)
             o.gather = (struct gs_move){(uint64_t)s->in * 1000000, 1};
         else if (s->in)

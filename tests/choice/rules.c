@@ -242,30 +242,6 @@ static void what_moves_little_does_not_wait_for_windows(void **state)
     assert_true(gs_choose(&h, &machine, &o, &b, 1000000 * MS, &risk));
 }
 
-/* Memory between the devices is pinned for what moves much; how long that takes is measured. */
-static void pinning_counts_for_what_it_takes(void **state)
-{
-    (void)state;
-    struct gs_machine m = machine;
-    m.ring_ns = 24e6;
-    for (int i = 0; i < 8; i++, gs_choice_learn_ring(&m, 2 * MS)) {
-        struct gs_history h;
-        struct gs_forecast o = two;
-        struct gs_budget b = {.begin_ns = 0};
-        double risk;
-        gs_history_init(&h);
-        gs_choice_learn_single(&h, 10 * MS);
-        o.peer_possible = true;
-        o.scatter = (struct gs_move){2 << 20, 1};
-        assert_int_equal(gs_choose(&h, &m, &o, &b, 1000000 * MS, &risk), m.ring_ns < 9e6);
-        o.pinned = true;
-        gs_history_init(&h);
-        gs_choice_learn_single(&h, 10 * MS);
-        assert_true(gs_choose(&h, &m, &o, &b, 1000000 * MS, &risk));
-    }
-    assert_true(m.ring_ns < 3e6);
-}
-
 /* What isn't earned yet is looked at again after an eighth more launches, not each time. */
 static void what_is_not_earned_is_seldom_planned(void **state)
 {
@@ -453,7 +429,6 @@ int main(void)
         cmocka_unit_test(bad_luck_is_not_for_ever),
         cmocka_unit_test(closed_windows_are_no_failure),
         cmocka_unit_test(what_moves_little_does_not_wait_for_windows),
-        cmocka_unit_test(pinning_counts_for_what_it_takes),
         cmocka_unit_test(what_is_not_earned_is_seldom_planned),
         cmocka_unit_test(what_its_transfers_forbid_is_seldom_planned),
         cmocka_unit_test(the_last_run_says_how_many_come),
