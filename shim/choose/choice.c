@@ -356,16 +356,6 @@ static bool gains_by_peer(const struct gs_history *h, const struct gs_machine *m
     return is_below(&w, worth_leaving) && gs_choice_more_launches(h) * (gain_of(&w) - without) > (double)PEER_NS;
 }
 
-bool gs_choice_foresees_peer(const struct gs_history *h, const struct gs_machine *m, unsigned n)
-{
-    const struct gs_move again = h->scatter_again.move;
-    const double less = gs_move_ns(m, GS_LINK_HOST, again) - gs_move_ns(m, GS_LINK_PEER, again);
-    if (!gs_choice_split_known(h))
-        return false;
-    return h->return_rate > 0 ? gs_choice_foresees(h, m, n, PEER_NS)
-                              : gs_choice_foresees(h, m, n, 0) && gs_choice_more_launches(h) * less > (double)PEER_NS;
-}
-
 static void learn_again(struct gs_history *h, const struct gs_forecast *o)
 {
     struct gs_again *again = h->last_split ? &h->scatter_again : &h->gather_again;

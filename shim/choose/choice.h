@@ -162,10 +162,6 @@ bool gs_choice_worth_plan(struct gs_history *h, const struct gs_machine *m, unsi
 /* Before there is a launch to choose for: would splits of the launches to come gain so much? */
 bool gs_choice_foresees(const struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns);
 
-/* And would they gain so much more by windows between GPUs that these are to be opened before the first split? By the
- * bytes that the kernel's splits moved in the process before. */
-bool gs_choice_foresees_peer(const struct gs_history *h, const struct gs_machine *m, unsigned n);
-
 /* Is it known, by whatever means, that the kernel is too short to gain? */
 bool gs_choice_is_short(const struct gs_history *h, const struct gs_machine *m, unsigned n);
 

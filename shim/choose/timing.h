@@ -57,8 +57,7 @@ void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split, str
 void gs_timing_end(void);
 
 /* A kernel of that name has been made; NULL: the program is about to be built. If that kernel, or any of the program,
- * gained by splits in the process before, the program is prepared at once, beside the application, and windows between
- * GPUs are opened if the kernel's splits moved many bytes. Without locks. */
+ * gained by splits in the process before, the program is prepared at once, beside the application. Without locks. */
 void gs_timing_foresee(struct gs_program *p, const char *name);
 
 /* The program has been translated: is compiling the translation worth its cost, for any of the kernels? From any

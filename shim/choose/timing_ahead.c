@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* When a program is prepared for splits beside the application and windows are opened, and who waits for that (of
- * shim/choose/timing.h). */
+/* When a program is prepared for splits beside the application, and who waits for that (of shim/choose/timing.h). */
 #include <string.h>
 #include <time.h>
 
 #include "shim/order/callbacks.h"
 #include "shim/plan/kinds.h"
+#include "shim/process/clock.h"
 #include "shim/choose/timing_book.h"
-#include "shim/transfer/peer.h"
 
 enum {
     MOST_PATIENCE_NS = 1000 * 1000000, /* to wait for a translation */
@@ -83,16 +82,7 @@ void gs_ahead_want(struct gs_wanted *w, struct gs_timing *t, cl_program program)
     if (!program || (w->program && w->prepare) ||
         (!prepare && (on_cpu() || !translate || !gs_choice_foresees(&t->h, &gs_book.machine, t->at->n, 0))))
         return;
-    const bool peer = prepare && gs_choice_foresees_peer(&t->h, &gs_book.machine, t->at->n);
-    *w = (struct gs_wanted){program, t->at->program, prepare, peer};
-}
-
-/* Without locks. */
-static void open_peer(struct gs_context *ctx)
-{
-    GS_LOCKED(&ctx->lock);
-    if (gs_peer_possible(ctx))
-        gs_peer_ready(ctx);
+    *w = (struct gs_wanted){program, t->at->program, prepare};
 }
 
 void gs_ahead_do(const struct gs_wanted *w)
@@ -105,26 +95,19 @@ void gs_ahead_do(const struct gs_wanted *w)
             gs_prepare_beside(p, (struct gs_patience){0});
         else if (!is_translated(p))
             gs_translate_beside(p);
-        if (w->peer)
-            open_peer(p->o.ctx);
     }
     gs_drop(&p->o);
 }
 
-/* It is worth a split, but its program isn't translated yet: counts a launch on one device. Meanwhile windows between
- * GPUs are opened, if its splits will want them. */
-static const char *leave(struct gs_timing *t, struct gs_context *ctx)
+/* It is worth a split, but its program isn't translated yet: counts a launch on one device. */
+static const char *leave(struct gs_timing *t)
 {
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     t->h.launches++;
     t->h.reason = gs_choice_translating;
     t->h.last_split = false;
     t->waited = true;
     gs_timing_say(t);
-    const bool peer = gs_choice_foresees_peer(&t->h, &gs_book.machine, t->at->n);
-    pthread_mutex_unlock(&gs_book.lock);
-    if (peer)
-        open_peer(ctx);
     return gs_choice_translating;
 }
 
@@ -174,32 +157,19 @@ static void flush(const struct gs_command *cmd)
 
 enum { MOST_BUSY_NS = 2000000000 };
 
-/* Its translation is being made, which the launch's plan needs: waits for that as below. */
-static void await_translated(struct gs_timing *t, const struct gs_command *cmd, const struct gs_program *p)
+/* Its translation is being made, which the launch's plan needs; and compiled, where the launch needs that too: waits
+ * for it, for two seconds at most, while the device is busy. */
+static void await_beside(struct gs_timing *t, const struct gs_command *cmd, struct gs_program *p, bool compiled)
 {
     const struct timespec little = {0, 100000};
     const uint64_t begin_ns = gs_now_ns();
     if (gs_in_callback() || !atomic_load(&p->preparing) || !is_busy(t, cmd))
         return;
     flush(cmd);
-    while (atomic_load(&p->preparing) && is_busy(t, cmd) && gs_now_ns() - begin_ns < MOST_BUSY_NS)
+    while (atomic_load(&p->preparing) && is_busy(t, cmd) && gs_now_ns() - begin_ns < MOST_BUSY_NS) {
         nanosleep(&little, NULL);
-}
-
-/* Its translation is being made, and compiled: waits for that, for two seconds at most, while the device is busy. */
-static void await_prepared(struct gs_timing *t, const struct gs_command *cmd, struct gs_program *p)
-{
-    const struct timespec little = {0, 100000};
-    const uint64_t begin_ns = gs_now_ns();
-    if (gs_in_callback() || !atomic_load(&p->preparing) || !is_busy(t, cmd))
-        return;
-    flush(cmd);
-    while (!gs_prepared(p) && is_busy(t, cmd) && gs_now_ns() - begin_ns < MOST_BUSY_NS) {
-        if (!atomic_load(&p->preparing)) /* it has only been translated */
+        if (compiled && !atomic_load(&p->preparing) && !gs_prepared(p)) /* it had only been translated */
             gs_prepare_beside(p, (struct gs_patience){0});
-        if (!atomic_load(&p->preparing))
-            return;
-        nanosleep(&little, NULL);
     }
 }
 
@@ -214,13 +184,13 @@ const char *gs_timing_prepare(struct gs_timing *t, const struct gs_command *cmd,
     if (first) {
         if (!is_translated(p))
             gs_translate_beside(p);
-        await_translated(t, cmd, p);
+        await_beside(t, cmd, p, false);
         *plan_first = is_translated(p);
-        return *plan_first || gs_prepared(p) ? NULL : leave(t, cmd->ctx);
+        return *plan_first || gs_prepared(p) ? NULL : leave(t);
     }
     gs_prepare_beside(p, patience(t, cmd->q));
-    await_prepared(t, cmd, p);
-    return gs_prepared(p) ? NULL : leave(t, cmd->ctx);
+    await_beside(t, cmd, p, true);
+    return gs_prepared(p) ? NULL : leave(t);
 }
 
 /* Has this kernel gained by splits before, or was there never a time to try? */
@@ -238,7 +208,7 @@ static bool will_split(struct gs_timing *t)
 
 void gs_timing_foresee(struct gs_program *p, const char *name)
 {
-    bool translate = false, worth = false, peer = false;
+    bool translate = false, worth = false;
     if (!p || !gs_book_is_kept(p->o.ctx) || atomic_load(&p->preparing) || p->refusal)
         return;
     pthread_mutex_lock(&gs_book.lock);
@@ -254,15 +224,12 @@ void gs_timing_foresee(struct gs_program *p, const char *name)
         const bool splits = will_split(t);
         translate |= splits;
         worth |= splits && !plans_first(t);
-        peer = peer || (may_gain_again(t) && gs_choice_foresees_peer(&t->h, &gs_book.machine, t->at->n));
     }
     pthread_mutex_unlock(&gs_book.lock);
     if (worth)
         gs_prepare_beside(p, (struct gs_patience){0});
     else if (translate && !is_translated(p))
         gs_translate_beside(p);
-    if (peer)
-        open_peer(p->o.ctx);
 }
 
 bool gs_timing_pays(struct gs_program *p)

@@ -68,7 +68,7 @@ void gs_book_want_links(const struct gs_forecast *o);
 struct gs_wanted {
     cl_program program; /* null: nothing of any */
     uint64_t id;
-    bool prepare, peer;
+    bool prepare;
 };
 
 /* Looks at the measurements that are under way. With the lock held. */

@@ -63,30 +63,6 @@ static void the_slow_link_is_a_makeshift(void **state)
     }
 }
 
-/* The windows that splits went through are opened before the first one of the next process, if they spare enough. */
-static void the_fast_link_is_foreseen(void **state)
-{
-    (void)state;
-    struct gs_history h;
-    gs_history_init(&h);
-    gs_choice_learn_single(&h, 36000000);
-    assert_false(gs_choice_foresees_peer(&h, &h200, 2)); /* what splits move every time isn't known yet */
-    h.expected = 50;
-    h.scatter_again = (struct gs_again){true, {40 << 20, 1}};
-    for (int i = 0; i < 2; i++)
-        gs_measured_add(&h.split, 19000000);
-    assert_true(gs_choice_foresees_peer(&h, &h200, 2));
-    h.scatter_again.move.bytes = 1 << 19; /* halos go by the host as well */
-    assert_false(gs_choice_foresees_peer(&h, &h200, 2));
-    h.return_rate = 1;
-    assert_true(gs_choice_foresees_peer(&h, &h200, 2));
-    h.expected = 0;
-    h.split = (struct gs_measured){0};
-    for (int i = 0; i < 2; i++)
-        gs_measured_add(&h.split, 33000000);
-    assert_false(gs_choice_foresees_peer(&h, &h200, 2));
-}
-
 /* What is known before a launch: times of this process, or of one before. */
 static void what_will_pay_is_foreseen(void **state)
 {
@@ -127,7 +103,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_faster_link_is_asked_for_where_it_pays),
         cmocka_unit_test(the_slow_link_is_a_makeshift),
-        cmocka_unit_test(the_fast_link_is_foreseen),
         cmocka_unit_test(what_will_pay_is_foreseen),
         cmocka_unit_test(a_bound_spares_the_measurement),
     };
