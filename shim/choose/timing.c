@@ -138,7 +138,6 @@ const char *gs_timing_choose(struct gs_timing *t, struct gs_program *uncompiled,
     trial->forecast.plan_ns = (double)(gs_thread_ns() - trial->begun_ns);
     pthread_mutex_lock(&gs_book.lock);
     t->refused = false;
-    gs_book_want_links(&trial->forecast);
     if (trial->return_rate >= 0)
         t->h.return_rate = trial->return_rate;
     struct gs_history now = t->h, *h = uncompiled ? &now : &t->h;

@@ -2,6 +2,7 @@
 /* The book of kernels, and the files that it comes from and goes to (of shim/choose/timing.h). */
 #include "shim/choose/timing_book.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +12,10 @@
 #include "common/cache.h"
 #include "common/hash.h"
 #include "common/log.h"
+#include "common/spawn.h"
 #include "shim/choose/choice_costs.h"
 #include "shim/choose/learnt.h"
-#include "shim/choose/link_measurement.h"
+#include "shim/client/client.h"
 #include "shim/process/clock.h"
 
 struct gs_book gs_book = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -96,7 +98,6 @@ static void use_links(const struct gs_links *links, const char *how)
         gs_book.machine.link[l].byte_ns = within(cost[l]->byte_ns, 0.001, GS_MOST_BYTE_NS);
         if (gs_group()->remote) /* to launch there and to hear of it costs what a transfer of nothing does */
             gs_book.machine.split_ns = gs_book.machine.link[l].piece_ns;
-        gs_book.links_known = true;
         gs_debug("between devices, %s (%s): %.0f ns for a transfer, %.4f for a byte",
                  l == GS_LINK_PEER ? "by windows" : "through the host", how, cost[l]->piece_ns, cost[l]->byte_ns);
     }
@@ -115,16 +116,6 @@ void gs_timing_links(const struct gs_links *links)
         gs_links_write(name, links);
 }
 
-void gs_book_want_links(const struct gs_forecast *o)
-{
-    const enum gs_transfer_path path = gs_settings()->transfer;
-    const bool moves = !gs_group()->shared_memory || path == GS_TRANSFER_PINNED || path == GS_TRANSFER_PLAIN;
-    if (gs_book.links_known || gs_book.machine_learnt || !moves || o->peer_possible)
-        return;
-    gs_book.links_known = true;
-    gs_links_measure_async();
-}
-
 static bool read_learnt(struct gs_learnt *l)
 {
     size_t bytes = 0;
@@ -141,6 +132,30 @@ static void note_group(struct gs_machine *m)
     m->compiles = gs_group()->type & CL_DEVICE_TYPE_CPU;
 }
 
+/* What it costs to bring bytes between the devices, by a process of its own: over hosts what another client's
+ * connections take, a second or a few. */
+static bool measure_links(struct gs_links *links)
+{
+    enum { TIMEOUT_MS = 30000 };
+    char path[PATH_MAX], request[512], *answer = NULL;
+    const char *how = "";
+    size_t bytes = 0;
+    *links = (struct gs_links){0};
+    if (gs_scheduled()) { /* what the probe moves would go by nobody's leave */
+        gs_debug("the links aren't measured under a daemon: `gpusparc devices --measure` does it");
+        return false;
+    }
+    const size_t n = gs_links_request(gs_settings(), "brief", request, sizeof request);
+    snprintf(path, sizeof path, "%s/gpusparc-link-probe", gs_library_dir());
+    const bool well = gs_spawn(path, request, n, TIMEOUT_MS, 0, &answer, &bytes, &how) == 0;
+    if (well)
+        *links = gs_links_parse(answer, bytes);
+    else
+        gs_debug("the probe of the links %s", how);
+    free(answer);
+    return well;
+}
+
 /* Begins with what earlier processes have learnt. */
 static void load(const struct gs_context *ctx)
 {
@@ -151,7 +166,7 @@ static void load(const struct gs_context *ctx)
     struct gs_links links = gs_links_read(gs_book.links_name);
     /* Later the probe would wait for this application's kernels: a CPU's server does one thing after the other. */
     if (gs_group()->remote && !(links.host.piece_ns > 0) && gs_settings()->mode == GS_MODE_AUTO &&
-        gs_links_measure(&links))
+        measure_links(&links))
         gs_links_write(gs_book.links_name, &links);
     use_links(&links, "kept");
     if (!read_learnt(&l))

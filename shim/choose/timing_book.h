@@ -36,7 +36,6 @@ extern struct gs_book {
     uint64_t awaited_ns;  /* what the application has waited for first measurements */
     uint64_t compiled_ns; /* ... and for what the driver does before these begin */
     bool machine_learnt;  /* it is not only a guess or a measurement of links, but corrected by splits */
-    bool links_known;     /* measured links went into it; or they are being measured */
     char links_name[GS_LINKS_NAME_BYTES];
     char learnt_name[sizeof "learnt-" + GS_HASH_HEX_BYTES]; /* of the entry on disk; empty: nothing has been read */
     struct measurement *pending;                            /* under way */
@@ -57,10 +56,6 @@ struct gs_timing *gs_book_of(struct gs_size *s);
 /* All of one program on n devices, or of one of its kernels (name: NULL, all), beginning with null; NULL: no more. With
  * the lock held. */
 struct gs_timing *gs_book_next(const struct gs_timing *t, uint64_t program, const char *name, unsigned n);
-
-/* The first launch that could be split: are there figures to choose by? Where windows may be had their probe brings
- * them; where the devices share memory nothing goes between them. With the lock held. */
-void gs_book_want_links(const struct gs_forecast *o);
 
 /* timing_measured.c */
 
