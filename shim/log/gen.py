@@ -57,7 +57,7 @@ def wrapper(f, n, result, parameters):
     error = own[-1] if parameters and re.match(r"cl_int\s*\*", parameters[-1]) and result != "cl_int" else None
     shown = own[:-1] if error else own
     f.write(f"CL_API_ENTRY {result} CL_API_CALL {n}({', '.join(parameters) or 'void'})\n{{\n")
-    f.write("    static struct gs_log_sum sum;\n    struct gs_log_call call;\n    const struct _cl_icd_dispatch *next = gs_log_begin(&call);\n")
+    f.write("    struct gs_log_call call;\n    const struct _cl_icd_dispatch *next = gs_log_begin(&call);\n")
     kernel = next((o for p, o in zip(parameters, own) if re.match(r"cl_kernel\s+\w", p)), None)
     if kernel:
         f.write(f"    gs_log_name(&call, {kernel});\n")
@@ -72,7 +72,7 @@ def wrapper(f, n, result, parameters):
         f.write(f"    {result} result = next->{n}({arguments});\n")
     if error:
         f.write(f"    if ({error})\n        *{error} = code;\n")
-    f.write(f"    if (gs_log_ended(&call, &sum, \"{n}\")) {{\n")
+    f.write(f"    if (gs_log_ended(&call, \"{n}\")) {{\n")
     for p, name in zip(parameters, shown):
         f.write(f"        {logged(p, name, own)}\n")
     if n == "clSetKernelArg":

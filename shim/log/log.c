@@ -28,17 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LINE = 1024, SHOWN_STRING = 80, FUNCTIONS = 256 };
-
-/* What the calls of one function took, in all; in the list of those that were called. */
-struct gs_log_sum {
-    const char *function;
-    atomic_bool listed;
-    atomic_uint_fast64_t calls, ns, longest_ns;
-    atomic_uint_fast64_t from_most_ns; /* UINT64_MAX - the shortest */
-    struct gs_log_sum *next;
-};
-static struct gs_log_sum *_Atomic sums;
+enum { LINE = 1024, SHOWN_STRING = 80 };
 
 struct gs_log_call {
     uint64_t begin_ns, end_ns;
@@ -64,20 +54,11 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* A child counts its own calls. */
-static void forget_sums(void)
-{
-    for (struct gs_log_sum *s = sums; s; s = s->next) {
-        s->calls = s->ns = s->longest_ns = s->from_most_ns = 0;
-    }
-}
-
 /* Not by a number that the application may take for one of its standard streams. */
 __attribute__((constructor)) static void open_file(void)
 {
     const char *path = secure_getenv("GPUSPARC_LOG");
     start_ns = now_ns();
-    pthread_atfork(NULL, NULL, forget_sums);
     if (!path || !*path)
         return;
     if (strcmp(path, "-") == 0) {
@@ -137,62 +118,13 @@ static void begin_argument(struct gs_log_call *c, const char *name)
     c->any = true;
 }
 
-static void raise(atomic_uint_fast64_t *to, uint_fast64_t v)
-{
-    uint_fast64_t now = atomic_load(to);
-    while (now < v && !atomic_compare_exchange_weak(to, &now, v)) {
-    }
-}
-
-static void add_time(struct gs_log_sum *sum, const char *function, uint64_t ns)
-{
-    if (!atomic_exchange(&sum->listed, true)) {
-        sum->function = function;
-        sum->next = atomic_load(&sums);
-        while (!atomic_compare_exchange_weak(&sums, &sum->next, sum)) {
-        }
-    }
-    atomic_fetch_add(&sum->calls, 1);
-    atomic_fetch_add(&sum->ns, ns);
-    raise(&sum->longest_ns, ns);
-    raise(&sum->from_most_ns, UINT64_MAX - ns);
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const uint64_t x = (*(struct gs_log_sum *const *)a)->ns, y = (*(struct gs_log_sum *const *)b)->ns;
-    return (x < y) - (x > y);
-}
-
-/* The process ends: host time by function, the longest first. */
-__attribute__((destructor)) static void write_sums(void)
-{
-    struct gs_log_sum *list[FUNCTIONS];
-    char line[LINE];
-    size_t n = 0;
-    for (struct gs_log_sum *s = sums; s && n < FUNCTIONS; s = s->next)
-        if (s->calls)
-            list[n++] = s;
-    qsort(list, n, sizeof *list, by_time);
-    for (size_t i = 0; i < n && out >= 0; i++) {
-        const struct gs_log_sum *s = list[i];
-        const int bytes =
-            snprintf(line, sizeof line, "gpusparc: %d in all: %-32s %7llu call%s %12.3f ms, %.1f to %.1f us\n",
-                     (int)getpid(), s->function, (unsigned long long)s->calls, s->calls == 1 ? "" : "s",
-                     (double)s->ns / 1e6, (double)(UINT64_MAX - s->from_most_ns) / 1e3, (double)s->longest_ns / 1e3);
-        if (write(out, line, (size_t)bytes) < 0)
-            return;
-    }
-}
-
 /* Is it to be written? Then its arguments follow, and gs_log_end. */
-static bool gs_log_ended(struct gs_log_call *c, struct gs_log_sum *sum, const char *function)
+static bool gs_log_ended(struct gs_log_call *c, const char *function)
 {
     depth--;
     if (!c->outermost || out < 0)
         return false;
     c->end_ns = now_ns();
-    add_time(sum, function, c->end_ns - c->begin_ns);
     add(c, "gpusparc: %d.%d %.6f %s(", (int)getpid(), (int)gettid(), (double)(c->begin_ns - start_ns) / 1e9, function);
     return true;
 }
