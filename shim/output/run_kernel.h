@@ -9,8 +9,13 @@
 enum { GS_OUTPUT_GROUP = 64 }; /* work-items */
 
 /* Enqueues one: GS_OUTPUT_LAUNCH(kernel, work-items, GS_ARG(a), GS_ARG(b), ...) has all its arguments. */
-cl_int gs_run_output_kernel(cl_command_queue queue, const struct gs_put_launch *launch, const struct gs_events *wait,
-                            struct gs_events *done);
+static inline cl_int gs_run_output_kernel(cl_command_queue queue, const struct gs_put_launch *launch,
+                                          const struct gs_events *wait, struct gs_events *done)
+{
+    cl_event event;
+    const cl_int err = gs_put_kernel(queue, launch, wait->n, wait->v, &event);
+    return err ? err : gs_events_add(done, event);
+}
 #define GS_ARG(v)                                                                                                      \
     {                                                                                                                  \
         sizeof(v), &(v), _Generic((v), cl_mem : true, default : false)                                                 \

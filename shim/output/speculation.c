@@ -9,7 +9,8 @@
 #include "shim/coherence/coherence.h"
 #include "shim/transfer/pinned.h"
 #include "shim/transfer/transfer.h"
-#include "shim/output/continuation.h"
+#include "shim/order/completion.h"
+#include "shim/process/work_queue.h"
 #include "shim/output/backoff.h"
 #include "shim/output/run_kernel.h"
 #include "shim/plan/kinds.h"
@@ -39,7 +40,15 @@ struct gs_speculation_copy {
 };
 
 struct gs_speculation {
-    struct gs_continuation continuation;    /* first */
+    struct gs_work work; /* first */
+    /* What is pledged to the application's commands: a user event that they wait for. The thread of work_queue.h acts
+     * when the parts and the looks at their bytes have ended, and ends the event when what it has enqueued has. */
+    cl_event end;
+    /* Commands that wait for `end`, until they have ended: PoCL (3.1) uses one that fails after it has let go of it. */
+    struct gs_events marks;
+    atomic_uint awaits;                     /* events that it goes on after */
+    bool acts;                              /* the thread has been at it: what is awaited is its work */
+    atomic_int status;                      /* CL_COMPLETE, or the first error */
     struct gs_context *ctx;                 /* held */
     struct gs_putting put;                  /* for whom; kept */
     unsigned n;                             /* parts; part p is on place p */
@@ -109,9 +118,10 @@ static void free_copies(struct gs_speculation_copy *v, size_t n)
     free(v);
 }
 
-static void free_speculation(struct gs_continuation *continuation)
+void gs_speculation_drop(struct gs_speculation *j)
 {
-    struct gs_speculation *j = (struct gs_speculation *)continuation;
+    if (!j)
+        return;
     for (size_t i = 0; i < j->n_fields; i++)
         for (unsigned p = 0; p < j->n; p++) {
             let_go(j->fields[i].mem[p]);
@@ -127,16 +137,61 @@ static void free_speculation(struct gs_continuation *continuation)
     for (unsigned p = 0; p < j->n; p++)
         if (j->queue[p])
             gs_real()->clReleaseCommandQueue(j->queue[p]);
-    gs_continuation_free(&j->continuation);
+    gs_events_free(&j->marks);
+    if (j->end)
+        gs_real()->clReleaseEvent(j->end);
     gs_put_let_go(&j->put);
     gs_drop(&j->ctx->o);
     free(j);
 }
 
-void gs_speculation_drop(struct gs_speculation *j)
+/* ---- its end ---- */
+
+static void fail(struct gs_speculation *j, cl_int status)
 {
-    if (j)
-        free_speculation(&j->continuation);
+    int none = CL_COMPLETE;
+    atomic_compare_exchange_strong(&j->status, &none, status);
+}
+
+static void free_work(struct gs_work *work)
+{
+    gs_speculation_drop((struct gs_speculation *)work);
+}
+
+static void act(struct gs_work *work);
+
+/* What was awaited has ended: that is the end once the thread has acted, and else its turn. It isn't freed in a
+ * callback: a driver may wait for a queue's commands when it is released for the last time. */
+static void go_on(struct gs_speculation *j)
+{
+    if (j->acts)
+        gs_event_end(j->end, atomic_load(&j->status));
+    j->work.run = j->acts ? free_work : act;
+    gs_work_add(GS_WORK_LATER, &j->work);
+}
+
+static void CL_CALLBACK ended(cl_event event, cl_int status, void *data)
+{
+    struct gs_speculation *j = data;
+    (void)event;
+    if (status < 0)
+        fail(j, j->acts ? status : CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    if (atomic_fetch_sub(&j->awaits, 1) == 1)
+        go_on(j);
+}
+
+/* Goes on once all of `events`, which is freed, has ended; fails if some end badly. *j may be gone when this returns.
+ */
+static void await(struct gs_speculation *j, struct gs_events *events)
+{
+    const cl_uint n = events->n;
+    atomic_store(&j->awaits, n);
+    for (cl_uint i = 0; i < n; i++)
+        if (!gs_await_end(events->v[i], NULL, ended, j))
+            ended(events->v[i], gs_real()->clWaitForEvents(1, &events->v[i]), j);
+    gs_events_free(events);
+    if (!n)
+        go_on(j);
 }
 
 /* ---- in the thread ---- */
@@ -241,22 +296,23 @@ static void end_trial(struct gs_speculation *j, cl_int err)
 }
 
 /* If a command is refused all is done over: the same bytes may be copied again. */
-static void act(struct gs_continuation *continuation)
+static void act(struct gs_work *work)
 {
-    struct gs_speculation *j = (struct gs_speculation *)continuation;
+    struct gs_speculation *j = (struct gs_speculation *)work;
+    j->acts = true;
     const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
     const struct gs_putting *put_before = gs_put_for(gs_put_kept(&j->put));
-    cl_int err = atomic_load(&continuation->status);
+    cl_int err = atomic_load(&j->status);
     if (!err && (err = send_all(j)) != CL_SUCCESS)
         err = send_all(j);
     gs_put_for(put_before);
     gs_label_back(before);
     end_trial(j, err);
     if (err)
-        gs_continuation_fail(continuation, err);
+        fail(j, err);
     struct gs_events all = j->done;
     j->done = (struct gs_events){0};
-    gs_continuation_await(continuation, &all);
+    await(j, &all);
 }
 
 /* ---- before the parts run: what it takes to find out what they change, and to undo it ---- */
@@ -394,7 +450,6 @@ static struct gs_pinned *ring_for(const struct gs_plan *plan, struct gs_context 
 static cl_int prepare_thread(struct gs_speculation *j, struct gs_command *cmd)
 {
     cl_int err = CL_SUCCESS;
-    j->continuation = (struct gs_continuation){.act = act, .free = free_speculation};
     gs_hold(&j->ctx->o);
     gs_put_keep(&j->put);
     for (unsigned p = 0; p < j->n && !err; p++) {
@@ -403,7 +458,9 @@ static cl_int prepare_thread(struct gs_speculation *j, struct gs_command *cmd)
             err = gs_real()->clRetainCommandQueue(queue);
         j->queue[p] = err ? NULL : queue;
     }
-    return err ? err : gs_continuation_make(&j->continuation, j->ctx);
+    if (!err)
+        j->end = gs_real()->clCreateUserEvent(j->ctx->o.handle, &err);
+    return err;
 }
 
 struct gs_speculation *gs_speculation_begin(struct gs_launching *l, const struct gs_plan *plan, struct gs_events *ready,
@@ -480,10 +537,10 @@ static cl_int promise(struct gs_speculation *j, struct gs_command *cmd, struct g
     cl_int err;
     cl_command_queue queue = gs_queue_behind(cmd->q, GS_COPY_QUEUE, 0, &err);
     if (!err)
-        err = gs_enqueue_marker(queue, 1, &j->continuation.end, &event);
+        err = gs_enqueue_marker(queue, 1, &j->end, &event);
     if (!err)
         err = gs_events_add(to, event);
-    return err ? err : gs_events_share(&j->continuation.marks, to->v[to->n - 1]);
+    return err ? err : gs_events_share(&j->marks, to->v[to->n - 1]);
 }
 
 cl_int gs_speculation_judge(struct gs_speculation *j, struct gs_command *cmd, const cl_event *ran,
@@ -496,9 +553,9 @@ cl_int gs_speculation_judge(struct gs_speculation *j, struct gs_command *cmd, co
     if (!err)
         err = promise(j, cmd, ended);
     if (err)
-        gs_continuation_fail(&j->continuation, err);
+        fail(j, err);
     gs_command_flush(cmd->q);
     count_begun(j);
-    gs_continuation_await(&j->continuation, &wait);
+    await(j, &wait);
     return err;
 }
