@@ -195,15 +195,6 @@ bool gs_client_is_alone(const struct gs_client *c, unsigned resource)
     return (w & (GS_LEASE_LEASED | GS_LEASE_ASK)) == GS_LEASE_LEASED && is_unwanted(c, resource, gs_client_now_ns());
 }
 
-bool gs_client_is_ours(const struct gs_client *c, unsigned resource)
-{
-    if (resource >= GS_MAX_RESOURCES || !atomic_load_explicit(&c->online, memory_order_acquire) ||
-        !is_known(c, resource))
-        return true;
-    const uint32_t w = atomic_load_explicit(&c->page->lease[resource].word, memory_order_relaxed);
-    return w & GS_LEASE_LEASED && (!(w & GS_LEASE_ASK) || w & GS_LEASE_UNITS);
-}
-
 bool gs_client_wanted(const struct gs_client *c)
 {
     return atomic_load_explicit(&c->online, memory_order_acquire) && any_out(c, GS_LEASE_ASK);

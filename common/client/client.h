@@ -115,9 +115,6 @@ void gs_client_need_ends(struct gs_client *c);
 /* Is the resource leased to this client, which nobody else has wanted it from for 0.1 s? Not where that isn't known. */
 bool gs_client_is_alone(const struct gs_client *c, unsigned resource);
 
-/* Is the resource leased to this client, and not about to be another's, or nobody's to lease? */
-bool gs_client_is_ours(const struct gs_client *c, unsigned resource);
-
 /* Does somebody else wait for a resource of which this client has units out? A load per resource. */
 bool gs_client_wanted(const struct gs_client *c);
 

@@ -22,7 +22,6 @@ static struct {
     pthread_mutex_t lock; /* one thread at a time looks for a daemon */
     bool said;            /* that there is none */
     atomic_uint_fast64_t look_at_ns;
-    atomic_long processors; /* of the machine; 0: not known yet */
 } search = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(search.lock, GS_RANK_DAEMON_SEARCH);
 
@@ -184,49 +183,19 @@ bool gs_unit_try(struct gs_unit *u, unsigned resource, enum gs_length length)
     return granted;
 }
 
-void gs_unit_ask(struct gs_unit *u, unsigned resource, struct gs_request *request)
+bool gs_unit_try_wait(struct gs_unit *u, unsigned resource, uint64_t ns)
 {
     struct gs_client *c = atomic_load(&gs_connection);
-    if (c && gs_client_request(c, resource, 0, request) == 0)
-        gs_unit_on(u, GS_UNIT_ASK);
-}
-
-static bool await_asleep(struct gs_unit *u, struct gs_request *request, uint64_t ns)
-{
-    if (!gs_unit_is(u, GS_UNIT_ASKED))
+    struct gs_request request;
+    if (!c || gs_client_request(c, resource, 0, &request) < 0)
         return false;
-    GS_NOTE("%s grant", ns ? "wait" : "look");
-    const bool granted = gs_client_wait(atomic_load(&gs_connection), request, ns, &u->grant) == 0;
+    GS_NOTE("wait grant");
+    const bool granted = gs_client_wait(c, &request, ns, &u->grant) == 0;
     if (granted)
         is_granted(u);
-    else if (!request->open)
-        gs_unit_on(u, GS_UNIT_FORGET);
+    else
+        gs_client_cancel(c, &request);
     return granted;
-}
-
-static bool has_processors_to_spare(void)
-{
-    enum { PROCESSORS_TO_SPARE = 8 }; /* as for the daemon's `awake = auto` */
-    if (!atomic_load_explicit(&search.processors, memory_order_relaxed))
-        atomic_store(&search.processors, sysconf(_SC_NPROCESSORS_ONLN));
-    return atomic_load_explicit(&search.processors, memory_order_relaxed) >= PROCESSORS_TO_SPARE;
-}
-
-bool gs_unit_await(struct gs_unit *u, struct gs_request *request, uint64_t ns, bool awake)
-{
-    if (!awake || !has_processors_to_spare())
-        return await_asleep(u, request, ns);
-    const uint64_t until = gs_now_ns() + ns;
-    bool granted;
-    while (!(granted = await_asleep(u, request, 0)) && gs_unit_is(u, GS_UNIT_ASKED) && gs_now_ns() < until)
-        ;
-    return granted;
-}
-
-void gs_unit_cancel(struct gs_request *request)
-{
-    GS_NOTE("cancel %d", request->open);
-    gs_client_cancel(atomic_load(&gs_connection), request);
 }
 
 bool gs_unit_own_out(unsigned resource, enum gs_length length)
@@ -251,12 +220,6 @@ bool gs_unit_is_sole(void)
 {
     const struct gs_client *c = atomic_load(&gs_connection);
     return c && gs_client_is_sole(c);
-}
-
-bool gs_unit_is_ours(unsigned resource)
-{
-    const struct gs_client *c = atomic_load(&gs_connection);
-    return !c || gs_client_is_ours(c, resource);
 }
 
 bool gs_units_wanted(void)

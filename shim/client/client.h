@@ -24,14 +24,9 @@ uint64_t gs_transfer_chunk(void);
 void gs_unit_take(struct gs_unit *u, unsigned resource);
 /* Only if that needs no waiting; for one of that length, see gs_client_try. */
 bool gs_unit_try(struct gs_unit *u, unsigned resource, enum gs_length length);
+/* The same, waiting for so long at most. */
+bool gs_unit_try_wait(struct gs_unit *u, unsigned resource, uint64_t ns);
 void gs_unit_give(const struct gs_unit *u);
-
-/* In two steps: asks for a grant of the resource; and waits for it so long at most. False: it stays asked
- * for, or else is queued again. What is asked for is waited for, or is queued again, and its request cancelled.
- * `awake`: without sleeping, where there are processors to spare: to be woken takes 20 us. */
-void gs_unit_ask(struct gs_unit *u, unsigned resource, struct gs_request *request);
-bool gs_unit_await(struct gs_unit *u, struct gs_request *request, uint64_t ns, bool awake);
-void gs_unit_cancel(struct gs_request *request);
 
 /* Could one be had if our own were not out? Nobody else waits. */
 bool gs_unit_own_out(unsigned resource, enum gs_length length);
@@ -41,8 +36,6 @@ bool gs_unit_is_waited(unsigned resource);
 bool gs_unit_is_alone(unsigned resource);
 /* Is no other application connected, and may this one have larger units, and more of them? */
 bool gs_unit_is_sole(void);
-/* Is the resource leased to this application? */
-bool gs_unit_is_ours(unsigned resource);
 
 /* Sleeps as long as nobody needs the ends of units, for so long at most; not where `also` says so. False: there is no
  * daemon. And wakes who sleeps there. */

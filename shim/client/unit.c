@@ -11,8 +11,7 @@ static const struct {
     enum unit_action action;
     enum gs_unit_state to;
 } unit_on[GS_UNIT_STATES][GS_UNIT_EVENTS] = {
-    [GS_UNIT_QUEUED] = {[GS_UNIT_ASK] = {STAYS, GS_UNIT_ASKED}, [GS_UNIT_GRANT] = {STAYS, GS_UNIT_GRANTED}},
-    [GS_UNIT_ASKED] = {[GS_UNIT_FORGET] = {STAYS, GS_UNIT_QUEUED}, [GS_UNIT_GRANT] = {STAYS, GS_UNIT_GRANTED}},
+    [GS_UNIT_QUEUED] = {[GS_UNIT_GRANT] = {STAYS, GS_UNIT_GRANTED}},
     [GS_UNIT_GRANTED] = {[GS_UNIT_FORGET] = {GIVES_BACK, GS_UNIT_QUEUED},
                          [GS_UNIT_SUBMIT] = {STAYS, GS_UNIT_SUBMITTED},
                          [GS_UNIT_FAILS] = {GIVES_BACK, GS_UNIT_FAILED}},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The states of a unit; unit.c has the table from state and event to the next state.
  *
- *   QUEUED <--> ASKED --> GRANTED --> SUBMITTED --> COMPLETE or FAILED
- *      ^---------------------^ '-------------------------------^
+ *   QUEUED <--> GRANTED --> SUBMITTED --> COMPLETE or FAILED
+ *                  '-------------------------------^
  */
 #ifndef GS_SHIM_CLIENT_UNIT_H
 #define GS_SHIM_CLIENT_UNIT_H
@@ -15,8 +15,7 @@
 struct gs_deferred;
 
 enum gs_unit_state {
-    GS_UNIT_QUEUED,    /* it has no grant, and nobody has asked for one */
-    GS_UNIT_ASKED,     /* the daemon has been asked, in an earlier step than the one that waits for the grant */
+    GS_UNIT_QUEUED,    /* it has no grant */
     GS_UNIT_GRANTED,   /* it may be submitted. Or it isn't needed: then it goes back to the queued ones */
     GS_UNIT_SUBMITTED, /* the driver has it, or is about to get it */
     GS_UNIT_COMPLETE,
@@ -25,9 +24,8 @@ enum gs_unit_state {
 };
 
 enum gs_unit_event {
-    GS_UNIT_ASK,
     GS_UNIT_GRANT,
-    GS_UNIT_FORGET, /* it isn't needed; or another one is to be served first */
+    GS_UNIT_FORGET, /* it isn't needed */
     GS_UNIT_SUBMIT,
     GS_UNIT_COMPLETES,
     GS_UNIT_FAILS,

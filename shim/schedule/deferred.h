@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A deferred command, and the functions that the files of this room share: dispatch.c holds a command back and lets it
- * go, take.c takes units at once where they can be had, resource_workers.c has the threads that give units to the
+/* A deferred command, and the functions that the files of this room share: dispatch.c takes a
+ * command's first unit at once or holds the command back, resource_workers.c has the threads that give units to the
  * driver, unit_ends.c hears of the ends of units, drained.c knows which commands of a queue have ended, state.c says
  * which state may follow which. deferred.c has the list of all commands under way. */
 #ifndef GS_SHIM_SCHEDULE_DEFERRED_H
@@ -48,7 +48,6 @@ struct gs_deferred {
     unsigned order;               /* of a single unit, when the last of it was enqueued. gs_deferred_list.lock */
     struct gs_timeline *timeline; /* of the application's queue, if that is in order; or null; held */
     enum gs_behind behind;
-    struct gs_request request; /* of the first unit, where it is asked for. The worker's lock */
     /* gs_deferred_list.lock: */
     enum gs_deferred_state state;
     struct gs_deferred *older, *newer; /* in the list of all that are under way */
@@ -78,9 +77,7 @@ struct gs_deferred_list {
     atomic_uint_fast64_t called_ns;      /* when the application last called for a command that goes by units */
     atomic_int waiting;                  /* threads, see gs_queue_waits() */
     atomic_int owed;                     /* threads, see gs_units_owed() */
-    /* By resource: when a unit was last waited for in vain by one that asked for a resource which wasn't this
-     * application's; and when a unit has ended last. */
-    atomic_uint_fast64_t vain_ns[GS_MAX_RESOURCES], ended_ns[GS_MAX_RESOURCES];
+    atomic_uint_fast64_t ended_ns[GS_MAX_RESOURCES]; /* when a unit of each has ended last */
 };
 extern struct gs_deferred_list gs_deferred_list;
 
@@ -181,14 +178,6 @@ void gs_units_over(cl_command_queue queue, unsigned order);
 /* ---- resource_workers.c ---- */
 
 void gs_workers_set_up(void);
-
-/* Asks for the first unit of a command that could run now, before it is enqueued, and waits for so long at most, awake
- * where processors can be spared for it. True: it is granted. Else it may be asked for. With the context's lock held.
- */
-bool gs_worker_ask(struct gs_deferred *h, uint64_t ns, bool awake);
-
-/* What was asked for isn't wanted: the command isn't enqueued, or has failed. */
-void gs_worker_forget(struct gs_deferred *h);
 
 /* The first unit of the command is enqueued: it is served once it could run. */
 void gs_worker_take(struct gs_deferred *h);

@@ -3,8 +3,8 @@
  * granted it. The first unit is enqueued at once, in the place where the command belongs, behind a *gate*: the driver
  * has looked at its arguments, and has an event for it. The gate is opened when the commands before have ended and the
  * unit is granted. The other units follow from a thread of ours, on queues that hold granted units alone, so that no
- * unit waits for another. Where nothing before it still runs, and the unit can be had at once, there is no gate
- * (take.c). The application's call waits for a moment at most: docs/daemon.md, "What the shim has to keep to". */
+ * unit waits for another. Where nothing before it still runs, and the unit can be had at once, there is no gate.
+ * The application's call waits for a moment at most: docs/daemon.md, "What the shim has to keep to". */
 #ifndef GS_SHIM_SCHEDULE_DISPATCH_H
 #define GS_SHIM_SCHEDULE_DISPATCH_H
 

@@ -12,10 +12,7 @@ struct worker {
     pthread_mutex_t lock; /* all below */
     pthread_cond_t news;
     struct gs_deferred *head, **tail;
-    struct gs_deferred
-        *next;  /* its first unit is asked for, and may be granted: it is served before all others; or null */
-    bool waits; /* that one waits for other commands, perhaps for some in this list */
-    bool started, serves;
+    bool started;
 };
 static struct {
     struct worker of[GS_MAX_RESOURCES];
@@ -56,8 +53,7 @@ static void set_up(void)
 
 static bool run_first(struct gs_deferred *h)
 {
-    if (!gs_unit_await(h->unit, &h->request, UINT64_MAX, false)) /* it wasn't asked for */
-        gs_unit_take(h->unit, h->resource);
+    gs_unit_take(h->unit, h->resource);
     gs_unit_on(h->unit, GS_UNIT_SUBMIT);
     bool in = enter_driver();
     const cl_int err = gs_event_end(h->open, CL_COMPLETE);
@@ -201,7 +197,6 @@ static void serve(struct gs_deferred *h)
         runs = h->next_unit ? run_next(h, h->next_unit) : run_first(h);
         h->next_unit++;
     }
-    gs_worker_forget(h);
     has_served(h);
     bool in = enter_driver();
     /* Both before its end: who sees that may free the memory, and make a sub-buffer over one that is held here. The
@@ -216,113 +211,22 @@ static void serve(struct gs_deferred *h)
     leave_driver(in);
 }
 
-/* Takes the next command to serve off the list. Null: there is none yet. A command that has asked for a unit and can't
- * run yet holds up no other: its request, *given_up, is to be given up first. With the worker's lock held. */
-static struct gs_deferred *next_of(struct worker *l, struct gs_request *given_up)
-{
-    struct gs_deferred **at = &l->head;
-    while (l->next && *at && *at != l->next)
-        at = &(*at)->next;
-    if (!*at && l->waits)
-        at = &l->head;
-    struct gs_deferred *h = *at;
-    if (!h)
-        return NULL;
-    if (l->next && l->next != h) {
-        *given_up = l->next->request;
-        gs_unit_on(l->next->unit, GS_UNIT_FORGET);
-    }
-    *at = h->next;
-    if (!h->next)
-        l->tail = at;
-    l->next = NULL;
-    return h;
-}
-
 static void *run_worker(void *arg)
 {
     struct worker *l = arg;
     this_thread.serves = true;
     for (;;) {
-        struct gs_deferred *h;
-        struct gs_request given_up = {0};
         pthread_mutex_lock(&l->lock);
-        l->serves = false;
-        while (!(h = next_of(l, &given_up)))
+        while (!l->head)
             pthread_cond_wait(&l->news, &l->lock);
-        l->serves = true;
+        struct gs_deferred *h = l->head;
+        l->head = h->next;
+        if (!l->head)
+            l->tail = &l->head;
         pthread_mutex_unlock(&l->lock);
-        gs_unit_cancel(&given_up);
         serve(h);
     }
     return NULL;
-}
-
-/* With the worker's lock held. */
-static bool start_worker(struct worker *l)
-{
-    return l->started = l->started || gs_threads_start("gs-worker", NULL, run_worker, l);
-}
-
-/* Is no command being served or in line? Such a command would wait in vain for a unit that h has while h stands behind
- * it. */
-static bool is_first(struct worker *l, struct gs_deferred *h)
-{
-    pthread_mutex_lock(&l->lock);
-    const bool first = start_worker(l) && !l->serves && !l->head && !l->next;
-    if (first) {
-        l->next = h;
-        l->waits = false;
-    }
-    pthread_mutex_unlock(&l->lock);
-    return first;
-}
-
-static void is_not_next(struct worker *l)
-{
-    pthread_mutex_lock(&l->lock);
-    l->next = NULL;
-    pthread_cond_signal(&l->news);
-    pthread_mutex_unlock(&l->lock);
-}
-
-bool gs_worker_ask(struct gs_deferred *h, uint64_t ns, bool awake)
-{
-    struct worker *l = &workers.of[h->resource];
-    if (!is_first(l, h))
-        return false;
-    gs_unit_ask(h->unit, h->resource, &h->request);
-    const bool granted = gs_unit_await(h->unit, &h->request, ns, awake);
-    if (!gs_unit_is(h->unit, GS_UNIT_ASKED))
-        is_not_next(l);
-    return granted;
-}
-
-void gs_worker_forget(struct gs_deferred *h)
-{
-    struct worker *l = &workers.of[h->resource];
-    struct gs_request given_up = {0};
-    if (!gs_unit_is(h->unit, GS_UNIT_ASKED))
-        return;
-    pthread_mutex_lock(&l->lock);
-    if (gs_unit_is(h->unit, GS_UNIT_ASKED)) { /* else the worker's thread has given it up */
-        given_up = h->request;
-        gs_unit_on(h->unit, GS_UNIT_FORGET);
-    }
-    if (l->next == h)
-        l->next = NULL;
-    pthread_cond_signal(&l->news);
-    pthread_mutex_unlock(&l->lock);
-    gs_unit_cancel(&given_up);
-}
-
-/* The command stands behind `ready`: from now on the worker's thread may give up the command's request. */
-static void now_waits(struct worker *l, const struct gs_deferred *h)
-{
-    pthread_mutex_lock(&l->lock);
-    l->waits = l->next == h;
-    pthread_cond_signal(&l->news);
-    pthread_mutex_unlock(&l->lock);
 }
 
 /* The commands before have ended (or one of them failed: then so does this one). */
@@ -358,19 +262,11 @@ static void run_taken(struct gs_deferred *h)
     }
 }
 
-static void await_ready(struct worker *l, struct gs_deferred *h)
-{
-    if (gs_unit_is(h->unit, GS_UNIT_ASKED))
-        now_waits(l, h);
-    if (!gs_await_end(h->ready, NULL, could_run, h))
-        could_run(h->ready, CL_COMPLETE, h);
-}
-
 void gs_worker_take(struct gs_deferred *h)
 {
     struct worker *l = &workers.of[h->resource];
     pthread_mutex_lock(&l->lock);
-    const bool started = start_worker(l);
+    const bool started = l->started = l->started || gs_threads_start("gs-worker", NULL, run_worker, l);
     pthread_mutex_unlock(&l->lock);
     if (!started) /* a process without room for a thread: no schedule, then */
         gs_debug("no thread could be started to schedule commands");
@@ -380,8 +276,8 @@ void gs_worker_take(struct gs_deferred *h)
         run_taken(h);
     else if (h->behind != GS_BEHIND_OTHERS || !started)
         push(h);
-    else
-        await_ready(l, h);
+    else if (!gs_await_end(h->ready, NULL, could_run, h))
+        could_run(h->ready, CL_COMPLETE, h);
 }
 
 void gs_deferred_fail(void)

@@ -4,7 +4,7 @@
 the first line that breaks a promise of docs/daemon.md ("The shim's side") or common/client/client.h:
 
 - a command, a shared unit and each unit goes from state to state as the tables below say;
-- a unit is submitted by a grant, which is given back once; a request is waited for or cancelled;
+- a unit is submitted by a grant, which is given back once;
 - no thread waits while it has a unit that is granted and not submitted;
 - of one resource no more units are out than the daemon lets an application have;
 - in a queue in order, units are submitted in order, and those behind the first when what came before has ended;
@@ -22,8 +22,8 @@ COMMAND_NEXT = {"prepared": ["enqueued"], "enqueued": ["ready", "served"], "read
 SHARING = ["open", "joining", "last joins", "closed", "closing", "sent"]
 SHARING_NEXT = {"open": ["joining", "last joins", "closed", "sent"], "joining": ["open", "last joins"], "last joins": ["closed"],
                 "closed": ["closing", "sent"], "closing": ["closed", "sent"], "sent": ["closing", "sent"]}
-UNIT = ["queued", "asked", "granted", "submitted", "complete", "failed"]
-UNIT_NEXT = {"queued": ["asked", "granted"], "asked": ["queued", "granted"], "granted": ["queued", "submitted", "failed"],
+UNIT = ["queued", "granted", "submitted", "complete", "failed"]
+UNIT_NEXT = {"queued": ["granted"], "granted": ["queued", "submitted", "failed"],
              "submitted": ["complete", "failed"], "complete": [], "failed": []}
 WITH_GRANT = ["granted", "submitted"]
 HAS_ENDED = ["complete", "failed"]
@@ -64,13 +64,13 @@ class Model:
         self.grants = {}  # of units, by address: (resource, daemon's client, generation, is it a piece?)
         self.holds = defaultdict(set)  # by thread: units that it was granted and has not submitted
         self.queues = defaultdict(list)  # commands in the order in which they were enqueued
-        self.requests, self.ended, self.seen = 0, False, Counter()
+        self.ended, self.seen = False, Counter()
 
     def unit(self, address, state):
         """One that no command has is a new one with each first state."""
         u = self.units.get(address)
         if not u or (not u.command and state == "queued"):
-            promise(not u or u.state not in WITH_GRANT + ["asked"], "a unit begins anew that was %s" % (u and u.state))
+            promise(not u or u.state not in WITH_GRANT, "a unit begins anew that was %s" % (u and u.state))
             u = self.units[address] = Unit()
         return u
 
@@ -121,7 +121,7 @@ class Model:
 
     def is_over(self, c):
         states = [u.state for u in c.units]
-        promise(not set(states) & set(WITH_GRANT + ["asked"]), "a command is over with a unit under way")
+        promise(not set(states) & set(WITH_GRANT), "a command is over with a unit under way")
         promise(c.status < 0 or not c.behind_failed, "what a command comes after has failed, and it hasn't")
         promise(c.status < 0 or "failed" not in states, "a unit has failed, and its command hasn't")
         promise(c.status < 0 or set(states) == {"complete"}, "a command is complete, and a unit of it isn't")
@@ -145,7 +145,7 @@ class Model:
     def on_grant(self, thread, address, resource, client, generation, piece):
         u = self.units.get(address)
         promise(address not in self.grants, "a unit is granted twice")
-        promise(not u or not u.command or u.state in ("queued", "asked"), "a unit is granted that is %s" % (u and u.state))
+        promise(not u or not u.command or u.state == "queued", "a unit is granted that is %s" % (u and u.state))
         self.grants[address] = (resource, client, generation, piece == "1")
         self.seen["granted"] += 1
         if client == "0":  # no daemon counts it
@@ -166,8 +166,6 @@ class Model:
         promise(after not in WITH_GRANT or address in self.grants, "a unit becomes %s without a grant" % after)
         # It goes back with the very next line of this thread: at the end none may be left.
         u.state = after
-        self.requests += (after == "asked") - (before == "asked" and after == "granted") - (before == "asked" and after == "queued")
-        self.seen["given up"] += before == "asked" and after == "queued"
         if before == "granted":
             self.holds[u.thread].discard(address)
         if after == "granted":
@@ -200,21 +198,12 @@ class Model:
             promise((status < 0) == (c.status < 0), "a command ends with %d, its event with %d" % (c.status, status))
             c.end_set = True
 
-    def on_cancel(self, thread, is_open):
-        self.seen["cancelled"] += is_open == "1"
-
     def on_wait(self, thread, what):
         promise(not self.holds[thread], "a thread waits (%s) with a unit that is granted and not submitted" % what)
-
-    def on_look(self, thread, what):
-        pass
 
     def on_end(self, thread):
         self.ended = True
         promise(not self.grants, "%d grants are not given back" % len(self.grants))
-        promise(not self.requests, "%d requests are open" % self.requests)
-        promise(self.seen["given up"] == self.seen["cancelled"],
-                "%d requests were given up, and %d cancelled" % (self.seen["given up"], self.seen["cancelled"]))
         left = Counter(c.state for c in self.commands.values() if c.state != "over")
         promise(not left, "commands are left: %s" % dict(left))
 
