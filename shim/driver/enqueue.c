@@ -8,17 +8,9 @@
 
 bool gs_op_is_by_host(const struct gs_op *op)
 {
-    switch (op->kind) {
-    case GS_OP_READ:
-    case GS_OP_WRITE:
-    case GS_OP_READ_RECT:
-    case GS_OP_WRITE_RECT:
-    case GS_OP_READ_IMAGE:
-    case GS_OP_WRITE_IMAGE:
-        return true;
-    default:
-        return false;
-    }
+    const unsigned by_host = 1u << GS_OP_READ | 1u << GS_OP_WRITE | 1u << GS_OP_READ_RECT | 1u << GS_OP_WRITE_RECT |
+                             1u << GS_OP_READ_IMAGE | 1u << GS_OP_WRITE_IMAGE;
+    return by_host >> op->kind & 1;
 }
 
 cl_command_type gs_op_command_type(const struct gs_op *op)
@@ -50,142 +42,75 @@ cl_command_type gs_op_command_type(const struct gs_op *op)
     return types[op->kind];
 }
 
-/* Where it goes, and what it waits for. */
-struct at {
-    cl_command_queue queue;
-    cl_uint n;
-    const cl_event *wait;
-    cl_event *event;
-};
-
-static __attribute__((hot)) cl_int linear(const struct gs_op *op, const struct at *at)
-{
-    const struct _cl_icd_dispatch *cl = gs_real();
-    const size_t from = op->from[0], to = op->to[0], bytes = op->region[0];
-    switch (op->kind) {
-    case GS_OP_READ:
-        return cl->clEnqueueReadBuffer(at->queue, op->src, op->blocking, from, bytes, op->ptr, at->n, at->wait,
-                                       at->event);
-    case GS_OP_WRITE:
-        return cl->clEnqueueWriteBuffer(at->queue, op->dst, op->blocking, to, bytes, op->ptr, at->n, at->wait,
-                                        at->event);
-    case GS_OP_COPY:
-        return cl->clEnqueueCopyBuffer(at->queue, op->src, op->dst, from, to, bytes, at->n, at->wait, at->event);
-    default:
-        return cl->clEnqueueFillBuffer(at->queue, op->dst, op->pattern, op->pattern_bytes, to, bytes, at->n, at->wait,
-                                       at->event);
-    }
-}
-
-static cl_int rect(const struct gs_op *op, const struct at *at)
-{
-    const struct _cl_icd_dispatch *cl = gs_real();
-    const size_t *from = gs_op_from(op), *to = gs_op_to(op), *region = gs_op_region(op), *a = op->from_pitch,
-                 *b = op->to_pitch;
-    switch (op->kind) {
-    case GS_OP_READ_RECT:
-        return cl->clEnqueueReadBufferRect(at->queue, op->src, op->blocking, from, to, region, a[0], a[1], b[0], b[1],
-                                           op->ptr, at->n, at->wait, at->event);
-    case GS_OP_WRITE_RECT:
-        return cl->clEnqueueWriteBufferRect(at->queue, op->dst, op->blocking, to, from, region, b[0], b[1], a[0], a[1],
-                                            op->ptr, at->n, at->wait, at->event);
-    default:
-        return cl->clEnqueueCopyBufferRect(at->queue, op->src, op->dst, from, to, region, a[0], a[1], b[0], b[1], at->n,
-                                           at->wait, at->event);
-    }
-}
-
-static cl_int image(const struct gs_op *op, const struct at *at)
+__attribute__((hot)) cl_int gs_enqueue_real(const struct gs_op *op, cl_command_queue queue, cl_uint n,
+                                            const cl_event *wait, cl_event *event)
 {
     const struct _cl_icd_dispatch *cl = gs_real();
     const size_t *from = gs_op_from(op), *to = gs_op_to(op), *region = gs_op_region(op);
-    switch (op->kind) {
-    case GS_OP_READ_IMAGE:
-        return cl->clEnqueueReadImage(at->queue, op->src, op->blocking, from, region, op->to_pitch[0], op->to_pitch[1],
-                                      op->ptr, at->n, at->wait, at->event);
-    case GS_OP_WRITE_IMAGE:
-        return cl->clEnqueueWriteImage(at->queue, op->dst, op->blocking, to, region, op->from_pitch[0],
-                                       op->from_pitch[1], op->ptr, at->n, at->wait, at->event);
-    case GS_OP_COPY_IMAGE:
-        return cl->clEnqueueCopyImage(at->queue, op->src, op->dst, from, to, region, at->n, at->wait, at->event);
-    case GS_OP_FILL_IMAGE:
-        return cl->clEnqueueFillImage(at->queue, op->dst, op->pattern, to, region, at->n, at->wait, at->event);
-    case GS_OP_IMAGE_TO_BUFFER:
-        return cl->clEnqueueCopyImageToBuffer(at->queue, op->src, op->dst, from, region, op->to[0], at->n, at->wait,
-                                              at->event);
-    default:
-        return cl->clEnqueueCopyBufferToImage(at->queue, op->src, op->dst, op->from[0], to, region, at->n, at->wait,
-                                              at->event);
-    }
-}
-
-static cl_int map(const struct gs_op *op, const struct at *at)
-{
-    const struct _cl_icd_dispatch *cl = gs_real();
+    const size_t *from_pitch = op->from_pitch, *to_pitch = op->to_pitch;
     cl_int err = CL_SUCCESS;
     switch (op->kind) {
+    case GS_OP_READ:
+        return cl->clEnqueueReadBuffer(queue, op->src, op->blocking, op->from[0], op->region[0], op->ptr, n, wait,
+                                       event);
+    case GS_OP_WRITE:
+        return cl->clEnqueueWriteBuffer(queue, op->dst, op->blocking, op->to[0], op->region[0], op->ptr, n, wait,
+                                        event);
+    case GS_OP_COPY:
+        return cl->clEnqueueCopyBuffer(queue, op->src, op->dst, op->from[0], op->to[0], op->region[0], n, wait, event);
+    case GS_OP_FILL:
+        return cl->clEnqueueFillBuffer(queue, op->dst, op->pattern, op->pattern_bytes, op->to[0], op->region[0], n,
+                                       wait, event);
+    case GS_OP_READ_RECT:
+        return cl->clEnqueueReadBufferRect(queue, op->src, op->blocking, from, to, region, from_pitch[0], from_pitch[1],
+                                           to_pitch[0], to_pitch[1], op->ptr, n, wait, event);
+    case GS_OP_WRITE_RECT:
+        return cl->clEnqueueWriteBufferRect(queue, op->dst, op->blocking, to, from, region, to_pitch[0], to_pitch[1],
+                                            from_pitch[0], from_pitch[1], op->ptr, n, wait, event);
+    case GS_OP_COPY_RECT:
+        return cl->clEnqueueCopyBufferRect(queue, op->src, op->dst, from, to, region, from_pitch[0], from_pitch[1],
+                                           to_pitch[0], to_pitch[1], n, wait, event);
+    case GS_OP_READ_IMAGE:
+        return cl->clEnqueueReadImage(queue, op->src, op->blocking, from, region, to_pitch[0], to_pitch[1], op->ptr, n,
+                                      wait, event);
+    case GS_OP_WRITE_IMAGE:
+        return cl->clEnqueueWriteImage(queue, op->dst, op->blocking, to, region, from_pitch[0], from_pitch[1], op->ptr,
+                                       n, wait, event);
+    case GS_OP_COPY_IMAGE:
+        return cl->clEnqueueCopyImage(queue, op->src, op->dst, from, to, region, n, wait, event);
+    case GS_OP_FILL_IMAGE:
+        return cl->clEnqueueFillImage(queue, op->dst, op->pattern, to, region, n, wait, event);
+    case GS_OP_IMAGE_TO_BUFFER:
+        return cl->clEnqueueCopyImageToBuffer(queue, op->src, op->dst, from, region, op->to[0], n, wait, event);
+    case GS_OP_BUFFER_TO_IMAGE:
+        return cl->clEnqueueCopyBufferToImage(queue, op->src, op->dst, op->from[0], to, region, n, wait, event);
     case GS_OP_MAP_BUFFER:
-        *op->mapped = cl->clEnqueueMapBuffer(at->queue, op->src, op->blocking, op->map_flags, op->from[0],
-                                             op->region[0], at->n, at->wait, at->event, &err);
+        *op->mapped = cl->clEnqueueMapBuffer(queue, op->src, op->blocking, op->map_flags, op->from[0], op->region[0], n,
+                                             wait, event, &err);
         return err;
     case GS_OP_MAP_IMAGE:
-        *op->mapped =
-            cl->clEnqueueMapImage(at->queue, op->src, op->blocking, op->map_flags, gs_op_from(op), gs_op_region(op),
-                                  op->row_pitch, op->slice_pitch, at->n, at->wait, at->event, &err);
+        *op->mapped = cl->clEnqueueMapImage(queue, op->src, op->blocking, op->map_flags, from, region, op->row_pitch,
+                                            op->slice_pitch, n, wait, event, &err);
         return err;
-    default:
-        return cl->clEnqueueUnmapMemObject(at->queue, op->dst, op->ptr, at->n, at->wait, at->event);
-    }
-}
-
-static cl_int migrate(const struct gs_op *op, const struct at *at)
-{
-    const struct _cl_icd_dispatch *cl = gs_real();
-    return cl->clEnqueueMigrateMemObjects
-               ? cl->clEnqueueMigrateMemObjects(at->queue, op->n_mems, op->mems, op->migration_flags, at->n, at->wait,
-                                                at->event)
-               : CL_INVALID_OPERATION;
-}
-
-static __attribute__((hot)) cl_int kernel(const struct gs_op *op, const struct at *at)
-{
-    const struct _cl_icd_dispatch *cl = gs_real();
-    switch (op->kind) {
+    case GS_OP_UNMAP:
+        return cl->clEnqueueUnmapMemObject(queue, op->dst, op->ptr, n, wait, event);
+    case GS_OP_MIGRATE:
+        if (!cl->clEnqueueMigrateMemObjects)
+            return CL_INVALID_OPERATION;
+        return cl->clEnqueueMigrateMemObjects(queue, op->n_mems, op->mems, op->migration_flags, n, wait, event);
     case GS_OP_LAUNCH:
-        return cl->clEnqueueNDRangeKernel(at->queue, op->kernel, op->dims, op->offset, op->global, op->local, at->n,
-                                          at->wait, at->event);
+        return cl->clEnqueueNDRangeKernel(queue, op->kernel, op->dims, op->offset, op->global, op->local, n, wait,
+                                          event);
     case GS_OP_TASK:
-        return cl->clEnqueueTask(at->queue, op->kernel, at->n, at->wait, at->event);
+        return cl->clEnqueueTask(queue, op->kernel, n, wait, event);
+    case GS_OP_NATIVE:
+        return cl->clEnqueueNativeKernel(queue, op->function, op->args, op->args_bytes, op->n_mems, op->mems,
+                                         op->places, n, wait, event);
+    case GS_OP_MARKER:
+        return cl->clEnqueueMarkerWithWaitList(queue, n, wait, event);
     default:
-        return cl->clEnqueueNativeKernel(at->queue, op->function, op->args, op->args_bytes, op->n_mems, op->mems,
-                                         op->places, at->n, at->wait, at->event);
+        return cl->clEnqueueBarrierWithWaitList(queue, n, wait, event);
     }
-}
-
-static cl_int order(const struct gs_op *op, const struct at *at)
-{
-    const struct _cl_icd_dispatch *cl = gs_real();
-    return op->kind == GS_OP_MARKER ? cl->clEnqueueMarkerWithWaitList(at->queue, at->n, at->wait, at->event)
-                                    : cl->clEnqueueBarrierWithWaitList(at->queue, at->n, at->wait, at->event);
-}
-
-__attribute__((hot)) cl_int gs_enqueue_real(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait,
-                                            const cl_event *wait, cl_event *event)
-{
-    static cl_int (*const by_kind[GS_OP_KINDS])(const struct gs_op *, const struct at *) = {
-        [GS_OP_READ] = linear,           [GS_OP_WRITE] = linear,
-        [GS_OP_COPY] = linear,           [GS_OP_FILL] = linear,
-        [GS_OP_READ_RECT] = rect,        [GS_OP_WRITE_RECT] = rect,
-        [GS_OP_COPY_RECT] = rect,        [GS_OP_READ_IMAGE] = image,
-        [GS_OP_WRITE_IMAGE] = image,     [GS_OP_COPY_IMAGE] = image,
-        [GS_OP_FILL_IMAGE] = image,      [GS_OP_IMAGE_TO_BUFFER] = image,
-        [GS_OP_BUFFER_TO_IMAGE] = image, [GS_OP_MAP_BUFFER] = map,
-        [GS_OP_MAP_IMAGE] = map,         [GS_OP_UNMAP] = map,
-        [GS_OP_MIGRATE] = migrate,       [GS_OP_LAUNCH] = kernel,
-        [GS_OP_TASK] = kernel,           [GS_OP_NATIVE] = kernel,
-        [GS_OP_MARKER] = order,          [GS_OP_BARRIER] = order,
-    };
-    return by_kind[op->kind](op, &(struct at){queue, n_wait, wait, event});
 }
 
 __attribute__((hot)) cl_int gs_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait,
@@ -203,7 +128,7 @@ __attribute__((hot)) cl_int gs_enqueue(const struct gs_op *op, cl_command_queue 
 
 cl_int gs_enqueue_marker(cl_command_queue queue, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
-    return order(&(struct gs_op){.kind = GS_OP_MARKER}, &(struct at){queue, n_wait, wait, event});
+    return gs_real()->clEnqueueMarkerWithWaitList(queue, n_wait, wait, event);
 }
 
 cl_int gs_enqueue_read(cl_command_queue queue, cl_mem buffer, size_t offset, size_t bytes, void *to)
