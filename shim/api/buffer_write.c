@@ -82,11 +82,9 @@ static GS_COLD cl_int write_carefully(struct gs_command *cmd)
     cl_event own = NULL;
     const struct gs_range r = gs_window_range(m, offset, size);
     const struct gs_staged run = {gs_op_write(m->root->o.handle, r.begin, size, op->ptr), 0, 1};
-    const bool at_once = gs_home_await_before(cmd);
     gs_home_begin(&h, cmd, false);
-    h.at_once = at_once;
     if (gs_write_elsewhere(&h, m, &run, &own))
-        return gs_home_wait(cmd, gs_home_end(&h, CL_SUCCESS), own);
+        return gs_home_end_and_wait(&h, CL_SUCCESS, own);
     return gs_home_carry(&h, (struct gs_side){0}, (struct gs_side){m, r, true}, &run);
 }
 

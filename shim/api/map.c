@@ -236,7 +236,7 @@ static void *map_object(struct gs_command *cmd, struct gs_mem *m, struct gs_mapp
         err = CL_OUT_OF_HOST_MEMORY;
     if (of_image && !map->ours)
         err = gs_home_image_finish(&h, err, CL_COMMAND_MAP_IMAGE, &own);
-    err = gs_home_wait(cmd, gs_home_end(&h, err), own);
+    err = gs_home_end_and_wait(&h, err, own);
     if (err && map->ours)
         map_failed(cmd->ctx, m, map->ptr);
     return hand_out(map->ptr, err, errcode_ret);

@@ -2,7 +2,6 @@
 /* Reads into the host's memory from wherever the bytes are valid. */
 #include "shim/api/transfer.h"
 
-#include "common/lock/rank.h"
 #include "shim/choose/timing.h"
 #include "shim/staging/staging.h"
 #include "shim/process/clock.h"
@@ -178,73 +177,6 @@ static cl_int read_places(struct reading *x, enum gs_host_way way, cl_event *own
     return err;
 }
 
-/* So few bytes that the driver may be left to wait for them with the context's lock held. NVIDIA's has a thread of its
- * own bring what a read by an event gets to pageable memory, which wakes up late: a job of a launch of 2.3 ms and a
- * read of 4 bytes took 60 us less with a blocking one (an H200), and of 256 KiB 23 us less. Not where a callback of the
- * application might want that lock in a thread that the driver needs for the read. */
-static bool may_block(uint64_t bytes)
-{
-    enum { FEW_BYTES = 256 * 1024 };
-    return bytes <= FEW_BYTES && (gs_group()->type & CL_DEVICE_TYPE_GPU) && !gs_callbacks_used();
-}
-
-/* With the context's lock held. */
-static bool may_go(struct gs_queue *q, const struct gs_mem *m, struct gs_range r)
-{
-    return gs_at_home(m->root, r) && gs_queue_is_idle(q);
-}
-
-/* A read of one unit that blocks, where nothing is under way in its queue: this thread takes the unit, waits for the
- * end and gives it back; nobody else has to hear of the end. False: the read is another. */
-static bool read_at_once(const struct gs_command *cmd, const struct gs_mem *m, struct gs_range r, cl_int *err)
-{
-    struct gs_queue *q = cmd->q;
-    struct gs_putting put = {.q = q};
-    struct gs_op once = cmd->op;
-    cl_event *event = cmd->event;
-    struct gs_cut cut;
-    struct gs_unit u = {0};
-    cl_event own;
-    gs_job_enter(q->o.ctx, true, &put.job);
-    gs_op_cut(&once, gs_put_chunk(&put, &once), &cut);
-    pthread_mutex_lock(&q->o.ctx->lock);
-    const bool might = cut.n == 1 && may_go(q, m, r);
-    pthread_mutex_unlock(&q->o.ctx->lock);
-    if (!might)
-        return false;
-    const bool blocks = may_block(once.region[0]);
-    once.blocking = blocks;
-    gs_unit_take(&u, GS_RESOURCE_PCI); /* it could run now */
-    pthread_mutex_lock(&q->o.ctx->lock);
-    const struct gs_upto upto = gs_queue_upto(q);
-    const bool may = may_go(q, m, r);
-    if (may) {
-        gs_unit_on(&u, GS_UNIT_SUBMIT);
-        GS_MAY_WAIT("few bytes of an idle queue");
-        *err = gs_enqueue(&once, q->o.handle, cmd->n_wait, cmd->wait, blocks && !event ? NULL : &own);
-        GS_MAY_WAIT_NO_MORE();
-    }
-    pthread_mutex_unlock(&q->o.ctx->lock);
-    const bool enqueued = may && !*err;
-    if (enqueued)
-        gs_job_reads();
-    if (enqueued && !blocks)
-        *err = gs_real()->clWaitForEvents(1, &own); /* sends it off as well */
-    if (may)
-        gs_unit_over(&u);
-    else
-        gs_unit_on(&u, GS_UNIT_FORGET);
-    if (enqueued && !*err)
-        gs_queue_drained(q, upto);
-    if (enqueued)
-        gs_wait_ended();
-    if (enqueued && !*err && event)
-        *event = own;
-    else if (enqueued && (!blocks || event))
-        gs_real()->clReleaseEvent(own);
-    return may;
-}
-
 cl_int gs_read(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *t)
 {
     struct reading x = {.cmd = cmd, .m = m, .r = r, .all = t};
@@ -253,9 +185,6 @@ cl_int gs_read(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, cons
     cl_int err;
     unsigned facts = find_facts(&x, true);
     enum gs_host_way way = gs_host_way(facts);
-    if (way == GS_BY_QUEUE && facts & GS_FACT_UNITS && !gs_op_is_of_image(&t->op) && gs_home_await_before(cmd) &&
-        read_at_once(cmd, m, r, &err))
-        return err;
     gs_queue_close(cmd->queue);
     const bool handed = way == GS_BY_THREAD && read_places(&x, way, &own, &upto) == CL_SUCCESS;
     if (way == GS_BY_THREAD && !handed)

@@ -123,10 +123,6 @@ struct gs_range gs_rect_range(const size_t origin[3], const size_t region[3], si
  * the application asked for it, and hands the command's event out or lets it go. */
 cl_int gs_home_wait(const struct gs_command *cmd, cl_int err, cl_event own);
 
-/* A blocking call of a scheduled application waits for the queue's earlier commands first: then its command may find a
- * unit at once, and needs no gate, marker, or thread that opens the gate. True: all earlier commands have ended. */
-bool gs_home_await_before(const struct gs_command *cmd);
-
 /* gs_home_end, and a wait for the command where the call blocks: then all earlier commands have ended as well. */
 cl_int gs_home_end_and_wait(struct gs_home *h, cl_int err, cl_event own);
 
