@@ -35,11 +35,6 @@ void gs_home_need(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
         h->err = gs_require_range(&h->cmd, m->root, 0, of_root, &h->extra);
 }
 
-void gs_home_claim(struct gs_home *h, struct gs_mem *m)
-{
-    gs_home_need(h, m, (struct gs_range){0, 0});
-}
-
 cl_int gs_home_ready(struct gs_home *h)
 {
     if (h->err || !h->extra.n)
@@ -59,18 +54,23 @@ bool gs_home_may_carry(const struct gs_home *h)
     return !h->n && (!h->by_units || gs_unit_is_alone(GS_RESOURCE_PCI));
 }
 
-/* The application's queue keeps its order: what is enqueued there comes after all pieces. */
-static cl_int finish_pieces(struct gs_home *h, cl_command_queue queue, cl_command_type type, cl_event end,
-                            cl_event *own)
+/* Images of sub-devices go by a queue of their parent's, which has no order with the application's but by events. */
+static cl_command_queue image_queue(struct gs_home *h)
 {
-    static const unsigned home;
-    const struct gs_events ended = {.v = &end, .n = 1};
-    *own = end;
-    if (queue != h->cmd.q->o.handle) /* gs_home_image_end does it */
-        return CL_SUCCESS;
-    const cl_int err = gs_finish_command(h->cmd.q, type, &ended, &home, own);
-    gs_real()->clReleaseEvent(end);
-    return err;
+    struct gs_queue *q = h->cmd.q;
+    if (!q->o.ctx->parent)
+        return q->o.handle;
+    cl_command_queue queue = gs_queue_behind(q, GS_IMAGE_QUEUE, 0, &h->err);
+    if (!h->err)
+        h->err = gs_command_order(&h->cmd);
+    if (!h->err)
+        h->err = gs_events_share_all(&h->extra, &h->cmd.before);
+    if (!h->err && !gs_list_is_sound(h->cmd.n_wait, h->cmd.wait))
+        h->err = gs_events_share(&h->extra, NULL);
+    gs_real()->clFlush(q->o.handle);
+    h->n = h->extra.n;
+    h->v = h->extra.v;
+    return queue;
 }
 
 /* A read of so few bytes that the driver may be left to wait for them with the context's lock held. NVIDIA's has a
@@ -84,35 +84,42 @@ static bool may_block(const struct gs_op *op)
            !gs_callbacks_used();
 }
 
-cl_int gs_home_run(struct gs_home *h, cl_command_queue queue, const struct gs_op *op, cl_command_type type,
-                   cl_event *own)
+static cl_int enqueue(struct gs_home *h, cl_command_queue queue, const struct gs_op_run *run, cl_event *own)
 {
+    if (!h->by_units ||
+        !gs_list_is_sound(h->n, h->v)) /* the driver knows what is wrong with a call that we can't serve */
+        return gs_enqueue(&run->op, queue, h->n, h->v, own);
+    if (!h->at_once || !own || run->cut.n > 1 || h->extra.n || !gs_queue_is_idle(h->cmd.q) ||
+        !gs_unit_try(&h->unit, run->resource, GS_LENGTH_UNKNOWN))
+        return gs_run_op(h->cmd.q, run, queue, h->n, h->v, own);
+    struct gs_op once = run->op;
+    once.blocking = may_block(&once);
+    gs_unit_on(&h->unit, GS_UNIT_SUBMIT);
+    GS_MAY_WAIT("few bytes of an idle queue");
+    const cl_int err = gs_enqueue(&once, queue, h->n, h->v, own);
+    GS_MAY_WAIT_NO_MORE();
+    return err;
+}
+
+cl_int gs_home_run(struct gs_home *h, const struct gs_op *op, cl_command_type type, cl_event *own)
+{
+    static const unsigned home;
     const bool maps = op->kind >= GS_OP_MAP_BUFFER;
     struct gs_op_run run = {.op = *op, .resource = maps || gs_op_is_by_host(op) ? GS_RESOURCE_PCI : gs_resource_of(0)};
-    cl_event end, out = NULL;
+    cl_event end;
+    const struct gs_events ended = {.v = &end, .n = 1};
+    cl_command_queue queue = gs_op_is_of_image(op) ? image_queue(h) : h->cmd.queue;
+    if (h->err)
+        return h->err;
     gs_op_cut(op, h->by_units && !maps ? gs_put_chunk(&h->put, op) : 0, &run.cut);
-    if (!h->by_units || h->err ||
-        !gs_list_is_sound(h->n, h->v)) /* the driver knows what is wrong with a call that we can't serve */
-        return gs_enqueue(op, queue, h->n, h->v, own);
-    if (h->at_once && own && run.cut.n == 1 && !h->extra.n && gs_queue_is_idle(h->cmd.q) &&
-        gs_unit_try(&h->unit, run.resource, GS_LENGTH_UNKNOWN)) {
-        struct gs_op once = *op;
-        once.blocking = may_block(op);
-        gs_unit_on(&h->unit, GS_UNIT_SUBMIT);
-        GS_MAY_WAIT("few bytes of an idle queue");
-        const cl_int err = gs_enqueue(&once, queue, h->n, h->v, own);
-        GS_MAY_WAIT_NO_MORE();
+    if (run.cut.n == 1 && queue == h->cmd.queue)
+        return enqueue(h, queue, &run, own);
+    /* The application's queue keeps its order: what is enqueued there later comes after all of it. */
+    cl_int err = enqueue(h, queue, &run, &end);
+    if (err)
         return err;
-    }
-    if (run.cut.n == 1)
-        return gs_run_op(h->cmd.q, &run, queue, h->n, h->v, own);
-    cl_int err = gs_run_op(h->cmd.q, &run, queue, h->n, h->v, &end);
-    if (!err)
-        err = finish_pieces(h, queue, type, end, &out);
-    if (!err && own)
-        *own = out;
-    else if (!err)
-        clReleaseEvent(out);
+    err = gs_finish_command(h->cmd.q, type, &ended, &home, own);
+    gs_real()->clReleaseEvent(end);
     return err;
 }
 
@@ -173,37 +180,6 @@ cl_int gs_home_wait(const struct gs_command *cmd, cl_int err, cl_event own)
         *cmd->event = own;
     else if (own)
         clReleaseEvent(own);
-    return err;
-}
-
-cl_command_queue gs_home_image_queue(struct gs_home *h)
-{
-    struct gs_queue *q = h->cmd.q;
-    if (!q->o.ctx->parent)
-        return q->o.handle;
-    cl_command_queue queue = gs_queue_behind(q, GS_IMAGE_QUEUE, 0, &h->err);
-    if (!h->err)
-        h->err = gs_command_order(&h->cmd);
-    if (!h->err)
-        h->err = gs_events_share_all(&h->extra, &h->cmd.before);
-    if (!h->err && !gs_list_is_sound(h->cmd.n_wait, h->cmd.wait))
-        h->err = gs_events_share(&h->extra, NULL);
-    gs_real()->clFlush(q->o.handle);
-    h->n = h->extra.n;
-    h->v = h->extra.v;
-    return h->err ? NULL : queue;
-}
-
-cl_int gs_home_image_finish(struct gs_home *h, cl_int err, cl_command_type type, cl_event *own)
-{
-    static const unsigned home;
-    const struct gs_events ended = {.v = own, .n = 1};
-    cl_event marker = NULL;
-    if (err || !h->cmd.ctx->parent)
-        return err;
-    err = gs_finish_command(h->cmd.q, type, &ended, &home, &marker);
-    gs_real()->clReleaseEvent(*own);
-    *own = marker;
     return err;
 }
 
@@ -268,15 +244,9 @@ static cl_int by_call(struct gs_home *h, struct gs_side dst)
 
 static cl_int by_queue(struct gs_home *h, cl_event *own)
 {
-    const struct gs_command *cmd = &h->cmd;
-    const cl_command_type type = gs_op_command_type(&cmd->op);
-    const bool of_image = gs_op_is_of_image(&cmd->op);
-    const bool wanted = cmd->op.blocking || cmd->event || (of_image && cmd->ctx->parent);
-    cl_command_queue queue = of_image ? gs_home_image_queue(h) : cmd->queue;
-    struct gs_op once = cmd->op;
+    struct gs_op once = h->cmd.op;
     once.blocking = CL_FALSE;
-    const cl_int err = h->err ? h->err : gs_home_run(h, queue, &once, type, wanted ? own : NULL);
-    return of_image ? gs_home_image_finish(h, err, type, own) : err;
+    return gs_home_run(h, &once, gs_op_command_type(&once), h->cmd.op.blocking || h->cmd.event ? own : NULL);
 }
 
 cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, const struct gs_staged *staged)
@@ -287,10 +257,7 @@ cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, 
     const bool reads = is_read(&cmd->op);
     cl_event own = NULL;
     gs_home_need(h, src.m, src.r);
-    if (dst.covers)
-        gs_home_claim(h, dst.m);
-    else
-        gs_home_need(h, dst.m, dst.r);
+    gs_home_need(h, dst.m, dst.covers ? (struct gs_range){0, 0} : dst.r);
     cl_int err = gs_home_ready(h);
     unsigned facts = err ? 0 : find_facts(h, &dst, &w);
     const struct gs_events wait = {.v = (cl_event *)(uintptr_t)h->v, .n = h->n};

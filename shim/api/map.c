@@ -71,7 +71,7 @@ static cl_int prepare(struct gs_home *h, const struct gs_command *cmd, struct gs
 {
     gs_home_begin(h, cmd, flags & CL_MAP_READ);
     if (flags & CL_MAP_WRITE_INVALIDATE_REGION)
-        gs_home_claim(h, m);
+        gs_home_need(h, m, (struct gs_range){0, 0});
     else
         gs_home_need(h, m, is_read_beyond(m, flags) ? gs_window_range(m, 0, m->size) : r);
     return gs_home_ready(h);
@@ -109,15 +109,6 @@ static struct gs_op op_of_image(const struct gs_mem *m, const struct gs_mapping 
     return op;
 }
 
-static cl_int run_image(struct gs_home *h, const struct gs_op *op, cl_command_type type, cl_event *own)
-{
-    cl_command_queue queue = gs_home_image_queue(h);
-    cl_int err = h->err;
-    if (!err)
-        err = gs_home_run(h, queue, op, type, own);
-    return gs_home_image_finish(h, err, type, own);
-}
-
 /* Finds the mapping's place in the host's memory, and the command that brings the bytes there. */
 static struct gs_op lay_at(struct gs_mem *m, struct gs_mapping *map)
 {
@@ -145,7 +136,7 @@ static bool map_ours(struct gs_home *h, struct gs_mem *m, struct gs_mapping *map
     if (flags == CL_MAP_WRITE_INVALIDATE_REGION)
         err = gs_home_mark(h, type, own);
     else
-        err = m->image ? run_image(h, &op, type, own) : gs_home_run(h, h->cmd.q->o.handle, &op, type, own);
+        err = gs_home_run(h, &op, type, own);
     if (!err && flags & CL_MAP_READ)
         gs_job_reads();
     return !err;
@@ -166,16 +157,12 @@ static void map_failed(struct gs_context *ctx, struct gs_mem *m, const void *ptr
 static cl_int unmap_ours(struct gs_home *h, struct gs_mem *m, const struct gs_mapping *map, cl_event *own)
 {
     const size_t offset = (size_t)(map->range.begin - m->origin), size = (size_t)(map->range.end - map->range.begin);
-    const struct gs_op op = gs_op_write(m->o.handle, offset, size, map->ptr);
+    const struct gs_op op = m->image ? op_of_image(m, map, true) : gs_op_write(m->o.handle, offset, size, map->ptr);
     if (!map->write)
         return gs_home_mark(h, CL_COMMAND_UNMAP_MEM_OBJECT, own);
-    gs_home_claim(h, m);
+    gs_home_need(h, m, (struct gs_range){0, 0});
     const cl_int err = gs_home_ready(h);
-    if (!err && m->image) {
-        const struct gs_op texels = op_of_image(m, map, true);
-        return run_image(h, &texels, CL_COMMAND_UNMAP_MEM_OBJECT, own);
-    }
-    return err ? err : gs_home_run(h, h->cmd.q->o.handle, &op, CL_COMMAND_UNMAP_MEM_OBJECT, own);
+    return err ? err : gs_home_run(h, &op, CL_COMMAND_UNMAP_MEM_OBJECT, own);
 }
 
 /* ---- the calls ---- */
@@ -203,11 +190,11 @@ static void *map_blocking(struct gs_home *h, struct gs_mem *m, struct gs_range r
     return hand_out(*cmd->op.mapped, gs_home_end(h, err), errcode_ret);
 }
 
-static cl_int map_by_driver(struct gs_home *h, cl_command_queue queue, cl_event *own)
+static cl_int map_by_driver(struct gs_home *h, cl_event *own)
 {
     struct gs_op once = h->cmd.op;
     once.blocking = CL_FALSE;
-    const cl_int err = gs_home_run(h, queue, &once, gs_op_command_type(&once), own);
+    const cl_int err = gs_home_run(h, &once, gs_op_command_type(&once), own);
     if (h->by_units && once.map_flags & CL_MAP_READ)
         gs_job_reads();
     return err;
@@ -224,18 +211,15 @@ static void *map_object(struct gs_command *cmd, struct gs_mem *m, struct gs_mapp
     cl_int err = prepare(&h, cmd, m, map->range, needs);
     map->ours = !err && may_be_ours && map_ours(&h, m, map, &own);
     if (!map->ours) {
-        cl_command_queue queue = err || !of_image ? cmd->queue : gs_home_image_queue(&h);
         err = h.err;
         if (!err && cmd->op.blocking && !h.by_units && !(of_image && cmd->ctx->parent))
             return map_blocking(&h, m, map->range, errcode_ret);
         if (!err)
-            err = map_by_driver(&h, queue, &own);
+            err = map_by_driver(&h, &own);
         map->ptr = *cmd->op.mapped;
     }
     if (!err && !remember(m, map, flags) && map->ours)
         err = CL_OUT_OF_HOST_MEMORY;
-    if (of_image && !map->ours)
-        err = gs_home_image_finish(&h, err, CL_COMMAND_MAP_IMAGE, &own);
     err = gs_home_end_and_wait(&h, err, own);
     if (err && map->ours)
         map_failed(cmd->ctx, m, map->ptr);
@@ -305,7 +289,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command
     if (map && map->ours)
         err = unmap_ours(&h, m, map, &own);
     else
-        err = gs_home_run(&h, command_queue, &cmd.op, CL_COMMAND_UNMAP_MEM_OBJECT, event);
+        err = gs_home_run(&h, &cmd.op, CL_COMMAND_UNMAP_MEM_OBJECT, event);
     const bool handed_out = !err && map && map->ours;
     if (!err && map && map->write)
         gs_home_wrote(&h, m, map->range);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, sections 5.2, 5.3 and 5.5: memory objects, their making and their queries. The application's handle is
  * the driver's object on the first device; replicas come when they are needed. */
-#include "shim/api/api.h"
 #include "shim/api/initial.h"
+#include "shim/api/transfer.h"
 #include "shim/memory/mapped.h"
 #include "shim/memory/object.h"
 #include "shim/memory/sub_buffers.h"
@@ -266,31 +266,21 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue comm
                                                            cl_uint num_events_in_wait_list,
                                                            const cl_event *event_wait_list, cl_event *event)
 {
-    GS_TOUCH(command_queue);
     const cl_mem_migration_flags known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
-    struct gs_queue *q = gs_find(GS_QUEUE, command_queue);
+    struct gs_command cmd =
+        GS_COMMAND(.kind = GS_OP_MIGRATE, .n_mems = num_mem_objects, .mems = mem_objects, .migration_flags = flags);
+    const struct gs_queue *q = gs_command_begin(&cmd, false);
     bool ours = q && q->o.ctx->n > 1 && !q->o.ctx->pooled && num_mem_objects && mem_objects && !(flags & ~known) &&
                 gs_list_is_sound(num_events_in_wait_list, event_wait_list);
     for (cl_uint i = 0; ours && i < num_mem_objects; i++) {
         const struct gs_mem *m = gs_find(GS_MEM, mem_objects[i]);
         ours = m && m->o.ctx == q->o.ctx;
     }
-    const struct gs_op op = {
-        .kind = GS_OP_MIGRATE, .n_mems = num_mem_objects, .mems = mem_objects, .migration_flags = flags};
     if (!ours)
-        return gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
-    cl_event marker;
-    cl_int err = gs_enqueue_marker(command_queue, num_events_in_wait_list, event_wait_list, &marker);
-    if (err)
-        return err;
-    struct gs_event *e = event ? calloc(1, sizeof *e) : NULL;
-    if (e) {
-        e->command = CL_COMMAND_MIGRATE_MEM_OBJECTS;
-        gs_insert(&e->o, GS_EVENT, marker, q->o.ctx);
-    }
-    if (event)
-        *event = marker;
-    else
-        err = gs_real()->clReleaseEvent(marker);
-    return err;
+        return gs_command_pass(&cmd);
+    struct gs_home h;
+    cl_event own = NULL;
+    gs_home_begin(&h, &cmd, true);
+    const cl_int err = gs_home_mark(&h, CL_COMMAND_MIGRATE_MEM_OBJECTS, &own);
+    return gs_home_wait(&cmd, gs_home_end(&h, err), own);
 }

@@ -34,16 +34,14 @@ struct gs_home {
 
 /* reads: it gets results for the host, or ends the host's access to them. */
 void gs_home_begin(struct gs_home *h, const struct gs_command *cmd, bool reads);
+/* An empty range: the command writes the object without needing what is there, and comes after transfers into home that
+ * are under way. */
 void gs_home_need(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
-/* For an object that the command writes without needing what is there: transfers into home that are under way come
- * first. */
-void gs_home_claim(struct gs_home *h, struct gs_mem *m);
 /* The wait list is complete: h->n, h->v. */
 cl_int gs_home_ready(struct gs_home *h);
-/* Enqueues the command in `queue`, by units or at once: in pieces, or a map or unmap as one unit of the link. *own is
- * then the command's event, unless `own` is null and nobody else needs one. */
-cl_int gs_home_run(struct gs_home *h, cl_command_queue queue, const struct gs_op *op, cl_command_type type,
-                   cl_event *own);
+/* Enqueues it, by units or at once: in pieces, or a map or unmap as one unit of the link. *own is then the command's
+ * event, of the type given, unless `own` is null and nobody else needs one. */
+cl_int gs_home_run(struct gs_home *h, const struct gs_op *op, cl_command_type type, cl_event *own);
 /* May a write that needn't block be carried out in its call all the same? Not where the write waits for other commands,
  * or for other applications' units. A write by another thread stands behind a user event, after which NVIDIA's driver
  * keeps a thread awake for 0.1 to 0.3 s; that slows the application's launches (H200). */
@@ -108,13 +106,6 @@ cl_int gs_carry_by_ring(struct gs_home *h, const struct gs_ring_use *w, cl_event
 /* Reads r, in bytes of m's root, from wherever it is valid, where the driver would take the command; t is that if all
  * of it is at home. */
 cl_int gs_read(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *t);
-
-/* For image commands: the queue to give the command to, once h is ready, with the wait list that it takes there; and,
- * in the place of gs_home_end, what ends it. `own` is the command's event, which is handed out, waited for or let go.
- */
-cl_command_queue gs_home_image_queue(struct gs_home *h);
-/* What is enqueued on the queue for images, *own, stands in the application's queue as well. */
-cl_int gs_home_image_finish(struct gs_home *h, cl_int err, cl_command_type type, cl_event *own);
 
 /* The bytes of a buffer that a region of rows covers, from its first to its last; empty where an argument overflows. */
 struct gs_range gs_rect_range(const size_t origin[3], const size_t region[3], size_t row_pitch, size_t slice_pitch);

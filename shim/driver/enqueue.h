@@ -128,10 +128,10 @@ static inline struct gs_op gs_op_launch(cl_kernel kernel, cl_uint dims, const si
 /* Does it move bytes between the host's memory and a device? */
 bool gs_op_is_by_host(const struct gs_op *op);
 
-/* Is an image concerned? Of transfers. */
+/* Is an image concerned? Of transfers and maps. */
 static inline bool gs_op_is_of_image(const struct gs_op *op)
 {
-    return op->kind >= GS_OP_READ_IMAGE;
+    return op->kind >= GS_OP_READ_IMAGE && op->kind != GS_OP_MAP_BUFFER && op->kind <= GS_OP_MAP_IMAGE;
 }
 
 /* CL_COMMAND_READ_BUFFER and its like. */
