@@ -47,30 +47,80 @@ static bool includes(const struct gs_program *p)
     return !p->n_units && text_includes(p->source, p->options);
 }
 
-static void put(FILE *f, const char *text)
+/* Strings with a 0 behind each, written or read: what each of the functions below gets it writes, or else it fills it
+ * with what stands there. */
+struct strings {
+    FILE *to;             /* or null */
+    const char *at, *end; /* of what is left to be read */
+    bool bad;             /* something isn't there, or there was no memory for it */
+};
+
+static void string(struct strings *s, char **text)
 {
-    fprintf(f, "%s%c", text, 0);
+    if (s->to) {
+        fprintf(s->to, "%s%c", *text, 0);
+        return;
+    }
+    const char *zero = s->bad ? NULL : memchr(s->at, 0, (size_t)(s->end - s->at));
+    *text = zero ? strdup(s->at) : NULL;
+    s->bad = !*text;
+    s->at = zero ? zero + 1 : s->end;
 }
 
-static void put_count(FILE *f, size_t n)
+/* Of things that take a byte each at the least. */
+static size_t count(struct strings *s, size_t n)
 {
-    fprintf(f, "%zu%c", n, 0);
+    char *text = NULL, *rest = NULL;
+    if (s->to) {
+        fprintf(s->to, "%zu%c", n, 0);
+        return n;
+    }
+    string(s, &text);
+    n = text ? (size_t)strtoull(text, &rest, 10) : 0;
+    s->bad = s->bad || rest == text || *rest || n > (size_t)(s->end - s->at);
+    free(text);
+    return n;
+}
+
+static void unit(struct strings *s, struct gs_translate_unit_copy *u)
+{
+    string(s, &u->options);
+    string(s, &u->source);
+    const size_t n = count(s, u->n_headers);
+    if (!s->to && !s->bad) {
+        u->header_names = calloc(n + 1, sizeof *u->header_names);
+        u->header_texts = calloc(n + 1, sizeof *u->header_texts);
+        s->bad = !u->header_names || !u->header_texts;
+    }
+    for (size_t h = 0; h < n && !s->bad; h++) {
+        u->n_headers += !s->to;
+        string(s, &u->header_names[h]);
+        string(s, &u->header_texts[h]);
+    }
 }
 
 /* What a linked program is made of. */
-static void put_units(FILE *f, const struct gs_program *p)
+static void units(struct strings *s, struct gs_program *p)
 {
-    put(f, p->link_options);
-    put_count(f, p->n_units);
-    for (size_t i = 0; i < p->n_units; i++) {
-        const struct gs_translate_unit_copy *u = &p->units[i];
-        put(f, u->options);
-        put(f, u->source);
-        put_count(f, u->n_headers);
-        for (size_t h = 0; h < u->n_headers; h++) {
-            put(f, u->header_names[h]);
-            put(f, u->header_texts[h]);
-        }
+    string(s, &p->link_options);
+    const size_t n = count(s, p->n_units);
+    if (!s->to && !s->bad) {
+        p->units = calloc(n + 1, sizeof *p->units);
+        s->bad = !p->units || !n;
+    }
+    for (size_t i = 0; i < n && !s->bad; i++) {
+        p->n_units += !s->to;
+        unit(s, &p->units[i]);
+    }
+}
+
+static void program(struct strings *s, struct gs_program *p)
+{
+    if (p->linked) {
+        units(s, p);
+    } else {
+        string(s, &p->options);
+        string(s, &p->source);
     }
 }
 
@@ -82,88 +132,17 @@ void gs_binary_keep(struct gs_program *p, const void *binary, size_t bytes)
         (p->linked ? !p->n_units || !p->link_options : !p->source || !p->options))
         return;
     const char *headers = includes(p) ? gs_prepare_headers(p) : "";
-    FILE *f = headers ? open_memstream(&text, &size) : NULL;
-    if (!f)
+    struct strings s = {.to = headers ? open_memstream(&text, &size) : NULL};
+    if (!s.to)
         return;
-    put(f, head);
-    put(f, headers);
-    put(f, p->linked ? linked : built);
-    if (p->linked) {
-        put_units(f, p);
-    } else {
-        put(f, p->options);
-        put(f, p->source);
-    }
-    const bool written = !ferror(f);
-    if (fclose(f) == 0 && written) {
+    fprintf(s.to, "%s%c%s%c%s%c", head, 0, headers, 0, p->linked ? linked : built, 0);
+    program(&s, p);
+    const bool written = !ferror(s.to);
+    if (fclose(s.to) == 0 && written) {
         name_of(binary, bytes, name);
         gs_cache_write(name, text, size);
     }
     free(text);
-}
-
-/* The next of the strings with a 0 behind each, or NULL. */
-static const char *next(const char **at, const char *end)
-{
-    const char *s = *at, *zero = s < end ? memchr(s, 0, (size_t)(end - s)) : NULL;
-    if (!zero)
-        return NULL;
-    *at = zero + 1;
-    return s;
-}
-
-static char *next_copy(const char **at, const char *end)
-{
-    const char *s = next(at, end);
-    return s ? strdup(s) : NULL;
-}
-
-/* False: there is none, or it can't be that many strings. */
-static bool next_count(const char **at, const char *end, size_t *n)
-{
-    const char *s = next(at, end);
-    char *rest = NULL;
-    *n = s ? (size_t)strtoull(s, &rest, 10) : 0;
-    return s && rest != s && !*rest && *n <= (size_t)(end - *at);
-}
-
-static bool get_unit(const char **at, const char *end, struct gs_translate_unit_copy *u)
-{
-    size_t n;
-    u->options = next_copy(at, end);
-    u->source = next_copy(at, end);
-    if (!u->source || !next_count(at, end, &n))
-        return false;
-    u->header_names = calloc(n + 1, sizeof *u->header_names);
-    u->header_texts = calloc(n + 1, sizeof *u->header_texts);
-    while (u->header_names && u->header_texts && u->n_headers < n) {
-        const size_t h = u->n_headers++;
-        u->header_names[h] = next_copy(at, end);
-        u->header_texts[h] = next_copy(at, end);
-        if (!u->header_texts[h])
-            return false;
-    }
-    return u->header_names && u->header_texts;
-}
-
-static bool get_units(const char *at, const char *end, struct gs_program *p)
-{
-    size_t n;
-    p->link_options = next_copy(&at, end);
-    if (!p->link_options || !next_count(&at, end, &n) || !n)
-        return false;
-    p->units = calloc(n, sizeof *p->units);
-    bool well = p->units;
-    while (well && p->n_units < n)
-        well = get_unit(&at, end, &p->units[p->n_units++]);
-    return well;
-}
-
-static bool get_text(const char *at, const char *end, struct gs_program *p)
-{
-    p->options = next_copy(&at, end);
-    p->source = next_copy(&at, end);
-    return p->options && p->source;
 }
 
 /* What could be read of a damaged file. */
@@ -182,17 +161,23 @@ bool gs_binary_find(struct gs_program *p, const void *binary, size_t bytes)
     char name[GS_HASH_HEX_BYTES];
     size_t size = 0;
     name_of(binary, bytes, name);
-    char *text = gs_cache_read(name, &size);
-    const char *at = text, *end = text ? text + size : NULL;
-    const char *first = text ? next(&at, end) : NULL, *headers = first ? next(&at, end) : NULL;
-    const char *kind = headers ? next(&at, end) : NULL;
-    if (kind && strcmp(first, head) == 0 && strlen(headers) < sizeof p->headers) {
+    char *text = gs_cache_read(name, &size), *first = NULL, *headers = NULL, *kind = NULL;
+    struct strings s = {.at = text, .end = text ? text + size : NULL, .bad = !text};
+    string(&s, &first);
+    string(&s, &headers);
+    string(&s, &kind);
+    if (!s.bad && strcmp(first, head) == 0 && strlen(headers) < sizeof p->headers) {
         p->linked = strcmp(kind, linked) == 0;
-        p->from_binary = p->linked ? get_units(at, end, p) : strcmp(kind, built) == 0 && get_text(at, end, p);
+        s.bad = !p->linked && strcmp(kind, built) != 0;
         strcpy(p->headers, headers);
+        program(&s, p);
+        p->from_binary = !s.bad;
     }
     if (!p->from_binary)
         forget_texts(p);
+    free(first);
+    free(headers);
+    free(kind);
     free(text);
     return p->from_binary;
 }
