@@ -10,7 +10,6 @@
 #include "shim/process/clock.h"
 
 enum {
-    LONG_NS = 1000 * 1000,
     LITTLE_NS = 50 * 1000 * 1000, /* that may be waited for a first measurement, whatever it is */
     AWAITED_SHARE = 8,            /* of the time elapsed, one part for all of them */
     COMPILING_NS = 1000 * 1000 * 1000,
@@ -46,12 +45,12 @@ static double most_of_tries_ns(const struct gs_timing *t)
     return (double)TIMES * t->h.single_ns + (double)LITTLE_NS;
 }
 
-bool gs_timing_may_learn(struct gs_timing *t, bool *is_new)
+bool gs_timing_may_learn(struct gs_timing *t)
 {
     GS_LOCKED(&gs_book.lock);
-    *is_new = gs_choice_guesses(&t->h) && !t->h.failures && !gs_choice_is_short(&t->h, &gs_book.machine, t->at->n);
-    const bool unheard = tries_unheard(t);
-    return *is_new || unheard;
+    const bool is_new =
+        gs_choice_guesses(&t->h) && !t->h.failures && !gs_choice_is_short(&t->h, &gs_book.machine, t->at->n);
+    return is_new || tries_unheard(t);
 }
 
 /* The longest that the application waits for t's first measurement. Until that launch begins the driver may be
@@ -118,14 +117,6 @@ static bool awaits_cut(struct gs_timing *t, uint64_t waited_ns)
     return cut_unheard(t) && gs_measured_splits(t, &begun) && (begun || waited_ns < COMPILING_NS);
 }
 
-/* After such a wait: does the launch take far longer than a split costs? A translation takes a core of the host, which
- * a short application may need. */
-static bool seems_long(struct gs_timing *t, uint64_t waited_ns)
-{
-    GS_LOCKED(&gs_book.lock);
-    return t->h.running_ns > 0 || (!gs_book.machine.compiles && waited_ns > LONG_NS);
-}
-
 static void flush(const struct gs_command *cmd)
 {
     GS_LOCKED(&cmd->ctx->lock);
@@ -147,14 +138,13 @@ static void await_cut(struct gs_timing *t, const struct gs_command *cmd)
     }
 }
 
-static void await_known(struct gs_timing *t, const struct gs_command *cmd, struct gs_program *p)
+static void await_known(struct gs_timing *t, const struct gs_command *cmd)
 {
     enum { SHORTEST_NS = 500000, LONGEST_NS = 5000000 };
     struct timespec pause = {0, SHORTEST_NS}; /* each look asks the driver */
     const uint64_t begin_ns = gs_now_ns();
     uint64_t waited_ns = 0, counted_ns = 0;
-    bool is_new;
-    if (!gs_timing_may_learn(t, &is_new))
+    if (!gs_timing_may_learn(t))
         return;
     while (awaits(t, waited_ns, &counted_ns)) {
         if (!waited_ns)
@@ -162,19 +152,15 @@ static void await_known(struct gs_timing *t, const struct gs_command *cmd, struc
         nanosleep(&pause, NULL);
         pause.tv_nsec = pause.tv_nsec < LONGEST_NS / 2 ? 2 * pause.tv_nsec : LONGEST_NS;
         waited_ns = gs_now_ns() - begin_ns;
-        if (is_new && seems_long(t, waited_ns)) {
-            gs_translate_beside(p);
-            is_new = false;
-        }
     }
 }
 
-void gs_timing_await(struct gs_timing *t, const struct gs_command *cmd, struct gs_program *p)
+void gs_timing_await(struct gs_timing *t, const struct gs_command *cmd)
 {
     if (atomic_load(&cmd->ctx->user_events) || gs_in_callback())
         return;
     if (gs_settings()->mode == GS_MODE_AUTO)
-        await_known(t, cmd, p);
+        await_known(t, cmd);
     else
         await_cut(t, cmd);
 }

@@ -92,7 +92,7 @@ static const char *early_reason(struct gs_launching *l)
         l->cuts = gs_timing_of(l->k, l->size);
     l->timing = gs_settings()->mode == GS_MODE_AUTO ? l->cuts : NULL;
     if (l->cuts && !l->by_units)
-        gs_timing_await(l->cuts, &l->cmd, l->k->program);
+        gs_timing_await(l->cuts, &l->cmd);
     /* What goes in several units has to be translated either way. */
     if (l->timing && !gs_prepared(l->k->program) && !(l->by_units && gs_launch_is_long(l)))
         reason = gs_timing_prepare(l->timing, &l->cmd, l->k->program, &l->plans_first);
@@ -241,12 +241,12 @@ static uint64_t bytes_to_read(const struct gs_launching *l)
 static bool is_still_merged(const struct gs_launching *l, const struct gs_plan *plan)
 {
     enum { LARGE = 16 << 20 };
-    bool merged = false, is_new;
+    bool merged = false;
     for (size_t i = 0; i < plan->n_uses && !merged; i++) {
         const struct gs_use *u = &plan->uses[i];
         merged = u->writes == GS_COMPARED && u->root->image && u->root->size >= LARGE && gs_split_runs(u->root);
     }
-    return merged && (!l->timing || gs_timing_may_learn(l->timing, &is_new));
+    return merged && (!l->timing || gs_timing_may_learn(l->timing));
 }
 
 /* By a plan; *went: it has. */
