@@ -45,7 +45,7 @@ static struct gs_kernel *track(cl_kernel handle, struct gs_program *p, const cha
     gs_insert(&k->o, GS_KERNEL, handle, p->o.ctx);
     gs_fast_path_start();
     if (first)
-        gs_timing_foresee(p, k->name);
+        gs_timing_prepare_known(p, k->name);
     return k;
 }
 

@@ -139,7 +139,7 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_d
     /* No list means every device of the context, of which the application knows one. */
     const bool all = !num_devices && !device_list;
     if (gs_group()->remote && !busy) /* their servers have nothing to do meanwhile, but for one */
-        gs_timing_foresee(p, NULL);
+        gs_timing_prepare_known(p, NULL);
     bool counted;
     if (!gs_threads_build(&counted))
         return CL_OUT_OF_HOST_MEMORY;

@@ -42,7 +42,7 @@ static void forget_times(struct gs_balance *b)
     memset(b->part_ns, 0, sizeof b->part_ns);
 }
 
-void gs_balance_unsettle(struct gs_balance *b)
+void gs_balance_begin_again(struct gs_balance *b)
 {
     forget_times(b);
     b->since = b->moves;
@@ -76,7 +76,7 @@ void gs_balance_learn(struct gs_balance *b, unsigned dim, unsigned n, const doub
         longest = part_ns[p] > longest ? part_ns[p] : longest;
     b->slow = share && b->measured && (double)longest > far_longer * (double)b->longest_ns ? b->slow + 1 : 0;
     if (b->slow == SLOW_IN_A_ROW)
-        gs_balance_unsettle(b);
+        gs_balance_begin_again(b);
     for (unsigned p = 0; p < n; p++)
         add(b, &b->part_ns[p], part_ns[p]);
     add(b, &b->longest_ns, longest);

@@ -35,7 +35,7 @@ void gs_balance_learn(struct gs_balance *b, unsigned dim, unsigned n, const doub
                       const double *share);
 
 /* The devices may have changed: begins to learn again, from this cut. */
-void gs_balance_unsettle(struct gs_balance *b);
+void gs_balance_begin_again(struct gs_balance *b);
 
 /* Part p's share of the dimension. */
 static inline double gs_cut_width(const double *cut, unsigned p)

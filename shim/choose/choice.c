@@ -77,7 +77,7 @@ double gs_budget_left(const struct gs_budget *b, uint64_t now_ns)
     return budget_share * (double)(now_ns - b->begin_ns) - b->lost_ns;
 }
 
-bool gs_choice_guesses(const struct gs_history *h)
+bool gs_choice_not_measured(const struct gs_history *h)
 {
     return !h->single.n && !h->balance.measured;
 }
@@ -212,7 +212,7 @@ static void fail(struct gs_history *h, unsigned failures)
     postpone_retry(h);
 }
 
-void gs_choice_remember_failures(struct gs_history *h, unsigned failures)
+void gs_choice_load_failures(struct gs_history *h, unsigned failures)
 {
     fail(h, failures);
     h->retry_at /= 4;
@@ -277,7 +277,7 @@ bool gs_choice_worth_plan(struct gs_history *h, const struct gs_machine *m, unsi
     return one_device(h, reason);
 }
 
-bool gs_choice_foresees(const struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns)
+bool gs_choice_pays(const struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns)
 {
     const double single = gs_choice_single_ns(h);
     const struct gs_reads reads = gs_reads_of(h, m);

@@ -114,7 +114,7 @@ double gs_choice_least_part(uint64_t groups, unsigned units);
 
 /* So many tries failed in the process before: the next try is allowed after a quarter of the launches that it would
  * have had to wait for there. */
-void gs_choice_remember_failures(struct gs_history *h, unsigned failures);
+void gs_choice_load_failures(struct gs_history *h, unsigned failures);
 
 /* What one device takes; 0: not known. */
 double gs_choice_single_ns(const struct gs_history *h);
@@ -160,7 +160,7 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
 bool gs_choice_worth_plan(struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns);
 
 /* Before there is a launch to choose for: would splits of the launches to come gain so much? */
-bool gs_choice_foresees(const struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns);
+bool gs_choice_pays(const struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns);
 
 /* Is it known, by whatever means, that the kernel is too short to gain? */
 bool gs_choice_is_short(const struct gs_history *h, const struct gs_machine *m, unsigned n);
@@ -170,7 +170,7 @@ bool gs_choice_is_short(const struct gs_history *h, const struct gs_machine *m, 
 void gs_choice_runs(struct gs_history *h, const struct gs_machine *m, unsigned n, double ns);
 
 /* Is nothing known but that? */
-bool gs_choice_guesses(const struct gs_history *h);
+bool gs_choice_not_measured(const struct gs_history *h);
 
 /* Should this launch be measured? One on one device only if it may be long enough to gain; `affordable`: measuring
  * costs little beside the time elapsed, so that a launch of unknown length may be measured. */
@@ -204,7 +204,7 @@ void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs
 void gs_choice_learn_stray(struct gs_budget *b, uint64_t took_ns, double single_ns, double risk_ns);
 
 /* Moves the cut between the parts if that gains (gs_balance_move). `all`: what the launch needs and writes. */
-bool gs_choice_rebalance(struct gs_history *h, const struct gs_machine *m, enum gs_link link, struct gs_move all);
+bool gs_choice_move_cut(struct gs_history *h, const struct gs_machine *m, enum gs_link link, struct gs_move all);
 
 /* What stands behind a reason of auto mode's; GS_NOT_SPLIT: it is none. */
 enum gs_left gs_choice_left(const char *reason);

@@ -110,7 +110,7 @@ static void forget_splits(struct gs_history *h)
     h->tried = h->asked_split = 0;
 }
 
-bool gs_choice_rebalance(struct gs_history *h, const struct gs_machine *m, enum gs_link link, struct gs_move all)
+bool gs_choice_move_cut(struct gs_history *h, const struct gs_machine *m, enum gs_link link, struct gs_move all)
 {
     const uint64_t best = gs_measured_best(&h->split), excess = gs_balance_excess(&h->balance);
     if (m->unlike) {

@@ -143,8 +143,8 @@ static void kernel(struct line *l, struct gs_learnt_kernel *k)
     for (int i = 1; i < GS_CHOICE_TRIES && split; i++)
         gs_measured_add(&h->split, split);
     h->return_rate = returns ? rate : -1;
-    gs_choice_remember_failures(h, failures);
-    gs_stretch_remember(&h->together, owed_ns);
+    gs_choice_load_failures(h, failures);
+    gs_stretch_load(&h->together, owed_ns);
 }
 
 static void machine(struct line *l, struct gs_machine *m)

@@ -64,7 +64,7 @@ static void count_loss(struct gs_together *g, double all_ns, double single_ns)
     g->lost_ns = lost_ns > 0 ? lost_ns : 0;
 }
 
-void gs_stretch_remember(struct gs_together *g, double owed_ns)
+void gs_stretch_load(struct gs_together *g, double owed_ns)
 {
     g->owed_ns = owed_ns;
     g->state = owed_ns > 0 ? GS_STRETCH_LEFT : GS_STRETCH_FREE;
@@ -78,7 +78,7 @@ void gs_stretch_learn(struct gs_together *g, double all_ns, double single_ns, bo
     if (split || !same)
         count_loss(g, all_ns, single_ns);
     if (g->state == GS_STRETCH_LEFT && (g->owed_ns -= all_ns) <= 0)
-        gs_stretch_remember(g, 0);
+        gs_stretch_load(g, 0);
     if (!same) /* bytes had to go there, or home */
         return;
     add(split ? &g->split : &g->one, all_ns / single_ns);

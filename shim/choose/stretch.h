@@ -40,6 +40,6 @@ struct gs_together {
 void gs_stretch_learn(struct gs_together *g, double all_ns, double single_ns, bool split);
 
 /* What was owed when the process before ended. */
-void gs_stretch_remember(struct gs_together *g, double owed_ns);
+void gs_stretch_load(struct gs_together *g, double owed_ns);
 
 #endif

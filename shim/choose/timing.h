@@ -58,7 +58,7 @@ void gs_timing_end(void);
 
 /* A kernel of that name has been made; NULL: the program is about to be built. If that kernel, or any of the program,
  * gained by splits in the process before, the program is prepared at once, beside the application. Without locks. */
-void gs_timing_foresee(struct gs_program *p, const char *name);
+void gs_timing_prepare_known(struct gs_program *p, const char *name);
 
 /* The program has been translated: is compiling the translation worth its cost, for any of the kernels? From any
  * thread. */

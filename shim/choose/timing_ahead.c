@@ -76,11 +76,11 @@ static bool is_translated(const struct gs_program *p)
 
 void gs_ahead_want(struct gs_wanted *w, struct gs_timing *t, cl_program program)
 {
-    const bool pays = gs_choice_foresees(&t->h, &gs_book.machine, t->at->n, gs_ahead_cost_ns(t));
+    const bool pays = gs_choice_pays(&t->h, &gs_book.machine, t->at->n, gs_ahead_cost_ns(t));
     const bool prepare = pays && !plans_first(t);
     const bool translate = pays || gs_measured_best(&t->h.single) >= WORTH_TRANSLATING_NS;
     if (!program || (w->program && w->prepare) ||
-        (!prepare && (on_cpu() || !translate || !gs_choice_foresees(&t->h, &gs_book.machine, t->at->n, 0))))
+        (!prepare && (on_cpu() || !translate || !gs_choice_pays(&t->h, &gs_book.machine, t->at->n, 0))))
         return;
     *w = (struct gs_wanted){program, t->at->program, prepare};
 }
@@ -197,7 +197,7 @@ const char *gs_timing_prepare(struct gs_timing *t, const struct gs_command *cmd,
 static bool may_gain_again(struct gs_timing *t)
 {
     return (gs_choice_split_known(&t->h) || (t->prepare_ns <= 0 && !t->h.failures)) &&
-           gs_choice_foresees(&t->h, &gs_book.machine, t->at->n, gs_ahead_cost_ns(t));
+           gs_choice_pays(&t->h, &gs_book.machine, t->at->n, gs_ahead_cost_ns(t));
 }
 
 /* Does its program have to be prepared for the first launch to be split? Mode multi splits what it has split before. */
@@ -206,7 +206,7 @@ static bool will_split(struct gs_timing *t)
     return gs_settings()->mode == GS_MODE_AUTO ? may_gain_again(t) : t->h.balance.n;
 }
 
-void gs_timing_foresee(struct gs_program *p, const char *name)
+void gs_timing_prepare_known(struct gs_program *p, const char *name)
 {
     bool translate = false, worth = false;
     if (!p || !gs_book_is_kept(p->o.ctx) || atomic_load(&p->preparing) || p->refusal)
@@ -241,7 +241,7 @@ bool gs_timing_pays(struct gs_program *p)
         struct gs_history h = t->h;
         h.launches++; /* the one that asks, perhaps, isn't counted yet */
         t->compile_ns = gs_ahead_compile_ns(p);
-        pays = gs_choice_foresees(&h, &gs_book.machine, t->at->n, gs_ahead_cost_ns(t));
+        pays = gs_choice_pays(&h, &gs_book.machine, t->at->n, gs_ahead_cost_ns(t));
     }
     return pays;
 }

@@ -185,7 +185,7 @@ static void load(const struct gs_context *ctx)
         t->h = k->h;
         t->h.least_part = least_part(t->at);
         if (gs_book.machine.unlike) /* they may have changed */
-            gs_balance_unsettle(&t->h.balance);
+            gs_balance_begin_again(&t->h.balance);
         t->prepare_ns = (double)k->prepare_ns;
     }
     gs_learnt_free(&l);

@@ -76,7 +76,7 @@ bool gs_measured_splits(const struct gs_timing *t, bool *begun);
 bool gs_measured_has_room(void);
 
 /* Would it cost little beside what has been done so far? With the lock held. */
-bool gs_measured_affordable(void);
+bool gs_measured_may_begin(void);
 
 /* timing_ahead.c */
 

@@ -49,7 +49,7 @@ bool gs_timing_may_learn(struct gs_timing *t)
 {
     GS_LOCKED(&gs_book.lock);
     const bool is_new =
-        gs_choice_guesses(&t->h) && !t->h.failures && !gs_choice_is_short(&t->h, &gs_book.machine, t->at->n);
+        gs_choice_not_measured(&t->h) && !t->h.failures && !gs_choice_is_short(&t->h, &gs_book.machine, t->at->n);
     return is_new || tries_unheard(t);
 }
 
@@ -94,9 +94,9 @@ static bool awaits(struct gs_timing *t, uint64_t waited_ns, uint64_t *counted_ns
         t->begun_ns = t->awaited_ns;
     const bool measuring = t->h.tried ? t->h.tried >= GS_CHOICE_TRIES : t->h.asked;
     /* Before any try, a long-running launch may say enough. */
-    const bool enough = !t->h.tried && t->h.running_ns > 0 &&
-                        gs_choice_foresees(&t->h, &gs_book.machine, t->at->n, gs_ahead_cost_ns(t));
-    const bool first = gs_choice_guesses(&t->h) && measuring && !enough;
+    const bool enough =
+        !t->h.tried && t->h.running_ns > 0 && gs_choice_pays(&t->h, &gs_book.machine, t->at->n, gs_ahead_cost_ns(t));
+    const bool first = gs_choice_not_measured(&t->h) && measuring && !enough;
     const bool unheard = t->h.single.n && tries_unheard(t);
     const bool goes_on =
         (first && t->awaited_ns < most_awaited_ns(t)) || (unheard && (double)t->tries_ns < most_of_tries_ns(t));

@@ -144,7 +144,7 @@ static void learn_cut(const struct measurement *m, struct gs_history *h, const u
 {
     const struct gs_forecast *o = &m->trial.forecast;
     gs_balance_learn(&h->balance, m->dim, o->n, m->cut, part_ns, gs_book.machine.unlike ? m->share : NULL);
-    gs_choice_rebalance(h, &gs_book.machine, o->link, m->trial.all);
+    gs_choice_move_cut(h, &gs_book.machine, o->link, m->trial.all);
 }
 
 static void learn_split(struct measurement *m)
@@ -257,7 +257,7 @@ bool gs_measured_has_room(void)
     return gs_measured_pending < MOST_PENDING;
 }
 
-bool gs_measured_affordable(void)
+bool gs_measured_may_begin(void)
 {
     const uint64_t spent = (uint64_t)(gs_book.n_measured + 1) * MEASURE_NS;
     return spent < (gs_now_ns() - gs_book.budget.begin_ns) / AFFORDABLE;
@@ -267,7 +267,7 @@ bool gs_timing_measures(struct gs_timing *t)
 {
     GS_LOCKED(&gs_book.lock);
     return !t->refused && gs_measured_has_room() &&
-           gs_choice_wants_single(&t->h, &gs_book.machine, t->at->n, gs_measured_affordable());
+           gs_choice_wants_single(&t->h, &gs_book.machine, t->at->n, gs_measured_may_begin());
 }
 
 void gs_timing_enqueues(struct gs_queue *q, struct gs_timing *t, uint64_t to_read)

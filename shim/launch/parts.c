@@ -261,7 +261,7 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
         err = record_writes(l, plan);
     if (!err && s->trial) {
         const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
-        err = gs_speculation_judge(s->trial, &l->cmd, s->ran, &s->ended);
+        err = gs_speculation_end(s->trial, &l->cmd, s->ran, &s->ended);
         s->trial = NULL;
         gs_label_back(before);
     }

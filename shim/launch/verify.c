@@ -191,7 +191,7 @@ static bool compare(const struct gs_launching *l, const struct gs_plan *plan, co
     bool right = true;
     const char *in_place = NULL; /* an argument of which a part may read what another writes */
     for (size_t i = plan->n_uses; i-- > 0;)
-        in_place = gs_plan_parts_meet(plan, i) ? name_of(l, plan->uses[i].root) : in_place;
+        in_place = gs_plan_parts_overlap(plan, i) ? name_of(l, plan->uses[i].root) : in_place;
     for (size_t i = 0; i < plan->n_uses; i++) {
         const unsigned char *was = before->bytes[i], *one = single->bytes[i], *many = split->bytes[i];
         const char *name = name_of(l, plan->uses[i].root);

@@ -543,8 +543,8 @@ static cl_int promise(struct gs_speculation *j, struct gs_command *cmd, struct g
     return err ? err : gs_events_share(&j->marks, to->v[to->n - 1]);
 }
 
-cl_int gs_speculation_judge(struct gs_speculation *j, struct gs_command *cmd, const cl_event *ran,
-                            struct gs_events *ended)
+cl_int gs_speculation_end(struct gs_speculation *j, struct gs_command *cmd, const cl_event *ran,
+                          struct gs_events *ended)
 {
     struct gs_events wait = {0};
     cl_int err = gs_events_share_all(&wait, ended);

@@ -24,8 +24,8 @@ struct gs_speculation *gs_speculation_begin(struct gs_launching *l, const struct
 
 /* Once the parts are enqueued (part p ends at ran[p]), and all that follows them (`ended`): has the contested bytes
  * compared, and what follows from that done. `ended` gains the end. Takes the trial over. */
-cl_int gs_speculation_judge(struct gs_speculation *c, struct gs_command *cmd, const cl_event *ran,
-                            struct gs_events *ended);
+cl_int gs_speculation_end(struct gs_speculation *c, struct gs_command *cmd, const cl_event *ran,
+                          struct gs_events *ended);
 
 /* One that was begun, but whose parts won't run to their end. Null is allowed. */
 void gs_speculation_drop(struct gs_speculation *c);

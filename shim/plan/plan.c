@@ -217,7 +217,7 @@ static bool begins_too_far(const struct gs_plan *plan, uint64_t most)
 static bool races(const struct gs_plan *plan)
 {
     for (size_t i = 0; i < plan->n_uses; i++)
-        if (gs_plan_parts_meet(plan, i))
+        if (gs_plan_parts_overlap(plan, i))
             return true;
     return false;
 }

@@ -94,7 +94,7 @@ void gs_plan_free(struct gs_plan *plan);
 
 /* May a part read what another writes, of a use whose writes are known? One device's order of work-groups decides, too,
  * what such a kernel computes. */
-bool gs_plan_parts_meet(const struct gs_plan *plan, size_t use);
+bool gs_plan_parts_overlap(const struct gs_plan *plan, size_t use);
 
 /* Of a plan on trial: adds the bytes of the use that must be kept at home before the parts run, so that one device can
  * do the launch over: those that the first part, the reductions or the end of the trial may change there, and that it

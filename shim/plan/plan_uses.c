@@ -113,7 +113,7 @@ static bool parts_meet(const struct gs_use *u, unsigned n_parts)
     return false;
 }
 
-bool gs_plan_parts_meet(const struct gs_plan *plan, size_t use)
+bool gs_plan_parts_overlap(const struct gs_plan *plan, size_t use)
 {
     return plan->uses[use].writes == GS_DISJOINT && parts_meet(&plan->uses[use], plan->n_parts);
 }

@@ -262,13 +262,13 @@ static void add_path_time(const struct gs_ran *r)
 /* With the lock held. */
 static void add_kernel_time(struct gs_kernel_stats *k, unsigned device, uint64_t ns)
 {
-    const bool first = !gs_report_busiest_ns(k);
+    const bool first = !gs_report_kernel_ns(k);
     k->busy_ns[device] += ns;
     k->shortest_ns = first || ns < k->shortest_ns ? ns : k->shortest_ns;
     k->longest_ns = ns > k->longest_ns ? ns : k->longest_ns;
 }
 
-void gs_report_ran(const struct gs_ran *r)
+void gs_report_command(const struct gs_ran *r)
 {
     if (!gs_settings()->stats || r->label.purpose == GS_FOR_VERIFY)
         return;
@@ -453,7 +453,7 @@ static void sort_kernels(void)
     while (told.kernels) {
         struct gs_kernel_stats *k = told.kernels, **place = &sorted;
         told.kernels = k->next;
-        while (*place && gs_report_busiest_ns(*place) >= gs_report_busiest_ns(k))
+        while (*place && gs_report_kernel_ns(*place) >= gs_report_kernel_ns(k))
             place = &(*place)->next;
         k->next = *place;
         *place = k;

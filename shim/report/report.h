@@ -75,7 +75,7 @@ void gs_report_choice(struct gs_kernel_stats *k, uint64_t single_ns, uint64_t sp
 bool gs_report_wants_times(void);
 
 /* A command has run: adds its time to those of its kernel and of its path. */
-void gs_report_ran(const struct gs_ran *ran);
+void gs_report_command(const struct gs_ran *ran);
 
 /* A launch whose result differed from one device's (--verify), or that was checked and right. */
 void gs_report_verified(struct gs_kernel_stats *k, bool right);

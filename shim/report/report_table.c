@@ -48,7 +48,7 @@ static void print_name(FILE *f, const struct shown *name, int width)
     fprintf(f, "gpusparc: %s%*s", name->text, width - name->characters, "");
 }
 
-uint64_t gs_report_busiest_ns(const struct gs_kernel_stats *k)
+uint64_t gs_report_kernel_ns(const struct gs_kernel_stats *k)
 {
     uint64_t longest = 0;
     for (unsigned d = 0; d < GS_MAX_DEVICES; d++)
@@ -77,12 +77,12 @@ void gs_report_write_kernels(FILE *f, const struct gs_kernel_stats *kernels)
     for (const struct gs_kernel_stats *k = kernels; k; k = k->next) {
         show_name(&name, k->name);
         width = name.characters > width ? name.characters : width;
-        all_ns += gs_report_busiest_ns(k);
+        all_ns += gs_report_kernel_ns(k);
     }
     fprintf(f, "gpusparc: %-*s %8s %8s %6s %10s %5s %9s %9s  %s\n", width, "kernel", "launches", "split", "parts",
             "device ms", "%", "min ms", "max ms", "why not split");
     for (const struct gs_kernel_stats *k = kernels; k; k = k->next) {
-        const uint64_t ns = gs_report_busiest_ns(k);
+        const uint64_t ns = gs_report_kernel_ns(k);
         show_name(&name, k->name);
         print_name(f, &name, width);
         fprintf(f, " %8llu %8llu %6u %10.3f %5.1f %9.3f %9.3f", (unsigned long long)k->launches,

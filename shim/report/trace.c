@@ -289,7 +289,7 @@ static const char *purpose_of(const struct gs_ran *r)
     return purposes[r->label.purpose];
 }
 
-void gs_trace_ran(const struct gs_ran *r)
+void gs_trace_command(const struct gs_ran *r)
 {
     struct text t = {.n = 0};
     if (!enter())

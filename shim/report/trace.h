@@ -9,7 +9,7 @@
 
 bool gs_trace_on(void);
 
-void gs_trace_ran(const struct gs_ran *ran);
+void gs_trace_command(const struct gs_ran *ran);
 
 /* A call of this thread that took from begin_ns to end_ns. */
 void gs_trace_call(const char *name, uint64_t begin_ns, uint64_t end_ns);

@@ -136,9 +136,9 @@ static void tell_times(struct watch *w)
     const int64_t offset = clock_offset(w->ran.device, low, high);
     w->ran.start_ns = start + (uint64_t)offset;
     w->ran.end_ns = end + (uint64_t)offset;
-    gs_report_ran(&w->ran);
+    gs_report_command(&w->ran);
     if (gs_trace_on())
-        gs_trace_ran(&w->ran);
+        gs_trace_command(&w->ran);
 }
 
 static void CL_CALLBACK ended(cl_event event, cl_int status, void *data)

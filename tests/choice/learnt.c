@@ -35,7 +35,7 @@ static struct gs_learnt_kernel some_kernel(unsigned i)
     k.h.scatter_again = (struct gs_again){true, {1234, 5}};
     k.h.return_rate = 0.25;
     k.h.failures = 1;
-    gs_stretch_remember(&k.h.together, 123456789 + i);
+    gs_stretch_load(&k.h.together, 123456789 + i);
     k.h.balance = (struct gs_balance){.n = 2, .dim = 0, .cut = {0.421875, 1}, .moves = 3, .settled = true};
     return k;
 }

@@ -25,7 +25,7 @@ static void what_one_device_runs_at_once_stays_there(void **state)
     gs_history_init(&h);
     gs_choice_learn_single(&h, 1000 * MS);
     h.least_part = 1;
-    assert_false(gs_choice_foresees(&h, &machine, 2, 0));
+    assert_false(gs_choice_pays(&h, &machine, 2, 0));
     assert_false(gs_choice_worth_plan(&h, &machine, 2, 0));
     assert_string_equal(h.reason, "it has so few work-groups that one device runs all of them at once");
     assert_int_equal(gs_choice_left(h.reason), GS_CHOSEN);
@@ -34,7 +34,7 @@ static void what_one_device_runs_at_once_stays_there(void **state)
     assert_true(gs_choice_worth_plan(&h, &machine, 2, 0) && h.split_ns == 600e6);
     h.split = (struct gs_measured){0};
     h.least_part = 0.75;
-    assert_true(gs_choice_foresees(&h, &machine, 2, 200e6) && !gs_choice_foresees(&h, &machine, 2, 300e6));
+    assert_true(gs_choice_pays(&h, &machine, 2, 200e6) && !gs_choice_pays(&h, &machine, 2, 300e6));
     assert_true(gs_choice_worth_plan(&h, &machine, 2, 0));
     assert_true(h.split_ns > 750e6 && h.split_ns < 751e6);
 }
@@ -51,8 +51,8 @@ static void what_runs_for_long_is_long(void **state)
     gs_choice_runs(&h, &m, 2, 1e4);
     assert_true(h.running_ns == 0); /* that may be short */
     gs_choice_runs(&h, &m, 2, 5e8);
-    assert_true(h.running_ns == 5e8 && gs_choice_guesses(&h));
-    assert_true(gs_choice_foresees(&h, &m, 2, 1e8));
+    assert_true(h.running_ns == 5e8 && gs_choice_not_measured(&h));
+    assert_true(gs_choice_pays(&h, &m, 2, 1e8));
     assert_true(gs_choice_worth_plan(&h, &m, 2, 0) && gs_choose(&h, &m, &two, &b, 1 * MS, &risk));
     gs_choice_learn_single(&h, 900 * MS);
     gs_choice_worth_plan(&h, &m, 2, 0);
@@ -186,7 +186,7 @@ static void failures_are_retried_ever_later(void **state)
         assert_false(gs_choose(&h, &machine, &two, &b, 1000000 * MS, &risk));
         assert_int_equal(h.failures, f); /* it isn't one more */
         gs_history_init(&next);
-        gs_choice_remember_failures(&next, f);
+        gs_choice_load_failures(&next, f);
         assert_int_equal(next.retry_at, after[f - 1] / 4);
     }
 }

@@ -73,7 +73,7 @@ static void the_next_process_stays_on_one_device(void **state)
             const double owed = k[j].h.together.owed_ns;
             assert_true(owed > 0);
             k[j].h.together = (struct gs_together){0};
-            gs_stretch_remember(&k[j].h.together, owed);
+            gs_stretch_load(&k[j].h.together, owed);
             k[j].h.last_split = k[j].h.ever = k[j].h.split_before = false;
         }
         w.away = false;
