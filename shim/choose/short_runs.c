@@ -109,17 +109,6 @@ static bool parse_line(const char *line, struct past *p)
     return strlen(kept) == 8 && memcmp(sum, kept, 8) == 0;
 }
 
-/* The next line of *text, without its end, or NULL. */
-static char *next_line(char **text)
-{
-    char *line = *text, *end = line ? strchr(line, '\n') : NULL;
-    if (!end)
-        return NULL;
-    *end = '\0';
-    *text = end + 1;
-    return line;
-}
-
 /* Finds this command's line. With the lock held. */
 static void find_line(const struct gs_group *g)
 {
@@ -127,9 +116,10 @@ static void find_line(const struct gs_group *g)
     if (!make_key(g))
         return;
     runs.used = true;
-    char *text = gs_settings()->forget ? NULL : gs_cache_read(file, &bytes), *at = text;
+    char *text = gs_settings()->forget ? NULL : gs_cache_read(file, &bytes), *rest = NULL;
     struct past p;
-    for (const char *line = next_line(&at); line && !runs.past.count; line = next_line(&at))
+    for (const char *line = text ? strtok_r(text, "\n", &rest) : NULL; line && !runs.past.count;
+         line = strtok_r(NULL, "\n", &rest))
         if (parse_line(line, &p) && strcmp(p.key, runs.past.key) == 0)
             runs.past = p;
     free(text);
@@ -190,13 +180,14 @@ __attribute__((destructor)) static void save(void)
         return;
     const bool was = runs.past.count, kept = runs.used && is_vain(gs_now_ns() - runs.begin_ns);
     if (kept || (runs.used && was)) {
-        char *others = gs_cache_read(file, &bytes), *at = others;
+        char *others = gs_cache_read(file, &bytes), *rest = NULL;
         FILE *f = open_memstream(&now, &bytes);
         struct past p;
         if (f && kept)
             print_line(f, &runs.past);
         unsigned n = 1;
-        for (const char *line = next_line(&at); f && line && n < MOST_LINES; line = next_line(&at))
+        for (const char *line = others ? strtok_r(others, "\n", &rest) : NULL; f && line && n < MOST_LINES;
+             line = strtok_r(NULL, "\n", &rest))
             if (parse_line(line, &p) && strcmp(p.key, runs.past.key) != 0) {
                 print_line(f, &p);
                 n++;
