@@ -46,8 +46,9 @@ cl_int gs_pool_image_info(const struct gs_mem *m, cl_image_info what, size_t roo
 /* What has been made; where something has failed nothing, with the error. */
 struct gs_pool_made gs_pool_made_end(struct gs_pool_made made);
 
-/* What is wrong with a command's arguments, as the specification says. as_bytes: it was one on images. */
-cl_int gs_pool_check(const struct gs_op *op, bool as_bytes, const struct gs_context *ctx, const struct gs_mem *src,
+/* What is wrong with a command's arguments, as the specification says; puts in the place of pitches of 0 what they
+ * stand for. as_bytes: it was one on images. */
+cl_int gs_pool_check(struct gs_op *op, bool as_bytes, const struct gs_context *ctx, const struct gs_mem *src,
                      const struct gs_mem *dst);
 
 #endif

@@ -6,9 +6,16 @@
 #include "shim/pooled/store.h"
 #include "shim/driver/enqueue.h"
 
-static cl_int read_piece(struct gs_pool_window *w, struct gs_range r, char *to)
+/* The host's memory of bytes of a root that begin at `at`. */
+struct reading {
+    char *to;
+    uint64_t at;
+};
+
+static cl_int read_range(struct gs_pool_window *w, struct gs_range r, void *reading)
 {
-    const struct gs_op op = gs_op_read(w->mem, r.begin - w->range.begin, r.end - r.begin, to);
+    const struct reading *by = reading;
+    const struct gs_op op = gs_op_read(w->mem, r.begin - w->range.begin, r.end - r.begin, by->to + (r.begin - by->at));
     return gs_pool_begin(w->root->ctx, w->device, &op);
 }
 
@@ -16,17 +23,9 @@ cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to)
 {
     struct gs_rangeset missing = {0}, here = {0};
     cl_int err = gs_pool_error(gs_rangeset_missing(&r->valid, bytes, &missing));
-    for (struct gs_pool_window *w = r->windows; w && missing.n && !err; w = w->next) {
-        gs_rangeset_clear(&here);
-        err = gs_pool_error(gs_rangeset_common_set(&missing, &w->valid, &here));
-        for (size_t i = 0; i < here.n && !err; i++)
-            err = read_piece(w, here.v[i], to + (here.v[i].begin - bytes.begin));
-        if (!err)
-            err = gs_pool_error(gs_rangeset_remove_set(&missing, &here));
-    }
-    gs_rangeset_clear(&here);
-    if (!err)
-        err = gs_pool_error(gs_rangeset_common(&r->valid, bytes, &here));
+    err = err ? err
+              : gs_pool_from_windows(r, GS_POOL_ALL_DEVICES, &missing, read_range, &(struct reading){to, bytes.begin});
+    err = err ? err : gs_pool_error(gs_rangeset_common(&r->valid, bytes, &here));
     for (size_t i = 0; i < here.n && !err; i++)
         memmove(to + (here.v[i].begin - bytes.begin), r->host.base + here.v[i].begin, here.v[i].end - here.v[i].begin);
     gs_rangeset_free(&missing);

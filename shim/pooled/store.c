@@ -191,52 +191,67 @@ static cl_int pass(struct gs_pool_window *w, struct gs_range r, bool back)
     return err;
 }
 
-static cl_int read_range(struct gs_pool_window *w, struct gs_range r)
+static cl_int to_host(struct gs_pool_window *w, struct gs_range r, void *unused)
 {
-    return pass(w, r, true);
+    const cl_int err = pass(w, r, true);
+    (void)unused;
+    return err ? err : gs_pool_error(gs_rangeset_add(&w->root->valid, r));
 }
 
-static cl_int write_range(struct gs_pool_window *w, struct gs_range r)
+static cl_int to_window(struct gs_pool_window *from, struct gs_range r, void *window)
 {
-    gs_report_pool_brought(r.end - r.begin);
-    return pass(w, r, false);
-}
-
-static cl_int copy_range(struct gs_pool_window *from, struct gs_pool_window *to, struct gs_range r)
-{
+    struct gs_pool_window *to = window;
     const struct gs_op op =
         gs_op_copy(from->mem, to->mem, r.begin - from->range.begin, r.begin - to->range.begin, r.end - r.begin);
-    return gs_pool_begin(to->root->ctx, to->device, &op);
+    const cl_int err = gs_pool_begin(to->root->ctx, to->device, &op);
+    return err ? err : gs_pool_error(gs_rangeset_add(&to->valid, r));
 }
 
-/* Does `what` with each range of the set, and adds what it has been done with to `done`. */
-static cl_int each(const struct gs_rangeset *set, struct gs_pool_window *w,
-                   cl_int (*what)(struct gs_pool_window *, struct gs_range), struct gs_rangeset *done)
+struct gathering {
+    struct gs_pool_window *to;
+    struct gs_rangeset *gathered;
+};
+
+static cl_int to_other_device(struct gs_pool_window *from, struct gs_range r, void *gathering)
 {
+    struct gs_pool_window *to = ((struct gathering *)gathering)->to;
     cl_int err = CL_SUCCESS;
-    for (size_t i = 0; i < set->n && !err; i++) {
-        err = what(w, set->v[i]);
-        if (!err)
-            err = gs_pool_error(gs_rangeset_add(done, set->v[i]));
+    gs_report_pool_brought(r.end - r.begin);
+    for (uint64_t at = r.begin, end; at < r.end && !err; at = end) {
+        end = r.end - at < GS_POOL_PIECE ? r.end : at + GS_POOL_PIECE;
+        struct gs_op read = gs_op_read(from->mem, at - from->range.begin, end - at, NULL),
+                     write = gs_op_write(to->mem, at - to->range.begin, end - at, NULL);
+        err = gs_pool_pass_begin(&store.under_way, to->root->ctx, from->device, &read, to->device, &write);
     }
+    return err ? err : gs_pool_error(gs_rangeset_add(((struct gathering *)gathering)->gathered, r));
+}
+
+cl_int gs_pool_from_windows(struct gs_pool_root *r, unsigned device, struct gs_rangeset *bytes, gs_pool_step *step,
+                            void *arg)
+{
+    struct gs_rangeset here = {0};
+    cl_int err = CL_SUCCESS;
+    for (struct gs_pool_window *w = r->windows; w && bytes->n && !err; w = w->next) {
+        if (device < GS_MAX_DEVICES && w->device != device)
+            continue;
+        gs_rangeset_clear(&here);
+        err = gs_pool_error(gs_rangeset_common_set(bytes, &w->valid, &here));
+        for (size_t i = 0; i < here.n && !err; i++)
+            err = step(w, here.v[i], arg);
+        if (!err)
+            err = gs_pool_error(gs_rangeset_remove_set(bytes, &here));
+    }
+    gs_rangeset_free(&here);
     return err;
 }
 
 /* Begins to bring to the host what of the bytes only windows hold. */
 static cl_int fetch(struct gs_pool_root *r, const struct gs_rangeset *bytes)
 {
-    struct gs_rangeset missing = {0}, here = {0};
+    struct gs_rangeset missing = {0};
     cl_int err = gs_pool_error(gs_rangeset_rest(bytes, &r->valid, &missing));
-    for (struct gs_pool_window *w = r->windows; w && missing.n && !err; w = w->next) {
-        gs_rangeset_clear(&here);
-        err = gs_pool_error(gs_rangeset_common_set(&missing, &w->valid, &here));
-        if (!err)
-            err = each(&here, w, read_range, &r->valid);
-        if (!err)
-            err = gs_pool_error(gs_rangeset_remove_set(&missing, &here));
-    }
+    err = err ? err : gs_pool_from_windows(r, GS_POOL_ALL_DEVICES, &missing, to_host, NULL);
     gs_rangeset_free(&missing);
-    gs_rangeset_free(&here);
     return err;
 }
 
@@ -246,59 +261,17 @@ cl_int gs_pool_require_host(struct gs_pool_root *r, struct gs_range bytes)
     return err ? err : settled;
 }
 
-/* From the windows of the same device, whose bytes needn't leave it. */
-static cl_int copy_near(struct gs_pool_window *w, struct gs_rangeset *missing)
-{
-    struct gs_rangeset here = {0};
-    cl_int err = CL_SUCCESS;
-    for (struct gs_pool_window *v = w->root->windows; v && missing->n && !err; v = v->next) {
-        if (v == w || v->device != w->device)
-            continue;
-        gs_rangeset_clear(&here);
-        err = gs_pool_error(gs_rangeset_common_set(missing, &v->valid, &here));
-        for (size_t i = 0; i < here.n && !err; i++)
-            err = copy_range(v, w, here.v[i]);
-        if (!err)
-            err = gs_pool_error(gs_rangeset_add_set(&w->valid, &here));
-        if (!err)
-            err = gs_pool_error(gs_rangeset_remove_set(missing, &here));
-    }
-    gs_rangeset_free(&here);
-    return err;
-}
-
-static cl_int pass_on(struct gs_pool_window *from, struct gs_pool_window *to, struct gs_range r)
-{
-    cl_int err = CL_SUCCESS;
-    gs_report_pool_brought(r.end - r.begin);
-    for (uint64_t at = r.begin, end; at < r.end && !err; at = end) {
-        end = r.end - at < GS_POOL_PIECE ? r.end : at + GS_POOL_PIECE;
-        struct gs_op read = gs_op_read(from->mem, at - from->range.begin, end - at, NULL),
-                     write = gs_op_write(to->mem, at - to->range.begin, end - at, NULL);
-        err = gs_pool_pass_begin(&store.under_way, to->root->ctx, from->device, &read, to->device, &write);
-    }
-    return err;
-}
-
 cl_int gs_pool_gather(struct gs_pool_window *w, const struct gs_rangeset *bytes, struct gs_rangeset *gathered)
 {
-    struct gs_rangeset missing = {0}, there = {0};
+    struct gs_rangeset missing = {0};
     cl_int err = gs_pool_error(gs_rangeset_rest(bytes, &w->root->valid, &missing));
     for (const struct gs_pool_window *v = w->root->windows; v && !err; v = v->next)
         if (v->device == w->device)
             err = gs_pool_error(gs_rangeset_remove_set(&missing, &v->valid));
-    for (struct gs_pool_window *v = w->root->windows; v && missing.n && !err; v = v->next) {
-        gs_rangeset_clear(&there);
-        err = gs_pool_error(gs_rangeset_common_set(&missing, &v->valid, &there));
-        for (size_t i = 0; i < there.n && !err; i++)
-            err = pass_on(v, w, there.v[i]);
-        if (!err)
-            err = gs_pool_error(gs_rangeset_add_set(gathered, &there));
-        if (!err)
-            err = gs_pool_error(gs_rangeset_remove_set(&missing, &there));
-    }
+    err = err ? err
+              : gs_pool_from_windows(w->root, GS_POOL_ALL_DEVICES, &missing, to_other_device,
+                                     &(struct gathering){w, gathered});
     gs_rangeset_free(&missing);
-    gs_rangeset_free(&there);
     return err;
 }
 
@@ -306,14 +279,14 @@ cl_int gs_pool_load(struct gs_pool_window *w, const struct gs_rangeset *bytes, c
 {
     struct gs_rangeset missing = {0}, here = {0};
     cl_int err = gs_pool_error(gs_rangeset_add_set(&w->valid, gathered));
-    if (!err)
-        err = gs_pool_error(gs_rangeset_rest(bytes, &w->valid, &missing));
-    if (!err)
-        err = copy_near(w, &missing);
-    if (!err)
-        err = gs_pool_error(gs_rangeset_common_set(&missing, &w->root->valid, &here));
-    if (!err)
-        err = each(&here, w, write_range, &w->valid);
+    err = err ? err : gs_pool_error(gs_rangeset_rest(bytes, &w->valid, &missing));
+    err = err ? err : gs_pool_from_windows(w->root, w->device, &missing, to_window, w);
+    err = err ? err : gs_pool_error(gs_rangeset_common_set(&missing, &w->root->valid, &here));
+    for (size_t i = 0; i < here.n && !err; i++) {
+        gs_report_pool_brought(here.v[i].end - here.v[i].begin);
+        err = pass(w, here.v[i], false);
+    }
+    err = err ? err : gs_pool_error(gs_rangeset_add_set(&w->valid, &here));
     gs_rangeset_free(&missing);
     gs_rangeset_free(&here);
     return err;
@@ -370,22 +343,24 @@ cl_int gs_pool_wrote_host(struct gs_pool_root *r, const struct gs_rangeset *byte
     return err ? err : invalidate(r, NULL, bytes);
 }
 
+static cl_int leave_host(struct gs_pool_window *w, struct gs_range r, void *unused)
+{
+    const cl_int err = gs_pool_error(gs_rangeset_remove(&w->root->valid, r));
+    (void)unused;
+    if (!err)
+        gs_pool_host_drop(&w->root->host, r, &w->root->valid);
+    return err;
+}
+
 cl_int gs_pool_map_end(struct gs_pool_root *r)
 {
-    struct gs_rangeset twice = {0};
-    int err = 0;
+    struct gs_rangeset bytes = {0};
     if (atomic_fetch_sub(&r->maps, 1) > 1 || gs_rangeset_bytes(&r->valid) <= gs_settings()->pooled_host)
         return CL_SUCCESS;
-    for (const struct gs_pool_window *w = r->windows; w && !err; w = w->next) {
-        gs_rangeset_clear(&twice);
-        err = gs_rangeset_common_set(&r->valid, &w->valid, &twice);
-        if (!err)
-            err = gs_rangeset_remove_set(&r->valid, &twice);
-        for (size_t i = 0; i < twice.n && !err; i++)
-            gs_pool_host_drop(&r->host, twice.v[i], &r->valid);
-    }
-    gs_rangeset_free(&twice);
-    return gs_pool_error(err);
+    cl_int err = gs_pool_error(gs_rangeset_copy(&bytes, &r->valid));
+    err = err ? err : gs_pool_from_windows(r, GS_POOL_ALL_DEVICES, &bytes, leave_host, NULL);
+    gs_rangeset_free(&bytes);
+    return err;
 }
 
 uint64_t gs_pool_held(const struct gs_pool_root *r, unsigned device, struct gs_range range)
@@ -563,9 +538,7 @@ static cl_int absorb(struct gs_pool_window *w)
             v->range.end > w->range.end)
             continue;
         for (size_t i = 0; i < v->valid.n && !err; i++)
-            err = copy_range(v, w, v->valid.v[i]);
-        if (!err)
-            err = gs_pool_error(gs_rangeset_add_set(&w->valid, &v->valid));
+            err = to_window(v, v->valid.v[i], w);
         if (!err)
             err = gs_pool_settle();
         if (!err) {

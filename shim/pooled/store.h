@@ -93,6 +93,13 @@ cl_int gs_pool_settle(void);
 /* Any other transfer of the device. */
 cl_int gs_pool_begin(struct gs_context *ctx, unsigned device, const struct gs_op *op);
 
+/* A step for each range of the bytes that a window of the device holds, or of any device; each range once. What is left
+ * of `bytes` no such window holds. */
+enum { GS_POOL_ALL_DEVICES = GS_MAX_DEVICES };
+typedef cl_int gs_pool_step(struct gs_pool_window *w, struct gs_range range, void *arg);
+cl_int gs_pool_from_windows(struct gs_pool_root *r, unsigned device, struct gs_rangeset *bytes, gs_pool_step *step,
+                            void *arg);
+
 /* Brings the bytes to the host, and has all settled. */
 cl_int gs_pool_require_host(struct gs_pool_root *r, struct gs_range bytes);
 

@@ -3,18 +3,17 @@
 
 #include "shim/pooled/commands.h"
 #include "shim/pooled/store.h"
+#include "shim/put/op.h"
 
 /* Rows of a rectangle: where each begins, in bytes. */
 struct rows {
     size_t begin, row, slice;
 };
 
-static struct rows rows_of(const size_t at[3], const size_t pitch[2], const size_t region[3])
+/* Of a command whose pitches are there: gs_op_find_pitches, or those of images. */
+static struct rows rows_of(const size_t at[3], const size_t pitch[2])
 {
-    struct rows r = {.row = pitch[0] ? pitch[0] : region[0]};
-    r.slice = pitch[1] ? pitch[1] : r.row * region[1];
-    r.begin = at[0] + at[1] * r.row + at[2] * r.slice;
-    return r;
+    return (struct rows){at[0] + at[1] * pitch[0] + at[2] * pitch[1], pitch[0], pitch[1]};
 }
 
 static size_t row_at(const struct rows *r, size_t y, size_t z)
@@ -25,15 +24,6 @@ static size_t row_at(const struct rows *r, size_t y, size_t z)
 static struct gs_range span_of(const struct rows *r, const size_t region[3])
 {
     return (struct gs_range){r->begin, row_at(r, region[1] - 1, region[2] - 1) + region[0]};
-}
-
-static cl_int check_rows(const struct rows *r, const size_t pitch[2], const size_t region[3], uint64_t size)
-{
-    if (pitch[0] && pitch[0] < region[0])
-        return CL_INVALID_VALUE;
-    if (pitch[1] && (pitch[1] < region[1] * r->row || pitch[1] % r->row))
-        return CL_INVALID_VALUE;
-    return span_of(r, region).end > size ? CL_INVALID_VALUE : CL_SUCCESS;
 }
 
 /* Of one buffer: have the rectangles bytes in common? (Specification, appendix "CL_MEM_COPY_OVERLAP".) Both have the
@@ -50,17 +40,15 @@ static bool overlap(const struct rows *a, const struct rows *b, const size_t reg
     return false;
 }
 
-static cl_int check_rect(const struct gs_op *op, const struct gs_mem *src, const struct gs_mem *dst)
+static cl_int check_rect(struct gs_op *op, const struct gs_mem *src, const struct gs_mem *dst)
 {
     cl_int err = CL_SUCCESS;
-    if (op->no_from || op->no_to || op->no_region || !op->region[0] || !op->region[1] || !op->region[2])
+    if (op->no_from || op->no_to || op->no_region || !gs_op_find_pitches(op))
         return CL_INVALID_VALUE;
-    const struct rows from = rows_of(op->from, op->from_pitch, op->region),
-                      to = rows_of(op->to, op->to_pitch, op->region);
-    err = check_rows(&from, op->from_pitch, op->region, src ? src->size : UINT64_MAX);
-    if (!err)
-        err = check_rows(&to, op->to_pitch, op->region, dst ? dst->size : UINT64_MAX);
-    if (!err && src && dst && src->root == dst->root) {
+    const struct rows from = rows_of(op->from, op->from_pitch), to = rows_of(op->to, op->to_pitch);
+    if ((src && span_of(&from, op->region).end > src->size) || (dst && span_of(&to, op->region).end > dst->size))
+        return CL_INVALID_VALUE;
+    if (src && dst && src->root == dst->root) {
         struct rows a = from, b = to;
         a.begin += src->origin;
         b.begin += dst->origin;
@@ -110,7 +98,7 @@ static cl_int check_linear(const struct gs_op *op, const struct gs_mem *src, con
     return CL_SUCCESS;
 }
 
-cl_int gs_pool_check(const struct gs_op *op, bool as_bytes, const struct gs_context *ctx, const struct gs_mem *src,
+cl_int gs_pool_check(struct gs_op *op, bool as_bytes, const struct gs_context *ctx, const struct gs_mem *src,
                      const struct gs_mem *dst)
 {
     const bool rect = op->kind >= GS_OP_READ_RECT && op->kind <= GS_OP_COPY_RECT;
@@ -165,7 +153,7 @@ static struct gs_range whole_of(const struct gs_pool_root *r, struct gs_range by
 static cl_int rect(const struct gs_pool_command *c)
 {
     const struct gs_op *op = &c->op;
-    struct rows from = rows_of(op->from, op->from_pitch, op->region), to = rows_of(op->to, op->to_pitch, op->region);
+    struct rows from = rows_of(op->from, op->from_pitch), to = rows_of(op->to, op->to_pitch);
     struct gs_rangeset wrote = {0};
     const char *a = op->ptr;
     char *b = op->ptr;
