@@ -403,8 +403,8 @@ static void print_memory(const json_t *memory)
     const uint64_t of_host = (uint64_t)json_integer_value(json_object_get(memory, "of_the_host"));
     if (!memory)
         return;
-    printf("with --memory pooled an application sees one device with %s, %s%s and buffers of any size up to that\n",
-           gs_show_bytes((uint64_t)json_integer_value(json_object_get(memory, "bytes")), all),
+    printf("with --memory pooled an application sees one device with %s%s%s%s and buffers of any size up to that\n",
+           gs_show_bytes((uint64_t)json_integer_value(json_object_get(memory, "bytes")), all), of_host ? ", " : "",
            of_host ? gs_show_bytes(of_host, host) : "", of_host ? " of it the host's," : "");
 }
 

@@ -136,7 +136,9 @@ import json, sys
 m = json.load(open("devices.json"))["memory"]
 sys.exit([m["bytes"]] * 2 != [int(n) for n in open("seen.txt").read().split()] or m["of_the_host"] != (67108864 if "host" in sys.argv[1] else 0))' $wanted || fail "devices --memory $wanted: $(grep -A3 '"memory"' devices.json), seen: $(cat seen.txt)"
 done
-OPENCL_LAYERS=$layer gpusparc devices --memory pooled+host:64MiB | grep -q 'an application sees one device with 139 MiB, 64 MiB of it the host.s, and buffers' || fail "devices --memory, as text"
+OPENCL_LAYERS=$layer gpusparc devices --memory pooled+host:64MiB >devices.txt && OPENCL_LAYERS=$layer gpusparc devices --memory pooled >>devices.txt
+grep -q "an application sees one device with 139 MiB, 64 MiB of it the host.s, and buffers" devices.txt || fail "devices --memory, as text"
+grep -q "an application sees one device with 75 MiB and buffers" devices.txt || fail "devices --memory, as text, without the host's"
 ! gpusparc devices --memory pool 2>pooled.err || fail "devices --memory pool"
 grep -q "'pool' is no value for --memory" pooled.err || fail "devices --memory pool: $(cat pooled.err)"
 
