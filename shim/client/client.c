@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/client/client.h"
 
-#include <time.h>
 #include <unistd.h>
 
 #include "common/lock/rank.h"
@@ -11,7 +10,6 @@
 #include "shim/devices/memory_used.h"
 #include "shim/client/connection.h"
 
-#define NS_PER_S UINT64_C(1000000000)
 enum { LOOK_AGAIN_NS = 500 * 1000 * 1000 };
 enum { PATIENT_MS = 5000, NO_TASK_STATUS = 125 }; /* where a task is required */
 
@@ -88,17 +86,10 @@ static void open_client(void)
     gs_memory_tell_to(tell_memory);
 }
 
-static uint64_t coarse_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
-
 /* There is no client yet: is it time to look for a daemon? */
 static void look_for_daemon(void)
 {
-    const uint64_t now = coarse_ns();
+    const uint64_t now = gs_clock_ns(CLOCK_MONOTONIC_COARSE);
     if (now < atomic_load_explicit(&search.look_at_ns, memory_order_relaxed) ||
         pthread_mutex_trylock(&search.lock) != 0)
         return;

@@ -11,6 +11,7 @@
 #include "common/lock/rank.h"
 #include "common/log.h"
 #include "shim/process/process.h"
+#include "shim/process/clock.h"
 #include "shim/process/exit.h"
 #include "shim/process/upward.h"
 
@@ -45,9 +46,7 @@ static _Thread_local struct {
 /* Of the whole process. */
 static int64_t computed_ms(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
+    return (int64_t)(gs_clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1000000);
 }
 
 /* With the lock held. Until no other is left, or for as long as there is patience: since the end began, whoever of its

@@ -31,13 +31,6 @@ const struct gs_settings *gs_settings(void)
     return &none;
 }
 
-uint64_t gs_now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static cl_int CL_API_CALL nothing(cl_event e)
 {
     (void)e;
