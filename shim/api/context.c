@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 4.4: contexts. The driver's is made over all devices of the group. */
+#include <sched.h>
+
 #include "shim/api/api.h"
 #include "shim/transfer/transfer.h"
 #include "shim/pooled/pooled.h"
@@ -7,7 +9,9 @@
 #include "shim/plan/answer.h"
 #include "shim/client/client.h"
 #include "shim/process/upward.h"
-#include "shim/api/unfinished.h"
+#include "shim/driver/enqueue.h"
+#include "shim/order/callbacks.h"
+#include "shim/process/threads.h"
 #include "shim/choose/short_runs.h"
 #include "shim/report/label.h"
 #include "shim/process/clock.h"
@@ -53,12 +57,79 @@ void gs_given_up_enqueued(void)
             touch_queues(c);
 }
 
+/* ---- the end of a process that has commands under way ---- */
+
+enum { MOST_QUEUES = 64 };
+
+struct unended {
+    cl_command_queue queue[MOST_QUEUES]; /* retained */
+    unsigned n;
+    atomic_bool begun; /* the thread is inside, or won't be */
+    atomic_bool done;  /* or begun, by a thread before */
+};
+
+/* Not where a command may wait for the application, which won't come any more. */
+static void add_queues(struct unended *u, struct gs_context *ctx)
+{
+    if (ctx->pooled || atomic_load(&ctx->user_events) || pthread_mutex_trylock(&ctx->lock) != 0)
+        return;
+    for (struct gs_queue *q = ctx->queues; q && u->n < MOST_QUEUES; q = q->next)
+        if (gs_real()->clRetainCommandQueue(q->o.handle) == CL_SUCCESS)
+            u->queue[u->n++] = q->o.handle;
+    pthread_mutex_unlock(&ctx->lock);
+}
+
+/* Not by clFinish, which doesn't end while another thread of the application launches again and again. */
+static void await(cl_command_queue queue)
+{
+    cl_event end;
+    if (gs_enqueue_marker(queue, 0, NULL, &end) != CL_SUCCESS) {
+        gs_real()->clFinish(queue);
+        return;
+    }
+    gs_real()->clFlush(queue);
+    gs_real()->clWaitForEvents(1, &end);
+    gs_real()->clReleaseEvent(end);
+}
+
+static void *finish(void *arg)
+{
+    struct unended *u = arg;
+    const unsigned n = u->n;
+    const bool inside = gs_threads_enter();
+    atomic_store(&u->begun, true);
+    for (unsigned i = 0; i < n && inside; i++) {
+        await(u->queue[i]);
+        gs_real()->clReleaseCommandQueue(u->queue[i]);
+    }
+    if (inside)
+        gs_threads_leave();
+    return NULL;
+}
+
+/* The application has ended, and none of exit()'s handlers has run. PoCL compiles a kernel for a launch's sizes in a
+ * thread of its own when the launch begins, and exit() takes LLVM apart under it: the process crashed, the more often
+ * the longer its end takes. So a thread of ours waits for what is in these contexts' queues, and gs_threads_settle()
+ * for that thread, for as long as there is patience. Other drivers' contexts are left alone. With the list of contexts
+ * locked. */
+static void await_unfinished(struct gs_context *first)
+{
+    static struct unended unended; /* the process ends once */
+    if (!first || !gs_group()->pocl || gs_in_callback() || atomic_exchange(&unended.done, true))
+        return;
+    for (struct gs_context *c = first; c; c = c->next)
+        add_queues(&unended, c);
+    if (unended.n && gs_threads_start("gs-unended", NULL, finish, &unended))
+        while (!atomic_load(&unended.begun))
+            sched_yield();
+}
+
 /* Waits for the commands that the application has left in its queues, where the driver needs the wait. */
 static void end_contexts(void)
 {
     if (gs_forked() || pthread_mutex_trylock(&contexts.lock) != 0)
         return;
-    gs_unfinished_await(contexts.first);
+    await_unfinished(contexts.first);
     pthread_mutex_unlock(&contexts.lock);
     gs_timing_end();
     gs_answer_all();

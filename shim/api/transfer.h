@@ -9,7 +9,6 @@
 #include "shim/schedule/dispatch.h"
 #include "shim/put/put.h"
 #include "shim/staging/transfer_worker.h"
-#include "shim/put/op_run.h"
 #include "shim/driver/enqueue.h"
 
 /* From how many stretches, each on one device, the bytes of the root come; at most `most`. */
@@ -134,6 +133,13 @@ static inline void gs_set_box(struct gs_op *op, const size_t *from, const size_t
 static inline bool gs_inside(const struct gs_mem *m, uint64_t offset, uint64_t bytes)
 {
     return !m->image && bytes && offset <= m->size && bytes <= m->size - offset;
+}
+
+/* A small transfer of an object all of whose bytes are defined, of which nothing is to be noted. */
+static inline bool gs_is_plain(struct gs_mem *m, size_t offset, size_t size)
+{
+    return gs_is_defined(m) && size <= atomic_load_explicit(&gs_fast_path.small_bytes, memory_order_relaxed) &&
+           gs_inside(m, offset, size);
 }
 
 #endif

@@ -3,7 +3,7 @@
  * has one alone, where that isn't the first: by way of the first the bytes would cross the link and then both GPUs,
  * whose units they'd take from others (H200s: 700 MB kept both for 14 ms more). And to each GPU what it alone has
  * wanted of the last bytes there: by all links at once. */
-#include "shim/api/buffer.h"
+#include "shim/api/transfer.h"
 #include "shim/put/finish.h"
 #include "shim/coherence/host.h"
 

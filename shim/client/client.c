@@ -9,6 +9,7 @@
 #include "shim/process/threads.h"
 #include "shim/devices/memory_used.h"
 #include "shim/client/connection.h"
+#include "shim/order/upward.h"
 
 enum { LOOK_AGAIN_NS = 500 * 1000 * 1000 };
 enum { PATIENT_MS = 5000, NO_TASK_STATUS = 125 }; /* where a task is required */
@@ -241,3 +242,6 @@ void gs_unit_give(const struct gs_unit *u)
     if (c)
         gs_client_release(c, &u->grant);
 }
+
+const struct gs_above_completion gs_above_completion = {
+    .sole = gs_unit_is_sole, .wanted = gs_units_wanted, .sleep = gs_units_sleep, .wake = gs_units_wake};

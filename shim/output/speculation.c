@@ -20,7 +20,7 @@
 #include "shim/output/scratch.h"
 #include "shim/subkernel/units.h"
 #include "shim/driver/enqueue.h"
-#include "shim/record/keep.h"
+#include "shim/record/objects.h"
 #include "shim/put/put.h"
 
 /* ---- one that is under way ---- */

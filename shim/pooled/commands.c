@@ -14,7 +14,7 @@
 #include "shim/pooled/store.h"
 #include "shim/process/clock.h"
 #include "shim/process/threads.h"
-#include "shim/record/keep.h"
+#include "shim/record/objects.h"
 #include "shim/put/finish.h"
 
 /* What the application has asked for and has not ended. */

@@ -10,7 +10,7 @@
 #include "shim/plan/prepare.h"
 #include "shim/pooled/store.h"
 #include "shim/pooled/turns.h"
-#include "shim/record/keep.h"
+#include "shim/record/objects.h"
 #include "shim/report/report.h"
 
 struct gs_pool_launch {

@@ -16,7 +16,6 @@
 
 #include "shim/process/threads.h"
 #include "shim/process/upward.h"
-#include "shim/process/exit.h"
 
 typedef int main_fn(int, char **, char **);
 typedef int register_fn(void (*)(void *), void *, void *);

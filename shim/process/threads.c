@@ -12,7 +12,6 @@
 #include "common/log.h"
 #include "shim/process/process.h"
 #include "shim/process/clock.h"
-#include "shim/process/exit.h"
 #include "shim/process/upward.h"
 
 /* A driver that doesn't come back from a call keeps the process no longer than that: a signal's handler that calls
@@ -30,7 +29,7 @@ static struct {
     time_t end_began, close_began, compiled; /* compiled: when a compilation last ended */
     time_t computing;                        /* when the process was last seen to compute since the end began */
     int64_t computed;                        /* how much it had then, ms */
-    atomic_bool first;      /* no handler of exit() has been registered since that of exit.h; also without the lock */
+    atomic_bool first;      /* no handler of exit() has been registered since that of exit.c; also without the lock */
     atomic_bool registered; /* ours has been. Likewise */
 } in_driver = {
     .lock = PTHREAD_MUTEX_INITIALIZER, .left_one = PTHREAD_COND_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER};

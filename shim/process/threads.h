@@ -62,4 +62,8 @@ void gs_threads_come_first(void);
  * handlers must come after the wait for our threads. gs_threads_start has done it once. */
 void gs_threads_register(void);
 
+/* By exit.c: registers a handler of exit() that calls gs_threads_settle; of those that are registered by now it runs
+ * first. */
+void gs_exit_handler_first(void);
+
 #endif

@@ -56,6 +56,18 @@ uint64_t gs_put_most(uint64_t bytes, enum gs_via via);
 cl_int gs_put(cl_command_queue queue, const struct gs_op *op, enum gs_via via, cl_uint n_wait, const cl_event *wait,
               cl_event *event);
 
+/* A command that moves bytes or texels, cut into pieces: each a unit of `resource`; the first in `queue` after the wait
+ * list. *end is the caller's. */
+struct gs_op_run {
+    struct gs_op op;
+    unsigned char pattern[GS_OP_PATTERN_BYTES]; /* of a fill in several pieces, whose caller has gone on */
+    struct gs_cut cut;
+    unsigned place, resource;
+};
+/* Goes by units, whoever this thread enqueues for. */
+cl_int gs_run_op(struct gs_queue *q, const struct gs_op_run *run, cl_command_queue queue, cl_uint n_wait,
+                 const cl_event *wait, cl_event *end);
+
 /* Uses memory of a place once, in the command's order, where the place's copies are: a driver may find only then that
  * there is none. *event is the caller's. */
 cl_int gs_put_touch(struct gs_command *cmd, unsigned place, cl_mem mem, cl_event *event);

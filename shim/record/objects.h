@@ -111,7 +111,7 @@ struct gs_mem {
     bool home_only;                 /* it can't have replicas: kernels that use it run on one device */
     bool is_sub_buffer;             /* one of the application's: the driver's goes when its record does */
     bool empty_properties;          /* made with an empty list of properties, of which the driver wasn't told */
-    atomic_int carried;             /* references to its handle that are ours: shim/record/keep.h */
+    atomic_int carried;             /* references to its handle that are ours: gs_keep_mem() */
     struct gs_mapping *mappings;    /* by the application; owned */
     /* Of roots only: */
     bool is_svm;            /* it lies in shared virtual memory, which others reach by its address */
@@ -286,6 +286,12 @@ struct gs_object **gs_hold_all(enum gs_type type);
 
 void gs_hold(struct gs_object *o);
 void gs_drop(struct gs_object *o);
+
+/* Keeps a memory object that a unit or a transfer of ours uses later, when the application may have let it go: the
+ * driver's, and of one of the application's also what we know of it, with its replicas and windows. Any thread. */
+cl_int gs_keep_mem(cl_mem mem);
+/* The end of that. Of a sub-buffer that the application has let go this may be the driver's last release. */
+void gs_let_go_of_mem(cl_mem mem);
 
 /* Why nothing of the context (NULL: of any) is split any more, or NULL. */
 const char *gs_given_up(const struct gs_context *c);

@@ -5,6 +5,7 @@
 
 #include "shim/order/command.h"
 #include "shim/order/completion.h"
+#include "shim/order/upward.h"
 
 unsigned gs_queue_newest(struct gs_queue *q)
 {
@@ -190,3 +191,5 @@ bool gs_queue_await(struct gs_queue *q, bool of_several)
     gs_drop_event(last);
     return true;
 }
+
+const struct gs_above_order gs_above_order = {.close = gs_queue_close, .is_empty = gs_queue_is_empty};

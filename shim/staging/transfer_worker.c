@@ -12,7 +12,7 @@
 #include "shim/order/completion.h"
 #include "shim/put/finish.h"
 #include "shim/put/put.h"
-#include "shim/record/keep.h"
+#include "shim/record/objects.h"
 #include "shim/driver/enqueue.h"
 
 enum { SOON_NS = 20 * 1000 };

@@ -9,7 +9,7 @@
 #include "shim/subkernel/launching.h"
 #include "shim/plan/part_kernel.h"
 #include "shim/put/put.h"
-#include "shim/record/keep.h"
+#include "shim/record/objects.h"
 #include "shim/driver/enqueue.h"
 #include "shim/subkernel/samplers.h"
 

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "shim/process/threads.h"
-#include "shim/process/exit.h"
 #include "shim/process/upward.h"
 #include "shim/record/objects.h"
 
