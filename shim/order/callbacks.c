@@ -4,13 +4,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "common/lock/rank.h"
 
 #include "shim/process/threads.h"
 #include "shim/record/objects.h"
-#include "shim/process/clock.h"
 
 struct callback {
     struct callback *next;
@@ -25,11 +23,9 @@ static _Thread_local unsigned depth;
 static struct {
     atomic_bool ever;
     pthread_mutex_t lock; /* all below; a leaf */
-    atomic_uint n_called; /* in the list; also without the lock */
     pthread_cond_t news;
     struct callback *first, **last;
     bool started, closed; /* closed: the process ends */
-    long processors;      /* without the lock */
 } calling = {.lock = PTHREAD_MUTEX_INITIALIZER, .news = PTHREAD_COND_INITIALIZER, .last = &calling.first};
 GS_RANKED(calling.lock, GS_RANK_CALLBACKS);
 
@@ -56,21 +52,12 @@ static struct callback *take_callback(void)
     struct callback *c = calling.first;
     if (c && !(calling.first = c->next))
         calling.last = &calling.first;
-    if (c)
-        atomic_fetch_sub(&calling.n_called, 1);
     pthread_mutex_unlock(&calling.lock);
     return c;
 }
 
-/* Awake for a while where there are processors to spare: of commands that are enqueued in the callbacks of those before
- * each came 5 us later, of 25, when the thread had to be woken (an H200's host). */
 static void await_news(void)
 {
-    enum { PROCESSORS_TO_SPARE = 8, AWAKE_NS = 200 * 1000 };
-    calling.processors = calling.processors ? calling.processors : sysconf(_SC_NPROCESSORS_ONLN);
-    for (const uint64_t end = gs_now_ns() + AWAKE_NS; calling.processors >= PROCESSORS_TO_SPARE && gs_now_ns() < end;)
-        if (atomic_load(&calling.n_called))
-            return;
     pthread_mutex_lock(&calling.lock);
     while (!calling.first)
         pthread_cond_wait(&calling.news, &calling.lock);
@@ -117,7 +104,6 @@ static bool hand_over(struct callback *c)
         c->next = NULL;
         *calling.last = c;
         calling.last = &c->next;
-        atomic_fetch_add(&calling.n_called, 1);
         pthread_cond_signal(&calling.news);
     }
     pthread_mutex_unlock(&calling.lock);
