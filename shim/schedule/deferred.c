@@ -204,21 +204,10 @@ void gs_deferred_done(struct gs_deferred *h)
         is_over(h);
 }
 
-struct gs_queues gs_deferred_queues(const struct gs_deferred *h)
+void gs_deferred_let_go(struct gs_queue *kept, cl_command_queue home)
 {
-    struct gs_queues q = {0};
-    if (!h->keeps)
-        return q;
-    q.home = h->home;
-    memcpy(q.unit, h->units.queue, sizeof q.unit);
-    return q;
-}
-
-void gs_queues_release(const struct gs_queues *q)
-{
-    if (q->home)
-        gs_real()->clReleaseCommandQueue(q->home);
-    for (unsigned i = 0; i < GS_UNIT_QUEUES; i++)
-        if (q->unit[i])
-            gs_real()->clReleaseCommandQueue(q->unit[i]);
+    if (!kept)
+        return;
+    gs_real()->clReleaseCommandQueue(home);
+    gs_drop(&kept->o);
 }

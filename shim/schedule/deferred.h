@@ -37,7 +37,8 @@ struct gs_deferred {
     struct gs_units units;
     enum gs_length length; /* of each of them */
     cl_command_queue home; /* where the gate is */
-    bool keeps;            /* its queues are retained until it has been served */
+    struct gs_queue
+        *kept; /* of the application, held with the queues behind it, as `home` is, until all is served; or null */
     struct gs_label label; /* of whoever asked for it */
     unsigned next_unit;
     atomic_uint running[GS_UNIT_QUEUES]; /* of the units behind the first, by queue */
@@ -61,11 +62,6 @@ struct gs_deferred {
     uint64_t joined_ns;    /* when the last has come */
     uint64_t granted_ns;   /* 0: not yet */
     struct gs_unit unit[]; /* units.n */
-};
-
-/* The queues of a command, to be let go when it may be no more. */
-struct gs_queues {
-    cl_command_queue home, unit[GS_UNIT_QUEUES];
 };
 
 /* All that are under way. */
@@ -149,10 +145,9 @@ void gs_deferred_leave_siblings(struct gs_deferred *h);
  * gs_deferred_drop. */
 void gs_deferred_done(struct gs_deferred *h);
 
-struct gs_queues gs_deferred_queues(const struct gs_deferred *h);
-
-/* Not from a callback: a driver may wait for a queue's commands when it is released for the last time. */
-void gs_queues_release(const struct gs_queues *q);
+/* Of a command that may be no more: `kept` and `home`. Not from a callback: a driver may wait for a queue's commands
+ * when it is released for the last time. */
+void gs_deferred_let_go(struct gs_queue *kept, cl_command_queue home);
 
 /* ---- unit_ends.c ---- */
 

@@ -91,24 +91,17 @@ static cl_int add_end(struct gs_deferred *h, struct gs_context *ctx)
     return CL_SUCCESS;
 }
 
-/* All of them or none; none where it is served before the call returns: NVIDIA's driver takes 2 to 6 us to release one.
- */
-static cl_int retain_queues(struct gs_deferred *h)
+/* Not where it is served before the call returns: NVIDIA's driver takes 2 to 6 us to release a queue. */
+static cl_int keep_queues(struct gs_deferred *h, struct gs_queue *q)
 {
-    struct gs_queues kept = {.home = h->home};
     if (gs_is_taken(h) && !gs_is_several(h))
         return CL_SUCCESS;
-    cl_int err = gs_real()->clRetainCommandQueue(h->home);
+    const cl_int err = gs_real()->clRetainCommandQueue(h->home);
     if (err)
         return err;
-    h->keeps = true;
-    for (unsigned i = 0; i < GS_UNIT_QUEUES && h->units.queue[i] && !err; i++)
-        if ((err = gs_real()->clRetainCommandQueue(h->units.queue[i])) == CL_SUCCESS)
-            kept.unit[i] = h->units.queue[i];
-    if (err)
-        gs_queues_release(&kept);
-    h->keeps = !err;
-    return err;
+    gs_hold(&q->o);
+    h->kept = q;
+    return CL_SUCCESS;
 }
 
 /* The marker that tells when it could run. */
@@ -125,7 +118,7 @@ static cl_int make(struct gs_deferred *h, struct gs_queue *q, bool marked, cl_ui
         h->open = gs_real()->clCreateUserEvent(q->o.ctx->o.handle, &err);
     if (!err && gs_is_several(h))
         err = add_end(h, q->o.ctx);
-    return err ? err : retain_queues(h);
+    return err ? err : keep_queues(h, q);
 }
 
 /* Where it could not be made. */
@@ -298,11 +291,12 @@ static void hold_drop(struct gs_deferred *h)
         joined(h, false, NULL);
         return;
     }
-    const struct gs_queues queues = gs_deferred_queues(h);
+    struct gs_queue *kept = h->kept;
+    cl_command_queue home = h->home;
     take_back(h);
     gs_deferred_leave_siblings(h);
     gs_deferred_drop(h);
-    gs_queues_release(&queues);
+    gs_deferred_let_go(kept, home);
 }
 
 /* A command that has joined a unit needs no event of its own, unless it is the last: the last command's event, or a

@@ -187,7 +187,8 @@ static bool rest_waits(struct gs_deferred *h)
 
 static void serve(struct gs_deferred *h)
 {
-    const struct gs_queues queues = gs_deferred_queues(h);
+    struct gs_queue *kept = h->kept;
+    cl_command_queue home = h->home;
     bool runs = true;
     while (h->next_unit < h->units.n && runs && atomic_load(&h->status) == CL_COMPLETE) {
         if (h->next_unit == 1 && rest_waits(h))
@@ -207,7 +208,7 @@ static void serve(struct gs_deferred *h)
         h->units.free(h->units.work);
     gs_deferred_done(h);
     gs_deferred_drop(h);
-    gs_queues_release(&queues);
+    gs_deferred_let_go(kept, home);
     leave_driver(in);
 }
 
