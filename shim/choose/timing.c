@@ -73,7 +73,7 @@ bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason)
     if (!worth)
         gs_timing_say(t);
     if (!worth && gs_choice_is_short(&t->h, &gs_book.machine, t->at->n))
-        gs_size_pass(t->at, GS_AGAIN);
+        gs_size_pass(t->at);
     return worth;
 }
 

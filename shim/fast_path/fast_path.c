@@ -9,7 +9,6 @@
 
 #include "common/lock/rank.h"
 
-#include "shim/process/clock.h"
 #include "shim/process/process.h"
 
 enum { LOOK = 64 };
@@ -70,19 +69,8 @@ void gs_fast_path_look(void)
     struct gs_fast_path_thread *t = gs_fast_path_thread();
     if (gs_fast_path_cares(~0u) || !atomic_load_explicit(&start.barriers, memory_order_relaxed) || !take_place(t))
         return;
-    const unsigned left = atomic_load_explicit(&t->until_look, memory_order_relaxed);
-    if (left) /* it came for another reason */
-        return;
-    const uint64_t now_ns = gs_now_ns();
-    t->fast = now_ns - t->looked_ns < LOOK * (uint64_t)GS_FAST_PATH_FAST_NS;
-    t->looked_ns = now_ns;
-    atomic_store_explicit(&t->until_look, LOOK, memory_order_relaxed);
-}
-
-bool gs_fast_path_is_fast(void)
-{
-    struct gs_fast_path_thread *t = gs_fast_path_thread();
-    return !gs_fast_path_cares(~0u) && gs_fast_path_is_mine(t) && t->fast;
+    if (!atomic_load_explicit(&t->until_look, memory_order_relaxed)) /* else it came for another reason */
+        atomic_store_explicit(&t->until_look, LOOK, memory_order_relaxed);
 }
 
 void gs_fast_path_bar(void)

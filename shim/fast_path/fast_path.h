@@ -51,9 +51,6 @@ struct gs_fast_path_thread {
     _Alignas(GS_LINE) void *_Atomic owner; /* its thread pointer: what a thread leaves its heir may take over */
     atomic_uint passing;                   /* commands that it is handing on */
     atomic_uint until_look;                /* so many more, then one goes the other way: gs_fast_path_look */
-    uint64_t looked_ns;
-    bool fast; /* so many calls took less than GS_FAST_PATH_FAST_NS each, with all that the application did between them
-                */
 };
 extern struct gs_fast_path_thread gs_fast_path_threads[GS_FAST_PATH_THREADS] __attribute__((visibility("hidden")));
 
@@ -126,10 +123,6 @@ void gs_fast_path_start(void);
 /* A command goes the other way, which looks for a daemon: this thread gets a place, if there is one, and may make some
  * calls before it comes here again. */
 void gs_fast_path_look(void);
-
-/* Does this thread make its calls so fast that none of its kernels can take longer? */
-enum { GS_FAST_PATH_FAST_NS = 10 * 1000 };
-bool gs_fast_path_is_fast(void);
 
 /* There is something to take care of from now on. */
 static inline void gs_fast_path_care(enum gs_care what)

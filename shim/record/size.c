@@ -22,7 +22,7 @@ static struct {
 } sizes = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(sizes.lock, GS_RANK_SIZES);
 
-_Static_assert(offsetof(struct gs_size, again) < GS_LINE, "one line");
+_Static_assert(offsetof(struct gs_size, left) < GS_LINE, "one line");
 
 static inline uint64_t mix(uint64_t x, uint64_t more)
 {
@@ -134,19 +134,10 @@ struct gs_size *gs_size_of(struct gs_kernel *k, cl_uint dims, const size_t *glob
     return s;
 }
 
-/* All that may go without a look have gone: as many again? */
-static bool passes_again(struct gs_size *s)
-{
-    const unsigned short again = gs_fast_path_is_fast() ? atomic_load(&s->again) : 0;
-    if (again)
-        gs_size_pass(s, (unsigned short)(again - 1));
-    return again;
-}
-
 bool gs_size_is_short(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
 {
     if (atomic_load_explicit(&k->risen, memory_order_relaxed))
         return false;
     struct gs_size *s = gs_size_find(k, dims, global, local);
-    return s && (gs_size_passes(s) || passes_again(s));
+    return s && gs_size_passes(s);
 }

@@ -20,7 +20,6 @@ struct gs_size {
     _Alignas(GS_LINE) uint64_t kernel; /* gs_kernel_hash */
     uint64_t size[6];                  /* global and local; of what a launch doesn't give 1 and 0 */
     atomic_ushort left;                /* known to be too short to gain by a split: launches that need no look at it */
-    atomic_ushort again; /* so many times as many, while they follow one another too fast for a longer one */
     /* The others. */
     struct gs_size *_Atomic next; /* in its bucket */
     struct gs_size *older;        /* came before this one: gs_sizes() */
@@ -51,18 +50,16 @@ struct gs_size *gs_size_of(struct gs_kernel *k, cl_uint dims, const size_t *glob
  * somebody does all the same. Any thread. */
 bool gs_size_is_short(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
 
-/* Launches of a short kernel for each one that is looked at; and how many times as many. */
-enum { GS_PASSING = 127, GS_AGAIN = 7 };
+/* Launches of a short kernel for each one that is looked at. */
+enum { GS_PASSING = 127 };
 
-static inline void gs_size_pass(struct gs_size *s, unsigned short again)
+static inline void gs_size_pass(struct gs_size *s)
 {
-    atomic_store(&s->again, again);
     atomic_store(&s->left, GS_PASSING);
 }
 
 static inline void gs_size_refuse(struct gs_size *s)
 {
-    atomic_store(&s->again, 0);
     atomic_store(&s->left, 0);
 }
 
