@@ -10,7 +10,7 @@
 static void prepared(struct gs_program *p)
 {
     gs_timing_prepared(p);
-    if (gs_threads_ours())
+    if (gs_threads_own())
         gs_own_compile(p->o.ctx);
 }
 

@@ -82,7 +82,7 @@ static void open_client(void)
     }
     check_task(c);
     gs_fast_path_care(GS_CARE_DAEMON);
-    gs_fast_path_bar();
+    gs_fast_path_barrier();
     atomic_store(&gs_connection, c);
     gs_memory_tell_to(tell_memory);
 }

@@ -73,7 +73,7 @@ void gs_fast_path_look(void)
         atomic_store_explicit(&t->until_look, LOOK, memory_order_relaxed);
 }
 
-void gs_fast_path_bar(void)
+void gs_fast_path_barrier(void)
 {
     const void *self = __builtin_thread_pointer();
     if (!atomic_load(&start.barriers))

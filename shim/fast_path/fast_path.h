@@ -97,7 +97,7 @@ static inline bool gs_fast_path_pass(void)
 }
 
 /* It may: true, hand it on and call gs_fast_path_end. What is handed on must not block. From here on whoever changes
- * what this thread has looked at, and then calls gs_fast_path_bar, sees `passing`, or the change is seen here: that
+ * what this thread has looked at, and then calls gs_fast_path_barrier, sees `passing`, or the change is seen here: that
  * makes this thread's processor show what it has written before it goes on. */
 static inline bool gs_fast_path_begin(struct gs_fast_path_thread *t)
 {
@@ -132,6 +132,6 @@ static inline void gs_fast_path_care(enum gs_care what)
 }
 
 /* Once there is: waits until nothing is being handed on any more, but by this thread itself. */
-void gs_fast_path_bar(void);
+void gs_fast_path_barrier(void);
 
 #endif

@@ -370,7 +370,7 @@ static void bar_fast_path(struct gs_context *ctx)
     if (atomic_exchange(&ctx->divided, true))
         return;
     gs_fast_path_care(GS_CARE_DIVIDED);
-    gs_fast_path_bar();
+    gs_fast_path_barrier();
 }
 
 cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *event, bool *went)

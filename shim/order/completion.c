@@ -293,7 +293,7 @@ static void *look_for_ends(void *unused)
         pthread_mutex_lock(&watcher.lock);
         pause_for(pause_ns);
         pthread_mutex_unlock(&watcher.lock);
-        gs_threads_serve_patiently();
+        gs_threads_serve_wait();
         const uint64_t now = gs_now_ns();
         const bool at_all = now >= all_at_ns;
         if (at_all)

@@ -136,7 +136,7 @@ static void *begin(void *arg)
     return start.run(start.arg);
 }
 
-bool gs_threads_ours(void)
+bool gs_threads_own(void)
 {
     return this_thread.ours;
 }
@@ -269,7 +269,7 @@ void gs_threads_pending_done(void)
     go_out(&in_driver.pending, &own);
 }
 
-void gs_threads_serve_patiently(void)
+void gs_threads_serve_wait(void)
 {
     while (!gs_threads_serve()) {
         pthread_mutex_lock(&in_driver.lock);

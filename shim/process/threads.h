@@ -12,7 +12,7 @@
 bool gs_threads_start(const char *name, pthread_t *thread, void *(*run)(void *), void *arg);
 
 /* Is the caller such a thread? */
-bool gs_threads_ours(void);
+bool gs_threads_own(void);
 
 /* The thread is about to call the driver, until gs_threads_leave. False: the process is ending; it must let go what
  * others may wait for, the application's own handlers of exit() among them, call the driver no more, and return. */
@@ -43,7 +43,7 @@ bool gs_threads_pending(void);
 void gs_threads_pending_done(void);
 
 /* For one that would have nothing else to do: while the driver is closed to it, it sleeps. */
-void gs_threads_serve_patiently(void);
+void gs_threads_serve_wait(void);
 
 /* The application calls us for what others may have to serve. If it does so by the thread that ends the process, in a
  * handler of exit() that was registered before ours (so are the destructors of static objects), the driver is opened

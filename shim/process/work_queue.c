@@ -54,7 +54,7 @@ static void *serve(void *arg)
             if (!list->serves)
                 break;
             pthread_mutex_unlock(&work.lock);
-            gs_threads_serve_patiently();
+            gs_threads_serve_wait();
             pthread_mutex_lock(&work.lock);
         }
         if (list->head && !is_closed(list))

@@ -52,7 +52,7 @@ enum { BLOCKED_NS = 20 * 1000 };
 
 struct gs_call gs_call_begin(const char *name)
 {
-    if (!gs_report_wants_times() || gs_threads_ours())
+    if (!gs_report_wants_times() || gs_threads_own())
         return (struct gs_call){.errno_before = errno};
     return (struct gs_call){current.depth++ ? NULL : name, errno, gs_now_ns()};
 }

@@ -30,7 +30,7 @@ static bool enter_driver(void)
 {
     if (!this_thread.serves)
         return gs_threads_serve();
-    gs_threads_serve_patiently();
+    gs_threads_serve_wait();
     return true;
 }
 

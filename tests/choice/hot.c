@@ -96,7 +96,7 @@ static void nobody_is_at_it_behind_the_bar(void **state)
         while (atomic_load(&passed) < before + 10 && gs_now_ns() < until)
             ;
         gs_fast_path_care(GS_CARE_DIVIDED);
-        gs_fast_path_bar();
+        gs_fast_path_barrier();
         *(volatile unsigned *)&closed = 1;
         for (int i = 0; i < 8; i++)
             atomic_store_explicit(&contended[i * GS_LINE], (char)i, memory_order_relaxed);
@@ -150,7 +150,7 @@ static void one_within_another(void **state)
     assert_true(gs_fast_path_begin(t));
     gs_fast_path_end(t);
     gs_fast_path_care(GS_CARE_DIVIDED);
-    gs_fast_path_bar();
+    gs_fast_path_barrier();
     assert_false(gs_fast_path_begin(t));
     assert_int_equal(atomic_load(&t->passing), 1);
     gs_fast_path_end(t);
