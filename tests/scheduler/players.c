@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/scheduler/players.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <limits.h>
+#include <setjmp.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +17,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 #include "tests/scheduler/says.h"
 
@@ -112,6 +118,42 @@ static void forget(pid_t pid)
             children[i] = children[--n_children];
 }
 
+/* A file of the kernel's or ours, line by line; with `only` those that have it. */
+static void print_file(const char *path, const char *only)
+{
+    char line[1024];
+    FILE *f = fopen(path, "r");
+    while (f && fgets(line, sizeof line, f))
+        if (!only || strstr(line, only))
+            fprintf(stderr, "%s: %s%s", path, line, strchr(line, '\n') ? "" : "\n");
+    if (f)
+        fclose(f);
+}
+
+/* What was waited for has not come: what the daemon has said, who has connected, and where each process sleeps. */
+static void print_stage(void)
+{
+    static const char *const files[] = {"comm", "wchan", "syscall", "stack"};
+    char path[PATH_MAX], *text = NULL;
+    print_file(stage_path("log"), NULL);
+    print_file("/proc/net/unix", folder);
+    print_file("/proc/loadavg", NULL);
+    const int err = gs_client_ask(NULL, GS_MSG_STATUS, NULL, 20000, &text);
+    fprintf(stderr, "status: %d %s\n", err, text ? text : "");
+    free(text);
+    for (unsigned i = 0; i < n_children; i++) {
+        snprintf(path, sizeof path, "/proc/%d/task", (int)children[i]);
+        DIR *tasks = opendir(path);
+        for (const struct dirent *e; tasks && (e = readdir(tasks));)
+            for (size_t k = 0; e->d_name[0] != '.' && k < sizeof files / sizeof *files; k++) {
+                snprintf(path, sizeof path, "/proc/%d/task/%.20s/%s", (int)children[i], e->d_name, files[k]);
+                print_file(path, NULL);
+            }
+        if (tasks)
+            closedir(tasks);
+    }
+}
+
 static bool answers(void)
 {
     char *text;
@@ -135,12 +177,14 @@ pid_t start_daemon(const char *config, const char *arg1, const char *arg2)
         execl(program, "gpusparcd", "--config", conf, arg1, arg2, (char *)NULL);
         _exit(127);
     }
-    for (int i = 0; i < 500; i++) {
-        if (answers())
-            return pid;
-        if (waitpid(pid, NULL, WNOHANG) == pid) {
+    const uint64_t end = clock_ns() + HANG_NS;
+    while (!answers()) {
+        const bool ended = waitpid(pid, NULL, WNOHANG) == pid;
+        if (ended)
             forget(pid);
-            return -1;
+        if (ended || clock_ns() > end) {
+            print_stage();
+            fail_msg("the daemon %s", ended ? "has ended" : "doesn't answer");
         }
         rest_ms(10);
     }
@@ -229,7 +273,10 @@ bool until(_Atomic uint64_t *v, uint64_t at_least)
     const uint64_t end = clock_ns() + HANG_NS;
     while (atomic_load(v) < at_least && clock_ns() < end)
         usleep(200);
-    return atomic_load(v) >= at_least;
+    const bool there = atomic_load(v) >= at_least;
+    if (!there && getpid() == owner)
+        print_stage();
+    return there;
 }
 
 bool until_status(const char *path, long long n)
@@ -237,7 +284,10 @@ bool until_status(const char *path, long long n)
     const uint64_t end = clock_ns() + HANG_NS;
     while (status_number(path) != n && clock_ns() < end)
         rest_ms(2);
-    return status_number(path) == n;
+    const bool there = status_number(path) == n;
+    if (!there)
+        print_stage();
+    return there;
 }
 
 long long status_number(const char *path)
