@@ -303,11 +303,13 @@ static void give_slot(struct gs_client *c, uint32_t slot)
     atomic_fetch_and(&c->slots_used, ~(UINT64_C(1) << slot));
 }
 
-/* The daemon doesn't take messages or doesn't answer: the listener sees the socket end, and all go on without it. */
+/* The daemon doesn't take messages or doesn't answer: the listener sees the socket end. All go on without it, also
+ * where the listener is in a call of the application's or the kernel's that lasts. */
 static void give_up_daemon(struct gs_client *c, uint32_t client)
 {
     if (atomic_load(&c->online) == client && gs_descriptor_is_ours(&c->socket_fd))
         shutdown(atomic_load(&c->socket_fd.fd), SHUT_RDWR);
+    gs_connection_lost(c, client);
 }
 
 static void send_or_give_up(struct gs_client *c, const struct gs_msg *m, uint32_t client)

@@ -10,18 +10,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum {
-    RETRY_SLOW_MS = 5000,  /* after a refusal, which a moment won't change */
-    RETRY_FULL_MS = 500,   /* places come free as others leave */
-    RETRY_FAST_MS = 50,    /* a daemon is there, but busy */
-    RETRY_BLIND_MS = 1000, /* where its folder can't be watched */
-    LOOK_AGAIN_MS = 60000, /* in case that a descriptor was taken from us unseen */
+    RETRY_SLOW_MS = 5000,   /* after a refusal, which a moment won't change */
+    RETRY_FULL_MS = 500,    /* places come free as others leave */
+    RETRY_ABSENT_MS = 200,  /* no daemon is there */
+    RETRY_FAST_MS = 50,     /* a daemon is there, but busy */
+    RETRY_BROKEN_MS = 1000, /* there may be no descriptors at all */
+    LOOK_AGAIN_MS = 60000,  /* in case that a descriptor was taken from us unseen */
 };
 
 /* ---- descriptors ---- */
@@ -205,39 +205,60 @@ static int send_hello(struct gs_client *c, int fd, bool refused)
 }
 
 static bool drain_wakeups(struct gs_client *c);
-static bool is_inotify(int fd);
-static bool socket_has_come(const struct gs_client *c, int watch);
+
+/* The files that clients look for: which ones they are. */
+static void look_for_sockets(const struct gs_client *c, struct stat there[2])
+{
+    char paths[2][GS_SOCKET_PATH_BYTES];
+    const int n = gs_socket_candidates(c->socket, paths);
+    for (int i = 0; i < 2; i++)
+        if (i >= n || stat(paths[i], &there[i]) < 0)
+            there[i] = (struct stat){0};
+}
+
+/* Has another socket come since? A number may be that of a file that has gone. */
+static bool other_sockets(const struct gs_client *c, const struct stat before[2])
+{
+    struct stat now[2];
+    bool other = false;
+    look_for_sockets(c, now);
+    for (int i = 0; i < 2; i++)
+        other |=
+            now[i].st_ino && (now[i].st_ino != before[i].st_ino || now[i].st_ctim.tv_sec != before[i].st_ctim.tv_sec ||
+                              now[i].st_ctim.tv_nsec != before[i].st_ctim.tv_nsec);
+    return other;
+}
 
 /* Waits for the daemon's answer. The listener does so for as long as the daemon takes: one that was stopped answers as
- * soon as it goes on. It wakes up (-EAGAIN) where another daemon comes (`watch`), or the client is to stop. */
-static int await_answer(struct gs_client *c, int fd, int watch)
+ * soon as it goes on. It leaves it (-EAGAIN) where another daemon has come, or the client is to stop. */
+static int await_answer(struct gs_client *c, int fd, const struct stat before[2])
 {
     const bool patient = c->listening;
     const uint64_t inode = inode_of(fd);
-    struct pollfd p[3] = {{.fd = fd, .events = POLLIN},
-                          {.fd = patient ? atomic_load(&c->wake[0].fd) : -1, .events = POLLIN},
-                          {.fd = patient ? watch : -1, .events = POLLIN}};
+    struct pollfd p[2] = {{.fd = fd, .events = POLLIN},
+                          {.fd = patient ? atomic_load(&c->wake[0].fd) : -1, .events = POLLIN}};
     for (;;) {
-        const int ready = poll(p, 3, patient ? LOOK_AGAIN_MS : (int)c->hello_wait_ms);
+        const int ready = poll(p, 2, patient ? RETRY_ABSENT_MS : (int)c->hello_wait_ms);
         if (ready < 0 && errno != EINTR)
             return -errno;
-        if (ready == 0)
+        if (ready == 0 && !patient)
             return -ETIMEDOUT;
         if (inode_of(fd) != inode) /* the application has closed it, and may have the number now */
             return -EBADF;
         if (ready > 0 && p[0].revents)
             return 0;
-        if (ready > 0 && ((p[1].revents && (!drain_wakeups(c) || atomic_load(&c->stopping))) ||
-                          (p[2].revents && (!is_inotify(watch) || socket_has_come(c, watch)))))
+        if (ready > 0 && p[1].revents && (!drain_wakeups(c) || atomic_load(&c->stopping)))
+            return -EAGAIN;
+        if (ready == 0 && other_sockets(c, before))
             return -EAGAIN;
     }
 }
 
 /* Notices may come before the answer. */
-static int receive_answer(struct gs_client *c, int fd, int watch, struct gs_msg *m, int *page_fd)
+static int receive_answer(struct gs_client *c, int fd, const struct stat before[2], struct gs_msg *m, int *page_fd)
 {
     for (;;) {
-        int err = await_answer(c, fd, watch);
+        int err = await_answer(c, fd, before);
         if (err == 0)
             err = gs_socket_receive(fd, m, page_fd, 0);
         if (err < 0)
@@ -255,10 +276,11 @@ static int receive_answer(struct gs_client *c, int fd, int watch, struct gs_msg 
 
 /* One connection and one hello. 0: joined. Positive: refused (enum gs_refusal), and why. Negative: no daemon to talk
  * to. */
-static int join_once(struct gs_client *c, const char *path, int watch, bool check_owner, bool refused,
-                     char why[GS_WIRE_TEXT])
+static int join_once(struct gs_client *c, const char *path, bool check_owner, bool refused, char why[GS_WIRE_TEXT])
 {
     int fd;
+    struct stat before[2];
+    look_for_sockets(c, before);
     int err = gs_socket_connect(path, check_owner, &fd);
     if (err < 0)
         return err;
@@ -267,13 +289,15 @@ static int join_once(struct gs_client *c, const char *path, int watch, bool chec
     int page_fd = -1;
     err = send_hello(c, fd, refused);
     if (err == 0)
-        err = receive_answer(c, fd, watch, &m, &page_fd);
+        err = receive_answer(c, fd, before, &m, &page_fd);
     if (err == 0 && m.type == GS_MSG_REFUSED) {
         m.u.text.text[GS_WIRE_TEXT - 1] = '\0';
         memcpy(why, m.u.text.text, GS_WIRE_TEXT);
         err = m.u.text.code > 0 && m.u.text.code < 100 ? (int)m.u.text.code : GS_REFUSED_PROTOCOL;
     } else if (err == 0) {
+        pthread_mutex_lock(&c->leaving); /* another thread may be amid leaving the daemon before */
         err = page_fd >= 0 ? install(c, fd, page_fd, &m.u.welcome) : -EPROTO;
+        pthread_mutex_unlock(&c->leaving);
     }
     if (page_fd >= 0)
         close(page_fd);
@@ -350,7 +374,7 @@ static void say_lost(struct gs_client *c)
 }
 
 /* As above, over all places; a task that is refused joins below all tasks. */
-static int join(struct gs_client *c, int watch)
+static int join(struct gs_client *c)
 {
     char paths[2][GS_SOCKET_PATH_BYTES], why[GS_WIRE_TEXT] = "";
     const char *path = "";
@@ -359,13 +383,13 @@ static int join(struct gs_client *c, int watch)
     int result = -ENOENT;
     for (int i = 0; i < n; i++) {
         bool refused = false;
-        int err = join_once(c, paths[i], watch, !given, false, why);
+        int err = join_once(c, paths[i], !given, false, why);
         if (!c->no_task && (err == GS_REFUSED_TASK || err == GS_REFUSED_ADMISSION)) {
             char again[GS_WIRE_TEXT];
             pthread_mutex_lock(&c->lock);
             c->refused = (unsigned)err;
             pthread_mutex_unlock(&c->lock);
-            err = join_once(c, paths[i], watch, !given, refused = true, again);
+            err = join_once(c, paths[i], !given, refused = true, again);
         }
         pthread_mutex_lock(&c->leaving);
         if (err == 0 && refused)
@@ -503,99 +527,33 @@ static void serve_until_lost(struct gs_client *c, uint32_t client)
     gs_connection_lost(c, client);
 }
 
-/* Watches the folders of the candidates. -1: can't. */
-static int watch_folders(const struct gs_client *c)
+/* How long until it is worth another try. A watch of the folder (inotify) would tell at once that a daemon has come,
+ * but the kernel ends one in a minute where the machine is busy, and the listener in its close() hears nothing. */
+static int retry_after(int err)
 {
-    char paths[2][GS_SOCKET_PATH_BYTES];
-    int n = gs_socket_candidates(c->socket, paths);
-    int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    if (fd < 0)
-        return -1;
-    int up = gs_copy_up(fd);
-    if (up >= 0)
-        close(fd);
-    fd = up >= 0 ? up : fd;
-    int watched = 0;
-    for (int i = 0; i < n; i++) {
-        char *slash = strrchr(paths[i], '/');
-        if (slash)
-            *(slash == paths[i] ? slash + 1 : slash) = '\0';
-        watched += inotify_add_watch(fd, slash ? paths[i] : ".", IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_ONLYDIR) >= 0;
-    }
-    if (watched == n && n > 0)
-        return fd;
-    close(fd);
-    return -1;
-}
-
-/* The number may be the application's by now. */
-static bool is_inotify(int fd)
-{
-    char path[64], what[64] = "";
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    return readlink(path, what, sizeof what - 1) > 0 && strstr(what, "inotify");
-}
-
-/* Reads the folder's news. True if something of a candidate's name has come. */
-static bool socket_has_come(const struct gs_client *c, int watch)
-{
-    char paths[2][GS_SOCKET_PATH_BYTES];
-    int n = gs_socket_candidates(c->socket, paths);
-    _Alignas(struct inotify_event) char buf[4096];
-    bool come = false;
-    ssize_t len;
-    while ((len = read(watch, buf, sizeof buf)) > 0) {
-        for (ssize_t at = 0; at < len;) {
-            const struct inotify_event *e = (const struct inotify_event *)(buf + at);
-            for (int i = 0; i < n && e->len; i++) {
-                const char *slash = strrchr(paths[i], '/');
-                come |= strcmp(e->name, slash ? slash + 1 : paths[i]) == 0;
-            }
-            come |= (e->mask & IN_Q_OVERFLOW) != 0;
-            at += (ssize_t)(sizeof *e + e->len);
-        }
-    }
-    return come;
-}
-
-/* How long until it is worth another try, -1: until the socket comes. */
-static int retry_after(int err, bool watching)
-{
-    if (err == -ENOENT || err == -ECONNREFUSED || err == -EACCES || err == GS_REFUSED_VERSION)
-        return watching ? -1 : RETRY_BLIND_MS;
+    if (err == -ENOENT || err == -ECONNREFUSED || err == -EACCES)
+        return RETRY_ABSENT_MS;
     return err == GS_REFUSED_FULL ? RETRY_FULL_MS : err > 0 ? RETRY_SLOW_MS : RETRY_FAST_MS;
 }
 
-/* Sleeps until it is worth another try. False: the descriptors have to be made anew. */
-static bool sleep_until_news(struct gs_client *c, int watch, int wait_ms)
+/* False: the descriptors have to be made anew. */
+static bool rest(struct gs_client *c, int ms)
 {
-    while (!atomic_load(&c->stopping)) {
-        struct pollfd p[2] = {{.fd = atomic_load(&c->wake[0].fd), .events = POLLIN}, {.fd = watch, .events = POLLIN}};
-        int ready = poll(p, 2, wait_ms < 0 ? LOOK_AGAIN_MS : wait_ms);
-        if (ready == 0 || (ready < 0 && errno != EINTR))
-            return true;
-        if ((p[0].revents && !drain_wakeups(c)) || (watch >= 0 && !is_inotify(watch)))
-            return false;
-        if (watch >= 0 && socket_has_come(c, watch))
-            return true;
-    }
-    return true;
+    struct pollfd p = {.fd = atomic_load(&c->wake[0].fd), .events = POLLIN};
+    return poll(&p, 1, ms) <= 0 || drain_wakeups(c);
 }
 
 static void wait_for_daemon(struct gs_client *c)
 {
     bool whole = make_descriptors(c) == 0;
-    int watch = watch_folders(c); /* before the try: what comes after it is seen */
     while (whole && !atomic_load(&c->stopping)) {
-        int err = join(c, watch);
+        const int err = join(c);
         if (err == 0)
-            break;
-        whole = sleep_until_news(c, watch, retry_after(err, watch >= 0));
+            return;
+        whole = rest(c, retry_after(err));
     }
-    if (watch >= 0 && is_inotify(watch))
-        close(watch);
-    if (!whole) /* not at once: there may be no descriptors at all */
-        poll(NULL, 0, RETRY_BLIND_MS);
+    if (!whole)
+        poll(NULL, 0, RETRY_BROKEN_MS);
 }
 
 static void *listener(void *arg)
@@ -680,7 +638,7 @@ int gs_connection_start(struct gs_client *c)
     int err = make_descriptors(c);
     if (err < 0)
         return err;
-    join(c, -1);
+    join(c);
     c->listening = true; /* only the application's start must not wait long */
     err = start_listener(c);
     if (err < 0)

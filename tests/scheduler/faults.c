@@ -26,7 +26,7 @@
 #define PLAIN "[system]\ngpus = 2\nrealtime = no\nwatchdog = 1000s\n"
 #define WATCHED "[system]\ngpus = 2\nrealtime = no\nwatchdog = 50ms\n"
 
-enum { LEFT = 50 }; /* said when a child that is left may end */
+enum { LEFT = 50, LISTENER }; /* said when a child that is left may end; by a client's listener */
 
 /* From now on nothing is taken back any more. */
 static void call_watchdog_off(pid_t daemon)
@@ -312,6 +312,46 @@ static void test_daemon_killed_under_ten(void **state)
     }
 }
 
+static void notice_without_end(void *arg, int level, const char *text)
+{
+    (void)arg, (void)level, (void)text;
+    atomic_store(&stage->said[LISTENER], 1);
+    for (;;)
+        pause();
+}
+
+/* Keeps GPU 0 until it is told that this was taken back, and hears nothing from then on. Then it asks for it again. */
+static void deaf_role(unsigned self)
+{
+    struct gs_client *c;
+    const struct gs_client_options o = {.gpus = 2, .hello_wait_ms = 20000, .notice = notice_without_end};
+    struct gs_grant g;
+    if (gs_client_open(&c, &o) < 0 || gs_client_acquire(c, GPU0, 0, &g) < 0 || !g.client)
+        _exit(11);
+    atomic_store(&stage->said[self], 1);
+    while (!atomic_load(&stage->flag[self]))
+        rest_ms(1);
+    gs_client_acquire(c, GPU0, 0, &g);
+    atomic_store(&stage->said[self], 2);
+    pause();
+}
+
+/* Who waits for a daemon that dies goes on even where the thread that listens to it is held by something else. */
+static void test_daemon_killed_while_listener_is_held(void **state)
+{
+    (void)state;
+    pid_t d = start_daemon(WATCHED, NULL, NULL);
+    play(deaf_role, 0);
+    assert_true(until(&stage->said[0], 1));
+    holder(1);
+    assert_true(until(&stage->said[LISTENER], 1));
+    call_watchdog_off(d);
+    atomic_store(&stage->flag[0], 1);
+    assert_true(until_status("resources.1.waiting", 1));
+    end_process(d, SIGKILL);
+    assert_true(until(&stage->said[0], 2));
+}
+
 /* How many have connected to the daemon's socket, which it has not accepted. */
 static unsigned knocking(void)
 {
@@ -548,6 +588,7 @@ int main(void)
         ON_STAGE(test_stopped_with_a_grant),
         ON_STAGE(test_a_late_release_counts_for_nothing),
         ON_STAGE(test_daemon_killed_under_ten),
+        ON_STAGE(test_daemon_killed_while_listener_is_held),
         ON_STAGE(test_daemon_stopped),
         ON_STAGE(test_two_daemons),
         ON_STAGE(test_a_lock_of_somebody_else),
