@@ -76,6 +76,7 @@ cl_int gs_arrives(struct gs_mem *root, unsigned to, const struct gs_rect *r, cl_
         place->ready = event;
         err = add_rows(&rows, r) < 0 ? CL_OUT_OF_HOST_MEMORY : expect(place, &rows, event);
     }
+    root->bytes->noted.changed = true;
     if (!err && gs_rangeset_add_set(&place->valid, &rows) < 0)
         err = CL_OUT_OF_HOST_MEMORY;
     gs_rangeset_free(&rows);

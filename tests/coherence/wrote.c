@@ -115,8 +115,97 @@ static void no_memory_changes_nothing(void **state)
         gs_rangeset_free(set_of(i));
 }
 
+enum { ROWS = 200, ROW = 100, BORDER = 4, SIZE = ROWS * ROW };
+
+/* All rows from `first` on, without their borders. */
+static struct gs_rangeset rows_from(unsigned first, unsigned n)
+{
+    struct gs_rangeset s = {0};
+    for (uint64_t y = first; y < first + n; y++)
+        assert_int_equal(gs_rangeset_add(&s, (struct gs_range){y * ROW + BORDER, (y + 1) * ROW - BORDER}), 0);
+    return s;
+}
+
+static void begin_picture(void)
+{
+    memset(place, 0, sizeof place);
+    bytes = (struct gs_bytes){.place = place};
+    root.size = SIZE;
+    assert_int_equal(gs_bytes_init(&root, true), 0);
+}
+
+static void end_picture(struct gs_rangeset *halves)
+{
+    for (unsigned i = 0; i < SETS; i++)
+        gs_rangeset_free(set_of(i));
+    for (unsigned i = 0; i < 2; i++)
+        gs_rangeset_free(&halves[i]);
+    root.size = BYTES;
+}
+
+/* Two devices write the halves of a picture but for its border. Bytes of the border that the writer of a half doesn't
+ * have stay where they are; those that it has too needn't stay in pieces elsewhere, but for what is only on its way. */
+static void borders_leave_no_crumbs(void **state)
+{
+    const struct gs_range lower = {SIZE / 2, SIZE};
+    (void)state;
+    for (unsigned has = 0; has < 3; has++) { /* nothing of the border; all; all, once a transfer has ended */
+        struct gs_rangeset half[2] = {rows_from(0, ROWS / 2), rows_from(ROWS / 2, ROWS / 2)};
+        begin_picture();
+        struct gs_arrival coming = {0};
+        assert_int_equal(gs_rangeset_add(&coming.brings, lower), 0);
+        if (has)
+            assert_int_equal(gs_rangeset_add(&place[1].valid, lower), 0);
+        place[1].arrivals = &coming;
+        place[1].n_arrivals = has == 2;
+        assert_int_equal(gs_wrote(&root, 0, &half[0]), 0);
+        assert_int_equal(gs_wrote(&root, 1, &half[1]), 0);
+        assert_true(has == 1 ? place[0].valid.n < 4 : place[0].valid.n > ROWS / 2 - 4);
+        for (uint64_t b = 0; b < SIZE; b++) {
+            const struct gs_range r = {b, b + 1};
+            const bool border = b % ROW < BORDER || b % ROW >= ROW - BORDER, is_lower = b >= SIZE / 2;
+            const bool home = gs_rangeset_contains(&place[0].valid, r),
+                       other = gs_rangeset_contains(&place[1].valid, r);
+            assert_true(home || other);
+            assert_true(border || home == !is_lower);
+            assert_int_equal(other, is_lower && (has || !border));
+        }
+        gs_rangeset_free(&coming.brings);
+        end_picture(half);
+    }
+}
+
+/* What comes again changes nothing, and counts all the same; but not once anything has happened to the bytes. */
+static void what_comes_again_is_known(void **state)
+{
+    static const unsigned at[2] = {0, 1};
+    struct gs_rangeset half[2] = {rows_from(0, ROWS / 2), rows_from(ROWS / 2, ROWS / 2)};
+    const struct gs_range inside = {SIZE - 2 * ROW + BORDER, SIZE - 2 * ROW + BORDER + 8};
+    const uint64_t each = gs_rangeset_bytes(&half[0]);
+    (void)state;
+    begin_picture();
+    root.traffic.made = root.traffic.left = 0;
+    for (unsigned i = 1; i <= 8; i++) {
+        assert_int_equal(gs_wrote_by_parts(&root, at, half, 2, i == 7 ? 8 : 7), 0);
+        assert_false(gs_rangeset_touches(&place[0].valid, inside));
+        assert_true(gs_rangeset_contains(&place[1].valid, inside));
+        assert_false(gs_rangeset_touches(&bytes.spoiled, inside));
+        assert_int_equal(root.traffic.made, i * 2 * each);
+        assert_int_equal(root.traffic.left, i * each);
+        if (i == 2)
+            assert_int_equal(gs_wrote_range(&root, 0, inside), 0);
+        if (i == 3)
+            gs_spoil(&root, inside);
+        if (i == 4)
+            assert_int_equal(gs_held_nowhere(&root, inside), 0);
+    }
+    end_picture(half);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_memory_changes_nothing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(no_memory_changes_nothing),
+                                       cmocka_unit_test(borders_leave_no_crumbs),
+                                       cmocka_unit_test(what_comes_again_is_known)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
