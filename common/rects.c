@@ -31,6 +31,14 @@ struct gs_range gs_rect_hull(const struct gs_rect *r)
     return (struct gs_range){r->begin, gs_rect_row(r, r->rows - 1).end};
 }
 
+int gs_rect_add_rows(const struct gs_rect *r, struct gs_rangeset *out)
+{
+    int err = 0;
+    for (uint64_t i = 0; i < r->rows && !err; i++)
+        err = gs_rangeset_add(out, gs_rect_row(r, i));
+    return err;
+}
+
 static bool is_held(const struct gs_rangeset *held, struct gs_range r)
 {
     return !held || gs_rangeset_contains(held, r);

@@ -16,6 +16,8 @@ struct gs_range gs_rect_row(const struct gs_rect *r, uint64_t row);
 uint64_t gs_rect_bytes(const struct gs_rect *r);
 /* All from its first byte to its last, with what lies between its rows. */
 struct gs_range gs_rect_hull(const struct gs_rect *r);
+/* Adds its rows to `out`. -ENOMEM. */
+int gs_rect_add_rows(const struct gs_rect *r, struct gs_rangeset *out);
 
 /* The next that travels as one: from s->v[*i] on, which goes on behind it. That is a rectangle; or a range, with those
  * behind it that are near, where the source holds what lies between. `held`: what it holds; NULL: everything. */

@@ -125,14 +125,6 @@ bool gs_at_home(struct gs_mem *root, struct gs_range r)
            gs_sound(root, r) == CL_SUCCESS;
 }
 
-static int add_rows(struct gs_rangeset *to, const struct gs_rect *r)
-{
-    int err = 0;
-    for (uint64_t i = 0; i < r->rows && !err; i++)
-        err = gs_rangeset_add(to, gs_rect_row(r, i));
-    return err;
-}
-
 /* Bands of an image are boxes of whole rows already. */
 static struct gs_rect next_transfer(const struct gs_mem *root, const struct gs_rangeset *given, size_t *i,
                                     const struct gs_rangeset *along)
@@ -173,7 +165,7 @@ static int send_from(const struct gs_mem *root, unsigned from, bool settled, con
             .from = from, .rect = r, .n = 1, .to = {{.place = to->place, .part = to->part, .done = to->done}}};
         err = gs_sends_add(sends, &send);
         if (!err)
-            err = add_rows(&sent, &r);
+            err = gs_rect_add_rows(&r, &sent);
     }
     if (!err)
         err = gs_rangeset_remove_set(t->missing, &sent);

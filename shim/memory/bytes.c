@@ -21,14 +21,6 @@ void gs_arrival_drop(struct gs_arrival *a)
     gs_rangeset_free(&a->brings);
 }
 
-static int add_rows(struct gs_rangeset *to, const struct gs_rect *r)
-{
-    int err = 0;
-    for (uint64_t i = 0; i < r->rows && !err; i++)
-        err = gs_rangeset_add(to, gs_rect_row(r, i));
-    return err;
-}
-
 /* Earlier transfers that brought nothing but what comes anew, behind them in the same queue: what becomes of them
  * doesn't matter any more. An application that never waits would collect them without end. */
 static void forget_replaced(struct gs_replica *place, const struct gs_rangeset *by)
@@ -74,7 +66,7 @@ cl_int gs_arrives(struct gs_mem *root, unsigned to, const struct gs_rect *r, cl_
     cl_int err = gs_real()->clRetainEvent(event);
     if (!err) {
         place->ready = event;
-        err = add_rows(&rows, r) < 0 ? CL_OUT_OF_HOST_MEMORY : expect(place, &rows, event);
+        err = gs_rect_add_rows(r, &rows) < 0 ? CL_OUT_OF_HOST_MEMORY : expect(place, &rows, event);
     }
     root->bytes->noted.changed = true;
     if (!err && gs_rangeset_add_set(&place->valid, &rows) < 0)

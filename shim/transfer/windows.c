@@ -93,11 +93,7 @@ int gs_windows_identity(const cl_device_id *dev, unsigned n, char *text, size_t 
     at = (size_t)snprintf(text, bytes, "%s", driver);
     for (unsigned i = 0; i < n; i++) {
         cl_uint a[3];
-        char extensions[8192] = "";
-        if (pci_address(dev[i], a) < 0 || at + 32 > bytes)
-            return -ENOTSUP;
-        gs_real()->clGetDeviceInfo(dev[i], CL_DEVICE_EXTENSIONS, sizeof extensions, extensions, NULL);
-        if (!strstr(extensions, "cl_khr_external_memory"))
+        if (pci_address(dev[i], a) < 0 || at + 32 > bytes || !gs_driver_extends(dev[i], "cl_khr_external_memory"))
             return -ENOTSUP;
         at += (size_t)snprintf(text + at, bytes - at, " %x:%x:%x", a[0], a[1], a[2]);
     }
