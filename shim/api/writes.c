@@ -27,7 +27,7 @@ static bool find_takers(const struct gs_home *h, const struct gs_mem *m, struct 
                         struct gs_extents *s)
 {
     if (!is_of_other_gpu(h, m))
-        return h->cmd.ctx->n > 1 && gs_host_takers(m->root, r, all, s) == CL_SUCCESS && s->n;
+        return h->cmd.ctx->n > 1 && gs_host_targets(m->root, r, all, s) == CL_SUCCESS && s->n;
     s->v = malloc(sizeof *s->v);
     if (!s->v)
         return false;
@@ -103,7 +103,7 @@ unsigned gs_ring_ready(struct gs_home *h, struct gs_ring_use *w)
     struct gs_queue *q = h->cmd.q;
     if (op->blocking)
         return gs_mark_out_of_order(q, q->o.handle, h->n, h->v, &w->marker) == CL_SUCCESS ? GS_FACT_RING : 0;
-    const bool goes = gs_staging_flows(q, &w->ready, op->region[0]) && gs_staging_enter(q->o.ctx, false);
+    const bool goes = gs_staging_queue_idle(q, &w->ready, op->region[0]) && gs_staging_enter(q->o.ctx, false);
     return goes ? GS_FACT_RING : GS_FACT_THREAD;
 }
 
@@ -147,7 +147,7 @@ static cl_int lift(struct gs_mem *root, const struct gs_extents *s)
 {
     int err = 0;
     for (unsigned i = 0; i < s->n && !err; i++)
-        err = gs_held_nowhere(root, (struct gs_range){s->v[i].op.to[0], s->v[i].op.to[0] + s->v[i].op.region[0]});
+        err = gs_invalidate(root, (struct gs_range){s->v[i].op.to[0], s->v[i].op.to[0] + s->v[i].op.region[0]});
     return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
 }
 

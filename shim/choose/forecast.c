@@ -13,10 +13,10 @@ static int add_part(struct gs_trial *t, const struct gs_use *u, unsigned part)
     struct gs_move already = {0};
     t->all.bytes += gs_rangeset_bytes(&u->needs[part]) + gs_rangeset_bytes(wrote);
     t->all.pieces += gs_rect_count(&u->needs[part], NULL) + gs_rect_count(wrote, wrote);
-    int err = gs_lacking(u->root, part, &u->needs[part], &o->scatter.bytes, &o->scatter.pieces);
+    int err = gs_count_invalid(u->root, part, &u->needs[part], &o->scatter.bytes, &o->scatter.pieces);
     if (err || !part || u->root->shared)
         return err;
-    err = gs_lacking(u->root, 0, wrote, &already.bytes, &already.pieces);
+    err = gs_count_invalid(u->root, 0, wrote, &already.bytes, &already.pieces);
     const uint64_t bytes = gs_rangeset_bytes(wrote);
     if (bytes > already.bytes) {
         const uint64_t pieces = gs_rect_count(wrote, wrote); /* what lies between belongs to others */
@@ -109,11 +109,11 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         struct gs_use *u = &plan->uses[i];
         const struct gs_rangeset window = {.v = &u->window, .n = 1};
-        err = gs_lacking(u->root, 0, &window, &o->gather.bytes, &o->gather.pieces);
+        err = gs_count_invalid(u->root, 0, &window, &o->gather.bytes, &o->gather.pieces);
         for (unsigned p = 0; p < plan->n_parts && !err; p++)
             err = add_part(t, u, p);
         for (unsigned p = 1; p < plan->n_parts && !err && plan->on_trial; p++) /* home may have to do it all */
-            err = gs_lacking(u->root, 0, &u->needs[p], &o->scatter.bytes, &o->scatter.pieces);
+            err = gs_count_invalid(u->root, 0, &u->needs[p], &o->scatter.bytes, &o->scatter.pieces);
         if (u->writes == GS_CONTESTED) { /* kept, compared, and perhaps brought home */
             o->merge.bytes += 2 * plan->n_parts * (u->window.end - u->window.begin);
             o->merge.pieces += 2 * plan->n_parts;
@@ -143,7 +143,7 @@ bool gs_forecast_gathers(struct gs_mem *const *mems, unsigned n)
         if (mems[i])
             r = gs_window_range(mems[i], 0, mems[i]->size);
         const struct gs_rangeset window = {.v = &r, .n = r.begin < r.end};
-        if (mems[i] && (gs_lacking(mems[i]->root, 0, &window, &bytes, &pieces) < 0 || bytes))
+        if (mems[i] && (gs_count_invalid(mems[i]->root, 0, &window, &bytes, &pieces) < 0 || bytes))
             return true;
     }
     return false;

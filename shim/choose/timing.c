@@ -134,7 +134,7 @@ const char *gs_timing_choose(struct gs_timing *t, struct gs_program *uncompiled,
     if (gs_forecast(trial, t, plan) < 0)
         return GS_R_NO_MEMORY;
     trial->forecast.link = gs_peer_open(ctx) ? GS_LINK_PEER : GS_LINK_HOST;
-    trial->forecast.peer_possible = gs_peer_possible(ctx);
+    trial->forecast.peer_possible = gs_peer_usable(ctx);
     trial->forecast.plan_ns = (double)(gs_thread_ns() - trial->begun_ns);
     pthread_mutex_lock(&gs_book.lock);
     t->refused = false;

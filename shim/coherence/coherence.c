@@ -43,26 +43,26 @@ static void distrust(struct gs_mem *root, unsigned place, const struct gs_ranges
         gs_spoil(root, bytes->v[i]);
 }
 
-/* In the order of their queue, so that the first that is under way ends the search. */
+/* In the order of their queue: the first one under way ends the search. */
 static void settle_arrivals(struct gs_mem *root, unsigned place)
 {
     struct gs_replica *r = &root->bytes->place[place];
     size_t n = 0;
-    for (cl_int status; n < r->n_arrivals && (status = gs_event_status(r->arrivals[n].event)) <= CL_COMPLETE; n++) {
+    for (cl_int status; n < r->n_pending && (status = gs_event_status(r->pending[n].event)) <= CL_COMPLETE; n++) {
         if (status < CL_COMPLETE)
-            distrust(root, place, &r->arrivals[n].brings);
-        gs_arrival_drop(&r->arrivals[n]);
+            distrust(root, place, &r->pending[n].brings);
+        gs_pending_drop(&r->pending[n]);
     }
-    if (n && n < r->n_arrivals)
-        memmove(r->arrivals, r->arrivals + n, (r->n_arrivals - n) * sizeof *r->arrivals);
-    r->n_arrivals -= n;
+    if (n && n < r->n_pending)
+        memmove(r->pending, r->pending + n, (r->n_pending - n) * sizeof *r->pending);
+    r->n_pending -= n;
 }
 
 void gs_settle(struct gs_mem *root)
 {
     for (unsigned i = 0; i < root->o.ctx->n; i++) {
         struct gs_replica *r = &root->bytes->place[i];
-        if (r->n_arrivals)
+        if (r->n_pending)
             settle_arrivals(root, i);
         if (r->ready && gs_event_ended(r->ready))
             drop_event(&r->ready);
@@ -138,20 +138,20 @@ static int find_given(const struct gs_mem *root, unsigned from, bool settled, co
 {
     const struct gs_replica *place = &root->bytes->place[from];
     int err = gs_rangeset_common_set(&place->valid, missing, given);
-    for (size_t i = 0; i < place->n_arrivals && !err && settled && given->n; i++)
-        err = gs_rangeset_remove_set(given, &place->arrivals[i].brings);
+    for (size_t i = 0; i < place->n_pending && !err && settled && given->n; i++)
+        err = gs_rangeset_remove_set(given, &place->pending[i].brings);
     return err;
 }
 
-/* Who takes bytes: what is missing there, and what others may read there meanwhile. */
-struct taker {
+/* A place that takes bytes: those missing there, and those that others may read there meanwhile. */
+struct target {
     const struct gs_need *need;
     struct gs_rangeset *missing, read;
 };
 
-/* Lets `from` send what it can give of what is missing, which it is no more then. What lies between goes along, but for
- * what others may read at the taker. */
-static int send_from(const struct gs_mem *root, unsigned from, bool settled, const struct taker *t,
+/* Lets `from` send the missing bytes that it holds, and takes these off `missing`. Gaps between them go along, but for
+ * bytes that others may read at the target. */
+static int send_from(const struct gs_mem *root, unsigned from, bool settled, const struct target *t,
                      struct gs_sends *sends)
 {
     const struct gs_need *to = t->need;
@@ -175,9 +175,9 @@ static int send_from(const struct gs_mem *root, unsigned from, bool settled, con
     return err;
 }
 
-/* What may be read at each of n places for the others: what one of these misses and the place holds, and what may go
- * along with it. */
-static int find_read(const struct gs_mem *root, struct taker *t, unsigned n)
+/* Which bytes the others may read at each of n places: those that the place holds and another one misses, and the gaps
+ * between them. */
+static int find_read(const struct gs_mem *root, struct target *t, unsigned n)
 {
     int err = 0;
     for (unsigned i = 0; i < n; i++)
@@ -192,14 +192,15 @@ static int find_read(const struct gs_mem *root, struct taker *t, unsigned n)
     return err;
 }
 
-/* Who sends what is missing at each of n places: one that has it already, and, of several, each place another. */
+/* Chooses who sends the missing bytes to each of n places: a place that has them already, and of several a different
+ * one for each. */
 static int find_senders(const struct gs_mem *root, const struct gs_need *w, unsigned n, struct gs_rangeset *missing,
                         struct gs_sends *sends)
 {
     const unsigned places = root->o.ctx->n;
-    struct taker t[GS_MAX_DEVICES];
+    struct target t[GS_MAX_DEVICES];
     for (unsigned i = 0; i < n; i++)
-        t[i] = (struct taker){&w[i], &missing[i], {0}};
+        t[i] = (struct target){&w[i], &missing[i], {0}};
     int err = find_read(root, t, n);
     for (int pass = 0; pass < 2; pass++)
         for (unsigned i = 0; i < n && !err; i++)
@@ -223,8 +224,8 @@ static cl_int find_missing(const struct gs_mem *root, unsigned place, const stru
     return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
 }
 
-int gs_lacking(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, uint64_t *bytes,
-               uint64_t *pieces)
+int gs_count_invalid(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, uint64_t *bytes,
+                     uint64_t *pieces)
 {
     struct gs_rangeset missing = {0};
     if (root->shared || gs_rangeset_contains_set(&root->bytes->place[place].valid, want))
@@ -236,7 +237,7 @@ int gs_lacking(const struct gs_mem *root, unsigned place, const struct gs_ranges
     return err;
 }
 
-/* What is wanted in many pieces, or can't be remembered, is taken for what home wants. */
+/* Bytes wanted in many pieces, or without memory to note them, count as home's. */
 static void remember_wanted(struct gs_mem *root, unsigned place, const struct gs_rangeset *want)
 {
     enum { MOST_RANGES = 64 };
@@ -345,11 +346,11 @@ static int with_gaps(const struct gs_rangeset *what, const struct gs_rangeset *v
 }
 
 /* Is some of r valid at the place only if a transfer ends well? */
-static bool is_arriving(const struct gs_replica *place, struct gs_range r)
+static bool is_pending(const struct gs_replica *place, struct gs_range r)
 {
     bool any = false;
-    for (size_t i = 0; i < place->n_arrivals && !any; i++)
-        any = gs_rangeset_touches(&place->arrivals[i].brings, r);
+    for (size_t i = 0; i < place->n_pending && !any; i++)
+        any = gs_rangeset_touches(&place->pending[i].brings, r);
     return any;
 }
 
@@ -362,7 +363,7 @@ static int leave(const struct gs_replica *writer, const struct gs_rangeset *vali
     enum { MANY = 64 };
     struct gs_rangeset more = {0}, fewer = {0};
     int err = gs_rangeset_rest(has, what, rest);
-    if (err || rest->n < MANY || is_arriving(writer, (struct gs_range){what->v[0].begin, what->v[what->n - 1].end}))
+    if (err || rest->n < MANY || is_pending(writer, (struct gs_range){what->v[0].begin, what->v[what->n - 1].end}))
         return err;
     err = with_gaps(what, valid, &more);
     if (!err)
@@ -483,7 +484,7 @@ void gs_note_write_again(struct gs_mem *root, struct gs_range what)
     gs_rangeset_free(&at_home);
 }
 
-int gs_held_nowhere(struct gs_mem *root, struct gs_range what)
+int gs_invalidate(struct gs_mem *root, struct gs_range what)
 {
     int err = 0;
     root->bytes->noted.changed = true;

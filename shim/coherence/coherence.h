@@ -12,14 +12,14 @@
 /* Looks at what has ended since: what failed counts no more. */
 void gs_settle(struct gs_mem *root);
 
-/* CL_OUT_OF_RESOURCES if the bytes are not to be had, because a split launch that wrote to them failed while it ran. */
+/* CL_OUT_OF_RESOURCES if the bytes are lost: a split launch that wrote to them failed while it ran. */
 cl_int gs_sound(const struct gs_mem *root, struct gs_range r);
 
 /* The bytes are nobody's result until they are written again. */
 void gs_spoil(struct gs_mem *root, struct gs_range r);
 
-/* Takes bytes that a failed launch has changed on a place off what is valid there. CL_OUT_OF_RESOURCES: some were valid
- * nowhere else and are spoiled now. */
+/* Makes bytes invalid on a place where a failed launch has changed them. CL_OUT_OF_RESOURCES: some were valid nowhere
+ * else and are spoiled now. */
 cl_int gs_undo(struct gs_mem *root, unsigned place, const struct gs_rangeset *changed);
 
 /* A split launch that writes to the root ends with `end`, which is retained; has the last of them not ended? */
@@ -39,7 +39,7 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
 
 /* How many of the bytes `want` are not valid in a place though somebody has written them, and in how many pieces they
  * would come; both are added to. An image counts with all its bytes. */
-int gs_lacking(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, uint64_t *bytes,
+int gs_count_invalid(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, uint64_t *bytes,
                uint64_t *pieces);
 
 /* The bytes are now what this place holds, and nowhere else. -ENOMEM leaves all as it was. */
@@ -55,15 +55,15 @@ int gs_wrote_by_parts(struct gs_mem *root, const unsigned *place, const struct g
 /* The same of a write that has been enqueued already: without memory to note it the bytes are spoiled. */
 void gs_note_write(struct gs_mem *root, unsigned place, struct gs_range what);
 
-/* The same of a write that was noted when it began, and has ended. What other places got from home meanwhile doesn't
- * count; what was written there since isn't home's any more. */
+/* The same at the end of a write that was noted when it began. What other places got from home meanwhile doesn't count;
+ * what was written there since isn't home's any more. */
 void gs_note_write_again(struct gs_mem *root, struct gs_range what);
 
 /* The bytes are on their way to where they will be said to be. -ENOMEM: some may be said to be somewhere yet. */
-int gs_held_nowhere(struct gs_mem *root, struct gs_range what);
+int gs_invalidate(struct gs_mem *root, struct gs_range what);
 
-/* Undefined bytes get the value that they happen to have at home: else a part that doesn't write all bytes that it
- * might would leave the values of its own device. */
+/* Undefined bytes get the value that they happen to have at home: else a part that leaves some of its range alone would
+ * show the values of its own device. */
 cl_int gs_define(struct gs_mem *root);
 
 /* What a place holds; and the last transfer into it, or null. */

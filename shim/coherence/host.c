@@ -34,7 +34,7 @@ static unsigned dim_of(const struct walk *w, uint64_t *unit)
     return image ? w->root->image->band_dim : 0;
 }
 
-/* Of what begins with w->r.begin, that from `at` to `end`, on a place. */
+/* The part of the transfer from `at` to `end`, on a place. */
 static struct gs_staged part_of(const struct walk *w, unsigned place, uint64_t at, uint64_t end)
 {
     struct gs_staged p = {.place = place, .element = w->t->element};
@@ -81,7 +81,7 @@ static cl_int walk(struct walk *w)
     return err;
 }
 
-/* What is made of many stretches, as columns are that lie on several devices, is brought home first. */
+/* Many stretches, such as columns on several devices, are brought home first. */
 static cl_int gather(struct walk *w, struct gs_command *cmd, struct gs_events *ready)
 {
     enum { MOST_STRETCHES = 64 };
@@ -133,7 +133,7 @@ static unsigned find_wanting(const struct gs_mem *root, uint64_t at, uint64_t *e
     return n == 1 ? place : 0;
 }
 
-cl_int gs_host_takers(struct gs_mem *root, struct gs_range r, const struct gs_staged *t, struct gs_extents *s)
+cl_int gs_host_targets(struct gs_mem *root, struct gs_range r, const struct gs_staged *t, struct gs_extents *s)
 {
     const uint64_t least = gs_settings()->transfer == GS_TRANSFER_PINNED ? LEAST_FORCED : LEAST_BYTES;
     struct walk w = {.root = root, .t = t, .r = r, .s = s};

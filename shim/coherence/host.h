@@ -19,9 +19,9 @@ void gs_extents_free(struct gs_extents *s);
 cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
                       struct gs_extents *s, struct gs_events *ready);
 
-/* The bytes r of a buffer that the host is to write, of which t is all if they went home: each stretch goes where it
- * alone has been required since the host last wrote it; the rest goes home. None: all goes home. Whatever is required
- * from now on is for the next time. */
-cl_int gs_host_takers(struct gs_mem *root, struct gs_range r, const struct gs_staged *t, struct gs_extents *s);
+/* The bytes r of a buffer that the host is to write, of which t is all if they went home: a stretch that one place
+ * alone has required since the host last wrote it goes there; the rest goes home. None: all goes home. Whatever is
+ * required from now on is for the next time. */
+cl_int gs_host_targets(struct gs_mem *root, struct gs_range r, const struct gs_staged *t, struct gs_extents *s);
 
 #endif

@@ -265,7 +265,7 @@ static unsigned facts_of_plan(const struct gs_launching *l, const struct gs_plan
 {
     const unsigned facts = GS_LAUNCH_PLANNED | (l->by_units ? GS_LAUNCH_UNITS : 0);
     if (!plan->reason)
-        return facts | GS_LAUNCH_PAYS | (gs_settings()->verify && gs_verify_possible(plan) ? GS_LAUNCH_VERIFIED : 0);
+        return facts | GS_LAUNCH_PAYS | (gs_settings()->verify && gs_verify_usable(plan) ? GS_LAUNCH_VERIFIED : 0);
     return away ? facts | GS_LAUNCH_AWAY : facts | (is_measured(l) ? GS_LAUNCH_MEASURED : 0);
 }
 

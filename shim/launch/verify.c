@@ -67,7 +67,7 @@ static cl_int read_root(struct gs_command *cmd, struct gs_mem *root, unsigned ch
     return err ? err : gs_enqueue(&op, queue, 0, NULL, NULL);
 }
 
-bool gs_verify_possible(const struct gs_plan *plan)
+bool gs_verify_usable(const struct gs_plan *plan)
 {
     if (plan->reorders || plan->on_trial) /* bits may differ, and that is allowed */
         return false;

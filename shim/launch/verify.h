@@ -7,7 +7,7 @@
 #include "shim/launch/parts.h"
 
 /* Whether the host may read and write all that the launch writes. */
-bool gs_verify_possible(const struct gs_plan *plan);
+bool gs_verify_usable(const struct gs_plan *plan);
 
 /* The application gets one device's result, and the event. *went: see gs_launch_parts. */
 cl_int gs_launch_verified(struct gs_launching *l, struct gs_plan *plan, cl_event *event, bool *went);

@@ -15,48 +15,48 @@ __attribute__((hot)) int gs_bytes_init(struct gs_mem *root, bool defined)
     return err;
 }
 
-void gs_arrival_drop(struct gs_arrival *a)
+void gs_pending_drop(struct gs_pending *a)
 {
     gs_real()->clReleaseEvent(a->event);
     gs_rangeset_free(&a->brings);
 }
 
-/* Earlier transfers that brought nothing but what comes anew, behind them in the same queue: what becomes of them
- * doesn't matter any more. An application that never waits would collect them without end. */
+/* Drops earlier transfers all of whose bytes come anew behind them, in the same queue: their ends don't matter any
+ * more. An application that never waits would collect such transfers without end. */
 static void forget_replaced(struct gs_replica *place, const struct gs_rangeset *by)
 {
     size_t n = 0;
-    for (size_t i = 0; i < place->n_arrivals; i++) {
-        if (gs_rangeset_contains_set(by, &place->arrivals[i].brings))
-            gs_arrival_drop(&place->arrivals[i]);
+    for (size_t i = 0; i < place->n_pending; i++) {
+        if (gs_rangeset_contains_set(by, &place->pending[i].brings))
+            gs_pending_drop(&place->pending[i]);
         else
-            place->arrivals[n++] = place->arrivals[i];
+            place->pending[n++] = place->pending[i];
     }
-    place->n_arrivals = n;
+    place->n_pending = n;
 }
 
-/* Remembers what a transfer brings until it is known to have ended well, but not what the place has had before: that
- * stays valid whatever becomes of the transfer. Retains its event. */
+/* Remembers which bytes a transfer brings until its end is known. Bytes that the place had before are left out: they
+ * stay valid even if the transfer fails. Retains its event. */
 static cl_int expect(struct gs_replica *place, const struct gs_rangeset *rows, cl_event event)
 {
-    struct gs_arrival a = {.event = event};
+    struct gs_pending a = {.event = event};
     cl_int err = gs_rangeset_rest(rows, &place->valid, &a.brings) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
-    struct gs_arrival *v = NULL;
+    struct gs_pending *v = NULL;
     if (!err && a.brings.n) {
         forget_replaced(place, &a.brings);
-        v = gs_grown(place->arrivals, place->n_arrivals, &place->arrivals_cap, sizeof *v);
+        v = gs_grown(place->pending, place->n_pending, &place->pending_cap, sizeof *v);
         err = v ? gs_real()->clRetainEvent(event) : CL_OUT_OF_HOST_MEMORY;
     }
     if (v)
-        place->arrivals = v;
+        place->pending = v;
     if (v && !err)
-        place->arrivals[place->n_arrivals++] = a;
+        place->pending[place->n_pending++] = a;
     else
         gs_rangeset_free(&a.brings);
     return err;
 }
 
-cl_int gs_arrives(struct gs_mem *root, unsigned to, const struct gs_rect *r, cl_event event)
+cl_int gs_pending_add(struct gs_mem *root, unsigned to, const struct gs_rect *r, cl_event event)
 {
     struct gs_replica *place = &root->bytes->place[to];
     struct gs_rangeset rows = {0};

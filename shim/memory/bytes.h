@@ -7,26 +7,26 @@
 #include "shim/record/objects.h"
 
 /* A transfer into a place that isn't known to have ended. */
-struct gs_arrival {
+struct gs_pending {
     cl_event event;            /* owned */
     struct gs_rangeset brings; /* what wasn't valid there before; owned */
 };
 
 /* Nobody asks any more how that transfer ends. */
-void gs_arrival_drop(struct gs_arrival *a);
+void gs_pending_drop(struct gs_pending *a);
 
 /* A transfer that ends with `event`, which is retained, has been enqueued into a place behind all others: it brings r,
  * and is the place's `ready`. With the context's lock held. */
-cl_int gs_arrives(struct gs_mem *root, unsigned to, const struct gs_rect *r, cl_event event);
+cl_int gs_pending_add(struct gs_mem *root, unsigned to, const struct gs_rect *r, cl_event event);
 
 /* One copy of a memory object. Place i is device i; place 0 holds the application's own handle. */
 struct gs_replica {
-    cl_mem mem;                  /* null until needed; of a window: the same window of the root's replica */
-    struct gs_rangeset valid;    /* which bytes are up to date here */
-    struct gs_rangeset wanted;   /* which have been required here since the host wrote them */
-    cl_event ready;              /* the last transfer into this place, or null */
-    struct gs_arrival *arrivals; /* in the order in which they were enqueued */
-    size_t n_arrivals, arrivals_cap;
+    cl_mem mem;                 /* null until needed; of a window: the same window of the root's replica */
+    struct gs_rangeset valid;   /* which bytes are up to date here */
+    struct gs_rangeset wanted;  /* which have been required here since the host wrote them */
+    cl_event ready;             /* the last transfer into this place, or null */
+    struct gs_pending *pending; /* in the order in which they were enqueued */
+    size_t n_pending, pending_cap;
     /* Of a root its newest window, of a window that window: shim/memory/sub_buffers.h. */
     struct gs_place_window *made;
 };
@@ -41,14 +41,14 @@ struct gs_noted {
 /* With the context's lock held. */
 struct gs_bytes {
     struct gs_mem *prev; /* of the context's roots */
-    int users;           /* handles of it and its windows that the application holds */
+    int users;           /* handles of the object and its windows in the application's hands */
     bool keeps_root;     /* a window that retains the driver's object of its root */
-    atomic_uint windows; /* those of a root that do so */
+    atomic_uint windows; /* of a root: so many windows keep it */
     /* of roots only */
     void *base;                   /* where its bytes lie in the host's memory, if it is `shared`; else null */
-    bool to_share;                /* it will be, if it can, once a launch of it is planned */
+    bool to_share;                /* to become `shared`, if possible, before a launch with it is planned */
     struct gs_rangeset undefined; /* bytes that nobody has written yet: any value will do */
-    cl_event split_end;           /* the end of the last split launch that wrote to it, or null; owned */
+    cl_event split_end;           /* the end of the last split launch with writes to this root, or null; owned */
     struct gs_rangeset spoiled;   /* such a launch failed while it ran: these bytes are nobody's result */
     bool lost;                    /* all of them are, for good: there was no memory to say which */
     struct gs_noted noted;

@@ -7,7 +7,7 @@
 #include "shim/staging/pinned_memory.h"
 #include "shim/memory/image.h"
 
-bool gs_mapped_possible(const struct gs_mem *m, cl_map_flags flags)
+bool gs_mapped_usable(const struct gs_mem *m, cl_map_flags flags)
 {
     const cl_mem_flags kept_out = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
     const bool separate = !m->root->o.ctx->shared_memory || gs_settings()->transfer == GS_TRANSFER_PINNED;

@@ -12,7 +12,7 @@
 #include "shim/order/command.h"
 
 /* May a map of it be ours? Else the driver has to be asked: it knows of a difference, or would not move anything. */
-bool gs_mapped_possible(const struct gs_mem *m, cl_map_flags flags);
+bool gs_mapped_usable(const struct gs_mem *m, cl_map_flags flags);
 
 /* The host's memory for byte `offset` of m. Null: there is none. */
 void *gs_mapped_at(struct gs_mem *m, uint64_t offset);

@@ -19,7 +19,7 @@ struct whole {
     struct gs_replica place[];
 };
 
-/* All zeros, but that it has a place on each of the context's devices. */
+/* All zeros, with a place for each of the context's devices. */
 static struct gs_mem *new_mem(const struct gs_context *c)
 {
     struct whole *w = calloc(1, sizeof *w + c->n * sizeof *w->place);
@@ -145,8 +145,7 @@ void gs_mem_publish(struct gs_mem *m, cl_mem handle)
         link_root(m);
 }
 
-/* Takes the root of an object that goes away off the context's list, if it goes with it: before the driver forgets it.
- */
+/* The last handle of a root goes away: takes the root off the context's list, before the driver forgets the handle. */
 static __attribute__((hot)) void unlink_root(struct gs_mem *m)
 {
     struct gs_context *c = m->o.ctx;
@@ -173,7 +172,7 @@ bool gs_mem_released(struct gs_mem *m)
     return by_record || pooled;
 }
 
-/* Those of replicas that work in the object's memory, of windows, and of transfers under way. */
+/* References of ours: by replicas in the object's memory, by windows, and by transfers under way. */
 cl_uint gs_mem_own_references(struct gs_mem *m)
 {
     cl_uint n = (cl_uint)atomic_load(&m->carried) + atomic_load(&m->bytes->windows);
@@ -193,9 +192,9 @@ static GS_COLD void free_place(struct gs_mem *m, unsigned place)
         gs_real()->clReleaseMemObject(r->mem);
     if (r->ready)
         gs_real()->clReleaseEvent(r->ready);
-    for (size_t k = 0; k < r->n_arrivals; k++)
-        gs_arrival_drop(&r->arrivals[k]);
-    free(r->arrivals);
+    for (size_t k = 0; k < r->n_pending; k++)
+        gs_pending_drop(&r->pending[k]);
+    free(r->pending);
     if (!home) /* home's is kept for another object, as is what is undefined */
         free(r->valid.v);
     free(r->wanted.v);
@@ -229,7 +228,7 @@ void gs_mem_free(struct gs_mem *m)
         struct gs_replica *r = &b->place[i];
         if (m->root == m && (!i || (r->mem && !m->shared)))
             gs_memory_used(i, -(int64_t)m->size);
-        if (r->ready || r->arrivals || r->wanted.v || r->made || (i && (r->mem || r->valid.v)))
+        if (r->ready || r->pending || r->wanted.v || r->made || (i && (r->mem || r->valid.v)))
             free_place(m, i);
     }
     if (m->root != m || b->spoiled.v || b->mapped || b->split_end || m->mappings)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory objects from their making to their end: the record, and which of its bytes are valid where. Each is made for a
- * handle of the driver's, and no other thread knows of it until it is published. NULL: no memory. */
+ * handle of the driver's; other threads find it only after gs_mem_publish. NULL: no memory. */
 #ifndef GS_SHIM_MEMORY_OBJECT_H
 #define GS_SHIM_MEMORY_OBJECT_H
 

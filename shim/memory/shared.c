@@ -8,8 +8,8 @@
 #include "shim/driver/enqueue.h"
 
 /* The host address of a buffer that lies in the host's memory. The map is undone at once: on such a device a buffer
- * never moves, and the address is what the driver itself works on (see works(), which puts that to the test). `wait`
- * false: commands that are under way may use the buffer. */
+ * never moves, and the driver itself works at this address (works() tests both). `wait` false: commands that are under
+ * way may use the buffer. */
 static void *address_of(cl_command_queue queue, cl_mem buffer, size_t bytes, bool wait)
 {
     cl_event unmapped;
@@ -29,8 +29,7 @@ static void *address_of(cl_command_queue queue, cl_mem buffer, size_t bytes, boo
     return err ? NULL : base;
 }
 
-/* Does what one device writes through a second object at the same address show in the first object on another device?
- */
+/* One device writes through a second object at the same address: does another device see it in the first object? */
 static bool works(struct gs_context *ctx)
 {
     enum { N = 4096 };

@@ -7,11 +7,11 @@
 #include "shim/record/objects.h"
 
 /* For a new buffer, before anything uses it: makes its bytes one for all places if the devices can; root->shared is
- * then set. In auto mode and on PoCL that is put off until a launch with it is planned, which short ones never are: to
- * be told the address takes 60 us there, each time that an application makes a buffer. With the context's lock held. */
+ * then set. In auto mode and on PoCL this is put off until a launch with the buffer is planned, and short launches
+ * never are: to ask for the address takes 60 us there for each new buffer. With the context's lock held. */
 void gs_share(struct gs_mem *root);
 
-/* The same, before a launch is planned that uses it. Doesn't wait. */
+/* The same, before a launch with the buffer is planned. Doesn't wait. */
 void gs_share_now(struct gs_mem *root);
 
 /* The memory object by which another device reaches the shared bytes. */

@@ -43,7 +43,7 @@ static bool overlap(const struct gs_place_window *a, const struct gs_place_windo
     return a->range.begin < b->range.end && b->range.begin < a->range.end;
 }
 
-/* Is there a newer one over it? used: that the application, or its place, still has. */
+/* Does a newer window overlap it? used: only windows still USED count. */
 static bool lies_below(const struct gs_place_window *w, bool used)
 {
     const struct gs_place_window *n = w->newer;
@@ -105,7 +105,7 @@ void gs_sub_buffer_heard(struct gs_mem *m)
     m->bytes->place[0].made->heard = true;
 }
 
-/* A sub-buffer like it that has been left. */
+/* A LEFT sub-buffer of the same form. */
 static struct gs_place_window *left_before(struct gs_place_window *w, const struct gs_window_form *form)
 {
     while (w && (w->state != LEFT || w->is_image || w->early || w->flags != form->flags ||

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The order in which the driver's sub-buffers of one object are let go. NVIDIA's driver (580.159.04) crashes where of
- * two that overlap and were used the newer one isn't let go first. On the other places ours are made in the order of
- * their first use, not in the application's. At home the application's may be needed by units that wait, after it has
- * let them go and has made others over them. So one that nobody needs waits for the newer ones that overlap it, and
- * serves again where one like it is asked for.
+/* The order in which the driver's sub-buffers of one object are let go. NVIDIA's driver (580.159.04) crashes if two of
+ * them overlap, both were used, and the older one is let go first. On the other places ours are made in the order of
+ * their first use, not in the application's. At home units that wait may need the application's sub-buffers after
+ * their release, when newer ones overlap them. So a sub-buffer that nobody needs waits for the newer ones over its
+ * range, and serves again if the same form is asked for.
  *
- * An order that the application itself chose, the older one first, stays: another driver takes it. So does the time of
- * a sub-buffer's end of which the application wants to hear: it waits for what needs it, but for no other. */
+ *
+ * If the application itself lets the older one go first, that order stays: another driver takes it. A sub-buffer with
+ * a destructor callback waits for commands that need it, but for no newer sub-buffer. */
 #ifndef GS_SHIM_MEMORY_SUB_BUFFERS_H
 #define GS_SHIM_MEMORY_SUB_BUFFERS_H
 
@@ -26,8 +27,8 @@ struct gs_place_window *gs_window_make(struct gs_mem *root, unsigned place, cons
                                        cl_int *err);
 cl_mem gs_window_mem(const struct gs_place_window *w);
 
-/* The application has let its sub-buffer go for the last time; units may still need it. False: it had done so before,
- * and got it back by the driver. */
+/* The application has let its sub-buffer go for the last time; units may still need it. False: it had released this one
+ * before, and the driver gave the same handle again. */
 bool gs_sub_buffer_released(struct gs_mem *m);
 
 /* The application wants to hear of its sub-buffer's end. */

@@ -19,7 +19,7 @@ static size_t offset_of(const size_t origin[3], const size_t pitch[2])
     return origin[0] + origin[1] * pitch[0] + origin[2] * pitch[1];
 }
 
-/* Rows that follow each other on both sides are one. */
+/* Rows without gaps on both sides become one row. */
 bool gs_staged_rect(struct gs_staged *t, const struct gs_op *rows)
 {
     const size_t least_row = gs_settings()->transfer == GS_TRANSFER_PINNED ? 1 : 256;

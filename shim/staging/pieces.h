@@ -31,9 +31,9 @@ struct gs_cut_transfer {
     bool fresh;    /* the host's memory is yet to be given pages */
 };
 
-/* What is left of the transfers of one place: they come one after the other. */
+/* The transfers of one place that have pieces left, one after the other. */
 struct gs_lane {
-    unsigned place, at; /* at: the first transfer of it that isn't gone */
+    unsigned place, at; /* at: its first transfer with pieces left */
     size_t pieces, gone;
 };
 

@@ -13,11 +13,11 @@ struct gs_pinned_memory {
     size_t map_bytes;
 };
 
-/* shown: the application sees it, so a child process has it as well. On an error there is nothing to free. Blocks for
- * as long as pinning takes: 3.4 ms of 64 MiB on an H200's host. */
+/* shown: the application sees this memory, so a child process gets it too. On an error there is nothing to free. Blocks
+ * for as long as pinning takes: 3.4 ms of 64 MiB on an H200's host. */
 cl_int gs_pinned_memory_make(struct gs_pinned_memory *m, const struct gs_context *ctx, size_t bytes, bool shown);
 
-/* No command that reads or writes it is under way. */
+/* No command may be under way on this memory. */
 void gs_pinned_memory_free(struct gs_pinned_memory *m);
 
 #endif

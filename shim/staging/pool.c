@@ -46,8 +46,8 @@ static void pause_cpu(void)
 
 /* ---- jobs ---- */
 
-/* Past the cache: nobody here reads it soon; and what still stands in the caches of the cores that wrote it, an H200's
- * link takes from there at 20 GB/s instead of 50. */
+/* Past the cache: nobody here reads it soon; and an H200's link takes bytes from the caches of other cores at 20 GB/s
+ * instead of 50. */
 static void copy(const struct gs_copy_job *job, unsigned i)
 {
     const struct gs_share s = gs_pool_share(job, i, job->shares);
@@ -234,7 +234,7 @@ void gs_pool_wait(struct gs_pool *p, struct gs_copy_job *job)
     pthread_mutex_unlock(&p->lock);
 }
 
-void gs_pool_rouse(struct gs_pool *p)
+void gs_pool_wake(struct gs_pool *p)
 {
     pthread_mutex_lock(&p->lock);
     call(p);

@@ -23,7 +23,7 @@ struct gs_rows {
 struct gs_copy_job {
     struct gs_rows dst, src; /* src: only read */
     size_t region[3];
-    bool fresh; /* the pages that it writes to may not be there yet */
+    bool fresh; /* pages at dst may not be there yet */
     /* The pool's own: into how many shares it is cut, how many have been taken, and how many are yet to be done. */
     unsigned shares, taken;
     atomic_uint left;
@@ -54,6 +54,6 @@ void gs_pool_submit(struct gs_pool *p, struct gs_copy_job *job);
 /* Takes its own part in the copy, if that has not all been taken. */
 void gs_pool_wait(struct gs_pool *p, struct gs_copy_job *job);
 /* There is going to be something to copy: the threads wake. */
-void gs_pool_rouse(struct gs_pool *p);
+void gs_pool_wake(struct gs_pool *p);
 
 #endif

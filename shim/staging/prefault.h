@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of the application's that a large read is about to fill for the first time: to have the kernel make and clear
- * its pages one by one takes longer than to copy into them. Nothing outside of the range is touched, and nothing within
- * it that the read would not write. */
+/* Memory of the application's that a large read is about to fill for the first time: the kernel takes longer to make
+ * and clear the pages one by one than the copying takes. Only bytes that the read writes are touched. */
 #ifndef GS_SHIM_STAGING_PREFAULT_H
 #define GS_SHIM_STAGING_PREFAULT_H
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Of these uses those that are under way. One that ended badly is not to be waited for: whoever does ends badly too. */
+/* Adds the uses under way. A use that failed is left out: whoever waits for it fails too. */
 static cl_int share_running(struct gs_events *wait, const struct gs_events *of)
 {
     cl_int err = CL_SUCCESS;

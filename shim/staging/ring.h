@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A ring of equal slots that transfers pass through, and the events that say when a slot is free again. Who takes a
- * slot waits for its last use in the device's queues, never on the host: an earlier transfer never waits for a later
- * one. */
+/* A ring of equal slots for transfers, with the events after which each slot is free again. Who takes a slot waits for
+ * its last use in the device's queues, never on the host: an earlier transfer never waits for a later one. */
 #ifndef GS_SHIM_STAGING_RING_H
 #define GS_SHIM_STAGING_RING_H
 
@@ -11,8 +10,8 @@ enum { GS_RING_SLOTS = 16 };
 
 struct gs_ring {
     struct gs_events use[GS_RING_SLOTS]; /* the ends of each slot's last use, by one or by several at once */
-    /* Those before, the oldest first, as long as it hasn't ended: a use that fails may end before what it waited for.
-     */
+    /* Earlier uses, the oldest first, until the oldest has ended: a use may fail before the commands in its wait list
+     * end. */
     struct gs_events earlier[GS_RING_SLOTS];
     unsigned next;
 };

@@ -18,8 +18,8 @@ enum {
     MANY_PIECES = 32, /* the link is idle before the first, and nothing is copied during the last */
 };
 
-/* By units so many pieces are on the link at a time: one is carried, one stands behind it. Those that came sooner would
- * stand behind gates, which cost 14 us each (an H200). Where nobody else wants the link twice as many may be had. */
+/* By units so many pieces are on the link at a time: one is carried, one waits. More pieces would stand behind
+ * gates, at 14 us each (an H200). Where nobody else wants the link twice as many may be had. */
 enum { ON_LINK_BY_UNITS = 2, ON_LINK_ALONE = 4 };
 
 cl_int gs_staged_note(struct gs_staged_ends *ended, unsigned place, cl_event event)
@@ -153,8 +153,8 @@ static cl_int carry_in(struct carriage *c)
     return err;
 }
 
-/* How many are to have been asked for before piece i is waited for. At first two for each that has come: to ask takes
- * as long as half a piece does on its way, and by then those that copy have something to do. */
+/* How many are to have been asked for before piece i is waited for. At first two for each piece that has come: to ask
+ * takes as long as half a piece's way, and the copying threads have something to do sooner. */
 static size_t most_asked(const struct carriage *c, size_t i)
 {
     const size_t most = i + c->on_link, first = 2 * i + 2;
@@ -176,7 +176,7 @@ static cl_int carry_out(struct carriage *c)
                 err = send(c, slot);
         }
         if (i == 0)
-            gs_pool_rouse(c->ring->pool);
+            gs_pool_wake(c->ring->pool);
         struct gs_slot *slot = &c->ring->slot[i % GS_SLOTS];
         if (!err)
             err = await_slot(slot);
@@ -215,7 +215,7 @@ static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
     return err;
 }
 
-/* By the driver's own way, where the ring has failed: what that has done doesn't count. */
+/* By the driver's own way, after the ring has failed: all bytes go again. */
 static cl_int carry_directly(const struct carriage *c, const struct gs_staged *v, unsigned n)
 {
     cl_int err = CL_SUCCESS;
@@ -232,8 +232,8 @@ static cl_int carry_directly(const struct carriage *c, const struct gs_staged *v
     return err;
 }
 
-/* PoCL (3.1) shows a command's end before it has let go of the objects that the command held: an application that asks
- * how many references there are to its own would see one more. Its clFinish comes after that. */
+/* PoCL (3.1) shows a command's end before the command's references are dropped: an application that asks for a
+ * reference count would see one more. PoCL's clFinish returns after the drop. */
 static void let_go_of_objects(const struct gs_staging *s)
 {
     for (unsigned i = 0; i < 2 * (GS_MAX_DEVICES + 1) && gs_group()->pocl; i++)

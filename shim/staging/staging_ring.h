@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files behind staging.h share: a context's ring of pinned memory. staging_way.c makes it, and says which
- * transfers go through it; staging.c carries these out. */
+/* What the files behind staging.h share: a context's ring of pinned memory. staging_way.c makes the ring and chooses
+ * its transfers; staging.c carries these out. */
 #ifndef GS_SHIM_STAGING_STAGING_RING_H
 #define GS_SHIM_STAGING_STAGING_RING_H
 

@@ -11,14 +11,13 @@
 
 enum {
     LEAST_BYTES = 4 * 1024 * 1024,  /* an H200: written in 0.31 ms instead of 0.51, and read in 0.23 instead of 0.44 */
-    LARGE_BYTES = 12 * 1024 * 1024, /* what gains by the ring as much as it costs */
+    LARGE_BYTES = 12 * 1024 * 1024, /* a transfer this large gains by the ring as much as the ring costs */
     LEAST_FORCED = 4096,
     WORTH_BYTES = 64 * 1024 * 1024 /* pinning a ring costs what about so many bytes do; smaller transfers gain half as
                                     * much by it as large ones */
 };
 
-/* Those that the threads started here may use: an application that keeps its own on a few would have all of them there.
- */
+/* Cores that threads started here may use: they inherit the affinity of the application's thread. */
 static long count_cores(void)
 {
     cpu_set_t set;
@@ -65,7 +64,7 @@ void gs_staging_free(struct gs_staging *s)
     free(s);
 }
 
-/* Is it memory that the application has pinned itself, by mapping a buffer whose memory is the driver's, or ours? */
+/* Has the application pinned this memory itself, by mapping a buffer in the driver's memory or ours? */
 static bool is_pinned(const struct gs_context *ctx, const void *ptr, uint64_t bytes)
 {
     for (const struct gs_mem *m = ctx->mems; m; m = m->next)
@@ -107,14 +106,14 @@ unsigned gs_staging_way(struct gs_queue *q, const void *ptr, uint64_t bytes, boo
 {
     if (!gs_staging_may_fill(q->o.ctx, ptr, bytes))
         return 0;
-    /* While a user event has no status, the call might wait for what comes after it. */
+    /* While a user event has no status, the call might wait for a later command. */
     return !blocking ? GS_FACT_THREAD : atomic_load(&q->o.ctx->user_events) ? 0 : GS_FACT_RING;
 }
 
-bool gs_staging_flows(struct gs_queue *q, const struct gs_events *before, size_t bytes)
+bool gs_staging_queue_idle(struct gs_queue *q, const struct gs_events *before, size_t bytes)
 {
-    /* The driver takes 100 to 150 ns for a KiB. What is usually ahead are the last slots of a write before this one: a
-     * millisecond of the link. What takes longer is a kernel, which a transfer beside the application can wait for. */
+    /* The driver takes 100 to 150 ns for a KiB. Usually the last slots of the write before are ahead: a millisecond of
+     * the link. A longer wait is a kernel's: then a thread beside the application carries the transfer. */
     const uint64_t worth_ns = bytes / 1024 * 30, most_ns = 1500 * 1000;
     cl_event marker;
     if (gs_enqueue_marker(q->o.handle, before->n, before->v, &marker) != CL_SUCCESS)

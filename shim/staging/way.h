@@ -17,9 +17,9 @@ enum gs_host_fact {
 enum gs_host_way {
     GS_BY_RING,   /* the call itself, through pinned memory */
     GS_BY_THREAD, /* a thread beside the application, through pinned memory */
-    GS_BY_CALL,   /* one call of the driver as the application made it, without the context's lock */
+    GS_BY_CALL,   /* the application's call, handed to the driver without the context's lock */
     GS_BY_CALLS,  /* a call of the driver that blocks for each stretch, without the context's lock */
-    GS_BY_QUEUE   /* commands that don't block, one for each stretch; under a daemon in units */
+    GS_BY_QUEUE   /* non-blocking commands, one for each stretch; under a daemon in units */
 };
 
 enum gs_host_way gs_host_way(unsigned facts);

@@ -34,7 +34,7 @@ struct gs_peer {
     atomic_int state;
     atomic_bool unwanted; /* the context has gone */
     struct gs_windows windows;
-    double byte_ns; /* what a byte takes through one, as measured; 0: not known. Set before the state */
+    double byte_ns; /* time of a byte through a window, as measured; 0: not known. Set before the state */
     struct gs_ring ring[GS_MAX_DEVICES]; /* of the window on each device. ctx lock */
 };
 
@@ -165,7 +165,7 @@ uint64_t gs_peer_carries(const struct gs_context *ctx, uint64_t ns)
     return byte_ns > 0 ? (uint64_t)((double)ns / byte_ns) : 0;
 }
 
-bool gs_peer_possible(const struct gs_context *ctx)
+bool gs_peer_usable(const struct gs_context *ctx)
 {
     static atomic_int known; /* 1: these devices can't, 2: they might */
     const enum gs_transfer_path path = gs_settings()->transfer;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* From GPU to GPU through windows: native buffer to the window on its own GPU, window to native buffer on the other.
  * The windows are opened by a thread of ours the first time that bytes have to go between GPUs; until then, and where
- * they can't be had, these go by pinned memory. A driver that crashes at it does so in a process of its own, once: the
- * answer is kept in the cache. */
+ * they can't be had, these go by pinned memory. A process of its own tries the windows first, once, as drivers may
+ * crash there: the answer is kept in the cache. */
 #ifndef GS_SHIM_TRANSFER_PEER_H
 #define GS_SHIM_TRANSFER_PEER_H
 
@@ -13,9 +13,9 @@ bool gs_peer_ready(struct gs_context *ctx);
 
 /* Are they open, or could they be? Begins nothing. */
 bool gs_peer_open(const struct gs_context *ctx);
-bool gs_peer_possible(const struct gs_context *ctx);
+bool gs_peer_usable(const struct gs_context *ctx);
 
-/* How many bytes go through one in that time, as it was measured; 0: that isn't known. */
+/* How many bytes go through a window in `ns`, as measured; 0: not known. */
 uint64_t gs_peer_carries(const struct gs_context *ctx, uint64_t ns);
 
 /* Where they are open. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From device to device through pinned host memory, in pieces, so that reading one overlaps with writing the one
- * before.
+/* From device to device through pinned host memory, in pieces: reading a piece overlaps with writing the piece before.
  *
  * It has to be pinned for more than speed: NVIDIA's driver takes what a non-blocking write from pageable memory is to
  * send when the call is made, before the events of its wait list (580.159: the bytes that an earlier read was yet to
@@ -28,10 +27,9 @@ const struct gs_passage *gs_pinned_passage_for(struct gs_context *ctx, uint64_t 
  * bytes? */
 bool gs_pinned_is_direct(const struct gs_context *ctx, const struct gs_send *send);
 
-/* Does it take these rows of a buffer of `size` bytes as the driver's rectangles, so that they needn't be packed? Not
- * narrow ones (an H200 gives 28 to 44 GB/s of 64 bytes each, 53 of 256), nor those that reach into the next line of the
- * buffer, which drivers needn't take, nor those of which the last one's whole line isn't within the buffer, which
- * NVIDIA's (580.159) refuses. */
+/* Do these rows of a buffer of `size` bytes go as the driver's rectangles, unpacked? Not narrow rows (an H200 gives 28
+ * to 44 GB/s of 64 bytes each, 53 of 256); not rows that reach into the next line of the buffer, as drivers needn't
+ * take them; nor if the last row's whole line isn't within the buffer, as NVIDIA's driver (580.159) refuses it. */
 bool gs_pinned_takes(const struct gs_rect *r, uint64_t size);
 
 #endif

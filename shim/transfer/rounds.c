@@ -73,7 +73,7 @@ static bool is_under_way(const struct gs_send *send)
     return send && send->at < gs_rect_bytes(&send->rect);
 }
 
-/* Of what begins at `begin`, as much as one piece of an image is. */
+/* The bytes of an image's piece from `begin` on: rows of one slice. */
 static uint64_t rows_of_slice(const struct gs_send *send, uint64_t begin, uint64_t most)
 {
     const uint64_t rest = send->slice_bytes - begin % send->slice_bytes, row = send->row_bytes;

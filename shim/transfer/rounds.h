@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* In which order the pieces of several sends are enqueued, so that all links carry bytes at the same time: a device's
- * link from one device doesn't wait for that to another, and no device is read by all others at once. Pure. */
+/* In which order the pieces of several sends are enqueued, so that all links carry bytes at the same time: a device
+ * takes from one device while it sends to another, and not all read the same device at once. Pure. */
 #ifndef GS_SHIM_TRANSFER_ROUNDS_H
 #define GS_SHIM_TRANSFER_ROUNDS_H
 
 #include "shim/order/command.h"
 #include "shim/staging/ring.h"
 
-/* One who gets what is sent. */
-struct gs_taker {
+/* A place that gets the bytes sent. */
+struct gs_target {
     unsigned place;
-    int part; /* of a split launch that needs it; -1: of none */
+    int part; /* of a split launch, for which the bytes come; -1: for none */
     cl_mem mem;
     struct gs_events *done; /* gains the end */
     cl_event arrived;       /* the end of the last piece that was enqueued, or null; owned */
@@ -21,7 +21,7 @@ struct gs_send {
     unsigned from;
     cl_mem mem;
     struct gs_rect rect;
-    uint64_t to_begin; /* where they begin at the takers */
+    uint64_t to_begin; /* where they begin at the targets */
     bool packed;       /* through the host they go by memory of ours: gs_strided_packed */
     /* Of an image, whose texels lie without gaps; else nothing. A piece is rows of one slice, or texels of a line:
      * those have `row_bytes` then. */
@@ -30,7 +30,7 @@ struct gs_send {
     uint64_t at;           /* so many bytes of it are on their way, in pieces */
     struct gs_events wait; /* what they must come after */
     unsigned n;
-    struct gs_taker to[GS_MAX_DEVICES];
+    struct gs_target to[GS_MAX_DEVICES];
 };
 
 /* A growing list of them. */
@@ -39,9 +39,9 @@ struct gs_sends {
     size_t n, cap;
 };
 
-/* Adds one to one taker. -ENOMEM. */
+/* Adds one to one target. -ENOMEM. */
 int gs_sends_add(struct gs_sends *sends, const struct gs_send *send);
-/* Sorts them by where they come from, and makes one of those that bring the same bytes from the same place. */
+/* Sorts the sends by their source, and joins sends of the same bytes from the same place. */
 void gs_sends_join(struct gs_sends *sends);
 /* With their events (sends.c). */
 void gs_sends_free(struct gs_sends *sends);
@@ -76,14 +76,14 @@ void gs_rounds_begin(struct gs_rounds *r, struct gs_sends *sends, uint64_t piece
  * pieces; 0: that was all. */
 unsigned gs_rounds_next(struct gs_rounds *r, struct gs_flight flights[GS_ROUND_PIECES]);
 
-/* Where it begins at the takers. */
+/* Where it begins at the targets. */
 static inline uint64_t gs_flight_to(const struct gs_flight *f)
 {
     return f->send->to_begin + (f->rect.begin - f->send->rect.begin);
 }
 
-/* They are taken in steps, 1 to n - 1 for n places: in each step a place takes from one other, and is taken from by one
- * other. */
+/* Pieces are taken in steps, 1 to n - 1 for n places: in each step a place takes from one other place, and one other
+ * place takes from it. */
 static inline unsigned gs_round_step(unsigned from, unsigned to, unsigned n)
 {
     return (from + n - to) % n;

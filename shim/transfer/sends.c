@@ -28,7 +28,7 @@ struct carrying {
     bool apart;
 };
 
-struct gs_label gs_label_taker(const struct gs_taker *to)
+struct gs_label gs_label_target(const struct gs_target *to)
 {
     return to->part < 0 ? gs_label_now() : gs_label_part(to->part);
 }
@@ -106,7 +106,8 @@ static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
         return err;
     }
     gs_ring_give(ring, f->slot, f->left);
-    /* A server carries out one command at a time: begun after a long part, what leaves would wait for that. */
+    /* A server carries out one command at a time: a piece that leaves after a long part began would wait for the part's
+     * end. */
     if (!c->passage->by_cores && !gs_group()->remote)
         return CL_SUCCESS;
     err = gs_real()->clRetainEvent(f->left);
@@ -115,9 +116,9 @@ static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
     return err;
 }
 
-/* After the taker's piece before: it comes after that in the queue already, but this way the last fails where any does.
- */
-static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct gs_taker *to)
+/* After the target's piece before: the queue has that order already, but with the wait the last piece fails where any
+ * piece does. */
+static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct gs_target *to)
 {
     struct gs_ring *ring = c->passage->ring(c->passage, c->cmd->ctx, f->send->from);
     cl_event before[2] = {f->left, to->arrived}, end;
@@ -136,19 +137,19 @@ static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct g
     return f->last ? gs_sends_end(c->root, f->send, to) : CL_SUCCESS;
 }
 
-cl_int gs_sends_end(struct gs_mem *root, const struct gs_send *send, const struct gs_taker *to)
+cl_int gs_sends_end(struct gs_mem *root, const struct gs_send *send, const struct gs_target *to)
 {
     const cl_int err = gs_events_share(to->done, to->arrived);
     if (err || !root)
         return err;
-    return gs_arrives(root, to->place, &send->rect, to->arrived);
+    return gs_pending_add(root, to->place, &send->rect, to->arrived);
 }
 
 void gs_sends_leave(struct gs_context *ctx, struct gs_mem *root, const struct gs_sends *sends)
 {
     for (size_t i = 0; i < sends->n; i++)
         for (unsigned t = 0; t < sends->v[i].n; t++) {
-            const struct gs_taker *to = &sends->v[i].to[t];
+            const struct gs_target *to = &sends->v[i].to[t];
             cl_event end = to->arrived ? gs_command_leave(ctx, to->arrived) : NULL;
             if (end && root)
                 gs_busy_until(root, to->place, end);
@@ -159,10 +160,10 @@ static cl_int take_step(const struct carrying *c, struct gs_flight *f, unsigned 
 {
     cl_int err = CL_SUCCESS;
     for (unsigned t = 0; t < f->send->n && !err; t++) {
-        struct gs_taker *to = &f->send->to[t];
+        struct gs_target *to = &f->send->to[t];
         if (gs_round_step(f->send->from, to->place, c->cmd->ctx->n) != step)
             continue;
-        const struct gs_label before = gs_label_taker(to);
+        const struct gs_label before = gs_label_target(to);
         err = take_piece(c, f, to);
         gs_label_back(before);
     }
@@ -173,7 +174,7 @@ static cl_int carry_round(const struct carrying *c, struct gs_flight *flights, u
 {
     cl_int err = CL_SUCCESS;
     for (unsigned i = 0; i < n && !err; i++) {
-        const struct gs_label before = gs_label_taker(&flights[i].send->to[0]);
+        const struct gs_label before = gs_label_target(&flights[i].send->to[0]);
         err = leave_piece(c, &flights[i]);
         gs_label_back(before);
     }

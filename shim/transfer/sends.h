@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Carries sends out by way of memory that the device which gives and those which take both reach, in pieces, so that
- * the one's leaving overlaps with the taking of the one before. With the context's lock held; nothing blocks. */
+/* Carries sends out through memory that source and targets both reach, in pieces: a piece leaves its source while the
+ * piece before is taken. With the context's lock held; nothing blocks. */
 #ifndef GS_SHIM_TRANSFER_SENDS_H
 #define GS_SHIM_TRANSFER_SENDS_H
 
@@ -31,20 +31,20 @@ struct gs_transfer_thread {
     const cl_command_queue *queue;
 };
 
-/* All of them, which have been joined, but for what is on its way already. With a root, whose bytes they are, what
- * comes is noted (gs_arrives). With `apart` each piece leaves by the queue for that, so that it doesn't wait for what
- * arrives on its place; else it comes behind what is in that place's queue. */
+/* Enqueues the rest of sends that have been joined. Bytes of a root are noted at the target (gs_pending_add), and leave
+ * by a queue of their own: they don't wait for bytes that arrive at their source. Without a root (null) they leave by
+ * the queue for arrivals. */
 cl_int gs_sends_carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends,
                       const struct gs_passage *passage, bool apart);
 
-/* The last piece has been enqueued for a taker. */
-cl_int gs_sends_end(struct gs_mem *root, const struct gs_send *send, const struct gs_taker *to);
+/* The last piece has been enqueued for a target. */
+cl_int gs_sends_end(struct gs_mem *root, const struct gs_send *send, const struct gs_target *to);
 
-/* Not all of them could be enqueued: what is on its way arrives all the same, and whoever comes later waits for that.
- * What it brings doesn't count. */
+/* Not all of them could be enqueued: pieces on their way arrive all the same, and later commands wait for them. Their
+ * bytes don't count as valid. */
 void gs_sends_leave(struct gs_context *ctx, struct gs_mem *root, const struct gs_sends *sends);
 
 /* What is enqueued for a part bears its number: as gs_label_part does. */
-struct gs_label gs_label_taker(const struct gs_taker *to);
+struct gs_label gs_label_target(const struct gs_target *to);
 
 #endif

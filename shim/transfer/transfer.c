@@ -59,10 +59,10 @@ cl_command_queue gs_transfer_queue(const struct gs_command *cmd, unsigned place,
     return cmd->thread ? cmd->thread->queue[place] : gs_queue_behind(cmd->q, GS_COPY_QUEUE, place, err);
 }
 
-/* By the driver's own copy: on devices that share the host's memory it is a memcpy, and rows are copied by a kernel. */
-static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct gs_send *send, struct gs_taker *to)
+/* By the driver's own copy: on devices that share the host's memory a memcpy; rows go by a kernel. */
+static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct gs_send *send, struct gs_target *to)
 {
-    const struct gs_label before = gs_label_taker(to);
+    const struct gs_label before = gs_label_target(to);
     const struct gs_rect *r = &send->rect;
     const struct gs_location there = {send->mem, NULL, r->begin, r->pitch, send->image},
                              here = {to->mem, NULL, send->to_begin, r->pitch, send->image};
@@ -126,21 +126,23 @@ cl_int gs_transfer_buffer(struct gs_command *cmd, const struct gs_op *copy, unsi
     return err;
 }
 
-/* Everything that was enqueued earlier, and the last transfer into the source before these: the same command may have
- * asked for that one a moment ago. And those that bring these very bytes there: where one fails, this one must. */
+/* Waits for everything enqueued earlier, and for the last transfer into the source: the same command may have asked for
+ * it a moment ago. Also for transfers that bring these very bytes to the source: if one of them fails, this send fails
+ * too. */
 static cl_int wait_for_source(const struct gs_command *cmd, const struct gs_replica *src, struct gs_send *send)
 {
     const struct gs_range r = gs_rect_hull(&send->rect);
     cl_int err = gs_events_share_all(&send->wait, &cmd->before);
-    for (size_t i = 0; i < src->n_arrivals && !err; i++) {
-        const struct gs_arrival *a = &src->arrivals[i];
+    for (size_t i = 0; i < src->n_pending && !err; i++) {
+        const struct gs_pending *a = &src->pending[i];
         if (a->event != src->ready && gs_rangeset_touches(&a->brings, r))
             err = gs_events_share(&send->wait, a->event);
     }
     return err || !src->ready ? err : gs_events_share(&send->wait, src->ready);
 }
 
-/* What is to go by memory of ours on both places: rows that drivers needn't take, and what the host may not touch. */
+/* Do these rows go by memory of ours on both places? Rows that drivers needn't take, and bytes that the host may not
+ * touch. */
 static bool is_packed(const struct gs_mem *root, const struct gs_passage *passage, const struct gs_rect *r)
 {
     return passage && passage->by_host &&
@@ -166,7 +168,7 @@ static const struct gs_passage *passage_for(struct gs_command *cmd, const struct
     return ready ? passage : NULL;
 }
 
-/* Rows that no kernel can pack travel one by one, and those that only the driver's own copy brings elsewhere. */
+/* Rows travel one by one if no kernel can pack them, or if only the driver's own copy moves them. */
 static int take_apart(struct gs_command *cmd, const struct gs_mem *root, struct gs_sends *sends,
                       const struct gs_passage *passage)
 {
@@ -196,7 +198,7 @@ static void set_image(struct gs_send *send, const struct gs_mem *root)
     send->row_bytes = root->image->band_dim == 2 ? root->image->band_bytes / all[1] : root->image->band_bytes;
 }
 
-/* Each send has one taker yet. */
+/* Each send has one target yet. */
 cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends)
 {
     const struct gs_passage *passage = passage_for(cmd, root, sends);

@@ -6,7 +6,7 @@
 #include "shim/devices/links.h"
 
 struct gs_above_transfer {
-    /* What it costs between devices has been measured. From any thread. */
+    /* The links between devices have been measured. From any thread. */
     void (*links)(const struct gs_links *links);
 };
 extern const struct gs_above_transfer gs_above_transfer;

@@ -181,7 +181,7 @@ void gs_windows_close(struct gs_windows *w)
     *w = (struct gs_windows){0};
 }
 
-/* 0 if what one device puts into its window is what another finds there. */
+/* 0: one device writes a pattern into its window, and another finds the same bytes there. */
 static cl_int send_pattern(const struct gs_windows *w, unsigned from, unsigned to, cl_command_queue out,
                            cl_command_queue in)
 {

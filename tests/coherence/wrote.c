@@ -152,12 +152,12 @@ static void borders_leave_no_crumbs(void **state)
     for (unsigned has = 0; has < 3; has++) { /* nothing of the border; all; all, once a transfer has ended */
         struct gs_rangeset half[2] = {rows_from(0, ROWS / 2), rows_from(ROWS / 2, ROWS / 2)};
         begin_picture();
-        struct gs_arrival coming = {0};
+        struct gs_pending coming = {0};
         assert_int_equal(gs_rangeset_add(&coming.brings, lower), 0);
         if (has)
             assert_int_equal(gs_rangeset_add(&place[1].valid, lower), 0);
-        place[1].arrivals = &coming;
-        place[1].n_arrivals = has == 2;
+        place[1].pending = &coming;
+        place[1].n_pending = has == 2;
         assert_int_equal(gs_wrote(&root, 0, &half[0]), 0);
         assert_int_equal(gs_wrote(&root, 1, &half[1]), 0);
         assert_true(has == 1 ? place[0].valid.n < 4 : place[0].valid.n > ROWS / 2 - 4);
@@ -197,7 +197,7 @@ static void what_comes_again_is_known(void **state)
         if (i == 3)
             gs_spoil(&root, inside);
         if (i == 4)
-            assert_int_equal(gs_held_nowhere(&root, inside), 0);
+            assert_int_equal(gs_invalidate(&root, inside), 0);
     }
     end_picture(half);
 }
