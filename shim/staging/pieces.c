@@ -86,7 +86,7 @@ int gs_turns_begin(struct gs_turns *turns, const struct gs_staged *v, unsigned n
     for (unsigned i = 0; i < n; i++)
         all += gs_staged_bytes(&v[i]);
     const size_t share = (size_t)(all / many), bytes = gs_least(share > least ? share : least, most);
-    *turns = (struct gs_turns){.n = n, .v = malloc(n * sizeof *turns->v)};
+    *turns = (struct gs_turns){.v = malloc(n * sizeof *turns->v)};
     if (!turns->v)
         return -ENOMEM;
     for (unsigned i = 0; i < n; i++) {

@@ -39,7 +39,7 @@ struct gs_lane {
 
 struct gs_turns {
     struct gs_cut_transfer *v; /* owned */
-    unsigned n, lanes;
+    unsigned lanes;
     size_t pieces, most_bytes; /* most_bytes: of the largest piece */
     struct gs_lane lane[GS_MAX_DEVICES];
 };

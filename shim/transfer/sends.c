@@ -25,7 +25,6 @@ struct carrying {
     struct gs_command *cmd;
     struct gs_mem *root;
     const struct gs_passage *passage;
-    bool apart;
 };
 
 struct gs_label gs_label_target(const struct gs_target *to)
@@ -45,7 +44,7 @@ static cl_command_queue queue_from(const struct carrying *c, const struct gs_sen
 {
     if (send->image && c->cmd->ctx->parent)
         return gs_queue_behind(c->cmd->q, GS_IMAGE_QUEUE, send->from, err);
-    return c->apart ? gs_queue_behind(c->cmd->q, GS_LEAVE_QUEUE, send->from, err)
+    return c->root ? gs_queue_behind(c->cmd->q, GS_LEAVE_QUEUE, send->from, err)
                     : gs_transfer_queue(c->cmd, send->from, err);
 }
 
@@ -188,9 +187,9 @@ static cl_int carry_round(const struct carrying *c, struct gs_flight *flights, u
 }
 
 cl_int gs_sends_carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends,
-                      const struct gs_passage *passage, bool apart)
+                      const struct gs_passage *passage)
 {
-    const struct carrying c = {cmd, root, passage, apart};
+    const struct carrying c = {cmd, root, passage};
     struct gs_flight flights[GS_ROUND_PIECES];
     struct gs_rounds rounds;
     cl_int err = CL_SUCCESS;

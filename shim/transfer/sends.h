@@ -35,7 +35,7 @@ struct gs_transfer_thread {
  * by a queue of their own: they don't wait for bytes that arrive at their source. Without a root (null) they leave by
  * the queue for arrivals. */
 cl_int gs_sends_carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends,
-                      const struct gs_passage *passage, bool apart);
+                      const struct gs_passage *passage);
 
 /* The last piece has been enqueued for a target. */
 cl_int gs_sends_end(struct gs_mem *root, const struct gs_send *send, const struct gs_target *to);

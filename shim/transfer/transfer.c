@@ -78,7 +78,7 @@ static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct 
 }
 
 static cl_int carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends,
-                    const struct gs_passage *passage, bool apart)
+                    const struct gs_passage *passage)
 {
     cl_int err = CL_SUCCESS;
     for (size_t i = 0; i < sends->n; i++) {
@@ -91,7 +91,7 @@ static cl_int carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends
                 gs_report_moved(path, gs_rect_bytes(&send->rect));
     }
     if (passage)
-        return gs_sends_carry(cmd, root, sends, passage, apart);
+        return gs_sends_carry(cmd, root, sends, passage);
     for (size_t i = 0; i < sends->n; i++)
         for (unsigned t = 0; t < sends->v[i].n && !err; t++)
             err = copy_to(cmd, root, &sends->v[i], &sends->v[i].to[t]);
@@ -116,7 +116,7 @@ cl_int gs_transfer_buffer(struct gs_command *cmd, const struct gs_op *copy, unsi
     if (!err)
         err = gs_events_share_all(&sends.v[0].wait, wait);
     if (!err)
-        err = carry(cmd, NULL, &sends, passage, false);
+        err = carry(cmd, NULL, &sends, passage);
     if (err && cmd->thread) { /* it waits for what is on its way */
         if (sends.n && sends.v[0].to[0].arrived)
             gs_events_share(done, sends.v[0].to[0].arrived);
@@ -216,7 +216,7 @@ cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends 
         err = wait_for_source(cmd, &root->bytes->place[send->from], send);
     }
     if (!err)
-        err = carry(cmd, root, sends, passage, true);
+        err = carry(cmd, root, sends, passage);
     if (err)
         gs_sends_leave(cmd->ctx, root, sends);
     return err;
