@@ -40,7 +40,7 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
 /* How many of the bytes `want` are not valid in a place though somebody has written them, and in how many pieces they
  * would come; both are added to. An image counts with all its bytes. */
 int gs_count_invalid(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, uint64_t *bytes,
-               uint64_t *pieces);
+                     uint64_t *pieces);
 
 /* The bytes are now what this place holds, and nowhere else. -ENOMEM leaves all as it was. */
 int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what);

@@ -12,8 +12,8 @@
 #include "shim/staging/way.h"
 
 /* Is there a ring for a transfer of so many bytes? GS_FACT_RING or GS_FACT_THREAD; 0: the driver's own way. With the
- * context's lock held. Calls carry out what blocks; and a write that doesn't, if gs_staging_queue_idle. The ring is made
- * once enough bytes have gone the slow way. */
+ * context's lock held. Calls carry out what blocks; and a write that doesn't, if gs_staging_queue_idle. The ring is
+ * made once enough bytes have gone the slow way. */
 unsigned gs_staging_way(struct gs_queue *q, const void *ptr, uint64_t bytes, bool blocking);
 /* For a buffer that is being made. */
 bool gs_staging_may_fill(struct gs_context *ctx, const void *ptr, uint64_t bytes);

@@ -45,7 +45,7 @@ static cl_command_queue queue_from(const struct carrying *c, const struct gs_sen
     if (send->image && c->cmd->ctx->parent)
         return gs_queue_behind(c->cmd->q, GS_IMAGE_QUEUE, send->from, err);
     return c->root ? gs_queue_behind(c->cmd->q, GS_LEAVE_QUEUE, send->from, err)
-                    : gs_transfer_queue(c->cmd, send->from, err);
+                   : gs_transfer_queue(c->cmd, send->from, err);
 }
 
 /* Between a buffer's rows and a slot, by memory of ours on the place. */
