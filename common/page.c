@@ -118,15 +118,10 @@ void gs_page_picture_end(FILE *f)
     fputs("</div>\n", f);
 }
 
-bool gs_page_is_html(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    return dot && (strcmp(dot, ".html") == 0 || strcmp(dot, ".htm") == 0);
-}
-
 bool gs_page_name_is_right(const char *option, const char *path)
 {
-    if (gs_page_is_html(path))
+    const char *dot = strrchr(path, '.');
+    if (dot && (strcmp(dot, ".html") == 0 || strcmp(dot, ".htm") == 0))
         return true;
     gs_error("%s %s: the name must end in .html", option, path);
     return false;

@@ -30,10 +30,7 @@ void gs_page_table_end(FILE *f);
 void gs_page_picture(FILE *f);
 void gs_page_picture_end(FILE *f);
 
-/* Does a file's name ask for a page? */
-bool gs_page_is_html(const char *path);
-
-/* The same of the value of `option`, and whether it can be written; they say why not. */
+/* Does a file's name, the value of `option`, ask for a page; and can it be written? They say why not. */
 bool gs_page_name_is_right(const char *option, const char *path);
 bool gs_page_is_possible(const char *path);
 

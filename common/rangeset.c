@@ -200,18 +200,6 @@ int gs_rangeset_remove_set(struct gs_rangeset *s, const struct gs_rangeset *t)
     return 0;
 }
 
-int gs_rangeset_clip(struct gs_rangeset *s, struct gs_range r)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        struct gs_range c = {max_u64(s->v[i].begin, r.begin), min_u64(s->v[i].end, r.end)};
-        if (c.begin < c.end)
-            s->v[n++] = c;
-    }
-    s->n = n;
-    return 0;
-}
-
 int gs_rangeset_common(const struct gs_rangeset *s, struct gs_range r, struct gs_rangeset *out)
 {
     for (size_t i = first_ending_from(s, r.begin); i < s->n && s->v[i].begin < r.end; i++) {

@@ -32,9 +32,6 @@ int gs_rangeset_remove_set(struct gs_rangeset *s, const struct gs_rangeset *t);
 int gs_rangeset_sum(const struct gs_rangeset *s, const struct gs_rangeset *t, struct gs_rangeset *out);
 int gs_rangeset_rest(const struct gs_rangeset *s, const struct gs_rangeset *t, struct gs_rangeset *out);
 
-/* Makes s = {b in s : b in r}. */
-int gs_rangeset_clip(struct gs_rangeset *s, struct gs_range r);
-
 /* Adds to `out` what is both in s and in r, or in r but not in s; or in both sets. */
 int gs_rangeset_common(const struct gs_rangeset *s, struct gs_range r, struct gs_rangeset *out);
 int gs_rangeset_missing(const struct gs_rangeset *s, struct gs_range r, struct gs_rangeset *out);

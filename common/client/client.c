@@ -751,12 +751,6 @@ bool gs_client_job_next(struct gs_client *c, uint64_t end_ns, uint64_t version)
     return same;
 }
 
-void gs_client_job_end(struct gs_client *c, uint64_t end_ns)
-{
-    gs_client_job_end_untold(c, end_ns);
-    gs_client_job_tell(c);
-}
-
 /* ---- open and close ---- */
 
 static int copy_options(struct gs_client *c, const struct gs_client_options *o)

@@ -146,14 +146,13 @@ void gs_client_release(struct gs_client *c, const struct gs_grant *grant);
 
 /* The task's job begins (its first command after the last job ended, or the time of its release if it is paced:
  * release_ns, 0 for now) and ends (its results have been read: end_ns, 0 for now). `begin` gives the mode for the whole
- * job: a change takes effect at the next one. Two begins without an end count as one job. */
-void gs_client_job_begin(struct gs_client *c, uint64_t release_ns, struct gs_client_mode *mode);
-void gs_client_job_end(struct gs_client *c, uint64_t end_ns);
-
-/* The same, but the daemon isn't told yet: that may take a message (3 to 6 us), which whoever has work for a GPU at
- * hand may send after it. (Most jobs take none: they are recorded in the page. It does for those of a warm-up, for one
+ * job: a change takes effect at the next one. Two begins without an end count as one job.
+ *
+ * The daemon isn't told of the end yet: that may take a message (3 to 6 us), which whoever has work for a GPU at hand
+ * may send after it. (Most jobs take none: they are recorded in the page. It does for those of a warm-up, for one
  * that has used more of a resource than any before, while there is a trace, when a quarter of the record is new, and
  * every 20 ms.) */
+void gs_client_job_begin(struct gs_client *c, uint64_t release_ns, struct gs_client_mode *mode);
 void gs_client_job_end_untold(struct gs_client *c, uint64_t end_ns);
 void gs_client_job_tell(struct gs_client *c);
 
