@@ -356,14 +356,15 @@ static bool is_pending(const struct gs_replica *place, struct gs_range r)
 
 /* Makes *rest what another place still has of `has` once this one, where `valid` will be, has written. A launch that
  * leaves out the border of a picture would leave thousands of crumbs there, which cost every launch to come some ns
- * each: where the writer has them too they go. */
-static int leave(const struct gs_replica *writer, const struct gs_rangeset *valid, const struct gs_rangeset *what,
-                 const struct gs_rangeset *has, struct gs_rangeset *rest)
+ * each: where the writer has them too they go, unless the host may be writing them at home. */
+static int leave(const struct gs_mem *root, const struct gs_replica *writer, const struct gs_rangeset *valid,
+                 const struct gs_rangeset *what, const struct gs_rangeset *has, struct gs_rangeset *rest)
 {
     enum { MANY = 64 };
     struct gs_rangeset more = {0}, fewer = {0};
     int err = gs_rangeset_rest(has, what, rest);
-    if (err || rest->n < MANY || is_pending(writer, (struct gs_range){what->v[0].begin, what->v[what->n - 1].end}))
+    if (err || rest->n < MANY || root->host_writes || root->write_mappings ||
+        is_pending(writer, (struct gs_range){what->v[0].begin, what->v[what->n - 1].end}))
         return err;
     err = with_gaps(what, valid, &more);
     if (!err)
@@ -398,7 +399,7 @@ static int make_changes(struct gs_mem *root, unsigned place, const struct gs_ran
     for (unsigned i = 0; i < k && !err; i++) {
         if (!gs_rangeset_overlap(without[i], what))
             continue;
-        err = i < places ? leave(writer, valid, what, without[i], &v[*n].to)
+        err = i < places ? leave(root, writer, valid, what, without[i], &v[*n].to)
                          : gs_rangeset_rest(without[i], what, &v[*n].to);
         v[*n].set = without[i];
         *n += !err;

@@ -202,10 +202,28 @@ static void what_comes_again_is_known(void **state)
     end_picture(half);
 }
 
+/* What goes to another place beside a call that writes at home is home's again once the call ends. */
+static void a_write_under_way_keeps_its_bytes(void **state)
+{
+    const struct gs_range lower = {SIZE / 2, SIZE}, gap = {SIZE - ROW - BORDER, SIZE - ROW + BORDER};
+    struct gs_rangeset half[2] = {rows_from(0, ROWS / 2), rows_from(ROWS / 2, ROWS / 2)};
+    (void)state;
+    begin_picture();
+    root.host_writes = 1;
+    gs_note_write(&root, 0, gap);
+    assert_int_equal(gs_rangeset_add(&place[1].valid, lower), 0); /* gaps go along */
+    assert_int_equal(gs_wrote(&root, 1, &half[1]), 0);
+    root.host_writes = 0;
+    gs_note_write_again(&root, gap);
+    assert_true(gs_rangeset_contains(&place[0].valid, gap));
+    assert_false(gs_rangeset_touches(&place[1].valid, gap));
+    end_picture(half);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_memory_changes_nothing),
-                                       cmocka_unit_test(borders_leave_no_crumbs),
-                                       cmocka_unit_test(what_comes_again_is_known)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_memory_changes_nothing), cmocka_unit_test(borders_leave_no_crumbs),
+        cmocka_unit_test(what_comes_again_is_known), cmocka_unit_test(a_write_under_way_keeps_its_bytes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
