@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What auto mode foresees, and asks for, before a kernel's splits pay: translations, windows between GPUs,
- * measurements.
- */
+/* What auto mode foresees, and asks for, before a kernel's splits pay: translations, measurements. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
