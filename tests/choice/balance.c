@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Cuts between parts whose work is not spread evenly: they come to end together, and only where that gains. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "shim/choose/balance.h"
 
 static uint64_t rng_state;

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which short commands share a unit of the daemon's: those that are known to be short, until the unit is long enough.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/suite.h"
 #include "shim/schedule/batch.h"
 
 enum { US = 1000 };

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What auto mode foresees, and asks for, before a kernel's splits pay: translations, measurements. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "tests/choice/simulation.h"
 
 /* The windows between GPUs are opened where that would make splits pay. */

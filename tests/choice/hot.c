@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Handing on without a lock: once who takes care has waited, nobody is at it, whatever the processors had in store; and
  * a thread comes the other way now and then. Each kernel and size has a record of its own, up to a bound. */
+#include "tests/suite.h"
 #include "shim/fast_path/fast_path.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "shim/devices/group.h"
 #include "shim/fast_path/fast_path.h"

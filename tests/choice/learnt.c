@@ -2,15 +2,11 @@
 /* What auto mode keeps on disk: it comes back as it was, is bounded, and of a damaged file nothing is believed. */
 #include <errno.h>
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "shim/choose/learnt.h"
 
 static uint64_t rng_state;

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What links cost, as text: it comes back as it was, whatever else the lines say and whatever is missing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "shim/devices/links.h"
 
 static struct gs_links parsed(const char *text)

@@ -2,15 +2,11 @@
 /* A plan that is remembered is the plan that would be made: random launches of one kernel, with few different sizes,
  * cuts, arguments and memory objects, some of which are replaced by others at the same address, and of which it is
  * known now and then what they hold. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "shim/plan/plan_cache.h"
 #include "translator/summary/access_program.h"
 

@@ -2,14 +2,10 @@
 /* What auto mode makes of the reads that follow a launch, and of applications as the samples are, which write, launch
  * and read in turn: simulated, by what two H200 took. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "shim/choose/learnt.h"
 #include "tests/choice/simulation.h"
 

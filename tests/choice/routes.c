@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The way that a launch goes (shim/launch/route.h), over all combinations of facts: what must hold of each way. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "tests/suite.h"
 #include "shim/launch/route.h"
 
 static bool is(unsigned facts, unsigned fact)

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Single rules of auto's choice and of trials, as docs/choice.md and docs/coherence.md (rule 12) state them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/suite.h"
 #include "shim/output/backoff.h"
 #include "shim/choose/choice.h"
 

@@ -3,14 +3,10 @@
  * little.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "shim/output/backoff.h"
 #include "tests/choice/simulation.h"
 

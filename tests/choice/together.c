@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Launches between two waits, taken together (shim/choose/stretch.h), in simulated applications. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "tests/choice/simulation.h"
 
 /* Three kernels in turn, each of which gains by its own split, and a wait after each turn: what a split costs besides,

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* How long a unit of launches may last (docs/daemon.md, "How long a unit lasts"): random launches of a few kernels
  * whose times vary by a factor, put together and cut as the shim does it. GS_SEED chooses the random numbers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "tests/suite.h"
 #include "shim/schedule/batch.h"
 
 enum { KERNELS = 3, CASES = 300, LAUNCHES = 400 };

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Auto mode's choice between devices that differ, in simulated applications. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "tests/choice/simulation.h"
 
 /* One launch of a kernel that the second device, which isn't like the first, is so many times as fast for. */

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What gpusparc try says of times that are made up. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/suite.h"
 #include "cli/try_verdict.h"
 
 /* n rounds, each a little different. */

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The threads that copy for large transfers: every byte arrives and no other, whoever else has something to copy; a
  * copy is all threads' work; and who has nothing to do sleeps. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "tests/suite.h"
 #include "shim/process/threads.h"
 #include "shim/staging/pool.h"
 

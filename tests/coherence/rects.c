@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What travels as one of random sets of bytes: everything that was asked for, once, and besides nothing but what the
  * source holds; and bands of columns in one piece. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "common/rects.h"
 
 enum { BYTES = 1 << 20 };

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Whoever takes a slot of a ring waits for those who still use it, also where the last of them has failed before what
  * it waited for has ended; and nothing is kept of those that have ended. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "shim/staging/ring.h"
 
 /* Events are numbers of these. */

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The order in which pieces of several sends are enqueued: each byte once, all places at a time. usage: rounds [SEED]
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "shim/transfer/rounds.h"
 
 static void add(struct gs_sends *sends, unsigned from, unsigned to, uint64_t begin, uint64_t bytes)

@@ -2,14 +2,10 @@
 /* gs_wrote where there is no memory, at each step in turn: what is valid where is as it was, and there is nothing that
  * two places claim alone. Against a byte-by-byte model. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "shim/memory/bytes.h"
 #include "shim/coherence/coherence.h"
 

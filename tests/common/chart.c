@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The pictures: nothing lies on or beyond the frame, what coincides is seen and said, the legend stands beside it. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/suite.h"
 #include "common/chart.h"
 #include "common/page.h"
 #include "common/svg.h"

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Random operations on range sets against one bool per byte. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "common/rangeset.h"
 
 enum { BYTES = 64, SETS = 3 };

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The chain that gpusparc profile makes of a daemon's trace, to the nanosecond. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/suite.h"
 #include "cli/profile.h"
 
 static FILE *out;

@@ -3,15 +3,11 @@
  * the more urgent where the config gives no priorities; what one liar costs a job; and that GEMA's answer is its best
  * where no choice is schedulable. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "gema/assign.h"
 #include "gema/sim.h"
 #include "tests/gema/sets.h"

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The config reader: what it understands, and that it finds every mistake in one run, with its line. */
-#include <setjmp.h>
 #include <errno.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "common/config.h"
 #include "gema/model.h"
 

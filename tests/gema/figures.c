@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Figures 1 and 11 of the GPU-SPARC paper as schedules; task sets there and back as JSON and as config files. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "gema/analysis.h"
 #include "gema/model_io.h"
 #include "gema/timeline.h"

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The makespan paper's printed figures, the counter-examples to its formulas, and the reader of instruction strings. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "gema/makespan.h"
 
 static struct gs_kernel_string parse(const char *text, const char *sigma_l, const char *sigma_c)

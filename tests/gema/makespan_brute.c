@@ -2,15 +2,11 @@
 /* The exact makespan against a search over the single warps, which knows nothing of counts: all strings up to length 6,
  * W up to 5, every capacity of 1 or 2; and what must hold between the exact value and the bounds. Longer strings at
  * random: the pruned search against the plain dynamic program. usage: makespan_brute [SEED [CASES]] */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "gema/makespan.h"
 
 enum { MAX_W = 5, MAX_I = 6, MAX_STATES = 16807 /* 7^5 */ };

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The PTX reader and the walk through loops and branches, and that no text makes them stumble. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "gema/ptx.h"
 
 /* Two nested loops, a branch over a part, an early way out, a vector load, scopes, and things that are no instructions.

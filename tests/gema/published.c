@@ -2,15 +2,11 @@
 /* The published formula (GPU-SPARC section IV-B) gives exactly these figures, simulation exceeds them, and `safe`
  * holds. Each set is a smallest one that shows one cause; docs/analysis.md, "The published formula". */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "gema/analysis.h"
 #include "gema/sim.h"
 #include "tests/gema/sets.h"

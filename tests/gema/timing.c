@@ -2,15 +2,11 @@
 /* The timing model against the Fermi report's tables. Where its own numbers don't follow from each other, the test says
  * which constants they need (docs/timing.md). */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "gema/warpsched.h"
 
 static struct gs_timing_program program(const char *text)

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The warp scheduler simulator: traces worked by hand, and what must hold of every schedule. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "gema/warpsched.h"
 
 static uint64_t rng_state;

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which clock a probe takes on which device, and that it takes none where there is none. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/suite.h"
 #include "scheduler/probes/probe.h"
 
 static void clocks(void **state)

@@ -2,14 +2,10 @@
 /* The exact sum's kernel on the device: thousands of adversarial vectors, in every order and by launches of several
  * sizes, have the bits that the accumulator of the host gives, which probes_longacc checks against exact integers. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "scheduler/probes/illcond.h"
 #include "scheduler/probes/longacc.h"
 #include "scheduler/probes/probe.h"

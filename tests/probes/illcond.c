@@ -2,14 +2,10 @@
 /* Ill-conditioned vectors: the condition number is what was asked for, and float additions feel it. */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "scheduler/probes/illcond.h"
 
 enum { MAX_N = 8192 };

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The long accumulator against exact integers (GMP): adversarial vectors, every order, every grouping. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include <gmp.h>
 
+#include "tests/suite.h"
 #include "scheduler/probes/illcond.h"
 #include "tests/probes/vectors.h"
 

@@ -2,16 +2,12 @@
 /* Execution-vector statistics: the paper's worked example, a naive oracle, and many vectors in little memory. */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "scheduler/probes/illcond.h"
 #include "scheduler/probes/vecstat.h"
 

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The time in which at least one span lay, against a slow count. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/suite.h"
 #include "shim/report/busy.h"
 
 static void at_random(void **state)

@@ -2,14 +2,10 @@
 /* The intervals of gpusparc bench: printed tables, a printed example, an oracle that tries all signs, and how often
  * they miss a ratio that is known. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "cli/bench_interval.h"
 
 static uint64_t rng_state;

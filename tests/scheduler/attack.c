@@ -5,9 +5,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <inttypes.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +15,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "tests/suite.h"
 #include "tests/scheduler/players.h"
 
 #define CONFIG                                                                                                         \

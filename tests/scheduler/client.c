@@ -2,17 +2,14 @@
 /* The client's calls with a real daemon: several threads and processes, and what they cost the daemon. */
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/suite.h"
 #include "tests/scheduler/players.h"
 
 #define PLAIN "[system]\ngpus = 2\nrealtime = no\n"

@@ -5,9 +5,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/suite.h"
 #include "tests/scheduler/players.h"
 
 #define PLAIN "[system]\ngpus = 2\nrealtime = no\n"

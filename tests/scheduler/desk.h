@@ -3,14 +3,11 @@
 #ifndef GS_TESTS_SCHEDULER_DESK_H
 #define GS_TESTS_SCHEDULER_DESK_H
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/suite.h"
 #include "scheduler/session.h"
 #include "tests/scheduler/says.h"
 

@@ -3,14 +3,10 @@
  * is timed: whoever waits waits for a thread, as long as it takes. */
 #include <poll.h>
 #include <semaphore.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "scheduler/errands.h"
 
 enum { USERS = 3 * GS_ERRAND_THREADS };

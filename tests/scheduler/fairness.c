@@ -3,14 +3,11 @@
  * resource all the time, neither ever has more of it than the other by more than a unit of each. An oracle adds up who
  * held what; tasks, processes that stop and others that come and go stand in between. GS_SEED chooses the cases. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/suite.h"
 #include "scheduler/policy.h"
 
 enum { CLIENTS = 8, USERS = 3, MAX_DEPTH = 3, WATCHDOG = 20000 };

@@ -2,9 +2,7 @@
 /* Death and standstill, with real processes: nobody waits for the dead. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "tests/suite.h"
 #include "tests/scheduler/players.h"
 
 /* The watchdog doesn't help where a death isn't noticed: then a test hangs. */

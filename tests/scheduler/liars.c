@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What liars without a task cost others: processes that keep units, pretend to, or come again after each offence. The
  * bounds are docs/daemon.md's, "What a unit may take". The clock is a number, in microseconds times 1000. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/suite.h"
 #include "scheduler/patience.h"
 #include "scheduler/policy.h"
 

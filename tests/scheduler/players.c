@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "tests/suite.h"
 #include "tests/scheduler/players.h"
 
 #include <dirent.h>
@@ -6,9 +7,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <limits.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +16,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "tests/scheduler/says.h"
 

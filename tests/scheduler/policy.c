@@ -3,14 +3,11 @@
  * all of it. Clients and devices are simulated; the clock is a number. GS_SEED chooses the random cases. */
 #include <errno.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/suite.h"
 #include "scheduler/policy.h"
 
 enum { CLIENTS = 9, MAX_WAITING = CLIENTS * GS_MAX_SLOTS };

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The rules of docs/daemon.md, "Shares" and "What a unit may take", one by one: who is next, and what the clock allows.
  * Each test is a short story with the clock given by hand, and fails without its rule: mutants.py takes them away. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/suite.h"
 #include "scheduler/patience.h"
 #include "scheduler/policy.h"
 

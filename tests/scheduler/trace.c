@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The daemon's trace: spans of one track lie apart, whatever overlaps and however late clients report their units. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "tests/suite.h"
 #include "scheduler/trace.h"
 
 enum { PID_UNITS = 1, PID_WAITS = 3, CLIENTS = 3, UNITS = 600, RESOURCES = 2, MOST = 8192, BATCH = 100 };

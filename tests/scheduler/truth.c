@@ -2,16 +2,11 @@
 /* What the daemon decides of a config, what `analyze` says of it, and what its simulation shows are one truth: to the
  * nanosecond, for one chunk at a time and for more. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/suite.h"
 #include "gema/assign.h"
 #include "gema/sim.h"
 #include "scheduler/taskset.h"

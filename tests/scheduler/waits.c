@@ -2,14 +2,11 @@
 /* What liars cost all waits of a task together, on a link and two GPUs: at most a patience for each of their users, and
  * a hundredth of the time, in any ten minutes, and a millisecond for each wait (docs/analysis.md, Theorem 10). Clients
  * do what they like, at random or just before their units would be taken back, for hours by a clock given by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/suite.h"
 #include "common/config.h"
 #include "scheduler/policy.h"
 

@@ -2,12 +2,9 @@
 /* By no way does a process without a task get past its user's patience while a task waits for its unit: not by holding
  * a resource alone, by becoming a task, nor when who waits gives up and asks again. One user has 50 ms in all, and each
  * wait of the task 1 ms and two chunks of 1 ms besides (docs/daemon.md, "The bound"). */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/suite.h"
 #include "scheduler/policy.h"
 
 #define MS UINT64_C(1000000)

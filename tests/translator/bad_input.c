@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs that nobody should write: an answer or a clear refusal, in bounded time, whatever comes. bad_input
  * TRANSLATOR */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tests/suite.h"
 #include "translator/summary/summary_text.h"
 #include "translator/summary/translate.h"
 

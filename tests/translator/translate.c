@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gs_translate as an application meets it: the process it starts, the ways it fails, and the cache.
  * translate TRANSLATOR */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/suite.h"
 #include "translator/summary/translate.h"
 
 static const char *translator; /* the real one */
