@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "shim/pooled/turns.h"
 
@@ -39,21 +40,26 @@ static size_t piece_bytes(const struct gs_pool_host *h, size_t i)
     return left < GS_POOL_PIECE ? left : GS_POOL_PIECE;
 }
 
-static void unpin(struct gs_pool_host *h, size_t i)
-{
-    gs_real()->clReleaseMemObject(h->pieces[i]);
-    h->pieces[i] = NULL;
-    *h->pinned -= piece_bytes(h, i);
-}
-
 void gs_pool_host_free(struct gs_pool_host *h)
 {
     for (size_t i = 0; h->pieces && i < h->n_pieces; i++)
-        if (h->pieces[i])
-            unpin(h, i);
+        if (h->pieces[i]) {
+            gs_real()->clReleaseMemObject(h->pieces[i]);
+            *h->pinned -= piece_bytes(h, i);
+        }
     free(h->pieces);
     if (h->map)
         munmap(h->map, h->map_bytes);
+}
+
+/* How many bytes of all host places may be pinned. */
+static uint64_t most_pinned(void)
+{
+    enum { SHARE = 8, MOST_GIB = 16 };
+    const uint64_t share = (uint64_t)sysconf(_SC_PHYS_PAGES) / SHARE * (uint64_t)sysconf(_SC_PAGESIZE),
+                   most = (uint64_t)MOST_GIB << 30, least = share < most ? share : most,
+                   given = gs_settings()->pooled_host;
+    return given > least ? given : least;
 }
 
 /* The pages are made before the driver pins them: it takes longer, with its lock held. */
@@ -62,7 +68,7 @@ void gs_pool_host_pin(struct gs_pool_host *h, uint64_t at)
     const size_t i = at / GS_POOL_PIECE, bytes = h->pieces ? piece_bytes(h, i) : 0;
     char *begin = h->base + i * GS_POOL_PIECE;
     cl_int err;
-    if (!h->pieces || h->pieces[i])
+    if (!h->pieces || h->pieces[i] || *h->pinned + bytes > most_pinned())
         return;
 #ifdef MADV_POPULATE_WRITE
     madvise(begin, bytes, MADV_POPULATE_WRITE);
@@ -81,23 +87,14 @@ static void give_pages_back(const struct gs_pool_host *h, struct gs_range bytes)
         madvise(h->base + begin, end - begin, MADV_DONTNEED);
 }
 
-void gs_pool_host_drop(struct gs_pool_host *h, struct gs_range bytes, const struct gs_rangeset *valid)
+void gs_pool_host_drop(struct gs_pool_host *h, struct gs_range bytes)
 {
     if (!h->map || bytes.end - bytes.begin < LARGE_BYTES)
         return;
-    if (!h->pieces) {
-        give_pages_back(h, bytes);
-        return;
-    }
-    for (size_t i = bytes.begin / GS_POOL_PIECE; i * GS_POOL_PIECE < bytes.end; i++) {
-        const struct gs_range piece = {i * GS_POOL_PIECE, i * GS_POOL_PIECE + piece_bytes(h, i)};
-        const struct gs_range within = {piece.begin > bytes.begin ? piece.begin : bytes.begin,
-                                        piece.end < bytes.end ? piece.end : bytes.end};
-        if (!h->pieces[i]) {
-            give_pages_back(h, within);
-        } else if (*h->pinned > gs_settings()->pooled_host && !gs_rangeset_touches(valid, piece)) {
-            unpin(h, i);
-            give_pages_back(h, piece);
-        }
+    for (uint64_t at = bytes.begin, end; at < bytes.end; at = end) {
+        const size_t i = at / GS_POOL_PIECE;
+        end = (i + 1) * GS_POOL_PIECE < bytes.end ? (i + 1) * GS_POOL_PIECE : bytes.end;
+        if (!h->pieces || !h->pieces[i])
+            give_pages_back(h, (struct gs_range){at, end});
     }
 }

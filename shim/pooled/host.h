@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The host place's memory: a root's address range, of which the system gives pages as they are written, and which GPUs'
- * drivers pin piece by piece, so that devices read and write it at their link's pace. With the store locked, but for
- * making and freeing it. */
+/* The host place's memory: a root's address range, of which the system gives pages as they are written. GPUs' drivers
+ * pin those that are used first, piece by piece, for the link's pace: as many bytes of all host places as the user has
+ * given with `--memory pooled+host:SIZE`, or an eighth of the machine's memory up to 16 GiB, if that is more. With the
+ * store locked, but for making and freeing it. */
 #ifndef GS_SHIM_POOLED_HOST_H
 #define GS_SHIM_POOLED_HOST_H
 
@@ -24,11 +25,10 @@ struct gs_pool_host {
 bool gs_pool_host_make(struct gs_pool_host *h, uint64_t size);
 void gs_pool_host_free(struct gs_pool_host *h);
 
-/* Pins the piece that holds the byte, if that helps. */
+/* Pins the piece that holds the byte, if that helps and may be done. It stays pinned. */
 void gs_pool_host_pin(struct gs_pool_host *h, uint64_t at);
 
-/* The bytes hold nothing valid any more: their pages go back to the system. Of pieces that are pinned, once all of one
- * holds nothing (`valid`), and more are pinned than the user has given with `--memory pooled+host:SIZE`. */
-void gs_pool_host_drop(struct gs_pool_host *h, struct gs_range bytes, const struct gs_rangeset *valid);
+/* The bytes hold nothing valid any more: their pages go back to the system, but for pinned ones. */
+void gs_pool_host_drop(struct gs_pool_host *h, struct gs_range bytes);
 
 #endif

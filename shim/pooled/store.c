@@ -302,7 +302,7 @@ static cl_int invalidate(struct gs_pool_root *r, const struct gs_pool_window *bu
     if (!err && but) {
         err = gs_rangeset_remove_set(&r->valid, bytes);
         for (size_t i = 0; i < bytes->n && !err; i++)
-            gs_pool_host_drop(&r->host, bytes->v[i], &r->valid);
+            gs_pool_host_drop(&r->host, bytes->v[i]);
     }
     return gs_pool_error(err);
 }
@@ -313,7 +313,7 @@ cl_int gs_pool_forget(struct gs_pool_root *r, const struct gs_rangeset *bytes)
     for (struct gs_pool_window *w = r->windows; w && !err; w = w->next)
         err = gs_rangeset_remove_set(&w->valid, bytes);
     for (size_t i = 0; i < bytes->n && !err; i++)
-        gs_pool_host_drop(&r->host, bytes->v[i], &r->valid);
+        gs_pool_host_drop(&r->host, bytes->v[i]);
     return gs_pool_error(err);
 }
 
@@ -348,7 +348,7 @@ static cl_int leave_host(struct gs_pool_window *w, struct gs_range r, void *unus
     const cl_int err = gs_pool_error(gs_rangeset_remove(&w->root->valid, r));
     (void)unused;
     if (!err)
-        gs_pool_host_drop(&w->root->host, r, &w->root->valid);
+        gs_pool_host_drop(&w->root->host, r);
     return err;
 }
 
