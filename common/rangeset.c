@@ -65,19 +65,6 @@ static size_t first_ending_from(const struct gs_rangeset *s, uint64_t x)
     return lo;
 }
 
-/* The index from `i` on of the first range that ends behind x, by steps that grow: where one range of a set stands
- * beside thousands of another's, these are not gone through one by one. */
-static size_t skip(const struct gs_rangeset *s, size_t i, uint64_t x)
-{
-    size_t step = 1;
-    while (i < s->n && s->v[i].end <= x) {
-        const bool far = step < s->n - i && s->v[i + step].end <= x;
-        i += far ? step : 1;
-        step = far ? 2 * step : 1;
-    }
-    return i;
-}
-
 /* Puts the `count` ranges of r in the place of s->v[from..to). */
 static int replace(struct gs_rangeset *s, size_t from, size_t to, const struct gs_range *r, size_t count)
 {
@@ -173,7 +160,8 @@ int gs_rangeset_rest(const struct gs_rangeset *s, const struct gs_rangeset *t, s
         return -ENOMEM;
     for (size_t i = 0; i < s->n; i++) {
         struct gs_range r = s->v[i];
-        j = skip(t, j, r.begin);
+        for (; j < t->n && t->v[j].end <= r.begin; j++)
+            ;
         for (; j < t->n && t->v[j].begin < r.end && r.begin < r.end; j++) {
             if (r.begin < t->v[j].begin)
                 rest.v[rest.n++] = (struct gs_range){r.begin, t->v[j].begin};
@@ -246,10 +234,9 @@ bool gs_rangeset_contains(const struct gs_rangeset *s, struct gs_range r)
 bool gs_rangeset_contains_set(const struct gs_rangeset *s, const struct gs_rangeset *t)
 {
     size_t i = t->n ? gs_rangeset_find(s, t->v[0].begin) : 0;
-    if (s->n - i >= t->n && memcmp(s->v + i, t->v, t->n * sizeof *t->v) == 0) /* as rows mostly are */
-        return true;
-    for (size_t j = 0; j < t->n; j = skip(t, j, s->v[i].end)) {
-        i = skip(s, i, t->v[j].end - 1);
+    for (size_t j = 0; j < t->n; j++) {
+        while (i < s->n && s->v[i].end < t->v[j].end)
+            i++;
         if (i == s->n || s->v[i].begin > t->v[j].begin)
             return false;
     }
@@ -275,9 +262,9 @@ bool gs_rangeset_overlap(const struct gs_rangeset *s, const struct gs_rangeset *
         return false;
     for (size_t i = gs_rangeset_find(s, t->v[0].begin), j = gs_rangeset_find(t, s->v[0].begin); i < s->n && j < t->n;) {
         if (s->v[i].end <= t->v[j].begin)
-            i = skip(s, i, t->v[j].begin);
+            i++;
         else if (t->v[j].end <= s->v[i].begin)
-            j = skip(t, j, s->v[i].begin);
+            j++;
         else
             return true;
     }

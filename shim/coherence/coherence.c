@@ -21,7 +21,6 @@ static void drop_event(cl_event *event)
 /* Without memory to remember it by, all of the object is given up: a failed launch and no memory are a lost device. */
 void gs_spoil(struct gs_mem *root, struct gs_range r)
 {
-    root->bytes->noted.changed = true;
     if (gs_rangeset_add(&root->bytes->spoiled, r) < 0)
         root->bytes->lost = root->home_only = true;
 }
@@ -32,7 +31,6 @@ static void distrust(struct gs_mem *root, unsigned place, const struct gs_ranges
     struct gs_rangeset elsewhere = {0};
     int err = 0;
     gs_debug("a transfer to device %u failed", place);
-    root->bytes->noted.changed = true;
     for (unsigned i = 0; i < root->o.ctx->n && !err; i++)
         if (i != place)
             err = gs_rangeset_common_set(&root->bytes->place[i].valid, bytes, &elsewhere);
@@ -87,7 +85,6 @@ cl_int gs_sound(const struct gs_mem *root, struct gs_range r)
 cl_int gs_undo(struct gs_mem *root, unsigned place, const struct gs_rangeset *changed)
 {
     struct gs_rangeset lost = {0};
-    root->bytes->noted.changed = true;
     int err = gs_rangeset_copy(&lost, changed);
     if (!err)
         err = gs_rangeset_remove_set(&root->bytes->place[place].valid, changed);
@@ -327,88 +324,35 @@ struct change {
     struct gs_rangeset *set, to;
 };
 
-/* Makes *out the ranges of `what`, with what lies between two of them where that is little and valid at the place, too.
- * Every range of `what` is valid there. */
-static int with_gaps(const struct gs_rangeset *what, const struct gs_rangeset *valid, struct gs_rangeset *out)
-{
-    enum { LITTLE = 8 }; /* one part in so many */
-    int err = 0;
-    for (size_t i = 0; i < what->n && !err; i++) {
-        struct gs_range r = what->v[i];
-        const struct gs_range *in = &valid->v[gs_rangeset_find(valid, r.begin)];
-        for (const struct gs_range *next = &what->v[i + 1];
-             i + 1 < what->n && next->end <= in->end && next->begin - r.end <= (next->end - next->begin) / LITTLE;
-             next++, i++)
-            r.end = next->end;
-        err = gs_rangeset_add(out, r);
-    }
-    return err;
-}
-
-/* Is some of r valid at the place only if a transfer ends well? */
-static bool is_pending(const struct gs_replica *place, struct gs_range r)
-{
-    bool any = false;
-    for (size_t i = 0; i < place->n_pending && !any; i++)
-        any = gs_rangeset_touches(&place->pending[i].brings, r);
-    return any;
-}
-
-/* Makes *rest what another place still has of `has` once this one, where `valid` will be, has written. A launch that
- * leaves out the border of a picture would leave thousands of crumbs there, which cost every launch to come some ns
- * each: where the writer has them too they go, unless the host may be writing them at home. */
-static int leave(const struct gs_mem *root, const struct gs_replica *writer, const struct gs_rangeset *valid,
-                 const struct gs_rangeset *what, const struct gs_rangeset *has, struct gs_rangeset *rest)
-{
-    enum { MANY = 64 };
-    struct gs_rangeset more = {0}, fewer = {0};
-    int err = gs_rangeset_rest(has, what, rest);
-    if (err || rest->n < MANY || root->host_writes || root->write_mappings ||
-        is_pending(writer, (struct gs_range){what->v[0].begin, what->v[what->n - 1].end}))
-        return err;
-    err = with_gaps(what, valid, &more);
-    if (!err)
-        err = gs_rangeset_rest(rest, &more, &fewer);
-    gs_rangeset_free(&more);
-    gs_rangeset_free(rest);
-    *rest = fewer;
-    return err;
-}
-
 /* All of them are made before any takes its place: -ENOMEM leaves all as it was. */
 static int make_changes(struct gs_mem *root, unsigned place, const struct gs_rangeset *what, struct change *v,
                         unsigned *n)
 {
     struct gs_rangeset *without[GS_MAX_DEVICES + 2];
-    unsigned k = 0, places;
+    unsigned k = 0;
     int err = 0;
     for (unsigned i = 0; i < root->o.ctx->n; i++)
         if (i != place)
             without[k++] = &root->bytes->place[i].valid;
-    places = k;
     without[k++] = &root->bytes->undefined;
     without[k++] = &root->bytes->spoiled;
-    const struct gs_replica *writer = &root->bytes->place[place];
-    const struct gs_rangeset *valid = &writer->valid;
+    struct gs_rangeset *valid = &root->bytes->place[place].valid;
     if (!gs_rangeset_contains_set(valid, what)) {
         err = gs_rangeset_sum(valid, what, &v[*n].to);
-        v[*n].set = &root->bytes->place[place].valid;
-        valid = &v[*n].to;
+        v[*n].set = valid;
         *n += !err;
     }
     for (unsigned i = 0; i < k && !err; i++) {
         if (!gs_rangeset_overlap(without[i], what))
             continue;
-        err = i < places ? leave(root, writer, valid, what, without[i], &v[*n].to)
-                         : gs_rangeset_rest(without[i], what, &v[*n].to);
+        err = gs_rangeset_rest(without[i], what, &v[*n].to);
         v[*n].set = without[i];
         *n += !err;
     }
     return err;
 }
 
-/* But for the root's traffic. */
-static int wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what)
+int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what)
 {
     struct change change[GS_MAX_DEVICES + 3] = {0};
     unsigned n = 0;
@@ -424,42 +368,12 @@ static int wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *
     }
     if (err)
         return err;
-    root->bytes->noted.changed |= n;
-    if (place)
+    if (place) {
         note_spread(root->o.ctx);
+        root->traffic.left += gs_rangeset_bytes(what);
+    }
     if (!root->bytes->undefined.n)
         atomic_store(&root->defined, true);
-    return 0;
-}
-
-int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what)
-{
-    const int err = wrote(root, place, what);
-    if (!err && place && !root->shared)
-        root->traffic.left += gs_rangeset_bytes(what);
-    return err;
-}
-
-int gs_wrote_by_parts(struct gs_mem *root, const unsigned *place, const struct gs_rangeset *what, unsigned n,
-                      uint64_t id)
-{
-    struct gs_noted *last = &root->bytes->noted;
-    const bool again = id && id == last->id;
-    struct gs_noted now = again ? *last : (struct gs_noted){.id = id};
-    int err = 0;
-    for (unsigned p = 0; p < n && !again; p++) {
-        const uint64_t bytes = gs_rangeset_bytes(&what[p]);
-        now.made += bytes;
-        now.left += place[p] ? bytes : 0;
-    }
-    for (unsigned p = 0; p < n && !err && (!again || last->changed); p++)
-        err = wrote(root, place[p], &what[p]);
-    if (err)
-        return err;
-    root->traffic.left += root->shared ? 0 : now.left;
-    root->traffic.made += now.made;
-    now.changed = false;
-    *last = now;
     return 0;
 }
 
@@ -488,7 +402,6 @@ void gs_note_write_again(struct gs_mem *root, struct gs_range what)
 int gs_invalidate(struct gs_mem *root, struct gs_range what)
 {
     int err = 0;
-    root->bytes->noted.changed = true;
     for (unsigned p = 0; p < root->o.ctx->n && !err; p++)
         err = gs_rangeset_remove(&root->bytes->place[p].valid, what);
     return err;

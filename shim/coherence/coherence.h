@@ -46,12 +46,6 @@ int gs_count_invalid(const struct gs_mem *root, unsigned place, const struct gs_
 int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what);
 int gs_wrote_range(struct gs_mem *root, unsigned place, struct gs_range what);
 
-/* The same of each of n parts of a launch, and adds to the root's traffic. `id` stands for the places and what is
- * written there, if it isn't 0: where that has come last, and nothing has changed since, the sets aren't gone through.
- */
-int gs_wrote_by_parts(struct gs_mem *root, const unsigned *place, const struct gs_rangeset *what, unsigned n,
-                      uint64_t id);
-
 /* The same of a write that has been enqueued already: without memory to note it the bytes are spoiled. */
 void gs_note_write(struct gs_mem *root, unsigned place, struct gs_range what);
 

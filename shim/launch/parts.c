@@ -57,13 +57,12 @@ static cl_int record_writes(const struct gs_launching *l, const struct gs_plan *
     int err = 0;
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         struct gs_use *u = &plan->uses[i];
-        if (u->writes == GS_READ_ONLY)
-            continue;
-        if (!u->id)
-            u->id = ++l->cmd.ctx->uses;
-        err = gs_wrote_by_parts(u->root, l->job.place, u->wrote, plan->n_parts, l->by_units ? 0 : u->id);
+        for (unsigned p = 0; p < plan->n_parts && !err; p++)
+            err = gs_wrote(u->root, l->job.place[p], &u->wrote[p]);
         for (unsigned p = 0; p < plan->n_parts && !err; p++)
             err = gs_wrote(u->root, 0, &u->reduced[p]);
+        for (unsigned p = 0; p < plan->n_parts; p++)
+            u->root->traffic.made += gs_rangeset_bytes(&u->wrote[p]);
         if (u->writes == GS_COMPARED || u->writes == GS_CONTESTED)
             u->root->traffic.made += u->window.end - u->window.begin;
         if (!err && (u->writes == GS_COMPARED || u->writes == GS_CONTESTED))

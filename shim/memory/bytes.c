@@ -68,7 +68,6 @@ cl_int gs_pending_add(struct gs_mem *root, unsigned to, const struct gs_rect *r,
         place->ready = event;
         err = gs_rect_add_rows(r, &rows) < 0 ? CL_OUT_OF_HOST_MEMORY : expect(place, &rows, event);
     }
-    root->bytes->noted.changed = true;
     if (!err && gs_rangeset_add_set(&place->valid, &rows) < 0)
         err = CL_OUT_OF_HOST_MEMORY;
     gs_rangeset_free(&rows);

@@ -31,13 +31,6 @@ struct gs_replica {
     struct gs_place_window *made;
 };
 
-/* What the parts of a launch wrote last: a launch that comes again mostly changes nothing. */
-struct gs_noted {
-    uint64_t id;         /* of gs_wrote_by_parts; 0: nothing */
-    bool changed;        /* since then: what is valid where, or spoiled */
-    uint64_t left, made; /* bytes that they wrote elsewhere than at home, and in all */
-};
-
 /* With the context's lock held. */
 struct gs_bytes {
     struct gs_mem *prev; /* of the context's roots */
@@ -45,13 +38,12 @@ struct gs_bytes {
     bool keeps_root;     /* a window that retains the driver's object of its root */
     atomic_uint windows; /* of a root: so many windows keep it */
     /* of roots only */
-    void *base;                   /* where its bytes lie in the host's memory, if it is `shared`; else null */
-    bool to_share;                /* to become `shared`, if possible, before a launch with it is planned */
-    struct gs_rangeset undefined; /* bytes that nobody has written yet: any value will do */
-    cl_event split_end;           /* the end of the last split launch with writes to this root, or null; owned */
-    struct gs_rangeset spoiled;   /* such a launch failed while it ran: these bytes are nobody's result */
-    bool lost;                    /* all of them are, for good: there was no memory to say which */
-    struct gs_noted noted;
+    void *base;                      /* where its bytes lie in the host's memory, if it is `shared`; else null */
+    bool to_share;                   /* to become `shared`, if possible, before a launch with it is planned */
+    struct gs_rangeset undefined;    /* bytes that nobody has written yet: any value will do */
+    cl_event split_end;              /* the end of the last split launch with writes to this root, or null; owned */
+    struct gs_rangeset spoiled;      /* such a launch failed while it ran: these bytes are nobody's result */
+    bool lost;                       /* all of them are, for good: there was no memory to say which */
     uint64_t settled;                /* the serial number of the last command for which gs_settle has looked */
     struct gs_pinned_memory *mapped; /* the host's memory for maps that are ours, or null; owned */
     struct gs_replica *place;        /* one of each of the context's devices; [0] of roots is home */

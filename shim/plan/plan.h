@@ -23,7 +23,6 @@ enum gs_write_class {
 struct gs_use {
     struct gs_mem *root;
     struct gs_range window; /* of the root: the union of the arguments' windows */
-    uint64_t id;            /* of what its parts write, from its first launch on: the only one in its context */
     enum gs_write_class writes;
     struct gs_rangeset needs[GS_MAX_DEVICES]; /* by part, in bytes of the root: must be valid before */
     struct gs_rangeset wrote[GS_MAX_DEVICES]; /* by part: owned ranges, of GS_DISJOINT and GS_REDUCED */

@@ -53,7 +53,6 @@ struct gs_context {
     struct gs_mem *mems;           /* root objects */
     enum { GS_SHARING_UNKNOWN, GS_SHARING_WORKS, GS_SHARING_NOT } sharing; /* of buffers in the host's memory */
     cl_command_queue sharing_queue; /* by which these are looked at, or null; owned */
-    uint64_t uses;                  /* of objects by split launches that have been given an id: gs_use */
     /* What a room keeps; owned: */
     struct gs_own_kernels *_Atomic own; /* record; made on first need */
     struct gs_ends *ends;               /* order */
