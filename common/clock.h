@@ -5,12 +5,29 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Milliseconds by CLOCK_MONOTONIC. */
-static inline int64_t gs_now_ms(void)
+/* Nanoseconds by a clock. */
+static inline uint64_t gs_clock_ns(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* By CLOCK_MONOTONIC. */
+static inline uint64_t gs_now_ns(void)
+{
+    return gs_clock_ns(CLOCK_MONOTONIC);
+}
+
+static inline int64_t gs_now_ms(void)
+{
+    return (int64_t)(gs_now_ns() / 1000000u);
+}
+
+/* What the calling thread has had of a processor: it may have waited for one meanwhile. */
+static inline uint64_t gs_thread_ns(void)
+{
+    return gs_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 #endif

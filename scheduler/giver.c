@@ -10,7 +10,7 @@
 #include <sys/queue.h>
 #include <unistd.h>
 
-#include "scheduler/clock.h"
+#include "common/clock.h"
 #include "scheduler/errands.h"
 #include "scheduler/realtime.h"
 #include "scheduler/users.h"

@@ -187,7 +187,7 @@ static void take_events(struct gs_server *sv, struct gs_group *g, int most)
 /* It has been served since the thread had had so much of a processor. */
 static void may_rest(struct gs_server *sv, struct gs_group *g, uint64_t begin_ns)
 {
-    const uint64_t now = gs_now_ns(), took = gs_processor_ns() - begin_ns;
+    const uint64_t now = gs_now_ns(), took = gs_thread_ns() - begin_ns;
     g->level_ns = (g->level_ns > now ? g->level_ns : now) + g->share * took;
     if (g->level_ns <= now + BURST_NS)
         return;
@@ -202,7 +202,7 @@ static void serve_messages(struct gs_server *sv, struct gs_group *g)
     if (g->rest_until_ns || !g->waits)
         return;
     look_after_highest(sv);
-    const uint64_t begin = gs_processor_ns();
+    const uint64_t begin = gs_thread_ns();
     take_events(sv, g, MESSAGES);
     may_rest(sv, g, begin);
 }
@@ -281,7 +281,7 @@ static void serve_doors(struct gs_server *sv)
 {
     if (!may_be_served(sv, GS_DOORS) || !doors_wait(sv))
         return;
-    const uint64_t until = look_after_highest(sv) + AT_ONCE_NS, begin = gs_processor_ns();
+    const uint64_t until = look_after_highest(sv) + AT_ONCE_NS, begin = gs_thread_ns();
     const unsigned turn = sv->doors_turn++, every = is_flooded(sv) ? 3 : 2;
     if (turn % every && sv->accepts && sv->n_leaving <= MOST_LEAVING) {
         accept_some(sv, until);
@@ -303,7 +303,7 @@ static void serve_crowd(struct gs_server *sv)
     if (!may_be_served(sv, GS_CROWD) || !crowd_waits(sv))
         return;
     look_after_highest(sv);
-    const uint64_t begin = gs_processor_ns();
+    const uint64_t begin = gs_thread_ns();
     take_events(sv, g, 1);
     look_after_highest(sv);
     if (gs_core_has_work(sv->core, GS_WORK_ANSWERS))

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "scheduler/clock.h"
+#include "common/clock.h"
 #include "scheduler/core.h"
 #include "scheduler/listen.h"
 #include "scheduler/namer.h"

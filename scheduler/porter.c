@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "common/wire.h"
-#include "scheduler/clock.h"
+#include "common/clock.h"
 #include "scheduler/lease.h"
 #include "scheduler/worker.h"
 
@@ -105,7 +105,7 @@ static enum moved move_unmeasured(int from, int to, bool to_client)
 
 static void see_how_long(struct gs_porter *porter, uint64_t begin_ns)
 {
-    const uint64_t took = gs_processor_ns() - begin_ns;
+    const uint64_t took = gs_thread_ns() - begin_ns;
     porter->longest_ns = took > porter->longest_ns ? took : porter->longest_ns;
 }
 
@@ -137,7 +137,7 @@ static void rest(struct gs_porter *porter)
 
 static enum moved move_message(struct gs_porter *porter, const struct end *from, const struct end *to)
 {
-    const uint64_t begin = gs_processor_ns();
+    const uint64_t begin = gs_thread_ns();
     const enum moved moved = move_unmeasured(from->fd, to->fd, from == &from->pair->daemon);
     see_how_long(porter, begin);
     return moved;
@@ -167,7 +167,7 @@ static void move_the_rest(struct gs_porter *porter, const struct pair *p)
 
 static void let_go(struct gs_porter *porter, struct pair *p)
 {
-    const uint64_t begin = gs_processor_ns();
+    const uint64_t begin = gs_thread_ns();
     close(p->client.fd);
     see_how_long(porter, begin);
     close(p->daemon.fd);
@@ -197,16 +197,16 @@ static void take_given(struct gs_porter *porter)
 
 static bool is_slow_to_wake(_Atomic uint32_t *word)
 {
-    const uint64_t begin = gs_processor_ns();
+    const uint64_t begin = gs_thread_ns();
     gs_lease_wake(word);
-    return gs_processor_ns() - begin >= GS_SLOW_NS;
+    return gs_thread_ns() - begin >= GS_SLOW_NS;
 }
 
 static void do_chores(struct gs_porter *porter)
 {
     while (atomic_load(&porter->done) != atomic_load(&porter->chores) && !ends_within(porter, 0)) {
         const struct chore *c = &porter->chore[atomic_load(&porter->done) % GS_CHORES];
-        const uint64_t begin = gs_processor_ns();
+        const uint64_t begin = gs_thread_ns();
         if (!c->wake) {
             close(c->close);
         } else if (is_slow_to_wake(c->wake) && is_slow_to_wake(c->wake)) { /* once may be the machine's doing */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "scheduler/clock.h"
+#include "common/clock.h"
 
 /* Of SCHED_FIFO's 1 ... 99. The kernel's own threads at 99 and the watchdogs stay above, interrupt threads (50) amid.
  */
@@ -101,9 +101,9 @@ uint64_t gs_realtime_process(pid_t pid, int pidfd, int priority, int *err)
     for (unsigned i = 0; i < n && took < SLOW_NS; i++) {
         if (!is_there(dir, thread[i]))
             continue;
-        const uint64_t begin = gs_processor_ns();
+        const uint64_t begin = gs_thread_ns();
         const int failed = set_thread(thread[i], priority > 0 ? GIVEN : SCHED_OTHER, &p);
-        took = gs_processor_ns() - begin;
+        took = gs_thread_ns() - begin;
         *err = failed ? failed : *err;
     }
     if (dir >= 0)

@@ -14,7 +14,7 @@
 #include "shim/process/threads.h"
 #include "shim/choose/short_runs.h"
 #include "shim/report/label.h"
-#include "shim/process/clock.h"
+#include "common/clock.h"
 
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"

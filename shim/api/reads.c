@@ -4,7 +4,7 @@
 
 #include "shim/choose/timing.h"
 #include "shim/staging/staging.h"
-#include "shim/process/clock.h"
+#include "common/clock.h"
 #include "shim/report/watch.h"
 #include "shim/order/callbacks.h"
 #include "shim/put/finish.h"

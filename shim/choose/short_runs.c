@@ -17,7 +17,7 @@
 #include "common/hash.h"
 #include "shim/client/client.h"
 #include "shim/choose/timing.h"
-#include "shim/process/clock.h"
+#include "common/clock.h"
 #include "common/reasons.h"
 
 enum {

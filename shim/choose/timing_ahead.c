@@ -5,7 +5,7 @@
 
 #include "shim/order/callbacks.h"
 #include "shim/plan/kinds.h"
-#include "shim/process/clock.h"
+#include "common/clock.h"
 #include "shim/choose/timing_book.h"
 
 enum {

@@ -16,7 +16,7 @@
 #include "shim/choose/choice_costs.h"
 #include "shim/choose/learnt.h"
 #include "shim/client/client.h"
-#include "shim/process/clock.h"
+#include "common/clock.h"
 
 struct gs_book gs_book = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(gs_book.lock, GS_RANK_BOOK);

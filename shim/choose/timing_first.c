@@ -7,7 +7,7 @@
 
 #include "common/log.h"
 #include "shim/order/callbacks.h"
-#include "shim/process/clock.h"
+#include "common/clock.h"
 
 enum {
     LITTLE_NS = 50 * 1000 * 1000, /* that may be waited for a first measurement, whatever it is */

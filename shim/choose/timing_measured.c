@@ -10,7 +10,7 @@
 #include "shim/client/client.h"
 #include "shim/choose/forecast.h"
 #include "shim/choose/timing_book.h"
-#include "shim/process/clock.h"
+#include "common/clock.h"
 #include "shim/report/report.h"
 
 enum {

@@ -5,7 +5,7 @@
 
 #include "common/lock/rank.h"
 #include "common/log.h"
-#include "shim/process/clock.h"
+#include "common/clock.h"
 #include "shim/process/threads.h"
 #include "shim/devices/memory_used.h"
 #include "shim/client/connection.h"

@@ -6,7 +6,7 @@
 
 #include "common/lock/rank.h"
 #include "common/log.h"
-#include "shim/process/clock.h"
+#include "common/clock.h"
 #include "shim/process/threads.h"
 #include "shim/order/command.h"
 #include "shim/client/client.h"

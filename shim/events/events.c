@@ -5,7 +5,7 @@
 
 #include "common/log.h"
 #include "common/memory.h"
-#include "shim/process/clock.h"
+#include "common/clock.h"
 
 cl_int gs_events_add(struct gs_events *e, cl_event event)
 {

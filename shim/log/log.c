@@ -28,6 +28,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
+
 enum { LINE = 1024, SHOWN_STRING = 80 };
 
 struct gs_log_call {
@@ -47,18 +49,11 @@ static _Thread_local unsigned depth; /* of calls: a driver may come back by the 
 static atomic_int out = -1;
 static uint64_t start_ns;
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* Not by a number that the application may take for one of its standard streams. */
 __attribute__((constructor)) static void open_file(void)
 {
     const char *path = secure_getenv("GPUSPARC_LOG");
-    start_ns = now_ns();
+    start_ns = gs_now_ns();
     if (!path || !*path)
         return;
     if (strcmp(path, "-") == 0) {
@@ -89,7 +84,7 @@ static const struct _cl_icd_dispatch *gs_log_begin(struct gs_log_call *c)
     c->outermost = depth++ == 0;
     c->n = 0;
     c->any = false;
-    c->begin_ns = now_ns();
+    c->begin_ns = gs_now_ns();
     return &below;
 }
 
@@ -99,7 +94,7 @@ static void gs_log_name(struct gs_log_call *c, cl_kernel kernel)
     c->kernel[0] = 0;
     if (c->outermost && kernel && below.clGetKernelInfo)
         below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof c->kernel, c->kernel, NULL);
-    c->begin_ns = now_ns();
+    c->begin_ns = gs_now_ns();
 }
 
 __attribute__((format(printf, 2, 3))) static void add(struct gs_log_call *c, const char *fmt, ...)
@@ -124,7 +119,7 @@ static bool gs_log_ended(struct gs_log_call *c, const char *function)
     depth--;
     if (!c->outermost || out < 0)
         return false;
-    c->end_ns = now_ns();
+    c->end_ns = gs_now_ns();
     add(c, "gpusparc: %d.%d %.6f %s(", (int)getpid(), (int)gettid(), (double)(c->begin_ns - start_ns) / 1e9, function);
     return true;
 }

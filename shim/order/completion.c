@@ -13,7 +13,7 @@
 #include "shim/devices/group.h"
 #include "shim/order/command.h"
 #include "shim/order/upward.h"
-#include "shim/process/clock.h"
+#include "common/clock.h"
 
 /* PoCL calls back as soon as a command has ended. NVIDIA's driver does when it is called for something else: with
  * nobody in it, it told of units of 10 ms in pairs, when our thread next looked (two H200, bench/results/h200x2.md). So

@@ -11,7 +11,7 @@
 #include "common/lock/rank.h"
 #include "common/log.h"
 #include "shim/plan/kinds.h"
-#include "shim/process/clock.h"
+#include "common/clock.h"
 #include "shim/process/threads.h"
 #include "shim/plan/compiler.h"
 #include "shim/plan/dump.h"

@@ -12,7 +12,7 @@
 #include "shim/driver/driver.h"
 #include "shim/pooled/pooled.h"
 #include "shim/pooled/store.h"
-#include "shim/process/clock.h"
+#include "common/clock.h"
 #include "shim/process/threads.h"
 #include "shim/record/objects.h"
 #include "shim/put/finish.h"

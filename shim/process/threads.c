@@ -11,7 +11,7 @@
 #include "common/lock/rank.h"
 #include "common/log.h"
 #include "shim/process/process.h"
-#include "shim/process/clock.h"
+#include "common/clock.h"
 #include "shim/process/upward.h"
 
 /* A driver that doesn't come back from a call keeps the process no longer than that: a signal's handler that calls

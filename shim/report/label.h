@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "shim/process/clock.h"
+#include "common/clock.h"
 
 /* What commands are enqueued for, where the application didn't ask for them itself. GS_FOR_PACKING: a kernel that is a
  * step of a transfer. */

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "shim/process/clock.h"
+#include "common/clock.h"
 #include "shim/driver/real.h"
 #include "shim/report/label.h"
 

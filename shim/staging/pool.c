@@ -7,7 +7,7 @@
 
 #include "common/lock/rank.h"
 
-#include "shim/process/clock.h"
+#include "common/clock.h"
 #include "shim/process/threads.h"
 #include "shim/staging/prefault.h"
 #include "shim/staging/nontemporal.h"

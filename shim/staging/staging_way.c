@@ -6,7 +6,7 @@
 #include "common/lock/rank.h"
 #include "shim/staging/staging_ring.h"
 #include "shim/driver/enqueue.h"
-#include "shim/process/clock.h"
+#include "common/clock.h"
 #include "shim/order/callbacks.h"
 
 enum {

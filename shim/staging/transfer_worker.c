@@ -6,7 +6,7 @@
 
 #include "common/lock/rank.h"
 
-#include "shim/process/clock.h"
+#include "common/clock.h"
 #include "shim/process/work_queue.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/order/completion.h"

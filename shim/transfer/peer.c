@@ -17,7 +17,7 @@
 #include "shim/transfer/upward.h"
 #include "shim/staging/ring.h"
 #include "shim/transfer/windows.h"
-#include "shim/process/clock.h"
+#include "common/clock.h"
 
 enum { PROBE_TIMEOUT_MS = 30000, SLOTS = 8, SLOT_BYTES = GS_WINDOW_MAX_BYTES / SLOTS };
 /* How long a context's end waits for the thread, so that the probe's answer is kept; and who wants windows by name for
