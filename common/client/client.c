@@ -547,15 +547,18 @@ static void cancel_sent(struct gs_client *c, struct gs_request *rq)
     }
 }
 
-void gs_client_cancel(struct gs_client *c, struct gs_request *rq)
+bool gs_client_cancel(struct gs_client *c, struct gs_request *rq, struct gs_grant *g)
 {
     if (!rq->open)
-        return;
+        return false;
     if (rq->sent)
         cancel_sent(c, rq);
-    if (rq->held)
+    if (rq->held && g)
+        *g = rq->grant;
+    else if (rq->held)
         gs_client_release(c, &rq->grant);
     rq->open = false;
+    return rq->held;
 }
 
 unsigned gs_client_choose(struct gs_client *c, uint32_t gpus)

@@ -125,10 +125,11 @@ int gs_client_acquire(struct gs_client *c, unsigned resource, uint64_t cost_ns, 
 
 /* The same in two steps: several requests may be open at once and served in any order. `request` sends it (and may
  * already hold the unit when it returns), `wait` ends it: 0, or -ETIMEDOUT after timeout_ns (UINT64_MAX: never; 0: only
- * look), and then it stays open. `cancel` ends it otherwise. -EBUSY: GS_MAX_SLOTS requests are open already. */
+ * look), and then it stays open. `cancel` ends it otherwise. True: the unit was granted before; it is the caller's, or
+ * is given back if `grant` is null. -EBUSY: GS_MAX_SLOTS requests are open already. */
 int gs_client_request(struct gs_client *c, unsigned resource, uint64_t cost_ns, struct gs_request *request);
 int gs_client_wait(struct gs_client *c, struct gs_request *request, uint64_t timeout_ns, struct gs_grant *grant);
-void gs_client_cancel(struct gs_client *c, struct gs_request *request);
+bool gs_client_cancel(struct gs_client *c, struct gs_request *request, struct gs_grant *grant);
 
 /* One resource alone, for a whole measurement: asks for it, to be waited for or cancelled as above. The daemon gives it
  * once no task is there (it says so in a notice if one is), and holds off the others meanwhile. `wait` gives -EPERM

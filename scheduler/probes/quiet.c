@@ -42,7 +42,7 @@ static int take_one(struct probe_quiet *q, unsigned i)
         if (!atomic_exchange(&q->told, true))
             gs_warn("waiting: other applications use this GPU (see gpusparc status); --force measures all the same");
         if (probe_interrupted) {
-            gs_client_cancel(q->client, &request);
+            gs_client_cancel(q->client, &request, NULL);
             return -EINTR;
         }
         if (i > 0)

@@ -182,11 +182,9 @@ bool gs_unit_try_wait(struct gs_unit *u, unsigned resource, uint64_t ns)
     if (!c || gs_client_request(c, resource, 0, &request) < 0)
         return false;
     GS_NOTE("wait grant");
-    const bool granted = gs_client_wait(c, &request, ns, &u->grant) == 0;
+    const bool granted = gs_client_wait(c, &request, ns, &u->grant) == 0 || gs_client_cancel(c, &request, &u->grant);
     if (granted)
         is_granted(u);
-    else
-        gs_client_cancel(c, &request);
     return granted;
 }
 

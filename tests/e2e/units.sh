@@ -43,9 +43,8 @@ for what in wanted:
     if not count.get(what):
         sys.exit(f"{trace}: there is no {what} among {count}")
 link, gpus = int(after[0]) - int(before[0]), sum(map(int, after[1:])) - sum(map(int, before[1:]))
-# Short launches that follow one another may share a unit; and a grant that comes just as a call gives up waiting for it
-# goes back unused, and the worker asks anew.
-if not -(len(spans) // 20) <= len(spans) + made - link - gpus <= count.get("kernel", 0):
+# Short launches that follow one another may share a unit.
+if not 0 <= len(spans) + made - link - gpus <= count.get("kernel", 0):
     sys.exit(f"{trace}: {link} units of the link and {gpus} of the GPUs for {len(spans)} commands: {count}")
 END2
 granted() { # WAY CATEGORIES,PATHS PROGRAM [ARGUMENT...]

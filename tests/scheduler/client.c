@@ -154,8 +154,8 @@ static void requests_role(unsigned self)
             _exit(30);
     if (gs_client_wait(c, &rq[0], 5 * MS, &g[0]) != -ETIMEDOUT || !rq[0].open)
         _exit(31);
-    gs_client_cancel(c, &rq[1]);
-    if (rq[1].open || gs_client_try(c, GPU0, GS_LENGTH_UNKNOWN, &other) != -EAGAIN)
+    if (gs_client_cancel(c, &rq[1], &other) || rq[1].open ||
+        gs_client_try(c, GPU0, GS_LENGTH_UNKNOWN, &other) != -EAGAIN)
         _exit(32);
     if (gs_client_request(c, GS_MAX_RESOURCES, 0, &rq[2]) != -EINVAL)
         _exit(33);
@@ -166,7 +166,13 @@ static void requests_role(unsigned self)
     /* Granted before it could be cancelled: given back. */
     if (gs_client_request(c, GPU0, 0, &rq[0]) != 0 || !rq[0].held)
         _exit(35);
-    gs_client_cancel(c, &rq[0]);
+    if (!gs_client_cancel(c, &rq[0], NULL))
+        _exit(38);
+    /* Or used. */
+    if (gs_client_request(c, GPU0, 0, &rq[0]) != 0 || !rq[0].held || !gs_client_cancel(c, &rq[0], &other) ||
+        rq[0].open || other.resource != GPU0)
+        _exit(39);
+    gs_client_release(c, &other);
     memset(g, 1, sizeof g); /* all of a grant is set, whatever it was before */
     for (int i = 0; i < 2; i++)
         if (gs_client_try(c, GPU0, GS_LENGTH_UNKNOWN, &g[i]) != 0 || g[i].asked || g[i].alone)
