@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A deferred command, and the functions that the files of this room share: dispatch.c takes a
- * command's first unit at once or holds the command back, resource_workers.c has the threads that give units to the
- * driver, unit_ends.c hears of the ends of units, drained.c knows which commands of a queue have ended, state.c says
- * which state may follow which. deferred.c has the list of all commands under way. */
+/* A deferred command, and the functions that the files of this room share: dispatch.c takes a command's first unit at
+ * once or holds the command back, resource_workers.c has the threads that give units to the driver, unit_ends.c hears
+ * of the ends of units, drained.c knows which commands of a queue have ended, state.c says which state may follow
+ * which. deferred.c has the list of all commands under way. */
 #ifndef GS_SHIM_SCHEDULE_DEFERRED_H
 #define GS_SHIM_SCHEDULE_DEFERRED_H
 
@@ -37,8 +37,8 @@ struct gs_deferred {
     struct gs_units units;
     enum gs_length length; /* of each of them */
     cl_command_queue home; /* where the gate is */
-    struct gs_queue
-        *kept; /* of the application, held with the queues behind it, as `home` is, until all is served; or null */
+    /* The application's queue, held with the queues behind it, as `home` is, until all is served; or null. */
+    struct gs_queue *kept;
     struct gs_label label; /* of whoever asked for it */
     unsigned next_unit;
     atomic_uint running[GS_UNIT_QUEUES]; /* of the units behind the first, by queue */
