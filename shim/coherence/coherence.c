@@ -147,14 +147,14 @@ struct target {
 };
 
 /* Lets `from` send the missing bytes that it holds, and takes these off `missing`. Gaps between them go along, but for
- * bytes that others may read at the target. */
+ * bytes that others may read at the target; and none do while a call reads there without the context's lock. */
 static int send_from(const struct gs_mem *root, unsigned from, bool settled, const struct target *t,
                      struct gs_sends *sends)
 {
     const struct gs_need *to = t->need;
     struct gs_rangeset given = {0}, along = {0}, sent = {0};
     int err = find_given(root, from, settled, t->missing, &given);
-    if (!err)
+    if (!err && !root->host_reads)
         err = gs_rangeset_rest(&root->bytes->place[from].valid, &t->read, &along);
     for (size_t i = 0; i < given.n && !err;) {
         const struct gs_rect r = next_transfer(root, &given, &i, &along);

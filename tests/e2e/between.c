@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A layer between gpusparc and the driver that calls the program's `has_waited` after each wait for events, its
- * `has_written` after each write has been enqueued, and its `will_mark` before each marker: what another thread does
- * then comes between two of gpusparc's own steps. */
+ * `has_written` after each write has been enqueued, its `will_mark` before each marker, and its `will_read` before each
+ * read: what another thread does then comes between two of gpusparc's own steps. */
 #include <dlfcn.h>
 
 #include "layer.h"
@@ -29,6 +29,16 @@ static cl_int CL_API_CALL write_buffer(cl_command_queue queue, cl_mem buffer, cl
     return err;
 }
 
+static cl_int CL_API_CALL read_buffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
+                                      size_t size, void *ptr, cl_uint n, const cl_event *wait, cl_event *event)
+{
+    void (*will_read)(void) = NULL;
+    *(void **)&will_read = dlsym(RTLD_DEFAULT, "will_read");
+    if (will_read)
+        will_read();
+    return below.clEnqueueReadBuffer(queue, buffer, blocking, offset, size, ptr, n, wait, event);
+}
+
 static cl_int CL_API_CALL mark(cl_command_queue queue, cl_uint n, const cl_event *wait, cl_event *event)
 {
     void (*will_mark)(void) = NULL;
@@ -44,6 +54,7 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_di
     const cl_int err = layer_begin(num_entries, target_dispatch, num_entries_ret, layer_dispatch_ret, &below, &own);
     own.clWaitForEvents = wait_for_events;
     own.clEnqueueWriteBuffer = write_buffer;
+    own.clEnqueueReadBuffer = read_buffer;
     own.clEnqueueMarkerWithWaitList = mark;
     return err;
 }

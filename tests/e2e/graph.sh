@@ -8,7 +8,7 @@
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 seed=${1:-1} runs=0 bad=0
-library=$programs/graph.so
+library=$programs/graph.so layers=$library
 samples=$GS_BUILD/lib/gpusparc/samples
 
 # WAY OPTIONS PROGRAM...: one run, and what is wrong with it.
@@ -17,7 +17,7 @@ one() {
   local options=($2)
   shift 2
   rm -f graph.[0-9]*
-  GRAPH=$PWD/graph OPENCL_LAYERS=$library GPUSPARC_TRANSFER=$way timeout -s KILL 200 gpusparc run --mode multi "${options[@]}" \
+  GRAPH=$PWD/graph OPENCL_LAYERS=$layers GPUSPARC_TRANSFER=$way timeout -s KILL 200 gpusparc run --mode multi "${options[@]}" \
     bash -c 'LD_PRELOAD=$0:$LD_PRELOAD exec "$@"' "$library" "$@" >out.txt 2>err.txt || rc=$?
   runs=$((runs + 1))
   [ $rc = 0 ] && cmp -s plain.txt out.txt || {
@@ -98,6 +98,10 @@ if [ $part = programs ] || [ $part = all ]; then
   over "$programs/user_events"
   over "$programs/meanwhile"
   over "$programs/along"
+  # Everything is brought home while a call that blocks reads there, without the context's lock.
+  layers=$library:$programs/between_layer.so
+  over "$programs/crumbs"
+  layers=$library
 fi
 if [ $part = random ] || [ $part = all ]; then
   random_host $((seed + 410)) 60 2
