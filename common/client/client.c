@@ -489,6 +489,8 @@ int gs_client_wait(struct gs_client *c, struct gs_request *rq, uint64_t timeout_
 {
     if (!rq->open)
         return -EINVAL;
+    if (timeout_ns == UINT64_MAX && !rq->held)
+        GS_WAITS("a grant", NULL);
     uint64_t now = gs_client_now_ns();
     uint64_t deadline = timeout_ns > UINT64_MAX - now ? UINT64_MAX : now + timeout_ns;
     while (!rq->held) {
@@ -551,8 +553,10 @@ bool gs_client_cancel(struct gs_client *c, struct gs_request *rq, struct gs_gran
 {
     if (!rq->open)
         return false;
-    if (rq->sent)
+    if (rq->sent) {
+        GS_WAITS("the daemon's answer", NULL);
         cancel_sent(c, rq);
+    }
     if (rq->held && g)
         *g = rq->grant;
     else if (rq->held)

@@ -175,17 +175,35 @@ bool gs_unit_try(struct gs_unit *u, unsigned resource, enum gs_length length)
     return granted;
 }
 
-bool gs_unit_try_wait(struct gs_unit *u, unsigned resource, uint64_t ns)
+/* Waits for an open request. */
+static bool await_request(struct gs_unit *u, struct gs_request *request, uint64_t ns)
 {
-    struct gs_client *c = atomic_load(&gs_connection);
-    struct gs_request request;
-    if (!c || gs_client_request(c, resource, 0, &request) < 0)
+    if (!request->open)
         return false;
     GS_NOTE("wait grant");
-    const bool granted = gs_client_wait(c, &request, ns, &u->grant) == 0 || gs_client_cancel(c, &request, &u->grant);
+    const bool granted = gs_client_wait(atomic_load(&gs_connection), request, ns, &u->grant) == 0;
     if (granted)
         is_granted(u);
     return granted;
+}
+
+bool gs_unit_try_wait(struct gs_unit *u, unsigned resource, uint64_t ns, struct gs_request *request)
+{
+    struct gs_client *c = atomic_load(&gs_connection);
+    *request = (struct gs_request){0};
+    return c && gs_client_request(c, resource, 0, request) == 0 && await_request(u, request, ns);
+}
+
+void gs_unit_take_request(struct gs_unit *u, unsigned resource, struct gs_request *request)
+{
+    if (!await_request(u, request, UINT64_MAX))
+        gs_unit_take(u, resource);
+}
+
+void gs_unit_drop_request(struct gs_request *request)
+{
+    GS_NOTE("wait cancellation");
+    gs_client_cancel(atomic_load(&gs_connection), request, NULL);
 }
 
 bool gs_unit_own_out(unsigned resource, enum gs_length length)

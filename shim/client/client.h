@@ -24,8 +24,11 @@ uint64_t gs_transfer_chunk(void);
 void gs_unit_take(struct gs_unit *u, unsigned resource);
 /* Only if that needs no waiting; for one of that length, see gs_client_try. */
 bool gs_unit_try(struct gs_unit *u, unsigned resource, enum gs_length length);
-/* The same, waiting for so long at most. */
-bool gs_unit_try_wait(struct gs_unit *u, unsigned resource, uint64_t ns);
+/* The same, waiting for so long at most. False: the request may still be open; then gs_unit_take_request waits for it,
+ * or gs_unit_drop_request gives it up, which waits for the daemon's answer. */
+bool gs_unit_try_wait(struct gs_unit *u, unsigned resource, uint64_t ns, struct gs_request *request);
+void gs_unit_take_request(struct gs_unit *u, unsigned resource, struct gs_request *request);
+void gs_unit_drop_request(struct gs_request *request);
 void gs_unit_give(const struct gs_unit *u);
 
 /* Could one be had if our own were not out? Nobody else waits. */

@@ -23,6 +23,7 @@ static void take_back(struct gs_deferred *h)
 {
     if (gs_is_taken(h))
         gs_unit_on(h->unit, GS_UNIT_FORGET);
+    gs_worker_forget(h);
 }
 
 /* Where the process has nothing else under way the call waits a moment: the command needs no gate then, nor anybody who
@@ -34,7 +35,7 @@ static bool wait_for_unit(struct gs_deferred *h, bool idle)
     pthread_mutex_lock(&gs_deferred_list.lock);
     const bool only = idle && !gs_deferred_list.oldest;
     pthread_mutex_unlock(&gs_deferred_list.lock);
-    return only && gs_unit_try_wait(h->unit, h->resource, MOST_NS);
+    return only && gs_worker_request(h, MOST_NS);
 }
 
 static bool try_unit(struct gs_deferred *h, bool idle)

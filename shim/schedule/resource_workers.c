@@ -12,6 +12,11 @@ struct worker {
     pthread_mutex_t lock; /* all below */
     pthread_cond_t news;
     struct gs_deferred *head, **tail;
+    /* A call has asked for the first unit of `asker`, and waits for it, or is about to put the command into the list.
+     * The request that the call leaves is for the next unit that the worker takes, whichever command that belongs to:
+     * no unit is granted in vain while the worker waits for another. */
+    const struct gs_deferred *asker;
+    struct gs_request asked;
     bool started;
 };
 static struct {
@@ -51,9 +56,28 @@ static void set_up(void)
     gs_threads_register();
 }
 
+/* The request that a call has left, if there is one. With the worker's lock held. */
+static struct gs_request take_asked(struct worker *l)
+{
+    const struct gs_request asked = l->asked;
+    l->asked.open = false;
+    return asked;
+}
+
+static void take_unit(struct gs_unit *u, unsigned resource)
+{
+    struct worker *l = &workers.of[resource];
+    pthread_mutex_lock(&l->lock);
+    while (l->asker)
+        pthread_cond_wait(&l->news, &l->lock);
+    struct gs_request asked = take_asked(l);
+    pthread_mutex_unlock(&l->lock);
+    gs_unit_take_request(u, resource, &asked);
+}
+
 static bool run_first(struct gs_deferred *h)
 {
-    gs_unit_take(h->unit, h->resource);
+    take_unit(h->unit, h->resource);
     gs_unit_on(h->unit, GS_UNIT_SUBMIT);
     bool in = enter_driver();
     const cl_int err = gs_event_end(h->open, CL_COMPLETE);
@@ -122,7 +146,7 @@ static bool run_next(struct gs_deferred *h, unsigned i)
     if (i == 1 && h->units.first_apart)
         gs_real()->clWaitForEvents(1, &h->first);
     leave_driver(in);
-    gs_unit_take(&h->unit[i], h->resource);
+    take_unit(&h->unit[i], h->resource);
     in = enter_driver();
     const bool runs = enqueue_next(h, i);
     leave_driver(in);
@@ -144,6 +168,7 @@ static void push(struct gs_deferred *h)
     if (started) {
         *l->tail = h;
         l->tail = &h->next;
+        l->asker = l->asker == h ? NULL : l->asker;
         pthread_cond_signal(&l->news);
     }
     pthread_mutex_unlock(&l->lock);
@@ -218,14 +243,19 @@ static void *run_worker(void *arg)
     this_thread.serves = true;
     for (;;) {
         pthread_mutex_lock(&l->lock);
-        while (!l->head)
+        while (!l->head && (l->asker || !l->asked.open))
             pthread_cond_wait(&l->news, &l->lock);
         struct gs_deferred *h = l->head;
-        l->head = h->next;
-        if (!l->head)
+        struct gs_request unused = {0};
+        if (!h)
+            unused = take_asked(l);
+        else if (!(l->head = h->next))
             l->tail = &l->head;
         pthread_mutex_unlock(&l->lock);
-        serve(h);
+        if (h)
+            serve(h);
+        else
+            gs_unit_drop_request(&unused);
     }
     return NULL;
 }
@@ -249,6 +279,43 @@ void gs_workers_set_up(void)
     pthread_once(&workers.once, set_up);
 }
 
+/* With the worker's lock held. */
+static bool start(struct worker *l)
+{
+    return l->started = l->started || gs_threads_start("gs-worker", NULL, run_worker, l);
+}
+
+bool gs_worker_request(struct gs_deferred *h, uint64_t ns)
+{
+    struct worker *l = &workers.of[h->resource];
+    pthread_mutex_lock(&l->lock);
+    const bool asks = start(l) && !l->asker && !l->asked.open;
+    if (asks)
+        l->asker = h;
+    pthread_mutex_unlock(&l->lock);
+    if (!asks)
+        return false;
+    struct gs_request request;
+    const bool granted = gs_unit_try_wait(h->unit, h->resource, ns, &request);
+    pthread_mutex_lock(&l->lock);
+    l->asked = request;
+    pthread_mutex_unlock(&l->lock);
+    if (!request.open)
+        gs_worker_forget(h);
+    return granted;
+}
+
+void gs_worker_forget(const struct gs_deferred *h)
+{
+    struct worker *l = &workers.of[h->resource];
+    pthread_mutex_lock(&l->lock);
+    if (l->asker == h) {
+        l->asker = NULL;
+        pthread_cond_signal(&l->news);
+    }
+    pthread_mutex_unlock(&l->lock);
+}
+
 /* Its unit is granted: there is nothing to wait for but its end. */
 static void run_taken(struct gs_deferred *h)
 {
@@ -267,7 +334,7 @@ void gs_worker_take(struct gs_deferred *h)
 {
     struct worker *l = &workers.of[h->resource];
     pthread_mutex_lock(&l->lock);
-    const bool started = l->started = l->started || gs_threads_start("gs-worker", NULL, run_worker, l);
+    const bool started = start(l);
     pthread_mutex_unlock(&l->lock);
     if (!started) /* a process without room for a thread: no schedule, then */
         gs_debug("no thread could be started to schedule commands");

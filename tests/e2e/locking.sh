@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # locking.sh: no thread waits for a lock while it holds one that comes behind it (common/lock/rank.h): programs of several
-# threads, transfers, callbacks, trials and merges, without a daemon, and as tasks and otherwise under one; and no state
-# of a command follows one that it may not (shim/schedule/state.c).
+# threads, transfers, callbacks, trials and merges, without a daemon, and as tasks and otherwise under one; no state of a
+# command follows one that it may not (shim/schedule/state.c); and no call waits under a context's lock for a daemon that
+# hangs.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 check_order
@@ -43,6 +44,23 @@ begin_daemon
 all plain --mode multi
 all pinned --gpus 1
 all pinned --task one
+
+# Another application has had the link and the GPU since: this one has to ask for them, and the daemon doesn't answer.
+row() { timeout 60 gpusparc run --devices cpu:2 --gpus 1 --task one "$programs/job_rows" 1 3 "$@"; }
+"$programs/job_rows" 1 3 2 <<<"" >plain.txt || fail "job_rows without gpusparc"
+coproc hung { row 2 2>hung.txt; }
+app=$hung_PID
+apps=$app
+exec {from}<&"${hung[0]}" {to}>&"${hung[1]}"
+read -r line <&"$from"
+row 1 >out.txt
+kill -STOP "$daemon"
+echo >&"$to"
+{ echo "$line"; cat <&"$from"; } >out.txt
+wait "$app" || { cat hung.txt; fail "job_rows under a daemon that hangs"; }
+kill -CONT "$daemon"
+cmp plain.txt out.txt || fail "job_rows under a daemon that hangs: another result"
+shows hung.txt "the daemon has gone: task %s goes on unscheduled until one comes"
 end_daemon
 echo "$runs runs"
 in_order
