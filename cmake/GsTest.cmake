@@ -1,26 +1,23 @@
 # SPDX-License-Identifier: MIT
-# Time limits are for hangs, and written down for an idle machine. With a load of ten a test takes several times as long.
+# A test that hangs ends after a minute of an idle machine. With a load of ten a test takes several times as long.
 set(GS_BUSY 4)
+math(EXPR GS_LIMIT "60 * ${GS_BUSY}")
 
-# gs_test(NAME name SOURCES file… [LIBS lib…] [ARGS arg…] [TIMEOUT seconds] [LABELS label…] [ENVIRONMENT A=b…])
+# gs_test(NAME name SOURCES file… [LIBS lib…] [ARGS arg…] [LABELS label…] [ENVIRONMENT A=b…])
 # One cmocka program per behaviour. It exits 77 to say that it was skipped. The test folder's name is a label of its own;
 # "fast" is that of all these programs, which take a second or a few.
 function(gs_test)
-  cmake_parse_arguments(T "" "NAME;TIMEOUT" "SOURCES;LIBS;ARGS;LABELS;ENVIRONMENT" ${ARGN})
-  if(NOT T_TIMEOUT)
-    set(T_TIMEOUT 60)
-  endif()
-  math(EXPR limit "${T_TIMEOUT} * ${GS_BUSY}")
+  cmake_parse_arguments(T "" "NAME" "SOURCES;LIBS;ARGS;LABELS;ENVIRONMENT" ${ARGN})
   get_filename_component(room ${CMAKE_CURRENT_SOURCE_DIR} NAME)
   add_executable(test_${T_NAME} ${T_SOURCES})
   set_target_properties(test_${T_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_link_libraries(test_${T_NAME} PRIVATE cmocka ${T_LIBS})
   add_test(NAME ${T_NAME} COMMAND test_${T_NAME} ${T_ARGS})
-  set_tests_properties(${T_NAME} PROPERTIES TIMEOUT ${limit} SKIP_RETURN_CODE 77
+  set_tests_properties(${T_NAME} PROPERTIES TIMEOUT ${GS_LIMIT} SKIP_RETURN_CODE 77
                        LABELS "${room};fast;${T_LABELS}" ENVIRONMENT "${T_ENVIRONMENT}")
 endfunction()
 
-# gs_script_test(NAME name SCRIPT file [ARGS …] [TIMEOUT seconds] [LABELS …] [ENVIRONMENT …] [SERIAL])
+# gs_script_test(NAME name SCRIPT file [ARGS …] [LABELS …] [ENVIRONMENT …] [SERIAL])
 # A script of bash, or of bats where its name ends so, that drives the real programs. It gets GS_BUILD and GS_SOURCE, and a private folder as its
 # working directory, and finds `gpusparc` on its PATH. No daemon answers it but one that it begins itself: by a machine's
 # own, launches go otherwise than the tests expect. The time limit is for hangs: on a fresh machine PoCL's own cache is
@@ -29,11 +26,7 @@ endfunction()
 # PoCL has those built-in functions only that tests/pocl/builtins names, but where GS_AS_IS is set.
 # SERIAL: no other test runs beside it, as it counts what the shim does while commands take microseconds.
 function(gs_script_test)
-  cmake_parse_arguments(T "SERIAL" "NAME;SCRIPT;TIMEOUT" "ARGS;LABELS;ENVIRONMENT" ${ARGN})
-  if(NOT T_TIMEOUT)
-    set(T_TIMEOUT 60)
-  endif()
-  math(EXPR limit "${T_TIMEOUT} * ${GS_BUSY}")
+  cmake_parse_arguments(T "SERIAL" "NAME;SCRIPT" "ARGS;LABELS;ENVIRONMENT" ${ARGN})
   get_filename_component(room ${CMAKE_CURRENT_SOURCE_DIR} NAME)
   set(dir ${CMAKE_BINARY_DIR}/tests/run/${T_NAME})
   set(caches ${CMAKE_BINARY_DIR}/tests/run)
@@ -51,7 +44,7 @@ function(gs_script_test)
     set(shell bats --tap)
   endif()
   add_test(NAME ${T_NAME} COMMAND ${shell} ${CMAKE_CURRENT_SOURCE_DIR}/${T_SCRIPT} ${T_ARGS} WORKING_DIRECTORY ${dir})
-  set_tests_properties(${T_NAME} PROPERTIES TIMEOUT ${limit} SKIP_RETURN_CODE 77 LABELS "${room};${T_LABELS}")
+  set_tests_properties(${T_NAME} PROPERTIES TIMEOUT ${GS_LIMIT} SKIP_RETURN_CODE 77 LABELS "${room};${T_LABELS}")
   set_tests_properties(${T_NAME} PROPERTIES ENVIRONMENT
     "GS_BUILD=${CMAKE_BINARY_DIR};GS_SOURCE=${CMAKE_SOURCE_DIR};PATH=${CMAKE_BINARY_DIR}/bin:$ENV{PATH};GPUSPARC_SOCKET=${dir}/none;POCL_CACHE_DIR=${caches}/pocl-cache;XDG_CACHE_HOME=${caches}/cache;POCL_WORK_GROUP_SPECIALIZATION=${specialized};${vendors};${T_ENVIRONMENT}")
   if(T_SERIAL)

@@ -72,7 +72,7 @@ contend() {
 
 # faults [CASES [SEED]]: calls of the driver fail, at so many places per function and program
 faults() {
-    SEED=${2:-$RANDOM} bash "$GS_SOURCE/tests/e2e/faults.sh" "${1:-20}" late once forever lost gone
+    SEED=${2:-$RANDOM} bash "$GS_SOURCE/tests/e2e/faults.sh" "${1:-20}" plain pinned daemon chunks late once forever lost gone
 }
 
 # partial: drivers of every version that lack one function after the other, with more programs than the test has
@@ -128,7 +128,7 @@ kernels() {
 
 # kernels_split [COUNT [SEED]]: random kernels, plain and under gpusparc on two and three devices
 kernels_split() {
-    bash "$GS_SOURCE/tests/kernels/split.sh" "${2:-$RANDOM}" "${1:-200}"
+    bash "$GS_SOURCE/tests/kernels/split.sh" random "${2:-$RANDOM}" "${1:-200}"
 }
 
 # gema [SETS [SEED]]: the safe bound against simulation over all offsets, against every state of tiny sets, whole and in chunks, of

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# faults.sh CASES [KIND...]: lets calls of the driver fail below gpusparc, at up to CASES places per function and program
-# (faults.c says how; KIND is once, forever, lost, gone or late; `some` is once, in a few of the programs): the output is
-# one device's, or the application sees an error; never other bytes, a crash or a hang. Where everything is still on the
-# first device the output is right.
+# faults.sh CASES KIND...: lets calls of the driver fail below gpusparc. The output is one device's, or the application sees
+# an error; never other bytes, a crash or a hang. KIND is
+#   plain, pinned    chosen calls, while bytes go on that path: most programs are spared
+#   daemon, chunks   chosen calls under a daemon: a launch's units, each unit of a transfer
+#   once, forever, lost, gone, late   at up to CASES places per function and program (faults.c says how); some: once, few programs
+# $SEED chooses the places.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 most=$1
@@ -172,11 +174,10 @@ each_retain() {
   unset LAZY LAZY_REPORT GPUSPARC_TRANSFER
 }
 
-rm -f alone.*
-RANDOM=${SEED:-7}
-export OPENCL_LAYERS=$programs/faults.so
-for path in plain pinned; do
-  export GPUSPARC_TRANSFER=$path
+# All that is chosen for one path of the bytes.
+on_path() { # PATH
+  local lack k
+  export GPUSPARC_TRANSFER=$1
   spared clCreateBuffer:3:-4:forever transfers                # the application's own are there by then: no replica
   spared clCreateBuffer:4:-4:forever transfers                # one replica
   for lack in forever hollow; do
@@ -188,7 +189,7 @@ for path in plain pinned; do
   # Nor is there any for putting together what the parts have written.
   scarce forever 2 4 chunks
   scarce hollow 2 4 chunks
-  [ $path = plain ] || scarce forever 3 7 chunks
+  [ "$1" = plain ] || scarce forever 3 7 chunks
   # There are no more queues: auto mode can't measure a launch, and nothing can be carried beside the application.
   mode=auto spared clCreateCommandQueue:2:-6:forever transfers
   spoiled 1
@@ -197,82 +198,106 @@ for path in plain pinned; do
   spoiled_soon 2
   spoiled_waits 3
   spoiled_waits 4
-done
-# Half of an exchange is on its way when the rest is refused: what comes later waits for it, and isn't overwritten.
-GPUSPARC_TRANSFER=pinned spared clEnqueueReadBuffer:16:-5:once exchange 64 busy
-unset GPUSPARC_TRANSFER
+  # Half of an exchange is on its way when the rest is refused: what comes later waits for it, and isn't overwritten.
+  [ "$1" = plain ] || spared clEnqueueReadBuffer:16:-5:once exchange 64 busy
+  unset GPUSPARC_TRANSFER
+}
 
 # Under a daemon a launch's units follow from a thread of ours, and the application has its event by then.
-own_daemon <<'END2'
+under_daemon() {
+  local k was=$bad spared=$right
+  own_daemon <<'END'
 [system]
 gpus = 2
 realtime = no
 kernel_chunk = 4
-END2
-begin_daemon
-# Which call is the k-th differs from run to run: of a launch's first unit, in its call, the application is told.
-was=$bad spared=$right
-alone columns 2 300 200
-code=-5 gpus=2
-for k in 13 16 19 22 25; do GPUSPARC_TRANSFER=pinned one clEnqueueNDRangeKernel:$k:-5:once columns 2 300 200; done
-[ $bad = $was ] && [ $right -gt $spared ] || fail "units that are refused once under a daemon: $((right - spared)) of 5 spared, $((bad - was)) wrong"
-each_retain
-# Where a launch's chunks can't have what they take it goes as one unit.
-GPUSPARC_TRANSFER=plain spared clCreateKernel:4:-6:forever columns 2 300 200
-# Nor does anybody wait for ever for a gate, or an end, whose event the driver has refused to end once.
-for k in 2 7 13 26; do GPUSPARC_TRANSFER=pinned spared clSetUserEventStatus:$k:-5:once columns 2 300 200; done
-# A marker that has failed isn't let go of before all that it waits for has ended: PoCL (3.1) crashed in one run of eight.
-for k in {1..4} {1..4} {1..4}; do GPUSPARC_TRANSFER=plain spoiled_by_unit $k; done
-for k in 11 11 11 11; do GPUSPARC_TRANSFER=pinned spoiled_early $k; done
-end_daemon
-cat >"$dir/conf" <<'END2'
+END
+  begin_daemon
+  # Which call is the k-th differs from run to run: of a launch's first unit, in its call, the application is told.
+  alone columns 2 300 200
+  code=-5 gpus=2
+  for k in 13 16 19 22 25; do GPUSPARC_TRANSFER=pinned one clEnqueueNDRangeKernel:$k:-5:once columns 2 300 200; done
+  [ $bad = $was ] && [ $right -gt $spared ] || fail "units that are refused once: $((right - spared)) of 5 spared, $((bad - was)) wrong"
+  each_retain
+  # Where a launch's chunks can't have what they take it goes as one unit.
+  GPUSPARC_TRANSFER=plain spared clCreateKernel:4:-6:forever columns 2 300 200
+  # Nor does anybody wait for ever for a gate, or an end, whose event the driver has refused to end once.
+  for k in 2 7 13 26; do GPUSPARC_TRANSFER=pinned spared clSetUserEventStatus:$k:-5:once columns 2 300 200; done
+  # A marker that has failed isn't let go of before all that it waits for has ended: PoCL (3.1) crashed in one run of eight.
+  for k in {1..4} {1..4} {1..4}; do GPUSPARC_TRANSFER=plain spoiled_by_unit $k; done
+  for k in 11 11 11 11; do GPUSPARC_TRANSFER=pinned spoiled_early $k; done
+  end_daemon
+  rm -rf "$dir"
+  export GPUSPARC_SOCKET=$dir/none
+}
+
+# Transfers are cut into units of the daemon's, launches are one unit each.
+in_chunks() {
+  own_daemon <<'END'
 [system]
 gpus = 2
 realtime = no
 kernel_chunk = 1000000
 transfer_chunk = 32768
-END2
-begin_daemon
-GPUSPARC_TRANSFER=plain each_unit clEnqueueWriteBuffer again
-GPUSPARC_TRANSFER=plain each_unit clEnqueueReadBuffer again
-# A launch that has no memory for the gate of its unit isn't enqueued without one: the application is told, and goes on.
-printf '%s\n' "waits: error -6" "next: error 0" "sum 10" >alone.txt
-FAULT=clCreateUserEvent:2:-6:once timeout 240 gpusparc run --gpus 1 "$programs/ungated" >out.txt || fail "ungated"
-cmp alone.txt out.txt || { cat out.txt; fail "a launch that has no memory for its gate"; }
-# Where one of them is refused the command fails when the others have ended.
-FAULT=clEnqueueReadBuffer:2:-5:forever OPENCL_LAYERS=$programs/as_gpu.so:$OPENCL_LAYERS GPUSPARC_TRANSFER=plain \
-  timeout 240 gpusparc run --devices cpu:2 --gpus 1 "$programs/refused_read" >out.txt || { cat out.txt; fail "refused_read"; }
-end_daemon
-export GPUSPARC_SOCKET=$dir/none
-for kind in "${@:-once}"; do
-  if [ "$kind" = late ]; then
-    # Only an application that looks at its events can see these. This one tries again: then all must come right.
-    told=$seen # of refused units, above
-    GPUSPARC_TRANSFER=plain sweep late -5 2 again
-    GPUSPARC_TRANSFER=pinned sweep late -5 3 again
-    [ $seen = $told ] || fail "$((seen - told)) commands that failed while they ran could not be done over"
-    continue
-  fi
-  if [ "$kind" = some ]; then
-    GPUSPARC_TRANSFER=plain sweep once -4 2 queues
-    GPUSPARC_TRANSFER=pinned sweep once -5 2 transfers
-    GPUSPARC_TRANSFER=pinned sweep once -4 2 images
-    continue
-  fi
-  GPUSPARC_TRANSFER=plain sweep "$kind" -4 2 queues
-  GPUSPARC_TRANSFER=pinned sweep "$kind" -5 2 transfers
-  sweep "$kind" -6 3 queues
+END
+  begin_daemon
+  GPUSPARC_TRANSFER=plain each_unit clEnqueueWriteBuffer again
+  GPUSPARC_TRANSFER=plain each_unit clEnqueueReadBuffer again
+  # A launch that has no memory for the gate of its unit isn't enqueued without one: the application is told, and goes on.
+  printf '%s\n' "waits: error -6" "next: error 0" "sum 10" >alone.txt
+  FAULT=clCreateUserEvent:2:-6:once timeout 240 gpusparc run --gpus 1 "$programs/ungated" >out.txt || fail "ungated"
+  cmp alone.txt out.txt || { cat out.txt; fail "a launch that has no memory for its gate"; }
+  # Where one of them is refused the command fails when the others have ended.
+  FAULT=clEnqueueReadBuffer:2:-5:forever OPENCL_LAYERS=$programs/as_gpu.so:$OPENCL_LAYERS GPUSPARC_TRANSFER=plain \
+    timeout 240 gpusparc run --devices cpu:2 --gpus 1 "$programs/refused_read" >out.txt || { cat out.txt; fail "refused_read"; }
+  end_daemon
+  rm -rf "$dir"
+  export GPUSPARC_SOCKET=$dir/none
+}
+
+# Only an application that looks at its events can see these. This one tries again: then all must come right.
+sweep_late() {
+  local told=$seen # of refused units
+  GPUSPARC_TRANSFER=plain sweep late -5 2 again
+  GPUSPARC_TRANSFER=pinned sweep late -5 3 again
+  [ $seen = $told ] || fail "$((seen - told)) commands that failed while they ran could not be done over"
+}
+
+sweep_some() {
+  GPUSPARC_TRANSFER=plain sweep once -4 2 queues
+  GPUSPARC_TRANSFER=pinned sweep once -5 2 transfers
+  GPUSPARC_TRANSFER=pinned sweep once -4 2 images
+}
+
+sweep_all() { # KIND
+  GPUSPARC_TRANSFER=plain sweep "$1" -4 2 queues
+  GPUSPARC_TRANSFER=pinned sweep "$1" -5 2 transfers
+  sweep "$1" -6 3 queues
   # A call that waits for a carried transfer returns its error, and the commands behind it go on.
-  GPUSPARC_TRANSFER=pinned sweep "$kind" -4 2 rows
+  GPUSPARC_TRANSFER=pinned sweep "$1" -4 2 rows
   # A carried transfer that nobody waits for lets the commands behind it fail, and PoCL (3.1) then still works on what it
   # has let go of, its own transfers among them, of which nobody can keep an event; it does so without us.
-  GPUSPARC_TRANSFER=$([ "$kind" = once ] && echo pinned || echo plain) sweep "$kind" -4 2 images
-  [ "$kind" != once ] || GPUSPARC_TRANSFER=pinned sweep once -4 2 host_pointers
-  [ "$kind" != once ] || GPUSPARC_TRANSFER=pinned sweep once -6 3 sparse 1100003 900
+  GPUSPARC_TRANSFER=$([ "$1" = once ] && echo pinned || echo plain) sweep "$1" -4 2 images
+  [ "$1" != once ] || GPUSPARC_TRANSFER=pinned sweep once -4 2 host_pointers
+  [ "$1" != once ] || GPUSPARC_TRANSFER=pinned sweep once -6 3 sparse 1100003 900
   # A thread of ours sends what these have changed: with every call failing it could only let the launch fail while it
   # runs, and PoCL (3.1) doesn't survive that.
-  [ "$kind" != once ] || GPUSPARC_TRANSFER=plain sweep once -6 2 trial
-  [ "$kind" != once ] || each_copy -6 2 trial everywhere
+  [ "$1" != once ] || GPUSPARC_TRANSFER=plain sweep once -6 2 trial
+  [ "$1" != once ] || each_copy -6 2 trial everywhere
+}
+
+rm -f alone.*
+RANDOM=${SEED:-7}
+echo "seed ${SEED:-7}"
+export OPENCL_LAYERS=$programs/faults.so
+for kind; do
+  case $kind in
+  plain | pinned) on_path "$kind" ;;
+  daemon) under_daemon ;;
+  chunks) in_chunks ;;
+  late | some) "sweep_$kind" ;;
+  *) sweep_all "$kind" ;;
+  esac
 done
 [ $bad = 0 ] || fail "$bad of $cases cases (SEED=${SEED:-7})"
 echo "$cases cases: $right right in spite of it, $seen errors that the application sees"

@@ -1,18 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Python's pyopencl, from Debian's package: array arithmetic, reductions, scans and a kernel of its own.
+# pyopencl.sh arithmetic|reductions|binaries: Python's pyopencl, from Debian's package: arithmetic of arrays; reductions and
+# scans; a kernel of the program's own, whose binaries pyopencl keeps.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 python=/usr/bin/python3
 "$python" -c 'import pyopencl, numpy' 2>/dev/null || { echo "pyopencl is not installed"; exit 77; }
-export PYOPENCL_NO_CACHE=1 PYOPENCL_CTX=0 HOME=$PWD
-cat >app.py <<'P'
+export PYOPENCL_NO_CACHE=1 PYOPENCL_CTX=0 HOME=$PWD PYTHONDONTWRITEBYTECODE=1
+cat >common.py <<'P'
 import hashlib
 import numpy as np
 import pyopencl as cl
 import pyopencl.array as array
-from pyopencl.elementwise import ElementwiseKernel
-from pyopencl.reduction import ReductionKernel
 
 platform = cl.get_platforms()[0]
 try:
@@ -33,6 +32,19 @@ n = 50000
 x = array.to_device(queue, rng.randint(0, 1000, n).astype(np.int32))
 y = array.to_device(queue, rng.randint(1, 1000, n).astype(np.int32))
 f = array.to_device(queue, rng.rand(n).astype(np.float32))
+P
+same() { # STATISTICS...: app.py prints the same under gpusparc
+  "$python" -W ignore app.py >alone.txt
+  gpusparc run --gpus 2 --mode multi --stats=split.json "$python" -W ignore app.py >split.txt
+  cmp alone.txt split.txt || { diff alone.txt split.txt; fail "another output"; }
+  stats split.json devices:2 "$@"
+}
+
+arithmetic() {
+  cat >app.py <<'P'
+from common import array, cl, ctx, f, np, queue, show, x, y
+from pyopencl.elementwise import ElementwiseKernel
+
 show("sum", (x + 3 * y - x * y).get())
 show("slice", (x[1000:30000] + y[2000:31000]).get())
 show("float", (f * 2.5 + 1.0).get())
@@ -41,18 +53,36 @@ z = x.copy()
 z += y
 z[100:200] = 7
 show("in place", z.get())
-print("sum", int(array.sum(x).get()), "dot", int(array.dot(x.astype(np.int64), y.astype(np.int64)).get()))
-print("max", int(array.max(x).get()), "min", int(array.min(y).get()))
 show("where", array.if_positive(x - y, x, y).get())
 show("arange", array.arange(queue, 0, 20000, 3, dtype=np.int32).get())
 axpbyz = ElementwiseKernel(ctx, "int a, int *x, int b, int *y, int *z", "z[i] = a*x[i] + b*y[i]", "axpbyz")
 axpbyz(5, x, 6, y, z)
 show("elementwise", z.get())
+assert (x.get() + 3 * y.get() - x.get() * y.get() == (x + 3 * y - x * y).get()).all()
+P
+  same split:axpbyz
+}
+
+reductions() {
+  cat >app.py <<'P'
+from common import array, ctx, np, show, x, y
+from pyopencl.reduction import ReductionKernel
+
+print("sum", int(array.sum(x).get()), "dot", int(array.dot(x.astype(np.int64), y.astype(np.int64)).get()))
+print("max", int(array.max(x).get()), "min", int(array.min(y).get()))
 count = ReductionKernel(ctx, np.int32, neutral="0", reduce_expr="a+b", map_expr="x[i] % 7 == 0 ? 1 : 0",
                         arguments="__global const int *x")
 print("count", int(count(x).get()), int((x.get() % 7 == 0).sum()))
 show("cumsum", array.cumsum(x).get() if hasattr(array, "cumsum") else np.cumsum(x.get()))
-assert (x.get() + 3 * y.get() - x.get() * y.get() == (x + 3 * y - x * y).get()).all()
+P
+  same split:reduce_kernel_stage1
+}
+
+# Binaries that a run without gpusparc has kept must not keep others from being split.
+binaries() {
+  cat >app.py <<'P'
+from common import array, cl, ctx, np, queue, show, x
+
 prg = cl.Program(ctx, """
 __kernel void own(__global const int *a, __global int *b, int w) {
   int i = get_global_id(0), j = get_global_id(1);
@@ -62,33 +92,12 @@ b = array.zeros(queue, 200 * 250, np.int32)
 prg.own(queue, (200, 250), (8, 10), x.data, b.data, np.int32(200))
 show("transpose", b.get())
 P
-"$python" -W ignore app.py >alone.txt
-timeout 250 gpusparc run --gpus 2 --mode multi --stats=split.json "$python" -W ignore app.py >split.txt
-cmp alone.txt split.txt || { diff alone.txt split.txt; fail "another output"; }
-stats split.json devices:2 split:own split:axpbyz
+  same split:own
+  unset PYOPENCL_NO_CACHE
+  export XDG_CACHE_HOME=$PWD/cache
+  rm -rf cache && mkdir cache
+  for run in 1 2; do same split:own; done
+}
 
-# It keeps the binaries of its programs: those of a run without gpusparc must not keep others from being split.
-unset PYOPENCL_NO_CACHE
-export XDG_CACHE_HOME=$PWD/cache
-rm -rf cache && mkdir cache
-cat >kept.py <<'P'
-import numpy as np
-import pyopencl as cl
-
-ctx = cl.create_some_context(interactive=False)
-queue = cl.CommandQueue(ctx)
-out = np.zeros(10000, np.int32)
-buf = cl.Buffer(ctx, cl.mem_flags.READ_WRITE, out.nbytes)
-cl.Program(ctx, "__kernel void kept(__global int *v) { v[get_global_id(0)] = get_group_id(0); }").build().kept(
-    queue, (10000,), (100,), buf)
-cl.enqueue_copy(queue, out, buf)
-print(out.sum())
-P
-"$python" -W ignore kept.py >alone.txt
-for run in 1 2; do
-  gpusparc run --gpus 2 --mode multi --stats=kept.json "$python" -W ignore kept.py >split.txt
-  cmp alone.txt split.txt || fail "binaries that are kept: another output"
-  stats kept.json devices:2 split:kept
-done
-"$python" -W ignore kept.py | cmp - alone.txt || fail "binaries that are kept: without gpusparc again"
+"$1"
 echo passed

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
-# Every test kernel, and random ones, give the same bytes plain and under gpusparc, on two sub-devices and on three
-# devices, and are really split where they should be: split.sh [SEED [COUNT]]
+# split.sh PATTERN | random SEED COUNT: the test kernels whose files fit the pattern, or random ones, give the same bytes plain
+# and under gpusparc, on two sub-devices and on three devices, and are really split where they should be.
 set -euo pipefail
 source "$GS_SOURCE/tests/kernels/taken.sh"
-seed=${1:-1000} count=${2:-6}
 export XDG_CACHE_HOME=$PWD/cache
 rm -rf "$XDG_CACHE_HOME" programs
-echo "seed $seed, $count programs"
-python3 "$GS_SOURCE/tests/kernels/generate.py" "$seed" "$count" programs
-taken programs/*.cl
-files=("$GS_SOURCE"/tests/kernels/*.cl "${files[@]}")
+if [ "$1" = random ]; then
+  echo "seed $2, $3 programs"
+  python3 "$GS_SOURCE/tests/kernels/generate.py" "$2" "$3" programs
+  taken programs/*.cl
+else
+  # shellcheck disable=SC2206 # a pattern
+  files=("$GS_SOURCE"/tests/kernels/$1.cl)
+fi
 run=$GS_BUILD/tests/run_kernels
 "$run" plain.bin "${files[@]}" 2>plain.err || { cat plain.err; exit 1; }
 

@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Usage: split.sh DEVICES SPEC
-# Every sample, small, spread over DEVICES devices: the same bytes as the plain run's, and its kernels really split.
+# Usage: split.sh DEVICES SPEC [SHARE SHARES]
+# Every sample, or every SHARESth, small, spread over DEVICES devices: the same bytes as the plain run's, and its kernels
+# really split.
 . "$GS_SOURCE/tests/samples/lib.sh"
-gpus=$1 spec=$2
+gpus=$1 spec=$2 share=${3:-1} shares=${4:-1}
 
 # One work-group has nothing to split: the kernels that are launched with a single one, and only those.
 may_be_whole='hiddenmarkov:viterbi_path'
 
 split() {
     local name=$1 small=$3 line allow=()
+    row=$((row + 1))
+    [ $((row % shares)) = $((share - 1)) ] || return 0
     rm -f stats.json
     # Its steps read a row and a column that they don't change, which nobody can tell beforehand.
     [ "$name" != floydwarshall ] || allow=(--allow race)
@@ -34,7 +37,7 @@ check_stats() {
     [ "$kernels" -gt 0 ] || fail "$1: the statistics know no kernel"
 }
 
-total=0
+row=0 total=0
 manifest split
 [ "$total" -gt 0 ] || fail "no sample was run"
 [ "$failures" -eq 0 ]
