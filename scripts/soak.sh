@@ -33,9 +33,9 @@ pooled() {
     [ -z "${3:-}" ] || bash "$GS_SOURCE/tests/e2e/pooled.sh" "$3"
 }
 
-# eight: all samples over eight GPUs, which are PoCL's devices by other names, and what else tests/e2e/eight.sh does
+# eight: all samples over eight GPUs, which are PoCL's devices by other names, and what else tests/e2e/eight_gpus.sh does
 eight() {
-    (mkdir -p "$GS_BUILD/tests/run/soak_eight" && cd "$GS_BUILD/tests/run/soak_eight" && bash "$GS_SOURCE/tests/e2e/eight.sh" \
+    (mkdir -p "$GS_BUILD/tests/run/soak_eight" && cd "$GS_BUILD/tests/run/soak_eight" && bash "$GS_SOURCE/tests/e2e/eight_gpus.sh" \
         $(sed -n 's/^\([a-z0-9]*\) |.*/\1/p' "$GS_BUILD/lib/gpusparc/samples/MANIFEST"))
 }
 
@@ -195,9 +195,9 @@ daemon_faults() {
     done
 }
 
-# daemon_troubles [FILES]: an application under a daemon with so many files in its cache, and what else e2e/troubles.sh does
+# daemon_troubles [FILES]: an application under a daemon with so many files in its cache, and what else e2e/surroundings.sh does
 daemon_troubles() {
-    bash "$GS_SOURCE/tests/e2e/troubles.sh" "${1:-100000}"
+    bash "$GS_SOURCE/tests/e2e/surroundings.sh" "${1:-100000}"
 }
 
 # daemon_policy [ROUNDS [SEED]]: random sequences of requests against the policy's oracle

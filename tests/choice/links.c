@@ -16,7 +16,7 @@ static void assert_cost(const struct gs_link_cost *c, double piece_ns, double by
     assert_true(c->byte_ns > byte_ns - 1e-5 && c->byte_ns < byte_ns + 1e-5);
 }
 
-static void comes_back(void **state)
+static void text_holds_all_costs(void **state)
 {
     const struct gs_links links = {gs_link_cost(40.25, 20), gs_link_cost(21.0, 310)};
     char text[GS_LINKS_TEXT_BYTES];
@@ -28,7 +28,7 @@ static void comes_back(void **state)
     assert_cost(&back.peer, 21000, 1.0 / 310);
 }
 
-static void one_alone(void **state)
+static void one_cost_is_enough(void **state)
 {
     const struct gs_links links = {{0, 0}, gs_link_cost(7, 100)};
     char text[GS_LINKS_TEXT_BYTES];
@@ -41,7 +41,7 @@ static void one_alone(void **state)
     assert_int_equal(gs_links_print(&nothing, text), 0);
 }
 
-static void among_others(void **state)
+static void other_lines_are_passed_over(void **state)
 {
     (void)state;
     const struct gs_links l = parsed("ok\nhost 100 2000000\nno: peer 1 2\npeer 3\nhosts 1 1\n\npeer 9 1000 x\n");
@@ -57,9 +57,9 @@ static void among_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back),
-        cmocka_unit_test(one_alone),
-        cmocka_unit_test(among_others),
+        cmocka_unit_test(text_holds_all_costs),
+        cmocka_unit_test(one_cost_is_enough),
+        cmocka_unit_test(other_lines_are_passed_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static void waits_for(struct gs_ring *r, cl_event e)
     gs_events_free(&wait);
 }
 
-static void users(void **state)
+static void a_slot_waits_for_its_users(void **state)
 {
     struct gs_ring r = {0};
     (void)state;
@@ -106,7 +106,7 @@ static void users(void **state)
         assert_int_equal(events[i].refs, 1);
 }
 
-static void ended(void **state)
+static void ended_users_are_forgotten(void **state)
 {
     struct gs_ring r = {0};
     (void)state;
@@ -119,6 +119,7 @@ static void ended(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(users), cmocka_unit_test(ended)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_slot_waits_for_its_users),
+                                       cmocka_unit_test(ended_users_are_forgotten)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

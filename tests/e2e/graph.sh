@@ -99,7 +99,7 @@ if [ $part = programs ] || [ $part = all ]; then
   over "$programs/meanwhile"
   over "$programs/along"
   # Everything is brought home while a call that blocks reads there, without the context's lock.
-  layers=$library:$programs/between_layer.so
+  layers=$library:$programs/call_hooks.so
   over "$programs/crumbs"
   layers=$library
 fi
@@ -143,7 +143,7 @@ if [ $part = all ]; then
     over "${random[@]}"
   done
   for program in queues halves threads callbacks sub_buffers transfers staging images aliases order bands reductions sparse filled trial \
-    geometry chunks made releases special copied contend\ 5\ 120\ 3; do
+    geometry chunks object_creation releases refused_kernels copied contend\ 5\ 120\ 3; do
     # shellcheck disable=SC2086
     over "$programs/"$program
   done

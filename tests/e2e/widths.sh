@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What is given up, and how widely (docs/limits.md): programs/widths.c launches what each cause is about, what lies beside
-# it, and the same again once it is over. Command buffers are in programs/extensions.c, parts that meet in meets.c.
+# it, and the same again once it is over. Command buffers are in programs/extensions.c, parts that read what others write in racing_reads.c.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 asked=(single:event_held:"it waits for a user event that the application has not set yet" split:event_beside split:event_after split:map_beside split:map_after

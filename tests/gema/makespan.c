@@ -163,7 +163,7 @@ static void barriers(void **state)
 
 /* Groups that come one after another: with a place for one at a time the makespans add up, with places for all they are
  * one makespan, and never is the bound below what a schedule needs. */
-static void waves(void **state)
+static void groups_after_another(void **state)
 {
     (void)state;
     struct gs_kernel_string k = parse("LLCLL", "1", "1");
@@ -209,7 +209,7 @@ static void stop_there(void *context, bool is_exact, uint64_t done, uint64_t all
 }
 
 /* Wherever it is stopped, the answer is an interval that holds the exact value; of what was found, a schedule too. */
-static void stopped(void **state)
+static void stopped_searches_give_intervals(void **state)
 {
     (void)state;
     static const char *const texts[] = {"LLCCLL", "LLCCLL|LLCCLL"};
@@ -295,9 +295,9 @@ int main(void)
         cmocka_unit_test(equations_42_and_43_are_not_safe),
         cmocka_unit_test(equations_5_to_7_are_not_safe),
         cmocka_unit_test(barriers),
-        cmocka_unit_test(waves),
+        cmocka_unit_test(groups_after_another),
         cmocka_unit_test(memory_runs_out),
-        cmocka_unit_test(stopped),
+        cmocka_unit_test(stopped_searches_give_intervals),
         cmocka_unit_test(too_long_to_search),
         cmocka_unit_test(strings),
     };

@@ -104,7 +104,7 @@ static void check_walk(const char *path, uint64_t inner, uint64_t outer, const c
     free(s);
 }
 
-static void walks(void **state)
+static void walks_a_kernel(void **state)
 {
     (void)state;
     char *out = walked(&(struct gs_ptx_walk_options){.path = "t"});
@@ -286,8 +286,9 @@ static void broken_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_instructions), cmocka_unit_test(chooses_the_kernel),     cmocka_unit_test(walks),
-        cmocka_unit_test(unknown_paths),      cmocka_unit_test(loops_left_from_inside), cmocka_unit_test(broken_texts),
+        cmocka_unit_test(reads_instructions),     cmocka_unit_test(chooses_the_kernel),
+        cmocka_unit_test(walks_a_kernel),         cmocka_unit_test(unknown_paths),
+        cmocka_unit_test(loops_left_from_inside), cmocka_unit_test(broken_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

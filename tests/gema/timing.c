@@ -178,7 +178,7 @@ static void tables_13_and_14(void **state)
 }
 
 /* What lies between a load and its use is hidden, no more than the latency, and each load once. */
-static void hiding(void **state)
+static void latency_is_hidden(void **state)
 {
     (void)state;
     struct {
@@ -254,7 +254,7 @@ int main(void)
         cmocka_unit_test(table_19),         cmocka_unit_test(table_20),
         cmocka_unit_test(tables_21_and_22), cmocka_unit_test(figure_29),
         cmocka_unit_test(tables_10_and_11), cmocka_unit_test(table_7_contradicts_tables_10_and_11),
-        cmocka_unit_test(tables_13_and_14), cmocka_unit_test(hiding),
+        cmocka_unit_test(tables_13_and_14), cmocka_unit_test(latency_is_hidden),
         cmocka_unit_test(profiles),         cmocka_unit_test(bad_programs_and_mixes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

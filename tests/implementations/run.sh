@@ -72,7 +72,7 @@ sample() {
 }
 
 api="queues threads halves user_events callbacks profiling sub_buffers host_pointers transfers staging images geometry refused_launch sources
-    linking aliases releases queries types special host_access svm"
+    linking aliases releases queries types refused_kernels host_access svm"
 [ -z "$brief" ] || api="queues user_events callbacks transfers"
 rounds=${ROUNDS:-6}
 [ -z "$brief" ] || rounds=1

@@ -12,7 +12,7 @@ enum { MAX_N = 8192 };
 
 static float x[MAX_N];
 
-static void conditions(void **state)
+static void condition_numbers(void **state)
 {
     (void)state;
     const size_t sizes[] = {6, 7, 32, 100, 1024, MAX_N};
@@ -88,7 +88,7 @@ static void limits(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(conditions), cmocka_unit_test(orders_give_different_sums),
-                                       cmocka_unit_test(limits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(condition_numbers),
+                                       cmocka_unit_test(orders_give_different_sums), cmocka_unit_test(limits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

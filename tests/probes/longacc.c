@@ -99,7 +99,7 @@ static void equals_exact_integers(void **state)
 }
 
 /* A million of the same sign, so that carries run through. */
-static void many(void **state)
+static void a_million_of_one_sign(void **state)
 {
     (void)state;
     struct gs_longacc a = {0};
@@ -146,7 +146,7 @@ int main(int argc, char **argv)
 {
     rng = argc > 1 ? strtoull(argv[1], NULL, 0) : 20141120;
     printf("seed %llu\n", (unsigned long long)rng);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(equals_exact_integers), cmocka_unit_test(many),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(equals_exact_integers), cmocka_unit_test(a_million_of_one_sign),
                                        cmocka_unit_test(special_values)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

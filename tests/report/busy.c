@@ -7,7 +7,7 @@
 #include "tests/suite.h"
 #include "shim/report/busy.h"
 
-static void at_random(void **state)
+static void random_spans(void **state)
 {
     enum { LENGTH = 20000, SPANS = 3000 };
     static unsigned char lit[LENGTH];
@@ -34,7 +34,7 @@ static void at_random(void **state)
 }
 
 /* A million short spans with gaps between them, on two devices that take turns: memory stays small, nothing is lost. */
-static void for_long(void **state)
+static void a_million_spans(void **state)
 {
     enum { SPANS = 1000000 };
     struct gs_busy b = {0};
@@ -49,7 +49,7 @@ static void for_long(void **state)
 }
 
 /* A span that began long before others that have been told of counts from where these are no longer told apart. */
-static void late(void **state)
+static void a_span_that_began_long_before(void **state)
 {
     struct gs_busy b = {0};
     (void)state;
@@ -63,6 +63,7 @@ static void late(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(at_random), cmocka_unit_test(for_long), cmocka_unit_test(late)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_spans), cmocka_unit_test(a_million_spans),
+                                       cmocka_unit_test(a_span_that_began_long_before)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,7 +156,7 @@ static void macros_that_explode(void **state)
     assert_true(a.seconds < 60);
 }
 
-static void rubbish(void **state)
+static void fragments_of_programs(void **state)
 {
     (void)state;
     static const char *const texts[] = {
@@ -231,7 +231,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(deep_nesting),
         cmocka_unit_test(recursion),
         cmocka_unit_test(macros_that_explode),
-        cmocka_unit_test(rubbish),
+        cmocka_unit_test(fragments_of_programs),
         cmocka_unit_test(random_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

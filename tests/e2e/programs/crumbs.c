@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A launch writes each third byte of a buffer. Of these and their neighbours a call that blocks reads a few; just
- * before the driver is asked for them (`will_read`, called by the layer between.c), another thread makes a user event,
- * which has gpusparc bring everything to the first device. */
+ * before the driver is asked for them (`will_read`, called by the layer call_hooks.c), another thread makes a user
+ * event, which has gpusparc bring everything to the first device. */
 #include "plain.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# eight.sh [SAMPLE...]: eight GPUs, which are PoCL's CPU devices by other names, with memories of their own: samples,
+# eight_gpus.sh [SAMPLE...]: eight GPUs, which are PoCL's CPU devices by other names, with memories of their own: samples,
 # random commands and, where samples are named, random host programs over all of them give one device's bytes, and so do
 # tasks of 1, 2, 4 and 8 at a time under a daemon.
 set -euo pipefail

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* An application of one kernel whose loop has other bounds in other launches: `rounds ITEMS LAUNCHESxROUNDS...`, each
- * launch waited for; `+` among them has the next ones begin with a fresh kernel object, and behind the rounds has each
- * launch one more of them than the one before. */
+/* An application of one kernel whose loop has other bounds in other launches: `longer_launches ITEMS
+ * LAUNCHESxROUNDS...`, each launch waited for; `+` among them has the next ones begin with a fresh kernel object, and
+ * behind the rounds has each launch one more of them than the one before. */
 #include "plain.h"
 
 static const char source[] = "__kernel void advance(__global const uint *in, __global uint *out, uint rounds)\n"

@@ -11,11 +11,11 @@ rm -rf cache
 splits() {
   local name=$1 least=$2 most=$3 n
   shift 3
-  GPUSPARC_DEBUG=1 gpusparc run "$programs/rounds" 4096 "$@" >out.txt 2>"$name.debug" || fail "$name: $(tail "$name.debug")"
+  GPUSPARC_DEBUG=1 gpusparc run "$programs/longer_launches" 4096 "$@" >out.txt 2>"$name.debug" || fail "$name: $(tail "$name.debug")"
   n=$(grep -c 'advance, launch [0-9]*: split' "$name.debug" || true)
   [ "$n" -ge "$least" ] && [ "$n" -le "$most" ] || fail "$name: $n launches in parts, not $least to $most"
 }
-gpusparc run --mode multi "$programs/rounds" 4096 1x1 >out.txt # its translation is in the cache from here on
+gpusparc run --mode multi "$programs/longer_launches" 4096 1x1 >out.txt # its translation is in the cache from here on
 # 4 us, and 65 ms.
 splits short-first 20 40 300x1 40x16000
 # Of short launches no more than one in 64 is looked at, though a counter among their arguments goes up and up.

@@ -7,14 +7,14 @@ set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 layer=(env OPENCL_LAYERS="$programs/lazy.so" LAZY_REPORT="$PWD/report" LAZY=random)
 rm -f report
-"$programs/state" >without.txt || fail "without the layer"
-"${layer[@]}" "$programs/state" >plain.txt || fail "plain"
+"$programs/process_state" >without.txt || fail "without the layer"
+"${layer[@]}" "$programs/process_state" >plain.txt || fail "plain"
 ! cmp -s without.txt plain.txt || fail "the layer's compiler takes no random numbers"
 run() { # NAME OPTIONS
   local name=$1
   shift
   rm -rf cache
-  XDG_CACHE_HOME=$PWD/cache "${layer[@]}" gpusparc run --stats="$name.json" "$@" "$programs/state" errno >"$name.txt" || fail "$name"
+  XDG_CACHE_HOME=$PWD/cache "${layer[@]}" gpusparc run --stats="$name.json" "$@" "$programs/process_state" errno >"$name.txt" || fail "$name"
   cmp plain.txt "$name.txt" || { diff plain.txt "$name.txt" | head -20; fail "$name: the process's state moves"; }
 }
 run single --mode single

@@ -12,7 +12,7 @@
 #include "shim/record/size.h"
 #include "shim/report/watch.h"
 
-/* What hot.c asks of the rest. */
+/* What fast_path.c asks of the rest. */
 struct _cl_icd_dispatch gs_real_table;
 _Atomic bool gs_real_ready = true;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* meets [FIRST]: work-groups that read what others write. `share`: the first work-item writes v[0], which all groups
- * read, as in Rodinia's particle filter; without FIRST it writes what is there, so that every order gives the same.
- * `passes`: the row and the column of Floyd and Warshall's step. `rows`: within each row the right half is read and the
- * left half written. */
+/* racing_reads [FIRST]: work-groups that read what others write. `share`: the first work-item writes v[0], which all
+ * groups read, as in Rodinia's particle filter; without FIRST it writes what is there, so that every order gives the
+ * same. `passes`: the row and the column of Floyd and Warshall's step. `rows`: within each row the right half is read
+ * and the left half written. */
 #include "plain.h"
 
 enum { SIDE = 64, N = SIDE * SIDE, BYTES = N * 4 };

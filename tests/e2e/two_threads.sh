@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# between.sh: two threads that share a queue: what the one enqueues while the other's bytes go through the pinned ring comes
+# two_threads.sh: two threads that share a queue: what the one enqueues while the other's bytes go through the pinned ring comes
 # before these or after them, and waits for nothing that waits for it. And a launch that has asked for a unit, and waits
 # for what came before it after all, keeps no other from running, nor does a read that waits for its application.
 set -euo pipefail
@@ -18,8 +18,8 @@ END
 begin_daemon
 for options in "--gpus 1 --mode single" "--gpus 2 --mode multi"; do
   read -ra words <<<"$options"
-  OPENCL_LAYERS=$programs/between_layer.so GPUSPARC_TRANSFER=pinned timeout 240 gpusparc run --devices cpu:2 "${words[@]}" \
-    "$programs/between" >out.txt || { cat out.txt; fail "$options: it hangs"; }
+  OPENCL_LAYERS=$programs/call_hooks.so GPUSPARC_TRANSFER=pinned timeout 240 gpusparc run --devices cpu:2 "${words[@]}" \
+    "$programs/two_threads" >out.txt || { cat out.txt; fail "$options: it hangs"; }
   cat out.txt
   grep -q "small write came between" out.txt || fail "$options: the small write came too early, or too late"
   grep -q "launch came after the bytes" out.txt || fail "$options: the launch came too early"
@@ -27,7 +27,7 @@ done
 # Where the machine is busy the write before may have ended already, and nothing comes between: one of three is to.
 came=0
 for _ in 1 2 3; do
-  OPENCL_LAYERS=$programs/between_layer.so timeout 50 gpusparc run --devices cpu:2 --gpus 1 "$programs/asked" >out.txt ||
+  OPENCL_LAYERS=$programs/call_hooks.so timeout 50 gpusparc run --devices cpu:2 --gpus 1 "$programs/asked" >out.txt ||
     { cat out.txt; gpusparc status; fail "one that has asked keeps another from running"; }
   cat out.txt
   ! grep -q "marker came between" out.txt || came=$((came + 1))

@@ -62,7 +62,7 @@ END
 begin_daemon
 # 8000 work-groups, 1600 a chunk, or a multiple; 4 ns for each work-item. On a busy machine other threads may come first:
 # what is asked for is what most jobs need.
-GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=4 FAKE_LOG=alone.log gpusparc run --gpus 1 --mode multi "$programs/alone" 60 2>err.txt || { cat err.txt; fail "alone"; }
+GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=4 FAKE_LOG=alone.log gpusparc run --gpus 1 --mode multi "$programs/launch_and_read" 60 2>err.txt || { cat err.txt; fail "alone"; }
 python3 - <<'END' || fail "a job alone needs more of the driver than it should"
 import collections, statistics
 jobs = [text.splitlines() for text in open("alone.log").read().split("mark 0\n")[1:-1]][20:]
@@ -82,7 +82,7 @@ END
 
 # One of a quarter of a millisecond goes whole, by the application's own kernel: not where somebody else wants the device.
 launches() { # NAME, and how long a work-item takes: 150 jobs; `whole` of the last 100 are one unit, most are of $chunks
-  GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=$2 FAKE_LOG=whole.log gpusparc run --gpus 1 --mode multi "$programs/alone" 150 2>err.txt || { cat err.txt; fail "alone"; }
+  GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=$2 FAKE_LOG=whole.log gpusparc run --gpus 1 --mode multi "$programs/launch_and_read" 150 2>err.txt || { cat err.txt; fail "alone"; }
   read -r whole chunks < <(python3 -c '
 import statistics
 jobs = [text.count("clEnqueueNDRangeKernel") for text in open("whole.log").read().split("mark 0\n")[1:-1]][-100:]
@@ -92,7 +92,7 @@ print(jobs.count(1), int(statistics.median(jobs)))')
 # A busy machine makes them longer by the times that are measured: what is asked for is that some go whole.
 launches alone 0.5
 [ "$whole" -gt 0 ] || fail "short launches are cut where nobody waits"
-GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=1 FAKE_LOG=other.log gpusparc run --gpus 1 --mode multi "$programs/alone" 1000000 >/dev/null &
+GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=1 FAKE_LOG=other.log gpusparc run --gpus 1 --mode multi "$programs/launch_and_read" 1000000 >/dev/null &
 apps=$!
 for ((i = 0; i < 500; i++)); do grep -qs clEnqueueNDRangeKernel other.log && break; sleep 0.02; done
 launches "beside another" 1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is asked of an event is answered of it, though its handle has just been another event's, which is being let go:
- * over the layer reused.c. */
+ * over the layer event_ends.c. */
 #include "plain.h"
 
 enum { ITEMS = 1 << 14, LAUNCHES = 20 };

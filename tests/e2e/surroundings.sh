@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# troubles.sh [FILES]: what else may be on a machine, under a daemon: a clock of the day that jumps, another allocator,
+# surroundings.sh [FILES]: what else may be on a machine, under a daemon: a clock of the day that jumps, another allocator,
 # AddressSanitizer, and the kernel that ends whoever has taken too much memory; with FILES, so many in the cache. The bytes
 # are the plain run's.
 set -euo pipefail

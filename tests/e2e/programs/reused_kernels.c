@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* renewed OBJECTS: makes a kernel object for each launch, as pyopencl does: OBJECTS launches of a short kernel, and
- * then four of a long one, of the same sizes, whose objects the driver and everybody else put where the others were. */
+/* reused_kernels OBJECTS: makes a kernel object for each launch, as pyopencl does: OBJECTS launches of a short kernel,
+ * and then four of a long one, of the same sizes, whose objects the driver and everybody else put where the others
+ * were. */
 #include "plain.h"
 
 enum { N = 64 * 1024 };

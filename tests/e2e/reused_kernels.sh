@@ -21,9 +21,9 @@ first = most["lengthy"][0]
 print(f"the first unit of the long kernel has {first} work-items; of the short one {most['brief'][0]} to {max(most['brief'])}")
 raise SystemExit(first > 4 * 64)
 END2
-"$programs/renewed" 300 >alone.txt
+"$programs/reused_kernels" 300 >alone.txt
 for mode in multi single; do
-  gpusparc run --devices cpu:2 --mode $mode --trace trace.json "$programs/renewed" 300 >out.txt 2>err.txt || { cat err.txt; fail "$mode"; }
+  gpusparc run --devices cpu:2 --mode $mode --trace trace.json "$programs/reused_kernels" 300 >out.txt 2>err.txt || { cat err.txt; fail "$mode"; }
   cmp alone.txt out.txt || fail "$mode: another result"
   python3 check.py || fail "$mode: a new kernel is cut by what another one took"
 done

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Jobs of one long launch and one small blocking read each: `alone JOBS`. Asks for the platform's profile before each
- * job, by which a driver's log can tell them apart. */
+/* Jobs of one long launch and one small blocking read each: `launch_and_read JOBS`. Asks for the platform's profile
+ * before each job, by which a driver's log can tell them apart. */
 #include "plain.h"
 
 enum { LOCAL = 64, ITEMS = 8000 * LOCAL };

@@ -8,8 +8,8 @@ source "$GS_SOURCE/tests/e2e/common.sh"
 run() { # NAME OPTIONS
   local name=$1
   shift
-  gpusparc run --stats="$name.json" --devices cpu:2 --mode multi "$@" "$programs/meets" >"$name.txt" || fail "$name"
-  [ -e alone.txt ] || "$programs/meets" >alone.txt
+  gpusparc run --stats="$name.json" --devices cpu:2 --mode multi "$@" "$programs/racing_reads" >"$name.txt" || fail "$name"
+  [ -e alone.txt ] || "$programs/racing_reads" >alone.txt
   cmp alone.txt "$name.txt" || { diff alone.txt "$name.txt"; fail "$name: another output"; }
 }
 rm -f alone.txt
@@ -27,7 +27,7 @@ stats shared.json split:share split:passes split:rows
 # The bytes: a device of one compute unit runs the first group first, so all read what it writes. Parts on memories of
 # their own may read what was there before.
 export POCL_MAX_PTHREAD_COUNT=2 POCL_CPU_MAX_CU_COUNT=2
-ninth() { GPUSPARC_TRANSFER=$1 gpusparc run --devices cpu:2 "${@:2}" "$programs/meets" 9; }
+ninth() { GPUSPARC_TRANSFER=$1 gpusparc run --devices cpu:2 "${@:2}" "$programs/racing_reads" 9; }
 ninth plain --mode single >one.txt
 for path in plain pinned; do
   ninth $path --mode multi >two.txt

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Two threads share a queue, over the layer between.c. One's write blocks; once it has waited for what is before it the
- * other enqueues a small write that waits for the program, and, right after the driver has got the first one's bytes, a
- * launch. All of it ends. */
+/* Two threads share a queue, over the layer call_hooks.c. One's write blocks; once it has waited for what is before it
+ * the other enqueues a small write that waits for the program, and, right after the driver has got the first one's
+ * bytes, a launch. All of it ends. */
 #include "plain.h"
 
 #include <pthread.h>
