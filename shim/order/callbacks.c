@@ -16,6 +16,7 @@ struct callback {
     void *data;
     cl_event event; /* retained, once the driver has called */
     cl_int status;
+    bool running; /* CL_RUNNING, of a command in a pooled context: its event is a user event, which never runs */
     bool pending; /* the end of the process waits for it */
 };
 
@@ -116,14 +117,14 @@ static void CL_CALLBACK call(cl_event event, cl_int status, void *data)
 {
     struct callback *c = data;
     c->event = event;
-    c->status = status;
+    c->status = c->running && status == CL_COMPLETE ? CL_RUNNING : status;
     if (gs_real()->clRetainEvent(event) == CL_SUCCESS) {
         if (!gs_forked() && hand_over(c))
             return;
         gs_real()->clReleaseEvent(event);
     }
     depth++;
-    c->notify(event, status, c->data);
+    c->notify(event, c->status, c->data);
     depth--;
     free(c);
 }
@@ -145,8 +146,9 @@ cl_int gs_callbacks_set(cl_event event, cl_int type, void(CL_CALLBACK *notify)(c
     atomic_store(&calling.ever, true);
     if (!c)
         return gs_real()->clSetEventCallback(event, type, notify, data);
-    *c = (struct callback){.notify = notify, .data = data};
-    const cl_int err = gs_real()->clSetEventCallback(event, type, call, c);
+    const struct gs_event *e = gs_find(GS_EVENT, event);
+    *c = (struct callback){.notify = notify, .data = data, .running = e && e->pooled && type == CL_RUNNING};
+    const cl_int err = gs_real()->clSetEventCallback(event, c->running ? CL_COMPLETE : type, call, c);
     if (err)
         free(c);
     return err;

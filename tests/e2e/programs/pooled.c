@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "plain.h"
+#include <pthread.h>
 
 static const char source[] =
     "__kernel void begin(__global float *v, uint seed)\n"
@@ -491,6 +492,39 @@ static void launch_nothing(void)
     CL(clReleaseKernel(k));
 }
 
+/* Of an event that three callbacks are set for: how often each was called, with what status. */
+static pthread_mutex_t calls_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    int n;
+    cl_int status;
+} calls[3];
+
+static void CL_CALLBACK called(cl_event event, cl_int status, void *at)
+{
+    (void)event;
+    pthread_mutex_lock(&calls_lock);
+    calls[(intptr_t)at].n++;
+    calls[(intptr_t)at].status = status;
+    pthread_mutex_unlock(&calls_lock);
+}
+
+static int count_calls(void)
+{
+    pthread_mutex_lock(&calls_lock);
+    const int n = calls[CL_SUBMITTED].n + calls[CL_RUNNING].n + calls[CL_COMPLETE].n;
+    pthread_mutex_unlock(&calls_lock);
+    return n;
+}
+
+/* They may come after clFinish. */
+static void show_calls(void)
+{
+    for (int i = 0; i < 3000 && count_calls() < 3; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    for (int i = CL_COMPLETE; i <= CL_SUBMITTED; i++)
+        printf("the callback for %d: called %d times, with %d\n", i, calls[i].n, calls[i].status);
+}
+
 /* One of each call that puts an event or an order into a queue without one; and what their events say. */
 static void events(size_t bytes)
 {
@@ -499,7 +533,7 @@ static void events(size_t bytes)
                                                CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END};
     cl_command_queue timed, of;
     cl_int err, status;
-    cl_event e[N], held;
+    cl_event e[N], held, copied;
     cl_command_type type;
     cl_ulong before, t;
     MADE(timed, clCreateCommandQueue(context, device,
@@ -526,13 +560,17 @@ static void events(size_t bytes)
     MADE(held, clCreateUserEvent(context, &err));
     CL(clFinish(timed));
     CL(clEnqueueBarrierWithWaitList(timed, 1, &held, NULL));
-    CL(clEnqueueCopyBuffer(timed, a, b, 0, 0, bytes / 4, 0, NULL, NULL));
+    CL(clEnqueueCopyBuffer(timed, a, b, 0, 0, bytes / 4, 0, NULL, &copied));
+    for (intptr_t i = CL_COMPLETE; i <= CL_SUBMITTED; i++)
+        CL(clSetEventCallback(copied, (cl_int)i, called, (void *)i));
     CL(clFlush(timed));
     CL(clEnqueueFillBuffer(queue, a, &(cl_uint){3}, 4, 0, bytes, 0, NULL, NULL));
     CL(clFinish(queue));
     CL(clSetUserEventStatus(held, CL_COMPLETE));
     CL(clFinish(timed));
     CL(clReleaseEvent(held));
+    show_calls();
+    CL(clReleaseEvent(copied));
     for (int i = 0; i < N; i++) {
         CL(clGetEventInfo(e[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
         CL(clGetEventInfo(e[i], CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL));
