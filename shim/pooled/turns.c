@@ -5,7 +5,6 @@
 
 #include "shim/plan/plan.h"
 #include "shim/plan/plan_uses.h"
-#include "shim/plan/reducible.h"
 #include "common/reasons.h"
 
 enum { MOST_TURNS = 256, NULL_LOCAL_GRAIN = 256 };
@@ -39,36 +38,6 @@ static struct gs_turn_use *use_of(struct gs_turn *t, struct gs_mem *root)
     return u;
 }
 
-static int add_shifted(struct gs_rangeset *to, const struct gs_rangeset *from, uint64_t origin)
-{
-    int err = 0;
-    for (size_t i = 0; i < from->n && !err; i++)
-        err = gs_rangeset_add(to, (struct gs_range){from->v[i].begin + origin, from->v[i].end + origin});
-    return err;
-}
-
-/* What the turn does through one argument. */
-static int add_access(struct gs_turn_use *u, const struct gs_mem *m, const struct gs_arg_summary *arg,
-                      struct gs_arg_access *a)
-{
-    const struct gs_range all = {m->origin, m->origin + m->size};
-    const bool atomic = arg->atomic != GS_ATOMIC_NONE, unknown = a->writes_unknown || (atomic && !gs_reducible(arg));
-    int err = 0;
-    if (arg->kind == GS_ARG_CONSTANT || (arg->may_read && a->reads_all) || (arg->may_write && unknown))
-        err = gs_rangeset_add(&u->needs, all);
-    else if (arg->may_read)
-        err = add_shifted(&u->needs, &a->reads, m->origin);
-    if (err || !arg->may_write)
-        return err;
-    if (unknown)
-        return gs_rangeset_add(&u->wrote, all);
-    err = add_shifted(&u->wrote, &a->writes, m->origin);
-    /* What it may leave alone, or only adds to, must be right already. */
-    if (!err && !atomic)
-        err = gs_rangeset_remove_set(&a->writes, &a->overwrites);
-    return err ? err : add_shifted(&u->needs, &a->writes, m->origin);
-}
-
 static void span(struct gs_range *window, const struct gs_rangeset *s)
 {
     if (!s->n)
@@ -85,23 +54,44 @@ static bool may_write(const struct gs_turns_input *in, uint32_t i)
     return !in->kernel || in->kernel->args[i].may_write || in->kernel->args[i].escapes;
 }
 
-static int make_turn(struct gs_turn *t, const struct gs_turns_input *in, const struct gs_arg_value *values, bool whole)
+/* A use of the plan of one part that the turn is. Where atomics meet other accesses, the part works on all of it. */
+static int take_use(struct gs_turn *t, struct gs_use *from)
 {
-    struct gs_arg_access *access = calloc(in->n_args + 1, sizeof *access);
+    struct gs_turn_use *u = use_of(t, from->root);
+    u->needs = from->needs[0];
+    u->wrote = from->wrote[0];
+    from->needs[0] = from->wrote[0] = (struct gs_rangeset){0};
+    if (!from->clash)
+        return 0;
+    const int err = gs_rangeset_add(&u->needs, from->window);
+    return err ? err : gs_rangeset_add(&u->wrote, from->window);
+}
+
+static int find_uses(struct gs_turn *t, const struct gs_turns_input *in)
+{
+    const struct gs_plan_input one = {
+        .kernel = in->kernel, .launch = in->launch, .args = in->args, .mems = in->mems, .n_parts = 1};
+    struct gs_plan plan = {.n_parts = 1, .box = {t->box}, .launch = *in->launch};
+    int err = gs_plan_find_uses(&plan, &one);
+    for (size_t i = 0; i < plan.n_uses && !err; i++)
+        err = take_use(t, &plan.uses[i]);
+    gs_plan_free(&plan);
+    return err;
+}
+
+static int make_turn(struct gs_turn *t, const struct gs_turns_input *in, bool whole)
+{
     t->uses = calloc(in->n_args + 1, sizeof *t->uses);
-    int err = access && t->uses ? 0 : -1;
+    int err = t->uses ? 0 : -1;
     if (!err && !whole)
-        err = gs_summary_eval(in->kernel, in->launch, &t->box, values, access);
+        err = find_uses(t, in);
     for (uint32_t i = 0; i < in->n_args && !err; i++) {
         struct gs_mem *m = in->mems[i];
-        const struct gs_range all = m ? (struct gs_range){m->origin, m->origin + m->size} : (struct gs_range){0, 0};
-        struct gs_turn_use *u = m ? use_of(t, m->root) : NULL;
-        if (!m)
+        if (!m || !(whole || in->kernel->args[i].kind == GS_ARG_CONSTANT)) /* constant memory has no shift */
             continue;
-        if (!whole)
-            err = add_access(u, m, &in->kernel->args[i], &access[i]);
-        else
-            err = gs_rangeset_add(&u->needs, all);
+        const struct gs_range all = {m->origin, m->origin + m->size};
+        struct gs_turn_use *u = use_of(t, m->root);
+        err = gs_rangeset_add(&u->needs, all);
         if (!err && whole && may_write(in, i))
             err = gs_rangeset_add(&u->wrote, all);
     }
@@ -109,9 +99,6 @@ static int make_turn(struct gs_turn *t, const struct gs_turns_input *in, const s
         span(&u->window, &u->needs);
         span(&u->window, &u->wrote);
     }
-    for (uint32_t i = 0; access && i < in->n_args; i++)
-        gs_arg_access_free(&access[i]);
-    free(access);
     return err;
 }
 
@@ -142,8 +129,7 @@ static bool fits(struct gs_turns *t, struct gs_pool_room room)
 }
 
 /* n turns along a dimension. */
-static int cut(struct gs_turns *t, const struct gs_turns_input *in, const struct gs_arg_value *values, unsigned dim,
-               unsigned n, bool whole)
+static int cut(struct gs_turns *t, const struct gs_turns_input *in, unsigned dim, unsigned n, bool whole)
 {
     const uint64_t groups = gs_geometry_groups(in->launch, dim);
     const uint64_t grain = in->null_local && groups / NULL_LOCAL_GRAIN >= n ? NULL_LOCAL_GRAIN : 1;
@@ -158,7 +144,7 @@ static int cut(struct gs_turns *t, const struct gs_turns_input *in, const struct
         const uint64_t end = grains * (i + 1) / n * grain;
         b->begin[dim] = grains * i / n * grain;
         b->end[dim] = end < groups ? end : groups;
-        err = make_turn(&t->v[i], in, values, whole);
+        err = make_turn(&t->v[i], in, whole);
     }
     return t->v ? err : -1;
 }
@@ -176,12 +162,11 @@ static bool meet(const struct gs_turns *t)
 }
 
 /* As many turns along the dimension as it takes for each to fit, `most` at most. False: no number does. */
-static bool cut_to_fit(struct gs_turns *t, const struct gs_turns_input *in, const struct gs_arg_value *values,
-                       unsigned dim, unsigned most, int *err)
+static bool cut_to_fit(struct gs_turns *t, const struct gs_turns_input *in, unsigned dim, unsigned most, int *err)
 {
     const uint64_t groups = gs_geometry_groups(in->launch, dim);
     for (uint64_t n = groups < in->devices ? groups : in->devices; n <= most && n <= groups; n *= 2) {
-        *err = cut(t, in, values, dim, (unsigned)n, false);
+        *err = cut(t, in, dim, (unsigned)n, false);
         if (*err || fits(t, in->room))
             return !*err;
         gs_turns_free(t);
@@ -213,14 +198,14 @@ static const char *uncut(const struct gs_turns_input *in)
 }
 
 /* The cut of fewest turns, and of these the one of fewest bytes. */
-static int find_cut(struct gs_turns *best, const struct gs_turns_input *in, const struct gs_arg_value *values)
+static int find_cut(struct gs_turns *best, const struct gs_turns_input *in)
 {
     int err = 0;
     for (unsigned d = 3; d-- > 0 && !err;) { /* the slowest first: its ranges are contiguous */
         struct gs_turns t = {0};
         if (gs_geometry_groups(in->launch, d) < 2 && (d || best->v))
             continue;
-        if (!cut_to_fit(&t, in, values, d, best->v ? best->n : MOST_TURNS, &err)) {
+        if (!cut_to_fit(&t, in, d, best->v ? best->n : MOST_TURNS, &err)) {
             gs_turns_free(&t);
             continue;
         }
@@ -236,7 +221,7 @@ static int find_cut(struct gs_turns *best, const struct gs_turns_input *in, cons
 
 /* What the devices can't hold all of at once runs in turns that take an eighth of one: so some of it stays from launch
  * to launch. Unless that makes turns share much. */
-static int cut_finer(struct gs_turns *best, const struct gs_turns_input *in, const struct gs_arg_value *values)
+static int cut_finer(struct gs_turns *best, const struct gs_turns_input *in)
 {
     const uint64_t bytes = best->bytes, groups = gs_geometry_groups(in->launch, best->dim);
     uint64_t n = best->n;
@@ -246,7 +231,7 @@ static int cut_finer(struct gs_turns *best, const struct gs_turns_input *in, con
     if (n == best->n)
         return 0;
     struct gs_turns t = {0};
-    err = cut(&t, in, values, best->dim, (unsigned)n, false);
+    err = cut(&t, in, best->dim, (unsigned)n, false);
     if (!err && fits(&t, in->room) && t.bytes - t.bytes / 8 <= bytes) {
         gs_turns_free(best);
         *best = t;
@@ -256,19 +241,19 @@ static int cut_finer(struct gs_turns *best, const struct gs_turns_input *in, con
     return err;
 }
 
-static int make(struct gs_turns *out, const struct gs_turns_input *in, const struct gs_arg_value *values)
+static int make(struct gs_turns *out, const struct gs_turns_input *in)
 {
     struct gs_turns one = {0};
     const char *reason = uncut(in);
-    int err = reason ? 0 : find_cut(out, in, values);
+    int err = reason ? 0 : find_cut(out, in);
     if (!err && out->v)
-        err = cut_finer(out, in, values);
+        err = cut_finer(out, in);
     if (!err && out->v)
         out->serial = meet(out);
     if (err || (out->v && !out->serial))
         return err;
     /* What would run one turn after the other stays on one device, if it fits there. */
-    err = cut(&one, in, values, 0, 1, reason != NULL);
+    err = cut(&one, in, 0, 1, reason != NULL);
     const bool fit = !err && fits(&one, in->room);
     if (fit) {
         gs_turns_free(out);
@@ -305,16 +290,10 @@ static int join(struct gs_turns *t)
 
 cl_int gs_turns_make(struct gs_turns *out, const struct gs_turns_input *in)
 {
-    struct gs_arg_value *values = calloc(in->n_args + 1, sizeof *values);
     *out = (struct gs_turns){0};
-    for (uint32_t i = 0; values && i < in->n_args; i++) {
-        values[i] = gs_plan_value(&in->args[i]);
-        values[i].buffer_bytes = in->mems[i] ? in->mems[i]->size : 0;
-    }
-    int err = values ? make(out, in, values) : -1;
+    int err = make(out, in);
     if (!err && out->v)
         err = join(out);
-    free(values);
     if (err) {
         gs_turns_free(out);
         return CL_OUT_OF_HOST_MEMORY;
