@@ -31,8 +31,10 @@ static inline cl_int gs_retained(enum gs_type type, const void *handle, cl_int e
     return err;
 }
 
-/* What hangs off a queue. */
+/* What hangs off a queue, and what a context keeps of samplers; that may be null. */
 void gs_queue_free(struct gs_queue *q);
+struct gs_samplers;
+void gs_samplers_free(struct gs_samplers *s);
 
 /* Our own function of that name, or NULL. */
 void *gs_own_function(const char *name);

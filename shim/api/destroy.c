@@ -9,7 +9,6 @@
 #include "shim/output/scratch.h"
 #include "shim/plan/prepare.h"
 #include "shim/record/own_kernels.h"
-#include "shim/subkernel/samplers.h"
 #include "shim/record/upward.h"
 #include "shim/memory/object.h"
 #include "shim/transfer/transfer.h"

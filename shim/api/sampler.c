@@ -1,28 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* Specification, section 5.7: samplers. PoCL lets go of a sampler as soon as the application does, and a kernel
- * may still have it as an argument: the sampler's kind has to be known before. */
+/* Specification, section 5.7: samplers. PoCL frees a sampler with the application's last reference to it, though
+ * launches have yet to use it (docs/drivers.md): the last samplers that the application has let go of stay. */
 #include "shim/api/api.h"
-#include "shim/subkernel/samplers.h"
 
-CL_API_ENTRY cl_sampler CL_API_CALL clCreateSampler(cl_context context, cl_bool normalized_coords,
-                                                    cl_addressing_mode addressing_mode, cl_filter_mode filter_mode,
-                                                    cl_int *errcode_ret)
+enum { KEPT = 256 };
+
+struct gs_samplers {
+    cl_sampler kept[KEPT];
+    unsigned oldest;
+};
+
+void gs_samplers_free(struct gs_samplers *s)
 {
-    cl_sampler sampler =
-        gs_real()->clCreateSampler(context, normalized_coords, addressing_mode, filter_mode, errcode_ret);
-    if (sampler)
-        gs_samplers_note(context, sampler);
-    return sampler;
+    for (unsigned i = 0; s && i < KEPT; i++)
+        if (s->kept[i])
+            gs_real()->clReleaseSampler(s->kept[i]);
+    free(s);
 }
 
-CL_API_ENTRY cl_sampler CL_API_CALL clCreateSamplerWithProperties(cl_context context,
-                                                                  const cl_sampler_properties *sampler_properties,
-                                                                  cl_int *errcode_ret)
+/* Keeps the application's last reference. The one to be released instead; null: none has to go. */
+static cl_sampler keep(struct gs_context *ctx, cl_sampler sampler)
 {
-    if (!gs_real()->clCreateSamplerWithProperties)
-        return gs_refuse(errcode_ret, CL_INVALID_OPERATION);
-    cl_sampler sampler = gs_real()->clCreateSamplerWithProperties(context, sampler_properties, errcode_ret);
-    if (sampler)
-        gs_samplers_note(context, sampler);
-    return sampler;
+    GS_LOCKED(&ctx->lock);
+    if (!ctx->samplers && !(ctx->samplers = calloc(1, sizeof *ctx->samplers)))
+        return sampler;
+    cl_sampler *place = &ctx->samplers->kept[ctx->samplers->oldest++ % KEPT], old = *place;
+    *place = sampler;
+    return old;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clReleaseSampler(cl_sampler sampler)
+{
+    cl_uint references = 0;
+    cl_context context = NULL;
+    if (gs_group()->pocl &&
+        !gs_real()->clGetSamplerInfo(sampler, CL_SAMPLER_REFERENCE_COUNT, sizeof references, &references, NULL))
+        gs_real()->clGetSamplerInfo(sampler, CL_SAMPLER_CONTEXT, sizeof context, &context, NULL);
+    struct gs_context *ctx = references == 1 ? gs_find(GS_CONTEXT, context) : NULL;
+    if (ctx)
+        sampler = keep(ctx, sampler);
+    return ctx && !sampler ? CL_SUCCESS : gs_real()->clReleaseSampler(sampler);
 }

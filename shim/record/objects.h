@@ -58,7 +58,7 @@ struct gs_context {
     struct gs_ends *ends;               /* order */
     struct gs_staging *staging;         /* staging; made on first need */
     struct gs_paths *paths;             /* transfer */
-    struct gs_samplers *samplers;       /* record; made on first need */
+    struct gs_samplers *samplers;       /* api; made on first need */
     struct gs_output *output;           /* output; made on first need */
     struct gs_pool_queues *pool;        /* pooled, in a pooled context */
     struct gs_events at_home;           /* api: what brought all home when a user event was made last */

@@ -11,7 +11,6 @@
 #include "shim/put/put.h"
 #include "shim/record/objects.h"
 #include "shim/driver/enqueue.h"
-#include "shim/subkernel/samplers.h"
 
 cl_int gs_launch_args(struct gs_launching *l, cl_kernel kernel, unsigned place)
 {
@@ -20,11 +19,6 @@ cl_int gs_launch_args(struct gs_launching *l, cl_kernel kernel, unsigned place)
         const struct gs_arg *a = &l->k->args[i];
         cl_mem mem = l->mems[i] ? gs_replica_of(l->mems[i], place, &err) : NULL;
         const void *value = l->mems[i] ? &mem : a->has_value ? a->bytes : NULL;
-        cl_sampler sampler;
-        if (value && l->summary && l->summary->args[i].kind == GS_ARG_SAMPLER && a->size == sizeof sampler) {
-            sampler = gs_samplers_lasting(l->cmd.ctx, *(cl_sampler *)a->bytes);
-            value = &sampler;
-        }
         if (!err && a->is_svm)
             err = gs_real()->clSetKernelArgSVMPointer(kernel, i, *(void **)a->bytes);
         else if (!err)
@@ -133,7 +127,7 @@ static cl_int keep_argument(struct gs_kernel_work *w, cl_uint i)
         used.mem = m->o.handle;
         err = gs_keep_mem(used.mem);
     } else if (is_sampler && a->size == sizeof used.sampler) {
-        used.sampler = gs_samplers_lasting(w->run.k->o.ctx, *(cl_sampler *)a->bytes);
+        used.sampler = *(cl_sampler *)a->bytes;
         err = gs_real()->clRetainSampler(used.sampler);
     }
     if (!err && (used.mem || used.sampler))
