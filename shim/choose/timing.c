@@ -154,7 +154,7 @@ const char *gs_timing_choose(struct gs_timing *t, struct gs_program *uncompiled,
     trial->measured = !reason && gs_measured_has_room() && (trial->forecast.on_trial || gs_choice_wants_split(h));
     pthread_mutex_unlock(&gs_book.lock);
     if (compile)
-        gs_prepare_beside(uncompiled, (struct gs_patience){0});
+        gs_prepare_beside(uncompiled, 0);
     if (wants_peer)
         gs_peer_ready(ctx);
     return reason;

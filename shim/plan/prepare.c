@@ -142,7 +142,6 @@ static void translate(struct gs_program *p)
             .n_units = n,
             .device = {extensions, version, vendor, platform, bits, images == CL_TRUE, device},
             .windows = p->o.ctx->pooled,
-            .source = &p->translation,
         };
         char path[PATH_MAX];
         if (gs_translate(&request, translator_path(path, sizeof path), (int)gs_settings()->translate_timeout_ms,
@@ -427,31 +426,24 @@ bool gs_prepared(struct gs_program *p)
     return prepared;
 }
 
-/* Whether it comes from the cache is known after a moment, for which it is worth waiting. */
-static uint64_t patience_for(const struct gs_program *p, const struct gs_patience *patience)
-{
-    return atomic_load(&p->translation) == GS_TRANSLATE_PROCESS ? patience->new_ns : patience->cached_ns;
-}
-
-/* patience: null: however long it takes. */
-static void await_thread(const struct gs_program *p, uint64_t begin_ns, const struct gs_patience *patience)
+static void await_thread(const struct gs_program *p, uint64_t most_ns)
 {
     const struct timespec little = {0, 100000};
-    while (atomic_load(&p->preparing) && (!patience || gs_now_ns() - begin_ns < patience_for(p, patience)))
+    const uint64_t begin_ns = gs_now_ns();
+    while (atomic_load(&p->preparing) && gs_now_ns() - begin_ns < most_ns)
         nanosleep(&little, NULL);
 }
 
-void gs_prepare_beside(struct gs_program *p, struct gs_patience patience)
+void gs_prepare_beside(struct gs_program *p, uint64_t most_ns)
 {
-    const uint64_t begin_ns = gs_now_ns();
-    await_thread(p, begin_ns, &patience); /* one that only translates */
+    await_thread(p, most_ns); /* one that only translates */
     start_thread(p, prepare_in_thread);
-    await_thread(p, begin_ns, &patience);
+    await_thread(p, most_ns);
 }
 
 void gs_program_forget(struct gs_program *p)
 {
-    await_thread(p, 0, NULL);
+    await_thread(p, UINT64_MAX);
     GS_LOCKED(&p->lock);
     forget_translation(p);
     gs_kinds_forget(p);

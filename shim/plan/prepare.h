@@ -14,15 +14,9 @@ const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, bool compile, co
 /* Has that been done, so that gs_prepare doesn't take long? */
 bool gs_prepared(struct gs_program *p);
 
-/* How long the application may be kept waiting for that: where the translation comes from the cache on disk, so that
- * all of it should be quick; and where it doesn't. */
-struct gs_patience {
-    uint64_t cached_ns, new_ns;
-};
-
-/* Has it done by a thread of ours, and waits for it no longer than that. Without the context's lock, but for who waits
- * for nothing. */
-void gs_prepare_beside(struct gs_program *p, struct gs_patience patience);
+/* Has it done by a thread of ours, and waits for it for most_ns. Without the context's lock, but for who waits for
+ * nothing. */
+void gs_prepare_beside(struct gs_program *p, uint64_t most_ns);
 
 /* Has only its translation made by a thread of ours, which is a process beside the application, kept on disk: nothing
  * of the driver's, and the end of the application doesn't wait for it. */

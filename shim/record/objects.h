@@ -153,7 +153,6 @@ struct gs_program {
     atomic_uint_fast64_t text_bytes; /* of its translation, which is to be compiled; 0: not known */
     atomic_uint kernels;             /* of it, that the application holds */
     atomic_bool preparing;           /* a thread of ours is at it */
-    atomic_int translation;          /* gs_translate_source: from the disk's cache, then so will what is compiled */
     struct gs_kernel_kind *kinds;    /* owned */
     uint64_t made_of; /* where the source isn't known a hash of the bytes that the program is made from; else 0 */
     atomic_uint_fast64_t id; /* of text and options, for what was learnt of its kernels; 0: not made yet */

@@ -12,7 +12,8 @@
  * ...), its work-items, the ns that it takes, and its offset and size by dimension; with N/M there is a third one;
  * NxCOUNT,M is N for its first COUNT kernels and then M. With FAKE_EVICT=KIB a command, and what makes a buffer or lets
  * it go, goes through so much code, and so much memory, as a real driver's does: what was in the processor's nearest
- * caches is then gone. */
+ * caches is then gone. With
+ * FAKE_BUILD_MS a build by another thread than the process's first takes so long. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
@@ -25,6 +26,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 struct _cl_platform_id {
     int unused;
@@ -500,7 +502,10 @@ cl_program clLinkProgram(cl_context c, cl_uint n, const cl_device_id *devices, c
 cl_int clBuildProgram(cl_program p, cl_uint n, const cl_device_id *devices, const char *options,
                       void(CL_CALLBACK *notify)(cl_program, void *), void *data)
 {
+    const char *ms = gettid() != getpid() ? getenv("FAKE_BUILD_MS") : NULL;
     (void)p, (void)n, (void)devices, (void)options, (void)notify, (void)data;
+    if (ms)
+        usleep((useconds_t)strtoul(ms, NULL, 10) * 1000);
     return CL_SUCCESS;
 }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Which launch auto mode splits first, of kernels that take 0.4 s, over a driver whose GPUs only let time pass: the third
-# where nothing is known and nothing translated, the second where it has been translated before, the first where earlier
-# processes have learnt that it pays. Of short kernels nothing is translated.
+# where no process before has compiled its program, as no launch waits for that, and the first, which waits, where one
+# has and has learnt that it pays. Of short kernels nothing is translated.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 export XDG_CACHE_HOME=$PWD/cache
@@ -19,7 +19,7 @@ first() {
   for i in 1 2 4 8; do
     rm -rf cache
     [ ! -e before ] || cp -r before cache
-    FAKE_ITEM_NS=$((6000 * i)) GPUSPARC_REAL=$programs/fake.so gpusparc run --stats="$name.json" "$@" "$programs/paced" 5 65536 \
+    FAKE_ITEM_NS=$((6000 * i)) FAKE_BUILD_MS=$((build * i)) GPUSPARC_REAL=$programs/fake.so gpusparc run --stats="$name.json" "$@" "$programs/paced" 5 65536 \
       >out.txt 2>&1 || fail "$name: $(cat out.txt)"
     python3 - "$name.json" "$first" <<'END2' || fail "$name: not as it should be: $(cat "$name.json")"
 import json, sys
@@ -32,14 +32,14 @@ END2
   done
   fail "$name: the first launch in parts isn't number $first: $(grep launches "$name.json")"
 }
-first cold 3
-first translated 2 --forget
-first learnt 1
+build=0 first cold 3
+build=60 first translated 3 --forget
+build=60 first learnt 1
 
 # What a mode that splits everything has left in the cache serves as well.
 rm -rf cache
 GPUSPARC_REAL=$programs/fake.so gpusparc run --mode multi "$programs/paced" 1 128 || fail "multi"
-first left 2
+build=60 first left 3
 
 # Launches of 10 us: no translation, as many as there may be. They may look longer on a busy machine.
 for i in 1 2 3 4 5; do

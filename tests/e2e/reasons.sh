@@ -68,7 +68,7 @@ shows trial.txt "splits on trial: %llu kept, %llu run again on one device"
 : >auto.txt
 for ns in 100 30 10; do
   rm -rf cache
-  FAKE_ITEM_NS=$ns GPUSPARC_REAL=$programs/fake.so gpusparc run --stats=one.txt "$programs/paced" $((3000 / ns)) 65536
+  FAKE_ITEM_NS=$ns GPUSPARC_REAL=$programs/fake.so gpusparc run --stats=one.txt "$programs/paced" $((12000 / ns)) 65536
   cat one.txt >>auto.txt
 done
 FAKE_ITEM_NS=100 GPUSPARC_REAL=$programs/fake.so gpusparc run --stats=one.txt "$programs/paced" 400 1024

@@ -120,10 +120,7 @@ int gs_translate(const struct gs_translate_request *req, const char *translator,
     }
     make_key(&request, translator, key);
     int err = from_cache(key, out, why, why_bytes);
-    const bool ask = err != 0 && err != -ENOMEM;
-    if (req->source)
-        atomic_store(req->source, ask ? GS_TRANSLATE_PROCESS : GS_TRANSLATE_CACHE);
-    if (ask)
+    if (err != 0 && err != -ENOMEM)
         err = from_process(&request, translator, timeout_ms, key, out, why, why_bytes);
     free(request.text);
     return err;

@@ -4,7 +4,6 @@
 #ifndef GS_TRANSLATOR_SUMMARY_TRANSLATE_H
 #define GS_TRANSLATOR_SUMMARY_TRANSLATE_H
 
-#include <stdatomic.h>
 #include <stddef.h>
 
 #include "translator/summary/summary.h"
@@ -36,15 +35,11 @@ struct gs_translate_device {
     const char *device_version; /* CL_DEVICE_VERSION, whole string; may be NULL */
 };
 
-/* Where a translation comes from. */
-enum gs_translate_source { GS_TRANSLATE_UNKNOWN, GS_TRANSLATE_CACHE, GS_TRANSLATE_PROCESS };
-
 struct gs_translate_request {
     const struct gs_translate_unit *units;
     size_t n_units;
     struct gs_translate_device device;
-    int windows;        /* each kernel is to take hidden shifts of its pointers: GS_SHIFTS */
-    atomic_int *source; /* gets a gs_translate_source as soon as it is known, before the process begins; may be NULL */
+    int windows; /* each kernel is to take hidden shifts of its pointers: GS_SHIFTS */
 };
 
 /* Translates. `translator` is the path of gpusparc-translate. On success *out is owned by the caller (gs_summary_free).
