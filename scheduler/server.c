@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -172,6 +173,47 @@ static void make_room_for_descriptors(void)
         close(any);
 }
 
+/* Who reads /proc/PID/cmdline, as anybody may, holds a lock of the daemon's memory meanwhile, and for as long as it
+ * gets no processor. Where there are no words the kernel doesn't take it. Nothing else here changes. */
+static void hide_command_line(void)
+{
+    enum { CODE = 26, CODE_END, STACK, DATA = 45, DATA_END, BRK, ARG, ARG_END, ENV, ENV_END }; /* proc(5), stat */
+    char text[1024] = "";
+    uint64_t field[ENV_END + 1] = {0};
+    const int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    const ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    const char *at = n > 0 ? strrchr(text, ')') : NULL; /* ends the name; then a blank, a letter */
+    char *next = (char *)(at && strlen(at) > 3 ? at + 3 : "");
+    for (unsigned i = 4; i <= ENV_END; i++)
+        field[i] = strtoull(next, &next, 10);
+    const struct prctl_mm_map map = {.start_code = field[CODE],
+                                     .end_code = field[CODE_END],
+                                     .start_data = field[DATA],
+                                     .end_data = field[DATA_END],
+                                     .start_brk = field[BRK],
+                                     .brk = (uintptr_t)sbrk(0),
+                                     .start_stack = field[STACK],
+                                     .arg_start = field[ARG],
+                                     .arg_end = field[ARG],
+                                     .env_start = field[ENV],
+                                     .env_end = field[ENV_END],
+                                     .exe_fd = (uint32_t)-1};
+    prctl(PR_SET_MM, PR_SET_MM_MAP, &map, sizeof map, 0UL);
+}
+
+static bool has_command_line(void)
+{
+    char byte;
+    const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    const bool has = fd >= 0 && read(fd, &byte, 1) > 0;
+    if (fd >= 0)
+        close(fd);
+    return has;
+}
+
 /* What this kernel lets clients do. A daemon of a user's own has clients of that user, who may stop it as well. */
 static void warn_of_kernel(const struct gs_server *sv)
 {
@@ -179,6 +221,10 @@ static void warn_of_kernel(const struct gs_server *sv)
     int fd;
     if (geteuid() != 0)
         return;
+    if (has_command_line())
+        gs_warn(
+            "any user can delay the daemon, by reads of its command line: only kernels with CONFIG_CHECKPOINT_RESTORE "
+            "prevent that");
     if (sv->listener.takes_descriptors)
         gs_warn("any client can stop the daemon for a while, by descriptors that it passes and that take long to "
                 "close: only Linux 6.16 and later prevent that");
@@ -231,6 +277,7 @@ int gs_server_run(const struct gs_server_options *options)
     TAILQ_INIT(&sv.leaving);
     TAILQ_INIT(&sv.closed);
     signal(SIGPIPE, SIG_IGN); /* of a log or a trace whose reader has ended */
+    hide_command_line();
     make_room_for_descriptors();
     sv.worker = gs_worker_start();
     int err = start_core(&sv);

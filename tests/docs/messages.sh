@@ -99,6 +99,8 @@ hidden = {
     "no config: there is no %s": "takes a machine without /etc/gpusparc.conf",
     "any client can stop the daemon for a while, by descriptors that it passes and that take long to close: only Linux 6.16 and later prevent that":
         "takes an older Linux, and root",
+    "any user can delay the daemon, by reads of its command line: only kernels with CONFIG_CHECKPOINT_RESTORE prevent that":
+        "takes such a kernel, and root",
     "any client can delay the daemon, by holes in the memory that they share: only Linux 6.6 and later prevent that, with CAP_LINUX_IMMUTABLE":
         "the same",
     "the daemon has no memory left": "takes a machine without memory",

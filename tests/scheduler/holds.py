@@ -814,6 +814,18 @@ def a_descriptor_that_is_passed():
     d.end()
 
 
+def the_daemons_command_line():
+    """Anybody may read it, and who gets no processor meanwhile keeps a lock of the daemon's memory: of an empty one the
+    kernel takes none."""
+    d = Daemon()
+    if not os.path.exists("/proc/self/map_files"):
+        print("left out, the command line: needs CONFIG_CHECKPOINT_RESTORE", file=sys.stderr)
+    else:
+        assert open(f"/proc/{d.process.pid}/cmdline").read() == ""
+    assert d.status()["daemon"]["config"] == d.config  # the words are there still
+    d.end()
+
+
 def a_number_that_is_used_again():
     """Who has connected has ended, and a task's program has its number: the connection isn't that task."""
     try:
