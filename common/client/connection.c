@@ -306,7 +306,8 @@ static int join_once(struct gs_client *c, const char *path, bool check_owner, bo
     return err;
 }
 
-/* ---- what the user is told: one line for each change, and what the process runs as now. With c->leaving held ---- */
+/* ---- what the user is told: one line for each change, and what the process runs as now. By the listener alone, with
+ * no lock: the application's stderr may have a reader that never reads ---- */
 
 /* The task that the process was last, or is to be; "": none. */
 static void task_of(struct gs_client *c, char task[GS_WIRE_NAME])
@@ -351,8 +352,6 @@ static void say_joined(struct gs_client *c)
 {
     char text[128], task[GS_WIRE_NAME];
     task_of(c, task);
-    if (!atomic_load(&c->online)) /* it has gone again, which has been said */
-        return;
     if (task[0] && c->task_lost) {
         snprintf(text, sizeof text, "a daemon is there: task %s is scheduled", task);
         tell(c, GS_NOTICE_WARNING, text);
@@ -391,12 +390,11 @@ static int join(struct gs_client *c)
             pthread_mutex_unlock(&c->lock);
             err = join_once(c, paths[i], !given, refused = true, again);
         }
-        pthread_mutex_lock(&c->leaving);
+        c->joined = err == 0;
         if (err == 0 && refused)
             say_below(c, why);
         else if (err == 0)
             say_joined(c);
-        pthread_mutex_unlock(&c->leaving);
         if (err == 0)
             return 0;
         if (err != -ENOENT) {
@@ -404,10 +402,8 @@ static int join(struct gs_client *c)
             path = paths[i];
         }
     }
-    pthread_mutex_lock(&c->leaving);
     if (result != -ENOENT && result != -EAGAIN)
         say_apart(c, path, result, why);
-    pthread_mutex_unlock(&c->leaving);
     return result;
 }
 
@@ -440,10 +436,8 @@ static void leave_daemon(struct gs_client *c)
 void gs_connection_lost(struct gs_client *c, uint32_t client)
 {
     pthread_mutex_lock(&c->leaving);
-    if (client && atomic_load(&c->online) == client) {
+    if (client && atomic_load(&c->online) == client)
         leave_daemon(c);
-        say_lost(c);
-    }
     pthread_mutex_unlock(&c->leaving);
 }
 
@@ -525,6 +519,8 @@ static void serve_until_lost(struct gs_client *c, uint32_t client)
             break;
     }
     gs_connection_lost(c, client);
+    c->joined = false;
+    say_lost(c);
 }
 
 /* How long until it is worth another try. A watch of the folder (inotify) would tell at once that a daemon has come,
@@ -560,9 +556,8 @@ static void *listener(void *arg)
 {
     struct gs_client *c = arg;
     while (!atomic_load(&c->stopping)) {
-        uint32_t client = atomic_load(&c->online);
-        if (client)
-            serve_until_lost(c, client);
+        if (c->joined)
+            serve_until_lost(c, c->welcome.client);
         else
             wait_for_daemon(c);
     }

@@ -50,7 +50,6 @@ struct gs_client {
     struct gs_msg_welcome welcome; /* of the connection that is or was */
     atomic_uint changes;           /* of it; read without the lock as well */
     unsigned refused;
-    bool task_lost; /* it has been said that the process isn't the task that it was to be */
     bool job_open;
     uint64_t job_release_ns;
     uint32_t job_gpus;               /* that it was told */
@@ -67,10 +66,14 @@ struct gs_client {
     bool no_task, paced, wide;
     unsigned gpus;
     unsigned hello_wait_ms;
-    bool listening; /* it is the listener that joins, if anybody does */
     void (*notice)(void *arg, int level, const char *text);
     void *arg;
-    char told[GS_WIRE_TEXT + 64]; /* the listener's: what it said last of a join that failed */
+
+    /* The listener's own; before it runs, of who opens the client. */
+    bool listening;               /* it runs, and joins if anybody does */
+    bool joined;                  /* and hasn't said that the daemon has gone since */
+    bool task_lost;               /* it has been said that the process isn't the task that it was to be */
+    char told[GS_WIRE_TEXT + 64]; /* what was said last of a join that failed */
 };
 
 /* socket.c: one message each. 0 or -errno. */

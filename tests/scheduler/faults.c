@@ -350,6 +350,43 @@ static void test_daemon_killed_while_listener_is_held(void **state)
     assert_true(until(&stage->said[0], 2));
 }
 
+static void notice_without_end_of_a_loss(void *arg, int level, const char *text)
+{
+    if (level == GS_NOTICE_NO_TASK)
+        notice_without_end(arg, level, text);
+}
+
+static void forking_role(unsigned self)
+{
+    struct gs_client *c;
+    const struct gs_client_options o = {
+        .gpus = 2, .task = "t", .hello_wait_ms = 20000, .notice = notice_without_end_of_a_loss};
+    if (gs_client_open(&c, &o) < 0 || !gs_client_scheduled(c))
+        _exit(11);
+    atomic_store(&stage->said[self], 1);
+    while (!atomic_load(&stage->flag[self]))
+        rest_ms(1);
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    atomic_store(&stage->said[self], 2);
+    pause();
+}
+
+/* The application's own thread goes on where its user is told of the loss for ever: nobody may read its stderr. */
+static void test_a_loss_that_nobody_hears_of(void **state)
+{
+    (void)state;
+    pid_t d = start_daemon(PLAIN "[task t]\nperiod = 100ms\n", NULL, NULL);
+    play(forking_role, 0);
+    assert_true(until(&stage->said[0], 1));
+    end_process(d, SIGKILL);
+    assert_true(until(&stage->said[LISTENER], 1));
+    atomic_store(&stage->flag[0], 1);
+    assert_true(until(&stage->said[0], 2));
+}
+
 /* How many have connected to the daemon's socket, which it has not accepted. */
 static unsigned knocking(void)
 {
@@ -587,6 +624,7 @@ int main(void)
         ON_STAGE(test_a_late_release_counts_for_nothing),
         ON_STAGE(test_daemon_killed_under_ten),
         ON_STAGE(test_daemon_killed_while_listener_is_held),
+        ON_STAGE(test_a_loss_that_nobody_hears_of),
         ON_STAGE(test_daemon_stopped),
         ON_STAGE(test_two_daemons),
         ON_STAGE(test_a_lock_of_somebody_else),
