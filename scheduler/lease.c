@@ -7,6 +7,7 @@
 #include <linux/futex.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,6 +26,13 @@ static void wake_one(const struct gs_lease_side *s, _Atomic uint32_t *word)
         gs_lease_wake(word);
 }
 
+/* Nobody opens the file again, by /proc/self/fd, and so nobody watches it (inotify): whoever has it last, as the daemon
+ * may when a client leaves, would wake all who wait for news of its end. */
+static bool let_nobody_watch(int fd)
+{
+    return fchmod(fd, 0) == 0;
+}
+
 /* The file's memory can be written, but neither taken out nor put in (fallocate, MADV_REMOVE): whoever touches a page
  * meanwhile waits for it, and a client that is without a processor would let the daemon wait. No seal forbids that and
  * allows to map it. */
@@ -40,7 +48,8 @@ int gs_lease_open(struct gs_lease_side *s, int *out)
     if (fd < 0)
         return -errno;
     void *p = MAP_FAILED;
-    if (ftruncate(fd, GS_PAGE_BYTES) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+    if (let_nobody_watch(fd) && ftruncate(fd, GS_PAGE_BYTES) == 0 &&
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
         p = mmap(NULL, GS_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (p == MAP_FAILED) {
         int err = -errno;

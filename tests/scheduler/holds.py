@@ -784,6 +784,28 @@ def a_page_with_holes():
     d.end()
 
 
+def a_page_that_is_watched():
+    """Whoever gives up a file last wakes all who wait for news of it (inotify): of the page nobody hears any."""
+    if os.geteuid():
+        return print("left out, a page that is watched: needs another user", file=sys.stderr)
+    d = Daemon(args=["--mode", "0666"])
+    os.chmod(d.dir, 0o755)
+    child = os.fork()
+    if child == 0:
+        die_with_parent()
+        os.setgid(65534)
+        os.setuid(65534)
+        libc = ctypes.CDLL(None, use_errno=True)
+        s = d.connect()
+        s.send(hello(flags=NO_TASK))
+        kind, fd = wait_for(s)
+        path = f"/proc/self/fd/{fd}".encode()
+        watch = libc.inotify_add_watch(libc.inotify_init1(0), path, 0xFFF)
+        os._exit(0 if (kind, watch, ctypes.get_errno()) == (WELCOME, -1, errno.EACCES) else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    d.end()
+
+
 def a_descriptor_that_is_passed():
     """The daemon takes none: whoever closes the last one of this socket waits for a minute, as its bytes aren't read."""
     d = Daemon()
