@@ -387,29 +387,6 @@ static bool does_nothing(const struct gs_op *op)
     return empty && gs_driver_has(gs_group()->dev[0], "clCloneKernel");
 }
 
-/* A read or a write of no bytes is an error by OpenCL 1.2, and none by 3.0: what the driver says of the same on its
- * stand-in, where it does nothing. Not in the application's queue, whose commands are ours. */
-static cl_int ask_of_nothing(const struct gs_context *ctx, const struct gs_op *op, const struct gs_mem *m)
-{
-    struct gs_op asked = *op;
-    cl_int err;
-    size_t end = 0;
-    const bool reads = op->kind == GS_OP_READ;
-    const cl_mem handle = reads ? op->src : op->dst;
-    if ((!reads && op->kind != GS_OP_WRITE) || op->region[0])
-        return CL_SUCCESS;
-    if ((reads ? op->from : op->to)[0] == m->size) /* where some refuse it all the same */
-        gs_real()->clGetMemObjectInfo(handle, CL_MEM_SIZE, sizeof end, &end, NULL);
-    const cl_command_queue queue = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[0], 0, &err);
-    (reads ? asked.from : asked.to)[0] = end;
-    asked.blocking = CL_TRUE;
-    if (!err)
-        err = gs_enqueue(&asked, queue, 0, NULL, NULL);
-    if (queue)
-        gs_real()->clReleaseCommandQueue(queue);
-    return err;
-}
-
 /* All that a command needs when its call has returned. */
 static cl_int take(struct gs_pool_command *c, const struct gs_op *op)
 {
@@ -443,8 +420,6 @@ static cl_int take(struct gs_pool_command *c, const struct gs_op *op)
         err = is_of_image(op) ? gs_pool_image_op(&c->op, src, dst) : CL_SUCCESS;
         if (!err)
             err = gs_pool_check(&c->op, is_of_image(op), ctx, src, dst);
-        if (!err)
-            err = ask_of_nothing(ctx, op, src ? src : dst);
     }
     if (!err && (op->kind == GS_OP_FILL || op->kind == GS_OP_FILL_IMAGE))
         memcpy(c->pattern, op->pattern, c->op.pattern_bytes);
