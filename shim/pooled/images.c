@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shim/memory/image.h"
 #include "shim/pooled/commands.h"
 #include "shim/pooled/pooled.h"
 #include "shim/pooled/store.h"
@@ -19,20 +20,6 @@ static bool has_slices(cl_mem_object_type type)
     return type == CL_MEM_OBJECT_IMAGE3D || is_layered(type);
 }
 
-/* Its sizes by coordinate, 0 where one is missing. */
-static void take_texels(struct gs_pool_image *image)
-{
-    const cl_image_desc *d = &image->desc;
-    const cl_mem_object_type type = d->image_type;
-    image->texels[0] = d->image_width;
-    image->texels[1] = type == CL_MEM_OBJECT_IMAGE1D         ? 1
-                       : type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? d->image_array_size
-                                                             : d->image_height;
-    image->texels[2] = type == CL_MEM_OBJECT_IMAGE3D         ? d->image_depth
-                       : type == CL_MEM_OBJECT_IMAGE2D_ARRAY ? d->image_array_size
-                                                             : 1;
-}
-
 static cl_int check_size(const struct gs_pool_image *image)
 {
     const cl_mem_object_type type = image->desc.image_type;
@@ -45,8 +32,6 @@ static cl_int check_size(const struct gs_pool_image *image)
     for (int i = 0; i < 3; i++) {
         size_t n = 0;
         gs_real()->clGetDeviceInfo(gs_group()->dev[0], most[i], sizeof n, &n, NULL);
-        if (!image->texels[i])
-            return CL_INVALID_IMAGE_DESCRIPTOR;
         if (image->texels[i] > 1 && image->texels[i] > n)
             return CL_INVALID_IMAGE_SIZE;
     }
@@ -140,12 +125,16 @@ struct gs_pool_made gs_pool_create_image(struct gs_context *ctx, cl_mem_flags fl
     const size_t given[2] = {desc->image_row_pitch, desc->image_slice_pitch};
     *image = (struct gs_pool_image){.format = *format, .desc = *desc};
     image->desc.image_row_pitch = image->desc.image_slice_pitch = 0;
-    take_texels(image);
-    const cl_image_desc small = {desc->image_type, 1, 1, 1, 1, 0, 0, 0, 0, {NULL}};
+    /* The driver looks at the rest, and refuses an image of no texels. */
+    const cl_image_desc small = {.image_type = desc->image_type,
+                                 .image_width = desc->image_width > 0,
+                                 .image_height = desc->image_height > 0,
+                                 .image_depth = desc->image_depth > 0,
+                                 .image_array_size = desc->image_array_size > 0};
     made.handle = gs_real()->clCreateImage(ctx->o.handle, flags, format, &small, host_ptr, &made.err);
-    if (!made.err)
-        made.err = gs_real()->clGetImageInfo(made.handle, CL_IMAGE_ELEMENT_SIZE, sizeof image->texel_bytes,
-                                             &image->texel_bytes, NULL);
+    if (!made.err) /* all of its bytes, by its texels */
+        image->texel_bytes = gs_image_layout(made.handle, desc, image->texels) /
+                             (image->texels[0] * image->texels[1] * image->texels[2]);
     if (!made.err)
         made.err = make_root(ctx, flags, image, host_ptr, given, &made.root);
     if (!made.root)
