@@ -178,11 +178,10 @@ struct gs_pool_launch *gs_pool_launch_make(struct gs_kernel *k, const struct gs_
     return NULL;
 }
 
-/* The window of a use: first its pages alone. And what other devices' windows have passed on to it. */
+/* The window of a use: first its pages alone. */
 struct taken {
     struct gs_range pages;
     struct gs_pool_window *window;
-    struct gs_rangeset gathered;
 };
 
 /* A turn on its device. */
@@ -263,12 +262,12 @@ static cl_int take_window(struct run *run, uint32_t i)
 
 static cl_int gather(struct run *run, uint32_t i)
 {
-    return gs_pool_gather(run->taken[i].window, &run->turn->uses[i].needs, &run->taken[i].gathered);
+    return gs_pool_gather(run->taken[i].window, &run->turn->uses[i].needs);
 }
 
 static cl_int load(struct run *run, uint32_t i)
 {
-    return gs_pool_load(run->taken[i].window, &run->turn->uses[i].needs, &run->taken[i].gathered);
+    return gs_pool_load(run->taken[i].window, &run->turn->uses[i].needs);
 }
 
 static struct gs_pool_window *window_of(const struct run *run, const struct gs_mem *m)
@@ -358,10 +357,9 @@ static cl_int end(struct run *run)
         gs_real()->clReleaseEvent(run->end);
     }
     for (uint32_t i = 0; run->taken && run->turn->uses[i].root; i++) {
-        struct taken *t = &run->taken[i];
-        const cl_int noted = run->end && t->window ? gs_pool_wrote(t->window, &run->turn->uses[i].wrote) : CL_SUCCESS;
+        struct gs_pool_window *w = run->taken[i].window;
+        const cl_int noted = run->end && w ? gs_pool_wrote(w, &run->turn->uses[i].wrote) : CL_SUCCESS;
         err = err ? err : noted;
-        gs_rangeset_free(&t->gathered);
     }
     free(run->taken);
     return err;

@@ -101,6 +101,7 @@ static void free_window(struct gs_pool_window *w)
 {
     gs_real()->clReleaseMemObject(w->mem);
     gs_rangeset_free(&w->valid);
+    gs_rangeset_free(&w->coming);
     free(w);
 }
 
@@ -207,14 +208,9 @@ static cl_int to_window(struct gs_pool_window *from, struct gs_range r, void *wi
     return err ? err : gs_pool_error(gs_rangeset_add(&to->valid, r));
 }
 
-struct gathering {
-    struct gs_pool_window *to;
-    struct gs_rangeset *gathered;
-};
-
-static cl_int to_other_device(struct gs_pool_window *from, struct gs_range r, void *gathering)
+static cl_int to_other_device(struct gs_pool_window *from, struct gs_range r, void *window)
 {
-    struct gs_pool_window *to = ((struct gathering *)gathering)->to;
+    struct gs_pool_window *to = window;
     cl_int err = CL_SUCCESS;
     gs_report_pool_brought(r.end - r.begin);
     for (uint64_t at = r.begin, end; at < r.end && !err; at = end) {
@@ -223,7 +219,7 @@ static cl_int to_other_device(struct gs_pool_window *from, struct gs_range r, vo
                      write = gs_op_write(to->mem, at - to->range.begin, end - at, NULL);
         err = gs_pool_pass_begin(&store.under_way, to->root->ctx, from->device, &read, to->device, &write);
     }
-    return err ? err : gs_pool_error(gs_rangeset_add(((struct gathering *)gathering)->gathered, r));
+    return err ? err : gs_pool_error(gs_rangeset_add(&to->coming, r));
 }
 
 cl_int gs_pool_from_windows(struct gs_pool_root *r, unsigned device, struct gs_rangeset *bytes, gs_pool_step *step,
@@ -261,24 +257,23 @@ cl_int gs_pool_require_host(struct gs_pool_root *r, struct gs_range bytes)
     return err ? err : settled;
 }
 
-cl_int gs_pool_gather(struct gs_pool_window *w, const struct gs_rangeset *bytes, struct gs_rangeset *gathered)
+cl_int gs_pool_gather(struct gs_pool_window *w, const struct gs_rangeset *bytes)
 {
     struct gs_rangeset missing = {0};
     cl_int err = gs_pool_error(gs_rangeset_rest(bytes, &w->root->valid, &missing));
+    gs_rangeset_clear(&w->coming);
     for (const struct gs_pool_window *v = w->root->windows; v && !err; v = v->next)
         if (v->device == w->device)
             err = gs_pool_error(gs_rangeset_remove_set(&missing, &v->valid));
-    err = err ? err
-              : gs_pool_from_windows(w->root, GS_POOL_ALL_DEVICES, &missing, to_other_device,
-                                     &(struct gathering){w, gathered});
+    err = err ? err : gs_pool_from_windows(w->root, GS_POOL_ALL_DEVICES, &missing, to_other_device, w);
     gs_rangeset_free(&missing);
     return err;
 }
 
-cl_int gs_pool_load(struct gs_pool_window *w, const struct gs_rangeset *bytes, const struct gs_rangeset *gathered)
+cl_int gs_pool_load(struct gs_pool_window *w, const struct gs_rangeset *bytes)
 {
     struct gs_rangeset missing = {0}, here = {0};
-    cl_int err = gs_pool_error(gs_rangeset_add_set(&w->valid, gathered));
+    cl_int err = gs_pool_error(gs_rangeset_add_set(&w->valid, &w->coming));
     err = err ? err : gs_pool_error(gs_rangeset_rest(bytes, &w->valid, &missing));
     err = err ? err : gs_pool_from_windows(w->root, w->device, &missing, to_window, w);
     err = err ? err : gs_pool_error(gs_rangeset_common_set(&missing, &w->root->valid, &here));
@@ -501,6 +496,7 @@ static cl_mem take_left(const struct gs_pool_root *r, unsigned device, uint64_t 
     *bytes = w->bytes;
     *at = w->next;
     gs_rangeset_free(&w->valid);
+    gs_rangeset_free(&w->coming);
     free(w);
     return mem;
 }

@@ -16,11 +16,12 @@ struct gs_pool_window {
     struct gs_pool_window *next; /* of the root */
     struct gs_pool_root *root;
     unsigned device;
-    cl_mem mem;               /* owned */
-    uint64_t bytes;           /* of mem: as many as the range has, or some more */
-    struct gs_range range;    /* of the root; begins at a whole page */
-    struct gs_rangeset valid; /* bytes of the root that are up to date here */
-    uint64_t used;            /* the last round of turns that uses it */
+    cl_mem mem;                /* owned */
+    uint64_t bytes;            /* of mem: as many as the range has, or some more */
+    struct gs_range range;     /* of the root; begins at a whole page */
+    struct gs_rangeset valid;  /* bytes of the root that are up to date here */
+    struct gs_rangeset coming; /* bytes that gs_pool_gather brings */
+    uint64_t used;             /* the last round of turns that uses it */
 };
 
 /* An image's texels. Its bytes are these without gaps; they are valid all or none, and each window has all. */
@@ -85,10 +86,10 @@ cl_int gs_pool_clear(unsigned device);
  * before the store is unlocked. An error means that what the buffers of a context hold is lost; those of the context
  * whose transfer has failed are marked.
  * Bytes come into a window in two steps, between which all must settle: what neither the host nor a window of the same
- * device has comes from other devices' windows, and is added to `gathered`; then the rest comes from the host and from
- * windows of the device. Bytes that nobody has written are left as they are. */
-cl_int gs_pool_gather(struct gs_pool_window *w, const struct gs_rangeset *bytes, struct gs_rangeset *gathered);
-cl_int gs_pool_load(struct gs_pool_window *w, const struct gs_rangeset *bytes, const struct gs_rangeset *gathered);
+ * device has comes from other devices' windows; then the rest comes from the host and from windows of the device. Bytes
+ * that nobody has written are left as they are. */
+cl_int gs_pool_gather(struct gs_pool_window *w, const struct gs_rangeset *bytes);
+cl_int gs_pool_load(struct gs_pool_window *w, const struct gs_rangeset *bytes);
 cl_int gs_pool_settle(void);
 /* Any other transfer of the device. */
 cl_int gs_pool_begin(struct gs_context *ctx, unsigned device, const struct gs_op *op);
