@@ -287,29 +287,22 @@ cl_int gs_pool_load(struct gs_pool_window *w, const struct gs_rangeset *bytes)
     return err;
 }
 
-/* No place but `but` (null: the host) holds the bytes any more. */
-static cl_int invalidate(struct gs_pool_root *r, const struct gs_pool_window *but, const struct gs_rangeset *bytes)
+/* No place holds the bytes any more, but for that window, if any, or the host. */
+static cl_int invalidate(struct gs_pool_root *r, const struct gs_pool_window *but, bool but_host,
+                         const struct gs_rangeset *bytes)
 {
-    int err = 0;
+    int err = but_host ? 0 : gs_rangeset_remove_set(&r->valid, bytes);
     for (struct gs_pool_window *w = r->windows; w && !err; w = w->next)
         if (w != but)
             err = gs_rangeset_remove_set(&w->valid, bytes);
-    if (!err && but) {
-        err = gs_rangeset_remove_set(&r->valid, bytes);
-        for (size_t i = 0; i < bytes->n && !err; i++)
-            gs_pool_host_drop(&r->host, bytes->v[i]);
-    }
+    for (size_t i = 0; i < bytes->n && !err && !but_host; i++)
+        gs_pool_host_drop(&r->host, bytes->v[i]);
     return gs_pool_error(err);
 }
 
 cl_int gs_pool_forget(struct gs_pool_root *r, const struct gs_rangeset *bytes)
 {
-    int err = gs_rangeset_remove_set(&r->valid, bytes);
-    for (struct gs_pool_window *w = r->windows; w && !err; w = w->next)
-        err = gs_rangeset_remove_set(&w->valid, bytes);
-    for (size_t i = 0; i < bytes->n && !err; i++)
-        gs_pool_host_drop(&r->host, bytes->v[i]);
-    return gs_pool_error(err);
+    return invalidate(r, NULL, false, bytes);
 }
 
 void gs_pool_foresee_nothing(void)
@@ -329,13 +322,13 @@ cl_int gs_pool_want(struct gs_pool_root *r)
 cl_int gs_pool_wrote(struct gs_pool_window *w, const struct gs_rangeset *bytes)
 {
     const cl_int err = gs_pool_error(gs_rangeset_add_set(&w->valid, bytes));
-    return err ? err : invalidate(w->root, w, bytes);
+    return err ? err : invalidate(w->root, w, false, bytes);
 }
 
 cl_int gs_pool_wrote_host(struct gs_pool_root *r, const struct gs_rangeset *bytes)
 {
     const cl_int err = gs_pool_error(gs_rangeset_add_set(&r->valid, bytes));
-    return err ? err : invalidate(r, NULL, bytes);
+    return err ? err : invalidate(r, NULL, true, bytes);
 }
 
 static cl_int leave_host(struct gs_pool_window *w, struct gs_range r, void *unused)
