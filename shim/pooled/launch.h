@@ -13,13 +13,14 @@ struct gs_pool_launch;
 struct gs_pool_launch *gs_pool_launch_make(struct gs_kernel *k, const struct gs_op *op, cl_int *err);
 void gs_pool_launch_free(struct gs_pool_launch *l);
 
-/* It comes after the command that is carried out next, and after what the roots say is wanted: notes what it overwrites
- * unread. With the store locked. */
+/* Notes at the roots what the launch overwrites unread, and what it reads. Launches are told in the order in which they
+ * come after the current command. With the store locked. */
 cl_int gs_pool_launch_foresee(const struct gs_pool_launch *l);
 
-/* Carries it out; before each round of turns foresee(of) notes what comes after it. With the store locked. */
+/* Carries the launch out; before each round of turns foresee(of) notes the commands after the launch. With the store
+ * locked. */
 cl_int gs_pool_launch_run(struct gs_pool_launch *l, cl_int (*foresee)(const void *), const void *of);
-/* Of one that has failed: which part of it, for a message. */
+/* Which turn of a launch has failed, for a message. */
 const char *gs_pool_launch_failed(const struct gs_pool_launch *l);
 
 #endif

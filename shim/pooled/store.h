@@ -41,15 +41,15 @@ struct gs_pool_root {
         host; /* the host place: memory of ours, or what the application gave with CL_MEM_USE_HOST_PTR */
     struct gs_rangeset valid; /* bytes that are up to date at the host */
     atomic_uint maps;         /* of the application, from their call to the end of the unmapping */
-    /* Of the commands that come after the one that is carried out: what they overwrite unread, and what they read. And
-     * what the rest of that one doesn't read either, so that it needn't be kept. */
+    /* Bytes that the commands after the current one overwrite unread; bytes that these commands read; and of the first,
+     * bytes that the rest of the current command doesn't read either: nobody has to keep those. */
     struct gs_rangeset overwritten, wanted, doomed;
     struct gs_pool_window *windows;
     struct gs_pool_root *next, *prev; /* of all roots */
 };
 
-/* What the application may have in all, and in one buffer: the sum of the devices' memories, and of what the user has
- * added of the host's. */
+/* The most bytes of all buffers together, and of one buffer: the sum of the devices' memories and of the host's memory
+ * that the user has added. */
 uint64_t gs_pool_bytes(void);
 
 /* A root of `size` bytes; given: null, or the application's memory that is to be its host place. NULL with an error in
@@ -59,24 +59,24 @@ struct gs_pool_root *gs_pool_root_new(struct gs_context *ctx, uint64_t size, voi
 void gs_pool_lock(void);
 void gs_pool_unlock(void);
 
-/* What every device has at least. */
+/* The room of the smallest device. */
 struct gs_pool_room gs_pool_room(void);
 
 /* A window of the device that holds the range; null: there is none. */
 struct gs_pool_window *gs_pool_window_of(struct gs_pool_root *r, unsigned device, struct gs_range range);
 
-/* A round of turns, whose number is larger than those before: the windows that it takes are pinned until it has
- * ended. Rounds end in the order in which they begin. */
+/* A round of turns; rounds are numbered in the order in which they begin, and end in that order. The windows that a
+ * round takes are pinned until the round has ended. */
 uint64_t gs_pool_round_begin(void);
 void gs_pool_round_end(uint64_t round);
 
-/* The pages of a window of the device for the range, for the round that has begun last: of one that is there, which is
- * pinned now; or of a new one, for which those that were used longest ago begin to leave, as far as nothing pins them.
- * It may be `spare` bytes larger than its range. */
+/* The pages of a window of the device for the range, for the round that has begun last. A window that holds the range
+ * is pinned. For a new window, windows that nothing pins begin to leave, those that were used longest ago first. A new
+ * window may be `spare` bytes larger than the range. */
 cl_int gs_pool_make_way(struct gs_pool_root *r, unsigned device, struct gs_range range, uint64_t spare,
                         struct gs_range *pages);
-/* That window, pinned, once those that leave have settled. patient: waits for memory that the driver has yet to let go
- * of. */
+/* The window of these pages, pinned, once the windows that leave have settled. patient: waits for memory that the
+ * driver has yet to free. */
 cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range pages, bool patient,
                       struct gs_pool_window **out);
 /* Evicts all windows of the device, pinned or not. */
@@ -94,8 +94,8 @@ cl_int gs_pool_settle(void);
 /* Any other transfer of the device. */
 cl_int gs_pool_begin(struct gs_context *ctx, unsigned device, const struct gs_op *op);
 
-/* A step for each range of the bytes that a window of the device holds, or of any device; each range once. What is left
- * of `bytes` no such window holds. */
+/* Calls a step for each range of the bytes that a window of the device holds, or of any device; for each range once.
+ * The bytes that no such window holds stay in `bytes`. */
 enum { GS_POOL_ALL_DEVICES = GS_MAX_DEVICES };
 typedef cl_int gs_pool_step(struct gs_pool_window *w, struct gs_range range, void *arg);
 cl_int gs_pool_from_windows(struct gs_pool_root *r, unsigned device, struct gs_rangeset *bytes, gs_pool_step *step,
@@ -108,19 +108,19 @@ cl_int gs_pool_require_host(struct gs_pool_root *r, struct gs_range bytes);
 cl_int gs_pool_wrote(struct gs_pool_window *w, const struct gs_rangeset *bytes);
 cl_int gs_pool_wrote_host(struct gs_pool_root *r, const struct gs_rangeset *bytes);
 
-/* One of the maps has ended. With the last one, what devices hold leaves the host, if that has more of it than the user
- * has given: a program that maps a buffer to copy its bytes has no memory for a third copy. */
+/* A map of the root has ended. With the last map, bytes that devices hold leave the host place, if the host place holds
+ * more bytes than the user has given: a program that maps a buffer to copy its bytes has no memory for a third copy. */
 cl_int gs_pool_map_end(struct gs_pool_root *r);
 
-/* Who comes next overwrites the bytes unread: they are worth nothing. */
+/* The next command overwrites the bytes unread: no place has to keep them. */
 cl_int gs_pool_forget(struct gs_pool_root *r, const struct gs_rangeset *bytes);
-/* No later command is known: of all roots. And one is that may read all of this one. */
+/* For all roots: no later command is known. For one root: a later command may read all of it. */
 void gs_pool_foresee_nothing(void);
 cl_int gs_pool_want(struct gs_pool_root *r);
 
 /* To the host's memory, from wherever they are. */
 cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to);
-/* Both are whole within one buffer or another; of one buffer they don't overlap. */
+/* The bytes lie within one buffer, and so do those at `at`; within the same buffer they don't overlap. */
 cl_int gs_pool_copy(struct gs_pool_root *from, struct gs_range bytes, struct gs_pool_root *to, uint64_t at);
 /* pattern: gs_op.pattern; the range is a multiple of it. */
 cl_int gs_pool_fill(struct gs_pool_root *r, struct gs_range bytes, const void *pattern, size_t pattern_bytes);
