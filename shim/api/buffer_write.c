@@ -4,21 +4,6 @@
 #include "shim/report/report.h"
 #include "shim/report/watch.h"
 
-/* Writes that nothing is to be noted of, as long as no launch is split: *err is what the driver says. False: one has
- * been. */
-static bool pass_write(const struct gs_command *cmd, struct gs_mem *m, cl_int *err)
-{
-    struct gs_context *ctx = m->o.ctx;
-    if (atomic_load(&ctx->divided))
-        return false;
-    pthread_mutex_lock(&ctx->lock);
-    const bool passes = !atomic_load(&ctx->divided);
-    if (passes)
-        *err = gs_command_pass(cmd);
-    pthread_mutex_unlock(&ctx->lock);
-    return passes;
-}
-
 /* A split doesn't wait for a call that blocks; if one begins meanwhile the write is noted after all. */
 static bool pass_blocking_write(const struct gs_command *cmd, struct gs_mem *m, cl_int *err)
 {
@@ -74,7 +59,7 @@ static GS_COLD cl_int write_carefully(struct gs_command *cmd)
     gs_report_moved(GS_PATH_APP_WRITE, size);
     if (!m || !gs_inside(m, offset, size))
         return gs_command_pass(cmd);
-    if (gs_is_small(m, size) && (op->blocking ? pass_blocking_write : pass_write)(cmd, m, &err))
+    if (op->blocking && gs_is_plain(m, offset, size) && !gs_scheduled() && pass_blocking_write(cmd, m, &err))
         return err;
     if (!op->blocking && write_at_once(cmd, m, &err))
         return err;

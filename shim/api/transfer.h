@@ -64,15 +64,6 @@ cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own);
 
 cl_int gs_home_end(struct gs_home *h, cl_int err);
 
-/* Is it so small a transfer that its book-keeping would count, on an object that needs none as long as nothing is
- * split? Larger ones may go another way than the driver's own. */
-static inline bool gs_is_small(struct gs_mem *m, uint64_t bytes)
-{
-    const enum gs_transfer_path path = gs_settings()->transfer;
-    return bytes <= GS_SMALL_BYTES && (path == GS_TRANSFER_AUTO || path == GS_TRANSFER_PLAIN) && gs_is_defined(m) &&
-           !gs_scheduled();
-}
-
 /* Is it a command that may write to m, with the host's memory and a sound wait list? Else the driver is to say what is
  * wrong. */
 bool gs_home_is_sound(const struct gs_home *h, const struct gs_mem *m);
