@@ -86,25 +86,6 @@ static inline bool gs_follows(const struct gs_context *ctx)
     return ctx->followed || gs_scheduled();
 }
 
-/* The queue of a command that is about to be enqueued, once gs_queue_close() has been called; NULL: it is none of ours.
- */
-static inline struct gs_queue *gs_queue_touched(cl_command_queue queue)
-{
-    struct gs_queue *q = gs_find(GS_QUEUE, queue);
-    if (q)
-        gs_timeline_enqueue(q->timeline);
-    return q;
-}
-
-/* The queue of a command that is about to be enqueued. */
-static inline struct gs_queue *gs_queue_called(cl_command_queue queue)
-{
-    struct gs_queue *q = gs_queue_touched(queue);
-    if (q)
-        gs_queue_close(queue);
-    return q;
-}
-
 /* The command of an entry point, whose parameters have the specification's names; the fields are those of struct gs_op.
  */
 #define GS_COMMAND(...)                                                                                                \
@@ -117,7 +98,11 @@ static inline struct gs_queue *gs_queue_called(cl_command_queue queue)
  * sub-devices need help with even where there is one. Counts the command in the queue's timeline. */
 static inline struct gs_queue *gs_command_begin(struct gs_command *cmd, bool image)
 {
-    struct gs_queue *q = gs_queue_called(cmd->queue);
+    struct gs_queue *q = gs_find(GS_QUEUE, cmd->queue);
+    if (q) {
+        gs_timeline_enqueue(q->timeline);
+        gs_queue_close(cmd->queue);
+    }
     if (!q || !(gs_follows(q->o.ctx) || (image && q->o.ctx->parent)))
         return NULL;
     cmd->q = q;

@@ -4,39 +4,33 @@
 #include "shim/report/report.h"
 #include "shim/choose/timing.h"
 
-static cl_int read_buffer(struct gs_command *cmd)
+/* Of bytes of an object of ours, which the driver would take. */
+static cl_int read_bytes(struct gs_command *cmd, struct gs_mem *m)
 {
     const struct gs_op *op = &cmd->op;
-    struct gs_queue *q = cmd->q;
-    struct gs_mem *m = q ? gs_find(GS_MEM, op->src) : NULL;
-    const size_t offset = op->from[0], size = op->region[0];
-    gs_report_moved(GS_PATH_APP_READ, size);
-    /* The driver knows what is wrong with a call that we can't serve. */
-    const bool known = m && op->ptr && gs_inside(m, offset, size) && gs_host_may(m, CL_MAP_READ);
-    const struct gs_range r = m ? gs_window_range(m, offset, size) : (struct gs_range){0, 0};
-    /* As long as nothing is split, everything is at home. */
-    const bool at_home = known && gs_is_small(m, size) && !atomic_load(&q->o.ctx->divided);
-    if (known && !gs_list_is_sound(cmd->n_wait, cmd->wait) && cmd->n_wait && cmd->wait)
-        return gs_home_transfer(cmd, (struct gs_side){.m = m, .r = r}, (struct gs_side){0}, NULL);
-    if (known && !at_home && gs_list_is_sound(cmd->n_wait, cmd->wait)) {
-        const struct gs_staged run = {gs_op_read(m->root->o.handle, r.begin, size, op->ptr), 0, 1};
+    const struct gs_range r = gs_window_range(m, op->from[0], op->region[0]);
+    const struct gs_staged run = {gs_op_read(m->root->o.handle, r.begin, op->region[0], op->ptr), 0, 1};
+    if (gs_list_is_sound(cmd->n_wait, cmd->wait))
         return gs_read(cmd, m, r, &run);
-    }
-    gs_queue_close(cmd->queue);
+    if (cmd->n_wait && cmd->wait)
+        return gs_home_transfer(cmd, (struct gs_side){.m = m, .r = r}, (struct gs_side){0}, NULL);
     return gs_command_pass(cmd);
 }
 
 static GS_COLD cl_int read_carefully(struct gs_command *cmd)
 {
+    const struct gs_op *op = &cmd->op;
     gs_fast_path_look();
     GS_CALL("clEnqueueReadBuffer");
-    struct gs_queue *q = gs_queue_touched(cmd->queue);
-    cmd->q = q && gs_follows(q->o.ctx) ? q : NULL;
-    cmd->ctx = q ? q->o.ctx : NULL;
+    struct gs_queue *q = gs_command_begin(cmd, false);
+    struct gs_mem *m = q ? gs_find(GS_MEM, op->src) : NULL;
+    gs_report_moved(GS_PATH_APP_READ, op->region[0]);
     /* On a queue in order, what was launched before has run when this returns. */
-    const bool tells = cmd->op.blocking && cmd->q && !q->out_of_order;
+    const bool tells = op->blocking && q && !q->out_of_order;
     const struct gs_sieve before = gs_timing_before_wait(tells ? q : NULL);
-    const cl_int err = read_buffer(cmd);
+    /* The driver knows what is wrong with a call that we can't serve. */
+    const bool known = m && op->ptr && gs_inside(m, op->from[0], op->region[0]) && gs_host_may(m, CL_MAP_READ);
+    const cl_int err = known ? read_bytes(cmd, m) : gs_command_pass(cmd);
     gs_timing_after_wait(&before, err);
     return err;
 }

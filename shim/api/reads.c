@@ -185,7 +185,6 @@ cl_int gs_read(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, cons
     cl_int err;
     unsigned facts = find_facts(&x, true);
     enum gs_host_way way = gs_host_way(facts);
-    gs_queue_close(cmd->queue);
     const bool handed = way == GS_BY_THREAD && read_places(&x, way, &own, &upto) == CL_SUCCESS;
     if (way == GS_BY_THREAD && !handed)
         way = gs_host_way(facts = find_facts(&x, false));
