@@ -6,11 +6,25 @@
 #include "shim/coherence/host.h"
 #include "shim/driver/enqueue.h"
 
+/* Can the driver be left to wait for the list? What it would refuse must not be waited for. */
+static bool may_await_list(const struct gs_command *cmd)
+{
+    bool may = true;
+    for (cl_uint i = 0; cmd->wait && i < cmd->n_wait && may; i++) {
+        cl_context of = NULL;
+        may = cmd->wait[i] && gs_real()->clGetEventInfo(cmd->wait[i], CL_EVENT_CONTEXT, sizeof of, &of, NULL) == 0 &&
+              of == cmd->ctx->o.handle;
+    }
+    return may;
+}
+
 /* A blocking call of a scheduled application waits for the queue's earlier commands first: then its command may find a
- * unit at once, and needs no gate, marker, or thread that opens the gate. True: all earlier commands have ended. */
+ * unit at once, and needs no gate, marker, or thread that opens the gate. True: all earlier commands have ended. Not
+ * where they may wait for the application: it hears at once of a call that the driver refuses. */
 static bool await_before(const struct gs_command *cmd)
 {
-    if (!cmd->op.blocking || cmd->q->out_of_order || !gs_scheduled() || !gs_queue_await(cmd->q, false))
+    if (!cmd->op.blocking || cmd->q->out_of_order || !gs_scheduled() || atomic_load(&cmd->ctx->user_events) ||
+        !may_await_list(cmd) || !gs_queue_await(cmd->q, false))
         return false;
     if (cmd->n_wait && cmd->wait)
         gs_real()->clWaitForEvents(cmd->n_wait, cmd->wait);

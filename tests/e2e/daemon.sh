@@ -58,7 +58,7 @@ begin_daemon
 # The bytes, in both modes, with devices that share memory and with such that don't.
 for way in auto:both plain:both plain:one pinned:one; do
   export GPUSPARC_TRANSFER=${way%:*}
-  for p in queues transfers images geometry refused_kernels aliases come_home svm; do same "$p" "${way#*:}" "$p"; done
+  for p in queues transfers images geometry refused_kernels aliases come_home svm wrong_waits; do same "$p" "${way#*:}" "$p"; done
   same stress "${way#*:}" stress 7 100 3
 done
 # Where each job begins on another GPU than the last what the host writes goes straight there, and so there is nothing to
