@@ -13,7 +13,9 @@
 
 #define CHECK(call) check((call), #call, __LINE__)
 
-enum { N = 1 << 19 }; /* words in each half of the buffer */
+/* N: words in each half of the buffer. Places are counted from FIRST, so that no byte of theirs is that of an empty
+ * buffer. */
+enum { N = 1 << 19, FIRST = 0x5a5a5a5a };
 static const size_t half_bytes = N * sizeof(cl_uint), all_bytes = 2 * N * sizeof(cl_uint);
 static const size_t items = N, both_items = 2 * N, group = 64;
 
@@ -76,15 +78,16 @@ static void start(void)
     old = malloc(all_bytes);
     fresh = malloc(half_bytes);
     for (cl_uint i = 0; i < 2 * N; i++)
-        old[i] = i % N;
+        old[i] = FIRST + i % N;
     CHECK(clEnqueueWriteBuffer(q1, places, CL_TRUE, 0, half_bytes, old, 0, NULL, NULL));
 }
 
-/* New values for a half of the buffer, which no kernel makes: they are even. */
+/* New values for a half of the buffer, which no kernel makes: they are even. All their bytes change from round to
+ * round: e2e_graph writes down each stretch that does. */
 static void refresh(cl_uint round)
 {
     for (cl_uint i = 0; i < N; i++)
-        fresh[i] = 2 * (i + round);
+        fresh[i] = 2 * (i + round) * 2654435761u;
 }
 
 static void read_all(cl_command_queue q)
@@ -115,6 +118,7 @@ static bool is_plain(cl_uint n, size_t from, size_t to)
 
 static void launch_scattered(cl_command_queue q, cl_mem b, cl_uint base)
 {
+    base -= FIRST;
     CHECK(clSetKernelArg(scattered, 0, sizeof b, &b));
     CHECK(clSetKernelArg(scattered, 1, sizeof places, &places));
     CHECK(clSetKernelArg(scattered, 2, sizeof base, &base));
@@ -157,7 +161,7 @@ static bool write_between_two_sub_buffers(cl_uint round)
     cl_int err;
     cl_mem a = clCreateSubBuffer(buffer, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &front, &err);
     cl_mem b = clCreateSubBuffer(buffer, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &back, &err);
-    cl_uint base = 0;
+    cl_uint base = 0u - FIRST;
     refresh(round);
     CHECK(clEnqueueWriteBuffer(q1, buffer, CL_TRUE, 0, all_bytes, old, 0, NULL, NULL));
     CHECK(clSetKernelArg(scattered, 0, sizeof b, &b));
