@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/futex.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -42,27 +43,34 @@ static bool keep_whole(int fd)
     return ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0;
 }
 
+/* The client gets an open file of its own, not the daemon's: its locks are gone with its own last descriptor, and not
+ * taken away one by one when the daemon ends the session. */
 int gs_lease_open(struct gs_lease_side *s, int *out)
 {
-    int fd = memfd_create("gpusparc", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0)
+    char path[32];
+    const int own = memfd_create("gpusparc", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (own < 0)
         return -errno;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", own);
+    const int given = open(path, O_RDWR | O_CLOEXEC);
     void *p = MAP_FAILED;
-    if (let_nobody_watch(fd) && ftruncate(fd, GS_PAGE_BYTES) == 0 &&
-        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
-        p = mmap(NULL, GS_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (p == MAP_FAILED) {
-        int err = -errno;
-        close(fd);
+    if (given >= 0 && let_nobody_watch(own) && ftruncate(own, GS_PAGE_BYTES) == 0 &&
+        fcntl(own, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+        p = mmap(NULL, GS_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, own, 0);
+    const int err = p == MAP_FAILED ? -errno : 0;
+    s->whole = err == 0 && keep_whole(own);
+    close(own);
+    if (err < 0) {
+        if (given >= 0)
+            close(given);
         return err;
     }
-    s->whole = keep_whole(fd);
     s->page = p;
     s->page->magic = GS_WIRE_MAGIC;
     s->page->version = GS_WIRE_VERSION;
     for (unsigned r = 0; r < GS_MAX_RESOURCES; r++)
         s->generation[r] = 0;
-    *out = fd;
+    *out = given;
     return 0;
 }
 

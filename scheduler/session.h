@@ -98,7 +98,7 @@ struct gs_task_stats {
  * whatever they do with the answers, these take no more memory than that. */
 enum { GS_STATUS_FILES = 16 };
 struct gs_status_file {
-    int file, given; /* the same to write and to read; 0: there is none */
+    int file; /* 0: there is none */
     size_t bytes;
     uint64_t begun_ns;
 };

@@ -158,7 +158,6 @@ static void drop(struct gs_status_file *f)
 {
     if (!f->file)
         return;
-    close(f->given);
     gs_worker_empty(f->file);
     *f = (struct gs_status_file){0};
 }
@@ -188,23 +187,33 @@ static struct gs_session *next_asker(const struct gs_core *core)
  * with F_SEAL_WRITE the kernel would wait until a thread of ordinary priority has run on each processor. */
 static int keep(struct gs_core *core, const char *text, uint64_t begun_ns)
 {
-    char path[32];
     struct gs_status_file f = {.bytes = strlen(text), .begun_ns = begun_ns};
     f.file = memfd_create("gpusparc-state", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", f.file);
-    f.given = f.file < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-    if (f.given < 0 || fchmod(f.file, 0400) < 0 || write(f.file, text, f.bytes) != (ssize_t)f.bytes ||
+    if (f.file < 0 || fchmod(f.file, 0400) < 0 || write(f.file, text, f.bytes) != (ssize_t)f.bytes ||
         fcntl(f.file, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) < 0) {
         if (f.file >= 0)
             close(f.file);
-        if (f.given >= 0)
-            close(f.given);
         return -ENOMEM;
     }
     struct gs_status_file *oldest = &core->status[++core->status_made % GS_STATUS_FILES];
     drop(oldest);
     *oldest = f;
     return 0;
+}
+
+/* An open file of the asker's own, to read: its locks are gone with its own last descriptor, and aren't taken away one
+ * by one when the daemon drops the state. */
+static void answer(struct gs_session *s, const struct gs_status_file *f)
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", f->file);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        gs_core_answer(s, -ENOMEM, "the daemon has no memory left");
+    else
+        gs_core_answer_file(s, fd, f->bytes);
+    if (fd >= 0)
+        close(fd);
 }
 
 void gs_status_ask(struct gs_session *s)
@@ -234,7 +243,7 @@ void gs_status_work(struct gs_core *core)
     if (is_good_for(s)) {
         core->answered = s->uid;
         gs_members_wait_no_more(s);
-        gs_core_answer_file(s, last(core)->given, last(core)->bytes);
+        answer(s, last(core));
         return;
     }
     if (!core->report)

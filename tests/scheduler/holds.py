@@ -806,6 +806,26 @@ def a_page_that_is_watched():
     d.end()
 
 
+def the_locks_of_a_client():
+    """As many locks as it likes, of an open file (F_OFD_SETLK): they go with its own last descriptor, so that the daemon
+    isn't who takes them away."""
+    d = Daemon()
+    s = d.connect()
+    s.send(hello(flags=NO_TASK))
+    files = [wait_for(s)]
+    s.send(message(STATUS))
+    files.append(wait_for(s))
+    for (kind, fd), expected in zip(files, (WELCOME, ANSWER)):
+        assert kind == expected
+        lock = f":{os.fstat(fd).st_ino} "
+        for i in range(10):
+            fcntl.fcntl(fd, 37, struct.pack("=hhxxxxqqixxxx", fcntl.F_RDLCK, os.SEEK_SET, 2 * i, 1, 0))
+        assert open("/proc/locks").read().count(lock) == 10
+        os.close(fd)
+        assert lock not in open("/proc/locks").read()
+    d.end()
+
+
 def a_descriptor_that_is_passed():
     """The daemon takes none: whoever closes the last one of this socket waits for a minute, as its bytes aren't read."""
     d = Daemon()

@@ -11,8 +11,8 @@ enum { MANY = 100, A_PIECE = 4, MOST_TOLD = 32 };
 static json_t *read_state(const struct bench *b)
 {
     const struct gs_status_file *f = &b->core->status[b->core->status_made % GS_STATUS_FILES];
-    json_t *j = json_loadfd(f->given, 0, NULL);
-    lseek(f->given, 0, SEEK_SET);
+    lseek(f->file, 0, SEEK_SET);
+    json_t *j = json_loadfd(f->file, 0, NULL);
     assert_non_null(j);
     return j;
 }
