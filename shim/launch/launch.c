@@ -455,7 +455,10 @@ static cl_int launch_at_home(struct gs_launching *l, const struct gs_command *cm
 cl_int gs_launch(struct gs_command *cmd, struct gs_kernel *k)
 {
     struct gs_launching l = {.cmd = *cmd, .k = k, .by_units = gs_scheduled()};
-    /* An address of no events is no list: PoCL takes it of launches, though of no other command. */
+    /* PoCL takes an address of no events of launches, though of no other command. */
+    const cl_int refused = gs_group()->pocl ? CL_SUCCESS : gs_command_list(cmd);
+    if (refused)
+        return refused;
     l.cmd.wait = cmd->n_wait ? cmd->wait : NULL;
     gs_remote_note(k->name);
     find_places(&l);

@@ -462,8 +462,8 @@ cl_int gs_pool_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n
     c->queue = queue;
     gs_real()->clRetainCommandQueue(queue);
     c->awaited = waits;
-    /* An address of no events is no list: PoCL takes it of launches, though of no other command. */
-    cl_int err = take_wait(c, n_wait, op->kind == GS_OP_LAUNCH && !n_wait ? NULL : wait);
+    /* PoCL takes an address of no events of launches, though of no other command. */
+    cl_int err = take_wait(c, n_wait, op->kind == GS_OP_LAUNCH && !n_wait && gs_group()->pocl ? NULL : wait);
     if (!err && atomic_load(&c->q->o.ctx->pool->failed))
         err = CL_OUT_OF_RESOURCES;
     if (!err)
