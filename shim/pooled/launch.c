@@ -20,6 +20,7 @@ struct gs_pool_launch {
     bool null_local;
     struct gs_arg *args;  /* copies */
     struct gs_mem **mems; /* by argument, kept; or null */
+    cl_sampler *samplers; /* by argument, retained; or null */
     cl_kernel own;        /* of the application's program, for a whole launch; owned */
     struct gs_turns turns;
     bool *done;    /* by turn; owned */
@@ -33,6 +34,8 @@ void gs_pool_launch_free(struct gs_pool_launch *l)
         free(l->args[i].large);
         if (l->mems[i])
             gs_let_go_of_mem(l->mems[i]->o.handle);
+        if (l->samplers && l->samplers[i])
+            gs_real()->clReleaseSampler(l->samplers[i]);
     }
     if (l->own)
         gs_real()->clReleaseKernel(l->own);
@@ -41,6 +44,7 @@ void gs_pool_launch_free(struct gs_pool_launch *l)
     gs_drop(&l->k->o);
     free(l->args);
     free(l->mems);
+    free(l->samplers);
     free(l->parts);
     free(l);
 }
@@ -153,6 +157,24 @@ static cl_int cut(struct gs_pool_launch *l)
     return err;
 }
 
+/* The launch may run once the application has let go of its samplers. A kernel object of its own gets all that is no
+ * memory at once, as in a plain run; the objects of turns are shared, and get theirs later. */
+static cl_int hold_values(struct gs_pool_launch *l)
+{
+    cl_int err = CL_SUCCESS;
+    for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
+        const struct gs_arg *a = &l->args[i];
+        if (l->own && !l->mems[i]) {
+            err = gs_real()->clSetKernelArg(l->own, i, a->size, a->bytes);
+        } else if (!l->own && l->summary->args[i].kind == GS_ARG_SAMPLER && a->size == sizeof(cl_sampler)) {
+            const cl_sampler sampler = *(cl_sampler *)a->bytes;
+            err = gs_real()->clRetainSampler(sampler);
+            l->samplers[i] = err ? NULL : sampler;
+        }
+    }
+    return err;
+}
+
 struct gs_pool_launch *gs_pool_launch_make(struct gs_kernel *k, const struct gs_op *op, cl_int *err)
 {
     struct gs_pool_launch *l = calloc(1, sizeof *l);
@@ -163,8 +185,9 @@ struct gs_pool_launch *gs_pool_launch_make(struct gs_kernel *k, const struct gs_
     gs_hold(&k->o);
     l->args = calloc(k->n_args + 1, sizeof *l->args);
     l->mems = calloc(k->n_args + 1, sizeof *l->mems);
+    l->samplers = calloc(k->n_args + 1, sizeof(cl_sampler));
     l->parts = calloc(k->n_args + 1, sizeof(cl_mem));
-    if (l->args && l->mems && l->parts)
+    if (l->args && l->mems && l->samplers && l->parts)
         *err = take_sizes(l, op);
     for (cl_uint i = 0; i < k->n_args && !*err; i++)
         *err = copy_argument(l, i);
@@ -172,6 +195,8 @@ struct gs_pool_launch *gs_pool_launch_make(struct gs_kernel *k, const struct gs_
         *err = check_local(l);
     if (!*err)
         *err = cut(l);
+    if (!*err)
+        *err = hold_values(l);
     if (!*err)
         return l;
     gs_pool_launch_free(l);
@@ -311,6 +336,8 @@ static cl_int set_args(struct gs_pool_launch *l, const struct run *run, cl_kerne
         const struct gs_mem *m = l->mems[i];
         const struct gs_pool_window *w = m ? window_of(run, m) : NULL;
         const void *value = m ? NULL : a->bytes;
+        if (l->own && !m)
+            continue; /* set in the call */
         if (w && (l->turns.whole || l->summary->args[i].kind != GS_ARG_GLOBAL)) {
             err = set_part(l, kernel, i, w);
             continue;

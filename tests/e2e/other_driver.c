@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* A layer that makes of PoCL a driver of another name, which keeps a sampler for whoever has it as an argument, and
+ * refuses a launch with an address of no events, as NVIDIA's does. The file SAMPLERS gets a line where a sampler is set
+ * as an argument, or retained, after its last reference has gone. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layer.h"
+
+static struct _cl_icd_dispatch below, own;
+
+enum { MOST = 4096 };
+static struct {
+    _Atomic(cl_sampler) handle;
+    atomic_int references;
+} all[MOST];
+static atomic_uint n_all;
+
+static atomic_int *references_of(cl_sampler sampler)
+{
+    for (unsigned i = 0; i < atomic_load(&n_all) && i < MOST; i++)
+        if (atomic_load(&all[i].handle) == sampler)
+            return &all[i].references;
+    return NULL;
+}
+
+static void look(cl_sampler sampler, const char *what)
+{
+    atomic_int *references = references_of(sampler);
+    FILE *f = references && atomic_load(references) <= 0 ? fopen(getenv("SAMPLERS"), "a") : NULL;
+    if (f) {
+        fprintf(f, "a sampler that is no more is %s\n", what);
+        fclose(f);
+    }
+}
+
+static cl_sampler CL_API_CALL create(cl_context context, cl_bool normalized, cl_addressing_mode addresses,
+                                     cl_filter_mode filter, cl_int *err)
+{
+    cl_sampler made = below.clCreateSampler(context, normalized, addresses, filter, err);
+    const unsigned i = made ? atomic_fetch_add(&n_all, 1) : MOST;
+    if (i < MOST) {
+        atomic_store(&all[i].references, 1);
+        atomic_store(&all[i].handle, made);
+    }
+    return made;
+}
+
+static cl_int CL_API_CALL retain(cl_sampler sampler)
+{
+    look(sampler, "retained");
+    if (references_of(sampler))
+        atomic_fetch_add(references_of(sampler), 1);
+    return CL_SUCCESS;
+}
+
+/* PoCL never hears of it, so that no other sampler has this handle. */
+static cl_int CL_API_CALL release(cl_sampler sampler)
+{
+    if (references_of(sampler))
+        atomic_fetch_sub(references_of(sampler), 1);
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL set_arg(cl_kernel kernel, cl_uint i, size_t size, const void *value)
+{
+    if (size == sizeof(cl_sampler) && value)
+        look(*(const cl_sampler *)value, "set as an argument");
+    return below.clSetKernelArg(kernel, i, size, value);
+}
+
+static cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *offset,
+                                 const size_t *global, const size_t *local, cl_uint n, const cl_event *wait,
+                                 cl_event *event)
+{
+    if (!n && wait)
+        return CL_INVALID_EVENT_WAIT_LIST;
+    return below.clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, n, wait, event);
+}
+
+static cl_int CL_API_CALL platform_info(cl_platform_id platform, cl_platform_info what, size_t room, void *value,
+                                        size_t *size)
+{
+    const cl_int err = below.clGetPlatformInfo(platform, what, room, value, size);
+    if (!err && what == CL_PLATFORM_NAME && value && room)
+        memset(value, 'x', strlen(value));
+    return err;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
+                                            cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
+{
+    const cl_int err = layer_begin(num_entries, target_dispatch, num_entries_ret, layer_dispatch_ret, &below, &own);
+    own.clCreateSampler = create;
+    own.clRetainSampler = retain;
+    own.clReleaseSampler = release;
+    own.clSetKernelArg = set_arg;
+    own.clEnqueueNDRangeKernel = launch;
+    own.clGetPlatformInfo = platform_info;
+    return err;
+}
