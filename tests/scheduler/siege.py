@@ -392,6 +392,54 @@ def waits(path, r):
         time.sleep(0.001)
 
 
+def words(path, r):
+    """The daemon's command line, read by processes that give up their processor to others, beside some that spin."""
+    pid = struct.unpack("=iII", connect(path).getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
+    end = time.monotonic() + 1
+    if os.getpid() % 2:
+        while time.monotonic() < end:
+            pass
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    with open(f"/proc/{pid}/cmdline", "rb", buffering=0) as f:
+        while time.monotonic() < end:
+            os.pread(f.fileno(), 4096, 0)
+
+
+def news(path, r):
+    """The page's file watched (inotify) by threads that poll a million times: who has it last, as the daemon when the
+    connection ends, wakes all of these."""
+    watch = LIBC.inotify_init1(os.O_NONBLOCK)
+    n = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    polls = struct.pack("=ihh", watch, 2, 0) * n  # POLLPRI, which doesn't come
+    for _ in range(64):
+        threading.Thread(target=LIBC.poll, args=(polls, ctypes.c_ulong(n), 3000), daemon=True).start()
+    end = time.monotonic() + 3
+    while time.monotonic() < end:
+        s, fd, number = join(path, TASK)
+        LIBC.inotify_add_watch(watch, b"/proc/self/fd/%d" % fd, 0x400)  # IN_DELETE_SELF
+        os.close(fd)
+        s.close()
+        time.sleep(0.002)
+    os.close(watch)
+
+
+def dissects(path, r):
+    """A filter that takes each message to the client apart a few thousand times, in the sender's time."""
+    n = r.choice([2250, 3600])
+    code = ctypes.create_string_buffer(struct.pack("=HBBI", 0x20, 0, 0, 2**32 - 4096 + 52) * n +
+                                       struct.pack("=HBBI", 6, 0, 0, 2**32 - 1))  # BPF_LD of SKF_AD_PAY_OFFSET; BPF_RET
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.settimeout(2)
+    s.setsockopt(socket.SOL_SOCKET, 26, struct.pack("=HxxxxxxQ", n + 1, ctypes.addressof(code)))  # SO_ATTACH_FILTER
+    s.connect(path)
+    s.send(r.choice([hello(), message(9)]))
+    for _ in range(50):
+        data, fds, _, _ = socket.recv_fds(s, 256, 4)
+        for fd in fds:
+            os.close(fd)
+        s.send(message(9))
+
+
 def users(path, r):
     """One user with many numbers, as /etc/subuid gives them: each has one connection, and says nothing, or all at a time."""
     os.seteuid(100000 + r.randrange(65536))
@@ -409,7 +457,7 @@ def users(path, r):
 
 held = []
 WAITED = mmap.mmap(-1, 4096)  # of all processes
-ATTACKS = [pieces, counts, forks, stopped, page, holes, maps, passed, lingering, large, mapped, credentials, one_way, urgent, abstract, hoard, watched, watched_own, waits, users]
+ATTACKS = [pieces, counts, forks, stopped, page, holes, maps, passed, lingering, large, mapped, credentials, one_way, urgent, abstract, hoard, watched, watched_own, waits, words, news, dissects, users]
 
 
 def attack(act, path, seconds, seed):
