@@ -21,7 +21,7 @@ def die_with_parent():
 DAEMON, TOOL = sys.argv[1:3]
 WIRE = open(os.path.join(os.path.dirname(__file__), "../../common/wire.h")).read()
 VERSION = int(WIRE.split("#define GS_WIRE_VERSION ")[1].split()[0])
-HELLO, REQUEST, CHOOSE, STATUS, RELOAD = 1, 2, 3, 9, 10
+HELLO, REQUEST, CHOOSE, PING, STATUS, RELOAD = 1, 2, 3, 8, 9, 10
 WELCOME, REFUSED, ANSWER = 64, 65, 67
 NO_TASK = 1
 FIONREAD = 0x541B

@@ -18,8 +18,10 @@ import tempfile
 import threading
 import time
 
-from enemy import ANSWER, CHOOSE, DAEMON, FIONREAD, PLAIN, REFUSED, REQUEST, STATUS, TOOL, WELCOME, NO_TASK
+from enemy import ANSWER, CHOOSE, DAEMON, FIONREAD, PING, PLAIN, REFUSED, REQUEST, STATUS, TOOL, WELCOME, NO_TASK
 from enemy import Daemon, die_with_parent, hello, message, receive, run_cases, wait_for
+
+SIOCOUTQ = 0x5411
 
 
 def a_config_that_repeats_a_text():
@@ -517,6 +519,62 @@ def a_priority_that_is_long_in_coming():
     slow.end()
     d.end()
     os.rmdir(held)
+
+
+def a_process_of_many_threads():
+    """Only its first 128 are given a priority, as the daemon sets one after the other: the welcome comes when it is done."""
+    library = os.path.join(os.path.dirname(DAEMON), "../tests/scheduler/held_link.so")
+    d = Daemon("[system]\ngpus = 1\n[task t]\nperiod = 1s\n", under=["env", "LD_PRELOAD=" + library, "GS_NO_TIMER=1"])
+    if os.sched_getscheduler(d.process.pid) != os.SCHED_FIFO:
+        print("left out, a process of many threads: SCHED_FIFO isn't permitted", file=sys.stderr)
+        return d.end()
+    told, says = os.pipe()
+    child = os.fork()
+    if child == 0:
+        die_with_parent()
+        threading.stack_size(65536)
+        for _ in range(200):
+            threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+        s = d.connect()
+        s.send(hello(task=b"t"))
+        os.write(says, b"in" if wait_for(s)[0] == WELCOME else b"out")
+        time.sleep(1000)
+    assert os.read(told, 3) == b"in"
+    first = [int(t) for t in os.listdir(f"/proc/{child}/task")
+             if os.sched_getscheduler(int(t)) & ~os.SCHED_RESET_ON_FORK == os.SCHED_FIFO]
+    assert len(first) == 128, len(first)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    d.end()
+
+
+def the_share_of_a_flood():
+    """A task below the highest rests when its messages have taken 2 ms more than a twentieth of a processor: what it has said
+    is heard in a third of the daemon's time at most, with the turns around it, and in all of it without rests."""
+    d = Daemon("[system]\ngpus = 1\n[task high]\nperiod = 1s\npriority = 2\n[task low]\nperiod = 1s\npriority = 1\nwarmup = 99\n")
+    crowd = []
+    for task in [b"high"] + [b"low"] * 15:
+        s = d.connect()
+        s.send(hello(task=task))
+        assert wait_for(s)[0] == WELCOME
+        crowd.append(s)
+    d.process.send_signal(signal.SIGSTOP)
+    for s in crowd[1:]:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+        s.setblocking(False)
+        try:
+            while True:
+                s.send(message(PING))
+        except BlockingIOError:
+            pass
+    before, begin = cpu_ns(d)[0], time.monotonic_ns()
+    d.process.send_signal(signal.SIGCONT)
+    for s in crowd[1:]:
+        while struct.unpack("i", fcntl.ioctl(s, SIOCOUTQ, b"\0\0\0\0"))[0] > 1:  # of what was received last a byte
+            time.sleep(0.001)
+    used, passed = cpu_ns(d)[0] - before, time.monotonic_ns() - begin
+    assert used < 0.6 * passed, used / passed
+    d.end()
 
 
 def a_line_that_is_full():
