@@ -27,7 +27,8 @@ struct gs_home {
     struct gs_events extra; /* transfers, and then the application's wait list as well */
     cl_uint n;
     const cl_event *v;
-    struct gs_upto upto; /* at its end */
+    struct gs_upto upto; /* at its end, or when a read that has_read began */
+    bool has_read;       /* it was waited for without the lock */
     cl_int err;
 };
 
