@@ -36,45 +36,12 @@ static void forget_mapping(struct gs_mem *m, struct gs_mapping *map)
     free(map);
 }
 
-/* Around a call of the driver that blocks until the range is mapped, and that is made without the lock. */
-static struct gs_mapping *open_map(struct gs_home *h, struct gs_mem *m, struct gs_range r, cl_map_flags flags)
-{
-    struct gs_mapping *map = remember(m, &(struct gs_mapping){.range = r}, flags);
-    pthread_mutex_unlock(&h->cmd.ctx->lock);
-    return map;
-}
-
-static void close_map(struct gs_home *h, struct gs_mem *m, struct gs_mapping *map, void *ptr, cl_int err)
-{
-    pthread_mutex_lock(&h->cmd.ctx->lock);
-    if (!map)
-        return;
-    map->ptr = ptr;
-    if (err)
-        forget_mapping(m, map);
-    else if (map->write)
-        gs_note_write_again(m->root, map->range);
-}
-
 /* Applications map so many bytes where they mean so many numbers, and read on behind them. Where the driver maps the
  * object's own memory they find what is there, so a small object comes home whole. */
 static bool is_read_beyond(const struct gs_mem *m, cl_map_flags flags)
 {
     enum { SMALL_BYTES = 256 << 10 };
     return flags & CL_MAP_READ && !m->image && m->size <= SMALL_BYTES;
-}
-
-/* Brings the range home; the application's map waits for it. With a blocking map, `wait` gives the driver's wait list.
- */
-static cl_int prepare(struct gs_home *h, const struct gs_command *cmd, struct gs_mem *m, struct gs_range r,
-                      cl_map_flags flags)
-{
-    gs_home_begin(h, cmd, flags & CL_MAP_READ);
-    if (flags & CL_MAP_WRITE_INVALIDATE_REGION)
-        gs_home_need(h, m, (struct gs_range){0, 0});
-    else
-        gs_home_need(h, m, is_read_beyond(m, flags) ? gs_window_range(m, 0, m->size) : r);
-    return gs_home_ready(h);
 }
 
 /* ---- maps that are ours ---- */
@@ -180,13 +147,21 @@ static void *map_plainly(const struct gs_command *cmd, cl_int *errcode_ret)
     return hand_out(*cmd->op.mapped, err, errcode_ret);
 }
 
-/* By the driver, without the context's lock. */
+/* By the driver, without the context's lock. The mapping is remembered before the call, as the host may write as soon
+ * as the range is mapped. */
 static void *map_blocking(struct gs_home *h, struct gs_mem *m, struct gs_range r, cl_int *errcode_ret)
 {
     const struct gs_command *cmd = &h->cmd;
-    struct gs_mapping *map = open_map(h, m, r, cmd->op.map_flags);
+    struct gs_mapping *map = remember(m, &(struct gs_mapping){.range = r}, cmd->op.map_flags);
+    pthread_mutex_unlock(&cmd->ctx->lock);
     const cl_int err = gs_enqueue(&cmd->op, cmd->queue, h->n, h->v, cmd->event);
-    close_map(h, m, map, *cmd->op.mapped, err);
+    pthread_mutex_lock(&cmd->ctx->lock);
+    if (map)
+        map->ptr = *cmd->op.mapped;
+    if (map && err)
+        forget_mapping(m, map);
+    else if (map && map->write)
+        gs_note_write_again(m->root, r);
     return hand_out(*cmd->op.mapped, gs_home_end(h, err), errcode_ret);
 }
 
@@ -208,7 +183,12 @@ static void *map_object(struct gs_command *cmd, struct gs_mem *m, struct gs_mapp
     const cl_map_flags flags = cmd->op.map_flags;
     struct gs_home h;
     cl_event own = NULL;
-    cl_int err = prepare(&h, cmd, m, map->range, needs);
+    gs_home_begin(&h, cmd, needs & CL_MAP_READ);
+    if (needs & CL_MAP_WRITE_INVALIDATE_REGION)
+        gs_home_need(&h, m, (struct gs_range){0, 0});
+    else
+        gs_home_need(&h, m, is_read_beyond(m, needs) ? gs_window_range(m, 0, m->size) : map->range);
+    cl_int err = gs_home_ready(&h);
     map->ours = !err && may_be_ours && map_ours(&h, m, map, &own);
     if (!map->ours) {
         err = h.err;
