@@ -94,12 +94,6 @@ static inline bool gs_is_taken(const struct gs_deferred *h)
     return gs_unit_is(h->unit, GS_UNIT_GRANTED);
 }
 
-/* One command that moves bytes, no more than a unit is for. */
-static inline bool gs_is_piece(const struct gs_deferred *h)
-{
-    return h->units.pieces && !gs_is_several(h);
-}
-
 /* Of a single unit, the last event that it has. */
 static inline cl_event gs_deferred_last_event(const struct gs_deferred *h)
 {

@@ -105,16 +105,11 @@ static cl_int keep_queues(struct gs_deferred *h, struct gs_queue *q)
     return CL_SUCCESS;
 }
 
-/* The marker that tells when it could run. */
-static cl_int mark(struct gs_deferred *h, struct gs_queue *q, cl_uint n_wait, const cl_event *wait)
-{
-    /* In an in-order queue a marker comes after all commands before it, whatever its wait list. */
-    return gs_mark_out_of_order(q, h->home, n_wait, n_wait ? wait : NULL, &h->ready);
-}
-
+/* `marked`: with a marker that tells when the command could run. In an in-order queue a marker comes after all commands
+ * before it, whatever its wait list. */
 static cl_int make(struct gs_deferred *h, struct gs_queue *q, bool marked, cl_uint n_wait, const cl_event *wait)
 {
-    cl_int err = marked ? mark(h, q, n_wait, wait) : CL_SUCCESS;
+    cl_int err = marked ? gs_mark_out_of_order(q, h->home, n_wait, n_wait ? wait : NULL, &h->ready) : CL_SUCCESS;
     if (!err && !gs_is_taken(h))
         h->open = gs_real()->clCreateUserEvent(q->o.ctx->o.handle, &err);
     if (!err && gs_is_several(h))
@@ -212,15 +207,6 @@ static enum gs_length length_of(const struct gs_deferred *h)
     return is_short ? GS_LENGTH_UNIT : GS_LENGTH_UNKNOWN;
 }
 
-/* An open unit in the queue is closed now, before the gate: the gate is opened by a unit, perhaps by the very unit that
- * this end gives back. */
-static void close_before_gate(cl_command_queue queue)
-{
-    gs_queue_close(queue);
-    if (gs_job_is_loose()) /* another thread's marker comes before the gate as well */
-        gs_units_settle();
-}
-
 /* Makes a gate there for a command: a marker that tells when the commands before and the wait list have ended, and
  * *gate, the wait list (of one event) for the first unit. Its error is that of the wait list. *gate is null where the
  * first unit could run now and was taken at once, or joins a unit that was: the first unit is enqueued with the wait
@@ -261,8 +247,10 @@ static cl_int hold_back(const struct gs_destination *to, const struct gs_units *
     h->resource = to->resource;
     h->call = call;
     const bool marked = take_now(h, q, may_chain);
-    if (!gs_is_taken(h))
-        close_before_gate(queue);
+    /* The gate is opened by a unit, perhaps by one that an open unit's end gives back: such a unit's marker, which
+     * another thread may be enqueueing, comes before the gate. */
+    if (!gs_is_taken(h) && gs_job_is_loose())
+        gs_units_settle();
     const cl_int err = make(h, q, marked, to->n_wait, to->wait);
     if (err) {
         unmake(h);

@@ -189,7 +189,7 @@ static bool is_wanted(const void *data)
     const bool busy = atomic_load(&gs_deferred_list.waiting) || now < called_ns + STREAM_NS;
     /* In a queue of ours no thread of the application's looks, but for pieces' units when they are needed: that the
      * driver is asked for them meanwhile makes each of the application's calls take twice as long (H200). */
-    const bool unseen = !h->timeline && !gs_unit_is_sole() && (!gs_is_piece(h) || now > called_ns + PAUSE_NS);
+    const bool unseen = !h->timeline && !gs_unit_is_sole() && (!h->units.pieces || now > called_ns + PAUSE_NS);
     return !busy || unseen || gs_is_several(h) || h->units.spent || gs_unit_is_waited(h->resource) || gs_units_wanted();
 }
 
@@ -199,12 +199,6 @@ static void await_unit(struct gs_unit *u, cl_event event)
         return;
     gs_real()->clFlush(u->held->home);
     unit_ended(event, gs_real()->clWaitForEvents(1, &event) == CL_SUCCESS ? CL_COMPLETE : CL_OUT_OF_RESOURCES, u);
-}
-
-/* The first is on its way, and more may join it. False: there is no memory, and no more may. */
-static bool await_more(struct gs_unit *u)
-{
-    return gs_await_last(last_of, is_wanted, unit_ended, u);
 }
 
 void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, atomic_uint *running, cl_event event)
@@ -220,9 +214,9 @@ void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, atomic_uint *runnin
         h->units.n == 1 && (h->sharing == GS_SHARE_OPEN || gs_share_is_joining(h->sharing) || h->tail || h->loose);
     h->granted_ns = u->grant.begin_ns;
     pthread_mutex_unlock(&gs_deferred_list.lock);
-    if (more && await_more(u))
+    if (more && gs_await_last(last_of, is_wanted, unit_ended, u))
         return;
-    if (more)
+    if (more) /* there is no memory */
         gs_unit_close(h);
     u->waited = true;
     await_unit(u, more && h->tail ? h->tail : event);
