@@ -223,6 +223,13 @@ bool gs_home_is_sound(const struct gs_home *h, const struct gs_mem *m)
     return h->cmd.op.ptr && gs_host_may(m, CL_MAP_WRITE) && gs_list_is_sound(h->n, h->v);
 }
 
+bool gs_home_is_invalid(struct gs_side side)
+{
+    const struct gs_rangeset range = {.v = &side.r, .n = side.r.begin < side.r.end};
+    uint64_t bytes = 0, pieces = 0;
+    return side.m && (gs_count_invalid(side.m->root, 0, &range, &bytes, &pieces) < 0 || bytes);
+}
+
 static unsigned find_facts(struct gs_home *h, const struct gs_side *dst, struct gs_ring_use *w)
 {
     const struct gs_op *op = &h->cmd.op;
@@ -233,7 +240,7 @@ static unsigned find_facts(struct gs_home *h, const struct gs_side *dst, struct 
     if (op->blocking && (reads || sound))
         facts |= GS_FACT_BLOCKS;
     /* What a read needs may be on its way home; and an image's queue may not be the application's. */
-    if ((reads && h->extra.n) || (gs_op_is_of_image(op) && h->cmd.ctx->parent))
+    if ((reads && h->extra.n) || (gs_op_is_of_image(op) && h->cmd.ctx->parent) || (!reads && gs_home_is_invalid(*dst)))
         facts |= GS_FACT_AWAY;
     if (!t || !sound)
         return facts;

@@ -192,7 +192,8 @@ static void *map_object(struct gs_command *cmd, struct gs_mem *m, struct gs_mapp
     map->ours = !err && may_be_ours && map_ours(&h, m, map, &own);
     if (!map->ours) {
         err = h.err;
-        if (!err && cmd->op.blocking && !h.by_units && !(of_image && cmd->ctx->parent))
+        if (!err && cmd->op.blocking && !h.by_units && !(of_image && cmd->ctx->parent) &&
+            !gs_home_is_invalid((struct gs_side){.m = m, .r = map->range}))
             return map_blocking(&h, m, map->range, errcode_ret);
         if (!err)
             err = map_by_driver(&h, &own);

@@ -55,6 +55,10 @@ struct gs_side {
     bool covers;       /* the transfer changes all of these bytes */
 };
 
+/* Do other places hold bytes of it that home doesn't? What changes them without the context's lock is noted before the
+ * driver is asked: should it refuse, home would count as having them. With that lock held. */
+bool gs_home_is_invalid(struct gs_side side);
+
 /* Carries a transfer out at home that reads `src` and changes `dst`. `staged`: the same transfer as pieces between the
  * host's memory and a device, which may go beside the application; or null. */
 cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct gs_side dst,

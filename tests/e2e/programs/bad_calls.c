@@ -147,6 +147,31 @@ static void without_events(cl_uint n_wait, const cl_event *wait)
     CL(clReleaseMemObject(image));
 }
 
+/* Calls that block, with an event of another context: none of the bytes that the launch before has left is lost. */
+static void of_another_context(void)
+{
+    static uint32_t host[N];
+    const size_t none[3] = {0, 0, 0}, rows[3] = {BYTES / 4, 4, 1};
+    cl_context other;
+    cl_event foreign;
+    cl_int err;
+    MADE(other, clCreateContext(NULL, 1, &device, NULL, NULL, &err));
+    MADE(foreign, clCreateUserEvent(other, &err));
+    CL(clSetUserEventStatus(foreign, CL_COMPLETE));
+    launch(queue, free_size, N, 64, 0, NULL, NULL);
+    SAY(clEnqueueWriteBuffer(queue, mem, CL_TRUE, 0, BYTES, host, 1, &foreign, NULL));
+    show_buffer("not written", queue, mem, 0, BYTES);
+    launch(queue, free_size, N, 64, 0, NULL, NULL);
+    SAY(clEnqueueWriteBufferRect(queue, mem, CL_TRUE, none, none, rows, 0, 0, 0, 0, host, 1, &foreign, NULL));
+    show_buffer("no rows written", queue, mem, 0, BYTES);
+    launch(queue, free_size, N, 64, 0, NULL, NULL);
+    SAY_MADE(
+        clEnqueueMapBuffer(queue, mem, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, BYTES, 1, &foreign, NULL, &err));
+    show_buffer("not mapped", queue, mem, 0, BYTES);
+    CL(clReleaseEvent(foreign));
+    CL(clReleaseContext(other));
+}
+
 int main(void)
 {
     static uint32_t host[N];
@@ -166,6 +191,7 @@ int main(void)
     without_events(1, waited);
     launch(queue, free_size, N, 64, 0, NULL, &waited[0]);
     without_events(2, waited);
+    of_another_context();
     show_buffer("at the end", queue, mem, 0, BYTES);
     return 0;
 }
