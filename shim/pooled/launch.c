@@ -392,16 +392,15 @@ static cl_int end(struct run *run)
     return err;
 }
 
-/* What later commands overwrite unread needn't be kept, where no turn that is yet to come needs it. */
-static cl_int doom(const struct gs_pool_launch *l)
+/* Bytes that a turn of the launch has yet to read must be kept, though later commands overwrite them. */
+static cl_int keep_needs(const struct gs_pool_launch *l)
 {
     int err = 0;
     for (const struct gs_turn_use *u = l->turns.all; u->root && !err; u++) {
-        struct gs_pool_root *r = u->root->pool;
-        err = gs_rangeset_copy(&r->doomed, &r->overwritten);
-        for (unsigned i = 0; i < l->turns.n && r->doomed.n && !err; i++)
+        struct gs_rangeset *s = &u->root->pool->overwritten;
+        for (unsigned i = 0; i < l->turns.n && s->n && !err; i++)
             if (!l->done[i])
-                err = gs_rangeset_remove_set(&r->doomed, &l->turns.v[i].uses[u - l->turns.all].needs);
+                err = gs_rangeset_remove_set(s, &l->turns.v[i].uses[u - l->turns.all].needs);
     }
     return gs_pool_error(err);
 }
@@ -418,8 +417,6 @@ cl_int gs_pool_launch_foresee(const struct gs_pool_launch *l)
             err = gs_rangeset_add_set(&r->overwritten, &unread);
         if (!err)
             err = gs_rangeset_add_set(&r->wanted, &u->needs);
-        if (!err)
-            err = gs_rangeset_copy(&r->doomed, &r->overwritten);
     }
     gs_rangeset_free(&unread);
     return gs_pool_error(err);
@@ -453,7 +450,7 @@ static cl_int each(struct gs_pool_launch *l, struct round *round, cl_int (*step)
 /* What the round has no room for begins to leave. */
 static cl_int clear_way(struct gs_pool_launch *l, struct round *round)
 {
-    cl_int err = doom(l);
+    cl_int err = keep_needs(l);
     round->number = gs_pool_round_begin();
     err = err ? err : each(l, round, forget);
     return err ? err : each(l, round, make_way);

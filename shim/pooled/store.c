@@ -143,7 +143,6 @@ void gs_pool_root_free(struct gs_pool_root *r)
     gs_rangeset_free(&r->valid);
     gs_rangeset_free(&r->overwritten);
     gs_rangeset_free(&r->wanted);
-    gs_rangeset_free(&r->doomed);
     free(r);
 }
 
@@ -310,7 +309,6 @@ void gs_pool_foresee_nothing(void)
     for (struct gs_pool_root *r = store.roots; r; r = r->next) {
         gs_rangeset_clear(&r->overwritten);
         gs_rangeset_clear(&r->wanted);
-        gs_rangeset_clear(&r->doomed);
     }
 }
 
@@ -370,7 +368,7 @@ static cl_int send_away(struct gs_pool_window *w)
 {
     const uint64_t before = gs_rangeset_bytes(&w->root->valid);
     struct gs_rangeset only_here = {0};
-    cl_int err = gs_pool_error(gs_rangeset_rest(&w->valid, &w->root->doomed, &only_here));
+    cl_int err = gs_pool_error(gs_rangeset_rest(&w->valid, &w->root->overwritten, &only_here));
     for (const struct gs_pool_window *v = w->root->windows; v && !err; v = v->next)
         if (v != w)
             err = gs_pool_error(gs_rangeset_remove_set(&only_here, &v->valid));
@@ -402,7 +400,7 @@ static bool is_nearly_worthless(const struct gs_pool_window *w)
 {
     enum { LITTLE = 16 };
     struct gs_rangeset kept = {0};
-    const int err = gs_rangeset_rest(&w->valid, &w->root->doomed, &kept);
+    const int err = gs_rangeset_rest(&w->valid, &w->root->overwritten, &kept);
     const uint64_t bytes = gs_rangeset_bytes(&kept);
     gs_rangeset_free(&kept);
     return !err && bytes * LITTLE <= w->range.end - w->range.begin;

@@ -41,9 +41,9 @@ struct gs_pool_root {
         host; /* the host place: memory of ours, or what the application gave with CL_MEM_USE_HOST_PTR */
     struct gs_rangeset valid; /* bytes that are up to date at the host */
     atomic_uint maps;         /* of the application, from their call to the end of the unmapping */
-    /* Bytes that the commands after the current one overwrite unread; bytes that these commands read; and of the first,
-     * bytes that the rest of the current command doesn't read either: nobody has to keep those. */
-    struct gs_rangeset overwritten, wanted, doomed;
+    /* Bytes that the commands after the current one overwrite unread, and that the rest of the current one doesn't
+     * read: nobody has to keep them. And bytes that the commands after the current one read. */
+    struct gs_rangeset overwritten, wanted;
     struct gs_pool_window *windows;
     struct gs_pool_root *next, *prev; /* of all roots */
 };
