@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The host place's memory: a root's address range, of which the system gives pages as they are written. GPUs' drivers
- * pin those that are used first, piece by piece, for the link's pace: as many bytes of all host places as the user has
- * given with `--memory pooled+host:SIZE`, or an eighth of the machine's memory up to 16 GiB, if that is more. With the
- * store locked, but for making and freeing it. */
+/* The host place's memory: a root's address range; the system makes its pages when they are first written. GPUs'
+ * drivers pin the pieces that are used first, for the link's pace: as many bytes of all host places as the user has
+ * given with `--memory pooled+host:SIZE`, or an eighth of the machine's memory, at most 16 GiB, if that is more. With
+ * the store locked, but for gs_pool_host_make and gs_pool_host_free. */
 #ifndef GS_SHIM_POOLED_HOST_H
 #define GS_SHIM_POOLED_HOST_H
 
@@ -21,14 +21,14 @@ struct gs_pool_host {
     size_t n_pieces;
 };
 
-/* Its context, the counter, and the memory that the application gave, if any, are filled in. False: there is none. */
+/* The caller has set `ctx`, `pinned`, and `base` to the application's memory or null. False: no memory. */
 bool gs_pool_host_make(struct gs_pool_host *h, uint64_t size);
 void gs_pool_host_free(struct gs_pool_host *h);
 
-/* Pins the piece that holds the byte, if that helps and may be done. It stays pinned. */
+/* Pins the piece that holds the byte, where pinning helps and is allowed. The piece stays pinned. */
 void gs_pool_host_pin(struct gs_pool_host *h, uint64_t at);
 
-/* The bytes hold nothing valid any more: their pages go back to the system, but for pinned ones. */
+/* The bytes are valid here no more: their pages go back to the system, except pinned pages. */
 void gs_pool_host_drop(struct gs_pool_host *h, struct gs_range bytes);
 
 #endif

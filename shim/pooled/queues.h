@@ -11,21 +11,19 @@
  * queue's commands after another's. */
 enum gs_pool_lane { GS_POOL_TO_DEVICE, GS_POOL_TO_HOST, GS_POOL_KERNELS, GS_POOL_LANES };
 
-/* What a pooled context has: queues, made on first need; memory by which bytes go from one device to another, of which
- * the transfers that are under way have so many bytes; and whether a command has failed, so that what buffers hold is
- * lost: the error. */
+/* What a pooled context has. */
 struct gs_pool_queues {
-    cl_command_queue of[GS_MAX_DEVICES][GS_POOL_LANES];
-    struct gs_pool_host passing;
-    uint64_t pass_pinned, pass_used;
-    atomic_int failed;
+    cl_command_queue of[GS_MAX_DEVICES][GS_POOL_LANES]; /* made on first need */
+    struct gs_pool_host passing;     /* memory of the host's through which bytes go from device to device */
+    uint64_t pass_pinned, pass_used; /* bytes of it that are pinned; that transfers under way use */
+    atomic_int failed;               /* the error of a failed command, which has lost the buffers' bytes; or 0 */
 };
 
 /* Null with an error in *err. */
 cl_command_queue gs_pool_queue(struct gs_context *ctx, unsigned device, enum gs_pool_lane lane, cl_int *err);
 
-/* Transfers of all devices and contexts that have begun. Where ranges are rows of a rectangle there are very many: no
- * more than so many are under way. */
+/* Transfers of all devices and contexts that have begun. Rows of a rectangle are very many transfers: at most
+ * GS_POOL_TRANSFERS are under way. */
 enum { GS_POOL_TRANSFERS = 1024 };
 struct gs_pool_transfers {
     struct gs_pool_transfer {
@@ -40,11 +38,11 @@ struct gs_pool_transfers {
  * gs_pool_transfers_end the host's memory of it must stay. */
 cl_int gs_pool_transfer_begin(struct gs_pool_transfers *t, struct gs_context *ctx, unsigned device,
                               const struct gs_op *op);
-/* From one device to another, at most GS_POOL_PIECE bytes: a read and a write that waits for it. Where their memory
- * lies is filled in. */
+/* From one device to another, at most GS_POOL_PIECE bytes: a read, and a write that waits for the read. Fills in the
+ * host's memory of both. */
 cl_int gs_pool_pass_begin(struct gs_pool_transfers *t, struct gs_context *ctx, unsigned from, struct gs_op *read,
                           unsigned to, struct gs_op *write);
-/* Waits for all of them. If one has failed, so has its context; the error is the last such. */
+/* Waits for all transfers. Marks the context of a failed transfer as failed; returns the last such error. */
 cl_int gs_pool_transfers_end(struct gs_pool_transfers *t);
 
 #endif
