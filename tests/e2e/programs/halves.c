@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* halves: one thread writes and reads a half of a buffer by calls that block, while kernels of another work on the
- * other half: at places that only they know, by plain stores and by atomics. */
+ * other half: at places that only they know, by plain stores and by atomics. It goes on for as long as they do. */
 #include "plain.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 enum { HALF = 1 << 19, ROUNDS = 10, KINDS = 1 << 12, STEPS = 48 };
@@ -18,6 +19,7 @@ static const char source[] = "__kernel void scatter(__global uint *x, __global c
 static uint32_t to[KINDS], packed[KINDS], mine[HALF], back[HALF], theirs[HALF];
 static cl_mem x, places;
 static _Bool wrong;
+static atomic_bool worked;
 
 static void *work(void *unused)
 {
@@ -43,6 +45,7 @@ static void *work(void *unused)
     CL(clReleaseKernel(count));
     CL(clReleaseProgram(p));
     CL(clReleaseCommandQueue(own));
+    atomic_store(&worked, true);
     return NULL;
 }
 
@@ -63,7 +66,7 @@ int main(void)
     set_mem(look, 1, sums);
     CL(clEnqueueWriteBuffer(queue, x, CL_TRUE, sizeof mine, sizeof mine, theirs, 0, NULL, NULL));
     CL(pthread_create(&thread, NULL, work, NULL));
-    for (uint32_t round = 0; round < ROUNDS; round++) {
+    for (uint32_t round = 0; round < ROUNDS || !atomic_load(&worked); round++) {
         fill_words(mine, HALF, round);
         CL(clEnqueueWriteBuffer(queue, x, CL_TRUE, 0, sizeof mine, mine, 0, NULL, NULL));
         for (int i = 0; i < 3; i++) {
