@@ -120,14 +120,15 @@ static uint64_t busy_ns(const struct gs_queue *q)
 }
 
 /* How long the application may be kept waiting for a program that an earlier process has compiled, so that it comes
- * from caches: for half of what the launches to come should gain. For one that is compiled for the first time nobody
- * waits: nobody knows how long that takes (PolyBench's gemm on four H200, one launch of 0.6 s, took 0.28 s longer).
- * 0 where that wouldn't do. */
+ * from caches: for half of what this launch should gain, since who doesn't wait loses no more than that by this launch,
+ * and the program is there for the next. For one that is compiled for the first time nobody waits: nobody knows how
+ * long that takes (PolyBench's gemm on four H200, one launch of 0.6 s, took 0.28 s longer). 0 where that wouldn't do.
+ */
 static uint64_t patience_ns(struct gs_timing *t)
 {
     enum { SHARE = 2 };
     GS_LOCKED(&gs_book.lock);
-    const double gain = (t->h.single_ns - t->h.split_ns) * gs_choice_more_launches(&t->h) / (double)SHARE;
+    const double gain = (t->h.single_ns - t->h.split_ns) / (double)SHARE;
     const double most = gain > (double)MOST_PATIENCE_NS ? (double)MOST_PATIENCE_NS : gain;
     const double expected = on_cpu() || t->prepare_ns < (double)CACHED_NS ? t->prepare_ns : (double)CACHED_NS;
     return t->waited || t->prepare_ns <= 0 || most < expected ? 0 : (uint64_t)most;

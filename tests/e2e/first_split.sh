@@ -34,7 +34,7 @@ END2
 }
 build=0 first cold 3
 build=60 first translated 3 --forget
-build=60 first learnt 1
+build=10 first learnt 1
 
 # What a mode that splits everything has left in the cache serves as well.
 rm -rf cache
