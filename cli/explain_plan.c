@@ -154,8 +154,7 @@ int gs_explain_plan(const struct gs_explain *e, const struct gs_kernel_summary *
                                      .n_parts = e->parts,
                                      .relaxed = e->reordering,
                                      .may_race = e->may_race,
-                                     .may_reorder = e->may_reorder,
-                                     .may_try = true};
+                                     .may_reorder = e->may_reorder};
     if (!err)
         err = gs_plan_make(&out->plan, &in);
     if (!err && !out->plan.reason)
@@ -187,10 +186,9 @@ static const char *writes_in_words(const struct gs_use *u)
         [GS_ATOMIC_ADD] = "reduced: add", [GS_ATOMIC_MIN] = "reduced: min", [GS_ATOMIC_MAX] = "reduced: max",
         [GS_ATOMIC_AND] = "reduced: and", [GS_ATOMIC_OR] = "reduced: or",   [GS_ATOMIC_XOR] = "reduced: xor",
     };
-    return u->writes == GS_REDUCED     ? reduced[u->op]
-           : u->writes == GS_COMPARED  ? "merged by comparison"
-           : u->writes == GS_CONTESTED ? "on trial: each part has a copy, and no more than one may change it"
-                                       : "each part owns what it writes";
+    return u->writes == GS_REDUCED    ? reduced[u->op]
+           : u->writes == GS_COMPARED ? "merged by comparison"
+                                      : "each part owns what it writes";
 }
 
 const char *gs_explain_writes(const struct gs_explain_launch *l, uint32_t arg)

@@ -233,8 +233,9 @@ static void print_kernel(const struct gs_explain *e, const struct gs_kernel_summ
     if (k->uses_group && !k->reqd[0])
         printf("  what it computes may depend on the work-group size\n");
     if (k->refusal) {
-        printf(k->only_atomics ? "  it is split only on trial, as its parts don't see each other's atomics:\n"
-                               : "  it is never split:\n");
+        printf(k->only_atomics
+                   ? "  it is never split; pooled memory may run it in several launches, one after the other:\n"
+                   : "  it is never split:\n");
         print_site(e, &k->refusal_site, k->refusal);
         if (l && k->only_atomics)
             print_launch(e, l);

@@ -86,20 +86,9 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 #define GS_R_NOT_LINKED "it was compiled but not linked"
 #define GS_R_LINKED_FROM_BINARY "a program that it is linked from was not compiled from source"
 
-/* Splits on trial. */
-#define GS_R_REPEATED                                                                                                  \
-    "it was split on trial, then run again on one device: more than one part had changed the bytes that its atomics "  \
-    "use"
-#define GS_R_TRIAL_BY_UNITS "it could be split only on trial, which isn't done under the daemon"
-#define GS_R_TRIAL_IMAGE "it could be split only on trial, which isn't done for kernels that write images"
-#define GS_R_TRIAL_BYTES "it could be split only on trial, and undoing a trial would take copies of too many bytes"
-#define GS_R_TRIAL_VAIN "it could be split only on trial, and the last trials had to be run again on one device"
-#define GS_R_TRIAL_OPEN "it could be split only on trial, and the last trial hasn't ended yet"
-
 /* What else the table says: behind a kernel's reasons, and below. */
 #define GS_S_EXPECTED "auto expects %.3f ms on one device, %.3f ms split"
 #define GS_S_EXPECTED_AT_LEAST "auto expects %.3f ms on one device, at least %.3f ms split"
-#define GS_S_TRIALS "splits on trial: %llu kept, %llu run again on one device"
 #define GS_S_LATER                                                                                                     \
     "launches that auto mode has left on one device for now: %llu; --mode multi would split them, whether it pays or " \
     "not"
@@ -111,8 +100,7 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 #define GS_S_VERIFIED "verify: split launches compared with one device: %llu, all alike"
 #define GS_S_VERIFIED_WRONG "verify: split launches compared with one device: %llu, not alike: %llu"
 #define GS_S_VERIFIED_FREE                                                                                             \
-    "verify: split launches not compared: %llu (on trial, with --allow reorder, or in memory that the host can't "     \
-    "read)"
+    "verify: split launches not compared: %llu (with --allow reorder, or in memory that the host can't read)"
 #define GS_S_VERIFIED_NONE "verify: nothing compared: no launch was split"
 #define GS_S_VERIFIED_NO_KERNEL "verify: nothing compared: %s made no OpenCL kernel under gpusparc"
 

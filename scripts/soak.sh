@@ -60,11 +60,6 @@ remote_kills() {
         POCL_CACHE_DIR=${POCL_CACHE_DIR:-$GS_BUILD/tests/run/pocl-cache} bash "$GS_SOURCE/tests/hosts/kills.sh" "${1:-200}" "${2:-$RANDOM}")
 }
 
-# trials [COUNT [SEED]]: random kernels that use what their atomics return, plain and tried in parts, what they did compared
-trials() {
-    bash "$GS_SOURCE/tests/e2e/trial.sh" "${2:-$RANDOM}" "${1:-100}"
-}
-
 # contend [ROUNDS [SEED [STEPS [THREADS]]]]: the same as stress of launches whose atomics' results are used
 contend() {
     bash "$GS_SOURCE/tests/e2e/contend.sh" "${2:-$RANDOM}" "${1:-100}" "${3:-300}" "${4:-3}"

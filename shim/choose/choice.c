@@ -339,7 +339,7 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
         .split = base + scatter_again + leave_again + once / more,
         .reads = reads,
         .risk = gs_choice_split_known(h) ? gs_max(0, base + now - single - gather - reads.gain)
-                                         : now + m->split_ns + most + plan + (o->on_trial ? base : 0),
+                                         : now + m->split_ns + most + plan,
         .coming = h->return_rate < 0 ? leave : leave_again,
         .gain = single + gather - base - now + reads.gain,
     };

@@ -136,7 +136,6 @@ struct gs_forecast {
     struct gs_move scatter; /* to bring to the parts */
     struct gs_move leave;   /* outputs that would no longer be at home */
     struct gs_move merge;   /* to compare and merge, where the writers can't be told apart */
-    bool on_trial;          /* one device may have to do it over after the split */
     double plan_ns;         /* what the host took to plan it: the application waits for that */
 };
 

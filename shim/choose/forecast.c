@@ -90,7 +90,6 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
     *o = (struct gs_forecast){.n = plan->n_parts, .link = o->link, .peer_possible = o->peer_possible};
     t->all = (struct gs_move){0};
     const bool differ = gs_timing_speed(of, o->n, speed);
-    o->on_trial = plan->on_trial;
     gs_forecast_cut(plan, cut);
     o->ample = true;
     for (unsigned p = 0; p < plan->n_parts; p++)
@@ -112,12 +111,6 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
         err = gs_count_invalid(u->root, 0, &window, &o->gather.bytes, &o->gather.pieces);
         for (unsigned p = 0; p < plan->n_parts && !err; p++)
             err = add_part(t, u, p);
-        for (unsigned p = 1; p < plan->n_parts && !err && plan->on_trial; p++) /* home may have to do it all */
-            err = gs_count_invalid(u->root, 0, &u->needs[p], &o->scatter.bytes, &o->scatter.pieces);
-        if (u->writes == GS_CONTESTED) { /* kept, compared, and perhaps brought home */
-            o->merge.bytes += 2 * plan->n_parts * (u->window.end - u->window.begin);
-            o->merge.pieces += 2 * plan->n_parts;
-        }
         if (u->writes == GS_COMPARED) {
             o->merge.bytes += plan->n_parts * (u->window.end - u->window.begin);
             o->merge.pieces += plan->n_parts;

@@ -151,7 +151,7 @@ const char *gs_timing_choose(struct gs_timing *t, struct gs_program *uncompiled,
     trial->single_ns = h->single_ns;
     trial->guessed = gs_choice_not_measured(h);
     trial->moves = h->balance.moves;
-    trial->measured = !reason && gs_measured_has_room() && (trial->forecast.on_trial || gs_choice_wants_split(h));
+    trial->measured = !reason && gs_measured_has_room() && gs_choice_wants_split(h);
     pthread_mutex_unlock(&gs_book.lock);
     if (compile)
         gs_prepare_beside(uncompiled, 0);

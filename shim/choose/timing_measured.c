@@ -112,7 +112,7 @@ static uint64_t split_took(const struct measurement *m, uint64_t longest_ns)
         return units_took(m);
     const struct gs_forecast *o = &m->trial.forecast;
     const uint64_t heard_ns = gs_now_ns() - m->asked.begin_ns, marked_ns = duration(m->begin, m->end);
-    const uint64_t parts_ns = o->merge.bytes || o->on_trial ? 0 : parts_took(m);
+    const uint64_t parts_ns = o->merge.bytes ? 0 : parts_took(m);
     const uint64_t at_most_ns = m->asked.idle ? heard_ns : 0; /* else it waited for its turn as well */
     const uint64_t took_ns = parts_ns >= longest_ns ? parts_ns : marked_ns >= longest_ns ? marked_ns : at_most_ns;
     gs_debug("%s: a split took %" PRIu64 " us by its parts, %" PRIu64 " by markers, and was heard of after %" PRIu64,

@@ -10,7 +10,6 @@
 #include "shim/process/threads.h"
 #include "shim/order/callbacks.h"
 #include "shim/coherence/coherence.h"
-#include "shim/output/speculation.h"
 #include "shim/plan/answer.h"
 #include "shim/plan/kinds.h"
 #include "shim/choose/choice.h"
@@ -146,7 +145,6 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
                                .args = l->k->args,
                                .mems = l->mems,
                                .n_parts = l->job.n,
-                               .may_try = l->may_try,
                                .relaxed = l->k->program->relaxed,
                                .may_race = gs_settings()->allow_race,
                                .may_reorder = gs_settings()->allow_reorder,
@@ -164,29 +162,12 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
         plan->reason = GS_R_DISTURBED;
 }
 
-/* Before the launch is planned: can it only be split on trial, and is a trial allowed? */
-static void try(struct gs_launching *l, struct gs_plan *plan)
-{
-    const struct gs_kernel_summary *k = l->summary;
-    if (!k->refusal || !k->only_atomics || l->job.n == 1)
-        return;
-    for (cl_uint i = 0; i < l->k->n_args; i++)
-        if (l->mems[i] && l->mems[i]->root->shared)
-            return; /* the parts would share it: there are no copies to try anything on */
-    if (l->by_units)
-        plan->reason = GS_R_TRIAL_BY_UNITS;
-    else
-        plan->reason = gs_speculation_refuses(l->k);
-    l->may_try = !plan->reason;
-}
-
 /* The launch will be planned: its objects lie in one memory of all devices from now on, if they can. */
-static void begin_plan(struct gs_launching *l, struct gs_plan *plan)
+static void begin_plan(struct gs_launching *l)
 {
     for (cl_uint i = 0; i < l->k->n_args && !l->by_units; i++)
         if (l->mems[i])
             gs_share_now(l->mems[i]->root);
-    try(l, plan);
 }
 
 /* Auto mode: is it to be split? A short kernel isn't planned where nothing has to be brought home for it. */
@@ -195,9 +176,8 @@ static void choose(struct gs_launching *l, struct gs_plan *plan)
     if (!gs_forecast_gathers(l->mems, l->k->n_args) && !gs_timing_worth(l->timing, true, &plan->reason))
         return;
     l->trial.begun_ns = gs_thread_ns();
-    begin_plan(l, plan);
-    if (!plan->reason)
-        make_plan(l, plan);
+    begin_plan(l);
+    make_plan(l, plan);
     if (plan->reason)
         gs_timing_refused(l->timing);
     else
@@ -303,12 +283,12 @@ static void find_plan(struct gs_launching *l, struct gs_plan *plan, bool held_up
         plan->reason = GS_R_IN_CALLBACK;
     if (!plan->reason) {
         gs_launch_geometry(l);
-        if (l->timing)
+        if (l->timing) {
             choose(l, plan);
-        else
-            begin_plan(l, plan);
-        if (!l->timing && !plan->reason)
+        } else {
+            begin_plan(l);
             make_plan(l, plan);
+        }
     }
     /* Multi mode, between devices that differ. */
     if (!plan->reason && !l->timing && l->cuts)

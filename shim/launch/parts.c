@@ -7,7 +7,6 @@
 
 #include "common/log.h"
 #include "shim/coherence/coherence.h"
-#include "shim/output/speculation.h"
 #include "shim/put/finish.h"
 #include "shim/output/merge.h"
 #include "shim/fast_path/fast_path.h"
@@ -25,14 +24,10 @@ static cl_int require_parts(struct gs_launching *l, struct gs_plan *plan, struct
     cl_int err = CL_SUCCESS;
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         struct gs_use *u = &plan->uses[i];
-        const bool exactly = u->writes == GS_COMPARED || u->writes == GS_CONTESTED;
         struct gs_need w[GS_MAX_DEVICES];
         for (unsigned p = 0; p < plan->n_parts; p++)
             w[p] = (struct gs_need){l->job.place[p], (int)p, &u->needs[p], &ready[p]};
-        err = gs_require_all(&l->cmd, u->root, w, plan->n_parts, exactly);
-        /* Home may have to do it all. */
-        for (unsigned p = 1; p < plan->n_parts && !err && plan->on_trial; p++)
-            err = gs_require(&l->cmd, u->root, 0, &u->needs[p], false, &ready[0]);
+        err = gs_require_all(&l->cmd, u->root, w, plan->n_parts, u->writes == GS_COMPARED);
     }
     return err;
 }
@@ -43,7 +38,6 @@ struct split {
     struct gs_events ready[GS_MAX_DEVICES];   /* by part: what it waits for */
     cl_event ran[GS_MAX_DEVICES];             /* by part */
     struct gs_merge *merges;                  /* by use */
-    struct gs_speculation *trial;             /* of a plan on trial, until it is judged */
     struct gs_events ended;                   /* what the application's event waits for */
     unsigned device[3 * GS_MAX_DEVICES];      /* of each of `ended` */
     cl_event begin;                           /* of one that is measured: when all before it had ended; or null */
@@ -63,9 +57,9 @@ static cl_int record_writes(const struct gs_launching *l, const struct gs_plan *
             err = gs_wrote(u->root, 0, &u->reduced[p]);
         for (unsigned p = 0; p < plan->n_parts; p++)
             u->root->traffic.made += gs_rangeset_bytes(&u->wrote[p]);
-        if (u->writes == GS_COMPARED || u->writes == GS_CONTESTED)
+        if (u->writes == GS_COMPARED)
             u->root->traffic.made += u->window.end - u->window.begin;
-        if (!err && (u->writes == GS_COMPARED || u->writes == GS_CONTESTED))
+        if (!err && u->writes == GS_COMPARED)
             err = gs_wrote_range(u->root, 0, u->window);
     }
     return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
@@ -81,7 +75,6 @@ static void free_split(struct split *s)
             gs_real()->clReleaseEvent(s->ran[p]);
     }
     free(s->merges);
-    gs_speculation_drop(s->trial);
     gs_events_free(&s->ended);
     if (s->begin)
         gs_real()->clReleaseEvent(s->begin);
@@ -99,8 +92,6 @@ static cl_int mark_time(struct gs_launching *l, const struct gs_events *after, c
 
 static bool compares(const struct gs_plan *plan)
 {
-    if (plan->on_trial)
-        return true;
     for (size_t i = 0; i < plan->n_uses; i++)
         if (plan->uses[i].writes == GS_COMPARED)
             return true;
@@ -192,9 +183,6 @@ static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct
         if (!err && u->writes == GS_REDUCED)
             err = gs_reduce_begin(&l->cmd, u, plan->n_parts, s->ready);
     }
-    gs_label_purpose(GS_FOR_MERGE);
-    if (!err && plan->on_trial)
-        s->trial = gs_speculation_begin(l, plan, s->ready, &err);
     gs_label_back(before);
     return err;
 }
@@ -232,12 +220,12 @@ static cl_int run_parts(struct gs_launching *l, struct gs_plan *plan, struct spl
     return err;
 }
 
-/* Later commands, on any queue, that use roots which are merged, reduced or put back at home come after `end`: an
- * earlier write there would pass for a part's, or be lost. */
+/* Later commands, on any queue, that use roots which are merged or reduced come after `end`: an earlier write there
+ * would pass for a part's, or be lost. */
 static void block_merged(const struct gs_plan *plan, cl_event end)
 {
     for (size_t i = 0; i < plan->n_uses; i++)
-        if (gs_use_is_joined(&plan->uses[i]) || (plan->on_trial && plan->uses[i].writes != GS_READ_ONLY))
+        if (gs_use_is_joined(&plan->uses[i]))
             gs_busy_until(plan->uses[i].root, 0, end);
 }
 
@@ -259,12 +247,6 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
     }
     if (!err)
         err = record_writes(l, plan);
-    if (!err && s->trial) {
-        const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
-        err = gs_speculation_end(s->trial, &l->cmd, s->ran, &s->ended);
-        s->trial = NULL;
-        gs_label_back(before);
-    }
     const struct gs_timed_launch timed = {l->cuts, &l->trial, plan};
     cl_event own, end;
     if (!err && s->begin && mark_time(l, &s->ended, &end) == CL_SUCCESS) {
@@ -323,8 +305,7 @@ static cl_int take_back(const struct gs_launching *l, const struct gs_plan *plan
                 continue;
             struct gs_range window = u->window;
             const struct gs_rangeset all = {.v = &window, .n = 1};
-            const struct gs_rangeset *changed =
-                u->writes == GS_COMPARED || u->writes == GS_CONTESTED ? &all : &u->wrote[p];
+            const struct gs_rangeset *changed = u->writes == GS_COMPARED ? &all : &u->wrote[p];
             if (s->ran[p] && u->writes != GS_READ_ONLY && u->writes != GS_IN_PLACE &&
                 gs_undo(u->root, l->job.place[p], changed) != CL_SUCCESS)
                 err = CL_OUT_OF_RESOURCES;
@@ -355,9 +336,8 @@ bool gs_is_disturbed(const struct gs_plan *plan)
 {
     for (size_t i = 0; i < plan->n_uses; i++) {
         const struct gs_use *u = &plan->uses[i];
-        const bool joined = gs_use_is_joined(u) || u->writes == GS_CONTESTED;
         if ((u->root->host_reads && u->writes == GS_REDUCED) ||
-            (u->root->host_writes && (joined || (gs_settings()->verify && u->writes != GS_READ_ONLY))))
+            (u->root->host_writes && (gs_use_is_joined(u) || (gs_settings()->verify && u->writes != GS_READ_ONLY))))
             return true;
     }
     return false;

@@ -69,7 +69,7 @@ static cl_int read_root(struct gs_command *cmd, struct gs_mem *root, unsigned ch
 
 bool gs_verify_usable(const struct gs_plan *plan)
 {
-    if (plan->reorders || plan->on_trial) /* bits may differ, and that is allowed */
+    if (plan->reorders) /* bits may differ, and that is allowed */
         return false;
     for (size_t i = 0; i < plan->n_uses; i++)
         if (plan->uses[i].writes != GS_READ_ONLY && !gs_host_may(plan->uses[i].root, CL_MAP_READ | CL_MAP_WRITE))

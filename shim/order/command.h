@@ -20,7 +20,6 @@ struct gs_command {
     struct gs_events before; /* everything that was enqueued earlier and might matter */
     /* By place: the end of the last copy within its memory, to a window that another device reads; or null. Owned. */
     cl_event left[GS_MAX_DEVICES];
-    const struct gs_transfer_thread *thread; /* of what a thread of ours moves: shim/transfer/sends.h; else null */
 };
 
 /* Hands the command on to the driver as the application gave it. */
@@ -68,7 +67,6 @@ enum gs_queue_kind {
     GS_QUEUES_SENT,
     GS_UNIT_QUEUE = GS_QUEUES_SENT, /* granted units behind the first, and nothing else; and that after it */
     GS_UNIT_IMAGE_QUEUE = GS_UNIT_QUEUE + GS_UNIT_QUEUES, /* the same for image commands, as above */
-    GS_THREADS_QUEUE, /* commands of a thread of ours beside the application, where nothing waits for later commands */
     GS_QUEUE_KINDS
 };
 

@@ -142,7 +142,6 @@ void gs_output_free(struct gs_context *ctx)
     if (!ctx->output)
         return;
     release(ctx, false, true);
-    gs_pinned_free(ctx->output->ring);
     free(ctx->output);
     ctx->output = NULL;
 }

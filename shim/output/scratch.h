@@ -13,9 +13,7 @@
 /* What this room keeps of a context. With its lock held. */
 struct gs_output {
     struct gs_scratch *scratch;
-    uint64_t scratch_most;  /* bytes of it that are kept; 0: not known yet */
-    struct gs_pinned *ring; /* of trials; null: none was needed, or there is no memory for it */
-    bool ring_tried;
+    uint64_t scratch_most; /* bytes of it that are kept; 0: not known yet */
 };
 
 /* Made on first need. Null: no memory. */

@@ -15,15 +15,6 @@ void gs_answer_wanted(struct gs_kernel *k, bool null_local)
     atomic_store(&k->kind->left, true);
 }
 
-/* Would the devices share what the kernel writes? (shim/memory/shared.c) */
-static bool in_one_memory(const struct gs_context *c)
-{
-    const enum gs_transfer_path path = gs_settings()->transfer;
-    if (c->sharing != GS_SHARING_UNKNOWN)
-        return c->sharing == GS_SHARING_WORKS;
-    return c->shared_memory && ((path == GS_TRANSFER_AUTO && !gs_settings()->verify) || path == GS_TRANSFER_SHARED);
-}
-
 void gs_answer_give(struct gs_kernel *k)
 {
     const char *reason;
@@ -33,8 +24,8 @@ void gs_answer_give(struct gs_kernel *k)
     if (gs_threads_ends()) /* which may be why there is none */
         return;
     if (s)
-        reason = gs_plan_never(s, k->program->relaxed, gs_settings()->allow_reorder,
-                               atomic_load(&k->kind->left_null_local), in_one_memory(k->o.ctx));
+        reason =
+            gs_plan_never(s, k->program->relaxed, gs_settings()->allow_reorder, atomic_load(&k->kind->left_null_local));
     gs_report_answer(k->stats, reason);
 }
 

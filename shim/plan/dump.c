@@ -82,8 +82,7 @@ static void print_kernels(FILE *f, const struct gs_program *p)
         if (!k->refusal)
             fprintf(f, "kernel %s: can be split%s\n", k->name, k->hidden ? ", with a hidden argument" : "");
         else
-            fprintf(f, "kernel %s: %u:%u: %s%s\n", k->name, k->refusal_site.line, k->refusal_site.column, k->refusal,
-                    k->only_atomics ? "; it is split on trial" : "");
+            fprintf(f, "kernel %s: %u:%u: %s\n", k->name, k->refusal_site.line, k->refusal_site.column, k->refusal);
     }
 }
 

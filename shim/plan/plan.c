@@ -96,7 +96,7 @@ static uint64_t cost_of(const struct gs_plan *plan)
             cost += cost_of_pieces(&u->needs[p]) + cost_of_pieces(&u->wrote[p]) + cost_of_pieces(&u->reduced[p]);
             cost += 2 * gs_rangeset_bytes(&u->reduced[p]);
         }
-        if (u->writes == GS_COMPARED || u->writes == GS_CONTESTED)
+        if (u->writes == GS_COMPARED)
             cost += 4 * plan->n_parts * (u->window.end - u->window.begin);
     }
     return cost;
@@ -120,7 +120,7 @@ static bool is_neat(const struct gs_plan *plan)
 {
     for (size_t i = 0; i < plan->n_uses; i++) {
         const struct gs_use *u = &plan->uses[i];
-        if (u->writes == GS_COMPARED || u->writes == GS_CONTESTED || u->writes == GS_REDUCED)
+        if (gs_use_is_joined(u))
             return false;
         for (unsigned p = 0; p < plan->n_parts; p++)
             if (u->wrote[p].n > 2 || u->needs[p].n > 2)
@@ -129,10 +129,9 @@ static bool is_neat(const struct gs_plan *plan)
     return true;
 }
 
-const char *gs_plan_never(const struct gs_kernel_summary *k, bool relaxed, bool may_reorder, bool null_local,
-                          bool one_memory)
+const char *gs_plan_never(const struct gs_kernel_summary *k, bool relaxed, bool may_reorder, bool null_local)
 {
-    if (k->refusal && (one_memory || !k->only_atomics))
+    if (k->refusal)
         return k->refusal;
     if (gs_translation_reorders(k, relaxed) && !may_reorder)
         return GS_R_REORDERS;
@@ -154,7 +153,7 @@ const char *gs_plan_never(const struct gs_kernel_summary *k, bool relaxed, bool 
 static const char *refusal(const struct gs_plan_input *in)
 {
     const struct gs_kernel_summary *k = in->kernel;
-    if (k->refusal && !gs_plan_is_trial(in))
+    if (k->refusal)
         return k->refusal;
     if (gs_translation_reorders(k, in->relaxed) && !in->may_reorder)
         return GS_R_REORDERS;
@@ -175,16 +174,11 @@ static const char *refusal(const struct gs_plan_input *in)
             return GS_R_SVM_OBJECT;
         if (m && m->root->write_mappings && !m->root->shared)
             return GS_R_MAPPED;
-        if (m && gs_plan_is_trial(in) && a->may_write && (m->root->image || m->image))
-            return GS_R_TRIAL_IMAGE;
-        if (m && gs_plan_is_trial(in) && m->root->shared)
-            return k->refusal; /* there are no copies of it that the parts could work on */
         if (a->kind == GS_ARG_OTHER || (m && a->escapes))
             return GS_R_ANSWER; /* it refuses such kernels itself */
         if (m && gs_arg_reorders(a) && !in->may_reorder && in->n_parts > 1)
             return GS_R_REORDERS_SUMS;
-        if (m && a->atomic != GS_ATOMIC_NONE && !gs_reducible(a) && !m->root->shared && in->n_parts > 1 &&
-            !gs_plan_is_trial(in))
+        if (m && a->atomic != GS_ATOMIC_NONE && !gs_reducible(a) && !m->root->shared && in->n_parts > 1)
             return GS_R_ANSWER;
     }
     return NULL;
@@ -267,11 +261,6 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
     }
     if (!best.n_parts) {
         plan->reason = clash ? GS_R_CLASH : race ? GS_R_RACE : too_far ? GS_R_TOO_FAR : GS_R_FEW_GROUPS;
-        return 0;
-    }
-    if (best.trial_bytes > GS_TRIAL_MOST_BYTES) {
-        plan->reason = GS_R_TRIAL_BYTES;
-        gs_plan_free(&best);
         return 0;
     }
     for (uint32_t i = 0; i < in->kernel->n_args; i++)

@@ -14,9 +14,7 @@ enum gs_write_class {
     GS_DISJOINT, /* each part owns what it writes */
     GS_REDUCED,  /* bytes that only atomics of one operation touch: each part changes a copy of its own, and the copies
                     are combined; what is written plainly besides is owned */
-    GS_COMPARED, /* unknown: each part starts from equal bytes, and those that differ afterwards were written */
-    GS_CONTESTED /* of a plan on trial: what the parts' groups may see of each other. Each part has a copy of its own,
-                    and all is well if no more than one of them has changed it (docs/coherence.md, rule 12) */
+    GS_COMPARED  /* unknown: each part starts from equal bytes, and those that differ afterwards were written */
 };
 
 /* One memory object that the launch uses, through one argument or several. */
@@ -31,7 +29,6 @@ struct gs_use {
     enum gs_atomic_type type;
     struct gs_rangeset reduced[GS_MAX_DEVICES]; /* by part: whole elements, of GS_REDUCED */
     bool clash;                                 /* they meet other accesses to the same bytes: it can't be split so */
-    bool contested;                             /* set where the use becomes GS_CONTESTED */
 };
 
 /* Are the parts' writes put together at home? */
@@ -40,16 +37,11 @@ static inline bool gs_use_is_joined(const struct gs_use *u)
     return u->writes == GS_REDUCED || u->writes == GS_COMPARED;
 }
 
-/* More than that isn't kept for a trial. */
-enum { GS_TRIAL_MOST_BYTES = 256 * 1024 * 1024 };
-
 struct gs_plan {
     const char *reason; /* why the launch isn't split; NULL: it is */
     unsigned n_parts, dim;
     bool reorders; /* floating-point atomics take effect in another order than on one device */
     bool leaves;   /* a part surely writes behind the end of a buffer, where one device has some room: not split */
-    bool on_trial; /* it may turn out that one device must do it over: some use is GS_CONTESTED */
-    uint64_t trial_bytes;              /* of it: what a place keeps of its bytes, so that they can be had back */
     struct gs_box box[GS_MAX_DEVICES]; /* in work-groups, or in work-items where the local size is NULL */
     struct gs_geometry launch;
     bool null_local;
@@ -70,16 +62,14 @@ struct gs_plan_input {
     bool relaxed;         /* has its program a gs_reordering_option() or _pragma()? */
     bool may_reorder;     /* may floating-point operations, and atomics, take effect in another order? */
     bool may_race;        /* may a part read what another writes? */
-    bool may_try;         /* may it be a plan on trial? */
     unsigned cut_dim;     /* the dimension that `cut` is about, or GS_CUT_ANY */
     const double *cut;    /* cut[p]: where part p ends, as a share of that dimension; NULL: parts of equal size */
     uint64_t most_offset; /* of a part, in any dimension; 0: any */
 };
 
 /* Why no launch of the kernel can be split, whatever its arguments are; NULL: some may. relaxed: gs_program.relaxed;
- * null_local: they have no local size; one_memory: all devices work in the same, in which nothing is tried. */
-const char *gs_plan_never(const struct gs_kernel_summary *kernel, bool relaxed, bool may_reorder, bool null_local,
-                          bool one_memory);
+ * null_local: they have no local size. */
+const char *gs_plan_never(const struct gs_kernel_summary *kernel, bool relaxed, bool may_reorder, bool null_local);
 
 /* Would a launch by the translated kernel have other bits than by the application's own, for all that is known?
  * `relaxed` as above. */
@@ -95,11 +85,6 @@ void gs_plan_free(struct gs_plan *plan);
 /* May a part read what another writes, of a use whose writes are known? One device's order of work-groups decides, too,
  * what such a kernel computes. */
 bool gs_plan_parts_overlap(const struct gs_plan *plan, size_t use);
-
-/* Of a plan on trial: adds the bytes of the use that must be kept at home before the parts run, so that one device can
- * do the launch over: those that the first part, the reductions or the end of the trial may change there, and that it
- * would need. -ENOMEM. */
-int gs_plan_undo(const struct gs_use *u, unsigned n_parts, struct gs_rangeset *undo);
 
 /* A box of a launch in work-items: its offset and size per dimension. */
 void gs_box_items(const struct gs_geometry *g, const struct gs_box *box, size_t offset[3], size_t global[3]);

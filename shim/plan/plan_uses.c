@@ -54,10 +54,6 @@ static int add_access(struct gs_use *u, unsigned part, bool whole_launch, const 
         err = gs_rangeset_add(&u->needs[part], all);
         return err ? err : gs_rangeset_add(&u->wrote[part], all);
     }
-    if (arg->atomic != GS_ATOMIC_NONE && !gs_reducible(arg)) { /* of a plan on trial */
-        u->contested = true;
-        return 0;
-    }
     if (arg->atomic != GS_ATOMIC_NONE)
         return gs_reducible_add(u, part, m, arg, a);
     if (arg->may_read)
@@ -81,8 +77,6 @@ static int add_access(struct gs_use *u, unsigned part, bool whole_launch, const 
 /* A root of which two parts may write the same byte falls to comparison: the window as a whole. */
 static int settle_use(struct gs_use *u, unsigned n_parts)
 {
-    if (u->contested) /* whatever else is done to it */
-        return 0;
     if (u->op != GS_ATOMIC_NONE)
         return gs_reducible_settle(u, n_parts);
     for (unsigned p = 0; p < n_parts && u->writes == GS_DISJOINT; p++)
@@ -116,58 +110,6 @@ static bool parts_meet(const struct gs_use *u, unsigned n_parts)
 bool gs_plan_parts_overlap(const struct gs_plan *plan, size_t use)
 {
     return plan->uses[use].writes == GS_DISJOINT && parts_meet(&plan->uses[use], plan->n_parts);
-}
-
-/* Of a plan on trial: what the parts could see of each other is contested, as a whole. All that is left is bytes that
- * only one part touches, that nobody writes, or that are reduced. */
-static int contest(struct gs_use *u, unsigned n_parts)
-{
-    const bool steady = u->writes == GS_READ_ONLY || u->writes == GS_IN_PLACE;
-    int err = 0;
-    if (!u->contested && !u->clash && (steady || u->writes == GS_REDUCED))
-        return 0;
-    if (!u->contested && !u->clash && u->writes == GS_DISJOINT && !parts_meet(u, n_parts))
-        return 0;
-    u->writes = GS_CONTESTED;
-    u->contested = true;
-    u->clash = false;
-    for (unsigned p = 0; p < n_parts && !err; p++) {
-        gs_rangeset_clear(&u->needs[p]);
-        gs_rangeset_clear(&u->wrote[p]);
-        gs_rangeset_clear(&u->reduced[p]);
-        err = gs_rangeset_add(&u->needs[p], u->window);
-    }
-    return err;
-}
-
-int gs_plan_undo(const struct gs_use *u, unsigned n_parts, struct gs_rangeset *undo)
-{
-    int err = 0;
-    if (u->writes == GS_CONTESTED)
-        return gs_rangeset_add(undo, u->window);
-    for (unsigned p = 0; p < n_parts && !err && u->writes == GS_REDUCED; p++)
-        err = gs_rangeset_add_set(undo, &u->reduced[p]);
-    for (unsigned p = 0; p < n_parts && !err; p++)
-        for (size_t i = 0; i < u->needs[p].n && !err; i++)
-            err = gs_rangeset_common(&u->wrote[0], u->needs[p].v[i], undo);
-    return err;
-}
-
-/* Settles whether the plan is on trial, and what that takes. */
-static int put_on_trial(struct gs_plan *plan)
-{
-    struct gs_rangeset undo = {0};
-    int err = 0;
-    for (size_t i = 0; i < plan->n_uses && !err; i++) {
-        err = contest(&plan->uses[i], plan->n_parts);
-        if (!err && plan->uses[i].writes != GS_READ_ONLY)
-            err = gs_plan_undo(&plan->uses[i], plan->n_parts, &undo);
-        plan->trial_bytes += gs_rangeset_bytes(&undo);
-        plan->on_trial |= plan->uses[i].contested;
-        gs_rangeset_clear(&undo);
-    }
-    gs_rangeset_free(&undo);
-    return err;
 }
 
 /* Nothing will have to be moved or merged, so that it doesn't matter who reads and writes which bytes. */
@@ -205,8 +147,6 @@ int gs_plan_find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
     }
     for (size_t u = 0; u < plan->n_uses && !err; u++)
         err = settle_use(&plan->uses[u], plan->n_parts);
-    if (!err && gs_plan_is_trial(in))
-        err = put_on_trial(plan);
     for (uint32_t i = 0; access && i < k->n_args; i++)
         gs_arg_access_free(&access[i]);
     free(access);

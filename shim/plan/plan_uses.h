@@ -5,12 +5,6 @@
 
 #include "shim/plan/plan.h"
 
-/* Can the launch only be split on trial? */
-static inline bool gs_plan_is_trial(const struct gs_plan_input *in)
-{
-    return in->may_try && in->kernel->refusal && in->kernel->only_atomics;
-}
-
 /* An argument, as far as it is a number. */
 static inline struct gs_arg_value gs_plan_value(const struct gs_arg *a)
 {

@@ -72,8 +72,7 @@ static bool is_relaxed(const struct gs_program *p)
     return relaxed;
 }
 
-/* Is there a kernel that may run in parts, on trial or in several launches? Else nothing is compiled. Of one memory for
- * all devices each kernel's translation is used. */
+/* Is there a kernel that may run in parts or in several launches? Else nothing is compiled. */
 static bool is_useful(const struct gs_program *p)
 {
     const bool relaxed = !gs_settings()->allow_reorder && !p->o.ctx->pooled && is_relaxed(p);
@@ -82,7 +81,7 @@ static bool is_useful(const struct gs_program *p)
         const struct gs_kernel_summary *k = &p->summary->kernels[i];
         if (gs_translation_reorders(k, relaxed))
             continue;
-        useful = !k->refusal || k->only_atomics;
+        useful = !k->refusal || (p->o.ctx->pooled && k->only_atomics);
         for (uint32_t a = 0; a < k->n_args && !useful; a++)
             useful = k->args[a].atomic == GS_ATOMIC_OTHER;
     }

@@ -10,7 +10,6 @@
 
 /* gs_rows: a word per work-item, of the largest size of which all offsets and lengths are multiples.
  * gs_merge: dst[begin + i] = part[i] for each of n bytes that differs from all[at + i]; sixteen bytes per work-item.
- * gs_differs sets *flag if some of the n bytes from part[begin] on differ from those kept.
  * gs_reduce: what a part left as it was isn't stored. `op` is an enum gs_atomic_op. */
 static const char source[] =
     "#define MOVE(T) ((__global T *)(dst + to))[column] = ((__global const T *)(src + from))[column]\n"
@@ -51,20 +50,6 @@ static const char source[] =
     "                dst[begin + b] = part[b];\n"
     "    }\n"
     "}\n"
-    "__kernel void gs_differs(__global const uchar *part, ulong begin, __global const uchar *kept, ulong n,\n"
-    "                         __global uint *flag)\n"
-    "{\n"
-    "    ulong i = get_global_id(0) * 16, left = n > i ? n - i : 0;\n"
-    "    int differs = 0;\n"
-    "    part += begin;\n"
-    "    if (left >= 16)\n"
-    "        differs = any(*(__global const uint4 *)(part + i) != *(__global const uint4 *)(kept + i));\n"
-    "    else\n"
-    "        for (ulong b = i; b < i + left; b++)\n"
-    "            differs |= part[b] != kept[b];\n"
-    "    if (differs)\n"
-    "        *flag = 1;\n"
-    "}\n"
     "#define REDUCE(NAME, T, BITS, RESULT) \\\n"
     "__kernel void NAME(__global T *dst, ulong dst_first, __global const T *part, ulong part_first, ulong n, \\\n"
     "                   int op, ulong identity) \\\n"
@@ -96,7 +81,6 @@ _Static_assert(GS_OWN_REDUCE_F64 - GS_OWN_REDUCE_I32 == GS_ATOMIC_F64 - GS_ATOMI
 static const char *const names[GS_OWN_KERNELS] = {
     [GS_OWN_ROWS] = "gs_rows",
     [GS_OWN_MERGE] = "gs_merge",
-    [GS_OWN_DIFFERS] = "gs_differs",
     [GS_OWN_REDUCE_I32] = "gs_reduce_i32",
     [GS_OWN_REDUCE_U32] = "gs_reduce_u32",
     [GS_OWN_REDUCE_I64] = "gs_reduce_i64",

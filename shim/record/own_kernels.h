@@ -8,7 +8,6 @@
 enum gs_own_kernel {
     GS_OWN_ROWS,       /* rows of bytes from one buffer to another: shim/transfer/strided.h */
     GS_OWN_MERGE,      /* the bytes of a part that differ from those before it: shim/output/merge.h */
-    GS_OWN_DIFFERS,    /* are there such bytes?: shim/output/speculation.h */
     GS_OWN_REDUCE_I32, /* what parts left combined, in the order of enum gs_atomic_type: shim/output/reduce.h */
     GS_OWN_REDUCE_U32,
     GS_OWN_REDUCE_I64,

@@ -182,17 +182,6 @@ static void apply_answer(struct gs_kernel_stats *k)
     k->single_ns = k->split_ns = 0;
 }
 
-void gs_report_trial(struct gs_kernel_stats *k, bool kept)
-{
-    pthread_mutex_lock(&told.lock);
-    k->tried++;
-    if (!kept) {
-        k->repeated++;
-        add_reason(k, GS_R_REPEATED, GS_NOT_SPLIT, 1);
-    }
-    pthread_mutex_unlock(&told.lock);
-}
-
 void gs_report_choice(struct gs_kernel_stats *k, uint64_t single_ns, uint64_t split_ns, bool unplanned)
 {
     pthread_mutex_lock(&told.lock);
@@ -294,7 +283,7 @@ static bool weigh_splits(uint64_t *split, uint64_t *moving_ns)
                                            GS_PATH_PEER, GS_PATH_MERGE, GS_PATH_REDUCE};
     *split = *moving_ns = 0;
     for (const struct gs_kernel_stats *k = told.kernels; k; k = k->next)
-        *split += k->split - k->repeated;
+        *split += k->split;
     for (size_t i = 0; i < sizeof between / sizeof *between; i++)
         *moving_ns += gs_busy_ns(&told.busy[between[i]]);
     return gs_settings()->mode == GS_MODE_MULTI && !gs_settings()->pooled && *split;

@@ -33,8 +33,7 @@ enum { GS_REPORT_REASONS = 8, GS_REPORT_REASON_BYTES = 256 };
 struct gs_kernel_stats {
     char *name;
     uint64_t launches, split, verified, wrong;
-    uint64_t later;           /* launches that auto mode left on one device for now */
-    uint64_t tried, repeated; /* splits on trial that have ended; of these, done over */
+    uint64_t later; /* launches that auto mode left on one device for now */
     unsigned most_parts, last_dim;
     struct {
         char text[GS_REPORT_REASON_BYTES];
@@ -63,10 +62,6 @@ void gs_report_single(struct gs_kernel_stats *k, const char *reason, enum gs_lef
 /* The translator's answer, for a kernel of which launches were GS_CHOSEN to be left on one device: why none of them
  * could have been split; NULL: some could. */
 void gs_report_answer(struct gs_kernel_stats *k, const char *never);
-
-/* A launch that was split on trial has ended: as it was, or done over by one device, and then it counts as not split.
- */
-void gs_report_trial(struct gs_kernel_stats *k, bool kept);
 
 /* What auto mode expected of the last launch; 0: it wasn't known. `unplanned`: of a split without its transfers. */
 void gs_report_choice(struct gs_kernel_stats *k, uint64_t single_ns, uint64_t split_ns, bool unplanned);

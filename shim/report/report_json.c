@@ -20,13 +20,10 @@ void gs_report_write_kernel_json(FILE *f, const struct gs_kernel_stats *k, unsig
     fputs("    {\"name\": ", f);
     gs_report_write_string(f, k->name);
     fprintf(f, ", \"launches\": %llu, \"split\": %llu, \"parts\": %u, \"dim\": %u, \"verified\": %llu, \"wrong\": %llu",
-            (unsigned long long)k->launches, (unsigned long long)(k->split - k->repeated), k->most_parts, k->last_dim,
+            (unsigned long long)k->launches, (unsigned long long)k->split, k->most_parts, k->last_dim,
             (unsigned long long)k->verified, (unsigned long long)k->wrong);
     if (k->later)
         fprintf(f, ", \"later\": %llu", (unsigned long long)k->later);
-    if (k->tried)
-        fprintf(f, ", \"trial\": {\"kept\": %llu, \"repeated\": %llu}", (unsigned long long)(k->tried - k->repeated),
-                (unsigned long long)k->repeated);
     fputs(", \"device_ns\": [", f);
     for (unsigned d = 0; d < devices; d++)
         fprintf(f, "%s%llu", d ? ", " : "", (unsigned long long)k->busy_ns[d]);

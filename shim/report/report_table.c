@@ -63,8 +63,6 @@ static void print_reasons(FILE *f, const struct gs_kernel_stats *k)
     if (k->chosen && k->single_ns && k->split_ns)
         fprintf(f, k->unplanned ? "  " GS_S_EXPECTED_AT_LEAST : "  " GS_S_EXPECTED, (double)k->single_ns / 1e6,
                 (double)k->split_ns / 1e6);
-    if (k->tried)
-        fprintf(f, "  " GS_S_TRIALS, (unsigned long long)(k->tried - k->repeated), (unsigned long long)k->repeated);
     if (k->verified)
         fprintf(f, "  verified %llu, wrong %llu", (unsigned long long)k->verified, (unsigned long long)k->wrong);
 }
@@ -86,7 +84,7 @@ void gs_report_write_kernels(FILE *f, const struct gs_kernel_stats *kernels)
         show_name(&name, k->name);
         print_name(f, &name, width);
         fprintf(f, " %8llu %8llu %6u %10.3f %5.1f %9.3f %9.3f", (unsigned long long)k->launches,
-                (unsigned long long)(k->split - k->repeated), k->most_parts, (double)ns / 1e6,
+                (unsigned long long)k->split, k->most_parts, (double)ns / 1e6,
                 all_ns ? 100.0 * (double)ns / (double)all_ns : 0, (double)k->shortest_ns / 1e6,
                 (double)k->longest_ns / 1e6);
         print_reasons(f, k);

@@ -23,7 +23,6 @@ struct gs_launching {
     bool by_units;            /* it is */
     struct gs_size *size;     /* null: the driver refuses it, or there was no memory */
     bool plans_first;         /* its program is translated, and compiled only if this launch's plan promises a gain */
-    bool may_try;             /* it could be split only on trial, and may be: shim/output/speculation.h */
     const struct gs_kernel_summary *of_units; /* by which it may be cut, or run elsewhere than at home; or null */
 };
 

@@ -89,22 +89,23 @@ struct used {
     cl_sampler sampler;
 };
 
-struct gs_kernel_work {
+/* What it takes to run chunks later, when the application may have let all go that they use. */
+struct kernel_work {
     struct gs_kernel_run run; /* its kernel object is held */
     cl_uint n_used;
     struct used used[];
 };
 
-cl_int gs_kernel_work_enqueue(void *work, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
-                              cl_event *event)
+static cl_int enqueue_work(void *work, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                           cl_event *event)
 {
-    struct gs_kernel_work *w = work;
+    struct kernel_work *w = work;
     return gs_enqueue_chunk(&w->run, unit, queue, n_wait, wait, event);
 }
 
-void gs_kernel_work_free(void *work)
+static void free_work(void *work)
 {
-    struct gs_kernel_work *w = work;
+    struct kernel_work *w = work;
     for (cl_uint i = 0; i < w->n_used; i++)
         if (w->used[i].mem)
             gs_let_go_of_mem(w->used[i].mem);
@@ -116,7 +117,7 @@ void gs_kernel_work_free(void *work)
 }
 
 /* The memory object, with its place's window or replica, or the sampler, if the argument is one. */
-static cl_int keep_argument(struct gs_kernel_work *w, cl_uint i)
+static cl_int keep_argument(struct kernel_work *w, cl_uint i)
 {
     const struct gs_arg *a = &w->run.k->args[i];
     struct gs_mem *m = a->is_mem ? gs_find(GS_MEM, *(void **)a->bytes) : NULL;
@@ -135,10 +136,11 @@ static cl_int keep_argument(struct gs_kernel_work *w, cl_uint i)
     return err;
 }
 
-struct gs_kernel_work *gs_kernel_work_make(const struct gs_kernel_run *run, cl_int *err)
+/* Takes its kernel, a spare one, over, whatever comes of it. NULL with an error in *err. */
+static struct kernel_work *make_work(const struct gs_kernel_run *run, cl_int *err)
 {
     const cl_uint n_args = run->k->n_args;
-    struct gs_kernel_work *w = calloc(1, sizeof *w + n_args * sizeof *w->used);
+    struct kernel_work *w = calloc(1, sizeof *w + n_args * sizeof *w->used);
     *err = w ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     if (!w) {
         gs_spare_kernel_back(run->k, run->place, run->kernel);
@@ -150,15 +152,15 @@ struct gs_kernel_work *gs_kernel_work_make(const struct gs_kernel_run *run, cl_i
         *err = keep_argument(w, i);
     if (!*err)
         return w;
-    gs_kernel_work_free(w);
+    free_work(w);
     return NULL;
 }
 
 cl_int gs_run_kernel(const struct gs_destination *to, const struct gs_kernel_run *run, cl_event *end)
 {
-    struct gs_kernel_work one = {.run = *run};
+    struct kernel_work one = {.run = *run};
     struct gs_units units = {.n = run->cut.n,
-                             .enqueue = gs_kernel_work_enqueue,
+                             .enqueue = enqueue_work,
                              .work = &one,
                              .spent = gs_put_now() ? gs_put_now()->spent : NULL,
                              .kernel = true,
@@ -169,10 +171,10 @@ cl_int gs_run_kernel(const struct gs_destination *to, const struct gs_kernel_run
                              .siblings = run->siblings};
     cl_int err = CL_SUCCESS;
     if (units.n > 1) {
-        units.work = gs_kernel_work_make(run, &err);
+        units.work = make_work(run, &err);
         if (err)
             return err;
-        units.free = gs_kernel_work_free;
+        units.free = free_work;
         units.first_apart = gs_group()->pocl;
         for (unsigned i = 0; i < GS_UNIT_QUEUES && !err; i++)
             units.queue[i] = gs_queue_behind(to->q, GS_UNIT_QUEUE + i, run->place, &err);

@@ -35,13 +35,6 @@ cl_int gs_enqueue_chunk(const struct gs_kernel_run *run, unsigned chunk, cl_comm
  * where nobody else wants the device. */
 void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const struct gs_box *box);
 
-/* What it takes to run it later, when the application may have let all go that it uses. Takes its kernel, a spare one,
- * over, whatever comes of it. NULL with an error in *err. */
-struct gs_kernel_work *gs_kernel_work_make(const struct gs_kernel_run *run, cl_int *err);
-cl_int gs_kernel_work_enqueue(void *work, unsigned chunk, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
-                              cl_event *event);
-void gs_kernel_work_free(void *work);
-
 /* Runs it. With more than one chunk its kernel is a spare one, which is taken over whatever comes of it. *end is the
  * caller's. */
 cl_int gs_run_kernel(const struct gs_destination *to, const struct gs_kernel_run *run, cl_event *end);

@@ -52,7 +52,7 @@ cl_int gs_move(struct gs_command *cmd, const struct gs_location *from, const str
                const struct gs_rect *r, const struct gs_step *step)
 {
     const cl_int err = move(cmd, from, to, r, step);
-    if (!err && !cmd->thread && !gs_scheduled())
+    if (!err && !gs_scheduled())
         gs_queue_flushed(cmd->q, step->queue);
     return err;
 }

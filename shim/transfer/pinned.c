@@ -50,15 +50,10 @@ static struct gs_location slot_of(const struct gs_passage *p, const struct gs_co
     return (struct gs_location){.ptr = gs_pinned_is_direct(ctx, f->send) ? gs_remote_kept(memory) : memory};
 }
 
-const struct gs_passage *gs_pinned_passage(const struct gs_pinned *p)
-{
-    return &p->passage;
-}
-
-struct gs_pinned *gs_pinned_make(struct gs_context *ctx, size_t slot_bytes, cl_int *err)
+/* Null: there was no memory for it at all. */
+static struct gs_pinned *make(struct gs_context *ctx, size_t slot_bytes)
 {
     struct gs_pinned *p = calloc(1, sizeof *p);
-    *err = CL_OUT_OF_HOST_MEMORY;
     if (!p)
         return NULL;
     p->passage = (struct gs_passage){
@@ -70,8 +65,7 @@ struct gs_pinned *gs_pinned_make(struct gs_context *ctx, size_t slot_bytes, cl_i
         .by_host = true,
         .ring = ring_of,
         .slot = slot_of};
-    *err = gs_pinned_memory_make(&p->memory, ctx, GS_RING_SLOTS * slot_bytes, false);
-    p->failed = *err != CL_SUCCESS;
+    p->failed = gs_pinned_memory_make(&p->memory, ctx, GS_RING_SLOTS * slot_bytes, false) != CL_SUCCESS;
     return p;
 }
 
@@ -90,8 +84,7 @@ const struct gs_passage *gs_pinned_passage_for(struct gs_context *ctx, uint64_t 
     const bool little = bytes <= GS_PINNED_SMALL_BYTES || (path == GS_TRANSFER_AUTO && paths->between_devices < LITTLE);
     const bool small = path == GS_TRANSFER_PLAIN || (little && !paths->pinned);
     struct gs_pinned **p = small ? &paths->pinned_small : &paths->pinned;
-    cl_int err;
     if (!*p && !gs_in_callback())
-        *p = gs_pinned_make(ctx, small ? GS_PINNED_SMALL_BYTES : GS_PINNED_SLOT_BYTES, &err);
+        *p = make(ctx, small ? GS_PINNED_SMALL_BYTES : GS_PINNED_SLOT_BYTES);
     return *p && !(*p)->failed ? &(*p)->passage : NULL;
 }

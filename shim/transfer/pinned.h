@@ -12,11 +12,9 @@
 /* In pieces of 2 MiB, which the host takes longer to enqueue, two H200s exchange 44 GB/s, of 4 MiB 74. */
 enum { GS_PINNED_SLOT_BYTES = 4 * 1024 * 1024, GS_PINNED_SMALL_BYTES = 128 * 1024 };
 
-/* A ring beside the context's, for who transfers without the context's lock. Null: there was no memory for it at all;
- * with an error: no pinned memory, and it is only to be freed. */
-struct gs_pinned *gs_pinned_make(struct gs_context *ctx, size_t slot_bytes, cl_int *err);
+struct gs_pinned;
+/* Null is allowed. */
 void gs_pinned_free(struct gs_pinned *p);
-const struct gs_passage *gs_pinned_passage(const struct gs_pinned *p);
 
 /* The way through a ring of the context's, where what several places take is read once. For so many bytes in all: few
  * go by a ring of small slots, as to make the other takes the host 30 ms; and so do all where the pinned path isn't

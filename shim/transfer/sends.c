@@ -44,8 +44,7 @@ static cl_command_queue queue_from(const struct carrying *c, const struct gs_sen
 {
     if (send->image && c->cmd->ctx->parent)
         return gs_queue_behind(c->cmd->q, GS_IMAGE_QUEUE, send->from, err);
-    return c->root ? gs_queue_behind(c->cmd->q, GS_LEAVE_QUEUE, send->from, err)
-                   : gs_transfer_queue(c->cmd, send->from, err);
+    return gs_queue_behind(c->cmd->q, c->root ? GS_LEAVE_QUEUE : GS_COPY_QUEUE, send->from, err);
 }
 
 /* Between a buffer's rows and a slot, by memory of ours on the place. */
@@ -123,8 +122,8 @@ static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct g
     cl_event before[2] = {f->left, to->arrived}, end;
     const struct gs_events after = {.v = before, .n = to->arrived ? 2 : 1};
     cl_int err;
-    cl_command_queue queue = f->send->image ? gs_queue_behind(c->cmd->q, GS_IMAGE_QUEUE, to->place, &err)
-                                            : gs_transfer_queue(c->cmd, to->place, &err);
+    cl_command_queue queue =
+        gs_queue_behind(c->cmd->q, f->send->image ? GS_IMAGE_QUEUE : GS_COPY_QUEUE, to->place, &err);
     const struct gs_location here = {to->mem, NULL, gs_flight_to(f), f->rect.pitch, f->send->image};
     const struct gs_step step = {queue, &after, &end, to->place, c->passage->by_host ? GS_VIA_HOST : GS_VIA_WINDOW};
     if (!err)

@@ -24,13 +24,6 @@ struct gs_passage {
                                unsigned place);
 };
 
-/* For what a thread of ours moves without the context's lock: by which passage, or null for the driver's own copies;
- * and in which queues, by place. */
-struct gs_transfer_thread {
-    const struct gs_passage *passage;
-    const cl_command_queue *queue;
-};
-
 /* Enqueues the rest of sends that have been joined. Bytes of a root are noted at the target (gs_pending_add), and leave
  * by a queue of their own: they don't wait for bytes that arrive at their source. Without a root (null) they leave by
  * the queue for arrivals. */

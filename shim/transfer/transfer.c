@@ -53,12 +53,6 @@ static const struct gs_passage *passage_of(struct gs_command *cmd, uint64_t byte
     return goes_by_window(cmd, bytes) ? &gs_peer_passage : through_host(cmd->ctx, bytes);
 }
 
-cl_command_queue gs_transfer_queue(const struct gs_command *cmd, unsigned place, cl_int *err)
-{
-    *err = CL_SUCCESS;
-    return cmd->thread ? cmd->thread->queue[place] : gs_queue_behind(cmd->q, GS_COPY_QUEUE, place, err);
-}
-
 /* By the driver's own copy: on devices that share the host's memory a memcpy; rows go by a kernel. */
 static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct gs_send *send, struct gs_target *to)
 {
@@ -67,8 +61,7 @@ static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct 
     const struct gs_location there = {send->mem, NULL, r->begin, r->pitch, send->image},
                              here = {to->mem, NULL, send->to_begin, r->pitch, send->image};
     cl_int err;
-    cl_command_queue queue = send->image ? gs_queue_behind(cmd->q, GS_IMAGE_QUEUE, to->place, &err)
-                                         : gs_transfer_queue(cmd, to->place, &err);
+    cl_command_queue queue = gs_queue_behind(cmd->q, send->image ? GS_IMAGE_QUEUE : GS_COPY_QUEUE, to->place, &err);
     const struct gs_step step = {queue, &send->wait, &to->arrived, to->place,
                                  send->from == to->place ? GS_VIA_MEMORY : GS_VIA_HOST};
     if (!err)
@@ -111,16 +104,13 @@ cl_int gs_transfer_buffer(struct gs_command *cmd, const struct gs_op *copy, unsi
                                  .to = {{.place = to, .part = -1, .mem = copy->dst, .done = done}}};
     if (!bytes)
         return CL_SUCCESS;
-    const struct gs_passage *passage = from == to ? NULL : cmd->thread ? cmd->thread->passage : passage_of(cmd, bytes);
+    const struct gs_passage *passage = from == to ? NULL : passage_of(cmd, bytes);
     cl_int err = gs_sends_add(&sends, &send) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
     if (!err)
         err = gs_events_share_all(&sends.v[0].wait, wait);
     if (!err)
         err = carry(cmd, NULL, &sends, passage);
-    if (err && cmd->thread) { /* it waits for what is on its way */
-        if (sends.n && sends.v[0].to[0].arrived)
-            gs_events_share(done, sends.v[0].to[0].arrived);
-    } else if (err)
+    if (err)
         gs_sends_leave(cmd->ctx, NULL, &sends);
     gs_sends_free(&sends);
     return err;

@@ -11,11 +11,7 @@
  * is noted. None of them may bring what another is to carry on. On an error some may have been enqueued. */
 cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends);
 
-/* A place's queue for what arrives there: the command's, or its thread's. */
-cl_command_queue gs_transfer_queue(const struct gs_command *cmd, unsigned place, cl_int *err);
-
-/* Copies bytes between two buffers, on two places (scratch memory of a merge) or on one; waits for `wait` instead. Also
- * by a thread of ours, with cmd->thread. */
+/* Copies bytes between two buffers, on two places (scratch memory of a merge) or on one; waits for `wait` instead. */
 cl_int gs_transfer_buffer(struct gs_command *cmd, const struct gs_op *copy, unsigned from, unsigned to,
                           const struct gs_events *wait, struct gs_events *done);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Single rules of auto's choice and of trials, as docs/choice.md and docs/coherence.md (rule 12) state them. */
+/* Single rules of auto's choice, as docs/choice.md states them. */
 #include "tests/suite.h"
-#include "shim/output/backoff.h"
 #include "shim/choose/choice.h"
 
 #define MS UINT64_C(1000000)
@@ -52,73 +51,6 @@ static void what_runs_for_long_is_long(void **state)
     gs_choice_learn_single(&h, 900 * MS);
     gs_choice_worth_plan(&h, &m, 2, 0);
     assert_true(h.single_ns == 900e6);
-}
-
-/* How many launches are passed over until one may be tried. */
-static unsigned passed_over(struct gs_backoff *c)
-{
-    unsigned n = 0;
-    while (gs_backoff_refuses(c) && n < 100000)
-        n++;
-    return n;
-}
-
-static void trials_become_rarer(void **state)
-{
-    (void)state;
-    struct gs_backoff c = {0};
-    static const unsigned pauses[] = {4, 16, 64, 256, 1024, 4096, 4096};
-    assert_int_equal(passed_over(&c), 0);
-    for (unsigned i = 0; i < sizeof pauses / sizeof *pauses; i++) {
-        gs_backoff_begin(&c);
-        gs_backoff_end(&c, false);
-        assert_int_equal(passed_over(&c), pauses[i]);
-    }
-    /* Eight that ended well make up for one. */
-    for (unsigned i = 0; i < 8 * 4; i++) {
-        assert_null(gs_backoff_refuses(&c));
-        gs_backoff_begin(&c);
-        gs_backoff_end(&c, true);
-    }
-    gs_backoff_begin(&c);
-    gs_backoff_end(&c, false);
-    assert_int_equal(passed_over(&c), 64); /* six in vain, four of them made up for, and one more */
-}
-
-/* No more are under way than have ended well since: one at first, sixteen at most. */
-static void few_trials_at_a_time(void **state)
-{
-    (void)state;
-    struct gs_backoff c = {0};
-    assert_null(gs_backoff_refuses(&c));
-    gs_backoff_begin(&c);
-    assert_non_null(gs_backoff_refuses(&c));
-    for (unsigned i = 0; i < 100; i++) {
-        gs_backoff_end(&c, true);
-        gs_backoff_begin(&c);
-    }
-    unsigned open = 1;
-    for (; !gs_backoff_refuses(&c); open++)
-        gs_backoff_begin(&c);
-    assert_int_equal(open, 16);
-}
-
-/* What is known of a kind of launch stays while others come, and the table has an end. */
-static void cautions_are_bounded(void **state)
-{
-    (void)state;
-    static struct gs_backoffs t;
-    gs_backoff_begin(gs_backoff_of(&t, 1));
-    gs_backoff_end(gs_backoff_of(&t, 1), false);
-    for (uint64_t kind = 2; kind < 1000; kind++) {
-        struct gs_backoff *c = gs_backoff_of(&t, kind * 1000003);
-        assert_null(gs_backoff_refuses(c)); /* nothing of those that were here before */
-        gs_backoff_begin(c);
-        gs_backoff_end(c, false);
-        assert_int_equal(gs_backoff_of(&t, 1)->failures, 1);
-    }
-    assert_int_equal(gs_backoff_of(&t, 999 * 1000003)->failures, 1);
-    assert_int_equal(gs_backoff_of(&t, 2 * 1000003)->failures, 0); /* long forgotten */
 }
 
 /* A kernel whose one device and splits take so long; the launch before was, or wasn't, split. */
@@ -308,25 +240,6 @@ static void the_last_run_says_how_many_come(void **state)
     }
 }
 
-/* Until its splits are known, all of a launch on trial counts as risk. */
-static void a_trial_risks_all_of_it(void **state)
-{
-    (void)state;
-    double risk[2];
-    for (int trial = 0; trial < 2; trial++) {
-        struct gs_history h;
-        struct gs_forecast o = two;
-        struct gs_budget b = {.begin_ns = 0};
-        gs_history_init(&h);
-        h.launches = 1000;
-        gs_choice_learn_single(&h, 100 * MS);
-        o.on_trial = trial;
-        assert_true(gs_choose(&h, &machine, &o, &b, 100000000 * MS, &risk[trial]));
-        assert_true(b.lost_ns >= risk[trial]);
-    }
-    assert_true(risk[1] - risk[0] > 49e6 && risk[1] - risk[0] < 52e6); /* half a launch: what a part takes */
-}
-
 /* One on one device is measured four times, then every 32nd; a split four times, then every 16th. */
 static void measurements_become_rare(void **state)
 {
@@ -415,9 +328,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_one_device_runs_at_once_stays_there),
         cmocka_unit_test(what_runs_for_long_is_long),
-        cmocka_unit_test(trials_become_rarer),
-        cmocka_unit_test(few_trials_at_a_time),
-        cmocka_unit_test(cautions_are_bounded),
         cmocka_unit_test(what_goes_stays),
         cmocka_unit_test(parts_bound_one_device),
         cmocka_unit_test(failures_are_retried_ever_later),
@@ -427,7 +337,6 @@ int main(void)
         cmocka_unit_test(what_is_not_earned_is_seldom_planned),
         cmocka_unit_test(what_its_transfers_forbid_is_seldom_planned),
         cmocka_unit_test(the_last_run_says_how_many_come),
-        cmocka_unit_test(a_trial_risks_all_of_it),
         cmocka_unit_test(measurements_become_rare),
         cmocka_unit_test(unheard_measurements_become_rare),
         cmocka_unit_test(the_first_split_does_not_count),

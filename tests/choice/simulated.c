@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "tests/suite.h"
-#include "shim/output/backoff.h"
 #include "tests/choice/simulation.h"
 
 static void short_kernels_are_never_split(void **state)
@@ -94,54 +93,6 @@ static void plans_in_vain_cost_little(void **state)
     for (int i = 0; i < 400; i++)
         launch(&w, &k);
     assert_true(k.splits > 300);
-}
-
-/* Launches on trial, of which some have to be done over, at random or for long stretches. */
-static void trials_in_vain_cost_little(void **state)
-{
-    (void)state;
-    for (int round = 0; round < 1000; round++) {
-        struct world w;
-        begin(&w, 0);
-        w.noise = 0.05;
-        const double single = pow(10, 5 + 3 * rnd()), share = rnd() < 0.3 ? 1 : pow(10, -3 * rnd());
-        const unsigned stretch = 1 + (unsigned)(rnd() * rnd() * 100);
-        const struct gs_forecast o = {
-            .n = 2, .largest = 0.5, .ample = rnd() < 0.5, .merge = {4096, 4}, .on_trial = true};
-        struct kernel k = kernel_of(single, single / 2, 0);
-        struct gs_backoff caution = {0};
-        unsigned kept = 0, vain = 0;
-        bool in_vain = false;
-        for (unsigned i = 0; i < 2000; i++) {
-            double risk_ns = 0;
-            if (i % stretch == 0)
-                in_vain = rnd() < share;
-            bool split = gs_choice_worth_plan(&k.h, &w.believed, 2, 0) && !gs_backoff_refuses(&caution);
-            split = split && gs_choose(&k.h, &w.believed, &o, &w.budget, (uint64_t)w.now, &risk_ns);
-            w.plain += single;
-            if (!split) {
-                w.now += run_single(&w, &k, (struct gs_move){0, 0});
-                continue;
-            }
-            const uint64_t parts[2] = {(uint64_t)noisy(&w, k.part_ns), (uint64_t)noisy(&w, k.part_ns)};
-            const double took = noisy(&w, k.part_ns) + w.real.split_ns + (in_vain ? noisy(&w, single) : 0);
-            gs_backoff_begin(&caution);
-            gs_backoff_end(&caution, !in_vain);
-            gs_choice_learn_split(&k.h, &w.believed, &w.budget, &o,
-                                  &(struct gs_split_times){(uint64_t)took, parts, k.h.single_ns, risk_ns});
-            w.now += took + (kept + vain ? 0 : w.real.first_ns);
-            vain += in_vain;
-            kept += !in_vain;
-        }
-        if (w.now > 1.03 * w.plain * (1 + w.noise / 2))
-            fail_msg(
-                "round %d: %.0f us, a share of %.3f in vain by stretches of %u: %.3f times the plain run, %u kept, %u "
-                "in vain",
-                round, single / 1e3, share, stretch, w.now / w.plain, kept, vain);
-        if (share < 0.002 && single > 5e6 && w.now > 0.7 * w.plain)
-            fail_msg("round %d: %.0f us, hardly ever in vain: %.3f times the plain run", round, single / 1e3,
-                     w.now / w.plain);
-    }
 }
 
 /* a -> b -> a -> b on the same data: where both gain, both are split, and the data stays spread. */
@@ -281,7 +232,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_was_learnt_holds_from_the_first_launch),
         cmocka_unit_test(trying_costs_little),
         cmocka_unit_test(plans_in_vain_cost_little),
-        cmocka_unit_test(trials_in_vain_cost_little),
         cmocka_unit_test(alternating_kernels_settle),
         cmocka_unit_test(a_short_kernel_goes_where_the_data_is),
         cmocka_unit_test(data_that_always_comes_home_keeps_a_kernel_there),

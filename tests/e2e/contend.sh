@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # contend.sh SEED ROUNDS [STEPS [THREADS]]: the program contend (launches whose atomics' results are used, in random
-# sequences) with so many seeds from SEED on, plain and split in several ways, compared byte for byte. Trials must have
-# ended both ways.
+# sequences) with so many seeds from SEED on, plain and split in several ways, compared byte for byte.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 seed=$1 rounds=$2 steps=${3:-150} threads=${4:-2}
@@ -14,9 +13,7 @@ under() { # NAME OPTIONS...
     >"$name.txt" 2>"$name.err" || rc=$?
   [ "$rc" = 0 ] || { cat "$name.err"; fail "seed $s: $name exits with $rc (steps $steps, threads $threads)"; }
   cmp alone.txt "$name.txt" || { diff alone.txt "$name.txt" | head -5; fail "seed $s: $name differs (steps $steps, threads $threads)"; }
-  grep -o '"trial": {.*}' "$name.json" >>trials.txt || true
 }
-: >trials.txt
 for ((s = seed; s < seed + rounds; s++)); do
   "$programs/contend" "$s" "$steps" "$threads" >alone.txt || { cat alone.txt; fail "seed $s fails without gpusparc"; }
   under shared --mode multi --gpus 2
@@ -27,6 +24,4 @@ for ((s = seed; s < seed + rounds; s++)); do
   GPUSPARC_TRANSFER=plain under auto --gpus 2
   POCL_DEVICES="pthread pthread" GPUSPARC_TRANSFER=plain under twins --mode multi --devices all
 done
-grep -q '"kept": [1-9]' trials.txt || fail "no trial was kept"
-grep -q '"repeated": [1-9]' trials.txt || fail "no trial was repeated"
 echo "seeds $seed to $((seed + rounds - 1)): the same"

@@ -143,7 +143,7 @@ if [ $part = all ]; then
     random_host "$s" 150 4
     over "${random[@]}"
   done
-  for program in queues halves threads callbacks sub_buffers transfers staging images aliases order bands reductions sparse filled trial \
+  for program in queues halves threads callbacks sub_buffers transfers staging images aliases order bands reductions sparse filled \
     geometry chunks object_creation releases refused_kernels copied contend\ 5\ 120\ 3; do
     # shellcheck disable=SC2086
     over "$programs/"$program

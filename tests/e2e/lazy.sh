@@ -207,8 +207,8 @@ ends)
 *)
   [ "$1" != all ] || set -- aliases again callbacks chunks geometry host_access host_pointers images sampled linking queries \
     queues reductions refused_launch releases sources refused_kernels staging sub_buffers threads transfers types user_events \
-    profiling bands columns come_home filled trial trials races loaded_bounds unwritten bursts contend stress jobs $(cut -d'|' -f1 "$GS_SOURCE/samples/MANIFEST" | grep -v '^#')
-  declare -A arguments=([trials]="4 20" [contend]="5 120 3" [stress]="9 150 3" [jobs]="12 4000 100" [loaded_bounds]=repeat [columns]="3 300 200" [sampled]="$(samplers)")
+    profiling bands columns come_home filled races loaded_bounds unwritten bursts contend stress jobs $(cut -d'|' -f1 "$GS_SOURCE/samples/MANIFEST" | grep -v '^#')
+  declare -A arguments=([contend]="5 120 3" [stress]="9 150 3" [jobs]="12 4000 100" [loaded_bounds]=repeat [columns]="3 300 200" [sampled]="$(samplers)")
   for program in "$@"; do
     command=("$programs/$program" ${arguments[$program]:-})
     [ -x "$programs/$program" ] || read -ra command <<<"$samples/$program $(grep "^$program " "$GS_SOURCE/samples/MANIFEST" | cut -d'|' -f3)"

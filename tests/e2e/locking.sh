@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # locking.sh: no thread waits for a lock while it holds one that comes behind it (common/lock/rank.h): programs of several
-# threads, transfers, callbacks, trials and merges, without a daemon, and as tasks and otherwise under one; no state of a
+# threads, transfers, callbacks and merges, without a daemon, and as tasks and otherwise under one; no state of a
 # command follows one that it may not (shim/schedule/state.c); and no call waits under a context's lock for a daemon that
 # hangs.
 set -euo pipefail
@@ -23,7 +23,7 @@ all() { # TRANSFERS OPTIONS...
   shift
   for transfer in $transfers; do
     export GPUSPARC_TRANSFER=$transfer
-    for words in transfers callbacks threads user_events "stress 9403 120 3 i" "trials 4 20" sub_buffers images "columns 2 300 200"; do
+    for words in transfers callbacks threads user_events "stress 9403 120 3 i" sub_buffers images "columns 2 300 200"; do
       # shellcheck disable=SC2086
       program "$@" -- $words
     done

@@ -56,14 +56,6 @@ shows broken.json "its translation doesn't compile on every device of the group 
 LD_PRELOAD=$programs/scarce.so over_fake scarce.json large
 stats scarce.json single:known:"there was too little memory to split it"
 
-# Splits on trial.
-over_cpu trial.json "$programs/trial"
-stats trial.json why:ticket:"it was split on trial, then run again on one device: more than one part had changed the bytes that its atomics use" \
-  why:ticket:"it could be split only on trial, and the last trials had to be run again on one device"
-shows trial.json "it could be split only on trial, and the last trial hasn't ended yet"
-over_cpu trial.txt "$programs/trial"
-shows trial.txt "splits on trial: %llu kept, %llu run again on one device"
-
 # What auto mode chooses, and expects, as the launches are shorter, or fewer.
 : >auto.txt
 for ns in 100 30 3; do
@@ -103,10 +95,8 @@ mode = 2
 user = *
 CONF
 begin_daemon
-GPUSPARC_TRANSFER=plain gpusparc run --devices cpu:2 --mode multi --task one --stats=one.json "$programs/trial" >out.txt
-stats one.json single:next:"the daemon gives it one GPU"
-GPUSPARC_TRANSFER=plain gpusparc run --devices cpu:2 --mode multi --task two --stats=two.json "$programs/trial" >out.txt
-stats two.json why:ticket:"it could be split only on trial, which isn't done under the daemon"
+GPUSPARC_TRANSFER=plain gpusparc run --devices cpu:2 --mode multi --task one --stats=one.json "$programs/unsplittable" keep >out.txt
+stats one.json single:fine:"the daemon gives it one GPU"
 gpusparc run --devices cpu:2 --mode auto --task two --stats=unit.json "$GS_BUILD/lib/gpusparc/samples/floydwarshall" --size 16 >out.txt
 shows unit.json "it is so short that the daemon grants it as a whole"
 says() { # STATUS SENTENCE OPTION...

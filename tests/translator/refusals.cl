@@ -1,4 +1,4 @@
-// Kernels that are never split, or only on trial, and the words for it.
+// Kernels that are never split, and the words for it.
 //! it waits for other work-groups
 __kernel void k01(__global volatile int *f, __global int *o) { while (f[0] == 0) ; o[get_global_id(0)] = 1; f[0] = 1; }
 //! it may wait for what other work-groups write to a volatile buffer

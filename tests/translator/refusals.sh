@@ -44,7 +44,3 @@ says 'its build options or pragmas let the compiler reorder floating-point opera
   $size -- -cl-fast-relaxed-math <<<"$group"
 says "a part may read what another part writes, so the result depends on the order of work-groups; --allow race permits it" $size \
   <<<'__kernel void turn(__global int *v) { v[get_global_id(0)] = v[get_global_size(0) - 1 - get_global_id(0)]; }'
-says "it could be split only on trial, which isn't done for kernels that write images" $size --arg n=4 \
-  <<<'__kernel void image(__global int *n, write_only image2d_t i) { write_imagei(i, (int2)(get_global_id(0), 0), (int4)(atomic_inc(n))); }'
-says 'it could be split only on trial, and undoing a trial would take copies of too many bytes' $size \
-  <<<'__kernel void ticket(__global int *n, __global int *o) { o[atomic_inc(n) & 63] = 1; }'

@@ -1,5 +1,5 @@
 // Kernels that use what their atomics answer. A part of them sees no other part's: those whose name begins with end_ come
-// to their end all the same, those with spin_ might not, and are never split.
+// to their end all the same, those with spin_ might not, and never run in several launches.
 __kernel void end_compact(__global const int *in, __global int *out, __global int *n, int most)
 {
     int i = get_global_id(0);

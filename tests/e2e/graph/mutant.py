@@ -13,9 +13,9 @@ MUTANTS = {
     # Rule 1: a command comes after those of its own queue only.
     "1": [("shim/order/command.c", ALONE, ALONE.replace("own_only", "true"))],
     # Rule 3: places are asked for one after the other, and no transfer waits for the last one into its source.
-    "3": [("shim/launch/parts.c", "err = gs_require_all(&l->cmd, u->root, w, plan->n_parts, exactly);",
+    "3": [("shim/launch/parts.c", "err = gs_require_all(&l->cmd, u->root, w, plan->n_parts, u->writes == GS_COMPARED);",
            "for (unsigned p = 0; p < plan->n_parts && !err; p++)\n"
-           "err = gs_require_all(&l->cmd, u->root, &w[p], 1, exactly);"),
+           "err = gs_require_all(&l->cmd, u->root, &w[p], 1, u->writes == GS_COMPARED);"),
           ("shim/transfer/transfer.c", "if (a->event != src->ready && gs_rangeset_touches(&a->brings, r))", "if (!r.end)"),
           ("shim/transfer/transfer.c", "return err || !src->ready ? err :", "return err || src ? err :")],
     # Rule 4: nobody waits for transfers into a place that are under way.
