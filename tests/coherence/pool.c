@@ -98,6 +98,7 @@ static void every_byte_arrives(void **state)
     for (unsigned threads = 1; threads <= THREADS; threads += THREADS - 1) {
         struct gs_pool *pool = gs_pool_start(threads);
         struct user u[2] = {{.pool = pool, .seed = threads}, {.pool = pool, .seed = threads + 77}};
+        print_message("seeds %u and %u\n", u[0].seed, u[1].seed);
         assert_non_null(pool);
         for (int i = 0; i < 2; i++)
             assert_int_equal(pthread_create(&u[i].thread, NULL, use, &u[i]), 0);

@@ -79,6 +79,7 @@ static void test_two_tracks(void **state)
     size_t n[CLIENTS] = {0}, told[CLIENTS] = {0}, all = 0;
     uint64_t end = 1000;
     unsigned seed = 44;
+    printf("seed %u\n", seed);
     close(mkstemp(path));
     assert_int_equal(gs_trace_open(&t, path, GS_TRACE_BYTES), 0);
     for (unsigned r = 0; r < RESOURCES; r++)

@@ -205,6 +205,7 @@ static void random_pieces(void **state)
                                          "DEF(",      "#define DEF(n) void n",
                                          "__local ",  "struct s "};
     uint64_t seed = 20261120;
+    printf("seed %llu\n", (unsigned long long)seed);
     for (int i = 0; i < 60; i++) {
         struct gs_writer w = {0};
         for (int k = 0; k < 40; k++) {

@@ -188,7 +188,7 @@ def main():
                 print(f"{path}: {e}")
                 continue
         total = {name: total.get(name, 0) + n for name, n in counts.items()}
-    print(", ".join(f"{total.get(name, 0)} {what}" for name, what in (
+    print(f"seed {o.seed}: " + ", ".join(f"{total.get(name, 0)} {what}" for name, what in (
         ("kernels", "kernels"), ("refused", "never split"), ("checked", "checked"), ("sure", "surely overwrite"), ("launches", "launches"),
         ("out_of_bounds", "out of bounds"), ("parts", "parts"), ("different", "kernels differ"))))
     return 1 if total.get("different") else 0 if total.get("parts") else 77
