@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Handing on without a lock: once who takes care has waited, nobody is at it, whatever the processors had in store; and
- * a thread comes the other way now and then. Each kernel and size has a record of its own, up to a bound. */
+/* The fast path takes no lock: once a thread that closes the fast path has waited, no other thread is on it, however
+ * the processors order their stores; and now and then a thread goes by the slow path. Each kernel and size has a record
+ * of its own, up to a bound. */
 #include "tests/suite.h"
 #include "shim/fast_path/fast_path.h"
 

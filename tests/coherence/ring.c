@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whoever takes a slot of a ring waits for those who still use it, also where the last of them has failed before what
- * it waited for has ended; and nothing is kept of those that have ended. */
+/* A command that takes a slot of a ring waits for the commands that still use the slot, also where the last of these
+ * has failed before the commands in its wait list have ended; and no event of a command that has ended is kept. */
 #include <stdlib.h>
 
 #include "tests/suite.h"

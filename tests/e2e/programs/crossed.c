@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A few bytes are read by a call that blocks, and waits for a large write in another queue, which stands behind a
- * launch: by its wait list, or by a marker before it. Neither is to keep from the other what it needs. */
+ * launch: by the read's wait list, or by a marker before the read. The read keeps no unit that the write needs, nor the
+ * write one that the read needs. */
 #include "plain.h"
 
 enum { BYTES = 16 << 20, FEW = 4096, ITEMS = 65536, LOCAL = 64, TIMES = 8, STEPS = 100 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread makes user events while another one writes to a buffer that several devices use: what the one has brought
- * home meanwhile never lies over what the other has written. */
+/* A thread makes user events while another one writes to a buffer that several devices use: bytes that are
+ * brought home for a user event never overwrite bytes that the other thread has written meanwhile. */
 #include "plain.h"
 
 #include <pthread.h>
