@@ -32,7 +32,7 @@ static bool write_at_once(const struct gs_command *cmd, struct gs_mem *m, cl_int
     struct gs_unit u = {0};
     if (gs_fast_path_cares(~(unsigned)GS_CARE_DAEMON) || !gs_is_plain(m, cmd->op.to[0], size) || !gs_unit_is_sole())
         return false;
-    gs_job_enter_quickly(cmd->ctx, &job);
+    gs_job_enter_fast(cmd->ctx, &job);
     pthread_mutex_lock(&cmd->ctx->lock);
     const bool may_go = (!job.transfer_chunk || size <= job.transfer_chunk) && !atomic_load(&cmd->ctx->divided);
     const bool by_unit = may_go && gs_unit_try(&u, GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN);
@@ -44,7 +44,7 @@ static bool write_at_once(const struct gs_command *cmd, struct gs_mem *m, cl_int
     pthread_mutex_unlock(&cmd->ctx->lock);
     if (by_unit)
         gs_unit_over(&u);
-    gs_job_tell();
+    gs_job_report();
     return by_unit;
 }
 
@@ -68,7 +68,7 @@ static GS_COLD cl_int write_carefully(struct gs_command *cmd)
     const struct gs_range r = gs_window_range(m, offset, size);
     const struct gs_staged run = {gs_op_write(m->root->o.handle, r.begin, size, op->ptr), 0, 1};
     gs_home_begin(&h, cmd, false);
-    if (gs_write_elsewhere(&h, m, &run, &own))
+    if (gs_write_to_place(&h, m, &run, &own))
         return gs_home_end_and_wait(&h, CL_SUCCESS, own);
     return gs_home_carry(&h, (struct gs_side){0}, (struct gs_side){m, r, true}, &run);
 }

@@ -233,7 +233,7 @@ static GS_COLD cl_int await_failed(cl_int err, cl_uint n, const cl_event *events
 static GS_COLD cl_int wait_with_care(cl_uint n, const cl_event *events)
 {
     GS_CALL("clWaitForEvents");
-    gs_threads_reopen();
+    gs_threads_open_again();
     const cl_int err = gs_real()->clWaitForEvents(n, events);
     if (err)
         await_failed(err, n, events);

@@ -254,7 +254,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetMemObjectDestructorCallback(cl_mem memobj,
         return CL_INVALID_OPERATION;
     struct gs_mem *m = gs_find(GS_MEM, memobj);
     if (m && m->is_sub_buffer)
-        gs_sub_buffer_heard(m);
+        gs_sub_buffer_callback(m);
     return gs_real()->clSetMemObjectDestructorCallback(memobj, pfn_notify, user_data);
 }
 

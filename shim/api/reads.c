@@ -144,7 +144,7 @@ static cl_int wait_for_all(struct reading *x, enum gs_host_way way)
         err = ring ? gs_staging_carry(ctx, x->s.v, x->s.n, x->cmd->q->profiling, true, &x->ended) : call_each(x);
     if (!err && telling)
         gs_timing_read(x->r.end - x->r.begin, gs_now_ns() - begin_ns, on_several(&x->s));
-    gs_label_back(before);
+    gs_label_set(before);
     if (ring)
         gs_staging_leave(ctx);
     pthread_mutex_lock(&ctx->lock);

@@ -79,7 +79,7 @@ cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, 
 /* Has a write of a buffer's bytes, once h has begun, been handed to the GPU of the job, where that is one and not the
  * first; or to the places that have wanted parts of it since the last? *own is its event then. False: it is to go home;
  * t is that. */
-bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, const struct gs_staged *t, cl_event *own);
+bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_staged *t, cl_event *own);
 
 /* A read or write of a root's places by the ring. */
 struct gs_ring_use {

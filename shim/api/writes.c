@@ -163,7 +163,7 @@ static cl_int by_ring(struct gs_home *h, const struct gs_ring_use *w, const stru
     return err;
 }
 
-bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, const struct gs_staged *t, cl_event *own)
+bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_staged *t, cl_event *own)
 {
     struct gs_queue *q = h->cmd.q;
     const struct gs_range r = {t->op.to[0], t->op.to[0] + t->op.region[0]};
@@ -187,7 +187,7 @@ bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, const struct gs_sta
     else
         goes = goes && by_units && write_units(h, s.v, &w.ready, own) == CL_SUCCESS;
     if (goes && wrote(m->root, &s) != CL_SUCCESS)
-        gs_spoil(m->root, r);
+        gs_make_undefined(m->root, r);
     /* A thread has made a user event meanwhile, and all is to lie at home (rule 5): it is written there as well. */
     if (goes && staged & GS_FACT_RING && atomic_load(&q->o.ctx->user_events) &&
         !gs_rangeset_contains(gs_valid_at(m->root, 0), r)) {

@@ -286,7 +286,7 @@ bool gs_choice_pays(const struct gs_history *h, const struct gs_machine *m, unsi
            gs_choice_more_launches(h) * gain >= prepare_ns;
 }
 
-bool gs_goes_by_host(const struct gs_forecast *o, enum gs_link link)
+bool gs_uses_host(const struct gs_forecast *o, enum gs_link link)
 {
     return link == GS_LINK_HOST && o->peer_possible && (double)o->scatter.bytes > gs_small_bytes;
 }

@@ -152,7 +152,7 @@ void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs
         return;
     }
     /* What is wrong with the figures of a way that will soon be another is not the kernel's fault. */
-    if (!h->wants_peer || !gs_goes_by_host(o, o->link))
+    if (!h->wants_peer || !gs_uses_host(o, o->link))
         gs_measured_add(&h->split, (uint64_t)base);
     if (!o->merge.bytes)
         learn_machine(m, beyond, o);

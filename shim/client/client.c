@@ -84,7 +84,7 @@ static void open_client(void)
     gs_fast_path_care(GS_CARE_DAEMON);
     gs_fast_path_barrier();
     atomic_store(&gs_connection, c);
-    gs_memory_tell_to(tell_memory);
+    gs_memory_watch(tell_memory);
 }
 
 /* There is no client yet: is it time to look for a daemon? */
@@ -116,7 +116,7 @@ bool gs_scheduled(void)
     if (!s->no_daemon && !atomic_load_explicit(&gs_connection, memory_order_acquire))
         look_for_daemon();
     if (gs_online() || s->pace) {
-        gs_threads_reopen();
+        gs_threads_open_again();
         return true;
     }
     if (atomic_load_explicit(&gs_job_open, memory_order_relaxed))

@@ -60,7 +60,7 @@ static void end_job(void)
     gs_trace_job(false);
 }
 
-void gs_job_tell(void)
+void gs_job_report(void)
 {
     struct gs_client *c = atomic_load(&gs_connection);
     if (atomic_load_explicit(&jobs.untold, memory_order_relaxed) && atomic_exchange(&jobs.untold, false) && c)
@@ -79,7 +79,7 @@ static void tell_last_job(void)
     if (atomic_load(&gs_job_open) && jobs.ended_ns)
         end_job();
     pthread_mutex_unlock(&jobs.lock);
-    gs_job_tell();
+    gs_job_report();
 }
 
 void gs_job_forget(void)
@@ -276,16 +276,16 @@ void gs_job_enter(const struct gs_context *ctx, bool tail, struct gs_job *job)
 {
     if (!tail) {
         end_if_read(ctx);
-        gs_job_tell();
+        gs_job_report();
     }
     job_enter(ctx, job);
 }
 
-void gs_job_enter_quickly(const struct gs_context *ctx, struct gs_job *job)
+void gs_job_enter_fast(const struct gs_context *ctx, struct gs_job *job)
 {
     end_if_read(ctx);
     if (gs_settings()->pace) /* it may wait long for its release */
-        gs_job_tell();
+        gs_job_report();
     job_enter(ctx, job);
 }
 

@@ -19,7 +19,7 @@ static void drop_event(cl_event *event)
 }
 
 /* Without memory to remember it by, all of the object is given up: a failed launch and no memory are a lost device. */
-void gs_spoil(struct gs_mem *root, struct gs_range r)
+void gs_make_undefined(struct gs_mem *root, struct gs_range r)
 {
     if (gs_rangeset_add(&root->bytes->spoiled, r) < 0)
         root->bytes->lost = root->home_only = true;
@@ -38,7 +38,7 @@ static void distrust(struct gs_mem *root, unsigned place, const struct gs_ranges
         err = gs_rangeset_remove_set(&root->bytes->place[place].valid, &elsewhere);
     gs_rangeset_free(&elsewhere);
     for (size_t i = 0; i < bytes->n && err; i++)
-        gs_spoil(root, bytes->v[i]);
+        gs_make_undefined(root, bytes->v[i]);
 }
 
 /* In the order of their queue: the first one under way ends the search. */
@@ -68,7 +68,7 @@ void gs_settle(struct gs_mem *root)
     if (root->bytes->split_end) {
         const cl_int status = gs_event_status(root->bytes->split_end);
         if (status < CL_COMPLETE) {
-            gs_spoil(root, (struct gs_range){0, root->size});
+            gs_make_undefined(root, (struct gs_range){0, root->size});
             gs_compound_look_all(root->o.ctx);
         }
         if (status <= CL_COMPLETE)
@@ -94,9 +94,9 @@ cl_int gs_undo(struct gs_mem *root, unsigned place, const struct gs_rangeset *ch
         err = gs_rangeset_remove_set(&lost, &root->bytes->undefined);
     const cl_int result = err || lost.n ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
     if (err)
-        gs_spoil(root, (struct gs_range){0, root->size});
+        gs_make_undefined(root, (struct gs_range){0, root->size});
     for (size_t i = 0; i < lost.n && !err; i++)
-        gs_spoil(root, lost.v[i]);
+        gs_make_undefined(root, lost.v[i]);
     gs_rangeset_free(&lost);
     return result;
 }
@@ -388,14 +388,14 @@ void gs_note_write(struct gs_mem *root, unsigned place, struct gs_range what)
     if (gs_wrote_range(root, place, what) == 0)
         return;
     gs_debug("there is no memory to note what is written");
-    gs_spoil(root, what);
+    gs_make_undefined(root, what);
 }
 
 void gs_note_write_again(struct gs_mem *root, struct gs_range what)
 {
     struct gs_rangeset at_home = {0};
     if (gs_rangeset_common(&root->bytes->place[0].valid, what, &at_home) < 0 || gs_wrote(root, 0, &at_home) < 0)
-        gs_spoil(root, what);
+        gs_make_undefined(root, what);
     gs_rangeset_free(&at_home);
 }
 

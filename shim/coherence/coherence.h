@@ -16,7 +16,7 @@ void gs_settle(struct gs_mem *root);
 cl_int gs_sound(const struct gs_mem *root, struct gs_range r);
 
 /* The bytes are nobody's result until they are written again. */
-void gs_spoil(struct gs_mem *root, struct gs_range r);
+void gs_make_undefined(struct gs_mem *root, struct gs_range r);
 
 /* Makes bytes invalid on a place where a failed launch has changed them. CL_OUT_OF_RESOURCES: some were valid nowhere
  * else and are spoiled now. */

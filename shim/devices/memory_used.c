@@ -18,7 +18,7 @@ void gs_memory_used(unsigned place, int64_t bytes)
         tell(place, bytes);
 }
 
-void gs_memory_tell_to(void (*tell)(unsigned place, int64_t bytes))
+void gs_memory_watch(void (*tell)(unsigned place, int64_t bytes))
 {
     for (unsigned p = 0; p < GS_MAX_DEVICES; p++)
         if (atomic_load(&usage.used[p]))

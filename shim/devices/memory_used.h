@@ -11,6 +11,6 @@ void gs_memory_used(unsigned place, int64_t bytes);
 
 /* From now on `tell` hears of each change too, first of what there is already. Once; a change that comes at that very
  * moment may be missed. */
-void gs_memory_tell_to(void (*tell)(unsigned place, int64_t bytes));
+void gs_memory_watch(void (*tell)(unsigned place, int64_t bytes));
 
 #endif

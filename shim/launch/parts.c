@@ -69,7 +69,7 @@ static void free_split(struct split *s)
 {
     for (unsigned p = 0; p < GS_MAX_DEVICES; p++) {
         if (s->run[p].kernel && s->run[p].cut.n > 1)
-            gs_spare_kernel_back(s->run[p].k, s->run[p].place, s->run[p].kernel);
+            gs_spare_kernel_give(s->run[p].k, s->run[p].place, s->run[p].kernel);
         gs_events_free(&s->ready[p]);
         if (s->ran[p])
             gs_real()->clReleaseEvent(s->ran[p]);
@@ -183,7 +183,7 @@ static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct
         if (!err && u->writes == GS_REDUCED)
             err = gs_reduce_begin(&l->cmd, u, plan->n_parts, s->ready);
     }
-    gs_label_back(before);
+    gs_label_set(before);
     return err;
 }
 
@@ -212,7 +212,7 @@ static cl_int run_parts(struct gs_launching *l, struct gs_plan *plan, struct spl
         const struct gs_label before = gs_label_part((int)p);
         err = run_part(l, s, p);
         s->asked.part_ns[p] = gs_now_ns(); /* not before: a first launch may be compiled in there */
-        gs_label_back(before);
+        gs_label_set(before);
         *went = *went || !err;
     }
     if (!err)
@@ -243,7 +243,7 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
             err = gs_merge_parts(&l->cmd, &s->merges[i], plan->n_parts, s->ran, &s->ended);
         if (!err && u->writes == GS_REDUCED)
             err = gs_reduce_parts(&l->cmd, u, plan->n_parts, s->ran, &s->ended);
-        gs_label_back(before);
+        gs_label_set(before);
     }
     if (!err)
         err = record_writes(l, plan);
@@ -320,7 +320,7 @@ static void write_off(const struct gs_launching *l, const struct gs_plan *plan, 
     await_parts(l, plan, s);
     for (size_t i = 0; i < plan->n_uses; i++)
         if (plan->uses[i].writes != GS_READ_ONLY && plan->uses[i].writes != GS_IN_PLACE)
-            gs_spoil(plan->uses[i].root, plan->uses[i].window);
+            gs_make_undefined(plan->uses[i].root, plan->uses[i].window);
 }
 
 /* No part runs, but some of what was prepared for them is on its way. */

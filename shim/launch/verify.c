@@ -252,7 +252,7 @@ cl_int gs_launch_verified(struct gs_launching *l, struct gs_plan *plan, cl_event
     const struct gs_label label = gs_label_purpose(GS_FOR_VERIFY);
     GS_MAY_WAIT("one device's run");
     cl_int err = take_snapshot(&l->cmd, plan, &before);
-    gs_label_back(label);
+    gs_label_set(label);
     if (!err)
         err = gs_launch_parts(l, plan, NULL, went);
     gs_label_purpose(GS_FOR_VERIFY);
@@ -270,7 +270,7 @@ cl_int gs_launch_verified(struct gs_launching *l, struct gs_plan *plan, cl_event
         gs_report_verified(l->k->stats, compare(l, plan, &before, &single, other, &split));
     }
     GS_MAY_WAIT_NO_MORE();
-    gs_label_back(label);
+    gs_label_set(label);
     free_snapshot(&before);
     free_snapshot(&split);
     free_snapshot(&single);

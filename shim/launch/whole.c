@@ -53,7 +53,7 @@ static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_eve
         return 1;
     run.kernel = gs_spare_kernel(l->k, 0, &err);
     if (!err && (err = gs_launch_args(l, run.kernel, 0)) != CL_SUCCESS)
-        gs_spare_kernel_back(l->k, 0, run.kernel);
+        gs_spare_kernel_give(l->k, 0, run.kernel);
     const struct gs_destination to = {l->cmd.q, l->cmd.q->o.handle, gs_resource_of(0), n_wait, wait};
     cl_event end;
     if (!err)

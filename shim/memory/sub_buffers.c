@@ -19,7 +19,7 @@ struct gs_place_window {
     enum { USED, RELEASED, LEFT, GOING } state;
     bool is_image;
     bool again; /* it was left, and is used again: older than the application knows */
-    bool heard; /* see gs_sub_buffer_heard */
+    bool heard; /* see gs_sub_buffer_callback */
     bool early; /* it waits for none */
 };
 
@@ -99,7 +99,7 @@ bool gs_sub_buffer_released(struct gs_mem *m)
     return true;
 }
 
-void gs_sub_buffer_heard(struct gs_mem *m)
+void gs_sub_buffer_callback(struct gs_mem *m)
 {
     GS_LOCKED(&windows.lock);
     m->bytes->place[0].made->heard = true;

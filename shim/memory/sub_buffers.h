@@ -32,7 +32,7 @@ cl_mem gs_window_mem(const struct gs_place_window *w);
 bool gs_sub_buffer_released(struct gs_mem *m);
 
 /* The application wants to hear of its sub-buffer's end. */
-void gs_sub_buffer_heard(struct gs_mem *m);
+void gs_sub_buffer_callback(struct gs_mem *m);
 
 /* Nobody needs a place's window any more: it is let go, now or after others. Any thread, with or without locks. */
 void gs_window_leave(struct gs_mem *root, unsigned place, struct gs_place_window *w);

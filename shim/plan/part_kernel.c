@@ -23,7 +23,7 @@ cl_kernel gs_spare_kernel(struct gs_kernel *k, unsigned place, cl_int *err)
     return found ? found : make_kernel(k, place, err);
 }
 
-void gs_spare_kernel_back(struct gs_kernel *k, unsigned place, cl_kernel spare)
+void gs_spare_kernel_give(struct gs_kernel *k, unsigned place, cl_kernel spare)
 {
     const cl_kernel old = atomic_exchange(&k->spare[place], spare);
     if (old)

@@ -36,9 +36,9 @@ static void free_command(struct gs_pool_command *c)
     if (c->record)
         gs_drop(&c->record->o);
     if (c->src)
-        gs_let_go_of_mem(c->src->o.handle);
+        gs_drop_mem(c->src->o.handle);
     if (c->dst)
-        gs_let_go_of_mem(c->dst->o.handle);
+        gs_drop_mem(c->dst->o.handle);
     if (c->launch)
         gs_pool_launch_free(c->launch);
     if (c->q) {
@@ -96,7 +96,7 @@ static cl_int foresee(const void *command)
     const struct gs_pool_command *c = command;
     unsigned n = 0;
     cl_int err = CL_SUCCESS;
-    gs_pool_foresee_nothing();
+    gs_pool_forecast_clear();
     if (c->q->out_of_order)
         return err;
     GS_LOCKED(&list.lock);
@@ -107,7 +107,7 @@ static cl_int foresee(const void *command)
             break;
         n++;
         if (a->launch)
-            err = gs_pool_launch_foresee(a->launch);
+            err = gs_pool_launch_forecast(a->launch);
         else if (a->src)
             err = gs_pool_want(a->src->root->pool);
     }

@@ -33,7 +33,7 @@ void gs_pool_launch_free(struct gs_pool_launch *l)
     for (cl_uint i = 0; l->args && l->mems && i < l->k->n_args; i++) {
         free(l->args[i].large);
         if (l->mems[i])
-            gs_let_go_of_mem(l->mems[i]->o.handle);
+            gs_drop_mem(l->mems[i]->o.handle);
         if (l->samplers && l->samplers[i])
             gs_real()->clReleaseSampler(l->samplers[i]);
     }
@@ -372,7 +372,7 @@ static cl_int begin(struct gs_pool_launch *l, struct run *run)
     if (!err)
         gs_real()->clFlush(queue);
     if (kernel && !l->turns.whole)
-        gs_spare_kernel_back(l->k, run->device, kernel);
+        gs_spare_kernel_give(l->k, run->device, kernel);
     return err;
 }
 
@@ -405,7 +405,7 @@ static cl_int keep_needs(const struct gs_pool_launch *l)
     return gs_pool_error(err);
 }
 
-cl_int gs_pool_launch_foresee(const struct gs_pool_launch *l)
+cl_int gs_pool_launch_forecast(const struct gs_pool_launch *l)
 {
     struct gs_rangeset unread = {0};
     int err = 0;
@@ -494,7 +494,7 @@ static uint64_t held_of(const struct gs_turn *t, unsigned device)
 {
     uint64_t held = 0;
     for (const struct gs_turn_use *u = t->uses; u->root; u++)
-        held += gs_pool_held(u->root->pool, device, u->window);
+        held += gs_pool_valid_bytes(u->root->pool, device, u->window);
     return held;
 }
 

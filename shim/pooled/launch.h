@@ -15,7 +15,7 @@ void gs_pool_launch_free(struct gs_pool_launch *l);
 
 /* Notes at the roots what the launch overwrites unread, and what it reads. Launches are told in the order in which they
  * come after the current command. With the store locked. */
-cl_int gs_pool_launch_foresee(const struct gs_pool_launch *l);
+cl_int gs_pool_launch_forecast(const struct gs_pool_launch *l);
 
 /* Carries the launch out; before each round of turns foresee(of) notes the commands after the launch. With the store
  * locked. */

@@ -211,7 +211,7 @@ static cl_int to_other_device(struct gs_pool_window *from, struct gs_range r, vo
 {
     struct gs_pool_window *to = window;
     cl_int err = CL_SUCCESS;
-    gs_report_pool_brought(r.end - r.begin);
+    gs_report_pool_moved(r.end - r.begin);
     for (uint64_t at = r.begin, end; at < r.end && !err; at = end) {
         end = r.end - at < GS_POOL_PIECE ? r.end : at + GS_POOL_PIECE;
         struct gs_op read = gs_op_read(from->mem, at - from->range.begin, end - at, NULL),
@@ -277,7 +277,7 @@ cl_int gs_pool_load(struct gs_pool_window *w, const struct gs_rangeset *bytes)
     err = err ? err : gs_pool_from_windows(w->root, w->device, &missing, to_window, w);
     err = err ? err : gs_pool_error(gs_rangeset_common_set(&missing, &w->root->valid, &here));
     for (size_t i = 0; i < here.n && !err; i++) {
-        gs_report_pool_brought(here.v[i].end - here.v[i].begin);
+        gs_report_pool_moved(here.v[i].end - here.v[i].begin);
         err = pass(w, here.v[i], false);
     }
     err = err ? err : gs_pool_error(gs_rangeset_add_set(&w->valid, &here));
@@ -304,7 +304,7 @@ cl_int gs_pool_forget(struct gs_pool_root *r, const struct gs_rangeset *bytes)
     return invalidate(r, NULL, false, bytes);
 }
 
-void gs_pool_foresee_nothing(void)
+void gs_pool_forecast_clear(void)
 {
     for (struct gs_pool_root *r = store.roots; r; r = r->next) {
         gs_rangeset_clear(&r->overwritten);
@@ -349,7 +349,7 @@ cl_int gs_pool_map_end(struct gs_pool_root *r)
     return err;
 }
 
-uint64_t gs_pool_held(const struct gs_pool_root *r, unsigned device, struct gs_range range)
+uint64_t gs_pool_valid_bytes(const struct gs_pool_root *r, unsigned device, struct gs_range range)
 {
     uint64_t held = 0;
     for (const struct gs_pool_window *w = r->windows; w; w = w->next) {

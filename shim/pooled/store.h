@@ -115,7 +115,7 @@ cl_int gs_pool_map_end(struct gs_pool_root *r);
 /* The next command overwrites the bytes unread: no place has to keep them. */
 cl_int gs_pool_forget(struct gs_pool_root *r, const struct gs_rangeset *bytes);
 /* For all roots: no later command is known. For one root: a later command may read all of it. */
-void gs_pool_foresee_nothing(void);
+void gs_pool_forecast_clear(void);
 cl_int gs_pool_want(struct gs_pool_root *r);
 
 /* To the host's memory, from wherever they are. */
@@ -132,7 +132,7 @@ static inline cl_int gs_pool_error(int err)
 }
 
 /* How many bytes of the range are valid on the device. */
-uint64_t gs_pool_held(const struct gs_pool_root *r, unsigned device, struct gs_range range);
+uint64_t gs_pool_valid_bytes(const struct gs_pool_root *r, unsigned device, struct gs_range range);
 
 /* A set of one range, not empty. */
 #define GS_ONE_RANGE(range) ((const struct gs_rangeset){.v = &(range), .n = 1})

@@ -111,7 +111,7 @@ void gs_threads_register(void)
     atexit(wait_at_exit);
 }
 
-void gs_threads_reopen(void)
+void gs_threads_open_again(void)
 {
     if (!this_thread.has_closed || gs_forked())
         return;

@@ -48,7 +48,7 @@ void gs_threads_serve_wait(void);
 /* The application calls us for what others may have to serve. If it does so by the thread that ends the process, in a
  * handler of exit() that was registered before ours (so are the destructors of static objects), the driver is opened
  * again until that handler returns. */
-void gs_threads_reopen(void);
+void gs_threads_open_again(void);
 
 /* The application has ended, and none of exit()'s handlers has run: waits for the threads that are inside, and lets no
  * other in. */

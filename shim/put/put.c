@@ -39,7 +39,7 @@ void gs_put_keep(struct gs_putting *kept)
         atomic_fetch_add(&kept->spent->refs, 1);
 }
 
-void gs_put_let_go(struct gs_putting *kept)
+void gs_put_drop(struct gs_putting *kept)
 {
     if (kept->q) {
         gs_drop(&kept->q->o);
@@ -111,7 +111,7 @@ static cl_int enqueue_piece(void *work, unsigned unit, cl_command_queue queue, c
 static void release(cl_mem mem)
 {
     if (mem)
-        gs_let_go_of_mem(mem);
+        gs_drop_mem(mem);
 }
 
 static void free_run(void *work)
@@ -256,7 +256,7 @@ static void free_kernel_work(void *work)
 {
     struct kernel_work *w = work;
     for (cl_uint i = 0; i < w->n_mems; i++)
-        gs_let_go_of_mem(w->mems[i]);
+        gs_drop_mem(w->mems[i]);
     if (w->kernel)
         gs_real()->clReleaseKernel(w->kernel);
     free(w);

@@ -32,7 +32,7 @@ const struct gs_putting *gs_put_now(void);
 /* For another thread that goes on later on behalf of who this one enqueues for: with the queue held. Its q is null
  * where that goes straight to the driver. */
 void gs_put_keep(struct gs_putting *kept);
-void gs_put_let_go(struct gs_putting *kept);
+void gs_put_drop(struct gs_putting *kept);
 static inline const struct gs_putting *gs_put_kept(const struct gs_putting *kept)
 {
     return kept->q ? kept : NULL;

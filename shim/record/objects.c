@@ -201,7 +201,7 @@ cl_int gs_keep_mem(cl_mem mem)
     return err;
 }
 
-void gs_let_go_of_mem(cl_mem mem)
+void gs_drop_mem(cl_mem mem)
 {
     struct gs_mem *m = gs_find(GS_MEM, mem);
     const bool by_record = m && m->is_sub_buffer;

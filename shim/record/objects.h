@@ -290,7 +290,7 @@ void gs_drop(struct gs_object *o);
  * driver's, and of one of the application's also what we know of it, with its replicas and windows. Any thread. */
 cl_int gs_keep_mem(cl_mem mem);
 /* The end of that. Of a sub-buffer that the application has let go this may be the driver's last release. */
-void gs_let_go_of_mem(cl_mem mem);
+void gs_drop_mem(cl_mem mem);
 
 /* Why nothing of the context (NULL: of any) is split any more, or NULL. */
 const char *gs_given_up(const struct gs_context *c);

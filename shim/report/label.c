@@ -35,7 +35,7 @@ struct gs_label gs_label_part(int part)
     return before;
 }
 
-void gs_label_back(struct gs_label before)
+void gs_label_set(struct gs_label before)
 {
     current.label = before;
 }

@@ -23,11 +23,11 @@ struct gs_label {
     int part; /* of a split launch, counted from 0; -1: of none */
 };
 
-/* Each sets one of them and returns what it all was before, for gs_label_back(). */
+/* Each sets one of them and returns what it all was before, for gs_label_set(). */
 struct gs_label gs_label_purpose(enum gs_purpose purpose);
 struct gs_label gs_label_way(enum gs_way way);
 struct gs_label gs_label_part(int part);
-void gs_label_back(struct gs_label before);
+void gs_label_set(struct gs_label before);
 struct gs_label gs_label_now(void);
 
 /* A call of the application that may block. Use: GS_CALL("clFinish"); it ends with the block that it stands in, and

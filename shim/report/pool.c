@@ -24,7 +24,7 @@ void gs_report_pool_evicted(uint64_t bytes)
     atomic_fetch_add(&told.evicted, bytes);
 }
 
-void gs_report_pool_brought(uint64_t bytes)
+void gs_report_pool_moved(uint64_t bytes)
 {
     atomic_fetch_add(&told.brought, bytes);
 }

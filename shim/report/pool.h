@@ -11,7 +11,7 @@ void gs_report_pool_holds(unsigned device, uint64_t bytes, uint64_t room);
 
 /* A window was given up, for which so many bytes went to the host; so many were brought to a device. */
 void gs_report_pool_evicted(uint64_t bytes);
-void gs_report_pool_brought(uint64_t bytes);
+void gs_report_pool_moved(uint64_t bytes);
 
 /* An image of a buffer or an image, of memory of the application's with gaps between its rows, or with mip levels or
  * samples was asked for, and refused. */

@@ -112,7 +112,7 @@ void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns)
  * than since the grant. Else it is known what they took since the unit before was heard to end; but if that was late
  * they seem short: they count as half of what was expected at least. (256 launches of 4 us shared a unit on an H200,
  * where the ends of two units were heard at once now and then.) */
-void gs_batch_heard(const struct gs_batch *b, uint64_t took_ns, uint64_t since_grant_ns, bool waited)
+void gs_batch_complete(const struct gs_batch *b, uint64_t took_ns, uint64_t since_grant_ns, bool waited)
 {
     const uint64_t half_ns = b->expected_ns / 2;
     if (!b->expected_ns || (!waited && since_grant_ns < b->expected_ns))

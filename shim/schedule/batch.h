@@ -38,7 +38,7 @@ void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns);
 
 /* The same as far as it is known: its end was heard took_ns after that of the unit before, or after its own grant if
  * that came later, which was since_grant_ns ago. `waited`: it had not ended yet when somebody looked first. */
-void gs_batch_heard(const struct gs_batch *b, uint64_t took_ns, uint64_t since_grant_ns, bool waited);
+void gs_batch_complete(const struct gs_batch *b, uint64_t took_ns, uint64_t since_grant_ns, bool waited);
 
 /* So many times the configured work-groups are a chunk of a launch of that size: 1, 2, 4, ... */
 unsigned gs_chunk_factor(struct gs_size *size);

@@ -25,7 +25,7 @@ void gs_spent_drop(struct gs_spent *s)
         free(s);
 }
 
-void gs_deferred_spoil(struct gs_deferred *h, cl_int status)
+void gs_deferred_set_error(struct gs_deferred *h, cl_int status)
 {
     int none = CL_COMPLETE;
     atomic_compare_exchange_strong(&h->status, &none, status);
@@ -138,7 +138,7 @@ bool gs_deferred_all_served(void)
     return !h;
 }
 
-bool gs_is_last_held(cl_command_queue queue, cl_event event)
+bool gs_is_last_event(cl_command_queue queue, cl_event event)
 {
     pthread_mutex_lock(&gs_deferred_list.lock);
     const struct gs_deferred *h = gs_deferred_last_in(queue);
@@ -204,7 +204,7 @@ void gs_deferred_done(struct gs_deferred *h)
         is_over(h);
 }
 
-void gs_deferred_let_go(struct gs_queue *kept, cl_command_queue home)
+void gs_release_kept(struct gs_queue *kept, cl_command_queue home)
 {
     if (!kept)
         return;

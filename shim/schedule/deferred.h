@@ -83,7 +83,7 @@ static inline bool gs_is_served(const struct gs_deferred *h)
     return h->state >= GS_SERVED;
 }
 
-static inline bool gs_is_several(const struct gs_deferred *h)
+static inline bool gs_has_units(const struct gs_deferred *h)
 {
     return h->units.n > 1;
 }
@@ -110,7 +110,7 @@ static inline void gs_drop_event(cl_event event)
 /* ---- deferred.c ---- */
 
 /* Its status is this error, if it is the first. */
-void gs_deferred_spoil(struct gs_deferred *h, cl_int status);
+void gs_deferred_set_error(struct gs_deferred *h, cl_int status);
 
 /* Puts it into the list. What comes right after another of the same queue and resource needs not wait for that one's
  * end to ask for its first unit, which the driver won't begin before: so that this is queued when the other's last one
@@ -141,7 +141,7 @@ void gs_deferred_done(struct gs_deferred *h);
 
 /* Of a command that may be no more: `kept` and `home`. Not from a callback: a driver may wait for a queue's commands
  * when it is released for the last time. */
-void gs_deferred_let_go(struct gs_queue *kept, cl_command_queue home);
+void gs_release_kept(struct gs_queue *kept, cl_command_queue home);
 
 /* ---- unit_ends.c ---- */
 

@@ -73,7 +73,7 @@ static bool take_now(struct gs_deferred *h, const struct gs_queue *q, bool may_c
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (now && try_unit(h, idle && h->home == q->o.handle) && h->behind == GS_BEHIND_OTHERS)
         h->behind = GS_BEHIND_LAST;
-    return h->behind == GS_BEHIND_OTHERS || (h->behind == GS_BEHIND_LAST && gs_is_several(h));
+    return h->behind == GS_BEHIND_OTHERS || (h->behind == GS_BEHIND_LAST && gs_has_units(h));
 }
 
 static cl_int add_end(struct gs_deferred *h, struct gs_context *ctx)
@@ -95,7 +95,7 @@ static cl_int add_end(struct gs_deferred *h, struct gs_context *ctx)
 /* Not where it is served before the call returns: NVIDIA's driver takes 2 to 6 us to release a queue. */
 static cl_int keep_queues(struct gs_deferred *h, struct gs_queue *q)
 {
-    if (gs_is_taken(h) && !gs_is_several(h))
+    if (gs_is_taken(h) && !gs_has_units(h))
         return CL_SUCCESS;
     const cl_int err = gs_real()->clRetainCommandQueue(h->home);
     if (err)
@@ -112,7 +112,7 @@ static cl_int make(struct gs_deferred *h, struct gs_queue *q, bool marked, cl_ui
     cl_int err = marked ? gs_mark_out_of_order(q, h->home, n_wait, n_wait ? wait : NULL, &h->ready) : CL_SUCCESS;
     if (!err && !gs_is_taken(h))
         h->open = gs_real()->clCreateUserEvent(q->o.ctx->o.handle, &err);
-    if (!err && gs_is_several(h))
+    if (!err && gs_has_units(h))
         err = add_end(h, q->o.ctx);
     return err ? err : keep_queues(h, q);
 }
@@ -137,7 +137,7 @@ static bool waits_for_others(cl_command_queue queue, cl_uint n_wait, const cl_ev
 {
     bool waits = false;
     for (cl_uint i = 0; i < n_wait && !waits; i++)
-        waits = gs_event_status(wait[i]) != CL_COMPLETE && !gs_is_last_held(queue, wait[i]);
+        waits = gs_event_status(wait[i]) != CL_COMPLETE && !gs_is_last_event(queue, wait[i]);
     return waits;
 }
 
@@ -285,7 +285,7 @@ static void hold_drop(struct gs_deferred *h)
     take_back(h);
     gs_deferred_leave_siblings(h);
     gs_deferred_drop(h);
-    gs_deferred_let_go(kept, home);
+    gs_release_kept(kept, home);
 }
 
 /* A command that has joined a unit needs no event of its own, unless it is the last: the last command's event, or a
@@ -315,9 +315,9 @@ static void let_go(struct gs_deferred *h, cl_event first, cl_event *end)
         return;
     }
     /* Others have been sent off by then. */
-    const bool sends = !gs_is_taken(h) || (!gs_is_several(h) && sharing == GS_SHARE_CLOSED);
+    const bool sends = !gs_is_taken(h) || (!gs_has_units(h) && sharing == GS_SHARE_CLOSED);
     h->first = first;
-    cl_event own = gs_is_several(h) ? h->end : first;
+    cl_event own = gs_has_units(h) ? h->end : first;
     if (end)
         gs_real()->clRetainEvent(*end = own);
     if (own)

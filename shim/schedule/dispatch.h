@@ -102,7 +102,7 @@ bool gs_queue_await(struct gs_queue *q, bool of_several);
 void gs_units_owed(int more);
 
 /* Is this the event of the last command under way in a queue, or of one of its units? */
-bool gs_is_last_held(cl_command_queue queue, cl_event event);
+bool gs_is_last_event(cl_command_queue queue, cl_event event);
 
 /* The application has made one of its user events fail: commands that are held back behind the event fail now. */
 void gs_deferred_fail(void);

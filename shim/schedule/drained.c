@@ -163,7 +163,7 @@ bool gs_queue_await(struct gs_queue *q, bool of_several)
     pthread_mutex_lock(&gs_deferred_list.lock);
     struct gs_deferred *h = gs_deferred_last_in(q->o.handle);
     const bool idle = gs_timeline_ended_before(q->timeline, upto.call) && (!h || gs_is_served(h));
-    const bool several = h && gs_is_several(h);
+    const bool several = h && gs_has_units(h);
     const bool known = !idle && h && (several || !of_several) && upto.call - h->call <= 1 && gs_deferred_keep(h);
     if (known && several)
         last = h->end;

@@ -123,7 +123,7 @@ static bool enqueue_next(struct gs_deferred *h, unsigned i)
 {
     struct gs_unit *u = &h->unit[i];
     cl_event event;
-    gs_label_back(h->label);
+    gs_label_set(h->label);
     gs_unit_on(u, GS_UNIT_SUBMIT);
     const unsigned to = emptiest_queue(h);
     const cl_int err = enqueue_unit(h, i, h->units.queue[to], &event);
@@ -135,7 +135,7 @@ static bool enqueue_next(struct gs_deferred *h, unsigned i)
         gs_real()->clReleaseEvent(event);
     } else {
         gs_unit_on(u, GS_UNIT_FAILS);
-        gs_deferred_spoil(h, err);
+        gs_deferred_set_error(h, err);
     }
     return !err;
 }
@@ -198,7 +198,7 @@ static bool rest_waits(struct gs_deferred *h)
     h->behind = GS_BEHIND_NOTHING;
     GS_NOTE("behind %p %d", (void *)h, status);
     if (status < 0)
-        gs_deferred_spoil(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        gs_deferred_set_error(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     if (status <= CL_COMPLETE)
         return false;
     pthread_mutex_lock(&gs_deferred_list.lock);
@@ -233,7 +233,7 @@ static void serve(struct gs_deferred *h)
         h->units.free(h->units.work);
     gs_deferred_done(h);
     gs_deferred_drop(h);
-    gs_deferred_let_go(kept, home);
+    gs_release_kept(kept, home);
     leave_driver(in);
 }
 
@@ -267,7 +267,7 @@ static void could_run(cl_event event, cl_int status, void *data)
     (void)event;
     GS_NOTE("behind %p %d", (void *)h, status);
     if (status < 0)
-        gs_deferred_spoil(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        gs_deferred_set_error(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     if (status < 0 && this_thread.fails_here)
         serve(h);
     else

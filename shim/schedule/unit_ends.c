@@ -66,12 +66,12 @@ static void unit_ended(cl_event event, cl_int status, void *data)
     if (u->held->units.n == 1)
         gs_job_ended(event ? event : gs_deferred_last_event(u->held));
     if (status < 0)
-        gs_deferred_spoil(u->held, status);
+        gs_deferred_set_error(u->held, status);
     else if (u->held->record)
         gs_record_times(u->held->record, event, 0);
     const uint64_t took = add_spent(u), since = gs_now_ns() - u->grant.begin_ns;
     if (u->held->units.n == 1)
-        gs_batch_heard(&u->held->batch, took, since - took < SAME_NS ? took : since, u->waited);
+        gs_batch_complete(&u->held->batch, took, since - took < SAME_NS ? took : since, u->waited);
     else
         atomic_fetch_add(&u->held->took_ns, took);
     gs_deferred_done(u->held);
@@ -190,7 +190,7 @@ static bool is_wanted(const void *data)
     /* In a queue of ours no thread of the application's looks, but for pieces' units when they are needed: that the
      * driver is asked for them meanwhile makes each of the application's calls take twice as long (H200). */
     const bool unseen = !h->timeline && !gs_unit_is_sole() && (!h->units.pieces || now > called_ns + PAUSE_NS);
-    return !busy || unseen || gs_is_several(h) || h->units.spent || gs_unit_is_waited(h->resource) || gs_units_wanted();
+    return !busy || unseen || gs_has_units(h) || h->units.spent || gs_unit_is_waited(h->resource) || gs_units_wanted();
 }
 
 static void await_unit(struct gs_unit *u, cl_event event)

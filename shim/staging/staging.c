@@ -210,7 +210,7 @@ static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
     for (unsigned i = 0; i < n; i++)
         look_for_fresh(&turns->v[i]);
     const cl_int err = v->op.dst ? carry_in(c) : carry_out(c);
-    gs_label_back(before);
+    gs_label_set(before);
     gs_turns_end(turns);
     return err;
 }

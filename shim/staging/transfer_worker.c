@@ -52,7 +52,7 @@ static void free_events(struct errand *e)
 
 static void free_errand(struct errand *e)
 {
-    gs_put_let_go(&e->put);
+    gs_put_drop(&e->put);
     free(e->v);
     free(e);
 }
@@ -85,7 +85,7 @@ static void serve(struct gs_work *work)
     struct gs_context *ctx = e->m->o.ctx;
     gs_hold(&ctx->o);
     const cl_int err = e->status == CL_QUEUED ? carry(e) : CL_SUCCESS;
-    gs_let_go_of_mem(e->m->o.handle);
+    gs_drop_mem(e->m->o.handle);
     if (e->status == CL_QUEUED)
         set_status(e, err);
     free_events(e);

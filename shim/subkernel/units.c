@@ -108,10 +108,10 @@ static void free_work(void *work)
     struct kernel_work *w = work;
     for (cl_uint i = 0; i < w->n_used; i++)
         if (w->used[i].mem)
-            gs_let_go_of_mem(w->used[i].mem);
+            gs_drop_mem(w->used[i].mem);
         else
             gs_real()->clReleaseSampler(w->used[i].sampler);
-    gs_spare_kernel_back(w->run.k, w->run.place, w->run.kernel);
+    gs_spare_kernel_give(w->run.k, w->run.place, w->run.kernel);
     gs_drop(&w->run.k->o);
     free(w);
 }
@@ -143,7 +143,7 @@ static struct kernel_work *make_work(const struct gs_kernel_run *run, cl_int *er
     struct kernel_work *w = calloc(1, sizeof *w + n_args * sizeof *w->used);
     *err = w ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     if (!w) {
-        gs_spare_kernel_back(run->k, run->place, run->kernel);
+        gs_spare_kernel_give(run->k, run->place, run->kernel);
         return NULL;
     }
     w->run = *run;

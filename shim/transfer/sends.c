@@ -163,7 +163,7 @@ static cl_int take_step(const struct carrying *c, struct gs_flight *f, unsigned 
             continue;
         const struct gs_label before = gs_label_target(to);
         err = take_piece(c, f, to);
-        gs_label_back(before);
+        gs_label_set(before);
     }
     return err;
 }
@@ -174,7 +174,7 @@ static cl_int carry_round(const struct carrying *c, struct gs_flight *flights, u
     for (unsigned i = 0; i < n && !err; i++) {
         const struct gs_label before = gs_label_target(&flights[i].send->to[0]);
         err = leave_piece(c, &flights[i]);
-        gs_label_back(before);
+        gs_label_set(before);
     }
     for (unsigned step = 1; step < c->cmd->ctx->n && !err; step++)
         for (unsigned i = 0; i < n && !err; i++)
@@ -196,6 +196,6 @@ cl_int gs_sends_carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sen
     gs_rounds_begin(&rounds, sends, gs_put_most(passage->slot_bytes, passage->by_host ? GS_VIA_HOST : GS_VIA_WINDOW));
     for (unsigned n; !err && (n = gs_rounds_next(&rounds, flights)) > 0;)
         err = carry_round(&c, flights, n);
-    gs_label_back(before);
+    gs_label_set(before);
     return err;
 }

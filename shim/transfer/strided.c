@@ -99,6 +99,6 @@ cl_int gs_strided_move(struct gs_command *cmd, const struct gs_location *from, c
     const struct gs_put_launch launch = {gs_own_made(cmd->ctx, step->place, GS_OWN_ROWS), args,
                                          sizeof args / sizeof *args, all, LOCAL};
     const cl_int err = gs_put_kernel(step->queue, &launch, step->after->n, step->after->v, step->end);
-    gs_label_back(before);
+    gs_label_set(before);
     return err;
 }

@@ -66,7 +66,7 @@ static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct 
                                  send->from == to->place ? GS_VIA_MEMORY : GS_VIA_HOST};
     if (!err)
         err = gs_move(cmd, &there, &here, r, &step);
-    gs_label_back(before);
+    gs_label_set(before);
     return err ? err : gs_sends_end(root, send, to);
 }
 

@@ -133,8 +133,8 @@ static void ends_heard_at_once_make_nothing_short(void **unused)
         }
         const uint64_t both = (two[0].n + two[1].n) * (uint64_t)LAUNCH_NS;
         const bool waited = rnd(2);
-        gs_batch_heard(&two[0], both, both, waited);
-        gs_batch_heard(&two[1], 1000, both, waited);
+        gs_batch_complete(&two[0], both, both, waited);
+        gs_batch_complete(&two[1], 1000, both, waited);
     }
 }
 
