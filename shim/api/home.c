@@ -107,11 +107,37 @@ static cl_int read_blocking(struct gs_home *h, cl_command_queue queue, struct gs
     return err;
 }
 
+/* NVIDIA's driver waits within clEnqueueFillImage for what the fill comes after: behind a gate, which is opened once
+ * the call has returned, for ever. */
+static bool waits_in_call(const struct gs_op *op)
+{
+    return op->kind == GS_OP_FILL_IMAGE && !gs_group()->pocl;
+}
+
+/* Without a unit. */
+static cl_int enqueue_untracked(struct gs_home *h, cl_command_queue queue, const struct gs_op *op, cl_event *own)
+{
+    cl_event event;
+    gs_queue_close(queue);
+    const cl_int err = gs_enqueue(op, queue, h->n, h->v, &event);
+    if (err)
+        return err;
+    gs_timeline_enqueue_untracked(h->cmd.q->timeline);
+    gs_job_add(event);
+    if (own)
+        *own = event;
+    else
+        gs_real()->clReleaseEvent(event);
+    return CL_SUCCESS;
+}
+
 static cl_int enqueue(struct gs_home *h, cl_command_queue queue, const struct gs_op_run *run, cl_event *own)
 {
     if (!h->by_units ||
         !gs_list_is_sound(h->n, h->v)) /* the driver knows what is wrong with a call that we can't serve */
         return gs_enqueue(&run->op, queue, h->n, h->v, own);
+    if (waits_in_call(&run->op))
+        return enqueue_untracked(h, queue, &run->op, own);
     if (!h->at_once || !own || run->cut.n > 1 || h->extra.n || !gs_queue_is_idle(h->cmd.q) ||
         !gs_unit_try(&h->unit, run->resource, GS_LENGTH_UNKNOWN))
         return gs_run_op(h->cmd.q, run, queue, h->n, h->v, own);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A layer that makes of PoCL a driver of another name, which keeps a sampler for whoever has it as an argument, and
- * refuses a launch with an address of no events, as NVIDIA's does. The file SAMPLERS gets a line where a sampler is set
- * as an argument, or retained, after its last reference has gone. */
+ * refuses a launch with an address of no events, and waits within clEnqueueFillImage, as NVIDIA's does. The file
+ * SAMPLERS gets a line where a sampler is set as an argument, or retained, after its last reference has gone. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +80,14 @@ static cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_ui
     return below.clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, n, wait, event);
 }
 
+static cl_int CL_API_CALL fill_image(cl_command_queue queue, cl_mem image, const void *color, const size_t *origin,
+                                     const size_t *region, cl_uint n, const cl_event *wait, cl_event *event)
+{
+    if (n && wait)
+        below.clWaitForEvents(n, wait);
+    return below.clEnqueueFillImage(queue, image, color, origin, region, n, wait, event);
+}
+
 static cl_int CL_API_CALL platform_info(cl_platform_id platform, cl_platform_info what, size_t room, void *value,
                                         size_t *size)
 {
@@ -98,6 +106,7 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_di
     own.clReleaseSampler = release;
     own.clSetKernelArg = set_arg;
     own.clEnqueueNDRangeKernel = launch;
+    own.clEnqueueFillImage = fill_image;
     own.clGetPlatformInfo = platform_info;
     return err;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Over a driver that isn't PoCL: a sampler lives until the launches that use it have run, and an address of no events is
-# refused of each command that is refused plain.
+# Over a driver that isn't PoCL: a sampler lives until the launches that use it have run, an address of no events is
+# refused of each command that is refused plain, and under a daemon no image is filled behind a gate.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 export OPENCL_LAYERS=$programs/other_driver.so POCL_DEVICES="pthread pthread" SAMPLERS=$PWD/samplers.txt
@@ -17,4 +17,17 @@ for program in resampled refused_launch; do
     cmp "$program.txt" out.txt || { diff "$program.txt" out.txt; fail "$program, $options: other output than plain"; }
   done
 done
+own_daemon <<'C'
+[system]
+gpus = 1
+realtime = no
+transfer_chunk = 64KiB
+C
+begin_daemon --gpus 1
+"$programs/chunks" >chunks.txt
+for mode in single multi; do
+  timeout -s KILL 50 gpusparc run --gpus 1 --mode $mode "$programs/chunks" >out.txt 2>err.txt || { cat out.txt err.txt; fail "chunks under a daemon, $mode"; }
+  cmp chunks.txt out.txt || fail "chunks under a daemon, $mode: other output than plain"
+done
+end_daemon
 echo passed
