@@ -147,17 +147,30 @@ static void without_events(cl_uint n_wait, const cl_event *wait)
     CL(clReleaseMemObject(image));
 }
 
+static cl_event ended_event_of(cl_context other)
+{
+    cl_event ended;
+    cl_int err;
+    MADE(ended, clCreateUserEvent(other, &err));
+    CL(clSetUserEventStatus(ended, CL_COMPLETE));
+    return ended;
+}
+
+static cl_context another_context(void)
+{
+    cl_context other;
+    cl_int err;
+    MADE(other, clCreateContext(NULL, 1, &device, NULL, NULL, &err));
+    return other;
+}
+
 /* Calls that block, with an event of another context: none of the bytes that the launch before has left is lost. */
 static void of_another_context(void)
 {
     static uint32_t host[N];
     const size_t none[3] = {0, 0, 0}, rows[3] = {BYTES / 4, 4, 1};
-    cl_context other;
-    cl_event foreign;
-    cl_int err;
-    MADE(other, clCreateContext(NULL, 1, &device, NULL, NULL, &err));
-    MADE(foreign, clCreateUserEvent(other, &err));
-    CL(clSetUserEventStatus(foreign, CL_COMPLETE));
+    const cl_context other = another_context();
+    const cl_event foreign = ended_event_of(other);
     launch(queue, free_size, N, 64, 0, NULL, NULL);
     SAY(clEnqueueWriteBuffer(queue, mem, CL_TRUE, 0, BYTES, host, 1, &foreign, NULL));
     show_buffer("not written", queue, mem, 0, BYTES);
