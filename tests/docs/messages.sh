@@ -84,7 +84,7 @@ hidden = {
     "its parts' results would be merged on the first device, which the daemon doesn't give it":
         "takes three GPUs of which the daemon gives the second and the third",
     "all launches between two waits of the application together are faster on one device":
-        "takes devices whose transfers lose what the kernels gain (test_choice_together has the rule)",
+        "takes devices whose transfers lose what the kernels gain (test_choice_stretch has the rule)",
     "the direct path between the GPUs is still being set up": "takes two GPUs",
     "a memory object can't be copied to other devices": "takes a driver with mip levels, or one that loses a buffer",
     "it was enqueued within a callback, where gpusparc can't create queues for its parts":
