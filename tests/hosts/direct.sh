@@ -15,8 +15,7 @@ exchange() { # HOSTS OPTIONS...: MiB on the client's links, beyond what is writt
   gpusparc run --hosts "$1" --hosts-required --mode multi "${@:2}" "$GS_BUILD/tests/hosts/exchange" $mib $rounds $what >out 2>err || fail "$*: $(cat out err)"
   echo $(($(on_wire) - before - 2 * mib))
 }
-ten=10.$((200 + $$ % 50))
-for way in gs1,gs2 "$ten.1.2,$ten.2.2 --hosts-plain"; do
+for way in gs1,gs2 "$hosts_net.1.2,$hosts_net.2.2 --hosts-plain"; do
   for what in '' image; do
     # shellcheck disable=SC2086
     moved=$(exchange $way)

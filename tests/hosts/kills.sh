@@ -22,12 +22,11 @@ GPUSPARC_HOSTS_TIMEOUT=120 gpusparc run --hosts gs1,gs2 --hosts-required --mode 
 whole=$((($(date +%s%N) - begin) / 1000000))
 [ $((GPUSPARC_HOSTS_TIMEOUT * 1000)) -ge $((5 * whole)) ] || GPUSPARC_HOSTS_TIMEOUT=$((5 * whole / 1000 + 1))
 cmp plain remote || fail "other bytes without a kill"
-ten=10.$((200 + $$ % 50))
 servers() { ip netns pids "gs$$_$1" 2>/dev/null | while read -r p; do [ "$(cat "/proc/$p/comm" 2>/dev/null)" != "$2" ] || echo "$p"; done; }
 children() { pgrep -P "$1" "$2" || true; }
 for i in $(seq "$rounds"); do
   rm -f remote
-  [ $((RANDOM % 3)) != 0 ] && hosts=(--hosts gs1,gs2) || hosts=(--hosts "$ten.1.2,$ten.2.2" --hosts-plain)
+  [ $((RANDOM % 3)) != 0 ] && hosts=(--hosts gs1,gs2) || hosts=(--hosts "$hosts_net.1.2,$hosts_net.2.2" --hosts-plain)
   # exchange looks at its bytes itself
   [ $((RANDOM % 2)) = 0 ] && program=("$sample" "${app[@]}" --output remote) || program=("$GS_BUILD/tests/hosts/exchange" 4 100)
   gpusparc run "${hosts[@]}" --hosts-required --mode multi "${program[@]}" >out 2>err &

@@ -11,6 +11,10 @@ export GPUSPARC_HOSTS_TIMEOUT=${GPUSPARC_HOSTS_TIMEOUT:-30}
 unset GPUSPARC_HOSTS GPUSPARC_TASK GPUSPARC_TASK_REQUIRED
 ip netns add gs_try_$$ 2>/dev/null || skip "network namespaces can't be made here"
 ip netns delete gs_try_$$
+# Addresses begin with $hosts_net. Who has made the namespace of that name has them alone, also beside other builds' tests.
+hosts_net=
+for n in {200..249}; do ip netns add gs_addresses_$n 2>/dev/null && hosts_net=10.$n && break; done
+[ -n "$hosts_net" ] || fail "scripts that were killed have left all of gs_addresses_200 to _249: ip netns delete NAME"
 hosts_made=0 hosts_dir= hosts_delays=()
 hosts_down() { # Their ends are no news.
   for i in $(seq "$hosts_made"); do
@@ -20,13 +24,14 @@ hosts_down() { # Their ends are no news.
   done
   [ ${#hosts_delays[@]} = 0 ] || kill "${hosts_delays[@]}" 2>/dev/null || true
   [ -z "$hosts_dir" ] || rm -rf "$hosts_dir"
+  ip netns delete "gs_addresses_${hosts_net#10.}" 2>/dev/null || true
 }
+trap hosts_down EXIT
 limit() { # NAMESPACE DEVICE RATE
   ip netns exec "$1" tc qdisc add dev "$2" root tbf rate "$3" burst 256k latency 50ms
 }
 link_pair() { # I J [RATE]: gsI's end is to_J
-  local ten=10.$((200 + $$ % 50))
-  local net=$ten.$((100 + $1 * 10 + $2))
+  local net=$hosts_net.$((100 + $1 * 10 + $2))
   ip -n gs$$_$1 link add "to_$2" type veth peer name "to_$1" netns gs$$_$2
   ip -n gs$$_$1 addr add $net.1/30 dev "to_$2"
   ip -n gs$$_$2 addr add $net.2/30 dev "to_$1"
@@ -40,9 +45,8 @@ link_pair() { # I J [RATE]: gsI's end is to_J
   ssh_host "$1" $net.1 >>"$hosts_dir/ssh$2"
 }
 link_routes() { # I J: those to the other host's own address, which go with the link
-  local ten=10.$((200 + $$ % 50))
-  ip -n gs$$_$1 route replace $ten.$2.2 via $ten.$((100 + $1 * 10 + $2)).2
-  ip -n gs$$_$2 route replace $ten.$1.2 via $ten.$((100 + $1 * 10 + $2)).1
+  ip -n gs$$_$1 route replace $hosts_net.$2.2 via $hosts_net.$((100 + $1 * 10 + $2)).2
+  ip -n gs$$_$2 route replace $hosts_net.$1.2 via $hosts_net.$((100 + $1 * 10 + $2)).1
 }
 ssh_host() { # I ADDRESS: how ssh gets there
   cat <<END
@@ -57,13 +61,12 @@ END
 }
 hosts_up() { # COUNT [RATE [DELAY [LOST]]]
   hosts_dir=$(mktemp -d)
-  trap hosts_down EXIT
   mkdir -p /run/sshd
   ssh-keygen -q -t ed25519 -N '' -f "$hosts_dir/key"
   local i j net
   for i in $(seq "$1"); do
     hosts_made=$i
-    net=10.$((200 + $$ % 50)).$i
+    net=$hosts_net.$i
     ip netns add gs$$_$i
     if [ -n "${3:-}" ]; then
       "$GS_BUILD/lib/gpusparc/bench/bench_delay" gs$$_$i gs$$_$i "$3" ${4:+"$4"} & disown
