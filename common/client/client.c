@@ -202,6 +202,17 @@ bool gs_client_wanted(const struct gs_client *c)
 
 /* ---- giving back ---- */
 
+/* The daemon doesn't take messages or doesn't answer, or its socket was closed: the listener is woken, and tells the
+ * user. All go on without the daemon, also where the listener is in a call of the application's or the kernel's that
+ * lasts. */
+static void give_up_daemon(struct gs_client *c, uint32_t client)
+{
+    if (atomic_load(&c->online) == client && gs_descriptor_is_ours(&c->socket_fd))
+        shutdown(atomic_load(&c->socket_fd.fd), SHUT_RDWR);
+    gs_connection_lost(c, client);
+    gs_connection_wake(c);
+}
+
 static void send_look(struct gs_client *c, uint32_t client, unsigned resource)
 {
     struct gs_msg m;
@@ -209,7 +220,7 @@ static void send_look(struct gs_client *c, uint32_t client, unsigned resource)
     m.u.look.resource = resource;
     int err = gs_connection_send(c, &m, 0);
     if (err == -EBADF)
-        gs_connection_lost(c, client);
+        give_up_daemon(c, client);
     if (err != -EAGAIN)
         return;
     atomic_fetch_or(&c->looks, GS_MASK(resource));
@@ -303,22 +314,11 @@ static void give_slot(struct gs_client *c, uint32_t slot)
     atomic_fetch_and(&c->slots_used, ~(UINT64_C(1) << slot));
 }
 
-/* The daemon doesn't take messages or doesn't answer: the listener sees the socket end. All go on without it, also
- * where the listener is in a call of the application's or the kernel's that lasts. */
-static void give_up_daemon(struct gs_client *c, uint32_t client)
-{
-    if (atomic_load(&c->online) == client && gs_descriptor_is_ours(&c->socket_fd))
-        shutdown(atomic_load(&c->socket_fd.fd), SHUT_RDWR);
-    gs_connection_lost(c, client);
-}
-
 static void send_or_give_up(struct gs_client *c, const struct gs_msg *m, uint32_t client)
 {
     int err = gs_connection_send(c, m, (int)(STALL_NS / 1000000));
-    if (err == -EAGAIN)
+    if (err < 0)
         give_up_daemon(c, client);
-    else if (err < 0)
-        gs_connection_lost(c, client);
 }
 
 static void hold(struct gs_request *rq)

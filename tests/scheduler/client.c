@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "tests/suite.h"
@@ -412,6 +413,32 @@ static void test_application_closes_our_descriptors(void **state)
     assert_true(until(&stage->said[0], 1));
 }
 
+/* An application that closes the connection alone: the listener, which still waits there, is woken. */
+static void close_connection_role(unsigned self)
+{
+    struct gs_client *c = joined_client(NULL);
+    struct gs_grant g;
+    struct sockaddr_un peer;
+    socklen_t n = sizeof peer;
+    for (int fd = 3; fd < 1024; fd++, n = sizeof peer)
+        if (getpeername(fd, (struct sockaddr *)&peer, &n) == 0 && peer.sun_family == AF_UNIX && n > sizeof(sa_family_t))
+            close(fd);
+    gs_client_acquire(c, GPU0, 0, &g);
+    gs_client_release(c, &g);
+    while (!gs_client_scheduled(c))
+        rest_ms(1);
+    atomic_store(&stage->said[self], 1);
+    pause();
+}
+
+static void test_application_closes_our_connection(void **state)
+{
+    (void)state;
+    start_daemon(PLAIN, NULL, NULL);
+    play(close_connection_role, 0);
+    assert_true(until(&stage->said[0], 1));
+}
+
 /* ---- jobs ---- */
 
 enum { MANY_JOBS = 5000 };
@@ -513,6 +540,7 @@ int main(void)
         ON_STAGE(test_alone_in_chunks),
         ON_STAGE(test_wanted),
         ON_STAGE(test_application_closes_our_descriptors),
+        ON_STAGE(test_application_closes_our_connection),
         ON_STAGE(test_short_jobs_cost_no_message),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
