@@ -46,17 +46,22 @@ all pinned --gpus 1
 all pinned --task one
 
 # Another application has had the link and the GPU since: this one has to ask for them, and the daemon doesn't answer.
-row() { timeout 60 gpusparc run --devices cpu:2 --gpus 1 --task one "$programs/job_rows" 1 3 "$@"; }
-"$programs/job_rows" 1 3 2 <<<"" >plain.txt || fail "job_rows without gpusparc"
-coproc hung { row 2 2>hung.txt; }
+row() { timeout 120 gpusparc run --devices cpu:2 --gpus 1 --task one "$programs/job_rows" 1 3 "$@"; }
+"$programs/job_rows" 1 3 3 <<<$'\n' >plain.txt || fail "job_rows without gpusparc"
+coproc hung { row 3 2>hung.txt; }
 app=$hung_PID
 apps=$app
 exec {from}<&"${hung[0]}" {to}>&"${hung[1]}"
-read -r line <&"$from"
+said() { read -r line <&"$from" && echo "$line"; }
+said >waits.txt
 row 1 >out.txt
 kill -STOP "$daemon"
 echo >&"$to"
-{ echo "$line"; cat <&"$from"; } >out.txt
+said >>waits.txt
+# Its user is told by another thread, which may come later than the row's end.
+for _ in $(seq 3000); do grep -q "the daemon has gone" hung.txt && break; sleep 0.02; done
+echo >&"$to"
+cat waits.txt - <&"$from" >out.txt
 wait "$app" || { cat hung.txt; fail "job_rows under a daemon that hangs"; }
 kill -CONT "$daemon"
 cmp plain.txt out.txt || fail "job_rows under a daemon that hangs: another result"
