@@ -21,6 +21,8 @@ for ((s = seed; s < seed + rounds; s++)); do
   GPUSPARC_TRANSFER=pinned under pinned --mode multi --gpus 2
   GPUSPARC_TRANSFER=plain under verified --mode multi --gpus 2 --verify
   stats verified.json right
+  stats shared.json single:find # the ordinary launches between are split
+  for run in shared plain pinned verified; do grep -q '"split": [1-9]' $run.json || fail "seed $s: $run: nothing was split"; done
   GPUSPARC_TRANSFER=plain under auto --gpus 2
   POCL_DEVICES="pthread pthread" GPUSPARC_TRANSFER=plain under twins --mode multi --devices all
 done
