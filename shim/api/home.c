@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/api/transfer.h"
+#include "common/lock/rank.h"
+#include "shim/order/callbacks.h"
 #include "shim/put/finish.h"
 #include "shim/coherence/host.h"
 #include "shim/driver/enqueue.h"
@@ -85,26 +87,15 @@ static cl_command_queue image_queue(struct gs_home *h)
     return queue;
 }
 
-/* A read of so few bytes that it goes as one that blocks. NVIDIA's driver has a thread of its own bring what a read by
- * an event gets to pageable memory, which wakes up late: a job of a launch of 2.3 ms and a read of 4 bytes took 60 us
- * less with a blocking one (an H200), and of 256 KiB 23 us less. */
-static bool is_short_read(const struct gs_op *op)
+/* A read of so few bytes that the driver may be left to wait for them with the context's lock held. NVIDIA's has a
+ * thread of its own bring what a read by an event gets to pageable memory, which wakes up late: a job of a launch of
+ * 2.3 ms and a read of 4 bytes took 60 us less with a blocking one (an H200), and of 256 KiB 23 us less. Not where a
+ * callback of the application might want that lock in a thread that the driver needs for the read. */
+static bool may_block(const struct gs_op *op)
 {
     enum { FEW_BYTES = 256 * 1024 };
-    return op->kind == GS_OP_READ && op->region[0] <= FEW_BYTES && (gs_group()->type & CL_DEVICE_TYPE_GPU);
-}
-
-/* By a call of the driver that blocks, without the context's lock. What other threads put into the queue meanwhile may
- * not have ended with it. */
-static cl_int read_blocking(struct gs_home *h, cl_command_queue queue, struct gs_op op, cl_event *own)
-{
-    op.blocking = CL_TRUE;
-    h->has_read = true;
-    h->upto = gs_queue_upto(h->cmd.q);
-    pthread_mutex_unlock(&h->cmd.ctx->lock);
-    const cl_int err = gs_enqueue(&op, queue, h->n, h->v, own);
-    pthread_mutex_lock(&h->cmd.ctx->lock);
-    return err;
+    return op->kind == GS_OP_READ && op->region[0] <= FEW_BYTES && (gs_group()->type & CL_DEVICE_TYPE_GPU) &&
+           !gs_callbacks_used();
 }
 
 /* NVIDIA's driver waits within clEnqueueFillImage for what the fill comes after: behind a gate, which is opened once
@@ -141,9 +132,13 @@ static cl_int enqueue(struct gs_home *h, cl_command_queue queue, const struct gs
     if (!h->at_once || !own || run->cut.n > 1 || h->extra.n || !gs_queue_is_idle(h->cmd.q) ||
         !gs_unit_try(&h->unit, run->resource, GS_LENGTH_UNKNOWN))
         return gs_run_op(h->cmd.q, run, queue, h->n, h->v, own);
+    struct gs_op once = run->op;
+    once.blocking = may_block(&once);
     gs_unit_on(&h->unit, GS_UNIT_SUBMIT);
-    return is_short_read(&run->op) ? read_blocking(h, queue, run->op, own)
-                                   : gs_enqueue(&run->op, queue, h->n, h->v, own);
+    GS_MAY_WAIT("few bytes of an idle queue");
+    const cl_int err = gs_enqueue(&once, queue, h->n, h->v, own);
+    GS_MAY_WAIT_NO_MORE();
+    return err;
 }
 
 cl_int gs_home_run(struct gs_home *h, const struct gs_op *op, cl_command_type type, cl_event *own)
@@ -195,8 +190,7 @@ void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
 cl_int gs_home_end(struct gs_home *h, cl_int err)
 {
     gs_put_for(h->put_before);
-    if (!h->has_read)
-        h->upto = gs_queue_upto(h->cmd.q);
+    h->upto = gs_queue_upto(h->cmd.q);
     pthread_mutex_unlock(&h->cmd.ctx->lock);
     gs_events_free(&h->extra);
     gs_command_end(&h->cmd);

@@ -27,8 +27,7 @@ struct gs_home {
     struct gs_events extra; /* transfers, and then the application's wait list as well */
     cl_uint n;
     const cl_event *v;
-    struct gs_upto upto; /* at its end, or when a read that has_read began */
-    bool has_read;       /* it was waited for without the lock */
+    struct gs_upto upto; /* at its end */
     cl_int err;
 };
 

@@ -22,6 +22,7 @@ struct callback {
 
 static _Thread_local unsigned depth;
 static struct {
+    atomic_bool ever;
     pthread_mutex_t lock; /* all below; a leaf */
     pthread_cond_t news;
     struct callback *first, **last;
@@ -32,6 +33,11 @@ GS_RANKED(calling.lock, GS_RANK_CALLBACKS);
 bool gs_in_callback(void)
 {
     return depth;
+}
+
+bool gs_callbacks_used(void)
+{
+    return atomic_load(&calling.ever);
 }
 
 static void deliver(struct callback *c)
@@ -137,6 +143,7 @@ static bool is_followed(cl_event event)
 cl_int gs_callbacks_set(cl_event event, cl_int type, void(CL_CALLBACK *notify)(cl_event, cl_int, void *), void *data)
 {
     struct callback *c = notify && is_followed(event) ? malloc(sizeof *c) : NULL;
+    atomic_store(&calling.ever, true);
     if (!c)
         return gs_real()->clSetEventCallback(event, type, notify, data);
     const struct gs_event *e = gs_find(GS_EVENT, event);

@@ -14,6 +14,9 @@
  * process ends? There nothing may be waited for, no queue made and no program built, by us on its behalf either. */
 bool gs_in_callback(void);
 
+/* Has the application ever asked for a callback of an event? */
+bool gs_callbacks_used(void);
+
 /* The driver's clSetEventCallback, in that way. */
 cl_int gs_callbacks_set(cl_event event, cl_int type, void(CL_CALLBACK *notify)(cl_event, cl_int, void *), void *data);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A layer between gpusparc and the driver whose devices are GPUs, by what they say: there ends are looked for instead
  * of called back, and who is connected alone has larger units. With AS_GPU=unlike each has another name, so that they
- * are taken for devices that differ. */
+ * are taken for devices that differ; with AS_GPU=late a read that blocks comes to the driver late. */
 #include "layer.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static struct _cl_icd_dispatch below, own;
 static bool unlike;
@@ -35,6 +36,14 @@ static cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info param,
     return err;
 }
 
+static cl_int CL_API_CALL read_late(cl_command_queue queue, cl_mem mem, cl_bool blocking, size_t offset, size_t size,
+                                    void *ptr, cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    if (blocking)
+        usleep(3000);
+    return below.clEnqueueReadBuffer(queue, mem, blocking, offset, size, ptr, n_wait, wait, event);
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
                                             cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
 {
@@ -42,5 +51,7 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_di
     const char *how = getenv("AS_GPU");
     unlike = how && strcmp(how, "unlike") == 0;
     own.clGetDeviceInfo = device_info;
+    if (how && strcmp(how, "late") == 0)
+        own.clEnqueueReadBuffer = read_late;
     return err;
 }

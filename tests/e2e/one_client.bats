@@ -159,6 +159,14 @@ launches() { grep -c '^clEnqueueNDRangeKernel' modes.log; }
   for transfer in auto plain; do GPUSPARC_TRANSFER=$transfer same_on_gpus $transfer --gpus 1; done
 }
 
+@test "a read has no unit that commands before it in its queue need" {
+  end_daemon
+  sed -i 's/^realtime/depth = 1\nalone = chunks\n&/' "$dir/conf"
+  begin_daemon 3>&-
+  program=("$programs/late_read")
+  AS_GPU=late GPUSPARC_TRANSFER=plain same_on_gpus late --gpus 1
+}
+
 @test "what waits for the application since before the daemon came has no unit" {
   end_daemon
   mkfifo go
