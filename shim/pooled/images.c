@@ -132,9 +132,10 @@ struct gs_pool_made gs_pool_create_image(struct gs_context *ctx, cl_mem_flags fl
                                  .image_depth = desc->image_depth > 0,
                                  .image_array_size = desc->image_array_size > 0};
     made.handle = gs_real()->clCreateImage(ctx->o.handle, flags, format, &small, host_ptr, &made.err);
-    if (!made.err) /* all of its bytes, by its texels */
-        image->texel_bytes = gs_image_layout(made.handle, desc, image->texels) /
-                             (image->texels[0] * image->texels[1] * image->texels[2]);
+    if (!made.err) {
+        image->texel_bytes = gs_image_layout(made.handle, &small, image->texels); /* it has one texel */
+        gs_image_layout(made.handle, desc, image->texels);
+    }
     if (!made.err)
         made.err = make_root(ctx, flags, image, host_ptr, given, &made.root);
     if (!made.root)

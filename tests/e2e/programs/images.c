@@ -3,6 +3,8 @@
  * every command that moves texels. images [own]: none is made of a buffer. */
 #include "plain.h"
 
+#include <signal.h>
+
 enum { W = 96, H = 40, D = 6, TEXELS = W * H * D };
 
 static const char source[] =
@@ -55,6 +57,18 @@ static void show_image(const char *name, cl_mem m, size_t w, size_t h, size_t d)
     memset(got, 0, sizeof got);
     CL(clEnqueueReadImage(queue, m, CL_TRUE, none, region, 0, 0, got, 0, NULL, NULL));
     show(name, got, w * h * d * 16);
+}
+
+/* Sizes that no device has, nor 64 bits: refused, without a division by 0 (which PoCL would hide). */
+static void too_large(void)
+{
+    const cl_image_desc desc = {
+        .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = (size_t)1 << 32, .image_height = (size_t)1 << 32};
+    void (*const before)(int) = signal(SIGFPE, SIG_DFL);
+    cl_int err;
+    printf("too large: %s\n",
+           clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &err) ? "made" : "refused");
+    signal(SIGFPE, before);
 }
 
 /* What an image of one slice says of itself. */
@@ -245,6 +259,7 @@ int main(int argc, char **argv)
     reduce("layers", "layers", CL_MEM_OBJECT_IMAGE2D_ARRAY, W, H, D);
     reduce("rows", "rows", CL_MEM_OBJECT_IMAGE1D_ARRAY, W, H, H);
     lines();
+    too_large();
     say_sizes("planes", CL_MEM_OBJECT_IMAGE2D);
     say_sizes("volumes", CL_MEM_OBJECT_IMAGE3D);
     say_sizes("layers", CL_MEM_OBJECT_IMAGE2D_ARRAY);
