@@ -4,7 +4,7 @@
  *   gpusparc-summary VERSION HASH BYTES, then BYTES bytes of body with that hash:
  *   program N_UNITS CHANGED N_KERNELS REFUSAL
  *   unit TEXT                                              N_UNITS times
- *   kernel NAME N_ARGS HIDDEN USES_GROUP REQD×3 REFUSAL SITE TRIAL   N_KERNELS times, each followed by
+ *   kernel NAME N_ARGS HIDDEN USES_GROUP REQD×3 REFUSAL SITE ONLY_ATOMICS   N_KERNELS times, each with
  *   arg NAME TYPE KIND SIZE MAY_READ MAY_WRITE ATOMIC ATOMIC_TYPE MIXED SITE ESCAPES UNKNOWN SITE UNKNOWN SITE
  *   access 0, or access 1 and what gs_access_write writes
  *   end */

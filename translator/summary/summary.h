@@ -86,8 +86,8 @@ struct gs_kernel_summary {
     const char *refusal; /* why no launch of it can be split, one sentence; NULL where one may be */
     struct gs_site refusal_site;
     bool only_atomics; /* nothing refuses it but atomics whose results are used, or of several kinds, or beside plain
-                          accesses; and no loop of it waits for them: parts that see none of each other's end by
-                          themselves */
+                          accesses; and no loop of it waits for them: launches of some of its work-groups end
+                          without the atomics of those that come later */
     const struct gs_access_program
         *access; /* opaque, for gs_summary_eval; NULL: nothing is known but the flags above */
 };
