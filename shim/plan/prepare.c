@@ -425,24 +425,24 @@ bool gs_prepared(struct gs_program *p)
     return prepared;
 }
 
-static void await_thread(const struct gs_program *p, uint64_t most_ns)
+static void await_thread(const struct gs_program *p, uint64_t begin_ns, uint64_t most_ns)
 {
     const struct timespec little = {0, 100000};
-    const uint64_t begin_ns = gs_now_ns();
     while (atomic_load(&p->preparing) && gs_now_ns() - begin_ns < most_ns)
         nanosleep(&little, NULL);
 }
 
 void gs_prepare_beside(struct gs_program *p, uint64_t most_ns)
 {
-    await_thread(p, most_ns); /* one that only translates */
+    const uint64_t begin_ns = gs_now_ns();
+    await_thread(p, begin_ns, most_ns); /* one that only translates */
     start_thread(p, prepare_in_thread);
-    await_thread(p, most_ns);
+    await_thread(p, begin_ns, most_ns);
 }
 
 void gs_program_forget(struct gs_program *p)
 {
-    await_thread(p, UINT64_MAX);
+    await_thread(p, gs_now_ns(), UINT64_MAX);
     GS_LOCKED(&p->lock);
     forget_translation(p);
     gs_kinds_forget(p);
