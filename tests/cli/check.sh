@@ -32,7 +32,7 @@ check 0 "" '^devices +ok +2 parts of the CPU' '^daemon +- +none at .*/none:' "^c
   '^gpusparc works here$' -- --devices cpu:2
 [ -z "$(ls home/gpusparc)" ] || complain "--check leaves in the cache: $(ls home/gpusparc)"
 
-# GPUs with memories of their own, which PoCL's devices pass for (tests/e2e/lazy.c), by what the trial of windows says.
+# GPUs with memories of their own, which PoCL's devices pass for (tests/e2e/lazy), by what the trial of windows says.
 windows() { # ANSWER LINE
   rm tree/lib/gpusparc/gpusparc-link-probe
   printf '#!/bin/sh\n%s\n' "$1" >tree/lib/gpusparc/gpusparc-link-probe

@@ -12,7 +12,7 @@ grep -q "launch: -57" refused_launch.txt || fail "the layer takes an address of 
 for program in resampled refused_launch; do
   for options in "--mode single" "--mode multi" "--mode auto" "--memory pooled"; do
     # shellcheck disable=SC2086
-    timeout 50 gpusparc run --no-daemon --devices 0,1 $options "$programs/$program" >out.txt 2>err.txt || { cat out.txt err.txt; fail "$program, $options"; }
+    timeout 200 gpusparc run --no-daemon --devices 0,1 $options "$programs/$program" >out.txt 2>err.txt || { cat out.txt err.txt; fail "$program, $options"; }
     [ ! -e samplers.txt ] || { sort samplers.txt | uniq -c; fail "$program, $options"; }
     cmp "$program.txt" out.txt || { diff "$program.txt" out.txt; fail "$program, $options: other output than plain"; }
   done
