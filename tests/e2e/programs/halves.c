@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* halves: one thread writes and reads a half of a buffer by calls that block, while kernels of another work on the
- * other half: at places that only they know, by plain stores and by atomics. It goes on for as long as they do. */
+ * other half: at places that only they know, by plain stores and by atomics. The last of these launches have the buffer
+ * for themselves. */
 #include "plain.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
-enum { HALF = 1 << 19, ROUNDS = 10, KINDS = 1 << 12, STEPS = 48 };
+enum { HALF = 1 << 19, ROUNDS = 10, KINDS = 1 << 12, STEPS = 48, BESIDE = 36 };
 
 static const char source[] = "__kernel void scatter(__global uint *x, __global const uint *to, uint add)\n"
                              "{ uint i = get_global_id(0); uint at = rotate(to[i], 5u); x[at] = at * 3 + add; }\n"
@@ -19,7 +20,7 @@ static const char source[] = "__kernel void scatter(__global uint *x, __global c
 static uint32_t to[KINDS], packed[KINDS], mine[HALF], back[HALF], theirs[HALF];
 static cl_mem x, places;
 static _Bool wrong;
-static atomic_bool worked;
+static atomic_bool worked, has_read;
 
 static void *work(void *unused)
 {
@@ -40,12 +41,14 @@ static void *work(void *unused)
         launch(own, count, KINDS, 64, 0, NULL, NULL);
         CL(clFinish(own));
         usleep(1000);
+        atomic_store(&worked, i + 1 >= BESIDE);
+        while (i + 1 == BESIDE && !atomic_load(&has_read))
+            usleep(1000);
     }
     CL(clReleaseKernel(scatter));
     CL(clReleaseKernel(count));
     CL(clReleaseProgram(p));
     CL(clReleaseCommandQueue(own));
-    atomic_store(&worked, true);
     return NULL;
 }
 
@@ -82,6 +85,8 @@ int main(void)
             launch(queue, look, HALF, 64, 0, NULL, NULL);
         }
     }
+    CL(clFinish(queue));
+    atomic_store(&has_read, true);
     CL(pthread_join(thread, NULL));
     CL(clEnqueueReadBuffer(queue, x, CL_TRUE, sizeof mine, sizeof theirs, theirs, 0, NULL, NULL));
     uint32_t bad = 0;
