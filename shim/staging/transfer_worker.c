@@ -100,7 +100,7 @@ static void could_run(cl_event event, cl_int status, void *data)
     (void)event;
     if (status < 0)
         set_status(e, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-    gs_work_add(GS_WORK_CARRIER, &e->work);
+    gs_work_add(&e->work);
 }
 
 static cl_int make_done(struct errand *e, struct gs_context *ctx)
@@ -142,7 +142,7 @@ cl_int gs_carry_beside(const struct gs_command *cmd, struct gs_mem *m, const str
     struct gs_queue *q = cmd->q;
     if (m->o.ctx != q->o.ctx)
         return CL_INVALID_CONTEXT;
-    struct errand *e = gs_work_is_done(GS_WORK_CARRIER) ? calloc(1, sizeof *e) : NULL;
+    struct errand *e = gs_work_is_done() ? calloc(1, sizeof *e) : NULL;
     if (!e || !(e->v = malloc(n * sizeof *v))) {
         free(e);
         return CL_OUT_OF_HOST_MEMORY;
@@ -171,7 +171,7 @@ cl_int gs_carry_beside(const struct gs_command *cmd, struct gs_mem *m, const str
         could_run(ready, gs_event_status(ready), e);
     } else if (!gs_await_end(ready, NULL, could_run, e)) {
         e->unheard = true;
-        gs_work_add(GS_WORK_CARRIER, &e->work);
+        gs_work_add(&e->work);
     }
     return CL_SUCCESS;
 }
