@@ -166,7 +166,8 @@ static cl_int hold_values(struct gs_pool_launch *l)
         const struct gs_arg *a = &l->args[i];
         if (l->own && !l->mems[i]) {
             err = gs_real()->clSetKernelArg(l->own, i, a->size, a->bytes);
-        } else if (!l->own && l->summary->args[i].kind == GS_ARG_SAMPLER && a->size == sizeof(cl_sampler)) {
+        } else if (!l->own && a->has_value && l->summary->args[i].kind == GS_ARG_SAMPLER &&
+                   a->size == sizeof(cl_sampler)) {
             const cl_sampler sampler = *(cl_sampler *)a->bytes;
             err = gs_real()->clRetainSampler(sampler);
             l->samplers[i] = err ? NULL : sampler;
