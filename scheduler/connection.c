@@ -357,7 +357,7 @@ static void add_connection(struct gs_server *sv, int fd)
     TAILQ_INSERT_TAIL(&sv->all, c, all);
     TAILQ_INSERT_TAIL(&sv->pending, c, waits);
     count_pending(sv, c->uid, 1);
-    if (watch_connection(sv->group[GS_DOORS].epoll, c) < 0)
+    if (watch_connection(whom.named ? sv->named_door.epoll : sv->common_door.epoll, c) < 0)
         gs_connection_close(sv, c);
 }
 
@@ -370,16 +370,9 @@ static void turn_away_unseen(struct gs_server *sv, int fd)
     turn_away(sv, fd, peer.uid, "the daemon has no descriptors left");
 }
 
-/* Root's come before all others. */
-static int accept_next(const struct gs_server *sv)
+bool gs_connections_accept(struct gs_server *sv, int listener)
 {
-    const int fd = accept4(sv->listener.root_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    return fd >= 0 ? fd : accept4(sv->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-}
-
-bool gs_connections_accept(struct gs_server *sv)
-{
-    int fd = accept_next(sv);
+    int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd >= 0) {
         add_connection(sv, fd);
         return true;
@@ -387,7 +380,7 @@ bool gs_connections_accept(struct gs_server *sv)
     if ((errno != EMFILE && errno != ENFILE) || sv->spare < 0)
         return false;
     close(sv->spare);
-    fd = accept_next(sv);
+    fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd >= 0)
         turn_away_unseen(sv, fd);
     sv->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);

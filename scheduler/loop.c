@@ -110,6 +110,11 @@ static void handle(struct gs_server *sv, const struct epoll_event *e)
     case GS_SOURCE_LISTEN:
         sv->accepts = true;
         break;
+    case GS_SOURCE_LISTEN_ROOT:
+        gs_connections_accept(sv, sv->listener.root_fd);
+        break;
+    case GS_SOURCE_NAMED_DOOR: /* heard in each turn */
+        break;
     case GS_SOURCE_SIGNALS:
         on_signal(sv);
         break;
@@ -214,13 +219,13 @@ static bool is_flooded(const struct gs_server *sv)
 }
 
 /* The event of the user whose turn it is: by number, the next one after who was heard last. -1: there is none. */
-static int next_in_turn(const struct gs_server *sv, const struct epoll_event *events, int n)
+static int next_in_turn(uid_t heard, const struct epoll_event *events, int n)
 {
     int next = -1;
     uid_t least = 0;
     for (int i = 0; i < n; i++) {
         const struct gs_source *source = events[i].data.ptr;
-        const uid_t behind = source ? source->conn->uid - sv->heard - 1 : 0;
+        const uid_t behind = source ? source->conn->uid - heard - 1 : 0;
         if (source && (next < 0 || behind < least)) {
             next = i;
             least = behind;
@@ -231,13 +236,11 @@ static int next_in_turn(const struct gs_server *sv, const struct epoll_event *ev
 
 /* Users in turn, in a flood one of each: so whoever comes waits for one of another user's at a time, however many these
  * are. A connection is here for one message, as a rule, so its user's others get their turn. */
-static void hear_newcomers(struct gs_server *sv, uint64_t until_ns)
+static void hear_newcomers(struct gs_server *sv, struct gs_door *door, uint64_t until_ns)
 {
-    struct gs_group *g = &sv->group[GS_DOORS];
     struct epoll_event events[EVENTS];
-    const int n = epoll_wait(g->epoll, events, EVENTS, 0); /* also after a rest, when nobody has told of them yet */
+    const int n = epoll_wait(door->epoll, events, EVENTS, 0); /* also after a rest, when nobody has told of them yet */
     uid_t first = 0;
-    g->waits = false;
     for (int i = 0; i < n; i++) {
         const struct gs_source *source = events[i].data.ptr;
         if (source->conn)
@@ -245,13 +248,13 @@ static void hear_newcomers(struct gs_server *sv, uint64_t until_ns)
         handle(sv, &events[i]);
         events[i].data.ptr = NULL;
     }
-    for (int heard = 0, i; (i = next_in_turn(sv, events, n)) >= 0; heard++) {
+    for (int heard = 0, i; (i = next_in_turn(door->heard, events, n)) >= 0; heard++) {
         const struct gs_source *source = events[i].data.ptr;
         const uid_t uid = source->conn->uid;
         if (heard > 0 && ((uid == first && is_flooded(sv)) || look_after_highest(sv) >= until_ns))
             return;
         first = heard ? first : uid;
-        sv->heard = uid;
+        door->heard = uid;
         handle(sv, &events[i]);
         events[i].data.ptr = NULL;
     }
@@ -271,28 +274,32 @@ static void see_off(struct gs_server *sv, uint64_t until_ns)
 static void accept_some(struct gs_server *sv, uint64_t until_ns)
 {
     do
-        sv->accepts = gs_connections_accept(sv);
+        sv->accepts = gs_connections_accept(sv, sv->listener.fd);
     while (sv->accepts && look_after_highest(sv) < until_ns);
 }
 
-/* Every other turn is for those who connect, two of three in a flood, who wait in one line whoever they are; between
- * these some leave, or some say what they are and one that has waited for an analysis goes on. */
+/* First those whom the config names, and one that has waited for an analysis goes on: so whoever of these comes, says
+ * what it is or gets its priority waits for a turn, whatever the others do. Then every other turn is for others who
+ * connect, two of three in a flood, who wait in one line whoever they are; between these some leave, or some say what
+ * they are. */
 static void serve_doors(struct gs_server *sv)
 {
     if (!may_be_served(sv, GS_DOORS) || !doors_wait(sv))
         return;
-    const uint64_t until = look_after_highest(sv) + AT_ONCE_NS, begin = gs_thread_ns();
+    const uint64_t begin = gs_thread_ns();
+    sv->group[GS_DOORS].waits = false;
+    hear_newcomers(sv, &sv->named_door, look_after_highest(sv) + AT_ONCE_NS);
+    look_after_highest(sv);
+    if (gs_core_has_work(sv->core, GS_WORK_JOINS))
+        gs_connections_go_on(sv);
+    const uint64_t until = look_after_highest(sv) + AT_ONCE_NS;
     const unsigned turn = sv->doors_turn++, every = is_flooded(sv) ? 3 : 2;
-    if (turn % every && sv->accepts && sv->n_leaving <= MOST_LEAVING) {
+    if (turn % every && sv->accepts && sv->n_leaving <= MOST_LEAVING)
         accept_some(sv, until);
-    } else if (turn / every % 2 && !TAILQ_EMPTY(&sv->leaving)) {
+    else if (turn / every % 2 && !TAILQ_EMPTY(&sv->leaving))
         see_off(sv, until);
-    } else {
-        hear_newcomers(sv, until);
-        look_after_highest(sv);
-        if (gs_core_has_work(sv->core, GS_WORK_JOINS))
-            gs_connections_go_on(sv);
-    }
+    else
+        hear_newcomers(sv, &sv->common_door, until);
     may_rest(sv, &sv->group[GS_DOORS], begin);
 }
 
@@ -411,11 +418,37 @@ static int make_groups(struct gs_server *sv)
     return err;
 }
 
+static int make_doors(struct gs_server *sv)
+{
+    static struct gs_source listening = {.kind = GS_SOURCE_LISTEN}, root = {.kind = GS_SOURCE_LISTEN_ROOT},
+                            named_door = {.kind = GS_SOURCE_NAMED_DOOR}, named = {.kind = GS_SOURCE_NAMERS},
+                            given = {.kind = GS_SOURCE_GIVERS};
+    sv->common_door.epoll = sv->group[GS_DOORS].epoll;
+    sv->named_door.epoll = epoll_create1(EPOLL_CLOEXEC);
+    sv->named = gs_namers_start();
+    sv->given = gs_givers_start();
+    if (sv->named_door.epoll < 0 || sv->named < 0 || sv->given < 0)
+        return -errno;
+    const struct {
+        const struct gs_door *door;
+        int fd;
+        struct gs_source *source;
+    } watched[] = {{&sv->common_door, sv->named_door.epoll, &named_door},
+                   {&sv->named_door, sv->listener.fd, &listening},
+                   {&sv->named_door, sv->named, &named},
+                   {&sv->named_door, sv->given, &given},
+                   {&sv->named_door, sv->listener.root_fd, &root}};
+    int err = 0;
+    for (unsigned i = 0; i < sizeof watched / sizeof *watched && err == 0; i++)
+        if (watched[i].fd >= 0)
+            err = gs_watch(watched[i].door->epoll, watched[i].fd, watched[i].source);
+    return err;
+}
+
 int gs_loop_start(struct gs_server *sv)
 {
-    static struct gs_source listening = {.kind = GS_SOURCE_LISTEN}, signals = {.kind = GS_SOURCE_SIGNALS},
-                            timer = {.kind = GS_SOURCE_TIMER}, worker = {.kind = GS_SOURCE_WORKER},
-                            named = {.kind = GS_SOURCE_NAMERS}, given = {.kind = GS_SOURCE_GIVERS};
+    static struct gs_source signals = {.kind = GS_SOURCE_SIGNALS}, timer = {.kind = GS_SOURCE_TIMER},
+                            worker = {.kind = GS_SOURCE_WORKER};
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
@@ -425,14 +458,8 @@ int gs_loop_start(struct gs_server *sv)
     sv->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
     sv->epoll = epoll_create1(EPOLL_CLOEXEC);
     sv->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    sv->named = gs_namers_start();
-    sv->given = gs_givers_start();
     sv->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (sv->epoll < 0 || sv->signals < 0 || sv->timer < 0 || sv->named < 0 || sv->given < 0 || make_groups(sv) < 0 ||
-        gs_watch(sv->group[GS_DOORS].epoll, sv->named, &named) < 0 ||
-        gs_watch(sv->group[GS_DOORS].epoll, sv->given, &given) < 0 ||
-        gs_watch(sv->group[GS_DOORS].epoll, sv->listener.fd, &listening) < 0 ||
-        (sv->listener.root_fd >= 0 && gs_watch(sv->group[GS_DOORS].epoll, sv->listener.root_fd, &listening) < 0) ||
+    if (sv->epoll < 0 || sv->signals < 0 || sv->timer < 0 || make_groups(sv) < 0 || make_doors(sv) < 0 ||
         gs_watch(sv->epoll, sv->signals, &signals) < 0 || gs_watch(sv->epoll, sv->timer, &timer) < 0 ||
         (sv->worker && gs_watch(sv->epoll, gs_worker_fd(sv->worker), &worker) < 0)) {
         gs_error("can't wait for events: %s", strerror(errno));

@@ -22,6 +22,8 @@ enum { GS_MAX_CLIENTS = 1024, GS_MAX_CLIENTS_PER_USER = 256, GS_MAX_PENDING = 51
 
 enum gs_source_kind {
     GS_SOURCE_LISTEN,
+    GS_SOURCE_LISTEN_ROOT,
+    GS_SOURCE_NAMED_DOOR,
     GS_SOURCE_SIGNALS,
     GS_SOURCE_TIMER,
     GS_SOURCE_WORKER,
@@ -55,6 +57,12 @@ struct gs_group {
  * are lower still. */
 enum { GS_DOORS, GS_CROWD, GS_OTHERS, GS_LOWER, GS_LOWER_GROUPS = 16, GS_GROUPS = GS_LOWER + GS_LOWER_GROUPS };
 
+/* Those who have connected and haven't joined: an epoll set of which users are heard in turn. */
+struct gs_door {
+    int epoll;
+    uid_t heard; /* last */
+};
+
 struct gs_connection {
     struct gs_source socket, process;
     int fd, pidfd;
@@ -86,6 +94,11 @@ struct gs_server {
     struct gs_worker *worker;  /* null: the core analyses by itself */
     int epoll, timer, signals; /* the epoll set has the highest task's processes, and the groups */
     struct gs_group group[GS_GROUPS];
+    /* Root, the daemon's own user and those whom the config names have a door of their own, heard in each of the doors'
+     * turns: one person may have thousands of users' numbers, each of which has a turn at the common one. With them is
+     * what they wait for: the sockets, and what threads have done. This set is in the common one, which is the doors'
+     * group's. */
+    struct gs_door named_door, common_door;
     int spare; /* a descriptor to give up when there are no more, so that who connects can be sent away */
     bool stop;
     bool realtime; /* is permitted, and has been wanted */
@@ -104,12 +117,11 @@ struct gs_server {
     int named, given;     /* readable when a connection's program is known, and when a process has its priority */
     uint64_t connections; /* so many there have been */
     unsigned doors_turn;
-    uid_t heard; /* whose newcomer was heard last */
 };
 
 /* connection.c */
-/* The next one of those who have connected. True: there may be more. */
-bool gs_connections_accept(struct gs_server *sv);
+/* The next one of those who have connected to this socket. True: there may be more. */
+bool gs_connections_accept(struct gs_server *sv, int listener);
 /* One message. */
 void gs_connection_read(struct gs_server *sv, struct gs_connection *c, uint32_t events);
 void gs_connection_send(void *ctx, void *conn, const struct gs_msg *m, int fd); /* as gs_core_ops has it */

@@ -6,6 +6,7 @@ import fcntl
 import mmap
 import os
 import pwd
+import random
 import re
 import resource
 import select
@@ -732,6 +733,50 @@ def a_crowd_of_numbers():
     assert [wait_for(s)[0] for s in (named, root)] == [WELCOME, WELCOME]
     assert [s.recv(256) for s in crowd[:2]] == [b"", b""]  # the oldest
     for s in crowd + [other, named, root]:
+        s.close()
+    d.end()
+
+
+def a_crowd_of_numbers_that_speaks():
+    """Who is root, or named by the config, says hello behind as many of these as one or two of the daemon's turns hear (64
+    each), and not behind one of each number: clients are numbered in the order in which they join."""
+    if os.geteuid():
+        return print("left out, a crowd of numbers that speaks: needs other users", file=sys.stderr)
+    library = os.path.join(os.path.dirname(DAEMON), "../tests/scheduler/held_link.so")
+    d = Daemon(PLAIN + "[task t]\nperiod = 100ms\nuser = 19999\n",
+               under=["env", "LD_PRELOAD=" + library, "GS_NO_TIMER=1"])  # silent ones aren't sent away
+    os.chmod(d.dir, 0o755)
+    os.chmod(d.socket, 0o666)
+
+    def connect_as(uid, path):
+        os.seteuid(uid)
+        try:
+            s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            s.connect(path)
+            return s
+        finally:
+            os.seteuid(0)
+
+    def number_of(s):
+        data, fds, _, _ = socket.recv_fds(s, 256, 1)
+        assert struct.unpack("=IHH", data[:8])[2] == WELCOME
+        os.close(fds[0])
+        return struct.unpack("=I", data[8:12])[0]
+
+    before = len(os.listdir(f"/proc/{d.process.pid}/fd"))
+    crowd = [connect_as(uid, d.socket) for uid in random.Random(1).sample(range(100000, 165536), 440)]
+    while len(os.listdir(f"/proc/{d.process.pid}/fd")) < before + 2 * len(crowd):  # a socket and a process of each
+        time.sleep(0.001)
+    os.kill(d.process.pid, signal.SIGSTOP)
+    expected = [connect_as(0, d.socket + ".root"), connect_as(19999, d.socket)]
+    for s in crowd + expected:
+        s.send(hello(flags=NO_TASK))
+    os.kill(d.process.pid, signal.SIGCONT)
+    numbers = [number_of(s) for s in expected]
+    others = [number_of(s) for s in crowd]
+    behind = [sum(1 for other in others if other < number) for number in numbers]
+    assert max(behind) <= 128, behind
+    for s in crowd + expected:
         s.close()
     d.end()
 
