@@ -13,7 +13,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(realpath "${1:-build}")
 rounds=${ROUNDS:-5}
-cmake --build "$build" --target bench_calls bench_lines e2e_fake e2e_steady e2e_stream gpusparc gpusparc_shim gpusparc-translate sample_matmul sample_binomial >/dev/null
+cmake --build "$build" --target bench_calls e2e_fake e2e_steady e2e_stream gpusparc gpusparc_shim gpusparc-translate sample_matmul sample_binomial >/dev/null
 calls=$build/lib/gpusparc/bench/bench_calls
 gpusparc=$build/bin/gpusparc
 samples=$build/lib/gpusparc/samples
@@ -49,15 +49,6 @@ echo
 echo "| call | no gpusparc | single | auto, a short kernel |"
 echo "| --- | ---: | ---: | ---: |"
 over_fake FAKE_EVICT=64
-echo
-echo "## What a call goes through that it doesn't without gpusparc (auto, a short kernel)"
-echo
-echo "| call | instructions | lines of code | pages of code |"
-echo "| --- | ---: | ---: | ---: |"
-GPUSPARC_REAL=$(realpath "$build/tests/e2e/fake.so") LD_LIBRARY_PATH=$work/lib XDG_CACHE_HOME=$work/cache GPUSPARC_MODE=auto \
-  "$build/lib/gpusparc/bench/bench_lines" --against "$build/lib/gpusparc/libgpusparc.so" |
-  awk -F'\t' '{ printf "| %s | %d | %d | %d |\n", $1, $2, $3, $4 }'
-
 echo
 echo "## An application alone under a daemon, over that driver (medians)"
 echo

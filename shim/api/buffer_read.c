@@ -17,36 +17,23 @@ static cl_int read_bytes(struct gs_command *cmd, struct gs_mem *m)
     return gs_command_pass(cmd);
 }
 
-static GS_COLD cl_int read_carefully(struct gs_command *cmd)
-{
-    const struct gs_op *op = &cmd->op;
-    gs_fast_path_look();
-    GS_CALL("clEnqueueReadBuffer");
-    struct gs_queue *q = gs_command_begin(cmd, false);
-    struct gs_mem *m = q ? gs_find(GS_MEM, op->src) : NULL;
-    gs_report_moved(GS_PATH_APP_READ, op->region[0]);
-    /* On a queue in order, what was launched before has run when this returns. */
-    const bool tells = op->blocking && q && !q->out_of_order;
-    const struct gs_sieve before = gs_timing_before_wait(tells ? q : NULL);
-    /* The driver knows what is wrong with a call that we can't serve. */
-    const bool known = m && op->ptr && gs_inside(m, op->from[0], op->region[0]) && gs_host_may(m, CL_MAP_READ);
-    const cl_int err = known ? read_bytes(cmd, m) : gs_command_pass(cmd);
-    gs_timing_after_wait(&before, err);
-    return err;
-}
-
-GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem buffer,
-                                                                 cl_bool blocking_read, size_t offset, size_t size,
-                                                                 void *ptr, cl_uint num_events_in_wait_list,
-                                                                 const cl_event *event_wait_list, cl_event *event)
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem buffer,
+                                                    cl_bool blocking_read, size_t offset, size_t size, void *ptr,
+                                                    cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+                                                    cl_event *event)
 {
     struct gs_command cmd = GS_COMMAND(.kind = GS_OP_READ, .blocking = blocking_read, .src = buffer, .from = {offset},
                                        .region = {size, 1, 1}, .ptr = ptr);
-    struct gs_fast_path_thread *t = gs_fast_path_thread();
-    struct gs_mem *m = gs_fast_path_may(t) ? gs_find_newest(GS_MEM, buffer) : NULL;
-    const struct gs_queue *q = m ? gs_find_newest(GS_QUEUE, command_queue) : NULL;
-    if (!q || !gs_is_plain(m, offset, size) || (blocking_read && gs_timing_learns_by_wait(q)))
-        return read_carefully(&cmd);
-    gs_fast_path_count(t, GS_FAST_PATH_BLOCKS);
-    return gs_command_pass(&cmd);
+    GS_CALL("clEnqueueReadBuffer");
+    struct gs_queue *q = gs_command_begin(&cmd, false);
+    struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
+    gs_report_moved(GS_PATH_APP_READ, size);
+    /* On a queue in order, what was launched before has run when this returns. */
+    const bool tells = blocking_read && q && !q->out_of_order;
+    const struct gs_sieve before = gs_timing_before_wait(tells ? q : NULL);
+    /* The driver knows what is wrong with a call that we can't serve. */
+    const bool known = m && ptr && gs_inside(m, offset, size) && gs_host_may(m, CL_MAP_READ);
+    const cl_int err = known ? read_bytes(&cmd, m) : gs_command_pass(&cmd);
+    gs_timing_after_wait(&before, err);
+    return err;
 }

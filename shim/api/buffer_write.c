@@ -4,21 +4,12 @@
 #include "shim/report/report.h"
 #include "shim/report/watch.h"
 
-/* A split doesn't wait for a call that blocks; if one begins meanwhile the write is noted after all. */
-static bool pass_blocking_write(const struct gs_command *cmd, struct gs_mem *m, cl_int *err)
+/* Larger ones may go another way than the driver's own. */
+static bool is_small(const struct gs_mem *m, size_t size)
 {
-    struct gs_context *ctx = m->o.ctx;
-    atomic_fetch_add(&m->root->host_writes, 1); /* before it looks, as who divides looks at this after */
-    const bool passes = !atomic_load(&ctx->divided);
-    if (passes)
-        *err = gs_command_pass(cmd);
-    if (passes && !*err && atomic_load(&ctx->divided)) {
-        pthread_mutex_lock(&ctx->lock);
-        gs_note_write(m->root, 0, gs_window_range(m, cmd->op.to[0], cmd->op.region[0]));
-        pthread_mutex_unlock(&ctx->lock);
-    }
-    atomic_fetch_sub(&m->root->host_writes, 1);
-    return passes;
+    enum { SMALL_BYTES = 64 * 1024 };
+    return gs_is_defined(m) && size <= SMALL_BYTES &&
+           (gs_settings()->transfer == GS_TRANSFER_AUTO || gs_settings()->transfer == GS_TRANSFER_PLAIN);
 }
 
 /* A few bytes by an application that is connected alone: the driver takes them in the call, and for so long the unit of
@@ -30,11 +21,11 @@ static bool write_at_once(const struct gs_command *cmd, struct gs_mem *m, cl_int
     const size_t size = cmd->op.region[0];
     struct gs_job job;
     struct gs_unit u = {0};
-    if (gs_fast_path_cares(~(unsigned)GS_CARE_DAEMON) || !gs_is_plain(m, cmd->op.to[0], size) || !gs_unit_is_sole())
+    if (gs_report_wants_times() || !is_small(m, size) || !gs_unit_is_sole())
         return false;
-    gs_job_enter_fast(cmd->ctx, &job);
+    gs_job_enter_now(cmd->ctx, &job);
     pthread_mutex_lock(&cmd->ctx->lock);
-    const bool may_go = (!job.transfer_chunk || size <= job.transfer_chunk) && !atomic_load(&cmd->ctx->divided);
+    const bool may_go = (!job.transfer_chunk || size <= job.transfer_chunk) && !atomic_load(&cmd->ctx->spread);
     const bool by_unit = may_go && gs_unit_try(&u, GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN);
     if (by_unit) {
         *err = gs_command_pass(cmd);
@@ -48,51 +39,29 @@ static bool write_at_once(const struct gs_command *cmd, struct gs_mem *m, cl_int
     return by_unit;
 }
 
-static GS_COLD cl_int write_carefully(struct gs_command *cmd)
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem buffer,
+                                                     cl_bool blocking_write, size_t offset, size_t size,
+                                                     const void *ptr, cl_uint num_events_in_wait_list,
+                                                     const cl_event *event_wait_list, cl_event *event)
 {
-    const struct gs_op *op = &cmd->op;
-    const size_t offset = op->to[0], size = op->region[0];
+    struct gs_command cmd = GS_COMMAND(.kind = GS_OP_WRITE, .blocking = blocking_write, .dst = buffer, .to = {offset},
+                                       .region = {size, 1, 1}, .ptr = (void *)(uintptr_t)ptr);
     cl_int err;
-    gs_fast_path_look();
     GS_CALL("clEnqueueWriteBuffer");
-    struct gs_mem *m = gs_command_begin(cmd, false) ? gs_find(GS_MEM, op->dst) : NULL;
+    struct gs_mem *m = gs_command_begin(&cmd, false) ? gs_find(GS_MEM, buffer) : NULL;
     gs_report_moved(GS_PATH_APP_WRITE, size);
     if (!m || !gs_inside(m, offset, size))
-        return gs_command_pass(cmd);
-    if (op->blocking && gs_is_plain(m, offset, size) && !gs_scheduled() && pass_blocking_write(cmd, m, &err))
+        return gs_command_pass(&cmd);
+    if (is_small(m, size) && gs_home_passes(&cmd, m, &err))
         return err;
-    if (!op->blocking && write_at_once(cmd, m, &err))
+    if (!blocking_write && write_at_once(&cmd, m, &err))
         return err;
     struct gs_home h;
     cl_event own = NULL;
     const struct gs_range r = gs_window_range(m, offset, size);
-    const struct gs_staged run = {gs_op_write(m->root->o.handle, r.begin, size, op->ptr), 0, 1};
-    gs_home_begin(&h, cmd, false);
+    const struct gs_staged run = {gs_op_write(m->root->o.handle, r.begin, size, cmd.op.ptr), 0, 1};
+    gs_home_begin(&h, &cmd, false);
     if (gs_write_to_place(&h, m, &run, &own))
         return gs_home_end_and_wait(&h, CL_SUCCESS, own);
     return gs_home_carry(&h, (struct gs_side){0}, (struct gs_side){m, r, true}, &run);
-}
-
-GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem buffer,
-                                                                  cl_bool blocking_write, size_t offset, size_t size,
-                                                                  const void *ptr, cl_uint num_events_in_wait_list,
-                                                                  const cl_event *event_wait_list, cl_event *event)
-{
-    struct gs_command cmd = GS_COMMAND(.kind = GS_OP_WRITE, .blocking = blocking_write, .dst = buffer, .to = {offset},
-                                       .region = {size, 1, 1}, .ptr = (void *)(uintptr_t)ptr);
-    struct gs_fast_path_thread *t = gs_fast_path_thread();
-    struct gs_mem *m = gs_fast_path_may(t) ? gs_find_newest(GS_MEM, buffer) : NULL;
-    cl_int err;
-    if (!m || !gs_is_plain(m, offset, size))
-        return write_carefully(&cmd);
-    if (blocking_write) {
-        gs_fast_path_count(t, GS_FAST_PATH_BLOCKS);
-        if (pass_blocking_write(&cmd, m, &err))
-            return err;
-    } else if (gs_fast_path_begin(t)) {
-        err = gs_command_pass(&cmd);
-        gs_fast_path_end(t);
-        return err;
-    }
-    return write_carefully(&cmd);
 }

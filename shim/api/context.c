@@ -36,7 +36,6 @@ void gs_give_up(const char *reason)
 void gs_give_up_context(struct gs_context *c, const char *reason)
 {
     atomic_store(&c->given_up, reason);
-    gs_fast_path_care(GS_CARE_GIVEN_UP);
     gs_come_home(c, 0);
 }
 

@@ -17,38 +17,18 @@ unsigned gs_count_holders(const struct gs_mem *root, struct gs_range r, unsigned
     return n;
 }
 
-/* Nothing is to be noted of what a command writes there, as long as nothing is split. */
-static inline bool needs_no_note(struct gs_mem *m, size_t offset, size_t size)
-{
-    return m && gs_is_defined(m) && gs_inside(m, offset, size);
-}
-
-static GS_COLD cl_int fill_carefully(struct gs_command *cmd)
-{
-    const struct gs_op *op = &cmd->op;
-    gs_fast_path_look();
-    struct gs_mem *m = gs_command_begin(cmd, false) ? gs_find(GS_MEM, op->dst) : NULL;
-    if (!m || !op->pattern || op->pattern_bytes > GS_OP_PATTERN_BYTES || !gs_inside(m, op->to[0], op->region[0]))
-        return gs_command_pass(cmd);
-    const struct gs_side to = {.m = m, .r = gs_window_range(m, op->to[0], op->region[0]), .covers = true};
-    return gs_home_transfer(cmd, (struct gs_side){0}, to, NULL);
-}
-
-GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue command_queue, cl_mem buffer,
-                                                                 const void *pattern, size_t pattern_size,
-                                                                 size_t offset, size_t size,
-                                                                 cl_uint num_events_in_wait_list,
-                                                                 const cl_event *event_wait_list, cl_event *event)
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue command_queue, cl_mem buffer, const void *pattern,
+                                                    size_t pattern_size, size_t offset, size_t size,
+                                                    cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+                                                    cl_event *event)
 {
     struct gs_command cmd = GS_COMMAND(.kind = GS_OP_FILL, .dst = buffer, .to = {offset}, .region = {size, 1, 1},
                                        .pattern = pattern, .pattern_bytes = pattern_size);
-    struct gs_fast_path_thread *t = gs_fast_path_thread();
-    struct gs_mem *m = gs_fast_path_may(t) ? gs_find_newest(GS_MEM, buffer) : NULL;
-    if (!needs_no_note(m, offset, size) || !gs_fast_path_begin(t))
-        return fill_carefully(&cmd);
-    const cl_int err = gs_command_pass(&cmd);
-    gs_fast_path_end(t);
-    return err;
+    struct gs_mem *m = gs_command_begin(&cmd, false) ? gs_find(GS_MEM, buffer) : NULL;
+    if (!m || !pattern || pattern_size > GS_OP_PATTERN_BYTES || !gs_inside(m, offset, size))
+        return gs_command_pass(&cmd);
+    const struct gs_side to = {.m = m, .r = gs_window_range(m, offset, size), .covers = true};
+    return gs_home_transfer(&cmd, (struct gs_side){0}, to, NULL);
 }
 
 /* Is there memory for the copy wherever some of it comes from? Made where there is none yet. */
@@ -122,38 +102,23 @@ static struct gs_side side_of(struct gs_mem *m, size_t offset, size_t bytes, boo
         .m = m, .r = m ? gs_window_range(m, offset, bytes) : (struct gs_range){0, 0}, .covers = m && covers};
 }
 
-static GS_COLD cl_int copy_carefully(struct gs_command *cmd)
-{
-    struct gs_op *op = &cmd->op;
-    gs_fast_path_look();
-    struct gs_queue *q = gs_command_begin(cmd, false);
-    struct gs_mem *src = q ? gs_find(GS_MEM, op->src) : NULL, *dst = q ? gs_find(GS_MEM, op->dst) : NULL;
-    const size_t size = op->region[0];
-    if ((!src && !dst) || (src && !gs_inside(src, op->from[0], size)) || (dst && !gs_inside(dst, op->to[0], size)))
-        return gs_command_pass(cmd);
-    const struct gs_side from = side_of(src, op->from[0], size, false), to = side_of(dst, op->to[0], size, true);
-    op->whole =
-        src && dst && src->root == dst->root && from.r.begin < to.r.end && to.r.begin < from.r.end; /* they overlap */
-    if (src && dst && !op->whole && copied_in_place(cmd, &from, &to))
-        return CL_SUCCESS;
-    return gs_home_transfer(cmd, from, to, NULL);
-}
-
-GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue command_queue, cl_mem src_buffer,
-                                                                 cl_mem dst_buffer, size_t src_offset,
-                                                                 size_t dst_offset, size_t size,
-                                                                 cl_uint num_events_in_wait_list,
-                                                                 const cl_event *event_wait_list, cl_event *event)
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue command_queue, cl_mem src_buffer,
+                                                    cl_mem dst_buffer, size_t src_offset, size_t dst_offset,
+                                                    size_t size, cl_uint num_events_in_wait_list,
+                                                    const cl_event *event_wait_list, cl_event *event)
 {
     struct gs_command cmd = GS_COMMAND(.kind = GS_OP_COPY, .src = src_buffer, .dst = dst_buffer, .from = {src_offset},
                                        .to = {dst_offset}, .region = {size, 1, 1});
-    struct gs_fast_path_thread *t = gs_fast_path_thread();
-    struct gs_mem *dst = gs_fast_path_may(t) ? gs_find_newest(GS_MEM, dst_buffer) : NULL;
-    if (!needs_no_note(dst, dst_offset, size) || !gs_fast_path_begin(t))
-        return copy_carefully(&cmd);
-    const cl_int err = gs_command_pass(&cmd);
-    gs_fast_path_end(t);
-    return err;
+    struct gs_queue *q = gs_command_begin(&cmd, false);
+    struct gs_mem *src = q ? gs_find(GS_MEM, src_buffer) : NULL, *dst = q ? gs_find(GS_MEM, dst_buffer) : NULL;
+    if ((!src && !dst) || (src && !gs_inside(src, src_offset, size)) || (dst && !gs_inside(dst, dst_offset, size)))
+        return gs_command_pass(&cmd);
+    const struct gs_side from = side_of(src, src_offset, size, false), to = side_of(dst, dst_offset, size, true);
+    cmd.op.whole =
+        src && dst && src->root == dst->root && from.r.begin < to.r.end && to.r.begin < from.r.end; /* they overlap */
+    if (src && dst && !cmd.op.whole && atomic_load(&cmd.ctx->spread) && copied_in_place(&cmd, &from, &to))
+        return CL_SUCCESS;
+    return gs_home_transfer(&cmd, from, to, NULL);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferRect(

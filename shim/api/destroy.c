@@ -81,7 +81,7 @@ static void destroy_queue(struct gs_object *o)
     gs_queue_free((struct gs_queue *)o);
 }
 
-static __attribute__((hot)) void destroy(struct gs_object *o)
+static void destroy(struct gs_object *o)
 {
     static void (*const others[])(struct gs_object *) = {[GS_CONTEXT] = destroy_context,
                                                          [GS_QUEUE] = destroy_queue,

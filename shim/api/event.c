@@ -13,12 +13,9 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainEvent(cl_event event)
     return gs_retained(GS_EVENT, event, gs_real()->clRetainEvent(event));
 }
 
-GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clReleaseEvent(cl_event event)
+CL_API_ENTRY cl_int CL_API_CALL clReleaseEvent(cl_event event)
 {
-    if (gs_fast_path_cares(GS_CARE_START | GS_CARE_DAEMON) ||
-        atomic_load_explicit(&gs_fast_path.events, memory_order_relaxed))
-        return gs_release_event(event);
-    return gs_fast_path.release_event(event);
+    return gs_release_event(event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetEventInfo(cl_event event, cl_event_info param_name, size_t param_value_size,
@@ -214,7 +211,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int exec
     return err;
 }
 
-GS_COLD void gs_await_parts(cl_event event)
+void gs_await_parts(cl_event event)
 {
     struct gs_event *e = gs_find_hold(GS_EVENT, event);
     for (unsigned i = 0; e && i < e->n; i++)
@@ -223,30 +220,15 @@ GS_COLD void gs_await_parts(cl_event event)
         gs_drop(&e->o);
 }
 
-static GS_COLD cl_int await_failed(cl_int err, cl_uint n, const cl_event *events)
-{
-    for (cl_uint i = 0; err == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST && i < n; i++)
-        gs_await_parts(events[i]);
-    return err;
-}
-
-static GS_COLD cl_int wait_with_care(cl_uint n, const cl_event *events)
+CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events, const cl_event *event_list)
 {
     GS_CALL("clWaitForEvents");
     gs_threads_open_again();
-    const cl_int err = gs_real()->clWaitForEvents(n, events);
-    if (err)
-        await_failed(err, n, events);
+    const cl_int err = gs_real()->clWaitForEvents(num_events, event_list);
+    for (cl_uint i = 0; err == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST && i < num_events; i++)
+        gs_await_parts(event_list[i]);
     gs_wait_ended();
     return err;
-}
-
-GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events, const cl_event *event_list)
-{
-    if (gs_fast_path_cares(GS_CARE_START | GS_CARE_DAEMON | GS_CARE_WATCHED))
-        return wait_with_care(num_events, event_list);
-    const cl_int err = gs_fast_path.wait(num_events, event_list);
-    return err ? await_failed(err, num_events, event_list) : err;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clSetEventCallback(

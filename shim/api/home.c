@@ -31,6 +31,22 @@ static bool await_before(const struct gs_command *cmd)
     return true;
 }
 
+bool gs_home_passes(const struct gs_command *cmd, const struct gs_mem *dst, cl_int *err)
+{
+    struct gs_context *ctx = cmd->ctx;
+    if (gs_scheduled() || gs_op_is_of_image(&cmd->op) || (dst && !gs_is_defined(dst)))
+        return false;
+    if (ctx->n == 1) {
+        *err = gs_command_pass(cmd);
+        return true;
+    }
+    GS_LOCKED(&ctx->lock);
+    const bool passes = !cmd->op.blocking && !atomic_load(&ctx->spread);
+    if (passes)
+        *err = gs_command_pass(cmd);
+    return passes;
+}
+
 void gs_home_begin(struct gs_home *h, const struct gs_command *cmd, bool reads)
 {
     struct gs_queue *q = cmd->q;
@@ -332,6 +348,9 @@ cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct
                         const struct gs_staged *staged)
 {
     struct gs_home h;
+    cl_int err;
+    if (!staged && gs_home_passes(cmd, dst.m, &err))
+        return err;
     gs_home_begin(&h, cmd, !dst.m);
     return gs_home_carry(&h, src, dst, staged);
 }

@@ -6,8 +6,7 @@
 
 bool gs_initial_wanted(const struct gs_context *c, cl_mem_flags flags, const void *ptr)
 {
-    return c && ptr && (flags & CL_MEM_COPY_HOST_PTR) && !(flags & CL_MEM_USE_HOST_PTR) && !gs_fast_path_pass() &&
-           gs_scheduled();
+    return c && ptr && (flags & CL_MEM_COPY_HOST_PTR) && !(flags & CL_MEM_USE_HOST_PTR) && gs_scheduled();
 }
 
 void gs_initial_begin(bool wanted, struct gs_unit *u)

@@ -7,25 +7,16 @@
 #include "shim/plan/answer.h"
 #include "shim/plan/kinds.h"
 #include "shim/launch/launch.h"
-#include "shim/fast_path/fast_path.h"
 #include "shim/record/size.h"
 #include "shim/report/report.h"
 #include "shim/choose/timing.h"
-
-/* All zeros, in lines of their own. NULL: no memory. */
-static void *lines(size_t bytes)
-{
-    const size_t room = (bytes + GS_LINE) / GS_LINE * GS_LINE;
-    void *p = aligned_alloc(GS_LINE, room);
-    return p ? memset(p, 0, room) : NULL;
-}
 
 /* `name` may be null. */
 static struct gs_kernel *track(cl_kernel handle, struct gs_program *p, const char *name)
 {
     bool first; /* of its name */
     struct gs_kernel_kind *kind = handle && p ? gs_kind_find_or_make(p, handle, name, &first) : NULL;
-    struct gs_kernel *k = kind ? lines(sizeof *k) : NULL;
+    struct gs_kernel *k = kind ? calloc(1, sizeof *k) : NULL;
     if (!k)
         return NULL;
     k->n_args = kind->n_args;
@@ -43,7 +34,6 @@ static struct gs_kernel *track(cl_kernel handle, struct gs_program *p, const cha
     gs_hold(&p->o);
     atomic_fetch_add(&p->kernels, 1);
     gs_insert(&k->o, GS_KERNEL, handle, p->o.ctx);
-    gs_fast_path_start();
     if (first)
         gs_timing_prepare_known(p, k->name);
     return k;
@@ -114,7 +104,7 @@ static void *room_for(struct gs_arg *a, size_t size)
     return a->large;
 }
 
-static __attribute__((hot)) bool keep_arg(struct gs_kernel *k, cl_uint i, size_t size, const void *value)
+static bool keep_arg(struct gs_kernel *k, cl_uint i, size_t size, const void *value)
 {
     struct gs_arg *a = &k->args[i];
     void *bytes = value ? room_for(a, size) : NULL;
@@ -162,7 +152,7 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainKernel(cl_kernel kernel)
 CL_API_ENTRY cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel)
 {
     struct gs_object *last = gs_release(GS_KERNEL, kernel);
-    if (last && gs_fast_path_cares(GS_CARE_WATCHED))
+    if (last && gs_settings()->stats)
         gs_answer_give((struct gs_kernel *)last);
     cl_int err = gs_real()->clReleaseKernel(kernel);
     if (last)
@@ -170,8 +160,8 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel)
     return err;
 }
 
-GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_index, size_t arg_size,
-                                                            const void *arg_value)
+CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_index, size_t arg_size,
+                                               const void *arg_value)
 {
     const cl_int err = gs_real()->clSetKernelArg(kernel, arg_index, arg_size, arg_value);
     struct gs_kernel *k = err ? NULL : gs_find(GS_KERNEL, kernel);
@@ -238,43 +228,11 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel kernel, cl_dev
                                               input_value, param_value_size, param_value, param_value_size_ret);
 }
 
-static GS_COLD cl_int launch(struct gs_command *cmd)
-{
-    GS_CALL("clEnqueueNDRangeKernel");
-    struct gs_queue *q = gs_find(GS_QUEUE, cmd->queue);
-    struct gs_kernel *k = q ? gs_find(GS_KERNEL, cmd->op.kernel) : NULL;
-    gs_fast_path_look();
-    if (q)
-        gs_timeline_enqueue(q->timeline);
-    if (q && (!k || k->o.ctx != q->o.ctx))
-        gs_queue_close(cmd->queue);
-    if (!k || k->o.ctx != q->o.ctx || q->o.ctx->pooled)
-        return gs_command_pass(cmd);
-    cmd->q = q;
-    cmd->ctx = q->o.ctx;
-    return gs_launch(cmd, k);
-}
-
-/* May it be handed on, as far as its kernel and its size say? */
-static inline bool passes(struct gs_kernel *k, const struct gs_op *op)
-{
-    if (!atomic_load_explicit(&k->unsplittable, memory_order_relaxed)) {
-        if (atomic_load_explicit(&k->risen, memory_order_relaxed))
-            return false;
-        struct gs_size *last = gs_size_of_last(k, op->dims, op->global, op->local);
-        /* At several sizes in turn, or on buffers that are new, the kernel's others are looked at, too. */
-        if (!gs_size_passes(last ? last : gs_size_of(k, op->dims, op->global, op->local)))
-            return false;
-    }
-    return !atomic_load_explicit(&k->fresh, memory_order_relaxed) || gs_launch_defines(k);
-}
-
-GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue command_queue, cl_kernel kernel,
-                                                                    cl_uint work_dim, const size_t *global_work_offset,
-                                                                    const size_t *global_work_size,
-                                                                    const size_t *local_work_size,
-                                                                    cl_uint num_events_in_wait_list,
-                                                                    const cl_event *event_wait_list, cl_event *event)
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue command_queue, cl_kernel kernel,
+                                                       cl_uint work_dim, const size_t *global_work_offset,
+                                                       const size_t *global_work_size, const size_t *local_work_size,
+                                                       cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+                                                       cl_event *event)
 {
     struct gs_command cmd = {.op =
                                  gs_op_launch(kernel, work_dim, global_work_offset, global_work_size, local_work_size),
@@ -282,13 +240,18 @@ GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_q
                              .n_wait = num_events_in_wait_list,
                              .wait = event_wait_list,
                              .event = event};
-    struct gs_fast_path_thread *t = gs_fast_path_thread();
-    struct gs_kernel *k = gs_fast_path_may(t) ? gs_find_newest(GS_KERNEL, kernel) : NULL;
-    if (!k || !passes(k, &cmd.op) || !gs_fast_path_begin(t))
-        return launch(&cmd);
-    const cl_int err = gs_command_pass(&cmd);
-    gs_fast_path_end(t);
-    return err;
+    GS_CALL("clEnqueueNDRangeKernel");
+    struct gs_queue *q = gs_find(GS_QUEUE, command_queue);
+    struct gs_kernel *k = q ? gs_find(GS_KERNEL, kernel) : NULL;
+    if (q)
+        gs_timeline_enqueue(q->timeline);
+    if (q && (!k || k->o.ctx != q->o.ctx))
+        gs_queue_close(command_queue);
+    if (!k || k->o.ctx != q->o.ctx || q->o.ctx->pooled)
+        return gs_command_pass(&cmd);
+    cmd.q = q;
+    cmd.ctx = q->o.ctx;
+    return gs_launch(&cmd, k);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueTask(cl_command_queue command_queue, cl_kernel kernel,

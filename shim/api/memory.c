@@ -9,8 +9,7 @@
 #include "shim/pooled/pooled.h"
 #include "shim/driver/enqueue.h"
 
-static __attribute__((hot)) cl_mem track_buffer(struct gs_context *c, cl_mem handle, size_t size, cl_mem_flags flags,
-                                                cl_mem_flags kept)
+static cl_mem track_buffer(struct gs_context *c, cl_mem handle, size_t size, cl_mem_flags flags, cl_mem_flags kept)
 {
     struct gs_mem *m = c && handle ? gs_mem_root(c, handle, size, flags, kept) : NULL;
     if (m)
@@ -45,32 +44,31 @@ static cl_mem with_properties(cl_mem handle, const cl_mem_properties *properties
     return handle;
 }
 
-static GS_COLD cl_mem create_pooled(struct gs_context *c, cl_mem_flags flags, size_t size, void *host_ptr,
-                                    cl_int *errcode_ret)
+static cl_mem create_pooled(struct gs_context *c, cl_mem_flags flags, size_t size, void *host_ptr, cl_int *errcode_ret)
 {
     const struct gs_pool_made made = gs_pool_create(c, flags, size, host_ptr);
     struct gs_mem *m = made.handle ? gs_mem_root(c, made.handle, size, gs_mem_flags(made.handle), 0) : NULL;
     return publish_pooled(made, m, errcode_ret);
 }
 
-static GS_COLD cl_mem create_pooled_image(struct gs_context *c, cl_mem_flags flags, const cl_image_format *format,
-                                          const cl_image_desc *desc, void *host_ptr, cl_int *errcode_ret)
+static cl_mem create_pooled_image(struct gs_context *c, cl_mem_flags flags, const cl_image_format *format,
+                                  const cl_image_desc *desc, void *host_ptr, cl_int *errcode_ret)
 {
     const struct gs_pool_made made = gs_pool_create_image(c, flags, format, desc, host_ptr);
     struct gs_mem *m = made.handle ? gs_mem_image(c, made.handle, NULL, format, desc) : NULL;
     return publish_pooled(made, m, errcode_ret);
 }
 
-static GS_COLD cl_mem create_pooled_sub(struct gs_mem *parent, cl_mem_flags flags, const cl_buffer_region *r,
-                                        cl_int *errcode_ret)
+static cl_mem create_pooled_sub(struct gs_mem *parent, cl_mem_flags flags, const cl_buffer_region *r,
+                                cl_int *errcode_ret)
 {
     const struct gs_pool_made made = gs_pool_create_sub(parent, flags, r);
     return publish_pooled(made, made.handle ? gs_mem_window(parent, made.handle, r->origin, r->size) : NULL,
                           errcode_ret);
 }
 
-__attribute__((hot)) CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size,
-                                                                    void *host_ptr, cl_int *errcode_ret)
+CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,
+                                               cl_int *errcode_ret)
 {
     struct gs_context *c = gs_find(GS_CONTEXT, context);
     if (c && c->pooled)
@@ -239,7 +237,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memobj, cl_mem_info pa
     return err;
 }
 
-__attribute__((hot)) CL_API_ENTRY cl_int CL_API_CALL clReleaseMemObject(cl_mem memobj)
+CL_API_ENTRY cl_int CL_API_CALL clReleaseMemObject(cl_mem memobj)
 {
     struct gs_mem *last = (struct gs_mem *)gs_release(GS_MEM, memobj);
     const bool by_record = last && gs_mem_released(last);

@@ -41,7 +41,7 @@ static cl_command_queue track(cl_context context, cl_device_id device, cl_comman
     struct gs_queue *q = c && handle && device == c->dev[0] ? calloc(1, sizeof *q) : NULL;
     if (!q)
         return handle;
-    q->timeline = gs_timeline_new(gs_fast_path_cares(GS_CARE_DAEMON)); /* then nothing goes by */
+    q->timeline = gs_timeline_new();
     q->behind = gs_queue_set_new(handle);
     q->times = calloc(1, sizeof *q->times);
     if (!q->timeline || !q->behind || !q->times) {
@@ -173,10 +173,9 @@ CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue command_q
                                             param_value_size_ret);
 }
 
-static GS_COLD cl_int finish(cl_command_queue command_queue)
+CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue command_queue)
 {
     GS_CALL("clFinish");
-    gs_fast_path_look();
     const struct gs_sieve before = gs_timing_before_wait(gs_find(GS_QUEUE, command_queue));
     struct gs_queue *q = gs_scheduled() ? gs_find(GS_QUEUE, command_queue) : NULL;
     const struct gs_upto upto = q ? gs_queue_upto(q) : (struct gs_upto){0};
@@ -193,14 +192,4 @@ static GS_COLD cl_int finish(cl_command_queue command_queue)
     gs_timing_after_wait(&before, err);
     gs_wait_ended();
     return err;
-}
-
-GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue command_queue)
-{
-    struct gs_fast_path_thread *t = gs_fast_path_thread();
-    const struct gs_queue *q = gs_fast_path_may(t) ? gs_find_newest(GS_QUEUE, command_queue) : NULL;
-    if (!q || gs_timing_learns_by_wait(q))
-        return finish(command_queue);
-    gs_fast_path_count(t, GS_FAST_PATH_BLOCKS);
-    return gs_real_table.clFinish(command_queue);
 }

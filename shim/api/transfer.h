@@ -31,6 +31,10 @@ struct gs_home {
     cl_int err;
 };
 
+/* Where there is no daemon, and all of the context's bytes are defined and at home: hands the command, which may change
+ * dst (or null), on to the driver with nothing noted. False: it isn't so, or the call blocks and the lock is needed. */
+bool gs_home_passes(const struct gs_command *cmd, const struct gs_mem *dst, cl_int *err);
+
 /* reads: it gets results for the host, or ends the host's access to them. */
 void gs_home_begin(struct gs_home *h, const struct gs_command *cmd, bool reads);
 /* An empty range: the command writes the object without needing what is there, and comes after transfers into home that
@@ -128,13 +132,6 @@ static inline void gs_set_box(struct gs_op *op, const size_t *from, const size_t
 static inline bool gs_inside(const struct gs_mem *m, uint64_t offset, uint64_t bytes)
 {
     return !m->image && bytes && offset <= m->size && bytes <= m->size - offset;
-}
-
-/* A small transfer of an object all of whose bytes are defined, of which nothing is to be noted. */
-static inline bool gs_is_plain(struct gs_mem *m, size_t offset, size_t size)
-{
-    return gs_is_defined(m) && size <= atomic_load_explicit(&gs_fast_path.small_bytes, memory_order_relaxed) &&
-           gs_inside(m, offset, size);
 }
 
 #endif

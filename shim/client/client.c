@@ -14,8 +14,6 @@
 enum { LOOK_AGAIN_NS = 500 * 1000 * 1000 };
 enum { PATIENT_MS = 5000, NO_TASK_STATUS = 125 }; /* where a task is required */
 
-atomic_bool gs_went_by;
-
 struct gs_client *_Atomic gs_connection;
 static struct {
     pthread_mutex_t lock; /* one thread at a time looks for a daemon */
@@ -81,8 +79,6 @@ static void open_client(void)
         return;
     }
     check_task(c);
-    gs_fast_path_care(GS_CARE_DAEMON);
-    gs_fast_path_barrier();
     atomic_store(&gs_connection, c);
     gs_memory_watch(tell_memory);
 }
@@ -121,8 +117,6 @@ bool gs_scheduled(void)
     }
     if (atomic_load_explicit(&gs_job_open, memory_order_relaxed))
         gs_job_forget();
-    if (!atomic_load_explicit(&gs_went_by, memory_order_relaxed))
-        atomic_store(&gs_went_by, true);
     return false;
 }
 

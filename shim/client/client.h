@@ -11,9 +11,6 @@
  * coarse clock, and no thread. */
 bool gs_scheduled(void);
 
-/* A command may have gone by uncounted: there was no daemon when somebody asked. */
-extern atomic_bool gs_went_by;
-
 /* The daemon's number for what a place's kernels run on. */
 unsigned gs_resource_of(unsigned place);
 

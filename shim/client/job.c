@@ -281,7 +281,7 @@ void gs_job_enter(const struct gs_context *ctx, bool tail, struct gs_job *job)
     job_enter(ctx, job);
 }
 
-void gs_job_enter_fast(const struct gs_context *ctx, struct gs_job *job)
+void gs_job_enter_now(const struct gs_context *ctx, struct gs_job *job)
 {
     end_if_read(ctx);
     if (gs_settings()->pace) /* it may wait long for its release */

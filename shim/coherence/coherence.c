@@ -243,13 +243,6 @@ static void remember_wanted(struct gs_mem *root, unsigned place, const struct gs
         gs_rangeset_clear(w);
 }
 
-/* Bytes of it may be elsewhere than at home from now on. */
-static void note_spread(struct gs_context *ctx)
-{
-    atomic_store(&ctx->spread, true);
-    gs_fast_path_care(GS_CARE_DIVIDED);
-}
-
 /* What is missing at each place. */
 static cl_int look_for_missing(struct gs_command *cmd, struct gs_mem *root, const struct gs_need *w, unsigned n,
                                bool exactly, struct gs_rangeset *missing)
@@ -257,7 +250,7 @@ static cl_int look_for_missing(struct gs_command *cmd, struct gs_mem *root, cons
     cl_int err = CL_SUCCESS;
     for (unsigned i = 0; i < n && !err; i++) {
         if (w[i].place)
-            note_spread(cmd->ctx);
+            atomic_store(&cmd->ctx->spread, true);
         if (!root->image)
             remember_wanted(root, w[i].place, w[i].bytes);
         for (size_t k = 0; k < w[i].bytes->n && root->bytes->spoiled.n && !err; k++)
@@ -369,7 +362,7 @@ int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what
     if (err)
         return err;
     if (place) {
-        note_spread(root->o.ctx);
+        atomic_store(&root->o.ctx->spread, true);
         root->traffic.left += gs_rangeset_bytes(what);
     }
     if (!root->bytes->undefined.n)

@@ -42,8 +42,7 @@ cl_command_type gs_op_command_type(const struct gs_op *op)
     return types[op->kind];
 }
 
-__attribute__((hot)) cl_int gs_enqueue_real(const struct gs_op *op, cl_command_queue queue, cl_uint n,
-                                            const cl_event *wait, cl_event *event)
+cl_int gs_enqueue_real(const struct gs_op *op, cl_command_queue queue, cl_uint n, const cl_event *wait, cl_event *event)
 {
     const struct _cl_icd_dispatch *cl = gs_real();
     const size_t *from = gs_op_from(op), *to = gs_op_to(op), *region = gs_op_region(op);
@@ -113,8 +112,7 @@ __attribute__((hot)) cl_int gs_enqueue_real(const struct gs_op *op, cl_command_q
     }
 }
 
-__attribute__((hot)) cl_int gs_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait,
-                                       const cl_event *wait, cl_event *event)
+cl_int gs_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     const struct gs_settings *s = gs_settings();
     if (s->pooled && &gs_above_pool && gs_above_pool.takes(queue))

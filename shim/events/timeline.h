@@ -16,17 +16,14 @@ struct gs_timeline {
     atomic_int refs;
     atomic_uint enqueued; /* the number of the newest command; an untracked one takes two numbers */
     atomic_uint ended;    /* this command and all before it have ended */
-    atomic_bool counted;  /* every command has a number since a daemon was first looked for */
 };
 
 /* Null: no memory. */
-static inline struct gs_timeline *gs_timeline_new(bool counted)
+static inline struct gs_timeline *gs_timeline_new(void)
 {
     struct gs_timeline *t = calloc(1, sizeof *t);
-    if (t) {
+    if (t)
         atomic_init(&t->refs, 1);
-        atomic_init(&t->counted, counted);
-    }
     return t;
 }
 

@@ -313,7 +313,7 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
 static void find_places(struct gs_launching *l)
 {
     if (l->by_units) {
-        gs_job_enter_fast(l->cmd.ctx, &l->job);
+        gs_job_enter_now(l->cmd.ctx, &l->job);
         l->put = (struct gs_putting){.q = l->cmd.q, .job = l->job};
         l->size = gs_size_find(l->k, l->cmd.op.dims, l->cmd.op.global, l->cmd.op.local);
         return;

@@ -9,7 +9,6 @@
 #include "shim/coherence/coherence.h"
 #include "shim/put/finish.h"
 #include "shim/output/merge.h"
-#include "shim/fast_path/fast_path.h"
 #include "shim/plan/part_kernel.h"
 #include "shim/output/reduce.h"
 #include "shim/report/report.h"
@@ -343,23 +342,10 @@ bool gs_is_disturbed(const struct gs_plan *plan)
     return false;
 }
 
-/* From the first split of a context on every command takes the context's lock. Waits for calls that are under way
- * without the lock, before the launch's order is made. */
-static void bar_fast_path(struct gs_context *ctx)
-{
-    if (atomic_exchange(&ctx->divided, true))
-        return;
-    gs_fast_path_care(GS_CARE_DIVIDED);
-    gs_fast_path_barrier();
-}
-
 cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *event, bool *went)
 {
     struct split s = {0};
     *went = false;
-    bar_fast_path(l->cmd.ctx);
-    if (gs_is_disturbed(plan)) /* by a call that has come while nothing was divided */
-        return CL_OUT_OF_RESOURCES;
     l->put.spent = l->by_units && l->trial.measured ? gs_spent_new() : NULL;
     cl_int err = prepare_parts(l, plan, &s);
     s.asked.ready_ns = gs_now_ns();

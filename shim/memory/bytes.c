@@ -5,7 +5,7 @@
 
 #include "common/memory.h"
 
-__attribute__((hot)) int gs_bytes_init(struct gs_mem *root, bool defined)
+int gs_bytes_init(struct gs_mem *root, bool defined)
 {
     const struct gs_range all = {0, root->size};
     int err = gs_rangeset_add(&root->bytes->place[0].valid, all);

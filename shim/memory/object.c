@@ -44,8 +44,7 @@ static bool is_svm(cl_mem handle)
     return gs_real()->clGetMemObjectInfo(handle, CL_MEM_USES_SVM_POINTER, sizeof is, &is, NULL) == CL_SUCCESS && is;
 }
 
-__attribute__((hot)) struct gs_mem *gs_mem_root(struct gs_context *c, cl_mem handle, uint64_t size, cl_mem_flags flags,
-                                                cl_mem_flags kept)
+struct gs_mem *gs_mem_root(struct gs_context *c, cl_mem handle, uint64_t size, cl_mem_flags flags, cl_mem_flags kept)
 {
     struct gs_mem *m = new_mem(c);
     if (!m)
@@ -125,7 +124,7 @@ struct gs_mem *gs_mem_image(struct gs_context *c, cl_mem handle, struct gs_mem *
     return m;
 }
 
-static __attribute__((hot)) void link_root(struct gs_mem *m)
+static void link_root(struct gs_mem *m)
 {
     struct gs_context *c = m->o.ctx;
     GS_LOCKED(&c->lock);
@@ -146,7 +145,7 @@ void gs_mem_publish(struct gs_mem *m, cl_mem handle)
 }
 
 /* The last handle of a root goes away: takes the root off the context's list, before the driver forgets the handle. */
-static __attribute__((hot)) void unlink_root(struct gs_mem *m)
+static void unlink_root(struct gs_mem *m)
 {
     struct gs_context *c = m->o.ctx;
     struct gs_mem *root = m->root;
@@ -182,7 +181,7 @@ cl_uint gs_mem_own_references(struct gs_mem *m)
     return n;
 }
 
-static GS_COLD void free_place(struct gs_mem *m, unsigned place)
+static void free_place(struct gs_mem *m, unsigned place)
 {
     struct gs_replica *r = &m->bytes->place[place];
     const bool home = place == 0;
@@ -201,7 +200,7 @@ static GS_COLD void free_place(struct gs_mem *m, unsigned place)
 }
 
 /* What few objects have. */
-static GS_COLD void free_more(struct gs_mem *m)
+static void free_more(struct gs_mem *m)
 {
     free(m->bytes->spoiled.v);
     gs_mapped_free(m);

@@ -46,7 +46,7 @@ cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct 
     return CL_SUCCESS;
 }
 
-GS_COLD cl_int gs_release_event(cl_event event)
+cl_int gs_release_event(cl_event event)
 {
     struct gs_object *last = gs_release(GS_EVENT, event);
     struct gs_event *e = (struct gs_event *)last;

@@ -14,16 +14,11 @@ static struct {
     struct gs_object *buckets[BUCKETS];
     pthread_once_t once;
     const char *_Atomic given_up;
+    atomic_uint events; /* of ours */
 } handles = {.lock = PTHREAD_RWLOCK_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 GS_RANKED(handles.lock, GS_RANK_OBJECTS);
 
 struct gs_newest gs_newest[BUCKETS];
-
-static void in_child(void)
-{
-    gs_forked_begin();
-    gs_fast_path_care(GS_CARE_FORKED);
-}
 
 const char *gs_given_up(const struct gs_context *c)
 {
@@ -34,12 +29,11 @@ const char *gs_given_up(const struct gs_context *c)
 void gs_set_given_up(const char *reason)
 {
     atomic_store(&handles.given_up, reason);
-    gs_fast_path_care(GS_CARE_GIVEN_UP);
 }
 
 static void set_up(void)
 {
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(NULL, NULL, gs_forked_begin);
 }
 
 /* So are most of those of handles that are none of ours: events. */
@@ -48,7 +42,7 @@ static bool is_empty(unsigned b)
     return !atomic_load_explicit(&gs_newest[b].object, memory_order_acquire);
 }
 
-static __attribute__((hot)) void set_newest(unsigned b, struct gs_object *o)
+static void set_newest(unsigned b, struct gs_object *o)
 {
     const uint64_t changes = ((atomic_load(&gs_newest[b].key) >> GS_KEY_BITS) + 1) << GS_KEY_BITS;
     atomic_store(&gs_newest[b].key, changes);
@@ -65,11 +59,10 @@ static struct gs_object *find_locked(unsigned b, enum gs_type type, const void *
     return NULL;
 }
 
-GS_FAST_PATH void *gs_find(enum gs_type type, const void *handle)
+void *gs_find(enum gs_type type, const void *handle)
 {
     if (!handle || gs_forked() ||
-        (type == GS_EVENT &&
-         !atomic_load_explicit(&gs_fast_path.events, memory_order_relaxed))) /* it is the driver's */
+        (type == GS_EVENT && !atomic_load_explicit(&handles.events, memory_order_relaxed))) /* it is the driver's */
         return NULL;
     unsigned b = gs_bucket_of(handle);
     struct gs_object *o = gs_find_newest(type, handle);
@@ -120,7 +113,7 @@ void *gs_find_hold(enum gs_type type, const void *handle)
     return held ? o : NULL;
 }
 
-__attribute__((hot)) void gs_insert(struct gs_object *o, enum gs_type type, void *handle, struct gs_context *ctx)
+void gs_insert(struct gs_object *o, enum gs_type type, void *handle, struct gs_context *ctx)
 {
     pthread_once(&handles.once, set_up);
     o->type = type;
@@ -132,7 +125,7 @@ __attribute__((hot)) void gs_insert(struct gs_object *o, enum gs_type type, void
         gs_hold(&ctx->o);
     unsigned b = gs_bucket_of(handle);
     if (type == GS_EVENT)
-        atomic_fetch_add(&gs_fast_path.events, 1);
+        atomic_fetch_add(&handles.events, 1);
     pthread_rwlock_wrlock(&handles.lock);
     o->next = handles.buckets[b];
     handles.buckets[b] = o;
@@ -148,13 +141,13 @@ bool gs_retain(enum gs_type type, const void *handle)
     return o;
 }
 
-__attribute__((hot)) struct gs_object *gs_release(enum gs_type type, const void *handle)
+struct gs_object *gs_release(enum gs_type type, const void *handle)
 {
     struct gs_object *o = gs_find(type, handle);
     return o && atomic_fetch_sub(&o->refs, 1) == 1 ? o : NULL;
 }
 
-static __attribute__((hot)) void take_out(struct gs_object *o)
+static void take_out(struct gs_object *o)
 {
     unsigned b = gs_bucket_of(o->handle);
     pthread_rwlock_wrlock(&handles.lock);
@@ -168,15 +161,15 @@ static __attribute__((hot)) void take_out(struct gs_object *o)
         set_newest(b, handles.buckets[b]);
     pthread_rwlock_unlock(&handles.lock);
     if (o->type == GS_EVENT)
-        atomic_fetch_sub(&gs_fast_path.events, 1);
+        atomic_fetch_sub(&handles.events, 1);
 }
 
-__attribute__((hot)) void gs_hold(struct gs_object *o)
+void gs_hold(struct gs_object *o)
 {
     atomic_fetch_add(&o->holds, 1);
 }
 
-__attribute__((hot)) void gs_drop(struct gs_object *o)
+void gs_drop(struct gs_object *o)
 {
     if (atomic_fetch_sub(&o->holds, 1) != 1)
         return;

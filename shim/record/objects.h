@@ -14,7 +14,6 @@
 #include "common/rangeset.h"
 #include "shim/process/process.h"
 #include "shim/devices/group.h"
-#include "shim/fast_path/fast_path.h"
 #include "common/rects.h"
 #include "shim/events/events.h"
 #include "shim/events/timeline.h"
@@ -46,7 +45,6 @@ struct gs_context {
     atomic_int user_events;        /* the application's user events that have no status yet */
     atomic_bool user_event_failed; /* the application has made a user event fail, at some time */
     atomic_bool spread;            /* bytes are, or once were, valid elsewhere than at home */
-    atomic_bool divided;           /* a launch has been carried out elsewhere than at home: see shim/launch/parts.c */
     const char *_Atomic given_up;  /* why none of its launches is split any more, or NULL */
     pthread_mutex_t lock;          /* all below, and every gs_mem and gs_queue of the context */
     struct gs_queue *queues;       /* those the application still holds */
@@ -114,12 +112,12 @@ struct gs_mem {
     atomic_int carried;             /* references to its handle that are ours: gs_keep_mem() */
     struct gs_mapping *mappings;    /* by the application; owned */
     /* Of roots only: */
-    bool is_svm;            /* it lies in shared virtual memory, which others reach by its address */
-    bool shared;            /* its bytes are one memory of the host's, in which all places work */
-    atomic_bool defined;    /* every byte has been written, and stays so; or nobody asks. To be read without the lock */
-    int write_mappings;     /* of it and its windows: bytes that the host may be writing */
-    int host_reads;         /* of the root and its windows, by calls that wait without the context's lock */
-    atomic_int host_writes; /* the same of writes; also by those that nothing is noted of */
+    bool is_svm;         /* it lies in shared virtual memory, which others reach by its address */
+    bool shared;         /* its bytes are one memory of the host's, in which all places work */
+    atomic_bool defined; /* every byte has been written, and stays so; or nobody asks. To be read without the lock */
+    int write_mappings;  /* of it and its windows: bytes that the host may be writing */
+    int host_reads;      /* of the root and its windows, by calls that wait without the context's lock */
+    int host_writes;     /* the same of writes */
     struct gs_traffic traffic;
     struct gs_mem *next;    /* of the context's roots */
     struct gs_bytes *bytes; /* of the room memory */
@@ -198,11 +196,10 @@ struct gs_kernel {
     cl_uint n_args;
     atomic_bool fresh; /* since the last launch an argument was set of which bytes are undefined */
     atomic_bool risen; /* since auto mode last looked at a launch an argument was set to twice its former maximum */
-    atomic_bool unsplittable;     /* whatever the launch, for what its program is, or its context */
-    struct gs_size *_Atomic last; /* gs_size_of() */
-    struct gs_kernel_kind *kind;  /* the program's */
-    atomic_uint_fast64_t id;      /* gs_kernel_id(); 0: not made yet */
-    _Alignas(GS_LINE) struct gs_arg *args;
+    atomic_bool unsplittable;    /* whatever the launch, for what its program is, or its context */
+    struct gs_kernel_kind *kind; /* the program's */
+    atomic_uint_fast64_t id;     /* gs_kernel_id(); 0: not made yet */
+    struct gs_arg *args;
     struct gs_program *program; /* held */
     const char *name;           /* the kind's */
     bool svm_info;              /* clSetKernelExecInfo has told of more than arguments */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/record/size.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +20,6 @@ static struct {
     unsigned n;
 } sizes = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(sizes.lock, GS_RANK_SIZES);
-
-_Static_assert(offsetof(struct gs_size, left) < GS_LINE, "one line");
 
 static inline uint64_t mix(uint64_t x, uint64_t more)
 {
@@ -58,14 +55,13 @@ static struct gs_size *find(uint64_t kernel, const uint64_t size[6])
 static struct gs_size *enter(uint64_t kernel, uint64_t program, const char *name, unsigned n, const uint64_t size[6])
 {
     struct gs_size *_Atomic *bucket = &sizes.buckets[bucket_of(kernel, size)];
-    struct gs_size *s = aligned_alloc(_Alignof(struct gs_size), sizeof *s);
+    struct gs_size *s = calloc(1, sizeof *s);
     char *own = strdup(name);
     if (!s || !own) {
         free(s);
         free(own);
         return NULL;
     }
-    memset(s, 0, sizeof *s);
     s->kernel = kernel;
     memcpy(s->size, size, sizeof s->size);
     s->program = program;
@@ -124,14 +120,6 @@ struct gs_size *gs_size_find(const struct gs_kernel *k, cl_uint dims, const size
         size[3 + d] = local ? local[d] : 0;
     }
     return find(kernel, size);
-}
-
-struct gs_size *gs_size_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
-{
-    struct gs_size *s = gs_size_find(k, dims, global, local);
-    if (s)
-        atomic_store_explicit(&k->last, s, memory_order_release);
-    return s;
 }
 
 bool gs_size_is_short(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)

@@ -16,11 +16,9 @@ struct gs_unit_times {
 };
 
 struct gs_size {
-    /* The first line is all that a launch looks at which is handed on. */
-    _Alignas(GS_LINE) uint64_t kernel; /* gs_kernel_hash */
-    uint64_t size[6];                  /* global and local; of what a launch doesn't give 1 and 0 */
-    atomic_ushort left;                /* known to be too short to gain by a split: launches that need no look at it */
-    /* The others. */
+    uint64_t kernel;              /* gs_kernel_hash */
+    uint64_t size[6];             /* global and local; of what a launch doesn't give 1 and 0 */
+    atomic_ushort left;           /* known to be too short to gain by a split: launches that need no look at it */
     struct gs_size *_Atomic next; /* in its bucket */
     struct gs_size *older;        /* came before this one: gs_sizes() */
     uint64_t program;             /* its id; 0: the record stands for all sizes beyond the most that are told apart */
@@ -43,9 +41,6 @@ struct gs_size *gs_sizes(void);
 /* A launch's record; NULL: none has been made, or the sizes aren't well-formed. */
 struct gs_size *gs_size_find(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
 
-/* The same, to be found at once when the kernel is launched next. */
-struct gs_size *gs_size_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
-
 /* Is the launch known to be too short to gain by a split? Then on one device nobody needs to look at it; now and then
  * somebody does all the same. Any thread. */
 bool gs_size_is_short(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
@@ -61,22 +56,6 @@ static inline void gs_size_pass(struct gs_size *s)
 static inline void gs_size_refuse(struct gs_size *s)
 {
     atomic_store(&s->left, 0);
-}
-
-static inline bool gs_size_is(const struct gs_size *s, cl_uint dims, const size_t *global, const size_t *local)
-{
-    for (cl_uint d = 0; d < 3; d++)
-        if (s->size[d] != (d < dims ? global[d] : 1) || s->size[3 + d] != (local && d < dims ? local[d] : 0))
-            return false;
-    return true;
-}
-
-/* What gs_size_of() last found, if that is of this size. */
-static inline struct gs_size *gs_size_of_last(const struct gs_kernel *k, cl_uint dims, const size_t *global,
-                                              const size_t *local)
-{
-    struct gs_size *s = atomic_load_explicit(&k->last, memory_order_acquire);
-    return s && global && gs_size_is(s, dims, global, local) ? s : NULL;
 }
 
 /* Counts a launch that goes without a look; false: it is to be looked at. Two threads at once may count one for two. */

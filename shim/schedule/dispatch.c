@@ -219,7 +219,7 @@ static cl_int hold_back(const struct gs_destination *to, const struct gs_units *
     const uint64_t now = gs_now_ns();
     gs_workers_set_up();
     atomic_store_explicit(&gs_deferred_list.called_ns, now, memory_order_relaxed);
-    const unsigned call = gs_queue_newest(q);
+    const unsigned call = gs_timeline_newest(q->timeline);
     const bool may_chain = !(queue == q->o.handle && q->out_of_order) && !waits_for_others(queue, to->n_wait, to->wait);
     *gate = NULL;
     const bool may_join = may_chain && queue == q->o.handle && units->n == 1 && units->size;

@@ -71,10 +71,6 @@ struct gs_destination {
     const cl_event *wait;
 };
 
-/* The number of the newest command in the application's queue. Once a daemon is looked for, the commands that went by
- * uncounted until then count as an untracked one. Not with gs_deferred_list.lock held. */
-unsigned gs_queue_newest(struct gs_queue *q);
-
 /* What is enqueued there by now: taken before the wait. A call may have its number and not be enqueued yet; units are
  * told apart by the order in which they are. */
 struct gs_upto {

@@ -7,17 +7,6 @@
 #include "shim/order/completion.h"
 #include "shim/order/upward.h"
 
-unsigned gs_queue_newest(struct gs_queue *q)
-{
-    struct gs_timeline *t = q->timeline;
-    if (!atomic_load_explicit(&t->counted, memory_order_acquire)) {
-        if (atomic_load(&gs_went_by))
-            gs_timeline_enqueue_untracked(t);
-        atomic_store_explicit(&t->counted, true, memory_order_release);
-    }
-    return gs_timeline_newest(t);
-}
-
 /* All that this call and those before it have enqueued there has ended, or else was waited for in vain: some of it has
  * failed. */
 static void drained(struct gs_queue *q, struct gs_upto upto, bool well)
@@ -48,7 +37,7 @@ void gs_units_owed(int more)
 
 struct gs_upto gs_queue_upto(struct gs_queue *q)
 {
-    return (struct gs_upto){.call = gs_queue_newest(q), .order = atomic_load(&gs_deferred_list.order)};
+    return (struct gs_upto){.call = gs_timeline_newest(q->timeline), .order = atomic_load(&gs_deferred_list.order)};
 }
 
 void gs_queue_drained(struct gs_queue *q, struct gs_upto upto)
@@ -58,7 +47,7 @@ void gs_queue_drained(struct gs_queue *q, struct gs_upto upto)
 
 bool gs_queue_is_idle(struct gs_queue *q)
 {
-    const unsigned call = gs_queue_newest(q);
+    const unsigned call = gs_timeline_newest(q->timeline);
     pthread_mutex_lock(&gs_deferred_list.lock);
     const struct gs_deferred *h = gs_deferred_last_in(q->o.handle);
     const bool idle = gs_timeline_ended_before(q->timeline, call) && (!h || gs_is_served(h));
@@ -68,7 +57,7 @@ bool gs_queue_is_idle(struct gs_queue *q)
 
 bool gs_queue_is_empty(struct gs_queue *q, bool of_this_call)
 {
-    const unsigned call = gs_queue_newest(q);
+    const unsigned call = gs_timeline_newest(q->timeline);
     if (q->out_of_order || !gs_scheduled() ||
         !(of_this_call ? gs_timeline_ended_before : gs_timeline_is_drained)(q->timeline, call))
         return false;

@@ -8,7 +8,6 @@
 #include "shim/record/upward.h"
 
 /* What objects.c wants of the others. */
-struct gs_fast_path gs_fast_path;
 static void destroy(struct gs_object *o)
 {
     (void)o;
