@@ -3,9 +3,10 @@
  * the process's, so it can't be led elsewhere meanwhile; the call comes here first where the shim was preloaded.
  *
  * A driver's compiler may take numbers of the C library's random sequence (LLVM does for the names of files, where
- * there is no arc4random), or begin it anew. What the application builds moves it as without gpusparc. What is compiled
- * for parts must not: SHOC's md5 search drew other keys once its launches were split. To put the state back afterwards
- * would be a race with the application's threads, so such calls come here first, too. */
+ * there is no arc4random), or begin it anew: by rand() and srand(), as far as is known. What the application builds
+ * moves it as without gpusparc. What is compiled for parts must not: SHOC's md5 search drew other keys once its
+ * launches were split. To put the state back afterwards would be a race with the application's threads, so such calls
+ * come here first, too. */
 #include "shim/process/quiet.h"
 
 #include <dlfcn.h>
@@ -22,7 +23,7 @@ static atomic_uint random_own;
 static _Thread_local struct {
     unsigned silent, random; /* how deep gs_quiet and gs_random_own are nested */
     bool seeded;
-    struct drand48_data sequence;
+    unsigned sequence;
 } own;
 
 /* The C library's; null: not known yet. */
@@ -30,12 +31,6 @@ static struct {
     ssize_t (*write)(int, const void *, size_t);
     int (*rand)(void);
     void (*srand)(unsigned);
-    long (*random)(void);
-    void (*srandom)(unsigned);
-    double (*drand48)(void);
-    long (*lrand48)(void);
-    long (*mrand48)(void);
-    void (*srand48)(long);
 } libc;
 
 void gs_random_own(bool begins)
@@ -63,12 +58,6 @@ __attribute__((constructor)) static void find(void)
     FIND(write);
     FIND(rand);
     FIND(srand);
-    FIND(random);
-    FIND(srandom);
-    FIND(drand48);
-    FIND(lrand48);
-    FIND(mrand48);
-    FIND(srand48);
 }
 
 ssize_t write(int fd, const void *bytes, size_t n)
@@ -78,59 +67,29 @@ ssize_t write(int fd, const void *bytes, size_t n)
     return libc.write ? libc.write(fd, bytes, n) : syscall(SYS_write, fd, bytes, n);
 }
 
-static void seed(long value)
+static __attribute__((noinline)) int look_rand(void)
 {
-    srand48_r(value, &own.sequence);
+    FIND(rand);
+    if (!own.random)
+        return libc.rand();
+    if (!own.seeded) /* threads that nobody has seeded have different sequences */
+        srand((unsigned)getpid() << 20 ^ (unsigned)gettid());
+    return rand_r(&own.sequence);
+}
+
+int rand(void)
+{
+    const bool none_of_ours = !atomic_load_explicit(&random_own, memory_order_relaxed);
+    return none_of_ours && libc.rand ? libc.rand() : look_rand();
+}
+
+void srand(unsigned value)
+{
+    FIND(srand);
+    if (!own.random) {
+        libc.srand(value);
+        return;
+    }
+    own.sequence = value;
     own.seeded = true;
 }
-
-/* Threads that nobody has seeded have different sequences. */
-static struct drand48_data *sequence(void)
-{
-    if (!own.seeded)
-        seed((long)getpid() << 20 ^ (long)gettid());
-    return &own.sequence;
-}
-
-static bool none_of_ours(void)
-{
-    return !atomic_load_explicit(&random_own, memory_order_relaxed);
-}
-
-/* A function of the C library that gives a number; ours takes it from `next`. */
-#define NUMBER(type, name, own_type, next)                                                                             \
-    static __attribute__((noinline)) type look_##name(void)                                                            \
-    {                                                                                                                  \
-        own_type n = 0;                                                                                                \
-        FIND(name);                                                                                                    \
-        if (!own.random)                                                                                               \
-            return libc.name();                                                                                        \
-        next(sequence(), &n);                                                                                          \
-        return (type)n;                                                                                                \
-    }                                                                                                                  \
-    type name(void)                                                                                                    \
-    {                                                                                                                  \
-        return none_of_ours() && libc.name ? libc.name() : look_##name();                                              \
-    }
-
-NUMBER(int, rand, long, lrand48_r)
-NUMBER(long, random, long, lrand48_r)
-NUMBER(long, lrand48, long, lrand48_r)
-NUMBER(long, mrand48, long, mrand48_r)
-NUMBER(double, drand48, double, drand48_r)
-
-/* One that begins the sequence anew. */
-#define SEED(name, type)                                                                                               \
-    void name(type value)                                                                                              \
-    {                                                                                                                  \
-        if (own.random) {                                                                                              \
-            seed((long)value);                                                                                         \
-            return;                                                                                                    \
-        }                                                                                                              \
-        FIND(name);                                                                                                    \
-        libc.name(value);                                                                                              \
-    }
-
-SEED(srand, unsigned)
-SEED(srandom, unsigned)
-SEED(srand48, long)

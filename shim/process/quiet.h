@@ -11,8 +11,8 @@
  * holds; or no longer. Nests. */
 void gs_quiet(bool begins);
 
-/* From now on this thread calls the driver for us alone, or no longer: rand(), random(), drand48() and their like, and
- * what seeds them, go to a sequence of the thread's own. Nests. */
+/* From now on this thread calls the driver for us alone, or no longer: rand() and srand() go to a sequence of the
+ * thread's own. Nests. */
 void gs_random_own(bool begins);
 
 #endif
