@@ -44,9 +44,10 @@ struct gs_machine {
     /* A byte of a large blocking read, from one device and from several; 0: not known. The largest reads apart: in
      * these a read's fixed cost counts for less, and the gain by several links for more. */
     double read_ns[GS_READ_SIZES][2];
+    double speed[GS_MAX_DEVICES]; /* so many times as fast as the first is each, where they differ; 0: not known */
+    /* Not kept for later processes: */
     bool compiles; /* the driver compiles a kernel when it is first launched: what a first split takes says little */
-    bool unlike;   /* the devices differ: each is so many times ... */
-    double speed[GS_MAX_DEVICES]; /* ... as fast as the first; 0: not known */
+    bool unlike;   /* the devices differ */
 };
 
 /* 1 where that isn't known, and where they are alike. */

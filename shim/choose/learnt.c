@@ -2,14 +2,13 @@
 #include "shim/choose/learnt.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/hash.h"
 
-static const char head[] = "gpusparc-learnt 18\n";
+static const char head[] = "gpusparc-learnt 19\n";
 
 void gs_learnt_free(struct gs_learnt *l)
 {
@@ -59,185 +58,120 @@ bool gs_learnt_worth(const struct gs_learnt_kernel *k, const struct gs_machine *
            (double)known >= gs_least_worth_ns(m, k->n);
 }
 
-/* A line that is written, or read: what each of the functions below gets it writes, or else it gives back what stands
- * there. Numbers are whole, with a blank behind each: an application's locale may write fractions with a comma. */
-struct line {
-    FILE *to;         /* or null */
-    const char *from; /* behind what has been read */
-    bool bad;         /* that wasn't what it should be */
+/* A kernel in the file. All numbers have 8 bytes: there are no gaps. */
+struct record {
+    char name[GS_LEARNT_NAME_BYTES];
+    uint64_t program, n, size[6], prepare_ns, launches, bound_ns, single_ns, split_ns, failures, moves, settled, dim,
+        parts;
+    uint64_t scatter_again[3], gather_again[3]; /* known, bytes, pieces */
+    double return_rate, owed_ns, cut[GS_MAX_DEVICES];
 };
 
-static uint64_t number(struct line *l, uint64_t v, uint64_t least, uint64_t most)
+/* The file: the head, the machine without what the group tells, the records, and a checksum of all before. */
+enum { HEAD = sizeof head - 1, MACHINE = offsetof(struct gs_machine, compiles), BEFORE = HEAD + MACHINE };
+
+static struct record to_record(const struct gs_learnt_kernel *k)
 {
-    char *end;
-    if (l->to) {
-        fprintf(l->to, "%" PRIu64 " ", v);
-        return v;
-    }
-    if (l->bad)
-        return least;
-    errno = 0;
-    v = strtoull(l->from, &end, 10);
-    l->bad = errno || end == l->from || *end != ' ' || v < least || v > most;
-    l->from = l->bad ? l->from : end + 1;
-    return v;
+    const struct gs_history *h = &k->h;
+    struct record r = {
+        .program = k->program,
+        .n = k->n,
+        .prepare_ns = k->prepare_ns,
+        .launches = h->launches,
+        .bound_ns = h->bound_ns,
+        .single_ns = gs_measured_best(&h->single),
+        .split_ns = gs_choice_split_known(h) ? gs_measured_best(&h->split) : 0,
+        .failures = h->failures,
+        .moves = h->balance.moves,
+        .settled = h->balance.settled,
+        .dim = h->balance.dim,
+        .parts = h->balance.n,
+        .return_rate = h->return_rate,
+        .owed_ns = h->together.owed_ns,
+        .scatter_again = {h->scatter_again.known, h->scatter_again.move.bytes, h->scatter_again.move.pieces},
+        .gather_again = {h->gather_again.known, h->gather_again.move.bytes, h->gather_again.move.pieces},
+    };
+    strncpy(r.name, k->name, sizeof r.name - 1);
+    memcpy(r.size, k->size, sizeof r.size);
+    memcpy(r.cut, h->balance.cut, sizeof r.cut);
+    return r;
 }
 
-static uint64_t count(struct line *l, uint64_t v)
+/* What is used as the number of an element must be one. */
+static bool is_sound(const struct record *r)
 {
-    return number(l, v, 0, INT64_MAX);
+    bool sound = *r->name && !r->name[sizeof r->name - 1] && r->n >= 2 && r->n <= GS_MAX_DEVICES && r->dim < 3 &&
+                 r->parts <= GS_MAX_DEVICES;
+    for (unsigned p = 0; sound && p < r->parts; p++)
+        sound = r->cut[p] > (p ? r->cut[p - 1] : 0) && r->cut[p] <= 1;
+    return sound;
 }
 
-/* In 1 / `unit` of what it is a number of. */
-static double fraction(struct line *l, double v, double unit, uint64_t least)
+static int add_record(struct gs_learnt *l, const struct record *r)
 {
-    const double whole = v * unit + 0.5;
-    return (double)number(l, whole < 9e18 ? (uint64_t)whole : INT64_MAX, least, INT64_MAX) / unit;
-}
-
-static void again(struct line *l, struct gs_again *a)
-{
-    a->known = number(l, a->known, 0, 1);
-    a->move.bytes = count(l, a->move.bytes);
-    a->move.pieces = count(l, a->move.pieces);
-}
-
-static void balance(struct line *l, struct gs_balance *b)
-{
-    static const unsigned most_moves = 1000;
-    double last = 0;
-    b->moves = (unsigned)number(l, b->moves < most_moves ? b->moves : most_moves, 0, most_moves);
-    b->settled = number(l, b->settled, 0, 1);
-    b->dim = (unsigned)number(l, b->dim, 0, 2);
-    b->n = (unsigned)number(l, b->n, 0, GS_MAX_DEVICES);
-    for (unsigned p = 0; p < b->n && !l->bad; p++) {
-        b->cut[p] = fraction(l, b->cut[p], 1e9, 1);
-        l->bad = l->bad || b->cut[p] <= last || b->cut[p] > 1;
-        last = b->cut[p];
-    }
-}
-
-static void kernel(struct line *l, struct gs_learnt_kernel *k)
-{
-    struct gs_history *h = &k->h;
-    k->program = number(l, k->program, 0, UINT64_MAX);
-    k->n = (unsigned)number(l, k->n, 2, GS_MAX_DEVICES);
-    for (int i = 0; i < 6; i++)
-        k->size[i] = count(l, k->size[i]);
-    k->prepare_ns = count(l, k->prepare_ns);
-    h->expected = count(l, h->launches);
-    h->bound_ns = count(l, h->bound_ns);
-    const uint64_t single = count(l, gs_measured_best(&h->single));
-    const uint64_t split = count(l, gs_choice_split_known(h) ? gs_measured_best(&h->split) : 0);
-    again(l, &h->scatter_again);
-    again(l, &h->gather_again);
-    const bool returns = number(l, h->return_rate >= 0, 0, 1);
-    const double rate = fraction(l, returns && l->to ? h->return_rate : 0, 1e6, 0);
-    const unsigned failures = (unsigned)number(l, h->failures, 0, 1000);
-    const double owed_ns = fraction(l, h->together.owed_ns, 1, 0);
-    balance(l, &h->balance);
-    if (l->to)
-        return;
-    if (single)
-        gs_measured_add(&h->single, single);
-    for (int i = 1; i < GS_CHOICE_TRIES && split; i++)
-        gs_measured_add(&h->split, split);
-    h->return_rate = returns ? rate : -1;
-    gs_choice_load_failures(h, failures);
-    gs_stretch_load(&h->together, owed_ns);
-}
-
-static void machine(struct line *l, struct gs_machine *m)
-{
-    m->split_ns = fraction(l, m->split_ns, 1, 1);
-    m->first_ns = fraction(l, m->first_ns, 1, 1);
-    for (int i = 0; i < GS_LINKS; i++) {
-        m->link[i].piece_ns = fraction(l, m->link[i].piece_ns, 1, 0);
-        m->link[i].byte_ns = fraction(l, m->link[i].byte_ns, 1e6, 0);
-    }
-    for (int i = 0; i < 2 * GS_READ_SIZES; i++)
-        m->read_ns[i / 2][i % 2] = fraction(l, m->read_ns[i / 2][i % 2], 1e6, 0);
-    for (int p = 1; p < GS_MAX_DEVICES; p++)
-        m->speed[p] = fraction(l, m->speed[p], 1e6, 0);
+    struct gs_learnt_kernel k = {.program = r->program, .n = (unsigned)r->n, .prepare_ns = r->prepare_ns};
+    struct gs_history *h = &k.h;
+    if (!is_sound(r))
+        return -EBADMSG;
+    memcpy(k.name, r->name, sizeof k.name);
+    memcpy(k.size, r->size, sizeof k.size);
+    gs_history_init(h);
+    h->expected = r->launches;
+    h->bound_ns = r->bound_ns;
+    h->return_rate = r->return_rate;
+    h->scatter_again = (struct gs_again){r->scatter_again[0], {r->scatter_again[1], r->scatter_again[2]}};
+    h->gather_again = (struct gs_again){r->gather_again[0], {r->gather_again[1], r->gather_again[2]}};
+    h->balance = (struct gs_balance){
+        .n = (unsigned)r->parts, .dim = (unsigned)r->dim, .moves = (unsigned)r->moves, .settled = r->settled};
+    memcpy(h->balance.cut, r->cut, sizeof r->cut);
+    if (r->single_ns)
+        gs_measured_add(&h->single, r->single_ns);
+    for (int i = 1; i < GS_CHOICE_TRIES && r->split_ns; i++)
+        gs_measured_add(&h->split, r->split_ns);
+    gs_choice_load_failures(h, (unsigned)r->failures);
+    gs_stretch_load(&h->together, r->owed_ns);
+    return gs_learnt_add(l, &k);
 }
 
 char *gs_learnt_print(const struct gs_learnt *l, size_t *bytes)
 {
-    char *text = NULL, sum[GS_HASH_HEX_BYTES];
-    struct line line = {.to = open_memstream(&text, bytes)};
-    struct gs_machine m = l->machine;
-    if (!line.to)
+    const size_t n = BEFORE + l->n * sizeof(struct record);
+    char *text = malloc(n + GS_HASH_HEX_BYTES);
+    if (!text)
         return NULL;
-    fprintf(line.to, "%sm ", head);
-    machine(&line, &m);
+    memcpy(text, head, HEAD);
+    memcpy(text + HEAD, &l->machine, MACHINE);
     for (size_t i = 0; i < l->n; i++) {
-        struct gs_learnt_kernel k = l->v[i];
-        fputs("\nk ", line.to);
-        kernel(&line, &k);
-        fputs(k.name, line.to);
+        const struct record r = to_record(&l->v[i]);
+        memcpy(text + BEFORE + i * sizeof r, &r, sizeof r);
     }
-    fputc('\n', line.to);
-    bool good = fflush(line.to) == 0;
-    if (good) {
-        gs_hash_hex(text, *bytes, sum);
-        fprintf(line.to, "%s\n", sum);
-    }
-    good = fclose(line.to) == 0 && good;
-    if (!good) {
-        free(text);
-        text = NULL;
-    }
+    gs_hash_hex(text, n, text + n);
+    *bytes = n + GS_HASH_HEX_BYTES;
     return text;
 }
 
-static int parse_kernel(struct gs_learnt *l, const char *text)
-{
-    struct line line = {.from = text};
-    struct gs_learnt_kernel k = {0};
-    gs_history_init(&k.h);
-    kernel(&line, &k);
-    if (line.bad || !*line.from || strlen(line.from) >= sizeof k.name)
-        return -EBADMSG;
-    strcpy(k.name, line.from);
-    return gs_learnt_add(l, &k);
-}
-
-static int parse_machine(struct gs_learnt *l, const char *text)
-{
-    struct line line = {.from = text};
-    machine(&line, &l->machine);
-    return line.bad ? -EBADMSG : 0;
-}
-
-/* The text without its checksum, as lines of its own; NULL where it is not whole. */
-static char *checked(const char *text, size_t bytes)
+static bool is_whole(const char *text, size_t bytes)
 {
     char sum[GS_HASH_HEX_BYTES];
-    const size_t tail = sizeof sum; /* its 0 becomes the newline */
-    if (bytes < sizeof head + tail || text[bytes - 1] != '\n' || memcmp(text, head, sizeof head - 1) != 0 ||
-        memchr(text, 0, bytes))
-        return NULL;
-    gs_hash_hex(text, bytes - tail, sum);
-    if (memcmp(text + bytes - tail, sum, tail - 1) != 0)
-        return NULL;
-    return strndup(text + sizeof head - 1, bytes - tail - (sizeof head - 1));
+    if (bytes < BEFORE + sizeof sum || memcmp(text, head, HEAD) != 0)
+        return false;
+    gs_hash_hex(text, bytes - sizeof sum, sum);
+    return memcmp(sum, text + bytes - sizeof sum, sizeof sum) == 0 &&
+           (bytes - sizeof sum - BEFORE) % sizeof(struct record) == 0;
 }
 
 int gs_learnt_parse(struct gs_learnt *l, const char *text, size_t bytes)
 {
     *l = (struct gs_learnt){0};
-    char *lines = checked(text, bytes), *at = lines;
-    int err = lines ? 0 : -EBADMSG;
-    while (!err && *at) {
-        char *end = strchr(at, '\n');
-        err = !end || end - at < 2 || !strchr("mk", *at) ? -EBADMSG : 0;
-        if (err)
-            break;
-        *end = '\0';
-        err = (*at == 'm' ? parse_machine : parse_kernel)(l, at + 2);
-        at = end + 1;
+    if (!is_whole(text, bytes))
+        return -EBADMSG;
+    memcpy(&l->machine, text + HEAD, MACHINE);
+    int err = l->machine.split_ns > 0 ? 0 : -EBADMSG;
+    for (size_t at = BEFORE; at < bytes - GS_HASH_HEX_BYTES && !err; at += sizeof(struct record)) {
+        struct record r;
+        memcpy(&r, text + at, sizeof r);
+        err = add_record(l, &r);
     }
-    free(lines);
     if (err)
         gs_learnt_free(l);
     return err;

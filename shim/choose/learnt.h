@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What auto mode has learnt, as it is kept on disk between processes: text, one line per kernel and size, the last used
+/* What auto mode has learnt, as it is kept on disk between processes: a record for each kernel and size, the last used
  * first, and a checksum. Pure: no files, no OpenCL. */
 #ifndef GS_SHIM_CHOOSE_LEARNT_H
 #define GS_SHIM_CHOOSE_LEARNT_H
@@ -32,7 +32,7 @@ int gs_learnt_add(struct gs_learnt *l, const struct gs_learnt_kernel *k);
 /* Is one of the same kernel and size there? */
 bool gs_learnt_has(const struct gs_learnt *l, const struct gs_learnt_kernel *k);
 
-/* Is it worth a line: could it gain, or has it been tried? */
+/* Is it worth a record: could it gain, or has it been tried? */
 bool gs_learnt_worth(const struct gs_learnt_kernel *k, const struct gs_machine *m);
 
 /* malloc'd, or NULL if there is no memory. */
