@@ -29,29 +29,20 @@ double gs_move_ns(const struct gs_machine *m, enum gs_link link, struct gs_move 
     return m->link[link].piece_ns * (double)move.pieces + m->link[link].byte_ns * (double)move.bytes;
 }
 
-double gs_speed(const struct gs_machine *m, unsigned device)
-{
-    return device && m->unlike && m->speed[device] > 0 ? m->speed[device] : 1;
-}
-
-double gs_speed_for(const struct gs_history *h, const struct gs_machine *m, unsigned n, unsigned device)
-{
-    return m->unlike && h->balance.n == n ? gs_balance_speed(&h->balance, device) : gs_speed(m, device);
-}
-
 /* Until it is measured what a split takes. */
 static double least_part(const struct gs_history *h)
 {
     return gs_choice_split_known(h) ? 0 : h->least_part;
 }
 
-/* What n devices together take of this kernel (NULL: of any), as a share of what the first takes alone. */
+/* What n devices together take of this kernel, as a share of what the first takes alone; as if they were alike where it
+ * isn't known that they aren't. */
 static double least_share(const struct gs_history *h, const struct gs_machine *m, unsigned n)
 {
     double sum = 0;
     for (unsigned p = 0; p < n; p++)
-        sum += h ? gs_speed_for(h, m, n, p) : gs_speed(m, p);
-    return h ? gs_max(least_part(h), 1 / sum) : 1 / sum;
+        sum += m->unlike && h->balance.n == n ? gs_balance_speed(&h->balance, p) : 1;
+    return gs_max(least_part(h), 1 / sum);
 }
 
 double gs_choice_least_part(uint64_t groups, unsigned units)
@@ -61,8 +52,8 @@ double gs_choice_least_part(uint64_t groups, unsigned units)
 
 double gs_least_worth_ns(const struct gs_machine *m, unsigned n)
 {
-    /* single * share + split_ns < worth_leaving * single */
-    const double gain = worth_leaving - least_share(NULL, m, n);
+    /* single / n + split_ns < worth_leaving * single */
+    const double gain = worth_leaving - 1.0 / n;
     return gain > 0 ? m->split_ns / gain : (double)INT64_MAX;
 }
 

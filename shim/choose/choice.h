@@ -44,26 +44,15 @@ struct gs_machine {
     /* A byte of a large blocking read, from one device and from several; 0: not known. The largest reads apart: in
      * these a read's fixed cost counts for less, and the gain by several links for more. */
     double read_ns[GS_READ_SIZES][2];
-    double speed[GS_MAX_DEVICES]; /* so many times as fast as the first is each, where they differ; 0: not known */
     /* Not kept for later processes: */
     bool compiles; /* the driver compiles a kernel when it is first launched: what a first split takes says little */
     bool unlike;   /* the devices differ */
 };
 
-/* 1 where that isn't known, and where they are alike. */
-double gs_speed(const struct gs_machine *m, unsigned device);
-
-struct gs_history;
-/* The same for this kernel, of n parts. */
-double gs_speed_for(const struct gs_history *h, const struct gs_machine *m, unsigned n, unsigned device);
-
-/* Where to cut a launch of which nothing is known, by what is known of n devices that differ: cut[p] is where part p
- * ends. A device of unknown speed gets a small part, which will tell. single_ns: the launch's time on the first device;
- * 0: not known. */
-void gs_choice_first_cut(const struct gs_machine *m, unsigned n, double single_ns, double *cut);
-
-/* One launch in n parts: part p took part_ns[p], in which its device could have done share[p]. */
-void gs_choice_learn_speed(struct gs_machine *m, unsigned n, const double *share, const uint64_t *part_ns);
+/* Where to cut a kernel's first launch between n devices that differ: cut[p] is where part p ends. All but the first
+ * get a small part, which will tell how fast they are. single_ns: the launch's time on the first device; 0: not known.
+ */
+void gs_choice_first_cut(unsigned n, double single_ns, double *cut);
 
 double gs_move_ns(const struct gs_machine *m, enum gs_link link, struct gs_move move);
 

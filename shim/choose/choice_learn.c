@@ -74,33 +74,13 @@ static void learn_machine(struct gs_machine *m, double beyond_ns, const struct g
         approach(piece_ns, (beyond_ns - m->split_ns) / (double)moved.pieces, 1e3, GS_MOST_NS);
 }
 
-void gs_choice_first_cut(const struct gs_machine *m, unsigned n, double single_ns, double *cut)
+void gs_choice_first_cut(unsigned n, double single_ns, double *cut)
 {
-    static const double long_ns = 50e6, most_of_all = 0.25;          /* what those that aren't known have */
+    static const double long_ns = 50e6, most_of_all = 0.25;
     const double little = single_ns > long_ns ? 1.0 / 64 : 1.0 / 16; /* one may be very slow */
-    double known = 0, at = 0;
-    unsigned unknown = 0;
-    for (unsigned p = 0; p < n; p++) {
-        known += !p || m->speed[p] > 0 ? gs_speed(m, p) : 0;
-        unknown += p && !(m->speed[p] > 0);
-    }
-    const double each = unknown ? gs_min(little, most_of_all / unknown) : 0;
-    for (unsigned p = 0; p < n; p++) {
-        at += p && !(m->speed[p] > 0) ? each : gs_speed(m, p) / known * (1 - each * unknown);
-        cut[p] = at;
-    }
-}
-
-/* Kernels differ in what they gain by a faster device: those seen last count for most. */
-void gs_choice_learn_speed(struct gs_machine *m, unsigned n, const double *share, const uint64_t *part_ns)
-{
-    static const uint64_t least_ns = 10 * 1000;
-    for (unsigned p = 1; p < n; p++) {
-        if (part_ns[0] < least_ns || part_ns[p] < least_ns || share[0] <= 0 || share[p] <= 0)
-            continue;
-        const double seen = share[p] / (double)part_ns[p] / (share[0] / (double)part_ns[0]);
-        m->speed[p] = m->speed[p] > 0 ? m->speed[p] + (seen - m->speed[p]) / 2 : seen;
-    }
+    const double each = gs_min(little, most_of_all / (n - 1));
+    for (unsigned p = 0; p < n; p++)
+        cut[p] = 1 - each * (n - 1 - p);
 }
 
 /* What the old cut took says nothing of this one: its first launches are measured. */

@@ -84,26 +84,23 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
     struct gs_forecast *o = &t->forecast;
     double cut[GS_MAX_DEVICES];
     uint64_t left = 0, fetched = 0, groups = 0;
-    bool unknown = false;
     int err = 0;
     double speed[GS_MAX_DEVICES];
     *o = (struct gs_forecast){.n = plan->n_parts, .link = o->link, .peer_possible = o->peer_possible};
     t->all = (struct gs_move){0};
-    const bool differ = gs_timing_speed(of, o->n, speed);
+    const bool known = gs_timing_speed(of, o->n, speed);
     gs_forecast_cut(plan, cut);
     o->ample = true;
     for (unsigned p = 0; p < plan->n_parts; p++)
         groups += groups_of(plan, p);
     for (unsigned p = 0; p < plan->n_parts; p++) {
-        const double times = differ && speed[p] > 0 ? 1 / speed[p] : 1;
-        const double filling = times * filled(groups_of(plan, p), p) / filled(groups, 0);
-        const double share = times * gs_cut_width(cut, p);
+        const double filling = filled(groups_of(plan, p), p) / filled(groups, 0) / speed[p];
+        const double share = gs_cut_width(cut, p) / speed[p];
         o->ample = o->ample && is_ample(plan, p);
         o->largest = share > o->largest ? share : o->largest;
         o->largest = filling > o->largest ? filling : o->largest;
-        unknown = unknown || (differ && !(speed[p] > 0));
     }
-    if (unknown) /* a small part is to tell: what is hoped for is what it would be if they were alike */
+    if (!known) /* a small part is to tell: what is hoped for is what it would be if they were alike */
         o->largest = 1.0 / o->n;
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         struct gs_use *u = &plan->uses[i];

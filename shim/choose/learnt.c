@@ -8,7 +8,7 @@
 
 #include "common/hash.h"
 
-static const char head[] = "gpusparc-learnt 19\n";
+static const char head[] = "gpusparc-learnt 20\n";
 
 void gs_learnt_free(struct gs_learnt *l)
 {
@@ -91,7 +91,7 @@ static struct record to_record(const struct gs_learnt_kernel *k)
         .scatter_again = {h->scatter_again.known, h->scatter_again.move.bytes, h->scatter_again.move.pieces},
         .gather_again = {h->gather_again.known, h->gather_again.move.bytes, h->gather_again.move.pieces},
     };
-    strncpy(r.name, k->name, sizeof r.name - 1);
+    memcpy(r.name, k->name, strnlen(k->name, sizeof r.name - 1));
     memcpy(r.size, k->size, sizeof r.size);
     memcpy(r.cut, h->balance.cut, sizeof r.cut);
     return r;

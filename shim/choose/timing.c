@@ -93,20 +93,16 @@ bool gs_timing_cut(struct gs_timing *t, unsigned n, unsigned *dim, double cut[GS
     memcpy(cut, t->h.balance.cut, sizeof t->h.balance.cut);
     const bool differ = !known && gs_book.machine.unlike;
     if (differ)
-        gs_choice_first_cut(&gs_book.machine, n, (double)gs_measured_best(&t->h.single), cut);
+        gs_choice_first_cut(n, (double)gs_measured_best(&t->h.single), cut);
     return known || differ;
 }
 
 bool gs_timing_speed(struct gs_timing *t, unsigned n, double speed[GS_MAX_DEVICES])
 {
-    if (!gs_group()->unlike)
-        return false;
     GS_LOCKED(&gs_book.lock);
-    for (unsigned p = 0; p < n; p++) {
-        const bool known = !p || t->h.balance.n == n || gs_book.machine.speed[p] > 0;
-        speed[p] = known ? gs_speed_for(&t->h, &gs_book.machine, n, p) : 0;
-    }
-    return true;
+    for (unsigned p = 0; p < n; p++)
+        speed[p] = gs_group()->unlike && t->h.balance.n == n ? gs_balance_speed(&t->h.balance, p) : 1;
+    return !gs_group()->unlike || t->h.balance.n == n;
 }
 
 /* The launch isn't split, as its program isn't compiled: that is begun if it would be, or by windows. `h`: as the plan

@@ -73,8 +73,7 @@ void gs_timing_refused(struct gs_timing *t);
 /* Where the parts should end, in `cut`; false: they should be of equal size. */
 bool gs_timing_cut(struct gs_timing *t, unsigned n, unsigned *dim, double cut[GS_MAX_DEVICES]);
 
-/* speed[p]: how many times as fast as the first each of n devices is thought to be for this kernel; 0: not known.
- * False: the devices are alike. */
+/* speed[p]: how many times as fast as the first each of n devices is for this kernel. False: that isn't known. */
 bool gs_timing_speed(struct gs_timing *t, unsigned n, double speed[GS_MAX_DEVICES]);
 
 /* One split that is being decided on. */

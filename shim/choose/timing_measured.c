@@ -159,8 +159,6 @@ static void learn_split(struct measurement *m)
         longest_ns = part_ns[p] > longest_ns ? part_ns[p] : longest_ns;
         all = all && part_ns[p];
     }
-    if (all && machine->unlike)
-        gs_choice_learn_speed(machine, o->n, m->share, part_ns);
     for (unsigned p = 0; p < o->n; p++) { /* what the first device would take for it */
         const double share = gs_cut_width(m->cut, p) / m->cut[0];
         sum_ns += machine->unlike ? (uint64_t)((double)part_ns[0] * share) : part_ns[p];

@@ -40,8 +40,7 @@ static void fill(struct gs_learnt *l, unsigned n)
     *l = (struct gs_learnt){.machine = {.link = {{4e4, 0.05}, {2e4, 0.004}},
                                         .split_ns = 12e4,
                                         .first_ns = 15e5,
-                                        .read_ns = {{0.024, 0.022}, {0.02, 0.0125}},
-                                        .speed = {0, 0.5, 20}}};
+                                        .read_ns = {{0.024, 0.022}, {0.02, 0.0125}}}};
     for (unsigned i = 0; i < n; i++) {
         const struct gs_learnt_kernel k = some_kernel(i);
         assert_int_equal(gs_learnt_add(l, &k), 0);
@@ -62,7 +61,6 @@ static void what_was_kept_comes_back(void **state)
     assert_true(back.machine.link[0].byte_ns > 0.0499 && back.machine.link[0].byte_ns < 0.0501);
     assert_true(back.machine.read_ns[0][0] == 0.024 && back.machine.read_ns[0][1] == 0.022);
     assert_true(back.machine.read_ns[1][0] == 0.02 && back.machine.read_ns[1][1] == 0.0125);
-    assert_true(back.machine.speed[1] == 0.5 && back.machine.speed[2] == 20 && back.machine.speed[3] == 0);
     for (unsigned i = 0; i < 3; i++) {
         const struct gs_learnt_kernel was = some_kernel(i), *is = &back.v[i];
         assert_true(gs_learnt_has(&l, is));

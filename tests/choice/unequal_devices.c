@@ -13,18 +13,18 @@ static bool launch_unlike(struct world *w, struct kernel *k, double times)
     struct gs_machine *m = &w->believed;
     struct gs_forecast o = {.n = 2, .link = GS_LINK_HOST, .ample = true};
     double cut[GS_MAX_DEVICES], risk_ns = 0, took = k->single_ns;
-    gs_choice_first_cut(m, 2, k->single_ns, cut);
+    gs_choice_first_cut(2, k->single_ns, cut);
     if (k->h.balance.n)
         cut[0] = k->h.balance.cut[0];
-    const double share[] = {cut[0], 1 - cut[0]}, speed = gs_speed_for(&k->h, m, 2, 1);
+    const double share[] = {cut[0], 1 - cut[0]};
+    const double speed = k->h.balance.n ? gs_balance_speed(&k->h.balance, 1) : 1;
     const uint64_t parts[] = {(uint64_t)(took * share[0]), (uint64_t)(took * share[1] / times)};
-    o.largest = !k->h.balance.n && !(m->speed[1] > 0) ? 0.5 : fmax(share[0], share[1] / speed);
+    o.largest = !k->h.balance.n ? 0.5 : fmax(share[0], share[1] / speed);
     cut[1] = 1;
     const bool split =
         gs_choice_worth_plan(&k->h, m, 2, 0) && gs_choose(&k->h, m, &o, &w->budget, (uint64_t)w->now, &risk_ns);
     if (split) {
         took = (double)(parts[0] > parts[1] ? parts[0] : parts[1]) + w->real.split_ns;
-        gs_choice_learn_speed(m, 2, share, parts);
         gs_choice_learn_split(&k->h, m, &w->budget, &o,
                               &(struct gs_split_times){(uint64_t)took, parts, k->h.single_ns, risk_ns});
         gs_balance_learn(&k->h.balance, 0, 2, cut, parts, share);
@@ -78,11 +78,10 @@ static void a_device_that_was_busy_is_tried_again(void **state)
 static void an_unknown_device_gets_little(void **state)
 {
     (void)state;
-    const struct gs_machine m = {.unlike = true, .speed = {0, 0, 3}};
     double cut[GS_MAX_DEVICES];
-    gs_choice_first_cut(&m, 3, 0, cut);
-    assert_true(fabs(cut[1] - cut[0] - 1.0 / 16) < 1e-9 && fabs(cut[2] - 1) < 1e-9 && cut[0] < 0.25);
-    gs_choice_first_cut(&m, 3, 1e9, cut);
+    gs_choice_first_cut(3, 0, cut);
+    assert_true(fabs(cut[1] - cut[0] - 1.0 / 16) < 1e-9 && fabs(cut[2] - 1) < 1e-9);
+    gs_choice_first_cut(3, 1e9, cut);
     assert_true(fabs(cut[1] - cut[0] - 1.0 / 64) < 1e-9 && fabs(cut[2] - 1) < 1e-9);
 }
 
