@@ -80,7 +80,7 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 #define GS_R_BUILT_IN "its kernel is built into the device"
 #define GS_R_INTERMEDIATE "its program was made from an intermediate language"
 #define GS_R_FOREIGN_BINARY                                                                                            \
-    "its program was made from a binary that wasn't made under gpusparc (if the application keeps it in a cache: "     \
+    "its program was made from a binary whose source gpusparc doesn't know (if the application keeps it in a cache: "  \
     "emptying that once lets it be split)"
 #define GS_R_BUILT_AGAIN "its program was built again while it had kernels"
 #define GS_R_NOT_LINKED "it was compiled but not linked"

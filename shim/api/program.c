@@ -130,11 +130,11 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_d
     if (!p)
         return gs_real()->clBuildProgram(program, num_devices, device_list, options, pfn_notify, user_data);
     const bool busy = has_kernels(p);
-    if ((p->source || p->from_binary) && !busy) {
+    if (p->source && !busy) {
         gs_program_forget(p);
         if (!p->from_binary)
             p->options = strdup(options ? options : "");
-        p->refusal = p->options || p->linked ? NULL : GS_R_NO_MEMORY;
+        p->refusal = p->options ? NULL : GS_R_NO_MEMORY;
     }
     /* No list means every device of the context, of which the application knows one. */
     const bool all = !num_devices && !device_list;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a program's binary was built from. Applications keep binaries to build their programs from the next time
- * (hashcat, pyopencl); a binary that came from a source under gpusparc leads back to it, through the cache on disk, so
- * that its kernels can be split. */
+ * (pyopencl, OpenCV); a binary that came from a source under gpusparc leads back to it, through the cache on disk, so
+ * that its kernels can be split. One of a program that was linked doesn't. */
 #ifndef GS_SHIM_PLAN_BINARIES_H
 #define GS_SHIM_PLAN_BINARIES_H
 
@@ -11,8 +11,7 @@
  * headers, since those may change before the binary is used. */
 void gs_binary_keep(struct gs_program *p, const void *binary, size_t bytes);
 
-/* A program was made from this binary: where its source is known p->source and p->options, or of a linked program
- * p->units and p->link_options, and p->headers are set. */
+/* A program was made from this binary: where its source is known p->source, p->options and p->headers are set. */
 bool gs_binary_find(struct gs_program *p, const void *binary, size_t bytes);
 
 #endif

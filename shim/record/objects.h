@@ -140,7 +140,7 @@ struct gs_program {
     size_t n_units;
     char *link_options; /* of a linked program */
     bool compiled, linked;
-    bool from_binary;    /* the source and options, or units, are those that its binary was once built from, ... */
+    bool from_binary;    /* the source and options are those that its binary was once built from, ... */
     char headers[65];    /* ... with these headers: gs_summary.headers */
     const char *refusal; /* why its kernels run on one device; a constant, or `why` */
     char why[512];

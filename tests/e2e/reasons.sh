@@ -16,7 +16,7 @@ stats origins.json split:known \
   single:unlinked:"it was compiled but not linked" \
   single:intermediate:"its program was made from an intermediate language" \
   single:built_in:"its kernel is built into the device" \
-  single:binary:"its program was made from a binary that wasn't made under gpusparc (if the application keeps it in a cache: emptying that once lets it be split)" \
+  single:binary:"its program was made from a binary whose source gpusparc doesn't know (if the application keeps it in a cache: emptying that once lets it be split)" \
   single:linked:"a program that it is linked from was not compiled from source" \
   single:extension:"its program was made by an extension that gpusparc doesn't know" \
   single:again:"its program was built again while it had kernels" \
