@@ -47,7 +47,6 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 #define GS_R_MAPPED "a memory object is mapped for writing"
 #define GS_R_USER_EVENT "it waits for a user event that the application has not set yet"
 #define GS_R_IN_CALLBACK "it was enqueued within a callback, where gpusparc can't create queues for its parts"
-#define GS_R_STILL_MERGED "an image that it writes is still being put together after an earlier split"
 #define GS_R_DISTURBED "another thread uses a memory object into which its parts' results would be merged"
 #define GS_R_NO_HOME "its parts' results would be merged on the first device, which the daemon doesn't give it"
 #define GS_R_BEYOND_END "it writes past the end of a buffer"
@@ -68,6 +67,7 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 #define GS_R_RACE                                                                                                      \
     "a part may read what another part writes, so the result depends on the order of work-groups; --allow race "       \
     "permits it"
+#define GS_R_IMAGE_WRITES "its parts may write anywhere in an image"
 #define GS_R_TOO_FAR "a part would begin at a work-item of 2^31 or more, which this driver gets wrong"
 #define GS_R_UNKNOWN_KERNEL "the translator doesn't know the kernel"
 #define GS_R_ANSWER "the translator's answer doesn't fit the program"

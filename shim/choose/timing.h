@@ -31,10 +31,6 @@ void gs_timing_read(uint64_t bytes, uint64_t took_ns, bool several);
  * says why not, and the launch is counted. */
 bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason);
 
-/* May something be known soon? Where nothing is known of how long it takes, or nothing has been heard of its first
- * splits yet. */
-bool gs_timing_may_learn(struct gs_timing *t);
-
 /* Nothing is known yet of how long it takes (in auto mode), or of where to cut between devices that differ (in multi):
  * waits a little for what may be known soon where the application goes on enqueueing, which loses nothing while the
  * device is busy. Not where the application may have to call again for anything to begin. Without locks. */

@@ -45,7 +45,9 @@ static double most_of_tries_ns(const struct gs_timing *t)
     return (double)TIMES * t->h.single_ns + (double)LITTLE_NS;
 }
 
-bool gs_timing_may_learn(struct gs_timing *t)
+/* May something be known soon? Where nothing is known of how long it takes, or nothing has been heard of its first
+ * splits yet. */
+static bool may_learn(struct gs_timing *t)
 {
     GS_LOCKED(&gs_book.lock);
     const bool is_new =
@@ -144,7 +146,7 @@ static void await_known(struct gs_timing *t, const struct gs_command *cmd)
     struct timespec pause = {0, SHORTEST_NS}; /* each look asks the driver */
     const uint64_t begin_ns = gs_now_ns();
     uint64_t waited_ns = 0, counted_ns = 0;
-    if (!gs_timing_may_learn(t))
+    if (!may_learn(t))
         return;
     while (awaits(t, waited_ns, &counted_ns)) {
         if (!waited_ns)

@@ -110,11 +110,6 @@ void gs_split_writes(struct gs_mem *root, cl_event end)
     root->bytes->split_end = end;
 }
 
-bool gs_split_runs(const struct gs_mem *root)
-{
-    return root->bytes->split_end && !gs_event_ended(root->bytes->split_end);
-}
-
 bool gs_at_home(struct gs_mem *root, struct gs_range r)
 {
     gs_settle(root);

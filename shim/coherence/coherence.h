@@ -22,9 +22,8 @@ void gs_make_undefined(struct gs_mem *root, struct gs_range r);
  * else and are spoiled now. */
 cl_int gs_undo(struct gs_mem *root, unsigned place, const struct gs_rangeset *changed);
 
-/* A split launch that writes to the root ends with `end`, which is retained; has the last of them not ended? */
+/* A split launch that writes to the root ends with `end`, which is retained. */
 void gs_split_writes(struct gs_mem *root, cl_event end);
-bool gs_split_runs(const struct gs_mem *root);
 
 /* Makes the bytes `want` of a root valid in a place. What a later command must wait for is added to `done`. With
  * `exactly`, undefined bytes are made equal too. */

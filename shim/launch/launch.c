@@ -215,20 +215,6 @@ static uint64_t bytes_to_read(const struct gs_launching *l)
     return bytes;
 }
 
-/* To merge a large image whose writes aren't known moves all of the image several times. Until one merge has ended
- * nobody knows whether the split pays, and an application that enqueues many such launches before it waits would pay
- * for each (16 launches of the conformance suite's allocations, 2 GiB, two H100: 23 s instead of 14). */
-static bool is_still_merged(const struct gs_launching *l, const struct gs_plan *plan)
-{
-    enum { LARGE = 16 << 20 };
-    bool merged = false;
-    for (size_t i = 0; i < plan->n_uses && !merged; i++) {
-        const struct gs_use *u = &plan->uses[i];
-        merged = u->writes == GS_COMPARED && u->root->image && u->root->size >= LARGE && gs_split_runs(u->root);
-    }
-    return merged && (!l->timing || gs_timing_may_learn(l->timing));
-}
-
 /* By a plan; *went: it has. */
 static cl_int launch_split(struct gs_launching *l, struct gs_plan *plan, bool verified, cl_event *event, bool *went)
 {
@@ -293,8 +279,6 @@ static void find_plan(struct gs_launching *l, struct gs_plan *plan, bool held_up
     /* Multi mode, between devices that differ. */
     if (!plan->reason && !l->timing && l->cuts)
         gs_timing_split(l->cuts, plan, &l->trial);
-    if (!plan->reason && is_still_merged(l, plan))
-        plan->reason = GS_R_STILL_MERGED;
 }
 
 static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event *event)

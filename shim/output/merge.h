@@ -7,11 +7,10 @@
 
 #include "shim/order/command.h"
 
-/* The merge of one root in one launch. */
+/* The merge of one buffer in one launch. */
 struct gs_merge {
     struct gs_mem *root;
-    struct gs_range window; /* what is merged; of an image all of it, laid out without gaps */
-    uint64_t bytes;         /* of the window */
+    struct gs_range window; /* what is merged */
     cl_mem kept;            /* scratch memory of home's */
 };
 

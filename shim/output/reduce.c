@@ -68,7 +68,7 @@ cl_int gs_reduce_begin(struct gs_command *cmd, const struct gs_use *u, unsigned 
         err = fill(cmd, u, p, &ready[p]);
     for (unsigned p = 1; p < n_parts && !err; p++)
         if (u->reduced[p].n)
-            err = gs_scratch_reserve(cmd, 0, gs_rangeset_bytes(&u->reduced[p]), n_parts, ready);
+            err = gs_scratch_reserve(cmd, gs_rangeset_bytes(&u->reduced[p]), n_parts, ready);
     return err;
 }
 
@@ -81,7 +81,7 @@ static cl_int combine(struct gs_command *cmd, const struct gs_use *u, unsigned p
     struct gs_events wait = {0};
     cl_int err;
     cl_command_queue queue = gs_queue_behind(cmd->q, GS_COPY_QUEUE, 0, &err);
-    cl_mem scratch = err ? NULL : gs_scratch_claim(cmd->ctx, 0, bytes, &err);
+    cl_mem scratch = err ? NULL : gs_scratch_claim(cmd->ctx, bytes, &err);
     if (err)
         return err;
     err = gs_events_share(&wait, ran[p]);

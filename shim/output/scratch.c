@@ -5,12 +5,11 @@
 
 #include "shim/put/put.h"
 
-/* Of all places together: memory that the application could have had. */
+/* Memory that the application could have had. */
 enum { MOST_KEPT = 32, MOST_BYTES = 128 * 1024 * 1024, ONE_OF = 64 };
 
 struct gs_scratch {
     cl_mem mem;
-    unsigned place;
     uint64_t bytes;
     bool taken;
     uint64_t reserved; /* for a claim of so many bytes; 0: it isn't */
@@ -18,15 +17,14 @@ struct gs_scratch {
 };
 
 /* Null with an error in *err. */
-static struct gs_scratch *take_scratch(struct gs_context *ctx, unsigned place, uint64_t bytes, bool *made, cl_int *err)
+static struct gs_scratch *take_scratch(struct gs_context *ctx, uint64_t bytes, bool *made, cl_int *err)
 {
     struct gs_scratch *best = NULL;
     *err = CL_SUCCESS;
     *made = false;
     struct gs_output *o = gs_output_of(ctx);
     for (struct gs_scratch *s = o ? o->scratch : NULL; s; s = s->next)
-        if (!s->taken && s->place == place && s->bytes >= bytes && s->bytes / 4 <= bytes &&
-            (!best || s->bytes < best->bytes))
+        if (!s->taken && s->bytes >= bytes && s->bytes / 4 <= bytes && (!best || s->bytes < best->bytes))
             best = s;
     if (!o || (!best && !(best = calloc(1, sizeof *best)))) {
         *err = CL_OUT_OF_HOST_MEMORY;
@@ -38,7 +36,6 @@ static struct gs_scratch *take_scratch(struct gs_context *ctx, unsigned place, u
             free(best);
             return NULL;
         }
-        best->place = place;
         best->bytes = bytes;
         best->next = o->scratch;
         o->scratch = best;
@@ -48,10 +45,10 @@ static struct gs_scratch *take_scratch(struct gs_context *ctx, unsigned place, u
     return best;
 }
 
-cl_mem gs_scratch_take(struct gs_context *ctx, unsigned place, uint64_t bytes, cl_int *err)
+cl_mem gs_scratch_take(struct gs_context *ctx, uint64_t bytes, cl_int *err)
 {
     bool made;
-    struct gs_scratch *s = take_scratch(ctx, place, bytes, &made, err);
+    struct gs_scratch *s = take_scratch(ctx, bytes, &made, err);
     return s ? s->mem : NULL;
 }
 
@@ -60,7 +57,7 @@ cl_mem gs_scratch_take(struct gs_context *ctx, unsigned place, uint64_t bytes, c
 static cl_int touch(struct gs_command *cmd, const struct gs_scratch *s, unsigned n, struct gs_events *ready)
 {
     cl_event event;
-    cl_int err = gs_put_touch(cmd, s->place, s->mem, &event);
+    cl_int err = gs_put_touch(cmd, 0, s->mem, &event);
     if (err)
         return err;
     for (unsigned p = 0; p < n && !err; p++)
@@ -69,26 +66,26 @@ static cl_int touch(struct gs_command *cmd, const struct gs_scratch *s, unsigned
     return err;
 }
 
-cl_int gs_scratch_reserve(struct gs_command *cmd, unsigned place, uint64_t bytes, unsigned n, struct gs_events *ready)
+cl_int gs_scratch_reserve(struct gs_command *cmd, uint64_t bytes, unsigned n, struct gs_events *ready)
 {
     bool made;
     cl_int err;
-    struct gs_scratch *s = take_scratch(cmd->ctx, place, bytes, &made, &err);
+    struct gs_scratch *s = take_scratch(cmd->ctx, bytes, &made, &err);
     if (!s)
         return err;
     s->reserved = bytes;
     return made ? touch(cmd, s, n, ready) : CL_SUCCESS;
 }
 
-cl_mem gs_scratch_claim(struct gs_context *ctx, unsigned place, uint64_t bytes, cl_int *err)
+cl_mem gs_scratch_claim(struct gs_context *ctx, uint64_t bytes, cl_int *err)
 {
     for (struct gs_scratch *s = ctx->output ? ctx->output->scratch : NULL; s; s = s->next)
-        if (s->reserved == bytes && s->place == place) {
+        if (s->reserved == bytes) {
             s->reserved = 0;
             *err = CL_SUCCESS;
             return s->mem;
         }
-    return gs_scratch_take(ctx, place, bytes, err);
+    return gs_scratch_take(ctx, bytes, err);
 }
 
 /* Where the devices have memory of their own, one of so many bytes of the first's, but at least MOST_BYTES. */

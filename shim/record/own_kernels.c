@@ -9,7 +9,7 @@
 #include "shim/devices/group.h"
 
 /* gs_rows: a word per work-item, of the largest size of which all offsets and lengths are multiples.
- * gs_merge: dst[begin + i] = part[i] for each of n bytes that differs from all[at + i]; sixteen bytes per work-item.
+ * gs_merge: dst[begin + i] = part[i] for each of n bytes that differs from kept[i]; sixteen bytes per work-item.
  * gs_reduce: what a part left as it was isn't stored. `op` is an enum gs_atomic_op. */
 static const char source[] =
     "#define MOVE(T) ((__global T *)(dst + to))[column] = ((__global const T *)(src + from))[column]\n"
@@ -32,11 +32,10 @@ static const char source[] =
     "    else\n"
     "        MOVE(uchar);\n"
     "}\n"
-    "__kernel void gs_merge(__global uchar *dst, ulong begin, __global const uchar *part, __global const uchar *all,\n"
-    "                       ulong at, ulong n)\n"
+    "__kernel void gs_merge(__global uchar *dst, ulong begin, __global const uchar *part, __global const uchar *kept,\n"
+    "                       ulong n)\n"
     "{\n"
     "    ulong i = get_global_id(0) * 16, left = n > i ? n - i : 0;\n"
-    "    __global const uchar *kept = all + at;\n"
     "    if (left >= 16) {\n"
     "        uint4 p = *(__global const uint4 *)(part + i), k = *(__global const uint4 *)(kept + i);\n"
     "        if (any(p != k)) {\n"

@@ -1,9 +1,9 @@
 // An image read and an image written.
 //! kernel copy
-//! global 24 10
+//! global 24 20
 //! local 4 5
-//! image read 24 10
-//! image write 24 10
+//! image read 24 20
+//! image write 24 20
 //! sampler
 //! expect hidden group
 __kernel void copy(__read_only image2d_t in, __write_only image2d_t out, sampler_t s)

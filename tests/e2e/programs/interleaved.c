@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* interleaved [WIDTH HEIGHT SLICES]: an image, of 16 MiB without arguments, whose rows 16 launches write, each 32 of
- * every 512, as the conformance suite's allocations does: nobody can tell beforehand which. All are enqueued before
- * anything is waited for. */
+/* An image of 16 MiB whose rows 16 launches write, each 32 of every 512, as the conformance suite's allocations does:
+ * nobody can tell beforehand which. */
 #include "plain.h"
 
 enum { SIDE = 2048, LAUNCHES = 16, ITEMS = 32, TEXEL = 4 };
@@ -15,16 +14,13 @@ static const char source[] = "__kernel void rows(__write_only image2d_array_t im
                              "          write_imageui(image, (int4)(x, y, z, 0), (uint4)(x, y, x ^ y, z) & 255u);\n"
                              "}\n";
 
-int main(int argc, char **argv)
+int main(void)
 {
     const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
-    const size_t width = argc > 3 ? (size_t)atol(argv[1]) : SIDE, height = argc > 3 ? (size_t)atol(argv[2]) : SIDE,
-                 slices = argc > 3 ? (size_t)atol(argv[3]) : 1, bytes = width * height * slices * TEXEL;
-    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D_ARRAY,
-                                .image_width = width,
-                                .image_height = height,
-                                .image_array_size = slices};
-    const size_t origin[3] = {0, 0, 0}, region[3] = {width, height, slices}, global = ITEMS, local = 4;
+    const size_t bytes = (size_t)SIDE * SIDE * TEXEL, origin[3] = {0, 0, 0}, region[3] = {SIDE, SIDE, 1};
+    const cl_image_desc desc = {
+        .image_type = CL_MEM_OBJECT_IMAGE2D_ARRAY, .image_width = SIDE, .image_height = SIDE, .image_array_size = 1};
+    const size_t global = ITEMS, local = 4;
     uint32_t *host = malloc(bytes);
     cl_int err;
     cl_mem image;
