@@ -70,15 +70,6 @@ static struct gs_staged piece_of(const struct gs_cut_transfer *c, unsigned i)
 
 /* ---- turns ---- */
 
-static struct gs_lane *lane_of(struct gs_turns *turns, unsigned place, unsigned first)
-{
-    for (unsigned i = 0; i < turns->lanes; i++)
-        if (turns->lane[i].place == place)
-            return &turns->lane[i];
-    turns->lane[turns->lanes] = (struct gs_lane){.place = place, .at = first};
-    return &turns->lane[turns->lanes++];
-}
-
 int gs_turns_begin(struct gs_turns *turns, const struct gs_staged *v, unsigned n, size_t most, size_t least,
                    unsigned many)
 {
@@ -86,13 +77,12 @@ int gs_turns_begin(struct gs_turns *turns, const struct gs_staged *v, unsigned n
     for (unsigned i = 0; i < n; i++)
         all += gs_staged_bytes(&v[i]);
     const size_t share = (size_t)(all / many), bytes = gs_least(share > least ? share : least, most);
-    *turns = (struct gs_turns){.v = malloc(n * sizeof *turns->v)};
+    *turns = (struct gs_turns){.v = malloc(n * sizeof *turns->v), .n = n};
     if (!turns->v)
         return -ENOMEM;
     for (unsigned i = 0; i < n; i++) {
         struct gs_cut_transfer *c = &turns->v[i];
         *c = cut(&v[i], bytes);
-        lane_of(turns, v[i].place, i)->pieces += c->cut.n;
         turns->pieces += c->cut.n;
         const struct gs_staged first = piece_of(c, 0);
         const size_t piece = (size_t)gs_staged_bytes(&first);
@@ -107,22 +97,11 @@ void gs_turns_end(struct gs_turns *turns)
     turns->v = NULL;
 }
 
-/* The one of which the smallest share has gone. */
-static struct gs_lane *next_lane(struct gs_turns *turns)
-{
-    struct gs_lane *next = &turns->lane[0];
-    for (unsigned i = 1; i < turns->lanes; i++)
-        if (turns->lane[i].gone * next->pieces < next->gone * turns->lane[i].pieces)
-            next = &turns->lane[i];
-    return next;
-}
-
 struct gs_piece gs_turns_take(struct gs_turns *turns)
 {
-    struct gs_lane *lane = next_lane(turns);
-    while (turns->v[lane->at].t->place != lane->place || turns->v[lane->at].gone == turns->v[lane->at].cut.n)
-        lane->at++;
-    struct gs_cut_transfer *c = &turns->v[lane->at];
-    lane->gone++;
+    do
+        turns->at = (turns->at + 1) % turns->n;
+    while (turns->v[turns->at].gone == turns->v[turns->at].cut.n);
+    struct gs_cut_transfer *c = &turns->v[turns->at];
     return (struct gs_piece){piece_of(c, c->gone++), c->fresh};
 }

@@ -31,17 +31,10 @@ struct gs_cut_transfer {
     bool fresh;    /* the host's memory is yet to be given pages */
 };
 
-/* The transfers of one place that have pieces left, one after the other. */
-struct gs_lane {
-    unsigned place, at; /* at: its first transfer with pieces left */
-    size_t pieces, gone;
-};
-
 struct gs_turns {
     struct gs_cut_transfer *v; /* owned */
-    unsigned lanes;
+    unsigned n, at;            /* at: the one whose turn was last */
     size_t pieces, most_bytes; /* most_bytes: of the largest piece */
-    struct gs_lane lane[GS_MAX_DEVICES];
 };
 
 /* One piece. */
@@ -56,8 +49,7 @@ int gs_turns_begin(struct gs_turns *turns, const struct gs_staged *v, unsigned n
                    unsigned many);
 void gs_turns_end(struct gs_turns *turns);
 
-/* The next piece of all: each place's are spread evenly over the whole, so that all places are done together. To be
- * called turns->pieces times. */
+/* The next piece of all, from each transfer that has some left in turn. To be called turns->pieces times. */
 struct gs_piece gs_turns_take(struct gs_turns *turns);
 
 #endif

@@ -203,7 +203,7 @@ static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
     struct gs_turns *turns = &c->turns;
     if (gs_turns_begin(turns, v, n, (size_t)gs_put_most(GS_SLOT_BYTES, GS_VIA_HOST), LEAST_PIECE, MANY_PIECES) < 0)
         return CL_OUT_OF_HOST_MEMORY;
-    c->on_link = turns->most_bytes < GS_SLOT_BYTES || turns->lanes > 1 ? GS_SLOTS / 2 : GS_SLOTS / 4;
+    c->on_link = turns->most_bytes < GS_SLOT_BYTES || n > 1 ? GS_SLOTS / 2 : GS_SLOTS / 4;
     if (gs_put_now())
         c->on_link = gs_unit_is_alone(GS_RESOURCE_PCI) ? ON_LINK_ALONE : ON_LINK_BY_UNITS;
     const struct gs_label before = gs_label_way(GS_WAY_STAGED);
