@@ -18,7 +18,7 @@ static inline cl_int gs_run_output_kernel(cl_command_queue queue, const struct g
 }
 #define GS_ARG(v)                                                                                                      \
     {                                                                                                                  \
-        sizeof(v), &(v), _Generic((v), cl_mem : true, default : false)                                                 \
+        sizeof(v), &(v)                                                                                                \
     }
 #define GS_OUTPUT_LAUNCH(kernel, items, ...)                                                                           \
     &(const struct gs_put_launch)                                                                                      \

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/put/put.h"
 
+#include "common/lock/rank.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -225,14 +227,6 @@ cl_int gs_put_touch(struct gs_command *cmd, unsigned place, cl_mem mem, cl_event
 
 /* ---- kernels ---- */
 
-struct kernel_work {
-    cl_kernel kernel; /* of several units one of their own: the other may have got other arguments since */
-    struct gs_cut cut;
-    size_t local;
-    cl_uint n_mems;
-    cl_mem mems[]; /* retained: the arguments of a kernel that has not been enqueued keep nothing alive */
-};
-
 static cl_int set_args(cl_kernel k, const struct gs_put_launch *l)
 {
     cl_int err = CL_SUCCESS;
@@ -241,87 +235,65 @@ static cl_int set_args(cl_kernel k, const struct gs_put_launch *l)
     return err;
 }
 
-static cl_int enqueue_groups(void *work, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+static cl_int enqueue_groups(void *launch, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
                              cl_event *event)
 {
-    const struct kernel_work *w = work;
-    struct gs_box box;
-    gs_cut_box(&w->cut, unit, &box);
-    const size_t offset = (size_t)box.begin[0] * w->local, global = (size_t)(box.end[0] - box.begin[0]) * w->local;
-    const struct gs_op launch = gs_op_launch(w->kernel, 1, offset ? &offset : NULL, &global, &w->local);
-    return gs_enqueue(&launch, queue, n_wait, wait, event);
+    (void)unit;
+    return gs_enqueue(launch, queue, n_wait, wait, event);
 }
 
-static void free_kernel_work(void *work)
+/* Nothing more comes after it. */
+static void await(cl_command_queue queue, cl_event event)
 {
-    struct kernel_work *w = work;
-    for (cl_uint i = 0; i < w->n_mems; i++)
-        gs_drop_mem(w->mems[i]);
-    if (w->kernel)
-        gs_real()->clReleaseKernel(w->kernel);
-    free(w);
+    GS_MAY_WAIT("a kernel of ours that is given up half-way");
+    gs_real()->clFlush(queue);
+    gs_real()->clWaitForEvents(1, &event);
+    GS_MAY_WAIT_NO_MORE();
 }
 
-static cl_kernel another(cl_kernel k, cl_int *err)
+/* Each chunk is a command of one unit, after the chunk before. */
+static cl_int put_groups(const struct gs_destination *to, const struct gs_put_launch *launch, const struct gs_cut *cut,
+                         cl_event *end)
 {
-    char name[64];
-    cl_program program;
-    *err = gs_real()->clGetKernelInfo(k, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
-    if (!*err)
-        *err = gs_real()->clGetKernelInfo(k, CL_KERNEL_PROGRAM, sizeof program, &program, NULL);
-    return *err ? NULL : gs_real()->clCreateKernel(program, name, err);
-}
-
-static struct kernel_work *make_kernel_work(const struct gs_put_launch *l, const struct gs_cut *cut, cl_int *err)
-{
-    struct kernel_work *w = calloc(1, sizeof *w + l->n_args * sizeof *w->mems);
-    *err = w ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    if (!w)
-        return NULL;
-    w->cut = *cut;
-    w->local = l->local;
-    w->kernel = another(l->kernel, err);
-    if (!*err)
-        *err = set_args(w->kernel, l);
-    for (cl_uint i = 0; i < l->n_args && !*err; i++) {
-        const cl_mem *mem = l->args[i].is_mem ? l->args[i].value : NULL;
-        if (mem && (*err = gs_keep_mem(*mem)) == CL_SUCCESS)
-            w->mems[w->n_mems++] = *mem;
+    struct gs_destination next = *to;
+    cl_event before = NULL;
+    cl_int err = CL_SUCCESS;
+    for (unsigned i = 0; i < cut->n && !err; i++) {
+        struct gs_box box;
+        gs_cut_box(cut, i, &box);
+        const size_t offset = (size_t)box.begin[0] * launch->local,
+                     global = (size_t)(box.end[0] - box.begin[0]) * launch->local;
+        struct gs_op op = gs_op_launch(launch->kernel, 1, offset ? &offset : NULL, &global, &launch->local);
+        const struct gs_units one = {
+            .n = 1, .enqueue = enqueue_groups, .work = &op, .spent = putting->spent, .pieces = true};
+        err = gs_run_units(&next, &one, end);
+        if (err && before)
+            await(to->queue, before);
+        if (before)
+            gs_real()->clReleaseEvent(before);
+        before = err ? NULL : *end;
+        next.n_wait = 1;
+        next.wait = &before;
     }
-    if (!*err)
-        return w;
-    free_kernel_work(w);
-    return NULL;
+    return err;
 }
 
 cl_int gs_put_kernel(cl_command_queue queue, const struct gs_put_launch *launch, cl_uint n_wait, const cl_event *wait,
                      cl_event *event)
 {
     const struct gs_box all = {{0, 0, 0}, {(launch->items + launch->local - 1) / launch->local, 1, 1}};
-    struct kernel_work one = {.kernel = launch->kernel, .cut = {.whole = all, .n = 1}, .local = launch->local};
+    const size_t global = (size_t)all.end[0] * launch->local;
+    const struct gs_op whole = gs_op_launch(launch->kernel, 1, NULL, &global, &launch->local);
+    struct gs_cut cut;
     cl_event end;
     cl_int err = set_args(launch->kernel, launch);
     wait = n_wait ? wait : NULL;
     if (err || !putting)
-        return err ? err : sent(queue, enqueue_groups(&one, 0, queue, n_wait, wait, event));
+        return err ? err : sent(queue, gs_enqueue(&whole, queue, n_wait, wait, event));
     const unsigned place = place_of(queue);
     const uint64_t groups = (uint64_t)putting->job.kernel_chunk * gs_group()->units[place];
-    gs_cut_make(&one.cut, &all, groups * near_factor(putting), false);
-    struct gs_units units = {.n = one.cut.n, .enqueue = enqueue_groups, .work = &one, .spent = putting->spent};
-    units.first_apart = gs_group()->pocl;
-    units.pieces = true;
-    if (units.n > 1) {
-        units.work = make_kernel_work(launch, &one.cut, &err);
-        if (err)
-            return err;
-        units.free = free_kernel_work;
-        for (unsigned i = 0; i < GS_UNIT_QUEUES && !err; i++)
-            units.queue[i] = gs_queue_behind(putting->q, GS_UNIT_QUEUE + i, place, &err);
-    }
+    gs_cut_make(&cut, &all, groups * near_factor(putting), false);
     const struct gs_destination to = {putting->q, queue, gs_resource_of(place), n_wait, wait};
-    if (!err)
-        err = gs_run_units(&to, &units, &end);
-    if (err && units.free)
-        units.free(units.work);
-    return err ? err : hand_out(queue, end, units.n == 1, event);
+    err = put_groups(&to, launch, &cut, &end);
+    return err ? err : hand_out(queue, end, true, event);
 }

@@ -78,7 +78,6 @@ cl_int gs_put_touch(struct gs_command *cmd, unsigned place, cl_mem mem, cl_event
 struct gs_put_arg {
     size_t size;
     const void *value;
-    bool is_mem;
 };
 struct gs_put_launch {
     cl_kernel kernel;

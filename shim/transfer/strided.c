@@ -84,15 +84,10 @@ cl_int gs_strided_move(struct gs_command *cmd, const struct gs_location *from, c
 {
     const cl_uint word = word_of(from->at | to->at, from->pitch, to->pitch, r->width);
     const cl_uint words = (cl_uint)(r->width / word), all = (cl_uint)(words * r->rows);
-    const struct gs_put_arg args[] = {{sizeof from->mem, &from->mem, true},
-                                      {sizeof from->at, &from->at, false},
-                                      {sizeof from->pitch, &from->pitch, false},
-                                      {sizeof to->mem, &to->mem, true},
-                                      {sizeof to->at, &to->at, false},
-                                      {sizeof to->pitch, &to->pitch, false},
-                                      {sizeof words, &words, false},
-                                      {sizeof all, &all, false},
-                                      {sizeof word, &word, false}};
+    const struct gs_put_arg args[] = {
+        {sizeof from->mem, &from->mem}, {sizeof from->at, &from->at}, {sizeof from->pitch, &from->pitch},
+        {sizeof to->mem, &to->mem},     {sizeof to->at, &to->at},     {sizeof to->pitch, &to->pitch},
+        {sizeof words, &words},         {sizeof all, &all},           {sizeof word, &word}};
     const struct gs_label before = gs_label_now();
     if (before.purpose == GS_FOR_APP)
         gs_label_purpose(GS_FOR_PACKING);
