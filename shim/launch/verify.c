@@ -14,20 +14,23 @@
 #include "shim/driver/enqueue.h"
 #include "shim/memory/image.h"
 
-/* The bytes of every root that a launch writes, at one moment. */
-struct snapshot {
-    unsigned char **bytes; /* by use; NULL where the use only reads */
-    uint64_t *size;
-    size_t n;
+/* A launch is run split, and then on one device: again, up to so many times, while that alone may explain a difference.
+ */
+enum { MOST_RUNS = 4 };
+
+/* The bytes of every root that the launch writes, at several moments: by use; null where the use only reads. */
+struct check {
+    struct gs_launching *l;
+    struct gs_plan *plan;
+    unsigned char **before, **split, **run[MOST_RUNS];
+    unsigned runs;
 };
 
-static void free_snapshot(struct snapshot *s)
+static void free_snapshot(const struct check *c, unsigned char **bytes)
 {
-    for (size_t i = 0; s->bytes && i < s->n; i++)
-        free(s->bytes[i]);
-    free(s->bytes);
-    free(s->size);
-    *s = (struct snapshot){0};
+    for (size_t i = 0; bytes && i < c->plan->n_uses; i++)
+        free(bytes[i]);
+    free(bytes);
 }
 
 /* Brings a root home and waits for it; and for what other queues still do to it, or the launch's wait list says, which
@@ -50,20 +53,18 @@ static cl_int bring_home(struct gs_command *cmd, struct gs_mem *root)
     return err ? err : gs_real()->clFinish(cmd->q->o.handle);
 }
 
-static cl_int read_root(struct gs_command *cmd, struct gs_mem *root, unsigned char **bytes, uint64_t *size)
+/* Between home and those bytes. */
+static cl_int transfer(struct gs_command *cmd, struct gs_mem *root, unsigned char *bytes, bool writes)
 {
-    struct gs_op op = {.kind = GS_OP_READ_IMAGE, .blocking = CL_TRUE, .src = root->o.handle};
-    *size = root->image ? gs_image_bytes(root, op.region) : root->size;
-    *bytes = malloc(*size);
-    cl_int err = *bytes ? bring_home(cmd, root) : CL_OUT_OF_HOST_MEMORY;
-    if (!err)
-        err = gs_define(root);
-    if (err)
-        return err;
-    if (!root->image)
-        return gs_enqueue_read(cmd->q->o.handle, root->o.handle, 0, *size, *bytes);
-    cl_command_queue queue = gs_queue_behind(cmd->q, GS_IMAGE_QUEUE, 0, &err);
-    op.ptr = *bytes;
+    cl_int err = CL_SUCCESS;
+    cl_mem mem = root->o.handle;
+    struct gs_op op = writes ? gs_op_write(mem, 0, root->size, bytes) : gs_op_read(mem, 0, root->size, bytes);
+    cl_command_queue queue = root->image ? gs_queue_behind(cmd->q, GS_IMAGE_QUEUE, 0, &err) : cmd->q->o.handle;
+    if (root->image) {
+        op.kind = writes ? GS_OP_WRITE_IMAGE : GS_OP_READ_IMAGE;
+        gs_image_bytes(root, op.region);
+    }
+    op.blocking = CL_TRUE;
     return err ? err : gs_enqueue(&op, queue, 0, NULL, NULL);
 }
 
@@ -77,34 +78,34 @@ bool gs_verify_usable(const struct gs_plan *plan)
     return true;
 }
 
-static cl_int take_snapshot(struct gs_command *cmd, const struct gs_plan *plan, struct snapshot *s)
+static cl_int take_snapshot(struct check *c, unsigned char ***snapshot)
 {
-    *s = (struct snapshot){calloc(plan->n_uses + 1, sizeof *s->bytes), calloc(plan->n_uses + 1, sizeof *s->size),
-                           plan->n_uses};
-    cl_int err = s->bytes && s->size ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    for (size_t i = 0; i < plan->n_uses && !err; i++)
-        if (plan->uses[i].writes != GS_READ_ONLY)
-            err = read_root(cmd, plan->uses[i].root, &s->bytes[i], &s->size[i]);
+    struct gs_command *cmd = &c->l->cmd;
+    unsigned char **bytes = *snapshot = calloc(c->plan->n_uses + 1, sizeof *bytes);
+    cl_int err = bytes ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    for (size_t i = 0; i < c->plan->n_uses && !err; i++) {
+        struct gs_mem *root = c->plan->uses[i].root;
+        if (c->plan->uses[i].writes == GS_READ_ONLY)
+            continue;
+        bytes[i] = malloc(root->size);
+        err = bytes[i] ? bring_home(cmd, root) : CL_OUT_OF_HOST_MEMORY;
+        if (!err)
+            err = gs_define(root);
+        if (!err)
+            err = transfer(cmd, root, bytes[i], false);
+    }
     return err;
 }
 
-/* Makes home hold the snapshot's bytes. */
-static cl_int restore(struct gs_command *cmd, const struct gs_plan *plan, const struct snapshot *s)
+/* Makes home hold what was before. */
+static cl_int restore(struct check *c)
 {
     cl_int err = CL_SUCCESS;
-    for (size_t i = 0; i < s->n && !err; i++) {
-        struct gs_mem *root = plan->uses[i].root;
-        struct gs_op op = {.kind = GS_OP_WRITE_IMAGE, .blocking = CL_TRUE, .dst = root->o.handle, .ptr = s->bytes[i]};
-        if (!s->bytes[i])
+    for (size_t i = 0; i < c->plan->n_uses && !err; i++) {
+        struct gs_mem *root = c->plan->uses[i].root;
+        if (!c->before[i])
             continue;
-        if (root->image) {
-            gs_image_bytes(root, op.region);
-            cl_command_queue queue = gs_queue_behind(cmd->q, GS_IMAGE_QUEUE, 0, &err);
-            if (!err)
-                err = gs_enqueue(&op, queue, 0, NULL, NULL);
-        } else {
-            err = gs_enqueue_write(cmd->q->o.handle, root->o.handle, 0, s->size[i], s->bytes[i]);
-        }
+        err = transfer(&c->l->cmd, root, c->before[i], true);
         if (!err && gs_wrote_range(root, 0, (struct gs_range){0, root->size}) < 0)
             err = CL_OUT_OF_HOST_MEMORY;
     }
@@ -143,34 +144,34 @@ static uint64_t first_undeclared(const struct gs_plan *plan, const struct gs_use
 
 /* Do one device's runs differ in the number that the byte may be part of? A sum in another order has other last bits,
  * and now and then a carry into those before them. */
-static bool varies(const unsigned char *one, const unsigned char *other, uint64_t size, uint64_t byte)
+static bool varies(const struct check *c, size_t use, uint64_t byte)
 {
     enum { NUMBER = 8 };
-    const uint64_t begin = byte / NUMBER * NUMBER, n = size - begin < NUMBER ? size - begin : NUMBER;
-    return memcmp(one + begin, other + begin, n) != 0;
+    const uint64_t begin = byte / NUMBER * NUMBER, rest = c->plan->uses[use].root->size - begin;
+    bool same = true;
+    for (unsigned k = 1; k < c->runs && same; k++)
+        same = memcmp(c->run[0][use] + begin, c->run[k][use] + begin, rest < NUMBER ? rest : NUMBER) == 0;
+    return !same;
 }
 
-/* Is there a byte in which the split differs from one device's run, and one device's runs, of which `again` has been
- * joined, don't differ among themselves? */
-static bool differs(const struct snapshot *single, const struct snapshot *again, const struct snapshot *split)
+/* The first byte in which the split differs from one device's first run, and in which those differ among themselves, or
+ * don't; the size where there is none. */
+static uint64_t first_difference(const struct check *c, size_t use, bool varying)
 {
-    for (size_t i = 0; i < single->n; i++) {
-        const unsigned char *one = single->bytes[i], *many = split->bytes[i];
-        const uint64_t size = one && memcmp(one, many, single->size[i]) != 0 ? single->size[i] : 0;
-        for (uint64_t b = 0; b < size; b++)
-            if (one[b] != many[b] && !varies(one, again->bytes[i], size, b))
-                return true;
-    }
-    return false;
+    const unsigned char *one = c->run[0][use], *many = c->split[use];
+    const uint64_t size = c->plan->uses[use].root->size;
+    uint64_t b = one && memcmp(one, many, size) != 0 ? 0 : size;
+    while (b < size && (one[b] == many[b] || varies(c, use, b) != varying))
+        b++;
+    return b;
 }
 
-/* `again` keeps, of each byte, what was something else than in the first run on one device in some later one. */
-static void join(struct snapshot *again, const struct snapshot *single, const struct snapshot *earlier)
+static bool differs(const struct check *c)
 {
-    for (size_t i = 0; i < again->n; i++)
-        for (uint64_t b = 0; again->bytes[i] && b < again->size[i]; b++)
-            if (again->bytes[i][b] == single->bytes[i][b])
-                again->bytes[i][b] = earlier->bytes[i][b];
+    bool found = false;
+    for (size_t i = 0; i < c->plan->n_uses && !found; i++)
+        found = first_difference(c, i, false) < c->plan->uses[i].root->size;
+    return found;
 }
 
 /* The name of the first argument that leads to a root. */
@@ -184,96 +185,75 @@ static const char *name_of(const struct gs_launching *l, const struct gs_mem *ro
 
 /* Says on stderr what differs between one device's bytes and the split's, what changed outside of the declared ranges,
  * and what isn't the split's fault, since one device's runs differ in it. True: nothing but that. */
-static bool compare(const struct gs_launching *l, const struct gs_plan *plan, const struct snapshot *before,
-                    const struct snapshot *single, const struct snapshot *again, const struct snapshot *split)
+static bool compare(const struct check *c)
 {
+    const struct gs_launching *l = c->l;
+    const struct gs_plan *plan = c->plan;
     const char *kernel = l->k->name;
     bool right = true;
     const char *in_place = NULL; /* an argument of which a part may read what another writes */
     for (size_t i = plan->n_uses; i-- > 0;)
         in_place = gs_plan_parts_overlap(plan, i) ? name_of(l, plan->uses[i].root) : in_place;
     for (size_t i = 0; i < plan->n_uses; i++) {
-        const unsigned char *was = before->bytes[i], *one = single->bytes[i], *many = split->bytes[i];
+        const unsigned char *was = c->before[i], *one = c->run[0][i], *many = c->split[i];
         const char *name = name_of(l, plan->uses[i].root);
-        const uint64_t size = was ? before->size[i] : 0;
-        bool differ = false, random = false;
-        const uint64_t end = size && memcmp(one, many, size) != 0 ? size : 0;
-        for (uint64_t b = 0; b < end && !(differ && random); b++) {
-            if (one[b] == many[b])
-                continue;
-            const bool by_itself = varies(one, again->bytes[i], size, b);
-            if (by_itself && !random)
-                gs_error("verify: kernel %s: argument %s varies at byte %" PRIu64
-                         ": two runs on one device differ there, too, by a race or by what nobody has written: it "
-                         "isn't the split",
-                         kernel, name, b);
-            else if (!by_itself && !differ)
-                gs_error("verify: kernel %s: argument %s differs at byte %" PRIu64
-                         ": %02x on one device, %02x split%s%s%s",
-                         kernel, name, b, one[b], many[b], in_place ? "; parts may read what others write of " : "",
-                         in_place ? in_place : "", in_place ? ": a race of the kernel's own, if they do" : "");
-            differ = differ || !by_itself;
-            random = random || by_itself;
-        }
+        const uint64_t size = plan->uses[i].root->size;
+        if (!was)
+            continue;
+        uint64_t b = first_difference(c, i, true);
+        if (b < size)
+            gs_error("verify: kernel %s: argument %s varies at byte %" PRIu64
+                     ": two runs on one device differ there, too, by a race or by what nobody has written: it "
+                     "isn't the split",
+                     kernel, name, b);
+        b = first_difference(c, i, false);
+        if (b < size)
+            gs_error("verify: kernel %s: argument %s differs at byte %" PRIu64 ": %02x on one device, %02x split%s%s%s",
+                     kernel, name, b, one[b], many[b], in_place ? "; parts may read what others write of " : "",
+                     in_place ? in_place : "", in_place ? ": a race of the kernel's own, if they do" : "");
         const uint64_t outside = first_undeclared(plan, &plan->uses[i], was, one, size);
         if (outside < size)
             gs_error("verify: kernel %s: argument %s changed at byte %" PRIu64 ", which the summary doesn't declare",
                      kernel, name, outside);
-        right = right && !differ && outside == size;
+        right = right && b == size && outside == size;
     }
     return right;
 }
 
-/* One device's run once more from the same bytes, and again while it doesn't show that what differs in the split does
- * so between one device's runs too. */
-static cl_int run_again(struct gs_launching *l, const struct gs_plan *plan, const struct snapshot *before,
-                        const struct snapshot *single, const struct snapshot *split, struct snapshot *again)
+static cl_int run_single(struct check *c, cl_event *event)
 {
-    enum { MOST = 3 };
-    cl_int err = CL_SUCCESS;
-    for (unsigned i = 0; i < MOST && !err && differs(single, again->n ? again : single, split); i++) {
-        struct snapshot earlier = *again;
-        *again = (struct snapshot){0};
-        err = restore(&l->cmd, plan, before);
-        if (!err)
-            err = gs_launch_single(l, NULL);
-        if (!err)
-            err = take_snapshot(&l->cmd, plan, again);
-        if (!err && earlier.n)
-            join(again, single, &earlier);
-        free_snapshot(&earlier);
-    }
+    cl_int err = restore(c);
+    if (!err)
+        err = gs_launch_single(c->l, event);
+    if (!err)
+        err = take_snapshot(c, &c->run[c->runs]);
+    c->runs += !err;
     return err;
 }
 
 cl_int gs_launch_verified(struct gs_launching *l, struct gs_plan *plan, cl_event *event, bool *went)
 {
-    struct snapshot before = {0}, split = {0}, single = {0}, again = {0};
+    struct check c = {.l = l, .plan = plan};
     const struct gs_label label = gs_label_purpose(GS_FOR_VERIFY);
     GS_MAY_WAIT("one device's run");
-    cl_int err = take_snapshot(&l->cmd, plan, &before);
+    cl_int err = take_snapshot(&c, &c.before);
     gs_label_set(label);
     if (!err)
         err = gs_launch_parts(l, plan, NULL, went);
     gs_label_purpose(GS_FOR_VERIFY);
     if (!err)
-        err = take_snapshot(&l->cmd, plan, &split);
+        err = take_snapshot(&c, &c.split);
     if (!err)
-        err = restore(&l->cmd, plan, &before);
-    if (!err)
-        err = gs_launch_single(l, event);
-    if (!err)
-        err = take_snapshot(&l->cmd, plan, &single);
-    if (!err) {
-        err = run_again(l, plan, &before, &single, &split, &again);
-        const struct snapshot *other = err || !again.n ? &single : &again;
-        gs_report_verified(l->k->stats, compare(l, plan, &before, &single, other, &split));
-    }
+        err = run_single(&c, event);
+    while (!err && c.runs < MOST_RUNS && differs(&c))
+        err = run_single(&c, NULL);
+    if (c.runs)
+        gs_report_verified(l->k->stats, compare(&c));
     GS_MAY_WAIT_NO_MORE();
     gs_label_set(label);
-    free_snapshot(&before);
-    free_snapshot(&split);
-    free_snapshot(&single);
-    free_snapshot(&again);
+    free_snapshot(&c, c.before);
+    free_snapshot(&c, c.split);
+    for (unsigned i = 0; i < MOST_RUNS; i++)
+        free_snapshot(&c, c.run[i]);
     return err;
 }
