@@ -168,6 +168,24 @@ cl_int gs_mark_out_of_order(struct gs_queue *q, cl_command_queue queue, cl_uint 
     return err ? err : gs_enqueue_marker(queue, n, wait, out);
 }
 
+struct gs_event *gs_event_new(struct gs_context *ctx, const struct gs_event *like, cl_int *err)
+{
+    const cl_event event = gs_real()->clCreateUserEvent(ctx->o.handle, err);
+    if (*err)
+        return NULL;
+    struct gs_event *e = malloc(sizeof *e);
+    if (!e) {
+        gs_real()->clReleaseEvent(event);
+        *err = CL_OUT_OF_HOST_MEMORY;
+        return NULL;
+    }
+    *e = *like;
+    pthread_mutex_init(&e->times_lock, NULL);
+    gs_rank_lock(&e->times_lock, GS_RANK_EVENT_TIMES);
+    gs_insert(&e->o, GS_EVENT, event, ctx);
+    return e;
+}
+
 int gs_ends_make(struct gs_context *ctx)
 {
     ctx->ends = calloc(1, sizeof *ctx->ends);

@@ -40,6 +40,10 @@ void gs_command_end(struct gs_command *cmd);
  * transfer, by the event that is returned, however it ends; the event is the context's. Null: there is no memory. */
 cl_event gs_command_leave(struct gs_context *ctx, cl_event end);
 
+/* A user event of ours with its record, which says what `like` does. NULL with an error in *err. From any
+ * thread, with no lock. */
+struct gs_event *gs_event_new(struct gs_context *ctx, const struct gs_event *like, cl_int *err);
+
 /* What this room keeps of a new context. -ENOMEM. And its end. */
 int gs_ends_make(struct gs_context *ctx);
 void gs_ends_free(struct gs_ends *ends);

@@ -15,6 +15,7 @@
 #include "common/clock.h"
 #include "shim/process/threads.h"
 #include "shim/record/objects.h"
+#include "shim/order/command.h"
 #include "shim/put/finish.h"
 
 /* What the application has asked for and has not ended. */
@@ -28,9 +29,7 @@ GS_RANKED(list.lock, GS_RANK_POOL_COMMANDS);
 
 static void free_command(struct gs_pool_command *c)
 {
-    for (cl_uint i = 0; i < c->n_wait; i++)
-        gs_real()->clReleaseEvent(c->wait[i]);
-    free(c->wait);
+    gs_events_free(&c->wait);
     if (c->event)
         gs_real()->clReleaseEvent(c->event);
     if (c->record)
@@ -59,15 +58,10 @@ static bool is_copy(const struct gs_op *op)
            op->kind == GS_OP_IMAGE_TO_BUFFER || op->kind == GS_OP_BUFFER_TO_IMAGE;
 }
 
-static bool is_of_image(const struct gs_op *op)
-{
-    return (op->kind >= GS_OP_READ_IMAGE && op->kind <= GS_OP_BUFFER_TO_IMAGE) || op->kind == GS_OP_MAP_IMAGE;
-}
-
 /* Must the second come after the first, of the same queue? */
 static bool precedes(const struct gs_pool_command *a, const struct gs_pool_command *b)
 {
-    const bool all = (b->op.kind == GS_OP_BARRIER || b->op.kind == GS_OP_MARKER) && !b->n_wait;
+    const bool all = (b->op.kind == GS_OP_BARRIER || b->op.kind == GS_OP_MARKER) && !b->wait.n;
     return a->queue == b->queue && (!a->q->out_of_order || a->op.kind == GS_OP_BARRIER || all);
 }
 
@@ -78,9 +72,8 @@ static cl_int state_of(const struct gs_pool_command *c)
     for (const struct gs_pool_command *a = list.first; a != c; a = a->next)
         if (precedes(a, c))
             return 1;
-    for (cl_uint i = 0; i < c->n_wait; i++) {
-        cl_int status = CL_QUEUED;
-        gs_real()->clGetEventInfo(c->wait[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    for (cl_uint i = 0; i < c->wait.n; i++) {
+        const cl_int status = gs_event_status(c->wait.v[i]);
         if (status > CL_COMPLETE)
             return 1;
         failed = status < 0 ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : failed;
@@ -103,7 +96,7 @@ static cl_int foresee(const void *command)
     for (const struct gs_pool_command *a = c->next; a && !err && n < MOST; a = a->next) {
         if (a->queue != c->queue)
             continue;
-        if (a->n_wait)
+        if (a->wait.n)
             break;
         n++;
         if (a->launch)
@@ -256,44 +249,28 @@ cl_int gs_pool_finish(cl_command_queue queue)
 
 static cl_int take_event(struct gs_pool_command *c, const struct gs_op *op, cl_event *event)
 {
+    const struct gs_event all = {.pooled = c->queue, .profiled = c->q->profiling, .command = gs_op_command_type(op)};
     cl_int err;
-    const cl_event made = gs_real()->clCreateUserEvent(c->q->o.ctx->o.handle, &err);
+    c->record = gs_event_new(c->q->o.ctx, &all, &err);
     if (err)
         return err;
-    c->record = calloc(1, sizeof *c->record);
-    if (!c->record) {
-        gs_real()->clReleaseEvent(made);
-        return CL_OUT_OF_HOST_MEMORY;
-    }
-    pthread_mutex_init(&c->record->times_lock, NULL);
-    gs_rank_lock(&c->record->times_lock, GS_RANK_EVENT_TIMES);
-    c->record->pooled = c->queue;
-    c->record->profiled = c->q->profiling;
-    c->record->command = op->kind == GS_OP_TASK ? CL_COMMAND_TASK : gs_op_command_type(op);
-    gs_insert(&c->record->o, GS_EVENT, made, c->q->o.ctx);
     gs_hold(&c->record->o);
-    gs_real()->clRetainEvent(made);
-    *event = c->event = made;
+    *event = c->event = c->record->o.handle;
+    gs_real()->clRetainEvent(*event);
     return CL_SUCCESS;
 }
 
 static cl_int take_wait(struct gs_pool_command *c, cl_uint n, const cl_event *wait)
 {
-    if (!n != !wait)
-        return CL_INVALID_EVENT_WAIT_LIST;
-    c->wait = n ? calloc(n, sizeof *c->wait) : NULL;
-    if (n && !c->wait)
-        return CL_OUT_OF_HOST_MEMORY;
-    for (cl_uint i = 0; i < n; i++) {
+    cl_int err = gs_list_is_sound(n, wait) ? CL_SUCCESS : CL_INVALID_EVENT_WAIT_LIST;
+    for (cl_uint i = 0; i < n && !err; i++) {
         cl_context of = NULL;
-        if (!wait[i] || gs_real()->clRetainEvent(wait[i]) != CL_SUCCESS)
-            return CL_INVALID_EVENT_WAIT_LIST;
-        c->wait[c->n_wait++] = wait[i];
+        err = gs_events_share(&c->wait, wait[i]);
         gs_real()->clGetEventInfo(wait[i], CL_EVENT_CONTEXT, sizeof of, &of, NULL);
-        if (of != c->q->o.ctx->o.handle)
-            return CL_INVALID_CONTEXT;
+        if (!err && of != c->q->o.ctx->o.handle)
+            err = CL_INVALID_CONTEXT;
     }
-    return CL_SUCCESS;
+    return err == CL_INVALID_EVENT ? CL_INVALID_EVENT_WAIT_LIST : err;
 }
 
 static cl_int keep(struct gs_mem **out, cl_mem handle)
@@ -417,9 +394,9 @@ static cl_int take(struct gs_pool_command *c, const struct gs_op *op)
         const struct gs_mem *src = gs_find(GS_MEM, op->src), *dst = gs_find(GS_MEM, op->dst);
         if (is_copy(op) ? !src || !dst : !src && !dst)
             return CL_INVALID_MEM_OBJECT;
-        err = is_of_image(op) ? gs_pool_image_op(&c->op, src, dst) : CL_SUCCESS;
+        err = gs_op_is_of_image(op) ? gs_pool_image_op(&c->op, src, dst) : CL_SUCCESS;
         if (!err)
-            err = gs_pool_check(&c->op, is_of_image(op), ctx, src, dst);
+            err = gs_pool_check(&c->op, gs_op_is_of_image(op), ctx, src, dst);
     }
     if (!err && (op->kind == GS_OP_FILL || op->kind == GS_OP_FILL_IMAGE))
         memcpy(c->pattern, op->pattern, c->op.pattern_bytes);

@@ -15,8 +15,7 @@ struct gs_pool_command {
     char pattern[GS_OP_PATTERN_BYTES];
     struct gs_queue *q; /* held, and the driver's retained */
     cl_command_queue queue;
-    cl_uint n_wait;
-    cl_event *wait;                /* retained; owned */
+    struct gs_events wait;
     cl_event event;                /* of ours, retained; or null */
     struct gs_event *record;       /* of the event; held */
     struct gs_mem *src, *dst;      /* kept; or null */

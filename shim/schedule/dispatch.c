@@ -79,17 +79,9 @@ static bool take_now(struct gs_deferred *h, const struct gs_queue *q, bool may_c
 static cl_int add_end(struct gs_deferred *h, struct gs_context *ctx)
 {
     cl_int err;
-    h->end = gs_real()->clCreateUserEvent(ctx->o.handle, &err);
-    if (err)
-        return err;
-    h->record = calloc(1, sizeof *h->record);
-    if (!h->record)
-        return CL_OUT_OF_HOST_MEMORY;
-    h->record->user = true;
-    pthread_mutex_init(&h->record->times_lock, NULL);
-    gs_rank_lock(&h->record->times_lock, GS_RANK_EVENT_TIMES);
-    gs_insert(&h->record->o, GS_EVENT, h->end, ctx);
-    return CL_SUCCESS;
+    h->record = gs_event_new(ctx, &(struct gs_event){.user = true}, &err);
+    h->end = err ? NULL : h->record->o.handle;
+    return err;
 }
 
 /* Not where it is served before the call returns: NVIDIA's driver takes 2 to 6 us to release a queue. */

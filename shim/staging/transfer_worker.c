@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/lock/rank.h"
-
 #include "common/clock.h"
 #include "shim/process/work_queue.h"
 #include "shim/schedule/dispatch.h"
@@ -106,19 +104,9 @@ static void could_run(cl_event event, cl_int status, void *data)
 static cl_int make_done(struct errand *e, struct gs_context *ctx)
 {
     cl_int err;
-    e->done = gs_real()->clCreateUserEvent(ctx->o.handle, &err);
-    if (err)
-        return err;
-    e->record = calloc(1, sizeof *e->record);
-    if (!e->record) {
-        gs_real()->clReleaseEvent(e->done);
-        return CL_OUT_OF_HOST_MEMORY;
-    }
-    e->record->user = true;
-    pthread_mutex_init(&e->record->times_lock, NULL);
-    gs_rank_lock(&e->record->times_lock, GS_RANK_EVENT_TIMES);
-    gs_insert(&e->record->o, GS_EVENT, e->done, ctx);
-    return CL_SUCCESS;
+    e->record = gs_event_new(ctx, &(struct gs_event){.user = true}, &err);
+    e->done = err ? NULL : e->record->o.handle;
+    return err;
 }
 
 /* The two markers. */
