@@ -122,9 +122,8 @@ static cl_int carry_out(struct gs_pool_command *c)
     gs_pool_unlock();
     err = err ? err : settled;
     if (err) {
-        const char *what = c->launch ? gs_pool_launch_failed(c->launch) : "";
         gs_error("pooled memory: %s failed (error %d): what the buffers of its context hold is lost",
-                 *what ? what : "a command", err);
+                 c->launch ? gs_pool_launch_name(c->launch) : "a command", err);
         atomic_store(&ctx->pool->failed, err);
     }
     return err;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/pooled/launch.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,56 +17,43 @@ struct gs_pool_launch {
     const struct gs_kernel_summary *summary;
     struct gs_geometry geometry;
     bool null_local;
-    struct gs_arg *args;  /* copies */
     struct gs_mem **mems; /* by argument, kept; or null */
-    cl_sampler *samplers; /* by argument, retained; or null */
-    cl_kernel own;        /* of the application's program, for a whole launch; owned */
     struct gs_turns turns;
+    /* By the device whose program it is of, [0] also for the others; of a whole launch the application's. Owned. It has
+     * all arguments but memory and the hidden one since the call: the application may let its samplers go then. */
+    cl_kernel kernel[GS_MAX_DEVICES];
     bool *done;    /* by turn; owned */
     cl_mem *parts; /* by argument: of a window, for the turn that is being enqueued; or null */
-    char failed[128];
 };
 
 void gs_pool_launch_free(struct gs_pool_launch *l)
 {
-    for (cl_uint i = 0; l->args && l->mems && i < l->k->n_args; i++) {
-        free(l->args[i].large);
+    for (cl_uint i = 0; l->mems && i < l->k->n_args; i++)
         if (l->mems[i])
             gs_drop_mem(l->mems[i]->o.handle);
-        if (l->samplers && l->samplers[i])
-            gs_real()->clReleaseSampler(l->samplers[i]);
-    }
-    if (l->own)
-        gs_real()->clReleaseKernel(l->own);
+    for (unsigned d = 0; d < GS_MAX_DEVICES; d++)
+        if (l->kernel[d] && l->turns.whole)
+            gs_real()->clReleaseKernel(l->kernel[d]);
+        else if (l->kernel[d])
+            gs_spare_kernel_give(l->k, d, l->kernel[d]);
     gs_turns_free(&l->turns);
     free(l->done);
     gs_drop(&l->k->o);
-    free(l->args);
     free(l->mems);
-    free(l->samplers);
     free(l->parts);
     free(l);
 }
 
-static cl_int copy_argument(struct gs_pool_launch *l, cl_uint i)
+static cl_int keep_argument(struct gs_pool_launch *l, cl_uint i)
 {
     const struct gs_arg *a = &l->k->args[i];
-    struct gs_arg *copy = &l->args[i];
     if (!a->set)
         return CL_INVALID_KERNEL_ARGS;
     if (a->is_svm)
         return CL_INVALID_OPERATION;
-    *copy = *a;
-    copy->large = copy->bytes = NULL;
-    if (!a->has_value)
+    if (!a->has_value || !a->is_mem)
         return CL_SUCCESS;
-    copy->bytes = copy->large = malloc(a->size ? a->size : 1);
-    if (!copy->bytes)
-        return CL_OUT_OF_HOST_MEMORY;
-    memcpy(copy->bytes, a->bytes, a->size);
-    if (!a->is_mem)
-        return CL_SUCCESS;
-    struct gs_mem *m = gs_find(GS_MEM, *(void **)copy->bytes);
+    struct gs_mem *m = gs_find(GS_MEM, *(void **)a->bytes);
     if (!m || m->o.ctx != l->k->o.ctx)
         return CL_INVALID_KERNEL_ARGS;
     const cl_int err = gs_keep_mem(m->o.handle);
@@ -139,7 +125,7 @@ static cl_int cut(struct gs_pool_launch *l)
                                       .n_args = k->n_args,
                                       .launch = &l->geometry,
                                       .null_local = l->null_local,
-                                      .args = l->args,
+                                      .args = k->args,
                                       .mems = l->mems,
                                       .devices = gs_group()->n,
                                       .room = gs_pool_room()};
@@ -152,27 +138,19 @@ static cl_int cut(struct gs_pool_launch *l)
         l->done = calloc(l->turns.n, sizeof *l->done);
         err = l->done ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     }
-    if (!err && l->turns.whole)
-        l->own = gs_real()->clCreateKernel(k->program->o.handle, k->name, &err);
     return err;
 }
 
-/* The launch may run once the application has let go of its samplers. A kernel object of its own gets all that is no
- * memory at once, as in a plain run; the objects of turns are shared, and get theirs later. */
-static cl_int hold_values(struct gs_pool_launch *l)
+/* The device's, with the arguments' values. */
+static cl_int make_kernel(struct gs_pool_launch *l, unsigned device)
 {
-    cl_int err = CL_SUCCESS;
-    for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
-        const struct gs_arg *a = &l->args[i];
-        if (l->own && !l->mems[i]) {
-            err = gs_real()->clSetKernelArg(l->own, i, a->size, a->bytes);
-        } else if (!l->own && a->has_value && l->summary->args[i].kind == GS_ARG_SAMPLER &&
-                   a->size == sizeof(cl_sampler)) {
-            const cl_sampler sampler = *(cl_sampler *)a->bytes;
-            err = gs_real()->clRetainSampler(sampler);
-            l->samplers[i] = err ? NULL : sampler;
-        }
-    }
+    cl_int err;
+    const cl_kernel kernel = l->kernel[device] =
+        l->turns.whole ? gs_real()->clCreateKernel(l->k->program->o.handle, l->k->name, &err)
+                       : gs_spare_kernel(l->k, device, &err);
+    for (cl_uint i = 0; i < l->k->n_args && !err; i++)
+        if (!l->mems[i])
+            err = gs_real()->clSetKernelArg(kernel, i, l->k->args[i].size, l->k->args[i].bytes);
     return err;
 }
 
@@ -184,20 +162,19 @@ struct gs_pool_launch *gs_pool_launch_make(struct gs_kernel *k, const struct gs_
         return NULL;
     l->k = k;
     gs_hold(&k->o);
-    l->args = calloc(k->n_args + 1, sizeof *l->args);
     l->mems = calloc(k->n_args + 1, sizeof *l->mems);
-    l->samplers = calloc(k->n_args + 1, sizeof(cl_sampler));
     l->parts = calloc(k->n_args + 1, sizeof(cl_mem));
-    if (l->args && l->mems && l->samplers && l->parts)
+    if (l->mems && l->parts)
         *err = take_sizes(l, op);
     for (cl_uint i = 0; i < k->n_args && !*err; i++)
-        *err = copy_argument(l, i);
+        *err = keep_argument(l, i);
     if (!*err)
         *err = check_local(l);
     if (!*err)
         *err = cut(l);
-    if (!*err)
-        *err = hold_values(l);
+    for (unsigned d = 0; d < gs_group()->n && !*err; d++)
+        if (!d || (!l->turns.whole && k->program->translated[d]))
+            *err = make_kernel(l, d);
     if (!*err)
         return l;
     gs_pool_launch_free(l);
@@ -333,21 +310,14 @@ static cl_int set_args(struct gs_pool_launch *l, const struct run *run, cl_kerne
     for (unsigned d = 0; d < 3; d++)
         hidden.moves.item_base[d] = offset[d];
     for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
-        const struct gs_arg *a = &l->args[i];
         const struct gs_mem *m = l->mems[i];
         const struct gs_pool_window *w = m ? window_of(run, m) : NULL;
-        const void *value = m ? NULL : a->bytes;
-        if (l->own && !m)
-            continue; /* set in the call */
         if (w && (l->turns.whole || l->summary->args[i].kind != GS_ARG_GLOBAL)) {
             err = set_part(l, kernel, i, w);
-            continue;
+        } else if (m) {
+            hidden.moves.shift[i] = w ? w->range.begin - m->origin : 0;
+            err = gs_real()->clSetKernelArg(kernel, i, sizeof(cl_mem), w ? &w->mem : NULL);
         }
-        if (w) {
-            value = &w->mem;
-            hidden.moves.shift[i] = w->range.begin - m->origin;
-        }
-        err = gs_real()->clSetKernelArg(kernel, i, a->size, value);
     }
     if (!err && !l->turns.whole)
         err = gs_real()->clSetKernelArg(kernel, l->k->n_args, sizeof hidden, &hidden);
@@ -359,7 +329,7 @@ static cl_int begin(struct gs_pool_launch *l, struct run *run)
     size_t offset[3], global[3], local[3];
     cl_int err;
     const cl_command_queue queue = gs_pool_queue(l->k->o.ctx, run->device, GS_POOL_KERNELS, &err);
-    cl_kernel kernel = err ? NULL : l->turns.whole ? l->own : gs_spare_kernel(l->k, run->device, &err);
+    const cl_kernel kernel = l->kernel[l->kernel[run->device] ? run->device : 0];
     if (!err)
         err = set_args(l, run, kernel);
     gs_box_items(&l->geometry, &run->turn->box, offset, global);
@@ -372,8 +342,6 @@ static cl_int begin(struct gs_pool_launch *l, struct run *run)
     release_parts(l);
     if (!err)
         gs_real()->clFlush(queue);
-    if (kernel && !l->turns.whole)
-        gs_spare_kernel_give(l->k, run->device, kernel);
     return err;
 }
 
@@ -423,18 +391,9 @@ cl_int gs_pool_launch_forecast(const struct gs_pool_launch *l)
     return gs_pool_error(err);
 }
 
-const char *gs_pool_launch_failed(const struct gs_pool_launch *l)
+const char *gs_pool_launch_name(const struct gs_pool_launch *l)
 {
-    return l->failed;
-}
-
-static void note_failure(struct gs_pool_launch *l, const struct run *run)
-{
-    uint64_t largest;
-    const uint64_t all = gs_turn_bytes(run->turn, &largest);
-    snprintf(l->failed, sizeof l->failed, "turn %u of %u of kernel %.40s (%.1f MiB in windows of %.1f at most)",
-             (unsigned)(run->turn - l->turns.v) + 1, l->turns.n, l->k->name, (double)all / 1048576,
-             (double)largest / 1048576);
+    return l->k->name;
 }
 
 /* A step for each use of each turn of a round. */
@@ -443,8 +402,8 @@ static cl_int each(struct gs_pool_launch *l, struct round *round, cl_int (*step)
     cl_int err = CL_SUCCESS;
     for (uint32_t u = 0; l->turns.all[u].root && !err; u++)
         for (unsigned i = 0; i < round->n && !err; i++)
-            if (touches(&round->runs[i].turn->uses[u]) && (err = step(&round->runs[i], u)) != CL_SUCCESS)
-                note_failure(l, &round->runs[i]);
+            if (touches(&round->runs[i].turn->uses[u]))
+                err = step(&round->runs[i], u);
     return err;
 }
 
@@ -470,8 +429,7 @@ static cl_int begin_all(struct gs_pool_launch *l, struct round *round)
 {
     cl_int err = CL_SUCCESS;
     for (unsigned i = 0; i < round->n && !err; i++)
-        if ((err = begin(l, &round->runs[i])) != CL_SUCCESS)
-            note_failure(l, &round->runs[i]);
+        err = begin(l, &round->runs[i]);
     return err;
 }
 
@@ -482,8 +440,6 @@ static cl_int end_all(struct gs_pool_launch *l, struct round *round)
         struct run *run = &round->runs[i];
         l->done[run->turn - l->turns.v] = run->end;
         const cl_int ended = end(run);
-        if (ended && !err)
-            note_failure(l, run);
         err = err ? err : ended;
     }
     gs_pool_round_end(round->number);

@@ -20,7 +20,7 @@ cl_int gs_pool_launch_forecast(const struct gs_pool_launch *l);
 /* Carries the launch out; before each round of turns foresee(of) notes the commands after the launch. With the store
  * locked. */
 cl_int gs_pool_launch_run(struct gs_pool_launch *l, cl_int (*foresee)(const void *), const void *of);
-/* Which turn of a launch has failed, for a message. */
-const char *gs_pool_launch_failed(const struct gs_pool_launch *l);
+/* Its kernel's, for a message. */
+const char *gs_pool_launch_name(const struct gs_pool_launch *l);
 
 #endif
