@@ -14,12 +14,14 @@ static cl_mem stand_in(struct gs_context *ctx, cl_mem_flags flags, size_t size, 
                                      err);
 }
 
-static cl_int begin_with(struct gs_pool_root *r, const void *copy)
+cl_int gs_pool_begin_with(struct gs_pool_root *r, const char *from, const size_t region[3], const size_t pitch[2])
 {
     struct gs_range all = {0, r->size};
+    char *to = r->host.base;
     gs_pool_lock();
-    if (copy)
-        memcpy(r->host.base, copy, r->size);
+    for (size_t z = 0; z < region[2] && from != r->host.base; z++)
+        for (size_t y = 0; y < region[1]; y++, to += region[0])
+            memcpy(to, from + z * pitch[1] + y * pitch[0], region[0]);
     const cl_int err = gs_pool_wrote_host(r, &GS_ONE_RANGE(all));
     gs_pool_unlock();
     return err;
@@ -39,6 +41,7 @@ struct gs_pool_made gs_pool_made_end(struct gs_pool_made made)
 struct gs_pool_made gs_pool_create(struct gs_context *ctx, cl_mem_flags flags, size_t size, void *host_ptr)
 {
     const bool uses = flags & CL_MEM_USE_HOST_PTR, copies = flags & CL_MEM_COPY_HOST_PTR;
+    const size_t region[3] = {size, 1, 1}, pitch[2] = {0};
     struct gs_pool_made made = {0};
     made.handle = stand_in(ctx, flags, size, host_ptr, &made.err);
     if (!made.err && size > gs_pool_bytes())
@@ -46,7 +49,7 @@ struct gs_pool_made gs_pool_create(struct gs_context *ctx, cl_mem_flags flags, s
     if (!made.err)
         made.root = gs_pool_root_new(ctx, size, uses ? host_ptr : NULL, &made.err);
     if (!made.err && (uses || copies))
-        made.err = begin_with(made.root, copies ? host_ptr : NULL);
+        made.err = gs_pool_begin_with(made.root, host_ptr, region, pitch);
     return gs_pool_made_end(made);
 }
 

@@ -317,9 +317,8 @@ static cl_int take_mapping(struct gs_pool_command *c)
         struct gs_mapping *map = calloc(1, sizeof *map);
         if (!map)
             return CL_OUT_OF_HOST_MEMORY;
-        const uint64_t at = m->origin + c->op.from[0];
-        *map = (struct gs_mapping){.ptr = m->root->pool->host.base + at,
-                                   .range = {at, at + c->op.region[0]},
+        *map = (struct gs_mapping){.ptr = m->root->pool->host.base + m->origin + c->op.from[0],
+                                   .range = gs_pool_range(m, c->op.from[0], c->op.region[0]),
                                    .write = c->op.map_flags & writes,
                                    .ours = true,
                                    .next = m->mappings};

@@ -30,6 +30,9 @@ struct gs_pool_command {
 /* Carries out a transfer, map or unmap whose arguments have been checked. The store locked. */
 cl_int gs_pool_transfer(const struct gs_pool_command *c);
 
+/* The bytes of the root that are `bytes` of the object; an image's are valid all or none. */
+struct gs_range gs_pool_range(const struct gs_mem *m, size_t at, size_t bytes);
+
 /* Is it a queue of a pooled context? And a command of such a queue, as gs_enqueue. */
 bool gs_pool_takes(cl_command_queue queue);
 cl_int gs_pool_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
@@ -42,6 +45,8 @@ cl_int gs_pool_image_op(struct gs_op *op, const struct gs_mem *src, const struct
 cl_int gs_pool_fill_image(struct gs_pool_root *r, const struct gs_op *op, const void *color);
 /* What clGetImageInfo says. GS_POOL_ASK: the driver's stand-in says the same. */
 cl_int gs_pool_image_info(const struct gs_mem *m, cl_image_info what, size_t room, void *value, size_t *size_ret);
+/* The root's first bytes: rows of the application's memory, which may be its host place. The store not locked. */
+cl_int gs_pool_begin_with(struct gs_pool_root *r, const char *from, const size_t region[3], const size_t pitch[2]);
 /* What has been made; where something has failed nothing, with the error. */
 struct gs_pool_made gs_pool_made_end(struct gs_pool_made made);
 

@@ -60,21 +60,6 @@ static size_t slice_of(cl_mem_object_type type, const size_t pitch[2])
     return type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? pitch[0] : has_slices(type) ? pitch[1] : 0;
 }
 
-static cl_int begin_with(struct gs_pool_root *r, const char *from, const size_t pitch[2])
-{
-    const struct gs_pool_image *image = r->image;
-    struct gs_range all = {0, r->size};
-    size_t own[2];
-    own_pitch(image, own);
-    gs_pool_lock();
-    for (size_t z = 0; z < image->texels[2] && from != r->host.base; z++)
-        for (size_t y = 0; y < image->texels[1]; y++)
-            memcpy(r->host.base + z * own[1] + y * own[0], from + z * pitch[1] + y * pitch[0], own[0]);
-    const cl_int err = gs_pool_wrote_host(r, &GS_ONE_RANGE(all));
-    gs_pool_unlock();
-    return err;
-}
-
 /* Once the driver has made its stand-in. */
 static cl_int make_root(struct gs_context *ctx, cl_mem_flags flags, struct gs_pool_image *image, void *host_ptr,
                         const size_t given[2], struct gs_pool_root **root)
@@ -96,7 +81,8 @@ static cl_int make_root(struct gs_context *ctx, cl_mem_flags flags, struct gs_po
     if (!*root)
         return err;
     (*root)->image = image;
-    return host_ptr ? begin_with(*root, host_ptr, pitch) : CL_SUCCESS;
+    const size_t rows[3] = {own[0], image->texels[1], image->texels[2]};
+    return host_ptr ? gs_pool_begin_with(*root, host_ptr, rows, pitch) : CL_SUCCESS;
 }
 
 /* Parts of a CPU have no images: PoCL ends the process for an image command in the queue of one. */
@@ -178,14 +164,6 @@ static bool is_within(const struct gs_pool_image *image, const size_t at[3], con
     return true;
 }
 
-static bool meet(const struct gs_op *op)
-{
-    for (int i = 0; i < 3; i++)
-        if (op->from[i] >= op->to[i] + op->region[i] || op->to[i] >= op->from[i] + op->region[i])
-            return false;
-    return true;
-}
-
 /* One side of a transfer: where it begins, and its pitches; in texels and as given, then in bytes. */
 static cl_int lay_side(const struct gs_pool_image *side, const struct gs_pool_image *any, const size_t region[3],
                        size_t at[3], size_t pitch[2])
@@ -215,6 +193,8 @@ static cl_int lay_map(struct gs_op *op, const struct gs_pool_image *image, const
         *op->slice_pitch = slice_of(type, pitch);
     op->from[0] += op->from[1] * pitch[0] + op->from[2] * pitch[1];
     op->region[0] += (region[1] - 1) * pitch[0] + (region[2] - 1) * pitch[1];
+    op->from[1] = op->from[2] = 0;
+    op->region[1] = op->region[2] = 1;
     /* What lies between its rows must be right. */
     if (op->map_flags & CL_MAP_WRITE_INVALIDATE_REGION)
         op->map_flags = CL_MAP_WRITE;
@@ -239,8 +219,6 @@ cl_int gs_pool_image_op(struct gs_op *op, const struct gs_mem *src, const struct
         return CL_INVALID_VALUE;
     if (op->kind == GS_OP_COPY_IMAGE && memcmp(&from->format, &to->format, sizeof from->format) != 0)
         return CL_IMAGE_FORMAT_MISMATCH;
-    if (op->kind == GS_OP_COPY_IMAGE && from == to && meet(op))
-        return CL_MEM_COPY_OVERLAP;
     if (op->kind == GS_OP_FILL_IMAGE) {
         op->pattern_bytes = (to->format.image_channel_order == CL_DEPTH ? 1 : 4) * sizeof(cl_uint);
         return !op->pattern || !is_within(to, op->to, region) ? CL_INVALID_VALUE : CL_SUCCESS;
@@ -250,10 +228,6 @@ cl_int gs_pool_image_op(struct gs_op *op, const struct gs_mem *src, const struct
     if (!err && !maps)
         err = lay_side(to, any, region, op->to, op->to_pitch);
     op->region[0] *= any->texel_bytes;
-    const uint64_t bytes = (uint64_t)op->region[0] * region[1] * region[2];
-    if (!err && ((from_buffer && (op->from[0] > src->size || bytes > src->size - op->from[0])) ||
-                 (to_buffer && (op->to[0] > dst->size || bytes > dst->size - op->to[0]))))
-        err = CL_INVALID_VALUE;
     return err || !maps ? err : lay_map(op, any, region);
 }
 

@@ -21,11 +21,6 @@ static size_t row_at(const struct rows *r, size_t y, size_t z)
     return r->begin + y * r->row + z * r->slice;
 }
 
-static struct gs_range span_of(const struct rows *r, const size_t region[3])
-{
-    return (struct gs_range){r->begin, row_at(r, region[1] - 1, region[2] - 1) + region[0]};
-}
-
 /* Of one buffer: have the rectangles bytes in common? (Specification, appendix "CL_MEM_COPY_OVERLAP".) Both have the
  * same pitches. */
 static bool overlap(const struct rows *a, const struct rows *b, const size_t region[3])
@@ -38,26 +33,6 @@ static bool overlap(const struct rows *a, const struct rows *b, const size_t reg
                 return true;
         }
     return false;
-}
-
-static cl_int check_rect(struct gs_op *op, const struct gs_mem *src, const struct gs_mem *dst)
-{
-    cl_int err = CL_SUCCESS;
-    if (op->no_from || op->no_to || op->no_region || !gs_op_find_pitches(op))
-        return CL_INVALID_VALUE;
-    const struct rows from = rows_of(op->from, op->from_pitch), to = rows_of(op->to, op->to_pitch);
-    if ((src && span_of(&from, op->region).end > src->size) || (dst && span_of(&to, op->region).end > dst->size))
-        return CL_INVALID_VALUE;
-    if (src && dst && src->root == dst->root) {
-        struct rows a = from, b = to;
-        a.begin += src->origin;
-        b.begin += dst->origin;
-        if (src == dst && (a.row != b.row || a.slice != b.slice))
-            err = CL_INVALID_VALUE;
-        else if (a.row == b.row && a.slice == b.slice && overlap(&a, &b, op->region))
-            err = CL_MEM_COPY_OVERLAP;
-    }
-    return err;
 }
 
 static bool is_barred(const struct gs_op *op, const struct gs_mem *src, const struct gs_mem *dst)
@@ -76,33 +51,42 @@ static bool is_barred(const struct gs_op *op, const struct gs_mem *src, const st
     }
 }
 
-static bool leaves(const struct gs_mem *m, size_t at, size_t bytes)
+/* Does a region end behind the buffer? What is given may be any number. */
+static bool leaves(const struct gs_mem *m, const size_t at[3], const size_t pitch[2], const size_t region[3])
 {
-    return at > m->size || bytes > m->size - at;
+    size_t end = region[0], bytes;
+    for (int d = 0; d < 3; d++)
+        if (at[d] > m->size || region[d] > m->size ||
+            __builtin_mul_overflow(at[d] + (d ? region[d] - 1 : 0), d ? pitch[d - 1] : 1, &bytes) ||
+            __builtin_add_overflow(end, bytes, &end))
+            return true;
+    return end > m->size;
 }
 
-static cl_int check_linear(const struct gs_op *op, const struct gs_mem *src, const struct gs_mem *dst)
+/* Of one object. */
+static cl_int check_overlap(const struct gs_op *op, const struct gs_mem *src, const struct gs_mem *dst)
 {
-    const size_t bytes = op->region[0], p = op->pattern_bytes;
-    if (!bytes && (op->kind == GS_OP_COPY || op->kind == GS_OP_MAP_BUFFER))
-        return CL_INVALID_VALUE;
-    if ((src && leaves(src, op->from[0], bytes)) || (dst && leaves(dst, op->to[0], bytes)))
-        return CL_INVALID_VALUE;
-    if (op->kind == GS_OP_FILL &&
-        (!op->pattern || !p || p > GS_OP_PATTERN_BYTES || (p & (p - 1)) || bytes % p || op->to[0] % p))
-        return CL_INVALID_VALUE;
-    if (op->kind == GS_OP_COPY && src->root == dst->root) {
-        const uint64_t a = src->origin + op->from[0], b = dst->origin + op->to[0];
-        return a < b + bytes && b < a + bytes ? CL_MEM_COPY_OVERLAP : CL_SUCCESS;
-    }
-    return CL_SUCCESS;
+    struct rows a = rows_of(op->from, op->from_pitch), b = rows_of(op->to, op->to_pitch);
+    const bool same = a.row == b.row && a.slice == b.slice;
+    a.begin += src->origin;
+    b.begin += dst->origin;
+    if (same)
+        return overlap(&a, &b, op->region) ? CL_MEM_COPY_OVERLAP : CL_SUCCESS;
+    return src == dst ? CL_INVALID_VALUE : CL_SUCCESS;
+}
+
+static bool is_pattern(const struct gs_op *op)
+{
+    const size_t p = op->pattern_bytes;
+    return op->pattern && p && p <= GS_OP_PATTERN_BYTES && !(p & (p - 1)) && op->region[0] % p == 0 &&
+           op->to[0] % p == 0;
 }
 
 cl_int gs_pool_check(struct gs_op *op, bool as_bytes, const struct gs_context *ctx, const struct gs_mem *src,
                      const struct gs_mem *dst)
 {
-    const bool rect = op->kind >= GS_OP_READ_RECT && op->kind <= GS_OP_COPY_RECT;
     const bool of_image = (src && src->image) || (dst && dst->image);
+    const bool may_be_none = op->kind == GS_OP_READ || op->kind == GS_OP_WRITE || op->kind == GS_OP_FILL;
     if (of_image && !as_bytes)
         return CL_INVALID_MEM_OBJECT;
     if ((src && src->o.ctx != ctx) || (dst && dst->o.ctx != ctx))
@@ -111,23 +95,36 @@ cl_int gs_pool_check(struct gs_op *op, bool as_bytes, const struct gs_context *c
         return CL_INVALID_VALUE;
     if (is_barred(op, src, dst))
         return CL_INVALID_OPERATION;
-    if (as_bytes)
+    if (op->kind == GS_OP_FILL_IMAGE)
         return CL_SUCCESS;
-    return rect ? check_rect(op, src, dst) : check_linear(op, src, dst);
+    if (!as_bytes &&
+        (op->no_from || op->no_to || op->no_region || (!gs_op_find_pitches(op) && !(may_be_none && !op->region[0])) ||
+         (op->kind == GS_OP_FILL && !is_pattern(op))))
+        return CL_INVALID_VALUE;
+    if ((src && leaves(src, op->from, op->from_pitch, op->region)) ||
+        (dst && leaves(dst, op->to, op->to_pitch, op->region)))
+        return CL_INVALID_VALUE;
+    return src && dst && src->root == dst->root ? check_overlap(op, src, dst) : CL_SUCCESS;
 }
 
-static struct gs_range range_in(const struct gs_mem *m, size_t at, size_t bytes)
+struct gs_range gs_pool_range(const struct gs_mem *m, size_t at, size_t bytes)
 {
-    return (struct gs_range){m->origin + at, m->origin + at + bytes};
+    const struct gs_range all = {0, m->size}, range = {m->origin + at, m->origin + at + bytes};
+    return m->image ? all : range;
+}
+
+static struct gs_pool_root *root_of(const struct gs_mem *m)
+{
+    return m ? m->root->pool : NULL;
 }
 
 static cl_int linear(const struct gs_pool_command *c)
 {
     const struct gs_op *op = &c->op;
     const size_t bytes = op->region[0];
-    struct gs_pool_root *from = c->src ? c->src->root->pool : NULL, *to = c->dst ? c->dst->root->pool : NULL;
-    const struct gs_range src = c->src ? range_in(c->src, op->from[0], bytes) : (struct gs_range){0, 0};
-    struct gs_range dst = c->dst ? range_in(c->dst, op->to[0], bytes) : (struct gs_range){0, 0};
+    struct gs_pool_root *from = root_of(c->src), *to = root_of(c->dst);
+    const struct gs_range src = c->src ? gs_pool_range(c->src, op->from[0], bytes) : (struct gs_range){0, 0};
+    struct gs_range dst = c->dst ? gs_pool_range(c->dst, op->to[0], bytes) : (struct gs_range){0, 0};
     if (!bytes)
         return CL_SUCCESS;
     switch (op->kind) {
@@ -143,43 +140,31 @@ static cl_int linear(const struct gs_pool_command *c)
     }
 }
 
-/* An image's bytes are valid all or none. */
-static struct gs_range whole_of(const struct gs_pool_root *r, struct gs_range bytes)
-{
-    return r->image ? (struct gs_range){0, r->size} : bytes;
-}
-
 /* By way of the host's copy of all that lies between the first row and the last. */
 static cl_int rect(const struct gs_pool_command *c)
 {
     const struct gs_op *op = &c->op;
-    struct rows from = rows_of(op->from, op->from_pitch), to = rows_of(op->to, op->to_pitch);
+    const size_t *n = op->region;
+    const struct rows from = rows_of(op->from, op->from_pitch), to = rows_of(op->to, op->to_pitch);
+    struct gs_pool_root *src = root_of(c->src), *dst = root_of(c->dst);
+    const char *a = src ? src->host.base + c->src->origin : op->ptr;
+    char *b = dst ? dst->host.base + c->dst->origin : op->ptr;
     struct gs_rangeset wrote = {0};
-    const char *a = op->ptr;
-    char *b = op->ptr;
     cl_int err = CL_SUCCESS;
-    if (c->src) {
-        from.begin += c->src->origin;
-        a = c->src->root->pool->host.base;
-        err = gs_pool_require_host(c->src->root->pool, whole_of(c->src->root->pool, span_of(&from, op->region)));
-    }
-    if (c->dst) {
-        struct gs_pool_root *r = c->dst->root->pool;
-        to.begin += c->dst->origin;
-        b = r->host.base;
-        if (!err && r->image && (uint64_t)op->region[0] * op->region[1] * op->region[2] < r->size)
-            err = gs_pool_require_host(r, whole_of(r, (struct gs_range){0, 0}));
-    }
-    for (size_t z = 0; z < op->region[2] && !err; z++)
-        for (size_t y = 0; y < op->region[1] && !err; y++) {
+    if (src)
+        err = gs_pool_require_host(
+            src, gs_pool_range(c->src, from.begin, row_at(&from, n[1] - 1, n[2] - 1) + n[0] - from.begin));
+    if (!err && dst && dst->image && (uint64_t)n[0] * n[1] * n[2] < dst->size)
+        err = gs_pool_require_host(dst, gs_pool_range(c->dst, 0, 0));
+    for (size_t z = 0; z < n[2] && !err; z++)
+        for (size_t y = 0; y < n[1] && !err; y++) {
             const size_t at = row_at(&to, y, z);
-            memmove(b + at, a + row_at(&from, y, z), op->region[0]);
-            if (c->dst &&
-                gs_rangeset_add(&wrote, whole_of(c->dst->root->pool, (struct gs_range){at, at + op->region[0]})) < 0)
-                err = CL_OUT_OF_HOST_MEMORY;
+            memmove(b + at, a + row_at(&from, y, z), n[0]);
+            if (dst)
+                err = gs_pool_error(gs_rangeset_add(&wrote, gs_pool_range(c->dst, at, n[0])));
         }
-    if (!err && c->dst)
-        err = gs_pool_wrote_host(c->dst->root->pool, &wrote);
+    if (!err && dst)
+        err = gs_pool_wrote_host(dst, &wrote);
     gs_rangeset_free(&wrote);
     return err;
 }
@@ -194,7 +179,7 @@ cl_int gs_pool_transfer(const struct gs_pool_command *c)
     case GS_OP_COPY_RECT:
         return rect(c);
     case GS_OP_MAP_BUFFER:
-        mapped = whole_of(c->src->root->pool, range_in(c->src, op->from[0], op->region[0]));
+        mapped = gs_pool_range(c->src, op->from[0], op->region[0]);
         if (!(op->map_flags & CL_MAP_WRITE_INVALIDATE_REGION)) {
             const cl_int err = gs_pool_require_host(c->src->root->pool, mapped);
             if (err || !(op->map_flags & CL_MAP_WRITE))
@@ -204,7 +189,6 @@ cl_int gs_pool_transfer(const struct gs_pool_command *c)
         return gs_pool_wrote_host(c->src->root->pool, &GS_ONE_RANGE(mapped));
     case GS_OP_UNMAP:
         if (mapped.end > mapped.begin) {
-            mapped = whole_of(c->dst->root->pool, mapped);
             const cl_int err = gs_pool_wrote_host(c->dst->root->pool, &GS_ONE_RANGE(mapped));
             if (err)
                 return err;

@@ -428,7 +428,11 @@ static void failing(size_t bytes)
     CL(clSetUserEventStatus(never, -5));
     const bool mapped = clEnqueueMapBuffer(queue, m, CL_TRUE, CL_MAP_READ, 0, 64, 1, &never, NULL, &err) != NULL;
     CL(clGetMemObjectInfo(m, CL_MEM_MAP_COUNT, sizeof n, &n, NULL));
-    printf("failing: %d, %s, %u mapped\n", err, mapped ? "an address" : "none", n);
+    /* A region whose end is no number that a size_t has. */
+    const size_t origin[3] = {SIZE_MAX - 3, 0, 0}, at[3] = {0}, some[3] = {8, 1, 1};
+    char host[8];
+    const cl_int wraps = clEnqueueReadBufferRect(queue, m, CL_TRUE, origin, at, some, 0, 0, 0, 0, host, 0, NULL, NULL);
+    printf("failing: %d, %s, %u mapped; a region that wraps: %d\n", err, mapped ? "an address" : "none", n, wraps);
     CL(clReleaseEvent(never));
     CL(clReleaseMemObject(m));
 }
