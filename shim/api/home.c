@@ -285,26 +285,6 @@ static unsigned find_facts(struct gs_home *h, const struct gs_side *dst, struct 
     return facts | (staged & GS_FACT_RING ? gs_ring_ready(h, w) : staged);
 }
 
-/* Without the context's lock. Where the bytes lie that a write changes is said twice: before, so that nobody brings
- * older ones home; and after, so that what other places got from home meanwhile doesn't count. */
-static cl_int by_call(struct gs_home *h, struct gs_side dst)
-{
-    const struct gs_command *cmd = &h->cmd;
-    if (is_read(&cmd->op)) {
-        gs_home_end(h, CL_SUCCESS);
-        return gs_command_pass(cmd);
-    }
-    gs_home_wrote(h, dst.m, dst.r);
-    dst.m->root->host_writes++;
-    pthread_mutex_unlock(&cmd->ctx->lock);
-    const cl_int err = gs_enqueue(&cmd->op, cmd->queue, h->n, h->v, cmd->event);
-    pthread_mutex_lock(&cmd->ctx->lock);
-    dst.m->root->host_writes--;
-    if (!err)
-        gs_note_write_again(dst.m->root, dst.r);
-    return gs_home_end(h, err);
-}
-
 static cl_int by_queue(struct gs_home *h, cl_event *own)
 {
     struct gs_op once = h->cmd.op;
@@ -312,13 +292,64 @@ static cl_int by_queue(struct gs_home *h, cl_event *own)
     return gs_home_run(h, &once, gs_op_command_type(&once), h->cmd.op.blocking || h->cmd.event ? own : NULL);
 }
 
+cl_int gs_home_read_again(const struct gs_command *cmd, struct gs_side src, bool told)
+{
+    struct gs_home h;
+    cl_event own = NULL;
+    if (told && cmd->event)
+        clReleaseEvent(*cmd->event);
+    gs_home_begin(&h, cmd, true);
+    gs_home_need(&h, src.m, src.r);
+    cl_int err = gs_home_ready(&h);
+    if (!err)
+        err = by_queue(&h, &own);
+    if (h.by_units)
+        gs_job_reads();
+    return gs_home_end_and_wait(&h, err, own);
+}
+
+/* Of an object that isn't ours too. */
+static cl_int read_by_call(struct gs_home *h, struct gs_side src)
+{
+    struct gs_context *ctx = h->cmd.ctx;
+    struct gs_host_use read;
+    bool overtaken = false;
+    if (src.m)
+        gs_host_read_begin(src.m->root, src.r, &read);
+    gs_home_end(h, CL_SUCCESS);
+    const cl_int err = gs_command_pass(&h->cmd);
+    pthread_mutex_lock(&ctx->lock);
+    if (src.m)
+        overtaken = gs_host_read_end(src.m->root, &read);
+    pthread_mutex_unlock(&ctx->lock);
+    return overtaken && !err ? gs_home_read_again(&h->cmd, src, true) : err;
+}
+
+/* Without the context's lock. Where the bytes lie that a write changes is said twice: before, so that nobody brings
+ * older ones home; and after, so that what other places got from home meanwhile doesn't count. */
+static cl_int write_by_call(struct gs_home *h, struct gs_side dst)
+{
+    const struct gs_command *cmd = &h->cmd;
+    struct gs_host_use write;
+    gs_home_wrote(h, dst.m, dst.r);
+    gs_host_write_begin(dst.m->root, dst.r, &write);
+    pthread_mutex_unlock(&cmd->ctx->lock);
+    const cl_int err = gs_enqueue(&cmd->op, cmd->queue, h->n, h->v, cmd->event);
+    pthread_mutex_lock(&cmd->ctx->lock);
+    gs_host_write_end(dst.m->root, &write);
+    if (!err)
+        gs_note_write_again(dst.m->root, dst.r);
+    return gs_home_end(h, err);
+}
+
 cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, const struct gs_staged *staged)
 {
     const struct gs_command *cmd = &h->cmd;
     struct gs_mem *m = dst.m ? dst.m : src.m;
-    struct gs_ring_use w = {.root = m ? m->root : NULL, .v = staged, .n = 1};
+    struct gs_ring_use w = {.root = m ? m->root : NULL, .r = dst.m ? dst.r : src.r, .v = staged, .n = 1};
     const bool reads = is_read(&cmd->op);
     cl_event own = NULL;
+    bool overtaken = false;
     gs_home_need(h, src.m, src.r);
     gs_home_need(h, dst.m, dst.covers ? (struct gs_range){0, 0} : dst.r);
     cl_int err = gs_home_ready(h);
@@ -328,10 +359,11 @@ cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, 
         facts &= ~(unsigned)GS_FACT_THREAD;
     const enum gs_host_way way = gs_host_way(facts);
     if (!err && way == GS_BY_CALL)
-        return by_call(h, dst);
+        return reads ? read_by_call(h, src) : write_by_call(h, dst);
     if (!err && way == GS_BY_RING) {
         gs_home_wrote(h, dst.m, dst.r);
         err = gs_carry_by_ring(h, &w, &own);
+        overtaken = !err && w.overtaken;
     } else if (!err && way == GS_BY_QUEUE) {
         err = by_queue(h, &own);
     }
@@ -341,7 +373,8 @@ cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, 
         gs_note_write_again(dst.m->root, dst.r);
     else if (!err)
         gs_home_wrote(h, dst.m, dst.r);
-    return gs_home_end_and_wait(h, err, own);
+    err = gs_home_end_and_wait(h, err, own);
+    return overtaken ? gs_home_read_again(cmd, src, true) : err;
 }
 
 cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct gs_side dst,

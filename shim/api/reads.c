@@ -18,6 +18,8 @@ struct reading {
     struct gs_events ready;      /* what they must come after */
     cl_command_queue queue[GS_MAX_DEVICES];
     struct gs_staged_ends ended;
+    struct gs_host_use read; /* while the context's lock is free */
+    bool overtaken;
 };
 
 static unsigned find_facts(const struct reading *x, bool staged)
@@ -25,7 +27,6 @@ static unsigned find_facts(const struct reading *x, bool staged)
     enum { FEW = 8 }; /* more of them are faster enqueued at once */
     const struct gs_command *cmd = x->cmd;
     const bool blocks = cmd->op.blocking;
-    GS_LOCKED(&cmd->ctx->lock);
     unsigned facts = (blocks ? GS_FACT_BLOCKS : 0) | (gs_scheduled() ? GS_FACT_UNITS : 0);
     if (staged)
         facts |= gs_staging_way(cmd->q, x->all->op.ptr, gs_staged_bytes(x->all), blocks);
@@ -34,6 +35,23 @@ static unsigned find_facts(const struct reading *x, bool staged)
     if (!atomic_load(&cmd->ctx->user_events) && gs_count_holders(x->m->root, x->r, FEW + 1) <= FEW)
         facts |= GS_FACT_FEW;
     return facts | GS_FACT_AWAY;
+}
+
+/* Will the driver get the command as the application made it? */
+static bool is_passed(const struct reading *x, enum gs_host_way way)
+{
+    return way == GS_BY_CALL && !gs_op_is_of_image(&x->all->op);
+}
+
+/* From here on such a read counts as begun. */
+static enum gs_host_way find_way(struct reading *x, bool staged, unsigned *facts)
+{
+    GS_LOCKED(&x->cmd->ctx->lock);
+    *facts = find_facts(x, staged);
+    const enum gs_host_way way = gs_host_way(*facts);
+    if (is_passed(x, way))
+        gs_host_read_begin(x->m->root, x->r, &x->read);
+    return way;
 }
 
 /* Where the bytes lie, and the queue of each place that holds some. */
@@ -124,7 +142,7 @@ static cl_int wait_for_all(struct reading *x, enum gs_host_way way)
         root->traffic.taken_to = x->all->op.ptr;
     }
     cl_int err = find_places(x);
-    root->host_reads++;
+    gs_host_read_begin(root, x->r, &x->read);
     gs_real()->clFlush(x->cmd->q->o.handle);
     pthread_mutex_unlock(&ctx->lock);
     const struct gs_label before = gs_label_way(ring ? GS_WAY_STAGED : GS_WAY_DIRECT);
@@ -148,8 +166,8 @@ static cl_int wait_for_all(struct reading *x, enum gs_host_way way)
     if (ring)
         gs_staging_leave(ctx);
     pthread_mutex_lock(&ctx->lock);
-    root->host_reads--;
-    return !err && x->cmd->event ? finish(x, x->cmd->event) : err;
+    x->overtaken = gs_host_read_end(root, &x->read);
+    return !err && x->cmd->event && !x->overtaken ? finish(x, x->cmd->event) : err;
 }
 
 /* From the places that hold the bytes. *own: the event of what hasn't been waited for. */
@@ -177,25 +195,38 @@ static cl_int read_places(struct reading *x, enum gs_host_way way, cl_event *own
     return err;
 }
 
+/* By the driver, which reads all of it at home. */
+static cl_int pass(struct reading *x)
+{
+    const struct gs_command *cmd = x->cmd;
+    const cl_int err = gs_command_pass(cmd);
+    GS_LOCKED(&cmd->ctx->lock);
+    x->overtaken = gs_host_read_end(x->m->root, &x->read);
+    return err;
+}
+
 cl_int gs_read(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *t)
 {
+    const struct gs_side from = {.m = m, .r = r};
     struct reading x = {.cmd = cmd, .m = m, .r = r, .all = t};
     struct gs_upto upto;
     cl_event own = NULL;
     cl_int err;
-    unsigned facts = find_facts(&x, true);
-    enum gs_host_way way = gs_host_way(facts);
+    unsigned facts;
+    enum gs_host_way way = find_way(&x, true, &facts);
     const bool handed = way == GS_BY_THREAD && read_places(&x, way, &own, &upto) == CL_SUCCESS;
     if (way == GS_BY_THREAD && !handed)
-        way = gs_host_way(facts = find_facts(&x, false));
-    if (way == GS_BY_CALL && !gs_op_is_of_image(&t->op))
-        return gs_command_pass(cmd);
+        way = find_way(&x, false, &facts);
+    if (is_passed(&x, way)) {
+        err = pass(&x);
+        return !err && x.overtaken ? gs_home_read_again(cmd, from, true) : err;
+    }
     if (!handed && way != GS_BY_RING && !(facts & GS_FACT_AWAY))
-        return gs_home_transfer(cmd, (struct gs_side){.m = m, .r = r}, (struct gs_side){0}, NULL);
+        return gs_home_transfer(cmd, from, (struct gs_side){0}, NULL);
     err = handed ? CL_SUCCESS : read_places(&x, way, &own, &upto);
     if (way == GS_BY_RING || way == GS_BY_CALLS) {
         gs_wait_ended();
-        return err;
+        return !err && x.overtaken ? gs_home_read_again(cmd, from, false) : err;
     }
     err = gs_home_wait(cmd, err, own);
     if (!err && cmd->op.blocking && facts & GS_FACT_UNITS && !cmd->q->out_of_order)

@@ -119,13 +119,16 @@ static cl_int await_all_before(struct gs_context *ctx, const struct gs_ring_use 
     return err;
 }
 
-cl_int gs_carry_by_ring(struct gs_home *h, const struct gs_ring_use *w, cl_event *own)
+cl_int gs_carry_by_ring(struct gs_home *h, struct gs_ring_use *w, cl_event *own)
 {
     struct gs_context *ctx = h->cmd.ctx;
     struct gs_staged_ends ended = {0};
     const bool writes = w->v->op.dst;
-    w->root->host_writes += writes;
-    w->root->host_reads += !writes;
+    struct gs_host_use use;
+    if (writes)
+        gs_host_write_begin(w->root, w->r, &use);
+    else
+        gs_host_read_begin(w->root, w->r, &use);
     pthread_mutex_unlock(&ctx->lock);
     cl_int err = w->marker ? await_all_before(ctx, w) : CL_SUCCESS;
     if (!err) {
@@ -133,8 +136,10 @@ cl_int gs_carry_by_ring(struct gs_home *h, const struct gs_ring_use *w, cl_event
         gs_staging_leave(ctx);
     }
     pthread_mutex_lock(&ctx->lock);
-    w->root->host_writes -= writes;
-    w->root->host_reads -= !writes;
+    if (writes)
+        gs_host_write_end(w->root, &use);
+    else
+        w->overtaken = gs_host_read_end(w->root, &use);
     if (!err)
         err = gs_finish_command(h->cmd.q, gs_op_command_type(&h->cmd.op), &ended.events, ended.place, own);
     gs_events_free(&ended.events);
@@ -151,7 +156,7 @@ static cl_int lift(struct gs_mem *root, const struct gs_extents *s)
     return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
 }
 
-static cl_int by_ring(struct gs_home *h, const struct gs_ring_use *w, const struct gs_extents *s, cl_event *own)
+static cl_int by_ring(struct gs_home *h, struct gs_ring_use *w, const struct gs_extents *s, cl_event *own)
 {
     const cl_int err = lift(w->root, s);
     if (!err)
@@ -169,7 +174,7 @@ bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_stag
     const struct gs_range r = {t->op.to[0], t->op.to[0] + t->op.region[0]};
     const bool blocks = h->cmd.op.blocking, by_units = is_of_other_gpu(h, m);
     struct gs_extents s = {0};
-    struct gs_ring_use w = {.root = m->root};
+    struct gs_ring_use w = {.root = m->root, .r = r};
     if (!is_followed(h, m) || !find_takers(h, m, r, t, &s))
         return false;
     unsigned staged =

@@ -340,10 +340,20 @@ static int make_changes(struct gs_mem *root, unsigned place, const struct gs_ran
     return err;
 }
 
+bool gs_is_host_writing(const struct gs_mem *root, const struct gs_rangeset *what)
+{
+    bool writing = false;
+    for (const struct gs_host_use *write = root->host_writes; write && !writing; write = write->next)
+        writing = gs_rangeset_touches(what, write->range);
+    return writing;
+}
+
 int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what)
 {
     struct change change[GS_MAX_DEVICES + 3] = {0};
     unsigned n = 0;
+    for (struct gs_host_use *read = root->host_reads; read; read = read->next)
+        read->overtaken = read->overtaken || gs_rangeset_touches(what, read->range);
     if (root->shared) {
         atomic_store(&root->defined, true);
         return 0;

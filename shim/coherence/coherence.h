@@ -41,6 +41,44 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
 int gs_count_invalid(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, uint64_t *bytes,
                      uint64_t *pieces);
 
+static inline void gs_host_use_end(struct gs_host_use **at, const struct gs_host_use *use)
+{
+    while (*at != use)
+        at = &(*at)->next;
+    *at = use->next;
+}
+
+/* A call writes r of a root from now on without the context's lock, until the end of that. */
+static inline void gs_host_write_begin(struct gs_mem *root, struct gs_range r, struct gs_host_use *write)
+{
+    *write = (struct gs_host_use){.range = r, .next = root->host_writes};
+    root->host_writes = write;
+}
+
+static inline void gs_host_write_end(struct gs_mem *root, const struct gs_host_use *write)
+{
+    gs_host_use_end(&root->host_writes, write);
+}
+
+/* Does such a call write some of these bytes? */
+bool gs_is_host_writing(const struct gs_mem *root, const struct gs_rangeset *what);
+
+/* A call reads r so. At the end of that another command may have changed some of the bytes meanwhile (gs_wrote), or may
+ * be writing them without the lock; true: what has been read may be of before that command and of after it. Read by a
+ * command that is enqueued from now on, with the lock held, all of it is of after. */
+static inline void gs_host_read_begin(struct gs_mem *root, struct gs_range r, struct gs_host_use *read)
+{
+    const bool written = gs_is_host_writing(root, &(const struct gs_rangeset){.v = &r, .n = 1});
+    *read = (struct gs_host_use){r, written, root->host_reads};
+    root->host_reads = read;
+}
+
+static inline bool gs_host_read_end(struct gs_mem *root, const struct gs_host_use *read)
+{
+    gs_host_use_end(&root->host_reads, read);
+    return read->overtaken;
+}
+
 /* The bytes are now what this place holds, and nowhere else. -ENOMEM leaves all as it was. */
 int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what);
 int gs_wrote_range(struct gs_mem *root, unsigned place, struct gs_range what);

@@ -120,11 +120,25 @@ static void report_unsplit(struct gs_launching *l, const char *reason)
     gs_report_single(l->k->stats, reason, left);
 }
 
-/* With a user event pending everything is at home, and only the application's own order counts. */
+/* Is a call writing to one of its objects at home, without the context's lock? The write will be in the application's
+ * queue. */
+static bool is_disturbed(const struct gs_launching *l)
+{
+    bool disturbed = false;
+    for (cl_uint i = 0; i < l->k->n_args && l->mems && !disturbed; i++)
+        disturbed =
+            l->mems[i] &&
+            gs_is_host_writing(l->mems[i]->root,
+                               &(const struct gs_rangeset){.v = &(struct gs_range){0, l->mems[i]->root->size}, .n = 1});
+    return disturbed;
+}
+
+/* By another queue than the application's. With a user event pending everything is at home, and only the application's
+ * own order counts. */
 static bool is_measured(const struct gs_launching *l)
 {
-    return l->timing && !atomic_load(&l->cmd.ctx->user_events) && (l->by_units || !gs_in_callback()) &&
-           gs_timing_measures(l->timing);
+    return l->timing && !is_disturbed(l) && !atomic_load(&l->cmd.ctx->user_events) &&
+           (l->by_units || !gs_in_callback()) && gs_timing_measures(l->timing);
 }
 
 static bool combines(const struct gs_plan *plan)

@@ -58,7 +58,7 @@ static cl_int record_writes(const struct gs_launching *l, const struct gs_plan *
             u->root->traffic.made += gs_rangeset_bytes(&u->wrote[p]);
         if (u->writes == GS_COMPARED)
             u->root->traffic.made += u->window.end - u->window.begin;
-        if (!err && u->writes == GS_COMPARED)
+        if (!err && (u->writes == GS_COMPARED || u->writes == GS_IN_PLACE))
             err = gs_wrote_range(u->root, 0, u->window);
     }
     return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
@@ -333,13 +333,16 @@ static void leave_prepared(const struct gs_launching *l, const struct gs_plan *p
 
 bool gs_is_disturbed(const struct gs_plan *plan)
 {
-    for (size_t i = 0; i < plan->n_uses; i++) {
-        const struct gs_use *u = &plan->uses[i];
-        if ((u->root->host_reads && u->writes == GS_REDUCED) ||
-            (u->root->host_writes && (gs_use_is_joined(u) || (gs_settings()->verify && u->writes != GS_READ_ONLY))))
-            return true;
+    bool disturbed = false;
+    for (size_t i = 0; i < plan->n_uses && !disturbed; i++) {
+        struct gs_use *u = &plan->uses[i];
+        /* A merge would take what the host writes for a part's, and --verify puts all bytes back. */
+        const bool all = gs_use_is_joined(u) || u->writes == GS_IN_PLACE || gs_settings()->verify;
+        disturbed = all && gs_is_host_writing(u->root, &(const struct gs_rangeset){.v = &u->window, .n = 1});
+        for (unsigned p = 0; p < plan->n_parts && !disturbed; p++)
+            disturbed = gs_is_host_writing(u->root, &u->needs[p]) || gs_is_host_writing(u->root, &u->wrote[p]);
     }
-    return false;
+    return disturbed;
 }
 
 cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *event, bool *went)

@@ -7,9 +7,8 @@
 
 #include "shim/subkernel/launching.h"
 
-/* Is another thread in a call that reads or writes bytes which the launch itself doesn't touch, but what puts its parts
- * together may? Reductions and lists overwrite replicas, merges would take what the host writes for a part's, and
- * --verify puts all bytes back. */
+/* Is another thread in a call that writes some of the launch's bytes without the context's lock? The launch is to run
+ * at home then, by the application's queue, in which the write will be. */
 bool gs_is_disturbed(const struct gs_plan *plan);
 
 /* Runs the plan's parts. With !*went nothing has happened that one device couldn't do over; else the error, if there is

@@ -99,6 +99,13 @@ struct gs_traffic {
     const void *taken_to;   /* where the last of these put them */
 };
 
+/* What a call reads or writes of a root without the context's lock. With that lock held. */
+struct gs_host_use {
+    struct gs_range range;
+    bool overtaken; /* of a read: see gs_host_read_end */
+    struct gs_host_use *next;
+};
+
 /* A memory object: what it is. A sub-buffer, and an image made of a buffer, is a window of its root. */
 struct gs_mem {
     struct gs_object o;
@@ -116,8 +123,7 @@ struct gs_mem {
     bool shared;         /* its bytes are one memory of the host's, in which all places work */
     atomic_bool defined; /* every byte has been written, and stays so; or nobody asks. To be read without the lock */
     int write_mappings;  /* of it and its windows: bytes that the host may be writing */
-    int host_reads;      /* of the root and its windows, by calls that wait without the context's lock */
-    int host_writes;     /* the same of writes */
+    struct gs_host_use *host_reads, *host_writes; /* of it and its windows; the callers' */
     struct gs_traffic traffic;
     struct gs_mem *next;    /* of the context's roots */
     struct gs_bytes *bytes; /* of the room memory */

@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /* A layer between gpusparc and the driver that calls the program's `has_waited` after each wait for events, its
- * `has_written` after each write has been enqueued, its `will_mark` before each marker, and its `will_read` before each
- * read: what another thread does then comes between two of gpusparc's own steps. */
+ * `has_written` after each write of a buffer has been enqueued, its `will_mark` before each marker, its `will_read`
+ * before each read or map, and its `will_write` before each write: what another thread does then comes between two of
+ * gpusparc's own steps. */
 #include <dlfcn.h>
 
 #include "layer.h"
 
 static struct _cl_icd_dispatch below, own;
 
+/* Calls the program's function of that name, if it has one. */
+static void tell(const char *name)
+{
+    void (*told)(void) = NULL;
+    *(void **)&told = dlsym(RTLD_DEFAULT, name);
+    if (told)
+        told();
+}
+
 static cl_int CL_API_CALL wait_for_events(cl_uint n, const cl_event *events)
 {
-    void (*has_waited)(void) = NULL;
     const cl_int err = below.clWaitForEvents(n, events);
-    *(void **)&has_waited = dlsym(RTLD_DEFAULT, "has_waited");
-    if (has_waited)
-        has_waited();
+    tell("has_waited");
     return err;
 }
 
@@ -22,6 +29,7 @@ static cl_int CL_API_CALL write_buffer(cl_command_queue queue, cl_mem buffer, cl
                                        size_t size, const void *ptr, cl_uint n, const cl_event *wait, cl_event *event)
 {
     void (*has_written)(size_t) = NULL;
+    tell("will_write");
     const cl_int err = below.clEnqueueWriteBuffer(queue, buffer, blocking, offset, size, ptr, n, wait, event);
     *(void **)&has_written = dlsym(RTLD_DEFAULT, "has_written");
     if (has_written)
@@ -29,22 +37,68 @@ static cl_int CL_API_CALL write_buffer(cl_command_queue queue, cl_mem buffer, cl
     return err;
 }
 
+static cl_int CL_API_CALL write_rows(cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t *to,
+                                     const size_t *from, const size_t *region, size_t to_row, size_t to_slice,
+                                     size_t from_row, size_t from_slice, const void *ptr, cl_uint n,
+                                     const cl_event *wait, cl_event *event)
+{
+    tell("will_write");
+    return below.clEnqueueWriteBufferRect(queue, buffer, blocking, to, from, region, to_row, to_slice, from_row,
+                                          from_slice, ptr, n, wait, event);
+}
+
+static cl_int CL_API_CALL write_image(cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin,
+                                      const size_t *region, size_t row, size_t slice, const void *ptr, cl_uint n,
+                                      const cl_event *wait, cl_event *event)
+{
+    tell("will_write");
+    return below.clEnqueueWriteImage(queue, image, blocking, origin, region, row, slice, ptr, n, wait, event);
+}
+
 static cl_int CL_API_CALL read_buffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
                                       size_t size, void *ptr, cl_uint n, const cl_event *wait, cl_event *event)
 {
-    void (*will_read)(void) = NULL;
-    *(void **)&will_read = dlsym(RTLD_DEFAULT, "will_read");
-    if (will_read)
-        will_read();
+    tell("will_read");
     return below.clEnqueueReadBuffer(queue, buffer, blocking, offset, size, ptr, n, wait, event);
+}
+
+static cl_int CL_API_CALL read_rows(cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t *from,
+                                    const size_t *to, const size_t *region, size_t from_row, size_t from_slice,
+                                    size_t to_row, size_t to_slice, void *ptr, cl_uint n, const cl_event *wait,
+                                    cl_event *event)
+{
+    tell("will_read");
+    return below.clEnqueueReadBufferRect(queue, buffer, blocking, from, to, region, from_row, from_slice, to_row,
+                                         to_slice, ptr, n, wait, event);
+}
+
+static cl_int CL_API_CALL read_image(cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin,
+                                     const size_t *region, size_t row, size_t slice, void *ptr, cl_uint n,
+                                     const cl_event *wait, cl_event *event)
+{
+    tell("will_read");
+    return below.clEnqueueReadImage(queue, image, blocking, origin, region, row, slice, ptr, n, wait, event);
+}
+
+static void *CL_API_CALL map_buffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_map_flags flags,
+                                    size_t offset, size_t size, cl_uint n, const cl_event *wait, cl_event *event,
+                                    cl_int *err)
+{
+    tell("will_read");
+    return below.clEnqueueMapBuffer(queue, buffer, blocking, flags, offset, size, n, wait, event, err);
+}
+
+static void *CL_API_CALL map_image(cl_command_queue queue, cl_mem image, cl_bool blocking, cl_map_flags flags,
+                                   const size_t *origin, const size_t *region, size_t *row, size_t *slice, cl_uint n,
+                                   const cl_event *wait, cl_event *event, cl_int *err)
+{
+    tell("will_read");
+    return below.clEnqueueMapImage(queue, image, blocking, flags, origin, region, row, slice, n, wait, event, err);
 }
 
 static cl_int CL_API_CALL mark(cl_command_queue queue, cl_uint n, const cl_event *wait, cl_event *event)
 {
-    void (*will_mark)(void) = NULL;
-    *(void **)&will_mark = dlsym(RTLD_DEFAULT, "will_mark");
-    if (will_mark)
-        will_mark();
+    tell("will_mark");
     return below.clEnqueueMarkerWithWaitList(queue, n, wait, event);
 }
 
@@ -54,7 +108,13 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_di
     const cl_int err = layer_begin(num_entries, target_dispatch, num_entries_ret, layer_dispatch_ret, &below, &own);
     own.clWaitForEvents = wait_for_events;
     own.clEnqueueWriteBuffer = write_buffer;
+    own.clEnqueueWriteBufferRect = write_rows;
+    own.clEnqueueWriteImage = write_image;
     own.clEnqueueReadBuffer = read_buffer;
+    own.clEnqueueReadBufferRect = read_rows;
+    own.clEnqueueReadImage = read_image;
+    own.clEnqueueMapBuffer = map_buffer;
+    own.clEnqueueMapImage = map_image;
     own.clEnqueueMarkerWithWaitList = mark;
     return err;
 }

@@ -24,6 +24,17 @@ for options in "--gpus 1 --mode single" "--gpus 2 --mode multi"; do
   grep -q "small write came between" out.txt || fail "$options: the small write came too early, or too late"
   grep -q "launch came after the bytes" out.txt || fail "$options: the launch came too early"
 done
+# What one thread reads, maps or writes by a call has bytes of before the other one's launch or of after it, not of both.
+for transfer in plain auto pinned; do
+  what=reads
+  [ $transfer = pinned ] || what=all
+  OPENCL_LAYERS=$programs/call_hooks.so "$programs/between" $what >plain.txt || fail "between without gpusparc"
+  for devices in cpu:2 cpu:3; do
+    OPENCL_LAYERS=$programs/call_hooks.so GPUSPARC_TRANSFER=$transfer timeout 240 \
+      gpusparc run --no-daemon --devices $devices --mode multi "$programs/between" $what >out.txt || { cat out.txt; fail "between hangs"; }
+    diff plain.txt out.txt || fail "$transfer, $devices: a mixture"
+  done
+done
 # Where the machine is busy the write before may have ended already, and nothing comes between: one of three is to.
 came=0
 for _ in 1 2 3; do
