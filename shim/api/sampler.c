@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.7: samplers. PoCL frees a sampler with the application's last reference to it, though
- * launches have yet to use it (docs/drivers.md): the last samplers that the application has let go of stay. */
+ * launches have yet to use it (docs/drivers.md), and of pooled launches it isn't always known that an argument is one:
+ * the last samplers that the application has let go of stay. */
 #include "shim/api/api.h"
 
 enum { KEPT = 256 };
@@ -33,7 +34,7 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseSampler(cl_sampler sampler)
 {
     cl_uint references = 0;
     cl_context context = NULL;
-    if (gs_group()->pocl &&
+    if ((gs_group()->pocl || gs_settings()->pooled) &&
         !gs_real()->clGetSamplerInfo(sampler, CL_SAMPLER_REFERENCE_COUNT, sizeof references, &references, NULL))
         gs_real()->clGetSamplerInfo(sampler, CL_SAMPLER_CONTEXT, sizeof context, &context, NULL);
     struct gs_context *ctx = references == 1 ? gs_find(GS_CONTEXT, context) : NULL;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A layer that makes of PoCL a driver of another name, which keeps a sampler for whoever has it as an argument, and
- * refuses a launch with an address of no events, and waits within clEnqueueFillImage, as NVIDIA's does. The file
- * SAMPLERS gets a line where a sampler is set as an argument, or retained, after its last reference has gone. */
+/* A layer that makes of PoCL a driver of another name, which looks at a kernel's samplers when a launch is enqueued,
+ * and refuses a launch with an address of no events, and waits within clEnqueueFillImage, as NVIDIA's does. The file
+ * SAMPLERS gets a line where a sampler is set as an argument, retained or launched with after its last reference has
+ * gone. */
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,10 +66,46 @@ static cl_int CL_API_CALL release(cl_sampler sampler)
     return CL_SUCCESS;
 }
 
+/* What kernels have as arguments of a sampler's size: by kernel and index, the last value. */
+static struct {
+    cl_kernel kernel;
+    cl_uint index;
+    cl_sampler sampler;
+} set[MOST];
+static unsigned n_set;
+static pthread_mutex_t set_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void note(cl_kernel kernel, cl_uint index, cl_sampler sampler)
+{
+    unsigned i = 0;
+    pthread_mutex_lock(&set_lock);
+    while (i < n_set && (set[i].kernel != kernel || set[i].index != index))
+        i++;
+    if (i == n_set && n_set < MOST)
+        n_set++;
+    if (i < MOST) {
+        set[i].kernel = kernel;
+        set[i].index = index;
+        set[i].sampler = sampler;
+    }
+    pthread_mutex_unlock(&set_lock);
+}
+
+static void look_at_kernel(cl_kernel kernel)
+{
+    pthread_mutex_lock(&set_lock);
+    for (unsigned i = 0; i < n_set; i++)
+        if (set[i].kernel == kernel)
+            look(set[i].sampler, "launched with");
+    pthread_mutex_unlock(&set_lock);
+}
+
 static cl_int CL_API_CALL set_arg(cl_kernel kernel, cl_uint i, size_t size, const void *value)
 {
-    if (size == sizeof(cl_sampler) && value)
+    if (size == sizeof(cl_sampler) && value) {
         look(*(const cl_sampler *)value, "set as an argument");
+        note(kernel, i, *(const cl_sampler *)value);
+    }
     return below.clSetKernelArg(kernel, i, size, value);
 }
 
@@ -77,6 +115,7 @@ static cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_ui
 {
     if (!n && wait)
         return CL_INVALID_EVENT_WAIT_LIST;
+    look_at_kernel(kernel);
     return below.clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, n, wait, event);
 }
 
