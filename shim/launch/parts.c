@@ -158,6 +158,8 @@ static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct
     s->siblings = l->by_units ? gs_siblings_new() : NULL;
     const bool memory = s->merges && (s->siblings || !l->by_units);
     cl_int err = memory ? gs_command_order(&l->cmd) : CL_OUT_OF_HOST_MEMORY;
+    if (!err && l->cmd.foreign) /* the driver is to see the list */
+        err = CL_INVALID_CONTEXT;
     if (!err && l->trial.measured && !l->by_units)
         err = mark_time(l, &l->cmd.before, &s->begin);
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {

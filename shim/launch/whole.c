@@ -167,6 +167,8 @@ cl_int gs_launch_measured(struct gs_launching *l, cl_event *event)
     struct gs_events wait = {0};
     cl_event ran = NULL;
     cl_int err = gs_command_order(&l->cmd);
+    if (!err && l->cmd.foreign)
+        err = CL_INVALID_CONTEXT;
     if (!err)
         err = require_home(l, &wait);
     if (!err)

@@ -67,14 +67,21 @@ cl_int gs_command_list(const struct gs_command *cmd)
     return cmd->n_wait && !cmd->wait ? CL_INVALID_EVENT_WAIT_LIST : CL_SUCCESS;
 }
 
-/* A marker after its wait list. Nulls there are left out: whether they are an error is said by the driver when it gets
- * the command itself, with the list as it is. */
+static bool is_own(const struct gs_command *cmd, cl_event event)
+{
+    cl_context of = NULL;
+    return event && gs_real()->clGetEventInfo(event, CL_EVENT_CONTEXT, sizeof of, &of, NULL) == CL_SUCCESS &&
+           of == cmd->ctx->o.handle;
+}
+
+/* A marker after its wait list. Nulls there, and other contexts' events, are left out: whether they are an error is
+ * said by the driver when it gets the command itself, with the list as it is. */
 static cl_int mark_list(struct gs_command *cmd)
 {
     struct gs_events named = {0};
     cl_int err = CL_SUCCESS;
     for (cl_uint i = 0; i < cmd->n_wait && !err; i++)
-        err = cmd->wait[i] ? gs_events_share(&named, cmd->wait[i]) : CL_SUCCESS;
+        err = is_own(cmd, cmd->wait[i]) ? gs_events_share(&named, cmd->wait[i]) : CL_SUCCESS;
     if (!err)
         err = add_marker(&cmd->before, cmd->q->o.handle, named.n, named.v);
     gs_events_free(&named);
@@ -92,6 +99,10 @@ cl_int gs_command_order(struct gs_command *cmd)
         err = gs_list_is_sound(cmd->n_wait, cmd->wait)
                   ? add_marker(&cmd->before, cmd->q->o.handle, cmd->n_wait, cmd->wait)
                   : mark_list(cmd);
+        /* PoCL lets launches, and nothing else, wait for another context's event. */
+        cmd->foreign = err == CL_INVALID_CONTEXT && (cmd->op.kind == GS_OP_LAUNCH || cmd->op.kind == GS_OP_TASK);
+        if (cmd->foreign)
+            err = mark_list(cmd);
         gs_timeline_enqueue_untracked(cmd->q->timeline);
     }
     /* While a user event has no status, other commands may wait for it for as long as this one does: then everything is

@@ -111,8 +111,9 @@ static cl_mem small_image(void)
     return image;
 }
 
-/* Commands that wait for an event and for none, or for none alone. */
-static void without_events(cl_uint n_wait, const cl_event *wait)
+/* Commands that wait for what can't be waited for: for an event and for none, for none alone, or for another context's.
+ */
+static void each_command(cl_uint n_wait, const cl_event *wait)
 {
     static uint32_t host[N];
     const size_t none[3] = {0, 0, 0}, below[3] = {0, 8, 0}, some[3] = {16, 2, 1};
@@ -142,7 +143,7 @@ static void without_events(cl_uint n_wait, const cl_event *wait)
     SAY(clEnqueueCopyBufferToImage(queue, other, image, 0, none, some, n_wait, wait, NULL));
     SAY(clEnqueueFillImage(queue, image, host, none, some, n_wait, wait, NULL));
     SAY(clWaitForEvents(n_wait, wait));
-    show_buffer("without events", queue, mem, 0, BYTES);
+    show_buffer("after each command", queue, mem, 0, BYTES);
     CL(clReleaseMemObject(other));
     CL(clReleaseMemObject(image));
 }
@@ -181,6 +182,7 @@ static void of_another_context(void)
     SAY_MADE(
         clEnqueueMapBuffer(queue, mem, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, BYTES, 1, &foreign, NULL, &err));
     show_buffer("not mapped", queue, mem, 0, BYTES);
+    each_command(1, &foreign);
     CL(clReleaseEvent(foreign));
     CL(clReleaseContext(other));
 }
@@ -201,9 +203,9 @@ int main(void)
     show_buffer("after launches", queue, mem, 0, BYTES);
     transfers();
     objects();
-    without_events(1, waited);
+    each_command(1, waited);
     launch(queue, free_size, N, 64, 0, NULL, &waited[0]);
-    without_events(2, waited);
+    each_command(2, waited);
     of_another_context();
     show_buffer("at the end", queue, mem, 0, BYTES);
     return 0;
