@@ -66,6 +66,7 @@ static bool allows_more(cl_mem_flags parent, cl_mem_flags sub)
 struct gs_pool_made gs_pool_create_sub(const struct gs_mem *parent, cl_mem_flags flags, const cl_buffer_region *r)
 {
     struct gs_pool_made made = {0};
+    char nothing[STAND_IN_BYTES] = {0};
     const cl_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY,
                        host = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS,
                        memory = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
@@ -83,9 +84,10 @@ struct gs_pool_made gs_pool_create_sub(const struct gs_mem *parent, cl_mem_flags
     flags |= flags & access ? 0 : parent->flags & access;
     flags |= flags & host ? 0 : parent->flags & host;
     flags |= parent->flags & memory;
-    const bool given = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
-    made.handle =
-        stand_in(parent->o.ctx, flags, r->size, given ? parent->root->pool->host.base + r->origin : NULL, &made.err);
+    void *host_ptr = flags & CL_MEM_USE_HOST_PTR ? parent->root->pool->host.base + r->origin : NULL;
+    if (flags & CL_MEM_COPY_HOST_PTR) /* not the host place: a command may be writing there */
+        host_ptr = nothing;
+    made.handle = stand_in(parent->o.ctx, flags, r->size, host_ptr, &made.err);
     return made;
 }
 
