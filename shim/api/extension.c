@@ -182,6 +182,8 @@ static bool is_harmless(const char *name)
 static void *replace(void *theirs, const char *name)
 {
     void *ours = theirs ? gs_own_function(name) : NULL;
+    if (!ours && gs_settings()->pooled) /* extensions reach past the stand-ins */
+        return NULL;
     if (theirs && !ours)
         ours = watched(theirs, name);
     if (theirs && !ours && !is_harmless(name))

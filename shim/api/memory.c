@@ -20,14 +20,11 @@ static cl_mem track_buffer(struct gs_context *c, cl_mem handle, size_t size, cl_
 /* The stand-in that has been made, with its record; or the error. */
 static cl_mem publish_pooled(struct gs_pool_made made, struct gs_mem *m, cl_int *errcode_ret)
 {
-    if (!made.handle)
+    if (!made.err && !m)
+        made.err = CL_OUT_OF_HOST_MEMORY;
+    made = gs_pool_made_end(made);
+    if (made.err)
         return gs_refuse(errcode_ret, made.err);
-    if (!m) {
-        if (made.root)
-            gs_pool_root_free(made.root);
-        gs_real()->clReleaseMemObject(made.handle);
-        return gs_refuse(errcode_ret, CL_OUT_OF_HOST_MEMORY);
-    }
     m->pool = made.root;
     gs_mem_publish(m, made.handle);
     gs_set_error(errcode_ret, CL_SUCCESS);

@@ -47,8 +47,6 @@ cl_int gs_pool_fill_image(struct gs_pool_root *r, const struct gs_op *op, const 
 cl_int gs_pool_image_info(const struct gs_mem *m, cl_image_info what, size_t room, void *value, size_t *size_ret);
 /* The root's first bytes: rows of the application's memory, which may be its host place. The store not locked. */
 cl_int gs_pool_begin_with(struct gs_pool_root *r, const char *from, const size_t region[3], const size_t pitch[2]);
-/* What has been made; where something has failed nothing, with the error. */
-struct gs_pool_made gs_pool_made_end(struct gs_pool_made made);
 
 /* What is wrong with a command's arguments, as the specification says; puts in the place of pitches of 0 what they
  * stand for. as_bytes: it was one on images. */

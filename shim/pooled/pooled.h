@@ -13,6 +13,8 @@ struct gs_pool_made {
     struct gs_pool_root *root; /* its bytes; null: its parent's */
     cl_int err;
 };
+/* What has been made; where something has failed nothing, with the error. */
+struct gs_pool_made gs_pool_made_end(struct gs_pool_made made);
 struct gs_pool_made gs_pool_create(struct gs_context *ctx, cl_mem_flags flags, size_t size, void *host_ptr);
 struct gs_pool_made gs_pool_create_sub(const struct gs_mem *parent, cl_mem_flags flags, const cl_buffer_region *r);
 struct gs_pool_made gs_pool_create_image(struct gs_context *ctx, cl_mem_flags flags, const cl_image_format *format,

@@ -55,25 +55,6 @@ static cl_int CL_API_CALL image_info(cl_mem image, cl_image_info what, size_t ro
     return err == GS_POOL_ASK ? below.clGetImageInfo(image, what, room, value, size_ret) : err;
 }
 
-/* Extensions reach past the stand-ins. */
-static bool is_known(const char *name)
-{
-    for (size_t i = 0; name && gs_real_functions[i].name; i++)
-        if (strcmp(gs_real_functions[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-static void *CL_API_CALL extension(const char *name)
-{
-    return is_known(name) ? below.clGetExtensionFunctionAddress(name) : NULL;
-}
-
-static void *CL_API_CALL extension_of(cl_platform_id platform, const char *name)
-{
-    return is_known(name) ? below.clGetExtensionFunctionAddressForPlatform(platform, name) : NULL;
-}
-
 /* Shared virtual memory, pipes, and what other libraries share with OpenCL: a null entry is what a library has
  * that is older than the function. */
 static void leave_out(struct _cl_icd_dispatch *table)
@@ -98,8 +79,6 @@ static void install(struct _cl_icd_dispatch *table)
     table->clEnqueueWaitForEvents = wait_for;
     table->clEnqueueMarkerWithWaitList = marker_list;
     table->clEnqueueBarrierWithWaitList = barrier_list;
-    table->clGetExtensionFunctionAddress = extension;
-    table->clGetExtensionFunctionAddressForPlatform = extension_of;
 }
 
 const struct gs_above_pool gs_above_pool = {.loaded = install, .takes = gs_pool_takes, .enqueue = gs_pool_enqueue};

@@ -432,7 +432,9 @@ static void failing(size_t bytes)
     const size_t origin[3] = {SIZE_MAX - 3, 0, 0}, at[3] = {0}, some[3] = {8, 1, 1};
     char host[8];
     const cl_int wraps = clEnqueueReadBufferRect(queue, m, CL_TRUE, origin, at, some, 0, 0, 0, 0, host, 0, NULL, NULL);
-    printf("failing: %d, %s, %u mapped; a region that wraps: %d\n", err, mapped ? "an address" : "none", n, wraps);
+    const void *extension = clGetExtensionFunctionAddressForPlatform(platform, "clCreateCommandBufferKHR");
+    printf("failing: %d, %s, %u mapped; a region that wraps: %d; %s\n", err, mapped ? "an address" : "none", n, wraps,
+           extension ? "an extension" : "no extension");
     CL(clReleaseEvent(never));
     CL(clReleaseMemObject(m));
 }
