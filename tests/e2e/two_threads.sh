@@ -31,8 +31,9 @@ for transfer in plain auto pinned; do
   OPENCL_LAYERS=$programs/call_hooks.so "$programs/between" $what >plain.txt || fail "between without gpusparc"
   for devices in cpu:2 cpu:3; do
     OPENCL_LAYERS=$programs/call_hooks.so GPUSPARC_TRANSFER=$transfer timeout 240 \
-      gpusparc run --no-daemon --devices $devices --mode multi "$programs/between" $what >out.txt || { cat out.txt; fail "between hangs"; }
+      gpusparc run --no-daemon --devices $devices --mode multi --stats=between.json "$programs/between" $what >out.txt || { cat out.txt; fail "between hangs"; }
     diff plain.txt out.txt || fail "$transfer, $devices: a mixture"
+    [ $what = reads ] || stats between.json why:fill:"another thread is writing to one of its memory objects"
   done
 done
 # Where the machine is busy the write before may have ended already, and nothing comes between: one of three is to.

@@ -205,7 +205,7 @@ int main(int argc, char **argv)
     set_mem(paint, 0, texels);
     set_mem(trace, 0, copied);
     set_mem(trace, 1, texels);
-    for (int i = 0; i < 4; i++) /* then such calls go the fast path, until the first split */
+    for (int i = 0; i < 4; i++) /* then such calls are handed on, until the first split */
         carry(READ);
     for (int way = 0; way < ways; way++)
         for (int away = 0; away < 2; away++)
