@@ -374,7 +374,7 @@ cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, 
     else if (!err)
         gs_home_wrote(h, dst.m, dst.r);
     err = gs_home_end_and_wait(h, err, own);
-    return overtaken ? gs_home_read_again(cmd, src, true) : err;
+    return overtaken && !err ? gs_home_read_again(cmd, src, true) : err;
 }
 
 cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct gs_side dst,
