@@ -352,8 +352,10 @@ int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what
 {
     struct change change[GS_MAX_DEVICES + 3] = {0};
     unsigned n = 0;
+    const bool held = atomic_load(&root->o.ctx->user_events);
     for (struct gs_host_use *read = root->host_reads; read; read = read->next)
-        read->overtaken = read->overtaken || gs_rangeset_touches(what, read->range);
+        if (gs_rangeset_touches(what, read->range))
+            *(held ? &read->held : &read->overtaken) = true;
     if (root->shared) {
         atomic_store(&root->defined, true);
         return 0;

@@ -65,18 +65,20 @@ bool gs_is_host_writing(const struct gs_mem *root, const struct gs_rangeset *wha
 
 /* A call reads r so. At the end of that another command may have changed some of the bytes meanwhile (gs_wrote), or may
  * be writing them without the lock; true: what has been read may be of before that command and of after it. Read by a
- * command that is enqueued from now on, with the lock held, all of it is of after. */
+ * command that is enqueued from now on, with the lock held, all of it is of after. Not of what came while a user event
+ * had no status, as long as one has none: that may wait for what the caller does next, and a second read behind it for
+ * ever. It was at home, in the application's own order, as is such a read. */
 static inline void gs_host_read_begin(struct gs_mem *root, struct gs_range r, struct gs_host_use *read)
 {
     const bool written = gs_is_host_writing(root, &(const struct gs_rangeset){.v = &r, .n = 1});
-    *read = (struct gs_host_use){r, written, root->host_reads};
+    *read = (struct gs_host_use){.range = r, .overtaken = written, .next = root->host_reads};
     root->host_reads = read;
 }
 
 static inline bool gs_host_read_end(struct gs_mem *root, const struct gs_host_use *read)
 {
     gs_host_use_end(&root->host_reads, read);
-    return read->overtaken;
+    return read->overtaken || (read->held && !atomic_load(&root->o.ctx->user_events));
 }
 
 /* The bytes are now what this place holds, and nowhere else. -ENOMEM leaves all as it was. */

@@ -102,7 +102,7 @@ struct gs_traffic {
 /* What a call reads or writes of a root without the context's lock. With that lock held. */
 struct gs_host_use {
     struct gs_range range;
-    bool overtaken; /* of a read: see gs_host_read_end */
+    bool overtaken, held; /* of a read: see gs_host_read_end; held: while a user event had no status */
     struct gs_host_use *next;
 };
 

@@ -2,8 +2,10 @@
 /* A layer between gpusparc and the driver that calls the program's `has_waited` after each wait for events, its
  * `has_written` after each write of a buffer has been enqueued, its `will_mark` before each marker, its `will_read`
  * before each read or map, and its `will_write` before each write: what another thread does then comes between two of
- * gpusparc's own steps. */
+ * gpusparc's own steps. Of a program that has `waits_for_one` a call that blocks waits for its own command alone, as
+ * NVIDIA's driver does; PoCL's waits for all that is in the queue by then. */
 #include <dlfcn.h>
+#include <stdbool.h>
 
 #include "layer.h"
 
@@ -16,6 +18,25 @@ static void tell(const char *name)
     *(void **)&told = dlsym(RTLD_DEFAULT, name);
     if (told)
         told();
+}
+
+static bool waits_for_one(cl_bool blocking)
+{
+    return blocking && dlsym(RTLD_DEFAULT, "waits_for_one") != NULL;
+}
+
+/* Waits for the command, and gives its event to whoever has asked for it. */
+static cl_int await_one(cl_command_queue queue, cl_int err, cl_event one, cl_event *event)
+{
+    if (err)
+        return err;
+    below.clFlush(queue);
+    err = below.clWaitForEvents(1, &one);
+    if (event)
+        *event = one;
+    else
+        below.clReleaseEvent(one);
+    return err;
 }
 
 static cl_int CL_API_CALL wait_for_events(cl_uint n, const cl_event *events)
@@ -58,8 +79,12 @@ static cl_int CL_API_CALL write_image(cl_command_queue queue, cl_mem image, cl_b
 static cl_int CL_API_CALL read_buffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
                                       size_t size, void *ptr, cl_uint n, const cl_event *wait, cl_event *event)
 {
+    cl_event one = NULL;
     tell("will_read");
-    return below.clEnqueueReadBuffer(queue, buffer, blocking, offset, size, ptr, n, wait, event);
+    if (!waits_for_one(blocking))
+        return below.clEnqueueReadBuffer(queue, buffer, blocking, offset, size, ptr, n, wait, event);
+    const cl_int err = below.clEnqueueReadBuffer(queue, buffer, CL_FALSE, offset, size, ptr, n, wait, &one);
+    return await_one(queue, err, one, event);
 }
 
 static cl_int CL_API_CALL read_rows(cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t *from,
@@ -84,8 +109,16 @@ static void *CL_API_CALL map_buffer(cl_command_queue queue, cl_mem buffer, cl_bo
                                     size_t offset, size_t size, cl_uint n, const cl_event *wait, cl_event *event,
                                     cl_int *err)
 {
+    cl_event one = NULL;
+    cl_int mapped = CL_SUCCESS;
     tell("will_read");
-    return below.clEnqueueMapBuffer(queue, buffer, blocking, flags, offset, size, n, wait, event, err);
+    if (!waits_for_one(blocking))
+        return below.clEnqueueMapBuffer(queue, buffer, blocking, flags, offset, size, n, wait, event, err);
+    void *ptr = below.clEnqueueMapBuffer(queue, buffer, CL_FALSE, flags, offset, size, n, wait, &one, &mapped);
+    mapped = await_one(queue, mapped, one, event);
+    if (err)
+        *err = mapped;
+    return mapped ? NULL : ptr;
 }
 
 static void *CL_API_CALL map_image(cl_command_queue queue, cl_mem image, cl_bool blocking, cl_map_flags flags,

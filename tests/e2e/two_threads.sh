@@ -36,6 +36,13 @@ for transfer in plain auto pinned; do
     [ $what = reads ] || stats between.json why:fill:"another thread is writing to one of its memory objects"
   done
 done
+# Nor does a read or map wait for what another thread has launched behind a user event since.
+for what in read map; do
+  for transfer in plain auto; do
+    OPENCL_LAYERS=$programs/call_hooks.so GPUSPARC_TRANSFER=$transfer timeout 100 \
+      gpusparc run --no-daemon --devices cpu:2 --mode multi "$programs/held_back" $what || fail "$transfer: a $what waits for a later launch"
+  done
+done
 # Where the machine is busy the write before may have ended already, and nothing comes between: one of three is to.
 came=0
 for _ in 1 2 3; do

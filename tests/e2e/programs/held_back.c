@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* held_back: while one thread reads all of a buffer, or maps it, by a call that blocks, another one launches a kernel
+ * that changes the buffer, in the same queue, behind a user event. The one gives that event its status once the call
+ * has returned: it must not wait for the launch. */
+#include "plain.h"
+
+#include <pthread.h>
+
+enum { WORDS = 16384, BYTES = WORDS * 4, TURNS = 4, LATER_MS = 100 };
+
+static const char source[] =
+    "__kernel void fill(__global uint *v, uint k) { v[get_global_id(0)] = k; }\n"
+    "__kernel void slow(__global uint *to, uint n)\n"
+    "{ uint x = to[0]; for (uint i = 0; i < n; i++) x = x * 1664525 + (x >> 3) + i; to[0] = x; }\n";
+
+static cl_kernel fill, slow;
+static cl_mem words, spent;
+static uint32_t host[WORDS];
+static cl_event gate;
+
+__attribute__((visibility("default"))) void waits_for_one(void);
+void waits_for_one(void)
+{
+}
+
+static void *launch_behind(void *unused)
+{
+    cl_int err;
+    (void)unused;
+    nanosleep(&(struct timespec){.tv_nsec = LATER_MS * 1000 * 1000}, NULL);
+    MADE(gate, clCreateUserEvent(context, &err));
+    launch(queue, fill, WORDS, 64, 1, &gate, NULL);
+    CL(clFlush(queue));
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    cl_int err;
+    const unsigned first = argc > 1 && strcmp(argv[1], "map") == 0;
+    start(0);
+    cl_program p = build(source, "");
+    fill = kernel_of(p, "fill");
+    slow = kernel_of(p, "slow");
+    words = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, host);
+    spent = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, host);
+    set_mem(fill, 0, words);
+    set_mem(slow, 0, spent);
+    set_uint(slow, 1, 400 * 1000 * 1000);
+    for (unsigned turn = first; turn < TURNS; turn += 2) {
+        pthread_t other;
+        void *v = host;
+        set_uint(fill, 1, 2 * turn + 1);
+        launch(queue, fill, WORDS, 64, 0, NULL, NULL);
+        if (turn < 2) /* else the bytes lie on the devices */
+            CL(clEnqueueReadBuffer(queue, words, CL_TRUE, 0, 4, host, 0, NULL, NULL));
+        if (turn < 2)
+            CL(clEnqueueWriteBuffer(queue, words, CL_TRUE, 0, BYTES, host, 0, NULL, NULL));
+        CL(clFinish(queue));
+        launch(queue, slow, 1, 1, 0, NULL, NULL);
+        CL(clFlush(queue));
+        set_uint(fill, 1, 2 * turn + 2);
+        CL(pthread_create(&other, NULL, launch_behind, NULL));
+        if (turn % 2)
+            MADE(v, clEnqueueMapBuffer(queue, words, CL_TRUE, CL_MAP_READ, 0, BYTES, 0, NULL, NULL, &err));
+        else
+            CL(clEnqueueReadBuffer(queue, words, CL_TRUE, 0, BYTES, host, 0, NULL, NULL));
+        CL(pthread_join(other, NULL));
+        printf("turn %u has returned\n", turn);
+        fflush(stdout);
+        CL(clSetUserEventStatus(gate, CL_COMPLETE));
+        if (turn % 2)
+            CL(clEnqueueUnmapMemObject(queue, words, v, 0, NULL, NULL));
+        CL(clFinish(queue));
+        CL(clReleaseEvent(gate));
+    }
+    CL(clReleaseMemObject(words));
+    CL(clReleaseMemObject(spent));
+    CL(clReleaseKernel(fill));
+    CL(clReleaseKernel(slow));
+    CL(clReleaseProgram(p));
+    finish();
+    return 0;
+}
