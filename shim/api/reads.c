@@ -199,9 +199,13 @@ static cl_int read_places(struct reading *x, enum gs_host_way way, cl_event *own
 static cl_int pass(struct reading *x)
 {
     const struct gs_command *cmd = x->cmd;
+    struct gs_mem *root = x->m->root;
+    gs_hold(&root->o); /* another thread may let it go meanwhile */
     const cl_int err = gs_command_pass(cmd);
-    GS_LOCKED(&cmd->ctx->lock);
-    x->overtaken = gs_host_read_end(x->m->root, &x->read);
+    pthread_mutex_lock(&cmd->ctx->lock);
+    x->overtaken = gs_host_read_end(root, &x->read);
+    pthread_mutex_unlock(&cmd->ctx->lock);
+    gs_drop(&root->o);
     return err;
 }
 
