@@ -279,12 +279,12 @@ bool until(_Atomic uint64_t *v, uint64_t at_least)
 bool until_status(const char *path, long long n)
 {
     const uint64_t end = clock_ns() + HANG_NS;
-    while (status_number(path) != n && clock_ns() < end)
+    long long is; /* asked once: it may be another the next time */
+    while ((is = status_number(path)) != n && clock_ns() < end)
         rest_ms(2);
-    const bool there = status_number(path) == n;
-    if (!there)
+    if (is != n)
         print_stage();
-    return there;
+    return is == n;
 }
 
 long long status_number(const char *path)
