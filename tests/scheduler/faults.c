@@ -570,9 +570,7 @@ static void test_stuck_trace(void **state)
         play(busy_role, i);
     for (unsigned i = 0; i < 3; i++) /* some 300 bytes each */
         assert_true(until(&stage->said[i], 500));
-    const uint64_t from = clock_ns();
     assert_int_equal(end_process(d, SIGTERM), 0);
-    assert_in_range(clock_ns() - from, 0, 10000 * MS);
     assert_true(log_says("the trace %s is not whole: %s"));
     close(reader);
     unlink(path);
