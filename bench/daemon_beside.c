@@ -54,6 +54,7 @@ struct spans {
 
 static struct {
     _Atomic uint64_t released_ns; /* by the partner; 0: not since the task had the GPU */
+    _Atomic uint64_t joining_ns;  /* a join began then, and hasn't ended; 0: none is under way */
     _Atomic uint32_t ready, count, sent, own_stalls;
     struct spans grants, joins, stalls; /* own_stalls, during which the daemon ran, aren't among these */
 } * s;
@@ -216,6 +217,7 @@ static void join_again(unsigned n)
         sched_setscheduler(0, SCHED_FIFO,
                            &(struct sched_param){.sched_priority = 60}); /* where it may: the daemon's time counts */
         const uint64_t begin = now_ns();
+        atomic_store(&s->joining_ns, begin);
         const int own = connect_socket(root_socket, true);
         const int fd = own < 0 ? connect_socket(getenv("GPUSPARC_SOCKET"), true) : own;
         const struct gs_msg say = hello("high");
@@ -224,7 +226,8 @@ static void join_again(unsigned n)
         for (int passed; !ended && !welcome && receive(fd, &m, &passed, &ended); welcome = m.type == GS_MSG_WELCOME)
             if (passed >= 0)
                 close(passed);
-        if (welcome && atomic_load(&s->count))
+        const bool noted = atomic_exchange(&s->joining_ns, 0) == 0; /* at the end, with the time until then */
+        if (welcome && !noted && atomic_load(&s->count))
             note(&s->joins, begin, now_ns());
         else if (!welcome && atomic_load(&s->count))
             fprintf(stderr, "daemon_beside: the task can't join\n");
@@ -617,6 +620,9 @@ int main(int argc, char **argv)
     atomic_store(&s->sent, 0);
     atomic_store(&s->count, 1);
     sleep(seconds);
+    const uint64_t begun = atomic_exchange(&s->joining_ns, 0);
+    if (begun)
+        note(&s->joins, begun, now_ns());
     atomic_store(&s->count, 0);
     const uint32_t sent = atomic_load(&s->sent);
     printf("{\"figure\":\"beside %s%s\",\"connections\":%u,\"sent\":%u,\"daemon_kib\":%lu", floods[kind].name,
