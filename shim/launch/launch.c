@@ -126,10 +126,7 @@ static bool is_disturbed(const struct gs_launching *l)
 {
     bool disturbed = false;
     for (cl_uint i = 0; i < l->k->n_args && l->mems && !disturbed; i++)
-        disturbed =
-            l->mems[i] &&
-            gs_is_host_writing(l->mems[i]->root,
-                               &(const struct gs_rangeset){.v = &(struct gs_range){0, l->mems[i]->root->size}, .n = 1});
+        disturbed = l->mems[i] && l->mems[i]->root->host_writes;
     return disturbed;
 }
 
