@@ -146,13 +146,6 @@ struct gs_queue_times {
 
 /* Around a call that blocks until all that was enqueued on q has run. Null is allowed. */
 struct gs_sieve gs_timing_before_wait(struct gs_queue *q);
-extern atomic_uint gs_measured_pending __attribute__((visibility("hidden"))); /* launches under way */
-/* Is there anything to be learnt by it? Without, these two have nothing to do. */
-static inline bool gs_timing_learns_by_wait(const struct gs_queue *q)
-{
-    return atomic_load_explicit(&q->times->sieved, memory_order_relaxed) ||
-           atomic_load_explicit(&gs_measured_pending, memory_order_relaxed);
-}
 void gs_timing_after_wait(const struct gs_sieve *before, cl_int err);
 
 /* The links between devices have been measured meanwhile. Used by this process, unless its splits have taught it

@@ -35,7 +35,7 @@ struct measurement {
     uint64_t running_ns; /* when it was first seen running; 0: it hasn't been */
 };
 
-atomic_uint gs_measured_pending; /* the book's lock; read without it too */
+static atomic_uint n_pending; /* measured launches under way: the book's lock; read without it too */
 
 static cl_ulong profile(cl_event event, cl_profiling_info what)
 {
@@ -215,7 +215,7 @@ void gs_measured_look(struct gs_wanted *w)
             continue;
         }
         *at = m->next;
-        gs_measured_pending--;
+        n_pending--;
         if (status == CL_COMPLETE && m->split)
             learn_split(m);
         else if (status == CL_COMPLETE)
@@ -252,7 +252,7 @@ bool gs_measured_splits(const struct gs_timing *t, bool *begun)
 
 bool gs_measured_has_room(void)
 {
-    return gs_measured_pending < MOST_PENDING;
+    return n_pending < MOST_PENDING;
 }
 
 bool gs_measured_may_begin(void)
@@ -328,7 +328,7 @@ struct gs_sieve gs_timing_before_wait(struct gs_queue *q)
 
 void gs_timing_after_wait(const struct gs_sieve *before, cl_int err)
 {
-    if (!before->n && !gs_measured_pending)
+    if (!before->n && !n_pending)
         return;
     const uint64_t all_ns = before->n ? gs_now_ns() - before->begin_ns : 0;
     struct gs_wanted wanted = {0};
@@ -377,7 +377,7 @@ static void keep_measurement(struct measurement *m)
     while (*end)
         end = &(*end)->next;
     *end = m;
-    gs_measured_pending++;
+    n_pending++;
     gs_book.n_measured++;
     m->t->h.asked += !m->split;
     m->t->h.asked_split += m->split;
