@@ -102,7 +102,6 @@ static void report(const struct gs_ranked *wanted, const struct gs_ranked *holds
 static bool allows_waits(enum gs_rank rank)
 {
     switch (rank) {
-    case GS_RANK_REPORT_WRITING:
     case GS_RANK_PACE:
     case GS_RANK_STAGING_SLOTS:
     case GS_RANK_PROGRAM:

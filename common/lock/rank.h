@@ -10,8 +10,7 @@
 
 /* The outermost first. */
 enum gs_rank {
-    GS_RANK_REPORT_WRITING = 1,
-    GS_RANK_CONTEXTS,
+    GS_RANK_CONTEXTS = 1,
     GS_RANK_PACE,
     GS_RANK_STAGING_SLOTS,
     GS_RANK_PROGRAM,

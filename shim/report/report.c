@@ -19,7 +19,6 @@
 #include "shim/report/output.h"
 #include "shim/report/pool.h"
 #include "shim/report/report_json.h"
-#include "shim/report/report_signal.h"
 #include "shim/report/report_table.h"
 #include "common/reasons.h"
 
@@ -39,12 +38,8 @@ static struct {
     int claimed; /* our own file, or -1 */
     bool taken;  /* the file is another process's */
     atomic_uint_fast64_t moved[GS_PATHS], moves[GS_PATHS];
-    pthread_mutex_t writing; /* taken before `lock` */
-    bool written;
-} told = {
-    .lock = PTHREAD_MUTEX_INITIALIZER, .last = &told.kernels, .claimed = -1, .writing = PTHREAD_MUTEX_INITIALIZER};
+} told = {.lock = PTHREAD_MUTEX_INITIALIZER, .last = &told.kernels, .claimed = -1};
 GS_RANKED(told.lock, GS_RANK_REPORT);
-GS_RANKED(told.writing, GS_RANK_REPORT_WRITING);
 
 static const char *const path_names[GS_PATHS] = {
     [GS_PATH_APP_WRITE] = "app_write", [GS_PATH_APP_READ] = "app_read", [GS_PATH_COPY] = "copy",
@@ -92,18 +87,13 @@ static struct gs_kernel_stats *add_kernel(const char *name)
     return k;
 }
 
-static void write_stats(void);
-
 struct gs_kernel_stats *gs_report_kernel(const char *whole)
 {
     char name[GS_RAN_NAME]; /* what a command that has run knows of it */
     snprintf(name, sizeof name, "%s", whole);
     pthread_mutex_lock(&told.lock);
-    if (!told.kernels) {
+    if (!told.kernels)
         claim_file();
-        if (gs_settings()->stats || gs_settings()->verify)
-            gs_report_before_signals(write_stats);
-    }
     struct gs_kernel_stats *k = find_kernel(name);
     if (!k && told.n_kernels >= MAX_KERNELS) {
         snprintf(name, sizeof name, "%s", all_others);
@@ -470,16 +460,6 @@ static void write_report(void)
         pthread_mutex_unlock(&told.lock);
 }
 
-/* Once, by the thread that is the first to end the process. Another one waits for it, and then ends the process. */
-static void write_stats(void)
-{
-    pthread_mutex_lock(&told.writing);
-    if (!told.written)
-        write_report();
-    told.written = true;
-    pthread_mutex_unlock(&told.writing);
-}
-
 /* The process ends. */
 __attribute__((destructor)) static void print_stats(void)
 {
@@ -490,5 +470,5 @@ __attribute__((destructor)) static void print_stats(void)
         say_unmatched("--not", gs_settings()->not );
     }
     if (told.kernels && !gs_forked() && (gs_settings()->stats || gs_settings()->verify))
-        write_stats();
+        write_report();
 }

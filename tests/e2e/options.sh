@@ -72,29 +72,3 @@ GPUSPARC_LOG=log.txt GPUSPARC_DEVICES=cpu:2 GPUSPARC_MODE=multi GPUSPARC_STATS=s
   "$samples/matmul" --size 64 >/dev/null
 stats s.json split:matmul
 [ "$(grep -c 'clSetKernelArg(' log.txt)" = 6 ] || fail "the log as a layer: $(cat log.txt)"
-
-# --stats where a signal ends the application: as table, as file, and the signal is what ends it.
-ended() { # SIGNAL STATUS FILE
-  rm -f log.txt s.json s.txt
-  env --default-signal="$1" gpusparc run --devices cpu:2 --mode multi --log=log.txt --stats="$3" "$samples/matmul" --size 64 --iterations 1000000 \
-    >out.txt 2>err.txt &
-  local app=$! rc=0
-  until grep -q clEnqueueReadBuffer log.txt 2>/dev/null || ! kill -0 "$app" 2>/dev/null; do sleep 0.05; done
-  kill -"$1" "$app"
-  wait "$app" || rc=$?
-  [ "$rc" = "$2" ] || fail "SIG$1 with --stats=$3: exit status $rc; $(cat err.txt)"
-}
-ended TERM 143 s.json
-stats s.json split:matmul
-ended INT 130 s.txt
-grep -qE '^gpusparc: matmul +[0-9]+ +[0-9]+ +2 ' s.txt || fail "the table after SIGINT: $(cat s.txt)"
-ended HUP 129 -
-grep -qE '^gpusparc: matmul +[0-9]+ +[0-9]+ +2 ' err.txt || fail "the table after SIGHUP: $(cat err.txt)"
-# A child without OpenCL of its own dies of the signal at once; an application's own handler stays.
-cat >handled.py <<'P'
-import os, signal, sys, ctypes
-cl = ctypes.CDLL("libOpenCL.so.1")
-signal.signal(signal.SIGTERM, lambda *a: print("handled"))
-os.kill(os.getpid(), signal.SIGTERM)
-P
-[ "$(under --stats=s.json python3 handled.py 2>/dev/null)" = handled ] || fail "the application's own handler"
