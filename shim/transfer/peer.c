@@ -34,7 +34,6 @@ struct gs_peer {
     atomic_int state;
     atomic_bool unwanted; /* the context has gone */
     struct gs_windows windows;
-    double byte_ns; /* time of a byte through a window, as measured; 0: not known. Set before the state */
     struct gs_ring ring[GS_MAX_DEVICES]; /* of the window on each device. ctx lock */
 };
 
@@ -97,7 +96,6 @@ static void *probe_and_open(void *arg)
     struct gs_links links = {0};
     const bool possible = probe(p->identity, &links);
     gs_above_transfer.links(&links);
-    p->byte_ns = links.peer.byte_ns;
     const bool open = possible && !atomic_load(&p->unwanted) && open_windows(p);
     atomic_store(&p->state, open ? OPEN : FAILED);
     if (!gs_threads_enter())
@@ -157,12 +155,6 @@ bool gs_peer_ready(struct gs_context *ctx)
 bool gs_peer_open(const struct gs_context *ctx)
 {
     return ctx->paths->peer && atomic_load(&ctx->paths->peer->state) == OPEN;
-}
-
-uint64_t gs_peer_carries(const struct gs_context *ctx, uint64_t ns)
-{
-    const double byte_ns = gs_peer_open(ctx) ? ctx->paths->peer->byte_ns : 0;
-    return byte_ns > 0 ? (uint64_t)((double)ns / byte_ns) : 0;
 }
 
 bool gs_peer_usable(const struct gs_context *ctx)

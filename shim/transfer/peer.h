@@ -15,9 +15,6 @@ bool gs_peer_ready(struct gs_context *ctx);
 bool gs_peer_open(const struct gs_context *ctx);
 bool gs_peer_usable(const struct gs_context *ctx);
 
-/* How many bytes go through a window in `ns`, as measured; 0: not known. */
-uint64_t gs_peer_carries(const struct gs_context *ctx, uint64_t ns);
-
 /* Where they are open. */
 extern const struct gs_passage gs_peer_passage;
 
