@@ -105,27 +105,8 @@ bool gs_timing_speed(struct gs_timing *t, unsigned n, double speed[GS_MAX_DEVICE
     return !gs_group()->unlike || t->h.balance.n == n;
 }
 
-/* The launch isn't split, as its program isn't compiled: that is begun if it would be, or by windows. `h`: as the plan
- * has left what is known of the kernel. With the lock held. */
-static const char *put_off(struct gs_timing *t, const struct gs_history *h, bool split)
-{
-    t->promising = split || h->wants_peer;
-    if (!t->promising) {
-        t->h = *h;
-        return h->reason;
-    }
-    t->h.plan = h->plan;
-    t->h.single_ns = h->single_ns;
-    t->h.split_ns = h->split_ns;
-    t->h.unplanned = false;
-    t->h.launches++;
-    t->h.last_split = false;
-    t->h.reason = gs_choice_translating;
-    return t->h.reason;
-}
-
-const char *gs_timing_choose(struct gs_timing *t, struct gs_program *uncompiled, struct gs_context *ctx,
-                             const struct gs_plan *plan, struct gs_trial *trial)
+const char *gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, const struct gs_plan *plan,
+                             struct gs_trial *trial)
 {
     if (gs_forecast(trial, t, plan) < 0)
         return GS_R_NO_MEMORY;
@@ -136,21 +117,18 @@ const char *gs_timing_choose(struct gs_timing *t, struct gs_program *uncompiled,
     t->refused = false;
     if (trial->return_rate >= 0)
         t->h.return_rate = trial->return_rate;
-    struct gs_history now = t->h, *h = uncompiled ? &now : &t->h;
-    struct gs_budget left = gs_book.budget, *budget = uncompiled ? &left : &gs_book.budget;
+    const struct gs_history *h = &t->h;
     const uint64_t now_ns = gs_now_ns();
-    const bool split = gs_choose(h, &gs_book.machine, &trial->forecast, budget, now_ns, &trial->risk_ns);
-    const bool wants_peer = h->wants_peer, compile = uncompiled && (split || wants_peer);
-    const char *reason = uncompiled ? put_off(t, h, split) : h->reason;
-    gs_book.any_split |= !reason;
+    const bool split = gs_choose(&t->h, &gs_book.machine, &trial->forecast, &gs_book.budget, now_ns, &trial->risk_ns);
+    const bool wants_peer = h->wants_peer;
+    const char *reason = h->reason;
+    gs_book.any_split |= split;
     say_outlook(t, trial, now_ns);
     trial->single_ns = h->single_ns;
     trial->guessed = gs_choice_not_measured(h);
     trial->moves = h->balance.moves;
-    trial->measured = !reason && gs_measured_has_room() && gs_choice_wants_split(h);
+    trial->measured = split && gs_measured_has_room() && gs_choice_wants_split(h);
     pthread_mutex_unlock(&gs_book.lock);
-    if (compile)
-        gs_prepare_beside(uncompiled, 0);
     if (wants_peer)
         gs_peer_ready(ctx);
     return reason;

@@ -36,12 +36,10 @@ bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason);
  * device is busy. Not where the application may have to call again for anything to begin. Without locks. */
 void gs_timing_await(struct gs_timing *t, const struct gs_command *cmd);
 
-/* The program isn't translated yet, or not compiled. If its splits are worth a translation one is begun, and the launch
- * waits for it for as long as the launch is likely to gain by waiting, or the device is busy. Returns why the launch
- * isn't split, and counts the launch; or NULL. *plan_first: the program is only translated, and is to be compiled if a
- * plan of this launch promises a gain. Without locks. */
-const char *gs_timing_prepare(struct gs_timing *t, const struct gs_command *cmd, struct gs_program *p,
-                              bool *plan_first);
+/* The program isn't prepared yet. If its splits are worth that it is begun, and the launch waits for it for as long as
+ * the launch is likely to gain by waiting, or the device is busy. Returns why the launch isn't split, and counts the
+ * launch; or NULL. Without locks. */
+const char *gs_timing_prepare(struct gs_timing *t, const struct gs_command *cmd, struct gs_program *p);
 
 /* A launch is about to be enqueued, or split, which is behind all before it on the queue. to_read: bytes of the
  * launch's outputs that the application is likely to fetch by large blocking reads. With the context's lock held. */
@@ -85,11 +83,10 @@ struct gs_trial {
     bool measured;     /* it is to be measured */
 };
 
-/* Why the launch isn't split by this plan, or NULL: it is, and the trial has what gs_timing_learn_split asks for.
- * uncompiled: its program, which a thread of ours compiles if the plan promises a gain; the launch isn't split. NULL:
- * it has been compiled. With the context's lock held. */
-const char *gs_timing_choose(struct gs_timing *t, struct gs_program *uncompiled, struct gs_context *ctx,
-                             const struct gs_plan *plan, struct gs_trial *trial);
+/* Why the launch isn't split by this plan, or NULL: it is, and the trial has what gs_timing_learn_split asks for. With
+ * the context's lock held. */
+const char *gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, const struct gs_plan *plan,
+                             struct gs_trial *trial);
 
 /* The same in multi mode, which splits it whatever is expected: is it to be measured? */
 void gs_timing_split(struct gs_timing *t, const struct gs_plan *plan, struct gs_trial *trial);

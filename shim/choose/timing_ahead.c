@@ -11,7 +11,6 @@
 enum {
     MOST_PATIENCE_NS = 1000 * 1000000, /* to wait for a translation */
     CACHED_NS = 20 * 1000 * 1000, /* NVIDIA's driver loads its compiler and reads its cache: bench/results/h200x2.md */
-    WORTH_TRANSLATING_NS = 1000000, /* one launch that takes so long is enough, where the host has cores for it */
 };
 
 static bool on_cpu(void)
@@ -59,31 +58,10 @@ double gs_ahead_cost_ns(const struct gs_timing *t)
     return before > 0 ? before : on_cpu() || !t->h.expected ? new : cost_beside(new);
 }
 
-/* Is a launch to be planned before its program is compiled? Most kernels that take less than this are found to gain
- * nothing once it is known what has to be moved, and to wait one launch more for the compiler costs others little: the
- * driver compiled for 0.1 to 0.5 s in vain beside Rodinia's gaussian and NVIDIA's FDTD3d. With the lock held. */
-static bool plans_first(const struct gs_timing *t)
-{
-    enum { LONG_NS = 10000000 };
-    const double single = gs_choice_single_ns(&t->h);
-    return gs_settings()->mode == GS_MODE_AUTO && !on_cpu() && !t->promising && !gs_choice_split_known(&t->h) &&
-           single > 0 && single < LONG_NS;
-}
-
-static bool is_translated(const struct gs_program *p)
-{
-    return atomic_load(&p->text_bytes) && !atomic_load(&p->preparing);
-}
-
 void gs_ahead_want(struct gs_wanted *w, struct gs_timing *t, cl_program program)
 {
-    const bool pays = gs_choice_pays(&t->h, &gs_book.machine, t->at->n, gs_ahead_cost_ns(t));
-    const bool prepare = pays && !plans_first(t);
-    const bool translate = pays || gs_measured_best(&t->h.single) >= WORTH_TRANSLATING_NS;
-    if (!program || (w->program && w->prepare) ||
-        (!prepare && (on_cpu() || !translate || !gs_choice_pays(&t->h, &gs_book.machine, t->at->n, 0))))
-        return;
-    *w = (struct gs_wanted){program, t->at->program, prepare};
+    if (program && !w->program && gs_choice_pays(&t->h, &gs_book.machine, t->at->n, gs_ahead_cost_ns(t)))
+        *w = (struct gs_wanted){program, t->at->program};
 }
 
 void gs_ahead_do(const struct gs_wanted *w)
@@ -91,12 +69,8 @@ void gs_ahead_do(const struct gs_wanted *w)
     struct gs_program *p = w->program ? gs_find_hold(GS_PROGRAM, w->program) : NULL;
     if (!p)
         return;
-    if (atomic_load(&p->id) == w->id && !atomic_load(&p->preparing) && !gs_prepared(p)) {
-        if (w->prepare)
-            gs_prepare_beside(p, 0);
-        else if (!is_translated(p))
-            gs_translate_beside(p);
-    }
+    if (atomic_load(&p->id) == w->id && !atomic_load(&p->preparing) && !gs_prepared(p))
+        gs_prepare_beside(p, 0);
     gs_drop(&p->o);
 }
 
@@ -156,39 +130,25 @@ static void flush(const struct gs_command *cmd)
 
 enum { MOST_BUSY_NS = 2000000000 };
 
-/* Its translation is being made, which the launch's plan needs; and compiled, where the launch needs that too: waits
- * for it, for two seconds at most, while the device is busy. */
-static void await_beside(struct gs_timing *t, const struct gs_command *cmd, struct gs_program *p, bool compiled)
+/* It is being prepared: waits for that, for two seconds at most, while the device is busy. */
+static void await_beside(struct gs_timing *t, const struct gs_command *cmd, const struct gs_program *p)
 {
     const struct timespec little = {0, 100000};
     const uint64_t begin_ns = gs_now_ns();
     if (gs_in_callback() || !atomic_load(&p->preparing) || !is_busy(t, cmd))
         return;
     flush(cmd);
-    while (atomic_load(&p->preparing) && is_busy(t, cmd) && gs_now_ns() - begin_ns < MOST_BUSY_NS) {
+    while (atomic_load(&p->preparing) && is_busy(t, cmd) && gs_now_ns() - begin_ns < MOST_BUSY_NS)
         nanosleep(&little, NULL);
-        if (compiled && !atomic_load(&p->preparing) && !gs_prepared(p)) /* it had only been translated */
-            gs_prepare_beside(p, 0);
-    }
 }
 
-const char *gs_timing_prepare(struct gs_timing *t, const struct gs_command *cmd, struct gs_program *p, bool *plan_first)
+const char *gs_timing_prepare(struct gs_timing *t, const struct gs_command *cmd, struct gs_program *p)
 {
     const char *reason;
     if (!gs_timing_worth(t, false, &reason))
         return reason;
-    pthread_mutex_lock(&gs_book.lock);
-    const bool first = plans_first(t);
-    pthread_mutex_unlock(&gs_book.lock);
-    if (first) {
-        if (!is_translated(p))
-            gs_translate_beside(p);
-        await_beside(t, cmd, p, false);
-        *plan_first = is_translated(p);
-        return *plan_first || gs_prepared(p) ? NULL : leave(t);
-    }
     gs_prepare_beside(p, patience_ns(t));
-    await_beside(t, cmd, p, true);
+    await_beside(t, cmd, p);
     return gs_prepared(p) ? NULL : leave(t);
 }
 
@@ -207,7 +167,7 @@ static bool will_split(struct gs_timing *t)
 
 void gs_timing_prepare_known(struct gs_program *p, const char *name)
 {
-    bool translate = false, worth = false;
+    bool worth = false;
     if (!p || !gs_book_is_kept(p->o.ctx) || atomic_load(&p->preparing) || p->refusal)
         return;
     pthread_mutex_lock(&gs_book.lock);
@@ -220,15 +180,11 @@ void gs_timing_prepare_known(struct gs_program *p, const char *name)
     pthread_mutex_lock(&gs_book.lock);
     for (struct gs_timing *t = NULL; (t = gs_book_next(t, program, name, p->o.ctx->n));) {
         t->compile_ns = gs_ahead_compile_ns(p);
-        const bool splits = will_split(t);
-        translate |= splits;
-        worth |= splits && !plans_first(t);
+        worth |= will_split(t);
     }
     pthread_mutex_unlock(&gs_book.lock);
     if (worth)
         gs_prepare_beside(p, 0);
-    else if (translate && !is_translated(p))
-        gs_translate_beside(p);
 }
 
 bool gs_timing_pays(struct gs_program *p)

@@ -19,7 +19,6 @@ struct gs_timing {
     double compile_ns;   /* what compiling it is thought to take at the least */
     bool waited;         /* a launch waited for that in vain, in this process */
     bool used;           /* in this process */
-    bool promising;      /* by a plan: its program is worth compiling */
     bool refused;        /* its last plan said no: nothing to be learnt */
     bool begun;          /* the first that is measured has been seen running */
     uint64_t awaited_ns; /* what launches have waited for its first measurement */
@@ -59,11 +58,10 @@ struct gs_timing *gs_book_next(const struct gs_timing *t, uint64_t program, cons
 
 /* timing_measured.c */
 
-/* What measurements say about a program: it is to be prepared, or at least translated, before the next launch. */
+/* The program that is to be prepared before its next launch, by what has been measured. */
 struct gs_wanted {
-    cl_program program; /* null: nothing of any */
+    cl_program program; /* null: none */
     uint64_t id;
-    bool prepare;
 };
 
 /* Looks at the measurements that are under way. With the lock held. */

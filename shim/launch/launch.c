@@ -94,13 +94,13 @@ static const char *early_reason(struct gs_launching *l)
         gs_timing_await(l->cuts, &l->cmd);
     /* What goes in several units has to be translated either way. */
     if (l->timing && !gs_prepared(l->k->program) && !(l->by_units && gs_launch_is_long(l)))
-        reason = gs_timing_prepare(l->timing, &l->cmd, l->k->program, &l->plans_first);
+        reason = gs_timing_prepare(l->timing, &l->cmd, l->k->program);
     if (reason)
         return reason;
     /* As long as all bytes are at home, nobody needs to know which arguments the kernel only reads. */
     if (!l->timing && is_tiny(l) && !atomic_load(&l->cmd.ctx->spread))
         return GS_R_FEW_GROUPS;
-    l->summary = gs_prepare(l->k, !l->plans_first, &reason);
+    l->summary = gs_prepare(l->k, true, &reason);
     if (!l->summary) {
         atomic_store(&l->k->unsplittable, true);
         atomic_store(&l->k->kind->unsplittable, true);
@@ -192,7 +192,7 @@ static void choose(struct gs_launching *l, struct gs_plan *plan)
     if (plan->reason)
         gs_timing_refused(l->timing);
     else
-        plan->reason = gs_timing_choose(l->timing, l->plans_first ? l->k->program : NULL, l->cmd.ctx, plan, &l->trial);
+        plan->reason = gs_timing_choose(l->timing, l->cmd.ctx, plan, &l->trial);
 }
 
 /* On one device that isn't home, as a plan of one part. False: that can't be done, and nothing has happened. */

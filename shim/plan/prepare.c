@@ -365,9 +365,12 @@ static bool prepare_program(struct gs_program *p, bool beside)
     return true;
 }
 
-/* What such a thread ends with. inside: it is inside the driver. */
-static void *end_thread(struct gs_program *p, bool inside)
+static void *prepare_in_thread(void *arg)
 {
+    struct gs_program *p = arg;
+    pthread_mutex_lock(&p->lock);
+    const bool inside = p->prepared ? gs_threads_enter() : prepare_program(p, true);
+    pthread_mutex_unlock(&p->lock);
     cl_context context = p->o.ctx->o.handle;
     atomic_store(&p->preparing, false);
     if (!inside)
@@ -378,37 +381,14 @@ static void *end_thread(struct gs_program *p, bool inside)
     return NULL;
 }
 
-static void *prepare_in_thread(void *arg)
-{
-    struct gs_program *p = arg;
-    pthread_mutex_lock(&p->lock);
-    const bool inside = p->prepared ? gs_threads_enter() : prepare_program(p, true);
-    pthread_mutex_unlock(&p->lock);
-    return end_thread(p, inside);
-}
-
-static void *translate_in_thread(void *arg)
-{
-    struct gs_program *p = arg;
-    pthread_mutex_lock(&p->lock);
-    if (!p->refusal && !p->summary)
-        translate(p);
-    if (!p->refusal && !is_useful(p)) { /* there is nothing to compile */
-        p->prepared = true;
-        p->relaxed = is_relaxed(p);
-    }
-    pthread_mutex_unlock(&p->lock);
-    return end_thread(p, gs_threads_enter());
-}
-
 /* Unless one is at it. The program and the driver's context stay until the thread ends. */
-static void start_thread(struct gs_program *p, void *(*run)(void *))
+static void start_thread(struct gs_program *p)
 {
     if (atomic_exchange(&p->preparing, true))
         return;
     if (gs_real()->clRetainContext(p->o.ctx->o.handle) == CL_SUCCESS) {
         gs_hold(&p->o);
-        if (gs_threads_start("gs-translate", NULL, run, p))
+        if (gs_threads_start("gs-translate", NULL, prepare_in_thread, p))
             return;
         gs_drop(&p->o);
         gs_real()->clReleaseContext(p->o.ctx->o.handle);
@@ -425,24 +405,23 @@ bool gs_prepared(struct gs_program *p)
     return prepared;
 }
 
-static void await_thread(const struct gs_program *p, uint64_t begin_ns, uint64_t most_ns)
+static void await_thread(const struct gs_program *p, uint64_t most_ns)
 {
     const struct timespec little = {0, 100000};
+    const uint64_t begin_ns = gs_now_ns();
     while (atomic_load(&p->preparing) && gs_now_ns() - begin_ns < most_ns)
         nanosleep(&little, NULL);
 }
 
 void gs_prepare_beside(struct gs_program *p, uint64_t most_ns)
 {
-    const uint64_t begin_ns = gs_now_ns();
-    await_thread(p, begin_ns, most_ns); /* one that only translates */
-    start_thread(p, prepare_in_thread);
-    await_thread(p, begin_ns, most_ns);
+    start_thread(p);
+    await_thread(p, most_ns);
 }
 
 void gs_program_forget(struct gs_program *p)
 {
-    await_thread(p, gs_now_ns(), UINT64_MAX);
+    await_thread(p, UINT64_MAX);
     GS_LOCKED(&p->lock);
     forget_translation(p);
     gs_kinds_forget(p);
@@ -460,11 +439,6 @@ void gs_program_free(struct gs_program *p)
     forget_translation(p);
     gs_program_forget_units(p);
     gs_kinds_free(p);
-}
-
-void gs_translate_beside(struct gs_program *p)
-{
-    start_thread(p, translate_in_thread);
 }
 
 /* With the program's lock held. */

@@ -18,10 +18,6 @@ bool gs_prepared(struct gs_program *p);
  * nothing. */
 void gs_prepare_beside(struct gs_program *p, uint64_t most_ns);
 
-/* Has only its translation made by a thread of ours, which is a process beside the application, kept on disk: nothing
- * of the driver's, and the end of the application doesn't wait for it. */
-void gs_translate_beside(struct gs_program *p);
-
 /* Translates a program, if that hasn't been done, and says which headers on disk it was made with (see
  * gs_summary.headers); NULL where it can't be translated. Takes the program's lock; may take long. */
 const char *gs_prepare_headers(struct gs_program *p);

@@ -22,7 +22,6 @@ struct gs_launching {
     struct gs_job job;        /* where it may run; how it is cut if the application is scheduled */
     bool by_units;            /* it is */
     struct gs_size *size;     /* null: the driver refuses it, or there was no memory */
-    bool plans_first;         /* its program is translated, and compiled only if this launch's plan promises a gain */
     const struct gs_kernel_summary *of_units; /* by which it may be cut, or run elsewhere than at home; or null */
 };
 
