@@ -16,8 +16,9 @@
 
 /* A driver that doesn't come back from a call keeps the process no longer than that: a signal's handler that calls
  * exit() may have come while its thread held a lock of the driver's, for which the others would wait for ever. To
- * compile a large program for each device takes seconds by right, for as long as the process computes in them. */
-enum { PATIENCE_S = 3, COMPILING_S = 30, COMPUTES_MS = 100 /* in so long as there is patience */ };
+ * compile a large program for each device takes seconds by right, for as long as the process computes in them: so much
+ * while patience lasts, as a busy machine may give it no more. */
+enum { PATIENCE_S = 3, COMPILING_S = 30, COMPUTES_MS = 2 };
 
 static struct {
     pthread_mutex_t lock;                    /* all below */
