@@ -130,7 +130,21 @@ GPUSPARC_HOSTS=none run 0 sh -c 'echo "${GPUSPARC_REMOTE-}"'
 [ -z "$(cat out)" ] || fail "GPUSPARC_HOSTS=none: $(cat out)"
 nothing_left
 
-# gpusparc serve by itself.
+# gpusparc serve by itself, which takes this port and the next one: two that nobody listens on now.
+free_ports() {
+  python3 -c '
+import socket
+while True:
+    with socket.socket() as first, socket.socket() as second:
+        first.bind(("127.0.0.1", 0))
+        port = first.getsockname()[1]
+        try:
+            second.bind(("127.0.0.1", port + 1))
+        except (OSError, OverflowError):
+            continue
+        print(port)
+        break'
+}
 serve() { # STATUS ARGUMENTS
   local want=$1 rc=0
   shift
@@ -143,7 +157,6 @@ serve 2 --port 30000 --pairs none
 serve 2 --port 30000 more
 serve 1 --port 30000 --secret
 grep -q '^failed it has heard no secret$' out || fail "no secret: $(cat out)"
-port=$((20000 + $$ % 8000))
-serve 0 --port $port
+serve 0 --port "$(free_ports)"
 grep -q '^gpusparc-serve fake 1$' out && grep -q '^ready$' out || fail "serve: $(cat out)"
 nothing_left
