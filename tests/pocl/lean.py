@@ -126,8 +126,14 @@ def lean():
         raise OSError(f"{os.path.basename(kernel)} doesn't run over it")
 
 
-shutil.rmtree(out, ignore_errors=True)
-os.makedirs(out + "/vendors")
+def begin():
+    """OUT is cmake's folder as well, with a file that `cmake --install` reads."""
+    for folder in ("cache", "lib", "share", "vendors"):
+        shutil.rmtree(f"{out}/{folder}", ignore_errors=True)
+    os.makedirs(out + "/vendors")
+
+
+begin()
 child = os.fork()  # LLVM ends the process where something is wrong
 if child == 0:
     try:
@@ -138,8 +144,7 @@ if child == 0:
         os._exit(1)
 if os.waitpid(child, 0)[1]:  # the tests take longer then, and test the same
     print("lean.py: the tests have PoCL with all its built-in functions")
-    shutil.rmtree(out)
-    os.makedirs(out + "/vendors")
+    begin()
     for icd in glob.glob("/etc/OpenCL/vendors/*.icd"):
         shutil.copy(icd, out + "/vendors")
 open(out + "/made", "w").close()
