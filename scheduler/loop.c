@@ -15,6 +15,7 @@
 #include "scheduler/loop.h"
 
 #define BURST_NS (GS_NS_PER_S / 500)       /* what a group may have before its share counts */
+#define MOST_NS (GS_NS_PER_S / 1000)       /* of a turn that counts: what takes longer is the machine's doing */
 #define AT_ONCE_NS (GS_NS_PER_S / 10000)   /* then the doors' turn begins nothing more */
 #define LOOK_NS (GS_NS_PER_S / 20000)      /* of a turn, before the highest task is looked after again */
 #define REST_LOOK_NS (GS_NS_PER_S / 10000) /* the same while there is nothing to do but for groups that rest */
@@ -189,11 +190,12 @@ static void take_events(struct gs_server *sv, struct gs_group *g, int most)
         handle(sv, &events[i]);
 }
 
-/* It has been served since the thread had had so much of a processor. */
+/* It has been served since the thread had had so much of a processor. A virtual machine counts as a thread's time what
+ * it hasn't had itself. */
 static void may_rest(struct gs_server *sv, struct gs_group *g, uint64_t begin_ns)
 {
     const uint64_t now = gs_now_ns(), took = gs_thread_ns() - begin_ns;
-    g->level_ns = (g->level_ns > now ? g->level_ns : now) + g->share * took;
+    g->level_ns = (g->level_ns > now ? g->level_ns : now) + g->share * (took < MOST_NS ? took : MOST_NS);
     if (g->level_ns <= now + BURST_NS)
         return;
     g->rest_until_ns = g->level_ns - BURST_NS;

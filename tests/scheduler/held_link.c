@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Preloaded: while there is a file $GS_HELD/PID, whoever reads the link /proc/PID/exe waits, as for a process that
  * becomes another program and doesn't come to an end with it, and so does who sets the priority of its first thread.
- * With $GS_NO_TIMER no timer ever fires, so nothing goes on because it has taken long. */
+ * With $GS_NO_TIMER no timer ever fires, so nothing goes on because it has taken long. With $GS_STALLS
+ * each look at a thread's time finds that it has had a second more, as where a virtual machine has stood still. Says of
+ * each rest that is the longest so far how long it is. */
 #include <dlfcn.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 static void wait_for(int pid)
@@ -41,4 +46,27 @@ __attribute__((visibility("default"))) int timerfd_settime(int fd, int flags, co
     int (*real)(int, int, const struct itimerspec *, struct itimerspec *);
     *(void **)&real = dlsym(RTLD_NEXT, "timerfd_settime");
     return getenv("GS_NO_TIMER") ? 0 : real(fd, flags, new, old);
+}
+
+__attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    static atomic_long stalls;
+    int (*real)(clockid_t, struct timespec *);
+    *(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
+    const int err = real(clock, t);
+    if (clock == CLOCK_THREAD_CPUTIME_ID && getenv("GS_STALLS"))
+        t->tv_sec += atomic_fetch_add(&stalls, 1);
+    return err;
+}
+
+__attribute__((visibility("default"))) int epoll_pwait2(int fd, struct epoll_event *events, int most,
+                                                        const struct timespec *t, const sigset_t *signals)
+{
+    static long long longest;
+    int (*real)(int, struct epoll_event *, int, const struct timespec *, const sigset_t *);
+    *(void **)&real = dlsym(RTLD_NEXT, "epoll_pwait2");
+    const long long ns = t ? t->tv_sec * 1000000000LL + t->tv_nsec : 0;
+    if (ns > longest)
+        fprintf(stderr, "rests for %lld ns\n", longest = ns);
+    return real(fd, events, most, t, signals);
 }

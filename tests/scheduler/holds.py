@@ -578,6 +578,21 @@ def the_share_of_a_flood():
     d.end()
 
 
+def the_rest_after_a_stall():
+    """A virtual machine that stands still counts as the time of whichever thread it was: of a turn no more counts than a
+    millisecond, so that who has a twentieth of a processor, the least of all, rests for 20 at most."""
+    library = os.path.join(os.path.dirname(DAEMON), "../tests/scheduler/held_link.so")
+    d = Daemon(under=["env", "LD_PRELOAD=" + library, "GS_STALLS=1"])
+    for _ in range(10):
+        s = d.connect()
+        s.send(hello(flags=NO_TASK))
+        assert wait_for(s)[0] == WELCOME
+        s.close()
+    rests = [int(ns) for ns in re.findall(r"rests for (\d+) ns", open(d.log).read())]
+    assert rests and max(rests) <= 20_000_000, rests
+    d.end()
+
+
 def a_line_that_is_full():
     """Another user's connections fill the line of the socket that is everybody's: root's has a line of its own."""
     d = Daemon(args=["--mode", "0666"])
