@@ -35,13 +35,18 @@ static void count_pending(struct gs_server *sv, uid_t uid, int more)
         *u = sv->pending_user[--sv->n_pending_users];
 }
 
+static struct gs_connections *leaving_with(struct gs_server *sv, const struct gs_connection *c)
+{
+    return c->user_named ? &sv->named_leaving : &sv->leaving;
+}
+
 static void leave_list(struct gs_server *sv, struct gs_connection *c)
 {
     if (c->state == GS_PENDING) {
         TAILQ_REMOVE(&sv->pending, c, waits);
         count_pending(sv, c->uid, -1);
     } else if (c->state == GS_LEAVING) {
-        TAILQ_REMOVE(&sv->leaving, c, waits);
+        TAILQ_REMOVE(leaving_with(sv, c), c, waits);
         sv->n_leaving--;
     }
 }
@@ -232,7 +237,7 @@ void gs_connection_let_go(struct gs_server *sv, struct gs_connection *c)
     leave_list(sv, c);
     unwatch_connection(c);
     c->state = GS_LEAVING;
-    TAILQ_INSERT_TAIL(&sv->leaving, c, waits);
+    TAILQ_INSERT_TAIL(leaving_with(sv, c), c, waits);
     sv->n_leaving++;
 }
 
@@ -352,12 +357,13 @@ static void add_connection(struct gs_server *sv, int fd)
     c->since_ns = now;
     c->session = session;
     c->number = ++sv->connections;
-    const struct gs_errand_of whom = {.uid = c->uid, .named = gs_core_has_task_of(sv->core, c->uid)};
+    c->user_named = gs_core_has_task_of(sv->core, c->uid);
+    const struct gs_errand_of whom = {.uid = c->uid, .named = c->user_named};
     c->named = trusted || !gs_namers_ask(c->number, &whom, c->pid, c->pidfd);
     TAILQ_INSERT_TAIL(&sv->all, c, all);
     TAILQ_INSERT_TAIL(&sv->pending, c, waits);
     count_pending(sv, c->uid, 1);
-    if (watch_connection(whom.named ? sv->named_door.epoll : sv->common_door.epoll, c) < 0)
+    if (watch_connection(c->user_named ? sv->named_door.epoll : sv->common_door.epoll, c) < 0)
         gs_connection_close(sv, c);
 }
 

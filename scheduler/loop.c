@@ -166,7 +166,7 @@ static bool may_be_served(const struct gs_server *sv, unsigned group)
 
 static bool doors_wait(const struct gs_server *sv)
 {
-    return sv->group[GS_DOORS].waits || sv->accepts || !TAILQ_EMPTY(&sv->leaving) ||
+    return sv->group[GS_DOORS].waits || sv->accepts || !TAILQ_EMPTY(&sv->leaving) || !TAILQ_EMPTY(&sv->named_leaving) ||
            gs_core_has_work(sv->core, GS_WORK_JOINS);
 }
 
@@ -262,10 +262,10 @@ static void hear_newcomers(struct gs_server *sv, struct gs_door *door, uint64_t 
     }
 }
 
-static void see_off(struct gs_server *sv, uint64_t until_ns)
+static void see_off(struct gs_server *sv, struct gs_connections *leaving, uint64_t until_ns)
 {
     struct gs_connection *c;
-    while ((c = TAILQ_FIRST(&sv->leaving))) {
+    while ((c = TAILQ_FIRST(leaving))) {
         if (!gs_core_hear_out(c->session, gs_now_ns()))
             gs_connection_close(sv, c);
         if (look_after_highest(sv) >= until_ns)
@@ -281,9 +281,9 @@ static void accept_some(struct gs_server *sv, uint64_t until_ns)
 }
 
 /* First those whom the config names, and one that has waited for an analysis goes on: so whoever of these comes, says
- * what it is or gets its priority waits for a turn, whatever the others do. Then every other turn is for others who
- * connect, two of three in a flood, who wait in one line whoever they are; between these some leave, or some say what
- * they are. */
+ * what it is, gets its priority or leaves waits for a turn, whatever the others do. Then every other turn is for others
+ * who connect, two of three in a flood, who wait in one line whoever they are; between these some leave, or some say
+ * what they are. */
 static void serve_doors(struct gs_server *sv)
 {
     if (!may_be_served(sv, GS_DOORS) || !doors_wait(sv))
@@ -291,7 +291,7 @@ static void serve_doors(struct gs_server *sv)
     const uint64_t begin = gs_thread_ns();
     sv->group[GS_DOORS].waits = false;
     hear_newcomers(sv, &sv->named_door, look_after_highest(sv) + AT_ONCE_NS);
-    look_after_highest(sv);
+    see_off(sv, &sv->named_leaving, look_after_highest(sv) + AT_ONCE_NS);
     if (gs_core_has_work(sv->core, GS_WORK_JOINS))
         gs_connections_go_on(sv);
     const uint64_t until = look_after_highest(sv) + AT_ONCE_NS;
@@ -299,7 +299,7 @@ static void serve_doors(struct gs_server *sv)
     if (turn % every && sv->accepts && sv->n_leaving <= MOST_LEAVING)
         accept_some(sv, until);
     else if (turn / every % 2 && !TAILQ_EMPTY(&sv->leaving))
-        see_off(sv, until);
+        see_off(sv, &sv->leaving, until);
     else
         hear_newcomers(sv, &sv->common_door, until);
     may_rest(sv, &sv->group[GS_DOORS], begin);

@@ -75,13 +75,14 @@ struct gs_connection {
      * can name it any more. Each but JOINED is in the list of that name. */
     enum { GS_PENDING, GS_JOINED, GS_LEAVING, GS_CLOSED } state;
     uint64_t number; /* never used again */
+    bool user_named; /* it is root's, the daemon's own user's, or one's whom the config names */
     bool named;      /* its program is known, or isn't waited for (any more) */
     bool held;       /* its hello waits for that: until then nothing of it is read */
     bool hushed;     /* it has asked, and has not read the answer: until then nothing of it is read */
     int priority;    /* of its process, as far as this connection goes; 0: none */
     struct gs_session *session;
     TAILQ_ENTRY(gs_connection) all;
-    TAILQ_ENTRY(gs_connection) waits; /* in `pending`, `leaving` or `closed` */
+    TAILQ_ENTRY(gs_connection) waits; /* in `pending`, `leaving`, `named_leaving` or `closed` */
 };
 TAILQ_HEAD(gs_connections, gs_connection);
 
@@ -105,8 +106,8 @@ struct gs_server {
     bool asked_realtime;
     bool stays_awake;  /* for units that are about to come back */
     uint64_t armed_ns; /* the timer fires then; UINT64_MAX: it is off */
-    struct gs_connections all, pending, leaving, closed;
-    unsigned n_pending, n_leaving;
+    struct gs_connections all, pending, leaving, named_leaving, closed;
+    unsigned n_pending, n_leaving; /* the latter in both lists */
     struct gs_pending_user {
         uid_t uid;
         unsigned n;

@@ -275,6 +275,7 @@ int gs_server_run(const struct gs_server_options *options)
     TAILQ_INIT(&sv.all);
     TAILQ_INIT(&sv.pending);
     TAILQ_INIT(&sv.leaving);
+    TAILQ_INIT(&sv.named_leaving);
     TAILQ_INIT(&sv.closed);
     signal(SIGPIPE, SIG_IGN); /* of a log or a trace whose reader has ended */
     hide_command_line();

@@ -2,8 +2,9 @@
 /* Preloaded: while there is a file $GS_HELD/PID, whoever reads the link /proc/PID/exe waits, as for a process that
  * becomes another program and doesn't come to an end with it, and so does who sets the priority of its first thread.
  * With $GS_NO_TIMER no timer ever fires, so nothing goes on because it has taken long. With $GS_STALLS
- * each look at a thread's time finds that it has had a second more, as where a virtual machine has stood still. Says of
- * each rest that is the longest so far how long it is. */
+ * each look at a thread's time finds that it has had a second more, as where a virtual machine has stood still; with
+ * $GS_SLOW each look at the time finds it 30 us later than it is otherwise. Says of each rest that is the longest so
+ * far how long it is. */
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -50,12 +51,17 @@ __attribute__((visibility("default"))) int timerfd_settime(int fd, int flags, co
 
 __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct timespec *t)
 {
-    static atomic_long stalls;
+    static atomic_long stalls, looks;
     int (*real)(clockid_t, struct timespec *);
     *(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
     const int err = real(clock, t);
     if (clock == CLOCK_THREAD_CPUTIME_ID && getenv("GS_STALLS"))
         t->tv_sec += atomic_fetch_add(&stalls, 1);
+    if (clock == CLOCK_MONOTONIC && getenv("GS_SLOW")) {
+        const long long ns = t->tv_nsec + 30000LL * atomic_fetch_add(&looks, 1);
+        t->tv_sec += ns / 1000000000;
+        t->tv_nsec = ns % 1000000000;
+    }
     return err;
 }
 
