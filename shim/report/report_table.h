@@ -10,7 +10,7 @@
 /* How long the device was busy with the kernel that was so the longest. */
 uint64_t gs_report_kernel_ns(const struct gs_kernel_stats *k);
 
-/* Each kernel is one line, whatever its name: 48 characters of it at most, without blanks and control characters. */
+/* Each kernel is one line, with 48 characters of its name at most. */
 void gs_report_write_kernels(FILE *f, const struct gs_kernel_stats *kernels);
 
 /* Nothing where there were no calls. */
