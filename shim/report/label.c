@@ -5,8 +5,6 @@
 
 #include "shim/process/process.h"
 #include "shim/process/threads.h"
-#include "shim/report/calls.h"
-#include "shim/report/report.h"
 #include "shim/report/trace.h"
 
 static _Thread_local struct {
@@ -52,7 +50,7 @@ enum { BLOCKED_NS = 20 * 1000 };
 
 struct gs_call gs_call_begin(const char *name)
 {
-    if (!gs_report_wants_times() || gs_threads_own())
+    if (!gs_trace_on() || gs_threads_own())
         return (struct gs_call){.errno_before = errno};
     return (struct gs_call){current.depth++ ? NULL : name, errno, gs_now_ns()};
 }
@@ -62,10 +60,8 @@ void gs_call_end(const struct gs_call *call)
     if (call->begin_ns) {
         current.depth--;
         const uint64_t now = gs_now_ns();
-        if (call->name && gs_trace_on() && now - call->begin_ns >= BLOCKED_NS && !gs_forked())
+        if (call->name && now - call->begin_ns >= BLOCKED_NS && !gs_forked())
             gs_trace_call(call->name, call->begin_ns, now);
-        if (call->name)
-            gs_calls_add(call->name, now - call->begin_ns);
     }
     errno = call->errno_before;
 }

@@ -294,7 +294,6 @@ static void print_advice(FILE *f)
 static void print_table(FILE *f)
 {
     gs_report_write_kernels(f, told.kernels);
-    gs_report_write_calls(f);
     fprintf(f, "gpusparc: %-28s %12s %9s %12s\n", "path", "bytes", "transfers", "ms");
     for (int p = 0; p < GS_PATHS; p++)
         if (told.moves[p])
@@ -325,9 +324,7 @@ static void print_json(FILE *f)
         gs_report_write_kernel_json(f, k, gs_group()->n);
         fputs(k->next ? ",\n" : "\n", f);
     }
-    fputs("  ],\n  \"calls\": {", f);
-    gs_report_write_calls_json(f);
-    fputs("},\n  \"bytes\": {", f);
+    fputs("  ],\n  \"bytes\": {", f);
     for (int p = 0; p < GS_PATHS; p++)
         fprintf(f, "%s\"%s\": {\"bytes\": %llu, \"transfers\": %llu, \"ns\": %llu}", p ? ", " : "", path_names[p],
                 (unsigned long long)told.moved[p], (unsigned long long)told.moves[p],

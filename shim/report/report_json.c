@@ -2,7 +2,6 @@
 #include "shim/report/report_json.h"
 
 #include "common/utf8.h"
-#include "shim/report/calls.h"
 
 void gs_report_write_string(FILE *f, const char *s)
 {
@@ -39,14 +38,4 @@ void gs_report_write_kernel_json(FILE *f, const struct gs_kernel_stats *k, unsig
         fprintf(f, ", \"count\": %llu}", (unsigned long long)k->reason[i].count);
     }
     fputs("]}", f);
-}
-
-void gs_report_write_calls_json(FILE *f)
-{
-    struct gs_call_times call[GS_CALLS_MOST];
-    const unsigned n = gs_calls_list(call);
-    for (unsigned i = 0; i < n; i++)
-        fprintf(f, "%s\"%s\": {\"calls\": %llu, \"ns\": %llu, \"min_ns\": %llu, \"max_ns\": %llu}", i ? ", " : "",
-                call[i].name, (unsigned long long)call[i].calls, (unsigned long long)call[i].ns,
-                (unsigned long long)call[i].shortest_ns, (unsigned long long)call[i].longest_ns);
 }

@@ -13,7 +13,4 @@ void gs_report_write_string(FILE *f, const char *s);
 /* An object; `devices` of them have times. */
 void gs_report_write_kernel_json(FILE *f, const struct gs_kernel_stats *k, unsigned devices);
 
-/* The members of an object, one for each call. */
-void gs_report_write_calls_json(FILE *f);
-
 #endif

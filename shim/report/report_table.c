@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "common/reasons.h"
-#include "shim/report/calls.h"
 
 enum { LEAST = 28, MOST = 48, TAIL = 16 }; /* characters of a name */
 
@@ -58,15 +57,4 @@ void gs_report_write_kernels(FILE *f, const struct gs_kernel_stats *kernels)
         print_reasons(f, k);
         fputc('\n', f);
     }
-}
-
-void gs_report_write_calls(FILE *f)
-{
-    struct gs_call_times call[GS_CALLS_MOST];
-    const unsigned n = gs_calls_list(call);
-    if (n)
-        fprintf(f, "gpusparc: %-28s %8s %12s %10s %10s\n", "call", "calls", "host ms", "min ms", "max ms");
-    for (unsigned i = 0; i < n; i++)
-        fprintf(f, "gpusparc: %-28s %8llu %12.3f %10.3f %10.3f\n", call[i].name, (unsigned long long)call[i].calls,
-                (double)call[i].ns / 1e6, (double)call[i].shortest_ns / 1e6, (double)call[i].longest_ns / 1e6);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What --stats shows as lines of text: kernels, and the application's calls. */
+/* What --stats shows of kernels, as lines of text. */
 #ifndef GS_SHIM_REPORT_REPORT_TABLE_H
 #define GS_SHIM_REPORT_REPORT_TABLE_H
 
@@ -12,8 +12,5 @@ uint64_t gs_report_kernel_ns(const struct gs_kernel_stats *k);
 
 /* Each kernel is one line, with 48 characters of its name at most. */
 void gs_report_write_kernels(FILE *f, const struct gs_kernel_stats *kernels);
-
-/* Nothing where there were no calls. */
-void gs_report_write_calls(FILE *f);
 
 #endif

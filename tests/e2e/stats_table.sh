@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # The table of --stats: a line and equal columns for each kernel, however long its name, the one that took longest first;
-# shares, shortest and longest times; the host's time by call. JSON says the same.
+# shares, shortest and longest times. JSON says the same.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 export XDG_CACHE_HOME=$PWD/cache
@@ -14,7 +14,7 @@ import json
 lines = [l.rstrip("\n") for l in open("table.txt")]
 head = lines[0]
 assert head.split()[1:8] == ["kernel", "launches", "split", "parts", "device", "ms", "%"], head
-rows = lines[1:lines.index(next(l for l in lines if l.startswith("gpusparc: call ")))]
+rows = lines[1:lines.index(next(l for l in lines if l.startswith("gpusparc: path ")))]
 assert len(rows) == 3, rows
 end = head.index("max ms") + len("max ms")
 cells = [r[:end].split() for r in rows]
@@ -29,12 +29,6 @@ for c, m in zip(cells, ms):
     least, most = float(c[7]), float(c[8])
     assert 0 < least <= most <= m + 0.002, c
     assert abs(float(c[6]) - 100 * m / sum(ms)) < 0.11, c
-calls = {l.split()[1]: l.split()[2:] for l in lines if l.startswith("gpusparc: cl")}
-assert calls["clEnqueueNDRangeKernel"][0] == "6" and calls["clBuildProgram"][0] == "1" and calls["clCreateContext"][0] == "1", calls
-assert calls["clFinish"][0] == "3" and calls["clEnqueueReadBuffer"][0] == "1", calls
-for n, total, least, most in calls.values():
-    assert 0 <= float(least) <= float(most) <= float(total) + 0.001 and float(total) <= int(n) * float(most) + 0.001 * int(n), calls
-
 stats = json.load(open("table.json"))
 kernels = stats["kernels"]
 assert sorted(k["launches"] for k in kernels) == [1, 2, 3], kernels
@@ -42,6 +36,5 @@ often = next(k["name"] for k in kernels if k["launches"] == 3)
 assert often.endswith("_once_more") and len(often) > 180, often
 for k in kernels:
     assert 0 < k["min_ns"] <= k["max_ns"] <= max(k["device_ns"]), k
-assert stats["calls"]["clEnqueueNDRangeKernel"]["calls"] == 6
 END
 echo passed
