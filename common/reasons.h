@@ -92,9 +92,6 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 #define GS_S_LATER                                                                                                     \
     "launches that auto mode has left on one device for now: %llu; --mode multi would split them, whether it pays or " \
     "not"
-#define GS_S_MULTI                                                                                                     \
-    "launches that mode multi has split: %llu; moving bytes between the devices for them took %.3f ms. --mode single " \
-    "shows what one device takes"
 
 /* What --verify says at the end. */
 #define GS_S_VERIFIED "verify: split launches compared with one device: %llu, all alike"

@@ -265,30 +265,14 @@ void gs_report_command(const struct gs_ran *r)
     pthread_mutex_unlock(&told.lock);
 }
 
-/* Mode multi: what it took to move bytes between the devices and to put the parts' writes together. What the splits
- * gained is not known: nobody has measured what one device takes. False: nothing was split. */
-static bool weigh_splits(uint64_t *split, uint64_t *moving_ns)
-{
-    static const enum gs_path between[] = {GS_PATH_COPY, GS_PATH_HOST,  GS_PATH_PINNED,
-                                           GS_PATH_PEER, GS_PATH_MERGE, GS_PATH_REDUCE};
-    *split = *moving_ns = 0;
-    for (const struct gs_kernel_stats *k = told.kernels; k; k = k->next)
-        *split += k->split;
-    for (size_t i = 0; i < sizeof between / sizeof *between; i++)
-        *moving_ns += gs_busy_ns(&told.busy[between[i]]);
-    return gs_settings()->mode == GS_MODE_MULTI && !gs_settings()->pooled && *split;
-}
-
 /* What would change it. */
 static void print_advice(FILE *f)
 {
-    uint64_t later = 0, split, moving_ns;
+    uint64_t later = 0;
     for (const struct gs_kernel_stats *k = told.kernels; k; k = k->next)
         later += k->later;
     if (later)
         fprintf(f, "gpusparc: " GS_S_LATER "\n", (unsigned long long)later);
-    if (weigh_splits(&split, &moving_ns))
-        fprintf(f, "gpusparc: " GS_S_MULTI "\n", (unsigned long long)split, (double)moving_ns / 1e6);
 }
 
 static void print_table(FILE *f)
@@ -313,10 +297,6 @@ static void print_json(FILE *f)
     gs_report_write_string(f, program_invocation_short_name);
     fprintf(f, "},\n  \"devices\": %u,\n", gs_group()->n);
     gs_report_pool_json(f);
-    uint64_t split, moving_ns;
-    if (weigh_splits(&split, &moving_ns))
-        fprintf(f, "  \"multi\": {\"split\": %llu, \"between_ns\": %llu},\n", (unsigned long long)split,
-                (unsigned long long)moving_ns);
     for (int p = 0; p < PHASES; p++)
         fprintf(f, "  \"%s_ns\": %llu,\n", phase_names[p], (unsigned long long)gs_busy_ns(&told.phases[p]));
     fputs("  \"kernels\": [\n", f);
