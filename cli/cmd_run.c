@@ -279,6 +279,16 @@ static int put_log_before(void)
                : -1;
 }
 
+/* Most of what a context costs on NVIDIA's driver are its connections to each device: eight for kernels, as many for
+ * copies. With four and two a context of two H200s costs little more than one of one otherwise (docs/choice.md). Who
+ * has set the first variable has chosen; 0, or -1 without room for them. */
+static int set_connections(void)
+{
+    if (getenv("CUDA_DEVICE_MAX_CONNECTIONS"))
+        return 0;
+    return setenv("CUDA_DEVICE_MAX_CONNECTIONS", "4", 1) < 0 ? -1 : setenv("CUDA_DEVICE_MAX_COPY_CONNECTIONS", "2", 0);
+}
+
 /* Makes the dynamic loader, dlopen and the OpenCL loader all come upon the shim. */
 static int set_environment(void)
 {
@@ -301,7 +311,7 @@ static int set_environment(void)
     snprintf(run_id, sizeof run_id, "%d", (int)getpid());
     if (setenv("GPUSPARC_RUN", run_id, 1) < 0 || gs_library_path("opencl", names, sizeof names) < 0 ||
         prepend("LD_PRELOAD", preload) < 0 || prepend("LD_LIBRARY_PATH", names) < 0 ||
-        prepend("OPENCL_LAYERS", shim) < 0 || (log && *log && put_log_before() < 0)) {
+        prepend("OPENCL_LAYERS", shim) < 0 || (log && *log && put_log_before() < 0) || set_connections() < 0) {
         gs_error("the environment has no room for the path of libgpusparc.so");
         return -1;
     }

@@ -52,6 +52,11 @@ stats preload.json split:opened
 GPUSPARC_GPUS=2 GPUSPARC_MODE=multi GPUSPARC_STATS=$PWD/first.json LD_PRELOAD=$shim:$programs/first_call.so "$(type -P true)" >first.txt
 grep -qx 'first call: 0 3' first.txt || { cat first.txt; fail "a call before the shim's constructors"; }
 stats first.json split:k
+# What the application's environment says of the driver's connections: ours, or what stood there.
+connections() { env "$@" gpusparc run env | sed -n 's/^CUDA_DEVICE_MAX_//p' | sort | tr '\n' ' '; }
+[ "$(connections -u CUDA_DEVICE_MAX_CONNECTIONS)" = "CONNECTIONS=4 COPY_CONNECTIONS=2 " ] || fail "the driver's connections"
+[ "$(connections CUDA_DEVICE_MAX_CONNECTIONS=8)" = "CONNECTIONS=8 " ] || fail "connections that were chosen"
+[ "$(connections CUDA_DEVICE_MAX_COPY_CONNECTIONS=3)" = "CONNECTIONS=4 COPY_CONNECTIONS=3 " ] || fail "copies' connections that were chosen"
 # Twice over, and with another installation in the library path.
 gpusparc run --gpus 2 gpusparc run --mode multi --stats=twice.json "$programs/loading" libOpenCL.so.1 local >twice.txt
 cmp alone.txt twice.txt || fail "twice: another output"
