@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/pooled/launch.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -432,7 +433,10 @@ static cl_int each(struct gs_pool_launch *l, struct round *round, cl_int (*step)
 static cl_int clear_way(struct gs_pool_launch *l, struct round *round)
 {
     cl_int err = keep_needs(l);
-    round->number = gs_pool_round_begin();
+    unsigned devices = l->turns.serial ? UINT_MAX : 0; /* rounds of one turn, on each device in the end */
+    for (unsigned i = 0; i < round->n; i++)
+        devices |= 1u << round->runs[i].device;
+    round->number = gs_pool_round_begin(devices);
     err = err ? err : each(l, round, forget);
     return err ? err : each(l, round, make_way);
 }

@@ -80,7 +80,7 @@ cl_int gs_pool_pass_begin(struct gs_pool_transfers *t, struct gs_context *ctx, u
                           unsigned to, struct gs_op *write)
 {
     struct gs_pool_host *h = &ctx->pool->passing;
-    const size_t bytes = read->region[0];
+    const size_t bytes = read->kind == GS_OP_READ ? read->region[0] : GS_POOL_PIECE;
     cl_int err = CL_SUCCESS;
     h->ctx = ctx;
     h->pinned = &ctx->pool->pass_pinned;

@@ -9,6 +9,7 @@
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "shim/driver/enqueue.h"
+#include "shim/put/op.h"
 #include "shim/report/pool.h"
 
 enum { LEAST_PINNED = 1 << 20 };
@@ -22,6 +23,7 @@ static struct {
     uint64_t round, ended; /* of turns: the last that has begun, and the last that has ended */
     /* Bytes of each device's windows, but of those that leave; and of windows that the last round is about to make. */
     uint64_t used[GS_MAX_DEVICES], reserved[GS_MAX_DEVICES];
+    unsigned busy;                  /* a bit for each device that the launch of the last round uses */
     struct gs_pool_window *leaving; /* evicted: what they alone held is on its way to the host */
     struct gs_pool_window *left;    /* it is there: the command's next windows may have their memory */
     struct gs_pool_transfers under_way;
@@ -162,30 +164,30 @@ cl_int gs_pool_settle(void)
     return err;
 }
 
-static cl_int pass_image(struct gs_pool_window *w, bool back)
+/* The transfer of a range of the window to the host's memory, or from there: of an image always of all of it. */
+static struct gs_op transfer_of(const struct gs_pool_window *w, struct gs_range r, bool to_host, char *host)
 {
-    const size_t *n = w->root->image->texels;
-    struct gs_op op = {
-        .kind = back ? GS_OP_READ_IMAGE : GS_OP_WRITE_IMAGE, .region = {n[0], n[1], n[2]}, .ptr = w->root->host.base};
-    *(back ? &op.src : &op.dst) = w->mem;
-    return gs_pool_begin(w->root->ctx, w->device, &op);
+    const uint64_t at = r.begin - w->range.begin, bytes = r.end - r.begin;
+    struct gs_op op = to_host ? gs_op_read(w->mem, at, bytes, host) : gs_op_write(w->mem, at, bytes, host);
+    if (w->root->image) {
+        op.kind = to_host ? GS_OP_READ_IMAGE : GS_OP_WRITE_IMAGE;
+        memcpy(op.region, w->root->image->texels, sizeof op.region);
+    }
+    return op;
 }
 
 /* Begins to pass bytes to the window from the host's memory, or back, by pieces that are pinned. */
 static cl_int pass(struct gs_pool_window *w, struct gs_range r, bool back)
 {
     struct gs_pool_host *host = &w->root->host;
+    const bool whole = w->root->image, large = !whole && r.end - r.begin >= LEAST_PINNED;
     cl_int err = CL_SUCCESS;
-    if (w->root->image)
-        return pass_image(w, back);
-    const bool large = r.end - r.begin >= LEAST_PINNED;
     for (uint64_t at = r.begin, end; at < r.end && !err; at = end) {
         end = (at / GS_POOL_PIECE + 1) * GS_POOL_PIECE;
-        end = end < r.end ? end : r.end;
+        end = whole || end > r.end ? r.end : end;
         if (large)
             gs_pool_host_pin(host, at);
-        const struct gs_op op = back ? gs_op_read(w->mem, at - w->range.begin, end - at, host->base + at)
-                                     : gs_op_write(w->mem, at - w->range.begin, end - at, host->base + at);
+        const struct gs_op op = transfer_of(w, (struct gs_range){at, end}, back, host->base + at);
         err = gs_pool_begin(w->root->ctx, w->device, &op);
     }
     return err;
@@ -210,13 +212,15 @@ static cl_int to_window(struct gs_pool_window *from, struct gs_range r, void *wi
 static cl_int to_other_device(struct gs_pool_window *from, struct gs_range r, void *window)
 {
     struct gs_pool_window *to = window;
+    char *host = to->root->host.base; /* of each piece it becomes the memory that the piece passes through */
+    const struct gs_op read = transfer_of(from, r, true, host), write = transfer_of(to, r, false, host);
+    struct gs_cut cut;
     cl_int err = CL_SUCCESS;
     gs_report_pool_moved(r.end - r.begin);
-    for (uint64_t at = r.begin, end; at < r.end && !err; at = end) {
-        end = r.end - at < GS_POOL_PIECE ? r.end : at + GS_POOL_PIECE;
-        struct gs_op read = gs_op_read(from->mem, at - from->range.begin, end - at, NULL),
-                     write = gs_op_write(to->mem, at - to->range.begin, end - at, NULL);
-        err = gs_pool_pass_begin(&store.under_way, to->root->ctx, from->device, &read, to->device, &write);
+    gs_op_cut(&read, GS_POOL_PIECE, &cut);
+    for (unsigned i = 0; i < cut.n && !err; i++) {
+        struct gs_op in = gs_op_piece(&read, &cut, i), out = gs_op_piece(&write, &cut, i);
+        err = gs_pool_pass_begin(&store.under_way, to->root->ctx, from->device, &in, to->device, &out);
     }
     return err ? err : gs_pool_error(gs_rangeset_add(&to->coming, r));
 }
@@ -240,19 +244,13 @@ cl_int gs_pool_from_windows(struct gs_pool_root *r, unsigned device, struct gs_r
     return err;
 }
 
-/* Begins to bring to the host what of the bytes only windows hold. */
-static cl_int fetch(struct gs_pool_root *r, const struct gs_rangeset *bytes)
-{
-    struct gs_rangeset missing = {0};
-    cl_int err = gs_pool_error(gs_rangeset_rest(bytes, &r->valid, &missing));
-    err = err ? err : gs_pool_from_windows(r, GS_POOL_ALL_DEVICES, &missing, to_host, NULL);
-    gs_rangeset_free(&missing);
-    return err;
-}
-
 cl_int gs_pool_require_host(struct gs_pool_root *r, struct gs_range bytes)
 {
-    const cl_int err = fetch(r, &GS_ONE_RANGE(bytes)), settled = gs_pool_settle();
+    struct gs_rangeset missing = {0};
+    cl_int err = gs_pool_error(gs_rangeset_missing(&r->valid, bytes, &missing));
+    err = err ? err : gs_pool_from_windows(r, GS_POOL_ALL_DEVICES, &missing, to_host, NULL);
+    const cl_int settled = gs_pool_settle();
+    gs_rangeset_free(&missing);
     return err ? err : settled;
 }
 
@@ -361,35 +359,6 @@ uint64_t gs_pool_valid_bytes(const struct gs_pool_root *r, unsigned device, stru
     return held;
 }
 
-/* What only the window holds begins to go to the host. Its valid bytes that other places hold, too, are nobody's loss;
- * nor are those that the next commands overwrite unread. The window is one no more, though its memory stays until
- * gs_pool_settle. */
-static cl_int send_away(struct gs_pool_window *w)
-{
-    const uint64_t before = gs_rangeset_bytes(&w->root->valid);
-    struct gs_rangeset only_here = {0};
-    cl_int err = gs_pool_error(gs_rangeset_rest(&w->valid, &w->root->overwritten, &only_here));
-    for (const struct gs_pool_window *v = w->root->windows; v && !err; v = v->next)
-        if (v != w)
-            err = gs_pool_error(gs_rangeset_remove_set(&only_here, &v->valid));
-    if (!err)
-        err = fetch(w->root, &only_here);
-    gs_rangeset_free(&only_here);
-    if (err)
-        return err;
-    gs_report_pool_evicted(gs_rangeset_bytes(&w->root->valid) - before);
-    take_out(w);
-    w->next = store.leaving;
-    store.leaving = w;
-    return CL_SUCCESS;
-}
-
-static cl_int evict(struct gs_pool_window *w)
-{
-    const cl_int err = send_away(w), settled = gs_pool_settle();
-    return err ? err : settled;
-}
-
 static bool is_pinned(const struct gs_pool_window *w)
 {
     return w->used > store.ended;
@@ -423,20 +392,6 @@ static struct gs_pool_window *oldest(unsigned device)
             found_empty = empty;
         }
     return found;
-}
-
-cl_int gs_pool_clear(unsigned device)
-{
-    struct gs_pool_window *w;
-    cl_int err = CL_SUCCESS;
-    for (struct gs_pool_root *r = store.roots; r; r = r->next)
-        for (w = r->windows; w; w = w->next)
-            w->used = w->device == device ? 0 : w->used;
-    store.reserved[device] = 0;
-    while (!err && (w = oldest(device)) != NULL)
-        err = send_away(w);
-    const cl_int settled = gs_pool_settle();
-    return err ? err : settled;
 }
 
 /* Drivers may allocate as late as a device first uses an object: so it does here, where there is something to be done
@@ -473,6 +428,20 @@ static cl_mem allocate_patiently(const struct gs_pool_root *r, unsigned device, 
     return mem;
 }
 
+/* The device's windows that hold nothing are windows no more. */
+static void leave_empty(unsigned device)
+{
+    for (struct gs_pool_root *r = store.roots; r; r = r->next)
+        for (struct gs_pool_window *w = r->windows, *next; w; w = next) {
+            next = w->next;
+            if (w->device != device || w->valid.n || is_pinned(w))
+                continue;
+            take_out(w);
+            w->next = store.left;
+            store.left = w;
+        }
+}
+
 /* Making and releasing memory took a seventh of a step that evicts (docs/memory.md). */
 static cl_mem take_left(const struct gs_pool_root *r, unsigned device, uint64_t *bytes)
 {
@@ -490,6 +459,103 @@ static cl_mem take_left(const struct gs_pool_root *r, unsigned device, uint64_t 
     gs_rangeset_free(&w->coming);
     free(w);
     return mem;
+}
+
+static struct gs_pool_window *add_window(struct gs_pool_root *r, unsigned device, struct gs_range pages, uint64_t bytes,
+                                         cl_mem mem)
+{
+    struct gs_pool_window *w = calloc(1, sizeof *w);
+    if (!w) {
+        gs_real()->clReleaseMemObject(mem);
+        return NULL;
+    }
+    *w = (struct gs_pool_window){.next = r->windows,
+                                 .root = r,
+                                 .device = device,
+                                 .mem = mem,
+                                 .bytes = bytes,
+                                 .range = pages,
+                                 .used = store.round};
+    r->windows = w;
+    store.used[device] += bytes;
+    gs_report_pool_holds(device, store.used[device], room_of(device));
+    return w;
+}
+
+static bool may_be_made(unsigned device, struct gs_range pages)
+{
+    return pages.end - pages.begin <= device_number(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+}
+
+/* A new window for bytes that have to leave a device, on one that the launch doesn't use: where there is room, or
+ * windows that hold nothing. Null: nowhere. */
+static struct gs_pool_window *find_refuge(struct gs_pool_root *r, const struct gs_rangeset *bytes)
+{
+    const struct gs_range pages =
+        gs_pool_pages(r->size, (struct gs_range){bytes->v[0].begin, bytes->v[bytes->n - 1].end});
+    for (unsigned d = 0; d < gs_group()->n; d++) {
+        uint64_t n = pages.end - pages.begin;
+        cl_int err;
+        if (store.busy >> d & 1 || !may_be_made(d, pages))
+            continue;
+        if (store.used[d] + n > room_of(d))
+            leave_empty(d);
+        cl_mem mem = take_left(r, d, &n);
+        if (!mem && store.used[d] + n <= room_of(d)) {
+            free_left(d);
+            mem = allocate(r, d, n, &err);
+        }
+        if (mem)
+            return add_window(r, d, pages, n, mem);
+    }
+    return NULL;
+}
+
+/* What only the window holds begins to go to another device, or to the host. Its valid bytes that other places hold,
+ * too, are nobody's loss; nor are those that the next commands overwrite unread. The window is one no more, though its
+ * memory stays until gs_pool_settle. */
+static cl_int send_away(struct gs_pool_window *w)
+{
+    struct gs_pool_root *r = w->root;
+    struct gs_rangeset only_here = {0};
+    cl_int err = gs_pool_error(gs_rangeset_rest(&w->valid, &r->overwritten, &only_here));
+    err = err ? err : gs_pool_error(gs_rangeset_remove_set(&only_here, &r->valid));
+    for (const struct gs_pool_window *v = r->windows; v && !err; v = v->next)
+        if (v != w)
+            err = gs_pool_error(gs_rangeset_remove_set(&only_here, &v->valid));
+    struct gs_pool_window *refuge = err || !only_here.n ? NULL : find_refuge(r, &only_here);
+    for (size_t i = 0; i < only_here.n && !err; i++)
+        err = refuge ? to_other_device(w, only_here.v[i], refuge) : to_host(w, only_here.v[i], NULL);
+    if (!err && refuge)
+        err = gs_pool_error(gs_rangeset_copy(&refuge->valid, &only_here));
+    if (!err) {
+        gs_report_pool_evicted(refuge ? 0 : gs_rangeset_bytes(&only_here));
+        take_out(w);
+        w->next = store.leaving;
+        store.leaving = w;
+    }
+    gs_rangeset_free(&only_here);
+    return err;
+}
+
+static cl_int evict(struct gs_pool_window *w)
+{
+    const cl_int err = send_away(w), settled = gs_pool_settle();
+    return err ? err : settled;
+}
+
+cl_int gs_pool_clear(unsigned device)
+{
+    struct gs_pool_window *w;
+    cl_int err = CL_SUCCESS;
+    for (struct gs_pool_root *r = store.roots; r; r = r->next)
+        for (w = r->windows; w; w = w->next)
+            w->used = w->device == device ? 0 : w->used;
+    store.reserved[device] = 0;
+    while (!err && (w = oldest(device)) != NULL)
+        err = send_away(w);
+    const cl_int settled = gs_pool_settle();
+    return err ? err : settled;
 }
 
 static cl_mem allocate_with_room(const struct gs_pool_root *r, unsigned device, uint64_t bytes, bool patient,
@@ -544,11 +610,6 @@ struct gs_pool_window *gs_pool_window_of(struct gs_pool_root *r, unsigned device
     return w;
 }
 
-static bool may_be_made(unsigned device, struct gs_range pages)
-{
-    return pages.end - pages.begin <= device_number(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
-}
-
 static bool has_room(unsigned device, struct gs_range pages)
 {
     return store.used[device] + store.reserved[device] + pages.end - pages.begin <= room_of(device);
@@ -600,21 +661,16 @@ cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range p
     struct gs_pool_window *w = gs_pool_window_of(r, device, pages);
     cl_int err = CL_SUCCESS;
     if (!w) {
-        store.reserved[device] -= pages.end - pages.begin;
-        w = calloc(1, sizeof *w);
         uint64_t bytes = pages.end - pages.begin;
-        cl_mem mem = w ? take_left(r, device, &bytes) : NULL;
-        if (w && !mem)
+        store.reserved[device] -= bytes;
+        cl_mem mem = take_left(r, device, &bytes);
+        if (!mem)
             mem = allocate_with_room(r, device, bytes, patient, &err);
-        if (!mem) {
-            free(w);
-            return w ? err : CL_OUT_OF_HOST_MEMORY;
-        }
-        *w = (struct gs_pool_window){
-            .next = r->windows, .root = r, .device = device, .mem = mem, .bytes = bytes, .range = pages};
-        r->windows = w;
-        store.used[device] += bytes;
-        gs_report_pool_holds(device, store.used[device], room_of(device));
+        if (!mem)
+            return err;
+        w = add_window(r, device, pages, bytes, mem);
+        if (!w)
+            return CL_OUT_OF_HOST_MEMORY;
         err = absorb(w);
     }
     w->used = store.round;
@@ -622,9 +678,10 @@ cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range p
     return err;
 }
 
-uint64_t gs_pool_round_begin(void)
+uint64_t gs_pool_round_begin(unsigned devices)
 {
     memset(store.reserved, 0, sizeof store.reserved);
+    store.busy = devices;
     return ++store.round;
 }
 

@@ -66,13 +66,13 @@ struct gs_pool_room gs_pool_room(void);
 struct gs_pool_window *gs_pool_window_of(struct gs_pool_root *r, unsigned device, struct gs_range range);
 
 /* A round of turns; rounds are numbered in the order in which they begin, and end in that order. The windows that a
- * round takes are pinned until the round has ended. */
-uint64_t gs_pool_round_begin(void);
+ * round takes are pinned until the round has ended. devices: a bit for each that the launch uses. */
+uint64_t gs_pool_round_begin(unsigned devices);
 void gs_pool_round_end(uint64_t round);
 
 /* The pages of a window of the device for the range, for the round that has begun last. A window that holds the range
- * is pinned. For a new window, windows that nothing pins begin to leave, those that were used longest ago first. A new
- * window may be `spare` bytes larger than the range. */
+ * is pinned. For a new window, windows that nothing pins begin to leave, those that were used longest ago first: to a
+ * device that the launch doesn't use, or else to the host. A new window may be `spare` bytes larger than the range. */
 cl_int gs_pool_make_way(struct gs_pool_root *r, unsigned device, struct gs_range range, uint64_t spare,
                         struct gs_range *pages);
 /* The window of these pages, pinned, once the windows that leave have settled. patient: waits for memory that the

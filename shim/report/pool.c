@@ -53,7 +53,7 @@ void gs_report_pool_print(FILE *f)
     fputs("gpusparc: pooled memory, MiB at most of room:", f);
     for (unsigned d = 0; d < n; d++)
         fprintf(f, "%s %.1f of %.1f", d ? "," : "", (double)told.peak[d] / 1048576, (double)told.room[d] / 1048576);
-    fprintf(f, "; evicted: %" PRIuFAST64 " windows, %.1f MiB; brought to devices: %.1f MiB\n",
+    fprintf(f, "; evicted: %" PRIuFAST64 " windows, %.1f MiB to the host; brought to devices: %.1f MiB\n",
             atomic_load(&told.evictions), (double)told.evicted / 1048576, (double)told.brought / 1048576);
 }
 

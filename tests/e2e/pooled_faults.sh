@@ -28,7 +28,9 @@ for k in 1 30 60; do
   ! grep -q 'error -4' pooled.txt pooled.err || fail "read $k is refused, and the device is full: $(cat pooled.txt pooled.err)"
 done
 
-for case in stencil windows images; do
+cases="stencil windows images"
+[ "$most" = 0 ] || cases+=" uncut"
+for case in $cases; do
   plain plain.txt "$programs/pooled" 512 $case
   FAULT_COUNTS=$PWD/counts.txt pooled pooled.txt "$programs/pooled" 512 $case
   same "$case without a fault"

@@ -2,6 +2,8 @@
 /* A layer below gpusparc whose devices have little memory: they say so, and buffers beyond that can't be made. What a
  * program has in all is what counts: ROOM_DEVICES times as much as a device has.
  *   ROOM_BYTES=N    a device's memory; one buffer may have half of it
+ *   ROOM_MOVED=FILE a line for each device at the end, by the order in which they were asked for: how many bytes were
+ *                   written to it, and read from it, by transfers of a page and more
  *   ROOM_OFFSETS=0  launches begin at 0, whatever their offset: NVIDIA's driver holds 32 bits of it
  *   ROOM_FAIL=N     the N-th buffer of a page or more can't be made, whatever there is
  *   ROOM_GROUP=N    each kernel says that a work-group has N work-items at most, though it runs larger ones */
@@ -12,16 +14,88 @@
 
 #include "layer.h"
 
-enum { SMALL_BYTES = 4096 };
+enum { SMALL_BYTES = 4096, MOST = 16 };
 
 static struct _cl_icd_dispatch below;
 static cl_ulong room, devices, used, made, fails, offsets, group;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct device {
+    cl_device_id id;
+    cl_ulong written, read;
+} seen[MOST];
 
 static cl_ulong number(const char *variable, cl_ulong otherwise)
 {
     const char *text = getenv(variable);
     return text && *text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+static unsigned number_of(cl_device_id id)
+{
+    unsigned i = 0;
+    pthread_mutex_lock(&lock);
+    while (i + 1 < MOST && seen[i].id && seen[i].id != id)
+        i++;
+    seen[i].id = id;
+    pthread_mutex_unlock(&lock);
+    return i;
+}
+
+static void count(cl_command_queue queue, bool is_read, cl_ulong bytes)
+{
+    cl_device_id id = NULL;
+    below.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(cl_device_id), &id, NULL);
+    struct device *d = &seen[number_of(id)];
+    pthread_mutex_lock(&lock);
+    *(is_read ? &d->read : &d->written) += bytes < SMALL_BYTES ? 0 : bytes;
+    pthread_mutex_unlock(&lock);
+}
+
+static cl_ulong bytes_of(cl_mem image, const size_t region[3])
+{
+    size_t texel = 0;
+    below.clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof texel, &texel, NULL);
+    return (cl_ulong)texel * region[0] * region[1] * region[2];
+}
+
+static cl_int CL_API_CALL read_buffer(cl_command_queue queue, cl_mem m, cl_bool blocking, size_t at, size_t bytes,
+                                      void *to, cl_uint n, const cl_event *wait, cl_event *event)
+{
+    count(queue, true, bytes);
+    return below.clEnqueueReadBuffer(queue, m, blocking, at, bytes, to, n, wait, event);
+}
+
+static cl_int CL_API_CALL write_buffer(cl_command_queue queue, cl_mem m, cl_bool blocking, size_t at, size_t bytes,
+                                       const void *from, cl_uint n, const cl_event *wait, cl_event *event)
+{
+    count(queue, false, bytes);
+    return below.clEnqueueWriteBuffer(queue, m, blocking, at, bytes, from, n, wait, event);
+}
+
+static cl_int CL_API_CALL read_image(cl_command_queue queue, cl_mem m, cl_bool blocking, const size_t *at,
+                                     const size_t *region, size_t row, size_t slice, void *to, cl_uint n,
+                                     const cl_event *wait, cl_event *event)
+{
+    count(queue, true, bytes_of(m, region));
+    return below.clEnqueueReadImage(queue, m, blocking, at, region, row, slice, to, n, wait, event);
+}
+
+static cl_int CL_API_CALL write_image(cl_command_queue queue, cl_mem m, cl_bool blocking, const size_t *at,
+                                      const size_t *region, size_t row, size_t slice, const void *from, cl_uint n,
+                                      const cl_event *wait, cl_event *event)
+{
+    count(queue, false, bytes_of(m, region));
+    return below.clEnqueueWriteImage(queue, m, blocking, at, region, row, slice, from, n, wait, event);
+}
+
+__attribute__((destructor)) static void report(void)
+{
+    const char *path = getenv("ROOM_MOVED");
+    FILE *f = path && seen[0].id ? fopen(path, "w") : NULL;
+    for (unsigned i = 0; f && i < MOST && seen[i].id; i++)
+        fprintf(f, "%llu %llu\n", (unsigned long long)seen[i].written, (unsigned long long)seen[i].read);
+    if (f)
+        fclose(f);
 }
 
 static cl_int answer(const void *is, size_t bytes, size_t size, void *value, size_t *ret)
@@ -38,6 +112,7 @@ static cl_int answer(const void *is, size_t bytes, size_t size, void *value, siz
 static cl_int CL_API_CALL device_info(cl_device_id dev, cl_device_info what, size_t size, void *value, size_t *ret)
 {
     const cl_ulong bytes = what == CL_DEVICE_GLOBAL_MEM_SIZE ? room : room / 2;
+    number_of(dev);
     if (what != CL_DEVICE_GLOBAL_MEM_SIZE && what != CL_DEVICE_MAX_MEM_ALLOC_SIZE)
         return below.clGetDeviceInfo(dev, what, size, value, ret);
     return answer(&bytes, sizeof bytes, size, value, ret);
@@ -102,6 +177,10 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_di
     own.clGetKernelWorkGroupInfo = kernel_info;
     offsets = number("ROOM_OFFSETS", 1);
     own.clCreateBuffer = create;
+    own.clEnqueueReadBuffer = read_buffer;
+    own.clEnqueueWriteBuffer = write_buffer;
+    own.clEnqueueReadImage = read_image;
+    own.clEnqueueWriteImage = write_image;
     own.clEnqueueNDRangeKernel = launch;
     return err;
 }

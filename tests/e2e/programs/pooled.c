@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pooled KIB [CASE]: programs of some buffers that have so many KiB in all: a stencil, a product of matrices, a gather,
- * a reduction, images, sub-buffers, maps, an invalidating map, rectangles, commands on nothing, events and order. The
- * same sizes compute the same, wherever the bytes lie. */
+ * a reduction, images, sub-buffers, maps, an invalidating map, rectangles, kernels that can't be cut, commands on
+ * nothing, events and order. The same sizes compute the same, wherever the bytes lie. */
 #include <unistd.h>
 
 #include "plain.h"
@@ -439,6 +439,40 @@ static void failing(size_t bytes)
     CL(clReleaseMemObject(m));
 }
 
+static const char called_source[] = "__kernel void twice(__global float *v) { v[get_global_id(0)] *= 2.0f; }\n"
+                                    "__kernel void calls(__global float *v) { twice(v); v[get_global_id(0)] += 1; }\n";
+
+/* A kernel that can't be given windows changes eight buffers in turn, twice; then one that can. */
+static void uncut(size_t bytes)
+{
+    enum { BUFFERS = 8, ROUNDS = 2 };
+    const size_t items = bytes / BUFFERS / 4 / 64 * 64;
+    cl_program p = build(called_source, "");
+    cl_kernel calls = kernel_of(p, "calls");
+    cl_mem m[BUFFERS];
+    for (cl_uint i = 0; i < BUFFERS; i++) {
+        m[i] = buffer(CL_MEM_READ_WRITE, items * 4, NULL);
+        begin_with(m[i], items, i);
+    }
+    for (int i = 0; i < ROUNDS * BUFFERS; i++) {
+        set_mem(calls, 0, m[i % BUFFERS]);
+        launch(queue, calls, items, 64, 0, NULL, NULL);
+    }
+    cl_kernel add = kernel_of(program, "add");
+    CL(clSetKernelArg(add, 1, sizeof(float), &(float){3}));
+    for (int i = 0; i < BUFFERS; i++) {
+        set_mem(add, 0, m[i]);
+        launch(queue, add, items, 64, 0, NULL, NULL);
+    }
+    for (int i = 0; i < BUFFERS; i++) {
+        show_pieces("uncut", m[i], items * 4);
+        CL(clReleaseMemObject(m[i]));
+    }
+    CL(clReleaseKernel(add));
+    CL(clReleaseKernel(calls));
+    CL(clReleaseProgram(p));
+}
+
 /* Kernels that can't be given windows. */
 static void whole(size_t bytes)
 {
@@ -448,11 +482,7 @@ static void whole(size_t bytes)
     for (int i = 0; i < NUMBERS; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), ", int n%d", i);
     strcat(text, ")\n{ v[get_global_id(0)] += n0 + n47; }\n");
-    cl_program many_program = build(text, ""),
-               called_program =
-                   build("__kernel void twice(__global float *v) { v[get_global_id(0)] *= 2.0f; }\n"
-                         "__kernel void calls(__global float *v) { twice(v); v[get_global_id(0)] += 1; }\n",
-                         "");
+    cl_program many_program = build(text, ""), called_program = build(called_source, "");
     cl_kernel many = kernel_of(many_program, "many"), calls = kernel_of(called_program, "calls");
     cl_mem m = buffer(CL_MEM_READ_WRITE, items * 4, NULL);
     begin_with(m, items, 7);
@@ -604,7 +634,7 @@ int main(int argc, char **argv)
     } cases[] = {{"images", images},   {"stencil", stencil},     {"steps", steps},     {"matrices", matrices},
                  {"gathers", gathers}, {"reduction", reduction}, {"windows", windows}, {"invalidates", invalidates},
                  {"whole", whole},     {"nothing", nothing},     {"events", events},   {"parts", parts},
-                 {"maps", maps}};
+                 {"maps", maps},       {"uncut", uncut}};
     const size_t bytes = (argc > 1 ? strtoull(argv[1], NULL, 10) : 4096) << 10;
     start(0);
     if (argc > 2 && strcmp(argv[2], "memory") == 0)
