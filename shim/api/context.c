@@ -6,7 +6,6 @@
 #include "shim/transfer/transfer.h"
 #include "shim/pooled/pooled.h"
 #include "shim/choose/timing.h"
-#include "shim/plan/answer.h"
 #include "shim/client/client.h"
 #include "shim/process/upward.h"
 #include "shim/driver/enqueue.h"
@@ -131,8 +130,8 @@ static void end_contexts(void)
     await_unfinished(contexts.first);
     pthread_mutex_unlock(&contexts.lock);
     gs_timing_end();
-    gs_answer_all();
 }
+
 static bool compiles_elsewhere(void)
 {
     return gs_settings()->remote;

@@ -4,12 +4,27 @@
 
 #include <errno.h>
 
-#include "shim/plan/answer.h"
+#include "shim/order/callbacks.h"
 #include "shim/plan/kinds.h"
+#include "shim/plan/plan.h"
+#include "shim/plan/prepare.h"
 #include "shim/launch/launch.h"
 #include "shim/record/size.h"
 #include "shim/report/report.h"
 #include "shim/choose/timing.h"
+
+/* Auto mode may leave a kernel on one device before anybody has asked the translator whether it could be split at all.
+ * Who reads --stats wants to know that first. */
+static void ask_translator(struct gs_kernel *k)
+{
+    const char *reason;
+    if (!gs_settings()->stats || gs_settings()->mode != GS_MODE_AUTO || k->o.ctx->n == 1 || gs_in_callback())
+        return;
+    const struct gs_kernel_summary *s = gs_prepare(k, false, &reason);
+    for (int null_local = 0; null_local < 2; null_local++)
+        k->kind->never[null_local] =
+            s ? gs_plan_never(s, k->program->relaxed, gs_settings()->allow_reorder, null_local) : reason;
+}
 
 /* `name` may be null. */
 static struct gs_kernel *track(cl_kernel handle, struct gs_program *p, const char *name)
@@ -34,8 +49,10 @@ static struct gs_kernel *track(cl_kernel handle, struct gs_program *p, const cha
     gs_hold(&p->o);
     atomic_fetch_add(&p->kernels, 1);
     gs_insert(&k->o, GS_KERNEL, handle, p->o.ctx);
-    if (first)
+    if (first) {
+        ask_translator(k);
         gs_timing_prepare_known(p, k->name);
+    }
     return k;
 }
 
@@ -152,8 +169,6 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainKernel(cl_kernel kernel)
 CL_API_ENTRY cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel)
 {
     struct gs_object *last = gs_release(GS_KERNEL, kernel);
-    if (last && gs_settings()->stats)
-        gs_answer_give((struct gs_kernel *)last);
     cl_int err = gs_real()->clReleaseKernel(kernel);
     if (last)
         gs_drop(last);

@@ -10,7 +10,6 @@
 #include "shim/process/threads.h"
 #include "shim/order/callbacks.h"
 #include "shim/coherence/coherence.h"
-#include "shim/plan/answer.h"
 #include "shim/plan/kinds.h"
 #include "shim/choose/choice.h"
 #include "shim/choose/forecast.h"
@@ -84,6 +83,8 @@ static const char *early_reason(struct gs_launching *l)
     }
     if (l->job.n == 1)
         return GS_R_ONE_GRANTED;
+    if (l->k->kind->never[!l->cmd.op.local])
+        return l->k->kind->never[!l->cmd.op.local];
     if (l->job.told && gs_settings()->mode == GS_MODE_AUTO &&
         (!gs_launch_is_long(l) || gs_parts_are_short(l->size, l->job.n)))
         return one_unit;
@@ -115,8 +116,6 @@ static void report_unsplit(struct gs_launching *l, const char *reason)
         reason = GS_R_FEW_GROUPS;
         left = GS_NOT_SPLIT;
     }
-    if (left != GS_NOT_SPLIT && gs_settings()->stats)
-        gs_answer_wanted(l->k, !l->cmd.op.local);
     gs_report_single(l->k->stats, reason, left);
 }
 

@@ -83,22 +83,6 @@ static bool hold_if_held(struct gs_object *o)
     return holds;
 }
 
-struct gs_object **gs_hold_all(enum gs_type type)
-{
-    size_t n = 1, at = 0;
-    pthread_rwlock_rdlock(&handles.lock);
-    for (unsigned b = 0; b < BUCKETS; b++)
-        for (const struct gs_object *o = handles.buckets[b]; o; o = o->next)
-            n += o->type == type;
-    struct gs_object **all = calloc(n, sizeof(struct gs_object *));
-    for (unsigned b = 0; all && b < BUCKETS; b++)
-        for (struct gs_object *o = handles.buckets[b]; o; o = o->next)
-            if (o->type == type && hold_if_held(o))
-                all[at++] = o;
-    pthread_rwlock_unlock(&handles.lock);
-    return all;
-}
-
 void *gs_find_hold(enum gs_type type, const void *handle)
 {
     if (!handle || gs_forked())

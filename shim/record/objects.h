@@ -186,11 +186,11 @@ struct gs_arg {
 /* See shim/plan/kinds.h. */
 struct gs_kernel_kind {
     cl_uint n_args;
-    atomic_uint_fast64_t id;     /* of its kernels; 0: not made yet */
-    atomic_bool unsplittable;    /* for what the program is */
-    bool old;                    /* of a former build */
-    atomic_bool left;            /* auto mode left a launch on one device (shim/plan/answer.h); ... */
-    atomic_bool left_null_local; /* ... one without a local size */
+    atomic_uint_fast64_t id;  /* of its kernels; 0: not made yet */
+    atomic_bool unsplittable; /* for what the program is */
+    bool old;                 /* of a former build */
+    const char
+        *_Atomic never[2]; /* for --stats: why no launch can be split, [1] of those without a local size; or null */
     char *name;
     struct gs_kernel_stats *stats;
     struct gs_plan_cache *plans; /* of its last launches; made on first need; owned. ctx lock */
@@ -282,9 +282,6 @@ bool gs_retain(enum gs_type type, const void *handle);
 /* The application releases. When it was the last reference, the object is returned: the caller calls the driver and
  * then gs_drop()s it. */
 struct gs_object *gs_release(enum gs_type type, const void *handle);
-
-/* All objects of a type that somebody holds, held, with a null behind them; to be freed. NULL: no memory. */
-struct gs_object **gs_hold_all(enum gs_type type);
 
 void gs_hold(struct gs_object *o);
 void gs_drop(struct gs_object *o);

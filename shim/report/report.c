@@ -115,61 +115,19 @@ void gs_report_split(struct gs_kernel_stats *k, unsigned parts, unsigned dim)
     pthread_mutex_unlock(&told.lock);
 }
 
-/* With the lock held. */
-static void add_reason(struct gs_kernel_stats *k, const char *reason, enum gs_left left, uint64_t count)
-{
-    unsigned i = 0;
-    while (i < k->n_reasons && strncmp(k->reason[i].text, reason, GS_REPORT_REASON_BYTES - 1) != 0)
-        i++;
-    if (i == k->n_reasons && i < GS_REPORT_REASONS) {
-        snprintf(k->reason[i].text, GS_REPORT_REASON_BYTES, "%s", reason);
-        k->reason[i].chosen = left != GS_NOT_SPLIT;
-        k->reason[i].count = 0;
-        k->n_reasons++;
-    }
-    if (i < GS_REPORT_REASONS)
-        k->reason[i].count += count;
-}
-
 void gs_report_single(struct gs_kernel_stats *k, const char *reason, enum gs_left left)
 {
     pthread_mutex_lock(&told.lock);
     k->launches++;
     k->later += left == GS_CHOSEN_FOR_NOW;
-    add_reason(k, reason, left, 1);
+    unsigned i = 0;
+    while (i < k->n_reasons && strncmp(k->reason[i].text, reason, GS_REPORT_REASON_BYTES - 1) != 0)
+        i++;
+    if (i == k->n_reasons && i < GS_REPORT_REASONS)
+        snprintf(k->reason[k->n_reasons++].text, GS_REPORT_REASON_BYTES, "%s", reason);
+    if (i < GS_REPORT_REASONS)
+        k->reason[i].count++;
     pthread_mutex_unlock(&told.lock);
-}
-
-void gs_report_answer(struct gs_kernel_stats *k, const char *never)
-{
-    pthread_mutex_lock(&told.lock);
-    k->splittable = k->splittable || !never;
-    if (never)
-        snprintf(k->never, sizeof k->never, "%s", never);
-    pthread_mutex_unlock(&told.lock);
-}
-
-/* The process ends: what the translator has said of a kernel comes before what auto mode chose without knowing it. Of
- * several kernels of one name it counts if it holds for all. */
-static void apply_answer(struct gs_kernel_stats *k)
-{
-    uint64_t chosen = 0;
-    unsigned n = 0;
-    if (!k->splittable)
-        k->later = 0; /* mode multi might not split them either */
-    if (k->splittable || !*k->never)
-        return;
-    for (unsigned i = 0; i < k->n_reasons; i++) {
-        if (k->reason[i].chosen)
-            chosen += k->reason[i].count;
-        else
-            k->reason[n++] = k->reason[i];
-    }
-    k->n_reasons = n;
-    if (chosen)
-        add_reason(k, k->never, GS_NOT_SPLIT, chosen);
-    k->chosen = false;
-    k->single_ns = k->split_ns = 0;
 }
 
 void gs_report_choice(struct gs_kernel_stats *k, uint64_t single_ns, uint64_t split_ns, bool unplanned)
@@ -425,8 +383,6 @@ static void write_report(void)
     /* Whoever of the driver's threads holds it may be gone. */
     const struct timespec soon = {time(NULL) + 1, 0};
     const bool locked = pthread_mutex_timedlock(&told.lock, &soon) == 0;
-    for (struct gs_kernel_stats *k = told.kernels; k; k = k->next)
-        apply_answer(k);
     if (locked)
         sort_kernels();
     if (gs_settings()->stats)

@@ -37,17 +37,14 @@ struct gs_kernel_stats {
     unsigned most_parts, last_dim;
     struct {
         char text[GS_REPORT_REASON_BYTES];
-        bool chosen; /* by auto mode */
         uint64_t count;
     } reason[GS_REPORT_REASONS];
     unsigned n_reasons;
-    bool splittable;                    /* a kernel of that name, as the translator says; else ... */
-    char never[GS_REPORT_REASON_BYTES]; /* ... why not, or "": it hasn't said */
-    bool chosen;                        /* by auto mode: */
-    uint64_t single_ns, split_ns;       /* its last prediction, or 0 */
-    bool unplanned;                     /* which has no transfers */
-    uint64_t busy_ns[GS_MAX_DEVICES];   /* device time of its commands */
-    uint64_t shortest_ns, longest_ns;   /* of one of them: a launch, or a part of one */
+    bool chosen;                      /* by auto mode: */
+    uint64_t single_ns, split_ns;     /* its last prediction, or 0 */
+    bool unplanned;                   /* which has no transfers */
+    uint64_t busy_ns[GS_MAX_DEVICES]; /* device time of its commands */
+    uint64_t shortest_ns, longest_ns; /* of one of them: a launch, or a part of one */
     struct gs_kernel_stats *next;
 };
 
@@ -58,10 +55,6 @@ struct gs_kernel_stats *gs_report_kernel(const char *name);
 /* One launch that was split into n parts along a dimension, or that was not and why. */
 void gs_report_split(struct gs_kernel_stats *k, unsigned parts, unsigned dim);
 void gs_report_single(struct gs_kernel_stats *k, const char *reason, enum gs_left left);
-
-/* The translator's answer, for a kernel of which launches were GS_CHOSEN to be left on one device: why none of them
- * could have been split; NULL: some could. */
-void gs_report_answer(struct gs_kernel_stats *k, const char *never);
 
 /* What auto mode expected of the last launch; 0: it wasn't known. `unplanned`: of a split without its transfers. */
 void gs_report_choice(struct gs_kernel_stats *k, uint64_t single_ns, uint64_t split_ns, bool unplanned);
