@@ -106,7 +106,6 @@ static bool allows_waits(enum gs_rank rank)
     case GS_RANK_STAGING_SLOTS:
     case GS_RANK_PROGRAM:
     case GS_RANK_POOL:
-    case GS_RANK_MACROS:
     case GS_RANK_DAEMON_SEARCH:
     case GS_RANK_JOB:
     case GS_RANK_THREADS:

@@ -16,7 +16,6 @@ enum gs_rank {
     GS_RANK_PROGRAM,
     GS_RANK_CONTEXT,
     GS_RANK_POOL,
-    GS_RANK_MACROS,
     GS_RANK_DAEMON_SEARCH,
     GS_RANK_JOB,
     GS_RANK_BOOK,

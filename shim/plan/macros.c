@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/lock/rank.h"
 #include "common/cache.h"
 #include "common/log.h"
 #include "shim/plan/compiler.h"
@@ -17,7 +16,7 @@
 #include "shim/process/quiet.h"
 
 /* One kernel's name has the answers for so many: it may become the name of a file. */
-enum { NAMES_OF_KERNEL = 48, MOST_NAMES = 1024, MOST_KNOWN = 16 };
+enum { NAMES_OF_KERNEL = 48, MOST_NAMES = 1024 };
 
 static const char *const numbers[] = {
     "__clang_major__",      "__clang_minor__",     "__clang_patchlevel__", "__GNUC__",
@@ -242,34 +241,13 @@ static char *find_out(struct gs_context *ctx, const char *language)
     return answer;
 }
 
-/* The answers so far. */
-struct answer {
-    char language[32];
-    char *text;
-};
-static struct {
-    pthread_mutex_t lock;
-    struct answer v[MOST_KNOWN];
-    unsigned n;
-} answers = {.lock = PTHREAD_MUTEX_INITIALIZER};
-GS_RANKED(answers.lock, GS_RANK_MACROS);
-
 char *gs_device_macros(struct gs_context *ctx, const char *options)
 {
     char language[32];
     language_of(options, language, sizeof language);
-    pthread_mutex_lock(&answers.lock);
-    unsigned i = 0;
-    while (i < answers.n && strcmp(answers.v[i].language, language) != 0)
-        i++;
-    char *found = i < answers.n ? answers.v[i].text : NULL;
-    if (!found && (found = find_out(ctx, language)) && i < MOST_KNOWN) {
-        memcpy(answers.v[i].language, language, sizeof language);
-        answers.v[i].text = found;
-        answers.n = i + 1;
-    }
-    pthread_mutex_unlock(&answers.lock);
-    if (!found || i == MOST_KNOWN)
-        return found;
-    return *found ? strdup(found) : NULL;
+    char *answer = find_out(ctx, language);
+    if (answer && *answer)
+        return answer;
+    free(answer);
+    return NULL;
 }
