@@ -62,7 +62,7 @@ static void destroy_event(struct gs_object *o)
 static void destroy_context(struct gs_object *o)
 {
     struct gs_context *c = (struct gs_context *)o;
-    gs_own_free(c->own);
+    gs_own_free(c);
     gs_output_free(c);
     gs_samplers_free(c->samplers);
     gs_paths_free(c);

@@ -32,7 +32,7 @@ cl_int gs_merge_keep(struct gs_command *cmd, struct gs_merge *m, struct gs_mem *
 {
     *m = (struct gs_merge){.root = root, .window = window};
     cl_int err;
-    if (gs_own_kernel(cmd->ctx, 0, GS_OWN_MERGE, &err))
+    if (gs_own_kernel(cmd->ctx, GS_OWN_MERGE, &err))
         err = keep(cmd, m, &ready[0]);
     /* What the merge will need once the parts have run. Where home has room for one part only, the others follow it. */
     return err ? err : gs_scratch_reserve(cmd, bytes_of(m), n_parts, ready);
@@ -60,8 +60,8 @@ static cl_int merge_part(struct gs_command *cmd, const struct gs_merge *m, unsig
     if (!err)
         err = gs_run_output_kernel(
             queue,
-            GS_OUTPUT_LAUNCH(gs_own_made(cmd->ctx, 0, GS_OWN_MERGE), (bytes + MERGE_BYTES - 1) / MERGE_BYTES,
-                             GS_ARG(mem), GS_ARG(m->window.begin), GS_ARG(*arrived), GS_ARG(m->kept), GS_ARG(bytes)),
+            GS_OUTPUT_LAUNCH(gs_own_made(cmd->ctx, GS_OWN_MERGE), (bytes + MERGE_BYTES - 1) / MERGE_BYTES, GS_ARG(mem),
+                             GS_ARG(m->window.begin), GS_ARG(*arrived), GS_ARG(m->kept), GS_ARG(bytes)),
             home, home);
     gs_events_free(&wait);
     gs_report_moved(GS_PATH_MERGE, bytes);

@@ -60,7 +60,7 @@ static enum gs_own_kernel kernel_of(enum gs_atomic_type type)
 cl_int gs_reduce_begin(struct gs_command *cmd, const struct gs_use *u, unsigned n_parts, struct gs_events *ready)
 {
     cl_int err;
-    gs_own_kernel(cmd->ctx, 0, kernel_of(u->type), &err);
+    gs_own_kernel(cmd->ctx, kernel_of(u->type), &err);
     for (unsigned p = 0; p < n_parts && !err; p++)
         if (gs_wrote(u->root, 0, &u->reduced[p]) < 0)
             err = CL_OUT_OF_HOST_MEMORY;
@@ -99,7 +99,7 @@ static cl_int combine(struct gs_command *cmd, const struct gs_use *u, unsigned p
             err = gs_events_share(&here, ran[0]);
         if (!err)
             err = gs_run_output_kernel(queue,
-                                       GS_OUTPUT_LAUNCH(gs_own_made(cmd->ctx, 0, kernel_of(u->type)), elements,
+                                       GS_OUTPUT_LAUNCH(gs_own_made(cmd->ctx, kernel_of(u->type)), elements,
                                                         GS_ARG(home), GS_ARG(home_first), GS_ARG(scratch),
                                                         GS_ARG(first), GS_ARG(elements), GS_ARG(op), GS_ARG(identity)),
                                        &here, done);

@@ -32,6 +32,23 @@ struct gs_object {
     struct gs_object *next; /* in its chain of the table; protected by the table's lock */
 };
 
+/* Kernels of ours (own_kernels.h). */
+enum gs_own_kernel {
+    GS_OWN_MERGE,      /* the bytes of a part that differ from those before it: shim/output/merge.h */
+    GS_OWN_REDUCE_I32, /* what parts left combined, in the order of enum gs_atomic_type: shim/output/reduce.h */
+    GS_OWN_REDUCE_U32,
+    GS_OWN_REDUCE_I64,
+    GS_OWN_REDUCE_U64,
+    GS_OWN_REDUCE_F32,
+    GS_OWN_REDUCE_F64, /* none where the device lacks double: no kernel of it asks */
+    GS_OWN_KERNELS
+};
+
+struct gs_own_kernels {
+    _Atomic(cl_program) program; /* made on first need */
+    cl_kernel kernel[GS_OWN_KERNELS];
+};
+
 /* A context over the devices of the group. */
 struct gs_context {
     struct gs_object o;
@@ -52,14 +69,14 @@ struct gs_context {
     enum { GS_SHARING_UNKNOWN, GS_SHARING_WORKS, GS_SHARING_NOT } sharing; /* of buffers in the host's memory */
     cl_command_queue sharing_queue; /* by which these are looked at, or null; owned */
     /* What a room keeps; owned: */
-    struct gs_own_kernels *_Atomic own; /* record; made on first need */
-    struct gs_ends *ends;               /* order */
-    struct gs_staging *staging;         /* staging; made on first need */
-    struct gs_paths *paths;             /* transfer */
-    struct gs_samplers *samplers;       /* api; made on first need */
-    struct gs_output *output;           /* output; made on first need */
-    struct gs_pool_queues *pool;        /* pooled, in a pooled context */
-    struct gs_events at_home;           /* api: what brought all home when a user event was made last */
+    struct gs_own_kernels own;    /* record */
+    struct gs_ends *ends;         /* order */
+    struct gs_staging *staging;   /* staging; made on first need */
+    struct gs_paths *paths;       /* transfer */
+    struct gs_samplers *samplers; /* api; made on first need */
+    struct gs_output *output;     /* output; made on first need */
+    struct gs_pool_queues *pool;  /* pooled, in a pooled context */
+    struct gs_events at_home;     /* api: what brought all home when a user event was made last */
 };
 
 /* A command queue of the application, on the first device. */

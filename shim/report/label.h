@@ -8,9 +8,8 @@
 
 #include "common/clock.h"
 
-/* What commands are enqueued for, where the application didn't ask for them itself. GS_FOR_PACKING: a kernel that is a
- * step of a transfer. */
-enum gs_purpose { GS_FOR_APP, GS_FOR_MERGE, GS_FOR_REDUCTION, GS_FOR_VERIFY, GS_FOR_PACKING };
+/* What commands are enqueued for, where the application didn't ask for them itself. */
+enum gs_purpose { GS_FOR_APP, GS_FOR_MERGE, GS_FOR_REDUCTION, GS_FOR_VERIFY };
 
 /* How a transfer goes: DIRECT is the driver's own way between the application's memory and a device, STAGED the same
  * through our pinned ring; PINNED and PEER are between two devices. */

@@ -281,11 +281,8 @@ static void add_span(struct text *t, const char *category, const char *name, uin
 
 static const char *purpose_of(const struct gs_ran *r)
 {
-    static const char *const purposes[] = {[GS_FOR_APP] = NULL,
-                                           [GS_FOR_MERGE] = "merge",
-                                           [GS_FOR_REDUCTION] = "reduce",
-                                           [GS_FOR_VERIFY] = "verify",
-                                           [GS_FOR_PACKING] = NULL};
+    static const char *const purposes[] = {
+        [GS_FOR_APP] = NULL, [GS_FOR_MERGE] = "merge", [GS_FOR_REDUCTION] = "reduce", [GS_FOR_VERIFY] = "verify"};
     return purposes[r->label.purpose];
 }
 

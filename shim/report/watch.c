@@ -198,8 +198,6 @@ static enum gs_kind kind_of(const struct gs_op *op, struct gs_label label)
     const enum gs_kind kind = kinds[op->kind].kind;
     if (kind == GS_KIND_KERNEL && (label.purpose == GS_FOR_MERGE || label.purpose == GS_FOR_REDUCTION))
         return GS_KIND_MERGE;
-    if (kind == GS_KIND_KERNEL && label.purpose == GS_FOR_PACKING)
-        return GS_KIND_COPY;
     return kind == GS_KIND_COPY && label.way == GS_WAY_PEER ? GS_KIND_PEER : kind;
 }
 

@@ -2,14 +2,13 @@
 #include "shim/transfer/move.h"
 
 #include "shim/client/client.h"
-#include "shim/transfer/strided.h"
 #include "shim/memory/image.h"
 
 static enum gs_op_kind kind_of(const struct gs_location *from, const struct gs_location *to, const struct gs_rect *r)
 {
     const bool image = from->image || to->image, rows = r->rows > 1;
     if (from->mem && to->mem)
-        return image ? GS_OP_COPY_IMAGE : GS_OP_COPY;
+        return image ? GS_OP_COPY_IMAGE : rows ? GS_OP_COPY_RECT : GS_OP_COPY;
     if (from->mem)
         return image ? GS_OP_READ_IMAGE : rows ? GS_OP_READ_RECT : GS_OP_READ;
     return image ? GS_OP_WRITE_IMAGE : rows ? GS_OP_WRITE_RECT : GS_OP_WRITE;
@@ -26,32 +25,26 @@ static void set_place(const struct gs_location *l, const struct gs_rect *r, stru
     origin[0] = (size_t)l->at;
     if (r->rows == 1)
         return;
-    origin[0] = (size_t)(l->at % l->pitch);
-    origin[1] = (size_t)(l->at / l->pitch);
+    /* Packed rows needn't begin at a multiple of their width. */
+    const uint64_t line = l->pitch == r->width ? 0 : l->at / l->pitch;
+    origin[0] = (size_t)(l->at - line * l->pitch);
+    origin[1] = (size_t)line;
     pitch[0] = (size_t)l->pitch;
 }
 
-static cl_int move(struct gs_command *cmd, const struct gs_location *from, const struct gs_location *to,
-                   const struct gs_rect *r, const struct gs_step *step)
+cl_int gs_move(struct gs_command *cmd, const struct gs_location *from, const struct gs_location *to,
+               const struct gs_rect *r, const struct gs_step *step)
 {
     struct gs_op op = {.kind = kind_of(from, to, r),
                        .src = from->mem,
                        .dst = to->mem,
                        .region = {(size_t)r->width, (size_t)r->rows, 1},
                        .ptr = from->mem ? to->ptr : from->ptr};
-    if (op.kind == GS_OP_COPY && r->rows > 1)
-        return gs_strided_move(cmd, from, to, r, step);
     if (from->mem)
         set_place(from, r, &op, op.from, op.from_pitch);
     if (to->mem)
         set_place(to, r, &op, op.to, op.to_pitch);
-    return gs_put(step->queue, &op, step->via, step->after->n, step->after->v, step->end);
-}
-
-cl_int gs_move(struct gs_command *cmd, const struct gs_location *from, const struct gs_location *to,
-               const struct gs_rect *r, const struct gs_step *step)
-{
-    const cl_int err = move(cmd, from, to, r, step);
+    const cl_int err = gs_put(step->queue, &op, step->via, step->after->n, step->after->v, step->end);
     if (!err && !gs_scheduled())
         gs_queue_flushed(cmd->q, step->queue);
     return err;

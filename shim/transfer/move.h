@@ -23,8 +23,7 @@ struct gs_step {
     enum gs_via via;
 };
 
-/* Rows of r->width bytes; of an image one row, which is whole rows of texels. Rows between two buffers go by the
- * place's kernel, which there is (strided.h). */
+/* Rows of r->width bytes; of an image one row, which is whole rows of texels. */
 cl_int gs_move(struct gs_command *cmd, const struct gs_location *from, const struct gs_location *to,
                const struct gs_rect *r, const struct gs_step *step);
 

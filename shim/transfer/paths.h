@@ -9,11 +9,9 @@
 struct gs_paths {
     struct gs_pinned *pinned, *pinned_small; /* between devices, much or little at a time */
     struct gs_peer *peer;
-    struct gs_strided *strided;
     uint64_t between_devices; /* bytes that went from device to device so far */
 };
 
 void gs_peer_free(struct gs_peer *p);
-void gs_strided_free(struct gs_strided *s);
 
 #endif

@@ -25,9 +25,10 @@ const struct gs_passage *gs_pinned_passage_for(struct gs_context *ctx, uint64_t 
  * bytes? */
 bool gs_pinned_is_direct(const struct gs_context *ctx, const struct gs_send *send);
 
-/* Do these rows of a buffer of `size` bytes go as the driver's rectangles, unpacked? Not narrow rows (an H200 gives 28
- * to 44 GB/s of 64 bytes each, 53 of 256); not rows that reach into the next line of the buffer, as drivers needn't
- * take them; nor if the last row's whole line isn't within the buffer, as NVIDIA's driver (580.159) refuses it. */
-bool gs_pinned_takes(const struct gs_rect *r, uint64_t size);
+/* Between a slot and what the host may not touch (CL_MEM_HOST_...), which is the application's own buffer, at home,
+ * bytes are copied by memory of ours on the first device. Is it there? It is made on the first call; later commands of
+ * `cmd` come after that. And where the piece's part of it is. */
+bool gs_pinned_has_beside(struct gs_command *cmd, const struct gs_passage *passage);
+struct gs_location gs_pinned_beside(const struct gs_passage *passage, const struct gs_flight *f);
 
 #endif

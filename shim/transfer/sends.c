@@ -5,7 +5,7 @@
 
 #include "shim/memory/bytes.h"
 #include "shim/memory/replica.h"
-#include "shim/transfer/strided.h"
+#include "shim/transfer/pinned.h"
 #include "shim/transfer/transfer.h"
 
 void gs_sends_free(struct gs_sends *sends)
@@ -47,26 +47,23 @@ static cl_command_queue queue_from(const struct carrying *c, const struct gs_sen
     return gs_queue_behind(c->cmd->q, c->root ? GS_LEAVE_QUEUE : GS_COPY_QUEUE, send->from, err);
 }
 
-/* Between a buffer's rows and a slot, by memory of ours on the place. */
-static cl_int move_packed(const struct carrying *c, const struct gs_flight *f, const struct gs_location *from,
+/* Between a buffer at home that is closed to the host and a slot. */
+static cl_int move_beside(const struct carrying *c, const struct gs_flight *f, const struct gs_location *from,
                           const struct gs_location *to, const struct gs_step *step)
 {
     const struct gs_passage *p = c->passage;
     const struct gs_rect flat = gs_one_row((struct gs_range){0, gs_rect_bytes(&f->rect)});
-    const struct gs_location packed = {.mem = gs_strided_packed(c->cmd->ctx, step->place),
-                                       .at = p->packed_from + f->slot * p->slot_bytes,
-                                       .pitch = f->rect.width};
+    const struct gs_location beside = gs_pinned_beside(p, f);
     cl_event first;
     const struct gs_events after = {.v = &first, .n = 1};
     struct gs_step one = *step, other = *step;
+    one.via = other.via = GS_VIA_MEMORY;
     one.end = &first;
     other.after = &after;
-    cl_int err = from->mem ? gs_strided_move(c->cmd, from, &packed, &f->rect, &one)
-                           : gs_move(c->cmd, from, &packed, &flat, &one);
+    cl_int err = gs_move(c->cmd, from, &beside, from->mem ? &f->rect : &flat, &one);
     if (err)
         return err;
-    err = from->mem ? gs_move(c->cmd, &packed, to, &flat, &other)
-                    : gs_strided_move(c->cmd, &packed, to, &f->rect, &other);
+    err = gs_move(c->cmd, &beside, to, from->mem ? &flat : &f->rect, &other);
     if (err) /* the slot is in use until the first has ended, at the least */
         gs_ring_add(p->ring(p, c->cmd->ctx, f->send->from), f->slot, first);
     gs_real()->clReleaseEvent(first);
@@ -79,7 +76,8 @@ static cl_int move_piece(const struct carrying *c, const struct gs_flight *f, co
 {
     const struct gs_location slot = c->passage->slot(c->passage, c->cmd->ctx, f, step->place);
     const struct gs_location *from = in ? where : &slot, *to = in ? &slot : where;
-    return f->send->packed ? move_packed(c, f, from, to, step) : gs_move(c->cmd, from, to, &f->rect, step);
+    const bool closed = f->send->closed && step->place == 0;
+    return closed ? move_beside(c, f, from, to, step) : gs_move(c->cmd, from, to, &f->rect, step);
 }
 
 static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)

@@ -11,8 +11,7 @@
 
 /* Such memory: a ring of slots for each place, or one for all. */
 struct gs_passage {
-    uint64_t slot_bytes;  /* a piece has no more */
-    uint64_t packed_from; /* of what has to be packed: where its slots begin in gs_strided_packed */
+    uint64_t slot_bytes; /* a piece has no more */
     unsigned ring_slots;
     enum gs_path path;
     enum gs_way way;

@@ -8,7 +8,6 @@
 #include "shim/report/report.h"
 #include "shim/transfer/peer.h"
 #include "shim/transfer/pinned.h"
-#include "shim/transfer/strided.h"
 #include "shim/transfer/paths.h"
 #include "shim/memory/image.h"
 
@@ -53,7 +52,7 @@ static const struct gs_passage *passage_of(struct gs_command *cmd, uint64_t byte
     return goes_by_window(cmd, bytes) ? &gs_peer_passage : through_host(cmd->ctx, bytes);
 }
 
-/* By the driver's own copy: on devices that share the host's memory a memcpy; rows go by a kernel. */
+/* By the driver's own copy: on devices that share the host's memory a memcpy. */
 static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct gs_send *send, struct gs_target *to)
 {
     const struct gs_label before = gs_label_target(to);
@@ -131,15 +130,11 @@ static cl_int wait_for_source(const struct gs_command *cmd, const struct gs_repl
     return err || !src->ready ? err : gs_events_share(&send->wait, src->ready);
 }
 
-/* Do these rows go by memory of ours on both places? Rows that drivers needn't take, and bytes that the host may not
- * touch. */
-static bool is_packed(const struct gs_mem *root, const struct gs_passage *passage, const struct gs_rect *r)
+static bool is_closed(const struct gs_mem *root)
 {
-    return passage && passage->by_host &&
-           (!gs_host_may(root, CL_MAP_READ | CL_MAP_WRITE) || !gs_pinned_takes(r, root->size));
+    return !gs_host_may(root, CL_MAP_READ | CL_MAP_WRITE);
 }
 
-/* Null: not all of what the host may not touch can be packed. */
 static const struct gs_passage *passage_for(struct gs_command *cmd, const struct gs_mem *root,
                                             const struct gs_sends *sends)
 {
@@ -148,33 +143,34 @@ static const struct gs_passage *passage_for(struct gs_command *cmd, const struct
         bytes += gs_rect_bytes(&sends->v[i].rect);
     if (root->image) {
         cmd->ctx->paths->between_devices += bytes;
-        return gs_host_may(root, CL_MAP_READ | CL_MAP_WRITE) ? through_host(cmd->ctx, bytes) : NULL;
+        return is_closed(root) ? NULL : through_host(cmd->ctx, bytes);
     }
     const struct gs_passage *passage = passage_of(cmd, bytes);
-    bool ready = true;
-    for (size_t i = 0; i < sends->n && ready && !gs_host_may(root, CL_MAP_READ | CL_MAP_WRITE); i++)
-        ready = !is_packed(root, passage, &sends->v[i].rect) ||
-                gs_strided_ready(cmd, sends->v[i].from, sends->v[i].to[0].place, true);
-    return ready ? passage : NULL;
+    const bool beside = passage && passage->by_host && is_closed(root);
+    return beside && !gs_pinned_has_beside(cmd, passage) ? NULL : passage;
 }
 
-/* Rows travel one by one if no kernel can pack them, or if only the driver's own copy moves them. */
-static int take_apart(struct gs_command *cmd, const struct gs_mem *root, struct gs_sends *sends,
-                      const struct gs_passage *passage)
+/* Drivers needn't take rows that reach into the next line of a buffer, and NVIDIA's (580.159) refuses rows of which the
+ * last line isn't whole: such rectangles go as two. */
+static int take_apart(const struct gs_mem *root, struct gs_sends *sends)
 {
     int err = 0;
-    for (size_t i = 0, n = sends->n; i < n && !err; i++) {
-        struct gs_send send = sends->v[i];
-        const struct gs_rect r = send.rect;
-        const bool packed = is_packed(root, passage, &r), whole = passage && passage->by_host && !packed;
-        if (r.rows == 1 || whole ||
-            ((passage || cmd->ctx->shared_memory) && gs_strided_ready(cmd, send.from, send.to[0].place, packed)))
+    for (size_t i = 0; i < sends->n && !err; i++) {
+        struct gs_send rest = sends->v[i];
+        struct gs_rect *r = &sends->v[i].rect;
+        const uint64_t room = r->pitch - r->begin % r->pitch;
+        if (r->rows == 1)
             continue;
-        sends->v[i].rect = gs_one_row(gs_rect_row(&r, 0));
-        for (uint64_t row = 1; row < r.rows && !err; row++) {
-            send.rect = gs_one_row(gs_rect_row(&r, row));
-            err = gs_sends_add(sends, &send);
+        if (r->width > room) {
+            rest.rect.begin += room;
+            rest.rect.width -= room;
+            r->width = room;
+        } else if ((r->begin / r->pitch + r->rows) * r->pitch > root->size) {
+            rest.rect = gs_one_row(gs_rect_row(r, --r->rows));
+        } else {
+            continue;
         }
+        err = gs_sends_add(sends, &rest);
     }
     return err;
 }
@@ -192,13 +188,13 @@ static void set_image(struct gs_send *send, const struct gs_mem *root)
 cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends)
 {
     const struct gs_passage *passage = passage_for(cmd, root, sends);
-    cl_int err = take_apart(cmd, root, sends, passage) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+    cl_int err = take_apart(root, sends) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
     gs_sends_join(sends);
     for (size_t i = 0; i < sends->n && !err; i++) {
         struct gs_send *send = &sends->v[i];
         send->mem = root->bytes->place[send->from].mem;
         send->to_begin = send->rect.begin;
-        send->packed = !root->image && is_packed(root, passage, &send->rect);
+        send->closed = passage && passage->by_host && is_closed(root);
         if (root->image)
             set_image(send, root);
         for (unsigned t = 0; t < send->n; t++)
@@ -221,7 +217,6 @@ int gs_paths_make(struct gs_context *ctx)
 void gs_paths_free(struct gs_context *ctx)
 {
     struct gs_paths *p = ctx->paths;
-    gs_strided_free(p->strided);
     gs_peer_free(p->peer);
     gs_pinned_free(p->pinned);
     gs_pinned_free(p->pinned_small);

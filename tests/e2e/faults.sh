@@ -182,7 +182,7 @@ on_path() { # PATH
   spared clCreateBuffer:4:-4:forever transfers                # one replica
   for lack in forever hollow; do
     spared clCreateBuffer:4:-4:$lack copied                   # the copy's other part has no place there
-    for k in {4..9}; do spared clCreateBuffer:$k:-4:$lack again; done # nor have rows where they would be packed
+    for k in {4..9}; do spared clCreateBuffer:$k:-4:$lack again; done
   done
   spared clEnqueueNDRangeKernel:1:-9999:gone transfers        # the second device is lost before it has done anything
   spared clCreateKernel:2:-6:once callbacks                   # the first split is tried in a callback of the driver's

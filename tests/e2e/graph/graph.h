@@ -107,10 +107,8 @@ void graph_kernel_made(cl_kernel kernel, cl_kernel like);
 unsigned graph_kernel_call(cl_kernel kernel);
 struct graph_snapshot;
 struct graph_snapshot *graph_before(cl_kernel kernel, cl_command_queue queue);
-/* Says what launch `id` may read, and what it has changed if `snapshot` is one; frees that. `first`, `items`: its
- * range, if that has one dimension. */
-void graph_after(unsigned id, cl_kernel kernel, cl_command_queue queue, uint64_t first, uint64_t items,
-                 struct graph_snapshot *snapshot);
+/* Says what the launch may read, and what it has changed if `snapshot` is one; frees that. */
+void graph_after(cl_kernel kernel, cl_command_queue queue, struct graph_snapshot *snapshot);
 
 /* ---- flow.c: what comes from where, and what is fetched from under a writer; with the lock held ---- */
 

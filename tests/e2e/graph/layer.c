@@ -478,8 +478,8 @@ static cl_int CL_API_CALL below_clReleaseMemObject(cl_mem mem)
 }
 
 /* A launch: what it writes is seen by what has changed, where nothing else is under way. */
-static cl_int launch(struct enqueue *e, cl_kernel kernel, uint64_t first, uint64_t items,
-                     cl_int (*call)(struct enqueue *e, const void *), const void *data)
+static cl_int launch(struct enqueue *e, cl_kernel kernel, cl_int (*call)(struct enqueue *e, const void *),
+                     const void *data)
 {
     char function[96] = "clEnqueue", name[64] = "?";
     graph_lock(); /* till all is said */
@@ -493,7 +493,7 @@ static cl_int launch(struct enqueue *e, cl_kernel kernel, uint64_t first, uint64
     const unsigned id = enqueue_said(e, err);
     graph_call = before;
     if (!err)
-        graph_after(id, kernel, e->queue, first, items, snapshot);
+        graph_after(kernel, e->queue, snapshot);
     const cl_int result = enqueue_end(e, err, id, NULL);
     if (!err)
         graph_launched(id, of, strncmp(name, "gs_", 3) != 0, e->queue);
@@ -521,7 +521,7 @@ static cl_int CL_API_CALL below_clEnqueueNDRangeKernel(cl_command_queue queue, c
     const struct range range = {kernel, dim, offset, global, local};
     struct enqueue e;
     enqueue_begin(&e, "clEnqueueNDRangeKernel", queue, false, n, wait, event);
-    return launch(&e, kernel, offset ? offset[0] : 0, global ? global[0] : 0, call_range, &range);
+    return launch(&e, kernel, call_range, &range);
 }
 
 static cl_int call_task(struct enqueue *e, const void *data)
@@ -534,7 +534,7 @@ static cl_int CL_API_CALL below_clEnqueueTask(cl_command_queue queue, cl_kernel 
 {
     struct enqueue e;
     enqueue_begin(&e, "clEnqueueTask", queue, false, n, wait, event);
-    return launch(&e, kernel, 0, 1, call_task, kernel);
+    return launch(&e, kernel, call_task, kernel);
 }
 
 /* ---- above: the application's calls ---- */

@@ -21,7 +21,6 @@ struct kernel {
     struct kernel *next;
     cl_kernel handle;
     cl_mem argument[MOST_ARGUMENTS];
-    uint64_t number[MOST_ARGUMENTS];
     unsigned call; /* of the application's, in which an argument was set last */
 };
 
@@ -235,7 +234,6 @@ void graph_kernel_made(cl_kernel kernel, cl_kernel like)
     if (!like)
         return;
     memcpy(k->argument, kernel_of(like)->argument, sizeof k->argument);
-    memcpy(k->number, kernel_of(like)->number, sizeof k->number);
 }
 
 void graph_kernel_argument(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
@@ -246,9 +244,6 @@ void graph_kernel_argument(cl_kernel kernel, cl_uint index, size_t bytes, const 
         return;
     if (graph_call)
         k->call = graph_call;
-    k->number[index] = 0;
-    if (bytes <= sizeof *k->number && value)
-        memcpy(&k->number[index], value, bytes);
     if (bytes == sizeof mem && value)
         memcpy(&mem, value, sizeof mem);
     k->argument[index] = mem && find(mem) ? mem : NULL;
@@ -359,53 +354,15 @@ static void say_changes(const struct memory *m, const unsigned char *was, const 
     }
 }
 
-/* gpusparc's kernel that copies rows says by its arguments which, and by its range how much of them, a word each:
- * shim/transfer/strided.c. */
-static void say_rows(unsigned id, bool done, const struct kernel *k, uint64_t first, uint64_t items)
-{
-    enum { FROM, TO = 3, WORDS = 6, ALL, WORD };
-    const struct memory *from = k->argument[FROM] ? find(k->argument[FROM]) : NULL,
-                        *to = k->argument[TO] ? find(k->argument[TO]) : NULL;
-    const uint64_t words = k->number[WORDS], word = k->number[WORD];
-    const uint64_t end = first + items < k->number[ALL] ? first + items : k->number[ALL];
-    for (uint64_t at = first, n; from && to && words && at < end; at += n) {
-        const uint64_t row = at / words, column = at % words, rows = column ? 0 : (end - at) / words;
-        n = rows ? rows * words : words - column < end - at ? words - column : end - at;
-        struct graph_bytes r = {'r',
-                                from->object,
-                                from->origin + k->number[FROM + 1] + row * k->number[FROM + 2] + column * word,
-                                rows ? words * word : n * word,
-                                k->number[FROM + 2],
-                                rows ? rows : 1,
-                                0,
-                                1};
-        struct graph_bytes w = r;
-        w.access = 'w';
-        w.object = to->object;
-        w.begin = to->origin + k->number[TO + 1] + row * k->number[TO + 2] + column * word;
-        w.pitch = k->number[TO + 2];
-        graph_say_bytes(&r);
-        graph_say_bytes(&w);
-        graph_moved(id, graph_kernel_call(k->handle), done, &r, &w);
-    }
-}
-
-void graph_after(unsigned id, cl_kernel kernel, cl_command_queue queue, uint64_t first, uint64_t items,
-                 struct graph_snapshot *s)
+void graph_after(cl_kernel kernel, cl_command_queue queue, struct graph_snapshot *s)
 {
     const struct kernel *k = kernel_of(kernel);
-    char name[64] = "";
-    graph_below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
-    const bool rows = strcmp(name, "gs_rows") == 0;
-    if (rows)
-        say_rows(id, s, k, first, items);
     for (unsigned i = 0; i < MOST_ARGUMENTS; i++) {
         struct memory *m = k->argument[i] ? find(k->argument[i]) : NULL;
         if (!m || m->unknown)
             continue;
-        if (!rows)
-            graph_say_bytes(&(struct graph_bytes){'r', m->object, m->origin, m->bytes, 0, 1, 0, 1});
-        unsigned char *now = s && s->held[i] && !rows ? held(m, queue) : NULL;
+        graph_say_bytes(&(struct graph_bytes){'r', m->object, m->origin, m->bytes, 0, 1, 0, 1});
+        unsigned char *now = s && s->held[i] ? held(m, queue) : NULL;
         if (now)
             say_changes(m, s->held[i], now);
         free(now);

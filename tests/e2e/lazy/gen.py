@@ -41,8 +41,10 @@ with open(sys.argv[4], "w", encoding="utf-8") as f:
         notify = next((o for p, o in zip(parameters, own) if "CL_CALLBACK" in p), None)
         if n in FORBIDDEN:
             f.write(f"    {'if (!' + notify + ') ' if notify and 'Program' in n else ''}lazy_forbidden(\"{n}\");\n")
-        if n in ("clEnqueueReadBufferRect", "clEnqueueWriteBufferRect"):
-            f.write(f"    if (lazy_gpu_refuses({own[1]}, {own[3]}, {own[5]}, {own[6]})) {{\n")
+        refusals = {"clEnqueueReadBufferRect": [(1, 3, 5, 6)], "clEnqueueWriteBufferRect": [(1, 3, 5, 6)],
+                    "clEnqueueCopyBufferRect": [(1, 3, 5, 6), (2, 4, 5, 8)]}
+        for rows in refusals.get(n, []):  # buffer, origin, region, row pitch
+            f.write(f"    if (lazy_gpu_refuses({', '.join(own[i] for i in rows)})) {{\n")
             f.write("        lazy_leave();\n        return CL_INVALID_VALUE;\n    }\n")
         if command:
             n_wait, wait, event = own[command - 1:command + 2]

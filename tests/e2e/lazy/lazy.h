@@ -154,7 +154,7 @@ cl_int lazy_gpu_ids(cl_platform_id platform, cl_device_type type, cl_uint n, cl_
 cl_int lazy_gpu_info(cl_device_id device, cl_device_info what, size_t room, void *out, size_t *bytes_ret);
 cl_mem lazy_gpu_import(cl_context context, const cl_mem_properties *properties, cl_mem_flags flags, size_t bytes,
                        void *ptr, cl_int *err);
-/* A rectangle of these rows of a buffer, read or written. */
+/* A rectangle of these rows of a buffer, read, written or copied. */
 bool lazy_gpu_refuses(cl_mem buffer, const size_t *origin, const size_t *region, size_t row_pitch);
 
 #endif
