@@ -210,15 +210,15 @@ static bool receive(int fd, struct gs_msg *m, int *passed, bool *ended)
 
 static void join_again(unsigned n)
 {
-    char root_socket[128];
+    char own_socket[128];
     (void)n;
-    snprintf(root_socket, sizeof root_socket, "%s" GS_ROOT_SOCKET, getenv("GPUSPARC_SOCKET"));
+    snprintf(own_socket, sizeof own_socket, GS_OWN_SOCKET, getenv("GPUSPARC_SOCKET"), (unsigned)geteuid());
     for (;;) {
         sched_setscheduler(0, SCHED_FIFO,
                            &(struct sched_param){.sched_priority = 60}); /* where it may: the daemon's time counts */
         const uint64_t begin = now_ns();
         atomic_store(&s->joining_ns, begin);
-        const int own = connect_socket(root_socket, true);
+        const int own = connect_socket(own_socket, true);
         const int fd = own < 0 ? connect_socket(getenv("GPUSPARC_SOCKET"), true) : own;
         const struct gs_msg say = hello("high");
         struct gs_msg m;

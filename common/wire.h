@@ -24,9 +24,9 @@
 #define GS_MASK_PCI GS_MASK(GS_RESOURCE_PCI)
 #define GS_MASK_ALL_GPUS(n) (((UINT32_C(1) << (n)) - 1) << 1) /* GPUs 0 ... n-1, n at most GS_MAX_GPUS */
 
-/* Beside the socket at PATH there is one at PATH.root, for root and the daemon's own user: other users' connections may
- * fill the line that the kernel keeps of a socket's. */
-#define GS_ROOT_SOCKET ".root"
+/* Beside the socket at PATH there is one at PATH.UID for the daemon's own user, and for each whom the config names:
+ * others' connections may fill the line that the kernel keeps of a socket's. */
+#define GS_OWN_SOCKET "%s.%u"
 
 /* Requests that one client may have open at a time; each has a slot in its page. */
 #define GS_MAX_SLOTS 64

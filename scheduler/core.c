@@ -196,6 +196,20 @@ bool gs_core_has_task_of(const struct gs_core *core, uid_t uid)
     return has;
 }
 
+unsigned gs_core_users_named(const struct gs_core *core, uid_t *uid, unsigned most)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < core->config.n_tasks && n < most; i++) {
+        const struct gs_owner *o = &core->owner[i];
+        bool is_new = o->kind == GS_OWNER_ONE && !gs_user_is_trusted(o->uid);
+        for (unsigned k = 0; k < n && is_new; k++)
+            is_new = uid[k] != o->uid;
+        if (is_new)
+            uid[n++] = o->uid;
+    }
+    return n;
+}
+
 void gs_core_turned_away(struct gs_core *core, uid_t uid, uint64_t now_ns)
 {
     gs_users_count(&core->users, uid, GS_USER_TURNED_AWAY, now_ns);

@@ -78,6 +78,8 @@ void gs_core_disconnect(struct gs_session *s, uint64_t now_ns);
 void gs_core_has_priority(struct gs_session *s, int err, uint64_t now_ns);
 /* Is it root, the daemon's own user, or one whom the config names as a task's? */
 bool gs_core_has_task_of(const struct gs_core *core, uid_t uid);
+/* The users whom the config names, each once, but root and the daemon's own: n of them, at most `most`. */
+unsigned gs_core_users_named(const struct gs_core *core, uid_t *uid, unsigned most);
 
 /* A message as it came, of any length and content. 0; -EPROTO: it made no sense, or the session has no place here: end
  * the connection (what is to be said has been sent). */

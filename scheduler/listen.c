@@ -129,8 +129,9 @@ static int take_lock(const char *path, pid_t *other)
     }
 }
 
-/* What lies at the path may go only if it is a socket that nobody listens on: not what a mistaken --socket names. */
-static int may_replace(const char *path)
+/* What lies at the path may go only if it is a socket that nobody listens on: not what a mistaken --socket names. One
+ * of this user's own, of an earlier daemon, root without all its rights can't connect to. */
+static int may_replace(const char *path, uid_t uid)
 {
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
     struct stat st;
@@ -144,7 +145,8 @@ static int may_replace(const char *path)
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -errno;
-    const bool dead = connect(fd, (const struct sockaddr *)&addr, sizeof addr) < 0 && errno == ECONNREFUSED;
+    const bool dead = connect(fd, (const struct sockaddr *)&addr, sizeof addr) < 0 &&
+                      (errno == ECONNREFUSED || (errno == EACCES && st.st_uid == uid));
     close(fd);
     return dead ? 0 : -EADDRINUSE;
 }
@@ -158,21 +160,22 @@ static bool take_no_descriptors(int fd)
 }
 
 /* Binds and listens under a name of its own, and only then gives it the name that clients look for. */
-static int bind_quietly(int fd, const char *path, mode_t mode, ino_t *inode)
+static int bind_quietly(int fd, const char *path, mode_t mode, uid_t uid, ino_t *inode)
 {
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
     int n = snprintf(addr.sun_path, sizeof addr.sun_path, "%s~", path);
     if (n < 0 || n >= (int)sizeof addr.sun_path)
         return -ENAMETOOLONG;
     struct stat st;
-    int err = may_replace(addr.sun_path);
+    int err = may_replace(addr.sun_path, uid);
     if (err < 0)
         return err;
     unlink(addr.sun_path);
     mode_t old = umask(0777);
     err = bind(fd, (const struct sockaddr *)&addr, sizeof addr) < 0 ? -errno : 0;
     umask(old);
-    if (err == 0 && (listen(fd, 1024) < 0 || chmod(addr.sun_path, mode) < 0 || stat(addr.sun_path, &st) < 0 ||
+    if (err == 0 && (listen(fd, 1024) < 0 || chmod(addr.sun_path, mode) < 0 ||
+                     (uid != geteuid() && chown(addr.sun_path, uid, (gid_t)-1) < 0) || stat(addr.sun_path, &st) < 0 ||
                      rename(addr.sun_path, path) < 0))
         err = -errno;
     if (err < 0)
@@ -182,19 +185,73 @@ static int bind_quietly(int fd, const char *path, mode_t mode, ino_t *inode)
     return err;
 }
 
-/* The socket, or -errno. */
-static int listen_at(const char *path, mode_t mode, ino_t *inode)
+/* 0 or -errno. */
+static int listen_at(struct gs_listening *s, const char *path, mode_t mode, uid_t uid)
 {
-    int err = may_replace(path);
+    int err = may_replace(path, uid);
     if (err < 0)
         return err;
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -errno;
-    err = bind_quietly(fd, path, mode, inode);
+    ino_t inode = 0;
+    err = bind_quietly(fd, path, mode, uid, &inode);
     if (err < 0)
         close(fd);
-    return err < 0 ? err : fd;
+    else
+        *s = (struct gs_listening){.fd = fd, .inode = inode, .uid = uid};
+    return err;
+}
+
+static void end_socket(struct gs_listening *s, const char *path)
+{
+    struct stat st;
+    if (s->inode && stat(path, &st) == 0 && st.st_ino == s->inode)
+        unlink(path);
+    if (s->fd >= 0)
+        close(s->fd);
+    *s = (struct gs_listening){.fd = -1};
+}
+
+static bool is_among(const uid_t *uid, unsigned n, uid_t one)
+{
+    while (n > 0 && uid[n - 1] != one)
+        n--;
+    return n > 0;
+}
+
+/* The user's own, or a free place for it; null: there is none. */
+static struct gs_listening *place_of(struct gs_listener *l, uid_t uid)
+{
+    struct gs_listening *place = NULL;
+    for (unsigned i = 0; i < GS_OWN_SOCKETS; i++) {
+        if (l->own[i].fd >= 0 && l->own[i].uid == uid)
+            return &l->own[i];
+        if (l->own[i].fd < 0)
+            place = &l->own[i];
+    }
+    return place;
+}
+
+void gs_listen_for(struct gs_listener *l, const uid_t *uid, unsigned n)
+{
+    char path[PATH_MAX];
+    for (unsigned i = 0; i < GS_OWN_SOCKETS; i++) {
+        snprintf(path, sizeof path, GS_OWN_SOCKET, l->path, (unsigned)l->own[i].uid);
+        if (l->own[i].fd >= 0 && !is_among(uid, n, l->own[i].uid))
+            end_socket(&l->own[i], path);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        struct gs_listening *s = place_of(l, uid[i]);
+        if (s && s->fd >= 0)
+            continue;
+        snprintf(path, sizeof path, GS_OWN_SOCKET, l->path, (unsigned)uid[i]);
+        int err = s ? listen_at(s, path, 0600, uid[i]) : -ENOSPC;
+        if (err == 0)
+            l->takes_descriptors = !take_no_descriptors(s->fd) || l->takes_descriptors;
+        else
+            gs_warn("can't listen on %s: %s; others' connections can stand before this user's", path, strerror(-err));
+    }
 }
 
 static char *lock_path(const char *path)
@@ -203,9 +260,17 @@ static char *lock_path(const char *path)
     return asprintf(&s, "%s.lock", path) < 0 ? NULL : s;
 }
 
-int gs_listen(struct gs_listener *l, const char *path, mode_t mode, pid_t *other)
+void gs_listener_init(struct gs_listener *l)
 {
-    *l = (struct gs_listener){.fd = -1, .root_fd = -1, .lock_fd = -1, .path = path};
+    *l = (struct gs_listener){.all.fd = -1, .lock_fd = -1};
+    for (unsigned i = 0; i < GS_OWN_SOCKETS; i++)
+        l->own[i].fd = -1;
+}
+
+int gs_listen(struct gs_listener *l, const char *path, mode_t mode, const uid_t *uid, unsigned n, pid_t *other)
+{
+    gs_listener_init(l);
+    l->path = path;
     *other = 0;
     char *lock = lock_path(path);
     if (!lock)
@@ -214,34 +279,22 @@ int gs_listen(struct gs_listener *l, const char *path, mode_t mode, pid_t *other
     free(lock);
     if (l->lock_fd < 0)
         return l->lock_fd;
-    /* Without it, as where the name is too long, they come by the other one. It is there first. */
-    char root[PATH_MAX];
-    snprintf(root, sizeof root, "%s" GS_ROOT_SOCKET, path);
-    l->root_fd = listen_at(root, 0600, &l->root_inode);
-    l->fd = listen_at(path, mode, &l->inode);
-    const int err = l->fd < 0 ? l->fd : 0;
+    /* Without these, as where the name is too long, their users come by the other one. They are there first. */
+    gs_listen_for(l, uid, n);
+    const int err = listen_at(&l->all, path, mode, geteuid());
     if (err < 0)
         gs_listen_end(l);
     else
-        l->takes_descriptors = !take_no_descriptors(l->fd) || (l->root_fd >= 0 && !take_no_descriptors(l->root_fd));
+        l->takes_descriptors = !take_no_descriptors(l->all.fd) || l->takes_descriptors;
     return err;
-}
-
-static void end_socket(const char *path, ino_t inode, int fd)
-{
-    struct stat st;
-    if (inode && stat(path, &st) == 0 && st.st_ino == inode)
-        unlink(path);
-    if (fd >= 0)
-        close(fd);
 }
 
 void gs_listen_end(struct gs_listener *l)
 {
-    char root[PATH_MAX];
-    snprintf(root, sizeof root, "%s" GS_ROOT_SOCKET, l->path ? l->path : "");
-    end_socket(root, l->root_inode, l->root_fd);
-    end_socket(l->path, l->inode, l->fd);
+    if (!l->path)
+        return;
+    gs_listen_for(l, NULL, 0);
+    end_socket(&l->all, l->path);
     if (l->lock_fd >= 0) {
         char *lock = lock_path(l->path);
         if (lock)
@@ -249,7 +302,7 @@ void gs_listen_end(struct gs_listener *l)
         free(lock);
         close(l->lock_fd);
     }
-    *l = (struct gs_listener){.fd = -1, .root_fd = -1, .lock_fd = -1};
+    gs_listener_init(l);
 }
 
 static int peer_pidfd(int fd, pid_t pid)

@@ -111,8 +111,8 @@ static void handle(struct gs_server *sv, const struct epoll_event *e)
     case GS_SOURCE_LISTEN:
         sv->accepts = true;
         break;
-    case GS_SOURCE_LISTEN_ROOT:
-        gs_connections_accept(sv, sv->listener.root_fd);
+    case GS_SOURCE_LISTEN_OWN:
+        gs_connections_accept(sv, sv->listener.own[source - sv->own_source].fd);
         break;
     case GS_SOURCE_NAMED_DOOR: /* heard in each turn */
         break;
@@ -276,7 +276,7 @@ static void see_off(struct gs_server *sv, struct gs_connections *leaving, uint64
 static void accept_some(struct gs_server *sv, uint64_t until_ns)
 {
     do
-        sv->accepts = gs_connections_accept(sv, sv->listener.fd);
+        sv->accepts = gs_connections_accept(sv, sv->listener.all.fd);
     while (sv->accepts && look_after_highest(sv) < until_ns);
 }
 
@@ -422,9 +422,8 @@ static int make_groups(struct gs_server *sv)
 
 static int make_doors(struct gs_server *sv)
 {
-    static struct gs_source listening = {.kind = GS_SOURCE_LISTEN}, root = {.kind = GS_SOURCE_LISTEN_ROOT},
-                            named_door = {.kind = GS_SOURCE_NAMED_DOOR}, named = {.kind = GS_SOURCE_NAMERS},
-                            given = {.kind = GS_SOURCE_GIVERS};
+    static struct gs_source listening = {.kind = GS_SOURCE_LISTEN}, named_door = {.kind = GS_SOURCE_NAMED_DOOR},
+                            named = {.kind = GS_SOURCE_NAMERS}, given = {.kind = GS_SOURCE_GIVERS};
     sv->common_door.epoll = sv->group[GS_DOORS].epoll;
     sv->named_door.epoll = epoll_create1(EPOLL_CLOEXEC);
     sv->named = gs_namers_start();
@@ -436,15 +435,23 @@ static int make_doors(struct gs_server *sv)
         int fd;
         struct gs_source *source;
     } watched[] = {{&sv->common_door, sv->named_door.epoll, &named_door},
-                   {&sv->named_door, sv->listener.fd, &listening},
+                   {&sv->named_door, sv->listener.all.fd, &listening},
                    {&sv->named_door, sv->named, &named},
-                   {&sv->named_door, sv->given, &given},
-                   {&sv->named_door, sv->listener.root_fd, &root}};
+                   {&sv->named_door, sv->given, &given}};
     int err = 0;
     for (unsigned i = 0; i < sizeof watched / sizeof *watched && err == 0; i++)
-        if (watched[i].fd >= 0)
-            err = gs_watch(watched[i].door->epoll, watched[i].fd, watched[i].source);
+        err = gs_watch(watched[i].door->epoll, watched[i].fd, watched[i].source);
+    gs_loop_watch_own(sv);
     return err;
+}
+
+void gs_loop_watch_own(struct gs_server *sv)
+{
+    for (unsigned i = 0; i < GS_OWN_SOCKETS; i++) {
+        sv->own_source[i].kind = GS_SOURCE_LISTEN_OWN;
+        if (sv->listener.own[i].fd >= 0)
+            gs_watch(sv->named_door.epoll, sv->listener.own[i].fd, &sv->own_source[i]); /* most are watched already */
+    }
 }
 
 int gs_loop_start(struct gs_server *sv)

@@ -22,7 +22,7 @@ enum { GS_MAX_CLIENTS = 1024, GS_MAX_CLIENTS_PER_USER = 256, GS_MAX_PENDING = 51
 
 enum gs_source_kind {
     GS_SOURCE_LISTEN,
-    GS_SOURCE_LISTEN_ROOT,
+    GS_SOURCE_LISTEN_OWN,
     GS_SOURCE_NAMED_DOOR,
     GS_SOURCE_SIGNALS,
     GS_SOURCE_TIMER,
@@ -91,9 +91,10 @@ struct gs_server {
     struct gs_core *core;
     struct gs_trace *trace;
     struct gs_listener listener;
-    struct gs_porters porters; /* of users whose sockets take long */
-    struct gs_worker *worker;  /* null: the core analyses by itself */
-    int epoll, timer, signals; /* the epoll set has the highest task's processes, and the groups */
+    struct gs_source own_source[GS_OWN_SOCKETS]; /* of the listener's own sockets */
+    struct gs_porters porters;                   /* of users whose sockets take long */
+    struct gs_worker *worker;                    /* null: the core analyses by itself */
+    int epoll, timer, signals;                   /* the epoll set has the highest task's processes, and the groups */
     struct gs_group group[GS_GROUPS];
     /* Root, the daemon's own user and those whom the config names have a door of their own, heard in each of the doors'
      * turns: one person may have thousands of users' numbers, each of which has a turn at the common one. With them is
@@ -145,6 +146,7 @@ int gs_watch(int epoll, int fd, struct gs_source *source);
 /* loop.c. 0 or -errno, which is said. */
 int gs_loop_start(struct gs_server *sv);
 int gs_loop_run(struct gs_server *sv);
+void gs_loop_watch_own(struct gs_server *sv); /* the users' own sockets, after these have changed */
 
 /* server.c */
 int gs_server_reload(void *ctx, char *text, size_t bytes); /* as gs_core_ops has it */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/log.h"
@@ -58,17 +59,32 @@ static int load_config(struct gs_server *sv, char *text, size_t bytes)
     return err;
 }
 
+/* Who has a socket of its own: the daemon's user and, where all may connect, whom the config names. Only root can make
+ * others'. */
+static unsigned list_users(const struct gs_server *sv, uid_t uid[GS_OWN_SOCKETS])
+{
+    uid[0] = geteuid();
+    if (uid[0] != 0 || !(sv->options->socket_mode & S_IWOTH))
+        return 1;
+    return 1 + gs_core_users_named(sv->core, uid + 1, GS_OWN_SOCKETS - 1);
+}
+
 int gs_server_reload(void *ctx, char *text, size_t bytes)
 {
+    struct gs_server *sv = ctx;
     char said[1024];
     snprintf(said, sizeof said, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, gs_now_ns() / 1000);
     gs_notify_systemd(said);
-    int err = load_config(ctx, said, sizeof said);
+    int err = load_config(sv, said, sizeof said);
     snprintf(text, bytes, "%s%s", said, err < 0 ? "; the old config stays" : "");
-    if (err < 0)
+    if (err < 0) {
         gs_error("%s", text);
-    else
+    } else {
         gs_info("%s", text);
+        uid_t uid[GS_OWN_SOCKETS];
+        gs_listen_for(&sv->listener, uid, list_users(sv, uid));
+        gs_loop_watch_own(sv);
+    }
     gs_notify_systemd("READY=1");
     return err;
 }
@@ -134,8 +150,9 @@ static int start_core(struct gs_server *sv)
 static int start_listening(struct gs_server *sv)
 {
     pid_t other;
-    int err = gs_listen(&sv->listener, sv->options->socket, sv->options->socket_mode, &other);
-    uid_t uid;
+    uid_t users[GS_OWN_SOCKETS], uid;
+    const unsigned n = list_users(sv, users);
+    int err = gs_listen(&sv->listener, sv->options->socket, sv->options->socket_mode, users, n, &other);
     if (err == -EADDRINUSE && gs_uid_of(other, &uid))
         gs_error("another daemon (process %d of user %u, which holds %s.lock) has the socket %s already", (int)other,
                  (unsigned)uid, sv->options->socket, sv->options->socket);
@@ -148,9 +165,6 @@ static int start_listening(struct gs_server *sv)
                  sv->options->socket);
     else if (err < 0)
         gs_error("can't listen on %s: %s", sv->options->socket, strerror(-err));
-    if (err == 0 && sv->listener.root_fd < 0)
-        gs_warn("can't listen on %s.root: %s; others' connections can stand before root's", sv->options->socket,
-                strerror(-sv->listener.root_fd));
     return err;
 }
 
@@ -271,7 +285,7 @@ int gs_server_run(const struct gs_server_options *options)
         .options = options, .epoll = -1, .timer = -1, .signals = -1, .spare = -1, .armed_ns = UINT64_MAX};
     for (unsigned i = 0; i < GS_GROUPS; i++)
         sv.group[i].epoll = -1;
-    sv.listener.fd = sv.listener.root_fd = sv.listener.lock_fd = -1;
+    gs_listener_init(&sv.listener);
     TAILQ_INIT(&sv.all);
     TAILQ_INIT(&sv.pending);
     TAILQ_INIT(&sv.leaving);

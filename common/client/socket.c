@@ -91,9 +91,10 @@ static int connect_to(const char *path, bool check_owner, int *out)
 
 int gs_socket_connect(const char *path, bool check_owner, int *out)
 {
-    char root[GS_SOCKET_PATH_BYTES];
-    const int n = snprintf(root, sizeof root, "%s" GS_ROOT_SOCKET, path);
-    if (n < (int)sizeof root && connect_to(root, check_owner, out) == 0)
+    char own[GS_SOCKET_PATH_BYTES];
+    const int n = snprintf(own, sizeof own, GS_OWN_SOCKET, path, (unsigned)geteuid());
+    if (n < (int)sizeof own &&
+        connect_to(own, true, out) == 0) /* anybody may have made it if the folder is anybody's */
         return 0;
     return connect_to(path, check_owner, out);
 }

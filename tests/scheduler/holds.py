@@ -607,7 +607,7 @@ def a_line_that_is_full():
             os.setuid(65534)
             die_with_parent()
             s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            theirs.send(b"may" if s.connect_ex(d.socket + ".root") == 0 else b"may not")
+            theirs.send(b"may" if s.connect_ex(d.socket + ".0") == 0 else b"may not")
         else:
             theirs.send(b"may not")
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -623,7 +623,7 @@ def a_line_that_is_full():
     assert ours.recv(9) == b"may not"
     assert ours.recv(9) == b"full"
     s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_NONBLOCK)
-    assert s.connect_ex(d.socket + ".root") == 0
+    assert s.connect_ex(d.socket + f".{os.geteuid()}") == 0
     d.process.send_signal(signal.SIGCONT)
     s.send(message(STATUS))
     assert wait_for(s)[0] == ANSWER
@@ -631,6 +631,64 @@ def a_line_that_is_full():
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     d.end()
+
+
+def a_line_of_ones_own():
+    """Whom the config names has a line of its own, too, which no other user may join; with another config another user."""
+    if os.geteuid():
+        return print("left out, a line of one's own: needs other users", file=sys.stderr)
+    task = PLAIN + "[task t]\nperiod = 100ms\nuser = %d\n"
+    d = Daemon(task % 19999, args=["--mode", "0666"])
+    os.chmod(d.dir, 0o755)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    tool = os.open(TOOL, os.O_RDONLY)
+
+    def connect_as(uid, path):
+        os.seteuid(uid)
+        try:
+            s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_NONBLOCK)
+            return errno.errorcode.get(s.connect_ex(path)), s
+        finally:
+            os.seteuid(0)
+
+    def own_sockets():
+        name = d.socket + ".19999~"  # as the daemon has bound it
+        return sum(line.split()[-1] == name for line in open("/proc/net/unix"))
+
+    assert connect_as(19998, d.socket + ".19999")[0] == "EACCES"
+    d.process.send_signal(signal.SIGSTOP)
+    os.waitpid(d.process.pid, os.WUNTRACED)
+    kept = [connect_as(19998, d.socket)]
+    while kept[-1][0] is None and len(kept) < 2000:
+        kept.append(connect_as(19998, d.socket))
+    assert kept[-1][0] == "EAGAIN", kept[-1]
+    before = own_sockets()
+    assert before == 1
+    asker = os.fork()
+    if asker == 0:
+        die_with_parent()
+        os.setgid(19999)
+        os.setuid(19999)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.execve(tool, [TOOL, "status"], {"GPUSPARC_SOCKET": d.socket})
+    while own_sockets() == before:  # it hasn't connected yet
+        assert os.waitpid(asker, os.WNOHANG) == (0, 0), "it has ended unheard"
+        time.sleep(0.001)
+    d.process.send_signal(signal.SIGCONT)
+    assert os.waitpid(asker, 0)[1] == 0
+    for _, s in kept:
+        s.close()
+    d.write(task % 19998)
+    assert d.tool("reload").returncode == 0
+    assert connect_as(19998, d.socket + ".19998")[0] is None
+    assert connect_as(19999, d.socket + ".19999")[0] == "ENOENT"
+    os.close(tool)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    d.process.send_signal(signal.SIGTERM)
+    assert d.process.wait(60) == 0
+    assert not [name for name in os.listdir(d.dir) if "sock" in name], os.listdir(d.dir)
+    d.cleanup()
 
 
 def a_name_that_is_long():
@@ -783,7 +841,7 @@ def a_crowd_of_numbers_that_speaks():
     while len(os.listdir(f"/proc/{d.process.pid}/fd")) < before + 2 * len(crowd):  # a socket and a process of each
         time.sleep(0.001)
     os.kill(d.process.pid, signal.SIGSTOP)
-    expected = [connect_as(0, d.socket + ".root"), connect_as(19999, d.socket)]
+    expected = [connect_as(0, d.socket + ".0"), connect_as(19999, d.socket)]
     for s in crowd + expected:
         s.send(hello(flags=NO_TASK))
     os.kill(d.process.pid, signal.SIGCONT)

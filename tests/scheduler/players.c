@@ -53,9 +53,12 @@ static void clean_up(void)
     if (getpid() != owner)
         return;
     end_players();
-    static const char *const names[] = {"sock", "sock.root", "sock.lock", "conf", "log", "trace", "sock~"};
+    static const char *const names[] = {"sock", "sock.lock", "conf", "log", "trace", "sock~"};
+    char own[32];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(stage_path(names[i]));
+    snprintf(own, sizeof own, GS_OWN_SOCKET, "sock", (unsigned)geteuid());
+    unlink(stage_path(own));
     rmdir(folder);
 }
 
