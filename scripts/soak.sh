@@ -217,6 +217,7 @@ daemon_service() {
 # daemon_siege [SECONDS [ATTACK...]]: a hostile user's attacks beside a task that joins and has a GPU in turn, each for so long
 # first on another daemon of ordinary priority, which shows what the attack's load alone does, then on the task's own
 daemon_siege() {
+    cmake --build "$GS_BUILD" --target daemon_beside >/dev/null # not a part of all that is built
     export GPUSPARC_SOCKET=$PWD/sock
     chmod 755 .
     printf '[system]\ngpus = 2\npci_chunk = 1ms\ngpu_chunk = 2ms\n[task high]\nperiod = 100ms\npriority = 2\n[task partner]\nperiod = 200ms\npriority = 1\n' >conf
