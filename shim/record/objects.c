@@ -7,18 +7,21 @@
 
 #include "shim/record/upward.h"
 
-enum { BUCKETS = 1 << GS_BUCKET_BITS };
+enum { BUCKET_BITS = 12, BUCKETS = 1 << BUCKET_BITS };
 
 static struct {
-    pthread_rwlock_t lock; /* each call of the application is a reader, but most find what they look for in gs_newest */
-    struct gs_object *buckets[BUCKETS];
+    pthread_rwlock_t lock; /* each call of the application is a reader */
+    struct gs_object *_Atomic buckets[BUCKETS];
     pthread_once_t once;
     const char *_Atomic given_up;
     atomic_uint events; /* of ours */
 } handles = {.lock = PTHREAD_RWLOCK_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 GS_RANKED(handles.lock, GS_RANK_OBJECTS);
 
-struct gs_newest gs_newest[BUCKETS];
+static unsigned bucket_of(const void *handle)
+{
+    return (unsigned)((uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u >> (64 - BUCKET_BITS));
+}
 
 const char *gs_given_up(const struct gs_context *c)
 {
@@ -39,16 +42,7 @@ static void set_up(void)
 /* So are most of those of handles that are none of ours: events. */
 static bool is_empty(unsigned b)
 {
-    return !atomic_load_explicit(&gs_newest[b].object, memory_order_acquire);
-}
-
-static void set_newest(unsigned b, struct gs_object *o)
-{
-    const uint64_t changes = ((atomic_load(&gs_newest[b].key) >> GS_KEY_BITS) + 1) << GS_KEY_BITS;
-    atomic_store(&gs_newest[b].key, changes);
-    atomic_store(&gs_newest[b].object, o);
-    if (o)
-        atomic_store(&gs_newest[b].key, changes | gs_key_of(o->type, o->handle) % (UINT64_C(1) << GS_KEY_BITS));
+    return !atomic_load_explicit(&handles.buckets[b], memory_order_acquire);
 }
 
 static struct gs_object *find_locked(unsigned b, enum gs_type type, const void *handle)
@@ -64,12 +58,11 @@ void *gs_find(enum gs_type type, const void *handle)
     if (!handle || gs_forked() ||
         (type == GS_EVENT && !atomic_load_explicit(&handles.events, memory_order_relaxed))) /* it is the driver's */
         return NULL;
-    unsigned b = gs_bucket_of(handle);
-    struct gs_object *o = gs_find_newest(type, handle);
-    if (o || is_empty(b))
-        return o;
+    unsigned b = bucket_of(handle);
+    if (is_empty(b))
+        return NULL;
     pthread_rwlock_rdlock(&handles.lock);
-    o = find_locked(b, type, handle);
+    struct gs_object *o = find_locked(b, type, handle);
     pthread_rwlock_unlock(&handles.lock);
     return o;
 }
@@ -87,7 +80,7 @@ void *gs_find_hold(enum gs_type type, const void *handle)
 {
     if (!handle || gs_forked())
         return NULL;
-    unsigned b = gs_bucket_of(handle);
+    unsigned b = bucket_of(handle);
     if (is_empty(b))
         return NULL;
     pthread_rwlock_rdlock(&handles.lock);
@@ -107,13 +100,12 @@ void gs_insert(struct gs_object *o, enum gs_type type, void *handle, struct gs_c
     atomic_init(&o->holds, 1);
     if (ctx && &ctx->o != o)
         gs_hold(&ctx->o);
-    unsigned b = gs_bucket_of(handle);
+    unsigned b = bucket_of(handle);
     if (type == GS_EVENT)
         atomic_fetch_add(&handles.events, 1);
     pthread_rwlock_wrlock(&handles.lock);
     o->next = handles.buckets[b];
     handles.buckets[b] = o;
-    set_newest(b, o);
     pthread_rwlock_unlock(&handles.lock);
 }
 
@@ -133,16 +125,15 @@ struct gs_object *gs_release(enum gs_type type, const void *handle)
 
 static void take_out(struct gs_object *o)
 {
-    unsigned b = gs_bucket_of(o->handle);
+    unsigned b = bucket_of(o->handle);
     pthread_rwlock_wrlock(&handles.lock);
-    for (struct gs_object **at = &handles.buckets[b]; *at; at = &(*at)->next) {
-        if (*at == o) {
-            *at = o->next;
-            break;
-        }
-    }
-    if (atomic_load(&gs_newest[b].object) == o)
-        set_newest(b, handles.buckets[b]);
+    struct gs_object *before = NULL, *at = handles.buckets[b];
+    for (; at && at != o; at = at->next)
+        before = at;
+    if (before)
+        before->next = o->next;
+    else
+        handles.buckets[b] = o->next;
     pthread_rwlock_unlock(&handles.lock);
     if (o->type == GS_EVENT)
         atomic_fetch_sub(&handles.events, 1);

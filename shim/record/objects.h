@@ -251,39 +251,6 @@ struct gs_event {
     cl_ulong times[4];
 };
 
-/* The first object of each bucket of the table, which was put there last, to be found without its lock, which costs as
- * much as the rest of a short call. Written with the lock held. A reader believes the object if the key is the same
- * before and after: the application doesn't release a handle that it is using, so that the object is still there. The
- * key counts its changes: another object may have come and gone meanwhile. */
-enum { GS_BUCKET_BITS = 12, GS_KEY_BITS = 48 };
-struct gs_newest {
-    _Atomic uint64_t key;             /* GS_KEY_BITS of handle + type, or 0: none; above: how often it has changed */
-    struct gs_object *_Atomic object; /* null: the bucket is empty */
-};
-extern struct gs_newest gs_newest[1 << GS_BUCKET_BITS] __attribute__((visibility("hidden")));
-
-static inline unsigned gs_bucket_of(const void *handle)
-{
-    return (unsigned)((uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u >> (64 - GS_BUCKET_BITS));
-}
-
-/* 0: it can't be told apart from the others. */
-static inline uint64_t gs_key_of(enum gs_type type, const void *handle)
-{
-    return (uintptr_t)handle % 8 ? 0 : (uintptr_t)handle + type;
-}
-
-/* NULL: ask gs_find. Not in a forked child, where handles are none of ours. */
-static inline void *gs_find_newest(enum gs_type type, const void *handle)
-{
-    struct gs_newest *at = &gs_newest[gs_bucket_of(handle)];
-    const uint64_t key = gs_key_of(type, handle), was = atomic_load_explicit(&at->key, memory_order_acquire);
-    if (!key || (was ^ key) << (64 - GS_KEY_BITS))
-        return NULL;
-    struct gs_object *o = atomic_load_explicit(&at->object, memory_order_acquire);
-    return atomic_load_explicit(&at->key, memory_order_relaxed) == was ? o : NULL;
-}
-
 /* Looks a handle up. NULL: not ours. */
 void *gs_find(enum gs_type type, const void *handle);
 
