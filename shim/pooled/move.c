@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads, copies and fills of pooled buffers, each piece where it is, all pieces at once. */
+/* Reads, writes, copies and fills of pooled buffers, each piece where it is, all pieces at once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,29 +78,38 @@ cl_int gs_pool_copy(struct gs_pool_root *from, struct gs_range bytes, struct gs_
     return err;
 }
 
-static cl_int fill_window(struct gs_pool_window *w, struct gs_range r, const void *pattern, size_t pattern_bytes)
+static cl_int put_range(struct gs_pool_window *w, struct gs_range r, const char *from, size_t pattern_bytes)
 {
-    const struct gs_op op = gs_op_fill(w->mem, r.begin - w->range.begin, r.end - r.begin, pattern, pattern_bytes);
+    const uint64_t at = r.begin - w->range.begin, n = r.end - r.begin;
+    const struct gs_op op =
+        pattern_bytes ? gs_op_fill(w->mem, at, n, from, pattern_bytes) : gs_op_write(w->mem, at, n, from);
     const cl_int err = gs_pool_begin(w->root->ctx, w->device, &op);
     return err ? err : gs_pool_wrote(w, &GS_ONE_RANGE(r));
 }
 
-cl_int gs_pool_fill(struct gs_pool_root *r, struct gs_range bytes, const void *pattern, size_t pattern_bytes)
+static void put_host(char *to, uint64_t n, const char *from, size_t pattern_bytes)
+{
+    const uint64_t piece = pattern_bytes ? pattern_bytes : n;
+    for (uint64_t at = 0; at < n; at += piece)
+        memmove(to + at, from, piece);
+}
+
+cl_int gs_pool_put(struct gs_pool_root *r, struct gs_range bytes, const char *from, size_t pattern_bytes)
 {
     struct gs_rangeset left = {0}, here = {0};
+    const size_t moves = pattern_bytes ? 0 : 1; /* of each byte a byte of `from` */
     cl_int err = gs_pool_error(gs_rangeset_add(&left, bytes));
     for (struct gs_pool_window *w = r->windows; w && left.n && !err; w = w->next) {
-        const struct gs_range within = {w->range.begin, w->range.end < r->size ? w->range.end : r->size};
         gs_rangeset_clear(&here);
-        err = gs_pool_error(gs_rangeset_common(&left, within, &here));
+        err = gs_pool_error(gs_rangeset_common(&left, w->range, &here));
         for (size_t i = 0; i < here.n && !err; i++)
-            err = fill_window(w, here.v[i], pattern, pattern_bytes);
+            err = put_range(w, here.v[i], from + moves * (here.v[i].begin - bytes.begin), pattern_bytes);
         if (!err)
             err = gs_pool_error(gs_rangeset_remove_set(&left, &here));
     }
     for (size_t i = 0; i < left.n && !err; i++)
-        for (uint64_t p = left.v[i].begin; p < left.v[i].end; p += pattern_bytes)
-            memcpy(r->host.base + p, pattern, pattern_bytes);
+        put_host(r->host.base + left.v[i].begin, left.v[i].end - left.v[i].begin,
+                 from + moves * (left.v[i].begin - bytes.begin), pattern_bytes);
     if (!err)
         err = gs_pool_wrote_host(r, &left);
     gs_rangeset_free(&left);

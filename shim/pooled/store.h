@@ -122,8 +122,9 @@ cl_int gs_pool_want(struct gs_pool_root *r);
 cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to);
 /* The bytes lie within one buffer, and so do those at `at`; within the same buffer they don't overlap. */
 cl_int gs_pool_copy(struct gs_pool_root *from, struct gs_range bytes, struct gs_pool_root *to, uint64_t at);
-/* pattern: gs_op.pattern; the range is a multiple of it. */
-cl_int gs_pool_fill(struct gs_pool_root *r, struct gs_range bytes, const void *pattern, size_t pattern_bytes);
+/* From the host's memory, or a pattern over and over, of which the range is a multiple (pattern_bytes: 0, no pattern):
+ * to windows where there are some, or else to the host place. */
+cl_int gs_pool_put(struct gs_pool_root *r, struct gs_range bytes, const char *from, size_t pattern_bytes);
 
 /* Sets of ranges fail for want of memory alone. */
 static inline cl_int gs_pool_error(int err)

@@ -131,36 +131,45 @@ static cl_int linear(const struct gs_pool_command *c)
     case GS_OP_READ:
         return gs_pool_read(from, src, op->ptr);
     case GS_OP_WRITE:
-        memmove(to->host.base + dst.begin, op->ptr, bytes);
-        return gs_pool_wrote_host(to, &GS_ONE_RANGE(dst));
+        return gs_pool_put(to, dst, op->ptr, 0);
     case GS_OP_COPY:
         return gs_pool_copy(from, src, to, dst.begin);
     default:
-        return gs_pool_fill(to, dst, c->pattern, op->pattern_bytes);
+        return gs_pool_put(to, dst, c->pattern, op->pattern_bytes);
     }
 }
 
-/* By way of the host's copy of all that lies between the first row and the last. */
+/* All between the first row of a rectangle and the last. */
+static struct gs_range hull_of(const struct gs_mem *m, const struct rows *r, const size_t n[3])
+{
+    return gs_pool_range(m, r->begin, row_at(r, n[1] - 1, n[2] - 1) + n[0] - r->begin);
+}
+
+/* By way of the host's copy of all that lies between the first row and the last. Where rows lie near each other that is
+ * all written, as one transfer of so many bytes takes less time than one for each row. */
 static cl_int rect(const struct gs_pool_command *c)
 {
+    enum { NEAR = 64 * 1024 };
     const struct gs_op *op = &c->op;
     const size_t *n = op->region;
     const struct rows from = rows_of(op->from, op->from_pitch), to = rows_of(op->to, op->to_pitch);
     struct gs_pool_root *src = root_of(c->src), *dst = root_of(c->dst);
     const char *a = src ? src->host.base + c->src->origin : op->ptr;
     char *b = dst ? dst->host.base + c->dst->origin : op->ptr;
+    const uint64_t rows = (uint64_t)n[1] * n[2];
+    const struct gs_range all = dst ? hull_of(c->dst, &to, n) : (struct gs_range){0, 0};
+    const bool together = dst && (dst->image || (all.end - all.begin) / rows <= NEAR);
     struct gs_rangeset wrote = {0};
-    cl_int err = CL_SUCCESS;
-    if (src)
-        err = gs_pool_require_host(
-            src, gs_pool_range(c->src, from.begin, row_at(&from, n[1] - 1, n[2] - 1) + n[0] - from.begin));
-    if (!err && dst && dst->image && (uint64_t)n[0] * n[1] * n[2] < dst->size)
-        err = gs_pool_require_host(dst, gs_pool_range(c->dst, 0, 0));
+    cl_int err = src ? gs_pool_require_host(src, hull_of(c->src, &from, n)) : CL_SUCCESS;
+    if (!err && together && rows * n[0] < all.end - all.begin)
+        err = gs_pool_require_host(dst, all);
+    if (!err && together)
+        err = gs_pool_error(gs_rangeset_add(&wrote, all));
     for (size_t z = 0; z < n[2] && !err; z++)
         for (size_t y = 0; y < n[1] && !err; y++) {
             const size_t at = row_at(&to, y, z);
             memmove(b + at, a + row_at(&from, y, z), n[0]);
-            if (dst)
+            if (dst && !together)
                 err = gs_pool_error(gs_rangeset_add(&wrote, gs_pool_range(c->dst, at, n[0])));
         }
     if (!err && dst)

@@ -47,6 +47,18 @@ sys.exit(not to_other or stays > int(sys.argv[1]) << 10 or json.load(open("stats
   same "$case, to both"
 done
 
+# What the host writes goes to the windows that are there: all that is brought again is what two of them hold. The rows of a
+# rectangle come together.
+for case in writes rows; do
+  plain plain.txt "$programs/pooled" $kib $case
+  FAULT_COUNTS=$PWD/counts.txt layer=$layer:$programs/faults.so ROOM_BYTES=$((40 << 20)) pooled pooled.txt "$programs/pooled" $kib $case || { cat pooled.txt pooled.err; fail "$case: exit status $?"; }
+  same $case
+  [ "$(sed -n 's/^clEnqueueWriteBuffer //p' counts.txt)" -lt 20 ] || fail "$case: $(grep clEnqueue counts.txt)"
+  [ $case = rows ] || python3 -c '
+import json, sys
+sys.exit(json.load(open("stats.json"))["memory"]["brought"] > 1 << 20)' || fail "$case: $(grep '"memory"' stats.json)"
+done
+
 # The host's memory of maps goes back with the last of them, unless the user has given it.
 plain plain.txt "$programs/pooled" $kib maps
 for wanted in pooled:"given back" pooled+host:64MiB:kept; do

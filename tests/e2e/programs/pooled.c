@@ -279,6 +279,42 @@ static void invalidates(size_t bytes)
     CL(clReleaseMemObject(n));
 }
 
+/* The host writes all of a buffer, a kernel changes it, three times; and the rows of a rectangle in the same way. */
+static void writes(size_t bytes, bool rows)
+{
+    const size_t all = bytes / 4096 * 4096, at[3] = {64, 1, 0}, none[3] = {0}, region[3] = {512, all / 1024 - 2, 1};
+    cl_mem m = buffer(CL_MEM_READ_WRITE, all, NULL);
+    cl_kernel k = kernel_of(program, "add");
+    uint32_t *host = malloc(all);
+    begin_with(m, all / 4, 11);
+    set_mem(k, 0, m);
+    for (cl_uint i = 0; i < 3; i++) {
+        CL(clSetKernelArg(k, 1, sizeof(float), &(float){1}));
+        for (size_t j = 0; j < all / 4; j++)
+            host[j] = 0x3f800000u + (cl_uint)(j + i) % 65536u;
+        if (rows)
+            CL(clEnqueueWriteBufferRect(queue, m, CL_FALSE, at, none, region, 1024, 0, 0, 0, host, 0, NULL, NULL));
+        else
+            CL(clEnqueueWriteBuffer(queue, m, CL_FALSE, 0, all, host, 0, NULL, NULL));
+        launch(queue, k, all / 4, 64, 0, NULL, NULL);
+        CL(clFinish(queue));
+    }
+    show_pieces(rows ? "rows written" : "written", m, all);
+    CL(clReleaseMemObject(m));
+    CL(clReleaseKernel(k));
+    free(host);
+}
+
+static void writes_all(size_t bytes)
+{
+    writes(bytes, false);
+}
+
+static void writes_rows(size_t bytes)
+{
+    writes(bytes, true);
+}
+
 /* Pages that the process has in memory. */
 static size_t resident(void)
 {
@@ -631,10 +667,10 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(size_t bytes);
-    } cases[] = {{"images", images},   {"stencil", stencil},     {"steps", steps},     {"matrices", matrices},
-                 {"gathers", gathers}, {"reduction", reduction}, {"windows", windows}, {"invalidates", invalidates},
-                 {"whole", whole},     {"nothing", nothing},     {"events", events},   {"parts", parts},
-                 {"maps", maps},       {"uncut", uncut}};
+    } cases[] = {{"images", images},   {"stencil", stencil},     {"steps", steps},       {"matrices", matrices},
+                 {"gathers", gathers}, {"reduction", reduction}, {"windows", windows},   {"invalidates", invalidates},
+                 {"whole", whole},     {"nothing", nothing},     {"events", events},     {"parts", parts},
+                 {"maps", maps},       {"uncut", uncut},         {"writes", writes_all}, {"rows", writes_rows}};
     const size_t bytes = (argc > 1 ? strtoull(argv[1], NULL, 10) : 4096) << 10;
     start(0);
     if (argc > 2 && strcmp(argv[2], "memory") == 0)
