@@ -109,11 +109,11 @@ struct gs_timed_launch {
     const struct gs_plan *plan;
 };
 
-/* Learns from the profiles of these events, once they are complete: a launch on one device; a split, from the end of
- * `begin` to that of `end`. */
+/* Learns from the profiles of these events, once they are complete: of a launch on one device; of a split's parts,
+ * where `end` is the launch's. */
 void gs_timing_learn_single(struct gs_timing *t, const struct gs_kernel *k, cl_event ran);
-void gs_timing_learn_split(const struct gs_timed_launch *launch, const struct gs_asked *asked, cl_event begin,
-                           cl_event end, const cl_event *parts);
+void gs_timing_learn_split(const struct gs_timed_launch *launch, const struct gs_asked *asked, cl_event end,
+                           const cl_event *parts);
 
 /* The same of a launch by units of the daemon's, from what they took: of a split where there is a trial, part p of
  * which ran on place[p]. `end` is the launch's. */

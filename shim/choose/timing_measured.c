@@ -22,8 +22,8 @@ enum {
 struct measurement {
     struct measurement *next;
     struct gs_timing *t;
-    cl_program program;  /* not retained; null for splits */
-    cl_event begin, end; /* begin: null for one device */
+    cl_program program; /* not retained; null for splits */
+    cl_event end;
     struct gs_trial trial;
     unsigned dim;
     double cut[GS_MAX_DEVICES], share[GS_MAX_DEVICES];
@@ -43,19 +43,16 @@ static cl_ulong profile(cl_event event, cl_profiling_info what)
     return gs_real()->clGetEventProfilingInfo(event, what, sizeof value, &value, NULL) == CL_SUCCESS ? value : 0;
 }
 
-/* From the end of `begin`, or else from the event's own start, to its end; 0 where there is no profile. */
-static uint64_t duration(cl_event begun, cl_event end)
+/* 0 where there is no profile. */
+static uint64_t duration(cl_event ran)
 {
-    const cl_ulong from = begun ? profile(begun, CL_PROFILING_COMMAND_END) : profile(end, CL_PROFILING_COMMAND_START);
-    const cl_ulong to = profile(end, CL_PROFILING_COMMAND_END);
+    const cl_ulong from = profile(ran, CL_PROFILING_COMMAND_START), to = profile(ran, CL_PROFILING_COMMAND_END);
     return from && to > from ? to - from : 0;
 }
 
 static void drop_measurement(struct measurement *m)
 {
     gs_real()->clReleaseEvent(m->end);
-    if (m->begin)
-        gs_real()->clReleaseEvent(m->begin);
     for (unsigned p = 0; p < GS_MAX_DEVICES; p++)
         if (m->part[p])
             gs_real()->clReleaseEvent(m->part[p]);
@@ -68,7 +65,7 @@ static uint64_t part_took(const struct measurement *m, unsigned p)
 {
     if (m->spent)
         return atomic_load(&m->spent->kernel_ns[m->place[p]]);
-    return m->part[p] ? duration(NULL, m->part[p]) : 0;
+    return m->part[p] ? duration(m->part[p]) : 0;
 }
 
 /* By units: what went over the link, and what the GPU that did most had to do. */
@@ -103,20 +100,19 @@ static uint64_t parts_took(const struct measurement *m)
                          : end - begin + (uint64_t)gs_move_ns(&gs_book.machine, o->link, o->scatter);
 }
 
-/* NVIDIA's markers that wait for other devices have no profiles worth the name (0 or less between two of them on
- * H200s), so they are believed only where there is no better way and it isn't shorter than a part; and nothing has
- * taken longer than until it was heard of. */
+/* By its parts, where their outputs aren't merged afterwards; else until it was heard of, if nothing was before it: a
+ * marker behind it would say more, but NVIDIA's that wait for other devices have no profiles worth the name (0 or less
+ * between two of them on H200s). Nothing has taken longer than until it was heard of. */
 static uint64_t split_took(const struct measurement *m, uint64_t longest_ns)
 {
     if (m->spent)
         return units_took(m);
-    const struct gs_forecast *o = &m->trial.forecast;
-    const uint64_t heard_ns = gs_now_ns() - m->asked.begin_ns, marked_ns = duration(m->begin, m->end);
-    const uint64_t parts_ns = o->merge.bytes ? 0 : parts_took(m);
+    const uint64_t heard_ns = gs_now_ns() - m->asked.begin_ns;
+    const uint64_t parts_ns = m->trial.forecast.merge.bytes ? 0 : parts_took(m);
     const uint64_t at_most_ns = m->asked.idle ? heard_ns : 0; /* else it waited for its turn as well */
-    const uint64_t took_ns = parts_ns >= longest_ns ? parts_ns : marked_ns >= longest_ns ? marked_ns : at_most_ns;
-    gs_debug("%s: a split took %" PRIu64 " us by its parts, %" PRIu64 " by markers, and was heard of after %" PRIu64,
-             m->t->at->name, parts_ns / 1000, marked_ns / 1000, heard_ns / 1000);
+    const uint64_t took_ns = parts_ns >= longest_ns ? parts_ns : at_most_ns;
+    gs_debug("%s: a split took %" PRIu64 " us by its parts, and was heard of after %" PRIu64, m->t->at->name,
+             parts_ns / 1000, heard_ns / 1000);
     return took_ns < heard_ns ? took_ns : heard_ns;
 }
 
@@ -187,7 +183,7 @@ static void learn_split(struct measurement *m)
 
 static void learn_single(struct measurement *m)
 {
-    const uint64_t took_ns = m->spent ? part_took(m, 0) : duration(NULL, m->end);
+    const uint64_t took_ns = m->spent ? part_took(m, 0) : duration(m->end);
     gs_debug("%s: one device took %" PRIu64 " us", m->t->at->name, took_ns / 1000);
     gs_choice_learn_single(&m->t->h, took_ns);
 }
@@ -392,14 +388,13 @@ void gs_timing_learn_single(struct gs_timing *t, const struct gs_kernel *k, cl_e
     keep_measurement(m);
 }
 
-void gs_timing_learn_split(const struct gs_timed_launch *launch, const struct gs_asked *asked, cl_event begun,
-                           cl_event end, const cl_event *parts)
+void gs_timing_learn_split(const struct gs_timed_launch *launch, const struct gs_asked *asked, cl_event end,
+                           const cl_event *parts)
 {
     struct measurement *m = measure(launch, end);
     if (!m)
         return;
-    bool whole = gs_real()->clRetainEvent(begun) == CL_SUCCESS;
-    m->begin = whole ? begun : NULL;
+    bool whole = true;
     m->asked = *asked;
     for (unsigned p = 0; p < launch->plan->n_parts && whole; p++) {
         whole = gs_real()->clRetainEvent(parts[p]) == CL_SUCCESS;

@@ -39,7 +39,6 @@ struct split {
     struct gs_merge *merges;                  /* by use */
     struct gs_events ended;                   /* what the application's event waits for */
     unsigned device[3 * GS_MAX_DEVICES];      /* of each of `ended` */
-    cl_event begin;                           /* of one that is measured: when all before it had ended; or null */
     struct gs_siblings *siblings;             /* the parts, if they go by units */
     struct gs_asked asked;
 };
@@ -75,18 +74,6 @@ static void free_split(struct split *s)
     }
     free(s->merges);
     gs_events_free(&s->ended);
-    if (s->begin)
-        gs_real()->clReleaseEvent(s->begin);
-}
-
-/* A marker on the queue whose profiles count, after these events. */
-static cl_int mark_time(struct gs_launching *l, const struct gs_events *after, cl_event *marker)
-{
-    cl_int err;
-    cl_command_queue queue = gs_queue_behind(l->cmd.q, GS_TIMED_QUEUE, 0, &err);
-    if (!err)
-        err = gs_enqueue_marker(queue, after->n, after->n ? after->v : NULL, marker);
-    return err;
 }
 
 static bool compares(const struct gs_plan *plan)
@@ -160,8 +147,6 @@ static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct
     cl_int err = memory ? gs_command_order(&l->cmd) : CL_OUT_OF_HOST_MEMORY;
     if (!err && l->cmd.foreign) /* the driver is to see the list */
         err = CL_INVALID_CONTEXT;
-    if (!err && l->trial.measured && !l->by_units)
-        err = mark_time(l, &l->cmd.before, &s->begin);
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
         gs_label_part((int)p);
         err = prepare_part(l, plan, p, s);
@@ -249,18 +234,16 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
     if (!err)
         err = record_writes(l, plan);
     const struct gs_timed_launch timed = {l->cuts, &l->trial, plan};
-    cl_event own, end;
-    if (!err && s->begin && mark_time(l, &s->ended, &end) == CL_SUCCESS) {
-        s->asked.idle = gs_events_ended(&l->cmd.before);
-        gs_timing_learn_split(&timed, &s->asked, s->begin, end, s->ran);
-        gs_real()->clReleaseEvent(end);
-    }
+    cl_event own;
+    s->asked.idle = gs_events_ended(&l->cmd.before);
     if (!err)
         err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &s->ended, s->device, &own);
     if (err)
         return err;
     if (l->put.spent)
         gs_timing_learn_units(&timed, own, l->put.spent, l->job.place);
+    else if (l->trial.measured && !l->by_units)
+        gs_timing_learn_split(&timed, &s->asked, own, s->ran);
     block_merged(plan, own);
     for (size_t i = 0; i < plan->n_uses; i++)
         if (plan->uses[i].writes != GS_READ_ONLY && plan->uses[i].writes != GS_IN_PLACE)
