@@ -81,7 +81,7 @@ cl_int gs_home_ready(struct gs_home *h)
 
 bool gs_home_may_carry(const struct gs_home *h)
 {
-    return !h->n && (!h->by_units || gs_unit_is_alone(GS_RESOURCE_PCI));
+    return !h->n && !gs_in_callback() && (!h->by_units || gs_unit_is_alone(GS_RESOURCE_PCI));
 }
 
 /* Images of sub-devices go by a queue of their parent's, which has no order with the application's but by events. */
@@ -280,9 +280,9 @@ static unsigned find_facts(struct gs_home *h, const struct gs_side *dst, struct 
         facts |= GS_FACT_AWAY;
     if (!t || !sound)
         return facts;
-    const bool here = op->blocking || (!reads && gs_home_may_carry(h));
-    const unsigned staged = gs_staging_way(h->cmd.q, gs_staged_host(t).at, gs_staged_bytes(t), here);
-    return facts | (staged & GS_FACT_RING ? gs_ring_ready(h, w) : staged);
+    const bool ring = (op->blocking || gs_home_may_carry(h)) &&
+                      gs_staging_may_carry(h->cmd.ctx, gs_staged_host(t).at, gs_staged_bytes(t)) && gs_ring_ready(h, w);
+    return facts | (ring ? GS_FACT_RING : 0);
 }
 
 static cl_int by_queue(struct gs_home *h, cl_event *own)
@@ -353,11 +353,7 @@ cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, 
     gs_home_need(h, src.m, src.r);
     gs_home_need(h, dst.m, dst.covers ? (struct gs_range){0, 0} : dst.r);
     cl_int err = gs_home_ready(h);
-    unsigned facts = err ? 0 : find_facts(h, &dst, &w);
-    const struct gs_events wait = {.v = (cl_event *)(uintptr_t)h->v, .n = h->n};
-    if (facts & GS_FACT_THREAD && gs_carry_beside(cmd, m, staged, 1, &wait, &own) != CL_SUCCESS)
-        facts &= ~(unsigned)GS_FACT_THREAD;
-    const enum gs_host_way way = gs_host_way(facts);
+    const enum gs_host_way way = gs_host_way(err ? 0 : find_facts(h, &dst, &w));
     if (!err && way == GS_BY_CALL)
         return reads ? read_by_call(h, src) : write_by_call(h, dst);
     if (!err && way == GS_BY_RING) {

@@ -20,17 +20,19 @@ struct reading {
     struct gs_staged_ends ended;
     struct gs_host_use read; /* while the context's lock is free */
     bool overtaken;
+    bool late; /* a call that needn't block would have to wait for the ring: nothing is enqueued */
 };
 
-static unsigned find_facts(const struct reading *x, bool staged)
+static unsigned find_facts(const struct reading *x, bool ring)
 {
     enum { FEW = 8 }; /* more of them are faster enqueued at once */
     const struct gs_command *cmd = x->cmd;
-    const bool blocks = cmd->op.blocking;
-    unsigned facts = (blocks ? GS_FACT_BLOCKS : 0) | (gs_scheduled() ? GS_FACT_UNITS : 0);
-    if (staged)
-        facts |= gs_staging_way(cmd->q, x->all->op.ptr, gs_staged_bytes(x->all), blocks);
-    if (facts & (GS_FACT_RING | GS_FACT_THREAD) || gs_at_home(x->m->root, x->r))
+    const bool blocks = cmd->op.blocking, by_units = gs_scheduled();
+    unsigned facts = (blocks ? GS_FACT_BLOCKS : 0) | (by_units ? GS_FACT_UNITS : 0);
+    const bool here = blocks || (!gs_in_callback() && (!by_units || gs_unit_is_alone(GS_RESOURCE_PCI)));
+    if (ring && here && gs_staging_may_carry(cmd->ctx, x->all->op.ptr, gs_staged_bytes(x->all)))
+        return facts | GS_FACT_RING;
+    if (gs_at_home(x->m->root, x->r))
         return facts;
     if (!atomic_load(&cmd->ctx->user_events) && gs_count_holders(x->m->root, x->r, FEW + 1) <= FEW)
         facts |= GS_FACT_FEW;
@@ -44,10 +46,10 @@ static bool is_passed(const struct reading *x, enum gs_host_way way)
 }
 
 /* From here on such a read counts as begun. */
-static enum gs_host_way find_way(struct reading *x, bool staged, unsigned *facts)
+static enum gs_host_way find_way(struct reading *x, bool ring, unsigned *facts)
 {
     GS_LOCKED(&x->cmd->ctx->lock);
-    *facts = find_facts(x, staged);
+    *facts = find_facts(x, ring);
     const enum gs_host_way way = gs_host_way(*facts);
     if (is_passed(x, way))
         gs_host_read_begin(x->m->root, x->r, &x->read);
@@ -71,21 +73,12 @@ static cl_int finish(struct reading *x, cl_event *event)
     return gs_finish_command(x->cmd->q, gs_op_command_type(&x->cmd->op), &x->ended.events, x->ended.place, event);
 }
 
-static cl_int by_thread(struct reading *x, cl_event *own)
-{
-    const struct gs_command *cmd = x->cmd;
-    const struct gs_events wait = {.v = (cl_event *)(uintptr_t)cmd->wait, .n = cmd->n_wait};
-    if (gs_at_home(x->m->root, x->r))
-        return gs_carry_beside(cmd, x->m, x->all, 1, &wait, own);
-    const cl_int err = find_places(x);
-    return err ? err : gs_carry_beside(cmd, x->m, x->s.v, x->s.n, &x->ready, own);
-}
-
+/* From the places that have been found. */
 static cl_int by_queue(struct reading *x, cl_event *own)
 {
     enum { MOST = sizeof x->ended.place / sizeof *x->ended.place };
     struct gs_events *events = &x->ended.events;
-    cl_int err = find_places(x);
+    cl_int err = CL_SUCCESS;
     for (unsigned i = 0; i < x->s.n && !err; i++) {
         const struct gs_staged *t = &x->s.v[i];
         cl_event event;
@@ -131,7 +124,8 @@ static bool on_several(const struct gs_extents *s)
     return false;
 }
 
-/* Gives the context's lock back while it waits; the bytes stay where they are until they have been read. */
+/* From the places that have been found. Gives the context's lock back while it waits; the bytes stay where they are
+ * until they have been read. */
 static cl_int wait_for_all(struct reading *x, enum gs_host_way way)
 {
     struct gs_context *ctx = x->cmd->ctx;
@@ -141,7 +135,7 @@ static cl_int wait_for_all(struct reading *x, enum gs_host_way way)
         root->traffic.taken += gs_staged_bytes(x->all);
         root->traffic.taken_to = x->all->op.ptr;
     }
-    cl_int err = find_places(x);
+    cl_int err = CL_SUCCESS;
     gs_host_read_begin(root, x->r, &x->read);
     gs_real()->clFlush(x->cmd->q->o.handle);
     pthread_mutex_unlock(&ctx->lock);
@@ -170,6 +164,14 @@ static cl_int wait_for_all(struct reading *x, enum gs_host_way way)
     return !err && x->cmd->event && !x->overtaken ? finish(x, x->cmd->event) : err;
 }
 
+/* May a call that needn't block carry it? Not if what comes before takes longer, or has failed. */
+static bool is_ready(struct reading *x)
+{
+    const bool ended = gs_staging_is_ready(&x->ready, gs_staged_bytes(x->all));
+    gs_events_forget(&x->ready, false);
+    return ended && !x->ready.n;
+}
+
 /* From the places that hold the bytes. *own: the event of what hasn't been waited for. */
 static cl_int read_places(struct reading *x, enum gs_host_way way, cl_event *own, struct gs_upto *upto)
 {
@@ -180,9 +182,10 @@ static cl_int read_places(struct reading *x, enum gs_host_way way, cl_event *own
         gs_job_enter(cmd->ctx, true, &put.job);
     const struct gs_putting *before = gs_put_for(by_units ? &put : NULL);
     pthread_mutex_lock(&cmd->ctx->lock);
-    const cl_int err = way == GS_BY_THREAD  ? by_thread(x, own)
-                       : way == GS_BY_QUEUE ? by_queue(x, cmd->event || cmd->op.blocking ? own : NULL)
-                                            : wait_for_all(x, way);
+    cl_int err = find_places(x);
+    x->late = !err && way == GS_BY_RING && !cmd->op.blocking && !is_ready(x);
+    if (!err && !x->late)
+        err = way == GS_BY_QUEUE ? by_queue(x, cmd->event || cmd->op.blocking ? own : NULL) : wait_for_all(x, way);
     *upto = gs_queue_upto(cmd->q);
     pthread_mutex_unlock(&cmd->ctx->lock);
     gs_put_for(before);
@@ -209,6 +212,13 @@ static cl_int pass(struct reading *x)
     return err;
 }
 
+/* The end of a read that the call has waited for. */
+static cl_int waited(const struct reading *x, cl_int err)
+{
+    gs_wait_ended();
+    return !err && x->overtaken ? gs_home_read_again(x->cmd, (struct gs_side){.m = x->m, .r = x->r}, false) : err;
+}
+
 cl_int gs_read(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *t)
 {
     const struct gs_side from = {.m = m, .r = r};
@@ -218,20 +228,21 @@ cl_int gs_read(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, cons
     cl_int err;
     unsigned facts;
     enum gs_host_way way = find_way(&x, true, &facts);
-    const bool handed = way == GS_BY_THREAD && read_places(&x, way, &own, &upto) == CL_SUCCESS;
-    if (way == GS_BY_THREAD && !handed)
+    if (way == GS_BY_RING) {
+        err = read_places(&x, way, &own, &upto);
+        if (err || !x.late)
+            return waited(&x, err);
         way = find_way(&x, false, &facts);
+    }
     if (is_passed(&x, way)) {
         err = pass(&x);
         return !err && x.overtaken ? gs_home_read_again(cmd, from, true) : err;
     }
-    if (!handed && way != GS_BY_RING && !(facts & GS_FACT_AWAY))
+    if (!(facts & GS_FACT_AWAY))
         return gs_home_transfer(cmd, from, (struct gs_side){0}, NULL);
-    err = handed ? CL_SUCCESS : read_places(&x, way, &own, &upto);
-    if (way == GS_BY_RING || way == GS_BY_CALLS) {
-        gs_wait_ended();
-        return !err && x.overtaken ? gs_home_read_again(cmd, from, false) : err;
-    }
+    err = read_places(&x, way, &own, &upto);
+    if (way == GS_BY_CALLS)
+        return waited(&x, err);
     err = gs_home_wait(cmd, err, own);
     if (!err && cmd->op.blocking && facts & GS_FACT_UNITS && !cmd->q->out_of_order)
         gs_queue_drained(cmd->q, upto);

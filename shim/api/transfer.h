@@ -8,7 +8,7 @@
 #include "shim/coherence/host.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/put/put.h"
-#include "shim/staging/transfer_worker.h"
+#include "shim/staging/staging.h"
 #include "shim/driver/enqueue.h"
 
 /* From how many stretches, each on one device, the bytes of the root come; at most `most`. */
@@ -45,9 +45,8 @@ cl_int gs_home_ready(struct gs_home *h);
 /* Enqueues it, by units or at once: in pieces, or a map or unmap as one unit of the link. *own is then the command's
  * event, of the type given, unless `own` is null and nobody else needs one. */
 cl_int gs_home_run(struct gs_home *h, const struct gs_op *op, cl_command_type type, cl_event *own);
-/* May a write that needn't block be carried out in its call all the same? Not where the write waits for other commands,
- * or for other applications' units. A write by another thread stands behind a user event, after which NVIDIA's driver
- * keeps a thread awake for 0.1 to 0.3 s; that slows the application's launches (H200). */
+/* May a transfer that needn't block be carried out in its call all the same? Not where it waits for other commands, or
+ * for other applications' units. */
 bool gs_home_may_carry(const struct gs_home *h);
 void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
 
@@ -63,7 +62,7 @@ struct gs_side {
 bool gs_home_is_invalid(struct gs_side side);
 
 /* Carries a transfer out at home that reads `src` and changes `dst`. `staged`: the same transfer as pieces between the
- * host's memory and a device, which may go beside the application; or null. */
+ * host's memory and a device, which may go through the ring; or null. */
 cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct gs_side dst,
                         const struct gs_staged *staged);
 
@@ -99,9 +98,9 @@ struct gs_ring_use {
     bool overtaken;         /* a read: see gs_host_read_end */
 };
 
-/* gs_staging_way has said GS_FACT_RING. Is the transfer to go so? Then it has its marker, as the memory that a call
- * which blocks reads may be written until then; or it has entered the ring. Else GS_FACT_THREAD, or nothing. */
-unsigned gs_ring_ready(struct gs_home *h, struct gs_ring_use *w);
+/* gs_staging_may_carry has said so. Is the transfer to go through the ring? Then it has its marker, as the memory that
+ * a call which blocks reads may be written until then; or it has entered the ring. */
+bool gs_ring_ready(struct gs_home *h, struct gs_ring_use *w);
 
 /* Carries it out as one command, *own. Gives the context's lock back meanwhile: nothing is split then that uses the
  * object. */

@@ -97,14 +97,15 @@ static cl_int find_ready(struct gs_home *h, struct gs_mem *root, const struct gs
     return err;
 }
 
-unsigned gs_ring_ready(struct gs_home *h, struct gs_ring_use *w)
+bool gs_ring_ready(struct gs_home *h, struct gs_ring_use *w)
 {
-    const struct gs_op *op = &h->cmd.op;
     struct gs_queue *q = h->cmd.q;
-    if (op->blocking)
-        return gs_mark_out_of_order(q, q->o.handle, h->n, h->v, &w->marker) == CL_SUCCESS ? GS_FACT_RING : 0;
-    const bool goes = gs_staging_queue_idle(q, &w->ready, op->region[0]) && gs_staging_enter(q->o.ctx, false);
-    return goes ? GS_FACT_RING : GS_FACT_THREAD;
+    uint64_t bytes = 0;
+    if (h->cmd.op.blocking)
+        return gs_mark_out_of_order(q, q->o.handle, h->n, h->v, &w->marker) == CL_SUCCESS;
+    for (unsigned i = 0; i < w->n; i++)
+        bytes += gs_staged_bytes(&w->v[i]);
+    return gs_staging_queue_idle(q, &w->ready, bytes) && gs_staging_enter(q->o.ctx, false);
 }
 
 /* The commands before have ended first, among them those that may still write to the host's memory. */
@@ -177,25 +178,21 @@ bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_stag
     struct gs_ring_use w = {.root = m->root, .r = r};
     if (!is_followed(h, m) || !find_takers(h, m, r, t, &s))
         return false;
-    unsigned staged =
-        are_own(h, &s) ? gs_staging_way(q, t->op.ptr, t->op.region[0], blocks || gs_home_may_carry(h)) : 0;
-    bool goes = (staged || by_units) && find_ready(h, m->root, &s, &w.ready) == CL_SUCCESS;
+    bool ring = are_own(h, &s) && (blocks || gs_home_may_carry(h)) &&
+                gs_staging_may_carry(q->o.ctx, t->op.ptr, t->op.region[0]);
+    bool goes = (ring || by_units) && find_ready(h, m->root, &s, &w.ready) == CL_SUCCESS;
     w.v = s.v;
     w.n = s.n;
-    if (goes && staged & GS_FACT_RING)
-        staged = gs_ring_ready(h, &w);
+    ring = goes && ring && gs_ring_ready(h, &w);
     /* Where one of the devices is lost, home may not be. */
-    if (goes && staged & GS_FACT_RING)
+    if (ring)
         goes = by_ring(h, &w, &s, own) == CL_SUCCESS;
-    else if (goes && staged)
-        goes = gs_carry_beside(&h->cmd, m, s.v, s.n, &w.ready, own) == CL_SUCCESS;
     else
         goes = goes && by_units && write_units(h, s.v, &w.ready, own) == CL_SUCCESS;
     if (goes && wrote(m->root, &s) != CL_SUCCESS)
         gs_make_undefined(m->root, r);
     /* A thread has made a user event meanwhile, and all is to lie at home (rule 5): it is written there as well. */
-    if (goes && staged & GS_FACT_RING && atomic_load(&q->o.ctx->user_events) &&
-        !gs_rangeset_contains(gs_valid_at(m->root, 0), r)) {
+    if (goes && ring && atomic_load(&q->o.ctx->user_events) && !gs_rangeset_contains(gs_valid_at(m->root, 0), r)) {
         clReleaseEvent(*own);
         *own = NULL;
         goes = false;

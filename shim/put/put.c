@@ -26,27 +26,6 @@ const struct gs_putting *gs_put_for(const struct gs_putting *p)
     return before;
 }
 
-void gs_put_keep(struct gs_putting *kept)
-{
-    *kept = putting ? *putting : (struct gs_putting){0};
-    if (kept->q) {
-        gs_hold(&kept->q->o);
-        gs_units_owed(1);
-    }
-    if (kept->spent)
-        atomic_fetch_add(&kept->spent->refs, 1);
-}
-
-void gs_put_drop(struct gs_putting *kept)
-{
-    if (kept->q) {
-        gs_drop(&kept->q->o);
-        gs_units_owed(-1);
-    }
-    gs_spent_drop(kept->spent);
-    *kept = (struct gs_putting){0};
-}
-
 const struct gs_putting *gs_put_now(void)
 {
     return putting;

@@ -29,15 +29,6 @@ const struct gs_putting *gs_put_for(const struct gs_putting *p);
 /* For whom this thread enqueues by units; or null. */
 const struct gs_putting *gs_put_now(void);
 
-/* For another thread that goes on later on behalf of who this one enqueues for: with the queue held. Its q is null
- * where that goes straight to the driver. */
-void gs_put_keep(struct gs_putting *kept);
-void gs_put_drop(struct gs_putting *kept);
-static inline const struct gs_putting *gs_put_kept(const struct gs_putting *kept)
-{
-    return kept->q ? kept : NULL;
-}
-
 /* The most bytes of a unit of it, which a device does on its own memory or with the host. */
 uint64_t gs_put_chunk(const struct gs_putting *p, const struct gs_op *op);
 

@@ -47,12 +47,12 @@ static bool try_unit(struct gs_deferred *h, bool idle)
 }
 
 /* Where no other application is connected nobody waits for a unit which is held while its command can't run yet: what
- * is in the queue, and in the wait list, has the units that it needs, so that it comes to its end; not where it may
- * wait for a thread of ours that has yet to ask for some. With gs_deferred_list.lock held. */
+ * is in the queue, and in the wait list, has the units that it needs, so that it comes to its end. With
+ * gs_deferred_list.lock held. */
 static bool may_at_will(const struct gs_deferred *h, const struct gs_queue *q)
 {
-    return gs_unit_is_sole() && !atomic_load(&gs_deferred_list.owed) && !(h->home == q->o.handle && q->out_of_order) &&
-           !atomic_load(&q->o.ctx->user_events) && gs_deferred_all_served();
+    return gs_unit_is_sole() && !(h->home == q->o.handle && q->out_of_order) && !atomic_load(&q->o.ctx->user_events) &&
+           gs_deferred_all_served();
 }
 
 /* Takes the first unit beforehand, where the command could run now and the unit is there. It stands behind nothing but

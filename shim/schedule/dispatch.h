@@ -93,10 +93,6 @@ void gs_queue_waits(int more);
  * waited for. Without the context's lock. */
 bool gs_queue_await(struct gs_queue *q, bool of_several);
 
-/* So many threads more, or fewer, go on later on behalf of who put by units, and will want some then. What comes later
- * in a queue may stand behind their work. */
-void gs_units_owed(int more);
-
 /* Is this the event of the last command under way in a queue, or of one of its units? */
 bool gs_is_last_event(cl_command_queue queue, cl_event event);
 

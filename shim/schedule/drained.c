@@ -30,11 +30,6 @@ void gs_wait_ended(void)
     gs_job_look();
 }
 
-void gs_units_owed(int more)
-{
-    atomic_fetch_add(&gs_deferred_list.owed, more);
-}
-
 struct gs_upto gs_queue_upto(struct gs_queue *q)
 {
     return (struct gs_upto){.call = gs_timeline_newest(q->timeline), .order = atomic_load(&gs_deferred_list.order)};

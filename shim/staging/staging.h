@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Large transfers between the application's pageable memory and a GPU: through a ring of pinned slots that a few
  * threads fill and drain. The driver's own way takes one thread's memcpy (10 GB/s up, 18 down on an H200); the link
- * carries 54. Calls carry a transfer out themselves, or a thread does so beside the application (transfer_worker.h).
- * Either begins once all earlier commands of the transfer have ended: the holder of the ring waits for the device
+ * carries 54. The application's calls carry transfers out themselves: those that block, and others where the commands
+ * before have ended, or soon will have. A transfer begins once they have: the holder of the ring waits for the device
  * alone. */
 #ifndef GS_SHIM_STAGING_STAGING_H
 #define GS_SHIM_STAGING_STAGING_H
@@ -11,10 +11,10 @@
 #include "shim/staging/pieces.h"
 #include "shim/staging/way.h"
 
-/* Is there a ring for a transfer of so many bytes? GS_FACT_RING or GS_FACT_THREAD; 0: the driver's own way. With the
- * context's lock held. Calls carry out what blocks; and a write that doesn't, if gs_staging_queue_idle. The ring is
- * made once enough bytes have gone the slow way. */
-unsigned gs_staging_way(struct gs_queue *q, const void *ptr, uint64_t bytes, bool blocking);
+/* May a call carry a transfer of so many bytes through a ring? With the context's lock held. The ring is made once
+ * enough bytes have gone the slow way. Not while a user event has no status: the call might wait for a later command.
+ */
+bool gs_staging_may_carry(struct gs_context *ctx, const void *ptr, uint64_t bytes);
 /* For a buffer that is being made. */
 bool gs_staging_may_fill(struct gs_context *ctx, const void *ptr, uint64_t bytes);
 
@@ -22,10 +22,12 @@ bool gs_staging_may_fill(struct gs_context *ctx, const void *ptr, uint64_t bytes
  * no lock held. */
 cl_int gs_staging_fill(struct gs_context *ctx, cl_mem mem, void *ptr, uint64_t bytes);
 
-/* For a call that isn't to block: is the queue idle, or soon, so that the slots come free at the link's pace? Then the
- * ring takes less of the caller's time than the driver, which copies pageable memory before it returns (NVIDIA
- * 580.159). Waits for a fraction of what the driver would take, 1.5 ms at most. before: further events. */
-bool gs_staging_queue_idle(struct gs_queue *q, const struct gs_events *before, size_t bytes);
+/* For a call that isn't to block: have these events ended, or soon, so that the slots come free at the link's pace?
+ * Then the ring takes less of the caller's time than the driver, which copies pageable memory before it returns (NVIDIA
+ * 580.159). Waits for a fraction of what the driver would take, 1.5 ms at most. */
+bool gs_staging_is_ready(const struct gs_events *before, uint64_t bytes);
+/* The same of all that is in the queue, and further events. */
+bool gs_staging_queue_idle(struct gs_queue *q, const struct gs_events *before, uint64_t bytes);
 
 /* The ring serves one transfer at a time. Without the context's lock; false only where `wait` is false and it is busy.
  */

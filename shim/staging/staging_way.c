@@ -102,27 +102,28 @@ bool gs_staging_may_fill(struct gs_context *ctx, const void *ptr, uint64_t bytes
            !gs_group()->remote && !is_pinned(ctx, ptr, bytes) && is_there(ctx, bytes);
 }
 
-unsigned gs_staging_way(struct gs_queue *q, const void *ptr, uint64_t bytes, bool blocking)
+bool gs_staging_may_carry(struct gs_context *ctx, const void *ptr, uint64_t bytes)
 {
-    if (!gs_staging_may_fill(q->o.ctx, ptr, bytes))
-        return 0;
-    /* While a user event has no status, the call might wait for a later command. */
-    return !blocking ? GS_FACT_THREAD : atomic_load(&q->o.ctx->user_events) ? 0 : GS_FACT_RING;
+    return gs_staging_may_fill(ctx, ptr, bytes) && !atomic_load(&ctx->user_events);
 }
 
-bool gs_staging_queue_idle(struct gs_queue *q, const struct gs_events *before, size_t bytes)
+bool gs_staging_is_ready(const struct gs_events *before, uint64_t bytes)
 {
     /* The driver takes 100 to 150 ns for a KiB. Usually the last slots of the write before are ahead: a millisecond of
-     * the link. A longer wait is a kernel's: then a thread beside the application carries the transfer. */
+     * the link. A longer wait is a kernel's. */
     const uint64_t worth_ns = bytes / 1024 * 30, most_ns = 1500 * 1000;
+    return gs_events_ended_by(before, gs_now_ns() + (worth_ns < most_ns ? worth_ns : most_ns));
+}
+
+bool gs_staging_queue_idle(struct gs_queue *q, const struct gs_events *before, uint64_t bytes)
+{
     cl_event marker;
     if (gs_enqueue_marker(q->o.handle, before->n, before->v, &marker) != CL_SUCCESS)
         return false;
     gs_real()->clFlush(q->o.handle);
-    const bool flows = gs_events_ended_by(&(const struct gs_events){.v = &marker, .n = 1},
-                                          gs_now_ns() + (worth_ns < most_ns ? worth_ns : most_ns));
+    const bool idle = gs_staging_is_ready(&(const struct gs_events){.v = &marker, .n = 1}, bytes);
     gs_real()->clReleaseEvent(marker);
-    return flows;
+    return idle;
 }
 
 bool gs_staging_enter(struct gs_context *ctx, bool wait)

@@ -10,8 +10,6 @@ static const struct {
 } rows[] = {
     /* An H200 writes 256 MiB of pageable memory at 44 GB/s and reads at 50; NVIDIA's driver at 10 and 18. */
     {GS_FACT_RING, 0, GS_BY_RING},
-    /* 64 MiB that nobody waits for take 2.3 ms; the driver, which copies them in the call, 9.7. */
-    {GS_FACT_THREAD, 0, GS_BY_THREAD},
     /* A read at home changes nothing that the lock protects. */
     {0, GS_FACT_WRITES | GS_FACT_UNITS | GS_FACT_AWAY, GS_BY_CALL},
     /* NVIDIA's non-blocking transfers of pageable memory take up to twice as long as blocking ones. */

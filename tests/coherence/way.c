@@ -21,10 +21,8 @@ int main(void)
     for (unsigned f = 0; f < 1u << GS_FACTS; f++) {
         const enum gs_host_way way = gs_host_way(f);
         const bool call = way == GS_BY_CALL, calls = way == GS_BY_CALLS;
-        const bool staged = f & (GS_FACT_RING | GS_FACT_THREAD);
+        const bool staged = f & GS_FACT_RING;
         check((way == GS_BY_RING) == !!(f & GS_FACT_RING), f, "by the ring where it is there, else never");
-        check(way != GS_BY_THREAD || (f & GS_FACT_THREAD), f, "by the thread only where its ring is there");
-        check(!staged || way == GS_BY_RING || way == GS_BY_THREAD, f, "many bytes go through pinned memory");
         check(!(call || calls) || !(f & GS_FACT_UNITS), f, "a daemon's units don't go by calls that block");
         check(!call || !(f & GS_FACT_AWAY), f, "the driver's call knows of home alone");
         check(!calls || (f & GS_FACT_BLOCKS && f & GS_FACT_FEW && !(f & GS_FACT_WRITES)), f,

@@ -17,7 +17,6 @@ pieces() { # HOW LEAST-TOGETHER PIECES-OF-FIRST PIECES-OF-SECOND
   [ "$all0 $all1" = "$3 $4" ] || fail "$1: $all0 pieces from the first, $all1 from the second"
 }
 pieces halves 4 8 8
-pieces beside 4 8 8
 pieces quarter 2 12 4
 
 # What each device reads of a buffer that is written again and again goes there from the second time on: only the first
@@ -36,11 +35,10 @@ shares() { # HOW MOST-BYTES-BETWEEN [OPTION...]
   [ "$writes" -ge 15 ] || fail "$*: only $writes pieces written to the second device"
 }
 shares steady $((12 << 20))
-shares beside $((12 << 20))
 shares mixed $((64 << 20))
-# Where the queue has nothing to do, no other thread carries them: a call that needn't block fills the slots itself.
+# Where the queue has nothing to do, a call that needn't block fills the slots itself.
 GPUSPARC_TRANSFER=pinned gpusparc run --mode multi --devices cpu:2 --trace trace.json "$programs/writes" beside >/dev/null
-python3 - trace.json <<'END' || fail "writes that needn't block on an idle queue are another thread's"
+python3 - trace.json <<'END' || fail "writes that needn't block on an idle queue are the driver's"
 import json, sys
 events = [e for e in json.load(open(sys.argv[1])) if e.get("ph") == "X"]
 calls = [(e["ts"], e["ts"] + e["dur"]) for e in events if e["name"] == "clEnqueueWriteBuffer"]
@@ -62,9 +60,7 @@ period = 10s
 mode = 1
 END
 begin_daemon
-for how in steady beside; do
-  shares $how $((12 << 20)) --task all
-done
+shares steady $((12 << 20)) --task all
 shares mixed $((64 << 20))
 "$programs/writes" mixed >alone.txt
 IN_FLIGHT=$PWD/counts.txt OPENCL_LAYERS=$programs/in_flight.so GPUSPARC_TRANSFER=pinned \
