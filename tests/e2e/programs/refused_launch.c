@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* A launch that the driver refuses must not lose what an earlier one left on the other devices; and a wait list whose
- * length and address don't agree is refused of whichever command. */
+ * length and address don't agree is refused of whichever command. Nor does each that is refused behind one that runs
+ * make what comes after them longer. */
+#include <malloc.h>
+
 #include "plain.h"
 
-enum { N = 4000 };
+enum { N = 4000, REFUSED = 12, MOST_BYTES = 256 << 10 };
 
 static const char source[] =
-    "__kernel void set(__global uint *v, uint k) { uint i = get_global_id(0); v[i] = i * k; }\n";
+    "__kernel void set(__global uint *v, uint k) { uint i = get_global_id(0); v[i] = i * k; }\n"
+    "__kernel void lasting(__global uint *v, uint k)\n"
+    "{ uint i = get_global_id(0), x = v[i]; for (uint n = 0; n < k; n++) x = x * 3u + n; v[i] = x; }\n";
 
 static void odd_lists(cl_kernel k, cl_mem m)
 {
@@ -41,6 +46,28 @@ static void odd_lists(cl_kernel k, cl_mem m)
     CL(clReleaseMemObject(other));
 }
 
+static void behind_one_that_runs(cl_program p, cl_mem m)
+{
+    const size_t global = N, odd = 96;
+    cl_kernel k = kernel_of(p, "lasting");
+    int refused = 0;
+    set_mem(k, 0, m);
+    for (cl_uint n = 1; n <= 100000; n += 99999) {
+        set_uint(k, 1, n); /* the first time it is compiled */
+        CL(clFinish(queue));
+        launch(queue, k, N, 100, 0, NULL, NULL);
+    }
+    CL(clFlush(queue));
+    const size_t before = mallinfo2().uordblks;
+    for (int i = 0; i < REFUSED; i++)
+        refused +=
+            clEnqueueNDRangeKernel(queue, k, 1, NULL, &global, &odd, 0, NULL, NULL) == CL_INVALID_WORK_GROUP_SIZE;
+    const size_t after = mallinfo2().uordblks;
+    printf("refused behind it: %d, %s\n", refused, after < before + MOST_BYTES ? "little is kept" : "much is kept");
+    show_buffer("lasting", queue, m, 0, N * 4);
+    CL(clReleaseKernel(k));
+}
+
 int main(void)
 {
     static const uint32_t zero[N];
@@ -60,6 +87,7 @@ int main(void)
     show_buffer("changed", queue, m, 0, sizeof zero);
     odd_lists(k, m);
     show_buffer("untouched", queue, m, 0, sizeof zero);
+    behind_one_that_runs(p, m);
     CL(clReleaseMemObject(m));
     CL(clReleaseKernel(k));
     CL(clReleaseProgram(p));
