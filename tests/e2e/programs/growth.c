@@ -13,11 +13,14 @@ static const char source[] = "__kernel void advance(__global const uint *in, __g
                              "__kernel void some(__global uint *v, __global const uint *at, uint k)\n"
                              "{ uint i = get_global_id(0); v[at[i] % 16384u] = i + k; }\n"
                              "__kernel void count(__global const uint *in, __global uint *out)\n"
-                             "{ atomic_add(&out[in[get_global_id(0)] % 64u], 1u); }\n";
+                             "{ atomic_add(&out[in[get_global_id(0)] % 64u], 1u); }\n"
+                             "__kernel void flip(__read_only image2d_t in, __write_only image2d_t out, sampler_t s)\n"
+                             "{ int x = get_global_id(0), y = get_global_id(1);\n"
+                             "  write_imageui(out, (int2)(x, y), read_imageui(in, s, (int2)(127 - x, y))); }\n";
 
 static uint32_t host[N];
 static cl_program program;
-static cl_kernel step, some, count;
+static cl_kernel step, some, count, flip;
 static cl_mem a, b, c, at;
 
 static void run_step(cl_command_queue q, cl_kernel k, cl_mem in, cl_mem out, cl_uint by, cl_event *event)
@@ -95,6 +98,106 @@ static void buffers(cl_uint r)
     CL(clFinish(queue));
 }
 
+static void images(cl_uint r)
+{
+    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
+    const cl_image_desc form = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 128, .image_height = 128};
+    const size_t zero[3] = {0}, all[3] = {128, 128, 1}, line[3] = {128, 1, 1}, local[2] = {16, 4};
+    const cl_uint colour[4] = {r, 1, 2, 3};
+    cl_int err;
+    cl_mem in, out;
+    cl_sampler sampler;
+    cl_event e;
+    size_t pitch;
+    MADE(in, clCreateImage(context, CL_MEM_COPY_HOST_PTR, &format, &form, host, &err));
+    MADE(out, clCreateImage(context, 0, &format, &form, NULL, &err));
+    MADE(sampler, clCreateSampler(context, CL_FALSE, CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER_NEAREST, &err));
+    set_mem(flip, 0, in);
+    set_mem(flip, 1, out);
+    CL(clSetKernelArg(flip, 2, sizeof sampler, &sampler));
+    CL(clEnqueueWriteImage(queue, in, CL_FALSE, zero, line, 0, 0, host, 0, NULL, NULL));
+    CL(clEnqueueNDRangeKernel(queue, flip, 2, NULL, all, local, 0, NULL, &e));
+    CL(clEnqueueCopyImageToBuffer(queue, out, a, zero, all, 0, 1, &e, NULL));
+    CL(clEnqueueCopyImage(queue, out, in, zero, zero, line, 0, NULL, NULL));
+    CL(clEnqueueFillImage(queue, out, colour, zero, line, 0, NULL, NULL));
+    void *p;
+    MADE(p, clEnqueueMapImage(queue, out, CL_TRUE, CL_MAP_READ, zero, all, &pitch, NULL, 0, NULL, NULL, &err));
+    CL(clEnqueueUnmapMemObject(queue, out, p, 0, NULL, NULL));
+    CL(clEnqueueReadImage(queue, in, CL_TRUE, zero, all, 0, 0, host, 0, NULL, NULL));
+    CL(clReleaseEvent(e));
+    CL(clReleaseSampler(sampler));
+    CL(clReleaseMemObject(in));
+    CL(clReleaseMemObject(out));
+}
+
+static void rectangles(cl_uint r)
+{
+    const size_t zero[3] = {0}, to[3] = {16, r % 64, 0}, part[3] = {64, 32, 1};
+    run_step(queue, step, a, b, r, NULL);
+    CL(clEnqueueCopyBufferRect(queue, b, c, to, zero, part, 256, 0, 256, 0, 0, NULL, NULL));
+    CL(clEnqueueWriteBufferRect(queue, b, CL_FALSE, to, zero, part, 256, 0, 256, 0, host, 0, NULL, NULL));
+    CL(clEnqueueReadBufferRect(queue, c, CL_TRUE, zero, to, part, 256, 0, 256, 0, host, 0, NULL, NULL));
+}
+
+static void CL_CALLBACK release(cl_event e, cl_int status, void *unused)
+{
+    (void)status, (void)unused;
+    clReleaseEvent(e);
+}
+
+static void callbacks(cl_uint r)
+{
+    cl_event e, all;
+    cl_int status;
+    cl_ulong end;
+    run_step(queue, step, a, b, r, &e);
+    CL(clEnqueueBarrierWithWaitList(queue, 1, &e, NULL));
+    CL(clEnqueueMarkerWithWaitList(queue, 1, &e, &all));
+    CL(clSetEventCallback(e, CL_COMPLETE, release, NULL));
+    CL(clRetainEvent(all));
+    CL(clSetEventCallback(all, CL_COMPLETE, release, NULL));
+    CL(clFlush(queue));
+    CL(clWaitForEvents(1, &all));
+    CL(clGetEventInfo(all, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
+    clGetEventProfilingInfo(all, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
+    CL(clReleaseEvent(all));
+}
+
+/* Calls that are refused. */
+static void refusals(cl_uint unused)
+{
+    (void)unused;
+    const size_t none = 0, global = N, odd = 48;
+    cl_int err;
+    cl_mem made = clCreateBuffer(context, CL_MEM_USE_HOST_PTR, 64, NULL, &err);
+    set_mem(step, 0, a);
+    if (made || clEnqueueNDRangeKernel(queue, step, 1, NULL, &global, &odd, 0, NULL, NULL) == CL_SUCCESS ||
+        clEnqueueNDRangeKernel(queue, step, 4, NULL, &global, &odd, 0, NULL, NULL) == CL_SUCCESS ||
+        clEnqueueReadBuffer(queue, a, CL_TRUE, sizeof host, 64, host, 0, NULL, NULL) == CL_SUCCESS ||
+        clEnqueueCopyBuffer(queue, a, a, 0, 2, 64, 0, NULL, NULL) == CL_SUCCESS ||
+        clEnqueueFillBuffer(queue, a, &none, 3, 0, 6, 0, NULL, NULL) == CL_SUCCESS ||
+        clEnqueueMapBuffer(queue, a, CL_TRUE, CL_MAP_READ, sizeof host, 64, 0, NULL, NULL, &err))
+        exit(1);
+}
+
+/* The application's own memory, and properties that are asked for. */
+static void host_memory(cl_uint r)
+{
+    static uint32_t own[N] __attribute__((aligned(4096)));
+    char name[64];
+    cl_int err;
+    cl_mem m = buffer(CL_MEM_USE_HOST_PTR, sizeof own, own), n = buffer(CL_MEM_ALLOC_HOST_PTR, sizeof own, NULL);
+    void *p;
+    run_step(queue, step, m, n, r, NULL);
+    MADE(p, clEnqueueMapBuffer(queue, n, CL_FALSE, CL_MAP_WRITE_INVALIDATE_REGION, 0, 4096, 0, NULL, NULL, &err));
+    CL(clEnqueueUnmapMemObject(queue, n, p, 0, NULL, NULL));
+    CL(clEnqueueMigrateMemObjects(queue, 1, &n, 0, 0, NULL, NULL));
+    CL(clGetKernelInfo(step, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL));
+    CL(clReleaseMemObject(m));
+    CL(clReleaseMemObject(n));
+    CL(clFinish(queue));
+}
+
 static void queues(cl_uint r)
 {
     cl_int err;
@@ -166,12 +269,14 @@ static const struct {
     void (*round)(cl_uint r);
     unsigned part; /* one in so many of the rounds: it is slow */
 } phases[] = {
-    {"launches", launches, 1},   {"sizes", sizes, 1},
-    {"merges", merges, 2},       {"reductions", reductions, 2},
-    {"transfers", transfers, 4}, {"buffers", buffers, 2},
-    {"queues", queues, 4},       {"user events", user_events, 2},
-    {"kernels", kernels, 2},     {"programs", programs, 40},
-    {"contexts", contexts, 40},
+    {"launches", launches, 1},       {"sizes", sizes, 1},
+    {"merges", merges, 2},           {"reductions", reductions, 2},
+    {"transfers", transfers, 4},     {"buffers", buffers, 2},
+    {"images", images, 1},           {"rectangles", rectangles, 4},
+    {"callbacks", callbacks, 4},     {"refusals", refusals, 2},
+    {"host memory", host_memory, 4}, {"queues", queues, 4},
+    {"user events", user_events, 2}, {"kernels", kernels, 2},
+    {"programs", programs, 40},      {"contexts", contexts, 40},
 };
 
 /* Of the heap, once it stays as it is: a command's objects are let go by other threads a moment after its end. */
@@ -197,6 +302,7 @@ int main(int argc, char **argv)
     step = kernel_of(program, "advance");
     some = kernel_of(program, "some");
     count = kernel_of(program, "count");
+    flip = kernel_of(program, "flip");
     a = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host);
     b = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host);
     c = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host);
@@ -224,6 +330,7 @@ int main(int argc, char **argv)
     CL(clReleaseKernel(step));
     CL(clReleaseKernel(some));
     CL(clReleaseKernel(count));
+    CL(clReleaseKernel(flip));
     CL(clReleaseProgram(program));
     finish();
     return 0;
