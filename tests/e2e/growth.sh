@@ -31,6 +31,7 @@ for mode in single multi auto; do
   done
 done
 # Nor does one whose kernels are all different: what is known of kernels, and counted, has an end, after some thousands.
+# (With --stats auto asks the translator about each.)
 export XDG_CACHE_HOME=$PWD/cache
 rm -rf cache
 own_daemon <<'END2'
@@ -39,7 +40,7 @@ gpus = 2
 realtime = no
 END2
 begin_daemon
-for how in "--mode auto --no-daemon --stats=stats.json" "--mode multi"; do
+for how in "--mode single --no-daemon --stats=stats.json" "--mode auto --no-daemon" "--mode multi"; do
   GPUSPARC_REAL=$fake.so gpusparc run $how "$programs/varied" 13000 >varied.txt || fail "varied $how"
   [ "$(cat varied.txt)" -le 16 ] || fail "different kernels $how: $(cat varied.txt) bytes for each"
 done
