@@ -7,7 +7,6 @@
 
 #include "common/lock/rank.h"
 
-#include "common/clock.h"
 #include "shim/process/threads.h"
 #include "shim/staging/prefault.h"
 #include "shim/staging/nontemporal.h"
@@ -18,31 +17,14 @@ enum { MOST_THREADS = 12 };
  * thread each. */
 enum { LEAST_SHARE = 64 * 1024, FRESH_SHARE = 2 * 1024 * 1024 };
 
-/* So long a thread looks for the next copy, or for the end of one, before it sleeps: to be woken takes some 50 us on a
- * virtual machine. Where there are few, others need their cores. */
-enum { MOMENT_NS = 150 * 1000, ENOUGH_THREADS = 4 };
-
 struct gs_pool {
     pthread_t thread[MOST_THREADS];
     unsigned n;
-    uint64_t moment_ns;
     pthread_mutex_t lock;              /* all below, and what has been taken of the jobs. Held for a few loads */
     struct gs_copy_job *first, **last; /* those of which some shares haven't been taken */
     bool stopping;
-    atomic_uint calls; /* goes up with each job; looked at without the lock as well */
     pthread_cond_t called, ended;
 };
-
-/* ---- waiting ---- */
-
-static void pause_cpu(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
 
 /* ---- jobs ---- */
 
@@ -80,58 +62,27 @@ static unsigned take_share(struct gs_pool *p, struct gs_copy_job *job)
     return share;
 }
 
-/* The job is its owner's again once nothing is left. */
-static void done(struct gs_pool *p, struct gs_copy_job *job)
+/* With the lock held, which is open meanwhile, while shares of the job are left to be taken. */
+static void copy_share(struct gs_pool *p, struct gs_copy_job *job)
 {
-    if (atomic_fetch_sub(&job->left, 1) != 1)
-        return;
-    pthread_mutex_lock(&p->lock);
-    pthread_cond_broadcast(&p->ended);
+    const unsigned share = take_share(p, job);
     pthread_mutex_unlock(&p->lock);
-}
-
-/* A share of that job, or of the oldest. False: there is none left. */
-static bool copy_some(struct gs_pool *p, struct gs_copy_job *job, bool *stopping)
-{
+    copy(job, share);
     pthread_mutex_lock(&p->lock);
-    job = job ? job : p->first;
-    const bool any = job && job->taken < job->shares;
-    const unsigned share = any ? take_share(p, job) : 0;
-    *stopping = p->stopping;
-    pthread_mutex_unlock(&p->lock);
-    if (any) {
-        copy(job, share);
-        done(p, job);
-    }
-    return any;
-}
-
-/* For a moment: does the number change? */
-static bool changes_soon(const struct gs_pool *p, const atomic_uint *number, unsigned from)
-{
-    enum { LOOKS = 32 };
-    for (const uint64_t end = p->moment_ns ? gs_now_ns() + p->moment_ns : 0; end && gs_now_ns() < end;)
-        for (int i = 0; i < LOOKS; i++) {
-            if (atomic_load(number) != from)
-                return true;
-            pause_cpu();
-        }
-    return false;
+    if (--job->left == 0) /* it is its owner's again */
+        pthread_cond_broadcast(&p->ended);
 }
 
 static void *copy_jobs(void *arg)
 {
     struct gs_pool *p = arg;
-    bool stopping = false;
-    while (!stopping) {
-        const unsigned calls = atomic_load(&p->calls);
-        if (copy_some(p, NULL, &stopping) || stopping || changes_soon(p, &p->calls, calls))
-            continue;
-        pthread_mutex_lock(&p->lock);
-        while (p->calls == calls)
+    pthread_mutex_lock(&p->lock);
+    while (!p->stopping)
+        if (p->first)
+            copy_share(p, p->first);
+        else
             pthread_cond_wait(&p->called, &p->lock);
-        pthread_mutex_unlock(&p->lock);
-    }
+    pthread_mutex_unlock(&p->lock);
     return NULL;
 }
 
@@ -162,13 +113,6 @@ static unsigned shares_of(const struct gs_pool *p, const struct gs_copy_job *job
 
 /* ---- the pool ---- */
 
-/* Wakes the threads. With the lock held. */
-static void call(struct gs_pool *p)
-{
-    atomic_fetch_add(&p->calls, 1);
-    pthread_cond_broadcast(&p->called);
-}
-
 struct gs_pool *gs_pool_start(unsigned threads)
 {
     struct gs_pool *p = calloc(1, sizeof *p);
@@ -183,7 +127,6 @@ struct gs_pool *gs_pool_start(unsigned threads)
     pthread_cond_init(&p->called, NULL);
     pthread_cond_init(&p->ended, NULL);
     p->last = &p->first;
-    p->moment_ns = threads >= ENOUGH_THREADS ? MOMENT_NS : 0;
     while (p->n < threads && p->n < MOST_THREADS && gs_threads_start("gs-copy", &p->thread[p->n], copy_jobs, p))
         p->n++;
     if (!p->n) {
@@ -199,7 +142,7 @@ void gs_pool_stop(struct gs_pool *p)
         return;
     pthread_mutex_lock(&p->lock);
     p->stopping = true;
-    call(p);
+    pthread_cond_broadcast(&p->called);
     pthread_mutex_unlock(&p->lock);
     for (unsigned i = 0; i < p->n; i++)
         pthread_join(p->thread[i], NULL);
@@ -212,31 +155,20 @@ void gs_pool_submit(struct gs_pool *p, struct gs_copy_job *job)
     job->shares = shares_of(p, job);
     job->taken = 0;
     job->next = NULL;
-    atomic_store(&job->left, job->shares);
+    job->left = job->shares;
     pthread_mutex_lock(&p->lock);
     *p->last = job;
     p->last = &job->next;
-    call(p);
+    pthread_cond_broadcast(&p->called);
     pthread_mutex_unlock(&p->lock);
 }
 
 void gs_pool_wait(struct gs_pool *p, struct gs_copy_job *job)
 {
-    bool stopping;
-    unsigned left;
-    while ((left = atomic_load(&job->left)) && (copy_some(p, job, &stopping) || changes_soon(p, &job->left, left)))
-        ;
-    if (!left)
-        return;
     pthread_mutex_lock(&p->lock);
-    while (atomic_load(&job->left))
+    while (job->taken < job->shares)
+        copy_share(p, job);
+    while (job->left)
         pthread_cond_wait(&p->ended, &p->lock);
-    pthread_mutex_unlock(&p->lock);
-}
-
-void gs_pool_wake(struct gs_pool *p)
-{
-    pthread_mutex_lock(&p->lock);
-    call(p);
     pthread_mutex_unlock(&p->lock);
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A few threads that copy memory, past the cache, all of them at the oldest copy: the first is there as soon as it can
- * be, and its transfer begins while they go on. They sleep while there is nothing to copy, but for a moment after a
- * copy, in which the next one doesn't have to wake them; and take none of the application's signals. */
+ * be, and its transfer begins while they go on. They sleep while there is nothing to copy, and take none of the
+ * application's signals. */
 #ifndef GS_SHIM_STAGING_POOL_H
 #define GS_SHIM_STAGING_POOL_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,8 +24,7 @@ struct gs_copy_job {
     size_t region[3];
     bool fresh; /* pages at dst may not be there yet */
     /* The pool's own: into how many shares it is cut, how many have been taken, and how many are yet to be done. */
-    unsigned shares, taken;
-    atomic_uint left;
+    unsigned shares, taken, left;
     struct gs_copy_job *next;
 };
 
@@ -53,7 +51,5 @@ void gs_pool_stop(struct gs_pool *p);
 void gs_pool_submit(struct gs_pool *p, struct gs_copy_job *job);
 /* Takes its own part in the copy, if that has not all been taken. */
 void gs_pool_wait(struct gs_pool *p, struct gs_copy_job *job);
-/* There is going to be something to copy: the threads wake. */
-void gs_pool_wake(struct gs_pool *p);
 
 #endif

@@ -175,8 +175,6 @@ static cl_int carry_out(struct carriage *c)
             if (!err)
                 err = send(c, slot);
         }
-        if (i == 0)
-            gs_pool_wake(c->ring->pool);
         struct gs_slot *slot = &c->ring->slot[i % GS_SLOTS];
         if (!err)
             err = await_slot(slot);

@@ -151,7 +151,6 @@ static void who_has_nothing_to_do_sleeps(void **state)
     struct gs_copy_job job = {.dst = {.at = dst}, .src = {.at = src}, .region = {sizeof src, 1, 1}};
     gs_pool_submit(pool, &job);
     gs_pool_wait(pool, &job);
-    gs_pool_wake(pool);
     nanosleep(&moment, NULL);
     const double begin = cpu_ms();
     nanosleep(&rest, NULL);
