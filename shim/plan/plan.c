@@ -129,7 +129,8 @@ static bool is_neat(const struct gs_plan *plan)
     return true;
 }
 
-const char *gs_plan_never(const struct gs_kernel_summary *k, bool relaxed, bool may_reorder, bool null_local)
+/* Whatever its arguments are. */
+static const char *refusal_of_kernel(const struct gs_kernel_summary *k, bool relaxed, bool may_reorder, bool null_local)
 {
     if (k->refusal)
         return k->refusal;
@@ -137,31 +138,28 @@ const char *gs_plan_never(const struct gs_kernel_summary *k, bool relaxed, bool 
         return GS_R_REORDERS;
     if (null_local && k->reqd[0])
         return GS_R_LOCAL_REQUIRED;
-    if (null_local && k->uses_group)
-        return GS_R_LOCAL_SIZE;
-    for (uint32_t i = 0; i < k->n_args; i++) {
+    return null_local && k->uses_group ? GS_R_LOCAL_SIZE : NULL;
+}
+
+const char *gs_plan_never(const struct gs_kernel_summary *k, bool relaxed, bool may_reorder, bool null_local)
+{
+    const char *reason = refusal_of_kernel(k, relaxed, may_reorder, null_local);
+    for (uint32_t i = 0; i < k->n_args && !reason; i++) {
         const struct gs_arg_summary *a = &k->args[i];
         if (a->kind == GS_ARG_OTHER || (is_object(a->kind) && a->escapes))
             return GS_R_ANSWER; /* it refuses such kernels itself */
         if (is_object(a->kind) && gs_arg_reorders(a) && !may_reorder)
             return GS_R_REORDERS_SUMS;
     }
-    return NULL;
+    return reason;
 }
 
 /* What forbids any split of this launch. */
 static const char *refusal(const struct gs_plan_input *in)
 {
     const struct gs_kernel_summary *k = in->kernel;
-    if (k->refusal)
-        return k->refusal;
-    if (gs_translation_reorders(k, in->relaxed) && !in->may_reorder)
-        return GS_R_REORDERS;
-    if (in->null_local && k->reqd[0])
-        return GS_R_LOCAL_REQUIRED;
-    if (in->null_local && k->uses_group)
-        return GS_R_LOCAL_SIZE;
-    for (uint32_t i = 0; i < k->n_args; i++) {
+    const char *reason = refusal_of_kernel(k, in->relaxed, in->may_reorder, in->null_local);
+    for (uint32_t i = 0; i < k->n_args && !reason; i++) {
         const struct gs_arg_summary *a = &k->args[i];
         const struct gs_mem *m = in->mems[i];
         if (in->args[i].is_svm)
@@ -181,7 +179,7 @@ static const char *refusal(const struct gs_plan_input *in)
         if (m && a->atomic != GS_ATOMIC_NONE && !gs_reducible(a) && !m->root->shared && in->n_parts > 1)
             return GS_R_ANSWER;
     }
-    return NULL;
+    return reason;
 }
 
 /* Do atomics meet other accesses to the same bytes, so that the parts can't be told apart in this way? */
