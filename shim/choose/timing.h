@@ -97,7 +97,6 @@ bool gs_timing_measures(struct gs_timing *t);
 /* When the commands of a split that is measured were enqueued, by the host's clock. */
 struct gs_asked {
     uint64_t begin_ns;                /* before the first */
-    uint64_t ready_ns;                /* when all of it but the parts themselves had been */
     uint64_t part_ns[GS_MAX_DEVICES]; /* each part's */
     bool idle;                        /* nothing was before them in the application's queues that hadn't ended */
 };

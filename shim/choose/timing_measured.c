@@ -2,7 +2,6 @@
 /* The launches that are measured, by profiles or by the host's clock, and what the book learns from them (of
  * shim/choose/timing.h). */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,25 +115,6 @@ static uint64_t split_took(const struct measurement *m, uint64_t longest_ns)
     return took_ns < heard_ns ? took_ns : heard_ns;
 }
 
-static void say_split(const struct measurement *m, uint64_t took_ns, const uint64_t *part_ns)
-{
-    char parts[GS_MAX_DEVICES * 64] = "";
-    const struct gs_asked *a = &m->asked;
-    for (unsigned p = 0, at = 0; p < m->trial.forecast.n; p++) {
-        if (!part_ns[p])
-            continue;
-        const uint64_t asked_ns = a->part_ns[p] - a->begin_ns;
-        const uint64_t waited_ns = m->spent ? 0
-                                            : profile(m->part[p], CL_PROFILING_COMMAND_START) -
-                                                  profile(m->part[p], CL_PROFILING_COMMAND_QUEUED);
-        at += (unsigned)snprintf(
-            parts + at, sizeof parts - at, " %.4f: %" PRIu64 " (enqueued after %" PRIu64 ", began after %" PRIu64 ")",
-            gs_cut_width(m->cut, p), part_ns[p] / 1000, asked_ns / 1000, (asked_ns + waited_ns) / 1000);
-    }
-    gs_debug("%s: a split took %" PRIu64 " us, its parts, ready after %" PRIu64 ",%s", m->t->at->name, took_ns / 1000,
-             (a->ready_ns - a->begin_ns) / 1000, parts);
-}
-
 /* It was cut as such launches are now. */
 static void learn_cut(const struct measurement *m, struct gs_history *h, const uint64_t *part_ns)
 {
@@ -162,7 +142,6 @@ static void learn_split(struct measurement *m)
     const uint64_t took_ns = split_took(m, longest_ns);
     struct gs_timing *t = m->t;
     const double single_ns = m->trial.guessed ? (double)sum_ns : m->trial.single_ns;
-    say_split(m, took_ns, part_ns);
     struct gs_history *h = &t->h;
     const bool stale = m->trial.moves != h->balance.moves; /* it was cut otherwise */
     gs_book.machine_learnt = true;

@@ -345,7 +345,6 @@ cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *e
     *went = false;
     l->put.spent = l->by_units && l->trial.measured ? gs_spent_new() : NULL;
     cl_int err = prepare_parts(l, plan, &s);
-    s.asked.ready_ns = gs_now_ns();
     if (!err)
         err = run_parts(l, plan, &s, went);
     gs_siblings_drop(s.siblings);
