@@ -12,6 +12,7 @@
 #include "shim/client/job.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/order/command.h"
+#include "shim/put/carry.h"
 #include "shim/devices/group.h"
 #include "shim/record/objects.h"
 #include "shim/driver/real.h"
@@ -66,6 +67,7 @@ static inline struct gs_queue *gs_touch_queue(cl_command_queue queue)
 {
     struct gs_queue *q = gs_find(GS_QUEUE, queue);
     if (q) {
+        gs_queue_enter(q);
         gs_timeline_enqueue_untracked(q->timeline);
         gs_queue_close(queue);
     }

@@ -24,7 +24,7 @@ static bool write_at_once(const struct gs_command *cmd, struct gs_mem *m, cl_int
     if (gs_report_wants_times() || !is_small(m, size) || !gs_unit_is_sole())
         return false;
     gs_job_enter_now(cmd->ctx, &job);
-    pthread_mutex_lock(&cmd->ctx->lock);
+    gs_queue_lock(q);
     const bool may_go = (!job.transfer_chunk || size <= job.transfer_chunk) && !atomic_load(&cmd->ctx->spread);
     const bool by_unit = may_go && gs_unit_try(&u, GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN);
     if (by_unit) {

@@ -123,6 +123,8 @@ cl_int gs_come_home(struct gs_context *c, int user_events)
     cl_int err = CL_SUCCESS;
     pthread_mutex_lock(&c->lock);
     if (c->queues) {
+        for (struct gs_queue *q = c->queues; q; q = q->next)
+            gs_carry_mark(q);
         struct gs_command cmd = {.ctx = c, .q = c->queues};
         struct gs_putting put = {.q = c->queues};
         if (gs_scheduled())

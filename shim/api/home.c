@@ -36,14 +36,16 @@ bool gs_home_passes(const struct gs_command *cmd, const struct gs_mem *dst, cl_i
     struct gs_context *ctx = cmd->ctx;
     if (gs_scheduled() || gs_op_is_of_image(&cmd->op) || (dst && !gs_is_defined(dst)))
         return false;
-    if (ctx->n == 1) {
+    if (ctx->n == 1 && cmd->op.blocking) {
+        gs_queue_enter(cmd->q);
         *err = gs_command_pass(cmd);
         return true;
     }
-    GS_LOCKED(&ctx->lock);
+    gs_queue_lock(cmd->q);
     const bool passes = !cmd->op.blocking && !atomic_load(&ctx->spread);
     if (passes)
         *err = gs_command_pass(cmd);
+    pthread_mutex_unlock(&ctx->lock);
     return passes;
 }
 
@@ -55,7 +57,7 @@ void gs_home_begin(struct gs_home *h, const struct gs_command *cmd, bool reads)
     h->put.q = q;
     if (h->by_units)
         gs_job_enter(q->o.ctx, reads, &h->put.job);
-    pthread_mutex_lock(&q->o.ctx->lock);
+    gs_queue_lock(q);
     h->put_before = gs_put_for(h->by_units ? &h->put : NULL);
 }
 
@@ -244,7 +246,7 @@ cl_int gs_home_end_and_wait(struct gs_home *h, cl_int err, cl_event own)
     err = gs_home_wait(&h->cmd, gs_home_end(h, err), own);
     if (gs_unit_is(&h->unit, GS_UNIT_SUBMITTED))
         gs_unit_over(&h->unit);
-    if (!err && h->cmd.op.blocking && h->by_units && !h->cmd.q->out_of_order)
+    if (!err && h->cmd.op.blocking && h->by_units && !h->cmd.q->out_of_order && !h->marked)
         gs_queue_drained(h->cmd.q, h->upto);
     return err;
 }
@@ -292,11 +294,11 @@ static cl_int by_queue(struct gs_home *h, cl_event *own)
     return gs_home_run(h, &once, gs_op_command_type(&once), h->cmd.op.blocking || h->cmd.event ? own : NULL);
 }
 
-cl_int gs_home_read_again(const struct gs_command *cmd, struct gs_side src, bool told)
+cl_int gs_home_read_again(const struct gs_command *cmd, struct gs_side src)
 {
     struct gs_home h;
     cl_event own = NULL;
-    if (told && cmd->event)
+    if (cmd->event)
         clReleaseEvent(*cmd->event);
     gs_home_begin(&h, cmd, true);
     gs_home_need(&h, src.m, src.r);
@@ -322,7 +324,7 @@ static cl_int read_by_call(struct gs_home *h, struct gs_side src)
     if (src.m)
         overtaken = gs_host_read_end(src.m->root, &read);
     pthread_mutex_unlock(&ctx->lock);
-    return overtaken && !err ? gs_home_read_again(&h->cmd, src, true) : err;
+    return overtaken && !err ? gs_home_read_again(&h->cmd, src) : err;
 }
 
 /* Without the context's lock. Where the bytes lie that a write changes is said twice: before, so that nobody brings
@@ -365,12 +367,12 @@ cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, 
     }
     if (reads && h->by_units)
         gs_job_reads();
-    if (!err && dst.m && way == GS_BY_RING) /* the lock was free meanwhile */
+    if (!err && dst.m && way == GS_BY_RING && !h->marked) /* the lock was free meanwhile */
         gs_note_write_again(dst.m->root, dst.r);
-    else if (!err)
+    else if (!err && way != GS_BY_RING)
         gs_home_wrote(h, dst.m, dst.r);
     err = gs_home_end_and_wait(h, err, own);
-    return overtaken && !err ? gs_home_read_again(cmd, src, true) : err;
+    return overtaken && !err ? gs_home_read_again(cmd, src) : err;
 }
 
 cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct gs_side dst,

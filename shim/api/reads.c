@@ -10,6 +10,7 @@
 #include "shim/put/finish.h"
 
 struct reading {
+    struct gs_carry carried; /* first */
     struct gs_command *cmd;
     struct gs_mem *m;
     struct gs_range r;
@@ -48,11 +49,12 @@ static bool is_passed(const struct reading *x, enum gs_host_way way)
 /* From here on such a read counts as begun. */
 static enum gs_host_way find_way(struct reading *x, bool ring, unsigned *facts)
 {
-    GS_LOCKED(&x->cmd->ctx->lock);
+    gs_queue_lock(x->cmd->q);
     *facts = find_facts(x, ring);
     const enum gs_host_way way = gs_host_way(*facts);
     if (is_passed(x, way))
         gs_host_read_begin(x->m->root, x->r, &x->read);
+    pthread_mutex_unlock(&x->cmd->ctx->lock);
     return way;
 }
 
@@ -124,6 +126,12 @@ static bool on_several(const struct gs_extents *s)
     return false;
 }
 
+static void end_use(struct gs_carry *c)
+{
+    struct reading *x = (struct reading *)c;
+    x->overtaken = gs_host_read_end(x->m->root, &x->read);
+}
+
 /* From the places that have been found. Gives the context's lock back while it waits; the bytes stay where they are
  * until they have been read. */
 static cl_int wait_for_all(struct reading *x, enum gs_host_way way)
@@ -136,6 +144,8 @@ static cl_int wait_for_all(struct reading *x, enum gs_host_way way)
         root->traffic.taken_to = x->all->op.ptr;
     }
     cl_int err = CL_SUCCESS;
+    x->carried = (struct gs_carry){.cmd = x->cmd, .marked = end_use};
+    gs_carry_begin(&x->carried);
     gs_host_read_begin(root, x->r, &x->read);
     gs_real()->clFlush(x->cmd->q->o.handle);
     pthread_mutex_unlock(&ctx->lock);
@@ -160,8 +170,9 @@ static cl_int wait_for_all(struct reading *x, enum gs_host_way way)
     if (ring)
         gs_staging_leave(ctx);
     pthread_mutex_lock(&ctx->lock);
-    x->overtaken = gs_host_read_end(root, &x->read);
-    return !err && x->cmd->event && !x->overtaken ? finish(x, x->cmd->event) : err;
+    if (!x->carried.end)
+        end_use(&x->carried);
+    return gs_carry_end(&x->carried, err, &x->ended.events, x->ended.place, x->cmd->event);
 }
 
 /* May a call that needn't block carry it? Not if what comes before takes longer, or has failed. */
@@ -181,7 +192,7 @@ static cl_int read_places(struct reading *x, enum gs_host_way way, cl_event *own
     if (by_units)
         gs_job_enter(cmd->ctx, true, &put.job);
     const struct gs_putting *before = gs_put_for(by_units ? &put : NULL);
-    pthread_mutex_lock(&cmd->ctx->lock);
+    gs_queue_lock(cmd->q);
     cl_int err = find_places(x);
     x->late = !err && way == GS_BY_RING && !cmd->op.blocking && !is_ready(x);
     if (!err && !x->late)
@@ -216,7 +227,7 @@ static cl_int pass(struct reading *x)
 static cl_int waited(const struct reading *x, cl_int err)
 {
     gs_wait_ended();
-    return !err && x->overtaken ? gs_home_read_again(x->cmd, (struct gs_side){.m = x->m, .r = x->r}, false) : err;
+    return !err && x->overtaken ? gs_home_read_again(x->cmd, (struct gs_side){.m = x->m, .r = x->r}) : err;
 }
 
 cl_int gs_read(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *t)
@@ -236,7 +247,7 @@ cl_int gs_read(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, cons
     }
     if (is_passed(&x, way)) {
         err = pass(&x);
-        return !err && x.overtaken ? gs_home_read_again(cmd, from, true) : err;
+        return !err && x.overtaken ? gs_home_read_again(cmd, from) : err;
     }
     if (!(facts & GS_FACT_AWAY))
         return gs_home_transfer(cmd, from, (struct gs_side){0}, NULL);

@@ -28,6 +28,7 @@ struct gs_home {
     cl_uint n;
     const cl_event *v;
     struct gs_upto upto; /* at its end */
+    bool marked;         /* the call's transfer had its marker before its end: see gs_carry_mark */
     cl_int err;
 };
 
@@ -67,8 +68,8 @@ cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct
                         const struct gs_staged *staged);
 
 /* What a call has read without the context's lock has been overtaken (gs_host_read_end): reads it again, behind all
- * that is in the queue now. `told`: the first command's event, if one was asked for, stands at cmd->event. */
-cl_int gs_home_read_again(const struct gs_command *cmd, struct gs_side src, bool told);
+ * that is in the queue now. The first command's event, if one was asked for, stands at cmd->event. */
+cl_int gs_home_read_again(const struct gs_command *cmd, struct gs_side src);
 
 /* A command that does nothing but stand in the application's queue, of the type given. */
 cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own);
@@ -89,21 +90,23 @@ bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_stag
 
 /* A read or write of a root's places by the ring. */
 struct gs_ring_use {
+    struct gs_carry carried; /* first */
+    struct gs_host_use use;
     struct gs_mem *root;
     struct gs_range r; /* of the root */
     const struct gs_staged *v;
     unsigned n;
-    struct gs_events ready; /* what it must come after beside h's wait list */
-    cl_event marker;        /* behind all that is before; null: the ring has been entered */
-    bool overtaken;         /* a read: see gs_host_read_end */
+    const struct gs_extents *to; /* of a write that isn't noted before: what is to be; or null */
+    struct gs_events ready;      /* what it must come after beside h's wait list */
+    cl_event marker;             /* behind all that is before; null: the ring has been entered */
+    bool overtaken;              /* a read: see gs_host_read_end */
 };
 
 /* gs_staging_may_carry has said so. Is the transfer to go through the ring? Then it has its marker, as the memory that
  * a call which blocks reads may be written until then; or it has entered the ring. */
 bool gs_ring_ready(struct gs_home *h, struct gs_ring_use *w);
 
-/* Carries it out as one command, *own. Gives the context's lock back meanwhile: nothing is split then that uses the
- * object. */
+/* Carries it out as one command, *own. Gives the context's lock back meanwhile: see gs_carry_begin. */
 cl_int gs_carry_by_ring(struct gs_home *h, struct gs_ring_use *w, cl_event *own);
 
 /* Reads r, in bytes of m's root, from wherever it is valid, where the driver would take the command; t is that if all

@@ -120,16 +120,29 @@ static cl_int await_all_before(struct gs_context *ctx, const struct gs_ring_use 
     return err;
 }
 
+static void end_use(struct gs_ring_use *w)
+{
+    if (w->v->op.dst)
+        gs_host_write_end(w->root, &w->use);
+    else
+        w->overtaken = gs_host_read_end(w->root, &w->use);
+}
+
+static void marked(struct gs_carry *c)
+{
+    struct gs_ring_use *w = (struct gs_ring_use *)c;
+    end_use(w);
+    if (w->to && wrote(w->root, w->to) != CL_SUCCESS)
+        gs_make_undefined(w->root, w->r);
+}
+
 cl_int gs_carry_by_ring(struct gs_home *h, struct gs_ring_use *w, cl_event *own)
 {
     struct gs_context *ctx = h->cmd.ctx;
     struct gs_staged_ends ended = {0};
-    const bool writes = w->v->op.dst;
-    struct gs_host_use use;
-    if (writes)
-        gs_host_write_begin(w->root, w->r, &use);
-    else
-        gs_host_read_begin(w->root, w->r, &use);
+    w->carried = (struct gs_carry){.cmd = &h->cmd, .marked = marked};
+    gs_carry_begin(&w->carried);
+    (w->v->op.dst ? gs_host_write_begin : gs_host_read_begin)(w->root, w->r, &w->use);
     pthread_mutex_unlock(&ctx->lock);
     cl_int err = w->marker ? await_all_before(ctx, w) : CL_SUCCESS;
     if (!err) {
@@ -137,12 +150,10 @@ cl_int gs_carry_by_ring(struct gs_home *h, struct gs_ring_use *w, cl_event *own)
         gs_staging_leave(ctx);
     }
     pthread_mutex_lock(&ctx->lock);
-    if (writes)
-        gs_host_write_end(w->root, &use);
-    else
-        w->overtaken = gs_host_read_end(w->root, &use);
-    if (!err)
-        err = gs_finish_command(h->cmd.q, gs_op_command_type(&h->cmd.op), &ended.events, ended.place, own);
+    h->marked = w->carried.end;
+    if (!h->marked)
+        end_use(w);
+    err = gs_carry_end(&w->carried, err, &ended.events, ended.place, own);
     gs_events_free(&ended.events);
     return err;
 }
@@ -175,7 +186,7 @@ bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_stag
     const struct gs_range r = {t->op.to[0], t->op.to[0] + t->op.region[0]};
     const bool blocks = h->cmd.op.blocking, by_units = is_of_other_gpu(h, m);
     struct gs_extents s = {0};
-    struct gs_ring_use w = {.root = m->root, .r = r};
+    struct gs_ring_use w = {.root = m->root, .r = r, .to = &s};
     if (!is_followed(h, m) || !find_takers(h, m, r, t, &s))
         return false;
     bool ring = are_own(h, &s) && (blocks || gs_home_may_carry(h)) &&
@@ -189,14 +200,8 @@ bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_stag
         goes = by_ring(h, &w, &s, own) == CL_SUCCESS;
     else
         goes = goes && by_units && write_units(h, s.v, &w.ready, own) == CL_SUCCESS;
-    if (goes && wrote(m->root, &s) != CL_SUCCESS)
+    if (goes && !h->marked && wrote(m->root, &s) != CL_SUCCESS)
         gs_make_undefined(m->root, r);
-    /* A thread has made a user event meanwhile, and all is to lie at home (rule 5): it is written there as well. */
-    if (goes && ring && atomic_load(&q->o.ctx->user_events) && !gs_rangeset_contains(gs_valid_at(m->root, 0), r)) {
-        clReleaseEvent(*own);
-        *own = NULL;
-        goes = false;
-    }
     gs_extents_free(&s);
     gs_events_free(&w.ready);
     return goes;

@@ -23,6 +23,7 @@
 #include "shim/memory/shared.h"
 #include "shim/choose/short_runs.h"
 #include "shim/launch/verify.h"
+#include "shim/put/carry.h"
 #include "shim/launch/whole.h"
 #include "common/reasons.h"
 
@@ -380,11 +381,14 @@ static cl_int launch_with_care(struct gs_launching *l, cl_event *event)
     if (ctx->n == 1 && !l->by_units) {
         struct gs_plan none = {.reason = reason};
         bool went = false;
-        return carry_out(l, &none, false, event, &went);
+        gs_queue_lock(l->cmd.q);
+        const cl_int err = carry_out(l, &none, false, event, &went);
+        pthread_mutex_unlock(&ctx->lock);
+        return err;
     }
     if (!find_mems(l))
         return CL_OUT_OF_HOST_MEMORY;
-    pthread_mutex_lock(&ctx->lock);
+    gs_queue_lock(l->cmd.q);
     const struct gs_putting *before = gs_put_for(l->by_units ? &l->put : NULL);
     cl_int err = launch_locked(l, reason, event);
     gs_put_for(before);
@@ -417,7 +421,7 @@ static cl_int launch_looked_at(struct gs_launching *l)
 static cl_int launch_at_home(struct gs_launching *l, const struct gs_command *cmd)
 {
     struct gs_context *ctx = l->cmd.ctx;
-    pthread_mutex_lock(&ctx->lock);
+    gs_queue_lock(l->cmd.q);
     const bool stays = ctx->n == 1 || !atomic_load(&ctx->spread);
     cl_int err = CL_SUCCESS;
     if (stays)
@@ -442,8 +446,6 @@ cl_int gs_launch(struct gs_command *cmd, struct gs_kernel *k)
     cl_int err;
     if (route == GS_ROUTE_LOOK)
         err = launch_looked_at(&l);
-    else if (route == GS_ROUTE_DRIVER && l.cmd.ctx->n == 1)
-        err = gs_command_pass(cmd);
     else
         err = launch_at_home(&l, cmd);
     if (l.by_units)

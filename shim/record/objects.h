@@ -79,16 +79,19 @@ struct gs_context {
     struct gs_events at_home;     /* api: what brought all home when a user event was made last */
 };
 
+struct gs_carry;
+
 /* A command queue of the application, on the first device. */
 struct gs_queue {
     struct gs_object o;
     struct gs_queue *next;                  /* of the context */
     cl_command_queue_properties properties; /* as the application asked for */
     bool out_of_order, profiling;
-    struct gs_timeline *timeline;  /* its own reference */
-    struct gs_queue_set *behind;   /* of the room order; owned */
-    struct gs_queue_times *times;  /* of the room choose; owned */
-    struct gs_property_list *list; /* of the room api: the application's, where the driver's is another; owned */
+    struct gs_timeline *timeline;       /* its own reference */
+    struct gs_queue_set *behind;        /* of the room order; owned */
+    struct gs_queue_times *times;       /* of the room choose; owned */
+    struct gs_carry *_Atomic carried; /* of the room put: by a call under way; changed with the context's lock */
+    struct gs_property_list *list;      /* of the room api: the application's, where the driver's is another; owned */
 };
 
 struct gs_mapping {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* held_back: while one thread reads all of a buffer, or maps it, by a call that blocks, another one launches a kernel
- * that changes the buffer, in the same queue, behind a user event. The one gives that event its status once the call
- * has returned: it must not wait for the launch. */
+/* held_back read | map [overtaken]: while one thread reads all of a buffer, or maps it, by a call that blocks, another
+ * one launches a kernel that changes the buffer, in the same queue, behind a user event; `overtaken`: and before that
+ * one that waits for nothing. The one gives that event its status once the call has returned: it must not wait for the
+ * launch. */
 #include "plain.h"
 
 #include <pthread.h>
 
-enum { WORDS = 16384, BYTES = WORDS * 4, TURNS = 4, LATER_MS = 100 };
+enum { WORDS = 16384, BYTES = WORDS * 4, LATER_MS = 100 };
 
 static const char source[] =
     "__kernel void fill(__global uint *v, uint k) { v[get_global_id(0)] = k; }\n"
@@ -17,6 +18,7 @@ static cl_kernel fill, slow;
 static cl_mem words, spent;
 static uint32_t host[WORDS];
 static cl_event gate;
+static bool overtaken;
 
 __attribute__((visibility("default"))) void waits_for_one(void);
 void waits_for_one(void)
@@ -28,6 +30,8 @@ static void *launch_behind(void *unused)
     cl_int err;
     (void)unused;
     nanosleep(&(struct timespec){.tv_nsec = LATER_MS * 1000 * 1000}, NULL);
+    if (overtaken)
+        launch(queue, fill, WORDS, 64, 0, NULL, NULL);
     MADE(gate, clCreateUserEvent(context, &err));
     launch(queue, fill, WORDS, 64, 1, &gate, NULL);
     CL(clFlush(queue));
@@ -37,7 +41,9 @@ static void *launch_behind(void *unused)
 int main(int argc, char **argv)
 {
     cl_int err;
-    const unsigned first = argc > 1 && strcmp(argv[1], "map") == 0;
+    const char *what = argc > 1 ? argv[1] : "read";
+    const bool maps = strcmp(what, "map") == 0;
+    overtaken = argc > 2;
     start(0);
     cl_program p = build(source, "");
     fill = kernel_of(p, "fill");
@@ -47,29 +53,29 @@ int main(int argc, char **argv)
     set_mem(fill, 0, words);
     set_mem(slow, 0, spent);
     set_uint(slow, 1, 400 * 1000 * 1000);
-    for (unsigned turn = first; turn < TURNS; turn += 2) {
+    for (unsigned away = 0; away < 2; away++) {
         pthread_t other;
         void *v = host;
-        set_uint(fill, 1, 2 * turn + 1);
+        set_uint(fill, 1, 2 * away + 1);
         launch(queue, fill, WORDS, 64, 0, NULL, NULL);
-        if (turn < 2) /* else the bytes lie on the devices */
+        if (!away) /* else the bytes lie on the devices */
             CL(clEnqueueReadBuffer(queue, words, CL_TRUE, 0, 4, host, 0, NULL, NULL));
-        if (turn < 2)
+        if (!away)
             CL(clEnqueueWriteBuffer(queue, words, CL_TRUE, 0, BYTES, host, 0, NULL, NULL));
         CL(clFinish(queue));
         launch(queue, slow, 1, 1, 0, NULL, NULL);
         CL(clFlush(queue));
-        set_uint(fill, 1, 2 * turn + 2);
+        set_uint(fill, 1, 2 * away + 2);
         CL(pthread_create(&other, NULL, launch_behind, NULL));
-        if (turn % 2)
+        if (maps)
             MADE(v, clEnqueueMapBuffer(queue, words, CL_TRUE, CL_MAP_READ, 0, BYTES, 0, NULL, NULL, &err));
         else
             CL(clEnqueueReadBuffer(queue, words, CL_TRUE, 0, BYTES, host, 0, NULL, NULL));
         CL(pthread_join(other, NULL));
-        printf("turn %u has returned\n", turn);
+        printf("the %s has returned, the bytes at %s\n", what, away ? "the devices" : "home");
         fflush(stdout);
         CL(clSetUserEventStatus(gate, CL_COMPLETE));
-        if (turn % 2)
+        if (maps)
             CL(clEnqueueUnmapMemObject(queue, words, v, 0, NULL, NULL));
         CL(clFinish(queue));
         CL(clReleaseEvent(gate));
