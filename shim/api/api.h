@@ -96,6 +96,16 @@ static inline bool gs_follows(const struct gs_context *ctx)
         .event = event                                                                                                 \
     }
 
+/* Has one that the command is to wait for failed already, because of a user event? Then the command isn't carried out:
+ * the driver gets it as it is. */
+static inline bool gs_wait_has_failed(const struct gs_context *ctx, const struct gs_command *cmd)
+{
+    bool failed = false;
+    for (cl_uint i = 0; atomic_load(&ctx->user_event_failed) && cmd->wait && i < cmd->n_wait && !failed; i++)
+        failed = cmd->wait[i] && gs_event_status(cmd->wait[i]) < 0;
+    return failed;
+}
+
 /* Whose command it is, if its context is followed; null: it is the driver's alone. `image`: of an image, which
  * sub-devices need help with even where there is one. Counts the command in the queue's timeline. */
 static inline struct gs_queue *gs_command_begin(struct gs_command *cmd, bool image)
@@ -105,7 +115,7 @@ static inline struct gs_queue *gs_command_begin(struct gs_command *cmd, bool ima
         gs_timeline_enqueue(q->timeline);
         gs_queue_close(cmd->queue);
     }
-    if (!q || !(gs_follows(q->o.ctx) || (image && q->o.ctx->parent)))
+    if (!q || !(gs_follows(q->o.ctx) || (image && q->o.ctx->parent)) || gs_wait_has_failed(q->o.ctx, cmd))
         return NULL;
     cmd->q = q;
     cmd->ctx = q->o.ctx;

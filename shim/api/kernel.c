@@ -262,7 +262,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue command_
         gs_timeline_enqueue(q->timeline);
     if (q && (!k || k->o.ctx != q->o.ctx))
         gs_queue_close(command_queue);
-    if (!k || k->o.ctx != q->o.ctx || q->o.ctx->pooled)
+    if (!k || k->o.ctx != q->o.ctx || q->o.ctx->pooled || gs_wait_has_failed(q->o.ctx, &cmd))
         return gs_command_pass(&cmd);
     cmd.q = q;
     cmd.ctx = q->o.ctx;

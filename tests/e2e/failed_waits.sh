@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# failed_waits.sh: a command that would change all of a buffer, and whose wait list has failed, leaves the bytes that a
+# split launch has written on the devices.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+export OPENCL_LAYERS=$programs/failed_lists.so
+timeout 100 "$programs/failed_waits" >plain.txt || fail "without gpusparc"
+for transfer in plain auto pinned; do
+  GPUSPARC_TRANSFER=$transfer timeout 100 gpusparc run --no-daemon --devices cpu:2 --mode multi \
+    "$programs/failed_waits" >out.txt || { cat out.txt; fail "$transfer"; }
+  diff plain.txt out.txt || fail "$transfer: other bytes"
+done
