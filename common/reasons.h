@@ -47,7 +47,7 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 #define GS_R_MAPPED "a memory object is mapped for writing"
 #define GS_R_USER_EVENT "it waits for a user event that the application has not set yet"
 #define GS_R_IN_CALLBACK "it was enqueued within a callback, where gpusparc can't create queues for its parts"
-#define GS_R_DISTURBED "another thread is writing to one of its memory objects"
+#define GS_R_DISTURBED "another thread is using one of its memory objects"
 #define GS_R_NO_HOME "its parts' results would be merged on the first device, which the daemon doesn't give it"
 #define GS_R_BEYOND_END "it writes past the end of a buffer"
 

@@ -78,7 +78,7 @@ static bool copied_in_place(const struct gs_command *cmd, const struct gs_side *
     cl_int err = CL_INVALID_OPERATION;
     gs_home_begin(&h, cmd, false);
     const bool may = gs_list_is_sound(cmd->n_wait, cmd->wait) && !gs_at_home(from->m->root, from->r) &&
-                     !atomic_load(&cmd->ctx->user_events) &&
+                     !atomic_load(&cmd->ctx->user_events) && !gs_home_is_disturbed(*from, *to) &&
                      gs_count_holders(from->m->root, from->r, MOST_PIECES + 1) <= MOST_PIECES &&
                      has_room(from->m->root, from->r, to->m->root);
     if (may)

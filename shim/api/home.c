@@ -268,7 +268,14 @@ bool gs_home_is_invalid(struct gs_side side)
     return side.m && (gs_count_invalid(side.m->root, 0, &range, &bytes, &pieces) < 0 || bytes);
 }
 
-static unsigned find_facts(struct gs_home *h, const struct gs_side *dst, struct gs_ring_use *w)
+bool gs_home_is_disturbed(struct gs_side src, struct gs_side dst)
+{
+    return (src.m && gs_is_host_writing(src.m->root, &(const struct gs_rangeset){.v = &src.r, .n = 1})) ||
+           (dst.m && gs_is_host_using(dst.m->root, &(const struct gs_rangeset){.v = &dst.r, .n = 1}));
+}
+
+static unsigned find_facts(struct gs_home *h, const struct gs_side *src, const struct gs_side *dst,
+                           struct gs_ring_use *w)
 {
     const struct gs_op *op = &h->cmd.op;
     const struct gs_staged *t = w->v;
@@ -280,7 +287,7 @@ static unsigned find_facts(struct gs_home *h, const struct gs_side *dst, struct 
     /* What a read needs may be on its way home; and an image's queue may not be the application's. */
     if ((reads && h->extra.n) || (gs_op_is_of_image(op) && h->cmd.ctx->parent) || (!reads && gs_home_is_invalid(*dst)))
         facts |= GS_FACT_AWAY;
-    if (!t || !sound)
+    if (!t || !sound || gs_home_is_disturbed(*src, *dst))
         return facts;
     const bool ring = (op->blocking || gs_home_may_carry(h)) &&
                       gs_staging_may_carry(h->cmd.ctx, gs_staged_host(t).at, gs_staged_bytes(t)) && gs_ring_ready(h, w);
@@ -294,37 +301,20 @@ static cl_int by_queue(struct gs_home *h, cl_event *own)
     return gs_home_run(h, &once, gs_op_command_type(&once), h->cmd.op.blocking || h->cmd.event ? own : NULL);
 }
 
-cl_int gs_home_read_again(const struct gs_command *cmd, struct gs_side src)
-{
-    struct gs_home h;
-    cl_event own = NULL;
-    if (cmd->event)
-        clReleaseEvent(*cmd->event);
-    gs_home_begin(&h, cmd, true);
-    gs_home_need(&h, src.m, src.r);
-    cl_int err = gs_home_ready(&h);
-    if (!err)
-        err = by_queue(&h, &own);
-    if (h.by_units)
-        gs_job_reads();
-    return gs_home_end_and_wait(&h, err, own);
-}
-
 /* Of an object that isn't ours too. */
 static cl_int read_by_call(struct gs_home *h, struct gs_side src)
 {
     struct gs_context *ctx = h->cmd.ctx;
     struct gs_host_use read;
-    bool overtaken = false;
     if (src.m)
-        gs_host_read_begin(src.m->root, src.r, &read);
+        gs_host_use_begin(&src.m->root->host_reads, src.r, &read);
     gs_home_end(h, CL_SUCCESS);
     const cl_int err = gs_command_pass(&h->cmd);
     pthread_mutex_lock(&ctx->lock);
     if (src.m)
-        overtaken = gs_host_read_end(src.m->root, &read);
+        gs_host_use_end(&src.m->root->host_reads, &read);
     pthread_mutex_unlock(&ctx->lock);
-    return overtaken && !err ? gs_home_read_again(&h->cmd, src) : err;
+    return err;
 }
 
 /* Without the context's lock. Where the bytes lie that a write changes is said twice: before, so that nobody brings
@@ -334,11 +324,11 @@ static cl_int write_by_call(struct gs_home *h, struct gs_side dst)
     const struct gs_command *cmd = &h->cmd;
     struct gs_host_use write;
     gs_home_wrote(h, dst.m, dst.r);
-    gs_host_write_begin(dst.m->root, dst.r, &write);
+    gs_host_use_begin(&dst.m->root->host_writes, dst.r, &write);
     pthread_mutex_unlock(&cmd->ctx->lock);
     const cl_int err = gs_enqueue(&cmd->op, cmd->queue, h->n, h->v, cmd->event);
     pthread_mutex_lock(&cmd->ctx->lock);
-    gs_host_write_end(dst.m->root, &write);
+    gs_host_use_end(&dst.m->root->host_writes, &write);
     if (!err)
         gs_note_write_again(dst.m->root, dst.r);
     return gs_home_end(h, err);
@@ -351,17 +341,15 @@ cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, 
     struct gs_ring_use w = {.root = m ? m->root : NULL, .r = dst.m ? dst.r : src.r, .v = staged, .n = 1};
     const bool reads = is_read(&cmd->op);
     cl_event own = NULL;
-    bool overtaken = false;
     gs_home_need(h, src.m, src.r);
     gs_home_need(h, dst.m, dst.covers ? (struct gs_range){0, 0} : dst.r);
     cl_int err = gs_home_ready(h);
-    const enum gs_host_way way = gs_host_way(err ? 0 : find_facts(h, &dst, &w));
+    const enum gs_host_way way = gs_host_way(err ? 0 : find_facts(h, &src, &dst, &w));
     if (!err && way == GS_BY_CALL)
         return reads ? read_by_call(h, src) : write_by_call(h, dst);
     if (!err && way == GS_BY_RING) {
         gs_home_wrote(h, dst.m, dst.r);
         err = gs_carry_by_ring(h, &w, &own);
-        overtaken = !err && w.overtaken;
     } else if (!err && way == GS_BY_QUEUE) {
         err = by_queue(h, &own);
     }
@@ -371,8 +359,7 @@ cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, 
         gs_note_write_again(dst.m->root, dst.r);
     else if (!err && way != GS_BY_RING)
         gs_home_wrote(h, dst.m, dst.r);
-    err = gs_home_end_and_wait(h, err, own);
-    return overtaken && !err ? gs_home_read_again(cmd, src) : err;
+    return gs_home_end_and_wait(h, err, own);
 }
 
 cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct gs_side dst,

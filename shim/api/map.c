@@ -157,28 +157,6 @@ static cl_int map_by_driver(struct gs_home *h, cl_event *own)
     return err;
 }
 
-/* What has been mapped for reading is of before another thread's command and of after it (gs_host_read_end): maps it
- * again, behind all that is in the queue now. */
-static void *map_again(struct gs_home *h, struct gs_mem *m, struct gs_mapping *map, cl_int *errcode_ret)
-{
-    const struct gs_op unmap = {.kind = GS_OP_UNMAP, .dst = m->o.handle, .ptr = map->ptr};
-    cl_event own = NULL;
-    if (h->cmd.event)
-        clReleaseEvent(*h->cmd.event);
-    gs_command_end(&h->cmd); /* it comes behind what has been enqueued since */
-    cl_int err = gs_enqueue(&unmap, h->cmd.queue, 0, NULL, NULL);
-    gs_home_need(h, m, map->range);
-    if (!err)
-        err = gs_home_ready(h);
-    if (!err)
-        err = map_by_driver(h, &own);
-    map->ptr = *h->cmd.op.mapped;
-    if (err)
-        forget_mapping(m, map);
-    err = gs_home_end_and_wait(h, err, own);
-    return hand_out(*h->cmd.op.mapped, err, errcode_ret);
-}
-
 /* By the driver, without the context's lock. The mapping is remembered before the call, as the host may write as soon
  * as the range is mapped. */
 static void *map_blocking(struct gs_home *h, struct gs_mem *m, struct gs_range r, cl_int *errcode_ret)
@@ -186,19 +164,17 @@ static void *map_blocking(struct gs_home *h, struct gs_mem *m, struct gs_range r
     const struct gs_command *cmd = &h->cmd;
     struct gs_mapping *map = remember(m, &(struct gs_mapping){.range = r}, cmd->op.map_flags);
     struct gs_host_use read;
-    gs_host_read_begin(m->root, r, &read);
+    gs_host_use_begin(&m->root->host_reads, r, &read);
     pthread_mutex_unlock(&cmd->ctx->lock);
     const cl_int err = gs_enqueue(&cmd->op, cmd->queue, h->n, h->v, cmd->event);
     pthread_mutex_lock(&cmd->ctx->lock);
-    const bool overtaken = gs_host_read_end(m->root, &read);
+    gs_host_use_end(&m->root->host_reads, &read);
     if (map)
         map->ptr = *cmd->op.mapped;
     if (map && err)
         forget_mapping(m, map);
     else if (map && map->write)
         gs_note_write_again(m->root, r);
-    else if (map && overtaken)
-        return map_again(h, m, map, errcode_ret);
     return hand_out(*cmd->op.mapped, gs_home_end(h, err), errcode_ret);
 }
 

@@ -20,8 +20,8 @@ struct reading {
     cl_command_queue queue[GS_MAX_DEVICES];
     struct gs_staged_ends ended;
     struct gs_host_use read; /* while the context's lock is free */
-    bool overtaken;
-    bool late; /* a call that needn't block would have to wait for the ring: nothing is enqueued */
+    bool late;               /* a call that needn't block would have to wait for the ring: nothing is enqueued */
+    bool disturbed;          /* another call writes some of it so: only the application's queue has an order then */
 };
 
 static unsigned find_facts(const struct reading *x, bool ring)
@@ -30,6 +30,8 @@ static unsigned find_facts(const struct reading *x, bool ring)
     const struct gs_command *cmd = x->cmd;
     const bool blocks = cmd->op.blocking, by_units = gs_scheduled();
     unsigned facts = (blocks ? GS_FACT_BLOCKS : 0) | (by_units ? GS_FACT_UNITS : 0);
+    if (x->disturbed)
+        return facts;
     const bool here = blocks || (!gs_in_callback() && (!by_units || gs_unit_is_alone(GS_RESOURCE_PCI)));
     if (ring && here && gs_staging_may_carry(cmd->ctx, x->all->op.ptr, gs_staged_bytes(x->all)))
         return facts | GS_FACT_RING;
@@ -43,17 +45,23 @@ static unsigned find_facts(const struct reading *x, bool ring)
 /* Will the driver get the command as the application made it? */
 static bool is_passed(const struct reading *x, enum gs_host_way way)
 {
-    return way == GS_BY_CALL && !gs_op_is_of_image(&x->all->op);
+    return way == GS_BY_CALL && !x->disturbed && !gs_op_is_of_image(&x->all->op);
+}
+
+static void look_around(struct reading *x)
+{
+    x->disturbed = gs_is_host_writing(x->m->root, &(const struct gs_rangeset){.v = &x->r, .n = 1});
 }
 
 /* From here on such a read counts as begun. */
 static enum gs_host_way find_way(struct reading *x, bool ring, unsigned *facts)
 {
     gs_queue_lock(x->cmd->q);
+    look_around(x);
     *facts = find_facts(x, ring);
     const enum gs_host_way way = gs_host_way(*facts);
     if (is_passed(x, way))
-        gs_host_read_begin(x->m->root, x->r, &x->read);
+        gs_host_use_begin(&x->m->root->host_reads, x->r, &x->read);
     pthread_mutex_unlock(&x->cmd->ctx->lock);
     return way;
 }
@@ -129,7 +137,7 @@ static bool on_several(const struct gs_extents *s)
 static void end_use(struct gs_carry *c)
 {
     struct reading *x = (struct reading *)c;
-    x->overtaken = gs_host_read_end(x->m->root, &x->read);
+    gs_host_use_end(&x->m->root->host_reads, &x->read);
 }
 
 /* From the places that have been found. Gives the context's lock back while it waits; the bytes stay where they are
@@ -146,7 +154,7 @@ static cl_int wait_for_all(struct reading *x, enum gs_host_way way)
     cl_int err = CL_SUCCESS;
     x->carried = (struct gs_carry){.cmd = x->cmd, .marked = end_use};
     gs_carry_begin(&x->carried);
-    gs_host_read_begin(root, x->r, &x->read);
+    gs_host_use_begin(&root->host_reads, x->r, &x->read);
     gs_real()->clFlush(x->cmd->q->o.handle);
     pthread_mutex_unlock(&ctx->lock);
     const struct gs_label before = gs_label_way(ring ? GS_WAY_STAGED : GS_WAY_DIRECT);
@@ -183,7 +191,8 @@ static bool is_ready(struct reading *x)
     return ended && !x->ready.n;
 }
 
-/* From the places that hold the bytes. *own: the event of what hasn't been waited for. */
+/* From the places that hold the bytes. *own: the event of what hasn't been waited for. Does nothing where that is
+ * disturbed by now. */
 static cl_int read_places(struct reading *x, enum gs_host_way way, cl_event *own, struct gs_upto *upto)
 {
     struct gs_command *cmd = x->cmd;
@@ -193,9 +202,10 @@ static cl_int read_places(struct reading *x, enum gs_host_way way, cl_event *own
         gs_job_enter(cmd->ctx, true, &put.job);
     const struct gs_putting *before = gs_put_for(by_units ? &put : NULL);
     gs_queue_lock(cmd->q);
-    cl_int err = find_places(x);
-    x->late = !err && way == GS_BY_RING && !cmd->op.blocking && !is_ready(x);
-    if (!err && !x->late)
+    look_around(x);
+    cl_int err = x->disturbed ? CL_SUCCESS : find_places(x);
+    x->late = !err && !x->disturbed && way == GS_BY_RING && !cmd->op.blocking && !is_ready(x);
+    if (!err && !x->disturbed && !x->late)
         err = way == GS_BY_QUEUE ? by_queue(x, cmd->event || cmd->op.blocking ? own : NULL) : wait_for_all(x, way);
     *upto = gs_queue_upto(cmd->q);
     pthread_mutex_unlock(&cmd->ctx->lock);
@@ -217,17 +227,10 @@ static cl_int pass(struct reading *x)
     gs_hold(&root->o); /* another thread may let it go meanwhile */
     const cl_int err = gs_command_pass(cmd);
     pthread_mutex_lock(&cmd->ctx->lock);
-    x->overtaken = gs_host_read_end(root, &x->read);
+    gs_host_use_end(&root->host_reads, &x->read);
     pthread_mutex_unlock(&cmd->ctx->lock);
     gs_drop(&root->o);
     return err;
-}
-
-/* The end of a read that the call has waited for. */
-static cl_int waited(const struct reading *x, cl_int err)
-{
-    gs_wait_ended();
-    return !err && x->overtaken ? gs_home_read_again(x->cmd, (struct gs_side){.m = x->m, .r = x->r}) : err;
 }
 
 cl_int gs_read(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *t)
@@ -241,19 +244,22 @@ cl_int gs_read(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, cons
     enum gs_host_way way = find_way(&x, true, &facts);
     if (way == GS_BY_RING) {
         err = read_places(&x, way, &own, &upto);
-        if (err || !x.late)
-            return waited(&x, err);
-        way = find_way(&x, false, &facts);
+        if (err || !(x.late || x.disturbed)) {
+            gs_wait_ended();
+            return err;
+        }
+        if (x.late)
+            way = find_way(&x, false, &facts);
     }
-    if (is_passed(&x, way)) {
-        err = pass(&x);
-        return !err && x.overtaken ? gs_home_read_again(cmd, from) : err;
-    }
-    if (!(facts & GS_FACT_AWAY))
+    if (is_passed(&x, way))
+        return pass(&x);
+    err = x.disturbed || !(facts & GS_FACT_AWAY) ? CL_SUCCESS : read_places(&x, way, &own, &upto);
+    if (x.disturbed || !(facts & GS_FACT_AWAY))
         return gs_home_transfer(cmd, from, (struct gs_side){0}, NULL);
-    err = read_places(&x, way, &own, &upto);
-    if (way == GS_BY_CALLS)
-        return waited(&x, err);
+    if (way == GS_BY_CALLS) {
+        gs_wait_ended();
+        return err;
+    }
     err = gs_home_wait(cmd, err, own);
     if (!err && cmd->op.blocking && facts & GS_FACT_UNITS && !cmd->q->out_of_order)
         gs_queue_drained(cmd->q, upto);

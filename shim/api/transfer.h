@@ -62,14 +62,14 @@ struct gs_side {
  * driver is asked: should it refuse, home would count as having them. With that lock held. */
 bool gs_home_is_invalid(struct gs_side side);
 
+/* Does another call use bytes without the context's lock that this command changes, or change some that it reads? Then
+ * the application's queue alone has an order for the two. With that lock held. */
+bool gs_home_is_disturbed(struct gs_side src, struct gs_side dst);
+
 /* Carries a transfer out at home that reads `src` and changes `dst`. `staged`: the same transfer as pieces between the
  * host's memory and a device, which may go through the ring; or null. */
 cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct gs_side dst,
                         const struct gs_staged *staged);
-
-/* What a call has read without the context's lock has been overtaken (gs_host_read_end): reads it again, behind all
- * that is in the queue now. The first command's event, if one was asked for, stands at cmd->event. */
-cl_int gs_home_read_again(const struct gs_command *cmd, struct gs_side src);
 
 /* A command that does nothing but stand in the application's queue, of the type given. */
 cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own);

@@ -8,10 +8,11 @@
 #include "shim/coherence/host.h"
 
 /* Is it a write that we can carry out, of bytes that may lie anywhere? */
-static bool is_followed(const struct gs_home *h, const struct gs_mem *m)
+static bool is_followed(const struct gs_home *h, const struct gs_mem *m, struct gs_range r)
 {
     return gs_home_is_sound(h, m) && !h->err && !m->root->shared && !m->root->image &&
-           !atomic_load(&h->cmd.ctx->user_events) && !gs_given_up(h->cmd.ctx);
+           !atomic_load(&h->cmd.ctx->user_events) && !gs_given_up(h->cmd.ctx) &&
+           !gs_is_host_using(m->root, &(const struct gs_rangeset){.v = &r, .n = 1});
 }
 
 /* Is it a job's that has one GPU, which isn't the first? A replica is there once a launch has needed the buffer there.
@@ -122,10 +123,7 @@ static cl_int await_all_before(struct gs_context *ctx, const struct gs_ring_use 
 
 static void end_use(struct gs_ring_use *w)
 {
-    if (w->v->op.dst)
-        gs_host_write_end(w->root, &w->use);
-    else
-        w->overtaken = gs_host_read_end(w->root, &w->use);
+    gs_host_use_end(w->v->op.dst ? &w->root->host_writes : &w->root->host_reads, &w->use);
 }
 
 static void marked(struct gs_carry *c)
@@ -142,7 +140,7 @@ cl_int gs_carry_by_ring(struct gs_home *h, struct gs_ring_use *w, cl_event *own)
     struct gs_staged_ends ended = {0};
     w->carried = (struct gs_carry){.cmd = &h->cmd, .marked = marked};
     gs_carry_begin(&w->carried);
-    (w->v->op.dst ? gs_host_write_begin : gs_host_read_begin)(w->root, w->r, &w->use);
+    gs_host_use_begin(w->v->op.dst ? &w->root->host_writes : &w->root->host_reads, w->r, &w->use);
     pthread_mutex_unlock(&ctx->lock);
     cl_int err = w->marker ? await_all_before(ctx, w) : CL_SUCCESS;
     if (!err) {
@@ -187,7 +185,7 @@ bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_stag
     const bool blocks = h->cmd.op.blocking, by_units = is_of_other_gpu(h, m);
     struct gs_extents s = {0};
     struct gs_ring_use w = {.root = m->root, .r = r, .to = &s};
-    if (!is_followed(h, m) || !find_takers(h, m, r, t, &s))
+    if (!is_followed(h, m, r) || !find_takers(h, m, r, t, &s))
         return false;
     bool ring = are_own(h, &s) && (blocks || gs_home_may_carry(h)) &&
                 gs_staging_may_carry(q->o.ctx, t->op.ptr, t->op.region[0]);

@@ -340,22 +340,27 @@ static int make_changes(struct gs_mem *root, unsigned place, const struct gs_ran
     return err;
 }
 
+static bool touches(const struct gs_host_use *use, const struct gs_rangeset *what)
+{
+    while (use && !gs_rangeset_touches(what, use->range))
+        use = use->next;
+    return use;
+}
+
 bool gs_is_host_writing(const struct gs_mem *root, const struct gs_rangeset *what)
 {
-    bool writing = false;
-    for (const struct gs_host_use *write = root->host_writes; write && !writing; write = write->next)
-        writing = gs_rangeset_touches(what, write->range);
-    return writing;
+    return touches(root->host_writes, what);
+}
+
+bool gs_is_host_using(const struct gs_mem *root, const struct gs_rangeset *what)
+{
+    return touches(root->host_writes, what) || touches(root->host_reads, what);
 }
 
 int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what)
 {
     struct change change[GS_MAX_DEVICES + 3] = {0};
     unsigned n = 0;
-    const bool held = atomic_load(&root->o.ctx->user_events);
-    for (struct gs_host_use *read = root->host_reads; read; read = read->next)
-        if (gs_rangeset_touches(what, read->range))
-            *(held ? &read->held : &read->overtaken) = true;
     if (root->shared) {
         atomic_store(&root->defined, true);
         return 0;

@@ -41,45 +41,25 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
 int gs_count_invalid(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, uint64_t *bytes,
                      uint64_t *pieces);
 
-static inline void gs_host_use_end(struct gs_host_use **at, const struct gs_host_use *use)
+/* A call writes or reads r of a root from now on without the context's lock, until the end of that: through the driver,
+ * in the application's queue, where nobody knows its place; or by queues of ours (shim/put/carry.h). */
+static inline void gs_host_use_begin(struct gs_host_use **all, struct gs_range r, struct gs_host_use *use)
 {
-    while (*at != use)
-        at = &(*at)->next;
-    *at = use->next;
+    *use = (struct gs_host_use){.range = r, .next = *all};
+    *all = use;
 }
 
-/* A call writes r of a root from now on without the context's lock, until the end of that. */
-static inline void gs_host_write_begin(struct gs_mem *root, struct gs_range r, struct gs_host_use *write)
+static inline void gs_host_use_end(struct gs_host_use **all, const struct gs_host_use *use)
 {
-    *write = (struct gs_host_use){.range = r, .next = root->host_writes};
-    root->host_writes = write;
+    while (*all != use)
+        all = &(*all)->next;
+    *all = use->next;
 }
 
-static inline void gs_host_write_end(struct gs_mem *root, const struct gs_host_use *write)
-{
-    gs_host_use_end(&root->host_writes, write);
-}
-
-/* Does such a call write some of these bytes? */
+/* Does such a call write some of these bytes; or read or write some? What would use the bytes in another queue than the
+ * application's would find some of before that call and some of after it. */
 bool gs_is_host_writing(const struct gs_mem *root, const struct gs_rangeset *what);
-
-/* A call reads r so. At the end of that another command may have changed some of the bytes meanwhile (gs_wrote), or may
- * be writing them without the lock; true: what has been read may be of before that command and of after it. Read by a
- * command that is enqueued from now on, with the lock held, all of it is of after. Not of what came while a user event
- * had no status, as long as one has none: that may wait for what the caller does next, and a second read behind it for
- * ever. It was at home, in the application's own order, as is such a read. */
-static inline void gs_host_read_begin(struct gs_mem *root, struct gs_range r, struct gs_host_use *read)
-{
-    const bool written = gs_is_host_writing(root, &(const struct gs_rangeset){.v = &r, .n = 1});
-    *read = (struct gs_host_use){.range = r, .overtaken = written, .next = root->host_reads};
-    root->host_reads = read;
-}
-
-static inline bool gs_host_read_end(struct gs_mem *root, const struct gs_host_use *read)
-{
-    gs_host_use_end(&root->host_reads, read);
-    return read->overtaken || (read->held && !atomic_load(&root->o.ctx->user_events));
-}
+bool gs_is_host_using(const struct gs_mem *root, const struct gs_rangeset *what);
 
 /* The bytes are now what this place holds, and nowhere else. -ENOMEM leaves all as it was. */
 int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what);

@@ -120,21 +120,20 @@ static void report_unsplit(struct gs_launching *l, const char *reason)
     gs_report_single(l->k->stats, reason, left);
 }
 
-/* Is a call writing to one of its objects at home, without the context's lock? The write will be in the application's
- * queue. */
-static bool is_disturbed(const struct gs_launching *l)
+/* Does a call use one of its objects without the context's lock? That may be in the application's queue. */
+static bool has_used_object(const struct gs_launching *l)
 {
-    bool disturbed = false;
-    for (cl_uint i = 0; i < l->k->n_args && l->mems && !disturbed; i++)
-        disturbed = l->mems[i] && l->mems[i]->root->host_writes;
-    return disturbed;
+    bool used = false;
+    for (cl_uint i = 0; i < l->k->n_args && l->mems && !used; i++)
+        used = l->mems[i] && (l->mems[i]->root->host_writes || l->mems[i]->root->host_reads);
+    return used;
 }
 
 /* By another queue than the application's. With a user event pending everything is at home, and only the application's
  * own order counts. */
 static bool is_measured(const struct gs_launching *l)
 {
-    return l->timing && !is_disturbed(l) && !atomic_load(&l->cmd.ctx->user_events) &&
+    return l->timing && !has_used_object(l) && !atomic_load(&l->cmd.ctx->user_events) &&
            (l->by_units || !gs_in_callback()) && gs_timing_measures(l->timing);
 }
 
@@ -169,7 +168,7 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
         plan->reason = GS_R_NO_MEMORY;
     if (!plan->reason && l->job.place[l->job.n - 1] != l->job.n - 1 && combines(plan))
         plan->reason = GS_R_NO_HOME;
-    if (!plan->reason && gs_is_disturbed(plan))
+    if (!plan->reason && gs_plan_is_disturbed(plan))
         plan->reason = GS_R_DISTURBED;
 }
 

@@ -325,18 +325,18 @@ static void leave_prepared(const struct gs_launching *l, const struct gs_plan *p
                 gs_command_leave(l->cmd.ctx, s->ready[p].v[i]);
 }
 
-bool gs_is_disturbed(const struct gs_plan *plan)
+bool gs_plan_is_disturbed(const struct gs_plan *plan)
 {
-    bool disturbed = false;
-    for (size_t i = 0; i < plan->n_uses && !disturbed; i++) {
+    bool meets = false;
+    for (size_t i = 0; i < plan->n_uses && !meets; i++) {
         struct gs_use *u = &plan->uses[i];
         /* A merge would take what the host writes for a part's, and --verify puts all bytes back. */
         const bool all = gs_use_is_joined(u) || u->writes == GS_IN_PLACE || gs_settings()->verify;
-        disturbed = all && gs_is_host_writing(u->root, &(const struct gs_rangeset){.v = &u->window, .n = 1});
-        for (unsigned p = 0; p < plan->n_parts && !disturbed; p++)
-            disturbed = gs_is_host_writing(u->root, &u->needs[p]) || gs_is_host_writing(u->root, &u->wrote[p]);
+        meets = all && gs_is_host_using(u->root, &(const struct gs_rangeset){.v = &u->window, .n = 1});
+        for (unsigned p = 0; p < plan->n_parts && !meets; p++)
+            meets = gs_is_host_writing(u->root, &u->needs[p]) || gs_is_host_using(u->root, &u->wrote[p]);
     }
-    return disturbed;
+    return meets;
 }
 
 cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *event, bool *went)

@@ -34,7 +34,7 @@ void gs_carry_mark(struct gs_queue *q)
 }
 
 cl_int gs_carry_end(struct gs_carry *c, cl_int err, const struct gs_events *ended, const unsigned *place,
-                      cl_event *event)
+                    cl_event *event)
 {
     struct gs_queue *q = c->cmd->q;
     if (!c->end) {

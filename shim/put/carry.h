@@ -10,7 +10,7 @@
 struct gs_carry {
     const struct gs_command *cmd;
     void (*marked)(struct gs_carry *c); /* called once it has its marker, if that is before its end */
-    struct gs_event *end;                 /* what that marker waits for: a user event; null: there is none yet */
+    struct gs_event *end;               /* what that marker waits for: a user event; null: there is none yet */
     cl_event marker;
 };
 
@@ -26,7 +26,7 @@ void gs_carry_mark(struct gs_queue *q);
 
 /* err: of the transfer, which ends with `ended`, each of a place. *event, unless `event` is null: the command's. */
 cl_int gs_carry_end(struct gs_carry *c, cl_int err, const struct gs_events *ended, const unsigned *place,
-                      cl_event *event);
+                    cl_event *event);
 
 /* Locks the queue's context, for something to be enqueued in the queue. */
 static inline void gs_queue_lock(struct gs_queue *q)

@@ -87,11 +87,11 @@ struct gs_queue {
     struct gs_queue *next;                  /* of the context */
     cl_command_queue_properties properties; /* as the application asked for */
     bool out_of_order, profiling;
-    struct gs_timeline *timeline;       /* its own reference */
-    struct gs_queue_set *behind;        /* of the room order; owned */
-    struct gs_queue_times *times;       /* of the room choose; owned */
+    struct gs_timeline *timeline;     /* its own reference */
+    struct gs_queue_set *behind;      /* of the room order; owned */
+    struct gs_queue_times *times;     /* of the room choose; owned */
     struct gs_carry *_Atomic carried; /* of the room put: by a call under way; changed with the context's lock */
-    struct gs_property_list *list;      /* of the room api: the application's, where the driver's is another; owned */
+    struct gs_property_list *list;    /* of the room api: the application's, where the driver's is another; owned */
 };
 
 struct gs_mapping {
@@ -122,7 +122,6 @@ struct gs_traffic {
 /* What a call reads or writes of a root without the context's lock. With that lock held. */
 struct gs_host_use {
     struct gs_range range;
-    bool overtaken, held; /* of a read: see gs_host_read_end; held: while a user event had no status */
     struct gs_host_use *next;
 };
 

@@ -3,7 +3,8 @@
  * `has_written` after each write of a buffer has been enqueued, its `will_mark` before each marker, its `will_read`
  * before each read or map, and its `will_write` before each write: what another thread does then comes between two of
  * gpusparc's own steps. Of a program that has `waits_for_one` a call that blocks waits for its own command alone, as
- * NVIDIA's driver does; PoCL's waits for all that is in the queue by then. */
+ * NVIDIA's driver does; PoCL's waits for all that is in the queue by then. It is called once the command is enqueued.
+ */
 #include <dlfcn.h>
 #include <stdbool.h>
 
@@ -31,6 +32,7 @@ static cl_int await_one(cl_command_queue queue, cl_int err, cl_event one, cl_eve
     if (err)
         return err;
     below.clFlush(queue);
+    tell("waits_for_one");
     err = below.clWaitForEvents(1, &one);
     if (event)
         *event = one;

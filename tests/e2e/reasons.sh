@@ -74,7 +74,7 @@ shows auto.txt "how long it takes isn't known yet" "its program is still being t
 
 # Two threads that use the same buffers.
 over_cpu halves.json "$programs/halves"
-stats halves.json why:count:"another thread is writing to one of its memory objects"
+stats halves.json why:count:"another thread is using one of its memory objects"
 
 # A buffer in shared virtual memory.
 over_cpu svm.json "$programs/svm"

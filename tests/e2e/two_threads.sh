@@ -31,12 +31,12 @@ for transfer in plain auto pinned; do
     OPENCL_LAYERS=$programs/call_hooks.so GPUSPARC_TRANSFER=$transfer timeout 240 \
       gpusparc run --no-daemon --devices $devices --mode multi --stats=between.json "$programs/between" >out.txt || { cat out.txt; fail "between hangs"; }
     diff plain.txt out.txt || fail "$transfer, $devices: a mixture"
-    [ $transfer = pinned ] || stats between.json why:fill:"another thread is writing to one of its memory objects"
+    [ $transfer = pinned ] || stats between.json why:fill:"another thread is using one of its memory objects"
   done
 done
-# Nor does a read or map wait for what another thread has launched behind a user event since.
+# Nor does a read or map wait for what another thread has launched behind a user event since, and after another launch.
 for what in read map; do
-  for transfer in plain auto; do
+  for transfer in plain auto pinned; do
     OPENCL_LAYERS=$programs/call_hooks.so GPUSPARC_TRANSFER=$transfer timeout 100 \
       gpusparc run --no-daemon --devices cpu:2 --mode multi "$programs/held_back" $what || fail "$transfer: a $what waits for a later launch"
   done

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* between [reads]: two threads share a queue in order, over the layer call_hooks.c. Just before the driver is asked for
+/* between: two threads share a queue in order, over the layer call_hooks.c. Just before the driver is asked for
  * what the one reads, maps or writes (`will_read`, `will_write`), the other one launches a kernel that changes all of
- * the same object, or copies it. In the queue the launch comes before the transfer or after it: there is no mixture.
- * reads: nothing but these and maps. */
+ * the same object, or copies it. In the queue the launch comes before the transfer or after it: there is no mixture. */
 #include "plain.h"
 
 #include <pthread.h>
@@ -183,9 +182,8 @@ static void try(enum way way, bool away, bool copies)
            all ? "one" : "A MIXTURE LIES THERE", is_uniform(host) ? "one" : "A MIXTURE IS COPIED");
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-    const int ways = argc > 1 && strcmp(argv[1], "reads") == 0 ? WRITE : WAYS;
     cl_int err;
     const cl_image_format format = {CL_R, CL_UNSIGNED_INT32};
     const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = WIDTH, .image_height = HEIGHT};
@@ -207,7 +205,7 @@ int main(int argc, char **argv)
     set_mem(trace, 1, texels);
     for (int i = 0; i < 4; i++) /* then such calls are handed on, until the first split */
         carry(READ);
-    for (int way = 0; way < ways; way++)
+    for (int way = 0; way < WAYS; way++)
         for (int away = 0; away < 2; away++)
             for (int copies = 0; copies < 1 + (way >= WRITE); copies++)
                 try(way, away, copies);
