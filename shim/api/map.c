@@ -7,22 +7,15 @@
 #include "shim/report/watch.h"
 #include "shim/memory/image.h"
 
-/* What is mapped so: from now on the host may write at any time, until the unmapping. With the context's lock held.
- * NULL: no memory. */
-static struct gs_mapping *remember(struct gs_mem *m, const struct gs_mapping *what, cl_map_flags flags)
+/* From now on the host may write what is mapped so at any time, until the unmapping. With the context's lock held. */
+static void remember(struct gs_mem *m, struct gs_mapping *map)
 {
-    struct gs_mapping *map = malloc(sizeof *map);
-    if (!map)
-        return NULL;
-    *map = *what;
-    map->write = flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
     map->next = m->mappings;
     m->mappings = map;
     if (map->write) {
         m->root->write_mappings++;
         gs_note_write(m->root, 0, map->range);
     }
-    return map;
 }
 
 static void forget_mapping(struct gs_mem *m, struct gs_mapping *map)
@@ -159,55 +152,60 @@ static cl_int map_by_driver(struct gs_home *h, cl_event *own)
 
 /* By the driver, without the context's lock. The mapping is remembered before the call, as the host may write as soon
  * as the range is mapped. */
-static void *map_blocking(struct gs_home *h, struct gs_mem *m, struct gs_range r, cl_int *errcode_ret)
+static void *map_blocking(struct gs_home *h, struct gs_mem *m, struct gs_mapping *map, cl_int *errcode_ret)
 {
     const struct gs_command *cmd = &h->cmd;
-    struct gs_mapping *map = remember(m, &(struct gs_mapping){.range = r}, cmd->op.map_flags);
     struct gs_host_use read;
-    gs_host_use_begin(&m->root->host_reads, r, &read);
+    remember(m, map);
+    gs_host_use_begin(&m->root->host_reads, map->range, &read);
     pthread_mutex_unlock(&cmd->ctx->lock);
     const cl_int err = gs_enqueue(&cmd->op, cmd->queue, h->n, h->v, cmd->event);
     pthread_mutex_lock(&cmd->ctx->lock);
     gs_host_use_end(&m->root->host_reads, &read);
-    if (map)
-        map->ptr = *cmd->op.mapped;
-    if (map && err)
+    map->ptr = *cmd->op.mapped;
+    if (err)
         forget_mapping(m, map);
-    else if (map && map->write)
-        gs_note_write_again(m->root, r);
+    else if (map->write)
+        gs_note_write_again(m->root, map->range);
     return hand_out(*cmd->op.mapped, gs_home_end(h, err), errcode_ret);
 }
 
 /* `may_be_ours`: the driver would take it. `needs`: the flags as far as bytes have to come home. */
-static void *map_object(struct gs_command *cmd, struct gs_mem *m, struct gs_mapping *map, bool may_be_ours,
+static void *map_object(struct gs_command *cmd, struct gs_mem *m, struct gs_mapping *what, bool may_be_ours,
                         cl_map_flags needs, cl_int *errcode_ret)
 {
     const bool of_image = cmd->op.kind == GS_OP_MAP_IMAGE;
-    const cl_map_flags flags = cmd->op.map_flags;
     struct gs_home h;
     cl_event own = NULL;
+    struct gs_mapping *map = malloc(sizeof *map);
+    if (!map)
+        return hand_out(NULL, CL_OUT_OF_HOST_MEMORY, errcode_ret);
+    what->write = cmd->op.map_flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
     gs_home_begin(&h, cmd, needs & CL_MAP_READ);
     if (needs & CL_MAP_WRITE_INVALIDATE_REGION)
         gs_home_need(&h, m, (struct gs_range){0, 0});
     else
-        gs_home_need(&h, m, is_read_beyond(m, needs) ? gs_window_range(m, 0, m->size) : map->range);
+        gs_home_need(&h, m, is_read_beyond(m, needs) ? gs_window_range(m, 0, m->size) : what->range);
     cl_int err = gs_home_ready(&h);
-    map->ours = !err && may_be_ours && map_ours(&h, m, map, &own);
-    if (!map->ours) {
+    what->ours = !err && may_be_ours && map_ours(&h, m, what, &own);
+    *map = *what;
+    if (!what->ours) {
         err = h.err;
         if (!err && cmd->op.blocking && !h.by_units && !(of_image && cmd->ctx->parent) &&
-            !gs_home_is_invalid((struct gs_side){.m = m, .r = map->range}))
-            return map_blocking(&h, m, map->range, errcode_ret);
+            !gs_home_is_invalid((struct gs_side){.m = m, .r = what->range}))
+            return map_blocking(&h, m, map, errcode_ret);
         if (!err)
             err = map_by_driver(&h, &own);
-        map->ptr = *cmd->op.mapped;
+        what->ptr = map->ptr = *cmd->op.mapped;
     }
-    if (!err && !remember(m, map, flags) && map->ours)
-        err = CL_OUT_OF_HOST_MEMORY;
+    if (err)
+        free(map);
+    else
+        remember(m, map);
     err = gs_home_end_and_wait(&h, err, own);
-    if (err && map->ours)
-        map_failed(cmd->ctx, m, map->ptr);
-    return hand_out(map->ptr, err, errcode_ret);
+    if (err && what->ours)
+        map_failed(cmd->ctx, m, what->ptr);
+    return hand_out(what->ptr, err, errcode_ret);
 }
 
 CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_map,
