@@ -29,6 +29,7 @@ GS_RANKED(list.lock, GS_RANK_POOL_COMMANDS);
 
 static void free_command(struct gs_pool_command *c)
 {
+    free(c->taken);
     gs_events_free(&c->wait);
     if (c->event)
         gs_real()->clReleaseEvent(c->event);
@@ -159,12 +160,45 @@ static void finish(struct gs_pool_command *c)
         free_command(c);
 }
 
+/* The object's newest mapping at the address, which is the caller's; null: there is none. With the context's lock. */
+static struct gs_mapping *take_out(struct gs_mem *m, const void *ptr)
+{
+    struct gs_mapping **at = &m->mappings;
+    while (*at && (*at)->ptr != ptr)
+        at = &(*at)->next;
+    struct gs_mapping *map = *at;
+    if (map)
+        *at = map->next;
+    return map;
+}
+
+/* Of a command that isn't carried out: what it would have mapped isn't, and what it would have unmapped stays so. */
+static void undo_mapping(struct gs_pool_command *c)
+{
+    struct gs_mem *m = c->taken ? c->dst : c->op.kind == GS_OP_MAP_BUFFER && c->op.ptr ? c->src : NULL;
+    if (!m)
+        return;
+    GS_LOCKED(&m->o.ctx->lock);
+    if (c->taken) {
+        c->taken->next = m->mappings;
+        m->mappings = c->taken;
+        c->taken = NULL;
+        return;
+    }
+    struct gs_mapping *map = take_out(m, c->op.ptr);
+    if (map)
+        atomic_fetch_sub(&m->root->pool->maps, 1);
+    free(map);
+}
+
 static bool run(struct gs_pool_command *c, cl_int state)
 {
     if (!gs_threads_enter())
         return false;
     c->times[2] = gs_now_ns();
     c->err = state ? state : carry_out(c);
+    if (state)
+        undo_mapping(c);
     tell(c);
     finish(c);
     gs_threads_leave();
@@ -280,33 +314,6 @@ static cl_int keep(struct gs_mem **out, cl_mem handle)
     return err;
 }
 
-/* The object's newest mapping at the address, which is the caller's; null: there is none. With the context's lock. */
-static struct gs_mapping *take_out(struct gs_mem *m, const void *ptr)
-{
-    struct gs_mapping **at = &m->mappings;
-    while (*at && (*at)->ptr != ptr)
-        at = &(*at)->next;
-    struct gs_mapping *map = *at;
-    if (map)
-        *at = map->next;
-    return map;
-}
-
-/* The application got no address. */
-static void forget_mapping(const struct gs_op *op)
-{
-    struct gs_mem *m = gs_find_hold(GS_MEM, op->src);
-    if (!m) /* released meanwhile, and its mappings with it */
-        return;
-    pthread_mutex_lock(&m->o.ctx->lock);
-    struct gs_mapping *map = take_out(m, *op->mapped);
-    if (map)
-        atomic_fetch_sub(&m->root->pool->maps, 1);
-    free(map);
-    pthread_mutex_unlock(&m->o.ctx->lock);
-    gs_drop(&m->o);
-}
-
 /* What is mapped, and of an unmap what was. */
 static cl_int take_mapping(struct gs_pool_command *c)
 {
@@ -324,14 +331,14 @@ static cl_int take_mapping(struct gs_pool_command *c)
                                    .next = m->mappings};
         m->mappings = map;
         atomic_fetch_add(&m->root->pool->maps, 1);
-        *c->op.mapped = map->ptr;
+        *c->op.mapped = c->op.ptr = map->ptr;
         return CL_SUCCESS;
     }
     struct gs_mapping *map = take_out(m, c->op.ptr);
     if (!map)
         return CL_INVALID_VALUE;
     c->mapped = map->write ? map->range : (struct gs_range){0, 0};
-    free(map);
+    c->taken = map;
     return CL_SUCCESS;
 }
 
@@ -443,23 +450,19 @@ cl_int gs_pool_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n
         err = CL_OUT_OF_RESOURCES;
     if (!err)
         err = take(c, op);
-    const bool maps = !err && (op->kind == GS_OP_MAP_BUFFER || op->kind == GS_OP_MAP_IMAGE);
     cl_event made = NULL;
     if (!err && event)
         err = take_event(c, op, &made);
     if (!err)
         err = submit(c);
     if (err) {
-        if (maps)
-            forget_mapping(op);
+        undo_mapping(c);
         free_command(c);
         if (made)
             gs_release_event(made);
         return err;
     }
     if (waits && (err = await(c)) != CL_SUCCESS) {
-        if (maps)
-            forget_mapping(op);
         if (made)
             gs_release_event(made);
         return err;

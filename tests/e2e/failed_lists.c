@@ -65,6 +65,13 @@ static cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_ui
                : below.clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, n, wait, event);
 }
 
+static cl_int CL_API_CALL unmap(cl_command_queue queue, cl_mem mem, void *ptr, cl_uint n, const cl_event *wait,
+                                cl_event *event)
+{
+    return has_failed(n, wait) ? fail(queue, CL_FALSE, event)
+                               : below.clEnqueueUnmapMemObject(queue, mem, ptr, n, wait, event);
+}
+
 static cl_int CL_API_CALL mark(cl_command_queue queue, cl_uint n, const cl_event *wait, cl_event *event)
 {
     return has_failed(n, wait) ? fail(queue, CL_FALSE, event)
@@ -80,6 +87,7 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_di
     own.clEnqueueCopyBuffer = copy_buffer;
     own.clEnqueueFillBuffer = fill_buffer;
     own.clEnqueueNDRangeKernel = launch;
+    own.clEnqueueUnmapMemObject = unmap;
     own.clEnqueueMarkerWithWaitList = mark;
     return err;
 }
