@@ -123,7 +123,7 @@ static cl_int check_local(const struct gs_pool_launch *l)
 static cl_int cut(struct gs_pool_launch *l)
 {
     struct gs_kernel *k = l->k;
-    const char *reason = NULL;
+    const char *reason = NULL, *alone = gs_group()->n == 1 ? GS_R_ONE_DEVICE : GS_R_FEW_GROUPS;
     cl_int err;
     l->summary = gs_prepare(k, true, &reason);
     const struct gs_turns_input in = {.kernel = l->summary,
@@ -139,7 +139,7 @@ static cl_int cut(struct gs_pool_launch *l)
     if (l->turns.n > 1)
         gs_report_split(k->stats, l->turns.n, l->turns.dim);
     else
-        gs_report_single(k->stats, l->turns.reason ? l->turns.reason : GS_R_FEW_GROUPS, GS_NOT_SPLIT);
+        gs_report_single(k->stats, l->turns.reason ? l->turns.reason : alone, GS_NOT_SPLIT);
     if (!err) {
         l->done = calloc(l->turns.n, sizeof *l->done);
         err = l->done ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;

@@ -134,6 +134,9 @@ pooled pooled.txt "$programs/pooled" $kib gathers || { cat pooled.txt pooled.err
 same "gathers on one device"
 stats stats.json single:scatter:"its parts use each other's results, and it fits on one device"
 
+GPUSPARC_GPUS=1 pooled pooled.txt "$programs/pooled" 1024 steps || { cat pooled.txt pooled.err; fail "one device: exit status $?"; }
+stats stats.json single:smooth:"there is one device"
+
 # All there is of images but those made of buffers, which are refused.
 plain plain.txt "$programs/images" own
 pooled pooled.txt "$programs/images" own || { cat pooled.txt pooled.err; fail "images: exit status $?"; }
