@@ -13,7 +13,7 @@ export PATH=$PWD/install/bin:$PATH GPUSPARC_SOCKET=$PWD/none
 # What is found by one run: "order: N pairs" and "the bytes", or nothing.
 found() { # PROGRAM...
   rm -f graph.[0-9]*
-  GRAPH=$PWD/graph OPENCL_LAYERS=$library GPUSPARC_TRANSFER=plain timeout -s KILL 200 gpusparc run --mode multi --devices cpu:2 \
+  GRAPH=$PWD/graph OPENCL_LAYERS=$library GPUSPARC_TRANSFER=plain timeout -s KILL 200 gpusparc run --mode multi --devices "$devices" \
     bash -c 'LD_PRELOAD=$0:$LD_PRELOAD exec "$@"' "$library" "$@" >out.txt 2>err.txt || echo "exits with $?"
   cmp -s plain.txt out.txt || echo "the bytes"
   python3 "$GS_SOURCE/tests/e2e/graph/graph.py" graph.[0-9]* >found.txt || echo "order: $(grep -o '[0-9]* not in order' found.txt)"
@@ -23,7 +23,8 @@ missed=0
 # shellcheck disable=SC2086
 [ $# -gt 0 ] || { names=$(python3 "$mutant") && set -- none $names; }
 for name in "$@"; do
-  program=("$GS_BUILD/tests/hazards" 2)
+  program=("$GS_BUILD/tests/hazards" 2) devices=cpu:2
+  [ "$name" != 4 ] || devices=cpu:3
   [ "$name" != 3 ] || program=("$programs/stress" 1 80 3)
   "${program[@]}" >plain.txt
   if [ "$name" = none ]; then
