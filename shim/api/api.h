@@ -83,7 +83,7 @@ static inline void gs_touch_end(struct gs_queue *const *q)
 
 /* Is there more to do with a context's commands than to hand them on: has it more than one device, or transfers that go
  * through pinned memory, or do they go by units? */
-static inline bool gs_follows(const struct gs_context *ctx)
+static inline bool gs_handles_commands(const struct gs_context *ctx)
 {
     return ctx->followed || gs_scheduled();
 }
@@ -115,7 +115,7 @@ static inline struct gs_queue *gs_command_begin(struct gs_command *cmd, bool ima
         gs_timeline_enqueue(q->timeline);
         gs_queue_close(cmd->queue);
     }
-    if (!q || !(gs_follows(q->o.ctx) || (image && q->o.ctx->parent)) || gs_wait_has_failed(q->o.ctx, cmd))
+    if (!q || !(gs_handles_commands(q->o.ctx) || (image && q->o.ctx->parent)) || gs_wait_has_failed(q->o.ctx, cmd))
         return NULL;
     cmd->q = q;
     cmd->ctx = q->o.ctx;

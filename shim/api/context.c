@@ -107,7 +107,7 @@ static void *finish(void *arg)
 
 /* The application has ended, and none of exit()'s handlers has run. PoCL compiles a kernel for a launch's sizes in a
  * thread of its own when the launch begins, and exit() takes LLVM apart under it: the process crashed, the more often
- * the longer its end takes. So a thread of ours waits for what is in these contexts' queues, and gs_threads_settle()
+ * the longer its end takes. So a thread of ours waits for what is in these contexts' queues, and gs_threads_finish()
  * for that thread, for as long as there is patience. Other drivers' contexts are left alone. With the list of contexts
  * locked. */
 static void await_unfinished(struct gs_context *first)
@@ -272,8 +272,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetContextInfo(cl_context context, cl_context_
     const struct gs_context *c = gs_find(GS_CONTEXT, context);
     const cl_uint one = 1;
     if (c && param_name == CL_CONTEXT_NUM_DEVICES)
-        return gs_answer(&one, sizeof one, param_value_size, param_value, param_value_size_ret);
+        return gs_query_value(&one, sizeof one, param_value_size, param_value, param_value_size_ret);
     if (c && param_name == CL_CONTEXT_DEVICES)
-        return gs_answer(c->dev, sizeof *c->dev, param_value_size, param_value, param_value_size_ret);
+        return gs_query_value(c->dev, sizeof *c->dev, param_value_size, param_value, param_value_size_ret);
     return gs_real()->clGetContextInfo(context, param_name, param_value_size, param_value, param_value_size_ret);
 }

@@ -46,9 +46,9 @@ static cl_int copy_in_place(struct gs_home *h, const struct gs_side *from, const
 {
     struct gs_mem *src = from->m->root, *dst = to->m->root;
     cl_int err = gs_command_order(&h->cmd);
-    gs_settle(src);
+    gs_drop_failed(src);
     if (!err)
-        err = gs_sound(src, from->r);
+        err = gs_check_written(src, from->r);
     for (uint64_t at = from->r.begin; at < from->r.end && !err;) {
         uint64_t end;
         const unsigned place = gs_holder(src, (struct gs_range){at, from->r.end}, &end);
@@ -77,8 +77,8 @@ static bool copied_in_place(const struct gs_command *cmd, const struct gs_side *
     unsigned device[MOST_PIECES + 1] = {0};
     cl_int err = CL_INVALID_OPERATION;
     gs_home_begin(&h, cmd, false);
-    const bool may = gs_list_is_sound(cmd->n_wait, cmd->wait) && !gs_at_home(from->m->root, from->r) &&
-                     !atomic_load(&cmd->ctx->user_events) && !gs_home_is_disturbed(*from, *to) &&
+    const bool may = gs_list_is_valid(cmd->n_wait, cmd->wait) && !gs_at_home(from->m->root, from->r) &&
+                     !atomic_load(&cmd->ctx->user_events) && !gs_home_is_in_use(*from, *to) &&
                      gs_count_holders(from->m->root, from->r, MOST_PIECES + 1) <= MOST_PIECES &&
                      has_room(from->m->root, from->r, to->m->root);
     if (may)

@@ -90,7 +90,7 @@ static cl_int driver_version(cl_device_id device, size_t room, void *param_value
         return gs_real()->clGetDeviceInfo(device, CL_DRIVER_VERSION, room, param_value, size_ret);
     text[sizeof text - sizeof suffix] = '\0';
     strcat(text, suffix);
-    return gs_answer(text, strlen(text) + 1, room, param_value, size_ret);
+    return gs_query_value(text, strlen(text) + 1, room, param_value, size_ret);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info param_name, size_t param_value_size,
@@ -111,14 +111,14 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
         const cl_uint one = 1;
         const cl_device_type type = atomic_load(&gpus.taken_for) ? CL_DEVICE_TYPE_GPU : g->type;
         if (param_name == CL_DEVICE_TYPE)
-            return gs_answer(&type, sizeof type, param_value_size, param_value, param_value_size_ret);
+            return gs_query_value(&type, sizeof type, param_value_size, param_value, param_value_size_ret);
         if (param_name == CL_DEVICE_PARENT_DEVICE)
-            return gs_answer(&no_parent, sizeof no_parent, param_value_size, param_value, param_value_size_ret);
+            return gs_query_value(&no_parent, sizeof no_parent, param_value_size, param_value, param_value_size_ret);
         if (param_name == CL_DEVICE_PARTITION_TYPE && g->parent)
             return gs_real()->clGetDeviceInfo(g->parent, param_name, param_value_size, param_value,
                                               param_value_size_ret);
         if (param_name == CL_DEVICE_REFERENCE_COUNT)
-            return gs_answer(&one, sizeof one, param_value_size, param_value, param_value_size_ret);
+            return gs_query_value(&one, sizeof one, param_value_size, param_value, param_value_size_ret);
     }
     return gs_real()->clGetDeviceInfo
                ? gs_real()->clGetDeviceInfo(device, param_name, param_value_size, param_value, param_value_size_ret)

@@ -23,9 +23,9 @@ CL_API_ENTRY cl_int CL_API_CALL clGetEventInfo(cl_event event, cl_event_info par
 {
     const struct gs_event *e = gs_find(GS_EVENT, event);
     if (e && e->pooled && param_name == CL_EVENT_COMMAND_QUEUE)
-        return gs_answer(&e->pooled, sizeof e->pooled, param_value_size, param_value, param_value_size_ret);
+        return gs_query_value(&e->pooled, sizeof e->pooled, param_value_size, param_value, param_value_size_ret);
     if (e && !e->user && param_name == CL_EVENT_COMMAND_TYPE)
-        return gs_answer(&e->command, sizeof e->command, param_value_size, param_value, param_value_size_ret);
+        return gs_query_value(&e->command, sizeof e->command, param_value_size, param_value, param_value_size_ret);
     return gs_real()->clGetEventInfo(event, param_name, param_value_size, param_value, param_value_size_ret);
 }
 
@@ -90,7 +90,7 @@ static cl_int pooled_time(struct gs_event *e, cl_profiling_info what, size_t roo
     const cl_int err = e->profiled ? recorded_time(e, what, &t) : CL_PROFILING_INFO_NOT_AVAILABLE;
     if (!err && what - CL_PROFILING_COMMAND_QUEUED > CL_PROFILING_COMMAND_COMPLETE - CL_PROFILING_COMMAND_QUEUED)
         return CL_INVALID_VALUE;
-    return err ? err : gs_answer(&t, sizeof t, room, value, size_ret);
+    return err ? err : gs_query_value(&t, sizeof t, room, value, size_ret);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event, cl_profiling_info param_name,
@@ -111,7 +111,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event, cl_profi
         err = gs_real()->clGetEventProfilingInfo(event, param_name, sizeof value, &value, NULL);
     if (err || span(e, param_name, &value) != CL_SUCCESS)
         return err; /* the marker's own times, then */
-    return gs_answer(&value, sizeof value, param_value_size, param_value, param_value_size_ret);
+    return gs_query_value(&value, sizeof value, param_value_size, param_value, param_value_size_ret);
 }
 
 /* While a user event has no status, commands that wait for it may run after commands that are enqueued later: what is
@@ -158,7 +158,7 @@ cl_int gs_come_home(struct gs_context *c, int user_events)
  * wait for the event. */
 static cl_int add_pending(struct gs_context *c)
 {
-    if (gs_follows(c))
+    if (gs_handles_commands(c))
         return gs_come_home(c, 1);
     atomic_fetch_add(&c->user_events, 1);
     return CL_SUCCESS;
@@ -168,7 +168,7 @@ CL_API_ENTRY cl_event CL_API_CALL clCreateUserEvent(cl_context context, cl_int *
 {
     struct gs_context *c = gs_find(GS_CONTEXT, context);
     cl_event event = gs_real()->clCreateUserEvent(context, errcode_ret);
-    const bool counts = event && c && (gs_follows(c) || !gs_settings()->no_daemon);
+    const bool counts = event && c && (gs_handles_commands(c) || !gs_settings()->no_daemon);
     struct gs_event *e = counts ? calloc(1, sizeof *e) : NULL;
     if (!e)
         return event;

@@ -208,9 +208,9 @@ CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info param_name, size_t 
     static const char name[] = "gpusparc";
     const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
     if (param_name == CL_LAYER_API_VERSION)
-        return gs_answer(&version, sizeof version, param_value_size, param_value, param_value_size_ret);
+        return gs_query_value(&version, sizeof version, param_value_size, param_value, param_value_size_ret);
     if (param_name == CL_LAYER_NAME)
-        return gs_answer(name, sizeof name, param_value_size, param_value, param_value_size_ret);
+        return gs_query_value(name, sizeof name, param_value_size, param_value, param_value_size_ret);
     return CL_INVALID_VALUE;
 }
 

@@ -92,12 +92,12 @@ static cl_command_queue image_queue(struct gs_home *h)
     struct gs_queue *q = h->cmd.q;
     if (!q->o.ctx->parent)
         return q->o.handle;
-    cl_command_queue queue = gs_queue_behind(q, GS_IMAGE_QUEUE, 0, &h->err);
+    cl_command_queue queue = gs_queue_of_kind(q, GS_IMAGE_QUEUE, 0, &h->err);
     if (!h->err)
         h->err = gs_command_order(&h->cmd);
     if (!h->err)
         h->err = gs_events_share_all(&h->extra, &h->cmd.before);
-    if (!h->err && !gs_list_is_sound(h->cmd.n_wait, h->cmd.wait))
+    if (!h->err && !gs_list_is_valid(h->cmd.n_wait, h->cmd.wait))
         h->err = gs_events_share(&h->extra, NULL);
     gs_real()->clFlush(q->o.handle);
     h->n = h->extra.n;
@@ -143,7 +143,7 @@ static cl_int enqueue_untracked(struct gs_home *h, cl_command_queue queue, const
 static cl_int enqueue(struct gs_home *h, cl_command_queue queue, const struct gs_op_run *run, cl_event *own)
 {
     if (!h->by_units ||
-        !gs_list_is_sound(h->n, h->v)) /* the driver knows what is wrong with a call that we can't serve */
+        !gs_list_is_valid(h->n, h->v)) /* the driver knows what is wrong with a call that we can't serve */
         return gs_enqueue(&run->op, queue, h->n, h->v, own);
     if (waits_in_call(&run->op))
         return enqueue_untracked(h, queue, &run->op, own);
@@ -208,7 +208,7 @@ void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
 cl_int gs_home_end(struct gs_home *h, cl_int err)
 {
     gs_put_for(h->put_before);
-    h->upto = gs_queue_upto(h->cmd.q);
+    h->upto = gs_queue_mark(h->cmd.q);
     pthread_mutex_unlock(&h->cmd.ctx->lock);
     gs_events_free(&h->extra);
     gs_command_end(&h->cmd);
@@ -256,9 +256,9 @@ static bool is_read(const struct gs_op *op)
     return gs_op_is_by_host(op) && op->src;
 }
 
-bool gs_home_is_sound(const struct gs_home *h, const struct gs_mem *m)
+bool gs_home_is_valid(const struct gs_home *h, const struct gs_mem *m)
 {
-    return h->cmd.op.ptr && gs_host_may(m, CL_MAP_WRITE) && gs_list_is_sound(h->n, h->v);
+    return h->cmd.op.ptr && gs_host_may(m, CL_MAP_WRITE) && gs_list_is_valid(h->n, h->v);
 }
 
 bool gs_home_is_invalid(struct gs_side side)
@@ -268,7 +268,7 @@ bool gs_home_is_invalid(struct gs_side side)
     return side.m && (gs_count_invalid(side.m->root, 0, &range, &bytes, &pieces) < 0 || bytes);
 }
 
-bool gs_home_is_disturbed(struct gs_side src, struct gs_side dst)
+bool gs_home_is_in_use(struct gs_side src, struct gs_side dst)
 {
     return (src.m && gs_is_host_writing(src.m->root, &(const struct gs_rangeset){.v = &src.r, .n = 1})) ||
            (dst.m && gs_is_host_using(dst.m->root, &(const struct gs_rangeset){.v = &dst.r, .n = 1}));
@@ -280,14 +280,14 @@ static unsigned find_facts(struct gs_home *h, const struct gs_side *src, const s
     const struct gs_op *op = &h->cmd.op;
     const struct gs_staged *t = w->v;
     const bool reads = is_read(op),
-               sound = reads ? gs_list_is_sound(h->n, h->v) : dst->m && gs_home_is_sound(h, dst->m);
+               sound = reads ? gs_list_is_valid(h->n, h->v) : dst->m && gs_home_is_valid(h, dst->m);
     unsigned facts = (reads ? 0 : GS_FACT_WRITES) | (h->by_units ? GS_FACT_UNITS : 0);
     if (op->blocking && (reads || sound))
         facts |= GS_FACT_BLOCKS;
     /* What a read needs may be on its way home; and an image's queue may not be the application's. */
     if ((reads && h->extra.n) || (gs_op_is_of_image(op) && h->cmd.ctx->parent) || (!reads && gs_home_is_invalid(*dst)))
         facts |= GS_FACT_AWAY;
-    if (!t || !sound || gs_home_is_disturbed(*src, *dst))
+    if (!t || !sound || gs_home_is_in_use(*src, *dst))
         return facts;
     const bool ring = (op->blocking || gs_home_may_carry(h)) &&
                       gs_staging_may_carry(h->cmd.ctx, gs_staged_host(t).at, gs_staged_bytes(t)) && gs_ring_ready(h, w);

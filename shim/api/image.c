@@ -89,7 +89,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queu
         return gs_command_pass(&cmd);
     struct gs_staged t;
     const struct gs_side from = box(m, origin, region);
-    const bool texels = gs_list_is_sound(num_events_in_wait_list, event_wait_list) && staged_texels(&t, m, &cmd.op);
+    const bool texels = gs_list_is_valid(num_events_in_wait_list, event_wait_list) && staged_texels(&t, m, &cmd.op);
     if (texels)
         return gs_read(&cmd, m, from.r, &t);
     return gs_home_transfer(&cmd, from, nothing, NULL);

@@ -215,7 +215,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memobj, cl_mem_info pa
     static const cl_mem_properties none;
     const struct gs_mem *made = param_name == CL_MEM_PROPERTIES ? gs_find(GS_MEM, memobj) : NULL;
     if (made && made->empty_properties)
-        return gs_answer(&none, sizeof none, param_value_size, param_value, param_value_size_ret);
+        return gs_query_value(&none, sizeof none, param_value_size, param_value, param_value_size_ret);
     const struct gs_mem *pooled = gs_settings()->pooled ? gs_find(GS_MEM, memobj) : NULL;
     cl_int err = pooled ? gs_pool_mem_info(pooled, param_name, param_value_size, param_value, param_value_size_ret)
                         : GS_POOL_ASK;
@@ -266,7 +266,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue comm
         GS_COMMAND(.kind = GS_OP_MIGRATE, .n_mems = num_mem_objects, .mems = mem_objects, .migration_flags = flags);
     const struct gs_queue *q = gs_command_begin(&cmd, false);
     bool ours = q && q->o.ctx->n > 1 && !q->o.ctx->pooled && num_mem_objects && mem_objects && !(flags & ~known) &&
-                gs_list_is_sound(num_events_in_wait_list, event_wait_list);
+                gs_list_is_valid(num_events_in_wait_list, event_wait_list);
     for (cl_uint i = 0; ours && i < num_mem_objects; i++) {
         const struct gs_mem *m = gs_find(GS_MEM, mem_objects[i]);
         ours = m && m->o.ctx == q->o.ctx;

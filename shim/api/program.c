@@ -131,7 +131,7 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_d
         return gs_real()->clBuildProgram(program, num_devices, device_list, options, pfn_notify, user_data);
     const bool busy = has_kernels(p);
     if (p->source && !busy) {
-        gs_program_forget(p);
+        gs_program_clear(p);
         if (!p->from_binary)
             p->options = strdup(options ? options : "");
         p->refusal = p->options ? NULL : GS_R_NO_MEMORY;
@@ -207,11 +207,11 @@ CL_API_ENTRY cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint num
                                            header_include_names, pfn_notify, user_data);
     const bool busy = has_kernels(p);
     if (p->source && !p->from_binary && !busy && (!num_input_headers || (input_headers && header_include_names))) {
-        gs_program_forget(p);
+        gs_program_clear(p);
         p->compiled = true;
         p->refusal = GS_R_NOT_LINKED;
         if (keep_unit(p, options, num_input_headers, input_headers, header_include_names) < 0)
-            gs_program_forget_units(p);
+            gs_program_drop_units(p);
     }
     const bool all = !num_devices && !device_list;
     bool counted;
@@ -355,9 +355,10 @@ static cl_int program_info(const struct gs_program *p, cl_program program, cl_pr
     cl_uint count = 0;
     /* PoCL names the parent where a program was built for one of its parts. */
     if (p && param_name == CL_PROGRAM_NUM_DEVICES)
-        return gs_answer(&one, sizeof one, param_value_size, param_value, param_value_size_ret);
+        return gs_query_value(&one, sizeof one, param_value_size, param_value, param_value_size_ret);
     if (p && param_name == CL_PROGRAM_DEVICES)
-        return gs_answer(p->o.ctx->dev, sizeof *p->o.ctx->dev, param_value_size, param_value, param_value_size_ret);
+        return gs_query_value(p->o.ctx->dev, sizeof *p->o.ctx->dev, param_value_size, param_value,
+                              param_value_size_ret);
     if (!p || gs_real()->clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof count, &count, NULL) != CL_SUCCESS ||
         count == 1)
         return gs_real()->clGetProgramInfo(program, param_name, param_value_size, param_value, param_value_size_ret);
@@ -367,7 +368,8 @@ static cl_int program_info(const struct gs_program *p, cl_program program, cl_pr
         size_t sizes[MOST_DEVICES] = {0};
         unsigned at;
         const cl_int err = find_first(p, program, &at, sizes);
-        return err ? err : gs_answer(&sizes[at], sizeof *sizes, param_value_size, param_value, param_value_size_ret);
+        return err ? err
+                   : gs_query_value(&sizes[at], sizeof *sizes, param_value_size, param_value, param_value_size_ret);
     }
     return gs_real()->clGetProgramInfo(program, param_name, param_value_size, param_value, param_value_size_ret);
 }

@@ -166,9 +166,10 @@ CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue command_q
 {
     const struct gs_queue *q = gs_find(GS_QUEUE, command_queue);
     if (q && param_name == CL_QUEUE_PROPERTIES)
-        return gs_answer(&q->properties, sizeof q->properties, param_value_size, param_value, param_value_size_ret);
+        return gs_query_value(&q->properties, sizeof q->properties, param_value_size, param_value,
+                              param_value_size_ret);
     if (q && q->list && param_name == CL_QUEUE_PROPERTIES_ARRAY)
-        return gs_answer(q->list->v, q->list->bytes, param_value_size, param_value, param_value_size_ret);
+        return gs_query_value(q->list->v, q->list->bytes, param_value_size, param_value, param_value_size_ret);
     return gs_real()->clGetCommandQueueInfo(command_queue, param_name, param_value_size, param_value,
                                             param_value_size_ret);
 }
@@ -178,7 +179,7 @@ CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue command_queue)
     GS_CALL("clFinish");
     const struct gs_sieve before = gs_timing_before_wait(gs_find(GS_QUEUE, command_queue));
     struct gs_queue *q = gs_scheduled() ? gs_find(GS_QUEUE, command_queue) : NULL;
-    const struct gs_upto upto = q ? gs_queue_upto(q) : (struct gs_upto){0};
+    const struct gs_queue_mark upto = q ? gs_queue_mark(q) : (struct gs_queue_mark){0};
     if (q && !q->out_of_order)
         gs_queue_await(q, true);
     gs_queue_close(command_queue); /* also where the daemon has gone after the last launch */

@@ -72,8 +72,8 @@ static cl_int find_places(struct reading *x)
     cl_int err = gs_host_places(x->cmd, x->m->root, x->r, x->all, &x->s, &x->ready);
     for (unsigned i = 0; i < x->s.n && !err; i++) {
         const struct gs_staged *t = &x->s.v[i];
-        x->queue[t->place] = gs_op_is_of_image(&t->op) ? gs_queue_behind(x->cmd->q, GS_IMAGE_QUEUE, t->place, &err)
-                                                       : gs_queue_behind(x->cmd->q, GS_COPY_QUEUE, t->place, &err);
+        x->queue[t->place] = gs_op_is_of_image(&t->op) ? gs_queue_of_kind(x->cmd->q, GS_IMAGE_QUEUE, t->place, &err)
+                                                       : gs_queue_of_kind(x->cmd->q, GS_COPY_QUEUE, t->place, &err);
     }
     return err;
 }
@@ -161,9 +161,9 @@ static cl_int wait_for_all(struct reading *x, enum gs_host_way way)
     /* Memory that the last such read filled is in use already: then the time tells of the link. */
     const bool telling = !err && gs_events_ended_by(&x->ready, gs_now_ns() + SOON_NS) && again && !x->m->image;
     /* NVIDIA's driver takes 3 to 10 us more for a piece that waits for another queue's. */
-    if (gs_events_forget(&x->ready, false) && ring) {
+    if (gs_events_drop_complete(&x->ready, false) && ring) {
         gs_events_wait(&x->ready);
-        gs_events_forget(&x->ready, false);
+        gs_events_drop_complete(&x->ready, false);
     }
     if (!err && ring && x->ready.n)
         err = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
@@ -187,13 +187,13 @@ static cl_int wait_for_all(struct reading *x, enum gs_host_way way)
 static bool is_ready(struct reading *x)
 {
     const bool ended = gs_staging_is_ready(&x->ready, gs_staged_bytes(x->all));
-    gs_events_forget(&x->ready, false);
+    gs_events_drop_complete(&x->ready, false);
     return ended && !x->ready.n;
 }
 
 /* From the places that hold the bytes. *own: the event of what hasn't been waited for. Does nothing where that is
  * disturbed by now. */
-static cl_int read_places(struct reading *x, enum gs_host_way way, cl_event *own, struct gs_upto *upto)
+static cl_int read_places(struct reading *x, enum gs_host_way way, cl_event *own, struct gs_queue_mark *upto)
 {
     struct gs_command *cmd = x->cmd;
     struct gs_putting put = {.q = cmd->q};
@@ -207,7 +207,7 @@ static cl_int read_places(struct reading *x, enum gs_host_way way, cl_event *own
     x->late = !err && !x->disturbed && way == GS_BY_RING && !cmd->op.blocking && !is_ready(x);
     if (!err && !x->disturbed && !x->late)
         err = way == GS_BY_QUEUE ? by_queue(x, cmd->event || cmd->op.blocking ? own : NULL) : wait_for_all(x, way);
-    *upto = gs_queue_upto(cmd->q);
+    *upto = gs_queue_mark(cmd->q);
     pthread_mutex_unlock(&cmd->ctx->lock);
     gs_put_for(before);
     gs_extents_free(&x->s);
@@ -237,7 +237,7 @@ cl_int gs_read(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, cons
 {
     const struct gs_side from = {.m = m, .r = r};
     struct reading x = {.cmd = cmd, .m = m, .r = r, .all = t};
-    struct gs_upto upto;
+    struct gs_queue_mark upto;
     cl_event own = NULL;
     cl_int err;
     unsigned facts;

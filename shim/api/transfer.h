@@ -27,8 +27,8 @@ struct gs_home {
     struct gs_events extra; /* transfers, and then the application's wait list as well */
     cl_uint n;
     const cl_event *v;
-    struct gs_upto upto; /* at its end */
-    bool marked;         /* the call's transfer had its marker before its end: see gs_carry_mark */
+    struct gs_queue_mark upto; /* at its end */
+    bool marked;               /* the call's transfer had its marker before its end: see gs_carry_mark */
     cl_int err;
 };
 
@@ -64,7 +64,7 @@ bool gs_home_is_invalid(struct gs_side side);
 
 /* Does another call use bytes without the context's lock that this command changes, or change some that it reads? Then
  * the application's queue alone has an order for the two. With that lock held. */
-bool gs_home_is_disturbed(struct gs_side src, struct gs_side dst);
+bool gs_home_is_in_use(struct gs_side src, struct gs_side dst);
 
 /* Carries a transfer out at home that reads `src` and changes `dst`. `staged`: the same transfer as pieces between the
  * host's memory and a device, which may go through the ring; or null. */
@@ -78,7 +78,7 @@ cl_int gs_home_end(struct gs_home *h, cl_int err);
 
 /* Is it a command that may write to m, with the host's memory and a sound wait list? Else the driver is to say what is
  * wrong. */
-bool gs_home_is_sound(const struct gs_home *h, const struct gs_mem *m);
+bool gs_home_is_valid(const struct gs_home *h, const struct gs_mem *m);
 
 /* Carries it out, once h has begun, as gs_home_transfer does. */
 cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, const struct gs_staged *staged);

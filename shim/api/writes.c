@@ -10,7 +10,7 @@
 /* Is it a write that we can carry out, of bytes that may lie anywhere? */
 static bool is_followed(const struct gs_home *h, const struct gs_mem *m, struct gs_range r)
 {
-    return gs_home_is_sound(h, m) && !h->err && !m->root->shared && !m->root->image &&
+    return gs_home_is_valid(h, m) && !h->err && !m->root->shared && !m->root->image &&
            !atomic_load(&h->cmd.ctx->user_events) && !gs_given_up(h->cmd.ctx) &&
            !gs_is_host_using(m->root, &(const struct gs_rangeset){.v = &r, .n = 1});
 }
@@ -45,7 +45,7 @@ static cl_int write_units(struct gs_home *h, const struct gs_staged *run, const 
 {
     cl_event end;
     cl_int err;
-    cl_command_queue queue = gs_queue_behind(h->cmd.q, GS_COPY_QUEUE, run->place, &err);
+    cl_command_queue queue = gs_queue_of_kind(h->cmd.q, GS_COPY_QUEUE, run->place, &err);
     if (!err)
         err = gs_put(queue, &run->op, GS_VIA_HOST, ready->n, ready->v, &end);
     if (err)

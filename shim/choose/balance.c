@@ -29,7 +29,7 @@ static uint64_t mean_of(const struct gs_balance *b)
     return b->n ? sum / b->n : 0;
 }
 
-uint64_t gs_balance_excess(const struct gs_balance *b)
+uint64_t gs_balance_over(const struct gs_balance *b)
 {
     const uint64_t mean = mean_of(b);
     return b->measured && b->longest_ns > mean ? b->longest_ns - mean : 0;

@@ -57,6 +57,6 @@ double gs_balance_speed(const struct gs_balance *b, unsigned p);
 bool gs_balance_move(struct gs_balance *b, double bytes_ns, double launches);
 
 /* What a launch takes beyond the mean of its parts; 0: nothing is known. */
-uint64_t gs_balance_excess(const struct gs_balance *b);
+uint64_t gs_balance_over(const struct gs_balance *b);
 
 #endif

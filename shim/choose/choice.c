@@ -50,7 +50,7 @@ double gs_choice_least_part(uint64_t groups, unsigned units)
     return groups > units ? (double)units / (double)groups : 1;
 }
 
-double gs_least_worth_ns(const struct gs_machine *m, unsigned n)
+double gs_least_gain_ns(const struct gs_machine *m, unsigned n)
 {
     /* single / n + split_ns < worth_leaving * single */
     const double gain = worth_leaving - 1.0 / n;
@@ -226,7 +226,7 @@ static bool is_trying(const struct gs_history *h, double single)
            (!h->split.n || (double)gs_measured_best(&h->split) < gs_hopeless * single);
 }
 
-bool gs_choice_worth_plan(struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns)
+bool gs_choice_may_plan(struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns)
 {
     const double single = gs_choice_single_ns(h);
     const char *reason = NULL;
@@ -268,7 +268,7 @@ bool gs_choice_worth_plan(struct gs_history *h, const struct gs_machine *m, unsi
     return one_device(h, reason);
 }
 
-bool gs_choice_pays(const struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns)
+bool gs_choice_may_gain(const struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns)
 {
     const double single = gs_choice_single_ns(h);
     const struct gs_reads reads = gs_reads_of(h, m);

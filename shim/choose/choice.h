@@ -57,7 +57,7 @@ void gs_choice_first_cut(unsigned n, double single_ns, double *cut);
 double gs_move_ns(const struct gs_machine *m, enum gs_link link, struct gs_move move);
 
 /* No kernel that takes less on one device can gain by n of them. */
-double gs_least_worth_ns(const struct gs_machine *m, unsigned n);
+double gs_least_gain_ns(const struct gs_machine *m, unsigned n);
 
 /* What moves in each launch, and not only when the choice changes. */
 struct gs_again {
@@ -146,10 +146,10 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
                uint64_t now_ns, double *risk_ns);
 
 /* The same before the launch's transfers are known: may a plan be worth making? If not, the launch is counted. */
-bool gs_choice_worth_plan(struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns);
+bool gs_choice_may_plan(struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns);
 
 /* Before there is a launch to choose for: would splits of the launches to come gain so much? */
-bool gs_choice_pays(const struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns);
+bool gs_choice_may_gain(const struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns);
 
 /* Is it known, by whatever means, that the kernel is too short to gain? */
 bool gs_choice_is_short(const struct gs_history *h, const struct gs_machine *m, unsigned n);
@@ -190,7 +190,7 @@ void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs
                            const struct gs_split_times *times);
 
 /* The same of a split whose times say nothing of its kernel: only the budget learns from it. */
-void gs_choice_learn_stray(struct gs_budget *b, uint64_t took_ns, double single_ns, double risk_ns);
+void gs_choice_learn_budget(struct gs_budget *b, uint64_t took_ns, double single_ns, double risk_ns);
 
 /* Moves the cut between the parts if that gains (gs_balance_move). `all`: what the launch needs and writes. */
 bool gs_choice_move_cut(struct gs_history *h, const struct gs_machine *m, enum gs_link link, struct gs_move all);

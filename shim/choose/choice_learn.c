@@ -32,7 +32,7 @@ void gs_choice_learn_bound(struct gs_history *h, uint64_t all_ns, unsigned launc
 
 void gs_choice_runs(struct gs_history *h, const struct gs_machine *m, unsigned n, double ns)
 {
-    h->running_ns = ns >= far_longer * gs_least_worth_ns(m, n) ? ns : 0;
+    h->running_ns = ns >= far_longer * gs_least_gain_ns(m, n) ? ns : 0;
 }
 
 void gs_choice_learn_single(struct gs_history *h, uint64_t took_ns)
@@ -92,7 +92,7 @@ static void forget_splits(struct gs_history *h)
 
 bool gs_choice_move_cut(struct gs_history *h, const struct gs_machine *m, enum gs_link link, struct gs_move all)
 {
-    const uint64_t best = gs_measured_best(&h->split), excess = gs_balance_excess(&h->balance);
+    const uint64_t best = gs_measured_best(&h->split), excess = gs_balance_over(&h->balance);
     if (m->unlike) {
         if (!gs_balance_move(&h->balance, gs_move_ns(m, link, all), gs_choice_more_launches(h)))
             return false;
@@ -138,7 +138,7 @@ void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs
         learn_machine(m, beyond, o);
 }
 
-void gs_choice_learn_stray(struct gs_budget *b, uint64_t took_ns, double single_ns, double risk_ns)
+void gs_choice_learn_budget(struct gs_budget *b, uint64_t took_ns, double single_ns, double risk_ns)
 {
     b->lost_ns += (double)took_ns - single_ns - risk_ns;
 }

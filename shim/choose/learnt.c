@@ -51,11 +51,11 @@ int gs_learnt_add(struct gs_learnt *l, const struct gs_learnt_kernel *k)
     return 0;
 }
 
-bool gs_learnt_worth(const struct gs_learnt_kernel *k, const struct gs_machine *m)
+bool gs_learnt_may_gain(const struct gs_learnt_kernel *k, const struct gs_machine *m)
 {
     const uint64_t single = gs_measured_best(&k->h.single), known = single ? single : k->h.bound_ns;
     return k->h.split.n || k->h.failures || k->h.together.owed_ns > 0 || k->h.balance.n ||
-           (double)known >= gs_least_worth_ns(m, k->n);
+           (double)known >= gs_least_gain_ns(m, k->n);
 }
 
 /* A kernel in the file. All numbers have 8 bytes: there are no gaps. */

@@ -33,7 +33,7 @@ int gs_learnt_add(struct gs_learnt *l, const struct gs_learnt_kernel *k);
 bool gs_learnt_has(const struct gs_learnt *l, const struct gs_learnt_kernel *k);
 
 /* Is it worth a record: could it gain, or has it been tried? */
-bool gs_learnt_worth(const struct gs_learnt_kernel *k, const struct gs_machine *m);
+bool gs_learnt_may_gain(const struct gs_learnt_kernel *k, const struct gs_machine *m);
 
 /* malloc'd, or NULL if there is no memory. */
 char *gs_learnt_print(const struct gs_learnt *l, size_t *bytes);

@@ -58,17 +58,17 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size)
     if (t && prepare_ns)
         t->prepare_ns = (double)prepare_ns;
     if (t)
-        t->compile_ns = gs_ahead_compile_ns(k->program);
+        t->compile_ns = gs_prepare_compile_ns(k->program);
     gs_measured_look(&wanted);
     pthread_mutex_unlock(&gs_book.lock);
-    gs_ahead_do(&wanted);
+    gs_prepare_do(&wanted);
     return t;
 }
 
-bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason)
+bool gs_timing_may_plan(struct gs_timing *t, bool prepared, const char **reason)
 {
     GS_LOCKED(&gs_book.lock);
-    const bool worth = gs_choice_worth_plan(&t->h, &gs_book.machine, t->at->n, prepared ? 0 : gs_ahead_cost_ns(t));
+    const bool worth = gs_choice_may_plan(&t->h, &gs_book.machine, t->at->n, prepared ? 0 : gs_prepare_cost_ns(t));
     *reason = worth ? NULL : t->h.reason;
     if (!worth)
         gs_timing_say(t);

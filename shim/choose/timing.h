@@ -29,7 +29,7 @@ void gs_timing_read(uint64_t bytes, uint64_t took_ns, bool several);
 
 /* Before the launch is planned: is it worth a closer look? `prepared`: its program has been translated. Else *reason
  * says why not, and the launch is counted. */
-bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason);
+bool gs_timing_may_plan(struct gs_timing *t, bool prepared, const char **reason);
 
 /* Nothing is known yet of how long it takes (in auto mode), or of where to cut between devices that differ (in multi):
  * waits a little for what may be known soon where the application goes on enqueueing, which loses nothing while the
@@ -56,7 +56,7 @@ void gs_timing_prepare_known(struct gs_program *p, const char *name);
 
 /* The program has been translated: is compiling the translation worth its cost, for any of the kernels? From any
  * thread. */
-bool gs_timing_pays(struct gs_program *p);
+bool gs_timing_may_gain(struct gs_program *p);
 
 /* It has been prepared: what that took is kept, though there may be no launch any more. From any thread. */
 void gs_timing_prepared(struct gs_program *p);
@@ -116,7 +116,7 @@ void gs_timing_learn_split(const struct gs_timed_launch *launch, const struct gs
 
 /* The same of a launch by units of the daemon's, from what they took: of a split where there is a trial, part p of
  * which ran on place[p]. `end` is the launch's. */
-void gs_timing_learn_units(const struct gs_timed_launch *launch, cl_event end, struct gs_spent *spent,
+void gs_timing_learn_units(const struct gs_timed_launch *launch, cl_event end, struct gs_taken *spent,
                            const unsigned *place);
 
 /* The launches on a queue since the queue was last known to be empty. */

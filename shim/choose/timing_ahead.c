@@ -22,7 +22,7 @@ static bool on_cpu(void)
  * (bench/results/h200x2.md). If the driver had it in its cache, its size tells: NVIDIA's compiler takes 2.3 s for
  * CLBlast's 138 KB, PoCL 2.5 s for 370 KB and two devices (Mandelbulber). A build that took an eighth of that was none
  * from a cache. PoCL's own builds say little: most of its compiling comes with the first launches. */
-double gs_ahead_compile_ns(const struct gs_program *p)
+double gs_prepare_compile_ns(const struct gs_program *p)
 {
     enum { CPU_BYTE_NS = 4000, BYTE_NS = 16000, CACHED = 8 };
     const double built = (double)atomic_load(&p->build_ns), bytes = (double)atomic_load(&p->text_bytes);
@@ -51,26 +51,26 @@ static double cost_beside(double ns)
 
 /* What was prepared before comes from the translator's cache and the driver's, but for PoCL's last step. Where no
  * earlier process tells how many launches are to come, they may be few: then all of it has to be won. */
-double gs_ahead_cost_ns(const struct gs_timing *t)
+double gs_prepare_cost_ns(const struct gs_timing *t)
 {
     enum { CACHED_CPU = 4, CACHED = 32 };
     const double before = t->prepare_ns / (on_cpu() ? CACHED_CPU : CACHED), new = new_ns(t);
     return before > 0 ? before : on_cpu() || !t->h.expected ? new : cost_beside(new);
 }
 
-void gs_ahead_want(struct gs_wanted *w, struct gs_timing *t, cl_program program)
+void gs_prepare_want(struct gs_wanted *w, struct gs_timing *t, cl_program program)
 {
-    if (program && !w->program && gs_choice_pays(&t->h, &gs_book.machine, t->at->n, gs_ahead_cost_ns(t)))
+    if (program && !w->program && gs_choice_may_gain(&t->h, &gs_book.machine, t->at->n, gs_prepare_cost_ns(t)))
         *w = (struct gs_wanted){program, t->at->program};
 }
 
-void gs_ahead_do(const struct gs_wanted *w)
+void gs_prepare_do(const struct gs_wanted *w)
 {
     struct gs_program *p = w->program ? gs_find_hold(GS_PROGRAM, w->program) : NULL;
     if (!p)
         return;
     if (atomic_load(&p->id) == w->id && !atomic_load(&p->preparing) && !gs_prepared(p))
-        gs_prepare_beside(p, 0);
+        gs_prepare_by_thread(p, 0);
     gs_drop(&p->o);
 }
 
@@ -145,9 +145,9 @@ static void await_beside(struct gs_timing *t, const struct gs_command *cmd, cons
 const char *gs_timing_prepare(struct gs_timing *t, const struct gs_command *cmd, struct gs_program *p)
 {
     const char *reason;
-    if (!gs_timing_worth(t, false, &reason))
+    if (!gs_timing_may_plan(t, false, &reason))
         return reason;
-    gs_prepare_beside(p, patience_ns(t));
+    gs_prepare_by_thread(p, patience_ns(t));
     await_beside(t, cmd, p);
     return gs_prepared(p) ? NULL : leave(t);
 }
@@ -156,7 +156,7 @@ const char *gs_timing_prepare(struct gs_timing *t, const struct gs_command *cmd,
 static bool may_gain_again(struct gs_timing *t)
 {
     return (gs_choice_split_known(&t->h) || (t->prepare_ns <= 0 && !t->h.failures)) &&
-           gs_choice_pays(&t->h, &gs_book.machine, t->at->n, gs_ahead_cost_ns(t));
+           gs_choice_may_gain(&t->h, &gs_book.machine, t->at->n, gs_prepare_cost_ns(t));
 }
 
 /* Does its program have to be prepared for the first launch to be split? Mode multi splits what it has split before. */
@@ -179,15 +179,15 @@ void gs_timing_prepare_known(struct gs_program *p, const char *name)
     const uint64_t program = gs_program_id(p);
     pthread_mutex_lock(&gs_book.lock);
     for (struct gs_timing *t = NULL; (t = gs_book_next(t, program, name, p->o.ctx->n));) {
-        t->compile_ns = gs_ahead_compile_ns(p);
+        t->compile_ns = gs_prepare_compile_ns(p);
         worth |= will_split(t);
     }
     pthread_mutex_unlock(&gs_book.lock);
     if (worth)
-        gs_prepare_beside(p, 0);
+        gs_prepare_by_thread(p, 0);
 }
 
-bool gs_timing_pays(struct gs_program *p)
+bool gs_timing_may_gain(struct gs_program *p)
 {
     const uint64_t program = atomic_load(&p->id);
     bool pays = gs_settings()->mode != GS_MODE_AUTO;
@@ -195,8 +195,8 @@ bool gs_timing_pays(struct gs_program *p)
     for (struct gs_timing *t = NULL; !pays && (t = gs_book_next(t, program, NULL, p->o.ctx->n));) {
         struct gs_history h = t->h;
         h.launches++; /* the one that asks, perhaps, isn't counted yet */
-        t->compile_ns = gs_ahead_compile_ns(p);
-        pays = gs_choice_pays(&h, &gs_book.machine, t->at->n, gs_ahead_cost_ns(t));
+        t->compile_ns = gs_prepare_compile_ns(p);
+        pays = gs_choice_may_gain(&h, &gs_book.machine, t->at->n, gs_prepare_cost_ns(t));
     }
     return pays;
 }

@@ -221,7 +221,7 @@ __attribute__((destructor)) static void save(void)
         if (!t || !t->used || !s->program || !t->h.launches)
             continue;
         const struct gs_learnt_kernel k = to_learnt(t);
-        if (strlen(s->name) < sizeof k.name && gs_learnt_worth(&k, &gs_book.machine))
+        if (strlen(s->name) < sizeof k.name && gs_learnt_may_gain(&k, &gs_book.machine))
             err = gs_learnt_add(&mine, &k);
     }
     pthread_mutex_unlock(&gs_book.lock);

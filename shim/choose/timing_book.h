@@ -79,16 +79,16 @@ bool gs_measured_may_begin(void);
 /* timing_ahead.c */
 
 /* At the least, for what is known before it has been. */
-double gs_ahead_compile_ns(const struct gs_program *p);
+double gs_prepare_compile_ns(const struct gs_program *p);
 
 /* What it costs the application, of launches to come, that the program is prepared. With the lock held. */
-double gs_ahead_cost_ns(const struct gs_timing *t);
+double gs_prepare_cost_ns(const struct gs_timing *t);
 
 /* One launch of t, of this program, has been measured. With the lock held. */
-void gs_ahead_want(struct gs_wanted *w, struct gs_timing *t, cl_program program);
+void gs_prepare_want(struct gs_wanted *w, struct gs_timing *t, cl_program program);
 
 /* Without locks. The program may be gone, and its handle another's by now. */
-void gs_ahead_do(const struct gs_wanted *w);
+void gs_prepare_do(const struct gs_wanted *w);
 
 /* timing.c */
 

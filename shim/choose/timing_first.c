@@ -96,8 +96,8 @@ static bool awaits(struct gs_timing *t, uint64_t waited_ns, uint64_t *counted_ns
         t->begun_ns = t->awaited_ns;
     const bool measuring = t->h.tried ? t->h.tried >= GS_CHOICE_TRIES : t->h.asked;
     /* Before any try, a long-running launch may say enough. */
-    const bool enough =
-        !t->h.tried && t->h.running_ns > 0 && gs_choice_pays(&t->h, &gs_book.machine, t->at->n, gs_ahead_cost_ns(t));
+    const bool enough = !t->h.tried && t->h.running_ns > 0 &&
+                        gs_choice_may_gain(&t->h, &gs_book.machine, t->at->n, gs_prepare_cost_ns(t));
     const bool first = gs_choice_not_measured(&t->h) && measuring && !enough;
     const bool unheard = t->h.single.n && tries_unheard(t);
     const bool goes_on =
@@ -106,7 +106,7 @@ static bool awaits(struct gs_timing *t, uint64_t waited_ns, uint64_t *counted_ns
         gs_debug("%s: waited %.1f ms for its first measurement%s", t->at->name, (double)waited_ns / 1e6,
                  first || unheard ? ", in vain" : "");
     pthread_mutex_unlock(&gs_book.lock);
-    gs_ahead_do(&wanted);
+    gs_prepare_do(&wanted);
     return goes_on;
 }
 

@@ -28,7 +28,7 @@ struct measurement {
     double cut[GS_MAX_DEVICES], share[GS_MAX_DEVICES];
     cl_event part[GS_MAX_DEVICES];
     struct gs_asked asked;
-    struct gs_spent *spent; /* by units: in the place of the profiles; held */
+    struct gs_taken *spent; /* by units: in the place of the profiles; held */
     bool split;
     unsigned place[GS_MAX_DEVICES];
     uint64_t running_ns; /* when it was first seen running; 0: it hasn't been */
@@ -55,7 +55,7 @@ static void drop_measurement(struct measurement *m)
     for (unsigned p = 0; p < GS_MAX_DEVICES; p++)
         if (m->part[p])
             gs_real()->clReleaseEvent(m->part[p]);
-    gs_spent_drop(m->spent);
+    gs_taken_drop(m->spent);
     free(m);
 }
 
@@ -151,7 +151,7 @@ static void learn_split(struct measurement *m)
         return;
     }
     if (machine->unlike && stale) {
-        gs_choice_learn_stray(&gs_book.budget, took_ns, single_ns, m->trial.risk_ns);
+        gs_choice_learn_budget(&gs_book.budget, took_ns, single_ns, m->trial.risk_ns);
         return;
     }
     gs_choice_learn_split(h, &gs_book.machine, &gs_book.budget, o,
@@ -183,7 +183,7 @@ void gs_measured_look(struct gs_wanted *w)
         struct measurement *m = *at;
         cl_int status = CL_COMPLETE;
         gs_real()->clGetEventInfo(m->end, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-        if (status > CL_COMPLETE || (m->spent && !gs_spent_settled(m->spent))) {
+        if (status > CL_COMPLETE || (m->spent && !gs_taken_is_complete(m->spent))) {
             if (status == CL_RUNNING && !m->split && !m->spent)
                 learn_running(m);
             at = &m->next;
@@ -196,7 +196,7 @@ void gs_measured_look(struct gs_wanted *w)
         else if (status == CL_COMPLETE)
             learn_single(m);
         if (status == CL_COMPLETE)
-            gs_ahead_want(w, m->t, m->program);
+            gs_prepare_want(w, m->t, m->program);
         drop_measurement(m);
     }
 }
@@ -317,7 +317,7 @@ void gs_timing_after_wait(const struct gs_sieve *before, cl_int err)
     }
     gs_measured_look(&wanted);
     pthread_mutex_unlock(&gs_book.lock);
-    gs_ahead_do(&wanted);
+    gs_prepare_do(&wanted);
 }
 
 /* A measurement that ends with `end`, which is retained; of a split, if there are a trial and its plan. NULL: no
@@ -385,7 +385,7 @@ void gs_timing_learn_split(const struct gs_timed_launch *launch, const struct gs
         drop_measurement(m);
 }
 
-void gs_timing_learn_units(const struct gs_timed_launch *launch, cl_event end, struct gs_spent *spent,
+void gs_timing_learn_units(const struct gs_timed_launch *launch, cl_event end, struct gs_taken *spent,
                            const unsigned *place)
 {
     struct measurement *m = measure(launch, end);

@@ -14,5 +14,5 @@ static void prepared(struct gs_program *p)
         gs_own_compile(p->o.ctx);
 }
 
-const struct gs_above_plan gs_above_plan = {.pays = gs_timing_pays, .prepared = prepared};
+const struct gs_above_plan gs_above_plan = {.pays = gs_timing_may_gain, .prepared = prepared};
 const struct gs_above_transfer gs_above_transfer = {.links = gs_timing_links};

@@ -116,7 +116,7 @@ bool gs_scheduled(void)
         return true;
     }
     if (atomic_load_explicit(&gs_job_open, memory_order_relaxed))
-        gs_job_forget();
+        gs_job_drop();
     return false;
 }
 
@@ -218,7 +218,7 @@ bool gs_unit_is_alone(unsigned resource)
     return c && gs_client_is_alone(c, resource);
 }
 
-bool gs_unit_is_sole(void)
+bool gs_units_are_alone(void)
 {
     const struct gs_client *c = atomic_load(&gs_connection);
     return c && gs_client_is_sole(c);
@@ -254,4 +254,4 @@ void gs_unit_give(const struct gs_unit *u)
 }
 
 const struct gs_above_completion gs_above_completion = {
-    .sole = gs_unit_is_sole, .wanted = gs_units_wanted, .sleep = gs_units_sleep, .wake = gs_units_wake};
+    .sole = gs_units_are_alone, .wanted = gs_units_wanted, .sleep = gs_units_sleep, .wake = gs_units_wake};

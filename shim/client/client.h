@@ -35,7 +35,7 @@ bool gs_unit_is_waited(unsigned resource);
 /* Has nobody else wanted the resource for a while, as far as this application knows? */
 bool gs_unit_is_alone(unsigned resource);
 /* Is no other application connected, and may this one have larger units, and more of them? */
-bool gs_unit_is_sole(void);
+bool gs_units_are_alone(void);
 
 /* Sleeps as long as nobody needs the ends of units, for so long at most; not where `also` says so. False: there is no
  * daemon. And wakes who sleeps there. */

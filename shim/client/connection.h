@@ -22,6 +22,6 @@ extern atomic_bool gs_job_open;
 unsigned gs_jobs_ended(void);
 
 /* The daemon has gone in the middle of a job: nobody wants to know its end. */
-void gs_job_forget(void);
+void gs_job_drop(void);
 
 #endif

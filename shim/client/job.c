@@ -82,7 +82,7 @@ static void tell_last_job(void)
     gs_job_report();
 }
 
-void gs_job_forget(void)
+void gs_job_drop(void)
 {
     pthread_mutex_lock(&jobs.lock);
     if (atomic_load(&gs_job_open))
@@ -300,8 +300,8 @@ void gs_job_now(struct gs_job *job)
  * more when the rest of what it waited for ends. */
 static void prune(void)
 {
-    if (!gs_events_forget(&jobs.pending, false) && jobs.pending.n)
-        gs_events_forget(&jobs.pending, true);
+    if (!gs_events_drop_complete(&jobs.pending, false) && jobs.pending.n)
+        gs_events_drop_complete(&jobs.pending, true);
 }
 
 void gs_job_reads(void)

@@ -56,7 +56,7 @@ static void settle_arrivals(struct gs_mem *root, unsigned place)
     r->n_pending -= n;
 }
 
-void gs_settle(struct gs_mem *root)
+void gs_drop_failed(struct gs_mem *root)
 {
     for (unsigned i = 0; i < root->o.ctx->n; i++) {
         struct gs_replica *r = &root->bytes->place[i];
@@ -76,7 +76,7 @@ void gs_settle(struct gs_mem *root)
     }
 }
 
-cl_int gs_sound(const struct gs_mem *root, struct gs_range r)
+cl_int gs_check_written(const struct gs_mem *root, struct gs_range r)
 {
     const bool spoiled = root->bytes->lost || (root->bytes->spoiled.n && gs_rangeset_touches(&root->bytes->spoiled, r));
     return spoiled ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
@@ -112,9 +112,9 @@ void gs_split_writes(struct gs_mem *root, cl_event end)
 
 bool gs_at_home(struct gs_mem *root, struct gs_range r)
 {
-    gs_settle(root);
+    gs_drop_failed(root);
     return !root->bytes->place[0].ready && gs_rangeset_contains(&root->bytes->place[0].valid, r) &&
-           gs_sound(root, r) == CL_SUCCESS;
+           gs_check_written(root, r) == CL_SUCCESS;
 }
 
 /* Bands of an image are boxes of whole rows already. */
@@ -249,7 +249,7 @@ static cl_int look_for_missing(struct gs_command *cmd, struct gs_mem *root, cons
         if (!root->image)
             remember_wanted(root, w[i].place, w[i].bytes);
         for (size_t k = 0; k < w[i].bytes->n && root->bytes->spoiled.n && !err; k++)
-            err = gs_sound(root, w[i].bytes->v[k]);
+            err = gs_check_written(root, w[i].bytes->v[k]);
         if (!err)
             err = find_missing(root, w[i].place, w[i].bytes, exactly, &missing[i]);
         if (!w[i].place)
@@ -270,7 +270,7 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
         return err;
     }
     if (!cmd->serial || root->bytes->settled != cmd->serial)
-        gs_settle(root);
+        gs_drop_failed(root);
     root->bytes->settled = cmd->serial;
     cl_int err = look_for_missing(cmd, root, w, n, exactly, missing);
     if (!err)
@@ -458,8 +458,8 @@ cl_int gs_ready_events(struct gs_command *cmd, struct gs_mem *src, unsigned from
 {
     struct gs_replica *places[2] = {&src->bytes->place[from], &dst->bytes->place[to]};
     cl_int err = gs_command_order(cmd);
-    gs_settle(src);
-    gs_settle(dst);
+    gs_drop_failed(src);
+    gs_drop_failed(dst);
     if (!err)
         err = gs_events_share_all(wait, &cmd->before);
     if (!err)

@@ -10,10 +10,10 @@
 #include "shim/memory/replica.h"
 
 /* Looks at what has ended since: what failed counts no more. */
-void gs_settle(struct gs_mem *root);
+void gs_drop_failed(struct gs_mem *root);
 
 /* CL_OUT_OF_RESOURCES if the bytes are lost: a split launch that wrote to them failed while it ran. */
-cl_int gs_sound(const struct gs_mem *root, struct gs_range r);
+cl_int gs_check_written(const struct gs_mem *root, struct gs_range r);
 
 /* The bytes are nobody's result until they are written again. */
 void gs_make_undefined(struct gs_mem *root, struct gs_range r);

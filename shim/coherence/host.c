@@ -98,9 +98,9 @@ cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_ran
     struct walk w = {.root = root, .t = t, .r = r, .s = s};
     bool used[GS_MAX_DEVICES] = {false};
     cl_int err = gs_command_order(cmd);
-    gs_settle(root);
+    gs_drop_failed(root);
     if (!err)
-        err = gs_sound(root, r);
+        err = gs_check_written(root, r);
     if (!err)
         err = walk(&w);
     if (!err)

@@ -35,7 +35,7 @@ struct gs_group {
 const struct gs_group *gs_group(void);
 
 /* Answers a query with a value, as the specification wants: param_value may be NULL, too small is CL_INVALID_VALUE. */
-static inline cl_int gs_answer(const void *value, size_t bytes, size_t room, void *param_value, size_t *size_ret)
+static inline cl_int gs_query_value(const void *value, size_t bytes, size_t room, void *param_value, size_t *size_ret)
 {
     if (param_value && room < bytes)
         return CL_INVALID_VALUE;

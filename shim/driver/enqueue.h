@@ -146,7 +146,7 @@ cl_int gs_enqueue_real(const struct gs_op *op, cl_command_queue queue, cl_uint n
                        cl_event *event);
 
 /* Do its address and length agree, and is each an event? If not, what comes of the command is the driver's to say. */
-static inline bool gs_list_is_sound(cl_uint n, const cl_event *wait)
+static inline bool gs_list_is_valid(cl_uint n, const cl_event *wait)
 {
     bool sound = !n == !wait;
     for (cl_uint i = 0; i < n && sound; i++)

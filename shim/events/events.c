@@ -51,7 +51,7 @@ cl_int gs_event_end(cl_event event, cl_int status)
     return err;
 }
 
-cl_uint gs_events_forget(struct gs_events *e, bool failed)
+cl_uint gs_events_drop_complete(struct gs_events *e, bool failed)
 {
     cl_uint n = 0, under_way = 0;
     for (cl_uint i = 0; i < e->n; i++) {

@@ -23,7 +23,7 @@ cl_int gs_events_share(struct gs_events *e, cl_event event);
 cl_int gs_events_share_all(struct gs_events *e, const struct gs_events *from);
 void gs_events_free(struct gs_events *e);
 /* Lets those go that have ended well, or with `failed` however they have. Returns how many are under way. */
-cl_uint gs_events_forget(struct gs_events *e, bool failed);
+cl_uint gs_events_drop_complete(struct gs_events *e, bool failed);
 /* Blocks until all of them have ended, well or badly: for what was enqueued before an error kept the rest from it. */
 void gs_events_wait(const struct gs_events *e);
 

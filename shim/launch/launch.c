@@ -74,7 +74,7 @@ static const char *early_reason(struct gs_launching *l)
         return gs_given_up(l->cmd.ctx);
     if (!well_formed(l))
         return GS_R_REFUSED;
-    if (!gs_list_is_sound(l->cmd.n_wait, l->cmd.wait))
+    if (!gs_list_is_valid(l->cmd.n_wait, l->cmd.wait))
         return GS_R_NO_EVENT;
     if (l->k->svm_info)
         return GS_R_SVM;
@@ -168,7 +168,7 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
         plan->reason = GS_R_NO_MEMORY;
     if (!plan->reason && l->job.place[l->job.n - 1] != l->job.n - 1 && combines(plan))
         plan->reason = GS_R_NO_HOME;
-    if (!plan->reason && gs_plan_is_disturbed(plan))
+    if (!plan->reason && gs_plan_is_in_use(plan))
         plan->reason = GS_R_DISTURBED;
 }
 
@@ -183,7 +183,7 @@ static void begin_plan(struct gs_launching *l)
 /* Auto mode: is it to be split? A short kernel isn't planned where nothing has to be brought home for it. */
 static void choose(struct gs_launching *l, struct gs_plan *plan)
 {
-    if (!gs_forecast_gathers(l->mems, l->k->n_args) && !gs_timing_worth(l->timing, true, &plan->reason))
+    if (!gs_forecast_gathers(l->mems, l->k->n_args) && !gs_timing_may_plan(l->timing, true, &plan->reason))
         return;
     l->trial.begun_ns = gs_thread_ns();
     begin_plan(l);
@@ -360,7 +360,7 @@ static unsigned facts_of_call(const struct gs_launching *l)
     if (gs_report_wants_times() || gs_given_up(ctx))
         return facts | GS_LAUNCH_WATCHED;
     /* The driver says what is wrong with a list. */
-    if (l->by_units && (!l->size || l->job.place[0] != 0 || !gs_list_is_sound(l->cmd.n_wait, l->cmd.wait) ||
+    if (l->by_units && (!l->size || l->job.place[0] != 0 || !gs_list_is_valid(l->cmd.n_wait, l->cmd.wait) ||
                         (l->job.kernel_chunk && gs_launch_is_long(l))))
         return facts;
     facts |= l->by_units ? GS_LAUNCH_ONE_UNIT : 0;
@@ -375,7 +375,7 @@ static cl_int launch_with_care(struct gs_launching *l, cl_event *event)
     if (!l->size && well_formed(l))
         l->size = gs_size_of_launch(l->k, l->cmd.op.dims, l->cmd.op.global, l->cmd.op.local);
     const char *reason = early_reason(l);
-    if (l->by_units && well_formed(l) && gs_list_is_sound(l->cmd.n_wait, l->cmd.wait))
+    if (l->by_units && well_formed(l) && gs_list_is_valid(l->cmd.n_wait, l->cmd.wait))
         l->of_units = gs_launch_units(l);
     if (ctx->n == 1 && !l->by_units) {
         struct gs_plan none = {.reason = reason};

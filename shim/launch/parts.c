@@ -160,10 +160,10 @@ static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct
         err = let_leave(l, plan, s);
     if (!err && compares(plan))
         err = start_together(plan, s);
-    const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
+    const struct gs_label before = gs_label_use(GS_FOR_MERGE);
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         const struct gs_use *u = &plan->uses[i];
-        gs_label_purpose(u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
+        gs_label_use(u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
         if (u->writes == GS_COMPARED)
             err = gs_merge_keep(&l->cmd, &s->merges[i], u->root, u->window, plan->n_parts, s->ready);
         if (!err && u->writes == GS_REDUCED)
@@ -180,8 +180,8 @@ static cl_int run_part(struct gs_launching *l, struct split *s, unsigned p)
     const bool timed = !p && l->trial.measured && !l->by_units;
     const struct gs_kernel_run run = s->run[p];
     cl_int err;
-    cl_command_queue queue = timed ? gs_queue_behind(l->cmd.q, GS_TIMED_QUEUE, 0, &err)
-                                   : gs_queue_behind(l->cmd.q, GS_EXEC_QUEUE, run.place, &err);
+    cl_command_queue queue = timed ? gs_queue_of_kind(l->cmd.q, GS_TIMED_QUEUE, 0, &err)
+                                   : gs_queue_of_kind(l->cmd.q, GS_EXEC_QUEUE, run.place, &err);
     if (err)
         return err;
     s->run[p].kernel = NULL;
@@ -224,7 +224,7 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
     }
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         const struct gs_use *u = &plan->uses[i];
-        const struct gs_label before = gs_label_purpose(u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
+        const struct gs_label before = gs_label_use(u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
         if (u->writes == GS_COMPARED)
             err = gs_merge_parts(&l->cmd, &s->merges[i], plan->n_parts, s->ran, &s->ended);
         if (!err && u->writes == GS_REDUCED)
@@ -325,7 +325,7 @@ static void leave_prepared(const struct gs_launching *l, const struct gs_plan *p
                 gs_command_leave(l->cmd.ctx, s->ready[p].v[i]);
 }
 
-bool gs_plan_is_disturbed(const struct gs_plan *plan)
+bool gs_plan_is_in_use(const struct gs_plan *plan)
 {
     bool meets = false;
     for (size_t i = 0; i < plan->n_uses && !meets; i++) {
@@ -343,7 +343,7 @@ cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *e
 {
     struct split s = {0};
     *went = false;
-    l->put.spent = l->by_units && l->trial.measured ? gs_spent_new() : NULL;
+    l->put.spent = l->by_units && l->trial.measured ? gs_taken_new() : NULL;
     cl_int err = prepare_parts(l, plan, &s);
     if (!err)
         err = run_parts(l, plan, &s, went);
@@ -360,7 +360,7 @@ cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *e
             write_off(l, plan, &s);
     }
     gs_scratch_give(l->cmd.ctx, !err);
-    gs_spent_drop(l->put.spent);
+    gs_taken_drop(l->put.spent);
     l->put.spent = NULL;
     free_split(&s);
     return err;

@@ -10,7 +10,7 @@
 /* Is another thread in a call that uses, without the context's lock, some of the bytes that the launch changes, or
  * changes some that it uses? The launch is to run at home then, by the application's queue, in which the call's command
  * will be. */
-bool gs_plan_is_disturbed(const struct gs_plan *plan);
+bool gs_plan_is_in_use(const struct gs_plan *plan);
 
 /* Runs the plan's parts. With !*went nothing has happened that one device couldn't do over; else the error, if there is
  * one, is the application's, as is *event (NULL: nobody wants it). */

@@ -59,7 +59,7 @@ static cl_int transfer(struct gs_command *cmd, struct gs_mem *root, unsigned cha
     cl_int err = CL_SUCCESS;
     cl_mem mem = root->o.handle;
     struct gs_op op = writes ? gs_op_write(mem, 0, root->size, bytes) : gs_op_read(mem, 0, root->size, bytes);
-    cl_command_queue queue = root->image ? gs_queue_behind(cmd->q, GS_IMAGE_QUEUE, 0, &err) : cmd->q->o.handle;
+    cl_command_queue queue = root->image ? gs_queue_of_kind(cmd->q, GS_IMAGE_QUEUE, 0, &err) : cmd->q->o.handle;
     if (root->image) {
         op.kind = writes ? GS_OP_WRITE_IMAGE : GS_OP_READ_IMAGE;
         gs_image_bytes(root, op.region);
@@ -234,13 +234,13 @@ static cl_int run_single(struct check *c, cl_event *event)
 cl_int gs_launch_verified(struct gs_launching *l, struct gs_plan *plan, cl_event *event, bool *went)
 {
     struct check c = {.l = l, .plan = plan};
-    const struct gs_label label = gs_label_purpose(GS_FOR_VERIFY);
+    const struct gs_label label = gs_label_use(GS_FOR_VERIFY);
     GS_MAY_WAIT("one device's run");
     cl_int err = take_snapshot(&c, &c.before);
     gs_label_set(label);
     if (!err)
         err = gs_launch_parts(l, plan, NULL, went);
-    gs_label_purpose(GS_FOR_VERIFY);
+    gs_label_use(GS_FOR_VERIFY);
     if (!err)
         err = take_snapshot(&c, &c.split);
     if (!err)

@@ -173,7 +173,7 @@ cl_int gs_launch_measured(struct gs_launching *l, cl_event *event)
         err = require_home(l, &wait);
     if (!err)
         err = gs_events_share_all(&wait, &l->cmd.before);
-    cl_command_queue queue = err ? NULL : gs_queue_behind(l->cmd.q, GS_TIMED_QUEUE, 0, &err);
+    cl_command_queue queue = err ? NULL : gs_queue_of_kind(l->cmd.q, GS_TIMED_QUEUE, 0, &err);
     gs_real()->clFlush(l->cmd.q->o.handle);
     if (!err)
         err = gs_enqueue(&l->cmd.op, queue, wait.n, wait.v, &ran);
@@ -194,11 +194,11 @@ cl_int gs_launch_counted(struct gs_launching *l, cl_event *event)
 {
     static const unsigned home[GS_MAX_DEVICES];
     cl_event own;
-    l->put.spent = gs_spent_new();
+    l->put.spent = gs_taken_new();
     const cl_int err = gs_launch_single(l, &own);
     if (!err && l->put.spent)
         gs_timing_learn_units(&(struct gs_timed_launch){.t = l->timing}, own, l->put.spent, home);
-    gs_spent_drop(l->put.spent);
+    gs_taken_drop(l->put.spent);
     l->put.spent = NULL;
     if (!err && event)
         *event = own;

@@ -44,7 +44,7 @@ struct gs_bytes {
     cl_event split_end;              /* the end of the last split launch with writes to this root, or null; owned */
     struct gs_rangeset spoiled;      /* such a launch failed while it ran: these bytes are nobody's result */
     bool lost;                       /* all of them are, for good: there was no memory to say which */
-    uint64_t settled;                /* the serial number of the last command for which gs_settle has looked */
+    uint64_t settled;                /* the serial number of the last command for which gs_drop_failed has looked */
     struct gs_pinned_memory *mapped; /* the host's memory for maps that are ours, or null; owned */
     struct gs_replica *place;        /* one of each of the context's devices; [0] of roots is home */
 };

@@ -96,7 +96,7 @@ cl_int gs_command_order(struct gs_command *cmd)
     cl_int err = gs_command_list(cmd);
     /* An in-order queue's marker with a wait list comes after the queue's earlier commands as well. */
     if (cmd->n_wait && !err) {
-        err = gs_list_is_sound(cmd->n_wait, cmd->wait)
+        err = gs_list_is_valid(cmd->n_wait, cmd->wait)
                   ? add_marker(&cmd->before, cmd->q->o.handle, cmd->n_wait, cmd->wait)
                   : mark_list(cmd);
         /* PoCL lets launches, and nothing else, wait for another context's event. */
@@ -128,7 +128,7 @@ cl_int gs_command_order(struct gs_command *cmd)
     if (!err)
         err = gs_real()->clFlush(cmd->q->o.handle); /* commands on other queues wait for its markers */
     gs_compound_look_all(cmd->ctx);                 /* adds to the orphans */
-    gs_events_forget(&cmd->ctx->ends->orphans, true);
+    gs_events_drop_complete(&cmd->ctx->ends->orphans, true);
     for (cl_uint i = 0; i < cmd->ctx->ends->orphans.n && !err && !own_only; i++) {
         err = gs_events_share(&cmd->before, cmd->ctx->ends->orphans.v[i]);
         if (!err && shielded)
@@ -224,7 +224,7 @@ static cl_command_queue make_queue(struct gs_queue *q, cl_device_id dev, bool le
 static pthread_mutex_t unit_lock = PTHREAD_MUTEX_INITIALIZER; /* while such a queue is made; a leaf */
 GS_RANKED(unit_lock, GS_RANK_LAST_QUEUE);
 
-cl_command_queue gs_queue_behind(struct gs_queue *q, enum gs_queue_kind kind, unsigned place, cl_int *err)
+cl_command_queue gs_queue_of_kind(struct gs_queue *q, enum gs_queue_kind kind, unsigned place, cl_int *err)
 {
     const struct gs_context *ctx = q->o.ctx;
     const bool learns = kind == GS_TIMED_QUEUE || (kind == GS_EXEC_QUEUE && gs_learns());

@@ -77,7 +77,7 @@ enum gs_queue_kind {
 
 /* Null with an error in *err. After each gs_command_flush the caller asks for the queue anew before the next command,
  * or flushes the queue himself: gs_command_flush leaves queues alone that nobody has asked for. */
-cl_command_queue gs_queue_behind(struct gs_queue *q, enum gs_queue_kind kind, unsigned place, cl_int *err);
+cl_command_queue gs_queue_of_kind(struct gs_queue *q, enum gs_queue_kind kind, unsigned place, cl_int *err);
 
 /* All in that one, of those behind the application's, has been flushed. With the context's lock. */
 void gs_queue_flushed(struct gs_queue *q, cl_command_queue queue);

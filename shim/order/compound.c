@@ -99,7 +99,7 @@ cl_int gs_compound_await(struct gs_context *ctx, struct gs_events *to)
 {
     if (!ctx->ends->unended.n)
         return CL_SUCCESS;
-    if (!gs_events_forget(&ctx->ends->unended, true))
+    if (!gs_events_drop_complete(&ctx->ends->unended, true))
         gs_events_free(&ctx->ends->failed);
     return gs_events_share_all(to, &ctx->ends->unended);
 }

@@ -16,7 +16,7 @@ extern const struct gs_above_order gs_above_order;
 
 /* By the daemon's client. */
 struct gs_above_completion {
-    /* gs_unit_is_sole(): is no other application connected? */
+    /* gs_units_are_alone(): is no other application connected? */
     bool (*sole)(void);
     /* gs_units_wanted(), _sleep(), _wake(): does another application wait for the end of something, and until then. */
     bool (*wanted)(void);

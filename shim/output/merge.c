@@ -20,7 +20,7 @@ static cl_int keep(struct gs_command *cmd, struct gs_merge *m, struct gs_events 
     cl_int err;
     cl_event event;
     m->kept = gs_scratch_take(cmd->ctx, bytes_of(m), &err);
-    cl_command_queue queue = err ? NULL : gs_queue_behind(cmd->q, GS_COPY_QUEUE, 0, &err);
+    cl_command_queue queue = err ? NULL : gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, 0, &err);
     const struct gs_op copy = gs_op_copy(gs_replica_at(m->root, 0), m->kept, m->window.begin, 0, bytes_of(m));
     if (!err)
         err = gs_put(queue, &copy, GS_VIA_MEMORY, ready->n, ready->v, &event);
@@ -51,7 +51,7 @@ static cl_int merge_part(struct gs_command *cmd, const struct gs_merge *m, unsig
         return err;
     err = own ? CL_SUCCESS : gs_events_share_all(&wait, home);
     *arrived = own ? own : *arrived;
-    cl_command_queue queue = err ? NULL : gs_queue_behind(cmd->q, GS_COPY_QUEUE, 0, &err);
+    cl_command_queue queue = err ? NULL : gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, 0, &err);
     if (!err)
         err = gs_events_share(&wait, ran);
     const struct gs_op copy = gs_op_copy(gs_replica_at(m->root, p), *arrived, m->window.begin, 0, bytes);

@@ -40,7 +40,7 @@ static cl_int fill(struct gs_command *cmd, const struct gs_use *u, unsigned part
     /* What home still fetches from here. */
     if (!err && gs_ready_at(u->root, 0))
         err = gs_events_share(&wait, gs_ready_at(u->root, 0));
-    cl_command_queue queue = err ? NULL : gs_queue_behind(cmd->q, GS_COPY_QUEUE, part, &err);
+    cl_command_queue queue = err ? NULL : gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, part, &err);
     for (size_t i = 0; i < s->n && !err; i++) {
         const bool last = i + 1 == s->n;
         /* In order: the first waits for all of them, the last stands for all. */
@@ -80,7 +80,7 @@ static cl_int combine(struct gs_command *cmd, const struct gs_use *u, unsigned p
     const uint64_t bytes = gs_rangeset_bytes(s);
     struct gs_events wait = {0};
     cl_int err;
-    cl_command_queue queue = gs_queue_behind(cmd->q, GS_COPY_QUEUE, 0, &err);
+    cl_command_queue queue = gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, 0, &err);
     cl_mem scratch = err ? NULL : gs_scratch_claim(cmd->ctx, bytes, &err);
     if (err)
         return err;

@@ -160,7 +160,7 @@ struct gs_kernel_kind *gs_kind_find_or_make(struct gs_program *p, cl_kernel hand
 }
 
 /* There are no kernels of a former build. One that another thread was just asking for may yet be of the last. */
-void gs_kinds_forget(struct gs_program *p)
+void gs_kinds_clear(struct gs_program *p)
 {
     GS_LOCKED(&kinds.lock);
     for (struct gs_kernel_kind **at = &p->kinds; *at;) {

@@ -24,7 +24,7 @@ uint64_t gs_kernel_id(struct gs_kernel *k);
 struct gs_size *gs_size_of_launch(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
 
 /* The program is built anew: kernels to be made are other ones. */
-void gs_kinds_forget(struct gs_program *p);
+void gs_kinds_clear(struct gs_program *p);
 
 /* The program, and all its kernels, are gone. */
 void gs_kinds_free(struct gs_program *p);

@@ -132,9 +132,9 @@ static char *build(struct gs_context *ctx, const char *text, const char *options
     cl_program program = gs_real()->clCreateProgramWithSource(ctx->o.handle, 1, &text, NULL, &err);
     if (err)
         return NULL;
-    gs_quiet(true);
+    gs_drop_stderr(true);
     err = gs_real()->clBuildProgram(program, 1, ctx->dev, options, NULL, NULL);
-    gs_quiet(false);
+    gs_drop_stderr(false);
     if (!err)
         err = gs_real()->clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &bytes);
     if (!err && (names = calloc(1, bytes + 1)))

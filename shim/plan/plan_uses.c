@@ -78,7 +78,7 @@ static int add_access(struct gs_use *u, unsigned part, bool whole_launch, const 
 static int settle_use(struct gs_use *u, unsigned n_parts)
 {
     if (u->op != GS_ATOMIC_NONE)
-        return gs_reducible_settle(u, n_parts);
+        return gs_reducible_choose(u, n_parts);
     for (unsigned p = 0; p < n_parts && u->writes == GS_DISJOINT; p++)
         for (unsigned q = p + 1; q < n_parts; q++)
             if (gs_rangeset_overlap(&u->wrote[p], &u->wrote[q]))

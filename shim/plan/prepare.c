@@ -24,7 +24,7 @@
 
 enum { LINE_BYTES = 160 };
 
-void gs_program_forget_units(struct gs_program *p)
+void gs_program_drop_units(struct gs_program *p)
 {
     for (size_t i = 0; i < p->n_units; i++) {
         struct gs_translate_unit_copy *u = &p->units[i];
@@ -198,11 +198,11 @@ static cl_int compile_with_headers(const struct target *t, cl_program program, c
         headers[i] = gs_real()->clCreateProgramWithSource(t->ctx->o.handle, 1, &text, NULL, &err);
     }
     const bool any = u->n_headers > 0;
-    gs_quiet(true);
+    gs_drop_stderr(true);
     if (!err)
         err = gs_real()->clCompileProgram(program, t->n, t->dev, options, (cl_uint)u->n_headers, any ? headers : NULL,
                                           any ? (const char **)u->header_names : NULL, NULL, NULL);
-    gs_quiet(false);
+    gs_drop_stderr(false);
     for (size_t i = 0; headers && i < u->n_headers; i++)
         if (headers[i])
             gs_real()->clReleaseProgram(headers[i]);
@@ -221,9 +221,9 @@ static cl_program compile_unit(const struct target *t, const char *text, const c
     if (for_link) {
         *err = compile_with_headers(t, program, options, for_link);
     } else {
-        gs_quiet(true);
+        gs_drop_stderr(true);
         *err = gs_real()->clBuildProgram(program, t->n, t->dev, options, NULL, NULL);
-        gs_quiet(false);
+        gs_drop_stderr(false);
     }
     if (*err) {
         say_log(t, program);
@@ -241,11 +241,11 @@ static cl_program link_units(struct gs_program *p, const struct target *t, cl_in
         const struct target unit = {p, t->ctx, t->n, t->dev, i ? "" : t->tail, t->line};
         compiled[i] = compile_unit(&unit, p->summary->units[i], p->units[i].options, &p->units[i], err);
     }
-    gs_quiet(true);
+    gs_drop_stderr(true);
     if (!*err)
         linked = gs_real()->clLinkProgram(t->ctx->o.handle, t->n, t->dev, p->link_options, (cl_uint)p->n_units,
                                           compiled, NULL, NULL, err);
-    gs_quiet(false);
+    gs_drop_stderr(false);
     for (size_t i = 0; compiled && i < p->n_units; i++)
         if (compiled[i])
             gs_real()->clReleaseProgram(compiled[i]);
@@ -413,22 +413,22 @@ static void await_thread(const struct gs_program *p, uint64_t most_ns)
         nanosleep(&little, NULL);
 }
 
-void gs_prepare_beside(struct gs_program *p, uint64_t most_ns)
+void gs_prepare_by_thread(struct gs_program *p, uint64_t most_ns)
 {
     start_thread(p);
     await_thread(p, most_ns);
 }
 
-void gs_program_forget(struct gs_program *p)
+void gs_program_clear(struct gs_program *p)
 {
     await_thread(p, UINT64_MAX);
     GS_LOCKED(&p->lock);
     forget_translation(p);
-    gs_kinds_forget(p);
+    gs_kinds_clear(p);
     atomic_store(&p->id, 0);
     atomic_store(&p->prepare_ns, 0);
     if (!p->from_binary) {
-        gs_program_forget_units(p);
+        gs_program_drop_units(p);
         free(p->options);
         p->options = NULL;
     }
@@ -437,7 +437,7 @@ void gs_program_forget(struct gs_program *p)
 void gs_program_free(struct gs_program *p)
 {
     forget_translation(p);
-    gs_program_forget_units(p);
+    gs_program_drop_units(p);
     gs_kinds_free(p);
 }
 

@@ -16,17 +16,17 @@ bool gs_prepared(struct gs_program *p);
 
 /* Has it done by a thread of ours, and waits for it for most_ns. Without the context's lock, but for who waits for
  * nothing. */
-void gs_prepare_beside(struct gs_program *p, uint64_t most_ns);
+void gs_prepare_by_thread(struct gs_program *p, uint64_t most_ns);
 
 /* Translates a program, if that hasn't been done, and says which headers on disk it was made with (see
  * gs_summary.headers); NULL where it can't be translated. Takes the program's lock; may take long. */
 const char *gs_prepare_headers(struct gs_program *p);
 
 /* Frees what a compiled or linked program is made of. */
-void gs_program_forget_units(struct gs_program *p);
+void gs_program_drop_units(struct gs_program *p);
 /* A program that is built anew is translated anew, and its kernels are others. Waits until no thread of ours is at it
  * any more. */
-void gs_program_forget(struct gs_program *p);
+void gs_program_clear(struct gs_program *p);
 /* Frees all that this room has made of the program. */
 void gs_program_free(struct gs_program *p);
 

@@ -100,7 +100,7 @@ static int coalesce(struct gs_use *u, unsigned n_parts, unsigned part)
     return err;
 }
 
-int gs_reducible_settle(struct gs_use *u, unsigned n_parts)
+int gs_reducible_choose(struct gs_use *u, unsigned n_parts)
 {
     int err = 0;
     for (unsigned p = 0; p < n_parts; p++)

@@ -16,6 +16,6 @@ int gs_reducible_add(struct gs_use *u, unsigned part, const struct gs_mem *m, co
 
 /* Once all parts' accesses are known, settles how the use's atomics come together: GS_DISJOINT where each part changes
  * its own bytes, else GS_REDUCED; or u->clash. -ENOMEM. */
-int gs_reducible_settle(struct gs_use *u, unsigned n_parts);
+int gs_reducible_choose(struct gs_use *u, unsigned n_parts);
 
 #endif

@@ -99,13 +99,13 @@ cl_int gs_pool_mem_info(const struct gs_mem *m, cl_mem_info what, size_t room, v
     const void *host = given ? m->root->pool->host.base + origin : NULL;
     switch (what) {
     case CL_MEM_SIZE:
-        return gs_answer(&size, sizeof size, room, value, size_ret);
+        return gs_query_value(&size, sizeof size, room, value, size_ret);
     case CL_MEM_OFFSET:
-        return gs_answer(&origin, sizeof origin, room, value, size_ret);
+        return gs_query_value(&origin, sizeof origin, room, value, size_ret);
     case CL_MEM_ASSOCIATED_MEMOBJECT:
-        return gs_answer(&of, sizeof of, room, value, size_ret);
+        return gs_query_value(&of, sizeof of, room, value, size_ret);
     case CL_MEM_HOST_PTR:
-        return gs_answer(&host, sizeof host, room, value, size_ret);
+        return gs_query_value(&host, sizeof host, room, value, size_ret);
     default:
         return GS_POOL_ASK;
     }
@@ -118,13 +118,13 @@ cl_int gs_pool_device_info(cl_device_info what, size_t room, void *value, size_t
     switch (what) {
     case CL_DEVICE_GLOBAL_MEM_SIZE:
     case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
-        return gs_answer(&bytes, sizeof bytes, room, value, size_ret);
+        return gs_query_value(&bytes, sizeof bytes, room, value, size_ret);
     case CL_DEVICE_PIPE_SUPPORT: /* cl_bool */
-        return gs_answer(&nothing, sizeof(cl_bool), room, value, size_ret);
+        return gs_query_value(&nothing, sizeof(cl_bool), room, value, size_ret);
     case CL_DEVICE_SVM_CAPABILITIES:
-        return gs_answer(&nothing, sizeof(cl_device_svm_capabilities), room, value, size_ret);
+        return gs_query_value(&nothing, sizeof(cl_device_svm_capabilities), room, value, size_ret);
     case CL_DEVICE_EXECUTION_CAPABILITIES:
-        return gs_answer(&kernels, sizeof kernels, room, value, size_ret);
+        return gs_query_value(&kernels, sizeof kernels, room, value, size_ret);
     default:
         return GS_POOL_ASK;
     }

@@ -119,7 +119,7 @@ static cl_int carry_out(struct gs_pool_command *c)
         err = gs_pool_launch_run(c->launch, foresee, c);
     else if (is_transfer(&c->op))
         err = gs_pool_transfer(c);
-    const cl_int settled = gs_pool_settle();
+    const cl_int settled = gs_pool_await();
     gs_pool_unlock();
     err = err ? err : settled;
     if (err) {
@@ -295,7 +295,7 @@ static cl_int take_event(struct gs_pool_command *c, const struct gs_op *op, cl_e
 
 static cl_int take_wait(struct gs_pool_command *c, cl_uint n, const cl_event *wait)
 {
-    cl_int err = gs_list_is_sound(n, wait) ? CL_SUCCESS : CL_INVALID_EVENT_WAIT_LIST;
+    cl_int err = gs_list_is_valid(n, wait) ? CL_SUCCESS : CL_INVALID_EVENT_WAIT_LIST;
     for (cl_uint i = 0; i < n && !err; i++) {
         cl_context of = NULL;
         err = gs_events_share(&c->wait, wait[i]);

@@ -147,7 +147,7 @@ cl_int gs_pool_image_info(const struct gs_mem *m, cl_image_info what, size_t roo
                    {CL_IMAGE_ARRAY_SIZE, is_layered(d->image_type) ? d->image_array_size : 0}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].what == what)
-            return gs_answer(&numbers[i].number, sizeof numbers->number, room, value, size_ret);
+            return gs_query_value(&numbers[i].number, sizeof numbers->number, room, value, size_ret);
     return GS_POOL_ASK;
 }
 

@@ -250,7 +250,7 @@ static cl_int forget(struct run *run, uint32_t i)
     struct gs_rangeset bytes = {0};
     cl_int err = gs_pool_error(gs_rangeset_rest(&u->wrote, &u->needs, &bytes));
     if (!err)
-        err = gs_pool_forget(u->root->pool, &bytes);
+        err = gs_pool_invalidate(u->root->pool, &bytes);
     gs_rangeset_free(&bytes);
     return err;
 }
@@ -278,7 +278,7 @@ static cl_int take_window(struct run *run, uint32_t i)
     for (uint32_t j = 0; uses[j].root && !err; j++) {
         err = touches(&uses[j]) ? make_way(run, j) : CL_SUCCESS;
         if (!err)
-            err = gs_pool_settle();
+            err = gs_pool_await();
         if (!err && touches(&uses[j]))
             err = take(run, j);
     }
@@ -446,7 +446,7 @@ static cl_int bring(struct gs_pool_launch *l, struct round *round)
 {
     cl_int err = each(l, round, take_window);
     err = err ? err : each(l, round, gather);
-    err = err ? err : gs_pool_settle();
+    err = err ? err : gs_pool_await();
     return err ? err : each(l, round, load);
 }
 
@@ -519,7 +519,7 @@ cl_int gs_pool_launch_run(struct gs_pool_launch *l, cl_int (*foresee)(const void
     struct round now = {0}, next = {0};
     cl_int err = CL_SUCCESS;
     for (const struct gs_turn_use *u = t->all; u->root && !err; u++)
-        err = gs_pool_forget(u->root->pool, &u->wrote);
+        err = gs_pool_invalidate(u->root->pool, &u->wrote);
     for (unsigned i = 0; i < rounds && !err; i++) {
         const bool more = !t->serial && i + 1 < rounds;
         cl_int ahead = CL_SUCCESS, ended;
@@ -527,7 +527,7 @@ cl_int gs_pool_launch_run(struct gs_pool_launch *l, cl_int (*foresee)(const void
             err = plan(l, backwards ? rounds - 1 - i : i, false, &now);
             err = err ? err : foresee(of);
             err = err ? err : clear_way(l, &now);
-            err = err ? err : gs_pool_settle();
+            err = err ? err : gs_pool_await();
             err = err ? err : bring(l, &now);
         }
         if (more && !err) {
@@ -535,7 +535,7 @@ cl_int gs_pool_launch_run(struct gs_pool_launch *l, cl_int (*foresee)(const void
             err = err ? err : foresee(of);
             err = err ? err : clear_way(l, &next);
         }
-        err = err ? err : gs_pool_settle();
+        err = err ? err : gs_pool_await();
         err = err ? err : begin_all(l, &now);
         if (more && !err)
             ahead = bring(l, &next);

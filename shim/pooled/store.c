@@ -153,7 +153,7 @@ cl_int gs_pool_begin(struct gs_context *ctx, unsigned device, const struct gs_op
     return gs_pool_transfer_begin(&store.under_way, ctx, device, op);
 }
 
-cl_int gs_pool_settle(void)
+cl_int gs_pool_await(void)
 {
     const cl_int err = gs_pool_transfers_end(&store.under_way);
     for (struct gs_pool_window *w; (w = store.leaving) != NULL;) {
@@ -249,7 +249,7 @@ cl_int gs_pool_require_host(struct gs_pool_root *r, struct gs_range bytes)
     struct gs_rangeset missing = {0};
     cl_int err = gs_pool_error(gs_rangeset_missing(&r->valid, bytes, &missing));
     err = err ? err : gs_pool_from_windows(r, GS_POOL_ALL_DEVICES, &missing, to_host, NULL);
-    const cl_int settled = gs_pool_settle();
+    const cl_int settled = gs_pool_await();
     gs_rangeset_free(&missing);
     return err ? err : settled;
 }
@@ -297,7 +297,7 @@ static cl_int invalidate(struct gs_pool_root *r, const struct gs_pool_window *bu
     return gs_pool_error(err);
 }
 
-cl_int gs_pool_forget(struct gs_pool_root *r, const struct gs_rangeset *bytes)
+cl_int gs_pool_invalidate(struct gs_pool_root *r, const struct gs_rangeset *bytes)
 {
     return invalidate(r, NULL, false, bytes);
 }
@@ -513,7 +513,7 @@ static struct gs_pool_window *find_refuge(struct gs_pool_root *r, const struct g
 
 /* What only the window holds begins to go to another device, or to the host. Its valid bytes that other places hold,
  * too, are nobody's loss; nor are those that the next commands overwrite unread. The window is one no more, though its
- * memory stays until gs_pool_settle. */
+ * memory stays until gs_pool_await. */
 static cl_int send_away(struct gs_pool_window *w)
 {
     struct gs_pool_root *r = w->root;
@@ -540,7 +540,7 @@ static cl_int send_away(struct gs_pool_window *w)
 
 static cl_int evict(struct gs_pool_window *w)
 {
-    const cl_int err = send_away(w), settled = gs_pool_settle();
+    const cl_int err = send_away(w), settled = gs_pool_await();
     return err ? err : settled;
 }
 
@@ -554,7 +554,7 @@ cl_int gs_pool_clear(unsigned device)
     store.reserved[device] = 0;
     while (!err && (w = oldest(device)) != NULL)
         err = send_away(w);
-    const cl_int settled = gs_pool_settle();
+    const cl_int settled = gs_pool_await();
     return err ? err : settled;
 }
 
@@ -593,7 +593,7 @@ static cl_int absorb(struct gs_pool_window *w)
         for (size_t i = 0; i < v->valid.n && !err; i++)
             err = to_window(v, v->valid.v[i], w);
         if (!err)
-            err = gs_pool_settle();
+            err = gs_pool_await();
         if (!err) {
             take_out(v);
             free_window(v);

@@ -82,7 +82,7 @@ cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range p
 /* Evicts all windows of the device, pinned or not. */
 cl_int gs_pool_clear(unsigned device);
 
-/* Transfers run beside each other until gs_pool_settle has waited for all of them: whatever a command began has settled
+/* Transfers run beside each other until gs_pool_await has waited for all of them: whatever a command began has settled
  * before the store is unlocked. An error means that what the buffers of a context hold is lost; those of the context
  * whose transfer has failed are marked.
  * Bytes come into a window in two steps, between which all must settle: what neither the host nor a window of the same
@@ -90,7 +90,7 @@ cl_int gs_pool_clear(unsigned device);
  * that nobody has written are left as they are. */
 cl_int gs_pool_gather(struct gs_pool_window *w, const struct gs_rangeset *bytes);
 cl_int gs_pool_load(struct gs_pool_window *w, const struct gs_rangeset *bytes);
-cl_int gs_pool_settle(void);
+cl_int gs_pool_await(void);
 /* Any other transfer of the device. */
 cl_int gs_pool_begin(struct gs_context *ctx, unsigned device, const struct gs_op *op);
 
@@ -113,7 +113,7 @@ cl_int gs_pool_wrote_host(struct gs_pool_root *r, const struct gs_rangeset *byte
 cl_int gs_pool_map_end(struct gs_pool_root *r);
 
 /* The next command overwrites the bytes unread: no place has to keep them. */
-cl_int gs_pool_forget(struct gs_pool_root *r, const struct gs_rangeset *bytes);
+cl_int gs_pool_invalidate(struct gs_pool_root *r, const struct gs_rangeset *bytes);
 /* For all roots: no later command is known. For one root: a later command may read all of it. */
 void gs_pool_forecast_clear(void);
 cl_int gs_pool_want(struct gs_pool_root *r);

@@ -43,7 +43,7 @@ static register_fn *real_register(void)
 static void settle(void *unused)
 {
     (void)unused;
-    gs_threads_settle();
+    gs_threads_finish();
 }
 
 void gs_exit_handler_first(void)
@@ -80,7 +80,7 @@ static void begin_end(void)
 {
     let_one_end();
     gs_above_process.leave();
-    gs_threads_settle();
+    gs_threads_finish();
 }
 
 static int run(int argc, char **argv, char **env)

@@ -21,7 +21,7 @@ static atomic_uint random_own;
 
 /* This thread's own. */
 static _Thread_local struct {
-    unsigned silent, random; /* how deep gs_quiet and gs_random_own are nested */
+    unsigned silent, random; /* how deep gs_drop_stderr and gs_random_own are nested */
     bool seeded;
     unsigned sequence;
 } own;
@@ -39,7 +39,7 @@ void gs_random_own(bool begins)
     atomic_fetch_add(&random_own, begins ? 1 : -1u);
 }
 
-void gs_quiet(bool begins)
+void gs_drop_stderr(bool begins)
 {
     own.silent += begins ? 1 : -1u;
     gs_random_own(begins);

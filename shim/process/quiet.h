@@ -9,7 +9,7 @@
 
 /* From now on, what this thread writes to standard error by write() goes nowhere, and gs_random_own
  * holds; or no longer. Nests. */
-void gs_quiet(bool begins);
+void gs_drop_stderr(bool begins);
 
 /* From now on this thread calls the driver for us alone, or no longer: rand() and srand() go to a sequence of the
  * thread's own. Nests. */

@@ -96,7 +96,7 @@ static void settle(bool and_close)
     pthread_mutex_unlock(&in_driver.lock);
 }
 
-void gs_threads_settle(void)
+void gs_threads_finish(void)
 {
     settle(false);
 }

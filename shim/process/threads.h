@@ -52,7 +52,7 @@ void gs_threads_open_again(void);
 
 /* The application has ended, and none of exit()'s handlers has run: waits for the threads that are inside, and lets no
  * other in. */
-void gs_threads_settle(void);
+void gs_threads_finish(void);
 
 /* Somebody has registered a handler of exit(), which would run before the wait for our threads: from the next time that
  * one is inside, or at once if one is, a wait comes before it. */
@@ -62,7 +62,7 @@ void gs_threads_come_first(void);
  * handlers must come after the wait for our threads. gs_threads_start has done it once. */
 void gs_threads_register(void);
 
-/* By exit.c: registers a handler of exit() that calls gs_threads_settle; of those that are registered by now it runs
+/* By exit.c: registers a handler of exit() that calls gs_threads_finish; of those that are registered by now it runs
  * first. */
 void gs_exit_handler_first(void);
 

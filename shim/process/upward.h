@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 struct gs_above_process {
-    /* Once main has returned or exit() is called, before gs_threads_settle: what the application has left in its queues
+    /* Once main has returned or exit() is called, before gs_threads_finish: what the application has left in its queues
      * is waited for, where the driver needs that. */
     void (*leave)(void);
     /* Are the compilers other machines'? Then that this process doesn't compute says nothing of them. */

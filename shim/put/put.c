@@ -128,8 +128,8 @@ cl_int gs_run_op(struct gs_queue *q, const struct gs_op_run *run, cl_command_que
         if (!units.work)
             return CL_OUT_OF_HOST_MEMORY;
         units.free = free_run;
-        units.queue[0] = gs_op_is_of_image(&run->op) ? gs_queue_behind(q, GS_UNIT_IMAGE_QUEUE, run->place, &err)
-                                                     : gs_queue_behind(q, GS_UNIT_QUEUE, run->place, &err);
+        units.queue[0] = gs_op_is_of_image(&run->op) ? gs_queue_of_kind(q, GS_UNIT_IMAGE_QUEUE, run->place, &err)
+                                                     : gs_queue_of_kind(q, GS_UNIT_QUEUE, run->place, &err);
     }
     if (!err)
         err = gs_run_units(&(struct gs_destination){q, queue, run->resource, n_wait, wait}, &units, end);
@@ -187,7 +187,7 @@ cl_int gs_put_touch(struct gs_command *cmd, unsigned place, cl_mem mem, cl_event
 {
     const struct gs_op fill = gs_op_fill(mem, 0, 1, "", 1);
     cl_int err;
-    cl_command_queue queue = gs_queue_behind(cmd->q, GS_COPY_QUEUE, place, &err);
+    cl_command_queue queue = gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, place, &err);
     return err ? err : gs_put(queue, &fill, GS_VIA_MEMORY, cmd->before.n, cmd->before.v, event);
 }
 

@@ -19,7 +19,7 @@
 struct gs_putting {
     struct gs_queue *q;
     struct gs_job job;
-    struct gs_spent *spent; /* what it takes is added to it; or null */
+    struct gs_taken *spent; /* what it takes is added to it; or null */
 };
 
 /* From now on by units of that job; null: straight to the driver. Returns what it was before. What is pointed to stays

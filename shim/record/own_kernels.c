@@ -65,9 +65,9 @@ static cl_program build(const struct gs_context *ctx, cl_int *err)
     cl_program program = gs_real()->clCreateProgramWithSource(ctx->o.handle, 1, &text, NULL, err);
     if (*err)
         return NULL;
-    gs_quiet(true);
+    gs_drop_stderr(true);
     *err = gs_real()->clBuildProgram(program, 1, &ctx->dev[0], "", NULL, NULL);
-    gs_quiet(false);
+    gs_drop_stderr(false);
     if (!*err)
         return program;
     gs_real()->clReleaseProgram(program);

@@ -12,7 +12,7 @@ static _Thread_local struct {
     unsigned depth; /* of calls of the application: 1 within one */
 } current = {.label = {GS_FOR_APP, GS_WAY_DIRECT, -1}};
 
-struct gs_label gs_label_purpose(enum gs_purpose purpose)
+struct gs_label gs_label_use(enum gs_purpose purpose)
 {
     const struct gs_label before = current.label;
     current.label.purpose = purpose;

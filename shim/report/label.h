@@ -23,7 +23,7 @@ struct gs_label {
 };
 
 /* Each sets one of them and returns what it all was before, for gs_label_set(). */
-struct gs_label gs_label_purpose(enum gs_purpose purpose);
+struct gs_label gs_label_use(enum gs_purpose purpose);
 struct gs_label gs_label_way(enum gs_way way);
 struct gs_label gs_label_part(int part);
 void gs_label_set(struct gs_label before);

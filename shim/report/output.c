@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int gs_output_open(const char *path)
+int gs_report_open(const char *path)
 {
     struct stat st;
     /* Without waiting for a pipe's other end. */
@@ -40,7 +40,7 @@ static int lock_as_writer(int fd)
     return err;
 }
 
-int gs_output_first(int fd)
+int gs_report_is_first(int fd)
 {
     struct stat st;
     const int err = lock_as_writer(fd);
@@ -51,7 +51,7 @@ int gs_output_first(int fd)
     return st.st_size == 0;
 }
 
-int gs_output_join(int fd)
+int gs_report_join(int fd)
 {
     const int err = lock_as_writer(fd);
     return err && err != -EAGAIN && err != -EACCES ? err : lock_file(fd, F_RDLCK, F_OFD_SETLKW);

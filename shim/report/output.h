@@ -8,13 +8,13 @@
 
 /* Opens an ordinary file, made where it isn't there, for reading and writing. The descriptor is none of those that an
  * application takes for its standard streams. -errno; -ENOTSUP: it is no ordinary file. */
-int gs_output_open(const char *path);
+int gs_report_open(const char *path);
 
 /* Is this process the first? The file is then empty, and is this process's until it ends. Else (false) another writes
  * it or has written it, in this run. -errno. */
-int gs_output_first(int fd);
+int gs_report_is_first(int fd);
 
 /* Joins those who write the file together. Without the launcher, the first empties it. 0 or -errno. */
-int gs_output_join(int fd);
+int gs_report_join(int fd);
 
 #endif

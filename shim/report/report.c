@@ -59,9 +59,9 @@ void gs_report_moved(enum gs_path path, uint64_t bytes)
 static void claim_file(void)
 {
     const char *file = gs_settings()->stats;
-    if (!file || strcmp(file, "-") == 0 || gs_stream_of(file) || (told.claimed = gs_output_open(file)) < 0)
+    if (!file || strcmp(file, "-") == 0 || gs_stream_of(file) || (told.claimed = gs_report_open(file)) < 0)
         return;
-    told.taken = gs_output_first(told.claimed) == false;
+    told.taken = gs_report_is_first(told.claimed) == false;
     if (told.taken)
         close(told.claimed);
 }

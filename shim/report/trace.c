@@ -63,8 +63,8 @@ static void open_file(void)
     struct stat st;
     trace.state = CLOSED;
     trace.pid = getpid();
-    trace.fd = gs_stream_of(gs_settings()->trace) ? -ENOTSUP : gs_output_open(gs_settings()->trace);
-    int err = trace.fd < 0 ? trace.fd : gs_output_join(trace.fd);
+    trace.fd = gs_stream_of(gs_settings()->trace) ? -ENOTSUP : gs_report_open(gs_settings()->trace);
+    int err = trace.fd < 0 ? trace.fd : gs_report_join(trace.fd);
     if (!err && fstat(trace.fd, &st) < 0)
         err = -errno;
     if (err) {
@@ -104,8 +104,8 @@ static bool still_ours(void)
 /* An application may close every descriptor that it doesn't know, and have the number again for a file of its own. */
 static bool reopen(void)
 {
-    trace.fd = gs_output_open(gs_settings()->trace);
-    if (trace.fd >= 0 && still_ours() && gs_output_join(trace.fd) == 0)
+    trace.fd = gs_report_open(gs_settings()->trace);
+    if (trace.fd >= 0 && still_ours() && gs_report_join(trace.fd) == 0)
         return true;
     if (trace.fd >= 0)
         close(trace.fd);

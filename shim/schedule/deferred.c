@@ -11,15 +11,15 @@
 struct gs_deferred_list gs_deferred_list = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 GS_RANKED(gs_deferred_list.lock, GS_RANK_DEFERRED);
 
-struct gs_spent *gs_spent_new(void)
+struct gs_taken *gs_taken_new(void)
 {
-    struct gs_spent *s = calloc(1, sizeof *s);
+    struct gs_taken *s = calloc(1, sizeof *s);
     if (s)
         atomic_init(&s->refs, 1);
     return s;
 }
 
-void gs_spent_drop(struct gs_spent *s)
+void gs_taken_drop(struct gs_taken *s)
 {
     if (s && atomic_fetch_sub(&s->refs, 1) == 1)
         free(s);
@@ -168,7 +168,7 @@ void gs_deferred_drop(struct gs_deferred *h)
         gs_chunk_learn(h->units.size, h->units.factor, h->units.n, atomic_load(&h->took_ns));
         gs_whole_learn(h->units.size, h->units.groups, atomic_load(&h->took_ns));
     }
-    gs_spent_drop(h->units.spent);
+    gs_taken_drop(h->units.spent);
     if (h->end) {
         if (h->record)
             gs_drop(&h->record->o); /* first: while it is known, the handle must not become another event's */

@@ -168,9 +168,9 @@ void gs_units_over(cl_command_queue queue, unsigned order);
 void gs_workers_set_up(void);
 
 /* Asks for the first unit of the command and waits for it so long at most. False: the worker may have the request, and
- * takes no unit until the command comes by gs_worker_take, or doesn't come: gs_worker_forget. */
+ * takes no unit until the command comes by gs_worker_take, or doesn't come: gs_worker_undo. */
 bool gs_worker_request(struct gs_deferred *h, uint64_t ns);
-void gs_worker_forget(const struct gs_deferred *h);
+void gs_worker_undo(const struct gs_deferred *h);
 
 /* The first unit of the command is enqueued: it is served once it could run. */
 void gs_worker_take(struct gs_deferred *h);

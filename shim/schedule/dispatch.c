@@ -23,7 +23,7 @@ static void take_back(struct gs_deferred *h)
 {
     if (gs_is_taken(h))
         gs_unit_on(h->unit, GS_UNIT_FORGET);
-    gs_worker_forget(h);
+    gs_worker_undo(h);
 }
 
 /* Where the process has nothing else under way the call waits a moment: the command needs no gate then, nor anybody who
@@ -51,8 +51,8 @@ static bool try_unit(struct gs_deferred *h, bool idle)
  * gs_deferred_list.lock held. */
 static bool may_at_will(const struct gs_deferred *h, const struct gs_queue *q)
 {
-    return gs_unit_is_sole() && !(h->home == q->o.handle && q->out_of_order) && !atomic_load(&q->o.ctx->user_events) &&
-           gs_deferred_all_served();
+    return gs_units_are_alone() && !(h->home == q->o.handle && q->out_of_order) &&
+           !atomic_load(&q->o.ctx->user_events) && gs_deferred_all_served();
 }
 
 /* Takes the first unit beforehand, where the command could run now and the unit is there. It stands behind nothing but
@@ -119,7 +119,7 @@ static void unmake(struct gs_deferred *h)
     gs_drop_event(h->ready);
     take_back(h);
     gs_deferred_leave_siblings(h);
-    gs_spent_drop(h->units.spent);
+    gs_taken_drop(h->units.spent);
     GS_NOTE("gone %p", (void *)h);
     free(h);
 }
@@ -137,7 +137,7 @@ static bool waits_for_others(cl_command_queue queue, cl_uint n_wait, const cl_ev
  * which NVIDIA's driver is slow with. */
 static uint64_t most_of_unit_ns(unsigned resource, bool granted)
 {
-    if (gs_unit_is_sole())
+    if (gs_units_are_alone())
         return GS_BATCH_SOLE_NS;
     return granted && gs_unit_own_out(resource, GS_LENGTH_UNKNOWN) ? GS_BATCH_ALONE_NS : GS_BATCH_NS;
 }
@@ -242,7 +242,7 @@ static cl_int hold_back(const struct gs_destination *to, const struct gs_units *
     /* The gate is opened by a unit, perhaps by one that an open unit's end gives back: such a unit's marker, which
      * another thread may be enqueueing, comes before the gate. */
     if (!gs_is_taken(h) && gs_job_is_loose())
-        gs_units_settle();
+        gs_units_await();
     const cl_int err = make(h, q, marked, to->n_wait, to->wait);
     if (err) {
         unmake(h);

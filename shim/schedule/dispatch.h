@@ -16,14 +16,14 @@
 /* How long the units of some commands ran, without the time in which they waited for grants: for kernels by place, for
  * all else by resource. A unit's time begins when it is granted, or when the one before on its resource has ended, and
  * ends when the driver says so. */
-struct gs_spent {
+struct gs_taken {
     atomic_int refs; /* its owner's, and those of the commands under way */
     atomic_uint_fast64_t kernel_ns[GS_MAX_DEVICES], other_ns[GS_MAX_RESOURCES];
 };
-struct gs_spent *gs_spent_new(void); /* null: no memory */
-void gs_spent_drop(struct gs_spent *s);
+struct gs_taken *gs_taken_new(void); /* null: no memory */
+void gs_taken_drop(struct gs_taken *s);
 /* Have all its commands ended? */
-static inline bool gs_spent_settled(const struct gs_spent *s)
+static inline bool gs_taken_is_complete(const struct gs_taken *s)
 {
     return atomic_load(&s->refs) == 1;
 }
@@ -48,7 +48,7 @@ struct gs_units {
                       cl_event *event);
     void (*free)(void *work); /* once the last one has been enqueued, or none will be */
     void *work;
-    struct gs_spent *spent;       /* what they take is added to it; or null */
+    struct gs_taken *spent;       /* what they take is added to it; or null */
     struct gs_siblings *siblings; /* the command is one of these; or null */
     bool kernel;                  /* they are a kernel of the application, on `place` */
     bool pieces;                  /* each moves bytes, no more than a unit is for */
@@ -73,14 +73,14 @@ struct gs_destination {
 
 /* What is enqueued there by now: taken before the wait. A call may have its number and not be enqueued yet; units are
  * told apart by the order in which they are. */
-struct gs_upto {
+struct gs_queue_mark {
     unsigned call, order;
 };
-struct gs_upto gs_queue_upto(struct gs_queue *q);
-void gs_queue_drained(struct gs_queue *q, struct gs_upto upto);
+struct gs_queue_mark gs_queue_mark(struct gs_queue *q);
+void gs_queue_drained(struct gs_queue *q, struct gs_queue_mark upto);
 
 /* Waits for threads that are just enqueueing markers behind commands of which there is no event (gs_job_is_loose). */
-void gs_units_settle(void);
+void gs_units_await(void);
 
 /* A call that waited for commands returns to the application: the job may have ended. */
 void gs_wait_ended(void);

@@ -9,7 +9,7 @@
 
 /* All that this call and those before it have enqueued there has ended, or else was waited for in vain: some of it has
  * failed. */
-static void drained(struct gs_queue *q, struct gs_upto upto, bool well)
+static void drained(struct gs_queue *q, struct gs_queue_mark upto, bool well)
 {
     gs_timeline_end(q->timeline, upto.call);
     if (well && !q->out_of_order)
@@ -26,16 +26,17 @@ void gs_queue_waits(int more)
 void gs_wait_ended(void)
 {
     if (gs_job_is_loose() && !gs_forked()) /* another thread may be about to see to that */
-        gs_units_settle();
+        gs_units_await();
     gs_job_look();
 }
 
-struct gs_upto gs_queue_upto(struct gs_queue *q)
+struct gs_queue_mark gs_queue_mark(struct gs_queue *q)
 {
-    return (struct gs_upto){.call = gs_timeline_newest(q->timeline), .order = atomic_load(&gs_deferred_list.order)};
+    return (struct gs_queue_mark){.call = gs_timeline_newest(q->timeline),
+                                  .order = atomic_load(&gs_deferred_list.order)};
 }
 
-void gs_queue_drained(struct gs_queue *q, struct gs_upto upto)
+void gs_queue_drained(struct gs_queue *q, struct gs_queue_mark upto)
 {
     drained(q, upto, true);
 }
@@ -143,7 +144,7 @@ bool gs_queue_await(struct gs_queue *q, bool of_several)
 {
     cl_event last = NULL;
     pthread_mutex_lock(&q->o.ctx->lock); /* who changes what comes last has it */
-    const struct gs_upto upto = gs_queue_upto(q);
+    const struct gs_queue_mark upto = gs_queue_mark(q);
     pthread_mutex_lock(&gs_deferred_list.lock);
     struct gs_deferred *h = gs_deferred_last_in(q->o.handle);
     const bool idle = gs_timeline_ended_before(q->timeline, upto.call) && (!h || gs_is_served(h));

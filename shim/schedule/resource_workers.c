@@ -301,11 +301,11 @@ bool gs_worker_request(struct gs_deferred *h, uint64_t ns)
     l->asked = request;
     pthread_mutex_unlock(&l->lock);
     if (!request.open)
-        gs_worker_forget(h);
+        gs_worker_undo(h);
     return granted;
 }
 
-void gs_worker_forget(const struct gs_deferred *h)
+void gs_worker_undo(const struct gs_deferred *h)
 {
     struct worker *l = &workers.of[h->resource];
     pthread_mutex_lock(&l->lock);

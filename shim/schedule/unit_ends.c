@@ -130,7 +130,7 @@ void gs_unit_close(struct gs_deferred *h)
     is_tied(h, marker);
 }
 
-void gs_units_settle(void)
+void gs_units_await(void)
 {
     pthread_mutex_lock(&gs_deferred_list.lock);
     for (struct gs_deferred *h = gs_deferred_list.oldest; h;) {
@@ -189,7 +189,7 @@ static bool is_wanted(const void *data)
     const bool busy = atomic_load(&gs_deferred_list.waiting) || now < called_ns + STREAM_NS;
     /* In a queue of ours no thread of the application's looks, but for pieces' units when they are needed: that the
      * driver is asked for them meanwhile makes each of the application's calls take twice as long (H200). */
-    const bool unseen = !h->timeline && !gs_unit_is_sole() && (!h->units.pieces || now > called_ns + PAUSE_NS);
+    const bool unseen = !h->timeline && !gs_units_are_alone() && (!h->units.pieces || now > called_ns + PAUSE_NS);
     return !busy || unseen || gs_has_units(h) || h->units.spent || gs_unit_is_waited(h->resource) || gs_units_wanted();
 }
 

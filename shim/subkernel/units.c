@@ -59,7 +59,7 @@ void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const st
     run->factor = gs_chunk_factor(run->size);
     const uint64_t most = (uint64_t)job->kernel_chunk * gs_group()->units[run->place] * run->factor;
     gs_cut_make(&run->cut, box, run->null_local ? most * GS_ITEMS_OF_GROUP : most, run->null_local);
-    if (run->cut.n > 1 && gs_whole_is_short(run->size, groups_of(box), gs_unit_is_sole()) &&
+    if (run->cut.n > 1 && gs_whole_is_short(run->size, groups_of(box), gs_units_are_alone()) &&
         gs_unit_is_alone(gs_resource_of(run->place)))
         gs_cut_make(&run->cut, box, 0, run->null_local);
     if (ends_too_far(&run->geometry, box))
@@ -177,7 +177,7 @@ cl_int gs_run_kernel(const struct gs_destination *to, const struct gs_kernel_run
         units.free = free_work;
         units.first_apart = gs_group()->pocl;
         for (unsigned i = 0; i < GS_UNIT_QUEUES && !err; i++)
-            units.queue[i] = gs_queue_behind(to->q, GS_UNIT_QUEUE + i, run->place, &err);
+            units.queue[i] = gs_queue_of_kind(to->q, GS_UNIT_QUEUE + i, run->place, &err);
     }
     if (!err)
         err = gs_run_units(to, &units, end);

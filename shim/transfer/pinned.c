@@ -70,7 +70,7 @@ static struct gs_pinned *make(struct gs_context *ctx, size_t slot_bytes)
 }
 
 /* That there is no memory a driver may find only by its first use. */
-bool gs_pinned_has_beside(struct gs_command *cmd, const struct gs_passage *passage)
+bool gs_pinned_has_home_buffer(struct gs_command *cmd, const struct gs_passage *passage)
 {
     cl_mem *beside = &((struct gs_pinned *)(uintptr_t)passage)->beside;
     cl_int err;
@@ -91,7 +91,7 @@ bool gs_pinned_has_beside(struct gs_command *cmd, const struct gs_passage *passa
     return false;
 }
 
-struct gs_location gs_pinned_beside(const struct gs_passage *passage, const struct gs_flight *f)
+struct gs_location gs_pinned_home_buffer(const struct gs_passage *passage, const struct gs_flight *f)
 {
     return (struct gs_location){.mem = ((const struct gs_pinned *)passage)->beside,
                                 .at = f->slot * passage->slot_bytes,

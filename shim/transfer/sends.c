@@ -43,8 +43,8 @@ static void replace(cl_event *old, cl_event event)
 static cl_command_queue queue_from(const struct carrying *c, const struct gs_send *send, cl_int *err)
 {
     if (send->image && c->cmd->ctx->parent)
-        return gs_queue_behind(c->cmd->q, GS_IMAGE_QUEUE, send->from, err);
-    return gs_queue_behind(c->cmd->q, c->root ? GS_LEAVE_QUEUE : GS_COPY_QUEUE, send->from, err);
+        return gs_queue_of_kind(c->cmd->q, GS_IMAGE_QUEUE, send->from, err);
+    return gs_queue_of_kind(c->cmd->q, c->root ? GS_LEAVE_QUEUE : GS_COPY_QUEUE, send->from, err);
 }
 
 /* Between a buffer at home that is closed to the host and a slot. */
@@ -53,7 +53,7 @@ static cl_int move_beside(const struct carrying *c, const struct gs_flight *f, c
 {
     const struct gs_passage *p = c->passage;
     const struct gs_rect flat = gs_one_row((struct gs_range){0, gs_rect_bytes(&f->rect)});
-    const struct gs_location beside = gs_pinned_beside(p, f);
+    const struct gs_location beside = gs_pinned_home_buffer(p, f);
     cl_event first;
     const struct gs_events after = {.v = &first, .n = 1};
     struct gs_step one = *step, other = *step;
@@ -121,7 +121,7 @@ static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct g
     const struct gs_events after = {.v = before, .n = to->arrived ? 2 : 1};
     cl_int err;
     cl_command_queue queue =
-        gs_queue_behind(c->cmd->q, f->send->image ? GS_IMAGE_QUEUE : GS_COPY_QUEUE, to->place, &err);
+        gs_queue_of_kind(c->cmd->q, f->send->image ? GS_IMAGE_QUEUE : GS_COPY_QUEUE, to->place, &err);
     const struct gs_location here = {to->mem, NULL, gs_flight_to(f), f->rect.pitch, f->send->image};
     const struct gs_step step = {queue, &after, &end, to->place, c->passage->by_host ? GS_VIA_HOST : GS_VIA_WINDOW};
     if (!err)

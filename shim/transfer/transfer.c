@@ -60,7 +60,7 @@ static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct 
     const struct gs_location there = {send->mem, NULL, r->begin, r->pitch, send->image},
                              here = {to->mem, NULL, send->to_begin, r->pitch, send->image};
     cl_int err;
-    cl_command_queue queue = gs_queue_behind(cmd->q, send->image ? GS_IMAGE_QUEUE : GS_COPY_QUEUE, to->place, &err);
+    cl_command_queue queue = gs_queue_of_kind(cmd->q, send->image ? GS_IMAGE_QUEUE : GS_COPY_QUEUE, to->place, &err);
     const struct gs_step step = {queue, &send->wait, &to->arrived, to->place,
                                  send->from == to->place ? GS_VIA_MEMORY : GS_VIA_HOST};
     if (!err)
@@ -147,7 +147,7 @@ static const struct gs_passage *passage_for(struct gs_command *cmd, const struct
     }
     const struct gs_passage *passage = passage_of(cmd, bytes);
     const bool beside = passage && passage->by_host && is_closed(root);
-    return beside && !gs_pinned_has_beside(cmd, passage) ? NULL : passage;
+    return beside && !gs_pinned_has_home_buffer(cmd, passage) ? NULL : passage;
 }
 
 /* Drivers needn't take rows that reach into the next line of a buffer, and NVIDIA's (580.159) refuses rows of which the

@@ -182,7 +182,7 @@ static void a_cut_moves_only_where_that_pays(void **state)
     fill(1.3, 0.7);
     for (int i = 0; i < 3; i++)
         run(&b, 2, same_speed, 0);
-    const double excess = (double)gs_balance_excess(&b);
+    const double excess = (double)gs_balance_over(&b);
     assert_true(excess > 0);
     assert_false(gs_balance_move(&b, excess * 1000, 10));
     assert_true(gs_balance_move(&b, excess * 1000, 1000));

@@ -172,11 +172,11 @@ static void short_kernels_are_not_kept(void **state)
     struct gs_learnt l;
     fill(&l, 0);
     struct gs_learnt_kernel k = some_kernel(0);
-    assert_true(gs_learnt_worth(&k, &l.machine));
+    assert_true(gs_learnt_may_gain(&k, &l.machine));
     gs_history_init(&k.h);
-    assert_false(gs_learnt_worth(&k, &l.machine));
+    assert_false(gs_learnt_may_gain(&k, &l.machine));
     gs_measured_add(&k.h.single, 5000);
-    assert_false(gs_learnt_worth(&k, &l.machine));
+    assert_false(gs_learnt_may_gain(&k, &l.machine));
 }
 
 int main(int argc, char **argv)

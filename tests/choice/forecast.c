@@ -63,19 +63,19 @@ static void what_will_pay_is_foreseen(void **state)
     (void)state;
     struct gs_history h;
     gs_history_init(&h);
-    assert_false(gs_choice_pays(&h, &h200, 2, 0));
+    assert_false(gs_choice_may_gain(&h, &h200, 2, 0));
     gs_choice_learn_single(&h, 36000000);
-    assert_true(gs_choice_pays(&h, &h200, 2, 125e6 / 8)); /* one launch is enough */
-    assert_false(gs_choice_pays(&h, &h200, 2, 125e6));
+    assert_true(gs_choice_may_gain(&h, &h200, 2, 125e6 / 8)); /* one launch is enough */
+    assert_false(gs_choice_may_gain(&h, &h200, 2, 125e6));
     h.expected = 8;
-    assert_true(gs_choice_pays(&h, &h200, 2, 125e6));
+    assert_true(gs_choice_may_gain(&h, &h200, 2, 125e6));
     for (int i = 0; i < 2; i++)
         gs_measured_add(&h.split, 37000000); /* it didn't pay */
-    assert_false(gs_choice_pays(&h, &h200, 2, 0));
+    assert_false(gs_choice_may_gain(&h, &h200, 2, 0));
     gs_history_init(&h);
     h.expected = 1000;
     gs_choice_learn_single(&h, 200000); /* too short to gain at all */
-    assert_false(gs_choice_pays(&h, &h200, 2, 0));
+    assert_false(gs_choice_may_gain(&h, &h200, 2, 0));
 }
 
 /* The host's clock alone keeps short kernels from being measured. */

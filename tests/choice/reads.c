@@ -129,7 +129,7 @@ static unsigned run_sample(const struct sample *s, struct gs_history *h, struct 
             o.scatter = (struct gs_move){(uint64_t)s->in * 1000000, 1};
         o.leave = (struct gs_move){splits ? 0 : (uint64_t)s->out * 1000000, 1};
         h->read_bytes = i && s->read > 2 ? 2e6 * s->out : 0;
-        bool split = gs_choice_worth_plan(h, m, 2, prepared ? 0 : translating);
+        bool split = gs_choice_may_plan(h, m, 2, prepared ? 0 : translating);
         if (split && !prepared) {
             ready = ready > 0 ? ready : now + 1e6 * s->ready;
             h->launches++;

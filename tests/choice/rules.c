@@ -19,17 +19,17 @@ static void what_one_device_runs_at_once_stays_there(void **state)
     gs_history_init(&h);
     gs_choice_learn_single(&h, 1000 * MS);
     h.least_part = 1;
-    assert_false(gs_choice_pays(&h, &machine, 2, 0));
-    assert_false(gs_choice_worth_plan(&h, &machine, 2, 0));
+    assert_false(gs_choice_may_gain(&h, &machine, 2, 0));
+    assert_false(gs_choice_may_plan(&h, &machine, 2, 0));
     assert_string_equal(h.reason, "it has so few work-groups that one device runs all of them at once");
     assert_int_equal(gs_choice_left(h.reason), GS_CHOSEN);
     for (int i = 0; i < GS_CHOICE_TRIES; i++) /* mode multi has found out that it does gain: by its memory, perhaps */
         gs_measured_add(&h.split, 600 * MS);
-    assert_true(gs_choice_worth_plan(&h, &machine, 2, 0) && h.split_ns == 600e6);
+    assert_true(gs_choice_may_plan(&h, &machine, 2, 0) && h.split_ns == 600e6);
     h.split = (struct gs_measured){0};
     h.least_part = 0.75;
-    assert_true(gs_choice_pays(&h, &machine, 2, 200e6) && !gs_choice_pays(&h, &machine, 2, 300e6));
-    assert_true(gs_choice_worth_plan(&h, &machine, 2, 0));
+    assert_true(gs_choice_may_gain(&h, &machine, 2, 200e6) && !gs_choice_may_gain(&h, &machine, 2, 300e6));
+    assert_true(gs_choice_may_plan(&h, &machine, 2, 0));
     assert_true(h.split_ns > 750e6 && h.split_ns < 751e6);
 }
 
@@ -46,10 +46,10 @@ static void what_runs_for_long_is_long(void **state)
     assert_true(h.running_ns == 0); /* that may be short */
     gs_choice_runs(&h, &m, 2, 5e8);
     assert_true(h.running_ns == 5e8 && gs_choice_not_measured(&h));
-    assert_true(gs_choice_pays(&h, &m, 2, 1e8));
-    assert_true(gs_choice_worth_plan(&h, &m, 2, 0) && gs_choose(&h, &m, &two, &b, 1 * MS, &risk));
+    assert_true(gs_choice_may_gain(&h, &m, 2, 1e8));
+    assert_true(gs_choice_may_plan(&h, &m, 2, 0) && gs_choose(&h, &m, &two, &b, 1 * MS, &risk));
     gs_choice_learn_single(&h, 900 * MS);
-    gs_choice_worth_plan(&h, &m, 2, 0);
+    gs_choice_may_plan(&h, &m, 2, 0);
     assert_true(h.single_ns == 900e6);
 }
 
@@ -129,12 +129,12 @@ static void bad_luck_is_not_for_ever(void **state)
     const uint64_t parts[] = {50 * MS, 50 * MS};
     double risk;
     unsigned waited = 0;
-    while (!gs_choice_worth_plan(&h, &m, 2, 0) || !gs_choose(&h, &m, &two, &b, 1000000 * MS, &risk))
+    while (!gs_choice_may_plan(&h, &m, 2, 0) || !gs_choose(&h, &m, &two, &b, 1000000 * MS, &risk))
         waited++;
     assert_int_equal(waited, 16);
     gs_choice_learn_split(&h, &m, &b, &two, &(struct gs_split_times){51 * MS, parts, 100e6, risk});
     for (int i = 0; i < 100; i++)
-        assert_true(gs_choice_worth_plan(&h, &m, 2, 0) && gs_choose(&h, &m, &two, &b, 1000000 * MS, &risk));
+        assert_true(gs_choice_may_plan(&h, &m, 2, 0) && gs_choose(&h, &m, &two, &b, 1000000 * MS, &risk));
 }
 
 /* Splits that pay through windows wait for these to be open again: nothing has failed. */
@@ -148,7 +148,7 @@ static void closed_windows_are_no_failure(void **state)
     h.scatter_again = (struct gs_again){true, {(uint64_t)1e9, 1}};
     o.scatter = h.scatter_again.move;
     o.peer_possible = true;
-    assert_true(gs_choice_worth_plan(&h, &machine, 2, 0));
+    assert_true(gs_choice_may_plan(&h, &machine, 2, 0));
     assert_false(gs_choose(&h, &machine, &o, &b, 1000000 * MS, &risk));
     assert_true(h.wants_peer);
     assert_int_equal(h.failures, 0);
@@ -182,7 +182,7 @@ static void what_is_not_earned_is_seldom_planned(void **state)
     for (unsigned i = 1; i <= 4000 && !at; i++) {
         struct gs_budget b = {.begin_ns = 0};
         double risk;
-        if (!gs_choice_worth_plan(&h, &m, 2, 0))
+        if (!gs_choice_may_plan(&h, &m, 2, 0))
             continue;
         planned++;
         if (gs_choose(&h, &m, &two, &b, 0, &risk))
@@ -212,7 +212,7 @@ static void what_its_transfers_forbid_is_seldom_planned(void **state)
     for (unsigned i = 0; i < 4; i++)
         gs_choice_learn_split(&h, &m, &b, &two, &(struct gs_split_times){1 * MS, parts, 2e6, 0});
     for (unsigned i = 1; i <= 4000; i++) {
-        if (!gs_choice_worth_plan(&h, &m, 2, 0))
+        if (!gs_choice_may_plan(&h, &m, 2, 0))
             continue;
         planned++;
         b.lost_ns = 1e12; /* no tries */
@@ -315,12 +315,12 @@ static void what_cannot_pay_is_not_planned(void **state)
     struct gs_history h;
     gs_history_init(&h);
     gs_choice_learn_single(&h, 10000);
-    assert_false(gs_choice_worth_plan(&h, &machine, 2, 0));
+    assert_false(gs_choice_may_plan(&h, &machine, 2, 0));
     gs_history_init(&h);
     h.launches = 3;
     gs_choice_learn_single(&h, 10 * MS);
-    assert_false(gs_choice_worth_plan(&h, &machine, 2, 1e9));
-    assert_true(gs_choice_worth_plan(&h, &machine, 2, 1e6));
+    assert_false(gs_choice_may_plan(&h, &machine, 2, 1e9));
+    assert_true(gs_choice_may_plan(&h, &machine, 2, 1e6));
 }
 
 int main(void)

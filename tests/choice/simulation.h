@@ -92,7 +92,7 @@ static inline bool launch(struct world *w, struct kernel *k)
     else
         o.leave = (struct gs_move){half, 1};
     o.scatter = (struct gs_move){scatter, scatter ? 1 : 0};
-    if (!k->never && (w->away || gs_choice_worth_plan(&k->h, &w->believed, 2, 0))) {
+    if (!k->never && (w->away || gs_choice_may_plan(&k->h, &w->believed, 2, 0))) {
         w->now += k->plan_ns;
         split = gs_choose(&k->h, &w->believed, &o, &w->budget, (uint64_t)w->now, &risk_ns);
     }

@@ -22,7 +22,7 @@ static bool launch_unlike(struct world *w, struct kernel *k, double times)
     o.largest = !k->h.balance.n ? 0.5 : fmax(share[0], share[1] / speed);
     cut[1] = 1;
     const bool split =
-        gs_choice_worth_plan(&k->h, m, 2, 0) && gs_choose(&k->h, m, &o, &w->budget, (uint64_t)w->now, &risk_ns);
+        gs_choice_may_plan(&k->h, m, 2, 0) && gs_choose(&k->h, m, &o, &w->budget, (uint64_t)w->now, &risk_ns);
     if (split) {
         took = (double)(parts[0] > parts[1] ? parts[0] : parts[1]) + w->real.split_ns;
         gs_choice_learn_split(&k->h, m, &w->budget, &o,

@@ -79,7 +79,7 @@ static void end(const char *what, void *(*thread)(void *), double least, double 
         usleep(1000);
     const double begin = now();
     for (int i = 0; i < 3; i++)
-        gs_threads_settle();
+        gs_threads_finish();
     const double took = now() - begin;
     dprintf(1, "three steps of the end waited %.1f s for a thread that %s\n", took, what);
     bool counted = true;

@@ -115,10 +115,10 @@ static bool is_busy(void)
     return any || atomic_load(&grants);
 }
 
-void __real_gs_threads_settle(void);
-void __wrap_gs_threads_settle(void);
+void __real_gs_threads_finish(void);
+void __wrap_gs_threads_finish(void);
 /* The process has begun to end. What isn't over after so long never will be. */
-void __wrap_gs_threads_settle(void)
+void __wrap_gs_threads_finish(void)
 {
     enum { PAUSE_NS = 1000 * 1000, MOST_PAUSES = 30 * 1000 };
     static const struct timespec pause = {.tv_nsec = PAUSE_NS};
@@ -128,5 +128,5 @@ void __wrap_gs_threads_settle(void)
             nanosleep(&pause, NULL);
         gs_note("end");
     }
-    __real_gs_threads_settle();
+    __real_gs_threads_finish();
 }
