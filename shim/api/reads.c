@@ -140,6 +140,14 @@ static void end_use(struct gs_carry *c)
     gs_host_use_end(&x->m->root->host_reads, &x->read);
 }
 
+/* Calls of the driver have the queues of transfers for themselves: what another thread enqueues there meanwhile comes
+ * after the call (shim/put/carry.h), and the call's next piece would come after that. Images of sub-devices have one
+ * queue for all. */
+static bool may_call_each(const struct reading *x)
+{
+    return !x->cmd->q->called && !(gs_op_is_of_image(&x->all->op) && x->cmd->ctx->parent);
+}
+
 /* From the places that have been found. Gives the context's lock back while it waits; the bytes stay where they are
  * until they have been read. */
 static cl_int wait_for_all(struct reading *x, enum gs_host_way way)
@@ -152,6 +160,8 @@ static cl_int wait_for_all(struct reading *x, enum gs_host_way way)
         root->traffic.taken_to = x->all->op.ptr;
     }
     cl_int err = CL_SUCCESS;
+    if (!ring)
+        x->cmd->q->called = true;
     x->carried = (struct gs_carry){.cmd = x->cmd, .marked = end_use};
     gs_carry_begin(&x->carried);
     gs_host_use_begin(&root->host_reads, x->r, &x->read);
@@ -178,6 +188,8 @@ static cl_int wait_for_all(struct reading *x, enum gs_host_way way)
     if (ring)
         gs_staging_leave(ctx);
     pthread_mutex_lock(&ctx->lock);
+    if (!ring)
+        x->cmd->q->called = false;
     if (!x->carried.end)
         end_use(&x->carried);
     return gs_carry_end(&x->carried, err, &x->ended.events, x->ended.place, x->cmd->event);
@@ -192,8 +204,8 @@ static bool is_ready(struct reading *x)
 }
 
 /* From the places that hold the bytes. *own: the event of what hasn't been waited for. Does nothing where that is
- * disturbed by now. */
-static cl_int read_places(struct reading *x, enum gs_host_way way, cl_event *own, struct gs_queue_mark *upto)
+ * disturbed by now. *way may become another. */
+static cl_int read_places(struct reading *x, enum gs_host_way *way, cl_event *own, struct gs_queue_mark *upto)
 {
     struct gs_command *cmd = x->cmd;
     struct gs_putting put = {.q = cmd->q};
@@ -203,10 +215,12 @@ static cl_int read_places(struct reading *x, enum gs_host_way way, cl_event *own
     const struct gs_putting *before = gs_put_for(by_units ? &put : NULL);
     gs_queue_lock(cmd->q);
     look_around(x);
+    if (*way == GS_BY_CALLS && !may_call_each(x))
+        *way = GS_BY_QUEUE;
     cl_int err = x->disturbed ? CL_SUCCESS : find_places(x);
-    x->late = !err && !x->disturbed && way == GS_BY_RING && !cmd->op.blocking && !is_ready(x);
+    x->late = !err && !x->disturbed && *way == GS_BY_RING && !cmd->op.blocking && !is_ready(x);
     if (!err && !x->disturbed && !x->late)
-        err = way == GS_BY_QUEUE ? by_queue(x, cmd->event || cmd->op.blocking ? own : NULL) : wait_for_all(x, way);
+        err = *way == GS_BY_QUEUE ? by_queue(x, cmd->event || cmd->op.blocking ? own : NULL) : wait_for_all(x, *way);
     *upto = gs_queue_mark(cmd->q);
     pthread_mutex_unlock(&cmd->ctx->lock);
     gs_put_for(before);
@@ -243,7 +257,7 @@ cl_int gs_read(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, cons
     unsigned facts;
     enum gs_host_way way = find_way(&x, true, &facts);
     if (way == GS_BY_RING) {
-        err = read_places(&x, way, &own, &upto);
+        err = read_places(&x, &way, &own, &upto);
         if (err || !(x.late || x.disturbed)) {
             gs_wait_ended();
             return err;
@@ -253,7 +267,7 @@ cl_int gs_read(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, cons
     }
     if (is_passed(&x, way))
         return pass(&x);
-    err = x.disturbed || !(facts & GS_FACT_AWAY) ? CL_SUCCESS : read_places(&x, way, &own, &upto);
+    err = x.disturbed || !(facts & GS_FACT_AWAY) ? CL_SUCCESS : read_places(&x, &way, &own, &upto);
     if (x.disturbed || !(facts & GS_FACT_AWAY))
         return gs_home_transfer(cmd, from, (struct gs_side){0}, NULL);
     if (way == GS_BY_CALLS) {

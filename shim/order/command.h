@@ -62,7 +62,8 @@ enum gs_queue_kind {
     /* Transfers that leave a place for others. In one queue with the transfers that arrive there they would wait for
      * these, and devices that exchange bytes would get them one after the other. */
     GS_LEAVE_QUEUE,
-    GS_COPY_QUEUE, /* other transfers */
+    GS_COPY_QUEUE,   /* other transfers */
+    GS_BESIDE_QUEUE, /* the same while a call has that queue for itself */
     /* Image commands. PoCL (3.1) aborts on one given to a sub-device's queue: where the devices are sub-devices it is
      * one queue of their parent; else that of transfers. */
     GS_IMAGE_QUEUE,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* between: two threads share a queue in order, over the layer call_hooks.c. Just before the driver is asked for
  * what the one reads, maps or writes (`will_read`, `will_write`), the other one launches a kernel that changes all of
- * the same object, or copies it. In the queue the launch comes before the transfer or after it: there is no mixture. */
+ * the same object, or copies it, or it reads another one. In the queue that comes before the transfer or after it:
+ * there is no mixture, and neither waits for what waits for it. */
 #include "plain.h"
 
 #include <pthread.h>
@@ -20,7 +21,7 @@ static const char source[] =
 
 static cl_kernel fill, copy, paint, trace;
 static cl_mem words, texels, copied;
-static uint32_t host[WORDS];
+static uint32_t host[WORDS], later[WORDS];
 static const size_t origin[3], row[3] = {WIDTH * 4, HEIGHT, 1}, box[3] = {WIDTH, HEIGHT, 1};
 
 enum way { READ, READ_LATER, READ_ROWS, MAP, READ_TEXELS, MAP_TEXELS, WRITE, WRITE_ROWS, WRITE_TEXELS, WAYS };
@@ -49,9 +50,11 @@ static void change(bool of_image, uint32_t value)
     run(of_image ? paint : fill, of_image);
 }
 
+enum other { CHANGES, COPIES, READS };
+static const char *const does[] = {"a launch that changes all", "a launch that copies", "a read of another object"};
 static struct {
     enum way way;
-    bool copies;
+    enum other what;
     uint32_t value;
 } others;
 static atomic_bool armed, launched;
@@ -62,8 +65,10 @@ static pthread_t thread;
 static void *launch_other(void *unused)
 {
     (void)unused;
-    if (others.copies)
+    if (others.what == COPIES)
         run(is_of_image(others.way) ? trace : copy, is_of_image(others.way));
+    else if (others.what == READS)
+        CL(clEnqueueReadBuffer(queue, copied, CL_FALSE, 0, BYTES, later, 0, NULL, NULL));
     else
         change(is_of_image(others.way), others.value);
     CL(clFlush(queue));
@@ -155,7 +160,7 @@ static bool carry(enum way way)
     return is_uniform(host);
 }
 
-static void try(enum way way, bool away, bool copies)
+static void try(enum way way, bool away, enum other what)
 {
     static uint32_t value;
     const bool of_image = is_of_image(way);
@@ -164,10 +169,12 @@ static void try(enum way way, bool away, bool copies)
         change(of_image, value);
     else
         carry(of_image ? WRITE_TEXELS : WRITE);
+    if (what == READS) /* what lies on all devices */
+        run(of_image ? trace : copy, of_image);
     CL(clFinish(queue));
     set_host(++value);
     others.way = way;
-    others.copies = copies;
+    others.what = what;
     others.value = ++value;
     atomic_store(&launched, false);
     came_before = false;
@@ -177,9 +184,9 @@ static void try(enum way way, bool away, bool copies)
         CL(pthread_join(thread, NULL));
     const bool all = carry(of_image ? READ_TEXELS : READ);
     CL(clEnqueueReadBuffer(queue, copied, CL_TRUE, 0, BYTES, host, 0, NULL, NULL));
-    printf("%s beside a launch that %s, %s: %s, %s, %s\n", names[way], copies ? "copies" : "changes all",
-           away ? "launched before" : "written before", well ? "one" : "A MIXTURE",
-           all ? "one" : "A MIXTURE LIES THERE", is_uniform(host) ? "one" : "A MIXTURE IS COPIED");
+    printf("%s beside %s, %s: %s, %s, %s\n", names[way], does[what], away ? "launched before" : "written before",
+           well ? "one" : "A MIXTURE", all ? "one" : "A MIXTURE LIES THERE",
+           is_uniform(host) && is_uniform(later) ? "one" : "A MIXTURE IS COPIED");
 }
 
 int main(void)
@@ -207,8 +214,8 @@ int main(void)
         carry(READ);
     for (int way = 0; way < WAYS; way++)
         for (int away = 0; away < 2; away++)
-            for (int copies = 0; copies < 1 + (way >= WRITE); copies++)
-                try(way, away, copies);
+            for (int other = 0; other < 2; other++)
+                try(way, away, !other ? CHANGES : way >= WRITE ? COPIES : READS);
     CL(clReleaseMemObject(words));
     CL(clReleaseMemObject(copied));
     CL(clReleaseMemObject(texels));
