@@ -260,9 +260,10 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue command_
     struct gs_kernel *k = q ? gs_find(GS_KERNEL, kernel) : NULL;
     if (q)
         gs_timeline_enqueue(q->timeline);
-    if (q && (!k || k->o.ctx != q->o.ctx))
+    const bool passes = !k || k->o.ctx != q->o.ctx || gs_wait_has_failed(q->o.ctx, &cmd);
+    if (q && passes)
         gs_queue_close(command_queue);
-    if (!k || k->o.ctx != q->o.ctx || q->o.ctx->pooled || gs_wait_has_failed(q->o.ctx, &cmd))
+    if (passes || q->o.ctx->pooled)
         return gs_command_pass(&cmd);
     cmd.q = q;
     cmd.ctx = q->o.ctx;
