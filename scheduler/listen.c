@@ -175,7 +175,7 @@ static int bind_quietly(int fd, const char *path, mode_t mode, uid_t uid, ino_t 
     err = bind(fd, (const struct sockaddr *)&addr, sizeof addr) < 0 ? -errno : 0;
     umask(old);
     if (err == 0 && (listen(fd, 1024) < 0 || chmod(addr.sun_path, mode) < 0 ||
-                     (uid != geteuid() && chown(addr.sun_path, uid, (gid_t)-1) < 0) || stat(addr.sun_path, &st) < 0 ||
+                     (uid != geteuid() && lchown(addr.sun_path, uid, (gid_t)-1) < 0) || stat(addr.sun_path, &st) < 0 ||
                      rename(addr.sun_path, path) < 0))
         err = -errno;
     if (err < 0)
