@@ -15,7 +15,7 @@
 #include "scheduler/loop.h"
 
 #define BURST_NS (GS_NS_PER_S / 500)       /* what a group may have before its share counts */
-#define MOST_NS (GS_NS_PER_S / 1000)       /* of a turn that counts: what takes longer is the machine's doing */
+#define MOST_NS (GS_NS_PER_S / 1000)       /* of a turn, what counts at most: see may_rest */
 #define AT_ONCE_NS (GS_NS_PER_S / 10000)   /* then the doors' turn begins nothing more */
 #define LOOK_NS (GS_NS_PER_S / 20000)      /* of a turn, before the highest task is looked after again */
 #define REST_LOOK_NS (GS_NS_PER_S / 10000) /* the same while there is nothing to do but for groups that rest */
@@ -190,8 +190,8 @@ static void take_events(struct gs_server *sv, struct gs_group *g, int most)
         handle(sv, &events[i]);
 }
 
-/* It has been served since the thread had had so much of a processor. A virtual machine counts as a thread's time what
- * it hasn't had itself. */
+/* It has been served since the thread's clock showed so much. That goes on while a virtual machine stands still, so of
+ * one turn MOST_NS count. */
 static void may_rest(struct gs_server *sv, struct gs_group *g, uint64_t begin_ns)
 {
     const uint64_t now = gs_now_ns(), took = gs_thread_ns() - begin_ns;
@@ -247,6 +247,7 @@ static void hear_newcomers(struct gs_server *sv, struct gs_door *door, uint64_t 
         const struct gs_source *source = events[i].data.ptr;
         if (source->conn)
             continue;
+        look_after_highest(sv); /* there may be one of each user's own sockets */
         handle(sv, &events[i]);
         events[i].data.ptr = NULL;
     }
