@@ -99,7 +99,6 @@ struct gs_ring_use {
     const struct gs_extents *to; /* of a write that isn't noted before: what is to be; or null */
     struct gs_events ready;      /* what it must come after beside h's wait list */
     cl_event marker;             /* behind all that is before; null: the ring has been entered */
-    bool overtaken;              /* a read: see gs_host_read_end */
 };
 
 /* gs_staging_may_carry has said so. Is the transfer to go through the ring? Then it has its marker, as the memory that

@@ -412,11 +412,6 @@ int gs_invalidate(struct gs_mem *root, struct gs_range what)
     return err;
 }
 
-const struct gs_rangeset *gs_valid_at(const struct gs_mem *root, unsigned place)
-{
-    return &root->bytes->place[place].valid;
-}
-
 cl_event gs_ready_at(const struct gs_mem *root, unsigned place)
 {
     return root->bytes->place[place].ready;

@@ -79,8 +79,7 @@ int gs_invalidate(struct gs_mem *root, struct gs_range what);
  * show the values of its own device. */
 cl_int gs_define(struct gs_mem *root);
 
-/* What a place holds; and the last transfer into it, or null. */
-const struct gs_rangeset *gs_valid_at(const struct gs_mem *root, unsigned place);
+/* The last transfer into a place, or null. */
 cl_event gs_ready_at(const struct gs_mem *root, unsigned place);
 
 /* The same as gs_note_write of all its bytes, where nothing of the context has ever been elsewhere than at home. */

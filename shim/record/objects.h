@@ -209,8 +209,8 @@ struct gs_kernel_kind {
     atomic_uint_fast64_t id;  /* of its kernels; 0: not made yet */
     atomic_bool unsplittable; /* for what the program is */
     bool old;                 /* of a former build */
-    const char
-        *_Atomic never[2]; /* for --stats: why no launch can be split, [1] of those without a local size; or null */
+    /* For --stats: why no launch can be split, [1] of those without a local size; or null. */
+    const char *_Atomic never[2];
     char *name;
     struct gs_kernel_stats *stats;
     struct gs_plan_cache *plans; /* of its last launches; made on first need; owned. ctx lock */
