@@ -190,7 +190,7 @@ on_path() { # PATH
   scarce forever 2 4 chunks
   scarce hollow 2 4 chunks
   [ "$1" = plain ] || scarce forever 3 7 chunks
-  # There are no more queues: auto mode can't measure a launch, and nothing can be carried beside the application.
+  # There are no more queues: auto mode can't measure a launch, and no call can carry a transfer.
   mode=auto spared clCreateCommandQueue:2:-6:forever transfers
   spoiled 1
   spoiled 2
