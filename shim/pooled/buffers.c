@@ -63,6 +63,26 @@ static bool allows_more(cl_mem_flags parent, cl_mem_flags sub)
            ((parent & CL_MEM_HOST_READ_ONLY || no_host) && sub & CL_MEM_HOST_WRITE_ONLY);
 }
 
+/* What the driver says of a sub-buffer that begins there. NVIDIA's takes more than multiples of its
+ * CL_DEVICE_MEM_BASE_ADDR_ALIGN, which is 4,096 bits. */
+static cl_int check_origin(const struct gs_context *ctx, size_t origin)
+{
+    cl_uint bits = 0;
+    cl_int err = CL_SUCCESS;
+    gs_real()->clGetDeviceInfo(gs_group()->dev[0], CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
+    const cl_buffer_region region = {bits / 8 ? origin % (bits / 8) : 0, 1};
+    if (!region.origin)
+        return CL_SUCCESS;
+    cl_mem part = NULL, whole = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE, bits / 8, NULL, &err);
+    if (whole)
+        part = gs_real()->clCreateSubBuffer(whole, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err);
+    if (part)
+        gs_real()->clReleaseMemObject(part);
+    if (whole)
+        gs_real()->clReleaseMemObject(whole);
+    return err;
+}
+
 struct gs_pool_made gs_pool_create_sub(const struct gs_mem *parent, cl_mem_flags flags, const cl_buffer_region *r)
 {
     struct gs_pool_made made = {0};
@@ -70,15 +90,13 @@ struct gs_pool_made gs_pool_create_sub(const struct gs_mem *parent, cl_mem_flags
     const cl_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY,
                        host = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS,
                        memory = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
-    cl_uint bits = 0;
-    gs_real()->clGetDeviceInfo(gs_group()->dev[0], CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
     if (!r->size)
         made.err = CL_INVALID_BUFFER_SIZE;
     else if (r->origin > parent->size || r->size > parent->size - r->origin || flags & ~(access | host) ||
              allows_more(parent->flags, flags))
         made.err = CL_INVALID_VALUE;
-    else if (bits && r->origin % (bits / 8))
-        made.err = CL_MISALIGNED_SUB_BUFFER_OFFSET;
+    else
+        made.err = check_origin(parent->o.ctx, r->origin);
     if (made.err)
         return made;
     flags |= flags & access ? 0 : parent->flags & access;

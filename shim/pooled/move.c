@@ -97,9 +97,10 @@ static void put_host(char *to, uint64_t n, const char *from, size_t pattern_byte
 cl_int gs_pool_put(struct gs_pool_root *r, struct gs_range bytes, const char *from, size_t pattern_bytes)
 {
     struct gs_rangeset left = {0}, here = {0};
-    const size_t moves = pattern_bytes ? 0 : 1; /* of each byte a byte of `from` */
+    const size_t moves = pattern_bytes ? 0 : 1;                      /* of each byte a byte of `from` */
+    const bool whole = pattern_bytes && bytes.begin % pattern_bytes; /* of a sub-buffer; drivers wouldn't fill so */
     cl_int err = gs_pool_error(gs_rangeset_add(&left, bytes));
-    for (struct gs_pool_window *w = r->windows; w && left.n && !err; w = w->next) {
+    for (struct gs_pool_window *w = whole ? NULL : r->windows; w && left.n && !err; w = w->next) {
         gs_rangeset_clear(&here);
         err = gs_pool_error(gs_rangeset_common(&left, w->range, &here));
         for (size_t i = 0; i < here.n && !err; i++)

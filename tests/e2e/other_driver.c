@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A layer that makes of PoCL a driver of another name, which looks at a kernel's samplers when a launch is enqueued,
- * and refuses a launch with an address of no events, and waits within clEnqueueFillImage, as NVIDIA's does. The file
+ * and refuses a launch with an address of no events, and waits within clEnqueueFillImage, and takes sub-buffers at
+ * less than its alignment of 4,096 bits, as NVIDIA's does. The file
  * SAMPLERS gets a line where a sampler is set as an argument, retained or launched with after its last reference has
  * gone. */
 #include <pthread.h>
@@ -127,6 +128,14 @@ static cl_int CL_API_CALL fill_image(cl_command_queue queue, cl_mem image, const
     return below.clEnqueueFillImage(queue, image, color, origin, region, n, wait, event);
 }
 
+static cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info what, size_t room, void *value, size_t *size)
+{
+    const cl_int err = below.clGetDeviceInfo(device, what, room, value, size);
+    if (!err && what == CL_DEVICE_MEM_BASE_ADDR_ALIGN && value)
+        *(cl_uint *)value = 4096;
+    return err;
+}
+
 static cl_int CL_API_CALL platform_info(cl_platform_id platform, cl_platform_info what, size_t room, void *value,
                                         size_t *size)
 {
@@ -146,6 +155,7 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_di
     own.clSetKernelArg = set_arg;
     own.clEnqueueNDRangeKernel = launch;
     own.clEnqueueFillImage = fill_image;
+    own.clGetDeviceInfo = device_info;
     own.clGetPlatformInfo = platform_info;
     return err;
 }

@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Over a driver that isn't PoCL: a sampler lives until the launches that use it have run, an address of no events is
-# refused of each command that is refused plain, and under a daemon no image is filled behind a gate.
+# refused of each command that is refused plain, sub-buffers begin where they may plain, and under a daemon no image is filled behind
+# a gate.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 export OPENCL_LAYERS=$programs/other_driver.so POCL_DEVICES="pthread pthread" SAMPLERS=$PWD/samplers.txt
 rm -f samplers.txt
 "$programs/resampled" >resampled.txt
 "$programs/refused_launch" >refused_launch.txt
+"$programs/contend" >contend.txt
 grep -q "launch: -57" refused_launch.txt || fail "the layer takes an address of no events"
-for program in resampled refused_launch; do
+for program in resampled refused_launch contend; do
   for options in "--mode single" "--mode multi" "--mode auto" "--memory pooled"; do
     # shellcheck disable=SC2086
     timeout 200 gpusparc run --no-daemon --devices 0,1 $options "$programs/$program" >out.txt 2>err.txt || { cat out.txt err.txt; fail "$program, $options"; }
