@@ -50,7 +50,8 @@ static int add_access(struct gs_use *u, unsigned part, bool whole_launch, const 
         return 0;
     }
     if (whole_launch && arg->atomic != GS_ATOMIC_NONE && !gs_reducible(arg)) {
-        u->writes = GS_DISJOINT;
+        if (u->writes == GS_READ_ONLY)
+            u->writes = GS_DISJOINT;
         err = gs_rangeset_add(&u->needs[part], all);
         return err ? err : gs_rangeset_add(&u->wrote[part], all);
     }

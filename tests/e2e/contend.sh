@@ -24,6 +24,7 @@ for ((s = seed; s < seed + rounds; s++)); do
   stats shared.json single:find # the ordinary launches between are split
   for run in shared plain pinned verified; do grep -q '"split": [1-9]' $run.json || fail "seed $s: $run: nothing was split"; done
   GPUSPARC_TRANSFER=plain under auto --gpus 2
+  under pooled --memory pooled --gpus 2
   POCL_DEVICES="pthread pthread" GPUSPARC_TRANSFER=plain under twins --mode multi --devices all
 done
 echo "seeds $seed to $((seed + rounds - 1)): the same"
