@@ -193,7 +193,8 @@ ends)
     # shellcheck disable=SC2086
     apart 2 "$programs/"$program
   done
-  apart 4 "$samples/blackscholes" --size 10007 --groups 5 # rows of which the last one's line isn't whole
+  apart 4 "$samples/blackscholes" --size 10007 --groups 5
+  apart 4 "$programs/columns" 4 300 200 333 # rows of which the last one's line isn't whole
   windows unflushed,lanes,poison "$programs/transfers"
   windows unflushed,lanes,poison "$programs/columns" 2 300 200
   leaves returns 7 --mode auto --forget

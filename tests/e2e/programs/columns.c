@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* columns [ROUNDS [WIDTH HEIGHT]]: kernels whose work-items each go down a column of a picture, or along a row, so that
- * the parts of a split pass vertical bands on: of random pictures, whose elements, pitch and offset in the buffer are
- * random too, with what the host reads and writes in between. With a size: that picture alone, of words. */
+/* columns [ROUNDS [WIDTH HEIGHT [PITCH]]]: kernels whose work-items each go down a column of a picture, or along a row,
+ * so that the parts of a split pass vertical bands on: of random pictures, whose elements, pitch and offset in the
+ * buffer are random too, with what the host reads and writes in between. With a size: that picture alone, of words; the
+ * buffers end with its last row. */
 #include "plain.h"
 
 enum { BYTES = 1 << 20, MOST_WIDTH = 300, MOST_HEIGHT = 400 };
@@ -97,8 +98,9 @@ int main(int argc, char **argv)
 {
     const int rounds = argc > 1 ? atoi(argv[1]) : 12;
     const unsigned fixed_width = argc > 3 ? (unsigned)atoi(argv[2]) : 0,
-                   fixed_height = fixed_width ? (unsigned)atoi(argv[3]) : 0;
-    const size_t all = fixed_width ? (size_t)fixed_width * fixed_height * 4 : BYTES * 4;
+                   fixed_height = fixed_width ? (unsigned)atoi(argv[3]) : 0,
+                   fixed_pitch = argc > 4 ? (unsigned)atoi(argv[4]) : fixed_width;
+    const size_t all = fixed_width ? ((size_t)fixed_pitch * (fixed_height - 1) + fixed_width) * 4 : BYTES * 4;
     cl_kernel kernels[TYPES][3];
     cl_program programs[TYPES];
     cl_mem m[2];
@@ -121,7 +123,7 @@ int main(int argc, char **argv)
         const unsigned t = fixed_width ? 2 : draw(TYPES), bytes = bytes_of[t];
         const unsigned width = fixed_width ? fixed_width : 70 + draw(MOST_WIDTH - 70);
         const unsigned height = fixed_width ? fixed_height : 40 + draw(MOST_HEIGHT - 40);
-        const unsigned pitch = fixed_width ? width : width + draw(2) * draw(100);
+        const unsigned pitch = fixed_width ? fixed_pitch : width + draw(2) * draw(100);
         const unsigned room = (unsigned)(all / bytes) - (height - 1) * pitch - width;
         const unsigned numbers[5] = {fixed_width ? 0 : draw(room), width, pitch, height, (unsigned)r};
         const unsigned n = fixed_width ? 2 : 1 + draw(4);
@@ -138,7 +140,7 @@ int main(int argc, char **argv)
             CL(clEnqueueCopyBuffer(queue, m[0], m[1], 0, 0, all, 0, NULL, NULL));
     }
     if (fixed_width) { /* what the host reads lies in columns */
-        const unsigned numbers[5] = {0, fixed_width, fixed_width, fixed_height, 7};
+        const unsigned numbers[5] = {0, fixed_width, fixed_pitch, fixed_height, 7};
         run(kernels[2][0], m[0], m[1], numbers, fixed_width, 0);
         read_later(m[1], 0, all, host);
     }
