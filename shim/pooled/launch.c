@@ -314,9 +314,10 @@ static cl_int set_part(struct gs_pool_launch *l, cl_kernel kernel, cl_uint i, co
     return err ? err : gs_real()->clSetKernelArg(kernel, i, sizeof(cl_mem), region.origin ? &l->parts[i] : &w->mem);
 }
 
+/* The newest first: of those that overlap NVIDIA's driver wants it (docs/drivers.md). */
 static void release_parts(struct gs_pool_launch *l)
 {
-    for (cl_uint i = 0; i < l->k->n_args; i++) {
+    for (cl_uint i = l->k->n_args; i-- > 0;) {
         if (l->parts[i])
             gs_real()->clReleaseMemObject(l->parts[i]);
         l->parts[i] = NULL;

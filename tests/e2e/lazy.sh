@@ -168,7 +168,9 @@ calls)
   ways=("by pinned --mode multi --devices cpu:2")
   for modes in inside inside,lock lock,late; do over $modes "$programs/callbacks"; done
   over lock,late "$programs/user_events"
+  ways+=("by auto --memory pooled --devices cpu:2")
   over poison "$programs/sub_buffers"
+  ways=("by pinned --mode multi --devices cpu:2")
   over unflushed,lanes,slow "$samples/dxtcompression" --size 64
   over inside,unflushed "$samples/pagerank" --size 5000 --group 64
   over lock,late,slow "$samples/histogramatomics" --size 100004 --per-group 5000

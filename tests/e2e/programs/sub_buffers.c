@@ -9,7 +9,9 @@ static const char source[] =
     "__kernel void gather(__global const uint *whole, __global uint *part, uint shift)\n"
     "{ uint i = get_global_id(0); part[i] = part[i] ^ whole[(i * 5u + shift) % (4u * (uint)get_global_size(0))]; }\n"
     "__kernel void scatter(__global const uint *a, __global const uint *b, __global uint *out)\n"
-    "{ uint i = get_global_id(0), n = get_global_size(0); out[(i * 17u) % n] = a[i] + b[n - 1 - i]; }\n";
+    "{ uint i = get_global_id(0), n = get_global_size(0); out[(i * 17u) % n] = a[i] + b[n - 1 - i]; }\n"
+    "__kernel void weigh(__constant uint *a, __constant uint *b, __global uint *out)\n"
+    "{ uint i = get_global_id(0); out[i] = a[i] * 3u + b[i]; }\n";
 
 static uint32_t host[N];
 
@@ -41,7 +43,8 @@ int main(void)
     cl_int err;
     start(0);
     cl_program p = build(source, "");
-    cl_kernel bump = kernel_of(p, "bump"), gather = kernel_of(p, "gather"), scatter = kernel_of(p, "scatter");
+    cl_kernel bump = kernel_of(p, "bump"), gather = kernel_of(p, "gather"), scatter = kernel_of(p, "scatter"),
+              weigh = kernel_of(p, "weigh");
     fill_words(host, N, 5);
     cl_mem all = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host);
     cl_mem second = window(all, QUARTER, QUARTER, 0), middle = window(all, QUARTER * 3 / 2, QUARTER, 0),
@@ -73,6 +76,13 @@ int main(void)
     set_mem(bump, 0, all);
     launch(queue, bump, N, 128, 0, NULL, NULL);
     show_buffer("parent", queue, all, 0, sizeof host);
+
+    /* Two that overlap, in constant memory. */
+    set_mem(weigh, 0, second);
+    set_mem(weigh, 1, middle);
+    set_mem(weigh, 2, other);
+    launch(queue, weigh, QUARTER, 64, 0, NULL, NULL);
+    show_buffer("other", queue, other, 0, sizeof host);
 
     /* Writes, copies and fills through windows and through the parent, in turn with launches. */
     const uint32_t pattern = 0xabcdef01;
@@ -110,6 +120,7 @@ int main(void)
     CL(clReleaseKernel(bump));
     CL(clReleaseKernel(gather));
     CL(clReleaseKernel(scatter));
+    CL(clReleaseKernel(weigh));
     CL(clReleaseProgram(p));
     finish();
     return 0;
