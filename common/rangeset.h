@@ -18,6 +18,8 @@ struct gs_rangeset {
     struct gs_range *v; /* owned */
     size_t n, cap;
 };
+/* A set of one range, an lvalue that isn't empty; for as long as the block lasts. */
+#define GS_ONE_RANGE(range) ((const struct gs_rangeset){.v = &(range), .n = 1})
 
 void gs_rangeset_free(struct gs_rangeset *s);
 void gs_rangeset_clear(struct gs_rangeset *s);

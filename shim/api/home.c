@@ -270,8 +270,8 @@ bool gs_home_is_invalid(struct gs_side side)
 
 bool gs_home_is_in_use(struct gs_side src, struct gs_side dst)
 {
-    return (src.m && gs_is_host_writing(src.m->root, &(const struct gs_rangeset){.v = &src.r, .n = 1})) ||
-           (dst.m && gs_is_host_using(dst.m->root, &(const struct gs_rangeset){.v = &dst.r, .n = 1}));
+    return (src.m && gs_is_host_writing(src.m->root, &GS_ONE_RANGE(src.r))) ||
+           (dst.m && gs_is_host_using(dst.m->root, &GS_ONE_RANGE(dst.r)));
 }
 
 static unsigned find_facts(struct gs_home *h, const struct gs_side *src, const struct gs_side *dst,

@@ -50,7 +50,7 @@ static bool is_passed(const struct reading *x, enum gs_host_way way)
 
 static void look_around(struct reading *x)
 {
-    x->disturbed = gs_is_host_writing(x->m->root, &(const struct gs_rangeset){.v = &x->r, .n = 1});
+    x->disturbed = gs_is_host_writing(x->m->root, &GS_ONE_RANGE(x->r));
 }
 
 /* From here on such a read counts as begun. */

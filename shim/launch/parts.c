@@ -332,7 +332,7 @@ bool gs_plan_is_in_use(const struct gs_plan *plan)
         struct gs_use *u = &plan->uses[i];
         /* A merge would take what the host writes for a part's, and --verify puts all bytes back. */
         const bool all = gs_use_is_joined(u) || u->writes == GS_IN_PLACE || gs_settings()->verify;
-        meets = all && gs_is_host_using(u->root, &(const struct gs_rangeset){.v = &u->window, .n = 1});
+        meets = all && gs_is_host_using(u->root, &GS_ONE_RANGE(u->window));
         for (unsigned p = 0; p < plan->n_parts && !meets; p++)
             meets = gs_is_host_writing(u->root, &u->needs[p]) || gs_is_host_using(u->root, &u->wrote[p]);
     }

@@ -135,7 +135,4 @@ static inline cl_int gs_pool_error(int err)
 /* How many bytes of the range are valid on the device. */
 uint64_t gs_pool_valid_bytes(const struct gs_pool_root *r, unsigned device, struct gs_range range);
 
-/* A set of one range, not empty. */
-#define GS_ONE_RANGE(range) ((const struct gs_rangeset){.v = &(range), .n = 1})
-
 #endif
