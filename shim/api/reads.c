@@ -159,7 +159,6 @@ static cl_int wait_for_all(struct reading *x, enum gs_host_way way)
         root->traffic.taken += gs_staged_bytes(x->all);
         root->traffic.taken_to = x->all->op.ptr;
     }
-    cl_int err = CL_SUCCESS;
     if (!ring)
         x->cmd->q->called = true;
     x->carried = (struct gs_carry){.cmd = x->cmd, .marked = end_use};
@@ -169,14 +168,13 @@ static cl_int wait_for_all(struct reading *x, enum gs_host_way way)
     pthread_mutex_unlock(&ctx->lock);
     const struct gs_label before = gs_label_way(ring ? GS_WAY_STAGED : GS_WAY_DIRECT);
     /* Memory that the last such read filled is in use already: then the time tells of the link. */
-    const bool telling = !err && gs_events_ended_by(&x->ready, gs_now_ns() + SOON_NS) && again && !x->m->image;
+    const bool telling = gs_events_ended_by(&x->ready, gs_now_ns() + SOON_NS) && again && !x->m->image;
     /* NVIDIA's driver takes 3 to 10 us more for a piece that waits for another queue's. */
     if (gs_events_drop_complete(&x->ready, false) && ring) {
         gs_events_wait(&x->ready);
         gs_events_drop_complete(&x->ready, false);
     }
-    if (!err && ring && x->ready.n)
-        err = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    cl_int err = ring && x->ready.n ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS;
     if (ring)
         gs_staging_enter(ctx, true);
     const uint64_t begin_ns = gs_now_ns();
@@ -267,8 +265,9 @@ cl_int gs_read(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, cons
     }
     if (is_passed(&x, way))
         return pass(&x);
-    err = x.disturbed || !(facts & GS_FACT_AWAY) ? CL_SUCCESS : read_places(&x, &way, &own, &upto);
-    if (x.disturbed || !(facts & GS_FACT_AWAY))
+    const bool at_places = facts & GS_FACT_AWAY && !x.disturbed;
+    err = at_places ? read_places(&x, &way, &own, &upto) : CL_SUCCESS;
+    if (!at_places || x.disturbed) /* by now */
         return gs_home_transfer(cmd, from, (struct gs_side){0}, NULL);
     if (way == GS_BY_CALLS) {
         gs_wait_ended();
