@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define GS_WIRE_MAGIC 0x47535043u /* "GSPC" */
-#define GS_WIRE_VERSION 10
+#define GS_WIRE_VERSION 11
 #define GS_WIRE_TEXT 192 /* bytes of a text in a message, with its end */
 #define GS_WIRE_NAME 64  /* bytes of a task's name, with its end */
 
@@ -201,7 +201,7 @@ struct gs_unit_record {
     _Atomic uint64_t begin_ns;
     _Atomic uint64_t end_ns;
 };
-#define GS_UNIT_RECORDS 128
+#define GS_UNIT_RECORDS 1024 /* their memory is taken once they are kept */
 
 /* One job of a task that has ended. */
 struct gs_job_record {
@@ -243,7 +243,7 @@ struct gs_page {
     _Alignas(64) _Atomic uint32_t jobs; /* recorded so far: the next goes to jobs % GS_JOB_RECORDS */
     struct gs_job_record job[GS_JOB_RECORDS];
 };
-#define GS_PAGE_BYTES 49152
+#define GS_PAGE_BYTES 73728
 _Static_assert(sizeof(struct gs_page) <= GS_PAGE_BYTES, "the page fits what is mapped");
 
 #endif

@@ -315,6 +315,7 @@ void gs_core_disconnect(struct gs_session *s, uint64_t now_ns)
         gs_jobs_collect_usage(s);
         while (gs_core_hear_out(s, now_ns))
             ;
+        gs_jobs_trace_units_out(s);
         gs_jobs_watch_units(s);
         for (unsigned r = 0; r <= core->gpus; r++)
             core->taken[r] += gs_jobs_taken(s, r);

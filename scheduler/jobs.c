@@ -366,7 +366,7 @@ bool gs_jobs_drain(struct gs_session *s)
         gs_trace_lost(core->trace, end - s->records_read - GS_UNIT_RECORDS);
         s->records_read = end - GS_UNIT_RECORDS;
     }
-    enum { AT_ONCE = GS_UNIT_RECORDS / 2 }; /* a client asks after each fourth of them, and goes on meanwhile */
+    enum { AT_ONCE = 64 };
     const uint32_t from = s->records_read, upto = end - from < AT_ONCE ? end : from + AT_ONCE;
     for (; s->records_read != upto; s->records_read++) {
         struct gs_unit_record *r = &p->record[s->records_read % GS_UNIT_RECORDS];
@@ -380,4 +380,15 @@ bool gs_jobs_drain(struct gs_session *s)
             gs_trace_unit(core->trace, &who, resource, what & GS_RECORD_ASKED, begin, finish);
     }
     return s->records_read == upto && upto != end;
+}
+
+void gs_jobs_trace_units_out(const struct gs_session *s)
+{
+    const struct gs_core *core = s->core;
+    const struct gs_traced who = gs_traced(s);
+    for (unsigned r = 0; core->trace && r <= core->gpus; r++) {
+        const uint64_t since = atomic_load(&s->lease.page->lease[r].since_ns);
+        if (gs_lease_units(&s->lease, r) && since >= s->since_ns && since < core->now_ns)
+            gs_trace_unit(core->trace, &who, r, false, since, core->now_ns);
+    }
 }

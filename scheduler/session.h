@@ -274,6 +274,8 @@ uint64_t gs_jobs_taken(const struct gs_session *s, unsigned resource);
 void gs_jobs_watch_units(struct gs_session *s);
 /* Reads some of the page's unit records into the trace. True: there are more. */
 bool gs_jobs_drain(struct gs_session *s);
+/* The session ends: what it has out comes into the trace, of a resource as one unit. */
+void gs_jobs_trace_units_out(const struct gs_session *s);
 struct gs_task_stats *gs_jobs_stats(const struct gs_core *core, const char *name); /* null: none yet, or no memory */
 
 #endif

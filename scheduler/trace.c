@@ -28,7 +28,7 @@ enum {
     /* Grants of one resource whose units have not been drained from the clients' pages, by client: so many are looked
      * at for a unit, and clients whose numbers are equal modulo SETS share them. */
     SETS = 16,
-    PENDING = GS_UNIT_RECORDS,
+    PENDING = 128,
     /* Tracks of a resource. Two units are out where depth is 2, as many pieces besides, and 16 times as many of an
      * application that is connected alone. A unit may be reported late, so a track knows its last SPANS. */
     TRACKS = 36,

@@ -229,6 +229,7 @@ static void send_look(struct gs_client *c, uint32_t client, unsigned resource)
 
 static void record(struct gs_client *c, const struct gs_grant *g, uint64_t end_ns)
 {
+    enum { TOLD = 32 };
     struct gs_page *p = c->page;
     uint32_t serial = atomic_fetch_add(&p->records, 1);
     struct gs_unit_record *r = &p->record[serial % GS_UNIT_RECORDS];
@@ -239,7 +240,7 @@ static void record(struct gs_client *c, const struct gs_grant *g, uint64_t end_n
     atomic_store_explicit(&r->begin_ns, g->begin_ns, memory_order_relaxed);
     atomic_store_explicit(&r->end_ns, end_ns, memory_order_relaxed);
     atomic_store_explicit(&r->serial, serial + 1, memory_order_release);
-    if ((serial + 1) % (GS_UNIT_RECORDS / 4) == 0) {
+    if ((serial + 1) % TOLD == 0) {
         struct gs_msg m;
         gs_msg_init(&m, GS_MSG_DRAIN);
         gs_connection_send(c, &m, 0);

@@ -69,7 +69,7 @@ static void CL_CALLBACK has_run(cl_event event, cl_int status, void *data)
     say(c->kind, now - (raw - begin), now - (raw - end), c->function);
 }
 
-/* The daemon keeps the last 128 units of an application until it writes them down. */
+/* The daemon keeps the last 1,024 units of an application until it writes them down. */
 static void let_daemon_follow(void)
 {
     enum { COMMANDS = 8, PATIENCE_MS = 100000 };

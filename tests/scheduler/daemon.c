@@ -390,6 +390,51 @@ static void test_trace(void **state)
     assert_true(heads + 2 >= arrows && heads <= arrows); /* those under way at the end have none */
 }
 
+static void leaving_role(unsigned self)
+{
+    struct gs_client *c = joined_client(NULL);
+    struct gs_grant g[2];
+    gs_client_acquire(c, GPU0, 0, &g[0]);
+    gs_client_release(c, &g[0]);
+    rest_ms(1);
+    gs_client_acquire(c, GPU0, 0, &g[0]);
+    gs_client_acquire(c, GPU0, 0, &g[1]);
+    rest_ms(2);
+    atomic_store(&stage->said[self], 1);
+    pause();
+}
+
+/* A process ends with two units of a GPU out: they are in the trace as one, behind the one that it has given back. */
+static void test_trace_of_who_leaves(void **state)
+{
+    (void)state;
+    char path[200];
+    snprintf(path, sizeof path, "%s", stage_path("trace"));
+    pid_t d = start_daemon(PLAIN, "--trace", path);
+    pid_t app = play(leaving_role, 0);
+    assert_true(until(&stage->said[0], 1));
+    end_process(app, SIGKILL);
+    end_process(d, SIGTERM);
+    json_t *events = json_load_file(path, 0, NULL), *e;
+    assert_true(json_is_array(events));
+    size_t i;
+    unsigned units = 0;
+    double end = 0;
+    json_array_foreach(events, i, e)
+    {
+        if (json_string_value(json_object_get(e, "ph"))[0] != 'X' || json_integer_value(json_object_get(e, "pid")) != 1)
+            continue;
+        const double begin = json_number_value(json_object_get(e, "ts")),
+                     took = json_number_value(json_object_get(e, "dur"));
+        assert_true(begin >= end);
+        assert_true(!units || took >= 2000);
+        end = begin + took;
+        units++;
+    }
+    json_decref(events);
+    assert_int_equal(units, 2);
+}
+
 /* What the daemon tells systemd next; "" if it tells nothing for two seconds. */
 static const char *told(int fd)
 {
@@ -440,6 +485,7 @@ int main(void)
         ON_STAGE(test_flood),
         ON_STAGE(test_other_user),
         ON_STAGE(test_trace),
+        ON_STAGE(test_trace_of_who_leaves),
         ON_STAGE(test_systemd),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
