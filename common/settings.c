@@ -271,7 +271,6 @@ int gs_settings_from_env(struct gs_settings *s, char *why, size_t why_bytes)
         err = -EINVAL;
     }
     if (s->pooled) { /* it has ways of its own, and no daemon's */
-        s->transfer = GS_TRANSFER_PLAIN;
         s->mode = GS_MODE_MULTI;
         s->no_daemon = true;
         s->verify = s->pace = false;

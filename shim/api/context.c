@@ -158,7 +158,7 @@ static struct gs_context *track(cl_context handle, const struct gs_group *g, uns
     c->n = n;
     memcpy(c->dev, g->dev, n * sizeof *c->dev);
     c->parent = g->parent;
-    c->shared_memory = g->shared_memory && !gs_settings()->pooled;
+    c->shared_memory = g->shared_memory;
     const enum gs_transfer_path path = gs_settings()->transfer;
     c->pooled = gs_settings()->pooled;
     c->followed =

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/coherence/host.h"
 
-#include <stdlib.h>
-
-#include "common/memory.h"
 #include "shim/memory/bytes.h"
 #include "shim/coherence/coherence.h"
 #include "shim/put/op.h"
@@ -11,12 +8,6 @@
 /* What is worth being written to another place than the rest is a piece of the ring; less where the ring is asked for.
  */
 enum { LEAST_BYTES = 1024 * 1024, LEAST_FORCED = 4096 };
-
-void gs_extents_free(struct gs_extents *s)
-{
-    free(s->v);
-    *s = (struct gs_extents){0};
-}
 
 /* A walk over the bytes of a root by those who hold them. */
 struct walk {
@@ -60,12 +51,7 @@ static cl_int give(struct walk *w, unsigned place, uint64_t at, uint64_t end)
         s->v[s->n - 1].op.region[dim] += p.op.region[dim];
         return CL_SUCCESS;
     }
-    struct gs_staged *v = gs_grown(s->v, s->n, &s->cap, sizeof *v);
-    if (!v)
-        return CL_OUT_OF_HOST_MEMORY;
-    s->v = v;
-    s->v[s->n++] = p;
-    return CL_SUCCESS;
+    return gs_extents_add(s, &p);
 }
 
 static cl_int walk(struct walk *w)

@@ -6,16 +6,8 @@
 
 #include "shim/staging/pieces.h"
 
-/* Stretches of a root, each read from one place. */
-struct gs_extents {
-    struct gs_staged *v; /* owned */
-    unsigned n;
-    size_t cap;
-};
-void gs_extents_free(struct gs_extents *s);
-
-/* The bytes r of a root (of an image: its bands), of which t is all if they were at home, by the places that hold them.
- * `ready` gains what they must come after. */
+/* The stretches of the bytes r of a root (of an image: its bands), of which t is all if they were at home, by the
+ * places that hold them. `ready` gains what they must come after. */
 cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
                       struct gs_extents *s, struct gs_events *ready);
 

@@ -17,6 +17,7 @@
 #include "shim/record/objects.h"
 #include "shim/order/command.h"
 #include "shim/put/finish.h"
+#include "shim/staging/staging.h"
 
 /* What the application has asked for and has not ended. */
 static struct {
@@ -108,12 +109,26 @@ static cl_int foresee(const void *command)
     return err;
 }
 
+/* Large transfers of the application's memory go through the ring, which is entered before the store is locked. */
+static bool enter_ring(const struct gs_pool_command *c)
+{
+    const struct gs_op *op = &c->op;
+    struct gs_context *ctx = c->q->o.ctx;
+    if (op->kind != GS_OP_READ && op->kind != GS_OP_WRITE)
+        return false;
+    pthread_mutex_lock(&ctx->lock);
+    const bool may = gs_staging_may_fill(ctx, op->ptr, op->region[0]);
+    pthread_mutex_unlock(&ctx->lock);
+    return may && gs_staging_enter(ctx, true);
+}
+
 static cl_int carry_out(struct gs_pool_command *c)
 {
     struct gs_context *ctx = c->q->o.ctx;
     cl_int err = CL_SUCCESS;
     if (atomic_load(&ctx->pool->failed))
         return CL_OUT_OF_RESOURCES;
+    c->by_ring = enter_ring(c);
     gs_pool_lock();
     if (c->launch)
         err = gs_pool_launch_run(c->launch, foresee, c);
@@ -121,6 +136,8 @@ static cl_int carry_out(struct gs_pool_command *c)
         err = gs_pool_transfer(c);
     const cl_int settled = gs_pool_await();
     gs_pool_unlock();
+    if (c->by_ring)
+        gs_staging_leave(ctx);
     err = err ? err : settled;
     if (err) {
         gs_error("pooled memory: %s failed (error %d): what the buffers of its context hold is lost",

@@ -23,7 +23,8 @@ struct gs_pool_command {
     struct gs_mapping *taken;      /* of an unmap: the mapping, until it has ended; owned */
     struct gs_pool_launch *launch; /* owned */
     bool awaited;                  /* the call that made it waits for it, and frees it */
-    bool running, done;
+    bool by_ring;                  /* its context's ring has been entered for it */
+    bool done;
     cl_int err;
     cl_ulong times[3]; /* queued, submitted, begun */
 };

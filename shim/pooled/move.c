@@ -5,29 +5,50 @@
 
 #include "shim/pooled/store.h"
 #include "shim/driver/enqueue.h"
+#include "shim/staging/staging.h"
 
-/* The host's memory of bytes of a root that begin at `at`. */
+/* Many stretches are few bytes each: the driver takes them at once, the ring as a piece each. */
+static cl_int carry(struct gs_context *ctx, const struct gs_extents *s, bool by_ring)
+{
+    enum { MOST_STRETCHES = 64 };
+    struct gs_staged_ends ended = {0};
+    cl_int err = CL_SUCCESS;
+    if (by_ring && s->n && s->n <= MOST_STRETCHES) {
+        err = gs_staging_carry(ctx, s->v, s->n, false, true, &ended);
+        gs_events_free(&ended.events);
+        return err;
+    }
+    for (unsigned i = 0; i < s->n && !err; i++)
+        err = gs_pool_begin(ctx, s->v[i].place, &s->v[i].op);
+    return err;
+}
+
+/* Into the host's memory, of bytes of a root that begin at `at`. */
 struct reading {
     char *to;
     uint64_t at;
+    struct gs_extents stretches;
 };
 
 static cl_int read_range(struct gs_pool_window *w, struct gs_range r, void *reading)
 {
-    const struct reading *by = reading;
-    const struct gs_op op = gs_op_read(w->mem, r.begin - w->range.begin, r.end - r.begin, by->to + (r.begin - by->at));
-    return gs_pool_begin(w->root->ctx, w->device, &op);
+    struct reading *by = reading;
+    const struct gs_staged t = {
+        gs_op_read(w->mem, r.begin - w->range.begin, r.end - r.begin, by->to + (r.begin - by->at)), w->device, 1};
+    return gs_extents_add(&by->stretches, &t);
 }
 
-cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to)
+cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to, bool by_ring)
 {
     struct gs_rangeset missing = {0}, here = {0};
+    struct reading reading = {to, bytes.begin, {0}};
     cl_int err = gs_pool_error(gs_rangeset_missing(&r->valid, bytes, &missing));
-    err = err ? err
-              : gs_pool_from_windows(r, GS_POOL_ALL_DEVICES, &missing, read_range, &(struct reading){to, bytes.begin});
+    err = err ? err : gs_pool_from_windows(r, GS_POOL_ALL_DEVICES, &missing, read_range, &reading);
+    err = err ? err : carry(r->ctx, &reading.stretches, by_ring);
     err = err ? err : gs_pool_error(gs_rangeset_common(&r->valid, bytes, &here));
     for (size_t i = 0; i < here.n && !err; i++)
         memmove(to + (here.v[i].begin - bytes.begin), r->host.base + here.v[i].begin, here.v[i].end - here.v[i].begin);
+    gs_extents_free(&reading.stretches);
     gs_rangeset_free(&missing);
     gs_rangeset_free(&here);
     return err;
@@ -78,12 +99,14 @@ cl_int gs_pool_copy(struct gs_pool_root *from, struct gs_range bytes, struct gs_
     return err;
 }
 
-static cl_int put_range(struct gs_pool_window *w, struct gs_range r, const char *from, size_t pattern_bytes)
+static cl_int put_range(struct gs_pool_window *w, struct gs_range r, const char *from, size_t pattern_bytes,
+                        struct gs_extents *stretches)
 {
     const uint64_t at = r.begin - w->range.begin, n = r.end - r.begin;
-    const struct gs_op op =
-        pattern_bytes ? gs_op_fill(w->mem, at, n, from, pattern_bytes) : gs_op_write(w->mem, at, n, from);
-    const cl_int err = gs_pool_begin(w->root->ctx, w->device, &op);
+    const struct gs_op fill = gs_op_fill(w->mem, at, n, from, pattern_bytes);
+    const struct gs_staged write = {gs_op_write(w->mem, at, n, from), w->device, 1};
+    const cl_int err =
+        pattern_bytes ? gs_pool_begin(w->root->ctx, w->device, &fill) : gs_extents_add(stretches, &write);
     return err ? err : gs_pool_wrote(w, &GS_ONE_RANGE(r));
 }
 
@@ -94,9 +117,10 @@ static void put_host(char *to, uint64_t n, const char *from, size_t pattern_byte
         memmove(to + at, from, piece);
 }
 
-cl_int gs_pool_put(struct gs_pool_root *r, struct gs_range bytes, const char *from, size_t pattern_bytes)
+cl_int gs_pool_put(struct gs_pool_root *r, struct gs_range bytes, const char *from, size_t pattern_bytes, bool by_ring)
 {
     struct gs_rangeset left = {0}, here = {0};
+    struct gs_extents stretches = {0};
     const size_t moves = pattern_bytes ? 0 : 1;                      /* of each byte a byte of `from` */
     const bool whole = pattern_bytes && bytes.begin % pattern_bytes; /* of a sub-buffer; drivers wouldn't fill so */
     cl_int err = gs_pool_error(gs_rangeset_add(&left, bytes));
@@ -104,15 +128,17 @@ cl_int gs_pool_put(struct gs_pool_root *r, struct gs_range bytes, const char *fr
         gs_rangeset_clear(&here);
         err = gs_pool_error(gs_rangeset_common(&left, w->range, &here));
         for (size_t i = 0; i < here.n && !err; i++)
-            err = put_range(w, here.v[i], from + moves * (here.v[i].begin - bytes.begin), pattern_bytes);
+            err = put_range(w, here.v[i], from + moves * (here.v[i].begin - bytes.begin), pattern_bytes, &stretches);
         if (!err)
             err = gs_pool_error(gs_rangeset_remove_set(&left, &here));
     }
+    err = err ? err : carry(r->ctx, &stretches, by_ring);
     for (size_t i = 0; i < left.n && !err; i++)
         put_host(r->host.base + left.v[i].begin, left.v[i].end - left.v[i].begin,
                  from + moves * (left.v[i].begin - bytes.begin), pattern_bytes);
     if (!err)
         err = gs_pool_wrote_host(r, &left);
+    gs_extents_free(&stretches);
     gs_rangeset_free(&left);
     gs_rangeset_free(&here);
     return err;

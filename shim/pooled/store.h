@@ -118,13 +118,14 @@ cl_int gs_pool_invalidate(struct gs_pool_root *r, const struct gs_rangeset *byte
 void gs_pool_forecast_clear(void);
 cl_int gs_pool_want(struct gs_pool_root *r);
 
-/* To the host's memory, from wherever they are. */
-cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to);
+/* To the application's memory, from wherever they are. by_ring: the caller has entered the context's ring (staging.h),
+ * by which large transfers between windows and the application's memory go. */
+cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to, bool by_ring);
 /* The bytes lie within one buffer, and so do those at `at`; within the same buffer they don't overlap. */
 cl_int gs_pool_copy(struct gs_pool_root *from, struct gs_range bytes, struct gs_pool_root *to, uint64_t at);
-/* From the host's memory, or a pattern over and over, of which the range is a multiple (pattern_bytes: 0, no pattern):
- * to windows where there are some, or else to the host place. */
-cl_int gs_pool_put(struct gs_pool_root *r, struct gs_range bytes, const char *from, size_t pattern_bytes);
+/* From the application's memory, or a pattern over and over, of which the range is a multiple (pattern_bytes: 0, no
+ * pattern): to windows where there are some, or else to the host place. */
+cl_int gs_pool_put(struct gs_pool_root *r, struct gs_range bytes, const char *from, size_t pattern_bytes, bool by_ring);
 
 /* Sets of ranges fail for want of memory alone. */
 static inline cl_int gs_pool_error(int err)

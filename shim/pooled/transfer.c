@@ -129,13 +129,13 @@ static cl_int linear(const struct gs_pool_command *c)
         return CL_SUCCESS;
     switch (op->kind) {
     case GS_OP_READ:
-        return gs_pool_read(from, src, op->ptr);
+        return gs_pool_read(from, src, op->ptr, c->by_ring);
     case GS_OP_WRITE:
-        return gs_pool_put(to, dst, op->ptr, 0);
+        return gs_pool_put(to, dst, op->ptr, 0, c->by_ring);
     case GS_OP_COPY:
         return gs_pool_copy(from, src, to, dst.begin);
     default:
-        return gs_pool_put(to, dst, c->pattern, op->pattern_bytes);
+        return gs_pool_put(to, dst, c->pattern, op->pattern_bytes, false);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/memory.h"
 #include "shim/process/process.h"
 #include "shim/put/op.h"
 
@@ -52,6 +53,22 @@ struct gs_rows gs_staged_host(const struct gs_staged *t)
     return rows;
 }
 
+cl_int gs_extents_add(struct gs_extents *s, const struct gs_staged *t)
+{
+    struct gs_staged *v = gs_grown(s->v, s->n, &s->cap, sizeof *v);
+    if (!v)
+        return CL_OUT_OF_HOST_MEMORY;
+    s->v = v;
+    s->v[s->n++] = *t;
+    return CL_SUCCESS;
+}
+
+void gs_extents_free(struct gs_extents *s)
+{
+    free(s->v);
+    *s = (struct gs_extents){0};
+}
+
 /* ---- pieces of one ---- */
 
 static struct gs_cut_transfer cut(const struct gs_staged *t, size_t bytes)
@@ -70,14 +87,14 @@ static struct gs_staged piece_of(const struct gs_cut_transfer *c, unsigned i)
 
 /* ---- turns ---- */
 
-int gs_turns_begin(struct gs_turns *turns, const struct gs_staged *v, unsigned n, size_t most, size_t least,
-                   unsigned many)
+int gs_pieces_begin(struct gs_pieces *turns, const struct gs_staged *v, unsigned n, size_t most, size_t least,
+                    unsigned many)
 {
     uint64_t all = 0;
     for (unsigned i = 0; i < n; i++)
         all += gs_staged_bytes(&v[i]);
     const size_t share = (size_t)(all / many), bytes = gs_least(share > least ? share : least, most);
-    *turns = (struct gs_turns){.v = malloc(n * sizeof *turns->v), .n = n};
+    *turns = (struct gs_pieces){.v = malloc(n * sizeof *turns->v), .n = n};
     if (!turns->v)
         return -ENOMEM;
     for (unsigned i = 0; i < n; i++) {
@@ -91,13 +108,13 @@ int gs_turns_begin(struct gs_turns *turns, const struct gs_staged *v, unsigned n
     return 0;
 }
 
-void gs_turns_end(struct gs_turns *turns)
+void gs_pieces_end(struct gs_pieces *turns)
 {
     free(turns->v);
     turns->v = NULL;
 }
 
-struct gs_piece gs_turns_take(struct gs_turns *turns)
+struct gs_piece gs_pieces_take(struct gs_pieces *turns)
 {
     do
         turns->at = (turns->at + 1) % turns->n;

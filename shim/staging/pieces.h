@@ -23,6 +23,15 @@ uint64_t gs_staged_bytes(const struct gs_staged *t);
 /* Where the rows are in the host's memory. */
 struct gs_rows gs_staged_host(const struct gs_staged *t);
 
+/* Transfers that are carried as one. */
+struct gs_extents {
+    struct gs_staged *v; /* owned */
+    unsigned n;
+    size_t cap;
+};
+cl_int gs_extents_add(struct gs_extents *s, const struct gs_staged *t);
+void gs_extents_free(struct gs_extents *s);
+
 /* A transfer, cut into pieces. */
 struct gs_cut_transfer {
     const struct gs_staged *t;
@@ -31,7 +40,7 @@ struct gs_cut_transfer {
     bool fresh;    /* the host's memory is yet to be given pages */
 };
 
-struct gs_turns {
+struct gs_pieces {
     struct gs_cut_transfer *v; /* owned */
     unsigned n, at;            /* at: the one whose turn was last */
     size_t pieces, most_bytes; /* most_bytes: of the largest piece */
@@ -45,11 +54,11 @@ struct gs_piece {
 
 /* Cuts n transfers, which stay, into pieces of at most `most` bytes; smaller ones if they would be fewer than `many`,
  * but not below `least`. -ENOMEM. */
-int gs_turns_begin(struct gs_turns *turns, const struct gs_staged *v, unsigned n, size_t most, size_t least,
-                   unsigned many);
-void gs_turns_end(struct gs_turns *turns);
+int gs_pieces_begin(struct gs_pieces *turns, const struct gs_staged *v, unsigned n, size_t most, size_t least,
+                    unsigned many);
+void gs_pieces_end(struct gs_pieces *turns);
 
 /* The next piece of all, from each transfer that has some left in turn. To be called turns->pieces times. */
-struct gs_piece gs_turns_take(struct gs_turns *turns);
+struct gs_piece gs_pieces_take(struct gs_pieces *turns);
 
 #endif

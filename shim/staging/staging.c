@@ -43,7 +43,7 @@ cl_int gs_staged_note(struct gs_staged_ends *ended, unsigned place, cl_event eve
 struct carriage {
     const struct gs_context *ctx;
     struct gs_staging *ring;
-    struct gs_turns turns;
+    struct gs_pieces turns;
     struct gs_staged_ends *ended;
     bool timed;
     size_t on_link; /* so many pieces are on their way at a time; the others are being filled or drained */
@@ -137,7 +137,7 @@ static cl_int carry_in(struct carriage *c)
             err = await_slot(next);
             if (err)
                 break; /* the slot's jobs are still the ones before, which are done */
-            next->piece = gs_turns_take(&c->turns);
+            next->piece = gs_pieces_take(&c->turns);
             copy(c, next);
         }
         struct gs_slot *slot = &c->ring->slot[i % GS_SLOTS];
@@ -171,7 +171,7 @@ static cl_int carry_out(struct carriage *c)
             if (asked >= GS_SLOTS)
                 gs_pool_wait(c->ring->pool, &slot->job); /* drained to the application's memory */
             err = await_slot(slot);
-            slot->piece = gs_turns_take(&c->turns);
+            slot->piece = gs_pieces_take(&c->turns);
             if (!err)
                 err = send(c, slot);
         }
@@ -198,8 +198,8 @@ static void look_for_fresh(struct gs_cut_transfer *c)
  * as keep it busy. */
 static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
 {
-    struct gs_turns *turns = &c->turns;
-    if (gs_turns_begin(turns, v, n, (size_t)gs_put_most(GS_SLOT_BYTES, GS_VIA_HOST), LEAST_PIECE, MANY_PIECES) < 0)
+    struct gs_pieces *turns = &c->turns;
+    if (gs_pieces_begin(turns, v, n, (size_t)gs_put_most(GS_SLOT_BYTES, GS_VIA_HOST), LEAST_PIECE, MANY_PIECES) < 0)
         return CL_OUT_OF_HOST_MEMORY;
     c->on_link = turns->most_bytes < GS_SLOT_BYTES || n > 1 ? GS_SLOTS / 2 : GS_SLOTS / 4;
     if (gs_put_now())
@@ -209,7 +209,7 @@ static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
         look_for_fresh(&turns->v[i]);
     const cl_int err = v->op.dst ? carry_in(c) : carry_out(c);
     gs_label_set(before);
-    gs_turns_end(turns);
+    gs_pieces_end(turns);
     return err;
 }
 

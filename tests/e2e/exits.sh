@@ -49,6 +49,7 @@ check() { # NAME LAZY WAY OPTIONS...
 check compiling compiler=400 auto --devices cpu:2 --mode auto --forget
 check learning slow,compiler=100 pinned --devices cpu:2 --mode auto --forget
 check transfers slow,lanes pinned --devices cpu:2 --mode multi
+check pooled slow,lanes pinned --devices cpu:2 --memory pooled
 check callbacks late=400,inside auto --devices cpu:3 --mode multi
 export POCL_DEVICES="pthread pthread" LD_LIBRARY_PATH=$programs/cuda
 check windows gpu,slow auto --devices gpu --mode auto --forget

@@ -59,6 +59,15 @@ import json, sys
 sys.exit(json.load(open("stats.json"))["memory"]["brought"] > 1 << 20)' || fail "$case: $(grep '"memory"' stats.json)"
 done
 
+# What GPUs' drivers carry between windows and the application's memory they carry from and to pinned pieces, several at a time.
+for case in writes; do
+  plain plain.txt "$programs/pooled" $kib $case
+  GPUSPARC_TRANSFER=pinned PAGEABLE=$PWD/pageable layer=$layer:$programs/as_gpu.so:$programs/pageable.so ROOM_BYTES=$((40 << 20)) \
+    pooled pooled.txt "$programs/pooled" $kib $case || { cat pooled.txt pooled.err; fail "$case on GPUs: exit status $?"; }
+  same "$case on GPUs"
+  awk '$1 < 8388608 || $2 || $3 < 2 { exit 1 }' pageable || fail "$case on GPUs: bytes of pinned and of pageable memory, at a time: $(cat pageable)"
+done
+
 # The host's memory of maps goes back with the last of them, unless the user has given it.
 plain plain.txt "$programs/pooled" $kib maps
 for wanted in pooled:"given back" pooled+host:64MiB:kept; do

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A layer below gpusparc whose devices have little memory: they say so, and buffers beyond that can't be made. What a
- * program has in all is what counts: ROOM_DEVICES times as much as a device has.
+ * program has in all is what counts: ROOM_DEVICES times as much as a device has; but for buffers in the host's memory.
  *   ROOM_BYTES=N    a device's memory; one buffer may have half of it
  *   ROOM_MOVED=FILE a line for each device at the end, by the order in which they were asked for: how many bytes were
  *                   written to it, and read from it, by transfers of a page and more
@@ -138,7 +138,7 @@ static void CL_CALLBACK gone(cl_mem mem, void *bytes)
 static cl_mem CL_API_CALL create(cl_context context, cl_mem_flags flags, size_t size, void *ptr, cl_int *err)
 {
     cl_int own = CL_SUCCESS;
-    if (size < SMALL_BYTES)
+    if (size < SMALL_BYTES || flags & CL_MEM_USE_HOST_PTR)
         return below.clCreateBuffer(context, flags, size, ptr, err);
     pthread_mutex_lock(&lock);
     if (size > room / 2)
