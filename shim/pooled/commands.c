@@ -112,12 +112,12 @@ static cl_int foresee(const void *command)
 /* Large transfers of the application's memory go through the ring, which is entered before the store is locked. */
 static bool enter_ring(const struct gs_pool_command *c)
 {
-    const struct gs_op *op = &c->op;
     struct gs_context *ctx = c->q->o.ctx;
-    if (op->kind != GS_OP_READ && op->kind != GS_OP_WRITE)
+    struct gs_staged t;
+    if (!gs_op_is_by_host(&c->op) || (c->src ? c->src : c->dst)->image || !gs_staged_rect(&t, &c->op))
         return false;
     pthread_mutex_lock(&ctx->lock);
-    const bool may = gs_staging_may_fill(ctx, op->ptr, op->region[0]);
+    const bool may = gs_staging_may_fill(ctx, gs_staged_host(&t).at, gs_staged_bytes(&t));
     pthread_mutex_unlock(&ctx->lock);
     return may && gs_staging_enter(ctx, true);
 }

@@ -8,7 +8,7 @@
 #include "shim/staging/staging.h"
 
 /* Many stretches are few bytes each: the driver takes them at once, the ring as a piece each. */
-static cl_int carry(struct gs_context *ctx, const struct gs_extents *s, bool by_ring)
+cl_int gs_pool_carry(struct gs_context *ctx, const struct gs_extents *s, bool by_ring)
 {
     enum { MOST_STRETCHES = 64 };
     struct gs_staged_ends ended = {0};
@@ -44,7 +44,7 @@ cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to, boo
     struct reading reading = {to, bytes.begin, {0}};
     cl_int err = gs_pool_error(gs_rangeset_missing(&r->valid, bytes, &missing));
     err = err ? err : gs_pool_from_windows(r, GS_POOL_ALL_DEVICES, &missing, read_range, &reading);
-    err = err ? err : carry(r->ctx, &reading.stretches, by_ring);
+    err = err ? err : gs_pool_carry(r->ctx, &reading.stretches, by_ring);
     err = err ? err : gs_pool_error(gs_rangeset_common(&r->valid, bytes, &here));
     for (size_t i = 0; i < here.n && !err; i++)
         memmove(to + (here.v[i].begin - bytes.begin), r->host.base + here.v[i].begin, here.v[i].end - here.v[i].begin);
@@ -132,7 +132,7 @@ cl_int gs_pool_put(struct gs_pool_root *r, struct gs_range bytes, const char *fr
         if (!err)
             err = gs_pool_error(gs_rangeset_remove_set(&left, &here));
     }
-    err = err ? err : carry(r->ctx, &stretches, by_ring);
+    err = err ? err : gs_pool_carry(r->ctx, &stretches, by_ring);
     for (size_t i = 0; i < left.n && !err; i++)
         put_host(r->host.base + left.v[i].begin, left.v[i].end - left.v[i].begin,
                  from + moves * (left.v[i].begin - bytes.begin), pattern_bytes);

@@ -11,6 +11,7 @@
 #include "shim/pooled/pooled.h"
 #include "shim/pooled/queues.h"
 #include "shim/pooled/turns.h"
+#include "shim/staging/pieces.h"
 
 struct gs_pool_window {
     struct gs_pool_window *next; /* of the root */
@@ -118,8 +119,10 @@ cl_int gs_pool_invalidate(struct gs_pool_root *r, const struct gs_rangeset *byte
 void gs_pool_forecast_clear(void);
 cl_int gs_pool_want(struct gs_pool_root *r);
 
-/* To the application's memory, from wherever they are. by_ring: the caller has entered the context's ring (staging.h),
- * by which large transfers between windows and the application's memory go. */
+/* Transfers between windows and the application's memory. by_ring: the caller has entered the context's ring
+ * (staging.h), by which they go then. */
+cl_int gs_pool_carry(struct gs_context *ctx, const struct gs_extents *s, bool by_ring);
+/* To the application's memory, from wherever they are. */
 cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to, bool by_ring);
 /* The bytes lie within one buffer, and so do those at `at`; within the same buffer they don't overlap. */
 cl_int gs_pool_copy(struct gs_pool_root *from, struct gs_range bytes, struct gs_pool_root *to, uint64_t at);

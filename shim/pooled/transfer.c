@@ -147,10 +147,9 @@ static struct gs_range hull_of(const struct gs_mem *m, const struct rows *r, con
 
 /* By way of the host's copy of all that lies between the first row and the last. Where rows lie near each other that is
  * all written, as one transfer of so many bytes takes less time than one for each row. */
-static cl_int rect(const struct gs_pool_command *c)
+static cl_int rect_by_host(const struct gs_pool_command *c, const struct gs_op *op)
 {
     enum { NEAR = 64 * 1024 };
-    const struct gs_op *op = &c->op;
     const size_t *n = op->region;
     const struct rows from = rows_of(op->from, op->from_pitch), to = rows_of(op->to, op->to_pitch);
     struct gs_pool_root *src = root_of(c->src), *dst = root_of(c->dst);
@@ -178,15 +177,114 @@ static cl_int rect(const struct gs_pool_command *c)
     return err;
 }
 
+/* Has the window all bytes of the range that any place has? */
+static cl_int has_all(const struct gs_pool_window *w, struct gs_range range, bool *all)
+{
+    struct gs_rangeset lacking = {0};
+    const cl_int err = gs_pool_error(gs_rangeset_missing(&w->valid, range, &lacking));
+    *all = !err && !gs_rangeset_overlap(&lacking, &w->root->valid);
+    for (const struct gs_pool_window *v = w->root->windows; v && *all; v = v->next)
+        *all = !gs_rangeset_overlap(&lacking, &v->valid);
+    gs_rangeset_free(&lacking);
+    return err;
+}
+
+/* A window that holds the range and has all of it that any place has, in *found; or null, and whether it is worth
+ * looking for one of a part: none holds the range, but one meets it. */
+static cl_int find_window(const struct gs_pool_root *r, struct gs_range range, struct gs_pool_window **found,
+                          bool *of_part)
+{
+    bool holds = false, meets = false, all = false;
+    cl_int err = CL_SUCCESS;
+    struct gs_pool_window *w = r->image ? NULL : r->windows;
+    for (; w && !err && !all; w = all ? w : w->next) {
+        const bool whole = w->range.begin <= range.begin && range.end <= w->range.end;
+        holds = holds || whole;
+        meets = meets || (w->range.begin < range.end && range.begin < w->range.end);
+        err = whole ? has_all(w, range, &all) : CL_SUCCESS;
+    }
+    *found = w;
+    *of_part = meets && !holds;
+    return err;
+}
+
+/* Where a rectangle that begins at a byte of a window is to be cut: drivers needn't take rows that reach into the next
+ * line, and NVIDIA's refuses those of which the last line isn't whole (docs/drivers.md). False: nowhere. */
+static bool find_cut(const size_t n[3], const size_t pitch[2], uint64_t at, uint64_t bytes, unsigned *dim, size_t *end)
+{
+    const bool solid = n[2] > 1;
+    const uint64_t line = pitch[0], in_slice = solid ? at % pitch[1] : at,
+                   last = solid ? (at / pitch[1] + n[2]) * pitch[1] : (at / line + n[1]) * line;
+    const size_t columns = line - in_slice % line, lines = solid ? (pitch[1] - in_slice + line - 1) / line : n[1];
+    if (n[1] * n[2] == 1)
+        return false;
+    *dim = n[0] > columns ? 0 : solid && n[1] <= lines ? 2 : 1;
+    *end = n[0] > columns ? columns : n[1] > lines ? lines : n[*dim] - 1;
+    return n[0] > columns || n[1] > lines || last > bytes;
+}
+
+static cl_int by_window(const struct gs_pool_window *w, const struct gs_op *rows, uint64_t at, struct gs_extents *s)
+{
+    struct gs_op op = *rows;
+    const bool solid = op.region[2] > 1;
+    size_t *pitch = op.src ? op.from_pitch : op.to_pitch, *origin = op.src ? op.from : op.to;
+    const uint64_t in_slice = solid ? at % pitch[1] : at;
+    struct gs_staged t = {0};
+    *(op.src ? &op.src : &op.dst) = w->mem;
+    origin[0] = in_slice % pitch[0];
+    origin[1] = in_slice / pitch[0];
+    origin[2] = solid ? at / pitch[1] : 0;
+    pitch[1] = solid ? pitch[1] : 0;
+    gs_staged_rect(&t, &op);
+    t.place = w->device;
+    return gs_extents_add(s, &t);
+}
+
+/* Between the application's memory and a buffer: what lies within a window that has all between the first row and the
+ * last goes to the driver's command for rectangles. What is written is valid there with all that lies between, so that
+ * no place's rest has gaps. Where windows meet it is halved. */
+static cl_int rect(const struct gs_pool_command *c, const struct gs_op *op, struct gs_extents *s)
+{
+    const struct gs_mem *m = c->src ? c->src : c->dst;
+    const size_t *pitch = c->src ? op->from_pitch : op->to_pitch;
+    const struct rows rows = rows_of(c->src ? op->from : op->to, pitch);
+    struct gs_range hull = hull_of(m, &rows, op->region);
+    struct gs_box box[2] = {{.end = {op->region[0], op->region[1], op->region[2]}}};
+    unsigned dim = op->region[2] > 1 ? 2 : 1;
+    size_t end = op->region[dim] / 2;
+    struct gs_pool_window *w;
+    bool of_part;
+    cl_int err = find_window(root_of(m), hull, &w, &of_part);
+    if (!err && w && !find_cut(op->region, pitch, hull.begin - w->range.begin, w->bytes, &dim, &end)) {
+        err = by_window(w, op, hull.begin - w->range.begin, s);
+        return err || c->src ? err : gs_pool_wrote(w, &GS_ONE_RANGE(hull));
+    }
+    if (!err && !w && (!of_part || !end))
+        return rect_by_host(c, op);
+    box[1] = box[0];
+    box[0].end[dim] = box[1].begin[dim] = end;
+    for (unsigned i = 0; i < 2 && !err; i++) {
+        const struct gs_op part = gs_op_part(op, &box[i]);
+        err = rect(c, &part, s);
+    }
+    return err;
+}
+
 cl_int gs_pool_transfer(const struct gs_pool_command *c)
 {
     const struct gs_op *op = &c->op;
     struct gs_range mapped = c->mapped;
     switch (op->kind) {
     case GS_OP_READ_RECT:
-    case GS_OP_WRITE_RECT:
+    case GS_OP_WRITE_RECT: {
+        struct gs_extents s = {0};
+        cl_int err = rect(c, op, &s);
+        err = err ? err : gs_pool_carry(c->q->o.ctx, &s, c->by_ring);
+        gs_extents_free(&s);
+        return err;
+    }
     case GS_OP_COPY_RECT:
-        return rect(c);
+        return rect_by_host(c, op);
     case GS_OP_MAP_BUFFER:
         mapped = gs_pool_range(c->src, op->from[0], op->region[0]);
         if (!(op->map_flags & CL_MAP_WRITE_INVALIDATE_REGION)) {

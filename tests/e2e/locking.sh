@@ -32,6 +32,7 @@ all() { # TRANSFERS OPTIONS...
 }
 all "pinned plain" --no-daemon --mode multi
 all pinned --no-daemon --mode auto --forget
+GPUSPARC_TRANSFER=pinned program --memory pooled -- pooled 16384 rows
 own_daemon <<'END'
 [system]
 gpus = 2

@@ -30,18 +30,20 @@ done
 
 cases="stencil windows images"
 [ "$most" = 0 ] || cases+=" uncut"
+cases+=" rows"
 for case in $cases; do
+  [ $case != rows ] || export GPUSPARC_TRANSFER=pinned layer=$layer:$programs/as_gpu.so # by the ring of pinned memory, which may fail, too
   plain plain.txt "$programs/pooled" 512 $case
   FAULT_COUNTS=$PWD/counts.txt pooled pooled.txt "$programs/pooled" 512 $case
   same "$case without a fault"
   while read -r name count; do
     case $name in
-      clCreateBuffer | clCreateImage)
+      clCreateBuffer | clCreateImage | clCreateCommandQueue)
         for ((k = 1; k <= count; k++)); do
           one $name:$k:-4:once $case
-          [ "$most" = 0 ] || [ $name = clCreateImage ] || one $name:$k:-4:hollow $case
+          [ "$most" = 0 ] || [ $name != clCreateBuffer ] || one $name:$k:-4:hollow $case
         done ;;
-      clEnqueueReadBuffer | clEnqueueWriteBuffer | clEnqueueCopyBuffer | clEnqueueReadImage | clEnqueueWriteImage)
+      clEnqueueReadBuffer | clEnqueueWriteBuffer | clEnqueueCopyBuffer | clEnqueueReadBufferRect | clEnqueueWriteBufferRect | clEnqueueReadImage | clEnqueueWriteImage)
         for ((k = 1; k <= count; k += count / (most + 3) + 1)); do
           one "$name:$k:-5:late" $case
           [ "$most" = 0 ] || one "$name:$k:-5:once" $case

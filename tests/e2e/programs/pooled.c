@@ -280,6 +280,17 @@ static void invalidates(size_t bytes)
 }
 
 /* The host writes all of a buffer, a kernel changes it, three times; and the rows of a rectangle in the same way. */
+/* Lines that no page begins with. */
+static void show_rows(cl_mem m, size_t bytes)
+{
+    const size_t at[3] = {100, 3, 1}, none[3] = {0}, region[3] = {700, 5, bytes / 8000 - 2},
+                 n = region[0] * region[1] * region[2];
+    unsigned char *host = malloc(n);
+    CL(clEnqueueReadBufferRect(queue, m, CL_TRUE, at, none, region, 1000, 8000, 0, 0, host, 0, NULL, NULL));
+    show("rows read", host, n);
+    free(host);
+}
+
 static void writes(size_t bytes, bool rows)
 {
     const size_t all = bytes / 4096 * 4096, at[3] = {64, 1, 0}, none[3] = {0}, region[3] = {512, all / 1024 - 2, 1};
@@ -299,6 +310,8 @@ static void writes(size_t bytes, bool rows)
         launch(queue, k, all / 4, 64, 0, NULL, NULL);
         CL(clFinish(queue));
     }
+    if (rows)
+        show_rows(m, all);
     show_pieces(rows ? "rows written" : "written", m, all);
     CL(clReleaseMemObject(m));
     CL(clReleaseKernel(k));
