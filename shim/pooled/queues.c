@@ -6,6 +6,17 @@
 #include "shim/pooled/pooled.h"
 #include "shim/report/report.h"
 
+/* Transfers of all devices and contexts that have begun. Many rows may be very many transfers. */
+enum { MOST_TRANSFERS = 1024 };
+static struct {
+    struct transfer {
+        struct gs_context *ctx;
+        cl_command_queue queue;
+        cl_event end;
+    } v[MOST_TRANSFERS];
+    size_t n;
+} under_way;
+
 /* By which both directions are under way at once. */
 enum { PASS_BYTES = 16 * GS_POOL_PIECE };
 
@@ -40,27 +51,25 @@ static cl_int lacking(cl_int err)
     return err == CL_MEM_OBJECT_ALLOCATION_FAILURE ? CL_OUT_OF_RESOURCES : err;
 }
 
-static cl_int begin(struct gs_pool_transfers *t, struct gs_context *ctx, unsigned device, const struct gs_op *op,
-                    const cl_event *after)
+static cl_int begin(struct gs_context *ctx, unsigned device, const struct gs_op *op, const cl_event *after)
 {
     cl_int err;
     const enum gs_pool_lane lane =
         op->kind == GS_OP_READ || op->kind == GS_OP_READ_IMAGE ? GS_POOL_TO_HOST : GS_POOL_TO_DEVICE;
-    struct gs_pool_transfer new = {.ctx = ctx, .queue = gs_pool_queue(ctx, device, lane, &err)};
+    struct transfer new = {.ctx = ctx, .queue = gs_pool_queue(ctx, device, lane, &err)};
     if (!err)
         err = gs_enqueue(op, new.queue, after ? 1 : 0, after, &new.end);
     if (err)
         return lacking(err);
-    t->v[t->n++] = new;
+    under_way.v[under_way.n++] = new;
     gs_real()->clFlush(new.queue);
     return CL_SUCCESS;
 }
 
-cl_int gs_pool_transfer_begin(struct gs_pool_transfers *t, struct gs_context *ctx, unsigned device,
-                              const struct gs_op *op)
+cl_int gs_pool_begin(struct gs_context *ctx, unsigned device, const struct gs_op *op)
 {
-    const cl_int err = t->n == GS_POOL_TRANSFERS ? gs_pool_transfers_end(t) : CL_SUCCESS;
-    return err ? err : begin(t, ctx, device, op, NULL);
+    const cl_int err = under_way.n == MOST_TRANSFERS ? gs_pool_transfers_end() : CL_SUCCESS;
+    return err ? err : begin(ctx, device, op, NULL);
 }
 
 /* Bytes within one piece; null: all are taken. */
@@ -76,8 +85,7 @@ static char *pass_memory(struct gs_context *ctx, uint64_t bytes)
     return q->passing.base + at;
 }
 
-cl_int gs_pool_pass_begin(struct gs_pool_transfers *t, struct gs_context *ctx, unsigned from, struct gs_op *read,
-                          unsigned to, struct gs_op *write)
+cl_int gs_pool_pass_begin(struct gs_context *ctx, unsigned from, struct gs_op *read, unsigned to, struct gs_op *write)
 {
     struct gs_pool_host *h = &ctx->pool->passing;
     const size_t bytes = read->kind == GS_OP_READ ? read->region[0] : GS_POOL_PIECE;
@@ -86,30 +94,30 @@ cl_int gs_pool_pass_begin(struct gs_pool_transfers *t, struct gs_context *ctx, u
     h->pinned = &ctx->pool->pass_pinned;
     if (!gs_pool_host_make(h, PASS_BYTES))
         return CL_OUT_OF_HOST_MEMORY;
-    char *by = t->n + 2 > GS_POOL_TRANSFERS ? NULL : pass_memory(ctx, bytes);
+    char *by = under_way.n + 2 > MOST_TRANSFERS ? NULL : pass_memory(ctx, bytes);
     if (!by) {
-        err = gs_pool_transfers_end(t);
+        err = gs_pool_transfers_end();
         ctx->pool->pass_used = 0;
         by = pass_memory(ctx, bytes);
     }
     read->ptr = write->ptr = by;
-    err = err ? err : begin(t, ctx, from, read, NULL);
-    return err ? err : begin(t, ctx, to, write, &t->v[t->n - 1].end);
+    err = err ? err : begin(ctx, from, read, NULL);
+    return err ? err : begin(ctx, to, write, &under_way.v[under_way.n - 1].end);
 }
 
-cl_int gs_pool_transfers_end(struct gs_pool_transfers *t)
+cl_int gs_pool_transfers_end(void)
 {
     cl_int err = CL_SUCCESS;
-    for (size_t i = 0; i < t->n; i++) {
-        const cl_int failed = gs_real()->clWaitForEvents(1, &t->v[i].end);
-        t->v[i].ctx->pool->pass_used = 0;
-        gs_real()->clReleaseEvent(t->v[i].end);
+    for (struct transfer *t = under_way.v; t < under_way.v + under_way.n; t++) {
+        const cl_int failed = gs_real()->clWaitForEvents(1, &t->end);
+        t->ctx->pool->pass_used = 0;
+        gs_real()->clReleaseEvent(t->end);
         if (!failed)
             continue;
-        gs_real()->clFinish(t->v[i].queue); /* if it was the waiting that failed */
-        atomic_store(&t->v[i].ctx->pool->failed, failed);
+        gs_real()->clFinish(t->queue); /* if it was the waiting that failed */
+        atomic_store(&t->ctx->pool->failed, failed);
         err = lacking(failed);
     }
-    t->n = 0;
+    under_way.n = 0;
     return err;
 }

@@ -22,27 +22,13 @@ struct gs_pool_queues {
 /* Null with an error in *err. */
 cl_command_queue gs_pool_queue(struct gs_context *ctx, unsigned device, enum gs_pool_lane lane, cl_int *err);
 
-/* Transfers of all devices and contexts that have begun. Rows of a rectangle are very many transfers: at most
- * GS_POOL_TRANSFERS are under way. */
-enum { GS_POOL_TRANSFERS = 1024 };
-struct gs_pool_transfers {
-    struct gs_pool_transfer {
-        struct gs_context *ctx;
-        cl_command_queue queue;
-        cl_event end;
-    } v[GS_POOL_TRANSFERS];
-    size_t n;
-};
-
 /* Enqueues a transfer: a read to the host in its own queue, all others in that to the device. Until
  * gs_pool_transfers_end the host's memory of it must stay. */
-cl_int gs_pool_transfer_begin(struct gs_pool_transfers *t, struct gs_context *ctx, unsigned device,
-                              const struct gs_op *op);
+cl_int gs_pool_begin(struct gs_context *ctx, unsigned device, const struct gs_op *op);
 /* From one device to another, at most GS_POOL_PIECE bytes: a read, and a write that waits for the read. Fills in the
  * host's memory of both. */
-cl_int gs_pool_pass_begin(struct gs_pool_transfers *t, struct gs_context *ctx, unsigned from, struct gs_op *read,
-                          unsigned to, struct gs_op *write);
+cl_int gs_pool_pass_begin(struct gs_context *ctx, unsigned from, struct gs_op *read, unsigned to, struct gs_op *write);
 /* Waits for all transfers. Marks the context of a failed transfer as failed; returns the last such error. */
-cl_int gs_pool_transfers_end(struct gs_pool_transfers *t);
+cl_int gs_pool_transfers_end(void);
 
 #endif

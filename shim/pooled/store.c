@@ -26,7 +26,6 @@ static struct {
     unsigned busy;                  /* a bit for each device that the launch of the last round uses */
     struct gs_pool_window *leaving; /* evicted: what they alone held is on its way to the host */
     struct gs_pool_window *left;    /* it is there: the command's next windows may have their memory */
-    struct gs_pool_transfers under_way;
 } store = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(store.lock, GS_RANK_POOL);
 
@@ -148,14 +147,9 @@ void gs_pool_root_free(struct gs_pool_root *r)
     free(r);
 }
 
-cl_int gs_pool_begin(struct gs_context *ctx, unsigned device, const struct gs_op *op)
-{
-    return gs_pool_transfer_begin(&store.under_way, ctx, device, op);
-}
-
 cl_int gs_pool_await(void)
 {
-    const cl_int err = gs_pool_transfers_end(&store.under_way);
+    const cl_int err = gs_pool_transfers_end();
     for (struct gs_pool_window *w; (w = store.leaving) != NULL;) {
         store.leaving = w->next;
         w->next = store.left;
@@ -220,7 +214,7 @@ static cl_int to_other_device(struct gs_pool_window *from, struct gs_range r, vo
     gs_op_cut(&read, GS_POOL_PIECE, &cut);
     for (unsigned i = 0; i < cut.n && !err; i++) {
         struct gs_op in = gs_op_piece(&read, &cut, i), out = gs_op_piece(&write, &cut, i);
-        err = gs_pool_pass_begin(&store.under_way, to->root->ctx, from->device, &in, to->device, &out);
+        err = gs_pool_pass_begin(to->root->ctx, from->device, &in, to->device, &out);
     }
     return err ? err : gs_pool_error(gs_rangeset_add(&to->coming, r));
 }

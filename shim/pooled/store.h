@@ -92,8 +92,6 @@ cl_int gs_pool_clear(unsigned device);
 cl_int gs_pool_gather(struct gs_pool_window *w, const struct gs_rangeset *bytes);
 cl_int gs_pool_load(struct gs_pool_window *w, const struct gs_rangeset *bytes);
 cl_int gs_pool_await(void);
-/* Any other transfer of the device. */
-cl_int gs_pool_begin(struct gs_context *ctx, unsigned device, const struct gs_op *op);
 
 /* Calls a step for each range of the bytes that a window of the device holds, or of any device; for each range once.
  * The bytes that no such window holds stay in `bytes`. */
