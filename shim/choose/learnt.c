@@ -2,13 +2,14 @@
 #include "shim/choose/learnt.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/hash.h"
 
+/* The file: the head, the machine without what the group tells, the records, and a checksum of all before. */
 static const char head[] = "gpusparc-learnt 20\n";
+enum { HEAD = sizeof head - 1, MACHINE = offsetof(struct gs_machine, compiles), BEFORE = HEAD + MACHINE };
 
 void gs_learnt_free(struct gs_learnt *l)
 {
@@ -22,129 +23,82 @@ static bool same(const struct gs_learnt_kernel *a, const struct gs_learnt_kernel
            strcmp(a->name, b->name) == 0;
 }
 
-bool gs_learnt_has(const struct gs_learnt *l, const struct gs_learnt_kernel *k)
-{
-    for (size_t i = 0; i < l->n; i++)
-        if (same(&l->v[i], k))
-            return true;
-    return false;
-}
-
 int gs_learnt_add(struct gs_learnt *l, const struct gs_learnt_kernel *k)
 {
+    if (!l->v && !(l->v = malloc(GS_LEARNT_MOST * sizeof *l->v)))
+        return -ENOMEM;
     for (size_t i = 0; i < l->n; i++)
-        if (same(&l->v[i], k)) {
-            l->v[i] = *k;
+        if (same(&l->v[i], k))
             return 0;
-        }
-    if (l->n == GS_LEARNT_MOST)
-        return 0;
-    if (l->n == l->cap) {
-        const size_t cap = l->cap ? 2 * l->cap : 32;
-        struct gs_learnt_kernel *v = realloc(l->v, cap * sizeof *v);
-        if (!v)
-            return -ENOMEM;
-        l->v = v;
-        l->cap = cap;
-    }
-    l->v[l->n++] = *k;
+    if (l->n < GS_LEARNT_MOST)
+        l->v[l->n++] = *k;
     return 0;
 }
 
-bool gs_learnt_may_gain(const struct gs_learnt_kernel *k, const struct gs_machine *m)
+bool gs_learnt_may_gain(const struct gs_history *h, const struct gs_machine *m, unsigned n)
 {
-    const uint64_t single = gs_measured_best(&k->h.single), known = single ? single : k->h.bound_ns;
-    return k->h.split.n || k->h.failures || k->h.together.owed_ns > 0 || k->h.balance.n ||
-           (double)known >= gs_least_gain_ns(m, k->n);
+    const uint64_t single = gs_measured_best(&h->single), known = single ? single : h->bound_ns;
+    return h->split.n || h->failures || h->together.owed_ns > 0 || h->balance.n ||
+           (double)known >= gs_least_gain_ns(m, n);
 }
 
-/* A kernel in the file. All numbers have 8 bytes: there are no gaps. */
-struct record {
-    char name[GS_LEARNT_NAME_BYTES];
-    uint64_t program, n, size[6], prepare_ns, launches, bound_ns, single_ns, split_ns, failures, moves, settled, dim,
-        parts;
-    uint64_t scatter_again[3], gather_again[3]; /* known, bytes, pieces */
-    double return_rate, owed_ns, cut[GS_MAX_DEVICES];
-};
-
-/* The file: the head, the machine without what the group tells, the records, and a checksum of all before. */
-enum { HEAD = sizeof head - 1, MACHINE = offsetof(struct gs_machine, compiles), BEFORE = HEAD + MACHINE };
-
-static struct record to_record(const struct gs_learnt_kernel *k)
+void gs_learnt_keep(struct gs_learnt_kernel *k, const struct gs_history *h)
 {
-    const struct gs_history *h = &k->h;
-    struct record r = {
-        .program = k->program,
-        .n = k->n,
-        .prepare_ns = k->prepare_ns,
-        .launches = h->launches,
-        .bound_ns = h->bound_ns,
-        .single_ns = gs_measured_best(&h->single),
-        .split_ns = gs_choice_split_known(h) ? gs_measured_best(&h->split) : 0,
-        .failures = h->failures,
-        .moves = h->balance.moves,
-        .settled = h->balance.settled,
-        .dim = h->balance.dim,
-        .parts = h->balance.n,
-        .return_rate = h->return_rate,
-        .owed_ns = h->together.owed_ns,
-        .scatter_again = {h->scatter_again.known, h->scatter_again.move.bytes, h->scatter_again.move.pieces},
-        .gather_again = {h->gather_again.known, h->gather_again.move.bytes, h->gather_again.move.pieces},
-    };
-    memcpy(r.name, k->name, strnlen(k->name, sizeof r.name - 1));
-    memcpy(r.size, k->size, sizeof r.size);
-    memcpy(r.cut, h->balance.cut, sizeof r.cut);
-    return r;
+    k->launches = h->launches;
+    k->bound_ns = h->bound_ns;
+    k->single_ns = gs_measured_best(&h->single);
+    k->split_ns = gs_choice_split_known(h) ? gs_measured_best(&h->split) : 0;
+    k->failures = h->failures;
+    k->moves = h->balance.moves;
+    k->settled = h->balance.settled;
+    k->dim = h->balance.dim;
+    k->parts = h->balance.n;
+    k->return_rate = h->return_rate;
+    k->owed_ns = h->together.owed_ns;
+    const struct gs_again *s = &h->scatter_again, *g = &h->gather_again;
+    memcpy(k->scatter_again, (uint64_t[]){s->known, s->move.bytes, s->move.pieces}, sizeof k->scatter_again);
+    memcpy(k->gather_again, (uint64_t[]){g->known, g->move.bytes, g->move.pieces}, sizeof k->gather_again);
+    memcpy(k->cut, h->balance.cut, sizeof k->cut);
+}
+
+void gs_learnt_begin(const struct gs_learnt_kernel *k, struct gs_history *h)
+{
+    gs_history_init(h);
+    h->expected = k->launches;
+    h->bound_ns = k->bound_ns;
+    h->return_rate = k->return_rate;
+    h->scatter_again = (struct gs_again){k->scatter_again[0], {k->scatter_again[1], k->scatter_again[2]}};
+    h->gather_again = (struct gs_again){k->gather_again[0], {k->gather_again[1], k->gather_again[2]}};
+    h->balance = (struct gs_balance){
+        .n = (unsigned)k->parts, .dim = (unsigned)k->dim, .moves = (unsigned)k->moves, .settled = k->settled};
+    memcpy(h->balance.cut, k->cut, sizeof k->cut);
+    gs_choice_learn_single(h, k->single_ns);
+    for (int i = 1; i < GS_CHOICE_TRIES && k->split_ns; i++)
+        gs_measured_add(&h->split, k->split_ns);
+    gs_choice_load_failures(h, (unsigned)k->failures);
+    gs_stretch_load(&h->together, k->owed_ns);
 }
 
 /* What is used as the number of an element must be one. */
-static bool is_sound(const struct record *r)
+static bool is_sound(const struct gs_learnt_kernel *k)
 {
-    bool sound = *r->name && !r->name[sizeof r->name - 1] && r->n >= 2 && r->n <= GS_MAX_DEVICES && r->dim < 3 &&
-                 r->parts <= GS_MAX_DEVICES;
-    for (unsigned p = 0; sound && p < r->parts; p++)
-        sound = r->cut[p] > (p ? r->cut[p - 1] : 0) && r->cut[p] <= 1;
+    bool sound = *k->name && !k->name[sizeof k->name - 1] && k->n >= 2 && k->n <= GS_MAX_DEVICES && k->dim < 3 &&
+                 k->parts <= GS_MAX_DEVICES;
+    for (unsigned p = 0; sound && p < k->parts; p++)
+        sound = k->cut[p] > (p ? k->cut[p - 1] : 0) && k->cut[p] <= 1;
     return sound;
-}
-
-static int add_record(struct gs_learnt *l, const struct record *r)
-{
-    struct gs_learnt_kernel k = {.program = r->program, .n = (unsigned)r->n, .prepare_ns = r->prepare_ns};
-    struct gs_history *h = &k.h;
-    if (!is_sound(r))
-        return -EBADMSG;
-    memcpy(k.name, r->name, sizeof k.name);
-    memcpy(k.size, r->size, sizeof k.size);
-    gs_history_init(h);
-    h->expected = r->launches;
-    h->bound_ns = r->bound_ns;
-    h->return_rate = r->return_rate;
-    h->scatter_again = (struct gs_again){r->scatter_again[0], {r->scatter_again[1], r->scatter_again[2]}};
-    h->gather_again = (struct gs_again){r->gather_again[0], {r->gather_again[1], r->gather_again[2]}};
-    h->balance = (struct gs_balance){
-        .n = (unsigned)r->parts, .dim = (unsigned)r->dim, .moves = (unsigned)r->moves, .settled = r->settled};
-    memcpy(h->balance.cut, r->cut, sizeof r->cut);
-    if (r->single_ns)
-        gs_measured_add(&h->single, r->single_ns);
-    for (int i = 1; i < GS_CHOICE_TRIES && r->split_ns; i++)
-        gs_measured_add(&h->split, r->split_ns);
-    gs_choice_load_failures(h, (unsigned)r->failures);
-    gs_stretch_load(&h->together, r->owed_ns);
-    return gs_learnt_add(l, &k);
 }
 
 char *gs_learnt_print(const struct gs_learnt *l, size_t *bytes)
 {
-    const size_t n = BEFORE + l->n * sizeof(struct record);
+    const size_t n = BEFORE + l->n * sizeof *l->v;
     char *text = malloc(n + GS_HASH_HEX_BYTES);
     if (!text)
         return NULL;
     memcpy(text, head, HEAD);
     memcpy(text + HEAD, &l->machine, MACHINE);
-    for (size_t i = 0; i < l->n; i++) {
-        const struct record r = to_record(&l->v[i]);
-        memcpy(text + BEFORE + i * sizeof r, &r, sizeof r);
-    }
+    if (l->n)
+        memcpy(text + BEFORE, l->v, l->n * sizeof *l->v);
     gs_hash_hex(text, n, text + n);
     *bytes = n + GS_HASH_HEX_BYTES;
     return text;
@@ -157,7 +111,7 @@ static bool is_whole(const char *text, size_t bytes)
         return false;
     gs_hash_hex(text, bytes - sizeof sum, sum);
     return memcmp(sum, text + bytes - sizeof sum, sizeof sum) == 0 &&
-           (bytes - sizeof sum - BEFORE) % sizeof(struct record) == 0;
+           (bytes - sizeof sum - BEFORE) % sizeof(struct gs_learnt_kernel) == 0;
 }
 
 int gs_learnt_parse(struct gs_learnt *l, const char *text, size_t bytes)
@@ -165,13 +119,15 @@ int gs_learnt_parse(struct gs_learnt *l, const char *text, size_t bytes)
     *l = (struct gs_learnt){0};
     if (!is_whole(text, bytes))
         return -EBADMSG;
+    const size_t of_kernels = bytes - GS_HASH_HEX_BYTES - BEFORE;
     memcpy(&l->machine, text + HEAD, MACHINE);
-    int err = l->machine.split_ns > 0 ? 0 : -EBADMSG;
-    for (size_t at = BEFORE; at < bytes - GS_HASH_HEX_BYTES && !err; at += sizeof(struct record)) {
-        struct record r;
-        memcpy(&r, text + at, sizeof r);
-        err = add_record(l, &r);
-    }
+    l->n = of_kernels / sizeof *l->v;
+    l->v = malloc(of_kernels + 1);
+    int err = !l->v ? -ENOMEM : l->machine.split_ns > 0 ? 0 : -EBADMSG;
+    if (l->v)
+        memcpy(l->v, text + BEFORE, of_kernels);
+    for (size_t i = 0; i < l->n && !err; i++)
+        err = is_sound(&l->v[i]) ? 0 : -EBADMSG;
     if (err)
         gs_learnt_free(l);
     return err;

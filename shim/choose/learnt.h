@@ -10,30 +10,33 @@
 
 enum { GS_LEARNT_NAME_BYTES = 128, GS_LEARNT_MOST = 2000 };
 
+/* A kernel as it stands in the file. All numbers have 8 bytes: there are no gaps. */
 struct gs_learnt_kernel {
-    uint64_t program;                /* a hash of its text and options */
     char name[GS_LEARNT_NAME_BYTES]; /* longer ones are not kept */
+    uint64_t program;                /* a hash of its text and options */
+    uint64_t n;                      /* devices */
     uint64_t size[6];                /* global and local; local zeros: NULL */
-    unsigned n;                      /* devices */
     uint64_t prepare_ns;             /* what translating and compiling took; 0: not known */
-    struct gs_history h;             /* as a new process starts with it */
+    uint64_t launches, bound_ns, single_ns, split_ns, failures, moves, settled, dim, parts;
+    uint64_t scatter_again[3], gather_again[3]; /* known, bytes, pieces */
+    double return_rate, owed_ns, cut[GS_MAX_DEVICES];
 };
 
 struct gs_learnt {
-    struct gs_machine machine; /* split_ns 0: not known */
-    struct gs_learnt_kernel *v;
-    size_t n, cap; /* owned */
+    struct gs_machine machine;  /* split_ns 0: not known */
+    struct gs_learnt_kernel *v; /* owned */
+    size_t n;
 };
 
-/* Adds one, or takes the place of what is there of the same kernel and size; beyond GS_LEARNT_MOST it is left out.
- * -ENOMEM. */
+/* Is a kernel of that history worth a record: could it gain by n devices, or has it been tried? */
+bool gs_learnt_may_gain(const struct gs_history *h, const struct gs_machine *m, unsigned n);
+
+/* What is kept of a history, and what a new process begins with. */
+void gs_learnt_keep(struct gs_learnt_kernel *k, const struct gs_history *h);
+void gs_learnt_begin(const struct gs_learnt_kernel *k, struct gs_history *h);
+
+/* Adds one, unless one of the same kernel and size is there; beyond GS_LEARNT_MOST it is left out. -ENOMEM. */
 int gs_learnt_add(struct gs_learnt *l, const struct gs_learnt_kernel *k);
-
-/* Is one of the same kernel and size there? */
-bool gs_learnt_has(const struct gs_learnt *l, const struct gs_learnt_kernel *k);
-
-/* Is it worth a record: could it gain, or has it been tried? */
-bool gs_learnt_may_gain(const struct gs_learnt_kernel *k, const struct gs_machine *m);
 
 /* malloc'd, or NULL if there is no memory. */
 char *gs_learnt_print(const struct gs_learnt *l, size_t *bytes);

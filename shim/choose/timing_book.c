@@ -178,11 +178,11 @@ static void load(const struct gs_context *ctx)
     }
     for (size_t i = 0; i < l.n; i++) {
         const struct gs_learnt_kernel *k = &l.v[i];
-        struct gs_size *size = gs_size_make(k->program, k->name, k->n, k->size);
+        struct gs_size *size = gs_size_make(k->program, k->name, (unsigned)k->n, k->size);
         struct gs_timing *t = size ? gs_book_of(size) : NULL;
         if (!t)
             continue;
-        t->h = k->h;
+        gs_learnt_begin(k, &t->h);
         t->h.least_part = least_part(t->at);
         if (gs_book.machine.unlike) /* they may have changed */
             gs_balance_begin_again(&t->h.balance);
@@ -200,9 +200,10 @@ void gs_book_open(const struct gs_context *ctx)
 static struct gs_learnt_kernel to_learnt(const struct gs_timing *t)
 {
     const struct gs_size *s = t->at;
-    struct gs_learnt_kernel k = {.program = s->program, .n = s->n, .prepare_ns = (uint64_t)t->prepare_ns, .h = t->h};
+    struct gs_learnt_kernel k = {.program = s->program, .n = s->n, .prepare_ns = (uint64_t)t->prepare_ns};
     memcpy(k.size, s->size, sizeof k.size);
-    memcpy(k.name, s->name, strnlen(s->name, sizeof k.name - 1));
+    memcpy(k.name, s->name, strlen(s->name));
+    gs_learnt_keep(&k, &t->h);
     return k;
 }
 
@@ -218,21 +219,17 @@ __attribute__((destructor)) static void save(void)
     mine.machine = gs_book.machine;
     for (const struct gs_size *s = gs_sizes(); s && !err; s = s->older) {
         const struct gs_timing *t = s->choice;
-        if (!t || !t->used || !s->program || !t->h.launches)
+        if (!t || !t->used || !s->program || !t->h.launches || strlen(s->name) >= GS_LEARNT_NAME_BYTES ||
+            !gs_learnt_may_gain(&t->h, &gs_book.machine, s->n))
             continue;
         const struct gs_learnt_kernel k = to_learnt(t);
-        if (strlen(s->name) < sizeof k.name && gs_learnt_may_gain(&k, &gs_book.machine))
-            err = gs_learnt_add(&mine, &k);
+        err = gs_learnt_add(&mine, &k);
     }
     pthread_mutex_unlock(&gs_book.lock);
     const size_t own = mine.n;
     if (own && read_learnt(&others))
-        for (size_t i = 0; i < others.n && !err; i++) {
-            struct gs_learnt_kernel *k = &others.v[i];
-            k->h.launches = k->h.expected;
-            if (!gs_learnt_has(&mine, k))
-                err = gs_learnt_add(&mine, k);
-        }
+        for (size_t i = 0; i < others.n && !err; i++)
+            err = gs_learnt_add(&mine, &others.v[i]);
     char *text = own && !err ? gs_learnt_print(&mine, &bytes) : NULL;
     if (text)
         gs_cache_write(gs_book.learnt_name, text, bytes);

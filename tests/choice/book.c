@@ -16,22 +16,30 @@ static uint64_t rnd(uint64_t n)
     return (rng_state >> 20) % n;
 }
 
+static struct gs_history some_history(unsigned i)
+{
+    struct gs_history h;
+    gs_history_init(&h);
+    h.launches = 20 + i;
+    h.bound_ns = 60000000;
+    gs_measured_add(&h.single, 57000000);
+    for (int n = 0; n < 2; n++)
+        gs_measured_add(&h.split, 29000000);
+    h.scatter_again = (struct gs_again){true, {1234, 5}};
+    h.return_rate = 0.25;
+    h.failures = 1;
+    gs_stretch_load(&h.together, 123456789 + i);
+    h.balance = (struct gs_balance){.n = 2, .dim = 0, .cut = {0.421875, 1}, .moves = 3, .settled = true};
+    return h;
+}
+
 static struct gs_learnt_kernel some_kernel(unsigned i)
 {
     struct gs_learnt_kernel k = {.program = 0xfedcba9876543210u + i, .size = {1 << 20, 64, 1, 64, 1, 0}, .n = 2};
     snprintf(k.name, sizeof k.name, "kernel_%u", i);
-    gs_history_init(&k.h);
     k.prepare_ns = 125000000;
-    k.h.launches = 20 + i;
-    k.h.bound_ns = 60000000;
-    gs_measured_add(&k.h.single, 57000000);
-    for (int n = 0; n < 2; n++)
-        gs_measured_add(&k.h.split, 29000000);
-    k.h.scatter_again = (struct gs_again){true, {1234, 5}};
-    k.h.return_rate = 0.25;
-    k.h.failures = 1;
-    gs_stretch_load(&k.h.together, 123456789 + i);
-    k.h.balance = (struct gs_balance){.n = 2, .dim = 0, .cut = {0.421875, 1}, .moves = 3, .settled = true};
+    const struct gs_history h = some_history(i);
+    gs_learnt_keep(&k, &h);
     return k;
 }
 
@@ -62,22 +70,23 @@ static void what_was_kept_comes_back(void **state)
     assert_true(back.machine.read_ns[0][0] == 0.024 && back.machine.read_ns[0][1] == 0.022);
     assert_true(back.machine.read_ns[1][0] == 0.02 && back.machine.read_ns[1][1] == 0.0125);
     for (unsigned i = 0; i < 3; i++) {
-        const struct gs_learnt_kernel was = some_kernel(i), *is = &back.v[i];
-        assert_true(gs_learnt_has(&l, is));
-        assert_int_equal(is->h.expected, was.h.launches);
-        assert_int_equal(is->h.launches, 0);
-        assert_int_equal(gs_measured_best(&is->h.single), 57000000);
-        assert_int_equal(gs_measured_best(&is->h.split), 29000000);
-        assert_int_equal(is->h.bound_ns, 60000000);
-        assert_true(is->h.scatter_again.known && !is->h.gather_again.known && is->h.return_rate == 0.25);
-        assert_int_equal(is->h.balance.n, 2);
-        assert_true(is->h.balance.cut[0] == 0.421875 && is->h.balance.cut[1] == 1);
-        assert_true(is->h.balance.settled);
-        assert_int_equal(is->h.balance.measured, 0);
-        assert_int_equal(is->prepare_ns, 125000000);
-        assert_true(is->h.retry_at > 0);
+        struct gs_history h;
+        assert_memory_equal(&back.v[i], &l.v[i], sizeof *l.v);
+        gs_learnt_begin(&back.v[i], &h);
+        assert_int_equal(h.expected, 20 + i);
+        assert_int_equal(h.launches, 0);
+        assert_int_equal(gs_measured_best(&h.single), 57000000);
+        assert_int_equal(gs_measured_best(&h.split), 29000000);
+        assert_int_equal(h.bound_ns, 60000000);
+        assert_true(h.scatter_again.known && !h.gather_again.known && h.return_rate == 0.25);
+        assert_int_equal(h.balance.n, 2);
+        assert_true(h.balance.cut[0] == 0.421875 && h.balance.cut[1] == 1);
+        assert_true(h.balance.settled);
+        assert_int_equal(h.balance.measured, 0);
+        assert_int_equal(back.v[i].prepare_ns, 125000000);
+        assert_true(h.retry_at > 0);
+        assert_true(h.scatter_again.move.bytes == 1234 && h.scatter_again.move.pieces == 5);
     }
-    assert_true(back.v[0].h.scatter_again.move.bytes == 1234 && back.v[0].h.scatter_again.move.pieces == 5);
     free(text);
     gs_learnt_free(&l);
     gs_learnt_free(&back);
@@ -89,14 +98,17 @@ static void a_single_try_is_not_kept(void **state)
     (void)state;
     struct gs_learnt l, back;
     struct gs_learnt_kernel k = some_kernel(0);
+    struct gs_history h = some_history(0);
     size_t bytes;
     fill(&l, 0);
-    k.h.split = (struct gs_measured){0};
-    gs_measured_add(&k.h.split, 99000000);
+    h.split = (struct gs_measured){0};
+    gs_measured_add(&h.split, 99000000);
+    gs_learnt_keep(&k, &h);
     assert_int_equal(gs_learnt_add(&l, &k), 0);
     char *text = gs_learnt_print(&l, &bytes);
     assert_int_equal(gs_learnt_parse(&back, text, bytes), 0);
-    assert_int_equal(back.v[0].h.split.n, 0);
+    gs_learnt_begin(&back.v[0], &h);
+    assert_int_equal(h.split.n, 0);
     free(text);
     gs_learnt_free(&l);
     gs_learnt_free(&back);
@@ -139,9 +151,9 @@ static void nonsense_is_refused(void **state)
         if (what == 0)
             l.v[0].n = 99;
         if (what == 1)
-            l.v[0].h.balance.cut[0] = 0;
+            l.v[0].cut[0] = 0;
         if (what == 2)
-            l.v[0].h.balance.cut[0] = 1.5;
+            l.v[0].cut[0] = 1.5;
         if (what == 3)
             l.v[0].name[0] = '\0';
         if (what == 4)
@@ -171,12 +183,12 @@ static void short_kernels_are_not_kept(void **state)
     (void)state;
     struct gs_learnt l;
     fill(&l, 0);
-    struct gs_learnt_kernel k = some_kernel(0);
-    assert_true(gs_learnt_may_gain(&k, &l.machine));
-    gs_history_init(&k.h);
-    assert_false(gs_learnt_may_gain(&k, &l.machine));
-    gs_measured_add(&k.h.single, 5000);
-    assert_false(gs_learnt_may_gain(&k, &l.machine));
+    struct gs_history h = some_history(0);
+    assert_true(gs_learnt_may_gain(&h, &l.machine, 2));
+    gs_history_init(&h);
+    assert_false(gs_learnt_may_gain(&h, &l.machine, 2));
+    gs_measured_add(&h.single, 5000);
+    assert_false(gs_learnt_may_gain(&h, &l.machine, 2));
 }
 
 int main(int argc, char **argv)

@@ -168,12 +168,13 @@ static unsigned run_sample(const struct sample *s, struct gs_history *h, struct 
 static void next_process(struct gs_history *h, struct gs_machine *m)
 {
     struct gs_learnt l = {.machine = *m}, back;
-    struct gs_learnt_kernel k = {.program = 1, .name = "kernel", .n = 2, .prepare_ns = 125000000, .h = *h};
+    struct gs_learnt_kernel k = {.program = 1, .name = "kernel", .n = 2, .prepare_ns = 125000000};
     size_t bytes;
+    gs_learnt_keep(&k, h);
     assert_int_equal(gs_learnt_add(&l, &k), 0);
     char *text = gs_learnt_print(&l, &bytes);
     assert_int_equal(gs_learnt_parse(&back, text, bytes), 0);
-    *h = back.v[0].h;
+    gs_learnt_begin(&back.v[0], h);
     *m = back.machine;
     free(text);
     gs_learnt_free(&l);
