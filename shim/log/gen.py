@@ -26,29 +26,25 @@ def logged(parameter, name, all_names):
     """The statement that adds one argument to the line."""
     words = [w for w in re.findall(r"\w+", parameter) if w not in ("const", "struct")]
     kind = words[0]
-    label = f'"{name}"'
+    label = f"{', ' if name != all_names[0] else ''}{name}="
     if "CL_CALLBACK" in parameter:
-        return f"gs_log_word(&call, {label}, {name} ? \"given\" : \"NULL\");"
+        return f'gs_log_add(&call, "{label}%s", {name} ? "given" : "NULL");'
     if "*" not in parameter and "[" not in parameter:
         if kind in HANDLES:
-            if kind == "cl_kernel":
-                return f"gs_log_kernel(&call, {label}, {name});"
-            return f"gs_log_pointer(&call, {label}, {name});"
+            return f'gs_log_{"kernel" if kind == "cl_kernel" else "pointer"}(&call, "{label}", {name});'
         if kind == "cl_bool":
-            return f"gs_log_word(&call, {label}, {name} ? \"true\" : \"false\");"
+            return f'gs_log_add(&call, "{label}%s", {name} ? "true" : "false");'
         if kind in SIGNED:
-            return f"gs_log_signed(&call, {label}, (long long){name});"
-        if kind in PLAIN:
-            return f"gs_log_number(&call, {label}, (unsigned long long){name});"
-        return f"gs_log_bits(&call, {label}, (unsigned long long){name});"
+            return f'gs_log_add(&call, "{label}%lld", (long long){name});'
+        return f'gs_log_add(&call, "{label}{"%llu" if kind in PLAIN else "%#llx"}", (unsigned long long){name});'
     if re.fullmatch(r"const char\s*\*\s*\w+", parameter):
-        return f"gs_log_string(&call, {label}, {name});"
+        return f'gs_log_string(&call, "{label}", {name});'
     if re.match(r"const size_t\s*\*", parameter):
         if "work_dim" in all_names and "work" in name:
-            return f"gs_log_sizes(&call, {label}, {name}, work_dim);"
+            return f'gs_log_sizes(&call, "{label}", {name}, work_dim);'
         if name.endswith(("origin", "region", "offset")):
-            return f"gs_log_sizes(&call, {label}, {name}, 3);"
-    return f"gs_log_pointer(&call, {label}, {name});"
+            return f'gs_log_sizes(&call, "{label}", {name}, 3);'
+    return f'gs_log_pointer(&call, "{label}", {name});'
 
 
 def wrapper(f, n, result, parameters):

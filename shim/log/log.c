@@ -36,7 +36,6 @@ struct gs_log_call {
     uint64_t begin_ns, end_ns;
     bool outermost;
     size_t n;        /* of the text */
-    bool any;        /* argument so far */
     char kernel[64]; /* the name of the one that it is about */
     char text[LINE];
 };
@@ -83,7 +82,6 @@ static const struct _cl_icd_dispatch *gs_log_begin(struct gs_log_call *c)
     pthread_once(&found, find_below);
     c->outermost = depth++ == 0;
     c->n = 0;
-    c->any = false;
     c->begin_ns = gs_now_ns();
     return &below;
 }
@@ -97,7 +95,7 @@ static void gs_log_name(struct gs_log_call *c, cl_kernel kernel)
     c->begin_ns = gs_now_ns();
 }
 
-__attribute__((format(printf, 2, 3))) static void add(struct gs_log_call *c, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void gs_log_add(struct gs_log_call *c, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -107,12 +105,6 @@ __attribute__((format(printf, 2, 3))) static void add(struct gs_log_call *c, con
     c->n = c->n < LINE - 1 ? c->n : LINE - 1;
 }
 
-static void begin_argument(struct gs_log_call *c, const char *name)
-{
-    add(c, "%s%s=", c->any ? ", " : "", name);
-    c->any = true;
-}
-
 /* Is it to be written? Then its arguments follow, and gs_log_end. */
 static bool gs_log_ended(struct gs_log_call *c, const char *function)
 {
@@ -120,69 +112,38 @@ static bool gs_log_ended(struct gs_log_call *c, const char *function)
     if (!c->outermost || out < 0)
         return false;
     c->end_ns = gs_now_ns();
-    add(c, "gpusparc: %d.%d %.6f %s(", (int)getpid(), (int)gettid(), (double)(c->begin_ns - start_ns) / 1e9, function);
+    gs_log_add(c, "gpusparc: %d.%d %.6f %s(", (int)getpid(), (int)gettid(), (double)(c->begin_ns - start_ns) / 1e9,
+               function);
     return true;
 }
 
-static void gs_log_word(struct gs_log_call *c, const char *name, const char *word)
+static void gs_log_pointer(struct gs_log_call *c, const char *label, const void *p)
 {
-    begin_argument(c, name);
-    add(c, "%s", word);
-}
-
-static void gs_log_pointer(struct gs_log_call *c, const char *name, const void *p)
-{
-    begin_argument(c, name);
-    add(c, p ? "%p" : "NULL", p);
-}
-
-static void gs_log_signed(struct gs_log_call *c, const char *name, long long v)
-{
-    begin_argument(c, name);
-    add(c, "%lld", v);
-}
-
-static void gs_log_number(struct gs_log_call *c, const char *name, unsigned long long v)
-{
-    begin_argument(c, name);
-    add(c, "%llu", v);
-}
-
-static void gs_log_bits(struct gs_log_call *c, const char *name, unsigned long long v)
-{
-    begin_argument(c, name);
-    add(c, "%#llx", v);
+    gs_log_add(c, p ? "%s%p" : "%sNULL", label, p);
 }
 
 /* One line and no control characters: a terminal would obey them. */
-static void gs_log_string(struct gs_log_call *c, const char *name, const char *s)
+static void gs_log_string(struct gs_log_call *c, const char *label, const char *s)
 {
-    begin_argument(c, name);
-    if (!s) {
-        add(c, "NULL");
+    gs_log_add(c, s ? "%s\"" : "%sNULL", label);
+    if (!s)
         return;
-    }
-    add(c, "\"");
     for (size_t i = 0; s[i] && i < SHOWN_STRING; i++)
-        add(c, "%c", (unsigned char)s[i] < ' ' || s[i] == 0x7f ? ' ' : s[i]);
-    add(c, "\"%s", strlen(s) > SHOWN_STRING ? "..." : "");
+        gs_log_add(c, "%c", (unsigned char)s[i] < ' ' || s[i] == 0x7f ? ' ' : s[i]);
+    gs_log_add(c, "\"%s", strlen(s) > SHOWN_STRING ? "..." : "");
 }
 
-static void gs_log_sizes(struct gs_log_call *c, const char *name, const size_t *v, cl_uint n)
+static void gs_log_sizes(struct gs_log_call *c, const char *label, const size_t *v, cl_uint n)
 {
-    begin_argument(c, name);
-    if (!v) {
-        add(c, "NULL");
-        return;
-    }
-    for (cl_uint i = 0; i < n && i < 3; i++)
-        add(c, "%s%zu", i ? "x" : "", v[i]);
+    gs_log_add(c, v ? "%s" : "%sNULL", label);
+    for (cl_uint i = 0; v && i < n && i < 3; i++)
+        gs_log_add(c, "%s%zu", i ? "x" : "", v[i]);
 }
 
-static void gs_log_kernel(struct gs_log_call *c, const char *name, cl_kernel kernel)
+static void gs_log_kernel(struct gs_log_call *c, const char *label, cl_kernel kernel)
 {
-    gs_log_pointer(c, name, kernel);
-    add(c, *c->kernel ? " %s" : "%s", c->kernel);
+    gs_log_pointer(c, label, kernel);
+    gs_log_add(c, *c->kernel ? " %s" : "%s", c->kernel);
 }
 
 /* A small argument's bytes, as a number. */
@@ -192,7 +153,7 @@ static void gs_log_value(struct gs_log_call *c, const void *value, size_t bytes)
     if (!value || bytes > sizeof v)
         return;
     memcpy(&v, value, bytes);
-    add(c, " (%#llx)", v);
+    gs_log_add(c, " (%#llx)", v);
 }
 
 static const char *error_name(cl_int code)
@@ -226,7 +187,7 @@ static void gs_log_end(struct gs_log_call *c, const void *const *made, cl_int co
     if (c->n > room)
         memcpy(c->text + room - 3, "...", 3);
     c->n = c->n > room ? room : c->n;
-    add(c, "%s", tail);
+    gs_log_add(c, "%s", tail);
     if (write(out, c->text, c->n) < 0 && atomic_exchange(&out, -1) > STDERR_FILENO)
         dprintf(STDERR_FILENO, "gpusparc: the log ends here, it can't be written: %s\n", strerror(errno));
     errno = saved;
