@@ -26,24 +26,16 @@ enum {
     WORTH_NS = 10000000,      /* contexts that take less aren't looked at */
     LONGER = 2,               /* a process on one device that takes so much longer than those before is another case */
     LONGER_BY_NS = 200000000, /* and this */
-    MOST_LINES = 500,
-    KEY_HEX = 32,
-    LINE_BYTES = 128,
-};
-
-static const char file[] = "vain-1", of_a_row[] = GS_R_SHORT_RUNS;
-
-/* What is known of one command. */
-struct past {
-    char key[KEY_HEX + 1];
-    unsigned count;      /* processes in a row, up to IN_A_ROW */
-    uint64_t longest_ns; /* that they took from their first context on */
 };
 
 static struct {
     pthread_mutex_t lock; /* all below */
     bool looked, used;    /* the past has been read; there was a context */
-    struct past past;
+    /* What the cache has of this command, in the entry of the first digits of its key: the last one of these only, so
+     * that there are 4,096 at most. */
+    char key[GS_HASH_HEX_BYTES], entry[sizeof "vain-abc"];
+    unsigned count;      /* processes in a row, up to IN_A_ROW */
+    uint64_t longest_ns; /* that they took from their first context on */
     uint64_t begin_ns;
     double cost_ns; /* of the contexts' further devices */
     bool one_device;
@@ -66,7 +58,7 @@ static void add_proc(struct gs_hash *h, const char *path)
 static bool make_key(const struct gs_group *g)
 {
     struct stat st;
-    char cwd[PATH_MAX] = "", driver[256] = "", hex[GS_HASH_HEX_BYTES];
+    char cwd[PATH_MAX] = "", driver[256] = "";
     struct gs_hash h;
     if (stat("/proc/self/exe", &st) != 0 || !getcwd(cwd, sizeof cwd))
         return false;
@@ -84,46 +76,28 @@ static bool make_key(const struct gs_group *g)
     gs_hash_add_text(&h, cwd);
     gs_hash_add_text(&h, driver);
     add_proc(&h, "/proc/self/cmdline");
-    gs_hash_end_hex(&h, hex);
-    memcpy(runs.past.key, hex, KEY_HEX);
+    gs_hash_end_hex(&h, runs.key);
+    snprintf(runs.entry, sizeof runs.entry, "vain-%.3s", runs.key);
     return true;
 }
 
-/* A line, and of its first bytes a sum behind them. */
-static void print_line(FILE *f, const struct past *p)
+/* Reads what is known of this command. With the lock held. */
+static void look(const struct gs_group *g)
 {
-    char line[LINE_BYTES], sum[GS_HASH_HEX_BYTES];
-    const int n = snprintf(line, sizeof line, "%s %u %" PRIu64 " ", p->key, p->count, p->longest_ns);
-    gs_hash_hex(line, (size_t)n, sum);
-    fprintf(f, "%s%.8s\n", line, sum);
-}
-
-static bool parse_line(const char *line, struct past *p)
-{
-    char sum[GS_HASH_HEX_BYTES], kept[9];
-    int n = 0;
-    if (sscanf(line, "%32[0-9a-f] %1u %19" SCNu64 " %n%8[0-9a-f]", p->key, &p->count, &p->longest_ns, &n, kept) != 4 ||
-        strlen(p->key) != KEY_HEX)
-        return false;
-    gs_hash_hex(line, (size_t)n, sum);
-    return strlen(kept) == 8 && memcmp(sum, kept, 8) == 0;
-}
-
-/* Finds this command's line. With the lock held. */
-static void find_line(const struct gs_group *g)
-{
+    char key[GS_HASH_HEX_BYTES];
+    unsigned count = 0;
+    uint64_t longest_ns = 0;
     size_t bytes;
-    if (!make_key(g))
-        return;
-    runs.used = true;
-    char *text = gs_settings()->forget ? NULL : gs_cache_read(file, &bytes), *rest = NULL;
-    struct past p;
-    for (const char *line = text ? strtok_r(text, "\n", &rest) : NULL; line && !runs.past.count;
-         line = strtok_r(NULL, "\n", &rest))
-        if (parse_line(line, &p) && strcmp(p.key, runs.past.key) == 0)
-            runs.past = p;
+    runs.looked = true;
+    runs.used = make_key(g);
+    char *text = !runs.used || gs_settings()->forget ? NULL : gs_cache_read(runs.entry, &bytes);
+    if (text && sscanf(text, "%64[0-9a-f] %9u %19" SCNu64, key, &count, &longest_ns) == 3 &&
+        strcmp(key, runs.key) == 0 && count <= IN_A_ROW) {
+        runs.count = count;
+        runs.longest_ns = longest_ns;
+    }
     free(text);
-    runs.one_device = runs.past.count >= IN_A_ROW;
+    runs.one_device = runs.count == IN_A_ROW;
 }
 
 /* Under a daemon a task may move from GPU to GPU; and what is asked for outright is done. */
@@ -140,14 +114,13 @@ unsigned gs_short_runs_devices(const struct gs_group *g)
         return g->n;
     GS_LOCKED(&runs.lock);
     if (!runs.looked)
-        find_line(g);
-    runs.looked = true;
+        look(g);
     return runs.one_device ? 1 : g->n;
 }
 
 const char *gs_short_runs_reason(void)
 {
-    return runs.one_device ? of_a_row : NULL; /* set before there is a context */
+    return runs.one_device ? GS_R_SHORT_RUNS : NULL; /* set before there is a context */
 }
 
 void gs_short_runs_made(unsigned n, uint64_t took_ns)
@@ -158,44 +131,31 @@ void gs_short_runs_made(unsigned n, uint64_t took_ns)
     runs.cost_ns += 1.5 * (double)took_ns * (n - 1) / n; /* and half as much at their end */
 }
 
-/* The line as it is to be after this process, which took so long; false: there is to be none. */
+/* Counts this process, which took so long; false: nothing is to be known of the command. */
 static bool is_vain(uint64_t took_ns)
 {
     if (runs.one_device)
-        return took_ns < LONGER * runs.past.longest_ns + LONGER_BY_NS;
+        return took_ns < LONGER * runs.longest_ns + LONGER_BY_NS;
     if (runs.cost_ns < (double)WORTH_NS || (double)took_ns > (double)SHARE * runs.cost_ns || gs_timing_any_split())
         return false;
-    runs.past.count += runs.past.count < IN_A_ROW;
-    runs.past.longest_ns = took_ns > runs.past.longest_ns ? took_ns : runs.past.longest_ns;
+    runs.count += runs.count < IN_A_ROW;
+    runs.longest_ns = took_ns > runs.longest_ns ? took_ns : runs.longest_ns;
     return true;
 }
 
-/* The process ends: its command's line comes first, or goes. No OpenCL calls here. */
+/* The process ends: what is known of its command is kept, or goes. No OpenCL calls here. */
 __attribute__((destructor)) static void save(void)
 {
     const struct timespec soon = {time(NULL) + 1, 0};
-    char *now = NULL;
-    size_t bytes = 0;
+    char text[128];
     if (gs_forked() || !runs.begin_ns || pthread_mutex_timedlock(&runs.lock, &soon) != 0)
         return;
-    const bool was = runs.past.count, kept = runs.used && is_vain(gs_now_ns() - runs.begin_ns);
-    if (kept || (runs.used && was)) {
-        char *others = gs_cache_read(file, &bytes), *rest = NULL;
-        FILE *f = open_memstream(&now, &bytes);
-        struct past p;
-        if (f && kept)
-            print_line(f, &runs.past);
-        unsigned n = 1;
-        for (const char *line = others ? strtok_r(others, "\n", &rest) : NULL; f && line && n < MOST_LINES;
-             line = strtok_r(NULL, "\n", &rest))
-            if (parse_line(line, &p) && strcmp(p.key, runs.past.key) != 0) {
-                print_line(f, &p);
-                n++;
-            }
-        if (f && fclose(f) == 0)
-            gs_cache_write(file, now, bytes);
-        free(now);
-        free(others);
+    const bool was = runs.count;
+    if (runs.used && is_vain(gs_now_ns() - runs.begin_ns)) {
+        const int n = snprintf(text, sizeof text, "%s %u %" PRIu64 "\n", runs.key, runs.count, runs.longest_ns);
+        gs_cache_write(runs.entry, text, (size_t)n);
+    } else if (was) {
+        gs_cache_remove(runs.entry);
     }
     pthread_mutex_unlock(&runs.lock);
 }

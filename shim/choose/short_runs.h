@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands whose processes end soon and split nothing, for which a context over all of them would be
  * paid in vain: on H200s 110 ms a device at its beginning and 57 at its end, where a small process takes a second. Kept
- * from process to process in one file of the cache, by executable, arguments, folder and devices. */
+ * from process to process in the cache, by executable, arguments, folder and devices. */
 #ifndef GS_SHIM_CHOOSE_SHORT_RUNS_H
 #define GS_SHIM_CHOOSE_SHORT_RUNS_H
 

@@ -33,12 +33,12 @@ for i in 1 2; do run "again, process $i" all 10 "${short[@]}"; done
 run "a long process" one 40000 "${short[@]}"
 run "after it" all 10 "${short[@]}"
 
-# Damaged lines aren't believed.
+# Damaged entries aren't believed.
 for i in 1 2; do run "then, process $i" all 10 "${short[@]}"; done
 run "before the damage" one 10 "${short[@]}"
 sed -i 's/ 3 / 4 /' cache/gpusparc/vain-*
 run "damaged" all 10 "${short[@]}"
-head -c 1000 /dev/urandom >"$(echo cache/gpusparc/vain-*)"
+for entry in cache/gpusparc/vain-*; do head -c 1000 /dev/urandom >"$entry"; done
 run "destroyed" all 10 "${short[@]}"
 
 # Three launches of 0.2 s of which the last is split.
