@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "shim/plan/reducible.h"
 #include "common/reasons.h"
 
 /* A NULL local size leaves the driver to choose; parts of whole multiples of this leave it a good choice. */
@@ -182,15 +181,6 @@ static const char *refusal(const struct gs_plan_input *in)
     return reason;
 }
 
-/* Do atomics meet other accesses to the same bytes, so that the parts can't be told apart in this way? */
-static bool clashes(const struct gs_plan *plan)
-{
-    for (size_t i = 0; i < plan->n_uses; i++)
-        if (plan->uses[i].clash)
-            return true;
-    return false;
-}
-
 /* Does a part begin where the driver can't say so? */
 static bool begins_too_far(const struct gs_plan *plan, uint64_t most)
 {
@@ -204,59 +194,60 @@ static bool begins_too_far(const struct gs_plan *plan, uint64_t most)
     return false;
 }
 
-/* May a part read what another writes? One device runs so many work-groups at a time, and each sees the others' bytes
- * as they are by then; parts see those from before the launch. */
-static bool races(const struct gs_plan *plan)
+/* What speaks against a cut, or all of them; of several it is the last that is said. */
+enum against { NOTHING, FEW_GROUPS, TOO_FAR, IMAGE_WRITES, RACE, CLASH, BEYOND_END };
+static const char *const said[] = {
+    [FEW_GROUPS] = GS_R_FEW_GROUPS,
+    [TOO_FAR] = GS_R_TOO_FAR,
+    [IMAGE_WRITES] = GS_R_IMAGE_WRITES,
+    [RACE] = GS_R_RACE,
+    [CLASH] = GS_R_CLASH,
+    [BEYOND_END] = GS_R_BEYOND_END,
+};
+
+static enum against later(enum against a, enum against b)
 {
-    for (size_t i = 0; i < plan->n_uses; i++)
-        if (gs_plan_parts_overlap(plan, i))
-            return true;
-    return false;
+    return a > b ? a : b;
 }
 
-/* May parts write to the same band of an image, or to any? To tell their texels apart takes several copies of all of
- * it: 2 GiB that one device writes in 13.6 s took two H100s 23.4. */
-static bool mixes_image(const struct gs_plan *plan)
+static enum against against_uses(const struct gs_plan *plan, const struct gs_plan_input *in)
 {
-    for (size_t i = 0; i < plan->n_uses; i++)
-        if (plan->uses[i].writes == GS_COMPARED && plan->uses[i].root->image)
-            return true;
-    return false;
+    enum against found = plan->leaves ? BEYOND_END : NOTHING;
+    for (size_t i = 0; i < plan->n_uses; i++) {
+        const struct gs_use *u = &plan->uses[i];
+        /* To tell the parts' texels apart takes several copies of all of the image: 2 GiB that one device writes in
+         * 13.6 s took two H100s 23.4. */
+        if (u->writes == GS_COMPARED && u->root->image)
+            found = later(found, IMAGE_WRITES);
+        /* One device runs so many work-groups at a time, and each sees the others' bytes as they are by then; parts see
+         * those from before the launch. */
+        if (!in->may_race && in->n_parts > 1 && gs_plan_parts_overlap(plan, i))
+            found = later(found, RACE);
+        if (u->clash)
+            found = later(found, CLASH);
+    }
+    return found;
 }
 
 int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
 {
-    *plan = (struct gs_plan){.launch = *in->launch, .null_local = in->null_local};
-    plan->reason = refusal(in);
+    *plan = (struct gs_plan){.launch = *in->launch, .null_local = in->null_local, .reason = refusal(in)};
     if (plan->reason)
         return 0;
     struct gs_plan best = {0};
     uint64_t best_cost = UINT64_MAX;
-    bool clash = false, too_far = false, race = false, mix = false;
+    enum against worst = FEW_GROUPS;
     int err = 0;
     /* The slowest dimension first: at equal cost it keeps ranges contiguous. */
     for (unsigned d = in->launch->dims; d-- > 0 && !err && !(best.n_parts && is_neat(&best));) {
         struct gs_plan one = {.launch = *in->launch, .null_local = in->null_local};
         if (!cut(&one, in, d))
             continue;
-        if (begins_too_far(&one, in->most_offset)) {
-            too_far = true;
-            continue;
-        }
-        err = gs_plan_find_uses(&one, in);
-        if (!err && one.leaves) {
-            gs_plan_free(&one);
-            gs_plan_free(&best);
-            plan->reason = GS_R_BEYOND_END;
-            return 0;
-        }
-        const bool clashing = !err && clashes(&one);
-        const bool racing = !err && !in->may_race && in->n_parts > 1 && races(&one);
-        const bool mixing = !err && mixes_image(&one);
-        const uint64_t cost = err || clashing || racing || mixing ? UINT64_MAX : cost_of(&one);
-        clash = clash || clashing;
-        race = race || racing;
-        mix = mix || mixing;
+        enum against found = begins_too_far(&one, in->most_offset) ? TOO_FAR : NOTHING;
+        if (!found && (err = gs_plan_find_uses(&one, in)) == 0)
+            found = against_uses(&one, in);
+        worst = later(worst, found);
+        const uint64_t cost = err || found ? UINT64_MAX : cost_of(&one);
         if (cost < best_cost) {
             gs_plan_free(&best);
             best = one;
@@ -265,17 +256,10 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
             gs_plan_free(&one);
         }
     }
-    if (err) {
+    if (err || !best.n_parts || worst == BEYOND_END) {
         gs_plan_free(&best);
+        plan->reason = said[worst];
         return err;
-    }
-    if (!best.n_parts) {
-        plan->reason = clash     ? GS_R_CLASH
-                       : race    ? GS_R_RACE
-                       : mix     ? GS_R_IMAGE_WRITES
-                       : too_far ? GS_R_TOO_FAR
-                                 : GS_R_FEW_GROUPS;
-        return 0;
     }
     for (uint32_t i = 0; i < in->kernel->n_args; i++)
         best.reorders |= in->mems[i] && gs_arg_reorders(&in->kernel->args[i]);
