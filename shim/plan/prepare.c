@@ -163,18 +163,21 @@ static void translate(struct gs_program *p)
     free(device);
 }
 
-/* Which of the group's devices a translated program is for. */
+/* A translated program that is being compiled: of all places, or PoCL's of one. */
 struct target {
     struct gs_program *of;
-    struct gs_context *ctx;
+    unsigned place;
     cl_uint n;
     const cl_device_id *dev;
-    const char *tail; /* stands behind the program's text */
-    char *line;       /* LINE_BYTES: what the driver says of a program that it refuses */
+    char tail[64]; /* stands behind the program's text, so that PoCL keeps those of two places apart */
+    cl_int err;
+    char line[LINE_BYTES]; /* what the driver says of it where it refuses it */
+    bool beside;           /* a thread compiles it */
+    pthread_t thread;
 };
 
 /* Of the first device that has something to say. */
-static void say_log(const struct target *t, cl_program program)
+static void say_log(struct target *t, cl_program program)
 {
     char *log = NULL;
     for (cl_uint d = 0; d < t->n && !(log && *log); d++) {
@@ -187,144 +190,109 @@ static void say_log(const struct target *t, cl_program program)
     free(log);
 }
 
-/* Compiles with the headers that the application gave: text that needed no change includes them still. */
-static cl_int compile_with_headers(const struct target *t, cl_program program, const char *options,
-                                   const struct gs_translate_unit_copy *u)
+static cl_program make(struct target *t, const char *text, const char *tail)
 {
-    cl_program *headers = calloc(u->n_headers + 1, sizeof *headers);
-    cl_int err = headers ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    for (size_t i = 0; i < u->n_headers && !err; i++) {
-        const char *text = u->header_texts[i];
-        headers[i] = gs_real()->clCreateProgramWithSource(t->ctx->o.handle, 1, &text, NULL, &err);
-    }
+    const char *texts[] = {text, tail};
+    return gs_real()->clCreateProgramWithSource(t->of->o.ctx->o.handle, 2, texts, NULL, &t->err);
+}
+
+/* One unit of a program that is linked, with the headers that the application gave: text that needed no change includes
+ * them still. */
+static cl_program compile_unit(struct target *t, size_t unit)
+{
+    const struct gs_translate_unit_copy *u = &t->of->units[unit];
+    cl_program *headers = calloc(u->n_headers + 1, sizeof *headers), program = NULL;
+    t->err = headers ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    for (size_t i = 0; i < u->n_headers && !t->err; i++)
+        headers[i] = make(t, u->header_texts[i], "");
+    if (!t->err)
+        program = make(t, t->of->summary->units[unit], unit ? "" : t->tail);
     const bool any = u->n_headers > 0;
-    gs_drop_stderr(true);
-    if (!err)
-        err = gs_real()->clCompileProgram(program, t->n, t->dev, options, (cl_uint)u->n_headers, any ? headers : NULL,
-                                          any ? (const char **)u->header_names : NULL, NULL, NULL);
-    gs_drop_stderr(false);
+    if (!t->err)
+        t->err =
+            gs_real()->clCompileProgram(program, t->n, t->dev, u->options, (cl_uint)u->n_headers, any ? headers : NULL,
+                                        any ? (const char **)u->header_names : NULL, NULL, NULL);
     for (size_t i = 0; headers && i < u->n_headers; i++)
         if (headers[i])
             gs_real()->clReleaseProgram(headers[i]);
     free(headers);
-    return err;
-}
-
-/* Compiles one unit; with `for_link`, that unit of a program which is linked later. */
-static cl_program compile_unit(const struct target *t, const char *text, const char *options,
-                               const struct gs_translate_unit_copy *for_link, cl_int *err)
-{
-    const char *texts[2] = {text, t->tail};
-    cl_program program = gs_real()->clCreateProgramWithSource(t->ctx->o.handle, 2, texts, NULL, err);
-    if (*err)
-        return NULL;
-    if (for_link) {
-        *err = compile_with_headers(t, program, options, for_link);
-    } else {
-        gs_drop_stderr(true);
-        *err = gs_real()->clBuildProgram(program, t->n, t->dev, options, NULL, NULL);
-        gs_drop_stderr(false);
-    }
-    if (*err) {
-        say_log(t, program);
-        gs_real()->clReleaseProgram(program);
-        return NULL;
-    }
     return program;
 }
 
-static cl_program link_units(struct gs_program *p, const struct target *t, cl_int *err)
+/* The program, or with t->err the one that was refused, if there is one. */
+static cl_program link_units(struct target *t)
 {
-    cl_program *compiled = calloc(p->n_units, sizeof *compiled), linked = NULL;
-    *err = compiled ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    for (size_t i = 0; i < p->n_units && !*err; i++) {
-        const struct target unit = {p, t->ctx, t->n, t->dev, i ? "" : t->tail, t->line};
-        compiled[i] = compile_unit(&unit, p->summary->units[i], p->units[i].options, &p->units[i], err);
+    const struct gs_program *p = t->of;
+    cl_program *units = calloc(p->n_units + 1, sizeof *units), result = NULL;
+    t->err = units ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    size_t n = 0;
+    while (n < p->n_units && !t->err) {
+        units[n] = compile_unit(t, n);
+        n++;
     }
+    if (!t->err)
+        result = gs_real()->clLinkProgram(p->o.ctx->o.handle, t->n, t->dev, p->link_options, (cl_uint)n, units, NULL,
+                                          NULL, &t->err);
+    else if (n)
+        result = units[--n];
+    for (size_t i = 0; i < n; i++)
+        gs_real()->clReleaseProgram(units[i]);
+    free(units);
+    return result;
+}
+
+static cl_program build(struct target *t)
+{
+    const struct gs_program *p = t->of;
+    cl_program program = make(t, p->summary->units[0], t->tail);
+    if (!t->err)
+        t->err = gs_real()->clBuildProgram(program, t->n, t->dev, p->options ? p->options : "", NULL, NULL);
+    return program;
+}
+
+static void *compile(void *arg)
+{
+    struct target *t = arg;
     gs_drop_stderr(true);
-    if (!*err)
-        linked = gs_real()->clLinkProgram(t->ctx->o.handle, t->n, t->dev, p->link_options, (cl_uint)p->n_units,
-                                          compiled, NULL, NULL, err);
+    cl_program program = t->of->linked ? link_units(t) : build(t);
     gs_drop_stderr(false);
-    for (size_t i = 0; compiled && i < p->n_units; i++)
-        if (compiled[i])
-            gs_real()->clReleaseProgram(compiled[i]);
-    free(compiled);
-    if (*err && linked) {
-        say_log(t, linked);
-        gs_real()->clReleaseProgram(linked);
-        linked = NULL;
+    if (program && t->err) {
+        say_log(t, program);
+        gs_real()->clReleaseProgram(program);
+        program = NULL;
     }
-    return linked;
-}
-
-static cl_program compile(struct gs_program *p, const struct target *t, cl_int *err)
-{
-    return p->linked ? link_units(p, t, err)
-                     : compile_unit(t, p->summary->units[0], p->options ? p->options : "", NULL, err);
-}
-
-/* PoCL's program for one place. */
-struct place_program {
-    struct gs_program *p;
-    unsigned place;
-    cl_int err;
-    bool beside; /* a thread compiles it */
-    pthread_t thread;
-    char line[LINE_BYTES];
-};
-
-static void *compile_for_one(void *arg)
-{
-    struct place_program *o = arg;
-    struct gs_context *ctx = o->p->o.ctx;
-    char tail[64];
-    snprintf(tail, sizeof tail, "\n__constant int gpusparc_part_%u = %u;\n", o->place, o->place);
-    const struct target one = {o->p, ctx, 1, &ctx->dev[o->place], tail, o->line};
-    o->p->translated[o->place] = compile(o->p, &one, &o->err);
+    t->of->translated[t->place] = program;
     return NULL;
 }
 
-static cl_int said_by(const struct place_program *o, char line[LINE_BYTES])
-{
-    if (o->err)
-        memcpy(line, o->line, LINE_BYTES);
-    return o->err;
-}
-
-/* A program of its own for each part keeps them apart. Servers compile at the same time. */
-static cl_int compile_for_each(struct gs_program *p, char line[LINE_BYTES])
-{
-    struct place_program of[GS_MAX_DEVICES];
-    cl_int err = CL_SUCCESS;
-    for (unsigned i = p->o.ctx->n; i-- > 0;) {
-        of[i] = (struct place_program){.p = p, .place = i};
-        of[i].beside =
-            i && gs_group()->remote && gs_threads_start("gs-compile", &of[i].thread, compile_for_one, &of[i]);
-        if (of[i].beside || err)
-            continue;
-        compile_for_one(&of[i]);
-        err = said_by(&of[i], line);
-    }
-    for (unsigned i = 0; i < p->o.ctx->n; i++) {
-        if (!of[i].beside)
-            continue;
-        pthread_join(of[i].thread, NULL);
-        if (!err)
-            err = said_by(&of[i], line);
-    }
-    return err;
-}
-
+/* Servers compile at the same time. */
 static cl_int compile_for_all(struct gs_program *p, char line[LINE_BYTES])
 {
+    struct target of[GS_MAX_DEVICES];
     struct gs_context *ctx = p->o.ctx;
-    const struct target all = {p, ctx, ctx->n, ctx->dev, "", line};
-    cl_int err = CL_SUCCESS;
-    if (gs_group()->pocl)
-        return compile_for_each(p, line);
-    p->translated[0] = compile(p, &all, &err);
-    return err;
+    const bool each = gs_group()->pocl;
+    const unsigned n = each ? ctx->n : 1;
+    bool failed = false;
+    for (unsigned i = n; i-- > 0;) {
+        struct target *t = &of[i];
+        *t = (struct target){.of = p, .place = i, .n = each ? 1 : ctx->n, .dev = &ctx->dev[i]};
+        if (each)
+            snprintf(t->tail, sizeof t->tail, "\n__constant int gpusparc_part_%u = %u;\n", i, i);
+        t->beside = i && gs_group()->remote && gs_threads_start("gs-compile", &t->thread, compile, t);
+        if (!t->beside && !failed) {
+            compile(t);
+            failed = t->err;
+        }
+    }
+    for (unsigned i = 0; i < n; i++)
+        if (of[i].beside)
+            pthread_join(of[i].thread, NULL);
+    for (unsigned i = n; i-- > 0;)
+        if (of[i].err) {
+            memcpy(line, of[i].line, LINE_BYTES);
+            return of[i].err;
+        }
+    return CL_SUCCESS;
 }
 
 /* With the program's lock held. `beside`: by a thread of ours, which is inside the driver afterwards. False: it isn't,
