@@ -8,7 +8,7 @@
 #include "shim/pooled/commands.h"
 #include "shim/pooled/pooled.h"
 #include "shim/pooled/store.h"
-#include "shim/report/pool.h"
+#include "shim/report/report.h"
 
 static bool is_layered(cl_mem_object_type type)
 {
@@ -74,7 +74,7 @@ static cl_int make_root(struct gs_context *ctx, cl_mem_flags flags, struct gs_po
         return CL_INVALID_IMAGE_DESCRIPTOR;
     const bool uses = flags & CL_MEM_USE_HOST_PTR;
     if (uses && (pitch[0] != own[0] || pitch[1] != own[1])) { /* the host place has no gaps */
-        gs_report_pool_no_image();
+        gs_report_moved(GS_POOL_REFUSED, 0);
         return CL_INVALID_OPERATION;
     }
     *root = gs_pool_root_new(ctx, own[1] * image->texels[2], uses ? host_ptr : NULL, &err);
@@ -95,7 +95,7 @@ static cl_int check(const struct gs_context *ctx, const cl_image_format *format,
     if (!ctx->parent && !desc->mem_object && desc->image_type != CL_MEM_OBJECT_IMAGE1D_BUFFER &&
         !desc->num_mip_levels && !desc->num_samples)
         return CL_SUCCESS;
-    gs_report_pool_no_image();
+    gs_report_moved(GS_POOL_REFUSED, 0);
     return CL_INVALID_OPERATION;
 }
 

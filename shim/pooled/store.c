@@ -10,7 +10,7 @@
 #include "common/lock/rank.h"
 #include "shim/driver/enqueue.h"
 #include "shim/put/op.h"
-#include "shim/report/pool.h"
+#include "shim/report/report.h"
 
 enum { LEAST_PINNED = 1 << 20 };
 
@@ -210,7 +210,7 @@ static cl_int to_other_device(struct gs_pool_window *from, struct gs_range r, vo
     const struct gs_op read = transfer_of(from, r, true, host), write = transfer_of(to, r, false, host);
     struct gs_cut cut;
     cl_int err = CL_SUCCESS;
-    gs_report_pool_moved(r.end - r.begin);
+    gs_report_moved(GS_POOL_BROUGHT, r.end - r.begin);
     gs_op_cut(&read, GS_POOL_PIECE, &cut);
     for (unsigned i = 0; i < cut.n && !err; i++) {
         struct gs_op in = gs_op_piece(&read, &cut, i), out = gs_op_piece(&write, &cut, i);
@@ -269,7 +269,7 @@ cl_int gs_pool_load(struct gs_pool_window *w, const struct gs_rangeset *bytes)
     err = err ? err : gs_pool_from_windows(w->root, w->device, &missing, to_window, w);
     err = err ? err : gs_pool_error(gs_rangeset_common_set(&missing, &w->root->valid, &here));
     for (size_t i = 0; i < here.n && !err; i++) {
-        gs_report_pool_moved(here.v[i].end - here.v[i].begin);
+        gs_report_moved(GS_POOL_BROUGHT, here.v[i].end - here.v[i].begin);
         err = pass(w, here.v[i], false);
     }
     err = err ? err : gs_pool_error(gs_rangeset_add_set(&w->valid, &here));
@@ -523,7 +523,7 @@ static cl_int send_away(struct gs_pool_window *w)
     if (!err && refuge)
         err = gs_pool_error(gs_rangeset_copy(&refuge->valid, &only_here));
     if (!err) {
-        gs_report_pool_evicted(refuge ? 0 : gs_rangeset_bytes(&only_here));
+        gs_report_moved(GS_POOL_EVICTED, refuge ? 0 : gs_rangeset_bytes(&only_here));
         take_out(w);
         w->next = store.leaving;
         store.leaving = w;

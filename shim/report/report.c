@@ -15,43 +15,37 @@
 #include "common/lock/rank.h"
 #include "common/log.h"
 #include "common/stream.h"
-#include "shim/report/busy.h"
 #include "shim/report/output.h"
-#include "shim/report/pool.h"
-#include "shim/report/report_json.h"
-#include "shim/report/report_table.h"
+#include "shim/report/report_print.h"
 #include "common/reasons.h"
 
 enum { MAX_KERNELS = 4096 };
 static const char all_others[] = "(others)"; /* all kernels beyond that, as one */
 
-/* Between the application and the devices, and on these; with the names of --stats. */
-enum phase { WRITING, KERNELS, MERGING, READING, PHASES };
-static const char *const phase_names[PHASES] = {"write", "kernel", "merge", "read"};
-
 static struct {
-    pthread_mutex_t lock; /* all below but the bytes */
-    struct gs_kernel_stats *kernels, **last;
+    pthread_mutex_t lock; /* all below but bytes */
+    struct gs_report r;
+    struct gs_kernel_stats **last;
     struct gs_kernel_stats nobodys; /* where there is no memory */
     unsigned n_kernels;
-    struct gs_busy busy[GS_PATHS], phases[PHASES];
     int claimed; /* our own file, or -1 */
     bool taken;  /* the file is another process's */
-    atomic_uint_fast64_t moved[GS_PATHS], moves[GS_PATHS];
-} told = {.lock = PTHREAD_MUTEX_INITIALIZER, .last = &told.kernels, .claimed = -1};
+} told = {.lock = PTHREAD_MUTEX_INITIALIZER, .last = &told.r.kernels, .claimed = -1};
 GS_RANKED(told.lock, GS_RANK_REPORT);
-
-static const char *const path_names[GS_PATHS] = {
-    [GS_PATH_APP_WRITE] = "app_write", [GS_PATH_APP_READ] = "app_read", [GS_PATH_COPY] = "copy",
-    [GS_PATH_HOST] = "host",           [GS_PATH_PINNED] = "pinned",     [GS_PATH_PEER] = "peer",
-    [GS_PATH_DIRECT] = "direct",       [GS_PATH_STAGED] = "staged",     [GS_PATH_MERGE] = "merge",
-    [GS_PATH_REDUCE] = "reduce",
-};
 
 void gs_report_moved(enum gs_path path, uint64_t bytes)
 {
-    atomic_fetch_add_explicit(&told.moved[path], bytes, memory_order_relaxed);
-    atomic_fetch_add_explicit(&told.moves[path], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&told.r.moved[path], bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&told.r.moves[path], 1, memory_order_relaxed);
+}
+
+void gs_report_pool_holds(unsigned device, uint64_t bytes, uint64_t room)
+{
+    atomic_uint_fast64_t *held = &told.r.most_held[device];
+    uint_fast64_t most = atomic_load(held);
+    while (most < bytes && !atomic_compare_exchange_weak(held, &most, bytes)) {
+    }
+    atomic_store(&told.r.room[device], room);
 }
 
 /* The first process with a kernel has the file, and the others a file of their own each. What is wrong with it, if
@@ -68,7 +62,7 @@ static void claim_file(void)
 
 static struct gs_kernel_stats *find_kernel(const char *name)
 {
-    struct gs_kernel_stats *k = told.kernels;
+    struct gs_kernel_stats *k = told.r.kernels;
     while (k && strcmp(k->name, name) != 0)
         k = k->next;
     return k;
@@ -92,7 +86,7 @@ struct gs_kernel_stats *gs_report_kernel(const char *whole)
     char name[GS_RAN_NAME]; /* what a command that has run knows of it */
     snprintf(name, sizeof name, "%s", whole);
     pthread_mutex_lock(&told.lock);
-    if (!told.kernels)
+    if (!told.r.kernels)
         claim_file();
     struct gs_kernel_stats *k = find_kernel(name);
     if (!k && told.n_kernels >= MAX_KERNELS) {
@@ -153,17 +147,17 @@ bool gs_report_wants_times(void)
     return gs_settings()->stats || gs_settings()->trace;
 }
 
-/* The phase that a command belongs to, as the paper's Figure 5 has them; PHASES: to none. */
-static enum phase phase_of(const struct gs_ran *r)
+/* The phase that a command belongs to, as the paper's Figure 5 has them; GS_PHASES: to none. */
+static enum gs_phase phase_of(const struct gs_ran *r)
 {
     if (r->label.purpose == GS_FOR_MERGE || r->label.purpose == GS_FOR_REDUCTION)
-        return MERGING;
+        return GS_PHASE_MERGE;
     if (r->kind == GS_KIND_KERNEL)
-        return KERNELS;
+        return GS_PHASE_KERNEL;
     const bool to_or_from_app = r->label.way == GS_WAY_DIRECT || r->label.way == GS_WAY_STAGED;
     if (!to_or_from_app || r->label.part >= 0)
-        return PHASES;
-    return r->kind == GS_KIND_UPLOAD ? WRITING : r->kind == GS_KIND_DOWNLOAD ? READING : PHASES;
+        return GS_PHASES;
+    return r->kind == GS_KIND_UPLOAD ? GS_PHASE_WRITE : r->kind == GS_KIND_DOWNLOAD ? GS_PHASE_READ : GS_PHASES;
 }
 
 /* The path that a transfer took; GS_PATHS: none of them. */
@@ -188,10 +182,10 @@ static void add_path_time(const struct gs_ran *r)
     const enum gs_path path = path_of(r);
     if (path == GS_PATHS)
         return;
-    gs_busy_add(&told.busy[path], r->start_ns, r->end_ns);
+    gs_busy_add(&told.r.busy[path], r->start_ns, r->end_ns);
     if (path == GS_PATH_DIRECT || path == GS_PATH_STAGED) {
         gs_report_moved(path, r->bytes);
-        gs_busy_add(&told.busy[r->kind == GS_KIND_UPLOAD ? GS_PATH_APP_WRITE : GS_PATH_APP_READ], r->start_ns,
+        gs_busy_add(&told.r.busy[r->kind == GS_KIND_UPLOAD ? GS_PATH_APP_WRITE : GS_PATH_APP_READ], r->start_ns,
                     r->end_ns);
     }
 }
@@ -209,65 +203,18 @@ void gs_report_command(const struct gs_ran *r)
 {
     if (!gs_settings()->stats || r->label.purpose == GS_FOR_VERIFY)
         return;
-    const enum phase phase = phase_of(r);
-    struct gs_kernel_stats *k = phase == KERNELS ? gs_report_kernel(r->name) : NULL;
+    const enum gs_phase phase = phase_of(r);
+    struct gs_kernel_stats *k = phase == GS_PHASE_KERNEL ? gs_report_kernel(r->name) : NULL;
     pthread_mutex_lock(&told.lock);
     if (k)
         add_kernel_time(k, r->device, r->end_ns - r->start_ns);
-    if (phase != PHASES)
-        gs_busy_add(&told.phases[phase], r->start_ns, r->end_ns);
-    if (phase == MERGING)
-        gs_busy_add(&told.busy[r->label.purpose == GS_FOR_MERGE ? GS_PATH_MERGE : GS_PATH_REDUCE], r->start_ns,
+    if (phase != GS_PHASES)
+        gs_busy_add(&told.r.phases[phase], r->start_ns, r->end_ns);
+    if (phase == GS_PHASE_MERGE)
+        gs_busy_add(&told.r.busy[r->label.purpose == GS_FOR_MERGE ? GS_PATH_MERGE : GS_PATH_REDUCE], r->start_ns,
                     r->end_ns);
     add_path_time(r);
     pthread_mutex_unlock(&told.lock);
-}
-
-/* What would change it. */
-static void print_advice(FILE *f)
-{
-    uint64_t later = 0;
-    for (const struct gs_kernel_stats *k = told.kernels; k; k = k->next)
-        later += k->later;
-    if (later)
-        fprintf(f, "gpusparc: " GS_S_LATER "\n", (unsigned long long)later);
-}
-
-static void print_table(FILE *f)
-{
-    gs_report_write_kernels(f, told.kernels);
-    fprintf(f, "gpusparc: %-28s %12s %9s %12s\n", "path", "bytes", "transfers", "ms");
-    for (int p = 0; p < GS_PATHS; p++)
-        if (told.moves[p])
-            fprintf(f, "gpusparc: %-28s %12llu %9llu %12.3f\n", path_names[p], (unsigned long long)told.moved[p],
-                    (unsigned long long)told.moves[p], (double)gs_busy_ns(&told.busy[p]) / 1e6);
-    fprintf(f, "gpusparc: in all, ms:");
-    for (int p = 0; p < PHASES; p++)
-        fprintf(f, " %s %.3f", phase_names[p], (double)gs_busy_ns(&told.phases[p]) / 1e6);
-    fputc('\n', f);
-    gs_report_pool_print(f);
-    print_advice(f);
-}
-
-static void print_json(FILE *f)
-{
-    fprintf(f, "{\n  \"process\": {\"pid\": %d, \"name\": ", (int)getpid());
-    gs_report_write_string(f, program_invocation_short_name);
-    fprintf(f, "},\n  \"devices\": %u,\n", gs_group()->n);
-    gs_report_pool_json(f);
-    for (int p = 0; p < PHASES; p++)
-        fprintf(f, "  \"%s_ns\": %llu,\n", phase_names[p], (unsigned long long)gs_busy_ns(&told.phases[p]));
-    fputs("  \"kernels\": [\n", f);
-    for (const struct gs_kernel_stats *k = told.kernels; k; k = k->next) {
-        gs_report_write_kernel_json(f, k, gs_group()->n);
-        fputs(k->next ? ",\n" : "\n", f);
-    }
-    fputs("  ],\n  \"bytes\": {", f);
-    for (int p = 0; p < GS_PATHS; p++)
-        fprintf(f, "%s\"%s\": {\"bytes\": %llu, \"transfers\": %llu, \"ns\": %llu}", p ? ", " : "", path_names[p],
-                (unsigned long long)told.moved[p], (unsigned long long)told.moves[p],
-                (unsigned long long)gs_busy_ns(&told.busy[p]));
-    fputs("}\n}\n", f);
 }
 
 /* A file's ending, with the dot, that asks for JSON; "" for the table. */
@@ -304,10 +251,10 @@ static void say_unmatched(const char *option, const char *list)
 {
     char pattern[GS_RAN_NAME], names[160] = "";
     size_t used = 0;
-    for (const struct gs_kernel_stats *k = told.kernels; k && used < sizeof names; k = k->next)
+    for (const struct gs_kernel_stats *k = told.r.kernels; k && used < sizeof names; k = k->next)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", k->name);
     for (size_t n; list && *list; list += n + (list[n] == ',')) {
-        const struct gs_kernel_stats *k = told.kernels;
+        const struct gs_kernel_stats *k = told.r.kernels;
         n = strcspn(list, ",");
         snprintf(pattern, sizeof pattern, "%.*s", (int)n, list);
         while (k && fnmatch(pattern, k->name, 0) != 0)
@@ -322,7 +269,7 @@ static void say_unmatched(const char *option, const char *list)
 static void say_verified(void)
 {
     unsigned long long split = 0, compared = 0, wrong = 0;
-    for (const struct gs_kernel_stats *k = told.kernels; k; k = k->next) {
+    for (const struct gs_kernel_stats *k = told.r.kernels; k; k = k->next) {
         split += k->split;
         compared += k->verified;
         wrong += k->wrong;
@@ -352,9 +299,9 @@ static void write_statistics(const char *wanted)
         return;
     }
     if (*ending)
-        print_json(f);
+        gs_report_print_json(f, &told.r);
     else
-        print_table(f);
+        gs_report_print(f, &told.r);
     const int err = to_stderr ? fflush(f), 0 : gs_close_written(f);
     if (err)
         gs_error("the statistics can't be written to %s: %s", file, strerror(-err));
@@ -364,16 +311,16 @@ static void write_statistics(const char *wanted)
 static void sort_kernels(void)
 {
     struct gs_kernel_stats *sorted = NULL;
-    while (told.kernels) {
-        struct gs_kernel_stats *k = told.kernels, **place = &sorted;
-        told.kernels = k->next;
+    while (told.r.kernels) {
+        struct gs_kernel_stats *k = told.r.kernels, **place = &sorted;
+        told.r.kernels = k->next;
         while (*place && gs_report_kernel_ns(*place) >= gs_report_kernel_ns(k))
             place = &(*place)->next;
         k->next = *place;
         *place = k;
     }
-    told.kernels = sorted;
-    for (told.last = &told.kernels; *told.last; told.last = &(*told.last)->next) {
+    told.r.kernels = sorted;
+    for (told.last = &told.r.kernels; *told.last; told.last = &(*told.last)->next) {
     }
 }
 
@@ -396,12 +343,12 @@ static void write_report(void)
 /* The process ends. */
 __attribute__((destructor)) static void print_stats(void)
 {
-    if (!told.kernels)
+    if (!told.r.kernels)
         say_nothing_was_seen();
-    if (told.kernels && !gs_forked()) {
+    if (told.r.kernels && !gs_forked()) {
         say_unmatched("--only", gs_settings()->only);
         say_unmatched("--not", gs_settings()->not );
     }
-    if (told.kernels && !gs_forked() && (gs_settings()->stats || gs_settings()->verify))
+    if (told.r.kernels && !gs_forked() && (gs_settings()->stats || gs_settings()->verify))
         write_report();
 }

@@ -23,10 +23,20 @@ enum gs_path {
     GS_PATH_PEER,
     GS_PATH_MERGE,
     GS_PATH_REDUCE,
-    GS_PATHS
+    GS_PATHS,
+    /* What isn't on a path: bytes of pooled memory (docs/memory.md) that went to the host for a window that was given
+     * up, and that were brought to a device; an image of a kind that it doesn't have, which was refused. */
+    GS_POOL_EVICTED = GS_PATHS,
+    GS_POOL_BROUGHT,
+    GS_POOL_REFUSED,
+    GS_COUNTED
 };
 
+/* Counts one transfer or event, and its bytes. From any thread. */
 void gs_report_moved(enum gs_path path, uint64_t bytes);
+
+/* A device's windows of pooled memory have so many bytes now, of the `room` for them. From any thread. */
+void gs_report_pool_holds(unsigned device, uint64_t bytes, uint64_t room);
 
 enum { GS_REPORT_REASONS = 8, GS_REPORT_REASON_BYTES = 256 };
 

@@ -76,11 +76,11 @@ for table in glossary.split("\n## ")[1:]:
         if first > second:
             wrong.append(f"docs/glossary.md: {first} stands before {second}")
     known |= {each for word in words for each in word.split(", ")}
-report = open("shim/report/report.c", encoding="utf-8").read()
+report = open("shim/report/report_print.c", encoding="utf-8").read()
 paths = re.search(r"path_names\[GS_PATHS\] = \{(.*?)\};", report, flags=re.S)
 names = re.findall(r'"([a-z_]+)"', paths[1]) if paths else []
 if len(names) < 5:
-    wrong.append("shim/report/report.c: the paths' names aren't found")
+    wrong.append("shim/report/report_print.c: the paths' names aren't found")
 for name in names + ["launch", "split", "part", "path", "choice"]:
     if name not in known:
         wrong.append(f"docs/glossary.md lacks {name}, which --stats says")
