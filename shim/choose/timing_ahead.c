@@ -122,12 +122,6 @@ static bool is_busy(struct gs_timing *t, const struct gs_command *cmd)
     return runs || busy_ns(cmd->q) > LITTLE_NS;
 }
 
-static void flush(const struct gs_command *cmd)
-{
-    GS_LOCKED(&cmd->ctx->lock);
-    gs_command_flush(cmd->q);
-}
-
 enum { MOST_BUSY_NS = 2000000000 };
 
 /* It is being prepared: waits for that, for two seconds at most, while the device is busy. */
@@ -137,7 +131,7 @@ static void await_beside(struct gs_timing *t, const struct gs_command *cmd, cons
     const uint64_t begin_ns = gs_now_ns();
     if (gs_in_callback() || !atomic_load(&p->preparing) || !is_busy(t, cmd))
         return;
-    flush(cmd);
+    gs_timing_flush(cmd);
     while (atomic_load(&p->preparing) && is_busy(t, cmd) && gs_now_ns() - begin_ns < MOST_BUSY_NS)
         nanosleep(&little, NULL);
 }

@@ -21,8 +21,7 @@ struct gs_timing {
     bool used;           /* in this process */
     bool refused;        /* its last plan said no: nothing to be learnt */
     bool begun;          /* the first that is measured has been seen running */
-    uint64_t awaited_ns; /* what launches have waited for its first measurement */
-    uint64_t begun_ns;   /* of that, until then */
+    uint64_t awaited_ns; /* what launches have waited for its first measurement; since it began, if it has */
     uint64_t tries_ns;   /* what they have waited to hear of its first splits */
     struct gs_history h;
 };
@@ -67,8 +66,8 @@ struct gs_wanted {
 /* Looks at the measurements that are under way. With the lock held. */
 void gs_measured_look(struct gs_wanted *w);
 
-/* Is a split of t under way that is being measured? *begun: all its parts have begun. With the lock held. */
-bool gs_measured_splits(const struct gs_timing *t, bool *begun);
+/* Is a split of t under way that is being measured? With the lock held. */
+bool gs_measured_splits(const struct gs_timing *t);
 
 /* May one more be begun? With the lock held. */
 bool gs_measured_has_room(void);
@@ -89,6 +88,11 @@ void gs_prepare_want(struct gs_wanted *w, struct gs_timing *t, cl_program progra
 
 /* Without locks. The program may be gone, and its handle another's by now. */
 void gs_prepare_do(const struct gs_wanted *w);
+
+/* timing_first.c */
+
+/* Sends the command's queue off, for who waits for what is before it. Without locks. */
+void gs_timing_flush(const struct gs_command *cmd);
 
 /* timing.c */
 

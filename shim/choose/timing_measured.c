@@ -211,17 +211,11 @@ void gs_timing_read(uint64_t bytes, uint64_t took_ns, bool several)
              gs_book.machine.read_ns[gs_read_size((double)bytes)][several]);
 }
 
-bool gs_measured_splits(const struct gs_timing *t, bool *begun)
+bool gs_measured_splits(const struct gs_timing *t)
 {
     const struct measurement *m = gs_book.pending;
     while (m && (m->t != t || !m->split))
         m = m->next;
-    *begun = m && !m->spent;
-    for (unsigned p = 0; *begun && p < m->trial.forecast.n; p++) {
-        cl_int status = CL_QUEUED;
-        gs_real()->clGetEventInfo(m->part[p], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-        *begun = status <= CL_RUNNING;
-    }
     return m;
 }
 
