@@ -156,11 +156,6 @@ static bool one_device(struct gs_history *h, const char *reason)
     return false;
 }
 
-static const char not_known[] = GS_R_NOT_KNOWN;
-static const char too_short[] = GS_R_TOO_SHORT;
-static const char at_once[] = GS_R_AT_ONCE;
-static const char faster[] = GS_R_FASTER;
-static const char faster_together[] = GS_R_FASTER_TOGETHER;
 /* A plan costs the host time, most where the kernel writes columns, and the expected gain grows with the launches so
  * far. Once it is known what plans cost, those that lead to no split take the budget's share of the kernel's time at
  * most: Rodinia's gaussian of 4096 rows takes 2 ms to plan for a launch of 0.3, and lost 8 % of its time by 50 plans in
@@ -174,16 +169,17 @@ static bool not_now(struct gs_history *h, const char *reason)
     return one_device(h, reason);
 }
 
-static const char opening[] = GS_R_OPENING;
-static const char not_earned[] = GS_R_NOT_EARNED;
-const char gs_choice_translating[] = GS_R_TRANSLATING;
-
 enum gs_left gs_choice_left(const char *reason)
 {
-    if (reason == not_known || reason == not_earned || reason == opening || reason == gs_choice_translating)
-        return GS_CHOSEN_FOR_NOW;
-    return reason == too_short || reason == at_once || reason == faster || reason == faster_together ? GS_CHOSEN
-                                                                                                     : GS_NOT_SPLIT;
+    static const char *const for_now[] = {GS_R_NOT_KNOWN, GS_R_NOT_EARNED, GS_R_OPENING, GS_R_TRANSLATING};
+    static const char *const for_good[] = {GS_R_TOO_SHORT, GS_R_AT_ONCE, GS_R_FASTER, GS_R_FASTER_TOGETHER};
+    for (size_t i = 0; i < sizeof for_now / sizeof *for_now; i++)
+        if (strcmp(reason, for_now[i]) == 0)
+            return GS_CHOSEN_FOR_NOW;
+    for (size_t i = 0; i < sizeof for_good / sizeof *for_good; i++)
+        if (strcmp(reason, for_good[i]) == 0)
+            return GS_CHOSEN;
+    return GS_NOT_SPLIT;
 }
 
 /* Whatever would be gained by this launch alone. */
@@ -216,7 +212,7 @@ static bool give_up(struct gs_history *h)
     if (h->tried || !h->failures)
         fail(h, h->failures + 1);
     h->tried = 0;
-    return one_device(h, faster);
+    return one_device(h, GS_R_FASTER);
 }
 
 /* The first tries belong together: one try alone says nothing, and its cost is lost either way. */
@@ -235,9 +231,9 @@ bool gs_choice_may_plan(struct gs_history *h, const struct gs_machine *m, unsign
     h->split_ns = 0;
     h->unplanned = true;
     if (single <= 0) {
-        reason = not_known;
+        reason = GS_R_NOT_KNOWN;
     } else if (stays_together(h)) {
-        reason = faster_together;
+        reason = GS_R_FASTER_TOGETHER;
     } else {
         const bool trying = is_trying(h, single);
         const struct gs_reads reads = gs_reads_of(h, m);
@@ -250,14 +246,14 @@ bool gs_choice_may_plan(struct gs_history *h, const struct gs_machine *m, unsign
         else if (h->launches < h->plan_at)
             reason = h->reason;
         else if (is_too_short(h, m, n, single, reads))
-            reason = least_part(h) > worth_leaving ? at_once : too_short;
+            reason = least_part(h) > worth_leaving ? GS_R_AT_ONCE : GS_R_TOO_SHORT;
         else if (!gs_choice_split_known(h) && gains_nothing(m, least_share(h, m, n), single, reads) &&
                  !is_due_again(h)) {
-            reason = faster;
+            reason = GS_R_FASTER;
             if (!h->failures)
                 fail(h, 1);
         } else if (gs_choice_more_launches(h) * (single - hoped_of(h, m, single, n) + reads.gain) < prepare_ns)
-            reason = not_earned;
+            reason = GS_R_NOT_EARNED;
     }
     if (!reason) {
         h->launches--; /* gs_choose counts it */
@@ -372,9 +368,9 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
     gs_measured_add(&h->plan, (uint64_t)o->plan_ns);
     h->launches++;
     if (gs_choice_single_ns(h) <= 0)
-        return one_device(h, not_known);
+        return one_device(h, GS_R_NOT_KNOWN);
     if (stays_together(h))
-        return one_device(h, faster_together);
+        return one_device(h, GS_R_FASTER_TOGETHER);
     const struct ways w = predict(h, m, o, o->link);
     const double left = gs_budget_left(b, now_ns);
     h->single_ns = w.single;
@@ -386,15 +382,15 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
     h->wants_peer = gains_by_peer(h, m, o, &w);
     const bool trying = is_trying(h, w.single);
     if (!better && !retry && !trying && h->wants_peer)
-        return one_device(h, opening);
+        return one_device(h, GS_R_OPENING);
     if (!better && !retry && !trying) {
         if (h->split.n)
             give_up(h);
-        return not_now(h, h->split.n ? faster : too_short);
+        return not_now(h, h->split.n ? GS_R_FASTER : GS_R_TOO_SHORT);
     }
     const double needed = w.gain > w.risk / 2 ? w.risk / 4 : w.risk; /* a try that gains at once is less of a bet */
     if (!trying && w.risk > 0 && left < needed && !is_hopeful(h, o, &w))
-        return h->last_split ? one_device(h, not_earned) : not_now(h, not_earned);
+        return h->last_split ? one_device(h, GS_R_NOT_EARNED) : not_now(h, GS_R_NOT_EARNED);
     if (retry) {
         postpone_retry(h);
         h->tried = 0;

@@ -197,6 +197,5 @@ bool gs_choice_move_cut(struct gs_history *h, const struct gs_machine *m, enum g
 
 /* What stands behind a reason of auto mode's; GS_NOT_SPLIT: it is none. */
 enum gs_left gs_choice_left(const char *reason);
-extern const char gs_choice_translating[]; /* one of them */
 
 #endif

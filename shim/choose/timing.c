@@ -30,17 +30,6 @@ static void say_outlook(const struct gs_timing *t, const struct gs_trial *trial,
              gs_budget_left(&gs_book.budget, now_ns) / 1e3, o->ample ? "" : "; the parts may not fill their devices");
 }
 
-/* It may take longer now than it ever has. */
-static void forget_short(struct gs_timing *t)
-{
-    if (!gs_choice_is_short(&t->h, &gs_book.machine, t->at->n))
-        return;
-    t->h.single = (struct gs_measured){0};
-    t->h.bound_ns = 0;
-    t->h.asked = 0;
-    gs_size_refuse(t->at);
-}
-
 struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size)
 {
     struct gs_wanted wanted = {0};
@@ -50,15 +39,18 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size)
     pthread_mutex_lock(&gs_book.lock);
     gs_book_open(k->o.ctx);
     struct gs_timing *t = gs_book_of(size);
-    if (t && risen)
-        forget_short(t);
+    if (t && risen && gs_choice_is_short(&t->h, &gs_book.machine, t->at->n)) { /* it may be long now */
+        t->h.single = (struct gs_measured){0};
+        t->h.bound_ns = 0;
+        t->h.asked = 0;
+        gs_size_refuse(t->at);
+    }
     const uint64_t prepare_ns = atomic_load(&k->program->prepare_ns);
-    if (t)
+    if (t) {
         t->used = true;
-    if (t && prepare_ns)
-        t->prepare_ns = (double)prepare_ns;
-    if (t)
+        t->prepare_ns = prepare_ns ? (double)prepare_ns : t->prepare_ns;
         t->compile_ns = gs_prepare_compile_ns(k->program);
+    }
     gs_measured_look(&wanted);
     pthread_mutex_unlock(&gs_book.lock);
     gs_prepare_do(&wanted);
@@ -68,13 +60,14 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size)
 bool gs_timing_may_plan(struct gs_timing *t, bool prepared, const char **reason)
 {
     GS_LOCKED(&gs_book.lock);
-    const bool worth = gs_choice_may_plan(&t->h, &gs_book.machine, t->at->n, prepared ? 0 : gs_prepare_cost_ns(t));
-    *reason = worth ? NULL : t->h.reason;
-    if (!worth)
-        gs_timing_say(t);
-    if (!worth && gs_choice_is_short(&t->h, &gs_book.machine, t->at->n))
+    *reason = NULL;
+    if (gs_choice_may_plan(&t->h, &gs_book.machine, t->at->n, prepared ? 0 : gs_prepare_cost_ns(t)))
+        return true;
+    *reason = t->h.reason;
+    gs_timing_say(t);
+    if (gs_choice_is_short(&t->h, &gs_book.machine, t->at->n))
         gs_size_pass(t->at);
-    return worth;
+    return false;
 }
 
 void gs_timing_refused(struct gs_timing *t)
@@ -90,11 +83,11 @@ bool gs_timing_cut(struct gs_timing *t, unsigned n, unsigned *dim, double cut[GS
     GS_LOCKED(&gs_book.lock);
     const bool known = t->h.balance.n == n;
     *dim = gs_book.machine.unlike ? GS_CUT_ANY : t->h.balance.dim;
-    memcpy(cut, t->h.balance.cut, sizeof t->h.balance.cut);
-    const bool differ = !known && gs_book.machine.unlike;
-    if (differ)
+    if (known)
+        memcpy(cut, t->h.balance.cut, sizeof t->h.balance.cut);
+    else if (gs_book.machine.unlike)
         gs_choice_first_cut(n, (double)gs_measured_best(&t->h.single), cut);
-    return known || differ;
+    return known || gs_book.machine.unlike;
 }
 
 bool gs_timing_speed(struct gs_timing *t, unsigned n, double speed[GS_MAX_DEVICES])

@@ -6,6 +6,7 @@
 #include "shim/order/callbacks.h"
 #include "shim/plan/kinds.h"
 #include "common/clock.h"
+#include "shim/choose/choice_costs.h"
 #include "shim/choose/timing_book.h"
 
 enum {
@@ -31,31 +32,21 @@ double gs_prepare_compile_ns(const struct gs_program *p)
     return built > BYTE_NS * bytes / CACHED ? built : BYTE_NS * bytes;
 }
 
-/* How long preparing is expected to take where nothing is cached. */
-static double new_ns(const struct gs_timing *t)
-{
-    enum { LEAST_NS = 125000000 }; /* two H200: bench/results/h200x2.md */
-    if (t->prepare_ns > 0)
-        return t->prepare_ns;
-    return t->compile_ns > LEAST_NS ? t->compile_ns : LEAST_NS;
-}
-
-/* A thread of ours prepares programs beside the application. Beside NVIDIA's compiler one wait of the application takes
- * 22 to 39 ms longer (an H200; builds of 103 to 181 ms). The application's end in those moments waits for the compiler:
- * what takes long has to be worth all of it (CLBlast's 50 launches of 4 ms ended 2 s later). */
-static double cost_beside(double ns)
-{
-    enum { SOON_NS = 200000000, BESIDE = 3 };
-    return ns > SOON_NS ? (double)SOON_NS / BESIDE + ns - SOON_NS : ns / BESIDE;
-}
-
 /* What was prepared before comes from the translator's cache and the driver's, but for PoCL's last step. Where no
- * earlier process tells how many launches are to come, they may be few: then all of it has to be won. */
+ * earlier process tells how many launches are to come, they may be few: then all of it has to be won. Else a thread of
+ * ours does it beside the application. Beside NVIDIA's compiler one wait of the application takes 22 to 39 ms longer
+ * (an H200; builds of 103 to 181 ms). The application's end in those moments waits for the compiler: what takes long
+ * has to be worth all of it (CLBlast's 50 launches of 4 ms ended 2 s later). */
 double gs_prepare_cost_ns(const struct gs_timing *t)
 {
-    enum { CACHED_CPU = 4, CACHED = 32 };
-    const double before = t->prepare_ns / (on_cpu() ? CACHED_CPU : CACHED), new = new_ns(t);
-    return before > 0 ? before : on_cpu() || !t->h.expected ? new : cost_beside(new);
+    enum { CACHED_CPU = 4, CACHED = 32, BESIDE = 3 };
+    static const double least_ns = 125e6, soon_ns = 200e6; /* two H200: bench/results/h200x2.md */
+    const double new = gs_max(t->compile_ns, least_ns);
+    if (t->prepare_ns > 0)
+        return t->prepare_ns / (on_cpu() ? CACHED_CPU : CACHED);
+    if (on_cpu() || !t->h.expected)
+        return new;
+    return new > soon_ns ? soon_ns / BESIDE + new - soon_ns : new / BESIDE;
 }
 
 void gs_prepare_want(struct gs_wanted *w, struct gs_timing *t, cl_program program)
@@ -79,18 +70,11 @@ static const char *leave(struct gs_timing *t)
 {
     GS_LOCKED(&gs_book.lock);
     t->h.launches++;
-    t->h.reason = gs_choice_translating;
+    t->h.reason = GS_R_TRANSLATING;
     t->h.last_split = false;
     t->waited = true;
     gs_timing_say(t);
-    return gs_choice_translating;
-}
-
-/* For how long the device has to do before a launch to come, by what is known of those on the queue. */
-static uint64_t busy_ns(const struct gs_queue *q)
-{
-    const uint64_t now_ns = gs_now_ns(), until_ns = atomic_load(&q->times->busy_until_ns);
-    return until_ns > now_ns ? until_ns - now_ns : 0;
+    return GS_R_TRANSLATING;
 }
 
 /* How long the application may be kept waiting for a program that an earlier process has compiled, so that it comes
@@ -102,9 +86,8 @@ static uint64_t patience_ns(struct gs_timing *t)
 {
     enum { SHARE = 2 };
     GS_LOCKED(&gs_book.lock);
-    const double gain = (t->h.single_ns - t->h.split_ns) / (double)SHARE;
-    const double most = gain > (double)MOST_PATIENCE_NS ? (double)MOST_PATIENCE_NS : gain;
-    const double expected = on_cpu() || t->prepare_ns < (double)CACHED_NS ? t->prepare_ns : (double)CACHED_NS;
+    const double most = gs_min((t->h.single_ns - t->h.split_ns) / (double)SHARE, (double)MOST_PATIENCE_NS);
+    const double expected = on_cpu() ? t->prepare_ns : gs_min(t->prepare_ns, (double)CACHED_NS);
     return t->waited || t->prepare_ns <= 0 || most < expected ? 0 : (uint64_t)most;
 }
 
@@ -119,14 +102,13 @@ static bool is_busy(struct gs_timing *t, const struct gs_command *cmd)
     gs_measured_look(&none);
     const bool runs = t->h.asked && !t->h.single.n;
     pthread_mutex_unlock(&gs_book.lock);
-    return runs || busy_ns(cmd->q) > LITTLE_NS;
+    return runs || atomic_load(&cmd->q->times->busy_until_ns) > gs_now_ns() + LITTLE_NS;
 }
-
-enum { MOST_BUSY_NS = 2000000000 };
 
 /* It is being prepared: waits for that, for two seconds at most, while the device is busy. */
 static void await_beside(struct gs_timing *t, const struct gs_command *cmd, const struct gs_program *p)
 {
+    enum { MOST_BUSY_NS = 2000000000 };
     const struct timespec little = {0, 100000};
     const uint64_t begin_ns = gs_now_ns();
     if (gs_in_callback() || !atomic_load(&p->preparing) || !is_busy(t, cmd))
@@ -146,17 +128,14 @@ const char *gs_timing_prepare(struct gs_timing *t, const struct gs_command *cmd,
     return gs_prepared(p) ? NULL : leave(t);
 }
 
-/* Has this kernel gained by splits before, or was there never a time to try? */
-static bool may_gain_again(struct gs_timing *t)
-{
-    return (gs_choice_split_known(&t->h) || (t->prepare_ns <= 0 && !t->h.failures)) &&
-           gs_choice_may_gain(&t->h, &gs_book.machine, t->at->n, gs_prepare_cost_ns(t));
-}
-
-/* Does its program have to be prepared for the first launch to be split? Mode multi splits what it has split before. */
+/* Does its program have to be prepared for the first launch to be split: has this kernel gained by splits before, or
+ * was there never a time to try? Mode multi splits what it has split before. */
 static bool will_split(struct gs_timing *t)
 {
-    return gs_settings()->mode == GS_MODE_AUTO ? may_gain_again(t) : t->h.balance.n;
+    if (gs_settings()->mode != GS_MODE_AUTO)
+        return t->h.balance.n;
+    return (gs_choice_split_known(&t->h) || (t->prepare_ns <= 0 && !t->h.failures)) &&
+           gs_choice_may_gain(&t->h, &gs_book.machine, t->at->n, gs_prepare_cost_ns(t));
 }
 
 void gs_timing_prepare_known(struct gs_program *p, const char *name)
