@@ -3,9 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-#include "common/cache.h"
 
 char *gs_device_text(cl_device_id dev, cl_device_info what)
 {
@@ -29,44 +26,17 @@ char *gs_build_log(cl_program program, cl_device_id dev)
     return log;
 }
 
-static bool has_print(const char *begin, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (begin[i] > ' ')
-            return true;
-    return false;
-}
-
 void gs_log_line(const char *log, char *line, size_t bytes)
 {
-    const char *begin = NULL;
+    const char *at = log ? strcasestr(log, "error") : NULL;
     size_t n = 0;
-    for (const char *at = log; at && *at;) {
-        const size_t len = strcspn(at, "\n"), word = sizeof "error" - 1;
-        size_t i = 0;
-        while (i < len && strncasecmp(at + i, "error", word) != 0)
-            i++;
-        if (i < len || (!begin && has_print(at, len)))
-            begin = at, n = len;
-        if (i < len)
-            break;
-        at += len + (at[len] == '\n');
-    }
-    size_t out = 0;
-    for (size_t i = 0; i < n && out + 1 < bytes; i++)
-        if (out || begin[i] > ' ')
-            line[out++] = begin[i] >= ' ' && begin[i] <= '~' ? begin[i] : '?';
-    line[out] = '\0';
-}
-
-char *gs_cached_text(const char *name)
-{
-    size_t bytes = 0;
-    char *text = gs_cache_read(name, &bytes);
-    if (text && bytes && !text[bytes - 1])
-        return text;
-    free(text);
-    return NULL;
+    while (at && at > log && at[-1] != '\n')
+        at--;
+    at = at ? at : log ? log : "";
+    at += strspn(at, " \t\r\n");
+    for (; *at && *at != '\n' && n + 1 < bytes; at++)
+        line[n++] = *at >= ' ' && *at <= '~' ? *at : '?';
+    line[n] = '\0';
 }
 
 void gs_compiler_hash(const struct gs_context *ctx, struct gs_hash *h)

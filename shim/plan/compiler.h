@@ -6,9 +6,6 @@
 #include "common/hash.h"
 #include "shim/record/objects.h"
 
-/* The entry of gpusparc's cache that is a text, or NULL: it isn't there, or not whole. */
-char *gs_cached_text(const char *name);
-
 /* Adds all that its answers hang on: platform, driver, devices. */
 void gs_compiler_hash(const struct gs_context *ctx, struct gs_hash *h);
 

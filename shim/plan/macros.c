@@ -189,63 +189,59 @@ static void language_of(const char *options, char *out, size_t bytes)
     snprintf(out, bytes, "%.*s", last ? (int)strcspn(last, " \t\n") : 0, last ? last : "");
 }
 
-static void make_name(const struct gs_context *ctx, const char *text, const char *language, char *name, size_t bytes)
+/* What the cache has of it; NULL: nothing, or not all. */
+static char *read_cache(const char *name)
 {
-    char hex[GS_HASH_HEX_BYTES];
+    size_t bytes = 0;
+    char *text = gs_cache_read(name, &bytes);
+    if (text && bytes && !text[bytes - 1])
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* From the cache, or by asking the compiler; "": it doesn't say. */
+static char *find_out(struct gs_context *ctx, const struct question *q, const char *text, const char *language)
+{
+    char name[GS_HASH_HEX_BYTES + 16] = "macros-";
     struct gs_hash h;
     gs_hash_begin(&h);
     gs_compiler_hash(ctx, &h);
     gs_hash_add_text(&h, language);
     gs_hash_add_text(&h, text);
-    gs_hash_end_hex(&h, hex);
-    snprintf(name, bytes, "macros-%s", hex);
-}
-
-/* "": it doesn't say. */
-static char *ask(struct gs_context *ctx, const struct question *q, const char *text, const char *language)
-{
+    gs_hash_end_hex(&h, name + strlen(name));
+    char *answer = read_cache(name);
+    if (answer || !gs_threads_enter())
+        return answer;
     gs_threads_compile(true);
-    char *names = build(ctx, text, language);
+    char *kernels = build(ctx, text, language);
     gs_threads_compile(false);
-    char *answer = names ? read_answer(q, names) : NULL;
+    answer = kernels ? read_answer(q, kernels) : NULL;
     gs_debug("the device's compiler %s which macros it defines", answer ? "has said" : "doesn't say");
-    free(names);
-    return answer ? answer : calloc(1, 1);
-}
-
-/* From the cache, or by asking. */
-static char *find_out(struct gs_context *ctx, const char *language)
-{
-    struct question q;
-    char name[GS_HASH_HEX_BYTES + 16];
-    char *extensions = gs_device_text(ctx->dev[0], CL_DEVICE_EXTENSIONS), *names = NULL, *text = NULL, *answer = NULL;
-    if (extensions && asprintf(&names, "%s %s", flags, extensions) < 0)
-        names = NULL;
-    if (names) {
-        make_question(&q, names);
-        text = text_of(&q);
-    }
-    if (text) {
-        make_name(ctx, text, language, name, sizeof name);
-        answer = gs_cached_text(name);
-    }
-    if (text && !answer && gs_threads_enter()) {
-        answer = ask(ctx, &q, text, language);
-        if (answer)
-            gs_cache_write(name, answer, strlen(answer) + 1);
-        gs_threads_leave();
-    }
-    free(text);
-    free(names);
-    free(extensions);
+    free(kernels);
+    answer = answer ? answer : calloc(1, 1);
+    if (answer)
+        gs_cache_write(name, answer, strlen(answer) + 1);
+    gs_threads_leave();
     return answer;
 }
 
 char *gs_device_macros(struct gs_context *ctx, const char *options)
 {
-    char language[32];
+    struct question q;
+    char language[32], *names = NULL, *answer = NULL;
+    char *extensions = gs_device_text(ctx->dev[0], CL_DEVICE_EXTENSIONS);
     language_of(options, language, sizeof language);
-    char *answer = find_out(ctx, language);
+    if (extensions && asprintf(&names, "%s %s", flags, extensions) < 0)
+        names = NULL;
+    if (names) {
+        make_question(&q, names);
+        char *text = text_of(&q);
+        answer = text ? find_out(ctx, &q, text, language) : NULL;
+        free(text);
+    }
+    free(names);
+    free(extensions);
     if (answer && *answer)
         return answer;
     free(answer);

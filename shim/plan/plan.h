@@ -20,6 +20,7 @@ enum gs_write_class {
 /* One memory object that the launch uses, through one argument or several. */
 struct gs_use {
     struct gs_mem *root;
+    uint32_t arg;           /* the first of them */
     struct gs_range window; /* of the root: the union of the arguments' windows */
     enum gs_write_class writes;
     struct gs_rangeset needs[GS_MAX_DEVICES]; /* by part, in bytes of the root: must be valid before */

@@ -14,10 +14,9 @@ struct key {
 };
 
 struct gs_plan_cache {
-    struct {
+    struct entry {
         struct key key;
         struct gs_plan plan;
-        uint32_t *arg; /* by use: the first argument that leads to its object; owned */
         uint64_t used; /* 0: the place is free */
     } of[PLANS];
     struct key wanted;
@@ -121,66 +120,46 @@ static bool equal(const struct key *a, const struct key *b)
     return a->n == b->n && memcmp(a->bytes, b->bytes, a->n) == 0;
 }
 
-static uint32_t *args_of_uses(const struct gs_plan *plan, const struct gs_plan_input *in)
-{
-    uint32_t *arg = calloc(plan->n_uses + 1, sizeof *arg);
-    for (size_t u = 0; arg && u < plan->n_uses; u++)
-        while (!in->mems[arg[u]] || in->mems[arg[u]]->root != plan->uses[u].root)
-            arg[u]++;
-    return arg;
-}
-
 const struct gs_plan *gs_plan_cached(struct gs_plan_cache **cache, const struct gs_plan_input *in)
 {
     if (!*cache)
         *cache = calloc(1, sizeof **cache);
     struct gs_plan_cache *c = *cache;
-    unsigned oldest = 0;
-    if (!c)
-        return NULL;
-    if (!make_key(c, in))
+    if (!c || !make_key(c, in))
         return NULL;
     c->uses++;
-    for (unsigned i = 0; i < PLANS; i++) {
-        if (c->of[i].used && equal(&c->of[i].key, &c->wanted)) {
-            c->of[i].used = c->uses;
-            for (size_t u = 0; u < c->of[i].plan.n_uses; u++)
-                c->of[i].plan.uses[u].root = in->mems[c->of[i].arg[u]]->root;
-            return &c->of[i].plan;
+    struct entry *oldest = &c->of[0];
+    for (struct entry *e = c->of; e < c->of + PLANS; e++) {
+        if (e->used && equal(&e->key, &c->wanted)) {
+            e->used = c->uses;
+            for (size_t u = 0; u < e->plan.n_uses; u++)
+                e->plan.uses[u].root = in->mems[e->plan.uses[u].arg]->root;
+            return &e->plan;
         }
-        if (c->of[i].used < c->of[oldest].used)
-            oldest = i;
+        oldest = e->used < oldest->used ? e : oldest;
     }
-    if (c->of[oldest].used)
-        gs_plan_free(&c->of[oldest].plan);
-    c->of[oldest].used = 0;
-    free(c->of[oldest].arg);
-    c->of[oldest].arg = NULL;
-    if (gs_plan_make(&c->of[oldest].plan, in) < 0)
+    if (oldest->used)
+        gs_plan_free(&oldest->plan);
+    oldest->used = 0;
+    if (gs_plan_make(&oldest->plan, in) < 0)
         return NULL;
-    c->of[oldest].arg = args_of_uses(&c->of[oldest].plan, in);
-    if (!c->of[oldest].arg) {
-        gs_plan_free(&c->of[oldest].plan);
-        return NULL;
-    }
-    const struct key old = c->of[oldest].key;
-    c->of[oldest].key = c->wanted;
-    c->of[oldest].used = c->uses;
+    const struct key old = oldest->key;
+    oldest->key = c->wanted;
     c->wanted = old;
-    return &c->of[oldest].plan;
+    oldest->used = c->uses;
+    return &oldest->plan;
 }
 
 void gs_plan_cache_free(struct gs_plan_cache *c)
 {
-    for (unsigned i = 0; c && i < PLANS; i++) {
-        if (c->of[i].used)
-            gs_plan_free(&c->of[i].plan);
-        free(c->of[i].key.bytes);
-        free(c->of[i].arg);
+    if (!c)
+        return;
+    for (struct entry *e = c->of; e < c->of + PLANS; e++) {
+        if (e->used)
+            gs_plan_free(&e->plan);
+        free(e->key.bytes);
     }
-    if (c) {
-        free(c->wanted.bytes);
-        free(c->matters);
-    }
+    free(c->wanted.bytes);
+    free(c->matters);
     free(c);
 }

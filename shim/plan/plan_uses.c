@@ -133,15 +133,15 @@ static int settle_atomics(struct gs_use *u, unsigned n_parts)
 
 /* ---- all that the parts do ---- */
 
-static struct gs_use *use_of(struct gs_plan *plan, struct gs_mem *m)
+/* Of the object behind an argument, which it is made for if need be. */
+static struct gs_use *use_of(struct gs_plan *plan, const struct gs_mem *m, uint32_t arg)
 {
-    struct gs_use *u = NULL;
-    for (size_t i = 0; i < plan->n_uses && !u; i++)
-        if (plan->uses[i].root == m->root)
-            u = &plan->uses[i];
-    if (!u) {
-        u = &plan->uses[plan->n_uses++];
-        *u = (struct gs_use){.root = m->root, .window = {m->origin, m->origin + m->size}};
+    struct gs_use *u = plan->uses, *end = u + plan->n_uses;
+    while (u < end && u->root != m->root)
+        u++;
+    if (u == end) {
+        plan->n_uses++;
+        *u = (struct gs_use){.root = m->root, .arg = arg, .window = {m->origin, m->origin + m->size}};
     }
     if (m->origin < u->window.begin)
         u->window.begin = m->origin;
@@ -258,8 +258,8 @@ int gs_plan_find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
         for (uint32_t i = 0; i < k->n_args && !err; i++) {
             plan->leaves |= access[i].leaves && !in->mems[i]->root->shared;
             if (in->mems[i])
-                err =
-                    add_access(use_of(plan, in->mems[i]), p, plan->n_parts == 1, in->mems[i], &k->args[i], &access[i]);
+                err = add_access(use_of(plan, in->mems[i], i), p, plan->n_parts == 1, in->mems[i], &k->args[i],
+                                 &access[i]);
         }
     }
     for (size_t u = 0; u < plan->n_uses && !err; u++)
