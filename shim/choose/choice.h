@@ -190,7 +190,7 @@ void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs
                            const struct gs_split_times *times);
 
 /* The same of a split whose times say nothing of its kernel: only the budget learns from it. */
-void gs_choice_learn_budget(struct gs_budget *b, uint64_t took_ns, double single_ns, double risk_ns);
+void gs_choice_learn_budget(struct gs_budget *b, const struct gs_split_times *times);
 
 /* Moves the cut between the parts if that gains (gs_balance_move). `all`: what the launch needs and writes. */
 bool gs_choice_move_cut(struct gs_history *h, const struct gs_machine *m, enum gs_link link, struct gs_move all);

@@ -83,51 +83,41 @@ void gs_choice_first_cut(unsigned n, double single_ns, double *cut)
         cut[p] = 1 - each * (n - 1 - p);
 }
 
-/* What the old cut took says nothing of this one: its first launches are measured. */
-static void forget_splits(struct gs_history *h)
-{
-    h->split = (struct gs_measured){0};
-    h->tried = h->asked_split = 0;
-}
-
 bool gs_choice_move_cut(struct gs_history *h, const struct gs_machine *m, enum gs_link link, struct gs_move all)
 {
     const uint64_t best = gs_measured_best(&h->split), excess = gs_balance_over(&h->balance);
-    if (m->unlike) {
-        if (!gs_balance_move(&h->balance, gs_move_ns(m, link, all), gs_choice_more_launches(h)))
-            return false;
-        forget_splits(h);
-        return true;
-    }
-    if (!gs_choice_split_known(h) ||
+    if ((!m->unlike && !gs_choice_split_known(h)) ||
         !gs_balance_move(&h->balance, gs_move_ns(m, link, all), gs_choice_more_launches(h)))
         return false;
-    /* What it should take now stands for what it took under the old cut. */
-    const uint64_t hoped = best > excess ? best - excess / 2 : best;
     h->split = (struct gs_measured){0};
+    if (m->unlike) { /* what the old cut took says nothing of this one: its first launches are measured */
+        h->tried = h->asked_split = 0;
+        return true;
+    }
+    /* What it should take now stands for what it took under the old cut. */
     for (int i = 0; i < GS_CHOICE_KNOWN; i++)
-        gs_measured_add(&h->split, hoped);
+        gs_measured_add(&h->split, best > excess ? best - excess / 2 : best);
     return true;
 }
 
 void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs_budget *b, const struct gs_forecast *o,
                            const struct gs_split_times *times)
 {
-    const uint64_t took_ns = times->took_ns, *part_ns = times->part_ns;
-    const double single_ns = times->single_ns, risk_ns = times->risk_ns;
-    uint64_t longest = 0;
+    const double took = (double)times->took_ns;
+    double longest = 0;
     for (unsigned p = 0; p < o->n; p++)
-        longest = part_ns[p] > longest ? part_ns[p] : longest;
-    if (!took_ns)
+        longest = gs_max(longest, (double)times->part_ns[p]);
+    if (!times->took_ns)
         return;
-    const double took = (double)took_ns, beyond = gs_max(0, took - (double)longest);
-    const double moved = gs_move_ns(m, o->link, o->scatter), base = gs_max((double)longest, took - moved);
-    b->lost_ns +=
-        took - single_ns - risk_ns - (m->read_ns[gs_read_size(h->read_bytes)][1] > 0 ? gs_reads_of(h, m).gain : 0);
+    const double beyond = gs_max(0, took - longest), moved = gs_move_ns(m, o->link, o->scatter);
+    const double base = gs_max(longest, took - moved);
+    gs_choice_learn_budget(b, times);
+    if (m->read_ns[gs_read_size(h->read_bytes)][1] > 0)
+        b->lost_ns -= gs_reads_of(h, m).gain;
     if (!h->split_before) {
         h->split_before = true;
         approach(&m->first_ns, beyond - moved - m->split_ns, 1e4, 1e8);
-        for (int i = 0; i < GS_CHOICE_KNOWN && !m->compiles && (double)longest > gs_hopeless * single_ns; i++)
+        for (int i = 0; i < GS_CHOICE_KNOWN && !m->compiles && longest > gs_hopeless * times->single_ns; i++)
             gs_measured_add(&h->split, (uint64_t)base);
         return;
     }
@@ -138,7 +128,7 @@ void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs
         learn_machine(m, beyond, o);
 }
 
-void gs_choice_learn_budget(struct gs_budget *b, uint64_t took_ns, double single_ns, double risk_ns)
+void gs_choice_learn_budget(struct gs_budget *b, const struct gs_split_times *times)
 {
-    b->lost_ns += (double)took_ns - single_ns - risk_ns;
+    b->lost_ns += (double)times->took_ns - times->single_ns - times->risk_ns;
 }

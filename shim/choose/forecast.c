@@ -36,11 +36,12 @@ static uint64_t groups_of(const struct gs_plan *plan, unsigned part)
     return plan->null_local ? n / ITEMS : n;
 }
 
-static uint64_t items_of(const struct gs_plan *plan, unsigned part)
+static uint64_t groups_of_all(const struct gs_plan *plan)
 {
-    size_t offset[3], global[3];
-    gs_box_items(&plan->launch, &plan->box[part], offset, global);
-    return (uint64_t)global[0] * global[1] * global[2];
+    uint64_t n = 0;
+    for (unsigned p = 0; p < plan->n_parts; p++)
+        n += groups_of(plan, p);
+    return n;
 }
 
 /* Has the part work for all of a device? Groups for all of its compute units; and on a GPU work-items enough on each
@@ -50,8 +51,10 @@ static bool is_ample(const struct gs_plan *plan, unsigned part)
 {
     enum { ITEMS_PER_UNIT = 256 };
     const uint64_t units = gs_group()->units[part];
-    return groups_of(plan, part) >= units &&
-           (!(gs_group()->type & CL_DEVICE_TYPE_GPU) || items_of(plan, part) >= units * ITEMS_PER_UNIT);
+    size_t offset[3], global[3];
+    gs_box_items(&plan->launch, &plan->box[part], offset, global);
+    return groups_of(plan, part) >= units && (!(gs_group()->type & CL_DEVICE_TYPE_GPU) ||
+                                              (uint64_t)global[0] * global[1] * global[2] >= units * ITEMS_PER_UNIT);
 }
 
 /* So many compute units' work: a device that has fewer work-groups than units takes as long for one of them. (On an
@@ -70,9 +73,7 @@ void gs_forecast_cut(const struct gs_plan *plan, double cut[GS_MAX_DEVICES])
 
 void gs_forecast_shares(const struct gs_plan *plan, double share[GS_MAX_DEVICES])
 {
-    uint64_t groups = 0;
-    for (unsigned p = 0; p < plan->n_parts; p++)
-        groups += groups_of(plan, p);
+    const uint64_t groups = groups_of_all(plan);
     for (unsigned p = 0; p < plan->n_parts; p++) {
         const uint64_t own = groups_of(plan, p);
         share[p] = sqrt((double)own * filled(own, p)) / (double)groups;
@@ -82,23 +83,20 @@ void gs_forecast_shares(const struct gs_plan *plan, double share[GS_MAX_DEVICES]
 int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *plan)
 {
     struct gs_forecast *o = &t->forecast;
-    double cut[GS_MAX_DEVICES];
-    uint64_t left = 0, fetched = 0, groups = 0;
+    double cut[GS_MAX_DEVICES], speed[GS_MAX_DEVICES];
+    uint64_t left = 0, fetched = 0;
+    const uint64_t groups = groups_of_all(plan);
     int err = 0;
-    double speed[GS_MAX_DEVICES];
     *o = (struct gs_forecast){.n = plan->n_parts, .link = o->link, .peer_possible = o->peer_possible};
     t->all = (struct gs_move){0};
     const bool known = gs_timing_speed(of, o->n, speed);
     gs_forecast_cut(plan, cut);
     o->ample = true;
-    for (unsigned p = 0; p < plan->n_parts; p++)
-        groups += groups_of(plan, p);
     for (unsigned p = 0; p < plan->n_parts; p++) {
         const double filling = filled(groups_of(plan, p), p) / filled(groups, 0) / speed[p];
         const double share = gs_cut_width(cut, p) / speed[p];
         o->ample = o->ample && is_ample(plan, p);
-        o->largest = share > o->largest ? share : o->largest;
-        o->largest = filling > o->largest ? filling : o->largest;
+        o->largest = fmax(o->largest, fmax(share, filling));
     }
     if (!known) /* a small part is to tell: what is hoped for is what it would be if they were alike */
         o->largest = 1.0 / o->n;
@@ -129,11 +127,11 @@ bool gs_forecast_gathers(struct gs_mem *const *mems, unsigned n)
 {
     uint64_t bytes = 0, pieces = 0;
     for (unsigned i = 0; i < n; i++) {
-        struct gs_range r = {0, 0};
-        if (mems[i])
-            r = gs_window_range(mems[i], 0, mems[i]->size);
+        if (!mems[i])
+            continue;
+        struct gs_range r = gs_window_range(mems[i], 0, mems[i]->size);
         const struct gs_rangeset window = {.v = &r, .n = r.begin < r.end};
-        if (mems[i] && (gs_count_invalid(mems[i]->root, 0, &window, &bytes, &pieces) < 0 || bytes))
+        if (gs_count_invalid(mems[i]->root, 0, &window, &bytes, &pieces) < 0 || bytes)
             return true;
     }
     return false;

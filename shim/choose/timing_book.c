@@ -73,19 +73,6 @@ struct gs_timing *gs_book_next(const struct gs_timing *t, uint64_t program, cons
     return s ? s->choice : NULL;
 }
 
-/* What is learnt holds for these devices and this driver, and for the way that bytes go between them. */
-static void name_entries(const struct gs_context *ctx)
-{
-    gs_links_name(ctx->dev, ctx->n, gs_group()->shared_memory, gs_settings()->transfer, gs_book.links_name);
-    snprintf(gs_book.learnt_name, sizeof gs_book.learnt_name, "learnt-%.*s", GS_HASH_HEX_BYTES - 1,
-             gs_book.links_name + sizeof "links-" - 1);
-}
-
-static double within(double x, double least, double most)
-{
-    return x < least ? least : x > most ? most : x;
-}
-
 /* With the lock held. */
 static void use_links(const struct gs_links *links, const char *how)
 {
@@ -94,8 +81,8 @@ static void use_links(const struct gs_links *links, const char *how)
         if (!(cost[l]->piece_ns > 0) || !(cost[l]->byte_ns > 0))
             continue;
         /* The bounds of what splits may teach: see learn_machine() in choice.c. */
-        gs_book.machine.link[l].piece_ns = within(cost[l]->piece_ns, 1e3, GS_MOST_NS);
-        gs_book.machine.link[l].byte_ns = within(cost[l]->byte_ns, 0.001, GS_MOST_BYTE_NS);
+        gs_book.machine.link[l].piece_ns = gs_min(gs_max(cost[l]->piece_ns, 1e3), GS_MOST_NS);
+        gs_book.machine.link[l].byte_ns = gs_min(gs_max(cost[l]->byte_ns, 0.001), GS_MOST_BYTE_NS);
         if (gs_group()->remote) /* to launch there and to hear of it costs what a transfer of nothing does */
             gs_book.machine.split_ns = gs_book.machine.link[l].piece_ns;
         gs_debug("between devices, %s (%s): %.0f ns for a transfer, %.4f for a byte",
@@ -156,13 +143,17 @@ static bool measure_links(struct gs_links *links)
     return well;
 }
 
-/* Begins with what earlier processes have learnt. */
-static void load(const struct gs_context *ctx)
+void gs_book_open(const struct gs_context *ctx)
 {
     struct gs_learnt l = {0};
+    if (gs_book.learnt_name[0])
+        return;
     gs_book.machine = first_guess(gs_group());
     note_group(&gs_book.machine);
-    name_entries(ctx);
+    /* What is learnt holds for these devices and this driver, and for the way that bytes go between them. */
+    gs_links_name(ctx->dev, ctx->n, gs_group()->shared_memory, gs_settings()->transfer, gs_book.links_name);
+    snprintf(gs_book.learnt_name, sizeof gs_book.learnt_name, "learnt-%.*s", GS_HASH_HEX_BYTES - 1,
+             gs_book.links_name + sizeof "links-" - 1);
     struct gs_links links = gs_links_read(gs_book.links_name);
     /* Later the probe would wait for this application's kernels: a CPU's server does one thing after the other. */
     if (gs_group()->remote && !(links.host.piece_ns > 0) && gs_settings()->mode == GS_MODE_AUTO &&
@@ -191,22 +182,6 @@ static void load(const struct gs_context *ctx)
     gs_learnt_free(&l);
 }
 
-void gs_book_open(const struct gs_context *ctx)
-{
-    if (!gs_book.learnt_name[0])
-        load(ctx);
-}
-
-static struct gs_learnt_kernel to_learnt(const struct gs_timing *t)
-{
-    const struct gs_size *s = t->at;
-    struct gs_learnt_kernel k = {.program = s->program, .n = s->n, .prepare_ns = (uint64_t)t->prepare_ns};
-    memcpy(k.size, s->size, sizeof k.size);
-    memcpy(k.name, s->name, strlen(s->name));
-    gs_learnt_keep(&k, &t->h);
-    return k;
-}
-
 /* The process ends: what it has learnt comes before what others have. No OpenCL calls here. */
 __attribute__((destructor)) static void save(void)
 {
@@ -222,7 +197,10 @@ __attribute__((destructor)) static void save(void)
         if (!t || !t->used || !s->program || !t->h.launches || strlen(s->name) >= GS_LEARNT_NAME_BYTES ||
             !gs_learnt_may_gain(&t->h, &gs_book.machine, s->n))
             continue;
-        const struct gs_learnt_kernel k = to_learnt(t);
+        struct gs_learnt_kernel k = {.program = s->program, .n = s->n, .prepare_ns = (uint64_t)t->prepare_ns};
+        memcpy(k.size, s->size, sizeof k.size);
+        memcpy(k.name, s->name, strlen(s->name));
+        gs_learnt_keep(&k, &t->h);
         err = gs_learnt_add(&mine, &k);
     }
     pthread_mutex_unlock(&gs_book.lock);

@@ -72,9 +72,6 @@ bool gs_measured_splits(const struct gs_timing *t);
 /* May one more be begun? With the lock held. */
 bool gs_measured_has_room(void);
 
-/* Would it cost little beside what has been done so far? With the lock held. */
-bool gs_measured_may_begin(void);
-
 /* timing_ahead.c */
 
 /* At the least, for what is known before it has been. */

@@ -115,49 +115,34 @@ static uint64_t split_took(const struct measurement *m, uint64_t longest_ns)
     return took_ns < heard_ns ? took_ns : heard_ns;
 }
 
-/* It was cut as such launches are now. */
-static void learn_cut(const struct measurement *m, struct gs_history *h, const uint64_t *part_ns)
-{
-    const struct gs_forecast *o = &m->trial.forecast;
-    gs_balance_learn(&h->balance, m->dim, o->n, m->cut, part_ns, gs_book.machine.unlike ? m->share : NULL);
-    gs_choice_move_cut(h, &gs_book.machine, o->link, m->trial.all);
-}
-
 static void learn_split(struct measurement *m)
 {
     const struct gs_forecast *o = &m->trial.forecast;
-    uint64_t part_ns[GS_MAX_DEVICES];
     struct gs_machine *machine = &gs_book.machine;
-    uint64_t longest_ns = 0, sum_ns = 0;
+    struct gs_history *h = &m->t->h;
+    uint64_t part_ns[GS_MAX_DEVICES], longest_ns = 0, sum_ns = 0;
     bool all = true;
     for (unsigned p = 0; p < o->n; p++) {
         part_ns[p] = part_took(m, p);
         longest_ns = part_ns[p] > longest_ns ? part_ns[p] : longest_ns;
+        sum_ns += part_ns[p];
         all = all && part_ns[p];
     }
-    for (unsigned p = 0; p < o->n; p++) { /* what the first device would take for it */
-        const double share = gs_cut_width(m->cut, p) / m->cut[0];
-        sum_ns += machine->unlike ? (uint64_t)((double)part_ns[0] * share) : part_ns[p];
-    }
     const uint64_t took_ns = split_took(m, longest_ns);
-    struct gs_timing *t = m->t;
-    const double single_ns = m->trial.guessed ? (double)sum_ns : m->trial.single_ns;
-    struct gs_history *h = &t->h;
+    const double alone_ns = machine->unlike ? (double)part_ns[0] / m->cut[0] : (double)sum_ns;
+    const struct gs_split_times times = {took_ns, part_ns, m->trial.guessed ? alone_ns : m->trial.single_ns,
+                                         m->trial.risk_ns};
     const bool stale = m->trial.moves != h->balance.moves; /* it was cut otherwise */
     gs_book.machine_learnt = true;
-    if (m->trial.forced) { /* only where it is cut */
-        if (all && !stale)
-            learn_cut(m, h, part_ns);
+    /* In multi mode nothing but where it is cut. */
+    if (!m->trial.forced && machine->unlike && stale)
+        gs_choice_learn_budget(&gs_book.budget, &times);
+    else if (!m->trial.forced)
+        gs_choice_learn_split(h, machine, &gs_book.budget, o, &times);
+    if (!all || stale)
         return;
-    }
-    if (machine->unlike && stale) {
-        gs_choice_learn_budget(&gs_book.budget, took_ns, single_ns, m->trial.risk_ns);
-        return;
-    }
-    gs_choice_learn_split(h, &gs_book.machine, &gs_book.budget, o,
-                          &(struct gs_split_times){took_ns, part_ns, single_ns, m->trial.risk_ns});
-    if (all && !stale)
-        learn_cut(m, h, part_ns);
+    gs_balance_learn(&h->balance, m->dim, o->n, m->cut, part_ns, machine->unlike ? m->share : NULL);
+    gs_choice_move_cut(h, machine, o->link, m->trial.all);
 }
 
 static void learn_single(struct measurement *m)
@@ -224,17 +209,13 @@ bool gs_measured_has_room(void)
     return n_pending < MOST_PENDING;
 }
 
-bool gs_measured_may_begin(void)
-{
-    const uint64_t spent = (uint64_t)(gs_book.n_measured + 1) * MEASURE_NS;
-    return spent < (gs_now_ns() - gs_book.budget.begin_ns) / AFFORDABLE;
-}
-
 bool gs_timing_measures(struct gs_timing *t)
 {
     GS_LOCKED(&gs_book.lock);
+    const uint64_t spent_ns = (uint64_t)(gs_book.n_measured + 1) * MEASURE_NS;
+    const bool affordable = spent_ns < (gs_now_ns() - gs_book.budget.begin_ns) / AFFORDABLE;
     return !t->refused && gs_measured_has_room() &&
-           gs_choice_wants_single(&t->h, &gs_book.machine, t->at->n, gs_measured_may_begin());
+           gs_choice_wants_single(&t->h, &gs_book.machine, t->at->n, affordable);
 }
 
 void gs_timing_enqueues(struct gs_queue *q, struct gs_timing *t, uint64_t to_read)

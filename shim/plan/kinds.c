@@ -16,11 +16,17 @@ static struct {
 } kinds = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(kinds.lock, GS_RANK_KINDS);
 
-static struct gs_kernel_kind *find(const struct gs_program *p, const char *name)
+/* The kind of that name; `made`, if there is none yet. */
+static struct gs_kernel_kind *find_or_add(struct gs_program *p, const char *name, struct gs_kernel_kind *made)
 {
+    GS_LOCKED(&kinds.lock);
     struct gs_kernel_kind *k = p->kinds;
     while (k && (k->old || strcmp(k->name, name) != 0))
         k = k->next;
+    if (!k && made) {
+        made->next = p->kinds;
+        p->kinds = k = made;
+    }
     return k;
 }
 
@@ -46,15 +52,13 @@ static char *name_of(cl_kernel handle)
 static struct gs_kernel_kind *make(cl_kernel handle, const char *name)
 {
     struct gs_kernel_kind *k = calloc(1, sizeof *k);
-    if (!k)
+    if (!k || !(k->name = strdup(name))) {
+        free(k);
         return NULL;
+    }
     gs_real()->clGetKernelInfo(handle, CL_KERNEL_NUM_ARGS, sizeof k->n_args, &k->n_args, NULL);
     k->stats = gs_report_kernel(name);
-    k->name = strdup(name);
-    if (k->name)
-        return k;
-    free(k);
-    return NULL;
+    return k;
 }
 
 uint64_t gs_program_id(struct gs_program *p)
@@ -134,25 +138,12 @@ struct gs_kernel_kind *gs_kind_find_or_make(struct gs_program *p, cl_kernel hand
 {
     char *own = name ? NULL : name_of(handle);
     name = name ? name : own;
-    *new = false;
-    if (!name)
-        return NULL;
-    pthread_mutex_lock(&kinds.lock);
-    struct gs_kernel_kind *k = find(p, name);
-    pthread_mutex_unlock(&kinds.lock);
-    if (k) {
-        free(own);
-        return k;
+    struct gs_kernel_kind *k = name ? find_or_add(p, name, NULL) : NULL, *made = NULL;
+    if (name && !k) {
+        made = make(handle, name);
+        k = find_or_add(p, name, made);
     }
-    struct gs_kernel_kind *made = make(handle, name);
-    pthread_mutex_lock(&kinds.lock);
-    k = find(p, name);
-    *new = !k &&made;
-    if (*new) {
-        made->next = p->kinds;
-        p->kinds = k = made;
-    }
-    pthread_mutex_unlock(&kinds.lock);
+    *new = k &&k == made;
     if (!*new)
         destroy(made);
     free(own);
