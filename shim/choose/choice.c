@@ -182,12 +182,6 @@ enum gs_left gs_choice_left(const char *reason)
     return GS_NOT_SPLIT;
 }
 
-/* Whatever would be gained by this launch alone. */
-static bool stays_together(const struct gs_history *h)
-{
-    return h->together.state != GS_STRETCH_FREE;
-}
-
 static void postpone_retry(struct gs_history *h)
 {
     h->retry_at = h->failures ? h->launches + ((uint64_t)RETRY_AFTER << 2 * h->failures) : 0;
@@ -232,7 +226,7 @@ bool gs_choice_may_plan(struct gs_history *h, const struct gs_machine *m, unsign
     h->unplanned = true;
     if (single <= 0) {
         reason = GS_R_NOT_KNOWN;
-    } else if (stays_together(h)) {
+    } else if (h->together.state != GS_STRETCH_FREE) {
         reason = GS_R_FASTER_TOGETHER;
     } else {
         const bool trying = is_trying(h, single);
@@ -369,7 +363,7 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
     h->launches++;
     if (gs_choice_single_ns(h) <= 0)
         return one_device(h, GS_R_NOT_KNOWN);
-    if (stays_together(h))
+    if (h->together.state != GS_STRETCH_FREE)
         return one_device(h, GS_R_FASTER_TOGETHER);
     const struct ways w = predict(h, m, o, o->link);
     const double left = gs_budget_left(b, now_ns);

@@ -37,12 +37,6 @@ static double median(const struct gs_stretches *s)
     return sorted[n / 2];
 }
 
-static void ask(struct gs_together *g)
-{
-    g->state = GS_STRETCH_ASKED;
-    g->one.n = 0;
-}
-
 static void judge(struct gs_together *g)
 {
     if (median(&g->split) > worse * median(&g->one)) {
@@ -57,13 +51,6 @@ static void judge(struct gs_together *g)
     g->lost_ns = 0;
 }
 
-/* Also by what comes before and after them. */
-static void count_loss(struct gs_together *g, double all_ns, double single_ns)
-{
-    const double lost_ns = g->lost_ns + all_ns - single_ns * (g->one.n ? median(&g->one) : 1);
-    g->lost_ns = lost_ns > 0 ? lost_ns : 0;
-}
-
 void gs_stretch_load(struct gs_together *g, double owed_ns)
 {
     g->owed_ns = owed_ns;
@@ -75,16 +62,20 @@ void gs_stretch_learn(struct gs_together *g, double all_ns, double single_ns, bo
     const bool same = split == g->last_split;
     g->n++;
     g->last_split = split;
-    if (split || !same)
-        count_loss(g, all_ns, single_ns);
+    if (split || !same) { /* also by what comes before and after splits */
+        g->lost_ns += all_ns - single_ns * (g->one.n ? median(&g->one) : 1);
+        g->lost_ns = g->lost_ns > 0 ? g->lost_ns : 0;
+    }
     if (g->state == GS_STRETCH_LEFT && (g->owed_ns -= all_ns) <= 0)
         gs_stretch_load(g, 0);
     if (!same) /* bytes had to go there, or home */
         return;
     add(split ? &g->split : &g->one, all_ns / single_ns);
-    if (g->state == GS_STRETCH_ASKED && g->one.n >= ENOUGH)
+    if (g->state == GS_STRETCH_ASKED && g->one.n >= ENOUGH) {
         judge(g);
-    else if (g->state == GS_STRETCH_FREE && split && g->split.n >= GS_STRETCHES_KEPT && g->n >= g->until &&
-             median(&g->split) > suspicious)
-        ask(g);
+    } else if (g->state == GS_STRETCH_FREE && split && g->split.n >= GS_STRETCHES_KEPT && g->n >= g->until &&
+               median(&g->split) > suspicious) {
+        g->state = GS_STRETCH_ASKED;
+        g->one.n = 0;
+    }
 }

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/log.h"
 #include "shim/plan/kinds.h"
@@ -115,7 +114,8 @@ const char *gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, const 
     const bool split = gs_choose(&t->h, &gs_book.machine, &trial->forecast, &gs_book.budget, now_ns, &trial->risk_ns);
     const bool wants_peer = h->wants_peer;
     const char *reason = h->reason;
-    gs_book.any_split |= split;
+    if (split)
+        gs_book.any_split = true;
     say_outlook(t, trial, now_ns);
     trial->single_ns = h->single_ns;
     trial->guessed = gs_choice_not_measured(h);
@@ -136,14 +136,4 @@ void gs_timing_split(struct gs_timing *t, const struct gs_plan *plan, struct gs_
     const bool wanted = gs_measured_has_room() && gs_choice_wants_split(&t->h);
     pthread_mutex_unlock(&gs_book.lock);
     trial->forced = trial->measured = wanted && gs_forecast(trial, t, plan) == 0;
-}
-
-bool gs_timing_any_split(void)
-{
-    const struct timespec soon = {time(NULL) + 1, 0};
-    if (pthread_mutex_timedlock(&gs_book.lock, &soon) != 0)
-        return true;
-    const bool any = gs_book.any_split;
-    pthread_mutex_unlock(&gs_book.lock);
-    return any;
 }

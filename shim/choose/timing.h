@@ -148,7 +148,4 @@ void gs_timing_after_wait(const struct gs_sieve *before, cl_int err);
  * better, and kept for later processes. From any thread. */
 void gs_timing_links(const struct gs_links *links);
 
-/* Has any launch of this process been split? Waits for nobody for longer than a second; then it may have been. */
-bool gs_timing_any_split(void);
-
 #endif

@@ -54,15 +54,6 @@ static void forget_translation(struct gs_program *p)
     p->prepared = false;
 }
 
-static const char *translator_path(char *path, size_t bytes)
-{
-    const char *given = secure_getenv("GPUSPARC_TRANSLATOR");
-    if (given && *given)
-        return given;
-    snprintf(path, bytes, "%s/gpusparc-translate", gs_library_dir());
-    return path;
-}
-
 static bool is_relaxed(const struct gs_program *p)
 {
     bool relaxed =
@@ -88,14 +79,6 @@ static bool is_useful(const struct gs_program *p)
     return useful;
 }
 
-static void count_text(struct gs_program *p)
-{
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < p->summary->n_units; i++)
-        bytes += strlen(p->summary->units[i]);
-    atomic_store(&p->text_bytes, is_useful(p) ? bytes : 0);
-}
-
 /* Asks the translator. On failure p->refusal says why. Inside the driver only while that is asked what it has. */
 static void translate(struct gs_program *p)
 {
@@ -103,56 +86,58 @@ static void translate(struct gs_program *p)
         p->refusal = GS_R_TRANSLATING; /* the process is ending: nobody reads that any more */
         return;
     }
+    static char none[] = "";
+    struct gs_translate_unit_copy whole = {.source = p->source, .options = p->options ? p->options : none};
+    const struct gs_translate_unit_copy *u = p->n_units ? p->units : &whole;
     const size_t n = p->n_units ? p->n_units : 1;
-    struct gs_translate_unit *units = calloc(n, sizeof *units);
-    struct gs_translate_header *headers = NULL;
     size_t n_headers = 0, at = 0;
-    for (size_t i = 0; i < p->n_units; i++)
-        n_headers += p->units[i].n_headers;
-    headers = calloc(n_headers + 1, sizeof *headers);
+    for (size_t i = 0; i < n; i++)
+        n_headers += u[i].n_headers;
+    struct gs_translate_unit *units = calloc(n, sizeof *units);
+    struct gs_translate_header *headers = calloc(n_headers + 1, sizeof *headers);
     cl_device_id dev = p->o.ctx->dev[0];
     cl_uint bits = 64;
     cl_bool images = CL_FALSE;
+    char platform[256] = "", path[PATH_MAX];
     gs_real()->clGetDeviceInfo(dev, CL_DEVICE_ADDRESS_BITS, sizeof bits, &bits, NULL);
     gs_real()->clGetDeviceInfo(dev, CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images, NULL);
+    gs_real()->clGetPlatformInfo(gs_group()->platform, CL_PLATFORM_NAME, sizeof platform - 1, platform, NULL);
     char *extensions = gs_device_text(dev, CL_DEVICE_EXTENSIONS),
          *version = gs_device_text(dev, CL_DEVICE_OPENCL_C_VERSION);
     char *vendor = gs_device_text(dev, CL_DEVICE_VENDOR), *device = gs_device_text(dev, CL_DEVICE_VERSION);
-    char platform[256] = "";
-    gs_real()->clGetPlatformInfo(gs_group()->platform, CL_PLATFORM_NAME, sizeof platform - 1, platform, NULL);
-    if (!units || !headers || !extensions || !version || !vendor || !device) {
-        p->refusal = GS_R_NO_MEMORY;
-        gs_threads_leave();
-    } else {
-        if (!p->n_units)
-            units[0] = (struct gs_translate_unit){.source = p->source, .options = p->options ? p->options : ""};
-        for (size_t i = 0; i < p->n_units; i++) {
-            const struct gs_translate_unit_copy *u = &p->units[i];
-            units[i] = (struct gs_translate_unit){
-                .source = u->source, .options = u->options, .headers = headers + at, .n_headers = u->n_headers};
-            for (size_t h = 0; h < u->n_headers; h++)
-                headers[at++] = (struct gs_translate_header){u->header_names[h], u->header_texts[h]};
-        }
-        for (size_t i = 0; i < n; i++)
-            units[i].macros = gs_device_macros(p->o.ctx, units[i].options);
-        gs_threads_leave();
-        const struct gs_translate_request request = {
-            .units = units,
-            .n_units = n,
-            .device = {extensions, version, vendor, platform, bits, images == CL_TRUE, device},
-            .windows = p->o.ctx->pooled,
-        };
-        char path[PATH_MAX];
-        if (gs_translate(&request, translator_path(path, sizeof path), (int)gs_settings()->translate_timeout_ms,
-                         &p->summary, p->why, sizeof p->why) < 0)
-            p->refusal = p->why;
-        else if (p->summary->refusal)
-            p->refusal = p->summary->refusal;
-        else if (p->summary->n_units != n)
-            p->refusal = GS_R_ANSWER;
-        else
-            count_text(p);
+    const bool complete = units && headers && extensions && version && vendor && device;
+    for (size_t i = 0; complete && i < n; i++) {
+        units[i] = (struct gs_translate_unit){.source = u[i].source,
+                                              .options = u[i].options,
+                                              .headers = headers + at,
+                                              .n_headers = u[i].n_headers,
+                                              .macros = gs_device_macros(p->o.ctx, u[i].options)};
+        for (size_t h = 0; h < u[i].n_headers; h++)
+            headers[at++] = (struct gs_translate_header){u[i].header_names[h], u[i].header_texts[h]};
     }
+    gs_threads_leave();
+    const struct gs_translate_request request = {
+        .units = units,
+        .n_units = n,
+        .device = {extensions, version, vendor, platform, bits, images == CL_TRUE, device},
+        .windows = p->o.ctx->pooled,
+    };
+    const char *given = secure_getenv("GPUSPARC_TRANSLATOR");
+    snprintf(path, sizeof path, "%s/gpusparc-translate", gs_library_dir());
+    uint64_t bytes = 0;
+    if (!complete)
+        p->refusal = GS_R_NO_MEMORY;
+    else if (gs_translate(&request, given && *given ? given : path, (int)gs_settings()->translate_timeout_ms,
+                          &p->summary, p->why, sizeof p->why) < 0)
+        p->refusal = p->why;
+    else if (p->summary->refusal)
+        p->refusal = p->summary->refusal;
+    else if (p->summary->n_units != n)
+        p->refusal = GS_R_ANSWER;
+    for (size_t i = 0; !p->refusal && i < n; i++)
+        bytes += strlen(p->summary->units[i]);
+    if (!p->refusal)
+        atomic_store(&p->text_bytes, is_useful(p) ? bytes : 0);
     for (size_t i = 0; units && i < n; i++)
         free((char *)(uintptr_t)units[i].macros);
     free(units);

@@ -58,24 +58,35 @@ static void give_up(const char *why)
 
 /* ---- the file ---- */
 
-static void open_file(void)
+static bool still_ours(void)
 {
     struct stat st;
-    trace.state = CLOSED;
-    trace.pid = getpid();
+    return fstat(trace.fd, &st) == 0 && st.st_dev == trace.file_dev && st.st_ino == trace.file_ino;
+}
+
+/* Also once more: an application may close every descriptor that it doesn't know, and have the number again for a file
+ * of its own. */
+static bool open_file(void)
+{
+    struct stat st;
+    const bool again = trace.state == OPEN;
     trace.fd = gs_stream_of(gs_settings()->trace) ? -ENOTSUP : gs_report_open(gs_settings()->trace);
-    int err = trace.fd < 0 ? trace.fd : gs_report_join(trace.fd);
+    int err = trace.fd < 0 ? trace.fd : again && !still_ours() ? -ENOENT : gs_report_join(trace.fd);
     if (!err && fstat(trace.fd, &st) < 0)
         err = -errno;
     if (err) {
-        give_up(err == -ENOTSUP ? "it is no ordinary file of its own" : strerror(-err));
+        give_up(again             ? "the application has closed it, and it is gone"
+                : err == -ENOTSUP ? "it is no ordinary file of its own"
+                                  : strerror(-err));
         if (trace.fd >= 0)
             close(trace.fd);
-        return;
+        return false;
     }
+    trace.pid = getpid();
     trace.file_dev = st.st_dev;
     trace.file_ino = st.st_ino;
     trace.state = OPEN;
+    return true;
 }
 
 /* Puts text at `at`, all or nothing. A file that grows beyond the process's limit would end it by a signal. */
@@ -93,24 +104,6 @@ static int put(const char *text, size_t bytes, off_t at)
         done += (size_t)n;
     }
     return 0;
-}
-
-static bool still_ours(void)
-{
-    struct stat st;
-    return fstat(trace.fd, &st) == 0 && st.st_dev == trace.file_dev && st.st_ino == trace.file_ino;
-}
-
-/* An application may close every descriptor that it doesn't know, and have the number again for a file of its own. */
-static bool reopen(void)
-{
-    trace.fd = gs_report_open(gs_settings()->trace);
-    if (trace.fd >= 0 && still_ours() && gs_report_join(trace.fd) == 0)
-        return true;
-    if (trace.fd >= 0)
-        close(trace.fd);
-    give_up("the application has closed it, and it is gone");
-    return false;
 }
 
 static const char tail[] = "\n]\n";
@@ -162,7 +155,7 @@ static void add_string(struct text *t, const char *s)
 
 static void append(struct text *t)
 {
-    if (!still_ours() && !reopen())
+    if (!still_ours() && !open_file())
         return;
     int err = flock(trace.fd, LOCK_EX) < 0 ? -errno : 0;
     if (!err)
@@ -212,11 +205,8 @@ static bool enter(void)
     if (gs_forked())
         return false;
     pthread_mutex_lock(&trace.lock);
-    if (trace.state == UNTRIED) {
-        open_file();
-        if (trace.state == OPEN)
-            begin_process();
-    }
+    if (trace.state == UNTRIED && open_file())
+        begin_process();
     if (trace.state == OPEN)
         return true;
     pthread_mutex_unlock(&trace.lock);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 
 #include "shim/driver/driver.h"
@@ -28,8 +29,8 @@ struct watch {
 /* ---- clocks ---- */
 
 struct clock {
-    bool known;
-    int64_t offset_ns;
+    atomic_bool known;
+    int64_t offset_ns; /* the clocks' lock */
 };
 
 static struct {
@@ -58,15 +59,13 @@ static int64_t first_guess(unsigned device)
 
 static void know_clock(unsigned device)
 {
-    pthread_mutex_lock(&watched.clock_lock);
-    const bool known = watched.clocks[device].known;
-    pthread_mutex_unlock(&watched.clock_lock);
-    const int64_t guess = known ? 0 : first_guess(device);
-    pthread_mutex_lock(&watched.clock_lock);
-    if (!watched.clocks[device].known)
-        watched.clocks[device].offset_ns = guess;
-    watched.clocks[device].known = true;
-    pthread_mutex_unlock(&watched.clock_lock);
+    struct clock *c = &watched.clocks[device];
+    if (atomic_load(&c->known))
+        return;
+    const int64_t guess = first_guess(device);
+    GS_LOCKED(&watched.clock_lock);
+    if (!atomic_exchange(&c->known, true))
+        c->offset_ns = guess;
 }
 
 /* The bounds by a command's profile: it began after it was asked for and ended before we heard of it; and it was queued
@@ -86,15 +85,13 @@ static void bound_offset(const struct watch *w, uint64_t queued, uint64_t start,
 
 static int64_t clock_offset(unsigned device, int64_t low, int64_t high)
 {
-    pthread_mutex_lock(&watched.clock_lock);
+    GS_LOCKED(&watched.clock_lock);
     int64_t *offset = &watched.clocks[device].offset_ns;
     if (*offset < low)
         *offset = low;
     else if (*offset > high)
         *offset = high;
-    const int64_t result = *offset;
-    pthread_mutex_unlock(&watched.clock_lock);
-    return result;
+    return *offset;
 }
 
 /* ---- commands under way ---- */
