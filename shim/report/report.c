@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/log.h"
 #include "common/stream.h"
@@ -20,17 +21,15 @@
 #include "common/reasons.h"
 
 enum { MAX_KERNELS = 4096 };
-static const char all_others[] = "(others)"; /* all kernels beyond that, as one */
 
 static struct {
     pthread_mutex_t lock; /* all below but bytes */
     struct gs_report r;
-    struct gs_kernel_stats **last;
     struct gs_kernel_stats nobodys; /* where there is no memory */
     unsigned n_kernels;
     int claimed; /* our own file, or -1 */
     bool taken;  /* the file is another process's */
-} told = {.lock = PTHREAD_MUTEX_INITIALIZER, .last = &told.r.kernels, .claimed = -1};
+} told = {.lock = PTHREAD_MUTEX_INITIALIZER, .claimed = -1};
 GS_RANKED(told.lock, GS_RANK_REPORT);
 
 void gs_report_moved(enum gs_path path, uint64_t bytes)
@@ -68,50 +67,44 @@ static struct gs_kernel_stats *find_kernel(const char *name)
     return k;
 }
 
-static struct gs_kernel_stats *add_kernel(const char *name)
-{
-    struct gs_kernel_stats *k = calloc(1, sizeof *k);
-    if (!k || !(k->name = strdup(name))) {
-        free(k);
-        return &told.nobodys;
-    }
-    *told.last = k;
-    told.last = &k->next;
-    told.n_kernels++;
-    return k;
-}
-
 struct gs_kernel_stats *gs_report_kernel(const char *whole)
 {
     char name[GS_RAN_NAME]; /* what a command that has run knows of it */
     snprintf(name, sizeof name, "%s", whole);
-    pthread_mutex_lock(&told.lock);
+    GS_LOCKED(&told.lock);
     if (!told.r.kernels)
         claim_file();
     struct gs_kernel_stats *k = find_kernel(name);
     if (!k && told.n_kernels >= MAX_KERNELS) {
-        snprintf(name, sizeof name, "%s", all_others);
+        snprintf(name, sizeof name, "(others)");
         k = find_kernel(name);
     }
-    k = k ? k : add_kernel(name);
-    pthread_mutex_unlock(&told.lock);
+    if (k)
+        return k;
+    k = calloc(1, sizeof *k);
+    if (!k || !(k->name = strdup(name))) {
+        free(k);
+        return &told.nobodys;
+    }
+    told.n_kernels++;
+    k->next = told.r.kernels;
+    told.r.kernels = k;
     return k;
 }
 
 void gs_report_split(struct gs_kernel_stats *k, unsigned parts, unsigned dim)
 {
-    pthread_mutex_lock(&told.lock);
+    GS_LOCKED(&told.lock);
     k->launches++;
     k->split++;
     k->last_dim = dim;
     if (parts > k->most_parts)
         k->most_parts = parts;
-    pthread_mutex_unlock(&told.lock);
 }
 
 void gs_report_single(struct gs_kernel_stats *k, const char *reason, enum gs_left left)
 {
-    pthread_mutex_lock(&told.lock);
+    GS_LOCKED(&told.lock);
     k->launches++;
     k->later += left == GS_CHOSEN_FOR_NOW;
     unsigned i = 0;
@@ -121,25 +114,22 @@ void gs_report_single(struct gs_kernel_stats *k, const char *reason, enum gs_lef
         snprintf(k->reason[k->n_reasons++].text, GS_REPORT_REASON_BYTES, "%s", reason);
     if (i < GS_REPORT_REASONS)
         k->reason[i].count++;
-    pthread_mutex_unlock(&told.lock);
 }
 
 void gs_report_choice(struct gs_kernel_stats *k, uint64_t single_ns, uint64_t split_ns, bool unplanned)
 {
-    pthread_mutex_lock(&told.lock);
+    GS_LOCKED(&told.lock);
     k->chosen = true;
     k->single_ns = single_ns;
     k->split_ns = split_ns;
     k->unplanned = unplanned;
-    pthread_mutex_unlock(&told.lock);
 }
 
 void gs_report_verified(struct gs_kernel_stats *k, bool right)
 {
-    pthread_mutex_lock(&told.lock);
+    GS_LOCKED(&told.lock);
     k->verified++;
     k->wrong += !right;
-    pthread_mutex_unlock(&told.lock);
 }
 
 bool gs_report_wants_times(void)
@@ -205,7 +195,7 @@ void gs_report_command(const struct gs_ran *r)
         return;
     const enum gs_phase phase = phase_of(r);
     struct gs_kernel_stats *k = phase == GS_PHASE_KERNEL ? gs_report_kernel(r->name) : NULL;
-    pthread_mutex_lock(&told.lock);
+    GS_LOCKED(&told.lock);
     if (k)
         add_kernel_time(k, r->device, r->end_ns - r->start_ns);
     if (phase != GS_PHASES)
@@ -214,7 +204,6 @@ void gs_report_command(const struct gs_ran *r)
         gs_busy_add(&told.r.busy[r->label.purpose == GS_FOR_MERGE ? GS_PATH_MERGE : GS_PATH_REDUCE], r->start_ns,
                     r->end_ns);
     add_path_time(r);
-    pthread_mutex_unlock(&told.lock);
 }
 
 /* A file's ending, with the dot, that asks for JSON; "" for the table. */
@@ -307,48 +296,40 @@ static void write_statistics(const char *wanted)
         gs_error("the statistics can't be written to %s: %s", file, strerror(-err));
 }
 
-/* With the lock held: the kernel that took longest comes first. */
+/* With the lock held: from the newest first to the one that took longest first, and of those that took as long the
+ * oldest. */
 static void sort_kernels(void)
 {
     struct gs_kernel_stats *sorted = NULL;
     while (told.r.kernels) {
         struct gs_kernel_stats *k = told.r.kernels, **place = &sorted;
         told.r.kernels = k->next;
-        while (*place && gs_report_kernel_ns(*place) >= gs_report_kernel_ns(k))
+        while (*place && gs_report_kernel_ns(*place) > gs_report_kernel_ns(k))
             place = &(*place)->next;
         k->next = *place;
         *place = k;
     }
     told.r.kernels = sorted;
-    for (told.last = &told.r.kernels; *told.last; told.last = &(*told.last)->next) {
-    }
 }
 
-/* No OpenCL calls here: the driver may be gone already. */
-static void write_report(void)
+/* The process ends. No OpenCL calls here: the driver may be gone already. */
+__attribute__((destructor)) static void print_stats(void)
 {
+    if (!told.r.kernels)
+        say_nothing_was_seen();
+    if (!told.r.kernels || gs_forked())
+        return;
     /* Whoever of the driver's threads holds it may be gone. */
     const struct timespec soon = {time(NULL) + 1, 0};
     const bool locked = pthread_mutex_timedlock(&told.lock, &soon) == 0;
     if (locked)
         sort_kernels();
+    say_unmatched("--only", gs_settings()->only);
+    say_unmatched("--not", gs_settings()->not );
     if (gs_settings()->stats)
         write_statistics(gs_settings()->stats);
     if (gs_settings()->verify)
         say_verified();
     if (locked)
         pthread_mutex_unlock(&told.lock);
-}
-
-/* The process ends. */
-__attribute__((destructor)) static void print_stats(void)
-{
-    if (!told.r.kernels)
-        say_nothing_was_seen();
-    if (told.r.kernels && !gs_forked()) {
-        say_unmatched("--only", gs_settings()->only);
-        say_unmatched("--not", gs_settings()->not );
-    }
-    if (told.r.kernels && !gs_forked() && (gs_settings()->stats || gs_settings()->verify))
-        write_report();
 }
