@@ -20,8 +20,8 @@ static void name_of(const void *binary, size_t bytes, char name[GS_HASH_HEX_BYTE
     gs_hash_end_hex(&h, name);
 }
 
-/* Has it an #include? What may stand between both, as a broken line or a comment, counts as one. CLBlast's text has the
- * word in its comments, and was translated for that before its first launch, 0.2 s. */
+/* Has the text an #include? What may stand between both, as a broken line or a comment, counts as one. CLBlast's text
+ * has the word in its comments, and was translated for that before its first launch, 0.2 s. */
 static bool has_directive(const char *source)
 {
     for (const char *at = source; (at = strstr(at, "include")); at++) {
@@ -34,18 +34,14 @@ static bool has_directive(const char *source)
     return false;
 }
 
-static bool text_includes(const char *source, const char *options)
-{
-    return has_directive(source) || strstr(options, "-include");
-}
-
 void gs_binary_keep(struct gs_program *p, const void *binary, size_t bytes)
 {
     char name[GS_HASH_HEX_BYTES], *text = NULL;
     size_t size = 0;
     if (p->compiled || p->linked || p->refusal || p->from_binary || !p->source || !p->options)
         return;
-    const char *headers = text_includes(p->source, p->options) ? gs_prepare_headers(p) : "";
+    const bool includes = has_directive(p->source) || strstr(p->options, "-include");
+    const char *headers = includes ? gs_prepare_headers(p) : "";
     FILE *f = headers ? open_memstream(&text, &size) : NULL;
     if (!f)
         return;

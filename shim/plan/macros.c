@@ -75,15 +75,7 @@ static bool is_identifier(const char *s)
     return *s && !isdigit((unsigned char)*s);
 }
 
-static bool is_asked(const struct question *q, const char *name)
-{
-    for (unsigned i = 0; i < q->n; i++)
-        if (strcmp(q->name[i], name) == 0)
-            return true;
-    return false;
-}
-
-/* The numbers above, and these names, which are cut apart. */
+/* The numbers above, and these names, which are cut apart. One that is asked for twice is answered twice. */
 static void make_question(struct question *q, char *names)
 {
     char *rest = NULL;
@@ -91,7 +83,7 @@ static void make_question(struct question *q, char *names)
     for (size_t i = 0; i < q->n_numbers; i++)
         q->name[q->n++] = numbers[i];
     for (char *word = strtok_r(names, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
-        if (q->n < MOST_NAMES && is_identifier(word) && !is_asked(q, word))
+        if (q->n < MOST_NAMES && is_identifier(word))
             q->name[q->n++] = word;
 }
 
