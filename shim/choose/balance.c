@@ -11,16 +11,6 @@ static const double unlike_excess = 0.03; /* of what all would take under a fair
 static const double least_gain = 0.02;    /* a move that gains less is taken back, and is the last */
 static const double far_longer = 1.25;    /* than ever under this cut: if that goes on a device has become slower */
 
-/* What each part would take if all took the same, between devices that differ. A slow one's part may be far shorter
- * than the others, and no more than that is lost. */
-static double fair_ns(const struct gs_balance *b)
-{
-    double speed = 0;
-    for (unsigned p = 0; p < b->n; p++)
-        speed += b->share[p] / (double)b->part_ns[p];
-    return 1 / speed;
-}
-
 static uint64_t mean_of(const struct gs_balance *b)
 {
     uint64_t sum = 0;
@@ -100,14 +90,17 @@ double gs_balance_speed(const struct gs_balance *b, unsigned p)
     return gs_cut_width(b->cut, p) / b->cut[0];
 }
 
-/* Where they would be equal, if the launch is uniform: each device has as much of it as it does in the same time. */
-static void fair_cut(const struct gs_balance *b, double *out)
+/* Between devices that differ, where the parts would take the same, if the launch is uniform: each has as much of it as
+ * it does in the same time. Returns what they would take. A slow one's part may be far shorter than the others, and no
+ * more than that is lost. */
+static double fair_cut(const struct gs_balance *b, double *out)
 {
     double total = 0;
     for (unsigned p = 0; p < b->n; p++)
         out[p] = total += b->share[p] / (double)b->part_ns[p];
     for (unsigned p = 0; p < b->n; p++)
         out[p] /= total;
+    return 1 / total;
 }
 
 /* Where the parts would be equal, if each is uniform within itself. */
@@ -130,15 +123,6 @@ static void equal_cut(const struct gs_balance *b, double *out)
         out[p++] = 1;
 }
 
-static bool go_back(struct gs_balance *b)
-{
-    memcpy(b->cut, b->before, sizeof b->cut);
-    b->settled = true;
-    b->moves++;
-    forget_times(b);
-    return true;
-}
-
 bool gs_balance_move(struct gs_balance *b, double bytes_ns, double launches)
 {
     double target[GS_MAX_DEVICES], moved = 0;
@@ -149,7 +133,7 @@ bool gs_balance_move(struct gs_balance *b, double bytes_ns, double launches)
     for (unsigned p = 0; p < b->n && b->unlike; p++)
         if (!b->part_ns[p])
             return false;
-    const double fair = b->unlike ? fair_ns(b) : (double)mean_of(b), excess = (double)b->longest_ns - fair;
+    const double fair = b->unlike ? fair_cut(b, target) : (double)mean_of(b), excess = (double)b->longest_ns - fair;
     const bool better = !b->before_ns || (double)b->longest_ns <= (double)b->before_ns * (1 - least_gain);
     if (excess < (b->unlike ? unlike_excess : least_excess) * fair) {
         b->before_ns = 0; /* whatever it was before */
@@ -158,11 +142,14 @@ bool gs_balance_move(struct gs_balance *b, double bytes_ns, double launches)
     /* Where one launch is enough it may have had bad luck, this one or the one before the move: others say more. */
     if (!better && b->measured < MEASURED_BEFORE_MOVE)
         return false;
-    if (!better && (!b->unlike || b->in_vain++))
-        return go_back(b);
-    if (b->unlike)
-        fair_cut(b, target);
-    else
+    if (!better && (!b->unlike || b->in_vain++)) {
+        memcpy(b->cut, b->before, sizeof b->cut);
+        b->settled = true;
+        b->moves++;
+        forget_times(b);
+        return true;
+    }
+    if (!b->unlike)
         equal_cut(b, target);
     for (unsigned p = 0; p + 1 < b->n; p++) {
         if (!b->unlike)

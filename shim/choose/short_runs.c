@@ -42,24 +42,12 @@ static struct {
 } runs = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(runs.lock, GS_RANK_SHORT_RUNS);
 
-/* The whole of a small file of /proc. */
-static void add_proc(struct gs_hash *h, const char *path)
-{
-    char bytes[4096];
-    FILE *f = fopen(path, "re");
-    size_t n;
-    if (!f)
-        return;
-    while ((n = fread(bytes, 1, sizeof bytes, f)) > 0)
-        gs_hash_add(h, bytes, n);
-    fclose(f);
-}
-
 static bool make_key(const struct gs_group *g)
 {
     struct stat st;
-    char cwd[PATH_MAX] = "", driver[256] = "";
+    char cwd[PATH_MAX] = "", driver[256] = "", arguments[4096];
     struct gs_hash h;
+    size_t n;
     if (stat("/proc/self/exe", &st) != 0 || !getcwd(cwd, sizeof cwd))
         return false;
     gs_real()->clGetDeviceInfo(g->dev[0], CL_DRIVER_VERSION, sizeof driver, driver, NULL);
@@ -75,7 +63,11 @@ static bool make_key(const struct gs_group *g)
     gs_hash_add(&h, numbers, sizeof numbers);
     gs_hash_add_text(&h, cwd);
     gs_hash_add_text(&h, driver);
-    add_proc(&h, "/proc/self/cmdline");
+    FILE *f = fopen("/proc/self/cmdline", "re");
+    while (f && (n = fread(arguments, 1, sizeof arguments, f)) > 0)
+        gs_hash_add(&h, arguments, n);
+    if (f)
+        fclose(f);
     gs_hash_end_hex(&h, runs.key);
     snprintf(runs.entry, sizeof runs.entry, "vain-%.3s", runs.key);
     return true;

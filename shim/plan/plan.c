@@ -128,57 +128,54 @@ static bool is_neat(const struct gs_plan *plan)
     return true;
 }
 
-/* Whatever its arguments are. */
-static const char *refusal_of_kernel(const struct gs_kernel_summary *k, bool relaxed, bool may_reorder, bool null_local)
+/* What forbids any split of a launch by one of its objects, or by what may be one. */
+static const char *refusal_of_object(const struct gs_plan_input *in, uint32_t i)
 {
-    if (k->refusal)
-        return k->refusal;
-    if (gs_translation_reorders(k, relaxed) && !may_reorder)
-        return GS_R_REORDERS;
-    if (null_local && k->reqd[0])
-        return GS_R_LOCAL_REQUIRED;
-    return null_local && k->uses_group ? GS_R_LOCAL_SIZE : NULL;
+    const struct gs_arg_summary *a = &in->kernel->args[i];
+    const struct gs_mem *m = in->mems[i];
+    if (in->args[i].is_svm)
+        return GS_R_SVM_POINTER;
+    if (!m)
+        return in->args[i].is_mem || (is_object(a->kind) && points_somewhere(&in->args[i])) ? GS_R_UNKNOWN_OBJECT
+                                                                                            : NULL;
+    if (m->home_only || m->root->home_only)
+        return GS_R_NO_REPLICA;
+    if (m->root->is_svm && !m->root->shared)
+        return GS_R_SVM_OBJECT;
+    return m->root->write_mappings && !m->root->shared ? GS_R_MAPPED : NULL;
 }
 
-const char *gs_plan_never(const struct gs_kernel_summary *k, bool relaxed, bool may_reorder, bool null_local)
-{
-    const char *reason = refusal_of_kernel(k, relaxed, may_reorder, null_local);
-    for (uint32_t i = 0; i < k->n_args && !reason; i++) {
-        const struct gs_arg_summary *a = &k->args[i];
-        if (a->kind == GS_ARG_OTHER || (is_object(a->kind) && a->escapes))
-            return GS_R_ANSWER; /* it refuses such kernels itself */
-        if (is_object(a->kind) && gs_arg_reorders(a) && !may_reorder)
-            return GS_R_REORDERS_SUMS;
-    }
-    return reason;
-}
-
-/* What forbids any split of this launch. */
+/* What forbids any split of the launch; or, where it has no arguments yet, of any. */
 static const char *refusal(const struct gs_plan_input *in)
 {
     const struct gs_kernel_summary *k = in->kernel;
-    const char *reason = refusal_of_kernel(k, in->relaxed, in->may_reorder, in->null_local);
-    for (uint32_t i = 0; i < k->n_args && !reason; i++) {
+    if (k->refusal)
+        return k->refusal;
+    if (gs_translation_reorders(k, in->relaxed) && !in->may_reorder)
+        return GS_R_REORDERS;
+    if (in->null_local && (k->reqd[0] || k->uses_group))
+        return k->reqd[0] ? GS_R_LOCAL_REQUIRED : GS_R_LOCAL_SIZE;
+    for (uint32_t i = 0; i < k->n_args; i++) {
         const struct gs_arg_summary *a = &k->args[i];
-        const struct gs_mem *m = in->mems[i];
-        if (in->args[i].is_svm)
-            return GS_R_SVM_POINTER;
-        if (!m && (in->args[i].is_mem || (is_object(a->kind) && points_somewhere(&in->args[i]))))
-            return GS_R_UNKNOWN_OBJECT;
-        if (m && (m->home_only || m->root->home_only))
-            return GS_R_NO_REPLICA;
-        if (m && m->root->is_svm && !m->root->shared)
-            return GS_R_SVM_OBJECT;
-        if (m && m->root->write_mappings && !m->root->shared)
-            return GS_R_MAPPED;
-        if (a->kind == GS_ARG_OTHER || (m && a->escapes))
+        const struct gs_mem *m = in->mems ? in->mems[i] : NULL;
+        const bool object = in->mems ? m != NULL : is_object(a->kind);
+        const char *reason = in->mems ? refusal_of_object(in, i) : NULL;
+        if (reason)
+            return reason;
+        if (a->kind == GS_ARG_OTHER || (object && a->escapes))
             return GS_R_ANSWER; /* it refuses such kernels itself */
-        if (m && gs_arg_reorders(a) && !in->may_reorder && in->n_parts > 1)
+        if (object && gs_arg_reorders(a) && !in->may_reorder && in->n_parts > 1)
             return GS_R_REORDERS_SUMS;
         if (m && a->atomic != GS_ATOMIC_NONE && !gs_reducible(a) && !m->root->shared && in->n_parts > 1)
             return GS_R_ANSWER;
     }
-    return reason;
+    return NULL;
+}
+
+const char *gs_plan_never(const struct gs_kernel_summary *k, bool relaxed, bool may_reorder, bool null_local)
+{
+    return refusal(&(struct gs_plan_input){
+        .kernel = k, .n_parts = 2, .relaxed = relaxed, .may_reorder = may_reorder, .null_local = null_local});
 }
 
 /* Does a part begin where the driver can't say so? */
