@@ -156,10 +156,8 @@ static bool one_device(struct gs_history *h, const char *reason)
     return false;
 }
 
-/* A plan costs the host time, most where the kernel writes columns, and the expected gain grows with the launches so
- * far. Once it is known what plans cost, those that lead to no split take the budget's share of the kernel's time at
- * most: Rodinia's gaussian of 4096 rows takes 2 ms to plan for a launch of 0.3, and lost 8 % of its time by 50 plans in
- * vain (two H200). */
+/* Once it is known what plans cost, those that lead to no split take the budget's share of the kernel's time at most:
+ * Rodinia's gaussian of 4096 rows lost 8 % of its time by 50 plans in vain (two H200). */
 static bool not_now(struct gs_history *h, const char *reason)
 {
     enum { SHARE = 8 };

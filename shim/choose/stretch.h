@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What comes between two waits of the application's, taken together. A split may gain by what it takes itself and lose
- * by what lies between it and its neighbours: the host's work, the other devices' queues, and the bytes that keep the
- * next kernel where they are, since one device would have to bring them home first. So a kernel whose launches are
- * split has what a whole stretch took compared with what one device takes for it, and that with stretches that went on
- * one device: docs/choice.md. Pure: the owner locks. */
+/* What comes between two waits of the application's, taken together: a split may gain by what it takes itself and lose
+ * by what lies between it and its neighbours. docs/choice.md says how that is judged. Pure: the owner locks. */
 #ifndef GS_SHIM_CHOOSE_STRETCH_H
 #define GS_SHIM_CHOOSE_STRETCH_H
 

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Measures launches for `auto` mode's choice (shim/choose/choice.h), at the cost of those measured alone: the
- * application's queue has no profiles, and a launch that isn't measured no event of ours.
- *
- * The first sieve is the host's clock: when a blocking call returns, all launches on a queue since the queue was last
- * empty have run, so that the time between bounds each launch's time. Only a kernel that may be long is measured, by a
- * few launches on a queue of ours that has profiles. Results are looked up at later calls. */
+ * application's queue has no profiles, and a launch that isn't measured no event of ours. docs/choice.md says how. */
 #ifndef GS_SHIM_CHOOSE_TIMING_H
 #define GS_SHIM_CHOOSE_TIMING_H
 

@@ -78,10 +78,7 @@ static const char *leave(struct gs_timing *t)
 }
 
 /* How long the application may be kept waiting for a program that an earlier process has compiled, so that it comes
- * from caches: for half of what this launch should gain, since who doesn't wait loses no more than that by this launch,
- * and the program is there for the next. For one that is compiled for the first time nobody waits: nobody knows how
- * long that takes (PolyBench's gemm on four H200, one launch of 0.6 s, took 0.28 s longer). 0 where that wouldn't do.
- */
+ * from caches: for half of what this launch should gain (docs/choice.md). 0 where that wouldn't do. */
 static uint64_t patience_ns(struct gs_timing *t)
 {
     enum { SHARE = 2 };
