@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* When a program is prepared for splits beside the application, and who waits for that (of shim/choose/timing.h). */
-#include <string.h>
 #include <time.h>
 
 #include "shim/order/callbacks.h"

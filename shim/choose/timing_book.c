@@ -80,7 +80,7 @@ static void use_links(const struct gs_links *links, const char *how)
     for (int l = 0; l < GS_LINKS && !gs_book.machine_learnt; l++) {
         if (!(cost[l]->piece_ns > 0) || !(cost[l]->byte_ns > 0))
             continue;
-        /* The bounds of what splits may teach: see learn_machine() in choice.c. */
+        /* The bounds of what splits may teach: see learn_machine() in choice_learn.c. */
         gs_book.machine.link[l].piece_ns = gs_min(gs_max(cost[l]->piece_ns, 1e3), GS_MOST_NS);
         gs_book.machine.link[l].byte_ns = gs_min(gs_max(cost[l]->byte_ns, 0.001), GS_MOST_BYTE_NS);
         if (gs_group()->remote) /* to launch there and to hear of it costs what a transfer of nothing does */

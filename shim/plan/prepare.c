@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "common/lock/locked.h"
-#include "common/lock/rank.h"
 #include "common/log.h"
 #include "shim/plan/kinds.h"
 #include "common/clock.h"

@@ -4,7 +4,6 @@
 #ifndef GS_SHIM_REPORT_WATCH_H
 #define GS_SHIM_REPORT_WATCH_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/clock.h"
