@@ -36,12 +36,9 @@ static void destroy_program(struct gs_object *o)
 static void destroy_kernel(struct gs_object *o)
 {
     struct gs_kernel *k = (struct gs_kernel *)o;
-    for (unsigned i = 0; i < GS_MAX_DEVICES; i++) {
-        if (k->part[i])
-            gs_real()->clReleaseKernel(k->part[i]);
+    for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
         if (k->spare[i])
             gs_real()->clReleaseKernel(k->spare[i]);
-    }
     for (cl_uint i = 0; i < k->n_args; i++)
         free(k->args[i].large);
     free(k->args);

@@ -9,7 +9,7 @@
 #include "shim/coherence/coherence.h"
 #include "shim/put/finish.h"
 #include "shim/output/merge.h"
-#include "shim/plan/part_kernel.h"
+#include "shim/plan/prepare.h"
 #include "shim/output/reduce.h"
 #include "shim/report/report.h"
 #include "shim/output/scratch.h"
@@ -66,7 +66,7 @@ static cl_int record_writes(const struct gs_launching *l, const struct gs_plan *
 static void free_split(struct split *s)
 {
     for (unsigned p = 0; p < GS_MAX_DEVICES; p++) {
-        if (s->run[p].kernel && s->run[p].cut.n > 1)
+        if (s->run[p].kernel)
             gs_spare_kernel_give(s->run[p].k, s->run[p].place, s->run[p].kernel);
         gs_events_free(&s->ready[p]);
         if (s->ran[p])
@@ -101,8 +101,7 @@ static cl_int start_together(const struct gs_plan *plan, struct split *s)
     return err;
 }
 
-/* How part p runs, and a kernel with all its arguments but the hidden one: one that can be used later too if the part
- * runs in chunks. */
+/* How part p runs, and a kernel with all its arguments but the hidden one. */
 static cl_int prepare_part(struct gs_launching *l, const struct gs_plan *plan, unsigned p, struct split *s)
 {
     cl_int err;
@@ -117,7 +116,7 @@ static cl_int prepare_part(struct gs_launching *l, const struct gs_plan *plan, u
                                   .cut = {.whole = plan->box[p], .n = 1}};
     if (l->by_units)
         gs_kernel_cut(run, &l->job, &plan->box[p]);
-    run->kernel = run->cut.n > 1 ? gs_spare_kernel(l->k, run->place, &err) : gs_part_kernel(l->k, run->place, &err);
+    run->kernel = gs_spare_kernel(l->k, run->place, &err);
     if (!err)
         err = gs_launch_args(l, run->kernel, run->place);
     return err;
@@ -184,7 +183,8 @@ static cl_int run_part(struct gs_launching *l, struct split *s, unsigned p)
                                    : gs_queue_of_kind(l->cmd.q, GS_EXEC_QUEUE, run.place, &err);
     if (err)
         return err;
-    s->run[p].kernel = NULL;
+    if (run.cut.n > 1)
+        s->run[p].kernel = NULL; /* it is taken over */
     const struct gs_destination to = {l->cmd.q, queue, gs_resource_of(run.place), ready->n, wait};
     return l->by_units ? gs_run_kernel(&to, &run, &s->ran[p])
                        : gs_enqueue_chunk(&run, 0, queue, ready->n, wait, &s->ran[p]);

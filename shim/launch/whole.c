@@ -2,7 +2,6 @@
 #include "shim/launch/whole.h"
 
 #include "shim/coherence/coherence.h"
-#include "shim/plan/part_kernel.h"
 #include "shim/order/callbacks.h"
 #include "shim/plan/prepare.h"
 #include "shim/schedule/batch.h"

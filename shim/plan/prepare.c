@@ -424,3 +424,18 @@ const char *gs_prepare_headers(struct gs_program *p)
         translate(p);
     return p->summary && !p->refusal ? p->summary->headers : NULL;
 }
+
+cl_kernel gs_spare_kernel(struct gs_kernel *k, unsigned place, cl_int *err)
+{
+    cl_kernel found = atomic_exchange(&k->spare[place], NULL);
+    const cl_program *of = k->program->translated; /* the place's, or the one of all */
+    *err = CL_SUCCESS;
+    return found ? found : gs_real()->clCreateKernel(of[of[place] ? place : 0], k->name, err);
+}
+
+void gs_spare_kernel_give(struct gs_kernel *k, unsigned place, cl_kernel spare)
+{
+    const cl_kernel old = atomic_exchange(&k->spare[place], spare);
+    if (old)
+        gs_real()->clReleaseKernel(old);
+}

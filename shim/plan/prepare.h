@@ -22,6 +22,11 @@ void gs_prepare_by_thread(struct gs_program *p, uint64_t most_ns);
  * gs_summary.headers); NULL where it can't be translated. Takes the program's lock; may take long. */
 const char *gs_prepare_headers(struct gs_program *p);
 
+/* A kernel of the translated program for one launch on a place, whose arguments may be set and used while other
+ * launches of the same kernel are made; and back. From any thread. Null with an error in *err. */
+cl_kernel gs_spare_kernel(struct gs_kernel *k, unsigned place, cl_int *err);
+void gs_spare_kernel_give(struct gs_kernel *k, unsigned place, cl_kernel spare);
+
 /* Frees what a compiled or linked program is made of. */
 void gs_program_drop_units(struct gs_program *p);
 /* A program that is built anew is translated anew, and its kernels are others. Waits until no thread of ours is at it

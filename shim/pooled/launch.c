@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shim/plan/part_kernel.h"
 #include "shim/plan/plan.h"
 #include "shim/plan/prepare.h"
 #include "shim/pooled/store.h"

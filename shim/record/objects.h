@@ -230,8 +230,7 @@ struct gs_kernel {
     const char *name;           /* the kind's */
     bool svm_info;              /* clSetKernelExecInfo has told of more than arguments */
     struct gs_kernel_stats *stats;
-    cl_kernel part[GS_MAX_DEVICES];          /* of the translated program; made on first need. ctx lock */
-    cl_kernel _Atomic spare[GS_MAX_DEVICES]; /* the same, whose last launch in units has been enqueued; by place */
+    cl_kernel _Atomic spare[GS_MAX_DEVICES]; /* of the translated program, that no launch is about to use; by place */
 };
 
 /* An event that stands for several commands; or a user event; or, of a command in a pooled context, one of ours. */

@@ -7,7 +7,7 @@
 #include "shim/coherence/coherence.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/subkernel/launching.h"
-#include "shim/plan/part_kernel.h"
+#include "shim/plan/prepare.h"
 #include "shim/put/put.h"
 #include "shim/record/objects.h"
 #include "shim/driver/enqueue.h"
