@@ -64,18 +64,6 @@ void gs_prepare_do(const struct gs_wanted *w)
     gs_drop(&p->o);
 }
 
-/* It is worth a split, but its program isn't translated yet: counts a launch on one device. */
-static const char *leave(struct gs_timing *t)
-{
-    GS_LOCKED(&gs_book.lock);
-    t->h.launches++;
-    t->h.reason = GS_R_TRANSLATING;
-    t->h.last_split = false;
-    t->waited = true;
-    gs_timing_say(t);
-    return GS_R_TRANSLATING;
-}
-
 /* How long the application may be kept waiting for a program that an earlier process has compiled, so that it comes
  * from caches: for half of what this launch should gain (docs/choice.md). 0 where that wouldn't do. */
 static uint64_t patience_ns(struct gs_timing *t)
@@ -121,7 +109,15 @@ const char *gs_timing_prepare(struct gs_timing *t, const struct gs_command *cmd,
         return reason;
     gs_prepare_by_thread(p, patience_ns(t));
     await_beside(t, cmd, p);
-    return gs_prepared(p) ? NULL : leave(t);
+    if (gs_prepared(p))
+        return NULL;
+    GS_LOCKED(&gs_book.lock);
+    t->h.launches++;
+    t->h.reason = GS_R_TRANSLATING;
+    t->h.last_split = false;
+    t->waited = true;
+    gs_timing_say(t);
+    return GS_R_TRANSLATING;
 }
 
 /* Does its program have to be prepared for the first launch to be split: has this kernel gained by splits before, or

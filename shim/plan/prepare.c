@@ -393,17 +393,6 @@ void gs_program_free(struct gs_program *p)
     gs_kinds_free(p);
 }
 
-/* With the program's lock held. */
-static const struct gs_kernel_summary *summary_of(struct gs_kernel *k, const char **reason)
-{
-    const struct gs_program *p = k->program;
-    const struct gs_kernel_summary *s = p->refusal ? NULL : gs_summary_kernel(p->summary, k->name);
-    if (s && s->n_args != k->n_args)
-        s = NULL;
-    *reason = p->refusal ? p->refusal : s ? NULL : GS_R_UNKNOWN_KERNEL;
-    return s;
-}
-
 const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, bool compile, const char **reason)
 {
     struct gs_program *p = k->program;
@@ -414,7 +403,10 @@ const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, bool compile, co
         translate(p);
     if (!p->refusal && !p->prepared)
         p->relaxed = is_relaxed(p);
-    return summary_of(k, reason);
+    const struct gs_kernel_summary *s = p->refusal ? NULL : gs_summary_kernel(p->summary, k->name);
+    s = s && s->n_args == k->n_args ? s : NULL;
+    *reason = p->refusal ? p->refusal : s ? NULL : GS_R_UNKNOWN_KERNEL;
+    return s;
 }
 
 const char *gs_prepare_headers(struct gs_program *p)

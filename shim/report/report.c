@@ -180,15 +180,6 @@ static void add_path_time(const struct gs_ran *r)
     }
 }
 
-/* With the lock held. */
-static void add_kernel_time(struct gs_kernel_stats *k, unsigned device, uint64_t ns)
-{
-    const bool first = !gs_report_kernel_ns(k);
-    k->busy_ns[device] += ns;
-    k->shortest_ns = first || ns < k->shortest_ns ? ns : k->shortest_ns;
-    k->longest_ns = ns > k->longest_ns ? ns : k->longest_ns;
-}
-
 void gs_report_command(const struct gs_ran *r)
 {
     if (!gs_settings()->stats || r->label.purpose == GS_FOR_VERIFY)
@@ -196,8 +187,12 @@ void gs_report_command(const struct gs_ran *r)
     const enum gs_phase phase = phase_of(r);
     struct gs_kernel_stats *k = phase == GS_PHASE_KERNEL ? gs_report_kernel(r->name) : NULL;
     GS_LOCKED(&told.lock);
-    if (k)
-        add_kernel_time(k, r->device, r->end_ns - r->start_ns);
+    if (k) {
+        const uint64_t ns = r->end_ns - r->start_ns;
+        k->shortest_ns = !gs_report_kernel_ns(k) || ns < k->shortest_ns ? ns : k->shortest_ns;
+        k->longest_ns = ns > k->longest_ns ? ns : k->longest_ns;
+        k->busy_ns[r->device] += ns;
+    }
     if (phase != GS_PHASES)
         gs_busy_add(&told.r.phases[phase], r->start_ns, r->end_ns);
     if (phase == GS_PHASE_MERGE)
