@@ -36,9 +36,9 @@ static struct {
     pthread_mutex_t clock_lock; /* the clocks */
     struct clock clocks[GS_MAX_DEVICES];
     atomic_uint under_way; /* commands */
-    pthread_once_t once;
+    atomic_bool any;       /* has been under way */
     uint64_t since_ns;
-} watched = {.clock_lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
+} watched = {.clock_lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(watched.clock_lock, GS_RANK_TRACE_CLOCK);
 
 /* What to add to a device's timer to get CLOCK_MONOTONIC. A command is queued while the call that enqueues it runs, so
@@ -67,25 +67,19 @@ static void know_clock(unsigned device)
         c->offset_ns = guess;
 }
 
-/* The bounds by a command's profile: it began after it was asked for and ended before we heard of it; and it was queued
- * within the call, which says more, unless the driver's time of that is by another clock: then it contradicts. Of one
- * behind a user event NVIDIA's driver says that it was queued when that is set: of those that wait it says nothing. */
-static void bound_offset(const struct watch *w, uint64_t queued, uint64_t start, uint64_t end, int64_t *low,
-                         int64_t *high)
+/* By a command's profile: it began after it was asked for and ended before we heard of it; and it was queued within the
+ * call, which says more, unless the driver's time of that is by another clock: then it contradicts. Of one behind a
+ * user event NVIDIA's driver says that it was queued when that is set: of those that wait it says nothing. */
+static int64_t clock_offset(const struct watch *w, uint64_t queued, uint64_t start, uint64_t end)
 {
     const int64_t closer_low = (int64_t)(w->ran.asked_ns - queued), closer_high = (int64_t)(w->returned_ns - queued);
-    *low = (int64_t)(w->ran.asked_ns - start);
-    *high = (int64_t)(gs_now_ns() - end);
-    if (w->waits || !queued || queued > start || closer_low > *high || closer_high < *low)
-        return;
-    *low = closer_low > *low ? closer_low : *low;
-    *high = closer_high < *high ? closer_high : *high;
-}
-
-static int64_t clock_offset(unsigned device, int64_t low, int64_t high)
-{
+    int64_t low = (int64_t)(w->ran.asked_ns - start), high = (int64_t)(gs_now_ns() - end);
+    if (!w->waits && queued && queued <= start && closer_low <= high && closer_high >= low) {
+        low = closer_low > low ? closer_low : low;
+        high = closer_high < high ? closer_high : high;
+    }
     GS_LOCKED(&watched.clock_lock);
-    int64_t *offset = &watched.clocks[device].offset_ns;
+    int64_t *offset = &watched.clocks[w->ran.device].offset_ns;
     if (*offset < low)
         *offset = low;
     else if (*offset > high)
@@ -111,11 +105,6 @@ static void hear_out(void)
     }
 }
 
-static void register_end(void)
-{
-    atexit(hear_out);
-}
-
 static bool profile(const struct watch *w, cl_profiling_info what, cl_ulong *value)
 {
     return gs_real()->clGetEventProfilingInfo(w->event, what, sizeof *value, value, NULL) == CL_SUCCESS;
@@ -127,9 +116,7 @@ static void tell_times(struct watch *w)
     if (!profile(w, CL_PROFILING_COMMAND_QUEUED, &queued) || !profile(w, CL_PROFILING_COMMAND_START, &start) ||
         !profile(w, CL_PROFILING_COMMAND_END, &end) || end < start)
         return;
-    int64_t low, high;
-    bound_offset(w, queued, start, end, &low, &high);
-    const int64_t offset = clock_offset(w->ran.device, low, high);
+    const int64_t offset = clock_offset(w, queued, start, end);
     w->ran.start_ns = start + (uint64_t)offset;
     w->ran.end_ns = end + (uint64_t)offset;
     gs_report_command(&w->ran);
@@ -238,7 +225,8 @@ static struct watch *begin_watch(const struct gs_op *op, cl_command_queue queue,
     if (!w)
         return NULL;
     w->waits = n_wait;
-    pthread_once(&watched.once, register_end);
+    if (!atomic_exchange(&watched.any, true))
+        atexit(hear_out);
     know_clock((unsigned)place);
     const struct gs_label label = gs_label_now();
     w->ran = (struct gs_ran){.label = label,
