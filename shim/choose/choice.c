@@ -135,17 +135,17 @@ struct gs_reads gs_reads_of(const struct gs_history *h, const struct gs_machine 
     return (struct gs_reads){h->read_bytes * one, one > 0 ? h->read_bytes * (one - several) : 0};
 }
 
-/* Can no split gain whose parts take that share, by these and its reads, even if nothing has to be moved? */
-static bool gains_nothing(const struct gs_machine *m, double share, double single, struct gs_reads reads)
+/* Is the split, with the reads that follow, below this share of the other way? */
+static bool is_below(double split, double single, struct gs_reads reads, double share)
 {
-    return single * share + m->split_ns + reads.one - reads.gain > worth_leaving * (single + reads.one);
+    return split + reads.one - reads.gain < share * (single + reads.one);
 }
 
 /* Of n parts, whatever the devices' speeds are: these may have been wrong, or others by now. */
 static bool is_too_short(const struct gs_history *h, const struct gs_machine *m, unsigned n, double single,
                          struct gs_reads reads)
 {
-    return gains_nothing(m, hoped_share(h, m, n), single, reads);
+    return !is_below(single * hoped_share(h, m, n) + m->split_ns, single, reads, worth_leaving);
 }
 
 static bool one_device(struct gs_history *h, const char *reason)
@@ -230,8 +230,8 @@ bool gs_choice_may_plan(struct gs_history *h, const struct gs_machine *m, unsign
         const bool trying = is_trying(h, single);
         const struct gs_reads reads = gs_reads_of(h, m);
         h->split_ns = split_of(h, m, single, least_share(h, m, n));
-        if (gs_choice_split_known(h) && !trying && !is_due_again(h) &&
-            h->split_ns + reads.one - reads.gain >= worth_leaving * (single + reads.one))
+        const bool loses = !is_due_again(h) && !is_below(h->split_ns, single, reads, worth_leaving);
+        if (gs_choice_split_known(h) && !trying && loses)
             return give_up(h);
         if (trying)
             reason = NULL;
@@ -239,8 +239,7 @@ bool gs_choice_may_plan(struct gs_history *h, const struct gs_machine *m, unsign
             reason = h->reason;
         else if (is_too_short(h, m, n, single, reads))
             reason = least_part(h) > worth_leaving ? GS_R_AT_ONCE : GS_R_TOO_SHORT;
-        else if (!gs_choice_split_known(h) && gains_nothing(m, least_share(h, m, n), single, reads) &&
-                 !is_due_again(h)) {
+        else if (!gs_choice_split_known(h) && loses) {
             reason = GS_R_FASTER;
             if (!h->failures)
                 fail(h, 1);
@@ -285,12 +284,6 @@ static double gain_of(const struct ways *w)
     return w->single - w->split + w->reads.gain;
 }
 
-/* Is the split, with the reads that follow, below this share of the other way? */
-static bool is_below(const struct ways *w, double share)
-{
-    return w->split + w->reads.one - w->reads.gain < share * (w->single + w->reads.one);
-}
-
 static struct ways predict(const struct gs_history *h, const struct gs_machine *m, const struct gs_forecast *o,
                            enum gs_link link)
 {
@@ -331,8 +324,10 @@ static bool gains_by_peer(const struct gs_history *h, const struct gs_machine *m
     if (!o->peer_possible || o->link == GS_LINK_PEER)
         return false;
     const struct ways w = predict(h, m, o, GS_LINK_PEER);
-    const double without = is_below(by_host, worth_leaving) ? gs_max(0, gain_of(by_host)) : 0;
-    return is_below(&w, worth_leaving) && gs_choice_more_launches(h) * (gain_of(&w) - without) > (double)PEER_NS;
+    const double without =
+        is_below(by_host->split, by_host->single, by_host->reads, worth_leaving) ? gs_max(0, gain_of(by_host)) : 0;
+    return is_below(w.split, w.single, w.reads, worth_leaving) &&
+           gs_choice_more_launches(h) * (gain_of(&w) - without) > (double)PEER_NS;
 }
 
 static void learn_again(struct gs_history *h, const struct gs_forecast *o)
@@ -369,7 +364,7 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
     h->split_ns = w.split;
     h->unplanned = false;
     const bool going = h->last_split && h->ever && (!m->unlike || gs_choice_split_known(h));
-    const bool better = is_below(&w, going ? worth_staying : worth_leaving);
+    const bool better = is_below(w.split, w.single, w.reads, going ? worth_staying : worth_leaving);
     const bool retry = !better && is_due_again(h) && left >= w.risk;
     h->wants_peer = gains_by_peer(h, m, o, &w);
     const bool trying = is_trying(h, w.single);

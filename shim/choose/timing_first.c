@@ -55,16 +55,6 @@ static uint64_t most_for_first_ns(const struct gs_timing *t)
     return little + (uint64_t)((double)t->h.launches * t->h.running_ns);
 }
 
-/* Adds to the time waited for launches that hadn't begun, or for others. */
-static void count_awaited(struct gs_timing *t, uint64_t waited_ns)
-{
-    if (!t->begun && gs_book.machine.compiles)
-        gs_book.compiled_ns += waited_ns;
-    else
-        gs_book.awaited_ns += waited_ns;
-    t->awaited_ns += waited_ns;
-}
-
 /* Should the application wait for what is being measured? It has waited more_ns since this was last asked. */
 static bool awaits(struct gs_timing *t, uint64_t more_ns)
 {
@@ -73,10 +63,13 @@ static bool awaits(struct gs_timing *t, uint64_t more_ns)
     bool first = is_new(t), splits = splits_unheard(t);
     if (first || splits) {
         const bool had_begun = t->begun;
-        if (first)
-            count_awaited(t, more_ns);
+        if (first && !t->begun && gs_book.machine.compiles)
+            gs_book.compiled_ns += more_ns;
+        else if (first)
+            gs_book.awaited_ns += more_ns;
         else
             t->tries_ns += more_ns;
+        t->awaited_ns += first ? more_ns : 0;
         gs_measured_look(&wanted);
         if (t->begun && !had_begun)
             t->awaited_ns = 0;

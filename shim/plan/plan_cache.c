@@ -115,11 +115,6 @@ static bool make_key(struct gs_plan_cache *c, const struct gs_plan_input *in)
     return !k->failed;
 }
 
-static bool equal(const struct key *a, const struct key *b)
-{
-    return a->n == b->n && memcmp(a->bytes, b->bytes, a->n) == 0;
-}
-
 const struct gs_plan *gs_plan_cached(struct gs_plan_cache **cache, const struct gs_plan_input *in)
 {
     if (!*cache)
@@ -130,7 +125,7 @@ const struct gs_plan *gs_plan_cached(struct gs_plan_cache **cache, const struct 
     c->uses++;
     struct entry *oldest = &c->of[0];
     for (struct entry *e = c->of; e < c->of + PLANS; e++) {
-        if (e->used && equal(&e->key, &c->wanted)) {
+        if (e->used && e->key.n == c->wanted.n && memcmp(e->key.bytes, c->wanted.bytes, e->key.n) == 0) {
             e->used = c->uses;
             for (size_t u = 0; u < e->plan.n_uses; u++)
                 e->plan.uses[u].root = in->mems[e->plan.uses[u].arg]->root;

@@ -267,15 +267,10 @@ static void add_span(struct text *t, const char *category, const char *name, uin
         begin_ns / 1000, (unsigned)(begin_ns % 1000), took / 1000, (unsigned)(took % 1000));
 }
 
-static const char *purpose_of(const struct gs_ran *r)
+void gs_trace_command(const struct gs_ran *r)
 {
     static const char *const purposes[] = {
         [GS_FOR_APP] = NULL, [GS_FOR_MERGE] = "merge", [GS_FOR_REDUCTION] = "reduce", [GS_FOR_VERIFY] = "verify"};
-    return purposes[r->label.purpose];
-}
-
-void gs_trace_command(const struct gs_ran *r)
-{
     struct text t = {.n = 0};
     if (!enter())
         return;
@@ -293,8 +288,8 @@ void gs_trace_command(const struct gs_ran *r)
         add(&t, ",\"part\":%d", r->label.part);
     if (r->job)
         add(&t, ",\"job\":%" PRIu64, r->job);
-    if (purpose_of(r))
-        add(&t, ",\"for\":\"%s\"", purpose_of(r));
+    if (purposes[r->label.purpose])
+        add(&t, ",\"for\":\"%s\"", purposes[r->label.purpose]);
     add(&t, ",\"asked\":%" PRIu64 ".%03u}}", r->asked_ns / 1000, (unsigned)(r->asked_ns % 1000));
     append(&t);
     pthread_mutex_unlock(&trace.lock);

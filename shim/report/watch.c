@@ -197,15 +197,6 @@ static void read_name(cl_kernel kernel, char name[GS_RAN_NAME])
     free(whole);
 }
 
-static uint64_t items_of(const struct gs_op *op)
-{
-    uint64_t items = 1;
-    for (cl_uint d = 0; op->global && op->dims <= 3 && d < op->dims;
-         d++) /* more: the driver refuses it, and reads none */
-        items *= op->global[d];
-    return items;
-}
-
 static uint64_t bytes_of(const struct gs_op *op)
 {
     const size_t *region = gs_op_region(op);
@@ -237,7 +228,9 @@ static struct watch *begin_watch(const struct gs_op *op, cl_command_queue queue,
     snprintf(w->ran.name, sizeof w->ran.name, "%s", kinds[op->kind].name);
     if (kinds[op->kind].kind == GS_KIND_KERNEL) {
         read_name(op->kernel, w->ran.name);
-        w->ran.items = items_of(op);
+        w->ran.items = 1;
+        for (cl_uint d = 0; op->global && op->dims <= 3 && d < op->dims; d++) /* else the driver refuses it */
+            w->ran.items *= op->global[d];
     }
     return w;
 }
