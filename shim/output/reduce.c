@@ -6,7 +6,6 @@
 #include "shim/coherence/coherence.h"
 #include "shim/output/run_kernel.h"
 #include "shim/put/put.h"
-#include "shim/plan/plan.h"
 #include "shim/report/report.h"
 #include "shim/output/scratch.h"
 #include "shim/transfer/transfer.h"

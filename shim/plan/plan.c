@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/plan/plan_uses.h"
+#include "shim/plan/plan.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/plan/plan_uses.h"
+/* What each part of a launch that has been cut does to each memory object. */
+#include "shim/plan/plan.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,11 +19,6 @@ static bool parts_meet(const struct gs_rangeset *a, const struct gs_rangeset *b,
 
 /* Ranges this close to each other are exchanged as one. */
 enum { COALESCE_BYTES = 64 * 1024 };
-
-bool gs_reducible(const struct gs_arg_summary *arg)
-{
-    return arg->atomic > GS_ATOMIC_NONE && arg->atomic < GS_ATOMIC_OTHER && !arg->atomic_mixed;
-}
 
 /* Do two arguments' atomics combine to one reduction? Sums and bits are alike whatever the sign; the lesser of two
  * isn't. */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "shim/plan/plan.h"
-#include "shim/plan/plan_uses.h"
 #include "common/reasons.h"
 
 enum { MOST_TURNS = 256, NULL_LOCAL_GRAIN = 256 };

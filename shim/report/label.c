@@ -50,7 +50,7 @@ enum { BLOCKED_NS = 20 * 1000 };
 
 struct gs_call gs_call_begin(const char *name)
 {
-    if (!gs_trace_on() || gs_threads_own())
+    if (!gs_settings()->trace || gs_threads_own())
         return (struct gs_call){.errno_before = errno};
     return (struct gs_call){current.depth++ ? NULL : name, errno, gs_now_ns()};
 }

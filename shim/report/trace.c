@@ -42,11 +42,6 @@ static struct {
 } trace = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(trace.lock, GS_RANK_TRACE);
 
-bool gs_trace_on(void)
-{
-    return gs_settings()->trace;
-}
-
 /* One sentence, and no trace from here on. */
 static void give_up(const char *why)
 {
@@ -318,7 +313,7 @@ void gs_trace_job(bool begin)
 {
     const uint64_t number = begin ? atomic_fetch_add(&trace.jobs, 1) + 1 : atomic_load(&trace.job);
     atomic_store(&trace.job, begin ? number : 0);
-    if (!gs_trace_on() || !enter())
+    if (!gs_settings()->trace || !enter())
         return;
     struct text t = {.n = 0};
     add_instant(&t, "job", begin ? "job begin" : "job end", gs_now_ns());

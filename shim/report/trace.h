@@ -7,8 +7,6 @@
 
 #include "shim/report/watch.h"
 
-bool gs_trace_on(void);
-
 void gs_trace_command(const struct gs_ran *ran);
 
 /* A call of this thread that took from begin_ns to end_ns. */

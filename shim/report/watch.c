@@ -120,7 +120,7 @@ static void tell_times(struct watch *w)
     w->ran.start_ns = start + (uint64_t)offset;
     w->ran.end_ns = end + (uint64_t)offset;
     gs_report_command(&w->ran);
-    if (gs_trace_on())
+    if (gs_settings()->trace)
         gs_trace_command(&w->ran);
 }
 
