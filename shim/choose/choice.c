@@ -264,11 +264,6 @@ bool gs_choice_may_gain(const struct gs_history *h, const struct gs_machine *m, 
            gs_choice_more_launches(h) * gain >= prepare_ns;
 }
 
-bool gs_uses_host(const struct gs_forecast *o, enum gs_link link)
-{
-    return link == GS_LINK_HOST && o->peer_possible && (double)o->scatter.bytes > gs_small_bytes;
-}
-
 /* The two ways of one launch. */
 struct ways {
     double single, split;

@@ -32,7 +32,4 @@ struct gs_reads {
 };
 struct gs_reads gs_reads_of(const struct gs_history *h, const struct gs_machine *m);
 
-/* Does much go by the host's memory, though windows between the GPUs can be had? */
-bool gs_uses_host(const struct gs_forecast *o, enum gs_link link);
-
 #endif

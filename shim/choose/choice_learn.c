@@ -122,7 +122,8 @@ void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs
         return;
     }
     /* What is wrong with the figures of a way that will soon be another is not the kernel's fault. */
-    if (!h->wants_peer || !gs_uses_host(o, o->link))
+    const bool by_host = o->link == GS_LINK_HOST && o->peer_possible && (double)o->scatter.bytes > gs_small_bytes;
+    if (!h->wants_peer || !by_host)
         gs_measured_add(&h->split, (uint64_t)base);
     if (!o->merge.bytes)
         learn_machine(m, beyond, o);

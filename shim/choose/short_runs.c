@@ -92,17 +92,11 @@ static void look(const struct gs_group *g)
     runs.one_device = runs.count == IN_A_ROW;
 }
 
-/* Under a daemon a task may move from GPU to GPU; and what is asked for outright is done. */
-static bool is_meant(const struct gs_group *g)
-{
-    const struct gs_settings *s = gs_settings();
-    return s->mode == GS_MODE_AUTO && g->n > 1 && !g->shared_memory && !s->verify && !s->task && !s->pace &&
-           !gs_scheduled();
-}
-
 unsigned gs_short_runs_devices(const struct gs_group *g)
 {
-    if (!is_meant(g))
+    const struct gs_settings *s = gs_settings();
+    /* Under a daemon a task may move from GPU to GPU; and what is asked for outright is done. */
+    if (s->mode != GS_MODE_AUTO || g->n < 2 || g->shared_memory || s->verify || s->task || s->pace || gs_scheduled())
         return g->n;
     GS_LOCKED(&runs.lock);
     if (!runs.looked)

@@ -13,7 +13,9 @@ enum {
     LITTLE_NS = 50 * 1000 * 1000, /* that may be waited for a first measurement, whatever it is */
     AWAITED_SHARE = 8,            /* of the time elapsed, one part for all of them */
     COMPILING_NS = 1000 * 1000 * 1000,
+    TIMES = 2 * GS_CHOICE_TRIES, /* as long as one device takes may be waited for the times of splits, in all */
 };
+static const double in_multi_ns = 2e9; /* and there, so long */
 
 /* Nothing is known of how long it takes, and a measurement may say. */
 static bool is_new(const struct gs_timing *t)
@@ -31,15 +33,6 @@ static bool splits_unheard(const struct gs_timing *t)
     const bool cut = gs_book.machine.unlike && (!b->n || (b->before_ns && !b->measured));
     const bool tries = t->h.last_split && t->h.tried >= GS_CHOICE_TRIES && !gs_choice_split_known(&t->h);
     return (cut || tries) && gs_measured_splits(t);
-}
-
-/* The longest that the application waits for the times of splits, in all. In multi mode nobody knows what one device
- * takes. */
-static double most_for_splits_ns(const struct gs_timing *t)
-{
-    enum { TIMES = 2 * GS_CHOICE_TRIES };
-    const double in_multi_ns = 2e9;
-    return gs_settings()->mode == GS_MODE_AUTO ? (double)TIMES * t->h.single_ns + (double)LITTLE_NS : in_multi_ns;
 }
 
 /* The longest that the application waits for t's first measurement. Until that launch begins the driver may be
@@ -78,7 +71,10 @@ static bool awaits(struct gs_timing *t, uint64_t more_ns)
         const bool enough = !t->h.tried && t->h.running_ns > 0 &&
                             gs_choice_may_gain(&t->h, &gs_book.machine, t->at->n, gs_prepare_cost_ns(t));
         first = is_new(t) && measuring && !enough && t->awaited_ns < most_for_first_ns(t);
-        splits = !is_new(t) && splits_unheard(t) && (double)t->tries_ns < most_for_splits_ns(t);
+        /* In multi mode nobody knows what one device takes. */
+        const double most_ns =
+            gs_settings()->mode == GS_MODE_AUTO ? (double)TIMES * t->h.single_ns + (double)LITTLE_NS : in_multi_ns;
+        splits = !is_new(t) && splits_unheard(t) && (double)t->tries_ns < most_ns;
     }
     pthread_mutex_unlock(&gs_book.lock);
     gs_prepare_do(&wanted);

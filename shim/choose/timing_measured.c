@@ -145,13 +145,6 @@ static void learn_split(struct measurement *m)
     gs_choice_move_cut(h, machine, o->link, m->trial.all);
 }
 
-static void learn_single(struct measurement *m)
-{
-    const uint64_t took_ns = m->spent ? part_took(m, 0) : duration(m->end);
-    gs_debug("%s: one device took %" PRIu64 " us", m->t->at->name, took_ns / 1000);
-    gs_choice_learn_single(&m->t->h, took_ns);
-}
-
 /* It hasn't ended. */
 static void learn_running(struct measurement *m)
 {
@@ -176,12 +169,14 @@ void gs_measured_look(struct gs_wanted *w)
         }
         *at = m->next;
         n_pending--;
-        if (status == CL_COMPLETE && m->split)
+        if (status == CL_COMPLETE && m->split) {
             learn_split(m);
-        else if (status == CL_COMPLETE)
-            learn_single(m);
-        if (status == CL_COMPLETE)
-            gs_prepare_want(w, m->t, m->program);
+        } else if (status == CL_COMPLETE) {
+            const uint64_t took_ns = m->spent ? part_took(m, 0) : duration(m->end);
+            gs_debug("%s: one device took %" PRIu64 " us", m->t->at->name, took_ns / 1000);
+            gs_choice_learn_single(&m->t->h, took_ns);
+            gs_prepare_want(w, m->t, m->program); /* splits have been prepared */
+        }
         drop_measurement(m);
     }
 }

@@ -61,15 +61,6 @@ static const char *unit_suffix(const struct gs_program *p, size_t unit, const ch
     return buf;
 }
 
-static void print_driver_log(FILE *f, const struct gs_program *p, cl_int err)
-{
-    char *log = gs_build_log(p->o.handle, p->o.ctx->dev[0]);
-    fprintf(f, "built by the application: %s", err ? "it failed" : "yes");
-    fprintf(f, err ? " (error %d)\n" : "\n", (int)err);
-    fprintf(f, log && *log ? "the driver's log:\n%s\n" : "the driver's log: empty\n", log);
-    free(log);
-}
-
 static void print_kernels(FILE *f, const struct gs_program *p)
 {
     if (p->refusal || !p->summary) {
@@ -106,7 +97,11 @@ void gs_dump_built(struct gs_program *p, cl_int err)
         fprintf(f, "program of: %s\noptions: %s\n", program_invocation_name, p->options ? p->options : "");
         for (size_t i = 0; i < p->n_units; i++)
             fprintf(f, "options of unit %zu: %s\n", i, p->units[i].options);
-        print_driver_log(f, p, err);
+        char *log = gs_build_log(p->o.handle, p->o.ctx->dev[0]);
+        fprintf(f, err ? "built by the application: it failed (error %d)\n" : "built by the application: yes\n",
+                (int)err);
+        fprintf(f, log && *log ? "the driver's log:\n%s\n" : "the driver's log: empty\n", log);
+        free(log);
         print_kernels(f, p);
         close_file(f, name, ".log");
     }

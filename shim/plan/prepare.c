@@ -333,21 +333,6 @@ static void *prepare_in_thread(void *arg)
     return NULL;
 }
 
-/* Unless one is at it. The program and the driver's context stay until the thread ends. */
-static void start_thread(struct gs_program *p)
-{
-    if (atomic_exchange(&p->preparing, true))
-        return;
-    if (gs_real()->clRetainContext(p->o.ctx->o.handle) == CL_SUCCESS) {
-        gs_hold(&p->o);
-        if (gs_threads_start("gs-translate", NULL, prepare_in_thread, p))
-            return;
-        gs_drop(&p->o);
-        gs_real()->clReleaseContext(p->o.ctx->o.handle);
-    }
-    atomic_store(&p->preparing, false);
-}
-
 bool gs_prepared(struct gs_program *p)
 {
     if (atomic_load(&p->preparing) || pthread_mutex_trylock(&p->lock) != 0)
@@ -367,7 +352,17 @@ static void await_thread(const struct gs_program *p, uint64_t most_ns)
 
 void gs_prepare_by_thread(struct gs_program *p, uint64_t most_ns)
 {
-    start_thread(p);
+    /* Unless one is at it. The program and the driver's context stay until the thread ends. */
+    if (!atomic_exchange(&p->preparing, true)) {
+        const bool retained = gs_real()->clRetainContext(p->o.ctx->o.handle) == CL_SUCCESS;
+        gs_hold(&p->o);
+        if (!retained || !gs_threads_start("gs-translate", NULL, prepare_in_thread, p)) {
+            gs_drop(&p->o);
+            if (retained)
+                gs_real()->clReleaseContext(p->o.ctx->o.handle);
+            atomic_store(&p->preparing, false);
+        }
+    }
     await_thread(p, most_ns);
 }
 

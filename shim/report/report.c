@@ -201,20 +201,6 @@ void gs_report_command(const struct gs_ran *r)
     add_path_time(r);
 }
 
-/* A file's ending, with the dot, that asks for JSON; "" for the table. */
-static const char *ending_of(const char *file)
-{
-    const char *dot = strrchr(file, '.');
-    return dot && dot > file && strcmp(dot, ".json") == 0 ? dot : "";
-}
-
-/* To the end of what the application has written, if it is where that goes. */
-static FILE *open_report(const char *file)
-{
-    const int stream = gs_stream_of(file), copy = stream ? fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : -1;
-    return stream ? fdopen(copy, "w") : fopen(file, "w");
-}
-
 /* Who has asked for statistics and sees none should know why. Of an application's processes that is the one that was
  * started, and it had no others that may have made a kernel. */
 static void say_nothing_was_seen(void)
@@ -271,13 +257,15 @@ static void say_verified(void)
 static void write_statistics(const char *wanted)
 {
     char file[PATH_MAX + 32];
-    const char *ending = ending_of(wanted);
+    const char *dot = strrchr(wanted, '.'), *ending = dot && dot > wanted && strcmp(dot, ".json") == 0 ? dot : "";
     const bool to_stderr = strcmp(wanted, "-") == 0;
     if (told.taken)
         snprintf(file, sizeof file, "%.*s.%d%s", (int)(strlen(wanted) - strlen(ending)), wanted, (int)getpid(), ending);
     else
         snprintf(file, sizeof file, "%s", wanted);
-    FILE *f = to_stderr ? stderr : open_report(file);
+    /* To the end of what the application has written, if it is where that goes. */
+    const int stream = gs_stream_of(file), copy = stream ? fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : -1;
+    FILE *f = to_stderr ? stderr : stream ? fdopen(copy, "w") : fopen(file, "w");
     if (!f) {
         gs_error("the statistics can't be written to %s: %s", file, strerror(errno));
         return;

@@ -46,22 +46,18 @@ GS_RANKED(watched.clock_lock, GS_RANK_TRACE_CLOCK);
  * as it must. So it follows a timer that drifts, and no command seems to begin before it was asked for. */
 
 /* The first guess: the driver's own comparison, or that the timer is CLOCK_MONOTONIC itself. */
-static int64_t first_guess(unsigned device)
-{
-    cl_ulong device_ns, host_ns;
-    const uint64_t before = gs_now_ns();
-    if (!gs_driver_has(gs_group()->dev[device], "clGetDeviceAndHostTimer") ||
-        gs_real()->clGetDeviceAndHostTimer(gs_group()->dev[device], &device_ns, &host_ns) != CL_SUCCESS)
-        return 0;
-    return (int64_t)(before / 2 + gs_now_ns() / 2) - (int64_t)device_ns;
-}
-
 static void know_clock(unsigned device)
 {
     struct clock *c = &watched.clocks[device];
+    cl_device_id dev = gs_group()->dev[device];
+    cl_ulong device_ns, host_ns;
+    int64_t guess = 0;
     if (atomic_load(&c->known))
         return;
-    const int64_t guess = first_guess(device);
+    const uint64_t before = gs_now_ns();
+    if (gs_driver_has(dev, "clGetDeviceAndHostTimer") &&
+        gs_real()->clGetDeviceAndHostTimer(dev, &device_ns, &host_ns) == CL_SUCCESS)
+        guess = (int64_t)(before / 2 + gs_now_ns() / 2) - (int64_t)device_ns;
     GS_LOCKED(&watched.clock_lock);
     if (!atomic_exchange(&c->known, true))
         c->offset_ns = guess;
