@@ -145,16 +145,6 @@ static void learn_split(struct measurement *m)
     gs_choice_move_cut(h, machine, o->link, m->trial.all);
 }
 
-/* It hasn't ended. */
-static void learn_running(struct measurement *m)
-{
-    const uint64_t now_ns = gs_now_ns();
-    struct gs_timing *t = m->t;
-    m->running_ns = m->running_ns ? m->running_ns : now_ns;
-    t->begun = true;
-    gs_choice_runs(&t->h, &gs_book.machine, t->at->n, (double)(now_ns - m->running_ns));
-}
-
 void gs_measured_look(struct gs_wanted *w)
 {
     for (struct measurement **at = &gs_book.pending; *at;) {
@@ -162,8 +152,12 @@ void gs_measured_look(struct gs_wanted *w)
         cl_int status = CL_COMPLETE;
         gs_real()->clGetEventInfo(m->end, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
         if (status > CL_COMPLETE || (m->spent && !gs_taken_is_complete(m->spent))) {
-            if (status == CL_RUNNING && !m->split && !m->spent)
-                learn_running(m);
+            if (status == CL_RUNNING && !m->split && !m->spent) {
+                const uint64_t now_ns = gs_now_ns();
+                m->running_ns = m->running_ns ? m->running_ns : now_ns;
+                m->t->begun = true;
+                gs_choice_runs(&m->t->h, &gs_book.machine, m->t->at->n, (double)(now_ns - m->running_ns));
+            }
             at = &m->next;
             continue;
         }
