@@ -84,8 +84,7 @@ bool gs_home_is_valid(const struct gs_home *h, const struct gs_mem *m);
 cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, const struct gs_staged *staged);
 
 /* Has a write of a buffer's bytes, once h has begun, been handed to the GPU of the job, where that is one and not the
- * first; or to the places that have wanted parts of it since the last? *own is its event then. False: it is to go home;
- * t is that. */
+ * first? *own is its event then. False: it is to go home; t is that. */
 bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_staged *t, cl_event *own);
 
 /* A read or write of a root's places by the ring. */
@@ -95,10 +94,8 @@ struct gs_ring_use {
     struct gs_mem *root;
     struct gs_range r; /* of the root */
     const struct gs_staged *v;
-    unsigned n;
-    const struct gs_extents *to; /* of a write that isn't noted before: what is to be; or null */
-    struct gs_events ready;      /* what it must come after beside h's wait list */
-    cl_event marker;             /* behind all that is before; null: the ring has been entered */
+    struct gs_events ready; /* what it must come after beside h's wait list */
+    cl_event marker;        /* behind all that is before; null: the ring has been entered */
 };
 
 /* gs_staging_may_carry has said so. Is the transfer to go through the ring? Then it has its marker, as the memory that

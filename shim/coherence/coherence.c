@@ -229,15 +229,6 @@ int gs_count_invalid(const struct gs_mem *root, unsigned place, const struct gs_
     return err;
 }
 
-/* Bytes wanted in many pieces, or without memory to note them, count as home's. */
-static void remember_wanted(struct gs_mem *root, unsigned place, const struct gs_rangeset *want)
-{
-    enum { MOST_RANGES = 64 };
-    struct gs_rangeset *w = &root->bytes->place[place].wanted;
-    if (want->n > MOST_RANGES || gs_rangeset_add_set(w, want) < 0 || w->n > MOST_RANGES)
-        gs_rangeset_clear(w);
-}
-
 /* What is missing at each place. */
 static cl_int look_for_missing(struct gs_command *cmd, struct gs_mem *root, const struct gs_need *w, unsigned n,
                                bool exactly, struct gs_rangeset *missing)
@@ -246,8 +237,6 @@ static cl_int look_for_missing(struct gs_command *cmd, struct gs_mem *root, cons
     for (unsigned i = 0; i < n && !err; i++) {
         if (w[i].place)
             atomic_store(&cmd->ctx->spread, true);
-        if (!root->image)
-            remember_wanted(root, w[i].place, w[i].bytes);
         for (size_t k = 0; k < w[i].bytes->n && root->bytes->spoiled.n && !err; k++)
             err = gs_check_written(root, w[i].bytes->v[k]);
         if (!err)

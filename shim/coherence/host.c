@@ -5,10 +5,6 @@
 #include "shim/coherence/coherence.h"
 #include "shim/put/op.h"
 
-/* What is worth being written to another place than the rest is a piece of the ring; less where the ring is asked for.
- */
-enum { LEAST_BYTES = 1024 * 1024, LEAST_FORCED = 4096 };
-
 /* A walk over the bytes of a root by those who hold them. */
 struct walk {
     struct gs_mem *root;
@@ -98,42 +94,5 @@ cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_ran
     for (unsigned i = 0; i < cmd->ctx->n && !err; i++)
         if (used[i] && root->bytes->place[i].ready)
             err = gs_events_share(ready, root->bytes->place[i].ready);
-    return err;
-}
-
-/* The one place by which byte `at` has been wanted; home, if there are others, or none. And up to where that is so. */
-static unsigned find_wanting(const struct gs_mem *root, uint64_t at, uint64_t *end)
-{
-    unsigned n = 0, place = 0;
-    for (unsigned p = 0; p < root->o.ctx->n; p++) {
-        const struct gs_rangeset *w = &root->bytes->place[p].wanted;
-        const size_t k = gs_rangeset_find(w, at);
-        if (k == w->n || !root->bytes->place[p].mem)
-            continue;
-        const bool here = w->v[k].begin <= at;
-        const uint64_t change = here ? w->v[k].end : w->v[k].begin;
-        place = here ? p : place;
-        n += here;
-        *end = change < *end ? change : *end;
-    }
-    return n == 1 ? place : 0;
-}
-
-cl_int gs_host_targets(struct gs_mem *root, struct gs_range r, const struct gs_staged *t, struct gs_extents *s)
-{
-    const uint64_t least = gs_settings()->transfer == GS_TRANSFER_PINNED ? LEAST_FORCED : LEAST_BYTES;
-    struct walk w = {.root = root, .t = t, .r = r, .s = s};
-    bool away = false;
-    cl_int err = CL_SUCCESS;
-    for (uint64_t at = r.begin, end; at < r.end && !err; at = end) {
-        end = r.end;
-        const unsigned wanting = find_wanting(root, at, &end), place = end - at < least ? 0 : wanting;
-        away = away || place;
-        err = give(&w, place, at, end);
-    }
-    for (unsigned p = 0; p < root->o.ctx->n; p++)
-        gs_rangeset_remove(&root->bytes->place[p].wanted, r);
-    if (err || !away)
-        gs_extents_free(s);
     return err;
 }

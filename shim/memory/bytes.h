@@ -23,7 +23,6 @@ cl_int gs_pending_add(struct gs_mem *root, unsigned to, const struct gs_rect *r,
 struct gs_replica {
     cl_mem mem;                 /* null until needed; of a window: the same window of the root's replica */
     struct gs_rangeset valid;   /* which bytes are up to date here */
-    struct gs_rangeset wanted;  /* which have been required here since the host wrote them */
     cl_event ready;             /* the last transfer into this place, or null */
     struct gs_pending *pending; /* in the order in which they were enqueued */
     size_t n_pending, pending_cap;

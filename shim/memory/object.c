@@ -196,7 +196,6 @@ static void free_place(struct gs_mem *m, unsigned place)
     free(r->pending);
     if (!home) /* home's is kept for another object, as is what is undefined */
         free(r->valid.v);
-    free(r->wanted.v);
 }
 
 /* What few objects have. */
@@ -227,7 +226,7 @@ void gs_mem_free(struct gs_mem *m)
         struct gs_replica *r = &b->place[i];
         if (m->root == m && (!i || (r->mem && !m->shared)))
             gs_memory_used(i, -(int64_t)m->size);
-        if (r->ready || r->pending || r->wanted.v || r->made || (i && (r->mem || r->valid.v)))
+        if (r->ready || r->pending || r->made || (i && (r->mem || r->valid.v)))
             free_place(m, i);
     }
     if (m->root != m || b->spoiled.v || b->mapped || b->split_end || m->mappings)
