@@ -305,15 +305,20 @@ static cl_int by_queue(struct gs_home *h, cl_event *own)
 static cl_int read_by_call(struct gs_home *h, struct gs_side src)
 {
     struct gs_context *ctx = h->cmd.ctx;
+    struct gs_mem *root = src.m ? src.m->root : NULL;
     struct gs_host_use read;
-    if (src.m)
-        gs_host_use_begin(&src.m->root->host_reads, src.r, &read);
+    if (root) {
+        gs_hold(&root->o); /* another thread may let it go meanwhile */
+        gs_host_use_begin(&root->host_reads, src.r, &read);
+    }
     gs_home_end(h, CL_SUCCESS);
     const cl_int err = gs_command_pass(&h->cmd);
-    pthread_mutex_lock(&ctx->lock);
-    if (src.m)
-        gs_host_use_end(&src.m->root->host_reads, &read);
-    pthread_mutex_unlock(&ctx->lock);
+    if (root) {
+        pthread_mutex_lock(&ctx->lock);
+        gs_host_use_end(&root->host_reads, &read);
+        pthread_mutex_unlock(&ctx->lock);
+        gs_drop(&root->o);
+    }
     return err;
 }
 
@@ -338,7 +343,7 @@ cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, 
 {
     const struct gs_command *cmd = &h->cmd;
     struct gs_mem *m = dst.m ? dst.m : src.m;
-    struct gs_ring_use w = {.root = m ? m->root : NULL, .r = dst.m ? dst.r : src.r, .v = staged};
+    struct gs_ring_use w = {.root = m ? m->root : NULL, .r = dst.m ? dst.r : src.r, .v = staged, .n = 1};
     const bool reads = is_read(&cmd->op);
     cl_event own = NULL;
     gs_home_need(h, src.m, src.r);

@@ -94,20 +94,27 @@ struct gs_ring_use {
     struct gs_mem *root;
     struct gs_range r; /* of the root */
     const struct gs_staged *v;
-    struct gs_events ready; /* what it must come after beside h's wait list */
-    cl_event marker;        /* behind all that is before; null: the ring has been entered */
+    unsigned n;
+    struct gs_events ready; /* what it must come after beside h's wait list; or, without a marker, all that is before */
+    cl_event marker;        /* behind all that is before; or null. Where the call needn't block the ring is entered */
+    bool telling;           /* its time tells of the link to the host, if it needn't wait for anything */
 };
 
 /* gs_staging_may_carry has said so. Is the transfer to go through the ring? Then it has its marker, as the memory that
  * a call which blocks reads may be written until then; or it has entered the ring. */
 bool gs_ring_ready(struct gs_home *h, struct gs_ring_use *w);
 
-/* Carries it out as one command, *own. Gives the context's lock back meanwhile: see gs_carry_begin. */
+/* The context's lock is given back for a transfer that the call carries out, and taken again: see gs_carry_begin. *own
+ * is its event then. */
+void gs_carry_unlock(struct gs_home *h, struct gs_ring_use *w);
+cl_int gs_carry_lock(struct gs_home *h, struct gs_ring_use *w, cl_int err, struct gs_staged_ends *ended, cl_event *own);
+
+/* Carries it out by the ring as one command, *own. Gives the context's lock back meanwhile. */
 cl_int gs_carry_by_ring(struct gs_home *h, struct gs_ring_use *w, cl_event *own);
 
 /* Reads r, in bytes of m's root, from wherever it is valid, where the driver would take the command; t is that if all
  * of it is at home. */
-cl_int gs_read(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *t);
+cl_int gs_read(const struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *t);
 
 /* The bytes of a buffer that a region of rows covers, from its first to its last; empty where an argument overflows. */
 struct gs_range gs_rect_range(const size_t origin[3], const size_t region[3], size_t row_pitch, size_t slice_pitch);

@@ -4,6 +4,8 @@
  * kept both for 14 ms more). */
 #include "shim/api/transfer.h"
 #include "shim/put/finish.h"
+#include "shim/choose/timing.h"
+#include "common/clock.h"
 
 /* Is it a write that we can carry out, of bytes that may lie anywhere? */
 static bool is_followed(const struct gs_home *h, const struct gs_mem *m, struct gs_range r)
@@ -54,14 +56,21 @@ bool gs_ring_ready(struct gs_home *h, struct gs_ring_use *w)
 }
 
 /* The commands before have ended first, among them those that may still write to the host's memory. */
-static cl_int await_all_before(struct gs_context *ctx, const struct gs_ring_use *w)
+static cl_int await_all_before(struct gs_context *ctx, struct gs_ring_use *w)
 {
-    const cl_int err = gs_real()->clWaitForEvents(1, &w->marker);
-    gs_real()->clReleaseEvent(w->marker);
-    if (!err) {
-        gs_events_wait(&w->ready);
-        gs_staging_enter(ctx, true);
+    enum { SOON_NS = 20 * 1000 };
+    cl_int err = CL_SUCCESS;
+    if (w->marker) {
+        err = gs_real()->clWaitForEvents(1, &w->marker);
+        gs_real()->clReleaseEvent(w->marker);
     }
+    w->telling = gs_events_ended_by(&w->ready, gs_now_ns() + SOON_NS) && w->telling;
+    gs_events_wait(&w->ready);
+    gs_events_drop_complete(&w->ready, false);
+    if (!err && w->ready.n)
+        err = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    if (!err)
+        gs_staging_enter(ctx, true);
     return err;
 }
 
@@ -78,26 +87,47 @@ static void marked(struct gs_carry *c)
         wrote(w->root, w->v->place, w->r);
 }
 
+void gs_carry_unlock(struct gs_home *h, struct gs_ring_use *w)
+{
+    w->carried = (struct gs_carry){.cmd = &h->cmd, .marked = marked};
+    gs_carry_begin(&w->carried);
+    gs_host_use_begin(w->v->op.dst ? &w->root->host_writes : &w->root->host_reads, w->r, &w->use);
+    pthread_mutex_unlock(&h->cmd.ctx->lock);
+}
+
+cl_int gs_carry_lock(struct gs_home *h, struct gs_ring_use *w, cl_int err, struct gs_staged_ends *ended, cl_event *own)
+{
+    pthread_mutex_lock(&h->cmd.ctx->lock);
+    h->marked = w->carried.end;
+    if (!h->marked)
+        end_use(w);
+    err = gs_carry_end(&w->carried, err, &ended->events, ended->place, own);
+    gs_events_free(&ended->events);
+    return err;
+}
+
+static bool on_several(const struct gs_ring_use *w)
+{
+    for (unsigned i = 1; i < w->n; i++)
+        if (w->v[i].place != w->v->place)
+            return true;
+    return false;
+}
+
 cl_int gs_carry_by_ring(struct gs_home *h, struct gs_ring_use *w, cl_event *own)
 {
     struct gs_context *ctx = h->cmd.ctx;
     struct gs_staged_ends ended = {0};
-    w->carried = (struct gs_carry){.cmd = &h->cmd, .marked = marked};
-    gs_carry_begin(&w->carried);
-    gs_host_use_begin(w->v->op.dst ? &w->root->host_writes : &w->root->host_reads, w->r, &w->use);
-    pthread_mutex_unlock(&ctx->lock);
-    cl_int err = w->marker ? await_all_before(ctx, w) : CL_SUCCESS;
+    gs_carry_unlock(h, w);
+    cl_int err = h->cmd.op.blocking ? await_all_before(ctx, w) : CL_SUCCESS;
     if (!err) {
-        err = gs_staging_carry(ctx, w->v, 1, h->cmd.q->profiling, false, &ended);
+        const uint64_t begin_ns = gs_now_ns();
+        err = gs_staging_carry(ctx, w->v, w->n, h->cmd.q->profiling, false, &ended);
+        if (!err && w->telling)
+            gs_timing_read(w->r.end - w->r.begin, gs_now_ns() - begin_ns, on_several(w));
         gs_staging_leave(ctx);
     }
-    pthread_mutex_lock(&ctx->lock);
-    h->marked = w->carried.end;
-    if (!h->marked)
-        end_use(w);
-    err = gs_carry_end(&w->carried, err, &ended.events, ended.place, own);
-    gs_events_free(&ended.events);
-    return err;
+    return gs_carry_lock(h, w, err, &ended, own);
 }
 
 /* While the ring carries the bytes the lock is free, and no place holds them: another thread's command would take old
@@ -117,7 +147,7 @@ bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_stag
 {
     const struct gs_range r = {t->op.to[0], t->op.to[0] + t->op.region[0]};
     struct gs_staged there = *t;
-    struct gs_ring_use w = {.root = m->root, .r = r, .v = &there};
+    struct gs_ring_use w = {.root = m->root, .r = r, .v = &there, .n = 1};
     if (!is_followed(h, m, r) || !is_of_other_gpu(h, m))
         return false;
     there.place = h->put.job.place[0];
