@@ -5,7 +5,8 @@
   exports.map    the linker's version script: each cl* function under the version node of the specification it came with
   functions.inc  GS_FUNCTION(name, version) for each, in the order of the dispatch table; the version is 12 for 1.2, and
                  0 for a function of an extension
-  passthrough.c  a definition for each function that no file of shim/api defines
+  passthrough.c  a definition for each function that no file of shim/api defines: it hands the call on, and counts the
+                 application's references to what has a record of ours
 
 usage: gen.py INCLUDE_DIR OUT_DIR API_SOURCE...
 """
@@ -64,6 +65,11 @@ def split_parameters(text):
 REQUIRED = {"clGetPlatformIDs", "clSetEventCallback", "clCreateSubDevices", "clCreateCommandQueueWithProperties",
             "clGetDeviceAndHostTimer", "clSetProgramSpecializationConstant", "clCreateBufferWithProperties"}
 CALLBACK = re.compile(r"\(\s*CL_CALLBACK\s*\*\s*(\w*)\s*\)")
+
+
+# What has a record of ours, by what a function's name says after clRetain or clRelease.
+RECORDS = {"Context": "GS_CONTEXT", "CommandQueue": "GS_QUEUE", "MemObject": "GS_MEM", "Program": "GS_PROGRAM",
+           "Kernel": "GS_KERNEL", "Event": "GS_EVENT"}
 
 
 def parameter_name(parameter):
@@ -152,6 +158,16 @@ def main():
             if n.startswith("clEnqueue") and parameters[0].startswith("cl_command_queue "):
                 f.write(f"    GS_TOUCH({parameter_name(parameters[0])});\n")
             call = f"gs_real()->{n}({arguments})"
+            reference = re.fullmatch(r"cl(Retain|Release)(\w+)", n)
+            record = reference and RECORDS.get(reference.group(2))
+            if record and reference.group(1) == "Retain":
+                f.write(f"    const cl_int err = {call};\n    if (!err)\n        gs_retain({record}, {arguments});\n"
+                        "    return err;\n}\n\n")
+                continue
+            if record:
+                f.write(f"    struct gs_object *last = gs_release({record}, {arguments});\n"
+                        f"    return gs_released(last, {call});\n}}\n\n")
+                continue
             missing = f"!gs_real()->{n}"
             if result == "void":
                 f.write(f"    if ({missing})\n        return;\n    {call};\n")

@@ -24,11 +24,11 @@ static inline void *gs_refuse(cl_int *errcode_ret, cl_int err)
     return NULL;
 }
 
-/* The application's reference, if the driver has given one. */
-static inline cl_int gs_retained(enum gs_type type, const void *handle, cl_int err)
+/* The end of a clRelease..., of which the driver has said `err`; last: what the application held for the last time. */
+static inline cl_int gs_released(struct gs_object *last, cl_int err)
 {
-    if (!err)
-        gs_retain(type, handle);
+    if (last)
+        gs_drop(last);
     return err;
 }
 

@@ -249,20 +249,12 @@ CL_API_ENTRY cl_context CL_API_CALL clCreateContextFromType(
     return gs_real()->clCreateContextFromType(properties, device_type, pfn_notify, user_data, errcode_ret);
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clRetainContext(cl_context context)
-{
-    return gs_retained(GS_CONTEXT, context, gs_real()->clRetainContext(context));
-}
-
 CL_API_ENTRY cl_int CL_API_CALL clReleaseContext(cl_context context)
 {
     struct gs_object *last = gs_release(GS_CONTEXT, context);
     if (last)
         unlist((struct gs_context *)last);
-    cl_int err = gs_real()->clReleaseContext(context);
-    if (last)
-        gs_drop(last);
-    return err;
+    return gs_released(last, gs_real()->clReleaseContext(context));
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetContextInfo(cl_context context, cl_context_info param_name,

@@ -8,11 +8,6 @@
 #include "shim/report/report.h"
 #include "shim/order/callbacks.h"
 
-CL_API_ENTRY cl_int CL_API_CALL clRetainEvent(cl_event event)
-{
-    return gs_retained(GS_EVENT, event, gs_real()->clRetainEvent(event));
-}
-
 CL_API_ENTRY cl_int CL_API_CALL clReleaseEvent(cl_event event)
 {
     return gs_release_event(event);

@@ -161,20 +161,6 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCloneKernel(cl_kernel source_kernel, cl_int
     return handle;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clRetainKernel(cl_kernel kernel)
-{
-    return gs_retained(GS_KERNEL, kernel, gs_real()->clRetainKernel(kernel));
-}
-
-CL_API_ENTRY cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel)
-{
-    struct gs_object *last = gs_release(GS_KERNEL, kernel);
-    cl_int err = gs_real()->clReleaseKernel(kernel);
-    if (last)
-        gs_drop(last);
-    return err;
-}
-
 CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_index, size_t arg_size,
                                                const void *arg_value)
 {

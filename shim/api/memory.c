@@ -198,11 +198,6 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags
     return track_image(c, handle, image_format, &desc);
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clRetainMemObject(cl_mem memobj)
-{
-    return gs_retained(GS_MEM, memobj, gs_real()->clRetainMemObject(memobj));
-}
-
 static cl_uint own_maps(const struct gs_mem *m)
 {
     GS_LOCKED(&m->root->o.ctx->lock);

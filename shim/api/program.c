@@ -288,20 +288,6 @@ CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint nu
     return handle;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clRetainProgram(cl_program program)
-{
-    return gs_retained(GS_PROGRAM, program, gs_real()->clRetainProgram(program));
-}
-
-CL_API_ENTRY cl_int CL_API_CALL clReleaseProgram(cl_program program)
-{
-    struct gs_object *last = gs_release(GS_PROGRAM, program);
-    cl_int err = gs_real()->clReleaseProgram(program);
-    if (last)
-        gs_drop(last);
-    return err;
-}
-
 /* The group's, and the parent of sub-devices. */
 enum { MOST_DEVICES = GS_MAX_DEVICES + 1 };
 

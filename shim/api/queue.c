@@ -130,11 +130,6 @@ CL_API_ENTRY cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(cl_
     return handle;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clRetainCommandQueue(cl_command_queue command_queue)
-{
-    return gs_retained(GS_QUEUE, command_queue, gs_real()->clRetainCommandQueue(command_queue));
-}
-
 static void outlive_queue(struct gs_queue *q)
 {
     GS_LOCKED(&q->o.ctx->lock);
@@ -154,10 +149,7 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue command_q
         gs_queue_leave(command_queue);
     if (last)
         outlive_queue((struct gs_queue *)last);
-    cl_int err = gs_real()->clReleaseCommandQueue(command_queue);
-    if (last)
-        gs_drop(last);
-    return err;
+    return gs_released(last, gs_real()->clReleaseCommandQueue(command_queue));
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue command_queue, cl_command_queue_info param_name,
