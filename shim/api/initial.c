@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/api/initial.h"
 
+#include "common/lock/locked.h"
 #include "shim/staging/staging.h"
 #include "shim/driver/enqueue.h"
 
@@ -38,39 +39,27 @@ static cl_int write_pieces(cl_command_queue queue, cl_mem mem, const char *from,
     return err;
 }
 
-static cl_mem make_by_pieces(const struct gs_context *c, cl_mem_flags flags, size_t size, const void *ptr, size_t chunk)
+/* Fills a new buffer through the ring, or, with chunks, by units. */
+static cl_int fill(struct gs_context *c, cl_mem mem, void *ptr, size_t size, uint64_t chunk)
 {
     cl_int err;
-    cl_mem mem = gs_real()->clCreateBuffer(c->o.handle, flags & ~(cl_mem_flags)CL_MEM_COPY_HOST_PTR, size, NULL, &err);
-    if (err)
-        return NULL;
+    if (!chunk)
+        return gs_staging_fill(c, mem, ptr, size);
     cl_command_queue queue = gs_real()->clCreateCommandQueue(c->o.handle, c->dev[0], CL_QUEUE_PROFILING_ENABLE, &err);
-    if (!err)
-        err = write_pieces(queue, mem, ptr, size, chunk);
-    if (queue)
-        gs_real()->clReleaseCommandQueue(queue);
     if (err)
-        gs_real()->clReleaseMemObject(mem);
-    return err ? NULL : mem;
+        return err;
+    err = write_pieces(queue, mem, ptr, size, chunk);
+    gs_real()->clReleaseCommandQueue(queue);
+    return err;
 }
 
-/* A large one, which is filled through the pinned ring. */
-static cl_mem make_by_ring(struct gs_context *c, cl_mem_flags flags, size_t size, void *ptr)
+static bool may_go_by_ring(struct gs_context *c, const void *ptr, size_t size)
 {
     enum { MAY_BE_STAGED = 4096 };
-    cl_int err;
-    if (size < MAY_BE_STAGED || gs_scheduled())
-        return NULL;
-    pthread_mutex_lock(&c->lock);
-    const bool may = gs_staging_may_fill(c, ptr, size);
-    pthread_mutex_unlock(&c->lock);
-    cl_mem mem =
-        may ? gs_real()->clCreateBuffer(c->o.handle, flags & ~(cl_mem_flags)CL_MEM_COPY_HOST_PTR, size, NULL, &err)
-            : NULL;
-    if (!mem || gs_staging_fill(c, mem, ptr, size) == CL_SUCCESS)
-        return mem;
-    gs_real()->clReleaseMemObject(mem);
-    return NULL;
+    if (size < MAY_BE_STAGED)
+        return false;
+    GS_LOCKED(&c->lock);
+    return gs_staging_may_fill(c, ptr, size);
 }
 
 cl_mem gs_initial_buffer(struct gs_context *c, cl_mem_flags flags, size_t size, void *ptr, cl_mem_flags *kept,
@@ -80,21 +69,22 @@ cl_mem gs_initial_buffer(struct gs_context *c, cl_mem_flags flags, size_t size, 
     const bool closed = flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS | CL_MEM_USE_HOST_PTR);
     const bool by_units = gs_initial_wanted(c, flags, ptr);
     const uint64_t chunk = by_units ? gs_transfer_chunk() : 0;
-    struct gs_unit u;
-    cl_mem mem = NULL;
-    if (!closed && !by_units)
-        mem = make_by_ring(c, flags, size, ptr);
-    else if (!closed && chunk && size > chunk)
-        mem = make_by_pieces(c, flags, size, ptr, chunk);
-    *kept = mem ? CL_MEM_COPY_HOST_PTR : 0;
-    if (mem) {
-        if (err)
-            *err = CL_SUCCESS;
-        return mem;
+    *kept = 0;
+    if (!closed && (by_units ? chunk && size > chunk : may_go_by_ring(c, ptr, size))) {
+        const cl_mem_flags without = flags & ~(cl_mem_flags)CL_MEM_COPY_HOST_PTR;
+        cl_mem mem = gs_real()->clCreateBuffer(c->o.handle, without, size, NULL, NULL);
+        if (mem && fill(c, mem, ptr, size, chunk) == CL_SUCCESS) {
+            *kept = CL_MEM_COPY_HOST_PTR;
+            gs_set_error(err, CL_SUCCESS);
+            return mem;
+        }
+        if (mem)
+            gs_real()->clReleaseMemObject(mem);
     }
     /* The driver knows what is wrong with a call that we can't serve. */
+    struct gs_unit u;
     gs_initial_begin(by_units, &u);
-    mem = gs_real()->clCreateBuffer(c->o.handle, flags, size, ptr, err);
+    cl_mem mem = gs_real()->clCreateBuffer(c->o.handle, flags, size, ptr, err);
     gs_initial_end(&u);
     return mem;
 }
