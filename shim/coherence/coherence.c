@@ -282,18 +282,12 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
     return err;
 }
 
-cl_int gs_require(struct gs_command *cmd, struct gs_mem *root, unsigned place, const struct gs_rangeset *want,
-                  bool exactly, struct gs_events *done)
-{
-    const struct gs_need w = {place, -1, want, done};
-    return gs_require_all(cmd, root, &w, 1, exactly);
-}
-
 cl_int gs_require_range(struct gs_command *cmd, struct gs_mem *root, unsigned place, struct gs_range want,
                         struct gs_events *done)
 {
     const struct gs_rangeset set = {.v = &want, .n = want.begin < want.end};
-    return gs_require(cmd, root, place, &set, false, done);
+    const struct gs_need w = {place, -1, &set, done};
+    return gs_require_all(cmd, root, &w, 1, false);
 }
 
 /* What a set is to become. */

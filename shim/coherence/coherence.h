@@ -25,15 +25,12 @@ cl_int gs_undo(struct gs_mem *root, unsigned place, const struct gs_rangeset *ch
 /* A split launch that writes to the root ends with `end`, which is retained. */
 void gs_split_writes(struct gs_mem *root, cl_event end);
 
-/* Makes the bytes `want` of a root valid in a place. What a later command must wait for is added to `done`. With
- * `exactly`, undefined bytes are made equal too. */
-cl_int gs_require(struct gs_command *cmd, struct gs_mem *root, unsigned place, const struct gs_rangeset *want,
-                  bool exactly, struct gs_events *done);
+/* Makes the bytes `want` of a root valid in a place. What a later command must wait for is added to `done`. */
 cl_int gs_require_range(struct gs_command *cmd, struct gs_mem *root, unsigned place, struct gs_range want,
                         struct gs_events *done);
 
 /* The same for several places at a time, each of them once: what they need of each other's then travels at the same
- * time. */
+ * time. With `exactly`, undefined bytes are made equal too. */
 cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct gs_need *w, unsigned n, bool exactly);
 
 /* How many of the bytes `want` are not valid in a place though somebody has written them, and in how many pieces they
