@@ -27,16 +27,14 @@ void gs_cut_make(struct gs_cut *cut, const struct gs_box *box, uint64_t most, bo
     if (step > grain)
         step -= step % grain;
     for (unsigned k = d; k < 3; k++) {
-        const uint64_t count = k == d ? ceil_div(length(box, k), step) : length(box, k);
-        if (count > UINT32_MAX / n)
+        cut->count[k] = k == d ? ceil_div(length(box, k), step) : length(box, k);
+        if (cut->count[k] > UINT32_MAX / n)
             return;
-        n *= count;
+        n *= cut->count[k];
     }
     cut->dim = d;
     cut->step = step;
     cut->n = (unsigned)n;
-    for (unsigned k = d; k < 3; k++)
-        cut->count[k] = k == d ? ceil_div(length(box, k), step) : length(box, k);
 }
 
 void gs_cut_box(const struct gs_cut *cut, unsigned i, struct gs_box *box)

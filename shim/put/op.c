@@ -45,10 +45,15 @@ static bool right_pitches(const size_t pitch[2], size_t row, size_t rows)
     return used >= row && (!pitch[1] || (pitch[1] / rows >= used && pitch[1] % used == 0));
 }
 
+/* Of an image command: is the image what it reads? */
+static bool is_of_source(const struct gs_op *op)
+{
+    return op->kind == GS_OP_READ_IMAGE || op->kind == GS_OP_COPY_IMAGE || op->kind == GS_OP_IMAGE_TO_BUFFER;
+}
+
 static bool image_may_be_cut(const struct gs_op *op, const struct shape *s)
 {
-    const bool reads = op->kind == GS_OP_READ_IMAGE, by_host = gs_op_is_by_host(op);
-    const bool of_src = reads || op->kind == GS_OP_COPY_IMAGE || op->kind == GS_OP_IMAGE_TO_BUFFER;
+    const bool reads = op->kind == GS_OP_READ_IMAGE, by_host = gs_op_is_by_host(op), of_src = is_of_source(op);
     const size_t *pitch = reads ? op->to_pitch : op->from_pitch;
     struct shape other;
     if (!lies_inside(of_src ? op->from : op->to, op->region, s->size) || (by_host && !op->ptr))
@@ -90,20 +95,12 @@ static size_t element_of(const struct gs_op *op)
         return (op->kind == GS_OP_COPY_RECT ? op->src != op->dst : op->ptr != NULL) &&
                right_pitches(op->from_pitch, op->region[0], op->region[1]) &&
                right_pitches(op->to_pitch, op->region[0], op->region[1]);
-    case GS_OP_IMAGE_TO_BUFFER:
-    case GS_OP_READ_IMAGE:
-    case GS_OP_COPY_IMAGE:
-        if (!shape_of(op->src, &s) || !image_may_be_cut(op, &s))
-            return 0;
-        return op->kind != GS_OP_IMAGE_TO_BUFFER || buffer_holds(op->dst, op->to[0], volume(op->region) * s.texel)
-                   ? s.texel
-                   : 0;
     default:
-        if (!shape_of(op->dst, &s) || !image_may_be_cut(op, &s))
+        if (!shape_of(is_of_source(op) ? op->src : op->dst, &s) || !image_may_be_cut(op, &s) ||
+            (op->kind == GS_OP_IMAGE_TO_BUFFER && !buffer_holds(op->dst, op->to[0], volume(op->region) * s.texel)) ||
+            (op->kind == GS_OP_BUFFER_TO_IMAGE && !buffer_holds(op->src, op->from[0], volume(op->region) * s.texel)))
             return 0;
-        return op->kind != GS_OP_BUFFER_TO_IMAGE || buffer_holds(op->src, op->from[0], volume(op->region) * s.texel)
-                   ? s.texel
-                   : 0;
+        return s.texel;
     }
 }
 
