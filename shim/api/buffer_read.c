@@ -9,7 +9,7 @@ static cl_int read_bytes(struct gs_command *cmd, struct gs_mem *m)
 {
     const struct gs_op *op = &cmd->op;
     const struct gs_range r = gs_window_range(m, op->from[0], op->region[0]);
-    const struct gs_staged run = {gs_op_read(m->root->o.handle, r.begin, op->region[0], op->ptr), 0, 1};
+    const struct gs_staged run = {.op = gs_op_read(m->root->o.handle, r.begin, op->region[0], op->ptr), .element = 1};
     if (gs_list_is_valid(cmd->n_wait, cmd->wait))
         return gs_read(cmd, m, r, &run);
     if (cmd->n_wait && cmd->wait)

@@ -82,7 +82,7 @@ static struct gs_cut_transfer cut(const struct gs_staged *t, size_t bytes)
 /* Piece i of it, as a transfer. */
 static struct gs_staged piece_of(const struct gs_cut_transfer *c, unsigned i)
 {
-    return (struct gs_staged){gs_op_piece(&c->t->op, &c->cut, i), c->t->place, c->t->element};
+    return (struct gs_staged){gs_op_piece(&c->t->op, &c->cut, i), c->t->place, c->t->element, c->fresh};
 }
 
 /* ---- turns ---- */
@@ -114,11 +114,11 @@ void gs_pieces_end(struct gs_pieces *turns)
     turns->v = NULL;
 }
 
-struct gs_piece gs_pieces_take(struct gs_pieces *turns)
+struct gs_staged gs_pieces_take(struct gs_pieces *turns)
 {
     do
         turns->at = (turns->at + 1) % turns->n;
     while (turns->v[turns->at].gone == turns->v[turns->at].cut.n);
     struct gs_cut_transfer *c = &turns->v[turns->at];
-    return (struct gs_piece){piece_of(c, c->gone++), c->fresh};
+    return piece_of(c, c->gone++);
 }

@@ -13,6 +13,7 @@ struct gs_staged {
     struct gs_op op; /* as the driver is asked for it, without blocking */
     unsigned place;
     size_t element; /* bytes of a texel; 1 of a buffer */
+    bool fresh;     /* of a piece: the host's memory is yet to be given pages */
 };
 
 /* The same of rows, as the application asks for it. False: the arguments are none that a driver takes, or the rows are
@@ -37,19 +38,13 @@ struct gs_cut_transfer {
     const struct gs_staged *t;
     struct gs_cut cut;
     unsigned gone; /* so many pieces have been taken */
-    bool fresh;    /* the host's memory is yet to be given pages */
+    bool fresh;    /* as the pieces' */
 };
 
 struct gs_pieces {
     struct gs_cut_transfer *v; /* owned */
     unsigned n, at;            /* at: the one whose turn was last */
     size_t pieces, most_bytes; /* most_bytes: of the largest piece */
-};
-
-/* One piece. */
-struct gs_piece {
-    struct gs_staged t;
-    bool fresh;
 };
 
 /* Cuts n transfers, which stay, into pieces of at most `most` bytes; smaller ones if they would be fewer than `many`,
@@ -59,6 +54,6 @@ int gs_pieces_begin(struct gs_pieces *turns, const struct gs_staged *v, unsigned
 void gs_pieces_end(struct gs_pieces *turns);
 
 /* The next piece of all, from each transfer that has some left in turn. To be called turns->pieces times. */
-struct gs_piece gs_pieces_take(struct gs_pieces *turns);
+struct gs_staged gs_pieces_take(struct gs_pieces *turns);
 
 #endif

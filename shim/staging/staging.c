@@ -84,13 +84,13 @@ static cl_int await_slots(struct gs_staging *r)
 /* Lets the slot's piece be copied between the host's memory and the slot. */
 static void copy(const struct carriage *c, struct gs_slot *slot)
 {
-    const struct gs_staged *p = &slot->piece.t;
+    const struct gs_staged *p = &slot->piece;
     const size_t *region = p->op.region, row = region[0] * p->element;
     const struct gs_rows there = {memory_of(c->ring, slot), row, row * region[1]}, host = gs_staged_host(p);
     slot->job = (struct gs_copy_job){.dst = p->op.dst ? there : host,
                                      .src = p->op.dst ? host : there,
                                      .region = {row, region[1], region[2]},
-                                     .fresh = slot->piece.fresh};
+                                     .fresh = p->fresh};
     gs_pool_submit(c->ring->pool, &slot->job);
 }
 
@@ -111,14 +111,13 @@ static cl_int enqueue(const struct carriage *c, const struct gs_staged *t, char 
 
 static cl_int send(const struct carriage *c, struct gs_slot *slot)
 {
-    const struct gs_piece *p = &slot->piece;
     cl_event event;
-    cl_int err = enqueue(c, &p->t, memory_of(c->ring, slot), &event);
+    cl_int err = enqueue(c, &slot->piece, memory_of(c->ring, slot), &event);
     if (err)
         return err;
     slot->used = event;
     err = gs_real()->clRetainEvent(event);
-    return err ? err : gs_staged_note(c->ended, p->t.place, event);
+    return err ? err : gs_staged_note(c->ended, slot->piece.place, event);
 }
 
 static void await_copies(const struct carriage *c)
@@ -259,7 +258,7 @@ cl_int gs_staging_carry(struct gs_context *ctx, const struct gs_staged *v, unsig
 
 cl_int gs_staging_fill(struct gs_context *ctx, cl_mem mem, void *ptr, uint64_t bytes)
 {
-    const struct gs_staged run = {gs_op_write(mem, 0, bytes, ptr), 0, 1};
+    const struct gs_staged run = {.op = gs_op_write(mem, 0, bytes, ptr), .element = 1};
     struct gs_staged_ends ended = {0};
     gs_report_moved(GS_PATH_APP_WRITE, bytes);
     gs_staging_enter(ctx, true);

@@ -12,7 +12,7 @@
 enum { GS_SLOTS = 16, GS_SLOT_BYTES = 4 * 1024 * 1024 };
 
 struct gs_slot {
-    struct gs_piece piece;
+    struct gs_staged piece;
     struct gs_copy_job job; /* nothing is left of it before the first */
     cl_event used;          /* the device's last use; or null */
 };
