@@ -595,8 +595,8 @@ bool gs_client_scheduled(const struct gs_client *c)
     return atomic_load_explicit(&c->online, memory_order_relaxed);
 }
 
-/* What the page tells, taken between two changes of it. Returns how many there have been. */
-static uint32_t read_told(const struct gs_page *p, struct gs_client_mode *mode)
+/* What the page tells, taken between two changes of it. */
+static void read_told(const struct gs_page *p, struct gs_client_mode *mode)
 {
     uint32_t before;
     do {
@@ -606,12 +606,6 @@ static uint32_t read_told(const struct gs_page *p, struct gs_client_mode *mode)
         mode->kernel_chunk = atomic_load(&p->kernel_chunk);
         mode->transfer_chunk = atomic_load(&p->transfer_chunk);
     } while (before & 1 ? sched_yield(), true : atomic_load(&p->told) != before);
-    return before;
-}
-
-static uint64_t version_of(const struct gs_client *c, uint32_t told)
-{
-    return (uint64_t)atomic_load(&c->changes) << 32 | told;
 }
 
 void gs_client_mode(struct gs_client *c, struct gs_client_mode *mode)
@@ -628,7 +622,7 @@ void gs_client_mode(struct gs_client *c, struct gs_client_mode *mode)
         mode->chooses = c->welcome.flags & GS_WELCOME_CHOOSES;
         mode->moves = c->welcome.flags & GS_WELCOME_MOVES;
         memcpy(mode->task, c->welcome.task, sizeof mode->task);
-        mode->version = version_of(c, read_told(c->page, mode));
+        read_told(c->page, mode);
     }
     mode->refused = c->refused;
     pthread_mutex_unlock(&c->lock);
@@ -651,16 +645,6 @@ void gs_client_job_begin(struct gs_client *c, uint64_t release_ns, struct gs_cli
         atomic_store(&c->page->job_since_ns, c->job_release_ns);
     }
     pthread_mutex_unlock(&c->lock);
-}
-
-void gs_client_job_tell(struct gs_client *c)
-{
-    struct gs_msg m;
-    if (!atomic_load_explicit(&c->job_untold, memory_order_relaxed) || !atomic_exchange(&c->job_untold, false) ||
-        !atomic_load(&c->online))
-        return;
-    gs_msg_init(&m, GS_MSG_JOBS);
-    gs_connection_send(c, &m, 0);
 }
 
 /* What the page has counted of the resource up to now, with the units that are out. */
@@ -700,8 +684,8 @@ static bool uses_more(struct gs_client *c, uint32_t gpus, uint64_t pci_ns, uint6
 }
 
 /* Into the page, from which the daemon reads it when somebody asks it for the tasks' state, or when it is told to. With
- * c->lock held. */
-static void record_job(struct gs_client *c, uint64_t end_ns)
+ * c->lock held. True: it is to be told. */
+static bool record_job(struct gs_client *c, uint64_t end_ns)
 {
     enum { TELL_NS = 20 * 1000 * 1000 };
     struct gs_page *p = c->page;
@@ -721,42 +705,28 @@ static void record_job(struct gs_client *c, uint64_t end_ns)
     const bool more = uses_more(c, c->job_gpus, pci_ns, gpu_ns);
     if (!more && end_ns < c->job_told_ns + TELL_NS && (serial + 1) % (GS_JOB_RECORDS / 4) &&
         c->jobs >= c->welcome.warmup && !atomic_load_explicit(&p->recording, memory_order_relaxed))
-        return;
-    atomic_store(&c->job_untold, true);
+        return false;
     c->job_told_ns = end_ns;
+    return true;
 }
 
-/* The open job. With c->lock held. */
-static void count_job(struct gs_client *c, uint64_t end_ns)
+void gs_client_job_end(struct gs_client *c, uint64_t end_ns)
 {
-    if (c->welcome.task[0]) /* who is no task has no statistics */
-        record_job(c, end_ns);
-    c->jobs += c->jobs < UINT32_MAX;
-}
-
-void gs_client_job_end_untold(struct gs_client *c, uint64_t end_ns)
-{
-    gs_client_job_tell(c);
+    bool tells = false;
     pthread_mutex_lock(&c->lock);
-    if (c->job_open)
-        count_job(c, end_ns ? end_ns : gs_client_now_ns());
+    if (c->job_open) {
+        if (c->welcome.task[0]) /* who is no task has no statistics */
+            tells = record_job(c, end_ns ? end_ns : gs_client_now_ns());
+        c->jobs += c->jobs < UINT32_MAX;
+    }
     c->job_open = false;
     atomic_store(&c->page->job_since_ns, 0);
     pthread_mutex_unlock(&c->lock);
-}
-
-bool gs_client_job_next(struct gs_client *c, uint64_t end_ns, uint64_t version)
-{
-    pthread_mutex_lock(&c->lock);
-    const bool same = c->job_open && atomic_load_explicit(&c->online, memory_order_relaxed) &&
-                      version_of(c, atomic_load(&c->page->told)) == version;
-    if (same) {
-        count_job(c, end_ns);
-        c->job_release_ns = gs_client_now_ns();
-        atomic_store_explicit(&c->page->job_since_ns, c->job_release_ns, memory_order_relaxed);
+    if (tells && atomic_load(&c->online)) {
+        struct gs_msg m;
+        gs_msg_init(&m, GS_MSG_JOBS);
+        gs_connection_send(c, &m, 0);
     }
-    pthread_mutex_unlock(&c->lock);
-    return same;
 }
 
 /* ---- open and close ---- */

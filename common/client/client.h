@@ -78,7 +78,6 @@ struct gs_client_mode {
     bool moves;              /* with one GPU of several, each job begins on another one than the last */
     unsigned refused;        /* why it is not the task it wanted to be (enum gs_refusal), or 0 */
     char task[GS_WIRE_NAME]; /* empty: none */
-    uint64_t version;        /* another one whenever some of this has changed */
 };
 
 /* Makes the client and tries to join. Returns 0 also where there is no daemon (yet), or where it refused; -ENOMEM,
@@ -149,17 +148,11 @@ void gs_client_release(struct gs_client *c, const struct gs_grant *grant);
  * release_ns, 0 for now) and ends (its results have been read: end_ns, 0 for now). `begin` gives the mode for the whole
  * job: a change takes effect at the next one. Two begins without an end count as one job.
  *
- * The daemon isn't told of the end yet: that may take a message (3 to 6 us), which whoever has work for a GPU at hand
- * may send after it. (Most jobs take none: they are recorded in the page. It does for those of a warm-up, for one
- * that has used more of a resource than any before, while there is a trace, when a quarter of the record is new, and
- * every 20 ms.) */
+ * Most ends take no message (3 to 6 us): they are recorded in the page. It does for those of a warm-up, for one that
+ * has used more of a resource than any before, while there is a trace, when a quarter of the record is new, and every
+ * 20 ms. */
 void gs_client_job_begin(struct gs_client *c, uint64_t release_ns, struct gs_client_mode *mode);
-void gs_client_job_end_untold(struct gs_client *c, uint64_t end_ns);
-void gs_client_job_tell(struct gs_client *c);
-
-/* The job has ended, and the next one begins now: as by gs_client_job_end_untold and gs_client_job_begin, where the
- * mode is what it was by that version of it. False, and nothing done: it has changed. */
-bool gs_client_job_next(struct gs_client *c, uint64_t end_ns, uint64_t version);
+void gs_client_job_end(struct gs_client *c, uint64_t end_ns);
 
 /* Is a daemon there? One load. */
 bool gs_client_scheduled(const struct gs_client *c);

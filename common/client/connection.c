@@ -150,7 +150,6 @@ static int check_page(int fd)
 static void set_task(struct gs_client *c, const struct gs_msg_welcome *w)
 {
     c->welcome = *w;
-    atomic_fetch_add(&c->changes, 1);
     c->welcome.task[GS_WIRE_NAME - 1] = '\0';
     c->job_pci_ns = c->job_gpu_ns = 0;
     if (w->task[0])

@@ -48,14 +48,12 @@ struct gs_client {
     pthread_mutex_t leaving;       /* taken before `lock`: one thread at a time finds out that the daemon is lost */
     pthread_mutex_t lock;          /* protects what stands from here to the options */
     struct gs_msg_welcome welcome; /* of the connection that is or was */
-    atomic_uint changes;           /* of it; read without the lock as well */
     unsigned refused;
     bool job_open;
     uint64_t job_release_ns;
     uint32_t job_gpus;               /* that it was told */
     uint32_t jobs;                   /* of the process, that have ended */
-    atomic_bool job_untold;          /* the daemon is to be told that there are records of jobs */
-    uint64_t job_told_ns;            /* when it was last told, ... */
+    uint64_t job_told_ns;            /* when the daemon was last told of records, ... */
     uint64_t job_pci_ns, job_gpu_ns; /* ... the most that a job with so many GPUs has used, ... */
     uint32_t job_used_gpus;
     uint64_t job_busy_ns[GS_MAX_RESOURCES]; /* ... and what the page had counted when the last one ended */

@@ -23,7 +23,7 @@ static bool write_at_once(const struct gs_command *cmd, struct gs_mem *m, cl_int
     struct gs_unit u = {0};
     if (gs_report_wants_times() || !is_small(m, size) || !gs_units_are_alone())
         return false;
-    gs_job_enter_now(cmd->ctx, &job);
+    gs_job_enter(cmd->ctx, false, &job);
     gs_queue_lock(q);
     const bool may_go = (!job.transfer_chunk || size <= job.transfer_chunk) && !atomic_load(&cmd->ctx->spread);
     const bool by_unit = may_go && gs_unit_try(&u, GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN);
@@ -35,7 +35,6 @@ static bool write_at_once(const struct gs_command *cmd, struct gs_mem *m, cl_int
     pthread_mutex_unlock(&cmd->ctx->lock);
     if (by_unit)
         gs_unit_over(&u);
-    gs_job_report();
     return by_unit;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/log.h"
 #include "common/clock.h"
@@ -32,13 +33,10 @@ static struct {
     atomic_uint_fast64_t ended_ns; /* when the open job seems to have ended; 0: not yet. Likewise */
     bool read_since;               /* ... and something was read after */
     struct gs_job current;
-    uint64_t version; /* of the mode by which it was decided, where the next job's could only be the same, ... */
-    unsigned devices; /* ... for a context of so many */
     struct gs_events pending; /* ends of commands that may be under way */
     cl_uint prune_at;
     atomic_int loose;         /* without that lock */
-    atomic_bool untold;       /* the daemon is to be told of the last job's end. Likewise */
-    atomic_bool told_at_exit; /* ... and will be there */
+    atomic_bool told_at_exit; /* the daemon will be told of the last job's end there. Likewise */
 } jobs = {
     .pace_lock = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP, .prune_at = PRUNE_FROM};
 GS_RANKED(jobs.pace_lock, GS_RANK_PACE);
@@ -55,16 +53,8 @@ static void end_job(void)
     atomic_store(&gs_job_open, false);
     atomic_fetch_add(&jobs.ended, 1);
     if (c)
-        gs_client_job_end_untold(c, jobs.ended_ns);
-    atomic_store(&jobs.untold, c != NULL);
+        gs_client_job_end(c, jobs.ended_ns);
     gs_trace_job(false);
-}
-
-void gs_job_report(void)
-{
-    struct gs_client *c = atomic_load(&gs_connection);
-    if (atomic_load_explicit(&jobs.untold, memory_order_relaxed) && atomic_exchange(&jobs.untold, false) && c)
-        gs_client_job_tell(c);
 }
 
 /* The last job of the process: nothing follows it. No OpenCL calls here. Another thread that just looks at its commands
@@ -79,7 +69,6 @@ static void tell_last_job(void)
     if (atomic_load(&gs_job_open) && jobs.ended_ns)
         end_job();
     pthread_mutex_unlock(&jobs.lock);
-    gs_job_report();
 }
 
 void gs_job_drop(void)
@@ -145,15 +134,12 @@ static void set_mode(const struct gs_context *ctx, struct gs_client_mode *mode)
                                    .told = mode->scheduled && mode->task[0],
                                    .kernel_chunk = mode->kernel_chunk,
                                    .transfer_chunk = mode->transfer_chunk};
-    jobs.version = mode->scheduled && atomic_load(&jobs.ended) >= mode->warmup ? mode->version : 0;
-    jobs.devices = ctx->n;
     jobs.current.n = list_places(ctx->n, mode->scheduled ? mode->gpu_mask : UINT32_MAX, jobs.current.place);
     if (!jobs.current.n) /* a group of which the daemon knows nothing */
         jobs.current.n = list_places(mode->gpus < ctx->n ? mode->gpus : ctx->n, UINT32_MAX, jobs.current.place);
     if (mode->scheduled && mode->gpus == 1 && jobs.current.n > 1) {
         /* The warm-up's jobs go round, so that no later one is the first on a GPU. */
         const bool moves = mode->moves || (!mode->chooses && atomic_load(&jobs.ended) < mode->warmup);
-        jobs.version = 0;
         jobs.current.place[0] = moves ? next_place(&jobs.current, last.place[0]) : pick_place(c, &jobs.current);
         jobs.current.n = 1;
     }
@@ -228,36 +214,20 @@ static void enter_new(const struct gs_context *ctx)
     pthread_mutex_unlock(&jobs.pace_lock);
 }
 
-/* The next job begins, if it is decided as the one that has ended. Not where jobs are held back. With jobs.lock held.
- */
-static bool begin_alike(const struct gs_context *ctx)
-{
-    struct gs_client *c = atomic_load_explicit(&gs_connection, memory_order_acquire);
-    if (!c || !jobs.version || jobs.devices != ctx->n || gs_settings()->pace ||
-        !gs_client_job_next(c, jobs.ended_ns, jobs.version))
-        return false;
-    atomic_fetch_add(&jobs.ended, 1);
-    jobs.reads = jobs.read_since = false;
-    jobs.ended_ns = 0;
-    gs_trace_job(false);
-    gs_trace_job(true);
-    atomic_store_explicit(&jobs.untold, true, memory_order_relaxed);
-    return true;
-}
-
 /* What comes next isn't the job's any more. */
-static void end_if_read(const struct gs_context *ctx)
+static void end_if_read(void)
 {
     if (!atomic_load_explicit(&jobs.ended_ns, memory_order_relaxed))
         return;
-    pthread_mutex_lock(&jobs.lock);
-    if (atomic_load(&gs_job_open) && jobs.ended_ns && !begin_alike(ctx))
+    GS_LOCKED(&jobs.lock);
+    if (atomic_load(&gs_job_open) && jobs.ended_ns)
         end_job();
-    pthread_mutex_unlock(&jobs.lock);
 }
 
-static void job_enter(const struct gs_context *ctx, struct gs_job *job)
+void gs_job_enter(const struct gs_context *ctx, bool reads, struct gs_job *job)
 {
+    if (!reads)
+        end_if_read();
     if (!atomic_load(&gs_job_open))
         enter_new(ctx);
     pthread_mutex_lock(&jobs.lock);
@@ -270,23 +240,6 @@ static void job_enter(const struct gs_context *ctx, struct gs_job *job)
         job->n--;
     if (job->place[0] >= ctx->n)
         job->place[0] = 0;
-}
-
-void gs_job_enter(const struct gs_context *ctx, bool tail, struct gs_job *job)
-{
-    if (!tail) {
-        end_if_read(ctx);
-        gs_job_report();
-    }
-    job_enter(ctx, job);
-}
-
-void gs_job_enter_now(const struct gs_context *ctx, struct gs_job *job)
-{
-    end_if_read(ctx);
-    if (gs_settings()->pace) /* it may wait long for its release */
-        gs_job_report();
-    job_enter(ctx, job);
 }
 
 void gs_job_now(struct gs_job *job)

@@ -26,11 +26,6 @@ struct gs_job {
  * release. `reads`: it gets results for the host, or ends such access: the job whose end it may be goes on. */
 void gs_job_enter(const struct gs_context *ctx, bool reads, struct gs_job *job);
 
-/* The same for one that goes to a device at once: that the job before has ended the daemon is told by gs_job_report,
- * which is to be called once the command is on its way. */
-void gs_job_enter_now(const struct gs_context *ctx, struct gs_job *job);
-void gs_job_report(void);
-
 /* How the commands of the job under way are carried out, without beginning one; scheduled: by units. */
 void gs_job_now(struct gs_job *job);
 

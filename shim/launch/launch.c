@@ -307,7 +307,7 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
 static void find_places(struct gs_launching *l)
 {
     if (l->by_units) {
-        gs_job_enter_now(l->cmd.ctx, &l->job);
+        gs_job_enter(l->cmd.ctx, false, &l->job);
         l->put = (struct gs_putting){.q = l->cmd.q, .job = l->job};
         l->size = gs_size_find(l->k, l->cmd.op.dims, l->cmd.op.global, l->cmd.op.local);
         return;
@@ -442,12 +442,5 @@ cl_int gs_launch(struct gs_command *cmd, struct gs_kernel *k)
     const enum gs_route route = gs_launch_route(facts_of_call(&l));
     if (!l.by_units)
         gs_queue_close(cmd->queue); /* there may have been a daemon until now */
-    cl_int err;
-    if (route == GS_ROUTE_LOOK)
-        err = launch_looked_at(&l);
-    else
-        err = launch_at_home(&l, cmd);
-    if (l.by_units)
-        gs_job_report();
-    return err;
+    return route == GS_ROUTE_LOOK ? launch_looked_at(&l) : launch_at_home(&l, cmd);
 }

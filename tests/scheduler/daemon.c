@@ -54,8 +54,7 @@ static void high_role(unsigned self)
         more += chunks > 2;
         rest_ms(1);
         gs_client_release(c, &g);
-        gs_client_job_end_untold(c, 0);
-        gs_client_job_tell(c);
+        gs_client_job_end(c, 0);
         rest_ms(3);
     }
     atomic_store(&stage->said[self + 1], longest);
