@@ -39,7 +39,6 @@ struct split {
     struct gs_merge *merges;                  /* by use */
     struct gs_events ended;                   /* what the application's event waits for */
     unsigned device[3 * GS_MAX_DEVICES];      /* of each of `ended` */
-    struct gs_siblings *siblings;             /* the parts, if they go by units */
     struct gs_asked asked;
 };
 
@@ -112,7 +111,6 @@ static cl_int prepare_part(struct gs_launching *l, const struct gs_plan *plan, u
                                   .geometry = l->geometry,
                                   .null_local = l->null_local,
                                   .summary = l->summary,
-                                  .siblings = s->siblings,
                                   .cut = {.whole = plan->box[p], .n = 1}};
     if (l->by_units)
         gs_kernel_cut(run, &l->job, &plan->box[p]);
@@ -141,9 +139,7 @@ static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct
 {
     s->merges = calloc(plan->n_uses + 1, sizeof *s->merges);
     s->asked.begin_ns = gs_now_ns();
-    s->siblings = l->by_units ? gs_siblings_new() : NULL;
-    const bool memory = s->merges && (s->siblings || !l->by_units);
-    cl_int err = memory ? gs_command_order(&l->cmd) : CL_OUT_OF_HOST_MEMORY;
+    cl_int err = s->merges ? gs_command_order(&l->cmd) : CL_OUT_OF_HOST_MEMORY;
     if (!err && l->cmd.foreign) /* the driver is to see the list */
         err = CL_INVALID_CONTEXT;
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
@@ -347,7 +343,6 @@ cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *e
     cl_int err = prepare_parts(l, plan, &s);
     if (!err)
         err = run_parts(l, plan, &s, went);
-    gs_siblings_drop(s.siblings);
     if (err)
         gs_debug("kernel %s: the parts could not be launched (error %d)", l->k->name, err);
     if (err && *went)

@@ -31,61 +31,6 @@ void gs_deferred_set_error(struct gs_deferred *h, cl_int status)
     atomic_compare_exchange_strong(&h->status, &none, status);
 }
 
-struct gs_siblings {
-    unsigned left;              /* that aren't over, and who puts them together. gs_deferred_list.lock */
-    struct gs_deferred *failed; /* over, and nobody has been told; held, by `next`. gs_deferred_list.lock */
-};
-
-struct gs_siblings *gs_siblings_new(void)
-{
-    struct gs_siblings *s = calloc(1, sizeof *s);
-    if (s)
-        s->left = 1;
-    return s;
-}
-
-/* One less is left; `failed`, or null, is over, and its end not told. */
-static void one_less(struct gs_siblings *s, struct gs_deferred *failed)
-{
-    pthread_mutex_lock(&gs_deferred_list.lock);
-    if (failed) {
-        atomic_fetch_add(&failed->refs, 1);
-        failed->next = s->failed;
-        s->failed = failed;
-    }
-    const bool last = --s->left == 0;
-    pthread_mutex_unlock(&gs_deferred_list.lock);
-    if (!last)
-        return;
-    for (struct gs_deferred *h = s->failed, *next; h; h = next) {
-        next = h->next;
-        gs_event_end(h->end, atomic_load(&h->status));
-        gs_deferred_drop(h);
-    }
-    free(s);
-}
-
-void gs_siblings_drop(struct gs_siblings *s)
-{
-    if (s)
-        one_less(s, NULL);
-}
-
-void gs_deferred_join_siblings(struct gs_deferred *h)
-{
-    if (!h->units.siblings)
-        return;
-    pthread_mutex_lock(&gs_deferred_list.lock);
-    h->units.siblings->left++;
-    pthread_mutex_unlock(&gs_deferred_list.lock);
-}
-
-void gs_deferred_leave_siblings(struct gs_deferred *h)
-{
-    if (h->units.siblings)
-        one_less(h->units.siblings, NULL);
-}
-
 static void unlist(struct gs_deferred *h)
 {
     pthread_mutex_lock(&gs_deferred_list.lock);
@@ -189,13 +134,9 @@ static void is_over(struct gs_deferred *h)
 {
     pthread_mutex_lock(&gs_deferred_list.lock);
     gs_deferred_on(h, GS_ALL_ENDED);
-    const cl_event end = h->end; /* null: it ends with its only unit */
     pthread_mutex_unlock(&gs_deferred_list.lock);
-    const bool later = end && h->units.siblings && atomic_load(&h->status) != CL_COMPLETE;
-    if (end && !later) /* now, though others may hold it for longer */
-        gs_event_end(end, atomic_load(&h->status));
-    if (h->units.siblings)
-        one_less(h->units.siblings, later ? h : NULL);
+    if (h->end) /* now, though others may hold it for longer; else it ends with its only unit */
+        gs_event_end(h->end, atomic_load(&h->status));
 }
 
 void gs_deferred_done(struct gs_deferred *h)

@@ -23,7 +23,7 @@ enum gs_behind {
 };
 
 struct gs_deferred {
-    struct gs_deferred *next; /* in its resource's list; then in that of siblings which have failed */
+    struct gs_deferred *next; /* in its resource's list */
     atomic_int refs;          /* the thread that serves it, each unit under way, and who waits for it */
     atomic_uint left;         /* as long as it isn't served: 1; and each unit under way */
     atomic_int status;        /* CL_COMPLETE, or the first error of a unit */
@@ -129,10 +129,6 @@ bool gs_deferred_all_served(void);
 bool gs_deferred_keep(struct gs_deferred *h);
 
 void gs_deferred_drop(struct gs_deferred *h);
-
-/* The command is a sibling of the others in units.siblings until it is over or given up. */
-void gs_deferred_join_siblings(struct gs_deferred *h);
-void gs_deferred_leave_siblings(struct gs_deferred *h);
 
 /* The command has been served, or one of its units has ended: with the last of these the command is over. Before
  * gs_deferred_drop. */

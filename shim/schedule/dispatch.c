@@ -118,7 +118,6 @@ static void unmake(struct gs_deferred *h)
     gs_drop_event(h->open);
     gs_drop_event(h->ready);
     take_back(h);
-    gs_deferred_leave_siblings(h);
     gs_taken_drop(h->units.spent);
     GS_NOTE("gone %p", (void *)h);
     free(h);
@@ -227,7 +226,6 @@ static cl_int hold_back(const struct gs_destination *to, const struct gs_units *
     h->units = *units;
     GS_NOTE("new %p %p %d %u %p %zu", (void *)h, (void *)queue, queue != q->o.handle || !q->out_of_order, units->n,
             (void *)h->unit, sizeof *h->unit);
-    gs_deferred_join_siblings(h);
     if (h->units.spent)
         atomic_fetch_add(&h->units.spent->refs, 1);
     bool full = true;
@@ -275,7 +273,6 @@ static void hold_drop(struct gs_deferred *h)
     struct gs_queue *kept = h->kept;
     cl_command_queue home = h->home;
     take_back(h);
-    gs_deferred_leave_siblings(h);
     gs_deferred_drop(h);
     gs_release_kept(kept, home);
 }

@@ -28,14 +28,6 @@ static inline bool gs_taken_is_complete(const struct gs_taken *s)
     return atomic_load(&s->refs) == 1;
 }
 
-/* Commands that one event will stand for. A marker that waits for several may fail as soon as one of them has; then
- * what comes next would find the others at work on its memory. So an end that is ours fails once all siblings are over.
- * None of them may wait for another's end. */
-struct gs_siblings;
-struct gs_siblings *gs_siblings_new(void); /* null: no memory */
-/* No more of them will come. */
-void gs_siblings_drop(struct gs_siblings *s);
-
 /* The units behind the first, carried out in order by one thread. */
 struct gs_units {
     unsigned n; /* all units, the first included */
@@ -48,10 +40,9 @@ struct gs_units {
                       cl_event *event);
     void (*free)(void *work); /* once the last one has been enqueued, or none will be */
     void *work;
-    struct gs_taken *spent;       /* what they take is added to it; or null */
-    struct gs_siblings *siblings; /* the command is one of these; or null */
-    bool kernel;                  /* they are a kernel of the application, on `place` */
-    bool pieces;                  /* each moves bytes, no more than a unit is for */
+    struct gs_taken *spent; /* what they take is added to it; or null */
+    bool kernel;            /* they are a kernel of the application, on `place` */
+    bool pieces;            /* each moves bytes, no more than a unit is for */
     unsigned place;
     struct gs_size *size; /* of a launch that may share a unit, by what is expected of its time: batch.h; else null */
     unsigned factor;      /* of several: by which they were cut, ... */

@@ -245,7 +245,7 @@ void gs_units_over(cl_command_queue queue, unsigned order)
         a = NULL;
         pthread_mutex_lock(&gs_deferred_list.lock);
         for (struct gs_deferred *h = gs_deferred_list.oldest; h && !a; h = h->newer)
-            if (h->home == queue && h->units.n == 1 && !h->units.siblings && !is_later(h, order))
+            if (h->home == queue && h->units.n == 1 && !is_later(h, order))
                 a = claim(h);
         pthread_mutex_unlock(&gs_deferred_list.lock);
         if (a)

@@ -167,8 +167,7 @@ cl_int gs_run_kernel(const struct gs_destination *to, const struct gs_kernel_run
                              .place = run->place,
                              .size = run->size,
                              .factor = run->factor,
-                             .groups = groups_of(&run->cut.whole),
-                             .siblings = run->siblings};
+                             .groups = groups_of(&run->cut.whole)};
     cl_int err = CL_SUCCESS;
     if (units.n > 1) {
         units.work = make_work(run, &err);

@@ -18,9 +18,8 @@ struct gs_kernel_run {
     bool null_local;
     const struct gs_kernel_summary *summary; /* with `hidden` the box's begin is the base */
     struct gs_cut cut;
-    struct gs_size *size;         /* of the launch */
-    unsigned factor;              /* by which its chunks are larger than the configured ones */
-    struct gs_siblings *siblings; /* see dispatch.h; or null */
+    struct gs_size *size; /* of the launch */
+    unsigned factor;      /* by which its chunks are larger than the configured ones */
     bool odd; /* its sizes are no multiples: the last chunk goes first, so that the driver sees it at once */
 };
 
