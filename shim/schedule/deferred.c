@@ -123,8 +123,6 @@ void gs_deferred_drop(struct gs_deferred *h)
         gs_job_loose(-1);
     gs_drop_event(h->first);
     gs_drop_event(h->tail);
-    for (unsigned i = 0; i < GS_UNIT_QUEUES; i++)
-        gs_drop_event(h->last[i]);
     gs_drop_event(h->ready);
     gs_drop_event(h->open);
     free(h);

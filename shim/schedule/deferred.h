@@ -42,7 +42,6 @@ struct gs_deferred {
     struct gs_label label; /* of whoever asked for it */
     unsigned next_unit;
     atomic_uint running[GS_UNIT_QUEUES]; /* of the units behind the first, by queue */
-    cl_event last[GS_UNIT_QUEUES];       /* of each queue's units; or null; owned. gs_deferred_list.lock */
     atomic_uint_fast64_t took_ns;        /* of several units: those that have ended */
     /* Of one that comes right after another in its queue, see gs_run_units(). */
     unsigned call;                /* its number in the timeline of the application's queue */
@@ -53,7 +52,6 @@ struct gs_deferred {
     enum gs_deferred_state state;
     struct gs_deferred *older, *newer; /* in the list of all that are under way */
     struct gs_deferred *follower;      /* to be served after it */
-    unsigned newest;                   /* the queue of its last unit */
     /* Of a single unit, which commands that come right after it in the queue may join: */
     struct gs_batch batch;
     enum gs_sharing sharing;

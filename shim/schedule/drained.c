@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/schedule/deferred.h"
 
-#include <stdlib.h>
-
+#include "common/lock/locked.h"
 #include "shim/order/command.h"
 #include "shim/order/completion.h"
 #include "shim/order/upward.h"
@@ -63,46 +62,12 @@ bool gs_queue_is_empty(struct gs_queue *q, bool of_this_call)
     return empty;
 }
 
-/* The units under way: their ends are looked for. */
-static void look_at_units(struct gs_deferred *h, cl_event complete)
+/* Waits until all units of a command of several have ended, as the thread that looks for ends sees it. */
+static void await_units(const struct gs_deferred *h)
 {
-    for (unsigned i = 0; i < h->units.n; i++)
-        if (gs_unit_is(&h->unit[i], GS_UNIT_SUBMITTED))
-            gs_completion_now(&h->unit[i], complete);
-}
-
-static bool is_over(struct gs_deferred *h, bool wait)
-{
-    pthread_mutex_lock(&gs_deferred_list.lock);
-    while (wait && h->state != GS_OVER)
+    GS_LOCKED(&gs_deferred_list.lock);
+    while (h->state != GS_OVER)
         pthread_cond_wait(&gs_deferred_list.changed, &gs_deferred_list.lock);
-    const bool over = h->state == GS_OVER;
-    pthread_mutex_unlock(&gs_deferred_list.lock);
-    return over;
-}
-
-/* Waits for the last units of a command of several, once they are on their way, and sees to their ends: the thread that
- * looks for ends comes later. One by one: NVIDIA's driver takes twice as long for a list of several queues' events. */
-static void await_units(struct gs_deferred *h)
-{
-    cl_event last[GS_UNIT_QUEUES + 1];
-    cl_uint n = 0;
-    pthread_mutex_lock(&gs_deferred_list.lock);
-    while (!gs_is_served(h))
-        pthread_cond_wait(&gs_deferred_list.changed, &gs_deferred_list.lock);
-    /* When the one that was enqueued last ends the others mostly have. */
-    for (unsigned i = 0; i < GS_UNIT_QUEUES; i++) {
-        cl_event event = h->last[(h->newest + i) % GS_UNIT_QUEUES];
-        if (event)
-            last[n++] = event;
-    }
-    last[n++] = h->first;
-    pthread_mutex_unlock(&gs_deferred_list.lock);
-    for (cl_uint i = 0; i < n && !is_over(h, false) && atomic_load(&h->status) == CL_COMPLETE; i++) {
-        const cl_int err = gs_real()->clWaitForEvents(1, &last[i]); /* as long as the command is held they are */
-        look_at_units(h, err ? NULL : last[i]);
-    }
-    is_over(h, true); /* another thread may be about to see the last of them */
 }
 
 void gs_queue_close(cl_command_queue queue)

@@ -107,17 +107,6 @@ static cl_int enqueue_unit(const struct gs_deferred *h, unsigned i, cl_command_q
     return err ? h->units.enqueue(h->units.work, i, queue, 0, NULL, event) : err;
 }
 
-/* Another one is under way in that queue. The event is taken over. */
-static void is_last(struct gs_deferred *h, unsigned queue, cl_event event)
-{
-    pthread_mutex_lock(&gs_deferred_list.lock);
-    cl_event before = h->last[queue];
-    h->last[queue] = event;
-    h->newest = queue;
-    pthread_mutex_unlock(&gs_deferred_list.lock);
-    gs_drop_event(before);
-}
-
 /* It has been granted. */
 static bool enqueue_next(struct gs_deferred *h, unsigned i)
 {
@@ -128,8 +117,6 @@ static bool enqueue_next(struct gs_deferred *h, unsigned i)
     const unsigned to = emptiest_queue(h);
     const cl_int err = enqueue_unit(h, i, h->units.queue[to], &event);
     if (!err) {
-        gs_real()->clRetainEvent(event);
-        is_last(h, to, event);
         gs_unit_watch(h, u, &h->running[to], event);
         gs_real()->clFlush(h->units.queue[to]);
         gs_real()->clReleaseEvent(event);
