@@ -73,11 +73,10 @@ static void tell_last_job(void)
 
 void gs_job_drop(void)
 {
-    pthread_mutex_lock(&jobs.lock);
+    GS_LOCKED(&jobs.lock);
     if (atomic_load(&gs_job_open))
         end_job();
     gs_events_free(&jobs.pending);
-    pthread_mutex_unlock(&jobs.lock);
 }
 
 /* The places among the GPUs of the mask. */
@@ -204,14 +203,13 @@ static uint64_t await_release(void)
 
 static void enter_new(const struct gs_context *ctx)
 {
-    pthread_mutex_lock(&jobs.pace_lock);
+    GS_LOCKED(&jobs.pace_lock);
     if (!atomic_load(&gs_job_open)) {
         const uint64_t released = await_release();
         pthread_mutex_lock(&jobs.lock);
         begin_job(ctx, released);
         pthread_mutex_unlock(&jobs.lock);
     }
-    pthread_mutex_unlock(&jobs.pace_lock);
 }
 
 /* What comes next isn't the job's any more. */
@@ -244,9 +242,8 @@ void gs_job_enter(const struct gs_context *ctx, bool reads, struct gs_job *job)
 
 void gs_job_now(struct gs_job *job)
 {
-    pthread_mutex_lock(&jobs.lock);
+    GS_LOCKED(&jobs.lock);
     *job = jobs.current;
-    pthread_mutex_unlock(&jobs.lock);
 }
 
 /* Lets those go that have ended. One that has failed stays for as long as another is under way: PoCL (3.1) uses it once
@@ -259,20 +256,18 @@ static void prune(void)
 
 void gs_job_reads(void)
 {
-    pthread_mutex_lock(&jobs.lock);
+    GS_LOCKED(&jobs.lock);
     jobs.reads = jobs.read_since = true;
-    pthread_mutex_unlock(&jobs.lock);
 }
 
 void gs_job_add(cl_event end)
 {
-    pthread_mutex_lock(&jobs.lock);
+    GS_LOCKED(&jobs.lock);
     gs_events_share(&jobs.pending, end);
     if (jobs.pending.n >= jobs.prune_at) {
         prune();
         jobs.prune_at = jobs.pending.n * 2 > PRUNE_FROM ? jobs.pending.n * 2 : PRUNE_FROM;
     }
-    pthread_mutex_unlock(&jobs.lock);
 }
 
 void gs_job_replace(cl_event before, cl_event end)
@@ -322,7 +317,7 @@ void gs_job_look(void)
         return;
     if (gs_job_is_loose() || !atomic_load_explicit(&jobs.reads, memory_order_relaxed))
         return;
-    pthread_mutex_lock(&jobs.lock);
+    GS_LOCKED(&jobs.lock);
     if (atomic_load(&gs_job_open) && atomic_load(&jobs.reads)) {
         prune();
         if (!jobs.pending.n && (!jobs.ended_ns || jobs.read_since)) {
@@ -330,5 +325,4 @@ void gs_job_look(void)
             jobs.read_since = false;
         }
     }
-    pthread_mutex_unlock(&jobs.lock);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/log.h"
 #include "shim/driver/upward.h"
@@ -28,11 +29,6 @@ const struct gs_real_function gs_real_functions[] = {
 #include "functions.inc"
 #undef GS_FUNCTION
     {0}};
-
-static void set_entry(size_t offset, void *function)
-{
-    memcpy((char *)&gs_real_table + offset, &function, sizeof function);
-}
 
 static bool own_file(struct stat *st)
 {
@@ -124,30 +120,28 @@ static void end_loading(void)
 
 void gs_real_load(void)
 {
-    pthread_mutex_lock(&loaded.lock);
-    if (!gs_real_ready) {
-        loaded.library = open_real();
-        if (!loaded.library)
-            gs_error(
-                "no libOpenCL.so.1 of the system was found; install an OpenCL loader, or name it in GPUSPARC_REAL");
-        for (const struct gs_real_function *f = gs_real_functions; f->name; f++)
-            set_entry(f->offset, loaded.library ? dlsym(loaded.library, f->name) : NULL);
-        end_loading();
+    GS_LOCKED(&loaded.lock);
+    if (gs_real_ready)
+        return;
+    loaded.library = open_real();
+    if (!loaded.library)
+        gs_error("no libOpenCL.so.1 of the system was found; install an OpenCL loader, or name it in GPUSPARC_REAL");
+    for (const struct gs_real_function *f = gs_real_functions; f->name; f++) {
+        void *function = loaded.library ? dlsym(loaded.library, f->name) : NULL;
+        memcpy((char *)&gs_real_table + f->offset, &function, sizeof function);
     }
-    pthread_mutex_unlock(&loaded.lock);
+    end_loading();
 }
 
 bool gs_real_use(const struct _cl_icd_dispatch *below, unsigned n_entries)
 {
-    pthread_mutex_lock(&loaded.lock);
-    bool free_to_use = !gs_real_ready;
-    if (free_to_use) {
-        size_t bytes = n_entries * sizeof(void *);
-        memcpy(&gs_real_table, below, bytes < sizeof gs_real_table ? bytes : sizeof gs_real_table);
-        end_loading();
-    }
-    pthread_mutex_unlock(&loaded.lock);
-    return free_to_use;
+    const size_t bytes = n_entries * sizeof(void *);
+    GS_LOCKED(&loaded.lock);
+    if (gs_real_ready)
+        return false;
+    memcpy(&gs_real_table, below, bytes < sizeof gs_real_table ? bytes : sizeof gs_real_table);
+    end_loading();
+    return true;
 }
 
 void *gs_real_extension(cl_platform_id platform, const char *name)

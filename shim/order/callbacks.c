@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 
 #include "shim/process/threads.h"
@@ -49,20 +50,18 @@ static void deliver(struct callback *c)
 
 static struct callback *take_callback(void)
 {
-    pthread_mutex_lock(&calling.lock);
+    GS_LOCKED(&calling.lock);
     struct callback *c = calling.first;
     if (c && !(calling.first = c->next))
         calling.last = &calling.first;
-    pthread_mutex_unlock(&calling.lock);
     return c;
 }
 
 static void await_news(void)
 {
-    pthread_mutex_lock(&calling.lock);
+    GS_LOCKED(&calling.lock);
     while (!calling.first)
         pthread_cond_wait(&calling.news, &calling.lock);
-    pthread_mutex_unlock(&calling.lock);
 }
 
 /* The end of the process waits for all that have come, if it begins meanwhile. */

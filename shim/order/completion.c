@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/memory.h"
 #include "shim/process/threads.h"
@@ -176,10 +177,8 @@ static bool is_over(struct gs_awaited *w, enum look why, cl_int status)
  * launch takes 6.8 us instead of 4.8 (H200). */
 static bool is_wanted(struct gs_awaited *w)
 {
-    pthread_mutex_lock(&watcher.lock);
-    const bool wanted = w->at && (!w->wanted || w->wanted(w->data)); /* what is off the list may be no more */
-    pthread_mutex_unlock(&watcher.lock);
-    return wanted;
+    GS_LOCKED(&watcher.lock);
+    return w->at && (!w->wanted || w->wanted(w->data)); /* what is off the list may be no more */
 }
 
 /* Ends it if the driver won't tell of it. The driver is asked without the lock: it may call back with one of its own
@@ -342,13 +341,12 @@ void gs_completion_now(const void *data, cl_event complete)
 
 struct gs_awaited *gs_completion_claim(const void *data)
 {
-    pthread_mutex_lock(&watcher.lock);
+    GS_LOCKED(&watcher.lock);
     struct gs_awaited *w = find(data);
-    const bool mine = w && !w->asked && take_off(w);
-    if (mine && !w->event)
-        watcher.unknown--;
-    pthread_mutex_unlock(&watcher.lock);
-    return mine ? w : NULL;
+    if (!w || w->asked || !take_off(w))
+        return NULL;
+    watcher.unknown -= !w->event;
+    return w;
 }
 
 void gs_completion_over(struct gs_awaited *a)

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/log.h"
 #include "shim/process/process.h"
@@ -178,32 +179,29 @@ void gs_threads_come_first(void)
     atomic_store(&in_driver.first, false);
     if (!atomic_load(&in_driver.inside) || gs_forked())
         return;
-    pthread_mutex_lock(&in_driver.lock);
+    GS_LOCKED(&in_driver.lock);
     if (in_driver.inside && !in_driver.ending)
         see_to_first();
-    pthread_mutex_unlock(&in_driver.lock);
 }
 
 /* Unless it is shut. */
 static bool come_in(atomic_uint *threads, unsigned *own, const bool *shut)
 {
-    pthread_mutex_lock(&in_driver.lock);
-    const bool may = !*shut;
-    atomic_fetch_add(threads, may);
-    *own += may;
-    if (may)
-        see_to_first();
-    pthread_mutex_unlock(&in_driver.lock);
-    return may;
+    GS_LOCKED(&in_driver.lock);
+    if (*shut)
+        return false;
+    atomic_fetch_add(threads, 1);
+    ++*own;
+    see_to_first();
+    return true;
 }
 
 static void go_out(atomic_uint *threads, unsigned *own)
 {
-    pthread_mutex_lock(&in_driver.lock);
+    GS_LOCKED(&in_driver.lock);
     atomic_fetch_sub(threads, 1);
     --*own;
     pthread_cond_broadcast(&in_driver.left_one);
-    pthread_mutex_unlock(&in_driver.lock);
 }
 
 bool gs_threads_enter(void)
@@ -218,20 +216,17 @@ void gs_threads_leave(void)
 
 bool gs_threads_ends(void)
 {
-    pthread_mutex_lock(&in_driver.lock);
-    const bool ends = in_driver.ending;
-    pthread_mutex_unlock(&in_driver.lock);
-    return ends;
+    GS_LOCKED(&in_driver.lock);
+    return in_driver.ending;
 }
 
 void gs_threads_compile(bool begins)
 {
-    pthread_mutex_lock(&in_driver.lock);
+    GS_LOCKED(&in_driver.lock);
     in_driver.compiling += begins ? 1 : -1u;
     if (!begins)
         in_driver.compiled = time(NULL);
     pthread_cond_broadcast(&in_driver.left_one);
-    pthread_mutex_unlock(&in_driver.lock);
 }
 
 bool gs_threads_build(bool *counted)
@@ -273,10 +268,9 @@ void gs_threads_pending_done(void)
 void gs_threads_serve_wait(void)
 {
     while (!gs_threads_serve()) {
-        pthread_mutex_lock(&in_driver.lock);
+        GS_LOCKED(&in_driver.lock);
         while (in_driver.closed)
             pthread_cond_wait(&in_driver.opened, &in_driver.lock);
-        pthread_mutex_unlock(&in_driver.lock);
     }
 }
 

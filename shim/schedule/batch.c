@@ -89,7 +89,7 @@ static void learn_least(struct gs_unit_times *k, uint64_t ns)
 
 void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns)
 {
-    pthread_mutex_lock(&lock);
+    GS_LOCKED(&lock);
     if (b->sizes == 1)
         learn_least(&b->size[0]->units, took_ns / b->n);
     for (unsigned i = 0; i < b->sizes; i++) {
@@ -105,7 +105,6 @@ void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns)
         const double factor = (double)took_ns / (double)b->expected_ns, seen = (double)b->ns[i] * factor;
         learn(k, b->factor[i], (uint64_t)(factor > 1 ? seen : ((double)ns + seen) / 2));
     }
-    pthread_mutex_unlock(&lock);
 }
 
 /* Of commands that had all ended when somebody looked, or that are new, no more is known than that they took no longer

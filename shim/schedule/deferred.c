@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/lock/locked.h"
 #include "common/lock/rank.h"
-
 #include "shim/order/command.h"
 
 struct gs_deferred_list gs_deferred_list = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
@@ -33,7 +33,7 @@ void gs_deferred_set_error(struct gs_deferred *h, cl_int status)
 
 static void unlist(struct gs_deferred *h)
 {
-    pthread_mutex_lock(&gs_deferred_list.lock);
+    GS_LOCKED(&gs_deferred_list.lock);
     if (h->newer)
         h->newer->older = h->older;
     else if (gs_deferred_list.newest == h)
@@ -42,12 +42,11 @@ static void unlist(struct gs_deferred *h)
         h->older->newer = h->newer;
     else if (gs_deferred_list.oldest == h)
         gs_deferred_list.oldest = h->newer;
-    pthread_mutex_unlock(&gs_deferred_list.lock);
 }
 
 bool gs_deferred_enlist(struct gs_deferred *h)
 {
-    pthread_mutex_lock(&gs_deferred_list.lock);
+    GS_LOCKED(&gs_deferred_list.lock);
     struct gs_deferred *before = gs_deferred_last_in(h->home);
     const bool follows =
         h->behind == GS_BEHIND_LAST && before && !gs_is_taken(h) && !gs_is_served(before) && !before->follower;
@@ -63,7 +62,6 @@ bool gs_deferred_enlist(struct gs_deferred *h)
         gs_deferred_list.oldest = h;
     gs_deferred_list.newest = h;
     h->order = atomic_fetch_add(&gs_deferred_list.order, 1) + 1;
-    pthread_mutex_unlock(&gs_deferred_list.lock);
     return follows;
 }
 
@@ -85,11 +83,9 @@ bool gs_deferred_all_served(void)
 
 bool gs_is_last_event(cl_command_queue queue, cl_event event)
 {
-    pthread_mutex_lock(&gs_deferred_list.lock);
+    GS_LOCKED(&gs_deferred_list.lock);
     const struct gs_deferred *h = gs_deferred_last_in(queue);
-    const bool is = h && (event == h->first || event == h->end || event == h->tail);
-    pthread_mutex_unlock(&gs_deferred_list.lock);
-    return is;
+    return h && (event == h->first || event == h->end || event == h->tail);
 }
 
 bool gs_deferred_keep(struct gs_deferred *h)

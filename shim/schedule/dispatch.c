@@ -147,7 +147,7 @@ static struct gs_deferred *join(cl_command_queue queue, unsigned resource, unsig
                                 uint64_t now)
 {
     enum { LATE_NS = 50 * 1000 };
-    pthread_mutex_lock(&gs_deferred_list.lock);
+    GS_LOCKED(&gs_deferred_list.lock);
     struct gs_deferred *h = gs_deferred_last_in(queue);
     const uint64_t most_ns = most_of_unit_ns(resource, h && h->granted_ns);
     /* One that comes too late is the last: its event says what a marker would have to, else. */
@@ -161,7 +161,6 @@ static struct gs_deferred *join(cl_command_queue queue, unsigned resource, unsig
         h->joined_ns = now;
         h->call = call;
     }
-    pthread_mutex_unlock(&gs_deferred_list.lock);
     return may ? h : NULL;
 }
 

@@ -43,11 +43,9 @@ void gs_queue_drained(struct gs_queue *q, struct gs_queue_mark upto)
 bool gs_queue_is_idle(struct gs_queue *q)
 {
     const unsigned call = gs_timeline_newest(q->timeline);
-    pthread_mutex_lock(&gs_deferred_list.lock);
+    GS_LOCKED(&gs_deferred_list.lock);
     const struct gs_deferred *h = gs_deferred_last_in(q->o.handle);
-    const bool idle = gs_timeline_ended_before(q->timeline, call) && (!h || gs_is_served(h));
-    pthread_mutex_unlock(&gs_deferred_list.lock);
-    return idle;
+    return gs_timeline_ended_before(q->timeline, call) && (!h || gs_is_served(h));
 }
 
 bool gs_queue_is_empty(struct gs_queue *q, bool of_this_call)
@@ -56,10 +54,8 @@ bool gs_queue_is_empty(struct gs_queue *q, bool of_this_call)
     if (q->out_of_order || !gs_scheduled() ||
         !(of_this_call ? gs_timeline_ended_before : gs_timeline_is_drained)(q->timeline, call))
         return false;
-    pthread_mutex_lock(&gs_deferred_list.lock);
-    const bool empty = !gs_deferred_last_in(q->o.handle);
-    pthread_mutex_unlock(&gs_deferred_list.lock);
-    return empty;
+    GS_LOCKED(&gs_deferred_list.lock);
+    return !gs_deferred_last_in(q->o.handle);
 }
 
 /* Waits until all units of a command of several have ended, as the thread that looks for ends sees it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/schedule/deferred.h"
 
+#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/log.h"
 #include "shim/process/threads.h"
@@ -295,12 +296,11 @@ bool gs_worker_request(struct gs_deferred *h, uint64_t ns)
 void gs_worker_undo(const struct gs_deferred *h)
 {
     struct worker *l = &workers.of[h->resource];
-    pthread_mutex_lock(&l->lock);
+    GS_LOCKED(&l->lock);
     if (l->asker == h) {
         l->asker = NULL;
         pthread_cond_signal(&l->news);
     }
-    pthread_mutex_unlock(&l->lock);
 }
 
 /* Its unit is granted: there is nothing to wait for but its end. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/schedule/deferred.h"
 
+#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 
 #include <stdlib.h>
@@ -49,12 +50,11 @@ void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns)
             return;
     for (int i = 0; i < 4; i++)
         t[i] += (cl_ulong)offset_ns;
-    pthread_mutex_lock(&record->times_lock);
+    GS_LOCKED(&record->times_lock);
     for (int i = 0; i < 4; i++)
         if (!record->has_times || (i == 3 ? t[i] > record->times[i] : t[i] < record->times[i]))
             record->times[i] = t[i];
     record->has_times = true;
-    pthread_mutex_unlock(&record->times_lock);
 }
 
 static void unit_ended(cl_event event, cl_int status, void *data)
@@ -132,7 +132,7 @@ void gs_unit_close(struct gs_deferred *h)
 
 void gs_units_await(void)
 {
-    pthread_mutex_lock(&gs_deferred_list.lock);
+    GS_LOCKED(&gs_deferred_list.lock);
     for (struct gs_deferred *h = gs_deferred_list.oldest; h;) {
         const bool closing = gs_share_waits(h, GS_SHARE_SEND);
         GS_MAY_WAIT("a thread that is just enqueueing a marker");
@@ -141,7 +141,6 @@ void gs_units_await(void)
         GS_MAY_WAIT_NO_MORE();
         h = closing ? gs_deferred_list.oldest : h->newer;
     }
-    pthread_mutex_unlock(&gs_deferred_list.lock);
 }
 
 void gs_unit_send(struct gs_deferred *h)
@@ -154,9 +153,8 @@ void gs_unit_send(struct gs_deferred *h)
     if (!sends)
         return;
     gs_real()->clFlush(h->home);
-    pthread_mutex_lock(&gs_deferred_list.lock);
+    GS_LOCKED(&gs_deferred_list.lock);
     gs_share_on(h, GS_SHARE_IS_SENT);
-    pthread_mutex_unlock(&gs_deferred_list.lock);
 }
 
 /* The last command of a unit, once no more join it: sends it off then. `complete`: somebody has waited for it. */
