@@ -416,12 +416,17 @@ static cl_int launch_looked_at(struct gs_launching *l)
 }
 
 /* Hands it on, or has one unit taken for it, unless something is elsewhere than at home by now. In shared memory
- * nothing spreads, and splits are no more than commands that must not be overtaken. */
+ * nothing spreads, and splits are no more than commands that must not be overtaken. With one device nothing is noted
+ * that the lock protects, and another thread may launch at the same time. */
 static cl_int launch_at_home(struct gs_launching *l, const struct gs_command *cmd)
 {
     struct gs_context *ctx = l->cmd.ctx;
+    if (ctx->n == 1 && !l->by_units) {
+        gs_queue_enter(l->cmd.q);
+        return gs_command_pass(cmd);
+    }
     gs_queue_lock(l->cmd.q);
-    const bool stays = ctx->n == 1 || !atomic_load(&ctx->spread);
+    const bool stays = !atomic_load(&ctx->spread);
     cl_int err = CL_SUCCESS;
     if (stays)
         err = l->by_units ? gs_launch_unit(l, l->cmd.event) : gs_command_pass(cmd);

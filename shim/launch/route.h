@@ -19,7 +19,7 @@ enum gs_launch_fact {
 enum { GS_LAUNCH_FACTS = 10 };
 
 enum gs_route {
-    GS_ROUTE_DRIVER,   /* handed on, under the context's lock, while all is still at home */
+    GS_ROUTE_DRIVER,   /* handed on; of several devices under the context's lock, while all is still at home */
     GS_ROUTE_UNIT,     /* one unit, without a look at what there is to choose, to bring and to note */
     GS_ROUTE_LOOK,     /* it is planned, and goes one of the ways below */
     GS_ROUTE_PARTS,    /* in parts, by the plan */

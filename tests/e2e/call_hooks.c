@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A layer between gpusparc and the driver that calls the program's `has_waited` after each wait for events, its
  * `has_written` after each write of a buffer has been enqueued, its `will_mark` before each marker, its `will_read`
- * before each read or map, and its `will_write` before each write: what another thread does then comes between two of
- * gpusparc's own steps. Of a program that has `waits_for_one` a call that blocks waits for its own command alone, as
- * NVIDIA's driver does; PoCL's waits for all that is in the queue by then. It is called once the command is enqueued.
+ * before each read or map, its `will_write` before each write, and its `will_launch` before each launch: what another
+ * thread does then comes between two of gpusparc's own steps. Of a program that has `waits_for_one` a call that blocks
+ * waits for its own command alone, as NVIDIA's driver does; PoCL's waits for all that is in the queue by then. It is
+ * called once the command is enqueued.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -137,6 +138,14 @@ static cl_int CL_API_CALL mark(cl_command_queue queue, cl_uint n, const cl_event
     return below.clEnqueueMarkerWithWaitList(queue, n, wait, event);
 }
 
+static cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *offset,
+                                 const size_t *global, const size_t *local, cl_uint n, const cl_event *wait,
+                                 cl_event *event)
+{
+    tell("will_launch");
+    return below.clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, n, wait, event);
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
                                             cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
 {
@@ -151,5 +160,6 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_di
     own.clEnqueueMapBuffer = map_buffer;
     own.clEnqueueMapImage = map_image;
     own.clEnqueueMarkerWithWaitList = mark;
+    own.clEnqueueNDRangeKernel = launch;
     return err;
 }

@@ -24,6 +24,9 @@ for options in "--gpus 1 --mode single" "--gpus 2 --mode multi"; do
   grep -q "small write came between" out.txt || fail "$options: the small write came too early, or too late"
   grep -q "launch came after the bytes" out.txt || fail "$options: the launch came too early"
 done
+# Where there is one device two threads' launches are in the driver side by side.
+OPENCL_LAYERS=$programs/call_hooks.so gpusparc run --no-daemon --devices cpu:2 --gpus 1 --mode single "$programs/two_launches" ||
+  fail "a launch keeps another thread's out of the driver"
 # What one thread reads, maps or writes by a call has bytes of before the other one's launch or of after it, not of both.
 for transfer in plain auto pinned; do
   OPENCL_LAYERS=$programs/call_hooks.so "$programs/between" >plain.txt || fail "between without gpusparc"

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* two_launches: two threads launch, each in a queue of its own. Over the layer call_hooks.c each waits within the
+ * driver until the other one is there too, which it never is where one has to leave the driver before the other may
+ * enter. */
+#include "plain.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { ITEMS = 64, PATIENCE_MS = 20000 };
+
+static const char source[] = "__kernel void add(__global uint *v) { v[get_global_id(0)] += 1; }\n";
+
+static cl_program program;
+static atomic_int inside;
+static atomic_bool alone;
+
+__attribute__((visibility("default"))) void will_launch(void);
+void will_launch(void)
+{
+    atomic_fetch_add(&inside, 1);
+    for (int i = 0; i < PATIENCE_MS && atomic_load(&inside) < 2; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000 * 1000}, NULL);
+    if (atomic_load(&inside) < 2)
+        atomic_store(&alone, true);
+}
+
+static void *launch_one(void *unused)
+{
+    cl_int err;
+    cl_command_queue own;
+    (void)unused;
+    MADE(own, clCreateCommandQueue(context, device, 0, &err));
+    cl_kernel k = kernel_of(program, "add");
+    cl_mem m = buffer(CL_MEM_READ_WRITE, ITEMS * 4, NULL);
+    set_mem(k, 0, m);
+    launch(own, k, ITEMS, 0, 0, NULL, NULL);
+    CL(clFinish(own));
+    CL(clReleaseMemObject(m));
+    CL(clReleaseKernel(k));
+    CL(clReleaseCommandQueue(own));
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t thread;
+    start(0);
+    program = build(source, "");
+    if (pthread_create(&thread, NULL, launch_one, NULL) != 0)
+        return 1;
+    launch_one(NULL);
+    pthread_join(thread, NULL);
+    CL(clReleaseProgram(program));
+    finish();
+    if (alone)
+        printf("a thread launches only once the other's launch has left the driver\n");
+    return alone;
+}
