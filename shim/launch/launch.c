@@ -316,7 +316,9 @@ static void find_places(struct gs_launching *l)
         l->job.place[l->job.n] = l->job.n;
 }
 
-bool gs_launch_defines(struct gs_kernel *k)
+/* What a kernel of which nothing is known but that it is short may write is defined from now on, as after a closer
+ * look. False: look at it. */
+static bool define_arguments(struct gs_kernel *k)
 {
     struct gs_context *ctx = k->o.ctx;
     int err = 0;
@@ -349,7 +351,7 @@ static bool passes(const struct gs_launching *l)
     return !atomic_load_explicit(&ctx->spread, memory_order_relaxed) &&
            (is_whole || atomic_load_explicit(&k->unsplittable, memory_order_relaxed) ||
             gs_size_is_short(k, op->dims, op->global, op->local)) &&
-           (!atomic_load_explicit(&k->fresh, memory_order_relaxed) || gs_launch_defines(k));
+           (!atomic_load_explicit(&k->fresh, memory_order_relaxed) || define_arguments(k));
 }
 
 /* What is known before anybody looks at the launch. */
@@ -363,10 +365,7 @@ static unsigned facts_of_call(const struct gs_launching *l)
     if (l->by_units && (!l->size || l->job.place[0] != 0 || !gs_list_is_valid(l->cmd.n_wait, l->cmd.wait) ||
                         (l->job.kernel_chunk && gs_launch_is_long(l))))
         return facts;
-    facts |= l->by_units ? GS_LAUNCH_ONE_UNIT : 0;
-    if (ctx->n == 1)
-        return facts | GS_LAUNCH_ONE_DEVICE;
-    return facts | (passes(l) ? GS_LAUNCH_PASSES : 0);
+    return facts | (l->by_units ? GS_LAUNCH_ONE_UNIT : 0) | (ctx->n == 1 || passes(l) ? GS_LAUNCH_PASSES : 0);
 }
 
 static cl_int launch_with_care(struct gs_launching *l, cl_event *event)
@@ -377,14 +376,6 @@ static cl_int launch_with_care(struct gs_launching *l, cl_event *event)
     const char *reason = early_reason(l);
     if (l->by_units && well_formed(l) && gs_list_is_valid(l->cmd.n_wait, l->cmd.wait))
         l->of_units = gs_launch_units(l);
-    if (ctx->n == 1 && !l->by_units) {
-        struct gs_plan none = {.reason = reason};
-        bool went = false;
-        gs_queue_lock(l->cmd.q);
-        const cl_int err = carry_out(l, &none, false, event, &went);
-        pthread_mutex_unlock(&ctx->lock);
-        return err;
-    }
     if (!find_mems(l))
         return CL_OUT_OF_HOST_MEMORY;
     gs_queue_lock(l->cmd.q);
@@ -429,7 +420,7 @@ static cl_int launch_at_home(struct gs_launching *l, const struct gs_command *cm
     const bool stays = !atomic_load(&ctx->spread);
     cl_int err = CL_SUCCESS;
     if (stays)
-        err = l->by_units ? gs_launch_unit(l, l->cmd.event) : gs_command_pass(cmd);
+        err = l->by_units ? gs_launch_unit(l, l->cmd.n_wait, l->cmd.wait, l->cmd.event) : gs_command_pass(cmd);
     pthread_mutex_unlock(&ctx->lock);
     return stays ? err : launch_looked_at(l);
 }

@@ -9,8 +9,4 @@
 /* Carries out the launch of the kernel k; its errors are the driver's. Takes the context's lock. */
 cl_int gs_launch(struct gs_command *cmd, struct gs_kernel *k);
 
-/* What a kernel of which nothing is known but that it is short may write is defined from now on, as after a closer
- * look. False: look at it. Takes the context's lock. */
-bool gs_launch_defines(struct gs_kernel *k);
-
 #endif

@@ -27,11 +27,6 @@ bool gs_launch_may_write(const struct gs_launching *l, cl_uint arg)
     return !l->summary || l->summary->args[arg].may_write || l->summary->args[arg].escapes;
 }
 
-static cl_int launch_plain(const struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
-{
-    return gs_enqueue(&l->cmd.op, l->cmd.q->o.handle, n_wait, n_wait ? wait : NULL, event);
-}
-
 /* In chunks, by the translated kernel. 1: the launch is one chunk, or the driver has refused the kernel object, its
  * arguments or the first chunk; then the caller hands the launch to the driver as one unit, which may work, or gets the
  * error for the application. */
@@ -89,8 +84,7 @@ static cl_int enqueue_whole(void *work, unsigned unit, cl_command_queue queue, c
     return gs_enqueue(&l->cmd.op, queue, n_wait, wait, event);
 }
 
-/* As one unit, by the application's own kernel. */
-static cl_int launch_unit(const struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
+cl_int gs_launch_unit(const struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     const struct gs_units one = {.n = 1,
                                  .enqueue = enqueue_whole,
@@ -102,17 +96,12 @@ static cl_int launch_unit(const struct gs_launching *l, cl_uint n_wait, const cl
     return gs_run_units(&to, &one, event);
 }
 
-cl_int gs_launch_unit(const struct gs_launching *l, cl_event *event)
-{
-    return launch_unit(l, l->cmd.n_wait, l->cmd.wait, event);
-}
-
 static cl_int launch_home(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     if (!l->by_units)
-        return launch_plain(l, n_wait, wait, event);
+        return gs_enqueue(&l->cmd.op, l->cmd.q->o.handle, n_wait, n_wait ? wait : NULL, event);
     cl_int err = l->of_units ? launch_chunks(l, n_wait, wait, event) : 1;
-    return err <= 0 ? err : launch_unit(l, n_wait, wait, event);
+    return err <= 0 ? err : gs_launch_unit(l, n_wait, wait, event);
 }
 
 /* Brings home what the launch uses; `wait` gains what it must wait for. */

@@ -20,8 +20,9 @@ bool gs_launch_is_long(const struct gs_launching *l);
  * else null. Needs no lock; may wait for the compiler. */
 const struct gs_kernel_summary *gs_launch_units(struct gs_launching *l);
 
-/* Carries it out as one unit on the first device, where there is nothing to bring home and to note. */
-cl_int gs_launch_unit(const struct gs_launching *l, cl_event *event);
+/* Carries it out as one unit on the first device by the application's own kernel, where there is nothing to bring home
+ * and to note. */
+cl_int gs_launch_unit(const struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event);
 
 /* Carries it out on the first device: brings home what it uses, and notes what it may write. Errors are the driver's.
  */

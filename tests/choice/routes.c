@@ -15,7 +15,7 @@ static void a_call_is_handed_on_only_where_nothing_has_to_be_noted(void **state)
     (void)state;
     for (unsigned f = 0; f < 1u << GS_LAUNCH_FACTS; f++) {
         const enum gs_route route = gs_launch_route(f);
-        const bool free = !is(f, GS_LAUNCH_WATCHED) && (is(f, GS_LAUNCH_ONE_DEVICE) || is(f, GS_LAUNCH_PASSES));
+        const bool free = !is(f, GS_LAUNCH_WATCHED) && is(f, GS_LAUNCH_PASSES);
         if (is(f, GS_LAUNCH_PLANNED))
             continue;
         assert_int_equal(route == GS_ROUTE_DRIVER, free && !is(f, GS_LAUNCH_UNITS));
