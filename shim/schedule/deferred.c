@@ -52,7 +52,7 @@ bool gs_deferred_enlist(struct gs_deferred *h)
         h->behind == GS_BEHIND_LAST && before && !gs_is_taken(h) && !gs_is_served(before) && !before->follower;
     if (before)
         gs_share_on(before, GS_SHARE_CLOSE);
-    gs_deferred_on(h, GS_ENQUEUE);
+    gs_deferred_to(h, GS_ENQUEUED);
     if (follows)
         before->follower = h;
     h->older = gs_deferred_list.newest;
@@ -127,7 +127,7 @@ void gs_deferred_drop(struct gs_deferred *h)
 static void is_over(struct gs_deferred *h)
 {
     pthread_mutex_lock(&gs_deferred_list.lock);
-    gs_deferred_on(h, GS_ALL_ENDED);
+    gs_deferred_to(h, GS_OVER);
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (h->end) /* now, though others may hold it for longer; else it ends with its only unit */
         gs_event_end(h->end, atomic_load(&h->status));

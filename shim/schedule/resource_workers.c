@@ -149,7 +149,7 @@ static void push(struct gs_deferred *h)
     struct worker *l = &workers.of[h->resource];
     h->next = NULL;
     pthread_mutex_lock(&gs_deferred_list.lock);
-    gs_deferred_on(h, GS_COULD_RUN);
+    gs_deferred_to(h, GS_READY);
     pthread_mutex_unlock(&gs_deferred_list.lock);
     pthread_mutex_lock(&l->lock);
     const bool started = l->started;
@@ -167,7 +167,7 @@ static void push(struct gs_deferred *h)
 static void has_served(struct gs_deferred *h)
 {
     pthread_mutex_lock(&gs_deferred_list.lock);
-    gs_deferred_on(h, GS_SERVE);
+    gs_deferred_to(h, GS_SERVED);
     if (atomic_load(&h->status) != CL_COMPLETE)
         gs_share_on(h, GS_SHARE_CLOSE);
     struct gs_deferred *follower = h->follower;
@@ -190,7 +190,7 @@ static bool rest_waits(struct gs_deferred *h)
     if (status <= CL_COMPLETE)
         return false;
     pthread_mutex_lock(&gs_deferred_list.lock);
-    gs_deferred_on(h, GS_REST_WAITS);
+    gs_deferred_to(h, GS_ENQUEUED);
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (gs_await_end(h->ready, NULL, could_run, h))
         return true;

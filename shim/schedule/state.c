@@ -6,19 +6,16 @@
 #include "common/lock/rank.h"
 #include "shim/schedule/deferred.h"
 
-/* In both tables: what is left out must not happen. */
-static const struct {
-    bool may;
-    enum gs_deferred_state to;
-} deferred_on[GS_DEFERRED_STATES][GS_DEFERRED_EVENTS] = {
-    [GS_PREPARED] = {[GS_ENQUEUE] = {true, GS_ENQUEUED}},
-    [GS_ENQUEUED] = {[GS_COULD_RUN] = {true, GS_READY}, [GS_SERVE] = {true, GS_SERVED}},
-    [GS_READY] = {[GS_REST_WAITS] = {true, GS_ENQUEUED}, [GS_SERVE] = {true, GS_SERVED}},
-    [GS_SERVED] = {[GS_ALL_ENDED] = {true, GS_OVER}},
-};
+/* By state, a bit for each that may follow. */
+static const unsigned next[] = {[GS_PREPARED] = 1 << GS_ENQUEUED,
+                                [GS_ENQUEUED] = 1 << GS_READY | 1 << GS_SERVED,
+                                [GS_READY] = 1 << GS_ENQUEUED | 1 << GS_SERVED,
+                                [GS_SERVED] = 1 << GS_OVER,
+                                [GS_OVER] = 0};
 
 #define ON(event, state, action) [GS_SHARE_##event] = {GS_SHARE_##state, GS_SHARE_##action}
 
+/* What is left out must not happen. */
 static const struct {
     enum gs_sharing to;
     enum gs_share_action action;
@@ -37,14 +34,15 @@ static const struct {
                        ON(LEAVE, SENT, STAYS)},
 };
 
-void gs_deferred_on(struct gs_deferred *h, enum gs_deferred_event event)
+void gs_deferred_to(struct gs_deferred *h, enum gs_deferred_state to)
 {
     const enum gs_deferred_state from = h->state;
-    GS_CHECK(deferred_on[from][event].may, "a deferred command's state", from, event);
-    if (!deferred_on[from][event].may)
+    const bool may = next[from] >> to & 1;
+    GS_CHECK(may, "a deferred command's state", from, to);
+    if (!may)
         return;
-    h->state = deferred_on[from][event].to;
-    GS_NOTE("command %p %d %d %d", (void *)h, (int)from, (int)h->state, atomic_load(&h->status));
+    GS_NOTE("command %p %d %d %d", (void *)h, (int)from, (int)to, atomic_load(&h->status));
+    h->state = to;
     pthread_cond_broadcast(&gs_deferred_list.changed);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The states of a deferred command, and of its unit where others may share it; state.c has the tables from state and
- * event to the next state, and to what is done. Both change with gs_deferred_list.lock held, and
- * gs_deferred_list.changed tells who waits. Those of each unit are in shim/client/unit.h.
+/* The states of a deferred command, and of its unit where others may share it; state.c says which may follow which, and
+ * has the table from a shared unit's state and an event to the next state, and to what is done. Both change with
+ * gs_deferred_list.lock held, and gs_deferred_list.changed tells who waits. Those of each unit are in
+ * shim/client/unit.h.
  *
  *   PREPARED --> ENQUEUED --> READY --> SERVED --> OVER        of the command
  *                   |  ^--------'          ^
@@ -22,19 +23,10 @@ struct gs_deferred;
 enum gs_deferred_state {
     GS_PREPARED, /* no unit of it is enqueued; it is in no list */
     GS_ENQUEUED, /* its first unit is, behind a gate unless it is granted; what it stands behind has not ended */
-    GS_READY,    /* it could run: its resource's worker takes units for it, or has yet to begin */
-    GS_SERVED,   /* all its units are on their way, or it has failed */
-    GS_OVER,     /* all that were on their way have ended */
-    GS_DEFERRED_STATES
-};
-
-enum gs_deferred_event {
-    GS_ENQUEUE,
-    GS_COULD_RUN,
-    GS_REST_WAITS, /* its first unit is granted, and the others wait for what came before */
-    GS_SERVE,
-    GS_ALL_ENDED,
-    GS_DEFERRED_EVENTS
+    GS_READY,  /* it could run: its resource's worker takes units for it, or has yet to begin. Back to the state before:
+                  its first unit is granted, and the others wait for what came before */
+    GS_SERVED, /* all its units are on their way, or it has failed */
+    GS_OVER    /* all that were on their way have ended */
 };
 
 enum gs_sharing {
@@ -67,8 +59,8 @@ enum gs_share_action {
     GS_SHARE_DO        /* whoever has asked does it, and says so */
 };
 
-/* By state.c's table. What must not happen is reported where locks are checked (common/lock/rank.h). */
-void gs_deferred_on(struct gs_deferred *h, enum gs_deferred_event event);
+/* It is in that state from now on. What must not happen is reported where locks are checked (common/lock/rank.h). */
+void gs_deferred_to(struct gs_deferred *h, enum gs_deferred_state to);
 
 /* Takes the event to state.c's table, once no other thread is to be waited for; meanwhile the list's lock is open, and
  * h is to be held. True: the caller is to do what it has asked for. */
