@@ -142,20 +142,10 @@ void gs_whole_learn(struct gs_size *size, uint64_t groups, uint64_t took_ns)
     k->whole_ns = took_ns;
 }
 
-static bool takes_at_most(struct gs_size *size, uint64_t groups, uint64_t ns)
-{
-    const struct gs_unit_times now = times_known(size);
-    return groups <= now.whole_groups && now.whole_ns <= ns;
-}
-
 bool gs_whole_is_short(struct gs_size *size, uint64_t groups, bool sole)
 {
-    return takes_at_most(size, groups, sole ? GS_BATCH_SOLE_NS : GS_BATCH_ALONE_NS);
-}
-
-bool gs_chunks_are_short(struct gs_size *size, uint64_t groups, unsigned chunks)
-{
-    return takes_at_most(size, groups, (uint64_t)chunks * GS_BATCH_ALONE_NS);
+    const struct gs_unit_times now = times_known(size);
+    return groups <= now.whole_groups && now.whole_ns <= (sole ? GS_BATCH_SOLE_NS : GS_BATCH_ALONE_NS);
 }
 
 void gs_chunk_learn(struct gs_size *size, unsigned factor, unsigned chunks, uint64_t took_ns)

@@ -57,7 +57,4 @@ void gs_whole_learn(struct gs_size *size, uint64_t groups, uint64_t took_ns);
  * one. */
 bool gs_whole_is_short(struct gs_size *size, uint64_t groups, bool sole);
 
-/* Have they, in so many chunks, of which none is longer than that then? */
-bool gs_chunks_are_short(struct gs_size *size, uint64_t groups, unsigned chunks);
-
 #endif

@@ -189,12 +189,9 @@ static void joined(struct gs_deferred *h, bool enqueued, cl_event event)
 /* Of each of its units. */
 static enum gs_length length_of(const struct gs_deferred *h)
 {
-    const struct gs_units *units = &h->units;
-    if (units->pieces)
+    if (h->units.pieces)
         return GS_LENGTH_PIECE;
-    const bool is_short = units->n > 1 ? gs_chunks_are_short(units->size, units->groups, units->n)
-                                       : h->batch.expected_ns && h->batch.expected_ns <= GS_BATCH_SOLE_NS;
-    return is_short ? GS_LENGTH_UNIT : GS_LENGTH_UNKNOWN;
+    return h->batch.expected_ns && h->batch.expected_ns <= GS_BATCH_SOLE_NS ? GS_LENGTH_UNIT : GS_LENGTH_UNKNOWN;
 }
 
 /* Makes a gate there for a command: a marker that tells when the commands before and the wait list have ended, and
