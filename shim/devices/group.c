@@ -92,27 +92,21 @@ static void compare_clocks(struct gs_group *g)
 static int choose_cpu(struct gs_group *g, unsigned n, cl_platform_id *platforms, unsigned n_platforms)
 {
     cl_device_id list[MAX_LISTED];
-    for (unsigned p = 0; p < n_platforms && n > 1; p++) {
-        if (!list_devices(platforms[p], CL_DEVICE_TYPE_CPU, list) || !gs_driver_divides(list[0]) ||
-            !divide(list[0], n, g->dev))
-            continue;
-        g->platform = platforms[p];
-        g->sub_devices = true;
-        g->parent = list[0];
-        g->n = n;
-        return 0;
-    }
-    for (unsigned p = 0; p < n_platforms; p++) {
+    cl_device_id whole = NULL;
+    for (unsigned p = 0; p < n_platforms && !g->parent; p++) {
         if (!list_devices(platforms[p], CL_DEVICE_TYPE_CPU, list))
             continue;
-        g->platform = platforms[p];
-        g->sub_devices = true;
-        g->n = 1;
-        g->dev[0] = list[0];
-        g->reason = n > 1 ? "the CPU device can't be divided" : NULL;
-        return 0;
+        if (n > 1 && gs_driver_divides(list[0]) && divide(list[0], n, g->dev))
+            g->parent = list[0];
+        if (g->parent || !whole)
+            g->platform = platforms[p];
+        whole = whole ? whole : list[0];
     }
-    return -ENODEV;
+    g->sub_devices = whole;
+    g->n = g->parent ? n : 1;
+    g->dev[0] = g->parent ? g->dev[0] : whole;
+    g->reason = n > 1 && !g->parent ? "the CPU device can't be divided" : NULL;
+    return whole ? 0 : -ENODEV;
 }
 
 /* The GPUs of the platform that has most of them; the first such one. What also says that it is a CPU is no GPU:

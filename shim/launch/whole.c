@@ -138,11 +138,9 @@ cl_int gs_launch_single(struct gs_launching *l, cl_event *event)
         gs_command_flush(l->cmd.q);
         for (cl_uint i = 0; i < l->cmd.n_wait && !err; i++)
             err = gs_events_share(&wait, l->cmd.wait[i]);
-        if (!err)
-            err = launch_home(l, wait.n, wait.v, event);
-    } else if (!err) {
-        err = launch_home(l, l->cmd.n_wait, l->cmd.wait, event);
     }
+    if (!err)
+        err = launch_home(l, wait.n ? wait.n : l->cmd.n_wait, wait.n ? wait.v : l->cmd.wait, event);
     gs_events_free(&wait);
     if (!err)
         record_home(l);

@@ -9,7 +9,6 @@
 
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
-#include "common/memory.h"
 #include "shim/process/threads.h"
 #include "shim/devices/group.h"
 #include "shim/order/command.h"
@@ -384,15 +383,12 @@ static void add(struct gs_awaited *w)
 bool gs_await_end(cl_event event, bool (*wanted)(const void *data),
                   void (*ended)(cl_event event, cl_int status, void *data), void *data)
 {
-    struct gs_awaited *w = gs_zeroed(sizeof *w);
+    struct gs_awaited *w = malloc(sizeof *w);
     if (!w || gs_real()->clRetainEvent(event) != CL_SUCCESS) {
         free(w);
         return false;
     }
-    w->event = event;
-    w->wanted = wanted;
-    w->ended = ended;
-    w->data = data;
+    *w = (struct gs_awaited){.event = event, .wanted = wanted, .ended = ended, .data = data};
     pthread_mutex_lock(&watcher.lock);
     const bool looks_only = start() && calls_late();
     atomic_init(&w->refs, looks_only ? 1 : 2);
@@ -408,20 +404,15 @@ bool gs_await_end(cl_event event, bool (*wanted)(const void *data),
 bool gs_await_last(cl_event (*last)(void *data, bool complete), bool (*wanted)(const void *data),
                    void (*ended)(cl_event event, cl_int status, void *data), void *data)
 {
-    struct gs_awaited *w = gs_zeroed(sizeof *w);
+    struct gs_awaited *w = malloc(sizeof *w);
     if (!w)
         return false;
-    w->last = last;
-    w->wanted = wanted;
-    w->ended = ended;
-    w->data = data;
-    atomic_init(&w->refs, 1);
-    pthread_mutex_lock(&watcher.lock);
-    const bool looks = start();
-    if (looks)
+    *w = (struct gs_awaited){.last = last, .wanted = wanted, .ended = ended, .data = data, .refs = 1};
+    GS_LOCKED(&watcher.lock);
+    if (start()) {
         add(w);
-    pthread_mutex_unlock(&watcher.lock);
-    if (!looks)
-        free(w);
-    return looks;
+        return true;
+    }
+    free(w);
+    return false;
 }

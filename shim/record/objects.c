@@ -53,20 +53,6 @@ static struct gs_object *find_locked(unsigned b, enum gs_type type, const void *
     return NULL;
 }
 
-void *gs_find(enum gs_type type, const void *handle)
-{
-    if (!handle || gs_forked() ||
-        (type == GS_EVENT && !atomic_load_explicit(&handles.events, memory_order_relaxed))) /* it is the driver's */
-        return NULL;
-    unsigned b = bucket_of(handle);
-    if (is_empty(b))
-        return NULL;
-    pthread_rwlock_rdlock(&handles.lock);
-    struct gs_object *o = find_locked(b, type, handle);
-    pthread_rwlock_unlock(&handles.lock);
-    return o;
-}
-
 /* Once nobody holds it it is as good as gone, though it may still be in the table. */
 static bool hold_if_held(struct gs_object *o)
 {
@@ -76,18 +62,30 @@ static bool hold_if_held(struct gs_object *o)
     return holds;
 }
 
-void *gs_find_hold(enum gs_type type, const void *handle)
+static struct gs_object *find(enum gs_type type, const void *handle, bool hold)
 {
-    if (!handle || gs_forked())
+    if (!handle || gs_forked() ||
+        (type == GS_EVENT && !atomic_load_explicit(&handles.events, memory_order_relaxed))) /* it is the driver's */
         return NULL;
     unsigned b = bucket_of(handle);
     if (is_empty(b))
         return NULL;
     pthread_rwlock_rdlock(&handles.lock);
     struct gs_object *o = find_locked(b, type, handle);
-    const bool held = o && hold_if_held(o);
+    if (o && hold && !hold_if_held(o))
+        o = NULL;
     pthread_rwlock_unlock(&handles.lock);
-    return held ? o : NULL;
+    return o;
+}
+
+void *gs_find(enum gs_type type, const void *handle)
+{
+    return find(type, handle, false);
+}
+
+void *gs_find_hold(enum gs_type type, const void *handle)
+{
+    return find(type, handle, true);
 }
 
 void gs_insert(struct gs_object *o, enum gs_type type, void *handle, struct gs_context *ctx)
