@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/probe/meter.h"
+#include "cli/link_probe/meter.h"
 
 #include <stdlib.h>
 #include <string.h>

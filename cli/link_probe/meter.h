@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Measures what links carry, for the probe: a program of its own, which cleans up by ending. */
-#ifndef GS_SHIM_PROBE_METER_H
-#define GS_SHIM_PROBE_METER_H
+#ifndef GS_CLI_LINK_PROBE_METER_H
+#define GS_CLI_LINK_PROBE_METER_H
 
 #include "shim/devices/links.h"
 #include "shim/transfer/windows.h"

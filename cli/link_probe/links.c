@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "shim/devices/group.h"
-#include "shim/probe/meter.h"
+#include "cli/link_probe/meter.h"
 
 enum { RUNS = 5, BRIEF_BYTES = 16 * 1024 * 1024, LARGE_BYTES = 64 * 1024 * 1024 };
 static const char *const questions[] = {"host", "peer", "brief", "windows"};
