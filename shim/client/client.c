@@ -230,7 +230,7 @@ bool gs_units_wanted(void)
     return c && gs_client_wanted(c);
 }
 
-bool gs_units_sleep(bool (*also)(void), uint64_t ns)
+static bool sleep_unneeded(bool (*also)(void), uint64_t ns)
 {
     struct gs_client *c = atomic_load(&gs_connection);
     if (c)
@@ -238,7 +238,7 @@ bool gs_units_sleep(bool (*also)(void), uint64_t ns)
     return c;
 }
 
-void gs_units_wake(void)
+static void wake(void)
 {
     struct gs_client *c = atomic_load(&gs_connection);
     if (c)
@@ -254,4 +254,4 @@ void gs_unit_give(const struct gs_unit *u)
 }
 
 const struct gs_above_completion gs_above_completion = {
-    .sole = gs_units_are_alone, .wanted = gs_units_wanted, .sleep = gs_units_sleep, .wake = gs_units_wake};
+    .sole = gs_units_are_alone, .wanted = gs_units_wanted, .sleep = sleep_unneeded, .wake = wake};

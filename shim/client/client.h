@@ -37,11 +37,6 @@ bool gs_unit_is_alone(unsigned resource);
 /* Is no other application connected, and may this one have larger units, and more of them? */
 bool gs_units_are_alone(void);
 
-/* Sleeps as long as nobody needs the ends of units, for so long at most; not where `also` says so. False: there is no
- * daemon. And wakes who sleeps there. */
-bool gs_units_sleep(bool (*also)(void), uint64_t ns);
-void gs_units_wake(void);
-
 /* Does another application wait for units that are out? */
 bool gs_units_wanted(void);
 

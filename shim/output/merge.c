@@ -60,7 +60,7 @@ static cl_int merge_part(struct gs_command *cmd, const struct gs_merge *m, unsig
     if (!err)
         err = gs_run_output_kernel(
             queue,
-            GS_OUTPUT_LAUNCH(gs_own_made(cmd->ctx, GS_OWN_MERGE), (bytes + MERGE_BYTES - 1) / MERGE_BYTES, GS_ARG(mem),
+            GS_OUTPUT_LAUNCH(cmd->ctx->own.kernel[GS_OWN_MERGE], (bytes + MERGE_BYTES - 1) / MERGE_BYTES, GS_ARG(mem),
                              GS_ARG(m->window.begin), GS_ARG(*arrived), GS_ARG(m->kept), GS_ARG(bytes)),
             home, home);
     gs_events_free(&wait);

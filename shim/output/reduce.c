@@ -98,7 +98,7 @@ static cl_int combine(struct gs_command *cmd, const struct gs_use *u, unsigned p
             err = gs_events_share(&here, ran[0]);
         if (!err)
             err = gs_run_output_kernel(queue,
-                                       GS_OUTPUT_LAUNCH(gs_own_made(cmd->ctx, kernel_of(u->type)), elements,
+                                       GS_OUTPUT_LAUNCH(cmd->ctx->own.kernel[kernel_of(u->type)], elements,
                                                         GS_ARG(home), GS_ARG(home_first), GS_ARG(scratch),
                                                         GS_ARG(first), GS_ARG(elements), GS_ARG(op), GS_ARG(identity)),
                                        &here, done);

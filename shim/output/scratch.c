@@ -16,13 +16,20 @@ struct gs_scratch {
     struct gs_scratch *next;
 };
 
+/* What this room keeps of a context. With its lock held. */
+struct gs_output {
+    struct gs_scratch *scratch;
+    uint64_t most; /* bytes of it that are kept; 0: not known yet */
+};
+
 /* Null with an error in *err. */
 static struct gs_scratch *take_scratch(struct gs_context *ctx, uint64_t bytes, bool *made, cl_int *err)
 {
     struct gs_scratch *best = NULL;
     *err = CL_SUCCESS;
     *made = false;
-    struct gs_output *o = gs_output_of(ctx);
+    ctx->output = ctx->output ? ctx->output : calloc(1, sizeof *ctx->output);
+    struct gs_output *o = ctx->output;
     for (struct gs_scratch *s = o ? o->scratch : NULL; s; s = s->next)
         if (!s->taken && s->bytes >= bytes && s->bytes / 4 <= bytes && (!best || s->bytes < best->bytes))
             best = s;
@@ -92,11 +99,11 @@ cl_mem gs_scratch_claim(struct gs_context *ctx, uint64_t bytes, cl_int *err)
 static uint64_t most_kept(struct gs_context *ctx)
 {
     cl_ulong bytes = 0;
-    if (ctx->output->scratch_most)
-        return ctx->output->scratch_most;
+    if (ctx->output->most)
+        return ctx->output->most;
     if (!ctx->shared_memory)
         gs_real()->clGetDeviceInfo(ctx->dev[0], CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL);
-    return ctx->output->scratch_most = bytes / ONE_OF > MOST_BYTES ? bytes / ONE_OF : MOST_BYTES;
+    return ctx->output->most = bytes / ONE_OF > MOST_BYTES ? bytes / ONE_OF : MOST_BYTES;
 }
 
 /* Releases those that are taken, or all; and those that are beyond what is worth keeping. */
@@ -125,13 +132,6 @@ void gs_scratch_give(struct gs_context *ctx, bool keep)
 {
     if (ctx->output)
         release(ctx, !keep, false);
-}
-
-struct gs_output *gs_output_of(struct gs_context *ctx)
-{
-    if (!ctx->output)
-        ctx->output = calloc(1, sizeof *ctx->output);
-    return ctx->output;
 }
 
 void gs_output_free(struct gs_context *ctx)

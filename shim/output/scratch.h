@@ -10,14 +10,6 @@
 #include "shim/transfer/pinned.h"
 #include "shim/order/command.h"
 
-/* What this room keeps of a context. With its lock held. */
-struct gs_output {
-    struct gs_scratch *scratch;
-    uint64_t scratch_most; /* bytes of it that are kept; 0: not known yet */
-};
-
-/* Made on first need. Null: no memory. */
-struct gs_output *gs_output_of(struct gs_context *ctx);
 /* The end of a context. */
 void gs_output_free(struct gs_context *ctx);
 

@@ -127,5 +127,8 @@ bool gs_size_is_short(const struct gs_kernel *k, cl_uint dims, const size_t *glo
     if (atomic_load_explicit(&k->risen, memory_order_relaxed))
         return false;
     struct gs_size *s = gs_size_find(k, dims, global, local);
-    return s && gs_size_passes(s);
+    const unsigned short left = s ? atomic_load_explicit(&s->left, memory_order_relaxed) : 0;
+    if (left) /* two threads at once may count one for two */
+        atomic_store_explicit(&s->left, (unsigned short)(left - 1), memory_order_relaxed);
+    return left;
 }

@@ -58,13 +58,4 @@ static inline void gs_size_refuse(struct gs_size *s)
     atomic_store(&s->left, 0);
 }
 
-/* Counts a launch that goes without a look; false: it is to be looked at. Two threads at once may count one for two. */
-static inline bool gs_size_passes(struct gs_size *s)
-{
-    const unsigned short left = s ? atomic_load_explicit(&s->left, memory_order_relaxed) : 0;
-    if (left)
-        atomic_store_explicit(&s->left, (unsigned short)(left - 1), memory_order_relaxed);
-    return left;
-}
-
 #endif

@@ -101,10 +101,6 @@ void gs_queue_leave(cl_command_queue queue);
  * context's lock held. */
 bool gs_queue_is_idle(struct gs_queue *q);
 
-/* Has all ended that the application has enqueued there, as far as is known? `of_this_call`: the call under way, which
- * has counted itself, is of this queue. With the context's lock held. */
-bool gs_queue_is_empty(struct gs_queue *q, bool of_this_call);
-
 /* What was enqueued as a unit of the link has ended: it is given back at once. */
 void gs_link_ended(cl_event complete);
 

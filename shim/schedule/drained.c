@@ -48,7 +48,8 @@ bool gs_queue_is_idle(struct gs_queue *q)
     return gs_timeline_ended_before(q->timeline, call) && (!h || gs_is_served(h));
 }
 
-bool gs_queue_is_empty(struct gs_queue *q, bool of_this_call)
+/* Has all ended that the application has enqueued there, as far as is known? */
+static bool is_empty(struct gs_queue *q, bool of_this_call)
 {
     const unsigned call = gs_timeline_newest(q->timeline);
     if (q->out_of_order || !gs_scheduled() ||
@@ -138,4 +139,4 @@ bool gs_queue_await(struct gs_queue *q, bool of_several)
     return true;
 }
 
-const struct gs_above_order gs_above_order = {.close = gs_queue_close, .is_empty = gs_queue_is_empty};
+const struct gs_above_order gs_above_order = {.close = gs_queue_close, .is_empty = is_empty};
