@@ -72,9 +72,4 @@ static inline bool gs_timeline_ended_before(struct gs_timeline *t, unsigned numb
     return number - atomic_load(&t->ended) <= 1;
 }
 
-static inline bool gs_timeline_is_drained(struct gs_timeline *t, unsigned number)
-{
-    return atomic_load(&t->ended) == number;
-}
-
 #endif

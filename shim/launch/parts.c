@@ -202,15 +202,6 @@ static cl_int run_parts(struct gs_launching *l, struct gs_plan *plan, struct spl
     return err;
 }
 
-/* Later commands, on any queue, that use roots which are merged or reduced come after `end`: an earlier write there
- * would pass for a part's, or be lost. */
-static void block_merged(const struct gs_plan *plan, cl_event end)
-{
-    for (size_t i = 0; i < plan->n_uses; i++)
-        if (gs_use_is_joined(&plan->uses[i]))
-            gs_busy_until(plan->uses[i].root, 0, end);
-}
-
 static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct split *s, cl_event *event)
 {
     cl_int err = CL_SUCCESS;
@@ -240,10 +231,14 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
         gs_timing_learn_units(&timed, own, l->put.spent, l->job.place);
     else if (l->trial.measured && !l->by_units)
         gs_timing_learn_split(&timed, &s->asked, own, s->ran);
-    block_merged(plan, own);
-    for (size_t i = 0; i < plan->n_uses; i++)
-        if (plan->uses[i].writes != GS_READ_ONLY && plan->uses[i].writes != GS_IN_PLACE)
-            gs_split_writes(plan->uses[i].root, own);
+    for (size_t i = 0; i < plan->n_uses; i++) {
+        const struct gs_use *u = &plan->uses[i];
+        /* Later commands that use it, on any queue: an earlier write there would pass for a part's, or be lost. */
+        if (gs_use_is_joined(u))
+            gs_busy_until(u->root, 0, own);
+        if (u->writes != GS_READ_ONLY && u->writes != GS_IN_PLACE)
+            gs_split_writes(u->root, own);
+    }
     if (event)
         *event = own;
     else

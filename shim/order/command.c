@@ -264,6 +264,7 @@ void gs_queue_set_free(struct gs_queue_set *queues)
         for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
             if (queues->of[k][i])
                 gs_real()->clReleaseCommandQueue(queues->of[k][i]);
+    free(queues->several);
     free(queues);
 }
 

@@ -12,25 +12,16 @@ struct gs_compound {
     struct gs_events of;
 };
 
-static void drop(struct gs_compound *s)
-{
-    gs_events_free(&s->of);
-    gs_real()->clReleaseEvent(s->end);
-}
-
 /* The oldest n of them. */
 static void drop_oldest(struct gs_queue *q, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        drop(&q->behind->several[i]);
+    for (size_t i = 0; i < n; i++) {
+        gs_events_free(&q->behind->several[i].of);
+        gs_real()->clReleaseEvent(q->behind->several[i].end);
+    }
     if (n < q->behind->n_several)
         memmove(q->behind->several, q->behind->several + n, (q->behind->n_several - n) * sizeof *q->behind->several);
     q->behind->n_several -= n;
-    if (!q->behind->n_several) {
-        free(q->behind->several);
-        q->behind->several = NULL;
-        q->behind->several_cap = 0;
-    }
 }
 
 static void forget_ended(struct gs_queue *q)

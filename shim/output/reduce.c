@@ -63,11 +63,11 @@ cl_int gs_reduce_begin(struct gs_command *cmd, const struct gs_use *u, unsigned 
     for (unsigned p = 0; p < n_parts && !err; p++)
         if (gs_wrote(u->root, 0, &u->reduced[p]) < 0)
             err = CL_OUT_OF_HOST_MEMORY;
-    for (unsigned p = 1; p < n_parts && !err; p++)
+    for (unsigned p = 1; p < n_parts && !err; p++) {
         err = fill(cmd, u, p, &ready[p]);
-    for (unsigned p = 1; p < n_parts && !err; p++)
-        if (u->reduced[p].n)
+        if (!err && u->reduced[p].n)
             err = gs_scratch_reserve(cmd, gs_rangeset_bytes(&u->reduced[p]), n_parts, ready);
+    }
     return err;
 }
 

@@ -52,8 +52,7 @@ bool gs_queue_is_idle(struct gs_queue *q)
 static bool is_empty(struct gs_queue *q, bool of_this_call)
 {
     const unsigned call = gs_timeline_newest(q->timeline);
-    if (q->out_of_order || !gs_scheduled() ||
-        !(of_this_call ? gs_timeline_ended_before : gs_timeline_is_drained)(q->timeline, call))
+    if (q->out_of_order || !gs_scheduled() || !gs_timeline_ended_before(q->timeline, of_this_call ? call : call + 1))
         return false;
     GS_LOCKED(&gs_deferred_list.lock);
     return !gs_deferred_last_in(q->o.handle);

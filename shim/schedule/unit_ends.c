@@ -191,14 +191,6 @@ static bool is_wanted(const void *data)
     return !busy || unseen || gs_has_units(h) || h->units.spent || gs_unit_is_waited(h->resource) || gs_units_wanted();
 }
 
-static void await_unit(struct gs_unit *u, cl_event event)
-{
-    if (gs_await_end(event, is_wanted, unit_ended, u))
-        return;
-    gs_real()->clFlush(u->held->home);
-    unit_ended(event, gs_real()->clWaitForEvents(1, &event) == CL_SUCCESS ? CL_COMPLETE : CL_OUT_OF_RESOURCES, u);
-}
-
 void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, atomic_uint *running, cl_event event)
 {
     atomic_fetch_add(&h->refs, 1);
@@ -217,7 +209,11 @@ void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, atomic_uint *runnin
     if (more) /* there is no memory */
         gs_unit_close(h);
     u->waited = true;
-    await_unit(u, more && h->tail ? h->tail : event);
+    event = more && h->tail ? h->tail : event;
+    if (gs_await_end(event, is_wanted, unit_ended, u))
+        return;
+    gs_real()->clFlush(h->home);
+    unit_ended(event, gs_real()->clWaitForEvents(1, &event) == CL_SUCCESS ? CL_COMPLETE : CL_OUT_OF_RESOURCES, u);
 }
 
 /* With gs_deferred_list.lock held. Null: it hasn't been served, has ended, or somebody is about to hear of it. */
