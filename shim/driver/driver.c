@@ -78,13 +78,6 @@ static unsigned device_version(cl_device_id dev)
     return version_in(text);
 }
 
-static cl_platform_id platform_of(cl_device_id dev)
-{
-    cl_platform_id platform = NULL;
-    gs_real()->clGetDeviceInfo(dev, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
-    return platform;
-}
-
 static bool lists(const char *words, const char *word)
 {
     const size_t n = strlen(word);
@@ -136,7 +129,8 @@ static bool has(const struct _cl_icd_dispatch *table, unsigned version, const ch
 
 bool gs_driver_has(cl_device_id dev, const char *function)
 {
-    const cl_platform_id platform = platform_of(dev);
+    cl_platform_id platform = NULL;
+    gs_real()->clGetDeviceInfo(dev, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
     if (!platform)
         return false;
     const unsigned of_platform = platform_version(platform), of_device = device_version(dev);

@@ -57,20 +57,16 @@ static struct callback *take_callback(void)
     return c;
 }
 
-static void await_news(void)
-{
-    GS_LOCKED(&calling.lock);
-    while (!calling.first)
-        pthread_cond_wait(&calling.news, &calling.lock);
-}
-
 /* The end of the process waits for all that have come, if it begins meanwhile. */
 static void *serve(void *unused)
 {
     struct callback *c;
     (void)unused;
     for (;;) {
-        await_news();
+        pthread_mutex_lock(&calling.lock);
+        while (!calling.first)
+            pthread_cond_wait(&calling.news, &calling.lock);
+        pthread_mutex_unlock(&calling.lock);
         if (!gs_threads_serve())
             break;
         while ((c = take_callback())) {

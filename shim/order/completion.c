@@ -223,12 +223,6 @@ static long next_pause(long pause_ns, bool something, bool wanted)
     return pause_ns * 17 / 16 < LOOK_LATER_NS ? pause_ns * 17 / 16 : LOOK_LATER_NS;
 }
 
-static void sleep_for(long ns)
-{
-    const struct timespec pause = {0, ns};
-    nanosleep(&pause, NULL);
-}
-
 static bool is_roused(void)
 {
     return atomic_load(&watcher.roused);
@@ -264,7 +258,7 @@ static void pause_for(long pause_ns)
     if (calls_late() || watcher.unknown) {
         pthread_mutex_unlock(&watcher.lock);
         if (pause_ns != LOOK_UNWANTED_NS || !doze())
-            sleep_for(pause_ns < LOOK_UNWANTED_NS ? pause_ns : LOOK_UNTOLD_NS);
+            nanosleep(&(struct timespec){0, pause_ns < LOOK_UNWANTED_NS ? pause_ns : LOOK_UNTOLD_NS}, NULL);
         pthread_mutex_lock(&watcher.lock);
         return;
     }

@@ -124,19 +124,15 @@ void gs_deferred_drop(struct gs_deferred *h)
     free(h);
 }
 
-static void is_over(struct gs_deferred *h)
+void gs_deferred_done(struct gs_deferred *h)
 {
+    if (atomic_fetch_sub(&h->left, 1) != 1)
+        return;
     pthread_mutex_lock(&gs_deferred_list.lock);
     gs_deferred_to(h, GS_OVER);
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (h->end) /* now, though others may hold it for longer; else it ends with its only unit */
         gs_event_end(h->end, atomic_load(&h->status));
-}
-
-void gs_deferred_done(struct gs_deferred *h)
-{
-    if (atomic_fetch_sub(&h->left, 1) == 1)
-        is_over(h);
 }
 
 void gs_release_kept(struct gs_queue *kept, cl_command_queue home)

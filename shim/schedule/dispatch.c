@@ -76,14 +76,6 @@ static bool take_now(struct gs_deferred *h, const struct gs_queue *q, bool may_c
     return h->behind == GS_BEHIND_OTHERS || (h->behind == GS_BEHIND_LAST && gs_has_units(h));
 }
 
-static cl_int add_end(struct gs_deferred *h, struct gs_context *ctx)
-{
-    cl_int err;
-    h->record = gs_event_new(ctx, &(struct gs_event){.user = true}, &err);
-    h->end = err ? NULL : h->record->o.handle;
-    return err;
-}
-
 /* Not where it is served before the call returns: NVIDIA's driver takes 2 to 6 us to release a queue. */
 static cl_int keep_queues(struct gs_deferred *h, struct gs_queue *q)
 {
@@ -104,8 +96,10 @@ static cl_int make(struct gs_deferred *h, struct gs_queue *q, bool marked, cl_ui
     cl_int err = marked ? gs_mark_out_of_order(q, h->home, n_wait, n_wait ? wait : NULL, &h->ready) : CL_SUCCESS;
     if (!err && !gs_is_taken(h))
         h->open = gs_real()->clCreateUserEvent(q->o.ctx->o.handle, &err);
-    if (!err && gs_has_units(h))
-        err = add_end(h, q->o.ctx);
+    if (!err && gs_has_units(h)) {
+        h->record = gs_event_new(q->o.ctx, &(struct gs_event){.user = true}, &err);
+        h->end = err ? NULL : h->record->o.handle;
+    }
     return err ? err : keep_queues(h, q);
 }
 

@@ -105,12 +105,6 @@ static void is_tied(struct gs_deferred *h, cl_event marker)
     gs_drop_event(old);
 }
 
-/* With gs_deferred_list.lock held. */
-static bool is_later(const struct gs_deferred *h, unsigned order)
-{
-    return (int)(h->order - order) > 0;
-}
-
 void gs_unit_close(struct gs_deferred *h)
 {
     cl_event marker = NULL;
@@ -239,7 +233,7 @@ void gs_units_over(cl_command_queue queue, unsigned order)
         a = NULL;
         pthread_mutex_lock(&gs_deferred_list.lock);
         for (struct gs_deferred *h = gs_deferred_list.oldest; h && !a; h = h->newer)
-            if (h->home == queue && h->units.n == 1 && !is_later(h, order))
+            if (h->home == queue && h->units.n == 1 && (int)(h->order - order) <= 0)
                 a = claim(h);
         pthread_mutex_unlock(&gs_deferred_list.lock);
         if (a)
