@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* An application for bench/daemon.sh: jobs of one launch (or some) and one small blocking read each, one after the
- * other; prints the median and the 99th percentile of a job's time in nanoseconds. usage: daemon_app ROUNDS GROUPS
- * DEPTH [TIMES [LAUNCHES]] GROUPS work-groups of 64 work-items, each of which goes round DEPTH times; 0: the jobs only
- * read TIMES: a file that gets a line for each job: when it began, when its launch had returned, and when it had read
- *   (CLOCK_MONOTONIC, as in the daemon's trace), in nanoseconds; -: none
- *   LAUNCHES of each job (1)
- */
+ * other; prints the median and the 99th percentile of a job's time in nanoseconds. Exits 1 if the last read is wrong.
+ *   daemon_app ROUNDS GROUPS DEPTH [TIMES [LAUNCHES]]
+ * GROUPS: work-groups of 64 work-items, each of which goes round DEPTH times; 0: the jobs only read.
+ * TIMES: a file that gets a line for each job: when it began, when its launch had returned, and when it had read
+ * (CLOCK_MONOTONIC, as in the daemon's trace), in nanoseconds; -: none.
+ * LAUNCHES: of each job (1). */
 #include <CL/cl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -78,14 +78,16 @@ int main(int argc, char **argv)
     check(clBuildProgram(program, 1, &device, "", NULL, NULL), "build");
     cl_kernel kernel = clCreateKernel(program, "work", &err);
     check(err, "kernel");
-    cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, items * sizeof(cl_uint), NULL, &err);
+    cl_uint *zeros = calloc(items, sizeof *zeros), seen = 0, right = 0;
+    cl_mem buffer =
+        clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, items * sizeof *zeros, zeros, &err);
     check(err, "buffer");
+    free(zeros);
     check(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), "argument");
     check(clSetKernelArg(kernel, 1, sizeof depth, &depth), "argument");
     uint64_t *times = calloc((size_t)rounds + 1, sizeof *times);
     struct job *jobs = calloc((size_t)rounds + 1, sizeof *jobs);
     for (int r = -WARM; r < rounds; r++) {
-        cl_uint seen;
         struct job job = {.begin_ns = now_ns()};
         for (int i = 0; global && i < launches; i++)
             check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL), "launch");
@@ -99,6 +101,12 @@ int main(int argc, char **argv)
     }
     if (argc > 4 && strcmp(argv[4], "-") != 0)
         write_times(argv[4], jobs, rounds);
+    for (uint64_t k = 0; global && k < (uint64_t)(rounds + WARM) * (uint64_t)launches * depth; k++)
+        right = right * 1664525u + 1013904223u;
+    if (seen != right) {
+        fprintf(stderr, "daemon_app: %u is wrong, %u is right\n", seen, right);
+        return 1;
+    }
     qsort(times, (size_t)rounds, sizeof *times, by_size);
     printf("%llu %llu\n", (unsigned long long)times[rounds / 2], (unsigned long long)times[rounds * 99 / 100]);
     return 0;

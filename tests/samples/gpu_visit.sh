@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# bench/gpu_visit.sh on halves of the CPU, as small as can be: a row of each part, and none is wrong. And where gpusparc has
+# a driver that computes nothing (tests/e2e/fake_driver.c) and a process ends by a signal, each part says that it is.
+. "$GS_SOURCE/tests/samples/lib.sh"
+gpusparc run -- true 2>/dev/null || exit 77
+rm -rf ./* && mkdir bin
+export GPUSPARC_DEVICES=cpu:2 SAMPLES=matmul PROGRAMS=halves RUNS=1 TURNS=1
+parts="calls daemon table_v pooled exits right contexts first"
+
+"$GS_SOURCE/bench/gpu_visit.sh" >right.txt 2>&1 || fail "exit status $?: $(cat right.txt)"
+! grep -q WRONG right.txt || fail "wrong: $(cat right.txt)"
+for part in $parts; do grep -q "^| $part | .*[0-9]" right.txt || fail "no row of $part: $(cat right.txt)"; done
+
+cat >bin/gpusparc <<END
+#!/usr/bin/env bash
+case "\$*" in
+  *leaving*) kill -SEGV \$\$ ;;
+  run*) export GPUSPARC_REAL=$GS_BUILD/tests/e2e/fake.so GPUSPARC_DEVICES=gpu ;;
+esac
+exec "$GS_BUILD/bin/gpusparc" "\$@"
+END
+chmod +x bin/gpusparc
+PATH=$PWD/bin:$PATH "$GS_SOURCE/bench/gpu_visit.sh" >wrong.txt 2>&1 && fail "nothing is wrong: $(cat wrong.txt)"
+for part in $parts; do grep -q "^| $part | \*\*WRONG" wrong.txt || fail "$part isn't found wrong: $(cat wrong.txt)"; done
+[ "$failures" -eq 0 ]
