@@ -109,10 +109,11 @@ part_daemon() {
   local s none under task own wait most launches
   begin_daemon
   for s in floydwarshall bitonicsort radixsort prefixsum scanlargearrays; do
-    read -r none under task < <(turns 2 "none under task" "$samples/$s" --no-check --times --iterations "$(size 1000/20)")
+    # shellcheck disable=SC2046
+    read -r none under task < <(turns 2 "none under task" "$samples/$s" ${small:+$(arguments "$s")} --no-check --times --iterations "$(size 1000/20)")
     row "$s, short launches alone under a daemon; as a task" "$(more "$under" "$none") %; $(more "$task" "$none") % ($none ms)"
   done
-  for s in "filter --width 8192 --height 8192/filter" "matmul --size 4096/matmul" "knn --size 32768/knn --size 300"; do
+  for s in "filter --width 8192 --height 8192/filter --width 150 --height 90" "matmul --size 4096/matmul --size 96" "knn --size 32768/knn --size 300"; do
     # shellcheck disable=SC2046
     set -- $(size "$s")
     read -r none under < <(turns 2 "none2 under2" "$samples/$1" "${@:2}" --no-check --times --iterations "$(size 20/2)")
