@@ -214,8 +214,6 @@ part_exits() {
       echo "$way $(grep -F "$way $how " "$work/exits" | grep -vc " well *$") of $(grep -cF "$way $how " "$work/exits")"
     done | paste -sd,)" 0
   done
-  grep -v ' well *$' "$work/exits" | grep ^auto | sort | uniq -c | sort -rn >"$work/ends"
-  [ ! -s "$work/ends" ] || wrong exits "$work/ends"
 }
 
 # prints WAY PROGRAM...: what it prints in that way, and its status.
@@ -234,7 +232,7 @@ right() { # PROGRAM...: a line: same, left out, refused in some ways, or WRONG i
     prints $way "$@" >"$file.$way"
     cmp -s "$file" "$file.$way" && continue
     # That a command isn't to be had in pooled memory is said by an error (docs/memory.md).
-    [ $way = pooled ] && tail -n 2 "$file.$way" | grep -q ': error -' && { [ "$is" != same ] || is=refused; continue; }
+    [ $way = pooled ] && tail -n 2 "$file.$way" | grep -qE ': error -(4|59|61)$' && { [ "$is" != same ] || is=refused; continue; }
     is="WRONG $way: $(diff "$file" "$file.$way" | sed -n '/^[<>]/p' | head -2 | cut -c1-40)"
   done
   echo "$*: $is" | paste -sd' '
@@ -250,7 +248,6 @@ W
   export -f prints right
   printf '%s\n' ${PROGRAMS:-$(find "$programs" -maxdepth 1 -type f -executable ! -name '*.so' -printf '%f\n' | sort) "pooled 16384" "stress 7 300 4" "crowd 7 60 3"} | xargs -P "$at_once" -L 1 bash -c 'right "$@"' - | tee "$work/rights"
   row "programs with plain's output in all four ways" "$(grep -c ': same$' "$work/rights") (left out $(grep -c ': left out' "$work/rights"), refused pooled memory $(grep -c ': refused$' "$work/rights"))" all
-  grep ': WRONG' "$work/rights" | sort | while read -r line; do wrong "${line%%:*}" <(echo "${line#*: WRONG }"); done
 }
 
 part_contexts() {
@@ -301,10 +298,19 @@ part_first() {
 }
 
 if [ "${1:-}" = part ]; then # from below, in a process group that its limit ends
-  part=$2 seconds=$3 low=
+  part=$2 seconds=$3 low= daemon=
   "part_$part" >>"$work/log" 2>&1
+  [ -z "$daemon" ] || kill -0 "$daemon" || wrong "the daemon has ended" "$work/daemon"
   exit 0
 fi
+# What `exits` and `right` have found, also where their time has ended.
+wrongs() {
+  local line
+  grep -s ': WRONG' "$work/rights" | sort | while read -r line; do wrong "${line%%:*}" <(echo "${line#*: WRONG }"); done
+  grep -s ^auto "$work/exits" | grep -v ' well *$' | sort | uniq -c | sort -rn >"$work/ends"
+  [ ! -s "$work/ends" ] || wrong exits "$work/ends"
+  rm -f "$work/rights" "$work/exits"
+}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export work XDG_CACHE_HOME=$work/cache at_once=$((small ? 2 : 6))
@@ -320,7 +326,8 @@ for part; do
   [ "$seconds" != "$part" ] || seconds=${limit[$part]:?there is no such part: $part}
   echo "## $part" >>"$work/log"
   timeout -k 9 $((seconds + 5)) "$0" part "$part" "$seconds" || rc=$?
-  [ $rc = 0 ] || row "ends with status $rc" "after $((SECONDS - begin)) s"
+  [ $rc = 0 ] || wrong "ends with status $rc after $((SECONDS - begin)) s"
+  wrongs
   echo "$part: $((SECONDS - begin)) s"
 done
 printf '| part | | | asked |\n| --- | --- | --- | ---: |\n' | cat - "$work/rows" >"$work/table"
