@@ -301,8 +301,7 @@ static cl_int by_queue(struct gs_home *h, cl_event *own)
     return gs_home_run(h, &once, gs_op_command_type(&once), h->cmd.op.blocking || h->cmd.event ? own : NULL);
 }
 
-/* Of an object that isn't ours too. */
-static cl_int read_by_call(struct gs_home *h, struct gs_side src)
+cl_int gs_home_read_by_call(struct gs_home *h, struct gs_side src)
 {
     struct gs_context *ctx = h->cmd.ctx;
     struct gs_mem *root = src.m ? src.m->root : NULL;
@@ -351,7 +350,7 @@ cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, 
     cl_int err = gs_home_ready(h);
     const enum gs_host_way way = gs_host_way(err ? 0 : find_facts(h, &src, &dst, &w));
     if (!err && way == GS_BY_CALL)
-        return reads ? read_by_call(h, src) : write_by_call(h, dst);
+        return reads ? gs_home_read_by_call(h, src) : write_by_call(h, dst);
     if (!err && way == GS_BY_RING) {
         gs_home_wrote(h, dst.m, dst.r);
         err = gs_carry_by_ring(h, &w, &own);

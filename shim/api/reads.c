@@ -151,9 +151,8 @@ cl_int gs_read(const struct gs_command *cmd, struct gs_mem *m, struct gs_range r
     struct reading x = {.use = {.root = m->root, .r = r}, .all = t};
     cl_int err = CL_SUCCESS;
     gs_home_begin(&x.h, cmd, true);
-    unsigned facts = 0;
-    if (!gs_is_host_writing(m->root, &GS_ONE_RANGE(r))) /* else only the application's queue has an order */
-        facts = find_facts(&x);
+    const bool ordered = gs_is_host_writing(m->root, &GS_ONE_RANGE(r)); /* by the application's queue alone */
+    unsigned facts = ordered ? 0 : find_facts(&x);
     if (facts & (GS_FACT_AWAY | GS_FACT_RING))
         err = find_places(&x);
     if (facts & GS_FACT_RING && !cmd->op.blocking && !err && !is_ready(&x))
@@ -165,6 +164,8 @@ cl_int gs_read(const struct gs_command *cmd, struct gs_mem *m, struct gs_range r
         err = gs_home_end(&x.h, err);
     else if (facts & (GS_FACT_AWAY | GS_FACT_RING))
         err = read_places(&x, way);
+    else if (way == GS_BY_CALL && !ordered && !gs_op_is_of_image(&t->op))
+        err = gs_home_read_by_call(&x.h, (struct gs_side){.m = m, .r = r});
     else
         err = gs_home_carry(&x.h, (struct gs_side){.m = m, .r = r}, (struct gs_side){0}, NULL);
     gs_extents_free(&x.s);

@@ -80,6 +80,10 @@ cl_int gs_home_end(struct gs_home *h, cl_int err);
  * wrong. */
 bool gs_home_is_valid(const struct gs_home *h, const struct gs_mem *m);
 
+/* A read of bytes at home, or of an object that isn't ours, by one call of the driver's, once h has begun; it ends h.
+ */
+cl_int gs_home_read_by_call(struct gs_home *h, struct gs_side src);
+
 /* Carries it out, once h has begun, as gs_home_transfer does. */
 cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, const struct gs_staged *staged);
 
