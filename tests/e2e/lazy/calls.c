@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "lazy.h"
 
+#include <dlfcn.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -62,9 +64,25 @@ unsigned lazy_random(unsigned n)
     return r;
 }
 
+/* Who calls: of each frame the file and the place in it, for addr2line. */
+static int add_callers(char *text, size_t room)
+{
+    enum { MOST = 16 };
+    void *frames[MOST];
+    const int n = backtrace(frames, MOST);
+    size_t at = 0;
+    for (int i = 1; i < n && at < room; i++) {
+        Dl_info in;
+        if (dladdr(frames[i], &in) && in.dli_fname)
+            at += (size_t)snprintf(text + at, room - at, " %s+%#tx", basename(in.dli_fname),
+                                   (char *)frames[i] - (char *)in.dli_fbase);
+    }
+    return (int)(at < room ? at : room - 1);
+}
+
 void lazy_report(const char *format, ...)
 {
-    char text[1024];
+    char text[2048];
     va_list args;
     if (atomic_fetch_add(&reports, 1) >= MOST_REPORTS)
         return;
@@ -72,8 +90,10 @@ void lazy_report(const char *format, ...)
     va_start(args, format);
     n += vsnprintf(text + n, sizeof text - (size_t)n - 1, format, args);
     va_end(args);
-    if ((size_t)n > sizeof text - 2)
-        n = sizeof text - 2;
+    if ((size_t)n > sizeof text / 2)
+        n = sizeof text / 2;
+    n += snprintf(text + n, sizeof text - (size_t)n, "; from");
+    n += add_callers(text + n, sizeof text - (size_t)n - 1);
     text[n++] = '\n';
     const char *file = getenv("LAZY_REPORT");
     const int fd = file ? open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666) : 2;
