@@ -61,7 +61,7 @@ static void read_event(const json_t *e, struct gs_profile *p, struct events *ev)
         p->devices = (int)number(args, "gpus") > p->devices ? (int)number(args, "gpus") : p->devices;
     } else if (is(e, "ph", "M") && is(e, "name", "lost")) {
         ev->lost = true;
-    } else if (is(e, "ph", "X") && number(e, "pid") == RESOURCES) {
+    } else if (is(e, "ph", "X") && number(e, "pid") == RESOURCES && !json_object_get(args, "left")) {
         struct unit *u = &ev->units[ev->n_units++];
         *u = (struct unit){.client = (uint32_t)number(args, "client"),
                            .resource = (unsigned)number(args, "resource"),

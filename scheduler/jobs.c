@@ -376,10 +376,8 @@ bool gs_jobs_drain(struct gs_session *s)
         uint64_t begin = atomic_load(&r->begin_ns), finish = atomic_load(&r->end_ns);
         if (finish > core->now_ns) /* since the daemon looked at its clock: it is read the next time */
             break;
-        if (resource > core->gpus || begin < s->since_ns || begin > finish)
-            continue;
-        gs_trace_unit(core->trace, &who, resource, what & GS_RECORD_ASKED, begin, finish);
-        s->traced_ns[resource] = begin > s->traced_ns[resource] ? begin : s->traced_ns[resource];
+        if (resource <= core->gpus && begin >= s->since_ns && begin <= finish)
+            gs_trace_unit(core->trace, &who, resource, what & GS_RECORD_ASKED, begin, finish);
     }
     return s->records_read == upto && upto != end;
 }
@@ -389,9 +387,8 @@ void gs_jobs_trace_units_out(const struct gs_session *s)
     const struct gs_core *core = s->core;
     const struct gs_traced who = gs_traced(s);
     for (unsigned r = 0; core->trace && r <= core->gpus; r++) {
-        const uint64_t left_0 = atomic_load(&s->lease.page->lease[r].since_ns);
-        const uint64_t since = left_0 > s->traced_ns[r] ? left_0 : s->traced_ns[r];
-        if (gs_lease_units(&s->lease, r) && left_0 >= s->since_ns && since < core->now_ns)
-            gs_trace_unit(core->trace, &who, r, false, since, core->now_ns);
+        const uint64_t since = atomic_load(&s->lease.page->lease[r].since_ns);
+        if (gs_lease_units(&s->lease, r) && since >= s->since_ns && since < core->now_ns)
+            gs_trace_units_left(core->trace, &who, r, since, core->now_ns);
     }
 }

@@ -68,7 +68,6 @@ struct gs_session {
     struct gs_rhythm rhythm[GS_MAX_RESOURCES];
     uint64_t taken_back;                     /* units that the watchdog took */
     uint32_t records_read;                   /* of the page's unit records */
-    uint64_t traced_ns[GS_MAX_RESOURCES];    /* when the newest of these began, by resource */
     uint64_t told_busy_ns[GS_MAX_RESOURCES]; /* what has been believed so far of the page's busy_ns */
     uint32_t jobs_read, jobs_watched;        /* of the page's job records; so many units have been counted */
     bool told_of_lost_jobs;                  /* the log has it, once for each process */
@@ -275,8 +274,7 @@ uint64_t gs_jobs_taken(const struct gs_session *s, unsigned resource);
 void gs_jobs_watch_units(struct gs_session *s);
 /* Reads some of the page's unit records into the trace. True: there are more. */
 bool gs_jobs_drain(struct gs_session *s);
-/* The session ends: what it has out comes into the trace, of a resource as one unit, which begins with the newest that
- * it has given back where it began no later. */
+/* The session ends: what it has out comes into the trace, of a resource as one unit, from when it last had none. */
 void gs_jobs_trace_units_out(const struct gs_session *s);
 struct gs_task_stats *gs_jobs_stats(const struct gs_core *core, const char *name); /* null: none yet, or no memory */
 

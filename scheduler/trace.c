@@ -439,22 +439,35 @@ static unsigned find_track(struct gs_trace *t, unsigned resource, uint64_t begin
     return i;
 }
 
+/* Its track; TRACKS: there is none. `more`: further arguments. */
+static unsigned show_units(struct gs_trace *t, const struct gs_traced *who, unsigned resource, uint64_t begin_ns,
+                           uint64_t end_ns, const char *more)
+{
+    const unsigned track = find_track(t, resource, begin_ns, end_ns);
+    if (track == TRACKS)
+        gs_trace_lost(t, 1);
+    else
+        emit(t, who,
+             ",\n{\"ph\":\"X\",\"name\":\"%s\",\"pid\":%d,\"tid\":%u,\"ts\":" US_FORMAT ",\"dur\":" US_FORMAT
+             ",\"args\":{\"client\":%" PRIu32 ",\"resource\":%u%s}}",
+             name_of(who->task), PID_RESOURCES, tid_of(resource, track), US(begin_ns), US(end_ns - begin_ns),
+             who->client, resource, more);
+    return track;
+}
+
+void gs_trace_units_left(struct gs_trace *t, const struct gs_traced *who, unsigned resource, uint64_t begin_ns,
+                         uint64_t end_ns)
+{
+    show_units(t, who, resource, begin_ns, end_ns, ",\"left\":true");
+}
+
 void gs_trace_unit(struct gs_trace *t, const struct gs_traced *who, unsigned resource, bool asked, uint64_t begin_ns,
                    uint64_t end_ns)
 {
     struct pending *p = asked ? find_pending(t, who->client, resource, begin_ns) : NULL;
     const uint64_t from = p ? p->grant_ns : begin_ns;
-    const unsigned track = find_track(t, resource, from, end_ns);
-    if (track == TRACKS) {
-        gs_trace_lost(t, 1);
-        return;
-    }
-    emit(t, who,
-         ",\n{\"ph\":\"X\",\"name\":\"%s\",\"pid\":%d,\"tid\":%u,\"ts\":" US_FORMAT ",\"dur\":" US_FORMAT
-         ",\"args\":{\"client\":%" PRIu32 ",\"resource\":%u}}",
-         name_of(who->task), PID_RESOURCES, tid_of(resource, track), US(from), US(end_ns - from), who->client,
-         resource);
-    if (!p)
+    const unsigned track = show_units(t, who, resource, from, end_ns, "");
+    if (track == TRACKS || !p)
         return;
     emit(t, who,
          ",\n{\"ph\":\"f\",\"bp\":\"e\",\"name\":\"grant\",\"cat\":\"grant\",\"id\":%" PRIu64

@@ -43,6 +43,9 @@ void gs_trace_lost(struct gs_trace *t, uint64_t events);
 /* `asked`: it belongs to a grant that was traced before. */
 void gs_trace_unit(struct gs_trace *t, const struct gs_traced *who, unsigned resource, bool asked, uint64_t begin_ns,
                    uint64_t end_ns);
+/* What it has out as it ends: units that overlap, or follow each other without a gap. */
+void gs_trace_units_left(struct gs_trace *t, const struct gs_traced *who, unsigned resource, uint64_t begin_ns,
+                         uint64_t end_ns);
 /* deadline_ns counts from the release; 0: a job of the task's warm-up, which has none. */
 void gs_trace_job(struct gs_trace *t, const struct gs_traced *who, uint64_t release_ns, uint64_t end_ns,
                   uint64_t deadline_ns);
