@@ -340,6 +340,19 @@ static size_t resident(void)
     return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
+/* Rows beside what is mapped, and of its bytes: what is mapped stays what it was. */
+static void rows_of_mapped(cl_mem m)
+{
+    enum { PITCH = 16384, ROWS = 128, BYTES = 4096, ROW = BYTES / ROWS };
+    const size_t none[3] = {0}, region[3] = {ROW, ROWS, 1};
+    cl_int err;
+    void *mapped;
+    MADE(mapped, clEnqueueMapBuffer(queue, m, CL_TRUE, CL_MAP_READ, 5 * PITCH + 8192, BYTES, 0, NULL, NULL, &err));
+    CL(clEnqueueWriteBufferRect(queue, m, CL_TRUE, none, none, region, PITCH, 0, ROW, 0, mapped, 0, NULL, NULL));
+    show("mapped", mapped, BYTES);
+    CL(clEnqueueUnmapMemObject(queue, m, mapped, 0, NULL, NULL));
+}
+
 /* What is mapped to be read stays until the last map of it has ended; then it takes none of the host's memory. */
 static void maps(size_t bytes)
 {
@@ -361,6 +374,8 @@ static void maps(size_t bytes)
     const size_t after = resident();
     fprintf(stderr, "maps: %s\n", before > after && before - after > items * 3 ? "given back" : "kept");
     show_pieces("unmapped", m, items * 4);
+    rows_of_mapped(m);
+    show_pieces("rows of what was mapped", m, items * 4);
     CL(clReleaseMemObject(m));
 }
 
