@@ -212,6 +212,8 @@ cl_int gs_home_end(struct gs_home *h, cl_int err)
     pthread_mutex_unlock(&h->cmd.ctx->lock);
     gs_events_free(&h->extra);
     gs_command_end(&h->cmd);
+    if (h->kept)
+        gs_drop_mem(h->kept);
     return err ? err : h->err;
 }
 
@@ -326,16 +328,20 @@ cl_int gs_home_read_by_call(struct gs_home *h, struct gs_side src)
 static cl_int write_by_call(struct gs_home *h, struct gs_side dst)
 {
     const struct gs_command *cmd = &h->cmd;
+    struct gs_mem *root = dst.m->root;
     struct gs_host_use write;
     gs_home_wrote(h, dst.m, dst.r);
-    gs_host_use_begin(&dst.m->root->host_writes, dst.r, &write);
+    gs_hold(&root->o);
+    gs_host_use_begin(&root->host_writes, dst.r, &write);
     pthread_mutex_unlock(&cmd->ctx->lock);
-    const cl_int err = gs_enqueue(&cmd->op, cmd->queue, h->n, h->v, cmd->event);
+    cl_int err = gs_enqueue(&cmd->op, cmd->queue, h->n, h->v, cmd->event);
     pthread_mutex_lock(&cmd->ctx->lock);
-    gs_host_use_end(&dst.m->root->host_writes, &write);
+    gs_host_use_end(&root->host_writes, &write);
     if (!err)
-        gs_note_write_again(dst.m->root, dst.r);
-    return gs_home_end(h, err);
+        gs_note_write_again(root, dst.r);
+    err = gs_home_end(h, err);
+    gs_drop(&root->o);
+    return err;
 }
 
 cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, const struct gs_staged *staged)
@@ -360,7 +366,7 @@ cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, 
     if (reads && h->by_units)
         gs_job_reads();
     if (!err && dst.m && way == GS_BY_RING && !h->marked) /* the lock was free meanwhile */
-        gs_note_write_again(dst.m->root, dst.r);
+        gs_note_write_again(w.root, dst.r);
     else if (!err && way != GS_BY_RING)
         gs_home_wrote(h, dst.m, dst.r);
     return gs_home_end_and_wait(h, err, own);

@@ -29,6 +29,7 @@ struct gs_home {
     const cl_event *v;
     struct gs_queue_mark upto; /* at its end */
     bool marked;               /* the call's transfer had its marker before its end: see gs_carry_mark */
+    cl_mem kept; /* that is carried without the context's lock, as another thread may let it go meanwhile; or null */
     cl_int err;
 };
 

@@ -89,6 +89,7 @@ static void marked(struct gs_carry *c)
 
 void gs_carry_unlock(struct gs_home *h, struct gs_ring_use *w)
 {
+    h->kept = gs_keep_mem(w->root->o.handle) == CL_SUCCESS ? w->root->o.handle : NULL;
     w->carried = (struct gs_carry){.cmd = &h->cmd, .marked = marked};
     gs_carry_begin(&w->carried);
     gs_host_use_begin(w->v->op.dst ? &w->root->host_writes : &w->root->host_reads, w->r, &w->use);
@@ -160,7 +161,7 @@ bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_stag
     else if (!err)
         err = write_units(h, &there, &w.ready, own);
     if (!err && !h->marked)
-        wrote(m->root, there.place, r);
+        wrote(w.root, there.place, r);
     gs_events_free(&w.ready);
     return !err;
 }

@@ -37,6 +37,16 @@ for transfer in plain auto pinned; do
     [ $transfer = pinned ] || stats between.json why:fill:"another thread is using one of its memory objects"
   done
 done
+# Another thread lets a buffer go for the last time while a call transfers it.
+OPENCL_LAYERS=$programs/call_hooks.so "$programs/let_go" >plain.txt || fail "let_go without gpusparc"
+for options in "--mode single --gpus 1" "--mode multi"; do
+  read -ra words <<<"$options"
+  for transfer in plain auto pinned; do
+    MALLOC_PERTURB_=165 OPENCL_LAYERS=$programs/call_hooks.so GPUSPARC_TRANSFER=$transfer timeout 100 \
+      gpusparc run --no-daemon --devices cpu:2 "${words[@]}" "$programs/let_go" >out.txt || fail "$options, $transfer: let_go ends with status $?"
+    diff plain.txt out.txt || fail "$options, $transfer: other bytes"
+  done
+done
 # Nor does a read or map wait for what another thread has launched behind a user event since, and after another launch.
 for what in read map; do
   for transfer in plain auto pinned; do

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* let_go: a thread blocks in a transfer of a buffer, over the layer call_hooks.c, and another one lets the buffer go
+ * meanwhile, for the last time: once the driver has the command, or while the call waits for what comes before. The
+ * call does what it would have done. */
+#include "plain.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { WORDS = 1 << 18, BYTES = WORDS * 4, PATIENCE_MS = 500 };
+
+static const char source[] = "__kernel void fill(__global uint *v, uint k) { v[get_global_id(0)] = k; }\n";
+
+static cl_kernel fill;
+static cl_mem words;
+static atomic_bool armed, gone;
+static _Thread_local bool is_first;
+static pthread_t thread;
+
+static void *release(void *unused)
+{
+    (void)unused;
+    CL(clReleaseMemObject(words));
+    atomic_store(&gone, true);
+    return NULL;
+}
+
+/* The other thread may have to wait for this one, which has a lock then. */
+static void let_go(void)
+{
+    if (!is_first || !atomic_exchange(&armed, false))
+        return;
+    CL(pthread_create(&thread, NULL, release, NULL));
+    for (int i = 0; i < PATIENCE_MS && !atomic_load(&gone); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000 * 1000}, NULL);
+}
+
+__attribute__((visibility("default"))) void waits_for_one(void);
+void waits_for_one(void)
+{
+    let_go();
+}
+
+__attribute__((visibility("default"))) void has_waited(void);
+void has_waited(void)
+{
+    let_go();
+}
+
+__attribute__((visibility("default"))) void has_written(size_t size);
+void has_written(size_t size)
+{
+    (void)size;
+    let_go();
+}
+
+static void try(const char *what, bool launched)
+{
+    static uint32_t host[WORDS];
+    static uint32_t value = 7;
+    cl_int err;
+    value++;
+    for (size_t i = 0; i < WORDS; i++)
+        host[i] = value;
+    words = buffer(CL_MEM_READ_WRITE, BYTES, NULL);
+    CL(clEnqueueWriteBuffer(queue, words, CL_TRUE, 0, BYTES, host, 0, NULL, NULL));
+    set_mem(fill, 0, words);
+    set_uint(fill, 1, value);
+    if (launched)
+        launch(queue, fill, WORDS, 64, 0, NULL, NULL);
+    atomic_store(&gone, false);
+    atomic_store(&armed, true);
+    if (strcmp(what, "write") == 0)
+        err = clEnqueueWriteBuffer(queue, words, CL_TRUE, 0, BYTES, host, 0, NULL, NULL);
+    else if (strcmp(what, "map") == 0)
+        clEnqueueMapBuffer(queue, words, CL_TRUE, CL_MAP_READ, 0, BYTES, 0, NULL, NULL, &err);
+    else
+        err = clEnqueueReadBuffer(queue, words, CL_TRUE, 0, BYTES, memset(host, 0, BYTES), 0, NULL, NULL);
+    CL(err);
+    if (!atomic_exchange(&armed, false))
+        CL(pthread_join(thread, NULL));
+    else
+        release(NULL);
+    CL(clFinish(queue));
+    size_t wrong = 0;
+    for (size_t i = 0; i < WORDS; i++)
+        wrong += host[i] != value;
+    printf("%s, %s: %zu wrong\n", what, launched ? "launched before" : "written before", wrong);
+}
+
+int main(void)
+{
+    is_first = true;
+    start(0);
+    cl_program p = build(source, "");
+    fill = kernel_of(p, "fill");
+    for (int launched = 0; launched < 2; launched++) {
+        try("read", launched);
+        try("write", launched);
+        try("map", launched);
+    }
+    CL(clReleaseKernel(fill));
+    CL(clReleaseProgram(p));
+    finish();
+    return 0;
+}
