@@ -205,6 +205,11 @@ void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
         gs_note_write(m->root, 0, of_root);
 }
 
+void gs_home_keep(struct gs_home *h, const struct gs_mem *m)
+{
+    h->kept = gs_keep_mem(m->o.handle) == CL_SUCCESS ? m->o.handle : NULL;
+}
+
 cl_int gs_home_end(struct gs_home *h, cl_int err)
 {
     gs_put_for(h->put_before);
@@ -331,17 +336,15 @@ static cl_int write_by_call(struct gs_home *h, struct gs_side dst)
     struct gs_mem *root = dst.m->root;
     struct gs_host_use write;
     gs_home_wrote(h, dst.m, dst.r);
-    gs_hold(&root->o);
+    gs_home_keep(h, dst.m);
     gs_host_use_begin(&root->host_writes, dst.r, &write);
     pthread_mutex_unlock(&cmd->ctx->lock);
-    cl_int err = gs_enqueue(&cmd->op, cmd->queue, h->n, h->v, cmd->event);
+    const cl_int err = gs_enqueue(&cmd->op, cmd->queue, h->n, h->v, cmd->event);
     pthread_mutex_lock(&cmd->ctx->lock);
     gs_host_use_end(&root->host_writes, &write);
     if (!err)
         gs_note_write_again(root, dst.r);
-    err = gs_home_end(h, err);
-    gs_drop(&root->o);
-    return err;
+    return gs_home_end(h, err);
 }
 
 cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, const struct gs_staged *staged)

@@ -156,7 +156,7 @@ static void *map_blocking(struct gs_home *h, struct gs_mem *m, struct gs_mapping
 {
     const struct gs_command *cmd = &h->cmd;
     struct gs_host_use read;
-    gs_hold(&m->o); /* another thread may let it go meanwhile */
+    gs_home_keep(h, m);
     remember(m, map);
     gs_host_use_begin(&m->root->host_reads, map->range, &read);
     pthread_mutex_unlock(&cmd->ctx->lock);
@@ -168,9 +168,7 @@ static void *map_blocking(struct gs_home *h, struct gs_mem *m, struct gs_mapping
         forget_mapping(m, map);
     else if (map->write)
         gs_note_write_again(m->root, map->range);
-    const cl_int ended = gs_home_end(h, err);
-    gs_drop(&m->o);
-    return hand_out(*cmd->op.mapped, ended, errcode_ret);
+    return hand_out(*cmd->op.mapped, gs_home_end(h, err), errcode_ret);
 }
 
 /* `may_be_ours`: the driver would take it. `needs`: the flags as far as bytes have to come home. */

@@ -29,7 +29,7 @@ struct gs_home {
     const cl_event *v;
     struct gs_queue_mark upto; /* at its end */
     bool marked;               /* the call's transfer had its marker before its end: see gs_carry_mark */
-    cl_mem kept; /* that is carried without the context's lock, as another thread may let it go meanwhile; or null */
+    cl_mem kept;               /* see gs_home_keep; or null */
     cl_int err;
 };
 
@@ -76,6 +76,9 @@ cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct
 cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own);
 
 cl_int gs_home_end(struct gs_home *h, cl_int err);
+
+/* Keeps the object until then, before the context's lock is given back: another thread may let it go meanwhile. */
+void gs_home_keep(struct gs_home *h, const struct gs_mem *m);
 
 /* Is it a command that may write to m, with the host's memory and a sound wait list? Else the driver is to say what is
  * wrong. */
