@@ -24,7 +24,7 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* the list, in whatever way */
     struct gs_pool_command *first, **last;
-    bool started, ended; /* the thread that carries them out */
+    bool started; /* the thread that carries them out */
 } list = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .last = &list.first};
 GS_RANKED(list.lock, GS_RANK_POOL_COMMANDS);
 
@@ -208,18 +208,16 @@ static void undo_mapping(struct gs_pool_command *c)
     free(map);
 }
 
-static bool run(struct gs_pool_command *c, cl_int state)
+static void run(struct gs_pool_command *c, cl_int state)
 {
-    if (!gs_threads_enter())
-        return false;
+    gs_threads_serve_wait();
     c->times[2] = gs_now_ns();
     c->err = state ? state : carry_out(c);
     if (state)
         undo_mapping(c);
     tell(c);
     finish(c);
-    gs_threads_leave();
-    return true;
+    gs_threads_served();
 }
 
 /* The next command that may begin; waits for one. What it waits for may be the application's event, of whose end nobody
@@ -251,39 +249,36 @@ static void *work(void *unused)
     cl_int state;
     struct gs_pool_command *c;
     (void)unused;
-    do
+    for (;;) {
         c = next(&state);
-    while (run(c, state));
-    GS_LOCKED(&list.lock); /* the process is ending */
-    list.ended = true;
-    pthread_cond_broadcast(&list.changed);
+        run(c, state);
+    }
     return NULL;
 }
 
 /* With the lock held. */
 static bool start(void)
 {
-    if (!list.started && !list.ended)
+    if (!list.started)
         list.started = gs_threads_start("gs-pool", NULL, work, NULL);
-    return list.started && !list.ended;
+    return list.started;
 }
 
 static cl_int await(struct gs_pool_command *c)
 {
     pthread_mutex_lock(&list.lock);
-    while (!c->done && !list.ended)
+    while (!c->done)
         pthread_cond_wait(&list.changed, &list.lock);
-    const cl_int err = c->done ? c->err : CL_OUT_OF_RESOURCES;
-    const bool done = c->done;
     pthread_mutex_unlock(&list.lock);
-    if (done)
-        free_command(c);
+    const cl_int err = c->err;
+    free_command(c);
     return err;
 }
 
 cl_int gs_pool_finish(cl_command_queue queue)
 {
     const struct gs_queue *q = gs_find(GS_QUEUE, queue);
+    gs_threads_open_again();
     GS_LOCKED(&list.lock);
     for (;;) {
         const struct gs_pool_command *c = list.first;
@@ -291,8 +286,6 @@ cl_int gs_pool_finish(cl_command_queue queue)
             c = c->next;
         if (!c)
             return q && atomic_load(&q->o.ctx->pool->failed) ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
-        if (list.ended)
-            return CL_OUT_OF_RESOURCES;
         pthread_cond_wait(&list.changed, &list.lock);
     }
 }
@@ -433,6 +426,7 @@ static cl_int take(struct gs_pool_command *c, const struct gs_op *op)
 
 static cl_int submit(struct gs_pool_command *c)
 {
+    gs_threads_open_again();
     GS_LOCKED(&list.lock);
     if (!start())
         return CL_OUT_OF_RESOURCES;

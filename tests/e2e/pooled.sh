@@ -193,6 +193,11 @@ export ROOM_BYTES=$((3 << 20))
 grep -q 'error -4' pooled.txt || fail "a gather that can't be done: $(cat pooled.txt)"
 stats stats.json single:gather:"one work-group may touch more bytes than fit on a device"
 
+# A handler of exit() that runs after ours, which has closed the driver to our threads, waits for what hasn't ended.
+plain plain.txt "$programs/last_wait" 5
+pooled pooled.txt "$programs/last_wait" 5 || fail "a handler of exit() waits: exit status $?: $(cat pooled.txt)"
+same "a handler of exit() waits"
+
 # No allocation ever succeeds (each once: pooled_faults.sh).
 export ROOM_BYTES=$((10 << 20))
 ! ROOM_DEVICES=0 pooled pooled.txt "$programs/pooled" 4096 stencil || fail "no allocation succeeds: $(cat pooled.txt)"
