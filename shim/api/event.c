@@ -217,11 +217,22 @@ void gs_await_parts(cl_event event)
         gs_drop(&e->o);
 }
 
+/* Events of pooled memory are user events to the driver, of whose failure NVIDIA's clWaitForEvents says nothing (580).
+ */
+static bool has_failed_pooled(cl_event event)
+{
+    const struct gs_event *e = gs_find(GS_EVENT, event);
+    return e && e->pooled && gs_event_status(event) < 0;
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events, const cl_event *event_list)
 {
     GS_CALL("clWaitForEvents");
     gs_threads_open_again();
-    const cl_int err = gs_real()->clWaitForEvents(num_events, event_list);
+    cl_int err = gs_real()->clWaitForEvents(num_events, event_list);
+    for (cl_uint i = 0; !err && gs_settings()->pooled && i < num_events; i++)
+        if (has_failed_pooled(event_list[i]))
+            err = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     for (cl_uint i = 0; err == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST && i < num_events; i++)
         gs_await_parts(event_list[i]);
     gs_wait_ended();
