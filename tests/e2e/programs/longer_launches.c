@@ -17,7 +17,9 @@ static uint32_t host[MOST];
 
 int main(int argc, char **argv)
 {
-    const size_t wanted = argc > 1 ? strtoul(argv[1], NULL, 10) : 64, items = wanted < MOST ? wanted : MOST;
+    if (argc < 3)
+        return 1;
+    const size_t wanted = strtoul(argv[1], NULL, 10), items = wanted < MOST ? wanted : MOST;
     start(0);
     cl_program p = build(source, "");
     cl_kernel k = kernel_of(p, "advance");
