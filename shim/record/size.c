@@ -9,8 +9,8 @@
 
 enum {
     BUCKETS_LOG2 = 10,
-    MOST_SIZES = 4096,             /* then the sizes of all kernels are told apart by powers of two, ... */
-    MOST_ROUNDED = 2 * MOST_SIZES, /* ... and then not at all */
+    EXACT = 32,        /* what is larger counts as the next of 16 steps to twice as much */
+    MOST_SIZES = 8192, /* then they aren't told apart */
 };
 
 static struct {
@@ -41,6 +41,14 @@ static unsigned bucket_of(uint64_t kernel, const uint64_t size[6])
     for (unsigned d = 0; d < 3; d++)
         x = mix(x, size[d] ^ size[3 + d] << 40);
     return (unsigned)(x >> (64 - BUCKETS_LOG2));
+}
+
+static void round_up(uint64_t size[6])
+{
+    for (unsigned d = 0; d < 3; d++) {
+        const unsigned shift = size[d] > EXACT ? 59 - (unsigned)__builtin_clzll(size[d] - 1) : 0;
+        size[d] = size[d] ? (((size[d] - 1) >> shift) + 1) << shift : 0;
+    }
 }
 
 static struct gs_size *find(uint64_t kernel, const uint64_t size[6])
@@ -75,32 +83,21 @@ static struct gs_size *enter(uint64_t kernel, uint64_t program, const char *name
     return s;
 }
 
-/* The power of two that is not smaller. */
-static uint64_t rounded(uint64_t v)
-{
-    uint64_t power = 1;
-    while (power < v && power << 1)
-        power <<= 1;
-    return power;
-}
-
 struct gs_size *gs_size_make(uint64_t program, const char *name, unsigned n, const uint64_t wanted[6])
 {
     uint64_t kernel = gs_kernel_hash(program, name, n), size[6];
-    struct gs_size *s = find(kernel, wanted);
+    memcpy(size, wanted, sizeof size);
+    round_up(size);
+    struct gs_size *s = find(kernel, size);
     if (s)
         return s;
     GS_LOCKED(&sizes.lock);
-    memcpy(size, wanted, sizeof size);
-    for (unsigned d = 0; d < 3 && sizes.n >= MOST_SIZES; d++)
-        size[d] = rounded(size[d]);
-    s = find(kernel, size);
-    if (!s && sizes.n >= MOST_ROUNDED) {
+    if (sizes.n >= MOST_SIZES) {
         program = 0;
         kernel = gs_kernel_hash(program, name = "", n);
         memset(size, 0, sizeof size);
-        s = find(kernel, size);
     }
+    s = find(kernel, size);
     return s ? s : enter(kernel, program, name, n, size);
 }
 
@@ -119,6 +116,7 @@ struct gs_size *gs_size_find(const struct gs_kernel *k, cl_uint dims, const size
         size[d] = global[d];
         size[3 + d] = local ? local[d] : 0;
     }
+    round_up(size);
     return find(kernel, size);
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What is known of one kernel at one size: one record, which every room asks for here, and which lasts as long as the
- * process. An application may make a kernel object, or a program, for each launch: kernels of one name in programs of
- * one text, over as many devices, have the same records. Upper rooms hang what they know into the record. */
+ * process. Each dimension of the global size counts as the next of 16 steps to twice as much, so that a kernel whose
+ * launches shrink has few of them; up to 32 it counts as it is. An application may make a kernel object, or a program,
+ * for each launch: kernels of one name in programs of one text, over as many devices, have the same records. Upper
+ * rooms hang what they know into the record. */
 #ifndef GS_SHIM_RECORD_SIZE_H
 #define GS_SHIM_RECORD_SIZE_H
 
@@ -17,7 +19,7 @@ struct gs_unit_times {
 
 struct gs_size {
     uint64_t kernel;              /* gs_kernel_hash */
-    uint64_t size[6];             /* global and local; of what a launch doesn't give 1 and 0 */
+    uint64_t size[6];             /* global, the largest of its step, and local; of what isn't given 1 and 0 */
     atomic_ushort left;           /* known to be too short to gain by a split: launches that need no look at it */
     struct gs_size *_Atomic next; /* in its bucket */
     struct gs_size *older;        /* came before this one: gs_sizes() */
@@ -31,8 +33,7 @@ struct gs_size {
 /* What a kernel is known by, in other processes too. Never 0. */
 uint64_t gs_kernel_hash(uint64_t program, const char *name, unsigned n);
 
-/* The record of this size; made if need be. Of ever new sizes those to come share one with all up to the next power of
- * two, and in the end one with all others. NULL: no memory. */
+/* The record of this size; made if need be. Of ever new ones those to come share one in the end. NULL: no memory. */
 struct gs_size *gs_size_make(uint64_t program, const char *name, unsigned n, const uint64_t size[6]);
 
 /* The newest of all, from which `older` leads to the others; or NULL. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each kernel and size has a record of its own, up to a bound. */
+/* Each kernel has records of its own, one for each step of its sizes, up to a bound. */
 #include "tests/suite.h"
 
 #include <string.h>
@@ -27,6 +27,32 @@ static void records_are_told_apart(void **state)
     }
 }
 
+/* A dimension counts as the next of 16 steps to twice as much, up to 32 as it is; none is rounded down, or up by more
+ * than a sixteenth. */
+static void like_sizes_share_a_record(void **state)
+{
+    static const uint64_t most[] = {1, 2, 31, 32, 34, 34, 62, 64, 64, 68, 8192, 8704, UINT64_C(1) << 62},
+                          given[] = {1, 2, 31, 32, 33, 34, 61, 63, 64, 65, 8191, 8193, (UINT64_C(1) << 62) - 5};
+    (void)state;
+    for (size_t i = 0; i < sizeof most / sizeof *most; i++)
+        for (unsigned d = 0; d < 3; d++) {
+            uint64_t size[6] = {100, 100, 100, 7, 33, 8191};
+            size[d] = given[i];
+            const struct gs_size *s = gs_size_make(7, "like", 2, size);
+            assert_int_equal(s->size[d], most[i]);
+            assert_int_equal(s->size[(d + 1) % 3], 100);
+            assert_memory_equal(s->size + 3, size + 3, 3 * sizeof *size); /* the work-group's is exact */
+        }
+    for (uint64_t v = 1; v < 100000; v++) {
+        const struct gs_size *s = gs_size_make(7, "alike", 2, (const uint64_t[6]){v, 1, 1});
+        assert_in_range(s->size[0], v, v + v / 16);
+        assert_ptr_equal(gs_size_make(7, "alike", 2, s->size), s); /* as it is read from a file */
+    }
+    const uint64_t none[6] = {0, 1, 1}, all[6] = {UINT64_MAX, 1, 1};
+    assert_int_equal(gs_size_make(7, "alike", 2, none)->size[0], 0);
+    assert_non_null(gs_size_make(7, "alike", 2, all));
+}
+
 /* What isn't given of a size is 1, or no local size: a launch finds its record whatever its number of dimensions. */
 static void launches_find_their_record(void **state)
 {
@@ -39,6 +65,7 @@ static void launches_find_their_record(void **state)
     atomic_init(&k.id, gs_kernel_hash(7, "found", 2));
     for (cl_uint dims = 1; dims <= 3; dims++)
         assert_ptr_equal(gs_size_find(&k, dims, global, NULL), s);
+    assert_ptr_equal(gs_size_find(&k, 1, (const size_t[]){99}, NULL), s); /* alike */
     assert_null(gs_size_find(&k, 1, global, local));
     assert_null(gs_size_find(&k, 2, other, NULL));
     assert_null(gs_size_find(&k, 0, global, NULL));
@@ -69,6 +96,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_are_told_apart),
+        cmocka_unit_test(like_sizes_share_a_record),
         cmocka_unit_test(launches_find_their_record),
         cmocka_unit_test(records_are_bounded),
     };

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # An application whose launches are all of other sizes, over a driver that does nothing: what a launch costs doesn't grow
 # with the sizes that there have been. It took 320 us of CPU time for each of 4,094 launches when all sizes of the program
-# were looked at by each, and takes 12 now.
+# were looked at by each, and 1.8 when each size had a record; it takes 0.5 now.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 export XDG_CACHE_HOME=$PWD/cache GPUSPARC_REAL=$programs/fake.so
