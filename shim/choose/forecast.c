@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "shim/choose/timing_book.h"
 #include "shim/coherence/coherence.h"
 
 /* What a part needs and what it would leave away from home. */
@@ -80,6 +81,16 @@ void gs_forecast_shares(const struct gs_plan *plan, double share[GS_MAX_DEVICES]
     }
 }
 
+/* speed[p]: how many times as fast as the first each device is for this kernel. False: that isn't known. */
+static bool find_speed(const struct gs_timing *t, unsigned n, double speed[GS_MAX_DEVICES])
+{
+    GS_LOCKED(&gs_book.lock);
+    const bool cut = t->h.balance.n == n, unlike = gs_group()->unlike;
+    for (unsigned p = 0; p < n; p++)
+        speed[p] = unlike && cut ? gs_balance_speed(&t->h.balance, p) : 1;
+    return cut || !unlike;
+}
+
 int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *plan)
 {
     struct gs_forecast *o = &t->forecast;
@@ -89,7 +100,7 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
     int err = 0;
     *o = (struct gs_forecast){.n = plan->n_parts, .link = o->link, .peer_possible = o->peer_possible};
     t->all = (struct gs_move){0};
-    const bool known = gs_timing_speed(of, o->n, speed);
+    const bool known = find_speed(of, o->n, speed);
     gs_forecast_cut(plan, cut);
     o->ample = true;
     for (unsigned p = 0; p < plan->n_parts; p++) {

@@ -31,11 +31,10 @@ static void say_outlook(const struct gs_timing *t, const struct gs_trial *trial,
 
 struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size)
 {
-    struct gs_wanted wanted = {0};
     if (!size || !gs_book_is_kept(k->o.ctx) || (!atomic_load(&k->program->preparing) && k->program->refusal))
         return NULL;
     const bool risen = atomic_exchange(&k->risen, false);
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     gs_book_open(k->o.ctx);
     struct gs_timing *t = gs_book_of(size);
     if (t && risen && gs_choice_is_short(&t->h, &gs_book.machine, t->at->n)) { /* it may be long now */
@@ -50,9 +49,7 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size)
         t->prepare_ns = prepare_ns ? (double)prepare_ns : t->prepare_ns;
         t->compile_ns = gs_prepare_compile_ns(k->program);
     }
-    gs_measured_look(&wanted);
-    pthread_mutex_unlock(&gs_book.lock);
-    gs_prepare_do(&wanted);
+    gs_measured_look();
     return t;
 }
 
@@ -87,14 +84,6 @@ bool gs_timing_cut(struct gs_timing *t, unsigned n, unsigned *dim, double cut[GS
     else if (gs_book.machine.unlike)
         gs_choice_first_cut(n, (double)gs_measured_best(&t->h.single), cut);
     return known || gs_book.machine.unlike;
-}
-
-bool gs_timing_speed(struct gs_timing *t, unsigned n, double speed[GS_MAX_DEVICES])
-{
-    GS_LOCKED(&gs_book.lock);
-    for (unsigned p = 0; p < n; p++)
-        speed[p] = gs_group()->unlike && t->h.balance.n == n ? gs_balance_speed(&t->h.balance, p) : 1;
-    return !gs_group()->unlike || t->h.balance.n == n;
 }
 
 const char *gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, const struct gs_plan *plan,

@@ -43,9 +43,6 @@ void gs_timing_enqueues(struct gs_queue *q, struct gs_timing *t, uint64_t to_rea
 /* The launch has been enqueued. --stats gets the expected times. */
 void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split, struct gs_kernel_stats *stats);
 
-/* The process ends: what has ended by now is learnt. */
-void gs_timing_end(void);
-
 /* A kernel of that name has been made; NULL: the program is about to be built. If that kernel, or any of the program,
  * gained by splits in the process before, the program is prepared at once, beside the application. Without locks. */
 void gs_timing_prepare_known(struct gs_program *p, const char *name);
@@ -62,9 +59,6 @@ void gs_timing_refused(struct gs_timing *t);
 
 /* Where the parts should end, in `cut`; false: they should be of equal size. */
 bool gs_timing_cut(struct gs_timing *t, unsigned n, unsigned *dim, double cut[GS_MAX_DEVICES]);
-
-/* speed[p]: how many times as fast as the first each of n devices is for this kernel. False: that isn't known. */
-bool gs_timing_speed(struct gs_timing *t, unsigned n, double speed[GS_MAX_DEVICES]);
 
 /* One split that is being decided on. */
 struct gs_trial {
@@ -106,7 +100,7 @@ struct gs_timed_launch {
 
 /* Learns from the profiles of these events, once they are complete: of a launch on one device; of a split's parts,
  * where `end` is the launch's. */
-void gs_timing_learn_single(struct gs_timing *t, const struct gs_kernel *k, cl_event ran);
+void gs_timing_learn_single(struct gs_timing *t, cl_event ran);
 void gs_timing_learn_split(const struct gs_timed_launch *launch, const struct gs_asked *asked, cl_event end,
                            const cl_event *parts);
 
@@ -136,7 +130,8 @@ struct gs_queue_times {
     struct gs_sieve sieve;              /* the context's lock */
 };
 
-/* Around a call that blocks until all that was enqueued on q has run. Null is allowed. */
+/* Around a call that blocks until all that was enqueued on q has run; null is allowed. Zeros before the process ends:
+ * what has ended by now is learnt. */
 struct gs_sieve gs_timing_before_wait(struct gs_queue *q);
 void gs_timing_after_wait(const struct gs_sieve *before, cl_int err);
 

@@ -48,22 +48,6 @@ double gs_prepare_cost_ns(const struct gs_timing *t)
     return new > soon_ns ? soon_ns / BESIDE + new - soon_ns : new / BESIDE;
 }
 
-void gs_prepare_want(struct gs_wanted *w, struct gs_timing *t, cl_program program)
-{
-    if (program && !w->program && gs_choice_may_gain(&t->h, &gs_book.machine, t->at->n, gs_prepare_cost_ns(t)))
-        *w = (struct gs_wanted){program, t->at->program};
-}
-
-void gs_prepare_do(const struct gs_wanted *w)
-{
-    struct gs_program *p = w->program ? gs_find_hold(GS_PROGRAM, w->program) : NULL;
-    if (!p)
-        return;
-    if (atomic_load(&p->id) == w->id && !atomic_load(&p->preparing) && !gs_prepared(p))
-        gs_prepare_by_thread(p, 0);
-    gs_drop(&p->o);
-}
-
 /* How long the application may be kept waiting for a program that an earlier process has compiled, so that it comes
  * from caches: for half of what this launch should gain (docs/choice.md). 0 where that wouldn't do. */
 static uint64_t patience_ns(struct gs_timing *t)
@@ -79,14 +63,11 @@ static uint64_t patience_ns(struct gs_timing *t)
 static bool is_busy(struct gs_timing *t, const struct gs_command *cmd)
 {
     enum { LITTLE_NS = 1000000 };
-    struct gs_wanted none = {0};
     if (atomic_load(&cmd->ctx->user_events))
         return false;
-    pthread_mutex_lock(&gs_book.lock);
-    gs_measured_look(&none);
-    const bool runs = t->h.asked && !t->h.single.n;
-    pthread_mutex_unlock(&gs_book.lock);
-    return runs || atomic_load(&cmd->q->times->busy_until_ns) > gs_now_ns() + LITTLE_NS;
+    GS_LOCKED(&gs_book.lock);
+    gs_measured_look();
+    return (t->h.asked && !t->h.single.n) || atomic_load(&cmd->q->times->busy_until_ns) > gs_now_ns() + LITTLE_NS;
 }
 
 /* It is being prepared: waits for that, for two seconds at most, while the device is busy. */

@@ -57,14 +57,8 @@ struct gs_timing *gs_book_next(const struct gs_timing *t, uint64_t program, cons
 
 /* timing_measured.c */
 
-/* The program that is to be prepared before its next launch, by what has been measured. */
-struct gs_wanted {
-    cl_program program; /* null: none */
-    uint64_t id;
-};
-
 /* Looks at the measurements that are under way. With the lock held. */
-void gs_measured_look(struct gs_wanted *w);
+void gs_measured_look(void);
 
 /* Is a split of t under way that is being measured? With the lock held. */
 bool gs_measured_splits(const struct gs_timing *t);
@@ -79,12 +73,6 @@ double gs_prepare_compile_ns(const struct gs_program *p);
 
 /* What it costs the application, of launches to come, that the program is prepared. With the lock held. */
 double gs_prepare_cost_ns(const struct gs_timing *t);
-
-/* One launch of t, of this program, has been measured. With the lock held. */
-void gs_prepare_want(struct gs_wanted *w, struct gs_timing *t, cl_program program);
-
-/* Without locks. The program may be gone, and its handle another's by now. */
-void gs_prepare_do(const struct gs_wanted *w);
 
 /* timing_first.c */
 

@@ -51,8 +51,7 @@ static uint64_t most_for_first_ns(const struct gs_timing *t)
 /* Should the application wait for what is being measured? It has waited more_ns since this was last asked. */
 static bool awaits(struct gs_timing *t, uint64_t more_ns)
 {
-    struct gs_wanted wanted = {0};
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     bool first = is_new(t), splits = splits_unheard(t);
     if (first || splits) {
         const bool had_begun = t->begun;
@@ -63,7 +62,7 @@ static bool awaits(struct gs_timing *t, uint64_t more_ns)
         else
             t->tries_ns += more_ns;
         t->awaited_ns += first ? more_ns : 0;
-        gs_measured_look(&wanted);
+        gs_measured_look();
         if (t->begun && !had_begun)
             t->awaited_ns = 0;
         const bool measuring = t->h.tried ? t->h.tried >= GS_CHOICE_TRIES : t->h.asked;
@@ -76,8 +75,6 @@ static bool awaits(struct gs_timing *t, uint64_t more_ns)
             gs_settings()->mode == GS_MODE_AUTO ? (double)TIMES * t->h.single_ns + (double)LITTLE_NS : in_multi_ns;
         splits = !is_new(t) && splits_unheard(t) && (double)t->tries_ns < most_ns;
     }
-    pthread_mutex_unlock(&gs_book.lock);
-    gs_prepare_do(&wanted);
     return first || splits;
 }
 
@@ -104,11 +101,4 @@ void gs_timing_await(struct gs_timing *t, const struct gs_command *cmd)
     }
     if (waited_ns)
         gs_debug("%s: waited %.1f ms for what its launches take", t->at->name, (double)waited_ns / 1e6);
-}
-
-void gs_timing_end(void)
-{
-    struct gs_wanted none = {0};
-    GS_LOCKED(&gs_book.lock);
-    gs_measured_look(&none);
 }

@@ -21,7 +21,6 @@ enum {
 struct measurement {
     struct measurement *next;
     struct gs_timing *t;
-    cl_program program; /* not retained; null for splits */
     cl_event end;
     struct gs_trial trial;
     unsigned dim;
@@ -145,7 +144,7 @@ static void learn_split(struct measurement *m)
     gs_choice_move_cut(h, machine, o->link, m->trial.all);
 }
 
-void gs_measured_look(struct gs_wanted *w)
+void gs_measured_look(void)
 {
     for (struct measurement **at = &gs_book.pending; *at;) {
         struct measurement *m = *at;
@@ -169,7 +168,6 @@ void gs_measured_look(struct gs_wanted *w)
             const uint64_t took_ns = m->spent ? part_took(m, 0) : duration(m->end);
             gs_debug("%s: one device took %" PRIu64 " us", m->t->at->name, took_ns / 1000);
             gs_choice_learn_single(&m->t->h, took_ns);
-            gs_prepare_want(w, m->t, m->program); /* splits have been prepared */
         }
         drop_measurement(m);
     }
@@ -180,9 +178,6 @@ void gs_timing_read(uint64_t bytes, uint64_t took_ns, bool several)
     GS_LOCKED(&gs_book.lock);
     if (gs_book.learnt_name[0])
         gs_choice_learn_read(&gs_book.machine, bytes, took_ns, several);
-    gs_debug("a read of %" PRIu64 " bytes from %s took %" PRIu64 " us; a byte now counts as %.4f ns", bytes,
-             several ? "several devices" : "one device", took_ns / 1000,
-             gs_book.machine.read_ns[gs_read_size((double)bytes)][several]);
 }
 
 bool gs_measured_splits(const struct gs_timing *t)
@@ -270,8 +265,7 @@ void gs_timing_after_wait(const struct gs_sieve *before, cl_int err)
     if (!before->n && !n_pending)
         return;
     const uint64_t all_ns = before->n ? gs_now_ns() - before->begin_ns : 0;
-    struct gs_wanted wanted = {0};
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     for (unsigned i = 0; i < before->n && !err; i++) {
         struct gs_history *h = &before->seen[i].of->h;
         if (before->seen[i].launches)
@@ -279,9 +273,7 @@ void gs_timing_after_wait(const struct gs_sieve *before, cl_int err)
         if (!before->unknown && !gs_book.machine.unlike) /* there the cut may be wrong, which moves on (balance.h) */
             gs_stretch_learn(&h->together, (double)all_ns, before->single_ns, before->split);
     }
-    gs_measured_look(&wanted);
-    pthread_mutex_unlock(&gs_book.lock);
-    gs_prepare_do(&wanted);
+    gs_measured_look();
 }
 
 /* A measurement that ends with `end`, which is retained; of a split, if there are a trial and its plan. NULL: no
@@ -322,13 +314,11 @@ static void keep_measurement(struct measurement *m)
     m->t->h.asked_split += m->split;
 }
 
-void gs_timing_learn_single(struct gs_timing *t, const struct gs_kernel *k, cl_event ran)
+void gs_timing_learn_single(struct gs_timing *t, cl_event ran)
 {
     struct measurement *m = measure(&(struct gs_timed_launch){.t = t}, ran);
-    if (!m)
-        return;
-    m->program = k->program->o.handle;
-    keep_measurement(m);
+    if (m)
+        keep_measurement(m);
 }
 
 void gs_timing_learn_split(const struct gs_timed_launch *launch, const struct gs_asked *asked, cl_event end,
@@ -337,16 +327,11 @@ void gs_timing_learn_split(const struct gs_timed_launch *launch, const struct gs
     struct measurement *m = measure(launch, end);
     if (!m)
         return;
-    bool whole = true;
     m->asked = *asked;
-    for (unsigned p = 0; p < launch->plan->n_parts && whole; p++) {
-        whole = gs_real()->clRetainEvent(parts[p]) == CL_SUCCESS;
-        m->part[p] = whole ? parts[p] : NULL;
-    }
-    if (whole)
-        keep_measurement(m);
-    else
-        drop_measurement(m);
+    for (unsigned p = 0; p < launch->plan->n_parts; p++)
+        if (gs_real()->clRetainEvent(parts[p]) == CL_SUCCESS)
+            m->part[p] = parts[p];
+    keep_measurement(m);
 }
 
 void gs_timing_learn_units(const struct gs_timed_launch *launch, cl_event end, struct gs_taken *spent,

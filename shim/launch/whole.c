@@ -168,7 +168,7 @@ cl_int gs_launch_measured(struct gs_launching *l, cl_event *event)
                 error */
         return gs_launch_single(l, event);
     const struct gs_events ended = {.v = &ran, .n = 1};
-    gs_timing_learn_single(l->timing, l->k, ran);
+    gs_timing_learn_single(l->timing, ran);
     err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &ended, &home, event);
     gs_real()->clReleaseEvent(ran);
     if (!err)
