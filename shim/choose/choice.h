@@ -72,6 +72,7 @@ struct gs_history {
     struct gs_measured plan;   /* what the host takes to plan a launch */
     struct gs_balance balance;
     struct gs_together together;
+    bool guessed;      /* `single` is by another size: gs_choice_learn_size() */
     double least_part; /* no part takes less of one device's time; 0: not known (gs_choice_least_part) */
     double running_ns; /* the first measured launch has been running for so long, if that is far more than a split
                           costs: the least time of a launch; 0: not known */
@@ -160,6 +161,14 @@ void gs_choice_runs(struct gs_history *h, const struct gs_machine *m, unsigned n
 
 /* Is nothing known but that? */
 bool gs_choice_not_measured(const struct gs_history *h);
+
+/* Is something known of it by itself, so that other sizes can go by it? */
+bool gs_choice_known(const struct gs_history *h, const struct gs_machine *m, unsigned n);
+
+/* h, of which nothing is known, is of a size with `ratio` times as many work-groups as `of`, which is the same kernel:
+ * it goes on from there, with times in proportion, until it is measured itself. Not where one of them has more than
+ * twice as many: what a launch takes is not quite in proportion. */
+void gs_choice_learn_size(struct gs_history *h, const struct gs_history *of, double ratio);
 
 /* Should this launch be measured? One on one device only if it may be long enough to gain; `affordable`: measuring
  * costs little beside the time elapsed, so that a launch of unknown length may be measured. */

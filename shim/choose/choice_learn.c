@@ -35,10 +35,36 @@ void gs_choice_runs(struct gs_history *h, const struct gs_machine *m, unsigned n
     h->running_ns = ns >= far_longer * gs_least_gain_ns(m, n) ? ns : 0;
 }
 
+bool gs_choice_known(const struct gs_history *h, const struct gs_machine *m, unsigned n)
+{
+    return h->guessed ? h->balance.measured : !gs_choice_not_measured(h) || gs_choice_is_short(h, m, n);
+}
+
+void gs_choice_learn_size(struct gs_history *h, const struct gs_history *of, double ratio)
+{
+    static const double reach = 2;
+    const struct gs_history own = *h;
+    if (!(ratio <= reach && ratio * reach >= 1))
+        return;
+    *h = *of;
+    h->least_part = own.least_part;
+    h->launches += own.launches;
+    h->bound_ns = (uint64_t)((double)of->bound_ns * ratio);
+    h->single = h->split = (struct gs_measured){0};
+    gs_choice_learn_single(h, (uint64_t)(gs_choice_single_ns(of) * ratio));
+    h->guessed = true;
+    h->tried = 0;
+    gs_balance_begin_again(&h->balance);
+}
+
 void gs_choice_learn_single(struct gs_history *h, uint64_t took_ns)
 {
-    if (took_ns)
-        gs_measured_add(&h->single, took_ns);
+    if (!took_ns)
+        return;
+    if (h->guessed)
+        h->single.n = 0;
+    h->guessed = false;
+    gs_measured_add(&h->single, took_ns);
 }
 
 /* Down quickly, up slowly: what disturbs only makes longer. One look in which a buffer or a way was used first (40 ms

@@ -46,7 +46,7 @@ void gs_learnt_keep(struct gs_learnt_kernel *k, const struct gs_history *h)
 {
     k->launches = h->launches;
     k->bound_ns = h->bound_ns;
-    k->single_ns = gs_measured_best(&h->single);
+    k->single_ns = h->guessed && !h->balance.measured ? 0 : gs_measured_best(&h->single);
     k->split_ns = gs_choice_split_known(h) ? gs_measured_best(&h->split) : 0;
     k->failures = h->failures;
     k->moves = h->balance.moves;

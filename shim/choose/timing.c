@@ -4,6 +4,7 @@
 #include "shim/choose/timing.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "common/log.h"
@@ -29,6 +30,30 @@ static void say_outlook(const struct gs_timing *t, const struct gs_trial *trial,
              gs_budget_left(&gs_book.budget, now_ns) / 1e3, o->ample ? "" : "; the parts may not fill their devices");
 }
 
+/* Nothing is known of this size: it goes on from the nearest with the same kernel and work-groups, of those that came
+ * last, of which something is. */
+static void look_near(struct gs_timing *t)
+{
+    enum { MOST_SIZES = 64 };
+    const struct gs_history *nearest = NULL;
+    const struct gs_size *s = gs_sizes(), *at = t->at;
+    double best = 0;
+    for (unsigned n = 0; s && n < MOST_SIZES; s = s->older, n++) {
+        double ratio = 1;
+        if (!s->choice || s->kernel != at->kernel || memcmp(s->size + 3, at->size + 3, 3 * sizeof *s->size) != 0 ||
+            !gs_choice_known(&s->choice->h, &gs_book.machine, s->n))
+            continue;
+        for (int d = 0; d < 3; d++)
+            ratio *= (double)at->size[d] / (double)s->size[d];
+        if (!nearest || fabs(log(ratio)) < fabs(log(best))) {
+            nearest = &s->choice->h;
+            best = ratio;
+        }
+    }
+    if (nearest)
+        gs_choice_learn_size(&t->h, nearest, best);
+}
+
 struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size)
 {
     if (!size || !gs_book_is_kept(k->o.ctx) || (!atomic_load(&k->program->preparing) && k->program->refusal))
@@ -37,12 +62,14 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size)
     GS_LOCKED(&gs_book.lock);
     gs_book_open(k->o.ctx);
     struct gs_timing *t = gs_book_of(size);
-    if (t && risen && gs_choice_is_short(&t->h, &gs_book.machine, t->at->n)) { /* it may be long now */
-        t->h.single = (struct gs_measured){0};
-        t->h.bound_ns = 0;
-        t->h.asked = 0;
-        gs_size_refuse(t->at);
-    }
+    for (struct gs_timing *o = NULL; t && risen && (o = gs_book_next(o, t->at->program, t->at->name, t->at->n));)
+        if (gs_choice_is_short(&o->h, &gs_book.machine, o->at->n)) { /* it may be long now */
+            o->h.single.n = o->h.asked = 0;
+            o->h.bound_ns = 0;
+            gs_size_refuse(o->at);
+        }
+    if (t && t->at->program && !t->h.guessed && !gs_choice_known(&t->h, &gs_book.machine, t->at->n))
+        look_near(t);
     const uint64_t prepare_ns = atomic_load(&k->program->prepare_ns);
     if (t) {
         t->used = true;
@@ -107,7 +134,7 @@ const char *gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, const 
         gs_book.any_split = true;
     say_outlook(t, trial, now_ns);
     trial->single_ns = h->single_ns;
-    trial->guessed = gs_choice_not_measured(h);
+    trial->guessed = h->guessed || gs_choice_not_measured(h);
     trial->moves = h->balance.moves;
     trial->measured = split && gs_measured_has_room() && gs_choice_wants_split(h);
     pthread_mutex_unlock(&gs_book.lock);
