@@ -73,7 +73,7 @@ struct gs_trial {
     bool measured;     /* it is to be measured */
 };
 
-/* Why the launch isn't split by this plan, or NULL: it is, and the trial has what gs_timing_learn_split asks for. With
+/* Why the launch isn't split by this plan, or NULL: it is, and the trial has what gs_timing_learn asks for. With
  * the context's lock held. */
 const char *gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, const struct gs_plan *plan,
                              struct gs_trial *trial);
@@ -91,23 +91,20 @@ struct gs_asked {
     bool idle;                        /* nothing was before them in the application's queues that hadn't ended */
 };
 
-/* A launch that is measured: where its times are noted; of a split what was predicted for it, and its plan. */
+/* A launch that is measured, and where its times are noted. What isn't given is null. */
 struct gs_timed_launch {
     struct gs_timing *t;
-    const struct gs_trial *trial;
-    const struct gs_plan *plan;
+    const struct gs_trial *trial; /* of a split: what was predicted for it, */
+    const struct gs_plan *plan;   /* and its plan */
+    struct gs_taken *spent;       /* by units of the daemon's: what they took, */
+    const unsigned *place;        /* and where each part ran */
+    const struct gs_asked *asked; /* of a split that isn't: when it was enqueued, */
+    const cl_event *part;         /* and each part's event */
 };
 
-/* Learns from the profiles of these events, once they are complete: of a launch on one device; of a split's parts,
- * where `end` is the launch's. */
-void gs_timing_learn_single(struct gs_timing *t, cl_event ran);
-void gs_timing_learn_split(const struct gs_timed_launch *launch, const struct gs_asked *asked, cl_event end,
-                           const cl_event *parts);
-
-/* The same of a launch by units of the daemon's, from what they took: of a split where there is a trial, part p of
- * which ran on place[p]. `end` is the launch's. */
-void gs_timing_learn_units(const struct gs_timed_launch *launch, cl_event end, struct gs_taken *spent,
-                           const unsigned *place);
+/* Learns from the launch's units, or from profiles: a split's parts', or that of `end`, the launch's event, once it has
+ * ended. */
+void gs_timing_learn(const struct gs_timed_launch *launch, cl_event end);
 
 /* The launches on a queue since the queue was last known to be empty. */
 enum { GS_SIEVED = 8 };

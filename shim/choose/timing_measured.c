@@ -276,72 +276,39 @@ void gs_timing_after_wait(const struct gs_sieve *before, cl_int err)
     gs_measured_look();
 }
 
-/* A measurement that ends with `end`, which is retained; of a split, if there are a trial and its plan. NULL: no
- * memory.
- */
-static struct measurement *measure(const struct gs_timed_launch *launch, cl_event end)
+void gs_timing_learn(const struct gs_timed_launch *launch, cl_event end)
 {
-    const struct gs_trial *trial = launch->trial;
     const struct gs_plan *plan = launch->plan;
-    struct measurement *m = calloc(1, sizeof *m);
+    struct measurement *m = calloc(1, sizeof *m), **last = &gs_book.pending;
     if (!m || gs_real()->clRetainEvent(end) != CL_SUCCESS) {
         free(m);
-        return NULL;
+        return;
     }
     m->t = launch->t;
     m->end = end;
-    m->split = trial;
-    if (trial) {
-        m->trial = *trial;
+    m->split = launch->trial;
+    m->spent = launch->spent;
+    if (launch->trial) {
+        m->trial = *launch->trial;
         m->dim = plan->dim;
         gs_forecast_cut(plan, m->cut);
         gs_forecast_shares(plan, m->share);
     }
-    return m;
-}
-
-static void keep_measurement(struct measurement *m)
-{
+    if (launch->spent) {
+        atomic_fetch_add(&launch->spent->refs, 1);
+        memcpy(m->place, launch->place, sizeof m->place);
+    }
+    if (launch->asked)
+        m->asked = *launch->asked;
+    for (unsigned p = 0; launch->part && p < plan->n_parts; p++)
+        if (gs_real()->clRetainEvent(launch->part[p]) == CL_SUCCESS)
+            m->part[p] = launch->part[p];
     GS_LOCKED(&gs_book.lock);
-    struct measurement **end =
-        &gs_book.pending; /* heard of in their order: what is kept in the end is of the last ones */
-    while (*end)
-        end = &(*end)->next;
-    *end = m;
+    while (*last) /* heard of in their order: what is kept in the end is of the last ones */
+        last = &(*last)->next;
+    *last = m;
     n_pending++;
     gs_book.n_measured++;
     m->t->h.asked += !m->split;
     m->t->h.asked_split += m->split;
-}
-
-void gs_timing_learn_single(struct gs_timing *t, cl_event ran)
-{
-    struct measurement *m = measure(&(struct gs_timed_launch){.t = t}, ran);
-    if (m)
-        keep_measurement(m);
-}
-
-void gs_timing_learn_split(const struct gs_timed_launch *launch, const struct gs_asked *asked, cl_event end,
-                           const cl_event *parts)
-{
-    struct measurement *m = measure(launch, end);
-    if (!m)
-        return;
-    m->asked = *asked;
-    for (unsigned p = 0; p < launch->plan->n_parts; p++)
-        if (gs_real()->clRetainEvent(parts[p]) == CL_SUCCESS)
-            m->part[p] = parts[p];
-    keep_measurement(m);
-}
-
-void gs_timing_learn_units(const struct gs_timed_launch *launch, cl_event end, struct gs_taken *spent,
-                           const unsigned *place)
-{
-    struct measurement *m = measure(launch, end);
-    if (!m)
-        return;
-    atomic_fetch_add(&spent->refs, 1);
-    m->spent = spent;
-    memcpy(m->place, place, sizeof m->place);
-    keep_measurement(m);
 }

@@ -220,17 +220,16 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
     }
     if (!err)
         err = record_writes(l, plan);
-    const struct gs_timed_launch timed = {l->cuts, &l->trial, plan};
+    const struct gs_timed_launch timed = {
+        l->cuts, &l->trial, plan, l->put.spent, l->job.place, &s->asked, l->put.spent ? NULL : s->ran};
     cl_event own;
     s->asked.idle = gs_events_ended(&l->cmd.before);
     if (!err)
         err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &s->ended, s->device, &own);
     if (err)
         return err;
-    if (l->put.spent)
-        gs_timing_learn_units(&timed, own, l->put.spent, l->job.place);
-    else if (l->trial.measured && !l->by_units)
-        gs_timing_learn_split(&timed, &s->asked, own, s->ran);
+    if (l->put.spent || (l->trial.measured && !l->by_units))
+        gs_timing_learn(&timed, own);
     for (size_t i = 0; i < plan->n_uses; i++) {
         const struct gs_use *u = &plan->uses[i];
         /* Later commands that use it, on any queue: an earlier write there would pass for a part's, or be lost. */

@@ -168,7 +168,7 @@ cl_int gs_launch_measured(struct gs_launching *l, cl_event *event)
                 error */
         return gs_launch_single(l, event);
     const struct gs_events ended = {.v = &ran, .n = 1};
-    gs_timing_learn_single(l->timing, ran);
+    gs_timing_learn(&(struct gs_timed_launch){.t = l->timing}, ran);
     err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &ended, &home, event);
     gs_real()->clReleaseEvent(ran);
     if (!err)
@@ -183,7 +183,7 @@ cl_int gs_launch_counted(struct gs_launching *l, cl_event *event)
     l->put.spent = gs_taken_new();
     const cl_int err = gs_launch_single(l, &own);
     if (!err && l->put.spent)
-        gs_timing_learn_units(&(struct gs_timed_launch){.t = l->timing}, own, l->put.spent, home);
+        gs_timing_learn(&(struct gs_timed_launch){.t = l->timing, .spent = l->put.spent, .place = home}, own);
     gs_taken_drop(l->put.spent);
     l->put.spent = NULL;
     if (!err && event)
