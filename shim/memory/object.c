@@ -164,11 +164,9 @@ static void unlink_root(struct gs_mem *m)
 bool gs_mem_released(struct gs_mem *m)
 {
     unlink_root(m);
-    const bool pooled = m->root != m && m->root->pool, by_record = m->is_sub_buffer && gs_sub_buffer_released(m);
-    if (pooled) /* its root's callbacks come after its own */
-        gs_real()->clReleaseMemObject(m->o.handle);
+    const bool by_record = m->is_sub_buffer && gs_sub_buffer_released(m);
     gs_drop(&m->o); /* before the driver has its caches full of other things */
-    return by_record || pooled;
+    return by_record;
 }
 
 /* References of ours: by replicas in the object's memory, by windows, and by transfers under way. */

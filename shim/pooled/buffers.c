@@ -5,13 +5,19 @@
 #include "shim/pooled/pooled.h"
 #include "shim/pooled/store.h"
 
-/* The driver's object is never used, but by the driver's own checks of arguments. */
-enum { STAND_IN_BYTES = 64 };
+/* The driver's object is never used, but by the driver's own checks of arguments. It is as large as these need: of
+ * sub-buffers drivers look at where they begin beside a multiple of CL_DEVICE_MEM_BASE_ADDR_ALIGN, which is in bits. */
+struct stand_in {
+    size_t align, bytes;
+};
 
-static cl_mem stand_in(struct gs_context *ctx, cl_mem_flags flags, size_t size, void *host_ptr, cl_int *err)
+static struct stand_in stand_in_of(size_t size)
 {
-    return gs_real()->clCreateBuffer(ctx->o.handle, flags, size < STAND_IN_BYTES ? size : STAND_IN_BYTES, host_ptr,
-                                     err);
+    enum { LEAST = 64 };
+    cl_uint bits = 0;
+    gs_real()->clGetDeviceInfo(gs_group()->dev[0], CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
+    const size_t align = bits / 8 > LEAST ? bits / 8 : LEAST;
+    return (struct stand_in){align, size < align ? size : align};
 }
 
 cl_int gs_pool_begin_with(struct gs_pool_root *r, const char *from, const size_t region[3], const size_t pitch[2])
@@ -43,7 +49,7 @@ struct gs_pool_made gs_pool_create(struct gs_context *ctx, cl_mem_flags flags, s
     const bool uses = flags & CL_MEM_USE_HOST_PTR, copies = flags & CL_MEM_COPY_HOST_PTR;
     const size_t region[3] = {size, 1, 1}, pitch[2] = {0};
     struct gs_pool_made made = {0};
-    made.handle = stand_in(ctx, flags, size, host_ptr, &made.err);
+    made.handle = gs_real()->clCreateBuffer(ctx->o.handle, flags, stand_in_of(size).bytes, host_ptr, &made.err);
     if (!made.err && size > gs_pool_bytes())
         made.err = CL_INVALID_BUFFER_SIZE;
     if (!made.err)
@@ -53,59 +59,15 @@ struct gs_pool_made gs_pool_create(struct gs_context *ctx, cl_mem_flags flags, s
     return gs_pool_made_end(made);
 }
 
-/* Specification, clCreateSubBuffer: CL_INVALID_VALUE. */
-static bool allows_more(cl_mem_flags parent, cl_mem_flags sub)
-{
-    const cl_mem_flags reads = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY, writes = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY,
-                       no_host = parent & CL_MEM_HOST_NO_ACCESS;
-    return (parent & CL_MEM_WRITE_ONLY && sub & reads) || (parent & CL_MEM_READ_ONLY && sub & writes) ||
-           ((parent & CL_MEM_HOST_WRITE_ONLY || no_host) && sub & CL_MEM_HOST_READ_ONLY) ||
-           ((parent & CL_MEM_HOST_READ_ONLY || no_host) && sub & CL_MEM_HOST_WRITE_ONLY);
-}
-
-/* What the driver says of a sub-buffer that begins there. NVIDIA's takes more than multiples of its
- * CL_DEVICE_MEM_BASE_ADDR_ALIGN, which is 4,096 bits. */
-static cl_int check_origin(const struct gs_context *ctx, size_t origin)
-{
-    cl_uint bits = 0;
-    cl_int err = CL_SUCCESS;
-    gs_real()->clGetDeviceInfo(gs_group()->dev[0], CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
-    const cl_buffer_region region = {bits / 8 ? origin % (bits / 8) : 0, 1};
-    if (!region.origin)
-        return CL_SUCCESS;
-    cl_mem part = NULL, whole = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE, bits / 8, NULL, &err);
-    if (whole)
-        part = gs_real()->clCreateSubBuffer(whole, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err);
-    if (part)
-        gs_real()->clReleaseMemObject(part);
-    if (whole)
-        gs_real()->clReleaseMemObject(whole);
-    return err;
-}
-
 struct gs_pool_made gs_pool_create_sub(const struct gs_mem *parent, cl_mem_flags flags, const cl_buffer_region *r)
 {
-    struct gs_pool_made made = {0};
-    char nothing[STAND_IN_BYTES] = {0};
-    const cl_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY,
-                       host = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS,
-                       memory = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
-    if (!r->size)
-        made.err = CL_INVALID_BUFFER_SIZE;
-    else if (r->origin > parent->size || r->size > parent->size - r->origin || flags & ~(access | host) ||
-             allows_more(parent->flags, flags))
-        made.err = CL_INVALID_VALUE;
-    else
-        made.err = check_origin(parent->o.ctx, r->origin);
-    if (made.err)
-        return made;
-    flags |= flags & access ? 0 : parent->flags & access;
-    flags |= flags & host ? 0 : parent->flags & host;
-    flags |= parent->flags & memory;
-    void *host_ptr = flags & CL_MEM_USE_HOST_PTR ? parent->root->pool->host.base + r->origin : NULL;
-    if (flags & CL_MEM_COPY_HOST_PTR) /* not the host place: a command may be writing there */
-        host_ptr = nothing;
-    made.handle = stand_in(parent->o.ctx, flags, r->size, host_ptr, &made.err);
+    struct gs_pool_made made = {.err = CL_INVALID_VALUE};
+    const struct stand_in of = stand_in_of(parent->size);
+    const size_t origin = r->origin % of.align, most = of.bytes - origin;
+    const cl_buffer_region region = {origin, r->size < most ? r->size : most};
+    if (r->origin <= parent->size && r->size <= parent->size - r->origin)
+        made.handle =
+            gs_real()->clCreateSubBuffer(parent->o.handle, flags, CL_BUFFER_CREATE_TYPE_REGION, &region, &made.err);
     return made;
 }
 

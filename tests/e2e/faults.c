@@ -80,6 +80,7 @@ struct doom {
 
 static cl_int fault_now(int function, int is_command, cl_command_queue queue);
 static cl_mem fault_made(cl_mem mem, size_t bytes);
+static cl_mem fault_part(cl_mem part, cl_mem buffer);
 static void fault_gives(cl_kernel kernel, cl_uint index, size_t bytes, const void *value);
 static cl_int fault_uses(int function, unsigned n, const cl_mem *mems, cl_kernel kernel);
 static struct doom fault_doom(cl_command_queue queue, cl_uint n, const cl_event *wait);
@@ -134,7 +135,7 @@ static bool is_hollow(cl_mem mem)
 static cl_mem fault_made(cl_mem mem, size_t bytes)
 {
     pthread_mutex_lock(&lock);
-    const bool later = fault.kind == HOLLOW && bytes != SIZE_MAX && atomic_load(&calls[fault.function]) >= fault.n,
+    const bool later = fault.kind == HOLLOW && atomic_load(&calls[fault.function]) >= fault.n,
                small = fault.kind == SMALL && bytes <= fault.n;
     if (mem && (later || small) && n_hollow < MOST_HOLLOW) {
         below.clRetainMemObject(mem);
@@ -142,6 +143,15 @@ static cl_mem fault_made(cl_mem mem, size_t bytes)
     }
     pthread_mutex_unlock(&lock);
     return mem;
+}
+
+/* A sub-buffer is as the buffer is. */
+static cl_mem fault_part(cl_mem part, cl_mem buffer)
+{
+    pthread_mutex_lock(&lock);
+    const bool hollow_too = is_hollow(buffer);
+    pthread_mutex_unlock(&lock);
+    return hollow_too ? fault_made(part, 0) : part;
 }
 
 static void fault_gives(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
@@ -176,6 +186,8 @@ static cl_int fault_uses(int function, unsigned n, const cl_mem *mems, cl_kernel
     for (size_t i = 0; i < n_given && kernel; i++)
         any = any || given[i].kernel == kernel;
     pthread_mutex_unlock(&lock);
+    if (fault.kind == SMALL && strcmp(fault_names[function], "clCreateSubBuffer") == 0) /* its use counts */
+        return CL_SUCCESS;
     if (any)
         say_used(fault_names[function]);
     return any ? fault.code : CL_SUCCESS;

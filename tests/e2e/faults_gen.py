@@ -47,7 +47,7 @@ with open(sys.argv[3], "w", encoding="utf-8") as f:
         if n in ("clCreateBuffer", "clCreateBufferWithProperties"):
             call = f"fault_made({call}, size)"
         if n == "clCreateSubBuffer":
-            call = f"fault_made({call}, SIZE_MAX)"
+            call = f"fault_part({call}, buffer)"
         if n == "clCreateUserEvent":
             call = f"fault_user({call})"
         if n == "clSetUserEventStatus":

@@ -15,6 +15,7 @@ struct memory {
     cl_buffer_region region; /* of its parent; of no bytes where it isn't known */
     unsigned refs, parts;    /* the application's references; sub-objects that aren't let go */
     bool own_bytes;          /* no host pointer, no part of another: may be filled */
+    bool used;               /* by a command */
     uint64_t commands;       /* of the time of its release */
     cl_device_id device;     /* of the first command that used it; null: none has */
 };
@@ -88,13 +89,14 @@ void lazy_memory_region(cl_mem mem, const cl_buffer_region *region)
     pthread_mutex_unlock(&lock);
 }
 
-/* NVIDIA's driver crashes where of two sub-buffers that overlap the older one goes first. */
+/* NVIDIA's driver crashes where of two sub-buffers that overlap, and were both used, the older one goes first. */
 static void look_at_order(const struct memory *m)
 {
     const cl_buffer_region *a = &m->region;
     for (const struct memory *n = all; n != m; n = n->next) { /* the newest comes first */
         const cl_buffer_region *b = &n->region;
-        if (n->parent == m->parent && n->refs && a->origin < b->origin + b->size && b->origin < a->origin + a->size)
+        if (n->parent == m->parent && n->refs && n->used && m->used && a->origin < b->origin + b->size &&
+            b->origin < a->origin + a->size)
             lazy_report("a sub-buffer is let go before a newer one that overlaps it");
     }
 }
@@ -207,6 +209,10 @@ void lazy_memory_argument(cl_kernel kernel, cl_uint index, size_t bytes, const v
 static void use_on(struct memory *m, cl_command_queue queue, const char *what)
 {
     cl_device_id device = NULL;
+    if (m)
+        m->used = true;
+    if (!lazy.gpu)
+        return;
     while (m && m->parent)
         m = m->parent;
     if (!m || lazy_below.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL) != CL_SUCCESS)
@@ -218,7 +224,7 @@ static void use_on(struct memory *m, cl_command_queue queue, const char *what)
 
 void lazy_memory_on(cl_mem mem, cl_command_queue queue, const char *what)
 {
-    if (!lazy.poison || !lazy.gpu || lazy_own_thread)
+    if (!lazy.poison || lazy_own_thread)
         return;
     pthread_mutex_lock(&lock);
     use_on(find(mem), queue, what);
@@ -235,7 +241,7 @@ void lazy_memory_launch(cl_kernel kernel, cl_command_queue queue)
             lazy_report("a kernel is launched whose argument %u is a memory object that has been released", a->index);
         if (a->kernel == kernel && a->sampler && !a->sampler->refs)
             lazy_report("a kernel is launched whose argument %u is a sampler that has been released", a->index);
-        if (a->kernel == kernel && lazy.gpu)
+        if (a->kernel == kernel)
             use_on(a->memory, queue, "clEnqueueNDRangeKernel");
     }
     pthread_mutex_unlock(&lock);

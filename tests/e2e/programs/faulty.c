@@ -55,14 +55,17 @@ static void released(void)
     CL(clFinish(queue));
 }
 
-/* Sub-buffers that overlap, the older of which is let go first. */
+/* Sub-buffers that overlap, and have been used, the older of which is let go first. */
 static void windows(void)
 {
+    static const uint32_t zero;
     const cl_buffer_region region = {0, N * sizeof(cl_uint)};
     cl_int err;
     cl_mem older, newer;
     MADE(older, clCreateSubBuffer(mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err));
     MADE(newer, clCreateSubBuffer(mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err));
+    CL(clEnqueueWriteBuffer(queue, older, CL_TRUE, 0, sizeof zero, &zero, 0, NULL, NULL));
+    CL(clEnqueueWriteBuffer(queue, newer, CL_TRUE, 0, sizeof zero, &zero, 0, NULL, NULL));
     CL(clReleaseMemObject(older));
     CL(clReleaseMemObject(newer));
 }
