@@ -106,16 +106,17 @@ static inline bool gs_wait_has_failed(const struct gs_context *ctx, const struct
     return failed;
 }
 
-/* Whose command it is, if its context is followed; null: it is the driver's alone. `image`: of an image, which
- * sub-devices need help with even where there is one. Counts the command in the queue's timeline. */
-static inline struct gs_queue *gs_command_begin(struct gs_command *cmd, bool image)
+/* Whose command it is, if its context is followed; null: it is the driver's alone. With images sub-devices need help
+ * even where there is one. Counts the command in the queue's timeline. */
+static inline struct gs_queue *gs_command_begin(struct gs_command *cmd)
 {
     struct gs_queue *q = gs_find(GS_QUEUE, cmd->queue);
     if (q) {
         gs_timeline_enqueue(q->timeline);
         gs_queue_close(cmd->queue);
     }
-    if (!q || !(gs_handles_commands(q->o.ctx) || (image && q->o.ctx->parent)) || gs_wait_has_failed(q->o.ctx, cmd))
+    if (!q || !(gs_handles_commands(q->o.ctx) || (gs_op_is_of_image(&cmd->op) && q->o.ctx->parent)) ||
+        gs_wait_has_failed(q->o.ctx, cmd))
         return NULL;
     cmd->q = q;
     cmd->ctx = q->o.ctx;

@@ -25,7 +25,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_que
     struct gs_command cmd = GS_COMMAND(.kind = GS_OP_READ, .blocking = blocking_read, .src = buffer, .from = {offset},
                                        .region = {size, 1, 1}, .ptr = ptr);
     GS_CALL("clEnqueueReadBuffer");
-    struct gs_queue *q = gs_command_begin(&cmd, false);
+    struct gs_queue *q = gs_command_begin(&cmd);
     struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
     gs_report_moved(GS_PATH_APP_READ, size);
     /* On a queue in order, what was launched before has run when this returns. */

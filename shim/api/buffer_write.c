@@ -47,7 +47,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
                                        .region = {size, 1, 1}, .ptr = (void *)(uintptr_t)ptr);
     cl_int err;
     GS_CALL("clEnqueueWriteBuffer");
-    struct gs_mem *m = gs_command_begin(&cmd, false) ? gs_find(GS_MEM, buffer) : NULL;
+    struct gs_mem *m = gs_command_begin(&cmd) ? gs_find(GS_MEM, buffer) : NULL;
     gs_report_moved(GS_PATH_APP_WRITE, size);
     if (!m || !gs_inside(m, offset, size))
         return gs_command_pass(&cmd);

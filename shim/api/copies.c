@@ -24,11 +24,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue command_que
 {
     struct gs_command cmd = GS_COMMAND(.kind = GS_OP_FILL, .dst = buffer, .to = {offset}, .region = {size, 1, 1},
                                        .pattern = pattern, .pattern_bytes = pattern_size);
-    struct gs_mem *m = gs_command_begin(&cmd, false) ? gs_find(GS_MEM, buffer) : NULL;
-    if (!m || !pattern || pattern_size > GS_OP_PATTERN_BYTES || !gs_inside(m, offset, size))
-        return gs_command_pass(&cmd);
-    const struct gs_side to = {.m = m, .r = gs_window_range(m, offset, size), .covers = true};
-    return gs_home_transfer(&cmd, (struct gs_side){0}, to, NULL);
+    return gs_transfer_command(&cmd);
 }
 
 /* Is there memory for the copy wherever some of it comes from? Made where there is none yet. */
@@ -41,8 +37,8 @@ static bool has_room(const struct gs_mem *src, struct gs_range from, struct gs_m
 }
 
 /* Copies each piece where it lies, so that nothing travels: dst's bytes are then valid where src's are. */
-static cl_int copy_in_place(struct gs_home *h, const struct gs_side *from, const struct gs_side *to,
-                            struct gs_events *done, unsigned device[])
+static cl_int copy_pieces(struct gs_home *h, const struct gs_side *from, const struct gs_side *to,
+                          struct gs_events *done, unsigned device[])
 {
     struct gs_mem *src = from->m->root, *dst = to->m->root;
     cl_int err = gs_command_order(&h->cmd);
@@ -69,8 +65,7 @@ static cl_int copy_in_place(struct gs_home *h, const struct gs_side *from, const
     return err;
 }
 
-/* Tries to copy in place, with the context's lock held while the pieces are enqueued. False: copy at home. */
-static bool copied_in_place(const struct gs_command *cmd, const struct gs_side *from, const struct gs_side *to)
+bool gs_copy_in_place(const struct gs_command *cmd, const struct gs_side *from, const struct gs_side *to)
 {
     struct gs_home h;
     struct gs_events done = {0};
@@ -82,7 +77,7 @@ static bool copied_in_place(const struct gs_command *cmd, const struct gs_side *
                      gs_count_holders(from->m->root, from->r, MOST_PIECES + 1) <= MOST_PIECES &&
                      has_room(from->m->root, from->r, to->m->root);
     if (may)
-        err = copy_in_place(&h, from, to, &done, device);
+        err = copy_pieces(&h, from, to, &done, device);
     if (may && !err)
         err = gs_finish_command(cmd->q, CL_COMMAND_COPY_BUFFER, &done, device, cmd->event);
     if (may && err) { /* a driver may find that there is no memory only when it is used */
@@ -95,13 +90,6 @@ static bool copied_in_place(const struct gs_command *cmd, const struct gs_side *
     return gs_home_end(&h, err) == CL_SUCCESS;
 }
 
-/* Of an object that isn't ours, nothing. */
-static struct gs_side side_of(struct gs_mem *m, size_t offset, size_t bytes, bool covers)
-{
-    return (struct gs_side){
-        .m = m, .r = m ? gs_window_range(m, offset, bytes) : (struct gs_range){0, 0}, .covers = m && covers};
-}
-
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue command_queue, cl_mem src_buffer,
                                                     cl_mem dst_buffer, size_t src_offset, size_t dst_offset,
                                                     size_t size, cl_uint num_events_in_wait_list,
@@ -109,16 +97,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue command_que
 {
     struct gs_command cmd = GS_COMMAND(.kind = GS_OP_COPY, .src = src_buffer, .dst = dst_buffer, .from = {src_offset},
                                        .to = {dst_offset}, .region = {size, 1, 1});
-    struct gs_queue *q = gs_command_begin(&cmd, false);
-    struct gs_mem *src = q ? gs_find(GS_MEM, src_buffer) : NULL, *dst = q ? gs_find(GS_MEM, dst_buffer) : NULL;
-    if ((!src && !dst) || (src && !gs_inside(src, src_offset, size)) || (dst && !gs_inside(dst, dst_offset, size)))
-        return gs_command_pass(&cmd);
-    const struct gs_side from = side_of(src, src_offset, size, false), to = side_of(dst, dst_offset, size, true);
-    cmd.op.whole =
-        src && dst && src->root == dst->root && from.r.begin < to.r.end && to.r.begin < from.r.end; /* they overlap */
-    if (src && dst && !cmd.op.whole && atomic_load(&cmd.ctx->spread) && copied_in_place(&cmd, &from, &to))
-        return CL_SUCCESS;
-    return gs_home_transfer(&cmd, from, to, NULL);
+    return gs_transfer_command(&cmd);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferRect(
@@ -130,14 +109,5 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferRect(
         GS_COMMAND(.kind = GS_OP_COPY_RECT, .src = src_buffer, .dst = dst_buffer,
                    .from_pitch = {src_row_pitch, src_slice_pitch}, .to_pitch = {dst_row_pitch, dst_slice_pitch});
     gs_set_box(&cmd.op, src_origin, dst_origin, region);
-    struct gs_queue *q = gs_command_begin(&cmd, false);
-    struct gs_mem *src = q ? gs_find(GS_MEM, src_buffer) : NULL, *dst = q ? gs_find(GS_MEM, dst_buffer) : NULL;
-    const struct gs_range s = gs_rect_range(src_origin, region, src_row_pitch, src_slice_pitch),
-                          d = gs_rect_range(dst_origin, region, dst_row_pitch, dst_slice_pitch);
-    if ((!src && !dst) || (src && !gs_inside(src, s.begin, s.end - s.begin)) ||
-        (dst && !gs_inside(dst, d.begin, d.end - d.begin)))
-        return gs_command_pass(&cmd);
-    cmd.op.whole = src && dst && src->root == dst->root;
-    return gs_home_transfer(&cmd, side_of(src, s.begin, s.end - s.begin, false),
-                            side_of(dst, d.begin, d.end - d.begin, false), NULL);
+    return gs_transfer_command(&cmd);
 }

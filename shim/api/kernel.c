@@ -262,7 +262,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueTask(cl_command_queue command_queue, cl
 {
     static const size_t one = 1;
     struct gs_command cmd = GS_COMMAND(.kind = GS_OP_TASK, .kernel = kernel);
-    if (!gs_command_begin(&cmd, false) || !gs_find(GS_KERNEL, kernel))
+    if (!gs_command_begin(&cmd) || !gs_find(GS_KERNEL, kernel))
         return gs_command_pass(&cmd);
     return clEnqueueNDRangeKernel(command_queue, kernel, 1, NULL, &one, &one, num_events_in_wait_list, event_wait_list,
                                   event);
@@ -276,7 +276,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue command_q
 {
     struct gs_command cmd = GS_COMMAND(.kind = GS_OP_NATIVE, .function = user_func, .args = args, .args_bytes = cb_args,
                                        .n_mems = num_mem_objects, .mems = mem_list, .places = args_mem_loc);
-    struct gs_queue *q = gs_command_begin(&cmd, false);
+    struct gs_queue *q = gs_command_begin(&cmd);
     if (!q || (num_mem_objects && !mem_list))
         return gs_command_pass(&cmd);
     struct gs_home h;

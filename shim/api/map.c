@@ -219,7 +219,7 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue
     struct gs_command cmd =
         GS_COMMAND(.kind = GS_OP_MAP_BUFFER, .blocking = blocking_map, .src = buffer, .from = {offset},
                    .region = {size, 1, 1}, .map_flags = map_flags, .mapped = &ptr);
-    struct gs_mem *m = gs_command_begin(&cmd, false) ? gs_find(GS_MEM, buffer) : NULL;
+    struct gs_mem *m = gs_command_begin(&cmd) ? gs_find(GS_MEM, buffer) : NULL;
     if (!m || !gs_inside(m, offset, size))
         return map_plainly(&cmd, errcode_ret);
     struct gs_mapping map = {.range = gs_window_range(m, offset, size)};
@@ -239,7 +239,7 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
         GS_COMMAND(.kind = GS_OP_MAP_IMAGE, .blocking = blocking_map, .src = image, .map_flags = map_flags,
                    .mapped = &ptr, .row_pitch = image_row_pitch, .slice_pitch = image_slice_pitch);
     gs_set_box(&cmd.op, origin, NULL, region);
-    struct gs_mem *m = gs_command_begin(&cmd, true) ? gs_find(GS_MEM, image) : NULL;
+    struct gs_mem *m = gs_command_begin(&cmd) ? gs_find(GS_MEM, image) : NULL;
     if (!m)
         return map_plainly(&cmd, errcode_ret);
     struct gs_mapping map = {.range = gs_image_range(m, origin, region, &covers)};
@@ -259,7 +259,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command
                                                         const cl_event *event_wait_list, cl_event *event)
 {
     struct gs_command cmd = GS_COMMAND(.kind = GS_OP_UNMAP, .dst = memobj, .ptr = mapped_ptr);
-    struct gs_mem *m = gs_command_begin(&cmd, false) ? gs_find(GS_MEM, memobj) : NULL;
+    struct gs_mem *m = gs_command_begin(&cmd) ? gs_find(GS_MEM, memobj) : NULL;
     if (!m)
         return gs_command_pass(&cmd);
     struct gs_home h;

@@ -259,7 +259,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue comm
     const cl_mem_migration_flags known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
     struct gs_command cmd =
         GS_COMMAND(.kind = GS_OP_MIGRATE, .n_mems = num_mem_objects, .mems = mem_objects, .migration_flags = flags);
-    const struct gs_queue *q = gs_command_begin(&cmd, false);
+    const struct gs_queue *q = gs_command_begin(&cmd);
     bool ours = q && q->o.ctx->n > 1 && !q->o.ctx->pooled && num_mem_objects && mem_objects && !(flags & ~known) &&
                 gs_list_is_valid(num_events_in_wait_list, event_wait_list);
     for (cl_uint i = 0; ours && i < num_mem_objects; i++) {

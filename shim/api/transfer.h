@@ -73,6 +73,12 @@ bool gs_home_is_in_use(struct gs_side src, struct gs_side dst);
 cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct gs_side dst,
                         const struct gs_staged *staged);
 
+/* A transfer's call, its entry point's last: carries it out, or hands it on. Not of reads and writes of bytes. */
+cl_int gs_transfer_command(struct gs_command *cmd);
+
+/* Tries to copy where the bytes lie, with the context's lock held meanwhile. False: copy at home. */
+bool gs_copy_in_place(const struct gs_command *cmd, const struct gs_side *from, const struct gs_side *to);
+
 /* A command that does nothing but stand in the application's queue, of the type given. */
 cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own);
 

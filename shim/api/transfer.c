@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* Transfers as the application calls for them, but for reads and writes of a buffer's bytes: what of each object they
+ * read and change, and which of the ways they go. */
+#include "shim/api/transfer.h"
+#include "shim/memory/image.h"
+
+/* The bytes of an object of ours that a transfer reads or changes; of another object none. False: the driver knows what
+ * is wrong. */
+static bool find_side(const struct gs_op *op, bool changes, struct gs_side *side)
+{
+    const cl_mem handle = changes ? op->dst : op->src;
+    const size_t *at = changes ? op->to : op->from, *pitch = changes ? op->to_pitch : op->from_pitch;
+    struct gs_mem *m = handle ? gs_find(GS_MEM, handle) : NULL;
+    *side = (struct gs_side){.m = m};
+    if (m && gs_op_is_of_image(op))
+        side->r = gs_image_range(m, at, op->region, &side->covers);
+    if (!m || gs_op_is_of_image(op))
+        return true;
+    const struct gs_range r = gs_rect_range(at, op->region, pitch[0], pitch[1]);
+    side->r = gs_window_range(m, r.begin, r.end - r.begin);
+    side->covers = op->kind == GS_OP_COPY || op->kind == GS_OP_FILL; /* no rows with gaps */
+    return gs_inside(m, r.begin, r.end - r.begin) && (!gs_op_is_by_host(op) || changes || gs_host_may(m, CL_MAP_READ));
+}
+
+/* Has it a pattern that we can keep? An image's pattern has its size from the image's format. */
+static bool has_pattern(struct gs_op *op, const struct gs_mem *dst)
+{
+    const bool of_image = op->kind == GS_OP_FILL_IMAGE;
+    if (of_image && dst && dst->image) /* of a depth image a float, else four components */
+        op->pattern_bytes = (dst->image->format.image_channel_order == CL_DEPTH ? 1 : 4) * sizeof(cl_uint);
+    return op->pattern && op->pattern_bytes <= GS_OP_PATTERN_BYTES && (!of_image || (dst && dst->image));
+}
+
+/* A region of rows of texels as a transfer. False: the region is of another kind, or the driver refuses the call. */
+static bool staged_texels(struct gs_staged *t, const struct gs_mem *m, const struct gs_op *op)
+{
+    const bool write = op->kind == GS_OP_WRITE_IMAGE;
+    const size_t *origin = write ? op->to : op->from, *region = op->region;
+    const size_t *pitch = write ? op->from_pitch : op->to_pitch; /* the host's */
+    if (!m->image)
+        return false;
+    size_t size[3];
+    const uint64_t bytes = gs_image_bytes(m, size);
+    const bool flat = m->image->desc.image_type == CL_MEM_OBJECT_IMAGE2D;
+    *t = (struct gs_staged){.op = *op};
+    t->op.blocking = CL_FALSE;
+    if (m->root != m || m->home_only || !gs_host_may(m, write ? CL_MAP_WRITE : CL_MAP_READ) || !op->ptr ||
+        (!flat && size[2] == 1) || (flat && pitch[1]))
+        return false;
+    for (int i = 0; i < 3; i++)
+        if (!region[i] || origin[i] >= size[i] || region[i] > size[i] - origin[i])
+            return false;
+    t->element = (size_t)(bytes / size[0] / size[1] / size[2]);
+    const struct gs_rows host = gs_staged_host(t);
+    return t->element && host.row >= region[0] * t->element && host.slice >= host.row * region[1];
+}
+
+cl_int gs_transfer_command(struct gs_command *cmd)
+{
+    struct gs_op *op = &cmd->op;
+    struct gs_side src, dst;
+    struct gs_staged t;
+    if (!gs_command_begin(cmd) || op->no_from || op->no_to || op->no_region || !find_side(op, false, &src) ||
+        !find_side(op, true, &dst) || (!src.m && !dst.m))
+        return gs_command_pass(cmd);
+    if ((op->kind == GS_OP_FILL || op->kind == GS_OP_FILL_IMAGE) && !has_pattern(op, dst.m))
+        return gs_command_pass(cmd);
+    const bool copies =
+                   src.m && dst.m && !gs_op_is_of_image(op), /* of one object: what the one changes the other reads */
+        meets = copies && src.m->root == dst.m->root && src.r.begin < dst.r.end && dst.r.begin < src.r.end;
+    op->whole = copies && (op->kind == GS_OP_COPY ? meets : src.m->root == dst.m->root);
+    if (copies && op->kind == GS_OP_COPY && !meets && atomic_load(&cmd->ctx->spread) &&
+        gs_copy_in_place(cmd, &src, &dst))
+        return CL_SUCCESS;
+    if (!gs_op_is_by_host(op))
+        return gs_home_transfer(cmd, src, dst, NULL);
+    const bool staged = gs_op_is_of_image(op) ? staged_texels(&t, src.m ? src.m : dst.m, op) : gs_staged_rect(&t, op);
+    if (staged && op->kind == GS_OP_READ_IMAGE && gs_list_is_valid(cmd->n_wait, cmd->wait))
+        return gs_read(cmd, src.m, src.r, &t);
+    return gs_home_transfer(cmd, src, dst, staged ? &t : NULL);
+}
