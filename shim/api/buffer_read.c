@@ -28,11 +28,13 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_que
     struct gs_queue *q = gs_command_begin(&cmd);
     struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
     gs_report_moved(GS_PATH_APP_READ, size);
+    if (m && !gs_host_may(m, CL_MAP_READ))
+        return CL_INVALID_OPERATION;
     /* On a queue in order, what was launched before has run when this returns. */
     const bool tells = blocking_read && q && !q->out_of_order;
     const struct gs_sieve before = gs_timing_before_wait(tells ? q : NULL);
     /* The driver knows what is wrong with a call that we can't serve. */
-    const bool known = m && ptr && gs_inside(m, offset, size) && gs_host_may(m, CL_MAP_READ);
+    const bool known = m && ptr && gs_inside(m, offset, size);
     const cl_int err = known ? read_bytes(&cmd, m) : gs_command_pass(&cmd);
     gs_timing_after_wait(&before, err);
     return err;

@@ -51,6 +51,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
     gs_report_moved(GS_PATH_APP_WRITE, size);
     if (!m || !gs_inside(m, offset, size))
         return gs_command_pass(&cmd);
+    if (!gs_host_may(m, CL_MAP_WRITE))
+        return CL_INVALID_OPERATION;
     if (is_small(m, size) && gs_home_passes(&cmd, m, &err))
         return err;
     if (!blocking_write && write_at_once(&cmd, m, &err))

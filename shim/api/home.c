@@ -275,9 +275,9 @@ static bool is_read(const struct gs_op *op)
     return gs_op_is_by_host(op) && op->src;
 }
 
-bool gs_home_is_valid(const struct gs_home *h, const struct gs_mem *m)
+bool gs_home_is_valid(const struct gs_home *h)
 {
-    return h->cmd.op.ptr && gs_host_may(m, CL_MAP_WRITE) && gs_list_is_valid(h->n, h->v);
+    return h->cmd.op.ptr && gs_list_is_valid(h->n, h->v);
 }
 
 bool gs_home_is_invalid(struct gs_side side)
@@ -298,8 +298,7 @@ static unsigned find_facts(struct gs_home *h, const struct gs_side *src, const s
 {
     const struct gs_op *op = &h->cmd.op;
     const struct gs_staged *t = w->v;
-    const bool reads = is_read(op),
-               sound = reads ? gs_list_is_valid(h->n, h->v) : dst->m && gs_home_is_valid(h, dst->m);
+    const bool reads = is_read(op), sound = reads ? gs_list_is_valid(h->n, h->v) : dst->m && gs_home_is_valid(h);
     unsigned facts = (reads ? 0 : GS_FACT_WRITES) | (h->by_units && !h->few ? GS_FACT_UNITS : 0);
     if (op->blocking && (reads || sound))
         facts |= GS_FACT_BLOCKS;

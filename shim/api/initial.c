@@ -69,12 +69,11 @@ cl_mem gs_initial_buffer(struct gs_context *c, cl_mem_flags flags, size_t size, 
     const bool closed = flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS | CL_MEM_USE_HOST_PTR);
     const bool by_units = gs_initial_wanted(c, flags, ptr);
     const uint64_t chunk = by_units ? gs_transfer_chunk() : 0;
-    *kept = 0;
     if (!closed && (by_units ? chunk && size > chunk : may_go_by_ring(c, ptr, size))) {
         const cl_mem_flags without = flags & ~(cl_mem_flags)CL_MEM_COPY_HOST_PTR;
         cl_mem mem = gs_real()->clCreateBuffer(c->o.handle, without, size, NULL, NULL);
         if (mem && fill(c, mem, ptr, size, chunk) == CL_SUCCESS) {
-            *kept = CL_MEM_COPY_HOST_PTR;
+            *kept |= CL_MEM_COPY_HOST_PTR;
             gs_set_error(err, CL_SUCCESS);
             return mem;
         }

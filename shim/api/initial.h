@@ -10,7 +10,7 @@
 /* Is that to go by units? */
 bool gs_initial_wanted(const struct gs_context *c, cl_mem_flags flags, const void *ptr);
 
-/* Such a buffer, as by clCreateBuffer; *kept: flags of it that the driver doesn't know. With no lock held. */
+/* Such a buffer, as by clCreateBuffer; *kept gains flags of it that the driver doesn't know. With no lock held. */
 cl_mem gs_initial_buffer(struct gs_context *c, cl_mem_flags flags, size_t size, void *ptr, cl_mem_flags *kept,
                          cl_int *err);
 

@@ -178,6 +178,8 @@ static void *map_object(struct gs_command *cmd, struct gs_mem *m, struct gs_mapp
     const bool of_image = cmd->op.kind == GS_OP_MAP_IMAGE;
     struct gs_home h;
     cl_event own = NULL;
+    if (!gs_host_may(m, cmd->op.map_flags))
+        return hand_out(NULL, CL_INVALID_OPERATION, errcode_ret);
     struct gs_mapping *map = malloc(sizeof *map);
     if (!map)
         return hand_out(NULL, CL_OUT_OF_HOST_MEMORY, errcode_ret);

@@ -9,6 +9,14 @@
 #include "shim/pooled/pooled.h"
 #include "shim/driver/enqueue.h"
 
+/* What the host may not touch goes through its memory all the same, from device to device: the driver isn't told of
+ * such flags, and the host's calls are refused here. A combination that the driver refuses it is to see. */
+static cl_mem_flags hidden(const struct gs_context *c, cl_mem_flags flags)
+{
+    const cl_mem_flags host = flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS);
+    return c && c->followed && !(host & (host - 1)) ? host : 0;
+}
+
 static cl_mem track_buffer(struct gs_context *c, cl_mem handle, size_t size, cl_mem_flags flags, cl_mem_flags kept)
 {
     struct gs_mem *m = c && handle ? gs_mem_root(c, handle, size, flags, kept) : NULL;
@@ -52,7 +60,7 @@ static cl_mem create_pooled_image(struct gs_context *c, cl_mem_flags flags, cons
                                   const cl_image_desc *desc, void *host_ptr, cl_int *errcode_ret)
 {
     const struct gs_pool_made made = gs_pool_create_image(c, flags, format, desc, host_ptr);
-    struct gs_mem *m = made.handle ? gs_mem_image(c, made.handle, NULL, format, desc) : NULL;
+    struct gs_mem *m = made.handle ? gs_mem_image(c, made.handle, NULL, format, desc, 0) : NULL;
     return publish_pooled(made, m, errcode_ret);
 }
 
@@ -70,7 +78,8 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags 
     struct gs_context *c = gs_find(GS_CONTEXT, context);
     if (c && c->pooled)
         return create_pooled(c, flags, size, host_ptr, errcode_ret);
-    cl_mem_flags kept = 0;
+    cl_mem_flags kept = hidden(c, flags);
+    flags &= ~kept;
     cl_mem handle = c && host_ptr && flags & CL_MEM_COPY_HOST_PTR
                         ? gs_initial_buffer(c, flags, size, host_ptr, &kept, errcode_ret)
                         : gs_real()->clCreateBuffer(context, flags, size, host_ptr, errcode_ret);
@@ -90,9 +99,11 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context,
                      : gs_refuse(errcode_ret, CL_INVALID_PROPERTY);
     if (known && gs_initial_wanted(c, flags, host_ptr))
         return with_properties(clCreateBuffer(context, flags, size, host_ptr, errcode_ret), properties);
-    cl_mem handle = gs_real()->clCreateBufferWithProperties(context, properties, flags, size, host_ptr, errcode_ret);
     /* Properties that we don't know may tie the object to memory of somebody else. */
-    return known ? track_buffer(c, handle, size, flags, 0) : handle;
+    const cl_mem_flags kept = known ? hidden(c, flags) : 0;
+    flags &= ~kept;
+    cl_mem handle = gs_real()->clCreateBufferWithProperties(context, properties, flags, size, host_ptr, errcode_ret);
+    return known ? track_buffer(c, handle, size, flags, kept) : handle;
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_type type,
@@ -106,17 +117,21 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags fl
         return gs_real()->clCreateSubBuffer(buffer, flags, type, info, errcode_ret);
     if (parent->pool)
         return create_pooled_sub(parent, flags, r, errcode_ret);
+    if ((flags & CL_MEM_HOST_READ_ONLY && !gs_host_may(parent, CL_MAP_READ)) ||
+        (flags & CL_MEM_HOST_WRITE_ONLY && !gs_host_may(parent, CL_MAP_WRITE)))
+        return gs_refuse(errcode_ret, CL_INVALID_VALUE);
     cl_int err;
     struct gs_mem *m = gs_mem_sub_buffer(parent, flags, r, &err);
     gs_set_error(errcode_ret, err);
     return m ? m->o.handle : NULL;
 }
 
-static cl_mem track_image(struct gs_context *c, cl_mem handle, const cl_image_format *format, const cl_image_desc *desc)
+static cl_mem track_image(struct gs_context *c, cl_mem handle, const cl_image_format *format, const cl_image_desc *desc,
+                          cl_mem_flags kept)
 {
     struct gs_mem *parent = c && handle && desc->mem_object ? gs_find(GS_MEM, desc->mem_object) : NULL;
     const bool known = c && handle && (parent || !desc->mem_object);
-    struct gs_mem *m = known ? gs_mem_image(c, handle, parent, format, desc) : NULL;
+    struct gs_mem *m = known ? gs_mem_image(c, handle, parent, format, desc, kept) : NULL;
     if (m) /* now: another thread may have to do with all objects of the context */
         gs_mem_publish(m, handle);
     return handle;
@@ -137,8 +152,9 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags f
     if (c && c->pooled)
         return create_pooled_image(c, flags, image_format, image_desc, host_ptr, errcode_ret);
     GS_INITIAL(c, flags, host_ptr);
-    cl_mem handle = gs_real()->clCreateImage(context, flags, image_format, image_desc, host_ptr, errcode_ret);
-    return track_image(c, handle, image_format, image_desc);
+    const cl_mem_flags kept = image_desc && !image_desc->mem_object ? hidden(c, flags) : 0;
+    cl_mem handle = gs_real()->clCreateImage(context, flags & ~kept, image_format, image_desc, host_ptr, errcode_ret);
+    return track_image(c, handle, image_format, image_desc, kept);
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateImageWithProperties(cl_context context, const cl_mem_properties *properties,
@@ -155,9 +171,10 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImageWithProperties(cl_context context, 
                                        properties)
                      : gs_refuse(errcode_ret, CL_INVALID_PROPERTY);
     GS_INITIAL(c, flags, host_ptr);
-    cl_mem handle = gs_real()->clCreateImageWithProperties(context, properties, flags, image_format, image_desc,
+    const cl_mem_flags kept = known && image_desc && !image_desc->mem_object ? hidden(c, flags) : 0;
+    cl_mem handle = gs_real()->clCreateImageWithProperties(context, properties, flags & ~kept, image_format, image_desc,
                                                            host_ptr, errcode_ret);
-    return known ? track_image(c, handle, image_format, image_desc) : handle;
+    return known ? track_image(c, handle, image_format, image_desc, kept) : handle;
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateImage2D(cl_context context, cl_mem_flags flags,
@@ -173,9 +190,10 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage2D(cl_context context, cl_mem_flags
     if (c && c->pooled)
         return create_pooled_image(c, flags, image_format, &desc, host_ptr, errcode_ret);
     GS_INITIAL(c, flags, host_ptr);
-    cl_mem handle = gs_real()->clCreateImage2D(context, flags, image_format, image_width, image_height, image_row_pitch,
-                                               host_ptr, errcode_ret);
-    return track_image(c, handle, image_format, &desc);
+    const cl_mem_flags kept = hidden(c, flags);
+    cl_mem handle = gs_real()->clCreateImage2D(context, flags & ~kept, image_format, image_width, image_height,
+                                               image_row_pitch, host_ptr, errcode_ret);
+    return track_image(c, handle, image_format, &desc, kept);
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags flags,
@@ -193,9 +211,10 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags
     if (c && c->pooled)
         return create_pooled_image(c, flags, image_format, &desc, host_ptr, errcode_ret);
     GS_INITIAL(c, flags, host_ptr);
-    cl_mem handle = gs_real()->clCreateImage3D(context, flags, image_format, image_width, image_height, image_depth,
-                                               image_row_pitch, image_slice_pitch, host_ptr, errcode_ret);
-    return track_image(c, handle, image_format, &desc);
+    const cl_mem_flags kept = hidden(c, flags);
+    cl_mem handle = gs_real()->clCreateImage3D(context, flags & ~kept, image_format, image_width, image_height,
+                                               image_depth, image_row_pitch, image_slice_pitch, host_ptr, errcode_ret);
+    return track_image(c, handle, image_format, &desc, kept);
 }
 
 static cl_uint own_maps(const struct gs_mem *m)

@@ -19,7 +19,7 @@ static bool find_side(const struct gs_op *op, bool changes, struct gs_side *side
     const struct gs_range r = gs_rect_range(at, op->region, pitch[0], pitch[1]);
     side->r = gs_window_range(m, r.begin, r.end - r.begin);
     side->covers = op->kind == GS_OP_COPY || op->kind == GS_OP_FILL; /* no rows with gaps */
-    return gs_inside(m, r.begin, r.end - r.begin) && (!gs_op_is_by_host(op) || changes || gs_host_may(m, CL_MAP_READ));
+    return gs_inside(m, r.begin, r.end - r.begin);
 }
 
 /* Has it a pattern that we can keep? An image's pattern has its size from the image's format. */
@@ -44,8 +44,7 @@ static bool staged_texels(struct gs_staged *t, const struct gs_mem *m, const str
     const bool flat = m->image->desc.image_type == CL_MEM_OBJECT_IMAGE2D;
     *t = (struct gs_staged){.op = *op};
     t->op.blocking = CL_FALSE;
-    if (m->root != m || m->home_only || !gs_host_may(m, write ? CL_MAP_WRITE : CL_MAP_READ) || !op->ptr ||
-        (!flat && size[2] == 1) || (flat && pitch[1]))
+    if (m->root != m || m->home_only || !op->ptr || (!flat && size[2] == 1) || (flat && pitch[1]))
         return false;
     for (int i = 0; i < 3; i++)
         if (!region[i] || origin[i] >= size[i] || region[i] > size[i] - origin[i])
@@ -74,6 +73,8 @@ cl_int gs_transfer_command(struct gs_command *cmd)
         return CL_SUCCESS;
     if (!gs_op_is_by_host(op))
         return gs_home_transfer(cmd, src, dst, NULL);
+    if (!gs_host_may(src.m ? src.m : dst.m, src.m ? CL_MAP_READ : CL_MAP_WRITE))
+        return CL_INVALID_OPERATION;
     const bool staged = gs_op_is_of_image(op) ? staged_texels(&t, src.m ? src.m : dst.m, op) : gs_staged_rect(&t, op);
     if (staged && op->kind == GS_OP_READ_IMAGE && gs_list_is_valid(cmd->n_wait, cmd->wait))
         return gs_read(cmd, src.m, src.r, &t);

@@ -87,9 +87,8 @@ cl_int gs_home_end(struct gs_home *h, cl_int err);
 /* Keeps the object until then, before the context's lock is given back: another thread may let it go meanwhile. */
 void gs_home_keep(struct gs_home *h, const struct gs_mem *m);
 
-/* Is it a command that may write to m, with the host's memory and a sound wait list? Else the driver is to say what is
- * wrong. */
-bool gs_home_is_valid(const struct gs_home *h, const struct gs_mem *m);
+/* Is it a command with the host's memory and a sound wait list? Else the driver is to say what is wrong. */
+bool gs_home_is_valid(const struct gs_home *h);
 
 /* A read of bytes at home, or of an object that isn't ours, by one call of the driver's, once h has begun; it ends h.
  */

@@ -10,7 +10,7 @@
 /* Is it a write that we can carry out, of bytes that may lie anywhere? */
 static bool is_followed(const struct gs_home *h, const struct gs_mem *m, struct gs_range r)
 {
-    return gs_home_is_valid(h, m) && !h->err && !m->root->shared && !m->root->image &&
+    return gs_home_is_valid(h) && !h->err && !m->root->shared && !m->root->image &&
            !atomic_load(&h->cmd.ctx->user_events) && !gs_given_up() && !gs_is_host_using(m->root, &GS_ONE_RANGE(r));
 }
 

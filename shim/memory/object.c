@@ -68,14 +68,16 @@ struct gs_mem *gs_mem_root(struct gs_context *c, cl_mem handle, uint64_t size, c
 
 struct gs_mem *gs_mem_window(struct gs_mem *parent, cl_mem handle, uint64_t origin, uint64_t size)
 {
+    const cl_mem_flags host = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
     struct gs_mem *m = new_mem(parent->o.ctx);
     if (!m)
         return NULL;
     m->root = parent->root;
     m->origin = parent->origin + origin;
     m->size = size;
-    m->kept_flags = parent->kept_flags;
-    m->flags = gs_mem_flags(handle) | m->kept_flags;
+    m->flags = gs_mem_flags(handle);
+    m->kept_flags = parent->kept_flags & ~(m->flags & host ? host : 0);
+    m->flags |= m->kept_flags;
     m->home_only = parent->home_only;
     gs_hold(&m->root->o);
     /* We move the root's bytes by its own handle, which the application may have let go. */
@@ -104,12 +106,12 @@ struct gs_mem *gs_mem_sub_buffer(struct gs_mem *parent, cl_mem_flags flags, cons
 }
 
 struct gs_mem *gs_mem_image(struct gs_context *c, cl_mem handle, struct gs_mem *parent, const cl_image_format *format,
-                            const cl_image_desc *desc)
+                            const cl_image_desc *desc, cl_mem_flags kept)
 {
     size_t region[3];
     const uint64_t bytes = gs_image_layout(handle, desc, region);
     struct gs_mem *m = parent ? gs_mem_window(parent, handle, 0, parent->size)
-                              : gs_mem_root(c, handle, bytes, gs_mem_flags(handle), 0);
+                              : gs_mem_root(c, handle, bytes, gs_mem_flags(handle), kept);
     if (!m)
         return NULL;
     struct gs_image *image = &((struct whole *)m)->image;

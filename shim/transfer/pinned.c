@@ -13,7 +13,6 @@ struct gs_pinned {
     struct gs_passage passage; /* first */
     struct gs_pinned_memory memory;
     struct gs_ring ring;
-    cl_mem beside; /* as large as the memory; or null */
     bool failed;
 };
 
@@ -24,8 +23,6 @@ void gs_pinned_free(struct gs_pinned *p)
     if (gs_ring_is_idle(&p->ring)) /* else the memory goes with the process */
         gs_pinned_memory_free(&p->memory);
     gs_ring_free(&p->ring);
-    if (p->beside)
-        gs_real()->clReleaseMemObject(p->beside);
     free(p);
 }
 
@@ -67,35 +64,6 @@ static struct gs_pinned *make(struct gs_context *ctx, size_t slot_bytes)
                                      .slot = slot_of};
     p->failed = gs_pinned_memory_make(&p->memory, ctx, GS_RING_SLOTS * slot_bytes, false) != CL_SUCCESS;
     return p;
-}
-
-/* That there is no memory a driver may find only by its first use. */
-bool gs_pinned_has_home_buffer(struct gs_command *cmd, const struct gs_passage *passage)
-{
-    cl_mem *beside = &((struct gs_pinned *)(uintptr_t)passage)->beside;
-    cl_int err;
-    cl_event filled;
-    if (*beside)
-        return true;
-    *beside = gs_real()->clCreateBuffer(cmd->ctx->o.handle, CL_MEM_READ_WRITE,
-                                        GS_RING_SLOTS * (size_t)passage->slot_bytes, NULL, &err);
-    if (err)
-        return false;
-    err = gs_command_order(cmd);
-    if (!err)
-        err = gs_put_touch(cmd, 0, *beside, &filled);
-    if (!err && gs_events_add(&cmd->before, filled) == CL_SUCCESS)
-        return true;
-    gs_real()->clReleaseMemObject(*beside);
-    *beside = NULL;
-    return false;
-}
-
-struct gs_location gs_pinned_home_buffer(const struct gs_passage *passage, const struct gs_flight *f)
-{
-    return (struct gs_location){.mem = ((const struct gs_pinned *)passage)->beside,
-                                .at = f->slot * passage->slot_bytes,
-                                .pitch = f->rect.width};
 }
 
 const struct gs_passage *gs_pinned_passage_for(struct gs_context *ctx, uint64_t bytes)

@@ -25,10 +25,4 @@ const struct gs_passage *gs_pinned_passage_for(struct gs_context *ctx, uint64_t 
  * bytes? */
 bool gs_pinned_is_direct(const struct gs_context *ctx, const struct gs_send *send);
 
-/* Between a slot and what the host may not touch (CL_MEM_HOST_...), which is the application's own buffer, at home,
- * bytes are copied by memory of ours on the first device. Is it there? It is made on the first call; later commands of
- * `cmd` come after that. And where the piece's part of it is. */
-bool gs_pinned_has_home_buffer(struct gs_command *cmd, const struct gs_passage *passage);
-struct gs_location gs_pinned_home_buffer(const struct gs_passage *passage, const struct gs_flight *f);
-
 #endif

@@ -22,7 +22,6 @@ struct gs_send {
     cl_mem mem;
     struct gs_rect rect;
     uint64_t to_begin; /* where they begin at the targets */
-    bool closed;       /* to the host, at home: gs_pinned_home_buffer */
     /* Of an image, whose texels lie without gaps; else nothing. A piece is rows of one slice, or texels of a line:
      * those have `row_bytes` then. */
     const struct gs_mem *image;

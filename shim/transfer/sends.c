@@ -47,37 +47,13 @@ static cl_command_queue queue_from(const struct carrying *c, const struct gs_sen
     return gs_queue_of_kind(c->cmd->q, c->root ? GS_LEAVE_QUEUE : GS_COPY_QUEUE, send->from, err);
 }
 
-/* Between a buffer at home that is closed to the host and a slot. */
-static cl_int move_beside(const struct carrying *c, const struct gs_flight *f, const struct gs_location *from,
-                          const struct gs_location *to, const struct gs_step *step)
-{
-    const struct gs_passage *p = c->passage;
-    const struct gs_rect flat = gs_one_row((struct gs_range){0, gs_rect_bytes(&f->rect)});
-    const struct gs_location beside = gs_pinned_home_buffer(p, f);
-    cl_event first;
-    const struct gs_events after = {.v = &first, .n = 1};
-    struct gs_step one = *step, other = *step;
-    one.via = other.via = GS_VIA_MEMORY;
-    one.end = &first;
-    other.after = &after;
-    cl_int err = gs_move(c->cmd, from, &beside, from->mem ? &f->rect : &flat, &one);
-    if (err)
-        return err;
-    err = gs_move(c->cmd, &beside, to, from->mem ? &flat : &f->rect, &other);
-    if (err) /* the slot is in use until the first has ended, at the least */
-        gs_ring_add(p->ring(p, c->cmd->ctx, f->send->from), f->slot, first);
-    gs_real()->clReleaseEvent(first);
-    return err;
-}
-
 /* Between the slot of a piece and where the piece lies on a place: into the slot, or from there. */
 static cl_int move_piece(const struct carrying *c, const struct gs_flight *f, const struct gs_location *where, bool in,
                          const struct gs_step *step)
 {
     const struct gs_location slot = c->passage->slot(c->passage, c->cmd->ctx, f, step->place);
     const struct gs_location *from = in ? where : &slot, *to = in ? &slot : where;
-    const bool closed = f->send->closed && step->place == 0;
-    return closed ? move_beside(c, f, from, to, step) : gs_move(c->cmd, from, to, &f->rect, step);
+    return gs_move(c->cmd, from, to, &f->rect, step);
 }
 
 static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)

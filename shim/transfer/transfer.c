@@ -130,11 +130,6 @@ static cl_int wait_for_source(const struct gs_command *cmd, const struct gs_repl
     return err || !src->ready ? err : gs_events_share(&send->wait, src->ready);
 }
 
-static bool is_closed(const struct gs_mem *root)
-{
-    return !gs_host_may(root, CL_MAP_READ | CL_MAP_WRITE);
-}
-
 static const struct gs_passage *passage_for(struct gs_command *cmd, const struct gs_mem *root,
                                             const struct gs_sends *sends)
 {
@@ -143,11 +138,9 @@ static const struct gs_passage *passage_for(struct gs_command *cmd, const struct
         bytes += gs_rect_bytes(&sends->v[i].rect);
     if (root->image) {
         cmd->ctx->paths->between_devices += bytes;
-        return is_closed(root) ? NULL : through_host(cmd->ctx, bytes);
+        return through_host(cmd->ctx, bytes);
     }
-    const struct gs_passage *passage = passage_of(cmd, bytes);
-    const bool beside = passage && passage->by_host && is_closed(root);
-    return beside && !gs_pinned_has_home_buffer(cmd, passage) ? NULL : passage;
+    return passage_of(cmd, bytes);
 }
 
 /* Drivers needn't take rows that reach into the next line of a buffer, and NVIDIA's (580.159) refuses rows of which the
@@ -194,7 +187,6 @@ cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends 
         struct gs_send *send = &sends->v[i];
         send->mem = root->bytes->place[send->from].mem;
         send->to_begin = send->rect.begin;
-        send->closed = passage && passage->by_host && is_closed(root);
         if (root->image)
             set_image(send, root);
         for (unsigned t = 0; t < send->n; t++)
