@@ -5,11 +5,13 @@
  * JSON. For an application under way: `brief`, what it costs between devices, as lines of shim/devices/links.h; or
  * `windows`, whether GPUs reach each other's memory through windows, "ok" or "no: why", and then the same lines.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "shim/devices/group.h"
+#include "shim/driver/enqueue.h"
 #include "cli/link_probe/meter.h"
 
 enum { RUNS = 5, BRIEF_BYTES = 16 * 1024 * 1024, LARGE_BYTES = 64 * 1024 * 1024 };
@@ -58,11 +60,45 @@ static int measure_briefly(struct gs_meter *b, struct gs_links *links)
     return bytes ? 0 : 1;
 }
 
+/* 0: one device writes a pattern into its window, and another finds the same bytes there. */
+static cl_int send_pattern(const struct gs_windows *w, unsigned from, unsigned to, cl_command_queue out,
+                           cl_command_queue in)
+{
+    enum { N = 4096 };
+    cl_uint sent[N], got[N];
+    for (cl_uint i = 0; i < N; i++) {
+        sent[i] = i * 2654435761u + from * 97 + to;
+        got[i] = ~sent[i];
+    }
+    cl_int err = gs_enqueue_write(out, w->seen[from][from], w->bytes - sizeof sent, sizeof sent, sent);
+    if (!err)
+        err = gs_enqueue_read(in, w->seen[from][to], w->bytes - sizeof got, sizeof got, got);
+    return err ? err : memcmp(sent, got, sizeof sent) ? -1 : 0;
+}
+
+/* From each device to each other. 0, or -ENOTSUP with one sentence in `why`. */
+static int send_through(const struct gs_windows *w, cl_context ctx, const cl_device_id *dev, char *why,
+                        size_t why_bytes)
+{
+    cl_command_queue queue[GS_MAX_DEVICES] = {NULL};
+    cl_int err = CL_SUCCESS;
+    for (unsigned i = 0; i < w->n && !err; i++)
+        queue[i] = gs_real()->clCreateCommandQueue(ctx, dev[i], 0, &err);
+    for (unsigned i = 0; i < w->n && !err; i++)
+        for (unsigned j = 0; j < w->n && !err; j++)
+            if ((err = send_pattern(w, i, j, queue[i], queue[j])) != 0)
+                snprintf(why, why_bytes, "device %u does not see device %u's window (error %d)", j, i, err);
+    for (unsigned i = 0; i < w->n; i++)
+        if (queue[i])
+            gs_real()->clReleaseCommandQueue(queue[i]);
+    return err ? -ENOTSUP : 0;
+}
+
 static bool open_windows(struct gs_meter *b, const struct gs_group *g, char *why, size_t why_bytes)
 {
     b->windows = (struct gs_windows){.n = g->n, .bytes = b->bytes};
     return gs_windows_open(&b->windows, b->ctx, g->dev, why, why_bytes) == 0 &&
-           gs_windows_try(&b->windows, b->ctx, g->dev, why, why_bytes) == 0;
+           send_through(&b->windows, b->ctx, g->dev, why, why_bytes) == 0;
 }
 
 static int try_windows(struct gs_meter *b, const struct gs_group *g)

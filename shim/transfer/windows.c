@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "shim/driver/driver.h"
-#include "shim/driver/enqueue.h"
 
 /* From cl_khr_external_memory, cl_khr_external_memory_opaque_fd and cl_nv_device_attribute_query. */
 enum {
@@ -179,36 +178,4 @@ void gs_windows_close(struct gs_windows *w)
             if (w->seen[i][j])
                 gs_real()->clReleaseMemObject(w->seen[i][j]);
     *w = (struct gs_windows){0};
-}
-
-/* 0: one device writes a pattern into its window, and another finds the same bytes there. */
-static cl_int send_pattern(const struct gs_windows *w, unsigned from, unsigned to, cl_command_queue out,
-                           cl_command_queue in)
-{
-    enum { N = 4096 };
-    cl_uint sent[N], got[N];
-    for (cl_uint i = 0; i < N; i++) {
-        sent[i] = i * 2654435761u + from * 97 + to;
-        got[i] = ~sent[i];
-    }
-    cl_int err = gs_enqueue_write(out, w->seen[from][from], w->bytes - sizeof sent, sizeof sent, sent);
-    if (!err)
-        err = gs_enqueue_read(in, w->seen[from][to], w->bytes - sizeof got, sizeof got, got);
-    return err ? err : memcmp(sent, got, sizeof sent) ? -1 : 0;
-}
-
-int gs_windows_try(const struct gs_windows *w, cl_context ctx, const cl_device_id *dev, char *why, size_t why_bytes)
-{
-    cl_command_queue queue[GS_MAX_DEVICES] = {NULL};
-    cl_int err = CL_SUCCESS;
-    for (unsigned i = 0; i < w->n && !err; i++)
-        queue[i] = gs_real()->clCreateCommandQueue(ctx, dev[i], 0, &err);
-    for (unsigned i = 0; i < w->n && !err; i++)
-        for (unsigned j = 0; j < w->n && !err; j++)
-            if ((err = send_pattern(w, i, j, queue[i], queue[j])) != 0)
-                snprintf(why, why_bytes, "device %u does not see device %u's window (error %d)", j, i, err);
-    for (unsigned i = 0; i < w->n; i++)
-        if (queue[i])
-            gs_real()->clReleaseCommandQueue(queue[i]);
-    return err ? -ENOTSUP : 0;
 }

@@ -29,9 +29,6 @@ bool gs_windows_load(void);
 int gs_windows_open(struct gs_windows *w, cl_context ctx, const cl_device_id *dev, char *why, size_t why_bytes);
 void gs_windows_close(struct gs_windows *w);
 
-/* Sends a pattern from each device to each other through the windows, and looks at what arrives. */
-int gs_windows_try(const struct gs_windows *w, cl_context ctx, const cl_device_id *dev, char *why, size_t why_bytes);
-
 /* What the answer of a probe depends on: driver and devices. 0 or -ENOTSUP: not NVIDIA's. */
 int gs_windows_identity(const cl_device_id *dev, unsigned n, char *text, size_t bytes);
 
