@@ -186,14 +186,10 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage2D(cl_context context, cl_mem_flags
                                 .image_width = image_width,
                                 .image_height = image_height,
                                 .image_row_pitch = image_row_pitch};
-    struct gs_context *c = gs_find(GS_CONTEXT, context);
-    if (c && c->pooled)
-        return create_pooled_image(c, flags, image_format, &desc, host_ptr, errcode_ret);
-    GS_INITIAL(c, flags, host_ptr);
-    const cl_mem_flags kept = hidden(c, flags);
-    cl_mem handle = gs_real()->clCreateImage2D(context, flags & ~kept, image_format, image_width, image_height,
-                                               image_row_pitch, host_ptr, errcode_ret);
-    return track_image(c, handle, image_format, &desc, kept);
+    return gs_find(GS_CONTEXT, context)
+               ? clCreateImage(context, flags, image_format, &desc, host_ptr, errcode_ret)
+               : gs_real()->clCreateImage2D(context, flags, image_format, image_width, image_height, image_row_pitch,
+                                            host_ptr, errcode_ret);
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags flags,
@@ -207,14 +203,10 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags
                                 .image_depth = image_depth,
                                 .image_row_pitch = image_row_pitch,
                                 .image_slice_pitch = image_slice_pitch};
-    struct gs_context *c = gs_find(GS_CONTEXT, context);
-    if (c && c->pooled)
-        return create_pooled_image(c, flags, image_format, &desc, host_ptr, errcode_ret);
-    GS_INITIAL(c, flags, host_ptr);
-    const cl_mem_flags kept = hidden(c, flags);
-    cl_mem handle = gs_real()->clCreateImage3D(context, flags & ~kept, image_format, image_width, image_height,
-                                               image_depth, image_row_pitch, image_slice_pitch, host_ptr, errcode_ret);
-    return track_image(c, handle, image_format, &desc, kept);
+    return gs_find(GS_CONTEXT, context)
+               ? clCreateImage(context, flags, image_format, &desc, host_ptr, errcode_ret)
+               : gs_real()->clCreateImage3D(context, flags, image_format, image_width, image_height, image_depth,
+                                            image_row_pitch, image_slice_pitch, host_ptr, errcode_ret);
 }
 
 static cl_uint own_maps(const struct gs_mem *m)
