@@ -94,25 +94,18 @@ static void copy(const struct carriage *c, struct gs_slot *slot)
     gs_pool_submit(c->ring->pool, &slot->job);
 }
 
-/* With `slot`, between the device and that memory, where the bytes lie without gaps. PoCL takes image commands only on
- * a queue of the sub-devices' parent. */
-static cl_int enqueue(const struct carriage *c, const struct gs_staged *t, char *slot, cl_event *event)
-{
-    struct gs_op op = t->op;
-    size_t *origin = op.dst ? op.from : op.to, *pitch = op.dst ? op.from_pitch : op.to_pitch;
-    if (slot) {
-        op.ptr = slot;
-        pitch[0] = pitch[1] = 0;
-        memset(origin, 0, sizeof op.from);
-    }
-    return gs_put(c->ring->queue[c->timed][gs_op_is_of_image(&op) && c->ctx->parent ? GS_MAX_DEVICES : t->place], &op,
-                  GS_VIA_HOST, 0, NULL, event);
-}
-
+/* Between the device and the slot, where the bytes lie without gaps. PoCL takes image commands only on a queue of the
+ * sub-devices' parent. */
 static cl_int send(const struct carriage *c, struct gs_slot *slot)
 {
+    struct gs_op op = slot->piece.op;
+    size_t *origin = op.dst ? op.from : op.to, *pitch = op.dst ? op.from_pitch : op.to_pitch;
+    const unsigned queue = gs_op_is_of_image(&op) && c->ctx->parent ? GS_MAX_DEVICES : slot->piece.place;
     cl_event event;
-    cl_int err = enqueue(c, &slot->piece, memory_of(c->ring, slot), &event);
+    op.ptr = memory_of(c->ring, slot);
+    pitch[0] = pitch[1] = 0;
+    memset(origin, 0, sizeof op.from);
+    cl_int err = gs_put(c->ring->queue[c->timed][queue], &op, GS_VIA_HOST, 0, NULL, &event);
     if (err)
         return err;
     slot->used = event;
@@ -212,23 +205,6 @@ static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
     return err;
 }
 
-/* By the driver's own way, after the ring has failed: all bytes go again. */
-static cl_int carry_directly(const struct carriage *c, const struct gs_staged *v, unsigned n)
-{
-    cl_int err = CL_SUCCESS;
-    gs_events_free(&c->ended->events);
-    for (unsigned i = 0; i < n && !err; i++) {
-        cl_event event;
-        err = enqueue(c, &v[i], NULL, &event);
-        if (err)
-            break;
-        err = gs_real()->clWaitForEvents(1, &event);
-        const cl_int kept = gs_staged_note(c->ended, v[i].place, event);
-        err = err ? err : kept;
-    }
-    return err;
-}
-
 /* PoCL (3.1) shows a command's end before the command's references are dropped: an application that asks for a
  * reference count would see one more. PoCL's clFinish returns after the drop. */
 static void let_go_of_objects(const struct gs_staging *s)
@@ -248,10 +224,8 @@ cl_int gs_staging_carry(struct gs_context *ctx, const struct gs_staged *v, unsig
         const cl_int end = await_slots(c.ring);
         err = err ? err : end;
     }
-    if (err) {
+    if (err)
         gs_debug("a transfer through the pinned ring failed (error %d)", err);
-        err = carry_directly(&c, v, n);
-    }
     let_go_of_objects(c.ring);
     return err;
 }
