@@ -319,49 +319,40 @@ static cl_int by_queue(struct gs_home *h, cl_event *own)
     return gs_home_run(h, &once, gs_op_command_type(&once), h->cmd.op.blocking || h->cmd.event ? own : NULL);
 }
 
-cl_int gs_home_read_by_call(struct gs_home *h, struct gs_side src)
+cl_int gs_home_call(struct gs_home *h, struct gs_mem *m, struct gs_range r, bool writes)
 {
-    struct gs_context *ctx = h->cmd.ctx;
-    struct gs_mem *root = src.m ? src.m->root : NULL;
-    struct gs_host_use read;
-    if (root) {
-        gs_hold(&root->o); /* another thread may let it go meanwhile */
-        gs_host_use_begin(&root->host_reads, src.r, &read);
+    struct gs_host_use use, **all = m ? writes ? &m->root->host_writes : &m->root->host_reads : NULL;
+    pthread_mutex_t *lock = &h->cmd.ctx->lock;
+    if (m) {
+        gs_home_keep(h, m);
+        gs_host_use_begin(all, r, &use);
     }
-    gs_home_end(h, CL_SUCCESS);
-    const cl_int err = gs_command_pass(&h->cmd);
-    if (root) {
-        pthread_mutex_lock(&ctx->lock);
-        gs_host_use_end(&root->host_reads, &read);
-        pthread_mutex_unlock(&ctx->lock);
-        gs_drop(&root->o);
-    }
-    if (h->few) {
-        gs_job_reads();
-        if (!err)
-            gs_queue_drained(h->cmd.q, h->upto);
-        gs_wait_ended();
-    }
+    pthread_mutex_unlock(lock);
+    const cl_int err = gs_enqueue(&h->cmd.op, h->cmd.queue, h->n, h->v, h->cmd.event);
+    pthread_mutex_lock(lock);
+    if (m)
+        gs_host_use_end(all, &use);
     return err;
 }
 
-/* Without the context's lock. Where the bytes lie that a write changes is said twice: before, so that nobody brings
- * older ones home; and after, so that what other places got from home meanwhile doesn't count. */
-static cl_int write_by_call(struct gs_home *h, struct gs_side dst)
+/* Where the bytes lie that a write changes is said twice: before, so that nobody brings older ones home; and after, so
+ * that what other places got from home meanwhile doesn't count. */
+cl_int gs_home_by_call(struct gs_home *h, struct gs_side src, struct gs_side dst)
 {
-    const struct gs_command *cmd = &h->cmd;
-    struct gs_mem *root = dst.m->root;
-    struct gs_host_use write;
+    struct gs_mem *m = dst.m ? dst.m : src.m;
+    const struct gs_queue_mark upto = gs_queue_mark(h->cmd.q);
     gs_home_wrote(h, dst.m, dst.r);
-    gs_home_keep(h, dst.m);
-    gs_host_use_begin(&root->host_writes, dst.r, &write);
-    pthread_mutex_unlock(&cmd->ctx->lock);
-    const cl_int err = gs_enqueue(&cmd->op, cmd->queue, h->n, h->v, cmd->event);
-    pthread_mutex_lock(&cmd->ctx->lock);
-    gs_host_use_end(&root->host_writes, &write);
-    if (!err)
-        gs_note_write_again(root, dst.r);
-    return gs_home_end(h, err);
+    cl_int err = gs_home_call(h, m, dst.m ? dst.r : src.r, dst.m);
+    if (!err && dst.m)
+        gs_note_write_again(m->root, dst.r);
+    err = gs_home_end(h, err);
+    if (h->few) {
+        gs_job_reads();
+        if (!err)
+            gs_queue_drained(h->cmd.q, upto);
+        gs_wait_ended();
+    }
+    return err;
 }
 
 cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, const struct gs_staged *staged)
@@ -376,7 +367,7 @@ cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, 
     cl_int err = gs_home_ready(h);
     const enum gs_host_way way = gs_host_way(err ? 0 : find_facts(h, &src, &dst, &w));
     if (!err && way == GS_BY_CALL)
-        return reads ? gs_home_read_by_call(h, src) : write_by_call(h, dst);
+        return gs_home_by_call(h, src, dst);
     if (!err && way == GS_BY_RING) {
         gs_home_wrote(h, dst.m, dst.r);
         err = gs_carry_by_ring(h, &w, &own);

@@ -155,14 +155,8 @@ static cl_int map_by_driver(struct gs_home *h, cl_event *own)
 static void *map_blocking(struct gs_home *h, struct gs_mem *m, struct gs_mapping *map, cl_int *errcode_ret)
 {
     const struct gs_command *cmd = &h->cmd;
-    struct gs_host_use read;
-    gs_home_keep(h, m);
     remember(m, map);
-    gs_host_use_begin(&m->root->host_reads, map->range, &read);
-    pthread_mutex_unlock(&cmd->ctx->lock);
-    const cl_int err = gs_enqueue(&cmd->op, cmd->queue, h->n, h->v, cmd->event);
-    pthread_mutex_lock(&cmd->ctx->lock);
-    gs_host_use_end(&m->root->host_reads, &read);
+    const cl_int err = gs_home_call(h, m, map->range, false);
     map->ptr = *cmd->op.mapped;
     if (err)
         forget_mapping(m, map);

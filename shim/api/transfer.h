@@ -90,9 +90,11 @@ void gs_home_keep(struct gs_home *h, const struct gs_mem *m);
 /* Is it a command with the host's memory and a sound wait list? Else the driver is to say what is wrong. */
 bool gs_home_is_valid(const struct gs_home *h);
 
-/* A read of bytes at home, or of an object that isn't ours, by one call of the driver's, once h has begun; it ends h.
- */
-cl_int gs_home_read_by_call(struct gs_home *h, struct gs_side src);
+/* The driver's call for the command, without the context's lock; meanwhile it uses these bytes of an object of ours, or
+ * null. */
+cl_int gs_home_call(struct gs_home *h, struct gs_mem *m, struct gs_range r, bool writes);
+/* The same for a read or a write, once h has begun; it ends h. */
+cl_int gs_home_by_call(struct gs_home *h, struct gs_side src, struct gs_side dst);
 
 /* Carries it out, once h has begun, as gs_home_transfer does. */
 cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, const struct gs_staged *staged);
