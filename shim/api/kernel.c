@@ -256,14 +256,12 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue command_
     return gs_launch(&cmd, k);
 }
 
+/* As the specification says what it is. */
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueTask(cl_command_queue command_queue, cl_kernel kernel,
                                               cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
                                               cl_event *event)
 {
     static const size_t one = 1;
-    struct gs_command cmd = GS_COMMAND(.kind = GS_OP_TASK, .kernel = kernel);
-    if (!gs_command_begin(&cmd) || !gs_find(GS_KERNEL, kernel))
-        return gs_command_pass(&cmd);
     return clEnqueueNDRangeKernel(command_queue, kernel, 1, NULL, &one, &one, num_events_in_wait_list, event_wait_list,
                                   event);
 }

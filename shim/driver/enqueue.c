@@ -34,7 +34,6 @@ cl_command_type gs_op_command_type(const struct gs_op *op)
         [GS_OP_UNMAP] = CL_COMMAND_UNMAP_MEM_OBJECT,
         [GS_OP_MIGRATE] = CL_COMMAND_MIGRATE_MEM_OBJECTS,
         [GS_OP_LAUNCH] = CL_COMMAND_NDRANGE_KERNEL,
-        [GS_OP_TASK] = CL_COMMAND_TASK,
         [GS_OP_NATIVE] = CL_COMMAND_NATIVE_KERNEL,
         [GS_OP_MARKER] = CL_COMMAND_MARKER,
         [GS_OP_BARRIER] = CL_COMMAND_BARRIER,
@@ -100,8 +99,6 @@ cl_int gs_enqueue_real(const struct gs_op *op, cl_command_queue queue, cl_uint n
     case GS_OP_LAUNCH:
         return cl->clEnqueueNDRangeKernel(queue, op->kernel, op->dims, op->offset, op->global, op->local, n, wait,
                                           event);
-    case GS_OP_TASK:
-        return cl->clEnqueueTask(queue, op->kernel, n, wait, event);
     case GS_OP_NATIVE:
         return cl->clEnqueueNativeKernel(queue, op->function, op->args, op->args_bytes, op->n_mems, op->mems,
                                          op->places, n, wait, event);

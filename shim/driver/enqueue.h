@@ -28,7 +28,6 @@ enum gs_op_kind {
     GS_OP_UNMAP,
     GS_OP_MIGRATE,
     GS_OP_LAUNCH,
-    GS_OP_TASK,
     GS_OP_NATIVE,
     GS_OP_MARKER,
     GS_OP_BARRIER,
@@ -59,7 +58,7 @@ struct gs_op {
             void **mapped; /* where a map's address goes */
             size_t *row_pitch, *slice_pitch;
         };
-        struct { /* launches and tasks */
+        struct { /* launches */
             cl_kernel kernel;
             cl_uint dims;
             const size_t *offset, *global, *local;

@@ -100,7 +100,7 @@ cl_int gs_command_order(struct gs_command *cmd)
                   ? add_marker(&cmd->before, cmd->q->o.handle, cmd->n_wait, cmd->wait)
                   : mark_list(cmd);
         /* PoCL lets launches, and nothing else, wait for another context's event. */
-        cmd->foreign = err == CL_INVALID_CONTEXT && (cmd->op.kind == GS_OP_LAUNCH || cmd->op.kind == GS_OP_TASK);
+        cmd->foreign = err == CL_INVALID_CONTEXT && cmd->op.kind == GS_OP_LAUNCH;
         if (cmd->foreign)
             err = mark_list(cmd);
         gs_timeline_enqueue_untracked(cmd->q->timeline);

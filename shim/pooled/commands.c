@@ -384,18 +384,16 @@ static cl_int take(struct gs_pool_command *c, const struct gs_op *op)
 {
     struct gs_context *ctx = c->q->o.ctx;
     cl_int err = CL_SUCCESS;
-    static const size_t one = 1;
     c->op = *op;
-    if (op->kind == GS_OP_LAUNCH || op->kind == GS_OP_TASK) {
+    if (op->kind == GS_OP_LAUNCH) {
         struct gs_kernel *k = gs_find(GS_KERNEL, op->kernel);
-        const struct gs_op task = gs_op_launch(op->kernel, 1, NULL, &one, &one);
         if (!k)
             return CL_INVALID_KERNEL;
         if (k->o.ctx != ctx)
             return CL_INVALID_CONTEXT;
         if (does_nothing(op))
             return CL_SUCCESS;
-        c->launch = gs_pool_launch_make(k, op->kind == GS_OP_TASK ? &task : op, &err);
+        c->launch = gs_pool_launch_make(k, op, &err);
         return err;
     }
     if (op->kind == GS_OP_MIGRATE)

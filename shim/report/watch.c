@@ -169,7 +169,6 @@ static const struct {
     [GS_OP_MAP_IMAGE] = {GS_KIND_DOWNLOAD, "map", true},
     [GS_OP_UNMAP] = {GS_KIND_UPLOAD, "unmap", false},
     [GS_OP_LAUNCH] = {GS_KIND_KERNEL, "", false},
-    [GS_OP_TASK] = {GS_KIND_KERNEL, "", false},
 };
 
 static enum gs_kind kind_of(const struct gs_op *op, struct gs_label label)
