@@ -12,11 +12,6 @@
 /* A longer list of properties is handed to the driver as it is. */
 enum { MOST_PROPERTIES = 32 };
 
-struct gs_property_list {
-    size_t bytes;
-    cl_queue_properties v[];
-};
-
 void gs_queue_free(struct gs_queue *q)
 {
     if (q->timeline)
@@ -95,15 +90,11 @@ static void keep_properties(struct gs_queue *q, const cl_queue_properties *list)
     size_t n = 0;
     while (list && list[n])
         n += 2;
-    if (!q)
+    if (!q || !(q->list = malloc((n + 1) * sizeof *list)))
         return;
-    const size_t bytes = list ? (n + 1) * sizeof *list : 0;
-    q->list = calloc(1, sizeof *q->list + bytes);
-    if (!q->list)
-        return;
-    q->list->bytes = bytes;
+    q->list_bytes = list ? (n + 1) * sizeof *list : 0;
     if (list)
-        memcpy(q->list->v, list, bytes);
+        memcpy(q->list, list, q->list_bytes);
 }
 
 CL_API_ENTRY cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
@@ -161,7 +152,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue command_q
         return gs_query_value(&q->properties, sizeof q->properties, param_value_size, param_value,
                               param_value_size_ret);
     if (q && q->list && param_name == CL_QUEUE_PROPERTIES_ARRAY)
-        return gs_query_value(q->list->v, q->list->bytes, param_value_size, param_value, param_value_size_ret);
+        return gs_query_value(q->list, q->list_bytes, param_value_size, param_value, param_value_size_ret);
     return gs_real()->clGetCommandQueueInfo(command_queue, param_name, param_value_size, param_value,
                                             param_value_size_ret);
 }

@@ -22,9 +22,8 @@ struct gs_pool_launch {
     /* By the device whose program it is of, [0] also for the others; of a whole launch the application's. Owned. It has
      * all arguments but memory and the hidden one since the call. */
     cl_kernel kernel[GS_MAX_DEVICES];
-    cl_sampler *samplers; /* by argument, or null: NVIDIA's driver looks at a kernel's when a launch is enqueued */
-    bool *done;           /* by turn; owned */
-    cl_mem *parts;        /* by argument: of a window, for the turn that is being enqueued; or null */
+    bool *done;    /* by turn; owned */
+    cl_mem *parts; /* by argument: of a window, for the turn that is being enqueued; or null */
 };
 
 void gs_pool_launch_free(struct gs_pool_launch *l)
@@ -32,9 +31,6 @@ void gs_pool_launch_free(struct gs_pool_launch *l)
     for (cl_uint i = 0; l->mems && i < l->k->n_args; i++)
         if (l->mems[i])
             gs_drop_mem(l->mems[i]->o.handle);
-    for (cl_uint i = 0; l->samplers && i < l->k->n_args; i++)
-        if (l->samplers[i])
-            gs_real()->clReleaseSampler(l->samplers[i]);
     for (unsigned d = 0; d < GS_MAX_DEVICES; d++)
         if (l->kernel[d] && l->turns.whole)
             gs_real()->clReleaseKernel(l->kernel[d]);
@@ -44,7 +40,6 @@ void gs_pool_launch_free(struct gs_pool_launch *l)
     free(l->done);
     gs_drop(&l->k->o);
     free(l->mems);
-    free(l->samplers);
     free(l->parts);
     free(l);
 }
@@ -146,19 +141,6 @@ static cl_int cut(struct gs_pool_launch *l)
     return err;
 }
 
-/* Not of a kernel of which nothing is known: see api/sampler.c. */
-static cl_int keep_sampler(struct gs_pool_launch *l, cl_uint i)
-{
-    const struct gs_arg *a = &l->k->args[i];
-    cl_sampler sampler;
-    if (!l->summary || l->summary->args[i].kind != GS_ARG_SAMPLER || !a->has_value || a->size != sizeof sampler)
-        return CL_SUCCESS;
-    memcpy(&sampler, a->bytes, sizeof sampler);
-    const cl_int err = gs_real()->clRetainSampler(sampler);
-    l->samplers[i] = err ? NULL : sampler;
-    return err;
-}
-
 /* The device's, with the arguments' values. */
 static cl_int make_kernel(struct gs_pool_launch *l, unsigned device)
 {
@@ -181,9 +163,8 @@ struct gs_pool_launch *gs_pool_launch_make(struct gs_kernel *k, const struct gs_
     l->k = k;
     gs_hold(&k->o);
     l->mems = calloc(k->n_args + 1, sizeof *l->mems);
-    l->samplers = calloc(k->n_args + 1, sizeof(cl_sampler));
     l->parts = calloc(k->n_args + 1, sizeof(cl_mem));
-    if (l->mems && l->samplers && l->parts)
+    if (l->mems && l->parts)
         *err = take_sizes(l, op);
     for (cl_uint i = 0; i < k->n_args && !*err; i++)
         *err = keep_argument(l, i);
@@ -191,8 +172,6 @@ struct gs_pool_launch *gs_pool_launch_make(struct gs_kernel *k, const struct gs_
         *err = check_local(l);
     if (!*err)
         *err = cut(l);
-    for (cl_uint i = 0; i < k->n_args && !*err; i++)
-        *err = keep_sampler(l, i);
     for (unsigned d = 0; d < gs_group()->n && !*err; d++)
         if (!d || (!l->turns.whole && k->program->translated[d]))
             *err = make_kernel(l, d);

@@ -91,7 +91,8 @@ struct gs_queue {
     struct gs_queue_times *times;     /* of the room choose; owned */
     struct gs_carry *_Atomic carried; /* of the room put: by a call under way; changed with the context's lock */
     bool called; /* with that lock: a call has the queues of transfers behind this one for itself, without the lock */
-    struct gs_property_list *list; /* of the room api: the application's, where the driver's is another; owned */
+    cl_queue_properties *list; /* the application's, where the driver's is another; owned */
+    size_t list_bytes;
 };
 
 struct gs_mapping {
