@@ -25,20 +25,6 @@ static cl_mem track_buffer(struct gs_context *c, cl_mem handle, size_t size, cl_
     return handle;
 }
 
-/* The stand-in that has been made, with its record; or the error. */
-static cl_mem publish_pooled(struct gs_pool_made made, struct gs_mem *m, cl_int *errcode_ret)
-{
-    if (!made.err && !m)
-        made.err = CL_OUT_OF_HOST_MEMORY;
-    made = gs_pool_made_end(made);
-    if (made.err)
-        return gs_refuse(errcode_ret, made.err);
-    m->pool = made.root;
-    gs_mem_publish(m, made.handle);
-    gs_set_error(errcode_ret, CL_SUCCESS);
-    return made.handle;
-}
-
 /* An object that the driver has made without properties. Specification, CL_MEM_PROPERTIES: an empty list is one, too.
  */
 static cl_mem with_properties(cl_mem handle, const cl_mem_properties *properties)
@@ -49,35 +35,12 @@ static cl_mem with_properties(cl_mem handle, const cl_mem_properties *properties
     return handle;
 }
 
-static cl_mem create_pooled(struct gs_context *c, cl_mem_flags flags, size_t size, void *host_ptr, cl_int *errcode_ret)
-{
-    const struct gs_pool_made made = gs_pool_create(c, flags, size, host_ptr);
-    struct gs_mem *m = made.handle ? gs_mem_root(c, made.handle, size, gs_mem_flags(made.handle), 0) : NULL;
-    return publish_pooled(made, m, errcode_ret);
-}
-
-static cl_mem create_pooled_image(struct gs_context *c, cl_mem_flags flags, const cl_image_format *format,
-                                  const cl_image_desc *desc, void *host_ptr, cl_int *errcode_ret)
-{
-    const struct gs_pool_made made = gs_pool_create_image(c, flags, format, desc, host_ptr);
-    struct gs_mem *m = made.handle ? gs_mem_image(c, made.handle, NULL, format, desc, 0) : NULL;
-    return publish_pooled(made, m, errcode_ret);
-}
-
-static cl_mem create_pooled_sub(struct gs_mem *parent, cl_mem_flags flags, const cl_buffer_region *r,
-                                cl_int *errcode_ret)
-{
-    const struct gs_pool_made made = gs_pool_create_sub(parent, flags, r);
-    return publish_pooled(made, made.handle ? gs_mem_window(parent, made.handle, r->origin, r->size) : NULL,
-                          errcode_ret);
-}
-
 CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,
                                                cl_int *errcode_ret)
 {
     struct gs_context *c = gs_find(GS_CONTEXT, context);
     if (c && c->pooled)
-        return create_pooled(c, flags, size, host_ptr, errcode_ret);
+        return gs_pool_create(c, flags, size, host_ptr, errcode_ret);
     cl_mem_flags kept = hidden(c, flags);
     flags &= ~kept;
     cl_mem handle = c && host_ptr && flags & CL_MEM_COPY_HOST_PTR
@@ -95,7 +58,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context,
     const bool known = !properties || !*properties;
     struct gs_context *c = gs_find(GS_CONTEXT, context);
     if (c && c->pooled)
-        return known ? with_properties(create_pooled(c, flags, size, host_ptr, errcode_ret), properties)
+        return known ? with_properties(gs_pool_create(c, flags, size, host_ptr, errcode_ret), properties)
                      : gs_refuse(errcode_ret, CL_INVALID_PROPERTY);
     if (known && gs_initial_wanted(c, flags, host_ptr))
         return with_properties(clCreateBuffer(context, flags, size, host_ptr, errcode_ret), properties);
@@ -116,7 +79,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags fl
     if (!parent || parent->root != parent || type != CL_BUFFER_CREATE_TYPE_REGION || !r || r->size > parent->size)
         return gs_real()->clCreateSubBuffer(buffer, flags, type, info, errcode_ret);
     if (parent->pool)
-        return create_pooled_sub(parent, flags, r, errcode_ret);
+        return gs_pool_create_sub(parent, flags, r, errcode_ret);
     if ((flags & CL_MEM_HOST_READ_ONLY && !gs_host_may(parent, CL_MAP_READ)) ||
         (flags & CL_MEM_HOST_WRITE_ONLY && !gs_host_may(parent, CL_MAP_WRITE)))
         return gs_refuse(errcode_ret, CL_INVALID_VALUE);
@@ -150,7 +113,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags f
         return gs_refuse(errcode_ret, CL_INVALID_OPERATION);
     struct gs_context *c = gs_find(GS_CONTEXT, context);
     if (c && c->pooled)
-        return create_pooled_image(c, flags, image_format, image_desc, host_ptr, errcode_ret);
+        return gs_pool_create_image(c, flags, image_format, image_desc, host_ptr, errcode_ret);
     GS_INITIAL(c, flags, host_ptr);
     const cl_mem_flags kept = image_desc && !image_desc->mem_object ? hidden(c, flags) : 0;
     cl_mem handle = gs_real()->clCreateImage(context, flags & ~kept, image_format, image_desc, host_ptr, errcode_ret);
@@ -167,7 +130,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImageWithProperties(cl_context context, 
     const bool known = !properties || !*properties;
     struct gs_context *c = gs_find(GS_CONTEXT, context);
     if (c && c->pooled)
-        return known ? with_properties(create_pooled_image(c, flags, image_format, image_desc, host_ptr, errcode_ret),
+        return known ? with_properties(gs_pool_create_image(c, flags, image_format, image_desc, host_ptr, errcode_ret),
                                        properties)
                      : gs_refuse(errcode_ret, CL_INVALID_PROPERTY);
     GS_INITIAL(c, flags, host_ptr);

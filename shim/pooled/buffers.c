@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "shim/memory/object.h"
 #include "shim/pooled/commands.h"
 #include "shim/pooled/pooled.h"
 #include "shim/pooled/store.h"
@@ -33,42 +34,50 @@ cl_int gs_pool_begin_with(struct gs_pool_root *r, const char *from, const size_t
     return err;
 }
 
-struct gs_pool_made gs_pool_made_end(struct gs_pool_made made)
+cl_mem gs_pool_publish(cl_mem handle, struct gs_pool_root *root, struct gs_mem *m, cl_int err, cl_int *errcode_ret)
 {
-    if (!made.err)
-        return made;
-    if (made.root)
-        gs_pool_root_free(made.root);
-    if (made.handle)
-        gs_real()->clReleaseMemObject(made.handle);
-    return (struct gs_pool_made){.err = made.err};
+    err = !err && !m ? CL_OUT_OF_HOST_MEMORY : err;
+    gs_set_error(errcode_ret, err);
+    if (!err) {
+        m->pool = root;
+        gs_mem_publish(m, handle);
+        return handle;
+    }
+    if (root)
+        gs_pool_root_free(root);
+    if (handle)
+        gs_real()->clReleaseMemObject(handle);
+    return NULL;
 }
 
-struct gs_pool_made gs_pool_create(struct gs_context *ctx, cl_mem_flags flags, size_t size, void *host_ptr)
+cl_mem gs_pool_create(struct gs_context *ctx, cl_mem_flags flags, size_t size, void *host_ptr, cl_int *errcode_ret)
 {
     const bool uses = flags & CL_MEM_USE_HOST_PTR, copies = flags & CL_MEM_COPY_HOST_PTR;
     const size_t region[3] = {size, 1, 1}, pitch[2] = {0};
-    struct gs_pool_made made = {0};
-    made.handle = gs_real()->clCreateBuffer(ctx->o.handle, flags, stand_in_of(size).bytes, host_ptr, &made.err);
-    if (!made.err && size > gs_pool_bytes())
-        made.err = CL_INVALID_BUFFER_SIZE;
-    if (!made.err)
-        made.root = gs_pool_root_new(ctx, size, uses ? host_ptr : NULL, &made.err);
-    if (!made.err && (uses || copies))
-        made.err = gs_pool_begin_with(made.root, host_ptr, region, pitch);
-    return gs_pool_made_end(made);
+    struct gs_pool_root *root = NULL;
+    cl_int err;
+    cl_mem handle = gs_real()->clCreateBuffer(ctx->o.handle, flags, stand_in_of(size).bytes, host_ptr, &err);
+    if (!err && size > gs_pool_bytes())
+        err = CL_INVALID_BUFFER_SIZE;
+    if (!err)
+        root = gs_pool_root_new(ctx, size, uses ? host_ptr : NULL, &err);
+    if (!err && (uses || copies))
+        err = gs_pool_begin_with(root, host_ptr, region, pitch);
+    struct gs_mem *m = err ? NULL : gs_mem_root(ctx, handle, size, gs_mem_flags(handle), 0);
+    return gs_pool_publish(handle, root, m, err, errcode_ret);
 }
 
-struct gs_pool_made gs_pool_create_sub(const struct gs_mem *parent, cl_mem_flags flags, const cl_buffer_region *r)
+cl_mem gs_pool_create_sub(struct gs_mem *parent, cl_mem_flags flags, const cl_buffer_region *r, cl_int *errcode_ret)
 {
-    struct gs_pool_made made = {.err = CL_INVALID_VALUE};
     const struct stand_in of = stand_in_of(parent->size);
     const size_t origin = r->origin % of.align, most = of.bytes - origin;
     const cl_buffer_region region = {origin, r->size < most ? r->size : most};
+    cl_int err = CL_INVALID_VALUE;
+    cl_mem handle = NULL;
     if (r->origin <= parent->size && r->size <= parent->size - r->origin)
-        made.handle =
-            gs_real()->clCreateSubBuffer(parent->o.handle, flags, CL_BUFFER_CREATE_TYPE_REGION, &region, &made.err);
-    return made;
+        handle = gs_real()->clCreateSubBuffer(parent->o.handle, flags, CL_BUFFER_CREATE_TYPE_REGION, &region, &err);
+    struct gs_mem *m = err ? NULL : gs_mem_window(parent, handle, r->origin, r->size);
+    return gs_pool_publish(handle, NULL, m, err, errcode_ret);
 }
 
 cl_int gs_pool_mem_info(const struct gs_mem *m, cl_mem_info what, size_t room, void *value, size_t *size_ret)

@@ -47,6 +47,9 @@ cl_int gs_pool_image_op(struct gs_op *op, const struct gs_mem *src, const struct
 cl_int gs_pool_fill_image(struct gs_pool_root *r, const struct gs_op *op, const void *color);
 /* What clGetImageInfo says. GS_POOL_ASK: the driver's stand-in says the same. */
 cl_int gs_pool_image_info(const struct gs_mem *m, cl_image_info what, size_t room, void *value, size_t *size_ret);
+/* Hands the stand-in out with its record and its bytes; those of its parent: root is null. With an error, or without a
+ * record, nothing stays. */
+cl_mem gs_pool_publish(cl_mem handle, struct gs_pool_root *root, struct gs_mem *m, cl_int err, cl_int *errcode_ret);
 /* The root's first bytes: rows of the application's memory, which may be its host place. The store not locked. */
 cl_int gs_pool_begin_with(struct gs_pool_root *r, const char *from, const size_t region[3], const size_t pitch[2]);
 

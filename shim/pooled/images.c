@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "shim/memory/image.h"
+#include "shim/memory/object.h"
 #include "shim/pooled/commands.h"
 #include "shim/pooled/pooled.h"
 #include "shim/pooled/store.h"
@@ -99,15 +100,14 @@ static cl_int check(const struct gs_context *ctx, const cl_image_format *format,
     return CL_INVALID_OPERATION;
 }
 
-struct gs_pool_made gs_pool_create_image(struct gs_context *ctx, cl_mem_flags flags, const cl_image_format *format,
-                                         const cl_image_desc *desc, void *host_ptr)
+cl_mem gs_pool_create_image(struct gs_context *ctx, cl_mem_flags flags, const cl_image_format *format,
+                            const cl_image_desc *desc, void *host_ptr, cl_int *errcode_ret)
 {
-    struct gs_pool_made made = {.err = check(ctx, format, desc)};
-    if (made.err)
-        return made;
-    struct gs_pool_image *image = calloc(1, sizeof *image);
+    cl_int err = check(ctx, format, desc);
+    struct gs_pool_image *image = err ? NULL : calloc(1, sizeof *image);
+    struct gs_pool_root *root = NULL;
     if (!image)
-        return (struct gs_pool_made){.err = CL_OUT_OF_HOST_MEMORY};
+        return gs_pool_publish(NULL, NULL, NULL, err, errcode_ret);
     const size_t given[2] = {desc->image_row_pitch, desc->image_slice_pitch};
     *image = (struct gs_pool_image){.format = *format, .desc = *desc};
     image->desc.image_row_pitch = image->desc.image_slice_pitch = 0;
@@ -117,16 +117,16 @@ struct gs_pool_made gs_pool_create_image(struct gs_context *ctx, cl_mem_flags fl
                                  .image_height = desc->image_height > 0,
                                  .image_depth = desc->image_depth > 0,
                                  .image_array_size = desc->image_array_size > 0};
-    made.handle = gs_real()->clCreateImage(ctx->o.handle, flags, format, &small, host_ptr, &made.err);
-    if (!made.err) {
-        image->texel_bytes = gs_image_layout(made.handle, &small, image->texels); /* it has one texel */
-        gs_image_layout(made.handle, desc, image->texels);
+    cl_mem handle = gs_real()->clCreateImage(ctx->o.handle, flags, format, &small, host_ptr, &err);
+    if (!err) {
+        image->texel_bytes = gs_image_layout(handle, &small, image->texels); /* it has one texel */
+        gs_image_layout(handle, desc, image->texels);
+        err = make_root(ctx, flags, image, host_ptr, given, &root);
     }
-    if (!made.err)
-        made.err = make_root(ctx, flags, image, host_ptr, given, &made.root);
-    if (!made.root)
+    if (!root)
         free(image);
-    return gs_pool_made_end(made);
+    struct gs_mem *m = err ? NULL : gs_mem_image(ctx, handle, NULL, format, desc, 0);
+    return gs_pool_publish(handle, root, m, err, errcode_ret);
 }
 
 cl_int gs_pool_image_info(const struct gs_mem *m, cl_image_info what, size_t room, void *value, size_t *size_ret)

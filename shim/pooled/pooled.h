@@ -7,18 +7,12 @@
 
 #include "shim/record/objects.h"
 
-/* A stand-in: a small object of the driver's with the flags of what the application asks for. */
-struct gs_pool_made {
-    cl_mem handle;             /* null, with an error: it can't be made */
-    struct gs_pool_root *root; /* its bytes; null: its parent's */
-    cl_int err;
-};
-/* What has been made; where something has failed nothing, with the error. */
-struct gs_pool_made gs_pool_made_end(struct gs_pool_made made);
-struct gs_pool_made gs_pool_create(struct gs_context *ctx, cl_mem_flags flags, size_t size, void *host_ptr);
-struct gs_pool_made gs_pool_create_sub(const struct gs_mem *parent, cl_mem_flags flags, const cl_buffer_region *r);
-struct gs_pool_made gs_pool_create_image(struct gs_context *ctx, cl_mem_flags flags, const cl_image_format *format,
-                                         const cl_image_desc *desc, void *host_ptr);
+/* Objects whose handle is a stand-in: a small object of the driver's with the flags of what the application asks for.
+ * As the functions of OpenCL; errcode_ret may be null. */
+cl_mem gs_pool_create(struct gs_context *ctx, cl_mem_flags flags, size_t size, void *host_ptr, cl_int *errcode_ret);
+cl_mem gs_pool_create_sub(struct gs_mem *parent, cl_mem_flags flags, const cl_buffer_region *r, cl_int *errcode_ret);
+cl_mem gs_pool_create_image(struct gs_context *ctx, cl_mem_flags flags, const cl_image_format *format,
+                            const cl_image_desc *desc, void *host_ptr, cl_int *errcode_ret);
 
 /* What a stand-in can't say of its buffer; and what the first device says of all of them, and of what isn't to be had.
  * GS_POOL_ASK: the driver is to answer. */
