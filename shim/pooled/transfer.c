@@ -37,18 +37,9 @@ static bool overlap(const struct rows *a, const struct rows *b, const size_t reg
 
 static bool is_barred(const struct gs_op *op, const struct gs_mem *src, const struct gs_mem *dst)
 {
-    switch (op->kind) {
-    case GS_OP_READ:
-    case GS_OP_READ_RECT:
-        return !gs_host_may(src, CL_MAP_READ);
-    case GS_OP_WRITE:
-    case GS_OP_WRITE_RECT:
-        return !gs_host_may(dst, CL_MAP_WRITE);
-    case GS_OP_MAP_BUFFER:
-        return !gs_host_may(src, op->map_flags);
-    default:
-        return false;
-    }
+    const bool maps = op->kind == GS_OP_MAP_BUFFER;
+    const cl_map_flags access = maps ? op->map_flags : src ? CL_MAP_READ : CL_MAP_WRITE;
+    return (maps || gs_op_is_by_host(op)) && !gs_host_may(src ? src : dst, access);
 }
 
 /* Does a region end behind the buffer? What is given may be any number. */
