@@ -33,7 +33,7 @@ static inline cl_int gs_released(struct gs_object *last, cl_int err)
 }
 
 /* What hangs off a queue, and what a context keeps of samplers; that may be null. */
-void gs_queue_free(struct gs_queue *q);
+void gs_queue_free(struct gs_object *queue);
 struct gs_samplers;
 void gs_samplers_free(struct gs_samplers *s);
 

@@ -16,13 +16,6 @@
 #include "shim/pooled/pooled.h"
 #include "shim/staging/staging.h"
 
-static inline void destroy_mem(struct gs_mem *m)
-{
-    if (m->pool)
-        gs_pool_root_free(m->pool);
-    gs_mem_free(m);
-}
-
 static void destroy_program(struct gs_object *o)
 {
     struct gs_program *p = (struct gs_program *)o;
@@ -73,20 +66,18 @@ static void destroy_context(struct gs_object *o)
     pthread_mutex_destroy(&c->lock);
 }
 
-static void destroy_queue(struct gs_object *o)
-{
-    gs_queue_free((struct gs_queue *)o);
-}
-
 static void destroy(struct gs_object *o)
 {
     static void (*const others[])(struct gs_object *) = {[GS_CONTEXT] = destroy_context,
-                                                         [GS_QUEUE] = destroy_queue,
+                                                         [GS_QUEUE] = gs_queue_free,
                                                          [GS_PROGRAM] = destroy_program,
                                                          [GS_KERNEL] = destroy_kernel,
                                                          [GS_EVENT] = destroy_event};
-    if (o->type == GS_MEM) {
-        destroy_mem((struct gs_mem *)o);
+    struct gs_mem *m = o->type == GS_MEM ? (struct gs_mem *)o : NULL;
+    if (m && m->pool)
+        gs_pool_root_free(m->pool);
+    if (m) {
+        gs_mem_free(m);
         return;
     }
     others[o->type](o);

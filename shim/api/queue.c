@@ -12,8 +12,9 @@
 /* A longer list of properties is handed to the driver as it is. */
 enum { MOST_PROPERTIES = 32 };
 
-void gs_queue_free(struct gs_queue *q)
+void gs_queue_free(struct gs_object *queue)
 {
+    struct gs_queue *q = (struct gs_queue *)queue;
     if (q->timeline)
         gs_timeline_drop(q->timeline);
     if (q->behind)
@@ -40,7 +41,7 @@ static cl_command_queue track(cl_context context, cl_device_id device, cl_comman
     q->behind = gs_queue_set_new(handle);
     q->times = calloc(1, sizeof *q->times);
     if (!q->timeline || !q->behind || !q->times) {
-        gs_queue_free(q);
+        gs_queue_free(&q->o);
         free(q);
         return handle;
     }

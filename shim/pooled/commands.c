@@ -246,14 +246,11 @@ static struct gs_pool_command *next(cl_int *state)
 
 static void *work(void *unused)
 {
-    cl_int state;
-    struct gs_pool_command *c;
-    (void)unused;
-    for (;;) {
-        c = next(&state);
+    for (cl_int state;;) {
+        struct gs_pool_command *c = next(&state);
         run(c, state);
     }
-    return NULL;
+    return unused;
 }
 
 /* With the lock held. */
@@ -347,7 +344,6 @@ static cl_int take_mapping(struct gs_pool_command *c)
     struct gs_mapping *map = take_out(m, c->op.ptr);
     if (!map)
         return CL_INVALID_VALUE;
-    c->mapped = map->write ? map->range : (struct gs_range){0, 0};
     c->taken = map;
     return CL_SUCCESS;
 }

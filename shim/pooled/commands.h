@@ -19,7 +19,6 @@ struct gs_pool_command {
     cl_event event;                /* of ours, retained; or null */
     struct gs_event *record;       /* of the event; held */
     struct gs_mem *src, *dst;      /* kept; or null */
-    struct gs_range mapped;        /* of an unmap: what the host may have written */
     struct gs_mapping *taken;      /* of an unmap: the mapping, until it has ended; owned */
     struct gs_pool_launch *launch; /* owned */
     bool awaited;                  /* the call that made it waits for it, and frees it */

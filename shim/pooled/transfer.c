@@ -264,7 +264,7 @@ static cl_int rect(const struct gs_pool_command *c, const struct gs_op *op, stru
 cl_int gs_pool_transfer(const struct gs_pool_command *c)
 {
     const struct gs_op *op = &c->op;
-    struct gs_range mapped = c->mapped;
+    struct gs_range mapped;
     switch (op->kind) {
     case GS_OP_READ_RECT:
     case GS_OP_WRITE_RECT: {
@@ -286,8 +286,8 @@ cl_int gs_pool_transfer(const struct gs_pool_command *c)
         /* What windows hold of it must not be put over what the host writes, and the host's pages must stay. */
         return gs_pool_wrote_host(c->src->root->pool, &GS_ONE_RANGE(mapped));
     case GS_OP_UNMAP:
-        if (mapped.end > mapped.begin) {
-            const cl_int err = gs_pool_wrote_host(c->dst->root->pool, &GS_ONE_RANGE(mapped));
+        if (c->taken->write) {
+            const cl_int err = gs_pool_wrote_host(c->dst->root->pool, &GS_ONE_RANGE(c->taken->range));
             if (err)
                 return err;
         }

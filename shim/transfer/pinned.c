@@ -13,7 +13,6 @@ struct gs_pinned {
     struct gs_passage passage; /* first */
     struct gs_pinned_memory memory;
     struct gs_ring ring;
-    bool failed;
 };
 
 void gs_pinned_free(struct gs_pinned *p)
@@ -62,7 +61,7 @@ static struct gs_pinned *make(struct gs_context *ctx, size_t slot_bytes)
                                      .by_host = true,
                                      .ring = ring_of,
                                      .slot = slot_of};
-    p->failed = gs_pinned_memory_make(&p->memory, ctx, GS_RING_SLOTS * slot_bytes, false) != CL_SUCCESS;
+    gs_pinned_memory_make(&p->memory, ctx, GS_RING_SLOTS * slot_bytes, false);
     return p;
 }
 
@@ -76,5 +75,5 @@ const struct gs_passage *gs_pinned_passage_for(struct gs_context *ctx, uint64_t 
     struct gs_pinned **p = small ? &paths->pinned_small : &paths->pinned;
     if (!*p && !gs_in_callback())
         *p = make(ctx, small ? GS_PINNED_SMALL_BYTES : GS_PINNED_SLOT_BYTES);
-    return *p && !(*p)->failed ? &(*p)->passage : NULL;
+    return *p && (*p)->memory.base ? &(*p)->passage : NULL;
 }
