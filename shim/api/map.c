@@ -65,6 +65,7 @@ static struct gs_op op_of_image(const struct gs_mem *m, const struct gs_mapping 
     *(write ? &op.dst : &op.src) = m->o.handle;
     pitch[0] = map->pitch[0];
     pitch[1] = slice;
+    op.texel = gs_image_element(m, map->origin, map->region);
     gs_set_box(&op, write ? none : map->origin, write ? map->origin : none, map->region);
     return op;
 }

@@ -31,27 +31,42 @@ static bool has_pattern(struct gs_op *op, const struct gs_mem *dst)
     return op->pattern && op->pattern_bytes <= GS_OP_PATTERN_BYTES && (!of_image || (dst && dst->image));
 }
 
+/* The bytes of a texel of an image command that may be cut into pieces: all of it lies within objects of ours, or else
+ * the driver is to see all of it; and drivers agree on the pitches (not of the layers of a 1D image array). */
+static size_t texel_of(const struct gs_op *op, const struct gs_side *src, const struct gs_side *dst)
+{
+    const size_t of_src = gs_image_element(src->m, op->from, op->region),
+                 of_dst = gs_image_element(dst->m, op->to, op->region), texel = of_src ? of_src : of_dst,
+                 bytes = op->region[0] * op->region[1] * op->region[2] * texel;
+    const struct gs_mem *image = of_src ? src->m : dst->m;
+    switch (op->kind) {
+    case GS_OP_COPY_IMAGE:
+        return of_src == of_dst ? texel : 0;
+    case GS_OP_IMAGE_TO_BUFFER:
+        return dst->m && gs_inside(dst->m, op->to[0], bytes) ? texel : 0;
+    case GS_OP_BUFFER_TO_IMAGE:
+        return src->m && gs_inside(src->m, op->from[0], bytes) ? texel : 0;
+    default:
+        return texel && image->image->desc.image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY &&
+                       (op->from_pitch[0] || op->from_pitch[1] || op->to_pitch[0] || op->to_pitch[1])
+                   ? 0
+                   : texel;
+    }
+}
+
 /* A region of rows of texels as a transfer. False: the region is of another kind, or the driver refuses the call. */
 static bool staged_texels(struct gs_staged *t, const struct gs_mem *m, const struct gs_op *op)
 {
-    const bool write = op->kind == GS_OP_WRITE_IMAGE;
-    const size_t *origin = write ? op->to : op->from, *region = op->region;
-    const size_t *pitch = write ? op->from_pitch : op->to_pitch; /* the host's */
-    if (!m->image)
-        return false;
-    size_t size[3];
-    const uint64_t bytes = gs_image_bytes(m, size);
-    const bool flat = m->image->desc.image_type == CL_MEM_OBJECT_IMAGE2D;
-    *t = (struct gs_staged){.op = *op};
+    const size_t *pitch = op->dst ? op->from_pitch : op->to_pitch; /* the host's */
+    const cl_mem_object_type type = m->image ? m->image->desc.image_type : 0;
+    const bool flat = type == CL_MEM_OBJECT_IMAGE2D,
+               solid = type == CL_MEM_OBJECT_IMAGE3D || type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
+    *t = (struct gs_staged){.op = *op, .element = op->texel};
     t->op.blocking = CL_FALSE;
-    if (m->root != m || m->home_only || !op->ptr || (!flat && size[2] == 1) || (flat && pitch[1]))
+    if (m->root != m || m->home_only || !op->ptr || !t->element || (!flat && !solid) || (flat && pitch[1]))
         return false;
-    for (int i = 0; i < 3; i++)
-        if (!region[i] || origin[i] >= size[i] || region[i] > size[i] - origin[i])
-            return false;
-    t->element = (size_t)(bytes / size[0] / size[1] / size[2]);
     const struct gs_rows host = gs_staged_host(t);
-    return t->element && host.row >= region[0] * t->element && host.slice >= host.row * region[1];
+    return host.row >= op->region[0] * t->element && host.slice >= host.row * op->region[1];
 }
 
 cl_int gs_transfer_command(struct gs_command *cmd)
@@ -64,9 +79,11 @@ cl_int gs_transfer_command(struct gs_command *cmd)
         return gs_command_pass(cmd);
     if ((op->kind == GS_OP_FILL || op->kind == GS_OP_FILL_IMAGE) && !has_pattern(op, dst.m))
         return gs_command_pass(cmd);
-    const bool copies =
-                   src.m && dst.m && !gs_op_is_of_image(op), /* of one object: what the one changes the other reads */
-        meets = copies && src.m->root == dst.m->root && src.r.begin < dst.r.end && dst.r.begin < src.r.end;
+    if (gs_op_is_of_image(op))
+        op->texel = texel_of(op, &src, &dst);
+    /* Of one object: what the one changes the other may read. */
+    const bool copies = src.m && dst.m && !gs_op_is_of_image(op);
+    const bool meets = copies && src.m->root == dst.m->root && src.r.begin < dst.r.end && dst.r.begin < src.r.end;
     op->whole = copies && (op->kind == GS_OP_COPY ? meets : src.m->root == dst.m->root);
     if (copies && op->kind == GS_OP_COPY && !meets && atomic_load(&cmd->ctx->spread) &&
         gs_copy_in_place(cmd, &src, &dst))

@@ -51,6 +51,7 @@ struct gs_op {
             /* Rows and slices in bytes as the driver is given them, 0 as well: of a rectangle in src and in dst, of the
              * host's memory of an image in either. */
             size_t from_pitch[2], to_pitch[2];
+            size_t texel;        /* bytes of an image's; 0: it isn't to be cut into pieces */
             void *ptr;           /* the host's memory; of a write it is only read */
             const void *pattern; /* of a fill; its size in bytes, of an image's fill 16, or 4 where that is a depth's */
             size_t pattern_bytes;

@@ -22,6 +22,16 @@ uint64_t gs_image_bytes(const struct gs_mem *root, size_t region[3])
     return gs_image_layout(root->o.handle, &root->image->desc, region);
 }
 
+size_t gs_image_element(const struct gs_mem *m, const size_t origin[3], const size_t region[3])
+{
+    size_t all[3];
+    const uint64_t bytes = m && m->image ? gs_image_bytes(m, all) : 0;
+    for (int d = 0; d < 3 && bytes; d++)
+        if (!region[d] || origin[d] > all[d] || region[d] > all[d] - origin[d])
+            return 0;
+    return bytes ? (size_t)(bytes / all[0] / all[1] / all[2]) : 0;
+}
+
 unsigned gs_image_band_dimension(cl_mem_object_type type)
 {
     switch (type) {

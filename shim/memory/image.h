@@ -7,6 +7,8 @@
 
 /* The bytes of an image laid out without gaps, and its whole region as the image calls take it. */
 uint64_t gs_image_bytes(const struct gs_mem *root, size_t region[3]);
+/* Bytes of a texel of an image of ours, of which the box is a part; of another object, or a box, 0. */
+size_t gs_image_element(const struct gs_mem *m, const size_t origin[3], const size_t region[3]);
 uint64_t gs_image_layout(cl_mem handle, const cl_image_desc *desc, size_t region[3]);
 
 /* The dimension in which images of a type have bands (see gs_mem); the box of texels that a range of bands is, or one

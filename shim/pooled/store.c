@@ -166,6 +166,7 @@ static struct gs_op transfer_of(const struct gs_pool_window *w, struct gs_range 
     if (w->root->image) {
         op.kind = to_host ? GS_OP_READ_IMAGE : GS_OP_WRITE_IMAGE;
         memcpy(op.region, w->root->image->texels, sizeof op.region);
+        op.texel = w->root->image->texel_bytes;
     }
     return op;
 }
