@@ -149,16 +149,6 @@ cl_int gs_come_home(struct gs_context *c, int user_events)
     return err;
 }
 
-/* A user event counts also where a daemon may come before the event has a status: no unit may be kept for commands that
- * wait for the event. */
-static cl_int add_pending(struct gs_context *c)
-{
-    if (gs_handles_commands(c))
-        return gs_come_home(c, 1);
-    atomic_fetch_add(&c->user_events, 1);
-    return CL_SUCCESS;
-}
-
 CL_API_ENTRY cl_event CL_API_CALL clCreateUserEvent(cl_context context, cl_int *errcode_ret)
 {
     struct gs_context *c = gs_find(GS_CONTEXT, context);
@@ -167,7 +157,10 @@ CL_API_ENTRY cl_event CL_API_CALL clCreateUserEvent(cl_context context, cl_int *
     struct gs_event *e = counts ? calloc(1, sizeof *e) : NULL;
     if (!e)
         return event;
-    const cl_int err = add_pending(c);
+    const bool moves = gs_handles_commands(c);
+    const cl_int err = moves ? gs_come_home(c, 1) : CL_SUCCESS;
+    if (!moves) /* a daemon may come before it has a status: no unit may be kept for commands that wait for it */
+        atomic_fetch_add(&c->user_events, 1);
     if (err) {
         free(e);
         gs_real()->clReleaseEvent(event);

@@ -86,11 +86,6 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_
     return err;
 }
 
-static inline bool rises(uint64_t now, uint64_t most)
-{
-    return now > most && now / 2 >= most;
-}
-
 /* A loop's bound may be among them: launches of a kernel that was too short to look at may be long now. */
 static inline void note_rise(struct gs_kernel *k, struct gs_arg *a, const void *value)
 {
@@ -99,7 +94,7 @@ static inline void note_rise(struct gs_kernel *k, struct gs_arg *a, const void *
         now = *(const uint32_t *)memcpy(&(uint32_t){0}, value, sizeof(uint32_t));
     else if (a->size == sizeof now)
         memcpy(&now, value, sizeof now);
-    if (a->set && !rises(now, a->most))
+    if (a->set && (now <= a->most || now / 2 < a->most))
         return;
     if (a->set)
         atomic_store_explicit(&k->risen, true, memory_order_relaxed);

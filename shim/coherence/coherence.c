@@ -117,13 +117,6 @@ bool gs_at_home(struct gs_mem *root, struct gs_range r)
            gs_check_written(root, r) == CL_SUCCESS;
 }
 
-/* Bands of an image are boxes of whole rows already. */
-static struct gs_rect next_transfer(const struct gs_mem *root, const struct gs_rangeset *given, size_t *i,
-                                    const struct gs_rangeset *along)
-{
-    return root->image ? gs_one_row(given->v[(*i)++]) : gs_rect_next(given, i, along);
-}
-
 /* What `from` can give of `missing`; with `settled`, not what may still be on its way there. */
 static int find_given(const struct gs_mem *root, unsigned from, bool settled, const struct gs_rangeset *missing,
                       struct gs_rangeset *given)
@@ -152,7 +145,8 @@ static int send_from(const struct gs_mem *root, unsigned from, bool settled, con
     if (!err && !root->host_reads)
         err = gs_rangeset_rest(&root->bytes->place[from].valid, &t->read, &along);
     for (size_t i = 0; i < given.n && !err;) {
-        const struct gs_rect r = next_transfer(root, &given, &i, &along);
+        /* Bands of an image are boxes of whole rows already. */
+        const struct gs_rect r = root->image ? gs_one_row(given.v[i++]) : gs_rect_next(&given, &i, &along);
         const struct gs_send send = {
             .from = from, .rect = r, .n = 1, .to = {{.place = to->place, .part = to->part, .done = to->done}}};
         err = gs_sends_add(sends, &send);

@@ -534,12 +534,6 @@ static cl_int send_away(struct gs_pool_window *w)
     return err;
 }
 
-static cl_int evict(struct gs_pool_window *w)
-{
-    const cl_int err = send_away(w), settled = gs_pool_await();
-    return err ? err : settled;
-}
-
 cl_int gs_pool_clear(unsigned device)
 {
     struct gs_pool_window *w;
@@ -570,8 +564,9 @@ static cl_mem allocate_with_room(const struct gs_pool_root *r, unsigned device, 
             return mem;
         if (!old)
             return NULL;
-        *err = evict(old);
-        if (*err)
+        *err = send_away(old);
+        const cl_int settled = gs_pool_await();
+        if (*err || (*err = settled) != CL_SUCCESS)
             return NULL;
         free_left(device);
     }

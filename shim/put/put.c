@@ -53,12 +53,6 @@ uint64_t gs_put_chunk(const struct gs_putting *p, const struct gs_op *op)
     return p->job.transfer_chunk * (gs_op_is_by_host(op) ? 1 : near_factor(p));
 }
 
-/* The most bytes of a unit of it that goes this way. */
-static uint64_t chunk_of(const struct gs_op *op, enum gs_via via)
-{
-    return via == GS_VIA_HOST ? putting->job.transfer_chunk : gs_put_chunk(putting, op);
-}
-
 uint64_t gs_put_most(uint64_t bytes, enum gs_via via)
 {
     const uint64_t factor = putting && via == GS_VIA_WINDOW ? near_factor(putting) : 1;
@@ -178,7 +172,7 @@ cl_int gs_put(cl_command_queue queue, const struct gs_op *op, enum gs_via via, c
     const bool by_link = gs_op_is_by_host(op) || via == GS_VIA_HOST;
     run.place = place_of(queue);
     run.resource = by_link ? GS_RESOURCE_PCI : gs_resource_of(run.place);
-    gs_op_cut(op, chunk_of(op, via), &run.cut);
+    gs_op_cut(op, via == GS_VIA_HOST ? putting->job.transfer_chunk : gs_put_chunk(putting, op), &run.cut);
     const cl_int err = gs_run_op(putting->q, &run, queue, n_wait, n_wait ? wait : NULL, &end);
     return err ? err : hand_out(queue, end, run.cut.n == 1, event);
 }

@@ -108,12 +108,6 @@ int gs_pieces_begin(struct gs_pieces *turns, const struct gs_staged *v, unsigned
     return 0;
 }
 
-void gs_pieces_end(struct gs_pieces *turns)
-{
-    free(turns->v);
-    turns->v = NULL;
-}
-
 struct gs_staged gs_pieces_take(struct gs_pieces *turns)
 {
     do

@@ -51,7 +51,6 @@ struct gs_pieces {
  * but not below `least`. -ENOMEM. */
 int gs_pieces_begin(struct gs_pieces *turns, const struct gs_staged *v, unsigned n, size_t most, size_t least,
                     unsigned many);
-void gs_pieces_end(struct gs_pieces *turns);
 
 /* The next piece of all, from each transfer that has some left in turn. To be called turns->pieces times. */
 struct gs_staged gs_pieces_take(struct gs_pieces *turns);

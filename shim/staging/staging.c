@@ -201,7 +201,7 @@ static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
         look_for_fresh(&turns->v[i]);
     const cl_int err = v->op.dst ? carry_in(c) : carry_out(c);
     gs_label_set(before);
-    gs_pieces_end(turns);
+    free(turns->v);
     return err;
 }
 

@@ -180,12 +180,6 @@ void gs_peer_free(struct gs_peer *p)
     drop_peer(p);
 }
 
-/* The window on place `from` as place `to` is given it. */
-static cl_mem window_of(const struct gs_context *ctx, unsigned from, unsigned to)
-{
-    return ctx->paths->peer->windows.seen[from][to];
-}
-
 static struct gs_ring *ring_of(const struct gs_passage *p, struct gs_context *ctx, unsigned from)
 {
     (void)p;
@@ -196,8 +190,9 @@ static struct gs_location slot_of(const struct gs_passage *p, const struct gs_co
                                   unsigned place)
 {
     (void)p;
-    return (struct gs_location){
-        .mem = window_of(ctx, f->send->from, place), .at = (uint64_t)f->slot * SLOT_BYTES, .pitch = f->rect.width};
+    return (struct gs_location){.mem = ctx->paths->peer->windows.seen[f->send->from][place],
+                                .at = (uint64_t)f->slot * SLOT_BYTES,
+                                .pitch = f->rect.width};
 }
 
 /* 32 MiB take 28 us to the window and 100 from it, and the host 31 to enqueue both: smaller pieces would wait for the
