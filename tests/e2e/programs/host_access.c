@@ -1,14 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers that the host may only read, only write, or not touch at all: kernels use them as others, the host's calls
- * are refused as the driver refuses them. */
+/* Buffers and images that the host may only read, only write, or not touch at all: kernels use them as others, the
+ * host's calls are refused as the driver refuses them. */
 #include "plain.h"
 
-enum { N = 1 << 14, BYTES = N * 4 };
+enum { N = 1 << 14, BYTES = N * 4, W = 128, H = N / W };
 
 static const char source[] =
     "__kernel void set(__global uint *v, uint k) { uint i = get_global_id(0); v[i] = i * k + (uint)get_group_id(0); }\n"
     "__kernel void pass(__global const uint *in, __global uint *out)\n"
-    "{ uint i = get_global_id(0), n = get_global_size(0); out[(i * 5u) % n] = in[n - 1u - i] + 1u; }\n";
+    "{ uint i = get_global_id(0), n = get_global_size(0); out[(i * 5u) % n] = in[n - 1u - i] + 1u; }\n"
+    "__kernel void paint(__write_only image2d_t o, uint k)\n"
+    "{ int x = get_global_id(0), y = get_global_id(1); write_imageui(o, (int2)(x, y), (uint4)(x * k + y)); }\n"
+    "__constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;\n"
+    "__kernel void look(__read_only image2d_t i, __global uint *out)\n"
+    "{ int x = get_global_id(0), y = get_global_id(1), w = get_global_size(0), h = get_global_size(1);\n"
+    "  out[y * w + x] = read_imageui(i, s, (int2)(x, h - 1 - y)).x; }\n";
+
+/* Each device's part of what is painted is looked at by another. */
+static void try_image(cl_program p, cl_mem_flags flags, cl_mem out)
+{
+    static uint32_t host[N];
+    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT32};
+    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = W, .image_height = H};
+    const size_t zero[3] = {0}, region[3] = {W, 4, 1}, global[2] = {W, H}, local[2] = {W, 1};
+    cl_kernel paint = kernel_of(p, "paint"), look = kernel_of(p, "look");
+    cl_mem_flags got = 0;
+    cl_mem image;
+    cl_int err;
+    MADE(image, clCreateImage(context, CL_MEM_READ_WRITE | flags, &format, &desc, NULL, &err));
+    CL(clGetMemObjectInfo(image, CL_MEM_FLAGS, sizeof got, &got, NULL));
+    set_mem(paint, 0, image);
+    set_mem(look, 0, image);
+    set_mem(look, 1, out);
+    for (cl_uint k = 3; k < 5; k++) {
+        set_uint(paint, 1, k);
+        CL(clEnqueueNDRangeKernel(queue, paint, 2, NULL, global, local, 0, NULL, NULL));
+        CL(clEnqueueNDRangeKernel(queue, look, 2, NULL, global, local, 0, NULL, NULL));
+        show_buffer("looked", queue, out, 0, BYTES);
+    }
+    printf("image of %x: read %d, write %d\n", (unsigned)got,
+           clEnqueueReadImage(queue, image, CL_TRUE, zero, region, 0, 0, host, 0, NULL, NULL),
+           clEnqueueWriteImage(queue, image, CL_TRUE, zero, region, 0, 0, host, 0, NULL, NULL));
+    CL(clReleaseMemObject(image));
+    CL(clReleaseKernel(paint));
+    CL(clReleaseKernel(look));
+}
 
 int main(void)
 {
@@ -51,6 +87,7 @@ int main(void)
         CL(clEnqueueCopyBuffer(queue, m, out, 0, BYTES / 2, BYTES / 2, 0, NULL, NULL));
         show_buffer("copied", queue, out, 0, BYTES);
         CL(clReleaseMemObject(m));
+        try_image(p, flags[i], out);
     }
     CL(clReleaseMemObject(out));
     CL(clReleaseKernel(set));
