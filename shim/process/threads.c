@@ -21,11 +21,15 @@
  * while patience lasts, as a busy machine may give it no more. */
 enum { PATIENCE_S = 3, COMPILING_S = 30, COMPUTES_MS = 2 };
 
+/* So long, but for the part of a second that has gone, those that serve sleep while a call waits for them. */
+enum { CLOSED_S = 2 };
+
 static struct {
     pthread_mutex_t lock;                    /* all below */
     pthread_cond_t left_one, opened;         /* opened: `closed` was unset */
     atomic_uint inside, serving;             /* read without it where nobody is */
     atomic_uint pending;                     /* by threads that are to serve */
+    atomic_uint calls;                       /* of the application that may block; without the lock */
     unsigned compiling;                      /* of those inside */
     bool ending, closed;                     /* closed: for those that serve, too */
     time_t end_began, close_began, compiled; /* compiled: when a compilation last ended */
@@ -113,16 +117,27 @@ void gs_threads_register(void)
     atexit(wait_at_exit);
 }
 
+/* Until the handler of exit() has returned that is being run. */
+static void open_again(void)
+{
+    pthread_mutex_lock(&in_driver.lock);
+    in_driver.closed = false;
+    pthread_cond_broadcast(&in_driver.opened);
+    pthread_mutex_unlock(&in_driver.lock);
+    gs_threads_register();
+}
+
 void gs_threads_open_again(void)
 {
     if (!this_thread.has_closed || gs_forked())
         return;
     this_thread.has_closed = false;
-    pthread_mutex_lock(&in_driver.lock);
-    in_driver.closed = false;
-    pthread_cond_broadcast(&in_driver.opened);
-    pthread_mutex_unlock(&in_driver.lock);
-    gs_threads_register(); /* which runs as soon as the handler has returned that is being run */
+    open_again();
+}
+
+void gs_threads_calls(int more)
+{
+    atomic_fetch_add_explicit(&in_driver.calls, (unsigned)more, memory_order_relaxed);
 }
 
 struct start {
@@ -265,13 +280,22 @@ void gs_threads_pending_done(void)
     go_out(&in_driver.pending, &own);
 }
 
+/* A second after the driver was closed the process would have ended, if no handler of exit() took that long. */
+static bool is_kept_waiting(void)
+{
+    const struct timespec late = {time(NULL) + CLOSED_S, 0};
+    GS_LOCKED(&in_driver.lock);
+    while (in_driver.closed)
+        if (pthread_cond_timedwait(&in_driver.opened, &in_driver.lock, &late) != 0)
+            return in_driver.closed && atomic_load(&in_driver.calls);
+    return false;
+}
+
 void gs_threads_serve_wait(void)
 {
-    while (!gs_threads_serve()) {
-        GS_LOCKED(&in_driver.lock);
-        while (in_driver.closed)
-            pthread_cond_wait(&in_driver.opened, &in_driver.lock);
-    }
+    while (!gs_threads_serve())
+        if (is_kept_waiting())
+            open_again();
 }
 
 void gs_threads_served(void)

@@ -42,8 +42,12 @@ void gs_threads_served(void);
 bool gs_threads_pending(void);
 void gs_threads_pending_done(void);
 
-/* For one that would have nothing else to do: while the driver is closed to it, it sleeps. */
+/* For one that would have nothing else to do: while the driver is closed to it, it sleeps. Where a call of the
+ * application is kept waiting by that, which a handler of exit() may wait for, the driver is opened again. */
 void gs_threads_serve_wait(void);
+
+/* So many calls of the application that may block are under way more, or fewer. */
+void gs_threads_calls(int more);
 
 /* The application calls us for what others may have to serve. If it does so by the thread that ends the process, in a
  * handler of exit() that was registered before ours (so are the destructors of static objects), the driver is opened

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/schedule/deferred.h"
 
-#include <time.h>
-
 #include "common/lock/locked.h"
 #include "shim/order/command.h"
 #include "shim/order/completion.h"
@@ -67,22 +65,12 @@ static bool is_empty(struct gs_queue *q, bool of_this_call)
     return !gs_deferred_last_in(q->o.handle);
 }
 
-/* Waits until all units of a command of several have ended, as the thread that looks for ends sees it; once the process
- * ends that sleeps, and who waits in a handler of exit() looks. */
-static void await_units(struct gs_deferred *h)
+/* Waits until all units of a command of several have ended, as the thread that looks for ends sees it. */
+static void await_units(const struct gs_deferred *h)
 {
-    pthread_mutex_lock(&gs_deferred_list.lock);
-    while (h->state != GS_OVER) {
-        const struct timespec soon = {time(NULL) + 1, 0};
-        if (pthread_cond_timedwait(&gs_deferred_list.changed, &gs_deferred_list.lock, &soon) == 0)
-            continue;
-        pthread_mutex_unlock(&gs_deferred_list.lock);
-        for (unsigned i = 0; i < h->units.n; i++)
-            if (gs_unit_is(&h->unit[i], GS_UNIT_SUBMITTED))
-                gs_completion_now(&h->unit[i], NULL);
-        pthread_mutex_lock(&gs_deferred_list.lock);
-    }
-    pthread_mutex_unlock(&gs_deferred_list.lock);
+    GS_LOCKED(&gs_deferred_list.lock);
+    while (h->state != GS_OVER)
+        pthread_cond_wait(&gs_deferred_list.changed, &gs_deferred_list.lock);
 }
 
 void gs_queue_close(cl_command_queue queue)

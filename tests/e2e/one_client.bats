@@ -167,6 +167,14 @@ launches() { grep -c '^clEnqueueNDRangeKernel' modes.log; }
   AS_GPU=late GPUSPARC_TRANSFER=plain same_on_gpus late --gpus 1
 }
 
+# Threads of ours sleep by then.
+@test "a handler of exit() joins a thread that waits for a launch of many units" {
+  for how in finish event read; do
+    FAKE_ITEM_NS=1000 GPUSPARC_REAL=$programs/fake.so limited --gpus 1 "$programs/joined" $how >out.txt
+    [ "$(cat out.txt)" = "$how has ended" ]
+  done
+}
+
 @test "what waits for the application since before the daemon came has no unit" {
   end_daemon
   mkfifo go
