@@ -174,7 +174,7 @@ static cl_int enqueue(struct gs_home *h, cl_command_queue queue, const struct gs
 cl_int gs_home_run(struct gs_home *h, const struct gs_op *op, cl_command_type type, cl_event *own)
 {
     static const unsigned home;
-    const bool maps = op->kind >= GS_OP_MAP_BUFFER;
+    const bool maps = op->kind >= GS_OP_MAP_BUFFER && op->kind <= GS_OP_UNMAP;
     struct gs_op_run run = {.op = *op, .resource = maps || gs_op_is_by_host(op) ? GS_RESOURCE_PCI : gs_resource_of(0)};
     cl_event end;
     const struct gs_events ended = {.v = &end, .n = 1};

@@ -13,34 +13,6 @@ bool gs_op_is_by_host(const struct gs_op *op)
     return by_host >> op->kind & 1;
 }
 
-cl_command_type gs_op_command_type(const struct gs_op *op)
-{
-    static const cl_command_type types[GS_OP_KINDS] = {
-        [GS_OP_READ] = CL_COMMAND_READ_BUFFER,
-        [GS_OP_WRITE] = CL_COMMAND_WRITE_BUFFER,
-        [GS_OP_COPY] = CL_COMMAND_COPY_BUFFER,
-        [GS_OP_FILL] = CL_COMMAND_FILL_BUFFER,
-        [GS_OP_READ_RECT] = CL_COMMAND_READ_BUFFER_RECT,
-        [GS_OP_WRITE_RECT] = CL_COMMAND_WRITE_BUFFER_RECT,
-        [GS_OP_COPY_RECT] = CL_COMMAND_COPY_BUFFER_RECT,
-        [GS_OP_READ_IMAGE] = CL_COMMAND_READ_IMAGE,
-        [GS_OP_WRITE_IMAGE] = CL_COMMAND_WRITE_IMAGE,
-        [GS_OP_COPY_IMAGE] = CL_COMMAND_COPY_IMAGE,
-        [GS_OP_FILL_IMAGE] = CL_COMMAND_FILL_IMAGE,
-        [GS_OP_IMAGE_TO_BUFFER] = CL_COMMAND_COPY_IMAGE_TO_BUFFER,
-        [GS_OP_BUFFER_TO_IMAGE] = CL_COMMAND_COPY_BUFFER_TO_IMAGE,
-        [GS_OP_MAP_BUFFER] = CL_COMMAND_MAP_BUFFER,
-        [GS_OP_MAP_IMAGE] = CL_COMMAND_MAP_IMAGE,
-        [GS_OP_UNMAP] = CL_COMMAND_UNMAP_MEM_OBJECT,
-        [GS_OP_MIGRATE] = CL_COMMAND_MIGRATE_MEM_OBJECTS,
-        [GS_OP_LAUNCH] = CL_COMMAND_NDRANGE_KERNEL,
-        [GS_OP_NATIVE] = CL_COMMAND_NATIVE_KERNEL,
-        [GS_OP_MARKER] = CL_COMMAND_MARKER,
-        [GS_OP_BARRIER] = CL_COMMAND_BARRIER,
-    };
-    return types[op->kind];
-}
-
 cl_int gs_enqueue_real(const struct gs_op *op, cl_command_queue queue, cl_uint n, const cl_event *wait, cl_event *event)
 {
     const struct _cl_icd_dispatch *cl = gs_real();

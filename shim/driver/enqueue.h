@@ -8,29 +8,29 @@
 
 #include "shim/driver/real.h"
 
-/* From READ to BUFFER_TO_IMAGE: transfers, those of images from READ_IMAGE on. */
+/* As CL_COMMAND_NDRANGE_KERNEL and what follows it: gs_op_command_type. A task is a launch. */
 enum gs_op_kind {
+    GS_OP_LAUNCH,
+    GS_OP_NATIVE = CL_COMMAND_NATIVE_KERNEL - CL_COMMAND_NDRANGE_KERNEL,
     GS_OP_READ,
     GS_OP_WRITE,
     GS_OP_COPY,
-    GS_OP_FILL,
-    GS_OP_READ_RECT,
-    GS_OP_WRITE_RECT,
-    GS_OP_COPY_RECT,
     GS_OP_READ_IMAGE,
     GS_OP_WRITE_IMAGE,
     GS_OP_COPY_IMAGE,
-    GS_OP_FILL_IMAGE,
     GS_OP_IMAGE_TO_BUFFER,
     GS_OP_BUFFER_TO_IMAGE,
     GS_OP_MAP_BUFFER,
     GS_OP_MAP_IMAGE,
     GS_OP_UNMAP,
-    GS_OP_MIGRATE,
-    GS_OP_LAUNCH,
-    GS_OP_NATIVE,
     GS_OP_MARKER,
-    GS_OP_BARRIER,
+    GS_OP_READ_RECT = CL_COMMAND_READ_BUFFER_RECT - CL_COMMAND_NDRANGE_KERNEL,
+    GS_OP_WRITE_RECT,
+    GS_OP_COPY_RECT,
+    GS_OP_BARRIER = CL_COMMAND_BARRIER - CL_COMMAND_NDRANGE_KERNEL,
+    GS_OP_MIGRATE,
+    GS_OP_FILL,
+    GS_OP_FILL_IMAGE,
     GS_OP_KINDS
 };
 
@@ -131,11 +131,15 @@ bool gs_op_is_by_host(const struct gs_op *op);
 /* Is an image concerned? Of transfers and maps. */
 static inline bool gs_op_is_of_image(const struct gs_op *op)
 {
-    return op->kind >= GS_OP_READ_IMAGE && op->kind != GS_OP_MAP_BUFFER && op->kind <= GS_OP_MAP_IMAGE;
+    return (op->kind >= GS_OP_READ_IMAGE && op->kind <= GS_OP_BUFFER_TO_IMAGE) || op->kind == GS_OP_MAP_IMAGE ||
+           op->kind == GS_OP_FILL_IMAGE;
 }
 
 /* CL_COMMAND_READ_BUFFER and its like. */
-cl_command_type gs_op_command_type(const struct gs_op *op);
+static inline cl_command_type gs_op_command_type(const struct gs_op *op)
+{
+    return CL_COMMAND_NDRANGE_KERNEL + op->kind;
+}
 
 /* Enqueues it. The error is the driver's; CL_INVALID_OPERATION where the driver hasn't got the function. */
 cl_int gs_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,

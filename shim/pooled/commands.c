@@ -51,7 +51,8 @@ static void free_command(struct gs_pool_command *c)
 
 static bool is_transfer(const struct gs_op *op)
 {
-    return op->kind <= GS_OP_UNMAP;
+    return op->kind > GS_OP_NATIVE && op->kind != GS_OP_MARKER && op->kind != GS_OP_BARRIER &&
+           op->kind != GS_OP_MIGRATE;
 }
 
 static bool is_copy(const struct gs_op *op)
