@@ -2,7 +2,7 @@
 /* gpusparc serve: the far side of --hosts. Runs a server of this machine's devices until standard input ends.
  *
  * What it says on standard output, a line each, is for the near side (cli/hosts.c): "gpusparc-serve VERSION"; "where"
- * and which machine this is; "device INDEX TYPE NAME" and "rate INDEX RATE" (gs_device_rate) for each device; "pairs
+ * and which machine this is; "device INDEX TYPE NAME" and "rate INDEX RATE" (rate_of) for each device; "pairs
  * N", if with so many pairs of ports (--pairs) each GPU could have a server of its own, and then "apart INDEX OFFSET":
  * that device's is at so many above the port; "ready", or "taken" (the port), or "failed WHY"; then a "." now and then,
  * as long as the server lives, and what cli/serve_links.h has; and "gone WHY", where it doesn't any more. It wants to
@@ -65,6 +65,18 @@ static bool is_old(cl_platform_id platform)
     return strncmp(version, "OpenCL 1.", 9) == 0;
 }
 
+/* Operations in a ns that few kernels do more of on the device: one in each lane of a GPU and each clock, four in each
+ * of a processor (PoCL on x86: 0.8 where each depends on the one before; eight lanes full of them: 16). */
+static double rate_of(cl_device_id dev, cl_device_type type)
+{
+    enum { GPU_LANES = 128, CPU_AT_ONCE = 4 };
+    cl_uint mhz = 0, units = 0;
+    gs_real()->clGetDeviceInfo(dev, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof mhz, &mhz, NULL);
+    gs_real()->clGetDeviceInfo(dev, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
+    const unsigned each = type & CL_DEVICE_TYPE_CPU ? CPU_AT_ONCE : GPU_LANES;
+    return (mhz ? mhz : 3000) / 1000.0 * (units ? units : 1) * each;
+}
+
 /* By the server's numbers: those of all platforms in a row. */
 static struct devices print_devices(void)
 {
@@ -91,7 +103,7 @@ static struct devices print_devices(void)
                    : type & CL_DEVICE_TYPE_GPU ? "gpu"
                                                : "other",
                    name);
-            printf("rate %u %.0f\n", index, gs_device_rate(devices[i]));
+            printf("rate %u %.0f\n", index, rate_of(devices[i], type));
             if (type & CL_DEVICE_TYPE_GPU && found.n_gpus < GS_MAX_DEVICES)
                 found.gpu[found.n_gpus++] = index;
         }

@@ -31,7 +31,7 @@ struct gs_host_device {
     unsigned index; /* the server's number */
     bool is_gpu, is_cpu;
     char name[128];
-    double rate;     /* gs_device_rate; 0: it doesn't say */
+    double rate;     /* as cmd_serve.c has it; 0: it doesn't say */
     bool apart;      /* it has a server of its own, whose only one it is, ... */
     unsigned offset; /* ... at the host's port and so many */
 };

@@ -208,16 +208,6 @@ static bool differ(const struct gs_group *g)
     return false;
 }
 
-double gs_device_rate(cl_device_id dev)
-{
-    enum { GPU_LANES = 128, CPU_AT_ONCE = 4 };
-    cl_uint mhz = 0, units = 0;
-    gs_real()->clGetDeviceInfo(dev, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof mhz, &mhz, NULL);
-    gs_real()->clGetDeviceInfo(dev, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
-    const unsigned each = type_of(dev) & CL_DEVICE_TYPE_CPU ? CPU_AT_ONCE : GPU_LANES;
-    return (mhz ? mhz : 3000) / 1000.0 * (units ? units : 1) * each;
-}
-
 int gs_group_make(struct gs_group *g, const struct gs_settings *s, char *why, size_t why_bytes)
 {
     *g = (struct gs_group){0};

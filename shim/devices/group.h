@@ -46,10 +46,6 @@ static inline cl_int gs_query_value(const void *value, size_t bytes, size_t room
     return CL_SUCCESS;
 }
 
-/* Operations in a ns that few kernels do more of on the device: one in each lane of a GPU and each clock, four in each
- * of a processor (PoCL on x86: 0.8 where each depends on the one before; eight lanes full of them: 16). */
-double gs_device_rate(cl_device_id dev);
-
 /* Does the process learn what launches take, by profiles? To choose, or to cut between devices that differ. */
 bool gs_learns(void);
 
