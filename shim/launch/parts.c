@@ -162,7 +162,7 @@ static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct
         if (u->writes == GS_COMPARED)
             err = gs_merge_keep(&l->cmd, &s->merges[i], u->root, u->window, plan->n_parts, s->ready);
         if (!err && u->writes == GS_REDUCED)
-            err = gs_reduce_begin(&l->cmd, u, plan->n_parts, s->ready);
+            err = gs_reduce_begin(&l->cmd, &s->merges[i], u, plan->n_parts, s->ready);
     }
     gs_label_set(before);
     return err;
@@ -215,7 +215,7 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
         if (u->writes == GS_COMPARED)
             err = gs_merge_parts(&l->cmd, &s->merges[i], plan->n_parts, s->ran, &s->ended);
         if (!err && u->writes == GS_REDUCED)
-            err = gs_reduce_parts(&l->cmd, u, plan->n_parts, s->ran, &s->ended);
+            err = gs_reduce_parts(&l->cmd, &s->merges[i], u, plan->n_parts, s->ran, &s->ended);
         gs_label_set(before);
     }
     if (!err)

@@ -7,11 +7,12 @@
 
 #include "shim/order/command.h"
 
-/* The merge of one buffer in one launch. */
+/* The merge, or reduction, of one buffer in one launch. */
 struct gs_merge {
     struct gs_mem *root;
-    struct gs_range window; /* what is merged */
-    cl_mem kept;            /* scratch memory of home's */
+    struct gs_range window;         /* what is merged */
+    cl_mem kept;                    /* scratch memory of home's, */
+    cl_mem arrived[GS_MAX_DEVICES]; /* and for what comes from each part */
 };
 
 /* Before the parts run, where all places hold the same bytes: home keeps a copy. ready[p] is what the parts wait for on

@@ -56,7 +56,8 @@ static enum gs_own_kernel kernel_of(enum gs_atomic_type type)
     return GS_OWN_REDUCE_I32 + (unsigned)type;
 }
 
-cl_int gs_reduce_begin(struct gs_command *cmd, const struct gs_use *u, unsigned n_parts, struct gs_events *ready)
+cl_int gs_reduce_begin(struct gs_command *cmd, struct gs_merge *m, const struct gs_use *u, unsigned n_parts,
+                       struct gs_events *ready)
 {
     cl_int err;
     gs_own_kernel(cmd->ctx, kernel_of(u->type), &err);
@@ -66,13 +67,13 @@ cl_int gs_reduce_begin(struct gs_command *cmd, const struct gs_use *u, unsigned 
     for (unsigned p = 1; p < n_parts && !err; p++) {
         err = fill(cmd, u, p, &ready[p]);
         if (!err && u->reduced[p].n)
-            err = gs_scratch_reserve(cmd, gs_rangeset_bytes(&u->reduced[p]), n_parts, ready);
+            m->arrived[p] = gs_scratch_touched(cmd, gs_rangeset_bytes(&u->reduced[p]), n_parts, ready, &err);
     }
     return err;
 }
 
 /* Combines what part p has with home's bytes, range by range. */
-static cl_int combine(struct gs_command *cmd, const struct gs_use *u, unsigned p, const cl_event *ran,
+static cl_int combine(struct gs_command *cmd, cl_mem scratch, const struct gs_use *u, unsigned p, const cl_event *ran,
                       struct gs_events *done)
 {
     const struct gs_rangeset *s = &u->reduced[p];
@@ -80,7 +81,6 @@ static cl_int combine(struct gs_command *cmd, const struct gs_use *u, unsigned p
     struct gs_events wait = {0};
     cl_int err;
     cl_command_queue queue = gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, 0, &err);
-    cl_mem scratch = err ? NULL : gs_scratch_claim(cmd->ctx, bytes, &err);
     if (err)
         return err;
     err = gs_events_share(&wait, ran[p]);
@@ -110,12 +110,12 @@ static cl_int combine(struct gs_command *cmd, const struct gs_use *u, unsigned p
     return err;
 }
 
-cl_int gs_reduce_parts(struct gs_command *cmd, const struct gs_use *u, unsigned n_parts, const cl_event *ran,
-                       struct gs_events *done)
+cl_int gs_reduce_parts(struct gs_command *cmd, const struct gs_merge *m, const struct gs_use *u, unsigned n_parts,
+                       const cl_event *ran, struct gs_events *done)
 {
     cl_int err = CL_SUCCESS;
     for (unsigned p = 1; p < n_parts && !err; p++)
         if (u->reduced[p].n)
-            err = combine(cmd, u, p, ran, done);
+            err = combine(cmd, m->arrived[p], u, p, ran, done);
     return err;
 }

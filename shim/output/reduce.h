@@ -6,16 +6,17 @@
 #ifndef GS_SHIM_OUTPUT_REDUCE_H
 #define GS_SHIM_OUTPUT_REDUCE_H
 
-#include "shim/order/command.h"
+#include "shim/output/merge.h"
 #include "shim/plan/plan.h"
 
 /* Before the parts run, once all that they need is under way: fills the copies, and sees to the memory that is needed
  * afterwards. Part p has to wait for ready[p], which also says what the copy must wait for. From here on home alone
  * holds the bytes. */
-cl_int gs_reduce_begin(struct gs_command *cmd, const struct gs_use *u, unsigned n_parts, struct gs_events *ready);
+cl_int gs_reduce_begin(struct gs_command *cmd, struct gs_merge *m, const struct gs_use *u, unsigned n_parts,
+                       struct gs_events *ready);
 
 /* Once the parts have run (part i on place i, ended at event ran[i]): combines the copies at home. Adds to `done`. */
-cl_int gs_reduce_parts(struct gs_command *cmd, const struct gs_use *u, unsigned n_parts, const cl_event *ran,
-                       struct gs_events *done);
+cl_int gs_reduce_parts(struct gs_command *cmd, const struct gs_merge *m, const struct gs_use *u, unsigned n_parts,
+                       const cl_event *ran, struct gs_events *done);
 
 #endif

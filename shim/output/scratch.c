@@ -12,7 +12,6 @@ struct gs_scratch {
     cl_mem mem;
     uint64_t bytes;
     bool taken;
-    uint64_t reserved; /* for a claim of so many bytes; 0: it isn't */
     struct gs_scratch *next;
 };
 
@@ -73,26 +72,13 @@ static cl_int touch(struct gs_command *cmd, const struct gs_scratch *s, unsigned
     return err;
 }
 
-cl_int gs_scratch_reserve(struct gs_command *cmd, uint64_t bytes, unsigned n, struct gs_events *ready)
+cl_mem gs_scratch_touched(struct gs_command *cmd, uint64_t bytes, unsigned n, struct gs_events *ready, cl_int *err)
 {
     bool made;
-    cl_int err;
-    struct gs_scratch *s = take_scratch(cmd->ctx, bytes, &made, &err);
-    if (!s)
-        return err;
-    s->reserved = bytes;
-    return made ? touch(cmd, s, n, ready) : CL_SUCCESS;
-}
-
-cl_mem gs_scratch_claim(struct gs_context *ctx, uint64_t bytes, cl_int *err)
-{
-    for (struct gs_scratch *s = ctx->output ? ctx->output->scratch : NULL; s; s = s->next)
-        if (s->reserved == bytes) {
-            s->reserved = 0;
-            *err = CL_SUCCESS;
-            return s->mem;
-        }
-    return gs_scratch_take(ctx, bytes, err);
+    struct gs_scratch *s = take_scratch(cmd->ctx, bytes, &made, err);
+    if (s && made)
+        *err = touch(cmd, s, n, ready);
+    return s ? s->mem : NULL;
 }
 
 /* Where the devices have memory of their own, one of so many bytes of the first's, but at least MOST_BYTES. */
@@ -120,7 +106,6 @@ static void release(struct gs_context *ctx, bool taken, bool all)
             free(s);
         } else {
             s->taken = false;
-            s->reserved = 0;
             bytes += s->bytes;
             kept++;
             at = &s->next;
