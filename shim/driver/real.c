@@ -111,8 +111,6 @@ static void *open_real(void)
 /* The table is there: the rooms above have their say before anybody uses it. */
 static void end_loading(void)
 {
-    if (&gs_above_driver)
-        gs_above_driver.loaded();
     if (&gs_above_pool)
         gs_above_pool.loaded(&gs_real_table);
     gs_real_ready = true;

@@ -8,8 +8,6 @@
 /* By what is told of the commands. */
 struct gs_op;
 struct gs_above_driver {
-    /* The driver's functions are known. */
-    void (*loaded)(void);
     /* Where --stats or --trace is wanted: sees a command on its way to gs_enqueue_real. */
     cl_int (*enqueue)(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
                       cl_event *event);

@@ -37,6 +37,7 @@ static struct {
     dev_t file_dev;
     ino_t file_ino;
     pid_t pid;
+    uint64_t since_ns; /* the process may have called OpenCL */
     struct track tracks[GS_MAX_DEVICES][GS_KINDS];
     atomic_uint_fast64_t job, jobs;
 } trace = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -173,12 +174,17 @@ static void add_instant(struct text *t, const char *category, const char *name, 
         category, name, (int)trace.pid, (int)gettid(), at_ns / 1000, (unsigned)(at_ns % 1000));
 }
 
+__attribute__((constructor)) static void note_begin(void)
+{
+    trace.since_ns = gs_now_ns();
+}
+
 static void begin_process(void)
 {
     struct text t = {.n = 0};
     char device[256];
     add_name(&t, "process_name", (uint64_t)trace.pid, program_invocation_short_name);
-    add_instant(&t, "process", "start", gs_watch_since_ns());
+    add_instant(&t, "process", "start", trace.since_ns);
     add(&t, ",\"args\":{\"devices\":[");
     const struct gs_group *g = gs_group();
     for (unsigned d = 0; d < g->n; d++) {

@@ -37,7 +37,6 @@ static struct {
     struct clock clocks[GS_MAX_DEVICES];
     atomic_uint under_way; /* commands */
     atomic_bool any;       /* has been under way */
-    uint64_t since_ns;
 } watched = {.clock_lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(watched.clock_lock, GS_RANK_TRACE_CLOCK);
 
@@ -257,15 +256,4 @@ static cl_int enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_
     return err;
 }
 
-uint64_t gs_watch_since_ns(void)
-{
-    return watched.since_ns;
-}
-
-static void loaded(void)
-{
-    if (gs_report_wants_times())
-        watched.since_ns = gs_now_ns();
-}
-
-const struct gs_above_driver gs_above_driver = {.loaded = loaded, .enqueue = enqueue};
+const struct gs_above_driver gs_above_driver = {.enqueue = enqueue};

@@ -25,7 +25,4 @@ struct gs_ran {
     uint64_t asked_ns, start_ns, end_ns;
 };
 
-/* When the process came to use OpenCL. */
-uint64_t gs_watch_since_ns(void);
-
 #endif
