@@ -143,28 +143,25 @@ static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct
     if (!err && l->cmd.foreign) /* the driver is to see the list */
         err = CL_INVALID_CONTEXT;
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
-        gs_label_part((int)p);
+        GS_LABEL(part, (int)p);
         err = prepare_part(l, plan, p, s);
         if (!err)
             err = gs_events_share_all(&s->ready[p], &l->cmd.before);
     }
-    gs_label_part(-1);
     if (!err)
         err = require_parts(l, plan, s->ready);
     if (!err)
         err = let_leave(l, plan, s);
     if (!err && compares(plan))
         err = start_together(plan, s);
-    const struct gs_label before = gs_label_use(GS_FOR_MERGE);
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         const struct gs_use *u = &plan->uses[i];
-        gs_label_use(u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
+        GS_LABEL(purpose, u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
         if (u->writes == GS_COMPARED)
             err = gs_merge_keep(&l->cmd, &s->merges[i], u->root, u->window, plan->n_parts, s->ready);
         if (!err && u->writes == GS_REDUCED)
             err = gs_reduce_begin(&l->cmd, &s->merges[i], u, plan->n_parts, s->ready);
     }
-    gs_label_set(before);
     return err;
 }
 
@@ -191,10 +188,9 @@ static cl_int run_parts(struct gs_launching *l, struct gs_plan *plan, struct spl
 {
     cl_int err = CL_SUCCESS;
     for (unsigned p = plan->n_parts; p-- > 0 && !err;) {
-        const struct gs_label before = gs_label_part((int)p);
+        GS_LABEL(part, (int)p);
         err = run_part(l, s, p);
         s->asked.part_ns[p] = gs_now_ns(); /* not before: a first launch may be compiled in there */
-        gs_label_set(before);
         *went = *went || !err;
     }
     if (!err)
@@ -211,12 +207,11 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
     }
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         const struct gs_use *u = &plan->uses[i];
-        const struct gs_label before = gs_label_use(u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
+        GS_LABEL(purpose, u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
         if (u->writes == GS_COMPARED)
             err = gs_merge_parts(&l->cmd, &s->merges[i], plan->n_parts, s->ran, &s->ended);
         if (!err && u->writes == GS_REDUCED)
             err = gs_reduce_parts(&l->cmd, &s->merges[i], u, plan->n_parts, s->ran, &s->ended);
-        gs_label_set(before);
     }
     if (!err)
         err = record_writes(l, plan);

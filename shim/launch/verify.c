@@ -80,6 +80,7 @@ bool gs_verify_usable(const struct gs_plan *plan)
 
 static cl_int take_snapshot(struct check *c, unsigned char ***snapshot)
 {
+    GS_LABEL(purpose, GS_FOR_VERIFY);
     struct gs_command *cmd = &c->l->cmd;
     unsigned char **bytes = *snapshot = calloc(c->plan->n_uses + 1, sizeof *bytes);
     cl_int err = bytes ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
@@ -222,6 +223,7 @@ static bool compare(const struct check *c)
 
 static cl_int run_single(struct check *c, cl_event *event)
 {
+    GS_LABEL(purpose, GS_FOR_VERIFY);
     cl_int err = restore(c);
     if (!err)
         err = gs_launch_single(c->l, event);
@@ -234,13 +236,10 @@ static cl_int run_single(struct check *c, cl_event *event)
 cl_int gs_launch_verified(struct gs_launching *l, struct gs_plan *plan, cl_event *event, bool *went)
 {
     struct check c = {.l = l, .plan = plan};
-    const struct gs_label label = gs_label_use(GS_FOR_VERIFY);
     GS_MAY_WAIT("one device's run");
     cl_int err = take_snapshot(&c, &c.before);
-    gs_label_set(label);
     if (!err)
         err = gs_launch_parts(l, plan, NULL, went);
-    gs_label_use(GS_FOR_VERIFY);
     if (!err)
         err = take_snapshot(&c, &c.split);
     if (!err)
@@ -250,7 +249,6 @@ cl_int gs_launch_verified(struct gs_launching *l, struct gs_plan *plan, cl_event
     if (c.runs)
         gs_report_verified(l->k->stats, compare(&c));
     GS_MAY_WAIT_NO_MORE();
-    gs_label_set(label);
     free_snapshot(&c, c.before);
     free_snapshot(&c, c.split);
     for (unsigned i = 0; i < MOST_RUNS; i++)

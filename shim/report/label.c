@@ -7,43 +7,8 @@
 #include "shim/process/threads.h"
 #include "shim/report/trace.h"
 
-static _Thread_local struct {
-    struct gs_label label;
-    unsigned depth; /* of calls of the application: 1 within one */
-} current = {.label = {GS_FOR_APP, GS_WAY_DIRECT, -1}};
-
-struct gs_label gs_label_use(enum gs_purpose purpose)
-{
-    const struct gs_label before = current.label;
-    current.label.purpose = purpose;
-    return before;
-}
-
-struct gs_label gs_label_way(enum gs_way way)
-{
-    const struct gs_label before = current.label;
-    current.label.way = way;
-    return before;
-}
-
-struct gs_label gs_label_part(int part)
-{
-    const struct gs_label before = current.label;
-    current.label.part = part;
-    return before;
-}
-
-void gs_label_set(struct gs_label before)
-{
-    current.label = before;
-}
-
-struct gs_label gs_label_now(void)
-{
-    return current.label;
-}
-
-/* ---- the application's calls ---- */
+_Thread_local struct gs_label gs_label = {GS_FOR_APP, GS_WAY_DIRECT, -1};
+static _Thread_local unsigned depth; /* of calls of the application: 1 within one */
 
 /* A shorter one hasn't blocked, and isn't in the trace. */
 enum { BLOCKED_NS = 20 * 1000 };
@@ -53,13 +18,13 @@ struct gs_call gs_call_begin(const char *name)
     gs_threads_calls(1);
     if (!gs_settings()->trace || gs_threads_own())
         return (struct gs_call){.errno_before = errno};
-    return (struct gs_call){current.depth++ ? NULL : name, errno, gs_now_ns()};
+    return (struct gs_call){depth++ ? NULL : name, errno, gs_now_ns()};
 }
 
 void gs_call_end(const struct gs_call *call)
 {
     if (call->begin_ns) {
-        current.depth--;
+        depth--;
         const uint64_t now = gs_now_ns();
         if (call->name && now - call->begin_ns >= BLOCKED_NS && !gs_forked())
             gs_trace_call(call->name, call->begin_ns, now);

@@ -22,12 +22,16 @@ struct gs_label {
     int part; /* of a split launch, counted from 0; -1: of none */
 };
 
-/* Each sets one of them and returns what it all was before, for gs_label_set(). */
-struct gs_label gs_label_use(enum gs_purpose purpose);
-struct gs_label gs_label_way(enum gs_way way);
-struct gs_label gs_label_part(int part);
-void gs_label_set(struct gs_label before);
-struct gs_label gs_label_now(void);
+extern _Thread_local struct gs_label gs_label;
+
+/* Sets one of them until the block ends that it stands in. Use: GS_LABEL(part, 1); */
+static inline void gs_label_end(const struct gs_label *before)
+{
+    gs_label = *before;
+}
+#define GS_LABEL(field, value)                                                                                         \
+    const struct gs_label gs_label_ __attribute__((cleanup(gs_label_end))) = gs_label;                                 \
+    gs_label.field = (value)
 
 /* A call of the application that may block. Use: GS_CALL("clFinish"); it ends with the block that it stands in, and
  * leaves errno as it was. */

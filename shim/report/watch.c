@@ -170,12 +170,12 @@ static const struct {
     [GS_OP_LAUNCH] = {GS_KIND_KERNEL, "", false},
 };
 
-static enum gs_kind kind_of(const struct gs_op *op, struct gs_label label)
+static enum gs_kind kind_of(const struct gs_op *op)
 {
     const enum gs_kind kind = kinds[op->kind].kind;
-    if (kind == GS_KIND_KERNEL && (label.purpose == GS_FOR_MERGE || label.purpose == GS_FOR_REDUCTION))
+    if (kind == GS_KIND_KERNEL && (gs_label.purpose == GS_FOR_MERGE || gs_label.purpose == GS_FOR_REDUCTION))
         return GS_KIND_MERGE;
-    return kind == GS_KIND_COPY && label.way == GS_WAY_PEER ? GS_KIND_PEER : kind;
+    return kind == GS_KIND_COPY && gs_label.way == GS_WAY_PEER ? GS_KIND_PEER : kind;
 }
 
 /* Whole, or cut where it is longer than what we keep of it. */
@@ -213,9 +213,8 @@ static struct watch *begin_watch(const struct gs_op *op, cl_command_queue queue,
     if (!atomic_exchange(&watched.any, true))
         atexit(hear_out);
     know_clock((unsigned)place);
-    const struct gs_label label = gs_label_now();
-    w->ran = (struct gs_ran){.label = label,
-                             .kind = kind_of(op, label),
+    w->ran = (struct gs_ran){.label = gs_label,
+                             .kind = kind_of(op),
                              .device = (unsigned)place,
                              .job = gs_trace_job_number(),
                              .asked_ns = gs_now_ns()};

@@ -238,7 +238,7 @@ static cl_int hold_back(const struct gs_destination *to, const struct gs_units *
     }
     if (queue == q->o.handle && !q->out_of_order)
         h->timeline = gs_timeline_hold(q->timeline);
-    h->label = gs_label_now();
+    h->label = gs_label;
     GS_NOTE("made %p %p %p", (void *)h, (void *)h->open, (void *)h->end);
     *held = h;
     *gate = h->open;

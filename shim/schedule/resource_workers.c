@@ -107,7 +107,7 @@ static bool enqueue_next(struct gs_deferred *h, unsigned i)
 {
     struct gs_unit *u = &h->unit[i];
     cl_event event;
-    gs_label_set(h->label);
+    gs_label = h->label;
     gs_unit_on(u, GS_UNIT_SUBMIT);
     cl_command_queue queue = queue_of(h, i);
     const cl_int err = enqueue_unit(h, i, queue, &event);

@@ -196,11 +196,10 @@ static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
     c->on_link = turns->most_bytes < GS_SLOT_BYTES || n > 1 ? GS_SLOTS / 2 : GS_SLOTS / 4;
     if (gs_put_now())
         c->on_link = gs_unit_is_alone(GS_RESOURCE_PCI) ? ON_LINK_ALONE : ON_LINK_BY_UNITS;
-    const struct gs_label before = gs_label_way(GS_WAY_STAGED);
+    GS_LABEL(way, GS_WAY_STAGED);
     for (unsigned i = 0; i < n; i++)
         look_for_fresh(&turns->v[i]);
     const cl_int err = v->op.dst ? carry_in(c) : carry_out(c);
-    gs_label_set(before);
     free(turns->v);
     return err;
 }

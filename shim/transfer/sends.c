@@ -27,11 +27,6 @@ struct carrying {
     const struct gs_passage *passage;
 };
 
-struct gs_label gs_label_target(const struct gs_target *to)
-{
-    return to->part < 0 ? gs_label_now() : gs_label_part(to->part);
-}
-
 static void replace(cl_event *old, cl_event event)
 {
     if (*old)
@@ -135,9 +130,8 @@ static cl_int take_step(const struct carrying *c, struct gs_flight *f, unsigned 
         struct gs_target *to = &f->send->to[t];
         if (gs_round_step(f->send->from, to->place, c->cmd->ctx->n) != step)
             continue;
-        const struct gs_label before = gs_label_target(to);
+        GS_LABEL_TARGET(to);
         err = take_piece(c, f, to);
-        gs_label_set(before);
     }
     return err;
 }
@@ -146,9 +140,8 @@ static cl_int carry_round(const struct carrying *c, struct gs_flight *flights, u
 {
     cl_int err = CL_SUCCESS;
     for (unsigned i = 0; i < n && !err; i++) {
-        const struct gs_label before = gs_label_target(&flights[i].send->to[0]);
+        GS_LABEL_TARGET(&flights[i].send->to[0]);
         err = leave_piece(c, &flights[i]);
-        gs_label_set(before);
     }
     for (unsigned step = 1; step < c->cmd->ctx->n && !err; step++)
         for (unsigned i = 0; i < n && !err; i++)
@@ -166,10 +159,9 @@ cl_int gs_sends_carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sen
     struct gs_flight flights[GS_ROUND_PIECES];
     struct gs_rounds rounds;
     cl_int err = CL_SUCCESS;
-    const struct gs_label before = gs_label_way(passage->way);
+    GS_LABEL(way, passage->way);
     gs_rounds_begin(&rounds, sends, gs_put_most(passage->slot_bytes, passage->by_host ? GS_VIA_HOST : GS_VIA_WINDOW));
     for (unsigned n; !err && (n = gs_rounds_next(&rounds, flights)) > 0;)
         err = carry_round(&c, flights, n);
-    gs_label_set(before);
     return err;
 }

@@ -36,7 +36,7 @@ cl_int gs_sends_end(struct gs_mem *root, const struct gs_send *send, const struc
  * bytes don't count as valid. */
 void gs_sends_leave(struct gs_context *ctx, struct gs_mem *root, const struct gs_sends *sends);
 
-/* What is enqueued for a part bears its number: as gs_label_part does. */
-struct gs_label gs_label_target(const struct gs_target *to);
+/* What is enqueued for a part bears its number. */
+#define GS_LABEL_TARGET(to) GS_LABEL(part, (to)->part < 0 ? gs_label.part : (to)->part)
 
 #endif

@@ -55,7 +55,7 @@ static const struct gs_passage *passage_of(struct gs_command *cmd, uint64_t byte
 /* By the driver's own copy: on devices that share the host's memory a memcpy. */
 static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct gs_send *send, struct gs_target *to)
 {
-    const struct gs_label before = gs_label_target(to);
+    GS_LABEL_TARGET(to);
     const struct gs_rect *r = &send->rect;
     const struct gs_location there = {send->mem, NULL, r->begin, r->pitch, send->image},
                              here = {to->mem, NULL, send->to_begin, r->pitch, send->image};
@@ -65,7 +65,6 @@ static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct 
                                  send->from == to->place ? GS_VIA_MEMORY : GS_VIA_HOST};
     if (!err)
         err = gs_move(cmd, &there, &here, r, &step);
-    gs_label_set(before);
     return err ? err : gs_sends_end(root, send, to);
 }
 
