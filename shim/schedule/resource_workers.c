@@ -186,7 +186,7 @@ static bool rest_waits(struct gs_deferred *h)
     pthread_mutex_lock(&gs_deferred_list.lock);
     gs_deferred_to(h, GS_ENQUEUED);
     pthread_mutex_unlock(&gs_deferred_list.lock);
-    if (gs_await_end(h->ready, NULL, could_run, h))
+    if (gs_await_end(h->ready, NULL, NULL, could_run, h))
         return true;
     gs_real()->clWaitForEvents(1, &h->ready);
     return false;
@@ -322,6 +322,6 @@ void gs_worker_take(struct gs_deferred *h)
         run_taken(h);
     else if (h->behind != GS_BEHIND_OTHERS || !started)
         push(h);
-    else if (!gs_await_end(h->ready, NULL, could_run, h))
+    else if (!gs_await_end(h->ready, NULL, NULL, could_run, h))
         could_run(h->ready, CL_COMPLETE, h);
 }
