@@ -32,12 +32,6 @@ void gs_job_now(struct gs_job *job);
 /* A command of the job has been enqueued: its end, which is retained. */
 void gs_job_add(cl_event end);
 
-/* The same, of one that ends no sooner than the last that was added, `before`, which needn't be kept any more. */
-void gs_job_replace(cl_event before, cl_event end);
-
-/* One that was added has ended. */
-void gs_job_ended(cl_event end);
-
 /* So many more commands of the job, or fewer, are under way of which there is no event. */
 void gs_job_loose(int more);
 bool gs_job_is_loose(void);
