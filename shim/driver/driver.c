@@ -87,15 +87,31 @@ static bool lists(const char *words, const char *word)
     return false;
 }
 
+char *gs_device_text(cl_device_id dev, cl_device_info what)
+{
+    size_t n = 0;
+    if (gs_real()->clGetDeviceInfo(dev, what, 0, NULL, &n) != CL_SUCCESS)
+        return NULL;
+    char *s = calloc(1, n + 1);
+    if (s)
+        gs_real()->clGetDeviceInfo(dev, what, n, s, NULL);
+    return s;
+}
+
+char *gs_kernel_name(cl_kernel kernel)
+{
+    size_t n = 0;
+    gs_real()->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, NULL, &n);
+    char *name = calloc(1, n + 1);
+    if (name)
+        gs_real()->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, n, name, NULL);
+    return name;
+}
+
 bool gs_driver_extends(cl_device_id dev, const char *extension)
 {
-    size_t bytes = 0;
-    if (gs_real()->clGetDeviceInfo(dev, CL_DEVICE_EXTENSIONS, 0, NULL, &bytes) != CL_SUCCESS)
-        return false;
-    char *words = calloc(1, bytes + 1);
-    const bool found = words &&
-                       gs_real()->clGetDeviceInfo(dev, CL_DEVICE_EXTENSIONS, bytes, words, NULL) == CL_SUCCESS &&
-                       lists(words, extension);
+    char *words = gs_device_text(dev, CL_DEVICE_EXTENSIONS);
+    const bool found = words && lists(words, extension);
     free(words);
     return found;
 }

@@ -56,8 +56,7 @@ static bool find_mems(struct gs_launching *l)
 static bool is_tiny(const struct gs_launching *l)
 {
     for (cl_uint d = 0; d < l->cmd.op.dims; d++)
-        if ((l->cmd.op.local ? (l->cmd.op.global[d] + l->cmd.op.local[d] - 1) / l->cmd.op.local[d]
-                             : l->cmd.op.global[d]) >= l->job.n)
+        if (gs_geometry_groups(&l->geometry, d) >= l->job.n)
             return false;
     return true;
 }
@@ -65,14 +64,14 @@ static bool is_tiny(const struct gs_launching *l)
 static const char one_unit[] = GS_R_ONE_UNIT;
 
 /* Why the launch isn't split, before anything is known of its arguments; NULL: it may be. */
-static const char *early_reason(struct gs_launching *l)
+static const char *early_reason(struct gs_launching *l, bool sound)
 {
     const char *reason = NULL;
     if (l->cmd.ctx->n == 1)
         return gs_short_runs_reason() ? gs_short_runs_reason() : GS_R_ONE_DEVICE;
     if (gs_given_up())
         return gs_given_up();
-    if (!well_formed(l))
+    if (!sound)
         return GS_R_REFUSED;
     if (!gs_list_is_valid(l->cmd.n_wait, l->cmd.wait))
         return GS_R_NO_EVENT;
@@ -201,7 +200,6 @@ static bool launch_elsewhere(struct gs_launching *l, const char *reason, cl_even
     bool went = false;
     l->summary = l->of_units;
     l->job.n = 1;
-    gs_launch_geometry(l);
     make_plan(l, &plan);
     if (!plan.reason)
         *err = gs_launch_parts(l, &plan, event, &went);
@@ -277,14 +275,11 @@ static void find_plan(struct gs_launching *l, struct gs_plan *plan, bool held_up
         plan->reason = GS_R_USER_EVENT;
     if (!plan->reason && gs_in_callback())
         plan->reason = GS_R_IN_CALLBACK;
-    if (!plan->reason) {
-        gs_launch_geometry(l);
-        if (l->timing) {
-            choose(l, plan);
-        } else {
-            begin_plan(l);
-            make_plan(l, plan);
-        }
+    if (!plan->reason && l->timing) {
+        choose(l, plan);
+    } else if (!plan->reason) {
+        begin_plan(l);
+        make_plan(l, plan);
     }
     /* Multi mode, between devices that differ. */
     if (!plan->reason && !l->timing && l->cuts)
@@ -310,6 +305,8 @@ static void find_places(struct gs_launching *l)
         gs_job_enter(l->cmd.ctx, false, &l->job);
         l->put = (struct gs_putting){.q = l->cmd.q, .job = l->job};
         l->size = gs_size_find(l->k, l->cmd.op.dims, l->cmd.op.global, l->cmd.op.local);
+        if (l->size)
+            gs_launch_geometry(l);
         return;
     }
     for (l->job.n = 0; l->job.n < l->cmd.ctx->n; l->job.n++)
@@ -371,10 +368,13 @@ static unsigned facts_of_call(const struct gs_launching *l)
 static cl_int launch_with_care(struct gs_launching *l, cl_event *event)
 {
     struct gs_context *ctx = l->cmd.ctx;
-    if (!l->size && well_formed(l))
+    const bool sound = well_formed(l);
+    if (sound)
+        gs_launch_geometry(l);
+    if (sound && !l->size)
         l->size = gs_size_of_launch(l->k, l->cmd.op.dims, l->cmd.op.global, l->cmd.op.local);
-    const char *reason = early_reason(l);
-    if (l->by_units && well_formed(l) && gs_list_is_valid(l->cmd.n_wait, l->cmd.wait))
+    const char *reason = early_reason(l, sound);
+    if (l->by_units && sound && gs_list_is_valid(l->cmd.n_wait, l->cmd.wait))
         l->of_units = gs_launch_units(l);
     if (!find_mems(l))
         return CL_OUT_OF_HOST_MEMORY;

@@ -17,7 +17,7 @@ void gs_launch_geometry(struct gs_launching *l)
     for (unsigned d = 0; d < 3; d++) {
         g->offset[d] = d < l->cmd.op.dims && l->cmd.op.offset ? l->cmd.op.offset[d] : 0;
         g->global[d] = d < l->cmd.op.dims ? l->cmd.op.global[d] : 1;
-        g->local[d] = d >= l->cmd.op.dims || l->null_local ? 1 : l->cmd.op.local[d];
+        g->local[d] = d < l->cmd.op.dims && !l->null_local && l->cmd.op.local[d] ? l->cmd.op.local[d] : 1;
     }
 }
 
@@ -36,7 +36,6 @@ static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_eve
     struct gs_box box = {{0, 0, 0}, {1, 1, 1}};
     static const unsigned home;
     cl_int err;
-    gs_launch_geometry(l);
     run.geometry = l->geometry;
     run.null_local = l->null_local;
     run.summary = l->of_units;
@@ -65,9 +64,8 @@ static bool has_more(const struct gs_launching *l, unsigned chunks)
 {
     const uint64_t most = (uint64_t)l->job.kernel_chunk * gs_group()->units[l->job.place[0]] * chunks;
     uint64_t groups = 1;
-    for (cl_uint d = 0; d < l->cmd.op.dims; d++)
-        groups *=
-            l->cmd.op.local ? (l->cmd.op.global[d] + l->cmd.op.local[d] - 1) / l->cmd.op.local[d] : l->cmd.op.global[d];
+    for (unsigned d = 0; d < l->geometry.dims; d++)
+        groups *= gs_geometry_groups(&l->geometry, d);
     return groups > (l->cmd.op.local ? most : most * GS_ITEMS_OF_GROUP);
 }
 

@@ -4,17 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *gs_device_text(cl_device_id dev, cl_device_info what)
-{
-    size_t n = 0;
-    if (gs_real()->clGetDeviceInfo(dev, what, 0, NULL, &n) != CL_SUCCESS)
-        return NULL;
-    char *s = calloc(1, n + 1);
-    if (s)
-        gs_real()->clGetDeviceInfo(dev, what, n, s, NULL);
-    return s;
-}
-
 char *gs_build_log(cl_program program, cl_device_id dev)
 {
     size_t n = 0;

@@ -7,6 +7,7 @@
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/hash.h"
+#include "shim/driver/driver.h"
 #include "shim/plan/plan_cache.h"
 #include "shim/report/report.h"
 
@@ -37,16 +38,6 @@ static void destroy(struct gs_kernel_kind *k)
         free(k->name);
     }
     free(k);
-}
-
-static char *name_of(cl_kernel handle)
-{
-    size_t n = 0;
-    gs_real()->clGetKernelInfo(handle, CL_KERNEL_FUNCTION_NAME, 0, NULL, &n);
-    char *name = calloc(1, n + 1);
-    if (name)
-        gs_real()->clGetKernelInfo(handle, CL_KERNEL_FUNCTION_NAME, n, name, NULL);
-    return name;
 }
 
 static struct gs_kernel_kind *make(cl_kernel handle, const char *name)
@@ -136,7 +127,7 @@ struct gs_size *gs_size_of_launch(struct gs_kernel *k, cl_uint dims, const size_
 
 struct gs_kernel_kind *gs_kind_find_or_make(struct gs_program *p, cl_kernel handle, const char *name, bool *new)
 {
-    char *own = name ? NULL : name_of(handle);
+    char *own = name ? NULL : gs_kernel_name(handle);
     name = name ? name : own;
     struct gs_kernel_kind *k = name ? find_or_add(p, name, NULL) : NULL, *made = NULL;
     if (name && !k) {

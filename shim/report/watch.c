@@ -178,19 +178,6 @@ static enum gs_kind kind_of(const struct gs_op *op)
     return kind == GS_KIND_COPY && gs_label.way == GS_WAY_PEER ? GS_KIND_PEER : kind;
 }
 
-/* Whole, or cut where it is longer than what we keep of it. */
-static void read_name(cl_kernel kernel, char name[GS_RAN_NAME])
-{
-    size_t n = 0;
-    char *whole = NULL;
-    if (gs_real()->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, GS_RAN_NAME, name, NULL) == CL_SUCCESS ||
-        gs_real()->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, NULL, &n) != CL_SUCCESS || !(whole = malloc(n)))
-        return;
-    if (gs_real()->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, n, whole, NULL) == CL_SUCCESS)
-        snprintf(name, GS_RAN_NAME, "%s", whole);
-    free(whole);
-}
-
 static uint64_t bytes_of(const struct gs_op *op)
 {
     const size_t *region = gs_op_region(op);
@@ -220,7 +207,9 @@ static struct watch *begin_watch(const struct gs_op *op, cl_command_queue queue,
                              .asked_ns = gs_now_ns()};
     snprintf(w->ran.name, sizeof w->ran.name, "%s", kinds[op->kind].name);
     if (kinds[op->kind].kind == GS_KIND_KERNEL) {
-        read_name(op->kernel, w->ran.name);
+        char *name = gs_kernel_name(op->kernel);
+        snprintf(w->ran.name, sizeof w->ran.name, "%s", name ? name : "");
+        free(name);
         w->ran.items = 1;
         for (cl_uint d = 0; op->global && op->dims <= 3 && d < op->dims; d++) /* else the driver refuses it */
             w->ran.items *= op->global[d];

@@ -135,8 +135,11 @@ void gs_deferred_done(struct gs_deferred *h)
         gs_event_end(h->end, atomic_load(&h->status));
 }
 
-void gs_release_kept(struct gs_queue *kept, cl_command_queue home)
+void gs_deferred_finish(struct gs_deferred *h)
 {
+    struct gs_queue *kept = h->kept;
+    cl_command_queue home = h->home;
+    gs_deferred_drop(h);
     if (!kept)
         return;
     gs_real()->clReleaseCommandQueue(home);

@@ -131,9 +131,9 @@ void gs_deferred_drop(struct gs_deferred *h);
  * gs_deferred_drop. */
 void gs_deferred_done(struct gs_deferred *h);
 
-/* Of a command that may be no more: `kept` and `home`. Not from a callback: a driver may wait for a queue's commands
- * when it is released for the last time. */
-void gs_release_kept(struct gs_queue *kept, cl_command_queue home);
+/* The drop of who serves it, and of the queues that it keeps. Not from a callback: a driver may wait for a queue's
+ * commands when it is released for the last time. */
+void gs_deferred_finish(struct gs_deferred *h);
 
 /* ---- unit_ends.c ---- */
 

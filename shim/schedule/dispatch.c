@@ -260,11 +260,8 @@ static void hold_drop(struct gs_deferred *h)
         joined(h, false, NULL);
         return;
     }
-    struct gs_queue *kept = h->kept;
-    cl_command_queue home = h->home;
     take_back(h);
-    gs_deferred_drop(h);
-    gs_release_kept(kept, home);
+    gs_deferred_finish(h);
 }
 
 /* A command that has joined a unit needs no event of its own, unless it is the last: the last command's event, or a

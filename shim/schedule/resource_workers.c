@@ -194,8 +194,6 @@ static bool rest_waits(struct gs_deferred *h)
 
 static void serve(struct gs_deferred *h)
 {
-    struct gs_queue *kept = h->kept;
-    cl_command_queue home = h->home;
     bool runs = true;
     while (h->next_unit < h->units.n && runs && atomic_load(&h->status) == CL_COMPLETE) {
         if (h->next_unit == 1 && rest_waits(h))
@@ -214,8 +212,7 @@ static void serve(struct gs_deferred *h)
     if (h->units.free)
         h->units.free(h->units.work);
     gs_deferred_done(h);
-    gs_deferred_drop(h);
-    gs_release_kept(kept, home);
+    gs_deferred_finish(h);
     leave_driver(in);
 }
 
