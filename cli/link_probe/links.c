@@ -70,9 +70,9 @@ static cl_int send_pattern(const struct gs_windows *w, unsigned from, unsigned t
         sent[i] = i * 2654435761u + from * 97 + to;
         got[i] = ~sent[i];
     }
-    cl_int err = gs_enqueue_write(out, w->seen[from][from], w->bytes - sizeof sent, sizeof sent, sent);
+    cl_int err = gs_enqueue_blocking(gs_op_write(w->seen[from][from], w->bytes - sizeof sent, sizeof sent, sent), out);
     if (!err)
-        err = gs_enqueue_read(in, w->seen[from][to], w->bytes - sizeof got, sizeof got, got);
+        err = gs_enqueue_blocking(gs_op_read(w->seen[from][to], w->bytes - sizeof got, sizeof got, got), in);
     return err ? err : memcmp(sent, got, sizeof sent) ? -1 : 0;
 }
 

@@ -27,8 +27,8 @@ static cl_int to_or_from_host(struct gs_meter *b, const struct gs_meter_link *l,
 {
     char *memory = l->pinned ? b->pinned : b->pageable;
     if (l->from < 0)
-        return gs_enqueue_write(b->queue[l->to], b->buffer[l->to], 0, bytes, memory);
-    return gs_enqueue_read(b->queue[l->from], b->buffer[l->from], 0, bytes, memory);
+        return gs_enqueue_blocking(gs_op_write(b->buffer[l->to], 0, bytes, memory), b->queue[l->to]);
+    return gs_enqueue_blocking(gs_op_read(b->buffer[l->from], 0, bytes, memory), b->queue[l->from]);
 }
 
 static cl_device_id device_of(cl_command_queue queue)

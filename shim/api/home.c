@@ -266,7 +266,7 @@ cl_int gs_home_end_and_wait(struct gs_home *h, cl_int err, cl_event own)
     if (gs_unit_is(&h->unit, GS_UNIT_SUBMITTED))
         gs_unit_over(&h->unit);
     if (!err && h->cmd.op.blocking && h->by_units && !h->cmd.q->out_of_order && !h->marked)
-        gs_queue_drained(h->cmd.q, h->upto);
+        gs_queue_drained(h->cmd.q, h->upto, true);
     return err;
 }
 
@@ -349,7 +349,7 @@ cl_int gs_home_by_call(struct gs_home *h, struct gs_side src, struct gs_side dst
     if (h->few) {
         gs_job_reads();
         if (!err)
-            gs_queue_drained(h->cmd.q, upto);
+            gs_queue_drained(h->cmd.q, upto, true);
         gs_wait_ended();
     }
     return err;

@@ -33,7 +33,7 @@ static cl_int write_pieces(cl_command_queue queue, cl_mem mem, const char *from,
         struct gs_unit u;
         const size_t n = size - at < chunk ? size - at : chunk;
         gs_initial_begin(true, &u);
-        err = gs_enqueue_write(queue, mem, at, n, from + at);
+        err = gs_enqueue_blocking(gs_op_write(mem, at, n, from + at), queue);
         gs_initial_end(&u);
     }
     return err;

@@ -35,8 +35,7 @@ static struct {
     struct gs_job current;
     struct gs_events pending; /* ends of commands that may be under way */
     cl_uint prune_at;
-    atomic_int loose;         /* without that lock */
-    atomic_bool told_at_exit; /* the daemon will be told of the last job's end there. Likewise */
+    atomic_bool told_at_exit; /* the daemon will be told of the last job's end there. Without that lock */
 } jobs = {
     .pace_lock = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP, .prune_at = PRUNE_FROM};
 GS_RANKED(jobs.pace_lock, GS_RANK_PACE);
@@ -270,21 +269,11 @@ void gs_job_add(cl_event end)
     }
 }
 
-void gs_job_loose(int more)
-{
-    atomic_fetch_add(&jobs.loose, more);
-}
-
-bool gs_job_is_loose(void)
-{
-    return atomic_load(&jobs.loose);
-}
-
 void gs_job_look(void)
 {
     if (!atomic_load_explicit(&gs_job_open, memory_order_relaxed) || gs_forked())
         return;
-    if (gs_job_is_loose() || !atomic_load_explicit(&jobs.reads, memory_order_relaxed))
+    if (!atomic_load_explicit(&jobs.reads, memory_order_relaxed))
         return;
     GS_LOCKED(&jobs.lock);
     if (atomic_load(&gs_job_open) && atomic_load(&jobs.reads)) {

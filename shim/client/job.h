@@ -32,14 +32,11 @@ void gs_job_now(struct gs_job *job);
 /* A command of the job has been enqueued: its end, which is retained. */
 void gs_job_add(cl_event end);
 
-/* So many more commands of the job, or fewer, are under way of which there is no event. */
-void gs_job_loose(int more);
-bool gs_job_is_loose(void);
-
 /* The host gets results by a command of the job. */
 void gs_job_reads(void);
 
-/* A call that waited for commands returns to the application: has the job ended? By gs_wait_ended. */
+/* A call that waited for commands returns to the application, and of each that is under way there is an event: has the
+ * job ended? By gs_wait_ended. */
 void gs_job_look(void);
 
 #endif

@@ -98,16 +98,6 @@ char *gs_device_text(cl_device_id dev, cl_device_info what)
     return s;
 }
 
-char *gs_kernel_name(cl_kernel kernel)
-{
-    size_t n = 0;
-    gs_real()->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, NULL, &n);
-    char *name = calloc(1, n + 1);
-    if (name)
-        gs_real()->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, n, name, NULL);
-    return name;
-}
-
 bool gs_driver_extends(cl_device_id dev, const char *extension)
 {
     char *words = gs_device_text(dev, CL_DEVICE_EXTENSIONS);

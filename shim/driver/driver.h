@@ -14,8 +14,6 @@ bool gs_driver_has(cl_device_id dev, const char *function);
 
 /* What the driver says of a device, malloc'd; NULL where it says nothing. */
 char *gs_device_text(cl_device_id dev, cl_device_info what);
-/* A kernel's name, malloc'd. NULL: no memory. */
-char *gs_kernel_name(cl_kernel kernel);
 
 /* Does the device name this extension? */
 bool gs_driver_extends(cl_device_id dev, const char *extension);

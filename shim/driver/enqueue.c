@@ -98,16 +98,8 @@ cl_int gs_enqueue_marker(cl_command_queue queue, cl_uint n_wait, const cl_event 
     return gs_real()->clEnqueueMarkerWithWaitList(queue, n_wait, wait, event);
 }
 
-cl_int gs_enqueue_read(cl_command_queue queue, cl_mem buffer, size_t offset, size_t bytes, void *to)
+cl_int gs_enqueue_blocking(struct gs_op op, cl_command_queue queue)
 {
-    struct gs_op op = gs_op_read(buffer, offset, bytes, to);
-    op.blocking = CL_TRUE;
-    return gs_enqueue(&op, queue, 0, NULL, NULL);
-}
-
-cl_int gs_enqueue_write(cl_command_queue queue, cl_mem buffer, size_t offset, size_t bytes, const void *from)
-{
-    struct gs_op op = gs_op_write(buffer, offset, bytes, from);
     op.blocking = CL_TRUE;
     return gs_enqueue(&op, queue, 0, NULL, NULL);
 }

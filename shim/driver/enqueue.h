@@ -161,8 +161,7 @@ static inline bool gs_list_is_valid(cl_uint n, const cl_event *wait)
 /* A marker; `wait` may be given for no events, for which a driver may have an error. */
 cl_int gs_enqueue_marker(cl_command_queue queue, cl_uint n_wait, const cl_event *wait, cl_event *event);
 
-/* A blocking read or write of a buffer's bytes, without a wait list. */
-cl_int gs_enqueue_read(cl_command_queue queue, cl_mem buffer, size_t offset, size_t bytes, void *to);
-cl_int gs_enqueue_write(cl_command_queue queue, cl_mem buffer, size_t offset, size_t bytes, const void *from);
+/* A read or write that blocks, without a wait list. */
+cl_int gs_enqueue_blocking(struct gs_op op, cl_command_queue queue);
 
 #endif

@@ -64,8 +64,7 @@ static cl_int transfer(struct gs_command *cmd, struct gs_mem *root, unsigned cha
         op.kind = writes ? GS_OP_WRITE_IMAGE : GS_OP_READ_IMAGE;
         gs_image_bytes(root, op.region);
     }
-    op.blocking = CL_TRUE;
-    return err ? err : gs_enqueue(&op, queue, 0, NULL, NULL);
+    return err ? err : gs_enqueue_blocking(op, queue);
 }
 
 bool gs_verify_usable(const struct gs_plan *plan)

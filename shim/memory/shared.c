@@ -43,8 +43,9 @@ static bool works(struct gs_context *ctx)
     void *base = !err && !err2 && buffer ? address_of(first, buffer, N, true) : NULL;
     if (base)
         alias = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, N, base, NULL);
-    const bool ok = alias && gs_enqueue_write(other, alias, 64, sizeof written, &written) == CL_SUCCESS &&
-                    gs_enqueue_read(first, buffer, 64, sizeof seen, &seen) == CL_SUCCESS && seen == written;
+    const bool ok =
+        alias && gs_enqueue_blocking(gs_op_write(alias, 64, sizeof written, &written), other) == CL_SUCCESS &&
+        gs_enqueue_blocking(gs_op_read(buffer, 64, sizeof seen, &seen), first) == CL_SUCCESS && seen == written;
     if (alias)
         gs_real()->clReleaseMemObject(alias);
     if (buffer)

@@ -34,8 +34,7 @@ static void forget_ended(struct gs_queue *q)
 
 void gs_compound_add(struct gs_queue *q, cl_event end, const struct gs_events *of)
 {
-    if (q->behind->n_several)
-        forget_ended(q);
+    forget_ended(q);
     struct gs_compound *more =
         gs_grown(q->behind->several, q->behind->n_several, &q->behind->several_cap, sizeof *more);
     if (!more)
@@ -65,19 +64,14 @@ static void spoil_failed(struct gs_context *ctx, const struct gs_compound *s)
 
 void gs_compound_look(struct gs_queue *q)
 {
-    if (!q->behind->n_several)
+    forget_ended(q);
+    const struct gs_compound *several = q->behind->several;
+    const size_t n = q->behind->n_several;
+    if (!n || (gs_event_status(several[0].end) >= CL_COMPLETE && gs_event_status(several[n - 1].end) >= CL_COMPLETE))
         return;
-    const cl_int newest = gs_event_status(q->behind->several[q->behind->n_several - 1].end);
-    const cl_int oldest = q->out_of_order ? gs_event_status(q->behind->several[0].end) : newest;
-    if (newest == CL_COMPLETE && !q->out_of_order)
-        drop_oldest(q, q->behind->n_several);
-    else if (oldest == CL_COMPLETE)
-        forget_ended(q);
-    if (newest >= CL_COMPLETE && oldest >= CL_COMPLETE)
-        return;
-    for (size_t i = 0; i < q->behind->n_several; i++)
-        spoil_failed(q->o.ctx, &q->behind->several[i]);
-    drop_oldest(q, q->behind->n_several);
+    for (size_t i = 0; i < n; i++)
+        spoil_failed(q->o.ctx, &several[i]);
+    drop_oldest(q, n);
 }
 
 void gs_compound_look_all(struct gs_context *ctx)

@@ -7,9 +7,9 @@
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/hash.h"
-#include "shim/driver/driver.h"
 #include "shim/plan/plan_cache.h"
 #include "shim/report/report.h"
+#include "shim/report/watch.h"
 
 static struct {
     pthread_mutex_t lock;         /* all programs' lists */

@@ -178,6 +178,16 @@ static enum gs_kind kind_of(const struct gs_op *op)
     return kind == GS_KIND_COPY && gs_label.way == GS_WAY_PEER ? GS_KIND_PEER : kind;
 }
 
+char *gs_kernel_name(cl_kernel kernel)
+{
+    size_t n = 0;
+    gs_real()->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, NULL, &n);
+    char *name = calloc(1, n + 1);
+    if (name)
+        gs_real()->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, n, name, NULL);
+    return name;
+}
+
 static uint64_t bytes_of(const struct gs_op *op)
 {
     const size_t *region = gs_op_region(op);

@@ -25,4 +25,7 @@ struct gs_ran {
     uint64_t asked_ns, start_ns, end_ns;
 };
 
+/* A kernel's name, malloc'd. NULL: no memory. */
+char *gs_kernel_name(cl_kernel kernel);
+
 #endif

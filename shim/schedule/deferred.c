@@ -116,7 +116,7 @@ void gs_deferred_drop(struct gs_deferred *h)
         gs_real()->clReleaseEvent(h->end);
     }
     if (h->loose)
-        gs_job_loose(-1);
+        atomic_fetch_sub(&gs_deferred_list.loose, 1);
     gs_drop_event(h->first);
     gs_drop_event(h->tail);
     gs_drop_event(h->ready);

@@ -69,6 +69,7 @@ struct gs_deferred_list {
     atomic_uint order;                   /* what has been enqueued as a unit, or part of one; written with the lock */
     atomic_uint_fast64_t called_ns;      /* when the application last called for a command that goes by units */
     atomic_int waiting;                  /* threads, see gs_queue_waits() */
+    atomic_int loose;                    /* those of which nobody has an event */
     atomic_uint_fast64_t ended_ns[GS_MAX_RESOURCES]; /* when a unit of each has ended last */
 };
 extern struct gs_deferred_list gs_deferred_list;

@@ -166,7 +166,7 @@ static void joined(struct gs_deferred *h, bool enqueued, cl_event event)
     pthread_mutex_lock(&gs_deferred_list.lock);
     gs_share_on(h, GS_SHARE_JOINED);
     if (enqueued && h->loose != !event)
-        gs_job_loose(event ? -1 : 1);
+        atomic_fetch_add(&gs_deferred_list.loose, event ? -1 : 1);
     if (enqueued) {
         h->loose = !event;
         h->order = atomic_fetch_add(&gs_deferred_list.order, 1) + 1;
@@ -229,7 +229,7 @@ static cl_int hold_back(const struct gs_destination *to, const struct gs_units *
     const bool marked = take_now(h, q, may_chain);
     /* The gate is opened by a unit, perhaps by one that an open unit's end gives back: such a unit's marker, which
      * another thread may be enqueueing, comes before the gate. */
-    if (!gs_is_taken(h) && gs_job_is_loose())
+    if (!gs_is_taken(h) && atomic_load(&gs_deferred_list.loose))
         gs_units_await();
     const cl_int err = make(h, q, marked, to->n_wait, to->wait);
     if (err) {

@@ -68,9 +68,10 @@ struct gs_queue_mark {
     unsigned call, order;
 };
 struct gs_queue_mark gs_queue_mark(struct gs_queue *q);
-void gs_queue_drained(struct gs_queue *q, struct gs_queue_mark upto);
+/* All of it has ended, or else was waited for in vain: some of it has failed. */
+void gs_queue_drained(struct gs_queue *q, struct gs_queue_mark upto, bool well);
 
-/* Waits for threads that are just enqueueing markers behind commands of which there is no event (gs_job_is_loose). */
+/* Waits for threads that are just enqueueing markers behind commands of which there is no event. */
 void gs_units_await(void);
 
 /* A call that waited for commands returns to the application: the job may have ended. */

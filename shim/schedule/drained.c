@@ -6,9 +6,7 @@
 #include "shim/order/completion.h"
 #include "shim/order/upward.h"
 
-/* All that this call and those before it have enqueued there has ended, or else was waited for in vain: some of it has
- * failed. */
-static void drained(struct gs_queue *q, struct gs_queue_mark upto, bool well)
+void gs_queue_drained(struct gs_queue *q, struct gs_queue_mark upto, bool well)
 {
     gs_timeline_end(q->timeline, upto.call);
     if (well && !q->out_of_order)
@@ -24,20 +22,16 @@ void gs_queue_waits(int more)
 
 void gs_wait_ended(void)
 {
-    if (gs_job_is_loose() && !gs_forked()) /* another thread may be about to see to that */
+    if (atomic_load(&gs_deferred_list.loose) && !gs_forked()) /* another thread may be about to see to that */
         gs_units_await();
-    gs_job_look();
+    if (!atomic_load(&gs_deferred_list.loose))
+        gs_job_look();
 }
 
 struct gs_queue_mark gs_queue_mark(struct gs_queue *q)
 {
     return (struct gs_queue_mark){.call = gs_timeline_newest(q->timeline),
                                   .order = atomic_load(&gs_deferred_list.order)};
-}
-
-void gs_queue_drained(struct gs_queue *q, struct gs_queue_mark upto)
-{
-    drained(q, upto, true);
 }
 
 bool gs_queue_is_idle(struct gs_queue *q)
@@ -75,7 +69,7 @@ static void await_units(const struct gs_deferred *h)
 
 void gs_queue_close(cl_command_queue queue)
 {
-    if (!gs_job_is_loose())
+    if (!atomic_load(&gs_deferred_list.loose))
         return;
     pthread_mutex_lock(&gs_deferred_list.lock);
     struct gs_deferred *h = gs_deferred_last_in(queue);
@@ -140,7 +134,7 @@ bool gs_queue_await(struct gs_queue *q, bool of_several)
     gs_queue_waits(1);
     const cl_int err = gs_real()->clWaitForEvents(1, &last); /* however it ends */
     gs_queue_waits(-1);
-    drained(q, upto, !err);
+    gs_queue_drained(q, upto, !err);
     gs_drop_event(last);
     return true;
 }

@@ -142,9 +142,6 @@ static void push(struct gs_deferred *h)
 {
     struct worker *l = &workers.of[h->resource];
     h->next = NULL;
-    pthread_mutex_lock(&gs_deferred_list.lock);
-    gs_deferred_to(h, GS_READY);
-    pthread_mutex_unlock(&gs_deferred_list.lock);
     pthread_mutex_lock(&l->lock);
     const bool started = l->started;
     if (started) {
@@ -183,9 +180,6 @@ static bool rest_waits(struct gs_deferred *h)
         gs_deferred_set_error(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     if (status <= CL_COMPLETE)
         return false;
-    pthread_mutex_lock(&gs_deferred_list.lock);
-    gs_deferred_to(h, GS_ENQUEUED);
-    pthread_mutex_unlock(&gs_deferred_list.lock);
     if (gs_await_end(h->ready, NULL, NULL, could_run, h))
         return true;
     gs_real()->clWaitForEvents(1, &h->ready);

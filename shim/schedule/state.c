@@ -7,11 +7,8 @@
 #include "shim/schedule/deferred.h"
 
 /* By state, a bit for each that may follow. */
-static const unsigned next[] = {[GS_PREPARED] = 1 << GS_ENQUEUED,
-                                [GS_ENQUEUED] = 1 << GS_READY | 1 << GS_SERVED,
-                                [GS_READY] = 1 << GS_ENQUEUED | 1 << GS_SERVED,
-                                [GS_SERVED] = 1 << GS_OVER,
-                                [GS_OVER] = 0};
+static const unsigned next[] = {
+    [GS_PREPARED] = 1 << GS_ENQUEUED, [GS_ENQUEUED] = 1 << GS_SERVED, [GS_SERVED] = 1 << GS_OVER, [GS_OVER] = 0};
 
 #define ON(event, state, action) [GS_SHARE_##event] = {GS_SHARE_##state, GS_SHARE_##action}
 

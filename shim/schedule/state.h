@@ -4,9 +4,7 @@
  * gs_deferred_list.lock held, and gs_deferred_list.changed tells who waits. Those of each unit are in
  * shim/client/unit.h.
  *
- *   PREPARED --> ENQUEUED --> READY --> SERVED --> OVER        of the command
- *                   |  ^--------'          ^
- *                   '----------------------'  its units were granted before
+ *   PREPARED --> ENQUEUED --> SERVED --> OVER        of the command
  *
  *   JOINING <--> OPEN --> LAST_JOINS --> CLOSED <--> CLOSING --> SENT        of a unit that others may share
  *                 '------------------------^
@@ -22,11 +20,9 @@ struct gs_deferred;
 
 enum gs_deferred_state {
     GS_PREPARED, /* no unit of it is enqueued; it is in no list */
-    GS_ENQUEUED, /* its first unit is, behind a gate unless it is granted; what it stands behind has not ended */
-    GS_READY,  /* it could run: its resource's worker takes units for it, or has yet to begin. Back to the state before:
-                  its first unit is granted, and the others wait for what came before */
-    GS_SERVED, /* all its units are on their way, or it has failed */
-    GS_OVER    /* all that were on their way have ended */
+    GS_ENQUEUED, /* its first unit is, behind a gate unless it is granted */
+    GS_SERVED,   /* all its units are on their way, or it has failed */
+    GS_OVER      /* all that were on their way have ended */
 };
 
 enum gs_sharing {

@@ -91,7 +91,7 @@ static void is_tied(struct gs_deferred *h, cl_event marker)
     }
     h->loose = false;
     gs_share_on(h, GS_SHARE_TIED);
-    gs_job_loose(-1);
+    atomic_fetch_sub(&gs_deferred_list.loose, 1);
     pthread_mutex_unlock(&gs_deferred_list.lock);
     gs_drop_event(old);
 }
@@ -207,7 +207,7 @@ static struct gs_awaited *claim(struct gs_deferred *h)
     u->waited = atomic_load(&h->pending);
     gs_share_on(h, GS_SHARE_LEAVE);
     if (h->loose)
-        gs_job_loose(-1);
+        atomic_fetch_sub(&gs_deferred_list.loose, 1);
     h->loose = false;
     return a;
 }

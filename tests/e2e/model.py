@@ -16,9 +16,8 @@ import argparse
 import sys
 from collections import Counter, defaultdict
 
-COMMAND = ["prepared", "enqueued", "ready", "served", "over"]
-COMMAND_NEXT = {"prepared": ["enqueued"], "enqueued": ["ready", "served"], "ready": ["enqueued", "served"], "served": ["over"],
-                "over": []}
+COMMAND = ["prepared", "enqueued", "served", "over"]
+COMMAND_NEXT = {"prepared": ["enqueued"], "enqueued": ["served"], "served": ["over"], "over": []}
 SHARING = ["open", "joining", "last joins", "closed", "closing", "sent"]
 SHARING_NEXT = {"open": ["joining", "last joins", "closed", "sent"], "joining": ["open", "last joins"], "last joins": ["closed"],
                 "closed": ["closing", "sent"], "closing": ["closed", "sent"], "sent": ["closing", "sent"]}
