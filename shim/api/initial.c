@@ -15,7 +15,7 @@ void gs_initial_begin(bool wanted, struct gs_unit *u)
     *u = (struct gs_unit){0};
     if (!wanted)
         return;
-    gs_unit_take(u, GS_RESOURCE_PCI);
+    gs_unit_take(u, GS_RESOURCE_PCI, NULL);
     gs_unit_on(u, GS_UNIT_SUBMIT);
 }
 

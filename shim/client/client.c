@@ -150,16 +150,6 @@ static void is_granted(struct gs_unit *u)
     gs_unit_on(u, GS_UNIT_GRANT);
 }
 
-void gs_unit_take(struct gs_unit *u, unsigned resource)
-{
-    struct gs_client *c = atomic_load(&gs_connection);
-    const struct gs_grant at_once = {.resource = resource, .begin_ns = gs_now_ns()};
-    GS_NOTE("wait grant");
-    if (!c || gs_client_acquire(c, resource, 0, &u->grant) < 0)
-        u->grant = at_once;
-    is_granted(u);
-}
-
 bool gs_unit_try(struct gs_unit *u, unsigned resource, enum gs_length length)
 {
     struct gs_client *c = atomic_load(&gs_connection);
@@ -188,10 +178,16 @@ bool gs_unit_try_wait(struct gs_unit *u, unsigned resource, uint64_t ns, struct 
     return c && gs_client_request(c, resource, 0, request) == 0 && await_request(u, request, ns);
 }
 
-void gs_unit_take_request(struct gs_unit *u, unsigned resource, struct gs_request *request)
+void gs_unit_take(struct gs_unit *u, unsigned resource, struct gs_request *request)
 {
-    if (!await_request(u, request, UINT64_MAX))
-        gs_unit_take(u, resource);
+    if (request && await_request(u, request, UINT64_MAX))
+        return;
+    struct gs_client *c = atomic_load(&gs_connection);
+    const struct gs_grant at_once = {.resource = resource, .begin_ns = gs_now_ns()};
+    GS_NOTE("wait grant");
+    if (!c || gs_client_acquire(c, resource, 0, &u->grant) < 0)
+        u->grant = at_once;
+    is_granted(u);
 }
 
 void gs_unit_drop_request(struct gs_request *request)
@@ -200,34 +196,14 @@ void gs_unit_drop_request(struct gs_request *request)
     gs_client_cancel(atomic_load(&gs_connection), request, NULL);
 }
 
-bool gs_unit_own_out(unsigned resource, enum gs_length length)
-{
-    const struct gs_client *c = atomic_load(&gs_connection);
-    return c && gs_client_own_out(c, resource, length);
-}
-
-bool gs_unit_is_waited(unsigned resource)
-{
-    const struct gs_client *c = atomic_load(&gs_connection);
-    return c && gs_client_own_waits(c, resource);
-}
-
 bool gs_unit_is_alone(unsigned resource)
 {
-    const struct gs_client *c = atomic_load(&gs_connection);
-    return c && gs_client_is_alone(c, resource);
+    return gs_connection && gs_client_is_alone(gs_connection, resource);
 }
 
 bool gs_units_are_alone(void)
 {
-    const struct gs_client *c = atomic_load(&gs_connection);
-    return c && gs_client_is_sole(c);
-}
-
-bool gs_units_wanted(void)
-{
-    const struct gs_client *c = atomic_load(&gs_connection);
-    return c && gs_client_wanted(c);
+    return gs_connection && gs_client_is_sole(gs_connection);
 }
 
 static bool sleep_unneeded(bool (*also)(void), uint64_t ns)

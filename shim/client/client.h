@@ -7,6 +7,9 @@
 #include "shim/record/objects.h"
 #include "shim/client/unit.h"
 
+/* Made once, never closed: the process's end is the end of its connection. */
+extern struct gs_client *_Atomic gs_connection;
+
 /* Does the next command go by units? Looks for a daemon now and then while there is none: that costs one look at a
  * coarse clock, and no thread. */
 bool gs_scheduled(void);
@@ -17,27 +20,39 @@ unsigned gs_resource_of(unsigned place);
 /* Bytes per unit of a transfer that belongs to no job; 0: transfers aren't cut. */
 uint64_t gs_transfer_chunk(void);
 
-/* Has a unit granted, waiting for its turn; the grant goes back by gs_unit_on alone. From any thread or callback. */
-void gs_unit_take(struct gs_unit *u, unsigned resource);
+/* Has a unit granted, waiting for its turn, by a request that is open perhaps (or null); the grant goes back by
+ * gs_unit_on alone. From any thread or callback. */
+void gs_unit_take(struct gs_unit *u, unsigned resource, struct gs_request *request);
 /* Only if that needs no waiting; for one of that length, see gs_client_try. */
 bool gs_unit_try(struct gs_unit *u, unsigned resource, enum gs_length length);
-/* The same, waiting for so long at most. False: the request may still be open; then gs_unit_take_request waits for it,
- * or gs_unit_drop_request gives it up, which waits for the daemon's answer. */
+/* The same, waiting for so long at most. False: the request may still be open; then gs_unit_take waits for it, or
+ * gs_unit_drop_request gives it up, which waits for the daemon's answer. */
 bool gs_unit_try_wait(struct gs_unit *u, unsigned resource, uint64_t ns, struct gs_request *request);
-void gs_unit_take_request(struct gs_unit *u, unsigned resource, struct gs_request *request);
 void gs_unit_drop_request(struct gs_request *request);
 void gs_unit_give(const struct gs_unit *u);
 
 /* Could one be had if our own were not out? Nobody else waits. */
-bool gs_unit_own_out(unsigned resource, enum gs_length length);
+static inline bool gs_unit_own_out(unsigned resource, enum gs_length length)
+{
+    return gs_connection && gs_client_own_out(gs_connection, resource, length);
+}
+
 /* Does a thread of this application sleep until one of its units is given back? */
-bool gs_unit_is_waited(unsigned resource);
+static inline bool gs_unit_is_waited(unsigned resource)
+{
+    return gs_connection && gs_client_own_waits(gs_connection, resource);
+}
+
 /* Has nobody else wanted the resource for a while, as far as this application knows? */
 bool gs_unit_is_alone(unsigned resource);
+
 /* Is no other application connected, and may this one have larger units, and more of them? */
 bool gs_units_are_alone(void);
 
 /* Does another application wait for units that are out? */
-bool gs_units_wanted(void);
+static inline bool gs_units_wanted(void)
+{
+    return gs_connection && gs_client_wanted(gs_connection);
+}
 
 #endif

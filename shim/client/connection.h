@@ -3,11 +3,7 @@
 #ifndef GS_SHIM_CLIENT_CONNECTION_H
 #define GS_SHIM_CLIENT_CONNECTION_H
 
-#include "common/client/client.h"
-#include "shim/record/objects.h"
-
-/* Made once, never closed: the process's end is the end of its connection. */
-extern struct gs_client *_Atomic gs_connection;
+#include "shim/client/client.h"
 
 static inline bool gs_online(void)
 {

@@ -111,18 +111,12 @@ static bool parse_cost(const char *line, const char *name, struct gs_link_cost *
 struct gs_links gs_links_parse(const char *text, size_t bytes)
 {
     struct gs_links l = {0};
-    for (size_t at = 0; at < bytes;) {
-        const char *end = memchr(text + at, '\n', bytes - at);
-        char line[64] = "";
-        if (!end) /* it isn't whole */
-            break;
-        const size_t n = (size_t)(end - text) - at;
-        if (n < sizeof line) {
-            memcpy(line, text + at, n);
-            if (!parse_cost(line, "host", &l.host))
-                parse_cost(line, "peer", &l.peer);
-        }
-        at += n + 1;
+    const char *end;
+    for (; (end = memchr(text, '\n', bytes)); bytes -= (size_t)(end + 1 - text), text = end + 1) { /* a whole line */
+        char line[64];
+        snprintf(line, sizeof line, "%.*s", (int)(end - text), text);
+        if (!parse_cost(line, "host", &l.host))
+            parse_cost(line, "peer", &l.peer);
     }
     return l;
 }

@@ -39,6 +39,13 @@ static inline const struct _cl_icd_dispatch *gs_real(void)
     return &gs_real_table;
 }
 
+/* Of an object that may be null: GS_RELEASE(Event, event); */
+#define GS_RELEASE(what, object)                                                                                       \
+    do {                                                                                                               \
+        if (object)                                                                                                    \
+            gs_real()->clRelease##what(object);                                                                        \
+    } while (0)
+
 /* As a layer: `below` is the next table. False if a real library has been opened already. */
 bool gs_real_use(const struct _cl_icd_dispatch *below, unsigned n_entries);
 

@@ -69,8 +69,7 @@ cl_uint gs_events_drop_complete(struct gs_events *e, bool failed)
 void gs_events_free(struct gs_events *e)
 {
     for (cl_uint i = 0; i < e->n; i++)
-        if (e->v[i])
-            gs_real()->clReleaseEvent(e->v[i]);
+        GS_RELEASE(Event, e->v[i]);
     free(e->v);
     *e = (struct gs_events){0};
 }

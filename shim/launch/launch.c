@@ -144,10 +144,14 @@ static bool combines(const struct gs_plan *plan)
     return false;
 }
 
-/* Plans the launch in parts. What *plan holds belongs to the cache of its kind. */
+/* Plans the launch in parts: its objects lie in one memory of all devices from now on, if they can. What *plan holds
+ * belongs to the cache of its kind. */
 static void make_plan(struct gs_launching *l, struct gs_plan *plan)
 {
     double cut[GS_MAX_DEVICES];
+    for (cl_uint i = 0; i < l->k->n_args && !l->by_units; i++)
+        if (l->mems[i])
+            gs_share_now(l->mems[i]->root);
     struct gs_plan_input in = {.kernel = l->summary,
                                .launch = &l->geometry,
                                .null_local = l->null_local,
@@ -171,21 +175,12 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
         plan->reason = GS_R_DISTURBED;
 }
 
-/* The launch will be planned: its objects lie in one memory of all devices from now on, if they can. */
-static void begin_plan(struct gs_launching *l)
-{
-    for (cl_uint i = 0; i < l->k->n_args && !l->by_units; i++)
-        if (l->mems[i])
-            gs_share_now(l->mems[i]->root);
-}
-
 /* Auto mode: is it to be split? A short kernel isn't planned where nothing has to be brought home for it. */
 static void choose(struct gs_launching *l, struct gs_plan *plan)
 {
     if (!gs_forecast_gathers(l->mems, l->k->n_args) && !gs_timing_may_plan(l->timing, true, &plan->reason))
         return;
     l->trial.begun_ns = gs_thread_ns();
-    begin_plan(l);
     make_plan(l, plan);
     if (plan->reason)
         gs_timing_refused(l->timing);
@@ -275,12 +270,8 @@ static void find_plan(struct gs_launching *l, struct gs_plan *plan, bool held_up
         plan->reason = GS_R_USER_EVENT;
     if (!plan->reason && gs_in_callback())
         plan->reason = GS_R_IN_CALLBACK;
-    if (!plan->reason && l->timing) {
-        choose(l, plan);
-    } else if (!plan->reason) {
-        begin_plan(l);
-        make_plan(l, plan);
-    }
+    if (!plan->reason)
+        (l->timing ? choose : make_plan)(l, plan);
     /* Multi mode, between devices that differ. */
     if (!plan->reason && !l->timing && l->cuts)
         gs_timing_split(l->cuts, plan, &l->trial);
@@ -365,10 +356,14 @@ static unsigned facts_of_call(const struct gs_launching *l)
     return facts | (l->by_units ? GS_LAUNCH_ONE_UNIT : 0) | (ctx->n == 1 || passes(l) ? GS_LAUNCH_PASSES : 0);
 }
 
-static cl_int launch_with_care(struct gs_launching *l, cl_event *event)
+/* A launch that translates and compiles takes long where the application's own would not. If the process ends
+ * meanwhile, by another thread, its end waits for all of the launch, which would long have ended: a driver that has
+ * taken itself apart bears no call, and PoCL no kernel that runs then. */
+static cl_int launch_looked_at(struct gs_launching *l)
 {
-    struct gs_context *ctx = l->cmd.ctx;
-    const bool sound = well_formed(l);
+    const bool inside = !gs_prepared(l->k->program) && gs_threads_enter(), sound = well_formed(l);
+    const int before = errno; /* the application's */
+    cl_int err = CL_OUT_OF_HOST_MEMORY;
     if (sound)
         gs_launch_geometry(l);
     if (sound && !l->size)
@@ -376,28 +371,17 @@ static cl_int launch_with_care(struct gs_launching *l, cl_event *event)
     const char *reason = early_reason(l, sound);
     if (l->by_units && sound && gs_list_is_valid(l->cmd.n_wait, l->cmd.wait))
         l->of_units = gs_launch_units(l);
-    if (!find_mems(l))
-        return CL_OUT_OF_HOST_MEMORY;
-    gs_queue_lock(l->cmd.q);
-    const struct gs_putting *before = gs_put_for(l->by_units ? &l->put : NULL);
-    cl_int err = launch_locked(l, reason, event);
-    gs_put_for(before);
-    if (!err)
-        atomic_store(&l->k->fresh, false);
-    pthread_mutex_unlock(&ctx->lock);
-    gs_command_end(&l->cmd);
-    free(l->mems);
-    return err;
-}
-
-/* A launch that translates and compiles takes long where the application's own would not. If the process ends
- * meanwhile, by another thread, its end waits for all of the launch, which would long have ended: a driver that has
- * taken itself apart bears no call, and PoCL no kernel that runs then. */
-static cl_int launch_looked_at(struct gs_launching *l)
-{
-    const bool inside = !gs_prepared(l->k->program) && gs_threads_enter();
-    const int before = errno; /* the application's */
-    const cl_int err = launch_with_care(l, l->cmd.event);
+    if (find_mems(l)) {
+        gs_queue_lock(l->cmd.q);
+        const struct gs_putting *putting = gs_put_for(l->by_units ? &l->put : NULL);
+        err = launch_locked(l, reason, l->cmd.event);
+        gs_put_for(putting);
+        if (!err)
+            atomic_store(&l->k->fresh, false);
+        pthread_mutex_unlock(&l->cmd.ctx->lock);
+        gs_command_end(&l->cmd);
+        free(l->mems);
+    }
     if (inside && !err && gs_threads_ends())
         gs_real()->clFinish(l->cmd.queue);
     if (inside)

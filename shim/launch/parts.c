@@ -68,8 +68,7 @@ static void free_split(struct split *s)
         if (s->run[p].kernel)
             gs_spare_kernel_give(s->run[p].k, s->run[p].place, s->run[p].kernel);
         gs_events_free(&s->ready[p]);
-        if (s->ran[p])
-            gs_real()->clReleaseEvent(s->ran[p]);
+        GS_RELEASE(Event, s->ran[p]);
     }
     free(s->merges);
     gs_events_free(&s->ended);

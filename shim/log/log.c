@@ -4,23 +4,11 @@
  * shim is a layer of the OpenCL loader (OPENCL_LAYERS), this is the layer above it.
  *
  * The file is shared by all processes of a run: each line is one write to its end. */
-#define CL_TARGET_OPENCL_VERSION 300
-#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
-#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#define CL_USE_DEPRECATED_OPENCL_2_0_APIS
-#define CL_USE_DEPRECATED_OPENCL_2_1_APIS
-#define CL_USE_DEPRECATED_OPENCL_2_2_APIS
-#include <CL/cl_icd.h>
-#include <CL/cl_layer.h>
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "shim/driver/real.h"
 
 enum { LINE = 1024, SHOWN_STRING = 80 };
 

@@ -146,8 +146,7 @@ void gs_command_end(struct gs_command *cmd)
 {
     gs_events_free(&cmd->before);
     for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
-        if (cmd->left[i])
-            gs_real()->clReleaseEvent(cmd->left[i]);
+        GS_RELEASE(Event, cmd->left[i]);
     memset(cmd->left, 0, sizeof cmd->left);
     cmd->ordered = false;
 }
@@ -205,8 +204,7 @@ int gs_ends_make(struct gs_context *ctx)
 
 void gs_ends_free(struct gs_ends *ends)
 {
-    if (ends->ended)
-        gs_real()->clReleaseEvent(ends->ended);
+    GS_RELEASE(Event, ends->ended);
     gs_events_free(&ends->orphans);
     gs_events_free(&ends->unended);
     gs_events_free(&ends->failed);
@@ -262,8 +260,7 @@ void gs_queue_set_free(struct gs_queue_set *queues)
     queues->of[GS_EXEC_QUEUE][0] = NULL; /* the application's */
     for (unsigned k = 0; k < GS_QUEUE_KINDS; k++)
         for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
-            if (queues->of[k][i])
-                gs_real()->clReleaseCommandQueue(queues->of[k][i]);
+            GS_RELEASE(CommandQueue, queues->of[k][i]);
     free(queues->several);
     free(queues);
 }

@@ -83,8 +83,7 @@ static void drop_awaited(struct gs_awaited *w)
 {
     if (atomic_fetch_sub(&w->refs, 1) != 1)
         return;
-    if (w->event)
-        gs_real()->clReleaseEvent(w->event);
+    GS_RELEASE(Event, w->event);
     free(w);
 }
 

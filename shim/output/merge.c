@@ -19,7 +19,7 @@ static cl_int keep(struct gs_command *cmd, struct gs_merge *m, struct gs_events 
 {
     cl_int err;
     cl_event event;
-    m->kept = gs_scratch_take(cmd->ctx, bytes_of(m), &err);
+    m->kept = gs_scratch_take(cmd, bytes_of(m), 0, NULL, &err);
     cl_command_queue queue = err ? NULL : gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, 0, &err);
     const struct gs_op copy = gs_op_copy(gs_replica_at(m->root, 0), m->kept, m->window.begin, 0, bytes_of(m));
     if (!err)
@@ -36,7 +36,7 @@ cl_int gs_merge_keep(struct gs_command *cmd, struct gs_merge *m, struct gs_mem *
         err = keep(cmd, m, &ready[0]);
     /* What the merge will need once the parts have run. Where home has room for one part only, the others follow it. */
     if (!err)
-        m->arrived[1] = gs_scratch_touched(cmd, bytes_of(m), n_parts, ready, &err);
+        m->arrived[1] = gs_scratch_take(cmd, bytes_of(m), n_parts, ready, &err);
     return err;
 }
 
@@ -47,7 +47,7 @@ static cl_int merge_part(struct gs_command *cmd, struct gs_merge *m, unsigned p,
     cl_int err;
     struct gs_events wait = {0};
     const uint64_t bytes = bytes_of(m);
-    cl_mem mem = gs_replica_at(m->root, 0), own = p == 1 ? m->arrived[1] : gs_scratch_take(cmd->ctx, bytes, &err);
+    cl_mem mem = gs_replica_at(m->root, 0), own = p == 1 ? m->arrived[1] : gs_scratch_take(cmd, bytes, 0, NULL, &err);
     m->arrived[p] = own ? own : m->arrived[p - 1];
     err = own ? CL_SUCCESS : gs_events_share_all(&wait, home);
     cl_command_queue queue = err ? NULL : gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, 0, &err);

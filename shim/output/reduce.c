@@ -67,7 +67,7 @@ cl_int gs_reduce_begin(struct gs_command *cmd, struct gs_merge *m, const struct 
     for (unsigned p = 1; p < n_parts && !err; p++) {
         err = fill(cmd, u, p, &ready[p]);
         if (!err && u->reduced[p].n)
-            m->arrived[p] = gs_scratch_touched(cmd, gs_rangeset_bytes(&u->reduced[p]), n_parts, ready, &err);
+            m->arrived[p] = gs_scratch_take(cmd, gs_rangeset_bytes(&u->reduced[p]), n_parts, ready, &err);
     }
     return err;
 }

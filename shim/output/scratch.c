@@ -51,13 +51,6 @@ static struct gs_scratch *take_scratch(struct gs_context *ctx, uint64_t bytes, b
     return best;
 }
 
-cl_mem gs_scratch_take(struct gs_context *ctx, uint64_t bytes, cl_int *err)
-{
-    bool made;
-    struct gs_scratch *s = take_scratch(ctx, bytes, &made, err);
-    return s ? s->mem : NULL;
-}
-
 /* In the launch's order: what is enqueued without one takes its unit at once, and the queue may hold what waits for a
  * thread of ours that needs units. */
 static cl_int touch(struct gs_command *cmd, const struct gs_scratch *s, unsigned n, struct gs_events *ready)
@@ -72,11 +65,11 @@ static cl_int touch(struct gs_command *cmd, const struct gs_scratch *s, unsigned
     return err;
 }
 
-cl_mem gs_scratch_touched(struct gs_command *cmd, uint64_t bytes, unsigned n, struct gs_events *ready, cl_int *err)
+cl_mem gs_scratch_take(struct gs_command *cmd, uint64_t bytes, unsigned n, struct gs_events *ready, cl_int *err)
 {
     bool made;
     struct gs_scratch *s = take_scratch(cmd->ctx, bytes, &made, err);
-    if (s && made)
+    if (n && s && made)
         *err = touch(cmd, s, n, ready);
     return s ? s->mem : NULL;
 }

@@ -13,13 +13,11 @@
 /* The end of a context. */
 void gs_output_free(struct gs_context *ctx);
 
-/* A buffer of at least so many bytes, for commands on home; the launch has it until it gives all back. Null with
- * an error in *err. */
-cl_mem gs_scratch_take(struct gs_context *ctx, uint64_t bytes, cl_int *err);
-
-/* The same before the parts run, so that what puts their outputs together doesn't fail for lack of it. Where it is new
- * it is used once, which is when a driver may find that there is none; all n of `ready` gain the end of that. */
-cl_mem gs_scratch_touched(struct gs_command *cmd, uint64_t bytes, unsigned n, struct gs_events *ready, cl_int *err);
+/* A buffer of at least so many bytes, for commands on home; the launch has it until it gives all back. Null with an
+ * error in *err. With `ready`, before the parts run, so that what puts their outputs together doesn't fail for lack of
+ * it: where it is new it is used once, which is when a driver may find that there is none; all n of `ready` gain the
+ * end of that. */
+cl_mem gs_scratch_take(struct gs_command *cmd, uint64_t bytes, unsigned n, struct gs_events *ready, cl_int *err);
 
 /* What the launch took is free again; it isn't kept where the launch failed, since its commands have no common end. */
 void gs_scratch_give(struct gs_context *ctx, bool keep);

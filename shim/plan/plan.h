@@ -83,12 +83,6 @@ static inline bool gs_translation_reorders(const struct gs_kernel_summary *kerne
 int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in);
 void gs_plan_free(struct gs_plan *plan);
 
-/* An argument, as far as it is a number. */
-static inline struct gs_arg_value gs_plan_value(const struct gs_arg *a)
-{
-    return (struct gs_arg_value){.bytes = a->is_mem || !a->has_value ? NULL : a->bytes, .size = a->size};
-}
-
 /* Are all atomics on the argument of one operation? Then copies of it can be combined; of floating-point numbers,
  * whether they may is for gs_plan_input to say. */
 static inline bool gs_reducible(const struct gs_arg_summary *arg)

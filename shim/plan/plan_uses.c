@@ -242,9 +242,11 @@ int gs_plan_find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
     plan->uses = calloc(k->n_args + 1, sizeof *plan->uses);
     int err = access && values && plan->uses ? 0 : -ENOMEM;
     for (uint32_t i = 0; i < k->n_args && !err; i++) {
-        values[i] = gs_plan_value(&in->args[i]);
-        values[i].buffer_bytes = in->mems[i] ? in->mems[i]->size : 0;
-        values[i].is_image = in->mems[i] && in->mems[i]->root->image;
+        const struct gs_arg *a = &in->args[i];
+        values[i] = (struct gs_arg_value){.bytes = a->is_mem || !a->has_value ? NULL : a->bytes,
+                                          .size = a->size,
+                                          .buffer_bytes = in->mems[i] ? in->mems[i]->size : 0,
+                                          .is_image = in->mems[i] && in->mems[i]->root->image};
         if (values[i].is_image)
             values[i].buffer_bytes /= in->mems[i]->root->image->band_bytes;
     }

@@ -44,8 +44,7 @@ void gs_program_drop_units(struct gs_program *p)
 static void forget_translation(struct gs_program *p)
 {
     for (unsigned i = 0; i < GS_MAX_DEVICES; i++) {
-        if (p->translated[i])
-            gs_real()->clReleaseProgram(p->translated[i]);
+        GS_RELEASE(Program, p->translated[i]);
         p->translated[i] = NULL;
     }
     gs_summary_free(p->summary);
@@ -197,8 +196,7 @@ static cl_program compile_unit(struct target *t, size_t unit)
             gs_real()->clCompileProgram(program, t->n, t->dev, u->options, (cl_uint)u->n_headers, any ? headers : NULL,
                                         any ? (const char **)u->header_names : NULL, NULL, NULL);
     for (size_t i = 0; headers && i < u->n_headers; i++)
-        if (headers[i])
-            gs_real()->clReleaseProgram(headers[i]);
+        GS_RELEASE(Program, headers[i]);
     free(headers);
     return program;
 }
@@ -423,6 +421,5 @@ cl_kernel gs_spare_kernel(struct gs_kernel *k, unsigned place, cl_int *err)
 void gs_spare_kernel_give(struct gs_kernel *k, unsigned place, cl_kernel spare)
 {
     const cl_kernel old = atomic_exchange(&k->spare[place], spare);
-    if (old)
-        gs_real()->clReleaseKernel(old);
+    GS_RELEASE(Kernel, old);
 }

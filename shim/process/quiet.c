@@ -15,13 +15,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Threads in gs_random_own. Usually none: then an application's rand() goes to the C library's by one look at this. To
+/* Threads in gs_drop_stderr. Usually none: then an application's rand() goes to the C library's by one look at this. To
  * look for the thread's own took as long as half of a rand(), and Rodinia's pathfinder calls it 100 million times. */
 static atomic_uint random_own;
 
 /* This thread's own. */
 static _Thread_local struct {
-    unsigned silent, random; /* how deep gs_drop_stderr and gs_random_own are nested */
+    unsigned silent; /* how deep gs_drop_stderr is nested */
     bool seeded;
     unsigned sequence;
 } own;
@@ -33,16 +33,10 @@ static struct {
     void (*srand)(unsigned);
 } libc;
 
-void gs_random_own(bool begins)
-{
-    own.random += begins ? 1 : -1u;
-    atomic_fetch_add(&random_own, begins ? 1 : -1u);
-}
-
 void gs_drop_stderr(bool begins)
 {
     own.silent += begins ? 1 : -1u;
-    gs_random_own(begins);
+    atomic_fetch_add(&random_own, begins ? 1 : -1u);
 }
 
 #define FIND(name)                                                                                                     \
@@ -70,7 +64,7 @@ ssize_t write(int fd, const void *bytes, size_t n)
 static __attribute__((noinline)) int look_rand(void)
 {
     FIND(rand);
-    if (!own.random)
+    if (!own.silent)
         return libc.rand();
     if (!own.seeded) /* threads that nobody has seeded have different sequences */
         srand((unsigned)getpid() << 20 ^ (unsigned)gettid());
@@ -86,7 +80,7 @@ int rand(void)
 void srand(unsigned value)
 {
     FIND(srand);
-    if (!own.random) {
+    if (!own.silent) {
         libc.srand(value);
         return;
     }

@@ -7,12 +7,8 @@
 
 #include <stdbool.h>
 
-/* From now on, what this thread writes to standard error by write() goes nowhere, and gs_random_own
- * holds; or no longer. Nests. */
+/* From now on this thread calls the driver for us alone, or no longer: what it writes to standard error by write() goes
+ * nowhere, and its rand() and srand() go to a sequence of its own. Nests. */
 void gs_drop_stderr(bool begins);
-
-/* From now on this thread calls the driver for us alone, or no longer: rand() and srand() go to a sequence of the
- * thread's own. Nests. */
-void gs_random_own(bool begins);
 
 #endif

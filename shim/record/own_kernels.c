@@ -109,8 +109,6 @@ void gs_own_compile(struct gs_context *ctx)
 void gs_own_free(struct gs_context *ctx)
 {
     for (unsigned i = 0; i < GS_OWN_KERNELS; i++)
-        if (ctx->own.kernel[i])
-            gs_real()->clReleaseKernel(ctx->own.kernel[i]);
-    if (ctx->own.program)
-        gs_real()->clReleaseProgram(ctx->own.program);
+        GS_RELEASE(Kernel, ctx->own.kernel[i]);
+    GS_RELEASE(Program, ctx->own.program);
 }

@@ -132,29 +132,23 @@ bool gs_parts_are_short(struct gs_size *size, unsigned parts)
     return ns && ns * parts <= GS_BATCH_NS;
 }
 
-void gs_whole_learn(struct gs_size *size, uint64_t groups, uint64_t took_ns)
-{
-    struct gs_unit_times *k = times_of(size);
-    GS_LOCKED(&lock);
-    if (!k)
-        return;
-    k->whole_groups = groups;
-    k->whole_ns = took_ns;
-}
-
 bool gs_whole_is_short(struct gs_size *size, uint64_t groups, bool sole)
 {
     const struct gs_unit_times now = times_known(size);
     return groups <= now.whole_groups && now.whole_ns <= (sole ? GS_BATCH_SOLE_NS : GS_BATCH_ALONE_NS);
 }
 
-void gs_chunk_learn(struct gs_size *size, unsigned factor, unsigned chunks, uint64_t took_ns)
+void gs_chunk_learn(struct gs_size *size, unsigned factor, unsigned chunks, uint64_t groups, uint64_t took_ns)
 {
     struct gs_unit_times *k = times_of(size);
     const uint64_t each = took_ns / chunks;
     unsigned next = factor;
     GS_LOCKED(&lock);
-    if (!k || factor_of(k) != factor) /* those that were cut before it changed say nothing */
+    if (!k)
+        return;
+    k->whole_groups = groups;
+    k->whole_ns = took_ns;
+    if (factor_of(k) != factor) /* those that were cut before it changed say nothing of it */
         return;
     if (each > LONG_CHUNK_NS)
         next = factor > 1 ? factor / 2 : 1;

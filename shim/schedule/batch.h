@@ -47,11 +47,8 @@ unsigned gs_chunk_factor(struct gs_size *size);
  * with others of its size? */
 bool gs_parts_are_short(struct gs_size *size, unsigned parts);
 
-/* A launch in several chunks by that factor took so long. */
-void gs_chunk_learn(struct gs_size *size, unsigned factor, unsigned chunks, uint64_t took_ns);
-
-/* In several chunks so many work-groups of a launch of that size took so long. */
-void gs_whole_learn(struct gs_size *size, uint64_t groups, uint64_t took_ns);
+/* A launch of so many work-groups in several chunks by that factor took so long. */
+void gs_chunk_learn(struct gs_size *size, unsigned factor, unsigned chunks, uint64_t groups, uint64_t took_ns);
 
 /* Have so many, or more, last taken no longer than a unit may be where nobody else waits, or is there? Then they may be
  * one. */

@@ -105,10 +105,8 @@ void gs_deferred_drop(struct gs_deferred *h)
     if (h->timeline && h->state != GS_PREPARED)
         gs_timeline_end(h->timeline, h->call);
     gs_timeline_drop(h->timeline);
-    if (h->units.n > 1 && h->units.size && atomic_load(&h->status) == CL_COMPLETE && h->first) {
-        gs_chunk_learn(h->units.size, h->units.factor, h->units.n, atomic_load(&h->took_ns));
-        gs_whole_learn(h->units.size, h->units.groups, atomic_load(&h->took_ns));
-    }
+    if (h->units.n > 1 && h->units.size && atomic_load(&h->status) == CL_COMPLETE && h->first)
+        gs_chunk_learn(h->units.size, h->units.factor, h->units.n, h->units.groups, atomic_load(&h->took_ns));
     gs_taken_drop(h->units.spent);
     if (h->end) {
         if (h->record)
@@ -117,10 +115,10 @@ void gs_deferred_drop(struct gs_deferred *h)
     }
     if (h->loose)
         atomic_fetch_sub(&gs_deferred_list.loose, 1);
-    gs_drop_event(h->first);
-    gs_drop_event(h->tail);
-    gs_drop_event(h->ready);
-    gs_drop_event(h->open);
+    GS_RELEASE(Event, h->first);
+    GS_RELEASE(Event, h->tail);
+    GS_RELEASE(Event, h->ready);
+    GS_RELEASE(Event, h->open);
     free(h);
 }
 

@@ -97,13 +97,6 @@ static inline cl_event gs_deferred_last_event(const struct gs_deferred *h)
     return h->tail ? h->tail : h->first;
 }
 
-/* An event of the driver that nothing else is known of; null is allowed. */
-static inline void gs_drop_event(cl_event event)
-{
-    if (event)
-        gs_real()->clReleaseEvent(event);
-}
-
 /* ---- deferred.c ---- */
 
 /* Its status is this error, if it is the first. */

@@ -103,20 +103,6 @@ static cl_int make(struct gs_deferred *h, struct gs_queue *q, bool marked, cl_ui
     return err ? err : keep_queues(h, q);
 }
 
-/* Where it could not be made. */
-static void unmake(struct gs_deferred *h)
-{
-    if (h->record)
-        gs_drop(&h->record->o);
-    gs_drop_event(h->end);
-    gs_drop_event(h->open);
-    gs_drop_event(h->ready);
-    take_back(h);
-    gs_taken_drop(h->units.spent);
-    GS_NOTE("gone %p", (void *)h);
-    free(h);
-}
-
 /* Does its wait list wait for anything but what comes last in the queue? */
 static bool waits_for_others(cl_command_queue queue, cl_uint n_wait, const cl_event *wait)
 {
@@ -176,7 +162,7 @@ static void joined(struct gs_deferred *h, bool enqueued, cl_event event)
         h->tail = event;
     }
     pthread_mutex_unlock(&gs_deferred_list.lock);
-    gs_drop_event(old);
+    GS_RELEASE(Event, old);
     gs_deferred_drop(h);
 }
 
@@ -233,7 +219,8 @@ static cl_int hold_back(const struct gs_destination *to, const struct gs_units *
         gs_units_await();
     const cl_int err = make(h, q, marked, to->n_wait, to->wait);
     if (err) {
-        unmake(h);
+        take_back(h);
+        gs_deferred_drop(h);
         return err;
     }
     if (queue == q->o.handle && !q->out_of_order)

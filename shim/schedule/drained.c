@@ -135,7 +135,7 @@ bool gs_queue_await(struct gs_queue *q, bool of_several)
     const cl_int err = gs_real()->clWaitForEvents(1, &last); /* however it ends */
     gs_queue_waits(-1);
     gs_queue_drained(q, upto, !err);
-    gs_drop_event(last);
+    GS_RELEASE(Event, last);
     return true;
 }
 

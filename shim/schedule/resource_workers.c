@@ -70,7 +70,7 @@ static void take_unit(struct gs_unit *u, unsigned resource)
         pthread_cond_wait(&l->news, &l->lock);
     struct gs_request asked = take_asked(l);
     pthread_mutex_unlock(&l->lock);
-    gs_unit_take_request(u, resource, &asked);
+    gs_unit_take(u, resource, &asked);
 }
 
 static bool run_first(struct gs_deferred *h)

@@ -93,7 +93,7 @@ static void is_tied(struct gs_deferred *h, cl_event marker)
     gs_share_on(h, GS_SHARE_TIED);
     atomic_fetch_sub(&gs_deferred_list.loose, 1);
     pthread_mutex_unlock(&gs_deferred_list.lock);
-    gs_drop_event(old);
+    GS_RELEASE(Event, old);
 }
 
 void gs_unit_close(struct gs_deferred *h)

@@ -70,10 +70,10 @@ static bool open_windows(struct gs_peer *p)
         return false;
     if (gs_windows_load())
         gs_threads_register();
-    gs_random_own(true);
+    gs_drop_stderr(true);
     p->windows = (struct gs_windows){.n = p->n, .bytes = GS_WINDOW_MAX_BYTES};
     const bool open = gs_windows_open(&p->windows, p->context, p->dev, why, sizeof why) == 0;
-    gs_random_own(false);
+    gs_drop_stderr(false);
     gs_threads_leave();
     if (!open)
         gs_debug("%s", why);

@@ -61,7 +61,7 @@ static void others_beyond_the_most_stay_alone(void **state)
         assert_true(full);
         assert_int_equal(b.expected_ns, 0);
         gs_batch_learn(&b, 10 * US);
-        gs_chunk_learn(&others, 1, 10, 10 * US);
+        gs_chunk_learn(&others, 1, 10, 0, 10 * US);
     }
     assert_int_equal(gs_chunk_factor(&others), 1);
 }
@@ -171,7 +171,7 @@ static unsigned settle(unsigned size, unsigned groups, uint64_t group_ns, uint64
         factor = gs_chunk_factor(of(size));
         const unsigned chunks = (groups + factor - 1) / factor;
         if (chunks > 1)
-            gs_chunk_learn(of(size), factor, chunks, groups * group_ns + chunks * unit_ns);
+            gs_chunk_learn(of(size), factor, chunks, 0, groups * group_ns + chunks * unit_ns);
         else
             seen(size, groups * group_ns + unit_ns);
     }
@@ -187,8 +187,8 @@ static void short_chunks_become_larger(void **state)
     assert_int_equal(settle(52, 1000, 400 * US, 20 * US), 1); /* it takes longer now */
     assert_true(settle(53, 16, 1 * US, 20 * US) >= 16);       /* all of it */
     /* Those under way when it changes don't count twice. */
-    gs_chunk_learn(of(54), 1, 10, 10 * US);
-    gs_chunk_learn(of(54), 1, 10, 10 * US);
+    gs_chunk_learn(of(54), 1, 10, 0, 10 * US);
+    gs_chunk_learn(of(54), 1, 10, 0, 10 * US);
     assert_int_equal(gs_chunk_factor(of(54)), 256);
     /* Nor do those that have become one chunk, and take longer than a chunk should. */
     struct gs_batch row[6] = {{0}};
@@ -200,7 +200,7 @@ static void short_chunks_become_larger(void **state)
     assert_int_equal(gs_chunk_factor(of(54)), 128);
     seen(54, 700 * US);
     assert_int_equal(gs_chunk_factor(of(54)), 64);
-    gs_chunk_learn(of(0), 1, 10, 10 * US);
+    gs_chunk_learn(of(0), 1, 10, 0, 10 * US);
     assert_int_equal(gs_chunk_factor(of(0)), 1);
 }
 

@@ -72,8 +72,7 @@ static void launch(struct run *r, const struct kernel *k)
             fail_msg("a chunk took %lu ns of %lu", (unsigned long)ns, (unsigned long)r->bound_ns);
         took += ns;
     }
-    gs_chunk_learn(k->size, factor, (unsigned)n, took);
-    gs_whole_learn(k->size, k->chunks, took);
+    gs_chunk_learn(k->size, factor, (unsigned)n, k->chunks, took);
 }
 
 /* Phases in which some of the kernels are launched, and in which they are all fast, or all slow, or as it comes. */
