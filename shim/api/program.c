@@ -4,7 +4,6 @@
 #include "shim/api/api.h"
 #include "shim/choose/timing.h"
 #include "shim/plan/binaries.h"
-#include "shim/plan/compiler.h"
 #include "shim/plan/dump.h"
 #include "shim/report/watch.h"
 #include "shim/plan/kinds.h"

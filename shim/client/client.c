@@ -8,7 +8,7 @@
 #include "common/clock.h"
 #include "shim/process/threads.h"
 #include "shim/devices/memory_used.h"
-#include "shim/client/connection.h"
+#include "shim/client/job.h"
 #include "shim/order/upward.h"
 
 enum { LOOK_AGAIN_NS = 500 * 1000 * 1000 };

@@ -10,6 +10,12 @@
 /* Made once, never closed: the process's end is the end of its connection. */
 extern struct gs_client *_Atomic gs_connection;
 
+static inline bool gs_online(void)
+{
+    const struct gs_client *c = atomic_load_explicit(&gs_connection, memory_order_acquire);
+    return c && gs_client_scheduled(c);
+}
+
 /* Does the next command go by units? Looks for a daemon now and then while there is none: that costs one look at a
  * coarse clock, and no thread. */
 bool gs_scheduled(void);

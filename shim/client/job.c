@@ -11,7 +11,6 @@
 #include "shim/process/threads.h"
 #include "shim/order/command.h"
 #include "shim/client/client.h"
-#include "shim/client/connection.h"
 #include "shim/report/trace.h"
 
 #define NS_PER_S UINT64_C(1000000000)

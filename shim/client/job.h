@@ -39,4 +39,13 @@ void gs_job_reads(void);
  * job ended? By gs_wait_ended. */
 void gs_job_look(void);
 
+/* Is a job under way? Read without its lock where a late answer will do. */
+extern atomic_bool gs_job_open;
+
+/* Jobs of the process that have ended. */
+unsigned gs_jobs_ended(void);
+
+/* The daemon has gone in the middle of a job: nobody wants to know its end. */
+void gs_job_drop(void);
+
 #endif

@@ -2,7 +2,6 @@
 #include "shim/output/merge.h"
 
 #include "shim/coherence/coherence.h"
-#include "shim/output/run_kernel.h"
 #include "shim/put/put.h"
 #include "shim/report/report.h"
 #include "shim/output/scratch.h"

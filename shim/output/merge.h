@@ -5,7 +5,8 @@
 #ifndef GS_SHIM_OUTPUT_MERGE_H
 #define GS_SHIM_OUTPUT_MERGE_H
 
-#include "shim/order/command.h"
+#include "shim/put/put.h"
+#include "shim/record/own_kernels.h"
 
 /* The merge, or reduction, of one buffer in one launch. */
 struct gs_merge {
@@ -23,5 +24,28 @@ cl_int gs_merge_keep(struct gs_command *cmd, struct gs_merge *m, struct gs_mem *
 /* Once the parts have run (part i on place i, ended at event ran[i]) brings home what they wrote. Adds to `done`. */
 cl_int gs_merge_parts(struct gs_command *cmd, struct gs_merge *m, unsigned n_parts, const cl_event *ran,
                       struct gs_events *done);
+
+/* ---- the kernels by which the results of parts are brought together ---- */
+
+enum { GS_OUTPUT_GROUP = 64 }; /* work-items */
+
+/* Enqueues one: GS_OUTPUT_LAUNCH(kernel, work-items, GS_ARG(a), GS_ARG(b), ...) has all its arguments. */
+static inline cl_int gs_run_output_kernel(cl_command_queue queue, const struct gs_put_launch *launch,
+                                          const struct gs_events *wait, struct gs_events *done)
+{
+    cl_event event;
+    const cl_int err = gs_put_kernel(queue, launch, wait->n, wait->v, &event);
+    return err ? err : gs_events_add(done, event);
+}
+#define GS_ARG(v)                                                                                                      \
+    {                                                                                                                  \
+        sizeof(v), &(v)                                                                                                \
+    }
+#define GS_OUTPUT_LAUNCH(kernel, items, ...)                                                                           \
+    &(const struct gs_put_launch)                                                                                      \
+    {                                                                                                                  \
+        kernel, (const struct gs_put_arg[]){__VA_ARGS__},                                                              \
+            sizeof((const struct gs_put_arg[]){__VA_ARGS__}) / sizeof(struct gs_put_arg), items, GS_OUTPUT_GROUP       \
+    }
 
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "shim/coherence/coherence.h"
-#include "shim/output/run_kernel.h"
 #include "shim/put/put.h"
 #include "shim/report/report.h"
 #include "shim/output/scratch.h"

@@ -11,11 +11,21 @@
 #include "common/log.h"
 #include "common/stream.h"
 #include "shim/devices/group.h"
-#include "shim/plan/compiler.h"
 #include "shim/plan/kinds.h"
 #include "shim/plan/prepare.h"
 
 enum { NAME_BYTES = 13 };
+
+char *gs_build_log(cl_program program, cl_device_id dev)
+{
+    size_t n = 0;
+    char *log = NULL;
+    if (gs_real()->clGetProgramBuildInfo(program, dev, CL_PROGRAM_BUILD_LOG, 0, NULL, &n) == CL_SUCCESS && n)
+        log = calloc(1, n + 1);
+    if (log)
+        gs_real()->clGetProgramBuildInfo(program, dev, CL_PROGRAM_BUILD_LOG, n, log, NULL);
+    return log;
+}
 
 /* With the program's lock. */
 static void name_program(struct gs_program *p, char name[NAME_BYTES])

@@ -18,4 +18,7 @@ void gs_dump_built(struct gs_program *p, cl_int err);
  */
 void gs_dump_refused(struct gs_program *p, const char *driver_log);
 
+/* What the driver says of a program's build for a device, malloc'd; NULL where it says nothing. */
+char *gs_build_log(cl_program program, cl_device_id dev);
+
 #endif

@@ -11,7 +11,8 @@
 
 #include "common/cache.h"
 #include "common/log.h"
-#include "shim/plan/compiler.h"
+#include "common/hash.h"
+#include "shim/driver/driver.h"
 #include "shim/process/threads.h"
 #include "shim/process/quiet.h"
 
@@ -181,6 +182,22 @@ static void language_of(const char *options, char *out, size_t bytes)
     snprintf(out, bytes, "%.*s", last ? (int)strcspn(last, " \t\n") : 0, last ? last : "");
 }
 
+/* Adds all that the compiler's answers hang on: platform, driver, devices. */
+static void add_compiler(const struct gs_context *ctx, struct gs_hash *h)
+{
+    static const cl_device_info of_device[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION,
+                                               CL_DEVICE_OPENCL_C_VERSION};
+    char platform[256] = "";
+    gs_real()->clGetPlatformInfo(gs_group()->platform, CL_PLATFORM_VERSION, sizeof platform - 1, platform, NULL);
+    gs_hash_add_text(h, platform);
+    for (unsigned d = 0; d < ctx->n; d++)
+        for (size_t i = 0; i < sizeof of_device / sizeof *of_device; i++) {
+            char *s = gs_device_text(ctx->dev[d], of_device[i]);
+            gs_hash_add_text(h, s);
+            free(s);
+        }
+}
+
 /* What the cache has of it; NULL: nothing, or not all. */
 static char *read_cache(const char *name)
 {
@@ -198,7 +215,7 @@ static char *find_out(struct gs_context *ctx, const struct question *q, const ch
     char name[GS_HASH_HEX_BYTES + 16] = "macros-";
     struct gs_hash h;
     gs_hash_begin(&h);
-    gs_compiler_hash(ctx, &h);
+    add_compiler(ctx, &h);
     gs_hash_add_text(&h, language);
     gs_hash_add_text(&h, text);
     gs_hash_end_hex(&h, name + strlen(name));

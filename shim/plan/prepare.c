@@ -12,7 +12,7 @@
 #include "shim/plan/kinds.h"
 #include "common/clock.h"
 #include "shim/process/threads.h"
-#include "shim/plan/compiler.h"
+#include "shim/driver/driver.h"
 #include "shim/plan/dump.h"
 #include "shim/plan/macros.h"
 #include "shim/plan/plan.h"
@@ -159,6 +159,21 @@ struct target {
     pthread_t thread;
 };
 
+/* The log's first line with an error, or else its first line; without the blanks before it, other characters than ASCII
+ * as '?'. log: may be NULL; line: bytes long, "" where there is none. */
+static void find_line(const char *log, char *line, size_t bytes)
+{
+    const char *at = log ? strcasestr(log, "error") : NULL;
+    size_t n = 0;
+    while (at && at > log && at[-1] != '\n')
+        at--;
+    at = at ? at : log ? log : "";
+    at += strspn(at, " \t\r\n");
+    for (; *at && *at != '\n' && n + 1 < bytes; at++)
+        line[n++] = *at >= ' ' && *at <= '~' ? *at : '?';
+    line[n] = '\0';
+}
+
 /* Of the first device that has something to say. */
 static void say_log(struct target *t, cl_program program)
 {
@@ -167,7 +182,7 @@ static void say_log(struct target *t, cl_program program)
         free(log);
         log = gs_build_log(program, t->dev[d]);
     }
-    gs_log_line(log, t->line, LINE_BYTES);
+    find_line(log, t->line, LINE_BYTES);
     gs_debug("the translated program doesn't compile: %s", log ? log : "");
     gs_dump_refused(t->of, log ? log : "");
     free(log);
