@@ -572,27 +572,6 @@ static cl_mem allocate_with_room(const struct gs_pool_root *r, unsigned device, 
     }
 }
 
-/* Windows of the device within the new one give it what they hold, and their memory back. */
-static cl_int absorb(struct gs_pool_window *w)
-{
-    cl_int err = CL_SUCCESS;
-    for (struct gs_pool_window *v = w->root->windows, *next; v && !err; v = next) {
-        next = v->next;
-        if (v == w || v->device != w->device || is_pinned(v) || v->range.begin < w->range.begin ||
-            v->range.end > w->range.end)
-            continue;
-        for (size_t i = 0; i < v->valid.n && !err; i++)
-            err = to_window(v, v->valid.v[i], w);
-        if (!err)
-            err = gs_pool_await();
-        if (!err) {
-            take_out(v);
-            free_window(v);
-        }
-    }
-    return err;
-}
-
 struct gs_pool_window *gs_pool_window_of(struct gs_pool_root *r, unsigned device, struct gs_range range)
 {
     struct gs_pool_window *w = r->windows;
@@ -601,30 +580,15 @@ struct gs_pool_window *gs_pool_window_of(struct gs_pool_root *r, unsigned device
     return w;
 }
 
-static bool has_room(unsigned device, struct gs_range pages)
-{
-    return store.used[device] + store.reserved[device] + pages.end - pages.begin <= room_of(device);
-}
-
-/* What a new window for the range is to hold: the windows of the device that it meets, too, which give it what they
- * hold, if nothing has to go for that; else some more on both sides, as what comes next may want the rows beside (a
- * stencil); else the range. */
+/* What a new window for the range is to hold: some more on both sides, as what comes next may want the rows beside (a
+ * stencil); or else the range. */
 static struct gs_range new_range(const struct gs_pool_root *r, unsigned device, struct gs_range range, uint64_t spare)
 {
     enum { SHARE = 64, LEAST = 2 * GS_POOL_PAGE };
     const struct gs_range pages = gs_pool_pages(r->size, range);
     const uint64_t bytes = pages.end - pages.begin,
                    more = bytes / SHARE > LEAST ? bytes / SHARE / GS_POOL_PAGE * GS_POOL_PAGE : LEAST;
-    struct gs_range all = range, wide = pages;
-    for (const struct gs_pool_window *w = r->windows; w; w = w->next)
-        if (w->device == device && w->range.begin < range.end && range.begin < w->range.end) {
-            all.begin = w->range.begin < all.begin ? w->range.begin : all.begin;
-            all.end = w->range.end > all.end ? w->range.end : all.end;
-        }
-    all = gs_pool_pages(r->size, all);
-    if (all.end - all.begin > bytes && all.end - all.begin - bytes <= spare && has_room(device, all) &&
-        may_be_made(device, all))
-        return all;
+    struct gs_range wide = pages;
     wide.begin -= more < wide.begin ? more : wide.begin;
     wide.end += more;
     wide = gs_pool_pages(r->size, wide);
@@ -662,11 +626,10 @@ cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range p
         w = add_window(r, device, pages, bytes, mem);
         if (!w)
             return CL_OUT_OF_HOST_MEMORY;
-        err = absorb(w);
     }
     w->used = store.round;
     *out = w;
-    return err;
+    return CL_SUCCESS;
 }
 
 uint64_t gs_pool_round_begin(unsigned devices)
