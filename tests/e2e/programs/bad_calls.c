@@ -48,8 +48,6 @@ static void launches(void)
     SAY(launched(free_size, 1, NULL, &n, &huge));
     SAY(launched(free_size, 1, NULL, &n, &of_7));
     SAY(launched(free_size, 1, NULL, &nought, NULL));
-    SAY(launched(free_size, 1, NULL, &n, NULL));
-    SAY(launched(free_size, 1, NULL, &n, &nought));
     SAY(launched(unset, 1, NULL, &n, &of_64));
     SAY(clEnqueueNDRangeKernel(NULL, free_size, 1, NULL, &n, NULL, 0, NULL, NULL));
     SAY(clEnqueueNDRangeKernel(queue, free_size, 1, NULL, &n, NULL, 0, &none, NULL));
