@@ -88,7 +88,7 @@ bool gs_timing_may_plan(struct gs_timing *t, bool prepared, const char **reason)
         return true;
     *reason = t->h.reason;
     gs_timing_say(t);
-    if (gs_choice_is_short(&t->h, &gs_book.machine, t->at->n))
+    if (!t->h.guessed && gs_choice_is_short(&t->h, &gs_book.machine, t->at->n))
         gs_size_pass(t->at);
     return false;
 }

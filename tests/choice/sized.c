@@ -73,6 +73,9 @@ static void short_sizes_are_known_as_short(void **state)
     assert_true(gs_choice_known(&of, &h200, 2));
     gs_choice_learn_size(&h, &of, 0.8);
     assert_true(gs_choice_is_short(&h, &h200, 2) && gs_choice_single_ns(&h) == 0);
+    /* Its data may be others: it is measured where that costs little. */
+    assert_true(gs_choice_wants_single(&h, &h200, 2, true) && !gs_choice_wants_single(&h, &h200, 2, false));
+    gs_choice_learn_single(&h, 40000);
     assert_false(gs_choice_wants_single(&h, &h200, 2, true));
 }
 
