@@ -31,6 +31,8 @@ static size_t element_of(const struct gs_op *op)
                right_pitches(op->from_pitch, op->region[0], op->region[1]) &&
                right_pitches(op->to_pitch, op->region[0], op->region[1]);
     default:
+        if (!op->texel) /* not known: the driver finds out */
+            return 0;
         if (gs_op_is_by_host(op))
             return op->ptr && right_pitches(op->src ? op->to_pitch : op->from_pitch, op->region[0] * op->texel,
                                             op->region[1])
