@@ -42,7 +42,7 @@ static bool try_unit(struct gs_deferred *h, bool idle)
 {
     if (gs_unit_try(h->unit, h->resource, h->length))
         return true;
-    gs_units_look(h->resource, NULL);
+    gs_units_look(h->resource, NULL, NULL);
     return gs_unit_try(h->unit, h->resource, h->length) || wait_for_unit(h, idle);
 }
 
