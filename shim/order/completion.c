@@ -159,14 +159,15 @@ static bool is_known(struct gs_awaited *w, bool complete)
     return event;
 }
 
-/* Who looks: the thread, for what is new alone or for all; or somebody who knows that it has ended. */
-enum look { AT_NEW, AT_ALL, AT_ENDED };
+/* Who looks: the thread, for what is new alone or for all; the application, after it has made an event fail; or
+ * somebody who knows that it has ended. */
+enum look { AT_NEW, AT_ALL, AT_FAILED, AT_ENDED };
 
 static bool is_over(struct gs_awaited *w, enum look why, cl_int status)
 {
     if (calls_late())
         return status <= CL_COMPLETE;
-    return why == AT_ENDED ? status == CL_COMPLETE : is_missed(w, status);
+    return why == AT_FAILED ? status < 0 : why == AT_ENDED ? status == CL_COMPLETE : is_missed(w, status);
 }
 
 /* Has anybody need of it now? Else the driver is left alone: NVIDIA's keeps one thread waiting for the other, and where
@@ -182,7 +183,7 @@ static bool is_wanted(struct gs_awaited *w)
  * held. */
 static bool look_at(struct gs_awaited *w, enum look why, cl_event complete, bool *wanted)
 {
-    if (why != AT_ENDED && calls_late() && !is_wanted(w))
+    if ((why == AT_NEW || why == AT_ALL) && calls_late() && !is_wanted(w))
         return false;
     *wanted = true;
     const bool was_known = is_known(w, complete);
@@ -302,6 +303,18 @@ static void *look_for_ends(void *unused)
         pause_ns = next_pause(pause_ns, found, wanted || (!n && !gs_above_completion.sole()));
     }
     return NULL;
+}
+
+void gs_completion_failures(void)
+{
+    struct gs_awaited **all;
+    size_t n;
+    bool wanted;
+    do {
+        pthread_mutex_lock(&watcher.lock);
+        all = snapshot(&n);
+        pthread_mutex_unlock(&watcher.lock);
+    } while (look_at_all(all, n, AT_FAILED, &wanted));
 }
 
 void gs_completion_now(const void *data, cl_event complete)

@@ -88,6 +88,9 @@ bool gs_queue_await(struct gs_queue *q, bool of_several);
 /* Is this the event of the last command under way in a queue, or of one of its units? */
 bool gs_is_last_event(cl_command_queue queue, cl_event event);
 
+/* The application has made one of its user events fail: commands that are held back behind the event fail now. */
+void gs_deferred_fail(void);
+
 /* A command that doesn't go through gs_run_units is about to be enqueued: a unit without an event gets a marker. */
 void gs_queue_close(cl_command_queue queue);
 

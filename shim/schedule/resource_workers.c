@@ -25,13 +25,16 @@ static struct {
     pthread_once_t once;
 } workers = {.once = PTHREAD_ONCE_INIT};
 
-static _Thread_local bool serves; /* a worker, and nothing else */
+static _Thread_local struct {
+    bool serves;     /* a worker, and nothing else */
+    bool fails_here; /* what has failed is ended by this very thread */
+} this_thread;
 
 /* The process must not end while a thread of ours is inside the driver. Once it does a thread that serves a worker
  * sleeps; another, which may be the one that ends the process, goes on. True: enter must be followed by leave. */
 static bool enter_driver(void)
 {
-    if (!serves)
+    if (!this_thread.serves)
         return gs_threads_serve();
     gs_threads_serve_wait();
     return true;
@@ -216,7 +219,7 @@ static void serve(struct gs_deferred *h)
 static void *run_worker(void *arg)
 {
     struct worker *l = arg;
-    serves = true;
+    this_thread.serves = true;
     for (;;) {
         pthread_mutex_lock(&l->lock);
         while (!l->head && (l->asker || !l->asked.open))
@@ -244,7 +247,10 @@ static void could_run(cl_event event, cl_int status, void *data)
     GS_NOTE("behind %p %d", (void *)h, status);
     if (status < 0)
         gs_deferred_set_error(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-    push(h);
+    if (status < 0 && this_thread.fails_here)
+        serve(h);
+    else
+        push(h);
 }
 
 void gs_workers_set_up(void)
@@ -318,4 +324,11 @@ void gs_worker_take(struct gs_deferred *h)
         push(h);
     else if (!gs_await_end(h->ready, NULL, could_run, h))
         could_run(h->ready, CL_COMPLETE, h);
+}
+
+void gs_deferred_fail(void)
+{
+    this_thread.fails_here = true;
+    gs_completion_failures();
+    this_thread.fails_here = false;
 }
