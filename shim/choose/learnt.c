@@ -8,7 +8,7 @@
 #include "common/hash.h"
 
 /* The file: the head, the machine without what the group tells, the records, and a checksum of all before. */
-static const char head[] = "gpusparc-learnt 20\n";
+static const char head[] = "gpusparc-learnt 21\n";
 enum { HEAD = sizeof head - 1, MACHINE = offsetof(struct gs_machine, compiles), BEFORE = HEAD + MACHINE };
 
 void gs_learnt_free(struct gs_learnt *l)
