@@ -46,11 +46,14 @@ cl_int gs_come_home(struct gs_context *c, int user_events);
 /* From now on nothing is split, in any context: the application uses what we can't follow. */
 void gs_give_up(const char *reason);
 
+/* The same in this context alone. */
+void gs_give_up_context(struct gs_context *c, const char *reason);
+
 /* What to hand out for a function of the driver's of which nobody here knows the parameters: an address that goes on to
  * it, but gives up first, for that reason. */
 void *gs_stand_in(void *theirs, const char *reason);
 
-/* Something that we don't see may have been enqueued in any queue. */
+/* Something that we don't see may have been enqueued in any queue of such contexts. */
 void gs_given_up_enqueued(void);
 
 /* Tracks a program that came by a way we don't know, so that its kernels' arguments can be followed. NULL: its context

@@ -32,6 +32,12 @@ void gs_give_up(const char *reason)
         gs_come_home(c, 0);
 }
 
+void gs_give_up_context(struct gs_context *c, const char *reason)
+{
+    atomic_store(&c->given_up, reason);
+    gs_come_home(c, 0);
+}
+
 static void touch_queues(struct gs_context *c)
 {
     GS_LOCKED(&c->lock);
@@ -45,7 +51,8 @@ void gs_given_up_enqueued(void)
 {
     GS_LOCKED(&contexts.lock);
     for (struct gs_context *c = contexts.first; c; c = c->next)
-        touch_queues(c);
+        if (gs_given_up(c))
+            touch_queues(c);
 }
 
 /* ---- the end of a process that has commands under way ---- */

@@ -42,57 +42,140 @@ void *gs_own_function(const char *name)
 }
 
 /* ---- functions of extensions that reach past us ----
- * To ask for one is nothing: loaders ask for all there are. Once one is called nothing is split any more, and all bytes
- * are at home. */
+ * To ask for one is nothing: loaders ask for all there are. Once one is called nothing of its context is split any
+ * more, and all its bytes are at home. */
 
-/* Why nothing is split any more once a function has been called. Null: it may be called. That is what neither sets a
- * kernel's argument nor touches the bytes of a memory object that we follow: it asks or counts; makes what we don't
- * know, whose launches stay whole; or is about objects of other APIs, shared virtual memory, semaphores, or a command
- * buffer that has been made. By the Khronos registry. */
-static const char *why_given_up(const char *name)
+enum by_extension {
+    CREATE_COMMANDS,
+    ENQUEUE_COMMANDS,
+    SET_POINTER_INTEL,
+    SET_POINTER_ARM,
+    SET_POINTER_EXT,
+    BY_EXTENSION
+};
+static struct {
+    void *_Atomic theirs[BY_EXTENSION]; /* the driver's functions, once they have been asked for */
+    struct _cl_icd_dispatch layer;      /* ours, where this library is a layer */
+} extensions;
+
+/* Command buffers keep kernels with the memory objects of the first device, and are replayed past us. Nothing can be
+ * recorded before one has been created. */
+static void *CL_API_CALL create_commands(cl_uint n, const cl_command_queue *queues, const void *properties, cl_int *err)
 {
-    /* Command buffers keep kernels with the memory objects of the first device, and are replayed past us. */
-    static const char commands[] = GS_R_COMMAND_BUFFERS, pointer[] = GS_R_POINTER_BY_EXTENSION;
-    static const struct {
-        const char *begin, *reason;
-    } known[] = {{"clCreateCommandBuffer", commands},
-                 {"clEnqueueCommandBuffer", commands},
-                 {"clSetKernelArgMemPointer", pointer},
-                 {"clSetKernelArgSVMPointer", pointer},
-                 {"clSetKernelArgDevicePointer", pointer}};
-    static const char *const harmless[] = {"clGet",
-                                           "clRetain",
-                                           "clRelease",
-                                           "clIcd",
-                                           "clLogMessages",
-                                           "clTerminateContext",
-                                           "clSetMemObjectDestructor",
-                                           "clSetPerfHint",
-                                           "clCreate",
-                                           "clImportMemory",
-                                           "clDeviceMemAlloc",
-                                           "clHostMemAlloc",
-                                           "clSharedMemAlloc",
-                                           "clMem",
-                                           "clSVM",
-                                           "clEnqueueAcquire",
-                                           "clEnqueueRelease",
-                                           "clEnqueueMem",
-                                           "clEnqueueMigrateMem",
-                                           "clEnqueueSVM",
-                                           "clEnqueueSignalSemaphores",
-                                           "clEnqueueWaitSemaphores",
-                                           "clCommand",
-                                           "clFinalizeCommandBuffer",
-                                           "clRemapCommandBuffer",
-                                           "clUpdateMutableCommands"};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strncmp(name, known[i].begin, strlen(known[i].begin)) == 0)
-            return known[i].reason;
-    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
-        if (strncmp(name, harmless[i], strlen(harmless[i])) == 0)
-            return NULL;
-    return GS_R_UNKNOWN_FUNCTION;
+    void *(CL_API_CALL * real)(cl_uint, const cl_command_queue *, const void *, cl_int *);
+    void *const theirs = atomic_load(&extensions.theirs[CREATE_COMMANDS]);
+    memcpy(&real, &theirs, sizeof real);
+    for (cl_uint i = 0; queues && i < n; i++) {
+        struct gs_queue *q = gs_find(GS_QUEUE, queues[i]);
+        if (q && !gs_given_up(q->o.ctx))
+            gs_give_up_context(q->o.ctx, GS_R_COMMAND_BUFFERS);
+    }
+    return real(n, queues, properties, err);
+}
+
+static cl_int CL_API_CALL enqueue_commands(cl_uint n, cl_command_queue *queues, void *commands, cl_uint n_wait,
+                                           const cl_event *wait, cl_event *event)
+{
+    cl_int(CL_API_CALL * real)(cl_uint, cl_command_queue *, void *, cl_uint, const cl_event *, cl_event *);
+    void *const theirs = atomic_load(&extensions.theirs[ENQUEUE_COMMANDS]);
+    memcpy(&real, &theirs, sizeof real);
+    gs_given_up_enqueued();
+    return real(n, queues, commands, n_wait, wait, event);
+}
+
+/* By an address in shared memory, or one of a memory object. */
+static cl_int set_pointer(enum by_extension which, cl_kernel kernel, cl_uint i, uint64_t address)
+{
+    cl_int(CL_API_CALL * real)(cl_kernel, cl_uint, uint64_t);
+    void *const theirs = atomic_load(&extensions.theirs[which]);
+    memcpy(&real, &theirs, sizeof real);
+    struct gs_kernel *k = gs_find(GS_KERNEL, kernel);
+    if (k && !gs_given_up(k->o.ctx))
+        gs_give_up_context(k->o.ctx, GS_R_POINTER_BY_EXTENSION);
+    return real(kernel, i, address);
+}
+static cl_int CL_API_CALL set_pointer_intel(cl_kernel kernel, cl_uint i, const void *address)
+{
+    return set_pointer(SET_POINTER_INTEL, kernel, i, (uintptr_t)address);
+}
+static cl_int CL_API_CALL set_pointer_arm(cl_kernel kernel, cl_uint i, const void *address)
+{
+    return set_pointer(SET_POINTER_ARM, kernel, i, (uintptr_t)address);
+}
+static cl_int CL_API_CALL set_pointer_ext(cl_kernel kernel, cl_uint i, uint64_t address)
+{
+    return set_pointer(SET_POINTER_EXT, kernel, i, address);
+}
+
+static const struct {
+    const char *name;
+    void (*function)(void);
+} by_extension[BY_EXTENSION] = {
+    [CREATE_COMMANDS] = {"clCreateCommandBufferKHR", (void (*)(void))create_commands},
+    [ENQUEUE_COMMANDS] = {"clEnqueueCommandBufferKHR", (void (*)(void))enqueue_commands},
+    [SET_POINTER_INTEL] = {"clSetKernelArgMemPointerINTEL", (void (*)(void))set_pointer_intel},
+    [SET_POINTER_ARM] = {"clSetKernelArgSVMPointerARM", (void (*)(void))set_pointer_arm},
+    [SET_POINTER_EXT] = {"clSetKernelArgDevicePointerEXT", (void (*)(void))set_pointer_ext},
+};
+
+/* NULL: we have none in its place. */
+static void *watched(void *theirs, const char *name)
+{
+    for (int i = 0; i < BY_EXTENSION; i++) {
+        void *known = NULL;
+        if (strcmp(by_extension[i].name, name) != 0)
+            continue;
+        if (atomic_compare_exchange_strong(&extensions.theirs[i], &known, theirs) || known == theirs)
+            return as_pointer(by_extension[i].function);
+        return gs_stand_in(theirs, GS_R_TWO_PLATFORMS);
+    }
+    return NULL;
+}
+
+/* What the names begin with of functions that neither set a kernel's argument nor touch the bytes of a memory object
+ * that we follow: they ask or count; make what we don't know, whose launches stay whole; or are about objects of other
+ * APIs, shared virtual memory, semaphores, or a command buffer that has been made. By the Khronos registry. */
+static bool is_harmless(const char *name)
+{
+    static const char *const begin[] = {"clGet",
+                                        "clRetain",
+                                        "clRelease",
+                                        "clIcd",
+                                        "clLogMessages",
+                                        "clTerminateContext",
+                                        "clSetMemObjectDestructor",
+                                        "clSetPerfHint",
+                                        "clCreateAccelerator",
+                                        "clCreateBufferNV",
+                                        "clCreateBufferWithProperties",
+                                        "clCreateEventFrom",
+                                        "clCreateFrom",
+                                        "clCreateProgramWith",
+                                        "clCreateSemaphore",
+                                        "clCreateSubDevices",
+                                        "clImportMemory",
+                                        "clDeviceMemAlloc",
+                                        "clHostMemAlloc",
+                                        "clSharedMemAlloc",
+                                        "clMemFree",
+                                        "clMemBlockingFree",
+                                        "clSVMAlloc",
+                                        "clSVMFree",
+                                        "clEnqueueAcquire",
+                                        "clEnqueueRelease",
+                                        "clEnqueueMem",
+                                        "clEnqueueMigrateMem",
+                                        "clEnqueueSVM",
+                                        "clEnqueueSignalSemaphores",
+                                        "clEnqueueWaitSemaphores",
+                                        "clCommand",
+                                        "clFinalizeCommandBuffer",
+                                        "clRemapCommandBuffer",
+                                        "clUpdateMutableCommands"};
+    for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
+        if (strncmp(name, begin[i], strlen(begin[i])) == 0)
+            return true;
+    return false;
 }
 
 /* Ours in the place of the driver's, where the driver has one. */
@@ -101,8 +184,11 @@ static void *replace(void *theirs, const char *name)
     void *ours = theirs ? gs_own_function(name) : NULL;
     if (!ours && gs_settings()->pooled) /* extensions reach past the stand-ins */
         return NULL;
-    const char *reason = theirs && !ours ? why_given_up(name) : NULL;
-    return ours ? ours : reason ? gs_stand_in(theirs, reason) : theirs;
+    if (theirs && !ours)
+        ours = watched(theirs, name);
+    if (theirs && !ours && !is_harmless(name))
+        ours = gs_stand_in(theirs, GS_R_UNKNOWN_FUNCTION);
+    return ours ? ours : theirs;
 }
 
 CL_API_ENTRY void *CL_API_CALL clGetExtensionFunctionAddress(const char *func_name)
@@ -131,17 +217,17 @@ CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info param_name, size_t 
 CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
                                             cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
 {
-    static struct _cl_icd_dispatch table;
-    const cl_uint most = sizeof table / sizeof(void *);
+    struct _cl_icd_dispatch *table = &extensions.layer;
+    const cl_uint most = sizeof *table / sizeof(void *);
     if (!target_dispatch || !num_entries_ret || !layer_dispatch_ret)
         return CL_INVALID_VALUE;
-    memcpy(&table, target_dispatch, (num_entries < most ? num_entries : most) * sizeof(void *));
+    memcpy(table, target_dispatch, (num_entries < most ? num_entries : most) * sizeof(void *));
     /* Preloaded as well: the calls have come through us already, and the layer hands them on as they are. */
     if (gs_real_use(target_dispatch, num_entries))
         for (size_t i = 0; i < sizeof own / sizeof *own; i++)
             if (own[i].offset < num_entries * sizeof(void *))
-                memcpy((char *)&table + own[i].offset, &own[i].function, sizeof own[i].function);
+                memcpy((char *)table + own[i].offset, &own[i].function, sizeof own[i].function);
     *num_entries_ret = num_entries < most ? num_entries : most;
-    *layer_dispatch_ret = &table;
+    *layer_dispatch_ret = table;
     return CL_SUCCESS;
 }

@@ -61,7 +61,7 @@ static struct {
 void *gs_stand_in_called(unsigned i) __attribute__((visibility("hidden"), used));
 void *gs_stand_in_called(unsigned i)
 {
-    if (!gs_given_up())
+    if (!gs_given_up(NULL))
         gs_give_up(atomic_load(&stands_for.reason[i]));
     gs_given_up_enqueued();
     return atomic_load(&stands_for.theirs[i]);

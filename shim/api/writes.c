@@ -11,7 +11,8 @@
 static bool is_followed(const struct gs_home *h, const struct gs_mem *m, struct gs_range r)
 {
     return gs_home_is_valid(h) && !h->err && !m->root->shared && !m->root->image &&
-           !atomic_load(&h->cmd.ctx->user_events) && !gs_given_up() && !gs_is_host_using(m->root, &GS_ONE_RANGE(r));
+           !atomic_load(&h->cmd.ctx->user_events) && !gs_given_up(h->cmd.ctx) &&
+           !gs_is_host_using(m->root, &GS_ONE_RANGE(r));
 }
 
 /* Is it a job's that has one GPU, which isn't the first? A replica is there once a launch has needed the buffer there.

@@ -69,8 +69,8 @@ static const char *early_reason(struct gs_launching *l, bool sound)
     const char *reason = NULL;
     if (l->cmd.ctx->n == 1)
         return gs_short_runs_reason() ? gs_short_runs_reason() : GS_R_ONE_DEVICE;
-    if (gs_given_up())
-        return gs_given_up();
+    if (gs_given_up(l->cmd.ctx))
+        return gs_given_up(l->cmd.ctx);
     if (!sound)
         return GS_R_REFUSED;
     if (!gs_list_is_valid(l->cmd.n_wait, l->cmd.wait))
@@ -263,7 +263,7 @@ static cl_int carry_out(struct gs_launching *l, struct gs_plan *plan, bool away,
 static void find_plan(struct gs_launching *l, struct gs_plan *plan, bool held_up)
 {
     if (!plan->reason)
-        plan->reason = gs_given_up(); /* since early_reason() looked */
+        plan->reason = gs_given_up(l->cmd.ctx); /* since early_reason() looked */
     if (l->timing)
         gs_timing_enqueues(l->cmd.q, l->timing, bytes_to_read(l));
     if (!plan->reason && held_up)
@@ -347,7 +347,7 @@ static unsigned facts_of_call(const struct gs_launching *l)
 {
     const struct gs_context *ctx = l->cmd.ctx;
     unsigned facts = l->by_units ? GS_LAUNCH_UNITS : 0;
-    if (gs_report_wants_times() || gs_given_up())
+    if (gs_report_wants_times() || gs_given_up(ctx))
         return facts | GS_LAUNCH_WATCHED;
     /* The driver says what is wrong with a list. */
     if (l->by_units && (!l->size || l->job.place[0] != 0 || !gs_list_is_valid(l->cmd.n_wait, l->cmd.wait) ||

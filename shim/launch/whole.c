@@ -211,7 +211,7 @@ static bool may_be_cut(const struct gs_launching *l, const struct gs_kernel_summ
 const struct gs_kernel_summary *gs_launch_units(struct gs_launching *l)
 {
     const char *why;
-    if (l->k->svm_info || gs_given_up() || gs_in_callback())
+    if (l->k->svm_info || gs_given_up(l->cmd.ctx) || gs_in_callback())
         return NULL;
     if (l->job.place[0] == 0 && (!l->job.kernel_chunk || !gs_launch_is_long(l)))
         return NULL;

@@ -23,9 +23,10 @@ static unsigned bucket_of(const void *handle)
     return (unsigned)((uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u >> (64 - BUCKET_BITS));
 }
 
-const char *gs_given_up(void)
+const char *gs_given_up(const struct gs_context *c)
 {
-    return atomic_load_explicit(&handles.given_up, memory_order_relaxed);
+    const char *reason = c ? atomic_load_explicit(&c->given_up, memory_order_relaxed) : NULL;
+    return reason ? reason : atomic_load_explicit(&handles.given_up, memory_order_relaxed);
 }
 
 void gs_set_given_up(const char *reason)

@@ -62,6 +62,7 @@ struct gs_context {
     atomic_int user_events;        /* the application's user events that have no status yet */
     atomic_bool user_event_failed; /* the application has made a user event fail, at some time */
     atomic_bool spread;            /* bytes are, or once were, valid elsewhere than at home */
+    const char *_Atomic given_up;  /* why none of its launches is split any more, or NULL */
     pthread_mutex_t lock;          /* all below, and every gs_mem and gs_queue of the context */
     struct gs_queue *queues;       /* those the application still holds */
     struct gs_mem *mems;           /* root objects */
@@ -278,8 +279,9 @@ cl_int gs_keep_mem(cl_mem mem);
 /* The end of that. Of a sub-buffer that the application has let go this may be the driver's last release. */
 void gs_drop_mem(cl_mem mem);
 
-/* Why nothing is split any more, in the whole process; or NULL. */
-const char *gs_given_up(void);
+/* Why nothing of the context (NULL: of any) is split any more, or NULL. */
+const char *gs_given_up(const struct gs_context *c);
+/* Of the whole process. */
 void gs_set_given_up(const char *reason);
 
 /* May the host read the object, write it, or both, as `access` says? A sub-buffer that says nothing of that is as its

@@ -25,9 +25,9 @@ stats origins.json split:known \
 over_fake unknown.json unknown called
 stats unknown.json single:known:"the application has called a function of an extension that gpusparc doesn't know"
 over_fake pointer.json one called
-stats pointer.json single:known:"the application sets arguments by an extension"
+stats pointer.json single:known:"the application sets arguments by an extension in this context"
 over_fake two.json one another called
-stats two.json single:known:"the application sets arguments by an extension"
+stats two.json single:known:"two OpenCL platforms have the same extension, whose calls can bypass gpusparc"
 
 # Translators that answer what they weren't asked, or what doesn't compile.
 translator() { # COMMAND, which has the question on its standard input
