@@ -393,7 +393,8 @@ bool gs_choice_is_short(const struct gs_history *h, const struct gs_machine *m, 
 
 bool gs_choice_wants_single(const struct gs_history *h, const struct gs_machine *m, unsigned n, bool affordable)
 {
-    if (gs_choice_is_short(h, m, n)) /* by another size: its data may be others */
+    /* One that is short by another size is measured all the same: its data may take longer. */
+    if (gs_choice_is_short(h, m, n))
         return h->guessed && affordable && h->asked < MOST_ASKED;
     if (!h->single.n)
         return h->asked < MOST_ASKED ? h->bound_ns || affordable : h->launches % SINGLE_EVERY == 0;

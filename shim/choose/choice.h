@@ -77,7 +77,7 @@ struct gs_history {
     double running_ns; /* the first measured launch has been running for so long, if that is far more than a split
                           costs: the least time of a launch; 0: not known */
     uint64_t bound_ns; /* one launch takes at most so long, by the host's clock; 0: not known */
-    uint64_t launches; /* in this process */
+    uint64_t launches; /* in this process; of a size that goes on from another one, the other's as well */
     uint64_t expected; /* in the process before; 0: not known */
     struct gs_again scatter_again; /* transfers to the parts in a launch that follows a split one */
     struct gs_again gather_again;  /* transfers home in a launch that follows one on one device */

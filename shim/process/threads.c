@@ -21,7 +21,8 @@
  * while patience lasts, as a busy machine may give it no more. */
 enum { PATIENCE_S = 3, COMPILING_S = 30, COMPUTES_MS = 2 };
 
-/* So long, but for the part of a second that has gone, those that serve sleep while a call waits for them. */
+/* How long after the driver was closed a thread that serves looks whether a call waits for it, in whole seconds of the
+ * clock: one to two. */
 enum { CLOSED_S = 2 };
 
 static struct {
