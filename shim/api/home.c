@@ -18,18 +18,6 @@ static bool may_await_list(const struct gs_command *cmd)
     return may;
 }
 
-/* A blocking read of few bytes of an application that is alone under its daemon goes to the driver at once, without a
- * unit, as nobody waits for the link. Else the copy would be set up only once the launch before it has ended. (An H200,
- * a job of 580 us: 1.1 % longer than without a daemon, and 2.2 % else; of 97 us 5 % either way.) Not where the driver
- * hasn't got all that comes before. */
-static bool is_few(const struct gs_command *cmd)
-{
-    enum { FEW_BYTES = 4096 };
-    return cmd->op.kind == GS_OP_READ && cmd->op.blocking && cmd->op.region[0] <= FEW_BYTES && !cmd->n_wait &&
-           !cmd->q->out_of_order && gs_units_are_alone() && !atomic_load(&cmd->ctx->user_events) &&
-           gs_queue_is_submitted(cmd->q);
-}
-
 /* A blocking call of a scheduled application waits for the queue's earlier commands first: then its command may find a
  * unit at once, and needs no gate, marker, or thread that opens the gate. True: all earlier commands have ended. Not
  * where they may wait for the application: it hears at once of a call that the driver refuses. */
@@ -64,8 +52,7 @@ bool gs_home_passes(const struct gs_command *cmd, const struct gs_mem *dst, cl_i
 void gs_home_begin(struct gs_home *h, const struct gs_command *cmd, bool reads)
 {
     struct gs_queue *q = cmd->q;
-    *h = (struct gs_home){.cmd = *cmd, .n = cmd->n_wait, .v = cmd->wait, .few = is_few(cmd)};
-    h->at_once = !h->few && await_before(cmd);
+    *h = (struct gs_home){.cmd = *cmd, .n = cmd->n_wait, .v = cmd->wait, .at_once = await_before(cmd)};
     h->by_units = gs_scheduled();
     h->put.q = q;
     if (h->by_units)
@@ -300,7 +287,7 @@ static unsigned find_facts(struct gs_home *h, const struct gs_side *src, const s
     const struct gs_op *op = &h->cmd.op;
     const struct gs_staged *t = w->v;
     const bool reads = is_read(op), sound = reads ? gs_list_is_valid(h->n, h->v) : dst->m && gs_home_is_valid(h);
-    unsigned facts = (reads ? 0 : GS_FACT_WRITES) | (h->by_units && !h->few ? GS_FACT_UNITS : 0);
+    unsigned facts = (reads ? 0 : GS_FACT_WRITES) | (h->by_units ? GS_FACT_UNITS : 0);
     if (op->blocking && (reads || sound))
         facts |= GS_FACT_BLOCKS;
     /* What a read needs may be on its way home; and an image's queue may not be the application's. */
@@ -341,19 +328,11 @@ cl_int gs_home_call(struct gs_home *h, struct gs_mem *m, struct gs_range r, bool
 cl_int gs_home_by_call(struct gs_home *h, struct gs_side src, struct gs_side dst)
 {
     struct gs_mem *m = dst.m ? dst.m : src.m;
-    const struct gs_queue_mark upto = gs_queue_mark(h->cmd.q);
     gs_home_wrote(h, dst.m, dst.r);
-    cl_int err = gs_home_call(h, m, dst.m ? dst.r : src.r, dst.m);
+    const cl_int err = gs_home_call(h, m, dst.m ? dst.r : src.r, dst.m);
     if (!err && dst.m)
         gs_note_write_again(m->root, dst.r);
-    err = gs_home_end(h, err);
-    if (h->few) {
-        gs_job_reads();
-        if (!err)
-            gs_queue_drained(h->cmd.q, upto, true);
-        gs_wait_ended();
-    }
-    return err;
+    return gs_home_end(h, err);
 }
 
 cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, const struct gs_staged *staged)

@@ -19,7 +19,7 @@ static unsigned find_facts(const struct reading *x)
 {
     enum { FEW = 8 }; /* more of them are faster enqueued at once */
     const struct gs_command *cmd = &x->h.cmd;
-    const bool blocks = cmd->op.blocking, by_units = x->h.by_units && !x->h.few;
+    const bool blocks = cmd->op.blocking, by_units = x->h.by_units;
     unsigned facts = (blocks ? GS_FACT_BLOCKS : 0) | (by_units ? GS_FACT_UNITS : 0);
     const bool here = blocks || (!gs_in_callback() && (!by_units || gs_unit_is_alone(GS_RESOURCE_PCI)));
     if (here && gs_staging_may_carry(cmd->ctx, x->all->op.ptr, gs_staged_bytes(x->all)))
@@ -28,7 +28,7 @@ static unsigned find_facts(const struct reading *x)
         return facts;
     if (!atomic_load(&cmd->ctx->user_events) && gs_count_holders(x->use.root, x->use.r, FEW + 1) <= FEW)
         facts |= GS_FACT_FEW;
-    return facts | GS_FACT_AWAY | (x->h.by_units ? GS_FACT_UNITS : 0);
+    return facts | GS_FACT_AWAY;
 }
 
 /* Where the bytes lie, and the queue of each place that holds some. */

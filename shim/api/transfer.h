@@ -19,7 +19,6 @@ unsigned gs_count_holders(const struct gs_mem *root, struct gs_range r, unsigned
  * what it writes is told with gs_home_wrote, and gs_home_end unlocks. */
 struct gs_home {
     bool by_units;
-    bool few; /* a read of so few bytes that an application that has the machine for itself takes no unit for it */
     struct gs_putting put; /* by whose job */
     const struct gs_putting *put_before;
     bool at_once; /* the call blocks until the command has ended, and nothing comes before it in its queue, in order */

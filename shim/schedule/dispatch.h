@@ -102,9 +102,6 @@ void gs_queue_leave(cl_command_queue queue);
  * context's lock held. */
 bool gs_queue_is_idle(struct gs_queue *q);
 
-/* Has the driver got what was last enqueued there, and behind what? Not so while chunks of it wait for units. */
-bool gs_queue_is_submitted(struct gs_queue *q);
-
 /* What was enqueued as a unit of the link has ended: it is given back at once. */
 void gs_link_ended(cl_event complete);
 
