@@ -52,7 +52,8 @@ bool gs_home_passes(const struct gs_command *cmd, const struct gs_mem *dst, cl_i
 void gs_home_begin(struct gs_home *h, const struct gs_command *cmd, bool reads)
 {
     struct gs_queue *q = cmd->q;
-    *h = (struct gs_home){.cmd = *cmd, .n = cmd->n_wait, .v = cmd->wait, .at_once = await_before(cmd)};
+    *h = (struct gs_home){.n = cmd->n_wait, .v = cmd->wait, .at_once = await_before(cmd)};
+    h->cmd = *cmd;
     h->by_units = gs_scheduled();
     h->put.q = q;
     if (h->by_units)
@@ -219,6 +220,8 @@ cl_int gs_home_end(struct gs_home *h, cl_int err)
     gs_command_end(&h->cmd);
     if (h->kept)
         gs_drop_mem(h->kept);
+    if (h->held)
+        gs_drop(&h->held->o);
     return err ? err : h->err;
 }
 
@@ -312,7 +315,8 @@ cl_int gs_home_call(struct gs_home *h, struct gs_mem *m, struct gs_range r, bool
     struct gs_host_use use, **all = m ? writes ? &m->root->host_writes : &m->root->host_reads : NULL;
     pthread_mutex_t *lock = &h->cmd.ctx->lock;
     if (m) {
-        gs_home_keep(h, m);
+        h->held = m;
+        gs_hold(&m->o);
         gs_host_use_begin(all, r, &use);
     }
     pthread_mutex_unlock(lock);

@@ -146,8 +146,12 @@ static cl_int read_places(struct reading *x, enum gs_host_way way)
 
 cl_int gs_read(const struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *t)
 {
-    struct reading x = {.use = {.root = m->root, .r = r}, .all = t};
+    struct reading x; /* to clear its arrays takes as long as to look its objects up */
     cl_int err = CL_SUCCESS;
+    x.use = (struct gs_ring_use){.root = m->root, .r = r};
+    x.all = t;
+    x.s = (struct gs_extents){0};
+    x.ended.events = (struct gs_events){0};
     gs_home_begin(&x.h, cmd, true);
     const bool ordered = gs_is_host_writing(m->root, &GS_ONE_RANGE(r)); /* by the application's queue alone */
     unsigned facts = ordered ? 0 : find_facts(&x);

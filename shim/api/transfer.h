@@ -30,6 +30,7 @@ struct gs_home {
     struct gs_queue_mark upto; /* at its end */
     bool marked;               /* the call's transfer had its marker before its end: see gs_carry_mark */
     cl_mem kept;               /* see gs_home_keep; or null */
+    struct gs_mem *held;       /* likewise, of what the driver itself keeps until its call returns */
     cl_int err;
 };
 
