@@ -125,7 +125,7 @@ static cl_int prepare_part(struct gs_launching *l, const struct gs_plan *plan, u
 static cl_int let_leave(struct gs_launching *l, const struct gs_plan *plan, struct split *s)
 {
     cl_int err = CL_SUCCESS;
-    for (unsigned p = 0; p < plan->n_parts && !err; p++) {
+    for (unsigned p = 0; l->cmd.left && p < plan->n_parts && !err; p++) {
         const cl_event left = l->cmd.left[l->job.place[p]];
         if (left)
             err = gs_events_share(&s->ready[p], left);

@@ -145,9 +145,10 @@ cl_int gs_command_order(struct gs_command *cmd)
 void gs_command_end(struct gs_command *cmd)
 {
     gs_events_free(&cmd->before);
-    for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
+    for (unsigned i = 0; cmd->left && i < GS_MAX_DEVICES; i++)
         GS_RELEASE(Event, cmd->left[i]);
-    memset(cmd->left, 0, sizeof cmd->left);
+    free(cmd->left);
+    cmd->left = NULL;
     cmd->ordered = false;
 }
 

@@ -19,8 +19,9 @@ struct gs_command {
     bool ordered;            /* `before` has been made */
     bool foreign;            /* a launch whose list has another context's event: that isn't in `before` */
     struct gs_events before; /* everything that was enqueued earlier and might matter */
-    /* By place: the end of the last copy within its memory, to a window that another device reads; or null. Owned. */
-    cl_event left[GS_MAX_DEVICES];
+    /* By place: the end of the last copy within its memory, to a window that another device reads; or null. Owned, and
+     * made on first need. */
+    cl_event *left;
 };
 
 /* Hands the command on to the driver as the application gave it. */

@@ -77,9 +77,12 @@ static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
      * end. */
     if (!c->passage->by_cores && !gs_group()->remote)
         return CL_SUCCESS;
+    cl_event **left = &c->cmd->left;
+    if (!*left && !(*left = calloc(GS_MAX_DEVICES, sizeof **left)))
+        return CL_OUT_OF_HOST_MEMORY;
     err = gs_real()->clRetainEvent(f->left);
     if (!err)
-        replace(&c->cmd->left[send->from], f->left);
+        replace(&(*left)[send->from], f->left);
     return err;
 }
 
