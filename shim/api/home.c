@@ -177,6 +177,8 @@ cl_int gs_home_run(struct gs_home *h, const struct gs_op *op, cl_command_type ty
     cl_int err = enqueue(h, queue, &run, &end);
     if (err)
         return err;
+    if (queue != h->cmd.queue)
+        gs_real()->clFlush(queue);
     err = gs_finish_command(h->cmd.q, type, &ended, &home, own);
     gs_real()->clReleaseEvent(end);
     return err;

@@ -234,12 +234,12 @@ cl_command_queue gs_queue_of_kind(struct gs_queue *q, enum gs_queue_kind kind, u
         kind = kind == GS_IMAGE_QUEUE ? GS_COPY_QUEUE : GS_UNIT_QUEUE;
     if (kind == GS_COPY_QUEUE && q->called)
         kind = GS_BESIDE_QUEUE;
-    const bool locked = kind >= GS_QUEUES_SENT;
+    const bool locked = kind >= GS_UNIT_QUEUE;
     cl_command_queue *queue = &q->behind->of[kind][place];
     *err = CL_SUCCESS;
     if (locked)
         pthread_mutex_lock(&unit_lock);
-    else
+    else if (kind < GS_QUEUES_FLUSHED)
         q->behind->unsent[kind] |= 1u << place;
     if (!*queue)
         *queue = make_queue(q, of_parent ? ctx->parent : ctx->dev[place], learns, err);
@@ -271,17 +271,9 @@ void gs_queue_set_free(struct gs_queue_set *queues)
 void gs_command_flush(struct gs_queue *q)
 {
     q->behind->unsent[GS_EXEC_QUEUE] |= 1;
-    for (unsigned kind = 0; kind < GS_QUEUES_SENT; kind++)
+    for (unsigned kind = 0; kind < GS_QUEUES_FLUSHED; kind++)
         for (unsigned i = q->o.ctx->n; i-- > 0;)
             if (q->behind->unsent[kind] >> i & 1 && q->behind->of[kind][i])
                 gs_real()->clFlush(q->behind->of[kind][i]);
     memset(q->behind->unsent, 0, sizeof q->behind->unsent);
-}
-
-void gs_queue_flushed(struct gs_queue *q, cl_command_queue queue)
-{
-    for (unsigned kind = 0; kind < GS_QUEUES_SENT; kind++)
-        for (unsigned i = 0; i < q->o.ctx->n; i++)
-            if (q->behind->of[kind][i] == queue)
-                q->behind->unsent[kind] &= ~(1u << i);
 }

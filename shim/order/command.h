@@ -60,37 +60,36 @@ enum { GS_UNIT_QUEUES = 2 };
 /* The queues behind one of the application's. All are in order and made on first need: one for each place, where the
  * comment doesn't say one in all. */
 enum gs_queue_kind {
+    GS_TIMED_QUEUE, /* one, on the first device, whose profiles tell how long a launch took */
+    GS_EXEC_QUEUE,  /* kernels; that of the first device is the application's own, which may be out of order */
+    /* Who enqueues something in those behind flushes the queue himself, as gs_put() does. */
+    GS_QUEUES_FLUSHED,
     /* Transfers that leave a place for others. In one queue with the transfers that arrive there they would wait for
      * these, and devices that exchange bytes would get them one after the other. */
-    GS_LEAVE_QUEUE,
+    GS_LEAVE_QUEUE = GS_QUEUES_FLUSHED,
     GS_COPY_QUEUE,   /* other transfers */
     GS_BESIDE_QUEUE, /* the same while a call has that queue for itself */
     /* Image commands. PoCL (3.1) aborts on one given to a sub-device's queue: where the devices are sub-devices it is
      * one queue of their parent; else that of transfers. */
     GS_IMAGE_QUEUE,
-    GS_TIMED_QUEUE, /* one, on the first device, whose profiles tell how long a launch took */
-    GS_EXEC_QUEUE,  /* kernels; that of the first device is the application's own, which may be out of order */
     /* Those behind may be asked for without the context's lock: */
-    GS_QUEUES_SENT,
-    GS_UNIT_QUEUE = GS_QUEUES_SENT, /* granted units behind the first, and nothing else; and that after it */
+    GS_UNIT_QUEUE, /* granted units behind the first, and nothing else; and that after it */
     GS_UNIT_IMAGE_QUEUE = GS_UNIT_QUEUE + GS_UNIT_QUEUES, /* the same for image commands, as above */
     GS_QUEUE_KINDS
 };
 
-/* Null with an error in *err. After each gs_command_flush the caller asks for the queue anew before the next command,
- * or flushes the queue himself: gs_command_flush leaves queues alone that nobody has asked for. */
+/* Null with an error in *err. After each gs_command_flush the caller asks anew for a queue that it flushes, before the
+ * next command: it leaves those alone that nobody has asked for. */
 cl_command_queue gs_queue_of_kind(struct gs_queue *q, enum gs_queue_kind kind, unsigned place, cl_int *err);
-
-/* All in that one, of those behind the application's, has been flushed. With the context's lock. */
-void gs_queue_flushed(struct gs_queue *q, cl_command_queue queue);
 
 /* Those behind a new queue of the application's; null: no memory. */
 struct gs_queue_set *gs_queue_set_new(cl_command_queue handle);
 void gs_queue_set_free(struct gs_queue_set *queues);
 
-/* Flushes our queues behind the application's queue, and then that queue. A caller that lets a command of one queue
- * wait for a command of another flushes the other first: the specification wants that (clFlush), and a device may have
- * fewer ways in than there are queues, each of which is served in the order of the flushes. With the context's lock. */
+/* Flushes the queues of launches behind the application's queue, and then that queue. A caller that lets a command of
+ * one queue wait for a command of another flushes the other first: the specification wants that (clFlush), and a device
+ * may have fewer ways in than there are queues, each of which is served in the order of the flushes. With the context's
+ * lock. */
 void gs_command_flush(struct gs_queue *q);
 
 #endif

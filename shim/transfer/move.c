@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/transfer/move.h"
 
-#include "shim/client/client.h"
 #include "shim/memory/image.h"
 
 static enum gs_op_kind kind_of(const struct gs_location *from, const struct gs_location *to, const struct gs_rect *r)
@@ -46,8 +45,5 @@ cl_int gs_move(struct gs_command *cmd, const struct gs_location *from, const str
         set_place(to, r, &op, op.to, op.to_pitch);
     if (gs_op_is_of_image(&op))
         op.texel = gs_image_element(from->image ? from->image : to->image, from->mem ? op.from : op.to, op.region);
-    const cl_int err = gs_put(step->queue, &op, step->via, step->after->n, step->after->v, step->end);
-    if (!err && !gs_scheduled())
-        gs_queue_flushed(cmd->q, step->queue);
-    return err;
+    return gs_put(step->queue, &op, step->via, step->after->n, step->after->v, step->end);
 }
