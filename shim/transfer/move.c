@@ -31,8 +31,8 @@ static void set_place(const struct gs_location *l, const struct gs_rect *r, stru
     pitch[0] = (size_t)l->pitch;
 }
 
-cl_int gs_move(struct gs_command *cmd, const struct gs_location *from, const struct gs_location *to,
-               const struct gs_rect *r, const struct gs_step *step)
+cl_int gs_move(const struct gs_location *from, const struct gs_location *to, const struct gs_rect *r,
+               const struct gs_step *step)
 {
     struct gs_op op = {.kind = kind_of(from, to, r),
                        .src = from->mem,

@@ -24,7 +24,7 @@ struct gs_step {
 };
 
 /* Rows of r->width bytes; of an image one row, which is whole rows of texels. */
-cl_int gs_move(struct gs_command *cmd, const struct gs_location *from, const struct gs_location *to,
-               const struct gs_rect *r, const struct gs_step *step);
+cl_int gs_move(const struct gs_location *from, const struct gs_location *to, const struct gs_rect *r,
+               const struct gs_step *step);
 
 #endif

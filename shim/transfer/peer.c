@@ -19,6 +19,8 @@
 #include "shim/transfer/windows.h"
 #include "common/clock.h"
 
+/* 32 MiB take 28 us to the window and 100 from it, and the host 31 to enqueue both: smaller pieces would wait for the
+ * host where several places take at once. */
 enum { PROBE_TIMEOUT_MS = 30000, SLOTS = 8, SLOT_BYTES = GS_WINDOW_MAX_BYTES / SLOTS };
 /* How long a context's end waits for the thread, so that the probe's answer is kept; and who wants windows by name for
  * them to be open. */
@@ -34,6 +36,7 @@ struct gs_peer {
     atomic_int state;
     atomic_bool unwanted; /* the context has gone */
     struct gs_windows windows;
+    struct gs_passage passage;
     struct gs_ring ring[GS_MAX_DEVICES]; /* of the window on each device. ctx lock */
 };
 
@@ -129,32 +132,31 @@ static bool start_thread(struct gs_peer *p)
     return false;
 }
 
-bool gs_peer_ready(struct gs_context *ctx)
+const struct gs_passage *gs_peer_ready(struct gs_context *ctx)
 {
     struct gs_peer *p = ctx->paths->peer;
-    if (p)
-        return atomic_load(&p->state) == OPEN;
-    p = ctx->paths->peer = calloc(1, sizeof *p);
-    if (!p)
-        return false;
+    if (p || !(p = ctx->paths->peer = calloc(1, sizeof *p)))
+        return gs_peer_open(ctx);
     p->context = ctx->o.handle;
     memcpy(p->dev, ctx->dev, sizeof p->dev);
     p->n = ctx->n;
+    p->passage = (struct gs_passage){SLOT_BYTES, SLOTS, NULL, &p->windows, p->ring};
     atomic_init(&p->holds, 1);
     atomic_init(&p->state, FAILED);
     const int head = snprintf(p->identity, sizeof p->identity, "gpusparc-peer 2 ");
     if (!(gs_group()->type & CL_DEVICE_TYPE_GPU) ||
         gs_windows_identity(ctx->dev, ctx->n, p->identity + head, sizeof p->identity - (size_t)head) < 0 ||
         !start_thread(p))
-        return false;
+        return NULL;
     if (gs_settings()->transfer == GS_TRANSFER_PEER) /* asked for by name: then from the first byte on */
         await_thread(p, LONG_PATIENCE_MS);
-    return atomic_load(&p->state) == OPEN;
+    return gs_peer_open(ctx);
 }
 
-bool gs_peer_open(const struct gs_context *ctx)
+const struct gs_passage *gs_peer_open(const struct gs_context *ctx)
 {
-    return ctx->paths->peer && atomic_load(&ctx->paths->peer->state) == OPEN;
+    struct gs_peer *p = ctx->paths->peer;
+    return p && atomic_load(&p->state) == OPEN ? &p->passage : NULL;
 }
 
 bool gs_peer_usable(const struct gs_context *ctx)
@@ -179,28 +181,3 @@ void gs_peer_free(struct gs_peer *p)
     atomic_store(&p->unwanted, true);
     drop_peer(p);
 }
-
-static struct gs_ring *ring_of(const struct gs_passage *p, struct gs_context *ctx, unsigned from)
-{
-    (void)p;
-    return &ctx->paths->peer->ring[from];
-}
-
-static struct gs_location slot_of(const struct gs_passage *p, const struct gs_context *ctx, const struct gs_flight *f,
-                                  unsigned place)
-{
-    (void)p;
-    return (struct gs_location){.mem = ctx->paths->peer->windows.seen[f->send->from][place],
-                                .at = (uint64_t)f->slot * SLOT_BYTES,
-                                .pitch = f->rect.width};
-}
-
-/* 32 MiB take 28 us to the window and 100 from it, and the host 31 to enqueue both: smaller pieces would wait for the
- * host where several places take at once. */
-const struct gs_passage gs_peer_passage = {.slot_bytes = SLOT_BYTES,
-                                           .ring_slots = SLOTS,
-                                           .path = GS_PATH_PEER,
-                                           .way = GS_WAY_PEER,
-                                           .by_cores = true,
-                                           .ring = ring_of,
-                                           .slot = slot_of};

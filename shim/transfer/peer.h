@@ -8,14 +8,13 @@
 
 #include "shim/transfer/sends.h"
 
-/* Are the windows open? Begins to open them on the first call. */
-bool gs_peer_ready(struct gs_context *ctx);
+/* The way through the windows; null: they aren't open. Begins to open them on the first call. */
+const struct gs_passage *gs_peer_ready(struct gs_context *ctx);
+
+/* The same, beginning nothing. */
+const struct gs_passage *gs_peer_open(const struct gs_context *ctx);
 
 /* Are they open, or could they be? Begins nothing. */
-bool gs_peer_open(const struct gs_context *ctx);
 bool gs_peer_usable(const struct gs_context *ctx);
-
-/* Where they are open. */
-extern const struct gs_passage gs_peer_passage;
 
 #endif

@@ -10,7 +10,7 @@
 #include "shim/order/callbacks.h"
 
 struct gs_pinned {
-    struct gs_passage passage; /* first */
+    struct gs_passage passage;
     struct gs_pinned_memory memory;
     struct gs_ring ring;
 };
@@ -33,35 +33,14 @@ bool gs_pinned_is_direct(const struct gs_context *ctx, const struct gs_send *sen
     return direct;
 }
 
-static struct gs_ring *ring_of(const struct gs_passage *p, struct gs_context *ctx, unsigned from)
-{
-    (void)ctx;
-    (void)from;
-    return (struct gs_ring *)&((const struct gs_pinned *)p)->ring;
-}
-
-static struct gs_location slot_of(const struct gs_passage *p, const struct gs_context *ctx, const struct gs_flight *f,
-                                  unsigned place)
-{
-    char *memory = ((const struct gs_pinned *)p)->memory.base + f->slot * p->slot_bytes;
-    (void)place;
-    return (struct gs_location){.ptr = gs_pinned_is_direct(ctx, f->send) ? gs_remote_kept(memory) : memory};
-}
-
 /* Null: there was no memory for it at all. */
 static struct gs_pinned *make(struct gs_context *ctx, size_t slot_bytes)
 {
     struct gs_pinned *p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
-    p->passage = (struct gs_passage){.slot_bytes = slot_bytes,
-                                     .ring_slots = GS_RING_SLOTS,
-                                     .path = GS_PATH_PINNED,
-                                     .way = GS_WAY_PINNED,
-                                     .by_host = true,
-                                     .ring = ring_of,
-                                     .slot = slot_of};
     gs_pinned_memory_make(&p->memory, ctx, GS_RING_SLOTS * slot_bytes, false);
+    p->passage = (struct gs_passage){slot_bytes, GS_RING_SLOTS, p->memory.base, NULL, &p->ring};
     return p;
 }
 

@@ -7,6 +7,7 @@
 #include "shim/memory/replica.h"
 #include "shim/transfer/pinned.h"
 #include "shim/transfer/transfer.h"
+#include "shim/devices/remote.h"
 
 void gs_sends_free(struct gs_sends *sends)
 {
@@ -42,19 +43,35 @@ static cl_command_queue queue_from(const struct carrying *c, const struct gs_sen
     return gs_queue_of_kind(c->cmd->q, c->root ? GS_LEAVE_QUEUE : GS_COPY_QUEUE, send->from, err);
 }
 
+static struct gs_ring *ring_of(const struct gs_passage *p, const struct gs_send *send)
+{
+    return &p->ring[p->host ? 0 : send->from];
+}
+
+/* A piece's slot, as a place reaches it. */
+static struct gs_location slot_of(const struct carrying *c, const struct gs_flight *f, unsigned place)
+{
+    const struct gs_passage *p = c->passage;
+    const uint64_t at = f->slot * p->slot_bytes;
+    if (p->host)
+        return (struct gs_location){.ptr = gs_pinned_is_direct(c->cmd->ctx, f->send) ? gs_remote_kept(p->host + at)
+                                                                                     : p->host + at};
+    return (struct gs_location){.mem = p->windows->seen[f->send->from][place], .at = at, .pitch = f->rect.width};
+}
+
 /* Between the slot of a piece and where the piece lies on a place: into the slot, or from there. */
 static cl_int move_piece(const struct carrying *c, const struct gs_flight *f, const struct gs_location *where, bool in,
                          const struct gs_step *step)
 {
-    const struct gs_location slot = c->passage->slot(c->passage, c->cmd->ctx, f, step->place);
+    const struct gs_location slot = slot_of(c, f, step->place);
     const struct gs_location *from = in ? where : &slot, *to = in ? &slot : where;
-    return gs_move(c->cmd, from, to, &f->rect, step);
+    return gs_move(from, to, &f->rect, step);
 }
 
 static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
 {
     const struct gs_send *send = f->send;
-    struct gs_ring *ring = c->passage->ring(c->passage, c->cmd->ctx, send->from);
+    struct gs_ring *ring = ring_of(c->passage, send);
     struct gs_events before = {0};
     cl_int err;
     cl_command_queue queue = queue_from(c, send, &err);
@@ -63,8 +80,7 @@ static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
     if (!err)
         err = gs_ring_take(ring, c->passage->ring_slots, &f->slot, &before);
     const struct gs_location there = {send->mem, NULL, f->rect.begin, f->rect.pitch, send->image};
-    const struct gs_step step = {queue, &before, &f->left, send->from,
-                                 c->passage->by_host ? GS_VIA_HOST : GS_VIA_MEMORY};
+    const struct gs_step step = {queue, &before, &f->left, send->from, c->passage->host ? GS_VIA_HOST : GS_VIA_MEMORY};
     if (!err)
         err = move_piece(c, f, &there, true, &step);
     gs_events_free(&before);
@@ -73,9 +89,9 @@ static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
         return err;
     }
     gs_ring_give(ring, f->slot, f->left);
-    /* A server carries out one command at a time: a piece that leaves after a long part began would wait for the part's
-     * end. */
-    if (!c->passage->by_cores && !gs_group()->remote)
+    /* To a window the device's cores copy, which a part may fill. And a server carries out one command at a time: a
+     * piece that leaves after a long part began would wait for the part's end. */
+    if (c->passage->host && !gs_group()->remote)
         return CL_SUCCESS;
     cl_event **left = &c->cmd->left;
     if (!*left && !(*left = calloc(GS_MAX_DEVICES, sizeof **left)))
@@ -90,14 +106,14 @@ static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
  * piece does. */
 static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct gs_target *to)
 {
-    struct gs_ring *ring = c->passage->ring(c->passage, c->cmd->ctx, f->send->from);
+    struct gs_ring *ring = ring_of(c->passage, f->send);
     cl_event before[2] = {f->left, to->arrived}, end;
     const struct gs_events after = {.v = before, .n = to->arrived ? 2 : 1};
     cl_int err;
     cl_command_queue queue =
         gs_queue_of_kind(c->cmd->q, f->send->image ? GS_IMAGE_QUEUE : GS_COPY_QUEUE, to->place, &err);
     const struct gs_location here = {to->mem, NULL, gs_flight_to(f), f->rect.pitch, f->send->image};
-    const struct gs_step step = {queue, &after, &end, to->place, c->passage->by_host ? GS_VIA_HOST : GS_VIA_WINDOW};
+    const struct gs_step step = {queue, &after, &end, to->place, c->passage->host ? GS_VIA_HOST : GS_VIA_WINDOW};
     if (!err)
         err = move_piece(c, f, &here, false, &step);
     if (err)
@@ -162,8 +178,8 @@ cl_int gs_sends_carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sen
     struct gs_flight flights[GS_ROUND_PIECES];
     struct gs_rounds rounds;
     cl_int err = CL_SUCCESS;
-    GS_LABEL(way, passage->way);
-    gs_rounds_begin(&rounds, sends, gs_put_most(passage->slot_bytes, passage->by_host ? GS_VIA_HOST : GS_VIA_WINDOW));
+    GS_LABEL(way, passage->host ? GS_WAY_PINNED : GS_WAY_PEER);
+    gs_rounds_begin(&rounds, sends, gs_put_most(passage->slot_bytes, passage->host ? GS_VIA_HOST : GS_VIA_WINDOW));
     for (unsigned n; !err && (n = gs_rounds_next(&rounds, flights)) > 0;)
         err = carry_round(&c, flights, n);
     return err;

@@ -7,20 +7,16 @@
 #include "shim/report/report.h"
 #include "shim/transfer/move.h"
 #include "shim/transfer/rounds.h"
+#include "shim/transfer/windows.h"
 #include "shim/report/watch.h"
 
-/* Such memory: a ring of slots for each place, or one for all. */
+/* Such memory: pinned memory of the host's, or a window of each place. */
 struct gs_passage {
     uint64_t slot_bytes; /* a piece has no more */
     unsigned ring_slots;
-    enum gs_path path;
-    enum gs_way way;
-    bool by_host;  /* the slots are in the host's memory */
-    bool by_cores; /* what leaves is copied by the device's cores: a kernel that fills them would keep it waiting */
-    struct gs_ring *(*ring)(const struct gs_passage *p, struct gs_context *ctx, unsigned from);
-    /* A piece's slot, as a place reaches it. */
-    struct gs_location (*slot)(const struct gs_passage *p, const struct gs_context *ctx, const struct gs_flight *f,
-                               unsigned place);
+    char *host; /* null: it goes by windows */
+    const struct gs_windows *windows;
+    struct gs_ring *ring; /* one, or of windows one for each place */
 };
 
 /* Enqueues the rest of sends that have been joined. Bytes of a root are noted at the target (gs_pending_add), and leave

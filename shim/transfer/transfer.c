@@ -29,27 +29,21 @@ static bool is_worth_windows(const struct gs_context *ctx)
            (gs_settings()->mode == GS_MODE_AUTO ? peer_from_bytes_auto : peer_from_bytes);
 }
 
-/* Do bytes between GPUs go through a window, now that so many more are to? The first few don't. */
-static bool goes_by_window(struct gs_command *cmd, uint64_t bytes)
+/* Those that bytes between GPUs go through, now that so many more are to; null: none. The first few don't. */
+static const struct gs_passage *through_windows(struct gs_context *ctx)
 {
     const enum gs_transfer_path path = gs_settings()->transfer;
-    cmd->ctx->paths->between_devices += bytes;
-    if (cmd->ctx->shared_memory || gs_group()->remote || (path != GS_TRANSFER_AUTO && path != GS_TRANSFER_PEER))
-        return false;
-    if (path == GS_TRANSFER_AUTO && !is_worth_windows(cmd->ctx))
-        return gs_peer_open(cmd->ctx);
-    return gs_peer_ready(cmd->ctx);
-}
-
-static const struct gs_passage *through_host(struct gs_context *ctx, uint64_t bytes)
-{
-    return is_through_host(ctx) ? gs_pinned_passage_for(ctx, bytes) : NULL;
+    if (ctx->shared_memory || gs_group()->remote || (path != GS_TRANSFER_AUTO && path != GS_TRANSFER_PEER))
+        return NULL;
+    return path == GS_TRANSFER_AUTO && !is_worth_windows(ctx) ? gs_peer_open(ctx) : gs_peer_ready(ctx);
 }
 
 /* The memory that pieces of so many bytes go through, or null: the driver's own copy. */
-static const struct gs_passage *passage_of(struct gs_command *cmd, uint64_t bytes)
+static const struct gs_passage *passage_of(struct gs_context *ctx, uint64_t bytes, bool of_image)
 {
-    return goes_by_window(cmd, bytes) ? &gs_peer_passage : through_host(cmd->ctx, bytes);
+    ctx->paths->between_devices += bytes;
+    const struct gs_passage *windows = of_image ? NULL : through_windows(ctx);
+    return windows || !is_through_host(ctx) ? windows : gs_pinned_passage_for(ctx, bytes);
 }
 
 /* By the driver's own copy: on devices that share the host's memory a memcpy. */
@@ -64,7 +58,7 @@ static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct 
     const struct gs_step step = {queue, &send->wait, &to->arrived, to->place,
                                  send->from == to->place ? GS_VIA_MEMORY : GS_VIA_HOST};
     if (!err)
-        err = gs_move(cmd, &there, &here, r, &step);
+        err = gs_move(&there, &here, r, &step);
     return err ? err : gs_sends_end(root, send, to);
 }
 
@@ -74,9 +68,8 @@ static cl_int carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends
     cl_int err = CL_SUCCESS;
     for (size_t i = 0; i < sends->n; i++) {
         const struct gs_send *send = &sends->v[i];
-        const enum gs_path path = !passage                              ? GS_PATH_COPY
-                                  : gs_pinned_is_direct(cmd->ctx, send) ? GS_PATH_PEER
-                                                                        : passage->path;
+        const bool peer = passage && (!passage->host || gs_pinned_is_direct(cmd->ctx, send));
+        const enum gs_path path = !passage ? GS_PATH_COPY : peer ? GS_PATH_PEER : GS_PATH_PINNED;
         for (unsigned t = 0; t < send->n; t++)
             if (send->from != send->to[t].place)
                 gs_report_moved(path, gs_rect_bytes(&send->rect));
@@ -102,7 +95,7 @@ cl_int gs_transfer_buffer(struct gs_command *cmd, const struct gs_op *copy, unsi
                                  .to = {{.place = to, .part = -1, .mem = copy->dst, .done = done}}};
     if (!bytes)
         return CL_SUCCESS;
-    const struct gs_passage *passage = from == to ? NULL : passage_of(cmd, bytes);
+    const struct gs_passage *passage = from == to ? NULL : passage_of(cmd->ctx, bytes, false);
     cl_int err = gs_sends_add(&sends, &send) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
     if (!err)
         err = gs_events_share_all(&sends.v[0].wait, wait);
@@ -127,19 +120,6 @@ static cl_int wait_for_source(const struct gs_command *cmd, const struct gs_repl
             err = gs_events_share(&send->wait, a->event);
     }
     return err || !src->ready ? err : gs_events_share(&send->wait, src->ready);
-}
-
-static const struct gs_passage *passage_for(struct gs_command *cmd, const struct gs_mem *root,
-                                            const struct gs_sends *sends)
-{
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < sends->n; i++)
-        bytes += gs_rect_bytes(&sends->v[i].rect);
-    if (root->image) {
-        cmd->ctx->paths->between_devices += bytes;
-        return through_host(cmd->ctx, bytes);
-    }
-    return passage_of(cmd, bytes);
 }
 
 /* Drivers needn't take rows that reach into the next line of a buffer, and NVIDIA's (580.159) refuses rows of which the
@@ -179,7 +159,10 @@ static void set_image(struct gs_send *send, const struct gs_mem *root)
 /* Each send has one target yet. */
 cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends)
 {
-    const struct gs_passage *passage = passage_for(cmd, root, sends);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < sends->n; i++)
+        bytes += gs_rect_bytes(&sends->v[i].rect);
+    const struct gs_passage *passage = passage_of(cmd->ctx, bytes, root->image);
     cl_int err = take_apart(root, sends) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
     gs_sends_join(sends);
     for (size_t i = 0; i < sends->n && !err; i++) {
