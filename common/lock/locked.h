@@ -3,6 +3,8 @@
 #define GS_COMMON_LOCK_LOCKED_H
 
 #include <pthread.h>
+#include <stdbool.h>
+#include <time.h>
 
 static inline pthread_mutex_t *gs_locked_begin(pthread_mutex_t *lock)
 {
@@ -16,5 +18,12 @@ static inline void gs_locked_end(pthread_mutex_t *const *lock)
 /* Holds the lock from here to the end of the block. */
 #define GS_LOCKED(lock)                                                                                                \
     pthread_mutex_t *const gs_locked_ __attribute__((cleanup(gs_locked_end), unused)) = gs_locked_begin(lock)
+
+/* At the end of the process, when who holds the lock may be gone: waits a second at most. */
+static inline bool gs_lock_soon(pthread_mutex_t *lock)
+{
+    const struct timespec soon = {time(NULL) + 1, 0};
+    return pthread_mutex_timedlock(lock, &soon) == 0;
+}
 
 #endif

@@ -16,7 +16,6 @@
 #define NS_PER_S UINT64_C(1000000000)
 enum { PRUNE_FROM = 64 };
 enum { ALONE_WARMUP = 1 }; /* jobs, where no daemon says how many */
-enum { PATIENCE_S = 1 };   /* at the process' end */
 
 atomic_bool gs_job_open;
 static struct {
@@ -59,10 +58,7 @@ static void end_job(void)
  * is soon done, unless the driver has been taken apart under it. */
 static void tell_last_job(void)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += PATIENCE_S;
-    if (gs_forked() || pthread_mutex_clocklock(&jobs.lock, CLOCK_MONOTONIC, &until) != 0)
+    if (gs_forked() || !gs_lock_soon(&jobs.lock))
         return;
     if (atomic_load(&gs_job_open) && jobs.ended_ns)
         end_job();

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/lock/locked.h"
@@ -302,9 +301,7 @@ __attribute__((destructor)) static void print_stats(void)
         say_nothing_was_seen();
     if (!told.r.kernels || gs_forked())
         return;
-    /* Whoever of the driver's threads holds it may be gone. */
-    const struct timespec soon = {time(NULL) + 1, 0};
-    const bool locked = pthread_mutex_timedlock(&told.lock, &soon) == 0;
+    const bool locked = gs_lock_soon(&told.lock);
     if (locked)
         sort_kernels();
     say_unmatched("--only", gs_settings()->only);
