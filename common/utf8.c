@@ -25,17 +25,21 @@ size_t gs_utf8_bytes(const char *s)
     return c < least[n] || c > 0x10ffff || surrogate ? 0 : n;
 }
 
-size_t gs_json_character(const char *s, char text[GS_JSON_CHARACTER_BYTES])
+void gs_json_string(FILE *f, const char *s)
 {
-    const unsigned char c = (unsigned char)*s;
-    const size_t n = gs_utf8_bytes(s);
-    if (c == '"' || c == '\\')
-        snprintf(text, GS_JSON_CHARACTER_BYTES, "\\%c", c);
-    else if (c < 0x20 || !n)
-        snprintf(text, GS_JSON_CHARACTER_BYTES, "\\u%04x", c);
-    else
-        snprintf(text, GS_JSON_CHARACTER_BYTES, "%.*s", (int)n, s);
-    return n ? n : 1;
+    fputc('"', f);
+    while (*s) {
+        const unsigned char c = (unsigned char)*s;
+        const size_t n = gs_utf8_bytes(s);
+        if (c == '"' || c == '\\')
+            fprintf(f, "\\%c", c);
+        else if (c < 0x20 || !n)
+            fprintf(f, "\\u%04x", c);
+        else
+            fprintf(f, "%.*s", (int)n, s);
+        s += n ? n : 1;
+    }
+    fputc('"', f);
 }
 
 bool gs_is_utf8(const char *s)

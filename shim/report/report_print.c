@@ -113,22 +113,10 @@ void gs_report_print(FILE *f, const struct gs_report *r)
 
 /* ---- JSON ---- */
 
-/* With its quotes. */
-static void write_string(FILE *f, const char *s)
-{
-    char c[GS_JSON_CHARACTER_BYTES];
-    fputc('"', f);
-    while (*s) {
-        s += gs_json_character(s, c);
-        fputs(c, f);
-    }
-    fputc('"', f);
-}
-
 static void write_kernel(FILE *f, const struct gs_kernel_stats *k)
 {
     fputs("    {\"name\": ", f);
-    write_string(f, k->name);
+    gs_json_string(f, k->name);
     fprintf(f, ", \"launches\": %llu, \"split\": %llu, \"parts\": %u, \"dim\": %u, \"verified\": %llu, \"wrong\": %llu",
             (number)k->launches, (number)k->split, k->most_parts, k->last_dim, (number)k->verified, (number)k->wrong);
     if (k->later)
@@ -143,7 +131,7 @@ static void write_kernel(FILE *f, const struct gs_kernel_stats *k)
     fputs(", \"reasons\": [", f);
     for (unsigned i = 0; i < k->n_reasons; i++) {
         fprintf(f, "%s{\"reason\": ", i ? ", " : "");
-        write_string(f, k->reason[i].text);
+        gs_json_string(f, k->reason[i].text);
         fprintf(f, ", \"count\": %llu}", (number)k->reason[i].count);
     }
     fputs(k->next ? "]},\n" : "]}\n", f);
@@ -168,7 +156,7 @@ static void write_pool(FILE *f, const struct gs_report *r)
 void gs_report_print_json(FILE *f, const struct gs_report *r)
 {
     fprintf(f, "{\n  \"process\": {\"pid\": %d, \"name\": ", (int)getpid());
-    write_string(f, program_invocation_short_name);
+    gs_json_string(f, program_invocation_short_name);
     fprintf(f, "},\n  \"devices\": %u,\n", gs_group()->n);
     write_pool(f, r);
     for (int p = 0; p < GS_PHASES; p++)

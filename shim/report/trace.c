@@ -4,15 +4,15 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/log.h"
 #include "common/stream.h"
@@ -21,7 +21,7 @@
 #include "shim/report/output.h"
 #include "shim/report/report.h"
 
-enum { LANES = 8, FIRST_TID = 1 << 30, EVENT_BYTES = 1024 };
+enum { LANES = 8, FIRST_TID = 1 << 30 };
 
 /* A device's commands of one kind. Those of several queues may overlap, which one track can't show: then they go to
  * further lanes. */
@@ -39,6 +39,8 @@ static struct {
     pid_t pid;
     uint64_t since_ns; /* the process may have called OpenCL */
     struct track tracks[GS_MAX_DEVICES][GS_KINDS];
+    char *text; /* of the event under way; owned */
+    size_t bytes;
     atomic_uint_fast64_t job, jobs;
 } trace = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(trace.lock, GS_RANK_TRACE);
@@ -103,75 +105,55 @@ static int put(const char *text, size_t bytes, off_t at)
 static const char tail[] = "\n]\n";
 enum { TAIL_BYTES = sizeof tail - 1 };
 
-/* Appends events, each of which begins with ",\n", in the place of the array's end. With the file locked. */
-static int append_locked(char *text, size_t bytes)
+/* Appends events, each of which begins with ",\n", and the array's end in the place of its former one. With the file
+ * locked. */
+static int append_locked(void)
 {
     struct stat st;
     if (fstat(trace.fd, &st) < 0)
         return -errno;
     if (st.st_size == 0)
-        text[0] = '[';
+        trace.text[0] = '[';
     const off_t at = st.st_size ? st.st_size - TAIL_BYTES : 0;
-    memcpy(text + bytes, tail, TAIL_BYTES);
-    const int err = at < 0 ? -EINVAL : put(text, bytes + TAIL_BYTES, at);
+    const int err = at < 0 ? -EINVAL : put(trace.text, trace.bytes, at);
     if (err && at >= 0 && ftruncate(trace.fd, st.st_size) == 0 && st.st_size)
         (void)put(tail, TAIL_BYTES, at);
     return err;
 }
 
-/* Text being put together; room for the tail is kept. */
-struct text {
-    char v[2 * EVENT_BYTES];
-    size_t n;
-};
-
-__attribute__((format(printf, 2, 3))) static void add(struct text *t, const char *fmt, ...)
+/* The text is complete: puts it into the file, and unlocks. */
+static void leave(FILE *f)
 {
-    va_list ap;
-    va_start(ap, fmt);
-    const size_t room = sizeof t->v - TAIL_BYTES - t->n;
-    const int n = vsnprintf(t->v + t->n, room, fmt, ap);
-    va_end(ap);
-    if (n > 0)
-        t->n += (size_t)n < room ? (size_t)n : room - 1;
-}
-
-static void add_string(struct text *t, const char *s)
-{
-    char c[GS_JSON_CHARACTER_BYTES];
-    add(t, "\"");
-    while (*s) {
-        s += gs_json_character(s, c);
-        add(t, "%s", c);
+    const bool whole = fputs(tail, f) >= 0 && !ferror(f);
+    if (fclose(f) != 0 || !whole) {
+        give_up(strerror(ENOMEM));
+    } else if (still_ours() || open_file()) {
+        int err = flock(trace.fd, LOCK_EX) < 0 ? -errno : 0;
+        if (!err)
+            err = append_locked();
+        flock(trace.fd, LOCK_UN);
+        if (err)
+            give_up(strerror(-err));
     }
-    add(t, "\"");
-}
-
-static void append(struct text *t)
-{
-    if (!still_ours() && !open_file())
-        return;
-    int err = flock(trace.fd, LOCK_EX) < 0 ? -errno : 0;
-    if (!err)
-        err = append_locked(t->v, t->n);
-    flock(trace.fd, LOCK_UN);
-    if (err)
-        give_up(strerror(-err));
+    free(trace.text);
+    trace.text = NULL;
+    pthread_mutex_unlock(&trace.lock);
 }
 
 /* Metadata of a process or of a track, as the format wants it. */
-static void add_name(struct text *t, const char *what, uint64_t tid, const char *name)
+static void add_name(FILE *f, const char *what, uint64_t tid, const char *name)
 {
-    add(t, ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%" PRIu64 ",\"args\":{\"name\":", what, (int)trace.pid,
-        tid);
-    add_string(t, name);
-    add(t, "}}");
+    fprintf(f, ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%" PRIu64 ",\"args\":{\"name\":", what,
+            (int)trace.pid, tid);
+    gs_json_string(f, name);
+    fprintf(f, "}}");
 }
 
-static void add_instant(struct text *t, const char *category, const char *name, uint64_t at_ns)
+static void add_instant(FILE *f, const char *category, const char *name, uint64_t at_ns)
 {
-    add(t, ",\n{\"ph\":\"i\",\"s\":\"p\",\"cat\":\"%s\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%" PRIu64 ".%03u",
-        category, name, (int)trace.pid, (int)gettid(), at_ns / 1000, (unsigned)(at_ns % 1000));
+    fprintf(f,
+            ",\n{\"ph\":\"i\",\"s\":\"p\",\"cat\":\"%s\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%" PRIu64 ".%03u",
+            category, name, (int)trace.pid, (int)gettid(), at_ns / 1000, (unsigned)(at_ns % 1000));
 }
 
 __attribute__((constructor)) static void note_begin(void)
@@ -179,37 +161,36 @@ __attribute__((constructor)) static void note_begin(void)
     trace.since_ns = gs_now_ns();
 }
 
-static void begin_process(void)
+static void begin_process(FILE *f)
 {
-    struct text t = {.n = 0};
     char device[256];
-    add_name(&t, "process_name", (uint64_t)trace.pid, program_invocation_short_name);
-    add_instant(&t, "process", "start", trace.since_ns);
-    add(&t, ",\"args\":{\"devices\":[");
+    add_name(f, "process_name", (uint64_t)trace.pid, program_invocation_short_name);
+    add_instant(f, "process", "start", trace.since_ns);
+    fprintf(f, ",\"args\":{\"devices\":[");
     const struct gs_group *g = gs_group();
     for (unsigned d = 0; d < g->n; d++) {
         if (gs_real()->clGetDeviceInfo(g->dev[d], CL_DEVICE_NAME, sizeof device, device, NULL) != CL_SUCCESS)
             *device = '\0';
         device[60] = '\0';
-        add(&t, d ? "," : "");
-        add_string(&t, device);
+        fprintf(f, d ? "," : "");
+        gs_json_string(f, device);
     }
-    add(&t, "]}}");
-    append(&t);
+    fprintf(f, "]}}");
 }
 
-/* Locks, with the file open; false: there is no trace (any more), and nothing is locked. */
-static bool enter(void)
+/* Locks, with the file open, for an event's text, until leave(); null: there is no trace (any more). */
+static FILE *enter(void)
 {
     if (gs_forked())
-        return false;
+        return NULL;
     pthread_mutex_lock(&trace.lock);
-    if (trace.state == UNTRIED && open_file())
-        begin_process();
-    if (trace.state == OPEN)
-        return true;
-    pthread_mutex_unlock(&trace.lock);
-    return false;
+    const bool begins = trace.state == UNTRIED && open_file();
+    FILE *f = trace.state == OPEN ? open_memstream(&trace.text, &trace.bytes) : NULL;
+    if (!f)
+        pthread_mutex_unlock(&trace.lock);
+    else if (begins)
+        begin_process(f);
+    return f;
 }
 
 /* ---- what is in it ---- */
@@ -235,7 +216,7 @@ static const char *path_of(const struct gs_ran *r)
 }
 
 /* The thread id of the lane that is free at the event's start; names it on first use. */
-static uint64_t choose_lane(struct text *t, const struct gs_ran *r)
+static uint64_t choose_lane(FILE *f, const struct gs_ran *r)
 {
     struct track *k = &trace.tracks[r->device][r->kind];
     unsigned lane = 0;
@@ -248,84 +229,80 @@ static uint64_t choose_lane(struct text *t, const struct gs_ran *r)
         char name[64];
         k->lanes++;
         snprintf(name, sizeof name, "device %u %s", r->device, kinds[r->kind].track);
-        add_name(t, "thread_name", tid, name);
-        add(t,
-            ",\n{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":%d,\"tid\":%" PRIu64
-            ",\"args\":{\"sort_index\":%" PRIu64 "}}",
-            (int)trace.pid, tid, tid);
+        add_name(f, "thread_name", tid, name);
+        fprintf(f,
+                ",\n{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":%d,\"tid\":%" PRIu64
+                ",\"args\":{\"sort_index\":%" PRIu64 "}}",
+                (int)trace.pid, tid, tid);
     }
     k->end_ns[lane] = r->end_ns > k->end_ns[lane] ? r->end_ns : k->end_ns[lane];
     return tid;
 }
 
-static void add_span(struct text *t, const char *category, const char *name, uint64_t tid, uint64_t begin_ns,
-                     uint64_t end_ns)
+static void add_span(FILE *f, const char *category, const char *name, uint64_t tid, uint64_t begin_ns, uint64_t end_ns)
 {
     const uint64_t took = end_ns - begin_ns;
-    add(t, ",\n{\"ph\":\"X\",\"cat\":\"%s\",\"name\":", category);
-    add_string(t, name);
-    add(t, ",\"pid\":%d,\"tid\":%" PRIu64 ",\"ts\":%" PRIu64 ".%03u,\"dur\":%" PRIu64 ".%03u", (int)trace.pid, tid,
-        begin_ns / 1000, (unsigned)(begin_ns % 1000), took / 1000, (unsigned)(took % 1000));
+    fprintf(f, ",\n{\"ph\":\"X\",\"cat\":\"%s\",\"name\":", category);
+    gs_json_string(f, name);
+    fprintf(f, ",\"pid\":%d,\"tid\":%" PRIu64 ",\"ts\":%" PRIu64 ".%03u,\"dur\":%" PRIu64 ".%03u", (int)trace.pid, tid,
+            begin_ns / 1000, (unsigned)(begin_ns % 1000), took / 1000, (unsigned)(took % 1000));
 }
 
 void gs_trace_command(const struct gs_ran *r)
 {
     static const char *const purposes[] = {
         [GS_FOR_APP] = NULL, [GS_FOR_MERGE] = "merge", [GS_FOR_REDUCTION] = "reduce", [GS_FOR_VERIFY] = "verify"};
-    struct text t = {.n = 0};
-    if (!enter())
+    FILE *f = enter();
+    if (!f)
         return;
-    const uint64_t tid = choose_lane(&t, r);
+    const uint64_t tid = choose_lane(f, r);
     const bool kernel = r->kind == GS_KIND_KERNEL || r->kind == GS_KIND_MERGE;
     const bool reduces = r->kind == GS_KIND_MERGE && r->label.purpose == GS_FOR_REDUCTION;
-    add_span(&t, reduces ? "reduce" : kinds[r->kind].category, kernel ? r->name : path_of(r), tid, r->start_ns,
+    add_span(f, reduces ? "reduce" : kinds[r->kind].category, kernel ? r->name : path_of(r), tid, r->start_ns,
              r->end_ns);
-    add(&t, ",\"args\":{\"device\":%u", r->device);
+    fprintf(f, ",\"args\":{\"device\":%u", r->device);
     if (kernel)
-        add(&t, ",\"items\":%" PRIu64, r->items);
+        fprintf(f, ",\"items\":%" PRIu64, r->items);
     else
-        add(&t, ",\"bytes\":%" PRIu64 ",\"path\":\"%s\"", r->bytes, path_of(r));
+        fprintf(f, ",\"bytes\":%" PRIu64 ",\"path\":\"%s\"", r->bytes, path_of(r));
     if (r->label.part >= 0)
-        add(&t, ",\"part\":%d", r->label.part);
+        fprintf(f, ",\"part\":%d", r->label.part);
     if (r->job)
-        add(&t, ",\"job\":%" PRIu64, r->job);
+        fprintf(f, ",\"job\":%" PRIu64, r->job);
     if (purposes[r->label.purpose])
-        add(&t, ",\"for\":\"%s\"", purposes[r->label.purpose]);
-    add(&t, ",\"asked\":%" PRIu64 ".%03u}}", r->asked_ns / 1000, (unsigned)(r->asked_ns % 1000));
-    append(&t);
-    pthread_mutex_unlock(&trace.lock);
+        fprintf(f, ",\"for\":\"%s\"", purposes[r->label.purpose]);
+    fprintf(f, ",\"asked\":%" PRIu64 ".%03u}}", r->asked_ns / 1000, (unsigned)(r->asked_ns % 1000));
+    leave(f);
 }
 
 void gs_trace_call(const char *name, uint64_t begin_ns, uint64_t end_ns)
 {
     static _Thread_local bool named;
-    struct text t = {.n = 0};
-    if (!enter())
+    FILE *f = enter();
+    if (!f)
         return;
     if (!named)
-        add_name(&t, "thread_name", (uint64_t)gettid(),
+        add_name(f, "thread_name", (uint64_t)gettid(),
                  gettid() == trace.pid ? "the application" : "a thread of the application");
     named = true;
-    add_span(&t, "api", name, (uint64_t)gettid(), begin_ns, end_ns);
+    add_span(f, "api", name, (uint64_t)gettid(), begin_ns, end_ns);
     const uint64_t number = gs_trace_job_number();
     if (number)
-        add(&t, ",\"args\":{\"job\":%" PRIu64 "}", number);
-    add(&t, "}");
-    append(&t);
-    pthread_mutex_unlock(&trace.lock);
+        fprintf(f, ",\"args\":{\"job\":%" PRIu64 "}", number);
+    fprintf(f, "}");
+    leave(f);
 }
 
 void gs_trace_job(bool begin)
 {
     const uint64_t number = begin ? atomic_fetch_add(&trace.jobs, 1) + 1 : atomic_load(&trace.job);
     atomic_store(&trace.job, begin ? number : 0);
-    if (!gs_settings()->trace || !enter())
+    FILE *f = gs_settings()->trace ? enter() : NULL;
+    if (!f)
         return;
-    struct text t = {.n = 0};
-    add_instant(&t, "job", begin ? "job begin" : "job end", gs_now_ns());
-    add(&t, ",\"args\":{\"job\":%" PRIu64 "}}", number);
-    append(&t);
-    pthread_mutex_unlock(&trace.lock);
+    add_instant(f, "job", begin ? "job begin" : "job end", gs_now_ns());
+    fprintf(f, ",\"args\":{\"job\":%" PRIu64 "}}", number);
+    leave(f);
 }
 
 uint64_t gs_trace_job_number(void)
@@ -336,16 +313,14 @@ uint64_t gs_trace_job_number(void)
 /* The end of the process, where it comes to that. */
 __attribute__((destructor)) static void end_process(void)
 {
-    struct text t = {.n = 0};
-    struct timespec soon;
-    clock_gettime(CLOCK_MONOTONIC, &soon);
-    soon.tv_sec++;
-    if (gs_forked() || pthread_mutex_clocklock(&trace.lock, CLOCK_MONOTONIC, &soon) != 0)
+    if (gs_forked() || !gs_lock_soon(&trace.lock))
         return;
-    if (trace.state == OPEN) {
-        add_instant(&t, "process", "end", gs_now_ns());
-        add(&t, "}");
-        append(&t);
+    FILE *f = trace.state == OPEN ? open_memstream(&trace.text, &trace.bytes) : NULL;
+    if (!f) {
+        pthread_mutex_unlock(&trace.lock);
+        return;
     }
-    pthread_mutex_unlock(&trace.lock);
+    add_instant(f, "process", "end", gs_now_ns());
+    fprintf(f, "}");
+    leave(f);
 }
