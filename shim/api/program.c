@@ -154,39 +154,35 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_d
     return err;
 }
 
-/* Copies of a text with its options, and of n headers. -1: no memory, or of some header there is no text. */
-static int copy_unit(struct gs_translate_unit_copy *to, const char *source, const char *options, size_t n,
-                     const char *const *names, const char *const *texts)
+/* -1: no memory, or of some header there is no text. */
+static int copy_unit(struct gs_translate_unit *to, const struct gs_translate_unit *from)
 {
-    to->source = strdup(source);
-    to->options = strdup(options ? options : "");
-    to->header_names = calloc(n + 1, sizeof *to->header_names);
-    to->header_texts = calloc(n + 1, sizeof *to->header_texts);
-    if (!to->source || !to->options || !to->header_names || !to->header_texts)
-        return -1;
-    for (size_t i = 0; i < n; i++) {
-        to->header_names[i] = strdup(names[i]);
-        to->header_texts[i] = texts[i] ? strdup(texts[i]) : NULL;
+    struct gs_translate_header *headers = calloc(from->n_headers + 1, sizeof *headers);
+    *to = (struct gs_translate_unit){strdup(from->source), strdup(from->options), headers, 0, NULL};
+    bool whole = to->source && to->options && headers;
+    for (size_t i = 0; i < from->n_headers && whole; i++) {
+        const struct gs_translate_header *h = &from->headers[i];
+        headers[i] = (struct gs_translate_header){strdup(h->name), h->text ? strdup(h->text) : NULL};
         to->n_headers = i + 1;
-        if (!to->header_names[i] || !to->header_texts[i])
-            return -1;
+        whole = headers[i].name && headers[i].text;
     }
-    return 0;
+    return whole ? 0 : -1;
 }
 
 /* What a later link needs of this compilation. -1: as above. */
 static int keep_unit(struct gs_program *p, const char *options, cl_uint n_headers, const cl_program *headers,
                      const char **names)
 {
-    const char **texts = calloc(n_headers + 1, sizeof *texts);
+    struct gs_translate_header *given = calloc(n_headers + 1, sizeof *given);
+    const struct gs_translate_unit unit = {p->source, options ? options : "", given, n_headers, NULL};
     p->units = calloc(1, sizeof *p->units);
     p->n_units = p->units != NULL;
-    for (cl_uint i = 0; texts && i < n_headers; i++) {
+    for (cl_uint i = 0; given && i < n_headers; i++) {
         const struct gs_program *h = gs_find(GS_PROGRAM, headers[i]);
-        texts[i] = h ? h->source : NULL;
+        given[i] = (struct gs_translate_header){names[i], h ? h->source : NULL};
     }
-    const int err = p->units && texts ? copy_unit(p->units, p->source, options, n_headers, names, texts) : -1;
-    free(texts);
+    const int err = p->units && given ? copy_unit(p->units, &unit) : -1;
+    free(given);
     return err;
 }
 
@@ -240,14 +236,11 @@ static void keep_inputs(struct gs_program *p, cl_uint n, const cl_program *input
     p->units = calloc(units + 1, sizeof *p->units);
     for (cl_uint i = 0; i < n && p->units; i++) {
         const struct gs_program *in = gs_find(GS_PROGRAM, inputs[i]);
-        for (size_t k = 0; k < in->n_units; k++) {
-            const struct gs_translate_unit_copy *u = &in->units[k];
-            if (copy_unit(&p->units[p->n_units++], u->source, u->options, u->n_headers,
-                          (const char *const *)u->header_names, (const char *const *)u->header_texts) < 0) {
+        for (size_t k = 0; k < in->n_units; k++)
+            if (copy_unit(&p->units[p->n_units++], &in->units[k]) < 0) {
                 p->refusal = GS_R_NO_MEMORY;
                 return;
             }
-        }
     }
     if (!p->units)
         p->refusal = GS_R_NO_MEMORY;

@@ -77,7 +77,7 @@ uint64_t gs_program_id_locked(struct gs_program *p)
         gs_hash_add_text(&h, p->units[i].source);
         gs_hash_add_text(&h, p->units[i].options);
         for (size_t k = 0; k < p->units[i].n_headers; k++)
-            gs_hash_add_text(&h, p->units[i].header_texts[k]);
+            gs_hash_add_text(&h, p->units[i].headers[k].text);
     }
     gs_hash_add_text(&h, p->link_options);
     if (p->made_of)

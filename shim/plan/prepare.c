@@ -18,23 +18,26 @@
 #include "shim/plan/plan.h"
 #include "shim/process/quiet.h"
 #include "shim/plan/upward.h"
-#include "translator/summary/translate.h"
 #include "common/reasons.h"
 
 enum { LINE_BYTES = 160 };
 
+static void free_owned(const void *p)
+{
+    free((void *)(uintptr_t)p);
+}
+
 void gs_program_drop_units(struct gs_program *p)
 {
     for (size_t i = 0; i < p->n_units; i++) {
-        struct gs_translate_unit_copy *u = &p->units[i];
+        const struct gs_translate_unit *u = &p->units[i];
         for (size_t h = 0; h < u->n_headers; h++) {
-            free(u->header_names[h]);
-            free(u->header_texts[h]);
+            free_owned(u->headers[h].name);
+            free_owned(u->headers[h].text);
         }
-        free(u->header_names);
-        free(u->header_texts);
-        free(u->source);
-        free(u->options);
+        free_owned(u->headers);
+        free_owned(u->source);
+        free_owned(u->options);
     }
     free(p->units);
     p->units = NULL;
@@ -84,15 +87,9 @@ static void translate(struct gs_program *p)
         p->refusal = GS_R_TRANSLATING; /* the process is ending: nobody reads that any more */
         return;
     }
-    static char none[] = "";
-    struct gs_translate_unit_copy whole = {.source = p->source, .options = p->options ? p->options : none};
-    const struct gs_translate_unit_copy *u = p->n_units ? p->units : &whole;
+    struct gs_translate_unit whole = {.source = p->source, .options = p->options ? p->options : ""};
+    struct gs_translate_unit *units = p->n_units ? p->units : &whole;
     const size_t n = p->n_units ? p->n_units : 1;
-    size_t n_headers = 0, at = 0;
-    for (size_t i = 0; i < n; i++)
-        n_headers += u[i].n_headers;
-    struct gs_translate_unit *units = calloc(n, sizeof *units);
-    struct gs_translate_header *headers = calloc(n_headers + 1, sizeof *headers);
     cl_device_id dev = p->o.ctx->dev[0];
     cl_uint bits = 64;
     cl_bool images = CL_FALSE;
@@ -103,16 +100,9 @@ static void translate(struct gs_program *p)
     char *extensions = gs_device_text(dev, CL_DEVICE_EXTENSIONS),
          *version = gs_device_text(dev, CL_DEVICE_OPENCL_C_VERSION);
     char *vendor = gs_device_text(dev, CL_DEVICE_VENDOR), *device = gs_device_text(dev, CL_DEVICE_VERSION);
-    const bool complete = units && headers && extensions && version && vendor && device;
-    for (size_t i = 0; complete && i < n; i++) {
-        units[i] = (struct gs_translate_unit){.source = u[i].source,
-                                              .options = u[i].options,
-                                              .headers = headers + at,
-                                              .n_headers = u[i].n_headers,
-                                              .macros = gs_device_macros(p->o.ctx, u[i].options)};
-        for (size_t h = 0; h < u[i].n_headers; h++)
-            headers[at++] = (struct gs_translate_header){u[i].header_names[h], u[i].header_texts[h]};
-    }
+    const bool complete = extensions && version && vendor && device;
+    for (size_t i = 0; complete && i < n; i++)
+        units[i].macros = gs_device_macros(p->o.ctx, units[i].options);
     gs_threads_leave();
     const struct gs_translate_request request = {
         .units = units,
@@ -136,10 +126,10 @@ static void translate(struct gs_program *p)
         bytes += strlen(p->summary->units[i]);
     if (!p->refusal)
         atomic_store(&p->text_bytes, is_useful(p) ? bytes : 0);
-    for (size_t i = 0; units && i < n; i++)
-        free((char *)(uintptr_t)units[i].macros);
-    free(units);
-    free(headers);
+    for (size_t i = 0; i < n; i++) {
+        free_owned(units[i].macros);
+        units[i].macros = NULL;
+    }
     free(extensions);
     free(version);
     free(vendor);
@@ -198,21 +188,24 @@ static cl_program make(struct target *t, const char *text, const char *tail)
  * them still. */
 static cl_program compile_unit(struct target *t, size_t unit)
 {
-    const struct gs_translate_unit_copy *u = &t->of->units[unit];
+    const struct gs_translate_unit *u = &t->of->units[unit];
     cl_program *headers = calloc(u->n_headers + 1, sizeof *headers), program = NULL;
-    t->err = headers ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    for (size_t i = 0; i < u->n_headers && !t->err; i++)
-        headers[i] = make(t, u->header_texts[i], "");
+    const char **names = calloc(u->n_headers + 1, sizeof *names);
+    t->err = headers && names ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    for (size_t i = 0; i < u->n_headers && !t->err; i++) {
+        names[i] = u->headers[i].name;
+        headers[i] = make(t, u->headers[i].text, "");
+    }
     if (!t->err)
         program = make(t, t->of->summary->units[unit], unit ? "" : t->tail);
     const bool any = u->n_headers > 0;
     if (!t->err)
-        t->err =
-            gs_real()->clCompileProgram(program, t->n, t->dev, u->options, (cl_uint)u->n_headers, any ? headers : NULL,
-                                        any ? (const char **)u->header_names : NULL, NULL, NULL);
+        t->err = gs_real()->clCompileProgram(program, t->n, t->dev, u->options, (cl_uint)u->n_headers,
+                                             any ? headers : NULL, any ? names : NULL, NULL, NULL);
     for (size_t i = 0; headers && i < u->n_headers; i++)
         GS_RELEASE(Program, headers[i]);
     free(headers);
+    free(names);
     return program;
 }
 

@@ -17,7 +17,7 @@
 #include "common/rects.h"
 #include "shim/events/events.h"
 #include "shim/events/timeline.h"
-#include "translator/summary/summary.h"
+#include "translator/summary/translate.h"
 
 enum gs_type { GS_CONTEXT, GS_QUEUE, GS_MEM, GS_PROGRAM, GS_KERNEL, GS_EVENT };
 
@@ -161,9 +161,9 @@ static inline bool gs_is_defined(const struct gs_mem *m)
 /* How a program came to be, and what the translator made of it. */
 struct gs_program {
     struct gs_object o;
-    char *source;                         /* NULL: not made from source */
-    char *options;                        /* of the last build, compile */
-    struct gs_translate_unit_copy *units; /* of a compiled or linked program: what it is made of; owned */
+    char *source;                    /* NULL: not made from source */
+    char *options;                   /* of the last build, compile */
+    struct gs_translate_unit *units; /* of a compiled or linked program: what it is made of; owned, with all texts */
     size_t n_units;
     char *link_options; /* of a linked program */
     bool compiled, linked;
@@ -185,12 +185,6 @@ struct gs_program {
     bool prepared;
     struct gs_summary *summary;
     cl_program translated[GS_MAX_DEVICES]; /* [0] for all parts, or one for each; owned */
-};
-
-struct gs_translate_unit_copy {
-    char *source, *options;
-    size_t n_headers;
-    char **header_names, **header_texts;
 };
 
 struct gs_arg {
