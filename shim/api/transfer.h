@@ -136,7 +136,8 @@ cl_int gs_read(const struct gs_command *cmd, struct gs_mem *m, struct gs_range r
 struct gs_range gs_rect_range(const size_t origin[3], const size_t region[3], size_t row_pitch, size_t slice_pitch);
 
 /* A call whose command was given to the driver without blocking, so that the lock was not held for long: waits where
- * the application asked for it, and hands the command's event out or lets it go. */
+ * the application asked for it (`own` is null where the driver has done so), and hands the command's event out or lets
+ * it go. */
 cl_int gs_home_wait(const struct gs_command *cmd, cl_int err, cl_event own);
 
 /* gs_home_end, and a wait for the command where the call blocks: then all earlier commands have ended as well. */
