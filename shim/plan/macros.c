@@ -198,28 +198,18 @@ static void add_compiler(const struct gs_context *ctx, struct gs_hash *h)
         }
 }
 
-/* What the cache has of it; NULL: nothing, or not all. */
-static char *read_cache(const char *name)
-{
-    size_t bytes = 0;
-    char *text = gs_cache_read(name, &bytes);
-    if (text && bytes && !text[bytes - 1])
-        return text;
-    free(text);
-    return NULL;
-}
-
 /* From the cache, or by asking the compiler; "": it doesn't say. */
 static char *find_out(struct gs_context *ctx, const struct question *q, const char *text, const char *language)
 {
     char name[GS_HASH_HEX_BYTES + 16] = "macros-";
     struct gs_hash h;
+    size_t bytes = 0;
     gs_hash_begin(&h);
     add_compiler(ctx, &h);
     gs_hash_add_text(&h, language);
     gs_hash_add_text(&h, text);
     gs_hash_end_hex(&h, name + strlen(name));
-    char *answer = read_cache(name);
+    char *answer = gs_cache_read(name, &bytes);
     if (answer || !gs_threads_enter())
         return answer;
     gs_threads_compile(true);
