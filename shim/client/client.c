@@ -7,7 +7,6 @@
 #include "common/log.h"
 #include "common/clock.h"
 #include "shim/process/threads.h"
-#include "shim/devices/memory_used.h"
 #include "shim/client/job.h"
 #include "shim/order/upward.h"
 
@@ -19,6 +18,7 @@ static struct {
     pthread_mutex_t lock; /* one thread at a time looks for a daemon */
     bool said;            /* that there is none */
     atomic_uint_fast64_t look_at_ns;
+    atomic_int_fast64_t used[GS_MAX_DEVICES]; /* bytes of memory objects on each place; without the lock */
 } search = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(search.lock, GS_RANK_DAEMON_SEARCH);
 
@@ -54,9 +54,16 @@ static void check_task(struct gs_client *c)
     end_unless_optional();
 }
 
-static void tell_memory(unsigned place, int64_t bytes)
+static void tell_memory(struct gs_client *c, unsigned place, int64_t bytes)
 {
-    gs_client_memory(atomic_load(&gs_connection), gs_resource_of(place) - GS_RESOURCE_GPU(0), bytes);
+    if (c && bytes)
+        gs_client_memory(c, gs_resource_of(place) - GS_RESOURCE_GPU(0), bytes);
+}
+
+void gs_memory_used(unsigned place, int64_t bytes)
+{
+    atomic_fetch_add_explicit(&search.used[place], bytes, memory_order_relaxed);
+    tell_memory(atomic_load(&gs_connection), place, bytes);
 }
 
 static void open_client(void)
@@ -79,8 +86,9 @@ static void open_client(void)
         return;
     }
     check_task(c);
+    for (unsigned p = 0; p < GS_MAX_DEVICES; p++)
+        tell_memory(c, p, atomic_load(&search.used[p]));
     atomic_store(&gs_connection, c);
-    gs_memory_watch(tell_memory);
 }
 
 /* There is no client yet: is it time to look for a daemon? */

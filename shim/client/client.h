@@ -20,6 +20,10 @@ static inline bool gs_online(void)
  * coarse clock, and no thread. */
 bool gs_scheduled(void);
 
+/* The application's memory objects, with their replicas, take so many bytes more on a place, or fewer: for the daemon's
+ * status. What changes as the daemon is joined may be missed. From any thread. */
+void gs_memory_used(unsigned place, int64_t bytes);
+
 /* The daemon's number for what a place's kernels run on. */
 unsigned gs_resource_of(unsigned place);
 

@@ -8,7 +8,7 @@
 #include "shim/memory/mapped.h"
 #include "shim/memory/shared.h"
 #include "shim/memory/sub_buffers.h"
-#include "shim/devices/memory_used.h"
+#include "shim/client/client.h"
 #include "shim/memory/image.h"
 
 /* What is allocated at once. */

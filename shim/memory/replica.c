@@ -4,7 +4,7 @@
 #include "shim/memory/bytes.h"
 #include "shim/memory/shared.h"
 #include "shim/memory/sub_buffers.h"
-#include "shim/devices/memory_used.h"
+#include "shim/client/client.h"
 
 struct gs_range gs_window_range(const struct gs_mem *m, uint64_t offset, uint64_t bytes)
 {
