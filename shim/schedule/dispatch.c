@@ -18,11 +18,14 @@ static bool is_next(const struct gs_deferred *before, unsigned resource, unsigne
     return before && before->resource == resource && call - before->call <= 1;
 }
 
-/* The first unit was granted beforehand, and isn't used. */
+/* It isn't enqueued: the first unit, if it was granted beforehand, isn't used. The gate opens all the same: NVIDIA's
+ * driver leaves a wait for the events of its list in the queue of a command that it refuses. */
 static void take_back(struct gs_deferred *h)
 {
     if (gs_is_taken(h))
         gs_unit_on(h->unit, GS_UNIT_FORGET);
+    if (h->open)
+        gs_event_end(h->open, CL_COMPLETE);
     gs_worker_undo(h);
 }
 

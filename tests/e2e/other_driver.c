@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A layer that makes of PoCL a driver of another name, which looks at a kernel's samplers when a launch is enqueued,
- * and refuses a launch with an address of no events, and waits within clEnqueueFillImage, and takes sub-buffers at
- * less than its alignment of 4,096 bits, as NVIDIA's does. The file
+ * and refuses a launch with an address of no events, and leaves a wait for the events of a launch that it refuses in
+ * the queue, and waits within clEnqueueFillImage, and takes sub-buffers at less than its alignment of 4,096 bits, as
+ * NVIDIA's does. The file
  * SAMPLERS gets a line where a sampler is set as an argument, retained or launched with after its last reference has
  * gone. */
 #include <pthread.h>
@@ -117,7 +118,10 @@ static cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_ui
     if (!n && wait)
         return CL_INVALID_EVENT_WAIT_LIST;
     look_at_kernel(kernel);
-    return below.clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, n, wait, event);
+    const cl_int err = below.clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, n, wait, event);
+    if (err && n && wait)
+        below.clEnqueueMarkerWithWaitList(queue, n, wait, NULL);
+    return err;
 }
 
 static cl_int CL_API_CALL fill_image(cl_command_queue queue, cl_mem image, const void *color, const size_t *origin,

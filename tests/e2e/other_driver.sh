@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Over a driver that isn't PoCL: a sampler lives until the launches that use it have run, an address of no events is
-# refused of each command that is refused plain, sub-buffers begin where they may plain, and under a daemon no image is filled behind
-# a gate.
+# refused of each command that is refused plain, sub-buffers begin where they may plain, and under a daemon no image is
+# filled behind a gate, and what stands behind a launch that is refused runs.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 export OPENCL_LAYERS=$programs/other_driver.so POCL_DEVICES="pthread pthread" SAMPLERS=$PWD/samplers.txt
@@ -27,9 +27,11 @@ transfer_chunk = 64KiB
 C
 begin_daemon --gpus 1
 "$programs/chunks" >chunks.txt
-for mode in single multi; do
-  timeout -s KILL 50 gpusparc run --gpus 1 --mode $mode "$programs/chunks" >out.txt 2>err.txt || { cat out.txt err.txt; fail "chunks under a daemon, $mode"; }
-  cmp chunks.txt out.txt || fail "chunks under a daemon, $mode: other output than plain"
+for program in chunks refused_launch; do
+  for mode in single multi; do
+    timeout -s KILL 50 gpusparc run --gpus 1 --mode $mode "$programs/$program" >out.txt 2>err.txt || { cat out.txt err.txt; fail "$program under a daemon, $mode"; }
+    cmp $program.txt out.txt || fail "$program under a daemon, $mode: other output than plain"
+  done
 done
 end_daemon
 echo passed
