@@ -235,7 +235,8 @@ right() { # PROGRAM...: a line: same, left out, refused in some ways, or WRONG i
     # So are bad calls, where the driver takes some; read_behind reads behind its map.
     [[ $way = pooled && $1 =~ ^(read_behind|refused_launch|stand_ins|transfers)$ ]] && continue
     [ $way = pooled ] && tail -n 2 "$file.$way" | grep -qE ': error -(4|59|61)$' && { [ "$is" != same ] || is=refused; continue; }
-    is="WRONG $way: $(diff "$file" "$file.$way" | sed -n '/^[<>]/p' | head -2 | cut -c1-40)"
+    [[ $is = WRONG* ]] || is=WRONG
+    is+=" $way: $(diff "$file" "$file.$way" | sed -n '/^[<>]/p' | head -2 | cut -c1-40)"
   done
   echo "$*: $is" | paste -sd' '
 }

@@ -42,11 +42,12 @@ static cl_int time_of(const struct gs_event *e, unsigned part, cl_profiling_info
 }
 
 /* The earliest of the beginnings, or the latest of the ends, by the first device's clock. *value is the marker's own
- * time: the marker is enqueued within the application's call, the pieces of a carried transfer are enqueued later. */
+ * time: the marker is enqueued within the application's call, the pieces of a carried transfer are enqueued later.
+ * NVIDIA's markers behind another device's commands have none. */
 static cl_int span(const struct gs_event *e, cl_profiling_info what, cl_ulong *value)
 {
     const bool latest = what == CL_PROFILING_COMMAND_END || what == CL_PROFILING_COMMAND_COMPLETE;
-    bool has = what == CL_PROFILING_COMMAND_QUEUED;
+    bool has = what == CL_PROFILING_COMMAND_QUEUED && *value;
     for (unsigned i = 0; i < e->n; i++) {
         cl_ulong t;
         cl_int err = time_of(e, i, what, &t);

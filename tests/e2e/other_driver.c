@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A layer that makes of PoCL a driver of another name, which looks at a kernel's samplers when a launch is enqueued,
- * and refuses a launch with an address of no events, and leaves a wait for the events of a launch that it refuses in
- * the queue, and waits within clEnqueueFillImage, and takes sub-buffers at less than its alignment of 4,096 bits, as
- * NVIDIA's does. The file
- * SAMPLERS gets a line where a sampler is set as an argument, retained or launched with after its last reference has
- * gone. */
+/* A layer that makes of PoCL a driver of another name, which does as NVIDIA's: it looks at a kernel's samplers when a
+ * launch is enqueued, refuses a launch with an address of no events, leaves a wait for the events of a launch that it
+ * refuses in the queue, has no times of markers, waits within clEnqueueFillImage, and takes sub-buffers at less than
+ * its alignment of 4,096 bits. The file SAMPLERS gets a line where a sampler is set as an argument, retained or
+ * launched with after its last reference has gone. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -132,6 +131,16 @@ static cl_int CL_API_CALL fill_image(cl_command_queue queue, cl_mem image, const
     return below.clEnqueueFillImage(queue, image, color, origin, region, n, wait, event);
 }
 
+static cl_int CL_API_CALL profile(cl_event event, cl_profiling_info what, size_t room, void *value, size_t *size)
+{
+    cl_command_type type = 0;
+    const cl_int err = below.clGetEventProfilingInfo(event, what, room, value, size);
+    below.clGetEventInfo(event, CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL);
+    if (!err && value && type == CL_COMMAND_MARKER)
+        *(cl_ulong *)value = 0;
+    return err;
+}
+
 static cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info what, size_t room, void *value, size_t *size)
 {
     const cl_int err = below.clGetDeviceInfo(device, what, room, value, size);
@@ -159,6 +168,7 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_di
     own.clSetKernelArg = set_arg;
     own.clEnqueueNDRangeKernel = launch;
     own.clEnqueueFillImage = fill_image;
+    own.clGetEventProfilingInfo = profile;
     own.clGetDeviceInfo = device_info;
     own.clGetPlatformInfo = platform_info;
     return err;

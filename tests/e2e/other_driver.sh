@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Over a driver that isn't PoCL: a sampler lives until the launches that use it have run, an address of no events is
-# refused of each command that is refused plain, sub-buffers begin where they may plain, and under a daemon no image is
-# filled behind a gate, and what stands behind a launch that is refused runs.
+# refused of each command that is refused plain, what ends by a marker without times has its parts', sub-buffers begin
+# where they may plain; and under a daemon no image is filled behind a gate, and what stands behind a launch that is
+# refused runs.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 export OPENCL_LAYERS=$programs/other_driver.so POCL_DEVICES="pthread pthread" SAMPLERS=$PWD/samplers.txt
@@ -10,8 +11,9 @@ rm -f samplers.txt
 "$programs/resampled" >resampled.txt
 "$programs/refused_launch" >refused_launch.txt
 "$programs/contend" >contend.txt
+"$programs/profiling" >profiling.txt
 grep -q "launch: -57" refused_launch.txt || fail "the layer takes an address of no events"
-for program in resampled refused_launch contend; do
+for program in resampled refused_launch contend profiling; do
   for options in "--mode single" "--mode multi" "--mode auto" "--memory pooled"; do
     # shellcheck disable=SC2086
     timeout 200 gpusparc run --no-daemon --devices 0,1 $options "$programs/$program" >out.txt 2>err.txt || { cat out.txt err.txt; fail "$program, $options"; }

@@ -37,8 +37,8 @@ static void show_profile(const char *name, cl_event e, cl_event before)
                    begin = at(e, CL_PROFILING_COMMAND_START), end = at(e, CL_PROFILING_COMMAND_END);
     printf("%s: type %x status %d its queue %d its context %d held %d\n", name, type, status, q == queue, c == context,
            refs >= 1);
-    printf("  queued <= submitted %d <= started %d <= ended %d, took time %d\n", queued <= submit, submit <= begin,
-           begin <= end, begin < end);
+    printf("  queued %d <= submitted %d <= started %d <= ended %d, took time %d\n", queued > 0, queued <= submit,
+           submit <= begin, begin <= end, begin < end);
     if (before)
         printf("  after the one before: %d\n", begin >= at(before, CL_PROFILING_COMMAND_END));
     printf("  too small: %d, unknown: %d %d\n",
