@@ -48,8 +48,8 @@ bool gs_deferred_enlist(struct gs_deferred *h)
 {
     GS_LOCKED(&gs_deferred_list.lock);
     struct gs_deferred *before = gs_deferred_last_in(h->home);
-    const bool follows =
-        h->behind == GS_BEHIND_LAST && before && !gs_is_taken(h) && !gs_is_served(before) && !before->follower;
+    const bool in_order = !h->kept || h->home != h->kept->o.handle || !h->kept->out_of_order;
+    const bool follows = in_order && before && !gs_is_taken(h) && !gs_is_served(before) && !before->follower;
     if (before)
         gs_share_on(before, GS_SHARE_CLOSE);
     gs_deferred_to(h, GS_ENQUEUED);

@@ -103,9 +103,10 @@ static inline cl_event gs_deferred_last_event(const struct gs_deferred *h)
 /* Its status is this error, if it is the first. */
 void gs_deferred_set_error(struct gs_deferred *h, cl_int status);
 
-/* Puts it into the list. What comes right after another of the same queue and resource needs not wait for that one's
- * end to ask for its first unit, which the driver won't begin before: so that this is queued when the other's last one
- * ends. True: the other's end of service sees to it. */
+/* Puts it into the list. True: what is before it in the queue, in order, isn't served yet, and that one's end of
+ * service sees to it. What comes right after another of the same queue and resource asks for its first unit then, so
+ * that this is queued when the other's last one ends. Of others it is looked then whether they could run: the thread
+ * that looks asks the driver for each of them each time. (With 2,000 pieces of 16 KiB, 1.4 ms for each on an H200.) */
 bool gs_deferred_enlist(struct gs_deferred *h);
 
 /* The last of those under way in a queue. With gs_deferred_list.lock held. */

@@ -26,8 +26,9 @@ static struct {
 } workers = {.once = PTHREAD_ONCE_INIT};
 
 static _Thread_local struct {
-    bool serves;     /* a worker, and nothing else */
-    bool fails_here; /* what has failed is ended by this very thread */
+    bool serves;              /* a worker, and nothing else */
+    bool fails_here;          /* what has failed is ended by this very thread */
+    struct gs_deferred *next; /* then: what stands behind that, by `next` */
 } this_thread;
 
 /* The process must not end while a thread of ours is inside the driver. Once it does a thread that serves a worker
@@ -161,6 +162,21 @@ static void push(struct gs_deferred *h)
         serve(h);
 }
 
+static void could_run(cl_event event, cl_int status, void *data);
+
+/* All before it in its queue is served. */
+static void stand_first(struct gs_deferred *h)
+{
+    struct worker *l = &workers.of[h->resource];
+    pthread_mutex_lock(&l->lock);
+    const bool started = l->started;
+    pthread_mutex_unlock(&l->lock);
+    if (h->behind != GS_BEHIND_OTHERS || !started)
+        push(h);
+    else if (!gs_await_end(h->ready, NULL, could_run, h))
+        could_run(h->ready, CL_COMPLETE, h);
+}
+
 static void has_served(struct gs_deferred *h)
 {
     pthread_mutex_lock(&gs_deferred_list.lock);
@@ -170,11 +186,15 @@ static void has_served(struct gs_deferred *h)
     struct gs_deferred *follower = h->follower;
     h->follower = NULL;
     pthread_mutex_unlock(&gs_deferred_list.lock);
-    if (follower)
-        push(follower);
+    if (!follower)
+        return;
+    if (this_thread.fails_here) { /* it may fail as well, and the next: one after the other, not one within the other */
+        follower->next = this_thread.next;
+        this_thread.next = follower;
+    } else {
+        stand_first(follower);
+    }
 }
-
-static void could_run(cl_event event, cl_int status, void *data);
 
 /* Its first unit stands in its queue behind what the others have to wait for. */
 static bool rest_waits(struct gs_deferred *h)
@@ -320,15 +340,20 @@ void gs_worker_take(struct gs_deferred *h)
         return;
     if (gs_is_taken(h))
         run_taken(h);
-    else if (h->behind != GS_BEHIND_OTHERS || !started)
-        push(h);
-    else if (!gs_await_end(h->ready, NULL, could_run, h))
-        could_run(h->ready, CL_COMPLETE, h);
+    else
+        stand_first(h);
 }
 
 void gs_deferred_fail(void)
 {
+    struct gs_deferred *h;
     this_thread.fails_here = true;
-    gs_completion_failures();
+    do {
+        gs_completion_failures();
+        if ((h = this_thread.next)) {
+            this_thread.next = h->next;
+            stand_first(h);
+        }
+    } while (h);
     this_thread.fails_here = false;
 }
