@@ -9,11 +9,15 @@
  * before glibc 2.41 they take the list of handlers from under each other and crash, seldom by themselves, but each
  * second time once all have waited for the same threads of ours. */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/lock/locked.h"
+#include "common/lock/rank.h"
+#include "shim/process/process.h"
 #include "shim/process/threads.h"
 #include "shim/process/upward.h"
 
@@ -26,7 +30,10 @@ static struct {
     void (*leave)(int) __attribute__((noreturn));
     _Atomic(register_fn *) known;
     _Atomic uint64_t ends; /* by which process and thread; 0: nobody has begun to */
-} exits;
+    pthread_mutex_t lock;  /* of who registers a handler */
+    atomic_bool of_driver; /* the handler that was registered last; in the end, that is being run */
+} exits = {.lock = PTHREAD_MUTEX_INITIALIZER};
+GS_RANKED(exits.lock, GS_RANK_EXITS);
 
 extern void *__dso_handle;
 
@@ -53,14 +60,35 @@ void gs_exit_handler_first(void)
         real(settle, NULL, __dso_handle);
 }
 
+/* Between the driver's handlers, in which it is taken apart, and the application's. */
+static void change_sides(void *driver)
+{
+    atomic_store(&exits.of_driver, driver != NULL);
+    gs_threads_driver_ends(driver);
+}
+
 /* What atexit() is, and how the destructors of static objects are registered. */
 int __cxa_atexit(void (*handler)(void *), void *arg, void *library);
 int __cxa_atexit(void (*handler)(void *), void *arg, void *library)
 {
     register_fn *real = real_register();
-    const int err = real ? real(handler, arg, library) : -1;
+    const bool of_driver = gs_is_of_driver(library);
+    int err = -1;
+    pthread_mutex_lock(&exits.lock);
+    const bool before = atomic_exchange(&exits.of_driver, of_driver);
+    if (real && before != of_driver)
+        real(change_sides, before ? &exits : NULL, __dso_handle);
+    if (real)
+        err = real(handler, arg, library);
+    pthread_mutex_unlock(&exits.lock);
     gs_threads_come_first();
     return err;
+}
+
+/* By now the destructors of the application have run, and of all libraries that use OpenCL; not yet the driver's. */
+__attribute__((destructor)) static void close_driver(void)
+{
+    gs_threads_end();
 }
 
 /* Who calls exit() in a handler of exit() is the same thread; a child has nobody who ends it yet. */
@@ -104,6 +132,7 @@ int __libc_start_main(main_fn *main, int argc, char **argv, void (*init)(void), 
     start_fn *start = NULL;
     *(void **)&start = dlsym(RTLD_NEXT, "__libc_start_main");
     find_exit(); /* now: a handler of a signal may call exit() */
+    gs_threads_driver_ends(false);
     exits.application = main;
     return start(run, argc, argv, init, fini, rtld_fini, stack_end);
 }

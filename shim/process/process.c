@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/process/process.h"
 
+#include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@ static struct {
     pthread_once_t once;
     atomic_bool read; /* the settings */
     atomic_bool forked;
+    atomic_uint before_driver; /* so many objects were loaded; 0: it hasn't come */
 } process = {.once = PTHREAD_ONCE_INIT};
 
 static void read_settings(void)
@@ -43,4 +45,37 @@ bool gs_forked(void)
 void gs_forked_begin(void)
 {
     atomic_store(&process.forked, true);
+}
+
+struct search {
+    const void *address; /* or null: the last object */
+    unsigned seen;
+    bool found;
+};
+
+static int look_at(struct dl_phdr_info *object, size_t bytes, void *data)
+{
+    struct search *s = data;
+    (void)bytes;
+    s->seen++;
+    for (unsigned i = 0; i < object->dlpi_phnum && !s->found; i++) {
+        const ElfW(Phdr) *p = &object->dlpi_phdr[i];
+        s->found = p->p_type == PT_LOAD && (uintptr_t)s->address - object->dlpi_addr - p->p_vaddr < p->p_memsz;
+    }
+    return s->found;
+}
+
+void gs_driver_comes(void)
+{
+    struct search s = {0};
+    dl_iterate_phdr(look_at, &s);
+    atomic_store(&process.before_driver, s.seen);
+}
+
+/* Objects are listed in the order in which they were loaded. */
+bool gs_is_of_driver(const void *address)
+{
+    struct search s = {.address = address};
+    const unsigned before = atomic_load(&process.before_driver);
+    return before && dl_iterate_phdr(look_at, &s) && s.seen > before;
 }

@@ -16,4 +16,10 @@ bool gs_forked(void);
 /* By the handler of pthread_atfork, in the child. */
 void gs_forked_begin(void);
 
+/* The driver is about to be loaded. */
+void gs_driver_comes(void);
+
+/* Does the address lie in what has been loaded since: the driver, and what it brings along? */
+bool gs_is_of_driver(const void *address);
+
 #endif

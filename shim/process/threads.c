@@ -21,18 +21,18 @@
  * while patience lasts, as a busy machine may give it no more. */
 enum { PATIENCE_S = 3, COMPILING_S = 30, COMPUTES_MS = 2 };
 
-/* How long after the driver was closed a thread that serves looks whether a call waits for it, in whole seconds of the
- * clock: one to two. */
+/* So long the application's handlers of exit() have been run, in whole seconds of the clock, when a thread that serves
+ * takes it that one of them waits for what it should do: one to two. */
 enum { CLOSED_S = 2 };
 
 static struct {
-    pthread_mutex_t lock;                    /* all below */
-    pthread_cond_t left_one, opened;         /* opened: `closed` was unset */
-    atomic_uint inside, serving;             /* read without it where nobody is */
-    atomic_uint pending;                     /* by threads that are to serve */
-    atomic_uint calls;                       /* of the application that may block; without the lock */
-    unsigned compiling;                      /* of those inside */
-    bool ending, closed;                     /* closed: for those that serve, too */
+    pthread_mutex_t lock;            /* all below */
+    pthread_cond_t left_one, opened; /* opened: `closed` was unset */
+    atomic_uint inside, serving;     /* read without it where nobody is */
+    atomic_uint pending;             /* by threads that are to serve */
+    _Atomic time_t whole; /* since when; 0: exit() takes the driver apart, or that isn't known. Without the lock */
+    unsigned compiling;   /* of those inside */
+    bool ending, closed;  /* closed: for those that serve, too */
     time_t end_began, close_began, compiled; /* compiled: when a compilation last ended */
     time_t computing;                        /* when the process was last seen to compute since the end began */
     int64_t computed;                        /* how much it had then, ms */
@@ -136,9 +136,15 @@ void gs_threads_open_again(void)
     open_again();
 }
 
-void gs_threads_calls(int more)
+void gs_threads_driver_ends(bool is)
 {
-    atomic_fetch_add_explicit(&in_driver.calls, (unsigned)more, memory_order_relaxed);
+    atomic_store(&in_driver.whole, is ? 0 : time(NULL));
+}
+
+void gs_threads_end(void)
+{
+    gs_threads_driver_ends(true);
+    settle(true);
 }
 
 struct start {
@@ -281,15 +287,16 @@ void gs_threads_pending_done(void)
     go_out(&in_driver.pending, &own);
 }
 
-/* A second after the driver was closed the process would have ended, if no handler of exit() took that long. */
+/* Whether a handler of exit() waits for a thread of the application's, or polls, can't be seen: it takes long. */
 static bool is_kept_waiting(void)
 {
-    const struct timespec late = {time(NULL) + CLOSED_S, 0};
+    const time_t late = time(NULL) + CLOSED_S;
     GS_LOCKED(&in_driver.lock);
     while (in_driver.closed)
-        if (pthread_cond_timedwait(&in_driver.opened, &in_driver.lock, &late) != 0)
-            return in_driver.closed && atomic_load(&in_driver.calls);
-    return false;
+        if (pthread_cond_timedwait(&in_driver.opened, &in_driver.lock, &(struct timespec){late, 0}) != 0)
+            break;
+    const time_t whole = atomic_load(&in_driver.whole);
+    return in_driver.closed && whole && whole + CLOSED_S <= late;
 }
 
 void gs_threads_serve_wait(void)

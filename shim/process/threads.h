@@ -42,12 +42,16 @@ void gs_threads_served(void);
 bool gs_threads_pending(void);
 void gs_threads_pending_done(void);
 
-/* For one that would have nothing else to do: while the driver is closed to it, it sleeps. Where a call of the
- * application is kept waiting by that, which a handler of exit() may wait for, the driver is opened again. */
+/* For one that would have nothing else to do: while the driver is closed to it, it sleeps. Where the application's
+ * handlers of exit() take long, one of which may wait for what the thread should do, the driver is opened again. */
 void gs_threads_serve_wait(void);
 
-/* So many calls of the application that may block are under way more, or fewer. */
-void gs_threads_calls(int more);
+/* By exit.c: do handlers of exit() that belong to the driver come now, which take it apart, or the application's? Until
+ * the first such call that isn't known, and the driver isn't opened again by who serves. */
+void gs_threads_driver_ends(bool is);
+
+/* By exit.c: the driver is closed to all for good. */
+void gs_threads_end(void);
 
 /* The application calls us for what others may have to serve. If it does so by the thread that ends the process, in a
  * handler of exit() that was registered before ours (so are the destructors of static objects), the driver is opened

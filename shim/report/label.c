@@ -15,7 +15,6 @@ enum { BLOCKED_NS = 20 * 1000 };
 
 struct gs_call gs_call_begin(const char *name)
 {
-    gs_threads_calls(1);
     if (!gs_settings()->trace || gs_threads_own())
         return (struct gs_call){.errno_before = errno};
     return (struct gs_call){depth++ ? NULL : name, errno, gs_now_ns()};
@@ -29,6 +28,5 @@ void gs_call_end(const struct gs_call *call)
         if (call->name && now - call->begin_ns >= BLOCKED_NS && !gs_forked())
             gs_trace_call(call->name, call->begin_ns, now);
     }
-    gs_threads_calls(-1);
     errno = call->errno_before;
 }

@@ -13,10 +13,12 @@
  * NxCOUNT,M is N for its first COUNT kernels and then M. With FAKE_EVICT=KIB a command, and what makes a buffer or lets
  * it go, goes through so much code, and so much memory, as a real driver's does: what was in the processor's nearest
  * caches is then gone. With
- * FAKE_BUILD_MS a build by another thread than the process's first takes so long. */
+ * FAKE_BUILD_MS a build by another thread than the process's first takes so long; with FAKE_END_MS exit() takes so long
+ * to take the driver apart, and the process ends with status 70 where a command comes meanwhile or later. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -155,6 +157,14 @@ static void evict(void)
         evict_code();
 }
 
+static atomic_bool apart;
+
+static void take_apart(void)
+{
+    atomic_store(&apart, true);
+    usleep((useconds_t)strtoul(getenv("FAKE_END_MS"), NULL, 10) * 1000);
+}
+
 __attribute__((constructor)) static void set_up(void)
 {
     const char *file = getenv("FAKE_LOG"), *times = getenv("FAKE_SLOWER"), *waves = getenv("FAKE_WAVE"),
@@ -174,6 +184,8 @@ __attribute__((constructor)) static void set_up(void)
     rounds_arg = rounds_arg && *rounds_arg ? rounds_arg : NULL;
     if (kib)
         set_up_eviction(strtoull(kib, NULL, 10) * 1024);
+    if (getenv("FAKE_END_MS"))
+        atexit(take_apart);
 }
 
 static void say(const char *call, cl_command_queue queue)
@@ -308,6 +320,8 @@ static cl_int command(const char *call, cl_command_queue queue, cl_ulong took_ns
                       cl_event *event)
 {
     say(call, queue);
+    if (atomic_load_explicit(&apart, memory_order_relaxed))
+        _exit(70);
     evict();
     if (!event && !(item_ns > 0))
         return CL_SUCCESS;
@@ -827,10 +841,34 @@ cl_int clEnqueueBarrierWithWaitList(cl_command_queue q, cl_uint n, const cl_even
 
 /* ---- events ---- */
 
+struct callback {
+    cl_event event;
+    void(CL_CALLBACK *notify)(cl_event, cl_int, void *);
+    void *data;
+};
+
+static void *call_back(void *callback)
+{
+    struct callback *c = callback;
+    sleep_until_end(c->event);
+    c->notify(c->event, CL_COMPLETE, c->data);
+    clReleaseEvent(c->event);
+    free(c);
+    return NULL;
+}
+
 cl_int clSetEventCallback(cl_event e, cl_int status, void(CL_CALLBACK *notify)(cl_event, cl_int, void *), void *data)
 {
-    (void)e, (void)status, (void)notify, (void)data;
-    return CL_OUT_OF_RESOURCES;
+    pthread_t thread;
+    struct callback *c = item_ns > 0 && status == CL_COMPLETE ? malloc(sizeof *c) : NULL;
+    if (!c)
+        return CL_OUT_OF_RESOURCES;
+    *c = (struct callback){e, notify, data};
+    clRetainEvent(e);
+    if (pthread_create(&thread, NULL, call_back, c) != 0)
+        abort();
+    pthread_detach(thread);
+    return CL_SUCCESS;
 }
 
 cl_int clWaitForEvents(cl_uint n, const cl_event *events)
@@ -891,7 +929,7 @@ cl_int clSetUserEventStatus(cl_event e, cl_int status)
 
 cl_int clGetEventProfilingInfo(cl_event e, cl_profiling_info what, size_t room, void *out, size_t *bytes_ret)
 {
-    if (!e->profiling)
+    if (!e->profiling || (item_ns > 0 && atomic_load(&e->end_ns) > now_ns()))
         return CL_PROFILING_INFO_NOT_AVAILABLE;
     const cl_ulong ns = what == CL_PROFILING_COMMAND_END ? atomic_load(&e->end_ns) : e->begin_ns;
     return answer(&ns, sizeof ns, room, out, bytes_ret);

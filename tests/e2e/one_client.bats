@@ -169,10 +169,14 @@ launches() { grep -c '^clEnqueueNDRangeKernel' modes.log; }
 
 # Threads of ours sleep by then.
 @test "a handler of exit() joins a thread that waits for a launch of many units" {
-  for how in finish event read; do
-    FAKE_ITEM_NS=1000 GPUSPARC_REAL=$programs/fake.so limited --gpus 1 "$programs/joined" $how >out.txt
-    [ "$(cat out.txt)" = "$how has ended" ]
+  for how in finish event read status profile callback user "status destructor"; do
+    FAKE_ITEM_NS=500 GPUSPARC_REAL=$programs/fake.so limited --gpus 1 "$programs/joined" $how >out.txt
+    [ "$(cat out.txt)" = "${how% *} has ended" ]
   done
+}
+
+@test "a launch of many units that nobody waits for doesn't go on while exit() takes the driver apart" {
+  FAKE_END_MS=2500 FAKE_ITEM_NS=10000 GPUSPARC_REAL=$programs/fake.so limited --gpus 1 "$programs/joined" finish left
 }
 
 @test "what waits for the application since before the daemon came has no unit" {

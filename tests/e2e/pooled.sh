@@ -197,6 +197,11 @@ stats stats.json single:gather:"one work-group may touch more bytes than fit on 
 plain plain.txt "$programs/last_wait" 5
 pooled pooled.txt "$programs/last_wait" 5 || fail "a handler of exit() waits: exit status $?: $(cat pooled.txt)"
 same "a handler of exit() waits"
+for how in finish status profile callback "status destructor"; do
+  plain plain.txt "$programs/joined" $how
+  pooled pooled.txt "$programs/joined" $how || fail "a handler of exit() joins ($how): exit status $?: $(cat pooled.txt)"
+  same "a handler of exit() joins ($how)"
+done
 
 # No allocation ever succeeds (each once: pooled_faults.sh).
 export ROOM_BYTES=$((10 << 20))

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* joined HOW: a thread waits for its launch of 2^20 work-items by clFinish (`finish`), for its event (`event`), or by a
- * read that blocks (`read`); meanwhile main returns, and a handler of exit() that was registered before OpenCL was used
- * joins the thread. */
+/* joined HOW [BY]: a thread waits for two launches of 2^20 work-items by clFinish (`finish`), clWaitForEvents
+ * (`event`), a read that blocks (`read`), by asking for their state or times again and again (`status`, `profile`), for
+ * a callback (`callback`), or for a user event that is set in the end (`user`). Meanwhile main returns, and a handler
+ * of exit() that was registered before OpenCL was used joins the thread; with `destructor` the program's destructor
+ * does, with `left` nobody. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <unistd.h>
@@ -10,26 +12,58 @@
 
 enum { ITEMS = 1 << 20 };
 
-static const char source[] = "__kernel void count(__global uint *v) { v[get_global_id(0)] += get_global_id(0); }";
+static const char source[] =
+    "__kernel void count(__global uint *v)\n"
+    "{ uint i = get_global_id(0), x = v[i]; for (uint n = 0; n < 400; n++) x = x * 1664525u + i; v[i] = x; }";
 
 static const char *how;
+static bool by_destructor;
 static pthread_t thread;
-static sem_t launched;
+static sem_t launched, called_back;
 static cl_kernel kernel;
 static cl_mem mem;
+static cl_event user, event;
+
+static bool is(const char *way)
+{
+    return strcmp(how, way) == 0;
+}
+
+static void CL_CALLBACK called(cl_event e, cl_int status, void *data)
+{
+    (void)e, (void)status, (void)data;
+    sem_post(&called_back);
+}
+
+static bool has_ended(void)
+{
+    cl_int status = CL_QUEUED;
+    cl_ulong ns;
+    if (is("profile"))
+        return clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof ns, &ns, NULL) == CL_SUCCESS;
+    CL(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
+    return status == CL_COMPLETE;
+}
 
 static void *compute(void *unused)
 {
-    static uint32_t got[ITEMS];
-    cl_event event;
+    uint32_t got;
     (void)unused;
+    launch(queue, kernel, ITEMS, 64, user ? 1 : 0, user ? &user : NULL, NULL);
     launch(queue, kernel, ITEMS, 64, 0, NULL, &event);
+    if (is("callback"))
+        CL(clSetEventCallback(event, CL_COMPLETE, called, NULL));
     sem_post(&launched);
-    if (strcmp(how, "finish") == 0)
+    if (is("finish"))
         CL(clFinish(queue));
-    else if (strcmp(how, "event") == 0)
+    else if (is("event") || is("user"))
         CL(clWaitForEvents(1, &event));
-    CL(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL));
+    else if (is("callback"))
+        sem_wait(&called_back);
+    else if (!is("read"))
+        while (!has_ended())
+            usleep(1000);
+    CL(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, sizeof got, &got, 0, NULL, NULL));
     printf("%s has ended\n", how);
     fflush(stdout);
     return NULL;
@@ -37,21 +71,35 @@ static void *compute(void *unused)
 
 static void join(void)
 {
+    if (user)
+        CL(clSetUserEventStatus(user, CL_COMPLETE));
     pthread_join(thread, NULL);
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    if (by_destructor)
+        join();
 }
 
 int main(int argc, char **argv)
 {
+    cl_int err;
     how = argc > 1 ? argv[1] : "finish";
-    if (atexit(join) != 0 || sem_init(&launched, 0, 0) != 0)
+    if ((argc <= 2 && atexit(join) != 0) || sem_init(&launched, 0, 0) != 0 || sem_init(&called_back, 0, 0) != 0)
         return 1;
-    start(0);
+    start(CL_QUEUE_PROFILING_ENABLE);
     kernel = kernel_of(build(source, ""), "count");
     mem = buffer(CL_MEM_READ_WRITE, ITEMS * 4, NULL);
     set_mem(kernel, 0, mem);
+    launch(queue, kernel, ITEMS, 64, 0, NULL, NULL); /* nothing is compiled in the end */
+    CL(clFinish(queue));
+    if (is("user"))
+        MADE(user, clCreateUserEvent(context, &err));
     if (pthread_create(&thread, NULL, compute, NULL) != 0)
         return 1;
     sem_wait(&launched);
     usleep(50000); /* it waits by now, in most runs */
+    by_destructor = argc > 2 && strcmp(argv[2], "destructor") == 0;
     return 0;
 }
