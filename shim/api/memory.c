@@ -76,10 +76,12 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags fl
     const cl_buffer_region *r = info;
     if (parent && parent->root->pool && (parent->root != parent || parent->image))
         return gs_refuse(errcode_ret, CL_INVALID_MEM_OBJECT);
-    if (!parent || parent->root != parent || type != CL_BUFFER_CREATE_TYPE_REGION || !r || r->size > parent->size)
+    if (!parent || parent->root != parent || type != CL_BUFFER_CREATE_TYPE_REGION || !r)
         return gs_real()->clCreateSubBuffer(buffer, flags, type, info, errcode_ret);
     if (parent->pool)
         return gs_pool_create_sub(parent, flags, r, errcode_ret);
+    if (!gs_inside(parent, r->origin, r->size))
+        return gs_real()->clCreateSubBuffer(buffer, flags, type, info, errcode_ret);
     if ((flags & CL_MEM_HOST_READ_ONLY && !gs_host_may(parent, CL_MAP_READ)) ||
         (flags & CL_MEM_HOST_WRITE_ONLY && !gs_host_may(parent, CL_MAP_WRITE)))
         return gs_refuse(errcode_ret, CL_INVALID_VALUE);
@@ -90,11 +92,11 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags fl
 }
 
 static cl_mem track_image(struct gs_context *c, cl_mem handle, const cl_image_format *format, const cl_image_desc *desc,
-                          cl_mem_flags kept)
+                          cl_mem_flags flags)
 {
     struct gs_mem *parent = c && handle && desc->mem_object ? gs_find(GS_MEM, desc->mem_object) : NULL;
     const bool known = c && handle && (parent || !desc->mem_object);
-    struct gs_mem *m = known ? gs_mem_image(c, handle, parent, format, desc, kept) : NULL;
+    struct gs_mem *m = known ? gs_mem_image(c, handle, parent, format, desc, flags) : NULL;
     if (m) /* now: another thread may have to do with all objects of the context */
         gs_mem_publish(m, handle);
     return handle;
@@ -117,7 +119,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags f
     GS_INITIAL(c, flags, host_ptr);
     const cl_mem_flags kept = image_desc && !image_desc->mem_object ? hidden(c, flags) : 0;
     cl_mem handle = gs_real()->clCreateImage(context, flags & ~kept, image_format, image_desc, host_ptr, errcode_ret);
-    return track_image(c, handle, image_format, image_desc, kept);
+    return track_image(c, handle, image_format, image_desc, flags);
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateImageWithProperties(cl_context context, const cl_mem_properties *properties,
@@ -137,7 +139,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImageWithProperties(cl_context context, 
     const cl_mem_flags kept = known && image_desc && !image_desc->mem_object ? hidden(c, flags) : 0;
     cl_mem handle = gs_real()->clCreateImageWithProperties(context, properties, flags & ~kept, image_format, image_desc,
                                                            host_ptr, errcode_ret);
-    return known ? track_image(c, handle, image_format, image_desc, kept) : handle;
+    return known ? track_image(c, handle, image_format, image_desc, flags) : handle;
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateImage2D(cl_context context, cl_mem_flags flags,
@@ -199,7 +201,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memobj, cl_mem_info pa
     else if (m && param_name == CL_MEM_MAP_COUNT)
         *(cl_uint *)param_value += own_maps(m);
     else if (m)
-        *(cl_mem_flags *)param_value |= m->kept_flags;
+        *(cl_mem_flags *)param_value = (*(cl_mem_flags *)param_value | m->kept_flags) & ~m->added_flags;
     return err;
 }
 

@@ -30,6 +30,9 @@ static struct gs_mem *new_mem(const struct gs_context *c)
     return &w->m;
 }
 
+static const cl_mem_flags host_flags = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS,
+                          access_flags = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
+
 cl_mem_flags gs_mem_flags(cl_mem handle)
 {
     cl_mem_flags flags = 0;
@@ -54,6 +57,7 @@ struct gs_mem *gs_mem_root(struct gs_context *c, cl_mem handle, uint64_t size, c
     m->size = size;
     m->flags = flags | kept;
     m->kept_flags = kept;
+    m->added_flags = kept && !(flags & ~kept) ? CL_MEM_READ_WRITE : 0;
     m->bytes->place[0].mem = handle;
     m->is_svm = m->flags & CL_MEM_USE_HOST_PTR && is_svm(handle);
     if (gs_bytes_init(m, m->flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR)) < 0) {
@@ -68,7 +72,6 @@ struct gs_mem *gs_mem_root(struct gs_context *c, cl_mem handle, uint64_t size, c
 
 struct gs_mem *gs_mem_window(struct gs_mem *parent, cl_mem handle, uint64_t origin, uint64_t size)
 {
-    const cl_mem_flags host = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
     struct gs_mem *m = new_mem(parent->o.ctx);
     if (!m)
         return NULL;
@@ -76,7 +79,7 @@ struct gs_mem *gs_mem_window(struct gs_mem *parent, cl_mem handle, uint64_t orig
     m->origin = parent->origin + origin;
     m->size = size;
     m->flags = gs_mem_flags(handle);
-    m->kept_flags = parent->kept_flags & ~(m->flags & host ? host : 0);
+    m->kept_flags = parent->kept_flags & ~(m->flags & host_flags ? host_flags : 0);
     m->flags |= m->kept_flags;
     m->home_only = parent->home_only;
     gs_hold(&m->root->o);
@@ -97,6 +100,7 @@ struct gs_mem *gs_mem_sub_buffer(struct gs_mem *parent, cl_mem_flags flags, cons
     if (m) {
         m->bytes->place[0].made = w;
         m->is_sub_buffer = true;
+        m->added_flags = flags & access_flags ? 0 : parent->added_flags;
         gs_insert(&m->o, GS_MEM, gs_window_mem(w), parent->o.ctx);
     } else if (w) {
         *err = CL_OUT_OF_HOST_MEMORY;
@@ -106,14 +110,19 @@ struct gs_mem *gs_mem_sub_buffer(struct gs_mem *parent, cl_mem_flags flags, cons
 }
 
 struct gs_mem *gs_mem_image(struct gs_context *c, cl_mem handle, struct gs_mem *parent, const cl_image_format *format,
-                            const cl_image_desc *desc, cl_mem_flags kept)
+                            const cl_image_desc *desc, cl_mem_flags flags)
 {
     size_t region[3];
     const uint64_t bytes = gs_image_layout(handle, desc, region);
-    struct gs_mem *m = parent ? gs_mem_window(parent, handle, 0, parent->size)
-                              : gs_mem_root(c, handle, bytes, gs_mem_flags(handle), kept);
+    const cl_mem_flags told = gs_mem_flags(handle), kept = flags & host_flags & ~told;
+    struct gs_mem *m =
+        parent ? gs_mem_window(parent, handle, 0, parent->size) : gs_mem_root(c, handle, bytes, told, kept);
     if (!m)
         return NULL;
+    if (parent)
+        m->added_flags = flags & access_flags ? 0 : parent->added_flags;
+    else
+        m->added_flags = kept && kept == flags ? CL_MEM_READ_WRITE : 0;
     struct gs_image *image = &((struct whole *)m)->image;
     const unsigned dim = gs_image_band_dimension(desc->image_type);
     *image = (struct gs_image){.format = *format, .desc = *desc, .band_bytes = bytes / region[dim], .band_dim = dim};

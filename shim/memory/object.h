@@ -15,9 +15,9 @@ struct gs_mem *gs_mem_window(struct gs_mem *parent, cl_mem handle, uint64_t orig
 /* A window with the driver's sub-buffer, which is made too. NULL with an error in *err. */
 struct gs_mem *gs_mem_sub_buffer(struct gs_mem *parent, cl_mem_flags flags, const cl_buffer_region *r, cl_int *err);
 
-/* An image; parent: the object whose bytes are its texels, or null. kept: of one that owns them. */
+/* An image; parent: the object whose bytes are its texels, or null. flags: the application's. */
 struct gs_mem *gs_mem_image(struct gs_context *c, cl_mem handle, struct gs_mem *parent, const cl_image_format *format,
-                            const cl_image_desc *desc, cl_mem_flags kept);
+                            const cl_image_desc *desc, cl_mem_flags flags);
 
 /* From now on gs_find() finds it, and a root is among those of its context. */
 void gs_mem_publish(struct gs_mem *m, cl_mem handle);

@@ -125,7 +125,7 @@ cl_mem gs_pool_create_image(struct gs_context *ctx, cl_mem_flags flags, const cl
     }
     if (!root)
         free(image);
-    struct gs_mem *m = err ? NULL : gs_mem_image(ctx, handle, NULL, format, desc, 0);
+    struct gs_mem *m = err ? NULL : gs_mem_image(ctx, handle, NULL, format, desc, flags);
     return gs_pool_publish(handle, root, m, err, errcode_ret);
 }
 

@@ -133,6 +133,7 @@ struct gs_mem {
     struct gs_mem *root;            /* itself, or the object that owns the bytes; held */
     uint64_t origin, size;          /* of the window, in bytes of the root */
     cl_mem_flags flags, kept_flags; /* kept: those of them that the driver wasn't told */
+    cl_mem_flags added_flags;       /* by the driver, as it was told none at all */
     const struct gs_image *image;   /* image calls apply to it, whatever its root is; or null */
     bool home_only;                 /* it can't have replicas: kernels that use it run on one device */
     bool is_sub_buffer;             /* one of the application's: the driver's goes when its record does */
