@@ -74,7 +74,7 @@ cl_mem gs_pool_create_sub(struct gs_mem *parent, cl_mem_flags flags, const cl_bu
     const cl_buffer_region region = {origin, r->size < most ? r->size : most};
     cl_int err = CL_INVALID_VALUE;
     cl_mem handle = NULL;
-    if (r->origin <= parent->size && r->size <= parent->size - r->origin)
+    if (!r->size || (r->origin <= parent->size && r->size <= parent->size - r->origin))
         handle = gs_real()->clCreateSubBuffer(parent->o.handle, flags, CL_BUFFER_CREATE_TYPE_REGION, &region, &err);
     struct gs_mem *m = err ? NULL : gs_mem_window(parent, handle, r->origin, r->size);
     return gs_pool_publish(handle, NULL, m, err, errcode_ret);

@@ -203,6 +203,10 @@ for how in finish status profile callback "status destructor"; do
   same "a handler of exit() joins ($how)"
 done
 
+plain plain.txt "$programs/sub_buffer_flags" buffers
+pooled pooled.txt "$programs/sub_buffer_flags" buffers || fail "flags of sub-buffers: exit status $?: $(cat pooled.txt)"
+same "flags of sub-buffers"
+
 # No allocation ever succeeds (each once: pooled_faults.sh).
 export ROOM_BYTES=$((10 << 20))
 ! ROOM_DEVICES=0 pooled pooled.txt "$programs/pooled" 4096 stencil || fail "no allocation succeeds: $(cat pooled.txt)"
