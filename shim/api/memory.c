@@ -49,24 +49,20 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags 
     return track_buffer(c, handle, size, flags, kept);
 }
 
+/* NVIDIA's driver (580.159) refuses an empty list in a context of several devices; nor is it told of none. */
 CL_API_ENTRY cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context, const cl_mem_properties *properties,
                                                              cl_mem_flags flags, size_t size, void *host_ptr,
                                                              cl_int *errcode_ret)
 {
     if (!gs_real()->clCreateBufferWithProperties)
         return gs_refuse(errcode_ret, CL_INVALID_OPERATION);
-    const bool known = !properties || !*properties;
-    struct gs_context *c = gs_find(GS_CONTEXT, context);
-    if (c && c->pooled)
-        return known ? with_properties(gs_pool_create(c, flags, size, host_ptr, errcode_ret), properties)
-                     : gs_refuse(errcode_ret, CL_INVALID_PROPERTY);
-    if (known && gs_initial_wanted(c, flags, host_ptr))
+    const struct gs_context *c = gs_find(GS_CONTEXT, context);
+    if (c && (!properties || !*properties))
         return with_properties(clCreateBuffer(context, flags, size, host_ptr, errcode_ret), properties);
+    if (c && c->pooled)
+        return gs_refuse(errcode_ret, CL_INVALID_PROPERTY);
     /* Properties that we don't know may tie the object to memory of somebody else. */
-    const cl_mem_flags kept = known ? hidden(c, flags) : 0;
-    flags &= ~kept;
-    cl_mem handle = gs_real()->clCreateBufferWithProperties(context, properties, flags, size, host_ptr, errcode_ret);
-    return known ? track_buffer(c, handle, size, flags, kept) : handle;
+    return gs_real()->clCreateBufferWithProperties(context, properties, flags, size, host_ptr, errcode_ret);
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_type type,
@@ -129,17 +125,15 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImageWithProperties(cl_context context, 
 {
     if (!gs_real()->clCreateImageWithProperties)
         return gs_refuse(errcode_ret, CL_INVALID_OPERATION);
-    const bool known = !properties || !*properties;
     struct gs_context *c = gs_find(GS_CONTEXT, context);
+    if (c && (!properties || !*properties))
+        return with_properties(clCreateImage(context, flags, image_format, image_desc, host_ptr, errcode_ret),
+                               properties);
     if (c && c->pooled)
-        return known ? with_properties(gs_pool_create_image(c, flags, image_format, image_desc, host_ptr, errcode_ret),
-                                       properties)
-                     : gs_refuse(errcode_ret, CL_INVALID_PROPERTY);
+        return gs_refuse(errcode_ret, CL_INVALID_PROPERTY);
     GS_INITIAL(c, flags, host_ptr);
-    const cl_mem_flags kept = known && image_desc && !image_desc->mem_object ? hidden(c, flags) : 0;
-    cl_mem handle = gs_real()->clCreateImageWithProperties(context, properties, flags & ~kept, image_format, image_desc,
-                                                           host_ptr, errcode_ret);
-    return known ? track_image(c, handle, image_format, image_desc, flags) : handle;
+    return gs_real()->clCreateImageWithProperties(context, properties, flags, image_format, image_desc, host_ptr,
+                                                  errcode_ret);
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateImage2D(cl_context context, cl_mem_flags flags,
