@@ -81,6 +81,10 @@ static inline void gs_touch_end(struct gs_queue *const *q)
 #define GS_TOUCH(queue)                                                                                                \
     struct gs_queue *const gs_touched_ __attribute__((cleanup(gs_touch_end))) = gs_touch_queue(queue)
 
+/* A command of shared virtual memory, which the driver carries out without units, has been enqueued, or not (err, which
+ * it returns). reads: the host gets bytes by it, as a job's results; blocking: the call has waited for it. */
+cl_int gs_svm_read(cl_int err, bool reads, bool blocking);
+
 /* Is there more to do with a context's commands than to hand them on: has it more than one device, or transfers that go
  * through pinned memory, or do they go by units? */
 static inline bool gs_handles_commands(const struct gs_context *ctx)

@@ -49,6 +49,15 @@ same_on_gpus() { # NAME OPTION...: what `program` prints is what it prints witho
   [ $took -ge 1900 ]
 }
 
+@test "what the host gets of shared virtual memory is a job's result" {
+  for how in map copy finish; do
+    before=$(jobs_now)
+    on_gpus --gpus 1 --task one "$programs/svm_rows" 30 $how >out.txt
+    "$programs/svm_rows" 30 $how | diff - out.txt
+    [ $(($(jobs_now) - before)) = 30 ]
+  done
+}
+
 # On a busy machine some jobs are seen to end late, and then count as one with the next.
 @test "what begins with commands without an event is a job all the same" {
   GPUSPARC_REAL=$programs/fake.so limited --gpus 1 --task one "$programs/job_rows" 300 3 events
