@@ -11,6 +11,7 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 
 /* What was asked for, and where the application runs. */
 #define GS_R_ONE_DEVICE "there is one device"
+#define GS_R_SVM_ALONE "the program uses shared virtual memory, which this driver has in contexts of one device alone"
 #define GS_R_SHORT_RUNS "the last three runs of this command were short and split nothing"
 #define GS_R_NOT_CHOSEN "--only or --not leaves it on one device"
 #define GS_R_ONE_GRANTED "the daemon gives it one GPU"

@@ -12,6 +12,7 @@
 #include "shim/order/callbacks.h"
 #include "shim/process/threads.h"
 #include "shim/choose/short_runs.h"
+#include "shim/devices/svm.h"
 #include "shim/report/label.h"
 #include "common/clock.h"
 
@@ -205,7 +206,7 @@ CL_API_ENTRY cl_context CL_API_CALL clCreateContext(
         if (g->type & CL_DEVICE_TYPE_GPU)
             gs_scheduled();
         /* Sharing with a graphics API may fit the first device alone. */
-        for (unsigned n = gs_short_runs_devices(g);; n = 1) {
+        for (unsigned n = gs_svm_alone(g) ? 1 : gs_short_runs_devices(g);; n = 1) {
             cl_int err;
             const uint64_t begin_ns = gs_now_ns();
             cl_device_id list[GS_MAX_DEVICES + 1];

@@ -2,6 +2,15 @@
 /* Specification, section 5.6: shared virtual memory. Its commands are the driver's; see gs_svm_read. */
 #include "shim/api/api.h"
 #include "shim/client/job.h"
+#include "shim/devices/svm.h"
+
+CL_API_ENTRY void *CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size, cl_uint alignment)
+{
+    const struct gs_context *c = gs_find(GS_CONTEXT, context);
+    if (!gs_real()->clSVMAlloc || (c && gs_svm_refuse(gs_group(), c->n)))
+        return NULL;
+    return gs_real()->clSVMAlloc(context, flags, size, alignment);
+}
 
 cl_int gs_svm_read(cl_int err, bool reads, bool blocking)
 {

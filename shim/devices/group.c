@@ -254,6 +254,7 @@ int gs_group_make(struct gs_group *g, const struct gs_settings *s, char *why, si
     g->shared_memory = same_memory(g);
     g->unlike = !g->sub_devices && (g->remote ? g->n > 1 : differ(g));
     g->pocl = is_called(g->platform, "Portable Computing Language");
+    g->svm_alone = is_called(g->platform, "NVIDIA CUDA");
     g->most_offset = most_offset(g);
     compare_clocks(g);
     return 0;

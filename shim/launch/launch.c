@@ -22,6 +22,7 @@
 #include "shim/report/report.h"
 #include "shim/memory/shared.h"
 #include "shim/choose/short_runs.h"
+#include "shim/devices/svm.h"
 #include "shim/launch/verify.h"
 #include "shim/put/carry.h"
 #include "shim/launch/whole.h"
@@ -67,6 +68,8 @@ static const char one_unit[] = GS_R_ONE_UNIT;
 static const char *early_reason(struct gs_launching *l, bool sound)
 {
     const char *reason = NULL;
+    if (l->cmd.ctx->n == 1 && gs_group()->n > 1 && gs_svm_alone(gs_group()))
+        return GS_R_SVM_ALONE;
     if (l->cmd.ctx->n == 1)
         return gs_short_runs_reason() ? gs_short_runs_reason() : GS_R_ONE_DEVICE;
     if (gs_given_up(l->cmd.ctx))

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A layer between gpusparc and the driver whose devices are GPUs, by what they say: there ends are looked for instead
  * of called back, and who is connected alone has larger units. With AS_GPU=unlike each has another name, so that they
- * are taken for devices that differ; with AS_GPU=late a read that blocks comes to the driver late. */
+ * are taken for devices that differ; with AS_GPU=late a read that blocks comes to the driver late. With
+ * AS_GPU=nvidia it is NVIDIA's driver by name, and in a context of several devices as bad as that (docs/drivers.md): it
+ * refuses an empty list of properties, and shared virtual memory ends the process. */
 #include "layer.h"
 
 #include <stdatomic.h>
@@ -44,6 +46,56 @@ static cl_int CL_API_CALL read_late(cl_command_queue queue, cl_mem mem, cl_bool 
     return below.clEnqueueReadBuffer(queue, mem, blocking, offset, size, ptr, n_wait, wait, event);
 }
 
+/* ---- NVIDIA's ---- */
+
+static cl_int CL_API_CALL platform_info(cl_platform_id platform, cl_platform_info param, size_t size, void *value,
+                                        size_t *size_ret)
+{
+    static const char name[] = "NVIDIA CUDA";
+    if (param != CL_PLATFORM_NAME)
+        return below.clGetPlatformInfo(platform, param, size, value, size_ret);
+    if (size_ret)
+        *size_ret = sizeof name;
+    if (value && size < sizeof name)
+        return CL_INVALID_VALUE;
+    if (value)
+        memcpy(value, name, sizeof name);
+    return CL_SUCCESS;
+}
+
+static bool has_several(cl_context context)
+{
+    cl_uint n = 0;
+    return below.clGetContextInfo(context, CL_CONTEXT_NUM_DEVICES, sizeof n, &n, NULL) == CL_SUCCESS && n > 1;
+}
+
+static void *CL_API_CALL alloc(cl_context context, cl_svm_mem_flags flags, size_t size, cl_uint alignment)
+{
+    if (has_several(context))
+        abort();
+    return below.clSVMAlloc(context, flags, size, alignment);
+}
+
+static cl_mem CL_API_CALL buffer_of(cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
+                                    size_t size, void *ptr, cl_int *err)
+{
+    if (!properties || !has_several(context))
+        return below.clCreateBufferWithProperties(context, properties, flags, size, ptr, err);
+    if (err)
+        *err = CL_INVALID_VALUE;
+    return NULL;
+}
+
+static cl_mem CL_API_CALL image_of(cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
+                                   const cl_image_format *format, const cl_image_desc *desc, void *ptr, cl_int *err)
+{
+    if (!properties || !has_several(context))
+        return below.clCreateImageWithProperties(context, properties, flags, format, desc, ptr, err);
+    if (err)
+        *err = CL_INVALID_VALUE;
+    return NULL;
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
                                             cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
 {
@@ -53,5 +105,11 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_di
     own.clGetDeviceInfo = device_info;
     if (how && strcmp(how, "late") == 0)
         own.clEnqueueReadBuffer = read_late;
+    if (how && strcmp(how, "nvidia") == 0) {
+        own.clGetPlatformInfo = platform_info;
+        own.clSVMAlloc = alloc;
+        own.clCreateBufferWithProperties = buffer_of;
+        own.clCreateImageWithProperties = image_of;
+    }
     return err;
 }

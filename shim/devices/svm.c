@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/devices/svm.h"
+
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/cache.h"
+#include "common/hash.h"
+#include "common/log.h"
+
+static struct {
+    pthread_once_t once;
+    bool used;                                     /* by the program */
+    char entry[sizeof "svm-" + GS_HASH_HEX_BYTES]; /* in the cache, of a program that was seen to use it; or empty */
+    atomic_bool said;
+} svm = {.once = PTHREAD_ONCE_INIT};
+
+/* Of the program itself, which is the first object: is the function among the names of its dynamic symbols? */
+static int look_for_import(struct dl_phdr_info *program, size_t bytes, void *found)
+{
+    static const char function[] = "clSVMAlloc";
+    const char *names = NULL;
+    size_t names_bytes = 0;
+    (void)bytes;
+    for (unsigned i = 0; i < program->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &program->dlpi_phdr[i];
+        if (p->p_type != PT_DYNAMIC)
+            continue;
+        for (const ElfW(Dyn) *d = (const void *)(program->dlpi_addr + p->p_vaddr); d->d_tag != DT_NULL; d++) {
+            if (d->d_tag == DT_STRTAB) /* some processors' loaders leave it relative */
+                names = (const char *)d->d_un.d_ptr + (d->d_un.d_ptr < program->dlpi_addr ? program->dlpi_addr : 0);
+            if (d->d_tag == DT_STRSZ)
+                names_bytes = d->d_un.d_val;
+        }
+    }
+    *(bool *)found = names && memmem(names, names_bytes, function, sizeof function);
+    return 1;
+}
+
+static void add_file(struct gs_hash *h, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return;
+    const uint64_t numbers[] = {st.st_dev, st.st_ino};
+    gs_hash_add(h, numbers, sizeof numbers);
+}
+
+/* By the executable and, where its first argument is a file, as of an interpreter, by that. */
+static void name_program(void)
+{
+    char arguments[4096] = "", *script;
+    char key[GS_HASH_HEX_BYTES];
+    struct gs_hash h;
+    FILE *f = fopen("/proc/self/cmdline", "re");
+    if (!f)
+        return;
+    const size_t n = fread(arguments, 1, sizeof arguments - 1, f);
+    fclose(f);
+    gs_hash_begin(&h);
+    add_file(&h, "/proc/self/exe");
+    script = arguments + strlen(arguments) + 1;
+    if (script < arguments + n)
+        add_file(&h, script);
+    gs_hash_end_hex(&h, key);
+    snprintf(svm.entry, sizeof svm.entry, "svm-%s", key);
+}
+
+static void look(void)
+{
+    size_t bytes;
+    name_program();
+    char *text = svm.entry[0] ? gs_cache_read(svm.entry, &bytes) : NULL;
+    dl_iterate_phdr(look_for_import, &svm.used);
+    svm.used |= text != NULL;
+    free(text);
+}
+
+bool gs_svm_alone(const struct gs_group *g)
+{
+    if (!g->svm_alone)
+        return false;
+    pthread_once(&svm.once, look);
+    return svm.used;
+}
+
+bool gs_svm_refuse(const struct gs_group *g, unsigned n)
+{
+    if (n < 2 || !g->svm_alone)
+        return false;
+    if (!atomic_exchange(&svm.said, true)) {
+        if (svm.entry[0])
+            gs_cache_write(svm.entry, "used\n", 5);
+        gs_error(
+            "the application gets no shared virtual memory, which this driver has in contexts of one device alone; "
+            "started again, it runs on one device");
+    }
+    return true;
+}

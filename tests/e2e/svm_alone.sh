@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A driver that has shared virtual memory in contexts of one device alone, as NVIDIA's (as_gpu.c): a program that imports
+# clSVMAlloc, one that finds it as it runs, and one that uses none. The same driver refuses empty lists of properties.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+export POCL_DEVICES="pthread pthread"
+rm -rf cache
+under() { # NAME COMMAND...
+  rm -f stats.json
+  XDG_CACHE_HOME=$PWD/cache OPENCL_LAYERS=$programs/as_gpu.so AS_GPU=nvidia \
+    gpusparc run --devices all --mode multi --stats=stats.json "${@:2}" >"$1.txt" 2>"$1.err"
+}
+one_device() { stats stats.json single:bump:"the program uses shared virtual memory, which this driver has in contexts of one device alone"; }
+same() { cmp alone.txt "$1.txt" || { diff alone.txt "$1.txt"; fail "$1: another output"; }; }
+
+"$programs/svm" >alone.txt
+under imports "$programs/svm" || fail "svm: $(cat imports.*)"
+same imports
+one_device
+
+"$programs/svm_rows" 3 map >alone.txt
+! under first "$programs/svm_rows" 3 map || fail "there is such memory in a context of several devices"
+shows first.err "the application gets no shared virtual memory, which this driver has in contexts of one device alone; started again, it runs on one device"
+under second "$programs/svm_rows" 3 map || fail "svm_rows, again: $(cat second.*)"
+same second
+one_device
+
+"$programs/object_creation" >alone.txt
+under none "$programs/object_creation" || fail "object_creation: $(cat none.*)"
+same none
+stats stats.json split:flip split:sum3 split:bump
