@@ -18,16 +18,22 @@
 static const char usage[] =
     "Usage: gpusparc cache [--show | --clear] [--json]\n"
     "What is kept on disk between runs: translations of programs, what auto mode has learnt, what the links between\n"
-    "devices carry. It is kept for each user in $XDG_CACHE_HOME/gpusparc, else ~/.cache/gpusparc, and is never larger\n"
+    "devices carry, which programs are to be compiled for later processes. It is kept for each user in "
+    "$XDG_CACHE_HOME/gpusparc, else ~/.cache/gpusparc, and is never larger\n"
     "than GPUSPARC_CACHE_SIZE (256M): what hasn't been used for longest goes first.\n\n"
     "  --show   each entry, from the one that was used longest ago\n"
     "  --clear  remove all of it: the next run of each program begins as the first one did\n"
     "  --json   as JSON\n";
 
-enum kind { TRANSLATIONS, LEARNT, LINKS, BINARIES, OTHERS, KINDS };
-static const char *const kind_names[KINDS] = {"translations", "learnt", "links", "binaries", "others"};
-static const char *const kind_meanings[KINDS] = {"of programs", "by auto mode, of kernels and commands",
-                                                 "between devices, measured", "whose source is known", ""};
+enum kind { TRANSLATIONS, LEARNT, LINKS, BINARIES, JOBS, BUILT, OTHERS, KINDS };
+static const char *const kind_names[KINDS] = {"translations", "learnt", "links", "binaries", "jobs", "built", "others"};
+static const char *const kind_meanings[KINDS] = {"of programs",
+                                                 "by auto mode, of kernels and commands",
+                                                 "between devices, measured",
+                                                 "whose source is known",
+                                                 "programs to be compiled for later processes",
+                                                 "programs for later processes, or refused",
+                                                 ""};
 
 struct entry {
     char name[72];
@@ -51,6 +57,10 @@ static enum kind kind_of(const char *folder, const char *name)
         return LEARNT;
     if (strncmp(name, "links-", 6) == 0)
         return LINKS;
+    if (strncmp(name, "job-", 4) == 0)
+        return JOBS;
+    if (strncmp(name, "built-", 6) == 0)
+        return BUILT;
     snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *f = fopen(path, "re");
     const size_t n = f ? fread(head, 1, sizeof head, f) : 0;

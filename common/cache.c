@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -251,28 +252,44 @@ static bool write_whole(int fd, const char *text, size_t bytes)
     return true;
 }
 
-void gs_cache_write(const char *name, const char *text, size_t bytes)
+bool gs_cache_write(const char *name, const char *text, size_t bytes)
 {
     uint64_t limit = size_limit();
     struct rlimit r;
     if (bytes > limit / 2 || getrlimit(RLIMIT_FSIZE, &r) != 0 || r.rlim_cur < bytes + HEADER)
-        return; /* beyond that limit, writing would raise SIGXFSZ in the application */
+        return false; /* beyond that limit, writing would raise SIGXFSZ in the application */
     int dir = open_folder(true);
+    bool whole = false;
     if (dir < 0)
-        return;
+        return false;
     char temporary[72];
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
     snprintf(temporary, sizeof temporary, "new.%ld.%lld.%ld", syscall(SYS_gettid), (long long)t.tv_sec, t.tv_nsec);
     int fd = openat(dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd >= 0) {
-        bool whole = write_whole(fd, header, HEADER) && write_whole(fd, text, bytes);
+        whole = write_whole(fd, header, HEADER) && write_whole(fd, text, bytes);
         whole = close(fd) == 0 && whole;
-        if (!whole || renameat(dir, temporary, dir, name) != 0)
+        whole = whole && renameat(dir, temporary, dir, name) == 0;
+        if (!whole)
             unlinkat(dir, temporary, 0);
         make_room(dir, limit);
     }
     close(dir);
+    return whole;
+}
+
+int gs_cache_lock(void)
+{
+    const int dir = open_folder(false);
+    int fd = dir < 0 ? -1 : openat(dir, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    if (dir >= 0)
+        close(dir);
+    return fd;
 }
 
 int gs_cache_folder(char *path, size_t bytes)

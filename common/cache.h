@@ -7,6 +7,7 @@
 #ifndef GS_COMMON_CACHE_H
 #define GS_COMMON_CACHE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
@@ -15,8 +16,8 @@
 char *gs_cache_read(const char *name, size_t *bytes);
 
 /* Keeps an entry, then removes the least recently used ones until all together are no larger than GPUSPARC_CACHE_SIZE
- * (bytes; with K, M, G as 1024s; 256M where it isn't set; 0: nothing is kept). */
-void gs_cache_write(const char *name, const char *text, size_t bytes);
+ * (bytes; with K, M, G as 1024s; 256M where it isn't set; 0: nothing is kept). False: it could not be written. */
+bool gs_cache_write(const char *name, const char *text, size_t bytes);
 
 /* For `gpusparc cache`. The folder's path, `bytes` long at most, whether or not it is there; -ENOENT: the environment
  * names none, -ENAMETOOLONG. */
@@ -28,6 +29,10 @@ int gs_cache_each(void (*see)(void *arg, const char *name, time_t used, uint64_t
 
 /* Removes an entry. 0 or -errno. */
 int gs_cache_remove(const char *name);
+
+/* For one process at a time among those of a cache: a file to close, or -1 where another has it or there is no cache.
+ */
+int gs_cache_lock(void);
 
 /* The limit of all together, in bytes. */
 uint64_t gs_cache_limit(void);

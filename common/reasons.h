@@ -94,6 +94,9 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
     "launches that auto mode has left on one device for now: %llu; --mode multi would split them, whether it pays or " \
     "not"
 
+#define GS_S_COMPILED_LATER "programs that are compiled for splits once this process has ended, for later ones: %llu"
+#define GS_S_COMPILED_BEFORE "programs that were compiled for splits after an earlier process: %llu"
+
 /* What --verify says at the end. */
 #define GS_S_VERIFIED "verify: split launches compared with one device: %llu, all alike"
 #define GS_S_VERIFIED_WRONG "verify: split launches compared with one device: %llu, not alike: %llu"

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -43,6 +44,7 @@ struct job {
     sigset_t none;
     char *stack;  /* of the program, until it execs */
     pid_t parent; /* the application's process */
+    bool beyond;  /* the program goes on when that has ended */
 };
 
 #if defined(__has_feature)
@@ -96,7 +98,10 @@ static void close_others(void)
 ON_ANOTHER_STACK static int run_program(void *arg)
 {
     const struct job *j = arg;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (j->beyond)
+        setsid();
+    else
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (int s = 1; s < NSIG; s++)
         signal(s, SIG_DFL);
     if (dup2(j->in, 0) != 0 || dup2(j->out, 1) != 1 || dup2(j->null, 2) != 2)
@@ -147,33 +152,47 @@ static int await(pid_t pid, int timeout_ms)
 ON_ANOTHER_STACK static int supervise(void *arg)
 {
     struct job *j = arg;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (!j->beyond)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != j->parent) /* it has died before */
         _exit(ENDED_BEFORE_IT_BEGAN);
     signal(SIGCHLD, SIG_DFL);
     pid_t pid = clone(run_program, j->stack + STACK_BYTES, CLONE_VM | CLONE_VFORK | SIGCHLD, j);
-    _exit(pid < 0 ? ENDED_BEFORE_IT_BEGAN : await(pid, j->timeout_ms));
+    _exit(pid < 0 ? ENDED_BEFORE_IT_BEGAN : j->beyond ? ENDED_WELL : await(pid, j->timeout_ms));
 }
 
-/* Variables that would change how the program is loaded, or are meant for gpusparc in the application. */
-static int is_hidden_variable(const char *v)
+/* Variables that would change how the program is loaded, or are meant for gpusparc in the application. One that goes
+ * beyond it has to come by the same devices and the same translation. */
+static bool is_hidden_variable(const char *v, bool beyond)
 {
+    static const char *const kept[] = {
+        "GPUSPARC_ALLOW=", "GPUSPARC_CACHE_SIZE=", "GPUSPARC_DEVICES=",    "GPUSPARC_GPUS=",
+        "GPUSPARC_REAL=",  "GPUSPARC_TRANSFER=",   "GPUSPARC_TRANSLATOR=", "GPUSPARC_TRANSLATE_TIMEOUT="};
+    for (size_t i = 0; beyond && i < sizeof kept / sizeof *kept; i++)
+        if (strncmp(v, kept[i], strlen(kept[i])) == 0)
+            return false;
     return strncmp(v, "LD_PRELOAD=", 11) == 0 || strncmp(v, "LD_AUDIT=", 9) == 0 ||
            strncmp(v, "OPENCL_LAYERS=", 14) == 0 || strncmp(v, "GPUSPARC_", 9) == 0;
 }
 
-static char **make_environment(void)
+/* more: variables, of which the last is null; or null. */
+static char **make_environment(const char *const *more)
 {
     static char here[] = "LIBCLANG_NOTHREADS=1"; /* parse on the main thread, whose stack is large */
     size_t n = 0, k = 0;
     while (environ && environ[n])
         n++;
-    char **envp = calloc(n + 2, sizeof *envp);
+    while (more && more[k])
+        k++;
+    char **envp = calloc(n + k + 2, sizeof *envp);
+    k = 0;
     for (size_t i = 0; envp && i < n; i++)
-        if (!is_hidden_variable(environ[i]))
+        if (!is_hidden_variable(environ[i], more))
             envp[k++] = environ[i];
     if (envp)
-        envp[k] = here;
+        envp[k++] = here;
+    for (size_t i = 0; envp && more && more[i]; i++)
+        envp[k++] = (char *)(uintptr_t)more[i];
     return envp;
 }
 
@@ -273,7 +292,7 @@ int gs_spawn(const char *path, const char *input, size_t bytes, int timeout_ms, 
     char *argv[] = {name, NULL};
     struct job j = {
         .path = path, .argv = argv, .timeout_ms = timeout_ms, .memory_bytes = memory_bytes, .out = -1, .null = -1};
-    char **envp = make_environment();
+    char **envp = make_environment(NULL);
     char *stacks = mmap(NULL, 2 * STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     int err = -ENOMEM;
     *output = NULL;
@@ -302,4 +321,28 @@ Done:
         close(j.null);
     free(envp);
     return err;
+}
+
+void gs_spawn_beyond(const char *path, const char *name, int limit_ms, const char *const *more)
+{
+    char *argv[] = {(char *)(uintptr_t)name, NULL};
+    char **envp = make_environment(more);
+    char *stacks = mmap(NULL, 2 * STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    const int null = keep_clear(open("/dev/null", O_RDWR | O_CLOEXEC));
+    if (envp && stacks != MAP_FAILED && null >= 0)
+        run_supervised(&(struct job){.path = path,
+                                     .argv = argv,
+                                     .envp = envp,
+                                     .in = null,
+                                     .out = null,
+                                     .null = null,
+                                     .timeout_ms = limit_ms,
+                                     .stack = stacks + STACK_BYTES,
+                                     .beyond = true},
+                       stacks);
+    if (stacks != MAP_FAILED)
+        munmap(stacks, 2 * STACK_BYTES);
+    if (null >= 0)
+        close(null);
+    free(envp);
 }

@@ -13,4 +13,10 @@
 int gs_spawn(const char *path, const char *input, size_t bytes, int timeout_ms, uint64_t memory_bytes, char **output,
              size_t *output_bytes, const char **how);
 
+/* Starts `path` for what is to be done once the application has ended, and doesn't wait for it: nobody's child, in a
+ * session of its own, known to ps as `name`, with no terminal and no descriptor of the application's. Of the variables
+ * it has those by which the same devices and the same translation are found, and `more`, of which the last is null. It
+ * may compute for limit_ms. What can't be started isn't. */
+void gs_spawn_beyond(const char *path, const char *name, int limit_ms, const char *const *more);
+
 #endif

@@ -2,6 +2,7 @@
 /* Specification, section 5.8: programs. The application's program is the driver's, built for the first device; of its
  * source and options a copy is kept for the translator. */
 #include "shim/api/api.h"
+#include "shim/choose/later.h"
 #include "shim/choose/timing.h"
 #include "shim/plan/binaries.h"
 #include "shim/plan/dump.h"
@@ -137,7 +138,7 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_d
     }
     /* No list means every device of the context, of which the application knows one. */
     const bool all = !num_devices && !device_list;
-    if (gs_group()->remote && !busy) /* their servers have nothing to do meanwhile, but for one */
+    if (!busy && (gs_group()->remote || gs_later_compiles())) /* servers have nothing to do meanwhile, but for one */
         gs_timing_prepare_known(p, NULL);
     bool counted;
     if (!gs_threads_build(&counted))

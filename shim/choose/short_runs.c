@@ -16,6 +16,7 @@
 #include "common/cache.h"
 #include "common/hash.h"
 #include "shim/client/client.h"
+#include "shim/choose/later.h"
 #include "shim/choose/timing_book.h"
 #include "common/clock.h"
 #include "common/reasons.h"
@@ -122,7 +123,8 @@ static bool is_vain(uint64_t took_ns)
 {
     if (runs.one_device)
         return took_ns < LONGER * runs.longest_ns + LONGER_BY_NS;
-    if (runs.cost_ns < (double)WORTH_NS || (double)took_ns > (double)SHARE * runs.cost_ns || gs_book.any_split)
+    if (runs.cost_ns < (double)WORTH_NS || (double)took_ns > (double)SHARE * runs.cost_ns || gs_book.any_split ||
+        gs_later_written())
         return false;
     runs.count += runs.count < IN_A_ROW;
     runs.longest_ns = took_ns > runs.longest_ns ? took_ns : runs.longest_ns;

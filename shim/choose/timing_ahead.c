@@ -6,12 +6,15 @@
 #include "shim/plan/kinds.h"
 #include "common/clock.h"
 #include "shim/choose/choice_costs.h"
+#include "shim/choose/later.h"
 #include "shim/choose/timing_book.h"
 
 enum {
     MOST_PATIENCE_NS = 1000 * 1000000, /* to wait for a translation */
     CACHED_NS = 20 * 1000 * 1000, /* NVIDIA's driver loads its compiler and reads its cache: bench/results/h200x2.md */
+    AGAIN = 32,                   /* one part of what a program took to prepare: what it takes again */
 };
+static const double least_ns = 125e6; /* to prepare one: two H200, bench/results/h200x2.md */
 
 static bool on_cpu(void)
 {
@@ -38,14 +41,21 @@ double gs_prepare_compile_ns(const struct gs_program *p)
  * has to be worth all of it (CLBlast's 50 launches of 4 ms ended 2 s later). */
 double gs_prepare_cost_ns(const struct gs_timing *t)
 {
-    enum { CACHED_CPU = 4, CACHED = 32, BESIDE = 3 };
-    static const double least_ns = 125e6, soon_ns = 200e6; /* two H200: bench/results/h200x2.md */
+    enum { CACHED_CPU = 4, BESIDE = 3 };
+    static const double soon_ns = 200e6; /* two H200: bench/results/h200x2.md */
     const double new = gs_max(t->compile_ns, least_ns);
     if (t->prepare_ns > 0)
-        return t->prepare_ns / (on_cpu() ? CACHED_CPU : CACHED);
+        return t->prepare_ns / (on_cpu() ? CACHED_CPU : AGAIN);
     if (on_cpu() || !t->h.expected)
         return new;
     return new > soon_ns ? soon_ns / BESIDE + new - soon_ns : new / BESIDE;
+}
+
+/* It was never compiled: would it pay if that had been done before this process? With the lock held. */
+static bool pays_later(const struct gs_timing *t, const struct gs_history *h)
+{
+    const double cost = gs_max(t->compile_ns, least_ns) / AGAIN;
+    return t->prepare_ns <= 0 && !h->failures && gs_choice_may_gain(h, &gs_book.machine, t->at->n, cost);
 }
 
 /* How long the application may be kept waiting for a program that an earlier process has compiled, so that it comes
@@ -86,8 +96,16 @@ static void await_beside(struct gs_timing *t, const struct gs_command *cmd, cons
 const char *gs_timing_prepare(struct gs_timing *t, const struct gs_command *cmd, struct gs_program *p)
 {
     const char *reason;
-    if (!gs_timing_may_plan(t, false, &reason))
+    bool later = false;
+    if (!gs_timing_may_plan(t, false, &reason)) {
+        if (gs_later_open(p)) {
+            GS_LOCKED(&gs_book.lock);
+            later = pays_later(t, &t->h);
+        }
+        if (later)
+            gs_later_write(p);
         return reason;
+    }
     gs_prepare_by_thread(p, patience_ns(t));
     await_beside(t, cmd, p);
     if (gs_prepared(p))
@@ -107,13 +125,17 @@ static bool will_split(struct gs_timing *t)
 {
     if (gs_settings()->mode != GS_MODE_AUTO)
         return t->h.balance.n;
-    return (gs_choice_split_known(&t->h) || (t->prepare_ns <= 0 && !t->h.failures)) &&
+    return (gs_choice_split_known(&t->h) || !t->h.failures) &&
            gs_choice_may_gain(&t->h, &gs_book.machine, t->at->n, gs_prepare_cost_ns(t));
 }
 
 void gs_timing_prepare_known(struct gs_program *p, const char *name)
 {
-    bool worth = false;
+    bool worth = false, later = false;
+    if (p && gs_later_compiles() && !p->refusal) {
+        gs_later_compile(p);
+        return;
+    }
     if (!p || !gs_book_is_kept(p->o.ctx) || atomic_load(&p->preparing) || p->refusal)
         return;
     pthread_mutex_lock(&gs_book.lock);
@@ -123,27 +145,36 @@ void gs_timing_prepare_known(struct gs_program *p, const char *name)
     if (!any || gs_prepared(p))
         return;
     const uint64_t program = gs_program_id(p);
+    gs_later_look(p);
     pthread_mutex_lock(&gs_book.lock);
     for (struct gs_timing *t = NULL; (t = gs_book_next(t, program, name, p->o.ctx->n));) {
         t->compile_ns = gs_prepare_compile_ns(p);
+        t->prepare_ns = gs_max(t->prepare_ns, (double)atomic_load(&p->prepare_ns));
         worth |= will_split(t);
+        later |= pays_later(t, &t->h);
     }
     pthread_mutex_unlock(&gs_book.lock);
     if (worth)
         gs_prepare_by_thread(p, 0);
+    else if (later)
+        gs_later_write(p);
 }
 
 bool gs_timing_may_gain(struct gs_program *p)
 {
     const uint64_t program = atomic_load(&p->id);
-    bool pays = gs_settings()->mode != GS_MODE_AUTO;
-    GS_LOCKED(&gs_book.lock);
+    bool pays = gs_settings()->mode != GS_MODE_AUTO, later = false;
+    pthread_mutex_lock(&gs_book.lock);
     for (struct gs_timing *t = NULL; !pays && (t = gs_book_next(t, program, NULL, p->o.ctx->n));) {
         struct gs_history h = t->h;
         h.launches++; /* the one that asks, perhaps, isn't counted yet */
         t->compile_ns = gs_prepare_compile_ns(p);
         pays = gs_choice_may_gain(&h, &gs_book.machine, t->at->n, gs_prepare_cost_ns(t));
+        later |= pays_later(t, &h);
     }
+    pthread_mutex_unlock(&gs_book.lock);
+    if (!pays && later)
+        gs_later_write(p);
     return pays;
 }
 
@@ -153,4 +184,5 @@ void gs_timing_prepared(struct gs_program *p)
     GS_LOCKED(&gs_book.lock);
     for (struct gs_timing *t = NULL; program && (t = gs_book_next(t, program, NULL, p->o.ctx->n));)
         t->prepare_ns = (double)atomic_load(&p->prepare_ns);
+    gs_later_prepared(p);
 }

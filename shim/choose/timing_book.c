@@ -14,6 +14,7 @@
 #include "common/log.h"
 #include "common/spawn.h"
 #include "shim/choose/choice_costs.h"
+#include "shim/choose/later.h"
 #include "shim/choose/learnt.h"
 #include "shim/client/client.h"
 #include "common/clock.h"
@@ -214,4 +215,5 @@ __attribute__((destructor)) static void save(void)
     free(text);
     gs_learnt_free(&mine);
     gs_learnt_free(&others);
+    gs_later_end();
 }

@@ -37,6 +37,11 @@ void gs_report_moved(enum gs_path path, uint64_t bytes)
     atomic_fetch_add_explicit(&told.r.moves[path], 1, memory_order_relaxed);
 }
 
+void gs_report_later(enum gs_path what, int more)
+{
+    atomic_fetch_add(&told.r.moves[what], (uint_fast64_t)more);
+}
+
 void gs_report_pool_holds(unsigned device, uint64_t bytes, uint64_t room)
 {
     atomic_uint_fast64_t *held = &told.r.most_held[device];

@@ -29,11 +29,17 @@ enum gs_path {
     GS_POOL_EVICTED = GS_PATHS,
     GS_POOL_BROUGHT,
     GS_POOL_REFUSED,
+    /* Programs that earlier processes had compiled for this one, and that are to be compiled for later ones. */
+    GS_LATER_FOUND,
+    GS_LATER_WISHED,
     GS_COUNTED
 };
 
 /* Counts one transfer or event, and its bytes. From any thread. */
 void gs_report_moved(enum gs_path path, uint64_t bytes);
+
+/* So many programs more, or fewer. From any thread. */
+void gs_report_later(enum gs_path what, int more);
 
 /* A device's windows of pooled memory have so many bytes now, of the `room` for them. From any thread. */
 void gs_report_pool_holds(unsigned device, uint64_t bytes, uint64_t room);

@@ -107,6 +107,10 @@ void gs_report_print(FILE *f, const struct gs_report *r)
         fprintf(f, " %s %.3f", phase_names[p], ms(gs_busy_ns(&r->phases[p])));
     fputc('\n', f);
     print_pool(f, r);
+    if (r->moves[GS_LATER_WISHED])
+        fprintf(f, "gpusparc: " GS_S_COMPILED_LATER "\n", (number)r->moves[GS_LATER_WISHED]);
+    if (r->moves[GS_LATER_FOUND])
+        fprintf(f, "gpusparc: " GS_S_COMPILED_BEFORE "\n", (number)r->moves[GS_LATER_FOUND]);
     if (later) /* what would change it */
         fprintf(f, "gpusparc: " GS_S_LATER "\n", (number)later);
 }
@@ -159,6 +163,9 @@ void gs_report_print_json(FILE *f, const struct gs_report *r)
     gs_json_string(f, program_invocation_short_name);
     fprintf(f, "},\n  \"devices\": %u,\n", gs_group()->n);
     write_pool(f, r);
+    if (r->moves[GS_LATER_WISHED] || r->moves[GS_LATER_FOUND])
+        fprintf(f, "  \"programs\": {\"compiled_later\": %llu, \"compiled_before\": %llu},\n",
+                (number)r->moves[GS_LATER_WISHED], (number)r->moves[GS_LATER_FOUND]);
     for (int p = 0; p < GS_PHASES; p++)
         fprintf(f, "  \"%s_ns\": %llu,\n", phase_names[p], (number)gs_busy_ns(&r->phases[p]));
     fputs("  \"kernels\": [\n", f);

@@ -20,6 +20,30 @@ samplers() {
   done
 }
 
+# Waits for what a command finds true, a minute at most.
+await() { # WHAT COMMAND...
+  local what=$1 end=$((SECONDS + 60))
+  shift
+  until "$@"; do
+    [ $SECONDS -lt $end ] || fail "$what"
+    sleep 0.05
+  done
+}
+# The processes that compile for later ones, of the cache in ./cache; marks of what they have done there.
+compilers() {
+  local p
+  for p in $(grep -lx gpusparc-compil /proc/[0-9]*/comm 2>/dev/null); do
+    p=${p%/comm}
+    if cat "$p/environ" 2>/dev/null | tr '\0' '\n' | grep -qxF "XDG_CACHE_HOME=$PWD/cache"; then echo "${p#/proc/}"; fi
+  done
+}
+none_compile() { [ -z "$(compilers)" ]; }
+are_built() { [ "$(cat cache/gpusparc/built-* 2>/dev/null | grep -ac '^3 [1-9]')" = "$1" ]; }
+until_compiled() { # N
+  await "$1 programs should have been compiled for later processes" are_built "$1"
+  await "gpusparc-compile doesn't end" none_compile
+}
+
 # A daemon of the script's own. Its socket, config and log lie in $dir; it ends with the script, and so does what the
 # script has put into $apps.
 daemon= apps=

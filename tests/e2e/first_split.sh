@@ -62,6 +62,7 @@ rm -rf cache
 PACED_BYTES=140000 FAKE_ITEM_NS=60 GPUSPARC_DEBUG=1 GPUSPARC_REAL=$programs/fake.so gpusparc run "$programs/paced" 50 65536 \
   2>debug.txt || fail "large: $(cat debug.txt)"
 ! grep "compiled for" debug.txt || fail "a large program was compiled for few launches"
+until_compiled 1
 
 # A device of 100 compute units runs 100 work-groups at once: another would shorten nothing.
 rm -rf cache

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* An application of one kernel, launched and waited for again and again: `paced ITERATIONS ITEMS`; with a third word,
- * which is the number of rounds, all launches are enqueued and then waited for once. One without a launch ends with its
- * input. PACED_BYTES: as long as that the program's text is to be, and longer. */
+ * which is the number of rounds, all launches are enqueued and then waited for once; with any fourth one each is waited
+ * for. One without a launch ends with its input. PACED_BYTES: as long as that the program's text is to be, and longer;
+ * then it prints a sum of what the launches leave. */
 #include "plain.h"
 
 enum { MOST = 1 << 20 };
@@ -32,16 +33,19 @@ int main(int argc, char **argv)
 {
     const long iterations = argc > 1 ? strtol(argv[1], NULL, 10) : 1, wanted = argc > 2 ? strtol(argv[2], NULL, 10) : 1;
     const size_t items = wanted > 0 && wanted <= MOST ? (size_t)wanted : 1;
-    const bool once = argc > 3;
+    const bool rounds = argc > 3, once = argc == 4;
+    uint32_t sum = 0;
     start(0);
     char *text = lengthened(source);
     cl_program p = build(text, "");
-    cl_kernel k = kernel_of(p, once ? "churn" : "advance");
+    cl_kernel k = kernel_of(p, rounds ? "churn" : "advance");
     cl_mem in = buffer(CL_MEM_READ_ONLY, items * 4, NULL), out = buffer(CL_MEM_READ_WRITE, items * 4, NULL);
     set_mem(k, 0, in);
     set_mem(k, 1, out);
-    if (once)
+    if (rounds)
         set_uint(k, 2, (cl_uint)strtoul(argv[3], NULL, 10));
+    for (uint32_t i = 0; i < items; i++)
+        host[i] = i * 2654435761u;
     CL(clEnqueueWriteBuffer(queue, in, CL_TRUE, 0, items * 4, host, 0, NULL, NULL));
     for (long i = 0; i < iterations; i++) {
         launch(queue, k, items, 64, 0, NULL, NULL);
@@ -53,6 +57,10 @@ int main(int argc, char **argv)
     while (!iterations && getchar() != EOF)
         ;
     CL(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, items * 4, host, 0, NULL, NULL));
+    for (size_t i = 0; i < items; i++)
+        sum = sum * 31 + host[i];
+    if (getenv("PACED_BYTES"))
+        printf("%08x\n", (unsigned)sum);
     CL(clReleaseMemObject(in));
     CL(clReleaseMemObject(out));
     CL(clReleaseKernel(k));

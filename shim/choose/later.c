@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/choose/later.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/later.h"
+#include "common/log.h"
+#include "common/spawn.h"
+#include "shim/choose/timing_book.h"
+#include "shim/client/client.h"
+#include "shim/plan/kinds.h"
+#include "shim/report/report.h"
+
+enum { UNSEEN, OPEN, WRITTEN, DONE }; /* gs_program.later */
+
+static const char own_run[] = "compile";
+static struct {
+    atomic_uint written; /* programs that are WRITTEN */
+    char *layers;        /* the variable OPENCL_LAYERS, of which the loader leaves one when it reads it */
+} jobs;
+
+__attribute__((constructor)) static void keep_layers(void)
+{
+    const char *layers = secure_getenv("OPENCL_LAYERS");
+    if (layers && asprintf(&jobs.layers, "OPENCL_LAYERS=%s", layers) < 0)
+        jobs.layers = NULL;
+}
+
+/* Of the program, the devices, their driver and the way of transfer: as what is learnt. */
+static void find_id(const struct gs_program *p, char id[GS_HASH_HEX_BYTES])
+{
+    const uint64_t program = atomic_load(&p->id);
+    struct gs_hash h;
+    gs_hash_begin(&h);
+    gs_hash_add(&h, &program, sizeof program);
+    gs_hash_add_text(&h, gs_book.learnt_name);
+    gs_hash_end_hex(&h, id);
+}
+
+/* Not on CPUs, where most of the compiling comes with the first launches, nor under a daemon, whose tasks' devices it
+ * would take time of, nor where it takes more than a text and options to make the program again. */
+static bool is_fit(const struct gs_program *p)
+{
+    const char *uncached = getenv("CUDA_CACHE_DISABLE"); /* of NVIDIA's driver */
+    return !(uncached && *uncached == '1') && p->source && p->options && !p->n_units && !p->from_binary &&
+           !p->o.ctx->pooled && !gs_group()->remote && !(gs_group()->type & CL_DEVICE_TYPE_CPU) &&
+           gs_settings()->mode == GS_MODE_AUTO && !gs_settings()->forget && !gs_scheduled();
+}
+
+void gs_later_look(struct gs_program *p)
+{
+    char id[GS_HASH_HEX_BYTES];
+    unsigned unseen = UNSEEN;
+    if (atomic_load(&p->later) != UNSEEN)
+        return;
+    struct gs_later_mark m = {GS_LATER_TRIES, 0};
+    if (is_fit(p)) {
+        find_id(p, id);
+        m = gs_later_read(id);
+    }
+    const bool first = atomic_compare_exchange_strong(&p->later, &unseen, m.tries < GS_LATER_TRIES ? OPEN : DONE);
+    if (m.took_ns && first) {
+        atomic_store(&p->prepare_ns, m.took_ns);
+        gs_report_later(GS_LATER_FOUND, 1);
+    }
+}
+
+bool gs_later_open(const struct gs_program *p)
+{
+    return atomic_load(&p->later) <= OPEN;
+}
+
+void gs_later_write(struct gs_program *p)
+{
+    char id[GS_HASH_HEX_BYTES], folder[PATH_MAX] = "/", platform[256] = "";
+    unsigned open = OPEN;
+    gs_later_look(p);
+    if (!atomic_compare_exchange_strong(&p->later, &open, DONE) || !getcwd(folder, sizeof folder))
+        return;
+    gs_real()->clGetPlatformInfo(gs_group()->platform, CL_PLATFORM_NAME, sizeof platform - 1, platform, NULL);
+    const struct gs_later_job job = {platform, folder, p->options, p->source, gs_group()->type, NULL};
+    find_id(p, id);
+    if (!gs_later_put(id, &job))
+        return;
+    atomic_store(&p->later, WRITTEN);
+    atomic_fetch_add(&jobs.written, 1);
+    gs_report_later(GS_LATER_WISHED, 1);
+    gs_debug("a program is left to gpusparc-compile: %s", id);
+}
+
+void gs_later_prepared(struct gs_program *p)
+{
+    char id[GS_HASH_HEX_BYTES];
+    if (atomic_exchange(&p->later, DONE) != WRITTEN)
+        return;
+    atomic_fetch_sub(&jobs.written, 1);
+    gs_report_later(GS_LATER_WISHED, -1);
+    find_id(p, id);
+    gs_later_drop(id);
+}
+
+bool gs_later_written(void)
+{
+    return atomic_load(&jobs.written);
+}
+
+bool gs_later_compiles(void)
+{
+    const char *run = secure_getenv("GPUSPARC_RUN"); /* else a number */
+    return run && strcmp(run, own_run) == 0;
+}
+
+void gs_later_compile(struct gs_program *p)
+{
+    char id[GS_HASH_HEX_BYTES];
+    gs_program_id(p);
+    pthread_mutex_lock(&gs_book.lock);
+    gs_book_open(p->o.ctx);
+    pthread_mutex_unlock(&gs_book.lock);
+    gs_prepare_by_thread(p, UINT64_MAX);
+    find_id(p, id);
+    const bool well = gs_prepared(p) && !p->refusal;
+    gs_later_mark(id, (struct gs_later_mark){GS_LATER_TRIES, well ? atomic_load(&p->prepare_ns) : 0});
+}
+
+void gs_later_end(void)
+{
+    enum { LIMIT_MS = 120000 };
+    const char *const more[] = {"GPUSPARC_RUN=compile", "GPUSPARC_MODE=multi", "GPUSPARC_DAEMON=off", jobs.layers,
+                                NULL};
+    char path[PATH_MAX];
+    if (!gs_later_written())
+        return;
+    snprintf(path, sizeof path, "%s/gpusparc-compile", gs_library_dir());
+    gs_spawn_beyond(path, "gpusparc-compile", LIMIT_MS, more);
+}

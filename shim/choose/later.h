@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs whose translation no single process wins back, compiled once between processes for all later ones
+ * (docs/choice.md). */
+#ifndef GS_SHIM_CHOOSE_LATER_H
+#define GS_SHIM_CHOOSE_LATER_H
+
+#include "shim/record/objects.h"
+
+/* Has it been compiled for later processes? Then what that took counts as what preparing it took before. The first time
+ * a file is looked for. The book is open; without its lock. */
+void gs_later_look(struct gs_program *p);
+
+/* May a job be written for the program? */
+bool gs_later_open(const struct gs_program *p);
+
+/* Later processes would gain by splits if it were compiled: a job is written, once. The same locks. */
+void gs_later_write(struct gs_program *p);
+
+/* This process has prepared it by itself. */
+void gs_later_prepared(struct gs_program *p);
+
+/* Has this process written a job that is still to be done? */
+bool gs_later_written(void);
+
+/* Is this gpusparc-compile? It has its program prepared at once, whatever that gains, and waits for it: no other
+ * process does. */
+bool gs_later_compiles(void);
+void gs_later_compile(struct gs_program *p);
+
+/* The process ends: what is to be compiled is, beyond it. */
+void gs_later_end(void);
+
+#endif

@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A program whose splits no single process wins back what the compiler takes for: it is compiled once the first process
+# has ended, beyond it, and the next one splits from its first launch on. Over a driver whose GPUs only let time pass,
+# and over PoCL, whose devices pass for GPUs.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+export XDG_CACHE_HOME=$PWD/cache PACED_BYTES=280000
+rm -rf cache
+
+# What the compiler takes for 280 KB is reckoned at 4.5 s: 40 launches of 20 ms gain 0.4 by two devices, less than that
+# and more than a 32nd, on a slow machine as well.
+fake() { # OPTIONS
+  FAKE_ITEM_NS=300 GPUSPARC_REAL=$programs/fake.so gpusparc run --stats=stats.txt "$@" "$programs/paced" ${launches:-40} 65536
+}
+nothing() { # WHAT
+  ! ls cache/gpusparc/job-* cache/gpusparc/built-* 2>/dev/null || fail "$1: something is to be compiled"
+}
+ended() { await "gpusparc-compile doesn't end" none_compile; }
+not_again() { ! grep -q "once this process has ended" stats.txt || fail "$1 is to be compiled again: $(cat stats.txt)"; }
+
+fake >/dev/null
+grep -qE "advance +40 +0 " stats.txt || fail "the first process splits: $(cat stats.txt)"
+shows stats.txt "programs that are compiled for splits once this process has ended, for later ones: %llu"
+until_compiled 1
+ls cache/gpusparc/job-* 2>/dev/null && fail "the job is still there"
+# The next process makes it ready with the kernel object, before any launch.
+mkfifo -m 600 input 2>/dev/null || true
+launches=0 GPUSPARC_DEBUG=1 fake <input >/dev/null 2>debug.txt &
+exec 3>input
+await "it isn't made ready before a launch: $(cat debug.txt)" grep -q "was translated" debug.txt
+exec 3>&-
+wait $!
+fake >/dev/null
+grep -qE "advance +40 +[1-9]" stats.txt || fail "the next process doesn't split: $(cat stats.txt)"
+shows stats.txt "programs that were compiled for splits after an earlier process: %llu"
+gpusparc cache | grep -qE "^  built +1 " || fail "gpusparc cache: $(gpusparc cache)"
+
+# Nothing where it is asked to begin anew, in other modes, and where no later process would see it.
+gpusparc cache --clear >/dev/null
+for how in --forget "--mode single" "--mode multi" --verify; do
+  fake $how >/dev/null
+  nothing "$how"
+done
+GPUSPARC_CACHE_SIZE=0 fake >/dev/null
+not_again "without a cache something"
+
+# Whoever waits for the application's output doesn't wait for the compiler, which would take ten minutes. It is in a
+# session of its own, and holds nothing of the application's.
+began() { grep -qx "$1 0" cache/gpusparc/built-* 2>/dev/null; }
+out=$(exec 7>held; FAKE_BUILD_MS=600000 fake 2>&1)
+await "gpusparc-compile doesn't begin: $out" began 1
+pid=$(compilers)
+read -r _ _ _ _ _ session terminal _ <"/proc/$pid/stat"
+[ "$session" = "$pid" ] && [ "$terminal" = 0 ] || fail "of session $session, terminal $terminal"
+for fd in 0 1 2; do
+  [ "$(readlink "/proc/$pid/fd/$fd")" = /dev/null ] || fail "descriptor $fd of it is $(readlink "/proc/$pid/fd/$fd")"
+done
+for fd in "/proc/$pid/fd"/*; do
+  case $(readlink "$fd") in
+  pipe:* | */held) fail "it holds $(readlink "$fd")" ;;
+  esac
+done
+tr '\0' '\n' <"/proc/$pid/cmdline" | grep -qx gpusparc-compile || fail "it is called $(tr '\0' ' ' <"/proc/$pid/cmdline")"
+! tr '\0' '\n' <"/proc/$pid/environ" | grep -E "^(LD_PRELOAD|GPUSPARC_STATS)=" || fail "it has variables of the application's"
+[ "$(awk '{ print $19 }' "/proc/$pid/stat")" -ge 10 ] || fail "it isn't nice"
+
+# Only one at a time. What another application leaves meanwhile is done by whoever comes next.
+one_compiles() { [ "$(compilers)" = "$pid" ]; }
+PACED_BYTES=290000 fake >/dev/null
+await "two compile at once" one_compiles
+[ "$(ls cache/gpusparc/job-* | wc -l)" = 1 ] || fail "the other application's job: $(ls cache/gpusparc)"
+kill -KILL "$pid"
+ended
+fake >/dev/null
+until_compiled 2
+# Two that end at once.
+gpusparc cache --clear >/dev/null
+(PACED_BYTES=290000 fake >/dev/null) &
+fake --stats=other.txt >/dev/null
+wait $!
+until_compiled 2
+
+# One that is killed is tried thrice, and never again.
+gpusparc cache --clear >/dev/null
+for tries in 1 2 3; do
+  FAKE_BUILD_MS=600000 fake >/dev/null
+  await "it isn't tried $tries times" began $tries
+  kill -KILL $(compilers)
+  ended
+done
+fake >/dev/null
+not_again "what has failed three times"
+none_compile || fail "it is tried a fourth time"
+
+# Over PoCL: the same bytes, and a compiler that refuses the translation is asked once. The launches are as long as it
+# takes to gain a second or two: for 900 KB the compiler is reckoned at 14, of which a 32nd is half a second.
+export OPENCL_LAYERS=$programs/as_gpu.so:$programs/faults.so PACED_BYTES=900000 POCL_CACHE_DIR=$PWD/pocl
+rounds=100
+app() { "$@" "$programs/paced" 20 65536 $rounds each; }
+alone=$(app)
+for ((took = 0; took < 2000; rounds *= 2)); do
+  begin=$(date +%s%N)
+  alone=$(app env)
+  took=$((($(date +%s%N) - begin) / 1000000))
+done
+rounds=$((rounds / 2))
+pocl() { # OPTIONS
+  rm -f stats.txt
+  app gpusparc run --devices cpu:2 "$@"
+}
+for case in refused compiled; do
+  rm -rf cache
+  [ $case != refused ] || export FAULT=clBuildProgram:2:-11
+  [ "$(pocl --stats=stats.txt)" = "$alone" ] || fail "$case: other bytes in the first process"
+  shows stats.txt "programs that are compiled for splits once this process has ended, for later ones: %llu"
+  grep -qE "churn +20 +0 " stats.txt || fail "$case: split in the first process: $(cat stats.txt)"
+  ended
+  unset FAULT
+  [ $case = refused ] || until_compiled 1
+  [ $case != refused ] || grep -qx "3 0" cache/gpusparc/built-* || fail "not remembered: $(cat cache/gpusparc/built-*)"
+  [ "$(pocl --stats=stats.txt)" = "$alone" ] || fail "$case: other bytes in the second process"
+  not_again "$case"
+  [ $case = refused ] || shows stats.txt "programs that were compiled for splits after an earlier process: %llu"
+  grep -qE "churn +20 +0 " stats.txt && split=no || split=yes
+  [ "$case $split" = "refused no" ] || [ "$case $split" = "compiled yes" ] || fail "$case, split: $split: $(cat stats.txt)"
+done
+
+# CPU devices have no part in it.
+OPENCL_LAYERS=
+rm -rf cache
+[ "$(pocl)" = "$alone" ] || fail "CPUs: other bytes"
+nothing "CPUs"
+echo passed
