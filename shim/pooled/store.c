@@ -279,17 +279,19 @@ cl_int gs_pool_load(struct gs_pool_window *w, const struct gs_rangeset *bytes)
     return err;
 }
 
-/* No place holds the bytes any more, but for that window, if any, or the host. The host's pages stay while there are
- * maps: what a window takes over with the rows that are written there may be mapped for reading. */
+/* No place holds the bytes any more, but for that window, if any, or the host. The host's pages go where it held some
+ * of the bytes: to give back what isn't there took 0.3 ms of each launch on 8 GiB. They stay while there are maps: what
+ * a window takes over with the rows that are written there may be mapped for reading. */
 static cl_int invalidate(struct gs_pool_root *r, const struct gs_pool_window *but, bool but_host,
                          const struct gs_rangeset *bytes)
 {
+    for (size_t i = 0; i < bytes->n && !but_host && !atomic_load(&r->maps); i++)
+        if (gs_rangeset_touches(&r->valid, bytes->v[i]))
+            gs_pool_host_drop(&r->host, bytes->v[i]);
     int err = but_host ? 0 : gs_rangeset_remove_set(&r->valid, bytes);
     for (struct gs_pool_window *w = r->windows; w && !err; w = w->next)
         if (w != but)
             err = gs_rangeset_remove_set(&w->valid, bytes);
-    for (size_t i = 0; i < bytes->n && !err && !but_host && !atomic_load(&r->maps); i++)
-        gs_pool_host_drop(&r->host, bytes->v[i]);
     return gs_pool_error(err);
 }
 

@@ -130,6 +130,11 @@ same "steps on GPUs"
 
 # What stays on one device, where that has room for all.
 export ROOM_BYTES=$((40 << 20))
+# What the host never held isn't given back to the system by each launch that overwrites it.
+rm -f given_back
+GIVEN_BACK=$PWD/given_back LD_PRELOAD=$programs/given_back.so pooled pooled.txt "$programs/pooled" $kib steps || { cat pooled.txt pooled.err; fail "pages given back: exit status $?"; }
+same "pages given back"
+[ ! -e given_back ] || fail "with room for all, pages were given back $(cat given_back) times"
 plain plain.txt "$programs/pooled" 1024 whole
 pooled pooled.txt "$programs/pooled" 1024 whole || { cat pooled.txt pooled.err; fail "whole: exit status $?"; }
 same "whole"
