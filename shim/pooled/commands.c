@@ -68,12 +68,13 @@ static bool precedes(const struct gs_pool_command *a, const struct gs_pool_comma
     return a->queue == b->queue && (!a->q->out_of_order || a->op.kind == GS_OP_BARRIER || all);
 }
 
-/* 1: not yet; 0: it may begin; below: one of the events that it waits for has failed. */
-static cl_int state_of(const struct gs_pool_command *c)
+/* 1: not yet; 0: it may begin; below: one of the events that it waits for has failed. A launch may begin behind the one
+ * that runs. */
+static cl_int state_of(const struct gs_pool_command *c, const struct gs_pool_command *running)
 {
     cl_int failed = 0;
     for (const struct gs_pool_command *a = list.first; a != c; a = a->next)
-        if (precedes(a, c))
+        if (precedes(a, c) && !(a == running && c->launch))
             return 1;
     for (cl_uint i = 0; i < c->wait.n; i++) {
         const cl_int status = gs_event_status(c->wait.v[i]);
@@ -123,6 +124,17 @@ static bool enter_ring(const struct gs_pool_command *c)
     return may && gs_staging_enter(ctx, true);
 }
 
+static cl_int lose(struct gs_pool_command *c, cl_int err)
+{
+    if (err) {
+        gs_error("pooled memory: %s failed (error %d): what the buffers of its context hold is lost",
+                 c->launch ? gs_pool_launch_name(c->launch) : "a command", err);
+        atomic_store(&c->q->o.ctx->pool->failed, err);
+    }
+    return err;
+}
+
+/* Of a launch all but its end. */
 static cl_int carry_out(struct gs_pool_command *c)
 {
     struct gs_context *ctx = c->q->o.ctx;
@@ -132,20 +144,14 @@ static cl_int carry_out(struct gs_pool_command *c)
     c->by_ring = enter_ring(c);
     gs_pool_lock();
     if (c->launch)
-        err = gs_pool_launch_run(c->launch, foresee, c);
+        err = gs_pool_launch_begin(c->launch, foresee, c);
     else if (is_transfer(&c->op))
         err = gs_pool_transfer(c);
     const cl_int settled = gs_pool_await();
     gs_pool_unlock();
     if (c->by_ring)
         gs_staging_leave(ctx);
-    err = err ? err : settled;
-    if (err) {
-        gs_error("pooled memory: %s failed (error %d): what the buffers of its context hold is lost",
-                 c->launch ? gs_pool_launch_name(c->launch) : "a command", err);
-        atomic_store(&ctx->pool->failed, err);
-    }
-    return err;
+    return lose(c, err ? err : settled);
 }
 
 /* The event ends before the queue does: who has waited for the queue finds it complete. */
@@ -209,27 +215,47 @@ static void undo_mapping(struct gs_pool_command *c)
     free(map);
 }
 
-static void run(struct gs_pool_command *c, cl_int state)
+static void told(struct gs_pool_command *c)
 {
-    gs_threads_serve_wait();
-    c->times[2] = gs_now_ns();
-    c->err = state ? state : carry_out(c);
-    if (state)
-        undo_mapping(c);
     tell(c);
     finish(c);
     gs_threads_served();
 }
 
-/* The next command that may begin; waits for one. What it waits for may be the application's event, of whose end nobody
- * tells. */
-static struct gs_pool_command *next(cl_int *state)
+/* True: it is a launch that runs now. */
+static bool begin(struct gs_pool_command *c, cl_int state)
+{
+    c->times[2] = gs_now_ns();
+    c->err = state ? state : carry_out(c);
+    if (state)
+        undo_mapping(c);
+    if (!c->err && c->launch)
+        return true;
+    told(c);
+    return false;
+}
+
+static void end(struct gs_pool_command *c)
+{
+    gs_pool_lock();
+    const cl_int err = gs_pool_launch_end(c->launch);
+    gs_pool_unlock();
+    if (err)
+        c->err = lose(c, err);
+    told(c);
+}
+
+/* The next command that may begin; waits for one, unless a launch runs. What it waits for may be the application's
+ * event, of whose end nobody tells. */
+static struct gs_pool_command *next(const struct gs_pool_command *running, cl_int *state)
 {
     GS_LOCKED(&list.lock);
     for (;;) {
         for (struct gs_pool_command *c = list.first; c; c = c->next)
-            if ((*state = state_of(c)) <= 0)
+            if (c != running && (*state = state_of(c, running)) <= 0)
                 return c;
+        if (running)
+            return NULL;
         if (!list.first) {
             pthread_cond_wait(&list.changed, &list.lock);
             continue;
@@ -237,19 +263,43 @@ static struct gs_pool_command *next(cl_int *state)
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += 200000;
-        if (until.tv_nsec >= 1000000000) {
-            until.tv_nsec -= 1000000000;
-            until.tv_sec++;
-        }
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
         pthread_cond_timedwait(&list.changed, &list.lock, &until);
     }
 }
 
+static bool is_ready(const struct gs_pool_command *c)
+{
+    gs_pool_lock();
+    const bool is = c->launch && gs_pool_launch_is_ready(c->launch);
+    gs_pool_unlock();
+    return is;
+}
+
+/* A launch that finds all its bytes is enqueued while the one before it runs, so that the device doesn't wait for this
+ * thread between the two. Nothing else begins while a launch runs. */
 static void *work(void *unused)
 {
+    struct gs_pool_command *running = NULL;
     for (cl_int state;;) {
-        struct gs_pool_command *c = next(&state);
-        run(c, state);
+        struct gs_pool_command *c = next(running, &state), *before = running;
+        if (before && !(c && !state && is_ready(c) && gs_threads_serve())) {
+            end(before);
+            running = NULL;
+            continue;
+        }
+        if (!before)
+            gs_threads_serve_wait();
+        running = begin(c, state) ? c : NULL;
+        if (!before)
+            continue;
+        end(before);
+        if (!running)
+            continue;
+        running->times[2] = gs_now_ns();
+        if (atomic_load(&running->q->o.ctx->pool->failed)) /* what it read was lost */
+            running->err = CL_OUT_OF_RESOURCES;
     }
     return unused;
 }

@@ -12,6 +12,29 @@
 #include "shim/record/objects.h"
 #include "shim/report/report.h"
 
+/* The window of a use: first its pages alone. */
+struct taken {
+    struct gs_range pages;
+    struct gs_pool_window *window;
+};
+
+/* A turn on its device. */
+struct run {
+    struct gs_turn *turn;
+    unsigned device;
+    bool ahead;          /* the round before is not over */
+    uint64_t spare;      /* by how much each window may be larger than the turn needs */
+    struct taken *taken; /* by use; owned */
+    cl_event end;
+};
+
+/* Turns side by side, each on a device of its own: all have their bytes before the first begins. */
+struct round {
+    struct run runs[GS_MAX_DEVICES];
+    unsigned n;
+    uint64_t number; /* of gs_pool_round_begin */
+};
+
 struct gs_pool_launch {
     struct gs_kernel *k; /* held */
     const struct gs_kernel_summary *summary;
@@ -22,8 +45,9 @@ struct gs_pool_launch {
     /* By the device whose program it is of, [0] also for the others; of a whole launch the application's. Owned. It has
      * all arguments but memory and the hidden one since the call. */
     cl_kernel kernel[GS_MAX_DEVICES];
-    bool *done;    /* by turn; owned */
-    cl_mem *parts; /* by argument: of a window, for the turn that is being enqueued; or null */
+    bool *done;        /* by turn; owned */
+    cl_mem *parts;     /* by argument: of a window, for the turn that is being enqueued; or null */
+    struct round last; /* while it runs */
 };
 
 void gs_pool_launch_free(struct gs_pool_launch *l)
@@ -181,29 +205,6 @@ struct gs_pool_launch *gs_pool_launch_make(struct gs_kernel *k, const struct gs_
     return NULL;
 }
 
-/* The window of a use: first its pages alone. */
-struct taken {
-    struct gs_range pages;
-    struct gs_pool_window *window;
-};
-
-/* A turn on its device. */
-struct run {
-    struct gs_turn *turn;
-    unsigned device;
-    bool ahead;          /* the round before is not over */
-    uint64_t spare;      /* by how much each window may be larger than the turn needs */
-    struct taken *taken; /* by use; owned */
-    cl_event end;
-};
-
-/* Turns side by side, each on a device of its own: all have their bytes before the first begins. */
-struct round {
-    struct run runs[GS_MAX_DEVICES];
-    unsigned n;
-    uint64_t number; /* of gs_pool_round_begin */
-};
-
 static bool touches(const struct gs_turn_use *u)
 {
     return u->window.begin < u->window.end;
@@ -325,6 +326,7 @@ static cl_int set_args(struct gs_pool_launch *l, const struct run *run, cl_kerne
     return err;
 }
 
+/* From now on its windows hold what it writes: what reads that comes behind it in the same queue, or after its end. */
 static cl_int begin(struct gs_pool_launch *l, struct run *run)
 {
     size_t offset[3], global[3], local[3];
@@ -343,6 +345,9 @@ static cl_int begin(struct gs_pool_launch *l, struct run *run)
     release_parts(l);
     if (!err)
         gs_real()->clFlush(queue);
+    for (uint32_t i = 0; run->turn->uses[i].root && !err; i++)
+        if (run->taken[i].window)
+            err = gs_pool_wrote(run->taken[i].window, &run->turn->uses[i].wrote);
     return err;
 }
 
@@ -352,11 +357,6 @@ static cl_int end(struct run *run)
     if (run->end) {
         err = gs_real()->clWaitForEvents(1, &run->end);
         gs_real()->clReleaseEvent(run->end);
-    }
-    for (uint32_t i = 0; run->taken && run->turn->uses[i].root; i++) {
-        struct gs_pool_window *w = run->taken[i].window;
-        const cl_int noted = run->end && w ? gs_pool_wrote(w, &run->turn->uses[i].wrote) : CL_SUCCESS;
-        err = err ? err : noted;
     }
     free(run->taken);
     return err;
@@ -468,6 +468,12 @@ static unsigned nearest(const struct gs_turn *t)
     return best;
 }
 
+/* An application's program may have been built for the first device alone. */
+static unsigned device_of_one(const struct gs_turns *t)
+{
+    return t->whole ? 0 : nearest(&t->v[0]);
+}
+
 /* Round `which`, and where its turns run. */
 static cl_int plan(const struct gs_pool_launch *l, unsigned which, bool ahead, struct round *round)
 {
@@ -482,14 +488,27 @@ static cl_int plan(const struct gs_pool_launch *l, unsigned which, bool ahead, s
         run->taken = calloc(t->n_uses + 1, sizeof *run->taken);
         err = run->taken ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     }
-    if (t->n == 1) /* an application's program may have been built for the first device alone */
-        round->runs[0].device = t->whole ? 0 : nearest(&t->v[0]);
+    if (t->n == 1)
+        round->runs[0].device = device_of_one(t);
     return err;
+}
+
+bool gs_pool_launch_is_ready(const struct gs_pool_launch *l)
+{
+    const struct gs_turns *t = &l->turns;
+    const unsigned first = t->n == 1 ? device_of_one(t) : 0;
+    bool is = t->n == 1 || (!t->serial && t->n <= gs_group()->n);
+    for (unsigned k = 0; k < t->n && is; k++)
+        for (const struct gs_turn_use *u = t->v[k].uses; u->root && is; u++) {
+            const struct gs_pool_window *w = touches(u) ? gs_pool_window_of(u->root->pool, first + k, u->window) : NULL;
+            is = w ? gs_rangeset_contains_set(&w->valid, &u->needs) : !touches(u);
+        }
+    return is;
 }
 
 /* While one round's bytes come, what the next one has no room for leaves; while the one computes, the next one's come.
  * Where the devices have no room for both, the next one waits for the end of this one. */
-cl_int gs_pool_launch_run(struct gs_pool_launch *l, cl_int (*foresee)(const void *), const void *of)
+cl_int gs_pool_launch_begin(struct gs_pool_launch *l, cl_int (*foresee)(const void *), const void *of)
 {
     const struct gs_turns *t = &l->turns;
     const unsigned devices = gs_group()->n, each = (t->n + devices - 1) / devices, rounds = t->serial ? t->n : each;
@@ -516,6 +535,10 @@ cl_int gs_pool_launch_run(struct gs_pool_launch *l, cl_int (*foresee)(const void
         }
         err = err ? err : gs_pool_await();
         err = err ? err : begin_all(l, &now);
+        if (i + 1 == rounds && !err) {
+            l->last = now;
+            return CL_SUCCESS;
+        }
         if (more && !err)
             ahead = bring(l, &next);
         ended = end_all(l, &now);
@@ -529,4 +552,9 @@ cl_int gs_pool_launch_run(struct gs_pool_launch *l, cl_int (*foresee)(const void
     }
     end_all(l, &now);
     return err;
+}
+
+cl_int gs_pool_launch_end(struct gs_pool_launch *l)
+{
+    return end_all(l, &l->last);
 }

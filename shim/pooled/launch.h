@@ -17,9 +17,13 @@ void gs_pool_launch_free(struct gs_pool_launch *l);
  * come after the current command. With the store locked. */
 cl_int gs_pool_launch_forecast(const struct gs_pool_launch *l);
 
-/* Carries the launch out; before each round of turns foresee(of) notes the commands after the launch. With the store
- * locked. */
-cl_int gs_pool_launch_run(struct gs_pool_launch *l, cl_int (*foresee)(const void *), const void *of);
+/* Carries the launch out but for the end of its last round of turns, which is waited for by gs_pool_launch_end; with an
+ * error there is none. Before each round foresee(of) notes the commands after the launch. With the store locked. */
+cl_int gs_pool_launch_begin(struct gs_pool_launch *l, cl_int (*foresee)(const void *), const void *of);
+cl_int gs_pool_launch_end(struct gs_pool_launch *l);
+/* Is it one round of which nothing has to be brought or made? Then it may begin behind another's last round. Likewise.
+ */
+bool gs_pool_launch_is_ready(const struct gs_pool_launch *l);
 /* Its kernel's, for a message. */
 const char *gs_pool_launch_name(const struct gs_pool_launch *l);
 

@@ -200,7 +200,7 @@ static const char *uncut(const struct gs_turns_input *in)
 static int find_cut(struct gs_turns *best, const struct gs_turns_input *in)
 {
     int err = 0;
-    for (unsigned d = 3; d-- > 0 && !err;) { /* the slowest first: its ranges are contiguous */
+    for (unsigned d = 3; d-- > 0 && !err && best->n != 1;) { /* the slowest first: its ranges are contiguous */
         struct gs_turns t = {0};
         if (gs_geometry_groups(in->launch, d) < 2 && (d || best->v))
             continue;

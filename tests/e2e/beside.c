@@ -3,7 +3,8 @@
  * that have been enqueued run until somebody waits for one, and launches until somebody waits for one. At the end
  * BESIDE_REPORT (a file) has the number of waits with transfers under way; of those with transfers of two devices or
  * more; of those with transfers of one device both ways; and the number of waits for launches while a transfer to the
- * device is under way. A transfer has 4 KiB at least.
+ * device is under way; and the number of launches enqueued while one is under way that nobody has waited for. A
+ * transfer has 4 KiB at least.
  * With BESIDE_HOLD copies and writes are held until somebody waits for a command of their queue, while what other
  * queues have begins at once: who counts on an order between queues finds other bytes. */
 #include <pthread.h>
@@ -19,7 +20,7 @@ enum { TO_HOST = 1, TO_DEVICE = 2, LAUNCH = 4 };
 static struct _cl_icd_dispatch below;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cl_device_id device[MOST];
-static unsigned busy[MOST], waits, beside, both_ways, ahead;
+static unsigned busy[MOST], waits, beside, both_ways, ahead, behind, launched;
 
 /* What is held: the queue, and the user event that it waits for. */
 enum { MOST_HELD = 4096 };
@@ -71,6 +72,8 @@ static void begins(cl_command_queue queue, unsigned what)
     while (i + 1 < MOST && device[i] && device[i] != of)
         i++;
     device[i] = of;
+    behind += what == LAUNCH && launched;
+    launched += what == LAUNCH;
     busy[i] |= what;
     pthread_mutex_unlock(&lock);
 }
@@ -100,6 +103,7 @@ static void launches_end(void)
         busy[i] &= ~(unsigned)LAUNCH;
     }
     ahead += to_busy;
+    launched -= launched > 0;
     pthread_mutex_unlock(&lock);
 }
 
@@ -175,7 +179,7 @@ __attribute__((destructor)) static void report(void)
     FILE *f = path && waits ? fopen(path, "w") : NULL;
     if (!f)
         return;
-    fprintf(f, "%u %u %u %u\n", waits, beside, both_ways, ahead);
+    fprintf(f, "%u %u %u %u %u\n", waits, beside, both_ways, ahead, behind);
     fclose(f);
 }
 

@@ -96,7 +96,7 @@ sys.exit(json.load(open("stats.json"))["memory"]["evicted"] > 16 << 20)' || fail
 export BESIDE_REPORT=$PWD/beside ROOM_BYTES=$((3 << 20))
 FAULT_COUNTS=$PWD/counts.txt layer=$layer:$programs/beside.so:$programs/faults.so memory=pooled+host:64MiB pooled pooled.txt "$programs/pooled" $kib steps || { cat pooled.txt pooled.err; fail "steps, transfers counted: exit status $?"; }
 same "steps, transfers counted"
-read -r waits beside both_ways ahead <beside
+read -r waits beside both_ways ahead _ <beside
 [ $((4 * beside)) -gt $((3 * waits)) ] || fail "of $waits waits for transfers $beside were for two devices"
 [ $((2 * both_ways)) -gt $waits ] || fail "of $waits waits for transfers $both_ways were for both directions"
 [ $((2 * ahead)) -gt $waits ] || fail "beside $waits waits for transfers there were $ahead transfers to a device that computed"
@@ -145,7 +145,18 @@ pooled pooled.txt "$programs/pooled" $kib gathers || { cat pooled.txt pooled.err
 same "gathers on one device"
 stats stats.json single:scatter:"its parts use each other's results, and it fits on one device"
 
-GPUSPARC_GPUS=1 pooled pooled.txt "$programs/pooled" 1024 steps || { cat pooled.txt pooled.err; fail "one device: exit status $?"; }
+# A launch that finds all its bytes is enqueued while the one before it runs: of 8 steps all but the first.
+plain plain.txt "$programs/pooled" 1024 steps
+layer=$layer:$programs/beside.so BESIDE_REPORT=$PWD/beside GPUSPARC_GPUS=1 pooled pooled.txt "$programs/pooled" 1024 steps || { cat pooled.txt pooled.err; fail "one device: exit status $?"; }
+same "one device"
+read -r _ _ _ _ behind <beside
+[ "$behind" = 7 ] || fail "one device: $behind launches were enqueued while another one ran, not 7"
+# By their events none begins before that one has ended; and what has read of one that fails meanwhile fails, too.
+plain plain.txt "$programs/pooled" 1024 behind
+GPUSPARC_GPUS=1 pooled pooled.txt "$programs/pooled" 1024 behind || { cat pooled.txt pooled.err; fail "one behind the other: exit status $?"; }
+same "one behind the other"
+FAULT=clEnqueueNDRangeKernel:5:-5:late layer=$layer:$programs/faults.so GPUSPARC_GPUS=1 pooled pooled.txt "$programs/pooled" 1024 behind || :
+[ "$(sed -n 's/^launch.*: \([a-z]*\).*/\1/p' pooled.txt | uniq -c | awk '{ print $1, $2 }' | paste -sd' ')" = "2 ended 3 failed" ] || fail "one that fails and those behind it: $(cat pooled.txt pooled.err)"
 stats stats.json single:smooth:"there is one device"
 
 # All there is of images but those made of buffers, which are refused.

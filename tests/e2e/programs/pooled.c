@@ -625,6 +625,49 @@ static void show_calls(void)
         printf("the callback for %d: called %d times, with %d\n", i, calls[i].n, calls[i].status);
 }
 
+/* Launches of which each reads what the one before has written, all enqueued before the first begins: what their events
+ * say. Each begins when the one before has ended, and has failed if that one has. */
+static void behind(size_t bytes)
+{
+    enum { N = 5 };
+    const size_t w = 256, h = bytes / 2 / 4 / w, global[2] = {w, h}, local[2] = {64, 1};
+    cl_mem m[2] = {buffer(CL_MEM_READ_WRITE, w * h * 4, NULL), buffer(CL_MEM_READ_WRITE, w * h * 4, NULL)};
+    cl_kernel k = kernel_of(program, "smooth");
+    cl_command_queue timed;
+    cl_event go, e[N];
+    cl_int err, status;
+    cl_ulong begins, ended = 0;
+    MADE(timed, clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &err));
+    begin_with(m[0], w * h, 1);
+    CL(clFinish(queue));
+    MADE(go, clCreateUserEvent(context, &err));
+    set_uint(k, 2, (cl_uint)w);
+    set_uint(k, 3, (cl_uint)h);
+    for (int i = 0; i < N; i++) {
+        set_mem(k, 0, m[i % 2]);
+        set_mem(k, 1, m[1 - i % 2]);
+        CL(clEnqueueNDRangeKernel(timed, k, 2, NULL, global, local, !i, i ? NULL : &go, &e[i]));
+    }
+    CL(clSetUserEventStatus(go, CL_COMPLETE));
+    clFinish(timed);
+    for (int i = 0; i < N; i++) {
+        CL(clGetEventInfo(e[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
+        printf("launch %d: %s", i, status ? "failed" : "ended");
+        if (!status) {
+            CL(clGetEventProfilingInfo(e[i], CL_PROFILING_COMMAND_START, sizeof begins, &begins, NULL));
+            printf(", %s", begins < ended ? "before the one before" : "in order");
+            CL(clGetEventProfilingInfo(e[i], CL_PROFILING_COMMAND_END, sizeof ended, &ended, NULL));
+        }
+        puts("");
+        CL(clReleaseEvent(e[i]));
+    }
+    CL(clReleaseEvent(go));
+    CL(clReleaseCommandQueue(timed));
+    CL(clReleaseKernel(k));
+    for (int i = 0; i < 2; i++)
+        CL(clReleaseMemObject(m[i]));
+}
+
 /* One of each call that puts an event or an order into a queue without one; and what their events say. */
 static void events(size_t bytes)
 {
@@ -698,7 +741,8 @@ int main(int argc, char **argv)
     } cases[] = {{"images", images},   {"stencil", stencil},     {"steps", steps},       {"matrices", matrices},
                  {"gathers", gathers}, {"reduction", reduction}, {"windows", windows},   {"invalidates", invalidates},
                  {"whole", whole},     {"nothing", nothing},     {"events", events},     {"parts", parts},
-                 {"maps", maps},       {"uncut", uncut},         {"writes", writes_all}, {"rows", writes_rows}};
+                 {"maps", maps},       {"uncut", uncut},         {"writes", writes_all}, {"rows", writes_rows},
+                 {"behind", behind}};
     const size_t bytes = (argc > 1 ? strtoull(argv[1], NULL, 10) : 4096) << 10;
     start(0);
     if (argc > 2 && strcmp(argv[2], "memory") == 0)
