@@ -205,13 +205,7 @@ struct gs_pool_launch *gs_pool_launch_make(struct gs_kernel *k, const struct gs_
     return NULL;
 }
 
-static bool touches(const struct gs_turn_use *u)
-{
-    return u->window.begin < u->window.end;
-}
-
-/* All windows of a turn must fit, within `room`. A use that touches nothing has no window, and counts all the same: the
- * others are the smaller for it. */
+/* All windows of a turn must fit, within `room`. */
 static uint64_t spare_of(const struct gs_turn *t, uint64_t room)
 {
     uint64_t largest;
@@ -255,10 +249,10 @@ static cl_int take_window(struct run *run, uint32_t i)
     /* It may have pinned windows that are larger than it needs. */
     err = CL_SUCCESS;
     for (uint32_t j = 0; uses[j].root && !err; j++) {
-        err = touches(&uses[j]) ? make_way(run, j) : CL_SUCCESS;
+        err = make_way(run, j);
         if (!err)
             err = gs_pool_await();
-        if (!err && touches(&uses[j]))
+        if (!err)
             err = take(run, j);
     }
     return err;
@@ -314,11 +308,11 @@ static cl_int set_args(struct gs_pool_launch *l, const struct run *run, cl_kerne
     for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
         const struct gs_mem *m = l->mems[i];
         const struct gs_pool_window *w = m ? window_of(run, m) : NULL;
-        if (w && (l->turns.whole || l->summary->args[i].kind != GS_ARG_GLOBAL)) {
+        if (m && (l->turns.whole || l->summary->args[i].kind != GS_ARG_GLOBAL)) {
             err = set_part(l, kernel, i, w);
         } else if (m) {
-            hidden.moves.shift[i] = w ? w->range.begin - m->origin : 0;
-            err = gs_real()->clSetKernelArg(kernel, i, sizeof(cl_mem), w ? &w->mem : NULL);
+            hidden.moves.shift[i] = w->range.begin - m->origin;
+            err = gs_real()->clSetKernelArg(kernel, i, sizeof(cl_mem), &w->mem);
         }
     }
     if (!err && !l->turns.whole)
@@ -346,8 +340,7 @@ static cl_int begin(struct gs_pool_launch *l, struct run *run)
     if (!err)
         gs_real()->clFlush(queue);
     for (uint32_t i = 0; run->turn->uses[i].root && !err; i++)
-        if (run->taken[i].window)
-            err = gs_pool_wrote(run->taken[i].window, &run->turn->uses[i].wrote);
+        err = gs_pool_wrote(run->taken[i].window, &run->turn->uses[i].wrote);
     return err;
 }
 
@@ -403,8 +396,7 @@ static cl_int each(struct gs_pool_launch *l, struct round *round, cl_int (*step)
     cl_int err = CL_SUCCESS;
     for (uint32_t u = 0; l->turns.all[u].root && !err; u++)
         for (unsigned i = 0; i < round->n && !err; i++)
-            if (touches(&round->runs[i].turn->uses[u]))
-                err = step(&round->runs[i], u);
+            err = step(&round->runs[i], u);
     return err;
 }
 
@@ -500,8 +492,8 @@ bool gs_pool_launch_is_ready(const struct gs_pool_launch *l)
     bool is = t->n == 1 || (!t->serial && t->n <= gs_group()->n);
     for (unsigned k = 0; k < t->n && is; k++)
         for (const struct gs_turn_use *u = t->v[k].uses; u->root && is; u++) {
-            const struct gs_pool_window *w = touches(u) ? gs_pool_window_of(u->root->pool, first + k, u->window) : NULL;
-            is = w ? gs_rangeset_contains_set(&w->valid, &u->needs) : !touches(u);
+            const struct gs_pool_window *w = gs_pool_window_of(u->root->pool, first + k, u->window);
+            is = w && gs_rangeset_contains_set(&w->valid, &u->needs);
         }
     return is;
 }

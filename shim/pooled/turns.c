@@ -97,6 +97,8 @@ static int make_turn(struct gs_turn *t, const struct gs_turns_input *in, bool wh
     for (struct gs_turn_use *u = t->uses; !err && u->root; u++) {
         span(&u->window, &u->needs);
         span(&u->window, &u->wrote);
+        if (u->window.begin == u->window.end) /* a kernel may ask whether there is one */
+            u->window = (struct gs_range){0, 1};
     }
     return err;
 }
@@ -107,7 +109,7 @@ uint64_t gs_turn_bytes(const struct gs_turn *t, uint64_t *largest)
     *largest = 0;
     for (const struct gs_turn_use *u = t->uses; u->root; u++) {
         const struct gs_range pages = gs_pool_pages(u->root->size, u->window);
-        const uint64_t n = u->window.begin == u->window.end ? 0 : pages.end - pages.begin;
+        const uint64_t n = pages.end - pages.begin;
         sum += n;
         *largest = n > *largest ? n : *largest;
     }

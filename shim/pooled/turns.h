@@ -35,7 +35,7 @@ struct gs_pool_hidden {
 /* What a turn does to one root. */
 struct gs_turn_use {
     struct gs_mem *root;
-    struct gs_range window;          /* of the root: holds the sets; empty: it touches nothing */
+    struct gs_range window;          /* of the root: holds the sets; of one byte where these are empty */
     struct gs_rangeset needs, wrote; /* of the root: must be valid before; is valid there afterwards */
 };
 

@@ -15,7 +15,7 @@ sys.exit(m["brought"] != int(sys.argv[1]) or m["evicted"] != 0)' "$1" || fail "n
 
 kib=16384
 export ROOM_OFFSETS=0
-for case in stencil matrices gathers reduction images windows invalidates; do
+for case in stencil matrices gathers reduction images windows invalidates given; do
   plain plain.txt "$programs/pooled" $kib $case
   for room in 10 5; do # MiB
     export ROOM_BYTES=$((room << 20))

@@ -36,7 +36,9 @@ static const char source[] =
     "  uint4 t = read_imageui(in, nearest, (int2)(x, y)) * 2u + read_imageui(in, nearest, (int2)(x - 1, y))\n"
     "    + read_imageui(in, nearest, (int2)(x + 1, y + 1));\n"
     "  write_imageui(out, (int2)(x, y), t / 4u ^ a); }\n"
-    "__kernel void nothing(__global float *v) { if (v) v[get_global_id(0)] = 1; }\n";
+    "__kernel void nothing(__global float *v) { if (v) v[get_global_id(0)] = 1; }\n"
+    "__kernel void given(__global float *v, __global const float *other)\n"
+    "{\n    v[get_global_id(0)] = other == 0 ? 1 : other == v ? 2 : 3;\n}\n";
 
 static cl_program program;
 
@@ -625,6 +627,23 @@ static void show_calls(void)
         printf("the callback for %d: called %d times, with %d\n", i, calls[i].n, calls[i].status);
 }
 
+/* A kernel that only asks whether it has been given a second buffer. */
+static void given(size_t bytes)
+{
+    const size_t items = bytes / 8;
+    cl_mem m[2] = {buffer(CL_MEM_READ_WRITE, items * 4, NULL), buffer(CL_MEM_READ_WRITE, items * 4, NULL)};
+    cl_kernel k = kernel_of(program, "given");
+    for (int i = 0; i < 3; i++) {
+        set_mem(k, 0, m[0]);
+        CL(clSetKernelArg(k, 1, sizeof(cl_mem), i < 2 ? &m[i] : NULL));
+        launch(queue, k, items, 64, 0, NULL, NULL);
+        show_pieces("given", m[0], items * 4);
+    }
+    for (int i = 0; i < 2; i++)
+        CL(clReleaseMemObject(m[i]));
+    CL(clReleaseKernel(k));
+}
+
 /* Launches of which each reads what the one before has written, all enqueued before the first begins: what their events
  * say. Each begins when the one before has ended, and has failed if that one has. */
 static void behind(size_t bytes)
@@ -742,7 +761,7 @@ int main(int argc, char **argv)
                  {"gathers", gathers}, {"reduction", reduction}, {"windows", windows},   {"invalidates", invalidates},
                  {"whole", whole},     {"nothing", nothing},     {"events", events},     {"parts", parts},
                  {"maps", maps},       {"uncut", uncut},         {"writes", writes_all}, {"rows", writes_rows},
-                 {"behind", behind}};
+                 {"behind", behind},   {"given", given}};
     const size_t bytes = (argc > 1 ? strtoull(argv[1], NULL, 10) : 4096) << 10;
     start(0);
     if (argc > 2 && strcmp(argv[2], "memory") == 0)
