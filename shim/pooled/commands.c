@@ -167,6 +167,15 @@ static void tell(const struct gs_pool_command *c)
         gs_real()->clSetUserEventStatus(c->event, c->err ? c->err : CL_COMPLETE);
 }
 
+/* The queue's oldest command that has not ended; or null. With the lock held. */
+static const struct gs_pool_command *first_of(cl_command_queue queue)
+{
+    const struct gs_pool_command *c = list.first;
+    while (c && c->queue != queue)
+        c = c->next;
+    return c;
+}
+
 static void finish(struct gs_pool_command *c)
 {
     struct gs_pool_command **at = &list.first;
@@ -178,7 +187,8 @@ static void finish(struct gs_pool_command *c)
         list.last = at;
     c->done = true;
     const bool awaited = c->awaited;
-    pthread_cond_broadcast(&list.changed);
+    if (awaited || !first_of(c->queue)) /* nobody else waits */
+        pthread_cond_broadcast(&list.changed);
     pthread_mutex_unlock(&list.lock);
     if (!awaited)
         free_command(c);
@@ -328,14 +338,9 @@ cl_int gs_pool_finish(cl_command_queue queue)
     const struct gs_queue *q = gs_find(GS_QUEUE, queue);
     gs_threads_open_again();
     GS_LOCKED(&list.lock);
-    for (;;) {
-        const struct gs_pool_command *c = list.first;
-        while (c && c->queue != queue)
-            c = c->next;
-        if (!c)
-            return q && atomic_load(&q->o.ctx->pool->failed) ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+    while (first_of(queue))
         pthread_cond_wait(&list.changed, &list.lock);
-    }
+    return q && atomic_load(&q->o.ctx->pool->failed) ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
 }
 
 static cl_int take_event(struct gs_pool_command *c, const struct gs_op *op, cl_event *event)
