@@ -152,7 +152,8 @@ static cl_int cut(struct gs_pool_launch *l)
                                       .args = k->args,
                                       .mems = l->mems,
                                       .devices = gs_group()->n,
-                                      .room = gs_pool_room()};
+                                      .room = gs_pool_room(),
+                                      .roomy = gs_pool_is_roomy()};
     err = gs_turns_make(&l->turns, &in);
     if (l->turns.n > 1)
         gs_report_split(k->stats, l->turns.n, l->turns.dim);

@@ -18,9 +18,9 @@ enum { LEAST_PINNED = 1 << 20 };
 static struct {
     pthread_mutex_t lock;
     struct gs_pool_root *roots;
-    uint64_t promised;     /* bytes of all roots */
-    uint64_t pinned;       /* bytes of the host places that drivers have pinned */
-    uint64_t round, ended; /* of turns: the last that has begun, and the last that has ended */
+    _Atomic uint64_t promised; /* bytes of all roots; also read without the lock */
+    uint64_t pinned;           /* bytes of the host places that drivers have pinned */
+    uint64_t round, ended;     /* of turns: the last that has begun, and the last that has ended */
     /* Bytes of each device's windows, but of those that leave; and of windows that the last round is about to make. */
     uint64_t used[GS_MAX_DEVICES], reserved[GS_MAX_DEVICES];
     unsigned busy;                  /* a bit for each device that the launch of the last round uses */
@@ -63,6 +63,11 @@ struct gs_pool_room gs_pool_room(void)
         least.one = one < least.one ? one : least.one;
     }
     return least;
+}
+
+bool gs_pool_is_roomy(void)
+{
+    return gs_group()->n == 1 && store.promised <= gs_pool_room().all;
 }
 
 struct gs_pool_root *gs_pool_root_new(struct gs_context *ctx, uint64_t size, void *given, cl_int *err)

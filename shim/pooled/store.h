@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The bytes of pooled buffers (docs/memory.md): which place holds which of them, and how they move. A place is the
  * host, or a window: a range of a root's bytes in a device's memory. The functions block until the bytes are there. All
- * but the first three are called with the store locked. */
+ * but the first four are called with the store locked. */
 #ifndef GS_SHIM_POOLED_STORE_H
 #define GS_SHIM_POOLED_STORE_H
 
@@ -52,6 +52,9 @@ struct gs_pool_root {
 /* The most bytes of all buffers together, and of one buffer: the sum of the devices' memories and of the host's memory
  * that the user has added. */
 uint64_t gs_pool_bytes(void);
+
+/* Is there one device, with room for all buffers that there are? */
+bool gs_pool_is_roomy(void);
 
 /* A root of `size` bytes; given: null, or the application's memory that is to be its host place. NULL with an error in
  * *err: there is no memory for it. */

