@@ -17,26 +17,10 @@ static struct {
 } kinds = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(kinds.lock, GS_RANK_KINDS);
 
-/* The kind of that name; `made`, if there is none yet. */
-static struct gs_kernel_kind *find_or_add(struct gs_program *p, const char *name, struct gs_kernel_kind *made)
-{
-    GS_LOCKED(&kinds.lock);
-    struct gs_kernel_kind *k = p->kinds;
-    while (k && (k->old || strcmp(k->name, name) != 0))
-        k = k->next;
-    if (!k && made) {
-        made->next = p->kinds;
-        p->kinds = k = made;
-    }
-    return k;
-}
-
 static void destroy(struct gs_kernel_kind *k)
 {
-    if (k) {
-        gs_plan_cache_free(k->plans);
-        free(k->name);
-    }
+    gs_plan_cache_free(k->plans);
+    free(k->name);
     free(k);
 }
 
@@ -129,14 +113,18 @@ struct gs_kernel_kind *gs_kind_find_or_make(struct gs_program *p, cl_kernel hand
 {
     char *own = name ? NULL : gs_kernel_name(handle);
     name = name ? name : own;
-    struct gs_kernel_kind *k = name ? find_or_add(p, name, NULL) : NULL, *made = NULL;
-    if (name && !k) {
-        made = make(handle, name);
-        k = find_or_add(p, name, made);
+    *new = false;
+    if (!name)
+        return NULL;
+    GS_LOCKED(&kinds.lock);
+    struct gs_kernel_kind *k = p->kinds;
+    while (k && (k->old || strcmp(k->name, name) != 0))
+        k = k->next;
+    if (!k && (k = make(handle, name)) != NULL) {
+        *new = true;
+        k->next = p->kinds;
+        p->kinds = k;
     }
-    *new = k &&k == made;
-    if (!*new)
-        destroy(made);
     free(own);
     return k;
 }
