@@ -84,15 +84,15 @@ static void free_run(void *work)
     free(run);
 }
 
-/* With its memory objects. */
+/* With its memory objects; and a fill's pattern, which is behind it: the caller goes on. */
 static struct gs_op_run *keep_run(const struct gs_op_run *run)
 {
-    struct gs_op_run *kept = malloc(sizeof *kept);
+    struct gs_op_run *kept = malloc(sizeof *kept + run->op.pattern_bytes);
     if (!kept)
         return NULL;
     *kept = *run;
     if (run->op.pattern_bytes)
-        kept->op.pattern = memcpy(kept->pattern, run->op.pattern, run->op.pattern_bytes);
+        kept->op.pattern = memcpy(kept + 1, run->op.pattern, run->op.pattern_bytes);
     if (run->op.src && gs_keep_mem(run->op.src) != CL_SUCCESS)
         kept->op.src = NULL;
     if (run->op.dst && gs_keep_mem(run->op.dst) != CL_SUCCESS)

@@ -51,7 +51,6 @@ cl_int gs_put(cl_command_queue queue, const struct gs_op *op, enum gs_via via, c
  * list. *end is the caller's. */
 struct gs_op_run {
     struct gs_op op;
-    unsigned char pattern[GS_OP_PATTERN_BYTES]; /* of a fill in several pieces, whose caller has gone on */
     struct gs_cut cut;
     unsigned place, resource;
 };
