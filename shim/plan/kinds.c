@@ -87,26 +87,20 @@ void gs_program_made_of(struct gs_program *p, const void *bytes, size_t n)
     memcpy(&p->made_of, digest, sizeof p->made_of);
 }
 
-uint64_t gs_kernel_id(struct gs_kernel *k)
-{
-    uint64_t id = atomic_load_explicit(&k->id, memory_order_relaxed);
-    if (id)
-        return id;
-    id = gs_kernel_hash(gs_program_id(k->program), k->name, k->o.ctx->n);
-    atomic_store_explicit(&k->id, id, memory_order_relaxed);
-    atomic_store_explicit(&k->kind->id, id, memory_order_relaxed);
-    return id;
-}
-
 struct gs_size *gs_size_of_launch(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
 {
+    const uint64_t program = gs_program_id(k->program);
     uint64_t size[6] = {1, 1, 1};
     for (cl_uint d = 0; d < dims; d++) {
         size[d] = global[d];
         size[3 + d] = local ? local[d] : 0;
     }
-    gs_kernel_id(k);
-    return gs_size_make(gs_program_id(k->program), k->name, k->o.ctx->n, size);
+    if (!atomic_load_explicit(&k->id, memory_order_relaxed)) {
+        const uint64_t id = gs_kernel_hash(program, k->name, k->o.ctx->n);
+        atomic_store_explicit(&k->id, id, memory_order_relaxed);
+        atomic_store_explicit(&k->kind->id, id, memory_order_relaxed);
+    }
+    return gs_size_make(program, k->name, k->o.ctx->n, size);
 }
 
 struct gs_kernel_kind *gs_kind_find_or_make(struct gs_program *p, cl_kernel handle, const char *name, bool *new)

@@ -17,10 +17,8 @@ uint64_t gs_program_id_locked(struct gs_program *p); /* with its lock */
 /* A program whose source isn't known is made from these bytes; NULL: nobody knows what it is made from. */
 void gs_program_made_of(struct gs_program *p, const void *bytes, size_t n);
 
-/* What a kernel is known by: gs_kernel_hash. Its launches' records are found from then on. */
-uint64_t gs_kernel_id(struct gs_kernel *k);
-
-/* The record of a launch of well-formed sizes; made if need be. NULL: no memory. */
+/* The record of a launch of well-formed sizes; made if need be: those of its kernel are found from then on. NULL: no
+ * memory. */
 struct gs_size *gs_size_of_launch(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
 
 /* The program is built anew: kernels to be made are other ones. */

@@ -221,7 +221,7 @@ struct gs_kernel {
     atomic_bool risen; /* since auto mode last looked at a launch an argument was set to twice its former maximum */
     atomic_bool unsplittable;    /* whatever the launch, for what its program is, or its context */
     struct gs_kernel_kind *kind; /* the program's */
-    atomic_uint_fast64_t id;     /* gs_kernel_id(); 0: not made yet */
+    atomic_uint_fast64_t id;     /* gs_kernel_hash(); 0: not made yet */
     struct gs_arg *args;
     struct gs_program *program; /* held */
     const char *name;           /* the kind's */
