@@ -3,8 +3,6 @@
 #ifndef GS_SHIM_DEVICES_GROUP_H
 #define GS_SHIM_DEVICES_GROUP_H
 
-#include <string.h>
-
 #include "shim/driver/real.h"
 #include "shim/process/process.h"
 
@@ -34,18 +32,6 @@ struct gs_group {
 
 /* The process's group, made on the first call. */
 const struct gs_group *gs_group(void);
-
-/* Answers a query with a value, as the specification wants: param_value may be NULL, too small is CL_INVALID_VALUE. */
-static inline cl_int gs_query_value(const void *value, size_t bytes, size_t room, void *param_value, size_t *size_ret)
-{
-    if (param_value && room < bytes)
-        return CL_INVALID_VALUE;
-    if (param_value && bytes)
-        memcpy(param_value, value, bytes);
-    if (size_ret)
-        *size_ret = bytes;
-    return CL_SUCCESS;
-}
 
 /* Does the process learn what launches take, by profiles? To choose, or to cut between devices that differ. */
 bool gs_learns(void);

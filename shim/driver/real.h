@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 extern struct _cl_icd_dispatch gs_real_table;
 extern _Atomic bool gs_real_ready;
@@ -59,6 +60,18 @@ static inline void gs_set_error(cl_int *errcode_ret, cl_int err)
 {
     if (errcode_ret)
         *errcode_ret = err;
+}
+
+/* Answers a query with a value, as the specification wants: param_value may be NULL, too small is CL_INVALID_VALUE. */
+static inline cl_int gs_query_value(const void *value, size_t bytes, size_t room, void *param_value, size_t *size_ret)
+{
+    if (param_value && room < bytes)
+        return CL_INVALID_VALUE;
+    if (param_value && bytes)
+        memcpy(param_value, value, bytes);
+    if (size_ret)
+        *size_ret = bytes;
+    return CL_SUCCESS;
 }
 
 #endif

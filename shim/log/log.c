@@ -206,13 +206,9 @@ CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info param_name, size_t 
                                                size_t *param_value_size_ret)
 {
     const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
-    if (param_name != CL_LAYER_API_VERSION || (param_value && param_value_size < sizeof version))
-        return CL_INVALID_VALUE;
-    if (param_value)
-        memcpy(param_value, &version, sizeof version);
-    if (param_value_size_ret)
-        *param_value_size_ret = sizeof version;
-    return CL_SUCCESS;
+    return param_name == CL_LAYER_API_VERSION
+               ? gs_query_value(&version, sizeof version, param_value_size, param_value, param_value_size_ret)
+               : CL_INVALID_VALUE;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
