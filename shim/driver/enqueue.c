@@ -16,7 +16,8 @@ bool gs_op_is_by_host(const struct gs_op *op)
 cl_int gs_enqueue_real(const struct gs_op *op, cl_command_queue queue, cl_uint n, const cl_event *wait, cl_event *event)
 {
     const struct _cl_icd_dispatch *cl = gs_real();
-    const size_t *from = gs_op_from(op), *to = gs_op_to(op), *region = gs_op_region(op);
+    const size_t *from = op->no_from ? NULL : op->from, *to = op->no_to ? NULL : op->to;
+    const size_t *region = op->no_region ? NULL : op->region;
     const size_t *from_pitch = op->from_pitch, *to_pitch = op->to_pitch;
     cl_int err = CL_SUCCESS;
     switch (op->kind) {

@@ -76,20 +76,6 @@ struct gs_op {
     };
 };
 
-/* Where the application gave a null pointer: null. */
-static inline const size_t *gs_op_from(const struct gs_op *op)
-{
-    return op->no_from ? NULL : op->from;
-}
-static inline const size_t *gs_op_to(const struct gs_op *op)
-{
-    return op->no_to ? NULL : op->to;
-}
-static inline const size_t *gs_op_region(const struct gs_op *op)
-{
-    return op->no_region ? NULL : op->region;
-}
-
 static inline struct gs_op gs_op_read(cl_mem src, size_t offset, size_t bytes, void *to)
 {
     return (struct gs_op){.kind = GS_OP_READ, .src = src, .from = {offset}, .region = {bytes, 1, 1}, .ptr = to};

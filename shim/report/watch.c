@@ -190,12 +190,12 @@ char *gs_kernel_name(cl_kernel kernel)
 
 static uint64_t bytes_of(const struct gs_op *op)
 {
-    const size_t *region = gs_op_region(op);
+    const size_t *region = op->region;
     const cl_mem image = op->kind == GS_OP_BUFFER_TO_IMAGE || !op->src ? op->dst : op->src;
     size_t element = 1;
     if (kinds[op->kind].of_image)
         gs_real()->clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL);
-    return region ? (uint64_t)region[0] * region[1] * region[2] * element : 0;
+    return op->no_region ? 0 : (uint64_t)region[0] * region[1] * region[2] * element;
 }
 
 /* NULL: it isn't watched. */

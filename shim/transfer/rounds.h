@@ -75,12 +75,6 @@ void gs_rounds_begin(struct gs_rounds *r, struct gs_sends *sends, uint64_t piece
  * pieces; 0: that was all. */
 unsigned gs_rounds_next(struct gs_rounds *r, struct gs_flight flights[GS_ROUND_PIECES]);
 
-/* Where it begins at the targets. */
-static inline uint64_t gs_flight_to(const struct gs_flight *f)
-{
-    return f->send->to_begin + (f->rect.begin - f->send->rect.begin);
-}
-
 /* Pieces are taken in steps, 1 to n - 1 for n places: in each step a place takes from one other place, and one other
  * place takes from it. */
 static inline unsigned gs_round_step(unsigned from, unsigned to, unsigned n)

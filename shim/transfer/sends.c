@@ -112,7 +112,8 @@ static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct g
     cl_int err;
     cl_command_queue queue =
         gs_queue_of_kind(c->cmd->q, f->send->image ? GS_IMAGE_QUEUE : GS_COPY_QUEUE, to->place, &err);
-    const struct gs_location here = {to->mem, NULL, gs_flight_to(f), f->rect.pitch, f->send->image};
+    const uint64_t at = f->send->to_begin + (f->rect.begin - f->send->rect.begin);
+    const struct gs_location here = {to->mem, NULL, at, f->rect.pitch, f->send->image};
     const struct gs_step step = {queue, &after, &end, to->place, c->passage->host ? GS_VIA_HOST : GS_VIA_WINDOW};
     if (!err)
         err = move_piece(c, f, &here, false, &step);
