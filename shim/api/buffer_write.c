@@ -7,9 +7,7 @@
 /* Larger ones may go another way than the driver's own. */
 static bool is_small(const struct gs_mem *m, size_t size)
 {
-    enum { SMALL_BYTES = 64 * 1024 };
-    return gs_is_defined(m) && size <= SMALL_BYTES &&
-           (gs_settings()->transfer == GS_TRANSFER_AUTO || gs_settings()->transfer == GS_TRANSFER_PLAIN);
+    return gs_is_defined(m) && gs_transfer_is_direct(size);
 }
 
 /* A few bytes by an application that is connected alone: the driver takes them in the call, and for so long the unit of

@@ -316,21 +316,46 @@ static cl_int by_queue(struct gs_home *h, cl_event *own)
     return gs_home_run(h, &once, gs_op_command_type(&once), h->cmd.op.blocking || h->cmd.event ? own : NULL);
 }
 
-cl_int gs_home_call(struct gs_home *h, struct gs_mem *m, struct gs_range r, bool writes)
+static cl_int call_unlocked(const struct gs_command *cmd, struct gs_side side, bool writes, cl_uint n,
+                            const cl_event *v)
 {
+    struct gs_mem *m = side.m;
     struct gs_host_use use, **all = m ? writes ? &m->root->host_writes : &m->root->host_reads : NULL;
-    pthread_mutex_t *lock = &h->cmd.ctx->lock;
     if (m) {
-        h->held = m;
         gs_hold(&m->o);
-        gs_host_use_begin(all, r, &use);
+        gs_host_use_begin(all, side.r, &use);
     }
-    pthread_mutex_unlock(lock);
-    const cl_int err = gs_enqueue(&h->cmd.op, h->cmd.queue, h->n, h->v, h->cmd.event);
-    pthread_mutex_lock(lock);
+    pthread_mutex_unlock(&cmd->ctx->lock);
+    const cl_int err = gs_enqueue(&cmd->op, cmd->queue, n, v, cmd->event);
+    pthread_mutex_lock(&cmd->ctx->lock);
     if (m)
         gs_host_use_end(all, &use);
     return err;
+}
+
+cl_int gs_home_call(struct gs_home *h, struct gs_mem *m, struct gs_range r, bool writes)
+{
+    h->held = m;
+    return call_unlocked(&h->cmd, (struct gs_side){.m = m, .r = r}, writes, h->n, h->v);
+}
+
+bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err)
+{
+    struct gs_context *ctx = cmd->ctx;
+    if (!cmd->op.blocking || !gs_transfer_is_direct(src.r.end - src.r.begin))
+        return false;
+    if (ctx->n == 1)
+        return gs_home_passes(cmd, NULL, err);
+    if (gs_scheduled() || gs_op_is_of_image(&cmd->op))
+        return false;
+    gs_queue_lock(cmd->q);
+    const bool passes = !atomic_load(&ctx->spread);
+    if (passes)
+        *err = call_unlocked(cmd, src, false, cmd->n_wait, cmd->wait);
+    pthread_mutex_unlock(&ctx->lock);
+    if (passes)
+        gs_drop(&src.m->o);
+    return passes;
 }
 
 /* Where the bytes lie that a write changes is said twice: before, so that nobody brings older ones home; and after, so

@@ -14,6 +14,13 @@
 /* From how many stretches, each on one device, the bytes of the root come; at most `most`. */
 unsigned gs_count_holders(const struct gs_mem *root, struct gs_range r, unsigned most);
 
+/* So few bytes go no other way than the driver's own. */
+static inline bool gs_transfer_is_direct(uint64_t bytes)
+{
+    const enum gs_transfer_path path = gs_settings()->transfer;
+    return bytes <= 64 * 1024 && (path == GS_TRANSFER_AUTO || path == GS_TRANSFER_PLAIN);
+}
+
 /* One command on objects of ours that the driver carries out at home: begun with gs_home_begin, which locks the
  * context; ranges are brought home with gs_home_need; gs_home_run enqueues it, with home.n and home.v for a wait list;
  * what it writes is told with gs_home_wrote, and gs_home_end unlocks. */
@@ -67,6 +74,9 @@ bool gs_home_is_invalid(struct gs_side side);
 /* Does another call use bytes without the context's lock that this command changes, or change some that it reads? Then
  * the application's queue alone has an order for the two. With that lock held. */
 bool gs_home_is_in_use(struct gs_side src, struct gs_side dst);
+
+/* The same of a read that blocks, of few bytes, in a context of several devices, too: without the lock. */
+bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err);
 
 /* Carries a transfer out at home that reads `src` and changes `dst`. `staged`: the same transfer as pieces between the
  * host's memory and a device, which may go through the ring; or null. */
