@@ -316,8 +316,7 @@ static cl_int by_queue(struct gs_home *h, cl_event *own)
     return gs_home_run(h, &once, gs_op_command_type(&once), h->cmd.op.blocking || h->cmd.event ? own : NULL);
 }
 
-static cl_int call_unlocked(const struct gs_command *cmd, struct gs_side side, bool writes, cl_uint n,
-                            const cl_event *v)
+cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_side side, bool writes, cl_uint n, const cl_event *v)
 {
     struct gs_mem *m = side.m;
     struct gs_host_use use, **all = m ? writes ? &m->root->host_writes : &m->root->host_reads : NULL;
@@ -333,12 +332,6 @@ static cl_int call_unlocked(const struct gs_command *cmd, struct gs_side side, b
     return err;
 }
 
-cl_int gs_home_call(struct gs_home *h, struct gs_mem *m, struct gs_range r, bool writes)
-{
-    h->held = m;
-    return call_unlocked(&h->cmd, (struct gs_side){.m = m, .r = r}, writes, h->n, h->v);
-}
-
 bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err)
 {
     struct gs_context *ctx = cmd->ctx;
@@ -351,7 +344,7 @@ bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err
     gs_queue_lock(cmd->q);
     const bool passes = !atomic_load(&ctx->spread);
     if (passes)
-        *err = call_unlocked(cmd, src, false, cmd->n_wait, cmd->wait);
+        *err = gs_call_unlocked(cmd, src, false, cmd->n_wait, cmd->wait);
     pthread_mutex_unlock(&ctx->lock);
     if (passes)
         gs_drop(&src.m->o);
@@ -362,11 +355,11 @@ bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err
  * that what other places got from home meanwhile doesn't count. */
 cl_int gs_home_by_call(struct gs_home *h, struct gs_side src, struct gs_side dst)
 {
-    struct gs_mem *m = dst.m ? dst.m : src.m;
+    h->held = dst.m ? dst.m : src.m;
     gs_home_wrote(h, dst.m, dst.r);
-    const cl_int err = gs_home_call(h, m, dst.m ? dst.r : src.r, dst.m);
+    const cl_int err = gs_call_unlocked(&h->cmd, dst.m ? dst : src, dst.m, h->n, h->v);
     if (!err && dst.m)
-        gs_note_write_again(m->root, dst.r);
+        gs_note_write_again(dst.m->root, dst.r);
     return gs_home_end(h, err);
 }
 

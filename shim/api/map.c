@@ -153,17 +153,34 @@ static cl_int map_by_driver(struct gs_home *h, cl_event *own)
 
 /* By the driver, without the context's lock. The mapping is remembered before the call, as the host may write as soon
  * as the range is mapped. */
-static void *map_blocking(struct gs_home *h, struct gs_mem *m, struct gs_mapping *map, cl_int *errcode_ret)
+static cl_int map_blocking(const struct gs_command *cmd, struct gs_mem *m, struct gs_mapping *map, cl_uint n,
+                           const cl_event *v)
 {
-    const struct gs_command *cmd = &h->cmd;
     remember(m, map);
-    const cl_int err = gs_home_call(h, m, map->range, false);
+    const cl_int err = gs_call_unlocked(cmd, (struct gs_side){.m = m, .r = map->range}, false, n, v);
     map->ptr = *cmd->op.mapped;
     if (err)
         forget_mapping(m, map);
     else if (map->write)
         gs_note_write_again(m->root, map->range);
-    return hand_out(*cmd->op.mapped, gs_home_end(h, err), errcode_ret);
+    return err;
+}
+
+/* So too, where there is no daemon and none of the context's bytes have ever been elsewhere than at home. False: it
+ * isn't so. */
+static bool map_at_home(const struct gs_command *cmd, struct gs_mem *m, struct gs_mapping *map, cl_int *err)
+{
+    struct gs_context *ctx = cmd->ctx;
+    if (!cmd->op.blocking || gs_scheduled() || cmd->op.kind == GS_OP_MAP_IMAGE || m->root->shared)
+        return false;
+    gs_queue_lock(cmd->q);
+    const bool stays = !atomic_load(&ctx->spread);
+    if (stays)
+        *err = map_blocking(cmd, m, map, cmd->n_wait, cmd->wait);
+    pthread_mutex_unlock(&ctx->lock);
+    if (stays)
+        gs_drop(&m->o);
+    return stays;
 }
 
 /* `may_be_ours`: the driver would take it. `needs`: the flags as far as bytes have to come home. */
@@ -179,19 +196,26 @@ static void *map_object(struct gs_command *cmd, struct gs_mem *m, struct gs_mapp
     if (!map)
         return hand_out(NULL, CL_OUT_OF_HOST_MEMORY, errcode_ret);
     what->write = cmd->op.map_flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
+    cl_int err;
+    *map = *what;
+    if (map_at_home(cmd, m, map, &err))
+        return hand_out(*cmd->op.mapped, err, errcode_ret);
     gs_home_begin(&h, cmd, needs & CL_MAP_READ);
     if (needs & CL_MAP_WRITE_INVALIDATE_REGION)
         gs_home_need(&h, m, (struct gs_range){0, 0});
     else
         gs_home_need(&h, m, is_read_beyond(m, needs) ? gs_window_range(m, 0, m->size) : what->range);
-    cl_int err = gs_home_ready(&h);
+    err = gs_home_ready(&h);
     what->ours = !err && may_be_ours && map_ours(&h, m, what, &own);
     *map = *what;
     if (!what->ours) {
         err = h.err;
         if (!err && cmd->op.blocking && !h.by_units && !(of_image && cmd->ctx->parent) &&
-            !gs_home_is_invalid((struct gs_side){.m = m, .r = what->range}))
-            return map_blocking(&h, m, map, errcode_ret);
+            !gs_home_is_invalid((struct gs_side){.m = m, .r = what->range})) {
+            h.held = m;
+            err = map_blocking(cmd, m, map, h.n, h.v);
+            return hand_out(*cmd->op.mapped, gs_home_end(&h, err), errcode_ret);
+        }
         if (!err)
             err = map_by_driver(&h, &own);
         what->ptr = map->ptr = *cmd->op.mapped;

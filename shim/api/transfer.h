@@ -37,7 +37,7 @@ struct gs_home {
     struct gs_queue_mark upto; /* at its end */
     bool marked;               /* the call's transfer had its marker before its end: see gs_carry_mark */
     cl_mem kept;               /* see gs_home_keep; or null */
-    struct gs_mem *held;       /* likewise, of what the driver itself keeps until its call returns */
+    struct gs_mem *held;       /* by gs_call_unlocked; or null */
     cl_int err;
 };
 
@@ -100,9 +100,9 @@ void gs_home_keep(struct gs_home *h, const struct gs_mem *m);
 /* Is it a command with the host's memory and a sound wait list? Else the driver is to say what is wrong. */
 bool gs_home_is_valid(const struct gs_home *h);
 
-/* The driver's call for the command, without the context's lock; meanwhile it uses these bytes of an object of ours, or
- * null. */
-cl_int gs_home_call(struct gs_home *h, struct gs_mem *m, struct gs_range r, bool writes);
+/* The driver's call for the command, with this wait list, without the context's lock; meanwhile it uses these bytes of
+ * an object of ours, or null, which is held: once the lock is given back the caller drops it. */
+cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_side side, bool writes, cl_uint n, const cl_event *v);
 /* The same for a read or a write, once h has begun; it ends h. */
 cl_int gs_home_by_call(struct gs_home *h, struct gs_side src, struct gs_side dst);
 
