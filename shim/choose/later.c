@@ -64,7 +64,7 @@ void gs_later_look(struct gs_program *p)
     }
     const bool first = atomic_compare_exchange_strong(&p->later, &unseen, m.tries < GS_LATER_TRIES ? OPEN : DONE);
     if (m.took_ns && first) {
-        atomic_store(&p->prepare_ns, m.took_ns);
+        atomic_store(&p->built_ns, m.took_ns);
         gs_report_later(GS_LATER_FOUND, 1);
     }
 }

@@ -6,8 +6,8 @@
 
 #include "shim/record/objects.h"
 
-/* Has it been compiled for later processes? Then what that took counts as what preparing it took before. The first time
- * a file is looked for. The book is open; without its lock. */
+/* Has it been compiled for later processes? Then its built_ns says what that took. The first time a file is looked for.
+ * The book is open; without its lock. */
 void gs_later_look(struct gs_program *p);
 
 /* May a job be written for the program? */

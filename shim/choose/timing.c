@@ -70,10 +70,9 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size)
         }
     if (t && t->at->program && !t->h.guessed && !gs_choice_known(&t->h, &gs_book.machine, t->at->n))
         look_near(t);
-    const uint64_t prepare_ns = atomic_load(&k->program->prepare_ns);
     if (t) {
         t->used = true;
-        t->prepare_ns = prepare_ns ? (double)prepare_ns : t->prepare_ns;
+        t->prepare_ns = gs_prepared_ns(t, k->program);
         t->compile_ns = gs_prepare_compile_ns(k->program);
     }
     gs_measured_look();

@@ -14,11 +14,18 @@ enum {
     CACHED_NS = 20 * 1000 * 1000, /* NVIDIA's driver loads its compiler and reads its cache: bench/results/h200x2.md */
     AGAIN = 32,                   /* one part of what a program took to prepare: what it takes again */
 };
+/* ... at most: 7 to 13 ms where it had taken 0.8 s, 17 to 30 where 1.4 to 5.8 s (six programs, two H200). */
+static const double most_again_ns = 30e6;
 static const double least_ns = 125e6; /* to prepare one: two H200, bench/results/h200x2.md */
 
 static bool on_cpu(void)
 {
     return gs_group()->type & CL_DEVICE_TYPE_CPU;
+}
+
+static double again_ns(double took_ns)
+{
+    return gs_min(took_ns / AGAIN, most_again_ns);
 }
 
 /* A program that took NVIDIA's compiler long once will again, once for all devices that are the same
@@ -34,6 +41,12 @@ double gs_prepare_compile_ns(const struct gs_program *p)
     return built > BYTE_NS * bytes / CACHED ? built : BYTE_NS * bytes;
 }
 
+double gs_prepared_ns(const struct gs_timing *t, const struct gs_program *p)
+{
+    const double own = (double)atomic_load(&p->prepare_ns), before = t->prepare_ns;
+    return own > 0 ? own : before > 0 ? before : (double)atomic_load(&p->built_ns);
+}
+
 /* What was prepared before comes from the translator's cache and the driver's, but for PoCL's last step. Where no
  * earlier process tells how many launches are to come, they may be few: then all of it has to be won. Else a thread of
  * ours does it beside the application. Beside NVIDIA's compiler one wait of the application takes 22 to 39 ms longer
@@ -45,7 +58,7 @@ double gs_prepare_cost_ns(const struct gs_timing *t)
     static const double soon_ns = 200e6; /* two H200: bench/results/h200x2.md */
     const double new = gs_max(t->compile_ns, least_ns);
     if (t->prepare_ns > 0)
-        return t->prepare_ns / (on_cpu() ? CACHED_CPU : AGAIN);
+        return on_cpu() ? t->prepare_ns / CACHED_CPU : again_ns(t->prepare_ns);
     if (on_cpu() || !t->h.expected)
         return new;
     return new > soon_ns ? soon_ns / BESIDE + new - soon_ns : new / BESIDE;
@@ -54,7 +67,7 @@ double gs_prepare_cost_ns(const struct gs_timing *t)
 /* It was never compiled: would it pay if that had been done before this process? With the lock held. */
 static bool pays_later(const struct gs_timing *t, const struct gs_history *h)
 {
-    const double cost = gs_max(t->compile_ns, least_ns) / AGAIN;
+    const double cost = again_ns(gs_max(t->compile_ns, least_ns));
     return t->prepare_ns <= 0 && !h->failures && gs_choice_may_gain(h, &gs_book.machine, t->at->n, cost);
 }
 
@@ -149,7 +162,7 @@ void gs_timing_prepare_known(struct gs_program *p, const char *name)
     pthread_mutex_lock(&gs_book.lock);
     for (struct gs_timing *t = NULL; (t = gs_book_next(t, program, name, p->o.ctx->n));) {
         t->compile_ns = gs_prepare_compile_ns(p);
-        t->prepare_ns = gs_max(t->prepare_ns, (double)atomic_load(&p->prepare_ns));
+        t->prepare_ns = gs_prepared_ns(t, p);
         worth |= will_split(t);
         later |= pays_later(t, &t->h);
     }

@@ -380,6 +380,7 @@ void gs_program_clear(struct gs_program *p)
     gs_kinds_clear(p);
     atomic_store(&p->id, 0);
     atomic_store(&p->prepare_ns, 0);
+    atomic_store(&p->built_ns, 0);
     atomic_store(&p->later, 0);
     if (!p->from_binary) {
         gs_program_drop_units(p);
