@@ -241,7 +241,7 @@ right() { # PROGRAM...: a line: same, left out, refused in some ways, or WRONG i
   echo "$*: $is" | paste -sd' '
 }
 part_right() {
-  begin_daemon "kernel_chunk = 4\ntransfer_chunk = 16KiB" # as small as tests have them
+  begin_daemon "kernel_chunk = 4\ntransfer_chunk = 64KiB" # smaller ones take minutes where processes share GPUs
   cat >"$work/ways" <<'W'
 auto gpusparc run --no-daemon
 multi gpusparc run --no-daemon --mode multi
