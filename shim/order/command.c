@@ -38,7 +38,7 @@ static cl_int shield_last(struct gs_events *e, cl_context ctx)
     if (err)
         return err;
     err = gs_real()->clRetainEvent(end);
-    if (!err && !gs_await_end(*last, NULL, ends_well, end)) {
+    if (!err && !gs_await_end(*last, NULL, NULL, ends_well, end)) {
         gs_real()->clReleaseEvent(end);
         err = CL_OUT_OF_HOST_MEMORY;
     }

@@ -29,7 +29,7 @@ enum { NS_PER_S = 1000 * 1000 * 1000, STAY_AWAKE_NS = 1000 * 1000 };
 struct gs_awaited {
     struct gs_awaited *next, **at; /* in the list; null: it has been taken off. `lock` */
     cl_event event;                /* retained; null: not known yet, `last` will say. Then: `lock` */
-    cl_event (*last)(void *data, bool complete);
+    cl_event (*last)(void *data);
     bool asked;                       /* `last` is just being called. `lock` */
     bool (*wanted)(const void *data); /* or null: always */
     void (*ended)(cl_event event, cl_int status, void *data);
@@ -140,7 +140,7 @@ static void ask_driver(struct gs_awaited *w)
 }
 
 /* Is it known by now which event it is? */
-static bool is_known(struct gs_awaited *w, bool complete)
+static bool is_known(struct gs_awaited *w)
 {
     pthread_mutex_lock(&watcher.lock);
     const bool known = w->event, ask = !known && !w->asked && w->at;
@@ -148,7 +148,7 @@ static bool is_known(struct gs_awaited *w, bool complete)
     pthread_mutex_unlock(&watcher.lock);
     if (!ask)
         return known;
-    cl_event event = w->last(w->data, complete);
+    cl_event event = w->last(w->data);
     pthread_mutex_lock(&watcher.lock);
     w->event = event;
     w->asked = false;
@@ -181,15 +181,15 @@ static bool is_wanted(struct gs_awaited *w)
 
 /* Ends it if the driver won't tell of it. The driver is asked without the lock: it may call back with one of its own
  * held. */
-static bool look_at(struct gs_awaited *w, enum look why, cl_event complete, bool *wanted)
+static bool look_at(struct gs_awaited *w, enum look why, bool *wanted)
 {
     if ((why == AT_NEW || why == AT_ALL) && calls_late() && !is_wanted(w))
         return false;
     *wanted = true;
-    const bool was_known = is_known(w, complete);
+    const bool was_known = is_known(w);
     if (!was_known || (why == AT_NEW && !calls_late()))
         return false;
-    const cl_int status = complete && w->event == complete ? CL_COMPLETE : gs_event_status(w->event);
+    const cl_int status = gs_event_status(w->event);
     pthread_mutex_lock(&watcher.lock);
     const bool mine = is_over(w, why, status) && take_off(w);
     pthread_mutex_unlock(&watcher.lock);
@@ -204,7 +204,7 @@ static bool look_at_all(struct gs_awaited **all, size_t n, enum look why, bool *
     bool found = false;
     *wanted = false;
     for (size_t i = 0; i < n; i++) {
-        found |= look_at(all[i], why, NULL, wanted);
+        found |= look_at(all[i], why, wanted);
         drop_awaited(all[i]);
     }
     free(all);
@@ -317,7 +317,7 @@ void gs_completion_failures(void)
     } while (look_at_all(all, n, AT_FAILED, &wanted));
 }
 
-void gs_completion_now(const void *data, cl_event complete)
+void gs_completion_now(const void *data)
 {
     bool wanted;
     pthread_mutex_lock(&watcher.lock);
@@ -327,7 +327,7 @@ void gs_completion_now(const void *data, cl_event complete)
     pthread_mutex_unlock(&watcher.lock);
     if (!w)
         return;
-    look_at(w, AT_ENDED, complete, &wanted);
+    look_at(w, AT_ENDED, &wanted);
     drop_awaited(w);
 }
 
@@ -373,39 +373,28 @@ static void add(struct gs_awaited *w)
     rouse(w);
 }
 
-bool gs_await_end(cl_event event, bool (*wanted)(const void *data),
+bool gs_await_end(cl_event event, cl_event (*last)(void *data), bool (*wanted)(const void *data),
                   void (*ended)(cl_event event, cl_int status, void *data), void *data)
 {
     struct gs_awaited *w = malloc(sizeof *w);
-    if (!w || gs_real()->clRetainEvent(event) != CL_SUCCESS) {
+    if (!w || (event && gs_real()->clRetainEvent(event) != CL_SUCCESS)) {
         free(w);
         return false;
     }
-    *w = (struct gs_awaited){.event = event, .wanted = wanted, .ended = ended, .data = data};
+    *w = (struct gs_awaited){.event = event, .last = last, .wanted = wanted, .ended = ended, .data = data, .refs = 1};
     pthread_mutex_lock(&watcher.lock);
-    const bool looks_only = start() && calls_late();
-    atomic_init(&w->refs, looks_only ? 1 : 2);
-    add(w);
+    const bool started = start(), is_called = event && !(started && calls_late());
+    if (event || started) {
+        w->refs += is_called;
+        add(w);
+    }
     pthread_mutex_unlock(&watcher.lock);
-    if (!looks_only) {
+    if (is_called) {
         ask_driver(w);
         drop_awaited(w);
+    } else if (!event && !started) {
+        free(w);
+        return false;
     }
     return true;
-}
-
-bool gs_await_last(cl_event (*last)(void *data, bool complete), bool (*wanted)(const void *data),
-                   void (*ended)(cl_event event, cl_int status, void *data), void *data)
-{
-    struct gs_awaited *w = malloc(sizeof *w);
-    if (!w)
-        return false;
-    *w = (struct gs_awaited){.last = last, .wanted = wanted, .ended = ended, .data = data, .refs = 1};
-    GS_LOCKED(&watcher.lock);
-    if (start()) {
-        add(w);
-        return true;
-    }
-    free(w);
-    return false;
 }

@@ -11,19 +11,13 @@
 /* Calls `ended` once, with the event's final status, from a thread of the driver's or of ours, perhaps before this
  * returns. Where the driver takes no callback the thread of ours is all there is; then `wanted`, if not null, says
  * whether anybody has need of the end at the moment: for what nobody has it looks every 20 ms only. It calls nobody.
- * False: no memory, and it won't. */
-bool gs_await_end(cl_event event, bool (*wanted)(const void *data),
+ * A null event isn't known yet: `last` is asked for it now and then, and gives a reference away once it does know; from
+ * whatever thread, one at a time. False: no memory, or no thread that would ask, and it won't. */
+bool gs_await_end(cl_event event, cl_event (*last)(void *data), bool (*wanted)(const void *data),
                   void (*ended)(cl_event event, cl_int status, void *data), void *data);
 
-/* The same of an event that isn't known yet: `last` is asked for it now and then, and gives a reference away once it
- * does know; `complete`: somebody says that it has ended. It may be called from whatever thread, one at a time. False:
- * no memory, or no thread. */
-bool gs_await_last(cl_event (*last)(void *data, bool complete), bool (*wanted)(const void *data),
-                   void (*ended)(cl_event event, cl_int status, void *data), void *data);
-
-/* What is awaited with this `data` has probably ended: if so it is told now, from this thread. `complete`, or null, is
- * an event that is known to be: the driver needs not be asked. */
-void gs_completion_now(const void *data, cl_event complete);
+/* What is awaited with this `data` has probably ended: if so it is told now, from this thread. */
+void gs_completion_now(const void *data);
 
 /* What is awaited with this `data` has ended, for sure: it is the caller's to say so, by gs_completion_over. Null:
  * another thread is about to find out, or has. Takes no lock but its own for a moment. */

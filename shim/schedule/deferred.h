@@ -144,10 +144,6 @@ void gs_unit_close(struct gs_deferred *h);
 /* Flushes the unit's queue, unless that has been done. The application doesn't release the queue meanwhile. */
 void gs_unit_send(struct gs_deferred *h);
 
-/* Units whose ends have not been seen yet, though they may have come: they are looked at now. Those that need
- * `resource`, or those in `queue`. `complete`: see gs_completion_now. */
-void gs_units_look(unsigned resource, cl_command_queue queue, cl_event complete);
-
 /* All that came up to this order in the queue, which is in order, has ended: so have the units that are seen to be a
  * command each, or joined ones. The driver isn't asked. */
 void gs_units_over(cl_command_queue queue, unsigned order);

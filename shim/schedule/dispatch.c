@@ -45,7 +45,7 @@ static bool try_unit(struct gs_deferred *h, bool idle)
 {
     if (gs_unit_try(h->unit, h->resource, h->length))
         return true;
-    gs_units_look(h->resource, NULL, NULL);
+    gs_units_look(h->resource, NULL);
     return gs_unit_try(h->unit, h->resource, h->length) || wait_for_unit(h, idle);
 }
 

@@ -102,8 +102,9 @@ void gs_queue_leave(cl_command_queue queue);
  * context's lock held. */
 bool gs_queue_is_idle(struct gs_queue *q);
 
-/* What was enqueued as a unit of the link has ended: it is given back at once. */
-void gs_link_ended(cl_event complete);
+/* Units whose ends have not been seen yet, though they may have come: they are looked at now, and given back. Those
+ * that need `resource`, or those in `queue`. */
+void gs_units_look(unsigned resource, cl_command_queue queue);
 
 /* A unit that was submitted for a command which no gs_deferred stands for has ended. */
 void gs_unit_over(struct gs_unit *u);

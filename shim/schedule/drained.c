@@ -12,7 +12,7 @@ void gs_queue_drained(struct gs_queue *q, struct gs_queue_mark upto, bool well)
     if (well && !q->out_of_order)
         gs_units_over(q->o.handle, upto.order);
     else
-        gs_units_look(0, q->o.handle, NULL);
+        gs_units_look(0, q->o.handle);
 }
 
 void gs_queue_waits(int more)

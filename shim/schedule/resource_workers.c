@@ -173,7 +173,7 @@ static void stand_first(struct gs_deferred *h)
     pthread_mutex_unlock(&l->lock);
     if (h->behind != GS_BEHIND_OTHERS || !started)
         push(h);
-    else if (!gs_await_end(h->ready, NULL, could_run, h))
+    else if (!gs_await_end(h->ready, NULL, NULL, could_run, h))
         could_run(h->ready, CL_COMPLETE, h);
 }
 
@@ -206,7 +206,7 @@ static bool rest_waits(struct gs_deferred *h)
         gs_deferred_set_error(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     if (status <= CL_COMPLETE)
         return false;
-    if (gs_await_end(h->ready, NULL, could_run, h))
+    if (gs_await_end(h->ready, NULL, NULL, could_run, h))
         return true;
     gs_real()->clWaitForEvents(1, &h->ready);
     return false;

@@ -78,11 +78,6 @@ static void unit_ended(cl_event event, cl_int status, void *data)
     gs_deferred_drop(u->held);
 }
 
-void gs_link_ended(cl_event complete)
-{
-    gs_units_look(GS_RESOURCE_PCI, NULL, complete);
-}
-
 void gs_unit_over(struct gs_unit *u)
 {
     gs_unit_on(u, GS_UNIT_COMPLETES);
@@ -151,8 +146,8 @@ void gs_unit_send(struct gs_deferred *h)
     gs_share_on(h, GS_SHARE_IS_SENT);
 }
 
-/* The last command of a unit, once no more join it: sends it off then. `complete`: somebody has waited for it. */
-static cl_event last_of(void *data, bool complete)
+/* The last command of a unit, once no more join it: sends it off then. */
+static cl_event last_of(void *data)
 {
     struct gs_unit *u = data;
     struct gs_deferred *h = u->held;
@@ -166,9 +161,8 @@ static cl_event last_of(void *data, bool complete)
     gs_unit_close(h);
     cl_event last = gs_deferred_last_event(h);
     gs_real()->clRetainEvent(last);
-    if (!complete)
-        gs_unit_send(h);
-    u->waited = complete ? atomic_load(&h->pending) : gs_event_status(last) > CL_COMPLETE;
+    gs_unit_send(h);
+    u->waited = gs_event_status(last) > CL_COMPLETE;
     return last;
 }
 
@@ -198,13 +192,13 @@ void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, atomic_uint *runnin
         h->units.n == 1 && (h->sharing == GS_SHARE_OPEN || gs_share_is_joining(h->sharing) || h->tail || h->loose);
     h->granted_ns = u->grant.begin_ns;
     pthread_mutex_unlock(&gs_deferred_list.lock);
-    if (more && gs_await_last(last_of, is_wanted, unit_ended, u))
+    if (more && gs_await_end(NULL, last_of, is_wanted, unit_ended, u))
         return;
     if (more) /* there is no memory */
         gs_unit_close(h);
     u->waited = true;
     event = more && h->tail ? h->tail : event;
-    if (gs_await_end(event, is_wanted, unit_ended, u))
+    if (gs_await_end(event, NULL, is_wanted, unit_ended, u))
         return;
     gs_real()->clFlush(h->home);
     unit_ended(event, gs_real()->clWaitForEvents(1, &event) == CL_SUCCESS ? CL_COMPLETE : CL_OUT_OF_RESOURCES, u);
@@ -241,7 +235,7 @@ void gs_units_over(cl_command_queue queue, unsigned order)
     } while (a);
 }
 
-void gs_units_look(unsigned resource, cl_command_queue queue, cl_event complete)
+void gs_units_look(unsigned resource, cl_command_queue queue)
 {
     enum { MOST = 4, LOOKED_AT = 64 }; /* what is under way is among the oldest: the others stand behind gates */
     const void *units[MOST];
@@ -253,5 +247,5 @@ void gs_units_look(unsigned resource, cl_command_queue queue, cl_event complete)
             units[n++] = h->unit;
     pthread_mutex_unlock(&gs_deferred_list.lock);
     while (n)
-        gs_completion_now(units[--n], complete);
+        gs_completion_now(units[--n]);
 }

@@ -64,7 +64,7 @@ static cl_int await_slot(struct gs_slot *slot)
     if (gs_put_now() || gs_event_status(slot->used) != CL_COMPLETE)
         err = gs_real()->clWaitForEvents(1, &slot->used);
     if (!err && gs_put_now())
-        gs_link_ended(slot->used);
+        gs_units_look(GS_RESOURCE_PCI, NULL);
     gs_real()->clReleaseEvent(slot->used);
     slot->used = NULL;
     return err;
