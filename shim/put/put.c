@@ -141,13 +141,17 @@ static cl_int sent(cl_command_queue queue, cl_int err)
     return err;
 }
 
-/* What comes later in the queue comes after all units, and this stands for them. `end` is taken over. */
+/* What comes later in the queue comes after all units, and the marker stands for them; but `end` does, of which the
+ * times are known, where the application may ask for them: NVIDIA's marker has none. `end` is taken over. */
 static cl_int keep_place(cl_command_queue queue, cl_event end, cl_event *event)
 {
-    const cl_int err = sent(queue, gs_enqueue_marker(queue, 1, &end, event));
-    gs_real()->clReleaseEvent(end);
+    cl_event marker = NULL;
+    const cl_int err = sent(queue, gs_enqueue_marker(queue, 1, &end, &marker));
+    const bool timed = !err && putting->q->profiling;
     if (!err)
-        gs_job_add(*event);
+        gs_job_add(marker);
+    *event = timed ? end : marker;
+    GS_RELEASE(Event, timed ? marker : end);
     return err;
 }
 

@@ -36,4 +36,9 @@ for program in chunks refused_launch; do
   done
 done
 end_daemon
+sed -i 's/gpus = 1/gpus = 2/' "$dir/conf"
+begin_daemon --gpus 2
+GPUSPARC_TRANSFER=plain timeout -s KILL 50 gpusparc run --devices 0,1 --mode multi "$programs/profiling" >out.txt || fail "profiling under a daemon"
+cmp profiling.txt out.txt || { diff profiling.txt out.txt; fail "profiling under a daemon: other output than plain"; }
+end_daemon
 echo passed
