@@ -223,8 +223,6 @@ cl_int gs_home_end(struct gs_home *h, cl_int err)
     gs_command_end(&h->cmd);
     if (h->kept)
         gs_drop_mem(h->kept);
-    if (h->held)
-        gs_drop(&h->held->o);
     return err ? err : h->err;
 }
 
@@ -245,7 +243,8 @@ cl_int gs_home_wait(const struct gs_command *cmd, cl_int err, cl_event own)
         err = own ? gs_real()->clWaitForEvents(1, &own) : CL_SUCCESS;
         if (err)
             gs_await_parts(own);
-        /* NVIDIA's driver finds some mistakes only as it carries the command out: it would say so of one that blocks. */
+        /* NVIDIA's driver finds some mistakes only as it carries the command out: it would say so of one that blocks.
+         */
         if (err == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST && gs_event_status(own) < 0)
             err = gs_event_status(own);
         gs_wait_ended();
@@ -316,14 +315,14 @@ static cl_int by_queue(struct gs_home *h, cl_event *own)
     return gs_home_run(h, &once, gs_op_command_type(&once), h->cmd.op.blocking || h->cmd.event ? own : NULL);
 }
 
-cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_side side, bool writes, cl_uint n, const cl_event *v)
+cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_side side, bool writes, cl_uint n, const cl_event *v,
+                        cl_mem *kept)
 {
     struct gs_mem *m = side.m;
     struct gs_host_use use, **all = m ? writes ? &m->root->host_writes : &m->root->host_reads : NULL;
-    if (m) {
-        gs_hold(&m->o);
+    *kept = m && gs_keep_mem(m->o.handle) == CL_SUCCESS ? m->o.handle : NULL;
+    if (m)
         gs_host_use_begin(all, side.r, &use);
-    }
     pthread_mutex_unlock(&cmd->ctx->lock);
     const cl_int err = gs_enqueue(&cmd->op, cmd->queue, n, v, cmd->event);
     pthread_mutex_lock(&cmd->ctx->lock);
@@ -343,11 +342,12 @@ bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err
         return false;
     gs_queue_lock(cmd->q);
     const bool passes = !atomic_load(&ctx->spread);
+    cl_mem kept = NULL;
     if (passes)
-        *err = gs_call_unlocked(cmd, src, false, cmd->n_wait, cmd->wait);
+        *err = gs_call_unlocked(cmd, src, false, cmd->n_wait, cmd->wait, &kept);
     pthread_mutex_unlock(&ctx->lock);
-    if (passes)
-        gs_drop(&src.m->o);
+    if (kept)
+        gs_drop_mem(kept);
     return passes;
 }
 
@@ -355,9 +355,8 @@ bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err
  * that what other places got from home meanwhile doesn't count. */
 cl_int gs_home_by_call(struct gs_home *h, struct gs_side src, struct gs_side dst)
 {
-    h->held = dst.m ? dst.m : src.m;
     gs_home_wrote(h, dst.m, dst.r);
-    const cl_int err = gs_call_unlocked(&h->cmd, dst.m ? dst : src, dst.m, h->n, h->v);
+    const cl_int err = gs_call_unlocked(&h->cmd, dst.m ? dst : src, dst.m, h->n, h->v, &h->kept);
     if (!err && dst.m)
         gs_note_write_again(dst.m->root, dst.r);
     return gs_home_end(h, err);

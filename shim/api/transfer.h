@@ -36,8 +36,7 @@ struct gs_home {
     const cl_event *v;
     struct gs_queue_mark upto; /* at its end */
     bool marked;               /* the call's transfer had its marker before its end: see gs_carry_mark */
-    cl_mem kept;               /* see gs_home_keep; or null */
-    struct gs_mem *held;       /* by gs_call_unlocked; or null */
+    cl_mem kept;               /* see gs_home_keep and gs_call_unlocked; or null */
     cl_int err;
 };
 
@@ -101,8 +100,10 @@ void gs_home_keep(struct gs_home *h, const struct gs_mem *m);
 bool gs_home_is_valid(const struct gs_home *h);
 
 /* The driver's call for the command, with this wait list, without the context's lock; meanwhile it uses these bytes of
- * an object of ours, or null, which is held: once the lock is given back the caller drops it. */
-cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_side side, bool writes, cl_uint n, const cl_event *v);
+ * an object of ours, or null. *kept: once the lock is given back the caller drops it (gs_drop_mem), if it isn't null:
+ * another thread may have waited for the lock to let the object go, before the driver has it. */
+cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_side side, bool writes, cl_uint n, const cl_event *v,
+                        cl_mem *kept);
 /* The same for a read or a write, once h has begun; it ends h. */
 cl_int gs_home_by_call(struct gs_home *h, struct gs_side src, struct gs_side dst);
 

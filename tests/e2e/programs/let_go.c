@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* let_go: a thread blocks in a transfer of a buffer, over the layer call_hooks.c, and another one lets the buffer go
- * meanwhile, for the last time: once the driver has the command, or while the call waits for what comes before. The
- * call does what it would have done. */
+/* let_go [early]: a thread blocks in a transfer of a buffer, over the layer call_hooks.c, and another one lets the
+ * buffer go meanwhile, for the last time: once the driver has the command, or while the call waits for what comes
+ * before; or, early, just before the driver gets the command. The call does what it would have done. */
 #include "plain.h"
 
 #include <pthread.h>
@@ -14,6 +14,7 @@ static const char source[] = "__kernel void fill(__global uint *v, uint k) { v[g
 static cl_kernel fill;
 static cl_mem words;
 static atomic_bool armed, gone;
+static bool early;
 static _Thread_local bool is_first;
 static pthread_t thread;
 
@@ -33,6 +34,19 @@ static void let_go(void)
     CL(pthread_create(&thread, NULL, release, NULL));
     for (int i = 0; i < PATIENCE_MS && !atomic_load(&gone); i++)
         nanosleep(&(struct timespec){.tv_nsec = 1000 * 1000}, NULL);
+}
+
+__attribute__((visibility("default"))) void will_read(void);
+void will_read(void)
+{
+    if (early)
+        let_go();
+}
+
+__attribute__((visibility("default"))) void will_write(void);
+void will_write(void)
+{
+    will_read();
 }
 
 __attribute__((visibility("default"))) void waits_for_one(void);
@@ -88,8 +102,10 @@ static void try(const char *what, bool launched)
     printf("%s, %s: %zu wrong\n", what, launched ? "launched before" : "written before", wrong);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argv;
+    early = argc > 1;
     is_first = true;
     start(0);
     cl_program p = build(source, "");
