@@ -93,15 +93,16 @@ static void end(struct gs_awaited *w, cl_int status)
     drop_awaited(w);
 }
 
+/* The status isn't believed: of an event that has failed already PoCL tells the one that was asked for. */
 static void CL_CALLBACK called(cl_event event, cl_int status, void *data)
 {
     struct gs_awaited *w = data;
-    (void)event;
+    (void)status;
     pthread_mutex_lock(&watcher.lock);
     const bool mine = take_off(w);
     pthread_mutex_unlock(&watcher.lock);
     if (mine)
-        end(w, status);
+        end(w, gs_event_status(event));
     drop_awaited(w);
 }
 

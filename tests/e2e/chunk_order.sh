@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # One application alone under a daemon. What comes after a launch in chunks comes after all of them, also where the
-# launch has no event (programs/untied.c), over drivers that are as lazy as they may be as well; and a job of one launch
-# in chunks and one blocking read needs little of the driver but its chunks, the read, and a wait for either.
+# launch has no event (programs/untied.c), over drivers that are as lazy as they may be as well; nothing runs behind a
+# command that fails with a user event (programs/failed_behind.c); and a job of one
+# launch in chunks and one blocking read needs little of the driver but its chunks, the read, and a wait for either.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 own_daemon <<'END'
@@ -21,6 +22,12 @@ mode = 1
 END
 begin_daemon
 "$programs/untied" >untied.txt || fail "untied fails without gpusparc"
+"$programs/failed_behind" >failed_behind.txt || fail "failed_behind fails without gpusparc"
+for options in "--gpus 1 --mode multi" "--gpus 2 --mode multi" "--gpus 2 --mode auto"; do
+  # shellcheck disable=SC2086
+  timeout -k 2 60 gpusparc run --devices cpu:2 $options "$programs/failed_behind" >out.txt 2>err.txt || { cat out.txt err.txt; fail "failed_behind $options"; }
+  cmp failed_behind.txt out.txt || { diff failed_behind.txt out.txt; fail "what is behind a command that has failed, $options"; }
+done
 same() { # NAME OPTION...
   local name=$1
   shift
