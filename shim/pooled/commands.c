@@ -227,6 +227,9 @@ static void undo_mapping(struct gs_pool_command *c)
 
 static void told(struct gs_pool_command *c)
 {
+    if (c->launch) /* first: who hears of the end may build the launch's program anew */
+        gs_pool_launch_free(c->launch);
+    c->launch = NULL;
     tell(c);
     finish(c);
     gs_threads_served();
