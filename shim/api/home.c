@@ -243,9 +243,11 @@ cl_int gs_home_wait(const struct gs_command *cmd, cl_int err, cl_event own)
         err = own ? gs_real()->clWaitForEvents(1, &own) : CL_SUCCESS;
         if (err)
             gs_await_parts(own);
-        /* NVIDIA's driver finds some mistakes only as it carries the command out: it would say so of one that blocks.
+        /* NVIDIA's driver finds some mistakes only as it carries the command out; of one that blocks it would say so.
+         * If the wait list may have failed that isn't looked at: PoCL's own status of the command is another one then.
          */
-        if (err == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST && gs_event_status(own) < 0)
+        if (err == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST && gs_event_status(own) < 0 &&
+            !atomic_load(&cmd->ctx->user_event_failed))
             err = gs_event_status(own);
         gs_wait_ended();
     }
