@@ -176,12 +176,6 @@ static bool is_called(cl_platform_id platform, const char *what)
     return strcmp(name, what) == 0;
 }
 
-/* NVIDIA's driver (580.159.04) holds an offset in a signed number of 32 bits. A server's driver may be NVIDIA's. */
-static uint64_t most_offset(const struct gs_group *g)
-{
-    return g->remote || is_called(g->platform, "NVIDIA CUDA") ? INT32_MAX : 0;
-}
-
 /* The CPU device uses the whole CPU: its halves can't be faster together, and what isn't split would take twice as long
  * on one of them. So it is divided only for who asks for it, or for several devices. */
 static bool wants_parts(const struct gs_settings *s)
@@ -254,8 +248,9 @@ int gs_group_make(struct gs_group *g, const struct gs_settings *s, char *why, si
     g->shared_memory = same_memory(g);
     g->unlike = !g->sub_devices && (g->remote ? g->n > 1 : differ(g));
     g->pocl = is_called(g->platform, "Portable Computing Language");
-    g->svm_alone = is_called(g->platform, "NVIDIA CUDA");
-    g->most_offset = most_offset(g);
+    g->nvidia = is_called(g->platform, "NVIDIA CUDA");
+    /* NVIDIA's driver (580.159.04) holds an offset in a signed number of 32 bits. A server's driver may be NVIDIA's. */
+    g->most_offset = g->remote || g->nvidia ? INT32_MAX : 0;
     compare_clocks(g);
     return 0;
 }

@@ -23,7 +23,7 @@ struct gs_group {
      * those of the form used last: where two launches of one program's kernel run at once, an assertion ends the
      * application. */
     bool pocl;
-    bool svm_alone; /* there is shared virtual memory in contexts of one device only */
+    bool nvidia; /* the platform is NVIDIA's, with the habits of docs/drivers.md */
     /* The largest global_work_offset that its work-items are numbered by; 0: any. */
     uint64_t most_offset;
     const char *reason;                /* why it has fewer devices than asked for, or NULL */

@@ -83,7 +83,7 @@ static void look(void)
 
 bool gs_svm_alone(const struct gs_group *g)
 {
-    if (!g->svm_alone)
+    if (!g->nvidia)
         return false;
     pthread_once(&svm.once, look);
     return svm.used;
@@ -91,7 +91,7 @@ bool gs_svm_alone(const struct gs_group *g)
 
 bool gs_svm_refuse(const struct gs_group *g, unsigned n)
 {
-    if (n < 2 || !g->svm_alone)
+    if (n < 2 || !g->nvidia)
         return false;
     if (!atomic_exchange(&svm.said, true)) {
         if (svm.entry[0])

@@ -285,7 +285,8 @@ void gs_set_given_up(const char *reason);
  * parent. */
 static inline bool gs_host_may(const struct gs_mem *m, cl_map_flags access)
 {
-    const bool writes = access & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
+    /* NVIDIA's driver (580.159) takes maps by which everything is written anew. */
+    const bool writes = access & CL_MAP_WRITE || (access & CL_MAP_WRITE_INVALIDATE_REGION && !gs_group()->nvidia);
     const cl_mem_flags denies = (access & CL_MAP_READ ? CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS : 0) |
                                 (writes ? CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS : 0);
     return !((m->flags | m->root->flags) & denies);
