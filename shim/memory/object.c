@@ -57,7 +57,7 @@ struct gs_mem *gs_mem_root(struct gs_context *c, cl_mem handle, uint64_t size, c
     m->size = size;
     m->flags = flags | kept;
     m->kept_flags = kept;
-    m->added_flags = kept && !(flags & ~kept) ? CL_MEM_READ_WRITE : 0;
+    m->added_flags = kept && !(flags & ~kept) && !gs_group()->nvidia ? CL_MEM_READ_WRITE : 0;
     m->bytes->place[0].mem = handle;
     m->is_svm = m->flags & CL_MEM_USE_HOST_PTR && is_svm(handle);
     if (gs_bytes_init(m, m->flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR)) < 0) {
@@ -122,7 +122,7 @@ struct gs_mem *gs_mem_image(struct gs_context *c, cl_mem handle, struct gs_mem *
     if (parent)
         m->added_flags = flags & access_flags ? 0 : parent->added_flags;
     else
-        m->added_flags = kept && kept == flags ? CL_MEM_READ_WRITE : 0;
+        m->added_flags = kept && kept == flags && !gs_group()->nvidia ? CL_MEM_READ_WRITE : 0;
     struct gs_image *image = &((struct whole *)m)->image;
     const unsigned dim = gs_image_band_dimension(desc->image_type);
     *image = (struct gs_image){.format = *format, .desc = *desc, .band_bytes = bytes / region[dim], .band_dim = dim};
