@@ -111,13 +111,15 @@ static inline bool gs_wait_has_failed(const struct gs_context *ctx, const struct
 }
 
 /* Whose command it is, if its context is followed; null: it is the driver's alone. With images sub-devices need help
- * even where there is one. Counts the command in the queue's timeline. */
+ * even where there is one. Counts the command in the queue's timeline. What was enqueued before is shared by no more
+ * commands (gs_queue_close), but for a read that blocks, which sees to that itself: it may need no unit. */
 static inline struct gs_queue *gs_command_begin(struct gs_command *cmd)
 {
     struct gs_queue *q = gs_find(GS_QUEUE, cmd->queue);
     if (q) {
         gs_timeline_enqueue(q->timeline);
-        gs_queue_close(cmd->queue);
+        if (cmd->op.kind != GS_OP_READ || !cmd->op.blocking)
+            gs_queue_close(cmd->queue);
     }
     if (!q || !(gs_handles_commands(q->o.ctx) || (gs_op_is_of_image(&cmd->op) && q->o.ctx->parent)) ||
         gs_wait_has_failed(q->o.ctx, cmd))

@@ -10,7 +10,12 @@ static cl_int read_bytes(struct gs_command *cmd, struct gs_mem *m)
     const struct gs_op *op = &cmd->op;
     const struct gs_range r = gs_window_range(m, op->from[0], op->region[0]);
     const struct gs_staged run = {.op = gs_op_read(m->root->o.handle, r.begin, op->region[0], op->ptr), .element = 1};
-    if (gs_list_is_valid(cmd->n_wait, cmd->wait))
+    const bool sound = gs_list_is_valid(cmd->n_wait, cmd->wait);
+    cl_int err;
+    if (sound && gs_home_reads(cmd, (struct gs_side){.m = m, .r = r}, &err))
+        return err;
+    gs_queue_close(cmd->queue);
+    if (sound)
         return gs_read(cmd, m, r, &run);
     if (cmd->n_wait && cmd->wait)
         return gs_home_transfer(cmd, (struct gs_side){.m = m, .r = r}, (struct gs_side){0}, NULL);
@@ -35,6 +40,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_que
     const struct gs_sieve before = gs_timing_before_wait(tells ? q : NULL);
     /* The driver knows what is wrong with a call that we can't serve. */
     const bool known = m && ptr && gs_inside(m, offset, size);
+    if (!known)
+        gs_queue_close(command_queue);
     const cl_int err = known ? read_bytes(&cmd, m) : gs_command_pass(&cmd);
     gs_timing_after_wait(&before, err);
     return err;

@@ -333,16 +333,31 @@ cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_side side, bool 
     return err;
 }
 
+/* An application that is connected alone reads few bytes without a unit, as nobody waits for the link: else the copy
+ * would be set up only once the launch before it has ended. Not where the driver hasn't got all that comes before. */
+static bool needs_no_unit(const struct gs_command *cmd)
+{
+    enum { FEW_BYTES = 4096 };
+    return cmd->op.region[0] <= FEW_BYTES && cmd->op.kind == GS_OP_READ && !cmd->n_wait && !cmd->q->out_of_order &&
+           gs_units_are_alone() && !atomic_load(&cmd->ctx->user_events) && !atomic_load(&cmd->ctx->spread) &&
+           gs_queue_is_submitted(cmd->q);
+}
+
 bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err)
 {
     struct gs_context *ctx = cmd->ctx;
-    if (!cmd->op.blocking || !gs_transfer_is_direct(src.r.end - src.r.begin))
+    struct gs_job job;
+    const bool by_units = gs_scheduled();
+    if (!cmd->op.blocking || !gs_transfer_is_direct(src.r.end - src.r.begin) || (by_units && !needs_no_unit(cmd)))
         return false;
-    if (ctx->n == 1)
+    if (ctx->n == 1 && !by_units)
         return gs_home_passes(cmd, NULL, err);
-    if (gs_scheduled() || gs_op_is_of_image(&cmd->op))
+    if (gs_op_is_of_image(&cmd->op))
         return false;
+    if (by_units)
+        gs_job_enter(ctx, true, &job);
     gs_queue_lock(cmd->q);
+    const struct gs_queue_mark upto = gs_queue_mark(cmd->q);
     const bool passes = !atomic_load(&ctx->spread);
     cl_mem kept = NULL;
     if (passes)
@@ -350,6 +365,12 @@ bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err
     pthread_mutex_unlock(&ctx->lock);
     if (kept)
         gs_drop_mem(kept);
+    if (passes && by_units) {
+        gs_job_reads();
+        if (!*err)
+            gs_queue_drained(cmd->q, upto, true);
+        gs_wait_ended();
+    }
     return passes;
 }
 

@@ -148,8 +148,6 @@ cl_int gs_read(const struct gs_command *cmd, struct gs_mem *m, struct gs_range r
 {
     struct reading x; /* to clear its arrays takes as long as to look its objects up */
     cl_int err = CL_SUCCESS;
-    if (gs_home_reads(cmd, (struct gs_side){.m = m, .r = r}, &err))
-        return err;
     x.use = (struct gs_ring_use){.root = m->root, .r = r};
     x.all = t;
     x.s = (struct gs_extents){0};

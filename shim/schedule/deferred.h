@@ -56,7 +56,7 @@ struct gs_deferred {
     struct gs_batch batch;
     enum gs_sharing sharing;
     cl_event tail;         /* the event of the last command that has joined with an event, or null; owned */
-    bool loose;            /* others have joined since, which have none */
+    bool loose;            /* its last command has none */
     uint64_t joined_ns;    /* when the last has come */
     uint64_t granted_ns;   /* 0: not yet */
     struct gs_unit unit[]; /* units.n */

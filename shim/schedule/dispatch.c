@@ -271,7 +271,8 @@ static void let_go_joined(struct gs_deferred *h, bool last, cl_event event, cl_e
 }
 
 /* The first unit has been enqueued behind the gate as `first`. *end, which is the caller's, is the event that completes
- * with the last unit: `first` where it is the only one. `end` may be null; where no event is wanted `first`, too. */
+ * with the last unit: `first` where it is the only one. `end` may be null; where no event is wanted `first`, too: then
+ * whoever needs one enqueues a marker (gs_unit_close). */
 static void let_go(struct gs_deferred *h, cl_event first, cl_event *end)
 {
     cl_command_queue home = h->home;
@@ -283,6 +284,8 @@ static void let_go(struct gs_deferred *h, cl_event first, cl_event *end)
     /* Others have been sent off by then. */
     const bool sends = !gs_is_taken(h) || (!gs_has_units(h) && sharing == GS_SHARE_CLOSED);
     h->first = first;
+    h->loose = !first;
+    atomic_fetch_add(&gs_deferred_list.loose, h->loose);
     cl_event own = gs_has_units(h) ? h->end : first;
     if (end)
         gs_real()->clRetainEvent(*end = own);
@@ -301,6 +304,15 @@ static bool is_of_wait_list(cl_int err)
     return err == CL_INVALID_EVENT_WAIT_LIST || err == CL_INVALID_EVENT || err == CL_INVALID_CONTEXT;
 }
 
+/* Needs the command no event of its own? One that joins has that of the unit's last one; and of a unit that others may
+ * share, of an application that is alone, somebody may have no need at all: an event makes each launch take NVIDIA's
+ * driver 4 us more. */
+static bool goes_without(const struct gs_deferred *h)
+{
+    const enum gs_sharing sharing = sharing_of(h);
+    return sharing == GS_SHARE_JOINING || (sharing == GS_SHARE_OPEN && gs_is_taken(h) && gs_units_are_alone());
+}
+
 cl_int gs_run_units(const struct gs_destination *to, const struct gs_units *units, cl_event *end)
 {
     struct gs_deferred *held;
@@ -310,7 +322,7 @@ cl_int gs_run_units(const struct gs_destination *to, const struct gs_units *unit
     if (err)
         return units->n == 1 && is_of_wait_list(err) ? units->enqueue(units->work, 0, to->queue, to->n_wait, wait, end)
                                                      : err;
-    const bool wanted = end || sharing_of(held) != GS_SHARE_JOINING;
+    const bool wanted = end || !goes_without(held);
     err = units->enqueue(units->work, 0, to->queue, gate ? 1 : to->n_wait, gate ? &gate : wait, wanted ? &first : NULL);
     if (err)
         hold_drop(held);

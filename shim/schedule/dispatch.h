@@ -102,6 +102,9 @@ void gs_queue_leave(cl_command_queue queue);
  * context's lock held. */
 bool gs_queue_is_idle(struct gs_queue *q);
 
+/* Has the driver got what was last enqueued there, and behind what? Not so while chunks of it wait for units. */
+bool gs_queue_is_submitted(struct gs_queue *q);
+
 /* Units whose ends have not been seen yet, though they may have come: they are looked at now, and given back. Those
  * that need `resource`, or those in `queue`. */
 void gs_units_look(unsigned resource, cl_command_queue queue);

@@ -42,6 +42,13 @@ bool gs_queue_is_idle(struct gs_queue *q)
     return gs_timeline_ended_before(q->timeline, call) && (!h || gs_is_served(h));
 }
 
+bool gs_queue_is_submitted(struct gs_queue *q)
+{
+    GS_LOCKED(&gs_deferred_list.lock);
+    const struct gs_deferred *h = gs_deferred_last_in(q->o.handle);
+    return !h || gs_is_served(h) || (gs_is_taken(h) && !gs_has_units(h));
+}
+
 /* Has all ended that the application has enqueued there, as far as is known? */
 static bool is_empty(struct gs_queue *q, bool of_this_call)
 {

@@ -118,6 +118,13 @@ END
 begin_daemon
 launches "and nobody else is there" 4
 [ "$whole" -gt 0 ] || fail "launches of 2 ms are cut where nobody else is there"
+python3 - <<'END' || fail "a small read waits for the launch before it, though nobody else is there"
+jobs = [text for text in open("whole.log").read().split("mark 0\n")[1:-1]][-100:]
+whole = [job for job in jobs if job.count("clEnqueueNDRangeKernel") == 1]
+waits = sum("clWaitForEvents" in job for job in whole)
+print(f"{waits} of {len(whole)} such jobs have a wait besides the read")
+raise SystemExit(2 * waits > len(whole))
+END
 
 # What may have units though it can't run yet doesn't take those that a thread of ours needs for what it stands behind.
 POCL_DEVICES="pthread pthread" OPENCL_LAYERS=$programs/lazy.so LAZY=gpu timeout -k 2 60 gpusparc run --devices gpu --gpus 2 \
