@@ -19,10 +19,10 @@ static inline void gs_locked_end(pthread_mutex_t *const *lock)
 #define GS_LOCKED(lock)                                                                                                \
     pthread_mutex_t *const gs_locked_ __attribute__((cleanup(gs_locked_end), unused)) = gs_locked_begin(lock)
 
-/* At the end of the process, when who holds the lock may be gone: waits a second at most. */
+/* At the end of the process, when who holds the lock may be gone: waits two seconds at most. */
 static inline bool gs_lock_soon(pthread_mutex_t *lock)
 {
-    const struct timespec soon = {time(NULL) + 1, 0};
+    const struct timespec soon = {time(NULL) + 2, 0};
     return pthread_mutex_timedlock(lock, &soon) == 0;
 }
 

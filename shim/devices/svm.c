@@ -42,19 +42,21 @@ static int look_for_import(struct dl_phdr_info *program, size_t bytes, void *fou
     return 1;
 }
 
-static void add_file(struct gs_hash *h, const char *path)
+/* False: it is no file. */
+static bool add_file(struct gs_hash *h, const char *path)
 {
     struct stat st;
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
-        return;
+        return false;
     const uint64_t numbers[] = {st.st_dev, st.st_ino};
     gs_hash_add(h, numbers, sizeof numbers);
+    return true;
 }
 
-/* By the executable and, where its first argument is a file, as of an interpreter, by that. */
+/* By the executable and the first of its arguments that is a file, as an interpreter's is. */
 static void name_program(void)
 {
-    char arguments[4096] = "", *script;
+    char arguments[4096] = "";
     char key[GS_HASH_HEX_BYTES];
     struct gs_hash h;
     FILE *f = fopen("/proc/self/cmdline", "re");
@@ -64,9 +66,8 @@ static void name_program(void)
     fclose(f);
     gs_hash_begin(&h);
     add_file(&h, "/proc/self/exe");
-    script = arguments + strlen(arguments) + 1;
-    if (script < arguments + n)
-        add_file(&h, script);
+    for (const char *next = arguments; (next += strlen(next) + 1) < arguments + n && !add_file(&h, next);)
+        ;
     gs_hash_end_hex(&h, key);
     snprintf(svm.entry, sizeof svm.entry, "svm-%s", key);
 }
@@ -94,11 +95,14 @@ bool gs_svm_refuse(const struct gs_group *g, unsigned n)
     if (n < 2 || !g->nvidia)
         return false;
     if (!atomic_exchange(&svm.said, true)) {
-        if (svm.entry[0])
-            gs_cache_write(svm.entry, "used\n", 5);
-        gs_error(
-            "the application gets no shared virtual memory, which this driver has in contexts of one device alone; "
-            "started again, it runs on one device");
+        if (svm.entry[0] && gs_cache_write(svm.entry, "used\n", 5))
+            gs_error(
+                "the application gets no shared virtual memory, which this driver has in contexts of one device alone; "
+                "started again, it runs on one device");
+        else
+            gs_error(
+                "the application gets no shared virtual memory, which this driver has in contexts of one device alone; "
+                "with --gpus 1 it does");
     }
     return true;
 }

@@ -28,20 +28,29 @@ static struct {
 } list = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .last = &list.first};
 GS_RANKED(list.lock, GS_RANK_POOL_COMMANDS);
 
+/* Of the application's objects, before anybody hears of the end: who does may build the launch's program anew, or make
+ * another object in the room of these. */
+static void let_go(struct gs_pool_command *c)
+{
+    if (c->launch)
+        gs_pool_launch_free(c->launch);
+    if (c->src)
+        gs_drop_mem(c->src->o.handle);
+    if (c->dst)
+        gs_drop_mem(c->dst->o.handle);
+    c->launch = NULL;
+    c->src = c->dst = NULL;
+}
+
 static void free_command(struct gs_pool_command *c)
 {
+    let_go(c);
     free(c->taken);
     gs_events_free(&c->wait);
     if (c->event)
         gs_real()->clReleaseEvent(c->event);
     if (c->record)
         gs_drop(&c->record->o);
-    if (c->src)
-        gs_drop_mem(c->src->o.handle);
-    if (c->dst)
-        gs_drop_mem(c->dst->o.handle);
-    if (c->launch)
-        gs_pool_launch_free(c->launch);
     if (c->q) {
         gs_drop(&c->q->o);
         gs_real()->clReleaseCommandQueue(c->queue);
@@ -227,9 +236,7 @@ static void undo_mapping(struct gs_pool_command *c)
 
 static void told(struct gs_pool_command *c)
 {
-    if (c->launch) /* first: who hears of the end may build the launch's program anew */
-        gs_pool_launch_free(c->launch);
-    c->launch = NULL;
+    let_go(c);
     tell(c);
     finish(c);
     gs_threads_served();

@@ -192,7 +192,9 @@ static void has_served(struct gs_deferred *h)
         follower->next = this_thread.next;
         this_thread.next = follower;
     } else {
+        bool in = enter_driver();
         stand_first(follower);
+        leave_driver(in);
     }
 }
 
