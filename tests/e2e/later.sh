@@ -14,7 +14,7 @@ fake() { # OPTIONS
   FAKE_ITEM_NS=300 GPUSPARC_REAL=$programs/fake.so gpusparc run --stats=stats.txt "$@" "$programs/paced" ${launches:-40} 65536
 }
 nothing() { # WHAT
-  ! ls cache/gpusparc/job-* cache/gpusparc/built-* 2>/dev/null || fail "$1: something is to be compiled"
+  [ -z "$(ls cache/gpusparc/job-* cache/gpusparc/built-* 2>/dev/null)" ] || fail "$1: something is to be compiled"
 }
 ended() { await "gpusparc-compile doesn't end" none_compile; }
 not_again() { ! grep -q "once this process has ended" stats.txt || fail "$1 is to be compiled again: $(cat stats.txt)"; }
