@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/cache.h"
 
@@ -59,21 +60,20 @@ bool gs_later_put(const char *id, const struct gs_later_job *job)
     return kept;
 }
 
-bool gs_later_take(char id[GS_HASH_HEX_BYTES], struct gs_later_job *job)
+bool gs_later_find(char id[GS_HASH_HEX_BYTES])
+{
+    *id = '\0';
+    return gs_cache_each(find, id) == 0 && *id;
+}
+
+bool gs_later_get(const char *id, struct gs_later_job *job)
 {
     const char **part[] = {&job->platform, &job->folder, &job->options, &job->source};
     enum { PARTS = sizeof part / sizeof *part };
     char name[NAME_BYTES];
     size_t bytes = 0;
-    *id = '\0';
     *job = (struct gs_later_job){0};
-    if (gs_cache_each(find, id) < 0 || !*id)
-        return false;
-    char *text = gs_cache_read(name_of(job_word, id, name), &bytes), *at = text, *end = text + bytes;
-    if (gs_cache_remove(name) < 0) {
-        free(text);
-        return false;
-    }
+    char *text = gs_cache_read(name_of(job_word, id, name), &bytes), *at = text, *end = text ? text + bytes : NULL;
     job->type = text ? strtoull(text, NULL, 10) : 0;
     for (size_t i = 0; i < PARTS && at; i++) {
         at += strlen(at) + 1; /* there is a NUL behind the last */
@@ -83,22 +83,31 @@ bool gs_later_take(char id[GS_HASH_HEX_BYTES], struct gs_later_job *job)
     if (!at)
         free(text);
     job->text = at ? text : NULL;
-    return true;
+    return at;
 }
 
-void gs_later_drop(const char *id)
+bool gs_later_drop(const char *id)
 {
     char name[NAME_BYTES];
-    gs_cache_remove(name_of(job_word, id, name));
+    return gs_cache_remove(name_of(job_word, id, name)) == 0;
+}
+
+/* In days. */
+static unsigned today(void)
+{
+    return (unsigned)(time(NULL) / (24 * 3600));
 }
 
 struct gs_later_mark gs_later_read(const char *id)
 {
+    enum { WEEK = 7 };
     struct gs_later_mark m = {0, 0};
     char name[NAME_BYTES];
+    unsigned day = 0;
     size_t bytes;
     char *text = gs_cache_read(name_of(mark_word, id, name), &bytes);
-    if (text && sscanf(text, "%2u %15" SCNu64, &m.tries, &m.took_ns) != 2)
+    if (!text || sscanf(text, "%2u %15" SCNu64 " %9u", &m.tries, &m.took_ns, &day) != 3 ||
+        (!m.took_ns && today() - day > WEEK))
         m = (struct gs_later_mark){0, 0};
     free(text);
     return m;
@@ -107,6 +116,9 @@ struct gs_later_mark gs_later_read(const char *id)
 void gs_later_mark(const char *id, struct gs_later_mark mark)
 {
     char name[NAME_BYTES], text[64];
-    const int n = snprintf(text, sizeof text, "%u %" PRIu64 "\n", mark.tries, mark.took_ns);
-    gs_cache_write(name_of(mark_word, id, name), text, (size_t)n);
+    struct gs_later_job job;
+    const int n = snprintf(text, sizeof text, "%u %" PRIu64 " %u\n", mark.tries, mark.took_ns, today());
+    if (gs_later_get(id, &job))
+        gs_cache_write(name_of(mark_word, id, name), text, (size_t)n);
+    free(job.text);
 }

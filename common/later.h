@@ -19,8 +19,8 @@ struct gs_later_job {
     char *text;                                       /* that these point into; owned, once it has been taken */
 };
 
-/* What came of it: how long translating and compiling took, 0 where it hasn't come to an end, and how often that was
- * tried: GS_LATER_TRIES times at most; at once so many where the program can't be compiled. */
+/* What came of it: how long translating and compiling took when the driver had it from the first time, 0 where it
+ * hasn't come so far, and how often that was tried: GS_LATER_TRIES times at most in a week. */
 struct gs_later_mark {
     unsigned tries;
     uint64_t took_ns;
@@ -29,14 +29,18 @@ struct gs_later_mark {
 /* False: it isn't kept, as it is too large, there are too many, or the cache can't be written. */
 bool gs_later_put(const char *id, const struct gs_later_job *job);
 
-/* Takes a job out of the cache: false where there is none that can be removed. One that is damaged has no text. */
-bool gs_later_take(char id[GS_HASH_HEX_BYTES], struct gs_later_job *job);
+/* The id of the oldest job; false: there is none. */
+bool gs_later_find(char id[GS_HASH_HEX_BYTES]);
 
-/* Nobody needs it any more. */
-void gs_later_drop(const char *id);
+/* False: it is gone, or damaged. */
+bool gs_later_get(const char *id, struct gs_later_job *job);
 
-/* All zeros: there is none. */
+/* Nobody needs it any more. False: it can't be removed. */
+bool gs_later_drop(const char *id);
+
+/* All zeros: there is none, or it is old. */
 struct gs_later_mark gs_later_read(const char *id);
+/* Where there is the job that it is of. */
 void gs_later_mark(const char *id, struct gs_later_mark mark);
 
 #endif

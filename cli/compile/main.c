@@ -5,15 +5,20 @@
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 #include <dlfcn.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/cache.h"
 #include "common/later.h"
 
-enum { PLATFORMS = 32, MOST_S = 60 };
+enum { PLATFORMS = 32, MOST_S = 60, IS_EXCLUSIVE = 3 };
 
 static cl_device_id find_device(const char *platform, cl_device_type type)
 {
@@ -30,7 +35,7 @@ static cl_device_id find_device(const char *platform, cl_device_type type)
     return dev;
 }
 
-/* The shim prepares the program before it is built, and marks the job as done. */
+/* The shim prepares the program before it is built, and marks what that took. */
 static void compile(const struct gs_later_job *job)
 {
     cl_device_id dev = chdir(job->folder) == 0 ? find_device(job->platform, job->type) : NULL;
@@ -68,36 +73,69 @@ static bool is_exclusive(void)
     return false;
 }
 
-/* Counted before: a compiler that ends the process, or is ended, isn't asked for ever. */
-static void try_once(const char *id, const struct gs_later_job *job)
+/* In a process of its own: a compiler may crash, or never end. */
+static int run_job(const char *id)
 {
-    struct gs_later_mark mark = gs_later_read(id);
-    if (!job->text || mark.took_ns || mark.tries >= GS_LATER_TRIES)
-        return;
-    mark.tries++;
-    gs_later_mark(id, mark);
+    struct gs_later_job job;
     alarm(MOST_S);
-    compile(job);
-    alarm(0);
+    if (is_exclusive())
+        return IS_EXCLUSIVE;
+    if (gs_later_get(id, &job))
+        compile(&job);
+    free(job.text);
+    return 0;
 }
 
-int main(void)
+/* The exit status, or -1. */
+static int run_itself(const char *id)
+{
+    char path[PATH_MAX], name[] = "gpusparc-compile", own_id[GS_HASH_HEX_BYTES];
+    const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    int status;
+    snprintf(own_id, sizeof own_id, "%s", id);
+    path[n > 0 ? n : 0] = '\0';
+    const pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        execv(path, (char *[]){name, own_id, NULL});
+        _exit(1);
+    }
+    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Counted before: what ends its process isn't tried for ever. False: this is not the time. */
+static bool try_job(const char *id)
+{
+    struct gs_later_mark mark = gs_later_read(id);
+    int status = 0;
+    if (mark.tries >= GS_LATER_TRIES)
+        return true;
+    mark.tries++;
+    gs_later_mark(id, mark);
+    for (int i = 0; i < 2 && status == 0; i++)
+        status = run_itself(id);
+    if (status != IS_EXCLUSIVE)
+        return true;
+    mark.tries--;
+    gs_later_mark(id, mark);
+    return false;
+}
+
+int main(int argc, char **argv)
 {
     enum { NICE = 10 };
     char id[GS_HASH_HEX_BYTES];
-    struct gs_later_job job;
     bool any = true;
+    if (argc == 2)
+        return run_job(argv[1]);
     setpriority(PRIO_PROCESS, 0, NICE);
-    if (is_exclusive())
-        return 0;
     while (any) {
         const int lock = gs_cache_lock();
         if (lock < 0)
             return 0;
-        for (any = false; gs_later_take(id, &job); any = true) {
-            try_once(id, &job);
-            free(job.text);
-        }
+        for (any = false; gs_later_find(id); any = true)
+            if (!try_job(id) || !gs_later_drop(id))
+                return 0;
         close(lock); /* and once more: a process that found it taken has ended, and left its job */
     }
     return 0;

@@ -117,14 +117,17 @@ bool gs_later_compiles(void)
 void gs_later_compile(struct gs_program *p)
 {
     char id[GS_HASH_HEX_BYTES];
+    struct gs_later_job job = {0};
     gs_program_id(p);
     pthread_mutex_lock(&gs_book.lock);
     gs_book_open(p->o.ctx);
     pthread_mutex_unlock(&gs_book.lock);
-    gs_prepare_by_thread(p, UINT64_MAX);
     find_id(p, id);
-    const bool well = gs_prepared(p) && !p->refusal;
-    gs_later_mark(id, (struct gs_later_mark){GS_LATER_TRIES, well ? atomic_load(&p->prepare_ns) : 0});
+    if (!gs_scheduled() && gs_later_get(id, &job)) /* else another's devices, or other ones */
+        gs_prepare_by_thread(p, UINT64_MAX);
+    if (job.text && gs_prepared(p) && !p->refusal)
+        gs_later_mark(id, (struct gs_later_mark){GS_LATER_TRIES, atomic_load(&p->prepare_ns)});
+    free(job.text);
 }
 
 void gs_later_end(void)

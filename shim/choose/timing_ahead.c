@@ -14,18 +14,11 @@ enum {
     CACHED_NS = 20 * 1000 * 1000, /* NVIDIA's driver loads its compiler and reads its cache: bench/results/h200x2.md */
     AGAIN = 32,                   /* one part of what a program took to prepare: what it takes again */
 };
-/* ... at most: 7 to 13 ms where it had taken 0.8 s, 17 to 30 where 1.4 to 5.8 s (six programs, two H200). */
-static const double most_again_ns = 30e6;
-static const double least_ns = 125e6; /* to prepare one: two H200, bench/results/h200x2.md */
+static const double least_ns = 125e6, soon_ns = 200e6; /* to prepare one: two H200, bench/results/h200x2.md */
 
 static bool on_cpu(void)
 {
     return gs_group()->type & CL_DEVICE_TYPE_CPU;
-}
-
-static double again_ns(double took_ns)
-{
-    return gs_min(took_ns / AGAIN, most_again_ns);
 }
 
 /* A program that took NVIDIA's compiler long once will again, once for all devices that are the same
@@ -44,7 +37,7 @@ double gs_prepare_compile_ns(const struct gs_program *p)
 double gs_prepared_ns(const struct gs_timing *t, const struct gs_program *p)
 {
     const double own = (double)atomic_load(&p->prepare_ns), before = t->prepare_ns;
-    return own > 0 ? own : before > 0 ? before : (double)atomic_load(&p->built_ns);
+    return own > 0 ? own : before > 0 ? before : AGAIN * (double)atomic_load(&p->built_ns);
 }
 
 /* What was prepared before comes from the translator's cache and the driver's, but for PoCL's last step. Where no
@@ -55,10 +48,9 @@ double gs_prepared_ns(const struct gs_timing *t, const struct gs_program *p)
 double gs_prepare_cost_ns(const struct gs_timing *t)
 {
     enum { CACHED_CPU = 4, BESIDE = 3 };
-    static const double soon_ns = 200e6; /* two H200: bench/results/h200x2.md */
     const double new = gs_max(t->compile_ns, least_ns);
     if (t->prepare_ns > 0)
-        return on_cpu() ? t->prepare_ns / CACHED_CPU : again_ns(t->prepare_ns);
+        return t->prepare_ns / (on_cpu() ? CACHED_CPU : AGAIN);
     if (on_cpu() || !t->h.expected)
         return new;
     return new > soon_ns ? soon_ns / BESIDE + new - soon_ns : new / BESIDE;
@@ -67,7 +59,8 @@ double gs_prepare_cost_ns(const struct gs_timing *t)
 /* It was never compiled: would it pay if that had been done before this process? With the lock held. */
 static bool pays_later(const struct gs_timing *t, const struct gs_history *h)
 {
-    const double cost = again_ns(gs_max(t->compile_ns, least_ns));
+    static const double most_ns = 30e6; /* 7 to 30 ms of what had taken 0.6 to 5.8 s (six programs, two H200) */
+    const double cost = gs_min(gs_max(t->compile_ns, least_ns) / AGAIN, most_ns);
     return t->prepare_ns <= 0 && !h->failures && gs_choice_may_gain(h, &gs_book.machine, t->at->n, cost);
 }
 
@@ -193,8 +186,15 @@ bool gs_timing_may_gain(struct gs_program *p)
 
 void gs_timing_prepared(struct gs_program *p)
 {
+    enum { MANY = 4 };
     const uint64_t program = atomic_load(&p->id);
+    const double took = (double)atomic_load(&p->prepare_ns);
+    bool wrong = false;
     GS_LOCKED(&gs_book.lock);
+    for (struct gs_timing *t = NULL; program && (t = gs_book_next(t, program, NULL, p->o.ctx->n));)
+        wrong |= !on_cpu() && t->prepare_ns > 0 && took > gs_max(MANY * gs_prepare_cost_ns(t), soon_ns);
+    if (wrong) /* the driver's cache hadn't got it: it will take as long again */
+        atomic_store(&p->prepare_ns, (uint64_t)(AGAIN * took));
     for (struct gs_timing *t = NULL; program && (t = gs_book_next(t, program, NULL, p->o.ctx->n));)
         t->prepare_ns = (double)atomic_load(&p->prepare_ns);
     gs_later_prepared(p);

@@ -71,8 +71,8 @@ bool gs_measured_has_room(void);
 /* At the least, for what is known before it has been. */
 double gs_prepare_compile_ns(const struct gs_program *p);
 
-/* What preparing it took: in this process, or in one before, or in gpusparc-compile, which says less of the cost: it
- * hadn't the driver's cache. 0: not known. With the lock held. */
+/* What preparing it took: in this process, or in one before; or by what it takes again, as gpusparc-compile says. 0:
+ * not known. With the lock held. */
 double gs_prepared_ns(const struct gs_timing *t, const struct gs_program *p);
 
 /* What it costs the application, of launches to come, that the program is prepared. With the lock held. */

@@ -177,7 +177,7 @@ struct gs_program {
     atomic_uint_fast64_t prepare_ns; /* how long translating and compiling took; 0: not done yet */
     atomic_uint_fast64_t build_ns;   /* the same of the application's own build, for one device; 0: not known */
     atomic_uint_fast64_t text_bytes; /* of its translation, which is to be compiled; 0: not known */
-    atomic_uint_fast64_t built_ns;   /* the same of gpusparc-compile, after an earlier process; 0: it hasn't */
+    atomic_uint_fast64_t built_ns;   /* the same from the driver's cache, by gpusparc-compile; 0: not known */
     atomic_uint later;               /* of the room choose: whether it is compiled for later processes */
     atomic_uint kernels;             /* of it, that the application holds */
     atomic_bool preparing;           /* a thread of ours is at it */
