@@ -68,8 +68,7 @@ static int open_folder(bool make)
     if (!folder_path(path) || !walk(path, false))
         return -1;
     int dir = open(path, HOW);
-    const char *run = secure_getenv("GPUSPARC_RUN"); /* gpusparc-compile: who has removed the folder finds it gone */
-    if (dir < 0 && errno == ENOENT && make && !(run && strcmp(run, "compile") == 0) && walk(path, true))
+    if (dir < 0 && errno == ENOENT && make && walk(path, true))
         dir = open(path, HOW);
     if (dir >= 0 && (fstat(dir, &st) != 0 || st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH))) {
         close(dir);

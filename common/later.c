@@ -38,6 +38,25 @@ static void find(void *arg, const char *name, time_t used, uint64_t bytes)
         memcpy(id, name + sizeof job_word - 1, GS_HASH_HEX_BYTES);
 }
 
+bool gs_later_find(char id[GS_HASH_HEX_BYTES])
+{
+    *id = '\0';
+    return gs_cache_each(find, id) == 0 && *id;
+}
+
+bool gs_later_drop(const char *id)
+{
+    char name[NAME_BYTES];
+    return gs_cache_remove(name_of(job_word, id, name)) == 0;
+}
+
+/* One that nobody has done: its application was ended by a signal, or its GPUs are others'. */
+static bool drop_oldest(void)
+{
+    char id[GS_HASH_HEX_BYTES];
+    return gs_later_find(id) && gs_later_drop(id);
+}
+
 bool gs_later_put(const char *id, const struct gs_later_job *job)
 {
     const char *part[] = {job->platform, job->folder, job->options, job->source};
@@ -47,7 +66,7 @@ bool gs_later_put(const char *id, const struct gs_later_job *job)
     unsigned n = 0;
     for (size_t i = 0; i < PARTS; i++)
         bytes += strlen(part[i]) + 1;
-    if (bytes > GS_LATER_BYTES || gs_cache_each(count, &n) < 0 || n >= GS_LATER_JOBS)
+    if (bytes > GS_LATER_BYTES || gs_cache_each(count, &n) < 0 || (n >= GS_LATER_JOBS && !drop_oldest()))
         return false;
     char *text = malloc(bytes), *at = text;
     if (!text)
@@ -58,12 +77,6 @@ bool gs_later_put(const char *id, const struct gs_later_job *job)
     const bool kept = gs_cache_write(name_of(job_word, id, name), text, bytes);
     free(text);
     return kept;
-}
-
-bool gs_later_find(char id[GS_HASH_HEX_BYTES])
-{
-    *id = '\0';
-    return gs_cache_each(find, id) == 0 && *id;
 }
 
 bool gs_later_get(const char *id, struct gs_later_job *job)
@@ -84,12 +97,6 @@ bool gs_later_get(const char *id, struct gs_later_job *job)
         free(text);
     job->text = at ? text : NULL;
     return at;
-}
-
-bool gs_later_drop(const char *id)
-{
-    char name[NAME_BYTES];
-    return gs_cache_remove(name_of(job_word, id, name)) == 0;
 }
 
 /* In days. */

@@ -26,7 +26,8 @@ struct gs_later_mark {
     uint64_t took_ns;
 };
 
-/* False: it isn't kept, as it is too large, there are too many, or the cache can't be written. */
+/* In the place of the oldest where there are GS_LATER_JOBS. False: it isn't kept, as it is too large or the cache can't
+ * be written. */
 bool gs_later_put(const char *id, const struct gs_later_job *job);
 
 /* The id of the oldest job; false: there is none. */

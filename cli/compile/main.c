@@ -5,13 +5,14 @@
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -128,7 +129,10 @@ int main(int argc, char **argv)
     bool any = true;
     if (argc == 2)
         return run_job(argv[1]);
-    setpriority(PRIO_PROCESS, 0, NICE);
+    sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){0}); /* whatever the application's is */
+    errno = 0;
+    if (nice(NICE) == -1 && errno)
+        return 0;
     while (any) {
         const int lock = gs_cache_lock();
         if (lock < 0)

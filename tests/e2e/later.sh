@@ -54,6 +54,14 @@ done
 GPUSPARC_CACHE_SIZE=0 fake >/dev/null
 not_again "without a cache something"
 
+# Jobs that nobody does, as their applications were ended by signals, keep no other from being done.
+mkdir -p cache/gpusparc
+for i in $(seq 10 41); do printf 'gpusparc cache\n4' >cache/gpusparc/job-"$(printf "$i%.0s" {1..32})"; done
+fake >/dev/null
+until_compiled 1
+[ -z "$(ls cache/gpusparc/job-* 2>/dev/null)" ] || fail "jobs are left: $(ls cache/gpusparc)"
+gpusparc cache --clear >/dev/null
+
 # Whoever waits for the application's output doesn't wait for the compiler, which would take ten minutes. It is in a
 # session of its own, and holds nothing of the application's.
 began() { grep -q "^$1 0 " cache/gpusparc/built-* 2>/dev/null && [ "$(compilers | wc -l)" = 2 ]; }
@@ -63,7 +71,7 @@ leader() { # of those that compile: the others are its children
     if read -r _ _ _ _ _ session _ <"/proc/$p/stat" && [ "$session" = "$p" ]; then echo "$p"; fi
   done
 }
-out=$(exec 7>held; FAKE_BUILD_MS=600000 fake 2>&1)
+out=$(exec 7>held; FAKE_BUILD_MS=600000 programs=$programs nice -n 3 bash -c "$(declare -f fake); fake" 2>&1)
 await "gpusparc-compile doesn't begin: $out" began 1
 pid=$(leader)
 read -r _ _ _ _ _ session terminal _ <"/proc/$pid/stat"
@@ -78,7 +86,7 @@ for fd in "/proc/$pid/fd"/*; do
 done
 tr '\0' '\n' <"/proc/$pid/cmdline" | grep -qx gpusparc-compile || fail "it is called $(tr '\0' ' ' <"/proc/$pid/cmdline")"
 ! tr '\0' '\n' <"/proc/$pid/environ" | grep -E "^(LD_PRELOAD|GPUSPARC_STATS)=" || fail "it has variables of the application's"
-[ "$(awk '{ print $19 }' "/proc/$pid/stat")" -ge 10 ] || fail "it isn't nice"
+[ "$(awk '{ print $19 }' "/proc/$pid/stat")" = $(($(nice) + 13 < 19 ? $(nice) + 13 : 19)) ] || fail "it isn't nice enough"
 
 # Only one at a time. What another application leaves meanwhile is done by whoever comes next.
 one_compiles() { [ "$(leader)" = "$pid" ]; }
@@ -110,10 +118,11 @@ none_compile || fail "it is tried a fourth time"
 
 # Whoever removes the cache meanwhile finds it gone.
 gpusparc cache --clear >/dev/null
-FAKE_BUILD_MS=600000 fake >/dev/null
+FAKE_BUILD_MS=3000 fake >/dev/null
 await "gpusparc-compile doesn't begin" began 1
+kill -STOP $(compilers)
 rm -rf cache
-kill -KILL $(compilers | grep -vx "$(leader)")
+kill -CONT $(compilers)
 ended
 [ ! -e cache ] || fail "the cache is there again: $(ls cache/gpusparc)"
 
@@ -123,12 +132,16 @@ apart() { # WHEN
   FAKE_BUILD_MS=2000 GPUSPARC_DEBUG=1 fake 2>debug.txt >/dev/null
   ! grep "compiled for" debug.txt || fail "$1 it is compiled beside the application"
 }
-FAKE_BUILD_MS=2000 fake >/dev/null
-until_compiled 1
-apart "though the driver keeps nothing"
-printf 'gpusparc cache\n3 1000000 1\n' >"$(echo cache/gpusparc/built-*)"
-FAKE_BUILD_MS=2000 fake >/dev/null
-apart "though the process before has seen that the driver keeps nothing"
+for told in right wrong; do
+  rm -rf cache
+  FAKE_BUILD_MS=2000 fake >/dev/null
+  until_compiled 1
+  if [ $told = wrong ]; then
+    printf 'gpusparc cache\n3 1000000 1\n' >"$(echo cache/gpusparc/built-*)"
+    FAKE_BUILD_MS=2000 fake >/dev/null
+  fi
+  apart "once a process was told $told how long that takes"
+done
 
 # Over PoCL: the same bytes, and a compiler that refuses the translation is asked thrice. The launches are as long as it
 # takes to gain about a second: for 450 KB the compiler is reckoned at 7.
