@@ -152,6 +152,8 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_d
     if (busy && !err)
         p->refusal = built_under_kernels;
     gs_dump_built(p, err);
+    if (!err && !busy && !pfn_notify && gs_settings()->mode == GS_MODE_AUTO) /* what earlier processes know of it */
+        gs_timing_prepare_known(p, NULL);
     return err;
 }
 
