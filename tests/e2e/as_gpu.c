@@ -96,6 +96,15 @@ static cl_mem CL_API_CALL image_of(cl_context context, const cl_mem_properties *
     return NULL;
 }
 
+static cl_int CL_API_CALL mem_info(cl_mem mem, cl_mem_info what, size_t room, void *value, size_t *size)
+{
+    const cl_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
+    const cl_int err = below.clGetMemObjectInfo(mem, what, room, value, size);
+    if (!err && value && what == CL_MEM_FLAGS && !(*(cl_mem_flags *)value & access))
+        *(cl_mem_flags *)value |= CL_MEM_READ_WRITE;
+    return err;
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
                                             cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
 {
@@ -108,6 +117,7 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_di
     if (how && strcmp(how, "nvidia") == 0) {
         own.clGetPlatformInfo = platform_info;
         own.clSVMAlloc = alloc;
+        own.clGetMemObjectInfo = mem_info;
         own.clCreateBufferWithProperties = buffer_of;
         own.clCreateImageWithProperties = image_of;
     }

@@ -77,11 +77,6 @@ plain plain.txt "$programs/pooled" $kib events
 memory=pooled+host:64MiB pooled pooled.txt "$programs/pooled" $kib events || { cat pooled.txt pooled.err; fail "events: exit status $?"; }
 same events
 
-# What a launch holds of the application's is let go before anybody hears of its end.
-env -u OPENCL_LAYERS "$programs/rebuilt" >plain.txt || fail "rebuilt without gpusparc"
-env -u OPENCL_LAYERS timeout 60 gpusparc run --no-daemon --devices cpu:2 --gpus 1 --memory pooled "$programs/rebuilt" >pooled.txt || fail "rebuilt: exit status $?"
-cmp plain.txt pooled.txt || { diff plain.txt pooled.txt; fail "a program that is built anew behind a launch"; }
-
 # A kernel's own limit of a work-group is advice: a driver that runs larger ones isn't overruled.
 plain plain.txt "$programs/pooled" $kib stencil
 ROOM_GROUP=32 memory=pooled+host:64MiB pooled pooled.txt "$programs/pooled" $kib stencil || { cat pooled.txt pooled.err; fail "a kernel that says 32 work-items: exit status $?"; }

@@ -26,8 +26,14 @@ under second "$programs/svm_rows" 3 map || fail "svm_rows, again: $(cat second.*
 same second
 one_device
 
-# It also takes a map (the last column but one) that the standard refuses. PoCL knows the flags of sub-buffers.
-"$programs/sub_buffer_flags" | awk '/^parent/ { $(NF - 1) = 0; print }' >alone.txt
+touch file
+! XDG_CACHE_HOME=$PWD/file OPENCL_LAYERS=$programs/as_gpu.so AS_GPU=nvidia gpusparc run --devices all --mode multi "$programs/svm_rows" 3 map \
+  >unkept.txt 2>unkept.err || fail "there is such memory, without a cache"
+shows unkept.err "the application gets no shared virtual memory, which this driver has in contexts of one device alone; with --gpus 1 it does"
+
+# It also takes a map (the last column but one) that the standard refuses, and adds the flag of objects that have none.
+# PoCL knows the flags of sub-buffers.
+OPENCL_LAYERS=$programs/as_gpu.so AS_GPU=nvidia "$programs/sub_buffer_flags" | awk '/^parent/ { $(NF - 1) = 0; print }' >alone.txt
 under flags "$programs/sub_buffer_flags" || fail "sub_buffer_flags: $(cat flags.*)"
 grep ^parent flags.txt >written.txt
 same written
