@@ -262,6 +262,7 @@ static void make_group(void)
         gs_error("%s", why);
         return;
     }
+    gs_driver_is_at(gs_driver_address(machine.group.platform));
     if (machine.group.reason)
         gs_warn("%s; the application has the devices that it has without gpusparc", machine.group.reason);
     if (gs_settings()->mode == GS_MODE_SINGLE)

@@ -121,6 +121,14 @@ static const struct _cl_icd_dispatch *table_of(cl_platform_id platform)
     return table && memcmp(&table->clGetPlatformIDs, &made_by_loader, sizeof made_by_loader) != 0 ? table : NULL;
 }
 
+const void *gs_driver_address(cl_platform_id platform)
+{
+    const struct _cl_icd_dispatch *table = table_of(platform);
+    const void *address;
+    memcpy(&address, table ? &table->clGetPlatformInfo : &gs_real()->clGetPlatformInfo, sizeof address);
+    return address;
+}
+
 /* What a version hasn't promised isn't looked up: an old driver's table may end before it. */
 static bool has(const struct _cl_icd_dispatch *table, unsigned version, const char *function)
 {

@@ -8,6 +8,9 @@
 
 #include "shim/driver/real.h"
 
+/* An address in the library of the platform's driver; in the loader's where its table isn't the driver's own. */
+const void *gs_driver_address(cl_platform_id platform);
+
 /* Do the version of the device and that of its platform promise this core function, and does the driver's table have
  * it? False for functions of extensions. */
 bool gs_driver_has(cl_device_id dev, const char *function);

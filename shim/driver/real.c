@@ -13,7 +13,6 @@
 #include "common/lock/rank.h"
 #include "common/log.h"
 #include "shim/driver/upward.h"
-#include "shim/process/process.h"
 
 struct _cl_icd_dispatch gs_real_table;
 _Atomic bool gs_real_ready;
@@ -122,7 +121,6 @@ void gs_real_load(void)
     GS_LOCKED(&loaded.lock);
     if (gs_real_ready)
         return;
-    gs_driver_comes();
     loaded.library = open_real();
     if (!loaded.library)
         gs_error("no libOpenCL.so.1 of the system was found; install an OpenCL loader, or name it in GPUSPARC_REAL");

@@ -29,9 +29,9 @@ static struct {
     main_fn *application;
     void (*leave)(int) __attribute__((noreturn));
     _Atomic(register_fn *) known;
-    _Atomic uint64_t ends; /* by which process and thread; 0: nobody has begun to */
-    pthread_mutex_t lock;  /* of who registers a handler */
-    atomic_bool of_driver; /* the handler that was registered last; in the end, that is being run */
+    _Atomic uint64_t ends;   /* by which process and thread; 0: nobody has begun to */
+    pthread_mutex_t lock;    /* of who registers a handler */
+    _Atomic(void *) library; /* that registered the last handler; in the end, whose handler is being run */
 } exits = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(exits.lock, GS_RANK_EXITS);
 
@@ -60,11 +60,11 @@ void gs_exit_handler_first(void)
         real(settle, NULL, __dso_handle);
 }
 
-/* Between the driver's handlers, in which it is taken apart, and the application's. */
-static void change_sides(void *driver)
+/* Between the handlers of two libraries. Which of them is the driver's isn't known yet as they register them. */
+static void change_sides(void *library)
 {
-    atomic_store(&exits.of_driver, driver != NULL);
-    gs_threads_driver_ends(driver);
+    atomic_store(&exits.library, library);
+    gs_threads_driver_ends(gs_is_of_driver(library));
 }
 
 /* What atexit() is, and how the destructors of static objects are registered. */
@@ -72,12 +72,11 @@ int __cxa_atexit(void (*handler)(void *), void *arg, void *library);
 int __cxa_atexit(void (*handler)(void *), void *arg, void *library)
 {
     register_fn *real = real_register();
-    const bool of_driver = gs_is_of_driver(library);
     int err = -1;
     pthread_mutex_lock(&exits.lock);
-    const bool before = atomic_exchange(&exits.of_driver, of_driver);
-    if (real && before != of_driver)
-        real(change_sides, before ? &exits : NULL, __dso_handle);
+    void *before = atomic_exchange(&exits.library, library);
+    if (real && before != library)
+        real(change_sides, before, __dso_handle);
     if (real)
         err = real(handler, arg, library);
     pthread_mutex_unlock(&exits.lock);
@@ -85,7 +84,7 @@ int __cxa_atexit(void (*handler)(void *), void *arg, void *library)
     return err;
 }
 
-/* By now the destructors of the application have run, and of all libraries that use OpenCL; not yet the driver's. */
+/* By now the application's own destructors have run. */
 __attribute__((destructor)) static void close_driver(void)
 {
     gs_threads_end();

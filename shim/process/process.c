@@ -14,7 +14,7 @@ static struct {
     pthread_once_t once;
     atomic_bool read; /* the settings */
     atomic_bool forked;
-    atomic_uint before_driver; /* so many objects were loaded; 0: it hasn't come */
+    _Atomic(const void *) driver; /* an address in it; null: it hasn't come */
 } process = {.once = PTHREAD_ONCE_INIT};
 
 static void read_settings(void)
@@ -47,35 +47,28 @@ void gs_forked_begin(void)
     atomic_store(&process.forked, true);
 }
 
-struct search {
-    const void *address; /* or null: the last object */
-    unsigned seen;
-    bool found;
-};
-
-static int look_at(struct dl_phdr_info *object, size_t bytes, void *data)
+void gs_driver_is_at(const void *address)
 {
-    struct search *s = data;
-    (void)bytes;
-    s->seen++;
-    for (unsigned i = 0; i < object->dlpi_phnum && !s->found; i++) {
+    atomic_store(&process.driver, address);
+}
+
+static bool holds(const struct dl_phdr_info *object, const void *address)
+{
+    bool found = false;
+    for (unsigned i = 0; i < object->dlpi_phnum && !found; i++) {
         const ElfW(Phdr) *p = &object->dlpi_phdr[i];
-        s->found = p->p_type == PT_LOAD && (uintptr_t)s->address - object->dlpi_addr - p->p_vaddr < p->p_memsz;
+        found = p->p_type == PT_LOAD && (uintptr_t)address - object->dlpi_addr - p->p_vaddr < p->p_memsz;
     }
-    return s->found;
+    return found;
 }
 
-void gs_driver_comes(void)
+static int look_at(struct dl_phdr_info *object, size_t bytes, void *address)
 {
-    struct search s = {0};
-    dl_iterate_phdr(look_at, &s);
-    atomic_store(&process.before_driver, s.seen);
+    (void)bytes;
+    return holds(object, address) && holds(object, atomic_load(&process.driver));
 }
 
-/* Objects are listed in the order in which they were loaded. */
-bool gs_is_of_driver(const void *address)
+bool gs_is_of_driver(void *address)
 {
-    struct search s = {.address = address};
-    const unsigned before = atomic_load(&process.before_driver);
-    return before && dl_iterate_phdr(look_at, &s) && s.seen > before;
+    return dl_iterate_phdr(look_at, address);
 }

@@ -16,10 +16,10 @@ bool gs_forked(void);
 /* By the handler of pthread_atfork, in the child. */
 void gs_forked_begin(void);
 
-/* The driver is about to be loaded. */
-void gs_driver_comes(void);
+/* The library that has the address is the driver, which our threads call. */
+void gs_driver_is_at(const void *address);
 
-/* Does the address lie in what has been loaded since: the driver, and what it brings along? */
-bool gs_is_of_driver(const void *address);
+/* Does the address lie in the driver's library? False before it is known. */
+bool gs_is_of_driver(void *address);
 
 #endif

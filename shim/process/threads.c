@@ -25,14 +25,17 @@ enum { PATIENCE_S = 3, COMPILING_S = 30, COMPUTES_MS = 2 };
  * takes it that one of them waits for what it should do: one to two. */
 enum { CLOSED_S = 2 };
 
+/* exit() takes the driver apart. */
+static const time_t NEVER = INT64_MAX;
+
 static struct {
-    pthread_mutex_t lock;            /* all below */
-    pthread_cond_t left_one, opened; /* opened: `closed` was unset */
-    atomic_uint inside, serving;     /* read without it where nobody is */
-    atomic_uint pending;             /* by threads that are to serve */
-    _Atomic time_t whole; /* since when; 0: exit() takes the driver apart, or that isn't known. Without the lock */
-    unsigned compiling;   /* of those inside */
-    bool ending, closed;  /* closed: for those that serve, too */
+    pthread_mutex_t lock;                    /* all below */
+    pthread_cond_t left_one, opened;         /* opened: `closed` was unset */
+    atomic_uint inside, serving;             /* read without it where nobody is */
+    atomic_uint pending;                     /* by threads that are to serve */
+    _Atomic time_t whole;                    /* since when, or NEVER; 0: not known. Without the lock */
+    unsigned compiling;                      /* of those inside */
+    bool ending, closed;                     /* closed: for those that serve, too */
     time_t end_began, close_began, compiled; /* compiled: when a compilation last ended */
     time_t computing;                        /* when the process was last seen to compute since the end began */
     int64_t computed;                        /* how much it had then, ms */
@@ -138,12 +141,12 @@ void gs_threads_open_again(void)
 
 void gs_threads_driver_ends(bool is)
 {
-    atomic_store(&in_driver.whole, is ? 0 : time(NULL));
+    atomic_store(&in_driver.whole, is ? NEVER : time(NULL));
 }
 
 void gs_threads_end(void)
 {
-    gs_threads_driver_ends(true);
+    gs_threads_driver_ends(false);
     settle(true);
 }
 
@@ -295,8 +298,7 @@ static bool is_kept_waiting(void)
     while (in_driver.closed)
         if (pthread_cond_timedwait(&in_driver.opened, &in_driver.lock, &(struct timespec){late, 0}) != 0)
             break;
-    const time_t whole = atomic_load(&in_driver.whole);
-    return in_driver.closed && whole && whole + CLOSED_S <= late;
+    return in_driver.closed && atomic_load(&in_driver.whole) <= late - CLOSED_S;
 }
 
 void gs_threads_serve_wait(void)

@@ -47,10 +47,11 @@ void gs_threads_pending_done(void);
 void gs_threads_serve_wait(void);
 
 /* By exit.c: do handlers of exit() that belong to the driver come now, which take it apart, or the application's? Until
- * the first such call that isn't known, and the driver isn't opened again by who serves. */
+ * the first such call that isn't known, and any may be the application's. */
 void gs_threads_driver_ends(bool is);
 
-/* By exit.c: the driver is closed to all for good. */
+/* By exit.c, in our destructor, behind the application's and those of libraries that are linked with OpenCL: closes the
+ * driver. It is opened again where those take long that come later: one may be of a library that waits. */
 void gs_threads_end(void);
 
 /* The application calls us for what others may have to serve. If it does so by the thread that ends the process, in a

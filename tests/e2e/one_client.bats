@@ -178,7 +178,7 @@ launches() { grep -c '^clEnqueueNDRangeKernel' modes.log; }
 
 # Threads of ours sleep by then.
 @test "a handler of exit() joins a thread that waits for a launch of many units" {
-  for how in finish event read status profile callback user "status destructor"; do
+  for how in finish event read status profile callback user "status destructor" "finish library" "finish $programs/last.so"; do
     FAKE_ITEM_NS=500 GPUSPARC_REAL=$programs/fake.so limited --gpus 1 "$programs/joined" $how >out.txt
     [ "$(cat out.txt)" = "${how% *} has ended" ]
   done
@@ -186,6 +186,24 @@ launches() { grep -c '^clEnqueueNDRangeKernel' modes.log; }
 
 @test "a launch of many units that nobody waits for doesn't go on while exit() takes the driver apart" {
   FAKE_END_MS=2500 FAKE_ITEM_NS=10000 GPUSPARC_REAL=$programs/fake.so limited --gpus 1 "$programs/joined" finish left
+}
+
+# Over PoCL, which lasts: a unit is small. The shim as a layer by itself, and beside its preload where the application's calls go
+# past that, to a library of OpenCL that comes before.
+@test "a handler of exit() joins such a thread where the shim is a layer" {
+  end_daemon
+  sed -i 's/^realtime/kernel_chunk = 4\n&/' "$dir/conf"
+  begin_daemon 3>&-
+  shim=$GS_BUILD/lib/gpusparc/libgpusparc.so
+  export GPUSPARC_DEVICES=cpu:2 GPUSPARC_GPUS=1 OPENCL_LAYERS=$programs/as_gpu.so:$shim
+  for how in finish status "status destructor"; do
+    timeout -s KILL 60 "$programs/joined" $how >out.txt
+    [ "$(cat out.txt)" = "${how% *} has ended" ]
+  done
+  loader=$(ldd "$programs/joined" | sed -n 's/.*libOpenCL.* => \([^ ]*\).*/\1/p')
+  LD_PRELOAD=$loader:$shim timeout -s KILL 60 "$programs/joined" finish >out.txt
+  [ "$(cat out.txt)" = "finish has ended" ]
+  LD_PRELOAD=$loader:$shim timeout -s KILL 60 "$programs/joined" finish driver
 }
 
 @test "what waits for the application since before the daemon came has no unit" {

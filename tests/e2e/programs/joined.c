@@ -3,9 +3,15 @@
  * (`event`), a read that blocks (`read`), by asking for their state or times again and again (`status`, `profile`), for
  * a callback (`callback`), or for a user event that is set in the end (`user`). Meanwhile main returns, and a handler
  * of exit() that was registered before OpenCL was used joins the thread; with `destructor` the program's destructor
- * does, with `left` nobody. */
+ * does, with `library` a handler of a library that is loaded once OpenCL is used, with the path of last.so its
+ * destructor, with `left` nobody. With `driver` nobody does, and a handler of the driver's takes three seconds: the
+ * status is 70 where the wait ends meanwhile, and libc's own exit is called, which nothing comes before. */
+#include <dlfcn.h>
+#include <err.h>
+#include <link.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "plain.h"
@@ -16,8 +22,9 @@ static const char source[] =
     "__kernel void count(__global uint *v)\n"
     "{ uint i = get_global_id(0), x = v[i]; for (uint n = 0; n < 400; n++) x = x * 1664525u + i; v[i] = x; }";
 
-static const char *how;
+static const char *how, *by = "";
 static bool by_destructor;
+static atomic_bool waited;
 static pthread_t thread;
 static sem_t launched, called_back;
 static cl_kernel kernel;
@@ -63,6 +70,7 @@ static void *compute(void *unused)
     else if (!is("read"))
         while (!has_ended())
             usleep(1000);
+    atomic_store(&waited, true);
     CL(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, sizeof got, &got, 0, NULL, NULL));
     printf("%s has ended\n", how);
     fflush(stdout);
@@ -76,6 +84,44 @@ static void join(void)
     pthread_join(thread, NULL);
 }
 
+static void join_for_library(void *unused)
+{
+    (void)unused;
+    join();
+}
+
+static void take_apart(void *unused)
+{
+    (void)unused;
+    const bool before = atomic_load(&waited);
+    sleep(3);
+    if (atomic_load(&waited) != before)
+        _exit(70);
+}
+
+/* As what the library itself registers. */
+int __cxa_atexit(void (*handler)(void *), void *arg, void *library);
+static int register_handler(void)
+{
+    cl_platform_id first;
+    void *code = NULL;
+    Dl_info driver;
+    CL(clGetPlatformIDs(1, &first, NULL));
+    if (strcmp(by, "library") == 0) {
+        const struct link_map *library = dlopen("libresolv.so.2", RTLD_NOW);
+        return library ? __cxa_atexit(join_for_library, NULL, library->l_ld) : -1;
+    }
+    if (strchr(by, '/')) {
+        void *library = dlopen(by, RTLD_NOW), (**at_last)(void);
+        *(void **)&at_last = library ? dlsym(library, "at_last") : NULL;
+        return at_last ? (*at_last = join, 0) : -1;
+    }
+    if (strcmp(by, "driver") != 0)
+        return 0;
+    memcpy(&code, *(char **)first + sizeof code, sizeof code); /* clGetPlatformInfo in its table (cl_khr_icd) */
+    return dladdr(code, &driver) ? __cxa_atexit(take_apart, NULL, driver.dli_fbase) : -1;
+}
+
 __attribute__((destructor)) static void end(void)
 {
     if (by_destructor)
@@ -86,7 +132,9 @@ int main(int argc, char **argv)
 {
     cl_int err;
     how = argc > 1 ? argv[1] : "finish";
-    if ((argc <= 2 && atexit(join) != 0) || sem_init(&launched, 0, 0) != 0 || sem_init(&called_back, 0, 0) != 0)
+    by = argc > 2 ? argv[2] : "";
+    if ((!*by && atexit(join) != 0) || sem_init(&launched, 0, 0) != 0 || sem_init(&called_back, 0, 0) != 0 ||
+        register_handler() != 0)
         return 1;
     start(CL_QUEUE_PROFILING_ENABLE);
     kernel = kernel_of(build(source, ""), "count");
@@ -100,6 +148,8 @@ int main(int argc, char **argv)
         return 1;
     sem_wait(&launched);
     usleep(50000); /* it waits by now, in most runs */
-    by_destructor = argc > 2 && strcmp(argv[2], "destructor") == 0;
+    by_destructor = strcmp(by, "destructor") == 0;
+    if (strcmp(by, "driver") == 0)
+        errx(0, "ends");
     return 0;
 }
