@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # An application that is the only client of a daemon, on devices that say that they are GPUs: what counts as a job of a
-# task, what its commands wait for, and the bytes of random sequences of commands. $GS_SEED is the first seed.
+# task, what its commands wait for, and the bytes of random sequences of commands. $GS_SEED is the first seed. What is
+# tagged "exit" waits more than it works, and is a test of its own.
 bats_require_minimum_version 1.5.0
 
 limited() { timeout -s KILL 200 gpusparc run "$@"; } # a hang ends here
@@ -177,6 +178,7 @@ launches() { grep -c '^clEnqueueNDRangeKernel' modes.log; }
 }
 
 # Threads of ours sleep by then.
+# bats test_tags=exit
 @test "a handler of exit() joins a thread that waits for a launch of many units" {
   for how in finish event read status profile callback user "status destructor" "finish library" "finish $programs/last.so"; do
     FAKE_ITEM_NS=500 GPUSPARC_REAL=$programs/fake.so limited --gpus 1 "$programs/joined" $how >out.txt
@@ -184,12 +186,14 @@ launches() { grep -c '^clEnqueueNDRangeKernel' modes.log; }
   done
 }
 
+# bats test_tags=exit
 @test "a launch of many units that nobody waits for doesn't go on while exit() takes the driver apart" {
   FAKE_END_MS=2500 FAKE_ITEM_NS=10000 GPUSPARC_REAL=$programs/fake.so limited --gpus 1 "$programs/joined" finish left
 }
 
 # Over PoCL, which lasts: a unit is small. The shim as a layer by itself, and beside its preload where the application's calls go
 # past that, to a library of OpenCL that comes before.
+# bats test_tags=exit
 @test "a handler of exit() joins such a thread where the shim is a layer" {
   end_daemon
   sed -i 's/^realtime/kernel_chunk = 4\n&/' "$dir/conf"
