@@ -49,8 +49,6 @@ static void compile(const struct gs_later_job *job)
         clReleaseProgram(program);
     if (ctx)
         clReleaseContext(ctx);
-    if (chdir("/") != 0) /* nobody's folder is held */
-        exit(1);
 }
 
 /* May but one process use a GPU at a time? Then it is left to the next application. */
@@ -131,7 +129,7 @@ int main(int argc, char **argv)
         return run_job(argv[1]);
     sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){0}); /* whatever the application's is */
     errno = 0;
-    if (nice(NICE) == -1 && errno)
+    if ((nice(NICE) == -1 && errno) || chdir("/") != 0) /* nobody's folder is held, but while its job is done */
         return 0;
     while (any) {
         const int lock = gs_cache_lock();

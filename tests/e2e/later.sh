@@ -76,6 +76,7 @@ await "gpusparc-compile doesn't begin: $out" began 1
 pid=$(leader)
 read -r _ _ _ _ _ session terminal _ <"/proc/$pid/stat"
 [ "$session" = "$pid" ] && [ "$terminal" = 0 ] || fail "of session $session, terminal $terminal"
+[ "$(readlink "/proc/$pid/cwd")" = / ] || fail "it holds the folder $(readlink "/proc/$pid/cwd")"
 for fd in 0 1 2; do
   [ "$(readlink "/proc/$pid/fd/$fd")" = /dev/null ] || fail "descriptor $fd of it is $(readlink "/proc/$pid/fd/$fd")"
 done
