@@ -338,9 +338,8 @@ cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_side side, bool 
 static bool needs_no_unit(const struct gs_command *cmd)
 {
     enum { FEW_BYTES = 4096 };
-    return cmd->op.region[0] <= FEW_BYTES && cmd->op.kind == GS_OP_READ && !cmd->n_wait && !cmd->q->out_of_order &&
-           gs_units_are_alone() && !atomic_load(&cmd->ctx->user_events) && !atomic_load(&cmd->ctx->spread) &&
-           gs_queue_is_submitted(cmd->q);
+    return cmd->op.region[0] <= FEW_BYTES && !cmd->n_wait && !cmd->q->out_of_order && gs_units_are_alone() &&
+           !atomic_load(&cmd->ctx->user_events) && !atomic_load(&cmd->ctx->spread) && gs_queue_is_submitted(cmd->q);
 }
 
 bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err)
@@ -352,8 +351,6 @@ bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err
         return false;
     if (ctx->n == 1 && !by_units)
         return gs_home_passes(cmd, NULL, err);
-    if (gs_op_is_of_image(&cmd->op))
-        return false;
     if (by_units)
         gs_job_enter(ctx, true, &job);
     gs_queue_lock(cmd->q);

@@ -74,8 +74,9 @@ bool gs_home_is_invalid(struct gs_side side);
  * the application's queue alone has an order for the two. With that lock held. */
 bool gs_home_is_in_use(struct gs_side src, struct gs_side dst);
 
-/* The same of a read that blocks, of few bytes, in a context of several devices, too: without the lock; and of one of
- * 4 KiB at most by an application that is connected alone. */
+/* Carries a read of a buffer out by one call of the driver, without the context's lock, if it may: it blocks, asks for
+ * few bytes, and none of the context's bytes have ever been elsewhere than at home. Under a daemon it asks for 4 KiB at
+ * most, and no other application is connected. False: it isn't so, and nothing was done. */
 bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err);
 
 /* Carries a transfer out at home that reads `src` and changes `dst`. `staged`: the same transfer as pieces between the

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "shim/process/process.h"
 #include "shim/process/threads.h"
