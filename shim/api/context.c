@@ -182,6 +182,14 @@ static struct gs_context *track(cl_context handle, const struct gs_group *g, uns
     return c;
 }
 
+/* Pooled memory lies on all of the group's devices. */
+static unsigned devices_of_context(const struct gs_group *g)
+{
+    if (gs_settings()->pooled)
+        return g->n;
+    return gs_svm_alone(g) ? 1 : gs_short_runs_devices(g);
+}
+
 static bool only_group_device(const struct gs_group *g, cl_uint num_devices, const cl_device_id *devices)
 {
     if (!g->platform || !num_devices || !devices || gs_forked())
@@ -206,7 +214,7 @@ CL_API_ENTRY cl_context CL_API_CALL clCreateContext(
         if (g->type & CL_DEVICE_TYPE_GPU)
             gs_scheduled();
         /* Sharing with a graphics API may fit the first device alone. */
-        for (unsigned n = gs_svm_alone(g) ? 1 : gs_short_runs_devices(g);; n = 1) {
+        for (unsigned n = devices_of_context(g);; n = 1) {
             cl_int err;
             const uint64_t begin_ns = gs_now_ns();
             cl_device_id list[GS_MAX_DEVICES + 1];
@@ -218,7 +226,7 @@ CL_API_ENTRY cl_context CL_API_CALL clCreateContext(
                 gs_short_runs_made(n, gs_now_ns() - begin_ns);
                 track(handle, g, n);
             }
-            if (!err || n == 1) {
+            if (!err || n == 1 || gs_settings()->pooled) {
                 gs_set_error(errcode_ret, err);
                 return handle;
             }

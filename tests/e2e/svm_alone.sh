@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # A driver that has shared virtual memory in contexts of one device alone, as NVIDIA's (as_gpu.c): a program that imports
-# clSVMAlloc, one that finds it as it runs, and one that uses none. The same driver refuses empty lists of properties.
+# clSVMAlloc, one that finds it as it runs, and one that uses none; pooled memory, which has none, lies on all devices all
+# the same. The same driver refuses empty lists of properties.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 export POCL_DEVICES="pthread pthread"
@@ -25,6 +26,18 @@ shows first.err "the application gets no shared virtual memory, which this drive
 under second "$programs/svm_rows" 3 map || fail "svm_rows, again: $(cat second.*)"
 same second
 one_device
+
+pooled() {
+  XDG_CACHE_HOME=$PWD/cache OPENCL_LAYERS=$programs/as_gpu.so AS_GPU=nvidia timeout 200 \
+    gpusparc run --devices all --memory pooled "$@" >pooled.txt 2>pooled.err
+}
+for program in postponed refused_kernels; do
+  "$programs/$program" | grep -v ^native >alone.txt # no native kernels either
+  pooled "$programs/$program" || { cat pooled.txt pooled.err; fail "$program, pooled: exit status $?"; }
+  same pooled
+done
+pooled "$programs/svm" || fail "svm, pooled: $(cat pooled.txt pooled.err)"
+[ "$(cat pooled.txt)" = "the device has none" ] || fail "there is shared virtual memory in pooled memory: $(cat pooled.txt)"
 
 touch file
 ! XDG_CACHE_HOME=$PWD/file OPENCL_LAYERS=$programs/as_gpu.so AS_GPU=nvidia gpusparc run --devices all --mode multi "$programs/svm_rows" 3 map \
