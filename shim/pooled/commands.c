@@ -77,11 +77,10 @@ static bool precedes(const struct gs_pool_command *a, const struct gs_pool_comma
     return a->queue == b->queue && (!a->q->out_of_order || a->op.kind == GS_OP_BARRIER || all);
 }
 
-/* 1: not yet; 0: it may begin; below: one of the events that it waits for has failed. A launch may begin behind the one
- * that runs. */
+/* 1: not yet; 0: it may begin; below: what it waits for has failed. A launch may begin behind the one that runs. */
 static cl_int state_of(const struct gs_pool_command *c, const struct gs_pool_command *running)
 {
-    cl_int failed = 0;
+    cl_int failed = c->behind_failed ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : 0;
     for (const struct gs_pool_command *a = list.first; a != c; a = a->next)
         if (precedes(a, c) && !(a == running && c->launch))
             return 1;
@@ -234,6 +233,15 @@ static void undo_mapping(struct gs_pool_command *c)
     free(map);
 }
 
+/* What the application has enqueued behind a command that isn't carried out isn't either; what it enqueues once it has
+ * heard of that is. */
+static void fail_those_behind(const struct gs_pool_command *c)
+{
+    GS_LOCKED(&list.lock);
+    for (struct gs_pool_command *a = c->next; a; a = a->next)
+        a->behind_failed |= precedes(c, a);
+}
+
 static void told(struct gs_pool_command *c)
 {
     let_go(c);
@@ -247,8 +255,10 @@ static bool begin(struct gs_pool_command *c, cl_int state)
 {
     c->times[2] = gs_now_ns();
     c->err = state ? state : carry_out(c);
-    if (state)
+    if (state) {
         undo_mapping(c);
+        fail_those_behind(c);
+    }
     if (!c->err && c->launch)
         return true;
     told(c);

@@ -23,6 +23,7 @@ struct gs_pool_command {
     struct gs_pool_launch *launch; /* owned */
     bool awaited;                  /* the call that made it waits for it, and frees it */
     bool by_ring;                  /* its context's ring has been entered for it */
+    bool behind_failed;            /* one that it comes after in its queue was not carried out */
     bool done;
     cl_int err;
     cl_ulong times[3]; /* queued, submitted, begun */

@@ -186,6 +186,13 @@ same "sub-buffers"
 pooled pooled.txt "$programs/pooled" 64 failing || { cat pooled.txt pooled.err; fail "a map that fails: exit status $?"; }
 grep -q '^failing: -14, none, 0 mapped; a region that wraps: -30; no extension$' pooled.txt || fail "a map that fails, a region that wraps, an extension: $(cat pooled.txt)"
 
+# What is behind a command that has failed fails, too.
+plain plain.txt "$programs/failed_behind"
+for gpus in 1 2; do
+  GPUSPARC_GPUS=$gpus pooled pooled.txt "$programs/failed_behind" || { cat pooled.txt pooled.err; fail "behind a command that fails, --gpus $gpus: exit status $?"; }
+  same "behind a command that fails, --gpus $gpus"
+done
+
 # What `devices --memory` says is what the application sees.
 for wanted in pooled pooled+host:64MiB; do
   memory=$wanted pooled seen.txt "$programs/pooled" 0 memory || fail "what the device says of its memory"
