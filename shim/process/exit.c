@@ -121,6 +121,12 @@ static void find_exit(void)
     *(void **)&exits.leave = dlsym(RTLD_NEXT, "exit");
 }
 
+/* A child of fork() has none of the threads that may have held it. */
+static void unlock_in_child(void)
+{
+    pthread_mutex_init(&exits.lock, NULL);
+}
+
 /* glibc's, which a program's first instructions call. */
 int __libc_start_main(main_fn *main, int argc, char **argv, void (*init)(void), void (*fini)(void),
                       void (*rtld_fini)(void), void *stack_end);
@@ -131,6 +137,7 @@ int __libc_start_main(main_fn *main, int argc, char **argv, void (*init)(void), 
     *(void **)&start = dlsym(RTLD_NEXT, "__libc_start_main");
     find_exit(); /* now: a handler of a signal may call exit() */
     gs_threads_driver_ends(false);
+    pthread_atfork(NULL, NULL, unlock_in_child);
     exits.application = main;
     return start(run, argc, argv, init, fini, rtld_fini, stack_end);
 }

@@ -55,4 +55,7 @@ export POCL_DEVICES="pthread pthread" LD_LIBRARY_PATH=$programs/cuda
 check windows gpu,slow auto --devices gpu --mode auto --forget
 check "windows in use" gpu,slow peer --devices gpu --mode multi
 [ $bad = 0 ] || fail "$bad of $runs processes"
+
+# A child of fork() registers a handler of exit(), when another thread of its parent was at that.
+LD_PRELOAD=$programs/held_up.so timeout 60 gpusparc run "$programs/registering" >out.txt 2>&1 && [ "$(cat out.txt)" = "the child ends with 0" ] || fail "a child that registers a handler: $(cat out.txt)"
 echo "$runs processes ended well"
