@@ -3,6 +3,7 @@
 #include "common/lock/rank.h"
 #include "shim/order/callbacks.h"
 #include "shim/put/finish.h"
+#include "shim/memory/object.h"
 #include "shim/coherence/host.h"
 #include "shim/driver/enqueue.h"
 
@@ -209,20 +210,23 @@ void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
         gs_note_write(m->root, 0, of_root);
 }
 
-void gs_home_keep(struct gs_home *h, const struct gs_mem *m)
+void gs_home_use(struct gs_home *h, struct gs_mem *m)
 {
-    h->kept = gs_keep_mem(m->o.handle) == CL_SUCCESS ? m->o.handle : NULL;
+    h->used = m;
+    if (m)
+        gs_mem_use(m);
 }
 
 cl_int gs_home_end(struct gs_home *h, cl_int err)
 {
     gs_put_for(h->put_before);
     h->upto = gs_queue_mark(h->cmd.q);
+    const bool let_go = h->used && gs_mem_use_end(h->used);
     pthread_mutex_unlock(&h->cmd.ctx->lock);
     gs_events_free(&h->extra);
     gs_command_end(&h->cmd);
-    if (h->kept)
-        gs_drop_mem(h->kept);
+    if (let_go)
+        gs_mem_release(h->used);
     return err ? err : h->err;
 }
 
@@ -317,12 +321,10 @@ static cl_int by_queue(struct gs_home *h, cl_event *own)
     return gs_home_run(h, &once, gs_op_command_type(&once), h->cmd.op.blocking || h->cmd.event ? own : NULL);
 }
 
-cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_side side, bool writes, cl_uint n, const cl_event *v,
-                        cl_mem *kept)
+cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_side side, bool writes, cl_uint n, const cl_event *v)
 {
     struct gs_mem *m = side.m;
     struct gs_host_use use, **all = m ? writes ? &m->root->host_writes : &m->root->host_reads : NULL;
-    *kept = m && gs_keep_mem(m->o.handle) == CL_SUCCESS ? m->o.handle : NULL;
     if (m)
         gs_host_use_begin(all, side.r, &use);
     pthread_mutex_unlock(&cmd->ctx->lock);
@@ -356,12 +358,15 @@ bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err
     gs_queue_lock(cmd->q);
     const struct gs_queue_mark upto = gs_queue_mark(cmd->q);
     const bool passes = !atomic_load(&ctx->spread);
-    cl_mem kept = NULL;
-    if (passes)
-        *err = gs_call_unlocked(cmd, src, false, cmd->n_wait, cmd->wait, &kept);
+    bool let_go = false;
+    if (passes) {
+        gs_mem_use(src.m);
+        *err = gs_call_unlocked(cmd, src, false, cmd->n_wait, cmd->wait);
+        let_go = gs_mem_use_end(src.m);
+    }
     pthread_mutex_unlock(&ctx->lock);
-    if (kept)
-        gs_drop_mem(kept);
+    if (let_go)
+        gs_mem_release(src.m);
     if (passes && by_units) {
         gs_job_reads();
         if (!*err)
@@ -376,7 +381,8 @@ bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err
 cl_int gs_home_by_call(struct gs_home *h, struct gs_side src, struct gs_side dst)
 {
     gs_home_wrote(h, dst.m, dst.r);
-    const cl_int err = gs_call_unlocked(&h->cmd, dst.m ? dst : src, dst.m, h->n, h->v, &h->kept);
+    gs_home_use(h, dst.m ? dst.m : src.m);
+    const cl_int err = gs_call_unlocked(&h->cmd, dst.m ? dst : src, dst.m, h->n, h->v);
     if (!err && dst.m)
         gs_note_write_again(dst.m->root, dst.r);
     return gs_home_end(h, err);

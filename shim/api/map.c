@@ -4,6 +4,7 @@
 
 #include "shim/api/transfer.h"
 #include "shim/memory/mapped.h"
+#include "shim/memory/object.h"
 #include "shim/report/watch.h"
 #include "shim/memory/image.h"
 
@@ -154,10 +155,10 @@ static cl_int map_by_driver(struct gs_home *h, cl_event *own)
 /* By the driver, without the context's lock. The mapping is remembered before the call, as the host may write as soon
  * as the range is mapped. */
 static cl_int map_blocking(const struct gs_command *cmd, struct gs_mem *m, struct gs_mapping *map, cl_uint n,
-                           const cl_event *v, cl_mem *kept)
+                           const cl_event *v)
 {
     remember(m, map);
-    const cl_int err = gs_call_unlocked(cmd, (struct gs_side){.m = m, .r = map->range}, false, n, v, kept);
+    const cl_int err = gs_call_unlocked(cmd, (struct gs_side){.m = m, .r = map->range}, false, n, v);
     map->ptr = *cmd->op.mapped;
     if (err)
         forget_mapping(m, map);
@@ -175,12 +176,15 @@ static bool map_at_home(const struct gs_command *cmd, struct gs_mem *m, struct g
         return false;
     gs_queue_lock(cmd->q);
     const bool stays = !atomic_load(&ctx->spread);
-    cl_mem kept = NULL;
-    if (stays)
-        *err = map_blocking(cmd, m, map, cmd->n_wait, cmd->wait, &kept);
+    bool let_go = false;
+    if (stays) {
+        gs_mem_use(m);
+        *err = map_blocking(cmd, m, map, cmd->n_wait, cmd->wait);
+        let_go = gs_mem_use_end(m);
+    }
     pthread_mutex_unlock(&ctx->lock);
-    if (kept)
-        gs_drop_mem(kept);
+    if (let_go)
+        gs_mem_release(m);
     return stays;
 }
 
@@ -213,7 +217,8 @@ static void *map_object(struct gs_command *cmd, struct gs_mem *m, struct gs_mapp
         err = h.err;
         if (!err && cmd->op.blocking && !h.by_units && !(of_image && cmd->ctx->parent) &&
             !gs_home_is_invalid((struct gs_side){.m = m, .r = what->range})) {
-            err = map_blocking(cmd, m, map, h.n, h.v, &h.kept);
+            gs_home_use(&h, m);
+            err = map_blocking(cmd, m, map, h.n, h.v);
             return hand_out(*cmd->op.mapped, gs_home_end(&h, err), errcode_ret);
         }
         if (!err)

@@ -202,8 +202,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memobj, cl_mem_info pa
 CL_API_ENTRY cl_int CL_API_CALL clReleaseMemObject(cl_mem memobj)
 {
     struct gs_mem *last = (struct gs_mem *)gs_release(GS_MEM, memobj);
-    const bool by_record = last && gs_mem_released(last);
-    return by_record ? CL_SUCCESS : gs_real()->clReleaseMemObject(memobj);
+    return last ? gs_mem_released(last) : gs_real()->clReleaseMemObject(memobj);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clSetMemObjectDestructorCallback(cl_mem memobj,

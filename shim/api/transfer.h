@@ -36,7 +36,7 @@ struct gs_home {
     const cl_event *v;
     struct gs_queue_mark upto; /* at its end */
     bool marked;               /* the call's transfer had its marker before its end: see gs_carry_mark */
-    cl_mem kept;               /* see gs_home_keep and gs_call_unlocked; or null */
+    struct gs_mem *used;       /* by the call without the lock: see gs_home_use; or null */
     cl_int err;
 };
 
@@ -95,17 +95,16 @@ cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own);
 
 cl_int gs_home_end(struct gs_home *h, cl_int err);
 
-/* Keeps the object until then, before the context's lock is given back: another thread may let it go meanwhile. */
-void gs_home_keep(struct gs_home *h, const struct gs_mem *m);
+/* The object, or null, is in use until then without the context's lock: another thread may let it go meanwhile. */
+void gs_home_use(struct gs_home *h, struct gs_mem *m);
 
 /* Is it a command with the host's memory and a sound wait list? Else the driver is to say what is wrong. */
 bool gs_home_is_valid(const struct gs_home *h);
 
 /* The driver's call for the command, with this wait list, without the context's lock; meanwhile it uses these bytes of
- * an object of ours, or null. *kept: once the lock is given back the caller drops it (gs_drop_mem), if it isn't null:
- * another thread may have waited for the lock to let the object go, before the driver has it. */
-cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_side side, bool writes, cl_uint n, const cl_event *v,
-                        cl_mem *kept);
+ * an object of ours, or null. The caller has it in use: another thread may have waited for the lock to let the object
+ * go, before the driver has it. */
+cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_side side, bool writes, cl_uint n, const cl_event *v);
 /* The same for a read or a write, once h has begun; it ends h. */
 cl_int gs_home_by_call(struct gs_home *h, struct gs_side src, struct gs_side dst);
 

@@ -88,7 +88,7 @@ static void marked(struct gs_carry *c)
 void gs_carry_unlock(struct gs_home *h, struct gs_ring_use *w)
 {
     enum { SOON_NS = 20 * 1000 };
-    gs_home_keep(h, w->root);
+    gs_home_use(h, w->root);
     w->carried = (struct gs_carry){.cmd = &h->cmd, .marked = marked};
     gs_carry_begin(&w->carried);
     gs_host_use_begin(w->v->op.dst ? &w->root->host_writes : &w->root->host_reads, w->r, &w->use);

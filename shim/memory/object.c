@@ -161,8 +161,9 @@ void gs_mem_publish(struct gs_mem *m, cl_mem handle)
         link_root(m);
 }
 
-/* The last handle of a root goes away: takes the root off the context's list, before the driver forgets the handle. */
-static void unlink_root(struct gs_mem *m)
+/* The last handle of a root goes away: takes the root off the context's list, before the driver forgets the handle.
+ * True: a call uses the object. */
+static bool unlink_root(struct gs_mem *m)
 {
     struct gs_context *c = m->o.ctx;
     struct gs_mem *root = m->root;
@@ -176,14 +177,33 @@ static void unlink_root(struct gs_mem *m)
         if (root->next)
             root->next->bytes->prev = prev;
     }
+    m->let_go = m->calls;
+    return m->let_go;
 }
 
-bool gs_mem_released(struct gs_mem *m)
+cl_int gs_mem_release(struct gs_mem *m)
 {
-    unlink_root(m);
+    cl_mem handle = m->o.handle;
     const bool by_record = m->is_sub_buffer && gs_sub_buffer_released(m);
     gs_drop(&m->o); /* before the driver has its caches full of other things */
-    return by_record;
+    return by_record ? CL_SUCCESS : gs_real()->clReleaseMemObject(handle);
+}
+
+cl_int gs_mem_released(struct gs_mem *m)
+{
+    return unlink_root(m) ? CL_SUCCESS : gs_mem_release(m);
+}
+
+void gs_mem_use(struct gs_mem *m)
+{
+    m->calls++;
+}
+
+bool gs_mem_use_end(struct gs_mem *m)
+{
+    const bool go = --m->calls == 0 && m->let_go;
+    m->let_go &= !go;
+    return go;
 }
 
 /* References of ours: by replicas in the object's memory, by windows, and by transfers under way. */

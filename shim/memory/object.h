@@ -22,8 +22,15 @@ struct gs_mem *gs_mem_image(struct gs_context *c, cl_mem handle, struct gs_mem *
 /* From now on gs_find() finds it, and a root is among those of its context. */
 void gs_mem_publish(struct gs_mem *m, cl_mem handle);
 
-/* The application has let it go for the last time. False: the driver is still to hear of that. */
-bool gs_mem_released(struct gs_mem *m);
+/* The application has let it go for the last time: what the driver says to that. Of an object in use it hears later. */
+cl_int gs_mem_released(struct gs_mem *m);
+
+/* A call uses the object from now on without the context's lock, until the end of that: the driver mustn't free it
+ * before it has the call's command. With the lock held; the second is true where the application has let the object go
+ * meanwhile: then the caller calls the third, once it has given the lock back. */
+void gs_mem_use(struct gs_mem *m);
+bool gs_mem_use_end(struct gs_mem *m);
+cl_int gs_mem_release(struct gs_mem *m);
 
 /* How many references to its handle are not the application's. */
 cl_uint gs_mem_own_references(struct gs_mem *m);

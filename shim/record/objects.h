@@ -139,6 +139,8 @@ struct gs_mem {
     bool is_sub_buffer;             /* one of the application's: the driver's goes when its record does */
     bool empty_properties;          /* made with an empty list of properties, of which the driver wasn't told */
     atomic_int carried;             /* references to its handle that are ours: gs_keep_mem() */
+    unsigned calls;                 /* that use it without the context's lock: gs_mem_use() */
+    bool let_go;                    /* by the application; the last of these calls tells the driver */
     struct gs_mapping *mappings;    /* by the application; owned */
     /* Of roots only: */
     bool is_svm;         /* it lies in shared virtual memory, which others reach by its address */
