@@ -286,20 +286,9 @@ mutants() {
     python3 "$GS_SOURCE/tests/access/mutants.py" "$@"
 }
 
-# alone [PROGRAMS [SEED]]: random kernels on PoCL, each part run alone on poisoned buffers: it keeps to what it declares
-alone() {
-    bash "$GS_SOURCE/tests/access/alone.sh" "${2:-$RANDOM}" "${1:-1000}"
-}
-
 # results [KERNELS [SEED]]: random kernels through which an atomic's result goes: found wherever it has an effect
 results() {
     bash "$GS_SOURCE/tests/access/results.sh" "${2:-$RANDOM}" "${1:-5000}"
-}
-
-# alone_sanitized [PROGRAMS [SEED]]: the same with translator and evaluation under AddressSanitizer and UBSan, built in fuzz/
-alone_sanitized() {
-    fuzz_build gpusparc-translate alone
-    GS_BUILD=$PWD/fuzz ASAN_OPTIONS=detect_leaks=0 bash "$GS_SOURCE/tests/access/alone.sh" "${2:-$RANDOM}" "${1:-200}"
 }
 
 # sanitizers [ROUNDS [SEED]]: the stress program under AddressSanitizer and UBSan, built in build-asan/
