@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Every kernel of the samples has the summary and the verdict of samples.expected, and every sample, small and on two
-# devices with memories of their own, is split as the table in docs/access.md says: samples.sh [--accept]
+# Every sample, small and on two devices with memories of their own, is split as the table in docs/access.md says:
+# samples.sh [--accept]
 # With --accept what is found is taken to be right; look at the difference before it is committed.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
