@@ -7,9 +7,8 @@ source "$GS_SOURCE/tests/hosts/fakes.sh"
 # How long a host may take to answer, in s: a busy machine is known by what one takes.
 begin=$(date +%s%N)
 run 0 --hosts up true
-patience=$((4 + 10 * ($(date +%s%N) - begin) / 1000000000))
-nothing_left
-rm -f asked secrets ssh.log
+patience=$((3 + 10 * ($(date +%s%N) - begin) / 1000000000))
+begin_anew
 
 # A server ends, or its side of the connection no longer answers.
 lose() { # HOW SENTENCE
@@ -25,26 +24,35 @@ lose() { # HOW SENTENCE
   await is_gone "$(cat app)"
   rm -f app hang
 }
-lose "kill -9" "is lost: its server has ended; the application was ended before it had launched a kernel"
-nothing_left
-lose "kill -STOP" "is lost: its server has been stopped; the application was ended before it had launched a kernel"
-nothing_left
+# Most of them wait more than they work: each in a folder of its own, all beside each other.
+cases=()
+apart() { # COMMAND...
+  local folder=case${#cases[@]}
+  mkdir $folder
+  (
+    cd $folder
+    export FAKES=$PWD
+    "$@"
+    nothing_left
+  ) &
+  cases+=($!)
+}
+apart lose "kill -9" "is lost: its server has ended; the application was ended before it had launched a kernel"
+apart lose "kill -STOP" "is lost: its server has been stopped; the application was ended before it had launched a kernel"
 # It hangs: asleep, at work, or where it may, as drivers take what they take.
 hang() { echo $how >hang; }
-how=sleep lose hang "is lost: its server no longer answers; the application was ended before it had launched a kernel"
-nothing_left
-how=loop lose hang "is lost: its server no longer answers; the application was ended before it had launched a kernel"
-nothing_left
-echo session >hang
-run 0 --hosts localhost sleep 4
-rm hang
-nothing_left
+how=sleep apart lose hang "is lost: its server no longer answers; the application was ended before it had launched a kernel"
+how=loop apart lose hang "is lost: its server no longer answers; the application was ended before it had launched a kernel"
+in_a_session() {
+  echo session >hang
+  run 0 --hosts localhost sleep 4
+}
+apart in_a_session
 end_link() { kill "$(tail -1 links)"; }
-hosts=up,up2 lose end_link "host up is lost: its connection to up2 has ended"
-nothing_left
+hosts=up,up2 apart lose end_link "host up is lost: its connection to up2 has ended"
 freeze_far_side() { kill -STOP "$(ps -o ppid= -p "$1" | tr -d ' ')"; }
-GPUSPARC_HOSTS_TIMEOUT=$patience lose freeze_far_side "is lost: it no longer answers"
-nothing_left
+GPUSPARC_HOSTS_TIMEOUT=$patience apart lose freeze_far_side "is lost: it no longer answers"
+for case in "${cases[@]}"; do wait "$case" || fail "one of the cases above"; done
 
 # --hosts-retry begins again without the one that is lost.
 gpusparc run --hosts up1,up2 --hosts-retry sh -c 'echo "$GPUSPARC_REMOTE" >>runs; [ $(wc -l <runs) = 2 ] || exec sleep 1000' 2>err &
@@ -54,7 +62,7 @@ kill -9 "$(head -1 servers)"
 wait $launcher || rc=$?
 [ $rc = 0 ] && [ "$(head -1 runs)" = up1,up2 ] && [[ $(tail -1 runs) =~ ^up[12]$ ]] || fail "retry: $rc, $(cat runs err)"
 said "begins again without it"
-nothing_left
+begin_anew
 
 # The launcher is killed: neither server nor application stays.
 gpusparc run --hosts up,localhost sh -c 'echo $$ >app; exec sleep 1000' 2>err &

@@ -28,8 +28,8 @@ said "daemon"
 # How long a host may take to answer, in s: a busy machine is known by what one takes.
 begin=$(date +%s%N)
 run 0 --hosts up true
-patience=$((4 + 10 * ($(date +%s%N) - begin) / 1000000000))
-nothing_left
+patience=$((3 + 10 * ($(date +%s%N) - begin) / 1000000000))
+begin_anew
 rm -f asked secrets ssh.log
 # IPv6 as ssh takes it, with and without a number of devices.
 run 0 --hosts "[::1]:1,me@::1,me@[fe80::1%eth0]:all,fe80::1:1" true
@@ -39,7 +39,7 @@ for name in ::1 me@::1 me@fe80::1%eth0 fe80::1:1; do
 done
 run 125 --hosts "[::1],::1:2,::1" true
 said "--hosts names ::1 twice"
-nothing_left
+begin_anew
 rm -f asked secrets
 
 # Who is left out, and why. The rest are told of to driver and shim, in the list's order.
@@ -51,7 +51,7 @@ said "host bare is left out: the engine of --hosts is not on this machine"
 grep -q '^GPUSPARC_REMOTE=up,localhost$' out && grep -q '^POCL_DEVICES=remote remote$' out || fail "told: $(cat out)"
 [ "$(grep -c '^POCL_REMOTE[01]_PARAMETERS=127.0.0.1:[0-9]*/[0-9]' out)" = 2 ] || fail "told: $(cat out)"
 grep -q "^OCL_ICD_VENDORS=$PWD/engine/vendors$" out || fail "told: $(cat out)"
-nothing_left
+begin_anew
 # The run's secret: in the environments of the application and of its servers, in no command line, and not the next run's.
 secret=$(sed -n 's/^POCLD_SECRET=\([0-9a-f]\{32\}\)$/\1/p' out)
 [ -n "$secret" ] || fail "no secret: $(cat out)"
@@ -61,7 +61,7 @@ secret=$(sed -n 's/^POCLD_SECRET=\([0-9a-f]\{32\}\)$/\1/p' out)
 for list in up,fast,up2=fast,up,up2 fast,up=fast,up localhost,fast=localhost,fast up,localhost=up,localhost; do
   run 0 --hosts "${list%=*}" --hosts-required env
   grep -q "^GPUSPARC_REMOTE=${list#*=}\$" out || fail "$list: $(grep REMOTE out)"
-  nothing_left
+  begin_anew
 done
 # Under a daemon of its own machine each of several GPUs has a server that asks for it, and a tunnel.
 ! grep -q "$secret" out || fail "two runs have one secret"
@@ -75,27 +75,27 @@ port=$(sed -n 's/^POCL_REMOTE0_PARAMETERS=127.0.0.1:\([0-9]*\)\/0#.*/\1/p' out) 
 grep -q "^POCL_REMOTE1_PARAMETERS=127.0.0.1:$((port + 2))/0#" out || fail "no server for each GPU: $(grep POCL out)"
 grep -q "^0 at $((far - 2))$" asked || fail "the servers don't ask for a GPU each: $(cat asked)"
 grep -q -- "-L 127.0.0.1:$((port + 3)):127.0.0.1:$((far + 1)) " ssh.log || fail "no tunnel for each server: $(cat ssh.log)"
-nothing_left
+begin_anew
 run 0 --hosts gpus:all --hosts-required env
 grep -q '^POCL_REMOTE1_PARAMETERS=127.0.0.1:[0-9]*/1#' out || fail "all of them have one server: $(grep POCL out)"
-nothing_left
+begin_anew
 run 0 --hosts gpus:1 --hosts-required env
 grep -q '^POCL_DEVICES=remote$' out || fail "one of two: $(grep POCL out)"
-nothing_left
+begin_anew
 # What this run has its application load doesn't hide this machine's own devices.
 rm asked
 GPUSPARC_SOCKET=$PWD/socket POCL_DEVICES="pthread pthread" run 0 --hosts localhost --hosts-required env
 grep -q '^all at' asked || fail "localhost has one device of two: $(cat asked)"
-nothing_left
+begin_anew
 kill $daemon
 wait $daemon || true
 run 0 --hosts gpus --hosts-required env
 grep -q '^POCL_REMOTE1_PARAMETERS=127.0.0.1:[0-9]*/1#' out || fail "without a daemon: $(grep POCL out)"
-nothing_left
+begin_anew
 run 125 --hosts up,refuses --hosts-required env
 said "host refuses can't be used: ssh: connect"
 [ ! -s out ] || fail "it was run without a host that is required"
-nothing_left
+begin_anew
 GPUSPARC_HOSTS_TIMEOUT=1 run 125 --hosts deaf true
 said "no host of --hosts has a device"
 
@@ -110,7 +110,7 @@ GPUSPARC_TRANSFER=pinned run 0 --hosts up,up2 env
 grep -q '^GPUSPARC_REMOTE_DIRECT=10,01$' out && [ "$(wc -l <links)" = 3 ] || fail "told: $(cat out)"
 APART=deaf GPUSPARC_HOSTS_TIMEOUT=$patience run 0 --hosts up,up2 env
 grep -q '^GPUSPARC_REMOTE_DIRECT=10,01$' out || fail "told: $(cat out)"
-nothing_left
+begin_anew
 
 # All goes through tunnels, with the listeners on the loopback alone.
 : >ssh.log >links
@@ -128,7 +128,7 @@ GPUSPARC_HOSTS=up run 0 sh -c 'echo "$GPUSPARC_REMOTE"'
 [ "$(cat out)" = up ] || fail "GPUSPARC_HOSTS: $(cat out)"
 GPUSPARC_HOSTS=none run 0 sh -c 'echo "${GPUSPARC_REMOTE-}"'
 [ -z "$(cat out)" ] || fail "GPUSPARC_HOSTS=none: $(cat out)"
-nothing_left
+begin_anew
 
 # gpusparc serve by itself, which takes this port and the next one: two that nobody listens on now.
 free_ports() {
