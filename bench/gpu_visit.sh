@@ -108,7 +108,7 @@ part_calls() {
 part_daemon() {
   local s none under task own wait most launches
   begin_daemon
-  for s in floydwarshall bitonicsort radixsort prefixsum scanlargearrays; do
+  for s in ${SAMPLES:-floydwarshall bitonicsort radixsort prefixsum scanlargearrays}; do
     # shellcheck disable=SC2046
     read -r none under task < <(turns 2 "none under task" "$samples/$s" ${small:+$(arguments "$s")} --no-check --times --iterations "$(size 1000/20)")
     row "$s, short launches alone under a daemon; as a task" "$(more "$under" "$none") %; $(more "$task" "$none") % ($none ms)"
@@ -116,6 +116,7 @@ part_daemon() {
   for s in "filter --width 8192 --height 8192/filter --width 150 --height 90" "matmul --size 4096/matmul --size 96" "knn --size 32768/knn --size 300"; do
     # shellcheck disable=SC2046
     set -- $(size "$s")
+    [[ " ${SAMPLES:-$1} " = *" $1 "* ]] || continue
     read -r none under < <(turns 2 "none2 under2" "$samples/$1" "${@:2}" --no-check --times --iterations "$(size 20/2)")
     row "$1, over two GPUs alone under a daemon" "$(more "$under" "$none") % ($none ms)"
   done
@@ -127,7 +128,7 @@ part_daemon() {
     # shellcheck disable=SC2086
     exec ${by[under]} "$job" 1000000 "$groups" "$depth" - "$launches" >/dev/null 2>&1 &
     low=$!
-    sleep 2
+    sleep "$(size 2/0.5)"
     # shellcheck disable=SC2086
     read -r wait most < <(within 30 ${by[task]} "$job" "$(size 400/20)" 4 40000 2>"$work/err") || wrong "urgent: $s" "$work/err"
     row "an urgent job's wait beside $launches x $groups groups" "$(of .0 "$wait" 1000 "(a - $own) / b") us, p99 $(of .0 "$most" 1000 "(a - $own) / b") (alone $(of .0 "$own" 1000))" "two chunks, a hand-over"
@@ -251,7 +252,12 @@ under gpusparc run --mode multi
 pooled gpusparc run --no-daemon --memory pooled
 W
   export -f prints right
-  printf '%s\n' ${PROGRAMS:-$(find "$programs" -maxdepth 1 -type f -executable ! -name '*.so' ! -name keeps ! -name held_back -printf '%f\n' | sort) "pooled 16384 "{stencil,matrices,gathers,reduction,windows,invalidates} "stress 7 300 4" "crowd 7 60 3"} | xargs -P "$at_once" -L 1 bash -c 'right "$@"' - | tee "$work/rights"
+  if [ -n "${PROGRAMS:-}" ]; then
+    printf '%s\n' $PROGRAMS
+  else
+    find "$programs" -maxdepth 1 -type f -executable ! -name '*.so' ! -name keeps ! -name held_back -printf '%f\n' | sort
+    printf '%s\n' "pooled 16384 "{stencil,matrices,gathers,reduction,windows,invalidates} "stress 7 300 4" "crowd 7 60 3"
+  fi | xargs -P "$at_once" -L 1 bash -c 'right "$@"' - | tee "$work/rights"
   row "programs with plain's output in all four ways" "$(grep -c ': same$' "$work/rights") (left out $(grep -c ': left out' "$work/rights"), refused pooled memory $(grep -c ': refused$' "$work/rights"))" all
 }
 
@@ -259,7 +265,7 @@ part_contexts() {
   local plain ours cpu more
   for what in "2 1" "1 8"; do
     # shellcheck disable=SC2086
-    set -- "$measuring/bench_contexts" $what $(size '1000 20000/100 20')
+    set -- "$measuring/bench_contexts" $what $(size '1000 20000/25 20')
     read -r plain ours < <(turns "$times" "plain one" "$@")
     read -r cpu more < <(key=cpu_ms turns "$times" "plain one" "$@")
     row "${what% *} threads in ${what#* } contexts" "time $(more "$ours" "$plain") % ($plain ms), processors' $(more "$more" "$cpu") % ($cpu ms)"
