@@ -18,7 +18,7 @@ chmod +x app
 try() { timeout 120 gpusparc try --devices cpu:2 "$@"; }
 
 # With parts of the CPU all are compared with one of them.
-try --json --time 6 ./app >faster.json || complain "try: $?"
+try --json --time 3 ./app >faster.json || complain "try: $?"
 python3 - <<'END' || complain "$(cat faster.json)"
 import json
 t = json.load(open("faster.json"))
@@ -28,7 +28,7 @@ assert t["default"]["outcome"] == ("faster" if t["rounds"] >= 6 else "not sure")
 assert all(len(t["times"][way]["s"]) == t["rounds"] for way in ("plain", "single", "default"))
 assert "times as fast on 2 parts of the CPU" in t["verdict"]
 END
-PLAIN=0 SINGLE=0.01 ALL=0.1 try --time 6 ./app >slower || complain "try of what is slower: $?"
+PLAIN=0 SINGLE=0.01 ALL=0.1 try --time 3 ./app >slower || complain "try of what is slower: $?"
 grep -q '^Slower: 0\.[0-9]* times as fast\|^Not sure: 0\.[0-9]* times as fast' slower || complain "of what is slower: $(cat slower)"
 [ -z "$(ls tmp)" ] || complain "left behind: $(ls tmp)"
 
@@ -148,7 +148,7 @@ wait $pid || rc=$?
 # Kernels and their reasons; each shape of the answer.
 matmul=("$GS_BUILD/lib/gpusparc/samples/matmul" --size 64)
 "${matmul[@]}" >/dev/null # compiles its kernel, which takes longer than --time on a busy machine
-try --time 10 --multi --html page.html --markdown "${matmul[@]}" >answer.md || complain "--markdown: $?"
+try --time 4 --multi --html page.html --markdown "${matmul[@]}" >answer.md || complain "--markdown: $?"
 grep -q '^\*\*' answer.md && grep -q '^| 100.0 | matmul | 1 |' answer.md && grep -q '^In mode multi: ' answer.md || complain "--markdown: $(cat answer.md)"
 grep -q 'what would have it split' page.html || complain "--html"
 gpusparc bench -- ./app | grep -q 'output were' || complain "bench -- ./app"

@@ -5,13 +5,13 @@
 # and over PoCL, whose devices pass for GPUs.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
-export XDG_CACHE_HOME=$PWD/cache PACED_BYTES=280000
+export XDG_CACHE_HOME=$PWD/cache PACED_BYTES=140000
 rm -rf cache
 
-# What the compiler takes for 280 KB is reckoned at 4.5 s: 40 launches of 20 ms gain 0.4 by two devices, less than that
+# What the compiler takes for 140 KB is reckoned at 2.2 s: 20 launches of 20 ms gain 0.2 by two devices, less than that
 # and more than a 32nd, on a slow machine as well.
 fake() { # OPTIONS
-  FAKE_ITEM_NS=300 GPUSPARC_REAL=$programs/fake.so gpusparc run --stats=stats.txt "$@" "$programs/paced" ${launches:-40} 65536
+  FAKE_ITEM_NS=300 GPUSPARC_REAL=$programs/fake.so gpusparc run --stats=stats.txt "$@" "$programs/paced" ${launches:-20} 65536
 }
 nothing() { # WHAT
   [ -z "$(ls cache/gpusparc/job-* cache/gpusparc/built-* 2>/dev/null)" ] || fail "$1: something is to be compiled"
@@ -20,7 +20,7 @@ ended() { await "gpusparc-compile doesn't end" none_compile; }
 not_again() { ! grep -q "once this process has ended" stats.txt || fail "$1 is to be compiled again: $(cat stats.txt)"; }
 
 fake >/dev/null
-grep -qE "advance +40 +0 " stats.txt || fail "the first process splits: $(cat stats.txt)"
+grep -qE "advance +20 +0 " stats.txt || fail "the first process splits: $(cat stats.txt)"
 shows stats.txt "programs that are compiled for splits once this process has ended, for later ones: %llu"
 until_compiled 1
 ls cache/gpusparc/job-* 2>/dev/null && fail "the job is still there"
@@ -36,7 +36,7 @@ ready() { # WHEN
 }
 ready "by the mark"
 fake >/dev/null
-grep -qE "advance +40 +[1-9]" stats.txt || fail "the next process doesn't split: $(cat stats.txt)"
+grep -qE "advance +20 +[1-9]" stats.txt || fail "the next process doesn't split: $(cat stats.txt)"
 shows stats.txt "programs that were compiled for splits after an earlier process: %llu"
 gpusparc cache | grep -qE "^  built +1 " || fail "gpusparc cache: $(gpusparc cache)"
 
@@ -91,7 +91,7 @@ tr '\0' '\n' <"/proc/$pid/cmdline" | grep -qx gpusparc-compile || fail "it is ca
 
 # Only one at a time. What another application leaves meanwhile is done by whoever comes next.
 one_compiles() { [ "$(leader)" = "$pid" ]; }
-PACED_BYTES=290000 fake >/dev/null
+PACED_BYTES=145000 fake >/dev/null
 await "two compile at once" one_compiles
 [ "$(ls cache/gpusparc/job-* | wc -l)" = 2 ] || fail "the other application's job: $(ls cache/gpusparc)"
 kill -KILL "$pid"
@@ -100,7 +100,7 @@ fake >/dev/null
 until_compiled 2
 # Two that end at once.
 gpusparc cache --clear >/dev/null
-(PACED_BYTES=290000 fake >/dev/null) &
+(PACED_BYTES=145000 fake >/dev/null) &
 fake --stats=other.txt >/dev/null
 wait $!
 until_compiled 2
@@ -119,7 +119,7 @@ none_compile || fail "it is tried a fourth time"
 
 # Whoever removes the cache meanwhile finds it gone.
 gpusparc cache --clear >/dev/null
-FAKE_BUILD_MS=3000 fake >/dev/null
+FAKE_BUILD_MS=1000 fake >/dev/null
 await "gpusparc-compile doesn't begin" began 1
 kill -STOP $(compilers)
 rm -rf cache
@@ -130,27 +130,27 @@ ended
 # A driver that keeps nothing: its compiler is counted as what it takes each time. A process that was told otherwise
 # remembers, and the next one does without.
 apart() { # WHEN
-  FAKE_BUILD_MS=2000 GPUSPARC_DEBUG=1 fake 2>debug.txt >/dev/null
+  FAKE_BUILD_MS=1000 GPUSPARC_DEBUG=1 fake 2>debug.txt >/dev/null
   ! grep "compiled for" debug.txt || fail "$1 it is compiled beside the application"
 }
 for told in right wrong; do
   rm -rf cache
-  FAKE_BUILD_MS=2000 fake >/dev/null
+  FAKE_BUILD_MS=1000 fake >/dev/null
   until_compiled 1
   if [ $told = wrong ]; then
     printf 'gpusparc cache\n3 1000000 1\n' >"$(echo cache/gpusparc/built-*)"
-    FAKE_BUILD_MS=2000 fake >/dev/null
+    FAKE_BUILD_MS=1000 fake >/dev/null
   fi
   apart "once a process was told $told how long that takes"
 done
 
 # Over PoCL: the same bytes, and a compiler that refuses the translation is asked thrice. The launches are as long as it
-# takes to gain about a second: for 450 KB the compiler is reckoned at 7.
-export OPENCL_LAYERS=$programs/as_gpu.so:$programs/faults.so PACED_BYTES=450000 POCL_CACHE_DIR=$PWD/pocl
+# takes to gain some 0.3 s: for 200 KB the compiler is reckoned at 3.
+export OPENCL_LAYERS=$programs/as_gpu.so:$programs/faults.so PACED_BYTES=200000 POCL_CACHE_DIR=$PWD/pocl
 rounds=100
 app() { "$@" "$programs/paced" 20 65536 $rounds each; }
 alone=$(app)
-for ((took = 0; took < 1000; rounds *= 2)); do
+for ((took = 0; took < 400; rounds *= 2)); do
   begin=$(date +%s%N)
   alone=$(app env)
   took=$((($(date +%s%N) - begin) / 1000000))

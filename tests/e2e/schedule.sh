@@ -52,7 +52,7 @@ one() { # RUN
   any "--mode single" "--mode multi" "--mode auto" "--task one" "--task both" && read -ra words <<<"$chosen"
   options+=("${words[@]}")
   if [ $layers = "$programs/lazy.so" ]; then
-    any unflushed unflushed,lanes late slow inside poison,late
+    any unflushed unflushed,lanes late=3 slow inside poison,late=3
     variables+=(LAZY="$chosen" LAZY_REPORT="$PWD/lazy.txt" LAZY_SEED=$RANDOM LAZY_STUCK_MS=200000)
     [ $((RANDOM % 3)) != 0 ] || { layers=$programs/as_gpu.so:$layers; wide=--wide; } # then it may be alone
   else

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { WIDTH = 256, HEIGHT = 64, WORDS = WIDTH * HEIGHT, BYTES = WORDS * 4, PATIENCE_MS = 500 };
+enum { WIDTH = 256, HEIGHT = 64, WORDS = WIDTH * HEIGHT, BYTES = WORDS * 4, PATIENCE_MS = 50 };
 
 static const char source[] =
     "__kernel void fill(__global uint *v, uint k) { v[get_global_id(0)] = k; }\n"
