@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # An application that is the only client of a daemon, on devices that say that they are GPUs: what counts as a job of a
 # task, what its commands wait for, and the bytes of random sequences of commands. $GS_SEED is the first seed. What is
-# tagged "exit" waits more than it works, and is a test of its own.
+# tagged "exit" waits more than it works, and what is tagged "count" counts what the shim does while commands take
+# microseconds: each is a test of its own.
 bats_require_minimum_version 1.5.0
 
 limited() { timeout -s KILL 200 gpusparc run "$@"; } # a hang ends here
@@ -50,6 +51,7 @@ same_on_gpus() { # NAME OPTION...: what `program` prints is what it prints witho
   [ $took -ge 1900 ]
 }
 
+# bats test_tags=count
 @test "what the host gets of shared virtual memory is a job's result" {
   for how in map copy finish; do
     before=$(jobs_now)
@@ -60,6 +62,7 @@ same_on_gpus() { # NAME OPTION...: what `program` prints is what it prints witho
 }
 
 # On a busy machine some jobs are seen to end late, and then count as one with the next.
+# bats test_tags=count
 @test "what begins with commands without an event is a job all the same" {
   GPUSPARC_REAL=$programs/fake.so limited --gpus 1 --task one "$programs/job_rows" 300 3 events
   jobs=$(jobs_now)
@@ -68,6 +71,7 @@ same_on_gpus() { # NAME OPTION...: what `program` prints is what it prints witho
   [ "$jobs" -le 310 ]
 }
 
+# bats test_tags=count
 @test "each row of launches is one job, whose time of the GPU is the task's" {
   before=$(busy)
   jobs_of job_rows 4000 3
@@ -80,6 +84,7 @@ same_on_gpus() { # NAME OPTION...: what `program` prints is what it prints witho
 
 # A job has ended where the application has waited and nothing is under way. On a busy machine the rest of a job may
 # have ended when it goes on from its wait for a part.
+# bats test_tags=count
 @test "a wait for a part of a job isn't its end" {
   for words in "500 queues" "500 events" "4000 twice"; do
     read -r n way <<<"$words"
@@ -91,6 +96,7 @@ same_on_gpus() { # NAME OPTION...: what `program` prints is what it prints witho
   done
 }
 
+# bats test_tags=count
 @test "a job ends where another queue or thread waits for its end" {
   for way in queues threads; do
     jobs_of relay 2000 $way
@@ -99,6 +105,7 @@ same_on_gpus() { # NAME OPTION...: what `program` prints is what it prints witho
   done
 }
 
+# bats test_tags=count
 @test "what a thread has left when it ended keeps no other thread's job from its end" {
   jobs_of legacy 100 1000
   [ "$jobs" -ge 1000 ]
@@ -112,6 +119,7 @@ same_on_gpus() { # NAME OPTION...: what `program` prints is what it prints witho
 }
 
 launches() { grep -c '^clEnqueueNDRangeKernel' modes.log; }
+# bats test_tags=count
 @test "a task's number of GPUs counts from its next job on" { # the log is written in blocks
   mkfifo go said
   GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=5 FAKE_LOG=modes.log limited --gpus 2 --mode multi --task one "$programs/job_rows" 300 3 3 <go >said 2>err.txt 3>&- &
@@ -135,6 +143,7 @@ launches() { grep -c '^clEnqueueNDRangeKernel' modes.log; }
   [ "${counts[1]}" -ge 1600 ]
 }
 
+# bats test_tags=count
 @test "an application that becomes a task has jobs from then on" {
   mkfifo go said
   GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=5 limited --gpus 1 --task later "$programs/job_rows" 300 3 2 <go >said 2>err.txt 3>&- &
