@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Images of one to three dimensions and arrays of them: read through samplers, written by kernels that are split, and
- * every command that moves texels. images [own]: none is made of a buffer. */
+ * every command that moves texels. images [own | two]: none is made of a buffer; a plane and a volume alone. */
 #include "plain.h"
 
 #include <signal.h>
@@ -250,12 +250,17 @@ static void of_buffer(void)
 
 int main(int argc, char **argv)
 {
-    const bool of_buffers = argc < 2 || strcmp(argv[1], "own") != 0;
+    const bool of_buffers = argc < 2 || strcmp(argv[1], "own") != 0, all = argc < 2 || strcmp(argv[1], "two") != 0;
     start(0);
     program = build(source, "");
     fill_words(host, sizeof host / 4, 6);
     plane();
     reduce("volume", "sum3", CL_MEM_OBJECT_IMAGE3D, W, H, D);
+    if (!all) {
+        CL(clReleaseProgram(program));
+        finish();
+        return 0;
+    }
     reduce("layers", "layers", CL_MEM_OBJECT_IMAGE2D_ARRAY, W, H, D);
     reduce("rows", "rows", CL_MEM_OBJECT_IMAGE1D_ARRAY, W, H, H);
     lines();
