@@ -238,7 +238,7 @@ same "flags of sub-buffers"
 
 # No allocation ever succeeds (each once: pooled_faults.sh).
 export ROOM_BYTES=$((10 << 20))
-! ROOM_DEVICES=0 pooled pooled.txt "$programs/pooled" 4096 stencil || fail "no allocation succeeds: $(cat pooled.txt)"
+! ROOM_DEVICES=0 pooled pooled.txt "$programs/pooled" 64 stencil || fail "no allocation succeeds: $(cat pooled.txt)"
 grep -q 'error -' pooled.txt || fail "no allocation succeeds: $(cat pooled.txt)"
 shows pooled.err "pooled memory: %s failed (error %d): what the buffers of its context hold is lost"
 

@@ -20,7 +20,7 @@ enum { ITEMS = 1 << 20 };
 
 static const char source[] =
     "__kernel void count(__global uint *v)\n"
-    "{ uint i = get_global_id(0), x = v[i]; for (uint n = 0; n < 400; n++) x = x * 1664525u + i; v[i] = x; }";
+    "{ uint i = get_global_id(0), x = v[i]; for (uint n = 0; n < 200; n++) x = x * 1664525u + i; v[i] = x; }";
 
 static const char *how, *by = "";
 static bool by_destructor;
