@@ -119,7 +119,7 @@ none_compile || fail "it is tried a fourth time"
 
 # Whoever removes the cache meanwhile finds it gone.
 gpusparc cache --clear >/dev/null
-FAKE_BUILD_MS=1000 fake >/dev/null
+FAKE_BUILD_MS=3000 fake >/dev/null
 await "gpusparc-compile doesn't begin" began 1
 kill -STOP $(compilers)
 rm -rf cache
@@ -130,16 +130,16 @@ ended
 # A driver that keeps nothing: its compiler is counted as what it takes each time. A process that was told otherwise
 # remembers, and the next one does without.
 apart() { # WHEN
-  FAKE_BUILD_MS=1000 GPUSPARC_DEBUG=1 fake 2>debug.txt >/dev/null
+  FAKE_BUILD_MS=600 GPUSPARC_DEBUG=1 fake 2>debug.txt >/dev/null
   ! grep "compiled for" debug.txt || fail "$1 it is compiled beside the application"
 }
 for told in right wrong; do
   rm -rf cache
-  FAKE_BUILD_MS=1000 fake >/dev/null
+  FAKE_BUILD_MS=600 fake >/dev/null
   until_compiled 1
   if [ $told = wrong ]; then
     printf 'gpusparc cache\n3 1000000 1\n' >"$(echo cache/gpusparc/built-*)"
-    FAKE_BUILD_MS=1000 fake >/dev/null
+    FAKE_BUILD_MS=600 fake >/dev/null
   fi
   apart "once a process was told $told how long that takes"
 done
