@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* What NVIDIA's compiler makes of a program built for relaxed floating-point numbers can be read: its binary is a text
+ * in PTX (PTX ISA, https://docs.nvidia.com/cuda/parallel-thread-execution). So whether a kernel's translation computes
+ * the same bits needn't be guessed from the options. docs/translator.md has what was compared. */
+#ifndef GS_TRANSLATOR_SUMMARY_SAME_CODE_H
+#define GS_TRANSLATOR_SUMMARY_SAME_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct gs_code {
+    const char *text; /* needs no 0 at its end; other binaries than PTX do no harm */
+    size_t bytes;
+};
+
+/* Do both compute all floating-point numbers of the kernel by the same operations, on the same operands? Then they have
+ * the same bits, as integers have whatever the compiler does. False, too, where that can't be told: there is no such
+ * kernel, it calls a function, it has numbers of 16 bits, there is no memory. */
+bool gs_same_code(const struct gs_code *a, const struct gs_code *b, const char *kernel);
+
+#endif
