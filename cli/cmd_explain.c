@@ -307,11 +307,12 @@ static bool has_arg(const struct gs_explain *e, const struct gs_summary *s, cons
     return false;
 }
 
-static int explain(struct gs_explain *e, const struct gs_summary *s)
+static int explain(struct gs_explain *e, struct gs_summary *s)
 {
     struct gs_explain_launch *launches = NULL;
     const char *option = gs_reordering_option(e->build_options);
     e->reordering = option ? option : gs_reordering_pragma(s);
+    gs_summary_reorders(s, e->reordering);
     char why[256] = "there is too little memory";
     int err = 0;
     if (e->kernel && !gs_summary_kernel(s, e->kernel)) {

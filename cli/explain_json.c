@@ -110,9 +110,8 @@ static json_t *kernel(const struct gs_explain *e, const struct gs_kernel_summary
     json_t *args = json_array();
     for (uint32_t i = 0; i < k->n_args; i++)
         json_array_append_new(args, argument(e, k, i));
-    const bool reorders = gs_translation_reorders(k, e->reordering);
     json_t *o = json_pack("{s:s, s:o, s:b, s:b, s:b, s:[i, i, i], s:o, s:o}", "name", k->name, "arguments", args,
-                          "hidden_argument", (int)k->hidden, "translation_reorders", (int)reorders, "uses_group",
+                          "hidden_argument", (int)k->hidden, "translation_reorders", (int)k->reorders, "uses_group",
                           (int)k->uses_group, "required_local", (int)k->reqd[0], (int)k->reqd[1], (int)k->reqd[2],
                           "refusal", text_or_null(k->refusal), "refusal_site", site(e, &k->refusal_site));
     char why[256];

@@ -152,7 +152,6 @@ int gs_explain_plan(const struct gs_explain *e, const struct gs_kernel_summary *
                                      .args = out->args,
                                      .mems = out->used,
                                      .n_parts = e->parts,
-                                     .relaxed = e->reordering,
                                      .may_race = e->may_race,
                                      .may_reorder = e->may_reorder};
     if (!err)

@@ -211,9 +211,11 @@ static bool reorders(const struct gs_kernel_summary *k)
 /* What a split changes, where the user allows it. */
 static void print_reordered(const struct gs_explain *e, const struct gs_kernel_summary *k)
 {
-    if (gs_translation_reorders(k, e->reordering))
-        printf("  %s: with %s the compiler may reorder, and the hidden argument changes its text\n",
-               e->may_reorder ? "as --allow reorder permits" : "but only with --allow reorder", e->reordering);
+    if (k->reorders)
+        printf(
+            "  %s: with %s the compiler may reorder, and the hidden argument changes its text (NVIDIA's is asked what "
+            "it makes of both)\n",
+            e->may_reorder ? "as --allow reorder permits" : "but only with --allow reorder", e->reordering);
     for (uint32_t i = 0; i < k->n_args; i++)
         if (gs_arg_reorders(&k->args[i])) {
             print_site(e, &k->args[i].atomic_site,

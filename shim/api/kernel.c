@@ -23,7 +23,7 @@ static void ask_translator(struct gs_kernel *k)
     const struct gs_kernel_summary *s = gs_prepare(k, false, &reason);
     for (int null_local = 0; null_local < 2; null_local++)
         k->kind->never[null_local] =
-            s ? gs_plan_never(s, k->program->relaxed, gs_settings()->allow_reorder, null_local) : reason;
+            s ? gs_plan_never(s, gs_settings()->allow_reorder, null_local) : reason;
 }
 
 /* `name` may be null. */

@@ -283,48 +283,21 @@ CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint nu
     return handle;
 }
 
-/* The group's, and the parent of sub-devices. */
-enum { MOST_DEVICES = GS_MAX_DEVICES + 1 };
-
-/* Which of the program's devices is the context's first, and how many bytes each one's binary has. The driver's error,
- * or CL_INVALID_VALUE: it isn't among them. */
-static cl_int find_first(const struct gs_program *p, cl_program program, unsigned *at, size_t bytes[MOST_DEVICES])
-{
-    cl_device_id devices[MOST_DEVICES] = {NULL};
-    const size_t room = MOST_DEVICES * sizeof *bytes;
-    cl_int err = gs_real()->clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof devices, devices, NULL);
-    if (!err)
-        err = gs_real()->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, room, bytes, NULL);
-    for (*at = 0; !err && *at < MOST_DEVICES; ++*at)
-        if (devices[*at] == p->o.ctx->dev[0])
-            return CL_SUCCESS;
-    return err ? err : CL_INVALID_VALUE;
-}
-
-/* The binary of the first device alone, to where the application's only pointer says; null: nowhere. Each device's
- * binary gets room: NVIDIA's driver (580.159) crashes at a null pointer among them, which the standard has for "not
- * this one". */
+/* The binary of the first device alone, to where the application's only pointer says; null: nowhere. */
 static cl_int first_binary(const struct gs_program *p, cl_program program, size_t room, void *value, size_t *size_ret)
 {
-    unsigned char *to = NULL, *binaries[MOST_DEVICES] = {NULL};
-    size_t bytes[MOST_DEVICES] = {0};
-    unsigned at = 0;
+    unsigned char *to = NULL, *binary = NULL;
+    size_t bytes;
     if (value && room < sizeof to)
         return CL_INVALID_VALUE;
     if (size_ret)
         *size_ret = sizeof to;
     if (value)
         memcpy(&to, value, sizeof to);
-    cl_int err = to ? find_first(p, program, &at, bytes) : CL_SUCCESS;
-    for (unsigned i = 0; i < MOST_DEVICES && to && !err; i++)
-        if (!(binaries[i] = calloc(1, bytes[i] + 1)))
-            err = CL_OUT_OF_HOST_MEMORY;
-    if (to && !err)
-        err = gs_real()->clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binaries, binaries, NULL);
-    if (to && !err)
-        memcpy(to, binaries[at], bytes[at]);
-    for (unsigned i = 0; i < MOST_DEVICES; i++)
-        free(binaries[i]);
+    const cl_int err = to ? gs_binary_read(p->o.ctx, program, &binary, &bytes) : CL_SUCCESS;
+    if (binary)
+        memcpy(to, binary, bytes);
+    free(binary);
     return err;
 }
 
@@ -346,11 +319,9 @@ static cl_int program_info(const struct gs_program *p, cl_program program, cl_pr
     if (param_name == CL_PROGRAM_BINARIES)
         return first_binary(p, program, param_value_size, param_value, param_value_size_ret);
     if (param_name == CL_PROGRAM_BINARY_SIZES) {
-        size_t sizes[MOST_DEVICES] = {0};
-        unsigned at;
-        const cl_int err = find_first(p, program, &at, sizes);
-        return err ? err
-                   : gs_query_value(&sizes[at], sizeof *sizes, param_value_size, param_value, param_value_size_ret);
+        size_t bytes;
+        const cl_int err = gs_binary_read(p->o.ctx, program, NULL, &bytes);
+        return err ? err : gs_query_value(&bytes, sizeof bytes, param_value_size, param_value, param_value_size_ret);
     }
     return gs_real()->clGetProgramInfo(program, param_name, param_value_size, param_value, param_value_size_ret);
 }

@@ -161,7 +161,6 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
                                .args = l->k->args,
                                .mems = l->mems,
                                .n_parts = l->job.n,
-                               .relaxed = l->k->program->relaxed,
                                .may_race = gs_settings()->allow_race,
                                .may_reorder = gs_settings()->allow_reorder,
                                .most_offset = gs_group()->most_offset};

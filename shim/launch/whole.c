@@ -198,7 +198,7 @@ static bool may_be_cut(const struct gs_launching *l, const struct gs_kernel_summ
 {
     if (!l->cmd.op.local && (k->reqd[0] || k->uses_group))
         return false;
-    if (gs_translation_reorders(k, l->k->program->relaxed) && !gs_settings()->allow_reorder)
+    if (k->reorders && !gs_settings()->allow_reorder)
         return false;
     for (uint32_t i = 0; k->refusal && i < k->n_args; i++)
         if (k->args[i].atomic == GS_ATOMIC_OTHER && !k->args[i].escapes &&

@@ -7,6 +7,7 @@
 
 #include "common/cache.h"
 #include "common/hash.h"
+#include "shim/driver/driver.h"
 #include "shim/plan/prepare.h"
 
 static const char head[] = "gpusparc-binary 3";
@@ -32,6 +33,36 @@ static bool has_directive(const char *source)
             return true;
     }
     return false;
+}
+
+/* Each device's binary gets room: NVIDIA's driver (580.159) crashes at a null pointer among them, which the standard
+ * has for "not this one". */
+cl_int gs_binary_read(const struct gs_context *ctx, cl_program program, unsigned char **binary, size_t *bytes)
+{
+    enum { MOST = GS_MAX_DEVICES + 1 }; /* the group's, and the parent of sub-devices */
+    cl_device_id devices[MOST] = {NULL};
+    unsigned char *all[MOST] = {NULL};
+    size_t sizes[MOST] = {0};
+    unsigned at = 0;
+    cl_int err = gs_real()->clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof devices, devices, NULL);
+    if (!err)
+        err = gs_real()->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof sizes, sizes, NULL);
+    while (at < MOST && devices[at] != ctx->dev[0])
+        at++;
+    if (!err && at == MOST)
+        err = CL_INVALID_VALUE;
+    for (unsigned i = 0; i < MOST && binary && !err; i++)
+        if (!(all[i] = calloc(1, sizes[i] + 1)))
+            err = CL_OUT_OF_HOST_MEMORY;
+    if (binary && !err)
+        err = gs_real()->clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof all, all, NULL);
+    *bytes = err ? 0 : sizes[at];
+    for (unsigned i = 0; i < MOST; i++)
+        if (err || i != at)
+            free(all[i]);
+    if (binary)
+        *binary = err ? NULL : all[at];
+    return err;
 }
 
 void gs_binary_keep(struct gs_program *p, const void *binary, size_t bytes)

@@ -11,6 +11,11 @@
  * headers, since those may change before the binary is used. */
 void gs_binary_keep(struct gs_program *p, const void *binary, size_t bytes);
 
+/* The driver's binary of the program for the context's first device, with a 0 behind it, owned by the caller, and how
+ * many bytes it has; binary: may be null. The driver's error, CL_INVALID_VALUE where the program isn't for that device,
+ * or CL_OUT_OF_HOST_MEMORY. */
+cl_int gs_binary_read(const struct gs_context *ctx, cl_program program, unsigned char **binary, size_t *bytes);
+
 /* A program was made from this binary: where its source is known p->source, p->options and p->headers are set. */
 bool gs_binary_find(struct gs_program *p, const void *binary, size_t bytes);
 

@@ -151,7 +151,7 @@ static const char *refusal(const struct gs_plan_input *in)
     const struct gs_kernel_summary *k = in->kernel;
     if (k->refusal)
         return k->refusal;
-    if (gs_translation_reorders(k, in->relaxed) && !in->may_reorder)
+    if (k->reorders && !in->may_reorder)
         return GS_R_REORDERS;
     if (in->null_local && (k->reqd[0] || k->uses_group))
         return k->reqd[0] ? GS_R_LOCAL_REQUIRED : GS_R_LOCAL_SIZE;
@@ -172,10 +172,10 @@ static const char *refusal(const struct gs_plan_input *in)
     return NULL;
 }
 
-const char *gs_plan_never(const struct gs_kernel_summary *k, bool relaxed, bool may_reorder, bool null_local)
+const char *gs_plan_never(const struct gs_kernel_summary *k, bool may_reorder, bool null_local)
 {
     return refusal(&(struct gs_plan_input){
-        .kernel = k, .n_parts = 2, .relaxed = relaxed, .may_reorder = may_reorder, .null_local = null_local});
+        .kernel = k, .n_parts = 2, .may_reorder = may_reorder, .null_local = null_local});
 }
 
 /* Does a part begin where the driver can't say so? */
@@ -260,7 +260,7 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
     }
     for (uint32_t i = 0; i < in->kernel->n_args; i++)
         best.reorders |= in->mems[i] && gs_arg_reorders(&in->kernel->args[i]);
-    best.reorders |= gs_translation_reorders(in->kernel, in->relaxed);
+    best.reorders |= in->kernel->reorders;
     *plan = best;
     return 0;
 }

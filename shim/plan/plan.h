@@ -60,7 +60,6 @@ struct gs_plan_input {
     const struct gs_arg *args;
     struct gs_mem *const *mems;
     unsigned n_parts;
-    bool relaxed;         /* has its program a gs_reordering_option() or _pragma()? */
     bool may_reorder;     /* may floating-point operations, and atomics, take effect in another order? */
     bool may_race;        /* may a part read what another writes? */
     unsigned cut_dim;     /* the dimension that `cut` is about, or GS_CUT_ANY */
@@ -68,16 +67,9 @@ struct gs_plan_input {
     uint64_t most_offset; /* of a part, in any dimension; 0: any */
 };
 
-/* Why no launch of the kernel can be split, whatever its arguments are; NULL: some may. relaxed: gs_program.relaxed;
- * null_local: they have no local size. */
-const char *gs_plan_never(const struct gs_kernel_summary *kernel, bool relaxed, bool may_reorder, bool null_local);
-
-/* Would a launch by the translated kernel have other bits than by the application's own, for all that is known?
- * `relaxed` as above. */
-static inline bool gs_translation_reorders(const struct gs_kernel_summary *kernel, bool relaxed)
-{
-    return relaxed && kernel->hidden;
-}
+/* Why no launch of the kernel can be split, whatever its arguments are; NULL: some may. null_local: they have no local
+ * size. */
+const char *gs_plan_never(const struct gs_kernel_summary *kernel, bool may_reorder, bool null_local);
 
 /* Fills *plan, which gs_plan_free frees. -ENOMEM; else 0, with plan->reason where the answer is no. */
 int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in);

@@ -101,7 +101,7 @@ static bool make_key(struct gs_plan_cache *c, const struct gs_plan_input *in)
     k->n = 0;
     k->failed = !find_what_matters(c, in->kernel);
     add_number(k, (uintptr_t)in->kernel);
-    add_number(k, (uint64_t)in->n_parts << 32 | g->dims << 8 | (uint64_t)in->relaxed << 3 |
+    add_number(k, (uint64_t)in->n_parts << 32 | g->dims << 8 | (uint64_t)in->kernel->reorders << 3 |
                       (uint64_t)in->null_local << 1 | in->may_reorder);
     add(k, g->offset, sizeof g->offset);
     add(k, g->global, sizeof g->global);

@@ -13,12 +13,14 @@
 #include "common/clock.h"
 #include "shim/process/threads.h"
 #include "shim/driver/driver.h"
+#include "shim/plan/binaries.h"
 #include "shim/plan/dump.h"
 #include "shim/plan/macros.h"
 #include "shim/plan/plan.h"
 #include "shim/process/quiet.h"
 #include "shim/plan/upward.h"
 #include "common/reasons.h"
+#include "translator/summary/same_code.h"
 
 enum { LINE_BYTES = 160 };
 
@@ -64,14 +66,32 @@ static bool is_relaxed(const struct gs_program *p)
     return relaxed;
 }
 
+/* Which of its kernels reorder: NVIDIA's compiler says by its binaries, of the application's text and of ours. */
+static void compare_code(struct gs_program *p)
+{
+    unsigned char *own = NULL, *ours = NULL;
+    struct gs_code a, b;
+    gs_binary_read(p->o.ctx, p->o.handle, &own, &a.bytes);
+    gs_binary_read(p->o.ctx, p->translated[0], &ours, &b.bytes);
+    a.text = (char *)own;
+    b.text = (char *)ours;
+    for (uint32_t i = 0; i < p->summary->n_kernels; i++) {
+        struct gs_kernel_summary *k = &p->summary->kernels[i];
+        k->reorders = k->hidden && !(own && ours && gs_same_code(&a, &b, k->name));
+        gs_debug("%s: built with options that let a compiler reorder, its translation has %s operations", k->name,
+                 k->reorders ? "other" : "the same");
+    }
+    free(own);
+    free(ours);
+}
+
 /* Is there a kernel that may run in parts or in several launches? Else nothing is compiled. */
 static bool is_useful(const struct gs_program *p)
 {
-    const bool relaxed = !gs_settings()->allow_reorder && !p->o.ctx->pooled && is_relaxed(p);
     bool useful = false;
     for (uint32_t i = 0; i < p->summary->n_kernels && !useful; i++) {
         const struct gs_kernel_summary *k = &p->summary->kernels[i];
-        if (gs_translation_reorders(k, relaxed))
+        if (k->reorders && !gs_settings()->allow_reorder)
             continue;
         useful = !k->refusal || (p->o.ctx->pooled && k->only_atomics);
         for (uint32_t a = 0; a < k->n_args && !useful; a++)
@@ -124,6 +144,8 @@ static void translate(struct gs_program *p)
         p->refusal = GS_R_ANSWER;
     for (size_t i = 0; !p->refusal && i < n; i++)
         bytes += strlen(p->summary->units[i]);
+    if (!p->refusal) /* compare_code() tells of NVIDIA's; pooled memory is had by translations alone */
+        gs_summary_reorders(p->summary, !p->o.ctx->pooled && !gs_group()->nvidia && is_relaxed(p));
     if (!p->refusal)
         atomic_store(&p->text_bytes, is_useful(p) ? bytes : 0);
     for (size_t i = 0; i < n; i++) {
@@ -302,7 +324,6 @@ static bool prepare_program(struct gs_program *p, bool beside)
     if (beside && compiles && !gs_above_plan.pays(p))
         return true;
     p->prepared = true;
-    p->relaxed = is_relaxed(p);
     if (!compiles)
         return true;
     const uint64_t translated = gs_now_ns();
@@ -313,7 +334,8 @@ static bool prepare_program(struct gs_program *p, bool beside)
     if (err) {
         snprintf(p->why, sizeof p->why, GS_R_DOES_NOT_COMPILE, err, *line ? line : "the driver doesn't say why");
         p->refusal = p->why;
-    }
+    } else if (gs_group()->nvidia && !p->o.ctx->pooled && is_relaxed(p))
+        compare_code(p);
     const uint64_t end = gs_now_ns();
     atomic_store(&p->prepare_ns, end - begin);
     gs_above_plan.prepared(p);
@@ -404,8 +426,6 @@ const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, bool compile, co
         prepare_program(p, false);
     if (!p->refusal && !p->summary)
         translate(p);
-    if (!p->refusal && !p->prepared)
-        p->relaxed = is_relaxed(p);
     const struct gs_kernel_summary *s = p->refusal ? NULL : gs_summary_kernel(p->summary, k->name);
     s = s && s->n_args == k->n_args ? s : NULL;
     *reason = p->refusal ? p->refusal : s ? NULL : GS_R_UNKNOWN_KERNEL;

@@ -174,7 +174,6 @@ struct gs_program {
     char headers[65];    /* ... with these headers: gs_summary.headers */
     const char *refusal; /* why its kernels run on one device; a constant, or `why` */
     char why[512];
-    bool relaxed; /* it has a gs_reordering_option() or gs_reordering_pragma(); once it is prepared */
     /* The second half: made once, on the first launch that could use it. */
     atomic_uint_fast64_t prepare_ns; /* how long translating and compiling took; 0: not done yet */
     atomic_uint_fast64_t build_ns;   /* the same of the application's own build, for one device; 0: not known */

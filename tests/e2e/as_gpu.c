@@ -3,11 +3,15 @@
  * of called back, and who is connected alone has larger units. With AS_GPU=unlike each has another name, so that they
  * are taken for devices that differ; with AS_GPU=late a read that blocks comes to the driver late. With
  * AS_GPU=nvidia it is NVIDIA's driver by name, and in a context of several devices as bad as that (docs/drivers.md): it
- * refuses an empty list of properties, and shared virtual memory ends the process. */
+ * refuses an empty list of properties, and shared virtual memory ends the process. With AS_GPU_CODE=same, too, the
+ * binary of each program is the same text in PTX, of a kernel for each word of AS_GPU_KERNELS; with other, each one's
+ * own. */
 #include "layer.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -96,6 +100,42 @@ static cl_mem CL_API_CALL image_of(cl_context context, const cl_mem_properties *
     return NULL;
 }
 
+static size_t write_code(cl_program program, char *to, size_t room)
+{
+    const char *how = getenv("AS_GPU_CODE"), *kernels = getenv("AS_GPU_KERNELS");
+    const unsigned number = strcmp(how, "same") == 0 ? 0 : (unsigned)((uintptr_t)program >> 4);
+    size_t n = 0;
+    for (const char *at = kernels ? kernels : ""; *at; at += strspn(at, " ")) {
+        const int length = (int)strcspn(at, " ");
+        n += (size_t)snprintf(to + n, room - n, ".entry %.*s(\n)\n{\n\tadd.f32 \t%%f1, %%f1, 0f%08X;\n\tret;\n}\n",
+                              length, at, number);
+        at += length;
+    }
+    return n + 1;
+}
+
+static cl_int CL_API_CALL program_info(cl_program program, cl_program_info what, size_t room, void *value, size_t *size)
+{
+    static char code[4096];
+    size_t bytes[MOST];
+    unsigned char *binaries[MOST];
+    const cl_int err = below.clGetProgramInfo(program, what, what == CL_PROGRAM_BINARIES ? 0 : room,
+                                              what == CL_PROGRAM_BINARIES ? NULL : value, size);
+    if (err || !value)
+        return err;
+    const size_t n = write_code(program, code, sizeof code);
+    for (size_t i = 0; i < MOST && what == CL_PROGRAM_BINARY_SIZES; i++)
+        bytes[i] = n;
+    if (what == CL_PROGRAM_BINARY_SIZES)
+        memcpy(value, bytes, room < sizeof bytes ? room : sizeof bytes);
+    if (what == CL_PROGRAM_BINARIES)
+        memcpy(binaries, value, room < sizeof binaries ? room : sizeof binaries);
+    for (size_t i = 0; i < room / sizeof *binaries && i < MOST && what == CL_PROGRAM_BINARIES; i++)
+        if (binaries[i])
+            memcpy(binaries[i], code, n);
+    return CL_SUCCESS;
+}
+
 static cl_int CL_API_CALL mem_info(cl_mem mem, cl_mem_info what, size_t room, void *value, size_t *size)
 {
     const cl_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
@@ -118,6 +158,8 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_di
         own.clGetPlatformInfo = platform_info;
         own.clSVMAlloc = alloc;
         own.clGetMemObjectInfo = mem_info;
+        if (getenv("AS_GPU_CODE"))
+            own.clGetProgramInfo = program_info;
         own.clCreateBufferWithProperties = buffer_of;
         own.clCreateImageWithProperties = image_of;
     }

@@ -28,6 +28,18 @@ stats stats.json split:fast split:unsafe split:strict split:rows split:by_unit s
 cmp <(grep -E 'strict|rows' alone.txt) <(grep -E 'strict|rows' out.txt) || fail "--allow reorder changes others"
 ! cmp -s alone.txt out.txt || echo "(nothing of this is reordered here)"
 
+# NVIDIA's compiler says what it makes of both texts: where that computes the same, in parts; else as above. (PoCL
+# computes here, so that the first one's bits may be others.)
+coded() { # CODE
+  OPENCL_LAYERS=$programs/as_gpu.so AS_GPU=nvidia AS_GPU_CODE=$1 AS_GPU_KERNELS="fast unsafe strict by_unit by_pragma" POCL_DEVICES="pthread pthread" \
+    gpusparc run --devices all --mode multi --stats=stats.json "$programs/relaxed" >out.txt 2>err.txt || { cat err.txt; fail "$1 code"; }
+}
+coded same
+stats stats.json split:fast split:unsafe split:strict split:rows split:by_unit split:by_pragma
+coded other
+stats stats.json split:strict split:rows single:fast:reorder single:unsafe:reorder single:by_unit:reorder single:by_pragma:reorder
+cmp alone.txt out.txt || fail "other code: other bits"
+
 # Nor does a daemon have it cut into chunks, which are launches of the changed text as well.
 own_daemon <<'END2'
 [system]

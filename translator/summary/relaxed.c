@@ -32,3 +32,9 @@ const char *gs_reordering_pragma(const struct gs_summary *s)
         found = find(s->units[i], pragmas, sizeof pragmas / sizeof *pragmas);
     return found;
 }
+
+void gs_summary_reorders(struct gs_summary *s, bool relaxed)
+{
+    for (uint32_t i = 0; i < s->n_kernels; i++)
+        s->kernels[i].reorders = relaxed && s->kernels[i].hidden;
+}

@@ -81,6 +81,8 @@ struct gs_kernel_summary {
     uint32_t n_args;
     const struct gs_arg_summary *args;
     bool hidden;         /* the translated kernel takes one more argument at its end: struct gs_hidden by value */
+    bool reorders;       /* what the compiler makes of it may have other bits than what it makes of the application's
+                            text, for all that is known: gs_summary_reorders() */
     bool uses_group;     /* its result may depend on the work-group size: local memory, barriers, group built-ins … */
     uint32_t reqd[3];    /* reqd_work_group_size, or zeros */
     const char *refusal; /* why no launch of it can be split, one sentence; NULL where one may be */
@@ -97,7 +99,7 @@ struct gs_summary {
     char **units; /* translated text of each unit of the request, to be compiled with its own options */
     bool changed; /* false: the units are the application's own text */
     uint32_t n_kernels;
-    const struct gs_kernel_summary *kernels;
+    struct gs_kernel_summary *kernels;
     const char *refusal; /* why nothing of the program can be split (it doesn't parse, …), or NULL */
     char headers[65]; /* a hash over the headers on disk that it was made with; "" where there are none. By gs_translate
                        */
@@ -127,6 +129,9 @@ const char *gs_reordering_option(const char *options);
 
 /* The word of a pragma in the program's text that does the same, or NULL. */
 const char *gs_reordering_pragma(const struct gs_summary *s);
+
+/* Notes of each kernel whether its translation reorders, by what its program was built with. */
+void gs_summary_reorders(struct gs_summary *s, bool relaxed);
 
 /* Reads the text form. Refuses a damaged one with -EBADMSG and a sentence in `why`. *out is freed by gs_summary_free.
  */
