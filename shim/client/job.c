@@ -264,37 +264,6 @@ void gs_job_add(cl_event end)
     }
 }
 
-void gs_job_replace(cl_event before, cl_event end)
-{
-    pthread_mutex_lock(&jobs.lock);
-    const bool there =
-        jobs.pending.n && jobs.pending.v[jobs.pending.n - 1] == before && gs_real()->clRetainEvent(end) == CL_SUCCESS;
-    if (there)
-        jobs.pending.v[jobs.pending.n - 1] = end;
-    pthread_mutex_unlock(&jobs.lock);
-    if (there)
-        gs_real()->clReleaseEvent(before);
-    else
-        gs_job_add(end);
-}
-
-void gs_job_ended(cl_event end)
-{
-    enum { LOOKED_AT = 4 }; /* the others are found when they are looked for */
-    bool there = false;
-    /* A driver may call back with a lock held that whoever has this one waits for. */
-    if (pthread_mutex_trylock(&jobs.lock) != 0)
-        return;
-    for (cl_uint i = jobs.pending.n; i-- > 0 && i + LOOKED_AT >= jobs.pending.n && !there;)
-        if (jobs.pending.v[i] == end) {
-            jobs.pending.v[i] = jobs.pending.v[--jobs.pending.n];
-            there = true;
-        }
-    pthread_mutex_unlock(&jobs.lock);
-    if (there)
-        gs_real()->clReleaseEvent(end);
-}
-
 void gs_job_look(void)
 {
     if (!atomic_load_explicit(&gs_job_open, memory_order_relaxed) || gs_forked())

@@ -32,12 +32,6 @@ void gs_job_now(struct gs_job *job);
 /* A command of the job has been enqueued: its end, which is retained. */
 void gs_job_add(cl_event end);
 
-/* The same, of one that ends no sooner than the last that was added, `before`, which needn't be kept any more. */
-void gs_job_replace(cl_event before, cl_event end);
-
-/* One that was added has ended. */
-void gs_job_ended(cl_event end);
-
 /* The host gets results by a command of the job. */
 void gs_job_reads(void);
 

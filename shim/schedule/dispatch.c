@@ -262,7 +262,7 @@ static void let_go_joined(struct gs_deferred *h, bool last, cl_event event, cl_e
     if (end)
         gs_real()->clRetainEvent(*end = event);
     if (event)
-        gs_job_replace(gs_deferred_last_event(h), event);
+        gs_job_add(event);
     joined(h, true, event);
     /* Where nobody waits for the unit's end, the thread that needs the next unit flushes the queue and asks the driver:
      * as long as the queue isn't flushed, NVIDIA's driver carries a command out within the call that enqueues it. */

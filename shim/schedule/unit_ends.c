@@ -63,8 +63,6 @@ static void unit_ended(cl_event event, cl_int status, void *data)
     if (u->running)
         atomic_fetch_sub(u->running, 1);
     gs_unit_on(u, status < 0 ? GS_UNIT_FAILS : GS_UNIT_COMPLETES); /* before what takes calls of the driver */
-    if (u->held->units.n == 1)
-        gs_job_ended(event ? event : gs_deferred_last_event(u->held));
     if (status < 0)
         gs_deferred_set_error(u->held, status);
     else if (u->held->record)
@@ -108,12 +106,11 @@ void gs_unit_close(struct gs_deferred *h)
     gs_share_on(h, GS_SHARE_SETTLE);
     GS_MAY_WAIT_NO_MORE();
     const bool loose = h->loose && gs_share_on(h, GS_SHARE_TIE);
-    cl_event last = gs_deferred_last_event(h);
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (!loose)
         return;
     if (gs_enqueue_marker(h->home, 0, NULL, &marker) == CL_SUCCESS)
-        gs_job_replace(last, marker);
+        gs_job_add(marker);
     else
         gs_real()->clFinish(h->home);
     is_tied(h, marker);
