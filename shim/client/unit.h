@@ -39,7 +39,6 @@ struct gs_unit {
     bool waited;           /* what it took was waited for; else no more is known than that it took no longer */
     struct gs_grant grant; /* while it is granted or submitted */
     struct gs_deferred *held;
-    atomic_uint *running; /* of its queue; or null */
 };
 
 /* A unit that is granted or submitted has a grant. This gives it back with the state after those, at once: others may

@@ -41,8 +41,7 @@ struct gs_deferred {
     struct gs_queue *kept;
     struct gs_label label; /* of whoever asked for it */
     unsigned next_unit;
-    atomic_uint running[GS_UNIT_QUEUES]; /* of the units behind the first, by queue */
-    atomic_uint_fast64_t took_ns;        /* of several units: those that have ended */
+    atomic_uint_fast64_t took_ns; /* of several units: those that have ended */
     /* Of one that comes right after another in its queue, see gs_run_units(). */
     unsigned call;                /* its number in the timeline of the application's queue */
     unsigned order;               /* of a single unit, when the last of it was enqueued. gs_deferred_list.lock */
@@ -136,7 +135,7 @@ void gs_deferred_finish(struct gs_deferred *h);
 
 /* Sees to it that the unit is given back when the device is done. `event` is the held command's first unit where that
  * may be joined. */
-void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, atomic_uint *running, cl_event event);
+void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, cl_event event);
 
 /* No more join it: where its last commands have no event a marker tells of their end, which has to stand right behind
  * them. So whatever else is enqueued there comes after this. Held. */

@@ -31,8 +31,8 @@ static inline bool gs_taken_is_complete(const struct gs_taken *s)
 /* The units behind the first, carried out in order by one thread. */
 struct gs_units {
     unsigned n; /* all units, the first included */
-    /* For them; retained while they are. More than one: they may run side by side, each in the queue with the fewest
-     * under way. The others are null. */
+    /* For them; retained while they are. More than one: they may run side by side, and take turns. The others are
+     * null. */
     cl_command_queue queue[GS_UNIT_QUEUES];
     bool first_apart; /* no other unit may be enqueued before the first has ended */
     /* Enqueues a unit; its event is the dispatcher's. The first only for gs_run_units; the others have no wait list. */

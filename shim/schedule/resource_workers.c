@@ -83,7 +83,7 @@ static bool run_first(struct gs_deferred *h)
     gs_unit_on(h->unit, GS_UNIT_SUBMIT);
     bool in = enter_driver();
     const cl_int err = gs_event_end(h->open, CL_COMPLETE);
-    gs_unit_watch(h, h->unit, NULL, h->first);
+    gs_unit_watch(h, h->unit, h->first);
     leave_driver(in);
     return err == CL_SUCCESS;
 }
@@ -91,13 +91,10 @@ static bool run_first(struct gs_deferred *h)
 /* A chunk leaves part of a GPU idle while its last work-groups run, and a chunk of small work-groups never fills a GPU.
  * The next chunk, in another queue, fills the rest. (An H200, work-groups of 64: a launch in chunks took 14 % longer in
  * one queue, 0.1 % in two.) What is granted at a time stays the same. */
-static unsigned emptiest_queue(struct gs_deferred *h)
+static cl_command_queue queue_of(const struct gs_deferred *h, unsigned i)
 {
-    unsigned best = 0;
-    for (unsigned i = 1; i < GS_UNIT_QUEUES && h->units.queue[i]; i++)
-        if (atomic_load(&h->running[i]) < atomic_load(&h->running[best]))
-            best = i;
-    return best;
+    cl_command_queue queue = h->units.queue[i % GS_UNIT_QUEUES];
+    return queue ? queue : h->units.queue[0];
 }
 
 /* Tries a refused unit once more: the driver has taken the command's first unit, and the application would hear of the
@@ -116,11 +113,11 @@ static bool enqueue_next(struct gs_deferred *h, unsigned i)
     cl_event event;
     gs_label = h->label;
     gs_unit_on(u, GS_UNIT_SUBMIT);
-    const unsigned to = emptiest_queue(h);
-    const cl_int err = enqueue_unit(h, i, h->units.queue[to], &event);
+    cl_command_queue queue = queue_of(h, i);
+    const cl_int err = enqueue_unit(h, i, queue, &event);
     if (!err) {
-        gs_unit_watch(h, u, &h->running[to], event);
-        gs_real()->clFlush(h->units.queue[to]);
+        gs_unit_watch(h, u, event);
+        gs_real()->clFlush(queue);
         gs_real()->clReleaseEvent(event);
     } else {
         gs_unit_on(u, GS_UNIT_FAILS);
@@ -320,7 +317,7 @@ void gs_worker_undo(const struct gs_deferred *h)
 static void run_taken(struct gs_deferred *h)
 {
     gs_unit_on(h->unit, GS_UNIT_SUBMIT);
-    gs_unit_watch(h, h->unit, NULL, h->first);
+    gs_unit_watch(h, h->unit, h->first);
     h->next_unit = 1;
     if (h->next_unit < h->units.n) {
         gs_real()->clFlush(h->home); /* it may begin */

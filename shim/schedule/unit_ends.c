@@ -60,8 +60,6 @@ void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns)
 static void unit_ended(cl_event event, cl_int status, void *data)
 {
     struct gs_unit *u = data;
-    if (u->running)
-        atomic_fetch_sub(u->running, 1);
     gs_unit_on(u, status < 0 ? GS_UNIT_FAILS : GS_UNIT_COMPLETES); /* before what takes calls of the driver */
     if (status < 0)
         gs_deferred_set_error(u->held, status);
@@ -176,14 +174,11 @@ static bool is_wanted(const void *data)
     return !busy || unseen || gs_has_units(h) || h->units.spent || gs_unit_is_waited(h->resource) || gs_units_wanted();
 }
 
-void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, atomic_uint *running, cl_event event)
+void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, cl_event event)
 {
     atomic_fetch_add(&h->refs, 1);
     atomic_fetch_add(&h->left, 1);
-    if (running)
-        atomic_fetch_add(running, 1);
     u->held = h;
-    u->running = running;
     pthread_mutex_lock(&gs_deferred_list.lock);
     const bool more =
         h->units.n == 1 && (h->sharing == GS_SHARE_OPEN || gs_share_is_joining(h->sharing) || h->tail || h->loose);
