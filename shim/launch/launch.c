@@ -13,7 +13,6 @@
 #include "shim/plan/kinds.h"
 #include "shim/choose/choice.h"
 #include "shim/choose/forecast.h"
-#include "shim/launch/parts.h"
 #include "shim/launch/route.h"
 #include "shim/record/size.h"
 #include "shim/plan/plan_cache.h"
@@ -23,9 +22,7 @@
 #include "shim/memory/shared.h"
 #include "shim/choose/short_runs.h"
 #include "shim/devices/svm.h"
-#include "shim/launch/verify.h"
 #include "shim/put/carry.h"
-#include "shim/launch/whole.h"
 #include "common/reasons.h"
 
 /* The driver says what is wrong with a launch; this only keeps us from touching arguments or sizes that are missing. */

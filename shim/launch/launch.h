@@ -1,12 +1,89 @@
 /* SPDX-License-Identifier: MIT */
-/* Carries out a kernel launch: on one device as it is, or in parts as a plan says; and gives back one event. */
+/* A kernel launch, and the ways that it may go (route.h): on one device as it is, or, under a daemon's schedule, as
+ * one unit or in several chunks of its work-groups; in parts, as its plan says; or both, to compare. With the context's
+ * lock held, but where it is said otherwise; nothing blocks but what undoes a launch that a device has refused, and
+ * --verify. */
 #ifndef GS_SHIM_LAUNCH_LAUNCH_H
 #define GS_SHIM_LAUNCH_LAUNCH_H
 
-#include "shim/order/command.h"
-#include "shim/driver/enqueue.h"
+#include "common/lock/locked.h"
+#include "shim/plan/plan.h"
+#include "shim/put/put.h"
+#include "shim/choose/timing.h"
 
-/* Carries out the launch of the kernel k; its errors are the driver's. Takes the context's lock. */
+/* While it is being carried out. */
+struct gs_launching {
+    struct gs_command cmd;
+    struct gs_kernel *k;
+    struct gs_mem **mems; /* by argument */
+    const struct gs_kernel_summary *summary;
+    struct gs_geometry geometry;
+    bool null_local;
+    struct gs_timing *timing; /* of auto mode, or NULL */
+    struct gs_timing *cuts;   /* by what it is known where to cut: the same, or that of multi mode; or NULL */
+    struct gs_trial trial;    /* of a split that auto mode has chosen, or multi mode may measure */
+    struct gs_putting put;    /* of a scheduled application: for whom what belongs to it is enqueued */
+    struct gs_job job;        /* where it may run; how it is cut if the application is scheduled */
+    bool by_units;            /* it is */
+    struct gs_size *size;     /* null: the driver refuses it, or there was no memory */
+    const struct gs_kernel_summary *of_units; /* by which it may be cut, or run elsewhere than at home; or null */
+};
+
+/* Gives a kernel all arguments, with the replicas of the place, but for the hidden one. */
+cl_int gs_launch_args(struct gs_launching *l, cl_kernel kernel, unsigned place);
+
+/* Carries out the launch of the kernel k, and gives back one event; its errors are the driver's. Takes the context's
+ * lock. */
 cl_int gs_launch(struct gs_command *cmd, struct gs_kernel *k);
+
+/* ---- whole.c ---- */
+
+/* Its work-items and groups, with the work-group size that the kernel demands. Needs no lock. */
+void gs_launch_geometry(struct gs_launching *l);
+
+/* May it write what this argument, a memory object, leads to? Where its address is stored or used as a number, who
+ * knows. */
+bool gs_launch_may_write(const struct gs_launching *l, cl_uint arg);
+
+/* Is it more than one unit, by what its chunks took before? Needs no lock. */
+bool gs_launch_is_long(const struct gs_launching *l);
+
+/* The translated kernel for one that isn't split, where it takes one: for several chunks, or another device than home;
+ * else null. Needs no lock; may wait for the compiler. */
+const struct gs_kernel_summary *gs_launch_units(struct gs_launching *l);
+
+/* Carries it out as one unit on the first device by the application's own kernel, where there is nothing to bring home
+ * and to note. */
+cl_int gs_launch_unit(const struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event);
+
+/* Carries it out on the first device: brings home what it uses, and notes what it may write. Errors are the driver's.
+ */
+cl_int gs_launch_single(struct gs_launching *l, cl_event *event);
+
+/* The same on a queue with profiles, so that auto mode learns how long it takes. */
+cl_int gs_launch_measured(struct gs_launching *l, cl_event *event);
+
+/* The same by units: what they take is what it takes. */
+cl_int gs_launch_counted(struct gs_launching *l, cl_event *event);
+
+/* ---- parts.c: each part gets what it needs and runs; their writes become one memory, and there is one event ---- */
+
+/* Is another thread in a call that uses, without the context's lock, some of the bytes that the launch changes, or
+ * changes some that it uses? The launch is to run at home then, by the application's queue, in which the call's command
+ * will be. */
+bool gs_plan_is_in_use(const struct gs_plan *plan);
+
+/* Runs the plan's parts. With !*went nothing has happened that one device couldn't do over; else the error, if there is
+ * one, is the application's, as is *event (NULL: nobody wants it). */
+cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *event, bool *went);
+
+/* ---- verify.c: a split launch runs on one device too, from the same bytes, and what either leaves is compared.
+ * Blocks, and takes the memory of what the launch writes three times over on the host. ---- */
+
+/* Whether the host may read and write all that the launch writes. */
+bool gs_verify_usable(const struct gs_plan *plan);
+
+/* The application gets one device's result, and the event. *went: see gs_launch_parts. */
+cl_int gs_launch_verified(struct gs_launching *l, struct gs_plan *plan, cl_event *event, bool *went);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/launch/parts.h"
+#include "shim/launch/launch.h"
 
 #include "common/lock/rank.h"
 

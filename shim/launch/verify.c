@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/launch/verify.h"
 
 #include "common/lock/rank.h"
 
@@ -8,7 +7,7 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "shim/launch/whole.h"
+#include "shim/launch/launch.h"
 #include "shim/coherence/coherence.h"
 #include "shim/report/report.h"
 #include "shim/driver/enqueue.h"

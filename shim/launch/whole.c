@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/launch/whole.h"
+#include "shim/launch/launch.h"
 
 #include "shim/coherence/coherence.h"
 #include "shim/order/callbacks.h"
@@ -19,6 +19,21 @@ void gs_launch_geometry(struct gs_launching *l)
         g->global[d] = d < l->cmd.op.dims ? l->cmd.op.global[d] : 1;
         g->local[d] = d < l->cmd.op.dims && !l->null_local && l->cmd.op.local[d] ? l->cmd.op.local[d] : 1;
     }
+}
+
+cl_int gs_launch_args(struct gs_launching *l, cl_kernel kernel, unsigned place)
+{
+    cl_int err = CL_SUCCESS;
+    for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
+        const struct gs_arg *a = &l->k->args[i];
+        cl_mem mem = l->mems[i] ? gs_replica_of(l->mems[i], place, &err) : NULL;
+        const void *value = l->mems[i] ? &mem : a->has_value ? a->bytes : NULL;
+        if (!err && a->is_svm)
+            err = gs_real()->clSetKernelArgSVMPointer(kernel, i, *(void **)a->bytes);
+        else if (!err)
+            err = gs_real()->clSetKernelArg(kernel, i, a->size, value);
+    }
+    return err;
 }
 
 bool gs_launch_may_write(const struct gs_launching *l, cl_uint arg)

@@ -4,28 +4,12 @@
 #include <stdlib.h>
 
 #include "shim/schedule/batch.h"
-#include "shim/coherence/coherence.h"
 #include "shim/schedule/dispatch.h"
-#include "shim/subkernel/launching.h"
+#include "shim/plan/plan.h"
 #include "shim/plan/prepare.h"
 #include "shim/put/put.h"
 #include "shim/record/objects.h"
 #include "shim/driver/enqueue.h"
-
-cl_int gs_launch_args(struct gs_launching *l, cl_kernel kernel, unsigned place)
-{
-    cl_int err = CL_SUCCESS;
-    for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
-        const struct gs_arg *a = &l->k->args[i];
-        cl_mem mem = l->mems[i] ? gs_replica_of(l->mems[i], place, &err) : NULL;
-        const void *value = l->mems[i] ? &mem : a->has_value ? a->bytes : NULL;
-        if (!err && a->is_svm)
-            err = gs_real()->clSetKernelArgSVMPointer(kernel, i, *(void **)a->bytes);
-        else if (!err)
-            err = gs_real()->clSetKernelArg(kernel, i, a->size, value);
-    }
-    return err;
-}
 
 /* For the chunk that begins at these work-groups. */
 static cl_int set_hidden(const struct gs_kernel_run *run, const uint64_t base[3])
