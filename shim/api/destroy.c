@@ -6,7 +6,7 @@
 #include "shim/order/command.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/plan/kinds.h"
-#include "shim/output/scratch.h"
+#include "shim/output/output.h"
 #include "shim/plan/prepare.h"
 #include "shim/record/own_kernels.h"
 #include "shim/record/upward.h"
@@ -53,7 +53,7 @@ static void destroy_context(struct gs_object *o)
 {
     struct gs_context *c = (struct gs_context *)o;
     gs_own_free(c);
-    gs_output_free(c);
+    gs_scratch_free(c);
     gs_samplers_free(c->samplers);
     gs_paths_free(c);
     gs_staging_free(c->staging);

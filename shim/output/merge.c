@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/output/merge.h"
+#include "shim/output/output.h"
 
 #include "shim/coherence/coherence.h"
-#include "shim/put/put.h"
 #include "shim/report/report.h"
-#include "shim/output/scratch.h"
 #include "shim/transfer/transfer.h"
 
 enum { MERGE_BYTES = 16 /* that gs_merge compares at a time */ };

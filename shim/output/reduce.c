@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/output/reduce.h"
+#include "shim/output/output.h"
 
 #include <string.h>
 
 #include "shim/coherence/coherence.h"
-#include "shim/put/put.h"
 #include "shim/report/report.h"
-#include "shim/output/scratch.h"
 #include "shim/transfer/transfer.h"
 
 /* The element that changes nothing, in the low bytes of the number. */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/output/scratch.h"
+#include "shim/output/output.h"
 
 #include <stdlib.h>
-
-#include "shim/put/put.h"
 
 /* Memory that the application could have had. */
 enum { MOST_KEPT = 32, MOST_BYTES = 128 * 1024 * 1024, ONE_OF = 64 };
@@ -15,40 +13,29 @@ struct gs_scratch {
     struct gs_scratch *next;
 };
 
-/* What this room keeps of a context. With its lock held. */
-struct gs_output {
-    struct gs_scratch *scratch;
-    uint64_t most; /* bytes of it that are kept; 0: not known yet */
-};
-
-/* Null with an error in *err. */
+/* One that is free, or a new one. Null with an error in *err. */
 static struct gs_scratch *take_scratch(struct gs_context *ctx, uint64_t bytes, bool *made, cl_int *err)
 {
     struct gs_scratch *best = NULL;
     *err = CL_SUCCESS;
-    *made = false;
-    ctx->output = ctx->output ? ctx->output : calloc(1, sizeof *ctx->output);
-    struct gs_output *o = ctx->output;
-    for (struct gs_scratch *s = o ? o->scratch : NULL; s; s = s->next)
+    for (struct gs_scratch *s = ctx->scratch; s; s = s->next)
         if (!s->taken && s->bytes >= bytes && s->bytes / 4 <= bytes && (!best || s->bytes < best->bytes))
             best = s;
-    if (!o || (!best && !(best = calloc(1, sizeof *best)))) {
+    *made = !best;
+    if (best) {
+        best->taken = true;
+        return best;
+    }
+    cl_mem mem = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE, bytes, NULL, err);
+    if (*err)
+        return NULL;
+    if (!(best = malloc(sizeof *best))) {
+        gs_real()->clReleaseMemObject(mem);
         *err = CL_OUT_OF_HOST_MEMORY;
         return NULL;
     }
-    if (!best->mem) {
-        best->mem = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE, bytes, NULL, err);
-        if (*err) {
-            free(best);
-            return NULL;
-        }
-        best->bytes = bytes;
-        best->next = o->scratch;
-        o->scratch = best;
-        *made = true;
-    }
-    best->taken = true;
-    return best;
+    *best = (struct gs_scratch){mem, bytes, true, ctx->scratch};
+    return ctx->scratch = best;
 }
 
 /* In the launch's order: what is enqueued without one takes its unit at once, and the queue may hold what waits for a
@@ -75,23 +62,21 @@ cl_mem gs_scratch_take(struct gs_command *cmd, uint64_t bytes, unsigned n, struc
 }
 
 /* Where the devices have memory of their own, one of so many bytes of the first's, but at least MOST_BYTES. */
-static uint64_t most_kept(struct gs_context *ctx)
+static uint64_t most_kept(const struct gs_context *ctx)
 {
     cl_ulong bytes = 0;
-    if (ctx->output->most)
-        return ctx->output->most;
     if (!ctx->shared_memory)
         gs_real()->clGetDeviceInfo(ctx->dev[0], CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL);
-    return ctx->output->most = bytes / ONE_OF > MOST_BYTES ? bytes / ONE_OF : MOST_BYTES;
+    return bytes / ONE_OF > MOST_BYTES ? bytes / ONE_OF : MOST_BYTES;
 }
 
 /* Releases those that are taken, or all; and those that are beyond what is worth keeping. */
 static void release(struct gs_context *ctx, bool taken, bool all)
 {
-    const uint64_t most = most_kept(ctx);
+    const uint64_t most = ctx->scratch ? most_kept(ctx) : 0;
     uint64_t bytes = 0;
     unsigned kept = 0;
-    for (struct gs_scratch **at = &ctx->output->scratch; *at;) {
+    for (struct gs_scratch **at = &ctx->scratch; *at;) {
         struct gs_scratch *s = *at;
         if (all || (taken && s->taken) || bytes + s->bytes > most || kept == MOST_KEPT) {
             *at = s->next;
@@ -108,15 +93,10 @@ static void release(struct gs_context *ctx, bool taken, bool all)
 
 void gs_scratch_give(struct gs_context *ctx, bool keep)
 {
-    if (ctx->output)
-        release(ctx, !keep, false);
+    release(ctx, !keep, false);
 }
 
-void gs_output_free(struct gs_context *ctx)
+void gs_scratch_free(struct gs_context *ctx)
 {
-    if (!ctx->output)
-        return;
     release(ctx, false, true);
-    free(ctx->output);
-    ctx->output = NULL;
 }

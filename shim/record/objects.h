@@ -34,8 +34,8 @@ struct gs_object {
 
 /* Kernels of ours (own_kernels.h). */
 enum gs_own_kernel {
-    GS_OWN_MERGE,      /* the bytes of a part that differ from those before it: shim/output/merge.h */
-    GS_OWN_REDUCE_I32, /* what parts left combined, in the order of enum gs_atomic_type: shim/output/reduce.h */
+    GS_OWN_MERGE,      /* the bytes of a part that differ from those before it: shim/output/output.h */
+    GS_OWN_REDUCE_I32, /* what parts left combined, in the order of enum gs_atomic_type: shim/output/output.h */
     GS_OWN_REDUCE_U32,
     GS_OWN_REDUCE_I64,
     GS_OWN_REDUCE_U64,
@@ -74,7 +74,7 @@ struct gs_context {
     struct gs_staging *staging;   /* staging; made on first need */
     struct gs_paths *paths;       /* transfer */
     struct gs_samplers *samplers; /* api; made on first need */
-    struct gs_output *output;     /* output; made on first need */
+    struct gs_scratch *scratch;   /* output */
     struct gs_pool_queues *pool;  /* pooled, in a pooled context */
     struct gs_events at_home;     /* api: what brought all home when a user event was made last */
 };
