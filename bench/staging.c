@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "shim/staging/nontemporal.h"
+#include "shim/staging/pool.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23

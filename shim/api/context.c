@@ -12,7 +12,7 @@
 #include "shim/order/callbacks.h"
 #include "shim/process/threads.h"
 #include "shim/choose/short_runs.h"
-#include "shim/devices/svm.h"
+#include "shim/devices/group.h"
 #include "shim/report/label.h"
 #include "common/clock.h"
 

@@ -11,7 +11,7 @@
 #include "shim/plan/kinds.h"
 #include "shim/choose/forecast.h"
 #include "shim/choose/timing_book.h"
-#include "shim/transfer/peer.h"
+#include "shim/transfer/paths.h"
 
 void gs_timing_say(const struct gs_timing *t)
 {

@@ -152,6 +152,42 @@ uint64_t gs_transfer_chunk(void)
     return mode.scheduled ? mode.transfer_chunk : 0;
 }
 
+enum unit_action { STAYS = 1, GIVES_BACK };
+
+/* What is left out must not happen. */
+static const struct {
+    enum unit_action action;
+    enum gs_unit_state to;
+} unit_on[GS_UNIT_STATES][GS_UNIT_EVENTS] = {
+    [GS_UNIT_QUEUED] = {[GS_UNIT_GRANT] = {STAYS, GS_UNIT_GRANTED}},
+    [GS_UNIT_GRANTED] = {[GS_UNIT_FORGET] = {GIVES_BACK, GS_UNIT_QUEUED},
+                         [GS_UNIT_SUBMIT] = {STAYS, GS_UNIT_SUBMITTED},
+                         [GS_UNIT_FAILS] = {GIVES_BACK, GS_UNIT_FAILED}},
+    [GS_UNIT_SUBMITTED] =
+        {[GS_UNIT_COMPLETES] = {GIVES_BACK, GS_UNIT_COMPLETE}, [GS_UNIT_FAILS] = {GIVES_BACK, GS_UNIT_FAILED}},
+};
+
+static void give_back(const struct gs_unit *u)
+{
+    struct gs_client *c = atomic_load(&gs_connection);
+    GS_NOTE("give %p", (const void *)u);
+    if (c)
+        gs_client_release(c, &u->grant);
+}
+
+void gs_unit_on(struct gs_unit *u, enum gs_unit_event event)
+{
+    enum gs_unit_state from = atomic_load(&u->state);
+    while (unit_on[from][event].action && !atomic_compare_exchange_weak(&u->state, &from, unit_on[from][event].to))
+        ;
+    GS_CHECK(unit_on[from][event].action, "a unit's state", from, event);
+    if (!unit_on[from][event].action)
+        return;
+    GS_NOTE("unit %p %d %d", (void *)u, (int)from, (int)unit_on[from][event].to);
+    if (unit_on[from][event].action == GIVES_BACK)
+        give_back(u);
+}
+
 static void is_granted(struct gs_unit *u)
 {
     GS_NOTE("grant %p %u %u %u %d", (void *)u, u->grant.resource, u->grant.client, u->grant.generation, u->grant.piece);
@@ -227,14 +263,6 @@ static void wake(void)
     struct gs_client *c = atomic_load(&gs_connection);
     if (c)
         gs_client_need_ends(c);
-}
-
-void gs_unit_give(const struct gs_unit *u)
-{
-    struct gs_client *c = atomic_load(&gs_connection);
-    GS_NOTE("give %p", (const void *)u);
-    if (c)
-        gs_client_release(c, &u->grant);
 }
 
 const struct gs_above_completion gs_above_completion = {

@@ -5,7 +5,6 @@
 
 #include "common/client/client.h"
 #include "shim/record/objects.h"
-#include "shim/client/unit.h"
 
 /* Made once, never closed: the process's end is the end of its connection. */
 extern struct gs_client *_Atomic gs_connection;
@@ -30,6 +29,51 @@ unsigned gs_resource_of(unsigned place);
 /* Bytes per unit of a transfer that belongs to no job; 0: transfers aren't cut. */
 uint64_t gs_transfer_chunk(void);
 
+/* ---- units ---- */
+
+struct gs_deferred;
+
+/* The states of a unit; client.c has the table from state and event to the next state.
+ *
+ *   QUEUED <--> GRANTED --> SUBMITTED --> COMPLETE or FAILED
+ *                  '-------------------------------^
+ */
+enum gs_unit_state {
+    GS_UNIT_QUEUED,    /* it has no grant */
+    GS_UNIT_GRANTED,   /* it may be submitted. Or it isn't needed: then it goes back to the queued ones */
+    GS_UNIT_SUBMITTED, /* the driver has it, or is about to get it */
+    GS_UNIT_COMPLETE,
+    GS_UNIT_FAILED, /* while it ran, or the driver has refused it */
+    GS_UNIT_STATES
+};
+
+enum gs_unit_event {
+    GS_UNIT_GRANT,
+    GS_UNIT_FORGET, /* it isn't needed */
+    GS_UNIT_SUBMIT,
+    GS_UNIT_COMPLETES,
+    GS_UNIT_FAILS,
+    GS_UNIT_EVENTS
+};
+
+/* A sub-kernel, a chunk of a transfer, or a batch of short commands. All zero: queued. `held`: the command that it
+ * belongs to; null: one that no gs_deferred stands for. */
+struct gs_unit {
+    _Atomic(enum gs_unit_state) state;
+    bool waited;           /* what it took was waited for; else no more is known than that it took no longer */
+    struct gs_grant grant; /* while it is granted or submitted */
+    struct gs_deferred *held;
+};
+
+/* A unit that is granted or submitted has a grant. This gives it back with the state after those, at once: others may
+ * wait for it. What must not happen is reported where locks are checked (common/lock/rank.h). */
+void gs_unit_on(struct gs_unit *u, enum gs_unit_event event);
+
+static inline bool gs_unit_is(const struct gs_unit *u, enum gs_unit_state state)
+{
+    return atomic_load(&u->state) == state;
+}
+
 /* Has a unit granted, waiting for its turn, by a request that is open perhaps (or null); the grant goes back by
  * gs_unit_on alone. From any thread or callback. */
 void gs_unit_take(struct gs_unit *u, unsigned resource, struct gs_request *request);
@@ -39,7 +83,6 @@ bool gs_unit_try(struct gs_unit *u, unsigned resource, enum gs_length length);
  * gs_unit_drop_request gives it up, which waits for the daemon's answer. */
 bool gs_unit_try_wait(struct gs_unit *u, unsigned resource, uint64_t ns, struct gs_request *request);
 void gs_unit_drop_request(struct gs_request *request);
-void gs_unit_give(const struct gs_unit *u);
 
 /* Could one be had if our own were not out? Nobody else waits. */
 static inline bool gs_unit_own_out(unsigned resource, enum gs_length length)

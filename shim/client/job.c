@@ -8,10 +8,8 @@
 #include "common/lock/rank.h"
 #include "common/log.h"
 #include "common/clock.h"
-#include "shim/process/threads.h"
-#include "shim/order/command.h"
 #include "shim/client/client.h"
-#include "shim/report/trace.h"
+#include "shim/report/watch.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 enum { PRUNE_FROM = 64 };

@@ -39,4 +39,15 @@ bool gs_learns(void);
 /* Makes a group for the settings given; for `gpusparc devices`. 0, or -ENODEV with a sentence. */
 int gs_group_make(struct gs_group *g, const struct gs_settings *s, char *why, size_t why_bytes);
 
+/* ---- svm.c: shared virtual memory where the driver has it in contexts of one device alone (docs/drivers.md). Any
+ * thread ---- */
+
+/* Are contexts to be made over one device, as the program uses such memory: it imports clSVMAlloc, or a process of the
+ * same program has called it before? */
+bool gs_svm_alone(const struct gs_group *g);
+
+/* The application has called clSVMAlloc in a context of n devices: must it get nothing? Says so, and keeps it for the
+ * program's next process. */
+bool gs_svm_refuse(const struct gs_group *g, unsigned n);
+
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/cache.h"
-#include "shim/devices/group.h"
+#include "shim/process/process.h"
 
 /* Numbers are whole: an application's locale may write fractions with a comma. */
 static const double byte_unit = 1e6;

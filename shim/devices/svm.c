@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/devices/svm.h"
+#include "shim/devices/group.h"
 
 #include <link.h>
 #include <pthread.h>

@@ -5,25 +5,19 @@
 #include <stdlib.h>
 
 #include "shim/schedule/batch.h"
-#include "shim/client/client.h"
-#include "shim/client/job.h"
 #include "shim/process/threads.h"
 #include "shim/order/callbacks.h"
 #include "shim/coherence/coherence.h"
 #include "shim/plan/kinds.h"
-#include "shim/choose/choice.h"
 #include "shim/choose/forecast.h"
 #include "shim/launch/route.h"
 #include "shim/record/size.h"
 #include "shim/plan/plan_cache.h"
-#include "shim/plan/prepare.h"
 #include "shim/devices/remote.h"
 #include "shim/report/report.h"
 #include "shim/memory/shared.h"
 #include "shim/choose/short_runs.h"
-#include "shim/devices/svm.h"
 #include "shim/put/carry.h"
-#include "common/reasons.h"
 
 /* The driver says what is wrong with a launch; this only keeps us from touching arguments or sizes that are missing. */
 static bool well_formed(const struct gs_launching *l)

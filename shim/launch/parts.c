@@ -12,8 +12,6 @@
 #include "shim/plan/prepare.h"
 #include "shim/report/report.h"
 #include "shim/subkernel/units.h"
-#include "shim/report/watch.h"
-#include "shim/driver/enqueue.h"
 
 /* Makes every byte that a part needs valid on its place. */
 static cl_int require_parts(struct gs_launching *l, struct gs_plan *plan, struct gs_events *ready)

@@ -7,11 +7,9 @@
 
 #include "common/lock/rank.h"
 #include "shim/order/completion.h"
-#include "shim/order/queues.h"
 #include "shim/order/upward.h"
 #include "shim/report/report.h"
 #include "shim/order/compound.h"
-#include "shim/driver/enqueue.h"
 
 /* A marker after all that is in the queue. */
 static cl_int add_marker(struct gs_events *e, cl_command_queue queue, cl_uint n_wait, const cl_event *wait)

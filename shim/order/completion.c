@@ -11,7 +11,6 @@
 #include "common/lock/rank.h"
 #include "shim/process/threads.h"
 #include "shim/devices/group.h"
-#include "shim/order/command.h"
 #include "shim/order/upward.h"
 #include "common/clock.h"
 

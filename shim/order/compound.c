@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "common/memory.h"
-#include "shim/order/queues.h"
 
 struct gs_compound {
     cl_event end;

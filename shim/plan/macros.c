@@ -14,7 +14,6 @@
 #include "common/hash.h"
 #include "shim/driver/driver.h"
 #include "shim/process/threads.h"
-#include "shim/process/quiet.h"
 
 /* One kernel's name has the answers for so many: it may become the name of a file. */
 enum { NAMES_OF_KERNEL = 48, MOST_NAMES = 1024 };

@@ -17,7 +17,6 @@
 #include "shim/plan/dump.h"
 #include "shim/plan/macros.h"
 #include "shim/plan/plan.h"
-#include "shim/process/quiet.h"
 #include "shim/plan/upward.h"
 #include "common/reasons.h"
 #include "translator/summary/same_code.h"

@@ -7,7 +7,7 @@
  * moves it as without gpusparc. What is compiled for parts must not: SHOC's md5 search drew other keys once its
  * launches were split. To put the state back afterwards would be a race with the application's threads, so such calls
  * come here first, too. */
-#include "shim/process/quiet.h"
+#include "shim/process/threads.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>

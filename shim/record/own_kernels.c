@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/record/own_kernels.h"
 
-#include "shim/process/quiet.h"
 #include "shim/process/threads.h"
-#include "shim/devices/group.h"
 
 /* gs_merge: dst[begin + i] = part[i] for each of n bytes that differs from kept[i]; sixteen bytes per work-item.
  * gs_reduce: what a part left as it was isn't stored. `op` is an enum gs_atomic_op. */

@@ -5,7 +5,7 @@
 
 #include "shim/process/process.h"
 #include "shim/process/threads.h"
-#include "shim/report/trace.h"
+#include "shim/report/watch.h"
 
 _Thread_local struct gs_label gs_label = {GS_FOR_APP, GS_WAY_DIRECT, -1};
 static _Thread_local unsigned depth; /* of calls of the application: 1 within one */

@@ -16,8 +16,6 @@
 #include "common/log.h"
 #include "common/stream.h"
 #include "shim/report/output.h"
-#include "shim/report/report_print.h"
-#include "common/reasons.h"
 
 enum { MAX_KERNELS = 4096 };
 

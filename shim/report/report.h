@@ -4,10 +4,12 @@
 #define GS_SHIM_REPORT_REPORT_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "common/reasons.h"
 #include "common/settings.h"
 #include "shim/record/objects.h"
+#include "shim/report/busy.h"
 #include "shim/report/watch.h"
 
 /* How bytes travelled. GS_PATH_APP: between the application and a device, as the application asked; GS_PATH_DIRECT and
@@ -83,5 +85,25 @@ void gs_report_command(const struct gs_ran *ran);
 
 /* A launch whose result differed from one device's (--verify), or that was checked and right. */
 void gs_report_verified(struct gs_kernel_stats *k, bool right);
+
+/* ---- report_print.c: what --stats prints of what has been counted ---- */
+
+/* Between the application and the devices, and on these. */
+enum gs_phase { GS_PHASE_WRITE, GS_PHASE_KERNEL, GS_PHASE_MERGE, GS_PHASE_READ, GS_PHASES };
+
+struct gs_report {
+    struct gs_kernel_stats *kernels;
+    struct gs_busy busy[GS_PATHS], phases[GS_PHASES];
+    atomic_uint_fast64_t moved[GS_COUNTED], moves[GS_COUNTED];            /* bytes, and times that some were */
+    atomic_uint_fast64_t most_held[GS_MAX_DEVICES], room[GS_MAX_DEVICES]; /* of pooled memory */
+};
+
+/* How long the device was busy with the kernel that was so the longest. */
+uint64_t gs_report_kernel_ns(const struct gs_kernel_stats *k);
+
+/* As lines of text; of a kernel's name 48 characters at most. */
+void gs_report_print(FILE *f, const struct gs_report *r);
+
+void gs_report_print_json(FILE *f, const struct gs_report *r);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/report/report_print.h"
+#include "shim/report/report.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/report/trace.h"
+#include "shim/report/watch.h"
 
 #include <errno.h>
 #include <inttypes.h>

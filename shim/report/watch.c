@@ -13,9 +13,7 @@
 #include "shim/driver/enqueue.h"
 #include "shim/record/objects.h"
 #include "shim/driver/upward.h"
-#include "shim/report/label.h"
 #include "shim/report/report.h"
-#include "shim/report/trace.h"
 
 /* A command under way. */
 struct watch {

@@ -6,7 +6,6 @@
 
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
-#include "shim/order/command.h"
 
 struct gs_deferred_list gs_deferred_list = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 GS_RANKED(gs_deferred_list.lock, GS_RANK_DEFERRED);

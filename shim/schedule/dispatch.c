@@ -6,10 +6,7 @@
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/memory.h"
-#include "shim/order/command.h"
 #include "shim/schedule/deferred.h"
-#include "shim/order/callbacks.h"
-#include "shim/driver/enqueue.h"
 
 /* Comes it right after this one, on the same resource? Whatever else is enqueued in between counts as a call, and so
  * ends the chain: a marker with a wait list, or a command that we don't look into. With gs_deferred_list.lock held. */

@@ -11,7 +11,7 @@
 #include "common/wire.h"
 #include "common/client/client.h"
 #include "shim/order/command.h"
-#include "shim/schedule/state.h"
+#include "shim/client/client.h"
 
 /* How long the units of some commands ran, without the time in which they waited for grants: for kernels by place, for
  * all else by resource. A unit's time begins when it is granted, or when the one before on its resource has ended, and

@@ -2,8 +2,6 @@
 #include "shim/schedule/deferred.h"
 
 #include "common/lock/locked.h"
-#include "shim/order/command.h"
-#include "shim/order/completion.h"
 #include "shim/order/upward.h"
 
 void gs_queue_drained(struct gs_queue *q, struct gs_queue_mark upto, bool well)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/schedule/state.h"
 
 #include <pthread.h>
 

@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 
-#include "shim/order/command.h"
 #include "shim/order/completion.h"
 #include "shim/driver/enqueue.h"
 

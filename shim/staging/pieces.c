@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "common/memory.h"
-#include "shim/process/process.h"
 #include "shim/put/op.h"
 
 /* Do its rows, as the driver takes them, follow each other? */

@@ -9,7 +9,6 @@
 
 #include "shim/process/threads.h"
 #include "shim/staging/prefault.h"
-#include "shim/staging/nontemporal.h"
 
 enum { MOST_THREADS = 12 };
 

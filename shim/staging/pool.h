@@ -8,6 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 struct gs_pool;
 
@@ -51,5 +55,30 @@ void gs_pool_stop(struct gs_pool *p);
 void gs_pool_submit(struct gs_pool *p, struct gs_copy_job *job);
 /* Takes its own part in the copy, if that has not all been taken. */
 void gs_pool_wait(struct gs_pool *p, struct gs_copy_job *job);
+
+/* memcpy for much that isn't looked at soon: past the cache, a line at a time. On a host of H200s two threads drained
+ * 24 GB/s this way and 11 by memcpy, four 50 and 32: memory about to be overwritten isn't read first. */
+static inline void gs_copy_past_cache(char *dst, const char *src, size_t n)
+{
+#ifdef __SSE2__
+    enum { LINE = 64 };
+    const size_t head = (LINE - (uintptr_t)dst % LINE) % LINE;
+    if (n >= 16 * LINE) {
+        memcpy(dst, src, head);
+        for (dst += head, src += head, n -= head; n >= LINE; dst += LINE, src += LINE, n -= LINE) {
+            const __m128i *from = (const __m128i *)(const void *)src;
+            __m128i *to = (__m128i *)(void *)dst;
+            const __m128i a = _mm_loadu_si128(from), b = _mm_loadu_si128(from + 1), c = _mm_loadu_si128(from + 2),
+                          d = _mm_loadu_si128(from + 3);
+            _mm_stream_si128(to, a);
+            _mm_stream_si128(to + 1, b);
+            _mm_stream_si128(to + 2, c);
+            _mm_stream_si128(to + 3, d);
+        }
+        _mm_sfence();
+    }
+#endif
+    memcpy(dst, src, n);
+}
 
 #endif

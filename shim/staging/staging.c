@@ -11,7 +11,6 @@
 #include "shim/report/report.h"
 #include "shim/staging/prefault.h"
 #include "shim/staging/staging_ring.h"
-#include "shim/report/watch.h"
 
 enum {
     LEAST_PIECE = 1024 * 1024,

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/transfer/peer.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -12,7 +11,6 @@
 #include "common/log.h"
 #include "common/spawn.h"
 #include "shim/transfer/paths.h"
-#include "shim/process/quiet.h"
 #include "shim/process/threads.h"
 #include "shim/transfer/upward.h"
 #include "shim/staging/ring.h"

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/transfer/pinned.h"
 
 #include <stdlib.h>
 
 #include "shim/transfer/paths.h"
 #include "shim/staging/pinned_memory.h"
-#include "shim/transfer/transfer.h"
 #include "shim/devices/remote.h"
 #include "shim/order/callbacks.h"
 

@@ -5,9 +5,6 @@
 #include <stdlib.h>
 
 #include "shim/memory/bytes.h"
-#include "shim/report/report.h"
-#include "shim/transfer/peer.h"
-#include "shim/transfer/pinned.h"
 #include "shim/transfer/paths.h"
 #include "shim/memory/image.h"
 
