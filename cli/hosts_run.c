@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "shim/devices/remote.h"
+#include "shim/devices/group.h"
 
 enum { EXIT_OWN_FAILURE = 125, SLICE_MS = 200, AFTERWARDS_MS = 300, MOST_PROCESSES = 4096 };
 

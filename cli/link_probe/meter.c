@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "shim/devices/remote.h"
+#include "shim/devices/group.h"
 #include "shim/driver/enqueue.h"
 
 enum { SLOT_BYTES = 4 * 1024 * 1024, SMALL_BYTES = 64 };

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/devices/remote.h"
 
 #include <fcntl.h>
 #include <pthread.h>

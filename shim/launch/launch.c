@@ -13,7 +13,7 @@
 #include "shim/launch/route.h"
 #include "shim/record/size.h"
 #include "shim/plan/plan_cache.h"
-#include "shim/devices/remote.h"
+#include "shim/devices/group.h"
 #include "shim/report/report.h"
 #include "shim/memory/shared.h"
 #include "shim/choose/short_runs.h"

@@ -16,7 +16,6 @@
 #include "shim/devices/group.h"
 #include "common/rects.h"
 #include "shim/events/events.h"
-#include "shim/events/timeline.h"
 #include "translator/summary/translate.h"
 
 enum gs_type { GS_CONTEXT, GS_QUEUE, GS_MEM, GS_PROGRAM, GS_KERNEL, GS_EVENT };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/report/output.h"
+#include "shim/report/report.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -15,7 +15,6 @@
 #include "common/lock/rank.h"
 #include "common/log.h"
 #include "common/stream.h"
-#include "shim/report/output.h"
 
 enum { MAX_KERNELS = 4096 };
 

@@ -18,7 +18,6 @@
 #include "common/stream.h"
 #include "common/utf8.h"
 #include "shim/record/objects.h"
-#include "shim/report/output.h"
 #include "shim/report/report.h"
 
 enum { LANES = 8, FIRST_TID = 1 << 30 };

@@ -6,7 +6,7 @@
 
 #include "common/log.h"
 #include "shim/process/threads.h"
-#include "shim/staging/prefault.h"
+#include "shim/staging/pool.h"
 
 enum { HUGE_PAGE = 2 * 1024 * 1024, MAKERS = 4 };
 

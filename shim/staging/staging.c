@@ -9,7 +9,7 @@
 #include "shim/put/put.h"
 #include "shim/order/callbacks.h"
 #include "shim/report/report.h"
-#include "shim/staging/prefault.h"
+#include "shim/staging/pool.h"
 #include "shim/staging/staging_ring.h"
 
 enum {

@@ -4,7 +4,7 @@
 
 #include "shim/transfer/paths.h"
 #include "shim/staging/pinned_memory.h"
-#include "shim/devices/remote.h"
+#include "shim/devices/group.h"
 #include "shim/order/callbacks.h"
 
 struct gs_pinned {

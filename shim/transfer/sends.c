@@ -7,7 +7,7 @@
 #include "shim/memory/image.h"
 #include "shim/memory/replica.h"
 #include "shim/transfer/paths.h"
-#include "shim/devices/remote.h"
+#include "shim/devices/group.h"
 
 void gs_sends_free(struct gs_sends *sends)
 {
