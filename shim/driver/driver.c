@@ -8,54 +8,18 @@
 enum { MAX_LISTED = 256, LEAST_VERSION = 12 };
 
 /* What gpusparc calls of its own accord, or in the place of another function; and where there are images. */
-static const char *const needed[] = {
-    "clBuildProgram",
-    "clCreateBuffer",
-    "clCreateCommandQueue",
-    "clCreateContext",
-    "clCreateKernel",
-    "clCreateProgramWithSource",
-    "clCreateUserEvent",
-    "clEnqueueBarrierWithWaitList",
-    "clEnqueueCopyBuffer",
-    "clEnqueueFillBuffer",
-    "clEnqueueMapBuffer",
-    "clEnqueueMarkerWithWaitList",
-    "clEnqueueNDRangeKernel",
-    "clEnqueueReadBuffer",
-    "clEnqueueUnmapMemObject",
-    "clEnqueueWriteBuffer",
-    "clFinish",
-    "clFlush",
-    "clGetCommandQueueInfo",
-    "clGetDeviceIDs",
-    "clGetDeviceInfo",
-    "clGetEventInfo",
-    "clGetEventProfilingInfo",
-    "clGetKernelInfo",
-    "clGetMemObjectInfo",
-    "clGetProgramBuildInfo",
-    "clGetProgramInfo",
-    "clReleaseCommandQueue",
-    "clReleaseContext",
-    "clReleaseEvent",
-    "clReleaseKernel",
-    "clReleaseMemObject",
-    "clReleaseProgram",
-    "clRetainCommandQueue",
-    "clRetainContext",
-    "clRetainEvent",
-    "clRetainMemObject",
-    "clSetEventCallback",
-    "clSetKernelArg",
-    "clSetMemObjectDestructorCallback",
-    "clSetUserEventStatus",
-    "clWaitForEvents",
-};
-static const char *const needed_for_images[] = {
-    "clCreateImage",     "clEnqueueCopyBufferToImage", "clEnqueueCopyImage",  "clEnqueueCopyImageToBuffer",
-    "clEnqueueMapImage", "clEnqueueReadImage",         "clEnqueueWriteImage", "clGetImageInfo",
-};
+static const char needed[] =
+    "clBuildProgram clCreateBuffer clCreateCommandQueue clCreateContext clCreateKernel clCreateProgramWithSource "
+    "clCreateUserEvent clEnqueueBarrierWithWaitList clEnqueueCopyBuffer clEnqueueFillBuffer clEnqueueMapBuffer "
+    "clEnqueueMarkerWithWaitList clEnqueueNDRangeKernel clEnqueueReadBuffer clEnqueueUnmapMemObject "
+    "clEnqueueWriteBuffer clFinish clFlush clGetCommandQueueInfo clGetDeviceIDs clGetDeviceInfo clGetEventInfo "
+    "clGetEventProfilingInfo clGetKernelInfo clGetMemObjectInfo clGetProgramBuildInfo clGetProgramInfo "
+    "clReleaseCommandQueue clReleaseContext clReleaseEvent clReleaseKernel clReleaseMemObject clReleaseProgram "
+    "clRetainCommandQueue clRetainContext clRetainEvent clRetainMemObject clSetEventCallback clSetKernelArg "
+    "clSetMemObjectDestructorCallback clSetUserEventStatus clWaitForEvents";
+static const char needed_for_images[] =
+    "clCreateImage clEnqueueCopyBufferToImage clEnqueueCopyImage clEnqueueCopyImageToBuffer clEnqueueMapImage "
+    "clEnqueueReadImage clEnqueueWriteImage clGetImageInfo";
 
 /* "OpenCL 1.2 ..." -> 12; 0 for another text. */
 static unsigned version_in(const char *text)
@@ -166,13 +130,14 @@ bool gs_driver_divides(cl_device_id dev)
     return false;
 }
 
-static const char *first_missing(cl_platform_id platform, const char *const *list, size_t n)
+/* Its name is in `missing` then. */
+static bool lacks_one(cl_platform_id platform, const char *words, char missing[64])
 {
     const struct _cl_icd_dispatch *table = table_of(platform);
-    for (size_t i = 0; i < n; i++)
-        if (!has(table, LEAST_VERSION, list[i]))
-            return list[i];
-    return NULL;
+    for (int n; sscanf(words, "%63s%n", missing, &n) == 1; words += n)
+        if (!has(table, LEAST_VERSION, missing))
+            return true;
+    return false;
 }
 
 /* The least version of the platform's devices, or `version` where that is less; and whether one has images. */
@@ -194,22 +159,19 @@ static unsigned least_version(cl_platform_id platform, unsigned version, bool *i
 
 bool gs_driver_usable(cl_platform_id platform, char *why, size_t why_bytes)
 {
-    char name[128] = "a platform";
+    char name[128] = "a platform", missing[64];
     bool images = false;
-    const char *missing = NULL;
     gs_real()->clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL);
     unsigned version = platform_version(platform);
-    if (version >= LEAST_VERSION) {
-        missing = first_missing(platform, needed, sizeof needed / sizeof *needed);
-        version = missing ? version : least_version(platform, version, &images);
-    }
+    bool lacks = version >= LEAST_VERSION && lacks_one(platform, needed, missing);
+    if (version >= LEAST_VERSION && !lacks)
+        version = least_version(platform, version, &images);
     if (version < LEAST_VERSION) {
         snprintf(why, why_bytes, "%s has OpenCL %u.%u; gpusparc needs 1.2 or newer", name, version / 10, version % 10);
         return false;
     }
-    if (!missing && images)
-        missing = first_missing(platform, needed_for_images, sizeof needed_for_images / sizeof *needed_for_images);
-    if (missing)
+    lacks = lacks || (images && lacks_one(platform, needed_for_images, missing));
+    if (lacks)
         snprintf(why, why_bytes, "%s has no %s, which gpusparc needs", name, missing);
-    return !missing;
+    return !lacks;
 }
