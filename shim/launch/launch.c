@@ -297,42 +297,18 @@ static void find_places(struct gs_launching *l)
         l->job.place[l->job.n] = l->job.n;
 }
 
-/* What a kernel of which nothing is known but that it is short may write is defined from now on, as after a closer
- * look. False: look at it. */
-static bool define_arguments(struct gs_kernel *k)
-{
-    struct gs_context *ctx = k->o.ctx;
-    int err = 0;
-    if (gs_prepared(k->program)) /* it is known what it writes */
-        return false;
-    GS_LOCKED(&ctx->lock);
-    const bool may = !atomic_load(&ctx->spread);
-    for (cl_uint i = 0; i < k->n_args && may && !err; i++) {
-        struct gs_mem *m = k->args[i].is_mem ? gs_find(GS_MEM, *(void **)k->args[i].bytes) : NULL;
-        if (!m || gs_is_defined(m))
-            continue;
-        if (m == m->root)
-            gs_wrote_at_home(m);
-        else
-            err = gs_wrote_range(m->root, 0, gs_window_range(m, 0, m->size));
-    }
-    if (may && !err)
-        atomic_store(&k->fresh, false);
-    return may && !err;
-}
-
 /* Is there nothing to note about this launch, and is it known not to be split? Where nothing of the context has ever
  * been elsewhere than at home, and what the kernel writes is known to be defined. */
 static bool passes(const struct gs_launching *l)
 {
     const struct gs_context *ctx = l->cmd.ctx;
     const struct gs_op *op = &l->cmd.op;
-    struct gs_kernel *k = l->k;
+    const struct gs_kernel *k = l->k;
     const bool is_whole = l->by_units && (l->job.n == 1 || (l->job.told && gs_settings()->mode == GS_MODE_AUTO));
     return !atomic_load_explicit(&ctx->spread, memory_order_relaxed) &&
            (is_whole || atomic_load_explicit(&k->unsplittable, memory_order_relaxed) ||
             gs_size_is_short(k, op->dims, op->global, op->local)) &&
-           (!atomic_load_explicit(&k->fresh, memory_order_relaxed) || define_arguments(k));
+           !atomic_load_explicit(&k->fresh, memory_order_relaxed);
 }
 
 /* What is known before anybody looks at the launch. */
