@@ -9,7 +9,6 @@
 
 #include "common/lock/locked.h"
 #include "shim/client/client.h"
-#include "shim/client/job.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/order/command.h"
 #include "shim/put/carry.h"

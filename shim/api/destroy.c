@@ -8,11 +8,11 @@
 #include "shim/plan/kinds.h"
 #include "shim/output/output.h"
 #include "shim/plan/prepare.h"
-#include "shim/record/own_kernels.h"
+#include "shim/record/objects.h"
 #include "shim/record/upward.h"
 #include "shim/memory/object.h"
 #include "shim/transfer/transfer.h"
-#include "shim/subkernel/units.h"
+#include "shim/launch/launch.h"
 #include "shim/pooled/pooled.h"
 #include "shim/staging/staging.h"
 

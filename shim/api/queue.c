@@ -5,7 +5,6 @@
 #include "shim/order/command.h"
 #include "shim/report/label.h"
 #include "shim/report/report.h"
-#include "shim/order/compound.h"
 #include "shim/choose/timing.h"
 #include "shim/driver/enqueue.h"
 

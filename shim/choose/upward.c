@@ -2,7 +2,7 @@
 /* What auto mode does for the rooms below it. */
 #include "shim/transfer/upward.h"
 #include "shim/plan/upward.h"
-#include "shim/record/own_kernels.h"
+#include "shim/record/objects.h"
 #include "shim/process/threads.h"
 #include "shim/choose/timing.h"
 

@@ -7,7 +7,6 @@
 #include "common/log.h"
 #include "common/clock.h"
 #include "shim/process/threads.h"
-#include "shim/client/job.h"
 #include "shim/order/upward.h"
 
 enum { LOOK_AGAIN_NS = 500 * 1000 * 1000 };

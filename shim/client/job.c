@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/client/job.h"
 
 #include <stdlib.h>
 #include <time.h>

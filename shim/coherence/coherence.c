@@ -8,7 +8,7 @@
 #include "common/log.h"
 #include "common/memory.h"
 #include "shim/memory/bytes.h"
-#include "shim/order/compound.h"
+#include "shim/order/command.h"
 #include "shim/memory/shared.h"
 #include "shim/transfer/transfer.h"
 

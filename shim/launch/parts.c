@@ -11,7 +11,6 @@
 #include "shim/output/output.h"
 #include "shim/plan/prepare.h"
 #include "shim/report/report.h"
-#include "shim/subkernel/units.h"
 
 /* Makes every byte that a part needs valid on its place. */
 static cl_int require_parts(struct gs_launching *l, struct gs_plan *plan, struct gs_events *ready)

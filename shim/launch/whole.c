@@ -7,7 +7,6 @@
 #include "shim/schedule/batch.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/put/finish.h"
-#include "shim/subkernel/units.h"
 
 void gs_launch_geometry(struct gs_launching *l)
 {

@@ -5,8 +5,7 @@
 
 #include "shim/client/client.h"
 #include "shim/schedule/dispatch.h"
-#include "shim/client/job.h"
-#include "shim/order/compound.h"
+#include "shim/order/command.h"
 #include "shim/driver/enqueue.h"
 
 cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct gs_events *ended,

@@ -10,7 +10,7 @@
 #ifndef GS_SHIM_PUT_PUT_H
 #define GS_SHIM_PUT_PUT_H
 
-#include "shim/client/job.h"
+#include "shim/client/client.h"
 #include "shim/order/command.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/put/op.h"

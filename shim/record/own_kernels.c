@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/record/own_kernels.h"
+#include "shim/record/objects.h"
 
 #include "shim/process/threads.h"
 

@@ -10,7 +10,6 @@
 
 #include "shim/schedule/batch.h"
 #include "shim/client/client.h"
-#include "shim/client/job.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/report/watch.h"
 

@@ -72,8 +72,7 @@ cl_int gs_pinned_memory_make(struct gs_pinned_memory *m, const struct gs_context
 
 void gs_pinned_memory_free(struct gs_pinned_memory *m)
 {
-    if (m->buffer)
-        gs_real()->clReleaseMemObject(m->buffer);
+    GS_RELEASE(MemObject, m->buffer);
     if (m->base)
         munmap(m->map, m->map_bytes);
     *m = (struct gs_pinned_memory){0};

@@ -52,8 +52,7 @@ void gs_staging_free(struct gs_staging *s)
     gs_pool_stop(s->pool);
     pthread_mutex_destroy(&s->busy);
     for (unsigned i = 0; i < 2 * (GS_MAX_DEVICES + 1); i++)
-        if (s->queue[i % 2][i / 2])
-            gs_real()->clReleaseCommandQueue(s->queue[i % 2][i / 2]);
+        GS_RELEASE(CommandQueue, s->queue[i % 2][i / 2]);
     for (int i = 0; i < GS_SLOTS; i++)
         if (s->slot[i].used) {
             idle = idle && gs_event_ended(s->slot[i].used);

@@ -21,17 +21,8 @@ struct gs_paths {
     uint64_t between_devices; /* bytes that went from device to device so far */
 };
 
-/* In pieces of 2 MiB, which the host takes longer to enqueue, two H200s exchange 44 GB/s, of 4 MiB 74. */
-enum { GS_PINNED_SLOT_BYTES = 4 * 1024 * 1024, GS_PINNED_SMALL_BYTES = 128 * 1024 };
-
 /* Null is allowed. */
-void gs_pinned_free(struct gs_pinned *p);
 void gs_peer_free(struct gs_peer *p);
-
-/* The way through a ring of the context's, where what several places take is read once. For so many bytes in all: few
- * go by a ring of small slots, as to make the other takes the host 30 ms; and so do all where the pinned path isn't
- * wanted for its speed. Null: there is no pinned memory to be had. */
-const struct gs_passage *gs_pinned_passage_for(struct gs_context *ctx, uint64_t bytes);
 
 /* Between devices of servers (gs_remote_is_direct): do its pieces stay there, so that the ring holds none of their
  * bytes? */

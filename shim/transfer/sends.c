@@ -15,8 +15,7 @@ void gs_sends_free(struct gs_sends *sends)
         struct gs_send *send = &sends->v[i];
         gs_events_free(&send->wait);
         for (unsigned t = 0; t < send->n; t++)
-            if (send->to[t].arrived)
-                gs_real()->clReleaseEvent(send->to[t].arrived);
+            GS_RELEASE(Event, send->to[t].arrived);
     }
     free(sends->v);
     *sends = (struct gs_sends){0};
@@ -79,8 +78,7 @@ struct carrying {
 
 static void replace(cl_event *old, cl_event event)
 {
-    if (*old)
-        gs_real()->clReleaseEvent(*old);
+    GS_RELEASE(Event, *old);
     *old = event;
 }
 
@@ -216,8 +214,7 @@ static cl_int carry_round(const struct carrying *c, struct gs_flight *flights, u
         for (unsigned i = 0; i < n && !err; i++)
             err = take_step(c, &flights[i], step);
     for (unsigned i = 0; i < n; i++)
-        if (flights[i].left)
-            gs_real()->clReleaseEvent(flights[i].left);
+        GS_RELEASE(Event, flights[i].left);
     return err;
 }
 

@@ -175,7 +175,6 @@ void gs_windows_close(struct gs_windows *w)
 {
     for (unsigned i = 0; i < w->n; i++)
         for (unsigned j = 0; j < w->n; j++)
-            if (w->seen[i][j])
-                gs_real()->clReleaseMemObject(w->seen[i][j]);
+            GS_RELEASE(MemObject, w->seen[i][j]);
     *w = (struct gs_windows){0};
 }

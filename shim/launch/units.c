@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/subkernel/units.h"
+#include "shim/launch/launch.h"
 
 #include <stdlib.h>
 
