@@ -69,12 +69,11 @@ static bool open_windows(struct gs_peer *p)
     char why[256] = "";
     if (!gs_threads_enter())
         return false;
-    if (gs_windows_load())
-        gs_threads_register();
     gs_drop_stderr(true);
     p->windows = (struct gs_windows){.n = p->n, .bytes = GS_WINDOW_MAX_BYTES};
     const bool open = gs_windows_open(&p->windows, p->context, p->dev, why, sizeof why) == 0;
     gs_drop_stderr(false);
+    gs_threads_register(); /* libcuda is there */
     gs_threads_leave();
     if (!open)
         gs_debug("%s", why);

@@ -68,12 +68,6 @@ static bool load(struct cuda *cu)
     return lib;
 }
 
-bool gs_windows_load(void)
-{
-    struct cuda cu;
-    return load(&cu) && cu.init(0) == 0;
-}
-
 static int pci_address(cl_device_id dev, cl_uint address[3])
 {
     static const cl_device_info what[3] = {DEVICE_PCI_DOMAIN_ID_NV, DEVICE_PCI_BUS_ID_NV, DEVICE_PCI_SLOT_ID_NV};

@@ -21,9 +21,6 @@ struct gs_windows {
     cl_mem seen[GS_MAX_DEVICES][GS_MAX_DEVICES]; /* [i][j]: the window on GPU i as GPU j reaches it */
 };
 
-/* Loads libcuda and starts it, which gs_windows_open does as well: some hundredths of a second. */
-bool gs_windows_load(void);
-
 /* Opens a window of w->bytes on each of the context's w->n devices, for all of them. -ENOTSUP with one sentence in
  * `why` where that can't be done. The driver may crash on the way. */
 int gs_windows_open(struct gs_windows *w, cl_context ctx, const cl_device_id *dev, char *why, size_t why_bytes);
