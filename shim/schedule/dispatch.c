@@ -126,18 +126,15 @@ static uint64_t most_of_unit_ns(unsigned resource, bool granted)
 static struct gs_deferred *join(cl_command_queue queue, unsigned resource, unsigned call, struct gs_size *size,
                                 uint64_t now)
 {
-    enum { LATE_NS = 50 * 1000 };
     GS_LOCKED(&gs_deferred_list.lock);
     struct gs_deferred *h = gs_deferred_last_in(queue);
     const uint64_t most_ns = most_of_unit_ns(resource, h && h->granted_ns);
-    /* One that comes too late is the last: its event says what a marker would have to, else. */
     const bool late = h && h->granted_ns && now >= h->granted_ns + most_ns;
     bool full = false;
-    const bool may = is_next(h, resource, call) && h->sharing == GS_SHARE_OPEN &&
-                     (!late || (h->loose && now < h->granted_ns + most_ns + LATE_NS)) &&
+    const bool may = is_next(h, resource, call) && h->sharing == GS_SHARE_OPEN && !late &&
                      gs_batch_add(&h->batch, size, most_ns, &full) && gs_deferred_keep(h);
     if (may) {
-        gs_share_on(h, full || late ? GS_SHARE_JOIN_LAST : GS_SHARE_JOIN);
+        gs_share_on(h, full ? GS_SHARE_JOIN_LAST : GS_SHARE_JOIN);
         h->joined_ns = now;
         h->call = call;
     }

@@ -18,21 +18,18 @@ enum { STREAM_NS = 500 * 1000 };
 /* Who hasn't for so long is waiting, or computes. */
 enum { PAUSE_NS = 100 * 1000 };
 
-/* What was measured twice, one after the other, differs by less. */
-enum { SAME_NS = 2000 };
-
-/* Returns how long it took: since it was granted, or since the one before on its resource ended. */
-static uint64_t time_of(unsigned resource, const struct gs_grant *grant)
+/* Returns how long it took until now: since it was granted, or since the one before on its resource ended. */
+static uint64_t time_of(unsigned resource, const struct gs_grant *grant, uint64_t now)
 {
-    const uint64_t now = gs_now_ns(), before = atomic_exchange(&gs_deferred_list.ended_ns[resource], now);
+    const uint64_t before = atomic_exchange(&gs_deferred_list.ended_ns[resource], now);
     const uint64_t begin = before > grant->begin_ns ? before : grant->begin_ns;
     return now > begin ? now - begin : 0;
 }
 
-static uint64_t add_spent(const struct gs_unit *u)
+static uint64_t add_spent(const struct gs_unit *u, uint64_t now)
 {
     const struct gs_units *units = &u->held->units;
-    const uint64_t took = time_of(u->held->resource, &u->grant);
+    const uint64_t took = time_of(u->held->resource, &u->grant, now);
     if (units->spent)
         atomic_fetch_add(
             units->kernel ? &units->spent->kernel_ns[units->place] : &units->spent->other_ns[u->held->resource], took);
@@ -64,9 +61,9 @@ static void unit_ended(cl_event event, cl_int status, void *data)
         gs_deferred_set_error(u->held, status);
     else if (u->held->record)
         gs_record_times(u->held->record, event, 0);
-    const uint64_t took = add_spent(u), since = gs_now_ns() - u->grant.begin_ns;
+    const uint64_t now = gs_now_ns(), took = add_spent(u, now);
     if (u->held->units.n == 1)
-        gs_batch_complete(&u->held->batch, took, since - took < SAME_NS ? took : since, u->waited);
+        gs_batch_complete(&u->held->batch, took, now - u->grant.begin_ns, u->waited);
     else
         atomic_fetch_add(&u->held->took_ns, took);
     gs_deferred_done(u->held);
@@ -76,7 +73,7 @@ static void unit_ended(cl_event event, cl_int status, void *data)
 void gs_unit_over(struct gs_unit *u)
 {
     gs_unit_on(u, GS_UNIT_COMPLETES);
-    time_of(u->grant.resource, &u->grant);
+    time_of(u->grant.resource, &u->grant, gs_now_ns());
 }
 
 /* Its last event is that of `marker` from now on, or all of it has ended. */
