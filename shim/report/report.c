@@ -29,6 +29,62 @@ static struct {
 } told = {.lock = PTHREAD_MUTEX_INITIALIZER, .claimed = -1};
 GS_RANKED(told.lock, GS_RANK_REPORT);
 
+/* ---- the files of --stats and --trace ---- */
+
+int gs_report_open(const char *path)
+{
+    struct stat st;
+    /* Without waiting for a pipe's other end. */
+    const int low = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (low < 0)
+        return -errno;
+    int fd = low > STDERR_FILENO ? low : fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    const int err = fd < 0 || fstat(fd, &st) < 0 ? -errno : S_ISREG(st.st_mode) ? 0 : -ENOTSUP;
+    if (fd != low)
+        close(low);
+    if (err && fd >= 0)
+        close(fd);
+    return err ? err : fd;
+}
+
+/* A lock of the open file, not of the process: it goes with the last descriptor, and a forked child has it too. */
+static int lock_file(int fd, short type, int command)
+{
+    struct flock whole = {.l_type = type, .l_whence = SEEK_SET};
+    return fcntl(fd, command, &whole) < 0 ? -errno : 0;
+}
+
+/* Nobody else has the file open to write. What is in it then, where the launcher hasn't emptied it, is old. */
+static int lock_as_writer(int fd)
+{
+    const char *run = secure_getenv("GPUSPARC_RUN");
+    const int err = lock_file(fd, F_WRLCK, F_OFD_SETLK);
+    if (!err && !(run && *run) && ftruncate(fd, 0) < 0)
+        return -errno;
+    return err;
+}
+
+/* Is this process the first? The file is then empty, and is this process's until it ends. Else (false) another writes
+ * it or has written it, in this run. -errno. */
+static int is_first(int fd)
+{
+    struct stat st;
+    const int err = lock_as_writer(fd);
+    if (err == -EAGAIN || err == -EACCES)
+        return false;
+    if (err || fstat(fd, &st) < 0)
+        return err ? err : -errno;
+    return st.st_size == 0;
+}
+
+int gs_report_join(int fd)
+{
+    const int err = lock_as_writer(fd);
+    return err && err != -EAGAIN && err != -EACCES ? err : lock_file(fd, F_RDLCK, F_OFD_SETLKW);
+}
+
+/* ---- counts ---- */
+
 void gs_report_moved(enum gs_path path, uint64_t bytes)
 {
     atomic_fetch_add_explicit(&told.r.moved[path], bytes, memory_order_relaxed);
@@ -56,7 +112,7 @@ static void claim_file(void)
     const char *file = gs_settings()->stats;
     if (!file || strcmp(file, "-") == 0 || gs_stream_of(file) || (told.claimed = gs_report_open(file)) < 0)
         return;
-    told.taken = gs_report_is_first(told.claimed) == false;
+    told.taken = is_first(told.claimed) == false;
     if (told.taken)
         close(told.claimed);
 }
@@ -315,56 +371,4 @@ __attribute__((destructor)) static void print_stats(void)
         say_verified();
     if (locked)
         pthread_mutex_unlock(&told.lock);
-}
-
-/* ---- the files of --stats and --trace ---- */
-
-int gs_report_open(const char *path)
-{
-    struct stat st;
-    /* Without waiting for a pipe's other end. */
-    const int low = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
-    if (low < 0)
-        return -errno;
-    int fd = low > STDERR_FILENO ? low : fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    const int err = fd < 0 || fstat(fd, &st) < 0 ? -errno : S_ISREG(st.st_mode) ? 0 : -ENOTSUP;
-    if (fd != low)
-        close(low);
-    if (err && fd >= 0)
-        close(fd);
-    return err ? err : fd;
-}
-
-/* A lock of the open file, not of the process: it goes with the last descriptor, and a forked child has it too. */
-static int lock_file(int fd, short type, int command)
-{
-    struct flock whole = {.l_type = type, .l_whence = SEEK_SET};
-    return fcntl(fd, command, &whole) < 0 ? -errno : 0;
-}
-
-/* Nobody else has the file open to write. What is in it then, where the launcher hasn't emptied it, is old. */
-static int lock_as_writer(int fd)
-{
-    const char *run = secure_getenv("GPUSPARC_RUN");
-    const int err = lock_file(fd, F_WRLCK, F_OFD_SETLK);
-    if (!err && !(run && *run) && ftruncate(fd, 0) < 0)
-        return -errno;
-    return err;
-}
-
-int gs_report_is_first(int fd)
-{
-    struct stat st;
-    const int err = lock_as_writer(fd);
-    if (err == -EAGAIN || err == -EACCES)
-        return false;
-    if (err || fstat(fd, &st) < 0)
-        return err ? err : -errno;
-    return st.st_size == 0;
-}
-
-int gs_report_join(int fd)
-{
-    const int err = lock_as_writer(fd);
-    return err && err != -EAGAIN && err != -EACCES ? err : lock_file(fd, F_RDLCK, F_OFD_SETLKW);
 }

@@ -113,10 +113,6 @@ void gs_report_print_json(FILE *f, const struct gs_report *r);
  * application takes for its standard streams. -errno; -ENOTSUP: it is no ordinary file. */
 int gs_report_open(const char *path);
 
-/* Is this process the first? The file is then empty, and is this process's until it ends. Else (false) another writes
- * it or has written it, in this run. -errno. */
-int gs_report_is_first(int fd);
-
 /* Joins those who write the file together. Without the launcher, the first empties it. 0 or -errno. */
 int gs_report_join(int fd);
 

@@ -277,7 +277,8 @@ void gs_trace_command(const struct gs_ran *r)
     leave(f);
 }
 
-void gs_trace_call(const char *name, uint64_t begin_ns, uint64_t end_ns)
+/* A call of this thread that took from begin_ns to end_ns. */
+static void trace_call(const char *name, uint64_t begin_ns, uint64_t end_ns)
 {
     static _Thread_local bool named;
     FILE *f = enter();
@@ -348,7 +349,7 @@ void gs_call_end(const struct gs_call *call)
         depth--;
         const uint64_t now = gs_now_ns();
         if (call->name && now - call->begin_ns >= BLOCKED_NS && !gs_forked())
-            gs_trace_call(call->name, call->begin_ns, now);
+            trace_call(call->name, call->begin_ns, now);
     }
     errno = call->errno_before;
 }

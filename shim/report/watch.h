@@ -34,9 +34,6 @@ char *gs_kernel_name(cl_kernel kernel);
 
 void gs_trace_command(const struct gs_ran *ran);
 
-/* A call of this thread that took from begin_ns to end_ns. */
-void gs_trace_call(const char *name, uint64_t begin_ns, uint64_t end_ns);
-
 /* A job of a scheduled application begins or ends: a mark in the trace, and the number of the commands between. */
 void gs_trace_job(bool begin);
 uint64_t gs_trace_job_number(void); /* 0: there is none now */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A deferred command, and the functions that the files of this room share: dispatch.c takes a command's first unit at
  * once or holds the command back, resource_workers.c has the threads that give units to the driver, unit_ends.c hears
- * of the ends of units, drained.c knows which commands of a queue have ended, state.c says which state may follow
- * which. deferred.c has the list of all commands under way. */
+ * of the ends of units, and knows which commands of a queue have ended, state.c says which state may follow which.
+ * deferred.c has the list of all commands under way. */
 #ifndef GS_SHIM_SCHEDULE_DEFERRED_H
 #define GS_SHIM_SCHEDULE_DEFERRED_H
 
@@ -135,12 +135,6 @@ static inline bool gs_is_taken(const struct gs_deferred *h)
     return gs_unit_is(h->unit, GS_UNIT_GRANTED);
 }
 
-/* Of a single unit, the last event that it has. */
-static inline cl_event gs_deferred_last_event(const struct gs_deferred *h)
-{
-    return h->tail ? h->tail : h->first;
-}
-
 /* ---- state.c ---- */
 
 /* It is in that state from now on. What must not happen is reported where locks are checked (common/lock/rank.h). */
@@ -198,17 +192,6 @@ void gs_deferred_finish(struct gs_deferred *h);
 /* Sees to it that the unit is given back when the device is done. `event` is the held command's first unit where that
  * may be joined. */
 void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, cl_event event);
-
-/* No more join it: where its last commands have no event a marker tells of their end, which has to stand right behind
- * them. So whatever else is enqueued there comes after this. Held. */
-void gs_unit_close(struct gs_deferred *h);
-
-/* Flushes the unit's queue, unless that has been done. The application doesn't release the queue meanwhile. */
-void gs_unit_send(struct gs_deferred *h);
-
-/* All that came up to this order in the queue, which is in order, has ended: so have the units that are seen to be a
- * command each, or joined ones. The driver isn't asked. */
-void gs_units_over(cl_command_queue queue, unsigned order);
 
 /* ---- resource_workers.c ---- */
 
