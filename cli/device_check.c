@@ -23,7 +23,7 @@
 #include "common/log.h"
 #include "common/spawn.h"
 #include "common/utf8.h"
-#include "shim/devices/links.h"
+#include "common/links.h"
 #include "translator/summary/translate.h"
 
 enum { DAEMON_MS = 2000, FILE_BYTES = PATH_MAX + 32, TEXT_BYTES = 1024 };

@@ -12,7 +12,7 @@
 #include "common/hash.h"
 #include "common/log.h"
 #include "common/spawn.h"
-#include "shim/devices/links.h"
+#include "common/links.h"
 
 enum { TIMEOUT_MS = 60000 };
 

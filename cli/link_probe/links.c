@@ -2,7 +2,7 @@
 /* gpusparc-link-probe: measures what the links of a group of devices carry. Reads the group's settings from standard
  * input, a line NAME=VALUE each, and a line `host` or `peer` for `gpusparc devices --measure`: the links to the host
  * and through it, or the windows between GPUs (which a driver may crash at: hence a process of its own). Answers in
- * JSON. For an application under way: `brief`, what it costs between devices, as lines of shim/devices/links.h; or
+ * JSON. For an application under way: `brief`, what it costs between devices, as lines of common/links.h; or
  * `windows`, whether GPUs reach each other's memory through windows, "ok" or "no: why", and then the same lines.
  */
 #include <errno.h>

@@ -3,7 +3,7 @@
 #ifndef GS_CLI_LINK_PROBE_METER_H
 #define GS_CLI_LINK_PROBE_METER_H
 
-#include "shim/devices/links.h"
+#include "common/links.h"
 #include "shim/transfer/windows.h"
 
 /* What a measurement needs; made once. */

@@ -7,7 +7,7 @@
 #include "shim/choose/choice.h"
 #include "shim/order/command.h"
 #include "shim/schedule/dispatch.h"
-#include "shim/devices/links.h"
+#include "common/links.h"
 #include "shim/plan/plan.h"
 #include "shim/plan/prepare.h"
 

@@ -3,6 +3,7 @@
 #ifndef GS_SHIM_DEVICES_GROUP_H
 #define GS_SHIM_DEVICES_GROUP_H
 
+#include "common/links.h"
 #include "shim/driver/real.h"
 #include "shim/process/process.h"
 
@@ -38,6 +39,10 @@ bool gs_learns(void);
 
 /* Makes a group for the settings given; for `gpusparc devices`. 0, or -ENODEV with a sentence. */
 int gs_group_make(struct gs_group *g, const struct gs_settings *s, char *why, size_t why_bytes);
+
+/* The name of what is kept of what the links between these devices cost. */
+void gs_links_name(const cl_device_id *dev, unsigned n, bool shared_memory, enum gs_transfer_path path,
+                   char name[GS_LINKS_NAME_BYTES]);
 
 /* ---- svm.c: shared virtual memory where the driver has it in contexts of one device alone (docs/drivers.md). Any
  * thread ---- */

@@ -3,7 +3,7 @@
 #ifndef GS_SHIM_TRANSFER_UPWARD_H
 #define GS_SHIM_TRANSFER_UPWARD_H
 
-#include "shim/devices/links.h"
+#include "common/links.h"
 
 struct gs_above_transfer {
     /* The links between devices have been measured. From any thread. */

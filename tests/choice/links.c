@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tests/suite.h"
-#include "shim/devices/links.h"
+#include "common/links.h"
 
 static struct gs_links parsed(const char *text)
 {

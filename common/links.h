@@ -2,15 +2,14 @@
 /* What it costs to bring bytes from one device of a group to another, as it was measured: by `gpusparc devices
  * --measure`, by the trial of windows, or beside the first application that splits launches. Kept in the
  * cache for a driver, its devices and the way that was asked for. */
-#ifndef GS_SHIM_DEVICES_LINKS_H
-#define GS_SHIM_DEVICES_LINKS_H
+#ifndef GS_COMMON_LINKS_H
+#define GS_COMMON_LINKS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "common/hash.h"
 #include "common/settings.h"
-#include "shim/driver/real.h"
 
 /* A transfer takes piece_ns, and byte_ns for each byte; zeros: not known. */
 struct gs_link_cost {
@@ -24,10 +23,8 @@ struct gs_links {
 
 struct gs_link_cost gs_link_cost(double latency_us, double gb_per_s);
 
-/* The name of what is kept of a group. */
+/* The name of what is kept of a group of devices: gs_links_name() in shim/devices/group.h. */
 enum { GS_LINKS_NAME_BYTES = sizeof "links-" + GS_HASH_HEX_BYTES };
-void gs_links_name(const cl_device_id *dev, unsigned n, bool shared_memory, enum gs_transfer_path path,
-                   char name[GS_LINKS_NAME_BYTES]);
 
 /* What is kept, or zeros. */
 struct gs_links gs_links_read(const char *name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/devices/links.h"
+#include "common/links.h"
 
 #include <inttypes.h>
 #include <stdint.h>
@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "common/cache.h"
-#include "shim/process/process.h"
 
 /* Numbers are whole: an application's locale may write fractions with a comma. */
 static const double byte_unit = 1e6;
@@ -23,38 +22,6 @@ struct gs_link_cost gs_link_cost(double latency_us, double gb_per_s)
 static bool is_known(const struct gs_link_cost *c)
 {
     return c->piece_ns > 0 && c->byte_ns > 0;
-}
-
-static void add_info(struct gs_hash *h, cl_device_id dev, cl_device_info what)
-{
-    char text[256] = "";
-    gs_real()->clGetDeviceInfo(dev, what, sizeof text, text, NULL);
-    gs_hash_add(h, text, strlen(text) + 1);
-}
-
-void gs_links_name(const cl_device_id *dev, unsigned n, bool shared_memory, enum gs_transfer_path path,
-                   char name[GS_LINKS_NAME_BYTES])
-{
-    struct gs_hash h;
-    const unsigned char way[2] = {(unsigned char)path, shared_memory};
-    gs_hash_begin(&h);
-    gs_hash_add(&h, way, sizeof way);
-    for (unsigned i = 0; i < n; i++) {
-        cl_uint units = 0;
-        gs_real()->clGetDeviceInfo(dev[i], CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
-        gs_hash_add(&h, &units, sizeof units);
-        add_info(&h, dev[i], CL_DEVICE_NAME);
-        add_info(&h, dev[i], CL_DRIVER_VERSION);
-        add_info(&h, dev[i], CL_DEVICE_VERSION);
-    }
-    const char *hosts = gs_settings()->remote;
-    const char *direct = secure_getenv("GPUSPARC_REMOTE_DIRECT");
-    if (hosts)
-        gs_hash_add(&h, hosts, strlen(hosts));
-    if (hosts && direct)
-        gs_hash_add(&h, direct, strlen(direct));
-    memcpy(name, "links-", sizeof "links-");
-    gs_hash_end_hex(&h, name + sizeof "links-" - 1);
 }
 
 struct gs_links gs_links_read(const char *name)
