@@ -4,7 +4,7 @@
  * thread of ours (the application's own program came from the driver's cache), after our handler was registered. Its
  * handlers then took it apart under that thread: the application crashed at its end, and what it had printed was lost.
  * Functions of libc that don't return (err, error, argp's) call an exit of its own. So what others register comes here
- * as well, and a handler of ours is put before it while threads of ours are inside the driver, and when one goes in.
+ * as well, and a handler of ours that waits for threads of ours inside the driver runs before each.
  * And where several threads call exit() at once, as where each finds the same error, one of them ends the process:
  * before glibc 2.41 they take the list of handlers from under each other and crash, seldom by themselves, but each
  * second time once all have waited for the same threads of ours. */
@@ -28,9 +28,9 @@ static struct {
     main_fn *application;
     void (*leave)(int) __attribute__((noreturn));
     _Atomic(register_fn *) known;
-    _Atomic uint64_t ends;   /* by which process and thread; 0: nobody has begun to */
-    pthread_mutex_t lock;    /* of who registers a handler */
-    _Atomic(void *) library; /* that registered the last handler; in the end, whose handler is being run */
+    _Atomic uint64_t ends; /* by which process and thread; 0: nobody has begun to */
+    pthread_mutex_t lock;  /* of who registers a handler */
+    void *running;         /* in the end: the library whose handlers are being run */
 } exits = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(exits.lock, GS_RANK_EXITS);
 
@@ -46,24 +46,14 @@ static register_fn *real_register(void)
     return real;
 }
 
-static void settle(void *unused)
+/* Before a library's handler. Whether that library is the driver isn't known yet when it registers it. */
+static void begin_handler(void *library)
 {
-    (void)unused;
-    gs_threads_finish();
-}
-
-void gs_exit_handler_first(void)
-{
-    register_fn *real = real_register();
-    if (real)
-        real(settle, NULL, __dso_handle);
-}
-
-/* Between the handlers of two libraries. Which of them is the driver's isn't known yet as they register them. */
-static void change_sides(void *library)
-{
-    atomic_store(&exits.library, library);
+    if (exits.running == library)
+        return;
+    exits.running = library;
     gs_threads_driver_ends(gs_is_of_driver(library));
+    gs_threads_finish();
 }
 
 /* What atexit() is, and how the destructors of static objects are registered. */
@@ -71,15 +61,12 @@ int __cxa_atexit(void (*handler)(void *), void *arg, void *library);
 int __cxa_atexit(void (*handler)(void *), void *arg, void *library)
 {
     register_fn *real = real_register();
-    int err = -1;
+    if (!real)
+        return -1;
     pthread_mutex_lock(&exits.lock);
-    void *before = atomic_exchange(&exits.library, library);
-    if (real && before != library)
-        real(change_sides, before, __dso_handle);
-    if (real)
-        err = real(handler, arg, library);
+    const int err = real(handler, arg, library);
+    real(begin_handler, library, __dso_handle); /* the later one runs first */
     pthread_mutex_unlock(&exits.lock);
-    gs_threads_come_first();
     return err;
 }
 

@@ -39,8 +39,7 @@ static struct {
     time_t end_began, close_began, compiled; /* compiled: when a compilation last ended */
     time_t computing;                        /* when the process was last seen to compute since the end began */
     int64_t computed;                        /* how much it had then, ms */
-    atomic_bool first;      /* no handler of exit() has been registered since that of exit.c; also without the lock */
-    atomic_bool registered; /* ours has been. Likewise */
+    atomic_bool registered;                  /* a handler of exit() of ours has been. Without the lock */
 } in_driver = {
     .lock = PTHREAD_MUTEX_INITIALIZER, .left_one = PTHREAD_COND_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER};
 GS_RANKED(in_driver.lock, GS_RANK_THREADS);
@@ -193,22 +192,6 @@ bool gs_threads_start(const char *name, pthread_t *thread, void *(*run)(void *),
     return started;
 }
 
-static void see_to_first(void)
-{
-    if (!atomic_exchange(&in_driver.first, true))
-        gs_exit_handler_first();
-}
-
-void gs_threads_come_first(void)
-{
-    atomic_store(&in_driver.first, false);
-    if (!atomic_load(&in_driver.inside) || gs_forked())
-        return;
-    GS_LOCKED(&in_driver.lock);
-    if (in_driver.inside && !in_driver.ending)
-        see_to_first();
-}
-
 /* Unless it is shut. */
 static bool come_in(atomic_uint *threads, unsigned *own, const bool *shut)
 {
@@ -217,7 +200,6 @@ static bool come_in(atomic_uint *threads, unsigned *own, const bool *shut)
         return false;
     atomic_fetch_add(threads, 1);
     ++*own;
-    see_to_first();
     return true;
 }
 

@@ -63,17 +63,9 @@ void gs_threads_open_again(void);
  * other in. */
 void gs_threads_finish(void);
 
-/* Somebody has registered a handler of exit(), which would run before the wait for our threads: from the next time that
- * one is inside, or at once if one is, a wait comes before it. */
-void gs_threads_come_first(void);
-
 /* exit() runs its handlers from the last registered to the first: to be called once a library has been loaded whose
  * handlers must come after the wait for our threads. gs_threads_start has done it once. */
 void gs_threads_register(void);
-
-/* By exit.c: registers a handler of exit() that calls gs_threads_finish; of those that are registered by now it runs
- * first. */
-void gs_exit_handler_first(void);
 
 /* A compiler that compiles for us leaves no trace: its words aren't for the application's standard error, and its
  * random numbers come from no sequence of the application's. Of NVIDIA's libraries that compile (580.159)

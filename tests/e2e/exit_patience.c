@@ -16,10 +16,6 @@ bool gs_forked(void)
     return false;
 }
 
-void gs_exit_handler_first(void)
-{
-}
-
 static double now(void)
 {
     struct timespec t;
