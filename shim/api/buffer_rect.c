@@ -2,7 +2,6 @@
 /* Specification, section 5.2.2: reading and writing rows of buffers. */
 #include "shim/api/transfer.h"
 #include "shim/report/report.h"
-#include "shim/report/watch.h"
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command_queue, cl_mem buffer,
                                                         cl_bool blocking_read, const size_t *buffer_offset,

@@ -2,7 +2,6 @@
 /* Specification, section 5.2.2: writing buffers. */
 #include "shim/api/transfer.h"
 #include "shim/report/report.h"
-#include "shim/report/watch.h"
 
 /* Larger ones may go another way than the driver's own. */
 static bool is_small(const struct gs_mem *m, size_t size)

@@ -9,11 +9,11 @@
 #include "shim/client/client.h"
 #include "shim/process/upward.h"
 #include "shim/driver/enqueue.h"
-#include "shim/order/callbacks.h"
+#include "shim/order/completion.h"
 #include "shim/process/threads.h"
 #include "shim/choose/short_runs.h"
 #include "shim/devices/group.h"
-#include "shim/report/label.h"
+#include "shim/report/watch.h"
 #include "common/clock.h"
 
 #include "common/lock/locked.h"

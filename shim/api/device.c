@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, chapter 4: the platform layer. The application sees one device of the group. */
-#include "shim/api/api.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,10 +3,10 @@
  * the application's queue; its type and times are put together from the commands' own. */
 #include "shim/api/transfer.h"
 #include "shim/process/threads.h"
-#include "shim/put/finish.h"
-#include "shim/report/label.h"
+#include "shim/put/put.h"
+#include "shim/report/watch.h"
 #include "shim/report/report.h"
-#include "shim/order/callbacks.h"
+#include "shim/order/completion.h"
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseEvent(cl_event event)
 {

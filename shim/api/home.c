@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/api/transfer.h"
 #include "common/lock/rank.h"
-#include "shim/order/callbacks.h"
-#include "shim/put/finish.h"
+#include "shim/order/completion.h"
+#include "shim/put/put.h"
 #include "shim/memory/object.h"
-#include "shim/coherence/host.h"
 #include "shim/driver/enqueue.h"
 
 /* Can the driver be left to wait for the list? What it would refuse must not be waited for. */

@@ -3,10 +3,8 @@
 #include <string.h>
 
 #include "shim/api/transfer.h"
-#include "shim/memory/mapped.h"
-#include "shim/memory/object.h"
 #include "shim/report/watch.h"
-#include "shim/memory/image.h"
+#include "shim/memory/object.h"
 
 /* From now on the host may write what is mapped so at any time, until the unmapping. With the context's lock held. */
 static void remember(struct gs_mem *m, struct gs_mapping *map)

@@ -3,9 +3,7 @@
  * the driver's object on the first device; replicas come when they are needed. */
 #include "shim/api/initial.h"
 #include "shim/api/transfer.h"
-#include "shim/memory/mapped.h"
 #include "shim/memory/object.h"
-#include "shim/memory/sub_buffers.h"
 #include "shim/pooled/pooled.h"
 #include "shim/driver/enqueue.h"
 

@@ -2,16 +2,15 @@
 /* Specification, section 5.8: programs. The application's program is the driver's, built for the first device; of its
  * source and options a copy is kept for the translator. */
 #include "shim/api/api.h"
+#include "shim/report/watch.h"
 #include "shim/choose/later.h"
 #include "shim/choose/timing.h"
 #include "shim/plan/binaries.h"
 #include "shim/plan/dump.h"
-#include "shim/report/watch.h"
 #include "shim/plan/kinds.h"
 #include "shim/plan/prepare.h"
 #include "shim/process/threads.h"
 
-#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/reasons.h"
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.1: command queues, and 5.13: flush and finish. */
 #include "shim/api/api.h"
-#include "shim/process/threads.h"
 #include "shim/order/command.h"
-#include "shim/report/label.h"
+#include "shim/report/watch.h"
 #include "shim/report/report.h"
 #include "shim/choose/timing.h"
-#include "shim/driver/enqueue.h"
 
 /* A longer list of properties is handed to the driver as it is. */
 enum { MOST_PROPERTIES = 32 };

@@ -2,9 +2,8 @@
 /* Reads into the host's memory from wherever the bytes are valid. */
 #include "shim/api/transfer.h"
 
-#include "shim/report/watch.h"
-#include "shim/order/callbacks.h"
-#include "shim/put/finish.h"
+#include "shim/order/completion.h"
+#include "shim/put/put.h"
 
 struct reading {
     struct gs_home h;

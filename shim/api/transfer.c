@@ -2,7 +2,7 @@
 /* Transfers as the application calls for them, but for reads and writes of a buffer's bytes: what of each object they
  * read and change, and which of the ways they go. */
 #include "shim/api/transfer.h"
-#include "shim/memory/image.h"
+#include "shim/memory/object.h"
 
 /* The bytes of an object of ours that a transfer reads or changes; of another object none. False: the driver knows what
  * is wrong. */

@@ -5,7 +5,6 @@
 
 #include "shim/api/api.h"
 #include "shim/coherence/coherence.h"
-#include "shim/coherence/host.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/put/put.h"
 #include "shim/staging/staging.h"

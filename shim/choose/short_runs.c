@@ -14,7 +14,6 @@
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/cache.h"
-#include "common/hash.h"
 #include "shim/client/client.h"
 #include "shim/choose/later.h"
 #include "shim/choose/timing_book.h"

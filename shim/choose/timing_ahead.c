@@ -2,7 +2,7 @@
 /* When a program is prepared for splits beside the application, and who waits for that (of shim/choose/timing.h). */
 #include <time.h>
 
-#include "shim/order/callbacks.h"
+#include "shim/order/completion.h"
 #include "shim/plan/kinds.h"
 #include "common/clock.h"
 #include "shim/choose/choice_costs.h"

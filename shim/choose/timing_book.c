@@ -10,13 +10,11 @@
 
 #include "common/lock/rank.h"
 #include "common/cache.h"
-#include "common/hash.h"
 #include "common/log.h"
 #include "common/spawn.h"
 #include "shim/choose/choice_costs.h"
 #include "shim/choose/later.h"
 #include "shim/choose/learnt.h"
-#include "shim/client/client.h"
 #include "common/clock.h"
 
 struct gs_book gs_book = {.lock = PTHREAD_MUTEX_INITIALIZER};

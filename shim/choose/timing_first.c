@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "common/log.h"
-#include "shim/order/callbacks.h"
+#include "shim/order/completion.h"
 #include "common/clock.h"
 
 enum {

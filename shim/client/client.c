@@ -129,16 +129,11 @@ bool gs_scheduled(void)
 
 /* ---- units ---- */
 
-/* The machine's number of a place's GPU, as `gpusparc devices` has it. */
-static unsigned number_of(unsigned place)
-{
-    const struct gs_settings *s = gs_settings();
-    return s->spec == GS_SPEC_INDICES && place < s->spec_n ? s->spec_index[place] : place;
-}
-
 unsigned gs_resource_of(unsigned place)
 {
-    const unsigned number = number_of(place);
+    const struct gs_settings *s = gs_settings();
+    /* The machine's number of the place's GPU, as `gpusparc devices` has it. */
+    const unsigned number = s->spec == GS_SPEC_INDICES && place < s->spec_n ? s->spec_index[place] : place;
     return GS_RESOURCE_GPU(number < GS_MAX_GPUS ? number : place);
 }
 

@@ -6,10 +6,7 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "common/memory.h"
 #include "shim/memory/bytes.h"
-#include "shim/order/command.h"
-#include "shim/memory/shared.h"
 #include "shim/transfer/transfer.h"
 
 static void drop_event(cl_event *event)
@@ -105,8 +102,7 @@ void gs_split_writes(struct gs_mem *root, cl_event end)
 {
     if (gs_real()->clRetainEvent(end) != CL_SUCCESS)
         return;
-    if (root->bytes->split_end)
-        gs_real()->clReleaseEvent(root->bytes->split_end);
+    GS_RELEASE(Event, root->bytes->split_end);
     root->bytes->split_end = end;
 }
 
@@ -402,12 +398,6 @@ cl_int gs_define(struct gs_mem *root)
         err = gs_wrote(root, 0, &undefined);
     gs_rangeset_free(&undefined);
     return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
-}
-
-void gs_wrote_at_home(struct gs_mem *root)
-{
-    gs_rangeset_clear(&root->bytes->undefined);
-    atomic_store(&root->defined, true);
 }
 
 unsigned gs_holder(const struct gs_mem *root, struct gs_range r, uint64_t *end)

@@ -8,6 +8,7 @@
 
 #include "shim/order/command.h"
 #include "shim/memory/replica.h"
+#include "shim/staging/pieces.h"
 
 /* Looks at what has ended since: what failed counts no more. */
 void gs_drop_failed(struct gs_mem *root);
@@ -79,9 +80,6 @@ cl_int gs_define(struct gs_mem *root);
 /* The last transfer into a place, or null. */
 cl_event gs_ready_at(const struct gs_mem *root, unsigned place);
 
-/* The same as gs_note_write of all its bytes, where nothing of the context has ever been elsewhere than at home. */
-void gs_wrote_at_home(struct gs_mem *root);
-
 /* Is all of the range valid at home, with no transfer into it under way? */
 bool gs_at_home(struct gs_mem *root, struct gs_range r);
 
@@ -94,5 +92,12 @@ cl_int gs_ready_events(struct gs_command *cmd, struct gs_mem *src, unsigned from
 
 /* Brings everything of a context home. */
 cl_int gs_gather_all(struct gs_command *cmd, struct gs_events *done);
+
+/* ---- host.c: where a root's bytes are to be read from that the host wants ---- */
+
+/* The stretches of the bytes r of a root (of an image: its bands), of which t is all if they were at home, by the
+ * places that hold them. `ready` gains what they must come after. */
+cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
+                      struct gs_extents *s, struct gs_events *ready);
 
 #endif

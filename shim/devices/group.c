@@ -10,10 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "common/links.h"
 #include "common/log.h"
 #include "common/reasons.h"
-#include "shim/driver/driver.h"
+#include "shim/driver/real.h"
 
 enum { MAX_PLATFORMS = 32, MAX_LISTED = 256 };
 

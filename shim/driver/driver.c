@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/driver/driver.h"
+#include "shim/driver/real.h"
 
 #include <stdio.h>
 #include <stdlib.h>

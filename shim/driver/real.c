@@ -30,12 +30,6 @@ const struct gs_real_function gs_real_functions[] = {
 #undef GS_FUNCTION
     {0}};
 
-static bool own_file(struct stat *st)
-{
-    Dl_info info;
-    return dladdr((void *)&gs_real_table, &info) && info.dli_fname && stat(info.dli_fname, st) == 0;
-}
-
 static void find_library_dir(void)
 {
     Dl_info info;
@@ -90,7 +84,9 @@ static void *open_in_list(const char *list, const struct stat *self)
 static void *open_real(void)
 {
     struct stat self = {0};
-    own_file(&self);
+    Dl_info info;
+    if (dladdr((void *)&gs_real_table, &info) && info.dli_fname)
+        stat(info.dli_fname, &self);
     const char *path = secure_getenv("GPUSPARC_REAL");
     const bool named = path && *path, ourselves = named && is_shim(path);
     void *lib = named && !ourselves ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;

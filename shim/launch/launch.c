@@ -6,16 +6,14 @@
 
 #include "shim/schedule/batch.h"
 #include "shim/process/threads.h"
-#include "shim/order/callbacks.h"
-#include "shim/coherence/coherence.h"
+#include "shim/order/completion.h"
 #include "shim/plan/kinds.h"
 #include "shim/choose/forecast.h"
 #include "shim/launch/route.h"
 #include "shim/record/size.h"
 #include "shim/plan/plan_cache.h"
-#include "shim/devices/group.h"
 #include "shim/report/report.h"
-#include "shim/memory/shared.h"
+#include "shim/memory/object.h"
 #include "shim/choose/short_runs.h"
 #include "shim/put/carry.h"
 

@@ -6,9 +6,6 @@
 #ifndef GS_SHIM_LAUNCH_LAUNCH_H
 #define GS_SHIM_LAUNCH_LAUNCH_H
 
-#include "common/lock/locked.h"
-#include "shim/plan/plan.h"
-#include "shim/put/cut.h"
 #include "shim/put/put.h"
 #include "shim/choose/timing.h"
 

@@ -11,7 +11,7 @@
 #include "shim/coherence/coherence.h"
 #include "shim/report/report.h"
 #include "shim/driver/enqueue.h"
-#include "shim/memory/image.h"
+#include "shim/memory/object.h"
 
 /* A launch is run split, and then on one device: again, up to so many times, while that alone may explain a difference.
  */

@@ -2,11 +2,11 @@
 #include "shim/launch/launch.h"
 
 #include "shim/coherence/coherence.h"
-#include "shim/order/callbacks.h"
+#include "shim/order/completion.h"
 #include "shim/plan/prepare.h"
 #include "shim/schedule/batch.h"
 #include "shim/schedule/dispatch.h"
-#include "shim/put/finish.h"
+#include "shim/put/put.h"
 
 void gs_launch_geometry(struct gs_launching *l)
 {

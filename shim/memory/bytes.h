@@ -26,7 +26,7 @@ struct gs_replica {
     cl_event ready;             /* the last transfer into this place, or null */
     struct gs_pending *pending; /* in the order in which they were enqueued */
     size_t n_pending, pending_cap;
-    /* Of a root its newest window, of a window that window: shim/memory/sub_buffers.h. */
+    /* Of a root its newest window, of a window that window: shim/memory/object.h. */
     struct gs_place_window *made;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/memory/image.h"
+#include "shim/memory/object.h"
 
 uint64_t gs_image_layout(cl_mem handle, const cl_image_desc *d, size_t region[3])
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/memory/mapped.h"
 
 #include <stdlib.h>
 
-#include "shim/memory/bytes.h"
 #include "shim/staging/pinned_memory.h"
-#include "shim/memory/image.h"
+#include "shim/memory/bytes.h"
+#include "shim/memory/object.h"
 
 bool gs_mapped_usable(const struct gs_mem *m, cl_map_flags flags)
 {

@@ -5,11 +5,7 @@
 
 #include "common/lock/locked.h"
 #include "shim/memory/bytes.h"
-#include "shim/memory/mapped.h"
-#include "shim/memory/shared.h"
-#include "shim/memory/sub_buffers.h"
 #include "shim/client/client.h"
-#include "shim/memory/image.h"
 
 /* What is allocated at once. */
 struct whole {
@@ -224,8 +220,7 @@ static void free_place(struct gs_mem *m, unsigned place)
         gs_window_leave(m->root, place, r->made);
     else if (!home && r->mem)
         gs_real()->clReleaseMemObject(r->mem);
-    if (r->ready)
-        gs_real()->clReleaseEvent(r->ready);
+    GS_RELEASE(Event, r->ready);
     for (size_t k = 0; k < r->n_pending; k++)
         gs_pending_drop(&r->pending[k]);
     free(r->pending);
@@ -238,8 +233,7 @@ static void free_more(struct gs_mem *m)
 {
     free(m->bytes->spoiled.v);
     gs_mapped_free(m);
-    if (m->bytes->split_end)
-        gs_real()->clReleaseEvent(m->bytes->split_end);
+    GS_RELEASE(Event, m->bytes->split_end);
     while (m->mappings) {
         struct gs_mapping *next = m->mappings->next;
         free(m->mappings);
@@ -249,8 +243,7 @@ static void free_more(struct gs_mem *m)
         cl_mem kept = m->bytes->keeps_root ? m->root->o.handle : NULL;
         atomic_fetch_sub(&m->root->bytes->windows, m->bytes->keeps_root);
         gs_drop(&m->root->o); /* first: while it is known, the handle must not become another object's */
-        if (kept)
-            gs_real()->clReleaseMemObject(kept);
+        GS_RELEASE(MemObject, kept);
     }
 }
 

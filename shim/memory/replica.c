@@ -2,8 +2,7 @@
 #include "shim/memory/replica.h"
 
 #include "shim/memory/bytes.h"
-#include "shim/memory/shared.h"
-#include "shim/memory/sub_buffers.h"
+#include "shim/memory/object.h"
 #include "shim/client/client.h"
 
 struct gs_range gs_window_range(const struct gs_mem *m, uint64_t offset, uint64_t bytes)
@@ -75,7 +74,6 @@ void gs_busy_until(struct gs_mem *root, unsigned place, cl_event end)
     struct gs_replica *r = &root->bytes->place[place];
     if (gs_real()->clRetainEvent(end) != CL_SUCCESS)
         return;
-    if (r->ready)
-        gs_real()->clReleaseEvent(r->ready);
+    GS_RELEASE(Event, r->ready);
     r->ready = end;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/memory/shared.h"
+#include "shim/memory/object.h"
 
 #include "common/lock/rank.h"
 #include "common/log.h"
@@ -46,10 +46,8 @@ static bool works(struct gs_context *ctx)
     const bool ok =
         alias && gs_enqueue_blocking(gs_op_write(alias, 64, sizeof written, &written), other) == CL_SUCCESS &&
         gs_enqueue_blocking(gs_op_read(buffer, 64, sizeof seen, &seen), first) == CL_SUCCESS && seen == written;
-    if (alias)
-        gs_real()->clReleaseMemObject(alias);
-    if (buffer)
-        gs_real()->clReleaseMemObject(buffer);
+    GS_RELEASE(MemObject, alias);
+    GS_RELEASE(MemObject, buffer);
     if (!err2)
         gs_real()->clReleaseCommandQueue(other);
     return ok;

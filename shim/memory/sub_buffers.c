@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/memory/sub_buffers.h"
-
-#include "shim/memory/bytes.h"
+#include "shim/memory/object.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
+#include "shim/memory/bytes.h"
 
 struct gs_place_window {
     struct gs_place_window *newer, *older;

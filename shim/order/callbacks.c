@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/order/callbacks.h"
+#include "shim/order/completion.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

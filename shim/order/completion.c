@@ -33,9 +33,8 @@ struct gs_awaited {
     bool (*wanted)(const void *data); /* or null: always */
     void (*ended)(cl_event event, cl_int status, void *data);
     void *data;
-    atomic_int refs;      /* the list's, the driver's, and the thread's that looks at it */
-    unsigned looked_at;   /* how often it was found to have ended */
-    atomic_bool uncalled; /* the driver has taken no callback */
+    atomic_int refs;    /* the list's, the driver's, and the thread's that looks at it */
+    unsigned looked_at; /* how often it was found to have ended */
 };
 
 static struct {
@@ -121,22 +120,11 @@ static struct gs_awaited **snapshot(size_t *n)
     return all;
 }
 
-/* It has failed; or it has ended, and the driver has taken no callback. Believed at the second look: PoCL still works
- * on an event for a moment whose status tells of a failure, and keeps no reference of its own. */
-static bool is_missed(struct gs_awaited *w, cl_int status)
-{
-    if (status > CL_COMPLETE || (status == CL_COMPLETE && !atomic_load(&w->uncalled)))
-        return false;
-    return w->looked_at++;
-}
-
 static void ask_driver(struct gs_awaited *w)
 {
     atomic_fetch_add(&w->refs, 1);
-    if (gs_real()->clSetEventCallback(w->event, CL_COMPLETE, called, w) == CL_SUCCESS)
-        return;
-    atomic_store(&w->uncalled, true);
-    drop_awaited(w);
+    if (gs_real()->clSetEventCallback(w->event, CL_COMPLETE, called, w) != CL_SUCCESS)
+        drop_awaited(w);
 }
 
 /* Is it known by now which event it is? */
@@ -163,11 +151,15 @@ static bool is_known(struct gs_awaited *w)
  * somebody who knows that it has ended. */
 enum look { AT_NEW, AT_ALL, AT_FAILED, AT_ENDED };
 
+/* What the driver hasn't told of is believed at the second look: PoCL still works on an event for a moment whose status
+ * tells of a failure, and keeps no reference of its own. */
 static bool is_over(struct gs_awaited *w, enum look why, cl_int status)
 {
     if (calls_late())
         return status <= CL_COMPLETE;
-    return why == AT_FAILED ? status < 0 : why == AT_ENDED ? status == CL_COMPLETE : is_missed(w, status);
+    if (why == AT_ALL)
+        return status <= CL_COMPLETE && w->looked_at++;
+    return why == AT_FAILED ? status < 0 : status == CL_COMPLETE;
 }
 
 /* Has anybody need of it now? Else the driver is left alone: NVIDIA's keeps one thread waiting for the other, and where

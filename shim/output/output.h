@@ -14,7 +14,6 @@
 
 #include "shim/plan/plan.h"
 #include "shim/put/put.h"
-#include "shim/record/objects.h"
 
 /* The merge, or reduction, of one buffer in one launch. */
 struct gs_merge {

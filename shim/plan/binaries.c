@@ -7,7 +7,7 @@
 
 #include "common/cache.h"
 #include "common/hash.h"
-#include "shim/driver/driver.h"
+#include "shim/driver/real.h"
 #include "shim/plan/prepare.h"
 
 static const char head[] = "gpusparc-binary 3";

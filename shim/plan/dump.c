@@ -10,7 +10,6 @@
 
 #include "common/log.h"
 #include "common/stream.h"
-#include "shim/devices/group.h"
 #include "shim/plan/kinds.h"
 #include "shim/plan/prepare.h"
 

@@ -6,7 +6,6 @@
 
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
-#include "common/hash.h"
 #include "shim/plan/plan_cache.h"
 #include "shim/report/report.h"
 #include "shim/report/watch.h"

@@ -11,8 +11,7 @@
 
 #include "common/cache.h"
 #include "common/log.h"
-#include "common/hash.h"
-#include "shim/driver/driver.h"
+#include "shim/driver/real.h"
 #include "shim/process/threads.h"
 
 /* One kernel's name has the answers for so many: it may become the name of a file. */

@@ -7,12 +7,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "common/lock/locked.h"
 #include "common/log.h"
 #include "shim/plan/kinds.h"
 #include "common/clock.h"
 #include "shim/process/threads.h"
-#include "shim/driver/driver.h"
+#include "shim/driver/real.h"
 #include "shim/plan/binaries.h"
 #include "shim/plan/dump.h"
 #include "shim/plan/macros.h"

@@ -9,14 +9,12 @@
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/log.h"
-#include "shim/driver/driver.h"
-#include "shim/pooled/pooled.h"
+#include "shim/driver/real.h"
 #include "shim/pooled/store.h"
 #include "common/clock.h"
 #include "shim/process/threads.h"
-#include "shim/record/objects.h"
 #include "shim/order/command.h"
-#include "shim/put/finish.h"
+#include "shim/put/put.h"
 #include "shim/staging/staging.h"
 
 /* What the application has asked for and has not ended. */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shim/memory/image.h"
 #include "shim/memory/object.h"
 #include "shim/pooled/commands.h"
 #include "shim/pooled/pooled.h"

@@ -9,7 +9,6 @@
 #include "shim/plan/prepare.h"
 #include "shim/pooled/store.h"
 #include "shim/pooled/turns.h"
-#include "shim/record/objects.h"
 #include "shim/report/report.h"
 
 /* The window of a use: first its pages alone. */

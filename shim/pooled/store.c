@@ -8,7 +8,6 @@
 
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
-#include "shim/driver/enqueue.h"
 #include "shim/put/op.h"
 #include "shim/report/report.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/put/carry.h"
 
-#include "shim/devices/group.h"
-#include "shim/put/finish.h"
+#include "shim/put/put.h"
 #include "shim/schedule/dispatch.h"
 
 static void drop_end(struct gs_carry *c)

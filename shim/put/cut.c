@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/put/cut.h"
+#include "shim/put/op.h"
 
 enum { GRAIN_FIRST = 64, GRAIN_OTHER = 16 };
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/put/finish.h"
+#include "shim/put/put.h"
 
 #include <stdlib.h>
 
 #include "shim/client/client.h"
 #include "shim/schedule/dispatch.h"
-#include "shim/order/command.h"
-#include "shim/driver/enqueue.h"
 
 cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct gs_events *ended,
                          const unsigned *device, cl_event *event)

@@ -6,11 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shim/schedule/dispatch.h"
-#include "shim/client/client.h"
-#include "shim/order/callbacks.h"
-#include "shim/record/objects.h"
-#include "shim/driver/enqueue.h"
+#include "shim/order/completion.h"
 
 /* A GPU's own memory is so many times as fast as the link to the host, at the least (on an H200 33 times, bytes
  * copied): in the time of a chunk of the link it copies as many chunks. As many go by a window to another GPU: 32 MiB
@@ -233,8 +229,7 @@ static cl_int put_groups(const struct gs_destination *to, const struct gs_put_la
         err = gs_run_units(&next, &one, end);
         if (err && before)
             await(to->queue, before);
-        if (before)
-            gs_real()->clReleaseEvent(before);
+        GS_RELEASE(Event, before);
         before = err ? NULL : *end;
         next.n_wait = 1;
         next.wait = &before;

@@ -79,4 +79,14 @@ struct gs_put_launch {
 cl_int gs_put_kernel(cl_command_queue queue, const struct gs_put_launch *launch, cl_uint n_wait, const cl_event *wait,
                      cl_event *event);
 
+/* ---- finish.c: the application's events that stand for several commands ---- */
+
+/* `ended` are those on other devices or queues. Makes a marker in the application's queue that waits for them, and
+ * hands it out through `event` if that isn't NULL. */
+cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct gs_events *ended,
+                         const unsigned *device, cl_event *event);
+
+/* clReleaseEvent, for an event that may be one of these. */
+cl_int gs_release_event(cl_event event);
+
 #endif

@@ -39,12 +39,6 @@ static void set_up(void)
     pthread_atfork(NULL, NULL, gs_forked_begin);
 }
 
-/* So are most of those of handles that are none of ours: events. */
-static bool is_empty(unsigned b)
-{
-    return !atomic_load_explicit(&handles.buckets[b], memory_order_acquire);
-}
-
 static struct gs_object *find_locked(unsigned b, enum gs_type type, const void *handle)
 {
     for (struct gs_object *o = handles.buckets[b]; o; o = o->next)
@@ -68,7 +62,8 @@ static struct gs_object *find(enum gs_type type, const void *handle, bool hold)
         (type == GS_EVENT && !atomic_load_explicit(&handles.events, memory_order_relaxed))) /* it is the driver's */
         return NULL;
     unsigned b = bucket_of(handle);
-    if (is_empty(b))
+    if (!atomic_load_explicit(&handles.buckets[b],
+                              memory_order_acquire)) /* as most are of handles none of ours: events */
         return NULL;
     pthread_rwlock_rdlock(&handles.lock);
     struct gs_object *o = find_locked(b, type, handle);

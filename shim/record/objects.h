@@ -11,8 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/rangeset.h"
-#include "shim/process/process.h"
 #include "shim/devices/group.h"
 #include "common/rects.h"
 #include "shim/events/events.h"
@@ -99,7 +97,7 @@ struct gs_mapping {
     void *ptr;
     struct gs_range range;
     bool write;
-    bool ours;                             /* the driver doesn't know of it: see shim/memory/mapped.h */
+    bool ours;                             /* the driver doesn't know of it: see shim/memory/object.h */
     size_t origin[3], region[3], pitch[2]; /* of an image's that is ours: what of it, and how it lies at ptr */
     struct gs_mapping *next;
 };

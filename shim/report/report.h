@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "common/reasons.h"
-#include "common/settings.h"
 #include "shim/record/objects.h"
 #include "shim/report/busy.h"
 #include "shim/report/watch.h"

@@ -19,7 +19,6 @@
 #include "common/utf8.h"
 #include "shim/record/objects.h"
 #include "shim/report/report.h"
-#include "shim/report/label.h"
 #include "shim/process/process.h"
 #include "shim/process/threads.h"
 

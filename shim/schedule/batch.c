@@ -79,19 +79,15 @@ static void learn(struct gs_unit_times *k, unsigned factor, uint64_t ns)
         k->factor /= 2;
 }
 
-/* What one took that has had a unit to itself, alone or with others of its size. */
-static void learn_least(struct gs_unit_times *k, uint64_t ns)
-{
-    const uint64_t least = ns > LEAST_NS ? ns : LEAST_NS;
-    if (!k->least_ns || least < k->least_ns)
-        k->least_ns = least;
-}
-
 void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns)
 {
     GS_LOCKED(&lock);
-    if (b->sizes == 1)
-        learn_least(&b->size[0]->units, took_ns / b->n);
+    /* What one took that has had a unit to itself, alone or with others of its size. */
+    if (b->sizes == 1) {
+        uint64_t *least_ns = &b->size[0]->units.least_ns;
+        const uint64_t each_ns = took_ns / b->n > LEAST_NS ? took_ns / b->n : LEAST_NS;
+        *least_ns = *least_ns && *least_ns < each_ns ? *least_ns : each_ns;
+    }
     for (unsigned i = 0; i < b->sizes; i++) {
         struct gs_unit_times *k = &b->size[i]->units;
         const uint64_t ns = k->ns;

@@ -9,7 +9,6 @@
 #include <pthread.h>
 
 #include "shim/schedule/batch.h"
-#include "shim/client/client.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/report/watch.h"
 

@@ -8,8 +8,6 @@
 #ifndef GS_SHIM_SCHEDULE_DISPATCH_H
 #define GS_SHIM_SCHEDULE_DISPATCH_H
 
-#include "common/wire.h"
-#include "common/client/client.h"
 #include "shim/order/command.h"
 #include "shim/client/client.h"
 

@@ -18,7 +18,7 @@ struct worker {
      * no unit is granted in vain while the worker waits for another. */
     const struct gs_deferred *asker;
     struct gs_request asked;
-    bool started;
+    atomic_bool started; /* also without the lock */
 };
 static struct {
     struct worker of[GS_MAX_RESOURCES];
@@ -164,11 +164,7 @@ static void could_run(cl_event event, cl_int status, void *data);
 /* All before it in its queue is served. */
 static void stand_first(struct gs_deferred *h)
 {
-    struct worker *l = &workers.of[h->resource];
-    pthread_mutex_lock(&l->lock);
-    const bool started = l->started;
-    pthread_mutex_unlock(&l->lock);
-    if (h->behind != GS_BEHIND_OTHERS || !started)
+    if (h->behind != GS_BEHIND_OTHERS || !atomic_load(&workers.of[h->resource].started))
         push(h);
     else if (!gs_await_end(h->ready, NULL, NULL, could_run, h))
         could_run(h->ready, CL_COMPLETE, h);

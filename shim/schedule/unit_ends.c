@@ -27,16 +27,6 @@ static uint64_t time_of(unsigned resource, const struct gs_grant *grant, uint64_
     return now > begin ? now - begin : 0;
 }
 
-static uint64_t add_spent(const struct gs_unit *u, uint64_t now)
-{
-    const struct gs_units *units = &u->held->units;
-    const uint64_t took = time_of(u->held->resource, &u->grant, now);
-    if (units->spent)
-        atomic_fetch_add(
-            units->kernel ? &units->spent->kernel_ns[units->place] : &units->spent->other_ns[u->held->resource], took);
-    return took;
-}
-
 void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns)
 {
     static const cl_profiling_info what[] = {CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT,
@@ -62,8 +52,13 @@ static void unit_ended(cl_event event, cl_int status, void *data)
         gs_deferred_set_error(u->held, status);
     else if (u->held->record)
         gs_record_times(u->held->record, event, 0);
-    const uint64_t now = gs_now_ns(), took = add_spent(u, now);
-    if (u->held->units.n == 1)
+    const struct gs_units *units = &u->held->units;
+    const unsigned resource = u->held->resource;
+    const uint64_t now = gs_now_ns(), took = time_of(resource, &u->grant, now);
+    if (units->spent)
+        atomic_fetch_add(units->kernel ? &units->spent->kernel_ns[units->place] : &units->spent->other_ns[resource],
+                         took);
+    if (units->n == 1)
         gs_batch_complete(&u->held->batch, took, now - u->grant.begin_ns, u->waited);
     else
         atomic_fetch_add(&u->held->took_ns, took);

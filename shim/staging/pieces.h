@@ -6,7 +6,7 @@
 
 #include "shim/order/command.h"
 #include "shim/staging/pool.h"
-#include "shim/put/cut.h"
+#include "shim/put/op.h"
 
 /* A read or write of a buffer's bytes or rows, or of an image's texels: between a place and the host's memory. */
 struct gs_staged {

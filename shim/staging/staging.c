@@ -11,9 +11,8 @@
 #include "common/log.h"
 #include "shim/client/client.h"
 #include "shim/put/put.h"
-#include "shim/order/callbacks.h"
+#include "shim/order/completion.h"
 #include "shim/report/report.h"
-#include "shim/staging/pool.h"
 #include "shim/staging/pinned_memory.h"
 
 /* A context's ring of pinned memory. */
@@ -46,13 +45,6 @@ enum {
                                     * much by it as large ones */
 };
 
-/* Cores that threads started here may use: they inherit the affinity of the application's thread. */
-static long count_cores(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : sysconf(_SC_NPROCESSORS_ONLN);
-}
-
 /* The queues of all places, which there may be. */
 static bool make_queues(struct gs_staging *s, const struct gs_context *ctx, bool timed)
 {
@@ -68,7 +60,8 @@ static bool make_queues(struct gs_staging *s, const struct gs_context *ctx, bool
 
 static bool make(struct gs_staging *s, const struct gs_context *ctx)
 {
-    const long cores = count_cores();
+    cpu_set_t set; /* threads started here inherit the affinity of the application's */
+    const long cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : sysconf(_SC_NPROCESSORS_ONLN);
     s->pool = gs_pool_start(cores >= 24 ? 12 : cores > 3 ? (unsigned)cores / 2 : 1);
     return s->pool && make_queues(s, ctx, false) &&
            gs_pinned_memory_make(&s->memory, ctx, (size_t)SLOTS * SLOT_BYTES, false) == CL_SUCCESS;

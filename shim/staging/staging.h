@@ -7,7 +7,6 @@
 #ifndef GS_SHIM_STAGING_STAGING_H
 #define GS_SHIM_STAGING_STAGING_H
 
-#include "shim/order/command.h"
 #include "shim/staging/pieces.h"
 #include "shim/staging/way.h"
 

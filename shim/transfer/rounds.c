@@ -16,27 +16,21 @@ int gs_sends_add(struct gs_sends *sends, const struct gs_send *send)
     return 0;
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
+/* By source and bytes, and by target if so many numbers count. */
+enum { BYTES = 5, ALL };
+static int compare_by(const struct gs_send *a, const struct gs_send *b, unsigned n)
 {
-    return (a > b) - (a < b);
-}
-
-/* By source and bytes. */
-static int compare_bytes(const struct gs_send *a, const struct gs_send *b)
-{
-    const uint64_t of_a[] = {a->from, a->rect.begin, a->rect.width, a->rect.rows, a->rect.pitch};
-    const uint64_t of_b[] = {b->from, b->rect.begin, b->rect.width, b->rect.rows, b->rect.pitch};
-    int order = 0;
-    for (unsigned i = 0; i < sizeof of_a / sizeof *of_a && !order; i++)
-        order = compare_numbers(of_a[i], of_b[i]);
-    return order;
+    const uint64_t of_a[ALL] = {a->from, a->rect.begin, a->rect.width, a->rect.rows, a->rect.pitch, a->to[0].place};
+    const uint64_t of_b[ALL] = {b->from, b->rect.begin, b->rect.width, b->rect.rows, b->rect.pitch, b->to[0].place};
+    unsigned i = 0;
+    while (i + 1 < n && of_a[i] == of_b[i])
+        i++;
+    return (of_a[i] > of_b[i]) - (of_a[i] < of_b[i]);
 }
 
 static int compare(const void *a, const void *b)
 {
-    const struct gs_send *x = a, *y = b;
-    const int order = compare_bytes(x, y);
-    return order ? order : compare_numbers(x->to[0].place, y->to[0].place);
+    return compare_by(a, b, ALL);
 }
 
 void gs_sends_join(struct gs_sends *sends)
@@ -46,7 +40,7 @@ void gs_sends_join(struct gs_sends *sends)
         qsort(sends->v, sends->n, sizeof *sends->v, compare);
     for (size_t i = 0; i < sends->n; i++) {
         struct gs_send *send = &sends->v[i], *last = n ? &sends->v[n - 1] : NULL;
-        if (last && compare_bytes(last, send) == 0 && last->n < GS_MAX_DEVICES)
+        if (last && compare_by(last, send, BYTES) == 0 && last->n < GS_MAX_DEVICES)
             last->to[last->n++] = send->to[0];
         else if (&sends->v[n++] != send)
             sends->v[n - 1] = *send;

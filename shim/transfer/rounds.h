@@ -4,7 +4,6 @@
 #ifndef GS_SHIM_TRANSFER_ROUNDS_H
 #define GS_SHIM_TRANSFER_ROUNDS_H
 
-#include "shim/order/command.h"
 #include "shim/staging/ring.h"
 
 /* A place that gets the bytes sent. */

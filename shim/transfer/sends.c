@@ -4,10 +4,9 @@
 #include <stdlib.h>
 
 #include "shim/memory/bytes.h"
-#include "shim/memory/image.h"
+#include "shim/memory/object.h"
 #include "shim/memory/replica.h"
 #include "shim/transfer/paths.h"
-#include "shim/devices/group.h"
 
 void gs_sends_free(struct gs_sends *sends)
 {
@@ -106,15 +105,6 @@ static struct gs_location slot_of(const struct carrying *c, const struct gs_flig
     return (struct gs_location){.mem = p->windows->seen[f->send->from][place], .at = at, .pitch = f->rect.width};
 }
 
-/* Between the slot of a piece and where the piece lies on a place: into the slot, or from there. */
-static cl_int move_piece(const struct carrying *c, const struct gs_flight *f, const struct gs_location *where, bool in,
-                         const struct gs_step *step)
-{
-    const struct gs_location slot = slot_of(c, f, step->place);
-    const struct gs_location *from = in ? where : &slot, *to = in ? &slot : where;
-    return gs_move(from, to, &f->rect, step);
-}
-
 static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
 {
     const struct gs_send *send = f->send;
@@ -127,9 +117,10 @@ static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
     if (!err)
         err = gs_ring_take(ring, c->passage->ring_slots, &f->slot, &before);
     const struct gs_location there = {send->mem, NULL, f->rect.begin, f->rect.pitch, send->image};
+    const struct gs_location slot = slot_of(c, f, send->from);
     const struct gs_step step = {queue, &before, &f->left, send->from, c->passage->host ? GS_VIA_HOST : GS_VIA_MEMORY};
     if (!err)
-        err = move_piece(c, f, &there, true, &step);
+        err = gs_move(&there, &slot, &f->rect, &step);
     gs_events_free(&before);
     if (err) {
         f->left = NULL;
@@ -161,9 +152,10 @@ static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct g
         gs_queue_of_kind(c->cmd->q, f->send->image ? GS_IMAGE_QUEUE : GS_COPY_QUEUE, to->place, &err);
     const uint64_t at = f->send->to_begin + (f->rect.begin - f->send->rect.begin);
     const struct gs_location here = {to->mem, NULL, at, f->rect.pitch, f->send->image};
+    const struct gs_location slot = slot_of(c, f, to->place);
     const struct gs_step step = {queue, &after, &end, to->place, c->passage->host ? GS_VIA_HOST : GS_VIA_WINDOW};
     if (!err)
-        err = move_piece(c, f, &here, false, &step);
+        err = gs_move(&slot, &here, &f->rect, &step);
     if (err)
         return err;
     replace(&to->arrived, end);

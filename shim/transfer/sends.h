@@ -8,7 +8,6 @@
 #include "shim/put/put.h"
 #include "shim/transfer/rounds.h"
 #include "shim/transfer/windows.h"
-#include "shim/report/watch.h"
 
 /* Where the rows are: in a buffer, an image, or the host's memory. */
 struct gs_location {

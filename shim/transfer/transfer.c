@@ -6,10 +6,9 @@
 
 #include "shim/memory/bytes.h"
 #include "shim/transfer/paths.h"
-#include "shim/memory/image.h"
+#include "shim/memory/object.h"
 #include "shim/staging/pinned_memory.h"
-#include "shim/devices/group.h"
-#include "shim/order/callbacks.h"
+#include "shim/order/completion.h"
 
 /* ---- pinned memory ---- */
 
@@ -69,23 +68,9 @@ static const struct gs_passage *pinned_passage_for(struct gs_context *ctx, uint6
 
 /* ---- ways ---- */
 
-/* Between devices that share the host's memory the driver's own copy is the shortest way. Between others it is slow,
- * and not to be relied on: by NVIDIA's (580.159) random sequences of commands found old bytes (stress 9400 300 4 i; in
- * docs/coherence.md). */
-static bool is_through_host(const struct gs_context *ctx)
-{
-    return !ctx->shared_memory || gs_settings()->transfer == GS_TRANSFER_PINNED;
-}
-
 /* To open the windows takes about half a second of a core, and what is enqueued meanwhile waits: only for who moves
  * enough. In auto mode the choice asks for them; all the same they are opened when they would have spared 40 ms. */
 static const uint64_t peer_from_bytes = 1024 * 1024, peer_from_bytes_auto = (uint64_t)2 << 30;
-
-static bool is_worth_windows(const struct gs_context *ctx)
-{
-    return ctx->paths->between_devices >=
-           (gs_settings()->mode == GS_MODE_AUTO ? peer_from_bytes_auto : peer_from_bytes);
-}
 
 /* Those that bytes between GPUs go through, now that so many more are to; null: none. The first few don't. */
 static const struct gs_passage *through_windows(struct gs_context *ctx)
@@ -93,15 +78,19 @@ static const struct gs_passage *through_windows(struct gs_context *ctx)
     const enum gs_transfer_path path = gs_settings()->transfer;
     if (ctx->shared_memory || gs_group()->remote || (path != GS_TRANSFER_AUTO && path != GS_TRANSFER_PEER))
         return NULL;
-    return path == GS_TRANSFER_AUTO && !is_worth_windows(ctx) ? gs_peer_open(ctx) : gs_peer_ready(ctx);
+    const uint64_t worth = gs_settings()->mode == GS_MODE_AUTO ? peer_from_bytes_auto : peer_from_bytes;
+    return path == GS_TRANSFER_AUTO && ctx->paths->between_devices < worth ? gs_peer_open(ctx) : gs_peer_ready(ctx);
 }
 
-/* The memory that pieces of so many bytes go through, or null: the driver's own copy. */
+/* The memory that pieces of so many bytes go through, or null: the driver's own copy. Between devices that share the
+ * host's memory the driver's own copy is the shortest way. Between others it is slow, and not to be relied on: by
+ * NVIDIA's (580.159) random sequences of commands found old bytes (stress 9400 300 4 i; in docs/coherence.md). */
 static const struct gs_passage *passage_of(struct gs_context *ctx, uint64_t bytes, bool of_image)
 {
     ctx->paths->between_devices += bytes;
     const struct gs_passage *windows = of_image ? NULL : through_windows(ctx);
-    return windows || !is_through_host(ctx) ? windows : pinned_passage_for(ctx, bytes);
+    const bool copied = ctx->shared_memory && gs_settings()->transfer != GS_TRANSFER_PINNED;
+    return windows || copied ? windows : pinned_passage_for(ctx, bytes);
 }
 
 /* By the driver's own copy: on devices that share the host's memory a memcpy. */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "shim/driver/driver.h"
+#include "shim/driver/real.h"
 
 /* From cl_khr_external_memory, cl_khr_external_memory_opaque_fd and cl_nv_device_attribute_query. */
 enum {
