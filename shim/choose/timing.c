@@ -10,7 +10,7 @@
 #include "common/log.h"
 #include "shim/choose/forecast.h"
 #include "shim/choose/timing_book.h"
-#include "shim/transfer/paths.h"
+#include "shim/transfer/transfer.h"
 
 void gs_timing_say(const struct gs_timing *t)
 {

@@ -45,8 +45,7 @@ cl_mem gs_pool_publish(cl_mem handle, struct gs_pool_root *root, struct gs_mem *
     }
     if (root)
         gs_pool_root_free(root);
-    if (handle)
-        gs_real()->clReleaseMemObject(handle);
+    GS_RELEASE(MemObject, handle);
     return NULL;
 }
 

@@ -45,8 +45,7 @@ static void free_command(struct gs_pool_command *c)
     let_go(c);
     free(c->taken);
     gs_events_free(&c->wait);
-    if (c->event)
-        gs_real()->clReleaseEvent(c->event);
+    GS_RELEASE(Event, c->event);
     if (c->record)
         gs_drop(&c->record->o);
     if (c->q) {

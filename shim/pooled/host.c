@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/pooled/host.h"
+#include "shim/pooled/store.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -70,9 +70,7 @@ void gs_pool_host_pin(struct gs_pool_host *h, uint64_t at)
     cl_int err;
     if (!h->pieces || h->pieces[i] || *h->pinned + bytes > most_pinned())
         return;
-#ifdef MADV_POPULATE_WRITE
-    madvise(begin, bytes, MADV_POPULATE_WRITE);
-#endif
+    gs_prefault_make(begin, bytes);
     h->pieces[i] =
         gs_real()->clCreateBuffer(h->ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, begin, &err);
     if (h->pieces[i])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/pooled/launch.h"
+#include "shim/pooled/commands.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -291,8 +291,7 @@ static cl_int set_part(struct gs_pool_launch *l, cl_kernel kernel, cl_uint i, co
 static void release_parts(struct gs_pool_launch *l)
 {
     for (cl_uint i = l->k->n_args; i-- > 0;) {
-        if (l->parts[i])
-            gs_real()->clReleaseMemObject(l->parts[i]);
+        GS_RELEASE(MemObject, l->parts[i]);
         l->parts[i] = NULL;
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/pooled/queues.h"
+#include "shim/pooled/store.h"
 
 #include <stdlib.h>
 
@@ -38,8 +38,7 @@ struct gs_pool_queues *gs_pool_queues_new(void)
 void gs_pool_queues_free(struct gs_pool_queues *q)
 {
     for (unsigned i = 0; i < GS_MAX_DEVICES * GS_POOL_LANES; i++)
-        if (q->of[i / GS_POOL_LANES][i % GS_POOL_LANES])
-            gs_real()->clReleaseCommandQueue(q->of[i / GS_POOL_LANES][i % GS_POOL_LANES]);
+        GS_RELEASE(CommandQueue, q->of[i / GS_POOL_LANES][i % GS_POOL_LANES]);
     gs_pool_host_free(&q->passing);
     free(q);
 }

@@ -7,11 +7,68 @@
 
 #include <stdatomic.h>
 
-#include "shim/pooled/host.h"
 #include "shim/pooled/pooled.h"
-#include "shim/pooled/queues.h"
 #include "shim/pooled/turns.h"
 #include "shim/staging/pieces.h"
+
+/* ---- host.c: the host place's memory: a root's address range; the system makes its pages when they are first written
+ * ----
+ *
+ * GPUs' drivers pin the pieces that are used first, for the link's pace: as many bytes of all host places as the user
+ * has given with `--memory pooled+host:SIZE`, or an eighth of the machine's memory, at most 16 GiB, if that is more.
+ * With the store locked, but for gs_pool_host_make and gs_pool_host_free. */
+
+/* A device's driver pins one piece at a time; a transfer stays within one. */
+enum { GS_POOL_PIECE = 32 * 1024 * 1024 };
+
+struct gs_pool_host {
+    const struct gs_context *ctx;
+    uint64_t *pinned; /* counts the bytes that are pinned */
+    char *base;
+    void *map; /* of ours; null: the application gave the memory */
+    size_t map_bytes;
+    cl_mem *pieces; /* what pins each; null: it isn't pinned. Owned; null: none is ever pinned */
+    size_t n_pieces;
+};
+
+/* The caller has set `ctx`, `pinned`, and `base` to the application's memory or null. False: no memory. */
+bool gs_pool_host_make(struct gs_pool_host *h, uint64_t size);
+void gs_pool_host_free(struct gs_pool_host *h);
+
+/* Pins the piece that holds the byte, where pinning helps and is allowed. The piece stays pinned. */
+void gs_pool_host_pin(struct gs_pool_host *h, uint64_t at);
+
+/* The bytes are valid here no more: their pages go back to the system, except pinned pages. */
+void gs_pool_host_drop(struct gs_pool_host *h, struct gs_range bytes);
+
+/* ---- queues.c: our queues of each device, each in order, and the transfers that are under way in them. With the store
+ * locked ---- */
+
+/* A device's queues: its link carries both directions at once, and transfers beside a kernel. Nothing orders one
+ * queue's commands after another's. */
+enum gs_pool_lane { GS_POOL_TO_DEVICE, GS_POOL_TO_HOST, GS_POOL_KERNELS, GS_POOL_LANES };
+
+/* What a pooled context has. */
+struct gs_pool_queues {
+    cl_command_queue of[GS_MAX_DEVICES][GS_POOL_LANES]; /* made on first need */
+    struct gs_pool_host passing;     /* memory of the host's through which bytes go from device to device */
+    uint64_t pass_pinned, pass_used; /* bytes of it that are pinned; that transfers under way use */
+    atomic_int failed;               /* the error of a failed command, which has lost the buffers' bytes; or 0 */
+};
+
+/* Null with an error in *err. */
+cl_command_queue gs_pool_queue(struct gs_context *ctx, unsigned device, enum gs_pool_lane lane, cl_int *err);
+
+/* Enqueues a transfer: a read to the host in its own queue, all others in that to the device. Until
+ * gs_pool_transfers_end the host's memory of it must stay. */
+cl_int gs_pool_begin(struct gs_context *ctx, unsigned device, const struct gs_op *op);
+/* From one device to another, at most GS_POOL_PIECE bytes: a read, and a write that waits for the read. Fills in the
+ * host's memory of both. */
+cl_int gs_pool_pass_begin(struct gs_context *ctx, unsigned from, struct gs_op *read, unsigned to, struct gs_op *write);
+/* Waits for all transfers. Marks the context of a failed transfer as failed; returns the last such error. */
+cl_int gs_pool_transfers_end(void);
+
+/* ---- store.c ---- */
 
 struct gs_pool_window {
     struct gs_pool_window *next; /* of the root */

@@ -10,7 +10,7 @@
 #include "common/hash.h"
 #include "common/log.h"
 #include "common/spawn.h"
-#include "shim/transfer/paths.h"
+#include "shim/transfer/transfer.h"
 #include "shim/process/threads.h"
 #include "shim/transfer/upward.h"
 #include "shim/staging/ring.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "shim/memory/bytes.h"
-#include "shim/transfer/paths.h"
 #include "shim/memory/object.h"
 #include "shim/staging/pinned_memory.h"
 #include "shim/order/completion.h"
