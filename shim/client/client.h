@@ -84,18 +84,6 @@ bool gs_unit_try(struct gs_unit *u, unsigned resource, enum gs_length length);
 bool gs_unit_try_wait(struct gs_unit *u, unsigned resource, uint64_t ns, struct gs_request *request);
 void gs_unit_drop_request(struct gs_request *request);
 
-/* Could one be had if our own were not out? Nobody else waits. */
-static inline bool gs_unit_own_out(unsigned resource, enum gs_length length)
-{
-    return gs_connection && gs_client_own_out(gs_connection, resource, length);
-}
-
-/* Does a thread of this application sleep until one of its units is given back? */
-static inline bool gs_unit_is_waited(unsigned resource)
-{
-    return gs_connection && gs_client_own_waits(gs_connection, resource);
-}
-
 /* Has nobody else wanted the resource for a while, as far as this application knows? */
 bool gs_unit_is_alone(unsigned resource);
 

@@ -21,25 +21,19 @@ static struct {
 } svm = {.once = PTHREAD_ONCE_INIT};
 
 /* Of the program itself, which is the first object: is the function among the names of its dynamic symbols? */
-static int look_for_import(struct dl_phdr_info *program, size_t bytes, void *found)
+static bool is_imported(void)
 {
     static const char function[] = "clSVMAlloc";
+    const struct link_map *program = _r_debug.r_map;
     const char *names = NULL;
     size_t names_bytes = 0;
-    (void)bytes;
-    for (unsigned i = 0; i < program->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &program->dlpi_phdr[i];
-        if (p->p_type != PT_DYNAMIC)
-            continue;
-        for (const ElfW(Dyn) *d = (const void *)(program->dlpi_addr + p->p_vaddr); d->d_tag != DT_NULL; d++) {
-            if (d->d_tag == DT_STRTAB) /* some processors' loaders leave it relative */
-                names = (const char *)d->d_un.d_ptr + (d->d_un.d_ptr < program->dlpi_addr ? program->dlpi_addr : 0);
-            if (d->d_tag == DT_STRSZ)
-                names_bytes = d->d_un.d_val;
-        }
+    for (const ElfW(Dyn) *d = program ? program->l_ld : NULL; d && d->d_tag != DT_NULL; d++) {
+        if (d->d_tag == DT_STRTAB) /* some processors' loaders leave it relative */
+            names = (const char *)d->d_un.d_ptr + (d->d_un.d_ptr < program->l_addr ? program->l_addr : 0);
+        if (d->d_tag == DT_STRSZ)
+            names_bytes = d->d_un.d_val;
     }
-    *(bool *)found = names && memmem(names, names_bytes, function, sizeof function);
-    return 1;
+    return names && memmem(names, names_bytes, function, sizeof function);
 }
 
 /* False: it is no file. */
@@ -77,8 +71,7 @@ static void look(void)
     size_t bytes;
     name_program();
     char *text = svm.entry[0] ? gs_cache_read(svm.entry, &bytes) : NULL;
-    dl_iterate_phdr(look_for_import, &svm.used);
-    svm.used |= text != NULL;
+    svm.used = text || is_imported();
     free(text);
 }
 

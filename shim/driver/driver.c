@@ -85,10 +85,10 @@ static const struct _cl_icd_dispatch *table_of(cl_platform_id platform)
     return table && memcmp(&table->clGetPlatformIDs, &made_by_loader, sizeof made_by_loader) != 0 ? table : NULL;
 }
 
-const void *gs_driver_address(cl_platform_id platform)
+void *gs_driver_address(cl_platform_id platform)
 {
     const struct _cl_icd_dispatch *table = table_of(platform);
-    const void *address;
+    void *address;
     memcpy(&address, table ? &table->clGetPlatformInfo : &gs_real()->clGetPlatformInfo, sizeof address);
     return address;
 }

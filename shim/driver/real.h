@@ -82,7 +82,7 @@ static inline cl_int gs_query_value(const void *value, size_t bytes, size_t room
  * is. */
 
 /* An address in the library of the platform's driver; in the loader's where its table isn't the driver's own. */
-const void *gs_driver_address(cl_platform_id platform);
+void *gs_driver_address(cl_platform_id platform);
 
 /* Do the version of the device and that of its platform promise this core function, and does the driver's table have
  * it? False for functions of extensions. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/process/process.h"
 
-#include <link.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static struct {
     pthread_once_t once;
     atomic_bool read; /* the settings */
     atomic_bool forked;
-    _Atomic(const void *) driver; /* an address in it; null: it hasn't come */
+    _Atomic(void *) driver; /* an address in it; null: it hasn't come */
 } process = {.once = PTHREAD_ONCE_INIT};
 
 static void read_settings(void)
@@ -47,28 +47,14 @@ void gs_forked_begin(void)
     atomic_store(&process.forked, true);
 }
 
-void gs_driver_is_at(const void *address)
+void gs_driver_is_at(void *address)
 {
     atomic_store(&process.driver, address);
 }
 
-static bool holds(const struct dl_phdr_info *object, const void *address)
-{
-    bool found = false;
-    for (unsigned i = 0; i < object->dlpi_phnum && !found; i++) {
-        const ElfW(Phdr) *p = &object->dlpi_phdr[i];
-        found = p->p_type == PT_LOAD && (uintptr_t)address - object->dlpi_addr - p->p_vaddr < p->p_memsz;
-    }
-    return found;
-}
-
-static int look_at(struct dl_phdr_info *object, size_t bytes, void *address)
-{
-    (void)bytes;
-    return holds(object, address) && holds(object, atomic_load(&process.driver));
-}
-
 bool gs_is_of_driver(void *address)
 {
-    return dl_iterate_phdr(look_at, address);
+    struct dl_find_object library, driver;
+    return _dl_find_object(address, &library) == 0 && _dl_find_object(atomic_load(&process.driver), &driver) == 0 &&
+           library.dlfo_link_map == driver.dlfo_link_map;
 }

@@ -17,7 +17,7 @@ bool gs_forked(void);
 void gs_forked_begin(void);
 
 /* The library that has the address is the driver, which our threads call. */
-void gs_driver_is_at(const void *address);
+void gs_driver_is_at(void *address);
 
 /* Does the address lie in the driver's library? False before it is known. */
 bool gs_is_of_driver(void *address);

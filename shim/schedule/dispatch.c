@@ -29,21 +29,18 @@ static void take_back(struct gs_deferred *h)
 /* Where the process has nothing else under way the call waits a moment: the command needs no gate then, nor anybody who
  * opens it. On an H200, behind another process's chunks, the gate and the wait for an event behind it took some 80 us,
  * and 300 at times; and what is enqueued behind a gate takes the GPU from the process that has it for 0.2 ms. */
-static bool wait_for_unit(struct gs_deferred *h, bool idle)
+static bool try_unit(struct gs_deferred *h, bool idle)
 {
     enum { MOST_NS = 1000 * 1000 };
+    if (gs_unit_try(h->unit, h->resource, h->length))
+        return true;
+    gs_units_look(h->resource, NULL);
+    if (gs_unit_try(h->unit, h->resource, h->length))
+        return true;
     pthread_mutex_lock(&gs_deferred_list.lock);
     const bool only = idle && !gs_deferred_list.oldest;
     pthread_mutex_unlock(&gs_deferred_list.lock);
     return only && gs_worker_request(h, MOST_NS);
-}
-
-static bool try_unit(struct gs_deferred *h, bool idle)
-{
-    if (gs_unit_try(h->unit, h->resource, h->length))
-        return true;
-    gs_units_look(h->resource, NULL);
-    return gs_unit_try(h->unit, h->resource, h->length) || wait_for_unit(h, idle);
 }
 
 /* Where no other application is connected nobody waits for a unit which is held while its command can't run yet: what
@@ -118,7 +115,8 @@ static uint64_t most_of_unit_ns(unsigned resource, bool granted)
 {
     if (gs_units_are_alone())
         return GS_BATCH_SOLE_NS;
-    return granted && gs_unit_own_out(resource, GS_LENGTH_UNKNOWN) ? GS_BATCH_ALONE_NS : GS_BATCH_NS;
+    const struct gs_client *c = gs_connection;
+    return granted && c && gs_client_own_out(c, resource, GS_LENGTH_UNKNOWN) ? GS_BATCH_ALONE_NS : GS_BATCH_NS;
 }
 
 /* Joins the unit of the command before, if that may be. The unit is granted already, or stands behind a gate that opens

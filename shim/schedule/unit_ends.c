@@ -172,7 +172,9 @@ static bool is_wanted(const void *data)
     /* In a queue of ours no thread of the application's looks, but for pieces' units when they are needed: that the
      * driver is asked for them meanwhile makes each of the application's calls take twice as long (H200). */
     const bool unseen = !h->timeline && !gs_units_are_alone() && (!h->units.pieces || now > called_ns + PAUSE_NS);
-    return !busy || unseen || gs_has_units(h) || h->units.spent || gs_unit_is_waited(h->resource) || gs_units_wanted();
+    const struct gs_client *c = gs_connection;
+    return !busy || unseen || gs_has_units(h) || h->units.spent || (c && gs_client_own_waits(c, h->resource)) ||
+           gs_units_wanted();
 }
 
 void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, cl_event event)
