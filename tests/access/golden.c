@@ -23,7 +23,6 @@ static void print_ranges(const char *what, const struct gs_rangeset *s)
 
 static void print_access(const struct gs_arg_summary *a, const struct gs_arg_access *x)
 {
-    printf("    %s:", a->name);
     if (x->reads_all)
         printf(" reads all");
     else if (a->may_read)
@@ -34,7 +33,6 @@ static void print_access(const struct gs_arg_summary *a, const struct gs_arg_acc
         print_ranges("writes", &x->writes);
     if (a->may_write)
         print_ranges("surely", &x->overwrites);
-    putchar('\n');
 }
 
 static void print_lines(const struct gs_kernel_summary *k)
@@ -63,7 +61,8 @@ static void print_lines(const struct gs_kernel_summary *k)
     }
 }
 
-/* Two parts along one dimension, and whether what they write lies apart. */
+/* Two parts along one dimension: whether what they write lies apart, and a line for each buffer, the first part's | the
+ * second's. */
 static void print_split(const struct gs_kernel_summary *k, const struct spec *s, const struct spec_launch *l,
                         unsigned dim)
 {
@@ -94,17 +93,21 @@ static void print_split(const struct gs_kernel_summary *k, const struct spec *s,
         }
         if (gs_summary_eval(k, &g, &box, values, access[p]) != 0)
             abort();
-        printf("  dimension %u, part %u\n", dim, p);
-        for (uint32_t i = 0; i < k->n_args; i++)
-            if (values[i].buffer_bytes)
-                print_access(&k->args[i], &access[p][i]);
     }
-    for (uint32_t i = 0; i < k->n_args; i++) {
+    for (uint32_t i = 0; i < k->n_args; i++)
         apart &= !access[0][i].writes_unknown && !gs_rangeset_overlap(&access[0][i].writes, &access[1][i].writes);
+    printf("  dimension %u, the parts are %s\n", dim, apart ? "disjoint" : "not disjoint");
+    for (uint32_t i = 0; i < k->n_args; i++) {
+        if (values[i].buffer_bytes) {
+            printf("    %s:", k->args[i].name);
+            print_access(&k->args[i], &access[0][i]);
+            printf(" |");
+            print_access(&k->args[i], &access[1][i]);
+            putchar('\n');
+        }
         gs_arg_access_free(&access[0][i]);
         gs_arg_access_free(&access[1][i]);
     }
-    printf("  %s\n", apart ? "disjoint" : "not disjoint");
 }
 
 int main(int argc, char **argv)
