@@ -55,7 +55,6 @@ static const double same_speed[GS_MAX_DEVICES] = {1, 1, 1, 1, 1, 1, 1, 1};
 
 static void skewed_work_is_evened_out(void **state)
 {
-    (void)state;
     for (unsigned n = 2; n <= 8; n *= 2) {
         struct gs_balance b = {0};
         double uneven = 0;
@@ -71,7 +70,6 @@ static void skewed_work_is_evened_out(void **state)
 
 static void devices_of_other_speeds_get_other_shares(void **state)
 {
-    (void)state;
     static const double speed[GS_MAX_DEVICES] = {3, 1};
     struct gs_balance b = {0};
     double uneven = 0;
@@ -87,7 +85,6 @@ static void devices_of_other_speeds_get_other_shares(void **state)
 /* Where they are known to differ one launch says by how much. */
 static void unlike_devices_are_even_at_once(void **state)
 {
-    (void)state;
     static const double speeds[][GS_MAX_DEVICES] = {{1, 0.5}, {1, 0.2}, {1, 20}, {1, 3, 0.3}};
     for (unsigned i = 0; i < sizeof speeds / sizeof *speeds; i++) {
         const unsigned n = i < 3 ? 2 : 3;
@@ -118,7 +115,6 @@ static void unlike_devices_are_even_at_once(void **state)
 /* What one launch says may be wrong: the one before the move, or the one after it. */
 static void bad_luck_is_no_verdict(void **state)
 {
-    (void)state;
     static const double even[GS_MAX_DEVICES] = {1, 1}, slow[GS_MAX_DEVICES] = {1, 0.05};
     unlike = even;
     fill(1, 1);
@@ -136,7 +132,6 @@ static void bad_luck_is_no_verdict(void **state)
 /* One that comes to be slower has less from then on, whatever its parts took before, and however often that was. */
 static void who_becomes_slower_has_less(void **state)
 {
-    (void)state;
     static const double speeds[][GS_MAX_DEVICES] = {{1, 1}, {1, 0.25}};
     struct gs_balance b = {0};
     unlike = speeds[0];
@@ -153,7 +148,6 @@ static void who_becomes_slower_has_less(void **state)
 /* A cut by the devices' speeds holds for another dimension too. */
 static void another_dimension_keeps_the_cut(void **state)
 {
-    (void)state;
     struct gs_balance b = {.n = 2, .dim = 1, .cut = {0.8, 1}};
     static const double cut[] = {0.8, 1}, share[] = {0.8, 0.2};
     static const uint64_t ns[] = {1000, 1000};
@@ -164,7 +158,6 @@ static void another_dimension_keeps_the_cut(void **state)
 
 static void even_work_stays_where_it_is(void **state)
 {
-    (void)state;
     struct gs_balance b = {0};
     fill(1, 1);
     for (int i = 0; i < 100; i++) {
@@ -177,7 +170,6 @@ static void even_work_stays_where_it_is(void **state)
 /* Moving the cut moves data: not for a few launches' sake. */
 static void a_cut_moves_only_where_that_pays(void **state)
 {
-    (void)state;
     struct gs_balance b = {0};
     fill(1.3, 0.7);
     for (int i = 0; i < 3; i++)
@@ -191,7 +183,6 @@ static void a_cut_moves_only_where_that_pays(void **state)
 /* Whatever the parts take, the sooner they take something else. */
 static void a_move_that_gains_nothing_is_taken_back(void **state)
 {
-    (void)state;
     struct gs_balance b = {0};
     static const double half[GS_MAX_DEVICES] = {0.5, 1};
     static const uint64_t uneven[GS_MAX_DEVICES] = {2000, 1000};
@@ -207,7 +198,6 @@ static void a_move_that_gains_nothing_is_taken_back(void **state)
 
 static void random_work_never_gets_worse(void **state)
 {
-    (void)state;
     for (int round = 0; round < 300; round++) {
         struct gs_balance b = {0};
         const unsigned n = 2 + (unsigned)(rnd() * 6);
@@ -229,7 +219,6 @@ static void random_work_never_gets_worse(void **state)
 /* The same on devices of any speeds: what is reached is no longer than it was, nor far from the best. */
 static void random_work_on_random_devices_never_gets_worse(void **state)
 {
-    (void)state;
     double sum = 0;
     for (int round = 0; round < 300; round++) {
         struct gs_balance b = {0};
@@ -259,7 +248,6 @@ static void random_work_on_random_devices_never_gets_worse(void **state)
 /* A slow device that takes now more and now less: cut by its luckiest launch all would wait for it. */
 static void who_is_unsteady_is_not_waited_for(void **state)
 {
-    (void)state;
     double sum = 0;
     enum { ROUNDS = 300, FIRST = 3, LAUNCHES = 13 };
     fill(1, 1);

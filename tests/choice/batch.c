@@ -40,7 +40,6 @@ static void seen(unsigned size, uint64_t ns)
 static void unknown_ones_stay_alone(void **state)
 {
     struct gs_batch b = {0};
-    (void)state;
     assert_int_equal(fill(&b, 11), 1);
     seen(12, 10 * US);
     assert_false(added(&b, 12)); /* nor does a known one join an unknown one */
@@ -53,7 +52,6 @@ static void unknown_ones_stay_alone(void **state)
 static void others_beyond_the_most_stay_alone(void **state)
 {
     struct gs_size others = {0};
-    (void)state;
     for (int i = 0; i < 3; i++) {
         struct gs_batch b = {0};
         bool full = false;
@@ -69,7 +67,6 @@ static void others_beyond_the_most_stay_alone(void **state)
 static void known_ones_fill_a_unit(void **state)
 {
     struct gs_batch b = {0};
-    (void)state;
     seen(21, 10 * US);
     assert_int_equal(fill(&b, 21), 20); /* 200 us */
     assert_int_equal(b.expected_ns, 200 * US);
@@ -84,7 +81,6 @@ static void a_mistake_counts_once(void **state)
 {
     enum { OUT = 32, TRUE_NS = 50 * US };
     struct gs_batch b[OUT] = {{0}};
-    (void)state;
     seen(38, TRUE_NS / 2);
     for (int i = 0; i < OUT; i++)
         assert_true(added(&b[i], 38));
@@ -98,7 +94,6 @@ static void a_mistake_counts_once(void **state)
 static void estimates_come_down_and_go_up_at_once(void **state)
 {
     enum { TRUE_NS = 4 * US, HEARING_NS = 40 * US };
-    (void)state;
     seen(31, TRUE_NS + HEARING_NS);
     unsigned n = 0;
     for (int i = 0; i < 12; i++) {
@@ -119,7 +114,6 @@ static void the_last_is_known(void **state)
 {
     struct gs_batch b = {0};
     bool full = false;
-    (void)state;
     assert_true(gs_batch_add(&b, of(35), GS_BATCH_NS, &full));
     assert_true(full); /* unknown */
     b = (struct gs_batch){0};
@@ -138,7 +132,6 @@ static void one_that_is_alone_takes_more(void **state)
 {
     struct gs_batch b = {0};
     bool full = false;
-    (void)state;
     seen(37, 30 * US);
     assert_int_equal(fill(&b, 37), 6);
     for (int i = 6; i < 20; i++) {
@@ -151,7 +144,6 @@ static void one_that_is_alone_takes_more(void **state)
 static void several_sizes_share_one(void **state)
 {
     struct gs_batch b = {0};
-    (void)state;
     for (unsigned k = 41; k <= 41 + GS_BATCH_SIZES; k++)
         seen(k, 10 * US);
     for (unsigned k = 41; k < 41 + GS_BATCH_SIZES; k++)
@@ -180,7 +172,6 @@ static unsigned settle(unsigned size, unsigned groups, uint64_t group_ns, uint64
 
 static void short_chunks_become_larger(void **state)
 {
-    (void)state;
     assert_int_equal(gs_chunk_factor(of(51)), 1);
     assert_int_equal(settle(51, 1000, 400 * US, 20 * US), 1);
     assert_int_equal(settle(52, 1000, 40 * US, 20 * US), 4);  /* 180 us */

@@ -57,7 +57,6 @@ static void fill(struct gs_learnt *l, unsigned n)
 
 static void what_was_kept_comes_back(void **state)
 {
-    (void)state;
     struct gs_learnt l, back;
     size_t bytes;
     fill(&l, 3);
@@ -95,7 +94,6 @@ static void what_was_kept_comes_back(void **state)
 /* The first split that was measured may have been a bad one. */
 static void a_single_try_is_not_kept(void **state)
 {
-    (void)state;
     struct gs_learnt l, back;
     struct gs_learnt_kernel k = some_kernel(0);
     struct gs_history h = some_history(0);
@@ -116,7 +114,6 @@ static void a_single_try_is_not_kept(void **state)
 
 static void a_damaged_file_is_ignored(void **state)
 {
-    (void)state;
     struct gs_learnt l, back;
     size_t bytes;
     fill(&l, 5);
@@ -143,7 +140,6 @@ static void a_damaged_file_is_ignored(void **state)
 /* A whole file with nonsense in it, by another version or by hand: believed in nothing that could do harm. */
 static void nonsense_is_refused(void **state)
 {
-    (void)state;
     struct gs_learnt l, back;
     size_t bytes;
     for (int what = 0; what < 5; what++) {
@@ -167,7 +163,6 @@ static void nonsense_is_refused(void **state)
 
 static void it_does_not_grow_beyond_its_bound(void **state)
 {
-    (void)state;
     struct gs_learnt l;
     size_t bytes;
     fill(&l, GS_LEARNT_MOST + 500);
@@ -180,7 +175,6 @@ static void it_does_not_grow_beyond_its_bound(void **state)
 
 static void short_kernels_are_not_kept(void **state)
 {
-    (void)state;
     struct gs_learnt l;
     fill(&l, 0);
     struct gs_history h = some_history(0);

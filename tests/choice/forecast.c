@@ -9,7 +9,6 @@
 /* The windows between GPUs are opened where that would make splits pay. */
 static void a_faster_link_is_asked_for_where_it_pays(void **state)
 {
-    (void)state;
     struct gs_history h;
     struct gs_budget budget = {0};
     double risk_ns;
@@ -30,7 +29,6 @@ static void a_faster_link_is_asked_for_where_it_pays(void **state)
  * to come; nor is a kernel given up for which it is too slow. */
 static void the_slow_link_is_a_makeshift(void **state)
 {
-    (void)state;
     for (int slow = 0; slow < 2; slow++) {
         struct gs_history h;
         struct gs_machine m = h200;
@@ -60,7 +58,6 @@ static void the_slow_link_is_a_makeshift(void **state)
 /* What is known before a launch: times of this process, or of one before. */
 static void what_will_pay_is_foreseen(void **state)
 {
-    (void)state;
     struct gs_history h;
     gs_history_init(&h);
     assert_false(gs_choice_may_gain(&h, &h200, 2, 0));
@@ -81,7 +78,6 @@ static void what_will_pay_is_foreseen(void **state)
 /* The host's clock alone keeps short kernels from being measured. */
 static void a_bound_spares_the_measurement(void **state)
 {
-    (void)state;
     struct gs_history h;
     gs_history_init(&h);
     assert_true(gs_choice_wants_single(&h, &h200, 2, true));

@@ -20,7 +20,6 @@ static void text_holds_all_costs(void **state)
 {
     const struct gs_links links = {gs_link_cost(40.25, 20), gs_link_cost(21.0, 310)};
     char text[GS_LINKS_TEXT_BYTES];
-    (void)state;
     assert_cost(&links.host, 40250, 0.05);
     const size_t n = gs_links_print(&links, text);
     const struct gs_links back = gs_links_parse(text, n);
@@ -32,7 +31,6 @@ static void one_cost_is_enough(void **state)
 {
     const struct gs_links links = {{0, 0}, gs_link_cost(7, 100)};
     char text[GS_LINKS_TEXT_BYTES];
-    (void)state;
     const size_t n = gs_links_print(&links, text);
     const struct gs_links back = gs_links_parse(text, n);
     assert_cost(&back.host, 0, 0);
@@ -43,7 +41,6 @@ static void one_cost_is_enough(void **state)
 
 static void other_lines_are_passed_over(void **state)
 {
-    (void)state;
     const struct gs_links l = parsed("ok\nhost 100 2000000\nno: peer 1 2\npeer 3\nhosts 1 1\n\npeer 9 1000 x\n");
     assert_cost(&l.host, 100, 2);
     assert_cost(&l.peer, 0, 0);

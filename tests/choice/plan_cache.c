@@ -88,7 +88,6 @@ static const struct gs_kernel_summary shift = {.name = "s", .n_args = 2, .args =
 static void offsets_and_values_tell_plans_apart(void **state)
 {
     struct gs_plan_cache *cache = NULL;
-    (void)state;
     mem[0] = (struct gs_mem){.root = &mem[0], .size = 65536};
     for (int round = 0; round < 2000; round++) {
         struct gs_mem *mems[2] = {&mem[0], NULL};
@@ -115,7 +114,6 @@ static void offsets_and_values_tell_plans_apart(void **state)
 /* However the cut stands, each part has a work-group, and they are all of the launch. */
 static void no_part_is_empty(void **state)
 {
-    (void)state;
     static const double cuts[][3] = {{0, 0, 1}, {1, 1, 1}, {0.001, 0.002, 1}, {0.4, 0.9, 1}, {0.5, 0.5, 1}};
     mem[0] = (struct gs_mem){.root = &mem[0], .size = 65536};
     for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {
@@ -144,7 +142,6 @@ static void no_part_is_empty(void **state)
 
 static void a_remembered_plan_is_the_plan(void **state)
 {
-    (void)state;
     struct gs_plan_cache *cache = NULL;
     int n = 7;
     for (unsigned i = 0; i < MEMS; i++)

@@ -44,7 +44,6 @@ static struct reader reader_of(double single_ns, double part_ns, uint64_t bytes,
  * link and in 6 by two. Where two are no faster the kernel is left alone, and that is found out cheaply. */
 static void reads_by_several_links_count(void **state)
 {
-    (void)state;
     for (int faster = 0; faster < 2; faster++) {
         struct reader r = reader_of(72e4, 1e6, 512 << 20, 0.0195, faster ? 0.0117 : 0.0195);
         r.k.ample = true;
@@ -60,7 +59,6 @@ static void reads_by_several_links_count(void **state)
  * not held against reads of 512 MB. */
 static void reads_of_another_size_say_nothing(void **state)
 {
-    (void)state;
     struct reader r = reader_of(72e4, 1e6, 512 << 20, 0.0195, 0.0117);
     for (int i = 0; i < 20; i++)
         gs_choice_learn_read(&r.w.believed, 33554432, 800000, i % 2);
@@ -74,7 +72,6 @@ static void reads_of_another_size_say_nothing(void **state)
 /* Whatever reads, kernels and links really take. */
 static void reads_cost_little_where_they_do_not_gain(void **state)
 {
-    (void)state;
     for (int round = 0; round < 1000; round++) {
         const double single = pow(10, 4 + 4 * rnd()), one = 0.01 + 0.1 * rnd();
         struct reader r =
@@ -183,7 +180,6 @@ static void next_process(struct gs_history *h, struct gs_machine *m)
 
 static void samples_are_split_soon(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
         const struct sample *s = &samples[i];
         const unsigned least[] = {s->first, s->then, s->sure};

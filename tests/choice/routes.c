@@ -12,7 +12,6 @@ static bool is(unsigned facts, unsigned fact)
 
 static void a_call_is_handed_on_only_where_nothing_has_to_be_noted(void **state)
 {
-    (void)state;
     for (unsigned f = 0; f < 1u << GS_LAUNCH_FACTS; f++) {
         const enum gs_route route = gs_launch_route(f);
         const bool free = !is(f, GS_LAUNCH_WATCHED) && is(f, GS_LAUNCH_PASSES);
@@ -26,7 +25,6 @@ static void a_call_is_handed_on_only_where_nothing_has_to_be_noted(void **state)
 
 static void a_plan_that_pays_is_carried_out(void **state)
 {
-    (void)state;
     for (unsigned f = 0; f < 1u << GS_LAUNCH_FACTS; f++) {
         const enum gs_route route = gs_launch_route(f);
         const bool planned = is(f, GS_LAUNCH_PLANNED), pays = planned && is(f, GS_LAUNCH_PAYS);
@@ -39,7 +37,6 @@ static void a_plan_that_pays_is_carried_out(void **state)
 
 static void what_is_not_split_runs_whole_and_by_units_under_a_daemon(void **state)
 {
-    (void)state;
     for (unsigned f = 0; f < 1u << GS_LAUNCH_FACTS; f++) {
         const enum gs_route route = gs_launch_route(f);
         if (!is(f, GS_LAUNCH_PLANNED) || is(f, GS_LAUNCH_PAYS) || is(f, GS_LAUNCH_AWAY))
@@ -53,7 +50,6 @@ static void what_is_not_split_runs_whole_and_by_units_under_a_daemon(void **stat
 static void each_way_is_taken(void **state)
 {
     bool taken[GS_ROUTES] = {false};
-    (void)state;
     for (unsigned f = 0; f < 1u << GS_LAUNCH_FACTS; f++)
         taken[gs_launch_route(f)] = true;
     for (unsigned i = 0; i < GS_ROUTES; i++)

@@ -12,7 +12,6 @@ static const struct gs_forecast two = {.n = 2, .largest = 0.5, .ample = true};
  * with more work-groups than units, no part takes less than what its own units do. */
 static void what_one_device_runs_at_once_stays_there(void **state)
 {
-    (void)state;
     struct gs_history h;
     assert_true(gs_choice_least_part(8, 132) == 1 && gs_choice_least_part(132, 132) == 1);
     assert_true(gs_choice_least_part(176, 132) == 0.75 && gs_choice_least_part(1320, 132) == 0.1);
@@ -36,7 +35,6 @@ static void what_one_device_runs_at_once_stays_there(void **state)
 /* One that still runs: it takes at least as long as it has. */
 static void what_runs_for_long_is_long(void **state)
 {
-    (void)state;
     struct gs_budget b = {.begin_ns = 0};
     struct gs_machine m = machine;
     struct gs_history h;
@@ -79,7 +77,6 @@ static bool chosen(struct gs_history h)
 /* Split below 0.93 of one device's time; who is splitting goes on below 1.02. */
 static void what_goes_stays(void **state)
 {
-    (void)state;
     assert_true(chosen(known(100 * MS, 90 * MS, false)));
     assert_false(chosen(known(100 * MS, 96 * MS, false)));
     assert_true(chosen(known(100 * MS, 96 * MS, true)));
@@ -90,7 +87,6 @@ static void what_goes_stays(void **state)
 /* What was measured on one device long ago isn't believed against all parts one after the other. */
 static void parts_bound_one_device(void **state)
 {
-    (void)state;
     struct gs_history h = known(100 * MS, 60 * MS, true);
     h.balance = (struct gs_balance){.n = 2, .measured = 3, .part_ns = {20 * MS, 20 * MS}, .cut = {0.5, 1}};
     assert_false(chosen(h));
@@ -98,7 +94,6 @@ static void parts_bound_one_device(void **state)
 
 static void failures_are_retried_ever_later(void **state)
 {
-    (void)state;
     static const uint64_t after[] = {16, 64, 256, 1024};
     for (unsigned f = 1; f <= 4; f++) {
         struct gs_history h = known(100 * MS, 104 * MS, true), next;
@@ -122,7 +117,6 @@ static void failures_are_retried_ever_later(void **state)
  * one bad look. It is tried again, and what turns out well stays. */
 static void bad_luck_is_not_for_ever(void **state)
 {
-    (void)state;
     struct gs_history h = known(100 * MS, 104 * MS, false);
     struct gs_machine m = machine;
     struct gs_budget b = {.begin_ns = 0};
@@ -140,7 +134,6 @@ static void bad_luck_is_not_for_ever(void **state)
 /* Splits that pay through windows wait for these to be open again: nothing has failed. */
 static void closed_windows_are_no_failure(void **state)
 {
-    (void)state;
     struct gs_history h = known(100 * MS, 50 * MS, false);
     struct gs_budget b = {.begin_ns = 0};
     struct gs_forecast o = two;
@@ -159,7 +152,6 @@ static void closed_windows_are_no_failure(void **state)
 /* Outputs that stay where they are made need no windows, nor do inputs that are brought once where that pays. */
 static void what_moves_little_does_not_wait_for_windows(void **state)
 {
-    (void)state;
     struct gs_history h = known(100 * MS, 50 * MS, false);
     struct gs_budget b = {.begin_ns = 0};
     struct gs_forecast o = two;
@@ -172,7 +164,6 @@ static void what_moves_little_does_not_wait_for_windows(void **state)
 /* What isn't earned yet is looked at again after an eighth more launches, not each time. */
 static void what_is_not_earned_is_seldom_planned(void **state)
 {
-    (void)state;
     struct gs_history h;
     struct gs_machine m = machine;
     unsigned planned = 0, at = 0;
@@ -196,7 +187,6 @@ static void what_is_not_earned_is_seldom_planned(void **state)
  * a plan, which costs the host more than a short kernel takes. */
 static void what_its_transfers_forbid_is_seldom_planned(void **state)
 {
-    (void)state;
     const struct gs_forecast back_and_forth = {
         .n = 2, .largest = 0.5, .ample = true, .scatter = {10000000, 1}, .leave = {10000000, 1}};
     const uint64_t parts[] = {1 * MS, 1 * MS};
@@ -225,7 +215,6 @@ static void what_its_transfers_forbid_is_seldom_planned(void **state)
 /* Who had 400 launches in the last process has 13 more to come after 387. */
 static void the_last_run_says_how_many_come(void **state)
 {
-    (void)state;
     for (unsigned late = 0; late < 2; late++) {
         struct gs_history h;
         struct gs_budget b = {.begin_ns = 0};
@@ -243,7 +232,6 @@ static void the_last_run_says_how_many_come(void **state)
 /* One on one device is measured four times, then every 32nd; a split four times, then every 16th. */
 static void measurements_become_rare(void **state)
 {
-    (void)state;
     struct gs_history h = known(100 * MS, 50 * MS, true);
     unsigned single = 0, split = 0;
     h.asked = 4;
@@ -259,7 +247,6 @@ static void measurements_become_rare(void **state)
 /* Also where none is heard of before the application's end, as it only enqueues: the first ones run beside that. */
 static void unheard_measurements_become_rare(void **state)
 {
-    (void)state;
     struct gs_history h;
     unsigned last = 0;
     gs_history_init(&h);
@@ -277,7 +264,6 @@ static void unheard_measurements_become_rare(void **state)
 /* The first split makes replicas and kernels: what it takes says nothing of those to come. */
 static void the_first_split_does_not_count(void **state)
 {
-    (void)state;
     struct gs_history h;
     struct gs_machine m = machine;
     struct gs_budget b = {0};
@@ -294,7 +280,6 @@ static void the_first_split_does_not_count(void **state)
  * launched that is the compiler's time. */
 static void a_hopeless_split_counts(void **state)
 {
-    (void)state;
     for (int compiles = 0; compiles < 2; compiles++) {
         struct gs_history h;
         struct gs_machine m = machine;
@@ -311,7 +296,6 @@ static void a_hopeless_split_counts(void **state)
 /* Neither short kernels nor what won't pay for its translation are looked at more closely. */
 static void what_cannot_pay_is_not_planned(void **state)
 {
-    (void)state;
     struct gs_history h;
     gs_history_init(&h);
     gs_choice_learn_single(&h, 10000);

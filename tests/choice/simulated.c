@@ -11,7 +11,6 @@
 
 static void short_kernels_are_never_split(void **state)
 {
-    (void)state;
     struct world w;
     begin(&w, 1 << 20);
     struct kernel k = kernel_of(5e3, 3e3, 0);
@@ -21,7 +20,6 @@ static void short_kernels_are_never_split(void **state)
 
 static void a_long_kernel_is_split_from_the_second_launch_on(void **state)
 {
-    (void)state;
     struct world w;
     begin(&w, 1 << 20);
     w.now = 2e8; /* the application's start */
@@ -34,7 +32,6 @@ static void a_long_kernel_is_split_from_the_second_launch_on(void **state)
 /* Whoever has learnt it in an earlier process doesn't begin again. */
 static void what_was_learnt_holds_from_the_first_launch(void **state)
 {
-    (void)state;
     struct world w;
     begin(&w, 1 << 20);
     w.now = 2e8;
@@ -49,7 +46,6 @@ static void what_was_learnt_holds_from_the_first_launch(void **state)
 /* The worst that tries can do: kernels whose parts are no faster, or far slower, than was to be expected. */
 static void trying_costs_little(void **state)
 {
-    (void)state;
     for (int round = 0; round < 2000; round++) {
         struct world w;
         begin(&w, (uint64_t)(rnd() * 64e6));
@@ -71,7 +67,6 @@ static void trying_costs_little(void **state)
  * a kernel that gains though it is planned anew each time is split. */
 static void plans_in_vain_cost_little(void **state)
 {
-    (void)state;
     for (int round = 0; round < 2000; round++) {
         struct world w;
         begin(&w, (uint64_t)(rnd() * 64e6));
@@ -98,7 +93,6 @@ static void plans_in_vain_cost_little(void **state)
 /* a -> b -> a -> b on the same data: where both gain, both are split, and the data stays spread. */
 static void alternating_kernels_settle(void **state)
 {
-    (void)state;
     struct world w;
     begin(&w, 8 << 20);
     w.now = 2e8;
@@ -114,7 +108,6 @@ static void alternating_kernels_settle(void **state)
 /* b is too short by itself, but cheaper in parts than with all of the data brought home for it. */
 static void a_short_kernel_goes_where_the_data_is(void **state)
 {
-    (void)state;
     struct world w;
     begin(&w, 32 << 20);
     w.now = 2e8;
@@ -129,7 +122,6 @@ static void a_short_kernel_goes_where_the_data_is(void **state)
 /* b can't be split, so that everything comes home each time: a isn't worth it then, and that is found out cheaply. */
 static void data_that_always_comes_home_keeps_a_kernel_there(void **state)
 {
-    (void)state;
     struct world w;
     begin(&w, 64 << 20);
     struct kernel a = kernel_of(2e6, 1e6, 0), b = kernel_of(1e6, 5e5, 0);
@@ -150,7 +142,6 @@ static void data_that_always_comes_home_keeps_a_kernel_there(void **state)
 /* The parts take half, but ways and buffers take as much as that gains until they have been used a few times. */
 static void first_uses_do_not_decide(void **state)
 {
-    (void)state;
     struct world w;
     begin(&w, 0);
     w.now = 2e9;
@@ -165,7 +156,6 @@ static void first_uses_do_not_decide(void **state)
 /* Two ways that take the same: noise doesn't make it change sides again and again. */
 static void noise_does_not_make_it_swing(void **state)
 {
-    (void)state;
     struct world w;
     begin(&w, 0);
     w.noise = 0.2;
@@ -178,7 +168,6 @@ static void noise_does_not_make_it_swing(void **state)
 /* Uneven halves: the cut moves, and what is expected of a split with it. */
 static void uneven_parts_are_cut_anew(void **state)
 {
-    (void)state;
     struct gs_history h;
     struct gs_machine m = h200;
     struct gs_budget budget = {0};
@@ -207,7 +196,6 @@ static void uneven_parts_are_cut_anew(void **state)
  */
 static void a_promising_kernel_does_not_wait_for_the_budget(void **state)
 {
-    (void)state;
     for (int ample = 0; ample < 2; ample++) {
         struct gs_history h;
         struct gs_budget budget = {0};

@@ -11,7 +11,6 @@ static void records_are_told_apart(void **state)
 {
     const uint64_t size[6] = {4096, 64, 64, 64, 1, 1};
     struct gs_size *one = gs_size_make(7, "one", 2, size);
-    (void)state;
     assert_ptr_equal(gs_size_make(7, "one", 2, size), one);
     assert_ptr_not_equal(gs_size_make(7, "two", 2, size), one);
     assert_ptr_not_equal(gs_size_make(8, "one", 2, size), one);
@@ -33,7 +32,6 @@ static void like_sizes_share_a_record(void **state)
 {
     static const uint64_t most[] = {1, 2, 31, 32, 34, 34, 62, 64, 64, 68, 8192, 8704, UINT64_C(1) << 62},
                           given[] = {1, 2, 31, 32, 33, 34, 61, 63, 64, 65, 8191, 8193, (UINT64_C(1) << 62) - 5};
-    (void)state;
     for (size_t i = 0; i < sizeof most / sizeof *most; i++)
         for (unsigned d = 0; d < 3; d++) {
             uint64_t size[6] = {100, 100, 100, 7, 33, 8191};
@@ -60,7 +58,6 @@ static void launches_find_their_record(void **state)
     const size_t global[3] = {100, 1, 1}, local[3] = {10, 1, 1}, other[3] = {100, 2, 1};
     struct gs_kernel k = {.name = "found"};
     struct gs_size *s = gs_size_make(7, "found", 2, size);
-    (void)state;
     assert_null(gs_size_find(&k, 1, global, NULL)); /* nobody has looked at the kernel yet */
     atomic_init(&k.id, gs_kernel_hash(7, "found", 2));
     for (cl_uint dims = 1; dims <= 3; dims++)
@@ -78,7 +75,6 @@ static void records_are_bounded(void **state)
 {
     struct gs_size *s = NULL, *last;
     unsigned n = 0;
-    (void)state;
     for (uint64_t i = 1; i <= 100000; i++) {
         const uint64_t size[6] = {i, 1, 1};
         last = s;

@@ -25,7 +25,6 @@ static double told_by(struct gs_history of, double ratio)
 /* In proportion, as far as half of it and twice as much. */
 static void a_size_tells_from_half_to_twice(void **state)
 {
-    (void)state;
     assert_true(told_by(known(1000000), 1.5) == 1.5e6);
     assert_true(told_by(known(1000000), 0.5) == 5e5);
     assert_true(told_by(known(1000000), 2) == 2e6);
@@ -42,7 +41,6 @@ static void a_size_tells_from_half_to_twice(void **state)
 static void what_is_guessed_gives_way(void **state)
 {
     struct gs_history of = known(4000000), h;
-    (void)state;
     gs_history_init(&h);
     h.least_part = 0.4;
     h.launches = 2;
@@ -64,7 +62,6 @@ static void what_is_guessed_gives_way(void **state)
 static void short_sizes_are_known_as_short(void **state)
 {
     struct gs_history of, h;
-    (void)state;
     gs_history_init(&of);
     gs_history_init(&h);
     gs_choice_learn_bound(&of, 5000000, 1); /* no longer than that: it may be long or short */
@@ -116,7 +113,6 @@ static unsigned shrinking(double part, double *times)
 static void sizes_that_shrink_are_known_by_their_neighbours(void **state)
 {
     double times;
-    (void)state;
     assert_in_range(shrinking(0.5, &times), 1, 8);
     assert_true(times < 0.75);
     assert_in_range(shrinking(1.0, &times), 1, 8); /* parts as long as the whole */

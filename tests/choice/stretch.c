@@ -42,7 +42,6 @@ static void begin_turns(struct world *w, struct kernel k[3], bool ample)
 
 static void splits_that_lose_together_are_left(void **state)
 {
-    (void)state;
     for (int noise = 0; noise < 2; noise++) {
         struct world w;
         struct kernel k[3];
@@ -59,7 +58,6 @@ static void splits_that_lose_together_are_left(void **state)
 /* It loses no more than a fiftieth there. */
 static void the_next_process_stays_on_one_device(void **state)
 {
-    (void)state;
     struct world w;
     struct kernel k[3];
     begin_turns(&w, k, true);
@@ -80,7 +78,6 @@ static void the_next_process_stays_on_one_device(void **state)
 
 static void splits_that_gain_together_stay(void **state)
 {
-    (void)state;
     struct world w;
     struct kernel k[3];
     begin_turns(&w, k, false);
@@ -92,7 +89,6 @@ static void splits_that_gain_together_stay(void **state)
 
 static void what_has_come_to_gain_is_split_again(void **state)
 {
-    (void)state;
     struct world w;
     struct kernel k[3];
     begin_turns(&w, k, true);

@@ -42,7 +42,6 @@ static bool launch_unlike(struct world *w, struct kernel *k, double times)
  * times speak against what is known of the other. */
 static void a_device_may_be_good_for_one_kernel_alone(void **state)
 {
-    (void)state;
     for (int order = 0; order < 2; order++) {
         struct world w;
         unsigned late[2] = {0, 0};
@@ -62,7 +61,6 @@ static void a_device_may_be_good_for_one_kernel_alone(void **state)
 /* And one that was busy for a process, or for a while, is tried again. */
 static void a_device_that_was_busy_is_tried_again(void **state)
 {
-    (void)state;
     struct world w;
     unsigned late = 0;
     begin(&w, 0);
@@ -77,7 +75,6 @@ static void a_device_that_was_busy_is_tried_again(void **state)
 /* Of a device of which nothing is known little is risked, least where it would take long. */
 static void an_unknown_device_gets_little(void **state)
 {
-    (void)state;
     double cut[GS_MAX_DEVICES];
     gs_choice_first_cut(3, 0, cut);
     assert_true(fabs(cut[1] - cut[0] - 1.0 / 16) < 1e-9 && fabs(cut[2] - 1) < 1e-9);

@@ -109,7 +109,6 @@ static void try_case(void)
 
 static void units_are_no_longer(void **unused)
 {
-    (void)unused;
     for (unsigned i = 0; i < CASES; i++)
         try_case();
 }
@@ -118,7 +117,6 @@ static void units_are_no_longer(void **unused)
  * to take is nothing, and says nothing. */
 static void ends_heard_at_once_make_nothing_short(void **unused)
 {
-    (void)unused;
     enum { LAUNCH_NS = 4000, MOST_NS = 2 * GS_BATCH_NS };
     struct gs_size size = {.program = 1};
     for (unsigned n = 0; n < 200; n++) {
@@ -141,7 +139,6 @@ static void ends_heard_at_once_make_nothing_short(void **unused)
  * it is. */
 static void others_pull_nothing_down(void **unused)
 {
-    (void)unused;
     struct gs_size sizes[] = {{.program = 1}, {.program = 1}};
     const struct kernel a = {&sizes[0], 80000, 1}, b = {&sizes[1], 10000, 1};
     struct run r = {.vary = 1, .bound_ns = 600000 * 2};

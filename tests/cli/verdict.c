@@ -33,7 +33,6 @@ static void says(const struct gs_try_times *t, unsigned n, const char *wanted)
 
 static void what_is_faster(void **state)
 {
-    (void)state;
     struct gs_try_times t = rounds(8, 1.43, 1.1, 1, 0);
     says(&t, 2, "1.43 times as fast on 2 GPUs (1.43 to 1.43): 1.30 by faster transfers, 1.10 by the second GPU");
     t = rounds(8, 3, 3, 1, 0);
@@ -45,7 +44,6 @@ static void what_is_faster(void **state)
 /* GPUs that got nothing to do have no part in a gain, and what didn't go by pinned memory was no faster transfer. */
 static void what_it_comes_by(void **state)
 {
-    (void)state;
     struct gs_try_times t = rounds(8, 1.3, 1, 1, 0);
     causes.split = false;
     says(&t, 2, "1.30 times as fast on 2 GPUs (1.30 to 1.30), by faster transfers; nothing was split");
@@ -67,7 +65,6 @@ static void what_it_comes_by(void **state)
 /* The factors' product is the whole, whatever the rounds are. */
 static void factors_multiply(void **state)
 {
-    (void)state;
     const struct gs_try_times t = rounds(11, 3, 2, 1, 0.5);
     const struct gs_try_verdict v = gs_try_judge(&t, GS_TRY_PLAIN, GS_TRY_ALL, 0.05);
     assert_true(v.all.times > 1.5 && v.by_single.times > 1);
@@ -76,7 +73,6 @@ static void factors_multiply(void **state)
 
 static void what_is_not(void **state)
 {
-    (void)state;
     struct gs_try_times t = rounds(8, 1, 1, 1.25, 0);
     says(&t, 2, "Slower: 0.80 times as fast on 2 GPUs (0.80 to 0.80), all of it by the second GPU");
     t = rounds(10, 1, 1, 1, 0.02);
@@ -95,7 +91,6 @@ static void what_is_not(void **state)
 
 static void outliers_are_counted(void **state)
 {
-    (void)state;
     struct gs_try_times t = rounds(9, 2, 2, 1, 0);
     t.s[GS_TRY_SINGLE][4] = 3.5;
     const struct gs_try_verdict v = gs_try_judge(&t, GS_TRY_PLAIN, GS_TRY_ALL, 0.05);
@@ -109,7 +104,6 @@ static void outliers_are_counted(void **state)
 
 static void remedies_are_those_of_the_page(void **state)
 {
-    (void)state;
     assert_string_equal(gs_try_remedy("it is too short to gain"), "larger launches");
     assert_string_equal(gs_try_remedy("its translation doesn't compile on every device of the group (error -11): no"),
                         "the end is the compiler's first words; --dump DIR keeps all of them, with the kernel and its "

@@ -224,7 +224,6 @@ static bool write_beside_a_fetch(cl_uint round)
 
 static void *write_first_half(void *unused)
 {
-    (void)unused;
     CHECK(clEnqueueWriteBuffer(q1, buffer, CL_TRUE, 0, half_bytes, fresh, 0, NULL, NULL));
     return NULL;
 }
@@ -321,7 +320,6 @@ static bool released_queue_still_writes(cl_uint round)
 static bool refused_build_changes_nothing(cl_uint round)
 {
     cl_int err;
-    (void)round;
     cl_kernel k = clCreateKernel(program, "value", &err);
     CHECK(err);
     if (clBuildProgram(program, 0, NULL, "-DVALUE=2", NULL, NULL) == CL_SUCCESS)

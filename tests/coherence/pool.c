@@ -14,7 +14,6 @@ enum { THREADS = 5, JOBS = 8, ROUNDS = 60, MOST = 700 * 1000 };
 
 bool gs_threads_start(const char *name, pthread_t *thread, void *(*run)(void *), void *arg)
 {
-    (void)name;
     return pthread_create(thread, NULL, run, arg) == 0;
 }
 
@@ -94,7 +93,6 @@ static void *use(void *arg)
 
 static void every_byte_arrives(void **state)
 {
-    (void)state;
     for (unsigned threads = 1; threads <= THREADS; threads += THREADS - 1) {
         struct gs_pool *pool = gs_pool_start(threads);
         struct user u[2] = {{.pool = pool, .seed = threads}, {.pool = pool, .seed = threads + 77}};
@@ -113,7 +111,6 @@ static void every_byte_arrives(void **state)
 /* A share for each, and the first ones begin with the first bytes; together they are all. */
 static void a_copy_is_all_threads_work(void **state)
 {
-    (void)state;
     struct gs_pool *pool = gs_pool_start(THREADS);
     const size_t bytes = 1 << 20;
     char *src = calloc(1, bytes), *dst = malloc(bytes);
@@ -144,7 +141,6 @@ static double cpu_ms(void)
 
 static void who_has_nothing_to_do_sleeps(void **state)
 {
-    (void)state;
     const struct timespec moment = {0, 50 * 1000 * 1000}, rest = {0, 200 * 1000 * 1000};
     struct gs_pool *pool = gs_pool_start(THREADS);
     char src[4096] = {0}, dst[4096];

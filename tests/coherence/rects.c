@@ -44,7 +44,6 @@ static void draw_set(struct gs_rangeset *s)
 
 static void random_sets(void **state)
 {
-    (void)state;
     for (int round = 0; round < 2000; round++) {
         struct gs_rangeset wanted = {0}, held = {0}, sent = {0};
         const bool all = rnd(3) == 0;
@@ -75,7 +74,6 @@ static void random_sets(void **state)
 /* Whatever part of a set travels stays within what the set can reach. */
 static void parts_of_sets(void **state)
 {
-    (void)state;
     for (int round = 0; round < 2000; round++) {
         struct gs_rangeset whole = {0}, part = {0}, reach = {0}, left_out = {0};
         draw_set(&whole);
@@ -111,7 +109,6 @@ static struct gs_rect band(uint64_t width, uint64_t pitch, uint64_t rows, bool h
 static void bands(void **state)
 {
     uint64_t n;
-    (void)state;
     struct gs_rect r = band(13000, 27000, 6889, false, &n);
     assert_int_equal(n, 1);
     assert_int_equal(r.rows, 6889);

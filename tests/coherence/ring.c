@@ -85,7 +85,6 @@ static void waits_for(struct gs_ring *r, cl_event e)
 static void a_slot_waits_for_its_users(void **state)
 {
     struct gs_ring r = {0};
-    (void)state;
     cl_event reads = made(1, CL_RUNNING), fill = made(2, CL_QUEUED), again = made(3, CL_QUEUED);
     gs_ring_give(&r, 0, reads);
     waits_for(&r, reads);
@@ -109,7 +108,6 @@ static void a_slot_waits_for_its_users(void **state)
 static void ended_users_are_forgotten(void **state)
 {
     struct gs_ring r = {0};
-    (void)state;
     for (size_t i = 1; i < EVENTS; i++) {
         gs_ring_give(&r, 0, made(i, CL_COMPLETE));
         assert_true(i < 4 || events[i - 3].refs == 1);

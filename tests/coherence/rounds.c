@@ -17,7 +17,6 @@ static void add(struct gs_sends *sends, unsigned from, unsigned to, uint64_t beg
 
 static void what_several_take_is_sent_once(void **state)
 {
-    (void)state;
     struct gs_sends sends = {0};
     add(&sends, 1, 2, 0, 10);
     add(&sends, 0, 1, 0, 10);
@@ -36,7 +35,6 @@ static void what_several_take_is_sent_once(void **state)
 /* Of an image whose slices have 10 rows of 100 bytes: whole rows, none beyond its slice. */
 static void pieces_of_an_image_are_rows_of_a_slice(void **state)
 {
-    (void)state;
     static const struct gs_range wanted[] = {{700, 1000}, {1000, 1400}, {1400, 1800}, {1800, 2000}, {2000, 2100}};
     enum { N = sizeof wanted / sizeof *wanted };
     struct gs_sends sends = {0};
@@ -96,14 +94,12 @@ static void exchanges_by_all_links(unsigned places)
 
 static void an_exchange_keeps_all_links_busy(void **state)
 {
-    (void)state;
     exchanges_by_all_links(4);
     exchanges_by_all_links(8);
 }
 
 static void one_that_is_short_makes_room_for_the_next(void **state)
 {
-    (void)state;
     enum { SENDS = 9 };
     struct gs_sends sends = {0};
     struct gs_rounds rounds;
@@ -125,7 +121,6 @@ static unsigned seed;
 
 static void random_sends_go_whole_and_once(void **state)
 {
-    (void)state;
     for (int round = 0; round < 300; round++) {
         const unsigned places = 2 + (unsigned)rand() % (GS_MAX_DEVICES - 1), n = 1 + (unsigned)rand() % 60;
         struct gs_sends sends = {0};

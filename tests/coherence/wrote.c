@@ -80,7 +80,6 @@ static void random_set(struct gs_rangeset *s, bool *in)
 static void no_memory_changes_nothing(void **state)
 {
     unsigned failed = 0;
-    (void)state;
     print_message("seed %llu\n", (unsigned long long)rng_state);
     assert_int_equal(gs_bytes_init(&root, false), 0);
     memset(model[0], true, sizeof model[0]);

@@ -66,7 +66,6 @@ static void marks_are_within(const char *text, int wanted)
 
 static void nothing_lies_on_the_frame(void **state)
 {
-    (void)state;
     static const double x[] = {0, 1, 2}, ys[][3] = {{0, 0, 0}, {1, 1, 1}, {-5, 0, 1e9}, {0.1, 100, 1e-6}};
     for (int k = 0; k < 4; k++)
         for (int log = 0; log < 2; log++) {
@@ -87,7 +86,6 @@ static void nothing_lies_on_the_frame(void **state)
 
 static void what_coincides_is_seen(void **state)
 {
-    (void)state;
     static const double x[] = {1, 2}, y[] = {3, 4}, other[] = {3, 5};
     const struct gs_curve c[] = {{.name = "a", .x = x, .y = y, .n = 2},
                                  {.name = "b", .x = x, .y = y, .n = 2},
@@ -109,7 +107,6 @@ static void what_coincides_is_seen(void **state)
 
 static void bars_are_as_long_as_their_sum(void **state)
 {
-    (void)state;
     static const double a[] = {40, 60}, b[] = {NAN, 50};
     static const char *const names[] = {"write", "kernel"};
     const struct gs_row rows[] = {{.label = "one", .value = a}, {.label = "two", .value = b, .text = "50 %"}};
@@ -130,7 +127,6 @@ static void bars_are_as_long_as_their_sum(void **state)
 
 static void steps_are_round(void **state)
 {
-    (void)state;
     char text[32];
     assert_true(gs_svg_step(10, 10) == 1);
     assert_true(gs_svg_step(11, 10) == 2);
@@ -145,7 +141,6 @@ static void steps_are_round(void **state)
 
 static void a_page_needs_no_other_file(void **state)
 {
-    (void)state;
     char *text = NULL;
     size_t bytes = 0;
     FILE *f = open_memstream(&text, &bytes);

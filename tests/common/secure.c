@@ -66,7 +66,6 @@ static int run_as_other(const char *program)
 int main(int argc, char **argv)
 {
     char dir[] = "/tmp/gs-secure-test.XXXXXX", program[64], cache[64], command[128];
-    (void)argv;
     if (argc > 1)
         return getauxval(AT_SECURE) || getenv("PLAIN") ? look() : SKIPPED;
     if (geteuid() != 0 || !mkdtemp(dir))

@@ -34,7 +34,6 @@ static atomic_bool entered;
 
 static void *stay(void *unused)
 {
-    (void)unused;
     atomic_store(&entered, gs_threads_enter());
     for (;;)
         pause();
@@ -44,7 +43,6 @@ static void *stay(void *unused)
 /* As where a lock of the driver's is held by the thread that a signal's handler has interrupted. */
 static void *compile_stuck(void *unused)
 {
-    (void)unused;
     bool counted;
     atomic_store(&entered, gs_threads_build(&counted));
     for (;;)
@@ -56,7 +54,6 @@ enum { COMPILES_S = 6 };
 
 static void *compile(void *unused)
 {
-    (void)unused;
     bool counted;
     atomic_store(&entered, gs_threads_build(&counted));
     const double begin = now();

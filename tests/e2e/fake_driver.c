@@ -127,7 +127,6 @@ static void write_jump(char *code, size_t i)
     const uint32_t jump = last ? 0xd65f03c0u : 0x14000000u | ((uint32_t)(distance / 4) & 0x3ffffffu);
     memcpy(at, &jump, sizeof jump);
 #else
-    (void)at, (void)distance;
     abort();
 #endif
 }
@@ -367,7 +366,6 @@ cl_int clGetPlatformIDs(cl_uint n, cl_platform_id *platforms, cl_uint *n_ret)
 
 cl_int clGetPlatformInfo(cl_platform_id p, cl_platform_info what, size_t room, void *out, size_t *bytes_ret)
 {
-    (void)p;
     if (what == CL_PLATFORM_PROFILE)
         say("mark", NULL);
     if (what == CL_PLATFORM_PROFILE && item_ns > 0 && is_idle())
@@ -379,7 +377,6 @@ cl_int clGetPlatformInfo(cl_platform_id p, cl_platform_info what, size_t room, v
 
 cl_int clGetDeviceIDs(cl_platform_id p, cl_device_type type, cl_uint n, cl_device_id *devices, cl_uint *n_ret)
 {
-    (void)p;
     if (!(type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT)))
         return CL_DEVICE_NOT_FOUND;
     for (cl_uint i = 0; i < n && i < n_devices; i++)
@@ -430,7 +427,6 @@ cl_context clCreateContext(const cl_context_properties *properties, cl_uint n, c
                            void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *data,
                            cl_int *err)
 {
-    (void)properties, (void)n, (void)devices, (void)notify, (void)data;
     sleep_until(now_ns() + 50000000);
     *err = CL_SUCCESS;
     return &the_context;
@@ -438,13 +434,11 @@ cl_context clCreateContext(const cl_context_properties *properties, cl_uint n, c
 
 cl_int clRetainContext(cl_context c)
 {
-    (void)c;
     return CL_SUCCESS;
 }
 
 cl_int clReleaseContext(cl_context c)
 {
-    (void)c;
     return CL_SUCCESS;
 }
 
@@ -464,7 +458,6 @@ static cl_program new_program(cl_uint n, const char **texts, const size_t *bytes
 
 cl_program clCreateProgramWithSource(cl_context c, cl_uint n, const char **texts, const size_t *bytes, cl_int *err)
 {
-    (void)c;
     return new_program(n, texts, bytes, err);
 }
 
@@ -472,27 +465,23 @@ cl_program clCreateProgramWithSource(cl_context c, cl_uint n, const char **texts
 static cl_program program_of(cl_context c, cl_int *err)
 {
     const char *text = some_text;
-    (void)c;
     return new_program(1, &text, NULL, err);
 }
 
 cl_program clCreateProgramWithBinary(cl_context c, cl_uint n, const cl_device_id *devices, const size_t *bytes,
                                      const unsigned char **binaries, cl_int *status, cl_int *err)
 {
-    (void)n, (void)devices, (void)bytes, (void)binaries, (void)status;
     return program_of(c, err);
 }
 
 cl_program clCreateProgramWithBuiltInKernels(cl_context c, cl_uint n, const cl_device_id *devices, const char *names,
                                              cl_int *err)
 {
-    (void)n, (void)devices, (void)names;
     return program_of(c, err);
 }
 
 cl_program clCreateProgramWithIL(cl_context c, const void *il, size_t bytes, cl_int *err)
 {
-    (void)il, (void)bytes;
     return program_of(c, err);
 }
 
@@ -500,8 +489,6 @@ cl_int clCompileProgram(cl_program p, cl_uint n, const cl_device_id *devices, co
                         const cl_program *headers, const char **names, void(CL_CALLBACK *notify)(cl_program, void *),
                         void *data)
 {
-    (void)p, (void)n, (void)devices, (void)options, (void)n_headers, (void)headers, (void)names, (void)notify,
-        (void)data;
     return CL_SUCCESS;
 }
 
@@ -509,7 +496,6 @@ cl_program clLinkProgram(cl_context c, cl_uint n, const cl_device_id *devices, c
                          const cl_program *inputs, void(CL_CALLBACK *notify)(cl_program, void *), void *data,
                          cl_int *err)
 {
-    (void)n, (void)devices, (void)options, (void)n_inputs, (void)inputs, (void)notify, (void)data;
     return program_of(c, err);
 }
 
@@ -517,7 +503,6 @@ cl_int clBuildProgram(cl_program p, cl_uint n, const cl_device_id *devices, cons
                       void(CL_CALLBACK *notify)(cl_program, void *), void *data)
 {
     const char *ms = gettid() != getpid() ? getenv("FAKE_BUILD_MS") : NULL;
-    (void)p, (void)n, (void)devices, (void)options, (void)notify, (void)data;
     if (ms)
         usleep((useconds_t)strtoul(ms, NULL, 10) * 1000);
     return CL_SUCCESS;
@@ -525,7 +510,6 @@ cl_int clBuildProgram(cl_program p, cl_uint n, const cl_device_id *devices, cons
 
 cl_int clGetProgramInfo(cl_program p, cl_program_info what, size_t room, void *out, size_t *bytes_ret)
 {
-    (void)p;
     const cl_context context = &the_context;
     return what == CL_PROGRAM_CONTEXT ? answer(&context, sizeof context, room, out, bytes_ret) : CL_INVALID_VALUE;
 }
@@ -533,7 +517,6 @@ cl_int clGetProgramInfo(cl_program p, cl_program_info what, size_t room, void *o
 cl_int clGetProgramBuildInfo(cl_program p, cl_device_id d, cl_program_build_info what, size_t room, void *out,
                              size_t *bytes_ret)
 {
-    (void)p, (void)d;
     return what == CL_PROGRAM_BUILD_LOG ? answer_text("", room, out, bytes_ret) : CL_INVALID_VALUE;
 }
 
@@ -593,7 +576,6 @@ cl_command_queue clCreateCommandQueue(cl_context c, cl_device_id d, cl_command_q
 {
     static atomic_uint queues;
     cl_command_queue q = make(sizeof *q, err);
-    (void)c;
     if (q) {
         atomic_init(&q->refs, 1);
         q->device = d;
@@ -624,7 +606,6 @@ cl_int clReleaseCommandQueue(cl_command_queue q)
 cl_int clGetCommandQueueInfo(cl_command_queue q, cl_command_queue_info what, size_t room, void *out, size_t *bytes_ret)
 {
     const cl_context context = &the_context;
-    (void)q;
     return what == CL_QUEUE_CONTEXT ? answer(&context, sizeof context, room, out, bytes_ret) : CL_INVALID_VALUE;
 }
 
@@ -664,7 +645,6 @@ static cl_mem new_buffer(cl_mem_flags flags, size_t bytes, void *ptr, cl_int *er
 
 cl_mem clCreateBuffer(cl_context c, cl_mem_flags flags, size_t bytes, void *ptr, cl_int *err)
 {
-    (void)c;
     return new_buffer(flags, bytes, ptr, err);
 }
 
@@ -715,7 +695,6 @@ static cl_int set_pointer_of_another_platform(cl_kernel k, cl_uint i, const void
 
 static cl_mem make_buffer(cl_context c, size_t bytes, cl_int *err)
 {
-    (void)c;
     return new_buffer(CL_MEM_READ_WRITE, bytes, NULL, err);
 }
 
@@ -770,7 +749,6 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dims, con
                               const size_t *local, cl_uint n, const cl_event *wait, cl_event *event)
 {
     cl_ulong items = rounds_arg ? k->rounds : 1;
-    (void)local;
     for (cl_uint d = 0; d < dims; d++)
         items *= global[d];
     const double waves = (double)((items + wave - 1) / wave * wave), took_ns = item_ns * times_of(q->device) * waves;
@@ -816,7 +794,6 @@ void *clEnqueueMapBuffer(cl_command_queue q, cl_mem m, cl_bool blocking, cl_map_
                          size_t bytes, cl_uint n, const cl_event *wait, cl_event *event, cl_int *err)
 {
     char call[64];
-    (void)blocking, (void)flags;
     snprintf(call, sizeof call, "clEnqueueMapBuffer %zu", bytes);
     *err = command(call, q, 1, n, wait, event);
     return m->bytes + offset;
@@ -825,7 +802,6 @@ void *clEnqueueMapBuffer(cl_command_queue q, cl_mem m, cl_bool blocking, cl_map_
 cl_int clEnqueueUnmapMemObject(cl_command_queue q, cl_mem m, void *ptr, cl_uint n, const cl_event *wait,
                                cl_event *event)
 {
-    (void)m, (void)ptr;
     return command("clEnqueueUnmapMemObject", q, 1, n, wait, event);
 }
 
@@ -906,7 +882,6 @@ cl_int clGetEventInfo(cl_event e, cl_event_info what, size_t room, void *out, si
 cl_event clCreateUserEvent(cl_context c, cl_int *err)
 {
     cl_event e = make(sizeof *e, err);
-    (void)c;
     if (e) {
         atomic_init(&e->refs, 1);
         atomic_init(&e->status, CL_SUBMITTED);

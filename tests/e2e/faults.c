@@ -512,8 +512,6 @@ static void *tell(void *arg)
 static void CL_CALLBACK tell_later(cl_event event, cl_int status, void *data)
 {
     pthread_t thread;
-    (void)event;
-    (void)status;
     if (pthread_create(&thread, NULL, tell, data) == 0)
         pthread_detach(thread);
     else

@@ -67,7 +67,6 @@ static void one_gpu(void **state)
 {
     struct gs_profile p;
     struct gs_profile_chain c;
-    (void)state;
     begin_trace();
     for (int k = 0, at = 10000; k < 4; k++, at += 100000) {
         if (k == 3) /* another gap, and a longer one */
@@ -100,7 +99,6 @@ static void long_gap(void **state)
 {
     struct gs_profile p;
     struct gs_profile_chain c;
-    (void)state;
     begin_trace();
     for (int k = 0, at = 10000; k < 4; k++, at += 100000) {
         const int gap = k == 2 ? 4000 : 0;
@@ -121,7 +119,6 @@ static void two_gpus(void **state)
 {
     struct gs_profile p;
     struct gs_profile_chain c;
-    (void)state;
     for (int single = 0; single < 2; single++) {
         begin_trace();
         for (int k = 0, at = 10000; k < 4; k++, at += 100000) {
@@ -144,7 +141,6 @@ static void two_gpus(void **state)
 /* Three units of 35, 20 and 46 us, with 20 % on top: the segment has 121 us, a chunk 28, since a unit may be two. */
 static void chunks_cover_their_segment(void **state)
 {
-    (void)state;
     assert_int_equal(gs_profile_chunks(4, 121000, 28000), 5);
     assert_int_equal(gs_profile_chunks(4, 112000, 28000), 4);
     assert_int_equal(gs_profile_chunks(9, 121000, 28000), 9);

@@ -129,7 +129,6 @@ static cl_int CL_API_CALL kernel_info(cl_kernel kernel, cl_device_id dev, cl_ker
 
 static void CL_CALLBACK gone(cl_mem mem, void *bytes)
 {
-    (void)mem;
     pthread_mutex_lock(&lock);
     used -= (cl_ulong)(uintptr_t)bytes;
     pthread_mutex_unlock(&lock);

@@ -26,7 +26,6 @@ static cl_int CL_API_CALL set_arg_twice(cl_kernel kernel, cl_uint i, size_t byte
 static cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, cl_bitfield flags_nv, size_t bytes,
                                         void *host, cl_int *err)
 {
-    (void)flags_nv;
     return below.clCreateBuffer(context, flags, bytes, host, err);
 }
 

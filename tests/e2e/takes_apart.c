@@ -16,7 +16,6 @@ static size_t bytes_of(int i)
 
 static void *work(void *unused)
 {
-    (void)unused;
     for (;;) {
         free(malloc(100000));
         usleep(1000);

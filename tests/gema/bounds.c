@@ -31,7 +31,6 @@ static int64_t last_response(const char *text)
  * be as many as the segment says. */
 static void handovers_count(void **state)
 {
-    (void)state;
 #define ONE(depth) "[system]\ncpus=1\ngpus=1\ngpu_chunk=10ns\nhandover=3ns\ndepth=" #depth "\n"
 #define TASK "[task a]\nperiod=1us\nsegments.1=gpu 100ns..100ns\n"
     assert_int_equal(last_response(ONE(2) TASK), 100 + 3 + (2 * 10 + 3 - 1));
@@ -61,14 +60,12 @@ static void handovers_count(void **state)
 
 static int64_t keep_once(void *context, size_t task, enum gs_resource resource, int64_t now, int64_t waited)
 {
-    (void)context, (void)resource;
     return task == 2 && waited && now < 20000000 ? 50000000 : 0;
 }
 
 /* Theorem 10: an application's two chunks of 5 ms and 50 ms of patience, which all segments of a job have together. */
 static void one_liar_counts_once(void **state)
 {
-    (void)state;
 #define SYSTEM "[system]\ncpus=1\ngpus=1\ngpu_chunk=5ms\npci_chunk=1ms\nhandover=1ns\nliars="
 #define HIGH "\n[task high]\npriority=2\nperiod=90ms\nsegments.1=gpu 20ms..20ms\n"
 #define LOW "[task low]\npriority=1\nperiod=300ms\nsegments.1=pci 1ms..1ms, gpu 20ms..20ms\n"
@@ -91,7 +88,6 @@ static void one_liar_counts_once(void **state)
 
 static void what_is_late_is_not_proven(void **state)
 {
-    (void)state;
     struct gs_model m = set_from("[system]\ncpus=1\ngpus=1\n[task a]\nperiod=10ns\nsegments.1=gpu 6ns..6ns\n"
                                  "[task b]\nperiod=12ns\nsegments.1=gpu 8ns..8ns\n"
                                  "[task c]\nperiod=1000ns\nsegments.1=cpu 1ns..1ns\n");
@@ -108,7 +104,6 @@ static void what_is_late_is_not_proven(void **state)
 
 static void the_shorter_deadline_is_more_urgent(void **state)
 {
-    (void)state;
     struct gs_model m = set_from("[system]\ncpus=1\ngpus=1\n"
                                  "[task often]\nperiod=20ns\ndeadline=15ns\nsegments.1=gpu 1ns..1ns\n"
                                  "[task soon]\nperiod=30ns\ndeadline=10ns\nsegments.1=gpu 1ns..1ns\n");
@@ -118,7 +113,6 @@ static void the_shorter_deadline_is_more_urgent(void **state)
 
 static void gema_answers_with_its_best(void **state)
 {
-    (void)state;
     const struct set_shape shape = {
         .max_tasks = 5, .max_segments = 3, .max_time = 8, .max_period = 30, .max_servers = 3};
     const struct gs_assign_options options = {0};
@@ -156,7 +150,6 @@ static void set_one(struct gs_model *m, int task, int gpus, struct gs_segment s)
  * deadlines are met, and pruning leaves it. */
 static void pruning_leaves_what_is_schedulable(void **state)
 {
-    (void)state;
     enum { ABOVE, PAUSES, BELOW };
     struct gs_model m;
     gs_model_init(&m, 1, 1, 2);

@@ -39,7 +39,6 @@ static int parse(const char *text, struct gs_config *c, struct gs_mistakes *m)
 
 static void reads_all_keys(void **state)
 {
-    (void)state;
     struct gs_config c;
     struct gs_mistakes m;
     int rc = parse(good, &c, &m);
@@ -99,7 +98,6 @@ static void expect_mistakes(const char *text, const struct expected *e, size_t n
 
 static void reads_chunks(void **state)
 {
-    (void)state;
     struct gs_config c;
     struct gs_mistakes m;
     struct gs_model model;
@@ -189,7 +187,6 @@ static void reads_chunks(void **state)
 /* What liars are counted with, by the number of users and the window, which is a period. */
 static void liars_have_patience(void **state)
 {
-    (void)state;
     static const struct {
         const char *liars, *period;
         int users;
@@ -224,7 +221,6 @@ static void liars_have_patience(void **state)
 
 static void finds_every_mistake(void **state)
 {
-    (void)state;
     static const char bad[] = "key = before\n"                   /* 1 */
                               "[system]\n"                       /* 2 */
                               "gpus = 0\n"                       /* 3 */
@@ -285,7 +281,6 @@ static void finds_every_mistake(void **state)
 
 static void checks_across_sections(void **state)
 {
-    (void)state;
     static const char bad[] = "[task a]\nperiod = 1s\nmode = multi\nsegments.1 = gpu 1ms\npriority = 3\n"
                               "[task b]\nperiod = 1s\nsegments.4 = gpu 1ms\npriority = 3\n"
                               "[task c]\nperiod = 1s\nmode = 3\npriority = 4\n"
@@ -300,7 +295,6 @@ static void checks_across_sections(void **state)
 /* Three profiles in one file. */
 static void sections_that_agree_may_repeat(void **state)
 {
-    (void)state;
     struct gs_config c;
     struct gs_mistakes m;
     assert_int_equal(parse("[system]\ngpus = 2\ncpus = 4\nhandover = 1ms\n[task a]\nperiod = 1s\n"
@@ -318,7 +312,6 @@ static void sections_that_agree_may_repeat(void **state)
 /* A text belongs to the config once, however often it is given; the second is long enough for a block of its own. */
 static void texts_may_repeat(void **state)
 {
-    (void)state;
 #define HOSTS "hosts = a-rather-long-name-of-a-host-one,b,c,d"
     struct gs_config c;
     struct gs_mistakes m;
@@ -333,7 +326,6 @@ static void texts_may_repeat(void **state)
 
 static void comments_behind_values(void **state)
 {
-    (void)state;
     static const char bad[] = "[system]\n# a comment\n  # another\ngpus = 2 # two\ncpus = 4 ; four\n"
                               "[task a]\nperiod = 1s\t# often\nmatch = /opt/c#/a\n"
                               "segments.1 = gpu 1ms, # here\n  cpu 1ms\n";
@@ -345,7 +337,6 @@ static void comments_behind_values(void **state)
 /* What is no config file at all is told soon; one with some wrong lines is read to its end. */
 static void other_files_end_soon(void **state)
 {
-    (void)state;
     struct gs_config c;
     struct gs_mistakes m;
     char text[20000] = "";
@@ -368,7 +359,6 @@ static void other_files_end_soon(void **state)
 
 static void long_lines_are_whole_or_refused(void **state)
 {
-    (void)state;
     char text[8192] = "[system]\ngpus=1\ncpus=1\n[task a]\nperiod=1s\nsegments.1 = cpu 1ns";
     for (int i = 2; i <= 200; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), ", cpu %dns", i);
@@ -388,7 +378,6 @@ static void long_lines_are_whole_or_refused(void **state)
 
 static void units_are_exact(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         int rc;
@@ -435,7 +424,6 @@ static void units_are_exact(void **state)
 /* Five digits, no more; a bound isn't shown below what it is, nor what is left above. */
 static void durations_are_shown_short(void **state)
 {
-    (void)state;
     static const struct {
         int64_t ns;
         enum gs_rounding rounding;
@@ -460,7 +448,6 @@ static void durations_are_shown_short(void **state)
 
 static void missing_file_is_a_mistake(void **state)
 {
-    (void)state;
     struct gs_config c;
     struct gs_mistakes m = {0};
     assert_int_equal(gs_config_load("no/such/folder/gpusparc.conf", &c, &m), -ENOENT);

@@ -28,7 +28,6 @@ static void run_jobs(const char *text, const int *modes, int64_t *ends)
 
 static void figure_1(void **state)
 {
-    (void)state;
     /* J1, J2: 7 units by 10; J3: 26 units by 30. Priorities are given in the order that `order` says. */
     static const int orders[6][3] = {{3, 2, 1}, {2, 3, 1}, {3, 1, 2}, {2, 1, 3}, {1, 3, 2}, {1, 2, 3}};
     for (int k = 0; k < 6; k++) {
@@ -61,7 +60,6 @@ static void figure_1(void **state)
 
 static void figure_11(void **state)
 {
-    (void)state;
     static const char text[] = "[system]\ngpus=2\ncpus=1\npreemptive=none\n"
                                "[task J1]\nperiod=100ns\ndeadline=13ns\nsegments.1=pci 1ns, gpu 10ns, pci 1ns\n"
                                "segments.2=pci 2ns, gpu 5ns, pci 2ns, cpu 4ns\n"
@@ -155,7 +153,6 @@ static void there_and_back(void **state)
 
 static void bad_json_is_refused_whole(void **state)
 {
-    (void)state;
     static const char bad[] = "{\"system\": {\"cpus\": 0, \"gpus\": 2, \"preemptive\": [\"disk\"], \"pieces\": 7}, "
                               "\"tasks\": [{\"name\": \"a\"},"
                               "{\"name\": \"b\", \"period_ns\": 5, \"deadline_ns\": 6},"
@@ -176,7 +173,6 @@ static void bad_json_is_refused_whole(void **state)
 
 static void too_long_times_are_refused(void **state)
 {
-    (void)state;
     struct gs_model m;
     struct gs_segment s[200];
     for (int j = 0; j < 200; j++)

@@ -60,7 +60,6 @@ static uint64_t equation42(const char *text, const char *sigma_l, unsigned warps
 /* The table that Figure 2 prints, as positions executed in each of its nine cycles. */
 static void figure_2(void **state)
 {
-    (void)state;
     uint32_t position[] = {0, 0, 0, 0, 1, 1, 2, 1, 2, 1, 2, 2};
     size_t begin[] = {0, 1, 2, 3, 4, 5, 7, 9, 11, 12};
     struct gs_makespan_schedule s = {position, begin, 9};
@@ -85,7 +84,6 @@ static void figure_2(void **state)
 
 static void illegal_schedules_are_refused(void **state)
 {
-    (void)state;
     struct gs_kernel_string k = parse("LC", "1", "1");
     size_t begin[] = {0, 1, 2, 3, 4};
     uint32_t idles[] = {0, 0, 1, 1}; /* a C waits in cycle 2 while its unit idles */
@@ -104,7 +102,6 @@ static void illegal_schedules_are_refused(void **state)
 /* Figures 6 and 7: the strings, the horizontal lines and what the approximation converges to. */
 static void figures_6_and_7(void **state)
 {
-    (void)state;
     for (unsigned w = 1; w <= 64; w++)
         assert_int_equal(exact("LLCLL", "1", w), 4 * w + 1);
     struct gs_kernel_string k = parse("LLCLL", "1", "1");
@@ -129,7 +126,6 @@ static void figures_6_and_7(void **state)
 
 static void equations_42_and_43_are_not_safe(void **state)
 {
-    (void)state;
     assert_int_equal(exact("LCL", "1", 2), 4);
     assert_int_equal(exact("LCL", "1", 4), 9);
     assert_int_equal(equation42("LCL", "1", 4, 2), 8);
@@ -141,7 +137,6 @@ static void equations_42_and_43_are_not_safe(void **state)
 
 static void equations_5_to_7_are_not_safe(void **state)
 {
-    (void)state;
     struct gs_kernel_string k = parse("LL", "2", "1");
     assert_false(gs_makespan_equation5_is_safe(&k));
     assert_int_equal(gs_makespan_equation5(&k, 4), 4);
@@ -153,7 +148,6 @@ static void equations_5_to_7_are_not_safe(void **state)
 /* A barrier makes the phases' makespans add up. */
 static void barriers(void **state)
 {
-    (void)state;
     struct gs_kernel_string k = parse("|LCL||LLC|", "1", "1");
     assert_int_equal(k.n_phases, 2);
     assert_int_equal(exact_of(&k, 4), 9 + 9);
@@ -165,7 +159,6 @@ static void barriers(void **state)
  * one makespan, and never is the bound below what a schedule needs. */
 static void groups_after_another(void **state)
 {
-    (void)state;
     struct gs_kernel_string k = parse("LLCLL", "1", "1");
     assert_int_equal(gs_makespan_wave_bound(&k, 3, 4, 3), gs_makespan_safe_bound(&k, 12));
     assert_int_equal(gs_makespan_wave_bound(&k, 3, 4, 5), gs_makespan_safe_bound(&k, 12));
@@ -181,7 +174,6 @@ static void groups_after_another(void **state)
 /* With a small memory the answer is an interval that holds the exact value. */
 static void memory_runs_out(void **state)
 {
-    (void)state;
     struct gs_kernel_string k = parse("LLCCLL", "1", "1");
     struct gs_makespan_options o = {.memory_bytes = 100000};
     struct gs_makespan_exact e;
@@ -211,7 +203,6 @@ static void stop_there(void *context, bool is_exact, uint64_t done, uint64_t all
 /* Wherever it is stopped, the answer is an interval that holds the exact value; of what was found, a schedule too. */
 static void stopped_searches_give_intervals(void **state)
 {
-    (void)state;
     static const char *const texts[] = {"LLCCLL", "LLCCLL|LLCCLL"};
     for (size_t i = 0; i < 2; i++) {
         struct gs_kernel_string k = parse(texts[i], "1", "1");
@@ -242,7 +233,6 @@ static void stopped_searches_give_intervals(void **state)
 
 static void too_long_to_search(void **state)
 {
-    (void)state;
     struct gs_kernel_string k = parse("(LC)1000", "1", "1");
     struct gs_makespan_exact e;
     assert_int_equal(gs_makespan_exact(&k, 32, NULL, &e), -E2BIG);
@@ -254,7 +244,6 @@ static void too_long_to_search(void **state)
 
 static void strings(void **state)
 {
-    (void)state;
     struct gs_kernel_string k = parse("L3 (C S)2", "1/2", "3");
     assert_int_equal(k.n, 10);
     assert_int_equal(k.n_types, 3);

@@ -126,14 +126,12 @@ static void check_all(unsigned n, unsigned letters, unsigned max_warps, unsigned
 
 static void two_types(void **state)
 {
-    (void)state;
     for (unsigned n = 1; n <= MAX_I; n++)
         check_all(n, 2, MAX_W, 2);
 }
 
 static void three_types(void **state)
 {
-    (void)state;
     for (unsigned n = 1; n <= 4; n++)
         check_all(n, 3, 4, 2);
 }
@@ -161,7 +159,6 @@ static uint64_t exact_of(const struct gs_kernel_string *k, unsigned warps, bool 
 
 static void longer_strings(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < n_cases; i++) {
         char text[16] = "", why[200];
         struct gs_sigmas s = {0};

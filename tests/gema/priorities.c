@@ -18,7 +18,6 @@ static uint64_t jobs;
 
 static int64_t any_gap(void *context, size_t task, uint64_t job)
 {
-    (void)context, (void)task, (void)job;
     return rnd(&rng, 3) ? 0 : rnd(&rng, 12);
 }
 
@@ -27,19 +26,16 @@ static int64_t any_time(void *context, size_t task, uint64_t job, size_t segment
     const struct gs_model *m = context;
     const int mode = m->tasks[task].fixed_mode;
     const struct gs_segment *s = &m->tasks[task].chains[mode].segments[segment];
-    (void)job, (void)piece;
     return rnd(&rng, 3) ? s->worst_ns : s->best_ns + rnd(&rng, (unsigned)(s->worst_ns - s->best_ns) + 1);
 }
 
 static int64_t any_length(void *context, int64_t most)
 {
-    (void)context;
     return 1 + rnd(&rng, (unsigned)most);
 }
 
 static int64_t any_handover(void *context, int64_t most)
 {
-    (void)context;
     return rnd(&rng, (unsigned)most + 1);
 }
 

@@ -43,7 +43,6 @@ static char why[300];
 
 static void reads_instructions(void **state)
 {
-    (void)state;
     struct gs_ptx_kernel k;
     assert_int_equal(gs_ptx_parse(&k, text, "nest", why, sizeof(why)), 0);
     assert_string_equal(k.entry, "nest");
@@ -72,7 +71,6 @@ static void reads_instructions(void **state)
 
 static void chooses_the_kernel(void **state)
 {
-    (void)state;
     struct gs_ptx_kernel k;
     assert_int_equal(gs_ptx_parse(&k, text, NULL, why, sizeof(why)), -EINVAL);
     assert_non_null(strstr(why, "nest, second, calls"));
@@ -106,7 +104,6 @@ static void check_walk(const char *path, uint64_t inner, uint64_t outer, const c
 
 static void walks_a_kernel(void **state)
 {
-    (void)state;
     char *out = walked(&(struct gs_ptx_walk_options){.path = "t"});
     assert_string_equal(out, "LCCC");
     free(out);
@@ -171,7 +168,6 @@ static void refuses(const char *kernel, const char *path, const struct gs_ptx_lo
 
 static void unknown_paths(void **state)
 {
-    (void)state;
     const struct gs_ptx_loop inner[] = {{"INNER", 2}}, both[] = {{"INNER", 1}, {"OUTER", 100000000}},
                              no[] = {{"SKIP", 2}};
     refuses("nest", NULL, NULL, 0, "line 14");
@@ -216,7 +212,6 @@ static char *walk_inside(const char *kernel, const char *path, uint64_t turns)
 
 static void loops_left_from_inside(void **state)
 {
-    (void)state;
     char *s = walk_inside("one", "n", 3);
     assert_string_equal(s, "CC"
                            "LCC"
@@ -246,7 +241,6 @@ static void loops_left_from_inside(void **state)
  */
 static void broken_texts(void **state)
 {
-    (void)state;
     static const char odd[] = "{}[]();:,.@!%|/*\"\n\tx0$_";
     uint64_t rng = 4711;
     for (int round = 0; round < 20000; round++) {

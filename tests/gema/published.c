@@ -93,8 +93,6 @@ static struct rng rng;
 static int64_t random_time(void *context, size_t task, uint64_t job, size_t segment, int piece)
 {
     const struct counter_example *e = context;
-    (void)job;
-    (void)piece;
     /* Only the first task's first segment varies, in the one example that needs it: short once, long else. */
     if (e->varying && task == 0 && segment == 0)
         return rnd(&rng, 2) ? 1 : 10;
@@ -117,7 +115,6 @@ static int64_t time_of(void *context, size_t task, uint64_t job, size_t segment,
 static int64_t next_gap(void *context, size_t task, uint64_t job)
 {
     const struct varying *v = context;
-    (void)job;
     /* The last task has one job: a second one might have to wait for the first. */
     if (task == v->model->n_tasks - 1)
         return 1000;
@@ -149,7 +146,6 @@ static int64_t observe(const struct counter_example *e, const struct gs_model *m
 
 static void formula_is_as_printed_and_not_safe(void **state)
 {
-    (void)state;
     for (size_t k = 0; k < sizeof examples / sizeof *examples; k++) {
         const struct counter_example *e = &examples[k];
         struct gs_model m = set_from(e->set);

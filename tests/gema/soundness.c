@@ -37,7 +37,6 @@ struct trial {
 static int64_t any_gap(void *context, size_t task, uint64_t job)
 {
     struct trial *t = context;
-    (void)job;
     unsigned period = (unsigned)t->model->tasks[task].period_ns;
     return rnd(t->rng, (unsigned)t->gap_odds) ? 0 : rnd(t->rng, period + 1);
 }
@@ -45,8 +44,6 @@ static int64_t any_gap(void *context, size_t task, uint64_t job)
 static int64_t any_time(void *context, size_t task, uint64_t job, size_t segment, int piece)
 {
     struct trial *t = context;
-    (void)job;
-    (void)piece;
     const struct gs_segment *s = &t->model->tasks[task].chains[t->modes[task]].segments[segment];
     if (rnd(t->rng, (unsigned)t->time_odds))
         return s->worst_ns;

@@ -48,7 +48,6 @@ static uint64_t measured_pairs(const char *first, const char *a, const char *b, 
 
 static void table_19(void **state)
 {
-    (void)state;
     const unsigned expected[] = {30, 36, 42, 48, 54};
     for (unsigned n = 1; n <= 5; n++) {
         assert_int_equal(measured_pairs("alu", "alu", "alu", n), expected[n - 1]); /* ADD, MUL, MAD */
@@ -58,7 +57,6 @@ static void table_19(void **state)
 
 static void table_20(void **state)
 {
-    (void)state;
     const unsigned add[] = {30, 48, 66, 84, 102}, cos[] = {30, 52, 74, 96, 118};
     for (unsigned n = 1; n <= 5; n++) {
         assert_int_equal(measured_pairs("alu", "alu!", "alu!", n), add[n - 1]);
@@ -68,7 +66,6 @@ static void table_20(void **state)
 
 static void tables_21_and_22(void **state)
 {
-    (void)state;
     const unsigned independent[] = {36, 48, 60, 72}, mul_add[] = {48, 84, 120, 156}, cos_add[] = {52, 92, 132, 172};
     const unsigned mad_add_printed[] = {48, 86, 122, 160}, mad_add_above[] = {0, 2, 2, 4};
     for (unsigned i = 0; i < 4; i++) {
@@ -84,7 +81,6 @@ static void tables_21_and_22(void **state)
 
 static void figure_29(void **state)
 {
-    (void)state;
     assert_int_equal(measured("alu alu"), 36);
     assert_int_equal(measured("alu alu!"), 48);
 }
@@ -118,7 +114,6 @@ enum { ROWS_HIDDEN = 8 * 400 - 1166, COLUMNS_HIDDEN = 5 * 470 - 2120 };
 
 static void tables_10_and_11(void **state)
 {
-    (void)state;
     const char *const rows_set[] = {"shared_load=28",
                                     "shared_store=28",
                                     "global_store=54",
@@ -153,7 +148,6 @@ static void tables_10_and_11(void **state)
 /* With Table 7's own constants the part without loads is another. */
 static void table_7_contradicts_tables_10_and_11(void **state)
 {
-    (void)state;
     const char *const no_loads[] = {"global_load=0", NULL};
     struct gs_timing_profile p = fermi_with(no_loads);
     struct gs_timing_mix rows = mix_of(rows_mix, 0), columns = mix_of(columns_mix, 0);
@@ -163,7 +157,6 @@ static void table_7_contradicts_tables_10_and_11(void **state)
 
 static void tables_13_and_14(void **state)
 {
-    (void)state;
     double rows = gs_timing_mwp_one_warp(400, 8, 2, 146), columns = gs_timing_mwp_one_warp(470, 5, 2, 95);
     assert_int_equal((int)rows, 3492);
     assert_int_equal((int)columns, 2540);
@@ -180,7 +173,6 @@ static void tables_13_and_14(void **state)
 /* What lies between a load and its use is hidden, no more than the latency, and each load once. */
 static void latency_is_hidden(void **state)
 {
-    (void)state;
     struct {
         const char *text;
         double hidden, average;
@@ -205,7 +197,6 @@ static void latency_is_hidden(void **state)
 
 static void profiles(void **state)
 {
-    (void)state;
     char why[300];
     struct gs_timing_profile p;
     char *text = gs_timing_profile_write(&gs_timing_fermi);
@@ -234,7 +225,6 @@ static void profiles(void **state)
 
 static void bad_programs_and_mixes(void **state)
 {
-    (void)state;
     char why[300];
     struct gs_timing_program p;
     struct gs_timing_mix mix;

@@ -56,7 +56,6 @@ static void check_trace(const char *code, double issue, double alu, struct gs_wa
 
 static void loose_round_robin(void **state)
 {
-    (void)state;
     struct gs_warpsched_options o = {.policy = GS_WARPSCHED_LRR, .warps = 2};
     check_trace("alu x3", 1, 1, o, "0:W0.0 1:W1.0 2:W0.1 3:W1.1 4:W0.2 5:W1.2");
     check_trace("alu alu!", 1, 3, o, "0:W0.0 1:W1.0 3:W0.1 4:W1.1");
@@ -66,7 +65,6 @@ static void loose_round_robin(void **state)
 
 static void greedy_then_oldest(void **state)
 {
-    (void)state;
     struct gs_warpsched_options o = {.policy = GS_WARPSCHED_GTO, .warps = 2};
     check_trace("alu x3", 1, 1, o, "0:W0.0 1:W0.1 2:W0.2 3:W1.0 4:W1.1 5:W1.2");
     o.warps = 3;
@@ -75,7 +73,6 @@ static void greedy_then_oldest(void **state)
 
 static void two_level(void **state)
 {
-    (void)state;
     struct gs_warpsched_options o = {.policy = GS_WARPSCHED_TWO_LEVEL, .warps = 3, .active = 2};
     check_trace("alu ld alu!", 1, 1, o, "0:W0.0 1:W1.0 2:W0.1 3:W1.1 4:W2.0 5:W2.1 12:W0.2 13:W1.2 15:W2.2");
     /* Arithmetic alone keeps the active set: the third warp comes when one of the first two is done. */
@@ -85,7 +82,6 @@ static void two_level(void **state)
 /* W0 W1 W0 W2 W0 W1 ...: section 8.2's rate of 2. */
 static void variable_rate(void **state)
 {
-    (void)state;
     const unsigned rate[] = {2, 0, 0};
     struct gs_warpsched_options o = {.policy = GS_WARPSCHED_VARIABLE, .warps = 3, .rate = rate};
     check_trace("alu x4", 1, 1, o,
@@ -96,7 +92,6 @@ static void variable_rate(void **state)
 
 static void strict_slots(void **state)
 {
-    (void)state;
     struct gs_warpsched_options o = {.policy = GS_WARPSCHED_VARIABLE, .warps = 2, .strict = true};
     check_trace("alu x2", 3, 3, o, "0:W0.0 1:W1.0 4:W0.1 5:W1.1");
     o.strict = false;
@@ -105,7 +100,6 @@ static void strict_slots(void **state)
 
 static void barriers(void **state)
 {
-    (void)state;
     struct gs_warpsched_options o = {.policy = GS_WARPSCHED_GTO, .warps = 2};
     check_trace("alu bar alu", 1, 1, o, "0:W0.0 1:W0.1 2:W1.0 3:W1.1 4:W1.2 5:W0.2");
 }
@@ -113,7 +107,6 @@ static void barriers(void **state)
 /* Figures 32 and 33: three warps of the even scheduler, two cycles apart, and none of them slower than one alone. */
 static void figures_32_and_33(void **state)
 {
-    (void)state;
     const char *code[] = {"alu alu! alu alu alu alu!", "alu alu! alu alu! alu alu!"};
     const unsigned first_warp[2][6] = {{0, 18, 24, 30, 36, 54}, {0, 18, 24, 42, 48, 66}};
     for (int k = 0; k < 2; k++) {
@@ -133,7 +126,6 @@ static void figures_32_and_33(void **state)
 /* Section 6.3: up to six warps take as long as one, the seventh makes them wait. */
 static void six_warps_fit(void **state)
 {
-    (void)state;
     struct gs_timing_program p;
     char why[200];
     assert_int_equal(gs_timing_program_read(&p, "alu x50", why, sizeof(why)), 0);
@@ -206,7 +198,6 @@ static void check_schedule(const struct gs_timing_program *p, const struct gs_ti
 
 static void random_schedules(void **state)
 {
-    (void)state;
     static const char *const words[] = {"alu", "sfu", "lds", "sts", "ld", "st"};
     for (int round = 0; round < 3000; round++) {
         char code[600] = "alu", why[200];
@@ -239,7 +230,6 @@ static void random_schedules(void **state)
 
 static void too_many_slots(void **state)
 {
-    (void)state;
     struct gs_timing_program p;
     struct gs_warpsched_result r;
     char why[200];

@@ -5,7 +5,6 @@
 
 static void clocks(void **state)
 {
-    (void)state;
     struct probe_device none = {.extensions = "cl_khr_fp64"}, nvidia = {.is_nvidia = true}, pocl = {.is_pocl = true};
     struct probe_device whole = {.clocks = 1}, group = {.clocks = 2}, both = {.clocks = 7}, sub_group = {.clocks = 4};
     for (int across = 0; across < 2; across++) {
@@ -22,7 +21,6 @@ static void clocks(void **state)
 
 static void ranges(void **state)
 {
-    (void)state;
     unsigned a, b;
     assert_true(probe_range("x", "3..7", 10, &a, &b) && a == 3 && b == 7);
     assert_true(probe_range("x", "5", 10, &a, &b) && a == 5 && b == 5);

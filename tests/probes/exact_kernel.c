@@ -36,7 +36,6 @@ static void minus_zeroes(float *x, size_t n)
 
 static void same_bits(void **state)
 {
-    (void)state;
     const size_t locals[] = {32, 64, 256};
     static float x[VECTOR_MAX];
     struct probe_device d;

@@ -14,7 +14,6 @@ static float x[MAX_N];
 
 static void condition_numbers(void **state)
 {
-    (void)state;
     const size_t sizes[] = {6, 7, 32, 100, 1024, MAX_N};
     const double wanted[] = {1, 2, 3.9, 4, 10, 1e3, 1e8, 1e11, 1e16, 1e24, 1e30};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
@@ -46,7 +45,6 @@ static int by_bits(const void *a, const void *b)
 /* ANALYSIS: 1,024 floats of condition 1e8, summed in 1,000 random orders, give almost as many different sums. */
 static void orders_give_different_sums(void **state)
 {
-    (void)state;
     static float sums[1000];
     struct gs_longacc sum;
     double reached;
@@ -77,7 +75,6 @@ static void orders_give_different_sums(void **state)
 
 static void limits(void **state)
 {
-    (void)state;
     struct gs_longacc sum;
     double reached;
     assert_int_equal(gs_illcond_generate(x, 5, 10, 1, &sum, &reached), -EINVAL);

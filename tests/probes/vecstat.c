@@ -14,7 +14,6 @@
 /* Section IV-A: {x, y, z, w, x, x, y, x, z, t} has a predictability of 40 %. */
 static void worked_example(void **state)
 {
-    (void)state;
     struct gs_vecstat *s = gs_vecstat_new(0);
     for (const char *c = "xyzwxxyxzt"; *c; c++) {
         uint32_t v[3] = {(uint32_t)*c, 1, 2};
@@ -29,7 +28,6 @@ static void worked_example(void **state)
 
 static void empty_and_constant(void **state)
 {
-    (void)state;
     struct gs_vecstat *s = gs_vecstat_new(0);
     struct gs_vecstat_summary r = gs_vecstat_summarise(s);
     assert_true(r.vectors == 0 && r.mode == 0 && r.cardinality == 0 && r.entropy_bits == 0);
@@ -43,7 +41,6 @@ static void empty_and_constant(void **state)
 /* Vectors of 4 values of 0 to 5, with an oracle that counts all 1296 of them. */
 static void against_counts(void **state)
 {
-    (void)state;
     uint64_t rng = 99;
     for (int round = 0; round < 30; round++) {
         static unsigned count[1296];
@@ -77,7 +74,6 @@ static void against_counts(void **state)
 
 static void ranks_with_ties(void **state)
 {
-    (void)state;
     uint32_t ranks[6], order[6];
     gs_vecstat_ranks((uint64_t[]){50, 10, 50, 7, UINT64_MAX, 10}, 6, ranks, order);
     const uint32_t expected[] = {2, 1, 2, 0, 3, 1};
@@ -106,7 +102,6 @@ static void ranks_with_ties(void **state)
 /* 10^7 vectors, most of them different, one in ten the same: the memory stays within 128 MiB and the answers hold. */
 static void ten_million(void **state)
 {
-    (void)state;
     enum { N = 10000000, FREQUENT = 10 };
     struct gs_vecstat *s = gs_vecstat_new((size_t)1 << 20);
     uint64_t rng = 3;
@@ -135,7 +130,6 @@ static void ten_million(void **state)
 
 static void saved_and_loaded(void **state)
 {
-    (void)state;
     struct gs_vecstat *a = gs_vecstat_new(3000), *b = NULL;
     for (uint32_t i = 0; i < 2500; i++)
         gs_vecstat_add(a, (uint32_t[]){i * i % 2000, i % 3}, 2);
@@ -166,7 +160,6 @@ static void saved_and_loaded(void **state)
 
 static void numbers_of_orders(void **state)
 {
-    (void)state;
     const uint64_t bell[] = {1, 1, 3, 13, 75, 541, 4683, 47293, 545835, 7087261, 102247563};
     for (unsigned p = 0; p <= 10; p++)
         assert_int_equal(gs_vecstat_weak_orders(p), bell[p]);

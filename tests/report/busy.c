@@ -12,7 +12,6 @@ static void random_spans(void **state)
     enum { LENGTH = 20000, SPANS = 3000 };
     static unsigned char lit[LENGTH];
     const unsigned seed = 4205;
-    (void)state;
     printf("seed %u\n", seed);
     srand(seed);
     for (int round = 0; round < 20; round++) {
@@ -38,7 +37,6 @@ static void a_million_spans(void **state)
 {
     enum { SPANS = 1000000 };
     struct gs_busy b = {0};
-    (void)state;
     for (uint64_t i = 0; i < SPANS; i++) {
         const uint64_t begin = (i ^ 1) * 10;
         gs_busy_add(&b, begin, begin + 3);
@@ -52,7 +50,6 @@ static void a_million_spans(void **state)
 static void a_span_that_began_long_before(void **state)
 {
     struct gs_busy b = {0};
-    (void)state;
     for (uint64_t i = 0; i < 100000; i++)
         gs_busy_add(&b, i * 10, i * 10 + 5);
     gs_busy_add(&b, 0, 1000000);

@@ -20,7 +20,6 @@ static double rnd(void)
 /* Critical values of the signed-rank test, two-sided, as statistical tables print them. */
 static void tables_of_the_test(void **state)
 {
-    (void)state;
     static const struct {
         size_t n;
         long five, one; /* per cent */
@@ -39,7 +38,6 @@ static void tables_of_the_test(void **state)
  * to -0.010. */
 static void a_printed_example(void **state)
 {
-    (void)state;
     static const double before[] = {1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30};
     static const double after[] = {0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29};
     double ratio[9], low, high;
@@ -76,7 +74,6 @@ static bool refuses(const double *x, size_t n, double by, double alpha)
 
 static void what_the_test_does_not_refuse(void **state)
 {
-    (void)state;
     static const double alphas[] = {0.2, 0.1, 0.05, 0.01};
     for (int round = 0; round < 200; round++) {
         const size_t n = 3 + (size_t)(rnd() * 9);
@@ -107,7 +104,6 @@ static double disturbance(void)
 /* Looked at until it is sure: how often is what it is sure of wrong? */
 static void it_is_wrong_as_rarely_as_it_says(void **state)
 {
-    (void)state;
     const struct gs_looks looks = {6, 60};
     const int count = gs_looks_count(&looks), rounds = 2000;
     const double truth = 0.97;
@@ -133,7 +129,6 @@ static void it_is_wrong_as_rarely_as_it_says(void **state)
 
 static void looks_grow_by_half(void **state)
 {
-    (void)state;
     const struct gs_looks many = {8, 40}, one = {5, 5};
     static const long at[] = {8, 12, 18, 27, 40};
     assert_int_equal(gs_looks_count(&many), 5);

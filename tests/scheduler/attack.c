@@ -274,7 +274,6 @@ static void attack(unsigned connections, enum habit habit)
 
 static void test_keeps(void **state)
 {
-    (void)state;
     attack(1, KEEPS);
     attack(20, KEEPS);
     attack(400, KEEPS);
@@ -282,7 +281,6 @@ static void test_keeps(void **state)
 
 static void test_pretends(void **state)
 {
-    (void)state;
     attack(1, PRETENDS);
     attack(20, PRETENDS);
     attack(400, PRETENDS);
@@ -290,7 +288,6 @@ static void test_pretends(void **state)
 
 static void test_anything(void **state)
 {
-    (void)state;
     attack(1, ALL);
     attack(20, ALL);
     attack(400, ALL);
@@ -327,7 +324,6 @@ static json_int_t waits_for(const json_t *waiting, size_t i)
  * that all of them have asked when it looks. */
 static void test_tasks_are_heard_first(void **state)
 {
-    (void)state;
     enum { MANY = 100, MOST_BEFORE = 8 };
     struct raw other[MANY], task;
     stage_reset();
@@ -391,7 +387,6 @@ static void await_grant(const struct raw *r, uint32_t slot)
  * has what the highest waits for: the daemon sees in its page that it has given that back, and hears nothing. */
 static void test_a_holder_among_a_flood(void **state)
 {
-    (void)state;
     struct raw holder, waiter;
     stage_reset();
     pid_t d = start_daemon("[system]\ngpus = 1\nrealtime = no\nwatchdog = 1000s\n[task high]\nperiod = 100ms\n"

@@ -43,7 +43,6 @@ static long context_switches(pid_t pid)
 
 static void test_idle_does_not_wake_up(void **state)
 {
-    (void)state;
     pid_t d = start_daemon(PLAIN, NULL, NULL);
     for (unsigned i = 0; i < 5; i++) {
         play(idle_role, i);
@@ -76,7 +75,6 @@ static void alone_role(unsigned self)
 
 static void test_uncontended_sends_nothing(void **state)
 {
-    (void)state;
     pid_t d = start_daemon(PLAIN, NULL, NULL);
     play(alone_role, 0);
     assert_true(until(&stage->said[0], 1));
@@ -125,7 +123,6 @@ static void threads_role(unsigned self)
 /* Threads of one process have `depth` units between them, and nobody is forgotten; the same against another process. */
 static void test_threads(void **state)
 {
-    (void)state;
     start_daemon(PLAIN, NULL, NULL);
     pid_t one = play(threads_role, 0);
     assert_true(until(&stage->said[0], 1));
@@ -201,7 +198,6 @@ static bool is_refused(struct gs_client *c, enum gs_length length)
 /* Pieces keep no unit from what comes behind them, and are as many as units at most. */
 static void pieces_role(unsigned self)
 {
-    (void)self;
     struct gs_client *c = joined_client(NULL);
     struct gs_grant first, unit[2], piece[3];
     gs_client_acquire(c, GPU0, 0, &first);
@@ -223,7 +219,6 @@ static void pieces_role(unsigned self)
 
 static void test_pieces(void **state)
 {
-    (void)state;
     start_daemon(PLAIN, NULL, NULL);
     assert_int_equal(end_process(play(pieces_role, 0), 0), 0);
 }
@@ -291,7 +286,6 @@ static void present_role(unsigned self)
 
 static void test_wide(void **state)
 {
-    (void)state;
     start_daemon(PLAIN, NULL, NULL);
     pid_t p = play(wide_role, 0);
     assert_true(until(&stage->said[0], 1));
@@ -306,13 +300,11 @@ static void test_wide(void **state)
 
 static void narrow_role(unsigned self)
 {
-    (void)self;
     _exit(gs_client_is_sole(wide_client()) ? 51 : 0);
 }
 
 static void test_alone_in_chunks(void **state)
 {
-    (void)state;
     start_daemon(PLAIN "alone = chunks\n", NULL, NULL);
     assert_int_equal(end_process(play(narrow_role, 0), 0), 0);
 }
@@ -334,7 +326,6 @@ static void hold_both_role(unsigned self)
 
 static void test_requests(void **state)
 {
-    (void)state;
     start_daemon(PLAIN, NULL, NULL);
     play(hold_both_role, 0);
     assert_true(until(&stage->said[0], 1));
@@ -367,7 +358,6 @@ static void wanted_role(unsigned self)
 
 static void test_wanted(void **state)
 {
-    (void)state;
     start_daemon(PLAIN, NULL, NULL);
     assert_int_equal(end_process(play(wanted_role, 0), 0), 0);
     assert_int_equal(atomic_load(&stage->said[0]), 1);
@@ -407,7 +397,6 @@ static void close_all_role(unsigned self)
 
 static void test_application_closes_our_descriptors(void **state)
 {
-    (void)state;
     start_daemon(PLAIN, NULL, NULL);
     play(close_all_role, 0);
     assert_true(until(&stage->said[0], 1));
@@ -433,7 +422,6 @@ static void close_connection_role(unsigned self)
 
 static void test_application_closes_our_connection(void **state)
 {
-    (void)state;
     start_daemon(PLAIN, NULL, NULL);
     play(close_connection_role, 0);
     assert_true(until(&stage->said[0], 1));
@@ -475,7 +463,6 @@ static void assert_jobs(unsigned n)
 /* A message each would wake the daemon as often. */
 static void test_short_jobs_cost_no_message(void **state)
 {
-    (void)state;
     const uint64_t began = clock_ns();
     const pid_t d = start_daemon(PLAIN "[task high]\nperiod = 20ms\n", NULL, NULL);
     play(short_jobs_role, 0);

@@ -10,7 +10,6 @@
 
 static void test_senseless_messages(void **state)
 {
-    (void)state;
     struct bench *b = start("");
     struct gs_msg wrong[6];
     for (int i = 0; i < 6; i++)
@@ -45,7 +44,6 @@ static void test_senseless_messages(void **state)
 
 static void test_hello(void **state)
 {
-    (void)state;
     struct bench *b = start("");
     struct desk d;
     sit_down(b, &d, 1001, "/bin/app");
@@ -79,7 +77,6 @@ static void test_hello(void **state)
 /* After its hello a client says something that makes no sense: it is told what. */
 static void test_senseless_words(void **state)
 {
-    (void)state;
     struct bench *b = start("");
     for (int i = 0; i < 7; i++) {
         static const enum gs_msg_type types[] = {GS_MSG_HELLO, GS_MSG_REQUEST, GS_MSG_CHOOSE, GS_MSG_LOOK,
@@ -138,7 +135,6 @@ static const char *task_by_path(struct bench *b, const char *path)
 
 static void test_patterns(void **state)
 {
-    (void)state;
     static const struct {
         const char *path, *task;
     } cases[] = {{"/a/a/a/knn", "one"},
@@ -167,7 +163,6 @@ static void test_patterns(void **state)
 /* A path is looked at closely only where it ends as the pattern does: there may be many patterns. */
 static void test_a_long_path(void **state)
 {
-    (void)state;
     enum { TASKS_BY_PATH = 20 };
     static char config[TASKS_BY_PATH * 80], path[4000];
     size_t n = (size_t)snprintf(config, sizeof config, "[system]\ngpus = 1\n");
@@ -190,7 +185,6 @@ static void test_a_long_path(void **state)
  * to who waits, and nobody is told that it was kept. */
 static void test_a_unit_that_is_back_unheard(void **state)
 {
-    (void)state;
     for (int by_clock = 0; by_clock < 2; by_clock++) {
         struct bench *b = start("[system]\ngpus = 1\ngpu_chunk = 1ms\npci_chunk = 1ms\n");
         struct desk one, other;
@@ -220,7 +214,6 @@ static void test_a_unit_that_is_back_unheard(void **state)
 /* Who keeps a GPU for too long while another waits loses it, and is told. */
 static void test_told_of_a_unit_taken_back(void **state)
 {
-    (void)state;
     struct bench *b = start("");
     struct desk slow, other;
     sit_down(b, &slow, 1001, "");
@@ -243,7 +236,6 @@ static void test_told_of_a_unit_taken_back(void **state)
 
 static void test_nobody_takes_all_places(void **state)
 {
-    (void)state;
     struct bench *b = start("");
     struct desk d[10];
     for (int i = 0; i < 5; i++) {
@@ -263,7 +255,6 @@ static void test_nobody_takes_all_places(void **state)
 /* A user who has as many applications as may be has places for tasks still. */
 static void test_a_users_places(void **state)
 {
-    (void)state;
     struct bench *b = start(TASKS);
     struct desk d[5], slow;
     for (int i = 0; i < 5; i++) {
@@ -281,7 +272,6 @@ static void test_a_users_places(void **state)
 /* Each task of the config that doesn't run has a place, however many others come. */
 static void test_places_for_tasks(void **state)
 {
-    (void)state;
     struct bench *b = start(TASKS);
     struct desk d[9], slow, fast, again, mine;
     for (int i = 0; i < 9; i++) {
@@ -320,7 +310,6 @@ static void sit_down_both(struct bench *b, struct desk *one, struct desk *two)
 
 static void test_grants(void **state)
 {
-    (void)state;
     struct bench *b = start("");
     struct desk one, two;
     sit_down_both(b, &one, &two);
@@ -349,7 +338,6 @@ static void test_grants(void **state)
 /* Which GPU it would get first: told at once, no unit, and the holders don't hear of it. */
 static void test_choose(void **state)
 {
-    (void)state;
     struct bench *b = start(TASKS);
     struct desk fast, slow, plain;
     sit_down(b, &fast, 1001, "/opt/fast");
@@ -389,7 +377,6 @@ static void test_choose(void **state)
 /* A client that holds and waits dies: all of it passes on. */
 static void test_death_passes_everything_on(void **state)
 {
-    (void)state;
     struct bench *b = start("");
     struct desk one, two;
     sit_down_both(b, &one, &two);
@@ -409,7 +396,6 @@ static void test_death_passes_everything_on(void **state)
  * the next one is let in, as if it had never asked. */
 static void test_a_page_full_of_lies(void **state)
 {
-    (void)state;
     struct bench *b = start("[system]\nwatchdog = 10ms\n");
     struct desk liar, honest;
     sit_down(b, &liar, 1001, "");
@@ -437,7 +423,6 @@ static void test_a_page_full_of_lies(void **state)
 /* A word of another generation says nothing of units: nobody waits for them. */
 static void test_words_of_another_generation(void **state)
 {
-    (void)state;
     struct bench *b = start("");
     struct desk one, two;
     sit_down_both(b, &one, &two);
@@ -453,7 +438,6 @@ static void test_words_of_another_generation(void **state)
 /* Each lease has a generation of its own. */
 static void test_generations(void **state)
 {
-    (void)state;
     struct bench *b = start("");
     struct desk one, two;
     sit_down_both(b, &one, &two);
@@ -479,7 +463,6 @@ static void test_generations(void **state)
 /* Processes come and go whose priority can't be set: the log has some lines a second of them, and one of each. */
 static void test_priority_that_cant_be_set(void **state)
 {
-    (void)state;
     struct bench *b = start(TASKS);
     unsigned lines = 0;
     b->realtime_error = -EPERM;
@@ -498,7 +481,6 @@ static void test_priority_that_cant_be_set(void **state)
 /* Who joins as a task is welcome when it has its priority, or after 10 ms, eight at a time. */
 static void test_welcome_waits_for_the_priority(void **state)
 {
-    (void)state;
     struct bench *b = start_crowd(TASKS);
     struct desk d[10], plain;
     b->realtime_error = 1; /* later */
@@ -548,7 +530,6 @@ static void test_welcome_waits_for_the_priority(void **state)
 
 static void test_tasks_by_name_and_path(void **state)
 {
-    (void)state;
     struct bench *b = start(TASKS);
     struct desk d;
     sit_down(b, &d, 1001, "/opt/other");
@@ -599,7 +580,6 @@ static int request_alone(struct bench *b, struct desk *d, uint32_t slot, unsigne
 /* A GPU for a measurement: not for everybody, not while tasks run, and a task that comes asks for it. */
 static void test_alone(void **state)
 {
-    (void)state;
     struct bench *b = start(TASKS);
     struct desk stranger, probe, task;
     sit_down(b, &stranger, 1001, "");
@@ -645,7 +625,6 @@ static void test_alone(void **state)
 
 static void test_other_users_tasks(void **state)
 {
-    (void)state;
     struct bench *b = start(TASKS);
     struct desk d;
     static const char *const names[] = {"fast", "mine"};
@@ -673,7 +652,6 @@ static void test_other_users_tasks(void **state)
 /* A number that no user has isn't another one's, which it would be with its upper bits cut off. */
 static void test_senseless_users(void **state)
 {
-    (void)state;
     static const char *const users[] = {"4294968297", "-4294966295", "1001x", "", "4294967295"};
     for (size_t i = 0; i < sizeof users / sizeof *users; i++) {
         char text[128];
@@ -691,7 +669,6 @@ static void test_senseless_users(void **state)
 
 static void test_priority_counts(void **state)
 {
-    (void)state;
     struct bench *b = start(TASKS);
     struct desk app, slow, fast;
     sit_down(b, &app, 1002, "");
@@ -722,7 +699,6 @@ static void test_priority_counts(void **state)
 /* To read the config again is root's and the daemon's own user's. */
 static void test_who_may_reload(void **state)
 {
-    (void)state;
     struct bench *b = start(TASKS);
     const struct gs_msg m = message(GS_MSG_RELOAD);
     struct desk d;
@@ -748,7 +724,6 @@ static unsigned lines_in(const char *log)
 /* Twenty lines a second, whatever happens. */
 static void test_the_log_is_bounded(void **state)
 {
-    (void)state;
     struct bench *b = start("");
     for (int i = 0; i < 100; i++)
         gs_core_log(b->core, true, "x");
@@ -760,7 +735,6 @@ static void test_the_log_is_bounded(void **state)
  * of its jobs, and a task only once. */
 static void test_nobody_fills_the_log(void **state)
 {
-    (void)state;
     struct bench *b = start(TASKS);
     struct desk plain, slow;
     const struct gs_msg m = message(GS_MSG_JOBS);
@@ -801,7 +775,6 @@ static void test_nobody_fills_the_log(void **state)
 /* Units taken without asking count on when their client has gone. */
 static void test_taken_units_stay_counted(void **state)
 {
-    (void)state;
     struct bench *b = start("");
     struct desk d;
     for (unsigned i = 1; i <= 3; i++) {

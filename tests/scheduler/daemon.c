@@ -65,7 +65,6 @@ static void high_role(unsigned self)
 
 static void test_urgent_waits_for_two_chunks(void **state)
 {
-    (void)state;
     start_daemon(PLAIN "[task low]\nperiod = 900ms\n[task high]\nperiod = 20ms\n", NULL, NULL);
     play(low_role, 0);
     play(low_role, 3); /* a second process of the same task */
@@ -109,7 +108,6 @@ static void assert_realtime(pid_t d, pid_t p, uint64_t said)
 
 static void test_realtime(void **state)
 {
-    (void)state;
     pid_t d = start_daemon("[system]\ngpus = 1\n[task low]\nperiod = 900ms\n[task high]\nperiod = 20ms\n", NULL, NULL);
     pid_t p = play(realtime_role, 0);
     assert_true(until(&stage->said[0], 1));
@@ -152,7 +150,6 @@ static void leaver_role(unsigned self)
 
 static void test_realtime_ends_with_the_task(void **state)
 {
-    (void)state;
     pid_t d = start_daemon("[system]\ngpus = 1\n[task high]\nperiod = 20ms\n", NULL, NULL);
     play(leaver_role, 0);
     assert_true(until(&stage->said[0], 1));
@@ -169,7 +166,6 @@ static void test_realtime_ends_with_the_task(void **state)
 /* A daemon that has begun without tasks. */
 static void test_realtime_after_reload(void **state)
 {
-    (void)state;
     char *text;
     pid_t d = start_daemon("[system]\ngpus = 1\n", NULL, NULL);
     write_config("[system]\ngpus = 1\n[task high]\nperiod = 20ms\n");
@@ -275,7 +271,6 @@ static long resident_kib(pid_t pid)
 
 static void test_crowd(void **state)
 {
-    (void)state;
     pid_t d = start_daemon(PLAIN, NULL, NULL);
     pid_t a = play(busy_role, 0);
     play(busy_role, 1);
@@ -306,7 +301,6 @@ static void test_crowd(void **state)
 
 static void test_flood(void **state)
 {
-    (void)state;
     start_daemon(PLAIN, NULL, NULL);
     play(busy_role, 0);
     play(busy_role, 1);
@@ -340,7 +334,6 @@ static void other_user_role(unsigned self)
 
 static void test_other_user(void **state)
 {
-    (void)state;
     if (geteuid() != 0)
         skip();
     start_daemon(PLAIN "[task mine]\nperiod = 10ms\n", "--mode", "666");
@@ -357,7 +350,6 @@ static void test_other_user(void **state)
 
 static void test_trace(void **state)
 {
-    (void)state;
     char path[200];
     snprintf(path, sizeof path, "%s", stage_path("trace"));
     pid_t d =
@@ -406,7 +398,6 @@ static void leaving_role(unsigned self)
 /* A process ends with two units of a GPU out: they are in the trace as one, behind the one that it has given back. */
 static void test_trace_of_who_leaves(void **state)
 {
-    (void)state;
     char path[200];
     snprintf(path, sizeof path, "%s", stage_path("trace"));
     pid_t d = start_daemon(PLAIN, "--trace", path);
@@ -448,7 +439,6 @@ static const char *told(int fd)
 /* As a unit of Type=notify: ready once it listens, reloading and ready again, stopping. */
 static void test_systemd(void **state)
 {
-    (void)state;
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     snprintf(addr.sun_path, sizeof addr.sun_path, "%s", stage_path("notify"));

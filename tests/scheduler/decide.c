@@ -16,7 +16,6 @@
 /* On one GPU, a takes longer than its period: it gets both. */
 static void test_gema_decides(void **state)
 {
-    (void)state;
     struct bench *b = start("[system]\ngpus = 2\ncpus = 4\n"
                             "[task a]\nperiod = 100ms\nuser = *\n" CHAIN1("120ms")
                                 CHAIN2("60ms") "[task b]\nperiod = 200ms\nuser = *\n" CHAIN1("20ms") CHAIN2("11ms"));
@@ -63,7 +62,6 @@ static void lease_all(struct bench *b, struct desk *d)
 /* The analysis believes what jobs have used, where that is more than their segments, until the config is read again. */
 static void test_more_than_the_segments(void **state)
 {
-    (void)state;
     static const char config[] = "[system]\ngpus = 2\ncpus = 4\n"
                                  "[task a]\nperiod = 100ms\nuser = *\n" CHAIN1("60ms") CHAIN2("31ms");
     struct bench *b = start(config);
@@ -112,7 +110,6 @@ static void test_more_than_the_segments(void **state)
 /* What a client says of its jobs is believed as far as they lasted, and as far as it has had the resources. */
 static void test_a_claim_is_bounded(void **state)
 {
-    (void)state;
     static const char config[] = "[system]\ngpus = 2\ncpus = 4\nadmission = refuse\n"
                                  "[task liar]\nperiod = 400ms\nuser = *\nmode = 1\nsegments.1 = gpu 10ms\n"
                                  "[task low]\nperiod = 500ms\nmode = 1\nsegments.1 = gpu 200ms\n";
@@ -153,7 +150,6 @@ static void test_a_claim_is_bounded(void **state)
  * until the config is read again. */
 static void test_overruns_are_forgotten(void **state)
 {
-    (void)state;
     static const char *const kept[] = {"10s", "process", "reload"};
     for (int k = 0; k < 3; k++) {
         char config[300];
@@ -195,7 +191,6 @@ static void test_overruns_are_forgotten(void **state)
 /* What was seen is spread over the segments of its resource, or is one of its own. */
 static void test_segments_are_stretched(void **state)
 {
-    (void)state;
     struct gs_config config;
     struct gs_mistakes mistakes = {0};
     static const char text[] = "[task a]\nperiod = 1s\nsegments.1 = gpu 10ms, cpu 5ms, gpu 31ms\n";
@@ -240,7 +235,6 @@ static int64_t bound_with(const char *liars)
  * of them together for what these have, and each for a millisecond. */
 static void test_liars_count(void **state)
 {
-    (void)state;
     const int64_t without = bound_with("no");
     assert_in_range(bound_with("yes") - without, 159 * MS, 161 * MS); /* twice 50 on the link, and 60 on the GPU */
     assert_in_range(bound_with("1") - without, 66 * MS, 68 * MS);     /* 60, a hundredth of the period, and 3 */
@@ -251,7 +245,6 @@ static void test_liars_count(void **state)
 /* A set that has good modes is not refused because the first policy doesn't find them. */
 static void test_good_modes_are_found(void **state)
 {
-    (void)state;
     const char *source = getenv("GS_SOURCE");
     char path[512];
     snprintf(path, sizeof path, "%s/tests/scheduler/ten_tasks.conf", source ? source : ".");
@@ -275,7 +268,6 @@ static void test_good_modes_are_found(void **state)
 
 static void test_admission_warn(void **state)
 {
-    (void)state;
     struct bench *b = start(HEAVY("warn"));
     struct desk a, c;
     sit_down(b, &a, 1001, "");
@@ -294,7 +286,6 @@ static void test_admission_warn(void **state)
 
 static void test_admission_refuse(void **state)
 {
-    (void)state;
     struct bench *b = start(HEAVY("refuse"));
     struct desk a, c;
     sit_down(b, &a, 1001, "");
@@ -318,7 +309,6 @@ static void test_admission_refuse(void **state)
 
 static void test_admission_best_effort(void **state)
 {
-    (void)state;
     struct bench *b = start(HEAVY("best-effort"));
     struct desk a, c;
     sit_down(b, &a, 1001, "");
@@ -359,7 +349,6 @@ static int change(struct bench *b, struct desk *d, const struct gs_msg_set *set)
 /* By whom it may, if the analysis has nothing against it, with effect on the one that runs, until the next config. */
 static void test_set(void **state)
 {
-    (void)state;
     static const char config[] = "[system]\ngpus = 2\ncpus = 4\n"
                                  "[task a]\nperiod = 100ms\npriority = 1\nuser = *\n" CHAIN1("60ms")
                                      CHAIN2("31ms") "[task b]\nperiod = 1s\npriority = 2\nuser = *\n" CHAIN1("20ms");
@@ -419,7 +408,6 @@ static void test_set(void **state)
 /* It keeps its pace though it runs below all tasks: it hears of a new one. */
 static void test_set_below_all_tasks(void **state)
 {
-    (void)state;
     struct bench *b = start(HEAVY("best-effort"));
     struct desk a, c, tool;
     sit_down(b, &a, 1001, "");
@@ -439,7 +427,6 @@ static void test_set_below_all_tasks(void **state)
 
 static void test_reload(void **state)
 {
-    (void)state;
     struct bench *b = start(TASKS);
     struct desk d;
     sit_down(b, &d, 1001, "");
@@ -463,7 +450,6 @@ static void test_reload(void **state)
 /* A bound doesn't count what a task does of which nothing is known: the reason says so. */
 static void test_unknown_tasks(void **state)
 {
-    (void)state;
     struct bench *b = start("[system]\ngpus = 2\ncpus = 2\ngpu_chunk = 1ms\npci_chunk = 1ms\n[task known]\nperiod = "
                             "100ms\nuser = *\n" CHAIN1("10ms") "[task x]\nperiod = 10ms\nuser = *\n");
     struct desk d, x, y;
@@ -489,7 +475,6 @@ static void test_unknown_tasks(void **state)
 /* An analysis of hundreds of processes would keep out who wants to join: of a task 16 run as it. */
 static void test_many_processes_of_one_task(void **state)
 {
-    (void)state;
     enum { AS_TASK = 16, MORE = 2 };
     struct bench *b = start_crowd("[system]\ngpus = 1\n[task a]\nperiod = 100ms\nuser = *\n");
     struct desk d[AS_TASK + MORE], late;
@@ -526,7 +511,6 @@ static void test_many_processes_of_one_task(void **state)
  * whatever place among the clients it has. */
 static void test_processes_of_one_task(void **state)
 {
-    (void)state;
     struct bench *b = start("[system]\ngpus = 1\ncpus = 2\ngpu_chunk = 1ms\npci_chunk = 1ms\nhandover = 50us\n"
                             "[task a]\nperiod = 100ms\nuser = *\nsegments.1 = gpu 10ms\n"
                             "[task b]\nperiod = 300ms\nuser = *\nsegments.1 = gpu 10ms\n");
@@ -562,7 +546,6 @@ static void test_processes_of_one_task(void **state)
 /* More processes than a task has processor priorities: the last ones share one, and nothing is proven of them. */
 static void test_shared_priorities(void **state)
 {
-    (void)state;
     char config[4096] = "[system]\ngpus = 1\ncpus = 2\ngpu_chunk = 1ms\npci_chunk = 1ms\n";
     for (int i = 0; i < 20; i++)
         snprintf(config + strlen(config), sizeof config - strlen(config),
@@ -585,7 +568,6 @@ static void test_shared_priorities(void **state)
 /* What a reload changes of a task reaches the application that runs as it: a paced one would keep its old period. */
 static void test_reload_tells_the_task(void **state)
 {
-    (void)state;
     struct bench *b = start(TASKS);
     struct desk d, other;
     sit_down(b, &d, 1001, "");
@@ -614,7 +596,6 @@ static void test_reload_tells_the_task(void **state)
  * that wasn't there when the application started. Not for who is none by its own will, nor for another user. */
 static void test_reload_finds_tasks(void **state)
 {
-    (void)state;
     struct bench *b = start(TASKS);
     struct desk named, by_path, early, never, stranger;
     sit_down(b, &named, 1001, "");
@@ -657,7 +638,6 @@ static void test_reload_finds_tasks(void **state)
 /* A task that comes by a reload is admitted as any other, and takes no place of one that is there. */
 static void test_reload_admits(void **state)
 {
-    (void)state;
     struct bench *b = start(HEAVY("best-effort"));
     struct desk a, c;
     sit_down(b, &a, 1001, "");
@@ -681,7 +661,6 @@ static void test_reload_admits(void **state)
 /* One that is another task by the new config, and refused, is none. */
 static void test_reload_refuses_another_name(void **state)
 {
-    (void)state;
     struct bench *b = start("[system]\ngpus = 2\n[task app]\nperiod = 1s\nuser = *\nmatch = */app\n"
                             "[task a]\nperiod = 100ms\nuser = *\n");
     struct desk a, app;
@@ -702,7 +681,6 @@ static void test_reload_refuses_another_name(void **state)
 /* Nobody is asked to leave by a reload with which deadlines may be missed; but it is said, to all who should know. */
 static void test_reload_says_what_is_late(void **state)
 {
-    (void)state;
     struct bench *b = start(HEAVY("refuse"));
     struct desk a;
     sit_down(b, &a, 1001, "");
@@ -727,7 +705,6 @@ static void test_reload_says_what_is_late(void **state)
 /* What a reload says of SCHED_FIFO counts for those that run already. */
 static void test_reload_changes_realtime(void **state)
 {
-    (void)state;
     static const char plain[] = "[system]\ngpus = 2\nrealtime = no\n[task slow]\nperiod = 100ms\nuser = *\n";
     static const char fifo[] = "[system]\ngpus = 2\n[task slow]\nperiod = 100ms\nuser = *\n";
     struct bench *b = start(fifo);
@@ -746,7 +723,6 @@ static void test_reload_changes_realtime(void **state)
 /* A reload that gives a task to another user takes it from whoever runs as it. */
 static void test_reload_changes_owners(void **state)
 {
-    (void)state;
     struct bench *b = start(TASKS);
     struct desk d;
     sit_down(b, &d, 1001, "");
@@ -762,7 +738,6 @@ static void test_reload_changes_owners(void **state)
 /* Tasks with some of the GPUs are spread over them. */
 static void test_tasks_are_spread(void **state)
 {
-    (void)state;
     struct bench *b = start("[system]\ngpus = 4\ncpus = 4\n"
                             "[task a]\nperiod = 100ms\nuser = *\nmode = 2\n" CHAIN2("30ms") /* */
                             "[task b]\nperiod = 200ms\nuser = *\nmode = 2\n" CHAIN2("30ms"));
@@ -782,7 +757,6 @@ static void test_tasks_are_spread(void **state)
 /* Times count to the nanosecond, and what isn't proven is said. */
 static void test_decisions_are_safe(void **state)
 {
-    (void)state;
     static const struct {
         const char *segments;
         bool fits;

@@ -3,7 +3,6 @@
 
 static void on_send(void *ctx, void *conn, const struct gs_msg *m, int fd)
 {
-    (void)ctx, (void)fd;
     struct desk *d = conn;
     if (m->type == GS_MSG_WELCOME) {
         assert_true(fd >= 0);
@@ -35,7 +34,6 @@ static int on_realtime(void *ctx, void *conn, int priority)
 
 static void on_log(void *ctx, bool warning, const char *text)
 {
-    (void)warning;
     struct bench *b = ctx;
     snprintf(b->log + strlen(b->log), sizeof b->log - strlen(b->log), "%s\n", text);
 }

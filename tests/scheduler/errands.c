@@ -65,7 +65,6 @@ static void wait_until_it_runs(struct task *t)
  * in the order in which they were asked. */
 static void test_users_dont_wait_for_others(void **state)
 {
-    (void)state;
     static struct task stuck, behind[2], others[USERS];
     struct pool *p = start();
     sem_t until;
@@ -90,7 +89,6 @@ static void test_users_dont_wait_for_others(void **state)
 /* The number of threads is bounded, and what one has to do: who is named has threads of their own all the same. */
 static void test_all_are_stuck(void **state)
 {
-    (void)state;
     static struct task stuck[GS_ERRAND_THREADS], more[GS_ERRANDS_OF_ONE], named;
     struct pool *p = start();
     sem_t until;

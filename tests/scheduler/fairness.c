@@ -101,7 +101,6 @@ static void add_unit(struct world *w, struct client *c, unsigned resource)
 static void on_grant(void *ctx, uint32_t client, const struct gs_policy_request *rq, unsigned resource, bool fresh,
                      bool ask)
 {
-    (void)rq, (void)fresh;
     struct world *w = ctx;
     struct client *c = &w->c[client];
     c->leased[resource] = true;
@@ -112,7 +111,6 @@ static void on_grant(void *ctx, uint32_t client, const struct gs_policy_request 
 
 static void on_yield(void *ctx, uint32_t client, unsigned resource)
 {
-    (void)ctx, (void)client, (void)resource;
 }
 
 static const struct gs_policy_ops ops = {on_ask, on_allow, on_end, on_grant, on_yield, NULL};
@@ -278,7 +276,6 @@ static void step(struct world *w)
 
 static void test_two_units(void **state)
 {
-    (void)state;
     const uint64_t seed = seed_of_run();
     uint64_t done = 0, pairs = 0;
     for (unsigned run = 0; run < 30; run++) {
@@ -338,7 +335,6 @@ static void free_world(struct world *w)
 /* One works beside a task that comes and goes; whoever comes then has no claim on the time that it has had. */
 static void test_after_a_task(void **state)
 {
-    (void)state;
     for (enum habit habit = ALWAYS; habit <= AFTER; habit++) {
         struct world *w = new_world(2);
         enter(w, 0, 0, habit, 100);
@@ -360,7 +356,6 @@ static void test_after_a_task(void **state)
 /* One that is a task for a while, and then none, owes nothing for that time. */
 static void test_after_being_a_task(void **state)
 {
-    (void)state;
     struct world *w = new_world(1);
     enter(w, 0, 1, ALWAYS, 100);
     enter(w, 1, 0, ALWAYS, 100);
@@ -375,7 +370,6 @@ static void test_after_being_a_task(void **state)
 /* Who leaves and comes again after each unit has no more than who stays. */
 static void test_coming_again(void **state)
 {
-    (void)state;
     struct world *w = new_world(1);
     for (uint32_t c = 0; c < 4; c++)
         enter(w, c, 0, ALWAYS, 100);

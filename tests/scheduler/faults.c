@@ -96,7 +96,6 @@ static void busy_role(unsigned self)
 
 static void test_killed_while_holding(void **state)
 {
-    (void)state;
     start_daemon(PLAIN, NULL, NULL);
     pid_t a = holder(0);
     waiter(1, 0);
@@ -106,7 +105,6 @@ static void test_killed_while_holding(void **state)
 
 static void test_killed_while_waiting(void **state)
 {
-    (void)state;
     start_daemon(PLAIN, NULL, NULL);
     holder(0);
     pid_t b = waiter(1, 0);
@@ -139,7 +137,6 @@ static void fork_role(unsigned self)
 
 static void test_killed_with_a_child_left(void **state)
 {
-    (void)state;
     start_daemon(PLAIN, NULL, NULL);
     pid_t a = play(fork_role, 0);
     assert_true(until(&stage->said[0], 1));
@@ -167,7 +164,6 @@ static void silent_fork_role(unsigned self)
 
 static void test_killed_with_a_silent_child_left(void **state)
 {
-    (void)state;
     start_daemon(PLAIN, NULL, NULL);
     pid_t a = play(silent_fork_role, 0);
     assert_true(until(&stage->said[0], 1));
@@ -207,7 +203,6 @@ static void babble_role(unsigned self)
 
 static void test_killed_in_the_middle_of_a_message(void **state)
 {
-    (void)state;
     start_daemon(PLAIN, NULL, NULL);
     pid_t a = play(babble_role, 0);
     assert_true(until(&stage->said[0], 5));
@@ -223,7 +218,6 @@ static void test_killed_in_the_middle_of_a_message(void **state)
 
 static void test_stopped_with_a_grant(void **state)
 {
-    (void)state;
     pid_t d = start_daemon(WATCHED, NULL, NULL), a = holder(0);
     kill(a, SIGSTOP);
     play(hold_role, 1);
@@ -262,7 +256,6 @@ static void late_role(unsigned self)
 
 static void test_a_late_release_counts_for_nothing(void **state)
 {
-    (void)state;
     pid_t d = start_daemon(WATCHED, NULL, NULL);
     play(late_role, 0);
     assert_true(until(&stage->said[0], 1));
@@ -284,7 +277,6 @@ static void test_a_late_release_counts_for_nothing(void **state)
 
 static void test_daemon_killed_under_ten(void **state)
 {
-    (void)state;
     pid_t d = start_daemon(PLAIN, NULL, NULL);
     for (unsigned i = 0; i < 10; i++)
         play(busy_role, i);
@@ -313,7 +305,6 @@ static void test_daemon_killed_under_ten(void **state)
 
 static void notice_without_end(void *arg, int level, const char *text)
 {
-    (void)arg, (void)level, (void)text;
     atomic_store(&stage->said[LISTENER], 1);
     for (;;)
         pause();
@@ -338,7 +329,6 @@ static void deaf_role(unsigned self)
 /* Who waits for a daemon that dies goes on even where the thread that listens to it is held by something else. */
 static void test_daemon_killed_while_listener_is_held(void **state)
 {
-    (void)state;
     pid_t d = start_daemon(WATCHED, NULL, NULL);
     play(deaf_role, 0);
     assert_true(until(&stage->said[0], 1));
@@ -378,7 +368,6 @@ static void forking_role(unsigned self)
 /* The application's own thread goes on where its user is told of the loss for ever: nobody may read its stderr. */
 static void test_a_loss_that_nobody_hears_of(void **state)
 {
-    (void)state;
     pid_t d = start_daemon(PLAIN "[task t]\nperiod = 100ms\n", NULL, NULL);
     play(forking_role, 0);
     assert_true(until(&stage->said[0], 1));
@@ -407,7 +396,6 @@ static unsigned knocking(void)
  * without their doing: they are stopped meanwhile. */
 static void test_daemon_stopped(void **state)
 {
-    (void)state;
     pid_t d = start_daemon(PLAIN, NULL, NULL), client[] = {holder(0), waiter(1, 0)};
     kill(d, SIGSTOP);
     assert_true(until(&stage->said[1], 1));
@@ -423,7 +411,6 @@ static void test_daemon_stopped(void **state)
 
 static void test_two_daemons(void **state)
 {
-    (void)state;
     pid_t d = start_daemon(PLAIN, NULL, NULL);
     const char *build = getenv("GS_BUILD");
     char command[700];
@@ -457,7 +444,6 @@ static void lock_role(unsigned self)
 /* Another user who locks the file that a crashed daemon has left keeps no daemon from starting. */
 static void test_a_lock_of_somebody_else(void **state)
 {
-    (void)state;
     if (geteuid() != 0)
         skip();
     end_process(start_daemon(PLAIN, NULL, NULL), SIGKILL);
@@ -483,7 +469,6 @@ static void test_a_lock_of_somebody_else(void **state)
 
 static void test_full_disk(void **state)
 {
-    (void)state;
     pid_t d = start_daemon(PLAIN, "--trace", "/dev/full");
     for (unsigned i = 0; i < 3; i++)
         play(busy_role, i);
@@ -497,7 +482,6 @@ static void test_full_disk(void **state)
 /* A disk that is full in the middle of an event leaves a file that can be read, and one word in the log. */
 static void test_full_disk_amid(void **state)
 {
-    (void)state;
     char path[160];
     snprintf(path, sizeof path, "%s", stage_path("trace"));
     struct rlimit before, little;
@@ -537,7 +521,6 @@ static bool until_written(const char *path, off_t bytes)
 /* Whenever the daemon is killed, its trace is a whole array. */
 static void test_killed_with_a_trace(void **state)
 {
-    (void)state;
     char path[160];
     snprintf(path, sizeof path, "%s", stage_path("trace"));
     for (unsigned round = 0; round < 6; round++) {
@@ -560,7 +543,6 @@ static void test_killed_with_a_trace(void **state)
 /* A pipe that nobody reads keeps no daemon from its end. */
 static void test_stuck_trace(void **state)
 {
-    (void)state;
     char path[160];
     snprintf(path, sizeof path, "%s", stage_path("trace"));
     unlink(path); /* of a test that has failed */
@@ -582,7 +564,6 @@ static void test_stuck_trace(void **state)
 
 static void test_wrong_config_on_reload(void **state)
 {
-    (void)state;
     const char *good = PLAIN "[task t]\nperiod = 100ms\nuser = *\n";
     start_daemon(good, NULL, NULL);
     holder(0);

@@ -55,7 +55,6 @@ static uint8_t next_byte(struct input *in)
 
 static void on_send(void *ctx, void *conn, const struct gs_msg *m, int fd)
 {
-    (void)ctx, (void)conn, (void)fd;
     if (m->magic != GS_WIRE_MAGIC || m->type <= GS_MSG_CLIENT_END || m->type >= GS_MSG_DAEMON_END)
         abort();
 }
@@ -63,7 +62,6 @@ static void on_send(void *ctx, void *conn, const struct gs_msg *m, int fd)
 /* Only who has joined, and is here, runs as a task; by a priority that tasks have. */
 static int on_realtime(void *ctx, void *conn, int priority)
 {
-    (void)ctx;
     const struct person *who = conn;
     if (!who->session || priority < 0 || (priority && priority < 10) || priority > 89)
         abort();
@@ -72,7 +70,6 @@ static int on_realtime(void *ctx, void *conn, int priority)
 
 static void on_analyse(void *ctx, struct gs_question *q)
 {
-    (void)ctx;
     if (question)
         abort();
     question = q;
@@ -100,7 +97,6 @@ static int on_reload(void *ctx, char *text, size_t bytes)
 
 static void on_log(void *ctx, bool warning, const char *text)
 {
-    (void)ctx, (void)warning, (void)text;
 }
 
 static void connect_person(struct gs_core *core, struct person *who, uint8_t how, uint64_t now)

@@ -20,7 +20,6 @@ static void unit(struct bench *b, struct desk *d, unsigned resource, uint32_t us
 
 static void test_jobs(void **state)
 {
-    (void)state;
     struct bench *b = start(TASKS);
     struct desk d;
     sit_down(b, &d, 1001, "");
@@ -52,7 +51,6 @@ static void test_jobs(void **state)
 /* Jobs are recorded, and read when there is a reason to: nothing of them is lost, and no page is believed blindly. */
 static void test_jobs_are_read_later(void **state)
 {
-    (void)state;
     struct bench *b = start(TASKS);
     struct desk d, plain;
     sit_down(b, &d, 1001, "");
@@ -114,7 +112,6 @@ static void hello_paced(struct bench *b, struct desk *d, const char *task, uint3
 /* Jobs of a warm-up count for nothing, and until it is over the process has no CPU priority. */
 static void test_warmup(void **state)
 {
-    (void)state;
     struct bench *b = start(TASKS "[task long]\nperiod = 300ms\nuser = 1001\nwarmup = 5\n");
     struct desk d;
     hello_paced(b, &d, "slow", 0);
@@ -162,7 +159,6 @@ static void test_warmup(void **state)
 /* A page that claims to have been busy since before it was there. */
 static void test_usage_is_bounded(void **state)
 {
-    (void)state;
     struct bench *b = start("");
     struct desk d;
     sit_down(b, &d, 1001, "");
@@ -194,7 +190,6 @@ static void test_usage_is_bounded(void **state)
 /* Jobs that began before the machine did, and counters that jump, leave numbers that can be. */
 static void test_lies_overflow_nothing(void **state)
 {
-    (void)state;
     struct bench *b = start("[system]\ngpus = 2\n[task slow]\nperiod = 100ms\nuser = *\nsegments.1 = gpu 1ms\n");
     struct desk d;
     b->now = UINT64_C(1) << 62;
@@ -222,7 +217,6 @@ static void test_lies_overflow_nothing(void **state)
 /* The log says of units that last longer than the analysis believes: once, until one lasts yet longer. */
 static void test_long_units(void **state)
 {
-    (void)state;
     struct bench *b = start("[system]\ngpus = 2\npci_chunk = 100us\ngpu_chunk = 1ms\n"
                             "[task slow]\nperiod = 100ms\nuser = 1001\ngpu_chunk = 3ms\nwarmup = 1\n");
     struct desk app, task;
@@ -262,7 +256,6 @@ static void test_long_units(void **state)
 /* Where the segments say how many chunks a job has the bounds count on it. */
 static void test_many_chunks(void **state)
 {
-    (void)state;
     for (int depth = 1; depth <= 2; depth++) {
         char config[300];
         snprintf(config, sizeof config,
@@ -340,7 +333,6 @@ static int turns(struct bench *b, struct desk d[2], int n, uint64_t length_ns, u
 
 static void test_ends_are_foretold(void **state)
 {
-    (void)state;
     struct bench *b = start("");
     struct desk d[2];
     uint64_t from, until;
@@ -366,7 +358,6 @@ static void test_ends_are_foretold(void **state)
 
 static void test_awake(void **state)
 {
-    (void)state;
     struct bench *b = start("");
     assert_false(gs_core_stays_awake(b->core, 2));
     assert_true(gs_core_stays_awake(b->core, 16));
@@ -379,7 +370,6 @@ static void test_awake(void **state)
 
 static void test_histogram(void **state)
 {
-    (void)state;
     struct gs_histogram h = {0};
     assert_int_equal(gs_histogram_quantile(&h, 0.5), 0);
     for (uint64_t v = 1; v <= 100000; v++)
@@ -397,7 +387,6 @@ static void test_histogram(void **state)
 /* However many jobs a message is for, a grant waits for a few of them; the last ones are heard when it leaves. */
 static void test_many_jobs_are_read_in_pieces(void **state)
 {
-    (void)state;
     struct bench *b = start_slow(TASKS);
     struct desk d;
     sit_down(b, &d, 1001, "");

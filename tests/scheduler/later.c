@@ -12,7 +12,6 @@
 
 static void test_joining_waits(void **state)
 {
-    (void)state;
     struct bench *b = start_slow(SYSTEM A B);
     struct desk one, two, a;
     sit_down(b, &one, 1001, "");
@@ -51,7 +50,6 @@ static void test_joining_waits(void **state)
 
 static void test_once_for_equal_sets(void **state)
 {
-    (void)state;
     struct bench *b = start(SYSTEM A B);
     struct desk d[2];
     for (unsigned i = 0; i < 200; i++) {
@@ -85,7 +83,6 @@ static void test_once_for_equal_sets(void **state)
 /* The set that is left has been analysed before, or has not: until then each keeps what it has. */
 static void test_the_last_decision_stands(void **state)
 {
-    (void)state;
     struct bench *b = start_slow(SYSTEM A B);
     struct desk a, other;
     sit_down(b, &a, 1001, "");
@@ -119,7 +116,6 @@ static void test_the_last_decision_stands(void **state)
  * also if each leaves while its own is under way. */
 static void test_users_take_turns(void **state)
 {
-    (void)state;
     for (int leave = 0; leave < 2; leave++) {
         struct bench *b = start_slow(SYSTEM A B);
         struct desk many[4], one;
@@ -152,7 +148,6 @@ static void test_users_take_turns(void **state)
  * of a decision all the same. */
 static void test_the_refused_overtake_for_a_while(void **state)
 {
-    (void)state;
     enum { ROUNDS = 200 };
     struct bench *b = start_slow("[system]\ngpus = 2\ncpus = 4\nadmission = refuse\n" A B
                                  "[task much]\nperiod = 100ms\nuser = *\nsegments.1 = gpu 120ms\n");
@@ -191,7 +186,6 @@ static void test_the_refused_overtake_for_a_while(void **state)
 /* So it is with somebody who asks whether a task would be admitted: `run --task-required` waits for that. */
 static void test_who_asks_is_answered_in_a_crowd(void **state)
 {
-    (void)state;
     enum { ROUNDS = 200 };
     struct bench *b = start_slow("[system]\ngpus = 2\ncpus = 4\nadmission = refuse\n" A B
                                  "[task much]\nperiod = 100ms\nuser = *\nsegments.1 = gpu 120ms\n");
@@ -225,7 +219,6 @@ static void test_who_asks_is_answered_in_a_crowd(void **state)
 
 static void test_leaving_while_waiting(void **state)
 {
-    (void)state;
     struct bench *b = start_slow(SYSTEM A B);
     struct desk a, other;
     sit_down(b, &a, 1001, "");
@@ -247,7 +240,6 @@ static void test_leaving_while_waiting(void **state)
 /* The config that an analysis is of stays until it is done; what it says of the new one is nothing. */
 static void test_reload_meanwhile(void **state)
 {
-    (void)state;
     struct bench *b = start_slow(SYSTEM A B);
     struct desk a, other, plain;
     sit_down(b, &a, 1001, "");
@@ -292,7 +284,6 @@ static void plan_for(struct bench *b, struct desk *d, const char *task)
 /* Who waits for one answer and wants another is told so at once, and has the first one all the same. */
 static void test_two_questions(void **state)
 {
-    (void)state;
     struct bench *b = start_slow(SYSTEM A B);
     struct desk root;
     sit_down(b, &root, 0, "");
@@ -314,7 +305,6 @@ static void test_two_questions(void **state)
 /* So many questions of a user wait, and none stands before a task that joins. */
 static void test_plans(void **state)
 {
-    (void)state;
     struct bench *b = start_slow(SYSTEM A B);
     struct desk d[7], a;
     for (unsigned i = 0; i < 7; i++) {
@@ -342,7 +332,6 @@ static void test_plans(void **state)
 /* It ends while an analysis is under way. */
 static void test_the_end(void **state)
 {
-    (void)state;
     struct bench *b = start_slow(SYSTEM A B);
     struct desk a;
     sit_down(b, &a, 1001, "");

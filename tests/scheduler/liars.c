@@ -38,7 +38,6 @@ struct world {
 
 static unsigned on_ask(void *ctx, uint32_t client, unsigned resource)
 {
-    (void)resource;
     struct client *c = &((struct world *)ctx)->c[client];
     c->asks = true;
     if (client >= FIRST_LIAR && c->habit == PRETENDS)
@@ -48,13 +47,11 @@ static unsigned on_ask(void *ctx, uint32_t client, unsigned resource)
 
 static void on_allow(void *ctx, uint32_t client, unsigned resource)
 {
-    (void)resource;
     ((struct world *)ctx)->c[client].asks = false;
 }
 
 static void on_end(void *ctx, uint32_t client, unsigned resource, bool forced)
 {
-    (void)resource;
     struct world *w = ctx;
     struct client *c = &w->c[client];
     c->units = 0;
@@ -71,7 +68,6 @@ static void on_end(void *ctx, uint32_t client, unsigned resource, bool forced)
 static void on_grant(void *ctx, uint32_t client, const struct gs_policy_request *rq, unsigned resource, bool fresh,
                      bool ask)
 {
-    (void)rq, (void)fresh, (void)resource;
     struct world *w = ctx;
     struct client *c = &w->c[client];
     c->leased = true;
@@ -89,7 +85,6 @@ static void on_grant(void *ctx, uint32_t client, const struct gs_policy_request 
 
 static void on_yield(void *ctx, uint32_t client, unsigned resource)
 {
-    (void)ctx, (void)client, (void)resource;
 }
 
 static const struct gs_policy_ops ops = {on_ask, on_allow, on_end, on_grant, on_yield, NULL};
@@ -189,7 +184,6 @@ static void free_world(struct world *w)
  * behind an honest process, or for one chunk while the user is short. */
 static void test_what_a_task_waits(void **state)
 {
-    (void)state;
     static const unsigned liars[] = {1, 20, CLIENTS - FIRST_LIAR};
     for (unsigned honest = 0; honest < 2; honest++)
         for (enum habit habit = KEEPS; habit <= HABITS; habit++)
@@ -207,7 +201,6 @@ static void test_what_a_task_waits(void **state)
 /* Who keeps to its units has nearly all of the time beside those who don't. */
 static void test_who_keeps_to_units(void **state)
 {
-    (void)state;
     for (enum habit habit = KEEPS; habit <= PRETENDS; habit++) {
         struct world *w = new_world(20, habit, true);
         run(w, 10000 * MS);
@@ -220,7 +213,6 @@ static void test_who_keeps_to_units(void **state)
 /* Of a liar's user: one unit at a time while the user is short, and none is taken back. */
 static void test_the_same_user(void **state)
 {
-    (void)state;
     struct world *w = new_world(1, KEEPS, false);
     enter(w, HONEST, 1001, 0);
     run(w, 10000 * MS);
@@ -232,7 +224,6 @@ static void test_the_same_user(void **state)
 /* Two units at a time of a chunk each are what the config allows: no offence, however long it goes on. */
 static void test_no_offence(void **state)
 {
-    (void)state;
     struct world *w = new_world(0, KEEPS, true);
     run(w, 5000 * MS);
     assert_int_equal(w->offences, 0);
@@ -242,7 +233,6 @@ static void test_no_offence(void **state)
 
 static void test_penalties(void **state)
 {
-    (void)state;
     struct gs_offences o = {0};
     uint64_t now = 5 * MS, penalty = 1000 * MS;
     for (unsigned i = 0; i < 13; i++) {
@@ -257,7 +247,6 @@ static void test_penalties(void **state)
 
 static void test_limits(void **state)
 {
-    (void)state;
     struct gs_user u = {0};
     assert_int_equal(gs_user_limit(&u, 0, 2, false, WATCHDOG, 0), WATCHDOG); /* the config says nothing of chunks */
     assert_int_equal(gs_user_limit(&u, 5 * MS, 2, false, WATCHDOG, 0), 60 * MS);
@@ -282,7 +271,6 @@ static void test_limits(void **state)
 /* More users than there is memory for: those that are here are never forgotten. */
 static void test_many_users(void **state)
 {
-    (void)state;
     struct world *w = new_world(1, KEEPS, false);
     run(w, 200 * MS);
     assert_true(gs_policy_is_behind(w->policy, FIRST_LIAR));

@@ -82,14 +82,12 @@ void stage_reset(void)
 
 int stage_set_up(void **state)
 {
-    (void)state;
     stage_reset();
     return 0;
 }
 
 int stage_tear_down(void **state)
 {
-    (void)state;
     end_players();
     unlink(stage_path("log"));
     unlink(stage_path("trace"));
@@ -251,7 +249,6 @@ void end_players(void)
 
 static void print_notice(void *arg, int level, const char *text)
 {
-    (void)arg;
     fprintf(stderr, "notice %d: %s\n", level, text);
 }
 

@@ -367,7 +367,6 @@ static void one_event(struct world *w)
 
 static void test_random_sequences(void **state)
 {
-    (void)state;
     uint64_t seed = seed_of_run();
     uint64_t grants = 0, alones = 0;
     for (unsigned run = 0; run < 300; run++) {
@@ -399,7 +398,6 @@ struct sharer {
 
 static void test_fair_shares(void **state)
 {
-    (void)state;
     uint64_t seed = seed_of_run();
     for (unsigned run = 0; run < 50; run++) {
         random_state = seed + run;
@@ -456,7 +454,6 @@ static void test_fair_shares(void **state)
 /* One that was away, or alone, for long has neither a claim nor a debt for it. */
 static void test_no_credit_for_absence(void **state)
 {
-    (void)state;
     struct world *w = calloc(1, sizeof *w);
     w->resources = 2;
     w->depth = 1;
@@ -523,7 +520,6 @@ static void free_world(struct world *w)
 /* An urgent request waits for what runs and what stands behind it on the device, and for no more. */
 static void test_waits_for_depth_units(void **state)
 {
-    (void)state;
     struct world *w = new_world(1, 2);
     ask_for(w, 5, 0, 1);
     w->units[5][1]++; /* by the fast path */
@@ -544,7 +540,6 @@ static void test_waits_for_depth_units(void **state)
  * rather than waits. */
 static void test_which_gpu(void **state)
 {
-    (void)state;
     struct world *w = new_world(2, 1);
     const uint32_t any = GS_MASK_ALL_GPUS(2);
     assert_int_equal(gs_policy_choose(w->policy, 3, any, 2), 2);
@@ -564,7 +559,6 @@ static void test_which_gpu(void **state)
 /* Of two idle GPUs the one that has been used less while others wanted it too. */
 static void test_the_less_used_gpu(void **state)
 {
-    (void)state;
     struct world *w = new_world(2, 1);
     ask_for(w, 5, 0, 1);
     ask_for(w, 6, 0, 1);
@@ -579,7 +573,6 @@ static void test_the_less_used_gpu(void **state)
 /* Who cancels names the request by its number: a later one of the same slot stays. */
 static void test_cancel_by_number(void **state)
 {
-    (void)state;
     struct world *w = new_world(1, 1);
     ask_for(w, 5, 0, 1);
     struct gs_policy_request rq = {.slot = 3, .serial = 8, .resource = 1};
@@ -594,7 +587,6 @@ static void test_cancel_by_number(void **state)
 
 static void test_watchdog(void **state)
 {
-    (void)state;
     struct world *w = new_world(1, 2);
     ask_for(w, 5, 0, 1);
     w->now = 10000;
@@ -615,7 +607,6 @@ static void test_watchdog(void **state)
 /* The holder waited for its own next unit long before anybody else came: the time counts from when the other came. */
 static void test_watchdog_counts_from_the_first_hurt(void **state)
 {
-    (void)state;
     struct world *w = new_world(1, 1);
     ask_for(w, 5, 0, 1);
     ask_for(w, 5, 1, 1);
@@ -652,7 +643,6 @@ static void release_one(struct world *w, uint32_t client, unsigned resource)
 /* A resource alone: after what runs, not together with a lease of its own, and nobody else has a unit until its end. */
 static void test_alone(void **state)
 {
-    (void)state;
     struct world *w = new_world_without_tasks(1);
     ask_for(w, 5, 0, 1);
     ask_alone(w, 4, 0, 1);
@@ -678,7 +668,6 @@ static void test_alone(void **state)
 /* It waits for the last task's end and is in nobody's way meanwhile, the watchdog's least of all. */
 static void test_alone_waits_for_tasks(void **state)
 {
-    (void)state;
     struct world *w = new_world_without_tasks(1);
     w->priority[7] = 1;
     gs_policy_set_priority(w->policy, 7, 1, w->now);
@@ -698,7 +687,6 @@ static void test_alone_waits_for_tasks(void **state)
 /* A task that comes has the holder yield, and gets the resource before all others. */
 static void test_alone_yields_to_tasks(void **state)
 {
-    (void)state;
     struct world *w = new_world_without_tasks(1);
     ask_alone(w, 4, 0, 1);
     ask_alone(w, 5, 0, 1);
@@ -722,7 +710,6 @@ static void test_alone_yields_to_tasks(void **state)
 /* One that goes on renewing keeps it; one that doesn't has ten times as long as others; a task's coming ends that. */
 static void test_alone_and_the_watchdog(void **state)
 {
-    (void)state;
     struct world *w = new_world_without_tasks(1);
     ask_alone(w, 4, 0, 1);
     w->now = 10000;
@@ -749,7 +736,6 @@ static void test_alone_and_the_watchdog(void **state)
 /* Time is charged when it has been had, also to those whose requests all stand in the line already. */
 static void test_charged_at_once(void **state)
 {
-    (void)state;
     struct world *w = new_world(1, 1);
     const uint64_t chunk[2] = {1000, 100};
     for (uint32_t slot = 0; slot < 10; slot++)
@@ -769,7 +755,6 @@ static void test_charged_at_once(void **state)
 
 static void test_wrong_requests(void **state)
 {
-    (void)state;
     struct world *w = new_world(2, 1);
     const uint32_t masks[] = {0, GS_MASK_PCI | GS_MASK(1), GS_MASK(3), UINT32_MAX};
     struct gs_policy_request rq = {.resource = 3};

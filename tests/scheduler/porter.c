@@ -97,7 +97,6 @@ static char hear(int fd, int *passed)
 
 static void messages_go_in_order(void **state)
 {
-    (void)state;
     struct line l;
     int passed;
     set_up(&l);
@@ -114,7 +113,6 @@ static void messages_go_in_order(void **state)
 
 static void a_descriptor_goes_to_the_client(void **state)
 {
-    (void)state;
     struct line l;
     int pipe_end[2], passed;
     char byte = 0;
@@ -138,7 +136,6 @@ static void a_descriptor_goes_to_the_client(void **state)
 /* However much it is sent: so one answer at a time is under way to a client that doesn't read, and one behind it. */
 static void a_client_has_one_message_at_a_time(void **state)
 {
-    (void)state;
     struct line l;
     int bytes = 0, passed;
     set_up(&l);
@@ -159,7 +156,6 @@ static void a_client_has_one_message_at_a_time(void **state)
 
 static void what_was_said_before_the_end_is_heard(void **state)
 {
-    (void)state;
     struct line l;
     int passed;
     set_up(&l);
@@ -187,7 +183,6 @@ static void what_was_said_before_the_end_is_heard(void **state)
 /* The daemon speaks to a client that has gone, or that hears no more: what the client had said still comes. */
 static void a_failed_send_drops_nothing_that_was_said(void **state)
 {
-    (void)state;
     for (int goes = 0; goes < 2; goes++) {
         struct line l;
         int passed;
@@ -213,7 +208,6 @@ static void a_failed_send_drops_nothing_that_was_said(void **state)
 /* More of them than there are places, one after the other: a place is free again when its socket has ended. */
 static void places_are_used_again(void **state)
 {
-    (void)state;
     struct line l;
     struct rlimit most;
     int fd[2], passed;
@@ -256,7 +250,6 @@ static void *sleep_on_word(void *arg)
 /* A word that is gone is nothing; of more wake-ups than the porter can keep some are left out. */
 static void a_sleeper_is_woken(void **state)
 {
-    (void)state;
     struct gs_porters porters = {0};
     pthread_t thread;
     gs_porters_slow_to_wake(&porters, NOBODY, false, S);
@@ -278,7 +271,6 @@ static void a_sleeper_is_woken(void **state)
 
 static void a_socket_is_closed(void **state)
 {
-    (void)state;
     struct line l;
     int fd[2], passed;
     set_up(&l);
@@ -329,7 +321,6 @@ static int make_lingering(int *other)
  * in is the caller's still, and what went in is done, once it can. */
 static void a_full_ring(void **state)
 {
-    (void)state;
     struct gs_porters porters = {0};
     pthread_t thread;
     int mine[GS_CHORES + 2], given[GS_CHORES + 2], blocking = -1, passed;
@@ -374,7 +365,6 @@ static void a_full_ring(void **state)
 
 static void who_is_slow(void **state)
 {
-    (void)state;
     struct gs_porters p = {0};
     const uint64_t later = 2 * GS_SLOW_FOR_NS;
     assert_null(gs_porters_of(&p, 1, false, S));
@@ -410,7 +400,6 @@ static void who_is_slow(void **state)
 /* All places are taken, the last one by a user whom the config names. */
 static void places_of_others(void **state)
 {
-    (void)state;
     const uid_t named = GS_PORTERS, last = GS_PORTERS - 1;
     struct gs_porters p = {0};
     for (uid_t u = 1; u < named; u++)

@@ -266,7 +266,6 @@ static bool begin(struct trial *t)
 
 static void test_no_job_exceeds_its_bound(void **state)
 {
-    (void)state;
     const char *given = getenv("GS_SEED");
     const uint64_t seed = given ? strtoull(given, NULL, 0) : 20141;
     print_message("GS_SEED=%" PRIu64 "\n", seed);

@@ -47,7 +47,6 @@ static void on_end(void *ctx, uint32_t client, unsigned resource, bool forced)
 static void on_grant(void *ctx, uint32_t client, const struct gs_policy_request *rq, unsigned resource, bool fresh,
                      bool ask)
 {
-    (void)rq, (void)fresh;
     struct world *w = ctx;
     w->units[client][resource]++;
     w->asks[client][resource] = ask;
@@ -55,7 +54,6 @@ static void on_grant(void *ctx, uint32_t client, const struct gs_policy_request 
 
 static void on_yield(void *ctx, uint32_t client, unsigned resource)
 {
-    (void)ctx, (void)client, (void)resource;
 }
 
 static const struct gs_policy_ops ops = {on_ask, on_allow, on_end, on_grant, on_yield, NULL};
@@ -166,7 +164,6 @@ static void bring_to_five(struct world *w)
 
 static void test_newcomer_is_level(void **state)
 {
-    (void)state;
     struct world *w = new_world(1);
     bring_to_five(w);
     ask_for(w, D, GPU); /* it comes after A, and has no claim on the time before */
@@ -180,7 +177,6 @@ static void test_newcomer_is_level(void **state)
 
 static void test_start_of_who_is_left_alone(void **state)
 {
-    (void)state;
     struct world *w = new_world(1);
     ask_for(w, A, GPU);
     const uint32_t slot = ask_for(w, B, GPU);
@@ -201,7 +197,6 @@ static void test_start_of_who_is_left_alone(void **state)
 /* A task's tag is none of the others' business, also if it has one from before. */
 static void test_task_sets_no_start(void **state)
 {
-    (void)state;
     struct world *w = new_world(1);
     ask_for(w, A, GPU);
     ask_for(w, C, GPU);
@@ -227,7 +222,6 @@ static void test_task_sets_no_start(void **state)
 
 static void test_user_owes_the_most(void **state)
 {
-    (void)state;
     struct world *w = new_world(1);
     leave(w, D);
     join(w, D, 1, 0); /* A's user */
@@ -250,7 +244,6 @@ static void test_user_owes_the_most(void **state)
 /* What units out are expected to take counts; but no word is believed beyond a second, nor wraps around. */
 static void test_expectations(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct world *w = new_world(2);
         bring_to_five(w);
@@ -273,7 +266,6 @@ static void test_expectations(void **state)
 /* Whatever a page says: no more units are out than may be, and none come back that weren't out. */
 static void test_page_that_lies(void **state)
 {
-    (void)state;
     struct world *w = new_world(2);
     struct gs_policy_view view;
     ask_for(w, A, GPU);
@@ -293,7 +285,6 @@ static void test_page_that_lies(void **state)
 
 static void test_limit_counts_from_the_first(void **state)
 {
-    (void)state;
     struct world *w = new_world(2);
     gs_policy_set_priority(w->policy, A, 1, w->now);
     ask_for(w, A, GPU);
@@ -322,7 +313,6 @@ static void test_limit_counts_from_the_first(void **state)
  * processor; and a liar that had a GPU to itself when its user's other process offended, until a task came. */
 static void test_as_seen(void **state)
 {
-    (void)state;
     struct world *w = new_world(2);
     gs_policy_set_priority(w->policy, A, 1, w->now);
     gs_policy_set_chunks(w->policy, A, 5 * MS / 2, CHUNK);
@@ -352,7 +342,6 @@ static void test_as_seen(void **state)
 
 static void test_link_and_gpu_have_their_chunks(void **state)
 {
-    (void)state;
     struct world *w = new_world(2);
     ask_for(w, A, GS_RESOURCE_PCI);
     ask_for(w, B, GS_RESOURCE_PCI);
@@ -363,7 +352,6 @@ static void test_link_and_gpu_have_their_chunks(void **state)
 /* Only who has a resource alone says that it goes on. */
 static void test_renewing_a_plain_unit(void **state)
 {
-    (void)state;
     struct world *w = new_world(1);
     ask_for(w, A, GPU);
     ask_for(w, B, GPU);
@@ -389,7 +377,6 @@ static uint64_t patience_of(struct world *w, uint32_t client)
 
 static void test_patience_goes_with_who_leaves(void **state)
 {
-    (void)state;
     struct world *w = new_world(2);
     ask_for(w, A, GPU);
     ask_for(w, B, GPU);
@@ -404,7 +391,6 @@ static void test_patience_goes_with_who_leaves(void **state)
 /* A task's units are its own, a measurement's may be long, and who keeps nobody waiting spends nothing. */
 static void test_what_spends_no_patience(void **state)
 {
-    (void)state;
     struct world *w = new_world(2);
     gs_policy_set_priority(w->policy, A, 1, w->now);
     ask_for(w, A, GPU);
@@ -432,7 +418,6 @@ static void test_what_spends_no_patience(void **state)
 
 static void test_what_is_spent(void **state)
 {
-    (void)state;
     struct gs_user u = {0};
     gs_user_spend(&u, CHUNK, 2, 40 * MS, 0);
     gs_user_spend(&u, CHUNK, 2, 20 * MS, 0);
@@ -452,7 +437,6 @@ static void test_what_is_spent(void **state)
 /* A user's processes without a task while it is short; D is one that has kept its word. */
 static void test_short(void **state)
 {
-    (void)state;
     struct world *w = new_world(2);
     leave(w, D);
     join(w, D, 1, 0); /* A's user */
@@ -489,7 +473,6 @@ static void test_short(void **state)
 
 static void test_what_is_told_of_an_offence(void **state)
 {
-    (void)state;
     struct world *w = new_world(2);
     let_offend(w, A, B);
     assert_true(w->offence.news);
@@ -505,7 +488,6 @@ static void test_what_is_told_of_an_offence(void **state)
 /* Each stands behind for as long as its own offence says, and then level with the others. */
 static void test_pardons(void **state)
 {
-    (void)state;
     struct world *w = new_world(1);
     let_offend(w, A, B);
     pass(w, 100);
@@ -546,7 +528,6 @@ static void bring_behind(struct world *w)
 /* Who stood behind has no claim on that time; nor by way of being a task meanwhile. */
 static void test_pardoned_is_level(void **state)
 {
-    (void)state;
     for (unsigned by_way = 0; by_way < 2; by_way++) {
         struct world *w = new_world(1);
         bring_behind(w);
@@ -566,7 +547,6 @@ static void test_pardoned_is_level(void **state)
 /* More offenders than places: forgotten are those that left first, and nobody who is here. */
 static void test_who_is_forgotten(void **state)
 {
-    (void)state;
     struct world *w = new_world(2);
     enum { PLACES = CLIENTS + 64, MANY = PLACES - 2 }; /* but D's and B's */
     leave(w, C);

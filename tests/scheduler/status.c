@@ -42,7 +42,6 @@ static void fill(struct bench *b, struct desk d[MANY])
 /* Hundred clients with 64 requests each: between two pieces the daemon may do other things. */
 static void test_a_piece_at_a_time(void **state)
 {
-    (void)state;
     struct bench *b = start_large(TASKS);
     struct desk d[MANY], task, who;
     fill(b, d);
@@ -79,7 +78,6 @@ static void test_a_piece_at_a_time(void **state)
 /* Clients leave and the config is read again while it is put together; who asks leaves, too. */
 static void test_what_changes_meanwhile(void **state)
 {
-    (void)state;
     struct bench *b = start_large(TASKS);
     struct desk d[MANY], who[2];
     fill(b, d);
@@ -107,7 +105,6 @@ static void test_what_changes_meanwhile(void **state)
 /* Who has no privileges gets what is a twentieth of a second old, root what is so now. */
 static void test_who_gets_the_last_one(void **state)
 {
-    (void)state;
     struct bench *b = start_large(TASKS);
     struct desk other, who, root;
     sit_down(b, &who, 1003, "");
@@ -136,7 +133,6 @@ static void test_who_gets_the_last_one(void **state)
 /* What clients say of their memory is a number together, too. */
 static void test_sums_are_numbers(void **state)
 {
-    (void)state;
     struct bench *b = start_large(TASKS);
     struct desk d[MANY];
     for (unsigned i = 0; i < MANY; i++) {
@@ -164,7 +160,6 @@ static void test_sums_are_numbers(void **state)
 /* A hundred questions within a second are a flood, for ten seconds; as many in two seconds aren't. */
 static void test_who_floods(void **state)
 {
-    (void)state;
     const uint64_t second = 1000 * MS;
     struct gs_users users = {0};
     uint64_t now = 5 * second;

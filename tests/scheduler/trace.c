@@ -70,7 +70,6 @@ static const struct gs_traced a = {.client = 7, .uid = 1, .pid = 70, .task = "a"
 /* Two units are out at a time, of clients in turn for ten units each, and clients report theirs a hundred at a time. */
 static void test_two_tracks(void **state)
 {
-    (void)state;
     char path[] = "/tmp/gs_trace_XXXXXX";
     struct gs_trace *t;
     struct {
@@ -113,7 +112,6 @@ static void test_two_tracks(void **state)
 /* A client waits for a link and a GPU at once; another one has waits of its own. */
 static void test_waits(void **state)
 {
-    (void)state;
     char path[] = "/tmp/gs_trace_XXXXXX";
     struct gs_trace *t;
     close(mkstemp(path));
@@ -134,7 +132,6 @@ static void test_waits(void **state)
 /* Of units that a client invents, all at once, as many are kept as can be out: 16 times a depth of two, and pieces. */
 static void test_invented_units(void **state)
 {
-    (void)state;
     char path[] = "/tmp/gs_trace_XXXXXX";
     struct gs_trace *t;
     close(mkstemp(path));
@@ -150,7 +147,6 @@ static void test_invented_units(void **state)
 /* A user who asks without end has a quarter of the file, and all together have all of it. */
 static void test_a_file_has_an_end(void **state)
 {
-    (void)state;
     enum { MOST_BYTES = 200000, USERS = 6 };
     char path[] = "/tmp/gs_trace_XXXXXX";
     struct gs_trace *t;

@@ -147,7 +147,6 @@ static void make_set(char *text, unsigned depth)
 
 static void test_random_sets(void **state)
 {
-    (void)state;
     size_t schedulable = 0;
     printf("seed %d\n", (int)rng);
     for (unsigned i = 0; i < SETS; i++) {
@@ -167,7 +166,6 @@ static void test_random_sets(void **state)
 /* A bound in coarser units than times are in came to 12.59 ms, and let this set pass; a job took 12.599 ms. */
 static void test_one_chunk_too_many(void **state)
 {
-    (void)state;
     struct trial t;
     begin(&t, "[system]\ngpus = 1\ncpus = 2\ndepth = 1\nhandover = 100us\ngpu_chunk = 2ms\npci_chunk = 1ms\n"
               "[task high]\nperiod = 100ms\ndeadline = 12595us\nsegments.1 = gpu 10ms chunks 5\n"
@@ -188,7 +186,6 @@ static void test_one_chunk_too_many(void **state)
 /* What rounding takes from each of many segments adds up: 37.8 ms where it is 39.6. */
 static void test_many_segments(void **state)
 {
-    (void)state;
     char text[8192] = "[system]\ngpus = 1\ncpus = 4\nhandover = 90us\ngpu_chunk = 900us\npci_chunk = 900us\n"
                       "[task high]\nperiod = 100ms\nsegments.1 = pci 900us, gpu 900us";
     struct trial t;
@@ -228,7 +225,6 @@ static bool decided(const struct trial *t, const int *modes)
  * of gema+. */
 static void test_who_is_asked_first(void **state)
 {
-    (void)state;
     size_t differ[2] = {0};
     printf("seed %" PRIu64 "\n", rng);
     for (unsigned i = 0; i < MANY_SETS; i++) {
@@ -274,7 +270,6 @@ static void make_woven_set(char *text, unsigned n)
 /* Of many tasks, too, the daemon finds modes where gema+ by `safe` does and by `segments` doesn't. */
 static void test_fast_bounds_are_not_the_last_word(void **state)
 {
-    (void)state;
     size_t by_safe = 0;
     printf("seed %" PRIu64 "\n", rng);
     for (unsigned i = 0; i < WOVEN_SETS; i++) {

@@ -74,7 +74,6 @@ static void on_end(void *ctx, uint32_t client, unsigned resource, bool forced)
 static void on_grant(void *ctx, uint32_t client, const struct gs_policy_request *rq, unsigned resource, bool fresh,
                      bool ask)
 {
-    (void)rq, (void)fresh;
     struct world *w = ctx;
     struct client *c = &w->c[client];
     c->leased[resource] = true;
@@ -91,7 +90,6 @@ static void on_grant(void *ctx, uint32_t client, const struct gs_policy_request 
 
 static void on_yield(void *ctx, uint32_t client, unsigned resource)
 {
-    (void)ctx, (void)client, (void)resource;
 }
 
 static const struct gs_policy_ops ops = {on_ask, on_allow, on_end, on_grant, on_yield, NULL};
@@ -230,7 +228,6 @@ static uint64_t check(const struct world *w, uint64_t patience_ns)
 
 static void test_all_waits_together(void **state)
 {
-    (void)state;
     static const uint64_t gpu_chunk_ns[] = {MS / 10, 5 * MS, 40 * MS};
     for (unsigned users = 1; users <= MAX_USERS; users++)
         for (size_t k = 0; k < sizeof gpu_chunk_ns / sizeof *gpu_chunk_ns; k++) {

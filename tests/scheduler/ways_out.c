@@ -25,19 +25,16 @@ static unsigned on_ask(void *ctx, uint32_t client, unsigned resource)
 
 static void on_allow(void *ctx, uint32_t client, unsigned resource)
 {
-    (void)ctx, (void)client, (void)resource;
 }
 
 static void on_end(void *ctx, uint32_t client, unsigned resource, bool forced)
 {
-    (void)forced;
     ((struct world *)ctx)->units[client][resource] = 0;
 }
 
 static void on_grant(void *ctx, uint32_t client, const struct gs_policy_request *rq, unsigned resource, bool fresh,
                      bool ask)
 {
-    (void)rq, (void)fresh, (void)ask;
     struct world *w = ctx;
     w->units[client][resource]++;
     if (client == TASK)
@@ -91,7 +88,6 @@ static void end(struct world *w, uint64_t waited, unsigned waits, uint64_t begun
 
 static void test_held_alone(void **state)
 {
-    (void)state;
     struct world w;
     uint64_t waited = 0;
     begin(&w);
@@ -117,7 +113,6 @@ static void test_held_alone(void **state)
 
 static void test_becomes_a_task(void **state)
 {
-    (void)state;
     enum { TIMES = 10 };
     struct world w;
     uint64_t waited = 0;
@@ -143,7 +138,6 @@ static void test_becomes_a_task(void **state)
 
 static void test_who_waits_asks_again(void **state)
 {
-    (void)state;
     enum { TIMES = 5 };
     struct world w;
     begin(&w);

@@ -85,7 +85,6 @@ static struct answer ask(char *text)
 
 static void a_hundred_thousand_lines(void **state)
 {
-    (void)state;
     struct answer a = ask(repeat("", "int f%u(int a)\n{\n    a += 3;\n    return a * (int)get_group_id(0);\n}\n", 20000,
                                  "__kernel void k(__global int *p) { p[0] = f19999(1); }\n"));
     assert_true(a.err == 0 && !a.refused && a.changed && a.kernels == 1);
@@ -97,7 +96,6 @@ static void a_hundred_thousand_lines(void **state)
 
 static void a_thousand_kernels(void **state)
 {
-    (void)state;
     struct answer a =
         ask(repeat("int f(int a) { return a + (int)get_num_groups(0); }\n",
                    "__kernel void k%u(__global int *p, __global int *q) { p[0] = f(q[1]); }\n", 1000, ""));
@@ -107,7 +105,6 @@ static void a_thousand_kernels(void **state)
 
 static void a_long_chain_of_calls(void **state)
 {
-    (void)state;
     struct answer a = ask(
         repeat("int f(int a) { return (int)get_group_id(0); }\n#define NEXT(n, m) int n(int a) { return m(a); }\n",
                "int g%u(int a) { return f(a); }\n", 3000, "__kernel void k(__global int *p) { p[0] = g2999(1); }\n"));
@@ -116,7 +113,6 @@ static void a_long_chain_of_calls(void **state)
 
 static void deep_nesting(void **state)
 {
-    (void)state;
     ask(repeat("__kernel void k(__global int *p) { p[0] = ", "(", 10000, "1; }\n"));
     ask(repeat("__kernel void k(__global int *p) { p[0] = 1", " + p[%u]", 50000, "; }\n"));
     ask(repeat("__kernel void k(__global int *p) { p[0] = ", "-+", 50000, "p[1]; }\n"));
@@ -129,7 +125,6 @@ static void deep_nesting(void **state)
 
 static void recursion(void **state)
 {
-    (void)state;
     struct answer a =
         ask(strdup("int g(int);\nint f(int a) { return g(a) + (int)get_group_id(0); }\nint g(int a) { return f(a); }\n"
                    "__kernel void k(__global int *p) { p[0] = f(1); k(p); }\n"));
@@ -141,7 +136,6 @@ static void recursion(void **state)
 
 static void macros_that_explode(void **state)
 {
-    (void)state;
     struct answer a = ask_for(repeat("#define M B0\n", "#define B%u ", 1, "B1 B1\n"), 3000);
     struct gs_writer w = {0};
     char line[64];
@@ -158,7 +152,6 @@ static void macros_that_explode(void **state)
 
 static void fragments_of_programs(void **state)
 {
-    (void)state;
     static const char *const texts[] = {
         "",
         "\n",
@@ -187,7 +180,6 @@ static void fragments_of_programs(void **state)
 /* Random pieces of OpenCL C, one after the other. */
 static void random_pieces(void **state)
 {
-    (void)state;
     static const char *const pieces[] = {"__kernel ", "void ",
                                          "k",         "(",
                                          ")",         "{",

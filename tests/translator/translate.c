@@ -110,7 +110,6 @@ static int64_t now_ms(void)
 
 static int begin(void **state)
 {
-    (void)state;
     char cache[300];
     snprintf(dir, sizeof dir, "%s/gpusparc-translate-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
     assert_non_null(mkdtemp(dir));
@@ -122,7 +121,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-    (void)state;
     char command[400];
     snprintf(command, sizeof command, "rm -rf '%s'", dir);
     return system(command) == 0 ? 0 : -1;
@@ -130,7 +128,6 @@ static int end(void **state)
 
 static void crashes_and_other_failures_are_reported(void **state)
 {
-    (void)state;
     assert_int_equal(translate(script("crash", "kill -SEGV $$"), ""), -EPIPE);
     assert_non_null(strstr(why, "crashed"));
     assert_null(strchr(why, '\n'));
@@ -143,7 +140,6 @@ static void crashes_and_other_failures_are_reported(void **state)
 
 static void a_hang_ends_in_time(void **state)
 {
-    (void)state;
     struct gs_summary *s;
     int64_t t = now_ms();
     assert_int_equal(translate_with(script("hang", "exec sleep 100"), source, "", 300, &s), -ETIME);
@@ -156,13 +152,11 @@ static volatile sig_atomic_t children;
 
 static void count_child(int sig)
 {
-    (void)sig;
     children++;
 }
 
 static void the_application_sees_no_child(void **state)
 {
-    (void)state;
     struct sigaction sa = {.sa_handler = count_child}, old;
     sigaction(SIGCHLD, &sa, &old);
     assert_int_equal(translate(translator, "-DA"), 0);
@@ -178,7 +172,6 @@ static void the_application_sees_no_child(void **state)
 
 static void an_own_child_is_left_to_the_application(void **state)
 {
-    (void)state;
     pid_t pid = fork();
     if (pid == 0)
         _exit(7);
@@ -190,7 +183,6 @@ static void an_own_child_is_left_to_the_application(void **state)
 
 static void nothing_of_the_application_reaches_the_translator(void **state)
 {
-    (void)state;
     char text[2048];
     setenv("LD_PRELOAD", "", 1);
     setenv("OPENCL_LAYERS", "x", 1);
@@ -224,7 +216,6 @@ static void nothing_of_the_application_reaches_the_translator(void **state)
 
 static void an_application_without_standard_streams(void **state)
 {
-    (void)state;
     pid_t pid = fork();
     if (pid == 0) {
         close(0);
@@ -241,7 +232,6 @@ static void an_application_without_standard_streams(void **state)
 
 static void the_second_time_comes_from_the_cache(void **state)
 {
-    (void)state;
     const char *t = counting();
     assert_int_equal(translate(t, ""), 0);
     assert_int_equal(runs(), 1);
@@ -298,7 +288,6 @@ static void empty(const char *path)
 
 static void a_damaged_entry_is_made_anew(void **state)
 {
-    (void)state;
     void (*const damages[])(const char *) = {cut, flip, empty};
     const char *t = counting();
     assert_int_equal(translate(t, ""), 0);
@@ -313,7 +302,6 @@ static void a_damaged_entry_is_made_anew(void **state)
 
 static void a_cache_that_cant_be_used_is_no_failure(void **state)
 {
-    (void)state;
     setenv("XDG_CACHE_HOME", "/dev/null", 1);
     assert_int_equal(translate(translator, ""), 0);
     setenv("XDG_CACHE_HOME", "/proc", 1);
@@ -332,7 +320,6 @@ static void a_cache_that_cant_be_used_is_no_failure(void **state)
 
 static void a_full_disk_is_no_failure(void **state)
 {
-    (void)state;
     struct rlimit old, none = {0};
     getrlimit(RLIMIT_FSIZE, &old);
     none.rlim_max = old.rlim_max;
@@ -351,7 +338,6 @@ static void a_full_disk_is_no_failure(void **state)
 
 static void headers_on_disk_are_watched(void **state)
 {
-    (void)state;
     char options[600];
     static const char text[] =
         "#include \"a.h\"\n__kernel void k(__global int *p) { p[0] = A + (int)get_group_id(0); }\n";
@@ -380,7 +366,6 @@ static void headers_on_disk_are_watched(void **state)
 
 static void the_cache_stays_small(void **state)
 {
-    (void)state;
     char options[32];
     setenv("GPUSPARC_CACHE_SIZE", "8K", 1);
     for (int i = 0; i < 12; i++) {
@@ -399,7 +384,6 @@ static void the_cache_stays_small(void **state)
 /* What is not the cache's own stays, whatever its name and size; and what isn't an entry is no answer. */
 static void files_of_others_stay(void **state)
 {
-    (void)state;
     static const char *const names[] = {"notes", "new.letter", "thesis-1", "new.1.2",
                                         "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"};
     char text[4096], copy[4096], path[300]; /* the first is the copy of an entry, under a name of somebody's own */
@@ -429,7 +413,6 @@ static void files_of_others_stay(void **state)
 /* A folder that another user's link leads to isn't used, nor one that is a link itself. */
 static void links_of_others_lead_nowhere(void **state)
 {
-    (void)state;
     char inner[320];
     assert_int_equal(mkdir(in_dir("real"), 0700), 0);
     snprintf(inner, sizeof inner, "%s", in_dir("real"));
@@ -482,7 +465,6 @@ static void expect_text(char *text, const char *what, bool there)
 /* What only the device's compiler knows is checked by it: a branch that it takes otherwise must not compile. */
 static void branches_are_checked(void **state)
 {
-    (void)state;
     static const char asks[] =
         "#if __OPENCL_C_VERSION__ >= 200 || defined(cl_khr_fp16)\nint a(void);\n#endif\n"
         "#ifdef MINE\n#ifdef __INNER__\n#endif\n#endif\n__kernel void k(__global int *p) { *p = 1; }\n";
@@ -532,7 +514,6 @@ static void expect_kernels(const char *program, const char *options, const char 
 /* clang takes the branches that the device's compiler takes, by what that has said of its macros. */
 static void macros_are_those_of_the_device(void **state)
 {
-    (void)state;
     static const char asks[] =
         "#ifdef __opencl_c_ext_fp32_global_atomic_add\n__kernel void adds(void) {}\n#endif\n"
         "#if defined(cl_khr_subgroup_ballot) || defined(__SPIR__)\n__kernel void spir(void) {}\n#endif\n"
@@ -575,7 +556,6 @@ static void expect_lasting(const char *text, const char *split)
 /* Each device has variables of the program of its own: right as long as nobody writes them. */
 static void variables_that_nobody_writes(void **state)
 {
-    (void)state;
     static const char text[] =
         "__global int table[4] = {3, 1, 4, 1};\n__constant int fixed[2] = {1, 2};\n"
         "__global const float weight = 0.5f;\n__global int counter = 7;\n__global int by_pointer[2] = {1, 1};\n"
@@ -616,7 +596,6 @@ static void *translate_many(void *arg)
 
 static void threads_and_processes_share_it(void **state)
 {
-    (void)state;
     pthread_t t[3];
     int bad[4] = {0};
     pid_t pid = fork();

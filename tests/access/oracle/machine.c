@@ -240,8 +240,6 @@ void oracle_barrier(void)
 void _Z17wait_group_eventsiPU9CLgeneric9ocl_event(int n, void *events);
 void _Z17wait_group_eventsiPU9CLgeneric9ocl_event(int n, void *events)
 {
-    (void)n;
-    (void)events;
     oracle_barrier();
 }
 
@@ -447,7 +445,6 @@ static void on_trap(int sig)
 
 static void on_tick(int sig)
 {
-    (void)sig;
     if (m.running && ++m.ticks > TICKS)
         stop(MACHINE_TOO_LONG);
 }

@@ -78,7 +78,6 @@ static atomic_bool gone[MOST_OBJECTS];
 /* From whatever thread, with whatever locks. */
 static void CL_CALLBACK is_gone(cl_mem mem, void *object)
 {
-    (void)mem;
     atomic_store(&gone[(uintptr_t)object % MOST_OBJECTS], true);
 }
 

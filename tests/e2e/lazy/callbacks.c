@@ -44,7 +44,6 @@ static void deliver(struct callback *c)
 
 static void *serve(void *unused)
 {
-    (void)unused;
     for (;;) {
         pthread_mutex_lock(&lock);
         while (!first || over)
@@ -94,7 +93,6 @@ static void CL_CALLBACK came(cl_event event, cl_int status, void *data)
 {
     struct callback *c = data;
     const unsigned most = lazy.inside ? 30 : lazy.late ? lazy.late_ms : 0;
-    (void)event;
     c->status = status;
     c->next = NULL;
     c->due_ns = lazy_now_ns() + (most ? (uint64_t)lazy_random(most * 1000) * 1000 : 0);

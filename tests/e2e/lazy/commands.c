@@ -182,7 +182,6 @@ static void open_all(void)
 /* It looks, as it may not be called back with its lock held. */
 static void *serve(void *unused)
 {
-    (void)unused;
     lazy_own_thread = true;
     for (unsigned i = 0;; i++) {
         pthread_mutex_lock(&lock);

@@ -42,7 +42,6 @@ void will_mark(void)
 static void *come_between(void *unused)
 {
     cl_event marker;
-    (void)unused;
     await_stage(IS_ABOUT_TO_MARK);
     CL(clEnqueueMarkerWithWaitList(queue, 1, &behind, &marker));
     atomic_store(&stage, IS_MARKED);

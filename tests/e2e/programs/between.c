@@ -64,7 +64,6 @@ static pthread_t thread;
 
 static void *launch_other(void *unused)
 {
-    (void)unused;
     if (others.what == COPIES)
         run(is_of_image(others.way) ? trace : copy, is_of_image(others.way));
     else if (others.what == READS)

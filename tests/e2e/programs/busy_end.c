@@ -16,7 +16,6 @@ static uint32_t host[N];
 
 static void *ask(void *unused)
 {
-    (void)unused;
     for (;;)
         clFinish(other);
     return NULL;

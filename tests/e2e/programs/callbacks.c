@@ -44,7 +44,6 @@ static void await(int *what, int value)
 static void CL_CALLBACK next_round(cl_event e, cl_int status, void *data)
 {
     cl_event done;
-    (void)data;
     if (status != CL_COMPLETE)
         printf("status %d\n", status);
     clReleaseEvent(e);
@@ -121,21 +120,16 @@ static void go_along(cl_program p, uint32_t *host)
 
 static void CL_CALLBACK mem_gone(cl_mem m, void *data)
 {
-    (void)m;
-    (void)data;
     set(&memory_gone, 1);
 }
 
 static void CL_CALLBACK ctx_gone(cl_context c, void *data)
 {
-    (void)c;
-    (void)data;
     set(&context_gone, 1);
 }
 
 static void CL_CALLBACK program_built(cl_program p, void *data)
 {
-    (void)data;
     kernel = kernel_of(p, "twice");
     set(&built, 1);
 }

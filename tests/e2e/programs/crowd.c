@@ -162,7 +162,6 @@ static void do_gate(struct worker *w)
 
 static void CL_CALLBACK count_call(cl_event e, cl_int status, void *called)
 {
-    (void)e;
     atomic_fetch_add((atomic_uint *)called, status == CL_COMPLETE);
 }
 
@@ -272,7 +271,6 @@ static void *work(void *arg)
 
 static void *leave(void *unused)
 {
-    (void)unused;
     nap(300);
     exit(0);
 }

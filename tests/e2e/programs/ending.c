@@ -39,8 +39,6 @@ static void compute(cl_event *event)
 
 static void CL_CALLBACK leave(cl_event e, cl_int status, void *data)
 {
-    (void)e;
-    (void)data;
     printf("leaving with %d\n", status);
     exit(7);
 }
@@ -93,7 +91,6 @@ static void with_threads(void)
 
 static void on_child(int s)
 {
-    (void)s;
     children++;
 }
 

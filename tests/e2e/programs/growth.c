@@ -141,7 +141,6 @@ static void rectangles(cl_uint r)
 
 static void CL_CALLBACK release(cl_event e, cl_int status, void *unused)
 {
-    (void)status, (void)unused;
     clReleaseEvent(e);
 }
 
@@ -166,7 +165,6 @@ static void callbacks(cl_uint r)
 /* Calls that are refused. */
 static void refusals(cl_uint unused)
 {
-    (void)unused;
     const size_t none = 0, global = N, odd = 48;
     cl_int err;
     cl_mem made = clCreateBuffer(context, CL_MEM_USE_HOST_PTR, 64, NULL, &err);

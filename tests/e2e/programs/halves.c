@@ -25,7 +25,6 @@ static atomic_bool worked, has_read;
 static void *work(void *unused)
 {
     cl_int err;
-    (void)unused;
     cl_command_queue own;
     cl_program p = build(source, "");
     cl_kernel scatter = kernel_of(p, "scatter"), count = kernel_of(p, "count");

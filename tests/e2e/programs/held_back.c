@@ -44,7 +44,6 @@ void will_mark(void)
 static void *launch_behind(void *unused)
 {
     cl_int err;
-    (void)unused;
     while (!atomic_load(&begun))
         nanosleep(&(struct timespec){.tv_nsec = 1000 * 1000}, NULL);
     launch(queue, fill, WORDS, 64, 0, NULL, NULL);

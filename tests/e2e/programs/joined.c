@@ -38,7 +38,6 @@ static bool is(const char *way)
 
 static void CL_CALLBACK called(cl_event e, cl_int status, void *data)
 {
-    (void)e, (void)status, (void)data;
     sem_post(&called_back);
 }
 
@@ -55,7 +54,6 @@ static bool has_ended(void)
 static void *compute(void *unused)
 {
     uint32_t got;
-    (void)unused;
     launch(queue, kernel, ITEMS, 64, user ? 1 : 0, user ? &user : NULL, NULL);
     launch(queue, kernel, ITEMS, 64, 0, NULL, &event);
     if (is("callback"))
@@ -86,13 +84,11 @@ static void join(void)
 
 static void join_for_library(void *unused)
 {
-    (void)unused;
     join();
 }
 
 static void take_apart(void *unused)
 {
-    (void)unused;
     const bool before = atomic_load(&waited);
     sleep(3);
     if (atomic_load(&waited) != before)

@@ -32,7 +32,6 @@ static cl_uint rounds_of_second(cl_kernel k)
 
 static void *open_gate(void *unused)
 {
-    (void)unused;
     for (int i = 0; i < MOST_TENTHS && access("goes_on", F_OK) != 0; i++)
         nanosleep(&(struct timespec){.tv_nsec = 100 * 1000 * 1000}, NULL);
     CL(clSetUserEventStatus(gate, CL_COMPLETE));

@@ -17,7 +17,6 @@ static atomic_bool done;
 static void *write_others(void *unused)
 {
     static uint32_t host[N];
-    (void)unused;
     while (!atomic_load(&done)) {
         CL(clEnqueueWriteBuffer(queue, written, CL_FALSE, 0, BYTES, host, 0, NULL, NULL));
         CL(clFinish(queue));

@@ -23,7 +23,6 @@ static cl_mem mem;
 
 static void *one_launch(void *unused)
 {
-    (void)unused;
     launch(queue, kernel, N, 64, 0, NULL, NULL);
     for (;;)
         pause();
@@ -32,7 +31,6 @@ static void *one_launch(void *unused)
 
 static void *builds(void *unused)
 {
-    (void)unused;
     for (unsigned i = 0;; i++) {
         char options[64];
         snprintf(options, sizeof options, "-DDEPTH=%u", i);
@@ -47,7 +45,6 @@ static void *builds(void *unused)
 
 static void *launches(void *unused)
 {
-    (void)unused;
     const size_t global = N, local = 64;
     while (clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL) == CL_SUCCESS)
         usleep(1000);
@@ -56,13 +53,11 @@ static void *launches(void *unused)
 
 static void *exits(void *unused)
 {
-    (void)unused;
     exit(7);
 }
 
 static void CL_CALLBACK heard(cl_event event, cl_int status, void *unused)
 {
-    (void)status, (void)unused;
     clReleaseEvent(event);
 }
 
@@ -90,7 +85,6 @@ static int leave_busy(const char *how)
 
 static void leave(int s)
 {
-    (void)s;
     exit(9);
 }
 

@@ -30,7 +30,6 @@ static void jobs(cl_command_queue q, cl_kernel k, long n)
 
 static void *begin(void *unused)
 {
-    (void)unused;
     cl_kernel k = kernel_of(p, "advance");
     set_mem(k, 0, m);
     jobs(queue, k, first);

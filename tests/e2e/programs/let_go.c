@@ -20,7 +20,6 @@ static pthread_t thread;
 
 static void *release(void *unused)
 {
-    (void)unused;
     CL(clReleaseMemObject(words));
     atomic_store(&gone, true);
     return NULL;
@@ -64,7 +63,6 @@ void has_waited(void)
 __attribute__((visibility("default"))) void has_written(size_t size);
 void has_written(size_t size)
 {
-    (void)size;
     let_go();
 }
 
@@ -104,7 +102,6 @@ static void try(const char *what, bool launched)
 
 int main(int argc, char **argv)
 {
-    (void)argv;
     early = argc > 1;
     is_first = true;
     start(0);

@@ -101,8 +101,6 @@ static void chained(void)
 
 static void CL_CALLBACK hear(cl_mem m, void *data)
 {
-    (void)m;
-    (void)data;
     __atomic_store_n(&gone, 1, __ATOMIC_SEQ_CST);
 }
 

@@ -432,7 +432,6 @@ static char ends[4];
 
 static void CL_CALLBACK ended(cl_mem mem, void *name)
 {
-    (void)mem;
     strcat(ends, name);
 }
 
@@ -603,7 +602,6 @@ static struct {
 
 static void CL_CALLBACK called(cl_event event, cl_int status, void *at)
 {
-    (void)event;
     pthread_mutex_lock(&calls_lock);
     calls[(intptr_t)at].n++;
     calls[(intptr_t)at].status = status;

@@ -16,7 +16,6 @@ static sem_t enqueued;
 
 static void CL_CALLBACK let_go(cl_command_queue q, cl_uint n, void **p, void *data)
 {
-    (void)q, (void)n, (void)data;
     sem_wait(&enqueued);
     clSVMFree(context, p[0]);
 }

@@ -18,7 +18,6 @@ static bool ends;
 
 static void *wait_for_all(void *unused)
 {
-    (void)unused;
     pthread_mutex_lock(&lock);
     while (!ends) {
         if (!to_wait_for) {

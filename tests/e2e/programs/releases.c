@@ -83,7 +83,6 @@ static void upside_down(void)
     CL(clReleaseMemObject(a));
     CL(clReleaseKernel(k));
     CL(clReleaseMemObject(b));
-    (void)err;
 }
 
 /* Everything goes away, the context last, while launches run; what the last one reads has not been touched before. */

@@ -25,7 +25,6 @@ static void step(int who, uint32_t k)
 static void *launch_rows(void *unused)
 {
     unsigned s = seed;
-    (void)unused;
     for (unsigned r = 0; r < rounds; r++) {
         for (unsigned i = 4 + (unsigned)rand_r(&s) % 120; i > 0; i--)
             step(0, i);
@@ -40,7 +39,6 @@ static void *do_other_things(void *unused)
     unsigned s = seed + 1;
     uint32_t v[ITEMS] = {0}, back[ITEMS];
     cl_event e;
-    (void)unused;
     for (unsigned r = 0; r < rounds * 4; r++)
         switch (rand_r(&s) % 8) {
         case 0:

@@ -169,7 +169,6 @@ static void images(const char *name, cl_command_queue q)
 
 static void CL_CALLBACK count(cl_event e, cl_int status, void *data)
 {
-    (void)e;
     __atomic_fetch_add((int *)data, status == CL_COMPLETE ? 1 : 100, __ATOMIC_SEQ_CST);
 }
 

@@ -20,12 +20,10 @@ static cl_int err;
 
 static void CL_CALLBACK nothing(void *mems)
 {
-    (void)mems;
 }
 
 static void CL_CALLBACK gone(cl_mem mem, void *unused)
 {
-    (void)mem, (void)unused;
 }
 
 static void make(cl_mem m)

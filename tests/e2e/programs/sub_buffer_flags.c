@@ -173,7 +173,6 @@ static void places(void)
     printf(", no region: %d", err);
     m = clCreateSubBuffer(NULL, 0, CL_BUFFER_CREATE_TYPE_REGION, &r, &err);
     printf(", no parent: %d\n", err);
-    (void)m;
     CL(clReleaseMemObject(second));
     CL(clReleaseMemObject(parent));
 }
@@ -203,7 +202,6 @@ int main(int argc, char **argv)
 {
     start(0);
     const bool images = argc == 1;
-    (void)argv;
     for (int p = 0; p < 4; p++)
         for (int h = 0; h < 4; h++)
             for (int a = 0; a < 4; a++)

@@ -29,7 +29,6 @@ static void *launch_one(void *unused)
 {
     cl_int err;
     cl_command_queue own;
-    (void)unused;
     MADE(own, clCreateCommandQueue(context, device, 0, &err));
     cl_kernel k = kernel_of(program, "add");
     cl_mem m = buffer(CL_MEM_READ_WRITE, ITEMS * 4, NULL);

@@ -45,7 +45,6 @@ void has_written(size_t size)
 
 static void *write_all(void *unused)
 {
-    (void)unused;
     writes = true;
     atomic_store(&stage, WRITES);
     CL(clEnqueueWriteBuffer(queue, written, CL_TRUE, 0, BYTES, words, 0, NULL, NULL));

@@ -5,7 +5,6 @@
 
 static void CL_CALLBACK set_other(cl_event event, cl_int status, void *other)
 {
-    (void)event;
     CL(clSetUserEventStatus(other, status));
 }
 
