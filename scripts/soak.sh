@@ -275,9 +275,9 @@ access() {
     python3 "$GS_SOURCE/tests/access/oracle/campaign.py" "${1:-10000}" "${2:-$RANDOM}" "${@:3}"
 }
 
-# foreign [LAUNCHES [SEED]]: the same of the kernels (*.cl) in installed packages, but hashcat's, which take hours (oracle/foreign.py)
+# foreign [LAUNCHES [SEED]]: the same of the kernels (*.cl) of tests/kernels and in installed packages, but hashcat's, which take hours
 foreign() {
-    find /usr/share /usr/lib -name '*.cl' ! -path '*/hashcat/*' -print0 | sort -z |
+    find "$GS_SOURCE/tests/kernels" /usr/share /usr/lib -name '*.cl' ! -path '*/hashcat/*' -print0 | sort -z |
         xargs -0 python3 "$GS_SOURCE/tests/access/oracle/foreign.py" --launches "${1:-12}" --seed "${2:-1}"
 }
 
