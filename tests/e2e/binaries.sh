@@ -38,6 +38,6 @@ echo '#define FACTOR 6u' >headers/factor.h
 under single:scaled:"its program was made from a binary, and headers that it was built with have changed since" load kept.bin
 rm -r headers
 under "single:scaled" load kept.bin
-find cache -type f | while read -r f; do head -c 200 /dev/urandom >"$f"; done
+find cache -type f | while read -r f; do noise 200 >"$f"; done
 under "single:scaled:made from a binary" load kept.bin
 echo passed

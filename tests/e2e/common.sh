@@ -3,6 +3,7 @@
 fail() { echo "FAILED: $*"; exit 1; }
 programs=$GS_BUILD/tests/e2e
 stats() { "$programs/stats" "$@" || fail "stats: $*"; }
+noise() { python3 -c 'import random, sys; sys.stdout.buffer.write(random.Random(1).randbytes(int(sys.argv[1])))' "$1"; } # BYTES, the same each time
 # Kernels that PoCL has compiled once, and translations, are shared by all tests; a test that needs its own says so.
 export POCL_CACHE_DIR=$GS_BUILD/tests/run/pocl-cache XDG_CACHE_HOME=$GS_BUILD/tests/run/cache
 mkdir -p "$POCL_CACHE_DIR" "$XDG_CACHE_HOME"

@@ -113,7 +113,8 @@ shows single.json "the translator %s: %s"
 translator 'cat >/dev/null; echo nonsense; echo and more'
 single "translator"
 shows single.json "the translator's answer can't be read: %s"
-translator 'head -c 3000000 /dev/urandom'
+noise 3000000 >noise
+translator "cat $PWD/noise"
 single "translator"
 translator 'exec sleep 1234.5'
 begin=$(date +%s)
@@ -137,7 +138,7 @@ chmod 755 cache/gpusparc && rm -rf cache && touch cache
 splits "a cache that is a file"
 rm -f cache
 splits "an empty cache"
-find cache -type f | while read -r f; do head -c 200 /dev/urandom >"$f"; done
+find cache -type f | while read -r f; do noise 200 >"$f"; done
 splits "a cache of rubbish"
 find cache -type f | while read -r f; do : >"$f"; done
 splits "a cache of empty files"

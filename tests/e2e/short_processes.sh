@@ -38,7 +38,7 @@ for i in 1 2; do run "then, process $i" all 10 "${short[@]}"; done
 run "before the damage" one 10 "${short[@]}"
 sed -i 's/ 3 / 4 /' cache/gpusparc/vain-*
 run "damaged" all 10 "${short[@]}"
-for entry in cache/gpusparc/vain-*; do head -c 1000 /dev/urandom >"$entry"; done
+for entry in cache/gpusparc/vain-*; do noise 1000 >"$entry"; done
 run "destroyed" all 10 "${short[@]}"
 
 # Three launches of 0.2 s of which the last is split.
