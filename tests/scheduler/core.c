@@ -38,7 +38,6 @@ static void test_senseless_messages(void **state)
     sit_down(b, &d, 1001, "");
     assert_int_equal(gs_core_message(d.session, &wrong[5], sizeof wrong[5] - 1, b->now), -EPROTO);
     assert_int_equal(gs_core_message(d.session, &wrong[5], 0, b->now), -EPROTO);
-    get_up(b, &d);
     stop(b);
 }
 
@@ -60,8 +59,7 @@ static void test_hello(void **state)
     get_up(b, &d);
     static const uint32_t bad_gpus[] = {0, GS_MAX_GPUS + 1, UINT32_MAX};
     for (int i = 0; i < 3; i++) {
-        sit_down(b, &d, 1001, "");
-        assert_int_equal(hello(b, &d, "", bad_gpus[i]), -EPROTO);
+        assert_int_equal(join(b, &d, "", bad_gpus[i]), -EPROTO);
         get_up(b, &d);
     }
     sit_down(b, &d, 1001, "");
@@ -70,7 +68,6 @@ static void test_hello(void **state)
     memset(m.u.hello.task, 'x', sizeof m.u.hello.task); /* no end */
     assert_int_equal(say(b, &d, &m), -EPROTO);
     assert_true(says(d.refused.u.text.text, "the client's hello made no sense"));
-    get_up(b, &d);
     stop(b);
 }
 
@@ -82,8 +79,7 @@ static void test_senseless_words(void **state)
         static const enum gs_msg_type types[] = {GS_MSG_HELLO, GS_MSG_REQUEST, GS_MSG_CHOOSE, GS_MSG_LOOK,
                                                  GS_MSG_PLAN,  9999,           GS_MSG_PING};
         struct desk d;
-        sit_down(b, &d, 1001, "");
-        assert_int_equal(hello(b, &d, "", 1), 0);
+        assert_int_equal(join(b, &d, "", 1), 0);
         struct gs_msg m = message(types[i]);
         if (types[i] == GS_MSG_REQUEST)
             m.u.request = (struct gs_msg_request){.client = d.welcome.u.welcome.client, .resource = 999};
@@ -188,8 +184,7 @@ static void test_a_unit_that_is_back_unheard(void **state)
     for (int by_clock = 0; by_clock < 2; by_clock++) {
         struct bench *b = start("[system]\ngpus = 1\ngpu_chunk = 1ms\npci_chunk = 1ms\n");
         struct desk one, other;
-        sit_down(b, &one, 1001, "");
-        hello(b, &one, "", 1);
+        join(b, &one, "", 1);
         sit_down(b, &other, 1002, "");
         hello(b, &other, "", 1);
         request(b, &one, 0, 1);
@@ -216,8 +211,7 @@ static void test_told_of_a_unit_taken_back(void **state)
 {
     struct bench *b = start("");
     struct desk slow, other;
-    sit_down(b, &slow, 1001, "");
-    hello(b, &slow, "", 1);
+    join(b, &slow, "", 1);
     sit_down(b, &other, 1002, "");
     hello(b, &other, "", 1);
     request(b, &slow, 0, 1);
@@ -229,8 +223,6 @@ static void test_told_of_a_unit_taken_back(void **state)
     }
     assert_true(says(slow.notice.u.text.text, "this process kept %s for %s%s: it was taken back%s"));
     assert_true(granted(&other, 0, 1));
-    get_up(b, &slow);
-    get_up(b, &other);
     stop(b);
 }
 
@@ -239,16 +231,13 @@ static void test_nobody_takes_all_places(void **state)
     struct bench *b = start("");
     struct desk d[10];
     for (int i = 0; i < 5; i++) {
-        sit_down(b, &d[i], 1001, "");
-        assert_int_equal(hello(b, &d[i], "", 1), i < 4 ? 0 : -EPROTO);
+        assert_int_equal(join(b, &d[i], "", 1), i < 4 ? 0 : -EPROTO);
     }
     assert_int_equal(d[4].refused.u.text.code, GS_REFUSED_FULL);
     for (int i = 5; i < 10; i++) {
         sit_down(b, &d[i], 0, ""); /* root has no limit of its own, but the whole has: 8 */
         assert_int_equal(hello(b, &d[i], "", 1), i < 9 ? 0 : -EPROTO);
     }
-    for (int i = 0; i < 10; i++)
-        get_up(b, &d[i]);
     stop(b);
 }
 
@@ -258,14 +247,9 @@ static void test_a_users_places(void **state)
     struct bench *b = start(TASKS);
     struct desk d[5], slow;
     for (int i = 0; i < 5; i++) {
-        sit_down(b, &d[i], 1001, "");
-        assert_int_equal(hello(b, &d[i], "", 1), i < 4 ? 0 : -EPROTO);
+        assert_int_equal(join(b, &d[i], "", 1), i < 4 ? 0 : -EPROTO);
     }
-    sit_down(b, &slow, 1001, "");
-    assert_int_equal(hello(b, &slow, "slow", 1), 0);
-    for (int i = 0; i < 5; i++)
-        get_up(b, &d[i]);
-    get_up(b, &slow);
+    assert_int_equal(join(b, &slow, "slow", 1), 0);
     stop(b);
 }
 
@@ -288,12 +272,6 @@ static void test_places_for_tasks(void **state)
     assert_true(says(again.refused.u.text.text, "the daemon schedules as many processes as it can already"));
     assert_int_equal(hello(b, &fast, "fast", 1), 0);
     assert_int_equal(hello(b, &mine, "mine", 1), 0);
-    for (int i = 0; i < 9; i++)
-        get_up(b, &d[i]);
-    get_up(b, &slow);
-    get_up(b, &fast);
-    get_up(b, &again);
-    get_up(b, &mine);
     stop(b);
 }
 
@@ -330,8 +308,6 @@ static void test_grants(void **state)
     two.welcome.u.welcome.client--;
     assert_int_equal(request(b, &two, 6, 3), -EPROTO); /* there is no such GPU */
     assert_int_equal(request(b, &one, GS_MAX_SLOTS, 1), -EPROTO);
-    get_up(b, &one);
-    get_up(b, &two);
     stop(b);
 }
 
@@ -368,9 +344,6 @@ static void test_choose(void **state)
     m.u.choose = (struct gs_msg_choose){GS_MAX_SLOTS, 7, fast.welcome.u.welcome.client, .gpus = GS_MASK(1)};
     assert_int_equal(say(b, &fast, &m), -EPROTO);
     assert_int_equal(b->core->bad_messages, bad + 2);
-    get_up(b, &plain);
-    get_up(b, &slow);
-    get_up(b, &fast);
     stop(b);
 }
 
@@ -388,7 +361,6 @@ static void test_death_passes_everything_on(void **state)
     get_up(b, &one);
     for (uint32_t r = 0; r < 3; r++)
         assert_true(granted(&two, r, r));
-    get_up(b, &two);
     stop(b);
 }
 
@@ -415,8 +387,6 @@ static void test_a_page_full_of_lies(void **state)
     /* And it is served itself after that, in its turn. */
     assert_int_equal(request(b, &liar, 1, 1), 0);
     assert_true(granted(&liar, 1, 1));
-    get_up(b, &liar);
-    get_up(b, &honest);
     stop(b);
 }
 
@@ -430,8 +400,6 @@ static void test_words_of_another_generation(void **state)
     atomic_fetch_add(&page_of(&one)->lease[1].word, GS_LEASE_WORD(1, 0));
     request(b, &two, 0, 1);
     assert_true(granted(&two, 0, 1));
-    get_up(b, &one);
-    get_up(b, &two);
     stop(b);
 }
 
@@ -453,8 +421,6 @@ static void test_generations(void **state)
     assert_true(second & GS_LEASE_LEASED && !(between & GS_LEASE_LEASED));
     assert_int_not_equal(GS_LEASE_GENERATION(first), GS_LEASE_GENERATION(between));
     assert_int_not_equal(GS_LEASE_GENERATION(first), GS_LEASE_GENERATION(second));
-    get_up(b, &one);
-    get_up(b, &two);
     stop(b);
 }
 
@@ -485,8 +451,7 @@ static void test_welcome_waits_for_the_priority(void **state)
     struct desk d[10], plain;
     b->realtime_error = 1; /* later */
     for (unsigned i = 0; i < 10; i++) {
-        sit_down(b, &d[i], 1001, "");
-        assert_int_equal(hello(b, &d[i], "slow", 2), 0);
+        assert_int_equal(join(b, &d[i], "slow", 2), 0);
         assert_int_equal(d[i].welcomes + d[i].tasks, 0);
         assert_true(gs_core_joined(d[i].session));
     }
@@ -508,8 +473,7 @@ static void test_welcome_waits_for_the_priority(void **state)
     assert_true(strstr(b->log, "can't be given its CPU priority: Operation not permitted"));
     get_up(b, &d[0]);
     for (unsigned i = 0; i < 3; i += 2) {
-        sit_down(b, &d[i], 1001, "");
-        assert_int_equal(hello(b, &d[i], "slow", 2), 0);
+        assert_int_equal(join(b, &d[i], "slow", 2), 0);
     }
     assert_int_equal(gs_core_next_tick(b->core), b->now + 10 * MS);
     b->now += 10 * MS;
@@ -522,9 +486,6 @@ static void test_welcome_waits_for_the_priority(void **state)
         assert_int_equal(n, round ? 9 : 8);
     }
     assert_int_equal(gs_core_next_tick(b->core), UINT64_MAX);
-    for (unsigned i = 0; i < 10; i++)
-        get_up(b, &d[i]);
-    get_up(b, &plain);
     stop(b);
 }
 
@@ -562,7 +523,6 @@ static void test_tasks_by_name_and_path(void **state)
     assert_true(says(d.refused.u.text.text, "there is no task %s in the daemon's config"));
     assert_int_equal(b->core->refused, refused + 1);
     assert_int_equal(b->core->bad_messages, 0); /* what it said made sense */
-    get_up(b, &d);
     stop(b);
 }
 
@@ -593,8 +553,7 @@ static void test_alone(void **state)
     assert_true(granted(&probe, 0, 1));
     assert_int_equal(probe.notices, 0);
 
-    sit_down(b, &task, 1001, "");
-    assert_int_equal(hello(b, &task, "slow", 2), 0);
+    assert_int_equal(join(b, &task, "slow", 2), 0);
     assert_int_equal(atomic_load(&page_of(&probe)->yield), GS_MASK(1));
     request(b, &task, 0, 1);
     assert_false(granted(&task, 0, 1));
@@ -619,7 +578,6 @@ static void test_alone(void **state)
     assert_int_equal(configure(b, "[system]\ngpus = 2\nprobes = all\n"), 0);
     assert_int_equal(request_alone(b, &stranger, 2, 1), 0);
     assert_true(granted(&stranger, 2, 1));
-    get_up(b, &stranger);
     stop(b);
 }
 
@@ -645,7 +603,6 @@ static void test_other_users_tasks(void **state)
     assert_int_equal(b->realtime_calls, 0);
     sit_down(b, &d, geteuid(), "");
     assert_int_equal(hello(b, &d, "mine", 2), 0);
-    get_up(b, &d);
     stop(b);
 }
 
@@ -658,8 +615,7 @@ static void test_senseless_users(void **state)
         snprintf(text, sizeof text, "[system]\ngpus = 2\n[task t]\nperiod = 1s\nuser = %s\n", users[i]);
         struct bench *b = start(text);
         struct desk d;
-        sit_down(b, &d, 1001, "");
-        assert_int_equal(hello(b, &d, "t", 2), -EPROTO);
+        assert_int_equal(join(b, &d, "t", 2), -EPROTO);
         assert_int_equal(d.refused.u.text.code, GS_REFUSED_TASK);
         assert_true(says(b->log, "task %s is given to user %s, whom this machine doesn't know: only root may run it"));
         get_up(b, &d);
@@ -690,9 +646,6 @@ static void test_priority_counts(void **state)
     assert_true(granted(&slow, 0, 1));
     give_back(b, &slow, 1);
     assert_true(granted(&app, 2, 1));
-    get_up(b, &app);
-    get_up(b, &slow);
-    get_up(b, &fast);
     stop(b);
 }
 
@@ -709,7 +662,6 @@ static void test_who_may_reload(void **state)
     sit_down(b, &d, 0, "");
     assert_int_equal(say(b, &d, &m), 0);
     assert_int_equal(d.answer.u.text.code, ENOTSUP); /* here is no file to read */
-    get_up(b, &d);
     stop(b);
 }
 
@@ -740,8 +692,7 @@ static void test_nobody_fills_the_log(void **state)
     const struct gs_msg m = message(GS_MSG_JOBS);
     sit_down(b, &plain, 1002, "");
     hello(b, &plain, "", 2);
-    sit_down(b, &slow, 1001, "");
-    hello(b, &slow, "slow", 2);
+    join(b, &slow, "slow", 2);
     b->log[0] = '\0';
     for (uint32_t i = 1; i <= 30; i++) {
         b->now += 2000 * MS;
@@ -767,8 +718,6 @@ static void test_nobody_fills_the_log(void **state)
     gs_core_tick(b->core, b->now);
     gs_core_log(b->core, true, "in another second");
     assert_true(says(b->log, "%u more messages were left out"));
-    get_up(b, &plain);
-    get_up(b, &slow);
     stop(b);
 }
 
@@ -778,8 +727,7 @@ static void test_taken_units_stay_counted(void **state)
     struct bench *b = start("");
     struct desk d;
     for (unsigned i = 1; i <= 3; i++) {
-        sit_down(b, &d, 1001, "");
-        hello(b, &d, "", 2);
+        join(b, &d, "", 2);
         atomic_store(&page_of(&d)->lease[1].taken, 10 * i);
         b->now += MS;
         if (i < 3)
@@ -788,7 +736,6 @@ static void test_taken_units_stay_counted(void **state)
     char *text = gs_core_status(b->core, b->now);
     assert_non_null(strstr(text, "\"taken\":60"));
     free(text);
-    get_up(b, &d);
     stop(b);
 }
 

@@ -21,8 +21,7 @@ static void test_gema_decides(void **state)
                                 CHAIN2("60ms") "[task b]\nperiod = 200ms\nuser = *\n" CHAIN1("20ms") CHAIN2("11ms"));
     struct desk a, other;
     sit_down(b, &a, 1001, "");
-    sit_down(b, &other, 1001, "");
-    hello(b, &other, "b", 2);
+    join(b, &other, "b", 2);
     assert_int_equal(atomic_load(&page_of(&other)->gpus), 1);
     hello(b, &a, "a", 2);
     assert_int_equal(atomic_load(&page_of(&a)->gpus), 2);
@@ -31,13 +30,10 @@ static void test_gema_decides(void **state)
     assert_int_equal(b->core->decision.analysed, 2);
     get_up(b, &a);
     /* An application whose group has one GPU can't be told two. */
-    sit_down(b, &a, 1001, "");
-    hello(b, &a, "a", 1);
+    join(b, &a, "a", 1);
     assert_int_equal(atomic_load(&page_of(&a)->gpus), 1);
     assert_int_equal(atomic_load(&page_of(&a)->gpu_mask), GS_MASK_ALL_GPUS(1));
     assert_false(b->core->decision.schedulable);
-    get_up(b, &a);
-    get_up(b, &other);
     stop(b);
 }
 
@@ -66,8 +62,7 @@ static void test_more_than_the_segments(void **state)
                                  "[task a]\nperiod = 100ms\nuser = *\n" CHAIN1("60ms") CHAIN2("31ms");
     struct bench *b = start(config);
     struct desk d;
-    sit_down(b, &d, 1001, "");
-    hello(b, &d, "a", 2);
+    join(b, &d, "a", 2);
     lease_all(b, &d);
     job_of(b, &d, 0, 900 * MS, 0); /* of how many GPUs it was isn't known */
     job_of(b, &d, 1, 900 * MS, 0); /* the first with one: it may have moved data */
@@ -103,7 +98,6 @@ static void test_more_than_the_segments(void **state)
     assert_true(says(d.notice.u.text.text, "%s deadlines may be missed: %s"));
     assert_int_equal(configure(b, config), 0);
     assert_int_equal(atomic_load(&page_of(&d)->gpus), 1);
-    get_up(b, &d);
     stop(b);
 }
 
@@ -116,8 +110,7 @@ static void test_a_claim_is_bounded(void **state)
     struct bench *b = start(config);
     struct gs_msg m = message(GS_MSG_JOBS);
     struct desk d, low;
-    sit_down(b, &d, 1001, "");
-    hello(b, &d, "liar", 2);
+    join(b, &d, "liar", 2);
     for (int leased = 0; leased < 2; leased++) {
         for (int i = 0; i < 50; i++) {
             b->now += 100 * MS;
@@ -141,8 +134,6 @@ static void test_a_claim_is_bounded(void **state)
     sit_down(b, &low, 0, "");
     assert_int_equal(hello(b, &low, "low", 2), 0);
     assert_true(b->core->decision.schedulable);
-    get_up(b, &low);
-    get_up(b, &d);
     stop(b);
 }
 
@@ -159,8 +150,7 @@ static void test_overruns_are_forgotten(void **state)
                  kept[k]);
         struct bench *b = start(config);
         struct desk d;
-        sit_down(b, &d, 1001, "");
-        hello(b, &d, "a", 2);
+        join(b, &d, "a", 2);
         assert_true(gs_core_next_tick(b->core) == UINT64_MAX);
         lease_all(b, &d);
         job_of(b, &d, 1, 60 * MS, 0);
@@ -180,8 +170,7 @@ static void test_overruns_are_forgotten(void **state)
         job_of(b, &d, 1, 120 * MS, 0);
         assert_false(b->core->decision.schedulable);
         get_up(b, &d);
-        sit_down(b, &d, 1001, "");
-        hello(b, &d, "a", 2);
+        join(b, &d, "a", 2);
         assert_int_equal(b->core->decision.schedulable, k < 2);
         get_up(b, &d);
         stop(b);
@@ -223,10 +212,8 @@ static int64_t bound_with(const char *liars)
              liars);
     struct bench *b = start(config);
     struct desk d;
-    sit_down(b, &d, 1001, "");
-    hello(b, &d, "a", 1);
+    join(b, &d, "a", 1);
     const int64_t bound = d.session->member.response_ns;
-    get_up(b, &d);
     stop(b);
     return bound;
 }
@@ -279,8 +266,6 @@ static void test_admission_warn(void **state)
     assert_int_equal(c.welcome.u.welcome.priority, 1);
     assert_true(says(c.notice.u.text.text, "with task %s deadlines may be missed: %s"));
     assert_true(says(b->log, "with task %s (process %d) deadlines may be missed: %s"));
-    get_up(b, &a);
-    get_up(b, &c);
     stop(b);
 }
 
@@ -302,8 +287,6 @@ static void test_admission_refuse(void **state)
     strcpy(m.u.name, "c");
     assert_int_equal(say(b, &c, &m), 0);
     assert_int_equal(c.answer.u.text.code, 0);
-    get_up(b, &c);
-    get_up(b, &a);
     stop(b);
 }
 
@@ -327,7 +310,6 @@ static void test_admission_best_effort(void **state)
     assert_true(says(b->log, "task %s (process %d) runs as a task again"));
     assert_false(c.session->degraded);
     assert_non_null(c.session->task);
-    get_up(b, &c);
     stop(b);
 }
 
@@ -354,8 +336,7 @@ static void test_set(void **state)
                                      CHAIN2("31ms") "[task b]\nperiod = 1s\npriority = 2\nuser = *\n" CHAIN1("20ms");
     struct bench *b = start(config);
     struct desk a, tool, other;
-    sit_down(b, &a, 1001, "");
-    hello(b, &a, "a", 2);
+    join(b, &a, "a", 2);
     assert_int_equal(a.welcome.u.welcome.priority, 1);
     sit_down(b, &tool, geteuid(), "");
     sit_down(b, &other, 1001, "");
@@ -393,15 +374,11 @@ static void test_set(void **state)
     assert_int_equal(configure(b, config), 0);
     assert_int_equal(a.session->task->period_ns, 100 * MS);
     assert_true(b->core->decision.schedulable);
-    get_up(b, &other);
-    get_up(b, &tool);
-    get_up(b, &a);
     stop(b);
     b = start(TASKS);
     sit_down(b, &tool, geteuid(), "");
     set = change_of("slow", GS_SET_PRIORITY, 0, 7);
     assert_int_equal(change(b, &tool, &set), -EINVAL); /* none has one */
-    get_up(b, &tool);
     stop(b);
 }
 
@@ -419,9 +396,6 @@ static void test_set_below_all_tasks(void **state)
     assert_int_equal(change(b, &tool, &set), 0);
     assert_true(c.session->degraded);
     assert_int_equal(c.task.u.welcome.period_ns, 1050 * MS);
-    get_up(b, &a);
-    get_up(b, &c);
-    get_up(b, &tool);
     stop(b);
 }
 
@@ -429,8 +403,7 @@ static void test_reload(void **state)
 {
     struct bench *b = start(TASKS);
     struct desk d;
-    sit_down(b, &d, 1001, "");
-    hello(b, &d, "slow", 2);
+    join(b, &d, "slow", 2);
     assert_int_equal(configure(b, "[system]\ngpus = 1\n"), -EBUSY);
     assert_non_null(d.session->task); /* the old one stays */
     assert_int_equal(configure(b, "[system]\ngpus = 2\nkernel_chunk = 5\n[task slow]\nperiod = 7ms\nuser = 1001\n"), 0);
@@ -443,7 +416,6 @@ static void test_reload(void **state)
         says(d.notice.u.text.text, "task %s is in the daemon's config no more: this process runs below all tasks"));
     assert_true(says(b->log, "task %s is in the config no more: process %d runs below all tasks"));
     assert_int_equal(d.cpu_priority, 0);
-    get_up(b, &d);
     stop(b);
 }
 
@@ -467,8 +439,6 @@ static void test_unknown_tasks(void **state)
     assert_false(b->core->decision.proven);
     get_up(b, &d);
     assert_null(strstr(b->core->decision.reason, "Not proven"));
-    get_up(b, &x);
-    get_up(b, &y);
     stop(b);
 }
 
@@ -502,8 +472,6 @@ static void test_many_processes_of_one_task(void **state)
         assert_int_equal(d[i].refusals, i == AS_TASK);
         assert_int_equal(err < 0, i == AS_TASK);
     }
-    for (unsigned i = 0; i <= AS_TASK; i++)
-        get_up(b, &d[i]);
     stop(b);
 }
 
@@ -537,9 +505,6 @@ static void test_processes_of_one_task(void **state)
     give_back(b, &low, 1);
     assert_true(granted(&first, 0, 1));
     assert_false(granted(&second, 0, 1));
-    get_up(b, &low);
-    get_up(b, &second);
-    get_up(b, &first);
     stop(b);
 }
 
@@ -553,15 +518,12 @@ static void test_shared_priorities(void **state)
     struct bench *b = start_large(config);
     struct desk d[3];
     for (int i = 0; i < 3; i++) {
-        sit_down(b, &d[i], 1001, "");
-        hello(b, &d[i], "t0", 1);
+        join(b, &d[i], "t0", 1);
         analyse(b);
         assert_int_equal(d[i].cpu_priority, i ? 48 : 49);
         const char *said = strstr(b->core->decision.reason, "Not proven: processes of t0 have one processor priority");
         assert_int_equal(said != NULL, i == 2);
     }
-    for (int i = 0; i < 3; i++)
-        get_up(b, &d[i]);
     stop(b);
 }
 
@@ -587,8 +549,6 @@ static void test_reload_tells_the_task(void **state)
     assert_string_equal(d.task.u.welcome.task, "");
     assert_int_equal(d.task.u.welcome.period_ns, 0);
     assert_int_equal(other.tasks, 0);
-    get_up(b, &d);
-    get_up(b, &other);
     stop(b);
 }
 
@@ -630,8 +590,6 @@ static void test_reload_finds_tasks(void **state)
     assert_null(stranger.session->task);
     assert_int_equal(never.tasks + stranger.tasks, 0);
     struct desk *const all[] = {&named, &by_path, &early, &never, &stranger};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        get_up(b, all[i]);
     stop(b);
 }
 
@@ -653,8 +611,6 @@ static void test_reload_admits(void **state)
     assert_false(c.session->degraded);
     assert_non_null(c.session->task);
     assert_int_equal(c.task.u.welcome.priority, 1);
-    get_up(b, &a);
-    get_up(b, &c);
     stop(b);
 }
 
@@ -673,8 +629,6 @@ static void test_reload_refuses_another_name(void **state)
     assert_null(app.session->task);
     assert_string_equal(app.task.u.welcome.task, "");
     assert_int_equal(app.task.u.welcome.period_ns, 0);
-    get_up(b, &a);
-    get_up(b, &app);
     stop(b);
 }
 
@@ -683,8 +637,7 @@ static void test_reload_says_what_is_late(void **state)
 {
     struct bench *b = start(HEAVY("refuse"));
     struct desk a;
-    sit_down(b, &a, 1001, "");
-    hello(b, &a, "a", 2);
+    join(b, &a, "a", 2);
     assert_null(gs_core_worry(b->core));
     assert_int_equal(a.notices, 0);
     assert_int_equal(configure(b, "[system]\ngpus = 2\ncpus = 4\nadmission = refuse\n[task a]\nperiod = 50ms\nuser = "
@@ -698,7 +651,6 @@ static void test_reload_says_what_is_late(void **state)
     assert_int_equal(configure(b, HEAVY("refuse")), 0);
     assert_int_equal(a.notices, 1);
     assert_null(gs_core_worry(b->core));
-    get_up(b, &a);
     stop(b);
 }
 
@@ -709,14 +661,12 @@ static void test_reload_changes_realtime(void **state)
     static const char fifo[] = "[system]\ngpus = 2\n[task slow]\nperiod = 100ms\nuser = *\n";
     struct bench *b = start(fifo);
     struct desk d;
-    sit_down(b, &d, 1001, "");
-    hello(b, &d, "slow", 2);
+    join(b, &d, "slow", 2);
     assert_int_equal(d.cpu_priority, 49);
     assert_int_equal(configure(b, plain), 0);
     assert_int_equal(d.cpu_priority, 0);
     assert_int_equal(configure(b, fifo), 0);
     assert_int_equal(d.cpu_priority, 49);
-    get_up(b, &d);
     stop(b);
 }
 
@@ -725,13 +675,11 @@ static void test_reload_changes_owners(void **state)
 {
     struct bench *b = start(TASKS);
     struct desk d;
-    sit_down(b, &d, 1001, "");
-    hello(b, &d, "slow", 2);
+    join(b, &d, "slow", 2);
     assert_int_equal(configure(b, "[system]\ngpus = 2\n[task slow]\nperiod = 100ms\nuser = 1002\n"), 0);
     assert_null(d.session->task);
     assert_int_equal(d.notices, 1);
     assert_int_equal(d.cpu_priority, 0);
-    get_up(b, &d);
     stop(b);
 }
 
@@ -749,8 +697,6 @@ static void test_tasks_are_spread(void **state)
     const uint32_t of_one = atomic_load(&page_of(&one)->gpu_mask), of_two = atomic_load(&page_of(&two)->gpu_mask);
     assert_int_equal(of_one & of_two, 0);
     assert_int_equal(of_one | of_two, GS_MASK_ALL_GPUS(4));
-    get_up(b, &one);
-    get_up(b, &two);
     stop(b);
 }
 
@@ -768,8 +714,7 @@ static void test_decisions_are_safe(void **state)
                  cases[i].segments);
         struct bench *b = start(text);
         struct desk d;
-        sit_down(b, &d, 1001, "");
-        hello(b, &d, "a", 1);
+        join(b, &d, "a", 1);
         assert_int_equal(b->core->decision.schedulable, cases[i].fits);
         assert_non_null(strstr(b->core->decision.reason, "Not proven: no gpu_chunk and pci_chunk"));
         assert_false(b->core->decision.proven);
@@ -779,11 +724,9 @@ static void test_decisions_are_safe(void **state)
     struct bench *b = start("[system]\ngpus = 1\ncpus = 1\ngpu_chunk = 1ms\npci_chunk = 1ms\n"
                             "[task a]\nperiod = 100ms\nuser = *\nsegments.1 = gpu 10ms\n");
     struct desk d;
-    sit_down(b, &d, 1001, "");
-    hello(b, &d, "a", 1);
+    join(b, &d, "a", 1);
     assert_null(strstr(b->core->decision.reason, "Not proven"));
     assert_true(b->core->decision.schedulable && b->core->decision.proven);
-    get_up(b, &d);
     stop(b);
     /* One chunk at a time: hand-overs are as many as chunks. */
     for (int counted = 0; counted < 2; counted++) {
@@ -793,8 +736,7 @@ static void test_decisions_are_safe(void **state)
                  "[task a]\nperiod = 100ms\nuser = *\nsegments.1 = gpu 10ms%s\n",
                  counted ? " chunks 20" : "");
         b = start(text);
-        sit_down(b, &d, 1001, "");
-        hello(b, &d, "a", 1);
+        join(b, &d, "a", 1);
         const bool said = strstr(b->core->decision.reason, "Not proven: the chunks of a are not counted (depth = 1)");
         assert_int_equal(b->core->decision.proven, counted);
         assert_int_equal(said, !counted);
@@ -803,12 +745,10 @@ static void test_decisions_are_safe(void **state)
     }
     b = start("[system]\ngpus = 1\ncpus = 1\ngpu_chunk = 40us\npci_chunk = 1ms\n"
               "[task a]\nperiod = 100ms\nuser = *\nsegments.1 = gpu 10ms\n");
-    sit_down(b, &d, 1001, "");
-    hello(b, &d, "a", 1);
+    join(b, &d, "a", 1);
     assert_non_null(strstr(b->core->decision.reason, "Not proven: the chunks of a are not counted (shorter than a "
                                                      "hand-over)"));
     assert_false(b->core->decision.proven);
-    get_up(b, &d);
     stop(b);
 }
 

@@ -113,6 +113,8 @@ struct bench *start_large(const char *text)
 
 void stop(struct bench *b)
 {
+    while (b->sit)
+        get_up(b, b->at[b->sit - 1]);
     gs_core_free(b->core);
     free(b);
 }
@@ -122,10 +124,16 @@ void sit_down(struct bench *b, struct desk *d, uid_t uid, const char *exe)
     const struct gs_peer peer = {.uid = uid, .pid = 4711, .exe = exe};
     *d = (struct desk){.session = gs_core_connect(b->core, d, &peer, b->now)};
     assert_non_null(d->session);
+    assert_true(b->sit < sizeof b->at / sizeof *b->at);
+    b->at[b->sit++] = d;
 }
 
 void get_up(struct bench *b, struct desk *d)
 {
+    unsigned i = 0;
+    while (b->at[i] != d)
+        i++;
+    b->at[i] = b->at[--b->sit];
     gs_core_disconnect(d->session, b->now);
     d->session = NULL;
 }
@@ -146,6 +154,12 @@ int hello(struct bench *b, struct desk *d, const char *task, uint32_t gpus)
     m.u.hello.gpus = gpus;
     snprintf(m.u.hello.task, sizeof m.u.hello.task, "%s", task);
     return say(b, d, &m);
+}
+
+int join(struct bench *b, struct desk *d, const char *task, uint32_t gpus)
+{
+    sit_down(b, d, 1001, "");
+    return hello(b, d, task, gpus);
 }
 
 int request(struct bench *b, struct desk *d, uint32_t slot, unsigned resource)

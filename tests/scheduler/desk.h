@@ -26,6 +26,8 @@ struct bench {
     uint64_t now;
     int realtime_calls, realtime_error;
     struct gs_question *question; /* of a slow analysis: not answered yet */
+    struct desk *at[200];         /* who sits */
+    unsigned sit;
     char log[2048];
 };
 
@@ -44,7 +46,7 @@ struct bench *start_large(const char *text); /* as well, with places for 200 */
 void work_off(struct bench *b);              /* what waits for no analysis, but for its turn */
 void analyse(struct bench *b);               /* and what waits for it */
 int configure(struct bench *b, const char *text);
-void stop(struct bench *b);
+void stop(struct bench *b); /* whoever sits gets up before */
 
 /* A client comes, says something, and leaves; what the core makes of a message. */
 void sit_down(struct bench *b, struct desk *d, uid_t uid, const char *exe);
@@ -52,6 +54,7 @@ void get_up(struct bench *b, struct desk *d);
 struct gs_msg message(enum gs_msg_type type);
 int say(struct bench *b, struct desk *d, const struct gs_msg *m);
 int hello(struct bench *b, struct desk *d, const char *task, uint32_t gpus);
+int join(struct bench *b, struct desk *d, const char *task, uint32_t gpus); /* user 1001 sits down and says hello */
 
 /* It wants the resource; has it been granted one; gives a unit back as the client library does. */
 int request(struct bench *b, struct desk *d, uint32_t slot, unsigned resource);

@@ -22,8 +22,7 @@ static void test_jobs(void **state)
 {
     struct bench *b = start(TASKS);
     struct desk d;
-    sit_down(b, &d, 1001, "");
-    hello(b, &d, "slow", 2);
+    join(b, &d, "slow", 2);
     b->now += 5000 * MS;
     job(b, &d, b->now - 1000 * MS, b->now - 950 * MS);
     job(b, &d, b->now - 900 * MS, b->now - 820 * MS);
@@ -53,8 +52,7 @@ static void test_jobs_are_read_later(void **state)
 {
     struct bench *b = start(TASKS);
     struct desk d, plain;
-    sit_down(b, &d, 1001, "");
-    hello(b, &d, "slow", 2);
+    join(b, &d, "slow", 2);
     b->now += 5000 * MS;
     const struct ended met = {.release_ns = b->now - 100 * MS, .end_ns = b->now};
     const struct ended late = {.release_ns = b->now - 120 * MS, .end_ns = b->now};
@@ -89,12 +87,10 @@ static void test_jobs_are_read_later(void **state)
     assert_int_equal(st->jobs, 3 + 2 * GS_JOB_RECORDS);
     assert_int_equal(st->misses, 1);
     /* Who is no task has none. */
-    sit_down(b, &plain, 1001, "");
-    hello(b, &plain, "", 2);
+    join(b, &plain, "", 2);
     record_job(&plain, &met);
     assert_int_equal(say(b, &plain, &m), 0);
     assert_int_equal(st->jobs, 3 + 2 * GS_JOB_RECORDS);
-    get_up(b, &plain);
     stop(b);
 }
 
@@ -145,14 +141,11 @@ static void test_warmup(void **state)
     assert_int_equal(d.welcome.u.welcome.warmup, 2);
     assert_int_equal(d.welcome.u.welcome.flags, 0);
     get_up(b, &d);
-    sit_down(b, &d, 1001, "");
-    hello(b, &d, "slow", 2); /* not paced: nothing but what the config says */
+    join(b, &d, "slow", 2); /* not paced: nothing but what the config says */
     assert_int_equal(d.session->warmup_left, 0);
     get_up(b, &d);
-    sit_down(b, &d, 1001, "");
-    hello(b, &d, "long", 2);
+    join(b, &d, "long", 2);
     assert_int_equal(d.session->warmup_left, 5);
-    get_up(b, &d);
     stop(b);
 }
 
@@ -161,8 +154,7 @@ static void test_usage_is_bounded(void **state)
 {
     struct bench *b = start("");
     struct desk d;
-    sit_down(b, &d, 1001, "");
-    hello(b, &d, "", 2);
+    join(b, &d, "", 2);
     atomic_store(&page_of(&d)->lease[1].busy_ns, UINT64_MAX);
     b->now += 3 * MS;
     char *text = gs_core_status(b->core, b->now);
@@ -171,8 +163,7 @@ static void test_usage_is_bounded(void **state)
     assert_int_equal(b->core->busy_ns[1], 3 * MS);
     /* Nor has it taken more units than there was time for; what it says doesn't overflow what all have taken. */
     struct desk other;
-    sit_down(b, &other, 1001, "");
-    hello(b, &other, "", 2);
+    join(b, &other, "", 2);
     atomic_store(&page_of(&d)->lease[1].taken, UINT64_MAX);
     atomic_store(&page_of(&other)->lease[1].taken, UINT64_MAX / 2);
     b->now += 3 * MS;
@@ -193,8 +184,7 @@ static void test_lies_overflow_nothing(void **state)
     struct bench *b = start("[system]\ngpus = 2\n[task slow]\nperiod = 100ms\nuser = *\nsegments.1 = gpu 1ms\n");
     struct desk d;
     b->now = UINT64_C(1) << 62;
-    sit_down(b, &d, 1001, "");
-    hello(b, &d, "slow", 1);
+    join(b, &d, "slow", 1);
     struct gs_msg m = message(GS_MSG_JOBS);
     for (int i = 0; i < 20; i++) {
         b->now += MS;
@@ -210,7 +200,6 @@ static void test_lies_overflow_nothing(void **state)
     char *text = gs_core_status(b->core, b->now);
     assert_null(strstr(text, ":-"));
     free(text);
-    get_up(b, &d);
     stop(b);
 }
 
@@ -222,8 +211,7 @@ static void test_long_units(void **state)
     struct desk app, task;
     sit_down(b, &app, 1001, "/bin/app");
     hello(b, &app, "", 2);
-    sit_down(b, &task, 1001, "");
-    hello(b, &task, "slow", 2);
+    join(b, &task, "slow", 2);
     b->now += 5000 * MS;
     unit(b, &app, GS_RESOURCE_PCI, 200);
     unit(b, &app, GS_RESOURCE_GPU(1), 2000);
@@ -248,8 +236,6 @@ static void test_long_units(void **state)
     unit(b, &task, GS_RESOURCE_GPU(0), 6001);
     assert_non_null(strstr(b->log, "a unit of task slow kept a GPU for 6.001ms, where its gpu_chunk allows 2 of 3ms"));
     b->log[0] = '\0';
-    get_up(b, &app);
-    get_up(b, &task);
     stop(b);
 }
 
@@ -264,10 +250,8 @@ static void test_many_chunks(void **state)
                  depth);
         struct bench *b = start(config);
         struct desk d, other;
-        sit_down(b, &d, 1001, "");
-        hello(b, &d, "t", 1);
-        sit_down(b, &other, 1001, "");
-        hello(b, &other, "", 1);
+        join(b, &d, "t", 1);
+        join(b, &other, "", 1);
         for (int chunks = 10; chunks <= 30; chunks += 5) {
             for (int i = 0; i < chunks; i++, b->now += MS) {
                 if (i % 2) { /* asked for; the others are taken */
@@ -337,8 +321,7 @@ static void test_ends_are_foretold(void **state)
     struct desk d[2];
     uint64_t from, until;
     for (int i = 0; i < 2; i++) {
-        sit_down(b, &d[i], 1001, "");
-        hello(b, &d[i], "", 2);
+        join(b, &d[i], "", 2);
     }
     request(b, &d[0], 0, 1);
     assert_false(gs_core_foretell(b->core, b->now, &from, &until)); /* nobody waits */
@@ -351,8 +334,6 @@ static void test_ends_are_foretold(void **state)
     turns(b, d, 40, 200 * US, 300 * US, false);
     assert_int_equal(turns(b, d, 200, 200 * US, 300 * US, true), 0); /* nothing that could be relied on */
     assert_false(gs_core_foretell(b->core, b->now, &from, &until));
-    get_up(b, &d[0]);
-    get_up(b, &d[1]);
     stop(b);
 }
 
@@ -389,8 +370,7 @@ static void test_many_jobs_are_read_in_pieces(void **state)
 {
     struct bench *b = start_slow(TASKS);
     struct desk d;
-    sit_down(b, &d, 1001, "");
-    hello(b, &d, "slow", 2);
+    join(b, &d, "slow", 2);
     analyse(b);
     b->now += 5000 * MS;
     const struct ended met = {.release_ns = b->now - 100 * MS, .end_ns = b->now};
@@ -414,7 +394,6 @@ static void test_many_jobs_are_read_in_pieces(void **state)
         for (unsigned i = 0; i < 100; i++)
             record_job(&d, &met); /* by whoever has a copy of its page, without end */
     assert_in_range(heard, 1, GS_JOB_RECORDS);
-    get_up(b, &d);
     stop(b);
 }
 

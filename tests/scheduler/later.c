@@ -42,9 +42,6 @@ static void test_joining_waits(void **state)
     assert_in_range(atomic_load(&page_of(&a)->gpus), 1, 2);
     assert_null(b->question);
     assert_true(gs_core_next_tick(b->core) == UINT64_MAX);
-    get_up(b, &a);
-    get_up(b, &one);
-    get_up(b, &two);
     stop(b);
 }
 
@@ -64,8 +61,7 @@ static void test_once_for_equal_sets(void **state)
     }
     assert_int_equal(gs_decider_analysed(b->core->decider), 3); /* a, b, and both */
     /* What the jobs of one have used makes another set of it. */
-    sit_down(b, &d[0], 1001, "");
-    hello(b, &d[0], "a", 2);
+    join(b, &d[0], "a", 2);
     const int64_t bound = d[0].session->member.response_ns;
     for (unsigned i = 0; i < 3; i++) {
         struct gs_msg m = message(GS_MSG_JOBS);
@@ -76,7 +72,6 @@ static void test_once_for_equal_sets(void **state)
     }
     if (d[0].session->member.response_ns != bound)
         assert_int_equal(gs_decider_analysed(b->core->decider), 4);
-    get_up(b, &d[0]);
     stop(b);
 }
 
@@ -120,8 +115,7 @@ static void test_users_take_turns(void **state)
         struct bench *b = start_slow(SYSTEM A B);
         struct desk many[4], one;
         for (unsigned i = 0; i < 4; i++) {
-            sit_down(b, &many[i], 1001, "");
-            hello(b, &many[i], "a", 2);
+            join(b, &many[i], "a", 2);
         }
         sit_down(b, &one, 1002, "");
         hello(b, &one, "b", 2);
@@ -153,11 +147,9 @@ static void test_the_refused_overtake_for_a_while(void **state)
                                  "[task much]\nperiod = 100ms\nuser = *\nsegments.1 = gpu 120ms\n");
     static struct desk again[2 * ROUNDS];
     struct desk one, other;
-    sit_down(b, &one, 1001, "");
-    hello(b, &one, "a", 2);
+    join(b, &one, "a", 2);
     analyse(b);
-    sit_down(b, &other, 1001, "");
-    hello(b, &other, "b", 2);
+    join(b, &other, "b", 2);
     analyse(b);
     get_up(b, &one); /* of the other alone nothing has been decided yet */
     assert_true(b->core->undecided);
@@ -179,7 +171,6 @@ static void test_the_refused_overtake_for_a_while(void **state)
     assert_in_range(rounds, 10, ROUNDS - 1);
     while (n)
         get_up(b, &again[--n]);
-    get_up(b, &other);
     stop(b);
 }
 
@@ -213,7 +204,6 @@ static void test_who_asks_is_answered_in_a_crowd(void **state)
     assert_in_range(rounds, 10, ROUNDS - 1);
     while (n)
         get_up(b, &again[--n]);
-    get_up(b, &asker);
     stop(b);
 }
 
@@ -230,10 +220,8 @@ static void test_leaving_while_waiting(void **state)
     get_up(b, &a);
     analyse(b);
     assert_null(b->question);
-    sit_down(b, &a, 1001, "");
-    hello(b, &a, "a", 2);
+    join(b, &a, "a", 2);
     assert_int_equal(a.welcomes, 1); /* what nobody waited for in the end is known now */
-    get_up(b, &a);
     stop(b);
 }
 
@@ -325,7 +313,6 @@ static void test_plans(void **state)
         assert_int_equal(d[i].answer.type, GS_MSG_ANSWER);
         get_up(b, &d[i]);
     }
-    get_up(b, &a);
     stop(b);
 }
 
@@ -334,11 +321,9 @@ static void test_the_end(void **state)
 {
     struct bench *b = start_slow(SYSTEM A B);
     struct desk a;
-    sit_down(b, &a, 1001, "");
-    hello(b, &a, "a", 2);
+    join(b, &a, "a", 2);
     gs_core_end(b->core);
     gs_question_answer(b->question);
-    get_up(b, &a);
     stop(b);
 }
 

@@ -45,8 +45,7 @@ static void test_a_piece_at_a_time(void **state)
     struct bench *b = start_large(TASKS);
     struct desk d[MANY], task, who;
     fill(b, d);
-    sit_down(b, &task, 1001, "");
-    hello(b, &task, "slow", 2);
+    join(b, &task, "slow", 2);
     work_off(b);
     analyse(b);
     request(b, &task, 0, 1);
@@ -68,10 +67,6 @@ static void test_a_piece_at_a_time(void **state)
     assert_int_equal(json_array_size(waiting), MOST_TOLD);
     assert_string_equal(json_string_value(json_object_get(json_array_get(waiting, 0), "task")), "slow");
     json_decref(j);
-    for (unsigned i = 0; i < MANY; i++)
-        get_up(b, &d[i]);
-    get_up(b, &task);
-    get_up(b, &who);
     stop(b);
 }
 
@@ -96,9 +91,6 @@ static void test_what_changes_meanwhile(void **state)
     json_t *j = read_state(b);
     assert_int_equal(json_array_size(json_object_get(j, "tasks")), 1);
     json_decref(j);
-    for (unsigned i = 1; i < MANY; i += 2)
-        get_up(b, &d[i]);
-    get_up(b, &who[1]);
     stop(b);
 }
 
@@ -124,9 +116,6 @@ static void test_who_gets_the_last_one(void **state)
         assert_int_equal(json_array_size(json_object_get(j, "clients")), clients[i]);
         json_decref(j);
     }
-    get_up(b, &other);
-    get_up(b, &who);
-    get_up(b, &root);
     stop(b);
 }
 
@@ -152,8 +141,6 @@ static void test_sums_are_numbers(void **state)
     for (unsigned i = 0; i < MANY; i++)
         assert_true(number_of(j, "clients", i, "since_ns") >= 0);
     json_decref(j);
-    for (unsigned i = 0; i < MANY; i++)
-        get_up(b, &d[i]);
     stop(b);
 }
 
