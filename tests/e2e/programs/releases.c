@@ -49,7 +49,6 @@ static void early(cl_uint round)
 static void upside_down(void)
 {
     cl_platform_id pl;
-    cl_int err;
     cl_uint devices = 0;
     cl_context c;
     start(0);
