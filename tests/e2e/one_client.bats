@@ -190,14 +190,14 @@ launches() { grep -c '^clEnqueueNDRangeKernel' modes.log; }
 # bats test_tags=exit
 @test "a handler of exit() joins a thread that waits for a launch of many units" {
   for how in finish event read status profile callback user "status destructor" "finish library" "finish $programs/last.so"; do
-    FAKE_ITEM_NS=500 GPUSPARC_REAL=$programs/fake.so limited --gpus 1 "$programs/joined" $how >out.txt
+    FAKE_ITEM_NS=200 GPUSPARC_REAL=$programs/fake.so limited --gpus 1 "$programs/joined" $how >out.txt
     [ "$(cat out.txt)" = "${how% *} has ended" ]
   done
 }
 
 # bats test_tags=exit
 @test "a launch of many units that nobody waits for doesn't go on while exit() takes the driver apart" {
-  FAKE_END_MS=2500 FAKE_ITEM_NS=10000 GPUSPARC_REAL=$programs/fake.so limited --gpus 1 "$programs/joined" finish left
+  FAKE_END_MS=1500 FAKE_ITEM_NS=10000 GPUSPARC_REAL=$programs/fake.so limited --gpus 1 "$programs/joined" finish left
 }
 
 # Over PoCL, which lasts: a unit is small. The shim as a layer by itself, and beside its preload where the application's calls go
@@ -205,7 +205,7 @@ launches() { grep -c '^clEnqueueNDRangeKernel' modes.log; }
 # bats test_tags=exit
 @test "a handler of exit() joins such a thread where the shim is a layer" {
   end_daemon
-  sed -i 's/^realtime/kernel_chunk = 4\n&/' "$dir/conf"
+  sed -i 's/^realtime/kernel_chunk = 32\n&/' "$dir/conf"
   begin_daemon 3>&-
   shim=$GS_BUILD/lib/gpusparc/libgpusparc.so
   export GPUSPARC_DEVICES=cpu:2 GPUSPARC_GPUS=1 OPENCL_LAYERS=$programs/as_gpu.so:$shim

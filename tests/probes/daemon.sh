@@ -12,7 +12,7 @@ cat >d.conf <<'C'
 [system]
 gpus = 1
 cpus = 2
-watchdog = 1s
+watchdog = 500ms
 [task mine]
 period = 100ms
 segments.1 = gpu 10ms
@@ -56,7 +56,7 @@ gpusparc probe order --count 2 --runs 10 --json >out.json 2>err_waiting.txt &
 waiter=$!
 pids+=($waiter)
 until_true "no word of the wait" grep -q "waiting: other applications" err_waiting.txt
-sleep 2.5
+sleep 1
 kill -INT $waiter
 rc=0
 wait $waiter || rc=$?

@@ -59,12 +59,12 @@ interrupt() { # SECONDS ARGUMENTS...
 }
 vectors() { python3 -c 'import json; j = json.load(open("out.json")); assert not j["complete"] and 0 < j["done"] < j["asked"], j; print(j["points"][0]["vectors"])'; }
 mkdir no_cache
-interrupt 2 order --by atomic --count 8 --runs 100000000 --state i.bin --json
+interrupt 1 order --by atomic --count 8 --runs 100000000 --state i.bin --json
 first=$(vectors)
-interrupt 2 order --by atomic --count 8 --runs 100000000 --state i.bin --resume --json
+interrupt 1 order --by atomic --count 8 --runs 100000000 --state i.bin --resume --json
 second=$(vectors)
 [ 0 -lt "$first" ] && [ "$first" -lt "$second" ] && [ "$second" -lt 100000000 ] || fail "$first vectors, then $second"
-interrupt 2 order --by atomic --count 4 --runs 100000 --init --state init.bin --json # amid compilations
+interrupt 1 order --by atomic --count 4 --runs 100000 --init --state init.bin --json # amid compilations
 # The same from a terminal, whose Ctrl-C goes to all processes there, while kernels of other sizes are compiled.
 POCL_CACHE_DIR=$PWD/no_cache script -qec "trap : INT; gpusparc probe order --of warp --count 1..32 --runs 3000; echo it gave \$?" typescript >/dev/null < <(
   sleep 1
@@ -74,7 +74,7 @@ POCL_CACHE_DIR=$PWD/no_cache script -qec "trap : INT; gpusparc probe order --of 
 grep -q "it gave 130" typescript || { cat typescript; fail "Ctrl-C on a terminal"; }
 grep -qE "stopped (after|before)" typescript || { cat typescript; fail "no word of the interruption on a terminal"; }
 [ "$(vectors)" -gt 0 ] || fail "nothing was measured"
-interrupt 2 sum --runs 100000000 --methods tree --state isum.bin --json
+interrupt 1 sum --runs 100000000 --methods tree --state isum.bin --json
 python3 -c 'import json; j = json.load(open("out.json")); assert not j["complete"] and 0 < j["methods"][0]["runs"] < 100000000, j'
 
 # On a terminal a long run shows how far it is, in one line that it takes away at the end.
