@@ -81,9 +81,7 @@ int main(void)
         show("end", got, sizeof got);
         CL(clReleaseMemObject(m[i]));
     }
-    CL(clReleaseKernel(retried));
-    CL(clReleaseKernel(columns));
-    CL(clReleaseProgram(p));
+    RELEASE(retried, columns, p);
     finish();
     return 0;
 }

@@ -52,11 +52,7 @@ int main(void)
     nanosleep(&(struct timespec){.tv_nsec = 50 * 1000 * 1000}, NULL);
     CL(clFinish(queue));
     pthread_join(t, NULL);
-    CL(clReleaseMemObject(m));
-    CL(clReleaseKernel(k));
-    CL(clReleaseKernel(later));
-    CL(clReleaseProgram(p));
-    CL(clReleaseProgram(large));
+    RELEASE(m, k, later, p, large);
     finish();
     printf("done\n");
     return 0;

@@ -94,10 +94,7 @@ int main(void)
     printf("index: %d\n", clSetKernelArg(k, 9, sizeof a, &a));
     run(k, N, 64);
     show_buffer("old arguments", queue, b, 0, sizeof host);
-    CL(clReleaseMemObject(a));
-    CL(clReleaseMemObject(b));
-    CL(clReleaseMemObject(table));
-    CL(clReleaseProgram(program));
+    RELEASE(a, b, table, program);
     finish();
     return 0;
 }

@@ -37,11 +37,7 @@ int main(void)
         launch(queue, gather, WORDS, 64, 0, NULL, NULL);
         show_buffer("gathered", queue, out, 0, sizeof host);
     }
-    CL(clReleaseMemObject(v));
-    CL(clReleaseMemObject(out));
-    CL(clReleaseKernel(own));
-    CL(clReleaseKernel(gather));
-    CL(clReleaseProgram(p));
+    RELEASE(v, out, own, gather, p);
     finish();
     return 0;
 }

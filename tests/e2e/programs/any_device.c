@@ -28,9 +28,7 @@ int main(void)
     set_mem(k, 0, m);
     launch(queue, k, N, 64, 0, NULL, NULL);
     show_buffer("grown", queue, m, 0, sizeof words);
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
-    CL(clReleaseMemObject(m));
+    RELEASE(k, p, m);
     finish();
     return 0;
 }

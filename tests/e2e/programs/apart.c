@@ -62,11 +62,7 @@ int main(int argc, char **argv)
         CL(clEnqueueReadBuffer(queue, m, CL_TRUE, 0, sizeof v, v, 0, NULL, NULL));
     }
     printf("%ld\n", idle);
-    CL(clReleaseCommandQueue(second));
-    CL(clReleaseMemObject(other));
-    CL(clReleaseMemObject(m));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(second, other, m, k, p);
     finish();
     return 0;
 }

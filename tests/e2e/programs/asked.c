@@ -127,14 +127,7 @@ int main(int argc, char **argv)
     pclose(hog);
     printf("the marker came %s\n", between ? "between" : "elsewhere");
     show_buffer("sum", queue, m, 0, BYTES);
-    CL(clReleaseEvent(gate));
-    CL(clReleaseEvent(behind));
-    CL(clReleaseMemObject(m));
-    CL(clReleaseMemObject(piece));
-    CL(clReleaseKernel(add));
-    CL(clReleaseKernel(lasting));
-    CL(clReleaseProgram(p));
-    CL(clReleaseCommandQueue(other));
+    RELEASE(gate, behind, m, piece, add, lasting, p, other);
     finish();
     return 0;
 }

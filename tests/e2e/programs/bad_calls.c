@@ -144,8 +144,7 @@ static void each_command(cl_uint n_wait, const cl_event *wait)
     SAY(clEnqueueFillImage(queue, image, host, none, some, n_wait, wait, NULL));
     SAY(clWaitForEvents(n_wait, wait));
     show_buffer("after each command", queue, mem, 0, BYTES);
-    CL(clReleaseMemObject(other));
-    CL(clReleaseMemObject(image));
+    RELEASE(other, image);
 }
 
 static cl_event ended_event_of(cl_context other)
@@ -183,8 +182,7 @@ static void of_another_context(void)
         clEnqueueMapBuffer(queue, mem, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, BYTES, 1, &foreign, NULL, &err));
     show_buffer("not mapped", queue, mem, 0, BYTES);
     each_command(1, &foreign);
-    CL(clReleaseEvent(foreign));
-    CL(clReleaseContext(other));
+    RELEASE(foreign, other);
 }
 
 int main(void)

@@ -91,9 +91,7 @@ static void planes(int rounds)
     show_box("planes", v[0], none, (size_t[3]){W, H, 1}, 0);
     show_box("planes", v[1], none, (size_t[3]){W, H, 1}, W * 16 + 48);
     show_box("some", v[0], (size_t[3]){17, 60, 0}, (size_t[3]){90, 40, 1}, 0);
-    CL(clReleaseMemObject(v[0]));
-    CL(clReleaseMemObject(v[1]));
-    CL(clReleaseKernel(k));
+    RELEASE(v[0], v[1], k);
 }
 
 static void commands(void)
@@ -124,12 +122,7 @@ static void commands(void)
     set_uint(other, 1, 77);
     run(other, W / 2, H, 0);
     show_box("commands", a, (size_t[3]){0, 40, 0}, (size_t[3]){W, 70, 1}, 0);
-    CL(clReleaseMemObject(a));
-    CL(clReleaseMemObject(b));
-    CL(clReleaseKernel(k));
-    CL(clReleaseKernel(tall));
-    CL(clReleaseKernel(turn));
-    CL(clReleaseKernel(other));
+    RELEASE(a, b, k, tall, turn, other);
 }
 
 static void volumes(void)
@@ -154,10 +147,7 @@ static void volumes(void)
     show_buffer("depths", queue, out, 0, X * Y * D * 4);
     for (int i = 0; i < 2; i++)
         CL(clReleaseMemObject(v[i]));
-    CL(clReleaseMemObject(in));
-    CL(clReleaseMemObject(out));
-    CL(clReleaseKernel(k));
-    CL(clReleaseKernel(deep));
+    RELEASE(in, out, k, deep);
 }
 
 static void lines(void)

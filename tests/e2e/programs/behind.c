@@ -22,8 +22,7 @@ int main(void)
         CL(clFinish(queue));
         printf("%s\n", memcmp(got, host, LARGE) || memcmp(small, host, sizeof small) ? "other bytes" : "read");
     }
-    CL(clReleaseMemObject(large));
-    CL(clReleaseMemObject(other));
+    RELEASE(large, other);
     finish();
     return 0;
 }

@@ -215,14 +215,7 @@ int main(void)
         for (int away = 0; away < 2; away++)
             for (int other = 0; other < 2; other++)
                 try(way, away, !other ? CHANGES : way >= WRITE ? COPIES : READS);
-    CL(clReleaseMemObject(words));
-    CL(clReleaseMemObject(copied));
-    CL(clReleaseMemObject(texels));
-    CL(clReleaseKernel(fill));
-    CL(clReleaseKernel(copy));
-    CL(clReleaseKernel(paint));
-    CL(clReleaseKernel(trace));
-    CL(clReleaseProgram(p));
+    RELEASE(words, copied, texels, fill, copy, paint, trace, p);
     finish();
     return 0;
 }

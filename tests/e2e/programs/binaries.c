@@ -44,9 +44,7 @@ static cl_program linked(const char *options)
                  "-DSHIFT=7", 1, &header, &name),
         compiled("#include \"factor.h\"\nuint times(uint i) { return i * FACTOR; }\n", options, 0, NULL, NULL)};
     MADE(all, clLinkProgram(context, 1, &device, "", 2, unit, NULL, NULL, &err));
-    CL(clReleaseProgram(header));
-    CL(clReleaseProgram(unit[0]));
-    CL(clReleaseProgram(unit[1]));
+    RELEASE(header, unit[0], unit[1]);
     return all;
 }
 
@@ -83,9 +81,7 @@ int main(int argc, char **argv)
     set_mem(k, 0, m);
     launch(queue, k, N, 64, 0, NULL, NULL);
     show_buffer("scaled", queue, m, 0, N * 4);
-    CL(clReleaseMemObject(m));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(m, k, p);
     finish();
     return 0;
 }

@@ -42,10 +42,7 @@ int main(void)
     CL(clEnqueueReadBuffer(queue, dd, CL_TRUE, 0, sizeof dot, &dot, 0, NULL, NULL));
     printf("dot %.0f\n", (double)dot);
     CL((cl_int)CLBlastClearCache());
-    CL(clReleaseMemObject(da));
-    CL(clReleaseMemObject(db));
-    CL(clReleaseMemObject(dc));
-    CL(clReleaseMemObject(dd));
+    RELEASE(da, db, dc, dd);
     finish();
     return 0;
 }

@@ -43,8 +43,7 @@ static void run(const char *what, cl_mem x, cl_mem shown)
         show_buffer("read", queue, o, 0, BYTES);
         CL(clEnqueueCopyBuffer(queue, x, shown, 0, 0, BYTES, 0, NULL, NULL));
         show_buffer("  is", queue, shown, 0, BYTES);
-        CL(clReleaseMemObject(o));
-        CL(clReleaseMemObject(other));
+        RELEASE(o, other);
     }
 }
 
@@ -84,8 +83,7 @@ int main(void)
     MADE(x, clCreateSubBuffer(parent, CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &region, &err));
     run("a part that is read only", x, shown);
     show_buffer("the parent", queue, parent, 0, BYTES);
-    CL(clReleaseMemObject(x));
-    CL(clReleaseMemObject(parent));
+    RELEASE(x, parent);
     /* Mapped to read, and read when a kernel has written since. */
     x = buffer(CL_MEM_READ_ONLY | CL_MEM_ALLOC_HOST_PTR, BYTES, NULL);
     CL(clEnqueueWriteBuffer(queue, x, CL_TRUE, 0, BYTES, start_values, 0, NULL, NULL));
@@ -96,9 +94,7 @@ int main(void)
         show("mapped", v, BYTES);
         CL(clEnqueueUnmapMemObject(queue, x, v, 0, NULL, NULL));
     }
-    CL(clReleaseMemObject(x));
-    CL(clReleaseMemObject(shown));
-    CL(clReleaseKernel(reads));
+    RELEASE(x, shown, reads);
     for (int k = 0; k < KERNELS; k++)
         CL(clReleaseKernel(writes[k]));
     CL(clReleaseProgram(p));

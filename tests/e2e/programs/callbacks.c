@@ -110,12 +110,9 @@ static void go_along(cl_program p, uint32_t *host)
     show_buffer("main thread", queue, m, 0, N * sizeof *host);
     for (struct chain *c = chains; c < chains + CHAINS; c++) {
         show_buffer("chain", c->queue, c->mem, 0, N * sizeof *host);
-        CL(clReleaseCommandQueue(c->queue));
-        CL(clReleaseKernel(c->kernel));
-        CL(clReleaseMemObject(c->mem));
+        RELEASE(c->queue, c->kernel, c->mem);
     }
-    CL(clReleaseKernel(own));
-    CL(clReleaseMemObject(m));
+    RELEASE(own, m);
 }
 
 static void CL_CALLBACK mem_gone(cl_mem m, void *data)
@@ -156,9 +153,7 @@ int main(void)
     show_buffer("rounds", queue, m, 0, sizeof host);
     go_along(p, host);
     printf("memory gone: %d\n", get(&memory_gone));
-    CL(clReleaseKernel(kernel));
-    CL(clReleaseProgram(p));
-    CL(clReleaseMemObject(m));
+    RELEASE(kernel, p, m);
     CL(clFinish(queue));
     await(&memory_gone, 1);
     printf("memory gone: %d\n", get(&memory_gone));

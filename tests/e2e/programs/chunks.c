@@ -56,8 +56,7 @@ static void images(cl_mem_object_type type, size_t w, size_t h, size_t d, cl_mem
     memset(got, 0, sizeof got);
     CL(clEnqueueReadImage(queue, x, CL_TRUE, zero, part, w * 4, 0, got, 0, NULL, NULL));
     show("image", got, sizeof got);
-    CL(clReleaseMemObject(x));
-    CL(clReleaseMemObject(y));
+    RELEASE(x, y);
 }
 
 static void scatter(cl_mem a, cl_mem b)
@@ -69,8 +68,7 @@ static void scatter(cl_mem a, cl_mem b)
     set_uint(k, 2, BYTES / 4);
     for (int i = 0; i < 3; i++)
         launch(queue, k, 3000, 10, 0, NULL, NULL);
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(k, p);
 }
 
 int main(void)
@@ -93,8 +91,7 @@ int main(void)
     scatter(a, b);
     show_buffer("a", queue, a, 0, BYTES);
     show_buffer("b", queue, b, 0, BYTES);
-    CL(clReleaseMemObject(a));
-    CL(clReleaseMemObject(b));
+    RELEASE(a, b);
     finish();
     return 0;
 }

@@ -151,8 +151,7 @@ int main(int argc, char **argv)
             CL(clReleaseKernel(kernels[t][k]));
         CL(clReleaseProgram(programs[t]));
     }
-    CL(clReleaseMemObject(m[0]));
-    CL(clReleaseMemObject(m[1]));
+    RELEASE(m[0], m[1]);
     free(host);
     finish();
     return 0;

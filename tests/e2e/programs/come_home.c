@@ -30,10 +30,7 @@ int main(void)
         CL(clReleaseEvent(user));
     }
     show_buffer("b", queue, b, 0, sizeof host);
-    CL(clReleaseMemObject(b));
-    CL(clReleaseMemObject(c));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(b, c, k, p);
     finish();
     return 0;
 }

@@ -18,10 +18,7 @@ int main(void)
     launch(queue, k, N, 64, 0, NULL, NULL);
     CL(clEnqueueCopyBuffer(queue, a, b, 0, 0, N * 4, 0, NULL, NULL));
     show_buffer("copied", queue, b, 0, N * 4);
-    CL(clReleaseMemObject(a));
-    CL(clReleaseMemObject(b));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(a, b, k, p);
     finish();
     return 0;
 }

@@ -42,12 +42,7 @@ int main(void)
         CL(clFinish(other));
     }
     printf("%u\n", few[FEW / sizeof *few - 1]);
-    CL(clReleaseMemObject(large));
-    CL(clReleaseMemObject(small));
-    CL(clReleaseMemObject(v));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
-    CL(clReleaseCommandQueue(other));
+    RELEASE(large, small, v, k, p, other);
     free(host);
     finish();
     return 0;

@@ -319,8 +319,7 @@ int main(int argc, char **argv)
         free(w[t].s.text);
     for (int i = 0; i < 2; i++)
         CL(clReleaseCommandQueue(shared[i]));
-    CL(clReleaseMemObject(common));
-    CL(clReleaseProgram(program));
+    RELEASE(common, program);
     finish();
     return 0;
 }

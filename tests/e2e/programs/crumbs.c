@@ -58,10 +58,7 @@ int main(void)
         CL(clReleaseEvent(user));
     CL(clEnqueueReadBuffer(queue, m, CL_TRUE, 0, BYTES, got, 0, NULL, NULL));
     show("all", got, BYTES);
-    CL(clReleaseMemObject(m));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
-    CL(clReleaseCommandQueue(other));
+    RELEASE(m, k, p, other);
     finish();
     return 0;
 }

@@ -45,11 +45,7 @@ int main(void)
     CL(clReleaseEvent(gate));
     show_buffer("waited", queue, a, 0, sizeof zero);
     show_buffer("didn't", other, b, 0, sizeof zero);
-    CL(clReleaseMemObject(a));
-    CL(clReleaseMemObject(b));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
-    CL(clReleaseCommandQueue(other));
+    RELEASE(a, b, k, p, other);
     finish();
     return 0;
 }

@@ -45,10 +45,7 @@ int main(int argc, char **argv)
     CL(clEnqueueReadBuffer(queue, on_device, CL_TRUE, 0, bytes, m, 0, NULL, NULL));
     fprintf(stderr, "%.3f s\n", seconds() - begin);
     show("matrix", m, bytes);
-    CL(clReleaseMemObject(on_device));
-    CL(clReleaseKernel(pivot));
-    CL(clReleaseKernel(take));
-    CL(clReleaseProgram(p));
+    RELEASE(on_device, pivot, take, p);
     finish();
     return 0;
 }

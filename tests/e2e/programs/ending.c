@@ -51,9 +51,7 @@ __attribute__((destructor)) static void late(void)
     show_buffer("late", queue, mem, 0, N * 4);
     launch(queue, kernel, N, 64, 0, NULL, NULL);
     CL(clFinish(queue));
-    CL(clReleaseKernel(kernel));
-    CL(clReleaseMemObject(mem));
-    CL(clReleaseProgram(program));
+    RELEASE(kernel, mem, program);
     finish();
     fflush(stdout);
 }

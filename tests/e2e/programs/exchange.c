@@ -29,8 +29,7 @@ static void keep_busy(cl_program p)
     CL(clEnqueueFillBuffer(other, m, &zero, sizeof zero, 0, sizeof zero, 0, NULL, NULL));
     launch(other, k, 1, 1, 0, NULL, NULL);
     CL(clFlush(other));
-    CL(clReleaseKernel(k));
-    CL(clReleaseMemObject(m));
+    RELEASE(k, m);
 }
 
 int main(int argc, char **argv)

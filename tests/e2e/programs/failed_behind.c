@@ -45,11 +45,7 @@ int main(void)
     show_buffer("changed", queue, changed, 0, BYTES);
     launch(queue, k, WORDS, 64, 0, NULL, NULL);
     show_buffer("changed again", queue, changed, 0, BYTES);
-    CL(clReleaseEvent(user));
-    CL(clReleaseMemObject(read));
-    CL(clReleaseMemObject(changed));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(user, read, changed, k, p);
     finish();
     return 0;
 }

@@ -36,9 +36,7 @@ int main(void)
     CL(clFinish(queue));
     count("the next", m);
     show_buffer("bytes", queue, m, 0, BYTES);
-    CL(clReleaseEvent(failed));
-    CL(clReleaseMemObject(m));
-    CL(clReleaseCommandQueue(other));
+    RELEASE(failed, m, other);
     finish();
     return 0;
 }

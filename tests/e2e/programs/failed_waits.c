@@ -80,11 +80,7 @@ int main(void)
             CL(clReleaseEvent(event));
         CL(clReleaseCommandQueue(q));
     }
-    CL(clReleaseEvent(failed));
-    CL(clReleaseMemObject(words));
-    CL(clReleaseMemObject(others));
-    CL(clReleaseKernel(fill));
-    CL(clReleaseProgram(p));
+    RELEASE(failed, words, others, fill, p);
     finish();
     return 0;
 }

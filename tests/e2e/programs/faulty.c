@@ -65,8 +65,7 @@ static void windows(void)
     MADE(newer, clCreateSubBuffer(mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err));
     CL(clEnqueueWriteBuffer(queue, older, CL_TRUE, 0, sizeof zero, &zero, 0, NULL, NULL));
     CL(clEnqueueWriteBuffer(queue, newer, CL_TRUE, 0, sizeof zero, &zero, 0, NULL, NULL));
-    CL(clReleaseMemObject(older));
-    CL(clReleaseMemObject(newer));
+    RELEASE(older, newer);
 }
 
 /* An object that two devices use in turn, in their order. */

@@ -49,8 +49,7 @@ int main(void)
         launch(queue, k, words[i], 0, 0, NULL, NULL);
         show_buffer("bumped", queue, m, 0, words[i] * 4);
         show_buffer("only read", queue, only, 0, words[i] * 4);
-        CL(clReleaseMemObject(m));
-        CL(clReleaseMemObject(only));
+        RELEASE(m, only);
     }
     image();
     cl_int err;
@@ -61,8 +60,7 @@ int main(void)
     printf("two ways at once: %d\n", err);
     clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, 1 << 20, &one, &err);
     printf("both accesses: %d\n", err);
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(k, p);
     finish();
     return 0;
 }

@@ -118,14 +118,7 @@ int main(void)
     show_buffer("after", queue, out, 0, sizeof host);
     CL(clEnqueueTask(queue, ids, 0, NULL, NULL));
     show_buffer("task", queue, out, 0, sizeof host);
-    CL(clReleaseKernel(unset));
-    CL(clReleaseKernel(all));
-    CL(clReleaseKernel(ids));
-    CL(clReleaseKernel(fixed));
-    CL(clReleaseKernel(tile));
-    CL(clReleaseMemObject(in));
-    CL(clReleaseMemObject(out));
-    CL(clReleaseProgram(p));
+    RELEASE(unset, all, ids, fixed, tile, in, out, p);
     finish();
     return 0;
 }

@@ -73,8 +73,7 @@ static void transfers(cl_uint r)
     run_step(queue, step, a, b, r, &e);
     CL(clEnqueueWriteBuffer(queue, a, CL_FALSE, r % N * 4, 4, &word, 0, NULL, NULL));
     CL(clEnqueueCopyBuffer(queue, b, c, r % 64 * 4, 0, 4000, 1, &e, &copied));
-    CL(clReleaseEvent(e));
-    CL(clReleaseEvent(copied));
+    RELEASE(e, copied);
     CL(clEnqueueFillBuffer(queue, c, &word, 4, 4000, 800, 0, NULL, NULL));
     MADE(p, clEnqueueMapBuffer(queue, b, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, 4096, 0, NULL, NULL, &err));
     p[r % 1024] += 1;
@@ -92,9 +91,7 @@ static void buffers(cl_uint r)
     set_mem(step, 0, m);
     set_mem(step, 1, s);
     launch(queue, step, N / 2, 64, 0, NULL, NULL);
-    CL(clReleaseMemObject(n));
-    CL(clReleaseMemObject(m));
-    CL(clReleaseMemObject(s));
+    RELEASE(n, m, s);
     CL(clFinish(queue));
 }
 
@@ -124,10 +121,7 @@ static void images(cl_uint r)
     MADE(p, clEnqueueMapImage(queue, out, CL_TRUE, CL_MAP_READ, zero, all, &pitch, NULL, 0, NULL, NULL, &err));
     CL(clEnqueueUnmapMemObject(queue, out, p, 0, NULL, NULL));
     CL(clEnqueueReadImage(queue, in, CL_TRUE, zero, all, 0, 0, host, 0, NULL, NULL));
-    CL(clReleaseEvent(e));
-    CL(clReleaseSampler(sampler));
-    CL(clReleaseMemObject(in));
-    CL(clReleaseMemObject(out));
+    RELEASE(e, sampler, in, out);
 }
 
 static void rectangles(cl_uint r)
@@ -191,8 +185,7 @@ static void host_memory(cl_uint r)
     CL(clEnqueueUnmapMemObject(queue, n, p, 0, NULL, NULL));
     CL(clEnqueueMigrateMemObjects(queue, 1, &n, 0, 0, NULL, NULL));
     CL(clGetKernelInfo(step, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL));
-    CL(clReleaseMemObject(m));
-    CL(clReleaseMemObject(n));
+    RELEASE(m, n);
     CL(clFinish(queue));
 }
 
@@ -236,8 +229,7 @@ static void programs(cl_uint r)
     cl_program p = build(source, "");
     cl_kernel k = kernel_of(p, "advance");
     run_step(queue, k, a, b, r, NULL);
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(k, p);
     CL(clFinish(queue));
 }
 
@@ -253,10 +245,7 @@ static void contexts(cl_uint r)
     cl_kernel k = kernel_of(p, "advance");
     run_step(queue, k, m, n, r, NULL);
     CL(clFinish(queue));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
-    CL(clReleaseMemObject(m));
-    CL(clReleaseMemObject(n));
+    RELEASE(k, p, m, n);
     finish();
     context = old;
     queue = before;
@@ -321,14 +310,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s %.1f\n", phases[i].name, ((double)heap_bytes() - (double)before) / n);
         show_buffer(phases[i].name, queue, b, 0, sizeof host);
     }
-    CL(clReleaseMemObject(a));
-    CL(clReleaseMemObject(b));
-    CL(clReleaseMemObject(c));
-    CL(clReleaseMemObject(at));
-    CL(clReleaseKernel(step));
-    CL(clReleaseKernel(some));
-    CL(clReleaseKernel(count));
-    CL(clReleaseKernel(flip));
+    RELEASE(a, b, c, at, step, some, count, flip);
     CL(clReleaseProgram(program));
     finish();
     return 0;

@@ -44,10 +44,7 @@ static void *work(void *unused)
         while (i + 1 == BESIDE && !atomic_load(&has_read))
             usleep(1000);
     }
-    CL(clReleaseKernel(scatter));
-    CL(clReleaseKernel(count));
-    CL(clReleaseProgram(p));
-    CL(clReleaseCommandQueue(own));
+    RELEASE(scatter, count, p, own);
     return NULL;
 }
 
@@ -92,11 +89,7 @@ int main(void)
     for (uint32_t i = 0; i < KINDS; i++)
         bad += theirs[to[i] - HALF] != to[i] * 3 + STEPS;
     printf("%u wrong of the other half\n", bad);
-    CL(clReleaseKernel(look));
-    CL(clReleaseProgram(p));
-    CL(clReleaseMemObject(sums));
-    CL(clReleaseMemObject(places));
-    CL(clReleaseMemObject(x));
+    RELEASE(look, p, sums, places, x);
     finish();
     return wrong || bad;
 }

@@ -97,11 +97,7 @@ int main(int argc, char **argv)
         CL(clFinish(queue));
         CL(clReleaseEvent(gate));
     }
-    CL(clReleaseMemObject(words));
-    CL(clReleaseMemObject(spent));
-    CL(clReleaseKernel(fill));
-    CL(clReleaseKernel(slow));
-    CL(clReleaseProgram(p));
+    RELEASE(words, spent, fill, slow, p);
     finish();
     return 0;
 }

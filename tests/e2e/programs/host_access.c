@@ -41,9 +41,7 @@ static void try_image(cl_program p, cl_mem_flags flags, cl_mem out)
     printf("image of %x: read %d, write %d\n", (unsigned)got,
            clEnqueueReadImage(queue, image, CL_TRUE, zero, region, 0, 0, host, 0, NULL, NULL),
            clEnqueueWriteImage(queue, image, CL_TRUE, zero, region, 0, 0, host, 0, NULL, NULL));
-    CL(clReleaseMemObject(image));
-    CL(clReleaseKernel(paint));
-    CL(clReleaseKernel(look));
+    RELEASE(image, paint, look);
 }
 
 int main(void)
@@ -89,10 +87,7 @@ int main(void)
         CL(clReleaseMemObject(m));
         try_image(p, flags[i], out);
     }
-    CL(clReleaseMemObject(out));
-    CL(clReleaseKernel(set));
-    CL(clReleaseKernel(pass));
-    CL(clReleaseProgram(p));
+    RELEASE(out, set, pass, p);
     finish();
     return 0;
 }

@@ -129,8 +129,7 @@ static void together(const char *name, cl_kernel k, cl_mem m)
     printf("a list of nothing: %d\n", err);
     printf("never mapped: %d\n", clEnqueueUnmapMemObject(queue, m, copied, 0, NULL, NULL));
     tell("at last", m, 0, NULL);
-    CL(clReleaseEvent(gate));
-    CL(clReleaseMemObject(part));
+    RELEASE(gate, part);
 }
 
 int main(void)
@@ -173,12 +172,7 @@ int main(void)
     CL(clFinish(queue));
     CL(clReleaseMemObject(use));
     show("after its buffer", used, BYTES);
-    CL(clReleaseMemObject(alloc));
-    CL(clReleaseMemObject(copy));
-    CL(clReleaseMemObject(both));
-    CL(clReleaseMemObject(none));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(alloc, copy, both, none, k, p);
     free(used);
     finish();
     return 0;

@@ -127,9 +127,7 @@ static void plane(void)
     }
     show_image("plane", a, W, H, 1);
     show_image("plane", b, W, H, 1);
-    CL(clReleaseMemObject(a));
-    CL(clReleaseMemObject(b));
-    CL(clReleaseKernel(k));
+    RELEASE(a, b, k);
 }
 
 static void reduce(const char *name, const char *kernel, cl_mem_object_type type, size_t w, size_t h, size_t d)
@@ -150,9 +148,7 @@ static void reduce(const char *name, const char *kernel, cl_mem_object_type type
     show_buffer(name, queue, out, 0, w * h * 4);
     CL(clEnqueueCopyImageToBuffer(queue, in, out, origin, region, 32, 0, NULL, NULL));
     show_buffer(name, queue, out, 0, w * h * 4);
-    CL(clReleaseMemObject(in));
-    CL(clReleaseMemObject(out));
-    CL(clReleaseKernel(k));
+    RELEASE(in, out, k);
 }
 
 static void lines(void)
@@ -168,9 +164,7 @@ static void lines(void)
     run(k, 2000, 0, 0, 0);
     show_image("line", a, 2000, 1, 1);
     show_image("line", b, 2000, 1, 1);
-    CL(clReleaseMemObject(a));
-    CL(clReleaseMemObject(b));
-    CL(clReleaseKernel(k));
+    RELEASE(a, b, k);
 }
 
 static size_t least(size_t a, size_t b)
@@ -242,10 +236,7 @@ static void of_buffer(void)
     CL(clReleaseMemObject(base));
     run(k, 4096, 0, 64, 0);
     show_buffer("after its buffer", queue, out, 0, 4096 * 4);
-    CL(clReleaseMemObject(m));
-    CL(clReleaseMemObject(out));
-    CL(clReleaseKernel(k));
-    CL(clReleaseKernel(bump));
+    RELEASE(m, out, k, bump);
 }
 
 int main(int argc, char **argv)

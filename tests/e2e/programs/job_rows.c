@@ -49,9 +49,7 @@ int main(int argc, char **argv)
             return 1;
     }
     printf("%u %u\n", v[0], v[ITEMS - 1]);
-    CL(clReleaseMemObject(m));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(m, k, p);
     finish();
     return 0;
 }

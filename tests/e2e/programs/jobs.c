@@ -32,9 +32,7 @@ int main(int argc, char **argv)
         show_buffer(name, queue, b, 0, n * sizeof *host);
     }
     free(host);
-    CL(clReleaseMemObject(b));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(b, k, p);
     finish();
     return 0;
 }

@@ -59,10 +59,7 @@ int main(void)
         return 1;
     CL(clEnqueueReadBuffer(queue, m, CL_TRUE, 0, BYTES, words, 1, &gate, NULL));
     pthread_join(thread, NULL);
-    CL(clReleaseEvent(gate));
-    CL(clReleaseMemObject(m));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(gate, m, k, p);
     finish();
     return 0;
 }

@@ -40,8 +40,7 @@ static void far_away(cl_program p)
                 CL(clEnqueueNDRangeKernel(queue, kernel, 3, offset, size, local, 0, NULL, NULL));
                 printf("%zu in dimension %d: ", far[i], d);
                 show_buffer(k ? "every" : "number", queue, m, 0, bytes);
-                CL(clReleaseMemObject(m));
-                CL(clReleaseKernel(kernel));
+                RELEASE(m, kernel);
             }
 }
 

@@ -56,10 +56,7 @@ int main(void)
     for (int i = 0; i < 2; i++)
         CL(pthread_join(threads[i], NULL));
     printf("%u words of another launch\n", mixed);
-    CL(clReleaseMemObject(filled));
-    CL(clReleaseMemObject(written));
-    CL(clReleaseKernel(kernel));
-    CL(clReleaseProgram(p));
+    RELEASE(filled, written, kernel, p);
     finish();
     return 0;
 }

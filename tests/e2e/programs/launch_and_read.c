@@ -23,9 +23,7 @@ int main(int argc, char **argv)
         launch(queue, k, ITEMS, LOCAL, 0, NULL, NULL);
         CL(clEnqueueReadBuffer(queue, m, CL_TRUE, 64, sizeof word, &word, 0, NULL, NULL));
     }
-    CL(clReleaseMemObject(m));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(m, k, p);
     finish();
     return 0;
 }

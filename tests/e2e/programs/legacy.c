@@ -57,10 +57,7 @@ int main(int argc, char **argv)
     const long more = argc > 2 ? strtol(argv[2], NULL, 10) : 1;
     jobs(second, k, more);
     printf("%u %u\n", v[0], v[ITEMS - 1]);
-    CL(clReleaseKernel(k));
-    CL(clReleaseMemObject(m));
-    CL(clReleaseProgram(p));
-    CL(clReleaseCommandQueue(second));
+    RELEASE(k, m, p, second);
     finish();
     return 0;
 }

@@ -112,8 +112,7 @@ int main(int argc, char **argv)
         try("write", launched);
         try("map", launched);
     }
-    CL(clReleaseKernel(fill));
-    CL(clReleaseProgram(p));
+    RELEASE(fill, p);
     finish();
     return 0;
 }

@@ -43,8 +43,7 @@ int main(void)
     const cl_program both[] = {first, second};
     cl_program linked;
     MADE(linked, clLinkProgram(context, 1, &device, "", 2, both, NULL, NULL, &err));
-    CL(clReleaseProgram(header));
-    CL(clReleaseProgram(inner));
+    RELEASE(header, inner);
     run("linked", linked, "linked", m);
     run("beside", linked, "beside", m);
     cl_program_binary_type type = 0;
@@ -56,9 +55,7 @@ int main(void)
     CL(clReleaseProgram(linked));
     MADE(linked, clLinkProgram(context, 1, &device, NULL, 2, both, NULL, NULL, &err));
     run("again", linked, "linked", m);
-    CL(clReleaseProgram(linked));
-    CL(clReleaseProgram(first));
-    CL(clReleaseProgram(second));
+    RELEASE(linked, first, second);
     /* Text that needs no change, with its headers still in it. */
     cl_program number = source("#define NUMBER 77u\n"),
                steady = source("#include \"number.h\"\n"
@@ -68,8 +65,7 @@ int main(void)
     CL(clReleaseProgram(number));
     MADE(linked, clLinkProgram(context, 1, &device, "", 1, &steady, NULL, NULL, &err));
     run("steady", linked, "steady", m);
-    CL(clReleaseProgram(linked));
-    CL(clReleaseProgram(steady));
+    RELEASE(linked, steady);
     /* A link that fails. */
     cl_program lonely = source("uint absent(uint x);\n__kernel void bad(__global uint *v) { v[0] = absent(1); }\n");
     CL(clCompileProgram(lonely, 1, &device, "", 0, NULL, NULL, NULL, NULL));
@@ -77,8 +73,7 @@ int main(void)
     printf("undefined: %d\n", err != CL_SUCCESS);
     if (linked)
         CL(clReleaseProgram(linked));
-    CL(clReleaseProgram(lonely));
-    CL(clReleaseMemObject(m));
+    RELEASE(lonely, m);
     finish();
     return 0;
 }

@@ -159,9 +159,7 @@ static void by_window(void)
     CL(clEnqueueWriteBuffer(queue, half, CL_TRUE, 0, sizeof v / 2, v, 0, NULL, NULL));
     renew_values(42);
     gather("half written", "gather", half, ROWS / 2 - 1, 0, NULL);
-    CL(clReleaseMemObject(half));
-    CL(clReleaseMemObject(window));
-    CL(clReleaseMemObject(large));
+    RELEASE(half, window, large);
 }
 
 /* The write waits for what the application does only after it has enqueued the launch. */
@@ -183,9 +181,7 @@ static void by_user_event(void)
     CL(clFlush(queue));
     CL(clSetUserEventStatus(go, CL_COMPLETE));
     show_buffer("behind a user event", queue, out, 0, ROWS * 4);
-    CL(clReleaseKernel(k));
-    CL(clReleaseEvent(go));
-    CL(clReleaseEvent(written));
+    RELEASE(k, go, written);
 }
 
 static void by_other_queue(void)
@@ -202,9 +198,7 @@ static void by_other_queue(void)
     launch(other, k, ROWS + GROUP, GROUP, 0, NULL, &changed);
     CL(clFlush(other));
     gather("by another queue", "gather", first, ROWS, 1, &changed);
-    CL(clReleaseEvent(changed));
-    CL(clReleaseKernel(k));
-    CL(clReleaseCommandQueue(other));
+    RELEASE(changed, k, other);
 }
 
 static void by_type(void)
@@ -239,10 +233,7 @@ static void by_type(void)
     set_mem(k, 2, value);
     launch(queue, k, ROWS, GROUP, 0, NULL, NULL);
     show_buffer("signed bytes", queue, out, 0, ROWS * 4);
-    CL(clReleaseKernel(k));
-    CL(clReleaseMemObject(longs));
-    CL(clReleaseMemObject(shorts));
-    CL(clReleaseMemObject(steps));
+    RELEASE(k, longs, shorts, steps);
 }
 
 /* Written where a buffer says: each part's places by themselves, then mixed, then apart again. */
@@ -269,9 +260,7 @@ static void by_place(void)
     for (uint32_t i = 0; i < 3; i++)
         launch(queue, k, ROWS, GROUP, 0, NULL, NULL);
     show_buffer("its own bounds", queue, first, 0, ROWS * 4);
-    CL(clReleaseKernel(k));
-    CL(clReleaseMemObject(large));
-    CL(clReleaseMemObject(places));
+    RELEASE(k, large, places);
 }
 
 int main(int argc, char **argv)
@@ -294,10 +283,7 @@ int main(int argc, char **argv)
         by_type();
         by_place();
     }
-    CL(clReleaseMemObject(value));
-    CL(clReleaseMemObject(out));
-    CL(clReleaseMemObject(first));
-    CL(clReleaseProgram(program));
+    RELEASE(value, out, first, program);
     finish();
     free(words);
     return 0;

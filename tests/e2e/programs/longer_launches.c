@@ -43,10 +43,7 @@ int main(int argc, char **argv)
         }
     }
     show_buffer("out", queue, out, 0, items * 4);
-    CL(clReleaseMemObject(in));
-    CL(clReleaseMemObject(out));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(in, out, k, p);
     finish();
     return 0;
 }

@@ -30,8 +30,7 @@ int main(void)
         CL(clReleaseKernel(k));
     }
     show_buffer("words", queue, m, 0, sizeof words);
-    CL(clReleaseProgram(p));
-    CL(clReleaseMemObject(m));
+    RELEASE(p, m);
     finish();
     return 0;
 }

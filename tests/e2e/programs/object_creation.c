@@ -52,9 +52,7 @@ static void buffers(void)
         CL(clFinish(queue));
     }
     show_buffer("with properties", queue, v, 0, N * 4);
-    CL(clReleaseKernel(k));
-    CL(clReleaseMemObject(by));
-    CL(clReleaseMemObject(v));
+    RELEASE(k, by, v);
 }
 
 static void images(void)
@@ -78,8 +76,7 @@ static void images(void)
     show_image("2D", in);
     show_image("2D, written", out);
     show_buffer("3D", queue, sums, 0, (size_t)W * H * 4);
-    CL(clReleaseKernel(flip));
-    CL(clReleaseKernel(sum));
+    RELEASE(flip, sum);
     for (int i = 0; i < 4; i++)
         CL(clReleaseMemObject(((cl_mem[]){in, out, deep, sums})[i]));
 }

@@ -51,9 +51,7 @@ static void once(cl_program p, bool released)
     CL(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, sizeof host, host, 0, NULL, NULL));
     printf("and then: %08" PRIx32 "\n", host[PLACE]);
     show_buffer("all", queue, v, 0, sizeof host);
-    CL(clReleaseEvent(wrote));
-    CL(clReleaseMemObject(v));
-    CL(clReleaseMemObject(out));
+    RELEASE(wrote, v, out);
     if (!released)
         CL(clReleaseCommandQueue(other));
 }

@@ -39,10 +39,7 @@ int main(int argc, char **argv)
         launch(queue, flip, N, LOCAL, 0, NULL, NULL);
     CL(clFinish(queue));
     show("all of it", host, BYTES); /* PoCL works there; a command would wait for its turn on the device */
-    CL(clReleaseKernel(work));
-    CL(clReleaseKernel(flip));
-    CL(clReleaseProgram(p));
-    CL(clReleaseMemObject(a));
+    RELEASE(work, flip, p, a);
     finish();
     return 0;
 }

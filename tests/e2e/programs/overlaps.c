@@ -70,8 +70,7 @@ static void renewed(void)
     use(like, N / 2, 3);
     use(newer, N / 2, 4);
     end("like it");
-    CL(clReleaseMemObject(like));
-    CL(clReleaseMemObject(newer));
+    RELEASE(like, newer);
 }
 
 /* The newer one's command waits, the older one's doesn't. */
@@ -82,8 +81,7 @@ static void nested(void)
     cl_mem newer = window(N / 4, N / 2);
     begin();
     use(newer, N / 2, 5);
-    CL(clReleaseMemObject(newer));
-    CL(clReleaseMemObject(older));
+    RELEASE(newer, older);
     end("nested");
 }
 
@@ -137,9 +135,7 @@ int main(int argc, char **argv)
         chained();
     else
         heard();
-    CL(clReleaseMemObject(all));
-    CL(clReleaseKernel(bump));
-    CL(clReleaseProgram(p));
+    RELEASE(all, bump, p);
     finish();
     return 0;
 }

@@ -61,10 +61,7 @@ int main(int argc, char **argv)
         sum = sum * 31 + host[i];
     if (getenv("PACED_BYTES"))
         printf("%08x\n", (unsigned)sum);
-    CL(clReleaseMemObject(in));
-    CL(clReleaseMemObject(out));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(in, out, k, p);
     free(text);
     finish();
     return 0;

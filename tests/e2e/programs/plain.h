@@ -47,6 +47,27 @@ PLAIN double seconds(void)
 #define CL(call) check((call), #call, __LINE__)
 #define MADE(lvalue, call) ((lvalue) = (call), check(err, #call, __LINE__))
 
+/* Lets up to eight objects go, in this order. */
+#define RELEASE(...)                                                                                                   \
+    RELEASE_N(__VA_ARGS__, RELEASE8, RELEASE7, RELEASE6, RELEASE5, RELEASE4, RELEASE3, RELEASE2, RELEASE1)(__VA_ARGS__)
+#define RELEASE_N(a, b, c, d, e, f, g, h, n, ...) n
+#define RELEASE1(o)                                                                                                    \
+    CL(_Generic((o), cl_mem                                                                                            \
+                : clReleaseMemObject, cl_kernel                                                                        \
+                : clReleaseKernel, cl_program                                                                          \
+                : clReleaseProgram, cl_event                                                                           \
+                : clReleaseEvent, cl_command_queue                                                                     \
+                : clReleaseCommandQueue, cl_context                                                                    \
+                : clReleaseContext, cl_sampler                                                                         \
+                : clReleaseSampler)(o))
+#define RELEASE2(o, ...) (RELEASE1(o), RELEASE1(__VA_ARGS__))
+#define RELEASE3(o, ...) (RELEASE1(o), RELEASE2(__VA_ARGS__))
+#define RELEASE4(o, ...) (RELEASE1(o), RELEASE3(__VA_ARGS__))
+#define RELEASE5(o, ...) (RELEASE1(o), RELEASE4(__VA_ARGS__))
+#define RELEASE6(o, ...) (RELEASE1(o), RELEASE5(__VA_ARGS__))
+#define RELEASE7(o, ...) (RELEASE1(o), RELEASE6(__VA_ARGS__))
+#define RELEASE8(o, ...) (RELEASE1(o), RELEASE7(__VA_ARGS__))
+
 /* The first device, as an application for one GPU would look for it. */
 PLAIN void start(cl_command_queue_properties properties)
 {

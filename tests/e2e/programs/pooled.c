@@ -133,10 +133,7 @@ static void matrices(size_t bytes)
     set_uint(p, 5, 64); /* few of the columns, for the time's sake */
     launch_2d(p, n, m);
     show_pieces("product", c, m * n * 4);
-    CL(clReleaseMemObject(a));
-    CL(clReleaseMemObject(b));
-    CL(clReleaseMemObject(c));
-    CL(clReleaseKernel(p));
+    RELEASE(a, b, c, p);
 }
 
 static void gathers(size_t bytes)
@@ -159,12 +156,7 @@ static void gathers(size_t bytes)
     }
     show_pieces("gather", to, items * 4);
     show_pieces("scatter", v, from / 64 * 64 * 4);
-    CL(clReleaseMemObject(v));
-    CL(clReleaseMemObject(at));
-    CL(clReleaseMemObject(to));
-    CL(clReleaseKernel(i));
-    CL(clReleaseKernel(g));
-    CL(clReleaseKernel(s));
+    RELEASE(v, at, to, i, g, s);
 }
 
 static void reduction(size_t bytes)
@@ -180,9 +172,7 @@ static void reduction(size_t bytes)
     launch(queue, k, items, 64, 0, NULL, NULL);
     launch(queue, k, items, 64, 0, NULL, NULL);
     show_buffer("bins", queue, bins, 0, 256);
-    CL(clReleaseMemObject(v));
-    CL(clReleaseMemObject(bins));
-    CL(clReleaseKernel(k));
+    RELEASE(v, bins, k);
 }
 
 /* Windows of a buffer that begin where no window of a device does, each changed, and read with what lies about it. */
@@ -219,8 +209,7 @@ static void windows(size_t bytes)
     set_mem(k, 0, m);
     launch(queue, k, all / 4, 0, 0, NULL, NULL);
     show_pieces("windows", m, all);
-    CL(clReleaseMemObject(m));
-    CL(clReleaseKernel(k));
+    RELEASE(m, k);
 }
 
 /* A pipeline of images, each made of the one before, twice. */
@@ -277,8 +266,7 @@ static void invalidates(size_t bytes)
     CL(clEnqueueUnmapMemObject(queue, m, p, 0, NULL, NULL));
     show_pieces("invalidated", m, items * 4);
     show_pieces("its neighbour", n, items * 4);
-    CL(clReleaseMemObject(m));
-    CL(clReleaseMemObject(n));
+    RELEASE(m, n);
 }
 
 /* The host writes all of a buffer, a kernel changes it, three times; and the rows of a rectangle in the same way. */
@@ -315,8 +303,7 @@ static void writes(size_t bytes, bool rows)
     if (rows)
         show_rows(m, all);
     show_pieces(rows ? "rows written" : "written", m, all);
-    CL(clReleaseMemObject(m));
-    CL(clReleaseKernel(k));
+    RELEASE(m, k);
     free(host);
 }
 
@@ -423,9 +410,7 @@ static void nothing(size_t bytes)
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
         printf("nothing, command %zu: %d\n", i, answers[i]);
     CL(clFinish(queue));
-    CL(clReleaseKernel(k));
-    CL(clReleaseMemObject(image));
-    CL(clReleaseMemObject(m));
+    RELEASE(k, image, m);
 }
 
 static char ends[4];
@@ -476,8 +461,7 @@ static void parts(size_t bytes)
     MADE(s, clCreateSubBuffer(m, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err));
     CL(clSetMemObjectDestructorCallback(m, ended, "m"));
     CL(clSetMemObjectDestructorCallback(s, ended, "s"));
-    CL(clReleaseMemObject(m));
-    CL(clReleaseMemObject(s));
+    RELEASE(m, s);
     printf("ended: %s\n", ends);
     free(host);
 }
@@ -500,8 +484,7 @@ static void failing(size_t bytes)
     const void *extension = clGetExtensionFunctionAddressForPlatform(platform, "clCreateCommandBufferKHR");
     printf("failing: %d, %s, %u mapped; a region that wraps: %d; %s\n", err, mapped ? "an address" : "none", n, wraps,
            extension ? "an extension" : "no extension");
-    CL(clReleaseEvent(never));
-    CL(clReleaseMemObject(m));
+    RELEASE(never, m);
 }
 
 static const char called_source[] = "__kernel void twice(__global float *v) { v[get_global_id(0)] *= 2.0f; }\n"
@@ -533,9 +516,7 @@ static void uncut(size_t bytes)
         show_pieces("uncut", m[i], items * 4);
         CL(clReleaseMemObject(m[i]));
     }
-    CL(clReleaseKernel(add));
-    CL(clReleaseKernel(calls));
-    CL(clReleaseProgram(p));
+    RELEASE(add, calls, p);
 }
 
 /* Kernels that can't be given windows. */
@@ -564,12 +545,7 @@ static void whole(size_t bytes)
     set_mem(calls, 0, sub);
     launch(queue, calls, half.size / 4, 64, 0, NULL, NULL);
     show_pieces("whole", m, items * 4);
-    CL(clReleaseMemObject(sub));
-    CL(clReleaseMemObject(m));
-    CL(clReleaseKernel(many));
-    CL(clReleaseKernel(calls));
-    CL(clReleaseProgram(many_program));
-    CL(clReleaseProgram(called_program));
+    RELEASE(sub, m, many, calls, many_program, called_program);
 }
 
 /* What the device says of its memory; not one of the cases, as it is another with gpusparc. */
@@ -678,9 +654,7 @@ static void behind(size_t bytes)
         puts("");
         CL(clReleaseEvent(e[i]));
     }
-    CL(clReleaseEvent(go));
-    CL(clReleaseCommandQueue(timed));
-    CL(clReleaseKernel(k));
+    RELEASE(go, timed, k);
     for (int i = 0; i < 2; i++)
         CL(clReleaseMemObject(m[i]));
 }
@@ -745,9 +719,7 @@ static void events(size_t bytes)
         CL(clReleaseEvent(e[i]));
     }
     show_pieces("ordered", b, bytes);
-    CL(clReleaseMemObject(a));
-    CL(clReleaseMemObject(b));
-    CL(clReleaseCommandQueue(timed));
+    RELEASE(a, b, timed);
 }
 
 int main(int argc, char **argv)

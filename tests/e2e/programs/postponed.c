@@ -74,10 +74,7 @@ int main(int argc, char **argv)
         CL(clEnqueueReadBuffer(queue, m, CL_TRUE, 0, sizeof v, v, 0, NULL, NULL));
         printf("%u %u\n", v[0], v[ITEMS - 1]);
     }
-    CL(clReleaseMemObject(m));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
-    CL(clReleaseCommandQueue(other));
+    RELEASE(m, k, p, other);
     finish();
     return 0;
 }

@@ -90,17 +90,8 @@ int main(void)
     CL(clEnqueueReadBuffer(plain, out, CL_FALSE, 0, sizeof host, host, 0, NULL, &e));
     CL(clWaitForEvents(1, &e));
     printf("profile %d\n", clGetEventProfilingInfo(e, CL_PROFILING_COMMAND_END, sizeof t, &t, NULL));
-    CL(clReleaseEvent(e));
-    CL(clReleaseCommandQueue(plain));
-    CL(clReleaseEvent(wrote));
-    CL(clReleaseEvent(ran));
-    CL(clReleaseEvent(again));
-    CL(clReleaseEvent(read));
-    CL(clReleaseEvent(next));
-    CL(clReleaseMemObject(in));
-    CL(clReleaseMemObject(out));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(e, plain, wrote, ran, again, read, next, in);
+    RELEASE(out, k, p);
     finish();
     return 0;
 }

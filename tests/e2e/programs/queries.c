@@ -204,11 +204,7 @@ int main(void)
     }
     ASK(OF_MEM, CL_MEM_MAP_COUNT, cl_uint);
     show_buffer("out", queue, out, 0, N * 4);
-    CL(clReleaseKernel(kernel));
-    CL(clReleaseKernel(fixed));
-    CL(clReleaseMemObject(in));
-    CL(clReleaseMemObject(out));
-    CL(clReleaseProgram(program));
+    RELEASE(kernel, fixed, in, out, program);
     finish();
     return 0;
 }

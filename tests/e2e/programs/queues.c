@@ -71,8 +71,7 @@ static void gathered(cl_kernel k, cl_mem a, cl_mem b, cl_command_queue q)
             CL(clEnqueueMarkerWithWaitList(q, 2, two, &all));
         else
             CL(clEnqueueBarrierWithWaitList(q, 0, NULL, &all));
-        CL(clReleaseEvent(two[0]));
-        CL(clReleaseEvent(two[1]));
+        RELEASE(two[0], two[1]);
         CL(clEnqueueCopyBuffer(q, b, a, 0, 0, sizeof host, 1, &all, &two[0]));
         CL(clReleaseEvent(all));
         CL(clEnqueueBarrierWithWaitList(q, 1, two, NULL));
@@ -80,10 +79,7 @@ static void gathered(cl_kernel k, cl_mem a, cl_mem b, cl_command_queue q)
     }
     CL(clFinish(q));
     show_both("gathered", q, a, b);
-    CL(clReleaseMemObject(la));
-    CL(clReleaseMemObject(ha));
-    CL(clReleaseMemObject(lb));
-    CL(clReleaseMemObject(hb));
+    RELEASE(la, ha, lb, hb);
 }
 
 /* The old calls. */
@@ -123,10 +119,7 @@ int main(void)
     old_barriers(k, a, b, q[3]);
     for (int i = 0; i < 4; i++)
         CL(clReleaseCommandQueue(q[i]));
-    CL(clReleaseMemObject(a));
-    CL(clReleaseMemObject(b));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(a, b, k, p);
     finish();
     return 0;
 }

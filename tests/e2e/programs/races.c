@@ -35,12 +35,7 @@ int main(void)
             unlike += out[k] != v[k % WORDS];
         printf("race: %u words look different\n", unlike);
     }
-    CL(clReleaseKernel(race));
-    CL(clReleaseKernel(look));
-    CL(clReleaseMemObject(b));
-    CL(clReleaseMemObject(places));
-    CL(clReleaseMemObject(seen));
-    CL(clReleaseProgram(p));
+    RELEASE(race, look, b, places, seen, p);
     finish();
     return 0;
 }

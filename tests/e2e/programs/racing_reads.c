@@ -49,11 +49,7 @@ int main(int argc, char **argv)
     CL(clEnqueueFillBuffer(queue, m, &there, 4, 0, 4, 0, NULL, NULL));
     launch(queue, share, N, 64, 0, NULL, NULL);
     show_buffer("share", queue, m, 0, BYTES);
-    CL(clReleaseMemObject(m));
-    CL(clReleaseKernel(share));
-    CL(clReleaseKernel(passes));
-    CL(clReleaseKernel(rows));
-    CL(clReleaseProgram(p));
+    RELEASE(m, share, passes, rows, p);
     finish();
     return 0;
 }

@@ -23,9 +23,7 @@ int main(void)
         sum = sum * 31 + v[i];
     printf("sum %08x\n", sum);
     CL(clEnqueueUnmapMemObject(queue, m, v, 0, NULL, NULL));
-    CL(clReleaseMemObject(m));
-    CL(clReleaseKernel(twice));
-    CL(clReleaseProgram(p));
+    RELEASE(m, twice, p);
     finish();
     return 0;
 }

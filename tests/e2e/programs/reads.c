@@ -38,9 +38,7 @@ int main(int argc, char **argv)
     read_all(a, host);
     show(how, host, BYTES);
     free(host);
-    CL(clReleaseMemObject(a));
-    CL(clReleaseKernel(put));
-    CL(clReleaseProgram(p));
+    RELEASE(a, put, p);
     finish();
     return 0;
 }

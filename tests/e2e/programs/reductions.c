@@ -130,12 +130,7 @@ static void run_others(void)
     CL(clEnqueueWriteBuffer(queue, v, CL_FALSE, 40, 400, host, 0, NULL, NULL));
     run_on(p, "mixed", in, v, out, N, v);
     show_buffer("out", queue, out, 0, N * 4);
-    CL(clReleaseMemObject(low));
-    CL(clReleaseMemObject(middle));
-    CL(clReleaseMemObject(high));
-    CL(clReleaseMemObject(v));
-    CL(clReleaseMemObject(places));
-    CL(clReleaseProgram(p));
+    RELEASE(low, middle, high, v, places, p);
 }
 
 int main(void)
@@ -153,8 +148,7 @@ int main(void)
         run_type("-DWIDE -DT=ulong", 8);
     }
     run_others();
-    CL(clReleaseMemObject(in));
-    CL(clReleaseMemObject(out));
+    RELEASE(in, out);
     finish();
     return 0;
 }

@@ -84,13 +84,7 @@ int main(void)
     launch(queue, talk, N, 64, 0, NULL, NULL);
     CL(clFinish(queue));
     show_buffer("talk", queue, v, 0, sizeof host);
-    CL(clReleaseKernel(ticket));
-    CL(clReleaseKernel(talk));
-    CL(clReleaseKernel(total));
-    CL(clReleaseKernel(after));
-    CL(clReleaseMemObject(v));
-    CL(clReleaseMemObject(one));
-    CL(clReleaseProgram(p));
+    RELEASE(ticket, talk, total, after, v, one, p);
     finish();
     return 0;
 }

@@ -41,9 +41,7 @@ static void odd_lists(cl_kernel k, cl_mem m)
         printf("image: %d\n", clEnqueueFillImage(queue, image, host, zero, region, n, list, NULL));
         printf("read image: %d\n", clEnqueueReadImage(queue, image, CL_TRUE, zero, region, 0, 0, host, n, list, NULL));
     }
-    CL(clReleaseEvent(event));
-    CL(clReleaseMemObject(image));
-    CL(clReleaseMemObject(other));
+    RELEASE(event, image, other);
 }
 
 static void behind_one_that_runs(cl_program p, cl_mem m)
@@ -92,9 +90,7 @@ int main(void)
     odd_lists(k, m);
     show_buffer("untouched", queue, m, 0, sizeof zero);
     behind_one_that_runs(p, m);
-    CL(clReleaseMemObject(m));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(m, k, p);
     finish();
     return 0;
 }

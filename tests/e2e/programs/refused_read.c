@@ -34,9 +34,7 @@ int main(void)
     for (size_t i = 0; i < N; i++)
         late += host[i] != 0x02020202;
     printf("%zu words came late\n", late);
-    CL(clReleaseMemObject(m));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(m, k, p);
     finish();
     return late != 0;
 }

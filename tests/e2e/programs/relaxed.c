@@ -50,8 +50,7 @@ static void linked(const char *name)
     CL(clCompileProgram(unit, 1, &device, "-DNAME=by_unit -cl-fast-relaxed-math", 0, NULL, NULL, NULL, NULL));
     MADE(whole, clLinkProgram(context, 1, &device, "", 1, &unit, NULL, NULL, &err));
     run(whole, name);
-    CL(clReleaseProgram(unit));
-    CL(clReleaseProgram(whole));
+    RELEASE(unit, whole);
 }
 
 int main(void)
@@ -70,8 +69,7 @@ int main(void)
     built(rows, "-cl-fast-relaxed-math", "rows");
     linked("by_unit");
     built(by_pragma, "", "by_pragma");
-    CL(clReleaseMemObject(from));
-    CL(clReleaseMemObject(to));
+    RELEASE(from, to);
     finish();
     return 0;
 }

@@ -85,10 +85,7 @@ int main(int argc, char **argv)
         pthread_join(thread, NULL);
     }
     printf("%u %u\n", v[0], v[ITEMS - 1]);
-    CL(clReleaseCommandQueue(second));
-    CL(clReleaseMemObject(m));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(second, m, k, p);
     finish();
     return 0;
 }

@@ -30,13 +30,9 @@ static void early(cl_uint round)
     set_mem(k, 0, b);
     set_mem(k, 1, a);
     launch(q, k, N, 64, 1, &first, &second);
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
-    CL(clReleaseMemObject(b));
+    RELEASE(k, p, b);
     CL(clEnqueueReadBuffer(q, a, CL_FALSE, 0, sizeof got, got, 1, &second, &done));
-    CL(clReleaseMemObject(a));
-    CL(clReleaseEvent(first));
-    CL(clReleaseEvent(second));
+    RELEASE(a, first, second);
     CL(clFlush(q));
     CL(clReleaseCommandQueue(q));
     CL(clWaitForEvents(1, &done));
@@ -78,10 +74,7 @@ static void upside_down(void)
     CL(clEnqueueMarkerWithWaitList(queue, 0, NULL, &e));
     CL(clReleaseCommandQueue(queue));
     CL(clWaitForEvents(1, &e));
-    CL(clReleaseEvent(e));
-    CL(clReleaseMemObject(a));
-    CL(clReleaseKernel(k));
-    CL(clReleaseMemObject(b));
+    RELEASE(e, a, k, b);
 }
 
 /* Everything goes away, the context last, while launches run; what the last one reads has not been touched before. */
@@ -106,11 +99,7 @@ static void left_behind(void)
         cl_event read = NULL;
         if (i % 2)
             CL(clEnqueueReadBuffer(queue, m[0], CL_FALSE, 0, sizeof got, got, 0, NULL, &read));
-        CL(clReleaseMemObject(m[0]));
-        CL(clReleaseMemObject(m[1]));
-        CL(clReleaseMemObject(m[2]));
-        CL(clReleaseKernel(k));
-        CL(clReleaseProgram(p));
+        RELEASE(m[0], m[1], m[2], k, p);
         finish();
         if (read) {
             CL(clWaitForEvents(1, &read));

@@ -46,9 +46,7 @@ int main(void)
         CL(clReleaseEvent(e));
     }
     printf("%u handles were used again, %u markers had another's type\n", reused, wrong);
-    CL(clReleaseMemObject(m));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(m, k, p);
     finish();
     return wrong != 0;
 }

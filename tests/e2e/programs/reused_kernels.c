@@ -34,8 +34,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < 4; i++)
         launch_new(p, "lengthy", v);
     show_buffer("all", queue, v, 0, sizeof host);
-    CL(clReleaseMemObject(v));
-    CL(clReleaseProgram(p));
+    RELEASE(v, p);
     finish();
     return 0;
 }

@@ -47,10 +47,7 @@ int main(void)
         show("rows", out, BYTES);
     }
     show_buffer("all", queue, a, 0, BYTES);
-    CL(clReleaseMemObject(a));
-    CL(clReleaseMemObject(b));
-    CL(clReleaseKernel(kernel));
-    CL(clReleaseProgram(p));
+    RELEASE(a, b, kernel, p);
     finish();
     return 0;
 }

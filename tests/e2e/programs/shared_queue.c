@@ -100,8 +100,7 @@ int main(int argc, char **argv)
         for (unsigned n = 0; n < ITEMS; n++)
             sum = sum * 31 + v[i][n];
         printf("%u\n", sum);
-        CL(clReleaseMemObject(mem[i]));
-        CL(clReleaseKernel(kernel[i]));
+        RELEASE(mem[i], kernel[i]);
     }
     CL(clReleaseProgram(p));
     finish();

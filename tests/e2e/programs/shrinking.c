@@ -38,10 +38,7 @@ int main(void)
     }
     CL(clFinish(queue));
     printf("%.1f\n", (cpu_us() - begin_us) / (2 * (N - 1)));
-    CL(clReleaseMemObject(m));
-    CL(clReleaseKernel(scale));
-    CL(clReleaseKernel(take));
-    CL(clReleaseProgram(p));
+    RELEASE(m, scale, take, p);
     finish();
     return 0;
 }

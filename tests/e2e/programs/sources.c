@@ -49,9 +49,7 @@ static void several_strings(void)
     run("built with a kernel", k);
     cl_kernel second = kernel_of(p, "join_me");
     run("its sister", second);
-    CL(clReleaseKernel(second));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(second, k, p);
 }
 
 static void clones(void)
@@ -74,8 +72,7 @@ static void clones(void)
     run("clone", c);
     CL(clReleaseKernel(k));
     run("clone alone", c);
-    CL(clReleaseKernel(c));
-    CL(clReleaseProgram(p));
+    RELEASE(c, p);
 }
 
 static void broken(void)
@@ -112,8 +109,7 @@ static void binaries(void)
     printf("status %d, pointers of %zu\n", status, n);
     cl_kernel k = kernel_of(p, "kept");
     run("from a binary", k);
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(k, p);
     free(bytes);
 }
 

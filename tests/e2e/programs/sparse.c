@@ -35,9 +35,7 @@ static void run(cl_program p, const char *name, size_t bytes, size_t writes, uin
         launch(queue, k, writes, 0, 0, NULL, NULL);
     }
     show_buffer(name, queue, b, 0, bytes);
-    CL(clReleaseKernel(k));
-    CL(clReleaseMemObject(b));
-    CL(clReleaseMemObject(places));
+    RELEASE(k, b, places);
     free(v);
     free(at);
 }

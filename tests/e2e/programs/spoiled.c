@@ -70,10 +70,7 @@ static void go_on(cl_program p, cl_mem m, bool waits)
     for (size_t i = 0; i < N; i++)
         host[i] += 1;
     read_it("added to what was written", m);
-    CL(clReleaseKernel(linger));
-    CL(clReleaseKernel(add));
-    CL(clReleaseMemObject(m));
-    CL(clReleaseProgram(p));
+    RELEASE(linger, add, m, p);
     finish();
 }
 
@@ -104,8 +101,7 @@ int main(int argc, char **argv)
     fill_words(host, N, 9);
     CL(clEnqueueWriteBuffer(queue, spoiled, CL_TRUE, 0, sizeof host, host, 0, NULL, NULL));
     read_it("written anew", spoiled);
-    CL(clReleaseMemObject(spoiled));
-    CL(clReleaseMemObject(other));
+    RELEASE(spoiled, other);
     finish();
     return 0;
 }

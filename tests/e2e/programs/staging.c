@@ -224,9 +224,7 @@ static void released(void)
     CL(clEnqueueWriteBuffer(q, m, CL_FALSE, 0, BYTES, host, 1, &gate, &e[0]));
     CL(clEnqueueReadBuffer(q, m, CL_FALSE, 0, BYTES, out, 1, &e[0], &e[1]));
     CL(clFlush(q));
-    CL(clReleaseMemObject(m));
-    CL(clReleaseCommandQueue(q));
-    CL(clReleaseEvent(e[0]));
+    RELEASE(m, q, e[0]);
     CL(clSetUserEventStatus(gate, CL_COMPLETE));
     CL(clReleaseEvent(gate));
     CL(clWaitForEvents(1, &e[1]));
@@ -310,11 +308,7 @@ int main(void)
     untouched();
     released();
     failing(free_queue);
-    CL(clReleaseMemObject(a));
-    CL(clReleaseMemObject(b));
-    CL(clReleaseKernel(kernel));
-    CL(clReleaseProgram(p));
-    CL(clReleaseCommandQueue(free_queue));
+    RELEASE(a, b, kernel, p, free_queue);
     finish();
     return 0;
 }

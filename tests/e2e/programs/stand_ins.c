@@ -106,9 +106,7 @@ static void run(cl_mem m, cl_mem n)
     SAY(clEnqueueNativeKernel,
         clEnqueueNativeKernel(queue, nothing, list, sizeof list, 1, list, places, 0, NULL, NULL));
     CL(clFinish(queue));
-    CL(clReleaseKernel(add));
-    CL(clReleaseKernel(once));
-    CL(clReleaseProgram(p));
+    RELEASE(add, once, p);
 }
 
 int main(void)
@@ -123,8 +121,7 @@ int main(void)
     run(m, n);
     show_buffer("m", queue, m, 0, BYTES);
     show_buffer("n", queue, n, 0, BYTES);
-    CL(clReleaseMemObject(m));
-    CL(clReleaseMemObject(n));
+    RELEASE(m, n);
     finish();
     return 0;
 }

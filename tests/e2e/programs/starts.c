@@ -48,8 +48,7 @@ int main(void)
         CL(clReleaseMemObject(large));
     }
     free(host);
-    CL(clReleaseMemObject(v));
-    CL(clReleaseMemObject(places));
+    RELEASE(v, places);
     finish();
     return 0;
 }

@@ -53,9 +53,7 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < 3; i++)
         CL(clReleaseMemObject(m[i]));
-    CL(clReleaseKernel(step));
-    CL(clReleaseKernel(last));
-    CL(clReleaseProgram(p));
+    RELEASE(step, last, p);
     finish();
     return 0;
 }

@@ -52,9 +52,7 @@ int main(int argc, char **argv)
     qsort(took + calls / 2, calls - calls / 2, sizeof *took, by_size);
     printf("%llu\n", (unsigned long long)took[calls / 2 + calls / 4]);
     free(took);
-    CL(clReleaseMemObject(m));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(m, k, p);
     finish();
     return 0;
 }

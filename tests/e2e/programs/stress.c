@@ -588,8 +588,7 @@ int main(int argc, char **argv)
         free(w[t].s.text);
     }
     free(w);
-    CL(clReleaseMemObject(common));
-    CL(clReleaseProgram(program));
+    RELEASE(common, program);
     finish();
     return 0;
 }

@@ -173,8 +173,7 @@ static void places(void)
     printf(", no region: %d", err);
     m = clCreateSubBuffer(NULL, 0, CL_BUFFER_CREATE_TYPE_REGION, &r, &err);
     printf(", no parent: %d\n", err);
-    CL(clReleaseMemObject(second));
-    CL(clReleaseMemObject(parent));
+    RELEASE(second, parent);
 }
 
 /* What the host may not touch is the devices' all the same. */
@@ -191,11 +190,7 @@ static void use(void)
     launch(queue, bump, PART / 4, 64, 0, NULL, NULL);
     CL(clEnqueueCopyBuffer(queue, m, out, 0, 0, PART, 0, NULL, NULL));
     show_buffer("used", queue, out, 0, PART);
-    CL(clReleaseMemObject(out));
-    CL(clReleaseMemObject(m));
-    CL(clReleaseMemObject(parent));
-    CL(clReleaseKernel(bump));
-    CL(clReleaseProgram(p));
+    RELEASE(out, m, parent, bump, p);
 }
 
 int main(int argc, char **argv)

@@ -104,10 +104,7 @@ int main(void)
     show_buffer("orphan", queue, middle, 0, QUARTER * 4);
     show_buffer("orphan", queue, last, 0, QUARTER * 4);
     CL(clReleaseMemObject(last)); /* of those that overlap, the newest first: else NVIDIA's driver crashes */
-    CL(clReleaseMemObject(middle));
-    CL(clReleaseMemObject(second));
-    CL(clReleaseMemObject(part));
-    CL(clReleaseMemObject(other));
+    RELEASE(middle, second, part, other);
 
     /* Refused as the driver refuses them. */
     cl_mem small = buffer(CL_MEM_READ_ONLY, 4096, NULL);
@@ -116,12 +113,7 @@ int main(void)
     printf("outside: %d\n", err);
     clCreateSubBuffer(small, CL_MEM_WRITE_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &(cl_buffer_region){0, 128}, &err);
     printf("writing what is read only: %d\n", err);
-    CL(clReleaseMemObject(small));
-    CL(clReleaseKernel(bump));
-    CL(clReleaseKernel(gather));
-    CL(clReleaseKernel(scatter));
-    CL(clReleaseKernel(weigh));
-    CL(clReleaseProgram(p));
+    RELEASE(small, bump, gather, scatter, weigh, p);
     finish();
     return 0;
 }

@@ -95,16 +95,12 @@ int main(void)
     show_shared("words", words);
     show_buffer("apart", queue, apart, 0, BYTES);
 
-    CL(clReleaseMemObject(within));
-    CL(clReleaseMemObject(apart));
+    RELEASE(within, apart);
     CL(clFinish(queue));
     clSVMFree(context, words);
     clSVMFree(context, out);
     clSVMFree(context, h);
-    CL(clReleaseKernel(follow));
-    CL(clReleaseKernel(bump));
-    CL(clReleaseKernel(gather));
-    CL(clReleaseProgram(p));
+    RELEASE(follow, bump, gather, p);
     finish();
     return 0;
 }

@@ -45,8 +45,7 @@ int main(int argc, char **argv)
     show(how, got, BYTES);
     CL(clFinish(queue));
     clSVMFree(context, v);
-    CL(clReleaseKernel(bump));
-    CL(clReleaseProgram(p));
+    RELEASE(bump, p);
     finish();
     return 0;
 }

@@ -45,10 +45,7 @@ static void *work(void *arg)
         CL(clReleaseMemObject(brief));
     }
     CL(clEnqueueReadBuffer(q, m, CL_TRUE, 0, sizeof result[t], result[t], 1, &e, NULL));
-    CL(clReleaseEvent(e));
-    CL(clReleaseMemObject(m));
-    CL(clReleaseKernel(k));
-    CL(clReleaseCommandQueue(q));
+    RELEASE(e, m, k, q);
     free(own);
     return NULL;
 }
@@ -67,8 +64,7 @@ int main(void)
         pthread_join(threads[t], NULL);
     for (unsigned t = 0; t < THREADS; t++)
         show("thread", result[t], sizeof result[t]);
-    CL(clReleaseMemObject(shared));
-    CL(clReleaseProgram(program));
+    RELEASE(shared, program);
     finish();
     return 0;
 }

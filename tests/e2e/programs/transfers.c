@@ -119,10 +119,7 @@ int main(void)
     rectangles();
     refused();
     migrate();
-    CL(clReleaseMemObject(a));
-    CL(clReleaseMemObject(b));
-    CL(clReleaseKernel(kernel));
-    CL(clReleaseProgram(p));
+    RELEASE(a, b, kernel, p);
     finish();
     return 0;
 }

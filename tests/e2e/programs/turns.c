@@ -64,10 +64,7 @@ int main(void)
         }
         CL(clFinish(queue));
     }
-    CL(clReleaseMemObject(m));
-    CL(clReleaseKernel(few));
-    CL(clReleaseKernel(many));
-    CL(clReleaseProgram(p));
+    RELEASE(m, few, many, p);
     finish();
     printf("done\n");
     return 0;

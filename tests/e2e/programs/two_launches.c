@@ -35,9 +35,7 @@ static void *launch_one(void *unused)
     set_mem(k, 0, m);
     launch(own, k, ITEMS, 0, 0, NULL, NULL);
     CL(clFinish(own));
-    CL(clReleaseMemObject(m));
-    CL(clReleaseKernel(k));
-    CL(clReleaseCommandQueue(own));
+    RELEASE(m, k, own);
     return NULL;
 }
 

@@ -86,12 +86,7 @@ int main(void)
     printf("the launch came %s\n", after ? "after the bytes" : "elsewhere");
     show_buffer("summed", queue, summed, 0, BYTES);
     show_buffer("written", queue, written, 0, BYTES);
-    CL(clReleaseEvent(gate));
-    CL(clReleaseMemObject(small));
-    CL(clReleaseMemObject(summed));
-    CL(clReleaseMemObject(written));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(gate, small, summed, written, k, p);
     finish();
     return 0;
 }

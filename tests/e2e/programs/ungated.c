@@ -30,10 +30,7 @@ int main(void)
         if (host[i] != host[0])
             printf("word %zu: %u\n", i, host[i]);
     printf("sum %u\n", host[0]);
-    CL(clReleaseEvent(user));
-    CL(clReleaseMemObject(m));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(user, m, k, p);
     finish();
     return 0;
 }

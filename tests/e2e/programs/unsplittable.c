@@ -75,8 +75,6 @@ int main(int argc, char **argv)
         CL(clReleaseKernel(k[i]));
     for (unsigned i = 0; i < 5; i++)
         CL(clReleaseMemObject(m[i]));
-    CL(clReleaseProgram(p));
-    CL(clReleaseCommandQueue(queue));
-    CL(clReleaseContext(context));
+    RELEASE(p, queue, context);
     return 0;
 }

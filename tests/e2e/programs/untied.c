@@ -239,11 +239,7 @@ int main(void)
     callback();
     threads();
     work(a);
-    CL(clReleaseKernel(kernel));
-    CL(clReleaseProgram(p));
-    CL(clReleaseMemObject(a));
-    CL(clReleaseMemObject(b));
-    CL(clReleaseCommandQueue(other));
+    RELEASE(kernel, p, a, b, other);
     finish();
     return 0;
 }

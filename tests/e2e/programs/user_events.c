@@ -46,10 +46,7 @@ int main(void)
     launch(other, k, N, 50, 1, &ran, &after);
     CL(clWaitForEvents(1, &after));
     show_buffer("after the gate", other, a, 0, sizeof host);
-    CL(clReleaseEvent(gate));
-    CL(clReleaseEvent(wrote));
-    CL(clReleaseEvent(ran));
-    CL(clReleaseEvent(after));
+    RELEASE(gate, wrote, ran, after);
 
     /* One that has ended already, and one that is let go without ever getting a status. */
     MADE(gate, clCreateUserEvent(context, &err));
@@ -75,18 +72,13 @@ int main(void)
     printf("wait: %d\n", clWaitForEvents(1, &after));
     CL(clGetEventInfo(after, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
     printf("status below zero: %d\n", status < 0);
-    CL(clReleaseEvent(after));
-    CL(clReleaseEvent(failed));
+    RELEASE(after, failed);
     show_buffer("after a failure", queue, a, 0, sizeof host);
     set_mem(k, 0, b);
     launch(queue, k, N, 50, 0, NULL, NULL);
     show_buffer("and the other buffer", queue, b, 0, sizeof host);
     free(later);
-    CL(clReleaseMemObject(a));
-    CL(clReleaseMemObject(b));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
-    CL(clReleaseCommandQueue(other));
+    RELEASE(a, b, k, p, other);
     finish();
     return 0;
 }

@@ -18,8 +18,7 @@ static void round_of(cl_program same, int r)
     set_mem(k, 0, v);
     launch(queue, k, 64, 64, 0, NULL, NULL);
     CL(clFinish(queue));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p));
+    RELEASE(k, p);
     CL(clBuildProgram(same, 1, &device, "", NULL, NULL));
     k = kernel_of(same, "same");
     CL(clReleaseKernel(k));
@@ -39,8 +38,7 @@ int main(int argc, char **argv)
     }
     const size_t after = mallinfo2().uordblks;
     printf("%ld\n", after > before ? (long)((after - before) / (size_t)(rounds / 3)) : 0);
-    CL(clReleaseProgram(same));
-    CL(clReleaseMemObject(v));
+    RELEASE(same, v);
     finish();
     return 0;
 }

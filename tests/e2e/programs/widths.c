@@ -40,10 +40,7 @@ static void events(cl_program p, cl_mem m)
     CL(clEnqueueFillBuffer(other, theirs, &(cl_uint){7}, 4, 0, BYTES, 0, NULL, NULL));
     step(other, q, "event_beside", theirs);
     show_buffer("another context", other, theirs, 0, BYTES);
-    CL(clReleaseMemObject(theirs));
-    CL(clReleaseProgram(q));
-    CL(clReleaseCommandQueue(other));
-    CL(clReleaseContext(context));
+    RELEASE(theirs, q, other, context);
     context = first;
     CL(clSetUserEventStatus(gate, CL_COMPLETE));
     CL(clFinish(queue));
@@ -70,8 +67,7 @@ static void maps(cl_program p, cl_mem m, cl_mem beside)
     step(queue, p, "map_after", m);
     show_buffer("mapped", queue, m, 0, BYTES);
     show_buffer("beside", queue, beside, 0, BYTES);
-    CL(clReleaseMemObject(part));
-    CL(clReleaseKernel(held));
+    RELEASE(part, held);
 }
 
 /* What a kernel reaches by shared virtual memory: launches of that kernel. */
@@ -108,8 +104,7 @@ static void pointers(cl_program p, cl_mem m)
     step(queue, p, "pointer_beside", m);
     show_buffer("numbers", queue, at, 0, N * sizeof(cl_ulong));
     show_buffer("pointed", queue, m, 0, BYTES);
-    CL(clReleaseMemObject(at));
-    CL(clReleaseKernel(k));
+    RELEASE(at, k);
 }
 
 int main(void)
@@ -124,9 +119,7 @@ int main(void)
     maps(p, m, beside);
     infos(p, m);
     pointers(p, m);
-    CL(clReleaseMemObject(m));
-    CL(clReleaseMemObject(beside));
-    CL(clReleaseProgram(p));
+    RELEASE(m, beside, p);
     finish();
     return 0;
 }

@@ -60,11 +60,7 @@ int main(int argc, char **argv)
     show_buffer(how, queue, b, 0, BYTES);
     show_buffer(how, queue, a, 0, BYTES);
     free(host);
-    CL(clReleaseMemObject(a));
-    CL(clReleaseMemObject(b));
-    CL(clReleaseKernel(smooth));
-    CL(clReleaseKernel(count));
-    CL(clReleaseProgram(p));
+    RELEASE(a, b, smooth, count, p);
     finish();
     return 0;
 }

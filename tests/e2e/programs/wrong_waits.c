@@ -92,13 +92,7 @@ int main(void)
     CL(clSetUserEventStatus(user, CL_COMPLETE));
     show_buffer("at the end", queue, mem, 0, BYTES);
     CL(clSetUserEventStatus(foreign, CL_COMPLETE));
-    CL(clReleaseEvent(user));
-    CL(clReleaseEvent(foreign));
-    CL(clReleaseMemObject(mem));
-    CL(clReleaseMemObject(image));
-    CL(clReleaseKernel(kernel));
-    CL(clReleaseProgram(p));
-    CL(clReleaseContext(other));
+    RELEASE(user, foreign, mem, image, kernel, p, other);
     finish();
     return 0;
 }
