@@ -589,7 +589,6 @@ static void test_reload_finds_tasks(void **state)
     assert_null(never.session->task);
     assert_null(stranger.session->task);
     assert_int_equal(never.tasks + stranger.tasks, 0);
-    struct desk *const all[] = {&named, &by_path, &early, &never, &stranger};
     stop(b);
 }
 
