@@ -197,7 +197,7 @@ launches() { grep -c '^clEnqueueNDRangeKernel' modes.log; }
 
 # bats test_tags=exit
 @test "a launch of many units that nobody waits for doesn't go on while exit() takes the driver apart" {
-  FAKE_END_MS=1500 FAKE_ITEM_NS=10000 GPUSPARC_REAL=$programs/fake.so limited --gpus 1 "$programs/joined" finish left
+  FAKE_END_MS=1500 FAKE_ITEM_NS=2000 GPUSPARC_REAL=$programs/fake.so limited --gpus 1 "$programs/joined" finish left
 }
 
 # Over PoCL, which lasts: a unit is small. The shim as a layer by itself, and beside its preload where the application's calls go
