@@ -25,6 +25,9 @@ struct gs_use {
     enum gs_write_class writes;
     struct gs_rangeset needs[GS_MAX_DEVICES]; /* by part, in bytes of the root: must be valid before */
     struct gs_rangeset wrote[GS_MAX_DEVICES]; /* by part: owned ranges, of GS_DISJOINT and GS_REDUCED */
+    /* Of GS_COMPARED where the ranges are known: bytes that two neighbours both may write, at the most, and that all
+     * do. */
+    uint64_t seam, written;
     /* Atomics whose results nobody uses. */
     enum gs_atomic_op op;
     enum gs_atomic_type type;

@@ -198,16 +198,34 @@ static int add_access(struct gs_use *u, unsigned part, bool whole_launch, const 
     return err ? err : add_shifted(&u->needs[part], &a->writes, m);
 }
 
+static int find_seam(struct gs_use *u, unsigned n_parts)
+{
+    struct gs_rangeset both = {0};
+    int err = 0;
+    for (unsigned p = 0; p < n_parts && !err; p++) {
+        gs_rangeset_clear(&both);
+        if (p)
+            err = gs_rangeset_common_set(&u->wrote[p - 1], &u->wrote[p], &both);
+        const uint64_t bytes = gs_rangeset_bytes(&both);
+        u->seam = bytes > u->seam ? bytes : u->seam;
+        u->written += gs_rangeset_bytes(&u->wrote[p]) - bytes;
+    }
+    gs_rangeset_free(&both);
+    return err;
+}
+
 /* A root of which two parts may write the same byte falls to comparison: the window as a whole. */
 static int settle_use(struct gs_use *u, unsigned n_parts)
 {
+    int err = 0;
     if (u->op != GS_ATOMIC_NONE)
         return settle_atomics(u, n_parts);
-    if (u->writes == GS_DISJOINT && parts_meet(u->wrote, u->wrote, n_parts))
+    if (u->writes == GS_DISJOINT && parts_meet(u->wrote, u->wrote, n_parts)) {
+        err = find_seam(u, n_parts);
         u->writes = GS_COMPARED;
+    }
     if (u->writes != GS_COMPARED)
         return 0;
-    int err = 0;
     for (unsigned p = 0; p < n_parts && !err; p++) {
         gs_rangeset_clear(&u->needs[p]);
         gs_rangeset_clear(&u->wrote[p]);

@@ -74,6 +74,19 @@ expect 0 'runs on one device: it has fewer work-groups' -- "$kernels/helper_deep
 expect 0 'but only with --allow reorder: with -cl-fast-relaxed-math' 'runs on one device: its build options' -- "$kernels/helper_deep.cl" --global 48 --local 8 -- -w -cl-fast-relaxed-math
 expect 0 'as --allow reorder permits' 'into 2 parts' -- "$kernels/helper_deep.cl" --global 48 --local 8 --allow reorder -- -cl-unsafe-math-optimizations
 expect 0 'it can be split as it is' 'split into 2 parts' -- "$kernels/plain.cl" --global 33,7 -- -cl-fast-relaxed-math
+# Where one dimension counts rows as well, parts end with whole ones: 7.5 work-groups, so that every 15 do; or 683 for 32.
+cat >rows.cl <<'END'
+__kernel void pitched(__global int *o, int w, int h, int pitch) { int i = get_global_id(0); if (i / w < h) o[i / w * pitch + i % w] = 1; }
+__kernel void upside_down(__global int *o, int w, int h) { int i = get_global_id(0); if (i / w < h) o[(h - i / w - 1) * w + i % w] = 1; }
+__kernel void turned(__global int *o, int w, int h) { int i = get_global_id(0); if (i / w < h) o[i % w * h + i / w] = 1; }
+__kernel void strewn(__global int *o, int w, int h) { o[get_global_id(0) * 7 % (w * h)] = 1; }
+END
+for k in "pitched --arg pitch=512" upside_down turned; do
+  expect 0 'work-items [0, 44160)' 'work-items [44160, 87360)' 'each part owns' -- \
+    rows.cl --kernel $k --global 130560 --local 64 --gpus 3 --arg w=480 --arg h=272
+done
+expect 0 'work-items [0, 349696)' 'each part owns' -- rows.cl --kernel upside_down --global 1049088 --local 64 --gpus 3 --arg w=1366 --arg h=768
+expect 0 'work-items [0, 43520)' 'merged by comparison' -- rows.cl --kernel strewn --global 130560 --local 64 --gpus 3 --arg w=480 --arg h=272
 expect 0 'local size is NULL' -- "$kernels/helper_deep.cl" --global 48
 expect 0 'atomics: add' 'atomics: max' -- "$kernels/atomics_reducible.cl"
 expect 0 'split into 2 parts' 'bins: reduced: add' 'largest: reduced: max' -- "$kernels/atomics_reducible.cl" --global 512 --local 16
