@@ -19,7 +19,7 @@
 #include "common/cache.h"
 #include "common/later.h"
 
-enum { PLATFORMS = 32, MOST_S = 60, IS_EXCLUSIVE = 3 };
+enum { PLATFORMS = 32, MOST_S = 60 };
 
 static cl_device_id find_device(const char *platform, cl_device_type type)
 {
@@ -51,8 +51,8 @@ static void compile(const struct gs_later_job *job)
         clReleaseContext(ctx);
 }
 
-/* May but one process use a GPU at a time? Then it is left to the next application. */
-static bool is_exclusive(void)
+/* May many processes use each GPU at a time? Where one alone may it is left to the next application. */
+static bool is_shared(void)
 {
     enum { COMPUTE_MODE = 20 }; /* cuda.h */
     void *lib = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -65,66 +65,74 @@ static bool is_exclusive(void)
         *(void **)&ask = dlsym(lib, "cuDeviceGetAttribute");
     }
     if (!init || !count || !get || !ask || init(0) != 0 || count(&n) != 0)
-        return false;
+        return true;
     while (n-- > 0)
         if (get(&dev, n) != 0 || ask(&mode, COMPUTE_MODE, dev) != 0 || mode != 0)
-            return true;
-    return false;
+            return false;
+    return true;
 }
 
-/* In a process of its own: a compiler may crash, or never end. */
+/* Has the child ended by itself, with 0? */
+static bool is_well(pid_t child)
+{
+    int status;
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* In a process of its own, which ends with all that CUDA keeps. */
+static bool may_use_gpus(void)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(MOST_S);
+        _exit(!is_shared());
+    }
+    return is_well(child);
+}
+
+/* So too: a compiler may crash, or never end. */
 static int run_job(const char *id)
 {
     struct gs_later_job job;
     alarm(MOST_S);
-    if (is_exclusive())
-        return IS_EXCLUSIVE;
     if (gs_later_get(id, &job))
         compile(&job);
     free(job.text);
     return 0;
 }
 
-/* The exit status, or -1. */
-static int run_itself(const char *id)
+static bool run_itself(const char *id)
 {
     char path[PATH_MAX], name[] = "gpusparc-compile", own_id[GS_HASH_HEX_BYTES];
     const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    int status;
     snprintf(own_id, sizeof own_id, "%s", id);
     path[n > 0 ? n : 0] = '\0';
-    const pid_t pid = fork();
-    if (pid == 0) {
+    const pid_t child = fork();
+    if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         execv(path, (char *[]){name, own_id, NULL});
         _exit(1);
     }
-    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return is_well(child);
 }
 
-/* Counted before: what ends its process isn't tried for ever. False: this is not the time. */
-static bool try_job(const char *id)
+/* Counted before: what ends its process isn't tried for ever. */
+static void try_job(const char *id)
 {
     struct gs_later_mark mark = gs_later_read(id);
-    int status = 0;
     if (mark.tries >= GS_LATER_TRIES)
-        return true;
+        return;
     mark.tries++;
     gs_later_mark(id, mark);
-    for (int i = 0; i < 2 && status == 0; i++)
-        status = run_itself(id);
-    if (status != IS_EXCLUSIVE)
-        return true;
-    mark.tries--;
-    gs_later_mark(id, mark);
-    return false;
+    if (run_itself(id))
+        run_itself(id);
 }
 
 int main(int argc, char **argv)
 {
     enum { NICE = 10 };
     char id[GS_HASH_HEX_BYTES];
-    bool any = true;
+    bool any = true, may_use = false;
     if (argc == 2)
         return run_job(argv[1]);
     sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){0}); /* whatever the application's is */
@@ -133,11 +141,13 @@ int main(int argc, char **argv)
         return 0;
     while (any) {
         const int lock = gs_cache_lock();
-        if (lock < 0)
+        if (lock < 0 || !(may_use = may_use || may_use_gpus()))
             return 0;
-        for (any = false; gs_later_find(id); any = true)
-            if (!try_job(id) || !gs_later_drop(id))
+        for (any = false; gs_later_find(id); any = true) {
+            try_job(id);
+            if (!gs_later_drop(id))
                 return 0;
+        }
         close(lock); /* and once more: a process that found it taken has ended, and left its job */
     }
     return 0;

@@ -51,12 +51,12 @@ static bool is_fit(const struct gs_program *p)
            gs_settings()->mode == GS_MODE_AUTO && !gs_settings()->forget && !gs_scheduled();
 }
 
-void gs_later_look(struct gs_program *p)
+bool gs_later_look(struct gs_program *p)
 {
     char id[GS_HASH_HEX_BYTES];
     unsigned unseen = UNSEEN;
     if (atomic_load(&p->later) != UNSEEN)
-        return;
+        return atomic_load(&p->later) == OPEN;
     struct gs_later_mark m = {GS_LATER_TRIES, 0};
     if (is_fit(p)) {
         find_id(p, id);
@@ -67,19 +67,14 @@ void gs_later_look(struct gs_program *p)
         atomic_store(&p->built_ns, m.took_ns);
         gs_report_later(GS_LATER_FOUND, 1);
     }
-}
-
-bool gs_later_open(const struct gs_program *p)
-{
-    return atomic_load(&p->later) <= OPEN;
+    return atomic_load(&p->later) == OPEN;
 }
 
 void gs_later_write(struct gs_program *p)
 {
     char id[GS_HASH_HEX_BYTES], folder[PATH_MAX] = "/", platform[256] = "";
     unsigned open = OPEN;
-    gs_later_look(p);
-    if (!atomic_compare_exchange_strong(&p->later, &open, DONE) || !getcwd(folder, sizeof folder))
+    if (!gs_later_look(p) || !atomic_compare_exchange_strong(&p->later, &open, DONE) || !getcwd(folder, sizeof folder))
         return;
     gs_real()->clGetPlatformInfo(gs_group()->platform, CL_PLATFORM_NAME, sizeof platform - 1, platform, NULL);
     const struct gs_later_job job = {platform, folder, p->options, p->source, gs_group()->type, NULL};

@@ -6,12 +6,9 @@
 
 #include "shim/record/objects.h"
 
-/* Has it been compiled for later processes? Then its built_ns says what that took. The first time a file is looked for.
- * The book is open; without its lock. */
-void gs_later_look(struct gs_program *p);
-
-/* May a job be written for the program? */
-bool gs_later_open(const struct gs_program *p);
+/* May a job be written for the program? If it has been compiled for later processes its built_ns says what that took.
+ * The first time a file is looked for. The book is open; without its lock. */
+bool gs_later_look(struct gs_program *p);
 
 /* Later processes would gain by splits if it were compiled: a job is written, once. The same locks. */
 void gs_later_write(struct gs_program *p);

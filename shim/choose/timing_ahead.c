@@ -104,7 +104,7 @@ const char *gs_timing_prepare(struct gs_timing *t, const struct gs_command *cmd,
     const char *reason;
     bool later = false;
     if (!gs_timing_may_plan(t, false, &reason)) {
-        if (gs_later_open(p)) {
+        if (gs_later_look(p)) {
             GS_LOCKED(&gs_book.lock);
             later = pays_later(t, &t->h);
         }

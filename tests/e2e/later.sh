@@ -117,6 +117,22 @@ fake >/dev/null
 not_again "what has failed three times"
 none_compile || fail "it is tried a fourth time"
 
+# GPUs of which one process at a time may have a context are left alone, and no try is counted. CUDA is begun for that
+# alone, once.
+rm -rf cache
+cuda() { # VARIABLES
+  rm -f begun.txt
+  (export CUDA_LOG=$PWD/begun.txt LD_LIBRARY_PATH=$programs/cuda:${LD_LIBRARY_PATH:-} "$@"; fake >/dev/null)
+  await "it doesn't ask whether it may use the GPUs" grep -qs begins begun.txt
+  ended
+  [ "$(cat begun.txt)" = begins ] || fail "CUDA is begun $(wc -l <begun.txt) times"
+}
+cuda CUDA_MODE=3
+ls cache/gpusparc/job-* >/dev/null || fail "the job is gone"
+! ls cache/gpusparc/built-* 2>/dev/null || fail "it was tried on GPUs that are another's: $(cat cache/gpusparc/built-*)"
+cuda
+are_built 1 || fail "it isn't compiled: $(ls cache/gpusparc)"
+
 # Whoever removes the cache meanwhile finds it gone.
 gpusparc cache --clear >/dev/null
 FAKE_BUILD_MS=3000 fake >/dev/null
