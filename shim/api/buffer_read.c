@@ -44,5 +44,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_que
         gs_queue_close(command_queue);
     const cl_int err = known ? read_bytes(&cmd, m) : gs_command_pass(&cmd);
     gs_timing_after_wait(&before, err);
+    if (blocking_read)
+        gs_timing_waited();
     return err;
 }

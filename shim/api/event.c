@@ -2,6 +2,7 @@
 /* Specification, section 5.11 to 5.14: events and profiles. An event that stands for several commands is a marker in
  * the application's queue; its type and times are put together from the commands' own. */
 #include "shim/api/transfer.h"
+#include "shim/choose/timing.h"
 #include "shim/process/threads.h"
 #include "shim/put/put.h"
 #include "shim/report/watch.h"
@@ -229,6 +230,7 @@ CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events, const cl_eve
             err = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     for (cl_uint i = 0; err == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST && i < num_events; i++)
         gs_await_parts(event_list[i]);
+    gs_timing_waited();
     gs_wait_ended();
     return err;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "shim/api/transfer.h"
+#include "shim/choose/timing.h"
 #include "shim/report/watch.h"
 #include "shim/memory/object.h"
 
@@ -247,7 +248,10 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue
     if (!m || !gs_inside(m, offset, size))
         return map_plainly(&cmd, errcode_ret);
     struct gs_mapping map = {.range = gs_window_range(m, offset, size)};
-    return map_object(&cmd, m, &map, true, map_flags, errcode_ret);
+    ptr = map_object(&cmd, m, &map, true, map_flags, errcode_ret);
+    if (blocking_map)
+        gs_timing_waited();
+    return ptr;
 }
 
 CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue, cl_mem image, cl_bool blocking_map,
@@ -275,6 +279,8 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
         if (image_slice_pitch)
             *image_slice_pitch = m->image->band_dim == 2 ? map.pitch[1] : 0;
     }
+    if (blocking_map)
+        gs_timing_waited();
     return ptr;
 }
 

@@ -172,6 +172,7 @@ CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue command_queue)
     if (q && !err)
         gs_queue_drained(q, upto, true);
     gs_timing_after_wait(&before, err);
+    gs_timing_waited();
     gs_wait_ended();
     return err;
 }

@@ -2,6 +2,7 @@
 /* Transfers as the application calls for them, but for reads and writes of a buffer's bytes: what of each object they
  * read and change, and which of the ways they go. */
 #include "shim/api/transfer.h"
+#include "shim/choose/timing.h"
 #include "shim/memory/object.h"
 
 /* The bytes of an object of ours that a transfer reads or changes; of another object none. False: the driver knows what
@@ -93,7 +94,9 @@ cl_int gs_transfer_command(struct gs_command *cmd)
     if (!gs_host_may(src.m ? src.m : dst.m, src.m ? CL_MAP_READ : CL_MAP_WRITE))
         return CL_INVALID_OPERATION;
     const bool staged = gs_op_is_of_image(op) ? staged_texels(&t, src.m ? src.m : dst.m, op) : gs_staged_rect(&t, op);
-    if (staged && op->kind == GS_OP_READ_IMAGE && gs_list_is_valid(cmd->n_wait, cmd->wait))
-        return gs_read(cmd, src.m, src.r, &t);
-    return gs_home_transfer(cmd, src, dst, staged ? &t : NULL);
+    const bool reads = staged && op->kind == GS_OP_READ_IMAGE && gs_list_is_valid(cmd->n_wait, cmd->wait);
+    const cl_int err = reads ? gs_read(cmd, src.m, src.r, &t) : gs_home_transfer(cmd, src, dst, staged ? &t : NULL);
+    if (op->blocking)
+        gs_timing_waited();
+    return err;
 }

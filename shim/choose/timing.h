@@ -110,9 +110,6 @@ void gs_timing_learn(const struct gs_timed_launch *launch, cl_event end);
 enum { GS_SIEVED = 8 };
 struct gs_sieve {
     uint64_t begin_ns; /* before the first of them was enqueued */
-    double single_ns;  /* what one device takes for all of them */
-    bool unknown;      /* ... and for others, of which that isn't known */
-    bool split;        /* any of them was */
     unsigned n;
     struct {
         struct gs_timing *of;
@@ -120,12 +117,26 @@ struct gs_sieve {
     } seen[GS_SIEVED];
 };
 
+/* The launches on a queue that are judged together (stretch.h): until one of them comes again after a wait. */
+struct gs_stretch {
+    uint64_t begin_ns, last_ns; /* before the first was enqueued, and after the last */
+    double single_ns;           /* what one device takes for all of them */
+    bool unknown;               /* ... and for others, of which that isn't known */
+    bool split;                 /* any of them was */
+    unsigned n;
+    struct gs_timing *of[GS_SIEVED];
+};
+
 /* What this room knows of a queue. */
 struct gs_queue_times {
     atomic_uint sieved;                 /* sieve.n */
     atomic_uint_fast64_t busy_until_ns; /* when the queue's launches should have ended, by their known times */
     struct gs_sieve sieve;              /* the context's lock */
+    struct gs_stretch stretch;          /* the same */
 };
+
+/* A call returns that waited for commands, of any queue. */
+void gs_timing_waited(void);
 
 /* Around a call that blocks until all that was enqueued on q has run; null is allowed. Zeros before the process ends:
  * what has ended by now is learnt. */

@@ -30,10 +30,11 @@ extern struct gs_book {
     pthread_mutex_t lock; /* all below and what the entries hold; a leaf */
     struct gs_machine machine;
     struct gs_budget budget;
-    atomic_bool any_split; /* of this process; read without the lock too */
-    uint64_t awaited_ns;   /* what the application has waited for first measurements */
-    uint64_t compiled_ns;  /* ... and for what the driver does before these begin */
-    bool machine_learnt;   /* it is not only a guess or a measurement of links, but corrected by splits */
+    atomic_bool any_split;          /* of this process; read without the lock too */
+    atomic_uint_fast64_t waited_ns; /* when the last call returned that waited for commands; without the lock */
+    uint64_t awaited_ns;            /* what the application has waited for first measurements */
+    uint64_t compiled_ns;           /* ... and for what the driver does before these begin */
+    bool machine_learnt;            /* it is not only a guess or a measurement of links, but corrected by splits */
     char links_name[GS_LINKS_NAME_BYTES];
     char learnt_name[sizeof "learnt-" + GS_HASH_HEX_BYTES]; /* of the entry on disk; empty: nothing has been read */
     struct measurement *pending;                            /* under way */

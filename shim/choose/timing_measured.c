@@ -198,30 +198,55 @@ bool gs_timing_measures(struct gs_timing *t)
     GS_LOCKED(&gs_book.lock);
     const uint64_t spent_ns = (uint64_t)(gs_book.n_measured + 1) * MEASURE_NS;
     const bool affordable = spent_ns < (gs_now_ns() - gs_book.budget.begin_ns) / AFFORDABLE;
-    return !t->refused && gs_measured_has_room() &&
+    return !t->refused && gs_measured_has_room() && t->h.together.state != GS_STRETCH_ASKED &&
            gs_choice_wants_single(&t->h, &gs_book.machine, t->at->n, affordable);
+}
+
+void gs_timing_waited(void)
+{
+    atomic_store_explicit(&gs_book.waited_ns, gs_now_ns(), memory_order_relaxed);
+}
+
+static bool has(const struct gs_stretch *s, const struct gs_timing *t)
+{
+    unsigned i = 0;
+    while (i < s->n && s->of[i] != t)
+        i++;
+    return i < s->n;
+}
+
+/* Up to the last wait: what the application's reads took afterwards counts as well. With the book's lock. */
+static void end_stretch(struct gs_stretch *s, uint64_t end_ns)
+{
+    /* Where the devices differ the cut may be wrong, which moves on (balance.h). */
+    for (unsigned i = 0; i < s->n && !s->unknown && !gs_book.machine.unlike; i++)
+        gs_stretch_learn(&s->of[i]->h.together, (double)(end_ns - s->begin_ns), s->single_ns, s->split);
+    s->n = 0;
 }
 
 void gs_timing_enqueues(struct gs_queue *q, struct gs_timing *t, uint64_t to_read)
 {
+    struct gs_stretch *s = &q->times->stretch;
+    const uint64_t end_ns = atomic_load_explicit(&gs_book.waited_ns, memory_order_relaxed), now_ns = gs_now_ns();
     GS_LOCKED(&gs_book.lock);
     t->h.read_bytes = (double)to_read;
     if (to_read && !gs_choice_is_short(&t->h, &gs_book.machine, t->at->n))
         gs_size_refuse(t->at);
     if (!q->times->sieve.n)
-        q->times->sieve = (struct gs_sieve){.begin_ns = gs_now_ns()};
+        q->times->sieve = (struct gs_sieve){.begin_ns = now_ns};
+    if (end_ns > s->last_ns && (s->n == GS_SIEVED || has(s, t)))
+        end_stretch(s, end_ns);
+    if (!s->n)
+        *s = (struct gs_stretch){.begin_ns = now_ns};
 }
 
 /* The launch is one of those that the next wait will tell of. */
-static void sieve(struct gs_queue *q, struct gs_timing *t, double single_ns, bool split)
+static void sieve(struct gs_queue *q, struct gs_timing *t, bool split)
 {
     struct gs_sieve *s = &q->times->sieve;
     unsigned i = 0;
     while (i < s->n && s->seen[i].of != t)
         i++;
-    s->split |= split;
-    s->single_ns += single_ns;
-    s->unknown |= single_ns <= 0 || i == GS_SIEVED;
     if (i == GS_SIEVED)
         return;
     if (i == s->n) {
@@ -232,11 +257,25 @@ static void sieve(struct gs_queue *q, struct gs_timing *t, double single_ns, boo
     atomic_store_explicit(&q->times->sieved, s->n, memory_order_relaxed);
 }
 
+static void add_to_stretch(struct gs_stretch *s, struct gs_timing *t, double single_ns, bool split, uint64_t now_ns)
+{
+    s->last_ns = now_ns;
+    s->split |= split;
+    s->single_ns += single_ns;
+    s->unknown |= single_ns <= 0;
+    if (has(s, t))
+        return;
+    s->unknown |= s->n == GS_SIEVED;
+    if (s->n < GS_SIEVED)
+        s->of[s->n++] = t;
+}
+
 void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split, struct gs_kernel_stats *stats)
 {
     const uint64_t now_ns = gs_now_ns(), until_ns = atomic_load(&q->times->busy_until_ns);
     pthread_mutex_lock(&gs_book.lock);
     const double one_ns = t->h.single_ns, parts_ns = t->h.split_ns, single_ns = gs_choice_single_ns(&t->h);
+    const double at_most_ns = (double)t->h.bound_ns;
     const bool unplanned = t->h.unplanned;
     pthread_mutex_unlock(&gs_book.lock);
     const double ns = split ? parts_ns : one_ns;
@@ -244,7 +283,8 @@ void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split, str
         gs_report_choice(stats, one_ns > 0 ? (uint64_t)one_ns : 0, parts_ns > 0 ? (uint64_t)parts_ns : 0, unplanned);
     if (ns > 0)
         atomic_store(&q->times->busy_until_ns, (until_ns > now_ns ? until_ns : now_ns) + (uint64_t)ns);
-    sieve(q, t, single_ns, split);
+    sieve(q, t, split);
+    add_to_stretch(&q->times->stretch, t, single_ns > 0 ? single_ns : at_most_ns, split, now_ns);
 }
 
 struct gs_sieve gs_timing_before_wait(struct gs_queue *q)
@@ -267,11 +307,8 @@ void gs_timing_after_wait(const struct gs_sieve *before, cl_int err)
     const uint64_t all_ns = before->n ? gs_now_ns() - before->begin_ns : 0;
     GS_LOCKED(&gs_book.lock);
     for (unsigned i = 0; i < before->n && !err; i++) {
-        struct gs_history *h = &before->seen[i].of->h;
         if (before->seen[i].launches)
-            gs_choice_learn_bound(h, all_ns, before->seen[i].launches);
-        if (!before->unknown && !gs_book.machine.unlike) /* there the cut may be wrong, which moves on (balance.h) */
-            gs_stretch_learn(&h->together, (double)all_ns, before->single_ns, before->split);
+            gs_choice_learn_bound(&before->seen[i].of->h, all_ns, before->seen[i].launches);
     }
     gs_measured_look();
 }

@@ -7,7 +7,8 @@
  * interposer's own. With FAKE_ITEM_NS=N kernels take that for each work-item, and the time passes: commands begin after
  * what they wait for, a device runs its kernels one after the other, and to start takes 50 ms; CL_PLATFORM_PROFILE is
  * `idle` where all have ended. With FAKE_ROUNDS=I argument I, a uint, says how many times that a work-item takes. With
- * FAKE_NAME is the platform's. FAKE_WAVE=N a device takes as long for one work-item as for N. With FAKE_SLOWER=N the
+ * FAKE_NAME is the platform's. FAKE_WAVE=N a device takes as long for one work-item as for N; a
+ * marker takes FAKE_MARKER_NS. With FAKE_SLOWER=N the
  * second device has another name and takes N times as long, and the log says for each launch `work`, its device (0, 1,
  * ...), its work-items, the ns that it takes, and its offset and size by dimension; with N/M there is a third one;
  * NxCOUNT,M is N for its first COUNT kernels and then M. With FAKE_EVICT=KIB a command, and what makes a buffer or lets
@@ -90,7 +91,7 @@ static FILE *log_file;
 static cl_ulong kernel_ns = 2000;
 static double item_ns;
 static const char *rounds_arg;
-static cl_ulong wave = 1;
+static cl_ulong wave = 1, marker_ns = 1;
 static bool unlike;
 
 /* Where time passes. No mutex: programs count those that a call locks. */
@@ -167,11 +168,13 @@ static void take_apart(void)
 __attribute__((constructor)) static void set_up(void)
 {
     const char *file = getenv("FAKE_LOG"), *times = getenv("FAKE_SLOWER"), *waves = getenv("FAKE_WAVE"),
-               *ns = getenv("FAKE_KERNEL_NS"), *item = getenv("FAKE_ITEM_NS"), *kib = getenv("FAKE_EVICT");
+               *ns = getenv("FAKE_KERNEL_NS"), *item = getenv("FAKE_ITEM_NS"), *kib = getenv("FAKE_EVICT"),
+               *marker = getenv("FAKE_MARKER_NS");
     log_file = file ? fopen(file, "w") : NULL;
     kernel_ns = ns ? strtoull(ns, NULL, 10) : kernel_ns;
     item_ns = item ? strtod(item, NULL) : 0;
     wave = waves ? strtoull(waves, NULL, 10) : 1;
+    marker_ns = marker ? strtoull(marker, NULL, 10) : marker_ns;
     unlike = times && *times;
     for (cl_uint i = 1; times && i < DEVICES; i++) {
         the_devices[i].slower = times;
@@ -794,7 +797,7 @@ void *clEnqueueMapBuffer(cl_command_queue q, cl_mem m, cl_bool blocking, cl_map_
                          size_t bytes, cl_uint n, const cl_event *wait, cl_event *event, cl_int *err)
 {
     char call[64];
-    snprintf(call, sizeof call, "clEnqueueMapBuffer %zu", bytes);
+    snprintf(call, sizeof call, "clEnqueueMapBuffer %zu%s", bytes, blocking && item_ns > 0 ? " blocking" : "");
     *err = command(call, q, 1, n, wait, event);
     return m->bytes + offset;
 }
@@ -807,7 +810,7 @@ cl_int clEnqueueUnmapMemObject(cl_command_queue q, cl_mem m, void *ptr, cl_uint 
 
 cl_int clEnqueueMarkerWithWaitList(cl_command_queue q, cl_uint n, const cl_event *wait, cl_event *event)
 {
-    return command("clEnqueueMarkerWithWaitList", q, 1, n, wait, event);
+    return command("clEnqueueMarkerWithWaitList", q, marker_ns, n, wait, event);
 }
 
 cl_int clEnqueueBarrierWithWaitList(cl_command_queue q, cl_uint n, const cl_event *wait, cl_event *event)

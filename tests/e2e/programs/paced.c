@@ -2,7 +2,8 @@
 /* An application of one kernel, launched and waited for again and again: `paced ITERATIONS ITEMS`; with a third word,
  * which is the number of rounds, all launches are enqueued and then waited for once; with any fourth one each is waited
  * for. One without a launch ends with its input. PACED_BYTES: as long as that the program's text is to be, and longer;
- * then it prints a sum of what the launches leave. */
+ * then it prints a sum of what the launches leave. PACED_WAIT=
+ * event, map or read: it waits by that, instead of by clFinish; late: it reads afterwards. */
 #include "plain.h"
 
 enum { MOST = 1 << 20 };
@@ -15,6 +16,28 @@ static const char source[] = "__kernel void advance(__global const uint *in, __g
                              "  out[i] = x; }\n";
 
 static uint32_t host[MOST];
+
+static void launch_and_wait(cl_kernel k, size_t items, cl_mem out)
+{
+    const char *how = getenv("PACED_WAIT");
+    const bool by_event = how && *how == 'e', by_map = how && *how == 'm', reads = how && (*how == 'r' || *how == 'l');
+    cl_event event = NULL;
+    cl_int err;
+    void *ptr;
+    launch(queue, k, items, 64, 0, NULL, by_event ? &event : NULL);
+    if (by_event)
+        CL(clWaitForEvents(1, &event));
+    else if (by_map)
+        MADE(ptr, clEnqueueMapBuffer(queue, out, CL_TRUE, CL_MAP_READ, 0, 4, 0, NULL, NULL, &err));
+    if (by_map)
+        CL(clEnqueueUnmapMemObject(queue, out, ptr, 0, NULL, NULL));
+    if (!how || *how == 'l')
+        CL(clFinish(queue));
+    if (reads)
+        CL(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, items * 4, host, 0, NULL, NULL));
+    if (by_event)
+        CL(clReleaseEvent(event));
+}
 
 static char *lengthened(const char *text)
 {
@@ -48,9 +71,10 @@ int main(int argc, char **argv)
         host[i] = i * 2654435761u;
     CL(clEnqueueWriteBuffer(queue, in, CL_TRUE, 0, items * 4, host, 0, NULL, NULL));
     for (long i = 0; i < iterations; i++) {
-        launch(queue, k, items, 64, 0, NULL, NULL);
-        if (!once)
-            CL(clFinish(queue));
+        if (once)
+            launch(queue, k, items, 64, 0, NULL, NULL);
+        else
+            launch_and_wait(k, items, out);
     }
     if (once)
         CL(clFinish(queue));

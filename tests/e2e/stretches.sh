@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Splits that gain by what their parts take and lose by what lies around them, over a driver whose GPUs only let time
+# pass, and whose markers take nearly as long as a kernel: they are left, by whichever call the application waits.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+export XDG_CACHE_HOME=$PWD/cache GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=100
+launches=100
+splits() { # NS, of a marker, and VARIABLES: in the third process
+  rm -rf cache
+  for _ in 1 2 3; do
+    env FAKE_MARKER_NS="$1" "${@:2}" gpusparc run --stats=stats.json "$programs/paced" $launches 65536 || fail "$*"
+  done
+  sed -n 's/.*"name": "advance".*"split": \([0-9]*\),.*/\1/p' stats.json
+}
+for wait in "" PACED_WAIT=event PACED_WAIT=map PACED_WAIT=read PACED_WAIT=late; do
+  n=$(splits 6000000 $wait)
+  [ "$n" -le $((launches / 3)) ] || fail "$wait: $n of $launches are split, though that loses"
+  n=$(splits 1 $wait)
+  [ "$n" -ge $((launches * 3 / 4)) ] || fail "$wait: only $n of $launches are split, though that gains: $(cat stats.json)"
+done
+echo passed
