@@ -123,6 +123,18 @@ static double hoped_of(const struct gs_history *h, const struct gs_machine *m, d
     return is_due_again(h) ? gs_min(split, single * hoped_share(h, m, n) + m->split_ns) : split;
 }
 
+/* What each split to come gains at best, by what is known before it is planned: with what earlier ones had to bring to
+ * their parts again and again, as it is or by windows that have to be opened. */
+static double gain_to_come(const struct gs_history *h, const struct gs_machine *m, unsigned n)
+{
+    const double single = gs_choice_single_ns(h), gain = single - hoped_of(h, m, single, n) + gs_reads_of(h, m).gain;
+    if (!gs_choice_split_known(h) || !h->scatter_again.known)
+        return gain;
+    const struct gs_move again = h->scatter_again.move;
+    return gain - gs_min(gs_move_ns(m, GS_LINK_HOST, again),
+                         gs_move_ns(m, GS_LINK_PEER, again) + PEER_NS / gs_choice_more_launches(h));
+}
+
 unsigned gs_read_size(double bytes)
 {
     return bytes >= 8 * gs_large_bytes;
@@ -216,7 +228,8 @@ static bool is_trying(const struct gs_history *h, double single)
 
 bool gs_choice_may_plan(struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns)
 {
-    const double single = gs_choice_single_ns(h);
+    const double single = gs_choice_single_ns(h), planned_ns = h->split_ns;
+    const bool unplanned = h->unplanned;
     const char *reason = NULL;
     h->launches++;
     h->single_ns = single;
@@ -233,18 +246,20 @@ bool gs_choice_may_plan(struct gs_history *h, const struct gs_machine *m, unsign
         const bool loses = !is_due_again(h) && !is_below(h->split_ns, single, reads, worth_leaving);
         if (gs_choice_split_known(h) && !trying && loses)
             return give_up(h);
-        if (trying)
-            reason = NULL;
-        else if (h->launches < h->plan_at)
+        if (!trying && h->launches < h->plan_at) { /* what the last plan said holds */
             reason = h->reason;
+            h->split_ns = planned_ns;
+            h->unplanned = unplanned;
+        } else if (trying)
+            reason = NULL;
         else if (is_too_short(h, m, n, single, reads))
             reason = least_part(h) > worth_leaving ? GS_R_AT_ONCE : GS_R_TOO_SHORT;
         else if (!gs_choice_split_known(h) && loses) {
             reason = GS_R_FASTER;
             if (!h->failures)
                 fail(h, 1);
-        } else if (gs_choice_more_launches(h) * (single - hoped_of(h, m, single, n) + reads.gain) < prepare_ns)
-            reason = GS_R_NOT_EARNED;
+        } else if (prepare_ns > 0 && gs_choice_more_launches(h) * gain_to_come(h, m, n) < prepare_ns)
+            reason = gain_to_come(h, m, n) > 0 ? GS_R_NOT_EARNED : GS_R_FASTER;
     }
     if (!reason) {
         h->launches--; /* gs_choose counts it */
@@ -257,11 +272,9 @@ bool gs_choice_may_plan(struct gs_history *h, const struct gs_machine *m, unsign
 
 bool gs_choice_may_gain(const struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns)
 {
-    const double single = gs_choice_single_ns(h);
-    const struct gs_reads reads = gs_reads_of(h, m);
-    const double gain = single - hoped_of(h, m, single, n) + reads.gain;
-    return single > 0 && !is_too_short(h, m, n, single, reads) && gain > 0 &&
-           gs_choice_more_launches(h) * gain >= prepare_ns;
+    const double single = gs_choice_single_ns(h), gain = gain_to_come(h, m, n);
+    return single > 0 && h->together.state == GS_STRETCH_FREE && !is_too_short(h, m, n, single, gs_reads_of(h, m)) &&
+           gain > 0 && gs_choice_more_launches(h) * gain >= prepare_ns;
 }
 
 /* The two ways of one launch. */
@@ -368,7 +381,7 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
     if (!better && !retry && !trying) {
         if (h->split.n)
             give_up(h);
-        return not_now(h, h->split.n ? GS_R_FASTER : GS_R_TOO_SHORT);
+        return not_now(h, GS_R_FASTER);
     }
     const double needed = w.gain > w.risk / 2 ? w.risk / 4 : w.risk; /* a try that gains at once is less of a bet */
     if (!trying && w.risk > 0 && left < needed && !is_hopeful(h, o, &w))

@@ -74,6 +74,25 @@ static bool chosen(struct gs_history h)
     return gs_choose(&h, &machine, &two, &b, 1000000 * MS, &risk);
 }
 
+/* A program isn't prepared for splits whose transfers take what they gain: by the host as much as that, by windows
+ * less, if there will be enough launches to open them for. (AutoDock-GPU on two H200: 4.1 ms, 3.4 by what the parts
+ * take.) */
+static void what_recurs_counts_before_a_program_is_prepared(void **state)
+{
+    (void)state;
+    struct gs_history h = known(41 * MS / 10, 34 * MS / 10, false);
+    assert_true(gs_choice_may_gain(&h, &machine, 2, 29e6));
+    h.scatter_again = (struct gs_again){true, {7800000, 11}}; /* 0.9 ms, and 0.2 */
+    assert_false(gs_choice_may_gain(&h, &machine, 2, 29e6));
+    assert_false(gs_choice_may_plan(&h, &machine, 2, 29e6));
+    assert_string_equal(h.reason, "too few launches so far to win back what a first split costs");
+    assert_true(gs_choice_may_plan(&h, &machine, 2, 0));
+    h.launches = 1000;
+    assert_true(gs_choice_may_gain(&h, &machine, 2, 29e6));
+    h.together.state = GS_STRETCH_LEFT;
+    assert_false(gs_choice_may_gain(&h, &machine, 2, 0));
+}
+
 /* Split below 0.93 of one device's time; who is splitting goes on below 1.02. */
 static void what_goes_stays(void **state)
 {
@@ -312,6 +331,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_one_device_runs_at_once_stays_there),
         cmocka_unit_test(what_runs_for_long_is_long),
+        cmocka_unit_test(what_recurs_counts_before_a_program_is_prepared),
         cmocka_unit_test(what_goes_stays),
         cmocka_unit_test(parts_bound_one_device),
         cmocka_unit_test(failures_are_retried_ever_later),
