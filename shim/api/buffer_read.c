@@ -37,7 +37,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_que
         return CL_INVALID_OPERATION;
     /* On a queue in order, what was launched before has run when this returns. */
     const bool tells = blocking_read && q && !q->out_of_order;
-    const struct gs_sieve before = gs_timing_before_wait(tells ? q : NULL);
+    const struct gs_stretch before = gs_timing_before_wait(tells ? q : NULL);
     /* The driver knows what is wrong with a call that we can't serve. */
     const bool known = m && ptr && gs_inside(m, offset, size);
     if (!known)

@@ -130,7 +130,7 @@ static void end_contexts(void)
         return;
     await_unfinished(contexts.first);
     pthread_mutex_unlock(&contexts.lock);
-    gs_timing_after_wait(&(struct gs_sieve){0}, CL_SUCCESS);
+    gs_timing_after_wait(&(struct gs_stretch){0}, CL_SUCCESS);
 }
 
 static bool compiles_elsewhere(void)

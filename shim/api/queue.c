@@ -158,7 +158,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue command_q
 CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue command_queue)
 {
     GS_CALL("clFinish");
-    const struct gs_sieve before = gs_timing_before_wait(gs_find(GS_QUEUE, command_queue));
+    const struct gs_stretch before = gs_timing_before_wait(gs_find(GS_QUEUE, command_queue));
     struct gs_queue *q = gs_scheduled() ? gs_find(GS_QUEUE, command_queue) : NULL;
     const struct gs_queue_mark upto = q ? gs_queue_mark(q) : (struct gs_queue_mark){0};
     if (q && !q->out_of_order)

@@ -106,33 +106,26 @@ struct gs_timed_launch {
  * ended. */
 void gs_timing_learn(const struct gs_timed_launch *launch, cl_event end);
 
-/* The launches on a queue since the queue was last known to be empty. */
-enum { GS_SIEVED = 8 };
-struct gs_sieve {
-    uint64_t begin_ns; /* before the first of them was enqueued */
-    unsigned n;
-    struct {
-        struct gs_timing *of;
-        unsigned launches; /* on one device */
-    } seen[GS_SIEVED];
-};
-
 /* The launches on a queue that are judged together (stretch.h): until one of them comes again after a wait. */
+enum { GS_SEEN = 8 };
 struct gs_stretch {
     uint64_t begin_ns, last_ns; /* before the first was enqueued, and after the last */
+    uint64_t empty_ns;          /* before the first since the queue was last known to be empty */
     double single_ns;           /* what one device takes for all of them */
     bool unknown;               /* ... and for others, of which that isn't known */
     bool split;                 /* any of them was */
     unsigned n;
-    struct gs_timing *of[GS_SIEVED];
+    struct {
+        struct gs_timing *of;
+        unsigned launches; /* on one device, since the queue was last known to be empty */
+    } seen[GS_SEEN];
 };
 
 /* What this room knows of a queue. */
 struct gs_queue_times {
-    atomic_uint sieved;                 /* sieve.n */
+    atomic_bool fresh;                  /* something has been launched since the queue was last known to be empty */
     atomic_uint_fast64_t busy_until_ns; /* when the queue's launches should have ended, by their known times */
-    struct gs_sieve sieve;              /* the context's lock */
-    struct gs_stretch stretch;          /* the same */
+    struct gs_stretch stretch;          /* the context's lock */
 };
 
 /* A call returns that waited for commands, of any queue. */
@@ -140,8 +133,8 @@ void gs_timing_waited(void);
 
 /* Around a call that blocks until all that was enqueued on q has run; null is allowed. Zeros before the process ends:
  * what has ended by now is learnt. */
-struct gs_sieve gs_timing_before_wait(struct gs_queue *q);
-void gs_timing_after_wait(const struct gs_sieve *before, cl_int err);
+struct gs_stretch gs_timing_before_wait(struct gs_queue *q);
+void gs_timing_after_wait(const struct gs_stretch *before, cl_int err);
 
 /* The links between devices have been measured meanwhile. Used by this process, unless its splits have taught it
  * better, and kept for later processes. From any thread. */

@@ -207,12 +207,13 @@ void gs_timing_waited(void)
     atomic_store_explicit(&gs_book.waited_ns, gs_now_ns(), memory_order_relaxed);
 }
 
-static bool has(const struct gs_stretch *s, const struct gs_timing *t)
+/* s->n where it isn't among them. */
+static unsigned find_seen(const struct gs_stretch *s, const struct gs_timing *t)
 {
     unsigned i = 0;
-    while (i < s->n && s->of[i] != t)
+    while (i < s->n && s->seen[i].of != t)
         i++;
-    return i < s->n;
+    return i;
 }
 
 /* Up to the last wait: what the application's reads took afterwards counts as well. With the book's lock. */
@@ -220,7 +221,7 @@ static void end_stretch(struct gs_stretch *s, uint64_t end_ns)
 {
     /* Where the devices differ the cut may be wrong, which moves on (balance.h). */
     for (unsigned i = 0; i < s->n && !s->unknown && !gs_book.machine.unlike; i++)
-        gs_stretch_learn(&s->of[i]->h.together, (double)(end_ns - s->begin_ns), s->single_ns, s->split);
+        gs_stretch_learn(&s->seen[i].of->h.together, (double)(end_ns - s->begin_ns), s->single_ns, s->split);
     s->n = 0;
 }
 
@@ -232,42 +233,31 @@ void gs_timing_enqueues(struct gs_queue *q, struct gs_timing *t, uint64_t to_rea
     t->h.read_bytes = (double)to_read;
     if (to_read && !gs_choice_is_short(&t->h, &gs_book.machine, t->at->n))
         gs_size_refuse(t->at);
-    if (!q->times->sieve.n)
-        q->times->sieve = (struct gs_sieve){.begin_ns = now_ns};
-    if (end_ns > s->last_ns && (s->n == GS_SIEVED || has(s, t)))
+    if (end_ns > s->last_ns && (s->n == GS_SEEN || find_seen(s, t) < s->n))
         end_stretch(s, end_ns);
     if (!s->n)
-        *s = (struct gs_stretch){.begin_ns = now_ns};
+        *s = (struct gs_stretch){.begin_ns = now_ns, .empty_ns = s->empty_ns};
+    if (!atomic_load(&q->times->fresh))
+        s->empty_ns = now_ns;
 }
 
-/* The launch is one of those that the next wait will tell of. */
-static void sieve(struct gs_queue *q, struct gs_timing *t, bool split)
+/* The launch is one of those that the waits to come will tell of. */
+static void note(struct gs_queue *q, struct gs_timing *t, double single_ns, bool split, uint64_t now_ns)
 {
-    struct gs_sieve *s = &q->times->sieve;
-    unsigned i = 0;
-    while (i < s->n && s->seen[i].of != t)
-        i++;
-    if (i == GS_SIEVED)
+    struct gs_stretch *s = &q->times->stretch;
+    const unsigned i = find_seen(s, t);
+    s->last_ns = now_ns;
+    s->split |= split;
+    s->single_ns += single_ns;
+    s->unknown |= single_ns <= 0 || i == GS_SEEN;
+    if (i == GS_SEEN)
         return;
     if (i == s->n) {
         s->seen[s->n++].of = t;
         s->seen[i].launches = 0;
     }
     s->seen[i].launches += !split;
-    atomic_store_explicit(&q->times->sieved, s->n, memory_order_relaxed);
-}
-
-static void add_to_stretch(struct gs_stretch *s, struct gs_timing *t, double single_ns, bool split, uint64_t now_ns)
-{
-    s->last_ns = now_ns;
-    s->split |= split;
-    s->single_ns += single_ns;
-    s->unknown |= single_ns <= 0;
-    if (has(s, t))
-        return;
-    s->unknown |= s->n == GS_SIEVED;
-    if (s->n < GS_SIEVED)
-        s->of[s->n++] = t;
+    atomic_store_explicit(&q->times->fresh, true, memory_order_relaxed);
 }
 
 void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split, struct gs_kernel_stats *stats)
@@ -283,33 +273,32 @@ void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split, str
         gs_report_choice(stats, one_ns > 0 ? (uint64_t)one_ns : 0, parts_ns > 0 ? (uint64_t)parts_ns : 0, unplanned);
     if (ns > 0)
         atomic_store(&q->times->busy_until_ns, (until_ns > now_ns ? until_ns : now_ns) + (uint64_t)ns);
-    sieve(q, t, split);
-    add_to_stretch(&q->times->stretch, t, single_ns > 0 ? single_ns : at_most_ns, split, now_ns);
+    note(q, t, single_ns > 0 ? single_ns : at_most_ns, split, now_ns);
 }
 
-struct gs_sieve gs_timing_before_wait(struct gs_queue *q)
+struct gs_stretch gs_timing_before_wait(struct gs_queue *q)
 {
-    struct gs_sieve s = {0};
-    if (!q || !atomic_load_explicit(&q->times->sieved, memory_order_relaxed))
-        return s;
+    struct gs_stretch before = {0}, *s = q ? &q->times->stretch : NULL;
+    if (!q || !atomic_load_explicit(&q->times->fresh, memory_order_relaxed))
+        return before;
     GS_LOCKED(&q->o.ctx->lock);
-    s = q->times->sieve;
-    q->times->sieve.n = 0;
+    before = *s;
+    for (unsigned i = 0; i < s->n; i++)
+        s->seen[i].launches = 0;
     atomic_store(&q->times->busy_until_ns, 0);
-    atomic_store_explicit(&q->times->sieved, 0, memory_order_relaxed);
-    return s;
+    atomic_store_explicit(&q->times->fresh, false, memory_order_relaxed);
+    return before;
 }
 
-void gs_timing_after_wait(const struct gs_sieve *before, cl_int err)
+void gs_timing_after_wait(const struct gs_stretch *before, cl_int err)
 {
     if (!before->n && !n_pending)
         return;
-    const uint64_t all_ns = before->n ? gs_now_ns() - before->begin_ns : 0;
+    const uint64_t now_ns = gs_now_ns();
     GS_LOCKED(&gs_book.lock);
-    for (unsigned i = 0; i < before->n && !err; i++) {
+    for (unsigned i = 0; i < before->n && !err; i++)
         if (before->seen[i].launches)
-            gs_choice_learn_bound(&before->seen[i].of->h, all_ns, before->seen[i].launches);
-    }
+            gs_choice_learn_bound(&before->seen[i].of->h, now_ns - before->empty_ns, before->seen[i].launches);
     gs_measured_look();
 }
 
