@@ -284,6 +284,32 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
     return ptr;
 }
 
+static struct gs_mapping *mapped_at(const struct gs_mem *m, const void *ptr)
+{
+    struct gs_mapping *map = m->mappings;
+    while (map && map->ptr != ptr)
+        map = map->next;
+    return map;
+}
+
+/* Without a daemon, of a map that isn't ours. False: it isn't so. */
+static bool unmap_by_driver(const struct gs_command *cmd, struct gs_mem *m, cl_int *err)
+{
+    if (gs_scheduled())
+        return false;
+    gs_queue_lock(cmd->q);
+    struct gs_mapping *map = mapped_at(m, cmd->op.ptr);
+    const bool ours = map && map->ours;
+    *err = ours ? CL_SUCCESS : gs_command_pass(cmd);
+    if (map && !ours && !*err) {
+        if (map->write)
+            gs_note_write(m->root, 0, map->range);
+        forget_mapping(m, map);
+    }
+    pthread_mutex_unlock(&cmd->ctx->lock);
+    return !ours;
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command_queue, cl_mem memobj, void *mapped_ptr,
                                                         cl_uint num_events_in_wait_list,
                                                         const cl_event *event_wait_list, cl_event *event)
@@ -295,10 +321,10 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command
     struct gs_home h;
     cl_event own;
     cl_int err;
+    if (unmap_by_driver(&cmd, m, &err))
+        return err;
     gs_home_begin(&h, &cmd, true);
-    struct gs_mapping *map = m->mappings;
-    while (map && map->ptr != mapped_ptr)
-        map = map->next;
+    struct gs_mapping *map = mapped_at(m, mapped_ptr);
     if (map && map->ours)
         err = unmap_ours(&h, m, map, &own);
     else
