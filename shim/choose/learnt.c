@@ -54,7 +54,7 @@ void gs_learnt_keep(struct gs_learnt_kernel *k, const struct gs_history *h)
     k->dim = h->balance.dim;
     k->parts = h->balance.n;
     k->return_rate = h->return_rate;
-    k->owed_ns = h->together.owed_ns;
+    k->owed_ns = gs_stretch_keep(&h->together);
     const struct gs_again *s = &h->scatter_again, *g = &h->gather_again;
     memcpy(k->scatter_again, (uint64_t[]){s->known, s->move.bytes, s->move.pieces}, sizeof k->scatter_again);
     memcpy(k->gather_again, (uint64_t[]){g->known, g->move.bytes, g->move.pieces}, sizeof k->gather_again);

@@ -51,6 +51,11 @@ static void judge(struct gs_together *g)
     g->lost_ns = 0;
 }
 
+double gs_stretch_keep(const struct gs_together *g)
+{
+    return g->state == GS_STRETCH_LEFT ? g->owed_ns + g->once_ns / lost_share : 0;
+}
+
 void gs_stretch_load(struct gs_together *g, double owed_ns)
 {
     g->owed_ns = owed_ns;
@@ -60,11 +65,13 @@ void gs_stretch_load(struct gs_together *g, double owed_ns)
 void gs_stretch_learn(struct gs_together *g, double all_ns, double single_ns, bool split)
 {
     const bool same = split == g->last_split;
+    double *lost_ns = split && !g->begun ? &g->once_ns : &g->lost_ns;
     g->n++;
     g->last_split = split;
+    g->begun |= split;
     if (split || !same) { /* also by what comes before and after splits */
-        g->lost_ns += all_ns - single_ns * (g->one.n ? median(&g->one) : 1);
-        g->lost_ns = g->lost_ns > 0 ? g->lost_ns : 0;
+        *lost_ns += all_ns - single_ns * (g->one.n ? median(&g->one) : 1);
+        *lost_ns = *lost_ns > 0 ? *lost_ns : 0;
     }
     if (g->state == GS_STRETCH_LEFT && (g->owed_ns -= all_ns) <= 0)
         gs_stretch_load(g, 0);

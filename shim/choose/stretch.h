@@ -25,18 +25,20 @@ enum gs_stretch_state {
 struct gs_together {
     enum gs_stretch_state state;
     struct gs_stretches one, split;
-    double lost_ns;    /* by splits, since it was last decided */
-    double owed_ns;    /* so much is to run on one device before splits are tried again; kept for the next process */
-    uint64_t n, until; /* stretches so far; how many there must have been before it is asked again */
-    unsigned asked;    /* in vain */
-    bool last_split;
+    double once_ns;         /* lost by the first split of this process, which no other of them loses again */
+    double lost_ns;         /* by splits, since it was last decided */
+    double owed_ns;         /* so much is to run on one device before splits are tried again */
+    uint64_t n, until;      /* stretches so far; how many there must have been before it is asked again */
+    unsigned asked;         /* in vain */
+    bool last_split, begun; /* the last one was; any was */
 };
 
 /* A stretch in which launches of it were: it took all_ns, where its kernels take single_ns on one device. `split`: any
  * of its launches was. Times in ns, above 0. */
 void gs_stretch_learn(struct gs_together *g, double all_ns, double single_ns, bool split);
 
-/* What was owed when the process before ended. */
+/* What is owed at this process's end, for the next one, whose first split loses again; and the beginning of that. */
+double gs_stretch_keep(const struct gs_together *g);
 void gs_stretch_load(struct gs_together *g, double owed_ns);
 
 #endif
