@@ -57,11 +57,11 @@ double gs_prepare_cost_ns(const struct gs_timing *t)
 }
 
 /* It was never compiled: would it pay if that had been done before this process? With the lock held. */
-static bool pays_later(const struct gs_timing *t, const struct gs_history *h)
+static bool pays_later(const struct gs_timing *t)
 {
     static const double most_ns = 30e6; /* 7 to 30 ms of what had taken 0.6 to 5.8 s (six programs, two H200) */
     const double cost = gs_min(gs_max(t->compile_ns, least_ns) / AGAIN, most_ns);
-    return t->prepare_ns <= 0 && !h->failures && gs_choice_may_gain(h, &gs_book.machine, t->at->n, cost);
+    return t->prepare_ns <= 0 && !t->h.failures && gs_choice_may_gain(&t->h, &gs_book.machine, t->at->n, cost);
 }
 
 /* How long the application may be kept waiting for a program that an earlier process has compiled, so that it comes
@@ -106,7 +106,7 @@ const char *gs_timing_prepare(struct gs_timing *t, const struct gs_command *cmd,
     if (!gs_timing_may_plan(t, false, &reason)) {
         if (gs_later_look(p)) {
             GS_LOCKED(&gs_book.lock);
-            later = pays_later(t, &t->h);
+            later = pays_later(t);
         }
         if (later)
             gs_later_write(p);
@@ -137,7 +137,7 @@ static bool will_split(struct gs_timing *t)
 
 void gs_timing_prepare_known(struct gs_program *p, const char *name)
 {
-    bool worth = false, later = false;
+    bool worth = false;
     if (p && gs_later_compiles() && !p->refusal) {
         gs_later_compile(p);
         return;
@@ -157,30 +157,23 @@ void gs_timing_prepare_known(struct gs_program *p, const char *name)
         t->compile_ns = gs_prepare_compile_ns(p);
         t->prepare_ns = gs_prepared_ns(t, p);
         worth |= will_split(t);
-        later |= pays_later(t, &t->h);
     }
     pthread_mutex_unlock(&gs_book.lock);
     if (worth)
         gs_prepare_by_thread(p, 0);
-    else if (later)
-        gs_later_write(p);
 }
 
 bool gs_timing_may_gain(struct gs_program *p)
 {
     const uint64_t program = atomic_load(&p->id);
-    bool pays = gs_settings()->mode != GS_MODE_AUTO, later = false;
-    pthread_mutex_lock(&gs_book.lock);
+    bool pays = gs_settings()->mode != GS_MODE_AUTO;
+    GS_LOCKED(&gs_book.lock);
     for (struct gs_timing *t = NULL; !pays && (t = gs_book_next(t, program, NULL, p->o.ctx->n));) {
         struct gs_history h = t->h;
         h.launches++; /* the one that asks, perhaps, isn't counted yet */
         t->compile_ns = gs_prepare_compile_ns(p);
         pays = gs_choice_may_gain(&h, &gs_book.machine, t->at->n, gs_prepare_cost_ns(t));
-        later |= pays_later(t, &h);
     }
-    pthread_mutex_unlock(&gs_book.lock);
-    if (!pays && later)
-        gs_later_write(p);
     return pays;
 }
 

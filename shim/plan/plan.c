@@ -138,14 +138,11 @@ static uint64_t whole_rows(const struct gs_plan *plan)
     for (size_t i = 0; i < plan->n_uses; i++) {
         const struct gs_use *u = &plan->uses[i];
         const double share = u->written ? (double)u->seam / (double)u->written : 0;
-        const uint64_t row = (uint64_t)(share * (double)g->global[plan->dim] + 0.5);
-        uint64_t a = row, b = g->local[plan->dim];
-        while (b) {
-            const uint64_t rest = a % b;
-            a = b;
-            b = rest;
-        }
-        most = row && row / a > most ? row / a : most;
+        const uint64_t row = (uint64_t)(share * (double)g->global[plan->dim] + 0.5), local = g->local[plan->dim];
+        uint64_t rows = row > 0;
+        while (rows * row % local)
+            rows++;
+        most = rows * row / local > most ? rows * row / local : most;
     }
     return most;
 }
@@ -196,8 +193,8 @@ static const char *refusal(const struct gs_plan_input *in)
 
 const char *gs_plan_never(const struct gs_kernel_summary *k, bool may_reorder, bool null_local)
 {
-    return refusal(&(struct gs_plan_input){
-        .kernel = k, .n_parts = 2, .may_reorder = may_reorder, .null_local = null_local});
+    return refusal(
+        &(struct gs_plan_input){.kernel = k, .n_parts = 2, .may_reorder = may_reorder, .null_local = null_local});
 }
 
 /* Does a part begin where the driver can't say so? */
