@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/choose/choice_costs.h"
+#include "shim/choose/choice.h"
 #include "common/reasons.h"
 
 #include <string.h>

@@ -12,7 +12,25 @@
 #include "shim/choose/stretch.h"
 #include "common/reasons.h"
 
-enum { GS_MEASURED_KEPT = 5, GS_CHOICE_TRIES = 3 };
+/* So many splits have to be measured: the first doesn't count, it makes replicas and kernels. */
+enum { GS_MEASURED_KEPT = 5, GS_CHOICE_TRIES = 3, GS_CHOICE_KNOWN = GS_CHOICE_TRIES - 1 };
+
+/* What moves costs at most what it does between hosts far apart: 80 Mbit/s, a round trip of 50 ms. */
+#define GS_MOST_BYTE_NS 100.0
+#define GS_MOST_NS 1e8
+
+static const double gs_hopeless = 4; /* times as long as one device: it isn't tried twice */
+static const double gs_small_bytes = 65536, gs_large_bytes = 16777216;
+
+static inline double gs_max(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static inline double gs_min(double a, double b)
+{
+    return a < b ? a : b;
+}
 
 /* The last few measurements of one thing. The lowest counts: whatever else a machine does makes one longer. */
 struct gs_measured {
@@ -181,6 +199,13 @@ void gs_choice_learn_single(struct gs_history *h, uint64_t took_ns);
 
 /* Which of machine.read_ns it is for so many bytes. */
 unsigned gs_read_size(double bytes);
+
+/* What the application's reads of its outputs take where these lie on one device, and how much less where they lie on
+ * several: each has a link of its own, and what the host's memory makes of that is measured. */
+struct gs_reads {
+    double one, gain;
+};
+struct gs_reads gs_reads_of(const struct gs_history *h, const struct gs_machine *m);
 
 /* A large blocking read of so many bytes that lay on one device, or on several, took so long. */
 void gs_choice_learn_read(struct gs_machine *m, uint64_t bytes, uint64_t took_ns, bool several);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What `auto` mode's choice learns from what launches, reads and ways took. */
-#include "shim/choose/choice_costs.h"
+#include "shim/choose/choice.h"
 
 enum { MOST_COUNTED = GS_MEASURED_KEPT * 1000000 };
 

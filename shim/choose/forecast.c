@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/choose/forecast.h"
-
+/* What a launch would have to move, on one device and in parts: from its plan and from what is valid where (of
+ * shim/choose/timing.h). */
 #include <math.h>
 
 #include "shim/choose/timing_book.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "shim/choose/forecast.h"
 #include "shim/choose/timing_book.h"
 #include "shim/transfer/transfer.h"
 

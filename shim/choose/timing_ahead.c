@@ -5,7 +5,6 @@
 #include "shim/order/completion.h"
 #include "shim/plan/kinds.h"
 #include "common/clock.h"
-#include "shim/choose/choice_costs.h"
 #include "shim/choose/later.h"
 #include "shim/choose/timing_book.h"
 

@@ -12,7 +12,6 @@
 #include "common/cache.h"
 #include "common/log.h"
 #include "common/spawn.h"
-#include "shim/choose/choice_costs.h"
 #include "shim/choose/later.h"
 #include "shim/choose/learnt.h"
 #include "common/clock.h"

@@ -7,7 +7,6 @@
 
 #include "common/log.h"
 #include "shim/client/client.h"
-#include "shim/choose/forecast.h"
 #include "shim/choose/timing_book.h"
 #include "common/clock.h"
 #include "shim/report/report.h"

@@ -8,7 +8,6 @@
 #include "shim/process/threads.h"
 #include "shim/order/completion.h"
 #include "shim/plan/kinds.h"
-#include "shim/choose/forecast.h"
 #include "shim/launch/route.h"
 #include "shim/record/size.h"
 #include "shim/plan/plan_cache.h"
