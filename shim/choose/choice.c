@@ -184,15 +184,13 @@ static bool not_now(struct gs_history *h, const char *reason)
 
 enum gs_left gs_choice_left(const char *reason)
 {
-    static const char *const for_now[] = {GS_R_NOT_KNOWN, GS_R_NOT_EARNED, GS_R_OPENING, GS_R_TRANSLATING};
-    static const char *const for_good[] = {GS_R_TOO_SHORT, GS_R_AT_ONCE, GS_R_FASTER, GS_R_FASTER_TOGETHER};
-    for (size_t i = 0; i < sizeof for_now / sizeof *for_now; i++)
-        if (strcmp(reason, for_now[i]) == 0)
-            return GS_CHOSEN_FOR_NOW;
-    for (size_t i = 0; i < sizeof for_good / sizeof *for_good; i++)
-        if (strcmp(reason, for_good[i]) == 0)
-            return GS_CHOSEN;
-    return GS_NOT_SPLIT;
+    static const char *const chosen[] = {GS_R_TOO_SHORT, GS_R_AT_ONCE,    GS_R_FASTER,  GS_R_FASTER_TOGETHER,
+                                         GS_R_NOT_KNOWN, GS_R_NOT_EARNED, GS_R_OPENING, GS_R_TRANSLATING};
+    enum { ALL = sizeof chosen / sizeof *chosen, FOR_GOOD = 4 };
+    unsigned i = 0;
+    while (i < ALL && strcmp(reason, chosen[i]) != 0)
+        i++;
+    return i == ALL ? GS_NOT_SPLIT : i < FOR_GOOD ? GS_CHOSEN : GS_CHOSEN_FOR_NOW;
 }
 
 static void postpone_retry(struct gs_history *h)

@@ -39,20 +39,13 @@ double gs_prepared_ns(const struct gs_timing *t, const struct gs_program *p)
     return own > 0 ? own : before > 0 ? before : AGAIN * (double)atomic_load(&p->built_ns);
 }
 
-/* What was prepared before comes from the translator's cache and the driver's, but for PoCL's last step. Where no
- * earlier process tells how many launches are to come, they may be few: then all of it has to be won. Else a thread of
- * ours does it beside the application. Beside NVIDIA's compiler one wait of the application takes 22 to 39 ms longer
- * (an H200; builds of 103 to 181 ms). The application's end in those moments waits for the compiler: what takes long
- * has to be worth all of it (CLBlast's 50 launches of 4 ms ended 2 s later). */
+/* What was prepared before comes from the translator's cache and the driver's, but for PoCL's last step. Else all of it
+ * has to be won: beside NVIDIA's compiler one wait of the application takes 22 to 39 ms longer (an H200; builds of 103
+ * to 181 ms), and its end in those moments waits for it (CLBlast's 50 launches of 4 ms ended 2 s later). */
 double gs_prepare_cost_ns(const struct gs_timing *t)
 {
-    enum { CACHED_CPU = 4, BESIDE = 3 };
-    const double new = gs_max(t->compile_ns, least_ns);
-    if (t->prepare_ns > 0)
-        return t->prepare_ns / (on_cpu() ? CACHED_CPU : AGAIN);
-    if (on_cpu() || !t->h.expected)
-        return new;
-    return new > soon_ns ? soon_ns / BESIDE + new - soon_ns : new / BESIDE;
+    enum { CACHED_CPU = 4 };
+    return t->prepare_ns > 0 ? t->prepare_ns / (on_cpu() ? CACHED_CPU : AGAIN) : gs_max(t->compile_ns, least_ns);
 }
 
 /* It was never compiled: would it pay if that had been done before this process? With the lock held. */
