@@ -3,7 +3,6 @@
 #include "shim/api/transfer.h"
 
 #include "common/lock/rank.h"
-#include "shim/put/put.h"
 #include "shim/transfer/transfer.h"
 
 /* Events that one may stand for, where its bytes lie in several places. */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/api/initial.h"
+#include "shim/api/transfer.h"
 
 #include "common/lock/locked.h"
-#include "shim/staging/staging.h"
-#include "shim/driver/enqueue.h"
 
 bool gs_initial_wanted(const struct gs_context *c, cl_mem_flags flags, const void *ptr)
 {
@@ -77,8 +75,7 @@ cl_mem gs_initial_buffer(struct gs_context *c, cl_mem_flags flags, size_t size, 
             gs_set_error(err, CL_SUCCESS);
             return mem;
         }
-        if (mem)
-            gs_real()->clReleaseMemObject(mem);
+        GS_RELEASE(MemObject, mem);
     }
     /* The driver knows what is wrong with a call that we can't serve. */
     struct gs_unit u;

@@ -5,8 +5,6 @@
 #include "shim/report/watch.h"
 #include "shim/choose/later.h"
 #include "shim/choose/timing.h"
-#include "shim/plan/binaries.h"
-#include "shim/plan/dump.h"
 #include "shim/plan/kinds.h"
 #include "shim/plan/prepare.h"
 #include "shim/process/threads.h"

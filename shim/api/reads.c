@@ -3,7 +3,6 @@
 #include "shim/api/transfer.h"
 
 #include "shim/order/completion.h"
-#include "shim/put/put.h"
 
 struct reading {
     struct gs_home h;

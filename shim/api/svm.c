@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.6: shared virtual memory. Its commands are the driver's; see gs_svm_read. */
 #include "shim/api/api.h"
-#include "shim/client/client.h"
-#include "shim/devices/group.h"
 
 CL_API_ENTRY void *CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size, cl_uint alignment)
 {

@@ -3,7 +3,6 @@
  * of the first the bytes would cross the link and then both GPUs, whose units they'd take from others (H200s: 700 MB
  * kept both for 14 ms more). */
 #include "shim/api/transfer.h"
-#include "shim/put/put.h"
 #include "shim/choose/timing.h"
 #include "common/clock.h"
 

@@ -7,7 +7,7 @@
 #define GS_SHIM_COHERENCE_COHERENCE_H
 
 #include "shim/order/command.h"
-#include "shim/memory/replica.h"
+#include "shim/memory/object.h"
 #include "shim/staging/pieces.h"
 
 /* Looks at what has ended since: what failed counts no more. */

@@ -12,7 +12,6 @@
 
 #include "common/log.h"
 #include "common/reasons.h"
-#include "shim/driver/real.h"
 
 enum { MAX_PLATFORMS = 32, MAX_LISTED = 256 };
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/events/events.h"
 
-#include <stdlib.h>
-
 #include "common/log.h"
 #include "common/memory.h"
 #include "common/clock.h"

@@ -10,7 +10,6 @@
 #include "shim/plan/kinds.h"
 #include "shim/launch/route.h"
 #include "shim/record/size.h"
-#include "shim/plan/plan_cache.h"
 #include "shim/report/report.h"
 #include "shim/memory/object.h"
 #include "shim/choose/short_runs.h"

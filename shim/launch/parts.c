@@ -7,7 +7,6 @@
 
 #include "common/log.h"
 #include "shim/coherence/coherence.h"
-#include "shim/put/put.h"
 #include "shim/output/output.h"
 #include "shim/plan/prepare.h"
 #include "shim/report/report.h"

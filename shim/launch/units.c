@@ -6,7 +6,6 @@
 #include "shim/schedule/batch.h"
 #include "shim/plan/plan.h"
 #include "shim/plan/prepare.h"
-#include "shim/put/put.h"
 
 /* For the chunk that begins at these work-groups. */
 static cl_int set_hidden(const struct gs_kernel_run *run, const uint64_t base[3])

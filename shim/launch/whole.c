@@ -6,7 +6,6 @@
 #include "shim/plan/prepare.h"
 #include "shim/schedule/batch.h"
 #include "shim/schedule/dispatch.h"
-#include "shim/put/put.h"
 
 void gs_launch_geometry(struct gs_launching *l)
 {

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "shim/staging/pinned_memory.h"
+#include "shim/staging/staging.h"
 #include "shim/memory/bytes.h"
 #include "shim/memory/object.h"
 

@@ -5,7 +5,6 @@
 
 #include "common/lock/locked.h"
 #include "shim/memory/bytes.h"
-#include "shim/client/client.h"
 
 /* What is allocated at once. */
 struct whole {

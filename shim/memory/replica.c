@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/memory/replica.h"
 
 #include "shim/memory/bytes.h"
 #include "shim/memory/object.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/plan/binaries.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/plan/dump.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
-#include "shim/plan/plan_cache.h"
+#include "shim/plan/plan.h"
 #include "shim/report/report.h"
 #include "shim/report/watch.h"
 

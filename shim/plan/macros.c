@@ -2,7 +2,7 @@
 /* The question is a program with a few kernels whose names are the answer: `#define A3 n` where the macro isn't
  * defined, `y` where it is, or its value where that is known to be a number, and all of them pasted together. So
  * nothing has to run on the device. */
-#include "shim/plan/macros.h"
+#include "shim/plan/prepare.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/plan/plan_cache.h"
+#include "shim/plan/plan.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -35,4 +35,47 @@ void gs_program_clear(struct gs_program *p);
 /* Frees all that this room has made of the program. */
 void gs_program_free(struct gs_program *p);
 
+/* ---- macros.c: what the device's compiler predefines. It is asked once for each device, driver and language version,
+ * by a program of #ifdefs, and what it answers is kept in the cache on disk ---- */
+
+/* Of a unit with those options: gs_translate_unit.macros, malloc'd. NULL: nobody knows, and the translator guesses. May
+ * take as long as a small build. From any thread. */
+char *gs_device_macros(struct gs_context *ctx, const char *options);
+
+/* ---- binaries.c: what a program's binary was built from. Applications keep binaries to build their programs from the
+ * next time (pyopencl, OpenCV); a binary that came from a source under gpusparc leads back to it, through the cache on
+ * disk, so that its kernels can be split. One of a program that was linked doesn't. ---- */
+
+/* The application was given this binary of the program. Takes the program's lock; translates it where it includes
+ * headers, since those may change before the binary is used. */
+void gs_binary_keep(struct gs_program *p, const void *binary, size_t bytes);
+
+/* The driver's binary of the program for the context's first device, with a 0 behind it, owned by the caller, and how
+ * many bytes it has; binary: may be null. The driver's error, CL_INVALID_VALUE where the program isn't for that device,
+ * or CL_OUT_OF_HOST_MEMORY. */
+cl_int gs_binary_read(const struct gs_context *ctx, cl_program program, unsigned char **binary, size_t *bytes);
+
+/* A program was made from this binary: where its source is known p->source, p->options and p->headers are set. */
+bool gs_binary_find(struct gs_program *p, const void *binary, size_t bytes);
+
+/* ---- dump.c ----
+ *
+ * --dump DIR: what the application's programs are, and what gpusparc makes of them, as files. NAME is a hash of a
+ * program's text and options; of several units that are linked each has its number behind it.
+ *
+ *   NAME.cl             the source
+ *   NAME.translated.cl  its translation, which runs where launches are split
+ *   NAME.log            options, the driver's log, and for each kernel whether and why it can be split */
+
+/* The application has built the program, as `err` says, or has linked it. Nothing happens without --dump. May take
+ * long: the program is translated for it. */
+void gs_dump_built(struct gs_program *p, cl_int err);
+
+/* The translation didn't compile: the driver's log of that, which goes to the end of NAME.log. With the program's lock.
+ */
+void gs_dump_refused(struct gs_program *p, const char *driver_log);
+
+/* What the driver says of a program's build for a device, malloc'd; NULL where it says nothing. */
+char *gs_build_log(cl_program program, cl_device_id dev);
+
 #endif

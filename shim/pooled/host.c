@@ -5,8 +5,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "shim/pooled/turns.h"
-
 enum { HUGE_PAGE = 2 * 1024 * 1024, LARGE_BYTES = 1 << 20 };
 
 static bool pins(void)

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "shim/pooled/pooled.h"
 #include "shim/report/report.h"
 
 /* Transfers of all devices and contexts that have begun. Many rows may be very many transfers. */

@@ -3,9 +3,6 @@
 
 #include <stdlib.h>
 
-#include "shim/client/client.h"
-#include "shim/schedule/dispatch.h"
-
 cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct gs_events *ended,
                          const unsigned *device, cl_event *event)
 {

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/reasons.h"
 #include "common/utf8.h"
 
 enum { LEAST = 28, MOST = 48, TAIL = 16 }; /* characters of a kernel's name */

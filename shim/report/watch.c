@@ -9,7 +9,6 @@
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 
-#include "shim/driver/real.h"
 #include "shim/driver/enqueue.h"
 #include "shim/record/objects.h"
 #include "shim/driver/upward.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A deferred command, and the functions that the files of this room share: dispatch.c takes a command's first unit at
  * once or holds the command back, resource_workers.c has the threads that give units to the driver, unit_ends.c hears
- * of the ends of units, and knows which commands of a queue have ended, state.c says which state may follow which.
- * deferred.c has the list of all commands under way. */
+ * of the ends of units, and knows which commands of a queue have ended. deferred.c has the list of all commands under
+ * way, and says which state may follow which. */
 #ifndef GS_SHIM_SCHEDULE_DEFERRED_H
 #define GS_SHIM_SCHEDULE_DEFERRED_H
 
@@ -12,7 +12,7 @@
 #include "shim/schedule/dispatch.h"
 #include "shim/report/watch.h"
 
-/* The states of a deferred command, and of its unit where others may share it; state.c has the table from a shared
+/* The states of a deferred command, and of its unit where others may share it; deferred.c has the table from a shared
  * unit's state and an event to the next state, and to what is done. Both change with gs_deferred_list.lock held, and
  * gs_deferred_list.changed tells who waits. Those of each unit are in shim/client/client.h.
  *
@@ -134,12 +134,10 @@ static inline bool gs_is_taken(const struct gs_deferred *h)
     return gs_unit_is(h->unit, GS_UNIT_GRANTED);
 }
 
-/* ---- state.c ---- */
-
 /* It is in that state from now on. What must not happen is reported where locks are checked (common/lock/rank.h). */
 void gs_deferred_to(struct gs_deferred *h, enum gs_deferred_state to);
 
-/* Takes the event to state.c's table, once no other thread is to be waited for; meanwhile the list's lock is open, and
+/* Takes the event to the table, once no other thread is to be waited for; meanwhile the list's lock is open, and
  * h is to be held. True: the caller is to do what it has asked for. */
 bool gs_share_on(struct gs_deferred *h, enum gs_share_event event);
 

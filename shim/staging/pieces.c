@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "common/memory.h"
-#include "shim/put/op.h"
 
 /* Do its rows, as the driver takes them, follow each other? */
 static bool is_dense(const size_t pitch[2], const size_t region[3])

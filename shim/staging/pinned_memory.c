@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/staging/pinned_memory.h"
+#include "shim/staging/staging.h"
 
 #include <pthread.h>
 #include <sys/mman.h>

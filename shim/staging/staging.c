@@ -14,7 +14,6 @@
 #include "shim/order/completion.h"
 #include "shim/process/threads.h"
 #include "shim/report/report.h"
-#include "shim/staging/pinned_memory.h"
 
 /* A context's ring of pinned memory. */
 enum { SLOTS = 16, SLOT_BYTES = 4 * 1024 * 1024 };
@@ -28,7 +27,7 @@ struct slot {
 struct gs_staging {
     uint64_t seen; /* bytes of large transfers so far. The context's lock */
     /* Once it is made, what follows is there; until then it is whose who makes it. */
-    _Atomic(enum ring_state { RING_UNTRIED, RING_BEING_MADE, RING_MADE, RING_FAILED }) state;
+    _Atomic(enum ring_state{RING_UNTRIED, RING_BEING_MADE, RING_MADE, RING_FAILED}) state;
     struct gs_pool *pool;
     struct gs_pinned_memory memory;
     pthread_mutex_t busy; /* all below; never waited for with the context's lock held */

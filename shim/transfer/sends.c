@@ -5,7 +5,6 @@
 
 #include "shim/memory/bytes.h"
 #include "shim/memory/object.h"
-#include "shim/memory/replica.h"
 #include "shim/transfer/transfer.h"
 
 void gs_sends_free(struct gs_sends *sends)

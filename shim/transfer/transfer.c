@@ -6,7 +6,7 @@
 
 #include "shim/memory/bytes.h"
 #include "shim/memory/object.h"
-#include "shim/staging/pinned_memory.h"
+#include "shim/staging/staging.h"
 #include "shim/order/completion.h"
 
 /* ---- pinned memory ---- */

@@ -8,8 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "shim/driver/real.h"
-
 /* From cl_khr_external_memory, cl_khr_external_memory_opaque_fd and cl_nv_device_attribute_query. */
 enum {
     EXTERNAL_MEMORY_HANDLE_OPAQUE_FD = 0x2060,

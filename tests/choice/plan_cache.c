@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tests/suite.h"
-#include "shim/plan/plan_cache.h"
+#include "shim/plan/plan.h"
 #include "translator/summary/access_program.h"
 
 static uint64_t rng_state;

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # locking.sh: no thread waits for a lock while it holds one that comes behind it (common/lock/rank.h): programs of several
 # threads, transfers, callbacks and merges, without a daemon, and as tasks and otherwise under one; no state of a
-# command follows one that it may not (shim/schedule/state.c); and no call waits under a context's lock for a daemon that
-# hangs.
+# command follows one that it may not (shim/schedule/deferred.c); and no call waits under a context's lock for a
+# daemon that hangs.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 check_order
