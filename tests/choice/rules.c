@@ -79,7 +79,6 @@ static bool chosen(struct gs_history h)
  * take.) */
 static void what_recurs_counts_before_a_program_is_prepared(void **state)
 {
-    (void)state;
     struct gs_history h = known(41 * MS / 10, 34 * MS / 10, false);
     assert_true(gs_choice_may_gain(&h, &machine, 2, 29e6));
     h.scatter_again = (struct gs_again){true, {7800000, 11}}; /* 0.9 ms, and 0.2 */

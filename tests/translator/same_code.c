@@ -56,7 +56,6 @@ static bool same(const char *a, const char *b)
 
 static void what_changes_no_bit(void **state)
 {
-    (void)state;
     assert_true(same(own, own));
     /* The hidden argument: other integers. */
     assert_true(same(own, changed(own, "cvt.rn.f32.u32 \t%f2, %r1;",
@@ -75,7 +74,6 @@ static void what_changes_no_bit(void **state)
 
 static void what_may_change_one(void **state)
 {
-    (void)state;
     /* The factors of a product in another order: of three, that is other bits. */
     assert_false(
         same(own, changed(changed(own, "\t%f3, %f1, %f2;", "\t%f3, %f1, %f1;"), "%f5, %f3, %f6", "%f5, %f2, %f6")));
@@ -96,7 +94,6 @@ static void what_may_change_one(void **state)
 
 static void what_cannot_be_told(void **state)
 {
-    (void)state;
     const char *const odd[] = {"",
                                "\x7f"
                                "ELF",
