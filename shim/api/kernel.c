@@ -21,8 +21,7 @@ static void ask_translator(struct gs_kernel *k)
         return;
     const struct gs_kernel_summary *s = gs_prepare(k, false, &reason);
     for (int null_local = 0; null_local < 2; null_local++)
-        k->kind->never[null_local] =
-            s ? gs_plan_never(s, gs_settings()->allow_reorder, null_local) : reason;
+        k->kind->never[null_local] = s ? gs_plan_never(s, gs_settings()->allow_reorder, null_local) : reason;
 }
 
 /* `name` may be null. */

@@ -292,7 +292,7 @@ static struct gs_mapping *mapped_at(const struct gs_mem *m, const void *ptr)
     return map;
 }
 
-/* Without a daemon, of a map that isn't ours. False: it isn't so. */
+/* Without a daemon: unmaps what the driver has mapped. False: there is a daemon, or the map is ours. */
 static bool unmap_by_driver(const struct gs_command *cmd, struct gs_mem *m, cl_int *err)
 {
     if (gs_scheduled())

@@ -94,7 +94,8 @@ cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own);
 
 cl_int gs_home_end(struct gs_home *h, cl_int err);
 
-/* The object, or null, is in use until then without the context's lock: another thread may let it go meanwhile. */
+/* The object, or null, is in use until gs_home_end without the context's lock: another thread may let it go meanwhile.
+ */
 void gs_home_use(struct gs_home *h, struct gs_mem *m);
 
 /* Is it a command with the host's memory and a sound wait list? Else the driver is to say what is wrong. */

@@ -37,7 +37,8 @@ struct gs_together {
  * of its launches was. Times in ns, above 0. */
 void gs_stretch_learn(struct gs_together *g, double all_ns, double single_ns, bool split);
 
-/* What is owed at this process's end, for the next one, whose first split loses again; and the beginning of that. */
+/* keep: what is owed at this process's end, its first split's loss included, for the next one. load: begins with that.
+ */
 double gs_stretch_keep(const struct gs_together *g);
 void gs_stretch_load(struct gs_together *g, double owed_ns);
 

@@ -55,7 +55,7 @@ bool gs_svm_alone(const struct gs_group *g);
  * program's next process. */
 bool gs_svm_refuse(const struct gs_group *g, unsigned n);
 
-/* ---- remote.c: what an application on the devices of several hosts tells `gpusparc run --hosts`, which watches over
+/* ---- What an application on the devices of several hosts tells `gpusparc run --hosts`, which watches over
  * the servers and names the kernel where one is lost ---- */
 
 enum { GS_REMOTE_STATE_BYTES = 128, GS_REMOTE_FEW_BYTES = 32 * 1024 };

@@ -78,8 +78,8 @@ static inline cl_int gs_query_value(const void *value, size_t bytes, size_t room
  *
  * A loader hands every call on, whether or not the driver behind a device has such a function: Mesa's rusticl has null
  * entries in its table, at which a call crashes, and Oclgrind, of OpenCL 1.2, has entries of 2.1 that call themselves.
- * So gpusparc calls of its own accord only what this file says is there. What the application calls is handed on as it
- * is. */
+ * So gpusparc calls of its own accord only what these functions say is there. What the application calls is handed on
+ * as it is. */
 
 /* An address in the library of the platform's driver; in the loader's where its table isn't the driver's own. */
 void *gs_driver_address(cl_platform_id platform);

@@ -43,7 +43,7 @@ cl_int gs_run_kernel(const struct gs_destination *to, const struct gs_kernel_run
 
 /* ---- launch.c ---- */
 
-/* While it is being carried out. */
+/* A launch while it is carried out. */
 struct gs_launching {
     struct gs_command cmd;
     struct gs_kernel *k;
@@ -61,14 +61,14 @@ struct gs_launching {
     const struct gs_kernel_summary *of_units; /* by which it may be cut, or run elsewhere than at home; or null */
 };
 
-/* Gives a kernel all arguments, with the replicas of the place, but for the hidden one. */
-cl_int gs_launch_args(struct gs_launching *l, cl_kernel kernel, unsigned place);
-
 /* Carries out the launch of the kernel k, and gives back one event; its errors are the driver's. Takes the context's
  * lock. */
 cl_int gs_launch(struct gs_command *cmd, struct gs_kernel *k);
 
 /* ---- whole.c ---- */
+
+/* Gives a kernel all arguments, with the replicas of the place, but for the hidden one. */
+cl_int gs_launch_args(struct gs_launching *l, cl_kernel kernel, unsigned place);
 
 /* Its work-items and groups, with the work-group size that the kernel demands. Needs no lock. */
 void gs_launch_geometry(struct gs_launching *l);

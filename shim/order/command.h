@@ -92,7 +92,7 @@ void gs_queue_set_free(struct gs_queue_set *queues);
  * lock. */
 void gs_command_flush(struct gs_queue *q);
 
-/* ---- compound.c: events that stand for several commands ----
+/* ---- command.c: events that stand for several commands ----
  *
  * They are markers that wait for these. By the standard such an event may fail as soon as one of those commands has,
  * while others still write to memory. What comes next comes after the event, and so perhaps before those. Nothing is
@@ -110,7 +110,7 @@ struct gs_queue_set {
 /* With the context's lock held. */
 struct gs_ends {
     struct gs_events orphans;         /* of queues that were released with commands in them, of commands given up */
-    struct gs_events unended, failed; /* see compound.h: what ends when those have; and what they have let fail */
+    struct gs_events unended, failed; /* see above: what ends when those have; and what they have let fail */
     uint64_t commands;                /* how many have been put in order so far */
     cl_event ended;                   /* one that has ended; made on first need */
 };

@@ -128,9 +128,9 @@ static bool is_neat(const struct gs_plan *plan)
 }
 
 /* Where one dimension of a launch counts the rows of a picture as well (y = id / width), of a part that ends within a
- * row it is only known that it may write some of that row: two parts both may. So many work-groups are whole rows;
- * 1: it isn't so. (A picture of 25 MB, written from the bottom up: two H200s took 0.4 ms to compare and merge it in
- * each launch of 0.6.) */
+ * row it is only known that it may write some of that row: two parts both may. seam / written is the share of the
+ * launch that one row is. Returns the fewest work-groups that are whole rows; 1: there are no rows. (A picture of 25
+ * MB, written from the bottom up: two H200s took 0.4 ms to compare and merge it in each launch of 0.6.) */
 static uint64_t whole_rows(const struct gs_plan *plan)
 {
     const struct gs_geometry *g = &plan->launch;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* May this launch be split, along which dimension, into which parts; and what does each part read and write. Pure: it
- * looks at the summary, the arguments and sizes, and calls nothing. */
+/* May this launch be split, along which dimension, into which parts; and what does each part read and write. It looks
+ * at the summary, the arguments and sizes alone. plan_cache.c keeps what was found of a kernel. */
 #ifndef GS_SHIM_PLAN_PLAN_H
 #define GS_SHIM_PLAN_PLAN_H
 
@@ -25,8 +25,8 @@ struct gs_use {
     enum gs_write_class writes;
     struct gs_rangeset needs[GS_MAX_DEVICES]; /* by part, in bytes of the root: must be valid before */
     struct gs_rangeset wrote[GS_MAX_DEVICES]; /* by part: owned ranges, of GS_DISJOINT and GS_REDUCED */
-    /* Of GS_COMPARED where the ranges are known: bytes that two neighbours both may write, at the most, and that all
-     * do. */
+    /* Of GS_COMPARED where the ranges are known. seam: the most bytes that two neighbouring parts may both write;
+     * written: bytes that any part may write. */
     uint64_t seam, written;
     /* Atomics whose results nobody uses. */
     enum gs_atomic_op op;

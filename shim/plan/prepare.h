@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The second half of a program: its translation, compiled for every device of the group before it is trusted. */
+/* What a program has beside the driver's: its translation, compiled for every device of the group before it is
+ * trusted; which macros a device's compiler defines; what its binaries were built from; what --dump keeps. */
 #ifndef GS_SHIM_PLAN_PREPARE_H
 #define GS_SHIM_PLAN_PREPARE_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The bytes of pooled buffers (docs/memory.md): which place holds which of them, and how they move. A place is the
- * host, or a window: a range of a root's bytes in a device's memory. The functions block until the bytes are there. All
- * but the first four are called with the store locked. */
+ * host, or a window: a range of a root's bytes in a device's memory. */
 #ifndef GS_SHIM_POOLED_STORE_H
 #define GS_SHIM_POOLED_STORE_H
 
@@ -68,7 +67,8 @@ cl_int gs_pool_pass_begin(struct gs_context *ctx, unsigned from, struct gs_op *r
 /* Waits for all transfers. Marks the context of a failed transfer as failed; returns the last such error. */
 cl_int gs_pool_transfers_end(void);
 
-/* ---- store.c ---- */
+/* ---- store.c, move.c: the functions block until the bytes are there. With the store locked, but for gs_pool_bytes,
+ * gs_pool_is_roomy, gs_pool_root_new and gs_pool_lock ---- */
 
 struct gs_pool_window {
     struct gs_pool_window *next; /* of the root */

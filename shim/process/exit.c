@@ -4,7 +4,7 @@
  * thread of ours (the application's own program came from the driver's cache), after our handler was registered. Its
  * handlers then took it apart under that thread: the application crashed at its end, and what it had printed was lost.
  * Functions of libc that don't return (err, error, argp's) call an exit of its own. So what others register comes here
- * as well, and a handler of ours that waits for threads of ours inside the driver runs before each.
+ * as well, and a handler of ours that waits for threads of ours inside the driver runs before each library's.
  * And where several threads call exit() at once, as where each finds the same error, one of them ends the process:
  * before glibc 2.41 they take the list of handlers from under each other and crash, seldom by themselves, but each
  * second time once all have waited for the same threads of ours. */

@@ -59,8 +59,8 @@ void gs_threads_end(void);
  * again until that handler returns. */
 void gs_threads_open_again(void);
 
-/* The application has ended, and none of exit()'s handlers has run: waits for the threads that are inside, and lets no
- * other in. */
+/* The application has ended, or a handler of exit() that a library registered is about to run (exit.c): waits for the
+ * threads that are inside, and lets no other in. */
 void gs_threads_finish(void);
 
 /* exit() runs its handlers from the last registered to the first: to be called once a library has been loaded whose

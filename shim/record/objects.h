@@ -29,7 +29,7 @@ struct gs_object {
     struct gs_object *next; /* in its chain of the table; protected by the table's lock */
 };
 
-/* Kernels of ours (own_kernels.h). */
+/* Kernels of ours (own_kernels.c). */
 enum gs_own_kernel {
     GS_OWN_MERGE,      /* the bytes of a part that differ from those before it: shim/output/output.h */
     GS_OWN_REDUCE_I32, /* what parts left combined, in the order of enum gs_atomic_type: shim/output/output.h */

@@ -105,7 +105,7 @@ void gs_report_print(FILE *f, const struct gs_report *r);
 
 void gs_report_print_json(FILE *f, const struct gs_report *r);
 
-/* ---- output.c: the files that --stats and --trace write from inside an application, which may be several processes:
+/* ---- The files that --stats and --trace write from inside an application, which may be several processes:
  * those of one `gpusparc run`, which has emptied the file, or without it those that live at the same time ---- */
 
 /* Opens an ordinary file, made where it isn't there, for reading and writing. The descriptor is none of those that an

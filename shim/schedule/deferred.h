@@ -144,7 +144,7 @@ bool gs_share_on(struct gs_deferred *h, enum gs_share_event event);
 /* Would another thread be waited for? */
 bool gs_share_waits(const struct gs_deferred *h, enum gs_share_event event);
 
-/* Is one about to? */
+/* Is a command about to join? */
 static inline bool gs_share_is_joining(enum gs_sharing sharing)
 {
     return sharing == GS_SHARE_JOINING || sharing == GS_SHARE_LAST_JOINS;

@@ -264,7 +264,7 @@ static void let_go_joined(struct gs_deferred *h, bool last, cl_event event, cl_e
 
 /* The first unit has been enqueued behind the gate as `first`. *end, which is the caller's, is the event that completes
  * with the last unit: `first` where it is the only one. `end` may be null; where no event is wanted `first`, too: then
- * whoever needs one enqueues a marker (gs_unit_close). */
+ * whoever needs one enqueues a marker (close_unit in unit_ends.c). */
 static void let_go(struct gs_deferred *h, cl_event first, cl_event *end)
 {
     cl_command_queue home = h->home;

@@ -81,7 +81,7 @@ static inline void gs_copy_past_cache(char *dst, const char *src, size_t n)
     memcpy(dst, src, n);
 }
 
-/* ---- memory of the application's that a large read is about to fill for the first time: the kernel takes longer to
+/* ---- memory that is about to be written for the first time, by a large read or as a ring: the kernel takes longer to
  * make and clear the pages one by one than the copying takes. Only bytes that the read writes are touched. ---- */
 
 /* Are pages of it yet to be made? A few are looked at. Then asks for huge ones, where the range

@@ -26,7 +26,7 @@ struct slot {
 
 struct gs_staging {
     uint64_t seen; /* bytes of large transfers so far. The context's lock */
-    /* Once it is made, what follows is there; until then it is whose who makes it. */
+    /* Once it is made, what follows is there; until then only its maker touches that. */
     _Atomic(enum ring_state{RING_UNTRIED, RING_BEING_MADE, RING_MADE, RING_FAILED}) state;
     struct gs_pool *pool;
     struct gs_pinned_memory memory;

@@ -13,7 +13,7 @@ splits() { # NS, of a marker, and VARIABLES: in the third process
   done
   sed -n 's/.*"name": "advance".*"split": \([0-9]*\),.*/\1/p' stats.json
 }
-for wait in PACED_WAIT=event PACED_WAIT=map PACED_WAIT=late; do
+for wait in PACED_WAIT=event PACED_WAIT=map PACED_WAIT=read PACED_WAIT=late; do
   n=$(splits 36000000 $wait)
   [ "$n" -le $((launches / 2)) ] || fail "$wait: $n of $launches are split, though that loses: $(cat stats.json)"
 done
