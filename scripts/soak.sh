@@ -126,6 +126,22 @@ kernels_split() {
     bash "$GS_SOURCE/tests/kernels/split.sh" random "${2:-$RANDOM}" "${1:-200}"
 }
 
+# sure [ROUNDS [BESIDE]]: the kernels of tests/kernels/sure.sh, each 4 times a round, by so many processes beside each other;
+# what differs stays in the build's tests/run/soak_sure.*
+sure() {
+    local rounds=${1:-125} beside=${2:-8} i bad=0 all=()
+    for ((i = 0; i < beside; i++)); do
+        mkdir -p "$GS_BUILD/tests/run/soak_sure.$i"
+        (cd "$GS_BUILD/tests/run/soak_sure.$i" && bash "$GS_SOURCE/tests/kernels/sure.sh" $((rounds / beside + 1))) &
+        all+=($!)
+    done
+    for i in "${!all[@]}"; do
+        if wait "${all[i]}"; then rm -r "$GS_BUILD/tests/run/soak_sure.$i"; else bad=$((bad + 1)); fi
+    done
+    echo "$((rounds / beside + 1)) rounds of each of $beside: $bad differ"
+    [ $bad = 0 ]
+}
+
 # gema [SETS [SEED]]: the safe bound against simulation over all offsets, against every state of tiny sets, whole and in chunks, of
 # pinned tasks too, and policies against enumeration
 gema() {
