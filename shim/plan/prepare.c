@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/cache.h"
+#include "common/hash.h"
 #include "common/log.h"
 #include "shim/plan/kinds.h"
 #include "common/clock.h"
@@ -61,10 +63,52 @@ static bool is_relaxed(const struct gs_program *p)
     return relaxed;
 }
 
-/* Which of its kernels reorder: NVIDIA's compiler says by its binaries, of the application's text and of ours. */
+/* Does the compiler say what it makes of each text? NVIDIA's does; of devices that differ one alone would be asked.
+ * Pooled memory is had by translations alone. */
+static bool is_compared(const struct gs_program *p)
+{
+    return gs_group()->nvidia && !gs_group()->unlike && !p->o.ctx->pooled && is_relaxed(p);
+}
+
+/* What is kept of a comparison: behind the head a letter for each kernel, 's' where the code is the same. */
+static const char code_head[] = "gpusparc-code 1 ";
+enum { CODE_HEAD = sizeof code_head - 1, CODE_NAME = 8 + GS_HASH_HEX_BYTES };
+
+static void name_code(struct gs_program *p, const char *driver, char name[CODE_NAME])
+{
+    const uint64_t id = gs_program_id_locked(p);
+    char digest[GS_HASH_HEX_BYTES];
+    struct gs_hash h;
+    gs_hash_begin(&h);
+    gs_hash_add(&h, code_head, sizeof code_head);
+    gs_hash_add_text(&h, driver);
+    gs_hash_add_text(&h, p->summary->headers);
+    gs_hash_add(&h, &id, sizeof id);
+    gs_hash_end_hex(&h, digest);
+    snprintf(name, CODE_NAME, "code-%s", digest);
+}
+
+/* What an earlier process has found. Without it all kernels are thought to be the same until they are compiled. */
+static void recall_code(struct gs_program *p, const char *driver)
+{
+    char name[CODE_NAME];
+    size_t bytes = 0;
+    name_code(p, driver, name);
+    char *text = gs_cache_read(name, &bytes);
+    const bool known = text && bytes == CODE_HEAD + p->summary->n_kernels && memcmp(text, code_head, CODE_HEAD) == 0;
+    for (uint32_t i = 0; i < p->summary->n_kernels; i++)
+        p->summary->kernels[i].reorders = p->summary->kernels[i].hidden && known && text[CODE_HEAD + i] != 's';
+    free(text);
+}
+
+/* Which of its kernels reorder, by the binaries of the application's text and of ours. */
 static void compare_code(struct gs_program *p)
 {
     unsigned char *own = NULL, *ours = NULL;
+    char name[CODE_NAME], *driver = gs_device_text(p->o.ctx->dev[0], CL_DRIVER_VERSION);
+    char *kept = malloc(sizeof code_head + p->summary->n_kernels);
+    if (kept)
+        memcpy(kept, code_head, sizeof code_head);
     struct gs_code a, b;
     gs_binary_read(p->o.ctx, p->o.handle, &own, &a.bytes);
     gs_binary_read(p->o.ctx, p->translated[0], &ours, &b.bytes);
@@ -72,10 +116,17 @@ static void compare_code(struct gs_program *p)
     b.text = (char *)ours;
     for (uint32_t i = 0; i < p->summary->n_kernels; i++) {
         struct gs_kernel_summary *k = &p->summary->kernels[i];
-        k->reorders = k->hidden && !(own && ours && gs_same_code(&a, &b, k->name));
+        k->reorders = k->hidden && !(own && ours && gs_same_code(&a, &b, k->name, k->n_args));
         gs_debug("%s: built with options that let a compiler reorder, its translation has %s operations", k->name,
                  k->reorders ? "other" : "the same");
+        if (kept)
+            kept[CODE_HEAD + i] = k->reorders ? 'o' : 's';
     }
+    name_code(p, driver, name);
+    if (kept && own && ours)
+        gs_cache_write(name, kept, CODE_HEAD + p->summary->n_kernels);
+    free(kept);
+    free(driver);
     free(own);
     free(ours);
 }
@@ -115,6 +166,7 @@ static void translate(struct gs_program *p)
     char *extensions = gs_device_text(dev, CL_DEVICE_EXTENSIONS),
          *version = gs_device_text(dev, CL_DEVICE_OPENCL_C_VERSION);
     char *vendor = gs_device_text(dev, CL_DEVICE_VENDOR), *device = gs_device_text(dev, CL_DEVICE_VERSION);
+    char *driver = gs_device_text(dev, CL_DRIVER_VERSION);
     const bool complete = extensions && version && vendor && device;
     for (size_t i = 0; complete && i < n; i++)
         units[i].macros = gs_device_macros(p->o.ctx, units[i].options);
@@ -139,8 +191,10 @@ static void translate(struct gs_program *p)
         p->refusal = GS_R_ANSWER;
     for (size_t i = 0; !p->refusal && i < n; i++)
         bytes += strlen(p->summary->units[i]);
-    if (!p->refusal) /* compare_code() tells of NVIDIA's; pooled memory is had by translations alone */
-        gs_summary_reorders(p->summary, !p->o.ctx->pooled && !gs_group()->nvidia && is_relaxed(p));
+    if (!p->refusal)
+        gs_summary_reorders(p->summary, !p->o.ctx->pooled && is_relaxed(p));
+    if (!p->refusal && is_compared(p))
+        recall_code(p, driver);
     if (!p->refusal)
         atomic_store(&p->text_bytes, is_useful(p) ? bytes : 0);
     for (size_t i = 0; i < n; i++) {
@@ -151,6 +205,7 @@ static void translate(struct gs_program *p)
     free(version);
     free(vendor);
     free(device);
+    free(driver);
 }
 
 /* A translated program that is being compiled: of all places, or PoCL's of one. */
@@ -329,7 +384,7 @@ static bool prepare_program(struct gs_program *p, bool beside)
     if (err) {
         snprintf(p->why, sizeof p->why, GS_R_DOES_NOT_COMPILE, err, *line ? line : "the driver doesn't say why");
         p->refusal = p->why;
-    } else if (gs_group()->nvidia && !p->o.ctx->pooled && is_relaxed(p))
+    } else if (is_compared(p))
         compare_code(p);
     const uint64_t end = gs_now_ns();
     atomic_store(&p->prepare_ns, end - begin);

@@ -30,15 +30,20 @@ cmp <(grep -E 'strict|rows' alone.txt) <(grep -E 'strict|rows' out.txt) || fail 
 
 # NVIDIA's compiler says what it makes of both texts: where that computes the same, in parts; else as above. (PoCL
 # computes here, so that the first one's bits may be others.)
-coded() { # CODE
-  OPENCL_LAYERS=$programs/as_gpu.so AS_GPU=nvidia AS_GPU_CODE=$1 AS_GPU_KERNELS="fast unsafe strict by_unit by_pragma" POCL_DEVICES="pthread pthread" \
+rm -rf cache
+coded() { # CODE PROGRAMS
+  XDG_CACHE_HOME=$PWD/cache OPENCL_LAYERS=$programs/as_gpu.so AS_GPU=nvidia AS_GPU_CODE=$1 AS_GPU_KERNELS="fast unsafe strict by_unit by_pragma" POCL_DEVICES="pthread pthread" GPUSPARC_DEBUG=1 \
     gpusparc run --devices all --mode multi --stats=stats.json "$programs/relaxed" >out.txt 2>err.txt || { cat err.txt; fail "$1 code"; }
+  [ "$(grep -c "compiled for" err.txt)" = "$2" ] || fail "$1 code: not $2 are compiled: $(grep "compiled for" err.txt)"
 }
-coded same
+coded same 6
 stats stats.json split:fast split:unsafe split:strict split:rows split:by_unit split:by_pragma
-coded other
+coded other 6
 stats stats.json split:strict split:rows single:fast:reorder single:unsafe:reorder single:by_unit:reorder single:by_pragma:reorder
 cmp alone.txt out.txt || fail "other code: other bits"
+# Later processes know that, and compile no program for nothing.
+coded other 2
+stats stats.json split:strict split:rows single:fast:reorder single:unsafe:reorder single:by_unit:reorder single:by_pragma:reorder
 
 # Nor does a daemon have it cut into chunks, which are launches of the changed text as well.
 own_daemon <<'END2'

@@ -48,8 +48,8 @@ static bool same(const char *a, const char *b)
     char *ends = strndup(b, strlen(b));
     assert_non_null(ends);
     const struct gs_code ca = {a, strlen(a)}, cb = {ends, strlen(ends)};
-    const bool is = gs_same_code(&ca, &cb, "sum");
-    assert_int_equal(gs_same_code(&cb, &ca, "sum"), is);
+    const bool is = gs_same_code(&ca, &cb, "sum", 2);
+    assert_int_equal(gs_same_code(&cb, &ca, "sum", 2), is);
     free(ends);
     return is;
 }
@@ -58,9 +58,11 @@ static void what_changes_no_bit(void **state)
 {
     assert_true(same(own, own));
     /* The hidden argument: other integers. */
-    assert_true(same(own, changed(own, "cvt.rn.f32.u32 \t%f2, %r1;",
-                                  "ld.param.u32 \t%r7, [sum_param_2+72];\n\tadd.s32 \t%r8, %r1, %r7;\n"
-                                  "\tcvt.rn.f32.u32 \t%f2, %r8;")));
+    assert_true(
+        same(own, changed(changed(own, "sum_param_1\n)", "sum_param_1,\n\t.param .align 8 .b8 sum_param_2[96]\n)"),
+                          "cvt.rn.f32.u32 \t%f2, %r1;",
+                          "ld.param.u32 \t%r7, [sum_param_2+72];\n\tadd.s32 \t%r8, %r1, %r7;\n"
+                          "\tcvt.rn.f32.u32 \t%f2, %r8;")));
     /* Other registers, another order, an address elsewhere, what is computed twice. */
     assert_true(
         same(own, changed(changed(own, "\t%f3, %f1, %f2;", "\t%f8, %f1, %f2;"), "%f5, %f3, %f6", "%f5, %f8, %f6")));
@@ -88,6 +90,39 @@ static void what_may_change_one(void **state)
     assert_false(same(
         own, changed(own, "add.ftz.f32 \t%f4, %f4, %f7;",
                      "add.ftz.f32 \t%f4, %f4, %f7;\n\tadd.ftz.f32 \t%f8, %f8, %f7;\n\tadd.ftz.f32 \t%f4, %f4, %f8;")));
+    /* The factors change places: of three numbers made of integers, and of three that are loaded. */
+    static const char *const before[] = {"%f2, %f5", "%f6, %f2", "%f5, %f6"};
+    const char *three = changed(own, "mul.ftz.f32 \t%f3, %f1, %f2;",
+                                "mov.u32 \t%r5, %tid.x;\n\tcvt.rn.f32.u32 \t%f5, %r5;\n"
+                                "\tld.param.u32 \t%r6, [sum_param_0];\n\tcvt.rn.f32.u32 \t%f6, %r6;\n"
+                                "\tmul.ftz.f32 \t%f7, %f2, %f5;\n\tmul.ftz.f32 \t%f3, %f7, %f6;");
+    char *of_integers = strdup(three);
+    for (int i = 0; i < 3; i++) {
+        const char *last[] = {"%f6", "%f5", "%f2"};
+        char other[64], first[64];
+        snprintf(first, sizeof first, "\t%%f7, %s;", before[i]);
+        snprintf(other, sizeof other, "\t%%f3, %%f7, %s;", last[i]);
+        const char *turned = changed(changed(of_integers, "\t%f7, %f2, %f5;", first), "\t%f3, %f7, %f6;", other);
+        assert_int_equal(same(of_integers, turned), i == 0);
+    }
+    /* What two conversions come from is the same: it can't be told. */
+    const char *twins = changed(of_integers, "[sum_param_0]", "[sum_param_1]");
+    assert_true(same(twins, twins));
+    twins = changed(of_integers, "ld.param.u32 \t%r6, [sum_param_0];", "add.s32 \t%r6, %r5, 1;");
+    assert_false(same(twins, twins));
+    free(of_integers);
+    const char *loads = changed(own, "mul.ftz.f32 \t%f3, %f1, %f2;",
+                                "ld.param.u64 \t%rd5, [sum_param_0];\n\tld.global.f32 \t%f5, [%rd5];\n"
+                                "\tld.shared.f32 \t%f6, [%rd6];\n\tmul.ftz.f32 \t%f7, %f1, %f5;\n"
+                                "\tmul.ftz.f32 \t%f3, %f7, %f6;");
+    char *of_loads = strdup(loads);
+    assert_false(same(of_loads, changed(changed(of_loads, "\t%f7, %f1, %f5;", "\t%f7, %f1, %f6;"), "\t%f3, %f7, %f6;",
+                                        "\t%f3, %f7, %f5;")));
+    free(of_loads);
+    /* Where a line of the source begins is no statement. */
+    assert_false(same(changed(own, "\tfma", "\t.loc 1 2 3\n\tfma"),
+                      changed(changed(own, "\tfma.rn", "\t.loc 1 2 3\n\tfma.rz"), "sm_90", "sm_90")));
+    assert_true(same(own, changed(own, "\tfma", "\t.loc 1 2 3\n\tfma")));
     /* One instruction more. */
     assert_false(same(own, changed(own, "\tcvt.f64", "\tabs.f32 \t%f4, %f4;\n\tcvt.f64")));
 }
@@ -111,6 +146,11 @@ static void what_cannot_be_told(void **state)
     assert_false(same(half, half));
     const char *from_half = changed(own, "\tcvt.f64", "\tcvt.f32.f16 \t%f4, %rs1;\n\tcvt.f64");
     assert_true(same(from_half, from_half));
+    /* Floating-point numbers in registers of other names can't be followed. */
+    const char *named = changed(own, "add.ftz.f32 \t%f4, %f4, %f7;", "add.ftz.f32 \t%r4, %r4, %r7;");
+    assert_false(same(named, named));
+    const char *pairs = changed(own, "\tcvt.f64", "\tadd.rn.f32x2 \t%rd4, %rd5, %rd6;\n\tcvt.f64");
+    assert_false(same(pairs, pairs));
 }
 
 int main(void)

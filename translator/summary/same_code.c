@@ -1,34 +1,54 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel is taken apart into the instructions that a floating-point number takes part in. Each register's colour is
- * made of the instructions that set it, whose colours are made of their operands' ones, and so on, round by round: two
- * kernels whose instructions have the same set of colours have the same graph of values. What computes integers, where
- * a value is loaded from and in which order instructions stand has no colour: none of it changes a bit. */
+/* A kernel is taken apart into its instructions. Each floating-point register's colour is made of the instructions that
+ * set it, whose colours are made of their operands' ones, and so on, round by round: two kernels whose floating-point
+ * instructions have the same set of colours have the same graph of values. The order in which instructions stand, and
+ * where values are loaded from, has no colour: neither changes a bit.
+ *
+ * What a translation changes is integers, and a compiler that may reorder sorts the operands of a sum or product by how
+ * it came to them: numbers made of integers by what those are made of, loads by their places, which stay. So a load and
+ * a conversion of an integer have the colour of their origins: the arguments and special registers that the address or
+ * the integer depends on. Two conversions of one kernel with the same origins can't be told apart: then nothing is
+ * said. */
 #include "translator/summary/same_code.h"
 
 #include <ctype.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROUNDS = 256, MOST_OPERANDS = 24 };
+enum { MOST_ROUNDS = 256, MOST_OPERANDS = 24, MOST_INSNS = 20000, MOST_ORIGINS = 192, WORDS = MOST_ORIGINS / 64 };
 
 struct operand {
-    uint32_t reg; /* a floating-point register, from 1 on; 0: none */
-    uint64_t colour;
-    bool set; /* the instruction's result */
+    uint32_t reg;    /* from 1 on; 0: none */
+    uint64_t colour; /* of a constant */
+    bool set;        /* the instruction's result */
 };
 struct insn {
     uint64_t op;
-    uint32_t first, n; /* of kernel.operands */
+    uint32_t first, n;    /* of kernel.operands */
+    bool real, begins;    /* a floating-point number takes part; it comes from elsewhere: loaded, made of an integer */
+    bool alone;           /* by that it has to be told apart from all others of the kernel */
+    uint64_t from[WORDS]; /* origins that the instruction itself names: bits, by number */
+};
+struct reg {
+    uint64_t name;
+    uint64_t from[WORDS];
+    bool real;
 };
 struct kernel {
     struct insn *insns;
     struct operand *operands;
-    size_t n_insns, n_operands, room;
-    char **regs; /* names */
-    size_t n_regs, regs_room;
-    bool failed; /* it can't be judged, or there is no memory */
+    struct reg *regs; /* the first isn't used */
+    uint32_t *table;  /* of registers, by the hash of their names */
+    size_t n_insns, n_operands, n_regs;
+    uint64_t origins[MOST_ORIGINS]; /* hashes */
+    size_t n_origins;
+    char hidden[128]; /* what the hidden argument's addresses begin with, which is no origin */
+    bool failed;      /* it can't be judged, or there is no memory */
 };
+
+enum { TABLE = 1 << 17 };
 
 static uint64_t mix(uint64_t a, uint64_t b)
 {
@@ -38,7 +58,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 
 static uint64_t hash(const char *text, size_t n)
 {
-    uint64_t h = n;
+    uint64_t h = n + 1;
     for (size_t i = 0; i < n; i++)
         h = mix(h, (unsigned char)text[i]);
     return h;
@@ -49,26 +69,34 @@ static const char *find(const char *at, const char *end, const char *word)
     return at && at < end ? memmem(at, (size_t)(end - at), word, strlen(word)) : NULL;
 }
 
+static bool begins(const char *at, size_t n, const char *with)
+{
+    return n >= strlen(with) && memcmp(at, with, strlen(with)) == 0;
+}
+
 static bool is_name(char c)
 {
     return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%' || c == '.';
 }
 
-/* The body of the entry, without its braces. False: there is none. */
-static bool find_body(const char *text, size_t bytes, const char *name, const char **begin, const char **end)
+/* The body of the entry, without its braces, and how many arguments it has. False: there is none. */
+static bool find_body(const struct gs_code *code, const char *name, const char **begin, const char **end, unsigned *n)
 {
-    const char *last = text + bytes, *at = text;
-    const size_t n = strlen(name);
+    const char *last = code->text + code->bytes, *at = code->text;
+    const size_t length = strlen(name);
     while ((at = find(at, last, ".entry"))) {
         at += strlen(".entry");
         while (at < last && isspace((unsigned char)*at))
             at++;
-        if ((size_t)(last - at) > n && memcmp(at, name, n) == 0 && !is_name(at[n]))
+        if ((size_t)(last - at) > length && memcmp(at, name, length) == 0 && !is_name(at[length]))
             break;
     }
-    at = at ? find(at, last, "{") : NULL;
+    const char *body = at ? find(at, last, "{") : NULL;
+    for (*n = 0; body && (at = find(at, body, ".param")); at++)
+        ++*n;
     int depth = 0;
-    for (*begin = at ? at + 1 : NULL; at && at < last; at++) {
+    *begin = body ? body + 1 : NULL;
+    for (at = body; at && at < last; at++) {
         depth += *at == '{' ? 1 : *at == '}' ? -1 : 0;
         if (depth == 0) {
             *end = at;
@@ -78,37 +106,93 @@ static bool find_body(const char *text, size_t bytes, const char *name, const ch
     return false;
 }
 
-static bool is_float_register(const char *at, size_t n)
+static void *grown(struct kernel *k, void *list, size_t n, size_t each)
 {
-    const size_t letters = n > 2 && at[2] == 'd' ? 3 : 2;
-    return n > letters && at[0] == '%' && at[1] == 'f' && isdigit((unsigned char)at[letters]);
+    void *more = (n & (n - 1)) == 0 ? reallocarray(list, n ? 2 * n : 1, each) : list;
+    k->failed |= !more;
+    return more ? more : list;
 }
 
+/* %f1, %fd1: floating-point; %r1, %rd1, %rs1, %p1: others. 0: it is none. */
 static uint32_t find_register(struct kernel *k, const char *at, size_t n)
 {
-    for (size_t i = k->n_regs; i-- > 0;)
-        if (strncmp(k->regs[i], at, n) == 0 && !k->regs[i][n])
-            return (uint32_t)i + 1;
-    if (k->n_regs == k->regs_room) {
-        k->regs_room = 2 * k->regs_room + 64;
-        char **more = reallocarray(k->regs, k->regs_room, sizeof *more);
-        k->failed |= !more;
-        if (!more)
+    size_t letters = 1;
+    while (letters < n && islower((unsigned char)at[letters]))
+        letters++;
+    for (size_t i = letters; i < n; i++)
+        if (!isdigit((unsigned char)at[i]))
             return 0;
-        k->regs = more;
+    if (n < 3 || *at != '%' || letters < 2 || letters > 3 || letters == n)
+        return 0;
+    const uint64_t name = hash(at, n);
+    size_t slot = name % TABLE;
+    while (k->table[slot] && k->regs[k->table[slot]].name != name)
+        slot = (slot + 1) % TABLE;
+    if (!k->table[slot]) {
+        k->failed |= k->n_regs > TABLE / 2;
+        k->regs = grown(k, k->regs, k->n_regs, sizeof *k->regs);
+        if (k->failed)
+            return 0;
+        k->regs[k->n_regs] = (struct reg){.name = name, .real = at[1] == 'f'};
+        k->table[slot] = (uint32_t)k->n_regs++;
     }
-    k->regs[k->n_regs] = strndup(at, n);
-    k->failed |= !k->regs[k->n_regs];
-    return k->failed ? 0 : (uint32_t)++k->n_regs;
+    return k->table[slot];
 }
 
-/* The instruction's operands; an address, in brackets, is one that says nothing. True: a floating-point register is
- * among them. */
-static bool read_operands(struct kernel *k, const char *at, const char *end, struct operand out[MOST_OPERANDS],
-                          uint32_t *n)
+static void add_origin(struct kernel *k, struct insn *in, const char *at, size_t n)
 {
-    bool any = false, first = true, grouped = false;
-    for (*n = 0; at < end; at++) {
+    const uint64_t h = hash(at, n);
+    size_t i = 0;
+    while (i < k->n_origins && k->origins[i] != h)
+        i++;
+    k->failed |= i == MOST_ORIGINS;
+    if (k->failed)
+        return;
+    k->origins[i] = h;
+    k->n_origins += i == k->n_origins;
+    in->from[i / 64] |= (uint64_t)1 << i % 64;
+}
+
+/* One operand, a word or an address in brackets, which may have several parts. Of what the driver says of the launch's
+ * geometry (envreg), and of the hidden argument, nothing is an origin: the one stands for the other. */
+static void read_operand(struct kernel *k, struct insn *in, const char *at, size_t n, bool set, struct operand *out)
+{
+    const bool address = *at == '[';
+    *out = (struct operand){.set = set && !address};
+    for (size_t i = address; i < n; i++) {
+        size_t length = 0;
+        while (i + length < n && is_name(at[i + length]))
+            length++;
+        if (!length)
+            continue;
+        const char *word = at + i;
+        const uint32_t reg = find_register(k, word, length);
+        i += length - 1;
+        if (reg && address && k->n_operands < UINT32_MAX) { /* an operand more, which has no colour */
+            k->operands = grown(k, k->operands, k->n_operands, sizeof *k->operands);
+            if (k->failed)
+                return;
+            k->operands[k->n_operands++] = (struct operand){.reg = reg};
+            in->n++;
+        } else if (reg)
+            out->reg = reg;
+        else if (*word == '%' ? !begins(word, length, "%envreg") : !isdigit((unsigned char)*word))
+            add_origin(k, in, word, address ? n - i + length - 2 : length);
+        else if (!address && *word != '%')
+            out->colour = hash(word, length);
+    }
+}
+
+static bool is_of_hidden(const struct kernel *k, const char *at, const char *end)
+{
+    const char *found = *k->hidden ? find(at, end, k->hidden) : NULL;
+    return found && !isdigit((unsigned char)found[strlen(k->hidden)]);
+}
+
+static void read_operands(struct kernel *k, struct insn *in, const char *at, const char *end)
+{
+    bool first = true, grouped = false;
+    for (; at < end && !k->failed; at++) {
         if (*at == '{' || *at == '}')
             grouped = *at == '{';
         if (*at == ',' && !grouped)
@@ -119,43 +203,29 @@ static bool read_operands(struct kernel *k, const char *at, const char *end, str
         const char *from = at;
         while (at + 1 < end && (address ? *at != ']' : is_name(at[1])))
             at++;
-        const size_t length = (size_t)(at - from) + 1;
-        k->failed |= *n == MOST_OPERANDS;
-        if (k->failed)
-            return true;
-        struct operand *o = &out[(*n)++];
-        *o = (struct operand){.set = first};
-        if (!address && is_float_register(from, length)) {
-            o->reg = find_register(k, from, length);
-            any = true;
-        } else if (!address && *from != '%')
-            o->colour = hash(from, length);
-    }
-    return any;
-}
-
-static void *grown(struct kernel *k, void *list, size_t n, size_t each)
-{
-    void *more = (n & (n - 1)) == 0 ? reallocarray(list, n ? 2 * n : 1, each) : list;
-    k->failed |= !more;
-    return more ? more : list;
-}
-
-static void add_insn(struct kernel *k, uint64_t op, const struct operand *operands, uint32_t n)
-{
-    k->insns = grown(k, k->insns, k->n_insns, sizeof *k->insns);
-    if (k->failed)
-        return;
-    k->insns[k->n_insns++] = (struct insn){op, (uint32_t)k->n_operands, n};
-    for (uint32_t i = 0; i < n && !k->failed; i++) {
+        struct operand o;
+        read_operand(k, in, from, (size_t)(at - from) + 1, first, &o);
+        k->failed |= in->n >= MOST_OPERANDS;
         k->operands = grown(k, k->operands, k->n_operands, sizeof *k->operands);
-        if (!k->failed)
-            k->operands[k->n_operands++] = operands[i];
+        if (k->failed)
+            return;
+        k->operands[k->n_operands++] = o;
+        in->n++;
+        in->real |= o.reg && k->regs[o.reg].real;
     }
 }
 
-/* One statement, without its ';'. A call may do anything; numbers of 16 bits lie in registers of integers, where they
- * can be converted but not followed. */
+/* Of an operation on floating-point numbers each operand is in a register of them, or a constant. */
+static bool is_plain(const struct kernel *k, const struct insn *in)
+{
+    for (uint32_t i = 0; i < in->n; i++)
+        if (k->operands[in->first + i].reg && !k->regs[k->operands[in->first + i].reg].real)
+            return false;
+    return true;
+}
+
+/* One statement, without its ';'. A call may do anything; numbers of 16 bits, and pairs, lie in registers of integers,
+ * where they can be converted but not followed. */
 static void read_statement(struct kernel *k, const char *at, const char *end)
 {
     while (at < end && (isspace((unsigned char)*at) || *at == '{' || *at == '}'))
@@ -174,24 +244,38 @@ static void read_statement(struct kernel *k, const char *at, const char *end)
     const char *op = at;
     while (at < end && !isspace((unsigned char)*at))
         at++;
-    const size_t n_op = (size_t)(at - op);
-    if (!n_op || *op == '.')
+    const size_t n = (size_t)(at - op);
+    if (!n || *op == '.' || k->failed)
         return;
-    struct operand operands[MOST_OPERANDS];
-    uint32_t n;
-    const bool any = read_operands(k, at, end, operands, &n);
-    if (strncmp(op, "call", 4) == 0 || (find(op, at, "f16") && strncmp(op, "cvt", 3) != 0))
-        k->failed = true;
-    else if (any || find(op, at, ".f32") || find(op, at, ".f64"))
-        add_insn(k, hash(op, n_op), operands, n);
+    k->insns = grown(k, k->insns, k->n_insns, sizeof *k->insns);
+    k->failed |= k->n_insns == MOST_INSNS;
+    if (k->failed)
+        return;
+    struct insn *in = &k->insns[k->n_insns++];
+    *in = (struct insn){.op = hash(op, n), .first = (uint32_t)k->n_operands};
+    const bool loads = begins(op, n, "ld"), converts = begins(op, n, "cvt"), of_hidden = is_of_hidden(k, at, end);
+    const bool typed = find(op, at, ".f32") || find(op, at, ".f64");
+    read_operands(k, in, at, end);
+    if (loads && !begins(op, n, "ld.param"))
+        add_origin(k, in, op, n);
+    if (of_hidden)
+        memset(in->from, 0, sizeof in->from);
+    in->alone = converts && in->real && !is_plain(k, in);
+    in->begins = in->alone || (loads && in->real);
+    in->real |= typed;
+    const bool moves = loads || converts || begins(op, n, "st") || begins(op, n, "mov") || begins(op, n, "setp") ||
+                       begins(op, n, "selp") || begins(op, n, "atom") || begins(op, n, "red") || begins(op, n, "tex") ||
+                       begins(op, n, "testp") || begins(op, n, "slct");
+    k->failed |= begins(op, n, "call") || (find(op, at, "f16") && !converts) || find(op, at, "x2.") ||
+                 (typed && !moves && !is_plain(k, in)) || (typed && loads && !in->real);
 }
 
-/* Comments end at their line's end. */
+/* Comments, and what says which line of the source follows, end at their line's end. */
 static char *without_comments(const char *at, const char *end)
 {
     char *text = malloc((size_t)(end - at) + 1), *to = text;
     while (text && at < end) {
-        if (end - at > 1 && at[0] == '/' && at[1] == '/')
+        if ((end - at > 1 && at[0] == '/' && at[1] == '/') || begins(at, (size_t)(end - at), ".loc"))
             while (at < end && *at != '\n')
                 at++;
         else
@@ -202,11 +286,13 @@ static char *without_comments(const char *at, const char *end)
     return text;
 }
 
-static void read_kernel(struct kernel *k, const char *text, size_t bytes, const char *name)
+static void read_kernel(struct kernel *k, const char *begin, const char *end)
 {
-    const char *begin, *end;
-    char *body = find_body(text, bytes, name, &begin, &end) ? without_comments(begin, end) : NULL;
-    k->failed = !body;
+    char *body = without_comments(begin, end);
+    k->table = calloc(TABLE, sizeof *k->table);
+    k->regs = calloc(1, sizeof *k->regs);
+    k->n_regs = 1;
+    k->failed = !body || !k->table || !k->regs;
     for (const char *at = body, *stop; at && *at && !k->failed; at = *stop ? stop + 1 : NULL) {
         stop = at + strcspn(at, ";");
         read_statement(k, at, stop);
@@ -214,14 +300,26 @@ static void read_kernel(struct kernel *k, const char *text, size_t bytes, const 
     free(body);
 }
 
-static uint64_t colour_of(const struct kernel *k, const struct insn *i, const uint64_t *colours)
+/* What each register is made of, through all instructions. */
+static void follow_origins(struct kernel *k)
 {
-    uint64_t h = i->op;
-    for (uint32_t j = 0; j < i->n; j++) {
-        const struct operand *o = &k->operands[i->first + j];
-        h = mix(h, o->reg && !o->set ? colours[o->reg] : o->colour);
+    for (bool more = !k->failed; more;) {
+        more = false;
+        for (size_t i = 0; i < k->n_insns; i++) {
+            const struct insn *in = &k->insns[i];
+            uint64_t all[WORDS];
+            memcpy(all, in->from, sizeof all);
+            for (uint32_t j = 0; j < in->n; j++)
+                for (int w = 0; w < WORDS && !k->operands[in->first + j].set; w++)
+                    all[w] |= k->regs[k->operands[in->first + j].reg].from[w];
+            for (uint32_t j = 0; j < in->n; j++)
+                for (int w = 0; w < WORDS && k->operands[in->first + j].set && k->operands[in->first + j].reg; w++) {
+                    uint64_t *from = &k->regs[k->operands[in->first + j].reg].from[w];
+                    more |= all[w] & ~*from;
+                    *from |= all[w];
+                }
+        }
     }
-    return h;
 }
 
 static int by_value(const void *a, const void *b)
@@ -230,7 +328,46 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The colours of its instructions, ordered, each once; owned by the caller, with room for one more. NULL: no memory. */
+/* What a number comes from becomes part of the operation that brings it; fails where two conversions have the same. */
+static void name_beginnings(struct kernel *k)
+{
+    uint64_t *names = calloc(k->n_insns + 1, sizeof *names);
+    size_t n = 0;
+    k->failed |= !names;
+    for (size_t i = 0; i < k->n_insns && !k->failed; i++) {
+        struct insn *in = &k->insns[i];
+        uint64_t from[WORDS];
+        memcpy(from, in->from, sizeof from);
+        for (uint32_t j = 0; j < in->n; j++)
+            for (int w = 0; w < WORDS && !k->operands[in->first + j].set; w++)
+                from[w] |= k->regs[k->operands[in->first + j].reg].from[w];
+        uint64_t origins = 0;
+        for (size_t o = 0; o < k->n_origins; o++)
+            origins += from[o / 64] >> o % 64 & 1 ? mix(k->origins[o], 1) : 0;
+        if (in->begins)
+            in->op = mix(in->op, origins);
+        if (in->alone)
+            names[n++] = in->op;
+    }
+    if (names)
+        qsort(names, n, sizeof *names, by_value);
+    for (size_t i = 1; names && i < n; i++)
+        k->failed |= names[i] == names[i - 1];
+    free(names);
+}
+
+static uint64_t colour_of(const struct kernel *k, const struct insn *i, const uint64_t *colours)
+{
+    uint64_t h = i->op;
+    for (uint32_t j = 0; j < i->n; j++) {
+        const struct operand *o = &k->operands[i->first + j];
+        const bool real = k->regs[o->reg].real;
+        h = real ? mix(h, o->set ? 1 : colours[o->reg]) : o->colour ? mix(h, o->colour) : h;
+    }
+    return h;
+}
+
+/* The colours of its floating-point instructions, ordered, each once; owned by the caller. NULL: no memory. */
 static uint64_t *colour(const struct kernel *k, size_t rounds, size_t *n)
 {
     uint64_t *now = calloc(k->n_regs + 1, sizeof *now), *next = calloc(k->n_regs + 1, sizeof *next);
@@ -239,8 +376,8 @@ static uint64_t *colour(const struct kernel *k, size_t rounds, size_t *n)
         memset(next, 0, (k->n_regs + 1) * sizeof *next);
         for (size_t i = 0; i < k->n_insns; i++) {
             const struct insn *in = &k->insns[i];
-            const uint64_t h = colour_of(k, in, now);
-            for (uint32_t j = 0; j < in->n; j++)
+            const uint64_t h = in->real ? colour_of(k, in, now) : 0;
+            for (uint32_t j = 0; j < in->n && in->real; j++)
                 if (k->operands[in->first + j].set)
                     next[k->operands[in->first + j].reg] += mix(h, j);
         }
@@ -248,12 +385,14 @@ static uint64_t *colour(const struct kernel *k, size_t rounds, size_t *n)
         now = next;
         next = t;
     }
-    *n = 0;
+    size_t many = 0;
     for (size_t i = 0; all && now && i < k->n_insns; i++)
-        all[i] = colour_of(k, &k->insns[i], now);
+        if (k->insns[i].real)
+            all[many++] = colour_of(k, &k->insns[i], now);
     if (all)
-        qsort(all, k->n_insns, sizeof *all, by_value);
-    for (size_t i = 0; all && i < k->n_insns; i++)
+        qsort(all, many, sizeof *all, by_value);
+    *n = 0;
+    for (size_t i = 0; all && i < many; i++)
         if (!*n || all[*n - 1] != all[i])
             all[(*n)++] = all[i];
     if (!now || !next) {
@@ -267,29 +406,45 @@ static uint64_t *colour(const struct kernel *k, size_t rounds, size_t *n)
 
 static void drop(struct kernel *k)
 {
-    for (size_t i = 0; i < k->n_regs; i++)
-        free(k->regs[i]);
+    free(k->table);
     free(k->regs);
     free(k->insns);
     free(k->operands);
+    free(k);
 }
 
-bool gs_same_code(const struct gs_code *a, const struct gs_code *b, const char *name)
+/* NULL: no memory, or there is no such kernel. */
+static struct kernel *make(const struct gs_code *code, const char *name, unsigned own_arguments)
 {
-    struct kernel ka = {0}, kb = {0};
-    read_kernel(&ka, a->text, a->bytes, name);
-    read_kernel(&kb, b->text, b->bytes, name);
-    bool same = !ka.failed && !kb.failed;
+    const char *begin, *end;
+    unsigned n;
+    struct kernel *k = find_body(code, name, &begin, &end, &n) ? calloc(1, sizeof *k) : NULL;
+    if (!k)
+        return NULL;
+    if (n > own_arguments) /* NVIDIA's names of them end with their numbers */
+        snprintf(k->hidden, sizeof k->hidden, "%s_param_%u", name, own_arguments);
+    read_kernel(k, begin, end);
+    follow_origins(k);
+    name_beginnings(k);
+    return k;
+}
+
+bool gs_same_code(const struct gs_code *own, const struct gs_code *translated, const char *name, unsigned n_args)
+{
+    struct kernel *a = make(own, name, n_args), *b = make(translated, name, n_args);
+    bool same = a && b && !a->failed && !b->failed;
     if (same) {
-        const size_t most = ka.n_regs > kb.n_regs ? ka.n_regs : kb.n_regs;
+        const size_t most = a->n_regs > b->n_regs ? a->n_regs : b->n_regs;
         const size_t rounds = most < MOST_ROUNDS ? most : MOST_ROUNDS;
         size_t na, nb;
-        uint64_t *ca = colour(&ka, rounds, &na), *cb = colour(&kb, rounds, &nb);
+        uint64_t *ca = colour(a, rounds, &na), *cb = colour(b, rounds, &nb);
         same = ca && cb && na == nb && memcmp(ca, cb, na * sizeof *ca) == 0;
         free(ca);
         free(cb);
     }
-    drop(&ka);
-    drop(&kb);
+    if (a)
+        drop(a);
+    if (b)
+        drop(b);
     return same;
 }

@@ -13,9 +13,11 @@ struct gs_code {
     size_t bytes;
 };
 
-/* Do both compute all floating-point numbers of the kernel by the same operations, on the same operands? Then they have
- * the same bits, as integers have whatever the compiler does. False, too, where that can't be told: there is no such
- * kernel, it calls a function, it has numbers of 16 bits, there is no memory. */
-bool gs_same_code(const struct gs_code *a, const struct gs_code *b, const char *kernel);
+/* Do both compute all floating-point numbers of the kernel, which has n_args arguments of the application's, by the
+ * same operations, on the same operands? Then they have the same bits, as integers have whatever the compiler does.
+ * False, too, where that can't be told: there is no such kernel, it calls a function, it has numbers of 16 bits or
+ * pairs of them, more than 20,000 instructions, several conversions of integers that come from the same; there is no
+ * memory. */
+bool gs_same_code(const struct gs_code *own, const struct gs_code *translated, const char *kernel, unsigned n_args);
 
 #endif
