@@ -22,6 +22,7 @@
 
 typedef int main_fn(int, char **, char **);
 typedef int register_fn(void (*)(void *), void *, void *);
+typedef void finalize_fn(void *);
 typedef int start_fn(main_fn *, int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
 
 static struct {
@@ -30,11 +31,10 @@ static struct {
     _Atomic(register_fn *) known;
     _Atomic uint64_t ends; /* by which process and thread; 0: nobody has begun to */
     pthread_mutex_t lock;  /* of who registers a handler */
-    void *running;         /* in the end: the library whose handlers are being run */
-} exits = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    void *running;         /* in the end: the library whose handlers are being run; NULL is one, too */
+} exits = {.lock = PTHREAD_MUTEX_INITIALIZER, .running = &exits};
 GS_RANKED(exits.lock, GS_RANK_EXITS);
-
-extern void *__dso_handle;
+static _Thread_local void *unloaded = &exits; /* the library whose destructors this thread runs */
 
 static register_fn *real_register(void)
 {
@@ -46,10 +46,11 @@ static register_fn *real_register(void)
     return real;
 }
 
-/* Before a library's handler. Whether that library is the driver isn't known yet when it registers it. */
+/* Before a library's handler. Whether that library is the driver isn't known yet when it registers it. At a dlclose()
+ * nothing ends, and nothing is waited for; in the last destructors of a process close_driver has waited. */
 static void begin_handler(void *library)
 {
-    if (exits.running == library)
+    if (library == unloaded || library == exits.running)
         return;
     exits.running = library;
     gs_threads_driver_ends(gs_is_of_driver(library));
@@ -65,9 +66,22 @@ int __cxa_atexit(void (*handler)(void *), void *arg, void *library)
         return -1;
     pthread_mutex_lock(&exits.lock);
     const int err = real(handler, arg, library);
-    real(begin_handler, library, __dso_handle); /* the later one runs first */
+    real(begin_handler, library, library); /* the later one runs first; both go with the library */
     pthread_mutex_unlock(&exits.lock);
     return err;
+}
+
+/* Each library's last destructor calls it, which runs those of the library's handlers that are left. */
+void __cxa_finalize(void *library);
+void __cxa_finalize(void *library)
+{
+    void *before = unloaded;
+    finalize_fn *real = NULL;
+    *(void **)&real = dlsym(RTLD_NEXT, "__cxa_finalize");
+    unloaded = library;
+    if (real)
+        real(library);
+    unloaded = before;
 }
 
 /* By now the application's own destructors have run. */

@@ -16,7 +16,7 @@ comm -23 system.txt ours.txt >missing.txt
 [ ! -s missing.txt ] || { cat missing.txt; fail "functions of $system that the shim lacks, or has under another version"; }
 # Nothing but OpenCL's names may come in an application's way, the ways to its end (shim/process/exit.c), what a compiler
 # writes, and the random numbers that it takes (shim/process/quiet.c).
-readelf --dyn-syms -W "$shim" | awk '$7 != "UND" && $5 == "GLOBAL" && $8 !~ /^(cl[A-Z]|OPENCL_|GPUSPARC_|exit$|__cxa_atexit$|__libc_start_main$|write$|s?rand$|__?asan|__?ubsan|__?tsan)/ && NR > 3 { print $8 }' >foreign.txt
+readelf --dyn-syms -W "$shim" | awk '$7 != "UND" && $5 == "GLOBAL" && $8 !~ /^(cl[A-Z]|OPENCL_|GPUSPARC_|exit$|__cxa_(atexit|finalize)$|__libc_start_main$|write$|s?rand$|__?asan|__?ubsan|__?tsan)/ && NR > 3 { print $8 }' >foreign.txt
 [ ! -s foreign.txt ] || { cat foreign.txt; fail "the shim exports other names"; }
 # What the headers declare for the core.
 for f in $(cat /usr/include/CL/cl.h | grep -o '\bcl[A-Z][A-Za-z0-9]*(' | tr -d '(' | sort -u); do
