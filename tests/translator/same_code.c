@@ -119,6 +119,10 @@ static void what_may_change_one(void **state)
     assert_false(same(of_loads, changed(changed(of_loads, "\t%f7, %f1, %f5;", "\t%f7, %f1, %f6;"), "\t%f3, %f7, %f6;",
                                         "\t%f3, %f7, %f5;")));
     free(of_loads);
+    /* What becomes an integer needn't be told apart. */
+    const char *rounded =
+        changed(own, "\tcvt.f64", "\tcvt.rzi.s32.f32 \t%r7, %f4;\n\tcvt.rzi.s32.f32 \t%r8, %f7;\n\tcvt.f64");
+    assert_true(same(rounded, rounded));
     /* Where a line of the source begins is no statement. */
     assert_false(same(changed(own, "\tfma", "\t.loc 1 2 3\n\tfma"),
                       changed(changed(own, "\tfma.rn", "\t.loc 1 2 3\n\tfma.rz"), "sm_90", "sm_90")));

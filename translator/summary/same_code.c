@@ -260,7 +260,7 @@ static void read_statement(struct kernel *k, const char *at, const char *end)
         add_origin(k, in, op, n);
     if (of_hidden)
         memset(in->from, 0, sizeof in->from);
-    in->alone = converts && in->real && !is_plain(k, in);
+    in->alone = converts && in->n && k->regs[k->operands[in->first].reg].real && !is_plain(k, in);
     in->begins = in->alone || (loads && in->real);
     in->real |= typed;
     const bool moves = loads || converts || begins(op, n, "st") || begins(op, n, "mov") || begins(op, n, "setp") ||
