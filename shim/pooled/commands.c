@@ -211,23 +211,39 @@ static struct gs_mapping *take_out(struct gs_mem *m, const void *ptr)
     return map;
 }
 
+/* Of a map that isn't carried out: its unmap, which has been enqueued, fails as well, and must not put it back. */
+static void tell_unmap(const struct gs_mapping *map)
+{
+    GS_LOCKED(&list.lock);
+    for (struct gs_pool_command *a = list.first; a; a = a->next)
+        a->of_none |= a->taken == map;
+}
+
 /* Of a command that isn't carried out: what it would have mapped isn't, and what it would have unmapped stays so. */
 static void undo_mapping(struct gs_pool_command *c)
 {
-    struct gs_mem *m = c->taken ? c->dst : c->op.kind == GS_OP_MAP_BUFFER && c->op.ptr ? c->src : NULL;
+    struct gs_mem *m = c->taken ? c->dst : c->mapped ? c->src : NULL;
     if (!m)
         return;
     GS_LOCKED(&m->o.ctx->lock);
-    if (c->taken) {
+    if (c->taken && !c->of_none) {
         c->taken->next = m->mappings;
         m->mappings = c->taken;
         c->taken = NULL;
         return;
     }
-    struct gs_mapping *map = take_out(m, c->op.ptr);
-    if (map)
-        atomic_fetch_sub(&m->root->pool->maps, 1);
-    free(map);
+    struct gs_mapping **at = &m->mappings;
+    while (!c->taken && *at && *at != c->mapped)
+        at = &(*at)->next;
+    if (!c->taken && !*at) {
+        tell_unmap(c->mapped);
+        return;
+    }
+    if (!c->taken) {
+        *at = c->mapped->next;
+        free(c->mapped);
+    }
+    atomic_fetch_sub(&m->root->pool->maps, 1);
 }
 
 /* What the application has enqueued behind a command that isn't carried out isn't either; what it enqueues once it has
@@ -412,6 +428,7 @@ static cl_int take_mapping(struct gs_pool_command *c)
         m->mappings = map;
         atomic_fetch_add(&m->root->pool->maps, 1);
         *c->op.mapped = c->op.ptr = map->ptr;
+        c->mapped = map;
         return CL_SUCCESS;
     }
     struct gs_mapping *map = take_out(m, c->op.ptr);

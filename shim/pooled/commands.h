@@ -43,7 +43,9 @@ struct gs_pool_command {
     cl_event event;                /* of ours, retained; or null */
     struct gs_event *record;       /* of the event; held */
     struct gs_mem *src, *dst;      /* kept; or null */
+    struct gs_mapping *mapped;     /* of a map: its mapping, which may be gone; to compare only */
     struct gs_mapping *taken;      /* of an unmap: the mapping, until it has ended; owned */
+    bool of_none;                  /* the map has failed since; the list's lock */
     struct gs_pool_launch *launch; /* owned */
     bool awaited;                  /* the call that made it waits for it, and frees it */
     bool by_ring;                  /* its context's ring has been entered for it */

@@ -184,6 +184,7 @@ plain plain.txt "$programs/pooled" 64 parts
 pooled pooled.txt "$programs/pooled" 64 parts || { cat pooled.txt pooled.err; fail "sub-buffers: exit status $?"; }
 same "sub-buffers"
 pooled pooled.txt "$programs/pooled" 64 failing || { cat pooled.txt pooled.err; fail "a map that fails: exit status $?"; }
+grep -q '^a map that fails, and its unmap: 0 mapped; unmapped once more: -30$' pooled.txt || fail "a map and its unmap that fail: $(cat pooled.txt)"
 grep -q '^failing: -14, none, 0 mapped; a region that wraps: -30; no extension$' pooled.txt || fail "a map that fails, a region that wraps, an extension: $(cat pooled.txt)"
 
 # What is behind a command that has failed fails, too.

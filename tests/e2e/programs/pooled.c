@@ -466,6 +466,26 @@ static void parts(size_t bytes)
     free(host);
 }
 
+/* A map and its unmap behind a command that fails. */
+static void failing_behind(cl_mem m)
+{
+    cl_int err;
+    cl_uint n;
+    cl_event never, end;
+    void *fails;
+    MADE(never, clCreateUserEvent(context, &err));
+    CL(clEnqueueMarkerWithWaitList(queue, 1, &never, NULL));
+    MADE(fails, clEnqueueMapBuffer(queue, m, CL_FALSE, CL_MAP_READ, 0, 64, 0, NULL, NULL, &err));
+    CL(clEnqueueUnmapMemObject(queue, m, fails, 0, NULL, &end));
+    CL(clSetUserEventStatus(never, -5));
+    clWaitForEvents(1, &end);
+    CL(clFinish(queue));
+    CL(clGetMemObjectInfo(m, CL_MEM_MAP_COUNT, sizeof n, &n, NULL));
+    err = clEnqueueUnmapMemObject(queue, m, fails, 0, NULL, NULL);
+    printf("a map that fails, and its unmap: %u mapped; unmapped once more: %d\n", n, err);
+    RELEASE(never, end);
+}
+
 /* A map whose wait list fails. PoCL by itself waits for ever: by its name only. */
 static void failing(size_t bytes)
 {
@@ -484,6 +504,7 @@ static void failing(size_t bytes)
     const void *extension = clGetExtensionFunctionAddressForPlatform(platform, "clCreateCommandBufferKHR");
     printf("failing: %d, %s, %u mapped; a region that wraps: %d; %s\n", err, mapped ? "an address" : "none", n, wraps,
            extension ? "an extension" : "no extension");
+    failing_behind(m);
     RELEASE(never, m);
 }
 
