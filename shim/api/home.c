@@ -389,7 +389,7 @@ cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, 
 {
     const struct gs_command *cmd = &h->cmd;
     struct gs_mem *m = dst.m ? dst.m : src.m;
-    struct gs_ring_use w = {.root = m ? m->root : NULL, .r = dst.m ? dst.r : src.r, .v = staged, .n = 1};
+    struct gs_ring_use w = {.m = m, .root = m ? m->root : NULL, .r = dst.m ? dst.r : src.r, .v = staged, .n = 1};
     const bool reads = is_read(&cmd->op);
     cl_event own = NULL;
     gs_home_need(h, src.m, src.r);

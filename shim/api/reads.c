@@ -146,7 +146,7 @@ cl_int gs_read(const struct gs_command *cmd, struct gs_mem *m, struct gs_range r
 {
     struct reading x; /* to clear its arrays takes as long as to look its objects up */
     cl_int err = CL_SUCCESS;
-    x.use = (struct gs_ring_use){.root = m->root, .r = r};
+    x.use = (struct gs_ring_use){.m = m, .root = m->root, .r = r};
     x.all = t;
     x.s = (struct gs_extents){0};
     x.ended.events = (struct gs_events){0};

@@ -119,8 +119,8 @@ bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_stag
 struct gs_ring_use {
     struct gs_carry carried; /* first */
     struct gs_host_use use;
-    struct gs_mem *root;
-    struct gs_range r; /* of the root */
+    struct gs_mem *m, *root; /* m: the call's own, which holds its root */
+    struct gs_range r;       /* of the root */
     const struct gs_staged *v;
     unsigned n;
     struct gs_events ready; /* what it must come after beside h's wait list; or, without a marker, all that is before */

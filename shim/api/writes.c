@@ -87,7 +87,7 @@ static void marked(struct gs_carry *c)
 void gs_carry_unlock(struct gs_home *h, struct gs_ring_use *w)
 {
     enum { SOON_NS = 20 * 1000 };
-    gs_home_use(h, w->root);
+    gs_home_use(h, w->m);
     w->carried = (struct gs_carry){.cmd = &h->cmd, .marked = marked};
     gs_carry_begin(&w->carried);
     gs_host_use_begin(w->v->op.dst ? &w->root->host_writes : &w->root->host_reads, w->r, &w->use);
@@ -149,7 +149,7 @@ bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_stag
 {
     const struct gs_range r = {t->op.to[0], t->op.to[0] + t->op.region[0]};
     struct gs_staged there = *t;
-    struct gs_ring_use w = {.root = m->root, .r = r, .v = &there, .n = 1};
+    struct gs_ring_use w = {.m = m, .root = m->root, .r = r, .v = &there, .n = 1};
     if (!is_followed(h, m, r) || !is_of_other_gpu(h, m))
         return false;
     there.place = h->put.job.place[0];

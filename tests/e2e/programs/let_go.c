@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* let_go [early]: a thread blocks in a transfer of a buffer, over the layer call_hooks.c, and another one lets the
  * buffer go meanwhile, for the last time: once the driver has the command, or while the call waits for what comes
- * before; or, early, just before the driver gets the command. The call does what it would have done. */
+ * before; or, early, just before the driver gets the command. The call does what it would have done. So it does of a
+ * sub-buffer whose buffer the application has let go before. */
 #include "plain.h"
 
 #include <pthread.h>
@@ -66,7 +67,7 @@ void has_written(size_t size)
     let_go();
 }
 
-static void try(const char *what, bool launched)
+static void try(const char *what, bool launched, bool part)
 {
     static uint32_t host[WORDS];
     static uint32_t value = 7;
@@ -75,6 +76,11 @@ static void try(const char *what, bool launched)
     for (size_t i = 0; i < WORDS; i++)
         host[i] = value;
     words = buffer(CL_MEM_READ_WRITE, BYTES, NULL);
+    if (part) {
+        cl_mem whole = words;
+        MADE(words, clCreateSubBuffer(whole, 0, CL_BUFFER_CREATE_TYPE_REGION, &(cl_buffer_region){0, BYTES}, &err));
+        CL(clReleaseMemObject(whole));
+    }
     CL(clEnqueueWriteBuffer(queue, words, CL_TRUE, 0, BYTES, host, 0, NULL, NULL));
     set_mem(fill, 0, words);
     set_uint(fill, 1, value);
@@ -97,7 +103,8 @@ static void try(const char *what, bool launched)
     size_t wrong = 0;
     for (size_t i = 0; i < WORDS; i++)
         wrong += host[i] != value;
-    printf("%s, %s: %zu wrong\n", what, launched ? "launched before" : "written before", wrong);
+    printf("%s, %s, %s: %zu wrong\n", what, part ? "a part" : "a buffer",
+           launched ? "launched before" : "written before", wrong);
 }
 
 int main(int argc, char **argv)
@@ -107,10 +114,10 @@ int main(int argc, char **argv)
     start(0);
     cl_program p = build(source, "");
     fill = kernel_of(p, "fill");
-    for (int launched = 0; launched < 2; launched++) {
-        try("read", launched);
-        try("write", launched);
-        try("map", launched);
+    for (int i = 0; i < 4; i++) {
+        try("read", i % 2, i / 2);
+        try("write", i % 2, i / 2);
+        try("map", i % 2, i / 2);
     }
     RELEASE(fill, p);
     finish();
