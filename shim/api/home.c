@@ -218,12 +218,9 @@ cl_int gs_home_end(struct gs_home *h, cl_int err)
 {
     gs_put_for(h->put_before);
     h->upto = gs_queue_mark(h->cmd.q);
-    const bool let_go = h->used && gs_mem_use_end(h->used);
-    pthread_mutex_unlock(&h->cmd.ctx->lock);
+    gs_mem_unlock(h->cmd.ctx, h->used);
     gs_events_free(&h->extra);
     gs_command_end(&h->cmd);
-    if (let_go)
-        gs_mem_release(h->used);
     return err ? err : h->err;
 }
 
@@ -355,15 +352,11 @@ bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err
     gs_queue_lock(cmd->q);
     const struct gs_queue_mark upto = gs_queue_mark(cmd->q);
     const bool passes = !atomic_load(&ctx->spread);
-    bool let_go = false;
     if (passes) {
         gs_mem_use(src.m);
         *err = gs_call_unlocked(cmd, src, false, cmd->n_wait, cmd->wait);
-        let_go = gs_mem_use_end(src.m);
     }
-    pthread_mutex_unlock(&ctx->lock);
-    if (let_go)
-        gs_mem_release(src.m);
+    gs_mem_unlock(ctx, passes ? src.m : NULL);
     if (passes && by_units) {
         gs_job_reads();
         if (!*err)

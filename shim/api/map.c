@@ -175,15 +175,11 @@ static bool map_at_home(const struct gs_command *cmd, struct gs_mem *m, struct g
         return false;
     gs_queue_lock(cmd->q);
     const bool stays = !atomic_load(&ctx->spread);
-    bool let_go = false;
     if (stays) {
         gs_mem_use(m);
         *err = map_blocking(cmd, m, map, cmd->n_wait, cmd->wait);
-        let_go = gs_mem_use_end(m);
     }
-    pthread_mutex_unlock(&ctx->lock);
-    if (let_go)
-        gs_mem_release(m);
+    gs_mem_unlock(ctx, stays ? m : NULL);
     return stays;
 }
 

@@ -176,7 +176,7 @@ static bool unlink_root(struct gs_mem *m)
     return m->let_go;
 }
 
-cl_int gs_mem_release(struct gs_mem *m)
+static cl_int release(struct gs_mem *m)
 {
     cl_mem handle = m->o.handle;
     const bool by_record = m->is_sub_buffer && gs_sub_buffer_released(m);
@@ -186,7 +186,7 @@ cl_int gs_mem_release(struct gs_mem *m)
 
 cl_int gs_mem_released(struct gs_mem *m)
 {
-    return unlink_root(m) ? CL_SUCCESS : gs_mem_release(m);
+    return unlink_root(m) ? CL_SUCCESS : release(m);
 }
 
 void gs_mem_use(struct gs_mem *m)
@@ -194,11 +194,14 @@ void gs_mem_use(struct gs_mem *m)
     m->calls++;
 }
 
-bool gs_mem_use_end(struct gs_mem *m)
+void gs_mem_unlock(struct gs_context *c, struct gs_mem *used)
 {
-    const bool go = --m->calls == 0 && m->let_go;
-    m->let_go &= !go;
-    return go;
+    const bool go = used && --used->calls == 0 && used->let_go;
+    if (go)
+        used->let_go = false;
+    pthread_mutex_unlock(&c->lock);
+    if (go)
+        release(used);
 }
 
 /* References of ours: by replicas in the object's memory, by windows, and by transfers under way. */

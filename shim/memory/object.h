@@ -27,12 +27,13 @@ void gs_mem_publish(struct gs_mem *m, cl_mem handle);
 /* The application has let it go for the last time: what the driver says to that. Of an object in use it hears later. */
 cl_int gs_mem_released(struct gs_mem *m);
 
-/* A call uses the object from now on without the context's lock, until gs_mem_use_end: the driver mustn't free it
- * before it has the call's command. Both with the lock held. gs_mem_use_end is true where the application has let the
- * object go meanwhile: then the caller calls gs_mem_release once it has given the lock back. */
+/* A call uses the object from now on without the context's lock, until gs_mem_unlock: the driver mustn't free it before
+ * it has the call's command. With the lock held. */
 void gs_mem_use(struct gs_mem *m);
-bool gs_mem_use_end(struct gs_mem *m);
-cl_int gs_mem_release(struct gs_mem *m);
+
+/* Gives the context's lock back. Ends the use of the object, or null, which goes now if the application has let it go
+ * meanwhile. */
+void gs_mem_unlock(struct gs_context *c, struct gs_mem *used);
 
 /* How many references to its handle are not the application's. */
 cl_uint gs_mem_own_references(struct gs_mem *m);

@@ -76,16 +76,10 @@ enum { CODE_HEAD = sizeof code_head - 1, CODE_NAME = 8 + GS_HASH_HEX_BYTES };
 
 static void name_code(struct gs_program *p, const char *driver, char name[CODE_NAME])
 {
-    const uint64_t id = gs_program_id_locked(p);
-    char digest[GS_HASH_HEX_BYTES];
-    struct gs_hash h;
-    gs_hash_begin(&h);
-    gs_hash_add(&h, code_head, sizeof code_head);
-    gs_hash_add_text(&h, driver);
-    gs_hash_add_text(&h, p->summary->headers);
-    gs_hash_add(&h, &id, sizeof id);
-    gs_hash_end_hex(&h, digest);
-    snprintf(name, CODE_NAME, "code-%s", digest);
+    char text[512];
+    snprintf(text, sizeof text, "%s%llx %s %s", code_head, (unsigned long long)gs_program_id_locked(p),
+             p->summary->headers, driver ? driver : "");
+    gs_hash_hex(text, strlen(text), stpcpy(name, "code-"));
 }
 
 /* What an earlier process has found. Without it all kernels are thought to be the same until they are compiled. */
@@ -94,37 +88,35 @@ static void recall_code(struct gs_program *p, const char *driver)
     char name[CODE_NAME];
     size_t bytes = 0;
     name_code(p, driver, name);
-    char *text = gs_cache_read(name, &bytes);
-    const bool known = text && bytes == CODE_HEAD + p->summary->n_kernels && memcmp(text, code_head, CODE_HEAD) == 0;
+    char *kept = gs_cache_read(name, &bytes);
+    const bool known = bytes == CODE_HEAD + p->summary->n_kernels && memcmp(kept, code_head, CODE_HEAD) == 0;
     for (uint32_t i = 0; i < p->summary->n_kernels; i++)
-        p->summary->kernels[i].reorders = p->summary->kernels[i].hidden && known && text[CODE_HEAD + i] != 's';
-    free(text);
+        p->summary->kernels[i].reorders &= known && kept[CODE_HEAD + i] != 's';
+    free(kept);
 }
 
 /* Which of its kernels reorder, by the binaries of the application's text and of ours. */
 static void compare_code(struct gs_program *p)
 {
-    unsigned char *own = NULL, *ours = NULL;
+    const size_t n = p->summary->n_kernels;
     char name[CODE_NAME], *driver = gs_device_text(p->o.ctx->dev[0], CL_DRIVER_VERSION);
-    char *kept = malloc(sizeof code_head + p->summary->n_kernels);
-    if (kept)
-        memcpy(kept, code_head, sizeof code_head);
+    char *kept = calloc(1, sizeof code_head + n);
+    unsigned char *own = NULL, *ours = NULL;
     struct gs_code a, b;
     gs_binary_read(p->o.ctx, p->o.handle, &own, &a.bytes);
     gs_binary_read(p->o.ctx, p->translated[0], &ours, &b.bytes);
     a.text = (char *)own;
     b.text = (char *)ours;
-    for (uint32_t i = 0; i < p->summary->n_kernels; i++) {
+    gs_summary_reorders(p->summary, true);
+    for (size_t i = 0; i < n && kept && own && ours; i++) {
         struct gs_kernel_summary *k = &p->summary->kernels[i];
-        k->reorders = k->hidden && !(own && ours && gs_same_code(&a, &b, k->name, k->n_args));
-        gs_debug("%s: built with options that let a compiler reorder, its translation has %s operations", k->name,
-                 k->reorders ? "other" : "the same");
-        if (kept)
-            kept[CODE_HEAD + i] = k->reorders ? 'o' : 's';
+        k->reorders = k->hidden && !gs_same_code(&a, &b, k->name, k->n_args);
+        kept[CODE_HEAD + i] = k->reorders ? 'o' : 's';
     }
-    name_code(p, driver, name);
-    if (kept && own && ours)
-        gs_cache_write(name, kept, CODE_HEAD + p->summary->n_kernels);
+    if (kept && own && ours) {
+        name_code(p, driver, name);
+        gs_cache_write(name, memcpy(kept, code_head, CODE_HEAD), CODE_HEAD + n);
+    }
     free(kept);
     free(driver);
     free(own);
