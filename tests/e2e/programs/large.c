@@ -75,7 +75,7 @@ static void many(cl_program p, size_t items, size_t group)
 int main(int argc, char **argv)
 {
     start(0);
-    cl_program p = build(source, "-cl-std=CL2.0");
+    cl_program p = build(source, "-cl-std=CL3.0");
     if (argc > 2)
         many(p, strtoull(argv[1], NULL, 10), strtoull(argv[2], NULL, 10));
     else
