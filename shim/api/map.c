@@ -20,10 +20,7 @@ static void remember(struct gs_mem *m, struct gs_mapping *map)
 
 static void forget_mapping(struct gs_mem *m, struct gs_mapping *map)
 {
-    struct gs_mapping **at = &m->mappings;
-    while (*at != map)
-        at = &(*at)->next;
-    *at = map->next;
+    gs_mapping_take(m, map);
     if (map->write)
         m->root->write_mappings--;
     free(map);
@@ -280,21 +277,13 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
     return ptr;
 }
 
-static struct gs_mapping *mapped_at(const struct gs_mem *m, const void *ptr)
-{
-    struct gs_mapping *map = m->mappings;
-    while (map && map->ptr != ptr)
-        map = map->next;
-    return map;
-}
-
 /* Without a daemon: unmaps what the driver has mapped. False: there is a daemon, or the map is ours. */
 static bool unmap_by_driver(const struct gs_command *cmd, struct gs_mem *m, cl_int *err)
 {
     if (gs_scheduled())
         return false;
     gs_queue_lock(cmd->q);
-    struct gs_mapping *map = mapped_at(m, cmd->op.ptr);
+    struct gs_mapping *map = gs_mapping_at(m, cmd->op.ptr);
     const bool ours = map && map->ours;
     *err = ours ? CL_SUCCESS : gs_command_pass(cmd);
     if (map && !ours && !*err) {
@@ -320,7 +309,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command
     if (unmap_by_driver(&cmd, m, &err))
         return err;
     gs_home_begin(&h, &cmd, true);
-    struct gs_mapping *map = mapped_at(m, mapped_ptr);
+    struct gs_mapping *map = gs_mapping_at(m, mapped_ptr);
     if (map && map->ours)
         err = unmap_ours(&h, m, map, &own);
     else

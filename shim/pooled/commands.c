@@ -199,18 +199,6 @@ static void finish(struct gs_pool_command *c)
         free_command(c);
 }
 
-/* The object's newest mapping at the address, which is the caller's; null: there is none. With the context's lock. */
-static struct gs_mapping *take_out(struct gs_mem *m, const void *ptr)
-{
-    struct gs_mapping **at = &m->mappings;
-    while (*at && (*at)->ptr != ptr)
-        at = &(*at)->next;
-    struct gs_mapping *map = *at;
-    if (map)
-        *at = map->next;
-    return map;
-}
-
 /* Of a map that isn't carried out: its unmap, which has been enqueued, fails as well, and must not put it back. */
 static void tell_unmap(const struct gs_mapping *map)
 {
@@ -230,20 +218,12 @@ static void undo_mapping(struct gs_pool_command *c)
         c->taken->next = m->mappings;
         m->mappings = c->taken;
         c->taken = NULL;
-        return;
-    }
-    struct gs_mapping **at = &m->mappings;
-    while (!c->taken && *at && *at != c->mapped)
-        at = &(*at)->next;
-    if (!c->taken && !*at) {
+    } else if (c->taken || gs_mapping_take(m, c->mapped)) {
+        if (!c->taken)
+            free(c->mapped);
+        atomic_fetch_sub(&m->root->pool->maps, 1);
+    } else
         tell_unmap(c->mapped);
-        return;
-    }
-    if (!c->taken) {
-        *at = c->mapped->next;
-        free(c->mapped);
-    }
-    atomic_fetch_sub(&m->root->pool->maps, 1);
 }
 
 /* What the application has enqueued behind a command that isn't carried out isn't either; what it enqueues once it has
@@ -431,11 +411,8 @@ static cl_int take_mapping(struct gs_pool_command *c)
         c->mapped = map;
         return CL_SUCCESS;
     }
-    struct gs_mapping *map = take_out(m, c->op.ptr);
-    if (!map)
-        return CL_INVALID_VALUE;
-    c->taken = map;
-    return CL_SUCCESS;
+    c->taken = gs_mapping_at(m, c->op.ptr);
+    return c->taken && gs_mapping_take(m, c->taken) ? CL_SUCCESS : CL_INVALID_VALUE;
 }
 
 static cl_int check_migration(const struct gs_op *op, const struct gs_context *ctx)

@@ -173,3 +173,22 @@ void gs_drop_mem(cl_mem mem)
     if (!by_record)
         gs_real()->clReleaseMemObject(mem);
 }
+
+struct gs_mapping *gs_mapping_at(const struct gs_mem *m, const void *ptr)
+{
+    struct gs_mapping *map = m->mappings;
+    while (map && map->ptr != ptr)
+        map = map->next;
+    return map;
+}
+
+bool gs_mapping_take(struct gs_mem *m, const struct gs_mapping *map)
+{
+    struct gs_mapping **at = &m->mappings;
+    while (*at && *at != map)
+        at = &(*at)->next;
+    const bool is = *at;
+    if (is)
+        *at = map->next;
+    return is;
+}

@@ -274,6 +274,11 @@ cl_int gs_keep_mem(cl_mem mem);
 /* The end of that. Of a sub-buffer that the application has let go this may be the driver's last release. */
 void gs_drop_mem(cl_mem mem);
 
+/* The object's newest mapping at the address; null: there is none. With the context's lock. */
+struct gs_mapping *gs_mapping_at(const struct gs_mem *m, const void *ptr);
+/* The mapping is the object's no more. False: it wasn't. The same lock. */
+bool gs_mapping_take(struct gs_mem *m, const struct gs_mapping *map);
+
 /* Why nothing of the context (NULL: of any) is split any more, or NULL. */
 const char *gs_given_up(const struct gs_context *c);
 /* Of the whole process. */
