@@ -135,9 +135,9 @@ static bool is_there(struct gs_context *ctx, uint64_t bytes)
     }
     struct gs_staging *s = ctx->staging;
     s->seen += bytes < LARGE_BYTES ? bytes / 2 : bytes;
-    const bool forced = gs_settings()->transfer == GS_TRANSFER_PINNED;
-    if (atomic_load(&s->state) == RING_UNTRIED && !gs_in_callback() && (forced || s->seen >= WORTH_BYTES) &&
-        (forced || bytes >= WORTH_BYTES || !begin_to_make(ctx)))
+    const bool forced = gs_settings()->transfer == GS_TRANSFER_PINNED, now = forced || bytes >= WORTH_BYTES;
+    const bool wanted = atomic_load(&s->state) == RING_UNTRIED && !gs_in_callback();
+    if (wanted && (now || s->seen >= WORTH_BYTES) && (now || !begin_to_make(ctx)))
         atomic_store(&s->state, make(s, ctx) ? RING_MADE : RING_FAILED);
     return atomic_load(&s->state) == RING_MADE;
 }
