@@ -79,15 +79,27 @@ static bool is_name(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%' || c == '.';
 }
 
+static const char *behind_space(const char *at, const char *end)
+{
+    while (at < end && isspace((unsigned char)*at))
+        at++;
+    return at;
+}
+
+static const char *behind_word(const char *at, const char *end)
+{
+    while (at < end && !isspace((unsigned char)*at))
+        at++;
+    return at;
+}
+
 /* The body of the entry, without its braces, and how many arguments it has. False: there is none. */
 static bool find_body(const struct gs_code *code, const char *name, const char **begin, const char **end, unsigned *n)
 {
     const char *last = code->text + code->bytes, *at = code->text;
     const size_t length = strlen(name);
     while ((at = find(at, last, ".entry"))) {
-        at += strlen(".entry");
-        while (at < last && isspace((unsigned char)*at))
-            at++;
+        at = behind_space(at + strlen(".entry"), last);
         if ((size_t)(last - at) > length && memcmp(at, name, length) == 0 && !is_name(at[length]))
             break;
     }
@@ -139,6 +151,17 @@ static uint32_t find_register(struct kernel *k, const char *at, size_t n)
     return k->table[slot];
 }
 
+static void add_operand(struct kernel *k, struct insn *in, struct operand o)
+{
+    k->failed |= in->n >= MOST_OPERANDS;
+    k->operands = grown(k, k->operands, k->n_operands, sizeof *k->operands);
+    if (k->failed)
+        return;
+    k->operands[k->n_operands++] = o;
+    in->n++;
+    in->real |= o.reg && k->regs[o.reg].real;
+}
+
 static void add_origin(struct kernel *k, struct insn *in, const char *at, size_t n)
 {
     const uint64_t h = hash(at, n);
@@ -155,10 +178,10 @@ static void add_origin(struct kernel *k, struct insn *in, const char *at, size_t
 
 /* One operand, a word or an address in brackets, which may have several parts. Of what the driver says of the launch's
  * geometry (envreg), and of the hidden argument, nothing is an origin: the one stands for the other. */
-static void read_operand(struct kernel *k, struct insn *in, const char *at, size_t n, bool set, struct operand *out)
+static void read_operand(struct kernel *k, struct insn *in, const char *at, size_t n, bool set)
 {
     const bool address = *at == '[';
-    *out = (struct operand){.set = set && !address};
+    struct operand out = {.set = set && !address};
     for (size_t i = address; i < n; i++) {
         size_t length = 0;
         while (i + length < n && is_name(at[i + length]))
@@ -168,19 +191,16 @@ static void read_operand(struct kernel *k, struct insn *in, const char *at, size
         const char *word = at + i;
         const uint32_t reg = find_register(k, word, length);
         i += length - 1;
-        if (reg && address && k->n_operands < UINT32_MAX) { /* an operand more, which has no colour */
-            k->operands = grown(k, k->operands, k->n_operands, sizeof *k->operands);
-            if (k->failed)
-                return;
-            k->operands[k->n_operands++] = (struct operand){.reg = reg};
-            in->n++;
-        } else if (reg)
-            out->reg = reg;
+        if (reg && address)
+            add_operand(k, in, (struct operand){.reg = reg});
+        else if (reg)
+            out.reg = reg;
         else if (*word == '%' ? !begins(word, length, "%envreg") : !isdigit((unsigned char)*word))
             add_origin(k, in, word, address ? n - i + length - 2 : length);
         else if (!address && *word != '%')
-            out->colour = hash(word, length);
+            out.colour = hash(word, length);
     }
+    add_operand(k, in, out);
 }
 
 static bool is_of_hidden(const struct kernel *k, const char *at, const char *end)
@@ -203,15 +223,7 @@ static void read_operands(struct kernel *k, struct insn *in, const char *at, con
         const char *from = at;
         while (at + 1 < end && (address ? *at != ']' : is_name(at[1])))
             at++;
-        struct operand o;
-        read_operand(k, in, from, (size_t)(at - from) + 1, first, &o);
-        k->failed |= in->n >= MOST_OPERANDS;
-        k->operands = grown(k, k->operands, k->n_operands, sizeof *k->operands);
-        if (k->failed)
-            return;
-        k->operands[k->n_operands++] = o;
-        in->n++;
-        in->real |= o.reg && k->regs[o.reg].real;
+        read_operand(k, in, from, (size_t)(at - from) + 1, first);
     }
 }
 
@@ -228,22 +240,11 @@ static bool is_plain(const struct kernel *k, const struct insn *in)
  * where they can be converted but not followed. */
 static void read_statement(struct kernel *k, const char *at, const char *end)
 {
-    while (at < end && (isspace((unsigned char)*at) || *at == '{' || *at == '}'))
+    while (at < end && (*at == '{' || *at == '}' || isspace((unsigned char)*at)))
         at++;
-    const char *label;
-    while ((label = memchr(at, ':', (size_t)(end - at))) && !memchr(at, ' ', (size_t)(label - at)) &&
-           !memchr(at, '\t', (size_t)(label - at)))
-        for (at = label + 1; at < end && isspace((unsigned char)*at);)
-            at++;
-    if (at < end && *at == '@') {
-        while (at < end && !isspace((unsigned char)*at))
-            at++;
-        while (at < end && isspace((unsigned char)*at))
-            at++;
-    }
     const char *op = at;
-    while (at < end && !isspace((unsigned char)*at))
-        at++;
+    while ((at = behind_word(op, end)) > op && (at[-1] == ':' || *op == '@')) /* a label, or when it is carried out */
+        op = behind_space(at, end);
     const size_t n = (size_t)(at - op);
     if (!n || *op == '.' || k->failed)
         return;
@@ -267,7 +268,7 @@ static void read_statement(struct kernel *k, const char *at, const char *end)
                        begins(op, n, "selp") || begins(op, n, "atom") || begins(op, n, "red") || begins(op, n, "tex") ||
                        begins(op, n, "testp") || begins(op, n, "slct");
     k->failed |= begins(op, n, "call") || (find(op, at, "f16") && !converts) || find(op, at, "x2.") ||
-                 (typed && !moves && !is_plain(k, in)) || (typed && loads && !in->real);
+                 (typed && !moves && !is_plain(k, in));
 }
 
 /* Comments, and what says which line of the source follows, end at their line's end. */
@@ -300,6 +301,15 @@ static void read_kernel(struct kernel *k, const char *begin, const char *end)
     free(body);
 }
 
+/* What an instruction's results are made of. */
+static void find_origins(const struct kernel *k, const struct insn *in, uint64_t from[WORDS])
+{
+    memcpy(from, in->from, sizeof in->from);
+    for (uint32_t j = 0; j < in->n; j++)
+        for (int w = 0; w < WORDS && !k->operands[in->first + j].set; w++)
+            from[w] |= k->regs[k->operands[in->first + j].reg].from[w];
+}
+
 /* What each register is made of, through all instructions. */
 static void follow_origins(struct kernel *k)
 {
@@ -308,10 +318,7 @@ static void follow_origins(struct kernel *k)
         for (size_t i = 0; i < k->n_insns; i++) {
             const struct insn *in = &k->insns[i];
             uint64_t all[WORDS];
-            memcpy(all, in->from, sizeof all);
-            for (uint32_t j = 0; j < in->n; j++)
-                for (int w = 0; w < WORDS && !k->operands[in->first + j].set; w++)
-                    all[w] |= k->regs[k->operands[in->first + j].reg].from[w];
+            find_origins(k, in, all);
             for (uint32_t j = 0; j < in->n; j++)
                 for (int w = 0; w < WORDS && k->operands[in->first + j].set && k->operands[in->first + j].reg; w++) {
                     uint64_t *from = &k->regs[k->operands[in->first + j].reg].from[w];
@@ -336,16 +343,13 @@ static void name_beginnings(struct kernel *k)
     k->failed |= !names;
     for (size_t i = 0; i < k->n_insns && !k->failed; i++) {
         struct insn *in = &k->insns[i];
-        uint64_t from[WORDS];
-        memcpy(from, in->from, sizeof from);
-        for (uint32_t j = 0; j < in->n; j++)
-            for (int w = 0; w < WORDS && !k->operands[in->first + j].set; w++)
-                from[w] |= k->regs[k->operands[in->first + j].reg].from[w];
-        uint64_t origins = 0;
+        uint64_t from[WORDS], origins = 0;
+        if (!in->begins)
+            continue;
+        find_origins(k, in, from);
         for (size_t o = 0; o < k->n_origins; o++)
             origins += from[o / 64] >> o % 64 & 1 ? mix(k->origins[o], 1) : 0;
-        if (in->begins)
-            in->op = mix(in->op, origins);
+        in->op = mix(in->op, origins);
         if (in->alone)
             names[n++] = in->op;
     }
