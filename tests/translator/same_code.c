@@ -150,6 +150,10 @@ static void what_cannot_be_told(void **state)
     assert_false(same(half, half));
     const char *from_half = changed(own, "\tcvt.f64", "\tcvt.f32.f16 \t%f4, %rs1;\n\tcvt.f64");
     assert_true(same(from_half, from_half));
+    const char *packed = changed(own, "\tcvt.f64", "\tcvt.rn.f16x2.f32 \t%r7, %f4, %f7;\n\tcvt.f64");
+    assert_false(same(packed, packed));
+    const char *power = changed(own, "\tcvt.f64", "\tex2.approx.ftz.f32 \t%f4, %f4;\n\tcvt.f64"); /* no pair */
+    assert_true(same(power, power));
     /* Floating-point numbers in registers of other names can't be followed. */
     const char *named = changed(own, "add.ftz.f32 \t%f4, %f4, %f7;", "add.ftz.f32 \t%r4, %r4, %r7;");
     assert_false(same(named, named));

@@ -267,8 +267,8 @@ static void read_statement(struct kernel *k, const char *at, const char *end)
     const bool moves = loads || converts || begins(op, n, "st") || begins(op, n, "mov") || begins(op, n, "setp") ||
                        begins(op, n, "selp") || begins(op, n, "atom") || begins(op, n, "red") || begins(op, n, "tex") ||
                        begins(op, n, "testp") || begins(op, n, "slct");
-    k->failed |= begins(op, n, "call") || (find(op, at, "f16") && !converts) || find(op, at, "x2.") ||
-                 (typed && !moves && !is_plain(k, in));
+    k->failed |= begins(op, n, "call") || (find(op, at, "f16") && !converts) || find(op, at, "16x2") ||
+                 find(op, at, "32x2") || (typed && !moves && !is_plain(k, in));
 }
 
 /* Comments, and what says which line of the source follows, end at their line's end. */
