@@ -61,24 +61,23 @@ cl_mem gs_scratch_take(struct gs_command *cmd, uint64_t bytes, unsigned n, struc
     return s ? s->mem : NULL;
 }
 
-/* Where the devices have memory of their own, one of so many bytes of the first's, but at least MOST_BYTES. */
-static uint64_t most_kept(const struct gs_context *ctx)
+/* More than MOST_BYTES, and, where the devices have memory of their own, than one of so many bytes of the first's. */
+static bool is_too_much(const struct gs_context *ctx, uint64_t bytes)
 {
-    cl_ulong bytes = 0;
-    if (!ctx->shared_memory)
-        gs_real()->clGetDeviceInfo(ctx->dev[0], CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL);
-    return bytes / ONE_OF > MOST_BYTES ? bytes / ONE_OF : MOST_BYTES;
+    cl_ulong all = 0;
+    if (bytes > MOST_BYTES && !ctx->shared_memory)
+        gs_real()->clGetDeviceInfo(ctx->dev[0], CL_DEVICE_GLOBAL_MEM_SIZE, sizeof all, &all, NULL);
+    return bytes > MOST_BYTES && bytes > all / ONE_OF;
 }
 
 /* Releases those that are taken, or all; and those that are beyond what is worth keeping. */
 static void release(struct gs_context *ctx, bool taken, bool all)
 {
-    const uint64_t most = ctx->scratch ? most_kept(ctx) : 0;
     uint64_t bytes = 0;
     unsigned kept = 0;
     for (struct gs_scratch **at = &ctx->scratch; *at;) {
         struct gs_scratch *s = *at;
-        if (all || (taken && s->taken) || bytes + s->bytes > most || kept == MOST_KEPT) {
+        if (all || (taken && s->taken) || kept == MOST_KEPT || is_too_much(ctx, bytes + s->bytes)) {
             *at = s->next;
             gs_real()->clReleaseMemObject(s->mem);
             free(s);
