@@ -11,7 +11,7 @@
 #include "shim/client/client.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/order/command.h"
-#include "shim/put/carry.h"
+#include "shim/put/put.h"
 #include "shim/devices/group.h"
 #include "shim/record/objects.h"
 #include "shim/driver/real.h"

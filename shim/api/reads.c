@@ -74,7 +74,7 @@ static cl_int by_queue(struct reading *x, cl_event *own)
 }
 
 /* Calls of the driver have the queues of transfers for themselves: what another thread enqueues there meanwhile comes
- * after the call (shim/put/carry.h), and the call's next piece would come after that. Images of sub-devices have one
+ * after the call (shim/put/put.h), and the call's next piece would come after that. Images of sub-devices have one
  * queue for all. */
 static bool may_call_each(const struct reading *x)
 {

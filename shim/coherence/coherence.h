@@ -40,7 +40,7 @@ int gs_count_invalid(const struct gs_mem *root, unsigned place, const struct gs_
                      uint64_t *pieces);
 
 /* A call writes or reads r of a root from now on without the context's lock, until the end of that: through the driver,
- * in the application's queue, where nobody knows its place; or by queues of ours (shim/put/carry.h). */
+ * in the application's queue, where nobody knows its place; or by queues of ours (shim/put/put.h). */
 static inline void gs_host_use_begin(struct gs_host_use **all, struct gs_range r, struct gs_host_use *use)
 {
     *use = (struct gs_host_use){.range = r, .next = *all};

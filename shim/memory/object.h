@@ -132,7 +132,7 @@ cl_uint gs_mapped_count(const struct gs_mem *m);
 /* The root goes away. */
 void gs_mapped_free(struct gs_mem *root);
 
-/* ---- replica.c: a memory object's copies on the places beside home, and the windows of them. With the context's lock
+/* ---- a memory object's copies on the places beside home, and the windows of them. With the context's lock
  * held. ---- */
 
 /* A window's range in bytes of its root. */

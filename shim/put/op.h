@@ -6,7 +6,7 @@
 #include "shim/driver/enqueue.h"
 #include "translator/summary/summary.h"
 
-/* ---- cut.c: cuts a box of work-groups into chunks of at most so many, each a box again. Pure ---- */
+/* ---- boxes: cuts a box of work-groups into chunks of at most so many, each a box again. Pure ---- */
 
 struct gs_cut {
     struct gs_box whole;
@@ -24,7 +24,7 @@ void gs_cut_make(struct gs_cut *cut, const struct gs_box *box, uint64_t most, bo
 /* Chunk i. */
 void gs_cut_box(const struct gs_cut *cut, unsigned i, struct gs_box *box);
 
-/* ---- op.c ---- */
+/* ---- operations ---- */
 
 /* Cuts it into pieces of at most `chunk` bytes, or leaves it whole: with 0; where the driver would refuse it, which
  * then sees all of it; and where source and destination are one. */
