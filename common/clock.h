@@ -24,6 +24,12 @@ static inline int64_t gs_now_ms(void)
     return (int64_t)(gs_now_ns() / 1000000u);
 }
 
+/* So many nanoseconds, as calls that wait want them. */
+static inline struct timespec gs_timespec(uint64_t ns)
+{
+    return (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+}
+
 /* What the calling thread has had of a processor: it may have waited for one meanwhile. */
 static inline uint64_t gs_thread_ns(void)
 {

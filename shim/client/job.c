@@ -10,7 +10,6 @@
 #include "shim/client/client.h"
 #include "shim/report/watch.h"
 
-#define NS_PER_S UINT64_C(1000000000)
 enum { PRUNE_FROM = 64 };
 enum { ALONE_WARMUP = 1 }; /* jobs, where no daemon says how many */
 
@@ -185,8 +184,7 @@ static uint64_t await_release(void)
     jobs.release_ns = jobs.release_ns ? jobs.release_ns + period : now;
     if (jobs.release_ns < now && atomic_load(&jobs.ended) <= (mode.scheduled ? mode.warmup : ALONE_WARMUP))
         jobs.release_ns = now;
-    const struct timespec t = {.tv_sec = (time_t)(jobs.release_ns / NS_PER_S),
-                               .tv_nsec = (long)(jobs.release_ns % NS_PER_S)};
+    const struct timespec t = gs_timespec(jobs.release_ns);
     while (jobs.release_ns > now && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) != 0)
         ;
     return jobs.release_ns;

@@ -113,9 +113,8 @@ static cl_int prepare_part(struct gs_launching *l, const struct gs_plan *plan, u
     return err;
 }
 
-/* Lets each part wait for what leaves its device for another part's sake. Such a copy is a kernel of NVIDIA's: begun
- * after a part that fills the GPU it would wait for the part's end, and the other part with it (matmul on two H200: no
- * gain at all). */
+/* Lets each part wait for the copies that leave its device. They are kernels of NVIDIA's: begun after a part that fills
+ * the GPU a copy waits for that part, and the other part for the copy (matmul on two H200: no gain at all). */
 static cl_int let_leave(struct gs_launching *l, const struct gs_plan *plan, struct split *s)
 {
     cl_int err = CL_SUCCESS;

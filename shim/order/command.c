@@ -210,21 +210,16 @@ void gs_ends_free(struct gs_ends *ends)
     free(ends);
 }
 
-/* With profiles only where somebody will look at them (a command's own is put together from its parts'): they make
- * each of NVIDIA's commands some 8 us longer, and its reads of pageable memory up to twice as long. */
-static cl_command_queue make_queue(struct gs_queue *q, cl_device_id dev, bool learns, cl_int *err)
-{
-    const bool wanted = learns || q->profiling || gs_report_wants_times();
-    return gs_real()->clCreateCommandQueue(q->o.ctx->o.handle, dev, wanted ? CL_QUEUE_PROFILING_ENABLE : 0, err);
-}
-
 static pthread_mutex_t unit_lock = PTHREAD_MUTEX_INITIALIZER; /* while such a queue is made; a leaf */
 GS_RANKED(unit_lock, GS_RANK_LAST_QUEUE);
 
 cl_command_queue gs_queue_of_kind(struct gs_queue *q, enum gs_queue_kind kind, unsigned place, cl_int *err)
 {
     const struct gs_context *ctx = q->o.ctx;
-    const bool learns = kind == GS_TIMED_QUEUE || (kind == GS_EXEC_QUEUE && gs_learns());
+    /* With profiles only where somebody will look at them (a command's own is put together from its parts'): they make
+     * each of NVIDIA's commands some 8 us longer, and its reads of pageable memory up to twice as long. */
+    const bool timed =
+        kind == GS_TIMED_QUEUE || (kind == GS_EXEC_QUEUE && gs_learns()) || q->profiling || gs_report_wants_times();
     const bool of_parent = ctx->parent && (kind == GS_IMAGE_QUEUE || kind == GS_UNIT_IMAGE_QUEUE);
     if (of_parent)
         place = 0;
@@ -240,7 +235,8 @@ cl_command_queue gs_queue_of_kind(struct gs_queue *q, enum gs_queue_kind kind, u
     else if (kind < GS_QUEUES_FLUSHED)
         q->behind->unsent[kind] |= 1u << place;
     if (!*queue)
-        *queue = make_queue(q, of_parent ? ctx->parent : ctx->dev[place], learns, err);
+        *queue = gs_real()->clCreateCommandQueue(ctx->o.handle, of_parent ? ctx->parent : ctx->dev[place],
+                                                 timed ? CL_QUEUE_PROFILING_ENABLE : 0, err);
     if (locked)
         pthread_mutex_unlock(&unit_lock);
     return *queue;

@@ -94,9 +94,9 @@ void gs_command_flush(struct gs_queue *q);
 
 /* ---- command.c: events that stand for several commands ----
  *
- * They are markers that wait for these. By the standard such an event may fail as soon as one of those commands has,
- * while others still write to memory. What comes next comes after the event, and so perhaps before those. Nothing is
- * done about it before the event is seen to have failed: until then what comes next waits for it, and fails with it. */
+ * A marker waits for the commands. By the standard it may fail as soon as one of them has, while others still write to
+ * memory: what comes after the marker waits for these as well, once it is seen to have failed. Until then it waits for
+ * the marker, and fails with it. */
 
 struct gs_queue_set {
     cl_command_queue of[GS_QUEUE_KINDS][GS_MAX_DEVICES];

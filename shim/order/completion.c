@@ -14,16 +14,14 @@
 #include "shim/order/upward.h"
 #include "common/clock.h"
 
-/* PoCL calls back as soon as a command has ended. NVIDIA's driver does when it is called for something else: with
- * nobody in it, it told of units of 10 ms in pairs, when our thread next looked (two H200, bench/results/h200x2.md). So
- * there the driver isn't asked for callbacks, each of which costs it 8 us besides, and the thread looks often while
- * there is something to be seen. */
+/* PoCL calls back as soon as a command has ended. NVIDIA's driver calls back when it is called for something else (of
+ * units of 10 ms in pairs, bench/results/h200x2.md), and takes 8 us for each callback: there the thread of ours looks
+ * often instead, while anything is awaited. */
 enum { LOOK_AGAIN_NS = 20 * 1000 * 1000, LOOK_SOON_NS = 10 * 1000, LOOK_LATER_NS = 100 * 1000, SLACK_NS = 1000 };
-/* Whether anybody has need of what is awaited; who begins to wakes the thread, but for an application that stops to
- * call. A thread that wakes 20,000 times a second took the application's, on H200s' hosts, up to a third of its speed:
- * its processor never sleeps, and may be half of a core. */
+/* Where nobody has need of what is awaited. A thread that wakes 20,000 times a second took the application's up to a
+ * third of its speed on H200s' hosts, where a processor may be half of a core. */
 enum { LOOK_UNWANTED_NS = 1000 * 1000, LOOK_UNTOLD_NS = 50 * 1000 };
-enum { NS_PER_S = 1000 * 1000 * 1000, STAY_AWAKE_NS = 1000 * 1000 };
+enum { STAY_AWAKE_NS = 1000 * 1000 };
 
 struct gs_awaited {
     struct gs_awaited *next, **at; /* in the list; null: it has been taken off. `lock` */
@@ -253,11 +251,7 @@ static void pause_for(long pause_ns)
         pthread_mutex_lock(&watcher.lock);
         return;
     }
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += LOOK_AGAIN_NS;
-    until.tv_sec += until.tv_nsec / NS_PER_S;
-    until.tv_nsec %= NS_PER_S;
+    const struct timespec until = gs_timespec(gs_now_ns() + LOOK_AGAIN_NS);
     watcher.sleeping = true;
     while (!watcher.unknown && pthread_cond_timedwait(&watcher.news, &watcher.lock, &until) == 0)
         ;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of main and exit() come here first, where the shim was preloaded. What a library registers with exit() runs
- * before what was registered earlier, and NVIDIA's compiler is loaded when something is compiled first: perhaps by a
- * thread of ours (the application's own program came from the driver's cache), after our handler was registered. Its
- * handlers then took it apart under that thread: the application crashed at its end, and what it had printed was lost.
- * Functions of libc that don't return (err, error, argp's) call an exit of its own. So what others register comes here
- * as well, and a handler of ours that waits for threads of ours inside the driver runs before each library's.
- * And where several threads call exit() at once, as where each finds the same error, one of them ends the process:
- * before glibc 2.41 they take the list of handlers from under each other and crash, seldom by themselves, but each
- * second time once all have waited for the same threads of ours. */
+/* Where the shim was preloaded the end of main, exit() and each registration of a handler of exit() come here first.
+ * exit() runs the newest handler first. NVIDIA's compiler registers its handlers when it is first used, perhaps by a
+ * thread of ours after our handler was registered: they took the compiler apart under that thread, and the application
+ * crashed at its end. So a handler of ours, which waits for our threads inside the driver, runs before each library's.
+ * (err(), error() and argp's functions call an exit of libc's own.)
+ * Of several threads that call exit() at once one ends the process: before glibc 2.41 they crash, each second time once
+ * all have waited for the same threads of ours. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -146,25 +146,24 @@ static int place_of(cl_command_queue queue)
 static const struct {
     enum gs_kind kind;
     const char *name; /* of what is no kernel and no plain transfer; else "" */
-    bool of_image;
 } kinds[GS_OP_KINDS] = {
-    [GS_OP_READ] = {GS_KIND_DOWNLOAD, "", false},
-    [GS_OP_WRITE] = {GS_KIND_UPLOAD, "", false},
-    [GS_OP_COPY] = {GS_KIND_COPY, "", false},
-    [GS_OP_FILL] = {GS_KIND_COPY, "fill", false},
-    [GS_OP_READ_RECT] = {GS_KIND_DOWNLOAD, "", false},
-    [GS_OP_WRITE_RECT] = {GS_KIND_UPLOAD, "", false},
-    [GS_OP_COPY_RECT] = {GS_KIND_COPY, "", false},
-    [GS_OP_READ_IMAGE] = {GS_KIND_DOWNLOAD, "", true},
-    [GS_OP_WRITE_IMAGE] = {GS_KIND_UPLOAD, "", true},
-    [GS_OP_COPY_IMAGE] = {GS_KIND_COPY, "", true},
-    [GS_OP_FILL_IMAGE] = {GS_KIND_COPY, "fill", true},
-    [GS_OP_IMAGE_TO_BUFFER] = {GS_KIND_COPY, "", true},
-    [GS_OP_BUFFER_TO_IMAGE] = {GS_KIND_COPY, "", true},
-    [GS_OP_MAP_BUFFER] = {GS_KIND_DOWNLOAD, "map", false},
-    [GS_OP_MAP_IMAGE] = {GS_KIND_DOWNLOAD, "map", true},
-    [GS_OP_UNMAP] = {GS_KIND_UPLOAD, "unmap", false},
-    [GS_OP_LAUNCH] = {GS_KIND_KERNEL, "", false},
+    [GS_OP_READ] = {GS_KIND_DOWNLOAD, ""},
+    [GS_OP_WRITE] = {GS_KIND_UPLOAD, ""},
+    [GS_OP_COPY] = {GS_KIND_COPY, ""},
+    [GS_OP_FILL] = {GS_KIND_COPY, "fill"},
+    [GS_OP_READ_RECT] = {GS_KIND_DOWNLOAD, ""},
+    [GS_OP_WRITE_RECT] = {GS_KIND_UPLOAD, ""},
+    [GS_OP_COPY_RECT] = {GS_KIND_COPY, ""},
+    [GS_OP_READ_IMAGE] = {GS_KIND_DOWNLOAD, ""},
+    [GS_OP_WRITE_IMAGE] = {GS_KIND_UPLOAD, ""},
+    [GS_OP_COPY_IMAGE] = {GS_KIND_COPY, ""},
+    [GS_OP_FILL_IMAGE] = {GS_KIND_COPY, "fill"},
+    [GS_OP_IMAGE_TO_BUFFER] = {GS_KIND_COPY, ""},
+    [GS_OP_BUFFER_TO_IMAGE] = {GS_KIND_COPY, ""},
+    [GS_OP_MAP_BUFFER] = {GS_KIND_DOWNLOAD, "map"},
+    [GS_OP_MAP_IMAGE] = {GS_KIND_DOWNLOAD, "map"},
+    [GS_OP_UNMAP] = {GS_KIND_UPLOAD, "unmap"},
+    [GS_OP_LAUNCH] = {GS_KIND_KERNEL, ""},
 };
 
 static enum gs_kind kind_of(const struct gs_op *op)
@@ -190,7 +189,7 @@ static uint64_t bytes_of(const struct gs_op *op)
     const size_t *region = op->region;
     const cl_mem image = op->kind == GS_OP_BUFFER_TO_IMAGE || !op->src ? op->dst : op->src;
     size_t element = 1;
-    if (kinds[op->kind].of_image)
+    if (gs_op_is_of_image(op))
         gs_real()->clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL);
     return op->no_region ? 0 : (uint64_t)region[0] * region[1] * region[2] * element;
 }

@@ -26,9 +26,9 @@ static void take_back(struct gs_deferred *h)
     gs_worker_undo(h);
 }
 
-/* Where the process has nothing else under way the call waits a moment: the command needs no gate then, nor anybody who
- * opens it. On an H200, behind another process's chunks, the gate and the wait for an event behind it took some 80 us,
- * and 300 at times; and what is enqueued behind a gate takes the GPU from the process that has it for 0.2 ms. */
+/* Where the process has nothing else under way the call waits a moment for the unit: the command needs no gate then.
+ * On an H200, behind another process's chunks, a gate and the wait for an event behind it took 80 us, 300 at times; and
+ * a command behind a gate takes the GPU from the process that has it for 0.2 ms. */
 static bool try_unit(struct gs_deferred *h, bool idle)
 {
     enum { MOST_NS = 1000 * 1000 };
@@ -169,10 +169,9 @@ static enum gs_length length_of(const struct gs_deferred *h)
     return h->batch.expected_ns && h->batch.expected_ns <= GS_BATCH_SOLE_NS ? GS_LENGTH_UNIT : GS_LENGTH_UNKNOWN;
 }
 
-/* Makes a gate there for a command: a marker that tells when the commands before and the wait list have ended, and
- * *gate, the wait list (of one event) for the first unit. Its error is that of the wait list. *gate is null where the
- * first unit could run now and was taken at once, or joins a unit that was: the first unit is enqueued with the wait
- * list as given. */
+/* Makes a gate for a command: *gate, the one event that its first unit waits for, and a marker that tells when the
+ * commands before and the wait list have ended. An error is of the wait list. *gate is null where the first unit was
+ * granted at once, or joins another one: it is enqueued with the wait list as given. */
 static cl_int hold_back(const struct gs_destination *to, const struct gs_units *units, struct gs_deferred **held,
                         cl_event *gate)
 {
@@ -246,8 +245,8 @@ static void hold_drop(struct gs_deferred *h)
     gs_deferred_finish(h);
 }
 
-/* A command that has joined a unit needs no event of its own, unless it is the last: the last command's event, or a
- * marker in its place, tells of the unit's end. The next command, or a thread looking for ends, flushes the queue. */
+/* Of commands that have joined a unit the last one's event, or a marker in its place, tells of the unit's end. The next
+ * command, or a thread that looks for ends, flushes the queue. */
 static void let_go_joined(struct gs_deferred *h, bool last, cl_event event, cl_event *end)
 {
     cl_command_queue home = h->home;
@@ -262,9 +261,8 @@ static void let_go_joined(struct gs_deferred *h, bool last, cl_event event, cl_e
         gs_real()->clFlush(home);
 }
 
-/* The first unit has been enqueued behind the gate as `first`. *end, which is the caller's, is the event that completes
- * with the last unit: `first` where it is the only one. `end` may be null; where no event is wanted `first`, too: then
- * whoever needs one enqueues a marker (close_unit in unit_ends.c). */
+/* The first unit has been enqueued as `first`, or without an event (null): whoever needs one enqueues a marker then
+ * (close_unit in unit_ends.c). *end, unless `end` is null, is the caller's: the event of the last unit. */
 static void let_go(struct gs_deferred *h, cl_event first, cl_event *end)
 {
     cl_command_queue home = h->home;

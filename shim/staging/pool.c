@@ -11,10 +11,6 @@
 
 #include "shim/process/threads.h"
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* since Linux 5.14; an older one refuses it */
-#endif
-
 enum { MOST_THREADS = 12, HUGE_PAGE = 2 * 1024 * 1024 };
 
 /* A share is worth being handed out from so many bytes on (some 15 us); and pages are made huge ones at a time, by one
@@ -65,7 +61,7 @@ void gs_prefault_make(void *at, size_t bytes)
     void *begin;
     const size_t n = whole_pages(at, bytes, (size_t)sysconf(_SC_PAGESIZE), &begin);
     if (n)
-        madvise(begin, n, MADV_POPULATE_WRITE);
+        madvise(begin, n, MADV_POPULATE_WRITE); /* Linux before 5.14 refuses it */
     errno = before;
 }
 
@@ -161,11 +157,7 @@ struct gs_pool *gs_pool_start(unsigned threads)
     struct gs_pool *p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
-#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP /* who finds it taken looks again before he sleeps */
-    p->lock = (pthread_mutex_t)PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
-#else
-    pthread_mutex_init(&p->lock, NULL);
-#endif
+    p->lock = (pthread_mutex_t)PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP; /* who finds it taken looks again first */
     gs_rank_lock(&p->lock, GS_RANK_COPY_POOL);
     pthread_cond_init(&p->called, NULL);
     pthread_cond_init(&p->ended, NULL);
