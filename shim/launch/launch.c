@@ -295,35 +295,34 @@ static void find_places(struct gs_launching *l)
 
 /* Is there nothing to note about this launch, and is it known not to be split? Where nothing of the context has ever
  * been elsewhere than at home, and what the kernel writes is known to be defined. */
-static bool passes(const struct gs_launching *l)
+static bool passes(const struct gs_command *cmd, const struct gs_kernel *k, bool is_whole)
 {
-    const struct gs_context *ctx = l->cmd.ctx;
-    const struct gs_op *op = &l->cmd.op;
-    const struct gs_kernel *k = l->k;
-    const bool is_whole = l->by_units && (l->job.n == 1 || (l->job.told && gs_settings()->mode == GS_MODE_AUTO));
-    return !atomic_load_explicit(&ctx->spread, memory_order_relaxed) &&
-           (is_whole || atomic_load_explicit(&k->unsplittable, memory_order_relaxed) ||
-            gs_size_is_short(k, op->dims, op->global, op->local)) &&
-           !atomic_load_explicit(&k->fresh, memory_order_relaxed);
+    const struct gs_op *op = &cmd->op;
+    return cmd->ctx->n == 1 || (!atomic_load_explicit(&cmd->ctx->spread, memory_order_relaxed) &&
+                                (is_whole || atomic_load_explicit(&k->unsplittable, memory_order_relaxed) ||
+                                 gs_size_is_short(k, op->dims, op->global, op->local)) &&
+                                !atomic_load_explicit(&k->fresh, memory_order_relaxed));
 }
 
-/* What is known before anybody looks at the launch. */
-static unsigned facts_of_call(const struct gs_launching *l)
+/* What is known before anybody looks at the launch. `units`: it goes by units; or null. */
+static unsigned facts_of_call(const struct gs_command *cmd, const struct gs_kernel *k, const struct gs_launching *units)
 {
-    const struct gs_context *ctx = l->cmd.ctx;
-    unsigned facts = l->by_units ? GS_LAUNCH_UNITS : 0;
-    if (gs_report_wants_times() || gs_given_up(ctx))
+    const unsigned facts = units ? GS_LAUNCH_UNITS : 0;
+    if (gs_report_wants_times() || gs_given_up(cmd->ctx))
         return facts | GS_LAUNCH_WATCHED;
+    if (!units)
+        return passes(cmd, k, false) ? GS_LAUNCH_PASSES : 0;
+    const struct gs_job *job = &units->job;
     /* The driver says what is wrong with a list. */
-    if (l->by_units && (!l->size || l->job.place[0] != 0 || !gs_list_is_valid(l->cmd.n_wait, l->cmd.wait) ||
-                        (l->job.kernel_chunk && gs_launch_is_long(l))))
+    if (!units->size || job->place[0] != 0 || !gs_list_is_valid(cmd->n_wait, units->cmd.wait) ||
+        (job->kernel_chunk && gs_launch_is_long(units)))
         return facts;
-    return facts | (l->by_units ? GS_LAUNCH_ONE_UNIT : 0) | (ctx->n == 1 || passes(l) ? GS_LAUNCH_PASSES : 0);
+    const bool is_whole = job->n == 1 || (job->told && gs_settings()->mode == GS_MODE_AUTO);
+    return facts | GS_LAUNCH_ONE_UNIT | (passes(cmd, k, is_whole) ? GS_LAUNCH_PASSES : 0);
 }
 
-/* A launch that translates and compiles takes long where the application's own would not. If the process ends
- * meanwhile, by another thread, its end waits for all of the launch, which would long have ended: a driver that has
- * taken itself apart bears no call, and PoCL no kernel that runs then. */
+/* A launch that translates and compiles takes long. A process that another thread ends meanwhile waits for the whole
+ * launch: a driver that has taken itself apart bears no call, and PoCL no kernel that runs then. */
 static cl_int launch_looked_at(struct gs_launching *l)
 {
     const bool inside = !gs_prepared(l->k->program) && gs_threads_enter(), sound = well_formed(l);
@@ -355,37 +354,41 @@ static cl_int launch_looked_at(struct gs_launching *l)
     return err;
 }
 
-/* Hands it on, or has one unit taken for it, unless something is elsewhere than at home by now. In shared memory
- * nothing spreads, and splits are no more than commands that must not be overtaken. With one device nothing is noted
- * that the lock protects, and another thread may launch at the same time. */
-static cl_int launch_at_home(struct gs_launching *l, const struct gs_command *cmd)
+/* Hands it on, or has one unit taken for it (`units`, or null). False: something is elsewhere than at home by now. In
+ * shared memory nothing spreads, and splits are no more than commands that must not be overtaken. With one device
+ * nothing is noted that the lock protects, and another thread may launch at the same time. */
+static bool launch_at_home(const struct gs_command *cmd, const struct gs_launching *units, cl_int *err)
 {
-    struct gs_context *ctx = l->cmd.ctx;
-    if (ctx->n == 1 && !l->by_units) {
-        gs_queue_enter(l->cmd.q);
-        return gs_command_pass(cmd);
+    struct gs_context *ctx = cmd->ctx;
+    if (ctx->n == 1 && !units) {
+        gs_queue_enter(cmd->q);
+        *err = gs_command_pass(cmd);
+        return true;
     }
-    gs_queue_lock(l->cmd.q);
+    gs_queue_lock(cmd->q);
     const bool stays = !atomic_load(&ctx->spread);
-    cl_int err = CL_SUCCESS;
     if (stays)
-        err = l->by_units ? gs_launch_unit(l, l->cmd.n_wait, l->cmd.wait, l->cmd.event) : gs_command_pass(cmd);
+        *err = units ? gs_launch_unit(units, cmd->n_wait, units->cmd.wait, cmd->event) : gs_command_pass(cmd);
     pthread_mutex_unlock(&ctx->lock);
-    return stays ? err : launch_looked_at(l);
+    return stays;
 }
 
-cl_int gs_launch(struct gs_command *cmd, struct gs_kernel *k)
+cl_int gs_launch(const struct gs_command *cmd, struct gs_kernel *k)
 {
-    struct gs_launching l = {.cmd = *cmd, .k = k, .by_units = gs_scheduled()};
+    const bool by_units = gs_scheduled();
     /* PoCL takes an address of no events of launches, though of no other command. */
-    const cl_int refused = gs_group()->pocl ? CL_SUCCESS : gs_command_list(cmd);
-    if (refused)
-        return refused;
-    l.cmd.wait = cmd->n_wait ? cmd->wait : NULL;
+    cl_int err = gs_group()->pocl ? CL_SUCCESS : gs_command_list(cmd);
+    if (err)
+        return err;
     gs_remote_note(k->name);
-    find_places(&l);
-    const enum gs_route route = gs_launch_route(facts_of_call(&l));
-    if (!l.by_units)
+    if (!by_units)
         gs_queue_close(cmd->queue); /* there may have been a daemon until now */
-    return route == GS_ROUTE_LOOK ? launch_looked_at(&l) : launch_at_home(&l, cmd);
+    if (!by_units && gs_launch_route(facts_of_call(cmd, k, NULL)) == GS_ROUTE_DRIVER && launch_at_home(cmd, NULL, &err))
+        return err;
+    struct gs_launching l = {.cmd = *cmd, .k = k, .by_units = by_units}; /* not before: it is large */
+    l.cmd.wait = cmd->n_wait ? cmd->wait : NULL;
+    find_places(&l);
+    if (by_units && gs_launch_route(facts_of_call(cmd, k, &l)) == GS_ROUTE_UNIT && launch_at_home(cmd, &l, &err))
+        return err;
+    return launch_looked_at(&l);
 }

@@ -63,7 +63,7 @@ struct gs_launching {
 
 /* Carries out the launch of the kernel k, and gives back one event; its errors are the driver's. Takes the context's
  * lock. */
-cl_int gs_launch(struct gs_command *cmd, struct gs_kernel *k);
+cl_int gs_launch(const struct gs_command *cmd, struct gs_kernel *k);
 
 /* ---- whole.c ---- */
 
