@@ -9,11 +9,9 @@
 #include "common/log.h"
 #include "common/variables.h"
 
+struct gs_process gs_process;
 static struct {
-    struct gs_settings settings;
     pthread_once_t once;
-    atomic_bool read; /* the settings */
-    atomic_bool forked;
     _Atomic(void *) driver; /* an address in it; null: it hasn't come */
 } process = {.once = PTHREAD_ONCE_INIT};
 
@@ -23,28 +21,21 @@ static void read_settings(void)
     const char *run = secure_getenv("GPUSPARC_RUN"); /* by a launcher, which has looked at the variables */
     if (!run || !*run)
         gs_say_unknown_variables();
-    if (gs_settings_from_env(&process.settings, why, sizeof why) < 0) {
+    if (gs_settings_from_env(&gs_process.settings, why, sizeof why) < 0) {
         gs_error("%s; the application runs on one device", why);
-        process.settings.mode = GS_MODE_SINGLE;
+        gs_process.settings.mode = GS_MODE_SINGLE;
     }
-    atomic_store(&process.read, true);
+    atomic_store(&gs_process.read, true);
 }
 
-const struct gs_settings *gs_settings(void)
+void gs_settings_read(void)
 {
-    if (!atomic_load_explicit(&process.read, memory_order_acquire)) /* each call of the application asks */
-        pthread_once(&process.once, read_settings);
-    return &process.settings;
-}
-
-bool gs_forked(void)
-{
-    return atomic_load_explicit(&process.forked, memory_order_relaxed);
+    pthread_once(&process.once, read_settings);
 }
 
 void gs_forked_begin(void)
 {
-    atomic_store(&process.forked, true);
+    atomic_store(&gs_process.forked, true);
 }
 
 void gs_driver_is_at(void *address)

@@ -3,15 +3,33 @@
 #ifndef GS_SHIM_PROCESS_PROCESS_H
 #define GS_SHIM_PROCESS_PROCESS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "common/settings.h"
 
+/* What each call of the application asks for stands side by side: a call finds the processor's caches full of the
+ * driver's things. */
+extern struct gs_process {
+    atomic_bool read; /* the settings are */
+    atomic_bool forked;
+    struct gs_settings settings;
+} gs_process;
+void gs_settings_read(void);
+
 /* From the environment, read once. */
-const struct gs_settings *gs_settings(void);
+static inline const struct gs_settings *gs_settings(void)
+{
+    if (!atomic_load_explicit(&gs_process.read, memory_order_acquire))
+        gs_settings_read();
+    return &gs_process.settings;
+}
 
 /* In a forked child: the parent's objects are none of ours. */
-bool gs_forked(void);
+static inline bool gs_forked(void)
+{
+    return atomic_load_explicit(&gs_process.forked, memory_order_relaxed);
+}
 
 /* By the handler of pthread_atfork, in the child. */
 void gs_forked_begin(void);

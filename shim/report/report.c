@@ -86,6 +86,8 @@ int gs_report_join(int fd)
 
 void gs_report_moved(enum gs_path path, uint64_t bytes)
 {
+    if (!gs_settings()->stats)
+        return;
     atomic_fetch_add_explicit(&told.r.moved[path], bytes, memory_order_relaxed);
     atomic_fetch_add_explicit(&told.r.moves[path], 1, memory_order_relaxed);
 }
