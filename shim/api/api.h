@@ -109,12 +109,14 @@ static inline bool gs_wait_has_failed(const struct gs_context *ctx, const struct
     return failed;
 }
 
-/* Whose command it is, if its context is followed; null: it is the driver's alone. With images sub-devices need help
- * even where there is one. Counts the command in the queue's timeline. What was enqueued before is shared by no more
- * commands (gs_queue_close), but for a read that blocks, which sees to that itself: it may need no unit. */
-static inline struct gs_queue *gs_command_begin(struct gs_command *cmd)
+/* Says whose command it is, if its context is followed: cmd->q and cmd->ctx; else it is the driver's alone. With images
+ * sub-devices need help even where there is one. Counts the command in the queue's timeline. What was enqueued before
+ * is shared by no more commands (gs_queue_close), but for a read that blocks, which sees to that itself: it may need no
+ * unit. Returns the memory object, if that is ours as well. */
+static inline struct gs_mem *gs_command_begin_on(struct gs_command *cmd, cl_mem handle)
 {
-    struct gs_queue *q = gs_find(GS_QUEUE, cmd->queue);
+    struct gs_mem *m;
+    struct gs_queue *q = gs_find_with_queue(cmd->queue, GS_MEM, handle, &m);
     if (q) {
         gs_timeline_enqueue(q->timeline);
         if (cmd->op.kind != GS_OP_READ || !cmd->op.blocking)
@@ -125,7 +127,14 @@ static inline struct gs_queue *gs_command_begin(struct gs_command *cmd)
         return NULL;
     cmd->q = q;
     cmd->ctx = q->o.ctx;
-    return q;
+    return m;
+}
+
+/* The same of a command of several objects, or of none. Null: it is the driver's alone. */
+static inline struct gs_queue *gs_command_begin(struct gs_command *cmd)
+{
+    gs_command_begin_on(cmd, NULL);
+    return cmd->q;
 }
 
 /* A wait for the event has told of a failure, perhaps before all commands that the event stands for have ended: these

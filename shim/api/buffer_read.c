@@ -9,12 +9,12 @@ static cl_int read_bytes(struct gs_command *cmd, struct gs_mem *m)
 {
     const struct gs_op *op = &cmd->op;
     const struct gs_range r = gs_window_range(m, op->from[0], op->region[0]);
-    const struct gs_staged run = {.op = gs_op_read(m->root->o.handle, r.begin, op->region[0], op->ptr), .element = 1};
     const bool sound = gs_list_is_valid(cmd->n_wait, cmd->wait);
     cl_int err;
     if (sound && gs_home_reads(cmd, (struct gs_side){.m = m, .r = r}, &err))
         return err;
     gs_queue_close(cmd->queue);
+    const struct gs_staged run = {.op = gs_op_read(m->root->o.handle, r.begin, op->region[0], op->ptr), .element = 1};
     if (sound)
         return gs_read(cmd, m, r, &run);
     if (cmd->n_wait && cmd->wait)
@@ -30,8 +30,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_que
     struct gs_command cmd = GS_COMMAND(.kind = GS_OP_READ, .blocking = blocking_read, .src = buffer, .from = {offset},
                                        .region = {size, 1, 1}, .ptr = ptr);
     GS_CALL("clEnqueueReadBuffer");
-    struct gs_queue *q = gs_command_begin(&cmd);
-    struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
+    struct gs_mem *m = gs_command_begin_on(&cmd, buffer);
+    struct gs_queue *q = cmd.q;
     gs_report_moved(GS_PATH_APP_READ, size);
     if (m && !gs_host_may(m, CL_MAP_READ))
         return CL_INVALID_OPERATION;

@@ -44,19 +44,19 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
                                        .region = {size, 1, 1}, .ptr = (void *)(uintptr_t)ptr);
     cl_int err;
     GS_CALL("clEnqueueWriteBuffer");
-    struct gs_mem *m = gs_command_begin(&cmd) ? gs_find(GS_MEM, buffer) : NULL;
+    struct gs_mem *m = gs_command_begin_on(&cmd, buffer);
     gs_report_moved(GS_PATH_APP_WRITE, size);
     if (!m || !gs_inside(m, offset, size))
         return gs_command_pass(&cmd);
     if (!gs_host_may(m, CL_MAP_WRITE))
         return CL_INVALID_OPERATION;
-    if (is_small(m, size) && gs_home_passes(&cmd, m, &err))
+    const struct gs_range r = gs_window_range(m, offset, size);
+    if (is_small(m, size) && gs_home_passes(&cmd, (struct gs_side){.m = m, .r = r}, true, &err))
         return err;
     if (!blocking_write && write_at_once(&cmd, m, &err))
         return err;
     struct gs_home h;
     cl_event own = NULL;
-    const struct gs_range r = gs_window_range(m, offset, size);
     const struct gs_staged run = {.op = gs_op_write(m->root->o.handle, r.begin, size, cmd.op.ptr), .element = 1};
     gs_home_begin(&h, &cmd, false);
     if (gs_write_to_place(&h, m, &run, &own))

@@ -17,8 +17,8 @@ static bool may_await_list(const struct gs_command *cmd)
 }
 
 /* A blocking call of a scheduled application waits for the queue's earlier commands first: then its command may find a
- * unit at once, and needs no gate, marker, or thread that opens the gate. True: all earlier commands have ended. Not
- * where they may wait for the application: it hears at once of a call that the driver refuses. */
+ * unit at once, and needs no gate. True: all earlier commands have ended. False where they may wait for the application
+ * itself. */
 static bool await_before(const struct gs_command *cmd)
 {
     if (!cmd->op.blocking || cmd->q->out_of_order || !gs_scheduled() || atomic_load(&cmd->ctx->user_events) ||
@@ -29,22 +29,44 @@ static bool await_before(const struct gs_command *cmd)
     return true;
 }
 
-bool gs_home_passes(const struct gs_command *cmd, const struct gs_mem *dst, cl_int *err)
+cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_side side, bool writes, cl_uint n, const cl_event *v)
+{
+    struct gs_mem *m = side.m;
+    struct gs_host_use use, **all = writes ? &m->root->host_writes : &m->root->host_reads;
+    m->calls++;
+    gs_host_use_begin(all, side.r, &use);
+    pthread_mutex_unlock(&cmd->ctx->lock);
+    const cl_int err = gs_enqueue(&cmd->op, cmd->queue, n, v, cmd->event);
+    pthread_mutex_lock(&cmd->ctx->lock);
+    gs_host_use_end(all, &use);
+    m->calls--;
+    return err;
+}
+
+/* Hands the command on if none of the context's bytes have ever been elsewhere than at home. False: some have. With one
+ * device nothing is noted that the lock protects. */
+static bool pass_at_home(const struct gs_command *cmd, struct gs_side side, bool writes, cl_int *err)
 {
     struct gs_context *ctx = cmd->ctx;
-    if (gs_scheduled() || gs_op_is_of_image(&cmd->op) || (dst && !gs_is_defined(dst)))
-        return false;
     if (ctx->n == 1 && cmd->op.blocking) {
         gs_queue_enter(cmd->q);
         *err = gs_command_pass(cmd);
         return true;
     }
     gs_queue_lock(cmd->q);
-    const bool passes = !cmd->op.blocking && !atomic_load(&ctx->spread);
-    if (passes)
-        *err = gs_command_pass(cmd);
-    pthread_mutex_unlock(&ctx->lock);
-    return passes;
+    const bool stays = !atomic_load(&ctx->spread);
+    if (stays)
+        *err = cmd->op.blocking ? gs_call_unlocked(cmd, side, writes, cmd->n_wait, cmd->wait) : gs_command_pass(cmd);
+    if (stays && writes && !*err && atomic_load(&ctx->spread)) /* while the lock was free */
+        gs_note_write_again(side.m->root, side.r);
+    gs_mem_unlock(ctx, side.m);
+    return stays;
+}
+
+bool gs_home_passes(const struct gs_command *cmd, struct gs_side side, bool writes, cl_int *err)
+{
+    return !gs_scheduled() && !gs_op_is_of_image(&cmd->op) && !(writes && !gs_is_defined(side.m)) &&
+           pass_at_home(cmd, side, writes, err);
 }
 
 void gs_home_begin(struct gs_home *h, const struct gs_command *cmd, bool reads)
@@ -104,10 +126,10 @@ static cl_command_queue image_queue(struct gs_home *h)
     return queue;
 }
 
-/* A read of so few bytes that the driver may be left to wait for them with the context's lock held. NVIDIA's has a
- * thread of its own bring what a read by an event gets to pageable memory, which wakes up late: a job of a launch of
- * 2.3 ms and a read of 4 bytes took 60 us less with a blocking one (an H200), and of 256 KiB 23 us less. Not where a
- * callback of the application might want that lock in a thread that the driver needs for the read. */
+/* Few bytes are read by a call that blocks, with the context's lock held: where a read has an event a thread of
+ * NVIDIA's driver brings the bytes to pageable memory, and wakes up late (an H200: a job of 2.3 ms took 60 us less by a
+ * call that blocks for 4 bytes, and 23 us for 256 KiB). Not where a callback of the application might want that lock.
+ */
 static bool may_block(const struct gs_op *op)
 {
     enum { FEW_BYTES = 256 * 1024 };
@@ -115,15 +137,9 @@ static bool may_block(const struct gs_op *op)
            !gs_callbacks_used();
 }
 
-/* NVIDIA's driver waits within clEnqueueFillImage for what the fill comes after: behind a gate, which is opened once
- * the call has returned, for ever. */
-static bool waits_in_call(const struct gs_op *op)
-{
-    return op->kind == GS_OP_FILL_IMAGE && !gs_group()->pocl;
-}
-
-/* Without a unit. */
-static cl_int enqueue_untracked(struct gs_home *h, cl_command_queue queue, const struct gs_op *op, cl_event *own)
+/* Without a unit: NVIDIA's driver waits within clEnqueueFillImage for what the fill comes after; behind a gate, which
+ * is opened once the call has returned, for ever. */
+static cl_int fill_image(struct gs_home *h, cl_command_queue queue, const struct gs_op *op, cl_event *own)
 {
     cl_event event;
     gs_queue_close(queue);
@@ -144,8 +160,8 @@ static cl_int enqueue(struct gs_home *h, cl_command_queue queue, const struct gs
     if (!h->by_units ||
         !gs_list_is_valid(h->n, h->v)) /* the driver knows what is wrong with a call that we can't serve */
         return gs_enqueue(&run->op, queue, h->n, h->v, own);
-    if (waits_in_call(&run->op))
-        return enqueue_untracked(h, queue, &run->op, own);
+    if (run->op.kind == GS_OP_FILL_IMAGE && !gs_group()->pocl)
+        return fill_image(h, queue, &run->op, own);
     if (!h->at_once || !own || run->cut.n > 1 || h->extra.n || !gs_queue_is_idle(h->cmd.q) ||
         !gs_unit_try(&h->unit, run->resource, GS_LENGTH_UNKNOWN))
         return gs_run_op(h->cmd.q, run, queue, h->n, h->v, own);
@@ -205,13 +221,6 @@ void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
 {
     if (!h->err && m)
         gs_note_write(m->root, 0, of_root);
-}
-
-void gs_home_use(struct gs_home *h, struct gs_mem *m)
-{
-    h->used = m;
-    if (m)
-        gs_mem_use(m);
 }
 
 cl_int gs_home_end(struct gs_home *h, cl_int err)
@@ -315,20 +324,6 @@ static cl_int by_queue(struct gs_home *h, cl_event *own)
     return gs_home_run(h, &once, gs_op_command_type(&once), h->cmd.op.blocking || h->cmd.event ? own : NULL);
 }
 
-cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_side side, bool writes, cl_uint n, const cl_event *v)
-{
-    struct gs_mem *m = side.m;
-    struct gs_host_use use, **all = m ? writes ? &m->root->host_writes : &m->root->host_reads : NULL;
-    if (m)
-        gs_host_use_begin(all, side.r, &use);
-    pthread_mutex_unlock(&cmd->ctx->lock);
-    const cl_int err = gs_enqueue(&cmd->op, cmd->queue, n, v, cmd->event);
-    pthread_mutex_lock(&cmd->ctx->lock);
-    if (m)
-        gs_host_use_end(all, &use);
-    return err;
-}
-
 /* An application that is connected alone reads few bytes without a unit, as nobody waits for the link: else the copy
  * would be set up only once the launch before it has ended. Not where the driver hasn't got all that comes before. */
 static bool needs_no_unit(const struct gs_command *cmd)
@@ -340,30 +335,21 @@ static bool needs_no_unit(const struct gs_command *cmd)
 
 bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err)
 {
-    struct gs_context *ctx = cmd->ctx;
     struct gs_job job;
     const bool by_units = gs_scheduled();
     if (!cmd->op.blocking || !gs_transfer_is_direct(src.r.end - src.r.begin) || (by_units && !needs_no_unit(cmd)))
         return false;
-    if (ctx->n == 1 && !by_units)
-        return gs_home_passes(cmd, NULL, err);
-    if (by_units)
-        gs_job_enter(ctx, true, &job);
-    gs_queue_lock(cmd->q);
+    if (!by_units)
+        return pass_at_home(cmd, src, false, err);
+    gs_job_enter(cmd->ctx, true, &job);
     const struct gs_queue_mark upto = gs_queue_mark(cmd->q);
-    const bool passes = !atomic_load(&ctx->spread);
-    if (passes) {
-        gs_mem_use(src.m);
-        *err = gs_call_unlocked(cmd, src, false, cmd->n_wait, cmd->wait);
-    }
-    gs_mem_unlock(ctx, passes ? src.m : NULL);
-    if (passes && by_units) {
-        gs_job_reads();
-        if (!*err)
-            gs_queue_drained(cmd->q, upto, true);
-        gs_wait_ended();
-    }
-    return passes;
+    if (!pass_at_home(cmd, src, false, err))
+        return false;
+    gs_job_reads();
+    if (!*err)
+        gs_queue_drained(cmd->q, upto, true);
+    gs_wait_ended();
+    return true;
 }
 
 /* Where the bytes lie that a write changes is said twice: before, so that nobody brings older ones home; and after, so
@@ -371,7 +357,7 @@ bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err
 cl_int gs_home_by_call(struct gs_home *h, struct gs_side src, struct gs_side dst)
 {
     gs_home_wrote(h, dst.m, dst.r);
-    gs_home_use(h, dst.m ? dst.m : src.m);
+    h->used = dst.m ? dst.m : src.m;
     const cl_int err = gs_call_unlocked(&h->cmd, dst.m ? dst : src, dst.m, h->n, h->v);
     if (!err && dst.m)
         gs_note_write_again(dst.m->root, dst.r);
@@ -411,7 +397,7 @@ cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct
 {
     struct gs_home h;
     cl_int err;
-    if (!staged && gs_home_passes(cmd, dst.m, &err))
+    if (!staged && gs_home_passes(cmd, dst.m ? dst : src, dst.m, &err))
         return err;
     gs_home_begin(&h, cmd, !dst.m);
     return gs_home_carry(&h, src, dst, staged);

@@ -23,7 +23,18 @@ static void forget_mapping(struct gs_mem *m, struct gs_mapping *map)
     gs_mapping_take(m, map);
     if (map->write)
         m->root->write_mappings--;
-    free(map);
+    free(m->spare);
+    m->spare = map;
+}
+
+/* With the context's lock held. Null: no memory. */
+static struct gs_mapping *new_mapping(struct gs_mem *m, const struct gs_mapping *what)
+{
+    struct gs_mapping *map = m->spare ? m->spare : malloc(sizeof *map);
+    m->spare = NULL;
+    if (map)
+        *map = *what;
+    return map;
 }
 
 /* Applications map so many bytes where they mean so many numbers, and read on behind them. Where the driver maps the
@@ -165,18 +176,16 @@ static cl_int map_blocking(const struct gs_command *cmd, struct gs_mem *m, struc
 
 /* So too, where there is no daemon and none of the context's bytes have ever been elsewhere than at home. False: it
  * isn't so. */
-static bool map_at_home(const struct gs_command *cmd, struct gs_mem *m, struct gs_mapping *map, cl_int *err)
+static bool map_at_home(const struct gs_command *cmd, struct gs_mem *m, const struct gs_mapping *what, cl_int *err)
 {
     struct gs_context *ctx = cmd->ctx;
     if (!cmd->op.blocking || gs_scheduled() || cmd->op.kind == GS_OP_MAP_IMAGE || m->root->shared)
         return false;
     gs_queue_lock(cmd->q);
     const bool stays = !atomic_load(&ctx->spread);
-    if (stays) {
-        gs_mem_use(m);
-        *err = map_blocking(cmd, m, map, cmd->n_wait, cmd->wait);
-    }
-    gs_mem_unlock(ctx, stays ? m : NULL);
+    struct gs_mapping *map = stays ? new_mapping(m, what) : NULL;
+    *err = map ? map_blocking(cmd, m, map, cmd->n_wait, cmd->wait) : CL_OUT_OF_HOST_MEMORY;
+    gs_mem_unlock(ctx, m);
     return stays;
 }
 
@@ -189,13 +198,9 @@ static void *map_object(struct gs_command *cmd, struct gs_mem *m, struct gs_mapp
     cl_event own = NULL;
     if (!gs_host_may(m, cmd->op.map_flags))
         return hand_out(NULL, CL_INVALID_OPERATION, errcode_ret);
-    struct gs_mapping *map = malloc(sizeof *map);
-    if (!map)
-        return hand_out(NULL, CL_OUT_OF_HOST_MEMORY, errcode_ret);
     what->write = cmd->op.map_flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
     cl_int err;
-    *map = *what;
-    if (map_at_home(cmd, m, map, &err))
+    if (map_at_home(cmd, m, what, &err))
         return hand_out(*cmd->op.mapped, err, errcode_ret);
     gs_home_begin(&h, cmd, needs & CL_MAP_READ);
     if (needs & CL_MAP_WRITE_INVALIDATE_REGION)
@@ -203,20 +208,23 @@ static void *map_object(struct gs_command *cmd, struct gs_mem *m, struct gs_mapp
     else
         gs_home_need(&h, m, is_read_beyond(m, needs) ? gs_window_range(m, 0, m->size) : what->range);
     err = gs_home_ready(&h);
-    what->ours = !err && may_be_ours && map_ours(&h, m, what, &own);
-    *map = *what;
-    if (!what->ours) {
+    struct gs_mapping *map = new_mapping(m, what);
+    if (!map)
+        return hand_out(NULL, gs_home_end(&h, CL_OUT_OF_HOST_MEMORY), errcode_ret);
+    map->ours = !err && may_be_ours && map_ours(&h, m, map, &own);
+    if (!map->ours) {
         err = h.err;
         if (!err && cmd->op.blocking && !h.by_units && !(of_image && cmd->ctx->parent) &&
             !gs_home_is_invalid((struct gs_side){.m = m, .r = what->range})) {
-            gs_home_use(&h, m);
+            h.used = m;
             err = map_blocking(cmd, m, map, h.n, h.v);
             return hand_out(*cmd->op.mapped, gs_home_end(&h, err), errcode_ret);
         }
         if (!err)
             err = map_by_driver(&h, &own);
-        what->ptr = map->ptr = *cmd->op.mapped;
+        map->ptr = *cmd->op.mapped;
     }
+    *what = *map;
     if (err)
         free(map);
     else
@@ -237,7 +245,7 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue
     struct gs_command cmd =
         GS_COMMAND(.kind = GS_OP_MAP_BUFFER, .blocking = blocking_map, .src = buffer, .from = {offset},
                    .region = {size, 1, 1}, .map_flags = map_flags, .mapped = &ptr);
-    struct gs_mem *m = gs_command_begin(&cmd) ? gs_find(GS_MEM, buffer) : NULL;
+    struct gs_mem *m = gs_command_begin_on(&cmd, buffer);
     if (!m || !gs_inside(m, offset, size))
         return map_plainly(&cmd, errcode_ret);
     struct gs_mapping map = {.range = gs_window_range(m, offset, size)};
@@ -260,7 +268,7 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
         GS_COMMAND(.kind = GS_OP_MAP_IMAGE, .blocking = blocking_map, .src = image, .map_flags = map_flags,
                    .mapped = &ptr, .row_pitch = image_row_pitch, .slice_pitch = image_slice_pitch);
     gs_set_box(&cmd.op, origin, NULL, region);
-    struct gs_mem *m = gs_command_begin(&cmd) ? gs_find(GS_MEM, image) : NULL;
+    struct gs_mem *m = gs_command_begin_on(&cmd, image);
     if (!m)
         return map_plainly(&cmd, errcode_ret);
     struct gs_mapping map = {.range = gs_image_range(m, origin, region, &covers)};
@@ -300,7 +308,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command
                                                         const cl_event *event_wait_list, cl_event *event)
 {
     struct gs_command cmd = GS_COMMAND(.kind = GS_OP_UNMAP, .dst = memobj, .ptr = mapped_ptr);
-    struct gs_mem *m = gs_command_begin(&cmd) ? gs_find(GS_MEM, memobj) : NULL;
+    struct gs_mem *m = gs_command_begin_on(&cmd, memobj);
     if (!m)
         return gs_command_pass(&cmd);
     struct gs_home h;

@@ -35,13 +35,9 @@ struct gs_home {
     const cl_event *v;
     struct gs_queue_mark upto; /* at its end */
     bool marked;               /* the call's transfer had its marker before its end: see gs_carry_mark */
-    struct gs_mem *used;       /* by the call without the lock: see gs_home_use; or null */
+    struct gs_mem *used;       /* without the context's lock: another thread may have let it go meanwhile; or null */
     cl_int err;
 };
-
-/* Where there is no daemon, and all of the context's bytes are defined and at home: hands the command, which may change
- * dst (or null), on to the driver with nothing noted. False: it isn't so, or the call blocks and the lock is needed. */
-bool gs_home_passes(const struct gs_command *cmd, const struct gs_mem *dst, cl_int *err);
 
 /* reads: it gets results for the host, or ends the host's access to them. */
 void gs_home_begin(struct gs_home *h, const struct gs_command *cmd, bool reads);
@@ -73,6 +69,11 @@ bool gs_home_is_invalid(struct gs_side side);
  * the application's queue alone has an order for the two. With that lock held. */
 bool gs_home_is_in_use(struct gs_side src, struct gs_side dst);
 
+/* Where there is no daemon, none of the context's bytes have ever been elsewhere than at home, and the object that the
+ * command writes, if it does, has no undefined bytes: hands the command on to the driver. `side` is that object, or one
+ * that it reads. False: it isn't so, and nothing was done. */
+bool gs_home_passes(const struct gs_command *cmd, struct gs_side side, bool writes, cl_int *err);
+
 /* Carries a read of a buffer out by one call of the driver, without the context's lock, if it may: it blocks, asks for
  * few bytes, and none of the context's bytes have ever been elsewhere than at home. Under a daemon it asks for 4 KiB at
  * most, and no other application is connected. False: it isn't so, and nothing was done. */
@@ -94,16 +95,11 @@ cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own);
 
 cl_int gs_home_end(struct gs_home *h, cl_int err);
 
-/* The object, or null, is in use until gs_home_end without the context's lock: another thread may let it go meanwhile.
- */
-void gs_home_use(struct gs_home *h, struct gs_mem *m);
-
 /* Is it a command with the host's memory and a sound wait list? Else the driver is to say what is wrong. */
 bool gs_home_is_valid(const struct gs_home *h);
 
 /* The driver's call for the command, with this wait list, without the context's lock; meanwhile it uses these bytes of
- * an object of ours, or null. The caller has it in use: another thread may have waited for the lock to let the object
- * go, before the driver has it. */
+ * an object of ours. The lock is given back by gs_mem_unlock then. */
 cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_side side, bool writes, cl_uint n, const cl_event *v);
 /* The same for a read or a write, once h has begun; it ends h. */
 cl_int gs_home_by_call(struct gs_home *h, struct gs_side src, struct gs_side dst);

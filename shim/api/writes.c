@@ -87,7 +87,8 @@ static void marked(struct gs_carry *c)
 void gs_carry_unlock(struct gs_home *h, struct gs_ring_use *w)
 {
     enum { SOON_NS = 20 * 1000 };
-    gs_home_use(h, w->m);
+    h->used = w->m;
+    w->m->calls++;
     w->carried = (struct gs_carry){.cmd = &h->cmd, .marked = marked};
     gs_carry_begin(&w->carried);
     gs_host_use_begin(w->v->op.dst ? &w->root->host_writes : &w->root->host_reads, w->r, &w->use);
@@ -100,6 +101,7 @@ void gs_carry_unlock(struct gs_home *h, struct gs_ring_use *w)
 cl_int gs_carry_lock(struct gs_home *h, struct gs_ring_use *w, cl_int err, struct gs_staged_ends *ended, cl_event *own)
 {
     pthread_mutex_lock(&h->cmd.ctx->lock);
+    w->m->calls--;
     h->marked = w->carried.end;
     if (!h->marked)
         end_use(w);

@@ -189,14 +189,9 @@ cl_int gs_mem_released(struct gs_mem *m)
     return unlink_root(m) ? CL_SUCCESS : release(m);
 }
 
-void gs_mem_use(struct gs_mem *m)
-{
-    m->calls++;
-}
-
 void gs_mem_unlock(struct gs_context *c, struct gs_mem *used)
 {
-    const bool go = used && --used->calls == 0 && used->let_go;
+    const bool go = used && !used->calls && used->let_go;
     if (go)
         used->let_go = false;
     pthread_mutex_unlock(&c->lock);
@@ -259,6 +254,7 @@ void gs_mem_free(struct gs_mem *m)
         if (r->ready || r->pending || r->made || (i && (r->mem || r->valid.v)))
             free_place(m, i);
     }
+    free(m->spare);
     if (m->root != m || b->spoiled.v || b->mapped || b->split_end || m->mappings)
         free_more(m);
     free(b->place[0].valid.v);
@@ -267,13 +263,6 @@ void gs_mem_free(struct gs_mem *m)
 }
 
 /* ---- copies on other places ---- */
-
-struct gs_range gs_window_range(const struct gs_mem *m, uint64_t offset, uint64_t bytes)
-{
-    if (m->root->image || m->image)
-        return (struct gs_range){m->origin, m->origin + m->size};
-    return (struct gs_range){m->origin + offset, m->origin + offset + bytes};
-}
 
 static cl_mem make_replica(struct gs_mem *root, cl_int *err)
 {

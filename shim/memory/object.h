@@ -27,12 +27,8 @@ void gs_mem_publish(struct gs_mem *m, cl_mem handle);
 /* The application has let it go for the last time: what the driver says to that. Of an object in use it hears later. */
 cl_int gs_mem_released(struct gs_mem *m);
 
-/* A call uses the object from now on without the context's lock, until gs_mem_unlock: the driver mustn't free it before
- * it has the call's command. With the lock held. */
-void gs_mem_use(struct gs_mem *m);
-
-/* Gives the context's lock back. Ends the use of the object, or null, which goes now if the application has let it go
- * meanwhile. */
+/* Gives the context's lock back. The object, or null, of which a call's use has ended, goes now if the application has
+ * let it go meanwhile, and no other call uses it. */
 void gs_mem_unlock(struct gs_context *c, struct gs_mem *used);
 
 /* How many references to its handle are not the application's. */
@@ -110,12 +106,11 @@ void gs_window_leave(struct gs_mem *root, unsigned place, struct gs_place_window
 
 /* ---- mapped.c ----
  *
- * Maps that gpusparc carries out itself, as a read into the host's memory and, at the unmap, a write from
- * it, since a driver's map is one command however large: those under a daemon. A buffer in the application's own memory
- * (CL_MEM_USE_HOST_PTR) is read and written there; others get pinned memory of ours, for all of the object, on the
- * first such map. Without a daemon maps are the driver's: NVIDIA's (580.159) has pinned the application's memory and
- * moves 55 GB/s, more than our ring. With the context's lock held; nothing blocks but
- * the first, while the memory is pinned. */
+ * Maps that gpusparc carries out itself, under a daemon, since a driver's map is one command however large: a read into
+ * the host's memory and, at the unmap, a write from it. A buffer in the application's own memory (CL_MEM_USE_HOST_PTR)
+ * is read and written there; others get pinned memory of ours, for all of the object, on the first such map. Without a
+ * daemon maps are the driver's: NVIDIA's (580.159) has pinned the application's memory and moves 55 GB/s, more than our
+ * ring. With the context's lock held; only the first map blocks, while its memory is pinned. */
 
 /* May a map of it be ours? Else the driver has to be asked: it knows of a difference, or would not move anything. */
 bool gs_mapped_usable(const struct gs_mem *m, cl_map_flags flags);
@@ -136,7 +131,12 @@ void gs_mapped_free(struct gs_mem *root);
  * held. ---- */
 
 /* A window's range in bytes of its root. */
-struct gs_range gs_window_range(const struct gs_mem *m, uint64_t offset, uint64_t bytes);
+static inline struct gs_range gs_window_range(const struct gs_mem *m, uint64_t offset, uint64_t bytes)
+{
+    if (m->root->image || m->image)
+        return (struct gs_range){m->origin, m->origin + m->size};
+    return (struct gs_range){m->origin + offset, m->origin + offset + bytes};
+}
 
 /* The memory object to give to a kernel or a command on a place: m itself at home, else its replica or the same window
  * of it, made now if need be. Null with an error in *err. */

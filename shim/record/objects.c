@@ -83,6 +83,19 @@ void *gs_find_hold(enum gs_type type, const void *handle)
     return find(type, handle, true);
 }
 
+struct gs_queue *gs_find_with_queue(const void *queue, enum gs_type type, const void *handle, void *found)
+{
+    struct gs_object *q = NULL, *o = NULL;
+    if (queue && !gs_forked()) {
+        pthread_rwlock_rdlock(&handles.lock);
+        q = find_locked(bucket_of(queue), GS_QUEUE, queue);
+        o = q && handle ? find_locked(bucket_of(handle), type, handle) : NULL;
+        pthread_rwlock_unlock(&handles.lock);
+    }
+    *(struct gs_object **)found = o;
+    return (struct gs_queue *)q;
+}
+
 void gs_insert(struct gs_object *o, enum gs_type type, void *handle, struct gs_context *ctx)
 {
     pthread_once(&handles.once, set_up);

@@ -136,9 +136,10 @@ struct gs_mem {
     bool is_sub_buffer;             /* one of the application's: the driver's goes when its record does */
     bool empty_properties;          /* made with an empty list of properties, of which the driver wasn't told */
     atomic_int carried;             /* references to its handle that are ours: gs_keep_mem() */
-    unsigned calls;                 /* that use it without the context's lock: gs_mem_use() */
+    unsigned calls;                 /* that use it without the context's lock; then gs_mem_unlock() */
     bool let_go;                    /* by the application; the last of these calls tells the driver */
     struct gs_mapping *mappings;    /* by the application; owned */
+    struct gs_mapping *spare;       /* the last that has ended, for the next; or null; owned */
     /* Of roots only: */
     bool is_svm;         /* it lies in shared virtual memory, which others reach by its address */
     bool shared;         /* its bytes are one memory of the host's, in which all places work */
@@ -252,7 +253,10 @@ struct gs_event {
 /* Looks a handle up. NULL: not ours. */
 void *gs_find(enum gs_type type, const void *handle);
 
-/* The same, held: for an object that another thread may let go meanwhile. */
+/* Looks a queue up, and with it an object, which may be null: *found. */
+struct gs_queue *gs_find_with_queue(const void *queue, enum gs_type type, const void *handle, void *found);
+
+/* The same as gs_find, held: for an object that another thread may let go meanwhile. */
 void *gs_find_hold(enum gs_type type, const void *handle);
 
 /* Puts a new object, all zeros but for its own fields, into the table: refs = holds = 1. */

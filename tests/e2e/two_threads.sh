@@ -37,6 +37,13 @@ for transfer in plain auto pinned; do
     [ $transfer = pinned ] || stats between.json why:fill:"another thread is using one of its memory objects"
   done
 done
+# What one thread writes by a call isn't overtaken by old bytes that the other one's launch takes along, the context's first split.
+for transfer in plain auto pinned; do
+  OPENCL_LAYERS=$programs/call_hooks.so GPUSPARC_TRANSFER=$transfer timeout 100 \
+    gpusparc run --no-daemon --devices cpu:2 --mode multi --stats=gap.json "$programs/gap" >out.txt || fail "$transfer: gap ends with status $?"
+  [ "$(cat out.txt)" = "3072 4711 3074" ] || fail "$transfer: an old word: $(cat out.txt)"
+  stats gap.json split:even split:copy
+done
 # Another thread lets a buffer go for the last time while a call transfers it.
 OPENCL_LAYERS=$programs/call_hooks.so "$programs/let_go" >plain.txt || fail "let_go without gpusparc"
 for options in "--mode single --gpus 1" "--mode multi"; do
