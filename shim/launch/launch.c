@@ -293,32 +293,27 @@ static void find_places(struct gs_launching *l)
         l->job.place[l->job.n] = l->job.n;
 }
 
-/* Is there nothing to note about this launch, and is it known not to be split? Where nothing of the context has ever
- * been elsewhere than at home, and what the kernel writes is known to be defined. */
-static bool passes(const struct gs_command *cmd, const struct gs_kernel *k, bool is_whole)
-{
-    const struct gs_op *op = &cmd->op;
-    return cmd->ctx->n == 1 || (!atomic_load_explicit(&cmd->ctx->spread, memory_order_relaxed) &&
-                                (is_whole || atomic_load_explicit(&k->unsplittable, memory_order_relaxed) ||
-                                 gs_size_is_short(k, op->dims, op->global, op->local)) &&
-                                !atomic_load_explicit(&k->fresh, memory_order_relaxed));
-}
-
-/* What is known before anybody looks at the launch. `units`: it goes by units; or null. */
+/* What is known before anybody looks at the launch; `units`: it goes by units; or null. It passes where there is
+ * nothing to note: nothing of the context has ever been elsewhere than at home, what the kernel writes is known to be
+ * defined, and the launch isn't split. Each is looked at where times are wanted, or the context is given up. */
 static unsigned facts_of_call(const struct gs_command *cmd, const struct gs_kernel *k, const struct gs_launching *units)
 {
     const unsigned facts = units ? GS_LAUNCH_UNITS : 0;
+    const struct gs_op *op = &cmd->op;
+    const struct gs_job *job = units ? &units->job : NULL;
     if (gs_report_wants_times() || gs_given_up(cmd->ctx))
-        return facts | GS_LAUNCH_WATCHED;
-    if (!units)
-        return passes(cmd, k, false) ? GS_LAUNCH_PASSES : 0;
-    const struct gs_job *job = &units->job;
-    /* The driver says what is wrong with a list. */
-    if (!units->size || job->place[0] != 0 || !gs_list_is_valid(cmd->n_wait, units->cmd.wait) ||
-        (job->kernel_chunk && gs_launch_is_long(units)))
         return facts;
-    const bool is_whole = job->n == 1 || (job->told && gs_settings()->mode == GS_MODE_AUTO);
-    return facts | GS_LAUNCH_ONE_UNIT | (passes(cmd, k, is_whole) ? GS_LAUNCH_PASSES : 0);
+    /* The driver says what is wrong with a list. */
+    if (units && (!units->size || job->place[0] != 0 || !gs_list_is_valid(cmd->n_wait, units->cmd.wait) ||
+                  (job->kernel_chunk && gs_launch_is_long(units))))
+        return facts;
+    const bool is_whole = job && (job->n == 1 || (job->told && gs_settings()->mode == GS_MODE_AUTO));
+    const bool passes =
+        cmd->ctx->n == 1 || (!atomic_load_explicit(&cmd->ctx->spread, memory_order_relaxed) &&
+                             (is_whole || atomic_load_explicit(&k->unsplittable, memory_order_relaxed) ||
+                              gs_size_is_short(k, op->dims, op->global, op->local)) &&
+                             !atomic_load_explicit(&k->fresh, memory_order_relaxed));
+    return passes ? facts | GS_LAUNCH_PASSES : facts;
 }
 
 /* A launch that translates and compiles takes long. A process that another thread ends meanwhile waits for the whole

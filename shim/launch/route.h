@@ -5,19 +5,15 @@
 
 /* What is known when the launch is called for; the facts after GS_LAUNCH_PLANNED, once it is planned. */
 enum gs_launch_fact {
-    GS_LAUNCH_UNITS = 1 << 0,   /* the application is scheduled */
-    GS_LAUNCH_WATCHED = 1 << 1, /* times are wanted, or nothing of the context is split any more */
-    /* The context has one device; or all is at home, what the launch writes is defined, and it is known not to be
-     * split. */
-    GS_LAUNCH_PASSES = 1 << 2,
-    GS_LAUNCH_ONE_UNIT = 1 << 3, /* of the first device: a launch as it is */
-    GS_LAUNCH_PLANNED = 1 << 4,
-    GS_LAUNCH_PAYS = 1 << 5, /* there is a plan, and it is worth it */
-    GS_LAUNCH_VERIFIED = 1 << 6,
-    GS_LAUNCH_AWAY = 1 << 7,    /* its job has another device than home alone, and may have it there */
-    GS_LAUNCH_MEASURED = 1 << 8 /* auto mode wants to know what one device takes */
+    GS_LAUNCH_UNITS = 1 << 0,  /* the application is scheduled */
+    GS_LAUNCH_PASSES = 1 << 1, /* it goes as it is, of units as one: facts_of_call in launch.c */
+    GS_LAUNCH_PLANNED = 1 << 2,
+    GS_LAUNCH_PAYS = 1 << 3, /* there is a plan, and it is worth it */
+    GS_LAUNCH_VERIFIED = 1 << 4,
+    GS_LAUNCH_AWAY = 1 << 5,    /* its job has another device than home alone, and may have it there */
+    GS_LAUNCH_MEASURED = 1 << 6 /* auto mode wants to know what one device takes */
 };
-enum { GS_LAUNCH_FACTS = 9 };
+enum { GS_LAUNCH_FACTS = 7 };
 
 enum gs_route {
     GS_ROUTE_DRIVER,   /* handed on; of several devices under the context's lock, while all is still at home */

@@ -14,11 +14,10 @@ static void a_call_is_handed_on_only_where_nothing_has_to_be_noted(void **state)
 {
     for (unsigned f = 0; f < 1u << GS_LAUNCH_FACTS; f++) {
         const enum gs_route route = gs_launch_route(f);
-        const bool free = !is(f, GS_LAUNCH_WATCHED) && is(f, GS_LAUNCH_PASSES);
         if (is(f, GS_LAUNCH_PLANNED))
             continue;
-        assert_int_equal(route == GS_ROUTE_DRIVER, free && !is(f, GS_LAUNCH_UNITS));
-        assert_int_equal(route == GS_ROUTE_UNIT, free && is(f, GS_LAUNCH_UNITS) && is(f, GS_LAUNCH_ONE_UNIT));
+        assert_int_equal(route == GS_ROUTE_DRIVER, is(f, GS_LAUNCH_PASSES) && !is(f, GS_LAUNCH_UNITS));
+        assert_int_equal(route == GS_ROUTE_UNIT, is(f, GS_LAUNCH_PASSES) && is(f, GS_LAUNCH_UNITS));
         assert_true(route == GS_ROUTE_DRIVER || route == GS_ROUTE_UNIT || route == GS_ROUTE_LOOK);
     }
 }
