@@ -45,7 +45,7 @@ cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_side side, bool 
 
 /* Hands the command on if none of the context's bytes have ever been elsewhere than at home. False: some have. With one
  * device nothing is noted that the lock protects. */
-static bool pass_at_home(const struct gs_command *cmd, struct gs_side side, bool writes, cl_int *err)
+static bool pass_at_home(const struct gs_command *cmd, const struct gs_side *side, bool writes, cl_int *err)
 {
     struct gs_context *ctx = cmd->ctx;
     if (ctx->n == 1 && cmd->op.blocking) {
@@ -56,17 +56,17 @@ static bool pass_at_home(const struct gs_command *cmd, struct gs_side side, bool
     gs_queue_lock(cmd->q);
     const bool stays = !atomic_load(&ctx->spread);
     if (stays)
-        *err = cmd->op.blocking ? gs_call_unlocked(cmd, side, writes, cmd->n_wait, cmd->wait) : gs_command_pass(cmd);
+        *err = cmd->op.blocking ? gs_call_unlocked(cmd, *side, writes, cmd->n_wait, cmd->wait) : gs_command_pass(cmd);
     if (stays && writes && !*err && atomic_load(&ctx->spread)) /* while the lock was free */
-        gs_note_write_again(side.m->root, side.r);
-    gs_mem_unlock(ctx, side.m);
+        gs_note_write_again(side->m->root, side->r);
+    gs_mem_unlock(ctx, side->m);
     return stays;
 }
 
 bool gs_home_passes(const struct gs_command *cmd, struct gs_side side, bool writes, cl_int *err)
 {
     return !gs_scheduled() && !gs_op_is_of_image(&cmd->op) && !(writes && !gs_is_defined(side.m)) &&
-           pass_at_home(cmd, side, writes, err);
+           pass_at_home(cmd, &side, writes, err);
 }
 
 void gs_home_begin(struct gs_home *h, const struct gs_command *cmd, bool reads)
@@ -340,10 +340,10 @@ bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err
     if (!cmd->op.blocking || !gs_transfer_is_direct(src.r.end - src.r.begin) || (by_units && !needs_no_unit(cmd)))
         return false;
     if (!by_units)
-        return pass_at_home(cmd, src, false, err);
+        return pass_at_home(cmd, &src, false, err);
     gs_job_enter(cmd->ctx, true, &job);
     const struct gs_queue_mark upto = gs_queue_mark(cmd->q);
-    if (!pass_at_home(cmd, src, false, err))
+    if (!pass_at_home(cmd, &src, false, err))
         return false;
     gs_job_reads();
     if (!*err)
