@@ -2,10 +2,6 @@
 /* exchange [MIB [ROUNDS [image]]]: each launch reads all of a buffer, or an image, of so many MiB, the words of the
  * launch before, for words all over it: in two parts, however they are cut, each gives the other what that one lacks,
  * so many MiB in all. Prints the median of a launch in ms; ends with 1 where a word is wrong. */
-#include <stdbool.h>
-#include <stdlib.h>
-#include <time.h>
-
 #include "tests/e2e/programs/plain.h"
 
 enum { MOST_ROUNDS = 101, WIDTH = 1024, TEXEL = 4 /* words */ };
@@ -20,14 +16,9 @@ static const size_t none[3] = {0};
 
 static cl_mem make(bool image, size_t bytes)
 {
-    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT32};
-    const cl_image_desc desc = {
-        .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = WIDTH, .image_height = bytes / WIDTH / 16};
-    cl_int err;
-    cl_mem mem;
-    MADE(mem, image ? clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &err)
-                    : clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, &err));
-    return mem;
+    const size_t all[3] = {WIDTH, bytes / WIDTH / 16, 1};
+    return image ? new_image(CL_MEM_OBJECT_IMAGE2D, all, CL_MEM_READ_WRITE, CL_UNSIGNED_INT32, NULL)
+                 : buffer(CL_MEM_READ_WRITE, bytes, NULL);
 }
 
 static void carry(cl_mem mem, bool image, bool write, size_t bytes, void *host)
@@ -41,13 +32,6 @@ static void carry(cl_mem mem, bool image, bool write, size_t bytes, void *host)
         CL(clEnqueueWriteBuffer(queue, mem, CL_TRUE, 0, bytes, host, 0, NULL, NULL));
     else
         CL(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, bytes, host, 0, NULL, NULL));
-}
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
 static int compare(const void *a, const void *b)
@@ -74,15 +58,15 @@ int main(int argc, char **argv)
     for (int i = 0; i < 2; i++)
         mem[i] = make(image, n * sizeof *values);
     carry(mem[0], image, true, n * sizeof *values, values);
-    CL(clSetKernelArg(kernel, 1, sizeof items, &items));
+    set_uint(kernel, 1, items);
     for (cl_uint r = 0; r <= rounds; r++) { /* the first compiles, and finds what it reads at home */
-        const double begin = now_ms();
-        CL(clSetKernelArg(kernel, 0, sizeof *mem, &mem[r % 2]));
-        CL(clSetKernelArg(kernel, 2, sizeof *mem, &mem[1 - r % 2]));
+        const double begin = seconds();
+        set_mem(kernel, 0, mem[r % 2]);
+        set_mem(kernel, 2, mem[1 - r % 2]);
         CL(clEnqueueNDRangeKernel(queue, kernel, image ? 2 : 1, NULL, image ? wide : flat, local, 0, NULL, NULL));
         CL(clFinish(queue));
         if (r)
-            took[r - 1] = now_ms() - begin;
+            took[r - 1] = (seconds() - begin) * 1e3;
         for (cl_uint i = 0; i < items; i++)
             for (cl_uint k = 0; k < each; k++)
                 next[i * each + k] = want[i * 2654435761u % items * each + k] + i;

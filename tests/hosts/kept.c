@@ -41,10 +41,9 @@ static void tell(cl_kernel kernel)
 
 int main(int argc, char **argv)
 {
-    cl_int numbers[8] = {1, 2, 3, 4, 5, 6, 7, 8}, err;
+    cl_int numbers[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     const cl_int by = 3;
     const size_t global = 8, local = 4;
-    cl_mem in, out;
     size_t bytes = 0;
     start(0);
     const cl_program program = build(text, argc > 1 ? argv[1] : "-cl-kernel-arg-info -DTIMES=1");
@@ -53,8 +52,8 @@ int main(int argc, char **argv)
     tell(kernel_of(program, "other"));
     CL(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL));
     printf("%s\n", bytes ? "a binary" : "no binary");
-    MADE(in, clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof numbers, numbers, &err));
-    MADE(out, clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof numbers, NULL, &err));
+    cl_mem in = buffer(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof numbers, numbers);
+    cl_mem out = buffer(CL_MEM_READ_WRITE, sizeof numbers, NULL);
     CL(clSetKernelArg(twice, 0, sizeof in, &in));
     CL(clSetKernelArg(twice, 1, sizeof out, &out));
     CL(clSetKernelArg(twice, 2, sizeof by, &by));

@@ -11,24 +11,19 @@ int main(void)
     cl_command_queue q[QUEUES];
     cl_kernel k[QUEUES];
     cl_mem out[QUEUES];
-    cl_int err;
     start(0);
     for (unsigned i = 0; i < QUEUES; i++) {
-        const cl_uint n = N;
-        MADE(q[i], clCreateCommandQueue(context, device, 0, &err));
-        MADE(out[i], clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof(cl_uint), NULL, &err));
+        q[i] = new_queue(0);
+        out[i] = buffer(CL_MEM_READ_WRITE, sizeof(cl_uint), NULL);
         k[i] = kernel_of(build(text, ""), "last");
-        CL(clSetKernelArg(k[i], 1, sizeof n, &n));
-        CL(clSetKernelArg(k[i], 2, sizeof out[i], &out[i]));
+        SET_FROM(1, k[i], N, out[i]);
     }
     for (cl_uint round = 1; round <= ROUNDS; round++) {
-        const size_t one = 1;
-        cl_mem in;
         values[N - 1] = round;
-        MADE(in, clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof values, values, &err));
+        cl_mem in = buffer(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof values, values);
         for (unsigned i = 0; i < QUEUES; i++) {
-            CL(clSetKernelArg(k[i], 0, sizeof in, &in));
-            CL(clEnqueueNDRangeKernel(q[i], k[i], 1, NULL, &one, &one, 0, NULL, NULL));
+            set_mem(k[i], 0, in);
+            launch(q[i], k[i], 1, 1, 0, NULL, NULL);
             CL(clFlush(q[i]));
         }
         for (unsigned i = 0; i < QUEUES; i++) {

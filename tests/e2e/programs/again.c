@@ -29,9 +29,7 @@ static cl_int advance(cl_kernel k, size_t global, cl_mem in, cl_mem out, cl_uint
 {
     const size_t local = global == N ? 80 : 8;
     cl_event e = NULL;
-    set_mem(k, 0, in);
-    set_mem(k, 1, out);
-    set_uint(k, 2, by);
+    SET(k, in, out, by);
     return ends(clEnqueueNDRangeKernel(queue, k, 1, NULL, &global, &local, 0, NULL, &e), &e);
 }
 
@@ -81,7 +79,5 @@ int main(void)
         show("end", got, sizeof got);
         CL(clReleaseMemObject(m[i]));
     }
-    RELEASE(retried, columns, p);
-    finish();
-    return 0;
+    return FINISH(retried, columns, p);
 }

@@ -2,9 +2,6 @@
 /* A thread waits for what is in a queue while another is still in its call for the next launch there: gpusparc takes
  * its time over that, the program being large. What was waited for doesn't comprise it. For the fake driver, by which
  * both launches take a second. */
-#include <pthread.h>
-#include <time.h>
-
 #include "plain.h"
 
 enum { LOCAL = 64, FEW = 2048, MANY = LOCAL * 4000, FUNCTIONS = 1500 };
@@ -36,20 +33,16 @@ static cl_program build_large(void)
 
 int main(void)
 {
-    pthread_t t;
     start(0);
     cl_program p = build(one, ""), large = build_large();
     cl_kernel k = kernel_of(p, "one");
     later = kernel_of(large, "next");
     cl_mem m = buffer(CL_MEM_READ_WRITE, MANY * 4, NULL);
-    set_mem(k, 0, m);
-    set_uint(k, 1, 50000);
-    set_mem(later, 0, m);
-    set_uint(later, 1, 400);
+    SET(k, m, 50000);
+    SET(later, m, 400);
     launch(queue, k, FEW, LOCAL, 0, NULL, NULL);
-    if (pthread_create(&t, NULL, launch_next, NULL) != 0)
-        return 1;
-    nanosleep(&(struct timespec){.tv_nsec = 50 * 1000 * 1000}, NULL);
+    pthread_t t = new_thread(launch_next, NULL);
+    sleep_ms(50);
     CL(clFinish(queue));
     pthread_join(t, NULL);
     RELEASE(m, k, later, p, large);

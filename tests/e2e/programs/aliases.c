@@ -53,8 +53,7 @@ int main(void)
     start(0);
     program = build(source, "");
     fill_words(host, N, 41);
-    cl_mem a = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host),
-           b = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host),
+    cl_mem a = buffer_of(host, sizeof host), b = buffer_of(host, sizeof host),
            table = buffer(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, 64, host);
     run(with("twice", a, a), N, 64);
     show_buffer("in place", queue, a, 0, sizeof host);
@@ -70,8 +69,7 @@ int main(void)
     set_mem(k, 2, NULL);
     launch(queue, k, N, 64, 0, NULL, NULL);
     show_buffer("null", queue, a, 0, sizeof host);
-    set_mem(k, 1, b);
-    set_mem(k, 2, b);
+    SET_FROM(1, k, b, b);
     run(k, N, 64);
     show_buffer("not null", queue, a, 0, sizeof host);
     show_buffer("not null", queue, b, 0, sizeof host);
@@ -94,7 +92,5 @@ int main(void)
     printf("index: %d\n", clSetKernelArg(k, 9, sizeof a, &a));
     run(k, N, 64);
     show_buffer("old arguments", queue, b, 0, sizeof host);
-    RELEASE(a, b, table, program);
-    finish();
-    return 0;
+    return FINISH(a, b, table, program);
 }

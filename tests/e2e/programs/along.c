@@ -16,28 +16,23 @@ int main(void)
 {
     static uint32_t host[WORDS];
     void *mapped;
-    cl_int err;
     start(0);
     cl_program p = build(source, "");
     cl_kernel own = kernel_of(p, "own"), gather = kernel_of(p, "gather");
     fill_words(host, WORDS, 7);
-    cl_mem v = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host);
+    cl_mem v = buffer_of(host, sizeof host);
     cl_mem out = buffer(CL_MEM_READ_WRITE, sizeof host, NULL);
     set_mem(own, 0, v);
-    set_mem(gather, 0, v);
-    set_mem(gather, 1, out);
-    set_uint(gather, 2, WORDS);
+    SET(gather, v, out, WORDS);
     for (unsigned i = 0; i < LAUNCHES; i++) {
         launch(queue, own, MIDDLE, 64, 0, NULL, NULL);
-        MADE(mapped, clEnqueueMapBuffer(queue, v, CL_TRUE, CL_MAP_READ, 0, sizeof host, 0, NULL, NULL, &err));
-        CL(clEnqueueUnmapMemObject(queue, v, mapped, 0, NULL, NULL));
+        mapped = map_now(v, CL_MAP_READ, 0, sizeof host);
+        unmap(v, mapped);
         fill_words(host, MIDDLE / 2, i);
         CL(clEnqueueWriteBuffer(queue, v, CL_TRUE, 0, sizeof host / 4, host, 0, NULL, NULL));
         CL(clEnqueueWriteBuffer(queue, v, CL_TRUE, sizeof host / 2, sizeof host / 2, host, 0, NULL, NULL));
         launch(queue, gather, WORDS, 64, 0, NULL, NULL);
         show_buffer("gathered", queue, out, 0, sizeof host);
     }
-    RELEASE(v, out, own, gather, p);
-    finish();
-    return 0;
+    return FINISH(v, out, own, gather, p);
 }

@@ -19,16 +19,14 @@ int main(void)
         CL(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, &n));
     CL(clGetDeviceInfo(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL));
     printf("units: %u\n", units);
-    MADE(context, clCreateContext(NULL, 1, &device, NULL, NULL, &err));
-    MADE(queue, clCreateCommandQueue(context, device, 0, &err));
+    context = new_context();
+    queue = new_queue(0);
     fill_words(words, N, 7);
-    cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof words, words);
+    cl_mem m = buffer_of(words, sizeof words);
     cl_program p = build("__kernel void grow(__global uint *v) { v[get_global_id(0)] *= 3u; }", "");
     cl_kernel k = kernel_of(p, "grow");
     set_mem(k, 0, m);
     launch(queue, k, N, 64, 0, NULL, NULL);
     show_buffer("grown", queue, m, 0, sizeof words);
-    RELEASE(k, p, m);
-    finish();
-    return 0;
+    return FINISH(k, p, m);
 }

@@ -62,7 +62,5 @@ int main(int argc, char **argv)
         CL(clEnqueueReadBuffer(queue, m, CL_TRUE, 0, sizeof v, v, 0, NULL, NULL));
     }
     printf("%ld\n", idle);
-    RELEASE(second, other, m, k, p);
-    finish();
-    return 0;
+    return FINISH(second, other, m, k, p);
 }

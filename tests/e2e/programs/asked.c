@@ -5,10 +5,7 @@
  * which is killed. */
 #include "plain.h"
 
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <unistd.h>
 
 enum { ITEMS = 64, BYTES = ITEMS * 4, PIECE = 32 << 20, PATIENCE_MS = 5000, WARM = 8, HOG_SECONDS = 60 };
 
@@ -69,7 +66,7 @@ static int have_device(cl_kernel k)
     set_uint(k, 1, (cl_uint)((double)HOG_SECONDS / took));
     launch(queue, k, ITEMS, ITEMS, 0, NULL, NULL);
     CL(clFlush(queue));
-    nanosleep(&(struct timespec){.tv_nsec = 300 * 1000 * 1000}, NULL);
+    sleep_ms(300);
     printf("%d runs\n", (int)getpid());
     fflush(stdout);
     CL(clFinish(queue));
@@ -89,32 +86,28 @@ static FILE *start_hog(const char *program)
 
 int main(int argc, char **argv)
 {
-    cl_int err;
-    cl_command_queue other;
-    pthread_t thread;
     uint32_t words[ITEMS];
     static unsigned char bytes[PIECE];
     start(0);
     cl_program p = build(source, "");
     cl_kernel add = kernel_of(p, "add"), lasting = kernel_of(p, "lasting");
     fill_words(words, ITEMS, 1);
-    cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, words), piece = buffer(0, PIECE, NULL);
+    cl_mem m = buffer_of(words, BYTES), piece = buffer(0, PIECE, NULL);
     set_mem(lasting, 0, m);
     if (argc > 1 && strcmp(argv[1], "hog") == 0)
         return have_device(lasting);
     set_mem(add, 0, m);
-    MADE(other, clCreateCommandQueue(context, device, 0, &err));
+    cl_command_queue other = new_queue(0);
     for (int i = 0; i < WARM; i++) { /* it is known to be short */
         launch(queue, add, ITEMS, ITEMS, 0, NULL, NULL);
         CL(clFinish(queue));
     }
     FILE *hog = start_hog(argv[0]);
-    MADE(gate, clCreateUserEvent(context, &err));
+    gate = new_user_event();
     launch(other, add, ITEMS, ITEMS, 1, &gate, &behind);
     CL(clFlush(other));
     CL(clEnqueueWriteBuffer(queue, piece, CL_TRUE, 0, PIECE, bytes, 0, NULL, NULL)); /* the link is this one's again */
-    if (pthread_create(&thread, NULL, come_between, NULL) != 0)
-        return 1;
+    pthread_t thread = new_thread(come_between, NULL);
     CL(clEnqueueWriteBuffer(queue, piece, CL_FALSE, 0, PIECE, bytes, 0, NULL, NULL));
     launches = true;
     atomic_store(&stage, LAUNCHES);
@@ -127,7 +120,5 @@ int main(int argc, char **argv)
     pclose(hog);
     printf("the marker came %s\n", between ? "between" : "elsewhere");
     show_buffer("sum", queue, m, 0, BYTES);
-    RELEASE(gate, behind, m, piece, add, lasting, p, other);
-    finish();
-    return 0;
+    return FINISH(gate, behind, m, piece, add, lasting, p, other);
 }

@@ -101,23 +101,14 @@ static void objects(void)
     SAY(clFinish(NULL));
 }
 
-static cl_mem small_image(void)
-{
-    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
-    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 16, .image_height = 16};
-    cl_int err;
-    cl_mem image;
-    MADE(image, clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &err));
-    return image;
-}
-
 /* Commands that wait for what can't be waited for: for an event and for none, for none alone, or for another context's.
  */
 static void each_command(cl_uint n_wait, const cl_event *wait)
 {
     static uint32_t host[N];
     const size_t none[3] = {0, 0, 0}, below[3] = {0, 8, 0}, some[3] = {16, 2, 1};
-    cl_mem image = small_image(), other = buffer(CL_MEM_READ_WRITE, BYTES, NULL);
+    cl_mem image = new_image(CL_MEM_OBJECT_IMAGE2D, (size_t[3]){16, 16, 1}, CL_MEM_READ_WRITE, CL_UNSIGNED_INT8, NULL),
+           other = buffer(CL_MEM_READ_WRITE, BYTES, NULL);
     SAY(clEnqueueNDRangeKernel(queue, free_size, 1, NULL, &n, &of_64, n_wait, wait, NULL));
     SAY(clEnqueueTask(queue, free_size, n_wait, wait, NULL));
     launch(queue, free_size, N, 64, 0, NULL, NULL); /* so that not all is at home */
@@ -158,9 +149,7 @@ static cl_event ended_event_of(cl_context other)
 
 static cl_context another_context(void)
 {
-    cl_context other;
-    cl_int err;
-    MADE(other, clCreateContext(NULL, 1, &device, NULL, NULL, &err));
+    cl_context other = new_context();
     return other;
 }
 
@@ -194,7 +183,7 @@ int main(void)
     required = kernel_of(program, "required");
     free_size = kernel_of(program, "free_size");
     unset = kernel_of(program, "free_size");
-    mem = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host);
+    mem = buffer_of(host, sizeof host);
     set_mem(required, 0, mem);
     set_mem(free_size, 0, mem);
     launches();

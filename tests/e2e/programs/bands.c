@@ -46,17 +46,8 @@ static cl_program program;
 
 static cl_mem image(cl_mem_object_type type, size_t w, size_t h, size_t d, void *data)
 {
-    static const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT32};
-    cl_int err;
-    cl_mem m;
-    const bool array = type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
-    const cl_image_desc desc = {.image_type = type,
-                                .image_width = w,
-                                .image_height = h,
-                                .image_depth = array ? 0 : d,
-                                .image_array_size = array ? d : 0};
-    MADE(m, clCreateImage(context, CL_MEM_READ_WRITE | (data ? CL_MEM_COPY_HOST_PTR : 0), &format, &desc, data, &err));
-    return m;
+    return new_image(type, (size_t[3]){w, h, d}, CL_MEM_READ_WRITE | (data ? CL_MEM_COPY_HOST_PTR : 0),
+                     CL_UNSIGNED_INT32, data);
 }
 
 static void show_box(const char *name, cl_mem m, const size_t origin[3], const size_t region[3], size_t row_pitch)
@@ -75,8 +66,7 @@ static void run(cl_kernel k, size_t x, size_t y, size_t z)
 
 static void filter(cl_kernel k, cl_mem from, cl_mem to, int reach)
 {
-    set_mem(k, 0, from);
-    set_mem(k, 1, to);
+    SET(k, from, to);
     CL(clSetKernelArg(k, 2, sizeof reach, &reach));
     run(k, W + 8, H + 2, 0);
 }
@@ -132,21 +122,18 @@ static void volumes(void)
     cl_mem v[2] = {image(CL_MEM_OBJECT_IMAGE2D_ARRAY, X, Y, D, host),
                    image(CL_MEM_OBJECT_IMAGE2D_ARRAY, X, Y, D, NULL)};
     for (int i = 0; i < 4; i++) {
-        set_mem(k, 0, v[i % 2]);
-        set_mem(k, 1, v[1 - i % 2]);
+        SET(k, v[i % 2], v[1 - i % 2]);
         run(k, X, Y, D);
     }
     show_box("layers", v[0], none, (size_t[3]){X, Y, D}, 0);
     show_box("layers", v[1], (size_t[3]){1, 2, 8}, (size_t[3]){30, 20, 9}, 0);
     cl_mem in = image(CL_MEM_OBJECT_IMAGE3D, X, Y, D, host), out = buffer(CL_MEM_READ_WRITE, X * Y * D * 4, NULL);
-    set_mem(deep, 0, in);
-    set_mem(deep, 1, out);
+    SET(deep, in, out);
     run(deep, X, Y, D);
     CL(clEnqueueCopyImage(queue, v[0], in, (size_t[3]){0, 0, 3}, none, (size_t[3]){X, Y, 1}, 0, NULL, NULL));
     run(deep, X, Y, D);
     show_buffer("depths", queue, out, 0, X * Y * D * 4);
-    for (int i = 0; i < 2; i++)
-        CL(clReleaseMemObject(v[i]));
+    RELEASE_ALL(v);
     RELEASE(in, out, k, deep);
 }
 
@@ -155,14 +142,12 @@ static void lines(void)
     cl_kernel k = kernel_of(program, "line");
     cl_mem v[2] = {image(CL_MEM_OBJECT_IMAGE1D, L, 0, 0, host), image(CL_MEM_OBJECT_IMAGE1D, L, 0, 0, NULL)};
     for (int i = 0; i < 5; i++) {
-        set_mem(k, 0, v[i % 2]);
-        set_mem(k, 1, v[1 - i % 2]);
+        SET(k, v[i % 2], v[1 - i % 2]);
         run(k, L, 0, 0);
     }
     show_box("line", v[0], none, (size_t[3]){L, 1, 1}, 0);
     show_box("line", v[1], (size_t[3]){1400, 0, 0}, (size_t[3]){500, 1, 1}, 0);
-    for (int i = 0; i < 2; i++)
-        CL(clReleaseMemObject(v[i]));
+    RELEASE_ALL(v);
     CL(clReleaseKernel(k));
 }
 
@@ -178,7 +163,5 @@ int main(int argc, char **argv)
         volumes();
         lines();
     }
-    CL(clReleaseProgram(program));
-    finish();
-    return 0;
+    return FINISH(program);
 }

@@ -22,7 +22,5 @@ int main(void)
         CL(clFinish(queue));
         printf("%s\n", memcmp(got, host, LARGE) || memcmp(small, host, sizeof small) ? "other bytes" : "read");
     }
-    RELEASE(large, other);
-    finish();
-    return 0;
+    return FINISH(large, other);
 }

@@ -5,9 +5,6 @@
  * there is no mixture, and neither waits for what waits for it. */
 #include "plain.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-
 enum { WIDTH = 256, HEIGHT = 64, WORDS = WIDTH * HEIGHT, BYTES = WORDS * 4, PATIENCE_MS = 50 };
 
 static const char source[] =
@@ -80,7 +77,7 @@ static void let_launch(void)
 {
     if (!is_first || !atomic_exchange(&armed, false))
         return;
-    CL(pthread_create(&thread, NULL, launch_other, NULL));
+    thread = new_thread(launch_other, NULL);
     for (int i = 0; i < PATIENCE_MS && !atomic_load(&launched); i++)
         nanosleep(&(struct timespec){.tv_nsec = 1000 * 1000}, NULL);
     came_before = atomic_load(&launched);
@@ -120,10 +117,10 @@ static bool map_is_uniform(bool of_image)
     if (of_image)
         MADE(v, clEnqueueMapImage(queue, texels, CL_TRUE, CL_MAP_READ, origin, box, &pitch, NULL, 0, NULL, NULL, &err));
     else
-        MADE(v, clEnqueueMapBuffer(queue, words, CL_TRUE, CL_MAP_READ, 0, BYTES, 0, NULL, NULL, &err));
+        v = map_now(words, CL_MAP_READ, 0, BYTES);
     /* A launch that comes after the map may be under way while this looks. An image's rows of 1 KiB have no gaps. */
     const bool uniform = !came_before || is_uniform(v);
-    CL(clEnqueueUnmapMemObject(queue, of_image ? texels : words, v, 0, NULL, NULL));
+    unmap(of_image ? texels : words, v);
     return uniform;
 }
 
@@ -200,22 +197,18 @@ int main(void)
     copy = kernel_of(p, "copy");
     paint = kernel_of(p, "paint");
     trace = kernel_of(p, "trace");
-    words = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, host);
-    copied = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, host);
+    words = buffer_of(host, BYTES);
+    copied = buffer_of(host, BYTES);
     MADE(texels, clCreateImage(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, &format, &desc, host, &err));
     set_mem(fill, 0, words);
-    set_mem(copy, 0, copied);
-    set_mem(copy, 1, words);
+    SET(copy, copied, words);
     set_mem(paint, 0, texels);
-    set_mem(trace, 0, copied);
-    set_mem(trace, 1, texels);
+    SET(trace, copied, texels);
     for (int i = 0; i < 4; i++) /* then such calls are handed on, until the first split */
         carry(READ);
     for (int way = 0; way < WAYS; way++)
         for (int away = 0; away < 2; away++)
             for (int other = 0; other < 2; other++)
                 try(way, away, !other ? CHANGES : way >= WRITE ? COPIES : READS);
-    RELEASE(words, copied, texels, fill, copy, paint, trace, p);
-    finish();
-    return 0;
+    return FINISH(words, copied, texels, fill, copy, paint, trace, p);
 }

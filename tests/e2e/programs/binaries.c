@@ -25,19 +25,16 @@ static cl_program load(const char *path)
 static cl_program compiled(const char *text, const char *options, cl_uint n, const cl_program *headers,
                            const char **names)
 {
-    cl_int err;
-    cl_program p;
-    MADE(p, clCreateProgramWithSource(context, 1, &text, NULL, &err));
+    cl_program p = new_program(text);
     CL(clCompileProgram(p, 1, &device, options, n, headers, names, NULL, NULL));
     return p;
 }
 
 static cl_program linked(const char *options)
 {
-    const char *text = "uint times(uint i);\n", *name = "times.h";
+    const char *name = "times.h";
     cl_int err;
-    cl_program header, all;
-    MADE(header, clCreateProgramWithSource(context, 1, &text, NULL, &err));
+    cl_program all, header = new_program("uint times(uint i);\n");
     cl_program unit[2] = {
         compiled("#include \"times.h\"\n__kernel void scaled(__global uint *v)\n"
                  "{ uint i = get_global_id(0); v[i] = times(i) + SHIFT + (uint)get_group_id(0); }\n",
@@ -81,7 +78,5 @@ int main(int argc, char **argv)
     set_mem(k, 0, m);
     launch(queue, k, N, 64, 0, NULL, NULL);
     show_buffer("scaled", queue, m, 0, N * 4);
-    RELEASE(m, k, p);
-    finish();
-    return 0;
+    return FINISH(m, k, p);
 }

@@ -28,12 +28,10 @@ static void run(const char *what, cl_mem x, cl_mem shown)
 {
     static uint32_t first[N];
     for (int k = 0; k < KERNELS; k++) {
-        cl_mem o = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, first);
+        cl_mem o = buffer_of(first, BYTES);
         cl_mem other = buffer(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, BYTES, places);
-        set_mem(reads, 0, o);
-        set_mem(reads, 1, x);
-        set_mem(writes[k], 0, x);
-        set_mem(writes[k], 1, other);
+        SET(reads, o, x);
+        SET(writes[k], x, other);
         for (int i = 0; i < 2; i++) {
             launch(queue, reads, N, 64, 0, NULL, NULL);
             launch(queue, writes[k], N, 64, 0, NULL, NULL);
@@ -61,7 +59,6 @@ int main(void)
         {"host writes only", CL_MEM_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_COPY_HOST_PTR},
     };
     static uint32_t host[N];
-    cl_int err;
     start(0);
     cl_program p = build(source, "");
     reads = kernel_of(p, "reads");
@@ -78,9 +75,7 @@ int main(void)
         CL(clReleaseMemObject(x));
     }
     /* A part of a buffer, of which a kernel may write and another not. */
-    const cl_buffer_region region = {0, BYTES};
-    cl_mem parent = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, start_values), x;
-    MADE(x, clCreateSubBuffer(parent, CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &region, &err));
+    cl_mem parent = buffer_of(start_values, BYTES), x = sub_buffer(parent, CL_MEM_READ_ONLY, 0, BYTES);
     run("a part that is read only", x, shown);
     show_buffer("the parent", queue, parent, 0, BYTES);
     RELEASE(x, parent);
@@ -89,15 +84,11 @@ int main(void)
     CL(clEnqueueWriteBuffer(queue, x, CL_TRUE, 0, BYTES, start_values, 0, NULL, NULL));
     for (int i = 0; i < 2; i++) {
         run("mapped", x, shown);
-        void *v;
-        MADE(v, clEnqueueMapBuffer(queue, x, CL_TRUE, CL_MAP_READ, 0, BYTES, 0, NULL, NULL, &err));
+        void *v = map_now(x, CL_MAP_READ, 0, BYTES);
         show("mapped", v, BYTES);
-        CL(clEnqueueUnmapMemObject(queue, x, v, 0, NULL, NULL));
+        unmap(x, v);
     }
     RELEASE(x, shown, reads);
-    for (int k = 0; k < KERNELS; k++)
-        CL(clReleaseKernel(writes[k]));
-    CL(clReleaseProgram(p));
-    finish();
-    return 0;
+    RELEASE_ALL(writes);
+    return FINISH(p);
 }

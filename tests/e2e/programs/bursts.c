@@ -38,8 +38,7 @@ int main(void)
     for (unsigned r = 0; r < BURSTS; r++) {
         bool ordered = true;
         for (unsigned i = 0; i < LAUNCHES; i++) {
-            set_mem(k[i % 2], 0, b);
-            set_uint(k[i % 2], 1, r * LAUNCHES + i);
+            SET(k[i % 2], b, r * LAUNCHES + i);
             if (i == LAUNCHES / 2)
                 refused(k[0]);
             launch(queue, k[i % 2], ITEMS, LOCAL, i % 3 == 1, &event[i ? i - 1 : 0], &event[i]);
@@ -52,8 +51,7 @@ int main(void)
         for (unsigned i = 1; i < LAUNCHES; i++)
             ordered = ordered &&
                       time_of(event[i], CL_PROFILING_COMMAND_START) >= time_of(event[i - 1], CL_PROFILING_COMMAND_END);
-        for (unsigned i = 0; i < LAUNCHES; i++)
-            CL(clReleaseEvent(event[i]));
+        RELEASE_ALL(event);
         printf("ordered: %d\n", ordered);
         show("burst", host, sizeof host - 8);
         CL(clEnqueueWriteBuffer(queue, b, r % 2, 8, 16, host, 0, NULL, NULL));
@@ -61,9 +59,6 @@ int main(void)
     }
     show_buffer("end", queue, b, 0, sizeof host);
     CL(clReleaseMemObject(b));
-    for (int i = 0; i < 2; i++)
-        CL(clReleaseKernel(k[i]));
-    CL(clReleaseProgram(p));
-    finish();
-    return 0;
+    RELEASE_ALL(k);
+    return FINISH(p);
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One job, whose result is read; then main returns while another thread keeps asking the driver about reads that never
  * come to an end. */
-#include <pthread.h>
-#include <unistd.h>
-
 #include "plain.h"
 
 enum { N = 20000, READS = 60 };
@@ -23,11 +20,8 @@ static void *ask(void *unused)
 
 int main(void)
 {
-    cl_int err;
-    cl_event never;
-    pthread_t thread;
     start(0);
-    MADE(other, clCreateCommandQueue(context, device, 0, &err));
+    other = new_queue(0);
     cl_kernel k = kernel_of(build(source, ""), "work");
     fill_words(host, N, 1);
     cl_mem b = buffer(CL_MEM_READ_WRITE, sizeof host, NULL);
@@ -35,11 +29,10 @@ int main(void)
     CL(clEnqueueWriteBuffer(queue, b, CL_FALSE, 0, sizeof host, host, 0, NULL, NULL));
     launch(queue, k, N, 50, 0, NULL, NULL);
     show_buffer("job", queue, b, 0, sizeof host);
-    MADE(never, clCreateUserEvent(context, &err));
+    cl_event never = new_user_event();
     for (int i = 0; i < READS; i++)
         CL(clEnqueueReadBuffer(queue, b, CL_FALSE, 0, 4, host, 1, &never, NULL));
-    if (pthread_create(&thread, NULL, ask, NULL) != 0)
-        return 1;
+    new_thread(ask, NULL);
     usleep(100000);
     return 0;
 }

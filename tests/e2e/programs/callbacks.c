@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Callbacks: of events, in which more is enqueued, also while the main thread enqueues; of memory objects and contexts
  * that go away; of builds. */
-#include <pthread.h>
-#include <unistd.h>
-
 #include "plain.h"
 
 enum { N = 16384, ROUNDS = 20, CHAINS = 3, LINKS = 12 };
@@ -90,14 +87,13 @@ static void CL_CALLBACK next_link(cl_event e, cl_int status, void *data)
 
 static void go_along(cl_program p, uint32_t *host)
 {
-    cl_int err;
     cl_kernel own = kernel_of(p, "twice");
-    cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, N * sizeof *host, host);
+    cl_mem m = buffer_of(host, N * sizeof *host);
     set_mem(own, 0, m);
     for (struct chain *c = chains; c < chains + CHAINS; c++) {
-        MADE(c->queue, clCreateCommandQueue(context, device, 0, &err));
+        c->queue = new_queue(0);
         c->kernel = kernel_of(p, "twice");
-        c->mem = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, N * sizeof *host, host);
+        c->mem = buffer_of(host, N * sizeof *host);
         set_mem(c->kernel, 0, c->mem);
         add_link(c);
     }
@@ -133,17 +129,14 @@ static void CL_CALLBACK program_built(cl_program p, void *data)
 
 int main(void)
 {
-    const char *text = source;
     static uint32_t host[N];
     cl_event first;
-    cl_int err;
     start(0);
-    cl_program p;
-    MADE(p, clCreateProgramWithSource(context, 1, &text, NULL, &err));
+    cl_program p = new_program(source);
     CL(clBuildProgram(p, 1, &device, "", program_built, NULL));
     await(&built, 1);
     fill_words(host, N, 3);
-    cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host);
+    cl_mem m = buffer_of(host, sizeof host);
     CL(clSetMemObjectDestructorCallback(m, mem_gone, NULL));
     set_mem(kernel, 0, m);
     launch(queue, kernel, N, 64, 0, NULL, &first);

@@ -26,27 +26,13 @@ static void rectangles(cl_mem a, cl_mem b)
     show("wide", got, sizeof got);
 }
 
-static cl_mem image_of(cl_mem_object_type type, size_t w, size_t h, size_t d)
-{
-    static const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
-    const bool array = type == CL_MEM_OBJECT_IMAGE1D_ARRAY || type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
-    const cl_image_desc desc = {.image_type = type,
-                                .image_width = w,
-                                .image_height = h,
-                                .image_depth = array ? 0 : d,
-                                .image_array_size = array ? d : 0};
-    cl_mem m;
-    cl_int err;
-    MADE(m, clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &err));
-    return m;
-}
-
 static void images(cl_mem_object_type type, size_t w, size_t h, size_t d, cl_mem a)
 {
     const cl_uint colour[4] = {1, 2, 3, 4};
     const size_t whole[3] = {w, h, d}, part[3] = {w - 9, h > 1 ? h - 1 : 1, d > 1 ? d - 1 : 1}, at[3] = {5, 0, d > 1};
     const bool has_slices = d > 1;
-    cl_mem x = image_of(type, w, h, d), y = image_of(type, w, h, d);
+    cl_mem x = new_image(type, whole, CL_MEM_READ_WRITE, CL_UNSIGNED_INT8, NULL),
+           y = new_image(type, whole, CL_MEM_READ_WRITE, CL_UNSIGNED_INT8, NULL);
     CL(clEnqueueWriteImage(queue, x, CL_FALSE, zero, whole, w * 4 + 8, has_slices ? (w * 4 + 8) * h : 0, host, 0, NULL,
                            NULL));
     CL(clEnqueueFillImage(queue, y, colour, zero, whole, 0, NULL, NULL));
@@ -63,9 +49,7 @@ static void scatter(cl_mem a, cl_mem b)
 {
     cl_program p = build(source, "");
     cl_kernel k = kernel_of(p, "scatter");
-    set_mem(k, 0, a);
-    set_mem(k, 1, b);
-    set_uint(k, 2, BYTES / 4);
+    SET(k, a, b, BYTES / 4);
     for (int i = 0; i < 3; i++)
         launch(queue, k, 3000, 10, 0, NULL, NULL);
     RELEASE(k, p);
@@ -91,7 +75,5 @@ int main(void)
     scatter(a, b);
     show_buffer("a", queue, a, 0, BYTES);
     show_buffer("b", queue, b, 0, BYTES);
-    RELEASE(a, b);
-    finish();
-    return 0;
+    return FINISH(a, b);
 }

@@ -58,16 +58,14 @@ static void read_later(cl_mem m, size_t begin, size_t n, void *host)
 {
     cl_event e;
     CL(clEnqueueReadBuffer(queue, m, CL_FALSE, begin, n, host, 0, NULL, &e));
-    CL(clWaitForEvents(1, &e));
-    CL(clReleaseEvent(e));
+    wait_for(e);
     show("later", host, n);
 }
 
 static void run(cl_kernel k, cl_mem in, cl_mem out, const unsigned numbers[5], size_t items, size_t beside)
 {
     const size_t local = 16, global[2] = {(items + local - 1) / local * local, beside};
-    set_mem(k, 0, in);
-    set_mem(k, 1, out);
+    SET(k, in, out);
     for (cl_uint i = 0; i < 5; i++)
         set_uint(k, 2 + i, numbers[i]);
     CL(clEnqueueNDRangeKernel(queue, k, beside ? 2 : 1, NULL, global, beside ? NULL : &local, 0, NULL, NULL));
@@ -118,7 +116,7 @@ int main(int argc, char **argv)
     }
     fill_words(host, all / 4, 5);
     for (int i = 0; i < 2; i++)
-        m[i] = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, all, host);
+        m[i] = buffer_of(host, all);
     for (int r = 0; r < rounds; r++) {
         const unsigned t = fixed_width ? 2 : draw(TYPES), bytes = bytes_of[t];
         const unsigned width = fixed_width ? fixed_width : 70 + draw(MOST_WIDTH - 70);
@@ -153,6 +151,5 @@ int main(int argc, char **argv)
     }
     RELEASE(m[0], m[1]);
     free(host);
-    finish();
-    return 0;
+    return finish();
 }

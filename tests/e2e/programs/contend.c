@@ -120,10 +120,7 @@ static void run(struct worker *w, cl_kernel k, cl_uint dims, const size_t *offse
 
 static void set_fold(struct worker *w, cl_kernel k)
 {
-    set_mem(k, 0, w->m[LIST]);
-    set_mem(k, 1, w->m[N]);
-    set_uint(k, 2, MOST);
-    set_mem(k, 3, w->m[SUM]);
+    SET(k, w->m[LIST], w->m[N], MOST, w->m[SUM]);
 }
 
 /* Who finds something: nobody, some at the beginning, some at the end, or all. */
@@ -143,24 +140,18 @@ static void do_launch(struct worker *w)
     size_t local[2] = {locals[pick(w, 4)], 1}, global[2] = {512 + 64 * pick(w, (WORDS - 512) / 64), 1};
     size_t offset[2] = {0, 0};
     cl_uint dims = 1;
-    cl_int err;
     const bool own = pick(w, 8) == 0; /* a kernel object that is let go while it may still run */
     cl_kernel k = w->k[what];
     if (own)
-        MADE(k, clCreateKernel(program, names[what], &err));
+        k = kernel_of(program, names[what]);
     const cl_mem in = w->m[pick(w, 2) ? IN : OTHER];
     if (what == FIND || what == VISIT) {
-        set_mem(k, 0, in);
-        set_uint(k, 1, pick(w, 1000));
+        SET(k, in, pick(w, 1000));
         set_finders(w, k, 2, global[0]);
-        set_mem(k, 4, w->m[LIST]);
-        set_mem(k, 5, w->m[N]);
-        set_uint(k, 6, MOST);
-        set_mem(k, 7, w->m[what == FIND ? SEEN : BITS]);
+        SET_FROM(4, k, w->m[LIST], w->m[N], MOST, w->m[what == FIND ? SEEN : BITS]);
     }
     if (what == FIND) {
-        set_mem(k, 8, w->m[SUM]);
-        set_uint(k, 9, 64);
+        SET_FROM(8, k, w->m[SUM], 64);
         if (pick(w, 3) == 0) { /* the same work-items in rows */
             dims = 2;
             global[1] = global[0] / 64;
@@ -168,37 +159,24 @@ static void do_launch(struct worker *w)
             local[1] = pick(w, 2) && global[1] % 2 == 0 ? 2 : 1;
         }
     } else if (what == BORROW) {
-        set_mem(k, 0, w->m[DONE]);
-        set_mem(k, 1, w->m[SEEN]);
-        set_uint(k, 2, pick(w, 1000));
+        SET(k, w->m[DONE], w->m[SEEN], pick(w, 1000));
     } else if (what == LAST) {
         local[0] = 64;
-        set_mem(k, 0, in);
-        set_mem(k, 1, w->m[PARTIAL]);
-        set_mem(k, 2, w->m[DONE]);
-        set_mem(k, 3, w->m[SUM]);
+        SET(k, in, w->m[PARTIAL], w->m[DONE], w->m[SUM]);
         CL(clSetKernelArg(k, 4, 256, NULL));
     } else if (what == SWAP) {
-        set_mem(k, 0, in);
-        set_uint(k, 1, pick(w, 1000));
+        SET(k, in, pick(w, 1000));
         set_finders(w, k, 2, global[0]);
-        set_mem(k, 4, w->m[DONE]);
-        set_mem(k, 5, w->m[pick(w, 2) ? DONE : BITS]);
+        SET_FROM(4, k, w->m[DONE], w->m[pick(w, 2) ? DONE : BITS]);
     } else if (what == SCALE) {
-        set_mem(k, 0, w->m[pick(w, 3)]);
-        set_uint(k, 1, pick(w, 1000) * 2 + 1);
-        set_uint(k, 2, pick(w, 1000));
+        SET(k, w->m[pick(w, 3)], pick(w, 1000) * 2 + 1, pick(w, 1000));
     } else if (what == GATHER) {
-        set_mem(k, 0, in);
-        set_mem(k, 1, w->m[SEEN]);
-        set_uint(k, 2, pick(w, 1000));
-        set_uint(k, 3, WORDS);
+        SET(k, in, w->m[SEEN], pick(w, 1000), WORDS);
     } else if (what == FOLD) {
         set_fold(w, k);
         global[0] = MOST;
     } else if (what == SOME) {
-        set_mem(k, 0, w->m[pick(w, 3)]);
-        set_uint(k, 1, pick(w, 1000));
+        SET(k, w->m[pick(w, 3)], pick(w, 1000));
     }
     if (what != LAST && what != FOLD && dims == 1 && pick(w, 3) == 0 && global[0] < WORDS - 256)
         offset[0] = 32 * pick(w, 8);
@@ -237,8 +215,7 @@ static void look_at(struct worker *w)
 {
     for (unsigned i = 0; i < w->n_pending; i++) {
         struct pending *p = &w->pending[i];
-        CL(clWaitForEvents(1, &p->event));
-        CL(clReleaseEvent(p->event));
+        wait_for(p->event);
         say(w, "later", i, p->data, p->bytes);
         free(p->data);
     }
@@ -312,8 +289,7 @@ static void do_map(struct worker *w)
     cl_command_queue q = next(w, &n_wait);
     unsigned char *v;
     MADE(v, clEnqueueMapBuffer(q, m, CL_FALSE, kinds[kind], offset, n, n_wait, n_wait ? &w->s.last : NULL, &e, &err));
-    CL(clWaitForEvents(1, &e));
-    CL(clReleaseEvent(e));
+    wait_for(e);
     if (kind != 2)
         say(w, "map", i, v, n);
     else if (i != N)
@@ -335,10 +311,9 @@ static void do_map(struct worker *w)
 /* A command that waits for a user event, and launches after it, before the user event gets its status. */
 static void do_gate(struct worker *w)
 {
-    cl_int err;
-    cl_event gate, e;
+    cl_event e;
     cl_uint n_wait;
-    MADE(gate, clCreateUserEvent(context, &err));
+    cl_event gate = new_user_event();
     cl_command_queue q = next(w, &n_wait);
     const cl_event both[2] = {gate, w->s.last};
     CL(clEnqueueWriteBuffer(q, w->m[SEEN], CL_FALSE, 0, 1 + pick(w, BYTES), pool + pick(w, 1000), w->s.last ? 2 : 1,
@@ -346,30 +321,28 @@ static void do_gate(struct worker *w)
     done(w, e);
     do_launch(w);
     CL(clFlush(w->s.q[w->s.last_q]));
-    CL(clSetUserEventStatus(gate, CL_COMPLETE));
-    CL(clReleaseEvent(gate));
+    end_user_event(gate);
 }
 
 static void make_objects(struct worker *w)
 {
     static const unsigned char zeros[BYTES];
     const bool together = pick(w, 2);
-    cl_int err;
     if (together) {
         unsigned char *all = calloc(OBJECTS, BYTES + 256);
         cl_buffer_region r = {128 * pick(w, 5), 0};
         memcpy(all, pool, OBJECTS * BYTES < POOL ? OBJECTS * BYTES : POOL);
-        w->root = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, OBJECTS * (BYTES + 256), all);
+        w->root = buffer_of(all, OBJECTS * (BYTES + 256));
         free(all);
         for (uint32_t i = 0; i < OBJECTS; i++) {
             r.size = bytes_of[i];
-            MADE(w->m[i], clCreateSubBuffer(w->root, 0, CL_BUFFER_CREATE_TYPE_REGION, &r, &err));
+            w->m[i] = sub_buffer(w->root, 0, r.origin, r.size);
             r.origin += (r.size + 127) / 128 * 128 + 128 * pick(w, 2);
         }
     } else {
         w->root = NULL;
         for (uint32_t i = 0; i < OBJECTS; i++)
-            w->m[i] = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes_of[i], pool + pick(w, 1000));
+            w->m[i] = buffer_of(pool + pick(w, 1000), bytes_of[i]);
     }
     for (uint32_t i = SEEN; i < OBJECTS; i++) {
         CL(clEnqueueWriteBuffer(w->s.q[0], w->m[i], CL_TRUE, 0, bytes_of[i], zeros, 0, NULL, NULL));
@@ -393,13 +366,11 @@ static void do_objects(struct worker *w)
 
 static void set_up(struct worker *w)
 {
-    cl_int err;
     for (uint32_t i = 0; i < KERNELS; i++)
         w->k[i] = kernel_of(program, names[i]);
     for (uint32_t i = 0; i < QUEUES; i++) {
         w->s.in_order[i] = i != 1;
-        MADE(w->s.q[i], clCreateCommandQueue(context, device,
-                                             w->s.in_order[i] ? 0 : CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &err));
+        w->s.q[i] = new_queue(w->s.in_order[i] ? 0 : CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     }
     make_objects(w);
 }
@@ -428,8 +399,7 @@ static void *work(void *arg)
     look_at(w);
     CL(clWaitForEvents(1, &w->s.last));
     do_list(w);
-    CL(clWaitForEvents(1, &w->s.last));
-    CL(clReleaseEvent(w->s.last));
+    wait_for(w->s.last);
     unsigned char *got = malloc(BYTES);
     for (uint32_t i = 0; i < OBJECTS; i++) {
         if (i == LIST)
@@ -460,8 +430,7 @@ int main(int argc, char **argv)
     for (uint32_t t = 0; t < threads; t++) {
         w[t].s.state = scramble(seed * 31 + t);
         w[t].s.steps = steps;
-        if (pthread_create(&w[t].s.thread, NULL, work, &w[t]) != 0)
-            return 1;
+        w[t].s.thread = new_thread(work, &w[t]);
     }
     for (uint32_t t = 0; t < threads; t++) {
         pthread_join(w[t].s.thread, NULL);
@@ -469,7 +438,5 @@ int main(int argc, char **argv)
         free(w[t].s.text);
     }
     free(w);
-    CL(clReleaseProgram(program));
-    finish();
-    return 0;
+    return FINISH(program);
 }

@@ -13,12 +13,9 @@ int main(void)
     cl_program p = build(source, "");
     cl_kernel k = kernel_of(p, "put");
     cl_mem a = buffer(CL_MEM_READ_WRITE, N * 4, NULL), b = buffer(CL_MEM_READ_WRITE, N * 4, NULL);
-    set_mem(k, 0, a);
-    set_uint(k, 1, 7);
+    SET(k, a, 7);
     launch(queue, k, N, 64, 0, NULL, NULL);
     CL(clEnqueueCopyBuffer(queue, a, b, 0, 0, N * 4, 0, NULL, NULL));
     show_buffer("copied", queue, b, 0, N * 4);
-    RELEASE(a, b, k, p);
-    finish();
-    return 0;
+    return FINISH(a, b, k, p);
 }

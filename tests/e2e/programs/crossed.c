@@ -16,11 +16,9 @@ static const char source[] = "__kernel void spin(__global uint *v, uint n)\n"
 
 int main(void)
 {
-    cl_int err;
-    cl_command_queue other;
     uint32_t few[FEW / sizeof(uint32_t)] = {0};
     start(0);
-    MADE(other, clCreateCommandQueue(context, device, 0, &err));
+    cl_command_queue other = new_queue(0);
     cl_program p = build(source, "");
     cl_kernel k = kernel_of(p, "spin");
     uint32_t *host = calloc(1, BYTES);
@@ -28,8 +26,7 @@ int main(void)
            v = buffer(CL_MEM_READ_WRITE, ITEMS * sizeof(cl_uint), NULL);
     fill_words(few, FEW / sizeof *few, 1);
     CL(clEnqueueWriteBuffer(queue, small, CL_TRUE, 0, FEW, few, 0, NULL, NULL));
-    set_mem(k, 0, v);
-    set_uint(k, 1, STEPS);
+    SET(k, v, STEPS);
     for (int i = 0; i < TIMES; i++) {
         cl_event end;
         launch(other, k, ITEMS, LOCAL, 0, NULL, NULL);
@@ -44,6 +41,5 @@ int main(void)
     printf("%u\n", few[FEW / sizeof *few - 1]);
     RELEASE(large, small, v, k, p, other);
     free(host);
-    finish();
-    return 0;
+    return finish();
 }

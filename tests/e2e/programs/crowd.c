@@ -6,10 +6,6 @@
  * returns meanwhile. */
 #include "sequence.h"
 
-#include <stdatomic.h>
-#include <time.h>
-#include <unistd.h>
-
 enum { BUFFERS = 3, WORDS = 2048, BYTES = WORDS * 4, LOCAL = 64, POOL = 1 << 14 };
 enum { SHARED_ORDERED, OWN, SHARED_UNORDERED }; /* the queues of struct sequence */
 
@@ -143,11 +139,10 @@ static void do_map(struct worker *w)
 /* What waits for the application itself, and what comes behind it. */
 static void do_gate(struct worker *w)
 {
-    cl_int err;
-    cl_event gate, e;
+    cl_event e;
     cl_uint n_wait;
     const uint32_t i = pick(w, BUFFERS);
-    MADE(gate, clCreateUserEvent(context, &err));
+    cl_event gate = new_user_event();
     cl_command_queue q = next(w, &n_wait);
     const cl_event both[2] = {gate, w->s.last};
     CL(clEnqueueWriteBuffer(q, w->b[i], CL_FALSE, 0, 1 + pick(w, BYTES), pool + pick(w, 1000), w->s.last ? 2 : 1, both,
@@ -156,8 +151,7 @@ static void do_gate(struct worker *w)
     run(w, SOME, i, pick(w, 99));
     CL(clFlush(w->s.q[w->s.last_q]));
     nap(pick(w, 4) ? 0 : pick(w, 3000));
-    CL(clSetUserEventStatus(gate, CL_COMPLETE));
-    CL(clReleaseEvent(gate));
+    end_user_event(gate);
 }
 
 static void CL_CALLBACK count_call(cl_event e, cl_int status, void *called)
@@ -178,7 +172,7 @@ static void do_object(struct worker *w)
 {
     const uint32_t i = pick(w, BUFFERS);
     CL(clReleaseMemObject(w->b[i]));
-    w->b[i] = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, pool + pick(w, 1000));
+    w->b[i] = buffer_of(pool + pick(w, 1000), BYTES);
 }
 
 static void do_step(struct worker *w)
@@ -212,14 +206,13 @@ static void do_step(struct worker *w)
 
 static void set_up(struct worker *w)
 {
-    cl_int err;
     for (uint32_t i = 0; i < BUFFERS; i++)
-        w->b[i] = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, pool + pick(w, 1000));
+        w->b[i] = buffer_of(pool + pick(w, 1000), BYTES);
     for (uint32_t i = 0; i < KERNELS; i++)
         w->k[i] = kernel_of(program, names[i]);
     w->s.q[SHARED_ORDERED] = shared[0];
     w->s.q[SHARED_UNORDERED] = shared[1];
-    MADE(w->s.q[OWN], clCreateCommandQueue(context, device, 0, &err));
+    w->s.q[OWN] = new_queue(0);
     w->s.in_order[SHARED_ORDERED] = w->s.in_order[OWN] = true;
 }
 
@@ -257,8 +250,7 @@ static void *work(void *arg)
         let_go(w);
     const bool goes_on = strcmp(end, "exit") == 0 || strcmp(end, "running") == 0;
     if (goes_on) {
-        set_mem(w->k[LASTING], 0, w->b[0]);
-        set_uint(w->k[LASTING], 1, 1);
+        SET(w->k[LASTING], w->b[0], 1);
     }
     atomic_fetch_add(&arrived, 1);
     /* What has been computed is known; what follows only keeps all busy when the end comes. */
@@ -288,7 +280,6 @@ int main(int argc, char **argv)
 {
     const uint32_t seed = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 0) : 1,
                    steps = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : 60;
-    cl_int err;
     threads = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 0) : 4;
     end = argc > 4 ? argv[4] : end;
     static struct worker w[64];
@@ -298,13 +289,12 @@ int main(int argc, char **argv)
     start(0);
     program = build(source, "");
     common = buffer(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, BYTES, pool);
-    MADE(shared[0], clCreateCommandQueue(context, device, 0, &err));
-    MADE(shared[1], clCreateCommandQueue(context, device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &err));
+    shared[0] = new_queue(0);
+    shared[1] = new_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     for (uint32_t t = 0; t < threads; t++) {
         w[t].s.state = scramble(seed * 31 + t);
         w[t].s.steps = steps;
-        if (pthread_create(&w[t].s.thread, NULL, work, &w[t]) != 0)
-            return 1;
+        w[t].s.thread = new_thread(work, &w[t]);
     }
     show_all(w);
     if (strcmp(end, "running") == 0)
@@ -317,9 +307,6 @@ int main(int argc, char **argv)
         return 0;
     for (uint32_t t = 0; t < threads; t++)
         free(w[t].s.text);
-    for (int i = 0; i < 2; i++)
-        CL(clReleaseCommandQueue(shared[i]));
-    RELEASE(common, program);
-    finish();
-    return 0;
+    RELEASE_ALL(shared);
+    return FINISH(common, program);
 }

@@ -4,8 +4,6 @@
  * event, which has gpusparc bring everything to the first device. */
 #include "plain.h"
 
-#include <pthread.h>
-
 enum { THIRDS = 6000, BYTES = 3 * THIRDS, FROM = BYTES - 300, FEW = 4 };
 
 static const char source[] = "__kernel void third(__global uchar *v)\n"
@@ -16,8 +14,7 @@ static bool armed, started;
 
 static void *make_user_event(void *user)
 {
-    cl_int err;
-    MADE(*(cl_event *)user, clCreateUserEvent(context, &err));
+    *(cl_event *)user = new_user_event();
     return NULL;
 }
 
@@ -37,15 +34,14 @@ void will_read(void)
 int main(void)
 {
     static unsigned char host[BYTES], got[BYTES];
-    cl_int err;
     cl_command_queue other; /* what comes home goes by another queue of gpusparc's than the read */
     start(0);
-    MADE(other, clCreateCommandQueue(context, device, 0, &err));
+    other = new_queue(0);
     cl_program p = build(source, "");
     cl_kernel k = kernel_of(p, "third");
     for (size_t i = 0; i < BYTES; i++)
         host[i] = (unsigned char)(i * 7);
-    cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, host);
+    cl_mem m = buffer_of(host, BYTES);
     set_mem(k, 0, m);
     launch(queue, k, THIRDS, 100, 0, NULL, NULL);
     CL(clFinish(queue));
@@ -58,7 +54,5 @@ int main(void)
         CL(clReleaseEvent(user));
     CL(clEnqueueReadBuffer(queue, m, CL_TRUE, 0, BYTES, got, 0, NULL, NULL));
     show("all", got, BYTES);
-    RELEASE(m, k, p, other);
-    finish();
-    return 0;
+    return FINISH(m, k, p, other);
 }

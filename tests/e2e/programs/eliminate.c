@@ -27,10 +27,8 @@ int main(int argc, char **argv)
     cl_mem on_device = buffer(CL_MEM_READ_WRITE, bytes, NULL);
     fill_words(m, n * n, 1);
     CL(clEnqueueWriteBuffer(queue, on_device, CL_TRUE, 0, bytes, m, 0, NULL, NULL));
-    set_mem(pivot, 0, on_device);
-    set_uint(pivot, 1, (cl_uint)n);
-    set_mem(take, 0, on_device);
-    set_uint(take, 1, (cl_uint)n);
+    SET(pivot, on_device, (cl_uint)n);
+    SET(take, on_device, (cl_uint)n);
     set_uint(take, 3, argc > 2 ? (cl_uint)strtoul(argv[2], NULL, 10) : 1);
     const double begin = seconds();
     for (size_t k = 0; k + 1 < n; k++) {
@@ -45,7 +43,5 @@ int main(int argc, char **argv)
     CL(clEnqueueReadBuffer(queue, on_device, CL_TRUE, 0, bytes, m, 0, NULL, NULL));
     fprintf(stderr, "%.3f s\n", seconds() - begin);
     show("matrix", m, bytes);
-    RELEASE(on_device, pivot, take, p);
-    finish();
-    return 0;
+    return FINISH(on_device, pivot, take, p);
 }

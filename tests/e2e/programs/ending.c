@@ -6,11 +6,8 @@
  * each with handlers of its own to be called; `sigchld`: no child of ours shows; `closed`: its
  * descriptors are closed. */
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "plain.h"
 
@@ -31,7 +28,7 @@ static void compute(cl_event *event)
     program = build(source, "");
     kernel = kernel_of(program, "lasting");
     static uint32_t host[N];
-    mem = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host);
+    mem = buffer_of(host, sizeof host);
     set_mem(kernel, 0, mem);
     launch(queue, kernel, N, 64, 0, NULL, event);
     CL(clFlush(queue));

@@ -4,8 +4,6 @@
  * usage: exchange [MIB [busy]] -- busy: the first `take` comes while another queue is busy for a while. */
 #include "plain.h"
 
-#include <stdlib.h>
-
 enum { ITEMS = 4096 };
 
 /* `take` follows an index that stands in the buffer: nobody can tell which bytes a part will read. */
@@ -22,9 +20,8 @@ static void keep_busy(cl_program p)
 {
     const cl_uint zero = 0;
     cl_kernel k = kernel_of(p, "work");
-    cl_int err;
     cl_mem m = buffer(CL_MEM_READ_WRITE, sizeof zero, NULL);
-    MADE(other, clCreateCommandQueue(context, device, 0, &err));
+    other = new_queue(0);
     set_mem(k, 0, m);
     CL(clEnqueueFillBuffer(other, m, &zero, sizeof zero, 0, sizeof zero, 0, NULL, NULL));
     launch(other, k, 1, 1, 0, NULL, NULL);
@@ -42,11 +39,8 @@ int main(int argc, char **argv)
     cl_program p = build(source, "");
     cl_kernel put = kernel_of(p, "put"), take = kernel_of(p, "take");
     cl_mem all = buffer(CL_MEM_READ_WRITE, bytes, NULL), out = buffer(CL_MEM_READ_WRITE, ITEMS * sizeof *host, NULL);
-    set_mem(put, 0, all);
-    set_uint(put, 1, 2654435761u);
-    set_mem(take, 0, all);
-    set_mem(take, 1, out);
-    set_uint(take, 2, (cl_uint)words);
+    SET(put, all, 2654435761u);
+    SET(take, all, out, (cl_uint)words);
     for (cl_uint round = 0; round < 3; round++) {
         fill_words(host, words, round);
         if (round == 1)
@@ -65,6 +59,5 @@ int main(int argc, char **argv)
         CL(clReleaseCommandQueue(other));
     }
     free(host);
-    finish();
-    return 0;
+    return finish();
 }

@@ -51,7 +51,7 @@ int main(void)
     start(0);
     fill_words(host, N, 1);
     cl_program p = build(source, "");
-    cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, host);
+    cl_mem m = buffer_of(host, BYTES);
     cl_kernel before = with(p, "before", m), after = with(p, "after", m);
     launch(queue, before, N, 64, 0, NULL, NULL);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -65,12 +65,10 @@ int main(void)
     show_buffer("asked", queue, m, 0, BYTES);
 
     cl_context first = context;
-    cl_command_queue other;
-    MADE(context, clCreateContext(NULL, 1, &device, NULL, NULL, &err));
-    MADE(other, clCreateCommandQueue(context, device, 0, &err));
+    context = new_context();
+    cl_command_queue other = new_queue(0);
     cl_program q = build(source, "");
-    cl_mem a = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, host),
-           b = buffer(CL_MEM_READ_WRITE, BYTES, NULL);
+    cl_mem a = buffer_of(host, BYTES), b = buffer(CL_MEM_READ_WRITE, BYTES, NULL);
     cl_kernel there = with(q, "there", a), recorded = with(q, "recorded", a), behind = with(q, "behind", a),
               turn = with(q, "turn", a);
     set_mem(turn, 1, b);

@@ -9,8 +9,8 @@ int main(void)
 {
     static uint8_t host[COMMANDS][BYTES];
     const uint32_t zero = 0;
-    cl_event user, event[COMMANDS];
-    cl_int err, status;
+    cl_event event[COMMANDS];
+    cl_int status;
     start(0);
     cl_program p = build("__kernel void add(__global uint *v) { v[get_global_id(0)] += 1u; }\n", "");
     cl_kernel k = kernel_of(p, "add");
@@ -21,7 +21,7 @@ int main(void)
     set_mem(k, 0, changed);
     launch(queue, k, WORDS, 64, 0, NULL, NULL);
     CL(clFinish(queue));
-    MADE(user, clCreateUserEvent(context, &err));
+    cl_event user = new_user_event();
     for (int i = 0; i < COMMANDS; i++)
         if (i % 2 == 0)
             launch(queue, k, WORDS, 64, i == 0, i ? NULL : &user, &event[i]);
@@ -45,7 +45,5 @@ int main(void)
     show_buffer("changed", queue, changed, 0, BYTES);
     launch(queue, k, WORDS, 64, 0, NULL, NULL);
     show_buffer("changed again", queue, changed, 0, BYTES);
-    RELEASE(user, read, changed, k, p);
-    finish();
-    return 0;
+    return FINISH(user, read, changed, k, p);
 }

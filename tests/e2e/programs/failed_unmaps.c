@@ -14,17 +14,15 @@ static void count(const char *when, cl_mem m)
 
 int main(void)
 {
-    cl_int err, status = CL_COMPLETE;
-    cl_event failed, event;
-    cl_command_queue other;
+    cl_int status = CL_COMPLETE;
+    cl_event event;
     static uint32_t host[BYTES / 4];
-    void *v;
     start(0);
-    MADE(other, clCreateCommandQueue(context, device, 0, &err)); /* what comes after a failure is the driver's affair */
-    MADE(failed, clCreateUserEvent(context, &err));
+    cl_command_queue other = new_queue(0); /* what comes after a failure is the driver's affair */
+    cl_event failed = new_user_event();
     CL(clSetUserEventStatus(failed, -7));
-    cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, host);
-    MADE(v, clEnqueueMapBuffer(queue, m, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, BYTES, 0, NULL, NULL, &err));
+    cl_mem m = buffer_of(host, BYTES);
+    void *v = map_now(m, CL_MAP_READ | CL_MAP_WRITE, 0, BYTES);
     memset(v, 5, BYTES);
     count("before", m);
     CL(clEnqueueUnmapMemObject(other, m, v, 1, &failed, &event));
@@ -32,11 +30,9 @@ int main(void)
     CL(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
     count(status < 0 ? "an unmap that has failed" : "an unmap", m);
     CL(clReleaseEvent(event));
-    CL(clEnqueueUnmapMemObject(queue, m, v, 0, NULL, NULL));
+    unmap(m, v);
     CL(clFinish(queue));
     count("the next", m);
     show_buffer("bytes", queue, m, 0, BYTES);
-    RELEASE(failed, m, other);
-    finish();
-    return 0;
+    return FINISH(failed, m, other);
 }

@@ -47,20 +47,18 @@ int main(void)
     start(0);
     cl_program p = build(source, "");
     fill = kernel_of(p, "fill");
-    words = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, host);
-    others = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, host);
-    MADE(failed, clCreateUserEvent(context, &err));
+    words = buffer_of(host, BYTES);
+    others = buffer_of(host, BYTES);
+    failed = new_user_event();
     CL(clSetUserEventStatus(failed, -7));
     for (enum way way = 0; way < WAYS; way++) {
         cl_command_queue q; /* what comes after the failure in its queue is the driver's own affair */
         cl_event event = NULL;
         cl_int status = CL_QUEUED;
-        MADE(q, clCreateCommandQueue(context, device, 0, &err));
-        set_mem(fill, 0, others);
-        set_uint(fill, 1, 100 + way);
+        q = new_queue(0);
+        SET(fill, others, 100 + way);
         launch(queue, fill, WORDS, 64, 0, NULL, NULL);
-        set_mem(fill, 0, words);
-        set_uint(fill, 1, 200 + way);
+        SET(fill, words, 200 + way);
         launch(queue, fill, WORDS, 64, 0, NULL, NULL);
         CL(clFinish(queue));
         set_uint(fill, 1, 300 + way);
@@ -80,7 +78,5 @@ int main(void)
             CL(clReleaseEvent(event));
         CL(clReleaseCommandQueue(q));
     }
-    RELEASE(failed, words, others, fill, p);
-    finish();
-    return 0;
+    return FINISH(failed, words, others, fill, p);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* faulty FAULT: does one thing that the specification forbids, though PoCL bears it: for the test of the lazy layer. */
-#include <unistd.h>
-
 #include "plain.h"
 
 static const char source[] = "__kernel void count(__global uint *v) { v[get_global_id(0)]++; }\n";
@@ -58,11 +56,8 @@ static void released(void)
 static void windows(void)
 {
     static const uint32_t zero;
-    const cl_buffer_region region = {0, N * sizeof(cl_uint)};
-    cl_int err;
-    cl_mem older, newer;
-    MADE(older, clCreateSubBuffer(mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err));
-    MADE(newer, clCreateSubBuffer(mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err));
+    cl_mem older = sub_buffer(mem, 0, 0, N * sizeof(cl_uint));
+    cl_mem newer = sub_buffer(mem, 0, 0, N * sizeof(cl_uint));
     CL(clEnqueueWriteBuffer(queue, older, CL_TRUE, 0, sizeof zero, &zero, 0, NULL, NULL));
     CL(clEnqueueWriteBuffer(queue, newer, CL_TRUE, 0, sizeof zero, &zero, 0, NULL, NULL));
     RELEASE(older, newer);
@@ -91,12 +86,11 @@ static void shared(void)
 int main(int argc, char **argv)
 {
     static uint32_t zero[N];
-    cl_int err;
     const char *fault = argc > 1 ? argv[1] : "";
     start(0);
-    MADE(other, clCreateCommandQueue(context, device, 0, &err));
+    other = new_queue(0);
     kernel = kernel_of(build(source, ""), "count");
-    mem = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof zero, zero);
+    mem = buffer_of(zero, sizeof zero);
     set_mem(kernel, 0, mem);
     if (strcmp(fault, "unflushed") == 0)
         unflushed();

@@ -13,7 +13,7 @@ static void transform(const char *name, clfftDim dim, size_t x, size_t y, clfftD
     clfftPlanHandle plan;
     for (size_t i = 0; i < words; i++)
         host[i] = (float)(scramble((uint32_t)i) % 1000) / 37.0f;
-    cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, words * sizeof *host, host);
+    cl_mem m = buffer_of(host, words * sizeof *host);
     CL((cl_int)clfftCreateDefaultPlan(&plan, context, dim, lengths));
     CL((cl_int)clfftSetPlanPrecision(plan, CLFFT_SINGLE));
     CL((cl_int)clfftSetLayout(plan, CLFFT_COMPLEX_INTERLEAVED, CLFFT_COMPLEX_INTERLEAVED));
@@ -38,6 +38,5 @@ int main(void)
     transform("backward", CLFFT_1D, 1000, 1, CLFFT_BACKWARD);
     transform("plane", CLFFT_2D, 256, 128, CLFFT_FORWARD);
     CL((cl_int)clfftTeardown());
-    finish();
-    return 0;
+    return finish();
 }

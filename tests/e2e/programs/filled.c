@@ -23,13 +23,10 @@ static void image(void)
 {
     enum { SIDE = 300 };
     static uint8_t texels[SIDE * SIDE * 4], back[sizeof texels];
-    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
-    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = SIDE, .image_height = SIDE};
     const size_t origin[3] = {0}, region[3] = {SIDE, SIDE, 1};
-    cl_int err;
-    cl_mem m;
     fill_words((uint32_t *)(void *)texels, sizeof texels / 4, 5);
-    MADE(m, clCreateImage(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, &format, &desc, texels, &err));
+    cl_mem m =
+        new_image(CL_MEM_OBJECT_IMAGE2D, region, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, CL_UNSIGNED_INT8, texels);
     CL(clEnqueueReadImage(queue, m, CL_TRUE, origin, region, 0, 0, back, 0, NULL, NULL));
     show("image", back, sizeof back);
     CL(clReleaseMemObject(m));
@@ -44,8 +41,7 @@ int main(void)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         cl_mem m = filled("read and write", CL_MEM_READ_WRITE, words[i]),
                only = filled("never written by the host", CL_MEM_READ_WRITE | CL_MEM_HOST_READ_ONLY, words[i]);
-        set_mem(k, 0, m);
-        set_uint(k, 1, 3);
+        SET(k, m, 3);
         launch(queue, k, words[i], 0, 0, NULL, NULL);
         show_buffer("bumped", queue, m, 0, words[i] * 4);
         show_buffer("only read", queue, only, 0, words[i] * 4);
@@ -60,7 +56,5 @@ int main(void)
     printf("two ways at once: %d\n", err);
     clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, 1 << 20, &one, &err);
     printf("both accesses: %d\n", err);
-    RELEASE(k, p);
-    finish();
-    return 0;
+    return FINISH(k, p);
 }

@@ -79,7 +79,7 @@ int main(void)
     cl_program p = build(source, "");
     cl_kernel all = kernel_of(p, "everything"), ids = kernel_of(p, "ids"), fixed = kernel_of(p, "fixed"),
               tile = kernel_of(p, "tile");
-    cl_mem out = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host), in;
+    cl_mem out = buffer_of(host, sizeof host), in;
     fill_words(host, MOST, 12);
     in = buffer(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof host, host);
     set_mem(all, 0, out);
@@ -93,8 +93,7 @@ int main(void)
     }
     const struct shape of_fixed = {2, {0}, {64, 20}, {8, 4}};
     launch_shape(fixed, &of_fixed, true, out, "fixed");
-    set_mem(tile, 0, in);
-    set_mem(tile, 1, out);
+    SET(tile, in, out);
     for (size_t local = 1; local <= 128; local *= 2) {
         const struct shape s = {1, {0}, {local * 37}, {local}};
         CL(clSetKernelArg(tile, 2, local * 4, NULL));
@@ -118,7 +117,5 @@ int main(void)
     show_buffer("after", queue, out, 0, sizeof host);
     CL(clEnqueueTask(queue, ids, 0, NULL, NULL));
     show_buffer("task", queue, out, 0, sizeof host);
-    RELEASE(unset, all, ids, fixed, tile, in, out, p);
-    finish();
-    return 0;
+    return FINISH(unset, all, ids, fixed, tile, in, out, p);
 }

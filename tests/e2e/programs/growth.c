@@ -25,9 +25,7 @@ static cl_mem a, b, c, at;
 
 static void run_step(cl_command_queue q, cl_kernel k, cl_mem in, cl_mem out, cl_uint by, cl_event *event)
 {
-    set_mem(k, 0, in);
-    set_mem(k, 1, out);
-    set_uint(k, 2, by);
+    SET(k, in, out, by);
     launch(q, k, N, 64, 0, NULL, event);
 }
 
@@ -42,9 +40,7 @@ static void launches(cl_uint r)
 
 static void sizes(cl_uint r)
 {
-    set_mem(step, 0, a);
-    set_mem(step, 1, b);
-    set_uint(step, 2, r);
+    SET(step, a, b, r);
     launch(queue, step, 64 * (1 + r % (N / 64)), 64, 0, NULL, NULL);
     CL(clFinish(queue));
 }
@@ -57,8 +53,7 @@ static void merges(cl_uint r)
 
 static void reductions(cl_uint r)
 {
-    set_mem(count, 0, at);
-    set_mem(count, 1, c);
+    SET(count, at, c);
     launch(queue, count, N, 64, 0, NULL, NULL);
     if (r % 2)
         CL(clFinish(queue));
@@ -68,28 +63,23 @@ static void reductions(cl_uint r)
 static void transfers(cl_uint r)
 {
     uint32_t *p, word = r;
-    cl_int err;
     cl_event e, copied;
     run_step(queue, step, a, b, r, &e);
     CL(clEnqueueWriteBuffer(queue, a, CL_FALSE, r % N * 4, 4, &word, 0, NULL, NULL));
     CL(clEnqueueCopyBuffer(queue, b, c, r % 64 * 4, 0, 4000, 1, &e, &copied));
     RELEASE(e, copied);
     CL(clEnqueueFillBuffer(queue, c, &word, 4, 4000, 800, 0, NULL, NULL));
-    MADE(p, clEnqueueMapBuffer(queue, b, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, 4096, 0, NULL, NULL, &err));
+    p = map_now(b, CL_MAP_READ | CL_MAP_WRITE, 0, 4096);
     p[r % 1024] += 1;
-    CL(clEnqueueUnmapMemObject(queue, b, p, 0, NULL, NULL));
+    unmap(b, p);
     CL(clEnqueueReadBuffer(queue, b, CL_TRUE, 0, sizeof host, host, 0, NULL, NULL));
 }
 
 static void buffers(cl_uint r)
 {
-    const cl_buffer_region region = {0, sizeof host / 2};
-    cl_int err;
-    cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host), n = buffer(0, sizeof host, NULL), s;
-    MADE(s, clCreateSubBuffer(n, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err));
+    cl_mem m = buffer_of(host, sizeof host), n = buffer(0, sizeof host, NULL), s = sub_buffer(n, 0, 0, sizeof host / 2);
     run_step(queue, step, m, n, r, NULL);
-    set_mem(step, 0, m);
-    set_mem(step, 1, s);
+    SET(step, m, s);
     launch(queue, step, N / 2, 64, 0, NULL, NULL);
     RELEASE(n, m, s);
     CL(clFinish(queue));
@@ -97,20 +87,16 @@ static void buffers(cl_uint r)
 
 static void images(cl_uint r)
 {
-    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
-    const cl_image_desc form = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 128, .image_height = 128};
     const size_t zero[3] = {0}, all[3] = {128, 128, 1}, line[3] = {128, 1, 1}, local[2] = {16, 4};
     const cl_uint colour[4] = {r, 1, 2, 3};
     cl_int err;
-    cl_mem in, out;
     cl_sampler sampler;
     cl_event e;
     size_t pitch;
-    MADE(in, clCreateImage(context, CL_MEM_COPY_HOST_PTR, &format, &form, host, &err));
-    MADE(out, clCreateImage(context, 0, &format, &form, NULL, &err));
+    cl_mem in = new_image(CL_MEM_OBJECT_IMAGE2D, all, CL_MEM_COPY_HOST_PTR, CL_UNSIGNED_INT8, host),
+           out = new_image(CL_MEM_OBJECT_IMAGE2D, all, 0, CL_UNSIGNED_INT8, NULL);
     MADE(sampler, clCreateSampler(context, CL_FALSE, CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER_NEAREST, &err));
-    set_mem(flip, 0, in);
-    set_mem(flip, 1, out);
+    SET(flip, in, out);
     CL(clSetKernelArg(flip, 2, sizeof sampler, &sampler));
     CL(clEnqueueWriteImage(queue, in, CL_FALSE, zero, line, 0, 0, host, 0, NULL, NULL));
     CL(clEnqueueNDRangeKernel(queue, flip, 2, NULL, all, local, 0, NULL, &e));
@@ -119,7 +105,7 @@ static void images(cl_uint r)
     CL(clEnqueueFillImage(queue, out, colour, zero, line, 0, NULL, NULL));
     void *p;
     MADE(p, clEnqueueMapImage(queue, out, CL_TRUE, CL_MAP_READ, zero, all, &pitch, NULL, 0, NULL, NULL, &err));
-    CL(clEnqueueUnmapMemObject(queue, out, p, 0, NULL, NULL));
+    unmap(out, p);
     CL(clEnqueueReadImage(queue, in, CL_TRUE, zero, all, 0, 0, host, 0, NULL, NULL));
     RELEASE(e, sampler, in, out);
 }
@@ -182,7 +168,7 @@ static void host_memory(cl_uint r)
     void *p;
     run_step(queue, step, m, n, r, NULL);
     MADE(p, clEnqueueMapBuffer(queue, n, CL_FALSE, CL_MAP_WRITE_INVALIDATE_REGION, 0, 4096, 0, NULL, NULL, &err));
-    CL(clEnqueueUnmapMemObject(queue, n, p, 0, NULL, NULL));
+    unmap(n, p);
     CL(clEnqueueMigrateMemObjects(queue, 1, &n, 0, 0, NULL, NULL));
     CL(clGetKernelInfo(step, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL));
     RELEASE(m, n);
@@ -191,28 +177,22 @@ static void host_memory(cl_uint r)
 
 static void queues(cl_uint r)
 {
-    cl_int err;
-    cl_command_queue q;
     cl_event e;
-    MADE(q, clCreateCommandQueue(context, device, r % 2 ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0, &err));
+    cl_command_queue q = new_queue(r % 2 ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0);
     run_step(q, step, a, b, r, NULL);
     CL(clEnqueueMarkerWithWaitList(q, 0, NULL, &e));
     CL(clReleaseCommandQueue(q));
-    CL(clWaitForEvents(1, &e));
-    CL(clReleaseEvent(e));
+    wait_for(e);
 }
 
 static void user_events(cl_uint r)
 {
-    cl_int err;
-    cl_event user, e;
-    MADE(user, clCreateUserEvent(context, &err));
+    cl_event e;
+    cl_event user = new_user_event();
     CL(clEnqueueWriteBuffer(queue, a, CL_FALSE, 0, sizeof host, host, 1, &user, &e));
-    CL(clSetUserEventStatus(user, CL_COMPLETE));
-    CL(clReleaseEvent(user));
+    end_user_event(user);
     run_step(queue, step, a, b, r, NULL);
-    CL(clWaitForEvents(1, &e));
-    CL(clReleaseEvent(e));
+    wait_for(e);
     CL(clFinish(queue));
 }
 
@@ -235,12 +215,11 @@ static void programs(cl_uint r)
 
 static void contexts(cl_uint r)
 {
-    cl_int err;
     cl_context old = context;
     cl_command_queue before = queue;
-    MADE(context, clCreateContext(NULL, 1, &device, NULL, NULL, &err));
-    MADE(queue, clCreateCommandQueue(context, device, 0, &err));
-    cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host), n = buffer(0, sizeof host, NULL);
+    context = new_context();
+    queue = new_queue(0);
+    cl_mem m = buffer_of(host, sizeof host), n = buffer(0, sizeof host, NULL);
     cl_program p = build(source, "");
     cl_kernel k = kernel_of(p, "advance");
     run_step(queue, k, m, n, r, NULL);
@@ -290,10 +269,10 @@ int main(int argc, char **argv)
     some = kernel_of(program, "some");
     count = kernel_of(program, "count");
     flip = kernel_of(program, "flip");
-    a = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host);
-    b = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host);
-    c = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host);
-    at = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host);
+    a = buffer_of(host, sizeof host);
+    b = buffer_of(host, sizeof host);
+    c = buffer_of(host, sizeof host);
+    at = buffer_of(host, sizeof host);
     for (size_t i = 0; i < sizeof phases / sizeof *phases; i++) {
         if (argc > 2 && strcmp(argv[2], phases[i].name) != 0)
             continue;
@@ -311,7 +290,5 @@ int main(int argc, char **argv)
         show_buffer(phases[i].name, queue, b, 0, sizeof host);
     }
     RELEASE(a, b, c, at, step, some, count, flip);
-    CL(clReleaseProgram(program));
-    finish();
-    return 0;
+    return FINISH(program);
 }

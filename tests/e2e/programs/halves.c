@@ -4,10 +4,6 @@
  * for themselves. */
 #include "plain.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <unistd.h>
-
 enum { HALF = 1 << 19, ROUNDS = 10, KINDS = 1 << 12, STEPS = 48, BESIDE = 36 };
 
 static const char source[] = "__kernel void scatter(__global uint *x, __global const uint *to, uint add)\n"
@@ -24,15 +20,11 @@ static atomic_bool worked, has_read;
 
 static void *work(void *unused)
 {
-    cl_int err;
-    cl_command_queue own;
     cl_program p = build(source, "");
     cl_kernel scatter = kernel_of(p, "scatter"), count = kernel_of(p, "count");
-    MADE(own, clCreateCommandQueue(context, device, 0, &err));
-    set_mem(scatter, 0, x);
-    set_mem(scatter, 1, places);
-    set_mem(count, 0, x);
-    set_mem(count, 1, places);
+    cl_command_queue own = new_queue(0);
+    SET(scatter, x, places);
+    SET(count, x, places);
     for (uint32_t i = 0; i < STEPS; i++) {
         set_uint(scatter, 2, i);
         launch(own, scatter, KINDS, 64, 0, NULL, NULL);
@@ -50,7 +42,6 @@ static void *work(void *unused)
 
 int main(void)
 {
-    pthread_t thread;
     start(0);
     for (uint32_t i = 0; i < KINDS; i++)
         to[i] = HALF + (i * 2654435761u >> 7) % (HALF / KINDS) + i * (HALF / KINDS);
@@ -61,10 +52,9 @@ int main(void)
     cl_mem sums = buffer(0, sizeof mine, NULL);
     cl_program p = build(source, "");
     cl_kernel look = kernel_of(p, "look");
-    set_mem(look, 0, x);
-    set_mem(look, 1, sums);
+    SET(look, x, sums);
     CL(clEnqueueWriteBuffer(queue, x, CL_TRUE, sizeof mine, sizeof mine, theirs, 0, NULL, NULL));
-    CL(pthread_create(&thread, NULL, work, NULL));
+    pthread_t thread = new_thread(work, NULL);
     for (uint32_t round = 0; round < ROUNDS || !atomic_load(&worked); round++) {
         fill_words(mine, HALF, round);
         CL(clEnqueueWriteBuffer(queue, x, CL_TRUE, 0, sizeof mine, mine, 0, NULL, NULL));

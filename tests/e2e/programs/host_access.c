@@ -20,22 +20,18 @@ static const char source[] =
 static void try_image(cl_program p, cl_mem_flags flags, cl_mem out)
 {
     static uint32_t host[N];
-    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT32};
-    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = W, .image_height = H};
     const size_t zero[3] = {0}, region[3] = {W, 4, 1}, global[2] = {W, H}, local[2] = {W, 1};
     cl_kernel paint = kernel_of(p, "paint"), look = kernel_of(p, "look");
     cl_mem_flags got = 0;
-    cl_mem image;
-    cl_int err;
-    MADE(image, clCreateImage(context, CL_MEM_READ_WRITE | flags, &format, &desc, NULL, &err));
+    cl_mem image =
+        new_image(CL_MEM_OBJECT_IMAGE2D, (size_t[3]){W, H, 1}, CL_MEM_READ_WRITE | flags, CL_UNSIGNED_INT32, NULL);
     CL(clGetMemObjectInfo(image, CL_MEM_FLAGS, sizeof got, &got, NULL));
     set_mem(paint, 0, image);
-    set_mem(look, 0, image);
-    set_mem(look, 1, out);
+    SET(look, image, out);
     for (cl_uint k = 3; k < 5; k++) {
         set_uint(paint, 1, k);
-        CL(clEnqueueNDRangeKernel(queue, paint, 2, NULL, global, local, 0, NULL, NULL));
-        CL(clEnqueueNDRangeKernel(queue, look, 2, NULL, global, local, 0, NULL, NULL));
+        launch2(queue, paint, global, local);
+        launch2(queue, look, global, local);
         show_buffer("looked", queue, out, 0, BYTES);
     }
     printf("image of %x: read %d, write %d\n", (unsigned)got,
@@ -60,11 +56,9 @@ int main(void)
         cl_mem_flags got = 0;
         CL(clGetMemObjectInfo(m, CL_MEM_FLAGS, sizeof got, &got, NULL));
         printf("flags %x\n", (unsigned)got);
-        set_mem(set, 0, m);
-        set_uint(set, 1, (cl_uint)i + 3);
+        SET(set, m, (cl_uint)i + 3);
         launch(queue, set, N, 64, 0, NULL, NULL);
-        set_mem(pass, 0, m);
-        set_mem(pass, 1, out);
+        SET(pass, m, out);
         launch(queue, pass, N, 64, 0, NULL, NULL);
         show_buffer("passed", queue, out, 0, BYTES);
         launch(queue, set, N, 64, 0, NULL, NULL);
@@ -75,11 +69,11 @@ int main(void)
         void *v = clEnqueueMapBuffer(queue, m, CL_TRUE, CL_MAP_READ, 0, 64, 0, NULL, NULL, &err);
         printf("map to read %d\n", err);
         if (!err)
-            CL(clEnqueueUnmapMemObject(queue, m, v, 0, NULL, NULL));
+            unmap(m, v);
         v = clEnqueueMapBuffer(queue, m, CL_TRUE, CL_MAP_WRITE, 0, 64, 0, NULL, NULL, &err);
         printf("map to write %d\n", err);
         if (!err)
-            CL(clEnqueueUnmapMemObject(queue, m, v, 0, NULL, NULL));
+            unmap(m, v);
         CL(clEnqueueFillBuffer(queue, m, &pattern, 4, 256, 512, 0, NULL, NULL));
         launch(queue, pass, N, 64, 0, NULL, NULL);
         CL(clEnqueueCopyBuffer(queue, m, out, 0, BYTES / 2, BYTES / 2, 0, NULL, NULL));
@@ -87,7 +81,5 @@ int main(void)
         CL(clReleaseMemObject(m));
         try_image(p, flags[i], out);
     }
-    RELEASE(out, set, pass, p);
-    finish();
-    return 0;
+    return FINISH(out, set, pass, p);
 }

@@ -90,7 +90,7 @@ static void read_buffer(struct kernel *k, const char *line)
     if (!a->is_fixed)
         return;
     fill_fixed(pool, width, n, how, most);
-    a->mem = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, a->bytes, pool);
+    a->mem = buffer_of(pool, a->bytes);
 }
 
 /* Bytes in hexadecimal digits. */
@@ -112,7 +112,7 @@ static void read_exact(struct kernel *k, const char *line)
         *a = (struct arg){.is_buffer = true, .is_written = true, .bytes = bytes};
     } else if (strncmp(line, "//! table ", 10) == 0) {
         *a = (struct arg){.is_buffer = true, .is_fixed = true, .bytes = read_bytes(line + 10, pool, LEAST)};
-        a->mem = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, a->bytes, pool);
+        a->mem = buffer_of(pool, a->bytes);
     } else if (strncmp(line, "//! raw ", 8) == 0) {
         *a = (struct arg){0};
         a->bytes = read_bytes(line + 8, (unsigned char *)&a->value, sizeof a->value);
@@ -366,10 +366,8 @@ static void do_map(unsigned q)
 
 static void set_up(int n_files, char **files)
 {
-    cl_int err;
     for (unsigned i = 0; i < QUEUES; i++)
-        MADE(queues[i],
-             clCreateCommandQueue(context, device, i == QUEUES - 1 ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0, &err));
+        queues[i] = new_queue(i == QUEUES - 1 ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0);
     for (int i = 0; i < n_files; i++)
         read_kernel(files[i]);
     for (size_t i = 0; i < sizeof pool; i++)
@@ -377,13 +375,12 @@ static void set_up(int n_files, char **files)
     for (unsigned b = 0; b < BUFFERS; b++) {
         struct object *o = &object[b * (1 + WINDOWS)];
         *o = (struct object){NULL, b, 0, BYTES};
-        o->mem = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, pool + rnd(BYTES));
+        o->mem = buffer_of(pool + rnd(BYTES), BYTES);
         for (unsigned w = 1; w <= WINDOWS; w++) {
             const size_t bytes = LEAST + ALIGN * rnd(LEAST / ALIGN),
                          begin = ALIGN * rnd((unsigned)((BYTES - bytes) / ALIGN));
-            const cl_buffer_region r = {begin, bytes};
             o[w] = (struct object){NULL, b, begin, bytes};
-            MADE(o[w].mem, clCreateSubBuffer(o->mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &r, &err));
+            o[w].mem = sub_buffer(o->mem, 0, begin, bytes);
         }
     }
 }
@@ -436,6 +433,5 @@ int main(int argc, char **argv)
     show_all();
     for (unsigned i = OBJECTS; i-- > 0;)
         CL(clReleaseMemObject(object[i].mem));
-    finish();
-    return 0;
+    return finish();
 }

@@ -36,19 +36,10 @@ static const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT32};
 static const size_t none[3];
 static cl_program program;
 
-static cl_mem image(cl_mem_object_type type, size_t w, size_t h, size_t d, void *data, cl_mem of)
+static cl_mem image(cl_mem_object_type type, size_t w, size_t h, size_t d, void *data)
 {
-    cl_int err;
-    cl_mem m;
-    const bool array = type == CL_MEM_OBJECT_IMAGE1D_ARRAY || type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
-    cl_image_desc desc = {.image_type = type, .image_width = w, .image_height = h};
-    desc.image_depth = array ? 0 : d;
-    desc.image_array_size = array ? d : 0;
-    desc.mem_object = of;
-    if (type == CL_MEM_OBJECT_IMAGE2D && of)
-        desc.image_row_pitch = w * 16;
-    MADE(m, clCreateImage(context, CL_MEM_READ_WRITE | (data ? CL_MEM_COPY_HOST_PTR : 0), &format, &desc, data, &err));
-    return m;
+    return new_image(type, (size_t[3]){w, h, d}, CL_MEM_READ_WRITE | (data ? CL_MEM_COPY_HOST_PTR : 0),
+                     CL_UNSIGNED_INT32, data);
 }
 
 static void show_image(const char *name, cl_mem m, size_t w, size_t h, size_t d)
@@ -77,7 +68,7 @@ static void say_sizes(const char *name, cl_mem_object_type type)
     static const cl_image_info what[] = {CL_IMAGE_ELEMENT_SIZE, CL_IMAGE_ROW_PITCH, CL_IMAGE_SLICE_PITCH,
                                          CL_IMAGE_WIDTH,        CL_IMAGE_HEIGHT,    CL_IMAGE_DEPTH,
                                          CL_IMAGE_ARRAY_SIZE};
-    cl_mem m = image(type, W, H, 1, NULL, NULL);
+    cl_mem m = image(type, W, H, 1, NULL);
     printf("one of %s:", name);
     for (size_t i = 0; i < sizeof what / sizeof *what; i++) {
         size_t n = 0;
@@ -98,10 +89,9 @@ static void plane(void)
 {
     cl_kernel k = kernel_of(program, "flip");
     cl_int err;
-    cl_mem a = image(CL_MEM_OBJECT_IMAGE2D, W, H, 0, host, NULL), b = image(CL_MEM_OBJECT_IMAGE2D, W, H, 0, NULL, NULL);
+    cl_mem a = image(CL_MEM_OBJECT_IMAGE2D, W, H, 0, host), b = image(CL_MEM_OBJECT_IMAGE2D, W, H, 0, NULL);
     for (cl_int s = 0; s < 6; s++) {
-        set_mem(k, 0, s % 2 ? b : a);
-        set_mem(k, 1, s % 2 ? a : b);
+        SET(k, s % 2 ? b : a, s % 2 ? a : b);
         CL(clSetKernelArg(k, 2, sizeof s, &s));
         run(k, W, H, 8, 4);
         /* Between launches: the other commands. */
@@ -122,7 +112,7 @@ static void plane(void)
             for (size_t y = 0; y < region[1]; y++)
                 for (size_t x = 0; x < region[0]; x += 2)
                     v[y * pitch / 4 + x * 4] += 9;
-            CL(clEnqueueUnmapMemObject(queue, m, v, 0, NULL, NULL));
+            unmap(m, v);
         }
     }
     show_image("plane", a, W, H, 1);
@@ -133,13 +123,12 @@ static void plane(void)
 static void reduce(const char *name, const char *kernel, cl_mem_object_type type, size_t w, size_t h, size_t d)
 {
     cl_kernel k = kernel_of(program, kernel);
-    cl_mem in = image(type, w, type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? 0 : h, d, host, NULL);
+    cl_mem in = image(type, w, type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? 0 : h, d, host);
     cl_mem out = buffer(CL_MEM_READ_WRITE, w * h * 4, NULL);
     const cl_uint4 color = {{9, 8, 7, 6}};
     const size_t origin[3] = {2, 1, type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? 0 : 1};
     const size_t region[3] = {11, 3, type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? 1 : 2};
-    set_mem(k, 0, in);
-    set_mem(k, 1, out);
+    SET(k, in, out);
     run(k, w, h, 8, 2);
     show_buffer(name, queue, out, 0, w * h * 4);
     CL(clEnqueueFillImage(queue, in, &color, origin, region, 0, NULL, NULL));
@@ -154,13 +143,10 @@ static void reduce(const char *name, const char *kernel, cl_mem_object_type type
 static void lines(void)
 {
     cl_kernel k = kernel_of(program, "line");
-    cl_mem a = image(CL_MEM_OBJECT_IMAGE1D, 2000, 0, 0, host, NULL),
-           b = image(CL_MEM_OBJECT_IMAGE1D, 2000, 0, 0, NULL, NULL);
-    set_mem(k, 0, a);
-    set_mem(k, 1, b);
+    cl_mem a = image(CL_MEM_OBJECT_IMAGE1D, 2000, 0, 0, host), b = image(CL_MEM_OBJECT_IMAGE1D, 2000, 0, 0, NULL);
+    SET(k, a, b);
     run(k, 2000, 0, 50, 0);
-    set_mem(k, 0, b);
-    set_mem(k, 1, a);
+    SET(k, b, a);
     run(k, 2000, 0, 0, 0);
     show_image("line", a, 2000, 1, 1);
     show_image("line", b, 2000, 1, 1);
@@ -179,15 +165,9 @@ static void map_image(const char *name, cl_mem_object_type type, size_t w, size_
                                         CL_MAP_WRITE};
     static uint32_t own[TEXELS * 4];
     const bool solid = type == CL_MEM_OBJECT_IMAGE3D, array = type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
-    const cl_image_desc desc = {.image_type = type,
-                                .image_width = w,
-                                .image_height = h,
-                                .image_depth = solid ? d : 0,
-                                .image_array_size = array ? d : 0};
     cl_int err;
-    cl_mem m;
     memcpy(own, host, sizeof own);
-    MADE(m, clCreateImage(context, CL_MEM_READ_WRITE | flags, &format, &desc, own, &err));
+    cl_mem m = new_image(type, (size_t[3]){w, h, d}, CL_MEM_READ_WRITE | flags, CL_UNSIGNED_INT32, own);
     for (unsigned i = 0; i < 8; i++) {
         const size_t origin[3] = {i % 2 * 3, h > 8 ? i % 3 : 0, d > 2 ? i % 2 : 0};
         const size_t region[3] = {i % 2 ? w - 9 : w, h > 8 ? h - 2 - i % 3 : h, d > 2 ? least(d - 1, 4) : d};
@@ -197,8 +177,7 @@ static void map_image(const char *name, cl_mem_object_type type, size_t w, size_
         uint32_t *v;
         MADE(v, clEnqueueMapImage(queue, m, i < 4, hows[i % 4], origin, region, &pitch, solid || array ? &slice : NULL,
                                   0, NULL, &mapped, &err));
-        CL(clWaitForEvents(1, &mapped));
-        CL(clReleaseEvent(mapped));
+        wait_for(mapped);
         for (size_t z = 0; z < region[2]; z++)
             for (size_t y = 0; y < region[1]; y++)
                 for (size_t x = 0; x < region[0] * 4; x++) {
@@ -209,7 +188,7 @@ static void map_image(const char *name, cl_mem_object_type type, size_t w, size_
                         *word = i % 4 == 1 ? *word + 5 : (uint32_t)(words * (i + 3));
                     words++;
                 }
-        CL(clEnqueueUnmapMemObject(queue, m, v, 0, NULL, NULL));
+        unmap(m, v);
         printf("%s: %zu words, %08x\n", name, words, (unsigned)(sum ^ sum >> 32));
     }
     show_image(name, m, w, h ? h : 1, d ? d : 1);
@@ -220,13 +199,14 @@ static void map_image(const char *name, cl_mem_object_type type, size_t w, size_
 static void of_buffer(void)
 {
     cl_kernel k = kernel_of(program, "texels"), bump = kernel_of(program, "bump");
-    cl_mem base = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, 4096 * 16, host),
-           out = buffer(CL_MEM_READ_WRITE, 4096 * 4, NULL);
-    cl_mem m = image(CL_MEM_OBJECT_IMAGE1D_BUFFER, 4096, 0, 0, NULL, base);
+    cl_mem base = buffer_of(host, 4096 * 16), out = buffer(CL_MEM_READ_WRITE, 4096 * 4, NULL);
+    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER, .image_width = 4096, .mem_object = base};
+    cl_int err;
+    cl_mem m;
+    MADE(m, clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &err));
     set_mem(bump, 0, base);
     run(bump, 4096 * 4, 0, 64, 0);
-    set_mem(k, 0, m);
-    set_mem(k, 1, out);
+    SET(k, m, out);
     run(k, 4096, 0, 64, 0);
     show_buffer("of a buffer", queue, out, 0, 4096 * 4);
     run(bump, 4096 * 4, 0, 32, 0);
@@ -267,7 +247,5 @@ int main(int argc, char **argv)
     map_image("mapped line", CL_MEM_OBJECT_IMAGE1D, 2000, 1, 1, CL_MEM_COPY_HOST_PTR);
     map_image("mapped own plane", CL_MEM_OBJECT_IMAGE2D, W, H, 1, CL_MEM_USE_HOST_PTR);
     map_image("mapped own volume", CL_MEM_OBJECT_IMAGE3D, W, H, D, CL_MEM_USE_HOST_PTR);
-    CL(clReleaseProgram(program));
-    finish();
-    return 0;
+    return FINISH(program);
 }

@@ -16,20 +16,15 @@ static const char source[] = "__kernel void rows(__write_only image2d_array_t im
 
 int main(void)
 {
-    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
     const size_t bytes = (size_t)SIDE * SIDE * TEXEL, origin[3] = {0, 0, 0}, region[3] = {SIDE, SIDE, 1};
-    const cl_image_desc desc = {
-        .image_type = CL_MEM_OBJECT_IMAGE2D_ARRAY, .image_width = SIDE, .image_height = SIDE, .image_array_size = 1};
     const size_t global = ITEMS, local = 4;
     uint32_t *host = malloc(bytes);
-    cl_int err;
-    cl_mem image;
     fill_words(host, bytes / sizeof *host, 1);
     start(0);
-    MADE(image, clCreateImage(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, &format, &desc, host, &err));
+    cl_mem image = new_image(CL_MEM_OBJECT_IMAGE2D_ARRAY, region, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                             CL_UNSIGNED_INT8, host);
     cl_kernel k = kernel_of(build(source, ""), "rows");
-    set_mem(k, 0, image);
-    set_uint(k, 1, LAUNCHES * ITEMS);
+    SET(k, image, LAUNCHES * ITEMS);
     for (size_t i = 0; i < LAUNCHES; i++) {
         const size_t offset = i * ITEMS;
         CL(clEnqueueNDRangeKernel(queue, k, 1, &offset, &global, &local, 0, NULL, NULL));

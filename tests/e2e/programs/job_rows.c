@@ -23,8 +23,7 @@ static void row(cl_kernel k, cl_mem m, uint32_t *v, long launches, bool by_event
         return;
     }
     CL(clEnqueueReadBuffer(queue, m, CL_FALSE, 0, BYTES, v, 0, NULL, &end));
-    CL(clWaitForEvents(1, &end));
-    CL(clReleaseEvent(end));
+    wait_for(end);
 }
 
 int main(int argc, char **argv)
@@ -49,7 +48,5 @@ int main(int argc, char **argv)
             return 1;
     }
     printf("%u %u\n", v[0], v[ITEMS - 1]);
-    RELEASE(m, k, p);
-    finish();
-    return 0;
+    return FINISH(m, k, p);
 }

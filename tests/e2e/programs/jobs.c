@@ -19,8 +19,7 @@ int main(int argc, char **argv)
     cl_kernel k = kernel_of(p, "work");
     uint32_t *host = malloc(n * sizeof *host);
     cl_mem b = buffer(CL_MEM_READ_WRITE, n * sizeof *host, NULL);
-    set_mem(k, 0, b);
-    set_uint(k, 1, depth);
+    SET(k, b, depth);
     for (int r = 0; r < rounds; r++) {
         fill_words(host, n, (uint32_t)r);
         CL(clEnqueueWriteBuffer(queue, b, CL_FALSE, 0, n * sizeof *host, host, 0, NULL, NULL));
@@ -32,7 +31,5 @@ int main(int argc, char **argv)
         show_buffer(name, queue, b, 0, n * sizeof *host);
     }
     free(host);
-    RELEASE(b, k, p);
-    finish();
-    return 0;
+    return FINISH(b, k, p);
 }

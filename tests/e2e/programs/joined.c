@@ -9,10 +9,7 @@
 #include <dlfcn.h>
 #include <err.h>
 #include <link.h>
-#include <pthread.h>
 #include <semaphore.h>
-#include <stdatomic.h>
-#include <unistd.h>
 
 #include "plain.h"
 
@@ -126,7 +123,6 @@ __attribute__((destructor)) static void end(void)
 
 int main(int argc, char **argv)
 {
-    cl_int err;
     how = argc > 1 ? argv[1] : "finish";
     by = argc > 2 ? argv[2] : "";
     if ((!*by && atexit(join) != 0) || sem_init(&launched, 0, 0) != 0 || sem_init(&called_back, 0, 0) != 0 ||
@@ -139,9 +135,8 @@ int main(int argc, char **argv)
     launch(queue, kernel, ITEMS, 64, 0, NULL, NULL); /* nothing is compiled in the end */
     CL(clFinish(queue));
     if (is("user"))
-        MADE(user, clCreateUserEvent(context, &err));
-    if (pthread_create(&thread, NULL, compute, NULL) != 0)
-        return 1;
+        user = new_user_event();
+    thread = new_thread(compute, NULL);
     sem_wait(&launched);
     usleep(50000); /* it waits by now, in most runs */
     by_destructor = strcmp(by, "destructor") == 0;

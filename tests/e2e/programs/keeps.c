@@ -3,9 +3,6 @@
  * program's own as well, which another thread sets once there is a file `goes_on`. Says so when the launch runs. */
 #include "plain.h"
 
-#include <pthread.h>
-#include <unistd.h>
-
 enum { ITEMS = 64, BYTES = ITEMS * 4, MOST_TENTHS = 1200 };
 
 static const char source[] =
@@ -33,7 +30,7 @@ static cl_uint rounds_of_second(cl_kernel k)
 static void *open_gate(void *unused)
 {
     for (int i = 0; i < MOST_TENTHS && access("goes_on", F_OK) != 0; i++)
-        nanosleep(&(struct timespec){.tv_nsec = 100 * 1000 * 1000}, NULL);
+        sleep_ms(100);
     CL(clSetUserEventStatus(gate, CL_COMPLETE));
     return NULL;
 }
@@ -41,25 +38,19 @@ static void *open_gate(void *unused)
 int main(void)
 {
     uint32_t words[ITEMS];
-    pthread_t thread;
-    cl_int err;
     start(0);
     cl_program p = build(source, "");
     cl_kernel k = kernel_of(p, "lasting");
     fill_words(words, ITEMS, 1);
-    cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, words);
-    set_mem(k, 0, m);
-    set_uint(k, 1, rounds_of_second(k));
-    MADE(gate, clCreateUserEvent(context, &err));
+    cl_mem m = buffer_of(words, BYTES);
+    SET(k, m, rounds_of_second(k));
+    gate = new_user_event();
     launch(queue, k, ITEMS, ITEMS, 0, NULL, NULL);
     CL(clFlush(queue));
     puts("it runs");
     fflush(stdout);
-    if (pthread_create(&thread, NULL, open_gate, NULL) != 0)
-        return 1;
+    pthread_t thread = new_thread(open_gate, NULL);
     CL(clEnqueueReadBuffer(queue, m, CL_TRUE, 0, BYTES, words, 1, &gate, NULL));
     pthread_join(thread, NULL);
-    RELEASE(gate, m, k, p);
-    finish();
-    return 0;
+    return FINISH(gate, m, k, p);
 }

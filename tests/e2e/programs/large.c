@@ -33,7 +33,7 @@ static void far_away(cl_program p)
                 size_t offset[3] = {0, 0, 0};
                 offset[d] = far[i];
                 cl_kernel kernel = kernel_of(p, k ? "every" : "number");
-                cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, zero);
+                cl_mem m = buffer_of(zero, bytes);
                 set_mem(kernel, 0, m);
                 for (cl_uint a = 0; a < 3; a++)
                     set_ulong(kernel, a + 1, offset[a]);
@@ -80,7 +80,5 @@ int main(int argc, char **argv)
         many(p, strtoull(argv[1], NULL, 10), strtoull(argv[2], NULL, 10));
     else
         far_away(p);
-    CL(clReleaseProgram(p));
-    finish();
-    return 0;
+    return FINISH(p);
 }

@@ -21,20 +21,17 @@ static void wait_for_it(void)
 
 int main(int argc, char **argv)
 {
-    cl_int err;
     cl_event e;
-    cl_command_queue other;
     const long rows = argc > 1 ? strtol(argv[1], NULL, 10) : 1;
     if (atexit(wait_for_it) != 0)
         return 1;
     start(0);
-    MADE(other, clCreateCommandQueue(context, device, 0, &err));
+    cl_command_queue other = new_queue(0);
     cl_program p = build(source, "");
     cl_kernel add = kernel_of(p, "add"), lasting = kernel_of(p, "lasting");
     cl_mem m = buffer(CL_MEM_READ_WRITE, ITEMS * 4, NULL), all = buffer(CL_MEM_READ_WRITE, LONG_ITEMS * 4, NULL);
     set_mem(add, 0, m);
-    set_mem(lasting, 0, all);
-    set_uint(lasting, 1, 1);
+    SET(lasting, all, 1);
     launch(other, lasting, LONG_ITEMS / 2, 64, 0, NULL, NULL); /* nothing is compiled in the end */
     CL(clFinish(other));
     set_uint(lasting, 1, 30000);

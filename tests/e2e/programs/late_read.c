@@ -4,9 +4,6 @@
  * stand before the read. And each read has the bytes of one launch of a third thread's. */
 #include "plain.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-
 enum { N = 1 << 14, BYTES = N * 4, READS = 40 };
 
 static const char source[] = "__kernel void fill(__global uint *v, uint k) { v[get_global_id(0)] = k; }\n";
@@ -42,11 +39,11 @@ int main(void)
     start(0);
     cl_program p = build(source, "");
     cl_kernel kernel = kernel_of(p, "fill");
-    filled = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, host);
+    filled = buffer_of(host, BYTES);
     written = buffer(CL_MEM_READ_WRITE, BYTES, NULL);
     set_mem(kernel, 0, filled);
-    CL(pthread_create(&threads[0], NULL, write_others, NULL));
-    CL(pthread_create(&threads[1], NULL, fill, kernel));
+    threads[0] = new_thread(write_others, NULL);
+    threads[1] = new_thread(fill, kernel);
     for (int i = 0; i < READS; i++) {
         CL(clEnqueueReadBuffer(queue, filled, CL_TRUE, 0, BYTES, host, 0, NULL, NULL));
         for (int k = 1; k < N; k++)
@@ -56,7 +53,5 @@ int main(void)
     for (int i = 0; i < 2; i++)
         CL(pthread_join(threads[i], NULL));
     printf("%u words of another launch\n", mixed);
-    RELEASE(filled, written, kernel, p);
-    finish();
-    return 0;
+    return FINISH(filled, written, kernel, p);
 }

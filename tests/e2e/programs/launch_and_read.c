@@ -23,7 +23,5 @@ int main(int argc, char **argv)
         launch(queue, k, ITEMS, LOCAL, 0, NULL, NULL);
         CL(clEnqueueReadBuffer(queue, m, CL_TRUE, 64, sizeof word, &word, 0, NULL, NULL));
     }
-    RELEASE(m, k, p);
-    finish();
-    return 0;
+    return FINISH(m, k, p);
 }

@@ -7,9 +7,7 @@
  * large read and a large write under way: `busy` returns from main, `busy_exit` calls exit() in another thread,
  * `busy__exit` _exit(), `busy_thread` returns while a thread launches again and again. */
 #include <err.h>
-#include <pthread.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include "plain.h"
 
@@ -104,13 +102,12 @@ int main(int argc, char **argv)
     cl_program program = build(source, options);
     kernel = kernel_of(program, "lasting");
     static uint32_t host[N];
-    mem = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host);
+    mem = buffer_of(host, sizeof host);
     set_mem(kernel, 0, mem);
     printf("%s\n", how);
     fflush(stdout);
     if (strcmp(how, "exits") == 0 || strcmp(how, "handler") == 0) {
-        if (pthread_create(&thread, NULL, one_launch, NULL) != 0)
-            return 1;
+        thread = new_thread(one_launch, NULL);
         usleep(150000);
         if (strcmp(how, "exits") == 0)
             exit(8);

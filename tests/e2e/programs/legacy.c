@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* legacy FIRST MORE: so many jobs of one thread, which then enqueues a write, waits for nothing and ends; and so many
  * of another thread in another queue. */
-#include <pthread.h>
-
 #include "plain.h"
 
 enum { LOCAL = 64, ITEMS = 2048, LAUNCHES = 3 };
@@ -41,23 +39,17 @@ static void *begin(void *unused)
 
 int main(int argc, char **argv)
 {
-    cl_int err;
-    pthread_t thread;
-    cl_command_queue second;
     start(0);
     first = argc > 2 ? strtol(argv[1], NULL, 10) : 1;
     p = build(source, "");
     m = buffer(CL_MEM_READ_WRITE, sizeof v, NULL);
-    MADE(second, clCreateCommandQueue(context, device, 0, &err));
-    if (pthread_create(&thread, NULL, begin, NULL) != 0)
-        return 1;
+    cl_command_queue second = new_queue(0);
+    pthread_t thread = new_thread(begin, NULL);
     pthread_join(thread, NULL);
     cl_kernel k = kernel_of(p, "advance");
     set_mem(k, 0, m);
     const long more = argc > 2 ? strtol(argv[2], NULL, 10) : 1;
     jobs(second, k, more);
     printf("%u %u\n", v[0], v[ITEMS - 1]);
-    RELEASE(k, m, p, second);
-    finish();
-    return 0;
+    return FINISH(k, m, p, second);
 }

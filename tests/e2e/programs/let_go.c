@@ -5,9 +5,6 @@
  * sub-buffer whose buffer the application has let go before. */
 #include "plain.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-
 enum { WORDS = 1 << 18, BYTES = WORDS * 4, PATIENCE_MS = 500 };
 
 static const char source[] = "__kernel void fill(__global uint *v, uint k) { v[get_global_id(0)] = k; }\n";
@@ -31,7 +28,7 @@ static void let_go(void)
 {
     if (!is_first || !atomic_exchange(&armed, false))
         return;
-    CL(pthread_create(&thread, NULL, release, NULL));
+    thread = new_thread(release, NULL);
     for (int i = 0; i < PATIENCE_MS && !atomic_load(&gone); i++)
         nanosleep(&(struct timespec){.tv_nsec = 1000 * 1000}, NULL);
 }
@@ -78,12 +75,11 @@ static void try(const char *what, bool launched, bool part)
     words = buffer(CL_MEM_READ_WRITE, BYTES, NULL);
     if (part) {
         cl_mem whole = words;
-        MADE(words, clCreateSubBuffer(whole, 0, CL_BUFFER_CREATE_TYPE_REGION, &(cl_buffer_region){0, BYTES}, &err));
+        words = sub_buffer(whole, 0, 0, BYTES);
         CL(clReleaseMemObject(whole));
     }
     CL(clEnqueueWriteBuffer(queue, words, CL_TRUE, 0, BYTES, host, 0, NULL, NULL));
-    set_mem(fill, 0, words);
-    set_uint(fill, 1, value);
+    SET(fill, words, value);
     if (launched)
         launch(queue, fill, WORDS, 64, 0, NULL, NULL);
     atomic_store(&gone, false);
@@ -119,7 +115,5 @@ int main(int argc, char **argv)
         try("write", i % 2, i / 2);
         try("map", i % 2, i / 2);
     }
-    RELEASE(fill, p);
-    finish();
-    return 0;
+    return FINISH(fill, p);
 }

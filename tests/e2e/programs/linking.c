@@ -4,14 +4,6 @@
 
 enum { N = 8192 };
 
-static cl_program source(const char *text)
-{
-    cl_int err;
-    cl_program p;
-    MADE(p, clCreateProgramWithSource(context, 1, &text, NULL, &err));
-    return p;
-}
-
 static void run(const char *name, cl_program p, const char *kernel, cl_mem m)
 {
     cl_kernel k = kernel_of(p, kernel);
@@ -27,13 +19,13 @@ int main(void)
     cl_int err;
     start(0);
     fill_words(host, N, 14);
-    cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host);
-    cl_program header = source("#define ODD(x) ((x) * 2u + 1u)\nuint helper(uint x, uint y);\n"),
-               inner = source("#include \"deep/odd.h\"\n#define TWICE(x) (ODD(x) + ODD(x))\n");
-    cl_program first = source("#include \"twice.h\"\n#include <deep/odd.h>\n"
-                              "__kernel void linked(__global uint *v) { uint i = get_global_id(0);\n"
-                              "  v[i] = helper(v[i], TWICE(i)) + (uint)get_group_id(0); }\n"),
-               second = source(
+    cl_mem m = buffer_of(host, sizeof host);
+    cl_program header = new_program("#define ODD(x) ((x) * 2u + 1u)\nuint helper(uint x, uint y);\n"),
+               inner = new_program("#include \"deep/odd.h\"\n#define TWICE(x) (ODD(x) + ODD(x))\n");
+    cl_program first = new_program("#include \"twice.h\"\n#include <deep/odd.h>\n"
+                                   "__kernel void linked(__global uint *v) { uint i = get_global_id(0);\n"
+                                   "  v[i] = helper(v[i], TWICE(i)) + (uint)get_group_id(0); }\n"),
+               second = new_program(
                    "uint helper(uint x, uint y) { return x * SCALE + y + (uint)get_num_groups(0); }\n"
                    "__kernel void beside(__global uint *v) { v[get_global_id(0)] ^= (uint)get_global_size(0); }\n");
     const cl_program headers[] = {inner, header};
@@ -57,9 +49,9 @@ int main(void)
     run("again", linked, "linked", m);
     RELEASE(linked, first, second);
     /* Text that needs no change, with its headers still in it. */
-    cl_program number = source("#define NUMBER 77u\n"),
-               steady = source("#include \"number.h\"\n"
-                               "__kernel void steady(__global uint *v) { v[get_global_id(0)] += NUMBER; }\n");
+    cl_program number = new_program("#define NUMBER 77u\n"),
+               steady = new_program("#include \"number.h\"\n"
+                                    "__kernel void steady(__global uint *v) { v[get_global_id(0)] += NUMBER; }\n");
     const char *number_name = "number.h";
     CL(clCompileProgram(steady, 1, &device, "", 1, &number, &number_name, NULL, NULL));
     CL(clReleaseProgram(number));
@@ -67,13 +59,12 @@ int main(void)
     run("steady", linked, "steady", m);
     RELEASE(linked, steady);
     /* A link that fails. */
-    cl_program lonely = source("uint absent(uint x);\n__kernel void bad(__global uint *v) { v[0] = absent(1); }\n");
+    cl_program lonely =
+        new_program("uint absent(uint x);\n__kernel void bad(__global uint *v) { v[0] = absent(1); }\n");
     CL(clCompileProgram(lonely, 1, &device, "", 0, NULL, NULL, NULL, NULL));
     linked = clLinkProgram(context, 1, &device, "", 1, &lonely, NULL, NULL, &err);
     printf("undefined: %d\n", err != CL_SUCCESS);
     if (linked)
         CL(clReleaseProgram(linked));
-    RELEASE(lonely, m);
-    finish();
-    return 0;
+    return FINISH(lonely, m);
 }

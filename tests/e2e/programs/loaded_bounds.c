@@ -46,10 +46,7 @@ static void rising(uint32_t *v, uint32_t from, uint32_t most)
 static void gather(const char *name, const char *kernel, cl_mem of, uint32_t rows, cl_uint n_wait, const cl_event *wait)
 {
     cl_kernel k = kernel_of(program, kernel);
-    set_mem(k, 0, out);
-    set_mem(k, 1, of);
-    set_mem(k, 2, value);
-    set_uint(k, 3, rows);
+    SET(k, out, of, value, rows);
     launch(queue, k, ROWS, GROUP, n_wait, wait, NULL);
     show_buffer(name, queue, out, 0, ROWS * sizeof(cl_uint));
     CL(clReleaseKernel(k));
@@ -102,8 +99,7 @@ static void by_kernel(void)
 {
     cl_kernel k = kernel_of(program, "mirror");
     for (uint32_t i = 0; i < 3; i++) {
-        set_mem(k, 0, first);
-        set_uint(k, 1, ROWS);
+        SET(k, first, ROWS);
         renew_values(i + 20);
         write_first(CL_TRUE, 9, 4);
         launch(queue, k, ROWS + GROUP, GROUP, 0, NULL, NULL);
@@ -115,7 +111,6 @@ static void by_kernel(void)
 
 static void by_copy_and_map(void)
 {
-    cl_int err;
     static uint32_t v[ROWS + 1];
     rising(v, 1000, 9);
     cl_mem other = buffer(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof v, v);
@@ -123,17 +118,15 @@ static void by_copy_and_map(void)
     CL(clEnqueueCopyBuffer(queue, other, first, 0, 0, sizeof v, 0, NULL, NULL));
     gather("copied", "gather", first, ROWS, 0, NULL);
     gather("made with contents", "gather_int", other, ROWS, 0, NULL);
-    uint32_t *at;
-    MADE(at, clEnqueueMapBuffer(queue, first, CL_TRUE, CL_MAP_WRITE, 0, sizeof v, 0, NULL, NULL, &err));
+    uint32_t *at = map_now(first, CL_MAP_WRITE, 0, sizeof v);
     rising(at, 200000, 8);
-    CL(clEnqueueUnmapMemObject(queue, first, at, 0, NULL, NULL));
+    unmap(first, at);
     renew_values(31);
     gather("mapped", "gather", first, ROWS, 0, NULL);
-    MADE(at, clEnqueueMapBuffer(queue, first, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 4 * 1024, 4 * 1024, 0, NULL, NULL,
-                                &err));
+    at = map_now(first, CL_MAP_READ | CL_MAP_WRITE, 4 * 1024, 4 * 1024);
     for (uint32_t i = 0; i < 1024; i++)
         at[i] = 4 * i;
-    CL(clEnqueueUnmapMemObject(queue, first, at, 0, NULL, NULL));
+    unmap(first, at);
     renew_values(32);
     gather("mapped in part", "gather", first, ROWS, 0, NULL);
     CL(clReleaseMemObject(other));
@@ -142,10 +135,8 @@ static void by_copy_and_map(void)
 /* Another window of what is written; and a buffer that is never written behind its middle. */
 static void by_window(void)
 {
-    cl_int err;
-    const cl_buffer_region region = {4096, (ROWS + 1) * 4};
-    cl_mem large = buffer(CL_MEM_READ_WRITE, 4096 + (ROWS + 1) * 4 + 4096, NULL), window;
-    MADE(window, clCreateSubBuffer(large, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &err));
+    cl_mem large = buffer(CL_MEM_READ_WRITE, 4096 + (ROWS + 1) * 4 + 4096, NULL),
+           window = sub_buffer(large, CL_MEM_READ_WRITE, 4096, (ROWS + 1) * 4);
     static uint32_t v[ROWS + 1];
     rising(v, 50, 10);
     CL(clEnqueueWriteBuffer(queue, large, CL_TRUE, 4096, sizeof v, v, 0, NULL, NULL));
@@ -165,18 +156,14 @@ static void by_window(void)
 /* The write waits for what the application does only after it has enqueued the launch. */
 static void by_user_event(void)
 {
-    cl_int err;
-    cl_event go, written;
+    cl_event written;
     static uint32_t v[ROWS + 1];
     rising(v, 300000, 5);
     renew_values(50);
-    MADE(go, clCreateUserEvent(context, &err));
+    cl_event go = new_user_event();
     CL(clEnqueueWriteBuffer(queue, first, CL_FALSE, 0, sizeof v, v, 1, &go, &written));
     cl_kernel k = kernel_of(program, "gather");
-    set_mem(k, 0, out);
-    set_mem(k, 1, first);
-    set_mem(k, 2, value);
-    set_uint(k, 3, ROWS);
+    SET(k, out, first, value, ROWS);
     launch(queue, k, ROWS, GROUP, 1, &written, NULL);
     CL(clFlush(queue));
     CL(clSetUserEventStatus(go, CL_COMPLETE));
@@ -186,15 +173,12 @@ static void by_user_event(void)
 
 static void by_other_queue(void)
 {
-    cl_int err;
-    cl_command_queue other;
     cl_event changed;
     cl_kernel k = kernel_of(program, "mirror");
-    MADE(other, clCreateCommandQueue(context, device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &err));
+    cl_command_queue other = new_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     write_first(CL_TRUE, 300000, 3);
     renew_values(60);
-    set_mem(k, 0, first);
-    set_uint(k, 1, ROWS);
+    SET(k, first, ROWS);
     launch(other, k, ROWS + GROUP, GROUP, 0, NULL, &changed);
     CL(clFlush(other));
     gather("by another queue", "gather", first, ROWS, 1, &changed);
@@ -228,9 +212,7 @@ static void by_type(void)
     gather("shorts", "gather_short", shorts, ROWS, 0, NULL);
     renew_values(72);
     cl_kernel k = kernel_of(program, "around");
-    set_mem(k, 0, out);
-    set_mem(k, 1, steps);
-    set_mem(k, 2, value);
+    SET(k, out, steps, value);
     launch(queue, k, ROWS, GROUP, 0, NULL, NULL);
     show_buffer("signed bytes", queue, out, 0, ROWS * 4);
     RELEASE(k, longs, shorts, steps);
@@ -247,16 +229,13 @@ static void by_place(void)
         CL(clEnqueueWriteBuffer(queue, places, CL_TRUE, 0, ROWS * 4, words, 0, NULL, NULL));
         fill_words(words, VALUES, i + 80);
         CL(clEnqueueWriteBuffer(queue, large, CL_TRUE, 0, VALUES * 4, words, 0, NULL, NULL));
-        set_mem(k, 0, large);
-        set_mem(k, 1, places);
+        SET(k, large, places);
         launch(queue, k, ROWS, GROUP, 0, NULL, NULL);
         show_buffer("scattered", queue, large, 0, VALUES * 4);
     }
     k = (CL(clReleaseKernel(k)), kernel_of(program, "both"));
     write_first(CL_TRUE, 300000, 4);
-    set_mem(k, 0, first);
-    set_mem(k, 1, first);
-    set_mem(k, 2, value);
+    SET(k, first, first, value);
     for (uint32_t i = 0; i < 3; i++)
         launch(queue, k, ROWS, GROUP, 0, NULL, NULL);
     show_buffer("its own bounds", queue, first, 0, ROWS * 4);

@@ -32,8 +32,7 @@ int main(int argc, char **argv)
             CL(clReleaseKernel(k));
             k = kernel_of(p, "advance");
         }
-        set_mem(k, 0, in);
-        set_mem(k, 1, out);
+        SET(k, in, out);
         char *end = rounds;
         const cl_uint first = n ? (cl_uint)strtoul(rounds + 1, &end, 10) : 0;
         for (unsigned long i = 0; i < n; i++) {
@@ -43,7 +42,5 @@ int main(int argc, char **argv)
         }
     }
     show_buffer("out", queue, out, 0, items * 4);
-    RELEASE(in, out, k, p);
-    finish();
-    return 0;
+    return FINISH(in, out, k, p);
 }

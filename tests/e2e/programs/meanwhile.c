@@ -3,10 +3,6 @@
  * brought home for a user event never overwrite bytes that the other thread has written meanwhile. */
 #include "plain.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <unistd.h>
-
 enum { N = 1 << 15, BYTES = N * 4, ROUNDS = 12, WRITTEN = 8192 };
 
 static const char source[] =
@@ -21,16 +17,14 @@ static void *make_events(void *nothing)
 {
     unsigned chance = 1;
     for (int round = 0; round < ROUNDS; round++) {
-        cl_int err;
         cl_event user;
         while (atomic_load(&turn) < 2 * round + 1)
             usleep(20);
         for (int k = 0; k < 3; k++) {
             chance = chance * 1103515245u + 12345u;
             usleep((chance >> 16) % 1000);
-            MADE(user, clCreateUserEvent(context, &err));
-            CL(clSetUserEventStatus(user, CL_COMPLETE));
-            CL(clReleaseEvent(user));
+            user = new_user_event();
+            end_user_event(user);
         }
         atomic_fetch_add(&turn, 1);
     }
@@ -45,12 +39,9 @@ int main(void)
     cl_program p = build(source, "");
     cl_kernel add = kernel_of(p, "add"), sum = kernel_of(p, "sum");
     fill_words(host, N, 1);
-    cl_mem v = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, host),
-           out = buffer(CL_MEM_READ_WRITE, BYTES, NULL);
+    cl_mem v = buffer_of(host, BYTES), out = buffer(CL_MEM_READ_WRITE, BYTES, NULL);
     set_mem(add, 0, v);
-    set_mem(sum, 0, v);
-    set_mem(sum, 1, out);
-    set_uint(sum, 2, N);
+    SET(sum, v, out, N);
     pthread_create(&thread, NULL, make_events, NULL);
     for (unsigned round = 0; round < ROUNDS; round++) {
         set_uint(add, 1, round);

@@ -19,7 +19,7 @@ int main(void)
     static const char *const names[] = {"brief", LONG, LONGER};
     static uint32_t words[N];
     start(0);
-    cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof words, words);
+    cl_mem m = buffer_of(words, sizeof words);
     cl_program p = build(source, "");
     for (int i = 0; i < 3; i++) {
         cl_kernel k = kernel_of(p, names[i]);
@@ -30,7 +30,5 @@ int main(void)
         CL(clReleaseKernel(k));
     }
     show_buffer("words", queue, m, 0, sizeof words);
-    RELEASE(p, m);
-    finish();
-    return 0;
+    return FINISH(p, m);
 }

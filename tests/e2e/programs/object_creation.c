@@ -43,8 +43,7 @@ static void buffers(void)
     MADE(v, clCreateBufferWithProperties(context, NULL, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, N * 4, host, &err));
     MADE(by, clCreateBufferWithProperties(context, nothing, CL_MEM_READ_ONLY, N * 4, NULL, &err));
     cl_kernel k = kernel_of(program, "bump");
-    set_mem(k, 0, v);
-    set_mem(k, 1, by);
+    SET(k, v, by);
     for (uint32_t i = 0; i < 3; i++) {
         fill_words(got, N, i);
         CL(clEnqueueWriteBuffer(queue, by, CL_FALSE, 0, N * 4, got, 0, NULL, NULL));
@@ -66,12 +65,10 @@ static void images(void)
     MADE(deep, clCreateImage3D(context, filled, &format, W, H, D, 0, 0, host, &err));
     cl_kernel flip = kernel_of(program, "flip"), sum = kernel_of(program, "sum3");
     for (int i = 0; i < 3; i++) {
-        set_mem(flip, 0, i % 2 ? out : in);
-        set_mem(flip, 1, i % 2 ? in : out);
+        SET(flip, i % 2 ? out : in, i % 2 ? in : out);
         launch_2d(flip);
     }
-    set_mem(sum, 0, deep);
-    set_mem(sum, 1, sums);
+    SET(sum, deep, sums);
     launch_2d(sum);
     show_image("2D", in);
     show_image("2D, written", out);
@@ -104,7 +101,5 @@ int main(void)
     buffers();
     images();
     programs();
-    CL(clReleaseProgram(program));
-    finish();
-    return 0;
+    return FINISH(program);
 }

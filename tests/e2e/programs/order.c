@@ -18,29 +18,22 @@ static uint32_t host[N];
 
 static void once(cl_program p, bool released)
 {
-    cl_int err;
     cl_event wrote;
-    cl_command_queue other;
     cl_kernel slowly = kernel_of(p, "slowly"), around = kernel_of(p, "around"), everything = kernel_of(p, "everything");
-    MADE(other, clCreateCommandQueue(context, device, 0, &err));
+    cl_command_queue other = new_queue(0);
     cl_mem v = buffer(CL_MEM_READ_WRITE, sizeof host, NULL), out = buffer(CL_MEM_READ_WRITE, sizeof host, NULL);
     fill_words(host, N, 1);
     CL(clEnqueueWriteBuffer(queue, v, CL_TRUE, 0, sizeof host, host, 0, NULL, NULL));
-    set_mem(slowly, 0, v);
-    set_uint(slowly, 1, PLACE);
-    set_uint(slowly, 2, LONG);
+    SET(slowly, v, PLACE, LONG);
     launch(other, slowly, 1, 1, 0, NULL, &wrote);
     CL(clFlush(other));
     if (released)
         CL(clReleaseCommandQueue(other));
-    set_mem(around, 0, v);
-    set_mem(around, 1, out);
-    set_uint(around, 2, PLACE);
+    SET(around, v, out, PLACE);
     launch(queue, around, N, 64, 0, NULL, NULL);
     show_buffer(released ? "around, released" : "around", queue, out, 0, sizeof host);
     CL(clWaitForEvents(1, &wrote));
-    set_mem(everything, 0, v);
-    set_mem(everything, 1, out);
+    SET(everything, v, out);
     launch(queue, everything, N, 64, 0, NULL, NULL);
     CL(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, sizeof host, host, 0, NULL, NULL));
     printf("the word: %08" PRIx32 "\n", host[PLACE]);
@@ -62,6 +55,5 @@ int main(void)
     cl_program p = build(source, "");
     once(p, false);
     once(p, true);
-    finish();
-    return 0;
+    return finish();
 }

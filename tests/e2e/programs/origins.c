@@ -11,10 +11,7 @@ static cl_mem out;
 
 static cl_program made(void)
 {
-    const char *text = source;
-    cl_int err;
-    cl_program p;
-    MADE(p, clCreateProgramWithSource(context, 1, &text, NULL, &err));
+    cl_program p = new_program(source);
     return p;
 }
 
@@ -102,6 +99,5 @@ int main(int argc, char **argv)
         try_foreign_object();
     }
     try(build(source, ""), "known");
-    finish();
-    return 0;
+    return finish();
 }

@@ -2,8 +2,6 @@
 /* orphaned PID launch|finish: kills the process PID, its daemon (0: nobody), behind a long launch of which no event is
  * wanted. What comes next in the queue, another launch or clFinish, comes after all of it. */
 #include <signal.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "plain.h"
 
@@ -24,8 +22,7 @@ int main(int argc, char **argv)
     cl_kernel work = kernel_of(p, "work"), flip = kernel_of(p, "flip");
     fill_words(host, N, 11);
     cl_mem a = buffer(CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, BYTES, host);
-    set_mem(work, 0, a);
-    set_uint(work, 1, 1);
+    SET(work, a, 1);
     set_mem(flip, 0, a);
     launch(queue, flip, N, LOCAL, 0, NULL, NULL);
     launch(queue, work, N, LOCAL, 0, NULL, NULL); /* both have been compiled */
@@ -39,7 +36,5 @@ int main(int argc, char **argv)
         launch(queue, flip, N, LOCAL, 0, NULL, NULL);
     CL(clFinish(queue));
     show("all of it", host, BYTES); /* PoCL works there; a command would wait for its turn on the device */
-    RELEASE(work, flip, p, a);
-    finish();
-    return 0;
+    return FINISH(work, flip, p, a);
 }

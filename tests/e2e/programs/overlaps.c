@@ -4,8 +4,6 @@
  * heard of while a newer one over it is still there. */
 #include "plain.h"
 
-#include <unistd.h>
-
 enum { N = 1 << 18, LOCAL = 16 }; /* several units on a GPU, too */
 
 static const char source[] =
@@ -18,32 +16,25 @@ static int gone;
 
 static cl_mem window(size_t first, size_t words)
 {
-    cl_int err;
-    cl_mem m;
-    const cl_buffer_region r = {first * 4, words * 4};
-    MADE(m, clCreateSubBuffer(all, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &r, &err));
-    return m;
+    return sub_buffer(all, CL_MEM_READ_WRITE, first * 4, words * 4);
 }
 
 /* Behind the user event. */
 static void use(cl_mem m, size_t words, cl_uint k)
 {
-    set_mem(bump, 0, m);
-    set_uint(bump, 1, k);
+    SET(bump, m, k);
     launch(queue, bump, words, LOCAL, 1, &gate, NULL);
 }
 
 static void begin(void)
 {
-    cl_int err;
-    MADE(gate, clCreateUserEvent(context, &err));
+    gate = new_user_event();
 }
 
 static void end(const char *what)
 {
     CL(clFlush(queue));
-    CL(clSetUserEventStatus(gate, CL_COMPLETE));
-    CL(clReleaseEvent(gate));
+    end_user_event(gate);
     show_buffer(what, queue, all, 0, N * 4);
 }
 
@@ -125,7 +116,7 @@ int main(int argc, char **argv)
     cl_program p = build(source, "");
     bump = kernel_of(p, "bump");
     fill_words(host, N, 5);
-    all = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host);
+    all = buffer_of(host, sizeof host);
     const char *way = argc > 1 ? argv[1] : "";
     if (strcmp(way, "renewed") == 0)
         renewed();
@@ -135,7 +126,5 @@ int main(int argc, char **argv)
         chained();
     else
         heard();
-    RELEASE(all, bump, p);
-    finish();
-    return 0;
+    return FINISH(all, bump, p);
 }

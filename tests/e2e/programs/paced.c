@@ -22,15 +22,14 @@ static void launch_and_wait(cl_kernel k, size_t items, cl_mem out)
     const char *how = getenv("PACED_WAIT");
     const bool by_event = how && *how == 'e', by_map = how && *how == 'm', reads = how && (*how == 'r' || *how == 'l');
     cl_event event = NULL;
-    cl_int err;
     void *ptr;
     launch(queue, k, items, 64, 0, NULL, by_event ? &event : NULL);
     if (by_event)
         CL(clWaitForEvents(1, &event));
     else if (by_map)
-        MADE(ptr, clEnqueueMapBuffer(queue, out, CL_TRUE, CL_MAP_READ, 0, 4, 0, NULL, NULL, &err));
+        ptr = map_now(out, CL_MAP_READ, 0, 4);
     if (by_map)
-        CL(clEnqueueUnmapMemObject(queue, out, ptr, 0, NULL, NULL));
+        unmap(out, ptr);
     if (!how || *how == 'l')
         CL(clFinish(queue));
     if (reads)
@@ -63,8 +62,7 @@ int main(int argc, char **argv)
     cl_program p = build(text, "");
     cl_kernel k = kernel_of(p, rounds ? "churn" : "advance");
     cl_mem in = buffer(CL_MEM_READ_ONLY, items * 4, NULL), out = buffer(CL_MEM_READ_WRITE, items * 4, NULL);
-    set_mem(k, 0, in);
-    set_mem(k, 1, out);
+    SET(k, in, out);
     if (rounds)
         set_uint(k, 2, (cl_uint)strtoul(argv[3], NULL, 10));
     for (uint32_t i = 0; i < items; i++)
@@ -87,6 +85,5 @@ int main(int argc, char **argv)
         printf("%08x\n", (unsigned)sum);
     RELEASE(in, out, k, p);
     free(text);
-    finish();
-    return 0;
+    return finish();
 }

@@ -13,12 +13,15 @@
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Not every program uses all of it. */
 #define PLAIN __attribute__((unused)) static
@@ -49,7 +52,8 @@ PLAIN double seconds(void)
 
 /* Lets up to eight objects go, in this order. */
 #define RELEASE(...)                                                                                                   \
-    RELEASE_N(__VA_ARGS__, RELEASE8, RELEASE7, RELEASE6, RELEASE5, RELEASE4, RELEASE3, RELEASE2, RELEASE1)(__VA_ARGS__)
+    RELEASE_N(__VA_ARGS__, RELEASE8, RELEASE7, RELEASE6, RELEASE5, RELEASE4, RELEASE3, RELEASE2, RELEASE1, 0)          \
+    (__VA_ARGS__)
 #define RELEASE_N(a, b, c, d, e, f, g, h, n, ...) n
 #define RELEASE1(o)                                                                                                    \
     CL(_Generic((o), cl_mem                                                                                            \
@@ -68,15 +72,51 @@ PLAIN double seconds(void)
 #define RELEASE7(o, ...) (RELEASE1(o), RELEASE6(__VA_ARGS__))
 #define RELEASE8(o, ...) (RELEASE1(o), RELEASE7(__VA_ARGS__))
 
+/* All of an array's objects. */
+#define RELEASE_ALL(array)                                                                                             \
+    do {                                                                                                               \
+        for (size_t i_ = 0; i_ < sizeof(array) / sizeof *(array); i_++)                                                \
+            RELEASE((array)[i_]);                                                                                      \
+    } while (0)
+
+/* Up to eight arguments of a kernel, the first ones or those from `first` on: memory objects, and words. */
+#define SET(k, ...) SET_FROM(0, k, __VA_ARGS__)
+#define SET_FROM(first, k, ...)                                                                                        \
+    SET_N(__VA_ARGS__, SET8, SET7, SET6, SET5, SET4, SET3, SET2, SET1, 0)(first, k, __VA_ARGS__)
+#define SET_N(a, b, c, d, e, f, g, h, n, ...) n
+#define SET1(i, k, v) _Generic((v), cl_mem : set_mem, default : set_uint)(k, i, v)
+#define SET2(i, k, v, ...) (SET1(i, k, v), SET1((i) + 1, k, __VA_ARGS__))
+#define SET3(i, k, v, ...) (SET1(i, k, v), SET2((i) + 1, k, __VA_ARGS__))
+#define SET4(i, k, v, ...) (SET1(i, k, v), SET3((i) + 1, k, __VA_ARGS__))
+#define SET5(i, k, v, ...) (SET1(i, k, v), SET4((i) + 1, k, __VA_ARGS__))
+#define SET6(i, k, v, ...) (SET1(i, k, v), SET5((i) + 1, k, __VA_ARGS__))
+#define SET7(i, k, v, ...) (SET1(i, k, v), SET6((i) + 1, k, __VA_ARGS__))
+#define SET8(i, k, v, ...) (SET1(i, k, v), SET7((i) + 1, k, __VA_ARGS__))
+
+PLAIN cl_context new_context(void)
+{
+    cl_int err;
+    cl_context c;
+    MADE(c, clCreateContext(NULL, 1, &device, NULL, NULL, &err));
+    return c;
+}
+
+PLAIN cl_command_queue new_queue(cl_command_queue_properties properties)
+{
+    cl_int err;
+    cl_command_queue q;
+    MADE(q, clCreateCommandQueue(context, device, properties, &err));
+    return q;
+}
+
 /* The first device, as an application for one GPU would look for it. */
 PLAIN void start(cl_command_queue_properties properties)
 {
-    cl_int err;
     CL(clGetPlatformIDs(1, &platform, NULL));
     if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &device, NULL) != CL_SUCCESS)
         CL(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL));
-    MADE(context, clCreateContext(NULL, 1, &device, NULL, NULL, &err));
-    MADE(queue, clCreateCommandQueue(context, device, properties, &err));
+    context = new_context();
+    queue = new_queue(properties);
 }
 
 /* The property of a queue without an order; of one with an order where the device has no others. */
@@ -87,18 +127,27 @@ PLAIN cl_command_queue_properties out_of_order(void)
     return has & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
 }
 
-PLAIN void finish(void)
+/* Both return the status of a program that has come to its end. */
+PLAIN int finish(void)
 {
-    CL(clReleaseCommandQueue(queue));
-    CL(clReleaseContext(context));
+    RELEASE(queue, context);
+    return 0;
 }
+#define FINISH(...) (RELEASE(__VA_ARGS__), finish())
 
-PLAIN cl_program build(const char *source, const char *options)
+/* Not built yet. */
+PLAIN cl_program new_program(const char *source)
 {
     cl_int err;
     cl_program p;
     MADE(p, clCreateProgramWithSource(context, 1, &source, NULL, &err));
-    err = clBuildProgram(p, 1, &device, options, NULL, NULL);
+    return p;
+}
+
+PLAIN cl_program build(const char *source, const char *options)
+{
+    cl_program p = new_program(source);
+    const cl_int err = clBuildProgram(p, 1, &device, options, NULL, NULL);
     if (err) {
         char log[4096] = "";
         clGetProgramBuildInfo(p, device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL);
@@ -124,6 +173,52 @@ PLAIN cl_mem buffer(cl_mem_flags flags, size_t bytes, void *host)
     return m;
 }
 
+/* A buffer that begins with what the host has. */
+PLAIN cl_mem buffer_of(const void *host, size_t bytes)
+{
+    return buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, (void *)(uintptr_t)host);
+}
+
+PLAIN cl_mem sub_buffer(cl_mem parent, cl_mem_flags flags, size_t offset, size_t bytes)
+{
+    cl_int err;
+    cl_mem m;
+    const cl_buffer_region region = {offset, bytes};
+    MADE(m, clCreateSubBuffer(parent, flags, CL_BUFFER_CREATE_TYPE_REGION, &region, &err));
+    return m;
+}
+
+/* Of texels of four channels. The depth of an array is how many images it has. */
+PLAIN cl_mem new_image(cl_mem_object_type type, const size_t size[3], cl_mem_flags flags, cl_channel_type channel,
+                       void *host)
+{
+    const bool array = type == CL_MEM_OBJECT_IMAGE1D_ARRAY || type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
+    const cl_image_format format = {CL_RGBA, channel};
+    const cl_image_desc desc = {.image_type = type,
+                                .image_width = size[0],
+                                .image_height = size[1],
+                                .image_depth = type == CL_MEM_OBJECT_IMAGE3D ? size[2] : 0,
+                                .image_array_size = array ? size[2] : 0};
+    cl_int err;
+    cl_mem m;
+    MADE(m, clCreateImage(context, flags, &format, &desc, host, &err));
+    return m;
+}
+
+/* In `queue`, by a call that blocks. */
+PLAIN void *map_now(cl_mem m, cl_map_flags flags, size_t offset, size_t bytes)
+{
+    cl_int err;
+    void *v;
+    MADE(v, clEnqueueMapBuffer(queue, m, CL_TRUE, flags, offset, bytes, 0, NULL, NULL, &err));
+    return v;
+}
+
+PLAIN void unmap(cl_mem m, void *v)
+{
+    CL(clEnqueueUnmapMemObject(queue, m, v, 0, NULL, NULL));
+}
+
 PLAIN void set_mem(cl_kernel k, cl_uint i, cl_mem m)
 {
     CL(clSetKernelArg(k, i, sizeof m, &m));
@@ -138,6 +233,52 @@ PLAIN void launch(cl_command_queue q, cl_kernel k, size_t global, size_t local, 
                   cl_event *event)
 {
     CL(clEnqueueNDRangeKernel(q, k, 1, NULL, &global, local ? &local : NULL, n_wait, wait, event));
+}
+
+PLAIN void launch2(cl_command_queue q, cl_kernel k, const size_t global[2], const size_t *local)
+{
+    CL(clEnqueueNDRangeKernel(q, k, 2, NULL, global, local, 0, NULL, NULL));
+}
+
+PLAIN cl_event new_user_event(void)
+{
+    cl_int err;
+    cl_event e;
+    MADE(e, clCreateUserEvent(context, &err));
+    return e;
+}
+
+/* Gives it its status, and lets it go. */
+PLAIN void end_user_event(cl_event e)
+{
+    CL(clSetUserEventStatus(e, CL_COMPLETE));
+    CL(clReleaseEvent(e));
+}
+
+/* For an event, which is let go. */
+PLAIN void wait_for(cl_event e)
+{
+    CL(clWaitForEvents(1, &e));
+    CL(clReleaseEvent(e));
+}
+
+PLAIN cl_int status_of(cl_event e)
+{
+    cl_int status;
+    CL(clGetEventInfo(e, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
+    return status;
+}
+
+PLAIN pthread_t new_thread(void *(*run)(void *), void *arg)
+{
+    pthread_t t;
+    check(pthread_create(&t, NULL, run, arg), "pthread_create", __LINE__);
+    return t;
+}
+
+PLAIN void sleep_ms(unsigned ms)
+{
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000l}, NULL);
 }
 
 /* Numbers that look random and are the same each time. */

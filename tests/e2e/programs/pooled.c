@@ -2,10 +2,7 @@
 /* pooled KIB [CASE]: programs of some buffers that have so many KiB in all: a stencil, a product of matrices, a gather,
  * a reduction, images, sub-buffers, maps, an invalidating map, rectangles, kernels that can't be cut, commands on
  * nothing, events and order. The same sizes compute the same, wherever the bytes lie. */
-#include <unistd.h>
-
 #include "plain.h"
-#include <pthread.h>
 
 static const char source[] =
     "__kernel void begin(__global float *v, uint seed)\n"
@@ -66,8 +63,7 @@ static void launch_2d(cl_kernel k, size_t w, size_t h)
 static void begin_with(cl_mem m, size_t items, cl_uint seed)
 {
     cl_kernel k = kernel_of(program, "begin");
-    set_mem(k, 0, m);
-    set_uint(k, 1, seed);
+    SET(k, m, seed);
     launch(queue, k, items, 64, 0, NULL, NULL);
     CL(clReleaseKernel(k));
 }
@@ -78,16 +74,13 @@ static void stencil(size_t bytes)
     cl_mem m[2] = {buffer(CL_MEM_READ_WRITE, w * h * 4, NULL), buffer(CL_MEM_READ_WRITE, w * h * 4, NULL)};
     cl_kernel k = kernel_of(program, "smooth");
     begin_with(m[0], w * h, 1);
-    set_uint(k, 2, (cl_uint)w);
-    set_uint(k, 3, (cl_uint)h);
+    SET_FROM(2, k, (cl_uint)w, (cl_uint)h);
     for (int i = 0; i < 2; i++) {
-        set_mem(k, 0, m[i % 2]);
-        set_mem(k, 1, m[1 - i % 2]);
+        SET(k, m[i % 2], m[1 - i % 2]);
         launch_2d(k, w, h);
     }
     show_pieces("stencil", m[0], w * h * 4);
-    for (int i = 0; i < 2; i++)
-        CL(clReleaseMemObject(m[i]));
+    RELEASE_ALL(m);
     CL(clReleaseKernel(k));
 }
 
@@ -97,23 +90,18 @@ static void steps(size_t bytes)
     const size_t w = 1024, h = bytes / 2 / 4 / w, global[2] = {w, h}, local[2] = {64, 1};
     cl_mem m[2] = {buffer(CL_MEM_READ_WRITE, w * h * 4, NULL), buffer(CL_MEM_READ_WRITE, w * h * 4, NULL)};
     cl_kernel k = kernel_of(program, "smooth");
-    cl_int err;
-    cl_event go;
     begin_with(m[0], w * h, 1);
     CL(clFinish(queue));
-    MADE(go, clCreateUserEvent(context, &err));
-    set_uint(k, 2, (cl_uint)w);
-    set_uint(k, 3, (cl_uint)h);
+    cl_event go = new_user_event();
+    SET_FROM(2, k, (cl_uint)w, (cl_uint)h);
     for (cl_uint i = 0; i < 8; i++) {
-        set_mem(k, 0, m[i % 2]);
-        set_mem(k, 1, m[1 - i % 2]);
+        SET(k, m[i % 2], m[1 - i % 2]);
         CL(clEnqueueNDRangeKernel(queue, k, 2, NULL, global, local, !i, i ? NULL : &go, NULL));
     }
     CL(clSetUserEventStatus(go, CL_COMPLETE));
     show_pieces("steps", m[0], w * h * 4);
     CL(clReleaseEvent(go));
-    for (int i = 0; i < 2; i++)
-        CL(clReleaseMemObject(m[i]));
+    RELEASE_ALL(m);
     CL(clReleaseKernel(k));
 }
 
@@ -125,11 +113,7 @@ static void matrices(size_t bytes)
     cl_kernel p = kernel_of(program, "product");
     begin_with(a, m * k, 2);
     begin_with(b, k * n, 3);
-    set_mem(p, 0, a);
-    set_mem(p, 1, b);
-    set_mem(p, 2, c);
-    set_uint(p, 3, (cl_uint)n);
-    set_uint(p, 4, (cl_uint)k);
+    SET(p, a, b, c, (cl_uint)n, (cl_uint)k);
     set_uint(p, 5, 64); /* few of the columns, for the time's sake */
     launch_2d(p, n, m);
     show_pieces("product", c, m * n * 4);
@@ -142,16 +126,12 @@ static void gathers(size_t bytes)
     cl_mem v = buffer(0, from * 4, NULL), at = buffer(0, items * 4, NULL), to = buffer(0, items * 4, NULL);
     cl_kernel i = kernel_of(program, "indices"), g = kernel_of(program, "gather"), s = kernel_of(program, "scatter");
     begin_with(v, from / 64 * 64, 4);
-    set_mem(i, 0, at);
-    set_uint(i, 1, (cl_uint)(from / 64 * 64));
+    SET(i, at, (cl_uint)(from / 64 * 64));
     launch(queue, i, items, 64, 0, NULL, NULL);
     for (int k = 0; k < 2; k++) {
-        set_mem(g, 0, v);
-        set_mem(g, 1, at);
-        set_mem(g, 2, to);
+        SET(g, v, at, to);
         launch(queue, g, items, 64, 0, NULL, NULL);
-        set_mem(s, 0, at);
-        set_mem(s, 1, v);
+        SET(s, at, v);
         launch(queue, s, items, 64, 0, NULL, NULL); /* whose writes nobody knows before */
     }
     show_pieces("gather", to, items * 4);
@@ -167,8 +147,7 @@ static void reduction(size_t bytes)
     cl_kernel k = kernel_of(program, "count");
     begin_with(v, items, 5);
     CL(clEnqueueFillBuffer(queue, bins, &zero, sizeof zero, 0, 256, 0, NULL, NULL));
-    set_mem(k, 0, v);
-    set_mem(k, 1, bins);
+    SET(k, v, bins);
     launch(queue, k, items, 64, 0, NULL, NULL);
     launch(queue, k, items, 64, 0, NULL, NULL);
     show_buffer("bins", queue, bins, 0, 256);
@@ -179,22 +158,18 @@ static void reduction(size_t bytes)
 static void windows(size_t bytes)
 {
     const size_t all = bytes / 4096 * 4096, part = all / 5 / 4096 * 4096 + 1024;
-    cl_int err;
     cl_mem m = buffer(CL_MEM_READ_WRITE, all, NULL);
     cl_kernel k = kernel_of(program, "add");
     begin_with(m, all / 4, 6);
     for (size_t i = 0; i < 4; i++) {
-        const cl_buffer_region r = {i * part + (i % 2 ? 512 : 0), part};
         const float a = (float)i + 1;
-        cl_mem sub;
-        MADE(sub, clCreateSubBuffer(m, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &r, &err));
+        cl_mem sub = sub_buffer(m, CL_MEM_READ_WRITE, i * part + (i % 2 ? 512 : 0), part);
         set_mem(k, 0, sub);
         CL(clSetKernelArg(k, 1, sizeof a, &a));
         launch(queue, k, part / 4, 64, 0, NULL, NULL);
-        uint32_t *p;
-        MADE(p, clEnqueueMapBuffer(queue, sub, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 128, 256, 0, NULL, NULL, &err));
+        uint32_t *p = map_now(sub, CL_MAP_READ | CL_MAP_WRITE, 128, 256);
         p[0] ^= 0x5a5a5a5a;
-        CL(clEnqueueUnmapMemObject(queue, sub, p, 0, NULL, NULL));
+        unmap(sub, p);
         CL(clReleaseMemObject(sub));
     }
     const size_t at[3] = {128, 3, 1}, to[3] = {512, 1, 2}, region[3] = {256, 7, 3}, none[3] = {0, 0, 0};
@@ -218,21 +193,16 @@ static void images(size_t bytes)
     enum { IMAGES = 8, STRIP = 16, WIDEST = 8192 };
     static uint32_t strip[WIDEST * STRIP];
     const size_t w = bytes >> 28 ? WIDEST : 1024, h = bytes / IMAGES / 4 / w / STRIP * STRIP, rows[3] = {w, STRIP, 1};
-    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
-    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = w, .image_height = h};
     cl_kernel k = kernel_of(program, "blur");
     cl_mem m[IMAGES];
-    cl_int err;
     for (int i = 0; i < IMAGES; i++)
-        MADE(m[i], clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &err));
+        m[i] = new_image(CL_MEM_OBJECT_IMAGE2D, (size_t[3]){w, h, 1}, CL_MEM_READ_WRITE, CL_UNSIGNED_INT8, NULL);
     for (size_t at[3] = {0, 0, 0}; at[1] < h; at[1] += STRIP) {
         fill_words(strip, w * STRIP, (uint32_t)at[1]);
         CL(clEnqueueWriteImage(queue, m[0], CL_TRUE, at, rows, 0, 0, strip, 0, NULL, NULL));
     }
     for (cl_uint i = 0; i < 2 * IMAGES; i++) {
-        set_mem(k, 0, m[i % IMAGES]);
-        set_mem(k, 1, m[(i + 1) % IMAGES]);
-        set_uint(k, 2, i);
+        SET(k, m[i % IMAGES], m[(i + 1) % IMAGES], i);
         launch_2d(k, w, h);
     }
     for (int i = 0; i < IMAGES; i++) {
@@ -253,17 +223,16 @@ static void images(size_t bytes)
 static void invalidates(size_t bytes)
 {
     const size_t items = bytes / 2 / 4 / 64 * 64, at = items, length = items * 2; /* the middle half, of bytes */
-    cl_int err;
     cl_mem m = buffer(CL_MEM_READ_WRITE, items * 4, NULL), n = buffer(CL_MEM_READ_WRITE, items * 4, NULL);
     uint32_t *p, beside[64];
     begin_with(m, items, 8);
-    MADE(p, clEnqueueMapBuffer(queue, m, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, at, length, 0, NULL, NULL, &err));
+    p = map_now(m, CL_MAP_WRITE_INVALIDATE_REGION, at, length);
     for (size_t i = 0; i < length / 4; i++)
         p[i] = (uint32_t)i;
     begin_with(n, items, 9);
     CL(clEnqueueReadBuffer(queue, m, CL_TRUE, at - sizeof beside, sizeof beside, beside, 0, NULL, NULL));
     show("beside", beside, sizeof beside);
-    CL(clEnqueueUnmapMemObject(queue, m, p, 0, NULL, NULL));
+    unmap(m, p);
     show_pieces("invalidated", m, items * 4);
     show_pieces("its neighbour", n, items * 4);
     RELEASE(m, n);
@@ -334,31 +303,28 @@ static void rows_of_mapped(cl_mem m)
 {
     enum { PITCH = 16384, ROWS = 128, BYTES = 4096, ROW = BYTES / ROWS };
     const size_t none[3] = {0}, region[3] = {ROW, ROWS, 1};
-    cl_int err;
-    void *mapped;
-    MADE(mapped, clEnqueueMapBuffer(queue, m, CL_TRUE, CL_MAP_READ, 5 * PITCH + 8192, BYTES, 0, NULL, NULL, &err));
+    void *mapped = map_now(m, CL_MAP_READ, 5 * PITCH + 8192, BYTES);
     CL(clEnqueueWriteBufferRect(queue, m, CL_TRUE, none, none, region, PITCH, 0, ROW, 0, mapped, 0, NULL, NULL));
     show("mapped", mapped, BYTES);
-    CL(clEnqueueUnmapMemObject(queue, m, mapped, 0, NULL, NULL));
+    unmap(m, mapped);
 }
 
 /* What is mapped to be read stays until the last map of it has ended; then it takes none of the host's memory. */
 static void maps(size_t bytes)
 {
     const size_t items = bytes / 4 / 64 * 64;
-    cl_int err;
     cl_mem m = buffer(CL_MEM_READ_WRITE, items * 4, NULL);
     uint32_t *all, *half;
     begin_with(m, items, 10);
     CL(clFinish(queue));
-    MADE(all, clEnqueueMapBuffer(queue, m, CL_TRUE, CL_MAP_READ, 0, items * 4, 0, NULL, NULL, &err));
-    MADE(half, clEnqueueMapBuffer(queue, m, CL_TRUE, CL_MAP_READ, 0, items * 2, 0, NULL, NULL, &err));
+    all = map_now(m, CL_MAP_READ, 0, items * 4);
+    half = map_now(m, CL_MAP_READ, 0, items * 2);
     show("all", all, items * 4);
     const size_t before = resident();
-    CL(clEnqueueUnmapMemObject(queue, m, all, 0, NULL, NULL));
+    unmap(m, all);
     CL(clFinish(queue));
     show("half", half, items * 2);
-    CL(clEnqueueUnmapMemObject(queue, m, half, 0, NULL, NULL));
+    unmap(m, half);
     CL(clFinish(queue));
     const size_t after = resident();
     fprintf(stderr, "maps: %s\n", before > after && before - after > items * 3 ? "given back" : "kept");
@@ -372,14 +338,12 @@ static void maps(size_t bytes)
  * of an image to a buffer. */
 static void nothing(size_t bytes)
 {
-    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
-    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 16, .image_height = 16};
     const size_t at[3] = {0, 0, 0}, some[3] = {4, 4, 1};
     uint32_t host[16] = {0};
     size_t pitch[2];
     cl_int err;
-    cl_mem image, m = buffer(CL_MEM_READ_WRITE, bytes, NULL);
-    MADE(image, clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &err));
+    cl_mem m = buffer(CL_MEM_READ_WRITE, bytes, NULL),
+           image = new_image(CL_MEM_OBJECT_IMAGE2D, (size_t[3]){16, 16, 1}, CL_MEM_READ_WRITE, CL_UNSIGNED_INT8, NULL);
     clEnqueueMapImage(queue, NULL, CL_TRUE, CL_MAP_READ, at, some, &pitch[0], &pitch[1], 0, NULL, NULL, &err);
     const size_t none[2] = {64, 0}, many[1] = {4096}, huge[1] = {(size_t)1 << 40};
     cl_kernel k = kernel_of(program, "nothing");
@@ -453,9 +417,7 @@ static void parts(size_t bytes)
         }
         CL(clReleaseMemObject(m));
     }
-    cl_int err;
-    cl_mem m = buffer(0, bytes, NULL), s;
-    MADE(s, clCreateSubBuffer(m, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err));
+    cl_mem m = buffer(0, bytes, NULL), s = sub_buffer(m, 0, region.origin, region.size);
     CL(clSetMemObjectDestructorCallback(m, ended, "m"));
     CL(clSetMemObjectDestructorCallback(s, ended, "s"));
     RELEASE(m, s);
@@ -468,9 +430,9 @@ static void failing_behind(cl_mem m)
 {
     cl_int err;
     cl_uint n;
-    cl_event never, end;
+    cl_event end;
     void *fails;
-    MADE(never, clCreateUserEvent(context, &err));
+    cl_event never = new_user_event();
     CL(clEnqueueMarkerWithWaitList(queue, 1, &never, NULL));
     MADE(fails, clEnqueueMapBuffer(queue, m, CL_FALSE, CL_MAP_READ, 0, 64, 0, NULL, NULL, &err));
     CL(clEnqueueUnmapMemObject(queue, m, fails, 0, NULL, &end));
@@ -488,9 +450,8 @@ static void failing(size_t bytes)
 {
     cl_int err;
     cl_uint n;
-    cl_event never;
     cl_mem m = buffer(0, bytes, NULL);
-    MADE(never, clCreateUserEvent(context, &err));
+    cl_event never = new_user_event();
     CL(clSetUserEventStatus(never, -5));
     const bool mapped = clEnqueueMapBuffer(queue, m, CL_TRUE, CL_MAP_READ, 0, 64, 1, &never, NULL, &err) != NULL;
     CL(clGetMemObjectInfo(m, CL_MEM_MAP_COUNT, sizeof n, &n, NULL));
@@ -557,9 +518,7 @@ static void whole(size_t bytes)
     launch(queue, many, items, 64, 0, NULL, NULL);
     launch(queue, calls, items, 64, 0, NULL, NULL);
     const cl_buffer_region half = {items * 2 / 4096 * 4096, items * 2 / 4096 * 4096};
-    cl_int err;
-    cl_mem sub;
-    MADE(sub, clCreateSubBuffer(m, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &half, &err));
+    cl_mem sub = sub_buffer(m, CL_MEM_READ_WRITE, half.origin, half.size);
     set_mem(calls, 0, sub);
     launch(queue, calls, half.size / 4, 64, 0, NULL, NULL);
     show_pieces("whole", m, items * 4);
@@ -573,8 +532,7 @@ static int say_memory(void)
     CL(clGetDeviceInfo(device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof all, &all, NULL));
     CL(clGetDeviceInfo(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof one, &one, NULL));
     printf("%" PRIu64 " %" PRIu64 "\n", (uint64_t)all, (uint64_t)one);
-    finish();
-    return 0;
+    return finish();
 }
 
 /* A kernel without a buffer: an application's first launch may be one, so that the driver is awake. */
@@ -614,7 +572,7 @@ static int count_calls(void)
 static void show_calls(void)
 {
     for (int i = 0; i < 3000 && count_calls() < 3; i++)
-        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        sleep_ms(10);
     for (int i = CL_COMPLETE; i <= CL_SUBMITTED; i++)
         printf("the callback for %d: called %d times, with %d\n", i, calls[i].n, calls[i].status);
 }
@@ -631,8 +589,7 @@ static void given(size_t bytes)
         launch(queue, k, items, 64, 0, NULL, NULL);
         show_pieces("given", m[0], items * 4);
     }
-    for (int i = 0; i < 2; i++)
-        CL(clReleaseMemObject(m[i]));
+    RELEASE_ALL(m);
     CL(clReleaseKernel(k));
 }
 
@@ -644,19 +601,16 @@ static void behind(size_t bytes)
     const size_t w = 256, h = bytes / 2 / 4 / w, global[2] = {w, h}, local[2] = {64, 1};
     cl_mem m[2] = {buffer(CL_MEM_READ_WRITE, w * h * 4, NULL), buffer(CL_MEM_READ_WRITE, w * h * 4, NULL)};
     cl_kernel k = kernel_of(program, "smooth");
-    cl_command_queue timed;
-    cl_event go, e[N];
-    cl_int err, status;
+    cl_event e[N];
+    cl_int status;
     cl_ulong begins, ended = 0;
-    MADE(timed, clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &err));
+    cl_command_queue timed = new_queue(CL_QUEUE_PROFILING_ENABLE);
     begin_with(m[0], w * h, 1);
     CL(clFinish(queue));
-    MADE(go, clCreateUserEvent(context, &err));
-    set_uint(k, 2, (cl_uint)w);
-    set_uint(k, 3, (cl_uint)h);
+    cl_event go = new_user_event();
+    SET_FROM(2, k, (cl_uint)w, (cl_uint)h);
     for (int i = 0; i < N; i++) {
-        set_mem(k, 0, m[i % 2]);
-        set_mem(k, 1, m[1 - i % 2]);
+        SET(k, m[i % 2], m[1 - i % 2]);
         CL(clEnqueueNDRangeKernel(timed, k, 2, NULL, global, local, !i, i ? NULL : &go, &e[i]));
     }
     CL(clSetUserEventStatus(go, CL_COMPLETE));
@@ -673,8 +627,7 @@ static void behind(size_t bytes)
         CL(clReleaseEvent(e[i]));
     }
     RELEASE(go, timed, k);
-    for (int i = 0; i < 2; i++)
-        CL(clReleaseMemObject(m[i]));
+    RELEASE_ALL(m);
 }
 
 /* One of each call that puts an event or an order into a queue without one; and what their events say. */
@@ -683,13 +636,12 @@ static void events(size_t bytes)
     enum { N = 6 };
     static const cl_profiling_info stages[] = {CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT,
                                                CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END};
-    cl_command_queue timed, of;
+    cl_command_queue of;
     cl_int err, status;
-    cl_event e[N], held, copied;
+    cl_event e[N], copied;
     cl_command_type type;
     cl_ulong before, t;
-    MADE(timed, clCreateCommandQueue(context, device,
-                                     CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &err));
+    cl_command_queue timed = new_queue(CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     cl_mem a, b = buffer(CL_MEM_READ_WRITE, bytes, NULL);
     const cl_mem_properties none[1] = {0};
     size_t list = 99;
@@ -709,7 +661,7 @@ static void events(size_t bytes)
     CL(clEnqueueCopyBuffer(timed, a, b, 0, 0, bytes / 2, 0, NULL, &e[5]));
     printf("no event %d\n", clEnqueueMarker(timed, NULL));
     /* The last copy stands behind a barrier that waits until the other queue has filled the source once more. */
-    MADE(held, clCreateUserEvent(context, &err));
+    cl_event held = new_user_event();
     CL(clFinish(timed));
     CL(clEnqueueBarrierWithWaitList(timed, 1, &held, NULL));
     CL(clEnqueueCopyBuffer(timed, a, b, 0, 0, bytes / 4, 0, NULL, &copied));
@@ -761,7 +713,5 @@ int main(int argc, char **argv)
             cases[i].run(bytes);
     if (argc > 2 && strcmp(argv[2], "failing") == 0)
         failing(bytes);
-    CL(clReleaseProgram(program));
-    finish();
-    return 0;
+    return FINISH(program);
 }

@@ -41,11 +41,9 @@ int main(int argc, char **argv)
 {
     static uint32_t v[ITEMS] = {1};
     const bool svm = argc > 1 && strcmp(argv[1], "svm") == 0, beside = argc > 1 && strcmp(argv[1], "beside") == 0;
-    cl_command_queue other;
-    cl_int err;
     start(0);
     sem_init(&enqueued, 0, 0);
-    MADE(other, clCreateCommandQueue(context, device, 0, &err));
+    cl_command_queue other = new_queue(0);
     cl_program p = build(source, "");
     cl_kernel k = kernel_of(p, "advance");
     cl_mem m = buffer(CL_MEM_READ_WRITE, sizeof v, NULL);
@@ -59,22 +57,19 @@ int main(int argc, char **argv)
         launches(k, BEFORE, NULL);
         cl_event go = NULL;
         if (!svm || !free_svm())
-            MADE(go, clCreateUserEvent(context, &err));
+            go = new_user_event();
         if (beside) {
             CL(clEnqueueMarkerWithWaitList(other, 1, &go, NULL));
             CL(clFlush(other));
         }
         launches(k, BEHIND, beside ? NULL : go);
         if (go) {
-            CL(clSetUserEventStatus(go, CL_COMPLETE));
-            CL(clReleaseEvent(go));
+            end_user_event(go);
         } else {
             sem_post(&enqueued);
         }
         CL(clEnqueueReadBuffer(queue, m, CL_TRUE, 0, sizeof v, v, 0, NULL, NULL));
         printf("%u %u\n", v[0], v[ITEMS - 1]);
     }
-    RELEASE(m, k, p, other);
-    finish();
-    return 0;
+    return FINISH(m, k, p, other);
 }

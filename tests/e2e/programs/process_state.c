@@ -9,7 +9,6 @@
 #include <locale.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #if defined __x86_64__
 #include <xmmintrin.h>
 #endif
@@ -133,27 +132,19 @@ int main(int argc, char **argv)
     for (int i = 0; i < 5; i++)
         AFTER(k[i] = kernel_of(p, names[i]));
     for (cl_uint turn = 1; turn <= 3; turn++) {
-        set_mem(k[0], 0, m[0]);
-        set_uint(k[0], 1, turn);
+        SET(k[0], m[0], turn);
         AFTER(launch(queue, k[0], N, 64, 0, NULL, NULL));
-        set_mem(k[1], 0, m[2]);
-        set_mem(k[1], 1, m[0]);
-        set_mem(k[1], 2, m[1]);
+        SET(k[1], m[2], m[0], m[1]);
         AFTER(launch(queue, k[1], N, 64, 0, NULL, NULL));
-        set_mem(k[2], 0, m[3]);
-        set_mem(k[2], 1, m[1]);
-        set_uint(k[2], 2, turn);
+        SET(k[2], m[3], m[1], turn);
         AFTER(launch(queue, k[2], N, 64, 0, NULL, NULL));
         AFTER(CL(clEnqueueFillBuffer(queue, m[2], &(cl_uint){0}, 4, 0, 64, 0, NULL, NULL)));
-        set_mem(k[3], 0, m[2]);
-        set_mem(k[3], 1, m[0]);
+        SET(k[3], m[2], m[0]);
         AFTER(launch(queue, k[3], N, 64, 0, NULL, NULL));
         AFTER(show_buffer("counts", queue, m[2], 0, BYTES));
         AFTER(show_buffer("words", queue, m[3], 0, BYTES));
         AFTER(CL(clEnqueueFillBuffer(queue, m[2], &(cl_uint){0}, 4, 0, 4, 0, NULL, NULL)));
-        set_mem(k[4], 0, m[2]);
-        set_mem(k[4], 1, m[3]);
-        set_mem(k[4], 2, m[0]);
+        SET(k[4], m[2], m[3], m[0]);
         AFTER(launch(queue, k[4], N, 64, 0, NULL, NULL));
         AFTER(CL(clFinish(queue)));
         AFTER(show_buffer("length", queue, m[2], 0, 4));

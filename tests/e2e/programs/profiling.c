@@ -50,14 +50,12 @@ int main(void)
 {
     static uint32_t host[N];
     cl_event wrote, ran, again, read, next;
-    cl_int err;
     start(CL_QUEUE_PROFILING_ENABLE);
     cl_program p = build(source, "");
     cl_kernel k = kernel_of(p, "work");
     fill_words(host, N, 8);
     cl_mem in = buffer(CL_MEM_READ_ONLY, sizeof host, NULL), out = buffer(CL_MEM_WRITE_ONLY, sizeof host, NULL);
-    set_mem(k, 0, in);
-    set_mem(k, 1, out);
+    SET(k, in, out);
     CL(clEnqueueWriteBuffer(queue, in, CL_FALSE, 0, sizeof host, host, 0, NULL, &wrote));
     launch(queue, k, N, 64, 0, NULL, &ran);
     launch(queue, k, N, 0, 0, NULL, &again);
@@ -76,11 +74,10 @@ int main(void)
     show("out", host, sizeof host);
 
     /* A queue that has no profiles must say so, and what it was made with. */
-    cl_command_queue plain;
     cl_command_queue_properties properties = 77;
     cl_ulong t;
     cl_event e;
-    MADE(plain, clCreateCommandQueue(context, device, 0, &err));
+    cl_command_queue plain = new_queue(0);
     CL(clGetCommandQueueInfo(plain, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL));
     launch(plain, k, N, 64, 0, NULL, &e);
     CL(clWaitForEvents(1, &e));
@@ -91,7 +88,5 @@ int main(void)
     CL(clWaitForEvents(1, &e));
     printf("profile %d\n", clGetEventProfilingInfo(e, CL_PROFILING_COMMAND_END, sizeof t, &t, NULL));
     RELEASE(e, plain, wrote, ran, again, read, next, in);
-    RELEASE(out, k, p);
-    finish();
-    return 0;
+    return FINISH(out, k, p);
 }

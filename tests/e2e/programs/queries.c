@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What an application may ask, and gets told the same with and without company. Sizes and names of the device itself
  * are left out: a part of a device is smaller than the whole. */
-#include <time.h>
-
 #include "plain.h"
 
 enum { N = 4096 };
@@ -131,7 +129,7 @@ static void ask_properties(float *host, size_t bytes)
     const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 16, .image_height = 16};
     cl_int err;
     cl_mem made[5];
-    MADE(made[0], clCreateBuffer(context, 0, bytes, NULL, &err));
+    made[0] = buffer(0, bytes, NULL);
     MADE(made[1], clCreateBufferWithProperties(context, NULL, 0, bytes, NULL, &err));
     MADE(made[2], clCreateBufferWithProperties(context, none, 0, bytes, NULL, &err));
     MADE(made[3], clCreateBufferWithProperties(context, none, CL_MEM_COPY_HOST_PTR, bytes, host, &err));
@@ -174,11 +172,9 @@ int main(void)
     cl_kernel kernel = kernel_of(program, "ask"), fixed = kernel_of(program, "fixed");
     cl_mem in = buffer(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof host, host),
            out = buffer(CL_MEM_WRITE_ONLY | CL_MEM_HOST_READ_ONLY, N * 4, NULL);
-    set_mem(kernel, 0, in);
-    set_mem(kernel, 1, out);
+    SET(kernel, in, out);
     CL(clSetKernelArg(kernel, 2, 64, NULL));
-    set_uint(kernel, 3, 2);
-    set_mem(kernel, 4, in);
+    SET_FROM(3, kernel, 2, in);
     launch(queue, kernel, N, 64, 0, NULL, NULL);
     CL(clFinish(queue));
     /* After the launch, when all that belongs to a split is there. */
@@ -188,11 +184,10 @@ int main(void)
     ask_memory(in);
     ask_memory(out);
     ask_properties(host, sizeof host);
-    void *p;
-    MADE(p, clEnqueueMapBuffer(queue, out, CL_TRUE, CL_MAP_READ, 0, 64, 0, NULL, NULL, &err));
+    void *p = map_now(out, CL_MAP_READ, 0, 64);
     cl_mem m = out;
     ASK(OF_MEM, CL_MEM_MAP_COUNT, cl_uint);
-    CL(clEnqueueUnmapMemObject(queue, out, p, 0, NULL, NULL));
+    unmap(out, p);
     CL(clFinish(queue));
     /* PoCL counts it off after the command has ended. */
     cl_uint mapped = 1;
@@ -204,7 +199,5 @@ int main(void)
     }
     ASK(OF_MEM, CL_MEM_MAP_COUNT, cl_uint);
     show_buffer("out", queue, out, 0, N * 4);
-    RELEASE(kernel, fixed, in, out, program);
-    finish();
-    return 0;
+    return FINISH(kernel, fixed, in, out, program);
 }

@@ -20,9 +20,7 @@ static void in_order(cl_kernel k, cl_mem a, cl_mem b)
 {
     CL(clEnqueueWriteBuffer(queue, a, CL_FALSE, 0, sizeof host, host, 0, NULL, NULL));
     for (cl_uint s = 0; s < STEPS; s++) {
-        set_mem(k, 0, s % 2 ? b : a);
-        set_mem(k, 1, s % 2 ? a : b);
-        set_uint(k, 2, s * 7 + 1);
+        SET(k, s % 2 ? b : a, s % 2 ? a : b, s * 7 + 1);
         launch(queue, k, N, 128, 0, NULL, NULL);
     }
     show_both("in order", queue, a, b);
@@ -34,16 +32,13 @@ static void chained(cl_kernel k, cl_mem a, cl_mem b, cl_command_queue *q, unsign
     cl_event last, next;
     CL(clEnqueueWriteBuffer(q[0], a, CL_FALSE, 0, sizeof host, host, 0, NULL, &last));
     for (cl_uint s = 0; s < STEPS; s++) {
-        set_mem(k, 0, s % 2 ? b : a);
-        set_mem(k, 1, s % 2 ? a : b);
-        set_uint(k, 2, s * 11 + 3);
+        SET(k, s % 2 ? b : a, s % 2 ? a : b, s * 11 + 3);
         CL(clFlush(q[s % n]));
         launch(q[(s + 1) % n], k, N, s % 3 ? 32 : 64, 1, &last, &next);
         CL(clReleaseEvent(last));
         last = next;
     }
-    CL(clWaitForEvents(1, &last));
-    CL(clReleaseEvent(last));
+    wait_for(last);
     show_both("chained", q[0], a, b);
 }
 
@@ -51,21 +46,15 @@ static void chained(cl_kernel k, cl_mem a, cl_mem b, cl_command_queue *q, unsign
 static void gathered(cl_kernel k, cl_mem a, cl_mem b, cl_command_queue q)
 {
     cl_event two[2], all;
-    cl_int err;
-    const cl_buffer_region low = {0, sizeof host / 2}, high = {sizeof host / 2, sizeof host / 2};
-    cl_mem la, ha, lb, hb;
-    MADE(la, clCreateSubBuffer(a, 0, CL_BUFFER_CREATE_TYPE_REGION, &low, &err));
-    MADE(ha, clCreateSubBuffer(a, 0, CL_BUFFER_CREATE_TYPE_REGION, &high, &err));
-    MADE(lb, clCreateSubBuffer(b, 0, CL_BUFFER_CREATE_TYPE_REGION, &low, &err));
-    MADE(hb, clCreateSubBuffer(b, 0, CL_BUFFER_CREATE_TYPE_REGION, &high, &err));
+    const size_t half = sizeof host / 2;
+    cl_mem la = sub_buffer(a, 0, 0, half), ha = sub_buffer(a, 0, half, half), lb = sub_buffer(b, 0, 0, half),
+           hb = sub_buffer(b, 0, half, half);
     CL(clEnqueueWriteBuffer(q, a, CL_TRUE, 0, sizeof host, host, 0, NULL, NULL));
     for (cl_uint s = 0; s < STEPS / 4; s++) {
         set_uint(k, 2, s + 1);
-        set_mem(k, 0, la);
-        set_mem(k, 1, lb);
+        SET(k, la, lb);
         launch(q, k, N / 2, 64, 0, NULL, &two[0]);
-        set_mem(k, 0, ha);
-        set_mem(k, 1, hb);
+        SET(k, ha, hb);
         launch(q, k, N / 2, 64, 0, NULL, &two[1]);
         if (s % 2)
             CL(clEnqueueMarkerWithWaitList(q, 2, two, &all));
@@ -88,9 +77,7 @@ static void old_barriers(cl_kernel k, cl_mem a, cl_mem b, cl_command_queue q)
     cl_event e;
     CL(clEnqueueWriteBuffer(q, a, CL_TRUE, 0, sizeof host, host, 0, NULL, NULL));
     for (cl_uint s = 0; s < 6; s++) {
-        set_mem(k, 0, s % 2 ? b : a);
-        set_mem(k, 1, s % 2 ? a : b);
-        set_uint(k, 2, s);
+        SET(k, s % 2 ? b : a, s % 2 ? a : b, s);
         launch(q, k, N, 128, 0, NULL, NULL);
         CL(clEnqueueMarker(q, &e));
         CL(clReleaseEvent(e));
@@ -103,23 +90,19 @@ static void old_barriers(cl_kernel k, cl_mem a, cl_mem b, cl_command_queue q)
 int main(void)
 {
     cl_command_queue q[4];
-    cl_int err;
     start(0);
     cl_program p = build(source, "");
     cl_kernel k = kernel_of(p, "advance");
     cl_mem a = buffer(CL_MEM_READ_WRITE, sizeof host, NULL), b = buffer(CL_MEM_READ_WRITE, sizeof host, NULL);
     fill_words(host, N, 1);
     for (int i = 0; i < 4; i++)
-        MADE(q[i], clCreateCommandQueue(context, device, i % 2 ? out_of_order() : 0, &err));
+        q[i] = new_queue(i % 2 ? out_of_order() : 0);
     in_order(k, a, b);
     chained(k, a, b, q, 4);
     chained(k, a, b, q + 1, 1);
     gathered(k, a, b, queue);
     gathered(k, a, b, q[1]);
     old_barriers(k, a, b, q[3]);
-    for (int i = 0; i < 4; i++)
-        CL(clReleaseCommandQueue(q[i]));
-    RELEASE(a, b, k, p);
-    finish();
-    return 0;
+    RELEASE_ALL(q);
+    return FINISH(a, b, k, p);
 }

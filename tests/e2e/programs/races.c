@@ -16,15 +16,11 @@ int main(void)
         at[i] = scramble(i) % (WORDS * 64);
     start(0);
     cl_program p = build(source, "");
-    cl_mem b = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof v, v),
-           places = buffer(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof at, at),
+    cl_mem b = buffer_of(v, sizeof v), places = buffer(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof at, at),
            seen = buffer(CL_MEM_WRITE_ONLY, sizeof out, NULL);
     cl_kernel race = kernel_of(p, "race"), look = kernel_of(p, "look");
-    set_mem(race, 0, b);
-    set_mem(race, 1, places);
-    set_mem(look, 0, seen);
-    set_mem(look, 1, b);
-    set_uint(look, 2, WORDS);
+    SET(race, b, places);
+    SET(look, seen, b, WORDS);
     for (int i = 0; i < 4; i++) {
         unsigned unlike = 0;
         launch(queue, race, WORDS * 8, 64, 0, NULL, NULL);
@@ -35,7 +31,5 @@ int main(void)
             unlike += out[k] != v[k % WORDS];
         printf("race: %u words look different\n", unlike);
     }
-    RELEASE(race, look, b, places, seen, p);
-    finish();
-    return 0;
+    return FINISH(race, look, b, places, seen, p);
 }

@@ -17,39 +17,29 @@ static const char source[] =
     "__kernel void rows(__global uint *v, uint n)\n"
     "{ uint x = get_global_id(0), y = get_global_id(1); v[y * n + x] += v[y * n + n / 2 + x]; }\n";
 
-static void launch2(cl_kernel k, size_t width)
-{
-    const size_t global[2] = {width, SIDE}, local[2] = {16, 1};
-    CL(clEnqueueNDRangeKernel(queue, k, 2, NULL, global, local, 0, NULL, NULL));
-}
-
 int main(int argc, char **argv)
 {
     const cl_uint there = 5, first = argc > 1 ? (cl_uint)strtoul(argv[1], NULL, 10) : there;
+    const size_t local[2] = {16, 1};
     static uint32_t host[N];
     start(0);
     cl_program p = build(source, "");
     cl_kernel share = kernel_of(p, "share"), passes = kernel_of(p, "passes"), rows = kernel_of(p, "rows");
     for (uint32_t i = 0; i < N; i++)
         host[i] = i % (SIDE + 1) ? scramble(i) % 10000 + 1 : 0;
-    cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, host);
-    set_mem(passes, 0, m);
-    set_uint(passes, 1, SIDE);
+    cl_mem m = buffer_of(host, BYTES);
+    SET(passes, m, SIDE);
     for (cl_uint by = 0; by < SIDE; by++) {
         set_uint(passes, 2, by);
-        launch2(passes, SIDE);
+        launch2(queue, passes, (size_t[2]){SIDE, SIDE}, local);
     }
     show_buffer("paths", queue, m, 0, BYTES);
-    set_mem(rows, 0, m);
-    set_uint(rows, 1, SIDE);
-    launch2(rows, SIDE / 2);
+    SET(rows, m, SIDE);
+    launch2(queue, rows, (size_t[2]){SIDE / 2, SIDE}, local);
     show_buffer("rows", queue, m, 0, BYTES);
-    set_mem(share, 0, m);
-    set_uint(share, 1, first);
+    SET(share, m, first);
     CL(clEnqueueFillBuffer(queue, m, &there, 4, 0, 4, 0, NULL, NULL));
     launch(queue, share, N, 64, 0, NULL, NULL);
     show_buffer("share", queue, m, 0, BYTES);
-    RELEASE(m, share, passes, rows, p);
-    finish();
-    return 0;
+    return FINISH(m, share, passes, rows, p);
 }

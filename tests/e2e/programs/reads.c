@@ -12,8 +12,7 @@ static void read_all(cl_mem a, uint32_t *out)
 {
     cl_event e;
     CL(clEnqueueReadBuffer(queue, a, CL_TRUE, 0, BYTES, out, 0, NULL, &e));
-    CL(clWaitForEvents(1, &e));
-    CL(clReleaseEvent(e));
+    wait_for(e);
 }
 
 int main(int argc, char **argv)
@@ -26,8 +25,7 @@ int main(int argc, char **argv)
     cl_mem a = buffer(CL_MEM_READ_WRITE, BYTES, NULL);
     if (!host)
         return 1;
-    set_mem(put, 0, a);
-    set_uint(put, 1, 7);
+    SET(put, a, 7);
     launch(queue, put, WORDS, 64, 0, NULL, NULL);
     CL(clFinish(queue));
     if (strcmp(how, "quarter") == 0) {
@@ -38,7 +36,5 @@ int main(int argc, char **argv)
     read_all(a, host);
     show(how, host, BYTES);
     free(host);
-    RELEASE(a, put, p);
-    finish();
-    return 0;
+    return FINISH(a, put, p);
 }

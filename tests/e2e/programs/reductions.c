@@ -60,7 +60,7 @@ static void run(cl_program p, const char *name, cl_uint n, size_t bytes)
     cl_mem m[5];
     for (cl_uint i = 0; i + 1 < n; i++) {
         fill_words((uint32_t *)host, bytes / 4, 100 + i);
-        m[i] = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, host);
+        m[i] = buffer_of(host, bytes);
     }
     m[n - 1] = in;
     set_all(k, m, n);
@@ -97,11 +97,7 @@ static void run_on(cl_program p, const char *name, cl_mem a, cl_mem b, cl_mem c,
 
 static cl_mem window(cl_mem of, size_t first, size_t words)
 {
-    cl_int err;
-    cl_mem m;
-    const cl_buffer_region region = {first * 4, words * 4};
-    MADE(m, clCreateSubBuffer(of, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &err));
-    return m;
+    return sub_buffer(of, CL_MEM_READ_WRITE, first * 4, words * 4);
 }
 
 static void run_others(void)
@@ -111,9 +107,8 @@ static void run_others(void)
     fill_words((uint32_t *)host, WORDS, 7);
     for (int i = 0; i < N; i++)
         at[i] = scramble((uint32_t)i) % WORDS;
-    cl_mem v = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, WORDS * 4, host),
-           places = buffer(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof at, at), low = window(v, 0, 1024),
-           middle = window(v, 512, 1024), high = window(v, 1024, 2048);
+    cl_mem v = buffer_of(host, WORDS * 4), places = buffer(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof at, at),
+           low = window(v, 0, 1024), middle = window(v, 512, 1024), high = window(v, 1024, 2048);
     run_on(p, "mixed", in, v, out, N, v);
     run_on(p, "after", out, v, NULL, N, v);
     show_buffer("out", queue, out, 0, N * 4);
@@ -139,7 +134,7 @@ int main(void)
     start(0);
     fill_words((uint32_t *)host, 2 * N, 3);
     in = buffer(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof host, host);
-    out = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, N * 4, host);
+    out = buffer_of(host, N * 4);
     run_type("-DT=int", 4);
     run_type("-DT=uint", 4);
     CL(clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, sizeof extensions, extensions, NULL));
@@ -148,7 +143,5 @@ int main(void)
         run_type("-DWIDE -DT=ulong", 8);
     }
     run_others();
-    RELEASE(in, out);
-    finish();
-    return 0;
+    return FINISH(in, out);
 }

@@ -34,20 +34,17 @@ int main(void)
     cl_kernel ticket = kernel_of(p, "ticket"), talk = kernel_of(p, "talk"), total = kernel_of(p, "total"),
               after = kernel_of(p, "after");
     fill_words(host, N, 61);
-    cl_mem v = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host),
-           one = buffer(CL_MEM_READ_WRITE, 4, NULL);
+    cl_mem v = buffer_of(host, sizeof host), one = buffer(CL_MEM_READ_WRITE, 4, NULL);
     const cl_uint zero = 0;
     set_mem(after, 0, v);
     launch(queue, after, N, 64, 0, NULL, NULL);
     CL(clEnqueueFillBuffer(queue, one, &zero, 4, 0, 4, 0, NULL, NULL));
-    set_mem(total, 0, v);
-    set_mem(total, 1, one);
+    SET(total, v, one);
     launch(queue, total, N, 64, 0, NULL, NULL);
     launch(queue, total, N, 64, 0, NULL, NULL);
     show_buffer("total", queue, one, 0, 4);
     CL(clEnqueueFillBuffer(queue, one, &zero, 4, 0, 4, 0, NULL, NULL));
-    set_mem(ticket, 0, v);
-    set_mem(ticket, 1, one);
+    SET(ticket, v, one);
     launch(queue, after, N, 64, 0, NULL, NULL);
     launch(queue, ticket, N, 64, 0, NULL, NULL);
     show_buffer("tickets", queue, v, 0, sizeof host);
@@ -84,7 +81,5 @@ int main(void)
     launch(queue, talk, N, 64, 0, NULL, NULL);
     CL(clFinish(queue));
     show_buffer("talk", queue, v, 0, sizeof host);
-    RELEASE(ticket, talk, total, after, v, one, p);
-    finish();
-    return 0;
+    return FINISH(ticket, talk, total, after, v, one, p);
 }

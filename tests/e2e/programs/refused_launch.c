@@ -17,12 +17,10 @@ static void odd_lists(cl_kernel k, cl_mem m)
 {
     static uint32_t host[N];
     const size_t global = N, local = 100, zero[3] = {0}, region[3] = {8, 8, 1};
-    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT32};
-    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 8, .image_height = 8};
     cl_int err;
     cl_event event;
-    cl_mem other = buffer(CL_MEM_READ_WRITE, sizeof host, NULL), image;
-    MADE(image, clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &err));
+    cl_mem other = buffer(CL_MEM_READ_WRITE, sizeof host, NULL),
+           image = new_image(CL_MEM_OBJECT_IMAGE2D, region, CL_MEM_READ_WRITE, CL_UNSIGNED_INT32, NULL);
     CL(clEnqueueMarkerWithWaitList(queue, 0, NULL, &event));
     for (int way = 0; way < 2; way++) {
         const cl_uint n = way ? 1 : 0;
@@ -79,8 +77,7 @@ int main(void)
     cl_kernel k = kernel_of(p, "set");
     cl_mem m = buffer(CL_MEM_READ_WRITE, sizeof zero, NULL);
     CL(clEnqueueWriteBuffer(queue, m, CL_TRUE, 0, sizeof zero, zero, 0, NULL, NULL));
-    set_mem(k, 0, m);
-    set_uint(k, 1, 7);
+    SET(k, m, 7);
     launch(queue, k, N, 100, 0, NULL, NULL);
     set_uint(k, 1, 9);
     printf("refused: %d\n", clEnqueueNDRangeKernel(queue, k, 1, NULL, &odd, &local, 0, NULL, NULL));
@@ -90,7 +87,5 @@ int main(void)
     odd_lists(k, m);
     show_buffer("untouched", queue, m, 0, sizeof zero);
     behind_one_that_runs(p, m);
-    RELEASE(m, k, p);
-    finish();
-    return 0;
+    return FINISH(m, k, p);
 }

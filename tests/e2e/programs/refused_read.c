@@ -21,8 +21,7 @@ int main(void)
     cl_mem m = buffer(CL_MEM_READ_WRITE, sizeof host, NULL);
     memset(host, 1, sizeof host);
     CL(clEnqueueWriteBuffer(queue, m, CL_TRUE, 0, sizeof host, host, 0, NULL, NULL));
-    set_mem(k, 0, m);
-    set_uint(k, 1, 1500000);
+    SET(k, m, 1500000);
     launch(queue, k, LONG, LONG, 0, NULL, NULL);
     const cl_int err = clEnqueueReadBuffer(queue, m, CL_FALSE, 0, sizeof host, host, 0, NULL, &e);
     if (!err) {

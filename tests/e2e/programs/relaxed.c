@@ -26,8 +26,7 @@ static cl_mem from, to;
 static void run(cl_program p, const char *name)
 {
     cl_kernel k = kernel_of(p, name);
-    set_mem(k, 0, from);
-    set_mem(k, 1, to);
+    SET(k, from, to);
     launch(queue, k, N, 64, 0, NULL, NULL);
     show_buffer(name, queue, to, 0, N * sizeof(float));
     CL(clReleaseKernel(k));
@@ -44,9 +43,7 @@ static void built(const char *text, const char *options, const char *name)
 static void linked(const char *name)
 {
     cl_int err;
-    const char *text = strided;
-    cl_program unit, whole;
-    MADE(unit, clCreateProgramWithSource(context, 1, &text, NULL, &err));
+    cl_program whole, unit = new_program(strided);
     CL(clCompileProgram(unit, 1, &device, "-DNAME=by_unit -cl-fast-relaxed-math", 0, NULL, NULL, NULL, NULL));
     MADE(whole, clLinkProgram(context, 1, &device, "", 1, &unit, NULL, NULL, &err));
     run(whole, name);
@@ -69,7 +66,5 @@ int main(void)
     built(rows, "-cl-fast-relaxed-math", "rows");
     linked("by_unit");
     built(by_pragma, "", "by_pragma");
-    RELEASE(from, to);
-    finish();
-    return 0;
+    return FINISH(from, to);
 }

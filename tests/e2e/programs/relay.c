@@ -4,8 +4,6 @@
  * the event of the read. */
 #include "plain.h"
 
-#include <pthread.h>
-
 enum { LOCAL = 64, ITEMS = 2048, LAUNCHES = 3 };
 
 static const char source[] = "__kernel void advance(__global uint *v, uint k)\n"
@@ -25,8 +23,7 @@ static void *wait_for_all(void *unused)
             continue;
         }
         pthread_mutex_unlock(&lock);
-        CL(clWaitForEvents(1, &to_wait_for));
-        CL(clReleaseEvent(to_wait_for));
+        wait_for(to_wait_for);
         pthread_mutex_lock(&lock);
         to_wait_for = NULL;
         pthread_cond_signal(&news);
@@ -49,14 +46,12 @@ int main(int argc, char **argv)
 {
     static uint32_t v[ITEMS] = {1};
     pthread_t thread;
-    cl_int err;
-    cl_command_queue second;
     start(0);
     const bool by_thread = argc > 2 && strcmp(argv[2], "threads") == 0;
     cl_program p = build(source, "");
     cl_kernel k = kernel_of(p, "advance");
     cl_mem m = buffer(CL_MEM_READ_WRITE, sizeof v, NULL);
-    MADE(second, clCreateCommandQueue(context, device, 0, &err));
+    cl_command_queue second = new_queue(0);
     set_mem(k, 0, m);
     if (by_thread && pthread_create(&thread, NULL, wait_for_all, NULL) != 0)
         return 1;
@@ -85,7 +80,5 @@ int main(int argc, char **argv)
         pthread_join(thread, NULL);
     }
     printf("%u %u\n", v[0], v[ITEMS - 1]);
-    RELEASE(second, m, k, p);
-    finish();
-    return 0;
+    return FINISH(second, m, k, p);
 }

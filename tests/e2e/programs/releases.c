@@ -15,28 +15,22 @@ static uint32_t host[N], got[N];
 /* Everything but the event goes away while the commands run. */
 static void early(cl_uint round)
 {
-    cl_int err;
     cl_event done;
-    cl_command_queue q;
-    MADE(q, clCreateCommandQueue(context, device, round % 2 ? out_of_order() : 0, &err));
+    cl_command_queue q = new_queue(round % 2 ? out_of_order() : 0);
     cl_program p = build(source, "");
     cl_kernel k = kernel_of(p, "slow");
-    cl_mem a = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host),
-           b = buffer(CL_MEM_READ_WRITE, sizeof host, NULL);
+    cl_mem a = buffer_of(host, sizeof host), b = buffer(CL_MEM_READ_WRITE, sizeof host, NULL);
     cl_event first, second;
-    set_mem(k, 0, a);
-    set_mem(k, 1, b);
+    SET(k, a, b);
     launch(q, k, N, 64, 0, NULL, &first);
-    set_mem(k, 0, b);
-    set_mem(k, 1, a);
+    SET(k, b, a);
     launch(q, k, N, 64, 1, &first, &second);
     RELEASE(k, p, b);
     CL(clEnqueueReadBuffer(q, a, CL_FALSE, 0, sizeof got, got, 1, &second, &done));
     RELEASE(a, first, second);
     CL(clFlush(q));
     CL(clReleaseCommandQueue(q));
-    CL(clWaitForEvents(1, &done));
-    CL(clReleaseEvent(done));
+    wait_for(done);
     if (round % 3 == 0)
         show("early", got, sizeof got);
 }
@@ -50,12 +44,10 @@ static void upside_down(void)
     start(0);
     cl_program p = build(source, "");
     cl_kernel k = kernel_of(p, "slow");
-    cl_mem a = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host),
-           b = buffer(CL_MEM_READ_WRITE, sizeof host, NULL);
+    cl_mem a = buffer_of(host, sizeof host), b = buffer(CL_MEM_READ_WRITE, sizeof host, NULL);
     CL(clGetPlatformIDs(1, &pl, NULL));
     CL(clReleaseContext(context));
-    set_mem(k, 0, a);
-    set_mem(k, 1, b);
+    SET(k, a, b);
     launch(queue, k, N, 64, 0, NULL, NULL);
     show_buffer("without its context", queue, b, 0, sizeof host);
     CL(clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof c, &c, NULL));
@@ -85,16 +77,13 @@ static void left_behind(void)
         start(0);
         cl_program p = build(source, "");
         cl_kernel k = kernel_of(p, "slow");
-        cl_mem m[3] = {buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host),
-                       buffer(CL_MEM_READ_WRITE, sizeof host, NULL),
-                       buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host)};
+        cl_mem m[3] = {buffer_of(host, sizeof host), buffer(CL_MEM_READ_WRITE, sizeof host, NULL),
+                       buffer_of(host, sizeof host)};
         for (int l = 0; l < LAUNCHES; l++) {
-            set_mem(k, 0, m[l % 2]);
-            set_mem(k, 1, m[!(l % 2)]);
+            SET(k, m[l % 2], m[!(l % 2)]);
             launch(queue, k, N, 64, 0, NULL, NULL);
         }
-        set_mem(k, 0, m[2]);
-        set_mem(k, 1, m[0]);
+        SET(k, m[2], m[0]);
         launch(queue, k, N, 64, 0, NULL, NULL);
         cl_event read = NULL;
         if (i % 2)
@@ -102,8 +91,7 @@ static void left_behind(void)
         RELEASE(m[0], m[1], m[2], k, p);
         finish();
         if (read) {
-            CL(clWaitForEvents(1, &read));
-            CL(clReleaseEvent(read));
+            wait_for(read);
             show("left behind", got, sizeof got);
         }
     }
@@ -114,10 +102,8 @@ static void forgotten(void)
 {
     start(0);
     cl_kernel k = kernel_of(build(source, ""), "slow");
-    cl_mem a = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host),
-           b = buffer(CL_MEM_READ_WRITE, sizeof host, NULL);
-    set_mem(k, 0, a);
-    set_mem(k, 1, b);
+    cl_mem a = buffer_of(host, sizeof host), b = buffer(CL_MEM_READ_WRITE, sizeof host, NULL);
+    SET(k, a, b);
     launch(queue, k, N, 64, 0, NULL, NULL);
     show_buffer("forgotten", queue, b, 0, sizeof host);
     launch(queue, k, N, 64, 0, NULL, NULL);

@@ -19,8 +19,7 @@ int main(int argc, char **argv)
     cl_program p = build(sampled_source, ""), p_slow = build(slow_source, "");
     cl_kernel slow = kernel_of(p_slow, "slow"), k = kernel_of(p, "sampled");
     cl_mem in = picture(1), out = buffer(CL_MEM_READ_WRITE, W * H * sizeof(uint32_t), NULL);
-    set_mem(slow, 0, out);
-    set_uint(slow, 1, ROUNDS);
+    SET(slow, out, ROUNDS);
     set_mem(k, 0, in);
     set_mem(k, 2, out);
     for (int i = 0; i < LAUNCHES; i++) {
@@ -35,17 +34,9 @@ int main(int argc, char **argv)
         for (int j = 0; j < OTHERS; j++)
             others[j] = sampler(i % 2);
         show_buffer("sampled", queue, out, 0, W * H * sizeof(uint32_t));
-        for (int j = 0; j < OTHERS; j++)
-            CL(clReleaseSampler(others[j]));
+        RELEASE_ALL(others);
         if (kept)
             CL(clReleaseSampler(how));
     }
-    CL(clReleaseMemObject(in));
-    CL(clReleaseMemObject(out));
-    CL(clReleaseKernel(slow));
-    CL(clReleaseKernel(k));
-    CL(clReleaseProgram(p_slow));
-    CL(clReleaseProgram(p));
-    finish();
-    return 0;
+    return FINISH(in, out, slow, k, p_slow, p);
 }

@@ -25,8 +25,7 @@ void has_released(cl_event event)
         reused += marker[i] == event;
         wrong += type != CL_COMMAND_MARKER;
     }
-    for (int i = 0; i < MARKERS; i++)
-        CL(clReleaseEvent(marker[i]));
+    RELEASE_ALL(marker);
 }
 
 int main(void)

@@ -28,13 +28,11 @@ int main(int argc, char **argv)
     start(0);
     cl_program p = build(source, "");
     fill_words(host, N, 1);
-    cl_mem v = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host);
+    cl_mem v = buffer_of(host, sizeof host);
     for (int i = 0; i < objects; i++)
         launch_new(p, "brief", v);
     for (int i = 0; i < 4; i++)
         launch_new(p, "lengthy", v);
     show_buffer("all", queue, v, 0, sizeof host);
-    RELEASE(v, p);
-    finish();
-    return 0;
+    return FINISH(v, p);
 }

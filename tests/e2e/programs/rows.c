@@ -12,9 +12,7 @@ static cl_kernel kernel;
 
 static void stir(cl_mem from, cl_mem to, cl_uint k)
 {
-    set_mem(kernel, 0, from);
-    set_mem(kernel, 1, to);
-    set_uint(kernel, 2, k);
+    SET(kernel, from, to, k);
     launch(queue, kernel, WORDS, 64, 0, NULL, NULL);
 }
 
@@ -47,7 +45,5 @@ int main(void)
         show("rows", out, BYTES);
     }
     show_buffer("all", queue, a, 0, BYTES);
-    RELEASE(a, b, kernel, p);
-    finish();
-    return 0;
+    return FINISH(a, b, kernel, p);
 }

@@ -24,8 +24,7 @@ int main(int argc, char **argv)
         launch_sampled(k);
         if (!kept)
             CL(clReleaseSampler(how[i]));
-        CL(clReleaseMemObject(in));
-        CL(clReleaseKernel(k));
+        RELEASE(in, k);
     }
     for (int i = 0; i < LAUNCHES; i++) {
         show_buffer("sampled", queue, out[i], 0, W * H * sizeof(uint32_t));
@@ -33,7 +32,5 @@ int main(int argc, char **argv)
         if (kept)
             CL(clReleaseSampler(how[i]));
     }
-    CL(clReleaseProgram(p));
-    finish();
-    return 0;
+    return FINISH(p);
 }

@@ -15,14 +15,10 @@ static const char sampled_source[] =
 
 static cl_mem picture(uint32_t seed)
 {
-    static const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT32};
     static uint32_t host[W * H * 4];
-    cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = W, .image_height = H};
-    cl_int err;
-    cl_mem in;
     fill_words(host, W * H * 4, seed);
-    MADE(in, clCreateImage(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &format, &desc, host, &err));
-    return in;
+    return new_image(CL_MEM_OBJECT_IMAGE2D, (size_t[3]){W, H, 1}, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
+                     CL_UNSIGNED_INT32, host);
 }
 
 /* At the edges: the nearest texel, or zeros. */
@@ -37,8 +33,7 @@ static cl_sampler sampler(bool to_edge)
 
 static void launch_sampled(cl_kernel k)
 {
-    const size_t global[2] = {W, H}, local[2] = {8, 8};
-    CL(clEnqueueNDRangeKernel(queue, k, 2, NULL, global, local, 0, NULL, NULL));
+    launch2(queue, k, (size_t[2]){W, H}, (size_t[2]){8, 8});
 }
 
 #endif

@@ -2,9 +2,6 @@
 /* Two threads use one queue, in order, `shared_queue SEED ROUNDS`: one makes rows of launches on a buffer and waits now
  * and then, the other does all sorts of things with a buffer of its own meanwhile. Each buffer's bytes depend on what
  * its thread did alone. */
-#include <pthread.h>
-#include <unistd.h>
-
 #include "plain.h"
 
 enum { LOCAL = 64, ITEMS = 2048 };
@@ -54,8 +51,7 @@ static void *do_other_things(void *unused)
             break;
         case 3:
             CL(clEnqueueMarkerWithWaitList(queue, 0, NULL, &e));
-            CL(clWaitForEvents(1, &e));
-            CL(clReleaseEvent(e));
+            wait_for(e);
             break;
         case 4:
             CL(clFlush(queue));
@@ -67,8 +63,7 @@ static void *do_other_things(void *unused)
         case 6:
             set_uint(kernel[1], 1, r);
             launch(queue, kernel[1], ITEMS, LOCAL, 0, NULL, &e);
-            CL(clWaitForEvents(1, &e));
-            CL(clReleaseEvent(e));
+            wait_for(e);
             break;
         default:
             usleep((unsigned)rand_r(&s) % 300);
@@ -79,7 +74,6 @@ static void *do_other_things(void *unused)
 int main(int argc, char **argv)
 {
     static uint32_t v[2][ITEMS];
-    pthread_t other;
     seed = argc > 2 ? (unsigned)strtoul(argv[1], NULL, 10) : 1;
     rounds = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 1;
     start(0);
@@ -90,8 +84,7 @@ int main(int argc, char **argv)
         CL(clEnqueueWriteBuffer(queue, mem[i], CL_TRUE, 0, sizeof v[i], v[i], 0, NULL, NULL));
         set_mem(kernel[i], 0, mem[i]);
     }
-    if (pthread_create(&other, NULL, do_other_things, NULL) != 0)
-        return 1;
+    pthread_t other = new_thread(do_other_things, NULL);
     launch_rows(NULL);
     pthread_join(other, NULL);
     for (int i = 0; i < 2; i++) {
@@ -102,7 +95,5 @@ int main(int argc, char **argv)
         printf("%u\n", sum);
         RELEASE(mem[i], kernel[i]);
     }
-    CL(clReleaseProgram(p));
-    finish();
-    return 0;
+    return FINISH(p);
 }

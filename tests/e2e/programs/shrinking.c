@@ -38,7 +38,5 @@ int main(void)
     }
     CL(clFinish(queue));
     printf("%.1f\n", (cpu_us() - begin_us) / (2 * (N - 1)));
-    RELEASE(m, scale, take, p);
-    finish();
-    return 0;
+    return FINISH(m, scale, take, p);
 }

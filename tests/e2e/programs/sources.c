@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs from several strings, with build options, built again, cloned kernels, and from saved binaries. */
-#include <time.h>
-
 #include "plain.h"
 
 enum { N = 8192 };
@@ -20,7 +18,7 @@ static cl_int build_anew(cl_program p, const char *options)
 {
     cl_int err;
     for (int i = 0; (err = clBuildProgram(p, 1, &device, options, NULL, NULL)) == CL_INVALID_OPERATION && i < 1000; i++)
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        sleep_ms(1);
     return err;
 }
 
@@ -61,8 +59,7 @@ static void clones(void)
               "  v[i] = t[(l + 1) % get_local_size(0)] * a + b; }",
               "");
     cl_kernel k = kernel_of(p, "twin"), c;
-    set_mem(k, 0, m);
-    set_uint(k, 1, 3);
+    SET(k, m, 3);
     CL(clSetKernelArg(k, 2, 256, NULL));
     set_uint(k, 3, 5);
     MADE(c, clCloneKernel(k, &err));
@@ -80,9 +77,8 @@ static void broken(void)
     const char *text = "__kernel void lacking(__global uint *v)\n{\n  v[0] = undeclared_name;\n}\n";
     cl_int err;
     char log[4096] = "";
-    cl_program p;
     cl_build_status status = 0;
-    MADE(p, clCreateProgramWithSource(context, 1, &text, NULL, &err));
+    cl_program p = new_program(text);
     printf("build: %d\n", clBuildProgram(p, 1, &device, "", NULL, NULL));
     CL(clGetProgramBuildInfo(p, device, CL_PROGRAM_BUILD_STATUS, sizeof status, &status, NULL));
     CL(clGetProgramBuildInfo(p, device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL));
@@ -118,12 +114,10 @@ int main(void)
     uint32_t host[N];
     start(0);
     fill_words(host, N, 31);
-    m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host);
+    m = buffer_of(host, sizeof host);
     several_strings();
     clones();
     broken();
     binaries();
-    CL(clReleaseMemObject(m));
-    finish();
-    return 0;
+    return FINISH(m);
 }

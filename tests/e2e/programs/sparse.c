@@ -25,11 +25,9 @@ static void run(cl_program p, const char *name, size_t bytes, size_t writes, uin
     /* Each place once: the stride is prime. The last byte too. */
     for (size_t i = 0; i < writes; i++)
         at[i] = (uint32_t)((bytes - 1 + (uint64_t)i * stride) % bytes);
-    cl_mem b = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, v),
-           places = buffer(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, writes * sizeof *at, at);
+    cl_mem b = buffer_of(v, bytes), places = buffer(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, writes * sizeof *at, at);
     cl_kernel k = kernel_of(p, name);
-    set_mem(k, 0, b);
-    set_mem(k, 1, places);
+    SET(k, b, places);
     for (cl_uint i = 0; i < LAUNCHES; i++) {
         set_uint(k, 2, i * (cl_uint)(writes / 3));
         launch(queue, k, writes, 0, 0, NULL, NULL);
@@ -51,7 +49,5 @@ int main(int argc, char **argv)
     run(p, "spread", SMALL, SMALL, 7919);
     run(p, "nothing", SMALL, SMALL, 7919);
     run(p, "same", SMALL, SMALL, 7919); /* several work-items write the same byte, to the same value */
-    CL(clReleaseProgram(p));
-    finish();
-    return 0;
+    return FINISH(p);
 }

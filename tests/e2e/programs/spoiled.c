@@ -5,8 +5,6 @@
  * writes and launches. `waits`: it waits for it instead, and says whether that took as long as a part does. */
 #include "plain.h"
 
-#include <time.h>
-
 enum { N = 40000 };
 
 static const char source[] = "__kernel void put(__global uint *v, uint x) { v[get_global_id(0)] = x; }\n"
@@ -28,20 +26,6 @@ static void read_it(const char *when, cl_mem m)
     printf("%s: error %d, %zu words wrong\n", when, err, wrong);
 }
 
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
-static cl_int status_of(cl_event e)
-{
-    cl_int status;
-    CL(clGetEventInfo(e, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
-    return status;
-}
-
 /* One part of the launch still runs when the other has failed: what is written now isn't overwritten by it. By units of
  * four work-groups one part has four of them, and the other five. */
 static void go_on(cl_program p, cl_mem m, bool waits)
@@ -49,13 +33,11 @@ static void go_on(cl_program p, cl_mem m, bool waits)
     enum { ITEMS = 3300, LOCAL = 100, PART_MS = 10 };
     cl_kernel linger = kernel_of(p, "linger"), add = kernel_of(p, "add");
     cl_event e;
-    set_mem(add, 0, m);
-    set_uint(add, 1, 1);
+    SET(add, m, 1);
     launch(queue, add, ITEMS, LOCAL, 0, NULL, NULL); /* from now on there is a unit of each device at once */
     CL(clFinish(queue));
-    set_mem(linger, 0, m);
-    set_uint(linger, 1, 5);
-    const double begin = now_ms();
+    SET(linger, m, 5);
+    const double begin = seconds();
     launch(queue, linger, ITEMS, LOCAL, 0, NULL, &e);
     CL(clFlush(queue));
     const cl_int err = waits ? clWaitForEvents(1, &e) : CL_SUCCESS;
@@ -63,7 +45,7 @@ static void go_on(cl_program p, cl_mem m, bool waits)
         ;
     printf("the launch: error %d, status %d\n", err, status_of(e));
     if (waits)
-        printf("%s\n", now_ms() - begin > (double)PART_MS ? "waited" : "has not waited");
+        printf("%s\n", (seconds() - begin) * 1e3 > (double)PART_MS ? "waited" : "has not waited");
     CL(clReleaseEvent(e));
     CL(clEnqueueWriteBuffer(queue, m, CL_TRUE, 0, sizeof host, host, 0, NULL, NULL));
     launch(queue, add, N, LOCAL, 0, NULL, NULL);
@@ -88,8 +70,7 @@ int main(int argc, char **argv)
         go_on(p, spoiled, strcmp(argv[1], "waits") == 0);
         return 0;
     }
-    set_mem(k, 0, spoiled);
-    set_uint(k, 1, 7);
+    SET(k, spoiled, 7);
     launch(queue, k, N, 64, 0, NULL, NULL);
     if (argc < 2)
         clFinish(queue);
@@ -101,7 +82,5 @@ int main(int argc, char **argv)
     fill_words(host, N, 9);
     CL(clEnqueueWriteBuffer(queue, spoiled, CL_TRUE, 0, sizeof host, host, 0, NULL, NULL));
     read_it("written anew", spoiled);
-    RELEASE(spoiled, other);
-    finish();
-    return 0;
+    return FINISH(spoiled, other);
 }

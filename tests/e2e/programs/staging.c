@@ -2,7 +2,6 @@
 /* Large transfers of every form: gated by user events, on queues in order and out of order, rectangles with pitches,
  * rows of images, host ranges that overlap; their events; objects that are let go meanwhile; and one that fails. */
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "plain.h"
 
@@ -17,8 +16,7 @@ static uint32_t host[WORDS], other[WORDS], out[WORDS];
 
 static void stir(cl_command_queue q, cl_mem m, cl_uint k, const cl_event *wait, cl_event *event)
 {
-    set_mem(kernel, 0, m);
-    set_uint(kernel, 1, k);
+    SET(kernel, m, k);
     launch(q, kernel, WORDS, 64, wait ? 1 : 0, wait, event);
 }
 
@@ -31,9 +29,8 @@ static void let_go(cl_event *e, unsigned n)
 /* What the host's memory holds when the gate opens is what is written. */
 static void gated(const char *name, cl_command_queue q)
 {
-    cl_int err;
-    cl_event gate, e[4];
-    MADE(gate, clCreateUserEvent(context, &err));
+    cl_event e[4];
+    cl_event gate = new_user_event();
     memset(host, 0, sizeof host);
     CL(clEnqueueWriteBuffer(q, a, CL_FALSE, 0, BYTES, host, 1, &gate, &e[0]));
     stir(q, a, 3, &e[0], &e[1]);
@@ -93,19 +90,15 @@ static void behind_barrier(cl_command_queue q)
     CL(clEnqueueBarrierWithWaitList(q, 0, NULL, NULL));
     CL(clEnqueueWriteBuffer(q, b, CL_FALSE, 0, BYTES, out, 0, NULL, NULL));
     CL(clEnqueueMarkerWithWaitList(q, 0, NULL, &e));
-    CL(clWaitForEvents(1, &e));
-    CL(clReleaseEvent(e));
+    wait_for(e);
     show_buffer("behind a barrier", q, b, 0, BYTES);
 }
 
 static void rectangles(const char *name, cl_command_queue q)
 {
-    cl_int err;
-    cl_mem part;
     cl_event gate, e[3];
-    const cl_buffer_region half = {1 << 20, BYTES - (1 << 20)};
     const size_t zero[3] = {0, 0, 0};
-    MADE(part, clCreateSubBuffer(a, 0, CL_BUFFER_CREATE_TYPE_REGION, &half, &err));
+    cl_mem part = sub_buffer(a, 0, 1 << 20, BYTES - (1 << 20));
     for (cl_uint r = 0; r < 4; r++) {
         const size_t at[3] = {5 + r, 3, 1}, from[3] = {7, 2 * r, 1};
         const size_t region[3] = {r == 3 ? 1003 : 2000, 190, r == 3 ? 20 : 11}, row = 2100, slice = row * 200;
@@ -114,7 +107,7 @@ static void rectangles(const char *name, cl_command_queue q)
         const size_t z = r == 3 ? 10 : 11, fits[3] = {region[0], region[1], r == 1 ? 9 : z};
         fill_words(other, WORDS, r);
         fill_words(out, WORDS, r + 9);
-        MADE(gate, clCreateUserEvent(context, &err));
+        gate = new_user_event();
         stir(q, a, r, NULL, &e[0]);
         const cl_event both[2] = {gate, e[0]};
         CL(clEnqueueWriteBufferRect(q, m, CL_FALSE, at, from, fits, row, slice, host_row, host_slice, other, 2, both,
@@ -142,18 +135,11 @@ static void images(const char *name, cl_command_queue q)
 {
     static const cl_mem_object_type types[] = {CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE3D,
                                                CL_MEM_OBJECT_IMAGE2D_ARRAY};
-    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
     for (unsigned t = 0; t < 3; t++) {
-        const cl_image_desc desc = {.image_type = types[t],
-                                    .image_width = 600,
-                                    .image_height = t ? 200 : 2000,
-                                    .image_depth = t == 1 ? 12 : 0,
-                                    .image_array_size = t == 2 ? 12 : 0};
+        const size_t size[3] = {600, t ? 200 : 2000, t ? 12 : 1};
         const size_t at[3] = {3, 5, t ? 1 : 0}, region[3] = {590, t ? 190 : 1900, t ? 10 : 1}, zero[3] = {0, 0, 0};
-        cl_int err;
-        cl_mem m;
         cl_event e[2];
-        MADE(m, clCreateImage(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, &format, &desc, other, &err));
+        cl_mem m = new_image(types[t], size, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, CL_UNSIGNED_INT8, other);
         fill_words(host, WORDS, t);
         CL(clEnqueueWriteImage(q, m, CL_FALSE, at, region, 2600, t ? 2600 * 200 : 0, host, 0, NULL, &e[0]));
         CL(clEnqueueReadImage(q, m, CL_FALSE, zero, region, 2500, t ? 2500 * 191 : 0, out, 1, &e[0], &e[1]));
@@ -175,13 +161,13 @@ static void CL_CALLBACK count(cl_event e, cl_int status, void *data)
 static void events(void)
 {
     static int called;
-    cl_int err, status = 1;
-    cl_command_queue q, of = NULL;
+    cl_int status = 1;
+    cl_command_queue of = NULL;
     cl_event e[2];
     cl_ulong t[4];
     cl_command_type type[2];
     cl_uint references = 0;
-    MADE(q, clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &err));
+    cl_command_queue q = new_queue(CL_QUEUE_PROFILING_ENABLE);
     CL(clEnqueueWriteBuffer(q, a, CL_FALSE, 0, BYTES, host, 0, NULL, &e[0]));
     CL(clEnqueueReadBuffer(q, a, CL_FALSE, 0, BYTES, out, 1, &e[0], &e[1]));
     CL(clSetEventCallback(e[1], CL_COMPLETE, count, &called));
@@ -214,33 +200,29 @@ static void events(void)
 /* The queue and the buffer are let go while the transfers wait. */
 static void released(void)
 {
-    cl_int err;
-    cl_event gate, e[2];
-    cl_command_queue q;
-    MADE(q, clCreateCommandQueue(context, device, out_of_order(), &err));
+    cl_event e[2];
+    cl_command_queue q = new_queue(out_of_order());
     cl_mem m = buffer(CL_MEM_READ_WRITE, BYTES, NULL);
-    MADE(gate, clCreateUserEvent(context, &err));
+    cl_event gate = new_user_event();
     fill_words(host, WORDS, 31);
     CL(clEnqueueWriteBuffer(q, m, CL_FALSE, 0, BYTES, host, 1, &gate, &e[0]));
     CL(clEnqueueReadBuffer(q, m, CL_FALSE, 0, BYTES, out, 1, &e[0], &e[1]));
     CL(clFlush(q));
     RELEASE(m, q, e[0]);
-    CL(clSetUserEventStatus(gate, CL_COMPLETE));
-    CL(clReleaseEvent(gate));
-    CL(clWaitForEvents(1, &e[1]));
-    CL(clReleaseEvent(e[1]));
+    end_user_event(gate);
+    wait_for(e[1]);
     show("released", out, BYTES);
 }
 
 /* Nothing is moved behind a failure, and what doesn't wait for it goes on. */
 static void failing(cl_command_queue q)
 {
-    cl_int err, status[2] = {0, 0};
-    cl_event gate, e[2];
+    cl_int status[2] = {0, 0};
+    cl_event e[2];
     fill_words(host, WORDS, 41);
     fill_words(out, WORDS, 42);
     CL(clEnqueueWriteBuffer(queue, b, CL_TRUE, 0, BYTES, host, 0, NULL, NULL));
-    MADE(gate, clCreateUserEvent(context, &err));
+    cl_event gate = new_user_event();
     CL(clEnqueueWriteBuffer(q, b, CL_FALSE, 0, BYTES, other, 1, &gate, &e[0]));
     CL(clEnqueueReadBuffer(q, b, CL_FALSE, 0, BYTES, out, 1, &e[0], &e[1]));
     CL(clFlush(q));
@@ -284,15 +266,13 @@ static void untouched(void)
 
 int main(void)
 {
-    cl_int err;
-    cl_command_queue free_queue;
     start(0);
-    MADE(free_queue, clCreateCommandQueue(context, device, out_of_order(), &err));
+    cl_command_queue free_queue = new_queue(out_of_order());
     cl_program p = build(source, "");
     kernel = kernel_of(p, "stir");
     fill_words(other, WORDS, 1);
-    a = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, other);
-    b = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, other);
+    a = buffer_of(other, BYTES);
+    b = buffer_of(other, BYTES);
     stir(queue, a, 1, NULL, NULL);
     show_buffer("launched", queue, a, 0, BYTES);
     gated("gated, in order", queue);
@@ -308,7 +288,5 @@ int main(void)
     untouched();
     released();
     failing(free_queue);
-    RELEASE(a, b, kernel, p, free_queue);
-    finish();
-    return 0;
+    return FINISH(a, b, kernel, p, free_queue);
 }

@@ -99,8 +99,7 @@ static void run(cl_mem m, cl_mem n)
     const void *places[1] = {list};
     SAY(clSetKernelArg, clSetKernelArg(add, 0, sizeof m, &m));
     set_mem(add, 1, n);
-    set_mem(once, 0, m);
-    set_mem(once, 1, n);
+    SET(once, m, n);
     SAY(clEnqueueNDRangeKernel, clEnqueueNDRangeKernel(queue, add, 1, NULL, &items, NULL, 0, NULL, NULL));
     SAY(clEnqueueTask, clEnqueueTask(queue, once, 0, NULL, NULL));
     SAY(clEnqueueNativeKernel,
@@ -121,7 +120,5 @@ int main(void)
     run(m, n);
     show_buffer("m", queue, m, 0, BYTES);
     show_buffer("n", queue, n, 0, BYTES);
-    RELEASE(m, n);
-    finish();
-    return 0;
+    return FINISH(m, n);
 }

@@ -26,8 +26,7 @@ int main(void)
     cl_mem places = buffer(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof at, at);
     for (int round = 0; round < 3; round++) {
         cl_mem v = buffer(CL_MEM_READ_WRITE, sizeof got, NULL);
-        set_mem(put, 0, v);
-        set_mem(put, 1, places);
+        SET(put, v, places);
         launch(queue, put, N, 64, 0, NULL, NULL);
         show_buffer("put", queue, v, 0, sizeof got);
         CL(clReleaseMemObject(v));
@@ -40,15 +39,11 @@ int main(void)
         cl_mem large = buffer(CL_MEM_READ_ONLY, LARGE * sizeof *host, NULL);
         CL(clEnqueueWriteBuffer(queue, large, CL_TRUE, 0, LARGE * sizeof *host, host, 0, NULL, NULL));
         CL(clEnqueueWriteBuffer(queue, v, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL));
-        set_mem(twice, 0, large);
-        set_mem(twice, 1, v);
-        set_mem(twice, 2, places);
+        SET(twice, large, v, places);
         launch(queue, twice, N, 64, 0, NULL, NULL);
         show_buffer("twice", queue, v, 0, sizeof got);
         CL(clReleaseMemObject(large));
     }
     free(host);
-    RELEASE(v, places);
-    finish();
-    return 0;
+    return FINISH(v, places);
 }

@@ -21,17 +21,13 @@ static void iterate(cl_kernel step, cl_kernel last, const cl_mem m[3])
     CL(clEnqueueWriteBuffer(queue, m[2], CL_FALSE, 0, LARGE * 4, host, 0, NULL, NULL));
     CL(clEnqueueWriteBuffer(queue, m[2], CL_TRUE, 4, LARGE, host, 0, NULL, NULL));
     for (cl_uint n = 0; n < LAUNCHES; n++) {
-        set_mem(step, 0, m[n % 2]);
-        set_mem(step, 1, m[1 - n % 2]);
-        set_uint(step, 2, n);
+        SET(step, m[n % 2], m[1 - n % 2], n);
         launch(queue, step, SMALL, 64, 0, NULL, NULL);
     }
     CL(clEnqueueCopyBuffer(queue, m[0], m[2], 0, 64, SMALL * 4, 0, NULL, NULL));
-    set_mem(last, 0, m[0]);
-    set_mem(last, 1, m[2]);
+    SET(last, m[0], m[2]);
     launch(queue, last, SMALL, 0, 0, NULL, &e);
-    CL(clWaitForEvents(1, &e));
-    CL(clReleaseEvent(e));
+    wait_for(e);
     CL(clEnqueueReadBuffer(queue, m[2], CL_FALSE, 0, SMALL * 4, host, 0, NULL, NULL));
     CL(clFinish(queue));
     CL(clEnqueueReadBuffer(queue, m[1], CL_TRUE, 0, SMALL * 4, host, 0, NULL, NULL));
@@ -51,9 +47,6 @@ int main(int argc, char **argv)
         CL(clGetPlatformInfo(platform, CL_PLATFORM_PROFILE, sizeof text, text, NULL));
         iterate(step, last, m);
     }
-    for (int i = 0; i < 3; i++)
-        CL(clReleaseMemObject(m[i]));
-    RELEASE(step, last, p);
-    finish();
-    return 0;
+    RELEASE_ALL(m);
+    return FINISH(step, last, p);
 }

@@ -40,7 +40,7 @@ int main(void)
     start(0);
     fill_words(host, N, 5);
     cl_program p = build(source, "");
-    cl_mem theirs, m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, host);
+    cl_mem theirs, m = buffer_of(host, BYTES);
     if (!ASKED("clCreateBufferNV", create_buffer) || !ASKED("clSetKernelArgTwiceTST", set_arg) ||
         !ASKED("clEnqueueStepsTST", steps)) {
         printf("the driver hasn't got them\n");

@@ -4,8 +4,6 @@
  * many nanoseconds a launch's call took, the median of the later half. */
 #include "plain.h"
 
-#include <time.h>
-
 enum { ITEMS = 64, PAUSE_NS = 4000 };
 
 static const char source[] = "__kernel void advance(__global uint *v, uint k)\n"
@@ -52,7 +50,5 @@ int main(int argc, char **argv)
     qsort(took + calls / 2, calls - calls / 2, sizeof *took, by_size);
     printf("%llu\n", (unsigned long long)took[calls / 2 + calls / 4]);
     free(took);
-    RELEASE(m, k, p);
-    finish();
-    return 0;
+    return FINISH(m, k, p);
 }

@@ -82,7 +82,7 @@ static void fails(struct worker *w, cl_int err, const char *what, int line)
 }
 #define TRY(call) fails(w, (call), #call, __LINE__)
 
-static void wait_for(struct worker *w, cl_event e)
+static void await_end(struct worker *w, cl_event e)
 {
     const cl_int err = clWaitForEvents(1, &e);
     if (err)
@@ -98,13 +98,6 @@ static unsigned char *block(struct worker *w, size_t bytes)
     b->next = w->blocks;
     w->blocks = b;
     return b->bytes;
-}
-
-static cl_int status_of(cl_event e)
-{
-    cl_int status = CL_COMPLETE;
-    CL(clGetEventInfo(e, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
-    return status;
 }
 
 /* The queue of the next command. PoCL (3.1) never ends one that waits for what has failed before. */
@@ -162,25 +155,20 @@ static void do_launch(struct worker *w)
         if (offset[0] + global[0] > (what == BYTEWISE ? words * 2 : words))
             offset[0] = 0;
     } else if (what == GATHER || what == SCATTER || what == COUNT || what == LEAST) {
-        set_mem(k, 0, other);
-        set_mem(k, 1, m);
-        set_uint(k, 2, pick(w, 5000));
+        SET(k, other, m, pick(w, 5000));
         if (what == GATHER)
             set_uint(k, 3, (cl_uint)others);
         else if (global[0] > others)
             global[0] = local ? others / local * local : others;
     } else if (what == ROWS) {
         dims = 2;
-        set_mem(k, 1, common);
-        set_uint(k, 2, W);
+        SET_FROM(1, k, common, W);
         global[0] = W - 16 * pick(w, 3);
         global[1] = words / W;
         group[0] = 16;
     } else if (what == PAINT) {
         dims = 2;
-        set_mem(k, 0, w->image);
-        set_mem(k, 1, w->b[i]);
-        set_uint(k, 2, W);
+        SET(k, w->image, w->b[i], W);
         global[0] = W;
         global[1] = H - pick(w, 2) * 8;
         group[0] = 8;
@@ -212,7 +200,7 @@ static void do_host(struct worker *w, bool write)
         const bool blocking = pick(w, 2);
         TRY(clEnqueueReadBuffer(q, m, blocking, offset, n, got, n_wait, n_wait ? &w->s.last : NULL, &e));
         if (!blocking)
-            wait_for(w, e);
+            await_end(w, e);
         say(w, "read", i, got, n);
     }
     ends(w, e);
@@ -239,7 +227,7 @@ static void do_rectangle(struct worker *w)
         TRY(clEnqueueReadBufferRect(q, w->b[i], blocking, from, zero, region, row, slice, host_row, 0, got, n_wait,
                                     wait, &e));
         if (!blocking)
-            wait_for(w, e);
+            await_end(w, e);
         say(w, "rectangle", i, got, 130 * 13 * 4);
     }
     ends(w, e);
@@ -285,7 +273,7 @@ static void do_map(struct worker *w)
     fails(w, err, "clEnqueueMapBuffer", __LINE__);
     w->mapped = v;
     w->mapped_of = m;
-    wait_for(w, e);
+    await_end(w, e);
     CL(clReleaseEvent(e));
     if (kind == 0 || kind == 2)
         say(w, "map", i, v, n);
@@ -325,7 +313,7 @@ static void do_image(struct worker *w)
         unsigned char *got = block(w, (W * 4 + 36) * H);
         TRY(clEnqueueReadImage(q, w->image, blocking, at, region, row, 0, got, n_wait, wait, &e));
         if (!blocking)
-            wait_for(w, e);
+            await_end(w, e);
         say(w, "image", i, got, (W * 4 + 36) * H);
     }
     }
@@ -335,24 +323,20 @@ static void do_image(struct worker *w)
 /* A command that waits for a user event, and one or two after it, before the user event gets its status. */
 static void do_gate(struct worker *w)
 {
-    cl_int err;
-    cl_event gate, e;
+    cl_event e;
     cl_uint n_wait;
     const uint32_t i = pick(w, BUFFERS);
-    MADE(gate, clCreateUserEvent(context, &err));
+    cl_event gate = new_user_event();
     cl_command_queue q = queue_for(w, &n_wait);
     const cl_event both[2] = {gate, w->s.last};
     CL(clEnqueueWriteBuffer(q, w->b[i], CL_FALSE, 0, 1 + pick(w, BYTES), pool + pick(w, 1000), w->s.last ? 2 : 1, both,
                             &e));
     ends(w, e);
-    set_mem(w->k[SCALE], 0, w->b[i]);
-    set_uint(w->k[SCALE], 1, 3);
-    set_uint(w->k[SCALE], 2, 4);
+    SET(w->k[SCALE], w->b[i], 3, 4);
     launch(w->s.q[w->s.last_q], w->k[SCALE], WORDS, 64, 1, &w->s.last, &e);
     ends(w, e);
     CL(clFlush(w->s.q[w->s.last_q]));
-    CL(clSetUserEventStatus(gate, CL_COMPLETE));
-    CL(clReleaseEvent(gate));
+    end_user_event(gate);
 }
 
 /* NVIDIA's driver (580) may lose what was written by a window that was the first use of a buffer, once it is released
@@ -370,13 +354,12 @@ static void use_once(struct worker *w, uint32_t i)
 
 static void make_window(struct worker *w, uint32_t i)
 {
-    cl_int err;
     use_once(w, i);
     const cl_buffer_region r = {align * pick(w, (uint32_t)(BYTES / align / 2)),
                                 128 * (8 + pick(w, BYTES / 128 / 2 - 8))};
     if (w->sub[i])
         CL(clReleaseMemObject(w->sub[i]));
-    MADE(w->sub[i], clCreateSubBuffer(w->b[i], 0, CL_BUFFER_CREATE_TYPE_REGION, &r, &err));
+    w->sub[i] = sub_buffer(w->b[i], 0, r.origin, r.size);
     w->origin[i] = r.origin;
     w->size[i] = r.size;
 }
@@ -401,24 +384,22 @@ static void do_objects(struct worker *w)
     w->used[i] = false;
 }
 
+static const size_t origin[3], all[3] = {W, H, 1};
+
 static void set_up(struct worker *w)
 {
-    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
-    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = W, .image_height = H};
-    cl_int err;
     for (uint32_t i = 0; i < BUFFERS; i++)
-        w->b[i] = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, pool + pick(w, 1000));
+        w->b[i] = buffer_of(pool + pick(w, 1000), BYTES);
     for (uint32_t i = 0; i < KERNELS; i++)
         w->k[i] = kernel_of(program, names[i]);
     for (uint32_t i = 0; i < QUEUES; i++) {
         w->s.in_order[i] = i != 1;
-        MADE(w->s.q[i], clCreateCommandQueue(context, device, w->s.in_order[i] ? 0 : out_of_order(), &err));
+        w->s.q[i] = new_queue(w->s.in_order[i] ? 0 : out_of_order());
     }
     if (has('i'))
-        MADE(w->image, clCreateImage(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, &format, &desc, pool, &err));
+        w->image =
+            new_image(CL_MEM_OBJECT_IMAGE2D, all, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, CL_UNSIGNED_INT8, pool);
 }
-
-static const size_t origin[3], all[3] = {W, H, 1};
 
 /* Every byte, whatever became of what was there. */
 static void write_anew(struct worker *w)
@@ -577,8 +558,7 @@ int main(int argc, char **argv)
     for (uint32_t t = 0; t < threads; t++) {
         w[t].s.state = w[t].seed = scramble(seed * 31 + t);
         w[t].s.steps = steps;
-        if (pthread_create(&w[t].s.thread, NULL, work, &w[t]) != 0)
-            return 1;
+        w[t].s.thread = new_thread(work, &w[t]);
     }
     for (uint32_t t = 0; t < threads; t++) {
         pthread_join(w[t].s.thread, NULL);
@@ -588,7 +568,5 @@ int main(int argc, char **argv)
         free(w[t].s.text);
     }
     free(w);
-    RELEASE(common, program);
-    finish();
-    return 0;
+    return FINISH(common, program);
 }

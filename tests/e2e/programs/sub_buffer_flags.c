@@ -64,7 +64,7 @@ static void try(cl_mem m)
         void *at = clEnqueueMapBuffer(queue, m, CL_TRUE, maps[i], 0, 64, 0, NULL, NULL, &err);
         printf(" %d", err);
         if (at)
-            CL(clEnqueueUnmapMemObject(queue, m, at, 0, NULL, NULL));
+            unmap(m, at);
     }
     CL(clFinish(queue));
 }
@@ -207,6 +207,5 @@ int main(int argc, char **argv)
                 others(access_flags[a] | host_flags[h] | pointer_flags[p], images);
     places();
     use();
-    finish();
-    return 0;
+    return finish();
 }

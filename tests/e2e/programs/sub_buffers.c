@@ -17,11 +17,7 @@ static uint32_t host[N];
 
 static cl_mem window(cl_mem parent, size_t first, size_t words, cl_mem_flags flags)
 {
-    cl_int err;
-    cl_mem m;
-    const cl_buffer_region r = {first * 4, words * 4};
-    MADE(m, clCreateSubBuffer(parent, flags, CL_BUFFER_CREATE_TYPE_REGION, &r, &err));
-    return m;
+    return sub_buffer(parent, flags, first * 4, words * 4);
 }
 
 static void query(cl_mem m, cl_mem parent)
@@ -46,7 +42,7 @@ int main(void)
     cl_kernel bump = kernel_of(p, "bump"), gather = kernel_of(p, "gather"), scatter = kernel_of(p, "scatter"),
               weigh = kernel_of(p, "weigh");
     fill_words(host, N, 5);
-    cl_mem all = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host);
+    cl_mem all = buffer_of(host, sizeof host);
     cl_mem second = window(all, QUARTER, QUARTER, 0), middle = window(all, QUARTER * 3 / 2, QUARTER, 0),
            last = window(all, 3 * QUARTER, QUARTER, CL_MEM_READ_WRITE);
     query(second, all);
@@ -60,27 +56,21 @@ int main(void)
     show_buffer("middle", queue, middle, 64, QUARTER * 4 - 64);
 
     /* The parent is read where the window isn't written. */
-    cl_mem other = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host);
+    cl_mem other = buffer_of(host, sizeof host);
     cl_mem part = window(other, 2 * QUARTER, QUARTER, 0);
-    set_mem(gather, 0, all);
-    set_mem(gather, 1, part);
-    set_uint(gather, 2, 9);
+    SET(gather, all, part, 9);
     launch(queue, gather, QUARTER, 64, 0, NULL, NULL);
     show_buffer("other", queue, other, 0, sizeof host);
 
     /* Windows of one parent as inputs and output of one launch. */
-    set_mem(scatter, 0, second);
-    set_mem(scatter, 1, window(all, 0, QUARTER, CL_MEM_READ_ONLY));
-    set_mem(scatter, 2, last);
+    SET(scatter, second, window(all, 0, QUARTER, CL_MEM_READ_ONLY), last);
     launch(queue, scatter, QUARTER, 64, 0, NULL, NULL);
     set_mem(bump, 0, all);
     launch(queue, bump, N, 128, 0, NULL, NULL);
     show_buffer("parent", queue, all, 0, sizeof host);
 
     /* Two that overlap, in constant memory. */
-    set_mem(weigh, 0, second);
-    set_mem(weigh, 1, middle);
-    set_mem(weigh, 2, other);
+    SET(weigh, second, middle, other);
     launch(queue, weigh, QUARTER, 64, 0, NULL, NULL);
     show_buffer("other", queue, other, 0, sizeof host);
 
@@ -90,8 +80,7 @@ int main(void)
         CL(clEnqueueFillBuffer(queue, middle, &pattern, 4, 128 * r, 256, 0, NULL, NULL));
         CL(clEnqueueWriteBuffer(queue, all, CL_TRUE, 4000 * r, 1234, host, 0, NULL, NULL));
         CL(clEnqueueCopyBuffer(queue, second, last, 40 * r, 100 * r, 2000, 0, NULL, NULL));
-        set_mem(bump, 0, r % 2 ? second : last);
-        set_uint(bump, 1, r);
+        SET(bump, r % 2 ? second : last, r);
         launch(queue, bump, QUARTER, 64, 0, NULL, NULL);
         CL(clEnqueueCopyBuffer(queue, middle, second, 0, 0, 1000, 0, NULL, NULL));
     }
@@ -113,7 +102,5 @@ int main(void)
     printf("outside: %d\n", err);
     clCreateSubBuffer(small, CL_MEM_WRITE_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &(cl_buffer_region){0, 128}, &err);
     printf("writing what is read only: %d\n", err);
-    RELEASE(small, bump, gather, scatter, weigh, p);
-    finish();
-    return 0;
+    return FINISH(small, bump, gather, scatter, weigh, p);
 }

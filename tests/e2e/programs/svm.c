@@ -35,7 +35,6 @@ static void show_shared(const char *name, void *p)
 int main(void)
 {
     cl_device_svm_capabilities can = 0;
-    cl_int err;
     start(0);
     clGetDeviceInfo(device, CL_DEVICE_SVM_CAPABILITIES, sizeof can, &can, NULL);
     if (!(can & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER)) {
@@ -77,8 +76,7 @@ int main(void)
     show_buffer("apart", queue, apart, 0, BYTES);
 
     /* The same bytes as a buffer. */
-    cl_mem within;
-    MADE(within, clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, BYTES, words, &err));
+    cl_mem within = buffer(CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, BYTES, words);
     for (cl_uint i = 0; i < 3; i++) {
         set_mem(bump, 0, within);
         launch(queue, bump, N, 64, 0, NULL, NULL);
@@ -100,7 +98,5 @@ int main(void)
     clSVMFree(context, words);
     clSVMFree(context, out);
     clSVMFree(context, h);
-    RELEASE(follow, bump, gather, p);
-    finish();
-    return 0;
+    return FINISH(follow, bump, gather, p);
 }

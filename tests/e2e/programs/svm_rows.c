@@ -45,7 +45,5 @@ int main(int argc, char **argv)
     show(how, got, BYTES);
     CL(clFinish(queue));
     clSVMFree(context, v);
-    RELEASE(bump, p);
-    finish();
-    return 0;
+    return FINISH(bump, p);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Several threads, each with its own queue and kernel, over buffers of their own and one that all read. */
-#include <pthread.h>
-
 #include "plain.h"
 
 enum { N = 8192, THREADS = 4, ROUNDS = 25 };
@@ -17,16 +15,13 @@ static cl_mem shared;
 static void *work(void *arg)
 {
     const unsigned t = (unsigned)(uintptr_t)arg;
-    cl_int err;
-    cl_command_queue q;
     cl_event e = NULL, done;
-    MADE(q, clCreateCommandQueue(context, device, t % 2 ? out_of_order() : 0, &err));
+    cl_command_queue q = new_queue(t % 2 ? out_of_order() : 0);
     cl_kernel k = kernel_of(program, "stir");
     uint32_t *own = malloc(N * sizeof *own);
     fill_words(own, N, t);
-    cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, N * sizeof *own, own);
-    set_mem(k, 0, shared);
-    set_mem(k, 1, m);
+    cl_mem m = buffer_of(own, N * sizeof *own);
+    SET(k, shared, m);
     for (cl_uint r = 0; r < ROUNDS; r++) {
         set_uint(k, 2, r * 2 + t + 1);
         launch(q, k, N, 64, e ? 1 : 0, e ? &e : NULL, &done);
@@ -58,13 +53,10 @@ int main(void)
     fill_words(shared_words, N, 99);
     shared = buffer(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof shared_words, shared_words);
     for (uintptr_t t = 0; t < THREADS; t++)
-        if (pthread_create(&threads[t], NULL, work, (void *)t) != 0)
-            return 1;
+        threads[t] = new_thread(work, (void *)t);
     for (unsigned t = 0; t < THREADS; t++)
         pthread_join(threads[t], NULL);
     for (unsigned t = 0; t < THREADS; t++)
         show("thread", result[t], sizeof result[t]);
-    RELEASE(shared, program);
-    finish();
-    return 0;
+    return FINISH(shared, program);
 }

@@ -14,8 +14,7 @@ static cl_mem a, b;
 
 static void mix(cl_mem m, cl_uint k, size_t local)
 {
-    set_mem(kernel, 0, m);
-    set_uint(kernel, 1, k);
+    SET(kernel, m, k);
     launch(queue, kernel, N, local, 0, NULL, NULL);
 }
 
@@ -113,13 +112,11 @@ int main(void)
     kernel = kernel_of(p, "stir");
     for (size_t i = 0; i < BYTES; i++)
         host[i] = (unsigned char)scramble((uint32_t)i);
-    a = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, host);
-    b = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, host);
+    a = buffer_of(host, BYTES);
+    b = buffer_of(host, BYTES);
     linear();
     rectangles();
     refused();
     migrate();
-    RELEASE(a, b, kernel, p);
-    finish();
-    return 0;
+    return FINISH(a, b, kernel, p);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of launches of two kernels in turn, of 1 and 2.4 ms on this machine: a unit of 5 ms takes one of each, and
  * neither is known to be its last. So many launches that some have to wait for units. */
-#include <time.h>
-
 #include "plain.h"
 
 enum { N = 64, ROWS = 3, PAIRS = 100, WARM = 10 };
@@ -15,25 +13,17 @@ static const char source[] = "#define WORK { uint x = v[get_global_id(0)];\\\n"
 
 static cl_kernel few, many;
 
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
 static double one_ms(cl_kernel k)
 {
-    const double begin = now_ms();
+    const double begin = seconds();
     launch(queue, k, N, N, 0, NULL, NULL);
     CL(clFinish(queue));
-    return now_ms() - begin;
+    return (seconds() - begin) * 1e3;
 }
 
 static void set(cl_kernel k, cl_mem m, double depth)
 {
-    set_mem(k, 0, m);
-    set_uint(k, 1, (cl_uint)depth);
+    SET(k, m, (cl_uint)depth);
 }
 
 int main(void)

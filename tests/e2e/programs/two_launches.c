@@ -4,9 +4,6 @@
  * enter. */
 #include "plain.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-
 enum { ITEMS = 64, PATIENCE_MS = 20000 };
 
 static const char source[] = "__kernel void add(__global uint *v) { v[get_global_id(0)] += 1; }\n";
@@ -27,9 +24,7 @@ void will_launch(void)
 
 static void *launch_one(void *unused)
 {
-    cl_int err;
-    cl_command_queue own;
-    MADE(own, clCreateCommandQueue(context, device, 0, &err));
+    cl_command_queue own = new_queue(0);
     cl_kernel k = kernel_of(program, "add");
     cl_mem m = buffer(CL_MEM_READ_WRITE, ITEMS * 4, NULL);
     set_mem(k, 0, m);
@@ -41,11 +36,9 @@ static void *launch_one(void *unused)
 
 int main(void)
 {
-    pthread_t thread;
     start(0);
     program = build(source, "");
-    if (pthread_create(&thread, NULL, launch_one, NULL) != 0)
-        return 1;
+    pthread_t thread = new_thread(launch_one, NULL);
     launch_one(NULL);
     pthread_join(thread, NULL);
     CL(clReleaseProgram(program));

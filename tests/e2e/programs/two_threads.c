@@ -4,10 +4,6 @@
  * bytes, a launch. All of it ends. */
 #include "plain.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <time.h>
-
 enum { ITEMS = 2048, BYTES = ITEMS * 4, SMALL = 64, PATIENCE_MS = 500 };
 
 static const char source[] = "__kernel void add(__global uint *v) { v[get_global_id(0)] += get_global_id(0); }\n";
@@ -53,9 +49,6 @@ static void *write_all(void *unused)
 
 int main(void)
 {
-    cl_int err;
-    cl_event gate;
-    pthread_t thread;
     start(0);
     cl_program p = build(source, "");
     cl_kernel k = kernel_of(p, "add");
@@ -66,11 +59,10 @@ int main(void)
     set_mem(k, 0, summed);
     launch(queue, k, ITEMS, 64, 0, NULL, NULL);
     CL(clFinish(queue));
-    if (pthread_create(&thread, NULL, write_all, NULL) != 0)
-        return 1;
+    pthread_t thread = new_thread(write_all, NULL);
     await_stage(HAS_WAITED, 10 * PATIENCE_MS);
     const bool between = atomic_load(&stage) == HAS_WAITED;
-    MADE(gate, clCreateUserEvent(context, &err));
+    cl_event gate = new_user_event();
     CL(clEnqueueWriteBuffer(queue, small, CL_FALSE, 0, SMALL, words, 1, &gate, NULL));
     CL(clFlush(queue));
     atomic_store(&stage, SMALL_IS_THERE);
@@ -86,7 +78,5 @@ int main(void)
     printf("the launch came %s\n", after ? "after the bytes" : "elsewhere");
     show_buffer("summed", queue, summed, 0, BYTES);
     show_buffer("written", queue, written, 0, BYTES);
-    RELEASE(gate, small, summed, written, k, p);
-    finish();
-    return 0;
+    return FINISH(gate, small, summed, written, k, p);
 }

@@ -24,7 +24,7 @@ int main(void)
     MADE(context, clCreateContextFromType(of, type_of(device), NULL, NULL, &err));
     CL(clGetContextInfo(context, CL_CONTEXT_DEVICES, sizeof device, &device, NULL));
     printf("of a context: %x\n", (unsigned)type_of(device));
-    MADE(queue, clCreateCommandQueue(context, device, 0, &err));
+    queue = new_queue(0);
     cl_kernel k =
         kernel_of(build("__kernel void set(__global uint *v) { v[get_global_id(0)] = get_group_id(0); }", ""), "set");
     cl_mem m = buffer(CL_MEM_READ_WRITE, 4096 * 4, NULL);

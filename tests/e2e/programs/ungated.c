@@ -11,15 +11,12 @@ int main(void)
 {
     static uint32_t zero[N], host[N];
     const size_t global = N, local = 64;
-    cl_int err;
-    cl_event user;
     start(0);
     cl_program p = build(source, "");
     cl_kernel k = kernel_of(p, "add");
     cl_mem m = buffer(CL_MEM_USE_HOST_PTR, sizeof zero, zero); /* by no command: that could have a gate, too */
-    MADE(user, clCreateUserEvent(context, &err));
-    set_mem(k, 0, m);
-    set_uint(k, 1, 1);
+    cl_event user = new_user_event();
+    SET(k, m, 1);
     printf("waits: error %d\n", clEnqueueNDRangeKernel(queue, k, 1, NULL, &global, &local, 1, &user, NULL));
     CL(clSetUserEventStatus(user, CL_COMPLETE));
     CL(clFinish(queue));
@@ -30,7 +27,5 @@ int main(void)
         if (host[i] != host[0])
             printf("word %zu: %u\n", i, host[i]);
     printf("sum %u\n", host[0]);
-    RELEASE(user, m, k, p);
-    finish();
-    return 0;
+    return FINISH(user, m, k, p);
 }

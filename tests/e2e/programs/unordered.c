@@ -11,21 +11,18 @@ static void CL_CALLBACK set_other(cl_event event, cl_int status, void *other)
 int main(int argc, char **argv)
 {
     static const int a = 1, b = 2;
-    cl_command_queue other;
     cl_event first, second, event = NULL;
-    cl_mem mem;
-    cl_int err;
     const char *order = argc > 1 ? argv[1] : "none";
     start(0);
-    MADE(other, clCreateCommandQueue(context, device, 0, &err));
-    MADE(mem, clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof a, NULL, &err));
+    cl_command_queue other = new_queue(0);
+    cl_mem mem = buffer(CL_MEM_READ_WRITE, sizeof a, NULL);
     CL(clEnqueueWriteBuffer(queue, mem, CL_FALSE, 0, sizeof a, &a, 0, NULL, &first));
     if (strcmp(order, "list") == 0)
         event = first;
     if (strcmp(order, "wait") == 0)
         CL(clWaitForEvents(1, &first));
     if (strcmp(order, "callback") == 0) {
-        MADE(event, clCreateUserEvent(context, &err));
+        event = new_user_event();
         CL(clSetEventCallback(first, CL_COMPLETE, set_other, event));
     }
     CL(clEnqueueWriteBuffer(other, mem, CL_FALSE, 0, sizeof b, &b, event != NULL, event ? &event : NULL, &second));

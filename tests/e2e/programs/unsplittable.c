@@ -25,56 +25,30 @@ static const char source[] =
 
 static cl_uint in[N], out[N], zeros[N];
 
-static cl_mem buffer_of(const void *bytes)
-{
-    cl_int err;
-    cl_mem m;
-    MADE(m,
-         clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof in, (void *)(uintptr_t)bytes, &err));
-    return m;
-}
-
-static cl_kernel made_of(cl_program p, const char *name, cl_uint n, const cl_mem *args)
-{
-    cl_int err;
-    cl_kernel k;
-    MADE(k, clCreateKernel(p, name, &err));
-    for (cl_uint i = 0; i < n; i++)
-        CL(clSetKernelArg(k, i, sizeof args[i], &args[i]));
-    return k;
-}
-
-static void run_one(cl_kernel k, size_t global, size_t local)
-{
-    CL(clEnqueueNDRangeKernel(queue, k, 1, NULL, &global, &local, 0, NULL, NULL));
-    CL(clFinish(queue));
-}
-
 int main(int argc, char **argv)
 {
-    const char *text = source;
-    cl_program p;
-    cl_int err;
     start(0);
     for (cl_uint i = 0; i < N; i++)
         in[i] = i * 2654435761u >> 20;
-    MADE(p, clCreateProgramWithSource(context, 1, &text, NULL, &err));
-    CL(clBuildProgram(p, 1, &device, "", NULL, NULL));
-    cl_mem m[] = {buffer_of(in), buffer_of(zeros), buffer_of(zeros), buffer_of(zeros), buffer_of(zeros)};
-    cl_kernel k[] = {made_of(p, "chained", 4, m), made_of(p, "ticket", 3, (cl_mem[]){m[4], m[2], m[1]}),
-                     made_of(p, "fine", 1, &m[1])};
-    run_one(k[0], (size_t)GROUPS * 16, 16);
-    run_one(k[1], N, 64);
-    run_one(k[2], N, 64);
+    cl_program p = build(source, "");
+    cl_mem m[] = {buffer_of(in, sizeof in), buffer_of(zeros, sizeof in), buffer_of(zeros, sizeof in),
+                  buffer_of(zeros, sizeof in), buffer_of(zeros, sizeof in)};
+    cl_kernel k[] = {kernel_of(p, "chained"), kernel_of(p, "ticket"), kernel_of(p, "fine")};
+    SET(k[0], m[0], m[1], m[2], m[3]);
+    SET(k[1], m[4], m[2], m[1]);
+    set_mem(k[2], 0, m[1]);
+    launch(queue, k[0], (size_t)GROUPS * 16, 16, 0, NULL, NULL);
+    CL(clFinish(queue));
+    launch(queue, k[1], N, 64, 0, NULL, NULL);
+    CL(clFinish(queue));
+    launch(queue, k[2], N, 64, 0, NULL, NULL);
+    CL(clFinish(queue));
     CL(clEnqueueReadBuffer(queue, m[1], CL_TRUE, 0, sizeof out, out, 0, NULL, NULL));
     for (cl_uint i = 0; i < N; i++)
         printf("%u\n", out[i]);
     if (argc < 2 || strcmp(argv[1], "release") != 0)
         return 0;
-    for (unsigned i = 0; i < 3; i++)
-        CL(clReleaseKernel(k[i]));
-    for (unsigned i = 0; i < 5; i++)
-        CL(clReleaseMemObject(m[i]));
-    RELEASE(p, queue, context);
-    return 0;
+    RELEASE_ALL(k);
+    RELEASE_ALL(m);
+    return FINISH(p);
 }

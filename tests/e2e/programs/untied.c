@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Long launches of which no event is wanted, each followed at once by something that has to come after all of it: every
  * kind of command, and what other queues and threads are told of. */
-#include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
 
 #include "plain.h"
 
@@ -22,8 +20,7 @@ static cl_uint depth = 20000;
 
 static void work(cl_mem m)
 {
-    set_mem(kernel, 0, m);
-    set_uint(kernel, 1, depth);
+    SET(kernel, m, depth);
     launch(queue, kernel, N, LOCAL, 0, NULL, NULL);
 }
 
@@ -56,8 +53,7 @@ static void reads(void)
     CL(clReleaseEvent(e));
     work(a);
     CL(clEnqueueReadBuffer(queue, a, CL_FALSE, 0, BYTES, got, 0, NULL, &e));
-    CL(clWaitForEvents(1, &e));
-    CL(clReleaseEvent(e));
+    wait_for(e);
     show("read later", got, BYTES);
     work(a);
     CL(clEnqueueReadBufferRect(queue, a, CL_TRUE, zero, zero, region, 0, 0, 0, 0, got, 0, NULL, NULL));
@@ -91,14 +87,13 @@ static void maps(void)
     cl_event e;
     cl_uint *p;
     work(a);
-    MADE(p, clEnqueueMapBuffer(queue, a, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, BYTES, 0, NULL, NULL, &err));
+    p = map_now(a, CL_MAP_READ | CL_MAP_WRITE, 0, BYTES);
     show("map", p, BYTES);
     p[N - 1] = 5;
-    CL(clEnqueueUnmapMemObject(queue, a, p, 0, NULL, NULL));
+    unmap(a, p);
     work(a);
     MADE(p, clEnqueueMapBuffer(queue, a, CL_FALSE, CL_MAP_READ, 0, BYTES, 0, NULL, &e, &err));
-    CL(clWaitForEvents(1, &e));
-    CL(clReleaseEvent(e));
+    wait_for(e);
     show("map later", p, BYTES);
     CL(clEnqueueUnmapMemObject(queue, a, p, 0, NULL, &e));
     show_after("unmap", a, &e);
@@ -152,14 +147,12 @@ static void launches(void)
 
 static void user_event(void)
 {
-    cl_int err;
-    cl_event gate, e;
+    cl_event e;
     work(a);
-    MADE(gate, clCreateUserEvent(context, &err));
+    cl_event gate = new_user_event();
     CL(clEnqueueCopyBuffer(queue, a, b, 0, 0, BYTES, 1, &gate, &e));
     work(b);
-    CL(clSetUserEventStatus(gate, CL_COMPLETE));
-    CL(clReleaseEvent(gate));
+    end_user_event(gate);
     CL(clEnqueueReadBuffer(queue, b, CL_TRUE, 0, BYTES, got, 1, &e, NULL));
     CL(clReleaseEvent(e));
     show("user event", got, BYTES);
@@ -208,8 +201,7 @@ static void threads(void)
     for (int i = 0; i < 20; i++) {
         work(a);
         CL(clEnqueueCopyBuffer(queue, a, b, 0, 0, BYTES, 0, NULL, &e));
-        CL(clWaitForEvents(1, &e));
-        CL(clReleaseEvent(e));
+        wait_for(e);
         work(a);
         CL(clEnqueueReadBuffer(queue, a, CL_TRUE, 0, BYTES, got, 0, NULL, NULL));
     }
@@ -220,9 +212,8 @@ static void threads(void)
 
 int main(void)
 {
-    cl_int err;
     start(0);
-    MADE(other, clCreateCommandQueue(context, device, 0, &err));
+    other = new_queue(0);
     cl_program p = build(source, "");
     kernel = kernel_of(p, "work");
     a = buffer(CL_MEM_READ_WRITE, BYTES, NULL);
@@ -239,7 +230,5 @@ int main(void)
     callback();
     threads();
     work(a);
-    RELEASE(kernel, p, a, b, other);
-    finish();
-    return 0;
+    return FINISH(kernel, p, a, b, other);
 }

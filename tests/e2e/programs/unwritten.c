@@ -22,8 +22,7 @@ int main(void)
     /* The bytes that the first buffer leaves behind on its device make those of the second other than 0. */
     for (int round = 0; round < 2; round++) {
         cl_mem m = buffer(CL_MEM_READ_WRITE, sizeof v, NULL);
-        set_mem(k, 0, m);
-        set_mem(k, 1, counts);
+        SET(k, m, counts);
         launch(queue, k, N, 64, 0, NULL, NULL);
         CL(clEnqueueReadBuffer(queue, m, CL_TRUE, 0, sizeof v, v, 0, NULL, NULL));
         for (uint32_t i = 0; i < N; i++)
@@ -32,7 +31,5 @@ int main(void)
         CL(clReleaseMemObject(m));
     }
     printf("written: %" PRIx64 "\n", sum);
-    CL(clReleaseMemObject(counts));
-    finish();
-    return 0;
+    return FINISH(counts);
 }

@@ -12,30 +12,25 @@ static uint32_t host[N];
 
 int main(void)
 {
-    cl_int err;
-    cl_event gate, wrote, ran, after, failed;
-    cl_command_queue other;
+    cl_event gate, wrote, ran, after;
     start(0);
-    MADE(other, clCreateCommandQueue(context, device, out_of_order(), &err));
+    cl_command_queue other = new_queue(out_of_order());
     cl_program p = build(source, "");
     cl_kernel k = kernel_of(p, "add");
     fill_words(host, N, 4);
-    cl_mem a = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host),
-           b = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host);
+    cl_mem a = buffer_of(host, sizeof host), b = buffer_of(host, sizeof host);
 
     /* Split before there is a gate. */
-    set_mem(k, 0, a);
-    set_uint(k, 1, 1);
+    SET(k, a, 1);
     launch(queue, k, N, 50, 0, NULL, NULL);
-    MADE(gate, clCreateUserEvent(context, &err));
+    gate = new_user_event();
     /* The held-back write comes before the launch that waits for it, and after what another queue does meanwhile. */
     uint32_t *later = malloc(sizeof host);
     fill_words(later, N, 77);
     CL(clEnqueueWriteBuffer(other, a, CL_FALSE, 0, sizeof host / 2, later, 1, &gate, &wrote));
     set_uint(k, 1, 2);
     launch(other, k, N, 50, 1, &wrote, &ran);
-    set_mem(k, 0, b);
-    set_uint(k, 1, 3);
+    SET(k, b, 3);
     launch(queue, k, N, 50, 0, NULL, NULL);
     show_buffer("beside the gate", queue, b, 0, sizeof host);
     CL(clFlush(other));
@@ -49,11 +44,11 @@ int main(void)
     RELEASE(gate, wrote, ran, after);
 
     /* One that has ended already, and one that is let go without ever getting a status. */
-    MADE(gate, clCreateUserEvent(context, &err));
+    gate = new_user_event();
     CL(clSetUserEventStatus(gate, CL_COMPLETE));
     launch(queue, k, N, 50, 1, &gate, NULL);
     CL(clReleaseEvent(gate));
-    MADE(gate, clCreateUserEvent(context, &err));
+    gate = new_user_event();
     CL(clReleaseEvent(gate));
     cl_kernel freely = kernel_of(p, "freely"); /* nothing is pending any more */
     set_mem(freely, 0, a);
@@ -65,7 +60,7 @@ int main(void)
     /* One that fails: nothing may be written, and what other queues do is none of its business. */
     launch(queue, k, N, 50, 0, NULL, NULL);
     CL(clFinish(queue));
-    MADE(failed, clCreateUserEvent(context, &err));
+    cl_event failed = new_user_event();
     launch(other, k, N, 50, 1, &failed, &after);
     CL(clSetUserEventStatus(failed, -5));
     cl_int status = 0;
@@ -78,7 +73,5 @@ int main(void)
     launch(queue, k, N, 50, 0, NULL, NULL);
     show_buffer("and the other buffer", queue, b, 0, sizeof host);
     free(later);
-    RELEASE(a, b, k, p, other);
-    finish();
-    return 0;
+    return FINISH(a, b, k, p, other);
 }

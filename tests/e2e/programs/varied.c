@@ -38,7 +38,5 @@ int main(int argc, char **argv)
     }
     const size_t after = mallinfo2().uordblks;
     printf("%ld\n", after > before ? (long)((after - before) / (size_t)(rounds / 3)) : 0);
-    RELEASE(same, v);
-    finish();
-    return 0;
+    return FINISH(same, v);
 }

@@ -17,7 +17,7 @@ static void once(const char *source, const char *name)
 {
     static uint32_t v[N + 64];
     cl_kernel k = kernel_of(build(source, ""), name);
-    cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof v, v);
+    cl_mem m = buffer_of(v, sizeof v);
     set_mem(k, 0, m);
     launch(queue, k, N, 64, 0, NULL, NULL);
     show_buffer(name, queue, m, 0, sizeof v);
@@ -32,7 +32,7 @@ static void careless(const char *source, const char *name, bool local)
 {
     static const uint32_t zero[N];
     cl_kernel k = kernel_of(build(source, ""), name);
-    cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof zero, (void *)zero);
+    cl_mem m = buffer_of((void *)zero, sizeof zero);
     set_mem(k, 0, m);
     if (local)
         CL(clSetKernelArg(k, 1, sizeof(uint32_t), NULL));
@@ -48,6 +48,5 @@ int main(void)
     once(scaled, "scaled");
     careless(leftover, "leftover", true);
     careless(neighbour, "neighbour", false);
-    finish();
-    return 0;
+    return finish();
 }

@@ -27,14 +27,11 @@ static void step(cl_command_queue q, cl_program p, const char *name, cl_mem m)
 /* A user event without a status: launches of its context. */
 static void events(cl_program p, cl_mem m)
 {
-    cl_int err;
     cl_context first = context;
-    cl_command_queue other;
-    cl_event gate;
-    MADE(gate, clCreateUserEvent(context, &err));
+    cl_event gate = new_user_event();
     step(queue, p, "event_held", m);
-    MADE(context, clCreateContext(NULL, 1, &device, NULL, NULL, &err));
-    MADE(other, clCreateCommandQueue(context, device, 0, &err));
+    context = new_context();
+    cl_command_queue other = new_queue(0);
     cl_program q = build(apart, "");
     cl_mem theirs = buffer(CL_MEM_READ_WRITE, BYTES, NULL);
     CL(clEnqueueFillBuffer(other, theirs, &(cl_uint){7}, 4, 0, BYTES, 0, NULL, NULL));
@@ -52,18 +49,14 @@ static void events(cl_program p, cl_mem m)
 /* A buffer that is mapped for writing: launches that use it. */
 static void maps(cl_program p, cl_mem m, cl_mem beside)
 {
-    cl_int err;
-    uint32_t *mapped;
     cl_kernel held = kernel_of(p, "map_held");
-    MADE(mapped, clEnqueueMapBuffer(queue, m, CL_TRUE, CL_MAP_WRITE, 0, 64, 0, NULL, NULL, &err));
+    uint32_t *mapped = map_now(m, CL_MAP_WRITE, 0, 64);
     mapped[0] = 4711;
     step(queue, p, "map_beside", beside);
-    const cl_buffer_region half = {BYTES / 2, BYTES / 2};
-    cl_mem part;
-    MADE(part, clCreateSubBuffer(m, 0, CL_BUFFER_CREATE_TYPE_REGION, &half, &err));
+    cl_mem part = sub_buffer(m, 0, BYTES / 2, BYTES / 2);
     set_mem(held, 0, part);
     launch(queue, held, N / 2, 64, 0, NULL, NULL);
-    CL(clEnqueueUnmapMemObject(queue, m, mapped, 0, NULL, NULL));
+    unmap(m, mapped);
     step(queue, p, "map_after", m);
     show_buffer("mapped", queue, m, 0, BYTES);
     show_buffer("beside", queue, beside, 0, BYTES);
@@ -98,8 +91,7 @@ static void pointers(cl_program p, cl_mem m)
 {
     cl_kernel k = kernel_of(p, "pointer_held");
     cl_mem at = buffer(CL_MEM_READ_WRITE, N * sizeof(cl_ulong), NULL);
-    set_mem(k, 0, m);
-    set_mem(k, 1, at);
+    SET(k, m, at);
     launch(queue, k, N, 64, 0, NULL, NULL);
     step(queue, p, "pointer_beside", m);
     show_buffer("numbers", queue, at, 0, N * sizeof(cl_ulong));
@@ -113,13 +105,10 @@ int main(void)
     start(0);
     fill_words(host, N, 3);
     cl_program p = build(source, "");
-    cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, host),
-           beside = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, host);
+    cl_mem m = buffer_of(host, BYTES), beside = buffer_of(host, BYTES);
     events(p, m);
     maps(p, m, beside);
     infos(p, m);
     pointers(p, m);
-    RELEASE(m, beside, p);
-    finish();
-    return 0;
+    return FINISH(m, beside, p);
 }

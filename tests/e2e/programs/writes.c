@@ -19,8 +19,7 @@ static cl_kernel smooth, count;
 static void mix(cl_uint round)
 {
     const cl_uint zero = 0;
-    set_mem(count, 0, a);
-    set_uint(count, 1, round);
+    SET(count, a, round);
     if (round == 1)
         launch(queue, count, WORDS, 64, 0, NULL, NULL);
     if (round == 2)
@@ -45,9 +44,7 @@ int main(int argc, char **argv)
     b = buffer(CL_MEM_READ_WRITE, BYTES, NULL);
     if (!host)
         return 1;
-    set_mem(smooth, 0, a);
-    set_mem(smooth, 1, b);
-    set_uint(smooth, 2, WORDS);
+    SET(smooth, a, b, WORDS);
     for (cl_uint round = 0; round < ROUNDS; round++) {
         fill_words(host, WORDS, round);
         CL(clEnqueueWriteBuffer(queue, a, blocking, 0, BYTES, host, 0, NULL, NULL));
@@ -60,7 +57,5 @@ int main(int argc, char **argv)
     show_buffer(how, queue, b, 0, BYTES);
     show_buffer(how, queue, a, 0, BYTES);
     free(host);
-    RELEASE(a, b, smooth, count, p);
-    finish();
-    return 0;
+    return FINISH(a, b, smooth, count, p);
 }

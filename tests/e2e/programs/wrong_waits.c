@@ -25,16 +25,6 @@ static void waits(void)
         printf("%s: %d%s\n", #call, err, made ? ", made" : "");                                                        \
     } while (0)
 
-static cl_mem image_of(size_t width, size_t height)
-{
-    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
-    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = width, .image_height = height};
-    cl_int err;
-    cl_mem image;
-    MADE(image, clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &err));
-    return image;
-}
-
 static void wrong(cl_mem mem, cl_mem image, const cl_event *foreign)
 {
     static uint32_t host[N];
@@ -78,21 +68,19 @@ int main(void)
     cl_event foreign;
     start(0);
     setvbuf(stdout, NULL, _IOLBF, 0);
-    cl_context other;
-    MADE(other, clCreateContext(NULL, 1, &device, NULL, NULL, &err));
+    cl_context other = new_context();
     MADE(foreign, clCreateUserEvent(other, &err));
     cl_program p = build(source, "");
     kernel = kernel_of(p, "add");
-    cl_mem mem = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host), image = image_of(16, 16);
+    cl_mem mem = buffer_of(host, sizeof host),
+           image = new_image(CL_MEM_OBJECT_IMAGE2D, (size_t[3]){16, 16, 1}, CL_MEM_READ_WRITE, CL_UNSIGNED_INT8, NULL);
     set_mem(kernel, 0, mem);
     launch(queue, kernel, N, 64, 0, NULL, NULL);
     CL(clFinish(queue));
-    MADE(user, clCreateUserEvent(context, &err));
+    user = new_user_event();
     wrong(mem, image, &foreign);
     CL(clSetUserEventStatus(user, CL_COMPLETE));
     show_buffer("at the end", queue, mem, 0, BYTES);
     CL(clSetUserEventStatus(foreign, CL_COMPLETE));
-    RELEASE(user, foreign, mem, image, kernel, p, other);
-    finish();
-    return 0;
+    return FINISH(user, foreign, mem, image, kernel, p, other);
 }
