@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What the shim costs and gains, as Markdown on stdout:
 #   1. what it adds to one call where nothing is split: the same calls through the system's library and through the shim, in turn;
-#      first over a driver that does nothing (tests/e2e/fake_driver.c), so that it is the shim's own time alone, and there
+#      first over a driver that does nothing (tests/e2e/fake/), so that it is the shim's own time alone, and there
 #      a launch and the gates of transfers of an application that is alone under a daemon;
 #   2. the same with two processes in turn, one plain and one started by `gpusparc run`;
 #   3. host time inside clEnqueueNDRangeKernel for a small launch that is split over the CPU device's two halves;

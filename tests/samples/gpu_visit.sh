@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # bench/gpu_visit.sh on halves of the CPU, as small as can be: a row of each part, and none is wrong. And where gpusparc has
-# a driver that computes nothing (tests/e2e/fake_driver.c) and a process ends by a signal, each part says that it is.
+# a driver that computes nothing (tests/e2e/fake/) and a process ends by a signal, each part says that it is.
 . "$GS_SOURCE/tests/samples/lib.sh"
 gpusparc run -- true 2>/dev/null || exit 77
 rm -rf ./* && mkdir bin

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels of programs that are made in every way but from source, for the driver of fake_driver.c, which takes all of
+/* Kernels of programs that are made in every way but from source, for the driver in fake/, which takes all of
  * them: `origins`. `origins EXTENSION... called` asks for functions that set arguments, and calls the last one, before
  * it launches a kernel of an ordinary program: `one` and `another` are the same function of two platforms, `unknown`
  * one that nobody knows. */
