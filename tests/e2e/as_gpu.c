@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static struct _cl_icd_dispatch below, own;
 static bool unlike;
 
 enum { MOST = 16 };
@@ -145,23 +144,20 @@ static cl_int CL_API_CALL mem_info(cl_mem mem, cl_mem_info what, size_t room, vo
     return err;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
-                                            cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
+static void layer_start(void)
 {
-    const cl_int err = layer_begin(num_entries, target_dispatch, num_entries_ret, layer_dispatch_ret, &below, &own);
     const char *how = getenv("AS_GPU");
     unlike = how && strcmp(how, "unlike") == 0;
-    own.clGetDeviceInfo = device_info;
+    layer.clGetDeviceInfo = device_info;
     if (how && strcmp(how, "late") == 0)
-        own.clEnqueueReadBuffer = read_late;
+        layer.clEnqueueReadBuffer = read_late;
     if (how && strcmp(how, "nvidia") == 0) {
-        own.clGetPlatformInfo = platform_info;
-        own.clSVMAlloc = alloc;
-        own.clGetMemObjectInfo = mem_info;
+        layer.clGetPlatformInfo = platform_info;
+        layer.clSVMAlloc = alloc;
+        layer.clGetMemObjectInfo = mem_info;
         if (getenv("AS_GPU_CODE"))
-            own.clGetProgramInfo = program_info;
-        own.clCreateBufferWithProperties = buffer_of;
-        own.clCreateImageWithProperties = image_of;
+            layer.clGetProgramInfo = program_info;
+        layer.clCreateBufferWithProperties = buffer_of;
+        layer.clCreateImageWithProperties = image_of;
     }
-    return err;
 }

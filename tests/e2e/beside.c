@@ -18,7 +18,6 @@
 enum { SMALL_BYTES = 4096, MOST = 16 };
 enum { TO_HOST = 1, TO_DEVICE = 2, LAUNCH = 4 };
 
-static struct _cl_icd_dispatch below;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cl_device_id device[MOST];
 static unsigned busy[MOST], waits, beside, both_ways, ahead, behind, launched, translated;
@@ -200,17 +199,13 @@ __attribute__((destructor)) static void report(void)
     fclose(f);
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
-                                            cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
+static void layer_start(void)
 {
-    static struct _cl_icd_dispatch own;
-    const cl_int err = layer_begin(num_entries, target_dispatch, num_entries_ret, layer_dispatch_ret, &below, &own);
     holds = getenv("BESIDE_HOLD") != NULL;
-    own.clEnqueueReadBuffer = read_buffer;
-    own.clEnqueueWriteBuffer = write_buffer;
-    own.clEnqueueCopyBuffer = copy_buffer;
-    own.clEnqueueNDRangeKernel = launch;
-    own.clWaitForEvents = wait_for;
-    own.clFinish = finish;
-    return err;
+    layer.clEnqueueReadBuffer = read_buffer;
+    layer.clEnqueueWriteBuffer = write_buffer;
+    layer.clEnqueueCopyBuffer = copy_buffer;
+    layer.clEnqueueNDRangeKernel = launch;
+    layer.clWaitForEvents = wait_for;
+    layer.clFinish = finish;
 }

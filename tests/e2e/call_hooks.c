@@ -11,8 +11,6 @@
 
 #include "layer.h"
 
-static struct _cl_icd_dispatch below, own;
-
 /* Calls the program's function of that name, if it has one. */
 static void tell(const char *name)
 {
@@ -146,20 +144,17 @@ static cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_ui
     return below.clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, n, wait, event);
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
-                                            cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
+static void layer_start(void)
 {
-    const cl_int err = layer_begin(num_entries, target_dispatch, num_entries_ret, layer_dispatch_ret, &below, &own);
-    own.clWaitForEvents = wait_for_events;
-    own.clEnqueueWriteBuffer = write_buffer;
-    own.clEnqueueWriteBufferRect = write_rows;
-    own.clEnqueueWriteImage = write_image;
-    own.clEnqueueReadBuffer = read_buffer;
-    own.clEnqueueReadBufferRect = read_rows;
-    own.clEnqueueReadImage = read_image;
-    own.clEnqueueMapBuffer = map_buffer;
-    own.clEnqueueMapImage = map_image;
-    own.clEnqueueMarkerWithWaitList = mark;
-    own.clEnqueueNDRangeKernel = launch;
-    return err;
+    layer.clWaitForEvents = wait_for_events;
+    layer.clEnqueueWriteBuffer = write_buffer;
+    layer.clEnqueueWriteBufferRect = write_rows;
+    layer.clEnqueueWriteImage = write_image;
+    layer.clEnqueueReadBuffer = read_buffer;
+    layer.clEnqueueReadBufferRect = read_rows;
+    layer.clEnqueueReadImage = read_image;
+    layer.clEnqueueMapBuffer = map_buffer;
+    layer.clEnqueueMapImage = map_image;
+    layer.clEnqueueMarkerWithWaitList = mark;
+    layer.clEnqueueNDRangeKernel = launch;
 }

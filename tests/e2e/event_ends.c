@@ -5,8 +5,6 @@
 
 #include "layer.h"
 
-static struct _cl_icd_dispatch below, own;
-
 static cl_int CL_API_CALL release_event(cl_event event)
 {
     void (*has_released)(cl_event) = NULL;
@@ -17,10 +15,7 @@ static cl_int CL_API_CALL release_event(cl_event event)
     return err;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
-                                            cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
+static void layer_start(void)
 {
-    const cl_int err = layer_begin(num_entries, target_dispatch, num_entries_ret, layer_dispatch_ret, &below, &own);
-    own.clReleaseEvent = release_event;
-    return err;
+    layer.clReleaseEvent = release_event;
 }

@@ -5,8 +5,6 @@
 
 #include "layer.h"
 
-static struct _cl_icd_dispatch below, own;
-
 static bool has_failed(cl_uint n, const cl_event *wait)
 {
     cl_int status = CL_COMPLETE;
@@ -78,16 +76,13 @@ static cl_int CL_API_CALL mark(cl_command_queue queue, cl_uint n, const cl_event
                                : below.clEnqueueMarkerWithWaitList(queue, n, wait, event);
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
-                                            cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
+static void layer_start(void)
 {
-    const cl_int err = layer_begin(num_entries, target_dispatch, num_entries_ret, layer_dispatch_ret, &below, &own);
-    own.clEnqueueWriteBuffer = write_buffer;
-    own.clEnqueueReadBuffer = read_buffer;
-    own.clEnqueueCopyBuffer = copy_buffer;
-    own.clEnqueueFillBuffer = fill_buffer;
-    own.clEnqueueNDRangeKernel = launch;
-    own.clEnqueueUnmapMemObject = unmap;
-    own.clEnqueueMarkerWithWaitList = mark;
-    return err;
+    layer.clEnqueueWriteBuffer = write_buffer;
+    layer.clEnqueueReadBuffer = read_buffer;
+    layer.clEnqueueCopyBuffer = copy_buffer;
+    layer.clEnqueueFillBuffer = fill_buffer;
+    layer.clEnqueueNDRangeKernel = launch;
+    layer.clEnqueueUnmapMemObject = unmap;
+    layer.clEnqueueMarkerWithWaitList = mark;
 }

@@ -38,7 +38,6 @@
 enum { MOST_FUNCTIONS = 256, MOST_DOOMED = 65536, MOST_HOLLOW = 4096, LATE_NS = 3000000, ONE_IN = 60, MOST_OFTEN = 15 };
 enum kind { ONCE, FOREVER, LOST, GONE, LATE, OFTEN, HOLLOW, SMALL };
 
-static struct _cl_icd_dispatch below;
 static atomic_uint calls[MOST_FUNCTIONS];
 static atomic_bool lost;
 static _Atomic(cl_device_id) gone;
@@ -564,15 +563,9 @@ static void read_fault(const char *text)
             fault.function = (int)i;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
-                                            cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
+static void layer_start(void)
 {
-    static struct _cl_icd_dispatch table;
-    const cl_int err = layer_begin(num_entries, target_dispatch, num_entries_ret, layer_dispatch_ret, &below, &table);
-    if (err)
-        return err;
     read_fault(getenv("FAULT"));
-    fault_install(&table);
+    fault_install(&layer);
     atexit(write_counts);
-    return CL_SUCCESS;
 }

@@ -12,8 +12,6 @@
 
 #include "layer.h"
 
-static struct _cl_icd_dispatch below, own;
-
 enum { MOST = 4096 };
 static struct {
     _Atomic(cl_sampler) handle;
@@ -158,18 +156,15 @@ static cl_int CL_API_CALL platform_info(cl_platform_id platform, cl_platform_inf
     return err;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
-                                            cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
+static void layer_start(void)
 {
-    const cl_int err = layer_begin(num_entries, target_dispatch, num_entries_ret, layer_dispatch_ret, &below, &own);
-    own.clCreateSampler = create;
-    own.clRetainSampler = retain;
-    own.clReleaseSampler = release;
-    own.clSetKernelArg = set_arg;
-    own.clEnqueueNDRangeKernel = launch;
-    own.clEnqueueFillImage = fill_image;
-    own.clGetEventProfilingInfo = profile;
-    own.clGetDeviceInfo = device_info;
-    own.clGetPlatformInfo = platform_info;
-    return err;
+    layer.clCreateSampler = create;
+    layer.clRetainSampler = retain;
+    layer.clReleaseSampler = release;
+    layer.clSetKernelArg = set_arg;
+    layer.clEnqueueNDRangeKernel = launch;
+    layer.clEnqueueFillImage = fill_image;
+    layer.clGetEventProfilingInfo = profile;
+    layer.clGetDeviceInfo = device_info;
+    layer.clGetPlatformInfo = platform_info;
 }

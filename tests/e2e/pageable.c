@@ -12,7 +12,6 @@
 
 enum { LARGE_BYTES = 16 * 1024, PINNED_BYTES = 1 << 20, MOST = 256 };
 
-static struct _cl_icd_dispatch below;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
 static struct {
     const char *begin;
@@ -134,17 +133,13 @@ __attribute__((destructor)) static void report(void)
         fclose(f);
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
-                                            cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
+static void layer_start(void)
 {
-    static struct _cl_icd_dispatch own;
-    const cl_int err = layer_begin(num_entries, target_dispatch, num_entries_ret, layer_dispatch_ret, &below, &own);
-    own.clCreateBuffer = create;
-    own.clEnqueueReadBuffer = read_buffer;
-    own.clEnqueueWriteBuffer = write_buffer;
-    own.clEnqueueReadBufferRect = read_rect;
-    own.clEnqueueWriteBufferRect = write_rect;
-    own.clWaitForEvents = wait_for;
-    own.clGetEventInfo = event_info;
-    return err;
+    layer.clCreateBuffer = create;
+    layer.clEnqueueReadBuffer = read_buffer;
+    layer.clEnqueueWriteBuffer = write_buffer;
+    layer.clEnqueueReadBufferRect = read_rect;
+    layer.clEnqueueWriteBufferRect = write_rect;
+    layer.clWaitForEvents = wait_for;
+    layer.clGetEventInfo = event_info;
 }

@@ -16,7 +16,6 @@
 
 enum { SMALL_BYTES = 4096, MOST = 16 };
 
-static struct _cl_icd_dispatch below;
 static cl_ulong room, devices, used, made, fails, offsets, group;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct device {
@@ -163,23 +162,19 @@ static cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_ui
                                         event);
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
-                                            cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
+static void layer_start(void)
 {
-    static struct _cl_icd_dispatch own;
-    const cl_int err = layer_begin(num_entries, target_dispatch, num_entries_ret, layer_dispatch_ret, &below, &own);
     room = number("ROOM_BYTES", (cl_ulong)1 << 40);
     devices = number("ROOM_DEVICES", 2);
     fails = number("ROOM_FAIL", 0);
     group = number("ROOM_GROUP", 0);
-    own.clGetDeviceInfo = device_info;
-    own.clGetKernelWorkGroupInfo = kernel_info;
+    layer.clGetDeviceInfo = device_info;
+    layer.clGetKernelWorkGroupInfo = kernel_info;
     offsets = number("ROOM_OFFSETS", 1);
-    own.clCreateBuffer = create;
-    own.clEnqueueReadBuffer = read_buffer;
-    own.clEnqueueWriteBuffer = write_buffer;
-    own.clEnqueueReadImage = read_image;
-    own.clEnqueueWriteImage = write_image;
-    own.clEnqueueNDRangeKernel = launch;
-    return err;
+    layer.clCreateBuffer = create;
+    layer.clEnqueueReadBuffer = read_buffer;
+    layer.clEnqueueWriteBuffer = write_buffer;
+    layer.clEnqueueReadImage = read_image;
+    layer.clEnqueueWriteImage = write_image;
+    layer.clEnqueueNDRangeKernel = launch;
 }

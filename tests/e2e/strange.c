@@ -3,8 +3,6 @@
  * a vendor's that it knows by name alone. */
 #include "layer.h"
 
-static struct _cl_icd_dispatch below, own;
-
 /* Launches the kernel `times` times. Its parameters lie in all registers there are for them, and on the stack. */
 static cl_int CL_API_CALL enqueue_steps(cl_command_queue queue, cl_kernel kernel, size_t global, size_t local,
                                         cl_uint times, cl_uint one, double half, float quarter, cl_uint seven,
@@ -41,10 +39,7 @@ static void *CL_API_CALL address(cl_platform_id platform, const char *name)
     return p ? p : below.clGetExtensionFunctionAddressForPlatform(platform, name);
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
-                                            cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
+static void layer_start(void)
 {
-    const cl_int err = layer_begin(num_entries, target_dispatch, num_entries_ret, layer_dispatch_ret, &below, &own);
-    own.clGetExtensionFunctionAddressForPlatform = address;
-    return err;
+    layer.clGetExtensionFunctionAddressForPlatform = address;
 }

@@ -16,7 +16,6 @@
 #include "common/client/client.h"
 #include "layer.h"
 
-static struct _cl_icd_dispatch below;
 static int file = -1;
 
 struct command {
@@ -231,20 +230,15 @@ static cl_command_queue CL_API_CALL see_clCreateCommandQueueWithProperties(cl_co
     return below.clCreateCommandQueueWithProperties(c, d, all, err);
 }
 
-#define INSTALL(name) table.name = see_##name
+#define INSTALL(name) layer.name = see_##name
 
-CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
-                                            cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
+static void layer_start(void)
 {
-    static struct _cl_icd_dispatch table;
     const char *path = getenv("WITNESS");
-    const cl_int err = layer_begin(num_entries, target_dispatch, num_entries_ret, layer_dispatch_ret, &below, &table);
-    if (err)
-        return err;
     file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
     INSTALL(clCreateCommandQueue);
     INSTALL(clCreateCommandQueueWithProperties);
-    table.clEnqueueReadBuffer = see_read;
+    layer.clEnqueueReadBuffer = see_read;
     INSTALL(clEnqueueWriteBuffer);
     INSTALL(clEnqueueReadBufferRect);
     INSTALL(clEnqueueWriteBufferRect);
@@ -266,5 +260,4 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_di
     INSTALL(clCreateBuffer);
     INSTALL(clCreateImage);
     INSTALL(clCreateImage2D);
-    return CL_SUCCESS;
 }

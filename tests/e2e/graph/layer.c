@@ -678,15 +678,9 @@ CL_API_ENTRY cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int stat
 
 #include "graph.inc"
 
-CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
-                                            cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
+static void layer_start(void)
 {
-    static struct _cl_icd_dispatch table;
-    const cl_int err =
-        layer_begin(num_entries, target_dispatch, num_entries_ret, layer_dispatch_ret, &graph_below, &table);
-    if (err)
-        return err;
+    graph_below = below;
     graph_start();
-    graph_install(&table);
-    return CL_SUCCESS;
+    graph_install(&layer);
 }

@@ -369,15 +369,10 @@ static void read_modes(char *words)
     lazy.lanes |= lazy.channels;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
-                                            cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
+static void layer_start(void)
 {
-    static struct _cl_icd_dispatch table;
+    lazy_below = below;
     const char *modes = getenv("LAZY"), *stuck = getenv("LAZY_STUCK_MS");
-    const cl_int err =
-        layer_begin(num_entries, target_dispatch, num_entries_ret, layer_dispatch_ret, &lazy_below, &table);
-    if (err)
-        return err;
     char *words = modes ? strdup(modes) : NULL;
     lazy_calls_start();
     if (words)
@@ -385,6 +380,5 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_di
     free(words);
     if (stuck)
         lazy.stuck_ms = (unsigned)atoi(stuck);
-    lazy_install(&table);
-    return CL_SUCCESS;
+    lazy_install(&layer);
 }
