@@ -19,8 +19,7 @@ for case in stencil matrices gathers reduction images windows invalidates given;
   plain plain.txt "$programs/pooled" $kib $case
   for room in 10 5; do # MiB
     export ROOM_BYTES=$((room << 20))
-    memory=pooled+host:64MiB pooled pooled.txt "$programs/pooled" $kib $case || { cat pooled.txt pooled.err; fail "$case, $room MiB: exit status $?"; }
-    same "$case, $room MiB"
+    memory=pooled+host:64MiB alike "$case, $room MiB" "$programs/pooled" $kib $case
     peak 60 $((kib << 10)) "$case, $room MiB"
     # Where both halves of both buffers have room, a row of 4 KiB goes each way in each step.
     [ $case$room != stencil10 ] || moved 16384
@@ -36,22 +35,19 @@ done
 # and not written to another one is what the application reads, at most.
 for case in images uncut; do
   plain plain.txt "$programs/pooled" $kib $case
-  ROOM_BYTES=$((16 << 20)) ROOM_MOVED=$PWD/moved.txt pooled pooled.txt "$programs/pooled" $kib $case || { cat pooled.txt pooled.err; fail "$case, to the other device: exit status $?"; }
-  same "$case, to the other device"
+  ROOM_BYTES=$((16 << 20)) ROOM_MOVED=$PWD/moved.txt alike "$case, to the other device" "$programs/pooled" $kib $case
   python3 -c '
 import json, sys
 (to, of), (to_other, of_other) = (map(int, line.split()) for line in open("moved.txt"))
 stays = of + of_other - to - to_other
 sys.exit(not to_other or stays > int(sys.argv[1]) << 10 or json.load(open("stats.json"))["memory"]["evicted"] > 2 << 20)' $kib || fail "$case, to the other device: $(cat moved.txt; grep '"memory"' stats.json)"
-  ROOM_BYTES=$((8 << 20)) memory=pooled+host:64MiB pooled pooled.txt "$programs/pooled" $kib $case || { cat pooled.txt pooled.err; fail "$case, to both: exit status $?"; }
-  same "$case, to both"
+  ROOM_BYTES=$((8 << 20)) memory=pooled+host:64MiB alike "$case, to both" "$programs/pooled" $kib $case
 done
 
 # What the host writes goes to the windows that are there, rectangles as such: nothing is brought again but what two of them hold.
 for case in writes rows; do
   plain plain.txt "$programs/pooled" $kib $case
-  FAULT_COUNTS=$PWD/counts.txt layer=$layer:$programs/faults.so ROOM_BYTES=$((40 << 20)) pooled pooled.txt "$programs/pooled" $kib $case || { cat pooled.txt pooled.err; fail "$case: exit status $?"; }
-  same $case
+  FAULT_COUNTS=$PWD/counts.txt layer=$layer:$programs/faults.so ROOM_BYTES=$((40 << 20)) alike $case "$programs/pooled" $kib $case
   [ "$(grep -c 'clEnqueue.*Rect' counts.txt)" = $([ $case = rows ] && echo 2 || echo 0) ] || fail "$case: $(grep clEnqueue counts.txt)"
   python3 -c '
 import json, sys
@@ -60,42 +56,36 @@ sys.exit(sum(n.get(f"clEnqueue{k}", 0) for k in ("WriteBuffer", "WriteBufferRect
          or json.load(open("stats.json"))["memory"]["brought"] > 1 << 20)' counts.txt || fail "$case: $(grep '"memory"' stats.json; grep clEnqueue counts.txt)"
   # GPUs' drivers carry from and to pinned pieces then, several at a time.
   GPUSPARC_TRANSFER=pinned PAGEABLE=$PWD/pageable layer=$layer:$programs/as_gpu.so:$programs/pageable.so ROOM_BYTES=$((40 << 20)) \
-    pooled pooled.txt "$programs/pooled" $kib $case || { cat pooled.txt pooled.err; fail "$case on GPUs: exit status $?"; }
-  same "$case on GPUs"
+    alike "$case on GPUs" "$programs/pooled" $kib $case
   awk '$1 < 8388608 || $2 || $3 < 2 { exit 1 }' pageable || fail "$case on GPUs: bytes of pinned and of pageable memory, at a time: $(cat pageable)"
 done
 
 # The host's memory of maps goes back with the last of them, unless the user has given it.
 plain plain.txt "$programs/pooled" $kib maps
 for wanted in pooled:"given back" pooled+host:64MiB:kept; do
-  ROOM_BYTES=$((10 << 20)) memory=${wanted%:*} pooled pooled.txt "$programs/pooled" $kib maps || { cat pooled.txt pooled.err; fail "maps: exit status $?"; }
-  same "maps, $wanted"
+  ROOM_BYTES=$((10 << 20)) memory=${wanted%:*} alike "maps, $wanted" "$programs/pooled" $kib maps
   grep -q "^maps: ${wanted##*:}" pooled.err || fail "maps, $wanted: $(cat pooled.err)"
 done
 
 plain plain.txt "$programs/pooled" $kib events
-memory=pooled+host:64MiB pooled pooled.txt "$programs/pooled" $kib events || { cat pooled.txt pooled.err; fail "events: exit status $?"; }
-same events
+memory=pooled+host:64MiB alike events "$programs/pooled" $kib events
 
 # A kernel's own limit of a work-group is advice: a driver that runs larger ones isn't overruled.
 plain plain.txt "$programs/pooled" $kib stencil
-ROOM_GROUP=32 memory=pooled+host:64MiB pooled pooled.txt "$programs/pooled" $kib stencil || { cat pooled.txt pooled.err; fail "a kernel that says 32 work-items: exit status $?"; }
-same "a kernel that says 32 work-items"
+ROOM_GROUP=32 memory=pooled+host:64MiB alike "a kernel that says 32 work-items" "$programs/pooled" $kib stencil
 
 # Of two buffers of 8 MiB, which two devices of 6 MiB don't hold together, one is alive at a time: of 8 steps that are known
 # beforehand nothing is kept that the next one overwrites (64 MiB are written).
 export ROOM_BYTES=$((6 << 20))
 plain plain.txt "$programs/pooled" $kib steps
-memory=pooled+host:64MiB pooled pooled.txt "$programs/pooled" $kib steps || { cat pooled.txt pooled.err; fail "steps: exit status $?"; }
-same steps
+memory=pooled+host:64MiB alike steps "$programs/pooled" $kib steps
 python3 -c '
 import json, sys
 sys.exit(json.load(open("stats.json"))["memory"]["evicted"] > 16 << 20)' || fail "steps: $(grep '"memory"' stats.json)"
 # What the devices pass to the host and get from it they do at the same time; a device, both ways at once; and the next turn's bytes
 # come while one computes (beside.c).
 export BESIDE_REPORT=$PWD/beside ROOM_BYTES=$((3 << 20))
-FAULT_COUNTS=$PWD/counts.txt layer=$layer:$programs/beside.so:$programs/faults.so memory=pooled+host:64MiB pooled pooled.txt "$programs/pooled" $kib steps || { cat pooled.txt pooled.err; fail "steps, transfers counted: exit status $?"; }
-same "steps, transfers counted"
+FAULT_COUNTS=$PWD/counts.txt layer=$layer:$programs/beside.so:$programs/faults.so memory=pooled+host:64MiB alike "steps, transfers counted" "$programs/pooled" $kib steps
 read -r waits beside both_ways ahead _ <beside
 [ $((4 * beside)) -gt $((3 * waits)) ] || fail "of $waits waits for transfers $beside were for two devices"
 [ $((2 * both_ways)) -gt $waits ] || fail "of $waits waits for transfers $both_ways were for both directions"
@@ -112,63 +102,52 @@ for modes in unflushed,lanes slow,late,poison; do
   for case in stencil steps gathers reduction windows uncut; do
     plain plain.txt "$programs/pooled" 1024 $case
     ROOM_BYTES=$((640 << 10)) LAZY=$modes LAZY_SEED=41 LAZY_STUCK_MS=60000 LAZY_REPORT=$PWD/report layer=$programs/lazy.so:$layer \
-      memory=pooled+host:64MiB pooled pooled.txt "$programs/pooled" 1024 $case || { cat pooled.txt pooled.err; fail "$case, a driver that is $modes: exit status $?"; }
-    same "$case, a driver that is $modes"
+      memory=pooled+host:64MiB alike "$case, a driver that is $modes" "$programs/pooled" 1024 $case
     [ ! -e report ] || fail "$case, a driver that is $modes: $(cat report)"
   done
 done
 plain plain.txt "$programs/pooled" 1024 whole
-ROOM_BYTES=$((40 << 20)) LAZY=poison LAZY_REPORT=$PWD/report layer=$programs/lazy.so:$layer pooled pooled.txt "$programs/pooled" 1024 whole ||
-  { cat pooled.txt pooled.err; fail "whole, a driver that forgets: exit status $?"; }
-same "whole, a driver that forgets"
+ROOM_BYTES=$((40 << 20)) LAZY=poison LAZY_REPORT=$PWD/report layer=$programs/lazy.so:$layer alike "whole, a driver that forgets" "$programs/pooled" 1024 whole
 [ ! -e report ] || fail "whole, a driver that forgets: $(cat report)"
 export ROOM_BYTES=$((6 << 20))
 plain plain.txt "$programs/pooled" $kib steps
 # The same where the driver pins the host place, as it does of GPUs.
-layer=$layer:$programs/as_gpu.so memory=pooled+host:64MiB pooled pooled.txt "$programs/pooled" $kib steps || { cat pooled.txt pooled.err; fail "steps on GPUs: exit status $?"; }
-same "steps on GPUs"
+layer=$layer:$programs/as_gpu.so memory=pooled+host:64MiB alike "steps on GPUs" "$programs/pooled" $kib steps
 
 # What stays on one device, where that has room for all.
 export ROOM_BYTES=$((40 << 20))
 # What the host never held isn't given back to the system by each launch that overwrites it.
 rm -f given_back
-GIVEN_BACK=$PWD/given_back LD_PRELOAD=$programs/given_back.so pooled pooled.txt "$programs/pooled" $kib steps || { cat pooled.txt pooled.err; fail "pages given back: exit status $?"; }
-same "pages given back"
+GIVEN_BACK=$PWD/given_back LD_PRELOAD=$programs/given_back.so alike "pages given back" "$programs/pooled" $kib steps
 [ ! -e given_back ] || fail "with room for all, pages were given back $(cat given_back) times"
 plain plain.txt "$programs/pooled" 1024 whole
-pooled pooled.txt "$programs/pooled" 1024 whole || { cat pooled.txt pooled.err; fail "whole: exit status $?"; }
-same "whole"
+alike "whole" "$programs/pooled" 1024 whole
 stats stats.json single:many:"it has too many arguments: gpusparc can't pass it parts of its buffers"
 shows stats.json "its kernel %s %s, so that its pointers can't be moved"
 plain plain.txt "$programs/pooled" $kib gathers
-pooled pooled.txt "$programs/pooled" $kib gathers || { cat pooled.txt pooled.err; fail "gathers on one device: exit status $?"; }
-same "gathers on one device"
+alike "gathers on one device" "$programs/pooled" $kib gathers
 stats stats.json single:scatter:"its parts use each other's results, and it fits on one device"
 
 # A launch that finds all its bytes is enqueued while the one before it runs: of 8 steps all but the first.
 plain plain.txt "$programs/pooled" 1024 steps
-layer=$layer:$programs/beside.so BESIDE_REPORT=$PWD/beside GPUSPARC_GPUS=1 pooled pooled.txt "$programs/pooled" 1024 steps || { cat pooled.txt pooled.err; fail "one device: exit status $?"; }
-same "one device"
+layer=$layer:$programs/beside.so BESIDE_REPORT=$PWD/beside GPUSPARC_GPUS=1 alike "one device" "$programs/pooled" 1024 steps
 read -r _ _ _ _ behind translated <beside
 [ "$behind" = 7 ] || fail "one device: $behind launches were enqueued while another one ran, not 7"
 # With room for all buffers they are the application's own kernels; without, translations.
 [ "$translated" = 0 ] || fail "one device with room for all: $translated launches of translations"
-ROOM_BYTES=$((512 << 10)) memory=pooled+host:64MiB layer=$layer:$programs/beside.so BESIDE_REPORT=$PWD/beside GPUSPARC_GPUS=1 pooled pooled.txt "$programs/pooled" 1024 steps || { cat pooled.txt pooled.err; fail "one small device: exit status $?"; }
-same "one small device"
+ROOM_BYTES=$((512 << 10)) memory=pooled+host:64MiB layer=$layer:$programs/beside.so BESIDE_REPORT=$PWD/beside GPUSPARC_GPUS=1 alike "one small device" "$programs/pooled" 1024 steps
 read -r _ _ _ _ _ translated <beside
 [ "$translated" -gt 8 ] || fail "one small device: $translated launches of translations"
 # By their events none begins before that one has ended; and what has read of one that fails meanwhile fails, too.
 plain plain.txt "$programs/pooled" 1024 behind
-GPUSPARC_GPUS=1 pooled pooled.txt "$programs/pooled" 1024 behind || { cat pooled.txt pooled.err; fail "one behind the other: exit status $?"; }
-same "one behind the other"
+GPUSPARC_GPUS=1 alike "one behind the other" "$programs/pooled" 1024 behind
 FAULT=clEnqueueNDRangeKernel:5:-5:late layer=$layer:$programs/faults.so GPUSPARC_GPUS=1 pooled pooled.txt "$programs/pooled" 1024 behind || :
 [ "$(sed -n 's/^launch.*: \([a-z]*\).*/\1/p' pooled.txt | uniq -c | awk '{ print $1, $2 }' | paste -sd' ')" = "2 ended 3 failed" ] || fail "one that fails and those behind it: $(cat pooled.txt pooled.err)"
 stats stats.json single:smooth:"there is one device"
 
 # All there is of images but those made of buffers, which are refused.
 plain plain.txt "$programs/images" own
-pooled pooled.txt "$programs/images" own || { cat pooled.txt pooled.err; fail "images: exit status $?"; }
-same "images"
+alike "images" "$programs/images" own
 stats stats.json single:flip:"it uses images, which --memory pooled doesn't cut"
 ! pooled pooled.txt "$programs/images" || fail "an image of a buffer was made"
 grep -q '"images_refused": 1' stats.json || fail "the images refused: $(grep '"memory"' stats.json)"
@@ -178,11 +157,9 @@ rc=0
 GPUSPARC_DEVICES=cpu:2 pooled pooled.txt "$programs/pooled" 64 images || rc=$?
 [ $rc -lt 124 ] && grep -q '"images_refused": [1-9]' stats.json || { cat pooled.txt pooled.err; fail "images on parts of a CPU: exit status $rc"; }
 plain plain.txt "$programs/pooled" 64 nothing
-pooled pooled.txt "$programs/pooled" 64 nothing || { cat pooled.txt pooled.err; fail "commands on nothing: exit status $?"; }
-same "commands on nothing"
+alike "commands on nothing" "$programs/pooled" 64 nothing
 plain plain.txt "$programs/pooled" 64 parts
-pooled pooled.txt "$programs/pooled" 64 parts || { cat pooled.txt pooled.err; fail "sub-buffers: exit status $?"; }
-same "sub-buffers"
+alike "sub-buffers" "$programs/pooled" 64 parts
 pooled pooled.txt "$programs/pooled" 64 failing || { cat pooled.txt pooled.err; fail "a map that fails: exit status $?"; }
 grep -q '^a map that fails, and its unmap: 0 mapped; unmapped once more: -30$' pooled.txt || fail "a map and its unmap that fail: $(cat pooled.txt)"
 grep -q '^failing: -14, none, 0 mapped; a region that wraps: -30; no extension$' pooled.txt || fail "a map that fails, a region that wraps, an extension: $(cat pooled.txt)"
@@ -190,8 +167,7 @@ grep -q '^failing: -14, none, 0 mapped; a region that wraps: -30; no extension$'
 # What is behind a command that has failed fails, too.
 plain plain.txt "$programs/failed_behind"
 for gpus in 1 2; do
-  GPUSPARC_GPUS=$gpus pooled pooled.txt "$programs/failed_behind" || { cat pooled.txt pooled.err; fail "behind a command that fails, --gpus $gpus: exit status $?"; }
-  same "behind a command that fails, --gpus $gpus"
+  GPUSPARC_GPUS=$gpus alike "behind a command that fails, --gpus $gpus" "$programs/failed_behind"
 done
 
 # What `devices --memory` says is what the application sees.
@@ -225,17 +201,14 @@ stats stats.json single:gather:"one work-group may touch more bytes than fit on 
 
 # A handler of exit() that runs after ours, which has closed the driver to our threads, waits for what hasn't ended.
 plain plain.txt "$programs/last_wait" 5
-pooled pooled.txt "$programs/last_wait" 5 || fail "a handler of exit() waits: exit status $?: $(cat pooled.txt)"
-same "a handler of exit() waits"
+alike "a handler of exit() waits" "$programs/last_wait" 5
 for how in finish status profile callback "status destructor"; do
   plain plain.txt "$programs/joined" $how
-  pooled pooled.txt "$programs/joined" $how || fail "a handler of exit() joins ($how): exit status $?: $(cat pooled.txt)"
-  same "a handler of exit() joins ($how)"
+  alike "a handler of exit() joins ($how)" "$programs/joined" $how
 done
 
 plain plain.txt "$programs/sub_buffer_flags" buffers
-pooled pooled.txt "$programs/sub_buffer_flags" buffers || fail "flags of sub-buffers: exit status $?: $(cat pooled.txt)"
-same "flags of sub-buffers"
+alike "flags of sub-buffers" "$programs/sub_buffer_flags" buffers
 
 # No allocation ever succeeds (each once: pooled_faults.sh).
 export ROOM_BYTES=$((10 << 20))
@@ -259,7 +232,6 @@ layer='' kib=$((mib * 1024))
 unset ROOM_BYTES
 for case in stencil reduction windows matrices gathers images; do
   plain plain.txt "$programs/pooled" $kib $case
-  POCL_MEMORY_LIMIT=1 pooled pooled.txt "$programs/pooled" $kib $case || { cat pooled.txt pooled.err; fail "$case of $mib MiB: exit status $?"; }
-  same "$case of $mib MiB"
+  POCL_MEMORY_LIMIT=1 alike "$case of $mib MiB" "$programs/pooled" $kib $case
   peak 60 $((mib << 20)) "$case of $mib MiB"
 done

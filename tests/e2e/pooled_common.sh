@@ -18,6 +18,14 @@ plain() { # OUTPUT COMMAND...
   OPENCL_LAYERS='' timeout 200 "$@" >"$out" || fail "without gpusparc: $*"
 }
 same() { cmp plain.txt pooled.txt || { diff plain.txt pooled.txt | cut -c1-160 | head; cat pooled.err; fail "$*"; }; }
+# alike WHAT COMMAND...: it prints what the last plain run did.
+alike() {
+  local what=$1 rc=0
+  shift
+  pooled pooled.txt "$@" || rc=$?
+  [ $rc = 0 ] || { cat pooled.txt pooled.err; fail "$what: exit status $rc"; }
+  same "$what"
+}
 # Each device's peak in bytes is at most a share of all, in per cent.
 peak() { python3 -c '
 import json, sys

@@ -46,12 +46,10 @@ cmp <(grep -E '^[mn] ' plain.txt) <(grep -E '^[mn] ' pooled.txt) || fail "other 
 export ROOM_BYTES=$((300 << 10))
 for case in gathers windows invalidates; do
   FAULT='' plain plain.txt "$programs/pooled" 512 $case
-  pooled pooled.txt "$programs/pooled" 512 $case || { cat pooled.txt pooled.err; fail "$case: exit status $?"; }
-  same $case
+  alike $case "$programs/pooled" 512 $case
 done
 FAULT='' plain plain.txt "$programs/stress" 7 150 2
-pooled pooled.txt "$programs/stress" 7 150 2 || { cat pooled.txt pooled.err; fail "stress: exit status $?"; }
-same stress
+alike stress "$programs/stress" 7 150 2
 unused "programs"
 
 # The layer sees each use there is, where buffers are what they are.
