@@ -3,13 +3,10 @@
  * goes on unit by unit, and every state is followed in which releases come at any time that the period allows, each
  * piece takes any time between best and worst, and any server is chosen. What the simulator sees at random, this sees
  * all of. Arguments: seed, number of sets. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "gema/analysis.h"
-#include "tests/gema/sets.h"
 
 enum { MAX_TASKS = 4, MAX_PIECES = 3, MAX_STATES = 150000, IDLE = 255 };
 
@@ -30,46 +27,11 @@ struct state {
     struct task_state t[MAX_TASKS];
 };
 
-struct explorer {
-    const struct gs_model *m;
-    int modes[MAX_TASKS];
-    const struct gs_result *bound;
-    struct state *states; /* owned */
-    uint32_t *table;      /* owned; hash table of indices + 1 */
-    size_t n_states;
-    int64_t worst[MAX_TASKS];
-    bool too_many, broken;
-};
-
-static const struct gs_segment *segment_of(const struct explorer *x, size_t i, const struct state *s)
-{
-    return &x->m->tasks[i].chains[x->modes[i]].segments[s->t[i].segment];
-}
+#include "tests/gema/explorer.h"
 
 static int pieces_of(const struct explorer *x, size_t i, const struct state *s)
 {
     return segment_of(x, i, s)->resource == GS_GPU ? x->modes[i] : 1;
-}
-
-static void add_state(struct explorer *x, const struct state *s)
-{
-    uint64_t h = 1469598103934665603u;
-    const unsigned char *p = (const unsigned char *)s;
-    for (size_t i = 0; i < sizeof *s; i++)
-        h = (h ^ p[i]) * 1099511628211u;
-    for (size_t k = h % (2 * MAX_STATES);; k = (k + 1) % (2 * MAX_STATES)) {
-        if (!x->table[k]) {
-            if (x->n_states == MAX_STATES) {
-                x->too_many = true;
-                return;
-            }
-            x->states[x->n_states++] = *s;
-            x->table[k] = (uint32_t)x->n_states;
-            return;
-        }
-        if (memcmp(&x->states[x->table[k] - 1], s, sizeof *s) == 0)
-            return;
-    }
 }
 
 static void start_segment(const struct explorer *x, size_t i, struct state *s)
@@ -243,33 +205,13 @@ static void release(struct explorer *x, const struct state *s, size_t i)
     serve(x, t, 0, 0, 0, false);
 }
 
-static void explore(struct explorer *x)
-{
-    struct state first;
-    memset(&first, 0, sizeof first);
-    for (size_t i = 0; i < x->m->n_tasks; i++) {
-        first.t[i].segment = IDLE;
-        first.t[i].since = (uint8_t)x->m->tasks[i].period_ns;
-        x->worst[i] = 0;
-    }
-    x->n_states = 0;
-    x->too_many = x->broken = false;
-    memset(x->table, 0, 2 * MAX_STATES * sizeof *x->table);
-    add_state(x, &first);
-    for (size_t k = 0; k < x->n_states && !x->too_many && !x->broken; k++) {
-        struct state s = x->states[k];
-        release(x, &s, 0);
-    }
-}
-
 int main(int argc, char **argv)
 {
     struct rng rng = seed_from(argc, argv, 3);
     long sets = argc > 2 ? atol(argv[2]) : 3000, done = 0, tried = 0;
     uint64_t tight = 0, tasks = 0, states = 0;
     double slack = 0;
-    struct explorer x = {.states = malloc(MAX_STATES * sizeof *x.states),
-                         .table = malloc(2 * MAX_STATES * sizeof *x.table)};
+    struct explorer x = new_explorer();
     while (done < sets && tried < 40 * sets) {
         struct set_shape shape = {3 + rnd(&rng, 2),
                                   1 + rnd(&rng, 3),
@@ -295,12 +237,8 @@ int main(int argc, char **argv)
         x.m = &m;
         x.bound = gs_analyze(a, x.modes);
         if (x.bound->schedulable) {
-            explore(&x);
-            if (x.broken) {
-                printf("set %ld exceeds its bound\n", tried);
-                print_set(&m, x.modes);
+            if (!holds(&x, tried))
                 return 1;
-            }
             done += !x.too_many;
             states += x.n_states;
             for (size_t i = 0; i < m.n_tasks && !x.too_many; i++) {
@@ -315,7 +253,6 @@ int main(int argc, char **argv)
     printf("%ld sets explored whole, %" PRIu64 " states; %" PRIu64 " of %" PRIu64
            " bounds are exact, bound over exact %.3f on average\n",
            done, states, tight, tasks, slack / (double)(tasks ? tasks : 1));
-    free(x.states);
-    free(x.table);
+    free_explorer(&x);
     return tight == 0;
 }

@@ -5,13 +5,10 @@
  * long as there are no more of them than the segment says; where it doesn't say, all but the last as long as a
  * hand-over at least), each may run any time up to a hand-over after its grant, and any free GPU is chosen. Arguments:
  * seed, number of sets. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "gema/analysis.h"
-#include "tests/gema/sets.h"
 
 enum { MAX_TASKS = 3, MAX_PIECES = 2, MAX_DEPTH = 2, MAX_STATES = 200000, IDLE = 255, NOWHERE = -1 };
 
@@ -31,47 +28,7 @@ struct state {
     struct task_state t[MAX_TASKS];
 };
 
-struct explorer {
-    const struct gs_model *m;
-    int modes[MAX_TASKS];
-    const struct gs_result *bound;
-    struct state *states; /* owned */
-    uint32_t *table;      /* owned; hash table of indices + 1 */
-    size_t n_states;
-    int64_t worst[MAX_TASKS];
-    bool too_many, broken;
-};
-
-static const struct gs_chain *chain_of(const struct explorer *x, size_t i)
-{
-    return &x->m->tasks[i].chains[x->modes[i]];
-}
-
-static const struct gs_segment *segment_of(const struct explorer *x, size_t i, const struct state *s)
-{
-    return &chain_of(x, i)->segments[s->t[i].segment];
-}
-
-static void add_state(struct explorer *x, const struct state *s)
-{
-    uint64_t h = 1469598103934665603u;
-    const unsigned char *p = (const unsigned char *)s;
-    for (size_t i = 0; i < sizeof *s; i++)
-        h = (h ^ p[i]) * 1099511628211u;
-    for (size_t k = h % (2 * MAX_STATES);; k = (k + 1) % (2 * MAX_STATES)) {
-        if (x->table[k] && memcmp(&x->states[x->table[k] - 1], s, sizeof *s) == 0)
-            return;
-        if (x->table[k])
-            continue;
-        if (x->n_states == MAX_STATES) {
-            x->too_many = true;
-            return;
-        }
-        x->states[x->n_states++] = *s;
-        x->table[k] = (uint32_t)x->n_states;
-        return;
-    }
-}
+#include "tests/gema/explorer.h"
 
 static void grant(struct explorer *x, const struct state *s);
 
@@ -232,25 +189,6 @@ static void pass_unit(struct explorer *x, struct state s)
     end_segments(x, &s, 0);
 }
 
-static void explore(struct explorer *x)
-{
-    struct state first;
-    memset(&first, 0, sizeof first);
-    for (size_t i = 0; i < x->m->n_tasks; i++) {
-        first.t[i].segment = IDLE;
-        first.t[i].since = (uint8_t)x->m->tasks[i].period_ns;
-        x->worst[i] = 0;
-    }
-    x->n_states = 0;
-    x->too_many = x->broken = false;
-    memset(x->table, 0, 2 * MAX_STATES * sizeof *x->table);
-    add_state(x, &first);
-    for (size_t k = 0; k < x->n_states && !x->too_many && !x->broken; k++) {
-        const struct state s = x->states[k];
-        release(x, &s, 0);
-    }
-}
-
 /* GPUs granted in chunks; each task has a CPU of its own. */
 static struct gs_model tiny_set(struct rng *rng, int depth)
 {
@@ -315,8 +253,7 @@ int main(int argc, char **argv)
     const long sets = argc > 2 ? atol(argv[2]) : 400;
     long done = 0;
     uint64_t tight = 0, tasks = 0, states = 0;
-    struct explorer x = {.states = malloc(MAX_STATES * sizeof *x.states),
-                         .table = malloc(2 * MAX_STATES * sizeof *x.table)};
+    struct explorer x = new_explorer();
     if (!check_smallest(&x))
         return 1;
     for (long tried = 0; tried < sets; tried++) {
@@ -326,12 +263,8 @@ int main(int argc, char **argv)
         x.m = &m;
         x.bound = gs_analyze(a, x.modes);
         if (x.bound->schedulable) {
-            explore(&x);
-            if (x.broken) {
-                printf("set %ld exceeds its bound\n", tried);
-                print_set(&m, x.modes);
+            if (!holds(&x, tried))
                 return 1;
-            }
             done += !x.too_many;
             states += x.n_states;
             for (size_t i = 0; i < m.n_tasks && !x.too_many; i++, tasks++)
@@ -342,7 +275,6 @@ int main(int argc, char **argv)
     }
     printf("%ld sets explored whole, %" PRIu64 " states; %" PRIu64 " of %" PRIu64 " bounds are exact\n", done, states,
            tight, tasks);
-    free(x.states);
-    free(x.table);
+    free_explorer(&x);
     return tight == 0;
 }
