@@ -8,7 +8,7 @@
 
 #include "shim/order/command.h"
 #include "shim/memory/object.h"
-#include "shim/staging/pieces.h"
+#include "shim/staging/staging.h"
 
 /* Looks at what has ended since: what failed counts no more. */
 void gs_drop_failed(struct gs_mem *root);

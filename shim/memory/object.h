@@ -104,7 +104,7 @@ void gs_sub_buffer_callback(struct gs_mem *m);
 /* Nobody needs a place's window any more: it is let go, now or after others. Any thread, with or without locks. */
 void gs_window_leave(struct gs_mem *root, unsigned place, struct gs_place_window *w);
 
-/* ---- mapped.c ----
+/* ---- maps that are ours ----
  *
  * Maps that gpusparc carries out itself, under a daemon, since a driver's map is one command however large: a read into
  * the host's memory and, at the unmap, a write from it. A buffer in the application's own memory (CL_MEM_USE_HOST_PTR)

@@ -65,9 +65,9 @@ static inline cl_int gs_run_output_kernel(cl_command_queue queue, const struct g
             sizeof((const struct gs_put_arg[]){__VA_ARGS__}) / sizeof(struct gs_put_arg), items, GS_OUTPUT_GROUP       \
     }
 
-/* ---- scratch.c: buffers that a merge needs for as long as it runs, kept for the next one: to make and free memory on
- * a GPU takes time, and to free it may wait for the GPU. A split launch comes after everything that was enqueued before
- * it (rule 1 of docs/coherence.md): the buffers of an earlier one may be used again at once. ---- */
+/* ---- scratch memory: buffers that a merge needs for as long as it runs, kept for the next one: to make and free
+ * memory on a GPU takes time, and to free it may wait for the GPU. A split launch comes after everything that was
+ * enqueued before it (rule 1 of docs/coherence.md): the buffers of an earlier one may be used again at once. ---- */
 
 /* The end of a context. */
 void gs_scratch_free(struct gs_context *ctx);

@@ -8,7 +8,7 @@
 
 #include "shim/pooled/pooled.h"
 #include "shim/pooled/turns.h"
-#include "shim/staging/pieces.h"
+#include "shim/staging/staging.h"
 
 /* ---- host.c: the host place's memory: a root's address range; the system makes its pages when they are first written
  * ----

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/staging/pieces.h"
+#include "shim/staging/staging.h"
 
 #include <errno.h>
 #include <stdlib.h>

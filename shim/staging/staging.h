@@ -7,8 +7,62 @@
 #ifndef GS_SHIM_STAGING_STAGING_H
 #define GS_SHIM_STAGING_STAGING_H
 
-#include "shim/staging/pieces.h"
+#include "shim/order/command.h"
+#include "shim/staging/pool.h"
 #include "shim/staging/way.h"
+#include "shim/put/op.h"
+
+/* ---- pieces.c: large transfers between memory objects and the host's memory, how they are cut into pieces, and how
+ * the pieces of several take turns, so that the links of all devices concerned are busy at once ---- */
+
+/* A read or write of a buffer's bytes or rows, or of an image's texels: between a place and the host's memory. */
+struct gs_staged {
+    struct gs_op op; /* as the driver is asked for it, without blocking */
+    unsigned place;
+    size_t element; /* bytes of a texel; 1 of a buffer */
+    bool fresh;     /* of a piece: the host's memory is yet to be given pages */
+};
+
+/* The same of rows, as the application asks for it. False: the arguments are none that a driver takes, or the rows are
+ * too short. */
+bool gs_staged_rect(struct gs_staged *t, const struct gs_op *op);
+
+uint64_t gs_staged_bytes(const struct gs_staged *t);
+/* Where the rows are in the host's memory. */
+struct gs_rows gs_staged_host(const struct gs_staged *t);
+
+/* Transfers that are carried as one. */
+struct gs_extents {
+    struct gs_staged *v; /* owned */
+    unsigned n;
+    size_t cap;
+};
+cl_int gs_extents_add(struct gs_extents *s, const struct gs_staged *t);
+void gs_extents_free(struct gs_extents *s);
+
+/* A transfer, cut into pieces. */
+struct gs_cut_transfer {
+    const struct gs_staged *t;
+    struct gs_cut cut;
+    unsigned gone; /* so many pieces have been taken */
+    bool fresh;    /* as the pieces' */
+};
+
+struct gs_pieces {
+    struct gs_cut_transfer *v; /* owned */
+    unsigned n, at;            /* at: the one whose turn was last */
+    size_t pieces, most_bytes; /* most_bytes: of the largest piece */
+};
+
+/* Cuts n transfers, which stay, into pieces of at most `most` bytes; smaller ones if they would be fewer than `many`,
+ * but not below `least`. -ENOMEM. */
+int gs_pieces_begin(struct gs_pieces *turns, const struct gs_staged *v, unsigned n, size_t most, size_t least,
+                    unsigned many);
+
+/* The next piece of all, from each transfer that has some left in turn. To be called turns->pieces times. */
+struct gs_staged gs_pieces_take(struct gs_pieces *turns);
+
+/* ---- the ring ---- */
 
 /* May a call carry a transfer of so many bytes through a ring? With the context's lock held. The ring is made once
  * enough bytes have gone the slow way. Not while a user event has no status: the call might wait for a later command.
@@ -52,7 +106,7 @@ cl_int gs_staging_carry(struct gs_context *ctx, const struct gs_staged *v, unsig
 /* Frees this room's part of a context. Null is allowed. */
 void gs_staging_free(struct gs_staging *s);
 
-/* ---- pinned_memory.c: memory of the host's that GPUs read and write at their link's pace: ours, which the driver has
+/* ---- pinned memory: memory of the host's that GPUs read and write at their link's pace: ours, which the driver has
  * pinned for a buffer around it. Nothing ever stands in that buffer. For other devices any memory does. ---- */
 
 struct gs_pinned_memory {

@@ -27,7 +27,7 @@ MUTANTS = {
            "if (i > GS_MAX_DEVICES)\n            without[k++]")],
     # Rule 9: parts begin before the transfers into all of them have ended; and before the copy that is kept is made.
     "9a": [("shim/launch/parts.c", "if (!err && compares(plan))", "if (!err && !plan && compares(plan))")],
-    "9b": [("shim/output/merge.c", "err = gs_put(queue, &copy, GS_VIA_MEMORY, ready->n, ready->v, &event);\n"
+    "9b": [("shim/output/output.c", "err = gs_put(queue, &copy, GS_VIA_MEMORY, ready->n, ready->v, &event);\n"
             "    return err ? err : gs_events_add(ready, event);",
             "err = gs_put(queue, &copy, GS_VIA_MEMORY, ready->n, ready->v, &event);\n"
             "    return err ? err : gs_real()->clReleaseEvent(event);")],

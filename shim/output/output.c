@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/output/output.h"
+
+#include <stdlib.h>
+
+#include "shim/coherence/coherence.h"
+#include "shim/report/report.h"
+#include "shim/transfer/transfer.h"
+
+/* ---- merges ---- */
+
+enum { MERGE_BYTES = 16 /* that gs_merge compares at a time */ };
+
+static uint64_t bytes_of(const struct gs_merge *m)
+{
+    return m->window.end - m->window.begin;
+}
+
+static cl_int keep(struct gs_command *cmd, struct gs_merge *m, struct gs_events *ready)
+{
+    cl_int err;
+    cl_event event;
+    m->kept = gs_scratch_take(cmd, bytes_of(m), 0, NULL, &err);
+    cl_command_queue queue = err ? NULL : gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, 0, &err);
+    const struct gs_op copy = gs_op_copy(gs_replica_at(m->root, 0), m->kept, m->window.begin, 0, bytes_of(m));
+    if (!err)
+        err = gs_put(queue, &copy, GS_VIA_MEMORY, ready->n, ready->v, &event);
+    return err ? err : gs_events_add(ready, event);
+}
+
+cl_int gs_merge_keep(struct gs_command *cmd, struct gs_merge *m, struct gs_mem *root, struct gs_range window,
+                     unsigned n_parts, struct gs_events *ready)
+{
+    *m = (struct gs_merge){.root = root, .window = window};
+    cl_int err;
+    if (gs_own_kernel(cmd->ctx, GS_OWN_MERGE, &err))
+        err = keep(cmd, m, &ready[0]);
+    /* What the merge will need once the parts have run. Where home has room for one part only, the others follow it. */
+    if (!err)
+        m->arrived[1] = gs_scratch_take(cmd, bytes_of(m), n_parts, ready, &err);
+    return err;
+}
+
+/* To the first device, and compared there, after `home`, which gains the end. Where home has no more memory the bytes
+ * come to where those of the part before have been compared. */
+static cl_int merge_part(struct gs_command *cmd, struct gs_merge *m, unsigned p, cl_event ran, struct gs_events *home)
+{
+    cl_int err;
+    struct gs_events wait = {0};
+    const uint64_t bytes = bytes_of(m);
+    cl_mem mem = gs_replica_at(m->root, 0), own = p == 1 ? m->arrived[1] : gs_scratch_take(cmd, bytes, 0, NULL, &err);
+    m->arrived[p] = own ? own : m->arrived[p - 1];
+    err = own ? CL_SUCCESS : gs_events_share_all(&wait, home);
+    cl_command_queue queue = err ? NULL : gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, 0, &err);
+    if (!err)
+        err = gs_events_share(&wait, ran);
+    const struct gs_op copy = gs_op_copy(gs_replica_at(m->root, p), m->arrived[p], m->window.begin, 0, bytes);
+    if (!err)
+        err = gs_transfer_buffer(cmd, &copy, p, 0, &wait, home);
+    if (!err)
+        err = gs_run_output_kernel(
+            queue,
+            GS_OUTPUT_LAUNCH(cmd->ctx->own.kernel[GS_OWN_MERGE], (bytes + MERGE_BYTES - 1) / MERGE_BYTES, GS_ARG(mem),
+                             GS_ARG(m->window.begin), GS_ARG(m->arrived[p]), GS_ARG(m->kept), GS_ARG(bytes)),
+            home, home);
+    gs_events_free(&wait);
+    gs_report_moved(GS_PATH_MERGE, bytes);
+    return err;
+}
+
+cl_int gs_merge_parts(struct gs_command *cmd, struct gs_merge *m, unsigned n_parts, const cl_event *ran,
+                      struct gs_events *done)
+{
+    struct gs_events home = {0};
+    cl_int err = gs_events_share(&home, ran[0]);
+    for (unsigned p = 1; p < n_parts && !err; p++)
+        err = merge_part(cmd, m, p, ran[p], &home);
+    if (!err)
+        err = gs_events_share_all(done, &home);
+    gs_events_free(&home);
+    return err;
+}
+
+/* ---- reductions ---- */
+
+/* The element that changes nothing, in the low bytes of the number. */
+static uint64_t identity_of(enum gs_atomic_op op, enum gs_atomic_type type)
+{
+    const bool is_signed = type == GS_ATOMIC_I32 || type == GS_ATOMIC_I64;
+    const uint64_t ones = gs_atomic_bytes(type) == 4 ? UINT32_MAX : UINT64_MAX, sign = ones ^ ones >> 1;
+    if (type >= GS_ATOMIC_F32) /* -0.0 is what a sum keeps even of -0.0; of fmin and fmax, a NaN yields to any number */
+        return op == GS_ATOMIC_ADD ? sign : ones ^ sign;
+    switch (op) {
+    case GS_ATOMIC_AND:
+        return ones;
+    case GS_ATOMIC_MIN:
+        return is_signed ? ones ^ sign : ones;
+    case GS_ATOMIC_MAX:
+        return is_signed ? sign : 0;
+    default:
+        return 0;
+    }
+}
+
+static cl_int fill(struct gs_command *cmd, const struct gs_use *u, unsigned part, struct gs_events *ready)
+{
+    const uint64_t identity = identity_of(u->op, u->type);
+    const struct gs_rangeset *s = &u->reduced[part];
+    struct gs_events wait = {0};
+    cl_event event = NULL;
+    cl_int err = gs_events_share_all(&wait, ready);
+    /* What home still fetches from here. */
+    if (!err && gs_ready_at(u->root, 0))
+        err = gs_events_share(&wait, gs_ready_at(u->root, 0));
+    cl_command_queue queue = err ? NULL : gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, part, &err);
+    for (size_t i = 0; i < s->n && !err; i++) {
+        const bool last = i + 1 == s->n;
+        /* In order: the first waits for all of them, the last stands for all. */
+        const struct gs_op op = gs_op_fill(gs_replica_at(u->root, part), (size_t)s->v[i].begin,
+                                           (size_t)(s->v[i].end - s->v[i].begin), &identity, gs_atomic_bytes(u->type));
+        err = gs_put(queue, &op, GS_VIA_MEMORY, i ? 0 : wait.n, wait.v, last ? &event : NULL);
+    }
+    gs_events_free(&wait);
+    return err || !event ? err : gs_events_add(ready, event);
+}
+
+static enum gs_own_kernel kernel_of(enum gs_atomic_type type)
+{
+    return GS_OWN_REDUCE_I32 + (unsigned)type;
+}
+
+cl_int gs_reduce_begin(struct gs_command *cmd, struct gs_merge *m, const struct gs_use *u, unsigned n_parts,
+                       struct gs_events *ready)
+{
+    cl_int err;
+    gs_own_kernel(cmd->ctx, kernel_of(u->type), &err);
+    for (unsigned p = 0; p < n_parts && !err; p++)
+        if (gs_wrote(u->root, 0, &u->reduced[p]) < 0)
+            err = CL_OUT_OF_HOST_MEMORY;
+    for (unsigned p = 1; p < n_parts && !err; p++) {
+        err = fill(cmd, u, p, &ready[p]);
+        if (!err && u->reduced[p].n)
+            m->arrived[p] = gs_scratch_take(cmd, gs_rangeset_bytes(&u->reduced[p]), n_parts, ready, &err);
+    }
+    return err;
+}
+
+/* Combines what part p has with home's bytes, range by range. */
+static cl_int combine(struct gs_command *cmd, cl_mem scratch, const struct gs_use *u, unsigned p, const cl_event *ran,
+                      struct gs_events *done)
+{
+    const struct gs_rangeset *s = &u->reduced[p];
+    const uint64_t bytes = gs_rangeset_bytes(s);
+    struct gs_events wait = {0};
+    cl_int err;
+    cl_command_queue queue = gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, 0, &err);
+    if (err)
+        return err;
+    err = gs_events_share(&wait, ran[p]);
+    const uint64_t element = gs_atomic_bytes(u->type), identity = identity_of(u->op, u->type);
+    const cl_int op = (cl_int)u->op;
+    cl_mem home = gs_replica_at(u->root, 0);
+    uint64_t at = 0;
+    for (size_t i = 0; i < s->n && !err; i++) {
+        const uint64_t n = s->v[i].end - s->v[i].begin;
+        const uint64_t home_first = s->v[i].begin / element, first = at / element, elements = n / element;
+        struct gs_events here = {0};
+        const struct gs_op copy = gs_op_copy(gs_replica_at(u->root, p), scratch, s->v[i].begin, at, n);
+        err = gs_transfer_buffer(cmd, &copy, p, 0, &wait, &here);
+        if (!err)
+            err = gs_events_share(&here, ran[0]);
+        if (!err)
+            err = gs_run_output_kernel(queue,
+                                       GS_OUTPUT_LAUNCH(cmd->ctx->own.kernel[kernel_of(u->type)], elements,
+                                                        GS_ARG(home), GS_ARG(home_first), GS_ARG(scratch),
+                                                        GS_ARG(first), GS_ARG(elements), GS_ARG(op), GS_ARG(identity)),
+                                       &here, done);
+        gs_events_free(&here);
+        at += n;
+    }
+    gs_report_moved(GS_PATH_REDUCE, bytes);
+    gs_events_free(&wait);
+    return err;
+}
+
+cl_int gs_reduce_parts(struct gs_command *cmd, const struct gs_merge *m, const struct gs_use *u, unsigned n_parts,
+                       const cl_event *ran, struct gs_events *done)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned p = 1; p < n_parts && !err; p++)
+        if (u->reduced[p].n)
+            err = combine(cmd, m->arrived[p], u, p, ran, done);
+    return err;
+}
+
+/* ---- scratch memory ---- */
+
+/* Memory that the application could have had. */
+enum { MOST_KEPT = 32, MOST_BYTES = 128 * 1024 * 1024, ONE_OF = 64 };
+
+struct gs_scratch {
+    cl_mem mem;
+    uint64_t bytes;
+    bool taken;
+    struct gs_scratch *next;
+};
+
+/* One that is free, or a new one. Null with an error in *err. */
+static struct gs_scratch *take_scratch(struct gs_context *ctx, uint64_t bytes, bool *made, cl_int *err)
+{
+    struct gs_scratch *best = NULL;
+    *err = CL_SUCCESS;
+    for (struct gs_scratch *s = ctx->scratch; s; s = s->next)
+        if (!s->taken && s->bytes >= bytes && s->bytes / 4 <= bytes && (!best || s->bytes < best->bytes))
+            best = s;
+    *made = !best;
+    if (best) {
+        best->taken = true;
+        return best;
+    }
+    cl_mem mem = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE, bytes, NULL, err);
+    if (*err)
+        return NULL;
+    if (!(best = malloc(sizeof *best))) {
+        gs_real()->clReleaseMemObject(mem);
+        *err = CL_OUT_OF_HOST_MEMORY;
+        return NULL;
+    }
+    *best = (struct gs_scratch){mem, bytes, true, ctx->scratch};
+    return ctx->scratch = best;
+}
+
+/* In the launch's order: what is enqueued without one takes its unit at once, and the queue may hold what waits for a
+ * thread of ours that needs units. */
+static cl_int touch(struct gs_command *cmd, const struct gs_scratch *s, unsigned n, struct gs_events *ready)
+{
+    cl_event event;
+    cl_int err = gs_put_touch(cmd, 0, s->mem, &event);
+    if (err)
+        return err;
+    for (unsigned p = 0; p < n && !err; p++)
+        err = gs_events_share(&ready[p], event);
+    gs_real()->clReleaseEvent(event);
+    return err;
+}
+
+cl_mem gs_scratch_take(struct gs_command *cmd, uint64_t bytes, unsigned n, struct gs_events *ready, cl_int *err)
+{
+    bool made;
+    struct gs_scratch *s = take_scratch(cmd->ctx, bytes, &made, err);
+    if (n && s && made)
+        *err = touch(cmd, s, n, ready);
+    return s ? s->mem : NULL;
+}
+
+/* More than MOST_BYTES, and, where the devices have memory of their own, than one of so many bytes of the first's. */
+static bool is_too_much(const struct gs_context *ctx, uint64_t bytes)
+{
+    cl_ulong all = 0;
+    if (bytes > MOST_BYTES && !ctx->shared_memory)
+        gs_real()->clGetDeviceInfo(ctx->dev[0], CL_DEVICE_GLOBAL_MEM_SIZE, sizeof all, &all, NULL);
+    return bytes > MOST_BYTES && bytes > all / ONE_OF;
+}
+
+/* Releases those that are taken, or all; and those that are beyond what is worth keeping. */
+static void release(struct gs_context *ctx, bool taken, bool all)
+{
+    uint64_t bytes = 0;
+    unsigned kept = 0;
+    for (struct gs_scratch **at = &ctx->scratch; *at;) {
+        struct gs_scratch *s = *at;
+        if (all || (taken && s->taken) || kept == MOST_KEPT || is_too_much(ctx, bytes + s->bytes)) {
+            *at = s->next;
+            gs_real()->clReleaseMemObject(s->mem);
+            free(s);
+        } else {
+            s->taken = false;
+            bytes += s->bytes;
+            kept++;
+            at = &s->next;
+        }
+    }
+}
+
+void gs_scratch_give(struct gs_context *ctx, bool keep)
+{
+    release(ctx, !keep, false);
+}
+
+void gs_scratch_free(struct gs_context *ctx)
+{
+    release(ctx, false, true);
+}
