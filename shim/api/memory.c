@@ -164,6 +164,50 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags
                                             image_row_pitch, image_slice_pitch, host_ptr, errcode_ret);
 }
 
+enum { TWIN_BYTES = 1 << 20 }; /* of a buffer, or at most of an image's row */
+
+/* A small object of the same kind, made with the flags that the application asked for; so is its parent. */
+static cl_mem small_twin(cl_context context, cl_mem handle, void *host)
+{
+    const struct gs_mem *m = gs_find(GS_MEM, handle); /* null: a parent that the application has let go */
+    const cl_mem_flags flags = m ? m->asked_flags : gs_mem_flags(handle);
+    const cl_image_desc *d = m && m->image ? &m->image->desc : NULL;
+    cl_mem parent = NULL, twin = NULL;
+    gs_real()->clGetMemObjectInfo(handle, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL);
+    cl_mem of = parent ? small_twin(context, parent, host) : NULL;
+    host = !parent && flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR) ? host : NULL;
+    if (d && !parent == !of) {
+        const bool line = d->image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
+        const cl_image_desc small = {.image_type = d->image_type,
+                                     .image_width = line ? 1 : d->image_width,
+                                     .image_height = d->image_height > 0,
+                                     .image_depth = d->image_depth > 0,
+                                     .image_array_size = d->image_array_size > 0,
+                                     .image_row_pitch = of ? d->image_row_pitch : 0,
+                                     .mem_object = of};
+        twin = gs_real()->clCreateImage(context, flags, &m->image->format, &small, host, NULL);
+    } else if (of) {
+        const cl_buffer_region all = {0, TWIN_BYTES};
+        twin = gs_real()->clCreateSubBuffer(of, flags, CL_BUFFER_CREATE_TYPE_REGION, &all, NULL);
+    } else if (!parent) {
+        twin = gs_real()->clCreateBuffer(context, flags, TWIN_BYTES, host, NULL);
+    }
+    GS_RELEASE(MemObject, of);
+    return twin;
+}
+
+/* Drivers add flags, and pass a parent's on, each in its own way: the driver is asked of an object that it was told all
+ * of. */
+static cl_mem_flags all_flags(const struct gs_mem *m)
+{
+    void *host = aligned_alloc(4096, TWIN_BYTES);
+    cl_mem twin = host ? small_twin(m->root->o.ctx->o.handle, m->o.handle, host) : NULL;
+    const cl_mem_flags flags = twin ? gs_mem_flags(twin) : m->flags;
+    GS_RELEASE(MemObject, twin);
+    free(host);
+    return flags;
+}
+
 static cl_uint own_maps(const struct gs_mem *m)
 {
     GS_LOCKED(&m->root->o.ctx->lock);
@@ -190,8 +234,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memobj, cl_mem_info pa
         *(cl_uint *)param_value -= gs_mem_own_references(m);
     else if (m && param_name == CL_MEM_MAP_COUNT)
         *(cl_uint *)param_value += own_maps(m);
-    else if (m)
-        *(cl_mem_flags *)param_value = (*(cl_mem_flags *)param_value | m->kept_flags) & ~m->added_flags;
+    else if (m && m->root->kept_flags)
+        *(cl_mem_flags *)param_value = all_flags(m);
     return err;
 }
 

@@ -26,17 +26,7 @@ static struct gs_mem *new_mem(const struct gs_context *c)
     return &w->m;
 }
 
-static const cl_mem_flags host_flags = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS,
-                          access_flags = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
-
-/* What the driver says besides of an object that the application has made with these flags, `kept` of which the driver
- * wasn't told; parent: the object that has its bytes, or null. NVIDIA's says so plain, too. */
-static cl_mem_flags added_flags(const struct gs_mem *parent, cl_mem_flags flags, cl_mem_flags kept)
-{
-    if (parent)
-        return flags & access_flags ? 0 : parent->added_flags;
-    return kept && flags == kept && !gs_group()->nvidia ? CL_MEM_READ_WRITE : 0;
-}
+static const cl_mem_flags host_flags = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
 
 cl_mem_flags gs_mem_flags(cl_mem handle)
 {
@@ -60,9 +50,8 @@ struct gs_mem *gs_mem_root(struct gs_context *c, cl_mem handle, uint64_t size, c
     m->o.ctx = c;
     m->root = m;
     m->size = size;
-    m->flags = flags | kept;
+    m->flags = m->asked_flags = flags | kept;
     m->kept_flags = kept;
-    m->added_flags = added_flags(NULL, flags | kept, kept);
     m->bytes->place[0].mem = handle;
     m->is_svm = m->flags & CL_MEM_USE_HOST_PTR && is_svm(handle);
     if (gs_bytes_init(m, m->flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR)) < 0) {
@@ -84,8 +73,7 @@ struct gs_mem *gs_mem_window(struct gs_mem *parent, cl_mem handle, uint64_t orig
     m->origin = parent->origin + origin;
     m->size = size;
     m->flags = gs_mem_flags(handle);
-    m->kept_flags = parent->kept_flags & ~(m->flags & host_flags ? host_flags : 0);
-    m->flags |= m->kept_flags;
+    m->flags |= m->flags & host_flags ? 0 : parent->flags & host_flags;
     m->home_only = parent->home_only;
     gs_hold(&m->root->o);
     /* We move the root's bytes by its own handle, which the application may have let go. */
@@ -105,7 +93,7 @@ struct gs_mem *gs_mem_sub_buffer(struct gs_mem *parent, cl_mem_flags flags, cons
     if (m) {
         m->bytes->place[0].made = w;
         m->is_sub_buffer = true;
-        m->added_flags = added_flags(parent, flags, 0);
+        m->asked_flags = flags;
         gs_insert(&m->o, GS_MEM, gs_window_mem(w), parent->o.ctx);
     } else if (w) {
         *err = CL_OUT_OF_HOST_MEMORY;
@@ -124,7 +112,7 @@ struct gs_mem *gs_mem_image(struct gs_context *c, cl_mem handle, struct gs_mem *
         parent ? gs_mem_window(parent, handle, 0, parent->size) : gs_mem_root(c, handle, bytes, told, kept);
     if (!m)
         return NULL;
-    m->added_flags = added_flags(parent, flags, kept);
+    m->asked_flags = flags;
     struct gs_image *image = &((struct whole *)m)->image;
     const unsigned dim = gs_image_band_dimension(desc->image_type);
     *image = (struct gs_image){.format = *format, .desc = *desc, .band_bytes = bytes / region[dim], .band_dim = dim};

@@ -127,22 +127,23 @@ struct gs_host_use {
 /* A memory object: what it is. A sub-buffer, and an image made of a buffer, is a window of its root. */
 struct gs_mem {
     struct gs_object o;
-    struct gs_mem *root;            /* itself, or the object that owns the bytes; held */
-    uint64_t origin, size;          /* of the window, in bytes of the root */
-    cl_mem_flags flags, kept_flags; /* kept: those of them that the driver wasn't told */
-    cl_mem_flags added_flags;       /* by the driver, as it was told none at all */
-    const struct gs_image *image;   /* image calls apply to it, whatever its root is; or null */
-    bool home_only;                 /* it can't have replicas: kernels that use it run on one device */
-    bool is_sub_buffer;             /* one of the application's: the driver's goes when its record does */
-    bool empty_properties;          /* made with an empty list of properties, of which the driver wasn't told */
-    atomic_int carried;             /* references to its handle that are ours: gs_keep_mem() */
-    unsigned calls;                 /* that use it without the context's lock; then gs_mem_unlock() */
-    bool let_go;                    /* by the application; the last of these calls tells the driver */
-    struct gs_mapping *mappings;    /* by the application; owned */
-    struct gs_mapping *spare;       /* the last that has ended, for the next; or null; owned */
+    struct gs_mem *root;          /* itself, or the object that owns the bytes; held */
+    uint64_t origin, size;        /* of the window, in bytes of the root */
+    cl_mem_flags flags;           /* that hold of it */
+    cl_mem_flags asked_flags;     /* by the application; of pooled windows not known */
+    const struct gs_image *image; /* image calls apply to it, whatever its root is; or null */
+    bool home_only;               /* it can't have replicas: kernels that use it run on one device */
+    bool is_sub_buffer;           /* one of the application's: the driver's goes when its record does */
+    bool empty_properties;        /* made with an empty list of properties, of which the driver wasn't told */
+    atomic_int carried;           /* references to its handle that are ours: gs_keep_mem() */
+    unsigned calls;               /* that use it without the context's lock; then gs_mem_unlock() */
+    bool let_go;                  /* by the application; the last of these calls tells the driver */
+    struct gs_mapping *mappings;  /* by the application; owned */
+    struct gs_mapping *spare;     /* the last that has ended, for the next; or null; owned */
     /* Of roots only: */
-    bool is_svm;         /* it lies in shared virtual memory, which others reach by its address */
-    bool shared;         /* its bytes are one memory of the host's, in which all places work */
+    cl_mem_flags kept_flags; /* those of asked_flags that the driver wasn't told */
+    bool is_svm;             /* it lies in shared virtual memory, which others reach by its address */
+    bool shared;             /* its bytes are one memory of the host's, in which all places work */
     atomic_bool defined; /* every byte has been written, and stays so; or nobody asks. To be read without the lock */
     int write_mappings;  /* of it and its windows: bytes that the host may be writing */
     struct gs_host_use *host_reads, *host_writes; /* of it and its windows; the callers' */

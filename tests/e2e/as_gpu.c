@@ -5,9 +5,11 @@
  * AS_GPU=nvidia it is NVIDIA's driver by name, and in a context of several devices as bad as that (docs/drivers.md): it
  * refuses an empty list of properties, and shared virtual memory ends the process. With AS_GPU_CODE=same, too, the
  * binary of each program is the same text in PTX, of a kernel for each word of AS_GPU_KERNELS; with other, each one's
- * own. */
+ * own. AS_GPU_FLAGS says which of its buffer's flags for the host an image made of a buffer has, by CL_MEM_FLAGS: none,
+ * or all, also beside flags of its own. */
 #include "layer.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -135,12 +137,60 @@ static cl_int CL_API_CALL program_info(cl_program program, cl_program_info what,
     return CL_SUCCESS;
 }
 
+/* Images made of buffers, and what flags these were made with. */
+static struct {
+    cl_mem image;
+    cl_mem_flags flags;
+} images[MOST];
+static unsigned n_images;
+static pthread_mutex_t images_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static cl_mem CL_API_CALL image(cl_context context, cl_mem_flags flags, const cl_image_format *format,
+                                const cl_image_desc *desc, void *ptr, cl_int *err)
+{
+    cl_mem made = below.clCreateImage(context, flags, format, desc, ptr, err);
+    if (made && desc->mem_object) {
+        pthread_mutex_lock(&images_lock);
+        images[n_images % MOST].image = made;
+        images[n_images++ % MOST].flags = flags;
+        pthread_mutex_unlock(&images_lock);
+    }
+    return made;
+}
+
+/* The newest of this handle. */
+static cl_mem_flags asked_flags(cl_mem made)
+{
+    cl_mem_flags flags = 0;
+    pthread_mutex_lock(&images_lock);
+    for (unsigned i = n_images; i > 0 && i + MOST > n_images; i--)
+        if (images[(i - 1) % MOST].image == made) {
+            flags = images[(i - 1) % MOST].flags;
+            break;
+        }
+    pthread_mutex_unlock(&images_lock);
+    return flags;
+}
+
 static cl_int CL_API_CALL mem_info(cl_mem mem, cl_mem_info what, size_t room, void *value, size_t *size)
 {
-    const cl_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
+    const cl_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY,
+                       host = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
     const cl_int err = below.clGetMemObjectInfo(mem, what, room, value, size);
-    if (!err && value && what == CL_MEM_FLAGS && !(*(cl_mem_flags *)value & access))
-        *(cl_mem_flags *)value |= CL_MEM_READ_WRITE;
+    if (err || !value || what != CL_MEM_FLAGS)
+        return err;
+    const char *inherits = getenv("AS_GPU_FLAGS");
+    cl_mem_flags *flags = value, of_buffer = 0;
+    cl_mem_object_type type = 0;
+    cl_mem buffer = NULL;
+    below.clGetMemObjectInfo(mem, CL_MEM_TYPE, sizeof type, &type, NULL);
+    below.clGetMemObjectInfo(mem, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof buffer, &buffer, NULL);
+    if (inherits && buffer && type != CL_MEM_OBJECT_BUFFER) {
+        below.clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof of_buffer, &of_buffer, NULL);
+        *flags = asked_flags(mem) | (strcmp(inherits, "all") == 0 ? of_buffer & host : 0);
+    }
+    if (!(*flags & access))
+        *flags |= CL_MEM_READ_WRITE;
     return err;
 }
 
@@ -155,6 +205,7 @@ static void layer_start(void)
         layer.clGetPlatformInfo = platform_info;
         layer.clSVMAlloc = alloc;
         layer.clGetMemObjectInfo = mem_info;
+        layer.clCreateImage = image;
         if (getenv("AS_GPU_CODE"))
             layer.clGetProgramInfo = program_info;
         layer.clCreateBufferWithProperties = buffer_of;
