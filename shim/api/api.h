@@ -99,6 +99,14 @@ static inline bool gs_handles_commands(const struct gs_context *ctx)
         .event = event                                                                                                 \
     }
 
+/* The object if it is one of ours and of the command's context, whose lock protects it; else null: the driver says what
+ * is wrong. */
+static inline struct gs_mem *gs_command_mem(const struct gs_command *cmd, cl_mem handle)
+{
+    struct gs_mem *m = cmd->q ? gs_find(GS_MEM, handle) : NULL;
+    return m && m->o.ctx == cmd->ctx ? m : NULL;
+}
+
 /* Has one that the command is to wait for failed already, because of a user event? Then the command isn't carried out:
  * the driver gets it as it is. */
 static inline bool gs_wait_has_failed(const struct gs_context *ctx, const struct gs_command *cmd)
@@ -112,7 +120,7 @@ static inline bool gs_wait_has_failed(const struct gs_context *ctx, const struct
 /* Says whose command it is, if its context is followed: cmd->q and cmd->ctx; else it is the driver's alone. With images
  * sub-devices need help even where there is one. Counts the command in the queue's timeline. What was enqueued before
  * is shared by no more commands (gs_queue_close), but for a read that blocks, which sees to that itself: it may need no
- * unit. Returns the memory object, if that is ours as well. */
+ * unit. Returns the memory object, if that is ours as well, and of the command's context, whose lock protects it. */
 static inline struct gs_mem *gs_command_begin_on(struct gs_command *cmd, cl_mem handle)
 {
     struct gs_mem *m;
@@ -127,7 +135,7 @@ static inline struct gs_mem *gs_command_begin_on(struct gs_command *cmd, cl_mem 
         return NULL;
     cmd->q = q;
     cmd->ctx = q->o.ctx;
-    return m;
+    return m && m->o.ctx == cmd->ctx ? m : NULL;
 }
 
 /* The same of a command of several objects, or of none. Null: it is the driver's alone. */

@@ -125,6 +125,8 @@ static bool keep_arg(struct gs_kernel *k, cl_uint i, size_t size, const void *va
     a->has_value = value;
     a->is_svm = false;
     struct gs_mem *m = value && size == sizeof(cl_mem) ? gs_find(GS_MEM, *(void *const *)value) : NULL;
+    if (m && m->o.ctx != k->o.ctx)
+        m = NULL; /* the driver knows what is wrong */
     a->is_mem = m;
     if (m && !gs_is_defined(m))
         atomic_store_explicit(&k->fresh, true, memory_order_relaxed);
@@ -273,7 +275,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue command_q
     struct gs_home h;
     gs_home_begin(&h, &cmd, false);
     for (cl_uint i = 0; i < num_mem_objects; i++) {
-        struct gs_mem *m = gs_find(GS_MEM, mem_list[i]);
+        struct gs_mem *m = gs_command_mem(&cmd, mem_list[i]);
         if (m)
             gs_home_need(&h, m, gs_window_range(m, 0, m->size));
     }
@@ -282,7 +284,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue command_q
         err = gs_enqueue(&cmd.op, command_queue, h.n, h.v, event);
     gs_timeline_enqueue_untracked(q->timeline); /* no unit tells of it */
     for (cl_uint i = 0; i < num_mem_objects && !err; i++) {
-        struct gs_mem *m = gs_find(GS_MEM, mem_list[i]);
+        struct gs_mem *m = gs_command_mem(&cmd, mem_list[i]);
         if (m)
             gs_home_wrote(&h, m, gs_window_range(m, 0, m->size));
     }

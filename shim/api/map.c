@@ -94,7 +94,7 @@ static bool map_ours(struct gs_home *h, struct gs_mem *m, struct gs_mapping *map
     const cl_map_flags flags = h->cmd.op.map_flags;
     const cl_command_type type = gs_op_command_type(&h->cmd.op);
     struct gs_cut cut;
-    if (!h->by_units || h->cmd.ctx != m->root->o.ctx || !gs_list_is_valid(h->n, h->v) || !gs_mapped_usable(m, flags) ||
+    if (!h->by_units || !gs_list_is_valid(h->n, h->v) || !gs_mapped_usable(m, flags) ||
         (!m->image && h->cmd.op.region[0] <= h->put.job.transfer_chunk))
         return false;
     const struct gs_op op = lay_at(m, map);

@@ -271,10 +271,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue comm
     const struct gs_queue *q = gs_command_begin(&cmd);
     bool ours = q && q->o.ctx->n > 1 && !q->o.ctx->pooled && num_mem_objects && mem_objects && !(flags & ~known) &&
                 gs_list_is_valid(num_events_in_wait_list, event_wait_list);
-    for (cl_uint i = 0; ours && i < num_mem_objects; i++) {
-        const struct gs_mem *m = gs_find(GS_MEM, mem_objects[i]);
-        ours = m && m->o.ctx == q->o.ctx;
-    }
+    for (cl_uint i = 0; ours && i < num_mem_objects; i++)
+        ours = gs_command_mem(&cmd, mem_objects[i]);
     if (!ours)
         return gs_command_pass(&cmd);
     struct gs_home h;

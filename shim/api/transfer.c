@@ -7,11 +7,12 @@
 
 /* The bytes of an object of ours that a transfer reads or changes; of another object none. False: the driver knows what
  * is wrong. */
-static bool find_side(const struct gs_op *op, bool changes, struct gs_side *side)
+static bool find_side(const struct gs_command *cmd, bool changes, struct gs_side *side)
 {
+    const struct gs_op *op = &cmd->op;
     const cl_mem handle = changes ? op->dst : op->src;
     const size_t *at = changes ? op->to : op->from, *pitch = changes ? op->to_pitch : op->from_pitch;
-    struct gs_mem *m = handle ? gs_find(GS_MEM, handle) : NULL;
+    struct gs_mem *m = gs_command_mem(cmd, handle);
     *side = (struct gs_side){.m = m};
     if (m && gs_op_is_of_image(op))
         side->r = gs_image_range(m, at, op->region, &side->covers);
@@ -75,8 +76,8 @@ cl_int gs_transfer_command(struct gs_command *cmd)
     struct gs_op *op = &cmd->op;
     struct gs_side src, dst;
     struct gs_staged t;
-    if (!gs_command_begin(cmd) || op->no_from || op->no_to || op->no_region || !find_side(op, false, &src) ||
-        !find_side(op, true, &dst) || (!src.m && !dst.m))
+    if (!gs_command_begin(cmd) || op->no_from || op->no_to || op->no_region || !find_side(cmd, false, &src) ||
+        !find_side(cmd, true, &dst) || (!src.m && !dst.m))
         return gs_command_pass(cmd);
     if ((op->kind == GS_OP_FILL || op->kind == GS_OP_FILL_IMAGE) && !has_pattern(op, dst.m))
         return gs_command_pass(cmd);
