@@ -164,8 +164,7 @@ def main():
             reference = re.fullmatch(r"cl(Retain|Release)(\w+)", n)
             record = reference and RECORDS.get(reference.group(2))
             if record and reference.group(1) == "Retain":
-                f.write(f"    const cl_int err = {call};\n    if (!err)\n        gs_retain({record}, {arguments});\n"
-                        "    return err;\n}\n\n")
+                f.write(f"    return gs_retained({call}, {record}, {arguments});\n}}\n\n")
                 continue
             if record:
                 f.write(f"    struct gs_object *last = gs_release({record}, {arguments});\n"

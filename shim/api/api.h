@@ -23,6 +23,9 @@ static inline void *gs_refuse(cl_int *errcode_ret, cl_int err)
     return NULL;
 }
 
+/* The end of a clRetain..., to which the driver has said `err`. */
+cl_int gs_retained(cl_int err, enum gs_type type, const void *handle);
+
 /* The end of a clRelease..., of which the driver has said `err`; last: what the application held for the last time. */
 static inline cl_int gs_released(struct gs_object *last, cl_int err)
 {
@@ -41,6 +44,9 @@ void *gs_own_function(const char *name);
 
 /* Brings everything home, and counts user events that have no status yet: none on an error. */
 cl_int gs_come_home(struct gs_context *c, int user_events);
+
+/* Puts the context into the list of all, or takes it out: it is there while the application has it or a queue of it. */
+void gs_context_list(struct gs_context *c);
 
 /* From now on nothing is split, in any context: the application uses what we can't follow. */
 void gs_give_up(const char *reason);

@@ -140,14 +140,24 @@ static bool compiles_elsewhere(void)
 
 const struct gs_above_process gs_above_process = {.leave = end_contexts, .compiles_elsewhere = compiles_elsewhere};
 
-static void unlist(struct gs_context *c)
+static bool has_queues(struct gs_context *c)
+{
+    GS_LOCKED(&c->lock);
+    return c->queues;
+}
+
+void gs_context_list(struct gs_context *c)
 {
     GS_LOCKED(&contexts.lock);
-    for (struct gs_context **at = &contexts.first; *at; at = &(*at)->next) {
-        if (*at == c) {
-            *at = c->next;
-            break;
-        }
+    const bool used = atomic_load(&c->o.refs) > 0 || has_queues(c);
+    struct gs_context **at = &contexts.first;
+    while (*at && *at != c)
+        at = &(*at)->next;
+    if (!*at && used) {
+        c->next = NULL;
+        *at = c;
+    } else if (*at && !used) {
+        *at = c->next;
     }
 }
 
@@ -176,9 +186,7 @@ static struct gs_context *track(cl_context handle, const struct gs_group *g, uns
     gs_rank_lock(&c->lock, GS_RANK_CONTEXT);
     gs_insert(&c->o, GS_CONTEXT, handle, NULL);
     c->o.ctx = c;
-    GS_LOCKED(&contexts.lock);
-    c->next = contexts.first;
-    contexts.first = c;
+    gs_context_list(c);
     return c;
 }
 
@@ -262,7 +270,7 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseContext(cl_context context)
 {
     struct gs_object *last = gs_release(GS_CONTEXT, context);
     if (last)
-        unlist((struct gs_context *)last);
+        gs_context_list((struct gs_context *)last);
     return gs_released(last, gs_real()->clReleaseContext(context));
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of each kind of object, once nobody holds it any more: of all that the rooms have hung off it. */
+/* The end of each kind of object, once nobody holds it any more: of all that the rooms have hung off it. And what comes
+ * back to the application after its last release. */
 #include <stdlib.h>
 
 #include "shim/api/api.h"
@@ -80,6 +81,16 @@ static void destroy(struct gs_object *o)
     }
     others[o->type](o);
     free(o);
+}
+
+cl_int gs_retained(cl_int err, enum gs_type type, const void *handle)
+{
+    struct gs_object *again = err ? NULL : gs_retain(type, handle);
+    if (again && type == GS_MEM)
+        gs_mem_retained((struct gs_mem *)again);
+    else if (again && type == GS_CONTEXT)
+        gs_context_list((struct gs_context *)again);
+    return err;
 }
 
 const struct gs_above_objects gs_above_objects = {.destroy = destroy};

@@ -45,9 +45,11 @@ static cl_command_queue track(cl_context context, cl_device_id device, cl_comman
     q->out_of_order = properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
     q->profiling = properties & CL_QUEUE_PROFILING_ENABLE;
     gs_insert(&q->o, GS_QUEUE, handle, c);
-    GS_LOCKED(&c->lock);
+    pthread_mutex_lock(&c->lock);
     q->next = c->queues;
     c->queues = q;
+    pthread_mutex_unlock(&c->lock);
+    gs_context_list(c);
     return handle;
 }
 
@@ -120,21 +122,21 @@ CL_API_ENTRY cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(cl_
 
 static void outlive_queue(struct gs_queue *q)
 {
-    GS_LOCKED(&q->o.ctx->lock);
+    struct gs_queue **at = &q->o.ctx->queues;
+    gs_queue_leave(q->o.handle);
+    pthread_mutex_lock(&q->o.ctx->lock);
     gs_compound_leave(q);
-    for (struct gs_queue **at = &q->o.ctx->queues; *at; at = &(*at)->next) {
-        if (*at == q) {
-            *at = q->next;
-            break;
-        }
-    }
+    while (*at && *at != q)
+        at = &(*at)->next;
+    if (*at)
+        *at = q->next;
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    gs_context_list(q->o.ctx);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue command_queue)
 {
     struct gs_object *last = gs_release(GS_QUEUE, command_queue);
-    if (last)
-        gs_queue_leave(command_queue);
     if (last)
         outlive_queue((struct gs_queue *)last);
     return gs_released(last, gs_real()->clReleaseCommandQueue(command_queue));

@@ -125,17 +125,33 @@ struct gs_mem *gs_mem_image(struct gs_context *c, cl_mem handle, struct gs_mem *
     return m;
 }
 
+/* The application has a handle more of the root or of one of its windows; with the first it is in the context's list.
+ * With that lock held. */
+static void add_user(struct gs_mem *root)
+{
+    struct gs_context *c = root->o.ctx;
+    if (root->bytes->users++)
+        return;
+    root->bytes->prev = NULL;
+    root->next = c->mems;
+    if (c->mems)
+        c->mems->bytes->prev = root;
+    c->mems = root;
+}
+
 static void link_root(struct gs_mem *m)
 {
     struct gs_context *c = m->o.ctx;
     GS_LOCKED(&c->lock);
     if (c->n > 1 && c->shared_memory && !m->image && !m->pool)
         gs_share(m);
-    m->next = c->mems;
-    if (c->mems)
-        c->mems->bytes->prev = m;
-    c->mems = m;
-    m->bytes->users = 1;
+    add_user(m);
+}
+
+void gs_mem_retained(struct gs_mem *m)
+{
+    GS_LOCKED(&m->o.ctx->lock);
+    add_user(m->root);
 }
 
 void gs_mem_publish(struct gs_mem *m, cl_mem handle)

@@ -24,6 +24,9 @@ struct gs_mem *gs_mem_image(struct gs_context *c, cl_mem handle, struct gs_mem *
 /* From now on gs_find() finds it, and a root is among those of its context. */
 void gs_mem_publish(struct gs_mem *m, cl_mem handle);
 
+/* The application has it once more, which others have kept since it let it go for the last time. */
+void gs_mem_retained(struct gs_mem *m);
+
 /* The application has let it go for the last time: what the driver says to that. Of an object in use it hears later. */
 cl_int gs_mem_released(struct gs_mem *m);
 

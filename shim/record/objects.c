@@ -115,11 +115,12 @@ void gs_insert(struct gs_object *o, enum gs_type type, void *handle, struct gs_c
     pthread_rwlock_unlock(&handles.lock);
 }
 
-bool gs_retain(enum gs_type type, const void *handle)
+struct gs_object *gs_retain(enum gs_type type, const void *handle)
 {
     struct gs_object *o = gs_find(type, handle);
-    if (o && atomic_fetch_add(&o->refs, 1) == 0)
-        gs_hold(o);
+    if (!o || atomic_fetch_add(&o->refs, 1) > 0)
+        return NULL;
+    gs_hold(o);
     return o;
 }
 

@@ -263,8 +263,8 @@ void *gs_find_hold(enum gs_type type, const void *handle);
 /* Puts a new object, all zeros but for its own fields, into the table: refs = holds = 1. */
 void gs_insert(struct gs_object *o, enum gs_type type, void *handle, struct gs_context *ctx);
 
-/* The application retains. False: not ours. */
-bool gs_retain(enum gs_type type, const void *handle);
+/* The application retains. When it had released its last reference, the object is returned: others have kept it. */
+struct gs_object *gs_retain(enum gs_type type, const void *handle);
 
 /* The application releases. When it was the last reference, the object is returned: the caller calls the driver and
  * then gs_drop()s it. */

@@ -59,6 +59,7 @@ int main(void)
     show_buffer("theirs again", queue, theirs, 0, BYTES);
     step(p, "unknown_beside", m);
     cl_kernel k = kernel_of(p, "by_the_function");
+    CL(clReleaseContext(context)); /* its queue keeps it */
     CL(set_arg(k, 0, sizeof m, &m));
     CL(steps(queue, k, N, 64, 3, 1, 0.5, 0.25f, 7, &event));
     CL(clWaitForEvents(1, &event));

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects that are retained again after their last release, while others keep them: the buffer of a sub-buffer or an
+ * image, and the context of a queue, which the application has from the queries. What it then does with them has the
+ * bytes that plain calls have. */
+#include "plain.h"
+
+enum { N = 1 << 14, BYTES = N * 4 };
+
+static const char source[] =
+    "__kernel void turn(__global const uint *in, __global uint *out)\n"
+    "{ uint i = get_global_id(0); out[i] = in[get_global_size(0) - 1u - i] * 3u + i; }\n"
+    "__kernel void bump(__global uint *v) { uint i = get_global_id(0); v[i] = v[i] * 7u + i; }\n";
+
+static uint32_t host[N], got[N];
+static cl_kernel turn, bump;
+
+static cl_mem parent_of(cl_mem m)
+{
+    cl_mem parent = NULL;
+    CL(clGetMemObjectInfo(m, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL));
+    return parent;
+}
+
+static void references(const char *what, cl_mem m)
+{
+    cl_uint n = 0;
+    CL(clGetMemObjectInfo(m, CL_MEM_REFERENCE_COUNT, sizeof n, &n, NULL));
+    printf("%s: %u references\n", what, n);
+}
+
+/* Splits a launch that writes m, and reads its old bytes behind a write that waits for the application. */
+static void use(const char *what, cl_mem m)
+{
+    cl_int err;
+    cl_event go;
+    cl_command_queue other;
+    cl_mem in = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, host);
+    set_mem(bump, 0, in);
+    launch(queue, bump, N, 64, 0, NULL, NULL);
+    set_mem(turn, 0, in);
+    set_mem(turn, 1, m);
+    launch(queue, turn, N, 64, 0, NULL, NULL);
+    CL(clFinish(queue));
+    MADE(other, clCreateCommandQueue(context, device, 0, &err));
+    MADE(go, clCreateUserEvent(context, &err));
+    CL(clEnqueueWriteBuffer(other, m, CL_FALSE, 0, BYTES, host, 1, &go, NULL));
+    CL(clEnqueueReadBuffer(queue, m, CL_TRUE, 0, BYTES, got, 0, NULL, NULL));
+    show(what, got, BYTES);
+    CL(clSetUserEventStatus(go, CL_COMPLETE));
+    CL(clFinish(other));
+    show_buffer("written", queue, m, 0, BYTES);
+    set_mem(bump, 0, m);
+    launch(queue, bump, N, 64, 0, NULL, NULL);
+    show_buffer("stepped", queue, m, 0, BYTES);
+    RELEASE(go, other, in);
+}
+
+static cl_mem window(cl_mem m)
+{
+    cl_int err;
+    MADE(m, clCreateSubBuffer(m, 0, CL_BUFFER_CREATE_TYPE_REGION, &(cl_buffer_region){0, BYTES}, &err));
+    return m;
+}
+
+static void buffers(void)
+{
+    cl_mem whole = buffer(CL_MEM_READ_WRITE, BYTES, NULL), part = window(whole);
+    for (int i = 0; i < 3; i++) {
+        CL(clReleaseMemObject(whole));
+        use("a sub-buffer", part);
+        printf("the same %d\n", parent_of(part) == whole);
+        CL(clRetainMemObject(whole));
+        references("a buffer", whole);
+        use("a buffer", whole);
+    }
+    CL(clReleaseMemObject(part));
+    use("a buffer alone", whole);
+    CL(clReleaseMemObject(whole));
+}
+
+static void images(void)
+{
+    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
+    cl_int err;
+    cl_mem whole = buffer(CL_MEM_READ_WRITE, BYTES, NULL), image;
+    const cl_image_desc line = {.image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER, .image_width = N / 4, .buffer = whole};
+    MADE(image, clCreateImage(context, 0, &format, &line, NULL, &err));
+    for (int i = 0; i < 3; i++) {
+        CL(clReleaseMemObject(whole));
+        printf("the same %d\n", parent_of(image) == whole);
+        CL(clRetainMemObject(whole));
+        use("an image's buffer", whole);
+    }
+    RELEASE(image, whole);
+}
+
+static void contexts(void)
+{
+    cl_mem whole = buffer(CL_MEM_READ_WRITE, BYTES, NULL);
+    for (int i = 0; i < 2; i++) {
+        cl_context of = NULL;
+        CL(clReleaseContext(context));
+        use("a context let go", whole);
+        CL(clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof of, &of, NULL));
+        printf("the same %d\n", of == context);
+        CL(clRetainContext(of));
+        use("a context retained", whole);
+    }
+    CL(clReleaseMemObject(whole));
+}
+
+int main(void)
+{
+    start(0);
+    fill_words(host, N, 3);
+    cl_program p = build(source, "");
+    turn = kernel_of(p, "turn");
+    bump = kernel_of(p, "bump");
+    buffers();
+    images();
+    contexts();
+    RELEASE(turn, bump, p);
+    finish();
+    return 0;
+}
