@@ -336,7 +336,8 @@ static bool is_set(int opt)
     return value && *value && strcmp(value, "0") != 0;
 }
 
-/* Pooled memory has ways of its own: without a daemon, and on this machine. */
+/* Pooled memory has ways of its own, on this machine. All devices' memories are the application's, so it is no task,
+ * which has a number of GPUs. */
 static bool may_be_pooled(void)
 {
     static const int others[] = {OPT_TASK, OPT_TASK_REQUIRED, OPT_PACE, OPT_VERIFY, OPT_HOSTS};

@@ -270,9 +270,8 @@ int gs_settings_from_env(struct gs_settings *s, char *why, size_t why_bytes)
             snprintf(why, why_bytes, "%s", sentence);
         err = -EINVAL;
     }
-    if (s->pooled) { /* it has ways of its own, and no daemon's */
+    if (s->pooled) { /* it has ways of its own */
         s->mode = GS_MODE_MULTI;
-        s->no_daemon = true;
         s->verify = s->pace = false;
         s->task = NULL;
     }

@@ -91,10 +91,10 @@ static inline void gs_touch_end(struct gs_queue *const *q)
 cl_int gs_svm_read(cl_int err, bool reads, bool blocking);
 
 /* Is there more to do with a context's commands than to hand them on: has it more than one device, or transfers that go
- * through pinned memory, or do they go by units? */
+ * through pinned memory, or do they go by units? Those of pooled contexts are shim/pooled's. */
 static inline bool gs_handles_commands(const struct gs_context *ctx)
 {
-    return ctx->followed || gs_scheduled();
+    return ctx->followed || (!ctx->pooled && gs_scheduled());
 }
 
 /* The command of an entry point, whose parameters have the specification's names; the fields are those of struct gs_op.

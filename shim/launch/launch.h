@@ -26,9 +26,6 @@ struct gs_kernel_run {
     bool odd; /* its sizes are no multiples: the last chunk goes first, so that the driver sees it at once */
 };
 
-/* Of a launch without a local size, so many work-items count as a work-group. */
-enum { GS_ITEMS_OF_GROUP = 64 };
-
 /* Enqueues one chunk, and sets the hidden argument for it. */
 cl_int gs_enqueue_chunk(const struct gs_kernel_run *run, unsigned chunk, cl_command_queue queue, cl_uint n_wait,
                         const cl_event *wait, cl_event *event);

@@ -139,13 +139,23 @@ static cl_int lose(struct gs_pool_command *c, cl_int err)
     return err;
 }
 
+/* Does the host get the bytes of a device by it? */
+static bool is_read(const struct gs_op *op)
+{
+    return op->kind == GS_OP_READ || op->kind == GS_OP_READ_RECT || op->kind == GS_OP_MAP_BUFFER;
+}
+
 /* Of a launch all but its end. */
 static cl_int carry_out(struct gs_pool_command *c)
 {
     struct gs_context *ctx = c->q->o.ctx;
+    struct gs_putting put = {.q = c->q};
     cl_int err = CL_SUCCESS;
     if (atomic_load(&ctx->pool->failed))
         return CL_OUT_OF_RESOURCES;
+    if (c->by_units)
+        gs_job_enter(ctx, is_read(&c->op) || c->op.kind == GS_OP_UNMAP, &put.job);
+    gs_put_for(c->by_units ? &put : NULL);
     c->by_ring = enter_ring(c);
     gs_pool_lock();
     if (c->launch)
@@ -156,6 +166,9 @@ static cl_int carry_out(struct gs_pool_command *c)
     gs_pool_unlock();
     if (c->by_ring)
         gs_staging_leave(ctx);
+    gs_put_for(NULL);
+    if (c->by_units && is_read(&c->op))
+        gs_job_reads();
     return lose(c, err ? err : settled);
 }
 
@@ -515,6 +528,7 @@ cl_int gs_pool_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n
     c->q = gs_find_hold(GS_QUEUE, queue);
     c->queue = queue;
     gs_real()->clRetainCommandQueue(queue);
+    c->by_units = gs_scheduled();
     c->awaited = waits;
     /* PoCL takes an address of no events of launches, though of no other command. */
     cl_int err = take_wait(c, n_wait, op->kind == GS_OP_LAUNCH && !n_wait && gs_group()->pocl ? NULL : wait);
@@ -534,7 +548,11 @@ cl_int gs_pool_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n
             gs_release_event(made);
         return err;
     }
-    if (waits && (err = await(c)) != CL_SUCCESS) {
+    if (waits) {
+        err = await(c);
+        gs_wait_ended();
+    }
+    if (err) {
         if (made)
             gs_release_event(made);
         return err;

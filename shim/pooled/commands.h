@@ -47,6 +47,7 @@ struct gs_pool_command {
     struct gs_mapping *taken;      /* of an unmap: the mapping, until it has ended; owned */
     bool of_none;                  /* the map has failed since; the list's lock */
     struct gs_pool_launch *launch; /* owned */
+    bool by_units;                 /* there is a daemon */
     bool awaited;                  /* the call that made it waits for it, and frees it */
     bool by_ring;                  /* its context's ring has been entered for it */
     bool behind_failed;            /* one that it comes after in its queue was not carried out */

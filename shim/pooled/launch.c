@@ -9,6 +9,7 @@
 #include "shim/plan/prepare.h"
 #include "shim/pooled/store.h"
 #include "shim/pooled/turns.h"
+#include "shim/put/put.h"
 #include "shim/report/report.h"
 
 /* The window of a use: first its pages alone. */
@@ -296,12 +297,12 @@ static void release_parts(struct gs_pool_launch *l)
     }
 }
 
-static cl_int set_args(struct gs_pool_launch *l, const struct run *run, cl_kernel kernel)
+/* For the turn, or a chunk of it, whose first work-groups and work-items these are. */
+static cl_int set_args(struct gs_pool_launch *l, const struct run *run, cl_kernel kernel, const uint64_t base[3],
+                       const size_t offset[3])
 {
-    struct gs_pool_hidden hidden = {.hidden = gs_geometry_hidden(&l->geometry, run->turn->box.begin)};
-    size_t offset[3], global[3];
+    struct gs_pool_hidden hidden = {.hidden = gs_geometry_hidden(&l->geometry, base)};
     cl_int err = CL_SUCCESS;
-    gs_box_items(&l->geometry, &run->turn->box, offset, global);
     for (unsigned d = 0; d < 3; d++)
         hidden.moves.item_base[d] = offset[d];
     for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
@@ -319,25 +320,40 @@ static cl_int set_args(struct gs_pool_launch *l, const struct run *run, cl_kerne
     return err;
 }
 
-/* From now on its windows hold what it writes: what reads that comes behind it in the same queue, or after its end. */
-static cl_int begin(struct gs_pool_launch *l, struct run *run)
+static cl_int enqueue(struct gs_pool_launch *l, struct run *run, cl_command_queue queue, const struct gs_box *box)
 {
     size_t offset[3], global[3], local[3];
-    cl_int err;
-    const cl_command_queue queue = gs_pool_queue(l->k->o.ctx, run->device, GS_POOL_KERNELS, &err);
+    cl_event end;
     const cl_kernel kernel = l->kernel[l->kernel[run->device] ? run->device : 0];
-    if (!err)
-        err = set_args(l, run, kernel);
-    gs_box_items(&l->geometry, &run->turn->box, offset, global);
+    gs_box_items(&l->geometry, box, offset, global);
     for (unsigned d = 0; d < 3; d++)
         local[d] = l->geometry.local[d];
     const struct gs_op op =
         gs_op_launch(kernel, l->geometry.dims, l->turns.whole ? offset : NULL, global, l->null_local ? NULL : local);
-    if (!err)
-        err = gs_enqueue(&op, queue, 0, NULL, &run->end);
+    cl_int err = set_args(l, run, kernel, box->begin, offset);
+    err = err ? err : gs_put_groups(queue, &op, &end);
     release_parts(l);
-    if (!err)
-        gs_real()->clFlush(queue);
+    if (err)
+        return err;
+    GS_RELEASE(Event, run->end);
+    run->end = end;
+    return CL_SUCCESS;
+}
+
+/* By units, where there is a daemon. From now on its windows hold what it writes: what reads that comes behind it in
+ * the same queue, or after its end. */
+static cl_int begin(struct gs_pool_launch *l, struct run *run)
+{
+    const uint64_t most = l->turns.whole ? 0 : gs_put_groups_most(run->device);
+    struct gs_cut chunks;
+    cl_int err;
+    const cl_command_queue queue = gs_pool_queue(l->k->o.ctx, run->device, GS_POOL_KERNELS, &err);
+    gs_cut_make(&chunks, &run->turn->box, l->null_local ? most * GS_ITEMS_OF_GROUP : most, l->null_local);
+    for (unsigned i = 0; i < chunks.n && !err; i++) {
+        struct gs_box box;
+        gs_cut_box(&chunks, i, &box);
+        err = enqueue(l, run, queue, &box);
+    }
     for (uint32_t i = 0; run->turn->uses[i].root && !err; i++)
         err = gs_pool_wrote(run->taken[i].window, &run->turn->uses[i].wrote);
     return err;

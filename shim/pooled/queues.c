@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "shim/put/put.h"
 #include "shim/report/report.h"
 
 /* Transfers of all devices and contexts that have begun. Many rows may be very many transfers. */
@@ -56,11 +57,10 @@ static cl_int begin(struct gs_context *ctx, unsigned device, const struct gs_op 
         op->kind == GS_OP_READ || op->kind == GS_OP_READ_IMAGE ? GS_POOL_TO_HOST : GS_POOL_TO_DEVICE;
     struct transfer new = {.ctx = ctx, .queue = gs_pool_queue(ctx, device, lane, &err)};
     if (!err)
-        err = gs_enqueue(op, new.queue, after ? 1 : 0, after, &new.end);
+        err = gs_put(new.queue, op, GS_VIA_MEMORY, after ? 1 : 0, after, &new.end);
     if (err)
         return lacking(err);
     under_way.v[under_way.n++] = new;
-    gs_real()->clFlush(new.queue);
     return CL_SUCCESS;
 }
 

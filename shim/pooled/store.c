@@ -8,7 +8,8 @@
 
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
-#include "shim/put/op.h"
+#include "shim/order/completion.h"
+#include "shim/put/put.h"
 #include "shim/report/report.h"
 
 enum { LEAST_PINNED = 1 << 20 };
@@ -100,6 +101,7 @@ static void take_out(struct gs_pool_window *w)
         at = &(*at)->next;
     *at = w->next;
     store.used[w->device] -= w->bytes;
+    gs_memory_used(w->device, -(int64_t)w->bytes);
 }
 
 static void free_window(struct gs_pool_window *w)
@@ -407,10 +409,14 @@ static cl_mem allocate(const struct gs_pool_root *r, unsigned device, uint64_t b
                      : gs_real()->clCreateBuffer(ctx, CL_MEM_READ_WRITE, bytes, NULL, err);
     const cl_command_queue queue = *err ? NULL : gs_pool_queue(r->ctx, device, GS_POOL_TO_DEVICE, err);
     struct gs_op touch = gs_op_write(mem, 0, 1, nothing);
+    cl_event end = NULL;
     touch.kind = r->image ? GS_OP_WRITE_IMAGE : GS_OP_WRITE;
-    touch.blocking = CL_TRUE;
+    touch.blocking = !gs_put_now();
     if (!*err)
-        *err = gs_enqueue(&touch, queue, 0, NULL, NULL);
+        *err = gs_put(queue, &touch, GS_VIA_HOST, 0, NULL, &end);
+    if (!*err && gs_real()->clWaitForEvents(1, &end) != CL_SUCCESS)
+        *err = gs_event_status(end);
+    GS_RELEASE(Event, end);
     if (*err && mem)
         gs_real()->clReleaseMemObject(mem);
     return *err ? NULL : mem;
@@ -480,6 +486,7 @@ static struct gs_pool_window *add_window(struct gs_pool_root *r, unsigned device
                                  .used = store.round};
     r->windows = w;
     store.used[device] += bytes;
+    gs_memory_used(device, (int64_t)bytes);
     gs_report_pool_holds(device, store.used[device], room_of(device));
     return w;
 }

@@ -16,6 +16,9 @@ struct gs_cut {
     unsigned n;        /* chunks */
 };
 
+/* Of a launch without a local size, so many work-items count as a work-group. */
+enum { GS_ITEMS_OF_GROUP = 64 };
+
 /* In chunks of at most `most` work-groups (at least one), whole rows of them as far as they fit. Where `items` is set
  * the box is in work-items, and whoever runs a chunk chooses the local size: steps are then multiples of a size that
  * leaves a good choice. A box of more chunks than fit an unsigned is left whole. */

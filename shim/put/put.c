@@ -202,6 +202,13 @@ static cl_int enqueue_groups(void *launch, unsigned unit, cl_command_queue queue
     return gs_enqueue(launch, queue, n_wait, wait, event);
 }
 
+static cl_int put_unit(const struct gs_destination *to, struct gs_op launch, bool ours, cl_event *end)
+{
+    const struct gs_units one = {
+        .n = 1, .enqueue = enqueue_groups, .work = &launch, .spent = putting->spent, .pieces = ours};
+    return gs_run_units(to, &one, end);
+}
+
 /* Nothing more comes after it. */
 static void await(cl_command_queue queue, cl_event event)
 {
@@ -212,7 +219,7 @@ static void await(cl_command_queue queue, cl_event event)
 }
 
 /* Each chunk is a command of one unit, after the chunk before. */
-static cl_int put_groups(const struct gs_destination *to, const struct gs_put_launch *launch, const struct gs_cut *cut,
+static cl_int put_chunks(const struct gs_destination *to, const struct gs_put_launch *launch, const struct gs_cut *cut,
                          cl_event *end)
 {
     struct gs_destination next = *to;
@@ -223,10 +230,8 @@ static cl_int put_groups(const struct gs_destination *to, const struct gs_put_la
         gs_cut_box(cut, i, &box);
         const size_t offset = (size_t)box.begin[0] * launch->local,
                      global = (size_t)(box.end[0] - box.begin[0]) * launch->local;
-        struct gs_op op = gs_op_launch(launch->kernel, 1, offset ? &offset : NULL, &global, &launch->local);
-        const struct gs_units one = {
-            .n = 1, .enqueue = enqueue_groups, .work = &op, .spent = putting->spent, .pieces = true};
-        err = gs_run_units(&next, &one, end);
+        err = put_unit(&next, gs_op_launch(launch->kernel, 1, offset ? &offset : NULL, &global, &launch->local), true,
+                       end);
         if (err && before)
             await(to->queue, before);
         GS_RELEASE(Event, before);
@@ -250,11 +255,23 @@ cl_int gs_put_kernel(cl_command_queue queue, const struct gs_put_launch *launch,
     if (err || !putting)
         return err ? err : sent(queue, gs_enqueue(&whole, queue, n_wait, wait, event));
     const unsigned place = place_of(queue);
-    const uint64_t groups = (uint64_t)putting->job.kernel_chunk * gs_group()->units[place];
-    gs_cut_make(&cut, &all, groups * near_factor(putting), false);
+    gs_cut_make(&cut, &all, gs_put_groups_most(place) * near_factor(putting), false);
     const struct gs_destination to = {putting->q, queue, gs_resource_of(place), n_wait, wait};
-    err = put_groups(&to, launch, &cut, &end);
+    err = put_chunks(&to, launch, &cut, &end);
     return err ? err : hand_out(queue, end, true, event);
+}
+
+uint64_t gs_put_groups_most(unsigned place)
+{
+    return putting ? (uint64_t)putting->job.kernel_chunk * gs_group()->units[place] : 0;
+}
+
+cl_int gs_put_groups(cl_command_queue queue, const struct gs_op *launch, cl_event *event)
+{
+    if (!putting)
+        return sent(queue, gs_enqueue(launch, queue, 0, NULL, event));
+    return put_unit(&(struct gs_destination){putting->q, queue, gs_resource_of(place_of(queue)), 0, NULL}, *launch,
+                    false, event);
 }
 
 /* ---- events that stand for several commands ---- */

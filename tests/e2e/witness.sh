@@ -49,8 +49,8 @@ seen() { # WAY CALL,... PROGRAM [ARGUMENT...]
   shift 2
   rm -f "$dir/began" "$dir/trace"
   begin_daemon --trace "$dir/trace"
-  OPENCL_LAYERS=$programs/witness.so WITNESS=$dir/began GPUSPARC_TRANSFER=$way timeout 100 gpusparc run --devices cpu:2 --mode multi \
-    ${TASK---task both} "$programs/$@" >out.txt 2>err.txt || { cat err.txt; fail "$* by $way"; }
+  OPENCL_LAYERS=$programs/witness.so${ROOM_BYTES:+:$programs/room.so} WITNESS=$dir/began GPUSPARC_TRANSFER=$way timeout 100 \
+    gpusparc run ${HOW---devices cpu:2 --mode multi --task both} --stats=stats.json "$programs/$@" >out.txt 2>err.txt || { cat err.txt; fail "$* by $way"; }
   end_daemon
   "$programs/$@" | cmp - out.txt || fail "$* by $way computes something else"
   ! grep '"name":"lost"' "$dir/trace" || fail "$* by $way: the daemon's trace isn't whole"
@@ -65,7 +65,15 @@ seen pinned clEnqueueNDRangeKernel,clEnqueueCopyBuffer chunks
 seen plain clEnqueueNDRangeKernel reductions
 seen pinned clEnqueueReadImage,clEnqueueWriteImage images
 seen plain clEnqueueReadBufferRect,clEnqueueWriteBufferRect,clEnqueueFillBuffer transfers
-TASK= seen plain clEnqueueNDRangeKernel jobs 12 4000 4000 # without a task, in the mode that learns
+HOW="--devices cpu:2 --mode multi" seen plain clEnqueueNDRangeKernel jobs 12 4000 4000 # without a task, in the mode that learns
+
+# So it is with pooled memory, whose windows come, leave and go round.
+export POCL_DEVICES="pthread pthread" HOW="--devices all --memory pooled+host:64MiB" ROOM_BYTES=$((640 << 10))
+for case in stencil gathers reduction windows rows uncut; do
+  seen plain clEnqueueNDRangeKernel,clEnqueueReadBuffer,clEnqueueWriteBuffer pooled 1024 $case
+done
+seen pinned clEnqueueWriteBuffer,clEnqueueReadBuffer pooled 1024 writes
+seen plain clEnqueueReadImage,clEnqueueWriteImage pooled 1024 images
 
 # The check finds what it is for: without the daemon's leave all is outside.
 python3 - "$dir/trace" >none.json <<'END2'
