@@ -121,24 +121,23 @@ static cl_int by_ring(struct reading *x, cl_event *own)
     return gs_carry_by_ring(&x->h, &x->use, own);
 }
 
-/* Gives the context's lock back while it waits; the bytes stay where they are until they have been read. */
+/* Gives the context's lock back while it waits; the bytes stay where they are until they have been read. The event is
+ * waited for where the call blocks, even if the bytes have arrived: it is complete when the call returns. */
 static cl_int read_places(struct reading *x, enum gs_host_way way)
 {
     struct gs_command *cmd = &x->h.cmd;
-    cl_event own = NULL;
+    cl_event own = NULL, *const wanted = cmd->event ? &own : NULL;
     cl_int err;
-    if (way == GS_BY_QUEUE) {
-        err = by_queue(x, &own);
-        if (x->h.by_units && !err)
-            gs_job_reads();
-        return gs_home_end_and_wait(&x->h, err, own);
-    }
-    gs_real()->clFlush(cmd->q->o.handle);
-    err = way == GS_BY_RING ? by_ring(x, cmd->event) : by_calls(x, cmd->event);
+    if (way != GS_BY_QUEUE)
+        gs_real()->clFlush(cmd->q->o.handle);
+    err = way == GS_BY_QUEUE ? by_queue(x, &own) : way == GS_BY_RING ? by_ring(x, wanted) : by_calls(x, wanted);
     if (x->h.by_units && !err)
         gs_job_reads();
-    err = gs_home_end(&x->h, err);
-    gs_wait_ended();
+    if (way == GS_BY_QUEUE)
+        return gs_home_end_and_wait(&x->h, err, own);
+    err = gs_home_wait(cmd, gs_home_end(&x->h, err), own);
+    if (!cmd->op.blocking) /* the ring has carried it */
+        gs_wait_ended();
     return err;
 }
 

@@ -46,6 +46,25 @@ static void show_profile(const char *name, cl_event e, cl_event before)
            clGetEventProfilingInfo(e, 0x4242, sizeof begin, small, NULL), clGetEventInfo(e, 0x4242, 4, small, NULL));
 }
 
+/* The event of a read that blocks is complete when the call returns, wherever the bytes came from: nobody waits for it
+ * here. */
+static void show_blocking(cl_kernel k, cl_mem out, uint32_t *host, size_t bytes)
+{
+    unsigned open = 0, without = 0;
+    for (int i = 0; i < 20; i++) {
+        cl_event e;
+        cl_int status = 99;
+        cl_ulong t;
+        launch(queue, k, N, 64, 0, NULL, NULL);
+        CL(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, bytes, host, 0, NULL, &e));
+        CL(clGetEventInfo(e, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
+        open += status != CL_COMPLETE;
+        without += clGetEventProfilingInfo(e, CL_PROFILING_COMMAND_START, sizeof t, &t, NULL) != CL_SUCCESS;
+        CL(clReleaseEvent(e));
+    }
+    printf("blocking, %zu bytes: not complete %u, without times %u\n", bytes, open, without);
+}
+
 int main(void)
 {
     static uint32_t host[N];
@@ -72,6 +91,8 @@ int main(void)
         printf("queued in order: %d\n",
                at(calls[i - 1], CL_PROFILING_COMMAND_QUEUED) <= at(calls[i], CL_PROFILING_COMMAND_QUEUED));
     show("out", host, sizeof host);
+    show_blocking(k, out, host, sizeof host);
+    show_blocking(k, out, host, sizeof host / 8);
 
     /* A queue that has no profiles must say so, and what it was made with. */
     cl_command_queue_properties properties = 77;
