@@ -233,8 +233,8 @@ right() { # PROGRAM...: a line: same, left out, refused in some ways, or WRONG i
     prints $way "$@" >"$file.$way"
     cmp -s "$file" "$file.$way" && continue
     # That a command isn't to be had in pooled memory is said by an error (docs/memory.md).
-    # So are bad calls, where the driver takes some, and images of buffers; read_behind reads behind its map.
-    [[ $way = pooled && $1 =~ ^(read_behind|refused_launch|stand_ins|sub_buffer_flags|transfers)$ ]] && continue
+    # So are bad calls, where the driver takes some, and images of buffers; read_beyond_map reads behind its map.
+    [[ $way = pooled && $1 =~ ^(read_beyond_map|refused_launch|stand_ins|sub_buffer_flags|transfers)$ ]] && continue
     # Profiles of parts may overlap, and a map's wrong wait list has another error (docs/limits.md).
     [[ $way =~ ^(multi|under)$ && $1 =~ ^(profiling|refused_launch)$ ]] && continue
     [ $way = pooled ] && tail -n 2 "$file.$way" | grep -qE ': error -(4|59|61)$' && { [ "$is" != same ] || is=refused; continue; }

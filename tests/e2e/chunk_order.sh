@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # One application alone under a daemon. What comes after a launch in chunks comes after all of them, also where the
-# launch has no event (programs/untied.c), over drivers that are as lazy as they may be as well; nothing runs behind a
+# launch has no event (programs/without_events.c), over drivers that are as lazy as they may be as well; nothing runs behind a
 # command that fails with a user event (programs/failed_behind.c); and a job of one
 # launch in chunks and one blocking read needs little of the driver but its chunks, the read, and a wait for either.
 set -euo pipefail
@@ -21,7 +21,7 @@ priority = 1
 mode = 1
 END
 begin_daemon
-"$programs/untied" >untied.txt || fail "untied fails without gpusparc"
+"$programs/without_events" >without_events.txt || fail "untied fails without gpusparc"
 "$programs/failed_behind" >failed_behind.txt || fail "failed_behind fails without gpusparc"
 for options in "--gpus 1 --mode multi" "--gpus 2 --mode multi" "--gpus 2 --mode auto"; do
   # shellcheck disable=SC2086
@@ -31,8 +31,8 @@ done
 same() { # NAME OPTION...
   local name=$1
   shift
-  timeout -k 2 60 gpusparc run --devices cpu:2 "$@" "$programs/untied" >out.txt 2>err.txt || { tail -n 3 out.txt; cat err.txt; fail "untied $name"; }
-  cmp untied.txt out.txt || { diff untied.txt out.txt | head; fail "untied $name computes something else"; }
+  timeout -k 2 60 gpusparc run --devices cpu:2 "$@" "$programs/without_events" >out.txt 2>err.txt || { tail -n 3 out.txt; cat err.txt; fail "untied $name"; }
+  cmp without_events.txt out.txt || { diff without_events.txt out.txt | head; fail "untied $name computes something else"; }
 }
 same alone --gpus 1 --mode multi
 same "as task one" --gpus 2 --mode multi --task one
@@ -43,10 +43,10 @@ for lazy in unflushed,lanes,late slow; do
 done
 # Nor does the daemon's death let the next command overtake such a launch.
 for next in launch finish; do
-  "$programs/orphaned" 0 $next >untied.txt || fail "orphaned ($next) fails without gpusparc"
-  timeout -k 2 60 gpusparc run --devices cpu:2 --gpus 1 "$programs/orphaned" "$daemon" $next >out.txt 2>err.txt ||
+  "$programs/daemon_killed" 0 $next >without_events.txt || fail "orphaned ($next) fails without gpusparc"
+  timeout -k 2 60 gpusparc run --devices cpu:2 --gpus 1 "$programs/daemon_killed" "$daemon" $next >out.txt 2>err.txt ||
     { cat err.txt; fail "orphaned ($next)"; }
-  cmp untied.txt out.txt || fail "what comes next ($next) overtakes a launch in chunks when the daemon dies"
+  cmp without_events.txt out.txt || fail "what comes next ($next) overtakes a launch in chunks when the daemon dies"
   wait "$daemon" && fail "the daemon lives"
   begin_daemon
 done
@@ -128,6 +128,6 @@ END
 
 # What may have units though it can't run yet doesn't take those that a thread of ours needs for what it stands behind.
 POCL_DEVICES="pthread pthread" OPENCL_LAYERS=$programs/lazy.so LAZY=gpu timeout -k 2 60 gpusparc run --devices gpu --gpus 2 \
-  --mode multi "$programs/behind" >out.txt 2>err.txt || { cat out.txt err.txt; fail "reads behind a large one exit with $?"; }
+  --mode multi "$programs/small_reads" >out.txt 2>err.txt || { cat out.txt err.txt; fail "reads behind a large one exit with $?"; }
 [ "$(sort -u out.txt)" = read ] || { cat out.txt; fail "reads behind a large one"; }
 end_daemon

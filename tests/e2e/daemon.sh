@@ -58,14 +58,14 @@ begin_daemon
 # The bytes, in both modes, with devices that share memory and with such that don't.
 for way in auto:both plain:both pinned:one; do
   export GPUSPARC_TRANSFER=${way%:*}
-  for p in queues transfers images geometry refused_kernels aliases come_home svm wrong_waits; do same "$p" "${way#*:}" "$p"; done
+  for p in queues transfers images geometry refused_kernels aliases events_after_split svm wrong_waits; do same "$p" "${way#*:}" "$p"; done
   same stress "${way#*:}" stress 7 100 3
 done
 # Where each job begins on another GPU than the last what the host writes goes straight there, and so there is nothing to
 # bring of it from the other: but the first time, and what a kernel may leave as it was.
 for way in plain pinned; do
   export GPUSPARC_TRANSFER=$way
-  for p in queues transfers sub_buffers host_pointers come_home threads; do same "$p" moving "$p"; done
+  for p in queues transfers sub_buffers host_pointers events_after_split threads; do same "$p" moving "$p"; done
   same stress11 moving stress 11 100 3
   gpusparc run --devices "$devices" --gpus 2 --mode multi --task moving --stats=moved.json "$GS_BUILD/lib/gpusparc/samples/matmul" --size 256 --iterations 9 >moved.txt ||
     { cat moved.txt; fail "matmul as task moving"; }

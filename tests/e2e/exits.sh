@@ -57,7 +57,7 @@ check "windows in use" gpu,slow peer --devices gpu --mode multi
 [ $bad = 0 ] || fail "$bad of $runs processes"
 
 # A child of fork() registers a handler of exit(), when another thread of its parent was at that.
-LD_PRELOAD=$programs/held_up.so timeout 60 gpusparc run "$programs/registering" >out.txt 2>&1 && [ "$(cat out.txt)" = "the child ends with 0" ] || fail "a child that registers a handler: $(cat out.txt)"
+LD_PRELOAD=$programs/stuck_atexit.so timeout 60 gpusparc run "$programs/registering" >out.txt 2>&1 && [ "$(cat out.txt)" = "the child ends with 0" ] || fail "a child that registers a handler: $(cat out.txt)"
 # A library that is loaded and unloaded again and again takes its handlers with it, and nothing ends by that.
 timeout 60 gpusparc run --devices cpu:2 --mode multi --stats=reloading.json "$programs/reloading" "$programs/plugin.so" >out.txt 2>&1 || fail "a library that is unloaded: $(cat out.txt)"
 stats reloading.json split:add

@@ -104,18 +104,18 @@ scarce() { # KIND GPUS LAST PROGRAM
 
 # A part that fails while it runs, and an application that doesn't look at its events: what the launch wrote is an error
 # until it is written anew.
-spoiled() { # PART, in the order in which they are enqueued
-  alone spoiled
+failed_output() { # PART, in the order in which they are enqueued
+  alone failed_output
   sed -i '1s/error 0/error -5/' alone.txt
-  FAULT=clEnqueueNDRangeKernel:$1:-9999:late gpusparc run --mode multi --gpus 2 "$programs/spoiled" >out.txt
+  FAULT=clEnqueueNDRangeKernel:$1:-9999:late gpusparc run --mode multi --gpus 2 "$programs/failed_output" >out.txt
   cmp alone.txt out.txt || { cat out.txt; fail "part $1 fails, $GPUSPARC_TRANSFER"; }
 }
 
 # A read that comes while it runs (on a busy machine, after) fails with it, and isn't tried in another way.
 spoiled_soon() { # PART
-  alone spoiled
+  alone failed_output
   sed -i '1s/error 0/error -14/' alone.txt
-  GPUSPARC_DEBUG=1 FAULT=clEnqueueNDRangeKernel:$1:-9999:late gpusparc run --mode multi --gpus 2 "$programs/spoiled" soon >out.txt 2>err.txt
+  GPUSPARC_DEBUG=1 FAULT=clEnqueueNDRangeKernel:$1:-9999:late gpusparc run --mode multi --gpus 2 "$programs/failed_output" soon >out.txt 2>err.txt
   cmp alone.txt <(sed '1s/error -5/error -14/' out.txt) || { cat out.txt; fail "part $1 fails while its bytes are read, $GPUSPARC_TRANSFER"; }
   ! grep "through the pinned ring failed" err.txt || fail "a read is tried again that came behind a failure"
 }
@@ -123,23 +123,23 @@ spoiled_soon() { # PART
 # So does a unit of a part that a thread of ours has enqueued, whose end the driver calls back about. The launch ends when
 # all its parts have: what is written anew isn't overwritten by the other one.
 spoiled_by_unit() { # UNIT, in the order in which they are enqueued
-  alone spoiled
+  alone failed_output
   sed -i '1s/error 0/error -5/' alone.txt
-  FAULT=clEnqueueNDRangeKernel:$1:-9999:late gpusparc run --mode multi --gpus 2 "$programs/spoiled" >out.txt
+  FAULT=clEnqueueNDRangeKernel:$1:-9999:late gpusparc run --mode multi --gpus 2 "$programs/failed_output" >out.txt
   cmp alone.txt out.txt || { cat out.txt; fail "unit $1 fails"; }
 }
 
 # A launch that takes long fails while one of its parts has yet to enqueue units: in another way than by a unit's own end,
 # which waits for the other part's. What is written and launched as soon as it has failed comes after those all the same.
 spoiled_early() { # UNIT, in the order in which they are enqueued
-  FAULT=clEnqueueNDRangeKernel:$1:-9999:late timeout 240 gpusparc run --mode multi --gpus 2 "$programs/spoiled" slow >out.txt ||
+  FAULT=clEnqueueNDRangeKernel:$1:-9999:late timeout 240 gpusparc run --mode multi --gpus 2 "$programs/failed_output" slow >out.txt ||
     fail "spoiled slow exits with $?"
   grep -q "written: error 0, 0 words wrong" out.txt || { cat out.txt; fail "unit $1 fails, and the launch before its other units have ended"; }
 }
 
 # Who waits for a launch, a part of which fails, waits for the others.
 spoiled_waits() { # PART
-  FAULT=clEnqueueNDRangeKernel:$1:-9999:late timeout 240 gpusparc run --mode multi --gpus 2 "$programs/spoiled" waits >out.txt
+  FAULT=clEnqueueNDRangeKernel:$1:-9999:late timeout 240 gpusparc run --mode multi --gpus 2 "$programs/failed_output" waits >out.txt
   { echo "the launch: error -14, status -14"; echo waited; echo "added to what was written: error 0, 0 words wrong"; } >alone.txt
   cmp alone.txt out.txt || { cat out.txt; fail "part $1 fails, and is waited for"; }
 }
@@ -181,8 +181,8 @@ on_path() { # PATH
   spared clCreateBuffer:3:-4:forever transfers                # the application's own are there by then: no replica
   spared clCreateBuffer:4:-4:forever transfers                # one replica
   for lack in forever hollow; do
-    spared clCreateBuffer:4:-4:$lack copied                   # the copy's other part has no place there
-    for k in {4..9}; do spared clCreateBuffer:$k:-4:$lack again; done
+    spared clCreateBuffer:4:-4:$lack copy_of_parts                   # the copy's other part has no place there
+    for k in {4..9}; do spared clCreateBuffer:$k:-4:$lack retries; done
   done
   spared clEnqueueNDRangeKernel:1:-9999:gone transfers        # the second device is lost before it has done anything
   spared clCreateKernel:2:-6:once callbacks                   # the first split is tried in a callback of the driver's
@@ -192,8 +192,8 @@ on_path() { # PATH
   [ "$1" = plain ] || scarce forever 3 7 chunks
   # There are no more queues: auto mode can't measure a launch, and no call can carry a transfer.
   mode=auto spared clCreateCommandQueue:2:-6:forever transfers
-  spoiled 1
-  spoiled 2
+  failed_output 1
+  failed_output 2
   spoiled_soon 1
   spoiled_soon 2
   spoiled_waits 3
@@ -241,11 +241,11 @@ kernel_chunk = 1000000
 transfer_chunk = 32768
 END
   begin_daemon
-  GPUSPARC_TRANSFER=plain each_unit clEnqueueWriteBuffer again
-  GPUSPARC_TRANSFER=plain each_unit clEnqueueReadBuffer again
+  GPUSPARC_TRANSFER=plain each_unit clEnqueueWriteBuffer retries
+  GPUSPARC_TRANSFER=plain each_unit clEnqueueReadBuffer retries
   # A launch that has no memory for the gate of its unit isn't enqueued without one: the application is told, and goes on.
   printf '%s\n' "waits: error -6" "next: error 0" "sum 10" >alone.txt
-  FAULT=clCreateUserEvent:2:-6:once timeout 240 gpusparc run --gpus 1 "$programs/ungated" >out.txt || fail "ungated"
+  FAULT=clCreateUserEvent:2:-6:once timeout 240 gpusparc run --gpus 1 "$programs/behind_user_event" >out.txt || fail "ungated"
   cmp alone.txt out.txt || { cat out.txt; fail "a launch that has no memory for its gate"; }
   # Where one of them is refused the command fails when the others have ended.
   FAULT=clEnqueueReadBuffer:2:-5:forever OPENCL_LAYERS=$programs/as_gpu.so:$OPENCL_LAYERS GPUSPARC_TRANSFER=plain \
@@ -258,8 +258,8 @@ END
 # Only an application that looks at its events can see these. This one tries again: then all must come right.
 sweep_late() {
   local told=$seen # of refused units
-  GPUSPARC_TRANSFER=plain sweep late -5 2 again
-  GPUSPARC_TRANSFER=pinned sweep late -5 3 again
+  GPUSPARC_TRANSFER=plain sweep late -5 2 retries
+  GPUSPARC_TRANSFER=pinned sweep late -5 3 retries
   [ $seen = $told ] || fail "$((seen - told)) commands that failed while they ran could not be done over"
 }
 

@@ -97,11 +97,11 @@ if [ $part = programs ] || [ $part = all ]; then
   the_look
   over "$GS_BUILD/tests/hazards" 1
   over "$programs/user_events"
-  over "$programs/meanwhile"
-  over "$programs/along"
+  over "$programs/events_beside_writes"
+  over "$programs/gathered_ranges"
   # Everything is brought home while a call that blocks reads there, without the context's lock.
   layers=$library:$programs/call_hooks.so
-  over "$programs/crumbs"
+  over "$programs/few_bytes"
   layers=$library
 fi
 if [ $part = random ] || [ $part = all ]; then
@@ -144,7 +144,7 @@ if [ $part = all ]; then
     over "${random[@]}"
   done
   for program in queues halves threads callbacks sub_buffers transfers staging images aliases order bands reductions sparse filled \
-    geometry chunks object_creation releases refused_kernels copied contend\ 5\ 120\ 3; do
+    geometry chunks object_creation releases refused_kernels copy_of_parts contend\ 5\ 120\ 3; do
     # shellcheck disable=SC2086
     over "$programs/"$program
   done

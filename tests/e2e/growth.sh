@@ -41,7 +41,7 @@ realtime = no
 END2
 begin_daemon
 for how in "--mode single --no-daemon --stats=stats.json" "--mode auto --no-daemon" "--mode multi"; do
-  GPUSPARC_REAL=$fake.so gpusparc run $how "$programs/varied" 13000 >varied.txt || fail "varied $how"
+  GPUSPARC_REAL=$fake.so gpusparc run $how "$programs/generated_kernels" 13000 >varied.txt || fail "varied $how"
   [ "$(cat varied.txt)" -le 16 ] || fail "different kernels $how: $(cat varied.txt) bytes for each"
 done
 echo "$rounds rounds: nothing grows"

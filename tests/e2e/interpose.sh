@@ -102,7 +102,7 @@ for mode in single auto; do
   for i in 1 2 3 4 5; do
     rm -rf fresh
     mkdir fresh
-    POCL_CACHE_DIR=$PWD/fresh timeout 240 gpusparc run --mode $mode "$programs/unended" "$i" >out.txt 2>err.txt || continue
+    POCL_CACHE_DIR=$PWD/fresh timeout 240 gpusparc run --mode $mode "$programs/exit_without_wait" "$i" >out.txt 2>err.txt || continue
     [ "$(cat out.txt)" = done ] && [ -n "$(find fresh -name '*.so')" ] && well=$((well + 1))
   done
   [ $well -ge 3 ] || { cat err.txt; fail "a launch is unfinished when the process ends ($mode): $well of 5 end well"; }

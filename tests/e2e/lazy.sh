@@ -181,7 +181,7 @@ daemon)
   by_daemon unflushed,lanes "$programs/staging"
   # shellcheck disable=SC2046
   by_daemon poison "$programs/sampled" $(samplers)
-  by_daemon inside,unflushed "$programs/come_home"
+  by_daemon inside,unflushed "$programs/events_after_split"
   for orders in renewed nested chained; do by_daemon poison "$programs/overlaps" $orders; done
   by_daemon slow "$programs/overlaps" heard
   ways=("by pinned --mode multi --devices cpu:2")
@@ -210,9 +210,9 @@ ends)
   stuck_probe
   ;;
 *)
-  [ "$1" != all ] || set -- aliases again callbacks chunks geometry host_access host_pointers images sampled linking queries \
+  [ "$1" != all ] || set -- aliases retries callbacks chunks geometry host_access host_pointers images sampled linking queries \
     queues reductions refused_launch releases sources refused_kernels staging sub_buffers threads transfers types user_events \
-    profiling bands columns come_home filled races loaded_bounds unwritten bursts contend stress jobs $(cut -d'|' -f1 "$GS_SOURCE/samples/MANIFEST" | grep -v '^#')
+    profiling bands columns events_after_split filled races loaded_bounds unwritten bursts contend stress jobs $(cut -d'|' -f1 "$GS_SOURCE/samples/MANIFEST" | grep -v '^#')
   declare -A arguments=([contend]="5 120 3" [stress]="9 150 3" [jobs]="12 4000 100" [loaded_bounds]=repeat [columns]="3 300 200" [sampled]="$(samplers)")
   for program in "$@"; do
     command=("$programs/$program" ${arguments[$program]:-})

@@ -88,7 +88,7 @@ same_on_gpus() { # NAME OPTION...: what `program` prints is what it prints witho
 @test "a wait for a part of a job isn't its end" {
   for words in "500 queues" "500 events" "4000 twice"; do
     read -r n way <<<"$words"
-    jobs_of apart "$n" "$way"
+    jobs_of read_amid_job "$n" "$way"
     idle=$(cat jobs.txt)
     echo "$way: all had ended by then $idle times"
     [ "$jobs" -ge $((n * 4 / 5)) ]
@@ -99,7 +99,7 @@ same_on_gpus() { # NAME OPTION...: what `program` prints is what it prints witho
 # bats test_tags=count
 @test "a job ends where another queue or thread waits for its end" {
   for way in queues threads; do
-    jobs_of relay 2000 $way
+    jobs_of waited_for_elsewhere 2000 $way
     [ "$jobs" -ge 1900 ]
     [ "$jobs" -le 2010 ]
   done
@@ -107,14 +107,14 @@ same_on_gpus() { # NAME OPTION...: what `program` prints is what it prints witho
 
 # bats test_tags=count
 @test "what a thread has left when it ended keeps no other thread's job from its end" {
-  jobs_of legacy 100 1000
+  jobs_of thread_leaves_job 100 1000
   [ "$jobs" -ge 1000 ]
   [ "$jobs" -le 1110 ]
 }
 
 @test "a handler of exit() waits for what another queue's chunks are before" {
   for rows in 40 57 74; do
-    on_gpus --gpus 1 "$programs/last_wait" $rows | grep "it has ended"
+    on_gpus --gpus 1 "$programs/wait_at_exit" $rows | grep "it has ended"
   done
 }
 
@@ -164,7 +164,7 @@ launches() { grep -c '^clEnqueueNDRangeKernel' modes.log; }
 
 @test "who waits doesn't take for ended what another thread enqueues meanwhile" {
   before=$(busy)
-  FAKE_ITEM_NS=10 FAKE_ROUNDS=1 GPUSPARC_REAL=$programs/fake.so XDG_CACHE_HOME=$PWD limited --gpus 1 "$programs/ahead"
+  FAKE_ITEM_NS=10 FAKE_ROUNDS=1 GPUSPARC_REAL=$programs/fake.so XDG_CACHE_HOME=$PWD limited --gpus 1 "$programs/wait_during_launch"
   took=$(($(busy) - before))
   echo "busy for $took ns" # two launches of a second each
   [ $took -ge 1900000000 ]
@@ -174,7 +174,7 @@ launches() { grep -c '^clEnqueueNDRangeKernel' modes.log; }
   end_daemon
   sed -i 's/^realtime/depth = 1\n&/' "$dir/conf"
   begin_daemon 3>&-
-  program=("$programs/crossed")
+  program=("$programs/read_behind_write")
   for transfer in auto plain; do GPUSPARC_TRANSFER=$transfer same_on_gpus $transfer --gpus 1; done
 }
 
@@ -182,7 +182,7 @@ launches() { grep -c '^clEnqueueNDRangeKernel' modes.log; }
   end_daemon
   sed -i 's/^realtime/depth = 1\nalone = chunks\n&/' "$dir/conf"
   begin_daemon 3>&-
-  program=("$programs/late_read")
+  program=("$programs/reads_beside_writes")
   AS_GPU=late GPUSPARC_TRANSFER=plain same_on_gpus late --gpus 1
 }
 
@@ -222,7 +222,7 @@ launches() { grep -c '^clEnqueueNDRangeKernel' modes.log; }
 @test "what waits for the application since before the daemon came has no unit" {
   end_daemon
   mkfifo go
-  GPUSPARC_TRANSFER=plain OPENCL_LAYERS=$programs/as_gpu.so limited --devices cpu:2 --gpus 1 "$programs/early" >out.txt 2>err.txt <go 3>&- &
+  GPUSPARC_TRANSFER=plain OPENCL_LAYERS=$programs/as_gpu.so limited --devices cpu:2 --gpus 1 "$programs/early_user_event" >out.txt 2>err.txt <go 3>&- &
   app=$!
   exec 7>go
   for _ in $(seq 500); do grep -q ready err.txt && break; sleep 0.02; done
@@ -233,7 +233,7 @@ launches() { grep -c '^clEnqueueNDRangeKernel' modes.log; }
 }
 
 @test "what has to wait for a unit isn't what tells of the ends of those that have one" {
-  for _ in 1 2 3; do on_gpus --gpus 1 "$programs/turns"; done
+  for _ in 1 2 3; do on_gpus --gpus 1 "$programs/two_kernels_in_turn"; done
 }
 
 # Also where a device carries out its queues' commands one after the other, and another queue's waits.
@@ -242,8 +242,8 @@ launches() { grep -c '^clEnqueueNDRangeKernel' modes.log; }
   for how in "" svm beside; do
     layers=$programs/as_gpu.so
     [ "$how" != beside ] || layers=$layers:$programs/lazy.so
-    OPENCL_LAYERS=$layers "$programs/postponed" $how >plain.txt
-    OPENCL_LAYERS=$layers limited --devices cpu:2 --gpus 1 "$programs/postponed" $how >out.txt
+    OPENCL_LAYERS=$layers "$programs/launches_behind_event" $how >plain.txt
+    OPENCL_LAYERS=$layers limited --devices cpu:2 --gpus 1 "$programs/launches_behind_event" $how >out.txt
     diff plain.txt out.txt
   done
 }
@@ -273,7 +273,7 @@ stress() { # SEED
 @test "random sequences of commands compute the same" { stress "$GS_SEED"; }
 
 @test "random sequences of commands compute the same while others come and go" {
-  while :; do limited --devices cpu:2 "$programs/untied" || true; sleep 0.1; done >others.txt 2>&1 3>&- &
+  while :; do limited --devices cpu:2 "$programs/without_events" || true; sleep 0.1; done >others.txt 2>&1 3>&- &
   apps=$!
   stress $((GS_SEED + 1))
 }

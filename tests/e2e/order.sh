@@ -13,9 +13,9 @@ apart() { # PROGRAM KERNEL...: the same, on two devices of their own
   stats apart.json devices:2 "$@"
 }
 apart order split:around split:everything
-apart starts split:put split:twice
+apart unknown_writes split:put split:twice
 for way in plain pinned; do
   OPENCL_LAYERS=$programs/lazy.so LAZY=poison LAZY_REPORT=$PWD/report GPUSPARC_TRANSFER=$way \
-    gpusparc run --devices cpu:2 --mode multi "$programs/starts" >garbage.txt
+    gpusparc run --devices cpu:2 --mode multi "$programs/unknown_writes" >garbage.txt
   cmp alone.txt garbage.txt || { diff alone.txt garbage.txt | cut -c1-200; fail "starts among garbage, $way"; }
 done

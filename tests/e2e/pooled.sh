@@ -200,8 +200,8 @@ grep -q 'error -4' pooled.txt || fail "a gather that can't be done: $(cat pooled
 stats stats.json single:gather:"one work-group may touch more bytes than fit on a device"
 
 # A handler of exit() that runs after ours, which has closed the driver to our threads, waits for what hasn't ended.
-plain plain.txt "$programs/last_wait" 5
-alike "a handler of exit() waits" "$programs/last_wait" 5
+plain plain.txt "$programs/wait_at_exit" 5
+alike "a handler of exit() waits" "$programs/wait_at_exit" 5
 for how in finish status profile callback "status destructor"; do
   plain plain.txt "$programs/joined" $how
   alike "a handler of exit() joins ($how)" "$programs/joined" $how

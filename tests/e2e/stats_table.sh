@@ -5,10 +5,10 @@
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 export XDG_CACHE_HOME=$PWD/cache
-"$programs/named" >plain.txt || fail "the program fails without gpusparc"
-gpusparc run --devices cpu:2 --mode multi --stats=table.txt "$programs/named" >out.txt 2>err.txt || fail "$(cat err.txt)"
+"$programs/kernel_names" >plain.txt || fail "the program fails without gpusparc"
+gpusparc run --devices cpu:2 --mode multi --stats=table.txt "$programs/kernel_names" >out.txt 2>err.txt || fail "$(cat err.txt)"
 cmp plain.txt out.txt || fail "other results"
-gpusparc run --devices cpu:2 --mode multi --stats=table.json "$programs/named" >out.txt 2>err.txt || fail "$(cat err.txt)"
+gpusparc run --devices cpu:2 --mode multi --stats=table.json "$programs/kernel_names" >out.txt 2>err.txt || fail "$(cat err.txt)"
 python3 - <<'END' || fail "$(cat table.txt)"
 import json
 lines = [l.rstrip("\n") for l in open("table.txt")]

@@ -31,7 +31,7 @@ pooled() {
   XDG_CACHE_HOME=$PWD/cache OPENCL_LAYERS=$programs/as_gpu.so AS_GPU=nvidia timeout 200 \
     gpusparc run --devices all --memory pooled "$@" >pooled.txt 2>pooled.err
 }
-for program in postponed refused_kernels; do
+for program in launches_behind_event refused_kernels; do
   "$programs/$program" | grep -v ^native >alone.txt # no native kernels either
   pooled "$programs/$program" || { cat pooled.txt pooled.err; fail "$program, pooled: exit status $?"; }
   same pooled

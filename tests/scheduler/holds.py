@@ -293,7 +293,7 @@ def the_kernels_waits():
 
 def newcomer(d, uid, held=None, **said):
     """A process of that user's that says hello, without a task's name if not told: a function that gives what it hears, the message's
-    type and its task. With a folder its program can't be looked up until `folder/PID` goes (held_link.c)."""
+    type and its task. With a folder its program can't be looked up until `folder/PID` goes (stuck_link.c)."""
     go, told = os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:
@@ -330,11 +330,11 @@ def a_program_that_is_long_in_coming():
     if os.geteuid() != 0:
         return
     held = tempfile.mkdtemp()
-    library = os.path.join(os.path.dirname(DAEMON), "../tests/scheduler/held_link.so")
+    library = os.path.join(os.path.dirname(DAEMON), "../tests/scheduler/stuck_link.so")
 
     def daemon(*more):
         d = Daemon(PLAIN + f"[task by-path]\nperiod = 1s\nuser = *\nmatch = {os.path.realpath('/proc/self/exe')}\n",
-                   under=["env", "LD_PRELOAD=" + library, "GS_HELD=" + held, *more], args=["--mode", "0666"])
+                   under=["env", "LD_PRELOAD=" + library, "GS_STUCK=" + held, *more], args=["--mode", "0666"])
         os.chmod(d.dir, 0o755)
         return d
 
@@ -362,7 +362,7 @@ def a_program_that_is_long_in_coming():
 
 class Joiner:
     """A process of that user's, which joins as a task and leaves as it is told to. With a folder its priority can't be
-    set until it is freed (held_link.c)."""
+    set until it is freed (stuck_link.c)."""
 
     def __init__(self, d, uid, held=None):
         self.told, self.says = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -420,12 +420,12 @@ def a_priority_that_is_long_in_coming():
     if os.geteuid() != 0:
         return
     held = tempfile.mkdtemp()
-    library = os.path.join(os.path.dirname(DAEMON), "../tests/scheduler/held_link.so")
+    library = os.path.join(os.path.dirname(DAEMON), "../tests/scheduler/stuck_link.so")
     tasks = "[task low]\nperiod = 1s\nuser = 65534\n[task high]\nperiod = 100ms\nuser = 65470\n"  # the same but for 64
 
     def daemon(*more):
         d = Daemon("[system]\ngpus = 1\n" + tasks, args=["--mode", "0666"],
-                   under=["env", "LD_PRELOAD=" + library, "GS_HELD=" + held, *more])
+                   under=["env", "LD_PRELOAD=" + library, "GS_STUCK=" + held, *more])
         os.chmod(d.dir, 0o755)
         return d
 
@@ -524,7 +524,7 @@ def a_priority_that_is_long_in_coming():
 
 def a_process_of_many_threads():
     """Only its first 128 are given a priority, as the daemon sets one after the other: the welcome comes when it is done."""
-    library = os.path.join(os.path.dirname(DAEMON), "../tests/scheduler/held_link.so")
+    library = os.path.join(os.path.dirname(DAEMON), "../tests/scheduler/stuck_link.so")
     d = Daemon("[system]\ngpus = 1\n[task t]\nperiod = 1s\n", under=["env", "LD_PRELOAD=" + library, "GS_NO_TIMER=1"])
     if os.sched_getscheduler(d.process.pid) != os.SCHED_FIFO:
         print("left out, a process of many threads: SCHED_FIFO isn't permitted", file=sys.stderr)
@@ -581,7 +581,7 @@ def the_share_of_a_flood():
 def the_rest_after_a_stall():
     """A virtual machine that stands still counts as the time of whichever thread it was: of a turn no more counts than a
     millisecond, so that who has a twentieth of a processor, the least of all, rests for 20 at most."""
-    library = os.path.join(os.path.dirname(DAEMON), "../tests/scheduler/held_link.so")
+    library = os.path.join(os.path.dirname(DAEMON), "../tests/scheduler/stuck_link.so")
     d = Daemon(under=["env", "LD_PRELOAD=" + library, "GS_STALLS=1"])
     for _ in range(10):
         s = d.connect()
@@ -815,7 +815,7 @@ def a_crowd_of_numbers_that_speaks():
     each), and not behind one of each number: clients are numbered in the order in which they join."""
     if os.geteuid():
         return print("left out, a crowd of numbers that speaks: needs other users", file=sys.stderr)
-    library = os.path.join(os.path.dirname(DAEMON), "../tests/scheduler/held_link.so")
+    library = os.path.join(os.path.dirname(DAEMON), "../tests/scheduler/stuck_link.so")
     d = Daemon(PLAIN + "[task t]\nperiod = 100ms\nuser = 19999\n",
                under=["env", "LD_PRELOAD=" + library, "GS_NO_TIMER=1"])  # silent ones aren't sent away
     os.chmod(d.dir, 0o755)
@@ -930,7 +930,7 @@ def the_ended_whom_the_config_names():
     one of them seen off at a time, each as slow; the kernel lists what has happened to sockets in its order."""
     if os.geteuid():
         return print("left out, the ended whom the config names: needs another user", file=sys.stderr)
-    library = os.path.join(os.path.dirname(DAEMON), "../tests/scheduler/held_link.so")
+    library = os.path.join(os.path.dirname(DAEMON), "../tests/scheduler/stuck_link.so")
     d = Daemon(args=["--mode", "0666"], under=["env", "LD_PRELOAD=" + library, "GS_SLOW=1"])
     os.chmod(d.dir, 0o755)
     heard, processes, epoll = [], [], select.epoll()

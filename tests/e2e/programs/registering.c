@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* With the library held_up.c loaded: a thread registers a handler of exit(), and another one calls fork() meanwhile.
- * The child registers one, too. */
+/* With the library stuck_atexit.c loaded: a thread registers a handler of exit(), and another one calls fork()
+ * meanwhile. The child registers one, too. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* orphaned PID launch|finish: kills the process PID, its daemon (0: nobody), behind a long launch of which no event is
- * wanted. What comes next in the queue, another launch or clFinish, comes after all of it. */
+/* daemon_killed PID launch|finish: kills the process PID, its daemon (0: nobody), behind a long launch of which no
+ * event is wanted. What comes next in the queue, another launch or clFinish, comes after all of it. */
 #include <signal.h>
 
 #include "plain.h"

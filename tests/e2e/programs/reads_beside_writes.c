@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* late_read: one thread reads a few bytes by calls that block; another one writes others by calls that don't, in the
- * same queue. Where a read has a unit before it is in the queue, a write that needs one and comes between must not
- * stand before the read. And each read has the bytes of one launch of a third thread's. */
+/* reads_beside_writes: one thread reads a few bytes by calls that block; another one writes others by calls that don't,
+ * in the same queue. Where a read has a unit before it is in the queue, a write that needs one and comes between must
+ * not stand before the read. And each read has the bytes of one launch of a third thread's. */
 #include "plain.h"
 
 enum { N = 1 << 14, BYTES = N * 4, READS = 40 };

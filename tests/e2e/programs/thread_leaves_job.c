@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* legacy FIRST MORE: so many jobs of one thread, which then enqueues a write, waits for nothing and ends; and so many
- * of another thread in another queue. */
+/* thread_leaves_job FIRST MORE: so many jobs of one thread, which then enqueues a write, waits for nothing and ends;
+ * and so many of another thread in another queue. */
 #include "plain.h"
 
 enum { LOCAL = 64, ITEMS = 2048, LAUNCHES = 3 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Jobs whose end is waited for elsewhere than where they are enqueued: `relay TIMES queues`, by a blocking read in
- * another queue that waits for the event of the last launch; `relay TIMES threads`, by another thread, which waits for
- * the event of the read. */
+/* Jobs whose end is waited for elsewhere than where they are enqueued: `waited_for_elsewhere TIMES queues`, by a
+ * blocking read in another queue that waits for the event of the last launch; `waited_for_elsewhere TIMES threads`, by
+ * another thread, which waits for the event of the read. */
 #include "plain.h"
 
 enum { LOCAL = 64, ITEMS = 2048, LAUNCHES = 3 };

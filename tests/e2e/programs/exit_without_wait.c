@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* unended NUMBER: launches an empty kernel of its own, which nobody has compiled before, and ends without a wait. */
+/* exit_without_wait NUMBER: launches an empty kernel of its own, which nobody has compiled before, and ends without a
+ * wait. */
 #include "plain.h"
 
 int main(int argc, char **argv)

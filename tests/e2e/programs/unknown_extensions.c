@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks for functions of extensions that nobody knows (../strange.c has them), and launches on as before. Then uses a
- * buffer that one of them has made, and calls another, which launches a kernel itself. Prints one line where the driver
- * hasn't got them. */
+/* Asks for functions of extensions that nobody knows (../unknown_functions.c has them), and launches on as before. Then
+ * uses a buffer that one of them has made, and calls another, which launches a kernel itself. Prints one line where the
+ * driver hasn't got them. */
 #include "plain.h"
 
 enum { N = 1 << 14, BYTES = N * 4 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* varied ROUNDS: an application that generates its kernels: each round builds a program of its own with a kernel of its
- * own, launches it once, and builds one program anew. It prints by how many bytes of the heap a round of the last third
- * has grown. */
+/* generated_kernels ROUNDS: an application that generates its kernels: each round builds a program of its own with a
+ * kernel of its own, launches it once, and builds one program anew. It prints by how many bytes of the heap a round of
+ * the last third has grown. */
 #include <malloc.h>
 
 #include "plain.h"

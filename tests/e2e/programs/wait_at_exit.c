@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* last_wait ROWS: so many times a few short launches and a wait for them; then one launch more, which comes after a
+/* wait_at_exit ROWS: so many times a few short launches and a wait for them; then one launch more, which comes after a
  * long one in another queue, and main returns: a handler of exit() that was registered before OpenCL was used waits for
  * it.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Jobs of which a part has ended and been read, while more is under way and more is to come: `apart TIMES queues` waits
- * for a read in another queue in the middle, `apart TIMES events` for the event of one in the same queue, and
- * `apart TIMES twice` twice for that. Each of the TIMES ends as job_rows.c's rows do: it is one job, unless what is
- * behind the wait has ended as well when the application goes on, as on a busy machine: then there may be two. How
- * often that was it asks the fake driver, and prints it. */
+/* Jobs of which a part has ended and been read, while more is under way and more is to come: `read_amid_job TIMES
+ * queues` waits for a read in another queue in the middle, `read_amid_job TIMES events` for the event of one in the
+ * same queue, and `read_amid_job TIMES twice` twice for that. Each of the TIMES ends as job_rows.c's rows do: it is one
+ * job, unless what is behind the wait has ended as well when the application goes on, as on a busy machine: then there
+ * may be two. How often that was it asks the fake driver, and prints it. */
 #include "plain.h"
 
 enum { LOCAL = 64, ITEMS = 2048, LAUNCHES = 3, MUCH = 10 };

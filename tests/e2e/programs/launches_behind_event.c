@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* postponed [svm | beside]: many short launches behind one that waits for a user event, which the application completes
- * only when all have been enqueued; by a thread that has made short launches in that queue before. svm: behind a
- * command with a function of the application's, which waits as long. beside: a marker in another queue waits for the
- * user event. */
+/* launches_behind_event [svm | beside]: many short launches behind one that waits for a user event, which the
+ * application completes only when all have been enqueued; by a thread that has made short launches in that queue
+ * before. svm: behind a command with a function of the application's, which waits as long. beside: a marker in another
+ * queue waits for the user event. */
 #include "plain.h"
 
 #include <semaphore.h>

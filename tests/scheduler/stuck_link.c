@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded: while there is a file $GS_HELD/PID, whoever reads the link /proc/PID/exe waits, as for a process that
+/* Preloaded: while there is a file $GS_STUCK/PID, whoever reads the link /proc/PID/exe waits, as for a process that
  * becomes another program and doesn't come to an end with it, and so does who sets the priority of its first thread.
  * With $GS_NO_TIMER no timer ever fires, so nothing goes on because it has taken long. With $GS_STALLS
  * each look at a thread's time finds that it has had a second more, as where a virtual machine has stood still; with
@@ -18,7 +18,7 @@
 static void wait_for(int pid)
 {
     char held[256];
-    snprintf(held, sizeof held, "%s/%d", getenv("GS_HELD"), pid);
+    snprintf(held, sizeof held, "%s/%d", getenv("GS_STUCK"), pid);
     while (access(held, F_OK) == 0)
         usleep(1000);
 }
