@@ -7,7 +7,7 @@
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 icd=${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}/pocl.icd
-[ -f $icd ] || { echo "PoCL isn't installed"; exit 77; }
+[ -f $icd ] || { echo "left out: PoCL isn't installed"; exit 77; }
 export OCL_ICD_VENDORS=$programs/partial.so GPUSPARC_MODE=multi PARTIAL_DRIVER
 PARTIAL_DRIVER=$(cat $icd)
 export POCL_DEVICES=pthread # where devices are GPUs, two of them

@@ -5,7 +5,7 @@
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 python=/usr/bin/python3
-"$python" -c 'import pyopencl, numpy' 2>/dev/null || { echo "pyopencl is not installed"; exit 77; }
+"$python" -c 'import pyopencl, numpy' 2>/dev/null || { echo "left out: pyopencl is not installed"; exit 77; }
 export PYOPENCL_NO_CACHE=1 PYOPENCL_CTX=0 HOME=$PWD PYTHONDONTWRITEBYTECODE=1
 cat >common.py <<'P'
 import hashlib

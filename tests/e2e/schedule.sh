@@ -8,7 +8,7 @@ set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 seed=$1 runs=$2 until=$((SECONDS + ${3:-0})) failing=0
 for program in crowd stress jobs contend; do
-  [ -x "$programs/$program" ] || { echo "skipped: $program isn't built"; exit 77; }
+  [ -x "$programs/$program" ] || { echo "left out: $program isn't built"; exit 77; }
 done
 RANDOM=$seed
 own_daemon <<'END'

@@ -101,4 +101,4 @@ for implementation in "${names[@]}"; do
     timeout "$limit" gpusparc devices >devices.txt 2>&1 || fail "$implementation: gpusparc devices: $(tail -1 devices.txt)"
 done
 [ "$failures" -eq 0 ] || exit 1
-[ -n "$tried$*" ] || { echo "none but PoCL is installed"; exit 77; }
+[ -n "$tried$*" ] || { echo "left out: none but PoCL is installed"; exit 77; }

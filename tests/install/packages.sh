@@ -4,7 +4,7 @@
 set -euo pipefail
 fail() { echo "FAILED: $*"; exit 1; }
 for program in dpkg-deb dpkg-shlibdeps file; do
-  command -v $program >/dev/null || { echo "$program isn't there: dpkg-dev and file have what cpack wants"; exit 77; }
+  command -v $program >/dev/null || { echo "left out: $program isn't there: dpkg-dev and file have what cpack wants"; exit 77; }
 done
 rm -rf packed && mkdir packed
 (cd "$GS_BUILD" && cpack -G DEB -B "$OLDPWD/packed") >cpack.txt 2>&1 || { cat cpack.txt; fail "cpack"; }

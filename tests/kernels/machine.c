@@ -19,7 +19,7 @@ void machine_open(struct machine *m)
     cl_uint n = 0;
     cl_int err = clGetPlatformIDs(1, &m->platform, &n);
     if (err != CL_SUCCESS || n == 0) {
-        fprintf(stderr, "no OpenCL platform\n");
+        fprintf(stderr, "left out: there is no OpenCL platform\n");
         exit(77);
     }
     if (clGetDeviceIDs(m->platform, CL_DEVICE_TYPE_GPU, 1, &m->device, NULL) != CL_SUCCESS)

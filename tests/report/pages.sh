@@ -31,11 +31,11 @@ assert "prefers-color-scheme:dark" in page and "max-width:700px" in page and 'na
 END
 done
 
-browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || { echo "no browser: not tried in one"; exit 0; }
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || { echo "left out, the page in a browser: there is none"; exit 0; }
 try() { # PAGE SCRIPT: what it must say at its end
   { sed 's,</body></html>,,' "$1"; echo "<script>$2; document.title = 'TRIED';</script></body></html>"; } >tried.html
   timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$PWD/profile" --virtual-time-budget=2000 \
-    --dump-dom "file://$PWD/tried.html" >dom.txt 2>browser.err || { echo "the browser doesn't run here"; exit 0; }
+    --dump-dom "file://$PWD/tried.html" >dom.txt 2>browser.err || { echo "left out, the page in a browser: it doesn't run here"; exit 0; }
   grep -q '<title>TRIED</title>' dom.txt || fail "$1 in a browser: $(grep -o '<title>.*</title>' dom.txt)"
 }
 check='function check(what, ok) { if (!ok) { document.title = "WRONG: " + what; throw 0; } }

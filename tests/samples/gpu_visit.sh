@@ -3,7 +3,7 @@
 # bench/gpu_visit.sh on halves of the CPU, as small as can be: a row of each part, and none is wrong. And where gpusparc has
 # a driver that computes nothing (tests/e2e/fake/) and a process ends by a signal, each part says that it is.
 . "$GS_SOURCE/tests/samples/lib.sh"
-gpusparc run -- true 2>/dev/null || exit 77
+gpusparc run -- true 2>/dev/null || { echo "left out: gpusparc runs nothing here"; exit 77; }
 rm -rf ./* && mkdir bin
 export GPUSPARC_DEVICES=cpu:2 SAMPLES=matmul PROGRAMS=halves RUNS=1 TURNS=1
 parts="calls daemon table_v pooled exits right contexts first"

@@ -326,7 +326,7 @@ static void a_full_ring(void **state)
     int mine[GS_CHORES + 2], given[GS_CHORES + 2], blocking = -1, passed;
     const int lingering = make_lingering(&blocking);
     if (lingering < 0)
-        skip();
+        LEFT_OUT("there is no loopback");
     gs_porters_slow_to_wake(&porters, NOBODY, false, S);
     struct gs_porter *p = gs_porters_of(&porters, NOBODY, false, S);
     assert_true(gs_porter_close(p, lingering)); /* its chore until the end of `blocking` */
