@@ -4,16 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tests/random.h"
 #include "tests/suite.h"
 #include "shim/choose/balance.h"
-
-static uint64_t rng_state;
-
-static double rnd(void)
-{
-    rng_state = rng_state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(rng_state >> 33) / (double)(1u << 31);
-}
 
 /* A launch of GROUPS work-groups, of which group i takes work[i]. */
 enum { GROUPS = 2048 };
@@ -33,7 +26,7 @@ static double run(struct gs_balance *b, unsigned n, const double speed[], double
         double sum = 0;
         for (; at < stop; at++)
             sum += work[at];
-        sum = sum / speed[p] * (1 + noise * rnd());
+        sum = sum / speed[p] * (1 + noise * random_part());
         cut[p] = (double)stop / (double)GROUPS;
         share[p] = cut[p] - (p ? cut[p - 1] : 0);
         ns[p] = (uint64_t)sum;
@@ -200,9 +193,9 @@ static void random_work_never_gets_worse(void **state)
 {
     for (int round = 0; round < 300; round++) {
         struct gs_balance b = {0};
-        const unsigned n = 2 + (unsigned)(rnd() * 6);
+        const unsigned n = 2 + (unsigned)(random_part() * 6);
         for (int i = 0; i < GROUPS; i++)
-            work[i] = 1000 * (i % (1 + round % 7) ? 1 : rnd() * 20) * (1 + 3.0 * (i * (round % 3) / GROUPS));
+            work[i] = 1000 * (i % (1 + round % 7) ? 1 : random_part() * 20) * (1 + 3.0 * (i * (round % 3) / GROUPS));
         const double first = run(&b, n, same_speed, 0);
         double last = first;
         for (int i = 0; i < 60; i++) {
@@ -222,12 +215,13 @@ static void random_work_on_random_devices_never_gets_worse(void **state)
     double sum = 0;
     for (int round = 0; round < 300; round++) {
         struct gs_balance b = {0};
-        const unsigned n = 2 + (unsigned)(rnd() * 6);
+        const unsigned n = 2 + (unsigned)(random_part() * 6);
         double speed[GS_MAX_DEVICES] = {1}, together = 1, all = 0;
         for (unsigned p = 1; p < n; p++)
-            together += speed[p] = pow(10, rnd() * 2 - 1);
+            together += speed[p] = pow(10, random_part() * 2 - 1);
         for (int i = 0; i < GROUPS; i++)
-            all += work[i] = 1000 * (i % (1 + round % 7) ? 1 : rnd() * 20) * (1 + 3.0 * i * (round % 3) / GROUPS);
+            all += work[i] =
+                1000 * (i % (1 + round % 7) ? 1 : random_part() * 20) * (1 + 3.0 * i * (round % 3) / GROUPS);
         unlike = speed;
         run(&b, n, speed, 0);
         const double first = longest_ns;
@@ -254,7 +248,7 @@ static void who_is_unsteady_is_not_waited_for(void **state)
     for (unsigned round = 0; round < ROUNDS; round++) {
         struct gs_balance b = {.n = 2, .cut = {15.0 / 16, 1}};
         for (unsigned i = 0; i < LAUNCHES; i++) {
-            const double speed[] = {1, 0.05 / (0.7 + 0.6 * rnd())};
+            const double speed[] = {1, 0.05 / (0.7 + 0.6 * random_part())};
             unlike = speed;
             run(&b, 2, speed, 0);
             unlike = NULL;
@@ -269,8 +263,7 @@ static void who_is_unsteady_is_not_waited_for(void **state)
 
 int main(int argc, char **argv)
 {
-    rng_state = argc > 1 ? strtoull(argv[1], NULL, 10) : 20261121;
-    printf("seed %llu\n", (unsigned long long)rng_state);
+    seed_run(argc, argv, 20261121);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(skewed_work_is_evened_out),
         cmocka_unit_test(devices_of_other_speeds_get_other_shares),

@@ -6,17 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/random.h"
 #include "tests/suite.h"
 #include "shim/plan/plan.h"
 #include "translator/summary/access_program.h"
-
-static uint64_t rng_state;
-
-static unsigned rnd(unsigned n)
-{
-    rng_state = rng_state * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)(rng_state >> 33) % n;
-}
 
 /* kernel void k(global const T *in, global T *out, int n), of which nothing is known but that. */
 static const struct gs_arg_summary arg_summaries[3] = {
@@ -178,8 +171,7 @@ static void a_remembered_plan_is_the_plan(void **state)
 
 int main(int argc, char **argv)
 {
-    rng_state = argc > 1 ? strtoull(argv[1], NULL, 10) : 20261121;
-    printf("seed %llu\n", (unsigned long long)rng_state);
+    seed_run(argc, argv, 20261121);
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_remembered_plan_is_the_plan),
                                        cmocka_unit_test(offsets_and_values_tell_plans_apart),
                                        cmocka_unit_test(no_part_is_empty)};

@@ -35,7 +35,7 @@ static struct reader reader_of(double single_ns, double part_ns, uint64_t bytes,
 {
     struct reader r = {.k = kernel_of(single_ns, part_ns, 0), .one_ns = one_ns, .several_ns = several_ns};
     begin(&r.w, bytes);
-    r.k.ample = rnd() < 0.5;
+    r.k.ample = random_part() < 0.5;
     r.w.plain = r.w.now = 2e8;
     return r;
 }
@@ -73,11 +73,11 @@ static void reads_of_another_size_say_nothing(void **state)
 static void reads_cost_little_where_they_do_not_gain(void **state)
 {
     for (int round = 0; round < 1000; round++) {
-        const double single = pow(10, 4 + 4 * rnd()), one = 0.01 + 0.1 * rnd();
-        struct reader r =
-            reader_of(single, single * (0.5 + rnd()), (uint64_t)(12e6 + rnd() * 5e8), one, one * (0.4 + 1.2 * rnd()));
+        const double single = pow(10, 4 + 4 * random_part()), one = 0.01 + 0.1 * random_part();
+        struct reader r = reader_of(single, single * (0.5 + random_part()), (uint64_t)(12e6 + random_part() * 5e8), one,
+                                    one * (0.4 + 1.2 * random_part()));
         r.w.noise = 0.05;
-        r.w.real.split_ns *= 0.5 + 3 * rnd();
+        r.w.real.split_ns *= 0.5 + 3 * random_part();
         for (int i = 0; i < 1000; i++)
             launch_and_read(&r);
         if (r.w.now > 1.03 * r.w.plain * (1 + r.w.noise / 2))
@@ -199,8 +199,7 @@ static void samples_are_split_soon(void **state)
 
 int main(int argc, char **argv)
 {
-    rng_state = argc > 1 ? strtoull(argv[1], NULL, 10) : 20261121;
-    printf("seed %llu\n", (unsigned long long)rng_state);
+    seed_run(argc, argv, 20261121);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_by_several_links_count),
         cmocka_unit_test(reads_of_another_size_say_nothing),

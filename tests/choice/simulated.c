@@ -48,13 +48,13 @@ static void trying_costs_little(void **state)
 {
     for (int round = 0; round < 2000; round++) {
         struct world w;
-        begin(&w, (uint64_t)(rnd() * 64e6));
+        begin(&w, (uint64_t)(random_part() * 64e6));
         w.noise = 0.05;
-        w.real.split_ns *= 0.5 + 5 * rnd();
-        w.real.first_ns *= 5 * rnd();
-        w.real.link[0].byte_ns *= 0.3 + 5 * rnd();
-        const double single = pow(10, 3 + 5 * rnd());
-        struct kernel k = kernel_of(single, single * (0.5 + 2 * rnd()), (uint64_t)(rnd() * 1e6));
+        w.real.split_ns *= 0.5 + 5 * random_part();
+        w.real.first_ns *= 5 * random_part();
+        w.real.link[0].byte_ns *= 0.3 + 5 * random_part();
+        const double single = pow(10, 3 + 5 * random_part());
+        struct kernel k = kernel_of(single, single * (0.5 + 2 * random_part()), (uint64_t)(random_part() * 1e6));
         for (int i = 0; i < 3000; i++)
             launch(&w, &k);
         if (w.now > 1.03 * w.plain * (1 + w.noise / 2))
@@ -69,12 +69,12 @@ static void plans_in_vain_cost_little(void **state)
 {
     for (int round = 0; round < 2000; round++) {
         struct world w;
-        begin(&w, (uint64_t)(rnd() * 64e6));
+        begin(&w, (uint64_t)(random_part() * 64e6));
         w.noise = 0.05;
-        const double single = 2e5 + 5e6 * rnd();
-        struct kernel k = kernel_of(single, single * (0.5 + rnd()), (uint64_t)(rnd() * 1e6));
-        k.ample = rnd() < 0.5;
-        k.plan_ns = single * (0.5 + 10 * rnd());
+        const double single = 2e5 + 5e6 * random_part();
+        struct kernel k = kernel_of(single, single * (0.5 + random_part()), (uint64_t)(random_part() * 1e6));
+        k.ample = random_part() < 0.5;
+        k.plan_ns = single * (0.5 + 10 * random_part());
         for (int i = 0; i < 4000; i++)
             launch(&w, &k);
         if (w.now > 1.03 * w.plain * (1 + w.noise / 2))
@@ -212,8 +212,7 @@ static void a_promising_kernel_does_not_wait_for_the_budget(void **state)
 
 int main(int argc, char **argv)
 {
-    rng_state = argc > 1 ? strtoull(argv[1], NULL, 10) : 20261121;
-    printf("seed %llu\n", (unsigned long long)rng_state);
+    seed_run(argc, argv, 20261121);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(short_kernels_are_never_split),
         cmocka_unit_test(a_long_kernel_is_split_from_the_second_launch_on),

@@ -5,14 +5,7 @@
 #define GS_TESTS_CHOICE_SIMULATION_H
 
 #include "shim/choose/choice.h"
-
-static uint64_t rng_state;
-
-static inline double rnd(void)
-{
-    rng_state = rng_state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(rng_state >> 33) / (double)(1u << 31);
-}
+#include "tests/random.h"
 
 /* One buffer, all at home or spread over two devices by halves. */
 struct world {
@@ -52,7 +45,7 @@ static inline struct kernel kernel_of(double single_ns, double part_ns, uint64_t
 
 static inline double noisy(const struct world *w, double ns)
 {
-    return ns * (1 + w->noise * rnd());
+    return ns * (1 + w->noise * random_part());
 }
 
 static inline double run_single(struct world *w, struct kernel *k, struct gs_move gather)

@@ -124,8 +124,7 @@ static void what_has_come_to_gain_is_split_again(void **state)
 
 int main(int argc, char **argv)
 {
-    rng_state = argc > 1 ? strtoull(argv[1], NULL, 10) : 20261121;
-    printf("seed %llu\n", (unsigned long long)rng_state);
+    seed_run(argc, argv, 20261121);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(splits_that_lose_together_are_left),   cmocka_unit_test(the_next_process_stays_on_one_device),
         cmocka_unit_test(bad_luck_at_first_is_soon_forgotten),  cmocka_unit_test(splits_that_gain_together_stay),

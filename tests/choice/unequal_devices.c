@@ -84,8 +84,7 @@ static void an_unknown_device_gets_little(void **state)
 
 int main(int argc, char **argv)
 {
-    rng_state = argc > 1 ? strtoull(argv[1], NULL, 10) : 20261121;
-    printf("seed %llu\n", (unsigned long long)rng_state);
+    seed_run(argc, argv, 20261121);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_device_may_be_good_for_one_kernel_alone),
         cmocka_unit_test(a_device_that_was_busy_is_tried_again),

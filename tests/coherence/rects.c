@@ -5,18 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/random.h"
 #include "tests/suite.h"
 #include "common/rects.h"
 
 enum { BYTES = 1 << 20 };
-
-static uint64_t rng_state;
-
-static unsigned rnd(unsigned n)
-{
-    rng_state = rng_state * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)(rng_state >> 33) % n;
-}
 
 static void add(struct gs_rangeset *s, uint64_t begin, uint64_t end)
 {
@@ -134,8 +127,7 @@ static void bands(void **state)
 
 int main(int argc, char **argv)
 {
-    rng_state = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
-    printf("seed %llu\n", (unsigned long long)rng_state);
+    seed_run(argc, argv, 1);
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_sets), cmocka_unit_test(parts_of_sets),
                                        cmocka_unit_test(bands)};
     return cmocka_run_group_tests(tests, NULL, NULL);

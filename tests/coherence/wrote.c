@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/random.h"
 #include "tests/suite.h"
 #include "shim/memory/bytes.h"
 #include "shim/coherence/coherence.h"
@@ -31,14 +32,6 @@ void *__wrap_realloc(void *p, size_t n)
 void *__wrap_malloc(size_t n)
 {
     return fails() ? NULL : __real_malloc(n);
-}
-
-static uint64_t rng_state = 23;
-
-static unsigned rnd(unsigned n)
-{
-    rng_state = rng_state * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)(rng_state >> 33) % n;
 }
 
 static struct gs_context ctx = {.n = PLACES};
@@ -80,7 +73,6 @@ static void random_set(struct gs_rangeset *s, bool *in)
 static void no_memory_changes_nothing(void **state)
 {
     unsigned failed = 0;
-    print_message("seed %llu\n", (unsigned long long)rng_state);
     assert_int_equal(gs_bytes_init(&root, false), 0);
     memset(model[0], true, sizeof model[0]);
     memset(model[UNDEFINED], true, sizeof model[UNDEFINED]);
@@ -114,5 +106,6 @@ static void no_memory_changes_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(no_memory_changes_nothing)};
+    seed_run(0, NULL, 23);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

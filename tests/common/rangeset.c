@@ -4,18 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/random.h"
 #include "tests/suite.h"
 #include "common/rangeset.h"
 
 enum { BYTES = 64, SETS = 3 };
-
-static uint64_t rng_state;
-
-static unsigned rnd(unsigned n)
-{
-    rng_state = rng_state * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)(rng_state >> 33) % n;
-}
 
 static void assert_same(const struct gs_rangeset *s, const bool *oracle)
 {
@@ -127,8 +120,7 @@ static void whole_address_space(void **state)
 
 int main(int argc, char **argv)
 {
-    rng_state = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
-    printf("seed %llu\n", (unsigned long long)rng_state);
+    seed_run(argc, argv, 1);
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_operations), cmocka_unit_test(whole_address_space)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/random.h"
 #include "tests/suite.h"
 #include "gema/makespan.h"
 
@@ -136,14 +137,7 @@ static void three_types(void **state)
         check_all(n, 3, 4, 2);
 }
 
-static uint64_t rng_state;
 static unsigned n_cases;
-
-static unsigned rnd(unsigned n)
-{
-    rng_state = rng_state * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)(rng_state >> 33) % n;
-}
 
 static uint64_t exact_of(const struct gs_kernel_string *k, unsigned warps, bool exhaustive)
 {
@@ -179,9 +173,8 @@ static void longer_strings(void **state)
 
 int main(int argc, char **argv)
 {
-    rng_state = argc > 1 ? strtoull(argv[1], NULL, 0) : 20120717;
     n_cases = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 0) : 500;
-    printf("seed %llu\n", (unsigned long long)rng_state);
+    seed_run(argc, argv, 20120717);
     const struct CMUnitTest tests[] = {cmocka_unit_test(two_types), cmocka_unit_test(three_types),
                                        cmocka_unit_test(longer_strings)};
     return cmocka_run_group_tests(tests, NULL, NULL);

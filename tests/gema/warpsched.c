@@ -5,16 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/random.h"
 #include "tests/suite.h"
 #include "gema/warpsched.h"
-
-static uint64_t rng_state;
-
-static unsigned rnd(unsigned n)
-{
-    rng_state = rng_state * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)(rng_state >> 33) % n;
-}
 
 /* One scheduler with a slot every cycle. Arithmetic: issue 1, result after `alu`; a load's result after 10. */
 static struct gs_timing_profile simple_profile(double issue, double alu)
@@ -249,8 +242,7 @@ static void too_many_slots(void **state)
 
 int main(int argc, char **argv)
 {
-    rng_state = argc > 1 ? strtoull(argv[1], NULL, 0) : 20260720;
-    printf("seed %llu\n", (unsigned long long)rng_state);
+    seed_run(argc, argv, 20260720);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loose_round_robin), cmocka_unit_test(greedy_then_oldest), cmocka_unit_test(two_level),
         cmocka_unit_test(variable_rate),     cmocka_unit_test(strict_slots),       cmocka_unit_test(barriers),

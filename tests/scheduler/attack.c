@@ -17,6 +17,7 @@
 
 #include <jansson.h>
 
+#include "tests/random.h"
 #include "tests/suite.h"
 #include "tests/scheduler/players.h"
 
@@ -42,14 +43,6 @@ struct raw {
     struct gs_page *page; /* null: not joined */
     uint32_t number, slot;
 };
-
-static uint64_t random_state;
-
-static uint32_t random_below(uint32_t n)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(random_state >> 33) % n;
-}
 
 static struct gs_msg message(unsigned type)
 {
@@ -146,19 +139,19 @@ static void pretend(struct raw *r, unsigned resource, uint32_t units)
 
 static void do_anything(struct raw *r)
 {
-    struct gs_msg m = message(random_below(16));
+    struct gs_msg m = message(rnd(16));
     for (size_t i = 0; i < 32; i++)
-        m.u.bytes[i] = (unsigned char)random_below(256);
-    switch (random_below(12)) {
+        m.u.bytes[i] = (unsigned char)rnd(256);
+    switch (rnd(12)) {
     case 0:
         hang_up(r);
         break;
     case 1:
-        send_raw(r, &m, random_below(4) ? sizeof m : random_below(sizeof m));
+        send_raw(r, &m, rnd(4) ? sizeof m : rnd(sizeof m));
         break;
     case 2:
-        m.type = random_below(2) ? GS_MSG_STATUS : GS_MSG_PLAN;
-        snprintf(m.u.name, sizeof m.u.name, "%s", random_below(2) ? "low" : "high");
+        m.type = rnd(2) ? GS_MSG_STATUS : GS_MSG_PLAN;
+        snprintf(m.u.name, sizeof m.u.name, "%s", rnd(2) ? "low" : "high");
         send_raw(r, &m, sizeof m);
         break;
     case 3:
@@ -168,15 +161,15 @@ static void do_anything(struct raw *r)
         break;
     case 4:
         for (unsigned i = 0; r->page && i < 64; i++)
-            ((volatile unsigned char *)r->page)[random_below(sizeof *r->page)] = (unsigned char)random_below(256);
+            ((volatile unsigned char *)r->page)[rnd(sizeof *r->page)] = (unsigned char)rnd(256);
         break;
     case 5:
         if (r->page)
-            pretend(r, random_below(3), random_below(256));
+            pretend(r, rnd(3), rnd(256));
         break;
     default:
         if (r->page)
-            ask_for(r, random_below(4) ? GPU0 : random_below(3));
+            ask_for(r, rnd(4) ? GPU0 : rnd(3));
     }
 }
 
@@ -193,16 +186,16 @@ static void hostile_role(unsigned self)
     while (!atomic_load(&stage->flag[STOP])) {
         for (unsigned i = 0; i < n; i++) {
             if (r[i].fd < 0)
-                call(&r[i], habit == ALL && i == 0 && random_below(2) == 0 ? "low" : "");
+                call(&r[i], habit == ALL && i == 0 && rnd(2) == 0 ? "low" : "");
             listen_to(&r[i]);
-            if (habit == ALL && (r[i].page || random_below(50) == 0)) /* else it waits for its welcome */
+            if (habit == ALL && (r[i].page || rnd(50) == 0)) /* else it waits for its welcome */
                 do_anything(&r[i]);
             else if (habit == ALL)
                 continue;
             else if (r[i].page && !(atomic_load(&r[i].page->lease[GS_RESOURCE_GPU(0)].word) & GS_LEASE_LEASED))
                 ask_for(&r[i], GPU0);
-            else if (r[i].page && habit == PRETENDS && random_below(500) == 0)
-                pretend(&r[i], GS_RESOURCE_GPU(0), 1 + random_below(2));
+            else if (r[i].page && habit == PRETENDS && rnd(500) == 0)
+                pretend(&r[i], GS_RESOURCE_GPU(0), 1 + rnd(2));
             atomic_fetch_add(&stage->said[self], r[i].page != NULL);
         }
         usleep(1000);
@@ -410,9 +403,7 @@ static void test_a_holder_among_a_flood(void **state)
 
 int main(void)
 {
-    const char *given = getenv("GS_SEED");
-    random_state = given ? strtoull(given, NULL, 0) : 33;
-    print_message("GS_SEED=%" PRIu64 "\n", random_state);
+    seed_run(0, NULL, 33);
     stage_open();
     const struct CMUnitTest tests[] = {
         ON_STAGE(test_keeps),

@@ -7,26 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/random.h"
 #include "tests/suite.h"
 #include "scheduler/policy.h"
 
 enum { CLIENTS = 8, USERS = 3, MAX_DEPTH = 3, WATCHDOG = 20000 };
-
-static uint64_t random_state;
-
-static uint32_t random_below(uint32_t n)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(random_state >> 33) % n;
-}
-
-static uint64_t seed_of_run(void)
-{
-    const char *given = getenv("GS_SEED");
-    uint64_t seed = given ? strtoull(given, NULL, 0) : 2026;
-    print_message("GS_SEED=%" PRIu64 "\n", seed);
-    return seed;
-}
 
 enum habit {
     ALWAYS, /* asks for the next unit before the last has ended */
@@ -208,7 +193,7 @@ static void end_unit(struct world *w, uint32_t client, unsigned r)
     if (c->habit == ALWAYS && c->waiting < 2)
         act(w, client);
     if (c->habit == RARELY)
-        c->next_ns = w->now + random_below(3000);
+        c->next_ns = w->now + rnd(3000);
     if (c->asks[r])
         gs_policy_look(w->policy, client, r, c->units[r], w->now);
     look_at_pairs(w); /* it may want nothing for a moment */
@@ -217,13 +202,13 @@ static void end_unit(struct world *w, uint32_t client, unsigned r)
 static void come(struct world *w, uint32_t client)
 {
     struct client *c = &w->c[client];
-    *c = (struct client){.there = true, .habit = (enum habit)random_below(HABITS), .chunk = 10 + random_below(400)};
-    c->priority = random_below(4) == 0 ? 1 + (int)random_below(3) : 0;
-    if (c->priority && random_below(4))
+    *c = (struct client){.there = true, .habit = (enum habit)rnd(HABITS), .chunk = 10 + rnd(400)};
+    c->priority = rnd(4) == 0 ? 1 + (int)rnd(3) : 0;
+    if (c->priority && rnd(4))
         c->habit = RARELY;
-    c->resource = random_below(w->resources);
-    c->claim = random_below(3) ? c->chunk : random_below(2) ? 0 : random_below(5000); /* some lie, or don't know */
-    c->user = random_below(USERS);
+    c->resource = rnd(w->resources);
+    c->claim = rnd(3) ? c->chunk : rnd(2) ? 0 : rnd(5000); /* some lie, or don't know */
+    c->user = rnd(USERS);
     assert_int_equal(gs_policy_join(w->policy, client, c->user, c->priority, w->now), 0);
 }
 
@@ -240,23 +225,23 @@ static void go(struct world *w, uint32_t client)
 
 static void change_something(struct world *w)
 {
-    const uint32_t client = random_below(CLIENTS);
+    const uint32_t client = rnd(CLIENTS);
     struct client *c = &w->c[client];
     if (!c->there)
         come(w, client);
     else if (c->stopped)
-        c->stopped = random_below(4) != 0;
-    else if (random_below(8) == 0)
+        c->stopped = rnd(4) != 0;
+    else if (rnd(8) == 0)
         go(w, client);
-    else if (random_below(8) == 0)
+    else if (rnd(8) == 0)
         c->stopped = true;
-    else if (random_below(8) == 0)
-        gs_policy_set_priority(w->policy, client, c->priority = (int)random_below(2), w->now);
+    else if (rnd(8) == 0)
+        gs_policy_set_priority(w->policy, client, c->priority = (int)rnd(2), w->now);
 }
 
 static void step(struct world *w)
 {
-    const uint64_t passed = 1 + random_below(20);
+    const uint64_t passed = 1 + rnd(20);
     for (uint32_t i = 0; i < CLIENTS; i++)
         for (unsigned r = 0; r < w->resources; r++)
             w->c[i].had_ns[r] += w->c[i].units[r] ? passed : 0;
@@ -265,10 +250,10 @@ static void step(struct world *w)
         for (unsigned r = 0; r < w->resources; r++)
             end_unit(w, i, r);
     gs_policy_expire(w->policy, w->now, WATCHDOG);
-    if (random_below(100) == 0)
+    if (rnd(100) == 0)
         change_something(w);
     look_at_pairs(w);
-    for (uint32_t i = 0, from = random_below(CLIENTS); i < CLIENTS; i++) {
+    for (uint32_t i = 0, from = rnd(CLIENTS); i < CLIENTS; i++) {
         act(w, (from + i) % CLIENTS);
         look_at_pairs(w);
     }
@@ -276,13 +261,13 @@ static void step(struct world *w)
 
 static void test_two_units(void **state)
 {
-    const uint64_t seed = seed_of_run();
+    const uint64_t seed = seed_run(0, NULL, 2026);
     uint64_t done = 0, pairs = 0;
     for (unsigned run = 0; run < 30; run++) {
         random_state = seed + run;
         struct world *w = calloc(1, sizeof *w);
-        w->resources = 2 + random_below(3);
-        w->depth = 1 + random_below(MAX_DEPTH);
+        w->resources = 2 + rnd(3);
+        w->depth = 1 + rnd(MAX_DEPTH);
         w->policy = gs_policy_new(w->resources, w->depth, CLIENTS, &ops, w);
         assert_non_null(w->policy);
         for (unsigned i = 0; i < 5000; i++)

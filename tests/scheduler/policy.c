@@ -7,26 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/random.h"
 #include "tests/suite.h"
 #include "scheduler/policy.h"
 
 enum { CLIENTS = 9, MAX_WAITING = CLIENTS * GS_MAX_SLOTS };
-
-static uint64_t random_state;
-
-static uint32_t random_below(uint32_t n)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(random_state >> 33) % n;
-}
-
-static uint64_t seed_of_run(void)
-{
-    const char *given = getenv("GS_SEED");
-    uint64_t seed = given ? strtoull(given, NULL, 0) : 20141;
-    print_message("GS_SEED=%" PRIu64 "\n", seed);
-    return seed;
-}
 
 /* ---- the world ---- */
 
@@ -209,9 +194,9 @@ static bool slot_waits(const struct world *w, uint32_t client, uint32_t slot)
 
 static void want(struct world *w, uint32_t client)
 {
-    struct gs_policy_request rq = {.slot = random_below(GS_MAX_SLOTS), .resource = random_below(w->resources)};
-    rq.cost_ns = random_below(2) ? random_below(1000) : UINT64_MAX;
-    rq.alone = random_below(8) == 0;
+    struct gs_policy_request rq = {.slot = rnd(GS_MAX_SLOTS), .resource = rnd(w->resources)};
+    rq.cost_ns = rnd(2) ? rnd(1000) : UINT64_MAX;
+    rq.alone = rnd(8) == 0;
     const bool busy = slot_waits(w, client, rq.slot);
     if (!busy)
         w->list[w->n++] = (struct waiting){client, rq.slot, rq.resource, w->orders++, rq.alone};
@@ -220,26 +205,26 @@ static void want(struct world *w, uint32_t client)
 
 static void take_fast(struct world *w, uint32_t client)
 {
-    unsigned r = random_below(w->resources);
+    unsigned r = rnd(w->resources);
     if (w->leased[client][r] && !w->asks[client][r] && w->units[client][r] < w->depth)
         w->units[client][r]++;
 }
 
 static void give_back(struct world *w, uint32_t client)
 {
-    unsigned r = random_below(w->resources);
+    unsigned r = rnd(w->resources);
     if (!w->units[client][r])
         return;
     w->units[client][r]--;
     if (w->asks[client][r])
         gs_policy_look(w->policy, client, r, w->units[client][r], w->now);
-    else if (random_below(8) == 0) /* a LOOK that was on its way when `allow` came */
+    else if (rnd(8) == 0) /* a LOOK that was on its way when `allow` came */
         gs_policy_look(w->policy, client, r, w->units[client][r], w->now);
 }
 
 static void cancel(struct world *w, uint32_t client)
 {
-    uint32_t slot = random_below(GS_MAX_SLOTS);
+    uint32_t slot = rnd(GS_MAX_SLOTS);
     bool waits = slot_waits(w, client, slot);
     for (unsigned i = 0; i < w->n && waits; i++)
         if (w->list[i].client == client && w->list[i].slot == slot) {
@@ -268,14 +253,14 @@ static void leave(struct world *w, uint32_t client)
 
 static int random_priority(const struct world *w)
 {
-    return w->few_tasks && random_below(12) ? 0 : (int)random_below(4);
+    return w->few_tasks && rnd(12) ? 0 : (int)rnd(4);
 }
 
 static void join(struct world *w, uint32_t client)
 {
     w->there[client] = true;
     w->since[client] = w->joins++;
-    w->priority[client] = random_below(2) ? 0 : random_priority(w);
+    w->priority[client] = rnd(2) ? 0 : random_priority(w);
     assert_int_equal(gs_policy_join(w->policy, client, client, w->priority[client], w->now), 0);
     assert_int_equal(gs_policy_join(w->policy, client, client, 0, w->now), -EINVAL);
 }
@@ -313,8 +298,8 @@ static unsigned delay(const struct world *w, uint32_t client, unsigned resource)
 /* No other GPU would serve it sooner, and the one it prefers would serve it later. */
 static void choose(const struct world *w, uint32_t client)
 {
-    const uint32_t mask = random_below(1u << w->resources);
-    const unsigned prefer = random_below(GS_MAX_RESOURCES + 1);
+    const uint32_t mask = rnd(1u << w->resources);
+    const unsigned prefer = rnd(GS_MAX_RESOURCES + 1);
     const unsigned r = gs_policy_choose(w->policy, client, mask, prefer);
     if (!mask || mask & GS_MASK_PCI) {
         assert_int_equal(r, GS_MAX_RESOURCES);
@@ -330,15 +315,15 @@ static void choose(const struct world *w, uint32_t client)
 
 static void one_event(struct world *w)
 {
-    uint32_t client = random_below(CLIENTS);
-    w->now += random_below(20);
+    uint32_t client = rnd(CLIENTS);
+    w->now += rnd(20);
     if (!w->there[client]) {
         join(w, client);
         return;
     }
-    switch (random_below(32)) {
+    switch (rnd(32)) {
     case 0:
-        if (random_below(8) == 0)
+        if (rnd(8) == 0)
             leave(w, client);
         break;
     case 1:
@@ -354,12 +339,12 @@ static void one_event(struct world *w)
         choose(w, client);
         break;
     default:
-        if (random_below(3) == 0)
+        if (rnd(3) == 0)
             want(w, client);
-        else if (random_below(3) == 0)
+        else if (rnd(3) == 0)
             take_fast(w, client);
-        else if (random_below(8) == 0)
-            gs_policy_renew(w->policy, client, random_below(GS_MAX_RESOURCES), w->now);
+        else if (rnd(8) == 0)
+            gs_policy_renew(w->policy, client, rnd(GS_MAX_RESOURCES), w->now);
         else
             give_back(w, client);
     }
@@ -367,14 +352,14 @@ static void one_event(struct world *w)
 
 static void test_random_sequences(void **state)
 {
-    uint64_t seed = seed_of_run();
+    uint64_t seed = seed_run(0, NULL, 20141);
     uint64_t grants = 0, alones = 0;
     for (unsigned run = 0; run < 300; run++) {
         random_state = seed + run;
         struct world *w = calloc(1, sizeof *w);
-        w->resources = 2 + random_below(5);
-        w->depth = 1 + random_below(3);
-        w->few_tasks = random_below(2);
+        w->resources = 2 + rnd(5);
+        w->depth = 1 + rnd(3);
+        w->few_tasks = rnd(2);
         w->policy = gs_policy_new(w->resources, w->depth, CLIENTS, &ops, w);
         assert_non_null(w->policy);
         for (unsigned i = 0; i < 2000; i++) {
@@ -398,19 +383,19 @@ struct sharer {
 
 static void test_fair_shares(void **state)
 {
-    uint64_t seed = seed_of_run();
+    uint64_t seed = seed_run(0, NULL, 20141);
     for (unsigned run = 0; run < 50; run++) {
         random_state = seed + run;
         struct world *w = calloc(1, sizeof *w);
         w->resources = 2;
-        w->depth = 1 + random_below(2);
+        w->depth = 1 + rnd(2);
         w->policy = gs_policy_new(2, w->depth, CLIENTS, &ops, w);
-        unsigned n = 2 + random_below(CLIENTS - 2);
+        unsigned n = 2 + rnd(CLIENTS - 2);
         struct sharer s[CLIENTS] = {0};
         uint64_t longest = 0;
         for (uint32_t c = 0; c < n; c++) {
-            s[c].chunk = 10 + random_below(1000);
-            s[c].claimed = random_below(3) == 0 ? random_below(5000) : s[c].chunk; /* some lie, or don't know */
+            s[c].chunk = 10 + rnd(1000);
+            s[c].claimed = rnd(3) == 0 ? rnd(5000) : s[c].chunk; /* some lie, or don't know */
             longest = s[c].chunk > longest ? s[c].chunk : longest;
             w->there[c] = true;
             assert_int_equal(gs_policy_join(w->policy, c, c, 0, w->now), 0);

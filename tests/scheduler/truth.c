@@ -6,20 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/random.h"
 #include "tests/suite.h"
 #include "gema/assign.h"
 #include "gema/sim.h"
 #include "scheduler/taskset.h"
 
 enum { SETS = 300, MANY_SETS = 400, WOVEN_SETS = 60, RUNS = 6, MOST_TASKS = 32 };
-
-static uint64_t rng = 43;
-
-static unsigned rnd(unsigned n)
-{
-    rng = rng * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (unsigned)(rng >> 33) % n;
-}
 
 static void load(const char *text, struct gs_config *config)
 {
@@ -148,7 +141,6 @@ static void make_set(char *text, unsigned depth)
 static void test_random_sets(void **state)
 {
     size_t schedulable = 0;
-    printf("seed %d\n", (int)rng);
     for (unsigned i = 0; i < SETS; i++) {
         char text[8192];
         struct trial t;
@@ -226,7 +218,6 @@ static bool decided(const struct trial *t, const int *modes)
 static void test_who_is_asked_first(void **state)
 {
     size_t differ[2] = {0};
-    printf("seed %" PRIu64 "\n", rng);
     for (unsigned i = 0; i < MANY_SETS; i++) {
         const bool many = i % 2;
         char text[8192];
@@ -271,7 +262,6 @@ static void make_woven_set(char *text, unsigned n)
 static void test_fast_bounds_are_not_the_last_word(void **state)
 {
     size_t by_safe = 0;
-    printf("seed %" PRIu64 "\n", rng);
     for (unsigned i = 0; i < WOVEN_SETS; i++) {
         char text[16384];
         int modes[MOST_TASKS];
@@ -299,5 +289,6 @@ int main(void)
         cmocka_unit_test(test_who_is_asked_first),
         cmocka_unit_test(test_fast_bounds_are_not_the_last_word),
     };
+    seed_run(0, NULL, 43);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
