@@ -262,11 +262,10 @@ static void test_places_for_tasks(void **state)
         sit_down(b, &d[i], 1002 + (uid_t)i, "");
         assert_int_equal(hello(b, &d[i], "", 1), i < 5 ? 0 : -EPROTO);
     }
-    sit_down(b, &slow, 1001, "");
     sit_down(b, &fast, 1001, "");
     sit_down(b, &again, 1001, "");
     sit_down(b, &mine, 0, "");
-    assert_int_equal(hello(b, &slow, "slow", 1), 0);
+    assert_int_equal(join(b, &slow, "slow", 1), 0);
     assert_int_equal(hello(b, &again, "slow", 1), -EPROTO);
     assert_int_equal(again.refused.u.text.code, GS_REFUSED_FULL);
     assert_true(says(again.refused.u.text.text, "the daemon schedules as many processes as it can already"));
@@ -317,10 +316,9 @@ static void test_choose(void **state)
     struct bench *b = start(TASKS);
     struct desk fast, slow, plain;
     sit_down(b, &fast, 1001, "/opt/fast");
-    sit_down(b, &slow, 1001, "");
     sit_down(b, &plain, 1001, "");
     hello(b, &fast, "", 2);
-    hello(b, &slow, "slow", 2);
+    join(b, &slow, "slow", 2);
     hello(b, &plain, "", 2);
     struct gs_msg m = message(GS_MSG_CHOOSE);
     m.u.choose = (struct gs_msg_choose){5, 7, slow.welcome.u.welcome.client, .gpus = GS_MASK_ALL_GPUS(2), .prefer = 1};
@@ -370,9 +368,8 @@ static void test_a_page_full_of_lies(void **state)
 {
     struct bench *b = start("[system]\nwatchdog = 10ms\n");
     struct desk liar, honest;
-    sit_down(b, &liar, 1001, "");
     sit_down(b, &honest, 1002, "");
-    hello(b, &liar, "", 2);
+    join(b, &liar, "", 2);
     hello(b, &honest, "", 2);
     request(b, &liar, 0, 1);
     memset(page_of(&liar), 0xff, sizeof *page_of(&liar));
@@ -542,9 +539,8 @@ static void test_alone(void **state)
 {
     struct bench *b = start(TASKS);
     struct desk stranger, probe, task;
-    sit_down(b, &stranger, 1001, "");
     sit_down(b, &probe, 0, "");
-    hello(b, &stranger, "", 2);
+    join(b, &stranger, "", 2);
     hello(b, &probe, "", 2);
     assert_int_equal(request_alone(b, &stranger, 0, 1), 0);
     assert_int_equal(atomic_load(&page_of(&stranger)->slot[0]), GS_SLOT_WORD(7, GS_SLOT_CANCELLED, 0));
@@ -628,10 +624,9 @@ static void test_priority_counts(void **state)
     struct bench *b = start(TASKS);
     struct desk app, slow, fast;
     sit_down(b, &app, 1002, "");
-    sit_down(b, &slow, 1001, "");
     sit_down(b, &fast, 1001, "");
     hello(b, &app, "", 2);
-    hello(b, &slow, "slow", 2);
+    join(b, &slow, "slow", 2);
     hello(b, &fast, "fast", 2);
     request(b, &app, 0, 1);
     request(b, &app, 1, 1); /* one behind the other */

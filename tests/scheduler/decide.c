@@ -257,9 +257,8 @@ static void test_admission_warn(void **state)
 {
     struct bench *b = start(HEAVY("warn"));
     struct desk a, c;
-    sit_down(b, &a, 1001, "");
     sit_down(b, &c, 1001, "");
-    hello(b, &a, "a", 2);
+    join(b, &a, "a", 2);
     assert_int_equal(a.notices, 0);
     assert_int_equal(hello(b, &c, "c", 2), 0);
     assert_int_equal(c.notices, 1);
@@ -273,9 +272,8 @@ static void test_admission_refuse(void **state)
 {
     struct bench *b = start(HEAVY("refuse"));
     struct desk a, c;
-    sit_down(b, &a, 1001, "");
     sit_down(b, &c, 1001, "");
-    hello(b, &a, "a", 2);
+    join(b, &a, "a", 2);
     assert_int_equal(hello(b, &c, "c", 2), -EPROTO);
     assert_int_equal(c.refused.u.text.code, GS_REFUSED_ADMISSION);
     assert_true(says(c.refused.u.text.text, "task %s is refused: %s"));
@@ -294,9 +292,8 @@ static void test_admission_best_effort(void **state)
 {
     struct bench *b = start(HEAVY("best-effort"));
     struct desk a, c;
-    sit_down(b, &a, 1001, "");
     sit_down(b, &c, 1001, "");
-    hello(b, &a, "a", 2);
+    join(b, &a, "a", 2);
     assert_int_equal(hello(b, &c, "c", 2), 0);
     assert_int_equal(c.notices, 1);
     assert_true(says(c.notice.u.text.text, "task %s runs below all tasks: %s"));
@@ -387,10 +384,9 @@ static void test_set_below_all_tasks(void **state)
 {
     struct bench *b = start(HEAVY("best-effort"));
     struct desk a, c, tool;
-    sit_down(b, &a, 1001, "");
     sit_down(b, &c, 1001, "");
     sit_down(b, &tool, geteuid(), "");
-    hello(b, &a, "a", 2);
+    join(b, &a, "a", 2);
     hello(b, &c, "c", 2);
     const struct gs_msg_set set = change_of("c", GS_SET_PERIOD | GS_SET_FORCE, 1050 * MS, 0);
     assert_int_equal(change(b, &tool, &set), 0);
@@ -425,10 +421,9 @@ static void test_unknown_tasks(void **state)
     struct bench *b = start("[system]\ngpus = 2\ncpus = 2\ngpu_chunk = 1ms\npci_chunk = 1ms\n[task known]\nperiod = "
                             "100ms\nuser = *\n" CHAIN1("10ms") "[task x]\nperiod = 10ms\nuser = *\n");
     struct desk d, x, y;
-    sit_down(b, &d, 1001, "");
     sit_down(b, &x, 1001, "");
     sit_down(b, &y, 1001, "");
-    hello(b, &d, "known", 2);
+    join(b, &d, "known", 2);
     assert_non_null(strstr(b->core->decision.reason, "known meets its deadline, with at most "));
     assert_null(strstr(b->core->decision.reason, "Not proven"));
     hello(b, &x, "x", 2);
@@ -483,11 +478,10 @@ static void test_processes_of_one_task(void **state)
                             "[task a]\nperiod = 100ms\nuser = *\nsegments.1 = gpu 10ms\n"
                             "[task b]\nperiod = 300ms\nuser = *\nsegments.1 = gpu 10ms\n");
     struct desk gone, first, second, low;
-    sit_down(b, &gone, 1001, "");
     sit_down(b, &first, 1001, "");
     sit_down(b, &second, 1001, "");
     sit_down(b, &low, 1001, "");
-    hello(b, &gone, "a", 1);
+    join(b, &gone, "a", 1);
     hello(b, &first, "a", 1);
     hello(b, &low, "b", 1);
     assert_int_equal(first.cpu_priority, gone.cpu_priority - 1);
@@ -532,9 +526,8 @@ static void test_reload_tells_the_task(void **state)
 {
     struct bench *b = start(TASKS);
     struct desk d, other;
-    sit_down(b, &d, 1001, "");
     sit_down(b, &other, 1001, "/opt/other");
-    hello(b, &d, "slow", 2);
+    join(b, &d, "slow", 2);
     hello(b, &other, "", 2);
     assert_int_equal(configure(b, TASKS), 0);
     assert_int_equal(d.tasks, 0); /* nothing has changed */
@@ -558,12 +551,11 @@ static void test_reload_finds_tasks(void **state)
 {
     struct bench *b = start(TASKS);
     struct desk named, by_path, early, never, stranger;
-    sit_down(b, &named, 1001, "");
     sit_down(b, &by_path, 1001, "/opt/fast");
     sit_down(b, &early, 1001, "");
     sit_down(b, &never, 1001, "/opt/fast");
     sit_down(b, &stranger, 1002, "/opt/fast");
-    hello(b, &named, "slow", 2);
+    join(b, &named, "slow", 2);
     hello(b, &by_path, "", 2);
     struct gs_msg m = message(GS_MSG_HELLO);
     m.u.hello.gpus = 2;
@@ -597,9 +589,8 @@ static void test_reload_admits(void **state)
 {
     struct bench *b = start(HEAVY("best-effort"));
     struct desk a, c;
-    sit_down(b, &a, 1001, "");
     sit_down(b, &c, 1001, "");
-    hello(b, &a, "a", 2);
+    join(b, &a, "a", 2);
     hello(b, &c, "c", 2);
     assert_true(c.session->degraded);
     assert_int_equal(c.welcome.u.welcome.period_ns, 1100 * MS); /* it keeps its pace */
@@ -619,9 +610,8 @@ static void test_reload_refuses_another_name(void **state)
     struct bench *b = start("[system]\ngpus = 2\n[task app]\nperiod = 1s\nuser = *\nmatch = */app\n"
                             "[task a]\nperiod = 100ms\nuser = *\n");
     struct desk a, app;
-    sit_down(b, &a, 1001, "");
     sit_down(b, &app, 1001, "/bin/app");
-    hello(b, &a, "a", 2);
+    join(b, &a, "a", 2);
     hello(b, &app, "", 2);
     assert_string_equal(app.welcome.u.welcome.task, "app");
     assert_int_equal(configure(b, HEAVY("refuse") "match = */app\n"), 0);
@@ -689,9 +679,8 @@ static void test_tasks_are_spread(void **state)
                             "[task a]\nperiod = 100ms\nuser = *\nmode = 2\n" CHAIN2("30ms") /* */
                             "[task b]\nperiod = 200ms\nuser = *\nmode = 2\n" CHAIN2("30ms"));
     struct desk one, two;
-    sit_down(b, &one, 1001, "");
     sit_down(b, &two, 1001, "");
-    hello(b, &one, "a", 4);
+    join(b, &one, "a", 4);
     hello(b, &two, "b", 4);
     const uint32_t of_one = atomic_load(&page_of(&one)->gpu_mask), of_two = atomic_load(&page_of(&two)->gpu_mask);
     assert_int_equal(of_one & of_two, 0);

@@ -14,10 +14,9 @@ static void test_joining_waits(void **state)
 {
     struct bench *b = start_slow(SYSTEM A B);
     struct desk one, two, a;
-    sit_down(b, &one, 1001, "");
     sit_down(b, &two, 1002, "");
     sit_down(b, &a, 1003, "");
-    assert_int_equal(hello(b, &one, "", 2), 0); /* nothing is to be analysed for those */
+    assert_int_equal(join(b, &one, "", 2), 0); /* nothing is to be analysed for those */
     assert_int_equal(hello(b, &two, "", 2), 0);
     assert_int_equal(two.welcomes, 1);
     assert_int_equal(hello(b, &a, "a", 2), 0);
@@ -80,9 +79,8 @@ static void test_the_last_decision_stands(void **state)
 {
     struct bench *b = start_slow(SYSTEM A B);
     struct desk a, other;
-    sit_down(b, &a, 1001, "");
     sit_down(b, &other, 1001, "");
-    hello(b, &a, "a", 2);
+    join(b, &a, "a", 2);
     hello(b, &other, "b", 2); /* both wait: one analysis at a time */
     analyse(b);
     assert_int_equal(a.welcomes, 1);
@@ -211,9 +209,8 @@ static void test_leaving_while_waiting(void **state)
 {
     struct bench *b = start_slow(SYSTEM A B);
     struct desk a, other;
-    sit_down(b, &a, 1001, "");
     sit_down(b, &other, 1001, "");
-    hello(b, &a, "a", 2);
+    join(b, &a, "a", 2);
     hello(b, &other, "b", 2);
     assert_int_equal(hello(b, &other, "b", 2), -EPROTO); /* once is enough */
     get_up(b, &other);
@@ -230,10 +227,9 @@ static void test_reload_meanwhile(void **state)
 {
     struct bench *b = start_slow(SYSTEM A B);
     struct desk a, other, plain;
-    sit_down(b, &a, 1001, "");
     sit_down(b, &other, 1001, "");
     sit_down(b, &plain, 1001, "/x/b");
-    hello(b, &a, "a", 2);
+    join(b, &a, "a", 2);
     hello(b, &other, "b", 2);
     assert_int_equal(configure(b, SYSTEM A), 0);
     assert_int_equal(configure(b, SYSTEM A), 0);
