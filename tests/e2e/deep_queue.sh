@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# An application that enqueues thousands of dependent launches and waits once (bench/queue.c): the result is the plain
+# An application that enqueues a thousand dependent launches and waits once (bench/queue.c): the result is the plain
 # run's, and no command waits for more than a few others, however many are under way.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
-launches=2000 rows=8192 most=12
+launches=1000 rows=8192 most=12
 app=$GS_BUILD/lib/gpusparc/bench/bench_queue
 sum() { grep -o 'checksum .*' "$1"; }
 "$app" "$launches" "$rows" >plain.txt
