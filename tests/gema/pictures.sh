@@ -135,6 +135,8 @@ if command -v rsvg-convert >/dev/null; then
   [ "$(head -c 8 x.png | od -An -tx1 | tr -d ' \n')" = 89504e470d0a1a0a ] || fail "x.png is no PNG"
   [ "$(head -c 4 x.pdf)" = %PDF ] || fail "x.pdf is no PDF"
   [ "$(head -c 4 s.png | od -An -tx1 | tr -d ' \n')" = 89504e47 ] || fail "s.png is no PNG"
+else
+  echo "left out, PNG and PDF: rsvg-convert isn't installed"
 fi
 refuses 'must end in .svg, .png or .pdf' gpusparc analyze three.conf --timeline x.jpg
 refuses 'must end in .svg, .png or .pdf' gpusparc simulate --sets 1000000000 --plot x.jpg

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # An installed tree runs from wherever it is moved to, and needs nothing of the build or of the PATH.
 set -euo pipefail
+where_installed() { if command -v "$1" >/dev/null; then "$@"; else echo "left out: $1 isn't installed"; fi; } # COMMAND...
 rm -rf prefix moved
 # The target `installed`, which the demo builds, has every program and library that is installed.
 ninja -C "$GS_BUILD" -t query installed | tr -d ' |' | sort >inputs.txt
@@ -12,11 +13,11 @@ missing=$(comm -23 wanted.txt inputs.txt)
 [ -z "$missing" ] || { echo "FAILED: the target installed doesn't build $missing"; exit 1; }
 cmake --install "$GS_BUILD" --prefix "$PWD/prefix" >/dev/null
 grep -qxF "ExecStart=$PWD/prefix/bin/gpusparcd" prefix/lib/systemd/system/gpusparcd.service
-! command -v systemd-analyze >/dev/null || systemd-analyze verify "$PWD/prefix/lib/systemd/system/gpusparcd.service"
+where_installed systemd-analyze verify "$PWD/prefix/lib/systemd/system/gpusparcd.service"
 bash -c 'source prefix/share/bash-completion/completions/gpusparc && complete -p gpusparc' >/dev/null
 [ -f prefix/share/zsh/site-functions/_gpusparc ] && [ -f prefix/share/fish/vendor_completions.d/gpusparc.fish ]
-! command -v zsh >/dev/null || zsh -n prefix/share/zsh/site-functions/_gpusparc
-! command -v fish >/dev/null || fish -n prefix/share/fish/vendor_completions.d/gpusparc.fish
+where_installed zsh -n prefix/share/zsh/site-functions/_gpusparc
+where_installed fish -n prefix/share/fish/vendor_completions.d/gpusparc.fish
 mv prefix moved
 bin=$PWD/moved/bin/gpusparc
 samples=$PWD/moved/lib/gpusparc/samples

@@ -62,6 +62,8 @@ if command -v nroff >/dev/null; then
       complain "$(basename "$f"), $width columns: $broken"
     done
   done
+else
+  echo "left out, ends of lines: nroff isn't installed"
 fi
 # gpusparc(7) has every variable that the code reads, and no others; gpusparc.conf(5) every key of common/config.c.
 used=$(grep -rhoE '"GPUSPARC_[A-Z_]+"' "$GS_SOURCE"/{common,translator,shim,gema,scheduler,cli} --include='*.[ch]' | tr -d '"' | sort -u)
@@ -126,10 +128,14 @@ if command -v fish >/dev/null; then
   [ "$(fished 'gpusparc analyze --policy glo')" = global ] || complain "fish: analyze --policy glo: $(fished 'gpusparc analyze --policy glo')"
   [ "$(fished 'gpusparc run --mode=mu')" = --mode=multi ] || complain "fish: run --mode=mu: $(fished 'gpusparc run --mode=mu')"
   [ "$(fished 'gpusparc bench matm')" = matmul ] || complain "fish: bench matm: $(fished 'gpusparc bench matm')"
+else
+  echo "left out: fish isn't installed"
 fi
 if command -v zsh >/dev/null; then
   mkdir -p zsh && cp "$GS_SOURCE/cli/gpusparc.zsh" zsh/_gpusparc
   zsh -f "$GS_SOURCE/tests/install/zsh.zsh" "$PWD/zsh" >zsh.txt 2>&1 </dev/null || complain "zsh: $(cat zsh.txt)"
+else
+  echo "left out: zsh isn't installed"
 fi
 [ "$(complete gpusparc ana)" = analyze ] || complain "ana isn't completed: $(complete gpusparc ana)"
 [ "$(complete gpusparc run --gpus 2 --tr)" = --trace ] || complain "run --tr isn't completed"

@@ -105,6 +105,8 @@ if [ "$(id -u)" = 0 ]; then
   expect 0 "of user $(id -un 1001 2>/dev/null || echo 1001), on " gpusparc status --socket "$dir/theirs.d/sock"
   kill "$theirs"
   wait "$theirs" || true
+else
+  echo "left out, another user's daemon: that takes root"
 fi
 # The log: time, name, level; for journald its priorities.
 grep -qE "^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}\.[0-9]{3} gpusparcd: info: listens on $dir/sock$" "$dir/log" || fail "the log: $(cat "$dir/log")"
@@ -131,6 +133,8 @@ if command -v script >/dev/null; then
   # Without keys to wait for it would draw without end.
   TERM=xterm timeout 10 script -qec "gpusparc top </dev/null" /dev/null >"$dir/screen" </dev/null || true
   grep -q "needs a terminal" "$dir/screen" || fail "top draws without a keyboard"
+else
+  echo "left out, top in a terminal: script isn't installed"
 fi
 # In 80 columns no line is longer; all columns are there for who asks by w and goes to the right; and where the terminal goes away it ends, whatever
 # it has been told to survive.
