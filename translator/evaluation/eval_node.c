@@ -47,6 +47,17 @@ static struct gs_form own_variable(struct gs_eval *e, uint32_t node, struct gs_i
     return gs_form_var(var);
 }
 
+/* The same of a value that lies in one of two intervals of the type's. */
+static struct gs_form either(struct gs_eval *e, uint32_t node, struct gs_interval a, struct gs_interval b,
+                             struct gs_memo *m)
+{
+    const struct gs_interval low = a.lo <= b.lo ? a : b, high = a.lo <= b.lo ? b : a;
+    const struct gs_interval all = {low.lo, greatest(low.hi, high.hi)};
+    m->around = low.hi + 1 < high.lo && within(all, gs_int_range(e->p->nodes[node].type));
+    m->gap = (struct gs_interval){low.hi + 1, high.lo - 1};
+    return own_variable(e, node, all, m);
+}
+
 static struct gs_form any_value(struct gs_eval *e, uint32_t node, struct gs_memo *m)
 {
     return own_variable(e, node, gs_int_range(e->p->nodes[node].type), m);
@@ -251,6 +262,8 @@ static struct gs_form floor_divide(struct gs_eval *e, uint32_t node, const struc
         if (!__builtin_sub_overflow(f.base, (int64_t)lo * w, &f.base))
             return f;
     }
+    if (lo + 1 == hi) /* from one multiple into the next */
+        return either(e, node, (struct gs_interval){in.lo - lo * w, w - 1}, (struct gs_interval){0, in.hi - hi * w}, m);
     return own_variable(e, node, (struct gs_interval){0, w - 1}, m);
 }
 
@@ -279,6 +292,8 @@ static struct gs_form eval_divide(struct gs_eval *e, uint32_t node, struct gs_me
     if (y.lo <= 0 && y.hi >= 0)
         return any_value(e, node, m);
     gs_wide most = greatest(y.hi > 0 ? y.hi : -y.hi, y.lo > 0 ? y.lo : -y.lo) - 1;
+    if (is_single(y) && gs_int_signed(n->type) && x.lo >= -most && x.hi <= most)
+        return a;
     return own_variable(e, node,
                         (struct gs_interval){x.lo < 0 ? -least(-x.lo, most) : 0, x.hi > 0 ? least(x.hi, most) : 0}, m);
 }
@@ -450,7 +465,7 @@ static struct gs_form eval_select(struct gs_eval *e, uint32_t node, struct gs_me
         return any_value(e, node, m);
     if (gs_form_same(&f[0], &f[1]) && is_plain(e, &f[0]))
         return f[0];
-    return own_variable(e, node, (struct gs_interval){least(in[0].lo, in[1].lo), greatest(in[0].hi, in[1].hi)}, m);
+    return either(e, node, in[0], in[1], m);
 }
 
 static struct gs_form eval_truth_value(struct gs_eval *e, uint32_t node, struct gs_memo *m)
@@ -581,13 +596,16 @@ void gs_eval_lazy_to(struct gs_eval *e, uint32_t node, struct gs_memo *m, struct
     e->budget--;
     struct gs_memo own;
     own.free = true;
-    own.lossy = false;
+    own.lossy = own.around = false;
     struct gs_form f = eval_op(e, node, &own);
     e->depth--;
     known->level = e->level;
     known->serial = e->levels[e->level].serial;
     known->free = own.free;
     known->lossy = own.lossy;
+    known->around = own.around;
+    if (own.around)
+        known->gap = own.gap;
     gs_form_copy(&known->form, &f);
     gs_form_copy(out, &f);
     m->free &= own.free;

@@ -64,12 +64,39 @@ static bool is_anywhere(const struct gs_eval *e, const struct gs_form *f, struct
     return false;
 }
 
+/* Does a variable of the form, which is a node's own, leave a gap? Then what lies below and above it. */
+static bool has_gap(const struct gs_eval *e, const struct gs_form *f, uint32_t *var, struct gs_interval sides[2])
+{
+    for (uint32_t i = f->n; i-- > 0 && f->t[i].var >= e->first_node_var;) {
+        const struct gs_memo *m = &e->memo[f->t[i].var - e->first_node_var];
+        const struct gs_interval v = e->var[f->t[i].var];
+        if (!gs_memo_holds(e, m) || !m->around || m->gap.lo <= v.lo || m->gap.hi >= v.hi)
+            continue;
+        *var = f->t[i].var;
+        sides[0] = (struct gs_interval){v.lo, m->gap.lo - 1};
+        sides[1] = (struct gs_interval){m->gap.hi + 1, v.hi};
+        return true;
+    }
+    return false;
+}
+
 bool gs_set_add(struct gs_eval *e, const struct gs_form *f, uint64_t bytes, uint64_t buffer_bytes,
                 struct gs_rangeset *out)
 {
-    struct gs_interval in = gs_form_bounds(e, f);
+    struct gs_interval in = gs_form_bounds(e, f), sides[2];
+    uint32_t var;
     if (in.lo > in.hi)
         return true;
+    if (has_gap(e, f, &var, sides)) {
+        bool known = true;
+        for (unsigned i = 0; i < 2 && known; i++) {
+            gs_level_enter(e);
+            gs_var_narrow(e, var, sides[i]);
+            known = gs_set_add(e, f, bytes, buffer_bytes, out);
+            gs_level_leave(e);
+        }
+        return known;
+    }
     const gs_wide limit = (gs_wide)1 << 62;
     if (in.lo < -limit || in.hi > limit || is_anywhere(e, f, in, bytes, buffer_bytes))
         return false;

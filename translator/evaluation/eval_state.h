@@ -64,8 +64,10 @@ enum { GS_FIRST_UNDO = 64, GS_MAX_DEPTH = 120, GS_MAX_CONSTRAINTS = 16, GS_LEVEL
 struct gs_memo {
     struct gs_form form;
     uint32_t serial, level;
-    bool free;  /* no interval was looked at: holds everywhere */
-    bool lossy; /* a deeper context may know it better */
+    bool free;   /* no interval was looked at: holds everywhere */
+    bool lossy;  /* a deeper context may know it better */
+    bool around; /* a node's own variable that has no value in `gap`: what wraps around the end of a ring */
+    struct gs_interval gap;
 };
 
 struct gs_undo {
@@ -175,7 +177,7 @@ void gs_before_free(struct gs_written *written);
 struct gs_interval gs_form_bounds(const struct gs_eval *e, const struct gs_form *f);
 
 /* Adds the bytes [x, x + bytes) for all values x of the form, clipped to [0, buffer_bytes), to `out`: at least those
- * that may be touched. Returns false where nothing is known (then nothing has been added). */
+ * that may be touched. Returns false where nothing is known, whatever has been added. */
 bool gs_set_add(struct gs_eval *e, const struct gs_form *f, uint64_t bytes, uint64_t buffer_bytes,
                 struct gs_rangeset *out);
 

@@ -198,9 +198,30 @@ class Expressions:
             g = self.pick([f"get_local_id({d})", f"get_group_id({d})"])
             return self.pick([f"{own} + {g} * 1024", f"{g} * 600 + {own}", f"{own} * 16 + {g}", f"{g} * 64 + get_local_id(0)",
                               f"{own} + {g}", f"{g}"])
+        if k < 0.93 and self.has("rings", 0.03):
+            return self.ring()
         if k < 0.85 and self.has("loaded", 0.05):
             return self.pick([self.loaded(), f"{self.loaded()} + {own}", f"{self.loaded()} * 4 + {own}"])
         if k < 0.95:
             return self.pick([own, own, own, own, f"{own} + {self.constant()}", f"{own} * 2", f"{own} * 3 + 1", f"{own} + base",
                               f"({own} >= base ? {own} : 0)", f"({own} < n ? {own} : {own} + 256)"])
         return self.number()
+
+    def ring(self):
+        """A neighbour in a row whose ends are neighbours, too."""
+        row = self.pick(["", "", "", " * 16", " * 64 + x"])
+        own = self.pick(self.vars if row else [self.own])
+        far = self.pick(["1", "1", "1", "2", "5", "base"] + self.counters * 3)
+        w = self.pick(["get_global_size(0)", "get_global_size(0)", "8", "16", "16", "32", "64", "100", "(int)get_global_size(0)", "(n | 1)"])
+        mask = self.pick(["7", "15", "31", "63", "255"])
+        if self.chance(0.2):
+            v = self.name("r")
+            self.put(f"int {v} = {own} {self.pick('+-')} {far}; if ({v} < 0) {v} += {w}; if ({v} >= {w}) {v} -= {w};")
+            return v + row
+        at = self.pick([f"({own} + {far}) % {w}", f"({own} + {w} - {far}) % {w}", f"(({own} - {far}) % {w} + {w}) % {w}", f"({own} - {far} - 8) % {w} + {w}", f"({own} * 2 + {far}) % {w}",
+                        f"({own} + {far}) & {mask}", f"({own} - {far}) & {mask}", f"({own} == 0 ? {w} - 1 : {own} - 1)",
+                        f"({own} + 1 == {w} ? 0 : {own} + 1)", f"({own} + {far} < {w} ? {own} + {far} : {own} + {far} - {w})",
+                        f"({own} < {far} ? {own} + {w} - {far} : {own} - {far})"])
+        if self.chance(0.2):  # of which another condition knows more
+            return f"({at}){row} + ({own} {self.pick(['<', '>='])} {self.pick(['8', '12', 'base', 'n'])} ? ({at}) & 64 : 0)"
+        return f"({at}){row}"
