@@ -25,9 +25,6 @@ struct gs_use {
     enum gs_write_class writes;
     struct gs_rangeset needs[GS_MAX_DEVICES]; /* by part, in bytes of the root: must be valid before */
     struct gs_rangeset wrote[GS_MAX_DEVICES]; /* by part: owned ranges, of GS_DISJOINT and GS_REDUCED */
-    /* Of GS_COMPARED where the ranges are known. seam: the most bytes that two neighbouring parts may both write;
-     * written: bytes that any part may write. */
-    uint64_t seam, written;
     /* Atomics whose results nobody uses. */
     enum gs_atomic_op op;
     enum gs_atomic_type type;
@@ -87,6 +84,9 @@ static inline bool gs_reducible(const struct gs_arg_summary *arg)
 
 /* Fills plan->uses, and what follows from them, of a plan whose parts are known. -ENOMEM. */
 int gs_plan_find_uses(struct gs_plan *plan, const struct gs_plan_input *in);
+
+/* The next shorter rows below `below` work-items that the kernel takes a dimension apart into; 0: none. */
+uint64_t gs_plan_row(const struct gs_plan_input *in, unsigned dim, uint64_t below);
 
 /* May a part read what another writes, of a use whose writes are known? One device's order of work-groups decides, too,
  * what such a kernel computes. */

@@ -198,32 +198,14 @@ static int add_access(struct gs_use *u, unsigned part, bool whole_launch, const 
     return err ? err : add_shifted(&u->needs[part], &a->writes, m);
 }
 
-static int find_seam(struct gs_use *u, unsigned n_parts)
-{
-    struct gs_rangeset both = {0};
-    int err = 0;
-    for (unsigned p = 0; p < n_parts && !err; p++) {
-        gs_rangeset_clear(&both);
-        if (p)
-            err = gs_rangeset_common_set(&u->wrote[p - 1], &u->wrote[p], &both);
-        const uint64_t bytes = gs_rangeset_bytes(&both);
-        u->seam = bytes > u->seam ? bytes : u->seam;
-        u->written += gs_rangeset_bytes(&u->wrote[p]) - bytes;
-    }
-    gs_rangeset_free(&both);
-    return err;
-}
-
 /* A root of which two parts may write the same byte falls to comparison: the window as a whole. */
 static int settle_use(struct gs_use *u, unsigned n_parts)
 {
     int err = 0;
     if (u->op != GS_ATOMIC_NONE)
         return settle_atomics(u, n_parts);
-    if (u->writes == GS_DISJOINT && parts_meet(u->wrote, u->wrote, n_parts)) {
-        err = find_seam(u, n_parts);
+    if (u->writes == GS_DISJOINT && parts_meet(u->wrote, u->wrote, n_parts))
         u->writes = GS_COMPARED;
-    }
     if (u->writes != GS_COMPARED)
         return 0;
     for (unsigned p = 0; p < n_parts && !err; p++) {
@@ -252,14 +234,11 @@ static bool all_in_place(const struct gs_plan_input *in)
     return true;
 }
 
-int gs_plan_find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
+/* What the evaluation is to know of the arguments; for free(). NULL: there is no memory. */
+static struct gs_arg_value *values_of(const struct gs_plan_input *in)
 {
-    const struct gs_kernel_summary *k = in->kernel;
-    struct gs_arg_access *access = calloc(k->n_args + 1, sizeof *access);
-    struct gs_arg_value *values = calloc(k->n_args + 1, sizeof *values);
-    plan->uses = calloc(k->n_args + 1, sizeof *plan->uses);
-    int err = access && values && plan->uses ? 0 : -ENOMEM;
-    for (uint32_t i = 0; i < k->n_args && !err; i++) {
+    struct gs_arg_value *values = calloc(in->kernel->n_args + 1, sizeof *values);
+    for (uint32_t i = 0; values && i < in->kernel->n_args; i++) {
         const struct gs_arg *a = &in->args[i];
         values[i] = (struct gs_arg_value){.bytes = a->is_mem || !a->has_value ? NULL : a->bytes,
                                           .size = a->size,
@@ -268,6 +247,24 @@ int gs_plan_find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
         if (values[i].is_image)
             values[i].buffer_bytes /= in->mems[i]->root->image->band_bytes;
     }
+    return values;
+}
+
+uint64_t gs_plan_row(const struct gs_plan_input *in, unsigned dim, uint64_t below)
+{
+    struct gs_arg_value *values = values_of(in);
+    const uint64_t row = values ? gs_summary_row(in->kernel, in->launch, values, dim, below) : 0;
+    free(values);
+    return row;
+}
+
+int gs_plan_find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
+{
+    const struct gs_kernel_summary *k = in->kernel;
+    struct gs_arg_access *access = calloc(k->n_args + 1, sizeof *access);
+    struct gs_arg_value *values = values_of(in);
+    plan->uses = calloc(k->n_args + 1, sizeof *plan->uses);
+    int err = access && values && plan->uses ? 0 : -ENOMEM;
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
         if (!all_in_place(in))
             err = gs_summary_eval(k, &plan->launch, &plan->box[p], values, access);

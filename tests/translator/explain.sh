@@ -86,6 +86,8 @@ for k in "pitched --arg pitch=512" upside_down turned; do
     rows.cl --kernel $k --global 130560 --local 64 --gpus 3 --arg w=480 --arg h=272
 done
 expect 0 'work-items [0, 349696)' 'each part owns' -- rows.cl --kernel upside_down --global 1049088 --local 64 --gpus 3 --arg w=1366 --arg h=768
+expect 0 'work-items [0, 49152)' 'work-items [98304, 131072)' 'each part owns' -- "$kernels/access/ring_in_place.cl" --global 131072 --local 64 \
+  --gpus 3 --arg f=1M --arg nx=128 --arg ny=128 --arg nz=8 # planes of 16384
 expect 0 'work-items [0, 43520)' 'merged by comparison' -- rows.cl --kernel strewn --global 130560 --local 64 --gpus 3 --arg w=480 --arg h=272
 expect 0 'local size is NULL' -- "$kernels/helper_deep.cl" --global 48
 expect 0 'atomics: add' 'atomics: max' -- "$kernels/atomics_reducible.cl"

@@ -45,10 +45,19 @@ static void set_variables(struct gs_eval *e)
     }
 }
 
-static int begin(struct gs_eval *e, void **memory)
+static int begin(struct gs_eval *e, const struct gs_access_program *p, const struct gs_geometry *launch,
+                 const struct gs_box *box, const struct gs_arg_value *args, void **memory)
 {
-    uint32_t n_vars = GS_VAR_LOOP + e->p->n_loops + e->p->n_nodes;
-    *memory = malloc(sizes(n_vars, e->p->n_nodes));
+    uint32_t n_vars = GS_VAR_LOOP + p->n_loops + p->n_nodes;
+    *memory = malloc(sizes(n_vars, p->n_nodes));
+    e->p = p;
+    e->launch = launch;
+    e->box = box;
+    e->args = args;
+    e->n_undo = e->level = e->depth = 0;
+    e->ranges = 0;
+    e->written = NULL;
+    e->no_memory = false;
     e->undo_cap = GS_FIRST_UNDO;
     e->undo = e->first_undo;
     if (!*memory)
@@ -63,6 +72,14 @@ static int begin(struct gs_eval *e, void **memory)
     e->levels[0].serial = 1;
     set_variables(e);
     return 0;
+}
+
+static void end(struct gs_eval *e, void *memory)
+{
+    if (e->undo != e->first_undo)
+        free(e->undo);
+    gs_before_free(e->written);
+    free(memory);
 }
 
 /* Which context each level stands for, from the root. */
@@ -256,16 +273,8 @@ static int eval_program(const struct gs_access_program *p, const struct gs_geome
                         const struct gs_arg_value *args, struct gs_arg_access *out)
 {
     struct gs_eval e; /* large; what must be set is set in begin() */
-    e.p = p;
-    e.launch = launch;
-    e.box = box;
-    e.args = args;
-    e.n_undo = e.level = e.depth = 0;
-    e.ranges = 0;
-    e.written = NULL;
-    e.no_memory = false;
-    void *memory = NULL;
-    int err = begin(&e, &memory);
+    void *memory;
+    int err = begin(&e, p, launch, box, args, &memory);
     if (!err) {
         eval_all_sure(&e, out);
         e.budget = NODE_BUDGET;
@@ -273,10 +282,7 @@ static int eval_program(const struct gs_access_program *p, const struct gs_geome
         eval_all_possible(&e, out);
         err = e.no_memory ? -ENOMEM : 0;
     }
-    if (e.undo != e.first_undo)
-        free(e.undo);
-    gs_before_free(e.written);
-    free(memory);
+    end(&e, memory);
     return err ? err : finish(p->n_args, out);
 }
 
@@ -287,6 +293,42 @@ static bool is_sane(const struct gs_geometry *g)
             g->offset[d] > (uint64_t)1 << 60)
             return false;
     return true;
+}
+
+/* What a node divides the ids of a dimension by, or masks them with; 0: it doesn't. */
+static uint64_t row_of(struct gs_eval *e, uint32_t node, unsigned dim)
+{
+    const struct gs_node *n = &e->p->nodes[node];
+    struct gs_memo m = {.free = true};
+    if (n->op != GS_N_DIV && n->op != GS_N_REM && n->op != GS_N_SHR && n->op != GS_N_AND)
+        return 0;
+    const struct gs_form x = gs_eval_value(e, n->a, &m), y = gs_eval_value(e, n->b, &m);
+    if (x.n != 1 || x.t[0].var != GS_VAR_ITEM + dim || x.t[0].factor != 1 || y.n != 0 || y.base <= 0 ||
+        y.base > (int64_t)1 << 40 || (n->op == GS_N_SHR && y.base > 40))
+        return 0;
+    const int64_t row = n->op == GS_N_SHR ? (int64_t)1 << y.base : n->op == GS_N_AND ? y.base + 1 : y.base;
+    return x.base % row == 0 ? (uint64_t)row : 0;
+}
+
+uint64_t gs_summary_row(const struct gs_kernel_summary *kernel, const struct gs_geometry *launch,
+                        const struct gs_arg_value *args, unsigned dim, uint64_t below)
+{
+    struct gs_box all = {.begin = {0}};
+    uint64_t most = 0;
+    struct gs_eval e;
+    void *memory;
+    if (!kernel->access || !is_sane(launch))
+        return 0;
+    for (unsigned d = 0; d < 3; d++)
+        all.end[d] = gs_geometry_groups(launch, d);
+    const int err = begin(&e, kernel->access, launch, &all, args, &memory);
+    for (uint32_t i = 0; i < kernel->access->n_nodes && !err; i++) {
+        const uint64_t row = row_of(&e, i, dim);
+        if (row < below && row > most)
+            most = row;
+    }
+    end(&e, memory);
+    return most;
 }
 
 int gs_summary_eval(const struct gs_kernel_summary *kernel, const struct gs_geometry *launch, const struct gs_box *box,

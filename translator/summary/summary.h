@@ -200,6 +200,11 @@ int gs_summary_eval(const struct gs_kernel_summary *kernel, const struct gs_geom
                     const struct gs_arg_value *args, struct gs_arg_access *out);
 void gs_arg_access_free(struct gs_arg_access *a);
 
+/* Does the kernel take the ids of a dimension apart, as in id / w and id % w? The largest such w below `below`, in
+ * work-items; 0: there is none. */
+uint64_t gs_summary_row(const struct gs_kernel_summary *kernel, const struct gs_geometry *launch,
+                        const struct gs_arg_value *args, unsigned dim, uint64_t below);
+
 /* Can the value of this argument, passed by value, change what gs_summary_eval answers? */
 bool gs_summary_needs_value(const struct gs_kernel_summary *kernel, uint32_t arg);
 
