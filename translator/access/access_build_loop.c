@@ -265,6 +265,29 @@ static void run_body(struct gs_loop_code *l, uint32_t loop, CXCursor at)
     }
 }
 
+/* for (i = 0; i < 9; i++) sum += in[neighbour[i]]: the iterations run one by one as long as the condition is a
+ * constant, so that it is known which element each picks. Variables of the body begin anew in each. True where that was
+ * all of the loop; else what is left is a loop from here on. */
+static bool run_one_by_one(struct gs_loop_code *l)
+{
+    enum { MOST = 32, MOST_OF_KERNEL = 256 };
+    struct gs_builder *b = l->b;
+    const uint32_t variables = b->n_variables;
+    for (uint32_t i = 0; i < MOST && b->one_by_one < MOST_OF_KERNEL && !b->failed; i++) {
+        int64_t goes_on;
+        if (!gs_node_is_const(b, eval_condition(l), &goes_on))
+            return false;
+        if (!goes_on)
+            return true;
+        b->one_by_one++;
+        gs_exec(b, l->body);
+        if (!clang_Cursor_isNull(l->increment))
+            gs_eval(b, l->increment, false);
+        b->n_variables = variables;
+    }
+    return false;
+}
+
 /* Is the condition 0, as in do { … } while (0)? */
 static bool never_again(struct gs_loop_code *l)
 {
@@ -290,6 +313,7 @@ void gs_exec_loop(struct gs_builder *b, CXCursor c)
     if (!clang_Cursor_isNull(l->init))
         gs_exec(b, l->init);
     gs_loop_scan(l, l->condition, true);
+    const bool quiet_condition = l->n_changed == 0 && !l->stores_through_pointers && !clang_Cursor_isNull(l->condition);
     for (uint32_t i = 0; i < l->n_changed; i++)
         l->changed[i].in_condition = true;
     gs_loop_scan(l, l->increment, true);
@@ -307,6 +331,9 @@ void gs_exec_loop(struct gs_builder *b, CXCursor c)
             gs_eval(b, l->condition, false);
         return;
     }
+    if (l->picks && quiet_condition && !l->tested_after && !l->has_break && !l->has_continue && !l->has_return &&
+        run_one_by_one(l))
+        return;
     resolve(l);
     load_before(l);
     uint32_t outside = b->context, mark = b->n_trail, loop = new_loop(b, c);

@@ -29,6 +29,7 @@ struct gs_loop_code {
     uint32_t n_changed;
     bool has_break, has_return, has_continue, overflow;
     bool stores_through_pointers; /* or hands them to functions */
+    bool picks;                   /* integers of an array of the work-item's own, by an index that isn't constant */
     uint32_t depth, inner;        /* of the scan: recursion, and how many conditions or loops lie around */
     uint32_t inner_loops, inner_switches;
     bool steady_place;    /* the scan is where every iteration comes by */

@@ -223,6 +223,8 @@ static void scan(struct gs_loop_code *l, CXCursor c)
     case CXCursor_ArraySubscriptExpr:
         if (k.n > 0)
             l->subscripted = k.v[0];
+        l->picks |= k.n == 2 && gs_type_of_cursor(c).class == GS_T_INT && may_be_private(clang_getCursorType(c)) &&
+                    strip(l->b, k.v[1]).kind != CXCursor_IntegerLiteral;
         break;
     case CXCursor_UnexposedExpr:
         scan_decay(l, c, &k);

@@ -146,6 +146,7 @@ struct gs_builder {
     const char *failed; /* nothing can be said, and why */
     struct gs_site failed_site;
     uint32_t steps;
+    uint32_t one_by_one; /* iterations of loops that ran so */
 
     struct gs_node *nodes;
     struct gs_origin *origins; /* of GS_N_OPAQUE and GS_N_LOAD nodes */

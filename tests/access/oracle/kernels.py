@@ -79,7 +79,7 @@ class Kernel(Expressions, Loops, Stores, States):
         self.stored = []  # (buffer, index) of earlier stores, in scope
         self.budget = 10
         self.traits = {self.pick(["guards", "conditions", "loops", "vectors", "structs", "pointers", "helpers", "types",
-                                  "geometry", "reads", "jumps", "bytes", "groups", "loaded", "pad", "states", "by value", "steps", "again", "phases", "rings"])
+                                  "geometry", "reads", "jumps", "bytes", "groups", "loaded", "pad", "states", "by value", "steps", "again", "phases", "rings", "picks"])
                        for _ in range(self.pick([1, 1, 2, 2, 3]))}
         self.arguments()
         self.body()

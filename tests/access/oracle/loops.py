@@ -23,7 +23,58 @@ class Loops:
                           f"({test}, {other})", f"({test}) && ({other}) && {self.comparison()}", f"{test} ? {other} : 0",
                           f"AND3({test}, {other}, n > 1)"])
 
+    def picked(self):
+        """A loop over places that stand in an array of the work-item's own."""
+        vars_, stored, states = list(self.vars), list(self.stored), list(self.states)
+        a, v, n = self.name("g"), self.name("k"), self.pick([2, 3, 4, 4, 9, 40])
+        self.put(f"{self.pick(['int', 'int', 'uint', 'ushort', 'long'])} {a}[{n}]{self.pick(['', ' = {0}'])};")
+        if n > 9 or self.chance(0.4):
+            self.put(f"for (int e = 0; e < {n}; e++) {a}[e] = {self.pick([self.own, '0', 'n & 15'])} + e{self.pick(['', ' * 2', ' * base', ' + (int)get_global_id(0)'])};")
+        else:
+            for i in range(n):
+                self.put(f"{a}[{i}] = {self.ring() if self.chance(0.7) else self.own};")
+        limit = self.pick([str(n)] * 5 + [f"{n - 1}", f"(n & {n - 1 & 2 | 1})", f"min((int)m, {n})"])
+        style = self.pick(["for", "for", "for", "two", "down", "while", "do"])
+        head = {"for": f"for (int {v} = 0; {v} < {limit}; {v}++)", "two": f"for (uint {v} = 1; {v} < {limit}; {v} += 2)",
+                "down": f"for (int {v} = {limit} - 1; {v} >= 0; {v}--)", "while": f"int {v} = 0; while ({v} < {limit})", "do": f"int {v} = 0; do"}[style]
+        sum_ = self.name("t")
+        self.put(f"int {sum_} = {self.pick(['0', '0', self.own])};")
+        self.put(head)
+        self.put("{")
+        self.depth += 1
+        self.loops += 1
+        self.breakable += 1
+        self.counters = [v] + self.counters
+        place = self.pick([f"{v} * {self.pick(['64', '256', 'get_global_size(0)'])} + {a}[{v}]"] * 4 + [f"{a}[{v}]", f"{a}[{v}] * 4 + {v}", f"{a}[({v} + 1) & 1]"])
+        if self.chance(0.4):
+            w = self.name("t")
+            self.put(f"int {w} = {place};")
+            place = w
+            self.vars.append(w)
+        if self.chance(0.3):
+            self.put(self.pick([f"{sum_} += {place};", f"{sum_} += {a}[{v}];", f"{sum_} += 1;", f"{a}[{v}] += 1;", f"{a}[0] = {place};", f"if ({self.condition()}) {sum_} = {v};"]))
+        self.vars.append(sum_)
+        if self.has("jumps", 0.1):
+            self.jump()
+        self.next_index = self.pick([place, place, place, f"{sum_} * 16 + {v}"])
+        self.store()
+        self.next_index = None
+        if self.chance(0.3):
+            self.statement()
+        self.counters = self.counters[1:]
+        if style in ("while", "do"):
+            self.put(f"{v}++;")
+        self.loops -= 1
+        self.breakable -= 1
+        self.depth -= 1
+        self.put("}" + (f" while ({v} < {limit});" if style == "do" else ""))
+        self.vars, self.states = vars_ + [sum_], states
+        self.stored = stored + self.outlive(self.stored[len(stored):], [v])
+
     def loop(self):
+        if self.has("picks", 0.04):
+            self.picked()
+            return
         v = self.name("k")
         t = self.pick(INTS) if self.has("types", 0.15) else self.pick(["int", "int", "uint", "size_t"])
         loaded = "idx" in self.ins and self.chance(0.4)
