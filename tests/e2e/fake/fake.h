@@ -17,9 +17,11 @@
  *            dimension; with N/M there is a third one; NxCOUNT,M is N for its first COUNT kernels and then M.
  * caches.c   FAKE_EVICT=KIB: a command, and what makes a buffer or lets it go, goes through so much code, and so much
  *            memory, as a real driver's does: what was in the processor's nearest caches is then gone.
- * objects.c  FAKE_NAME is the platform's.
- * programs.c FAKE_BUILD_MS: a build by another thread than the process's first takes so long. Programs are made in
- * every way that OpenCL has, and by extensions. commands.c and events.c need no setting. */
+ * objects.c  FAKE_NAME is the platform's. With FAKE_PIN_MS the pinning of 64 MiB of the host's memory, `pins` in the
+ *            log, takes another thread than the first until FAKE_PIN_LAUNCHES more have come, so long at most; with
+ * that 0 it is refused. The process ends with status 70 where a pinning ends behind it. programs.c FAKE_BUILD_MS: a
+ * build by another thread than the process's first takes so long. Programs are made in every way that OpenCL has, and
+ * by extensions. commands.c and events.c need no setting. */
 #ifndef GS_TESTS_FAKE_H
 #define GS_TESTS_FAKE_H
 
@@ -98,6 +100,7 @@ struct fake {
     cl_ulong wave, marker_ns;
     bool unlike;       /* the devices take unlike times */
     atomic_bool apart; /* exit() is taking the driver apart */
+    atomic_uint launches;
 };
 extern struct fake fake;
 
