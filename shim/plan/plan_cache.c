@@ -21,8 +21,9 @@ struct gs_plan_cache {
     } of[PLANS];
     struct key wanted;
     uint64_t uses;
-    const struct gs_kernel_summary *kernel; /* that `matters` is about */
-    bool *matters;                          /* by argument: can its value change the plan? Owned */
+    const struct gs_kernel_summary *kernel; /* that what follows is about */
+    struct gs_seen *seen;                   /* owned, as what follows */
+    struct gs_arg_value *values;            /* by argument */
 };
 
 static void add(struct key *k, const void *bytes, size_t n)
@@ -70,7 +71,7 @@ static void add_mem(struct key *k, struct gs_mem *const *mems, uint32_t i)
                (uint64_t)root->shared << 4 | (uint64_t)(root->write_mappings > 0) << 5 | (uint64_t)root->is_svm << 6);
 }
 
-static void add_arg(struct key *k, const struct gs_plan_input *in, uint32_t i, bool matters)
+static void add_arg(struct key *k, const struct gs_plan_input *in, uint32_t i, bool seen)
 {
     const struct gs_arg *a = &in->args[i];
     const bool is_object = in->mems[i];
@@ -78,20 +79,37 @@ static void add_arg(struct key *k, const struct gs_plan_input *in, uint32_t i, b
                       a->has_value);
     if (is_object)
         add_mem(k, in->mems, i);
-    else if (a->has_value && matters)
+    else if (a->has_value && !(seen && in->kernel->args[i].kind == GS_ARG_VALUE))
         add(k, a->bytes, a->size);
 }
 
-static bool find_what_matters(struct gs_plan_cache *c, const struct gs_kernel_summary *kernel)
+static void forget_kernel(struct gs_plan_cache *c)
 {
-    if (c->kernel == kernel)
-        return true;
-    free(c->matters);
-    c->matters = calloc(kernel->n_args + 1, sizeof *c->matters);
-    for (uint32_t i = 0; c->matters && i < kernel->n_args; i++)
-        c->matters[i] = kernel->args[i].kind != GS_ARG_VALUE || gs_summary_needs_value(kernel, i);
-    c->kernel = c->matters ? kernel : NULL;
-    return c->matters;
+    gs_seen_free(c->seen);
+    free(c->values);
+    c->kernel = NULL;
+}
+
+/* Of the arguments that are passed by value only what the plan can see of them. */
+static void add_args(struct gs_plan_cache *c, const struct gs_plan_input *in)
+{
+    const uint32_t n_args = in->kernel->n_args;
+    size_t n = 0;
+    if (c->kernel != in->kernel) {
+        forget_kernel(c);
+        c->seen = gs_seen_new(in->kernel);
+        c->values = calloc(n_args + 1, sizeof *c->values);
+        c->kernel = c->seen && c->values ? in->kernel : NULL;
+    }
+    for (uint32_t i = 0; c->kernel && i < n_args; i++)
+        c->values[i] =
+            (struct gs_arg_value){.bytes = in->args[i].has_value ? in->args[i].bytes : NULL, .size = in->args[i].size};
+    const int64_t *seen = c->kernel ? gs_seen_values(c->seen, c->values, &n) : NULL;
+    add_number(&c->wanted, seen ? n + 1 : 0);
+    if (seen)
+        add(&c->wanted, seen, n * sizeof *seen);
+    for (uint32_t i = 0; i < n_args; i++)
+        add_arg(&c->wanted, in, i, seen);
 }
 
 static bool make_key(struct gs_plan_cache *c, const struct gs_plan_input *in)
@@ -99,7 +117,7 @@ static bool make_key(struct gs_plan_cache *c, const struct gs_plan_input *in)
     const struct gs_geometry *g = in->launch;
     struct key *k = &c->wanted;
     k->n = 0;
-    k->failed = !find_what_matters(c, in->kernel);
+    k->failed = false;
     add_number(k, (uintptr_t)in->kernel);
     add_number(k, (uint64_t)in->n_parts << 32 | g->dims << 8 | (uint64_t)in->kernel->reorders << 3 |
                       (uint64_t)in->null_local << 1 | in->may_reorder);
@@ -110,8 +128,7 @@ static bool make_key(struct gs_plan_cache *c, const struct gs_plan_input *in)
         add_number(k, in->cut_dim);
         add(k, in->cut, in->n_parts * sizeof *in->cut);
     }
-    for (uint32_t i = 0; i < in->kernel->n_args; i++)
-        add_arg(k, in, i, !k->failed && c->matters[i]);
+    add_args(c, in);
     return !k->failed;
 }
 
@@ -155,6 +172,6 @@ void gs_plan_cache_free(struct gs_plan_cache *c)
         free(e->key.bytes);
     }
     free(c->wanted.bytes);
-    free(c->matters);
+    forget_kernel(c);
     free(c);
 }

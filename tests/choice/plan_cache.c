@@ -104,6 +104,306 @@ static void offsets_and_values_tell_plans_apart(void **state)
     gs_plan_cache_free(cache);
 }
 
+/* A ray tracer's picture: kernel void t(global uint *sums, uint sample, global uint *pixels): if (sample != 0) reads
+ * sums[get_global_id(0)]; and writes pixels[get_global_id(0) + 1024 * (sample % turns)]. */
+static struct gs_node sample_nodes[] = {
+    {.op = GS_N_GLOBAL_ID, .type = GS_I64, .partner = GS_NO_NODE},
+    {.op = GS_N_ARG, .type = GS_U32, .a = 1, .partner = GS_NO_NODE},
+    {.op = GS_N_CONST, .type = GS_U32, .imm = 0, .partner = GS_NO_NODE},
+    {.op = GS_N_EQ, .type = GS_I32, .a = 1, .b = 2, .partner = GS_NO_NODE},
+    {.op = GS_N_CONST, .type = GS_U32, .partner = GS_NO_NODE}, /* turns */
+    {.op = GS_N_REM, .type = GS_U32, .a = 1, .b = 4, .partner = GS_NO_NODE},
+    {.op = GS_N_CAST, .type = GS_I64, .a = 5, .partner = GS_NO_NODE},
+    {.op = GS_N_CONST, .type = GS_I64, .imm = 1024, .partner = GS_NO_NODE},
+    {.op = GS_N_MUL, .type = GS_I64, .a = 6, .b = 7, .partner = GS_NO_NODE},
+    {.op = GS_N_ADD, .type = GS_I64, .a = 0, .b = 8, .partner = GS_NO_NODE},
+    {.op = GS_N_CONST, .type = GS_I64, .imm = 4, .partner = GS_NO_NODE},
+    {.op = GS_N_MUL, .type = GS_I64, .a = 9, .b = 10, .partner = GS_NO_NODE},
+    {.op = GS_N_MUL, .type = GS_I64, .a = 0, .b = 10, .partner = GS_NO_NODE},
+};
+static const struct gs_scope sample_scopes[] = {{.kind = GS_C_ROOT}, {.kind = GS_C_GUARD, .what = 3}};
+static const struct gs_access sample_accesses[] = {
+    {.kind = GS_A_WRITE, .whole = true, .arg = 2, .offset = 11, .bytes = 4},
+    {.kind = GS_A_READ, .context = 1, .arg = 0, .offset = 12, .bytes = 4},
+};
+static const struct gs_access_program sample_access = {
+    3, 13, 0, 2, 2, sample_nodes, NULL, sample_scopes, sample_accesses};
+static const struct gs_arg_summary sample_args[3] = {
+    {.name = "sums", .type = "uint *", .kind = GS_ARG_GLOBAL, .size = 4, .may_read = true},
+    {.name = "sample", .type = "uint", .kind = GS_ARG_VALUE, .size = 4},
+    {.name = "pixels", .type = "uint *", .kind = GS_ARG_GLOBAL, .size = 4, .may_write = true},
+};
+static const struct gs_kernel_summary tracer = {
+    .name = "t", .n_args = 3, .args = sample_args, .access = &sample_access};
+
+/* Plans are told apart by what they see of a number, not by the number: one is of the first sample, and the others'
+ * hang on whose turn it is. */
+static void a_counter_makes_no_plans(void **state)
+{
+    for (unsigned i = 0; i < 3; i++)
+        mem[i] = (struct gs_mem){.root = &mem[i], .size = 65536};
+    for (unsigned turns = 1; turns <= 2; turns++) {
+        struct gs_plan_cache *cache = NULL;
+        const struct gs_plan *known[3] = {NULL};
+        sample_nodes[4].imm = turns;
+        for (cl_uint sample = 0; sample < 1000; sample++) {
+            struct gs_mem *mems[3] = {&mem[sample % 2], NULL, &mem[2]};
+            const struct gs_arg args[3] = {
+                {.set = true, .is_mem = true, .size = sizeof(void *), .has_value = true, .bytes = &mems[0]},
+                {.set = true, .size = sizeof sample, .has_value = true, .bytes = &sample},
+                {.set = true, .is_mem = true, .size = sizeof(void *), .has_value = true, .bytes = &mems[2]}};
+            const struct gs_geometry g = {.dims = 1, .global = {256, 1, 1}, .local = {32, 1, 1}};
+            const struct gs_plan_input in = {.kernel = &tracer, .launch = &g, .args = args, .mems = mems, .n_parts = 2};
+            const struct gs_plan *now = gs_plan_cached(&cache, &in), **same = &known[sample ? 1 + sample % turns : 0];
+            struct gs_plan fresh;
+            assert_non_null(now);
+            assert_true(!*same || *same == now);
+            *same = now;
+            assert_int_equal(gs_plan_make(&fresh, &in), 0);
+            assert_null(fresh.reason);
+            assert_int_equal(fresh.uses[0].needs[0].n, sample ? 1 : 0);
+            same_plans(now, &fresh);
+            gs_plan_free(&fresh);
+        }
+        assert_ptr_not_equal(known[0], known[1]);
+        gs_plan_cache_free(cache);
+    }
+}
+
+/* ---- expressions of arguments, by what the C compiler makes of them ---- */
+
+#define IN_C(T, U)                                                                                                     \
+    {                                                                                                                  \
+        const T a = (T)x, b = (T)y;                                                                                    \
+        const U p = (U)x, q = (U)y;                                                                                    \
+        switch (op) {                                                                                                  \
+        case GS_N_ADD:                                                                                                 \
+            return (int64_t)(T)(p + q);                                                                                \
+        case GS_N_SUB:                                                                                                 \
+            return (int64_t)(T)(p - q);                                                                                \
+        case GS_N_MUL:                                                                                                 \
+            return (int64_t)(T)((uint64_t)p * q);                                                                      \
+        case GS_N_DIV:                                                                                                 \
+            return (int64_t)(T)(a / b);                                                                                \
+        case GS_N_REM:                                                                                                 \
+            return (int64_t)(T)(a % b);                                                                                \
+        case GS_N_SHL:                                                                                                 \
+            return (int64_t)(T)((uint64_t)p << 3);                                                                     \
+        case GS_N_SHR:                                                                                                 \
+            return (int64_t)(T)(a >> 3);                                                                               \
+        case GS_N_AND:                                                                                                 \
+            return (int64_t)(T)(a & b);                                                                                \
+        case GS_N_OR:                                                                                                  \
+            return (int64_t)(T)(a | b);                                                                                \
+        case GS_N_XOR:                                                                                                 \
+            return (int64_t)(T)(a ^ b);                                                                                \
+        case GS_N_MIN:                                                                                                 \
+            return (int64_t)(a < b ? a : b);                                                                           \
+        case GS_N_MAX:                                                                                                 \
+            return (int64_t)(a > b ? a : b);                                                                           \
+        case GS_N_NOT:                                                                                                 \
+            return (int64_t)(T)~a;                                                                                     \
+        case GS_N_CAST:                                                                                                \
+            return (int64_t)a;                                                                                         \
+        case GS_N_SELECT:                                                                                              \
+            return (int64_t)(a ? b : a);                                                                               \
+        case GS_N_EQ:                                                                                                  \
+            return a == b;                                                                                             \
+        case GS_N_LT:                                                                                                  \
+            return a < b;                                                                                              \
+        case GS_N_LE:                                                                                                  \
+            return a <= b;                                                                                             \
+        case GS_N_LAND:                                                                                                \
+            return a && b;                                                                                             \
+        case GS_N_LOR:                                                                                                 \
+            return a || b;                                                                                             \
+        default:                                                                                                       \
+            return !a;                                                                                                 \
+        }                                                                                                              \
+    }
+
+static int64_t in_c(uint8_t op, uint8_t type, int64_t x, int64_t y)
+{
+    switch (type) {
+    case GS_I8:
+        IN_C(int8_t, uint8_t)
+    case GS_U8:
+        IN_C(uint8_t, uint8_t)
+    case GS_I16:
+        IN_C(int16_t, uint16_t)
+    case GS_U16:
+        IN_C(uint16_t, uint16_t)
+    case GS_I32:
+        IN_C(int32_t, uint32_t)
+    case GS_U32:
+        IN_C(uint32_t, uint32_t)
+    case GS_I64:
+        IN_C(int64_t, uint64_t)
+    default:
+        IN_C(uint64_t, uint64_t)
+    }
+}
+
+static void expressions_are_what_c_makes_of_them(void **state)
+{
+    static const int64_t some[] = {0,   1,     -1,    2,         7,         127,        128,       255,
+                                   256, 32767, 65536, INT32_MAX, INT32_MIN, UINT32_MAX, INT64_MAX, INT64_MIN + 1};
+    enum { SOME = sizeof some / sizeof *some };
+    struct gs_node nodes[] = {
+        {.op = GS_N_ARG, .type = GS_I64, .a = 0, .partner = GS_NO_NODE},
+        {.op = GS_N_ARG, .type = GS_I64, .a = 1, .partner = GS_NO_NODE},
+        {.op = GS_N_CAST, .a = 0, .partner = GS_NO_NODE},
+        {.op = GS_N_CAST, .a = 1, .partner = GS_NO_NODE},
+        {.op = GS_N_CONST, .type = GS_I32, .imm = 3, .partner = GS_NO_NODE},
+        {.a = 2, .b = 3, .c = 2, .partner = GS_NO_NODE},
+    };
+    const struct gs_access write = {.kind = GS_A_WRITE, .arg = 2, .offset = 5, .bytes = 1};
+    const struct gs_access_program access = {3, 6, 0, 1, 1, nodes, NULL, &whole, &write};
+    const struct gs_kernel_summary one = {.name = "c", .n_args = 3, .access = &access};
+    for (uint8_t op = GS_N_ADD; op < GS_N_OPS; op++)
+        for (uint8_t type = 0; type < GS_N_INT_TYPES; type++) {
+            const bool compares = op >= GS_N_EQ, shifts = op == GS_N_SHL || op == GS_N_SHR;
+            if (op == GS_N_MUL24)
+                continue;
+            nodes[2].type = nodes[3].type = type;
+            nodes[5].op = op;
+            nodes[5].type = compares ? GS_I32 : type;
+            nodes[5].b = shifts ? 4 : 3;
+            struct gs_seen *s = gs_seen_new(&one);
+            assert_non_null(s);
+            for (unsigned i = 0; i < SOME * SOME; i++) {
+                const int64_t x = some[i % SOME], y = some[i / SOME];
+                const bool divides = op == GS_N_DIV || op == GS_N_REM;
+                const struct gs_arg_value args[3] = {{.bytes = &x, .size = 8}, {.bytes = &y, .size = 8}};
+                size_t n = 0;
+                if (divides && !gs_seen_values(s, args, &n)) {
+                    assert_int_equal(in_c(GS_N_CAST, type, y, 0), 0);
+                    continue;
+                }
+                const int64_t *seen = gs_seen_values(s, args, &n);
+                assert_non_null(seen);
+                assert_int_equal(n, 1);
+                if (!(divides && in_c(GS_N_CAST, type, y, 0) == -1)) /* C doesn't divide the least by that */
+                    assert_true(*seen == in_c(op, type, x, y));
+            }
+            gs_seen_free(s);
+        }
+}
+
+enum { MOST_NODES = 80 };
+
+static uint32_t node(struct gs_node *of, uint32_t *n, struct gs_node one)
+{
+    one.partner = GS_NO_NODE;
+    of[*n] = one;
+    return (*n)++;
+}
+
+/* A random number of two arguments, from 0 to 15, of the nodes so far. */
+static uint32_t any_number(struct gs_node *of, uint32_t *n)
+{
+    static const uint8_t ops[] = {GS_N_ADD,  GS_N_MUL,  GS_N_DIV, GS_N_REM,    GS_N_AND, GS_N_OR,
+                                  GS_N_XOR,  GS_N_MIN,  GS_N_MAX, GS_N_EQ,     GS_N_LT,  GS_N_LE,
+                                  GS_N_LAND, GS_N_LNOT, GS_N_LOR, GS_N_SELECT, GS_N_SHL, GS_N_SHR};
+    const uint32_t had = *n,
+                   x = node(
+                       of, n,
+                       (struct gs_node){
+                           .op = ops[rnd(sizeof ops)], .type = GS_I64, .a = rnd(had), .b = rnd(had), .c = rnd(had)});
+    const uint32_t most = node(of, n, (struct gs_node){.op = GS_N_CONST, .type = GS_I64, .imm = 15});
+    return node(of, n, (struct gs_node){.op = GS_N_AND, .type = GS_I64, .a = x, .b = most});
+}
+
+/* By C. False: it doesn't say. */
+static bool find_value(const struct gs_node *of, uint32_t i, const int64_t arg[2], int64_t *out)
+{
+    const struct gs_node *n = &of[i];
+    int64_t v[3] = {0};
+    const uint32_t operand[] = {n->a, n->b, n->c};
+    for (unsigned o = 0; o < gs_node_operands(n->op); o++)
+        if (!find_value(of, operand[o], arg, &v[o]))
+            return false;
+    const bool divides = n->op == GS_N_DIV || n->op == GS_N_REM, shifts = n->op == GS_N_SHL || n->op == GS_N_SHR;
+    if ((divides && !v[1]) || (shifts && (v[1] < 0 || v[1] > 63)))
+        return false;
+    *out = n->op == GS_N_ARG      ? arg[n->a - 1]
+           : n->op == GS_N_CONST  ? n->imm
+           : n->op == GS_N_SELECT ? v[v[0] ? 1 : 2]
+           : n->op == GS_N_SHL    ? (int64_t)((uint64_t)v[0] << v[1])
+           : n->op == GS_N_SHR    ? v[0] >> v[1]
+                                  : in_c(n->op, GS_I64, v[0], v[1]);
+    return true;
+}
+
+/* Does the plan know that each part writes its work-items' elements, so far behind? */
+static bool knows(const struct gs_plan *plan, int64_t by)
+{
+    bool all = true;
+    for (unsigned p = 0; p < plan->n_parts; p++) {
+        const struct gs_use *u = &plan->uses[0];
+        const uint64_t first = plan->box[p].begin[0] * 32 + (uint64_t)by, end = plan->box[p].end[0] * 32 + (uint64_t)by;
+        all = all && gs_rangeset_contains(&u->wrote[p], (struct gs_range){4 * first, 4 * end});
+    }
+    return all || plan->uses[0].writes == GS_COMPARED;
+}
+
+/* Random expressions of two numbers, as the offset of what is written and as a guard. */
+static void expressions_tell_plans_apart(void **state)
+{
+    static const struct gs_arg_summary args_of[3] = {
+        {.name = "out", .type = "uint *", .kind = GS_ARG_GLOBAL, .size = 4, .may_write = true},
+        {.name = "m", .type = "long", .kind = GS_ARG_VALUE, .size = 8},
+        {.name = "n", .type = "long", .kind = GS_ARG_VALUE, .size = 8},
+    };
+    unsigned remembered = 0, written = 0;
+    mem[0] = (struct gs_mem){.root = &mem[0], .size = 65536};
+    for (int round = 0; round < 2000; round++) {
+        struct gs_node nodes[MOST_NODES];
+        uint32_t n = 0;
+        for (uint32_t a = 1; a <= 2; a++)
+            node(nodes, &n, (struct gs_node){.op = GS_N_ARG, .type = GS_I64, .a = a});
+        node(nodes, &n, (struct gs_node){.op = GS_N_CONST, .type = GS_I64, .imm = rnd(4)});
+        for (unsigned more = rnd(8); more > 0; more--)
+            any_number(nodes, &n);
+        const uint32_t guard = any_number(nodes, &n), behind = any_number(nodes, &n);
+        const uint32_t id = node(nodes, &n, (struct gs_node){.op = GS_N_GLOBAL_ID, .type = GS_I64}),
+                       at = node(nodes, &n, (struct gs_node){.op = GS_N_ADD, .type = GS_I64, .a = id, .b = behind}),
+                       four = node(nodes, &n, (struct gs_node){.op = GS_N_CONST, .type = GS_I64, .imm = 4}),
+                       offset = node(nodes, &n, (struct gs_node){.op = GS_N_MUL, .type = GS_I64, .a = at, .b = four});
+        const struct gs_scope scopes[] = {{.kind = GS_C_ROOT}, {.kind = GS_C_GUARD, .truth = true, .what = guard}};
+        const struct gs_access write = {.kind = GS_A_WRITE, .context = 1, .arg = 0, .offset = offset, .bytes = 4};
+        const struct gs_access_program access = {3, n, 0, 2, 1, nodes, NULL, scopes, &write};
+        const struct gs_kernel_summary kernel_of = {.name = "e", .n_args = 3, .args = args_of, .access = &access};
+        struct gs_plan_cache *cache = NULL;
+        const struct gs_plan *before = NULL;
+        for (int launch = 0; launch < 12; launch++) {
+            struct gs_mem *mems[3] = {&mem[0], NULL, NULL};
+            int64_t value[2] = {rnd(6), rnd(6)};
+            const struct gs_arg args[3] = {
+                {.set = true, .is_mem = true, .size = sizeof(void *), .has_value = true, .bytes = &mems[0]},
+                {.set = true, .size = sizeof *value, .has_value = true, .bytes = &value[0]},
+                {.set = true, .size = sizeof *value, .has_value = true, .bytes = &value[1]}};
+            const struct gs_geometry g = {.dims = 1, .global = {256, 1, 1}, .local = {32, 1, 1}};
+            const struct gs_plan_input in = {
+                .kernel = &kernel_of, .launch = &g, .args = args, .mems = mems, .n_parts = 2};
+            const struct gs_plan *now = gs_plan_cached(&cache, &in);
+            int64_t is, by;
+            assert_non_null(now);
+            if (find_value(nodes, guard, value, &is) && find_value(nodes, behind, value, &by) && is) {
+                assert_null(now->reason);
+                assert_true(knows(now, by));
+                written++;
+            }
+            remembered += now == before;
+            before = now;
+        }
+        gs_plan_cache_free(cache);
+    }
+    printf("%u launches write, %u had the plan of the one before\n", written, remembered);
+    assert_true(written > 5000);
+    assert_in_range(remembered, 2000, 20000);
+}
+
 /* However the cut stands, each part has a work-group, and they are all of the launch. */
 static void no_part_is_empty(void **state)
 {
@@ -172,8 +472,9 @@ static void a_remembered_plan_is_the_plan(void **state)
 int main(int argc, char **argv)
 {
     seed_run(argc, argv, 20261121);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_remembered_plan_is_the_plan),
-                                       cmocka_unit_test(offsets_and_values_tell_plans_apart),
-                                       cmocka_unit_test(no_part_is_empty)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_remembered_plan_is_the_plan), cmocka_unit_test(offsets_and_values_tell_plans_apart),
+        cmocka_unit_test(a_counter_makes_no_plans),      cmocka_unit_test(expressions_are_what_c_makes_of_them),
+        cmocka_unit_test(expressions_tell_plans_apart),  cmocka_unit_test(no_part_is_empty)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

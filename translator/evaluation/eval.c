@@ -350,12 +350,3 @@ void gs_arg_access_free(struct gs_arg_access *a)
     gs_rangeset_free(&a->writes);
     gs_rangeset_free(&a->overwrites);
 }
-
-bool gs_summary_needs_value(const struct gs_kernel_summary *kernel, uint32_t arg)
-{
-    const struct gs_access_program *a = kernel->access;
-    for (uint32_t i = 0; a && i < a->n_nodes; i++)
-        if (a->nodes[i].op == GS_N_ARG && a->nodes[i].a == arg)
-            return true;
-    return false;
-}

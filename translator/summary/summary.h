@@ -205,7 +205,12 @@ void gs_arg_access_free(struct gs_arg_access *a);
 uint64_t gs_summary_row(const struct gs_kernel_summary *kernel, const struct gs_geometry *launch,
                         const struct gs_arg_value *args, unsigned dim, uint64_t below);
 
-/* Can the value of this argument, passed by value, change what gs_summary_eval answers? */
-bool gs_summary_needs_value(const struct gs_kernel_summary *kernel, uint32_t arg);
+/* What gs_summary_eval sees of the arguments that are passed by value (eval_seen.c): while these *n numbers are the
+ * same an answer holds for any such arguments. They belong to the gs_seen until the next call. NULL: it can't be said
+ * by less than the arguments. gs_seen_new: NULL without memory; the kernel outlives it. */
+struct gs_seen;
+struct gs_seen *gs_seen_new(const struct gs_kernel_summary *kernel);
+const int64_t *gs_seen_values(struct gs_seen *s, const struct gs_arg_value *args, size_t *n);
+void gs_seen_free(struct gs_seen *s); /* null is allowed */
 
 #endif
