@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/choose/stretch.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum {
-    ENOUGH = 4, /* stretches on one device */
-    AGAIN = 64, /* stretches; four times as many after each question in vain */
+    ENOUGH = 4, /* stretches on one device; and a SHARE of those with splits */
+    SHARE = 8,
+    AGAIN = 256, /* stretches; four times as many after each question in vain */
     MOST_ASKED = 6,
 };
 
@@ -17,29 +15,34 @@ static const double lost_share = 0.02;
 
 static void add(struct gs_stretches *s, double times)
 {
-    s->times[s->n % GS_STRETCHES_KEPT] = times;
-    s->n = s->n + 1 < 2 * GS_STRETCHES_KEPT ? s->n + 1 : GS_STRETCHES_KEPT;
+    if (s->n == GS_STRETCHES_MOST)
+        *s = (struct gs_stretches){0};
+    if (!s->n || times > s->longest) {
+        s->next = s->n ? s->longest : times;
+        s->longest = times;
+    } else if (s->n == 1 || times > s->next) {
+        s->next = times;
+    }
+    s->sum += times;
+    s->n++;
 }
 
-static int compare(const void *a, const void *b)
+/* One that something has disturbed says nothing, and counts as the next; what comes again, as a read of the results
+ * after each 20th launch, counts in full. */
+static double mean(const struct gs_stretches *s)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    return (s->sum - s->longest + s->next) / s->n;
 }
 
-/* One that something has disturbed says nothing. */
-static double median(const struct gs_stretches *s)
+/* Is it time to look at them? After 8, 16, 32 and 64. */
+static bool are_many(const struct gs_stretches *s)
 {
-    double sorted[GS_STRETCHES_KEPT];
-    const unsigned n = s->n < GS_STRETCHES_KEPT ? s->n : GS_STRETCHES_KEPT;
-    memcpy(sorted, s->times, sizeof sorted);
-    qsort(sorted, n, sizeof *sorted, compare);
-    return sorted[n / 2];
+    return s->n >= GS_STRETCHES_KEPT && (s->n & (s->n - 1)) == 0;
 }
 
 static void judge(struct gs_together *g)
 {
-    if (median(&g->split) > worse * median(&g->one)) {
+    if (mean(&g->split) > worse * mean(&g->one)) {
         g->state = GS_STRETCH_LEFT;
         g->owed_ns = g->lost_ns / lost_share;
     } else {
@@ -47,7 +50,7 @@ static void judge(struct gs_together *g)
         g->until = g->n + ((uint64_t)AGAIN << 2 * g->asked);
         g->asked += g->asked < MOST_ASKED;
     }
-    g->split.n = 0;
+    g->split = (struct gs_stretches){0};
     g->lost_ns = 0;
 }
 
@@ -70,7 +73,7 @@ void gs_stretch_learn(struct gs_together *g, double all_ns, double single_ns, bo
     g->last_split = split;
     g->begun |= split;
     if (split || !same) { /* also by what comes before and after splits */
-        *lost_ns += all_ns - single_ns * (g->one.n ? median(&g->one) : 1);
+        *lost_ns += all_ns - single_ns * (g->one.n ? mean(&g->one) : 1);
         *lost_ns = *lost_ns > 0 ? *lost_ns : 0;
     }
     if (g->state == GS_STRETCH_LEFT && (g->owed_ns -= all_ns) <= 0)
@@ -78,11 +81,11 @@ void gs_stretch_learn(struct gs_together *g, double all_ns, double single_ns, bo
     if (!same) /* bytes had to go there, or home */
         return;
     add(split ? &g->split : &g->one, all_ns / single_ns);
-    if (g->state == GS_STRETCH_ASKED && g->one.n >= ENOUGH) {
+    if (g->state == GS_STRETCH_ASKED && g->one.n >= ENOUGH && g->one.n * SHARE >= g->split.n) {
         judge(g);
-    } else if (g->state == GS_STRETCH_FREE && split && g->split.n >= GS_STRETCHES_KEPT && g->n >= g->until &&
-               median(&g->split) > suspicious) {
+    } else if (g->state == GS_STRETCH_FREE && split && are_many(&g->split) && g->n >= g->until &&
+               mean(&g->split) > suspicious) {
         g->state = GS_STRETCH_ASKED;
-        g->one.n = 0;
+        g->one = (struct gs_stretches){0};
     }
 }

@@ -7,12 +7,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { GS_STRETCHES_KEPT = 8 };
+enum { GS_STRETCHES_KEPT = 8, GS_STRETCHES_MOST = 64 };
 
-/* The last few, each by how many times as long it took as its kernels do on one device. */
+/* So many, each by how many times as long it took as its kernels do on one device. */
 struct gs_stretches {
-    unsigned n; /* so far */
-    double times[GS_STRETCHES_KEPT];
+    unsigned n;
+    double sum, longest, next; /* next: the longest but one */
 };
 
 enum gs_stretch_state {

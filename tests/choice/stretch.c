@@ -109,6 +109,42 @@ static void splits_that_gain_together_stay(void **state)
     assert_true(w.now < w.plain);
 }
 
+/* Launches of a kernel that gains 0.16 ms by each split, with a wait after each, and a read of the results after each
+ * 20th, which takes so long where they lie on both devices. */
+static void read_now_and_then(struct world *w, struct kernel *k, int n, double away_ns)
+{
+    static const double home_ns = 3e5;
+    for (int i = 0; i < n; i++) {
+        const double from = w->now;
+        const bool split = launch(w, k), reads = i % 20 == 19;
+        w->now += !reads ? 0 : split ? away_ns : home_ns;
+        w->plain += reads ? home_ns : 0;
+        if (gs_choice_single_ns(&k->h) > 0)
+            gs_stretch_learn(&k->h.together, w->now - from, gs_choice_single_ns(&k->h), split);
+    }
+}
+
+static void reads_now_and_then_count(void **state)
+{
+    for (int loses = 0; loses < 2; loses++) {
+        struct world w;
+        begin(&w, 1 << 20);
+        w.believed.split_ns = w.real.split_ns = 4e4;
+        w.noise = 0.1;
+        struct kernel k = kernel_of(3e5, 1e5, 0);
+        k.ample = true;
+        read_now_and_then(&w, &k, 200, loses ? 8e6 : 1e6);
+        const double plain = w.plain, began = w.now;
+        const unsigned before = k.splits;
+        read_now_and_then(&w, &k, 4000, loses ? 8e6 : 1e6);
+        const double times = (w.now - began) / (w.plain - plain);
+        printf("a read that %s: %u of 4000 are split, %.3f times plain\n", loses ? "loses" : "doesn't",
+               k.splits - before, times);
+        assert_true(before > 40);
+        assert_true(loses ? times < 1.03 + w.noise / 2 : k.splits - before > 3800);
+    }
+}
+
 static void what_has_come_to_gain_is_split_again(void **state)
 {
     struct world w;
@@ -128,7 +164,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(splits_that_lose_together_are_left),   cmocka_unit_test(the_next_process_stays_on_one_device),
         cmocka_unit_test(bad_luck_at_first_is_soon_forgotten),  cmocka_unit_test(splits_that_gain_together_stay),
-        cmocka_unit_test(what_has_come_to_gain_is_split_again),
+        cmocka_unit_test(what_has_come_to_gain_is_split_again), cmocka_unit_test(reads_now_and_then_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

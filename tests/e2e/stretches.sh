@@ -17,6 +17,11 @@ for wait in PACED_WAIT=event PACED_WAIT=map PACED_WAIT=read PACED_WAIT=late; do
   n=$(splits 36000000 $wait)
   [ "$n" -le $((launches / 2)) ] || fail "$wait: $n of $launches are split, though that loses: $(cat stats.json)"
 done
+# A read after each 20th launch of 10 ms that takes more from the second device than 20 splits gain.
+launches=200
+n=$(splits 1 PACED_WAIT=20 FAKE_ITEM_NS=150 FAKE_READ_NS=300000000)
+[ "$n" -le $((launches / 2)) ] || fail "reads now and then: $n of $launches are split, though that loses: $(cat stats.json)"
+launches=40
 n=$(splits 1 PACED_WAIT=event)
 [ "$n" -ge $((launches * 3 / 4)) ] || fail "only $n of $launches are split, though that gains: $(cat stats.json)"
 echo passed

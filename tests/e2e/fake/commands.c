@@ -81,7 +81,8 @@ cl_int clEnqueueReadBuffer(cl_command_queue q, cl_mem m, cl_bool blocking, size_
                            cl_uint n, const cl_event *wait, cl_event *event)
 {
     memcpy(ptr, m->bytes + offset, bytes);
-    return command(blocking ? "clEnqueueReadBuffer blocking" : "clEnqueueReadBuffer", q, 1, n, wait, event);
+    return command(blocking ? "clEnqueueReadBuffer blocking" : "clEnqueueReadBuffer", q,
+                   q->device == &fake.devices[1] ? fake.read_ns : 1, n, wait, event);
 }
 
 cl_int clEnqueueCopyBuffer(cl_command_queue q, cl_mem src, cl_mem dst, size_t from, size_t to, size_t bytes, cl_uint n,

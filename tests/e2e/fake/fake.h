@@ -11,17 +11,19 @@
  * time.c     FAKE_ITEM_NS=N: kernels take that for each work-item, and the time passes: commands begin after what they
  *            wait for, a device runs its kernels one after the other, and to start takes 50 ms; CL_PLATFORM_PROFILE is
  *            `idle` where all have ended. FAKE_ROUNDS=I: argument I, a uint, says how many times that a work-item
- * takes. FAKE_WAVE=N: a device takes as long for one work-item as for N. FAKE_MARKER_NS: what a marker takes.
+ *            takes. FAKE_WAVE=N: a device takes as long for one work-item as for N. FAKE_MARKER_NS: what a marker
+ *            takes; FAKE_READ_NS: a read from the second device.
  *            FAKE_SLOWER=N: the second device has another name and takes N times as long, and the log says for each
  *            launch `work`, its device (0, 1, ...), its work-items, the ns that it takes, and its offset and size by
  *            dimension; with N/M there is a third one; NxCOUNT,M is N for its first COUNT kernels and then M.
  * caches.c   FAKE_EVICT=KIB: a command, and what makes a buffer or lets it go, goes through so much code, and so much
  *            memory, as a real driver's does: what was in the processor's nearest caches is then gone.
- * objects.c  FAKE_NAME is the platform's. With FAKE_PIN_MS the pinning of 64 MiB of the host's memory, `pins` in the
- *            log, takes another thread than the first until FAKE_PIN_LAUNCHES more have come, so long at most; with
- * that 0 it is refused. The process ends with status 70 where a pinning ends behind it. programs.c FAKE_BUILD_MS: a
- * build by another thread than the process's first takes so long. Programs are made in every way that OpenCL has, and
- * by extensions. commands.c and events.c need no setting. */
+ * objects.c  FAKE_NAME is the platform's. FAKE_PIN_MS: to pin 64 MiB of the host's memory, `pins` in the log, takes
+ *            another thread than the first until FAKE_PIN_LAUNCHES more have come, so long at most; with 0 it is
+ *            refused. The process ends with status 70 where that ends while exit() takes the driver apart.
+ * programs.c FAKE_BUILD_MS: a build by another thread than the process's first takes so long. Programs are made in
+ *            every way that OpenCL has, and by extensions.
+ * commands.c and events.c need no setting. */
 #ifndef GS_TESTS_FAKE_H
 #define GS_TESTS_FAKE_H
 
@@ -97,7 +99,7 @@ struct fake {
     FILE *log; /* or NULL */
     double item_ns;
     const char *rounds_arg;
-    cl_ulong wave, marker_ns;
+    cl_ulong wave, marker_ns, read_ns;
     bool unlike;       /* the devices take unlike times */
     atomic_bool apart; /* exit() is taking the driver apart */
     atomic_uint launches;

@@ -3,7 +3,8 @@
  * which is the number of rounds, all launches are enqueued and then waited for once; with any fourth one each is waited
  * for. One without a launch ends with its input. PACED_BYTES: as long as that the program's text is to be, and longer;
  * then it prints a sum of what the launches leave. PACED_WAIT=
- * event, map or read: it waits by that, instead of by clFinish; late: it reads afterwards. */
+ * event, map or read: it waits by that, instead of by clFinish; late: it reads afterwards; a number: after each so many
+ * launches it does so. */
 #include "plain.h"
 
 enum { MOST = 1 << 20 };
@@ -17,10 +18,12 @@ static const char source[] = "__kernel void advance(__global const uint *in, __g
 
 static uint32_t host[MOST];
 
-static void launch_and_wait(cl_kernel k, size_t items, cl_mem out)
+static void launch_and_wait(cl_kernel k, size_t items, cl_mem out, long i)
 {
     const char *how = getenv("PACED_WAIT");
-    const bool by_event = how && *how == 'e', by_map = how && *how == 'm', reads = how && (*how == 'r' || *how == 'l');
+    const long each = how ? strtol(how, NULL, 10) : 0;
+    const bool by_event = how && *how == 'e', by_map = how && *how == 'm', late = how && *how == 'l',
+               reads = late || (how && *how == 'r') || (each && i % each == each - 1);
     cl_event event = NULL;
     void *ptr;
     launch(queue, k, items, 64, 0, NULL, by_event ? &event : NULL);
@@ -30,7 +33,7 @@ static void launch_and_wait(cl_kernel k, size_t items, cl_mem out)
         ptr = map_now(out, CL_MAP_READ, 0, 4);
     if (by_map)
         unmap(out, ptr);
-    if (!how || *how == 'l')
+    if (!how || late || each)
         CL(clFinish(queue));
     if (reads)
         CL(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, items * 4, host, 0, NULL, NULL));
@@ -72,7 +75,7 @@ int main(int argc, char **argv)
         if (once)
             launch(queue, k, items, 64, 0, NULL, NULL);
         else
-            launch_and_wait(k, items, out);
+            launch_and_wait(k, items, out, i);
     }
     if (once)
         CL(clFinish(queue));
