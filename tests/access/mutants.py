@@ -70,7 +70,6 @@ MUTANTS = [
     ("continue passes by nothing", "access_build_loop.c", "l->changed[i].steady = false; /* `continue`", "l->changed[i].steady &= true; /* `continue`"),
     ("a break ends no iteration", "access_build_loop.c", "    if (l->has_break || l->has_return)\n        gs_scope_push(b, GS_C_MAYBE, 0, true);\n    if (tested_before)",
      "    if (tested_before)"),
-    ("a loop's variables outlive an iteration", "access_build_loop.c", "        b->n_variables = variables;\n", ""),
     ("an iteration's condition is forgotten", "access_build_loop.c", "        if (!goes_on)\n            return true;\n", "        if (!goes_on && i > 3)\n            return true;\n"),
     ("a loop of which a part has run has ended", "access_build_loop.c", "        b->n_variables = variables;\n    }\n    return false;", "        b->n_variables = variables;\n    }\n    return b->one_by_one > 0;"),
     ("a loop with break runs one by one", "access_build_loop.c", "!l->tested_after && !l->has_break && !l->has_continue && !l->has_return &&\n        run_one", "!l->tested_after &&\n        run_one"),
