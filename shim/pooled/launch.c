@@ -117,7 +117,9 @@ static cl_int check_local(const struct gs_pool_launch *l)
     const cl_device_id dev = gs_group()->dev[0];
     const struct gs_geometry *g = &l->geometry;
     const char *options = l->k->program->options;
-    const bool uneven = options && (strstr(options, "-cl-std=CL2") || strstr(options, "-cl-std=CL3"));
+    cl_bool may = CL_TRUE; /* a device of OpenCL 2 isn't asked */
+    gs_real()->clGetDeviceInfo(dev, CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, sizeof may, &may, NULL);
+    const bool uneven = may && options && (strstr(options, "-cl-std=CL2") || strstr(options, "-cl-std=CL3"));
     gs_real()->clGetDeviceInfo(dev, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof most, &most, NULL);
     gs_real()->clGetKernelWorkGroupInfo(l->k->o.handle, dev, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof wanted, wanted,
                                         NULL);

@@ -345,14 +345,16 @@ static void nothing(size_t bytes)
     cl_mem m = buffer(CL_MEM_READ_WRITE, bytes, NULL),
            image = new_image(CL_MEM_OBJECT_IMAGE2D, (size_t[3]){16, 16, 1}, CL_MEM_READ_WRITE, CL_UNSIGNED_INT8, NULL);
     clEnqueueMapImage(queue, NULL, CL_TRUE, CL_MAP_READ, at, some, &pitch[0], &pitch[1], 0, NULL, NULL, &err);
-    const size_t none[2] = {64, 0}, many[1] = {4096}, huge[1] = {(size_t)1 << 40};
-    cl_kernel k = kernel_of(program, "nothing");
+    const size_t none[2] = {64, 0}, many[1] = {4096}, huge[1] = {(size_t)1 << 40}, odd[1] = {3}, two[1] = {2};
+    cl_program p = build("__kernel void even(void) {}", "-cl-std=CL3.0");
+    cl_kernel k = kernel_of(program, "nothing"), even = kernel_of(p, "even");
     CL(clSetKernelArg(k, 0, sizeof m, &m));
     const cl_int answers[] = {
         err,
         clEnqueueNDRangeKernel(queue, k, 2, NULL, none, NULL, 0, NULL, NULL),
         clEnqueueNDRangeKernel(queue, k, 1, NULL, NULL, NULL, 0, NULL, NULL),
         clEnqueueNDRangeKernel(queue, k, 1, NULL, many, huge, 0, NULL, NULL),
+        clEnqueueNDRangeKernel(queue, even, 1, NULL, odd, two, 0, NULL, NULL),
         clEnqueueReadBuffer(queue, m, CL_TRUE, bytes + 1, 0, host, 0, NULL, NULL),
         clEnqueueReadBuffer(queue, m, CL_TRUE, 0, 0, NULL, 0, NULL, NULL),
         clEnqueueCopyBuffer(queue, m, m, 0, 64, 0, 0, NULL, NULL),
@@ -371,7 +373,7 @@ static void nothing(size_t bytes)
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
         printf("nothing, command %zu: %d\n", i, answers[i]);
     CL(clFinish(queue));
-    RELEASE(k, image, m);
+    RELEASE(even, k, p, image, m);
 }
 
 static char ends[4];
