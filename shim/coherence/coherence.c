@@ -131,14 +131,15 @@ struct target {
 };
 
 /* Lets `from` send the missing bytes that it holds, and takes these off `missing`. Gaps between them go along, but for
- * bytes that others may read at the target; and none do while a call reads there without the context's lock. */
+ * bytes that others may read at the target; and none do while a call reads or writes without the context's lock, whose
+ * bytes a gap could put back as they were. */
 static int send_from(const struct gs_mem *root, unsigned from, bool settled, const struct target *t,
                      struct gs_sends *sends)
 {
     const struct gs_need *to = t->need;
     struct gs_rangeset given = {0}, along = {0}, sent = {0};
     int err = find_given(root, from, settled, t->missing, &given);
-    if (!err && !root->host_reads)
+    if (!err && !root->host_reads && !root->host_writes)
         err = gs_rangeset_rest(&root->bytes->place[from].valid, &t->read, &along);
     for (size_t i = 0; i < given.n && !err;) {
         /* Bands of an image are boxes of whole rows already. */
