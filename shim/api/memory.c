@@ -201,7 +201,10 @@ static cl_mem small_twin(cl_context context, cl_mem handle, void *host)
 static cl_mem_flags all_flags(const struct gs_mem *m)
 {
     void *host = aligned_alloc(4096, TWIN_BYTES);
+    struct gs_unit u;
+    gs_initial_begin(gs_scheduled(), &u);
     cl_mem twin = host ? small_twin(m->root->o.ctx->o.handle, m->o.handle, host) : NULL;
+    gs_initial_end(&u);
     const cl_mem_flags flags = twin ? gs_mem_flags(twin) : m->flags;
     GS_RELEASE(MemObject, twin);
     free(host);
