@@ -73,6 +73,7 @@ static void open_client(void)
         return;
     struct gs_client *c;
     const struct gs_client_options options = {.task = gs_settings()->task,
+                                              .no_task = gs_settings()->pooled,
                                               .paced = gs_settings()->pace,
                                               .wide = gs_group()->type & CL_DEVICE_TYPE_GPU,
                                               .jobs = gs_jobs_ended(),

@@ -60,7 +60,8 @@ struct gs_mem *gs_mem_root(struct gs_context *c, cl_mem handle, uint64_t size, c
         free(m);
         return NULL;
     }
-    gs_memory_used(0, (int64_t)size);
+    if (!c->pooled) /* else its windows are counted */
+        gs_memory_used(0, (int64_t)size);
     return m;
 }
 
@@ -254,7 +255,7 @@ void gs_mem_free(struct gs_mem *m)
     struct gs_bytes *b = m->bytes;
     for (unsigned i = 0; i < m->o.ctx->n; i++) {
         struct gs_replica *r = &b->place[i];
-        if (m->root == m && (!i || (r->mem && !m->shared)))
+        if (m->root == m && !m->o.ctx->pooled && (!i || (r->mem && !m->shared)))
             gs_memory_used(i, -(int64_t)m->size);
         if (r->ready || r->pending || r->made || (i && (r->mem || r->valid.v)))
             free_place(m, i);

@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
+#include "shim/plan/kinds.h"
 #include "shim/plan/plan.h"
 #include "shim/plan/prepare.h"
 #include "shim/pooled/store.h"
 #include "shim/pooled/turns.h"
 #include "shim/put/put.h"
 #include "shim/report/report.h"
+#include "shim/schedule/batch.h"
 
 /* The window of a use: first its pages alone. */
 struct taken {
@@ -22,10 +25,12 @@ struct taken {
 struct run {
     struct gs_turn *turn;
     unsigned device;
-    bool ahead;          /* the round before is not over */
-    uint64_t spare;      /* by how much each window may be larger than the turn needs */
-    struct taken *taken; /* by use; owned */
-    cl_event end;
+    bool ahead;            /* the round before is not over */
+    uint64_t spare;        /* by how much each window may be larger than the turn needs */
+    struct taken *taken;   /* by use; owned */
+    struct gs_events ends; /* of its chunks, which without units are one */
+    unsigned factor;       /* a chunk has so many times the configured work-groups */
+    uint64_t begun_ns;
 };
 
 /* Turns side by side, each on a device of its own: all have their bytes before the first begins. */
@@ -40,6 +45,7 @@ struct gs_pool_launch {
     const struct gs_kernel_summary *summary;
     struct gs_geometry geometry;
     bool null_local;
+    struct gs_size *size; /* or null */
     struct gs_mem **mems; /* by argument, kept; or null */
     struct gs_turns turns;
     /* By the device whose program it is of, [0] also for the others; of a whole launch the application's. Owned. It has
@@ -155,7 +161,7 @@ static cl_int cut(struct gs_pool_launch *l)
                                       .mems = l->mems,
                                       .devices = gs_group()->n,
                                       .room = gs_pool_room(),
-                                      .roomy = gs_pool_is_roomy()};
+                                      .roomy = gs_pool_is_roomy() && !gs_scheduled()};
     err = gs_turns_make(&l->turns, &in);
     if (l->turns.n > 1)
         gs_report_split(k->stats, l->turns.n, l->turns.dim);
@@ -197,6 +203,8 @@ struct gs_pool_launch *gs_pool_launch_make(struct gs_kernel *k, const struct gs_
         *err = keep_argument(l, i);
     if (!*err)
         *err = check_local(l);
+    if (!*err)
+        l->size = gs_size_of_launch(k, op->dims, op->global, op->local);
     if (!*err)
         *err = cut(l);
     for (unsigned d = 0; d < gs_group()->n && !*err; d++)
@@ -299,75 +307,80 @@ static void release_parts(struct gs_pool_launch *l)
     }
 }
 
-/* For the turn, or a chunk of it, whose first work-groups and work-items these are. */
-static cl_int set_args(struct gs_pool_launch *l, const struct run *run, cl_kernel kernel, const uint64_t base[3],
-                       const size_t offset[3])
+/* Memory; and of the hidden argument what all chunks of the turn share. */
+static cl_int set_args(struct gs_pool_launch *l, const struct run *run, cl_kernel kernel, struct gs_pool_hidden *hidden)
 {
-    struct gs_pool_hidden hidden = {.hidden = gs_geometry_hidden(&l->geometry, base)};
     cl_int err = CL_SUCCESS;
-    for (unsigned d = 0; d < 3; d++)
-        hidden.moves.item_base[d] = offset[d];
     for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
         const struct gs_mem *m = l->mems[i];
         const struct gs_pool_window *w = m ? window_of(run, m) : NULL;
         if (m && (l->turns.whole || l->summary->args[i].kind != GS_ARG_GLOBAL)) {
             err = set_part(l, kernel, i, w);
         } else if (m) {
-            hidden.moves.shift[i] = w->range.begin - m->origin;
+            hidden->moves.shift[i] = w->range.begin - m->origin;
             err = gs_real()->clSetKernelArg(kernel, i, sizeof(cl_mem), &w->mem);
         }
     }
-    if (!err && !l->turns.whole)
-        err = gs_real()->clSetKernelArg(kernel, l->k->n_args, sizeof hidden, &hidden);
     return err;
 }
 
-static cl_int enqueue(struct gs_pool_launch *l, struct run *run, cl_command_queue queue, const struct gs_box *box)
+static cl_int enqueue(struct gs_pool_launch *l, struct run *run, cl_command_queue queue, cl_kernel kernel,
+                      const struct gs_box *box, struct gs_pool_hidden *hidden)
 {
     size_t offset[3], global[3], local[3];
     cl_event end;
-    const cl_kernel kernel = l->kernel[l->kernel[run->device] ? run->device : 0];
+    cl_int err = CL_SUCCESS;
     gs_box_items(&l->geometry, box, offset, global);
     for (unsigned d = 0; d < 3; d++)
         local[d] = l->geometry.local[d];
     const struct gs_op op =
         gs_op_launch(kernel, l->geometry.dims, l->turns.whole ? offset : NULL, global, l->null_local ? NULL : local);
-    cl_int err = set_args(l, run, kernel, box->begin, offset);
+    hidden->hidden = gs_geometry_hidden(&l->geometry, box->begin);
+    for (unsigned d = 0; d < 3; d++)
+        hidden->moves.item_base[d] = offset[d];
+    if (!l->turns.whole)
+        err = gs_real()->clSetKernelArg(kernel, l->k->n_args, sizeof *hidden, hidden);
     err = err ? err : gs_put_groups(queue, &op, &end);
-    release_parts(l);
-    if (err)
-        return err;
-    GS_RELEASE(Event, run->end);
-    run->end = end;
-    return CL_SUCCESS;
+    return err ? err : gs_events_add(&run->ends, end);
 }
 
 /* By units, where there is a daemon. From now on its windows hold what it writes: what reads that comes behind it in
  * the same queue, or after its end. */
 static cl_int begin(struct gs_pool_launch *l, struct run *run)
 {
-    const uint64_t most = l->turns.whole ? 0 : gs_put_groups_most(run->device);
+    const cl_kernel kernel = l->kernel[l->kernel[run->device] ? run->device : 0];
+    struct gs_pool_hidden hidden = {0};
     struct gs_cut chunks;
     cl_int err;
+    run->factor = gs_chunk_factor(l->size);
+    run->begun_ns = gs_now_ns();
+    const uint64_t most = l->turns.whole ? 0 : gs_put_groups_most(run->device) * run->factor;
     const cl_command_queue queue = gs_pool_queue(l->k->o.ctx, run->device, GS_POOL_KERNELS, &err);
     gs_cut_make(&chunks, &run->turn->box, l->null_local ? most * GS_ITEMS_OF_GROUP : most, l->null_local);
+    err = err ? err : set_args(l, run, kernel, &hidden);
     for (unsigned i = 0; i < chunks.n && !err; i++) {
         struct gs_box box;
         gs_cut_box(&chunks, i, &box);
-        err = enqueue(l, run, queue, &box);
+        err = enqueue(l, run, queue, kernel, &box, &hidden);
     }
+    release_parts(l);
     for (uint32_t i = 0; run->turn->uses[i].root && !err; i++)
         err = gs_pool_wrote(run->taken[i].window, &run->turn->uses[i].wrote);
     return err;
 }
 
-static cl_int end(struct run *run)
+static cl_int end(const struct gs_pool_launch *l, struct run *run)
 {
+    const struct gs_box *box = &run->turn->box;
+    uint64_t groups = 1;
     cl_int err = CL_SUCCESS;
-    if (run->end) {
-        err = gs_real()->clWaitForEvents(1, &run->end);
-        gs_real()->clReleaseEvent(run->end);
-    }
+    for (unsigned d = 0; d < 3; d++)
+        groups *= box->end[d] - box->begin[d];
+    if (run->ends.n)
+        err = gs_real()->clWaitForEvents(run->ends.n, run->ends.v);
+    if (!err && run->ends.n > 1)
+        gs_chunk_learn(l->size, run->factor, run->ends.n, groups, gs_now_ns() - run->begun_ns);
+    gs_events_free(&run->ends);
     free(run->taken);
     return err;
 }
@@ -451,8 +464,8 @@ static cl_int end_all(struct gs_pool_launch *l, struct round *round)
     cl_int err = CL_SUCCESS;
     for (unsigned i = 0; i < round->n; i++) {
         struct run *run = &round->runs[i];
-        l->done[run->turn - l->turns.v] = run->end;
-        const cl_int ended = end(run);
+        l->done[run->turn - l->turns.v] = run->ends.n;
+        const cl_int ended = end(l, run);
         err = err ? err : ended;
     }
     gs_pool_round_end(round->number);

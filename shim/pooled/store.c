@@ -415,7 +415,7 @@ static cl_mem allocate(const struct gs_pool_root *r, unsigned device, uint64_t b
     if (!*err)
         *err = gs_put(queue, &touch, GS_VIA_HOST, 0, NULL, &end);
     if (!*err && gs_real()->clWaitForEvents(1, &end) != CL_SUCCESS)
-        *err = gs_event_status(end);
+        *err = CL_MEM_OBJECT_ALLOCATION_FAILURE;
     GS_RELEASE(Event, end);
     if (*err && mem)
         gs_real()->clReleaseMemObject(mem);

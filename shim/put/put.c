@@ -270,8 +270,8 @@ cl_int gs_put_groups(cl_command_queue queue, const struct gs_op *launch, cl_even
 {
     if (!putting)
         return sent(queue, gs_enqueue(launch, queue, 0, NULL, event));
-    return put_unit(&(struct gs_destination){putting->q, queue, gs_resource_of(place_of(queue)), 0, NULL}, *launch,
-                    false, event);
+    const struct gs_destination to = {putting->q, queue, gs_resource_of(place_of(queue)), 0, NULL};
+    return put_unit(&to, *launch, false, event);
 }
 
 /* ---- events that stand for several commands ---- */

@@ -79,7 +79,8 @@ struct gs_put_launch {
 cl_int gs_put_kernel(cl_command_queue queue, const struct gs_put_launch *launch, cl_uint n_wait, const cl_event *wait,
                      cl_event *event);
 
-/* So many work-groups of an application's kernel are one unit on the place for whom this thread enqueues; 0: all. */
+/* So many work-groups of an application's kernel are one unit of the place's, by whom this thread enqueues for; 0: all,
+ * as nothing goes by units. */
 uint64_t gs_put_groups_most(unsigned place);
 /* A launch of no more than that, whose kernel has its arguments. The event is the caller's. */
 cl_int gs_put_groups(cl_command_queue queue, const struct gs_op *launch, cl_event *event);
