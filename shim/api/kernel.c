@@ -125,8 +125,6 @@ static bool keep_arg(struct gs_kernel *k, cl_uint i, size_t size, const void *va
     a->has_value = value;
     a->is_svm = false;
     struct gs_mem *m = value && size == sizeof(cl_mem) ? gs_find(GS_MEM, *(void *const *)value) : NULL;
-    if (m && m->o.ctx != k->o.ctx)
-        m = NULL; /* the driver knows what is wrong */
     a->is_mem = m;
     if (m && !gs_is_defined(m))
         atomic_store_explicit(&k->fresh, true, memory_order_relaxed);
