@@ -80,7 +80,8 @@ void gs_stretch_learn(struct gs_together *g, double all_ns, double single_ns, bo
         gs_stretch_load(g, 0);
     if (!same) /* bytes had to go there, or home */
         return;
-    add(split ? &g->split : &g->one, all_ns / single_ns);
+    if (!split || g->state != GS_STRETCH_ASKED) /* those that are asked about stand */
+        add(split ? &g->split : &g->one, all_ns / single_ns);
     if (g->state == GS_STRETCH_ASKED && g->one.n >= ENOUGH && g->one.n * SHARE >= g->split.n) {
         judge(g);
     } else if (g->state == GS_STRETCH_FREE && split && are_many(&g->split) && g->n >= g->until &&
