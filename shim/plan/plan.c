@@ -260,18 +260,24 @@ static bool is_found(const struct best *best)
 
 /* Where one dimension of a launch counts the rows of a picture as well (y = id / width), of a part that ends within a
  * row it is only known that it may touch some of that row, which the next part may write. So parts of whole rows are
- * tried, too; of a lattice, of planes first. (A picture of 25 MB, written from the bottom up: two H200s took 0.4 ms to
+ * tried, too; of a lattice, of planes first, and of whatever else the kernel divides or masks its ids by. (A picture of 25 MB, written from the bottom up: two H200s took 0.4 ms to
  * compare and merge it in each launch of 0.6.) */
 static int try_rows(struct best *best, const struct gs_plan_input *in, unsigned dim)
 {
+    enum { MOST = 3 };
     const uint64_t local = in->launch->local[dim];
-    uint64_t row = in->launch->global[dim];
+    uint64_t row = in->launch->global[dim], last = 0;
     int err = 0;
-    while (!err && !is_found(best) && (row = gs_plan_row(in, dim, row)) > 1) {
+    for (unsigned i = 0; i < MOST && !err && !is_found(best) && (row = gs_plan_row(in, dim, row)) > 1; i++) {
         uint64_t rows = 1;
         while (rows * row % local)
             rows++;
-        err = try_cut(best, in, dim, rows * row / local);
+        const uint64_t grain = rows * row / local;
+        if (grain == 1) /* work-groups are whole rows: that has been tried */
+            break;
+        if (grain != last)
+            err = try_cut(best, in, dim, grain);
+        last = grain;
     }
     return err;
 }
