@@ -140,16 +140,10 @@ static bool compiles_elsewhere(void)
 
 const struct gs_above_process gs_above_process = {.leave = end_contexts, .compiles_elsewhere = compiles_elsewhere};
 
-static bool has_queues(struct gs_context *c)
-{
-    GS_LOCKED(&c->lock);
-    return c->queues;
-}
-
 void gs_context_list(struct gs_context *c)
 {
     GS_LOCKED(&contexts.lock);
-    const bool used = atomic_load(&c->o.refs) > 0 || has_queues(c);
+    const bool used = atomic_load(&c->o.refs) > 0 || atomic_load(&c->n_queues) > 0;
     struct gs_context **at = &contexts.first;
     while (*at && *at != c)
         at = &(*at)->next;

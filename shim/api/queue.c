@@ -48,8 +48,10 @@ static cl_command_queue track(cl_context context, cl_device_id device, cl_comman
     pthread_mutex_lock(&c->lock);
     q->next = c->queues;
     c->queues = q;
+    atomic_fetch_add(&c->n_queues, 1);
     pthread_mutex_unlock(&c->lock);
-    gs_context_list(c);
+    if (!atomic_load(&c->o.refs))
+        gs_context_list(c);
     return handle;
 }
 
@@ -128,10 +130,13 @@ static void outlive_queue(struct gs_queue *q)
     gs_compound_leave(q);
     while (*at && *at != q)
         at = &(*at)->next;
-    if (*at)
+    if (*at) {
         *at = q->next;
+        atomic_fetch_sub(&q->o.ctx->n_queues, 1);
+    }
     pthread_mutex_unlock(&q->o.ctx->lock);
-    gs_context_list(q->o.ctx);
+    if (!atomic_load(&q->o.ctx->o.refs)) /* the application has let the context go before */
+        gs_context_list(q->o.ctx);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue command_queue)

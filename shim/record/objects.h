@@ -62,6 +62,7 @@ struct gs_context {
     const char *_Atomic given_up;  /* why none of its launches is split any more, or NULL */
     pthread_mutex_t lock;          /* all below, and every gs_mem and gs_queue of the context */
     struct gs_queue *queues;       /* those the application still holds */
+    atomic_uint n_queues;          /* so many; read without the lock */
     struct gs_mem *mems;           /* root objects */
     enum { GS_SHARING_UNKNOWN, GS_SHARING_WORKS, GS_SHARING_NOT } sharing; /* of buffers in the host's memory */
     cl_command_queue sharing_queue; /* by which these are looked at, or null; owned */
