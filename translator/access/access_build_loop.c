@@ -270,10 +270,10 @@ static void run_body(struct gs_loop_code *l, uint32_t loop, CXCursor at)
  * all of the loop; else what is left is a loop from here on. */
 static bool run_one_by_one(struct gs_loop_code *l)
 {
-    enum { MOST = 32, MOST_OF_KERNEL = 256 };
+    enum { MOST = 32, MOST_OF_KERNEL = 256, MOST_NODES = GS_MAX_NODES / 8 };
     struct gs_builder *b = l->b;
     const uint32_t variables = b->n_variables;
-    for (uint32_t i = 0; i < MOST && b->one_by_one < MOST_OF_KERNEL && !b->failed; i++) {
+    for (uint32_t i = 0; i < MOST && b->one_by_one < MOST_OF_KERNEL && b->n_nodes < MOST_NODES && !b->failed; i++) {
         int64_t goes_on;
         if (!gs_node_is_const(b, eval_condition(l), &goes_on))
             return false;
