@@ -6,17 +6,11 @@
 #include "shim/transfer/transfer.h"
 #include "shim/pooled/pooled.h"
 #include "shim/choose/timing.h"
-#include "shim/client/client.h"
 #include "shim/process/upward.h"
-#include "shim/driver/enqueue.h"
 #include "shim/order/completion.h"
 #include "shim/process/threads.h"
 #include "shim/choose/short_runs.h"
-#include "shim/devices/group.h"
-#include "shim/report/watch.h"
-#include "common/clock.h"
 
-#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 
 static struct {

@@ -4,16 +4,12 @@
 #include <stdlib.h>
 
 #include "shim/api/api.h"
-#include "shim/order/command.h"
-#include "shim/schedule/dispatch.h"
 #include "shim/output/output.h"
 #include "shim/plan/prepare.h"
-#include "shim/record/objects.h"
 #include "shim/record/upward.h"
 #include "shim/memory/object.h"
 #include "shim/transfer/transfer.h"
 #include "shim/pooled/pooled.h"
-#include "shim/staging/staging.h"
 
 static void destroy_program(struct gs_object *o)
 {

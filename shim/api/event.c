@@ -4,7 +4,6 @@
 #include "shim/api/transfer.h"
 #include "shim/choose/timing.h"
 #include "shim/process/threads.h"
-#include "shim/report/watch.h"
 #include "shim/report/report.h"
 #include "shim/order/completion.h"
 

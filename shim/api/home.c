@@ -2,7 +2,6 @@
 #include "shim/api/transfer.h"
 #include "common/lock/rank.h"
 #include "shim/order/completion.h"
-#include "shim/memory/object.h"
 
 /* Can the driver be left to wait for the list? What it would refuse must not be waited for. */
 static bool may_await_list(const struct gs_command *cmd)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/api/transfer.h"
 
-#include "common/lock/locked.h"
-
 bool gs_initial_wanted(const struct gs_context *c, cl_mem_flags flags, const void *ptr)
 {
     return c && ptr && (flags & CL_MEM_COPY_HOST_PTR) && !(flags & CL_MEM_USE_HOST_PTR) && gs_scheduled();

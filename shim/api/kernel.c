@@ -7,10 +7,7 @@
 #include "shim/order/completion.h"
 #include "shim/report/watch.h"
 #include "shim/plan/kinds.h"
-#include "shim/plan/plan.h"
-#include "shim/plan/prepare.h"
 #include "shim/launch/launch.h"
-#include "shim/choose/timing.h"
 
 /* Auto mode may leave a kernel on one device before anybody has asked the translator whether it could be split at all.
  * Who reads --stats wants to know that first. */

@@ -5,7 +5,6 @@
 #include "shim/api/transfer.h"
 #include "shim/choose/timing.h"
 #include "shim/report/watch.h"
-#include "shim/memory/object.h"
 
 /* From now on the host may write what is mapped so at any time, until the unmapping. With the context's lock held. */
 static void remember(struct gs_mem *m, struct gs_mapping *map)

@@ -2,7 +2,6 @@
 /* Specification, sections 5.2, 5.3 and 5.5: memory objects, their making and their queries. The application's handle is
  * the driver's object on the first device; replicas come when they are needed. */
 #include "shim/api/transfer.h"
-#include "shim/memory/object.h"
 #include "shim/pooled/pooled.h"
 
 /* What the host may not touch goes through its memory all the same, from device to device: the driver isn't told of

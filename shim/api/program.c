@@ -6,11 +6,9 @@
 #include "shim/choose/later.h"
 #include "shim/choose/timing.h"
 #include "shim/plan/kinds.h"
-#include "shim/plan/prepare.h"
 #include "shim/process/threads.h"
 
 #include "common/lock/rank.h"
-#include "common/reasons.h"
 
 /* NULL: there is no program, it is none of ours, or no memory. */
 static struct gs_program *track(cl_context context, cl_program handle, const char *refusal)

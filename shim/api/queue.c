@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.1: command queues, and 5.13: flush and finish. */
 #include "shim/api/api.h"
-#include "shim/report/watch.h"
 #include "shim/report/report.h"
 #include "shim/choose/timing.h"
 

@@ -3,7 +3,6 @@
  * read and change, and which of the ways they go. */
 #include "shim/api/transfer.h"
 #include "shim/choose/timing.h"
-#include "shim/memory/object.h"
 
 /* The bytes of an object of ours that a transfer reads or changes; of another object none. False: the driver knows what
  * is wrong. */

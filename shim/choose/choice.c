@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/choose/choice.h"
-#include "common/reasons.h"
 
 #include <string.h>
 

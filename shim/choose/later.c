@@ -11,7 +11,6 @@
 #include "common/log.h"
 #include "common/spawn.h"
 #include "shim/choose/timing_book.h"
-#include "shim/client/client.h"
 #include "shim/plan/kinds.h"
 #include "shim/report/report.h"
 

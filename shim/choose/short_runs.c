@@ -11,14 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/cache.h"
-#include "shim/client/client.h"
 #include "shim/choose/later.h"
 #include "shim/choose/timing_book.h"
 #include "common/clock.h"
-#include "common/reasons.h"
 
 enum {
     IN_A_ROW = 3,

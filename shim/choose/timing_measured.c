@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "shim/client/client.h"
 #include "shim/choose/timing_book.h"
-#include "common/clock.h"
 #include "shim/report/report.h"
 
 enum {

@@ -2,7 +2,6 @@
 /* What auto mode does for the rooms below it. */
 #include "shim/transfer/upward.h"
 #include "shim/plan/upward.h"
-#include "shim/record/objects.h"
 #include "shim/process/threads.h"
 #include "shim/choose/later.h"
 #include "shim/choose/timing.h"

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-
 #include <stdlib.h>
 #include <time.h>
 
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/log.h"
-#include "common/clock.h"
 #include "shim/client/client.h"
 #include "shim/report/watch.h"
 

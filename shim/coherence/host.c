@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/coherence/coherence.h"
 #include "shim/memory/bytes.h"
-#include "shim/put/op.h"
 
 /* A walk over the bytes of a root by those who hold them. */
 struct walk {

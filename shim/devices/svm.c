@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "common/cache.h"
-#include "common/hash.h"
 #include "common/log.h"
 
 static struct {

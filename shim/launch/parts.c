@@ -8,7 +8,6 @@
 #include "common/log.h"
 #include "shim/coherence/coherence.h"
 #include "shim/output/output.h"
-#include "shim/plan/prepare.h"
 #include "shim/report/report.h"
 
 /* Makes every byte that a part needs valid on its place. */

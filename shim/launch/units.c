@@ -4,8 +4,6 @@
 #include <stdlib.h>
 
 #include "shim/schedule/batch.h"
-#include "shim/plan/plan.h"
-#include "shim/plan/prepare.h"
 
 /* For the chunk that begins at these work-groups. */
 static cl_int set_hidden(const struct gs_kernel_run *run, const uint64_t base[3])

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-
 #include "common/lock/rank.h"
 
 #include <inttypes.h>
@@ -10,8 +9,6 @@
 #include "shim/launch/launch.h"
 #include "shim/coherence/coherence.h"
 #include "shim/report/report.h"
-#include "shim/driver/enqueue.h"
-#include "shim/memory/object.h"
 
 /* A launch is run split, and then on one device: again, up to so many times, while that alone may explain a difference.
  */

@@ -3,9 +3,7 @@
 
 #include "shim/coherence/coherence.h"
 #include "shim/order/completion.h"
-#include "shim/plan/prepare.h"
 #include "shim/schedule/batch.h"
-#include "shim/schedule/dispatch.h"
 
 void gs_launch_geometry(struct gs_launching *l)
 {

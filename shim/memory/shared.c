@@ -4,7 +4,6 @@
 #include "common/lock/rank.h"
 #include "common/log.h"
 #include "shim/memory/bytes.h"
-#include "shim/driver/enqueue.h"
 
 /* The host address of a buffer that lies in the host's memory. The map is undone at once: on such a device a buffer
  * never moves, and the driver itself works at this address (works() tests both). `wait` false: commands that are under

@@ -10,7 +10,6 @@
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "shim/process/threads.h"
-#include "shim/devices/group.h"
 #include "shim/order/upward.h"
 #include "common/clock.h"
 

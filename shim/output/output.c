@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "shim/coherence/coherence.h"
-#include "shim/report/report.h"
 #include "shim/transfer/transfer.h"
 
 /* ---- merges ---- */

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/cache.h"
-#include "common/hash.h"
-#include "shim/driver/real.h"
 #include "shim/plan/prepare.h"
 
 static const char head[] = "gpusparc-binary 3";

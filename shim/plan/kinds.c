@@ -8,7 +8,6 @@
 #include "common/lock/rank.h"
 #include "shim/plan/plan.h"
 #include "shim/report/report.h"
-#include "shim/report/watch.h"
 
 static struct {
     pthread_mutex_t lock;         /* all programs' lists */

@@ -11,7 +11,6 @@
 
 #include "common/cache.h"
 #include "common/log.h"
-#include "shim/driver/real.h"
 #include "shim/process/threads.h"
 
 /* One kernel's name has the answers for so many: it may become the name of a file. */

@@ -8,12 +8,10 @@
 #include <time.h>
 
 #include "common/cache.h"
-#include "common/hash.h"
 #include "common/log.h"
 #include "shim/plan/kinds.h"
 #include "common/clock.h"
 #include "shim/process/threads.h"
-#include "shim/driver/real.h"
 #include "shim/plan/plan.h"
 #include "shim/plan/upward.h"
 #include "common/reasons.h"

@@ -3,7 +3,6 @@
 
 #include "shim/memory/object.h"
 #include "shim/pooled/commands.h"
-#include "shim/pooled/pooled.h"
 #include "shim/pooled/store.h"
 
 /* The driver's object is never used, but by the driver's own checks of arguments. It is as large as these need: of

@@ -9,13 +9,10 @@
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/log.h"
-#include "shim/driver/real.h"
 #include "shim/pooled/store.h"
 #include "common/clock.h"
 #include "shim/process/threads.h"
-#include "shim/order/command.h"
 #include "shim/put/put.h"
-#include "shim/staging/staging.h"
 
 /* What the application has asked for and has not ended. */
 static struct {

@@ -6,7 +6,6 @@
 
 #include "shim/memory/object.h"
 #include "shim/pooled/commands.h"
-#include "shim/pooled/pooled.h"
 #include "shim/pooled/store.h"
 #include "shim/report/report.h"
 

@@ -10,7 +10,6 @@
 #include "shim/plan/plan.h"
 #include "shim/plan/prepare.h"
 #include "shim/pooled/store.h"
-#include "shim/pooled/turns.h"
 #include "shim/put/put.h"
 #include "shim/report/report.h"
 #include "shim/schedule/batch.h"

@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "shim/pooled/store.h"
-#include "shim/driver/enqueue.h"
-#include "shim/staging/staging.h"
 
 /* Many stretches are few bytes each: the driver takes them at once, the ring as a piece each. */
 cl_int gs_pool_carry(struct gs_context *ctx, const struct gs_extents *s, bool by_ring)

@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "shim/pooled/commands.h"
-#include "shim/pooled/pooled.h"
-#include "shim/driver/enqueue.h"
 #include "shim/driver/upward.h"
 
 static struct _cl_icd_dispatch below;

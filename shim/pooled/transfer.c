@@ -3,7 +3,6 @@
 
 #include "shim/pooled/commands.h"
 #include "shim/pooled/store.h"
-#include "shim/put/op.h"
 
 /* Rows of a rectangle: where each begins, in bytes. */
 struct rows {

@@ -17,9 +17,7 @@
 #include "common/log.h"
 #include "common/stream.h"
 #include "common/utf8.h"
-#include "shim/record/objects.h"
 #include "shim/report/report.h"
-#include "shim/process/process.h"
 #include "shim/process/threads.h"
 
 enum { LANES = 8, FIRST_TID = 1 << 30 };

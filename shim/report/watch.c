@@ -10,7 +10,6 @@
 #include "common/lock/rank.h"
 
 #include "shim/driver/enqueue.h"
-#include "shim/record/objects.h"
 #include "shim/driver/upward.h"
 #include "shim/report/report.h"
 

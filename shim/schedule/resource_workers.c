@@ -5,7 +5,6 @@
 #include "common/lock/rank.h"
 #include "common/log.h"
 #include "shim/process/threads.h"
-#include "shim/order/command.h"
 #include "shim/order/completion.h"
 
 /* The commands that could run now, by what they need; each list has a thread, started on first need. */

@@ -8,7 +8,6 @@
 
 #include "shim/order/completion.h"
 #include "shim/order/upward.h"
-#include "shim/driver/enqueue.h"
 
 /* No more join a unit that none has joined for so long. */
 enum { QUIET_NS = 30 * 1000 };

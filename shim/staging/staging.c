@@ -8,10 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "common/lock/rank.h"
 #include "common/log.h"
-#include "shim/client/client.h"
 #include "shim/put/put.h"
 #include "shim/order/completion.h"
 #include "shim/report/report.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,15 +6,11 @@
 #include <time.h>
 
 #include "common/cache.h"
-#include "common/hash.h"
 #include "common/log.h"
 #include "common/spawn.h"
 #include "shim/transfer/transfer.h"
 #include "shim/process/threads.h"
 #include "shim/transfer/upward.h"
-#include "shim/staging/ring.h"
-#include "shim/transfer/windows.h"
-#include "common/clock.h"
 
 /* 32 MiB take 28 us to the window and 100 from it, and the host 31 to enqueue both: smaller pieces would wait for the
  * host where several places take at once. */
