@@ -198,6 +198,14 @@ static const char *uncut(const struct gs_turns_input *in)
     return NULL;
 }
 
+/* Only one of the two stays. */
+static void choose(struct gs_turns *best, struct gs_turns *other, bool other_is_better)
+{
+    gs_turns_free(other_is_better ? best : other);
+    if (other_is_better)
+        *best = *other;
+}
+
 /* The cut of fewest turns, and of these the one of fewest bytes. */
 static int find_cut(struct gs_turns *best, const struct gs_turns_input *in)
 {
@@ -206,16 +214,8 @@ static int find_cut(struct gs_turns *best, const struct gs_turns_input *in)
         struct gs_turns t = {0};
         if (gs_geometry_groups(in->launch, d) < 2 && (d || best->v))
             continue;
-        if (!cut_to_fit(&t, in, d, best->v ? best->n : MOST_TURNS, &err)) {
-            gs_turns_free(&t);
-            continue;
-        }
-        if (best->v && t.n == best->n && t.bytes >= best->bytes) {
-            gs_turns_free(&t);
-            continue;
-        }
-        gs_turns_free(best);
-        *best = t;
+        const bool fit = cut_to_fit(&t, in, d, best->v ? best->n : MOST_TURNS, &err);
+        choose(best, &t, fit && !(best->v && t.n == best->n && t.bytes >= best->bytes));
     }
     return err;
 }
@@ -233,12 +233,7 @@ static int cut_finer(struct gs_turns *best, const struct gs_turns_input *in)
         return 0;
     struct gs_turns t = {0};
     err = cut(&t, in, best->dim, (unsigned)n, false);
-    if (!err && fits(&t, in->room) && t.bytes - t.bytes / 8 <= bytes) {
-        gs_turns_free(best);
-        *best = t;
-    } else {
-        gs_turns_free(&t);
-    }
+    choose(best, &t, !err && fits(&t, in->room) && t.bytes - t.bytes / 8 <= bytes);
     return err;
 }
 
@@ -270,15 +265,9 @@ static int make(struct gs_turns *out, const struct gs_turns_input *in)
     /* What would run one turn after the other stays on one device, if it fits there. */
     err = cut(&one, in, 0, 1, reason != NULL);
     const bool fit = !err && fits(&one, in->room);
-    if (fit) {
-        gs_turns_free(out);
-        *out = one;
-        out->reason = reason ? reason : GS_R_IN_TURNS;
-        return 0;
-    }
-    gs_turns_free(&one);
-    if (!out->v)
-        out->reason = reason ? reason : GS_R_TOO_LARGE;
+    choose(out, &one, fit);
+    if (fit || !out->v)
+        out->reason = reason ? reason : fit ? GS_R_IN_TURNS : GS_R_TOO_LARGE;
     return err;
 }
 
