@@ -394,9 +394,8 @@ static cl_int take_wait(struct gs_pool_command *c, cl_uint n, const cl_event *wa
 
 static cl_int keep(struct gs_mem **out, cl_mem handle)
 {
-    const cl_int err = handle ? gs_keep_mem(handle) : CL_SUCCESS;
-    if (!err && handle)
-        *out = gs_find(GS_MEM, handle);
+    const cl_int err = gs_keep_mem(handle);
+    *out = err ? NULL : gs_find(GS_MEM, handle);
     return err;
 }
 

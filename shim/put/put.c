@@ -66,17 +66,11 @@ static cl_int enqueue_piece(void *work, unsigned unit, cl_command_queue queue, c
     return gs_enqueue(&piece, queue, n_wait, wait, event);
 }
 
-static void release(cl_mem mem)
-{
-    if (mem)
-        gs_drop_mem(mem);
-}
-
 static void free_run(void *work)
 {
     struct gs_op_run *run = work;
-    release(run->op.src);
-    release(run->op.dst);
+    gs_drop_mem(run->op.src);
+    gs_drop_mem(run->op.dst);
     free(run);
 }
 
@@ -89,9 +83,9 @@ static struct gs_op_run *keep_run(const struct gs_op_run *run)
     *kept = *run;
     if (run->op.pattern_bytes)
         kept->op.pattern = memcpy(kept + 1, run->op.pattern, run->op.pattern_bytes);
-    if (run->op.src && gs_keep_mem(run->op.src) != CL_SUCCESS)
+    if (gs_keep_mem(run->op.src) != CL_SUCCESS)
         kept->op.src = NULL;
-    if (run->op.dst && gs_keep_mem(run->op.dst) != CL_SUCCESS)
+    if (gs_keep_mem(run->op.dst) != CL_SUCCESS)
         kept->op.dst = NULL;
     if (kept->op.src == run->op.src && kept->op.dst == run->op.dst)
         return kept;

@@ -166,7 +166,7 @@ void gs_drop(struct gs_object *o)
 cl_int gs_keep_mem(cl_mem mem)
 {
     struct gs_mem *m = gs_find_hold(GS_MEM, mem);
-    if (m && m->is_sub_buffer) /* its record holds the driver's object */
+    if (!mem || (m && m->is_sub_buffer)) /* its record holds the driver's object */
         return CL_SUCCESS;
     const cl_int err = gs_real()->clRetainMemObject(mem);
     if (m && !err)
@@ -185,7 +185,7 @@ void gs_drop_mem(cl_mem mem)
     if (m)
         gs_drop(&m->o); /* first: while it is known, the handle must not become another object's */
     if (!by_record)
-        gs_real()->clReleaseMemObject(mem);
+        GS_RELEASE(MemObject, mem);
 }
 
 struct gs_mapping *gs_mapping_at(const struct gs_mem *m, const void *ptr)

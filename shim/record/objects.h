@@ -275,7 +275,8 @@ void gs_hold(struct gs_object *o);
 void gs_drop(struct gs_object *o);
 
 /* Keeps a memory object that a unit or a transfer of ours uses later, when the application may have let it go: the
- * driver's, and of one of the application's also what we know of it, with its replicas and windows. Any thread. */
+ * driver's, and of one of the application's also what we know of it, with its replicas and windows. Null: there is none
+ * to be kept. Any thread. */
 cl_int gs_keep_mem(cl_mem mem);
 /* The end of that. Of a sub-buffer that the application has let go this may be the driver's last release. */
 void gs_drop_mem(cl_mem mem);
