@@ -337,14 +337,6 @@ static void *work(void *unused)
     return unused;
 }
 
-/* With the lock held. */
-static bool start(void)
-{
-    if (!list.started)
-        list.started = gs_threads_start("gs-pool", NULL, work, NULL);
-    return list.started;
-}
-
 static cl_int await(struct gs_pool_command *c)
 {
     pthread_mutex_lock(&list.lock);
@@ -498,7 +490,7 @@ static cl_int submit(struct gs_pool_command *c)
 {
     gs_threads_open_again();
     GS_LOCKED(&list.lock);
-    if (!start())
+    if (!list.started && !(list.started = gs_threads_start("gs-pool", NULL, work, NULL)))
         return CL_OUT_OF_RESOURCES;
     c->times[1] = gs_now_ns();
     *list.last = c;
@@ -540,20 +532,13 @@ cl_int gs_pool_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n
     if (err) {
         undo_mapping(c);
         free_command(c);
-        if (made)
-            gs_release_event(made);
-        return err;
-    }
-    if (waits) {
+    } else if (waits) {
         err = await(c);
         gs_wait_ended();
     }
-    if (err) {
-        if (made)
-            gs_release_event(made);
-        return err;
-    }
-    if (event)
+    if (err && made)
+        gs_release_event(made);
+    else if (!err && event)
         *event = made;
-    return CL_SUCCESS;
+    return err;
 }

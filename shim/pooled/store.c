@@ -78,11 +78,8 @@ struct gs_pool_root *gs_pool_root_new(struct gs_context *ctx, uint64_t size, voi
         return NULL;
     *r = (struct gs_pool_root){.ctx = ctx, .size = size, .host = {.ctx = ctx, .pinned = &store.pinned, .base = given}};
     GS_LOCKED(&store.lock);
-    if (store.promised + size > gs_pool_bytes())
+    if (store.promised + size > gs_pool_bytes() || !gs_pool_host_make(&r->host, size)) {
         *err = CL_MEM_OBJECT_ALLOCATION_FAILURE;
-    else if (!gs_pool_host_make(&r->host, size))
-        *err = CL_MEM_OBJECT_ALLOCATION_FAILURE;
-    if (*err) {
         free(r);
         return NULL;
     }

@@ -264,11 +264,12 @@ cl_int gs_pool_transfer(const struct gs_pool_command *c)
 {
     const struct gs_op *op = &c->op;
     struct gs_range mapped;
+    cl_int err = CL_SUCCESS;
     switch (op->kind) {
     case GS_OP_READ_RECT:
     case GS_OP_WRITE_RECT: {
         struct gs_extents s = {0};
-        cl_int err = rect(c, op, &s);
+        err = rect(c, op, &s);
         err = err ? err : gs_pool_carry(c->q->o.ctx, &s, c->by_ring);
         gs_extents_free(&s);
         return err;
@@ -278,19 +279,16 @@ cl_int gs_pool_transfer(const struct gs_pool_command *c)
     case GS_OP_MAP_BUFFER:
         mapped = gs_pool_range(c->src, op->from[0], op->region[0]);
         if (!(op->map_flags & CL_MAP_WRITE_INVALIDATE_REGION)) {
-            const cl_int err = gs_pool_require_host(c->src->root->pool, mapped);
+            err = gs_pool_require_host(c->src->root->pool, mapped);
             if (err || !(op->map_flags & CL_MAP_WRITE))
                 return err;
         }
         /* What windows hold of it must not be put over what the host writes, and the host's pages must stay. */
         return gs_pool_wrote_host(c->src->root->pool, &GS_ONE_RANGE(mapped));
     case GS_OP_UNMAP:
-        if (c->taken->write) {
-            const cl_int err = gs_pool_wrote_host(c->dst->root->pool, &GS_ONE_RANGE(c->taken->range));
-            if (err)
-                return err;
-        }
-        return gs_pool_map_end(c->dst->root->pool);
+        if (c->taken->write)
+            err = gs_pool_wrote_host(c->dst->root->pool, &GS_ONE_RANGE(c->taken->range));
+        return err ? err : gs_pool_map_end(c->dst->root->pool);
     case GS_OP_FILL_IMAGE:
         return gs_pool_fill_image(c->dst->root->pool, op, c->pattern);
     default:
