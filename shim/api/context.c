@@ -136,9 +136,9 @@ const struct gs_above_process gs_above_process = {.leave = end_contexts, .compil
 
 void gs_context_list(struct gs_context *c)
 {
+    struct gs_context **at = &contexts.first;
     GS_LOCKED(&contexts.lock);
     const bool used = atomic_load(&c->o.refs) > 0 || atomic_load(&c->n_queues) > 0;
-    struct gs_context **at = &contexts.first;
     while (*at && *at != c)
         at = &(*at)->next;
     if (!*at && used) {

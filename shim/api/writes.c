@@ -6,20 +6,16 @@
 #include "shim/choose/timing.h"
 #include "common/clock.h"
 
-/* Is it a write that we can carry out, of bytes that may lie anywhere? */
-static bool is_followed(const struct gs_home *h, const struct gs_mem *m, struct gs_range r)
-{
-    return gs_home_is_valid(h) && !h->err && !m->root->shared && !m->root->image &&
-           !atomic_load(&h->cmd.ctx->user_events) && !gs_given_up(h->cmd.ctx) &&
-           !gs_is_host_using(m->root, &GS_ONE_RANGE(r));
-}
-
-/* Is it a job's that has one GPU, which isn't the first? A replica is there once a launch has needed the buffer there.
- * What kernels that run at home alone use never gets one, and is written at home. */
-static bool is_of_other_gpu(const struct gs_home *h, const struct gs_mem *m)
+/* Is it a write that we can carry out, and of a job that has one GPU, which isn't the first? A replica is there once a
+ * launch has needed the buffer there. What kernels that run at home alone use never gets one, and is written at home.
+ */
+static bool is_of_other_gpu(const struct gs_home *h, const struct gs_mem *m, struct gs_range r)
 {
     const struct gs_job *job = &h->put.job;
-    return h->by_units && job->n == 1 && job->place[0] && gs_replica_at(m->root, job->place[0]);
+    return gs_home_is_valid(h) && !h->err && !m->root->shared && !m->root->image &&
+           !atomic_load(&h->cmd.ctx->user_events) && !gs_given_up(h->cmd.ctx) &&
+           !gs_is_host_using(m->root, &GS_ONE_RANGE(r)) && h->by_units && job->n == 1 && job->place[0] &&
+           gs_replica_at(m->root, job->place[0]);
 }
 
 /* To the GPU of a job, where it doesn't go by the ring. */
@@ -152,7 +148,7 @@ bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_stag
     const struct gs_range r = {t->op.to[0], t->op.to[0] + t->op.region[0]};
     struct gs_staged there = *t;
     struct gs_ring_use w = {.m = m, .root = m->root, .r = r, .v = &there, .n = 1};
-    if (!is_followed(h, m, r) || !is_of_other_gpu(h, m))
+    if (!is_of_other_gpu(h, m, r))
         return false;
     there.place = h->put.job.place[0];
     there.op.dst = gs_replica_at(m->root, there.place);

@@ -235,7 +235,9 @@ static void free_place(struct gs_mem *m, unsigned place)
 static void free_more(struct gs_mem *m)
 {
     free(m->bytes->spoiled.v);
-    gs_mapped_free(m);
+    if (m->bytes->mapped)
+        gs_pinned_memory_free(m->bytes->mapped);
+    free(m->bytes->mapped);
     GS_RELEASE(Event, m->bytes->split_end);
     while (m->mappings) {
         struct gs_mapping *next = m->mappings->next;
@@ -350,14 +352,6 @@ bool gs_mapped_usable(const struct gs_mem *m, cl_map_flags flags)
                  : !m->root->image;
     return separate && known && laid_out && !((m->flags | m->root->flags) & kept_out) &&
            !m->root->is_svm; /* what the application shares with the device is no copy */
-}
-
-void gs_mapped_free(struct gs_mem *root)
-{
-    if (root->bytes->mapped)
-        gs_pinned_memory_free(root->bytes->mapped);
-    free(root->bytes->mapped);
-    root->bytes->mapped = NULL;
 }
 
 /* As large as the object. */

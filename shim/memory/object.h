@@ -127,9 +127,6 @@ void *gs_mapped_image_at(struct gs_mem *m, const size_t origin[3], size_t pitch[
 /* How many maps of it are ours: the driver doesn't count them. */
 cl_uint gs_mapped_count(const struct gs_mem *m);
 
-/* The root goes away. */
-void gs_mapped_free(struct gs_mem *root);
-
 /* ---- a memory object's copies on the places beside home, and the windows of them. With the context's lock
  * held. ---- */
 

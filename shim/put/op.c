@@ -10,11 +10,6 @@ static uint64_t length(const struct gs_box *b, unsigned d)
     return b->end[d] - b->begin[d];
 }
 
-static uint64_t ceil_div(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
-}
-
 void gs_cut_make(struct gs_cut *cut, const struct gs_box *box, uint64_t most, bool items)
 {
     uint64_t inner = 1, n = 1;
@@ -29,7 +24,7 @@ void gs_cut_make(struct gs_cut *cut, const struct gs_box *box, uint64_t most, bo
     if (step > grain)
         step -= step % grain;
     for (unsigned k = d; k < 3; k++) {
-        cut->count[k] = k == d ? ceil_div(length(box, k), step) : length(box, k);
+        cut->count[k] = k == d ? (length(box, k) - 1) / step + 1 : length(box, k);
         if (cut->count[k] > UINT32_MAX / n)
             return;
         n *= cut->count[k];
