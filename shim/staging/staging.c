@@ -12,6 +12,7 @@
 #include "common/log.h"
 #include "shim/put/put.h"
 #include "shim/order/completion.h"
+#include "shim/process/threads.h"
 #include "shim/report/report.h"
 
 /* ---- pinned memory ---- */
