@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, chapter 4: the platform layer. The application sees one device of the group. */
-
 #include <errno.h>
-#include <string.h>
 
 #include "common/log.h"
 #include "shim/pooled/pooled.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.5.2 and 5.5.3: mapping and unmapping. What is mapped is home's. */
-#include <string.h>
-
 #include "shim/api/transfer.h"
 #include "shim/choose/timing.h"
 #include "shim/report/watch.h"

@@ -2,8 +2,6 @@
 /* The launches that are measured, by profiles or by the host's clock, and what the book learns from them (of
  * shim/choose/timing.h). */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/log.h"
 #include "shim/choose/timing_book.h"

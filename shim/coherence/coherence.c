@@ -2,8 +2,6 @@
 #include "shim/coherence/coherence.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/log.h"
 #include "shim/memory/bytes.h"

@@ -2,7 +2,6 @@
 #include "shim/launch/launch.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "shim/schedule/batch.h"
 #include "shim/process/threads.h"

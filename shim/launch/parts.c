@@ -3,8 +3,6 @@
 
 #include "common/lock/rank.h"
 
-#include <stdlib.h>
-
 #include "common/log.h"
 #include "shim/coherence/coherence.h"
 #include "shim/output/output.h"

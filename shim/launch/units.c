@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/launch/launch.h"
 
-#include <stdlib.h>
-
 #include "shim/schedule/batch.h"
 
 /* For the chunk that begins at these work-groups. */

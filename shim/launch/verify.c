@@ -2,8 +2,6 @@
 #include "common/lock/rank.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/log.h"
 #include "shim/launch/launch.h"

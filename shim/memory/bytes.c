@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/memory/bytes.h"
 
-#include <stdlib.h>
-
 #include "common/memory.h"
 
 int gs_bytes_init(struct gs_mem *root, bool defined)

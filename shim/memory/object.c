@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/memory/object.h"
 
-#include <stdlib.h>
-
 #include "common/lock/locked.h"
 #include "shim/memory/bytes.h"
 #include "shim/staging/staging.h"

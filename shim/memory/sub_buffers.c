@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/memory/object.h"
 
-#include <pthread.h>
-#include <stdlib.h>
-
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "shim/memory/bytes.h"

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/order/completion.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 

@@ -2,8 +2,6 @@
 #include "shim/order/command.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/lock/rank.h"
 #include "shim/order/completion.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/order/completion.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <time.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/output/output.h"
 
-#include <stdlib.h>
-
 #include "shim/coherence/coherence.h"
 #include "shim/transfer/transfer.h"
 

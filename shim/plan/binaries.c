@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/cache.h"
 #include "shim/plan/prepare.h"

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/log.h"
 #include "common/stream.h"

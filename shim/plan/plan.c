@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/plan/plan.h"
 
-#include <stdlib.h>
-
 #include "common/reasons.h"
 
 /* A NULL local size leaves the driver to choose; parts of whole multiples of this leave it a good choice. */

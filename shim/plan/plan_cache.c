@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/plan/plan.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { PLANS = 16 };
 
 /* All that a plan is made from, as bytes. */

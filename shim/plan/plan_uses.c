@@ -3,7 +3,6 @@
 #include "shim/plan/plan.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 /* Do the ranges of a part in one list meet those of another part in the other? */
 static bool parts_meet(const struct gs_rangeset *a, const struct gs_rangeset *b, unsigned n_parts)

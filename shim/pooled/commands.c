@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/pooled/commands.h"
 
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "common/lock/locked.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/pooled/store.h"
 
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

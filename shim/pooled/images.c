@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Images of pooled contexts. The host place has the texels without gaps, so a command on images is one on rectangles of
  * bytes there; kernels get an image of the driver's, which has all of it. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "shim/memory/object.h"
 #include "shim/pooled/commands.h"
 #include "shim/pooled/store.h"

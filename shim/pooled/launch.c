@@ -2,8 +2,6 @@
 #include "shim/pooled/commands.h"
 
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/clock.h"
 #include "shim/plan/kinds.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads, writes, copies and fills of pooled buffers, each piece where it is, all pieces at once. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "shim/pooled/store.h"
 
 /* Many stretches are few bytes each: the driver takes them at once, the ring as a piece each. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/pooled/store.h"
 
-#include <stdlib.h>
-
 #include "shim/put/put.h"
 #include "shim/report/report.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What lies before the driver's functions where memory is pooled: of entry points that hand on as they are. The table
  * in docs/memory.md has all of them. */
-#include <string.h>
-
 #include "shim/pooled/commands.h"
 #include "shim/driver/upward.h"
 

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "shim/pooled/commands.h"
 #include "shim/pooled/store.h"
 

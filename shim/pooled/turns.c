@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/pooled/turns.h"
 
-#include <stdlib.h>
-
 #include "shim/plan/plan.h"
 #include "common/reasons.h"
 

@@ -3,9 +3,6 @@
 
 #include "common/lock/rank.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "shim/order/completion.h"
 
 /* A GPU's own memory is so many times as fast as the link to the host, at the least (on an H200 33 times, bytes

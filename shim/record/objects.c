@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/record/objects.h"
 
-#include <stdlib.h>
-
 #include "common/lock/rank.h"
 
 #include "shim/record/upward.h"

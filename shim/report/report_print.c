@@ -2,7 +2,6 @@
 #include "shim/report/report.h"
 
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/utf8.h"

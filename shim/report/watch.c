@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/report/watch.h"
 
-#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "common/lock/locked.h"

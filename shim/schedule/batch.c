@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/schedule/batch.h"
 
-#include <pthread.h>
-#include <stddef.h>
-
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 

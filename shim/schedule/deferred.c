@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/schedule/deferred.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 

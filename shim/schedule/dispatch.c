@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/schedule/dispatch.h"
 
-#include <stdlib.h>
-
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/memory.h"

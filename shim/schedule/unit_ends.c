@@ -4,8 +4,6 @@
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 
-#include <stdlib.h>
-
 #include "shim/order/completion.h"
 #include "shim/order/upward.h"
 

@@ -2,7 +2,6 @@
 #include "shim/transfer/rounds.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "common/memory.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/transfer/sends.h"
 
-#include <stdlib.h>
-
 #include "shim/memory/bytes.h"
 #include "shim/memory/object.h"
 #include "shim/transfer/transfer.h"

@@ -2,7 +2,6 @@
 #include "shim/transfer/transfer.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "shim/memory/bytes.h"
 #include "shim/memory/object.h"
