@@ -41,8 +41,12 @@ done
 for transfer in plain auto pinned; do
   OPENCL_LAYERS=$programs/call_hooks.so GPUSPARC_TRANSFER=$transfer timeout 100 \
     gpusparc run --no-daemon --devices cpu:2 --mode multi --stats=gap.json "$programs/gap" >out.txt || fail "$transfer: gap ends with status $?"
-  [ "$(cat out.txt)" = "3072 4711 3074" ] || fail "$transfer: an old word: $(cat out.txt)"
+  [ "$(cat out.txt)" = "3071 4711 3075" ] || fail "$transfer: an old word: $(cat out.txt)"
   stats gap.json split:even split:copy
+  OPENCL_LAYERS=$programs/call_hooks.so GPUSPARC_TRANSFER=$transfer timeout 100 \
+    gpusparc run --no-daemon --devices cpu:2 --mode multi --stats=gap.json "$programs/gap" back >out.txt || fail "$transfer: gap back ends with status $?"
+  [ "$(cat out.txt)" = "3071 4711 3075" ] || fail "$transfer: an old word comes back: $(cat out.txt)"
+  [ $transfer = auto ] || stats gap.json split:turn # there the devices share the memory
 done
 # Another thread lets a buffer go for the last time while a call transfers it.
 OPENCL_LAYERS=$programs/call_hooks.so "$programs/let_go" >plain.txt || fail "let_go without gpusparc"

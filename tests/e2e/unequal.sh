@@ -64,7 +64,8 @@ rounds=3400000 items=65536 item_ns=0.00012 FAKE_ROUNDS=2 unequal 1 multi 30 4
 # units, and two of such devices two.
 for mode in multi auto; do
   rm -rf cache
-  ideal=1.5 items=19200 item_ns=1500 FAKE_WAVE=6400 unequal 1 $mode 80 70
+  # shellcheck disable=SC2046
+  ideal=1.5 items=19200 item_ns=1500 FAKE_WAVE=6400 unequal 1 $mode $([ $mode = multi ] && echo 80 70 || echo 200 190)
 done
 # Of several hosts, each of which compiles by itself, a program that was split before is made ready as it is built, though
 # nothing is launched yet.

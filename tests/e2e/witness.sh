@@ -14,6 +14,10 @@ transfer_chunk = 256KiB
 [task both]
 period = 200ms
 mode = multi
+[task pool]
+match = */pooled
+period = 1s
+mode = 1
 END2
 cat >check.py <<'END2'
 import bisect, json, sys
@@ -67,13 +71,18 @@ seen pinned clEnqueueReadImage,clEnqueueWriteImage images
 seen plain clEnqueueReadBufferRect,clEnqueueWriteBufferRect,clEnqueueFillBuffer transfers
 HOW="--devices cpu:2 --mode multi" seen plain clEnqueueNDRangeKernel jobs 12 4000 4000 # without a task, in the mode that learns
 
-# So it is with pooled memory, whose windows come, leave and go round.
+# So it is with pooled memory, whose windows come, leave and go round. Such a program is no task, whatever matches its path,
+# and its launches are cut where there is one GPU, too.
 export POCL_DEVICES="pthread pthread" HOW="--devices all --memory pooled+host:64MiB" ROOM_BYTES=$((640 << 10))
 for case in stencil gathers reduction windows rows uncut; do
   seen plain clEnqueueNDRangeKernel,clEnqueueReadBuffer,clEnqueueWriteBuffer pooled 1024 $case
 done
 seen pinned clEnqueueWriteBuffer,clEnqueueReadBuffer pooled 1024 writes
 seen plain clEnqueueReadImage,clEnqueueWriteImage pooled 1024 images
+POCL_DEVICES=pthread ROOM_BYTES= seen plain clEnqueueNDRangeKernel pooled 1024 stencil
+grep -q '"ph":"X","name":"no task"' "$dir/trace" || fail "a pooled program is a task"
+units=$(grep -c '"ph":"X","name":"no task","pid":1,"tid":1,' "$dir/trace")
+[ "$units" -ge 20 ] || fail "$units units of one GPU for four launches of 512 and more work-groups"
 
 # The check finds what it is for: without the daemon's leave all is outside.
 python3 - "$dir/trace" >none.json <<'END2'
