@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of each kind of object, once nobody holds it any more: of all that the rooms have hung off it. And what comes
- * back to the application after its last release. */
+/* The end of each kind of object, once nobody holds it any more: of all that the rooms have hung off it. And what
+ * memory and contexts need that come back to the application after its last release. */
 #include "shim/api/api.h"
 #include "shim/output/output.h"
 #include "shim/plan/prepare.h"

@@ -352,7 +352,7 @@ bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err
 }
 
 /* Where the bytes lie that a write changes is said twice: before, so that nobody brings older ones home; and after, so
- * that what other places got from home meanwhile doesn't count. */
+ * that what other places got from home meanwhile doesn't count; gaps don't go there (rule 16b of coherence.md). */
 cl_int gs_home_by_call(struct gs_home *h, struct gs_side src, struct gs_side dst)
 {
     gs_home_wrote(h, dst.m, dst.r);

@@ -168,7 +168,7 @@ enum { TWIN_BYTES = 1 << 20 }; /* of a buffer, or at most of an image's row */
 /* A small object of the same kind, made with the flags that the application asked for; so is its parent. */
 static cl_mem small_twin(cl_context context, cl_mem handle, void *host)
 {
-    const struct gs_mem *m = gs_find(GS_MEM, handle); /* null: a parent that the application has let go */
+    const struct gs_mem *m = gs_find(GS_MEM, handle); /* null: a sub-buffer under an image, let go */
     const cl_mem_flags flags = m ? m->asked_flags : gs_mem_flags(handle);
     const cl_image_desc *d = m && m->image ? &m->image->desc : NULL;
     cl_mem parent = NULL, twin = NULL;
