@@ -258,8 +258,8 @@ static bool is_found(const struct best *best)
 
 /* Where one dimension of a launch counts the rows of a picture as well (y = id / width), of a part that ends within a
  * row it is only known that it may touch some of that row, which the next part may write. So parts of whole rows are
- * tried, too; of a lattice, of planes first, and of whatever else the kernel divides or masks its ids by. (A picture of 25 MB, written from the bottom up: two H200s took 0.4 ms to
- * compare and merge it in each launch of 0.6.) */
+ * tried, too; of a lattice, of planes first, and of whatever else the kernel divides or masks its ids by. (A picture of
+ * 25 MB, written from the bottom up: two H200s took 0.4 ms to compare and merge it in each launch of 0.6.) */
 static int try_rows(struct best *best, const struct gs_plan_input *in, unsigned dim)
 {
     enum { MOST = 3 };
