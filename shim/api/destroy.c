@@ -3,6 +3,7 @@
  * memory and contexts need that come back to the application after its last release. */
 #include "shim/api/api.h"
 #include "shim/output/output.h"
+#include "shim/staging/staging.h"
 #include "shim/plan/prepare.h"
 #include "shim/record/upward.h"
 #include "shim/memory/object.h"

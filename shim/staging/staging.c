@@ -3,7 +3,6 @@
 
 #include <sched.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/lock/rank.h"
@@ -85,46 +84,6 @@ void gs_pinned_memory_free(struct gs_pinned_memory *m)
     *m = (struct gs_pinned_memory){0};
 }
 
-/* ---- made once ---- */
-
-static void *make_beside(void *arg)
-{
-    struct gs_once *o = arg;
-    struct gs_context *ctx = o->ctx;
-    cl_context handle = ctx->o.handle;
-    const bool inside = gs_threads_enter();
-    atomic_store(&o->state, inside && o->make(o) ? GS_ONCE_MADE : GS_ONCE_FAILED);
-    if (!inside)
-        return NULL;
-    gs_drop(&ctx->o);
-    gs_real()->clReleaseContext(handle);
-    gs_threads_leave();
-    return NULL;
-}
-
-/* False: it can't be. */
-static bool begin_to_make(struct gs_once *o)
-{
-    if (gs_real()->clRetainContext(o->ctx->o.handle) != CL_SUCCESS)
-        return false;
-    gs_hold(&o->ctx->o);
-    if (!gs_threads_start("gs-ring", NULL, make_beside, o))
-        make_beside(o);
-    return true;
-}
-
-bool gs_is_made(struct gs_once *o, bool wait)
-{
-    enum gs_once_state state = GS_ONCE_UNTRIED;
-    const struct timespec little = {0, 100000};
-    if (!gs_in_callback() && atomic_compare_exchange_strong(&o->state, &state, GS_ONCE_BEGUN) &&
-        (wait || !begin_to_make(o)))
-        atomic_store(&o->state, o->make(o) ? GS_ONCE_MADE : GS_ONCE_FAILED);
-    while (wait && !gs_in_callback() && atomic_load(&o->state) == GS_ONCE_BEGUN)
-        nanosleep(&little, NULL);
-    return atomic_load(&o->state) == GS_ONCE_MADE;
-}
-
 /* ---- the ring ---- */
 
 /* A context's ring of pinned memory. */
@@ -137,8 +96,9 @@ struct slot {
 };
 
 struct gs_staging {
-    uint64_t seen;       /* bytes of large transfers so far. The context's lock */
-    struct gs_once ring; /* once it is made, what follows is there; until then only its maker touches that */
+    uint64_t seen; /* bytes of large transfers so far. The context's lock */
+    /* Once it is made, what follows is there; until then only its maker touches that. */
+    _Atomic(enum ring_state{RING_UNTRIED, RING_BEING_MADE, RING_MADE, RING_FAILED}) state;
     struct gs_pool *pool;
     struct gs_pinned_memory memory;
     pthread_mutex_t busy; /* all below; never waited for with the context's lock held */
@@ -170,10 +130,8 @@ static bool make_queues(struct gs_staging *s, const struct gs_context *ctx, bool
     return err == CL_SUCCESS;
 }
 
-static bool make(struct gs_once *o)
+static bool make(struct gs_staging *s, const struct gs_context *ctx)
 {
-    const struct gs_context *ctx = o->ctx;
-    struct gs_staging *s = ctx->staging;
     cpu_set_t set; /* threads started here inherit the affinity of the application's */
     const long cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : sysconf(_SC_NPROCESSORS_ONLN);
     s->pool = gs_pool_start(cores >= 24 ? 12 : cores > 3 ? (unsigned)cores / 2 : 1);
@@ -211,22 +169,48 @@ static bool is_pinned(const struct gs_context *ctx, const void *ptr, uint64_t by
     return false;
 }
 
-/* Is the ring there, or is it made now? To make 64 MiB, and to pin them, takes an H200's host 6 to 18 ms: transfers
- * that come while a thread does go as without a ring, unless one is worth the wait. */
+static void *make_beside(void *arg)
+{
+    struct gs_context *ctx = arg;
+    cl_context handle = ctx->o.handle;
+    if (!gs_threads_enter())
+        return NULL;
+    atomic_store(&ctx->staging->state, make(ctx->staging, ctx) ? RING_MADE : RING_FAILED);
+    gs_drop(&ctx->o);
+    gs_real()->clReleaseContext(handle);
+    gs_threads_leave();
+    return NULL;
+}
+
+/* To make 64 MiB, and to pin them, takes an H200's host 6 to 18 ms. False: it isn't begun. */
+static bool begin_to_make(struct gs_context *ctx)
+{
+    if (gs_real()->clRetainContext(ctx->o.handle) != CL_SUCCESS)
+        return false;
+    gs_hold(&ctx->o);
+    atomic_store(&ctx->staging->state, RING_BEING_MADE);
+    if (!gs_threads_start("gs-ring", NULL, make_beside, ctx))
+        make_beside(ctx);
+    return true;
+}
+
+/* Is the ring there, or is it made now? Transfers that come while a thread makes it go as without one. */
 static bool is_there(struct gs_context *ctx, uint64_t bytes)
 {
     if (!ctx->staging) {
         ctx->staging = calloc(1, sizeof *ctx->staging);
         if (!ctx->staging)
             return false;
-        ctx->staging->ring = (struct gs_once){.make = make, .ctx = ctx};
         pthread_mutex_init(&ctx->staging->busy, NULL);
         gs_rank_lock(&ctx->staging->busy, GS_RANK_STAGING_SLOTS);
     }
     struct gs_staging *s = ctx->staging;
     s->seen += bytes < LARGE_BYTES ? bytes / 2 : bytes;
-    const bool now = gs_settings()->transfer == GS_TRANSFER_PINNED || bytes >= WORTH_BYTES;
-    return now || s->seen >= WORTH_BYTES ? gs_is_made(&s->ring, now) : s->ring.state == GS_ONCE_MADE;
+    const bool forced = gs_settings()->transfer == GS_TRANSFER_PINNED, now = forced || bytes >= WORTH_BYTES;
+    const bool wanted = atomic_load(&s->state) == RING_UNTRIED && !gs_in_callback();
+    if (wanted && (now || s->seen >= WORTH_BYTES) && (now || !begin_to_make(ctx)))
+        atomic_store(&s->state, make(s, ctx) ? RING_MADE : RING_FAILED);
+    return atomic_load(&s->state) == RING_MADE;
 }
 
 bool gs_staging_may_fill(struct gs_context *ctx, const void *ptr, uint64_t bytes)

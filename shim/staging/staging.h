@@ -103,19 +103,6 @@ cl_int gs_staged_note(struct gs_staged_ends *ended, unsigned place, cl_event eve
 cl_int gs_staging_carry(struct gs_context *ctx, const struct gs_staged *v, unsigned n, bool timed, bool waits,
                         struct gs_staged_ends *ended);
 
-/* ---- what a context has one of and takes long to make: in the call that needs it, or by a thread beside the
- * application. All zeros but for the last two: nobody has begun. ---- */
-
-struct gs_once {
-    _Atomic(enum gs_once_state{GS_ONCE_UNTRIED, GS_ONCE_BEGUN, GS_ONCE_MADE, GS_ONCE_FAILED}) state;
-    bool (*make)(struct gs_once *o);
-    struct gs_context *ctx;
-};
-
-/* Is it made? Begins if nobody has: with `wait` it is made or has failed afterwards, whoever makes it, else a thread is
- * at it, which keeps the context. In a callback nothing is begun, and nobody waits. */
-bool gs_is_made(struct gs_once *o, bool wait);
-
 /* Frees this room's part of a context. Null is allowed. */
 void gs_staging_free(struct gs_staging *s);
 

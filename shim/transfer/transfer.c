@@ -5,6 +5,7 @@
 
 #include "shim/memory/bytes.h"
 #include "shim/memory/object.h"
+#include "shim/staging/staging.h"
 #include "shim/order/completion.h"
 
 /* ---- pinned memory ---- */
@@ -12,11 +13,20 @@
 /* In pieces of 2 MiB, which the host takes longer to enqueue, two H200s exchange 44 GB/s, of 4 MiB 74. */
 enum { SLOT_BYTES = 4 * 1024 * 1024, SMALL_SLOT_BYTES = 128 * 1024 };
 
+struct gs_pinned {
+    struct gs_passage passage;
+    struct gs_pinned_memory memory;
+    struct gs_ring ring;
+};
+
 static void free_pinned(struct gs_pinned *p)
 {
+    if (!p)
+        return;
     if (gs_ring_is_idle(&p->ring)) /* else the memory goes with the process */
         gs_pinned_memory_free(&p->memory);
     gs_ring_free(&p->ring);
+    free(p);
 }
 
 bool gs_pinned_is_direct(const struct gs_context *ctx, const struct gs_send *send)
@@ -27,35 +37,31 @@ bool gs_pinned_is_direct(const struct gs_context *ctx, const struct gs_send *sen
     return direct;
 }
 
-static bool make_pinned(struct gs_once *o)
+/* Null: there was no memory for it at all. */
+static struct gs_pinned *make_pinned(struct gs_context *ctx, size_t slot_bytes)
 {
-    struct gs_pinned *p = (struct gs_pinned *)o; /* its first member */
-    p->passage.ring_slots = GS_RING_SLOTS;
-    p->passage.ring = &p->ring;
-    const cl_int err = gs_pinned_memory_make(&p->memory, o->ctx, GS_RING_SLOTS * p->passage.slot_bytes, false);
-    p->passage.host = p->memory.base;
-    return err == CL_SUCCESS;
-}
-
-void gs_paths_prepare(struct gs_context *ctx)
-{
-    const enum gs_transfer_path path = gs_settings()->transfer;
-    if (!ctx->pooled && (path == GS_TRANSFER_PINNED || (path == GS_TRANSFER_AUTO && !ctx->shared_memory)))
-        gs_is_made(&ctx->paths->pinned.once, false);
+    struct gs_pinned *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    gs_pinned_memory_make(&p->memory, ctx, GS_RING_SLOTS * slot_bytes, false);
+    p->passage = (struct gs_passage){slot_bytes, GS_RING_SLOTS, p->memory.base, NULL, &p->ring};
+    return p;
 }
 
 /* The way through a ring of the context's, where what several places take is read once. For so many bytes in all: few
- * go by a ring of small slots, as to make the other takes the host 6 to 18 ms; and so do all where the pinned path
- * isn't wanted for its speed. Null: there is no pinned memory to be had. */
+ * go by a ring of small slots, as to make the other takes the host 30 ms; and so do all where the pinned path isn't
+ * wanted for its speed. Null: there is no pinned memory to be had. */
 static const struct gs_passage *pinned_passage_for(struct gs_context *ctx, uint64_t bytes)
 {
     enum { LITTLE = 1024 * 1024 };
     struct gs_paths *paths = ctx->paths;
     const enum gs_transfer_path path = gs_settings()->transfer;
     const bool little = bytes <= SMALL_SLOT_BYTES || (path == GS_TRANSFER_AUTO && paths->between_devices < LITTLE);
-    const bool small = path == GS_TRANSFER_PLAIN || (little && atomic_load(&paths->pinned.once.state) != GS_ONCE_MADE);
-    struct gs_pinned *p = small ? &paths->pinned_small : &paths->pinned;
-    return gs_is_made(&p->once, true) ? &p->passage : NULL;
+    const bool small = path == GS_TRANSFER_PLAIN || (little && !paths->pinned);
+    struct gs_pinned **p = small ? &paths->pinned_small : &paths->pinned;
+    if (!*p && !gs_in_callback())
+        *p = make_pinned(ctx, small ? SMALL_SLOT_BYTES : SLOT_BYTES);
+    return *p && (*p)->memory.base ? &(*p)->passage : NULL;
 }
 
 /* ---- ways ---- */
@@ -223,20 +229,15 @@ cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends 
 
 int gs_paths_make(struct gs_context *ctx)
 {
-    struct gs_paths *p = ctx->paths = calloc(1, sizeof *p);
-    if (!p)
-        return -ENOMEM;
-    p->pinned.once = p->pinned_small.once = (struct gs_once){.make = make_pinned, .ctx = ctx};
-    p->pinned.passage.slot_bytes = SLOT_BYTES;
-    p->pinned_small.passage.slot_bytes = SMALL_SLOT_BYTES;
-    return 0;
+    ctx->paths = calloc(1, sizeof *ctx->paths);
+    return ctx->paths ? 0 : -ENOMEM;
 }
 
 void gs_paths_free(struct gs_context *ctx)
 {
     struct gs_paths *p = ctx->paths;
     gs_peer_free(p->peer);
-    free_pinned(&p->pinned);
-    free_pinned(&p->pinned_small);
+    free_pinned(p->pinned);
+    free_pinned(p->pinned_small);
     free(p);
 }

@@ -4,7 +4,6 @@
 #ifndef GS_SHIM_TRANSFER_TRANSFER_H
 #define GS_SHIM_TRANSFER_TRANSFER_H
 
-#include "shim/staging/staging.h"
 #include "shim/transfer/sends.h"
 
 /* Copies bytes of a root (of an image, ranges of them) between places that have a replica each: of the sends `from`,
@@ -20,10 +19,6 @@ cl_int gs_transfer_buffer(struct gs_command *cmd, const struct gs_op *copy, unsi
 int gs_paths_make(struct gs_context *ctx);
 void gs_paths_free(struct gs_context *ctx);
 
-/* Splits are expected, so bytes from device to device: a thread begins to make what they may go by, once. Without the
- * context's lock. */
-void gs_paths_prepare(struct gs_context *ctx);
-
 /* ---- what bytes travel by from device to device, each made on first need ----
  *
  * Through pinned host memory, in pieces: reading a piece overlaps with writing the piece before. It has to be pinned
@@ -35,16 +30,9 @@ void gs_paths_prepare(struct gs_context *ctx);
  * they can't be had, these go by pinned memory. A process of its own tries the windows first, once, as drivers may
  * crash there: the answer is kept in the cache. */
 
-struct gs_pinned {
-    struct gs_once once;
-    struct gs_pinned_memory memory;
-    struct gs_passage passage;
-    struct gs_ring ring;
-};
-
 /* What this room knows of a context. */
 struct gs_paths {
-    struct gs_pinned pinned, pinned_small; /* much or little at a time */
+    struct gs_pinned *pinned, *pinned_small; /* much or little at a time */
     struct gs_peer *peer;
     uint64_t between_devices; /* bytes that went from device to device so far */
 };

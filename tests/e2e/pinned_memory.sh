@@ -25,21 +25,4 @@ run 16384
 [ -z "$mapped" ] || fail "$mapped bytes were mapped for 32 KiB"
 run 1048576
 [ -z "$mapped" ] || fail "$mapped bytes were mapped for 2 MiB"
-
-# In auto mode a thread pins it while the translation is compiled, and launches go on. Where it is refused they are split
-# without it; and the process may end meanwhile.
-export FAKE_ITEM_NS=10 # of a million: launches of 10 ms
-auto() { # NAME LAUNCHES VARIABLES...
-  env "${@:3}" gpusparc run --forget --stats=stats.json "$programs/paced" "$2" 1048576 || fail "$1"
-  split=$(sed -n 's/.*"name": "advance".*"split": \([0-9]*\),.*/\1/p' stats.json)
-}
-auto "beside launches" 200 FAKE_PIN_MS=5000 FAKE_PIN_LAUNCHES=3 FAKE_BUILD_MS=200
-[ "$(grep pins log.txt)" = "pins beside 0" ] || fail "it isn't pinned beside launches: $(grep pins log.txt)"
-moved=$(sed -n 's/.*"pinned": {"bytes": \([0-9]*\),.*/\1/p' stats.json)
-[ "$split" -gt 0 ] && [ "$moved" -gt 0 ] || fail "nothing goes through it: $split splits, $moved bytes"
-auto "an end meanwhile" 100 FAKE_PIN_MS=1500 FAKE_PIN_LAUNCHES=1000 FAKE_END_MS=0 FAKE_BUILD_MS=1000
-grep -q "pins beside" log.txt || fail "it isn't pinned as the process ends"
-auto "refused" 200 FAKE_PIN_MS=0
-[ "$(grep -c pins log.txt)" = 1 ] || fail "not asked for once: $(grep pins log.txt)"
-[ "$split" -gt 0 ] || fail "nothing is split without it"
 echo passed

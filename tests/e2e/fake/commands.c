@@ -66,7 +66,6 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dims, con
     if (fake.unlike && fake.log)
         fprintf(fake.log, "work %d %llu %.0f%s\n", (int)(q->device - fake.devices), (unsigned long long)items, took_ns,
                 box);
-    atomic_fetch_add(&fake.launches, 1);
     return command("clEnqueueNDRangeKernel", q, fake.item_ns > 0 ? (cl_ulong)took_ns : KERNEL_NS, n, wait, event);
 }
 

@@ -18,12 +18,9 @@
  *            dimension; with N/M there is a third one; NxCOUNT,M is N for its first COUNT kernels and then M.
  * caches.c   FAKE_EVICT=KIB: a command, and what makes a buffer or lets it go, goes through so much code, and so much
  *            memory, as a real driver's does: what was in the processor's nearest caches is then gone.
- * objects.c  FAKE_NAME is the platform's. FAKE_PIN_MS: to pin 64 MiB of the host's memory, `pins` in the log, takes
- *            another thread than the first until FAKE_PIN_LAUNCHES more have come, so long at most; with 0 it is
- *            refused. The process ends with status 70 where that ends while exit() takes the driver apart.
+ * objects.c  FAKE_NAME is the platform's.
  * programs.c FAKE_BUILD_MS: a build by another thread than the process's first takes so long. Programs are made in
- *            every way that OpenCL has, and by extensions.
- * commands.c and events.c need no setting. */
+ * every way that OpenCL has, and by extensions. commands.c and events.c need no setting. */
 #ifndef GS_TESTS_FAKE_H
 #define GS_TESTS_FAKE_H
 
@@ -102,7 +99,6 @@ struct fake {
     cl_ulong wave, marker_ns, read_ns;
     bool unlike;       /* the devices take unlike times */
     atomic_bool apart; /* exit() is taking the driver apart */
-    atomic_uint launches;
 };
 extern struct fake fake;
 

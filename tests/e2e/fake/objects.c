@@ -2,8 +2,6 @@
 /* The platform, devices, contexts, kernels, queues and buffers. */
 #include "fake.h"
 
-#include <unistd.h>
-
 static const char version[] = "OpenCL 1.2 fake";
 
 cl_int clGetPlatformIDs(cl_uint n, cl_platform_id *platforms, cl_uint *n_ret)
@@ -205,26 +203,8 @@ cl_mem fake_new_buffer(cl_mem_flags flags, size_t bytes, void *ptr, cl_int *err)
     return m;
 }
 
-static bool pin(const char *ms)
-{
-    const char *more = getenv("FAKE_PIN_LAUNCHES");
-    const unsigned until = atomic_load(&fake.launches) + (more ? (unsigned)strtoul(more, NULL, 10) : 0);
-    const unsigned most = ms ? (unsigned)strtoul(ms, NULL, 10) : 0;
-    const bool beside = gettid() != getpid();
-    for (unsigned i = 0; beside && i < most && atomic_load(&fake.launches) < until; i++)
-        usleep(1000);
-    fake_say(beside ? "pins beside" : "pins", NULL);
-    if (atomic_load(&fake.apart))
-        _exit(70);
-    return !ms || most;
-}
-
 cl_mem clCreateBuffer(cl_context c, cl_mem_flags flags, size_t bytes, void *ptr, cl_int *err)
 {
-    if (flags & CL_MEM_USE_HOST_PTR && bytes == 64 << 20 && !pin(getenv("FAKE_PIN_MS"))) {
-        *err = CL_OUT_OF_RESOURCES;
-        return NULL;
-    }
     return fake_new_buffer(flags, bytes, ptr, err);
 }
 
