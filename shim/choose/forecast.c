@@ -31,9 +31,7 @@ static int add_part(struct gs_trial *t, const struct gs_use *u, unsigned part)
 static uint64_t groups_of(const struct gs_plan *plan, unsigned part)
 {
     enum { ITEMS = 64 };
-    uint64_t n = 1;
-    for (unsigned d = 0; d < 3; d++)
-        n *= plan->box[part].end[d] - plan->box[part].begin[d];
+    const uint64_t n = gs_box_groups(&plan->box[part]);
     return plan->null_local ? n / ITEMS : n;
 }
 

@@ -12,14 +12,6 @@ static cl_int set_hidden(const struct gs_kernel_run *run, const uint64_t base[3]
     return gs_real()->clSetKernelArg(run->kernel, run->k->n_args, sizeof hidden, &hidden);
 }
 
-static uint64_t groups_of(const struct gs_box *box)
-{
-    uint64_t groups = 1;
-    for (unsigned d = 0; d < 3; d++)
-        groups *= box->end[d] - box->begin[d];
-    return groups;
-}
-
 /* Might a chunk begin where the driver can't say so? */
 static bool ends_too_far(const struct gs_geometry *g, const struct gs_box *box)
 {
@@ -35,7 +27,7 @@ void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const st
     run->factor = gs_chunk_factor(run->size);
     const uint64_t most = (uint64_t)job->kernel_chunk * gs_group()->units[run->place] * run->factor;
     gs_cut_make(&run->cut, box, run->null_local ? most * GS_ITEMS_OF_GROUP : most, run->null_local);
-    if (run->cut.n > 1 && gs_whole_is_short(run->size, groups_of(box), gs_units_are_alone()) &&
+    if (run->cut.n > 1 && gs_whole_is_short(run->size, gs_box_groups(box), gs_units_are_alone()) &&
         gs_unit_is_alone(gs_resource_of(run->place)))
         gs_cut_make(&run->cut, box, 0, run->null_local);
     if (ends_too_far(&run->geometry, box))
@@ -143,7 +135,7 @@ cl_int gs_run_kernel(const struct gs_destination *to, const struct gs_kernel_run
                              .place = run->place,
                              .size = run->size,
                              .factor = run->factor,
-                             .groups = groups_of(&run->cut.whole)};
+                             .groups = gs_box_groups(&run->cut.whole)};
     cl_int err = CL_SUCCESS;
     if (units.n > 1) {
         units.work = make_work(run, &err);

@@ -368,15 +368,11 @@ static cl_int begin(struct gs_pool_launch *l, struct run *run)
 
 static cl_int end(const struct gs_pool_launch *l, struct run *run)
 {
-    const struct gs_box *box = &run->turn->box;
-    uint64_t groups = 1;
     cl_int err = CL_SUCCESS;
-    for (unsigned d = 0; d < 3; d++)
-        groups *= box->end[d] - box->begin[d];
     if (run->ends.n)
         err = gs_real()->clWaitForEvents(run->ends.n, run->ends.v);
     if (!err && run->ends.n > 1)
-        gs_chunk_learn(l->size, run->factor, run->ends.n, groups, gs_now_ns() - run->begun_ns);
+        gs_chunk_learn(l->size, run->factor, run->ends.n, gs_box_groups(&run->turn->box), gs_now_ns() - run->begun_ns);
     gs_events_free(&run->ends);
     free(run->taken);
     return err;

@@ -172,6 +172,12 @@ struct gs_box {
     uint64_t begin[3], end[3];
 };
 
+/* How many they are. */
+static inline uint64_t gs_box_groups(const struct gs_box *b)
+{
+    return (b->end[0] - b->begin[0]) * (b->end[1] - b->begin[1]) * (b->end[2] - b->begin[2]);
+}
+
 struct gs_arg_value {
     const void *bytes;     /* of a value as given to clSetKernelArg; NULL for others and where not set */
     size_t size;           /* of the value */
