@@ -67,7 +67,7 @@ static bool is_compared(const struct gs_program *p)
 }
 
 /* What is kept of a comparison: behind the head a letter for each kernel, 's' where the code is the same. */
-static const char code_head[] = "gpusparc-code 1 ";
+static const char code_head[] = "gpusparc-code 2 ";
 enum { CODE_HEAD = sizeof code_head - 1, CODE_NAME = 8 + GS_HASH_HEX_BYTES };
 
 static void name_code(struct gs_program *p, const char *driver, char name[CODE_NAME])
@@ -104,12 +104,13 @@ static void compare_code(struct gs_program *p)
     a.text = (char *)own;
     b.text = (char *)ours;
     gs_summary_reorders(p->summary, true);
-    for (size_t i = 0; i < n && kept && own && ours; i++) {
+    const bool both = kept && a.bytes && b.bytes; /* gpusparc-compile doesn't build the application's */
+    for (size_t i = 0; i < n && both; i++) {
         struct gs_kernel_summary *k = &p->summary->kernels[i];
         k->reorders = k->hidden && !gs_same_code(&a, &b, k->name, k->n_args);
         kept[CODE_HEAD + i] = k->reorders ? 'o' : 's';
     }
-    if (kept && own && ours) {
+    if (both) {
         name_code(p, driver, name);
         gs_cache_write(name, memcpy(kept, code_head, CODE_HEAD), CODE_HEAD + n);
     }

@@ -5,8 +5,8 @@
  * AS_GPU=nvidia it is NVIDIA's driver by name, and in a context of several devices as bad as that (docs/drivers.md): it
  * refuses an empty list of properties, and shared virtual memory ends the process. With AS_GPU_CODE=same, too, the
  * binary of each program is the same text in PTX, of a kernel for each word of AS_GPU_KERNELS; with other, each one's
- * own. AS_GPU_FLAGS says which of its buffer's flags for the host an image made of a buffer has, by CL_MEM_FLAGS: none,
- * or all, also beside flags of its own. */
+ * own; with none, empty, as before it is built. AS_GPU_FLAGS says which of its buffer's flags for the host an image
+ * made of a buffer has, by CL_MEM_FLAGS: none, or all, also beside flags of its own. */
 #include "layer.h"
 
 #include <pthread.h>
@@ -112,7 +112,7 @@ static size_t write_code(cl_program program, char *to, size_t room)
                               length, at, number);
         at += length;
     }
-    return n + 1;
+    return strcmp(how, "none") == 0 ? 0 : n + 1;
 }
 
 static cl_int CL_API_CALL program_info(cl_program program, cl_program_info what, size_t room, void *value, size_t *size)

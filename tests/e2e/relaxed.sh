@@ -36,6 +36,9 @@ coded() { # CODE PROGRAMS
     gpusparc run --devices all --mode multi --stats=stats.json "$programs/relaxed" >out.txt 2>err.txt || { cat err.txt; fail "$1 code"; }
   [ "$(grep -c "compiled for" err.txt)" = "$2" ] || fail "$1 code: not $2 are compiled: $(grep "compiled for" err.txt)"
 }
+coded none 6
+stats stats.json split:strict split:rows single:fast:reorder single:unsafe:reorder single:by_unit:reorder single:by_pragma:reorder
+# That isn't kept: gpusparc-compile, say, compiles what is split without building the application's own.
 coded same 6
 stats stats.json split:fast split:unsafe split:strict split:rows split:by_unit split:by_pragma
 coded other 6
