@@ -255,7 +255,7 @@ W
   if [ -n "${PROGRAMS:-}" ]; then
     printf '%s\n' $PROGRAMS
   else
-    find "$programs" -maxdepth 1 -type f -executable ! -name '*.so' ! -name keeps ! -name held_back -printf '%f\n' | sort
+    find "$programs" -maxdepth 1 -type f -executable ! -name '*.so' ! -name keeps ! -name held_back ! -name locked -printf '%f\n' | sort
     printf '%s\n' "pooled 16384 "{stencil,matrices,gathers,reduction,windows,invalidates} "stress 7 300 4" "crowd 7 60 3"
   fi | xargs -P "$at_once" -L 1 bash -c 'right "$@"' - | tee "$work/rights"
   row "programs with plain's output in all four ways" "$(grep -c ': same$' "$work/rights") (left out $(grep -c ': left out' "$work/rights"), refused pooled memory $(grep -c ': refused$' "$work/rights"))" all
@@ -324,7 +324,7 @@ wrongs() {
 }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export work XDG_CACHE_HOME=$work/cache at_once=$((small ? 2 : 6))
+export work XDG_CACHE_HOME=$work/cache at_once=$((small ? 2 : ($(nproc) + 8) / 4))
 mkdir "$XDG_CACHE_HOME"
 read -r cards card name < <(gpusparc devices --json | python3 -c 'import json, sys
 d = json.load(sys.stdin)["group"]["devices"]
