@@ -89,8 +89,8 @@ static cl_int between(struct gs_meter *b, const struct gs_meter_link *l, size_t 
     return err ? err : gs_real()->clFinish(b->queue[l->to]);
 }
 
-/* The median time of sending so many bytes, in us; negative where it can't be done. */
-static double median_us(struct gs_meter *b, const struct gs_meter_link *l, size_t bytes, int runs)
+/* The median time of sending so many bytes, or the least, in us; negative where it can't be done. */
+static double time_us(struct gs_meter *b, const struct gs_meter_link *l, size_t bytes, int runs)
 {
     double us[GS_METER_RUNS];
     for (int r = -1; r < runs; r++) {
@@ -101,14 +101,14 @@ static double median_us(struct gs_meter *b, const struct gs_meter_link *l, size_
             us[r] = now_us() - begin;
     }
     qsort(us, (size_t)runs, sizeof *us, compare);
-    return us[runs / 2];
+    return us[b->least ? 0 : runs / 2];
 }
 
 /* The bandwidth is that of the bytes beyond the small transfer's. */
 bool gs_meter_measure(struct gs_meter *b, const struct gs_meter_link *l, int short_runs, int runs, double *latency_us,
                       double *gb_per_s)
 {
-    const double small = median_us(b, l, SMALL_BYTES, short_runs), large = median_us(b, l, b->bytes, runs);
+    const double small = time_us(b, l, SMALL_BYTES, short_runs), large = time_us(b, l, b->bytes, runs);
     if (small < 0 || large <= small)
         return false;
     *latency_us = small;
@@ -164,6 +164,7 @@ struct gs_link_cost gs_meter_cost(struct gs_meter *b)
     enum { SHORT_RUNS = 9, RUNS = 2 };
     const struct gs_meter_link first = {0, 1, true};
     double latency_us, gb_per_s;
+    b->least = true;
     if (b->n < 2 || !gs_meter_measure(b, &first, SHORT_RUNS, RUNS, &latency_us, &gb_per_s))
         return (struct gs_link_cost){0, 0};
     return gs_link_cost(latency_us, gb_per_s);
