@@ -26,9 +26,14 @@ static const double worth_staying = 1.02; /* and one that is going, below this *
 static const double seldom = 0.5;
 static const double several_hoped = 0.7; /* of a read from one device, before one from several has been measured */
 
+double gs_move_pieces(enum gs_link link, struct gs_move move)
+{
+    return (double)(link == GS_LINK_PEER && move.packs ? move.packs : move.pieces);
+}
+
 double gs_move_ns(const struct gs_machine *m, enum gs_link link, struct gs_move move)
 {
-    return m->link[link].piece_ns * (double)move.pieces + m->link[link].byte_ns * (double)move.bytes;
+    return m->link[link].piece_ns * gs_move_pieces(link, move) + m->link[link].byte_ns * (double)move.bytes;
 }
 
 /* Until it is measured what a split takes. */
@@ -343,8 +348,9 @@ static void learn_again(struct gs_history *h, const struct gs_forecast *o)
     struct gs_again *again = h->last_split ? &h->scatter_again : &h->gather_again;
     const struct gs_move now = h->last_split ? o->scatter : o->gather, was = again->known ? again->move : now;
     if (h->ever)
-        *again =
-            (struct gs_again){true, {(was.bytes + now.bytes) / 2, now.bytes ? (was.pieces + now.pieces + 1) / 2 : 0}};
+        *again = (struct gs_again){true,
+                                   {(was.bytes + now.bytes) / 2, now.bytes ? (was.pieces + now.pieces + 1) / 2 : 0,
+                                    now.bytes ? (was.packs + now.packs + 1) / 2 : 0}};
 }
 
 /* Is a first try worth its risk by what it promises; or the first split of this process by those of one before? */

@@ -42,9 +42,9 @@ void gs_measured_add(struct gs_measured *m, uint64_t ns);
 /* 0: there is none. */
 uint64_t gs_measured_best(const struct gs_measured *m);
 
-/* Bytes that have to move, and in how many pieces. */
+/* Bytes that have to move, in how many pieces, and in how many ways windows carry these; 0: each by itself. */
 struct gs_move {
-    uint64_t bytes, pieces;
+    uint64_t bytes, pieces, packs;
 };
 
 /* By what bytes go between devices: the driver or the host's memory, or windows of a GPU's memory that others see. */
@@ -73,6 +73,8 @@ struct gs_machine {
 void gs_choice_first_cut(unsigned n, double single_ns, double *cut);
 
 double gs_move_ns(const struct gs_machine *m, enum gs_link link, struct gs_move move);
+/* What counts of its pieces on that link. */
+double gs_move_pieces(enum gs_link link, struct gs_move move);
 
 /* No kernel that takes less on one device can gain by n of them. */
 double gs_least_gain_ns(const struct gs_machine *m, unsigned n);

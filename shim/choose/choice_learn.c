@@ -90,14 +90,14 @@ void gs_choice_learn_read(struct gs_machine *m, uint64_t bytes, uint64_t took_ns
 static void learn_machine(struct gs_machine *m, double beyond_ns, const struct gs_forecast *o)
 {
     const struct gs_move moved = o->scatter;
+    const double pieces = gs_move_pieces(o->link, moved);
     double *piece_ns = &m->link[o->link].piece_ns, *byte_ns = &m->link[o->link].byte_ns;
     if (!moved.bytes)
         approach(&m->split_ns, beyond_ns, 2e3, GS_MOST_NS);
     else if ((double)moved.bytes >= gs_large_bytes)
-        approach(byte_ns, (beyond_ns - m->split_ns - *piece_ns * (double)moved.pieces) / (double)moved.bytes, 0.001,
-                 GS_MOST_BYTE_NS);
+        approach(byte_ns, (beyond_ns - m->split_ns - *piece_ns * pieces) / (double)moved.bytes, 0.001, GS_MOST_BYTE_NS);
     else if ((double)moved.bytes < gs_small_bytes)
-        approach(piece_ns, (beyond_ns - m->split_ns) / (double)moved.pieces, 1e3, GS_MOST_NS);
+        approach(piece_ns, (beyond_ns - m->split_ns) / pieces, 1e3, GS_MOST_NS);
 }
 
 void gs_choice_first_cut(unsigned n, double single_ns, double *cut)

@@ -5,6 +5,23 @@
 
 #include "shim/choose/timing_book.h"
 #include "shim/coherence/coherence.h"
+#include "shim/transfer/pack.h"
+
+/* Bytes of a root in so many rectangles, to one place. */
+static void add_move(struct gs_move *m, uint64_t bytes, uint64_t rects)
+{
+    m->bytes += bytes;
+    m->pieces += rects;
+    m->packs += gs_pack_count(bytes, rects);
+}
+
+static int add_invalid(struct gs_move *m, const struct gs_mem *root, unsigned place, const struct gs_rangeset *want)
+{
+    uint64_t bytes = 0, rects = 0;
+    const int err = gs_count_invalid(root, place, want, &bytes, &rects);
+    add_move(m, bytes, rects);
+    return err;
+}
 
 /* What a part needs and what it would leave away from home. */
 static int add_part(struct gs_trial *t, const struct gs_use *u, unsigned part)
@@ -12,17 +29,16 @@ static int add_part(struct gs_trial *t, const struct gs_use *u, unsigned part)
     struct gs_forecast *o = &t->forecast;
     const struct gs_rangeset *wrote = &u->wrote[part];
     struct gs_move already = {0};
-    t->all.bytes += gs_rangeset_bytes(&u->needs[part]) + gs_rangeset_bytes(wrote);
-    t->all.pieces += gs_rect_count(&u->needs[part], NULL) + gs_rect_count(wrote, wrote);
-    int err = gs_count_invalid(u->root, part, &u->needs[part], &o->scatter.bytes, &o->scatter.pieces);
+    add_move(&t->all, gs_rangeset_bytes(&u->needs[part]), gs_rect_count(&u->needs[part], NULL));
+    add_move(&t->all, gs_rangeset_bytes(wrote), gs_rect_count(wrote, wrote));
+    int err = add_invalid(&o->scatter, u->root, part, &u->needs[part]);
     if (err || !part || u->root->shared)
         return err;
-    err = gs_count_invalid(u->root, 0, wrote, &already.bytes, &already.pieces);
+    err = add_invalid(&already, u->root, 0, wrote);
     const uint64_t bytes = gs_rangeset_bytes(wrote);
     if (bytes > already.bytes) {
         const uint64_t pieces = gs_rect_count(wrote, wrote); /* what lies between belongs to others */
-        o->leave.bytes += bytes - already.bytes;
-        o->leave.pieces += pieces > already.pieces ? pieces - already.pieces : 1;
+        add_move(&o->leave, bytes - already.bytes, pieces > already.pieces ? pieces - already.pieces : 1);
     }
     return err;
 }
@@ -112,17 +128,16 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         struct gs_use *u = &plan->uses[i];
         const struct gs_rangeset window = {.v = &u->window, .n = 1};
-        err = gs_count_invalid(u->root, 0, &window, &o->gather.bytes, &o->gather.pieces);
+        err = add_invalid(&o->gather, u->root, 0, &window);
         for (unsigned p = 0; p < plan->n_parts && !err; p++)
             err = add_part(t, u, p);
         if (u->writes == GS_COMPARED) {
-            o->merge.bytes += plan->n_parts * (u->window.end - u->window.begin);
-            o->merge.pieces += plan->n_parts;
+            for (unsigned p = 0; p < plan->n_parts; p++)
+                add_move(&o->merge, u->window.end - u->window.begin, 1);
         }
-        for (unsigned p = 1; p < plan->n_parts && u->reduced[p].n; p++) {
-            o->merge.bytes += gs_rangeset_bytes(&u->reduced[p]);
-            o->merge.pieces += u->reduced[p].n;
-        }
+        for (unsigned p = 1; p < plan->n_parts && u->reduced[p].n; p++) /* range by range */
+            for (size_t r = 0; r < u->reduced[p].n; r++)
+                add_move(&o->merge, u->reduced[p].v[r].end - u->reduced[p].v[r].begin, 1);
         if (u->writes != GS_READ_ONLY) {
             left += u->root->traffic.left;
             fetched += u->root->traffic.fetched;

@@ -18,7 +18,7 @@ struct gs_learnt_kernel {
     uint64_t size[6];                /* global and local; local zeros: NULL */
     uint64_t prepare_ns;             /* what translating and compiling took; 0: not known */
     uint64_t launches, bound_ns, single_ns, split_ns, failures, moves, settled, dim, parts;
-    uint64_t scatter_again[3], gather_again[3]; /* known, bytes, pieces */
+    uint64_t scatter_again[4], gather_again[4]; /* known, bytes, pieces, packs */
     double return_rate, owed_ns, cut[GS_MAX_DEVICES];
 };
 

@@ -30,7 +30,7 @@ static struct gs_machine first_guess(const struct gs_group *g)
         return (struct gs_machine){.link = {{2e6, 16}, {2e6, 16}}, .split_ns = 2e6, .first_ns = 1e7};
     if (g->shared_memory)
         return (struct gs_machine){.link = {{1e4, 0.2}, {1e4, 0.2}}, .split_ns = 3e4, .first_ns = 3e5};
-    return (struct gs_machine){.link = {{4e4, 0.05}, {4e4, 0.004}}, .split_ns = 12e4, .first_ns = 15e5};
+    return (struct gs_machine){.link = {{4e4, 0.05}, {25e3, 0.004}}, .split_ns = 12e4, .first_ns = 15e5};
 }
 
 bool gs_book_is_kept(const struct gs_context *ctx)

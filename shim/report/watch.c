@@ -168,7 +168,8 @@ static enum gs_kind kind_of(const struct gs_op *op)
     const enum gs_kind kind = kinds[op->kind].kind;
     if (kind == GS_KIND_KERNEL && (gs_label.purpose == GS_FOR_MERGE || gs_label.purpose == GS_FOR_REDUCTION))
         return GS_KIND_MERGE;
-    return kind == GS_KIND_COPY && gs_label.way == GS_WAY_PEER ? GS_KIND_PEER : kind;
+    const bool moves = kind == GS_KIND_COPY || kind == GS_KIND_KERNEL;
+    return moves && gs_label.way == GS_WAY_PEER ? GS_KIND_PEER : kind;
 }
 
 char *gs_kernel_name(cl_kernel kernel)
@@ -224,7 +225,10 @@ static struct watch *begin_watch(const struct gs_op *op, cl_command_queue queue,
 static void await_end(struct watch *w, const struct gs_op *op, cl_event event)
 {
     w->returned_ns = gs_now_ns();
-    w->ran.bytes = kinds[op->kind].kind == GS_KIND_KERNEL ? 0 : bytes_of(op);
+    if (kinds[op->kind].kind != GS_KIND_KERNEL)
+        w->ran.bytes = bytes_of(op);
+    else if (w->ran.kind == GS_KIND_PEER)
+        w->ran.bytes = w->ran.items * GS_PACK_ITEM_BYTES;
     w->event = event;
     atomic_fetch_add(&watched.under_way, 1);
     if (gs_real()->clSetEventCallback(event, CL_COMPLETE, ended, w) == CL_SUCCESS)

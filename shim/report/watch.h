@@ -18,6 +18,7 @@ enum gs_purpose { GS_FOR_APP, GS_FOR_MERGE, GS_FOR_REDUCTION, GS_FOR_VERIFY };
 /* How a transfer goes: DIRECT is the driver's own way between the application's memory and a device, STAGED the same
  * through our pinned ring; PINNED and PEER are between two devices. */
 enum gs_way { GS_WAY_DIRECT, GS_WAY_STAGED, GS_WAY_PINNED, GS_WAY_PEER };
+enum { GS_PACK_ITEM_BYTES = 16 }; /* that a work-item moves of what goes by PEER and a kernel (transfer/pack.h) */
 
 /* What is known of the commands that this thread enqueues from now on. */
 struct gs_label {

@@ -6,6 +6,7 @@
 #include "common/cache.h"
 #include "common/log.h"
 #include "common/spawn.h"
+#include "shim/transfer/pack.h"
 #include "shim/transfer/transfer.h"
 #include "shim/process/threads.h"
 #include "shim/transfer/upward.h"
@@ -66,6 +67,8 @@ static bool open_windows(struct gs_peer *p)
     p->windows = (struct gs_windows){.n = p->n, .bytes = GS_WINDOW_MAX_BYTES};
     const bool open = gs_windows_open(&p->windows, p->context, p->dev, why, sizeof why) == 0;
     gs_drop_stderr(false);
+    if (open)
+        p->passage.pack = gs_pack_kernel(p->context, p->dev, p->n);
     gs_threads_register(); /* libcuda is there */
     gs_threads_leave();
     if (!open)
@@ -80,6 +83,7 @@ static void drop_peer(struct gs_peer *p)
     for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
         gs_ring_free(&p->ring[i]);
     gs_windows_close(&p->windows);
+    GS_RELEASE(Kernel, p->passage.pack);
     free(p);
 }
 
@@ -130,10 +134,10 @@ const struct gs_passage *gs_peer_ready(struct gs_context *ctx)
     p->context = ctx->o.handle;
     memcpy(p->dev, ctx->dev, sizeof p->dev);
     p->n = ctx->n;
-    p->passage = (struct gs_passage){SLOT_BYTES, SLOTS, NULL, &p->windows, p->ring};
+    p->passage = (struct gs_passage){SLOT_BYTES, SLOTS, NULL, &p->windows, NULL, p->ring};
     atomic_init(&p->holds, 1);
     atomic_init(&p->state, FAILED);
-    const int head = snprintf(p->identity, sizeof p->identity, "gpusparc-peer 2 ");
+    const int head = snprintf(p->identity, sizeof p->identity, "gpusparc-peer 3 ");
     if (!(gs_group()->type & CL_DEVICE_TYPE_GPU) ||
         gs_windows_identity(ctx->dev, ctx->n, p->identity + head, sizeof p->identity - (size_t)head) < 0 ||
         !start_thread(p))

@@ -3,6 +3,7 @@
 
 #include "shim/memory/bytes.h"
 #include "shim/memory/object.h"
+#include "shim/transfer/pack.h"
 #include "shim/transfer/transfer.h"
 
 void gs_sends_free(struct gs_sends *sends)
@@ -102,6 +103,19 @@ static struct gs_location slot_of(const struct carrying *c, const struct gs_flig
     return (struct gs_location){.mem = p->windows->seen[f->send->from][place], .at = at, .pitch = f->rect.width};
 }
 
+/* To a window the device's cores copy, which a part may fill. And a server carries out one command at a time: a piece
+ * that leaves after a long part began would wait for the part's end. */
+static cl_int note_left(const struct carrying *c, unsigned place, cl_event event)
+{
+    cl_event **left = &c->cmd->left;
+    if (!*left && !(*left = calloc(GS_MAX_DEVICES, sizeof **left)))
+        return CL_OUT_OF_HOST_MEMORY;
+    const cl_int err = gs_real()->clRetainEvent(event);
+    if (!err)
+        replace(&(*left)[place], event);
+    return err;
+}
+
 static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
 {
     const struct gs_send *send = f->send;
@@ -124,17 +138,7 @@ static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
         return err;
     }
     gs_ring_give(ring, f->slot, f->left);
-    /* To a window the device's cores copy, which a part may fill. And a server carries out one command at a time: a
-     * piece that leaves after a long part began would wait for the part's end. */
-    if (c->passage->host && !gs_group()->remote)
-        return CL_SUCCESS;
-    cl_event **left = &c->cmd->left;
-    if (!*left && !(*left = calloc(GS_MAX_DEVICES, sizeof **left)))
-        return CL_OUT_OF_HOST_MEMORY;
-    err = gs_real()->clRetainEvent(f->left);
-    if (!err)
-        replace(&(*left)[send->from], f->left);
-    return err;
+    return c->passage->host && !gs_group()->remote ? CL_SUCCESS : note_left(c, send->from, f->left);
 }
 
 /* After the target's piece before: the queue has that order already, but with the wait the last piece fails where any
@@ -207,6 +211,130 @@ static cl_int carry_round(const struct carrying *c, struct gs_flight *flights, u
     return err;
 }
 
+/* ---- several pieces together, through a window ---- */
+
+struct packed {
+    struct gs_send *send[GS_PACK_PIECES];
+    struct gs_pack pack;
+    cl_uint n;
+};
+
+static bool is_packable(const struct gs_send *send)
+{
+    return send->n == 1 && !send->image && !send->at && gs_rect_bytes(&send->rect) <= GS_PACK_PIECE_BYTES;
+}
+
+/* The first of these, and those behind it from the same place to the same one. */
+static void gather(struct gs_send *first, const struct gs_send *end, uint64_t slot_bytes, struct packed *p)
+{
+    uint64_t at = 0;
+    p->n = 0;
+    for (struct gs_send *s = first; s < end && s->from == first->from && p->n < GS_PACK_PIECES; s++) {
+        const struct gs_rect *r = &s->rect;
+        if (!is_packable(s) || s->to->place != first->to->place || at + gs_rect_bytes(r) > slot_bytes)
+            continue;
+        p->pack.begin[p->n] = r->begin;
+        p->pack.width[p->n] = r->width;
+        p->pack.pitch[p->n] = r->rows > 1 ? r->pitch : r->width;
+        p->pack.bytes[p->n] = gs_rect_bytes(r);
+        p->pack.at[p->n] = at;
+        p->send[p->n++] = s;
+        at += (gs_rect_bytes(r) + 15) & ~(uint64_t)15;
+    }
+}
+
+/* What any of them waits for, each once: most wait for the same. */
+static cl_int gather_waits(const struct packed *p, struct gs_events *before)
+{
+    cl_int err = CL_SUCCESS;
+    for (cl_uint i = 0; i < p->n; i++)
+        for (cl_uint e = 0; e < p->send[i]->wait.n && !err; e++) {
+            cl_uint k = 0;
+            while (k < before->n && before->v[k] != p->send[i]->wait.v[e])
+                k++;
+            if (k == before->n)
+                err = gs_events_share(before, p->send[i]->wait.v[e]);
+        }
+    return err;
+}
+
+/* They have arrived by this. */
+static cl_int note_arrived(const struct carrying *c, const struct packed *p, cl_event arrived)
+{
+    cl_int err = CL_SUCCESS;
+    for (cl_uint i = 0; i < p->n && !err; i++) {
+        struct gs_send *send = p->send[i];
+        err = gs_real()->clRetainEvent(arrived);
+        if (err)
+            break;
+        send->to->arrived = arrived;
+        send->at = gs_rect_bytes(&send->rect);
+        err = gs_sends_end(c->root, send, send->to);
+    }
+    return err;
+}
+
+static cl_int carry_packed(const struct carrying *c, const struct packed *p)
+{
+    const struct gs_send *first = p->send[0];
+    const unsigned from = first->from, to = first->to->place;
+    struct gs_ring *ring = ring_of(c->passage, first);
+    struct gs_events before = {0};
+    cl_event left = NULL, arrived = NULL;
+    unsigned slot = 0;
+    cl_int err;
+    cl_command_queue leaves = queue_from(c, first, &err), takes = NULL;
+    if (!err)
+        takes = gs_queue_of_kind(c->cmd->q, GS_COPY_QUEUE, to, &err);
+    if (!err)
+        err = gather_waits(p, &before);
+    if (!err)
+        err = gs_ring_take(ring, c->passage->ring_slots, &slot, &before);
+    struct gs_pack_step step = {.kernel = c->passage->pack,
+                                .pack = &p->pack,
+                                .n = p->n,
+                                .mem = first->mem,
+                                .window = c->passage->windows->seen[from][from],
+                                .slot = slot * c->passage->slot_bytes};
+    if (!err)
+        err = gs_pack_put(&step, leaves, &before, &left);
+    gs_events_free(&before);
+    if (!left)
+        return err;
+    gs_ring_give(ring, slot, left);
+    err = note_left(c, from, left);
+    step.mem = first->to->mem;
+    step.window = c->passage->windows->seen[from][to];
+    step.arrives = 1;
+    const struct gs_events after = {.v = &left, .n = 1};
+    if (!err)
+        err = gs_pack_put(&step, takes, &after, &arrived);
+    if (arrived) {
+        gs_ring_give(ring, slot, arrived);
+        err = note_arrived(c, p, arrived);
+        gs_real()->clReleaseEvent(arrived);
+    }
+    gs_real()->clReleaseEvent(left);
+    return err;
+}
+
+/* What goes alone is left to the rounds. */
+static cl_int carry_together(const struct carrying *c, struct gs_sends *sends)
+{
+    const struct gs_send *end = sends->v + sends->n;
+    struct packed p;
+    cl_int err = CL_SUCCESS;
+    for (struct gs_send *s = sends->v; s < end && !err; s++) {
+        if (!is_packable(s))
+            continue;
+        gather(s, end, c->passage->slot_bytes, &p);
+        GS_LABEL_TARGET(s->to);
+        if (p.n > 1)
+            err = carry_packed(c, &p);
+    }
+    return err;
+}
+
 cl_int gs_sends_carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends,
                       const struct gs_passage *passage)
 {
@@ -215,6 +343,8 @@ cl_int gs_sends_carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sen
     struct gs_rounds rounds;
     cl_int err = CL_SUCCESS;
     GS_LABEL(way, passage->host ? GS_WAY_PINNED : GS_WAY_PEER);
+    if (passage->pack)
+        err = carry_together(&c, sends);
     gs_rounds_begin(&rounds, sends, gs_put_most(passage->slot_bytes, passage->host ? GS_VIA_HOST : GS_VIA_WINDOW));
     for (unsigned n; !err && (n = gs_rounds_next(&rounds, flights)) > 0;)
         err = carry_round(&c, flights, n);

@@ -36,6 +36,7 @@ struct gs_passage {
     unsigned ring_slots;
     char *host; /* null: it goes by windows */
     const struct gs_windows *windows;
+    cl_kernel pack;       /* pieces of a window may go together by it (pack.h); or null */
     struct gs_ring *ring; /* one, or of windows one for each place */
 };
 

@@ -44,7 +44,7 @@ static struct gs_pinned *make_pinned(struct gs_context *ctx, size_t slot_bytes)
     if (!p)
         return NULL;
     gs_pinned_memory_make(&p->memory, ctx, GS_RING_SLOTS * slot_bytes, false);
-    p->passage = (struct gs_passage){slot_bytes, GS_RING_SLOTS, p->memory.base, NULL, &p->ring};
+    p->passage = (struct gs_passage){slot_bytes, GS_RING_SLOTS, p->memory.base, NULL, NULL, &p->ring};
     return p;
 }
 

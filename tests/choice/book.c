@@ -25,7 +25,7 @@ static struct gs_history some_history(unsigned i)
     gs_measured_add(&h.single, 57000000);
     for (int n = 0; n < 2; n++)
         gs_measured_add(&h.split, 29000000);
-    h.scatter_again = (struct gs_again){true, {1234, 5}};
+    h.scatter_again = (struct gs_again){true, {1234, 5, 5}};
     h.return_rate = 0.25;
     h.failures = 1;
     gs_stretch_load(&h.together, 123456789 + i);

@@ -14,8 +14,8 @@ static void a_faster_link_is_asked_for_where_it_pays(void **state)
     double risk_ns;
     gs_history_init(&h);
     gs_choice_learn_single(&h, 2000000);
-    h.scatter_again = (struct gs_again){true, {40 << 20, 1}};
-    struct gs_forecast o = {.n = 2, .largest = 0.5, .scatter = {40 << 20, 1}, .peer_possible = true};
+    h.scatter_again = (struct gs_again){true, {40 << 20, 1, 1}};
+    struct gs_forecast o = {.n = 2, .largest = 0.5, .scatter = {40 << 20, 1, 1}, .peer_possible = true};
     assert_false(gs_choose(&h, &h200, &o, &budget, (uint64_t)1e9, &risk_ns));
     assert_false(h.wants_peer); /* one launch doesn't earn that */
     h.launches = 1000;

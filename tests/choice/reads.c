@@ -121,10 +121,10 @@ static unsigned run_sample(const struct sample *s, struct gs_history *h, struct 
         double risk_ns = 0;
         o.link = open > 0 && now >= open ? GS_LINK_PEER : GS_LINK_HOST;
         if (spread)
-            o.gather = (struct gs_move){(uint64_t)s->in * 1000000, 1};
+            o.gather = (struct gs_move){(uint64_t)s->in * 1000000, 1, 1};
         else if (s->in)
-            o.scatter = (struct gs_move){(uint64_t)s->in * 1000000, 1};
-        o.leave = (struct gs_move){splits ? 0 : (uint64_t)s->out * 1000000, 1};
+            o.scatter = (struct gs_move){(uint64_t)s->in * 1000000, 1, 1};
+        o.leave = (struct gs_move){splits ? 0 : (uint64_t)s->out * 1000000, 1, 1};
         h->read_bytes = i && s->read > 2 ? 2e6 * s->out : 0;
         bool split = gs_choice_may_plan(h, m, 2, prepared ? 0 : translating);
         if (split && !prepared) {

@@ -81,7 +81,7 @@ static void what_recurs_counts_before_a_program_is_prepared(void **state)
 {
     struct gs_history h = known(41 * MS / 10, 34 * MS / 10, false);
     assert_true(gs_choice_may_gain(&h, &machine, 2, 29e6));
-    h.scatter_again = (struct gs_again){true, {7800000, 11}}; /* 0.9 ms, and 0.2 */
+    h.scatter_again = (struct gs_again){true, {7800000, 11, 11}}; /* 0.9 ms, and 0.2 */
     assert_false(gs_choice_may_gain(&h, &machine, 2, 29e6));
     assert_false(gs_choice_may_plan(&h, &machine, 2, 29e6));
     assert_string_equal(h.reason, "too few launches so far to win back what a first split costs");
@@ -156,7 +156,7 @@ static void closed_windows_are_no_failure(void **state)
     struct gs_budget b = {.begin_ns = 0};
     struct gs_forecast o = two;
     double risk;
-    h.scatter_again = (struct gs_again){true, {(uint64_t)1e9, 1}};
+    h.scatter_again = (struct gs_again){true, {(uint64_t)1e9, 1, 1}};
     o.scatter = h.scatter_again.move;
     o.peer_possible = true;
     assert_true(gs_choice_may_plan(&h, &machine, 2, 0));
@@ -174,7 +174,7 @@ static void what_moves_little_does_not_wait_for_windows(void **state)
     struct gs_budget b = {.begin_ns = 0};
     struct gs_forecast o = two;
     double risk;
-    o.leave = o.scatter = (struct gs_move){(uint64_t)1e8, 1};
+    o.leave = o.scatter = (struct gs_move){(uint64_t)1e8, 1, 1};
     o.peer_possible = true;
     assert_true(gs_choose(&h, &machine, &o, &b, 1000000 * MS, &risk));
 }
@@ -206,7 +206,7 @@ static void what_is_not_earned_is_seldom_planned(void **state)
 static void what_its_transfers_forbid_is_seldom_planned(void **state)
 {
     const struct gs_forecast back_and_forth = {
-        .n = 2, .largest = 0.5, .ample = true, .scatter = {10000000, 1}, .leave = {10000000, 1}};
+        .n = 2, .largest = 0.5, .ample = true, .scatter = {10000000, 1}, .leave = {10000000, 1, 1}};
     const uint64_t parts[] = {1 * MS, 1 * MS};
     struct gs_history h;
     struct gs_machine m = machine;
@@ -215,7 +215,7 @@ static void what_its_transfers_forbid_is_seldom_planned(void **state)
     double risk;
     gs_history_init(&h);
     h.return_rate = 1;
-    h.scatter_again = (struct gs_again){true, {10000000, 1}};
+    h.scatter_again = (struct gs_again){true, {10000000, 1, 1}};
     gs_choice_learn_single(&h, 2 * MS);
     for (unsigned i = 0; i < 4; i++)
         gs_choice_learn_split(&h, &m, &b, &two, &(struct gs_split_times){1 * MS, parts, 2e6, 0});

@@ -184,7 +184,7 @@ static void uneven_parts_are_cut_anew(void **state)
         first = first ? first : longest;
         gs_choice_learn_split(&h, &m, &budget, &o, &(struct gs_split_times){longest + 100000, parts, 156e6, 0});
         gs_balance_learn(&h.balance, 0, 2, cut, parts, NULL);
-        if (gs_choice_move_cut(&h, &m, GS_LINK_PEER, (struct gs_move){1 << 20, 2}))
+        if (gs_choice_move_cut(&h, &m, GS_LINK_PEER, (struct gs_move){1 << 20, 2, 2}))
             cut[0] = h.balance.cut[0];
     }
     const double longest = (double)(parts[0] > parts[1] ? parts[0] : parts[1]);

@@ -81,10 +81,10 @@ static inline bool launch(struct world *w, struct kernel *k)
     double risk_ns = 0;
     bool split = false;
     if (w->away)
-        o.gather = (struct gs_move){half, 1};
+        o.gather = (struct gs_move){half, 1, 1};
     else
-        o.leave = (struct gs_move){half, 1};
-    o.scatter = (struct gs_move){scatter, scatter ? 1 : 0};
+        o.leave = (struct gs_move){half, 1, 1};
+    o.scatter = (struct gs_move){scatter, scatter ? 1 : 0, scatter ? 1 : 0};
     if (!k->never && (w->away || gs_choice_may_plan(&k->h, &w->believed, 2, 0))) {
         w->now += k->plan_ns;
         split = gs_choose(&k->h, &w->believed, &o, &w->budget, (uint64_t)w->now, &risk_ns);

@@ -28,7 +28,7 @@ static bool launch_unlike(struct world *w, struct kernel *k, double times)
         gs_choice_learn_split(&k->h, m, &w->budget, &o,
                               &(struct gs_split_times){(uint64_t)took, parts, k->h.single_ns, risk_ns});
         gs_balance_learn(&k->h.balance, 0, 2, cut, parts, share);
-        gs_choice_move_cut(&k->h, m, GS_LINK_HOST, (struct gs_move){0, 0});
+        gs_choice_move_cut(&k->h, m, GS_LINK_HOST, (struct gs_move){0, 0, 0});
     } else if (gs_choice_wants_single(&k->h, m, 2, true)) {
         k->h.asked++;
         gs_choice_learn_single(&k->h, (uint64_t)took);

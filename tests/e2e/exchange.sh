@@ -59,3 +59,22 @@ for run in "2 12 32" "2 80 32" "3 12 32" "4 12 32" "4 144 32" "8 144 32"; do
     run install/bin/gpusparc run --devices gpu --gpus $n --mode multi "$programs/exchange" $mib
   check windows $n $((piece << 10)) copies
 done
+
+# Pieces of one buffer from one place to another go together: fewer commands than pieces, where each took two.
+for run in "2 1024 64" "3 1024 64" "2 251 64" "3 251 64" "3 33 1000" "2 100 3"; do
+  read -r n plane planes <<<"$run"
+  rm -f trace.json stats.json
+  "$programs/planes" "$plane" "$planes" >plain.txt
+  OPENCL_LAYERS=$programs/lazy.so LAZY=gpu,lanes,poison POCL_DEVICES="$(printf 'pthread %.0s' $(seq "$n"))" \
+    XDG_CACHE_HOME=$PWD/fresh LD_LIBRARY_PATH=$programs/cuda GPUSPARC_TRANSFER=peer timeout 240 \
+    install/bin/gpusparc run --devices gpu --gpus "$n" --mode multi --stats=stats.json --trace "$PWD/trace.json" \
+    "$programs/planes" "$plane" "$planes" >out.txt 2>err.txt || { cat err.txt; fail "planes $run"; }
+  cmp plain.txt out.txt || fail "planes $run computes something else"
+  python3 - <<'END2' || fail "planes $run: $(cat stats.json)"
+import json
+pieces = json.load(open("stats.json"))["bytes"]["peer"]["transfers"]
+commands = sum(e.get("cat") == "peer" for e in json.load(open("trace.json")))
+if not 0 < commands < pieces:
+    raise SystemExit(f"{pieces} pieces take {commands} commands")
+END2
+done

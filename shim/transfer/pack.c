@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/transfer/pack.h"
+
+#include "shim/process/threads.h"
+
+enum { LOCAL = 256 };
+
+/* A work-item moves sixteen bytes of one piece. Rows of a multiple of them, as they lie in the buffer, go as one load
+ * and one store. */
+static const char source[] =
+    "typedef struct { ulong begin[24], width[24], pitch[24], bytes[24], at[24]; } gs_pieces;\n"
+    "__kernel void gs_pack(__global uchar *mem, __global uchar *window, gs_pieces p, uint n, ulong slot, uint "
+    "arrives)\n"
+    "{\n"
+    "    ulong i = get_global_id(0) * 16;\n"
+    "    uint k = 0;\n"
+    "    while (k + 1 < n && i >= p.at[k + 1])\n"
+    "        k++;\n"
+    "    ulong b = i - p.at[k], width = p.width[k], end = min(b + 16, p.bytes[k]);\n"
+    "    __global uchar *in = mem + p.begin[k], *side = window + slot + p.at[k];\n"
+    "    if (b + 16 == end && ((p.begin[k] | width | p.pitch[k]) & 15) == 0) {\n"
+    "        __global uint4 *a = (__global uint4 *)(in + b / width * p.pitch[k] + b % width);\n"
+    "        __global uint4 *s = (__global uint4 *)(side + b);\n"
+    "        if (arrives)\n"
+    "            *a = *s;\n"
+    "        else\n"
+    "            *s = *a;\n"
+    "    } else {\n"
+    "        for (; b < end; b++) {\n"
+    "            __global uchar *a = in + b / width * p.pitch[k] + b % width;\n"
+    "            if (arrives)\n"
+    "                *a = side[b];\n"
+    "            else\n"
+    "                side[b] = *a;\n"
+    "        }\n"
+    "    }\n"
+    "}\n";
+_Static_assert(GS_PACK_PIECES == 24 && GS_PACK_ITEM_BYTES == 16, "the source has both");
+
+cl_kernel gs_pack_kernel(cl_context ctx, const cl_device_id *dev, cl_uint n)
+{
+    const char *text = source;
+    cl_int err;
+    cl_program program = gs_real()->clCreateProgramWithSource(ctx, 1, &text, NULL, &err);
+    cl_kernel kernel = NULL;
+    gs_threads_compile(true);
+    gs_drop_stderr(true);
+    if (!err)
+        err = gs_real()->clBuildProgram(program, n, dev, "", NULL, NULL);
+    gs_drop_stderr(false);
+    gs_threads_compile(false);
+    if (!err)
+        kernel = gs_real()->clCreateKernel(program, "gs_pack", &err);
+    GS_RELEASE(Program, program);
+    return err ? NULL : kernel;
+}
+
+cl_int gs_pack_put(const struct gs_pack_step *s, cl_command_queue queue, const struct gs_events *after, cl_event *end)
+{
+    const uint64_t bytes = s->pack->at[s->n - 1] + s->pack->bytes[s->n - 1];
+    const struct gs_put_arg args[] = {{sizeof s->mem, &s->mem},   {sizeof s->window, &s->window},
+                                      {sizeof *s->pack, s->pack}, {sizeof s->n, &s->n},
+                                      {sizeof s->slot, &s->slot}, {sizeof s->arrives, &s->arrives}};
+    const struct gs_put_launch launch = {s->kernel, args, sizeof args / sizeof *args,
+                                         (bytes + GS_PACK_ITEM_BYTES - 1) / GS_PACK_ITEM_BYTES, LOCAL};
+    return gs_put_kernel(queue, &launch, after->n, after->v, end);
+}
