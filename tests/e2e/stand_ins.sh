@@ -23,9 +23,10 @@ import gen
 
 prototypes, names = gen.read_dispatch(include)
 takes = [n for n in names if not re.search(r"KHR|EXT|INTEL|GL|D3D|DX9|EGL", n)
-         and (re.search(r"\bcl_mem\b", " ".join(prototypes[n][1]) + " " + prototypes[n][0]) or n == "clSetKernelArg")]
+         and (re.search(r"\bcl_mem\b", " ".join(prototypes[n][1]) + " " + prototypes[n][0])
+              or re.match("clSetKernel(Arg|ExecInfo)", n))]
 said = dict(line.split() for line in open("pooled.txt") if line.startswith("cl"))
-none = {n: -59 for n in takes if "Pipe" in n or "Native" in n}
+none = {n: -59 for n in takes if re.search("Pipe|Native|SVM|ExecInfo", n)}
 none.update({n: -38 for n in takes if n.startswith("clEnqueue") and "Image" in n}) # they are called with buffers
 none.update({n: -59 for n in ("clCreateImage", "clCreateImageWithProperties")}) # of buffers
 table = open(source + "/docs/memory.md").read()

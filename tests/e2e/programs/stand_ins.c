@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stand_ins: calls each entry point that takes a memory object with a buffer, those for images too, and prints what it
- * answers. */
+/* stand_ins: calls each entry point that takes a memory object with a buffer, those for images too, and kernels' for
+ * shared virtual memory, and prints what it answers. */
 #include "plain.h"
 
 enum { BYTES = 8192 };
@@ -105,6 +105,8 @@ static void run(cl_mem m, cl_mem n)
     SAY(clEnqueueNativeKernel,
         clEnqueueNativeKernel(queue, nothing, list, sizeof list, 1, list, places, 0, NULL, NULL));
     CL(clFinish(queue));
+    SAY(clSetKernelArgSVMPointer, clSetKernelArgSVMPointer(add, 0, list));
+    SAY(clSetKernelExecInfo, clSetKernelExecInfo(add, CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof list, list));
     RELEASE(add, once, p);
 }
 
