@@ -176,8 +176,8 @@ static bool unlink_root(struct gs_mem *m)
         if (root->next)
             root->next->bytes->prev = prev;
     }
-    m->let_go = m->calls;
-    return m->let_go;
+    m->let_go += m->calls > 0;
+    return m->calls;
 }
 
 static cl_int release(struct gs_mem *m)
@@ -195,19 +195,20 @@ cl_int gs_mem_released(struct gs_mem *m)
 
 void gs_mem_unlock(struct gs_context *c, struct gs_mem *used)
 {
-    const bool go = used && !used->calls && used->let_go;
+    unsigned go = used && !used->calls ? used->let_go : 0;
     if (go)
-        used->let_go = false;
+        used->let_go = 0;
     pthread_mutex_unlock(&c->lock);
-    if (go)
+    while (go--)
         release(used);
 }
 
-/* References of ours: by replicas in the object's memory, by windows, and by transfers under way. */
+/* References of ours: by replicas in the object's memory, by windows, by transfers under way, and by calls. */
 cl_uint gs_mem_own_references(struct gs_mem *m)
 {
     cl_uint n = (cl_uint)atomic_load(&m->carried) + atomic_load(&m->bytes->windows);
     GS_LOCKED(&m->o.ctx->lock);
+    n += m->let_go;
     for (unsigned i = 1; m->root == m && m->shared && i < m->o.ctx->n; i++)
         n += m->bytes->place[i].mem != NULL;
     return n;

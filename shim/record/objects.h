@@ -140,7 +140,7 @@ struct gs_mem {
     bool empty_properties;        /* made with an empty list of properties, of which the driver wasn't told */
     atomic_int carried;           /* references to its handle that are ours: gs_keep_mem() */
     unsigned calls;               /* that use it without the context's lock; then gs_mem_unlock() */
-    bool let_go;                  /* by the application; the last of these calls tells the driver */
+    unsigned let_go;              /* so often by the application; the last of these calls tells the driver */
     struct gs_mapping *mappings;  /* by the application; owned */
     struct gs_mapping *spare;     /* the last that has ended, for the next; or null; owned */
     /* Of roots only: */
