@@ -59,6 +59,13 @@ static bool walk(char path[PATH_MAX], bool make)
     return ours;
 }
 
+/* gpusparc-compile works for a cache that was there as it began: who has removed it meanwhile wants it gone. */
+static bool may_make(void)
+{
+    const char *run = secure_getenv("GPUSPARC_RUN"); /* set by gs_later_end */
+    return !run || strcmp(run, "compile") != 0;
+}
+
 /* Opens the folder, made where it is missing and `make`. Entries are believed, so it must be ours alone to write. */
 static int open_folder(bool make)
 {
@@ -68,7 +75,7 @@ static int open_folder(bool make)
     if (!folder_path(path) || !walk(path, false))
         return -1;
     int dir = open(path, HOW);
-    if (dir < 0 && errno == ENOENT && make && walk(path, true))
+    if (dir < 0 && errno == ENOENT && make && may_make() && walk(path, true))
         dir = open(path, HOW);
     if (dir >= 0 && (fstat(dir, &st) != 0 || st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH))) {
         close(dir);

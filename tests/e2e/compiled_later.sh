@@ -142,6 +142,9 @@ rm -rf cache
 kill -CONT $(compilers)
 ended
 [ ! -e cache ] || fail "the cache is there again: $(ls cache/gpusparc)"
+# Wherever it is then: here, where nothing has been translated yet.
+fake --mode multi env GPUSPARC_RUN=compile >/dev/null
+[ ! -e cache ] || fail "gpusparc-compile makes the cache: $(ls cache/gpusparc)"
 
 # A driver that keeps nothing: its compiler is counted as what it takes each time. A process that was told otherwise
 # remembers, and the next one does without.
