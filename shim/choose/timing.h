@@ -100,7 +100,7 @@ bool gs_timing_measures(struct gs_timing *t);
 
 /* When the commands of a split that is measured were enqueued, by the host's clock. */
 struct gs_asked {
-    uint64_t begin_ns;                /* before the first */
+    uint64_t begin_ns;                /* before the first; later by what making memory for transfers took */
     uint64_t part_ns[GS_MAX_DEVICES]; /* each part's */
     bool idle;                        /* nothing was before them in the application's queues that hadn't ended */
 };

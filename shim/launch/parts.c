@@ -7,6 +7,7 @@
 #include "shim/coherence/coherence.h"
 #include "shim/output/output.h"
 #include "shim/report/report.h"
+#include "shim/transfer/transfer.h"
 
 /* Makes every byte that a part needs valid on its place. */
 static cl_int require_parts(struct gs_launching *l, struct gs_plan *plan, struct gs_events *ready)
@@ -127,7 +128,7 @@ static cl_int let_leave(struct gs_launching *l, const struct gs_plan *plan, stru
 static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct split *s)
 {
     s->merges = calloc(plan->n_uses + 1, sizeof *s->merges);
-    s->asked.begin_ns = gs_now_ns();
+    s->asked.begin_ns = gs_now_ns() - l->cmd.ctx->paths->making_ns;
     cl_int err = s->merges ? gs_command_order(&l->cmd) : CL_OUT_OF_HOST_MEMORY;
     if (!err && l->cmd.foreign) /* the driver is to see the list */
         err = CL_INVALID_CONTEXT;
@@ -208,6 +209,7 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
         l->cuts, &l->trial, plan, l->put.spent, l->job.place, &s->asked, l->put.spent ? NULL : s->ran};
     cl_event own;
     s->asked.idle = gs_events_ended(&l->cmd.before);
+    s->asked.begin_ns += l->cmd.ctx->paths->making_ns;
     if (!err)
         err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &s->ended, s->device, &own);
     if (err)

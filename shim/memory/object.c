@@ -357,7 +357,7 @@ bool gs_mapped_usable(const struct gs_mem *m, cl_map_flags flags)
 static struct gs_pinned_memory *make(const struct gs_mem *root)
 {
     struct gs_pinned_memory *p = calloc(1, sizeof *p);
-    if (p && gs_pinned_memory_make(p, root->o.ctx, (size_t)root->size, true) == CL_SUCCESS)
+    if (p && gs_pinned_memory_make(p, root->o.ctx, (size_t)root->size, (size_t)root->size, true) == CL_SUCCESS)
         return p;
     free(p);
     return NULL;

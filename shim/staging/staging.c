@@ -49,36 +49,44 @@ static void make_pages(char *begin, size_t bytes)
 /* Its pages are huge ones, where the system has them, and are there before the driver pins them: to pin 64 MiB then
  * takes 3.4 ms with the driver's lock held, on an H200's host; to allocate and map memory of the driver's takes 28 to
  * 40. */
-static cl_int pin(struct gs_pinned_memory *m, const struct gs_context *ctx, size_t bytes)
+cl_int gs_pinned_memory_add(struct gs_pinned_memory *m, const struct gs_context *ctx, size_t bytes)
 {
-    cl_int err;
-    gs_prefault_prepare(m->base, bytes);
-    make_pages(m->base, bytes);
-    m->buffer = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, m->base, &err);
+    char *begin = m->base + m->bytes;
+    cl_int err = CL_SUCCESS;
+    if (gs_group()->type & CL_DEVICE_TYPE_GPU && !gs_group()->remote) {
+        gs_prefault_prepare(begin, bytes);
+        make_pages(begin, bytes);
+        m->buffer[m->n] =
+            gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, begin, &err);
+        m->n += !err;
+    }
+    if (err)
+        gs_debug("no pinned memory of %zu bytes could be had (error %d)", bytes, err);
+    else
+        m->bytes += bytes;
     return err;
 }
 
-cl_int gs_pinned_memory_make(struct gs_pinned_memory *m, const struct gs_context *ctx, size_t bytes, bool shown)
+cl_int gs_pinned_memory_make(struct gs_pinned_memory *m, const struct gs_context *ctx, size_t bytes, size_t most,
+                             bool shown)
 {
-    *m = (struct gs_pinned_memory){.map_bytes = bytes + HUGE_PAGE};
+    *m = (struct gs_pinned_memory){.map_bytes = most + HUGE_PAGE};
     m->map = mmap(NULL, m->map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (m->map == MAP_FAILED)
         return CL_OUT_OF_HOST_MEMORY;
     m->base = (char *)m->map + (HUGE_PAGE - (uintptr_t)m->map % HUGE_PAGE) % HUGE_PAGE;
     if (!shown)
         madvise(m->map, m->map_bytes, MADV_DONTFORK); /* no device writes to a child's copy */
-    const bool pins = gs_group()->type & CL_DEVICE_TYPE_GPU && !gs_group()->remote;
-    const cl_int err = pins ? pin(m, ctx, bytes) : CL_SUCCESS;
-    if (!err)
-        return CL_SUCCESS;
-    gs_debug("no pinned memory of %zu bytes could be had (error %d)", bytes, err);
-    gs_pinned_memory_free(m);
+    const cl_int err = gs_pinned_memory_add(m, ctx, bytes);
+    if (err)
+        gs_pinned_memory_free(m);
     return err;
 }
 
 void gs_pinned_memory_free(struct gs_pinned_memory *m)
 {
-    GS_RELEASE(MemObject, m->buffer);
+    while (m->n > 0)
+        gs_real()->clReleaseMemObject(m->buffer[--m->n]);
     if (m->base)
         munmap(m->map, m->map_bytes);
     *m = (struct gs_pinned_memory){0};
@@ -136,7 +144,8 @@ static bool make(struct gs_staging *s, const struct gs_context *ctx)
     const long cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : sysconf(_SC_NPROCESSORS_ONLN);
     s->pool = gs_pool_start(cores >= 24 ? 12 : cores > 3 ? (unsigned)cores / 2 : 1);
     return s->pool && make_queues(s, ctx, false) &&
-           gs_pinned_memory_make(&s->memory, ctx, (size_t)SLOTS * SLOT_BYTES, false) == CL_SUCCESS;
+           gs_pinned_memory_make(&s->memory, ctx, (size_t)SLOTS * SLOT_BYTES, (size_t)SLOTS * SLOT_BYTES, false) ==
+               CL_SUCCESS;
 }
 
 void gs_staging_free(struct gs_staging *s)

@@ -109,16 +109,22 @@ void gs_staging_free(struct gs_staging *s);
 /* ---- pinned memory: memory of the host's that GPUs read and write at their link's pace: ours, which the driver has
  * pinned for a buffer around it. Nothing ever stands in that buffer. For other devices any memory does. ---- */
 
+enum { GS_PINNED_BUFFERS = 5 };
 struct gs_pinned_memory {
-    char *base;    /* null: there is none */
-    cl_mem buffer; /* or null */
+    char *base;                       /* null: there is none */
+    cl_mem buffer[GS_PINNED_BUFFERS]; /* n, one behind the other; or none */
+    unsigned n;
+    size_t bytes; /* pinned so far */
     void *map;
     size_t map_bytes;
 };
 
-/* shown: the application sees this memory, so a child process gets it too. On an error there is nothing to free. Blocks
- * for as long as pinning takes: 3.4 ms of 64 MiB on an H200's host. */
-cl_int gs_pinned_memory_make(struct gs_pinned_memory *m, const struct gs_context *ctx, size_t bytes, bool shown);
+/* Of `most` bytes the first `bytes`. shown: the application sees this memory, so a child process gets it too. On an
+ * error there is nothing to free. Blocks for as long as pinning takes: 3.4 ms of 64 MiB on an H200's host. */
+cl_int gs_pinned_memory_make(struct gs_pinned_memory *m, const struct gs_context *ctx, size_t bytes, size_t most,
+                             bool shown);
+/* So many more, GS_PINNED_BUFFERS - 1 times at most. On an error what there was stays. */
+cl_int gs_pinned_memory_add(struct gs_pinned_memory *m, const struct gs_context *ctx, size_t bytes);
 
 /* No command may be under way on this memory. */
 void gs_pinned_memory_free(struct gs_pinned_memory *m);

@@ -3,9 +3,9 @@
 
 #include <errno.h>
 
+#include "common/clock.h"
 #include "shim/memory/bytes.h"
 #include "shim/memory/object.h"
-#include "shim/staging/staging.h"
 #include "shim/order/completion.h"
 
 /* ---- pinned memory ---- */
@@ -13,20 +13,11 @@
 /* In pieces of 2 MiB, which the host takes longer to enqueue, two H200s exchange 44 GB/s, of 4 MiB 74. */
 enum { SLOT_BYTES = 4 * 1024 * 1024, SMALL_SLOT_BYTES = 128 * 1024 };
 
-struct gs_pinned {
-    struct gs_passage passage;
-    struct gs_pinned_memory memory;
-    struct gs_ring ring;
-};
-
 static void free_pinned(struct gs_pinned *p)
 {
-    if (!p)
-        return;
     if (gs_ring_is_idle(&p->ring)) /* else the memory goes with the process */
         gs_pinned_memory_free(&p->memory);
     gs_ring_free(&p->ring);
-    free(p);
 }
 
 bool gs_pinned_is_direct(const struct gs_context *ctx, const struct gs_send *send)
@@ -37,31 +28,39 @@ bool gs_pinned_is_direct(const struct gs_context *ctx, const struct gs_send *sen
     return direct;
 }
 
-/* Null: there was no memory for it at all. */
-static struct gs_pinned *make_pinned(struct gs_context *ctx, size_t slot_bytes)
+/* The new slots are the next that are used. */
+static void grow(struct gs_context *ctx, struct gs_pinned *p, unsigned slots)
 {
-    struct gs_pinned *p = calloc(1, sizeof *p);
-    if (!p)
-        return NULL;
-    gs_pinned_memory_make(&p->memory, ctx, GS_RING_SLOTS * slot_bytes, false);
-    p->passage = (struct gs_passage){slot_bytes, GS_RING_SLOTS, p->memory.base, NULL, NULL, &p->ring};
-    return p;
+    struct gs_passage *passage = &p->passage;
+    const size_t slot = passage->slot_bytes, bytes = (slots - passage->ring_slots) * slot;
+    const uint64_t begin_ns = gs_now_ns();
+    if ((p->memory.base ? gs_pinned_memory_add(&p->memory, ctx, bytes)
+                        : gs_pinned_memory_make(&p->memory, ctx, bytes, GS_RING_SLOTS * slot, false)) != CL_SUCCESS)
+        p->most = slots = passage->ring_slots;
+    else
+        p->ring.next = passage->ring_slots;
+    passage->host = p->memory.base;
+    passage->ring_slots = slots;
+    ctx->paths->making_ns += gs_now_ns() - begin_ns;
 }
 
-/* The way through a ring of the context's, where what several places take is read once. For so many bytes in all: few
- * go by a ring of small slots, as to make the other takes the host 30 ms; and so do all where the pinned path isn't
- * wanted for its speed. Null: there is no pinned memory to be had. */
-static const struct gs_passage *pinned_passage_for(struct gs_context *ctx, uint64_t bytes)
+/* The way through a ring of the context's, where what several places take is read once. For so many bytes in all, of n
+ * sends: few go by a ring of small slots, and so do all where the pinned path isn't wanted for its speed. The other has
+ * as many slots as pieces, or as two rounds need, so that one leaves while the other is taken; then twice as many, and
+ * so on, the more it carries: a slot takes an H200's host 0.4 to 1.1 ms. Null: there is no pinned memory to be had. */
+static const struct gs_passage *pinned_passage_for(struct gs_context *ctx, uint64_t bytes, size_t n)
 {
-    enum { LITTLE = 1024 * 1024 };
+    enum { LITTLE = 1024 * 1024, ANOTHER = 32 * SLOT_BYTES };
     struct gs_paths *paths = ctx->paths;
     const enum gs_transfer_path path = gs_settings()->transfer;
-    const bool little = bytes <= SMALL_SLOT_BYTES || (path == GS_TRANSFER_AUTO && paths->between_devices < LITTLE);
-    const bool small = path == GS_TRANSFER_PLAIN || (little && !paths->pinned);
-    struct gs_pinned **p = small ? &paths->pinned_small : &paths->pinned;
-    if (!*p && !gs_in_callback())
-        *p = make_pinned(ctx, small ? SMALL_SLOT_BYTES : SLOT_BYTES);
-    return *p && (*p)->memory.base ? &(*p)->passage : NULL;
+    const bool few = path == GS_TRANSFER_AUTO && paths->between_devices < LITTLE && !paths->pinned.passage.ring_slots;
+    const bool small = path == GS_TRANSFER_PLAIN || bytes <= SMALL_SLOT_BYTES || few;
+    struct gs_pinned *p = small ? &paths->pinned_small : &paths->pinned;
+    const size_t round = gs_least(n, GS_RING_SLOTS), pieces = n + bytes / SLOT_BYTES, has = p->passage.ring_slots;
+    const size_t worth = small ? GS_RING_SLOTS : gs_least(pieces, 2 * round + paths->between_devices / ANOTHER);
+    if (has < gs_least(worth, p->most) && !gs_in_callback())
+        grow(ctx, p, (unsigned)gs_least(worth > 2 * has ? worth : 2 * has, p->most));
+    return p->passage.ring_slots >= round ? &p->passage : NULL;
 }
 
 /* ---- ways ---- */
@@ -80,15 +79,16 @@ static const struct gs_passage *through_windows(struct gs_context *ctx)
     return path == GS_TRANSFER_AUTO && ctx->paths->between_devices < worth ? gs_peer_open(ctx) : gs_peer_ready(ctx);
 }
 
-/* The memory that pieces of so many bytes go through, or null: the driver's own copy. Between devices that share the
- * host's memory the driver's own copy is the shortest way. Between others it is slow, and not to be relied on: by
- * NVIDIA's (580.159) random sequences of commands found old bytes (stress 9400 300 4 i; in docs/coherence.md). */
-static const struct gs_passage *passage_of(struct gs_context *ctx, uint64_t bytes, bool of_image)
+/* The memory that pieces of so many bytes, of n sends, go through, or null: the driver's own copy. Between devices that
+ * share the host's memory the driver's own copy is the shortest way. Between others it is slow, and not to be relied
+ * on: by NVIDIA's (580.159) random sequences of commands found old bytes (stress 9400 300 4 i; in docs/coherence.md).
+ */
+static const struct gs_passage *passage_of(struct gs_context *ctx, uint64_t bytes, size_t n, bool of_image)
 {
     ctx->paths->between_devices += bytes;
     const struct gs_passage *windows = of_image ? NULL : through_windows(ctx);
     const bool copied = ctx->shared_memory && gs_settings()->transfer != GS_TRANSFER_PINNED;
-    return windows || copied ? windows : pinned_passage_for(ctx, bytes);
+    return windows || copied ? windows : pinned_passage_for(ctx, bytes, n);
 }
 
 /* By the driver's own copy: on devices that share the host's memory a memcpy. */
@@ -140,7 +140,7 @@ cl_int gs_transfer_buffer(struct gs_command *cmd, const struct gs_op *copy, unsi
                                  .to = {{.place = to, .part = -1, .mem = copy->dst, .done = done}}};
     if (!bytes)
         return CL_SUCCESS;
-    const struct gs_passage *passage = from == to ? NULL : passage_of(cmd->ctx, bytes, false);
+    const struct gs_passage *passage = from == to ? NULL : passage_of(cmd->ctx, bytes, 1, false);
     cl_int err = gs_sends_add(&sends, &send) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
     if (!err)
         err = gs_events_share_all(&sends.v[0].wait, wait);
@@ -207,9 +207,9 @@ cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends 
     uint64_t bytes = 0;
     for (size_t i = 0; i < sends->n; i++)
         bytes += gs_rect_bytes(&sends->v[i].rect);
-    const struct gs_passage *passage = passage_of(cmd->ctx, bytes, root->image);
     cl_int err = take_apart(root, sends) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
     gs_sends_join(sends);
+    const struct gs_passage *passage = passage_of(cmd->ctx, bytes, sends->n, root->image);
     for (size_t i = 0; i < sends->n && !err; i++) {
         struct gs_send *send = &sends->v[i];
         send->mem = root->bytes->place[send->from].mem;
@@ -227,17 +227,27 @@ cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends 
     return err;
 }
 
+static void begin_pinned(struct gs_pinned *p, size_t slot_bytes)
+{
+    p->passage = (struct gs_passage){slot_bytes, 0, NULL, NULL, NULL, &p->ring};
+    p->most = GS_RING_SLOTS;
+}
+
 int gs_paths_make(struct gs_context *ctx)
 {
-    ctx->paths = calloc(1, sizeof *ctx->paths);
-    return ctx->paths ? 0 : -ENOMEM;
+    struct gs_paths *p = ctx->paths = calloc(1, sizeof *p);
+    if (!p)
+        return -ENOMEM;
+    begin_pinned(&p->pinned, SLOT_BYTES);
+    begin_pinned(&p->pinned_small, SMALL_SLOT_BYTES);
+    return 0;
 }
 
 void gs_paths_free(struct gs_context *ctx)
 {
     struct gs_paths *p = ctx->paths;
     gs_peer_free(p->peer);
-    free_pinned(p->pinned);
-    free_pinned(p->pinned_small);
+    free_pinned(&p->pinned);
+    free_pinned(&p->pinned_small);
     free(p);
 }

@@ -4,6 +4,7 @@
 #ifndef GS_SHIM_TRANSFER_TRANSFER_H
 #define GS_SHIM_TRANSFER_TRANSFER_H
 
+#include "shim/staging/staging.h"
 #include "shim/transfer/sends.h"
 
 /* Copies bytes of a root (of an image, ranges of them) between places that have a replica each: of the sends `from`,
@@ -30,9 +31,18 @@ void gs_paths_free(struct gs_context *ctx);
  * they can't be had, these go by pinned memory. A process of its own tries the windows first, once, as drivers may
  * crash there: the answer is kept in the cache. */
 
+/* A ring of pinned memory, which grows. */
+struct gs_pinned {
+    struct gs_passage passage;
+    unsigned most; /* slots; fewer once no more memory could be had */
+    struct gs_pinned_memory memory;
+    struct gs_ring ring;
+};
+
 /* What this room knows of a context. */
 struct gs_paths {
-    struct gs_pinned *pinned, *pinned_small; /* much or little at a time */
+    struct gs_pinned pinned, pinned_small; /* much or little at a time */
+    uint64_t making_ns;                    /* what making these has taken so far: of commands' times no part */
     struct gs_peer *peer;
     uint64_t between_devices; /* bytes that went from device to device so far */
 };

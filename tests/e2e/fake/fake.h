@@ -18,7 +18,8 @@
  *            dimension; with N/M there is a third one; NxCOUNT,M is N for its first COUNT kernels and then M.
  * caches.c   FAKE_EVICT=KIB: a command, and what makes a buffer or lets it go, goes through so much code, and so much
  *            memory, as a real driver's does: what was in the processor's nearest caches is then gone.
- * objects.c  FAKE_NAME is the platform's.
+ * objects.c  FAKE_NAME is the platform's. FAKE_PIN_NS: what a buffer in the host's memory takes to make; the log has
+ *            `pins` and its bytes.
  * programs.c FAKE_BUILD_MS: a build by another thread than the process's first takes so long. Programs are made in
  * every way that OpenCL has, and by extensions. commands.c and events.c need no setting. */
 #ifndef GS_TESTS_FAKE_H
@@ -96,7 +97,7 @@ struct fake {
     FILE *log; /* or NULL */
     double item_ns;
     const char *rounds_arg;
-    cl_ulong wave, marker_ns, read_ns;
+    cl_ulong wave, marker_ns, read_ns, pin_ns;
     bool unlike;       /* the devices take unlike times */
     atomic_bool apart; /* exit() is taking the driver apart */
 };

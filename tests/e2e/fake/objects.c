@@ -205,6 +205,12 @@ cl_mem fake_new_buffer(cl_mem_flags flags, size_t bytes, void *ptr, cl_int *err)
 
 cl_mem clCreateBuffer(cl_context c, cl_mem_flags flags, size_t bytes, void *ptr, cl_int *err)
 {
+    char call[64];
+    snprintf(call, sizeof call, "pins %zu", bytes);
+    if (flags & CL_MEM_USE_HOST_PTR) {
+        fake_say(call, NULL);
+        fake_sleep_until(fake_now_ns() + fake.pin_ns);
+    }
     return fake_new_buffer(flags, bytes, ptr, err);
 }
 

@@ -16,12 +16,13 @@ __attribute__((constructor)) static void set_up(void)
 {
     const char *file = getenv("FAKE_LOG"), *times = getenv("FAKE_SLOWER"), *waves = getenv("FAKE_WAVE"),
                *item = getenv("FAKE_ITEM_NS"), *kib = getenv("FAKE_EVICT"), *marker = getenv("FAKE_MARKER_NS"),
-               *read_ns = getenv("FAKE_READ_NS");
+               *read_ns = getenv("FAKE_READ_NS"), *pin = getenv("FAKE_PIN_NS");
     fake.log = file ? fopen(file, "w") : NULL;
     fake.item_ns = item ? strtod(item, NULL) : 0;
     fake.wave = waves ? strtoull(waves, NULL, 10) : 1;
     fake.marker_ns = marker ? strtoull(marker, NULL, 10) : fake.marker_ns;
     fake.read_ns = read_ns ? strtoull(read_ns, NULL, 10) : fake.read_ns;
+    fake.pin_ns = pin ? strtoull(pin, NULL, 10) : 0;
     fake.unlike = times && *times;
     for (cl_uint i = 1; times && i < FAKE_DEVICES; i++) {
         fake.devices[i].slower = times;
