@@ -65,20 +65,19 @@ void gs_stretch_load(struct gs_together *g, double owed_ns)
     g->state = owed_ns > 0 ? GS_STRETCH_LEFT : GS_STRETCH_FREE;
 }
 
-void gs_stretch_learn(struct gs_together *g, double all_ns, double single_ns, bool split)
+void gs_stretch_learn(struct gs_together *g, double all_ns, double single_ns, bool split, bool first)
 {
-    const bool same = split == g->last_split;
-    double *lost_ns = split && !g->begun ? &g->once_ns : &g->lost_ns;
+    const bool same = split == g->last_split && !first;
+    double *lost_ns = first ? &g->once_ns : &g->lost_ns;
     g->n++;
     g->last_split = split;
-    g->begun |= split;
     if (split || !same) { /* also by what comes before and after splits */
         *lost_ns += all_ns - single_ns * (g->one.n ? mean(&g->one) : 1);
         *lost_ns = *lost_ns > 0 ? *lost_ns : 0;
     }
     if (g->state == GS_STRETCH_LEFT && (g->owed_ns -= all_ns) <= 0)
         gs_stretch_load(g, 0);
-    if (!same) /* bytes had to go there, or home */
+    if (!same) /* bytes had to go there, or home, or replicas were made */
         return;
     if (!split || g->state != GS_STRETCH_ASKED) /* those that are asked about stand */
         add(split ? &g->split : &g->one, all_ns / single_ns);

@@ -25,17 +25,18 @@ enum gs_stretch_state {
 struct gs_together {
     enum gs_stretch_state state;
     struct gs_stretches one, split;
-    double once_ns;         /* lost by the first split of this process, which no other of them loses again */
-    double lost_ns;         /* by splits, since it was last decided */
-    double owed_ns;         /* so much is to run on one device before splits are tried again */
-    uint64_t n, until;      /* stretches so far; how many there must have been before it is asked again */
-    unsigned asked;         /* in vain */
-    bool last_split, begun; /* the last one was; any was */
+    double once_ns;    /* lost by the first splits of this process, which no other of them loses again */
+    double lost_ns;    /* by splits, since it was last decided */
+    double owed_ns;    /* so much is to run on one device before splits are tried again */
+    uint64_t n, until; /* stretches so far; how many there must have been before it is asked again */
+    unsigned asked;    /* in vain */
+    bool last_split;   /* the last one was */
 };
 
 /* A stretch in which launches of it were: it took all_ns, where its kernels take single_ns on one device. `split`: any
- * of its launches was. Times in ns, above 0. */
-void gs_stretch_learn(struct gs_together *g, double all_ns, double single_ns, bool split);
+ * of its launches was; `first`: one of them as the first of its kernel in this process, which says nothing of those to
+ * come. Times in ns, above 0. */
+void gs_stretch_learn(struct gs_together *g, double all_ns, double single_ns, bool split, bool first);
 
 /* keep: what is owed at this process's end, its first split's loss included, for the next one. load: begins with that.
  */

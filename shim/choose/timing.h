@@ -123,11 +123,12 @@ void gs_timing_learn(const struct gs_timed_launch *launch, cl_event end);
 /* The launches on a queue that are judged together (stretch.h): until one of them comes again after a wait. */
 enum { GS_SEEN = 8 };
 struct gs_stretch {
-    uint64_t begin_ns, last_ns; /* before the first was enqueued, and after the last */
+    uint64_t begin_ns, last_ns; /* before the first was enqueued (as in gs_asked), and after the last */
+    uint64_t making_ns;         /* what memory for transfers had taken before the last */
     uint64_t empty_ns;          /* before the first since the queue was last known to be empty */
     double single_ns;           /* what one device takes for all of them */
     bool unknown;               /* ... and for others, of which that isn't known */
-    bool split;                 /* any of them was */
+    bool split, first;          /* any of them was; for the first time in this process */
     unsigned n;
     struct {
         struct gs_timing *of;

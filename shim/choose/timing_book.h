@@ -18,7 +18,7 @@ struct gs_timing {
     double prepare_ns;   /* what preparing its program took; 0: not known */
     double compile_ns;   /* what compiling it is thought to take at the least */
     bool waited;         /* a launch waited for that in vain, in this process */
-    bool used;           /* in this process */
+    bool used, split;    /* in this process */
     bool refused;        /* its last plan said no: nothing to be learnt */
     bool begun;          /* the first that is measured has been seen running */
     uint64_t awaited_ns; /* what launches have waited for its first measurement; since it began, if it has */

@@ -6,6 +6,7 @@
 #include "common/log.h"
 #include "shim/choose/timing_book.h"
 #include "shim/report/report.h"
+#include "shim/transfer/transfer.h"
 
 enum {
     MOST_PENDING = 32,
@@ -216,7 +217,7 @@ static void end_stretch(struct gs_stretch *s, uint64_t end_ns)
 {
     /* Where the devices differ the cut may be wrong, which moves on (balance.h). */
     for (unsigned i = 0; i < s->n && !s->unknown && !gs_book.machine.unlike; i++)
-        gs_stretch_learn(&s->seen[i].of->h.together, (double)(end_ns - s->begin_ns), s->single_ns, s->split);
+        gs_stretch_learn(&s->seen[i].of->h.together, (double)(end_ns - s->begin_ns), s->single_ns, s->split, s->first);
     s->n = 0;
 }
 
@@ -234,15 +235,17 @@ void gs_timing_enqueues(struct gs_queue *q, struct gs_timing *t, uint64_t to_rea
         *s = (struct gs_stretch){.begin_ns = now_ns, .empty_ns = s->empty_ns};
     if (!atomic_load(&q->times->fresh))
         s->empty_ns = now_ns;
+    s->making_ns = q->o.ctx->paths->making_ns;
 }
 
 /* The launch is one of those that the waits to come will tell of. */
-static void note(struct gs_queue *q, struct gs_timing *t, double single_ns, bool split, uint64_t now_ns)
+static void note(struct gs_queue *q, struct gs_timing *t, double single_ns, bool split, bool first, uint64_t now_ns)
 {
     struct gs_stretch *s = &q->times->stretch;
     const unsigned i = find_seen(s, t);
     s->last_ns = now_ns;
     s->split |= split;
+    s->first |= first;
     s->single_ns += single_ns;
     s->unknown |= single_ns <= 0 || i == GS_SEEN;
     if (i == GS_SEEN)
@@ -258,17 +261,21 @@ static void note(struct gs_queue *q, struct gs_timing *t, double single_ns, bool
 void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split, struct gs_kernel_stats *stats)
 {
     const uint64_t now_ns = gs_now_ns(), until_ns = atomic_load(&q->times->busy_until_ns);
+    const uint64_t made_ns = q->o.ctx->paths->making_ns - q->times->stretch.making_ns;
     pthread_mutex_lock(&gs_book.lock);
     const double one_ns = t->h.single_ns, parts_ns = t->h.split_ns, single_ns = gs_choice_single_ns(&t->h);
     const double at_most_ns = (double)t->h.bound_ns;
-    const bool unplanned = t->h.unplanned;
+    const bool unplanned = t->h.unplanned, first = split && !t->split;
+    t->split |= split;
+    gs_book.budget.lost_ns += (double)made_ns;
+    q->times->stretch.begin_ns += made_ns;
     pthread_mutex_unlock(&gs_book.lock);
     const double ns = split ? parts_ns : one_ns;
     if (gs_settings()->stats)
         gs_report_choice(stats, one_ns > 0 ? (uint64_t)one_ns : 0, parts_ns > 0 ? (uint64_t)parts_ns : 0, unplanned);
     if (ns > 0)
         atomic_store(&q->times->busy_until_ns, (until_ns > now_ns ? until_ns : now_ns) + (uint64_t)ns);
-    note(q, t, single_ns > 0 ? single_ns : at_most_ns, split, now_ns);
+    note(q, t, single_ns > 0 ? single_ns : at_most_ns, split, first, now_ns);
 }
 
 struct gs_stretch gs_timing_before_wait(struct gs_queue *q)
