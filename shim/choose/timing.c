@@ -123,12 +123,14 @@ const char *gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, const 
         t->h.return_rate = trial->return_rate;
     const struct gs_history *h = &t->h;
     const uint64_t now_ns = gs_now_ns();
+    const bool was_split = h->last_split;
     const bool split = gs_choose(&t->h, &gs_book.machine, &trial->forecast, &gs_book.budget, now_ns, &trial->risk_ns);
     const bool wants_peer = h->wants_peer;
     const char *reason = h->reason;
     if (split)
         gs_book.any_split = true;
     say_outlook(t, trial, now_ns);
+    trial->turns_back = was_split && !split;
     trial->single_ns = h->single_ns;
     trial->guessed = h->guessed || gs_choice_not_measured(h);
     trial->moves = h->balance.moves;

@@ -71,6 +71,7 @@ struct gs_trial {
     bool forced;       /* nobody has asked what one device would take: multi mode */
     unsigned moves;    /* the cut's generation */
     bool measured;     /* it is to be measured */
+    bool turns_back;   /* it goes to one device after splits, by choice */
 };
 
 /* Fills trial->forecast, but for the link, ->all and ->return_rate for a launch of `of`: once more where another plan

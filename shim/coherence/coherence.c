@@ -230,7 +230,7 @@ static cl_int look_for_missing(struct gs_command *cmd, struct gs_mem *root, cons
             err = gs_check_written(root, w[i].bytes->v[k]);
         if (!err)
             err = find_missing(root, w[i].place, w[i].bytes, exactly, &missing[i]);
-        if (!w[i].place)
+        if (!w[i].place && !cmd->turns_back)
             root->traffic.fetched += gs_rangeset_bytes(&missing[i]);
     }
     return err;

@@ -172,6 +172,7 @@ static void choose(struct gs_launching *l, struct gs_plan *plan)
         gs_timing_refused(l->timing);
     else
         plan->reason = gs_timing_choose(l->timing, l->cmd.ctx, plan, &l->trial);
+    l->cmd.turns_back = l->trial.turns_back;
 }
 
 /* On one device that isn't home, as a plan of one part. False: that can't be done, and nothing has happened. */

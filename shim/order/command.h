@@ -17,6 +17,7 @@ struct gs_command {
     struct gs_context *ctx;  /* of q */
     uint64_t serial;         /* of the ordered commands of the context, from 1; 0: not ordered yet */
     bool ordered;            /* `before` has been made */
+    bool turns_back;         /* a launch that is on one device by choice: what comes home for it nobody needed there */
     bool foreign;            /* a launch whose list has another context's event: that isn't in `before` */
     struct gs_events before; /* everything that was enqueued earlier and might matter */
     /* By place: the end of the last copy within its memory, to a window that another device reads; or null. Owned, and
