@@ -60,8 +60,9 @@ static inline bool gs_events_ended(const struct gs_events *e)
  */
 struct gs_timeline {
     atomic_int refs;
-    atomic_uint enqueued; /* the number of the newest command; an untracked one takes two numbers */
-    atomic_uint ended;    /* this command and all before it have ended */
+    atomic_uint enqueued;         /* the number of the newest command; an untracked one takes two numbers */
+    atomic_uint ended;            /* this command and all before it have ended */
+    _Atomic(const void *) thread; /* that has enqueued all of them (its gs_this_thread); the timeline itself: several */
 };
 
 /* Null: no memory. */
@@ -91,17 +92,34 @@ static inline unsigned gs_timeline_newest(struct gs_timeline *t)
     return atomic_load(&t->enqueued);
 }
 
+extern _Thread_local const char gs_this_thread;
+
+/* Has one thread alone enqueued all of them, and is it this one? Then what it has counted is enqueued, too. */
+static inline bool gs_timeline_is_own(struct gs_timeline *t)
+{
+    return atomic_load_explicit(&t->thread, memory_order_relaxed) == &gs_this_thread;
+}
+
+/* So many numbers further. */
+static inline void gs_timeline_count(struct gs_timeline *t, unsigned n)
+{
+    const void *none = NULL;
+    if (!gs_timeline_is_own(t) && !atomic_compare_exchange_strong(&t->thread, &none, &gs_this_thread))
+        atomic_store(&t->thread, t);
+    atomic_fetch_add(&t->enqueued, n);
+}
+
 /* A command of the application is about to be enqueued. Its end will be told of. */
 static inline void gs_timeline_enqueue(struct gs_timeline *t)
 {
-    atomic_fetch_add(&t->enqueued, 1);
+    gs_timeline_count(t, 1);
 }
 
 /* Something is enqueued whose end nothing tells of: gs_timeline_ended_before() the next command is false until somebody
  * has waited for the queue. */
 static inline void gs_timeline_enqueue_untracked(struct gs_timeline *t)
 {
-    atomic_fetch_add(&t->enqueued, 2);
+    gs_timeline_count(t, 2);
 }
 
 /* This command and all before it have ended. */
