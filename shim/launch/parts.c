@@ -84,6 +84,14 @@ static bool compares(const struct gs_plan *plan)
     return false;
 }
 
+static bool is_joined(const struct gs_plan *plan)
+{
+    size_t i = 0;
+    while (i < plan->n_uses && !gs_use_is_joined(&plan->uses[i]))
+        i++;
+    return i < plan->n_uses;
+}
+
 /* Lets no part begin before the transfers into all of them have ended: one that writes where another's bytes still come
  * from would spoil the equal start that a merge by comparison needs. (Where ranges are owned, what is fetched from
  * under a writer is not valid afterwards, and was not needed.) */
@@ -195,14 +203,14 @@ static cl_int run_parts(struct gs_launching *l, struct gs_plan *plan, struct spl
         s->asked.part_ns[p] = gs_now_ns(); /* not before: a first launch may be compiled in there */
         *went = *went || !err;
     }
-    if (!err)
-        gs_command_flush(l->cmd.q); /* merges and markers on other queues wait for the parts */
     return err;
 }
 
 static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct split *s, cl_event *event)
 {
     cl_int err = CL_SUCCESS;
+    if (is_joined(plan))
+        gs_command_flush(l->cmd.q); /* what follows on other queues waits for the parts */
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
         s->device[s->ended.n] = l->job.place[p];
         err = gs_events_share(&s->ended, s->ran[p]);

@@ -17,6 +17,15 @@ GPUSPARC_REAL=$fake.so FAKE_LOG=single.log gpusparc run --mode single "$programs
 # The shim is at work: told to, it splits.
 GPUSPARC_REAL=$fake.so FAKE_LOG=multi.log gpusparc run --mode multi "$programs/steady" 5 || fail "multi mode"
 grep -q 'clEnqueueNDRangeKernel [2-9]' multi.log || fail "nothing was split"
+# A split launch without transfers is two parts and two markers, each queue sent off once behind what others wait for.
+python3 - <<'END' || fail "other calls for a split launch"
+calls = open("multi.log").read().split("mark 0\n")[3].splitlines()
+parts = [i for i, c in enumerate(calls) if c.startswith("clEnqueueNDRangeKernel")]
+row = calls[parts[4]:parts[24]]
+count = {c: sum(r.startswith(c) for r in row) / 10 for c in ("clEnqueueNDRangeKernel", "clEnqueueMarker", "clFlush")}
+print(count)
+raise SystemExit(count != {"clEnqueueNDRangeKernel": 2, "clEnqueueMarker": 2, "clFlush": 3})
+END
 python3 - <<'END'
 def iterations(file):
     all = open(file).read().split("mark 0\n")
