@@ -9,7 +9,6 @@
 #include "shim/process/upward.h"
 #include "shim/order/completion.h"
 #include "shim/process/threads.h"
-#include "shim/choose/short_runs.h"
 
 #include "common/lock/rank.h"
 

@@ -3,7 +3,6 @@
  * source and options a copy is kept for the translator. */
 #include "shim/api/api.h"
 #include "shim/report/watch.h"
-#include "shim/choose/later.h"
 #include "shim/choose/timing.h"
 #include "shim/plan/kinds.h"
 #include "shim/process/threads.h"

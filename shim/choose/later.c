@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/choose/later.h"
+#include "shim/choose/timing_book.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -8,7 +8,6 @@
 #include "common/later.h"
 #include "common/log.h"
 #include "common/spawn.h"
-#include "shim/choose/timing_book.h"
 #include "shim/plan/kinds.h"
 #include "shim/report/report.h"
 

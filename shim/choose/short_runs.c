@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/choose/short_runs.h"
+#include "shim/choose/timing_book.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -10,8 +10,6 @@
 
 #include "common/lock/rank.h"
 #include "common/cache.h"
-#include "shim/choose/later.h"
-#include "shim/choose/timing_book.h"
 #include "common/clock.h"
 
 enum {

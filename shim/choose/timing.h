@@ -156,4 +156,42 @@ void gs_timing_after_wait(const struct gs_stretch *before, cl_int err);
  * better, and kept for later processes. From any thread. */
 void gs_timing_links(const struct gs_links *links);
 
+/* ---- short_runs.c: commands whose processes end soon and split nothing, for which a context over all of them would be
+ * paid in vain: on H200s 110 ms a device at its beginning and 57 at its end, where a small process takes a second. Kept
+ * from process to process in the cache, by executable, arguments, folder and devices. ---- */
+
+/* How many devices a context of the group is to be made over: one where the last three processes of this command have
+ * each ended soon, and split nothing; else all. */
+unsigned gs_short_runs_devices(const struct gs_group *g);
+
+/* The sentence for launches in such a context; NULL: it isn't one. */
+const char *gs_short_runs_reason(void);
+
+/* A context over n devices has been made, which took so long. */
+void gs_short_runs_made(unsigned n, uint64_t took_ns);
+
+/* ---- later.c: programs whose translation no single process wins back, compiled once between processes for all later
+ * ones (docs/choice.md). ---- */
+
+/* May a job be written for the program? If it has been compiled for later processes its built_ns says what that took.
+ * The first time a file is looked for. The book is open; without its lock. */
+bool gs_later_look(struct gs_program *p);
+
+/* Later processes would gain by splits if it were compiled: a job is written, once. The same locks. */
+void gs_later_write(struct gs_program *p);
+
+/* This process has prepared it by itself. */
+void gs_later_prepared(struct gs_program *p);
+
+/* Has this process written a job that is still to be done? */
+bool gs_later_written(void);
+
+/* Is this gpusparc-compile? It has its program prepared at once, whatever that gains, and waits for it: no other
+ * process does. */
+bool gs_later_compiles(void);
+void gs_later_compile(struct gs_program *p);
+
+/* The process ends: what is to be compiled is, beyond it. */
+void gs_later_end(void);
+
 #endif

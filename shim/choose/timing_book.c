@@ -10,7 +10,6 @@
 #include "common/cache.h"
 #include "common/log.h"
 #include "common/spawn.h"
-#include "shim/choose/later.h"
 #include "shim/choose/learnt.h"
 #include "common/clock.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files behind shim/choose/timing.h share: the book of all kernels at all their sizes, and its one lock.
  * timing_book.c keeps it, and the files that it comes from and goes to; timing_measured.c writes down what launches
- * took; timing_first.c says what is known before; timing_ahead.c says when a program is prepared; timing.c answers a
- * launch. */
+ * took; timing_ahead.c says what a launch waits for, and when a program is prepared; timing.c answers a launch. */
 #ifndef GS_SHIM_CHOOSE_TIMING_BOOK_H
 #define GS_SHIM_CHOOSE_TIMING_BOOK_H
 
@@ -78,11 +77,6 @@ double gs_prepared_ns(const struct gs_timing *t, const struct gs_program *p);
 
 /* What it costs the application, of launches to come, that the program is prepared. With the lock held. */
 double gs_prepare_cost_ns(const struct gs_timing *t);
-
-/* timing_first.c */
-
-/* Sends the command's queue off, for who waits for what is before it. Without locks. */
-void gs_timing_flush(const struct gs_command *cmd);
 
 /* timing.c */
 

@@ -10,7 +10,7 @@
 #include "shim/launch/route.h"
 #include "shim/report/report.h"
 #include "shim/memory/object.h"
-#include "shim/choose/short_runs.h"
+#include "shim/choose/timing.h"
 
 /* The driver says what is wrong with a launch; this only keeps us from touching arguments or sizes that are missing. */
 static bool well_formed(const struct gs_launching *l)

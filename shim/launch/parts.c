@@ -67,27 +67,12 @@ static void free_split(struct split *s)
     gs_events_free(&s->ended);
 }
 
-/* Does a merge or a reduction bring its parts together? */
-static bool joins(const struct gs_plan *plan)
-{
-    for (size_t i = 0; i < plan->n_uses; i++)
-        if (gs_use_is_joined(&plan->uses[i]))
-            return true;
-    return false;
-}
-
-static bool compares(const struct gs_plan *plan)
-{
-    for (size_t i = 0; i < plan->n_uses; i++)
-        if (plan->uses[i].writes == GS_COMPARED)
-            return true;
-    return false;
-}
-
-static bool is_joined(const struct gs_plan *plan)
+/* Is what the parts write put together, by comparison or by a reduction as well? */
+static bool is_joined(const struct gs_plan *plan, bool reduced_too)
 {
     size_t i = 0;
-    while (i < plan->n_uses && !gs_use_is_joined(&plan->uses[i]))
+    while (i < plan->n_uses && plan->uses[i].writes != GS_COMPARED &&
+           !(reduced_too && gs_use_is_joined(&plan->uses[i])))
         i++;
     return i < plan->n_uses;
 }
@@ -147,7 +132,7 @@ static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct
 {
     s->merges = calloc(plan->n_uses + 1, sizeof *s->merges);
     s->asked.begin_ns = gs_now_ns() - l->cmd.ctx->paths->making_ns;
-    s->by_place = !l->by_units && !gs_settings()->verify && gs_peer_open(l->cmd.ctx) && !joins(plan);
+    s->by_place = !l->by_units && !gs_settings()->verify && gs_peer_open(l->cmd.ctx) && !is_joined(plan, true);
     cl_int err =
         !s->merges ? CL_OUT_OF_HOST_MEMORY : (s->by_place ? gs_command_order_parts : gs_command_order)(&l->cmd);
     if (!err && l->cmd.foreign) /* the driver is to see the list */
@@ -162,7 +147,7 @@ static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct
         err = require_parts(l, plan, s->ready);
     if (!err)
         err = let_leave(l, plan, s);
-    if (!err && compares(plan))
+    if (!err && is_joined(plan, false))
         err = start_together(plan, s);
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         const struct gs_use *u = &plan->uses[i];
@@ -209,7 +194,7 @@ static cl_int run_parts(struct gs_launching *l, struct gs_plan *plan, struct spl
 static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct split *s, cl_event *event)
 {
     cl_int err = CL_SUCCESS;
-    if (is_joined(plan))
+    if (is_joined(plan, true))
         gs_command_flush(l->cmd.q); /* what follows on other queues waits for the parts */
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
         s->device[s->ended.n] = l->job.place[p];

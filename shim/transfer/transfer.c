@@ -229,19 +229,14 @@ cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends 
     return err;
 }
 
-static void begin_pinned(struct gs_pinned *p, size_t slot_bytes)
-{
-    p->passage = (struct gs_passage){slot_bytes, 0, NULL, NULL, NULL, &p->ring};
-    p->most = GS_RING_SLOTS;
-}
-
 int gs_paths_make(struct gs_context *ctx)
 {
     struct gs_paths *p = ctx->paths = calloc(1, sizeof *p);
     if (!p)
         return -ENOMEM;
-    begin_pinned(&p->pinned, SLOT_BYTES);
-    begin_pinned(&p->pinned_small, SMALL_SLOT_BYTES);
+    p->pinned.passage = (struct gs_passage){.slot_bytes = SLOT_BYTES, .ring = &p->pinned.ring};
+    p->pinned_small.passage = (struct gs_passage){.slot_bytes = SMALL_SLOT_BYTES, .ring = &p->pinned_small.ring};
+    p->pinned.most = p->pinned_small.most = GS_RING_SLOTS;
     return 0;
 }
 
