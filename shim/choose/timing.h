@@ -47,13 +47,6 @@ void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split, str
  * gained by splits in the process before, the program is prepared at once, beside the application. Without locks. */
 void gs_timing_prepare_known(struct gs_program *p, const char *name);
 
-/* The program has been translated: is compiling the translation worth its cost, for any of the kernels? From any
- * thread. */
-bool gs_timing_may_gain(struct gs_program *p);
-
-/* It has been prepared: what that took is kept, though there may be no launch any more. From any thread. */
-void gs_timing_prepared(struct gs_program *p);
-
 /* It can't be split, as its plan says: counts a launch on one device. */
 void gs_timing_refused(struct gs_timing *t);
 
@@ -151,10 +144,6 @@ void gs_timing_waited(void);
  * what has ended by now is learnt. */
 struct gs_stretch gs_timing_before_wait(struct gs_queue *q);
 void gs_timing_after_wait(const struct gs_stretch *before, cl_int err);
-
-/* The links between devices have been measured meanwhile. Used by this process, unless its splits have taught it
- * better, and kept for later processes. From any thread. */
-void gs_timing_links(const struct gs_links *links);
 
 /* ---- short_runs.c: commands whose processes end soon and split nothing, for which a context over all of them would be
  * paid in vain: on H200s 110 ms a device at its beginning and 57 at its end, where a small process takes a second. Kept

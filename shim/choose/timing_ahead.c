@@ -7,6 +7,8 @@
 #include "common/log.h"
 #include "shim/order/completion.h"
 #include "shim/plan/kinds.h"
+#include "shim/plan/upward.h"
+#include "shim/process/threads.h"
 #include "common/clock.h"
 #include "shim/choose/timing_book.h"
 
@@ -256,7 +258,9 @@ void gs_timing_prepare_known(struct gs_program *p, const char *name)
         gs_prepare_by_thread(p, 0);
 }
 
-bool gs_timing_may_gain(struct gs_program *p)
+/* The program has been translated: is compiling the translation worth its cost, for any of the kernels? From any
+ * thread. */
+static bool may_gain(struct gs_program *p)
 {
     const uint64_t program = atomic_load(&p->id);
     bool pays = gs_settings()->mode != GS_MODE_AUTO;
@@ -270,7 +274,8 @@ bool gs_timing_may_gain(struct gs_program *p)
     return pays;
 }
 
-void gs_timing_prepared(struct gs_program *p)
+/* What that took is kept, though there may be no launch any more. From any thread. */
+static void keep_prepared(struct gs_program *p)
 {
     enum { MANY = 4 };
     const uint64_t program = atomic_load(&p->id);
@@ -285,3 +290,13 @@ void gs_timing_prepared(struct gs_program *p)
         t->prepare_ns = (double)atomic_load(&p->prepare_ns);
     gs_later_prepared(p);
 }
+
+/* Its splits may need our own kernels. */
+static void prepared(struct gs_program *p)
+{
+    keep_prepared(p);
+    if (gs_threads_own())
+        gs_own_compile(p->o.ctx);
+}
+
+const struct gs_above_plan gs_above_plan = {.pays = may_gain, .prepared = prepared};

@@ -12,6 +12,7 @@
 #include "common/spawn.h"
 #include "shim/choose/learnt.h"
 #include "common/clock.h"
+#include "shim/transfer/upward.h"
 
 struct gs_book gs_book = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(gs_book.lock, GS_RANK_BOOK);
@@ -85,7 +86,9 @@ static void use_links(const struct gs_links *links, const char *how)
     }
 }
 
-void gs_timing_links(const struct gs_links *links)
+/* The links between devices have been measured meanwhile. Used by this process, unless its splits have taught it
+ * better, and kept for later processes. From any thread. */
+static void take_links(const struct gs_links *links)
 {
     char name[GS_LINKS_NAME_BYTES];
     pthread_mutex_lock(&gs_book.lock);
@@ -97,6 +100,8 @@ void gs_timing_links(const struct gs_links *links)
     if (loaded)
         gs_links_write(name, links);
 }
+
+const struct gs_above_transfer gs_above_transfer = {.links = take_links};
 
 static bool read_learnt(struct gs_learnt *l)
 {

@@ -77,6 +77,8 @@ static void copy(const struct gs_copy_job *job, unsigned i)
         return;
     if (job->fresh && n[1] * n[2] == 1)
         gs_prefault_make(s.dst.at, n[0]);
+    if (s.src.at == s.dst.at)
+        return;
     for (size_t z = 0; z < n[2]; z++) {
         for (size_t y = 0; y < n[1]; y++) {
             char *dst = s.dst.at + z * s.dst.slice + y * s.dst.row;

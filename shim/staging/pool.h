@@ -24,7 +24,7 @@ struct gs_rows {
 /* One copy of region[2] slices of region[1] rows of region[0] bytes. Owned by the caller, who leaves it alone from
  * gs_pool_submit until gs_pool_wait. */
 struct gs_copy_job {
-    struct gs_rows dst, src; /* src: only read */
+    struct gs_rows dst, src; /* src: only read; the same: nothing is copied */
     size_t region[3];
     bool fresh; /* pages at dst may not be there yet */
     /* The pool's own: into how many shares it is cut, how many have been taken, and how many are yet to be done. */
