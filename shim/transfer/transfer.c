@@ -47,7 +47,8 @@ static void grow(struct gs_context *ctx, struct gs_pinned *p, unsigned slots)
 /* The way through a ring of the context's, where what several places take is read once. For so many bytes in all, of n
  * sends: few go by a ring of small slots, and so do all where the pinned path isn't wanted for its speed. The other has
  * as many slots as pieces, or as two rounds need, so that one leaves while the other is taken; then twice as many, and
- * so on, the more it carries: a slot takes an H200's host 0.4 to 1.1 ms. Null: there is no pinned memory to be had. */
+ * so on, the more it carries: a slot takes an H200's host 0.4 to 1.1 ms. Over several hosts, where nothing is pinned,
+ * it has all at once. Null: there is no pinned memory to be had. */
 static const struct gs_passage *pinned_passage_for(struct gs_context *ctx, uint64_t bytes, size_t n)
 {
     enum { LITTLE = 1024 * 1024, ANOTHER = 32 * SLOT_BYTES };
@@ -57,7 +58,8 @@ static const struct gs_passage *pinned_passage_for(struct gs_context *ctx, uint6
     const bool small = path == GS_TRANSFER_PLAIN || bytes <= SMALL_SLOT_BYTES || few;
     struct gs_pinned *p = small ? &paths->pinned_small : &paths->pinned;
     const size_t round = gs_least(n, GS_RING_SLOTS), pieces = n + bytes / SLOT_BYTES, has = p->passage.ring_slots;
-    const size_t worth = small ? GS_RING_SLOTS : gs_least(pieces, 2 * round + paths->between_devices / ANOTHER);
+    const size_t worth =
+        small || gs_group()->remote ? GS_RING_SLOTS : gs_least(pieces, 2 * round + paths->between_devices / ANOTHER);
     if (has < gs_least(worth, p->most) && !gs_in_callback())
         grow(ctx, p, (unsigned)gs_least(worth > 2 * has ? worth : 2 * has, p->most));
     return p->passage.ring_slots >= round ? &p->passage : NULL;
