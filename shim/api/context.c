@@ -20,7 +20,7 @@ GS_RANKED(contexts.lock, GS_RANK_CONTEXTS);
 
 void gs_give_up(const char *reason)
 {
-    gs_set_given_up(reason);
+    atomic_store(&gs_process.given_up, reason);
     GS_LOCKED(&contexts.lock);
     for (struct gs_context *c = contexts.first; c; c = c->next)
         gs_come_home(c, 0);

@@ -200,7 +200,9 @@ bool gs_timing_measures(struct gs_timing *t)
 
 void gs_timing_waited(void)
 {
-    atomic_store_explicit(&gs_book.waited_ns, gs_now_ns(), memory_order_relaxed);
+    const uint64_t now_ns = gs_now_ns();
+    gs_time_is(now_ns);
+    atomic_store_explicit(&gs_book.waited_ns, now_ns, memory_order_relaxed);
 }
 
 /* s->n where it isn't among them. */

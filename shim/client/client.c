@@ -12,11 +12,9 @@
 enum { LOOK_AGAIN_NS = 500 * 1000 * 1000 };
 enum { PATIENT_MS = 5000, NO_TASK_STATUS = 125 }; /* where a task is required */
 
-struct gs_client *_Atomic gs_connection;
 static struct {
-    pthread_mutex_t lock; /* one thread at a time looks for a daemon */
-    bool said;            /* that there is none */
-    atomic_uint_fast64_t look_at_ns;
+    pthread_mutex_t lock;                     /* one thread at a time looks for a daemon */
+    bool said;                                /* that there is none */
     atomic_int_fast64_t used[GS_MAX_DEVICES]; /* bytes of memory objects on each place; without the lock */
 } search = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(search.lock, GS_RANK_DAEMON_SEARCH);
@@ -62,7 +60,7 @@ static void tell_memory(struct gs_client *c, unsigned place, int64_t bytes)
 void gs_memory_used(unsigned place, int64_t bytes)
 {
     atomic_fetch_add_explicit(&search.used[place], bytes, memory_order_relaxed);
-    tell_memory(atomic_load(&gs_connection), place, bytes);
+    tell_memory(atomic_load(&gs_process.client), place, bytes);
 }
 
 static void open_client(void)
@@ -88,36 +86,35 @@ static void open_client(void)
     check_task(c);
     for (unsigned p = 0; p < GS_MAX_DEVICES; p++)
         tell_memory(c, p, atomic_load(&search.used[p]));
-    atomic_store(&gs_connection, c);
+    atomic_store(&gs_process.client, c);
 }
 
-/* There is no client yet: is it time to look for a daemon? */
+/* There is no client yet, and it is time to look for a daemon. */
 static void look_for_daemon(void)
 {
-    const uint64_t now = gs_clock_ns(CLOCK_MONOTONIC_COARSE);
-    if (now < atomic_load_explicit(&search.look_at_ns, memory_order_relaxed) ||
-        pthread_mutex_trylock(&search.lock) != 0)
+    if (pthread_mutex_trylock(&search.lock) != 0)
         return;
-    if (!atomic_load(&gs_connection))
+    if (!atomic_load(&gs_process.client))
         open_client();
-    if (!atomic_load(&gs_connection) && gs_settings()->task && !search.said) {
+    if (!atomic_load(&gs_process.client) && gs_settings()->task && !search.said) {
         search.said = true;
         gs_error("there is no daemon: task %s runs unscheduled until one comes", gs_settings()->task);
     }
-    if (!atomic_load(&gs_connection) && gs_settings()->task_required && !gs_settings()->task)
+    if (!atomic_load(&gs_process.client) && gs_settings()->task_required && !gs_settings()->task)
         gs_error("there is no daemon: this program is no task");
-    if (!atomic_load(&gs_connection))
+    if (!atomic_load(&gs_process.client))
         end_unless_optional();
-    atomic_store(&search.look_at_ns, now + LOOK_AGAIN_NS);
+    atomic_store(&gs_process.look_at_ns, atomic_load(&gs_process.client) ? UINT64_MAX : gs_now_ns() + LOOK_AGAIN_NS);
+    atomic_store(&gs_process.looked, true);
     pthread_mutex_unlock(&search.lock);
 }
 
-bool gs_scheduled(void)
+bool gs_look_scheduled(void)
 {
     const struct gs_settings *s = gs_settings();
     if (gs_forked())
         return false;
-    if (!s->no_daemon && !atomic_load_explicit(&gs_connection, memory_order_acquire))
+    if (!atomic_load(&gs_process.looked))
         look_for_daemon();
     if (gs_online() || s->pace) {
         gs_threads_open_again();
@@ -140,7 +137,7 @@ unsigned gs_resource_of(unsigned place)
 
 uint64_t gs_transfer_chunk(void)
 {
-    struct gs_client *c = atomic_load(&gs_connection);
+    struct gs_client *c = atomic_load(&gs_process.client);
     struct gs_client_mode mode = {0};
     if (c)
         gs_client_mode(c, &mode);
@@ -164,7 +161,7 @@ static const struct {
 
 static void give_back(const struct gs_unit *u)
 {
-    struct gs_client *c = atomic_load(&gs_connection);
+    struct gs_client *c = atomic_load(&gs_process.client);
     GS_NOTE("give %p", (const void *)u);
     if (c)
         gs_client_release(c, &u->grant);
@@ -191,7 +188,7 @@ static void is_granted(struct gs_unit *u)
 
 bool gs_unit_try(struct gs_unit *u, unsigned resource, enum gs_length length)
 {
-    struct gs_client *c = atomic_load(&gs_connection);
+    struct gs_client *c = atomic_load(&gs_process.client);
     const bool granted = c && gs_client_try(c, resource, length, &u->grant) == 0;
     if (granted)
         is_granted(u);
@@ -204,7 +201,7 @@ static bool await_request(struct gs_unit *u, struct gs_request *request, uint64_
     if (!request->open)
         return false;
     GS_NOTE("wait grant");
-    const bool granted = gs_client_wait(atomic_load(&gs_connection), request, ns, &u->grant) == 0;
+    const bool granted = gs_client_wait(atomic_load(&gs_process.client), request, ns, &u->grant) == 0;
     if (granted)
         is_granted(u);
     return granted;
@@ -212,7 +209,7 @@ static bool await_request(struct gs_unit *u, struct gs_request *request, uint64_
 
 bool gs_unit_try_wait(struct gs_unit *u, unsigned resource, uint64_t ns, struct gs_request *request)
 {
-    struct gs_client *c = atomic_load(&gs_connection);
+    struct gs_client *c = atomic_load(&gs_process.client);
     *request = (struct gs_request){0};
     return c && gs_client_request(c, resource, 0, request) == 0 && await_request(u, request, ns);
 }
@@ -221,7 +218,7 @@ void gs_unit_take(struct gs_unit *u, unsigned resource, struct gs_request *reque
 {
     if (request && await_request(u, request, UINT64_MAX))
         return;
-    struct gs_client *c = atomic_load(&gs_connection);
+    struct gs_client *c = atomic_load(&gs_process.client);
     const struct gs_grant at_once = {.resource = resource, .begin_ns = gs_now_ns()};
     GS_NOTE("wait grant");
     if (!c || gs_client_acquire(c, resource, 0, &u->grant) < 0)
@@ -232,22 +229,22 @@ void gs_unit_take(struct gs_unit *u, unsigned resource, struct gs_request *reque
 void gs_unit_drop_request(struct gs_request *request)
 {
     GS_NOTE("wait cancellation");
-    gs_client_cancel(atomic_load(&gs_connection), request, NULL);
+    gs_client_cancel(atomic_load(&gs_process.client), request, NULL);
 }
 
 bool gs_unit_is_alone(unsigned resource)
 {
-    return gs_connection && gs_client_is_alone(gs_connection, resource);
+    return gs_process.client && gs_client_is_alone(gs_process.client, resource);
 }
 
 bool gs_units_are_alone(void)
 {
-    return gs_connection && gs_client_is_sole(gs_connection);
+    return gs_process.client && gs_client_is_sole(gs_process.client);
 }
 
 static bool sleep_unneeded(bool (*also)(void), uint64_t ns)
 {
-    struct gs_client *c = atomic_load(&gs_connection);
+    struct gs_client *c = atomic_load(&gs_process.client);
     if (c)
         gs_client_sleep_unneeded(c, also, ns);
     return c;
@@ -255,7 +252,7 @@ static bool sleep_unneeded(bool (*also)(void), uint64_t ns)
 
 static void wake(void)
 {
-    struct gs_client *c = atomic_load(&gs_connection);
+    struct gs_client *c = atomic_load(&gs_process.client);
     if (c)
         gs_client_need_ends(c);
 }

@@ -6,18 +6,32 @@
 #include "common/client/client.h"
 #include "shim/record/objects.h"
 
-/* Made once, never closed: the process's end is the end of its connection. */
-extern struct gs_client *_Atomic gs_connection;
+/* Does any command go by units, or has one? */
+static inline bool gs_units_used(void)
+{
+    return atomic_load_explicit(&gs_process.client, memory_order_acquire) || gs_process.settings.pace;
+}
 
 static inline bool gs_online(void)
 {
-    const struct gs_client *c = atomic_load_explicit(&gs_connection, memory_order_acquire);
+    const struct gs_client *c = atomic_load_explicit(&gs_process.client, memory_order_acquire);
     return c && gs_client_scheduled(c);
 }
 
-/* Does the next command go by units? Looks for a daemon now and then while there is none: that costs one look at a
- * coarse clock, and no thread. */
-bool gs_scheduled(void);
+/* Does the next command go by units? Looks for a daemon while there is none: at first, and where gs_time_is() has said
+ * that it is time to look again. */
+bool gs_look_scheduled(void);
+static inline bool gs_scheduled(void)
+{
+    return (gs_units_used() || !atomic_load_explicit(&gs_process.looked, memory_order_relaxed)) && gs_look_scheduled();
+}
+
+/* Said by calls that tell the application of ends, where they return: without a thread nobody else knows the time. */
+static inline void gs_time_is(uint64_t now_ns)
+{
+    if (now_ns >= atomic_load_explicit(&gs_process.look_at_ns, memory_order_relaxed))
+        atomic_store_explicit(&gs_process.looked, false, memory_order_relaxed);
+}
 
 /* The application's memory objects, with their replicas, take so many bytes more on a place, or fewer: for the daemon's
  * status. What changes as the daemon is joined may be missed. From any thread. */
@@ -93,7 +107,7 @@ bool gs_units_are_alone(void);
 /* Does another application wait for units that are out? */
 static inline bool gs_units_wanted(void)
 {
-    return gs_connection && gs_client_wanted(gs_connection);
+    return gs_process.client && gs_client_wanted(gs_process.client);
 }
 
 /* ---- job.c ---- */

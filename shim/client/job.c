@@ -39,7 +39,7 @@ unsigned gs_jobs_ended(void)
 
 static void end_job(void)
 {
-    struct gs_client *c = atomic_load(&gs_connection);
+    struct gs_client *c = atomic_load(&gs_process.client);
     atomic_store(&gs_job_open, false);
     atomic_fetch_add(&jobs.ended, 1);
     if (c)
@@ -113,7 +113,7 @@ static void warm_both_modes(const struct gs_context *ctx, struct gs_client_mode 
 /* The daemon's decision for this job. With jobs.lock held. */
 static void set_mode(const struct gs_context *ctx, struct gs_client_mode *mode)
 {
-    struct gs_client *c = atomic_load(&gs_connection);
+    struct gs_client *c = atomic_load(&gs_process.client);
     const struct gs_job last = jobs.current;
     warm_both_modes(ctx, mode);
     jobs.current = (struct gs_job){.scheduled = mode->scheduled,
@@ -133,7 +133,7 @@ static void set_mode(const struct gs_context *ctx, struct gs_client_mode *mode)
 
 static void begin_job(const struct gs_context *ctx, uint64_t released_ns)
 {
-    struct gs_client *c = atomic_load(&gs_connection);
+    struct gs_client *c = atomic_load(&gs_process.client);
     struct gs_client_mode mode = {0};
     if (c)
         gs_client_job_begin(c, released_ns, &mode);
@@ -168,7 +168,7 @@ static uint64_t period_ns(const struct gs_client_mode *mode)
  * the task's jobs do, which the others' deadlines are proven for. */
 static uint64_t await_release(void)
 {
-    struct gs_client *c = atomic_load(&gs_connection);
+    struct gs_client *c = atomic_load(&gs_process.client);
     struct gs_client_mode mode = {0};
     if (c)
         gs_client_mode(c, &mode);

@@ -357,8 +357,6 @@ bool gs_remote_is_direct(cl_device_id from, cl_device_id to, uint64_t bytes)
 
 void gs_remote_note(const char *kernel)
 {
-    if (!gs_group()->remote)
-        return;
     pthread_once(&launcher.once, open_state);
     if (launcher.state)
         strncpy(launcher.state, kernel,

@@ -25,6 +25,9 @@ static void read_settings(void)
         gs_error("%s; the application runs on one device", why);
         gs_process.settings.mode = GS_MODE_SINGLE;
     }
+    if (gs_process.settings.no_daemon)
+        atomic_store(&gs_process.look_at_ns, UINT64_MAX);
+    atomic_store(&gs_process.looked, gs_process.settings.no_daemon);
     atomic_store(&gs_process.read, true);
 }
 

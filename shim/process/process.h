@@ -8,11 +8,15 @@
 
 #include "common/settings.h"
 
-/* What each call of the application asks for stands side by side: a call finds the processor's caches full of the
- * driver's things. */
+/* What each call of the application asks for stands side by side, in one line of the caches: a call finds them full of
+ * the driver's things. */
 extern struct gs_process {
-    atomic_bool read; /* the settings are */
+    _Alignas(64) atomic_bool read; /* the settings are */
     atomic_bool forked;
+    atomic_bool looked;               /* for a daemon, and it isn't time to look again, */
+    atomic_uint_fast64_t look_at_ns;  /* which it is then */
+    struct gs_client *_Atomic client; /* of the daemon: made once, never closed; its end is the process's. Or NULL */
+    const char *_Atomic given_up;     /* why nothing is split any more, or NULL */
     struct gs_settings settings;
 } gs_process;
 void gs_settings_read(void);

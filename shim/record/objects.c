@@ -11,7 +11,6 @@ static struct {
     pthread_rwlock_t lock; /* each call of the application is a reader */
     struct gs_object *_Atomic buckets[BUCKETS];
     pthread_once_t once;
-    const char *_Atomic given_up;
     atomic_uint events; /* of ours */
 } handles = {.lock = PTHREAD_RWLOCK_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 GS_RANKED(handles.lock, GS_RANK_OBJECTS);
@@ -19,17 +18,6 @@ GS_RANKED(handles.lock, GS_RANK_OBJECTS);
 static unsigned bucket_of(const void *handle)
 {
     return (unsigned)((uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u >> (64 - BUCKET_BITS));
-}
-
-const char *gs_given_up(const struct gs_context *c)
-{
-    const char *reason = c ? atomic_load_explicit(&c->given_up, memory_order_relaxed) : NULL;
-    return reason ? reason : atomic_load_explicit(&handles.given_up, memory_order_relaxed);
-}
-
-void gs_set_given_up(const char *reason)
-{
-    atomic_store(&handles.given_up, reason);
 }
 
 static void set_up(void)

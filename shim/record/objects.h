@@ -289,9 +289,11 @@ struct gs_mapping *gs_mapping_at(const struct gs_mem *m, const void *ptr);
 bool gs_mapping_take(struct gs_mem *m, const struct gs_mapping *map);
 
 /* Why nothing of the context (NULL: of any) is split any more, or NULL. */
-const char *gs_given_up(const struct gs_context *c);
-/* Of the whole process. */
-void gs_set_given_up(const char *reason);
+static inline const char *gs_given_up(const struct gs_context *c)
+{
+    const char *reason = c ? atomic_load_explicit(&c->given_up, memory_order_relaxed) : NULL;
+    return reason ? reason : atomic_load_explicit(&gs_process.given_up, memory_order_relaxed);
+}
 
 /* May the host read the object, write it, or both, as `access` says? A sub-buffer that says nothing of that is as its
  * parent. */

@@ -82,10 +82,8 @@ int gs_report_join(int fd)
 
 /* ---- counts ---- */
 
-void gs_report_moved(enum gs_path path, uint64_t bytes)
+void gs_report_bytes(enum gs_path path, uint64_t bytes)
 {
-    if (!gs_settings()->stats)
-        return;
     atomic_fetch_add_explicit(&told.r.moved[path], bytes, memory_order_relaxed);
     atomic_fetch_add_explicit(&told.r.moves[path], 1, memory_order_relaxed);
 }
@@ -187,11 +185,6 @@ void gs_report_verified(struct gs_kernel_stats *k, bool right)
     GS_LOCKED(&told.lock);
     k->verified++;
     k->wrong += !right;
-}
-
-bool gs_report_wants_times(void)
-{
-    return gs_settings()->stats || gs_settings()->trace;
 }
 
 /* The phase that a command belongs to, as the paper's Figure 5 has them; GS_PHASES: to none. */

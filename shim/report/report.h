@@ -37,7 +37,12 @@ enum gs_path {
 };
 
 /* Counts one transfer or event, and its bytes. From any thread. */
-void gs_report_moved(enum gs_path path, uint64_t bytes);
+void gs_report_bytes(enum gs_path path, uint64_t bytes);
+static inline void gs_report_moved(enum gs_path path, uint64_t bytes)
+{
+    if (gs_settings()->stats)
+        gs_report_bytes(path, bytes);
+}
 
 /* So many programs more, or fewer. From any thread. */
 void gs_report_later(enum gs_path what, int more);
@@ -77,7 +82,10 @@ void gs_report_single(struct gs_kernel_stats *k, const char *reason, enum gs_lef
 void gs_report_choice(struct gs_kernel_stats *k, uint64_t single_ns, uint64_t split_ns, bool unplanned);
 
 /* Whether times are wanted, for --stats or --trace: all queues then have profiles. */
-bool gs_report_wants_times(void);
+static inline bool gs_report_wants_times(void)
+{
+    return gs_settings()->stats || gs_settings()->trace;
+}
 
 /* A command has run: adds its time to those of its kernel and of its path. */
 void gs_report_command(const struct gs_ran *ran);

@@ -330,20 +330,18 @@ static _Thread_local unsigned depth; /* of calls of the application: 1 within on
 /* A shorter one hasn't blocked, and isn't in the trace. */
 enum { BLOCKED_NS = 20 * 1000 };
 
-struct gs_call gs_call_begin(const char *name)
+void gs_call_traced(struct gs_call *call, const char *name)
 {
-    if (!gs_settings()->trace || gs_threads_own())
-        return (struct gs_call){.errno_before = errno};
-    return (struct gs_call){depth++ ? NULL : name, errno, gs_now_ns()};
+    if (gs_threads_own())
+        return;
+    call->name = depth++ ? NULL : name;
+    call->begin_ns = gs_now_ns();
 }
 
-void gs_call_end(const struct gs_call *call)
+void gs_call_trace(const struct gs_call *call)
 {
-    if (call->begin_ns) {
-        depth--;
-        const uint64_t now = gs_now_ns();
-        if (call->name && now - call->begin_ns >= BLOCKED_NS && !gs_forked())
-            trace_call(call->name, call->begin_ns, now);
-    }
-    errno = call->errno_before;
+    const uint64_t now = gs_now_ns();
+    depth--;
+    if (call->name && now - call->begin_ns >= BLOCKED_NS && !gs_forked())
+        trace_call(call->name, call->begin_ns, now);
 }

@@ -4,10 +4,12 @@
 #ifndef GS_SHIM_REPORT_WATCH_H
 #define GS_SHIM_REPORT_WATCH_H
 
+#include <errno.h>
 #include <stdint.h>
 
 #include "common/clock.h"
 #include "shim/driver/real.h"
+#include "shim/process/process.h"
 
 /* ---- labels: what this thread is about: what the commands are for that it enqueues, and which call of the application
  * it is in. For --trace and --stats ---- */
@@ -45,8 +47,21 @@ struct gs_call {
     int errno_before;
     uint64_t begin_ns;
 };
-struct gs_call gs_call_begin(const char *name);
-void gs_call_end(const struct gs_call *call);
+void gs_call_traced(struct gs_call *call, const char *name);
+void gs_call_trace(const struct gs_call *call);
+static inline struct gs_call gs_call_begin(const char *name)
+{
+    struct gs_call call = {.errno_before = errno};
+    if (gs_settings()->trace)
+        gs_call_traced(&call, name);
+    return call;
+}
+static inline void gs_call_end(const struct gs_call *call)
+{
+    if (call->begin_ns)
+        gs_call_trace(call);
+    errno = call->errno_before;
+}
 #define GS_CALL(name) const struct gs_call gs_call_ __attribute__((cleanup(gs_call_end))) = gs_call_begin(name)
 
 /* ---- commands ---- */

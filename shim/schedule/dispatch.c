@@ -113,7 +113,7 @@ static uint64_t most_of_unit_ns(unsigned resource, bool granted)
 {
     if (gs_units_are_alone())
         return GS_BATCH_SOLE_NS;
-    const struct gs_client *c = gs_connection;
+    const struct gs_client *c = gs_process.client;
     return granted && c && gs_client_own_out(c, resource, GS_LENGTH_UNKNOWN) ? GS_BATCH_ALONE_NS : GS_BATCH_NS;
 }
 

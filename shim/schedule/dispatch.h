@@ -90,7 +90,12 @@ bool gs_is_last_event(cl_command_queue queue, cl_event event);
 void gs_deferred_fail(void);
 
 /* A command that doesn't go through gs_run_units is about to be enqueued: a unit without an event gets a marker. */
-void gs_queue_close(cl_command_queue queue);
+void gs_queue_close_unit(cl_command_queue queue);
+static inline void gs_queue_close(cl_command_queue queue)
+{
+    if (gs_units_used())
+        gs_queue_close_unit(queue);
+}
 
 /* The application releases its queue: no function here uses the handle any more, but for commands that retain the
  * queue. */

@@ -169,7 +169,7 @@ static bool is_wanted(const void *data)
     /* In a queue of ours no thread of the application's looks, but for pieces' units when they are needed: that the
      * driver is asked for them meanwhile makes each of the application's calls take twice as long (H200). */
     const bool unseen = !h->timeline && !gs_units_are_alone() && (!h->units.pieces || now > called_ns + PAUSE_NS);
-    const struct gs_client *c = gs_connection;
+    const struct gs_client *c = gs_process.client;
     return !busy || unseen || gs_has_units(h) || h->units.spent || (c && gs_client_own_waits(c, h->resource)) ||
            gs_units_wanted();
 }
@@ -307,7 +307,7 @@ static void await_units(const struct gs_deferred *h)
         pthread_cond_wait(&gs_deferred_list.changed, &gs_deferred_list.lock);
 }
 
-void gs_queue_close(cl_command_queue queue)
+void gs_queue_close_unit(cl_command_queue queue)
 {
     if (!atomic_load(&gs_deferred_list.loose))
         return;
