@@ -129,8 +129,8 @@ static inline bool gs_wait_has_failed(const struct gs_context *ctx, const struct
  * unit. Returns the memory object, if that is ours as well, and of the command's context, whose lock protects it. */
 static inline struct gs_mem *gs_command_begin_on(struct gs_command *cmd, cl_mem handle)
 {
-    struct gs_mem *m;
-    struct gs_queue *q = gs_find_with_queue(cmd->queue, GS_MEM, handle, &m);
+    struct gs_queue *q = gs_find(GS_QUEUE, cmd->queue);
+    struct gs_mem *m = q ? gs_find(GS_MEM, handle) : NULL;
     if (q) {
         gs_timeline_enqueue(q->timeline);
         if (cmd->op.kind != GS_OP_READ || !cmd->op.blocking)

@@ -232,8 +232,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue command_
                              .wait = event_wait_list,
                              .event = event};
     GS_CALL("clEnqueueNDRangeKernel");
-    struct gs_kernel *k;
-    struct gs_queue *q = gs_find_with_queue(command_queue, GS_KERNEL, kernel, &k);
+    struct gs_queue *q = gs_find(GS_QUEUE, command_queue);
+    struct gs_kernel *k = q ? gs_find(GS_KERNEL, kernel) : NULL;
     if (q)
         gs_timeline_enqueue(q->timeline);
     const bool passes = !k || k->o.ctx != q->o.ctx || gs_wait_has_failed(q->o.ctx, &cmd);

@@ -8,8 +8,13 @@
 enum { BUCKET_BITS = 12, BUCKETS = 1 << BUCKET_BITS };
 
 static struct {
-    pthread_rwlock_t lock; /* each call of the application is a reader */
+    pthread_rwlock_t lock;
     struct gs_object *_Atomic buckets[BUCKETS];
+    /* The first of a bucket, but for events, stands here too, until it is let go: it is found without the lock. */
+    struct {
+        atomic_uintptr_t key; /* 0: none */
+        struct gs_object *_Atomic object;
+    } first[BUCKETS];
     pthread_once_t once;
     atomic_uint events; /* of ours */
 } handles = {.lock = PTHREAD_RWLOCK_INITIALIZER, .once = PTHREAD_ONCE_INIT};
@@ -18,6 +23,12 @@ GS_RANKED(handles.lock, GS_RANK_OBJECTS);
 static unsigned bucket_of(const void *handle)
 {
     return (unsigned)((uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u >> (64 - BUCKET_BITS));
+}
+
+/* Handles of two objects are as far apart as the pointers that they begin with are long. */
+static uintptr_t key_of(enum gs_type type, const void *handle)
+{
+    return (uintptr_t)handle + type;
 }
 
 static void set_up(void)
@@ -61,25 +72,16 @@ static struct gs_object *find(enum gs_type type, const void *handle, bool hold)
 
 void *gs_find(enum gs_type type, const void *handle)
 {
+    const unsigned b = bucket_of(handle);
+    if (type != GS_EVENT && !gs_forked() &&
+        atomic_load_explicit(&handles.first[b].key, memory_order_acquire) == key_of(type, handle))
+        return atomic_load_explicit(&handles.first[b].object, memory_order_relaxed);
     return find(type, handle, false);
 }
 
 void *gs_find_hold(enum gs_type type, const void *handle)
 {
     return find(type, handle, true);
-}
-
-struct gs_queue *gs_find_with_queue(const void *queue, enum gs_type type, const void *handle, void *found)
-{
-    struct gs_object *q = NULL, *o = NULL;
-    if (queue && !gs_forked()) {
-        pthread_rwlock_rdlock(&handles.lock);
-        q = find_locked(bucket_of(queue), GS_QUEUE, queue);
-        o = q && handle ? find_locked(bucket_of(handle), type, handle) : NULL;
-        pthread_rwlock_unlock(&handles.lock);
-    }
-    *(struct gs_object **)found = o;
-    return (struct gs_queue *)q;
 }
 
 void gs_insert(struct gs_object *o, enum gs_type type, void *handle, struct gs_context *ctx)
@@ -98,6 +100,11 @@ void gs_insert(struct gs_object *o, enum gs_type type, void *handle, struct gs_c
     pthread_rwlock_wrlock(&handles.lock);
     o->next = handles.buckets[b];
     handles.buckets[b] = o;
+    const uintptr_t key = key_of(type, handle), first = atomic_load(&handles.first[b].key);
+    if (type != GS_EVENT && (!first || first == key)) {
+        atomic_store(&handles.first[b].object, o);
+        atomic_store(&handles.first[b].key, key);
+    }
     pthread_rwlock_unlock(&handles.lock);
 }
 
@@ -127,6 +134,8 @@ static void take_out(struct gs_object *o)
         before->next = o->next;
     else
         handles.buckets[b] = o->next;
+    if (atomic_load(&handles.first[b].object) == o)
+        atomic_store(&handles.first[b].key, 0);
     pthread_rwlock_unlock(&handles.lock);
     if (o->type == GS_EVENT)
         atomic_fetch_sub(&handles.events, 1);

@@ -18,7 +18,7 @@
 #include "shim/events/events.h"
 #include "translator/summary/translate.h"
 
-enum gs_type { GS_CONTEXT, GS_QUEUE, GS_MEM, GS_PROGRAM, GS_KERNEL, GS_EVENT };
+enum gs_type { GS_CONTEXT = 1, GS_QUEUE, GS_MEM, GS_PROGRAM, GS_KERNEL, GS_EVENT };
 
 /* The head of every object. `refs` counts the application's references as the driver does; `holds` counts our own uses.
  * The object leaves the table and is freed when holds falls to 0: until then the application may get the handle back
@@ -256,9 +256,6 @@ struct gs_event {
 
 /* Looks a handle up. NULL: not ours. */
 void *gs_find(enum gs_type type, const void *handle);
-
-/* Looks a queue up, and with it an object, which may be null: *found. */
-struct gs_queue *gs_find_with_queue(const void *queue, enum gs_type type, const void *handle, void *found);
 
 /* The same as gs_find, held: for an object that another thread may let go meanwhile. */
 void *gs_find_hold(enum gs_type type, const void *handle);
