@@ -166,12 +166,12 @@ part_pooled() {
     for n in 2 4; do
       [ "$n" -le "$cards" ] || continue
       left 40 "$kind beyond $n cards" || break
-      [ -z "$small" ] || export OPENCL_LAYERS=$programs/room.so ROOM_DEVICES=$n ROOM_BYTES=$((room << 20))
+      [ -z "$small" ] || export OPENCL_LAYERS=$programs/small_memory.so SMALL_MEMORY_DEVICES=$n SMALL_MEMORY_BYTES=$((room << 20))
       by[beyond]="gpusparc run --gpus $n --memory pooled"
       gb=$(key=gb_per_s turns 1 beyond "$measuring/bench_large" $kind $((card * 9 / 5)) 20)
       row "$kind of 1.8 cards on $n" "$(of .2 "$gb" "$plain" "a / b / $n") of plain's speed for each card (${gb%.*} and ${plain%.*} GB/s)" 0.8
       # Cards that say they have little: to pin what real ones spill takes minutes.
-      export OPENCL_LAYERS=$programs/room.so ROOM_DEVICES=$n ROOM_BYTES=$((room << 20))
+      export OPENCL_LAYERS=$programs/small_memory.so SMALL_MEMORY_DEVICES=$n SMALL_MEMORY_BYTES=$((room << 20))
       for steps in 2 8; do
         by[beyond]="gpusparc run --gpus $n --memory pooled+host:$((n * room))MiB --stats=$work/$steps.json"
         ms=$(turns 1 beyond "$measuring/bench_large" $kind $((n * room * 3 / 2)) $steps waits)
@@ -255,7 +255,8 @@ W
   if [ -n "${PROGRAMS:-}" ]; then
     printf '%s\n' $PROGRAMS
   else
-    find "$programs" -maxdepth 1 -type f -executable ! -name '*.so' ! -name keeps ! -name held_back ! -name locked -printf '%f\n' | sort
+    find "$programs" -maxdepth 1 -type f -executable ! -name '*.so' ! -name read_behind_user_event ! -name held_back ! -name locked -printf '%f
+' | sort
     printf '%s\n' "pooled 16384 "{stencil,matrices,gathers,reduction,windows,invalidates} "stress 7 300 4" "crowd 7 60 3"
   fi | xargs -P "$at_once" -L 1 bash -c 'right "$@"' - | tee "$work/rights"
   row "programs with plain's output in all four ways" "$(grep -c ': same$' "$work/rights") (left out $(grep -c ': left out' "$work/rights"), refused pooled memory $(grep -c ': refused$' "$work/rights"))" all

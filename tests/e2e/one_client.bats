@@ -189,7 +189,7 @@ launches() { grep -c '^clEnqueueNDRangeKernel' modes.log; }
 # Threads of ours sleep by then.
 # bats test_tags=exit
 @test "a handler of exit() joins a thread that waits for a launch of many units" {
-  for how in finish event read status profile callback user "status destructor" "finish library" "finish $programs/last.so"; do
+  for how in finish event read status profile callback user "status destructor" "finish library" "finish $programs/destructor_hook.so"; do
     FAKE_ITEM_NS=200 GPUSPARC_REAL=$programs/fake.so limited --gpus 1 "$programs/joined" $how >out.txt
     [ "$(cat out.txt)" = "${how% *} has ended" ]
   done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# pooled.sh [MIB]: --memory pooled, over devices with less memory than the buffers have (room.c). The bytes are those of the plain
+# pooled.sh [MIB]: --memory pooled, over devices with less memory than the buffers have (small_memory.c). The bytes are those of the plain
 # run, whose device has enough; no device holds more than six tenths of them. With MIB the programs once more, of so many, over
 # PoCL's own limit of 1 GiB for each device.
 set -euo pipefail
@@ -14,11 +14,11 @@ m = json.load(open("stats.json"))["memory"]
 sys.exit(m["brought"] != int(sys.argv[1]) or m["evicted"] != 0)' "$1" || fail "not $1 bytes moved: $(grep '"memory"' stats.json)"; }
 
 kib=16384
-export ROOM_OFFSETS=0
+export SMALL_MEMORY_OFFSETS=0
 for case in stencil matrices gathers reduction images windows invalidates given; do
   plain plain.txt "$programs/pooled" $kib $case
   for room in 10 5; do # MiB
-    export ROOM_BYTES=$((room << 20))
+    export SMALL_MEMORY_BYTES=$((room << 20))
     memory=pooled+host:64MiB alike "$case, $room MiB" "$programs/pooled" $kib $case
     peak 60 $((kib << 10)) "$case, $room MiB"
     # Where both halves of both buffers have room, a row of 4 KiB goes each way in each step.
@@ -35,19 +35,19 @@ done
 # and not written to another one is what the application reads, at most.
 for case in images uncut; do
   plain plain.txt "$programs/pooled" $kib $case
-  ROOM_BYTES=$((16 << 20)) ROOM_MOVED=$PWD/moved.txt alike "$case, to the other device" "$programs/pooled" $kib $case
+  SMALL_MEMORY_BYTES=$((16 << 20)) SMALL_MEMORY_MOVED=$PWD/moved.txt alike "$case, to the other device" "$programs/pooled" $kib $case
   python3 -c '
 import json, sys
 (to, of), (to_other, of_other) = (map(int, line.split()) for line in open("moved.txt"))
 stays = of + of_other - to - to_other
 sys.exit(not to_other or stays > int(sys.argv[1]) << 10 or json.load(open("stats.json"))["memory"]["evicted"] > 2 << 20)' $kib || fail "$case, to the other device: $(cat moved.txt; grep '"memory"' stats.json)"
-  ROOM_BYTES=$((8 << 20)) memory=pooled+host:64MiB alike "$case, to both" "$programs/pooled" $kib $case
+  SMALL_MEMORY_BYTES=$((8 << 20)) memory=pooled+host:64MiB alike "$case, to both" "$programs/pooled" $kib $case
 done
 
 # What the host writes goes to the windows that are there, rectangles as such: nothing is brought again but what two of them hold.
 for case in writes rows; do
   plain plain.txt "$programs/pooled" $kib $case
-  FAULT_COUNTS=$PWD/counts.txt layer=$layer:$programs/faults.so ROOM_BYTES=$((40 << 20)) alike $case "$programs/pooled" $kib $case
+  FAULT_COUNTS=$PWD/counts.txt layer=$layer:$programs/faults.so SMALL_MEMORY_BYTES=$((40 << 20)) alike $case "$programs/pooled" $kib $case
   [ "$(grep -c 'clEnqueue.*Rect' counts.txt)" = $([ $case = rows ] && echo 2 || echo 0) ] || fail "$case: $(grep clEnqueue counts.txt)"
   python3 -c '
 import json, sys
@@ -55,7 +55,7 @@ n = {line.split()[0]: int(line.split()[1]) for line in open(sys.argv[1])}
 sys.exit(sum(n.get(f"clEnqueue{k}", 0) for k in ("WriteBuffer", "WriteBufferRect", "ReadBuffer", "ReadBufferRect")) > 60
          or json.load(open("stats.json"))["memory"]["brought"] > 1 << 20)' counts.txt || fail "$case: $(grep '"memory"' stats.json; grep clEnqueue counts.txt)"
   # GPUs' drivers carry from and to pinned pieces then, several at a time.
-  GPUSPARC_TRANSFER=pinned PAGEABLE=$PWD/pageable layer=$layer:$programs/as_gpu.so:$programs/pageable.so ROOM_BYTES=$((40 << 20)) \
+  GPUSPARC_TRANSFER=pinned PAGEABLE=$PWD/pageable layer=$layer:$programs/as_gpu.so:$programs/pageable.so SMALL_MEMORY_BYTES=$((40 << 20)) \
     alike "$case on GPUs" "$programs/pooled" $kib $case
   awk '$1 < 8388608 || $2 || $3 < 2 { exit 1 }' pageable || fail "$case on GPUs: bytes of pinned and of pageable memory, at a time: $(cat pageable)"
 done
@@ -63,7 +63,7 @@ done
 # The host's memory of maps goes back with the last of them, unless the user has given it.
 plain plain.txt "$programs/pooled" $kib maps
 for wanted in pooled:"given back" pooled+host:64MiB:kept; do
-  ROOM_BYTES=$((10 << 20)) memory=${wanted%:*} alike "maps, $wanted" "$programs/pooled" $kib maps
+  SMALL_MEMORY_BYTES=$((10 << 20)) memory=${wanted%:*} alike "maps, $wanted" "$programs/pooled" $kib maps
   grep -q "^maps: ${wanted##*:}" pooled.err || fail "maps, $wanted: $(cat pooled.err)"
 done
 
@@ -72,25 +72,25 @@ memory=pooled+host:64MiB alike events "$programs/pooled" $kib events
 
 # A kernel's own limit of a work-group is advice: a driver that runs larger ones isn't overruled.
 plain plain.txt "$programs/pooled" $kib stencil
-ROOM_GROUP=32 memory=pooled+host:64MiB alike "a kernel that says 32 work-items" "$programs/pooled" $kib stencil
+SMALL_MEMORY_GROUP=32 memory=pooled+host:64MiB alike "a kernel that says 32 work-items" "$programs/pooled" $kib stencil
 
 # Of two buffers of 8 MiB, which two devices of 6 MiB don't hold together, one is alive at a time: of 8 steps that are known
 # beforehand nothing is kept that the next one overwrites (64 MiB are written).
-export ROOM_BYTES=$((6 << 20))
+export SMALL_MEMORY_BYTES=$((6 << 20))
 plain plain.txt "$programs/pooled" $kib steps
 memory=pooled+host:64MiB alike steps "$programs/pooled" $kib steps
 python3 -c '
 import json, sys
 sys.exit(json.load(open("stats.json"))["memory"]["evicted"] > 16 << 20)' || fail "steps: $(grep '"memory"' stats.json)"
 # What the devices pass to the host and get from it they do at the same time; a device, both ways at once; and the next turn's bytes
-# come while one computes (beside.c).
-export BESIDE_REPORT=$PWD/beside ROOM_BYTES=$((3 << 20))
-FAULT_COUNTS=$PWD/counts.txt layer=$layer:$programs/beside.so:$programs/faults.so memory=pooled+host:64MiB alike "steps, transfers counted" "$programs/pooled" $kib steps
-read -r waits beside both_ways ahead _ <beside
+# come while one computes (overlap_counter.c).
+export OVERLAP_REPORT=$PWD/overlaps SMALL_MEMORY_BYTES=$((3 << 20))
+FAULT_COUNTS=$PWD/counts.txt layer=$layer:$programs/overlap_counter.so:$programs/faults.so memory=pooled+host:64MiB alike "steps, transfers counted" "$programs/pooled" $kib steps
+read -r waits beside both_ways ahead _ <overlaps
 [ $((4 * beside)) -gt $((3 * waits)) ] || fail "of $waits waits for transfers $beside were for two devices"
 [ $((2 * both_ways)) -gt $waits ] || fail "of $waits waits for transfers $both_ways were for both directions"
 [ $((2 * ahead)) -gt $waits ] || fail "beside $waits waits for transfers there were $ahead transfers to a device that computed"
-unset BESIDE_REPORT
+unset OVERLAP_REPORT
 # Windows have the memory of those that were evicted.
 python3 -c '
 import json, sys
@@ -101,21 +101,21 @@ rm -f report
 for modes in unflushed,lanes slow,late,poison; do
   for case in stencil steps gathers reduction windows uncut; do
     plain plain.txt "$programs/pooled" 1024 $case
-    ROOM_BYTES=$((640 << 10)) LAZY=$modes LAZY_SEED=41 LAZY_STUCK_MS=60000 LAZY_REPORT=$PWD/report layer=$programs/lazy.so:$layer \
+    SMALL_MEMORY_BYTES=$((640 << 10)) LAZY=$modes LAZY_SEED=41 LAZY_STUCK_MS=60000 LAZY_REPORT=$PWD/report layer=$programs/lazy.so:$layer \
       memory=pooled+host:64MiB alike "$case, a driver that is $modes" "$programs/pooled" 1024 $case
     [ ! -e report ] || fail "$case, a driver that is $modes: $(cat report)"
   done
 done
 plain plain.txt "$programs/pooled" 1024 whole
-ROOM_BYTES=$((40 << 20)) LAZY=poison LAZY_REPORT=$PWD/report layer=$programs/lazy.so:$layer alike "whole, a driver that forgets" "$programs/pooled" 1024 whole
+SMALL_MEMORY_BYTES=$((40 << 20)) LAZY=poison LAZY_REPORT=$PWD/report layer=$programs/lazy.so:$layer alike "whole, a driver that forgets" "$programs/pooled" 1024 whole
 [ ! -e report ] || fail "whole, a driver that forgets: $(cat report)"
-export ROOM_BYTES=$((6 << 20))
+export SMALL_MEMORY_BYTES=$((6 << 20))
 plain plain.txt "$programs/pooled" $kib steps
 # The same where the driver pins the host place, as it does of GPUs.
 layer=$layer:$programs/as_gpu.so memory=pooled+host:64MiB alike "steps on GPUs" "$programs/pooled" $kib steps
 
 # What stays on one device, where that has room for all.
-export ROOM_BYTES=$((40 << 20))
+export SMALL_MEMORY_BYTES=$((40 << 20))
 # What the host never held isn't given back to the system by each launch that overwrites it.
 rm -f given_back
 GIVEN_BACK=$PWD/given_back LD_PRELOAD=$programs/given_back.so alike "pages given back" "$programs/pooled" $kib steps
@@ -130,13 +130,13 @@ stats stats.json single:scatter:"its parts use each other's results, and it fits
 
 # A launch that finds all its bytes is enqueued while the one before it runs: of 8 steps all but the first.
 plain plain.txt "$programs/pooled" 1024 steps
-layer=$layer:$programs/beside.so BESIDE_REPORT=$PWD/beside GPUSPARC_GPUS=1 alike "one device" "$programs/pooled" 1024 steps
-read -r _ _ _ _ behind translated <beside
+layer=$layer:$programs/overlap_counter.so OVERLAP_REPORT=$PWD/overlaps GPUSPARC_GPUS=1 alike "one device" "$programs/pooled" 1024 steps
+read -r _ _ _ _ behind translated <overlaps
 [ "$behind" = 7 ] || fail "one device: $behind launches were enqueued while another one ran, not 7"
 # With room for all buffers they are the application's own kernels; without, translations.
 [ "$translated" = 0 ] || fail "one device with room for all: $translated launches of translations"
-ROOM_BYTES=$((512 << 10)) memory=pooled+host:64MiB layer=$layer:$programs/beside.so BESIDE_REPORT=$PWD/beside GPUSPARC_GPUS=1 alike "one small device" "$programs/pooled" 1024 steps
-read -r _ _ _ _ _ translated <beside
+SMALL_MEMORY_BYTES=$((512 << 10)) memory=pooled+host:64MiB layer=$layer:$programs/overlap_counter.so OVERLAP_REPORT=$PWD/overlaps GPUSPARC_GPUS=1 alike "one small device" "$programs/pooled" 1024 steps
+read -r _ _ _ _ _ translated <overlaps
 [ "$translated" -gt 8 ] || fail "one small device: $translated launches of translations"
 # By their events none begins before that one has ended; and what has read of one that fails meanwhile fails, too.
 plain plain.txt "$programs/pooled" 1024 behind
@@ -186,7 +186,7 @@ grep -q "an application sees one device with 75 MiB and buffers" devices.txt || 
 grep -q "'pool' is no value for --memory" pooled.err || fail "devices --memory pool: $(cat pooled.err)"
 
 # More than all devices have, with the host's memory; without, it is refused as one device would.
-export ROOM_BYTES=$((4 << 20))
+export SMALL_MEMORY_BYTES=$((4 << 20))
 plain plain.txt "$programs/pooled" $kib stencil
 GPUSPARC_MEMORY=pooled+host:16MiB OPENCL_LAYERS=$layer gpusparc run "$programs/pooled" $kib stencil >pooled.txt 2>pooled.err || fail "by the variable: $(cat pooled.txt pooled.err)"
 same "by the variable"
@@ -194,7 +194,7 @@ same "by the variable"
 grep -q 'clCreateBuffer.*error -\(61\|4\)' pooled.txt || fail "16 MiB on two devices of 4 MiB: $(cat pooled.txt)"
 
 # Any work-item may read all of a buffer that no device can hold.
-export ROOM_BYTES=$((3 << 20))
+export SMALL_MEMORY_BYTES=$((3 << 20))
 ! memory=pooled+host:1GiB pooled pooled.txt "$programs/pooled" $kib gathers || fail "a gather that can't be done"
 grep -q 'error -4' pooled.txt || fail "a gather that can't be done: $(cat pooled.txt)"
 stats stats.json single:gather:"one work-group may touch more bytes than fit on a device"
@@ -211,8 +211,8 @@ plain plain.txt "$programs/sub_buffer_flags" buffers
 alike "flags of sub-buffers" "$programs/sub_buffer_flags" buffers
 
 # No allocation ever succeeds (each once: pooled_faults.sh).
-export ROOM_BYTES=$((10 << 20))
-! ROOM_DEVICES=0 pooled pooled.txt "$programs/pooled" 64 stencil || fail "no allocation succeeds: $(cat pooled.txt)"
+export SMALL_MEMORY_BYTES=$((10 << 20))
+! SMALL_MEMORY_DEVICES=0 pooled pooled.txt "$programs/pooled" 64 stencil || fail "no allocation succeeds: $(cat pooled.txt)"
 grep -q 'error -' pooled.txt || fail "no allocation succeeds: $(cat pooled.txt)"
 shows pooled.err "pooled memory: %s failed (error %d): what the buffers of its context hold is lost"
 
@@ -229,7 +229,7 @@ done
 
 [ "$mib" != 0 ] || exit 0
 layer='' kib=$((mib * 1024))
-unset ROOM_BYTES
+unset SMALL_MEMORY_BYTES
 for case in stencil reduction windows matrices gathers images; do
   plain plain.txt "$programs/pooled" $kib $case
   POCL_MEMORY_LIMIT=1 alike "$case of $mib MiB" "$programs/pooled" $kib $case

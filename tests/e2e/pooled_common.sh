@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# What the tests of --memory pooled share: devices with less memory than the buffers have (room.c).
+# What the tests of --memory pooled share: devices with less memory than the buffers have (small_memory.c).
 source "$GS_SOURCE/tests/e2e/common.sh"
 export POCL_DEVICES="pthread pthread" GPUSPARC_DEVICES=all
 unset GPUSPARC_MEMORY
-layer=$programs/room.so
+layer=$programs/small_memory.so
 
-# pooled OUTPUT COMMAND...: its exit status. ROOM_BYTES says what a device has.
+# pooled OUTPUT COMMAND...: its exit status. SMALL_MEMORY_BYTES says what a device has.
 pooled() {
   local out=$1
   shift

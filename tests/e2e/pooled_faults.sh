@@ -6,8 +6,8 @@
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/pooled_common.sh"
 most=${1:-0} right=0 errors=0
-layer=$programs/room.so:$programs/faults.so
-export ROOM_BYTES=$((200 << 10)) memory=pooled+host:1MiB
+layer=$programs/small_memory.so:$programs/faults.so
+export SMALL_MEMORY_BYTES=$((200 << 10)) memory=pooled+host:1MiB
 
 one() { # FAULT CASE
   local rc=0

@@ -4,7 +4,7 @@
 # that takes a memory object is called once (stand_ins.c), and stands in docs/memory.md; then what all kinds of programs do.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/pooled_common.sh"
-layer=$programs/room.so:$programs/faults.so
+layer=$programs/small_memory.so:$programs/faults.so
 export FAULT=clCreateBuffer:128:-9999:small FAULT_USED=$PWD/used memory=pooled+host:64MiB
 rm -f used
 unused() { [ ! -e used ] || { sort used | uniq -c; fail "$1: a stand-in was used by the driver"; }; }
@@ -44,7 +44,7 @@ grep -q '^8192 bytes' pooled.txt || fail "the size of a buffer: $(cat pooled.txt
 FAULT='' plain plain.txt "$programs/stand_ins"
 cmp <(grep -E '^[mn] ' plain.txt) <(grep -E '^[mn] ' pooled.txt) || fail "other bytes: $(cat pooled.txt)"
 
-export ROOM_BYTES=$((300 << 10))
+export SMALL_MEMORY_BYTES=$((300 << 10))
 for case in gathers windows invalidates; do
   FAULT='' plain plain.txt "$programs/pooled" 512 $case
   alike $case "$programs/pooled" 512 $case

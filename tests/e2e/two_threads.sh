@@ -29,34 +29,34 @@ OPENCL_LAYERS=$programs/call_hooks.so gpusparc run --no-daemon --devices cpu:2 -
   fail "a launch keeps another thread's out of the driver"
 # What one thread reads, maps or writes by a call has bytes of before the other one's launch or of after it, not of both.
 for transfer in plain auto pinned; do
-  OPENCL_LAYERS=$programs/call_hooks.so "$programs/between" >plain.txt || fail "between without gpusparc"
+  OPENCL_LAYERS=$programs/call_hooks.so "$programs/launch_during_transfer" >plain.txt || fail "launch_during_transfer without gpusparc"
   for devices in cpu:2 cpu:3; do
     OPENCL_LAYERS=$programs/call_hooks.so GPUSPARC_TRANSFER=$transfer timeout 240 \
-      gpusparc run --no-daemon --devices $devices --mode multi --stats=between.json "$programs/between" >out.txt || { cat out.txt; fail "between hangs"; }
+      gpusparc run --no-daemon --devices $devices --mode multi --stats=during.json "$programs/launch_during_transfer" >out.txt || { cat out.txt; fail "launch_during_transfer hangs"; }
     diff plain.txt out.txt || fail "$transfer, $devices: a mixture"
-    [ $transfer = pinned ] || stats between.json why:fill:"another thread is using one of its memory objects"
+    [ $transfer = pinned ] || stats during.json why:fill:"another thread is using one of its memory objects"
   done
 done
 # What one thread writes by a call isn't overtaken by old bytes that the other one's launch takes along, the context's first split.
 for transfer in plain auto pinned; do
   OPENCL_LAYERS=$programs/call_hooks.so GPUSPARC_TRANSFER=$transfer timeout 100 \
-    gpusparc run --no-daemon --devices cpu:2 --mode multi --stats=gap.json "$programs/gap" >out.txt || fail "$transfer: gap ends with status $?"
+    gpusparc run --no-daemon --devices cpu:2 --mode multi --stats=ranges.json "$programs/write_between_ranges" >out.txt || fail "$transfer: write_between_ranges ends with status $?"
   [ "$(cat out.txt)" = "3071 4711 3075" ] || fail "$transfer: an old word: $(cat out.txt)"
-  stats gap.json split:even split:copy
+  stats ranges.json split:even split:copy
   OPENCL_LAYERS=$programs/call_hooks.so GPUSPARC_TRANSFER=$transfer timeout 100 \
-    gpusparc run --no-daemon --devices cpu:2 --mode multi --stats=gap.json "$programs/gap" back >out.txt || fail "$transfer: gap back ends with status $?"
+    gpusparc run --no-daemon --devices cpu:2 --mode multi --stats=ranges.json "$programs/write_between_ranges" back >out.txt || fail "$transfer: write_between_ranges back ends with status $?"
   [ "$(cat out.txt)" = "3071 4711 3075" ] || fail "$transfer: an old word comes back: $(cat out.txt)"
-  [ $transfer = auto ] || stats gap.json split:turn # there the devices share the memory
+  [ $transfer = auto ] || stats ranges.json split:turn # there the devices share the memory
 done
 # Another thread lets a buffer go for the last time while a call transfers it.
-OPENCL_LAYERS=$programs/call_hooks.so "$programs/let_go" >plain.txt || fail "let_go without gpusparc"
+OPENCL_LAYERS=$programs/call_hooks.so "$programs/release_during_transfer" >plain.txt || fail "release_during_transfer without gpusparc"
 for options in "--mode single --gpus 1" "--mode multi"; do
   read -ra words <<<"$options"
   for transfer in plain auto pinned; do
     for when in "" early; do # where nothing is ours the driver's call is all that there is, as plain
       [ "$options$when" != "--mode single --gpus 1early" ] || continue
       MALLOC_PERTURB_=165 OPENCL_LAYERS=$programs/call_hooks.so GPUSPARC_TRANSFER=$transfer timeout 100 \
-        gpusparc run --no-daemon --devices cpu:2 "${words[@]}" "$programs/let_go" $when >out.txt || fail "$options, $transfer: let_go $when ends with status $?"
+        gpusparc run --no-daemon --devices cpu:2 "${words[@]}" "$programs/release_during_transfer" $when >out.txt || fail "$options, $transfer: release_during_transfer $when ends with status $?"
       diff plain.txt out.txt || fail "$options, $transfer: other bytes, let go $when"
     done
   done
@@ -71,7 +71,7 @@ done
 # Where the machine is busy the write before may have ended already, and nothing comes between: one of three is to.
 came=0
 for _ in 1 2 3; do
-  OPENCL_LAYERS=$programs/call_hooks.so timeout 50 gpusparc run --devices cpu:2 --gpus 1 "$programs/asked" >out.txt ||
+  OPENCL_LAYERS=$programs/call_hooks.so timeout 50 gpusparc run --devices cpu:2 --gpus 1 "$programs/marker_before_launch" >out.txt ||
     { cat out.txt; gpusparc status; fail "one that has asked keeps another from running"; }
   cat out.txt
   ! grep -q "marker came between" out.txt || came=$((came + 1))
@@ -79,7 +79,7 @@ done
 [ $came -gt 0 ] || fail "the marker came too late each time"
 # A read that blocks has no unit while it waits for something of the application's own.
 rm -f goes_on
-gpusparc run --devices cpu:2 --gpus 1 --task one "$programs/keeps" >out.txt &
+gpusparc run --devices cpu:2 --gpus 1 --task one "$programs/read_behind_user_event" >out.txt &
 keeper=$!
 for ((i = 0; i < 300; i++)); do
   if grep -q "it runs" out.txt; then break; fi

@@ -53,7 +53,7 @@ seen() { # WAY CALL,... PROGRAM [ARGUMENT...]
   shift 2
   rm -f "$dir/began" "$dir/trace"
   begin_daemon --trace "$dir/trace"
-  OPENCL_LAYERS=$programs/witness.so${ROOM_BYTES:+:$programs/room.so} WITNESS=$dir/began GPUSPARC_TRANSFER=$way timeout 100 \
+  OPENCL_LAYERS=$programs/witness.so${SMALL_MEMORY_BYTES:+:$programs/small_memory.so} WITNESS=$dir/began GPUSPARC_TRANSFER=$way timeout 100 \
     gpusparc run ${HOW---devices cpu:2 --mode multi --task both} --stats=stats.json "$programs/$@" >out.txt 2>err.txt || { cat err.txt; fail "$* by $way"; }
   end_daemon
   "$programs/$@" | cmp - out.txt || fail "$* by $way computes something else"
@@ -73,13 +73,13 @@ HOW="--devices cpu:2 --mode multi" seen plain clEnqueueNDRangeKernel jobs 12 400
 
 # So it is with pooled memory, whose windows come, leave and go round. Such a program is no task, whatever matches its path,
 # and its launches are cut where there is one GPU, too.
-export POCL_DEVICES="pthread pthread" HOW="--devices all --memory pooled+host:64MiB" ROOM_BYTES=$((640 << 10))
+export POCL_DEVICES="pthread pthread" HOW="--devices all --memory pooled+host:64MiB" SMALL_MEMORY_BYTES=$((640 << 10))
 for case in stencil gathers reduction windows rows uncut; do
   seen plain clEnqueueNDRangeKernel,clEnqueueReadBuffer,clEnqueueWriteBuffer pooled 1024 $case
 done
 seen pinned clEnqueueWriteBuffer,clEnqueueReadBuffer pooled 1024 writes
 seen plain clEnqueueReadImage,clEnqueueWriteImage pooled 1024 images
-POCL_DEVICES=pthread ROOM_BYTES= seen plain clEnqueueNDRangeKernel pooled 1024 stencil
+POCL_DEVICES=pthread SMALL_MEMORY_BYTES= seen plain clEnqueueNDRangeKernel pooled 1024 stencil
 grep -q '"ph":"X","name":"no task"' "$dir/trace" || fail "a pooled program is a task"
 units=$(grep -c '"ph":"X","name":"no task","pid":1,"tid":1,' "$dir/trace")
 [ "$units" -ge 20 ] || fail "$units units of one GPU for four launches of 512 and more work-groups"

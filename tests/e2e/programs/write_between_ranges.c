@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* gap [back]: one thread writes a single word of a buffer by a call that blocks. Just before the driver is asked for
- * that
- * (`will_write`, called by the layer call_hooks.c) another one launches a kernel that reads the words around it, and
- * not the word itself: a device that gets these may get the gap between them as well, with the old word. Then all words
- * are copied, the new one among them.
- * back: the other thread's launches change the words around it, so that the gap comes home again with them, from where
- * the old word went along; the write reaches the driver's queue behind the first of them, which takes a while. */
+/* write_between_ranges [back]: one thread writes a single word of a buffer by a call that blocks. Just before the
+ * driver is asked for that (`will_write`, called by the layer call_hooks.c) another one launches a kernel that reads
+ * the words around it, and not the word itself: a device that gets these may get the gap between them as well, with the
+ * old word. Then all words are copied, the new one among them. back: the other thread's launches change the words
+ * around it, so that the gap comes home again with them, from where the old word went along; the write reaches the
+ * driver's queue behind the first of them, which takes a while. */
 #include "plain.h"
 
 #include <pthread.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A layer below gpusparc that counts what runs at the same time, over a driver that is as slow as it may be: transfers
  * that have been enqueued run until somebody waits for one, and launches until somebody waits for one. At the end
- * BESIDE_REPORT (a file) has the number of waits with transfers under way; of those with transfers of two devices or
+ * OVERLAP_REPORT (a file) has the number of waits with transfers under way; of those with transfers of two devices or
  * more; of those with transfers of one device both ways; the number of waits for launches while a transfer to the
  * device is under way; the number of launches enqueued while one is under way that nobody has waited for; and
  * the number of launches of translations. A transfer has 4 KiB at least.
- * With BESIDE_HOLD copies and writes are held until somebody waits for a command of their queue, while what other
+ * With OVERLAP_HOLD copies and writes are held until somebody waits for a command of their queue, while what other
  * queues have begins at once: who counts on an order between queues finds other bytes. */
 #include <pthread.h>
 #include <stdbool.h>
@@ -191,7 +191,7 @@ static cl_int CL_API_CALL finish(cl_command_queue queue)
 
 __attribute__((destructor)) static void report(void)
 {
-    const char *path = getenv("BESIDE_REPORT");
+    const char *path = getenv("OVERLAP_REPORT");
     FILE *f = path && waits ? fopen(path, "w") : NULL;
     if (!f)
         return;
@@ -201,7 +201,7 @@ __attribute__((destructor)) static void report(void)
 
 static void layer_start(void)
 {
-    holds = getenv("BESIDE_HOLD") != NULL;
+    holds = getenv("OVERLAP_HOLD") != NULL;
     layer.clEnqueueReadBuffer = read_buffer;
     layer.clEnqueueWriteBuffer = write_buffer;
     layer.clEnqueueCopyBuffer = copy_buffer;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A layer below gpusparc whose devices have little memory: they say so, and buffers beyond that can't be made. What a
- * program has in all is what counts: ROOM_DEVICES times as much as a device has; but for buffers in the host's memory.
- *   ROOM_BYTES=N    a device's memory; one buffer may have half of it
- *   ROOM_MOVED=FILE a line for each device at the end, by the order in which they were asked for: how many bytes were
- *                   written to it, and read from it, by transfers of a page and more
- *   ROOM_OFFSETS=0  launches begin at 0, whatever their offset: NVIDIA's driver holds 32 bits of it
- *   ROOM_FAIL=N     the N-th buffer of a page or more can't be made, whatever there is
- *   ROOM_GROUP=N    each kernel says that a work-group has N work-items at most, though it runs larger ones */
+ * program has in all is what counts: SMALL_MEMORY_DEVICES times as much as a device has; but for buffers in the host's
+ * memory.
+ *   SMALL_MEMORY_BYTES=N    a device's memory; one buffer may have half of it
+ *   SMALL_MEMORY_MOVED=FILE a line for each device at the end, by the order in which they were asked for: how many
+ *                           bytes were written to it, and read from it, by transfers of a page and more
+ *   SMALL_MEMORY_OFFSETS=0  launches begin at 0, whatever their offset: NVIDIA's driver holds 32 bits of it
+ *   SMALL_MEMORY_FAIL=N     the N-th buffer of a page or more can't be made, whatever there is
+ *   SMALL_MEMORY_GROUP=N    each kernel says that a work-group has N work-items at most, though it runs larger ones */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -89,7 +90,7 @@ static cl_int CL_API_CALL write_image(cl_command_queue queue, cl_mem m, cl_bool 
 
 __attribute__((destructor)) static void report(void)
 {
-    const char *path = getenv("ROOM_MOVED");
+    const char *path = getenv("SMALL_MEMORY_MOVED");
     FILE *f = path && seen[0].id ? fopen(path, "w") : NULL;
     for (unsigned i = 0; f && i < MOST && seen[i].id; i++)
         fprintf(f, "%llu %llu\n", (unsigned long long)seen[i].written, (unsigned long long)seen[i].read);
@@ -164,13 +165,13 @@ static cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_ui
 
 static void layer_start(void)
 {
-    room = number("ROOM_BYTES", (cl_ulong)1 << 40);
-    devices = number("ROOM_DEVICES", 2);
-    fails = number("ROOM_FAIL", 0);
-    group = number("ROOM_GROUP", 0);
+    room = number("SMALL_MEMORY_BYTES", (cl_ulong)1 << 40);
+    devices = number("SMALL_MEMORY_DEVICES", 2);
+    fails = number("SMALL_MEMORY_FAIL", 0);
+    group = number("SMALL_MEMORY_GROUP", 0);
     layer.clGetDeviceInfo = device_info;
     layer.clGetKernelWorkGroupInfo = kernel_info;
-    offsets = number("ROOM_OFFSETS", 1);
+    offsets = number("SMALL_MEMORY_OFFSETS", 1);
     layer.clCreateBuffer = create;
     layer.clEnqueueReadBuffer = read_buffer;
     layer.clEnqueueWriteBuffer = write_buffer;

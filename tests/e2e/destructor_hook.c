@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A library whose destructor does what it is told. */
+/* A library whose destructor calls what the program has put into `at_last`. */
 extern void (*at_last)(void);
 void (*at_last)(void);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* let_go [early]: a thread blocks in a transfer of a buffer, over the layer call_hooks.c, and another one lets the
- * buffer go meanwhile, for the last time: once the driver has the command, or while the call waits for what comes
- * before; or, early, just before the driver gets the command. The call does what it would have done. So it does of a
- * sub-buffer whose buffer the application has let go before, and of a buffer that it gets back meanwhile, from a
- * sub-buffer, and lets go again. All of them go. */
+/* release_during_transfer [early]: a thread blocks in a transfer of a buffer, over the layer call_hooks.c, and another
+ * one lets the buffer go meanwhile, for the last time: once the driver has the command, or while the call waits for
+ * what comes before; or, early, just before the driver gets the command. The call does what it would have done. So it
+ * does of a sub-buffer whose buffer the application has let go before, and of a buffer that it gets back meanwhile,
+ * from a sub-buffer, and lets go again. All of them go. */
 #include "plain.h"
 
 enum { WORDS = 1 << 18, BYTES = WORDS * 4, PATIENCE_MS = 500 };

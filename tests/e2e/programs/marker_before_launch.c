@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* asked: while another process (asked hog) has the device, a launch comes right behind a write; over the layer
+/* While another process (marker_before_launch hog) has the device, a launch comes right behind a write; over the layer
  * call_hooks.c another thread has a marker come before it in its queue, right after a unit has been asked for. That
  * marker waits for a launch in another queue, which can run only then. All of it ends once the other process does,
  * which is killed. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* keeps: a launch of a second, and a read of what it leaves, in a call that blocks and waits for an event of the
- * program's own as well, which another thread sets once there is a file `goes_on`. Says so when the launch runs. */
+/* A launch of a second, and a read of what it leaves, in a call that blocks and waits for an event of the program's own
+ * as well, which another thread sets once there is a file `goes_on`. Says so when the launch runs. */
 #include "plain.h"
 
 enum { ITEMS = 64, BYTES = ITEMS * 4, MOST_TENTHS = 1200 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* between: two threads share a queue in order, over the layer call_hooks.c. Just before the driver is asked for
- * what the one reads, maps or writes (`will_read`, `will_write`), the other one launches a kernel that changes all of
- * the same object, or copies it, or it reads another one. In the queue that comes before the transfer or after it:
- * there is no mixture, and neither waits for what waits for it. */
+/* Two threads share a queue in order, over the layer call_hooks.c. Just before the driver is asked for what the one
+ * reads, maps or writes (`will_read`, `will_write`), the other one launches a kernel that changes all of the same
+ * object, or copies it, or it reads another one. In the queue that comes before the transfer or after it: there is no
+ * mixture, and neither waits for what waits for it. */
 #include "plain.h"
 
 enum { WIDTH = 256, HEIGHT = 64, WORDS = WIDTH * HEIGHT, BYTES = WORDS * 4, PATIENCE_MS = 50 };
