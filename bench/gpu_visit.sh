@@ -5,7 +5,7 @@
 #   daemon    rows of short launches alone under a daemon, launches over two GPUs, and what an urgent job waits for others
 #   table_v   samples of Table V, plain and by default on two GPUs, and by an earlier build
 #   pooled    --memory pooled within one card, beyond one, and with the host behind all of them
-#   exits     processes that end in the middle of everything (tests/e2e/programs/leaving.c): how many don't end well
+#   exits     processes that end in the middle of everything (tests/e2e/programs/exit_during_compile.c): how many don't end well
 #   right     programs of tests/e2e, plain and in four ways: which of them print something else
 #   contexts  two threads, and eight contexts: time, and the processors' time, beside plain's
 #   first     whole processes, a program's first to third, with gpusparc's number of connections to GPUs and the driver's
@@ -199,7 +199,7 @@ leave() {
   [[ $2 != *+ ]] || before=$programs/takes_apart.so
   # shellcheck disable=SC2016,SC2086
   XDG_CACHE_HOME=$dir timeout --foreground -s KILL 60 $run bash -c 'export LD_PRELOAD=$0${LD_PRELOAD:+:$LD_PRELOAD}; exec "$@"' "$before" \
-    "$programs/leaving" "${2%+}" "$depth" >"$dir/out" 2>"$dir/err" </dev/null || rc=$?
+    "$programs/exit_during_compile" "${2%+}" "$depth" >"$dir/out" 2>"$dir/err" </dev/null || rc=$?
   [ $rc = 7 ] && [ "$(cat "$dir/out")" = "${2%+}" ] && [ ! -s "$dir/err" ] && rc=well
   echo "$1 $2 $rc $(head -c 100 "$dir/err" | tr '\n' ' ')"
   rm -rf "$dir"
@@ -255,7 +255,7 @@ W
   if [ -n "${PROGRAMS:-}" ]; then
     printf '%s\n' $PROGRAMS
   else
-    find "$programs" -maxdepth 1 -type f -executable ! -name '*.so' ! -name read_behind_user_event ! -name held_back ! -name locked -printf '%f
+    find "$programs" -maxdepth 1 -type f -executable ! -name '*.so' ! -name read_behind_user_event ! -name read_before_held_launch ! -name locked -printf '%f
 ' | sort
     printf '%s\n' "pooled 16384 "{stencil,matrices,gathers,reduction,windows,invalidates} "stress 7 300 4" "crowd 7 60 3"
   fi | xargs -P "$at_once" -L 1 bash -c 'right "$@"' - | tee "$work/rights"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# exits.sh [RUNS]: a process ends (programs/leaving.c, `busy`) with a launch, a callback, a large read and a large write
+# exits.sh [RUNS]: a process ends (programs/exit_during_compile.c, `busy`) with a launch, a callback, a large read and a large write
 # under way, over a driver that is slow in what is under way of ours as well (lazy/lazy.h): a compiler, the windows
 # between GPUs, what auto learns, transfers by pinned memory, callbacks. By main, exit() and _exit(), with and without
 # another library that others preload (takes_apart.c): its status, its output, nothing else, and no thread within the
@@ -21,7 +21,7 @@ leave() {
   rc=0
   XDG_CACHE_HOME=$PWD/cache GPUSPARC_TRANSFER=${way#auto} LAZY=$lazy LAZY_SEED=$((runs + 1)) LAZY_REPORT=$PWD/report \
     LAZY_STUCK_MS=60000 OPENCL_LAYERS=$programs/lazy.so timeout -s KILL 100 install/bin/gpusparc run "$@" \
-    env ${preloaded:+bash -c 'LD_PRELOAD=$0:$LD_PRELOAD exec "$@"' "$preloaded"} "$programs/leaving" "$how" >out.txt 2>err.txt || rc=$?
+    env ${preloaded:+bash -c 'LD_PRELOAD=$0:$LD_PRELOAD exec "$@"' "$preloaded"} "$programs/exit_during_compile" "$how" >out.txt 2>err.txt || rc=$?
 }
 
 # Our threads are waited for so many seconds. On a machine where a process takes long anyhow that may not be enough.
@@ -40,7 +40,7 @@ check() { # NAME LAZY WAY OPTIONS...
         leave "$lazy" "$way" $how "$preloaded" "$@"
         runs=$((runs + 1))
         [ $rc = 7 ] && [ "$(cat out.txt)" = $how ] && [ ! -s err.txt ] && { [ -n "$busy" ] || [ ! -s report ]; } && continue
-        echo "$name, leaving $how${preloaded:+ beside another library}: exits with $rc: $(head -c 300 out.txt err.txt report 2>/dev/null)"
+        echo "$name, exit_during_compile $how${preloaded:+ beside another library}: exits with $rc: $(head -c 300 out.txt err.txt report 2>/dev/null)"
         bad=$((bad + 1))
       done
     done
@@ -57,7 +57,7 @@ check "windows in use" gpu,slow peer --devices gpu --mode multi
 [ $bad = 0 ] || fail "$bad of $runs processes"
 
 # A child of fork() registers a handler of exit(), when another thread of its parent was at that.
-LD_PRELOAD=$programs/stuck_atexit.so timeout 60 gpusparc run "$programs/registering" >out.txt 2>&1 && [ "$(cat out.txt)" = "the child ends with 0" ] || fail "a child that registers a handler: $(cat out.txt)"
+LD_PRELOAD=$programs/stuck_atexit.so timeout 60 gpusparc run "$programs/atexit_during_fork" >out.txt 2>&1 && [ "$(cat out.txt)" = "the child ends with 0" ] || fail "a child that registers a handler: $(cat out.txt)"
 # A library that is loaded and unloaded again and again takes its handlers with it, and nothing ends by that.
 timeout 60 gpusparc run --devices cpu:2 --mode multi --stats=reloading.json "$programs/reloading" "$programs/plugin.so" >out.txt 2>&1 || fail "a library that is unloaded: $(cat out.txt)"
 stats reloading.json split:add

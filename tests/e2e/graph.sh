@@ -101,7 +101,7 @@ if [ $part = programs ] || [ $part = all ]; then
   over "$programs/gathered_ranges"
   # Everything is brought home while a call that blocks reads there, without the context's lock.
   layers=$library:$programs/call_hooks.so
-  over "$programs/few_bytes"
+  over "$programs/small_read_during_launch"
   layers=$library
 fi
 if [ $part = random ] || [ $part = all ]; then

@@ -70,14 +70,14 @@ stats copy.json split:opened
 
 ends() { # HOW STATUS KERNEL-ASKED
   local how=$1 want=$2 rc=0
-  timeout 240 "$programs/ending" "$how" >alone.txt 2>alone.err || rc=$?
-  [ "$rc" = "$want" ] || fail "ending $how gives $rc without gpusparc"
+  timeout 240 "$programs/ways_to_end" "$how" >alone.txt 2>alone.err || rc=$?
+  [ "$rc" = "$want" ] || fail "ways_to_end $how gives $rc without gpusparc"
   rc=0
   rm -f ending.json
-  timeout 240 gpusparc run --devices cpu:2 --mode multi --stats=ending.json "$programs/ending" "$how" >ending.txt 2>ending.err || rc=$?
-  [ "$rc" = "$want" ] || { cat ending.err; fail "ending $how gives $rc"; }
-  cmp alone.txt ending.txt || { diff alone.txt ending.txt; fail "ending $how: another output"; }
-  cmp alone.err ending.err || { cat ending.err; fail "ending $how: other words on stderr"; }
+  timeout 240 gpusparc run --devices cpu:2 --mode multi --stats=ending.json "$programs/ways_to_end" "$how" >ending.txt 2>ending.err || rc=$?
+  [ "$rc" = "$want" ] || { cat ending.err; fail "ways_to_end $how gives $rc"; }
+  cmp alone.txt ending.txt || { diff alone.txt ending.txt; fail "ways_to_end $how: another output"; }
+  cmp alone.err ending.err || { cat ending.err; fail "ways_to_end $how: other words on stderr"; }
   stats ending.json split:lasting
 }
 ends callback 7
@@ -90,7 +90,7 @@ ends closed 0
 # Without gpusparc this may crash (before glibc 2.41).
 for _ in $(seq 12); do
   rc=0
-  timeout 240 gpusparc run --devices cpu:2 --mode multi "$programs/ending" threads >ending.txt 2>ending.err || rc=$?
+  timeout 240 gpusparc run --devices cpu:2 --mode multi "$programs/ways_to_end" threads >ending.txt 2>ending.err || rc=$?
   [ "$rc" = 6 ] || { cat ending.err; fail "several threads that call exit(6) at once give $rc"; }
 done
 echo passed

@@ -140,20 +140,20 @@ leaves() { # HOW STATUS OPTIONS...
   local how=$1 want=$2 rc=0 begin=$SECONDS most took
   shift 2
   if [ "$how" = builds ]; then # PoCL itself may crash then, without gpusparc
-    "$programs/leaving" >plain.txt || [ $? = "$want" ] || fail "leaving gives $? without gpusparc"
+    "$programs/exit_during_compile" >plain.txt || [ $? = "$want" ] || fail "exit_during_compile gives $? without gpusparc"
     sed -i "1s/.*/$how/" plain.txt
   else
-    "$programs/leaving" "$how" >plain.txt || [ $? = "$want" ] || fail "leaving $how gives $? without gpusparc"
+    "$programs/exit_during_compile" "$how" >plain.txt || [ $? = "$want" ] || fail "exit_during_compile $how gives $? without gpusparc"
   fi
   most=$((20 + 10 * (SECONDS - begin))) begin=$SECONDS
   rm -f report
   LAZY=compiler=${compiler_ms:-400} GPUSPARC_TRANSFER=pinned timeout -s KILL 200 "${layer[@]}" gpusparc run --devices cpu:2 "$@" \
-    "$programs/leaving" "$how" >out.txt 2>err.txt || rc=$?
+    "$programs/exit_during_compile" "$how" >out.txt 2>err.txt || rc=$?
   took=$((SECONDS - begin))
   runs=$((runs + 1))
   [ $rc = "$want" ] && cmp -s plain.txt out.txt && [ ! -s err.txt ] && [ $took -lt $most ] &&
     { [ $took -ge 30 ] || ! grep -qE "${forbidden:-compiling|within cl(Build|Compile|Link)}" report 2>/dev/null; } && return 0
-  echo "leaving $how under $*: exits with $rc after $took s$(cmp -s plain.txt out.txt || echo ', other output')"
+  echo "exit_during_compile $how under $*: exits with $rc after $took s$(cmp -s plain.txt out.txt || echo ', other output')"
   head -3 report err.txt 2>/dev/null | cut -c1-400 || true
   bad=$((bad + 1))
 }

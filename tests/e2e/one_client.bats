@@ -190,14 +190,14 @@ launches() { grep -c '^clEnqueueNDRangeKernel' modes.log; }
 # bats test_tags=exit
 @test "a handler of exit() joins a thread that waits for a launch of many units" {
   for how in finish event read status profile callback user "status destructor" "finish library" "finish $programs/destructor_hook.so"; do
-    FAKE_ITEM_NS=200 GPUSPARC_REAL=$programs/fake.so limited --gpus 1 "$programs/joined" $how >out.txt
+    FAKE_ITEM_NS=200 GPUSPARC_REAL=$programs/fake.so limited --gpus 1 "$programs/exit_joins_waiting_thread" $how >out.txt
     [ "$(cat out.txt)" = "${how% *} has ended" ]
   done
 }
 
 # bats test_tags=exit
 @test "a launch of many units that nobody waits for doesn't go on while exit() takes the driver apart" {
-  FAKE_END_MS=1500 FAKE_ITEM_NS=2000 GPUSPARC_REAL=$programs/fake.so limited --gpus 1 "$programs/joined" finish left
+  FAKE_END_MS=1500 FAKE_ITEM_NS=2000 GPUSPARC_REAL=$programs/fake.so limited --gpus 1 "$programs/exit_joins_waiting_thread" finish left
 }
 
 # Over PoCL, which lasts: a unit is small. The shim as a layer by itself, and beside its preload where the application's calls go
@@ -210,13 +210,13 @@ launches() { grep -c '^clEnqueueNDRangeKernel' modes.log; }
   shim=$GS_BUILD/lib/gpusparc/libgpusparc.so
   export GPUSPARC_DEVICES=cpu:2 GPUSPARC_GPUS=1 OPENCL_LAYERS=$programs/as_gpu.so:$shim
   for how in finish status "status destructor"; do
-    timeout -s KILL 60 "$programs/joined" $how >out.txt
+    timeout -s KILL 60 "$programs/exit_joins_waiting_thread" $how >out.txt
     [ "$(cat out.txt)" = "${how% *} has ended" ]
   done
-  loader=$(ldd "$programs/joined" | sed -n 's/.*libOpenCL.* => \([^ ]*\).*/\1/p')
-  LD_PRELOAD=$loader:$shim timeout -s KILL 60 "$programs/joined" finish >out.txt
+  loader=$(ldd "$programs/exit_joins_waiting_thread" | sed -n 's/.*libOpenCL.* => \([^ ]*\).*/\1/p')
+  LD_PRELOAD=$loader:$shim timeout -s KILL 60 "$programs/exit_joins_waiting_thread" finish >out.txt
   [ "$(cat out.txt)" = "finish has ended" ]
-  LD_PRELOAD=$loader:$shim timeout -s KILL 60 "$programs/joined" finish driver
+  LD_PRELOAD=$loader:$shim timeout -s KILL 60 "$programs/exit_joins_waiting_thread" finish driver
 }
 
 @test "what waits for the application since before the daemon came has no unit" {

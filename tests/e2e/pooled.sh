@@ -203,8 +203,8 @@ stats stats.json single:gather:"one work-group may touch more bytes than fit on 
 plain plain.txt "$programs/wait_at_exit" 5
 alike "a handler of exit() waits" "$programs/wait_at_exit" 5
 for how in finish status profile callback "status destructor"; do
-  plain plain.txt "$programs/joined" $how
-  alike "a handler of exit() joins ($how)" "$programs/joined" $how
+  plain plain.txt "$programs/exit_joins_waiting_thread" $how
+  alike "a handler of exit() joins ($how)" "$programs/exit_joins_waiting_thread" $how
 done
 
 plain plain.txt "$programs/sub_buffer_flags" buffers

@@ -77,9 +77,9 @@ for signal in TERM KILL; do
   check killed.json --kernel matmul 0 1
 done
 for how in closed fork exec running callback destructor; do
-  "$programs/ending" $how >alone.txt || true
-  gpusparc run --devices cpu:2 --mode multi --trace ending.json "$programs/ending" $how >out.txt 2>err.txt || true
-  cmp alone.txt out.txt || fail "ending $how: another output"
+  "$programs/ways_to_end" $how >alone.txt || true
+  gpusparc run --devices cpu:2 --mode multi --trace ending.json "$programs/ways_to_end" $how >out.txt 2>err.txt || true
+  cmp alone.txt out.txt || fail "ways_to_end $how: another output"
   quiet "ending $how"
   check ending.json
 done

@@ -19,13 +19,13 @@ begin_daemon
 for options in "--gpus 1 --mode single" "--gpus 2 --mode multi"; do
   read -ra words <<<"$options"
   OPENCL_LAYERS=$programs/call_hooks.so GPUSPARC_TRANSFER=pinned timeout 240 gpusparc run --devices cpu:2 "${words[@]}" \
-    "$programs/two_threads" >out.txt || { cat out.txt; fail "$options: it hangs"; }
+    "$programs/enqueue_during_write" >out.txt || { cat out.txt; fail "$options: it hangs"; }
   cat out.txt
   grep -q "small write came between" out.txt || fail "$options: the small write came too early, or too late"
   grep -q "launch came after the bytes" out.txt || fail "$options: the launch came too early"
 done
 # Where there is one device two threads' launches are in the driver side by side.
-OPENCL_LAYERS=$programs/call_hooks.so gpusparc run --no-daemon --devices cpu:2 --gpus 1 --mode single "$programs/two_launches" ||
+OPENCL_LAYERS=$programs/call_hooks.so gpusparc run --no-daemon --devices cpu:2 --gpus 1 --mode single "$programs/launches_side_by_side" ||
   fail "a launch keeps another thread's out of the driver"
 # What one thread reads, maps or writes by a call has bytes of before the other one's launch or of after it, not of both.
 for transfer in plain auto pinned; do
@@ -65,7 +65,7 @@ done
 for what in read map; do
   for transfer in plain auto pinned; do
     OPENCL_LAYERS=$programs/call_hooks.so GPUSPARC_TRANSFER=$transfer timeout 100 \
-      gpusparc run --no-daemon --devices cpu:2 --mode multi "$programs/held_back" $what || fail "$transfer: a $what waits for a later launch"
+      gpusparc run --no-daemon --devices cpu:2 --mode multi "$programs/read_before_held_launch" $what || fail "$transfer: a $what waits for a later launch"
   done
 done
 # Where the machine is busy the write before may have ended already, and nothing comes between: one of three is to.

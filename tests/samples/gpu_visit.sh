@@ -16,7 +16,7 @@ for part in $parts; do grep -q "^| $part | .*[0-9]" right.txt || fail "no row of
 cat >bin/gpusparc <<END
 #!/usr/bin/env bash
 case "\$*" in
-  *leaving*) kill -SEGV \$\$ ;;
+  *exit_during_compile*) kill -SEGV \$\$ ;;
   run*) export GPUSPARC_REAL=$GS_BUILD/tests/e2e/fake.so GPUSPARC_DEVICES=gpu ;;
 esac
 exec "$GS_BUILD/bin/gpusparc" "\$@"

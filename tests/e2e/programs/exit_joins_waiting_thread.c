@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* joined HOW [BY]: a thread waits for two launches of 2^20 work-items by clFinish (`finish`), clWaitForEvents
- * (`event`), a read that blocks (`read`), by asking for their state or times again and again (`status`, `profile`), for
- * a callback (`callback`), or for a user event that is set in the end (`user`). Meanwhile main returns, and a handler
- * of exit() that was registered before OpenCL was used joins the thread; with `destructor` the program's destructor
- * does, with `library` a handler of a library that is loaded once OpenCL is used, with the path of destructor_hook.so
- * its destructor, with `left` nobody. With `driver` nobody does, and a handler of the driver's takes three seconds: the
- * status is 70 where the wait ends meanwhile, and libc's own exit is called, which nothing comes before. */
+/* exit_joins_waiting_thread HOW [BY]: a thread waits for two launches of 2^20 work-items by clFinish (`finish`),
+ * clWaitForEvents (`event`), a read that blocks (`read`), by asking for their state or times again and again (`status`,
+ * `profile`), for a callback (`callback`), or for a user event that is set in the end (`user`). Meanwhile main returns,
+ * and a handler of exit() that was registered before OpenCL was used joins the thread; with `destructor` the program's
+ * destructor does, with `library` a handler of a library that is loaded once OpenCL is used, with the path of
+ * destructor_hook.so its destructor, with `left` nobody. With `driver` nobody does, and a handler of the driver's takes
+ * three seconds: the status is 70 where the wait ends meanwhile, and libc's own exit is called, which nothing comes
+ * before. */
 #include <dlfcn.h>
 #include <err.h>
 #include <link.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* two_launches: two threads launch, each in a queue of its own. Over the layer call_hooks.c each waits within the
+/* Two threads launch, each in a queue of its own. Over the layer call_hooks.c each waits within the
  * driver until the other one is there too, which it never is where one has to leave the driver before the other may
  * enter. */
 #include "plain.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* held_back read | map: while one thread reads all of a buffer, or maps it, by a call that blocks, another one launches
- * a kernel that changes the buffer, in the same queue, and then one behind a user event. The one gives that event its
- * status once the call has returned: it must not wait for the second launch. */
+/* read_before_held_launch read | map: while one thread reads all of a buffer, or maps it, by a call that blocks,
+ * another one launches a kernel that changes the buffer, in the same queue, and then one behind a user event. The one
+ * gives that event its status once the call has returned: it must not wait for the second launch. */
 #include "plain.h"
 
 #include <pthread.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* leaving HOW [DEPTH]: ends while a program may be under compilation. `returns`: from main, after launches that are
- * worth more than one device; `fails`: the same by a function of libc that doesn't return, and calls no exit() that
- * could be seen; `exits`: exit() in a thread while another is in its first launch; `handler`: a signal's handler calls
- * exit() where a thread is in its first launch; `builds`: returns from main while a thread builds one program after the
- * other; `after`: a handler of exit() that was registered late launches and reads. And with a launch, a callback, a
- * large read and a large write under way: `busy` returns from main, `busy_exit` calls exit() in another thread,
- * `busy__exit` _exit(), `busy_thread` returns while a thread launches again and again. */
+/* exit_during_compile HOW [DEPTH]: ends while a program may be under compilation. `returns`: from main, after launches
+ * that are worth more than one device; `fails`: the same by a function of libc that doesn't return, and calls no exit()
+ * that could be seen; `exits`: exit() in a thread while another is in its first launch; `handler`: a signal's handler
+ * calls exit() where a thread is in its first launch; `builds`: returns from main while a thread builds one program
+ * after the other; `after`: a handler of exit() that was registered late launches and reads. And with a launch, a
+ * callback, a large read and a large write under way: `busy` returns from main, `busy_exit` calls exit() in another
+ * thread, `busy__exit` _exit(), `busy_thread` returns while a thread launches again and again. */
 #include <err.h>
 #include <signal.h>
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* ending HOW: the ways in which a process that uses OpenCL can end or multiply. `callback`: exit() inside an event's
- * callback; `destructor`: OpenCL calls from a destructor; `handler`: from a handler of exit() that
- * was registered before OpenCL was used; `fork`: a child that exits, and one that execs; `exec`:
- * another program takes its place; `running`: with commands under way; `threads`: several threads call exit() at once,
- * each with handlers of its own to be called; `sigchld`: no child of ours shows; `closed`: its
- * descriptors are closed. */
+/* ways_to_end HOW: the ways in which a process that uses OpenCL can end or multiply. `callback`: exit() inside an
+ * event's callback; `destructor`: OpenCL calls from a destructor; `handler`: from a handler of exit() that was
+ * registered before OpenCL was used; `fork`: a child that exits, and one that execs; `exec`: another program takes its
+ * place; `running`: with commands under way; `threads`: several threads call exit() at once, each with handlers of its
+ * own to be called; `sigchld`: no child of ours shows; `closed`: its descriptors are closed. */
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
