@@ -9,12 +9,12 @@ export POCL_CACHE_DIR=$GS_BUILD/tests/run/pocl-cache XDG_CACHE_HOME=$GS_BUILD/te
 mkdir -p "$POCL_CACHE_DIR" "$XDG_CACHE_HOME"
 unset GPUSPARC_TRANSFER GPUSPARC_GPUS GPUSPARC_MODE GPUSPARC_DEVICES GPUSPARC_STATS GPUSPARC_VERIFY GPUSPARC_ALLOW GPUSPARC_TRACE
 
-# The argument for sampled: "kept" where the driver lets go of a sampler that is released while launches use it, as PoCL
+# The argument for released_samplers: "kept" where the driver lets go of a sampler that is released while launches use it, as PoCL
 # 6.0 does. What it prints by itself is other values each time then.
 samplers() {
   local k
   for k in 1 2 3; do
-    cmp -s <(OPENCL_LAYERS='' "$programs/sampled") <(OPENCL_LAYERS='' "$programs/sampled" kept) && continue
+    cmp -s <(OPENCL_LAYERS='' "$programs/released_samplers") <(OPENCL_LAYERS='' "$programs/released_samplers" kept) && continue
     echo "left out, samplers that are released early: this driver lets go of them itself while launches use them" >&2
     echo kept
     return

@@ -53,7 +53,7 @@ assert not before and not our_before, (before, our_before)
 END
 # In a context of two devices a short command takes the context's lock: once for the driver's call, twice where it waits
 # without the lock. Its handles are found without one.
-GPUSPARC_REAL=$fake.so gpusparc run --no-daemon --mode auto "$programs/locked" >locked.txt || fail "locked"
+GPUSPARC_REAL=$fake.so gpusparc run --no-daemon --mode auto "$programs/lock_counter" >locked.txt || fail "lock_counter"
 diff - locked.txt <<'END' || fail "other locks at home"
 launch: 1
 read: 2

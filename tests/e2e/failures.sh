@@ -4,7 +4,7 @@
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 export GPUSPARC_DEVICES=cpu:2 # but for what says otherwise
-app=("$programs/loading" libOpenCL.so.1 local)
+app=("$programs/dlopened_opencl" libOpenCL.so.1 local)
 "${app[@]}" >alone.txt
 
 refuses() { # STATUS TEXT ARGUMENTS...
@@ -33,12 +33,12 @@ refuses 126 "./plain.file" ./plain.file
 refuses 126 "/" /
 # A file that is missing after --trace or --stats= must not cost the application.
 printf '#!/bin/sh\nexit 0\n' >script
-cp "$programs/loading" program
+cp "$programs/dlopened_opencl" program
 for words in "--trace ./script" "--trace ./program" "--trace ./script ./program" "--stats=program true" "--stats=script" "--trace script --gpus no true"; do
   rc=0
   gpusparc run $words >out.txt 2>err.txt || rc=$?
   [ "$rc" = 125 ] && [ "$(wc -l <err.txt)" = 1 ] || { cat err.txt; fail "run $words gives $rc"; }
-  cmp program "$programs/loading" && [ "$(tail -1 script)" = "exit 0" ] || fail "run $words has written over a program"
+  cmp program "$programs/dlopened_opencl" && [ "$(tail -1 script)" = "exit 0" ] || fail "run $words has written over a program"
 done
 echo "old" >old.json
 refuses 125 "an application is missing" --trace old.json
@@ -63,7 +63,7 @@ fi
 # Statistics that there are none of: who asked is told, once, and not by a shell whose children have them.
 gpusparc run --stats true 2>err.txt && grep -q "no statistics: true made no OpenCL kernel" err.txt && [ "$(wc -l <err.txt)" = 1 ] || { cat err.txt; fail "no kernels: not said"; }
 shows err.txt "there are no statistics: %s made no OpenCL kernel under gpusparc"
-gpusparc run --stats sh -c "$programs/loading libOpenCL.so.1 local; exit 0" >out.txt 2>err.txt
+gpusparc run --stats sh -c "$programs/dlopened_opencl libOpenCL.so.1 local; exit 0" >out.txt 2>err.txt
 grep -q opened err.txt && ! grep "no statistics" err.txt || { cat err.txt; fail "no kernels of a shell's own: said"; }
 rc=0
 gpusparc run --gpus 2 -- sh -c 'exit 42' || rc=$?
@@ -165,7 +165,7 @@ cmp alone.txt <(grep -v '^gpusparc: ' words.txt) && grep -q '^gpusparc: opened '
 shows err.txt "the trace %s %s: %s"
 # A name in UTF-8, one that is none, and one with what JSON escapes.
 for name in 'ä"\n' $'lat\xe4in' $'tab\there'; do
-  cp "$programs/loading" "$name"
+  cp "$programs/dlopened_opencl" "$name"
   rm -f name.json name.trace
   gpusparc run --mode multi --stats=name.json --trace name.trace "./$name" libOpenCL.so.1 local >/dev/null || fail "a program with an odd name"
   python3 - "$name" <<'END' || fail "the JSON of a program with an odd name"

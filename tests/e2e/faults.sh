@@ -159,15 +159,15 @@ each_retain() {
   kept=$(samplers)
   export LAZY=poison LAZY_REPORT=$PWD/report GPUSPARC_TRANSFER=plain
   OPENCL_LAYERS=$programs/lazy.so:$OPENCL_LAYERS
-  FAULT_COUNTS=$PWD/counts.txt gpusparc run --mode multi --gpus 2 "$programs/sampled" $kept >/dev/null
+  FAULT_COUNTS=$PWD/counts.txt gpusparc run --mode multi --gpus 2 "$programs/released_samplers" $kept >/dev/null
   cp counts.txt retains.txt
   for name in clRetainSampler clRetainMemObject; do
     count=$(sed -n "s/^$name //p" retains.txt)
-    [ "$count" -ge 8 ] || fail "sampled retains nothing"
+    [ "$count" -ge 8 ] || fail "released_samplers retains nothing"
     for ((k = 1; k <= count; k++)); do
       rm -f report
-      spared "$name:$k:-5:once" sampled $kept
-      [ ! -e report ] || { sort report | uniq -c; fail "sampled over a driver whose $name fails ($k)"; }
+      spared "$name:$k:-5:once" released_samplers $kept
+      [ ! -e report ] || { sort report | uniq -c; fail "released_samplers over a driver whose $name fails ($k)"; }
     done
   done
   OPENCL_LAYERS=${OPENCL_LAYERS#*:}
@@ -274,7 +274,7 @@ sweep_all() { # KIND
   GPUSPARC_TRANSFER=pinned sweep "$1" -5 2 transfers
   sweep "$1" -6 3 queues
   # A call that waits for a carried transfer returns its error, and the commands behind it go on.
-  GPUSPARC_TRANSFER=pinned sweep "$1" -4 2 rows
+  GPUSPARC_TRANSFER=pinned sweep "$1" -4 2 failing_transfers
   # A carried transfer that nobody waits for lets the commands behind it fail, and PoCL (3.1) then still works on what it
   # has let go of, its own transfers among them, of which nobody can keep an event; it does so without us.
   GPUSPARC_TRANSFER=$([ "$1" = once ] && echo pinned || echo plain) sweep "$1" -4 2 images

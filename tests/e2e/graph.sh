@@ -143,8 +143,8 @@ if [ $part = all ]; then
     random_host "$s" 150 4
     over "${random[@]}"
   done
-  for program in queues halves threads callbacks sub_buffers transfers staging images aliases order bands reductions sparse filled \
-    geometry chunks object_creation releases refused_kernels copy_of_parts contend\ 5\ 120\ 3; do
+  for program in queues threads_on_halves threads callbacks sub_buffers transfers staging images aliases order bands reductions sparse created_with_contents \
+    geometry chunks object_creation release_orders refused_kernels copy_of_parts contend\ 5\ 120\ 3; do
     # shellcheck disable=SC2086
     over "$programs/"$program
   done

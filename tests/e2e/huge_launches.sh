@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Launches of 5e9 work-items in one, two and three dimensions, with an offset of 7e9 and without, over a driver that
 # computes nothing: the parts, and under a daemon their chunks, are each work-item once. The bytes of launches whose
-# numbers take more than 32 bits: compare.sh's programs/large.c.
+# numbers take more than 32 bits: compare.sh's programs/beyond_32_bits.c.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 export XDG_CACHE_HOME=$PWD/cache
@@ -10,7 +10,7 @@ large() { # NAME PIECES GROUP OPTIONS: some launch is in so many at least
   local name=$1 least=$2 group=$3
   shift 3
   FAKE_ITEM_NS=0.00002 FAKE_SLOWER=1 FAKE_LOG=large.log GPUSPARC_REAL=$programs/fake.so gpusparc run "$@" \
-    "$programs/large" 5000000000 "$group" >launches.txt 2>err.txt || { cat err.txt; fail "$name"; }
+    "$programs/beyond_32_bits" 5000000000 "$group" >launches.txt 2>err.txt || { cat err.txt; fail "$name"; }
   python3 - "$least" ${FAKE_NAME:+near} <<'END' || fail "$name: not each work-item once"
 import sys
 launches = [tuple(map(int, line.split()[1:])) for line in open("launches.txt")]

@@ -33,23 +33,23 @@ split() { # NAME COMMAND...
   [ ! -s "$name.err" ] || { cat "$name.err"; fail "$*: words on stderr"; }
   stats "$name.json" "split:opened"
 }
-split name.1 "$programs/loading" libOpenCL.so.1 local
-split global "$programs/loading" libOpenCL.so.1 global
-split name "$programs/loading" libOpenCL.so local
-split extension "$programs/loading" libOpenCL.so.1 extension
-split path "$programs/loading" "$system" local
-split linked "$programs/loading_linked" - symbol
+split name.1 "$programs/dlopened_opencl" libOpenCL.so.1 local
+split global "$programs/dlopened_opencl" libOpenCL.so.1 global
+split name "$programs/dlopened_opencl" libOpenCL.so local
+split extension "$programs/dlopened_opencl" libOpenCL.so.1 extension
+split path "$programs/dlopened_opencl" "$system" local
+split linked "$programs/dlopened_opencl_linked" - symbol
 
 # As a layer alone: no preload, no library path.
-GPUSPARC_GPUS=2 GPUSPARC_MODE=multi GPUSPARC_STATS=$PWD/layer.json OPENCL_LAYERS=$shim "$programs/loading_linked" - symbol >layer.txt
+GPUSPARC_GPUS=2 GPUSPARC_MODE=multi GPUSPARC_STATS=$PWD/layer.json OPENCL_LAYERS=$shim "$programs/dlopened_opencl_linked" - symbol >layer.txt
 cmp alone.txt layer.txt || fail "as a layer: another output"
 stats layer.json split:opened
 # By LD_PRELOAD alone, without the launcher.
-GPUSPARC_GPUS=2 GPUSPARC_MODE=multi GPUSPARC_STATS=$PWD/preload.json LD_PRELOAD=$shim "$programs/loading_linked" - symbol >preload.txt
+GPUSPARC_GPUS=2 GPUSPARC_MODE=multi GPUSPARC_STATS=$PWD/preload.json LD_PRELOAD=$shim "$programs/dlopened_opencl_linked" - symbol >preload.txt
 cmp alone.txt preload.txt || fail "preloaded: another output"
 stats preload.json split:opened
 # By a library whose constructor runs before the shim's.
-GPUSPARC_GPUS=2 GPUSPARC_MODE=multi GPUSPARC_STATS=$PWD/first.json LD_PRELOAD=$shim:$programs/first_call.so "$(type -P true)" >first.txt
+GPUSPARC_GPUS=2 GPUSPARC_MODE=multi GPUSPARC_STATS=$PWD/first.json LD_PRELOAD=$shim:$programs/constructor_calls.so "$(type -P true)" >first.txt
 grep -qx 'first call: 0 3' first.txt || { cat first.txt; fail "a call before the shim's constructors"; }
 stats first.json split:k
 # What the application's environment says of the driver's connections: ours, or what stood there.
@@ -58,13 +58,13 @@ connections() { env "$@" gpusparc run env | sed -n 's/^CUDA_DEVICE_MAX_//p' | so
 [ "$(connections CUDA_DEVICE_MAX_CONNECTIONS=8)" = "CONNECTIONS=8 " ] || fail "connections that were chosen"
 [ "$(connections CUDA_DEVICE_MAX_COPY_CONNECTIONS=3)" = "CONNECTIONS=4 COPY_CONNECTIONS=3 " ] || fail "copies' connections that were chosen"
 # Twice over, and with another installation in the library path.
-gpusparc run --gpus 2 gpusparc run --mode multi --stats=twice.json "$programs/loading" libOpenCL.so.1 local >twice.txt
+gpusparc run --gpus 2 gpusparc run --mode multi --stats=twice.json "$programs/dlopened_opencl" libOpenCL.so.1 local >twice.txt
 cmp alone.txt twice.txt || fail "twice: another output"
 stats twice.json split:opened
 mkdir -p copy
 cp "$shim" copy/libgpusparc.so
 ln -sf libgpusparc.so copy/libOpenCL.so.1
-LD_LIBRARY_PATH=$PWD/copy gpusparc run --devices cpu:2 --mode multi --stats=copy.json "$programs/loading" libOpenCL.so.1 local >copy.txt
+LD_LIBRARY_PATH=$PWD/copy gpusparc run --devices cpu:2 --mode multi --stats=copy.json "$programs/dlopened_opencl" libOpenCL.so.1 local >copy.txt
 cmp alone.txt copy.txt || fail "beside a copy of the shim: another output"
 stats copy.json split:opened
 

@@ -180,7 +180,7 @@ daemon)
   ways=("by plain --mode multi --devices cpu:2")
   by_daemon unflushed,lanes "$programs/staging"
   # shellcheck disable=SC2046
-  by_daemon poison "$programs/sampled" $(samplers)
+  by_daemon poison "$programs/released_samplers" $(samplers)
   by_daemon inside,unflushed "$programs/events_after_split"
   for orders in renewed nested chained; do by_daemon poison "$programs/overlaps" $orders; done
   by_daemon slow "$programs/overlaps" heard
@@ -210,10 +210,10 @@ ends)
   stuck_probe
   ;;
 *)
-  [ "$1" != all ] || set -- aliases retries callbacks chunks geometry host_access host_pointers images sampled linking queries \
-    queues reductions refused_launch releases sources refused_kernels staging sub_buffers threads transfers types user_events \
-    profiling bands columns events_after_split filled races loaded_bounds unwritten bursts contend stress jobs $(cut -d'|' -f1 "$GS_SOURCE/samples/MANIFEST" | grep -v '^#')
-  declare -A arguments=([contend]="5 120 3" [stress]="9 150 3" [jobs]="12 4000 100" [loaded_bounds]=repeat [columns]="3 300 200" [sampled]="$(samplers)")
+  [ "$1" != all ] || set -- aliases retries callbacks chunks geometry host_access host_pointers images released_samplers linking queries \
+    queues reductions refused_launch release_orders program_sources refused_kernels staging sub_buffers threads transfers device_types user_events \
+    profiling bands columns events_after_split created_with_contents races loaded_bounds unwritten bursts contend stress jobs $(cut -d'|' -f1 "$GS_SOURCE/samples/MANIFEST" | grep -v '^#')
+  declare -A arguments=([contend]="5 120 3" [stress]="9 150 3" [jobs]="12 4000 100" [loaded_bounds]=repeat [columns]="3 300 200" [released_samplers]="$(samplers)")
   for program in "$@"; do
     command=("$programs/$program" ${arguments[$program]:-})
     [ -x "$programs/$program" ] || read -ra command <<<"$samples/$program $(grep "^$program " "$GS_SOURCE/samples/MANIFEST" | cut -d'|' -f3)"

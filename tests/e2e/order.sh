@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# programs/order.c and starts.c give the same bytes in every way; also on two devices that PoCL has no order between, since
+# programs/order.c and unknown_writes.c give the same bytes in every way; also on two devices that PoCL has no order between, since
 # parts of one share its threads, and with buffers that hold garbage at first.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"

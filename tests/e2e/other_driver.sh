@@ -8,12 +8,12 @@ set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 export OPENCL_LAYERS=$programs/other_driver.so POCL_DEVICES="pthread pthread" SAMPLERS=$PWD/samplers.txt
 rm -f samplers.txt
-"$programs/resampled" >resampled.txt
+"$programs/replaced_samplers" >replaced_samplers.txt
 "$programs/refused_launch" >refused_launch.txt
 "$programs/contend" >contend.txt
 "$programs/profiling" >profiling.txt
 grep -q "launch: -57" refused_launch.txt || fail "the layer takes an address of no events"
-for program in resampled refused_launch contend profiling; do
+for program in replaced_samplers refused_launch contend profiling; do
   for options in "--mode single" "--mode multi" "--mode auto" "--memory pooled"; do
     # shellcheck disable=SC2086
     timeout 200 gpusparc run --no-daemon --devices 0,1 $options "$programs/$program" >out.txt 2>err.txt || { cat out.txt err.txt; fail "$program, $options"; }

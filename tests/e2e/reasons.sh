@@ -6,8 +6,8 @@ set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 export XDG_CACHE_HOME=$PWD/cache
 rm -rf cache
-over_fake() { # STATS ARGUMENTS...: of programs/origins.c
-  GPUSPARC_REAL=$programs/fake.so gpusparc run --mode multi --stats="$1" "$programs/origins" "${@:2}" || fail "origins ${*:2}"
+over_fake() { # STATS ARGUMENTS...: of programs/program_origins.c
+  GPUSPARC_REAL=$programs/fake.so gpusparc run --mode multi --stats="$1" "$programs/program_origins" "${@:2}" || fail "program_origins ${*:2}"
 }
 # Where programs and objects come from.
 over_fake origins.json
@@ -49,7 +49,7 @@ translator "$real \"\$@\" | sed 's/get_group_id(0)/get_graup_id(0)/'"
 over_cpu damaged.json "$programs/linking"
 shows damaged.json "the summary of the program can't be read: %s"
 unset GPUSPARC_TRANSLATOR
-OPENCL_LAYERS=$programs/faults.so FAULT=clBuildProgram:2:-11 over_cpu broken.json "$programs/loading" libOpenCL.so.1 local
+OPENCL_LAYERS=$programs/faults.so FAULT=clBuildProgram:2:-11 over_cpu broken.json "$programs/dlopened_opencl" libOpenCL.so.1 local
 shows broken.json "its translation doesn't compile on every device of the group (error %d): %s"
 
 # The host's memory is at its end, as a library before gpusparc has it: 1 MiB and more isn't to be had for gpusparc.
@@ -73,7 +73,7 @@ shows auto.txt "how long it takes isn't known yet" "its program is still being t
   "auto expects %.3f ms on one device, %.3f ms split" "auto expects %.3f ms on one device, at least %.3f ms split"
 
 # Two threads that use the same buffers.
-over_cpu halves.json "$programs/halves"
+over_cpu halves.json "$programs/threads_on_halves"
 stats halves.json why:count:"another thread is using one of its memory objects"
 
 # A buffer in shared virtual memory.
@@ -101,7 +101,7 @@ gpusparc run --devices cpu:2 --mode auto --task two --stats=unit.json "$GS_BUILD
 shows unit.json "it is so short that the daemon grants it as a whole"
 says() { # STATUS SENTENCE OPTION...
   local rc=0
-  gpusparc run --devices cpu:2 "${@:3}" "$programs/loading" libOpenCL.so.1 local >out.txt 2>err.txt || rc=$?
+  gpusparc run --devices cpu:2 "${@:3}" "$programs/dlopened_opencl" libOpenCL.so.1 local >out.txt 2>err.txt || rc=$?
   [ $rc = "$1" ] || fail "${*:3}: exit status $rc: $(cat err.txt)"
   shows err.txt "$2"
 }
@@ -117,12 +117,12 @@ says 0 "the statistics can't be written to %s: %s" --stats=/dev/full
 says 0 "the log ends here, it can't be written: %s" --log=/dev/full
 by_itself() { # SENTENCE VARIABLE: without the launcher, which would look itself
   env "$2" GPUSPARC_DEVICES=cpu:2 GPUSPARC_MODE=multi LD_PRELOAD="$GS_BUILD/lib/gpusparc/libgpusparc-log.so $GS_BUILD/lib/gpusparc/libgpusparc.so" \
-    "$programs/loading" libOpenCL.so.1 local >out.txt 2>err.txt || fail "$2: $(cat err.txt)"
+    "$programs/dlopened_opencl" libOpenCL.so.1 local >out.txt 2>err.txt || fail "$2: $(cat err.txt)"
   shows err.txt "$1"
 }
 by_itself "the log can't be written to %s: %s" GPUSPARC_LOG="$PWD/absent/log"
 by_itself "%s can't be written: %s" GPUSPARC_DUMP="$PWD/absent"
 mkdir -p dump
-gpusparc run --devices cpu:2 --dump dump --mode multi "$programs/loading" libOpenCL.so.1 local >out.txt
+gpusparc run --devices cpu:2 --dump dump --mode multi "$programs/dlopened_opencl" libOpenCL.so.1 local >out.txt
 for f in dump/*; do ln -sf /dev/full "$f"; done
 says 0 "%s%s in %s can't be written: %s" --dump="$PWD/dump"

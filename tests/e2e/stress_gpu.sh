@@ -41,7 +41,7 @@ all_ways() { # PROGRAM ARGUMENTS...
 
 gpusparc devices | head -8
 if [ "${4:-}" != seeds ]; then # else random sequences alone
-  for p in transfers queues images aliases threads sub_buffers host_pointers user_events releases host_access profiling; do
+  for p in transfers queues images aliases threads sub_buffers host_pointers user_events release_orders host_access profiling; do
     [ $SECONDS -ge $end ] || all_ways $p
   done
 fi

@@ -18,10 +18,10 @@ done
 real=$GS_BUILD/lib/gpusparc/gpusparc-translate
 printf '#!/bin/sh\nsed "s/(0) + 0u/(0) + 1u/; s/[*] 3u/* 4u/" | %s "$@"\n' "$real" >liar
 chmod +x liar
-"$programs/verified" >right.txt
+"$programs/mistranslated" >right.txt
 for way in "" plain; do
   for _ in 1 2 3 4 5 6; do # a race may come out as on one device, by chance
-    GPUSPARC_TRANSLATOR=$PWD/liar GPUSPARC_TRANSFER=$way gpusparc run --devices cpu:2 --mode multi --allow race --verify --stats=lies.json "$programs/verified" >lies.txt 2>lies.err
+    GPUSPARC_TRANSLATOR=$PWD/liar GPUSPARC_TRANSFER=$way gpusparc run --devices cpu:2 --mode multi --allow race --verify --stats=lies.json "$programs/mistranslated" >lies.txt 2>lies.err
     ! grep -q 'neighbour: ' lies.err || break
   done
   cmp right.txt lies.txt || fail "--verify lets the application see what is wrong"

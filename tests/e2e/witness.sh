@@ -61,7 +61,7 @@ seen() { # WAY CALL,... PROGRAM [ARGUMENT...]
   python3 check.py "$dir/trace" "$dir/began" "$wanted" || fail "$* by $way"
 }
 for way in plain pinned; do
-  seen $way clCreateBuffer,clEnqueueWriteBuffer,clEnqueueNDRangeKernel,clEnqueueReadBuffer,clCreateImage filled
+  seen $way clCreateBuffer,clEnqueueWriteBuffer,clEnqueueNDRangeKernel,clEnqueueReadBuffer,clCreateImage created_with_contents
   seen $way clEnqueueMapBuffer,clEnqueueUnmapMemObject host_pointers
   seen $way clEnqueueCopyBuffer,clEnqueueNDRangeKernel sparse 300007 3000
 done

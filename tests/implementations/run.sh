@@ -71,8 +71,8 @@ sample() {
     esac
 }
 
-api="queues threads halves user_events callbacks profiling sub_buffers host_pointers transfers staging images geometry refused_launch sources
-    linking aliases releases queries types refused_kernels host_access svm"
+api="queues threads threads_on_halves user_events callbacks profiling sub_buffers host_pointers transfers staging images geometry refused_launch program_sources
+    linking aliases release_orders queries device_types refused_kernels host_access svm"
 [ -z "$brief" ] || api="queues user_events callbacks transfers"
 rounds=${ROUNDS:-6}
 [ -z "$brief" ] || rounds=1

@@ -5,7 +5,7 @@
 . "$GS_SOURCE/tests/samples/lib.sh"
 gpusparc run -- true 2>/dev/null || { echo "left out: gpusparc runs nothing here"; exit 77; }
 rm -rf ./* && mkdir bin
-export GPUSPARC_DEVICES=cpu:2 SAMPLES=matmul PROGRAMS=halves RUNS=1 TURNS=1
+export GPUSPARC_DEVICES=cpu:2 SAMPLES=matmul PROGRAMS=threads_on_halves RUNS=1 TURNS=1
 parts="calls daemon table_v pooled exits right contexts first"
 
 # shellcheck disable=SC2086

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* halves: one thread writes and reads a half of a buffer by calls that block, while kernels of another work on the
- * other half: at places that only they know, by plain stores and by atomics. The last of these launches have the buffer
- * for themselves. */
+/* threads_on_halves: one thread writes and reads a half of a buffer by calls that block, while kernels of another work
+ * on the other half: at places that only they know, by plain stores and by atomics. The last of these launches have the
+ * buffer for themselves. */
 #include "plain.h"
 
 enum { HALF = 1 << 19, ROUNDS = 10, KINDS = 1 << 12, STEPS = 48, BESIDE = 36 };

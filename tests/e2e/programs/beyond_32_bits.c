@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* large [ITEMS GROUP]: work-items and bytes whose numbers take more than 32 bits. Without arguments launches of few
- * work-items that begin at 2^31, 2^32 and beyond, in each dimension, and what they compute. With ITEMS (and work-groups
- * of GROUP) launches of that many in one, two and three dimensions, with an offset and without, over a driver that
- * computes nothing. */
+/* beyond_32_bits [ITEMS GROUP]: work-items and bytes whose numbers take more than 32 bits. Without arguments launches
+ * of few work-items that begin at 2^31, 2^32 and beyond, in each dimension, and what they compute. With ITEMS (and
+ * work-groups of GROUP) launches of that many in one, two and three dimensions, with an offset and without, over a
+ * driver that computes nothing. */
 #include "plain.h"
 
 static const char source[] =

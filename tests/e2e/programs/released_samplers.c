@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Launches that read an image through a sampler, each of which the application releases, with the image and the kernel,
- * as soon as it has enqueued the launch: they are to live until that has ended. "sampled kept" releases the samplers at
- * its end, for a driver that lets go of one in spite of the launch (PoCL 6.0). */
-#include "sampled.h"
+ * as soon as it has enqueued the launch: they are to live until that has ended. "released_samplers kept" releases the
+ * samplers at its end, for a driver that lets go of one in spite of the launch (PoCL 6.0). */
+#include "released_samplers.h"
 
 enum { LAUNCHES = 4 };
 

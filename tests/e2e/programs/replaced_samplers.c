@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Launches that read an image through a sampler, behind one that takes long: meanwhile the application releases the
- * sampler, and makes others of another kind. "resampled kept" releases it at its end: what it prints then is right also
- * over a driver that lets go of a sampler which launches have yet to use (PoCL). "resampled early": once it is an
- * argument. */
-#include "sampled.h"
+ * sampler, and makes others of another kind. "replaced_samplers kept" releases it at its end: what it prints then is
+ * right also over a driver that lets go of a sampler which launches have yet to use (PoCL). "resampled early": once it
+ * is an argument. */
+#include "released_samplers.h"
 
 enum { LAUNCHES = 3, OTHERS = 40, ROUNDS = 4000 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* loading LIBRARY HOW: an application that opens the OpenCL library at run time, as hashcat and Python's ctypes do.
- * HOW: `local` or `global` for the way dlopen takes it, `extension` to get every function through
+/* dlopened_opencl LIBRARY HOW: an application that opens the OpenCL library at run time, as hashcat and Python's ctypes
+ * do. HOW: `local` or `global` for the way dlopen takes it, `extension` to get every function through
  * clGetExtensionFunctionAddressForPlatform where that gives one, `symbol` to look in what is loaded already. */
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
