@@ -196,7 +196,7 @@ leave() {
   local dir rc=0 run=env before=
   dir=$(mktemp -d -p "$work")
   [ "$1" = plain ] || run="gpusparc run"
-  [[ $2 != *+ ]] || before=$programs/takes_apart.so
+  [[ $2 != *+ ]] || before=$programs/slow_destructor.so
   # shellcheck disable=SC2016,SC2086
   XDG_CACHE_HOME=$dir timeout --foreground -s KILL 60 $run bash -c 'export LD_PRELOAD=$0${LD_PRELOAD:+:$LD_PRELOAD}; exec "$@"' "$before" \
     "$programs/exit_during_compile" "${2%+}" "$depth" >"$dir/out" 2>"$dir/err" </dev/null || rc=$?

@@ -22,7 +22,7 @@ stress() {
 
 # hosts [COUNT [SEED [STEPS [KERNELS]]]]: random host programs around random kernels on separate memories, and with --verify
 hosts() {
-    bash "$GS_SOURCE/tests/e2e/hosts.sh" "${2:-$RANDOM}" "${1:-50}" "${3:-400}" "${4:-6}"
+    bash "$GS_SOURCE/tests/e2e/random_host_programs.sh" "${2:-$RANDOM}" "${1:-50}" "${3:-400}" "${4:-6}"
 }
 
 # pooled [PROGRAMS [SEED [MIB]]]: random host programs with --memory pooled on devices of a random size, then the driver's calls fail,
@@ -108,7 +108,7 @@ crowd() {
 
 # schedule [SECONDS [SEED]]: random programs over a lazy driver, their commands' states and grants against a slow model
 schedule() {
-    bash "$GS_SOURCE/tests/e2e/schedule.sh" "${2:-$RANDOM}" 1 "${1:-600}"
+    bash "$GS_SOURCE/tests/e2e/random_daemon_runs.sh" "${2:-$RANDOM}" 1 "${1:-600}"
 }
 
 # growth [ROUNDS]: an application that runs for long takes no more and more memory
@@ -317,7 +317,7 @@ sanitizers() {
 
 # applications: clFFT and hashcat (Debian's libclfft-dev, hashcat, openssl) with four kinds of hashes; PoCL compiles for minutes the first time
 applications() {
-    bash "$GS_SOURCE/tests/e2e/blas.sh" fft
+    bash "$GS_SOURCE/tests/e2e/packaged_programs.sh" fft
     bash "$GS_SOURCE/tests/e2e/hashcat.sh" 0 100 1400 500
 }
 

@@ -72,7 +72,7 @@ void gs_check_may_wait(bool begins);
 /* Reports what may not follow what. */
 #define GS_CHECK(good, what, from, to) ((good) ? (void)0 : gs_check_failed((what), (int)(from), (int)(to)))
 void gs_check_failed(const char *what, int from, int to);
-/* A line of what happens, for a model that replays it (tests/e2e/noted.c). */
+/* A line of what happens, for a model that replays it (tests/e2e/lock_notes.c). */
 #define GS_NOTE(...) gs_note(__VA_ARGS__)
 void gs_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

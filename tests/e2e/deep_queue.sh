@@ -11,7 +11,7 @@ sum() { grep -o 'checksum .*' "$1"; }
 for n in 2 4; do
   for transfer in plain pinned; do
     rm -f chains.txt
-    CHAINS=$PWD/chains.txt OPENCL_LAYERS=$programs/chains.so GPUSPARC_TRANSFER=$transfer \
+    LONGEST_CHAIN=$PWD/chains.txt OPENCL_LAYERS=$programs/longest_chain.so GPUSPARC_TRANSFER=$transfer \
       POCL_DEVICES="$(printf 'pthread %.0s' $(seq $n))" gpusparc run --devices all --gpus $n --mode multi \
       --stats=stats.json "$app" "$launches" "$rows" >split.txt 2>err.txt || { cat err.txt; fail "$transfer, $n devices"; }
     [ "$(sum plain.txt)" = "$(sum split.txt)" ] || fail "$transfer, $n devices: another result"

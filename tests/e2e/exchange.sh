@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Devices that exchange what they hold get it at the same time, through windows and through pinned memory: what each of
 # them gets doesn't wait for what another gets (programs/exchange.c, over a layer that follows what waits for what,
-# chains.c). And what several get from one place through pinned memory is read there once, also what the host
+# longest_chain.c). And what several get from one place through pinned memory is read there once, also what the host
 # has written again.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
@@ -42,19 +42,19 @@ END2
 run() { # COMMAND...
   rm -f chains.txt
   "$programs/exchange" $mib >plain.txt
-  CHAINS=$PWD/chains.txt timeout 240 "$@" >out.txt 2>err.txt || { cat err.txt; fail "$*"; }
+  LONGEST_CHAIN=$PWD/chains.txt timeout 240 "$@" >out.txt 2>err.txt || { cat err.txt; fail "$*"; }
   cmp plain.txt out.txt || fail "$* computes something else"
 }
 mib=12
 for n in 2 3 4 8; do
-  OPENCL_LAYERS=$programs/chains.so GPUSPARC_TRANSFER=pinned \
+  OPENCL_LAYERS=$programs/longest_chain.so GPUSPARC_TRANSFER=pinned \
     run gpusparc run --devices cpu:$n --mode multi "$programs/exchange" $mib
   check pinned $n 4096 reads
 done
 
 for run in "2 12 32" "2 80 32" "3 12 32" "4 12 32" "4 144 32" "8 144 32"; do
   read -r n mib piece <<<"$run"
-  OPENCL_LAYERS=$programs/chains.so:$programs/lazy.so LAZY=gpu POCL_DEVICES="$(printf 'pthread %.0s' $(seq $n))" \
+  OPENCL_LAYERS=$programs/longest_chain.so:$programs/lazy.so LAZY=gpu POCL_DEVICES="$(printf 'pthread %.0s' $(seq $n))" \
     XDG_CACHE_HOME=$PWD/fresh LD_LIBRARY_PATH=$programs/cuda GPUSPARC_TRANSFER=peer \
     run install/bin/gpusparc run --devices gpu --gpus $n --mode multi "$programs/exchange" $mib
   check windows $n $((piece << 10)) copies

@@ -3,7 +3,7 @@
 # exits.sh [RUNS]: a process ends (programs/exit_during_compile.c, `busy`) with a launch, a callback, a large read and a large write
 # under way, over a driver that is slow in what is under way of ours as well (lazy/lazy.h): a compiler, the windows
 # between GPUs, what auto learns, transfers by pinned memory, callbacks. By main, exit() and _exit(), with and without
-# another library that others preload (takes_apart.c): its status, its output, nothing else, and no thread within the
+# another library that others preload (slow_destructor.c): its status, its output, nothing else, and no thread within the
 # driver when that takes itself apart.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
@@ -35,7 +35,7 @@ check() { # NAME LAZY WAY OPTIONS...
   local name=$1 lazy=$2 way=$3 how preloaded n
   shift 3
   for how in busy busy_exit busy__exit; do
-    for preloaded in "" "$programs/takes_apart.so"; do
+    for preloaded in "" "$programs/slow_destructor.so"; do
       for ((n = 0; n < count; n++)); do
         leave "$lazy" "$way" $how "$preloaded" "$@"
         runs=$((runs + 1))

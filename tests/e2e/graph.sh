@@ -84,12 +84,12 @@ finish() {
   exit 0
 }
 
-# SEED STEPS KERNELS: the commands of a random host program (programs/hosts.c) around random kernels, in `random`.
+# SEED STEPS KERNELS: the commands of a random host program (programs/random_host_programs.c) around random kernels, in `random`.
 random_host() {
   rm -rf kernels
   python3 "$GS_SOURCE/tests/access/generate.py" $(($1 * 4)) 2 kernels
   python3 "$GS_SOURCE/tests/access/oracle/free.py" $(($1 * 200)) "$3" kernels "$GS_BUILD"
-  random=("$programs/hosts" "$1" "$2" kernels/*.cl)
+  random=("$programs/random_host_programs" "$1" "$2" kernels/*.cl)
 }
 
 part=${2:-programs}
@@ -143,7 +143,7 @@ if [ $part = all ]; then
     random_host "$s" 150 4
     over "${random[@]}"
   done
-  for program in queues threads_on_halves threads callbacks sub_buffers transfers staging images aliases order bands reductions sparse created_with_contents \
+  for program in queues threads_on_halves threads callbacks sub_buffers transfers staging images aliases unordered_launch_and_write bands reductions sparse created_with_contents \
     geometry chunks object_creation release_orders refused_kernels copy_of_parts contend\ 5\ 120\ 3; do
     # shellcheck disable=SC2086
     over "$programs/"$program

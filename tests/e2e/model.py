@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""model.py NOTES [--depth N] [--devices N] [--wide]: replays what one process has noted (noted.c), line by line, and says
+"""model.py NOTES [--depth N] [--devices N] [--wide]: replays what one process has noted (lock_notes.c), line by line, and says
 the first line that breaks a promise of docs/daemon.md ("The shim's side") or common/client/client.h:
 
 - a command, a shared unit and each unit goes from state to state as the tables below say;

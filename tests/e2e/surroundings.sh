@@ -27,10 +27,10 @@ run() { # NAME [VARIABLE=VALUE...]: as the task, split
   echo "$name: as without"
 }
 
-LD_PRELOAD=$GS_BUILD/tests/e2e/jump.so begin_daemon
-LD_PRELOAD=$GS_BUILD/tests/e2e/jump.so gpusparc set t period=200ms >/dev/null || fail "set"
-LD_PRELOAD=$GS_BUILD/tests/e2e/jump.so gpusparc reload >/dev/null || fail "reload"
-run "a clock that jumps" LD_PRELOAD="$GS_BUILD/tests/e2e/jump.so"
+LD_PRELOAD=$GS_BUILD/tests/e2e/jumping_clock.so begin_daemon
+LD_PRELOAD=$GS_BUILD/tests/e2e/jumping_clock.so gpusparc set t period=200ms >/dev/null || fail "set"
+LD_PRELOAD=$GS_BUILD/tests/e2e/jumping_clock.so gpusparc reload >/dev/null || fail "reload"
+run "a clock that jumps" LD_PRELOAD="$GS_BUILD/tests/e2e/jumping_clock.so"
 end_daemon
 
 begin_daemon

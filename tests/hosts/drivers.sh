@@ -37,7 +37,7 @@ export FAR="OPENCL_LAYERS=$programs/lazy.so LAZY=gpu,poison LAZY_REPORT=$PWD/rep
 split=0
 python3 "$GS_SOURCE/tests/access/generate.py" 28 4 kernels >/dev/null
 for run in "$samples/radixsort --size 10007" "$samples/blackscholes --size 10007 --groups 5" "$programs/sub_buffers" \
-  "$programs/hosts 7 100 kernels/a28.cl kernels/a29.cl" "$programs/hosts 8 100 kernels/a30.cl kernels/a31.cl"; do
+  "$programs/random_host_programs 7 100 kernels/a28.cl kernels/a29.cl" "$programs/random_host_programs 8 100 kernels/a30.cl kernels/a31.cl"; do
   # shellcheck disable=SC2086
   $run >plain 2>/dev/null || fail "$run fails plain"
   # shellcheck disable=SC2086

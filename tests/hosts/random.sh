@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Random host programs (tests/e2e/programs/hosts.c) around random kernels, over two hosts and three, one of them with
+# Random host programs (tests/e2e/programs/random_host_programs.c) around random kernels, over two hosts and three, one of them with
 # --verify: the plain run's bytes.
 #   random.sh [COUNT [SEED [STEPS [KERNELS]]]]
 set -euo pipefail
 source "$GS_SOURCE/tests/hosts/namespaces.sh"
 count=${1:-2} seed=${2:-1} steps=${3:-100} kernels=${4:-4}
-program=$GS_BUILD/tests/e2e/hosts
+program=$GS_BUILD/tests/e2e/random_host_programs
 rm -rf ./*
 hosts_up 3
 under() { # NAME OPTIONS...

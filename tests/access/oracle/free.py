@@ -3,7 +3,7 @@
 """Random kernels for others to launch: free.py SEED COUNT FOLDER BUILD. Of the oracle's kernels from SEED on, COUNT that
 ended within their buffers, wrote something that no other work-group touches, and read none of it: so they give the same
 whatever their outputs held, and wherever these lie. Each is a file of FOLDER, with its launch at the head as
-tests/e2e/programs/hosts.c reads it."""
+tests/e2e/programs/random_host_programs.c reads it."""
 import argparse
 import os
 import re

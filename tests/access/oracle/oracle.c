@@ -379,7 +379,7 @@ static void put_bytes(const char *what, const unsigned char *v, size_t bytes)
     printf("\n");
 }
 
-/* The launch as tests/e2e/programs/hosts.c reads it, behind a line that says which. */
+/* The launch as tests/e2e/programs/random_host_programs.c reads it, behind a line that says which. */
 static void print_free(const struct check *c)
 {
     const struct gs_geometry *g = &c->geometry;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# blas.sh blas | fft | clinfo: a program linked with CLBlast, one linked with clFFT, or clinfo, all of Debian's packages.
+# packaged_programs.sh blas | fft | clinfo: a program linked with CLBlast, one linked with clFFT, or clinfo, all of Debian's packages.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 alone() { # PROGRAM

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# schedule.sh SEED RUNS [SECONDS]: random programs over a driver that is lazy, or whose commands fail, under a daemon: as
+# random_daemon_runs.sh SEED RUNS [SECONDS]: random programs over a driver that is lazy, or whose commands fail, under a daemon: as
 # an application and as a task, by itself and beside another one, with a daemon that dies at a random step and comes
-# again. Each process notes its states, grants and waits (noted.c), and model.py replays them: no promise is broken. So
+# again. Each process notes its states, grants and waits (lock_notes.c), and model.py replays them: no promise is broken. So
 # many runs, and then further ones until so many seconds are over.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"

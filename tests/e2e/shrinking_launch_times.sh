@@ -9,7 +9,7 @@ source "$GS_SOURCE/tests/e2e/common.sh"
 export XDG_CACHE_HOME=$PWD/cache
 rm -rf cache
 for process in first second; do
-  FAKE_ITEM_NS=25 GPUSPARC_REAL=$programs/fake.so gpusparc run --stats="$process.json" "$programs/eliminate" 512 1 1 \
+  FAKE_ITEM_NS=25 GPUSPARC_REAL=$programs/fake.so gpusparc run --stats="$process.json" "$programs/shrinking_launch_times" 512 1 1 \
     >"$process.txt" 2>&1 || fail "$process: $(cat "$process.txt")"
   python3 - "$process.json" "$process" <<'END' || fail "$process process: not as it should be: $(cat "$process.json")"
 import json, sys
@@ -22,10 +22,10 @@ sys.exit(bad)
 END
 done
 
-OPENCL_LAYERS='' "$programs/eliminate" 128 20 1 >plain.txt 2>/dev/null
+OPENCL_LAYERS='' "$programs/shrinking_launch_times" 128 20 1 >plain.txt 2>/dev/null
 for transfer in plain pinned; do
   for mode in auto multi; do
-    GPUSPARC_TRANSFER=$transfer gpusparc run --devices cpu:2 --mode $mode "$programs/eliminate" 128 20 1 >$mode.txt 2>$mode.err ||
+    GPUSPARC_TRANSFER=$transfer gpusparc run --devices cpu:2 --mode $mode "$programs/shrinking_launch_times" 128 20 1 >$mode.txt 2>$mode.err ||
       fail "$mode, $transfer: $(cat $mode.err)"
     cmp plain.txt $mode.txt || fail "$mode, $transfer: another matrix"
   done

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* reads HOW: a read of a large buffer. halves: as a launch has left it; quarter: when the host has written its third
- * quarter again. */
+/* large_reads HOW: a read of a large buffer. halves: as a launch has left it; quarter: when the host has written its
+ * third quarter again. */
 #include "plain.h"
 
 enum { WORDS = 4 * 1024 * 1024, BYTES = WORDS * 4 };

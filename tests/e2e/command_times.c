@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A layer between gpusparc and the driver that sees when each command ran which moves bytes or runs a kernel, by the
  * driver's own profile, and when memory with contents was made: a line "KIND BEGIN END FUNCTION" by CLOCK_MONOTONIC, in
- * nanoseconds, in the file WITNESS. KIND: link (between the host and a device), gpu (a kernel), any (within or between
- * devices). PoCL's profiles are by CLOCK_MONOTONIC_RAW. After every few commands it waits for an answer of the daemon,
- * which so writes down all units, however late it is. */
+ * nanoseconds, in the file COMMAND_TIMES. KIND: link (between the host and a device), gpu (a kernel), any (within or
+ * between devices). PoCL's profiles are by CLOCK_MONOTONIC_RAW. After every few commands it waits for an answer of the
+ * daemon, which so writes down all units, however late it is. */
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -234,7 +234,7 @@ static cl_command_queue CL_API_CALL see_clCreateCommandQueueWithProperties(cl_co
 
 static void layer_start(void)
 {
-    const char *path = getenv("WITNESS");
+    const char *path = getenv("COMMAND_TIMES");
     file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
     INSTALL(clCreateCommandQueue);
     INSTALL(clCreateCommandQueueWithProperties);

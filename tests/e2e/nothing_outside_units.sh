@@ -53,7 +53,7 @@ seen() { # WAY CALL,... PROGRAM [ARGUMENT...]
   shift 2
   rm -f "$dir/began" "$dir/trace"
   begin_daemon --trace "$dir/trace"
-  OPENCL_LAYERS=$programs/witness.so${SMALL_MEMORY_BYTES:+:$programs/small_memory.so} WITNESS=$dir/began GPUSPARC_TRANSFER=$way timeout 100 \
+  OPENCL_LAYERS=$programs/command_times.so${SMALL_MEMORY_BYTES:+:$programs/small_memory.so} COMMAND_TIMES=$dir/began GPUSPARC_TRANSFER=$way timeout 100 \
     gpusparc run ${HOW---devices cpu:2 --mode multi --task both} --stats=stats.json "$programs/$@" >out.txt 2>err.txt || { cat err.txt; fail "$* by $way"; }
   end_daemon
   "$programs/$@" | cmp - out.txt || fail "$* by $way computes something else"

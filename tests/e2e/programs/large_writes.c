@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* writes HOW: a large buffer that the host writes again and again, and of which each launch reads a part per device
- * (each by itself, its neighbours' edges too). steady: by calls that block; beside: by calls that don't; mixed: in
- * between something else is done with it, and it is written in pieces. */
+/* large_writes HOW: a large buffer that the host writes again and again, and of which each launch reads a part per
+ * device (each by itself, its neighbours' edges too). steady: by calls that block; beside: by calls that don't; mixed:
+ * in between something else is done with it, and it is written in pieces. */
 #include "plain.h"
 
 enum { WORDS = 4 * 1024 * 1024, BYTES = WORDS * 4, ROUNDS = 4 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A layer between gpusparc and the driver that asks what could run at the same time, by what each command was told to
  * wait for: the commands before it in its queue, and its wait list. If a byte took a unit of time to copy, and nothing
- * else took any, how long would the longest chain be of what waits for each other? For each clFinish the file CHAINS
- * gains a line: that, the bytes that were read from devices, written to devices, and copied, and the length of the
- * longest wait list, since the one before. */
+ * else took any, how long would the longest chain be of what waits for each other? For each clFinish the file
+ * LONGEST_CHAIN gains a line: that, the bytes that were read from devices, written to devices, and copied, and the
+ * length of the longest wait list, since the one before. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -104,7 +104,7 @@ static cl_int CL_API_CALL see_clFinish(cl_command_queue q)
 
 static void layer_start(void)
 {
-    const char *path = getenv("CHAINS");
+    const char *path = getenv("LONGEST_CHAIN");
     file = path ? fopen(path, "a") : NULL;
     INSTALL(clEnqueueReadBuffer);
     INSTALL(clEnqueueWriteBuffer);

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# reads.sh: a large read of what two devices hold takes from both at once, a piece here and a piece there (in_flight.c
+# large_reads.sh: a large read of what two devices hold takes from both at once, a piece here and a piece there (in_flight.c
 # counts); and the bytes are right, those of large writes too.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 
 # 16 MiB in 16 pieces, of which 8 are on their way: 4 from each device where each has a half.
 pieces() { # HOW LEAST-TOGETHER PIECES-OF-FIRST PIECES-OF-SECOND
-  "$programs/reads" "$1" >alone.txt
+  "$programs/large_reads" "$1" >alone.txt
   rm -f counts.txt
   IN_FLIGHT=$PWD/counts.txt OPENCL_LAYERS=$programs/in_flight.so GPUSPARC_TRANSFER=pinned \
-    gpusparc run --mode multi --devices cpu:2 "$programs/reads" "$1" >out.txt
+    gpusparc run --mode multi --devices cpu:2 "$programs/large_reads" "$1" >out.txt
   cmp alone.txt out.txt || { diff alone.txt out.txt; fail "$1"; }
   read -r _ _ _ together _ all0 all1 _ <counts.txt
   [ "$together" -ge "$2" ] || fail "$1: only $together at a time from each"
@@ -22,9 +22,9 @@ pieces quarter 2 12 4
 # A large buffer that the host writes again and again, of which each device reads its own part, and its neighbours' edges:
 # the bytes, by calls that block and calls that don't (whether these carry it depends on the machine).
 same() { # HOW [OPTION...]
-  "$programs/writes" "$1" >alone.txt
+  "$programs/large_writes" "$1" >alone.txt
   for n in 2 3; do
-    GPUSPARC_TRANSFER=pinned gpusparc run --mode multi --devices cpu:$n "${@:2}" "$programs/writes" "$1" >out.txt
+    GPUSPARC_TRANSFER=pinned gpusparc run --mode multi --devices cpu:$n "${@:2}" "$programs/large_writes" "$1" >out.txt
     cmp alone.txt out.txt || { diff alone.txt out.txt; fail "$* on $n"; }
   done
 }

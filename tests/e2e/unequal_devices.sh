@@ -91,10 +91,10 @@ for seed in 771; do
   python3 "$GS_SOURCE/tests/access/generate.py" $((seed * 4)) 2 kernels
   python3 "$GS_SOURCE/tests/access/oracle/free.py" $((seed * 200)) 3 kernels "$GS_BUILD"
   export POCL_DEVICES="pthread pthread pthread"
-  timeout -s KILL 100 "$programs/hosts" $seed 150 kernels/*.cl >alone.txt 2>alone.err || fail "seed $seed fails without gpusparc"
+  timeout -s KILL 100 "$programs/random_host_programs" $seed 150 kernels/*.cl >alone.txt 2>alone.err || fail "seed $seed fails without gpusparc"
   for options in "plain multi" "pinned multi" "plain auto"; do
     read -r way mode <<<"$options"
-    GPUSPARC_TRANSFER=$way timeout -s KILL 200 gpusparc run --devices 0,1,2 --mode "$mode" --stats=bytes.json "$programs/hosts" $seed 150 kernels/*.cl \
+    GPUSPARC_TRANSFER=$way timeout -s KILL 200 gpusparc run --devices 0,1,2 --mode "$mode" --stats=bytes.json "$programs/random_host_programs" $seed 150 kernels/*.cl \
       >split.txt 2>split.err || { tail -n 3 split.err; fail "seed $seed, $options"; }
     cmp alone.txt split.txt || { diff alone.txt split.txt | head -4; fail "seed $seed, $options: it differs"; }
     stats bytes.json right

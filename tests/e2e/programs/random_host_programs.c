@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hosts SEED STEPS KERNEL.cl...: a random host program around random kernels (tests/access/generate.py and
- * tests/access/oracle/free.py write them;
+/* random_host_programs SEED STEPS KERNEL.cl...: a random host program around random kernels (tests/access/generate.py
+ * and tests/access/oracle/free.py write them;
  * what their lines `//!` say of index buffers holds, all others may hold anything). Buffers, windows of them that
  * overlap, queues in order and not, an event for each thing that a command must come after and no other order, maps
  * that are held while other commands run, host writes in between. The same seed does and prints the same. */

@@ -8,7 +8,7 @@ source "$GS_SOURCE/tests/e2e/common.sh"
 export XDG_CACHE_HOME=$PWD/cache GPUSPARC_REAL=$programs/fake.so
 rm -rf cache
 for process in first second; do
-  took=$(gpusparc run "$programs/shrinking")
+  took=$(gpusparc run "$programs/shrinking_launch_cost")
   echo "$process process: $took us a launch"
   awk -v us="$took" 'BEGIN { exit us > 80 }' || fail "$process process: $took us a launch"
 done

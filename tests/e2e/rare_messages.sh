@@ -53,7 +53,7 @@ OPENCL_LAYERS=$programs/faults.so FAULT=clBuildProgram:2:-11 over_cpu broken.jso
 shows broken.json "its translation doesn't compile on every device of the group (error %d): %s"
 
 # The host's memory is at its end, as a library before gpusparc has it: 1 MiB and more isn't to be had for gpusparc.
-LD_PRELOAD=$programs/scarce.so over_fake scarce.json large
+LD_PRELOAD=$programs/no_large_memory.so over_fake scarce.json large
 stats scarce.json single:known:"there was too little memory to split it"
 
 # What auto mode chooses, and expects, as the launches are shorter, or fewer.
