@@ -11,7 +11,7 @@
 enum { NAME = 64 };
 static const char prefix[] = "GPUSPARC_";
 
-/* All that some program or library of ours reads; tests/cli/words.sh holds them against the sources. */
+/* All that some program or library of ours reads; tests/cli/wrong_words.sh holds them against the sources. */
 static const char *const known[] = {"ALLOW",       "CACHE_SIZE",    "DAEMON",
                                     "DEBUG",       "DEVICES",       "DUMP",
                                     "ENGINE",      "FORGET",        "GPUS",

@@ -126,13 +126,13 @@ kernels_split() {
     bash "$GS_SOURCE/tests/kernels/split.sh" random "${2:-$RANDOM}" "${1:-200}"
 }
 
-# sure [ROUNDS [BESIDE]]: the kernels of tests/kernels/sure.sh, each 4 times a round, by so many processes beside each other;
+# sure [ROUNDS [BESIDE]]: the kernels of tests/kernels/surely_written.sh, each 4 times a round, by so many processes beside each other;
 # what differs stays in the build's tests/run/soak_sure.*
 sure() {
     local rounds=${1:-125} beside=${2:-8} i bad=0 all=()
     for ((i = 0; i < beside; i++)); do
         mkdir -p "$GS_BUILD/tests/run/soak_sure.$i"
-        (cd "$GS_BUILD/tests/run/soak_sure.$i" && bash "$GS_SOURCE/tests/kernels/sure.sh" $((rounds / beside + 1))) &
+        (cd "$GS_BUILD/tests/run/soak_sure.$i" && bash "$GS_SOURCE/tests/kernels/surely_written.sh" $((rounds / beside + 1))) &
         all+=($!)
     done
     for i in "${!all[@]}"; do
@@ -304,7 +304,7 @@ mutants() {
 
 # results [KERNELS [SEED]]: random kernels through which an atomic's result goes: found wherever it has an effect
 results() {
-    bash "$GS_SOURCE/tests/access/results.sh" "${2:-$RANDOM}" "${1:-5000}"
+    bash "$GS_SOURCE/tests/access/atomic_results.sh" "${2:-$RANDOM}" "${1:-5000}"
 }
 
 # sanitizers [ROUNDS [SEED]]: the stress program under AddressSanitizer and UBSan, built in build-asan/

@@ -82,7 +82,7 @@ while IFS=$'\t' read -r where command; do
   done
   case $command in
   *"$GS_BUILD/tests/"*) # a test of its own runs that
-    for file in $(grep -oE "$GS_BUILD/tests/[a-z0-9/.]+" <<<"$command"); do [ -e "$file" ] || fail "$where: there is no $file"; done
+    for file in $(grep -oE "$GS_BUILD/tests/[a-z0-9_/.]+" <<<"$command"); do [ -e "$file" ] || fail "$where: there is no $file"; done
     continue ;;
   *" --hosts "*) # wants other machines; tests/hosts has them; [] may be of an address
     gpusparc run --help | grep -q -- --hosts && command="${command%% --hosts*} --help" ;;

@@ -95,7 +95,7 @@ random_host() {
 part=${2:-programs}
 if [ $part = programs ] || [ $part = all ]; then
   the_look
-  over "$GS_BUILD/tests/hazards" 1
+  over "$GS_BUILD/tests/unordered_commands" 1
   over "$programs/user_events"
   over "$programs/events_beside_writes"
   over "$programs/gathered_ranges"
@@ -132,7 +132,7 @@ over "$programs/user_events"
 over "$programs/transfers"
 if [ $part = all ]; then
   ways+=("auto --devices cpu:2 --gpus 2 --task both")
-  for program in queues transfers images sub_buffers "columns 3 300 200" "stress $seed 100 3" threads ../hazards\ 2; do
+  for program in queues transfers images sub_buffers "columns 3 300 200" "stress $seed 100 3" threads ../unordered_commands\ 2; do
     # shellcheck disable=SC2086
     over "$programs/"$program
   done

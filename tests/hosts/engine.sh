@@ -48,7 +48,7 @@ GPUSPARC_ENGINE=$PWD/lazy timeout 60 gpusparc run --hosts localhost --hosts-requ
 # A server makes a program from the binary that one before has kept, and from the source where that is no good.
 export POCL_CACHE_DIR=$PWD/pocl-cache
 rm -rf pocl-cache
-kept() { gpusparc run --hosts localhost --hosts-required --mode single "$GS_BUILD/tests/hosts/kept" "$@" || fail "kept $*: $?" >&2; }
+kept() { gpusparc run --hosts localhost --hosts-required --mode single "$GS_BUILD/tests/hosts/kept_binaries" "$@" || fail "kept_binaries $*: $?" >&2; }
 files() { stat -c '%n %i' pocl-cache/gpusparc/*; }
 kept >first
 [ -d pocl-cache/gpusparc ] || fail "nothing is kept: is the engine of these edits (scripts/remote.sh)?"

@@ -23,7 +23,7 @@ missed=0
 # shellcheck disable=SC2086
 [ $# -gt 0 ] || { names=$(python3 "$mutant") && set -- none $names; }
 for name in "$@"; do
-  program=("$GS_BUILD/tests/hazards" 2) devices=cpu:2
+  program=("$GS_BUILD/tests/unordered_commands" 2) devices=cpu:2
   [ "$name" != 4 ] || devices=cpu:3
   [ "$name" != 3 ] || program=("$programs/stress" 1 80 3)
   "${program[@]}" >plain.txt

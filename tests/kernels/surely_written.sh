@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# sure.sh [ROUNDS]: kernels that write less than a glance says give the plain run's bytes on devices with memories of their own, where a part
+# surely_written.sh [ROUNDS]: kernels that write less than a glance says give the plain run's bytes on devices with memories of their own, where a part
 # fetches nothing of what it is believed to overwrite.
 set -euo pipefail
 export XDG_CACHE_HOME=$PWD/cache

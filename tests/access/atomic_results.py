@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""results.py SEED COUNT: random kernels in which the result of one atomic goes through variables, arrays, structs, unions,
+"""atomic_results.py SEED COUNT: random kernels in which the result of one atomic goes through variables, arrays, structs, unions,
 pointers and helpers, or gets lost on the way. Where it reaches an output, a condition or an index, as this script follows it
 while it writes the kernel, `gpusparc explain` must refuse the kernel. Says how many of the others it lets be split."""
 import json

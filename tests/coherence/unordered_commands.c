@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* An OpenCL application whose commands are unordered where the standard lets them be: they touch different bytes of one
  * buffer, from two queues, two threads or the host. On one device each case is right; what a split moves behind the
- * application's back must not show. Prints a line per case; exits 0 if all are right. usage: hazards [ROUNDS] */
+ * application's back must not show. Prints a line per case; exits 0 if all are right. usage: unordered_commands
+ * [ROUNDS] */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
@@ -42,7 +43,7 @@ static void check(cl_int err, const char *call, int line)
 {
     if (err == CL_SUCCESS)
         return;
-    fprintf(stderr, "hazards: line %d: %s: error %d\n", line, call, err);
+    fprintf(stderr, "unordered_commands: line %d: %s: error %d\n", line, call, err);
     exit(1);
 }
 

@@ -1,5 +1,0 @@
-# SPDX-License-Identifier: MIT
-# Atomics whose result has an effect are found, whatever way it takes: results.sh [SEED [COUNT]]
-set -euo pipefail
-source "$GS_SOURCE/tests/e2e/common.sh"
-python3 "$GS_SOURCE/tests/access/results.py" "${1:-1}" "${2:-300}"
