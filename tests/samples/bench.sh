@@ -115,9 +115,9 @@ done
 
 # How sure it is: six runs that agree say it; `unclear` goes on to --runs-max, the others end where it is
 # known; every other run has the modes the other way round.
-multi='[ "$GPUSPARC_MODE" = multi ] && '
-fake clear "total=10\$((RANDOM % 10)).0; ${multi}total=8\$((RANDOM % 10)).0"
-fake worse "total=10\$((RANDOM % 10)).0; ${multi}total=12\$((RANDOM % 10)).0"
+multi='[ "$GPUSPARC_MODE" = multi ] && ' draw='echo x >>draws; RANDOM=$(wc -l <draws)'
+fake clear "$draw; total=10\$((RANDOM % 10)).0; ${multi}total=8\$((RANDOM % 10)).0"
+fake worse "$draw; total=10\$((RANDOM % 10)).0; ${multi}total=12\$((RANDOM % 10)).0"
 # 0.965 and 0.975 times the base's, in turn.
 fake unclear "total=97.0; [ -n \"\$GPUSPARC_MODE\" ] && { echo x >>turns; total=99.5; [ \$((\$(wc -l <turns) % 2)) -eq 0 ] && total=100.5; }"
 bench --output six --runs 6 --no-single clear worse unclear || fail "a verdict changed the exit status"

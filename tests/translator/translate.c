@@ -420,8 +420,10 @@ static void links_of_others_lead_nowhere(void **state)
     assert_int_equal(symlink(inner, in_dir("cache/gpusparc")), 0);
     assert_int_equal(translate(translator, ""), 0);
     assert_int_equal(rmdir(inner), 0); /* nothing was written there */
-    if (geteuid() != 0)
+    if (geteuid() != 0) {
+        print_message("left out, a link of another user's: that takes root\n");
         return;
+    }
     assert_int_equal(mkdir(inner, 0700), 0);
     assert_int_equal(symlink(inner, in_dir("link")), 0);
     assert_int_equal(lchown(in_dir("link"), 1001, 1001), 0);
