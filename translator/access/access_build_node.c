@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Nodes and contexts of an access program while it is built. */
 #include "translator/access/access_build_state.h"
+#include "translator/summary/access_fold.h"
 
 #include <stdlib.h>
 
@@ -85,16 +86,10 @@ static uint32_t intern(struct gs_builder *b, struct gs_node n, CXCursor at)
     return id;
 }
 
-static int64_t wrap(uint8_t type, int64_t v)
-{
-    unsigned unused = 64 - gs_int_bits(type);
-    uint64_t raw = (uint64_t)v << unused;
-    return gs_int_signed(type) ? (int64_t)raw >> unused : (int64_t)(raw >> unused);
-}
-
 uint32_t gs_node_const(struct gs_builder *b, uint8_t type, int64_t v)
 {
-    return intern(b, (struct gs_node){.op = GS_N_CONST, .type = type, .imm = wrap(type, v)}, clang_getNullCursor());
+    return intern(b, (struct gs_node){.op = GS_N_CONST, .type = type, .imm = gs_int_wrap(type, v)},
+                  clang_getNullCursor());
 }
 
 bool gs_node_is_const(const struct gs_builder *b, uint32_t node, int64_t *v)
@@ -105,77 +100,6 @@ bool gs_node_is_const(const struct gs_builder *b, uint32_t node, int64_t *v)
     return true;
 }
 
-/* x op y of two constants; false where C leaves it undefined or 64 bits don't show it. */
-static bool fold(uint8_t op, uint8_t type, int64_t x, int64_t y, int64_t *v)
-{
-    bool is_signed = gs_int_signed(type);
-    uint64_t ux = (uint64_t)x, uy = (uint64_t)y;
-    switch (op) {
-    case GS_N_ADD:
-        *v = (int64_t)(ux + uy);
-        return true;
-    case GS_N_SUB:
-        *v = (int64_t)(ux - uy);
-        return true;
-    case GS_N_MUL:
-        *v = (int64_t)(ux * uy);
-        return true;
-    case GS_N_DIV:
-    case GS_N_REM:
-        if (y == 0 || (x == INT64_MIN && y == -1))
-            return false;
-        if (is_signed)
-            *v = op == GS_N_DIV ? x / y : x % y;
-        else
-            *v = (int64_t)(op == GS_N_DIV ? ux / uy : ux % uy);
-        return true;
-    case GS_N_SHL:
-    case GS_N_SHR:
-        uy %= gs_int_bits(type);
-        *v = op == GS_N_SHL ? (int64_t)(ux << uy) : is_signed ? x >> uy : (int64_t)(ux >> uy);
-        return true;
-    case GS_N_AND:
-        *v = x & y;
-        return true;
-    case GS_N_OR:
-        *v = x | y;
-        return true;
-    case GS_N_XOR:
-        *v = x ^ y;
-        return true;
-    case GS_N_MIN:
-    case GS_N_MAX:
-        *v = (is_signed ? x < y : ux < uy) == (op == GS_N_MIN) ? x : y;
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool fold_compare(uint8_t op, uint8_t type, int64_t x, int64_t y, int64_t *v)
-{
-    bool less = gs_int_signed(type) ? x < y : (uint64_t)x < (uint64_t)y;
-    switch (op) {
-    case GS_N_EQ:
-        *v = x == y;
-        return true;
-    case GS_N_LT:
-        *v = less;
-        return true;
-    case GS_N_LE:
-        *v = less || x == y;
-        return true;
-    case GS_N_LAND:
-        *v = x && y;
-        return true;
-    case GS_N_LOR:
-        *v = x || y;
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* What needs no node: operands that are neutral, or decide alone. GS_NO_NODE otherwise. */
 static uint32_t simplify(struct gs_builder *b, uint8_t op, uint8_t type, uint32_t x, uint32_t y)
 {
@@ -183,9 +107,7 @@ static uint32_t simplify(struct gs_builder *b, uint8_t op, uint8_t type, uint32_
     bool cx = gs_node_is_const(b, x, &c), cy = gs_node_is_const(b, y, &d);
     if (cx && cy) {
         int64_t v;
-        if (fold(op, type, c, d, &v) || fold_compare(op, b->nodes[x].type, c, d, &v))
-            return gs_node_const(b, type, v);
-        return GS_NO_NODE;
+        return gs_int_fold(op, type, b->nodes[x].type, c, d, &v) ? gs_node_const(b, type, v) : GS_NO_NODE;
     }
     switch (op) {
     case GS_N_ADD:

@@ -8,11 +8,12 @@
 #include <string.h>
 
 #include "translator/evaluation/eval_state.h"
+#include "translator/summary/access_fold.h"
 
 struct gs_seen {
     const struct gs_access_program *p;
     uint32_t n;     /* nodes */
-    gs_wide *value; /* of each node that is uniform */
+    int64_t *value; /* of each node that is uniform */
     uint8_t *what;  /* of each node */
     uint32_t n_uniform;
     uint32_t *uniform; /* these nodes, in order */
@@ -62,99 +63,49 @@ static bool is_uniform(const struct gs_seen *s, const struct gs_node *n)
     }
 }
 
-static gs_wide wrap(uint8_t type, uint64_t raw)
-{
-    const unsigned unused = 64 - gs_int_bits(type);
-    return gs_int_signed(type) ? (gs_wide)((int64_t)(raw << unused) >> unused) : (gs_wide)(raw << unused >> unused);
-}
-
-static bool read_arg(const struct gs_node *n, const struct gs_arg_value *a, gs_wide *out)
+static bool read_arg(const struct gs_node *n, const struct gs_arg_value *a, int64_t *out)
 {
     const size_t bytes = gs_int_bits(n->type) / 8, at = (size_t)n->imm;
     uint64_t raw = 0;
     if (!a->bytes || a->size < bytes || at > a->size - bytes)
         return false;
     memcpy(&raw, (const char *)a->bytes + at, bytes);
-    *out = wrap(n->type, raw);
+    *out = gs_int_wrap(n->type, (int64_t)raw);
     return true;
 }
 
 /* False: C doesn't say. */
-static bool compute(const struct gs_seen *s, const struct gs_node *n, const struct gs_arg_value *args, gs_wide *out)
+static bool compute(const struct gs_seen *s, const struct gs_node *n, const struct gs_arg_value *args, int64_t *out)
 {
-    const gs_wide a = s->value[gs_node_operands(n->op) ? n->a : 0],
-                  b = s->value[gs_node_operands(n->op) > 1 ? n->b : 0];
-    const uint64_t x = (uint64_t)a, y = (uint64_t)b;
+    const unsigned operands = gs_node_operands(n->op);
+    const int64_t x = s->value[operands ? n->a : 0], y = s->value[operands > 1 ? n->b : 0];
+    int64_t v;
     switch (n->op) {
     case GS_N_CONST:
-        *out = wrap(n->type, (uint64_t)n->imm);
-        return true;
+        v = n->imm;
+        break;
     case GS_N_ARG:
         return read_arg(n, &args[n->a], out);
-    case GS_N_ADD:
-        *out = wrap(n->type, x + y);
-        return true;
-    case GS_N_SUB:
-        *out = wrap(n->type, x - y);
-        return true;
-    case GS_N_MUL:
-        *out = wrap(n->type, x * y);
-        return true;
-    case GS_N_DIV:
-    case GS_N_REM:
-        if (!b)
-            return false;
-        *out = wrap(n->type, (uint64_t)(n->op == GS_N_DIV ? a / b : a % b));
-        return true;
-    case GS_N_SHL:
-    case GS_N_SHR:
-        if (b < 0 || b >= gs_int_bits(n->type))
-            return false;
-        *out = wrap(n->type, n->op == GS_N_SHL ? x << y : (uint64_t)(a >> y));
-        return true;
-    case GS_N_AND:
-        *out = wrap(n->type, x & y);
-        return true;
-    case GS_N_OR:
-        *out = wrap(n->type, x | y);
-        return true;
-    case GS_N_XOR:
-        *out = wrap(n->type, x ^ y);
-        return true;
     case GS_N_NOT:
-        *out = wrap(n->type, ~x);
-        return true;
+        v = ~x;
+        break;
     case GS_N_CAST:
-        *out = wrap(n->type, x);
-        return true;
-    case GS_N_MIN:
-        *out = a < b ? a : b;
-        return true;
-    case GS_N_MAX:
-        *out = a > b ? a : b;
-        return true;
+        v = x;
+        break;
     case GS_N_SELECT:
-        *out = wrap(n->type, a ? y : (uint64_t)s->value[n->c]);
-        return true;
-    case GS_N_EQ:
-        *out = a == b;
-        return true;
-    case GS_N_LT:
-        *out = a < b;
-        return true;
-    case GS_N_LE:
-        *out = a <= b;
-        return true;
-    case GS_N_LAND:
-        *out = a && b;
-        return true;
-    case GS_N_LOR:
-        *out = a || b;
-        return true;
-    default: /* GS_N_LNOT */
-        *out = !a;
-        return true;
+        v = x ? y : s->value[n->c];
+        break;
+    case GS_N_LNOT:
+        v = !x;
+        break;
+    default:
+        if ((n->op == GS_N_SHL || n->op == GS_N_SHR) && (y < 0 || y >= gs_int_bits(n->type)))
+            return false;
+        if (!gs_int_fold(n->op, n->type, s->p->nodes[n->a].type, x, y, &v))
+            return false;
     }
+    *out = gs_int_wrap(n->type, v);
+    return true;
 }
 
 static void use(struct gs_seen *s, uint32_t node)
@@ -225,7 +176,7 @@ const int64_t *gs_seen_values(struct gs_seen *s, const struct gs_arg_value *args
         if (!compute(s, &s->p->nodes[i], args, &s->value[i]))
             return NULL;
         if ((s->what[i] & (OF_ARGS | USED)) == (OF_ARGS | USED))
-            s->seen[(*n)++] = (int64_t)s->value[i];
+            s->seen[(*n)++] = s->value[i];
     }
     return s->seen;
 }
