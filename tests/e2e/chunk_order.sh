@@ -21,7 +21,7 @@ priority = 1
 mode = 1
 END
 begin_daemon
-"$programs/without_events" >without_events.txt || fail "untied fails without gpusparc"
+"$programs/without_events" >without_events.txt || fail "without_events fails without gpusparc"
 "$programs/failed_behind" >failed_behind.txt || fail "failed_behind fails without gpusparc"
 for options in "--gpus 1 --mode multi" "--gpus 2 --mode multi" "--gpus 2 --mode auto"; do
   # shellcheck disable=SC2086
@@ -31,8 +31,8 @@ done
 same() { # NAME OPTION...
   local name=$1
   shift
-  timeout -k 2 60 gpusparc run --devices cpu:2 "$@" "$programs/without_events" >out.txt 2>err.txt || { tail -n 3 out.txt; cat err.txt; fail "untied $name"; }
-  cmp without_events.txt out.txt || { diff without_events.txt out.txt | head; fail "untied $name computes something else"; }
+  timeout -k 2 60 gpusparc run --devices cpu:2 "$@" "$programs/without_events" >out.txt 2>err.txt || { tail -n 3 out.txt; cat err.txt; fail "without_events $name"; }
+  cmp without_events.txt out.txt || { diff without_events.txt out.txt | head; fail "without_events $name computes something else"; }
 }
 same alone --gpus 1 --mode multi
 same "as task one" --gpus 2 --mode multi --task one

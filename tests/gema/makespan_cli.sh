@@ -2,17 +2,9 @@
 # SPDX-License-Identifier: MIT
 # gpusparc makespan as its user sees it.
 set -euo pipefail
-fail() { echo "FAILED: $*"; exit 1; }
+command=makespan
+source "$GS_SOURCE/tests/cli/refuses.sh"
 has() { grep -qF -- "$1" out.txt || { cat out.txt; fail "missing: $1"; }; }
-refuses() { # STATUS TEXT ARGUMENTS...
-  local status=$1 text=$2 rc=0
-  shift 2
-  gpusparc makespan "$@" >out.txt 2>err.txt || rc=$?
-  [ "$rc" = "$status" ] || fail "$* gave $rc"
-  [ ! -s out.txt ] || fail "$* wrote to stdout"
-  [ "$(wc -l <err.txt)" = 1 ] || fail "$* wrote more than a line"
-  grep -qF -- "$text" err.txt || { cat err.txt; fail "$*: missing: $text"; }
-}
 
 gpusparc makespan LCL --warps 4 --approx 2 --schedule >out.txt
 has "8  UNSAFE here"

@@ -2,16 +2,9 @@
 # SPDX-License-Identifier: MIT
 # gpusparc timing as its user sees it.
 set -euo pipefail
-fail() { echo "FAILED: $*"; exit 1; }
+command=timing
+source "$GS_SOURCE/tests/cli/refuses.sh"
 has() { grep -qE -- "$1" out.txt || { cat out.txt; fail "missing: $1"; }; }
-refuses() { # STATUS TEXT ARGUMENTS...
-  local status=$1 text=$2 rc=0
-  shift 2
-  gpusparc timing "$@" >out.txt 2>err.txt || rc=$?
-  [ "$rc" = "$status" ] || fail "$* gave $rc"
-  [ "$(wc -l <err.txt)" = 1 ] || fail "$* wrote more than a line"
-  grep -qF -- "$text" err.txt || { cat err.txt; fail "$*: missing: $text"; }
-}
 
 # Table 10 (rows), with the constants that it needs.
 gpusparc timing --mix arithmetic=78,arithmetic_dependent=1,shared_load=40,shared_store=9,global_store=9,global_load=8 \
@@ -78,10 +71,10 @@ refuses 2 "--scheduler is one of" alu --warps 2 --scheduler fifo
 refuses 2 "--svg wants" alu --svg x.svg
 refuses 2 "has no order" --mix arithmetic=1 --warps 2
 refuses 2 'there is no warp 9' alu --warps 4 --rate 9=2
-refuses 1 "ask for" alu --warps 4 --rate 0=1
-refuses 1 "cannot write no/such" alu --warps 2 --scheduler lrr --svg no/such/folder/x.svg
+answers=yes refuses 1 "ask for" alu --warps 4 --rate 0=1
+answers=yes refuses 1 "cannot write no/such" alu --warps 2 --scheduler lrr --svg no/such/folder/x.svg
 refuses 2 "must end in .svg" alu --warps 2 --scheduler lrr --svg x.gif
-refuses 1 "room for" "alu x100000" --warps 8 --scheduler lrr --svg x.svg
+answers=yes refuses 1 "room for" "alu x100000" --warps 8 --scheduler lrr --svg x.svg
 echo '{"arithmetic": 3}' >bad.json
 refuses 2 'bad.json: the device profile' alu --profile bad.json
 echo passed

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # gpusparc probe on PoCL, small: what it prints, and what it refuses.
 set -euo pipefail
-source "$GS_SOURCE/tests/probes/lib.sh"
+command=probe
+source "$GS_SOURCE/tests/cli/refuses.sh"
 
 for by in clock atomic; do
   for of in group warp; do

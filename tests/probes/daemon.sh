@@ -3,7 +3,7 @@
 # A probe under the daemon: it has the device alone from its first run to its last, waits for others and for tasks and
 # makes room for a task that comes, and leaves the device free however it ends.
 set -euo pipefail
-source "$GS_SOURCE/tests/probes/lib.sh"
+source "$GS_SOURCE/tests/cli/refuses.sh"
 pids=()
 trap 'for p in "${pids[@]}"; do kill -9 "$p" 2>/dev/null || true; done' EXIT
 

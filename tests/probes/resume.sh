@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # gpusparc probe stops with what it has, goes on where it stopped, refuses what isn't its own; and draws pictures.
 set -euo pipefail
-source "$GS_SOURCE/tests/probes/lib.sh"
+command=probe
+source "$GS_SOURCE/tests/cli/refuses.sh"
 
 # Half of the runs, then the rest: as many as asked for, of the same measurement alone.
 rm -rf no_cache ./*.bin ./*.svg ./*.gp part.json

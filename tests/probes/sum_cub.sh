@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # bench/sum_cub.sh with a compiler that makes a script of the program: gpusparc's part runs on PoCL, NVIDIA's is told.
 set -euo pipefail
-source "$GS_SOURCE/tests/probes/lib.sh"
+source "$GS_SOURCE/tests/cli/refuses.sh"
 
 python3 - <<'P'
 import array

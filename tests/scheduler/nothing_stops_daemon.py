@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What must not stop the daemon: its config, its log, questions, a crowd."""
+import contextlib
 import ctypes
 import errno
 import fcntl
@@ -21,6 +22,16 @@ import time
 
 from enemy import ANSWER, CHOOSE, DAEMON, FIONREAD, PING, PLAIN, REFUSED, REQUEST, STATUS, TOOL, WELCOME, NO_TASK
 from enemy import Daemon, die_with_parent, hello, message, receive, run_cases, wait_for
+
+
+@contextlib.contextmanager
+def as_user(uid):
+    os.seteuid(uid)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
 
 SIOCOUTQ = 0x5411
 
@@ -645,12 +656,9 @@ def a_line_of_ones_own():
     tool = os.open(TOOL, os.O_RDONLY)
 
     def connect_as(uid, path):
-        os.seteuid(uid)
-        try:
+        with as_user(uid):
             s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_NONBLOCK)
             return errno.errorcode.get(s.connect_ex(path)), s
-        finally:
-            os.seteuid(0)
 
     def own_sockets():
         name = d.socket + ".19999~"  # as the daemon has bound it
@@ -759,11 +767,8 @@ def a_crowd_of_users():
     os.chmod(d.socket, 0o666)
 
     def connect_as(uid):
-        os.seteuid(uid)
-        try:
+        with as_user(uid):
             return d.connect()
-        finally:
-            os.seteuid(0)
 
     crowd = {uid: [connect_as(uid) for _ in range(64)] for uid in range(20001, 20009)}
     ninth = connect_as(20009)
@@ -788,11 +793,8 @@ def a_crowd_of_numbers():
     os.chmod(d.socket, 0o666)
 
     def connect_as(uid):
-        os.seteuid(uid)
-        try:
+        with as_user(uid):
             return d.connect()
-        finally:
-            os.seteuid(0)
 
     os.kill(d.process.pid, signal.SIGSTOP)  # nobody's two seconds have passed when the last one comes
     crowd = [connect_as(20000 + i) for i in range(512)]
@@ -822,13 +824,10 @@ def a_crowd_of_numbers_that_speaks():
     os.chmod(d.socket, 0o666)
 
     def connect_as(uid, path):
-        os.seteuid(uid)
-        try:
+        with as_user(uid):
             s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             s.connect(path)
             return s
-        finally:
-            os.seteuid(0)
 
     def number_of(s):
         data, fds, _, _ = socket.recv_fds(s, 256, 1)

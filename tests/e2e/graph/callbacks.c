@@ -20,13 +20,6 @@ static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
 static struct callback *callbacks;
 static bool started;
 
-static cl_int status_of(cl_event event)
-{
-    cl_int status = CL_QUEUED;
-    graph_below.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-    return status;
-}
-
 /* One whose time has come; out of the list. */
 static struct callback *take_due(void)
 {
@@ -34,7 +27,7 @@ static struct callback *take_due(void)
         struct callback *c = *at;
         if (c->left && --c->left)
             continue;
-        if (status_of(c->event) > CL_COMPLETE)
+        if (graph_status(c->event) > CL_COMPLETE)
             continue;
         *at = c->next;
         return c;
@@ -52,7 +45,7 @@ static void *run(void *nothing)
             pthread_cond_wait(&news, &lock);
         while ((c = take_due())) {
             pthread_mutex_unlock(&lock);
-            const cl_int status = status_of(c->event);
+            const cl_int status = graph_status(c->event);
             graph_lock();
             c->id = graph_unless_failed(c->event, c->id);
             graph_joined(GRAPH_BELOW, 1, &c->id);

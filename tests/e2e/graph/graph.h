@@ -31,6 +31,14 @@ extern struct _cl_icd_dispatch graph_below;  /* the driver */
 extern _Thread_local unsigned graph_call;    /* the application's command that this thread is in; or 0 */
 extern _Thread_local bool graph_call_writes; /* does that write to a buffer from the host's memory? */
 
+/* How far the driver is with an event. */
+static inline cl_int graph_status(cl_event event)
+{
+    cl_int status = CL_QUEUED;
+    graph_below.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    return status;
+}
+
 void graph_start(void);
 void graph_lock(void);
 void graph_unlock(void);

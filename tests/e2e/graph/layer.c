@@ -21,13 +21,6 @@ struct pending {
 };
 static struct pending *pending;
 
-static cl_int status_of(cl_event event)
-{
-    cl_int status = CL_QUEUED;
-    graph_below.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-    return status;
-}
-
 static bool is_in_order(cl_command_queue queue)
 {
     cl_command_queue_properties properties = 0;
@@ -48,7 +41,7 @@ static bool is_ready(const char *name, cl_command_queue queue, cl_uint n, const 
     bool ready = strcmp(name, "clEnqueueNativeKernel") != 0; /* that may do anything */
     for (struct pending **at = &pending; *at;) {
         struct pending *p = *at;
-        if (status_of(p->event) <= CL_COMPLETE) {
+        if (graph_status(p->event) <= CL_COMPLETE) {
             *at = p->next;
             graph_below.clReleaseEvent(p->event);
             free(p);
@@ -58,7 +51,7 @@ static bool is_ready(const char *name, cl_command_queue queue, cl_uint n, const 
         at = &p->next;
     }
     for (cl_uint i = 0; i < n && ready; i++)
-        ready = status_of(wait[i]) <= CL_COMPLETE;
+        ready = graph_status(wait[i]) <= CL_COMPLETE;
     return ready;
 }
 
@@ -129,7 +122,7 @@ static cl_int enqueue_end(struct enqueue *e, cl_int err, unsigned id, const stru
         id = graph_unless_failed(event, id);
         graph_joined(GRAPH_BELOW, 1, &id);
         graph_unlock();
-        if (status_of(event) < 0)
+        if (graph_status(event) < 0)
             err = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     }
     if (event && (!e->wanted || err)) {

@@ -240,9 +240,7 @@ void graph_joined(enum graph_level level, cl_uint n, const unsigned *ids)
 
 unsigned graph_unless_failed(cl_event event, unsigned id)
 {
-    cl_int status = CL_COMPLETE;
-    graph_below.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-    if (status >= CL_COMPLETE)
+    if (graph_status(event) >= CL_COMPLETE)
         return id;
     graph_lock();
     nodes[id].seen = true;
