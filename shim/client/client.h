@@ -144,8 +144,7 @@ void gs_job_add(cl_event end);
 /* The host gets results by a command of the job. */
 void gs_job_reads(void);
 
-/* A call that waited for commands returns to the application, and of each that is under way there is an event: has the
- * job ended? By gs_wait_ended. */
+/* A call that waited returns, and all that is under way has events: has the job ended? By gs_wait_ended. */
 void gs_job_look(void);
 
 /* Is a job under way? Read without its lock where a late answer will do. */

@@ -76,8 +76,7 @@ static unsigned list_places(unsigned n, uint32_t mask, unsigned *place)
     return count;
 }
 
-/* One of several GPUs, any of which will do: the one that the daemon says. It gives no unit yet, since a job doesn't
- * have to begin with a kernel. */
+/* Any of several GPUs: the one that the daemon says. It gives no unit yet: a job needn't begin with a kernel. */
 static unsigned pick_place(struct gs_client *c, const struct gs_job *job)
 {
     uint32_t mask = 0;

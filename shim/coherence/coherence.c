@@ -156,8 +156,7 @@ static int send_from(const struct gs_mem *root, unsigned from, bool settled, con
     return err;
 }
 
-/* Which bytes the others may read at each of n places: those that the place holds and another one misses, and the gaps
- * between them. */
+/* Which bytes others may read at each of n places: what it holds and another one misses, and the gaps between. */
 static int find_read(const struct gs_mem *root, struct target *t, unsigned n)
 {
     int err = 0;
@@ -173,8 +172,7 @@ static int find_read(const struct gs_mem *root, struct target *t, unsigned n)
     return err;
 }
 
-/* Chooses who sends the missing bytes to each of n places: a place that has them already, and of several a different
- * one for each. */
+/* Chooses who sends the missing bytes to each of n places: one that has them, and of several another one for each. */
 static int find_senders(const struct gs_mem *root, const struct gs_need *w, unsigned n, struct gs_rangeset *missing,
                         struct gs_sends *sends)
 {

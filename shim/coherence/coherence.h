@@ -19,8 +19,7 @@ cl_int gs_check_written(const struct gs_mem *root, struct gs_range r);
 /* The bytes are nobody's result until they are written again. */
 void gs_make_undefined(struct gs_mem *root, struct gs_range r);
 
-/* Makes bytes invalid on a place where a failed launch has changed them. CL_OUT_OF_RESOURCES: some were valid nowhere
- * else and are spoiled now. */
+/* A failed launch has changed bytes on a place: they are invalid. CL_OUT_OF_RESOURCES: some were valid nowhere else. */
 cl_int gs_undo(struct gs_mem *root, unsigned place, const struct gs_rangeset *changed);
 
 /* A split launch that writes to the root ends with `end`, which is retained. */
@@ -54,8 +53,8 @@ static inline void gs_host_use_end(struct gs_host_use **all, const struct gs_hos
     *all = use->next;
 }
 
-/* Does such a call write some of these bytes; or read or write some? What would use the bytes in another queue than the
- * application's would find some of before that call and some of after it. */
+/* Does such a call write some of these bytes; or read or write some? Commands in another queue than
+ * the application's would find a mixture of before the call and after it. */
 bool gs_is_host_writing(const struct gs_mem *root, const struct gs_rangeset *what);
 bool gs_is_host_using(const struct gs_mem *root, const struct gs_rangeset *what);
 
@@ -73,8 +72,7 @@ void gs_note_write_again(struct gs_mem *root, struct gs_range what);
 /* The bytes are on their way to where they will be said to be. -ENOMEM: some may be said to be somewhere yet. */
 int gs_invalidate(struct gs_mem *root, struct gs_range what);
 
-/* Undefined bytes get the value that they happen to have at home: else a part that leaves some of its range alone would
- * show the values of its own device. */
+/* Undefined bytes get home's values: else a part that leaves some of its range alone would show its own device's. */
 cl_int gs_define(struct gs_mem *root);
 
 /* The last transfer into a place, or null. */

@@ -111,8 +111,7 @@ static int choose_cpu(struct gs_group *g, unsigned n, cl_platform_id *platforms,
     return whole ? 0 : -ENODEV;
 }
 
-/* The GPUs of the platform that has most of them; the first such one. What also says that it is a CPU is no GPU:
- * Oclgrind says that it is everything. */
+/* The GPUs of the first platform with most of them. A device that says it is a CPU, too, is none: Oclgrind's. */
 static int choose_gpus(struct gs_group *g, cl_platform_id *platforms, unsigned n_platforms)
 {
     cl_device_id list[MAX_LISTED];

@@ -21,8 +21,7 @@ struct gs_group {
     bool remote; /* the devices are those of servers, on this host or others: by PoCL's remote driver */
     /* The platform is PoCL, which (3.1, lib/CL/devices/common.c) keeps several forms of a kernel for one local size,
      * for launches that begin at 0 and for any, for grids up to a width and for any, but counts the uses of each as
-     * those of the form used last: where two launches of one program's kernel run at once, an assertion ends the
-     * application. */
+     * those of the form used last: two launches of one kernel at once end the application by an assertion. */
     bool pocl;
     bool nvidia; /* the platform is NVIDIA's, with the habits of docs/drivers.md */
     /* The largest global_work_offset that its work-items are numbered by; 0: any. */
@@ -44,15 +43,12 @@ int gs_group_make(struct gs_group *g, const struct gs_settings *s, char *why, si
 void gs_links_name(const cl_device_id *dev, unsigned n, bool shared_memory, enum gs_transfer_path path,
                    char name[GS_LINKS_NAME_BYTES]);
 
-/* ---- svm.c: shared virtual memory where the driver has it in contexts of one device alone (docs/drivers.md). Any
- * thread ---- */
+/* ---- svm.c: shared virtual memory where contexts of one device alone have it (docs/drivers.md). Any thread ---- */
 
-/* Are contexts to be made over one device, as the program uses such memory: it imports clSVMAlloc, or a process of the
- * same program has called it before? */
+/* Are contexts of one device, as the program imports clSVMAlloc, or a process of the same program has called it? */
 bool gs_svm_alone(const struct gs_group *g);
 
-/* The application has called clSVMAlloc in a context of n devices: must it get nothing? Says so, and keeps it for the
- * program's next process. */
+/* clSVMAlloc in a context of n devices: must it fail? Says so, and keeps that for the program's next process. */
 bool gs_svm_refuse(const struct gs_group *g, unsigned n);
 
 /* ---- What an application on the devices of several hosts tells `gpusparc run --hosts`, which watches over

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One command as the driver is asked for it, and the only caller of the driver's clEnqueue* functions. Without state.
- */
+/* One command as the driver is asked for it, and the only caller of the driver's clEnqueue* functions. Stateless. */
 #ifndef GS_SHIM_DRIVER_ENQUEUE_H
 #define GS_SHIM_DRIVER_ENQUEUE_H
 

@@ -45,8 +45,7 @@ const char *gs_library_dir(void)
     return loaded.dir;
 }
 
-/* Is it the shim, or the log before it, under whatever name? This code also runs in programs beside it, so that its own
- * file doesn't tell. */
+/* Is it the shim, or the log before it, under whatever name? The own file doesn't tell: programs have this code. */
 static bool is_shim(const char *path)
 {
     char resolved[PATH_MAX];

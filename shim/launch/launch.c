@@ -115,8 +115,7 @@ static bool has_used_object(const struct gs_launching *l)
     return used;
 }
 
-/* By another queue than the application's. With a user event pending everything is at home, and only the application's
- * own order counts. */
+/* By another queue than the application's. With a user event pending all is at home, and only the own order counts. */
 static bool is_measured(const struct gs_launching *l)
 {
     return l->timing && !has_used_object(l) && !atomic_load(&l->cmd.ctx->user_events) &&
@@ -131,8 +130,7 @@ static bool combines(const struct gs_plan *plan)
     return false;
 }
 
-/* Plans the launch in parts: its objects lie in one memory of all devices from now on, if they can. What *plan holds
- * belongs to the cache of its kind. */
+/* Plans the launch in parts, its objects in one memory of all devices, if they can. *plan is the cache's. */
 static void make_plan(struct gs_launching *l, struct gs_plan *plan)
 {
     double cut[GS_MAX_DEVICES];
@@ -190,8 +188,7 @@ static bool launch_elsewhere(struct gs_launching *l, const char *reason, cl_even
     return went;
 }
 
-/* Of the bytes that the launch may write, those that the application will read by large blocking reads, if it goes on
- * as before. */
+/* How many bytes of its outputs the application will read by large blocking reads, if it goes on as before. */
 static uint64_t bytes_to_read(const struct gs_launching *l)
 {
     uint64_t bytes = 0;

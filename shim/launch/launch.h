@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* A kernel launch, and the ways that it may go (route.h): on one device as it is, or, under a daemon's schedule, as
  * one unit or in several chunks of its work-groups; in parts, as its plan says; or both, to compare. With the context's
- * lock held, but where it is said otherwise; nothing blocks but what undoes a launch that a device has refused, and
- * --verify. */
+ * lock held, unless said otherwise; nothing blocks but --verify, and undoing a launch that a device has refused. */
 #ifndef GS_SHIM_LAUNCH_LAUNCH_H
 #define GS_SHIM_LAUNCH_LAUNCH_H
 
 #include "shim/put/put.h"
 #include "shim/choose/timing.h"
 
-/* ---- units.c: a sub-kernel, which is a box of a launch on one place; of a scheduled application cut into chunks, each
- * a unit (dispatch.h) ---- */
+/* ---- units.c: a sub-kernel, a box of a launch on one place; under a daemon in chunks of a unit each ---- */
 
 /* A box of a launch on one place. */
 struct gs_kernel_run {
@@ -30,12 +28,10 @@ struct gs_kernel_run {
 cl_int gs_enqueue_chunk(const struct gs_kernel_run *run, unsigned chunk, cl_command_queue queue, cl_uint n_wait,
                         const cl_event *wait, cl_event *event);
 
-/* Cuts the box by the job's kernel_chunk, or larger where such chunks are short. What is short as a whole isn't cut
- * where nobody else wants the device. */
+/* Cuts the box by the job's kernel_chunk, or larger where chunks are short; a short one not at all if nobody waits. */
 void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const struct gs_box *box);
 
-/* Runs it. With more than one chunk its kernel is a spare one, which is taken over whatever comes of it. *end is the
- * caller's. */
+/* Runs it. With several chunks its kernel is a spare one, taken over whatever comes of it. *end is the caller's. */
 cl_int gs_run_kernel(const struct gs_destination *to, const struct gs_kernel_run *run, cl_event *end);
 
 /* ---- launch.c ---- */
@@ -58,8 +54,7 @@ struct gs_launching {
     const struct gs_kernel_summary *of_units; /* by which it may be cut, or run elsewhere than at home; or null */
 };
 
-/* Carries out the launch of the kernel k, and gives back one event; its errors are the driver's. Takes the context's
- * lock. */
+/* Carries out a launch of the kernel k, as one event; errors are the driver's. Takes the context's lock. */
 cl_int gs_launch(const struct gs_command *cmd, struct gs_kernel *k);
 
 /* ---- whole.c ---- */
@@ -70,36 +65,32 @@ cl_int gs_launch_args(struct gs_launching *l, cl_kernel kernel, unsigned place);
 /* Its work-items and groups, with the work-group size that the kernel demands. Needs no lock. */
 void gs_launch_geometry(struct gs_launching *l);
 
-/* May it write what this argument, a memory object, leads to? Where its address is stored or used as a number, who
- * knows. */
+/* May it write what this argument, a memory object, leads to? An address that is stored, or used as a number, may. */
 bool gs_launch_may_write(const struct gs_launching *l, cl_uint arg);
 
 /* Is it more than one unit, by what its chunks took before? Needs no lock. */
 bool gs_launch_is_long(const struct gs_launching *l);
 
-/* The translated kernel for one that isn't split, where it takes one: for several chunks, or another device than home;
- * else null. Needs no lock; may wait for the compiler. */
+/* The translated kernel of a launch that isn't split, for several chunks or another device than home; else null. Needs
+ * no lock; may wait for the compiler. */
 const struct gs_kernel_summary *gs_launch_units(struct gs_launching *l);
 
-/* Carries it out as one unit on the first device by the application's own kernel, where there is nothing to bring home
- * and to note. */
+/* As one unit on the first device by the application's own kernel: nothing has to come home, nor to be noted. */
 cl_int gs_launch_unit(const struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event);
 
-/* Carries it out on the first device: brings home what it uses, and notes what it may write. Errors are the driver's.
- */
+/* On the first device: brings home what the launch uses, and notes its writes. Errors are the driver's. */
 cl_int gs_launch_single(struct gs_launching *l, cl_event *event);
 
 /* The same on a queue with profiles, so that auto mode learns how long it takes. */
 cl_int gs_launch_measured(struct gs_launching *l, cl_event *event);
 
-/* The same by units: what they take is what it takes. */
+/* The same by units: their times are the launch's. */
 cl_int gs_launch_counted(struct gs_launching *l, cl_event *event);
 
 /* ---- parts.c: each part gets what it needs and runs; their writes become one memory, and there is one event ---- */
 
-/* Is another thread in a call that uses, without the context's lock, some of the bytes that the launch changes, or
- * changes some that it uses? The launch is to run at home then, by the application's queue, in which the call's command
- * will be. */
+/* Is another thread, without the context's lock, in a call that uses bytes which the launch changes, or changes bytes
+ * which it uses? Then the launch runs at home, by the application's queue, as the call's command does. */
 bool gs_plan_is_in_use(const struct gs_plan *plan);
 
 /* Runs the plan's parts. With !*went nothing has happened that one device couldn't do over; else the error, if there is

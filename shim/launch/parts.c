@@ -257,8 +257,8 @@ static bool reads(const struct gs_launching *l, const struct gs_mem *root)
     return false;
 }
 
-/* Some parts run when a device refuses another. Home's part goes last, so they have changed bytes on their own places
- * only: one device can do the launch over, unless bytes that it needs were on those places only. */
+/* Some parts run when a device refuses another. Home's part goes last, so bytes have changed on other places only:
+ * one device can do the launch over, unless it needs bytes that were nowhere else. */
 static cl_int take_back(const struct gs_launching *l, const struct gs_plan *plan, const struct split *s)
 {
     cl_int err = CL_SUCCESS;
@@ -298,8 +298,8 @@ static bool is_among(const struct gs_events *e, cl_event event)
     return i < e->n;
 }
 
-/* No part runs, but some of what was prepared for them is on its way. Not what was before the launch: what launches
- * have left is among that, and would be left again by each that is refused. */
+/* No part runs, but some of what was prepared for them is on its way. Commands from before the
+ * launch aren't left: each refused launch would leave them again. */
 static void leave_prepared(const struct gs_launching *l, const struct gs_plan *plan, const struct split *s)
 {
     for (unsigned p = 0; p < plan->n_parts; p++)

@@ -8,8 +8,7 @@
 #include "shim/coherence/coherence.h"
 #include "shim/report/report.h"
 
-/* A launch is run split, and then on one device: again, up to so many times, while that alone may explain a difference.
- */
+/* A launch is run split, then on one device: again, up to so many times, while that alone may explain a difference. */
 enum { MOST_RUNS = 4 };
 
 /* The bytes of every root that the launch writes, at several moments: by use; null where the use only reads. */
@@ -177,8 +176,8 @@ static const char *name_of(const struct gs_launching *l, const struct gs_mem *ro
     return l->summary->args[i].name;
 }
 
-/* Says on stderr what differs between one device's bytes and the split's, what changed outside of the declared ranges,
- * and what isn't the split's fault, since one device's runs differ in it. True: nothing but that. */
+/* Says on stderr where the split's bytes aren't one device's, what changed outside of the declared ranges, and where
+ * one device's own runs differ, which is no fault of the split. True: there is no fault. */
 static bool compare(const struct check *c)
 {
     const struct gs_launching *l = c->l;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which bytes of a memory object are valid where. The rooms of bytes alone look into this: memory, transfer and
- * coherence. */
+/* Which bytes of a memory object are valid where, for the rooms of bytes alone: memory, transfer and coherence. */
 #ifndef GS_SHIM_MEMORY_BYTES_H
 #define GS_SHIM_MEMORY_BYTES_H
 

@@ -116,8 +116,7 @@ struct gs_mem *gs_mem_image(struct gs_context *c, cl_mem handle, struct gs_mem *
     const unsigned dim = gs_image_band_dimension(desc->image_type);
     *image = (struct gs_image){.format = *format, .desc = *desc, .band_bytes = bytes / region[dim], .band_dim = dim};
     m->image = image;
-    /* An image of an image shares its texels in another format; samples and mip levels can't be copied by the core's
-     * calls. */
+    /* An image of an image shares its texels in another format; core calls copy neither samples nor mip levels. */
     m->home_only = (parent && parent->image) || desc->num_samples || desc->num_mip_levels;
     if (parent && parent->image)
         m->root->home_only = true;
@@ -160,8 +159,7 @@ void gs_mem_publish(struct gs_mem *m, cl_mem handle)
         link_root(m);
 }
 
-/* The last handle of a root goes away: takes the root off the context's list, before the driver forgets the handle.
- * True: a call uses the object. */
+/* A root's last handle goes: off the context's list, before the driver forgets it. True: a call uses the object. */
 static bool unlink_root(struct gs_mem *m)
 {
     struct gs_context *c = m->o.ctx;

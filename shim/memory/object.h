@@ -24,7 +24,7 @@ struct gs_mem *gs_mem_image(struct gs_context *c, cl_mem handle, struct gs_mem *
 /* From now on gs_find() finds it, and a root is among those of its context. */
 void gs_mem_publish(struct gs_mem *m, cl_mem handle);
 
-/* The application has it once more, which others have kept since it let it go for the last time. */
+/* The application has an object again that others have kept since its last release. */
 void gs_mem_retained(struct gs_mem *m);
 
 /* The application has let it go for the last time: what the driver says to that. Of an object in use it hears later. */
@@ -58,8 +58,7 @@ unsigned gs_image_band_dimension(cl_mem_object_type type);
 void gs_image_box(const struct gs_mem *root, struct gs_range r, size_t origin[3], size_t region[3]);
 struct gs_range gs_image_range(const struct gs_mem *m, const size_t *origin, const size_t *region, bool *covers);
 
-/* ---- shared.c: devices that work in the host's memory: every place of a buffer is the same bytes, so nothing is ever
- * moved or merged ---- */
+/* ---- shared.c: devices that work in the host's memory: all places are the same bytes, so nothing moves ---- */
 
 /* For a new buffer, before anything uses it: makes its bytes one for all places if the devices can; root->shared is
  * then set. In auto mode and on PoCL this is put off until a launch with the buffer is planned, and short launches
@@ -127,8 +126,7 @@ void *gs_mapped_image_at(struct gs_mem *m, const size_t origin[3], size_t pitch[
 /* How many maps of it are ours: the driver doesn't count them. */
 cl_uint gs_mapped_count(const struct gs_mem *m);
 
-/* ---- a memory object's copies on the places beside home, and the windows of them. With the context's lock
- * held. ---- */
+/* ---- a memory object's copies on other places than home, and their windows. With the context's lock held ---- */
 
 /* A window's range in bytes of its root. */
 static inline struct gs_range gs_window_range(const struct gs_mem *m, uint64_t offset, uint64_t bytes)

@@ -10,8 +10,7 @@ struct gs_place_window {
     cl_mem mem;
     cl_mem_flags flags;
     struct gs_range range;
-    /* USED by the application, or its place; RELEASED by the application, but needed; LEFT: by nobody; GOING: the
-     * driver is called. */
+    /* USED by the application, or its place; RELEASED, but needed; LEFT: needed by nobody; GOING: to the driver. */
     enum { USED, RELEASED, LEFT, GOING } state;
     bool is_image;
     bool again; /* it was left, and is used again: older than the application knows */

@@ -104,7 +104,7 @@ cl_int gs_command_order(struct gs_command *cmd)
     /* While a user event has no status, other commands may wait for it for as long as this one does: then everything is
      * at home, and the application's own order is all there is. */
     const bool own_only = atomic_load(&cmd->ctx->user_events);
-    /* A command that fails is nothing to those that the application doesn't let wait for it. */
+    /* A failed command matters only to commands that the application lets wait for it. */
     const bool shielded = atomic_load(&cmd->ctx->user_event_failed);
     for (struct gs_queue *q = cmd->ctx->queues; q && !err; q = q->next) {
         if (q == cmd->q ? cmd->n_wait && !q->out_of_order : own_only)
@@ -209,8 +209,7 @@ void gs_command_end(struct gs_command *cmd)
     cmd->ordered = false;
 }
 
-/* Makes an event that has ended, if need be. A marker that waits for it alone comes after the barriers in a queue out
- * of order, and after no other command. */
+/* Makes an ended event, if need be: a marker behind it alone comes after barriers only, in a queue out of order. */
 static cl_int make_ended(struct gs_context *ctx)
 {
     cl_event *ended = &ctx->ends->ended;

@@ -24,8 +24,7 @@ struct gs_command {
      * earlier uses that place's memory. Null: all of `before`. */
     const cl_event *ran;
     bool by_host; /* what it brings to its parts goes another way than by windows */
-    /* By place: the end of the last copy within its memory, to a window that another device reads; or null. Owned, and
-     * made on first need. */
+    /* By place: the end of the last copy within it to a window that another device reads; or null. Owned. */
     cl_event *left;
 };
 
@@ -56,23 +55,20 @@ void gs_command_end(struct gs_command *cmd);
  * transfer, by the event that is returned, however it ends; the event is the context's. Null: there is no memory. */
 cl_event gs_command_leave(struct gs_context *ctx, cl_event end);
 
-/* A user event of ours with its record, which says what `like` does. NULL with an error in *err. From any
- * thread, with no lock. */
+/* A user event of ours with its record, which says what `like` does. NULL with *err. From any thread, with no lock. */
 struct gs_event *gs_event_new(struct gs_context *ctx, const struct gs_event *like, cl_int *err);
 
 /* What this room keeps of a new context. -ENOMEM. And its end. */
 int gs_ends_make(struct gs_context *ctx);
 void gs_ends_free(struct gs_ends *ends);
 
-/* A marker of an application's queue, or another's, that comes after these events, or, without any, after no other
- * command where the queue allows that. */
+/* A marker of a queue that comes after these events; without any, after no other command if the queue allows. */
 cl_int gs_mark_out_of_order(struct gs_queue *q, cl_command_queue queue, cl_uint n, const cl_event *wait, cl_event *out);
 
 /* So many units of a launch may run side by side on a place, behind the first. */
 enum { GS_UNIT_QUEUES = 2 };
 
-/* The queues behind one of the application's. All are in order and made on first need: one for each place, where the
- * comment doesn't say one in all. */
+/* The queues behind one of the application's, in order, made on first need: one a place, unless said otherwise. */
 enum gs_queue_kind {
     GS_TIMED_QUEUE, /* one, on the first device, whose profiles tell how long a launch took */
     GS_HOME_QUEUE,  /* one, on the first device, for parts that other devices' parts aren't to wait for */
@@ -103,8 +99,7 @@ void gs_queue_set_free(struct gs_queue_set *queues);
 
 /* Flushes the queues of launches behind the application's queue, and then that queue. A caller that lets a command of
  * one queue wait for a command of another flushes the other first: the specification wants that (clFlush), and a device
- * may have fewer ways in than there are queues, each of which is served in the order of the flushes. With the context's
- * lock. */
+ * may have fewer ways in than queues, each of them served in the order of the flushes. With the context's lock. */
 void gs_command_flush(struct gs_queue *q);
 
 /* ---- command.c: events that stand for several commands ----

@@ -165,8 +165,7 @@ static bool is_wanted(struct gs_awaited *w)
     return w->at && (!w->wanted || w->wanted(w->data)); /* what is off the list may be no more */
 }
 
-/* Ends it if the driver won't tell of it. The driver is asked without the lock: it may call back with one of its own
- * held. */
+/* Ends it if the driver won't tell of it. The driver, asked without the lock, may call back with one of its own. */
 static bool look_at(struct gs_awaited *w, enum look why, bool *wanted)
 {
     if ((why == AT_NEW || why == AT_ALL) && calls_late() && !is_wanted(w))

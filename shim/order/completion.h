@@ -26,7 +26,7 @@ struct gs_awaited *gs_completion_claim(const void *data);
 /* Calls its `ended`, with CL_COMPLETE, and a null event where it wasn't known yet. */
 void gs_completion_over(struct gs_awaited *a);
 
-/* The application has just made an event fail: ends all that have failed by it, and by the end of those, in turn. */
+/* The application has just made an event fail: ends the events that fail with it, and in turn those that they fail. */
 void gs_completion_failures(void);
 
 /* ---- callbacks.c: the application's callbacks of events ----

@@ -227,7 +227,7 @@ static struct gs_scratch *take_scratch(struct gs_context *ctx, uint64_t bytes, b
     return ctx->scratch = best;
 }
 
-/* In the launch's order: what is enqueued without one takes its unit at once, and the queue may hold what waits for a
+/* In the launch's order: without one a command takes its unit at once, while its queue may hold others that wait for a
  * thread of ours that needs units. */
 static cl_int touch(struct gs_command *cmd, const struct gs_scratch *s, unsigned n, struct gs_events *ready)
 {

@@ -7,8 +7,7 @@
  *
  * Bytes that only atomics of one operation touch, their results unused (GS_REDUCED), are reduced: the first part works
  * on the values at home; every other on a copy that starts from the element that changes nothing (0, all ones, the
- * greatest or the least), so that no old value has to be sent or kept; afterwards the copies are combined with what is
- * at home. */
+ * greatest or the least), so that no old value has to be sent or kept; then the copies are combined with home's. */
 #ifndef GS_SHIM_OUTPUT_OUTPUT_H
 #define GS_SHIM_OUTPUT_OUTPUT_H
 
@@ -32,9 +31,8 @@ cl_int gs_merge_keep(struct gs_command *cmd, struct gs_merge *m, struct gs_mem *
 cl_int gs_merge_parts(struct gs_command *cmd, struct gs_merge *m, unsigned n_parts, const cl_event *ran,
                       struct gs_events *done);
 
-/* Before the parts run, once all that they need is under way: fills the copies, and sees to the memory that is needed
- * afterwards. Part p has to wait for ready[p], which also says what the copy must wait for. From here on home alone
- * holds the bytes. */
+/* Before the parts run, once all that they need is under way: fills the copies, and sees to memory for afterwards. Part
+ * p waits for ready[p], which also says what the copy must wait for. From here on home alone holds the bytes. */
 cl_int gs_reduce_begin(struct gs_command *cmd, struct gs_merge *m, const struct gs_use *u, unsigned n_parts,
                        struct gs_events *ready);
 
@@ -73,9 +71,8 @@ static inline cl_int gs_run_output_kernel(cl_command_queue queue, const struct g
 void gs_scratch_free(struct gs_context *ctx);
 
 /* A buffer of at least so many bytes, for commands on home; the launch has it until it gives all back. Null with an
- * error in *err. With `ready`, before the parts run, so that what puts their outputs together doesn't fail for lack of
- * it: where it is new it is used once, which is when a driver may find that there is none; all n of `ready` gain the
- * end of that. */
+ * error in *err. With `ready`, before the parts run, a new one is used once, since a driver may find only then that
+ * there is no memory, and joining the parts' outputs mustn't fail: all n of `ready` gain that use's end. */
 cl_mem gs_scratch_take(struct gs_command *cmd, uint64_t bytes, unsigned n, struct gs_events *ready, cl_int *err);
 
 /* What the launch took is free again; it isn't kept where the launch failed, since its commands have no common end. */

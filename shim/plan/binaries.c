@@ -29,8 +29,7 @@ static bool has_directive(const char *source)
     return false;
 }
 
-/* Each device's binary gets room: NVIDIA's driver (580.159) crashes at a null pointer among them, which the standard
- * has for "not this one". */
+/* Each device's binary gets room: NVIDIA's driver (580.159) crashes at a null, the standard's "not this one". */
 cl_int gs_binary_read(const struct gs_context *ctx, cl_program program, unsigned char **binary, size_t *bytes)
 {
     enum { MOST = GS_MAX_DEVICES + 1 }; /* the group's, and the parent of sub-devices */

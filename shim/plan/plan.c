@@ -35,8 +35,7 @@ static uint64_t end_of(const struct gs_plan_input *in, unsigned dim, unsigned p,
     return end <= begin ? begin + 1 : min_u64(end, grains - after);
 }
 
-/* Cuts a dimension into parts of whole grains: equal ones differ by one at most. False where there are fewer grains
- * than parts. */
+/* Cuts a dimension into parts of whole grains: equal ones differ by one at most. False: fewer grains than parts. */
 static bool cut(struct gs_plan *plan, const struct gs_plan_input *in, unsigned dim, uint64_t grain)
 {
     const unsigned n = in->n_parts;
@@ -125,7 +124,7 @@ static bool is_neat(const struct gs_plan *plan)
     return true;
 }
 
-/* What forbids any split of a launch by one of its objects, or by what may be one. */
+/* Why an object of the launch, or what may be one, forbids any split. */
 static const char *refusal_of_object(const struct gs_plan_input *in, uint32_t i)
 {
     const struct gs_arg_summary *a = &in->kernel->args[i];

@@ -67,8 +67,7 @@ struct gs_plan_input {
     uint64_t most_offset; /* of a part, in any dimension; 0: any */
 };
 
-/* Why no launch of the kernel can be split, whatever its arguments are; NULL: some may. null_local: they have no local
- * size. */
+/* Why no launch of the kernel can be split, whatever its arguments; NULL: some may. null_local: no local size. */
 const char *gs_plan_never(const struct gs_kernel_summary *kernel, bool may_reorder, bool null_local);
 
 /* Fills *plan, which gs_plan_free frees. -ENOMEM; else 0, with plan->reason where the answer is no. */
@@ -88,8 +87,7 @@ int gs_plan_find_uses(struct gs_plan *plan, const struct gs_plan_input *in);
 /* The next shorter rows below `below` work-items that the kernel takes a dimension apart into; 0: none. */
 uint64_t gs_plan_row(const struct gs_plan_input *in, unsigned dim, uint64_t below);
 
-/* May a part read what another writes, of a use whose writes are known? One device's order of work-groups decides, too,
- * what such a kernel computes. */
+/* May a part read what another writes, of a use with known writes? One device's order decides its result, too. */
 bool gs_plan_parts_overlap(const struct gs_plan *plan, size_t use);
 
 /* A box of a launch in work-items: its offset and size per dimension. */

@@ -19,8 +19,7 @@ static bool parts_meet(const struct gs_rangeset *a, const struct gs_rangeset *b,
 /* Ranges this close to each other are exchanged as one. */
 enum { COALESCE_BYTES = 64 * 1024 };
 
-/* Do two arguments' atomics combine to one reduction? Sums and bits are alike whatever the sign; the lesser of two
- * isn't. */
+/* Do two arguments' atomics combine to one reduction? Sums and bits do whatever the sign; a minimum doesn't. */
 static bool alike(const struct gs_use *u, const struct gs_arg_summary *arg)
 {
     const bool sign_counts = arg->atomic == GS_ATOMIC_MIN || arg->atomic == GS_ATOMIC_MAX;
@@ -105,8 +104,7 @@ static int coalesce(struct gs_use *u, unsigned n_parts, unsigned part)
     return err;
 }
 
-/* Once all parts' accesses are known: GS_DISJOINT where each part changes its own bytes by atomics, else GS_REDUCED; or
- * u->clash. */
+/* With all accesses known: GS_DISJOINT where each part's atomics have own bytes, else GS_REDUCED; or u->clash. */
 static int settle_atomics(struct gs_use *u, unsigned n_parts)
 {
     int err = 0;

@@ -205,7 +205,7 @@ struct target {
     const cl_device_id *dev;
     char tail[64]; /* stands behind the program's text, so that PoCL keeps those of two places apart */
     cl_int err;
-    char line[LINE_BYTES]; /* what the driver says of it where it refuses it */
+    char line[LINE_BYTES]; /* what the driver says where it refuses the unit */
     bool beside;           /* a thread compiles it */
     pthread_t thread;
 };
@@ -245,8 +245,7 @@ static cl_program make(struct target *t, const char *text, const char *tail)
     return gs_real()->clCreateProgramWithSource(t->of->o.ctx->o.handle, 2, texts, NULL, &t->err);
 }
 
-/* One unit of a program that is linked, with the headers that the application gave: text that needed no change includes
- * them still. */
+/* One unit of a program that is linked, with the application's headers, which text that needed no change includes. */
 static cl_program compile_unit(struct target *t, size_t unit)
 {
     const struct gs_translate_unit *u = &t->of->units[unit];
@@ -347,9 +346,8 @@ static cl_int compile_for_all(struct gs_program *p, char line[LINE_BYTES])
 }
 
 /* With the program's lock held. `beside`: by a thread of ours, which is inside the driver afterwards. False: it isn't,
- * as the process is ending. Where it turns out that to compile it takes longer than it pays, that is left undone: what
- * is known then counts when it is asked for again. A thread of the application is inside for all of its launch
- * (shim/launch/launch.c). */
+ * as the process is ending. Where compiling turns out not to pay, it is left undone, until it is asked for again with
+ * what is known then. A thread of the application is inside for all of its launch (shim/launch/launch.c). */
 static bool prepare_program(struct gs_program *p, bool beside)
 {
     const uint64_t begin = gs_now_ns();

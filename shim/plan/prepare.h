@@ -15,8 +15,7 @@ const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, bool compile, co
 /* Has that been done, so that gs_prepare doesn't take long? */
 bool gs_prepared(struct gs_program *p);
 
-/* Has it done by a thread of ours, and waits for it for most_ns. Without the context's lock, but for who waits for
- * nothing. */
+/* Has it done by a thread of ours, and waits for it for most_ns: without the context's lock, unless that is 0. */
 void gs_prepare_by_thread(struct gs_program *p, uint64_t most_ns);
 
 /* Translates a program, if that hasn't been done, and says which headers on disk it was made with (see
@@ -30,8 +29,7 @@ void gs_spare_kernel_give(struct gs_kernel *k, unsigned place, cl_kernel spare);
 
 /* Frees what a compiled or linked program is made of. */
 void gs_program_drop_units(struct gs_program *p);
-/* A program that is built anew is translated anew, and its kernels are others. Waits until no thread of ours is at it
- * any more. */
+/* A program that is built anew is translated anew, and its kernels are others. Waits for a thread of ours at it. */
 void gs_program_clear(struct gs_program *p);
 /* Frees all that this room has made of the program. */
 void gs_program_free(struct gs_program *p);
@@ -72,8 +70,7 @@ bool gs_binary_find(struct gs_program *p, const void *binary, size_t bytes);
  * long: the program is translated for it. */
 void gs_dump_built(struct gs_program *p, cl_int err);
 
-/* The translation didn't compile: the driver's log of that, which goes to the end of NAME.log. With the program's lock.
- */
+/* The translation didn't compile: appends the driver's log to NAME.log. With the program's lock. */
 void gs_dump_refused(struct gs_program *p, const char *driver_log);
 
 /* What the driver says of a program's build for a device, malloc'd; NULL where it says nothing. */

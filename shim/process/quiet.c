@@ -45,8 +45,7 @@ void gs_drop_stderr(bool begins)
             *(void **)&libc.name = dlsym(RTLD_NEXT, #name);                                                            \
     } while (0)
 
-/* What a constructor that runs before this one calls finds its own; but for write(), which may be needed first in a
- * signal's handler. */
+/* Calls of earlier constructors look theirs up; but for write(), which may be needed first in a signal's handler. */
 __attribute__((constructor)) static void find(void)
 {
     FIND(write);

@@ -21,8 +21,8 @@
  * while patience lasts, as a busy machine may give it no more. */
 enum { PATIENCE_S = 3, COMPILING_S = 30, COMPUTES_MS = 2 };
 
-/* So long the application's handlers of exit() have been run, in whole seconds of the clock, when a thread that serves
- * takes it that one of them waits for what it should do: one to two. */
+/* For so many whole seconds of the clock the application's handlers of exit() have run when a serving thread takes it
+ * that one of them waits for its work: one to two. */
 enum { CLOSED_S = 2 };
 
 /* exit() takes the driver apart. */

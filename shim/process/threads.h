@@ -54,9 +54,8 @@ void gs_threads_driver_ends(bool is);
  * driver. It is opened again where those take long that come later: one may be of a library that waits. */
 void gs_threads_end(void);
 
-/* The application calls us for what others may have to serve. If it does so by the thread that ends the process, in a
- * handler of exit() that was registered before ours (so are the destructors of static objects), the driver is opened
- * again until that handler returns. */
+/* The application calls us for what others may have to serve. Where the thread that ends the process does,
+ * in a handler of exit() registered before ours (as destructors are), the driver is open until that handler returns. */
 void gs_threads_open_again(void);
 
 /* The application has ended, or a handler of exit() that a library registered is about to run (exit.c): waits for the

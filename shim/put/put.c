@@ -119,8 +119,8 @@ cl_int gs_run_op(struct gs_queue *q, const struct gs_op_run *run, cl_command_que
     return err;
 }
 
-/* At once: a command on another queue may wait for it, and must not be sent off earlier. A device that has fewer ways
- * in than there are queues may carry out what it gets in the order in which it was sent. */
+/* At once: a command on another queue may wait for this one, and must not be sent off earlier: a device with fewer ways
+ * in than queues may carry commands out in the order of sending. */
 static cl_int sent(cl_command_queue queue, cl_int err)
 {
     if (!err)
@@ -355,7 +355,7 @@ cl_int gs_carry_end(struct gs_carry *c, cl_int err, const struct gs_events *ende
     }
     for (cl_uint i = 0; q->profiling && i < ended->n; i++)
         gs_record_times(c->end, ended->v[i], (int64_t)gs_group()->clock_ns[place[i]]);
-    /* Well, however the transfer does: what comes after it might as well have come before one that changes nothing. */
+    /* Well, however the transfer ends: for what comes after, a failed one has changed nothing. */
     gs_event_end(c->end->o.handle, CL_COMPLETE);
     drop_end(c);
     if (err || !event)

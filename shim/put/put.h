@@ -22,8 +22,7 @@ struct gs_putting {
     struct gs_taken *spent; /* what it takes is added to it; or null */
 };
 
-/* From now on by units of that job; null: straight to the driver. Returns what it was before. What is pointed to stays
- * until it is set back. */
+/* From now on by units of that job, which stays until set back; null: straight to the driver. Returns the former. */
 const struct gs_putting *gs_put_for(const struct gs_putting *p);
 
 /* For whom this thread enqueues by units; or null. */
@@ -79,8 +78,7 @@ struct gs_put_launch {
 cl_int gs_put_kernel(cl_command_queue queue, const struct gs_put_launch *launch, cl_uint n_wait, const cl_event *wait,
                      cl_event *event);
 
-/* So many work-groups of an application's kernel are one unit of the place's, by whom this thread enqueues for; 0: all,
- * as nothing goes by units. */
+/* So many work-groups of a kernel are one unit of the place's for this thread; 0: all, as nothing goes by units. */
 uint64_t gs_put_groups_most(unsigned place);
 /* A launch of no more than that, whose kernel has its arguments. The event is the caller's. */
 cl_int gs_put_groups(cl_command_queue queue, const struct gs_op *launch, cl_event *event);

@@ -102,8 +102,7 @@ void gs_report_pool_holds(unsigned device, uint64_t bytes, uint64_t room)
     atomic_store(&told.r.room[device], room);
 }
 
-/* The first process with a kernel has the file, and the others a file of their own each. What is wrong with it, if
- * anything, is said at the end. */
+/* The first process with a kernel has the file, the others one each. What is wrong with it is said at the end. */
 static void claim_file(void)
 {
     const char *file = gs_settings()->stats;
@@ -329,8 +328,7 @@ static void write_statistics(const char *wanted)
         gs_error("the statistics can't be written to %s: %s", file, strerror(-err));
 }
 
-/* With the lock held: from the newest first to the one that took longest first, and of those that took as long the
- * oldest. */
+/* With the lock held: from the newest first to the longest first, and of equals the oldest. */
 static void sort_kernels(void)
 {
     struct gs_kernel_stats *sorted = NULL;

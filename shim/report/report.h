@@ -70,8 +70,7 @@ struct gs_kernel_stats {
     struct gs_kernel_stats *next;
 };
 
-/* The counters of a kernel, by name; they live as long as the process. Beyond 4,096 names there is one
- * for all others. */
+/* The counters of a kernel, by name; they live as long as the process. Beyond 4,096 names all others share one. */
 struct gs_kernel_stats *gs_report_kernel(const char *name);
 
 /* One launch that was split into n parts along a dimension, or that was not and why. */

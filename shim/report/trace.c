@@ -19,8 +19,7 @@
 
 enum { LANES = 8, FIRST_TID = 1 << 30 };
 
-/* A device's commands of one kind. Those of several queues may overlap, which one track can't show: then they go to
- * further lanes. */
+/* A device's commands of one kind. Where those of several queues overlap they go to further lanes: a track can't. */
 struct track {
     unsigned lanes;
     uint64_t end_ns[LANES]; /* of each lane's last event */
@@ -56,8 +55,7 @@ static bool still_ours(void)
     return fstat(trace.fd, &st) == 0 && st.st_dev == trace.file_dev && st.st_ino == trace.file_ino;
 }
 
-/* Also once more: an application may close every descriptor that it doesn't know, and have the number again for a file
- * of its own. */
+/* Also once more: an application may close descriptors that it doesn't know, and have the number for its own file. */
 static bool open_file(void)
 {
     struct stat st;
@@ -101,8 +99,7 @@ static int put(const char *text, size_t bytes, off_t at)
 static const char tail[] = "\n]\n";
 enum { TAIL_BYTES = sizeof tail - 1 };
 
-/* Appends events, each of which begins with ",\n", and the array's end in the place of its former one. With the file
- * locked. */
+/* Appends events, each beginning with ",\n", and the array's end in the place of its former one. The file is locked. */
 static int append_locked(void)
 {
     struct stat st;

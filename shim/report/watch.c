@@ -57,8 +57,8 @@ static void know_clock(unsigned device)
 }
 
 /* By a command's profile: it began after it was asked for and ended before we heard of it; and it was queued within the
- * call, which says more, unless the driver's time of that is by another clock: then it contradicts. Of one behind a
- * user event NVIDIA's driver says that it was queued when that is set: of those that wait it says nothing. */
+ * call, which says more, unless the driver's time of that is by another clock, and contradicts. NVIDIA's driver has a
+ * command behind a user event queued when the event is set: of commands that wait this time isn't taken. */
 static int64_t clock_offset(const struct watch *w, uint64_t queued, uint64_t start, uint64_t end)
 {
     const int64_t closer_low = (int64_t)(w->ran.asked_ns - queued), closer_high = (int64_t)(w->returned_ns - queued);

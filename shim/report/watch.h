@@ -11,8 +11,7 @@
 #include "shim/driver/real.h"
 #include "shim/process/process.h"
 
-/* ---- labels: what this thread is about: what the commands are for that it enqueues, and which call of the application
- * it is in. For --trace and --stats ---- */
+/* ---- labels, for --trace and --stats: what this thread's commands are for, and of which call they are ---- */
 
 /* What commands are enqueued for, where the application didn't ask for them itself. */
 enum gs_purpose { GS_FOR_APP, GS_FOR_MERGE, GS_FOR_REDUCTION, GS_FOR_VERIFY };
@@ -40,8 +39,7 @@ static inline void gs_label_end(const struct gs_label *before)
     const struct gs_label gs_label_ __attribute__((cleanup(gs_label_end))) = gs_label;                                 \
     gs_label.field = (value)
 
-/* A call of the application that may block. Use: GS_CALL("clFinish"); it ends with the block that it stands in, and
- * leaves errno as it was. */
+/* A call that may block: GS_CALL("clFinish"); ends with the block that it stands in, and leaves errno as it was. */
 struct gs_call {
     const char *name;
     int errno_before;

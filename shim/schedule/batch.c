@@ -141,7 +141,7 @@ void gs_chunk_learn(struct gs_size *size, unsigned factor, unsigned chunks, uint
         return;
     k->whole_groups = groups;
     k->whole_ns = took_ns;
-    if (factor_of(k) != factor) /* those that were cut before it changed say nothing of it */
+    if (factor_of(k) != factor) /* chunks cut by another factor say nothing of this one */
         return;
     if (each > LONG_CHUNK_NS)
         next = factor > 1 ? factor / 2 : 1;

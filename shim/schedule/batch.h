@@ -43,15 +43,13 @@ void gs_batch_complete(const struct gs_batch *b, uint64_t took_ns, uint64_t sinc
 /* So many times the configured work-groups are a chunk of a launch of that size: 1, 2, 4, ... */
 unsigned gs_chunk_factor(struct gs_size *size);
 
-/* Have units of that size, each a part of a launch of so many parts, taken so short that all of it might be one unit
- * with others of its size? */
+/* Have units of that size, each one of so many parts, been so short that a whole launch might share a unit? */
 bool gs_parts_are_short(struct gs_size *size, unsigned parts);
 
 /* A launch of so many work-groups in several chunks by that factor took so long. */
 void gs_chunk_learn(struct gs_size *size, unsigned factor, unsigned chunks, uint64_t groups, uint64_t took_ns);
 
-/* Have so many, or more, last taken no longer than a unit may be where nobody else waits, or is there? Then they may be
- * one. */
+/* Have so many, or more, last taken no longer than a unit may where nobody else waits, or is there? They may be one. */
 bool gs_whole_is_short(struct gs_size *size, uint64_t groups, bool sole);
 
 #endif

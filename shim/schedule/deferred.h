@@ -168,15 +168,12 @@ struct gs_deferred *gs_deferred_last_in(cl_command_queue queue);
  * that unit from a command which it waits for. With gs_deferred_list.lock held. */
 bool gs_deferred_all_served(void);
 
-/* With gs_deferred_list.lock held. False: the last of those who used it has let it go, and is about to take it off the
- * list.
- */
+/* With gs_deferred_list.lock held. False: its last user has let it go, and is about to take it off the list. */
 bool gs_deferred_keep(struct gs_deferred *h);
 
 void gs_deferred_drop(struct gs_deferred *h);
 
-/* The command has been served, or one of its units has ended: with the last of these the command is over. Before
- * gs_deferred_drop. */
+/* The command is served, or one of its units has ended: with the last of these it is over. Before gs_deferred_drop. */
 void gs_deferred_done(struct gs_deferred *h);
 
 /* The drop of who serves it, and of the queues that it keeps. Not from a callback: a driver may wait for a queue's
@@ -185,8 +182,7 @@ void gs_deferred_finish(struct gs_deferred *h);
 
 /* ---- unit_ends.c ---- */
 
-/* Sees to it that the unit is given back when the device is done. `event` is the held command's first unit where that
- * may be joined. */
+/* Gives the unit back when the device is done. `event` is the held command's first unit where that may be joined. */
 void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, cl_event event);
 
 /* ---- resource_workers.c ---- */

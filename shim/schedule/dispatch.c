@@ -41,9 +41,8 @@ static bool try_unit(struct gs_deferred *h, bool idle)
     return only && gs_worker_request(h, MOST_NS);
 }
 
-/* Where no other application is connected nobody waits for a unit which is held while its command can't run yet: what
- * is in the queue, and in the wait list, has the units that it needs, so that it comes to its end. With
- * gs_deferred_list.lock held. */
+/* Where no other application is connected nobody waits for a unit which is held while its command can't run yet: all
+ * commands before, in queue and wait list, have their units, and end. With gs_deferred_list.lock held. */
 static bool may_at_will(const struct gs_deferred *h, const struct gs_queue *q)
 {
     return gs_units_are_alone() && !(h->home == q->o.handle && q->out_of_order) &&
@@ -84,8 +83,7 @@ static cl_int keep_queues(struct gs_deferred *h, struct gs_queue *q)
     return CL_SUCCESS;
 }
 
-/* `marked`: with a marker that tells when the command could run. In an in-order queue a marker comes after all commands
- * before it, whatever its wait list. */
+/* `marked`: with a marker that tells when the command could run: in an in-order queue it comes after all before it. */
 static cl_int make(struct gs_deferred *h, struct gs_queue *q, bool marked, cl_uint n_wait, const cl_event *wait)
 {
     cl_int err = marked ? gs_mark_out_of_order(q, h->home, n_wait, n_wait ? wait : NULL, &h->ready) : CL_SUCCESS;
@@ -117,8 +115,7 @@ static uint64_t most_of_unit_ns(unsigned resource, bool granted)
     return granted && c && gs_client_own_out(c, resource, GS_LENGTH_UNKNOWN) ? GS_BATCH_ALONE_NS : GS_BATCH_NS;
 }
 
-/* Joins the unit of the command before, if that may be. The unit is granted already, or stands behind a gate that opens
- * with the grant. */
+/* Joins the unit of the command before, if it may: that is granted, or behind a gate that opens with the grant. */
 static struct gs_deferred *join(cl_command_queue queue, unsigned resource, unsigned call, struct gs_size *size,
                                 uint64_t now)
 {
@@ -137,8 +134,7 @@ static struct gs_deferred *join(cl_command_queue queue, unsigned resource, unsig
     return may ? h : NULL;
 }
 
-/* The command that has joined is enqueued, as `event` (taken over) or without an event; or the driver has refused the
- * command. */
+/* The command that has joined is enqueued, as `event` (taken over) or without one; or the driver has refused it. */
 static void joined(struct gs_deferred *h, bool enqueued, cl_event event)
 {
     cl_event old = NULL;
@@ -224,8 +220,7 @@ static cl_int hold_back(const struct gs_destination *to, const struct gs_units *
     return CL_SUCCESS;
 }
 
-/* While this call's command joins an earlier command's unit, another thread that ends the sharing can only make it the
- * last to join. */
+/* While a call's command joins an earlier one's unit, another thread that ends the sharing only makes it the last. */
 static enum gs_sharing sharing_of(const struct gs_deferred *h)
 {
     GS_LOCKED(&gs_deferred_list.lock);

@@ -29,8 +29,7 @@ static inline bool gs_taken_is_complete(const struct gs_taken *s)
 /* The units behind the first, carried out in order by one thread. */
 struct gs_units {
     unsigned n; /* all units, the first included */
-    /* For them; retained while they are. More than one: they may run side by side, and take turns. The others are
-     * null. */
+    /* For them; retained while they are. Several: they may run side by side, and take turns. The others are null. */
     cl_command_queue queue[GS_UNIT_QUEUES];
     bool first_apart; /* no other unit may be enqueued before the first has ended */
     /* Enqueues a unit; its event is the dispatcher's. The first only for gs_run_units; the others have no wait list. */
@@ -97,12 +96,10 @@ static inline void gs_queue_close(cl_command_queue queue)
         gs_queue_close_unit(queue);
 }
 
-/* The application releases its queue: no function here uses the handle any more, but for commands that retain the
- * queue. */
+/* The application releases its queue: no function here uses the handle but for commands that retain the queue. */
 void gs_queue_leave(cl_command_queue queue);
 
-/* Is all that was enqueued in the application's queue, in order, known to have ended, or on the device? With the
- * context's lock held. */
+/* Is all in the application's queue, in order, known to have ended, or on the device? With the context's lock held. */
 bool gs_queue_is_idle(struct gs_queue *q);
 
 /* Has the driver got what was last enqueued there, and behind what? Not so while chunks of it wait for units. */
