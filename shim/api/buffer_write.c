@@ -10,8 +10,7 @@ static bool is_small(const struct gs_mem *m, size_t size)
 }
 
 /* A few bytes by an application that is connected alone: the driver takes them in the call, and for so long the unit of
- * the link is had. The bytes are on their way for no longer than asking for a unit takes. False: they aren't to be
- * written so. */
+ * the link is had. The bytes are on their way for no longer than asking for a unit takes. False: not so. */
 static bool write_at_once(const struct gs_command *cmd, struct gs_mem *m, cl_int *err)
 {
     struct gs_queue *q = cmd->q;

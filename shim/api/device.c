@@ -14,8 +14,7 @@ static struct {
     atomic_bool said;      /* that there is none */
 } gpus;
 
-/* The platform's devices as the application may see them: the group's first, and those of other kinds than the group's.
- */
+/* The platform's devices as the application may see them: the group's first, and those of other kinds than its. */
 static cl_uint visible_devices(cl_device_type type, cl_device_id *out, cl_uint most)
 {
     const struct gs_group *g = gs_group();
@@ -75,8 +74,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_devic
 }
 
 /* Applications keep the binaries of their programs under the names of device and driver (pyopencl, OpenCV, hashcat,
- * darktable). A binary that was made without gpusparc can't be split, so the application must look under another name.
- */
+ * darktable). A binary made without gpusparc can't be split, so the application must look under another name. */
 static cl_int driver_version(cl_device_id device, size_t room, void *param_value, size_t *size_ret)
 {
     enum { MOST = 512 };

@@ -111,8 +111,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event, cl_profi
 }
 
 /* While a user event has no status, commands that wait for it may run after commands that are enqueued later: what is
- * valid where could not be said in the order of the calls. So everything goes home before, and stays there until then.
- */
+ * valid where could not be said in the order of the calls. So all goes home before, and stays there until then. */
 cl_int gs_come_home(struct gs_context *c, int user_events)
 {
     struct gs_events done = {0};
@@ -211,8 +210,7 @@ void gs_await_parts(cl_event event)
         gs_drop(&e->o);
 }
 
-/* Events of pooled memory are user events to the driver, of whose failure NVIDIA's clWaitForEvents says nothing (580).
- */
+/* Pooled memory's events are user events to the driver; of a failure NVIDIA's clWaitForEvents says nothing (580). */
 static bool has_failed_pooled(cl_event event)
 {
     const struct gs_event *e = gs_find(GS_EVENT, event);

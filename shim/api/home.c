@@ -16,8 +16,7 @@ static bool may_await_list(const struct gs_command *cmd)
 }
 
 /* A blocking call of a scheduled application waits for the queue's earlier commands first: then its command may find a
- * unit at once, and needs no gate. True: all earlier commands have ended. False where they may wait for the application
- * itself. */
+ * unit at once, and needs no gate. True: all earlier commands have ended. False: they may wait for the application. */
 static bool await_before(const struct gs_command *cmd)
 {
     if (!cmd->op.blocking || cmd->q->out_of_order || !gs_scheduled() || atomic_load(&cmd->ctx->user_events) ||
@@ -127,8 +126,7 @@ static cl_command_queue image_queue(struct gs_home *h)
 
 /* Few bytes are read by a call that blocks, with the context's lock held: where a read has an event a thread of
  * NVIDIA's driver brings the bytes to pageable memory, and wakes up late (an H200: a job of 2.3 ms took 60 us less by a
- * call that blocks for 4 bytes, and 23 us for 256 KiB). Not where a callback of the application might want that lock.
- */
+ * call that blocks for 4 bytes, and 23 us for 256 KiB). Not where an application's callback might want that lock. */
 static bool may_block(const struct gs_op *op)
 {
     enum { FEW_BYTES = 256 * 1024 };
@@ -250,8 +248,7 @@ cl_int gs_home_wait(const struct gs_command *cmd, cl_int err, cl_event own)
         if (err)
             gs_await_parts(own);
         /* NVIDIA's driver finds some mistakes only as it carries the command out; of one that blocks it would say so.
-         * If the wait list may have failed that isn't looked at: PoCL's own status of the command is another one then.
-         */
+         * If the wait list may have failed that isn't looked at: PoCL's status of the command is another one then. */
         if (err == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST && gs_event_status(own) < 0 &&
             !atomic_load(&cmd->ctx->user_event_failed))
             err = gs_event_status(own);

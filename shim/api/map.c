@@ -84,8 +84,7 @@ static struct gs_op lay_at(struct gs_mem *m, struct gs_mapping *map)
                     : gs_op_read(m->o.handle, offset, (size_t)(map->range.end - map->range.begin), map->ptr);
 }
 
-/* Is the map ours, because its bytes are more than a unit of the link, and has the read been enqueued? Sets map->ptr.
- */
+/* Is the map ours, its bytes being more than a unit of the link, and has the read been enqueued? Sets map->ptr. */
 static bool map_ours(struct gs_home *h, struct gs_mem *m, struct gs_mapping *map, cl_event *own)
 {
     const cl_map_flags flags = h->cmd.op.map_flags;
@@ -156,8 +155,7 @@ static cl_int map_by_driver(struct gs_home *h, cl_event *own)
     return err;
 }
 
-/* By the driver, without the context's lock. The mapping is remembered before the call, as the host may write as soon
- * as the range is mapped. */
+/* By the driver, without the context's lock. The mapping is noted before, as the host may write at once. */
 static cl_int map_blocking(const struct gs_command *cmd, struct gs_mem *m, struct gs_mapping *map, cl_uint n,
                            const cl_event *v)
 {
@@ -171,8 +169,7 @@ static cl_int map_blocking(const struct gs_command *cmd, struct gs_mem *m, struc
     return err;
 }
 
-/* So too, where there is no daemon and none of the context's bytes have ever been elsewhere than at home. False: it
- * isn't so. */
+/* So too, where there is no daemon and none of the context's bytes have ever been elsewhere than at home; or false. */
 static bool map_at_home(const struct gs_command *cmd, struct gs_mem *m, const struct gs_mapping *what, cl_int *err)
 {
     struct gs_context *ctx = cmd->ctx;

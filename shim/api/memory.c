@@ -20,8 +20,7 @@ static cl_mem track_buffer(struct gs_context *c, cl_mem handle, size_t size, cl_
     return handle;
 }
 
-/* An object that the driver has made without properties. Specification, CL_MEM_PROPERTIES: an empty list is one, too.
- */
+/* An object made without properties. Specification, CL_MEM_PROPERTIES: an empty list is one, too. */
 static cl_mem with_properties(cl_mem handle, const cl_mem_properties *properties)
 {
     struct gs_mem *m = handle && properties ? gs_find(GS_MEM, handle) : NULL;
@@ -195,8 +194,7 @@ static cl_mem small_twin(cl_context context, cl_mem handle, void *host)
     return twin;
 }
 
-/* Drivers add flags, and pass a parent's on, each in its own way: the driver is asked of an object that it was told all
- * of. */
+/* Drivers add flags, and pass a parent's on, each in its way: the driver is asked of an object made with all flags. */
 static cl_mem_flags all_flags(const struct gs_mem *m)
 {
     void *host = aligned_alloc(4096, TWIN_BYTES);

@@ -74,8 +74,7 @@ static cl_int by_queue(struct reading *x, cl_event *own)
 }
 
 /* Calls of the driver have the queues of transfers for themselves: what another thread enqueues there meanwhile comes
- * after the call (shim/put/put.h), and the call's next piece would come after that. Images of sub-devices have one
- * queue for all. */
+ * after the call (shim/put/put.h), and its next piece would come after that. Sub-devices' images share a queue. */
 static bool may_call_each(const struct reading *x)
 {
     return !x->h.cmd.q->called && !(gs_op_is_of_image(&x->all->op) && x->h.cmd.ctx->parent);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.7: samplers. PoCL frees a sampler with the application's last reference to it, though
- * launches have yet to use it (docs/drivers.md), and pooled launches are enqueued later: the last samplers that the
- * application has let go of stay. */
+ * launches have yet to use it (docs/drivers.md), and pooled launches are enqueued later: the last released stay. */
 #include "shim/api/api.h"
 
 enum { KEPT = 256 };

@@ -4,8 +4,7 @@
 #include "shim/api/transfer.h"
 #include "shim/choose/timing.h"
 
-/* The bytes of an object of ours that a transfer reads or changes; of another object none. False: the driver knows what
- * is wrong. */
+/* The bytes that a transfer reads or changes of an object, if it is ours. False: the driver knows what is wrong. */
 static bool find_side(const struct gs_command *cmd, bool changes, struct gs_side *side)
 {
     const struct gs_op *op = &cmd->op;

@@ -41,16 +41,14 @@ struct gs_home {
 
 /* reads: it gets results for the host, or ends the host's access to them. */
 void gs_home_begin(struct gs_home *h, const struct gs_command *cmd, bool reads);
-/* An empty range: the command writes the object without needing what is there, and comes after transfers into home that
- * are under way. */
+/* An empty range: the command writes the object, needs none of its bytes, and comes after transfers into home. */
 void gs_home_need(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
 /* The wait list is complete: h->n, h->v. */
 cl_int gs_home_ready(struct gs_home *h);
 /* Enqueues it, by units or at once: in pieces, or a map or unmap as one unit of the link. *own is then the command's
  * event, of the type given, unless `own` is null and nobody else needs one. */
 cl_int gs_home_run(struct gs_home *h, const struct gs_op *op, cl_command_type type, cl_event *own);
-/* May a transfer that needn't block be carried out in its call all the same? Not where it waits for other commands, or
- * for other applications' units. */
+/* May a call carry out a transfer that needn't block? Not if it waits for commands or other applications' units. */
 bool gs_home_may_carry(const struct gs_home *h);
 void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
 
@@ -128,24 +126,21 @@ struct gs_ring_use {
  * a call which blocks reads may be written until then; or it has entered the ring. */
 bool gs_ring_ready(struct gs_home *h, struct gs_ring_use *w);
 
-/* The context's lock is given back for a transfer that the call carries out, and taken again: see gs_carry_begin. *own
- * is its event then. */
+/* Gives the context's lock back for a transfer that the call carries out, with *own as its event (gs_carry_begin). */
 void gs_carry_unlock(struct gs_home *h, struct gs_ring_use *w);
 cl_int gs_carry_lock(struct gs_home *h, struct gs_ring_use *w, cl_int err, struct gs_staged_ends *ended, cl_event *own);
 
 /* Carries it out by the ring as one command, *own. Gives the context's lock back meanwhile. */
 cl_int gs_carry_by_ring(struct gs_home *h, struct gs_ring_use *w, cl_event *own);
 
-/* Reads r, in bytes of m's root, from wherever it is valid, where the driver would take the command; t is that if all
- * of it is at home. */
+/* Reads r, in bytes of m's root, from where it is valid, if the driver would take the command: t, if all is at home. */
 cl_int gs_read(const struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *t);
 
 /* The bytes of a buffer that a region of rows covers, from its first to its last; empty where an argument overflows. */
 struct gs_range gs_rect_range(const size_t origin[3], const size_t region[3], size_t row_pitch, size_t slice_pitch);
 
 /* A call whose command was given to the driver without blocking, so that the lock was not held for long: waits where
- * the application asked for it (`own` is null where the driver has done so), and hands the command's event out or lets
- * it go. */
+ * the application asked for it (`own` is null where the driver has done so), and hands the event out or drops it. */
 cl_int gs_home_wait(const struct gs_command *cmd, cl_int err, cl_event own);
 
 /* gs_home_end, and a wait for the command where the call blocks: then all earlier commands have ended as well. */

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes through the calls' ring; and those to the GPU of a job that has one alone, where that isn't the first: by way
- * of the first the bytes would cross the link and then both GPUs, whose units they'd take from others (H200s: 700 MB
- * kept both for 14 ms more). */
+ * of the first the bytes would cross the link and then both GPUs, whose units they'd take (H200s: 14 ms for 700 MB). */
 #include "shim/api/transfer.h"
 #include "shim/choose/timing.h"
 #include "common/clock.h"
 
 /* Is it a write that we can carry out, and of a job that has one GPU, which isn't the first? A replica is there once a
- * launch has needed the buffer there. What kernels that run at home alone use never gets one, and is written at home.
- */
+ * launch has needed the buffer there. What only kernels at home use never gets one, and is written at home. */
 static bool is_of_other_gpu(const struct gs_home *h, const struct gs_mem *m, struct gs_range r)
 {
     const struct gs_job *job = &h->put.job;

@@ -91,8 +91,7 @@ double gs_balance_speed(const struct gs_balance *b, unsigned p)
 }
 
 /* Between devices that differ, where the parts would take the same, if the launch is uniform: each has as much of it as
- * it does in the same time. Returns what they would take. A slow one's part may be far shorter than the others, and no
- * more than that is lost. */
+ * it does in the same time. Returns what they would take. A slow one's part may be far shorter: no more is lost. */
 static double fair_cut(const struct gs_balance *b, double *out)
 {
     double total = 0;

@@ -46,8 +46,7 @@ static inline double gs_cut_width(const double *cut, unsigned p)
 /* What all of the parts would take on the first device, one after the other; 0: nothing is known. */
 double gs_balance_single_ns(const struct gs_balance *b);
 
-/* Between devices that differ, where a cut is known: how many times as fast as the first each is, by what is measured;
- * or else as the cut has it. */
+/* Between devices that differ, with a known cut: each one's speed, the first's being 1, as measured, or by the cut. */
 double gs_balance_speed(const struct gs_balance *b, unsigned p);
 
 /* Moves the cut if that gains. Between devices that are alike the parts' times say where in the launch there is more to

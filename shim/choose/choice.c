@@ -8,8 +8,7 @@ enum {
     MOST_ASKED = 2, /* of which nothing has been heard yet */
     MOST_ASKED_SPLITS = 2 * ENOUGH,
     /* Opening windows between GPUs takes 56 ms by a thread of ours, more beside an application that works; a split that
-       comes meanwhile waits for the driver until they are open (two H200s: 50 to 120 ms instead of 35 for the first).
-     */
+       comes meanwhile waits until the driver has opened them (two H200s: 50 to 120 ms instead of 35 for the first). */
     PEER_NS = 40 * 1000 * 1000,
     SINGLE_EVERY = 32,
     SPLIT_EVERY = 16,

@@ -68,8 +68,7 @@ struct gs_machine {
 };
 
 /* Where to cut a kernel's first launch between n devices that differ: cut[p] is where part p ends. All but the first
- * get a small part, which will tell how fast they are. single_ns: the launch's time on the first device; 0: not known.
- */
+ * get a small part, which will tell how fast they are. single_ns: the launch's time on the first one; 0: not known. */
 void gs_choice_first_cut(unsigned n, double single_ns, double *cut);
 
 double gs_move_ns(const struct gs_machine *m, enum gs_link link, struct gs_move move);
@@ -123,8 +122,7 @@ void gs_history_init(struct gs_history *h);
  * units: work-groups that a device runs at once take as long as one of them. */
 double gs_choice_least_part(uint64_t groups, unsigned units);
 
-/* So many tries failed in the process before: the next try is allowed after a quarter of the launches that it would
- * have had to wait for there. */
+/* So many tries failed in the process before: the next comes after a quarter of the launches due there. */
 void gs_choice_load_failures(struct gs_history *h, unsigned failures);
 
 /* What one device takes; 0: not known. */
@@ -157,8 +155,7 @@ struct gs_budget {
     double lost_ns; /* so far; negative: gained */
 };
 
-/* A kernel's first tries need no budget where the launches to come, as many as there were, should gain twice what they
- * risk. */
+/* A kernel's first tries need no budget where the launches to come, as many as there were, gain twice the risk. */
 double gs_budget_left(const struct gs_budget *b, uint64_t now_ns);
 
 /* Split this launch? h->reason says why not. Counts the launch. *risk_ns: taken off the budget until the split's time

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a launch would have to move, on one device and in parts: from its plan and from what is valid where (of
- * shim/choose/timing.h). */
+/* What a launch would move, on one device and in parts, by its plan and what is valid where (shim/choose/timing.h). */
 #include <math.h>
 
 #include "shim/choose/timing_book.h"
@@ -60,8 +59,7 @@ static uint64_t groups_of_all(const struct gs_plan *plan)
 }
 
 /* Has the part work for all of a device? Groups for all of its compute units; and on a GPU work-items enough on each
- * that some compute while others wait for memory. (On an H200 65536 columns, 500 of them on a unit, took 1.39 ms, and
- * half of them 1.2.) */
+ * that some compute while others wait for memory. (H200: 65536 columns, 500 a unit, took 1.39 ms, half of them 1.2.) */
 static bool is_ample(const struct gs_plan *plan, unsigned part)
 {
     enum { ITEMS_PER_UNIT = 256 };

@@ -34,12 +34,10 @@ struct gs_together {
 };
 
 /* A stretch in which launches of it were: it took all_ns, where its kernels take single_ns on one device. `split`: any
- * of its launches was; `first`: one of them as the first of its kernel in this process, which says nothing of those to
- * come. Times in ns, above 0. */
+ * of its launches was; `first`: one was its kernel's first here, and tells nothing of later ones. In ns, above 0. */
 void gs_stretch_learn(struct gs_together *g, double all_ns, double single_ns, bool split, bool first);
 
-/* keep: what is owed at this process's end, its first split's loss included, for the next one. load: begins with that.
- */
+/* keep: what is owed at this process's end, its first split's loss included, for the next. load: begins with that. */
 double gs_stretch_keep(const struct gs_together *g);
 void gs_stretch_load(struct gs_together *g, double owed_ns);
 

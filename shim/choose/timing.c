@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a launch asks of the book: under what it stands there, and whether and where it is split (of
- * shim/choose/timing.h). */
+/* What a launch asks of the book: its entry there, and whether and where it is split (shim/choose/timing.h). */
 #include "shim/choose/timing.h"
 
 #include <inttypes.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The launches that are measured, by profiles or by the host's clock, and what the book learns from them (of
- * shim/choose/timing.h). */
+/* The launches that are measured, by profiles or the host's clock, and what the book learns (shim/choose/timing.h). */
 #include <inttypes.h>
 
 #include "common/log.h"

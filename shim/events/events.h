@@ -30,8 +30,7 @@ void gs_events_wait(const struct gs_events *e);
 
 /* As the driver says; an error of its own where it can't. */
 cl_int gs_event_status(cl_event event);
-/* Gives a user event of ours its status. A driver that refuses once may not twice; whoever waits for it would wait for
- * ever. */
+/* Gives a user event of ours its status. A driver that refuses once may not twice, and who waits would for ever. */
 cl_int gs_event_end(cl_event event, cl_int status);
 /* Has it ended, well or badly? */
 static inline bool gs_event_ended(cl_event event)
@@ -115,8 +114,7 @@ static inline void gs_timeline_enqueue(struct gs_timeline *t)
     gs_timeline_count(t, 1);
 }
 
-/* Something is enqueued whose end nothing tells of: gs_timeline_ended_before() the next command is false until somebody
- * has waited for the queue. */
+/* Nothing tells of this command's end: gs_timeline_ended_before() the next is false until a wait for the queue. */
 static inline void gs_timeline_enqueue_untracked(struct gs_timeline *t)
 {
     gs_timeline_count(t, 2);

@@ -25,8 +25,7 @@ cl_int gs_pool_launch_forecast(const struct gs_pool_launch *l);
  * error there is none. Before each round foresee(of) notes the commands after the launch. With the store locked. */
 cl_int gs_pool_launch_begin(struct gs_pool_launch *l, cl_int (*foresee)(const void *), const void *of);
 cl_int gs_pool_launch_end(struct gs_pool_launch *l);
-/* Is it one round of which nothing has to be brought or made? Then it may begin behind another's last round. Likewise.
- */
+/* Is it one round that needs nothing brought or made? Then it may begin behind another's last round. Likewise. */
 bool gs_pool_launch_is_ready(const struct gs_pool_launch *l);
 /* Its kernel's, for a message. */
 const char *gs_pool_launch_name(const struct gs_pool_launch *l);
@@ -67,8 +66,7 @@ bool gs_pool_takes(cl_command_queue queue);
 cl_int gs_pool_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
                        cl_event *event);
 
-/* Makes of a command on images one on the bytes of their host places, but of a fill. An error: what is wrong with it.
- */
+/* Makes of a command on images one on the bytes of their host places, but of a fill. An error: what is wrong. */
 cl_int gs_pool_image_op(struct gs_op *op, const struct gs_mem *src, const struct gs_mem *dst);
 /* Fills a region of an image with the texel that the color becomes. The store locked. */
 cl_int gs_pool_fill_image(struct gs_pool_root *r, const struct gs_op *op, const void *color);

@@ -341,8 +341,7 @@ static cl_int enqueue(struct gs_pool_launch *l, struct run *run, cl_command_queu
     return err ? err : gs_events_add(&run->ends, end);
 }
 
-/* By units, where there is a daemon. From now on its windows hold what it writes: what reads that comes behind it in
- * the same queue, or after its end. */
+/* By units, where there is a daemon. Its windows hold what it writes: reads come behind it in its queue, or later. */
 static cl_int begin(struct gs_pool_launch *l, struct run *run)
 {
     const cl_kernel kernel = l->kernel[l->kernel[run->device] ? run->device : 0];

@@ -373,8 +373,7 @@ static bool is_nearly_worthless(const struct gs_pool_window *w)
     return !err && bytes * LITTLE <= w->range.end - w->range.begin;
 }
 
-/* The device's window that goes first, of those that nobody is about to use: one that is worth little, or the one that
- * was used longest ago. */
+/* The device's window that goes first, of those not about to be used: one worth little, or the one used longest ago. */
 static struct gs_pool_window *oldest(unsigned device)
 {
     struct gs_pool_window *found = NULL;
@@ -392,8 +391,7 @@ static struct gs_pool_window *oldest(unsigned device)
     return found;
 }
 
-/* Drivers may allocate as late as a device first uses an object: so it does here, where there is something to be done
- * about a refusal. */
+/* Drivers may allocate when a device first uses an object: that happens here, where a refusal can be dealt with. */
 static cl_mem allocate(const struct gs_pool_root *r, unsigned device, uint64_t bytes, cl_int *err)
 {
     char nothing[16] = {0};
@@ -416,8 +414,7 @@ static cl_mem allocate(const struct gs_pool_root *r, unsigned device, uint64_t b
     return *err ? NULL : mem;
 }
 
-/* The same again where the driver refuses it: it may let go of memory a moment after the last command that used it has
- * ended. */
+/* The same again where the driver refuses: it may free memory a moment after the last command with it has ended. */
 static cl_mem allocate_patiently(const struct gs_pool_root *r, unsigned device, uint64_t bytes, unsigned tries,
                                  cl_int *err)
 {
@@ -587,8 +584,7 @@ struct gs_pool_window *gs_pool_window_of(struct gs_pool_root *r, unsigned device
     return w;
 }
 
-/* What a new window for the range is to hold: some more on both sides, as what comes next may want the rows beside (a
- * stencil); or else the range. */
+/* A new window for the range holds more on both sides, for the rows beside (a stencil); or else the range. */
 static struct gs_range new_range(const struct gs_pool_root *r, unsigned device, struct gs_range range, uint64_t spare)
 {
     enum { SHARE = 64, LEAST = 2 * GS_POOL_PAGE };

@@ -40,11 +40,9 @@ void gs_pool_host_pin(struct gs_pool_host *h, uint64_t at);
 /* The bytes are valid here no more: their pages go back to the system, except pinned pages. */
 void gs_pool_host_drop(struct gs_pool_host *h, struct gs_range bytes);
 
-/* ---- queues.c: our queues of each device, each in order, and the transfers that are under way in them. With the store
- * locked ---- */
+/* ---- queues.c: our queues of each device, in order, and transfers under way in them. With the store locked ---- */
 
-/* A device's queues: its link carries both directions at once, and transfers beside a kernel. Nothing orders one
- * queue's commands after another's. */
+/* A device's queues, of no order among them: its link carries both ways at once, and transfers beside a kernel. */
 enum gs_pool_lane { GS_POOL_TO_DEVICE, GS_POOL_TO_HOST, GS_POOL_KERNELS, GS_POOL_LANES };
 
 /* What a pooled context has. */
@@ -61,8 +59,7 @@ cl_command_queue gs_pool_queue(struct gs_context *ctx, unsigned device, enum gs_
 /* Enqueues a transfer: a read to the host in its own queue, all others in that to the device. Until
  * gs_pool_transfers_end the host's memory of it must stay. */
 cl_int gs_pool_begin(struct gs_context *ctx, unsigned device, const struct gs_op *op);
-/* From one device to another, at most GS_POOL_PIECE bytes: a read, and a write that waits for the read. Fills in the
- * host's memory of both. */
+/* Between devices, at most GS_POOL_PIECE bytes: a read, and a write that waits for it. Fills in both's host memory. */
 cl_int gs_pool_pass_begin(struct gs_context *ctx, unsigned from, struct gs_op *read, unsigned to, struct gs_op *write);
 /* Waits for all transfers. Marks the context of a failed transfer as failed; returns the last such error. */
 cl_int gs_pool_transfers_end(void);
@@ -106,15 +103,13 @@ struct gs_pool_root {
     struct gs_pool_root *next, *prev; /* of all roots */
 };
 
-/* The most bytes of all buffers together, and of one buffer: the sum of the devices' memories and of the host's memory
- * that the user has added. */
+/* The most bytes of all buffers, and of one: the sum of the devices' memories and of the host's that the user adds. */
 uint64_t gs_pool_bytes(void);
 
 /* Is there one device, with room for all buffers that there are? */
 bool gs_pool_is_roomy(void);
 
-/* A root of `size` bytes; given: null, or the application's memory that is to be its host place. NULL with an error in
- * *err: there is no memory for it. */
+/* A root of `size` bytes; given: null, or the application's memory for its host place. NULL with *err: no memory. */
 struct gs_pool_root *gs_pool_root_new(struct gs_context *ctx, uint64_t size, void *given, cl_int *err);
 
 void gs_pool_lock(void);
@@ -136,8 +131,7 @@ void gs_pool_round_end(uint64_t round);
  * device that the launch doesn't use, or else to the host. A new window may be `spare` bytes larger than the range. */
 cl_int gs_pool_make_way(struct gs_pool_root *r, unsigned device, struct gs_range range, uint64_t spare,
                         struct gs_range *pages);
-/* The window of these pages, pinned, once the windows that leave have settled. patient: waits for memory that the
- * driver has yet to free. */
+/* These pages' window, pinned, once leaving windows have settled. patient: waits until the driver frees memory. */
 cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range pages, bool patient,
                       struct gs_pool_window **out);
 /* Evicts all windows of the device, pinned or not. */

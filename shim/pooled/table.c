@@ -51,8 +51,7 @@ static cl_int CL_API_CALL image_info(cl_mem image, cl_image_info what, size_t ro
     return err == GS_POOL_ASK ? below.clGetImageInfo(image, what, room, value, size_ret) : err;
 }
 
-/* Shared virtual memory, pipes, and what other libraries share with OpenCL: a null entry is what a library has
- * that is older than the function. */
+/* Shared virtual memory, pipes, and sharing with other libraries: older libraries have null entries, too. */
 static void leave_out(struct _cl_icd_dispatch *table)
 {
     static const char *const words[] = {"SVM", "KernelExecInfo", "Pipe", "GL", "EGL", "D3D", "DX9"};

@@ -18,8 +18,7 @@ static size_t row_at(const struct rows *r, size_t y, size_t z)
     return r->begin + y * r->row + z * r->slice;
 }
 
-/* Of one buffer: have the rectangles bytes in common? (Specification, appendix "CL_MEM_COPY_OVERLAP".) Both have the
- * same pitches. */
+/* Of one buffer: have rectangles of equal pitches common bytes? (Specification, appendix "CL_MEM_COPY_OVERLAP".) */
 static bool overlap(const struct rows *a, const struct rows *b, const size_t region[3])
 {
     const size_t apart = a->begin < b->begin ? b->begin - a->begin : a->begin - b->begin;
