@@ -33,37 +33,42 @@ static const char *binary_sign(uint8_t op)
 }
 
 /* How tightly an operator binds, as in C. */
+enum { SELECT, LOR, LAND, OR, XOR, AND, EQUAL, LESS, SHIFT, SUM, PRODUCT, UNARY, PRIMARY };
+
 static int precedence(uint8_t op)
 {
     switch (op) {
+    case GS_N_SELECT:
+        return SELECT;
     case GS_N_LOR:
-        return 1;
+        return LOR;
     case GS_N_LAND:
-        return 2;
+        return LAND;
     case GS_N_OR:
+        return OR;
     case GS_N_XOR:
+        return XOR;
     case GS_N_AND:
+        return AND;
     case GS_N_EQ:
-        return 3;
+        return EQUAL;
     case GS_N_LT:
     case GS_N_LE:
-        return 4;
+        return LESS;
     case GS_N_SHL:
     case GS_N_SHR:
-        return 5;
+        return SHIFT;
     case GS_N_ADD:
     case GS_N_SUB:
     case GS_N_IV:
-        return 6;
+        return SUM;
     case GS_N_MUL:
     case GS_N_MUL24:
     case GS_N_DIV:
     case GS_N_REM:
-        return 7;
-    case GS_N_SELECT:
-        return 0;
+        return PRODUCT;
     default:
-        return 9;
+        return PRIMARY;
     }
 }
 
@@ -89,9 +94,9 @@ static void print_operand(struct printer *w, uint32_t node, int at_least, unsign
 static void print_call(struct printer *w, const char *name, const struct gs_node *n, unsigned depth)
 {
     fprintf(w->out, "%s(", name);
-    print_operand(w, n->a, 0, depth);
+    print_operand(w, n->a, SELECT, depth);
     fputs(", ", w->out);
-    print_operand(w, n->b, 0, depth);
+    print_operand(w, n->b, SELECT, depth);
     fputc(')', w->out);
 }
 
@@ -128,11 +133,11 @@ static void print_iv(struct printer *w, const struct gs_node *n, unsigned depth)
 {
     int64_t v;
     if (!is_constant(w->p, n->a, &v) || v != 0) {
-        print_operand(w, n->a, 6, depth);
+        print_operand(w, n->a, SUM, depth);
         fputs(" + ", w->out);
     }
     if (!is_constant(w->p, n->b, &v) || v != 1) {
-        print_operand(w, n->b, 7, depth);
+        print_operand(w, n->b, PRODUCT, depth);
         fputc('*', w->out);
     }
     fprintf(w->out, "k%u", n->c + 1);
@@ -142,7 +147,7 @@ static void print_cast(struct printer *w, const struct gs_node *n, unsigned dept
 {
     static const char *const names[] = {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong"};
     fprintf(w->out, "(%s)", names[n->type]);
-    print_operand(w, n->a, 8, depth);
+    print_operand(w, n->a, UNARY, depth);
 }
 
 /* arg[index], or an offset in bytes where that is no whole number of elements. */
@@ -151,13 +156,19 @@ static void print_element(struct printer *w, uint32_t arg, uint32_t offset, uint
     fputs(w->kernel->args[arg].name, w->out);
     if (bytes && is_multiple(w, offset, bytes, depth)) {
         fputc('[', w->out);
-        print_divided(w, offset, bytes, 0, depth + 1);
+        print_divided(w, offset, bytes, SELECT, depth + 1);
         fputc(']', w->out);
     } else {
         fputs(" + ", w->out);
         print_node(w, offset, depth + 1);
         fputs(" bytes", w->out);
     }
+}
+
+/* May what binds as tightly stand to the right of the operator without brackets? Not in 8*(i % n). */
+static bool joins(uint8_t op, uint8_t right)
+{
+    return op == GS_N_ADD || op == GS_N_LAND || op == GS_N_LOR || (op == GS_N_MUL && right == GS_N_MUL);
 }
 
 static void print_node(struct printer *w, uint32_t node, unsigned depth)
@@ -195,17 +206,17 @@ static void print_node(struct printer *w, uint32_t node, unsigned depth)
     case GS_N_NOT:
     case GS_N_LNOT:
         fputc(n->op == GS_N_NOT ? '~' : '!', w->out);
-        print_operand(w, n->a, 8, depth);
+        print_operand(w, n->a, UNARY, depth);
         return;
     case GS_N_CAST:
         print_cast(w, n, depth);
         return;
     case GS_N_SELECT:
-        print_operand(w, n->a, 1, depth);
+        print_operand(w, n->a, LOR, depth);
         fputs(" ? ", w->out);
-        print_operand(w, n->b, 1, depth);
+        print_operand(w, n->b, LOR, depth);
         fputs(" : ", w->out);
-        print_operand(w, n->c, 0, depth);
+        print_operand(w, n->c, SELECT, depth);
         return;
     default:
         break;
@@ -217,8 +228,7 @@ static void print_node(struct printer *w, uint32_t node, unsigned depth)
     int own = precedence(n->op);
     print_operand(w, n->a, own, depth);
     fputs(binary_sign(n->op), w->out);
-    print_operand(w, n->b, own + (n->op != GS_N_ADD && n->op != GS_N_MUL && n->op != GS_N_LAND && n->op != GS_N_LOR),
-                  depth);
+    print_operand(w, n->b, own + !joins(n->op, w->p->nodes[behind_casts(w->p, n->b)].op), depth);
 }
 
 /* ---- a byte offset as an index of elements ---- */
@@ -252,12 +262,12 @@ static void print_divided_product(struct printer *w, const struct gs_node *n, in
     uint32_t divided = first ? n->a : n->b, other = first ? n->b : n->a;
     int64_t v;
     if (is_constant(w->p, divided, &v) && v == by) {
-        print_operand(w, other, 6, depth);
+        print_operand(w, other, SUM, depth);
         return;
     }
-    print_operand(w, other, 7, depth);
+    print_operand(w, other, PRODUCT, depth);
     fputc('*', w->out);
-    print_divided(w, divided, by, 8, depth + 1);
+    print_divided(w, divided, by, UNARY, depth + 1);
 }
 
 /* node / by, where that is a whole number. */
@@ -265,7 +275,7 @@ static void print_divided(struct printer *w, uint32_t node, int64_t by, int at_l
 {
     node = behind_casts(w->p, node);
     const struct gs_node *n = &w->p->nodes[node];
-    int own = n->op == GS_N_MUL ? 6 : precedence(n->op);
+    int own = n->op == GS_N_MUL ? SUM : precedence(n->op);
     bool brackets = own < at_least;
     int64_t v;
     if (brackets)
@@ -281,24 +291,24 @@ static void print_divided(struct printer *w, uint32_t node, int64_t by, int at_l
         break;
     case GS_N_ADD:
     case GS_N_SUB:
-        print_divided(w, n->a, by, 6, depth + 1);
+        print_divided(w, n->a, by, SUM, depth + 1);
         fputs(binary_sign(n->op), w->out);
-        print_divided(w, n->b, by, n->op == GS_N_SUB ? 7 : 6, depth + 1);
+        print_divided(w, n->b, by, n->op == GS_N_SUB ? PRODUCT : SUM, depth + 1);
         break;
     case GS_N_SELECT:
-        print_operand(w, n->a, 1, depth);
+        print_operand(w, n->a, LOR, depth);
         fputs(" ? ", w->out);
-        print_divided(w, n->b, by, 1, depth + 1);
+        print_divided(w, n->b, by, LOR, depth + 1);
         fputs(" : ", w->out);
-        print_divided(w, n->c, by, 0, depth + 1);
+        print_divided(w, n->c, by, SELECT, depth + 1);
         break;
     case GS_N_IV:
         if (!is_constant(w->p, n->a, &v) || v != 0) {
-            print_divided(w, n->a, by, 6, depth + 1);
+            print_divided(w, n->a, by, SUM, depth + 1);
             fputs(" + ", w->out);
         }
         if (!is_constant(w->p, n->b, &v) || v != by) {
-            print_divided(w, n->b, by, 7, depth + 1);
+            print_divided(w, n->b, by, PRODUCT, depth + 1);
             fputc('*', w->out);
         }
         fprintf(w->out, "k%u", n->c + 1);
@@ -342,14 +352,14 @@ static void print_guards(struct printer *w, uint32_t context, bool *any, bool *m
     *any = true;
     const struct gs_node *n = &w->p->nodes[c->what];
     if (!c->truth && (n->op == GS_N_LT || n->op == GS_N_LE)) { /* !(x < y) is y <= x */
-        print_operand(w, n->b, 5, 0);
+        print_operand(w, n->b, SHIFT, 0);
         fputs(n->op == GS_N_LT ? " <= " : " < ", w->out);
-        print_operand(w, n->a, 5, 0);
+        print_operand(w, n->a, SHIFT, 0);
         return;
     }
     if (!c->truth)
         fputc('!', w->out);
-    print_operand(w, c->what, c->truth ? 3 : 8, 0);
+    print_operand(w, c->what, c->truth ? OR : UNARY, 0);
 }
 
 uint32_t gs_access_lines(const struct gs_kernel_summary *kernel)
