@@ -91,10 +91,54 @@ static void print_operand(struct printer *w, uint32_t node, int at_least, unsign
         fputc(')', w->out);
 }
 
+static void print_type(struct printer *w, uint8_t type)
+{
+    static const char *const names[] = {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong"};
+    fprintf(w->out, "(%s)", names[type]);
+}
+
+/* Does the operator make something else of negative numbers if it takes them for large ones? */
+static bool sign_matters(uint8_t op)
+{
+    return op == GS_N_DIV || op == GS_N_REM || op == GS_N_SHR || op == GS_N_LT || op == GS_N_LE || op == GS_N_MIN ||
+           op == GS_N_MAX;
+}
+
+/* Is it a number without a sign, as the text that is printed of it stands in C? Looks at `left` nodes at most. */
+static bool reads_unsigned(const struct printer *w, uint32_t node, unsigned *left)
+{
+    node = behind_casts(w->p, node);
+    const struct gs_node *n = &w->p->nodes[node];
+    const uint32_t operand[] = {n->a, n->b, n->c};
+    if (gs_int_signed(n->type) || n->op == GS_N_CONST)
+        return false;
+    if (n->op < GS_N_ADD || n->op == GS_N_CAST || sign_matters(n->op))
+        return true;
+    for (unsigned i = n->op == GS_N_SELECT; i < (n->op == GS_N_SHL ? 1 : gs_node_operands(n->op)) && *left; i++) {
+        --*left;
+        if (reads_unsigned(w, operand[i], left))
+            return true;
+    }
+    return false;
+}
+
+/* Before the first operand of what is computed without signs, where nothing else that is printed says so: i - s < n
+ * isn't (uint)(i - s) < n. Returns how tightly that operand must bind. */
+static int print_sign(struct printer *w, const struct gs_node *n, int at_least)
+{
+    const uint8_t type = w->p->nodes[n->a].type;
+    unsigned left = 64;
+    if (!sign_matters(n->op) || gs_int_signed(type) || reads_unsigned(w, n->a, &left) ||
+        (n->op != GS_N_SHR && reads_unsigned(w, n->b, &left)))
+        return at_least;
+    print_type(w, type);
+    return UNARY;
+}
+
 static void print_call(struct printer *w, const char *name, const struct gs_node *n, unsigned depth)
 {
     fprintf(w->out, "%s(", name);
-    print_operand(w, n->a, SELECT, depth);
+    print_operand(w, n->a, print_sign(w, n, SELECT), depth);
     fputs(", ", w->out);
     print_operand(w, n->b, SELECT, depth);
     fputc(')', w->out);
@@ -141,13 +185,6 @@ static void print_iv(struct printer *w, const struct gs_node *n, unsigned depth)
         fputc('*', w->out);
     }
     fprintf(w->out, "k%u", n->c + 1);
-}
-
-static void print_cast(struct printer *w, const struct gs_node *n, unsigned depth)
-{
-    static const char *const names[] = {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong"};
-    fprintf(w->out, "(%s)", names[n->type]);
-    print_operand(w, n->a, UNARY, depth);
 }
 
 /* arg[index], or an offset in bytes where that is no whole number of elements. */
@@ -209,7 +246,8 @@ static void print_node(struct printer *w, uint32_t node, unsigned depth)
         print_operand(w, n->a, UNARY, depth);
         return;
     case GS_N_CAST:
-        print_cast(w, n, depth);
+        print_type(w, n->type);
+        print_operand(w, n->a, UNARY, depth);
         return;
     case GS_N_SELECT:
         print_operand(w, n->a, LOR, depth);
@@ -226,7 +264,7 @@ static void print_node(struct printer *w, uint32_t node, unsigned depth)
         return;
     }
     int own = precedence(n->op);
-    print_operand(w, n->a, own, depth);
+    print_operand(w, n->a, print_sign(w, n, own), depth);
     fputs(binary_sign(n->op), w->out);
     print_operand(w, n->b, own + !joins(n->op, w->p->nodes[behind_casts(w->p, n->b)].op), depth);
 }
@@ -352,7 +390,7 @@ static void print_guards(struct printer *w, uint32_t context, bool *any, bool *m
     *any = true;
     const struct gs_node *n = &w->p->nodes[c->what];
     if (!c->truth && (n->op == GS_N_LT || n->op == GS_N_LE)) { /* !(x < y) is y <= x */
-        print_operand(w, n->b, SHIFT, 0);
+        print_operand(w, n->b, print_sign(w, n, SHIFT), 0);
         fputs(n->op == GS_N_LT ? " <= " : " < ", w->out);
         print_operand(w, n->a, SHIFT, 0);
         return;
