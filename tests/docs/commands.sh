@@ -98,7 +98,7 @@ while IFS=$'\t' read -r where command; do
   *"gpusparc try ./app") command="gpusparc try --time 4s ./app" ;; # longer than a plain run takes on a busy machine
   *"gpusparc profile --task "*" -- "*) command=${command/ -- / --runs 1 -- } ;; # the last of two counts
   esac
-  timeout 120 bash -c "$command" >out.txt 2>err.txt </dev/null || fail "$where: $shown: exit status $?: $(tail -3 out.txt err.txt)"
+  timeout 120 bash -c "$command" >out.txt 2>err.txt </dev/null || fail "$where: $shown: exit status $?: $(tail -n 3 out.txt err.txt)"
   for file in $(grep -oE '[a-z]+\.(html|svg|json)( |$)' <<<"$shown"); do
     [ -s "$file" ] || fail "$where: $shown: leaves no $file"
   done
