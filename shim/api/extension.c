@@ -42,8 +42,7 @@ void *gs_own_function(const char *name)
 }
 
 /* ---- functions of extensions that reach past us ----
- * To ask for one is nothing: loaders ask for all there are. Once one is called nothing of its context is split any
- * more, and all its bytes are at home. */
+ * To ask for one is nothing: loaders ask for all there are. Once one is called its context's bytes stay at home. */
 
 enum by_extension {
     CREATE_COMMANDS,
@@ -58,8 +57,7 @@ static struct {
     struct _cl_icd_dispatch layer;      /* ours, where this library is a layer */
 } extensions;
 
-/* Command buffers keep kernels with the memory objects of the first device, and are replayed past us. Nothing can be
- * recorded before one has been created. */
+/* Command buffers keep kernels with the memory objects of the first device, and are replayed past us. */
 static void *CL_API_CALL create_commands(cl_uint n, const cl_command_queue *queues, const void *properties, cl_int *err)
 {
     void *(CL_API_CALL * real)(cl_uint, const cl_command_queue *, const void *, cl_int *);

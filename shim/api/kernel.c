@@ -9,8 +9,7 @@
 #include "shim/plan/kinds.h"
 #include "shim/launch/launch.h"
 
-/* Auto mode may leave a kernel on one device before anybody has asked the translator whether it could be split at all.
- * Who reads --stats wants to know that first. */
+/* Auto mode may leave a kernel on one device unasked whether it could be split: who reads --stats wants to know. */
 static void ask_translator(struct gs_kernel *k)
 {
     const char *reason;

@@ -20,8 +20,7 @@ enum {
 static const double budget_share = 0.01;  /* what comes home later is guessed: twice as much is lost at the worst */
 static const double worth_leaving = 0.93; /* of one device's time: a split that isn't going yet must be below it */
 static const double worth_staying = 1.02; /* and one that is going, below this */
-/* Plans that are made now and then take twice as long as those of launches that are split in turn: of smallpt's on an
- * H200's host 142 to 255 us, and 70. */
+/* Plans made now and then take twice as long as for splits in a row (smallpt's, an H200's host: 142 to 255 us, 70). */
 static const double seldom = 0.5;
 static const double several_hoped = 0.7; /* of a read from one device, before one from several has been measured */
 
@@ -41,8 +40,7 @@ static double least_part(const struct gs_history *h)
     return gs_choice_split_known(h) ? 0 : h->least_part;
 }
 
-/* What n devices together take of this kernel, as a share of what the first takes alone; as if they were alike where it
- * isn't known that they aren't. */
+/* What n devices together take of this kernel, as a share of the first's time alone; alike unless known not to be. */
 static double least_share(const struct gs_history *h, const struct gs_machine *m, unsigned n)
 {
     double sum = 0;

@@ -23,8 +23,7 @@ enum {
 static struct {
     pthread_mutex_t lock; /* all below */
     bool looked, used;    /* the past has been read; there was a context */
-    /* What the cache has of this command, in the entry of the first digits of its key: the last one of these only, so
-     * that there are 4,096 at most. */
+    /* What the cache has of this command, in the entry of its key's first digits: of 4,096 at most. */
     char key[GS_HASH_HEX_BYTES], entry[sizeof "vain-abc"];
     unsigned count;      /* processes in a row, up to IN_A_ROW */
     uint64_t longest_ns; /* that they took from their first context on */

@@ -26,8 +26,7 @@ static void say_outlook(const struct gs_timing *t, const struct gs_trial *trial,
              gs_budget_left(&gs_book.budget, now_ns) / 1e3, o->ample ? "" : "; the parts may not fill their devices");
 }
 
-/* Nothing is known of this size: it goes on from the nearest with the same kernel and work-groups, of those that came
- * last, of which something is. */
+/* Nothing is known of this size: it goes on from the nearest known one of kernel and work-groups that came last. */
 static void look_near(struct gs_timing *t)
 {
     enum { MOST_SIZES = 64 };

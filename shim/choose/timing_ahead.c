@@ -258,8 +258,7 @@ void gs_timing_prepare_known(struct gs_program *p, const char *name)
         gs_prepare_by_thread(p, 0);
 }
 
-/* The program has been translated: is compiling the translation worth its cost, for any of the kernels? From any
- * thread. */
+/* The program is translated: is compiling the translation worth its cost, for any of the kernels? Any thread. */
 static bool may_gain(struct gs_program *p)
 {
     const uint64_t program = atomic_load(&p->id);

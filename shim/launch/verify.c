@@ -26,8 +26,7 @@ static void free_snapshot(const struct check *c, unsigned char **bytes)
     free(bytes);
 }
 
-/* Brings a root home and waits for it; and for what other queues still do to it, or the launch's wait list says, which
- * would be put back with the rest. */
+/* Brings a root home and waits for it, for other queues' commands with it, and for the launch's wait list. */
 static cl_int bring_home(struct gs_command *cmd, struct gs_mem *root)
 {
     struct gs_events done = {0};

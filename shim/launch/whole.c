@@ -39,8 +39,7 @@ bool gs_launch_may_write(const struct gs_launching *l, cl_uint arg)
 }
 
 /* In chunks, by the translated kernel. 1: the launch is one chunk, or the driver has refused the kernel object, its
- * arguments or the first chunk; then the caller hands the launch to the driver as one unit, which may work, or gets the
- * error for the application. */
+ * arguments or the first chunk; then the caller hands the launch on as one unit: it works, or has the error. */
 static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     struct gs_kernel_run run = {.k = l->k, .size = l->size};

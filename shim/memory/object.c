@@ -123,8 +123,7 @@ struct gs_mem *gs_mem_image(struct gs_context *c, cl_mem handle, struct gs_mem *
     return m;
 }
 
-/* The application has a handle more of the root or of one of its windows; with the first it is in the context's list.
- * With that lock held. */
+/* One handle more of the root or its windows; with the first it is in the context's list, whose lock is held. */
 static void add_user(struct gs_mem *root)
 {
     struct gs_context *c = root->o.ctx;

@@ -6,8 +6,7 @@
 #include "shim/memory/bytes.h"
 
 /* The host address of a buffer that lies in the host's memory. The map is undone at once: on such a device a buffer
- * never moves, and the driver itself works at this address (works() tests both). `wait` false: commands that are under
- * way may use the buffer. */
+ * never moves, and the driver itself works at this address (works() tests both). `wait` false: it may be in use. */
 static void *address_of(cl_command_queue queue, cl_mem buffer, size_t bytes, bool wait)
 {
     cl_event unmapped;

@@ -196,8 +196,7 @@ static bool look_at_all(struct gs_awaited **all, size_t n, enum look why, bool *
     return found;
 }
 
-/* How long until the next look: some sixteenth of the time since something was seen last; short where somebody else
- * waits for what is looked for. */
+/* How long until the next look: a sixteenth of the time since something was seen; short where somebody else waits. */
 static long next_pause(long pause_ns, bool something, bool wanted)
 {
     if (!wanted && !gs_above_completion.wanted())

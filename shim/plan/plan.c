@@ -208,8 +208,7 @@ static enum against against_uses(const struct gs_plan *plan, const struct gs_pla
     enum against found = plan->leaves ? BEYOND_END : NOTHING;
     for (size_t i = 0; i < plan->n_uses; i++) {
         const struct gs_use *u = &plan->uses[i];
-        /* To tell the parts' texels apart takes several copies of all of the image: 2 GiB that one device writes in
-         * 13.6 s took two H100s 23.4. */
+        /* To tell the parts' texels apart takes copies of all the image: 2 GiB in 13.6 s took two H100s 23.4. */
         if (u->writes == GS_COMPARED && u->root->image)
             found = later(found, IMAGE_WRITES);
         /* One device runs so many work-groups at a time, and each sees the others' bytes as they are by then; parts see

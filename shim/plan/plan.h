@@ -99,8 +99,7 @@ void gs_box_items(const struct gs_geometry *g, const struct gs_box *box, size_t 
 
 struct gs_plan_cache;
 
-/* The plan that gs_plan_make would make. It belongs to the cache, *cache, which is made on first need, and lives until
- * the next call. NULL: there is no memory. */
+/* gs_plan_make's plan, *cache's, which is made on first need: it lives until the next call. NULL: no memory. */
 const struct gs_plan *gs_plan_cached(struct gs_plan_cache **cache, const struct gs_plan_input *in);
 void gs_plan_cache_free(struct gs_plan_cache *cache);
 

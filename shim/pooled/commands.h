@@ -78,8 +78,7 @@ cl_mem gs_pool_publish(cl_mem handle, struct gs_pool_root *root, struct gs_mem *
 /* The root's first bytes: rows of the application's memory, which may be its host place. The store not locked. */
 cl_int gs_pool_begin_with(struct gs_pool_root *r, const char *from, const size_t region[3], const size_t pitch[2]);
 
-/* What is wrong with a command's arguments, as the specification says; puts in the place of pitches of 0 what they
- * stand for. as_bytes: it was one on images. */
+/* What is wrong with a command's arguments, by the specification; fills in pitches of 0. as_bytes: it was of images. */
 cl_int gs_pool_check(struct gs_op *op, bool as_bytes, const struct gs_context *ctx, const struct gs_mem *src,
                      const struct gs_mem *dst);
 

@@ -487,8 +487,7 @@ static bool may_be_made(unsigned device, struct gs_range pages)
     return pages.end - pages.begin <= device_number(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
 }
 
-/* A new window for bytes that have to leave a device, on one that the launch doesn't use: where there is room, or
- * windows that hold nothing. Null: nowhere. */
+/* A new window for bytes that leave a device, on one that the launch doesn't use and that has room. Null: nowhere. */
 static struct gs_pool_window *find_refuge(struct gs_pool_root *r, const struct gs_rangeset *bytes)
 {
     const struct gs_range pages =

@@ -139,10 +139,9 @@ cl_int gs_pool_clear(unsigned device);
 
 /* Transfers run beside each other until gs_pool_await has waited for all of them: whatever a command began has settled
  * before the store is unlocked. An error means that what the buffers of a context hold is lost; those of the context
- * whose transfer has failed are marked.
- * Bytes come into a window in two steps, between which all must settle: what neither the host nor a window of the same
- * device has comes from other devices' windows; then the rest comes from the host and from windows of the device. Bytes
- * that nobody has written are left as they are. */
+ * whose transfer has failed are marked. Bytes come into a window in two steps, between which all must settle: what
+ * neither the host nor a window of the same device has comes from other devices' windows; then the rest comes from the
+ * host and from windows of the device. Bytes that nobody has written are left as they are. */
 cl_int gs_pool_gather(struct gs_pool_window *w, const struct gs_rangeset *bytes);
 cl_int gs_pool_load(struct gs_pool_window *w, const struct gs_rangeset *bytes);
 cl_int gs_pool_await(void);
@@ -171,8 +170,7 @@ cl_int gs_pool_invalidate(struct gs_pool_root *r, const struct gs_rangeset *byte
 void gs_pool_forecast_clear(void);
 cl_int gs_pool_want(struct gs_pool_root *r);
 
-/* Transfers between windows and the application's memory. by_ring: the caller has entered the context's ring
- * (staging.h), by which they go then. */
+/* Transfers between windows and the application's memory. by_ring: by the ring, which the caller has entered. */
 cl_int gs_pool_carry(struct gs_context *ctx, const struct gs_extents *s, bool by_ring);
 /* To the application's memory, from wherever they are. */
 cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to, bool by_ring);

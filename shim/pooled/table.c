@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What lies before the driver's functions where memory is pooled: of entry points that hand on as they are. The table
- * in docs/memory.md has all of them. */
+/* What lies before the driver's functions where memory is pooled: for calls that are handed on (docs/memory.md). */
 #include "shim/pooled/commands.h"
 #include "shim/driver/upward.h"
 

@@ -218,8 +218,7 @@ static int find_cut(struct gs_turns *best, const struct gs_turns_input *in)
     return err;
 }
 
-/* What the devices can't hold all of at once runs in turns that take an eighth of one: so some of it stays from launch
- * to launch. Unless that makes turns share much. */
+/* What the devices can't hold at once runs in turns of an eighth of one, so that some stays; unless they share much. */
 static int cut_finer(struct gs_turns *best, const struct gs_turns_input *in)
 {
     const uint64_t bytes = best->bytes, groups = gs_geometry_groups(in->launch, best->dim);

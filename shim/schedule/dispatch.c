@@ -56,9 +56,8 @@ static bool take_now(struct gs_deferred *h, const struct gs_queue *q, bool may_c
 {
     pthread_mutex_lock(&gs_deferred_list.lock);
     const struct gs_deferred *before = may_chain ? gs_deferred_last_in(h->home) : NULL;
-    /* A call may consist of several commands, or another thread's has come meanwhile: nothing waits behind a gate. A
-     * queue of ours holds nothing else: there gate, marker and thread took 30 us of the 70 of each piece of the ring
-     * (an H200). */
+    /* A call may consist of several commands, or another thread's has come meanwhile: nothing waits behind a gate. In a
+     * queue of ours gate, marker and thread took 30 us of the 70 of each piece of the ring (an H200). */
     const bool idle = may_chain && (h->home == q->o.handle ? gs_timeline_ended_before(q->timeline, h->call) &&
                                                                  (!before || gs_is_served(before))
                                                            : !before);

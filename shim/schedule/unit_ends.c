@@ -159,8 +159,7 @@ static cl_event last_of(void *data)
     return last;
 }
 
-/* Has anybody need of its end? While the application enqueues one command after the other, or waits for what it has
- * enqueued, its own threads look when they do. */
+/* Has anybody need of its end? While the application enqueues, or waits for that, its own threads look. */
 static bool is_wanted(const void *data)
 {
     const struct gs_deferred *h = ((const struct gs_unit *)data)->held;

@@ -13,8 +13,7 @@
 
 enum { MOST_THREADS = 12, HUGE_PAGE = 2 * 1024 * 1024 };
 
-/* A share is worth being handed out from so many bytes on (some 15 us); and pages are made huge ones at a time, by one
- * thread each. */
+/* A share is worth being handed out from so many bytes on (some 15 us); huge pages are made by one thread each. */
 enum { LEAST_SHARE = 64 * 1024, FRESH_SHARE = HUGE_PAGE };
 
 struct gs_pool {
@@ -67,8 +66,7 @@ void gs_prefault_make(void *at, size_t bytes)
 
 /* ---- jobs ---- */
 
-/* Past the cache: nobody here reads it soon; and an H200's link takes bytes from the caches of other cores at 20 GB/s
- * instead of 50. */
+/* Past the cache: nobody reads it soon; and an H200's link takes bytes from other cores' caches at 20 GB/s, not 50. */
 static void copy(const struct gs_copy_job *job, unsigned i)
 {
     const struct gs_share s = gs_pool_share(job, i, job->shares);

@@ -21,8 +21,7 @@ struct gs_rows {
     size_t row, slice;
 };
 
-/* One copy of region[2] slices of region[1] rows of region[0] bytes. Owned by the caller, who leaves it alone from
- * gs_pool_submit until gs_pool_wait. */
+/* region[2] slices of region[1] rows of region[0] bytes. The caller's, to be left alone until gs_pool_wait. */
 struct gs_copy_job {
     struct gs_rows dst, src; /* src: only read; the same: nothing is copied */
     size_t region[3];
@@ -43,8 +42,7 @@ struct gs_share {
     size_t region[3];
 };
 
-/* Share i of n of a copy: of rows, slices, or, of a run of bytes, pages. Its region[0] is 0 if there is none left for
- * it. */
+/* Share i of n of a copy: of rows, slices, or, of a run of bytes, pages. Its region[0] is 0 if none is left. */
 struct gs_share gs_pool_share(const struct gs_copy_job *all, unsigned i, unsigned n);
 
 /* NULL if no thread could be started. */
@@ -84,8 +82,7 @@ static inline void gs_copy_past_cache(char *dst, const char *src, size_t n)
 /* ---- memory that is about to be written for the first time, by a large read or as a ring: the kernel takes longer to
  * make and clear the pages one by one than the copying takes. Only bytes that the read writes are touched. ---- */
 
-/* Are pages of it yet to be made? A few are looked at. Then asks for huge ones, where the range
- * holds some whole. */
+/* Are pages of it yet to be made? A few are looked at. Then asks for huge ones, where the range holds some whole. */
 bool gs_prefault_prepare(void *at, size_t bytes);
 
 /* Makes the pages that lie wholly within the range, all by one call. */

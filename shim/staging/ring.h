@@ -10,14 +10,12 @@ enum { GS_RING_SLOTS = 16 };
 
 struct gs_ring {
     struct gs_events use[GS_RING_SLOTS]; /* the ends of each slot's last use, by one or by several at once */
-    /* Earlier uses, the oldest first, until the oldest has ended: a use may fail before the commands in its wait list
-     * end. */
+    /* Earlier uses, the oldest first, until that has ended: a use may fail before the commands in its wait list. */
     struct gs_events earlier[GS_RING_SLOTS];
     unsigned next;
 };
 
-/* The next of n slots, as many as the ring is to have. `wait`, which starts as what the transfer itself waits for,
- * gains its last use. */
+/* The next of the ring's n slots. `wait`, which has what the transfer itself waits for, gains the slot's last use. */
 cl_int gs_ring_take(struct gs_ring *r, unsigned n, unsigned *slot, struct gs_events *wait);
 /* The slot is in use until `event`, which is retained; and until this one as well. */
 void gs_ring_give(struct gs_ring *r, unsigned slot, cl_event event);

@@ -292,8 +292,7 @@ static char *memory_of(const struct gs_staging *r, const struct slot *slot)
     return r->memory.base + (slot - r->slot) * (ptrdiff_t)SLOT_BYTES;
 }
 
-/* Waits until the device has done with a slot. To wait for an event takes NVIDIA's driver (580.159) 4 us, ended or not.
- */
+/* Waits until the device has done with a slot. NVIDIA's driver (580.159) takes 4 us for that, ended or not. */
 static cl_int await_slot(struct slot *slot)
 {
     cl_int err = CL_SUCCESS;
@@ -332,8 +331,7 @@ static void copy(const struct carriage *c, struct slot *slot)
     gs_pool_submit(c->ring->pool, &slot->job);
 }
 
-/* Between the device and the slot, where the bytes lie without gaps. PoCL takes image commands only on a queue of the
- * sub-devices' parent. */
+/* Between the device and the slot, without gaps there. PoCL takes image commands on the sub-devices' parent's queue. */
 static cl_int send(const struct carriage *c, struct slot *slot)
 {
     struct gs_op op = slot->piece.op;
@@ -424,8 +422,7 @@ static void look_for_fresh(struct gs_cut_transfer *c)
                gs_prefault_prepare(gs_staged_host(t).at, gs_staged_bytes(t));
 }
 
-/* A small transfer goes in smaller pieces, so that filling and sending overlap. Each link has as many pieces on its way
- * as keep it busy. */
+/* A small transfer goes in smaller pieces: filling and sending overlap, and each link has enough on its way. */
 static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
 {
     struct gs_pieces *turns = &c->turns;

@@ -23,8 +23,7 @@ struct gs_staged {
     bool fresh;     /* of a piece: the host's memory is yet to be given pages */
 };
 
-/* The same of rows, as the application asks for it. False: the arguments are none that a driver takes, or the rows are
- * too short. */
+/* The same of rows, as the application asks. False: a driver wouldn't take the arguments, or rows are too short. */
 bool gs_staged_rect(struct gs_staged *t, const struct gs_op *op);
 
 uint64_t gs_staged_bytes(const struct gs_staged *t);
@@ -65,14 +64,12 @@ struct gs_staged gs_pieces_take(struct gs_pieces *turns);
 /* ---- the ring ---- */
 
 /* May a call carry a transfer of so many bytes through a ring? With the context's lock held. The ring is made once
- * enough bytes have gone the slow way. Not while a user event has no status: the call might wait for a later command.
- */
+ * enough bytes have gone the slow way. Not with a user event pending: the call might wait for a later command. */
 bool gs_staging_may_carry(struct gs_context *ctx, const void *ptr, uint64_t bytes);
 /* For a buffer that is being made. */
 bool gs_staging_may_fill(struct gs_context *ctx, const void *ptr, uint64_t bytes);
 
-/* Fills a new buffer on the first device from the host's memory by the calls' ring; returns when that has ended. With
- * no lock held. */
+/* Fills a new buffer on the first device from the host's memory by the calls' ring, to its end. With no lock held. */
 cl_int gs_staging_fill(struct gs_context *ctx, cl_mem mem, void *ptr, uint64_t bytes);
 
 /* For a call that isn't to block: have these events ended, or soon, so that the slots come free at the link's pace?
@@ -82,8 +79,7 @@ bool gs_staging_is_ready(const struct gs_events *before, uint64_t bytes);
 /* The same of all that is in the queue, and further events. */
 bool gs_staging_queue_idle(struct gs_queue *q, const struct gs_events *before, uint64_t bytes);
 
-/* The ring serves one transfer at a time. Without the context's lock; false only where `wait` is false and it is busy.
- */
+/* The ring serves one transfer at a time. Without the context's lock; false: it is busy, and `wait` is false. */
 bool gs_staging_enter(struct gs_context *ctx, bool wait);
 void gs_staging_leave(struct gs_context *ctx);
 

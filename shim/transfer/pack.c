@@ -5,8 +5,7 @@
 
 enum { LOCAL = 256 };
 
-/* A work-item moves sixteen bytes of one piece. Rows of a multiple of them, as they lie in the buffer, go as one load
- * and one store. */
+/* A work-item moves 16 bytes of one piece; where rows are of a multiple, as they lie, by one load and one store. */
 static const char source[] =
     "typedef struct { ulong begin[24], width[24], pitch[24], bytes[24], at[24]; } gs_pieces;\n"
     "__kernel void gs_pack(__global uchar *mem, __global uchar *window, gs_pieces p, uint n, ulong slot, uint "

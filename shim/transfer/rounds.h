@@ -21,8 +21,7 @@ struct gs_send {
     cl_mem mem;
     struct gs_rect rect;
     uint64_t to_begin; /* where they begin at the targets */
-    /* Of an image, whose texels lie without gaps; else nothing. A piece is rows of one slice, or texels of a line:
-     * those have `row_bytes` then. */
+    /* Of an image, whose texels have no gaps: a piece is rows of one slice, or texels of a line of `row_bytes`. */
     const struct gs_mem *image;
     uint64_t row_bytes, slice_bytes;
     uint64_t at;           /* so many bytes of it are on their way, in pieces */
@@ -54,8 +53,7 @@ struct gs_flight {
     cl_event left;  /* its way into the slot; owned */
 };
 
-/* A ring's slots are enough for a round, whether each place has its own, for GS_ROUND_SENDS at the least, or all share
- * one. */
+/* A ring's slots are enough for a round: of each place's own, GS_ROUND_SENDS at the least, or of one for all. */
 enum { GS_ROUND_PIECES = GS_RING_SLOTS, GS_ROUND_SENDS = 4 };
 
 struct gs_rounds {
@@ -70,12 +68,10 @@ struct gs_rounds {
 /* Of sends that have been joined. */
 void gs_rounds_begin(struct gs_rounds *r, struct gs_sends *sends, uint64_t piece_bytes);
 
-/* The next round: a piece of each send that is under way, all of which leave before any of them is taken. The number of
- * pieces; 0: that was all. */
+/* The next round: a piece of each send under way; all leave before any is taken. The number of pieces; 0: no more. */
 unsigned gs_rounds_next(struct gs_rounds *r, struct gs_flight flights[GS_ROUND_PIECES]);
 
-/* Pieces are taken in steps, 1 to n - 1 for n places: in each step a place takes from one other place, and one other
- * place takes from it. */
+/* Pieces are taken in steps, 1 to n - 1 for n places: in each a place takes from one other, and gives to one. */
 static inline unsigned gs_round_step(unsigned from, unsigned to, unsigned n)
 {
     return (from + n - to) % n;

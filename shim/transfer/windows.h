@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Windows of each GPU's memory that the other GPUs reach over their link (NVLink, PCIe), from plain OpenCL: CUDA's
  * driver makes the memory and exports it as a file descriptor; cl_khr_external_memory imports it for one device at a
- * time. For NVIDIA GPUs; libcuda is opened at run time. Also used by gpusparc-link-probe, which tries it all out first.
- */
+ * time. For NVIDIA GPUs; libcuda is opened at run time. gpusparc-link-probe, which has this too, tries it first. */
 #ifndef GS_SHIM_TRANSFER_WINDOWS_H
 #define GS_SHIM_TRANSFER_WINDOWS_H
 
