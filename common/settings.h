@@ -22,25 +22,25 @@ struct gs_settings {
     const char *trace; /* GPUSPARC_TRACE: a file, or NULL */
     const char
         *remote; /* GPUSPARC_REMOTE, by gpusparc run --hosts: the host of each device, with commas between; or NULL */
-    enum gs_mode mode;        /* GPUSPARC_MODE: auto, single or multi */
-    bool pooled;              /* GPUSPARC_MEMORY: pooled, or pooled+host:SIZE: docs/memory.md */
-    bool no_daemon;           /* GPUSPARC_DAEMON=off: don't look for the daemon */
-    bool pace;                /* GPUSPARC_PACE: jobs begin at their period: task, or a length of time */
-    enum gs_device_spec spec; /* GPUSPARC_DEVICES: gpu, all, 0,2,… or cpu:N */
-    unsigned spec_n;          /* the number of indices, or the N of cpu:N */
-    unsigned gpus;            /* GPUSPARC_GPUS: at most so many devices; 0: all */
-    uint64_t pooled_host;     /* of that: so many bytes of the host's memory are the application's as well */
-    bool verify;              /* GPUSPARC_VERIFY */
-    bool allow_race;          /* GPUSPARC_ALLOW=race: parts may read what other parts of the launch write */
-    bool allow_reorder;       /* GPUSPARC_ALLOW=reorder: floating-point atomics may take effect in another order */
-    bool forget;              /* GPUSPARC_FORGET: auto mode begins without what earlier runs have learnt */
-    const char *dump;         /* GPUSPARC_DUMP: a folder, or NULL */
-    enum gs_transfer_path transfer;      /* GPUSPARC_TRANSFER: plain, pinned, shared or peer; else the cheapest */
-    unsigned translate_timeout_ms;       /* GPUSPARC_TRANSLATE_TIMEOUT, in seconds; default 20 s */
-    const char *only, *not ;             /* GPUSPARC_ONLY, GPUSPARC_NOT: kernels by pattern, or NULL */
-    const char *task;                    /* GPUSPARC_TASK: its name in the daemon's config, or NULL: by the path */
-    bool task_required;                  /* GPUSPARC_TASK_REQUIRED: it runs as a task, or ends with status 125 */
-    uint64_t pace_ns;                    /* of `pace`: the period; 0: the task's own, from the daemon */
+    enum gs_transfer_path transfer; /* GPUSPARC_TRANSFER: plain, pinned, shared or peer; else the cheapest */
+    bool pooled;                    /* GPUSPARC_MEMORY: pooled, or pooled+host:SIZE: docs/memory.md */
+    bool pace;                      /* GPUSPARC_PACE: jobs begin at their period: task, or a length of time */
+    bool no_daemon;                 /* GPUSPARC_DAEMON=off: don't look for the daemon */
+    enum gs_mode mode;              /* GPUSPARC_MODE: auto, single or multi */
+    enum gs_device_spec spec;       /* GPUSPARC_DEVICES: gpu, all, 0,2,… or cpu:N */
+    unsigned spec_n;                /* the number of indices, or the N of cpu:N */
+    unsigned gpus;                  /* GPUSPARC_GPUS: at most so many devices; 0: all */
+    uint64_t pooled_host;           /* of that: so many bytes of the host's memory are the application's as well */
+    bool verify;                    /* GPUSPARC_VERIFY */
+    bool allow_race;                /* GPUSPARC_ALLOW=race: parts may read what other parts of the launch write */
+    bool allow_reorder;            /* GPUSPARC_ALLOW=reorder: floating-point atomics may take effect in another order */
+    bool forget;                   /* GPUSPARC_FORGET: auto mode begins without what earlier runs have learnt */
+    const char *dump;              /* GPUSPARC_DUMP: a folder, or NULL */
+    unsigned translate_timeout_ms; /* GPUSPARC_TRANSLATE_TIMEOUT, in seconds; default 20 s */
+    const char *only, *not ;       /* GPUSPARC_ONLY, GPUSPARC_NOT: kernels by pattern, or NULL */
+    const char *task;              /* GPUSPARC_TASK: its name in the daemon's config, or NULL: by the path */
+    bool task_required;            /* GPUSPARC_TASK_REQUIRED: it runs as a task, or ends with status 125 */
+    uint64_t pace_ns;              /* of `pace`: the period; 0: the task's own, from the daemon */
     unsigned spec_index[GS_MAX_DEVICES]; /* of GPUSPARC_DEVICES */
 };
 

@@ -37,14 +37,14 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_que
         return CL_INVALID_OPERATION;
     /* On a queue in order, what was launched before has run when this returns. */
     const bool tells = blocking_read && q && !q->out_of_order;
-    const struct gs_stretch before = gs_timing_before_wait(tells ? q : NULL);
+    struct gs_stretch before;
+    gs_timing_before_wait(tells ? q : NULL, &before);
     /* The driver knows what is wrong with a call that we can't serve. */
     const bool known = m && ptr && gs_inside(m, offset, size);
     if (!known)
         gs_queue_close(command_queue);
     const cl_int err = known ? read_bytes(&cmd, m) : gs_command_pass(&cmd);
-    gs_timing_after_wait(&before, err);
     if (blocking_read)
-        gs_timing_waited();
+        gs_timing_after_wait(&before, err);
     return err;
 }

@@ -150,7 +150,7 @@ void gs_context_list(struct gs_context *c)
 
 static struct gs_context *track(cl_context handle, const struct gs_group *g, unsigned n)
 {
-    struct gs_context *c = calloc(1, sizeof *c);
+    struct gs_context *c = gs_new_lines(sizeof *c);
     if (!c)
         return NULL;
     c->n = n;

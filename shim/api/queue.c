@@ -29,7 +29,7 @@ static cl_command_queue track(cl_context context, cl_device_id device, cl_comman
                               cl_command_queue_properties properties)
 {
     struct gs_context *c = gs_find(GS_CONTEXT, context);
-    struct gs_queue *q = c && handle && device == c->dev[0] ? calloc(1, sizeof *q) : NULL;
+    struct gs_queue *q = c && handle && device == c->dev[0] ? gs_new_lines(sizeof *q) : NULL;
     if (!q)
         return handle;
     q->timeline = gs_timeline_new();
@@ -163,7 +163,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue command_q
 CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue command_queue)
 {
     GS_CALL("clFinish");
-    const struct gs_stretch before = gs_timing_before_wait(gs_find(GS_QUEUE, command_queue));
+    struct gs_stretch before;
+    gs_timing_before_wait(gs_find(GS_QUEUE, command_queue), &before);
     struct gs_queue *q = gs_scheduled() ? gs_find(GS_QUEUE, command_queue) : NULL;
     const struct gs_queue_mark upto = q ? gs_queue_mark(q) : (struct gs_queue_mark){0};
     if (q && !q->out_of_order)
@@ -177,7 +178,6 @@ CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue command_queue)
     if (q && !err)
         gs_queue_drained(q, upto, true);
     gs_timing_after_wait(&before, err);
-    gs_timing_waited();
     gs_wait_ended();
     return err;
 }

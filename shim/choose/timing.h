@@ -130,19 +130,24 @@ struct gs_stretch {
     } seen[GS_SEEN];
 };
 
-/* What this room knows of a queue. */
+/* What this room knows of a queue, but for gs_queue.launched. */
 struct gs_queue_times {
-    atomic_bool fresh;                  /* something has been launched since the queue was last known to be empty */
     atomic_uint_fast64_t busy_until_ns; /* when the queue's launches should have ended, by their known times */
     struct gs_stretch stretch;          /* the context's lock */
 };
 
-/* A call returns that waited for commands, of any queue. */
-void gs_timing_waited(void);
+/* A call returns that waited for commands, of any queue: now, which is returned. */
+uint64_t gs_timing_waited(void);
 
-/* Around a call that blocks until all that was enqueued on q has run; null is allowed. Zeros before the process ends:
- * what has ended by now is learnt. */
-struct gs_stretch gs_timing_before_wait(struct gs_queue *q);
+/* The same around such a call: until all that was enqueued on q has run, if that isn't null. What has ended by then is
+ * learnt. before->n is 0 where there is nothing to be learnt of q. */
+void gs_timing_begin_wait(struct gs_queue *q, struct gs_stretch *before);
+static inline void gs_timing_before_wait(struct gs_queue *q, struct gs_stretch *before)
+{
+    before->n = 0;
+    if (q && atomic_load_explicit(&q->launched, memory_order_relaxed))
+        gs_timing_begin_wait(q, before);
+}
 void gs_timing_after_wait(const struct gs_stretch *before, cl_int err);
 
 /* ---- short_runs.c: commands whose processes end soon and split nothing, for which a context over all of them would be

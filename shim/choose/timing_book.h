@@ -31,6 +31,7 @@ extern struct gs_book {
     struct gs_budget budget;
     atomic_bool any_split;          /* of this process; read without the lock too */
     atomic_uint_fast64_t waited_ns; /* when the last call returned that waited for commands; without the lock */
+    atomic_uint n_pending;          /* measured launches under way; read without the lock too */
     uint64_t awaited_ns;            /* what the application has waited for first measurements */
     uint64_t compiled_ns;           /* ... and for what the driver does before these begin */
     bool machine_learnt;            /* it is not only a guess or a measurement of links, but corrected by splits */

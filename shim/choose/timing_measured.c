@@ -28,8 +28,6 @@ struct measurement {
     uint64_t running_ns; /* when it was first seen running; 0: it hasn't been */
 };
 
-static atomic_uint n_pending; /* measured launches under way: the book's lock; read without it too */
-
 static cl_ulong profile(cl_event event, cl_profiling_info what)
 {
     cl_ulong value = 0;
@@ -156,7 +154,7 @@ void gs_measured_look(void)
             continue;
         }
         *at = m->next;
-        n_pending--;
+        gs_book.n_pending--;
         if (status == CL_COMPLETE && m->split) {
             learn_split(m);
         } else if (status == CL_COMPLETE) {
@@ -185,7 +183,7 @@ bool gs_measured_splits(const struct gs_timing *t)
 
 bool gs_measured_has_room(void)
 {
-    return n_pending < MOST_PENDING;
+    return gs_book.n_pending < MOST_PENDING;
 }
 
 bool gs_timing_measures(struct gs_timing *t)
@@ -195,13 +193,6 @@ bool gs_timing_measures(struct gs_timing *t)
     const bool affordable = spent_ns < (gs_now_ns() - gs_book.budget.begin_ns) / AFFORDABLE;
     return !t->refused && gs_measured_has_room() && t->h.together.state != GS_STRETCH_ASKED &&
            gs_choice_wants_single(&t->h, &gs_book.machine, t->at->n, affordable);
-}
-
-void gs_timing_waited(void)
-{
-    const uint64_t now_ns = gs_now_ns();
-    gs_time_is(now_ns);
-    atomic_store_explicit(&gs_book.waited_ns, now_ns, memory_order_relaxed);
 }
 
 /* s->n where it isn't among them. */
@@ -234,7 +225,7 @@ void gs_timing_enqueues(struct gs_queue *q, struct gs_timing *t, uint64_t to_rea
         end_stretch(s, end_ns);
     if (!s->n)
         *s = (struct gs_stretch){.begin_ns = now_ns, .empty_ns = s->empty_ns};
-    if (!atomic_load(&q->times->fresh))
+    if (!atomic_load(&q->launched))
         s->empty_ns = now_ns;
     s->making_ns = q->o.ctx->paths->making_ns;
 }
@@ -256,7 +247,7 @@ static void note(struct gs_queue *q, struct gs_timing *t, double single_ns, bool
         s->seen[i].launches = 0;
     }
     s->seen[i].launches += !split;
-    atomic_store_explicit(&q->times->fresh, true, memory_order_relaxed);
+    atomic_store_explicit(&q->launched, true, memory_order_relaxed);
 }
 
 void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split, struct gs_kernel_stats *stats)
@@ -279,25 +270,30 @@ void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split, str
     note(q, t, single_ns > 0 ? single_ns : at_most_ns, split, first, now_ns);
 }
 
-struct gs_stretch gs_timing_before_wait(struct gs_queue *q)
+uint64_t gs_timing_waited(void)
 {
-    struct gs_stretch before = {0}, *s = q ? &q->times->stretch : NULL;
-    if (!q || !atomic_load_explicit(&q->times->fresh, memory_order_relaxed))
-        return before;
+    const uint64_t now_ns = gs_now_ns();
+    gs_time_is(now_ns);
+    atomic_store_explicit(&gs_book.waited_ns, now_ns, memory_order_relaxed);
+    return now_ns;
+}
+
+void gs_timing_begin_wait(struct gs_queue *q, struct gs_stretch *before)
+{
+    struct gs_stretch *s = &q->times->stretch;
     GS_LOCKED(&q->o.ctx->lock);
-    before = *s;
+    *before = *s;
     for (unsigned i = 0; i < s->n; i++)
         s->seen[i].launches = 0;
     atomic_store(&q->times->busy_until_ns, 0);
-    atomic_store_explicit(&q->times->fresh, false, memory_order_relaxed);
-    return before;
+    atomic_store_explicit(&q->launched, false, memory_order_relaxed);
 }
 
 void gs_timing_after_wait(const struct gs_stretch *before, cl_int err)
 {
-    if (!before->n && !n_pending)
+    const uint64_t now_ns = gs_timing_waited();
+    if (!before->n && !gs_book.n_pending)
         return;
-    const uint64_t now_ns = gs_now_ns();
     GS_LOCKED(&gs_book.lock);
     for (unsigned i = 0; i < before->n && !err; i++)
         if (before->seen[i].launches)
@@ -336,7 +332,7 @@ void gs_timing_learn(const struct gs_timed_launch *launch, cl_event end)
     while (*last) /* heard of in their order: what is kept in the end is of the last ones */
         last = &(*last)->next;
     *last = m;
-    n_pending++;
+    gs_book.n_pending++;
     gs_book.n_measured++;
     m->t->h.asked += !m->split;
     m->t->h.asked_split += m->split;

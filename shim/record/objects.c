@@ -12,7 +12,7 @@ static struct {
     struct gs_object *_Atomic buckets[BUCKETS];
     /* The first of a bucket, but for events, stands here too, until it is let go: it is found without the lock. */
     struct {
-        atomic_uintptr_t key; /* 0: none */
+        _Alignas(16) atomic_uintptr_t key; /* 0: none */
         struct gs_object *_Atomic object;
     } first[BUCKETS];
     pthread_once_t once;

@@ -51,21 +51,23 @@ struct gs_own_kernels {
 /* A context over the devices of the group. */
 struct gs_context {
     struct gs_object o;
+    /* What each command asks for, in one line of the caches: */
+    _Alignas(64) pthread_mutex_t lock; /* what stands below, and every gs_mem and gs_queue of the context */
     unsigned n;
-    cl_device_id dev[GS_MAX_DEVICES];
-    cl_device_id parent;           /* of sub-devices, or null: in the context too, for image commands */
     bool shared_memory;            /* the devices work in the host's memory */
     bool followed;                 /* it has several devices, or one whose large transfers are carried */
     bool pooled;                   /* its buffers are pooled: docs/memory.md */
-    struct gs_context *next;       /* in the list of all; protected by that list's lock */
-    atomic_int user_events;        /* the application's user events that have no status yet */
     atomic_bool user_event_failed; /* the application has made a user event fail, at some time */
-    atomic_bool spread;            /* bytes are, or once were, valid elsewhere than at home */
     const char *_Atomic given_up;  /* why none of its launches is split any more, or NULL */
-    pthread_mutex_t lock;          /* all below, and every gs_mem and gs_queue of the context */
-    struct gs_queue *queues;       /* those the application still holds */
-    atomic_uint n_queues;          /* so many; read without the lock */
-    struct gs_mem *mems;           /* root objects */
+    atomic_bool spread;            /* bytes are, or once were, valid elsewhere than at home */
+    atomic_int user_events;        /* the application's user events that have no status yet */
+    cl_device_id dev[GS_MAX_DEVICES];
+    cl_device_id parent;     /* of sub-devices, or null: in the context too, for image commands */
+    struct gs_context *next; /* in the list of all; protected by that list's lock */
+    /* The lock: */
+    struct gs_queue *queues;                                               /* those the application still holds */
+    atomic_uint n_queues;                                                  /* so many; read without the lock */
+    struct gs_mem *mems;                                                   /* root objects */
     enum { GS_SHARING_UNKNOWN, GS_SHARING_WORKS, GS_SHARING_NOT } sharing; /* of buffers in the host's memory */
     cl_command_queue sharing_queue; /* by which these are looked at, or null; owned */
     /* What a room keeps; owned: */
@@ -83,14 +85,17 @@ struct gs_carry;
 
 /* A command queue of the application, on the first device. */
 struct gs_queue {
-    struct gs_object o;
+    /* What each command asks for, in one line of the caches: */
+    _Alignas(64) struct gs_object o;
+    struct gs_timeline *timeline;     /* its own reference */
+    struct gs_carry *_Atomic carried; /* of the room put: by a call under way; changed with the context's lock */
+    bool out_of_order, profiling;
+    atomic_bool launched; /* of the room choose: there may be something for it to learn at the next wait */
+
     struct gs_queue *next;                  /* of the context */
     cl_command_queue_properties properties; /* as the application asked for */
-    bool out_of_order, profiling;
-    struct gs_timeline *timeline;     /* its own reference */
-    struct gs_queue_set *behind;      /* of the room order; owned */
-    struct gs_queue_times *times;     /* of the room choose; owned */
-    struct gs_carry *_Atomic carried; /* of the room put: by a call under way; changed with the context's lock */
+    struct gs_queue_set *behind;            /* of the room order; owned */
+    struct gs_queue_times *times;           /* of the room choose; owned */
     bool called; /* with that lock: a call has the queues of transfers behind this one for itself, without the lock */
     cl_queue_properties *list; /* the application's, where the driver's is another; owned */
     size_t list_bytes;
@@ -130,26 +135,28 @@ struct gs_host_use {
 /* A memory object: what it is. A sub-buffer, and an image made of a buffer, is a window of its root. */
 struct gs_mem {
     struct gs_object o;
+    /* What each command asks for: */
     struct gs_mem *root;          /* itself, or the object that owns the bytes; held */
     uint64_t origin, size;        /* of the window, in bytes of the root */
     cl_mem_flags flags;           /* that hold of it */
-    cl_mem_flags asked_flags;     /* by the application; of pooled windows not known */
     const struct gs_image *image; /* image calls apply to it, whatever its root is; or null */
-    bool home_only;               /* it can't have replicas: kernels that use it run on one device */
-    bool is_sub_buffer;           /* one of the application's: the driver's goes when its record does */
-    bool empty_properties;        /* made with an empty list of properties, of which the driver wasn't told */
-    atomic_int carried;           /* references to its handle that are ours: gs_keep_mem() */
     unsigned calls;               /* that use it without the context's lock; then gs_mem_unlock() */
     unsigned let_go;              /* so often by the application; the last of these calls tells the driver */
-    struct gs_mapping *mappings;  /* by the application; owned */
-    struct gs_mapping *spare;     /* the last that has ended, for the next; or null; owned */
+    bool shared;                  /* of a root: its bytes are one memory of the host's, in which all places work */
+    atomic_bool defined; /* of a root: every byte has been written, and stays so; or nobody asks. Without the lock */
+    struct gs_host_use *host_reads, *host_writes; /* of a root and its windows; the callers' */
+    struct gs_mapping *mappings;                  /* by the application; owned */
+    struct gs_mapping *spare;                     /* the last that has ended, for the next; or null; owned */
+
+    cl_mem_flags asked_flags; /* by the application; of pooled windows not known */
+    bool home_only;           /* it can't have replicas: kernels that use it run on one device */
+    bool is_sub_buffer;       /* one of the application's: the driver's goes when its record does */
+    bool empty_properties;    /* made with an empty list of properties, of which the driver wasn't told */
+    atomic_int carried;       /* references to its handle that are ours: gs_keep_mem() */
     /* Of roots only: */
     cl_mem_flags kept_flags; /* those of asked_flags that the driver wasn't told */
     bool is_svm;             /* it lies in shared virtual memory, which others reach by its address */
-    bool shared;             /* its bytes are one memory of the host's, in which all places work */
-    atomic_bool defined; /* every byte has been written, and stays so; or nobody asks. To be read without the lock */
-    int write_mappings;  /* of it and its windows: bytes that the host may be writing */
-    struct gs_host_use *host_reads, *host_writes; /* of it and its windows; the callers' */
+    int write_mappings;      /* of it and its windows: bytes that the host may be writing */
     struct gs_traffic traffic;
     struct gs_mem *next;    /* of the context's roots */
     struct gs_bytes *bytes; /* of the room memory */
@@ -224,8 +231,8 @@ struct gs_kernel {
     atomic_bool fresh; /* since the last launch an argument was set of which bytes are undefined */
     atomic_bool risen; /* since auto mode last looked at a launch an argument was set to twice its former maximum */
     atomic_bool unsplittable;    /* whatever the launch, for what its program is, or its context */
-    struct gs_kernel_kind *kind; /* the program's */
     atomic_uint_fast64_t id;     /* gs_kernel_hash(); 0: not made yet */
+    struct gs_kernel_kind *kind; /* the program's */
     struct gs_arg *args;
     struct gs_program *program; /* held */
     const char *name;           /* the kind's */
@@ -253,6 +260,13 @@ struct gs_event {
     bool has_times;
     cl_ulong times[4];
 };
+
+/* Zeros, so many bytes, at the beginning of a line of the caches. */
+static inline void *gs_new_lines(size_t bytes)
+{
+    void *lines = aligned_alloc(64, bytes);
+    return lines ? memset(lines, 0, bytes) : NULL;
+}
 
 /* Looks a handle up. NULL: not ours. */
 void *gs_find(enum gs_type type, const void *handle);

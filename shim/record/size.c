@@ -60,7 +60,7 @@ static struct gs_size *find(uint64_t kernel, const uint64_t size[6])
 static struct gs_size *enter(uint64_t kernel, uint64_t program, const char *name, unsigned n, const uint64_t size[6])
 {
     struct gs_size *_Atomic *bucket = &sizes.buckets[bucket_of(kernel, size)];
-    struct gs_size *s = calloc(1, sizeof *s);
+    struct gs_size *s = gs_new_lines(sizeof *s);
     char *own = strdup(name);
     if (!s || !own) {
         free(s);

@@ -18,7 +18,8 @@ struct gs_unit_times {
 };
 
 struct gs_size {
-    uint64_t kernel;              /* gs_kernel_hash */
+    /* In one line of the caches: */
+    _Alignas(64) uint64_t kernel; /* gs_kernel_hash */
     uint64_t size[6];             /* global, the largest of its step, and local; of what isn't given 1 and 0 */
     atomic_ushort left;           /* known to be too short to gain by a split: launches that need no look at it */
     struct gs_size *_Atomic next; /* in its bucket */
