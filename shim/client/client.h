@@ -20,7 +20,7 @@ static inline bool gs_online(void)
 
 /* Does the next command go by units? Looks for a daemon while there is none: at first, and where gs_time_is() has said
  * that it is time to look again. */
-bool gs_look_scheduled(void);
+__attribute__((cold)) bool gs_look_scheduled(void);
 static inline bool gs_scheduled(void)
 {
     return (gs_units_used() || !atomic_load_explicit(&gs_process.looked, memory_order_relaxed)) && gs_look_scheduled();

@@ -30,7 +30,7 @@ struct gs_real_function {
 extern const struct gs_real_function gs_real_functions[];
 
 /* Finds and opens the real library, once. Where there is none every entry stays null, and one message says so. */
-void gs_real_load(void);
+__attribute__((cold)) void gs_real_load(void);
 
 /* The table. An entry is null where the library hasn't got the function. */
 static inline const struct _cl_icd_dispatch *gs_real(void)

@@ -19,7 +19,7 @@ extern struct gs_process {
     const char *_Atomic given_up;     /* why nothing is split any more, or NULL */
     struct gs_settings settings;
 } gs_process;
-void gs_settings_read(void);
+__attribute__((cold)) void gs_settings_read(void);
 
 /* From the environment, read once. */
 static inline const struct gs_settings *gs_settings(void)

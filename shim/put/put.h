@@ -112,7 +112,7 @@ static inline void gs_carry_begin(struct gs_carry *c)
 
 /* Makes the marker of what is carried in this queue, if there is something. Without memory for that nothing happens:
  * what comes now may find some of the bytes of before. */
-void gs_carry_mark(struct gs_queue *q);
+__attribute__((cold)) void gs_carry_mark(struct gs_queue *q);
 
 /* err: of the transfer, which ends with `ended`, each of a place. *event, unless `event` is null: the command's. */
 cl_int gs_carry_end(struct gs_carry *c, cl_int err, const struct gs_events *ended, const unsigned *place,

@@ -37,7 +37,7 @@ enum gs_path {
 };
 
 /* Counts one transfer or event, and its bytes. From any thread. */
-void gs_report_bytes(enum gs_path path, uint64_t bytes);
+__attribute__((cold)) void gs_report_bytes(enum gs_path path, uint64_t bytes);
 static inline void gs_report_moved(enum gs_path path, uint64_t bytes)
 {
     if (gs_settings()->stats)

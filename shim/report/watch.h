@@ -45,8 +45,8 @@ struct gs_call {
     int errno_before;
     uint64_t begin_ns;
 };
-void gs_call_traced(struct gs_call *call, const char *name);
-void gs_call_trace(const struct gs_call *call);
+__attribute__((cold)) void gs_call_traced(struct gs_call *call, const char *name);
+__attribute__((cold)) void gs_call_trace(const struct gs_call *call);
 static inline struct gs_call gs_call_begin(const char *name)
 {
     struct gs_call call = {.errno_before = errno};

@@ -89,7 +89,7 @@ bool gs_is_last_event(cl_command_queue queue, cl_event event);
 void gs_deferred_fail(void);
 
 /* A command that doesn't go through gs_run_units is about to be enqueued: a unit without an event gets a marker. */
-void gs_queue_close_unit(cl_command_queue queue);
+__attribute__((cold)) void gs_queue_close_unit(cl_command_queue queue);
 static inline void gs_queue_close(cl_command_queue queue)
 {
     if (gs_units_used())
