@@ -17,8 +17,6 @@ cl_int gs_events_add(struct gs_events *e, cl_event event)
     return CL_SUCCESS;
 }
 
-_Thread_local const char gs_this_thread;
-
 cl_int gs_events_share(struct gs_events *e, cl_event event)
 {
     cl_int err = event ? gs_real()->clRetainEvent(event) : CL_SUCCESS;

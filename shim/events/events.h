@@ -60,8 +60,8 @@ static inline bool gs_events_ended(const struct gs_events *e)
 struct gs_timeline {
     atomic_int refs;
     atomic_uint enqueued;         /* the number of the newest command; an untracked one takes two numbers */
+    _Atomic(const void *) thread; /* that has enqueued all of them, by its pointer; the timeline itself: several */
     atomic_uint ended;            /* this command and all before it have ended */
-    _Atomic(const void *) thread; /* that has enqueued all of them (its gs_this_thread); the timeline itself: several */
 };
 
 /* Null: no memory. */
@@ -91,19 +91,18 @@ static inline unsigned gs_timeline_newest(struct gs_timeline *t)
     return atomic_load(&t->enqueued);
 }
 
-extern _Thread_local const char gs_this_thread;
-
-/* Has one thread alone enqueued all of them, and is it this one? Then what it has counted is enqueued, too. */
+/* Has one thread alone enqueued all of them, and is it this one? Then what it has counted is enqueued, too. So it is if
+ * this one has the pointer of a thread that has ended: all calls of that have returned. */
 static inline bool gs_timeline_is_own(struct gs_timeline *t)
 {
-    return atomic_load_explicit(&t->thread, memory_order_relaxed) == &gs_this_thread;
+    return atomic_load_explicit(&t->thread, memory_order_relaxed) == __builtin_thread_pointer();
 }
 
 /* So many numbers further. */
 static inline void gs_timeline_count(struct gs_timeline *t, unsigned n)
 {
     const void *none = NULL;
-    if (!gs_timeline_is_own(t) && !atomic_compare_exchange_strong(&t->thread, &none, &gs_this_thread))
+    if (!gs_timeline_is_own(t) && !atomic_compare_exchange_strong(&t->thread, &none, __builtin_thread_pointer()))
         atomic_store(&t->thread, t);
     atomic_fetch_add(&t->enqueued, n);
 }
