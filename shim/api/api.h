@@ -48,6 +48,10 @@ cl_int gs_come_home(struct gs_context *c, int user_events);
 /* Puts the context into the list of all, or takes it out: it is there while the application has it or a queue of it. */
 void gs_context_list(struct gs_context *c);
 
+/* The application retains a queue of the driver's. again: ours of it, if the application had let it go; or null: what
+ * we knew of it may be gone. */
+void gs_queue_retained(cl_command_queue handle, struct gs_queue *again);
+
 /* From now on nothing is split, in any context: the application uses what we can't follow. */
 void gs_give_up(const char *reason);
 

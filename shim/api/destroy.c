@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The end of each kind of object, once nobody holds it any more: of all that the rooms have hung off it. And what
- * memory and contexts need that come back to the application after its last release. */
+ * memory, contexts and queues need that come back to the application after its last release. */
 #include "shim/api/api.h"
 #include "shim/output/output.h"
 #include "shim/staging/staging.h"
@@ -36,6 +36,7 @@ static void destroy_kernel(struct gs_object *o)
 static void destroy_event(struct gs_object *o)
 {
     struct gs_event *e = (struct gs_event *)o;
+    GS_RELEASE(CommandQueue, e->pooled);
     for (unsigned i = 0; i < e->n; i++) {
         if (e->part[i].of)
             gs_drop(&e->part[i].of->o); /* before its handle can become another event's */
@@ -85,6 +86,8 @@ cl_int gs_retained(cl_int err, enum gs_type type, const void *handle)
         gs_mem_retained((struct gs_mem *)again);
     else if (again && type == GS_CONTEXT)
         gs_context_list((struct gs_context *)again);
+    else if (!err && type == GS_QUEUE)
+        gs_queue_retained((cl_command_queue)(uintptr_t)handle, (struct gs_queue *)again);
     return err;
 }
 

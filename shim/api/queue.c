@@ -25,33 +25,65 @@ static cl_command_queue_properties with_profiles(cl_command_queue_properties p)
     return gs_report_wants_times() ? p | CL_QUEUE_PROFILING_ENABLE : p;
 }
 
-static cl_command_queue track(cl_context context, cl_device_id device, cl_command_queue handle,
+/* Puts the queue into its context's list, or takes it out: it is there while the application has it. */
+static void list_queue(struct gs_queue *q)
+{
+    struct gs_context *c = q->o.ctx;
+    struct gs_queue **at = &c->queues;
+    pthread_mutex_lock(&c->lock);
+    const bool used = atomic_load(&q->o.refs) > 0;
+    while (*at && *at != q)
+        at = &(*at)->next;
+    if (!*at && used) {
+        q->next = c->queues;
+        c->queues = q;
+        atomic_fetch_add(&c->n_queues, 1);
+    } else if (*at && !used) {
+        *at = q->next;
+        atomic_fetch_sub(&c->n_queues, 1);
+    }
+    pthread_mutex_unlock(&c->lock);
+    if (!atomic_load(&c->o.refs)) /* the application has let the context go before */
+        gs_context_list(c);
+}
+
+/* Null: none of ours. */
+static struct gs_queue *track(cl_context context, cl_device_id device, cl_command_queue handle,
                               cl_command_queue_properties properties)
 {
     struct gs_context *c = gs_find(GS_CONTEXT, context);
     struct gs_queue *q = c && handle && device == c->dev[0] ? gs_new_lines(sizeof *q) : NULL;
     if (!q)
-        return handle;
+        return NULL;
     q->timeline = gs_timeline_new();
     q->behind = gs_queue_set_new(handle);
     q->times = calloc(1, sizeof *q->times);
     if (!q->timeline || !q->behind || !q->times) {
         gs_queue_free(&q->o);
         free(q);
-        return handle;
+        return NULL;
     }
     q->properties = properties;
     q->out_of_order = properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
     q->profiling = properties & CL_QUEUE_PROFILING_ENABLE;
     gs_insert(&q->o, GS_QUEUE, handle, c);
-    pthread_mutex_lock(&c->lock);
-    q->next = c->queues;
-    c->queues = q;
-    atomic_fetch_add(&c->n_queues, 1);
-    pthread_mutex_unlock(&c->lock);
-    if (!atomic_load(&c->o.refs))
-        gs_context_list(c);
-    return handle;
+    list_queue(q);
+    return q;
+}
+
+void gs_queue_retained(cl_command_queue handle, struct gs_queue *again)
+{
+    cl_context context;
+    cl_device_id device;
+    cl_command_queue_properties properties;
+    if (again)
+        list_queue(again);
+    else if (!gs_find(GS_QUEUE, handle) &&
+             !gs_real()->clGetCommandQueueInfo(handle, CL_QUEUE_CONTEXT, sizeof context, &context, NULL) &&
+             !gs_real()->clGetCommandQueueInfo(handle, CL_QUEUE_DEVICE, sizeof device, &device, NULL) &&
+             !gs_real()->clGetCommandQueueInfo(handle, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL) &&
+             !(properties & CL_QUEUE_ON_DEVICE) && (again = track(context, device, handle, properties)))
+        gs_timeline_enqueue_untracked(again->timeline); /* its commands of before */
 }
 
 CL_API_ENTRY cl_command_queue CL_API_CALL clCreateCommandQueue(cl_context context, cl_device_id device,
@@ -60,7 +92,8 @@ CL_API_ENTRY cl_command_queue CL_API_CALL clCreateCommandQueue(cl_context contex
 {
     cl_command_queue q = gs_real()->clCreateCommandQueue(
         context, device, gs_find(GS_CONTEXT, context) ? with_profiles(properties) : properties, errcode_ret);
-    return track(context, device, q, properties);
+    track(context, device, q, properties);
+    return q;
 }
 
 /* The list with other bits for CL_QUEUE_PROPERTIES, in `out`; false where it has none to change or is too long. */
@@ -115,27 +148,19 @@ CL_API_ENTRY cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(cl_
         replace_properties(properties, with_profiles(bits), list, sizeof list / sizeof *list))
         use = list;
     cl_command_queue handle = gs_real()->clCreateCommandQueueWithProperties(context, device, use, errcode_ret);
-    track(context, device, handle, bits);
+    struct gs_queue *q = track(context, device, handle, bits);
     if (use == list)
-        keep_properties(gs_find(GS_QUEUE, handle), properties);
+        keep_properties(q, properties);
     return handle;
 }
 
 static void outlive_queue(struct gs_queue *q)
 {
-    struct gs_queue **at = &q->o.ctx->queues;
     gs_queue_leave(q->o.handle);
     pthread_mutex_lock(&q->o.ctx->lock);
     gs_compound_leave(q);
-    while (*at && *at != q)
-        at = &(*at)->next;
-    if (*at) {
-        *at = q->next;
-        atomic_fetch_sub(&q->o.ctx->n_queues, 1);
-    }
     pthread_mutex_unlock(&q->o.ctx->lock);
-    if (!atomic_load(&q->o.ctx->o.refs)) /* the application has let the context go before */
-        gs_context_list(q->o.ctx);
+    list_queue(q);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue command_queue)

@@ -363,6 +363,7 @@ static cl_int take_event(struct gs_pool_command *c, const struct gs_op *op, cl_e
     if (err)
         return err;
     gs_hold(&c->record->o);
+    gs_real()->clRetainCommandQueue(c->queue); /* until the event goes, as the driver's events do */
     *event = c->event = c->record->o.handle;
     gs_real()->clRetainEvent(*event);
     return CL_SUCCESS;

@@ -110,11 +110,11 @@ void gs_insert(struct gs_object *o, enum gs_type type, void *handle, struct gs_c
 
 struct gs_object *gs_retain(enum gs_type type, const void *handle)
 {
-    struct gs_object *o = gs_find(type, handle);
-    if (!o || atomic_fetch_add(&o->refs, 1) > 0)
-        return NULL;
-    gs_hold(o);
-    return o;
+    struct gs_object *o = gs_find_hold(type, handle); /* a thread of ours may be the last that holds it */
+    if (!o || atomic_fetch_add(&o->refs, 1) == 0)
+        return o;
+    gs_drop(o);
+    return NULL;
 }
 
 struct gs_object *gs_release(enum gs_type type, const void *handle)

@@ -245,7 +245,7 @@ struct gs_kernel {
 struct gs_event {
     struct gs_object o;
     bool user;
-    cl_command_queue pooled; /* the queue of such a command; else null */
+    cl_command_queue pooled; /* the queue of such a command, with a reference; else null */
     bool profiled;           /* ... which has profiles */
     atomic_bool pending;     /* a user event without a status */
     cl_command_type command;

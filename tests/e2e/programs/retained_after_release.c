@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects that are retained again after their last release, while others keep them: the buffer of a sub-buffer or an
- * image, and the context of a queue, which the application has from the queries. What it then does with them has the
- * bytes that plain calls have. */
+/* retained_after_release [queues]: objects that are retained again after their last release, while others keep them:
+ * the buffer of a sub-buffer or an image, the context of a queue, and the queue of an event, which the application has
+ * from the queries. What it then does with them has the bytes that plain calls have. */
 #include "plain.h"
 
 enum { N = 1 << 14, BYTES = N * 4 };
@@ -9,10 +9,13 @@ enum { N = 1 << 14, BYTES = N * 4 };
 static const char source[] =
     "__kernel void turn(__global const uint *in, __global uint *out)\n"
     "{ uint i = get_global_id(0); out[i] = in[get_global_size(0) - 1u - i] * 3u + i; }\n"
+    "__kernel void slow(__global const uint *in, __global uint *out)\n"
+    "{ uint i = get_global_id(0), v = in[get_global_size(0) - 1u - i];\n"
+    "  for (uint k = 0; k < 500; k++) v = v * 3u + i; out[i] = v; }\n"
     "__kernel void bump(__global uint *v) { uint i = get_global_id(0); v[i] = v[i] * 7u + i; }\n";
 
 static uint32_t host[N], got[N];
-static cl_kernel turn, bump;
+static cl_kernel turn, bump, slow;
 
 static cl_mem parent_of(cl_mem m)
 {
@@ -109,17 +112,53 @@ static void contexts(void)
     CL(clReleaseMemObject(whole));
 }
 
-int main(void)
+/* Launches in turn on it and another one, which markers and barriers tie together. It was let go while its launch ran,
+ * or after that had ended. */
+static void queues(bool ended)
+{
+    cl_mem m[2] = {buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, host),
+                   buffer(CL_MEM_READ_WRITE, BYTES, NULL)};
+    cl_command_queue both[2] = {new_queue(0), new_queue(0)}, of = NULL;
+    cl_event last, done;
+    set_mem(slow, 0, m[0]);
+    set_mem(slow, 1, m[1]);
+    launch(both[0], slow, N, 64, 0, NULL, &last);
+    if (ended)
+        CL(clFinish(both[0]));
+    CL(clReleaseCommandQueue(both[0]));
+    CL(clGetEventInfo(last, CL_EVENT_COMMAND_QUEUE, sizeof of, &of, NULL));
+    printf("the same %d\n", of == both[0]);
+    CL(clRetainCommandQueue(of));
+    for (int i = 0; i < 12; i++) {
+        set_mem(slow, 0, m[i % 2]);
+        set_mem(slow, 1, m[(i + 1) % 2]);
+        launch(both[i % 2], slow, N, 64, 0, NULL, NULL);
+        CL(clEnqueueMarkerWithWaitList(both[i % 2], 0, NULL, &done));
+        CL(clFlush(both[i % 2]));
+        CL(clEnqueueBarrierWithWaitList(both[(i + 1) % 2], 1, &done, NULL));
+        RELEASE(done);
+    }
+    show_buffer("a queue retained", both[0], m[0], 0, BYTES);
+    show_buffer("the other one", both[1], m[1], 0, BYTES);
+    RELEASE(last, both[0], both[1], m[0], m[1]);
+}
+
+int main(int argc, char **argv)
 {
     start(0);
     fill_words(host, N, 3);
     cl_program p = build(source, "");
     turn = kernel_of(p, "turn");
     bump = kernel_of(p, "bump");
-    buffers();
-    images();
-    contexts();
-    RELEASE(turn, bump, p);
+    slow = kernel_of(p, "slow");
+    queues(false);
+    queues(true);
+    if (argc < 2) {
+        buffers();
+        images();
+        contexts();
+    }
+    RELEASE(turn, bump, slow, p);
     finish();
     return 0;
 }
