@@ -26,7 +26,9 @@ static void make_pages(char *begin, size_t bytes)
         return;
     }
     gs_pool_submit(pool, &job);
+    GS_MAY_WAIT("the pages of pinned memory");
     gs_pool_wait(pool, &job);
+    GS_MAY_WAIT_NO_MORE();
     gs_pool_stop(pool);
 }
 
