@@ -95,6 +95,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event, cl_profi
 {
     struct gs_event *e = gs_find(GS_EVENT, event);
     cl_ulong value = 0;
+    gs_time_is(gs_clock_ns(CLOCK_MONOTONIC_COARSE));
     if (e && e->pooled)
         return pooled_time(e, param_name, param_value_size, param_value, param_value_size_ret);
     if (gs_report_wants_times() && !wanted_profiles(event))

@@ -26,13 +26,6 @@ static inline bool gs_scheduled(void)
     return (gs_units_used() || !atomic_load_explicit(&gs_process.looked, memory_order_relaxed)) && gs_look_scheduled();
 }
 
-/* Said by calls that tell the application of ends, where they return: without a thread nobody else knows the time. */
-static inline void gs_time_is(uint64_t now_ns)
-{
-    if (now_ns >= atomic_load_explicit(&gs_process.look_at_ns, memory_order_relaxed))
-        atomic_store_explicit(&gs_process.looked, false, memory_order_relaxed);
-}
-
 /* The application's memory objects, with their replicas, take so many bytes more on a place, or fewer: for the daemon's
  * status. What changes as the daemon is joined may be missed. From any thread. */
 void gs_memory_used(unsigned place, int64_t bytes);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/driver/enqueue.h"
 
+#include "common/clock.h"
 #include "common/lock/rank.h"
 
 #include "shim/driver/upward.h"
@@ -85,6 +86,8 @@ cl_int gs_enqueue_real(const struct gs_op *op, cl_command_queue queue, cl_uint n
 cl_int gs_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     const struct gs_settings *s = gs_settings();
+    if (op->blocking && op->kind != GS_OP_READ) /* which says so at its end */
+        gs_time_is(gs_clock_ns(CLOCK_MONOTONIC_COARSE));
     if (s->pooled && &gs_above_pool && gs_above_pool.takes(queue))
         return gs_above_pool.enqueue(op, queue, n_wait, wait, event);
     if (op->blocking)

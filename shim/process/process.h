@@ -29,6 +29,14 @@ static inline const struct gs_settings *gs_settings(void)
     return &gs_process.settings;
 }
 
+/* Said by calls that wait or tell the application of ends, and now and then by a launch: without a thread nobody else
+ * knows the time. */
+static inline void gs_time_is(uint64_t now_ns)
+{
+    if (now_ns >= atomic_load_explicit(&gs_process.look_at_ns, memory_order_relaxed))
+        atomic_store_explicit(&gs_process.looked, false, memory_order_relaxed);
+}
+
 /* In a forked child: the parent's objects are none of ours. */
 static inline bool gs_forked(void)
 {

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A daemon that comes later is found by an application that hears of its commands' ends in one way only, whichever that is,
+# and by one that never waits but launches in auto mode.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+own_daemon <<<""
+begins() { # OPTIONS OF RUN AND WAY
+  gpusparc run --devices "$1" --mode "$2" "$programs/waits_by" "$3" >"out-$3-$2.txt" &
+  apps+=" $!"
+  n=$((n + 1))
+}
+n=0
+rm -f out-*.txt
+for way in profile write read_rect read_image map svm_map svm_copy; do begins cpu:1 single $way; done
+begins cpu:2 multi write
+begins cpu:2 auto none
+run() { [ "$(cat out-*.txt | grep -c "it runs")" = "$n" ]; } # each has looked for a daemon
+await "not all applications have begun" run
+begin_daemon
+joined() { [ "$(gpusparc status --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["daemon"]["clients"])')" = "$n" ]; }
+await "not all $n applications find a daemon that comes later" joined
+echo passed
