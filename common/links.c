@@ -57,8 +57,8 @@ static size_t print_cost(const char *name, const struct gs_link_cost *c, char *t
 
 size_t gs_links_print(const struct gs_links *links, char text[GS_LINKS_TEXT_BYTES])
 {
-    const size_t n = print_cost("host", &links->host, text, GS_LINKS_TEXT_BYTES);
-    return n + print_cost("peer", &links->peer, text + n, GS_LINKS_TEXT_BYTES - n);
+    const size_t n = print_cost("memory", &links->host, text, GS_LINKS_TEXT_BYTES);
+    return n + print_cost("windows", &links->peer, text + n, GS_LINKS_TEXT_BYTES - n);
 }
 
 /* A line that is nothing but a name and two numbers. */
@@ -75,6 +75,7 @@ static bool parse_cost(const char *line, const char *name, struct gs_link_cost *
     return true;
 }
 
+/* What earlier versions have kept, as "host" and "peer", may tell of GPUs that had other work. */
 struct gs_links gs_links_parse(const char *text, size_t bytes)
 {
     struct gs_links l = {0};
@@ -82,8 +83,8 @@ struct gs_links gs_links_parse(const char *text, size_t bytes)
     for (; (end = memchr(text, '\n', bytes)); bytes -= (size_t)(end + 1 - text), text = end + 1) { /* a whole line */
         char line[64];
         snprintf(line, sizeof line, "%.*s", (int)(end - text), text);
-        if (!parse_cost(line, "host", &l.host))
-            parse_cost(line, "peer", &l.peer);
+        if (!parse_cost(line, "memory", &l.host))
+            parse_cost(line, "windows", &l.peer);
     }
     return l;
 }

@@ -137,7 +137,7 @@ const struct gs_passage *gs_peer_ready(struct gs_context *ctx)
     p->passage = (struct gs_passage){SLOT_BYTES, SLOTS, NULL, &p->windows, NULL, p->ring};
     atomic_init(&p->holds, 1);
     atomic_init(&p->state, FAILED);
-    const int head = snprintf(p->identity, sizeof p->identity, "gpusparc-peer 3 ");
+    const int head = snprintf(p->identity, sizeof p->identity, "gpusparc-peer 4 ");
     if (!(gs_group()->type & CL_DEVICE_TYPE_GPU) ||
         gs_windows_identity(ctx->dev, ctx->n, p->identity + head, sizeof p->identity - (size_t)head) < 0 ||
         !start_thread(p))

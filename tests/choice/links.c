@@ -41,14 +41,18 @@ static void one_cost_is_enough(void **state)
 
 static void other_lines_are_passed_over(void **state)
 {
-    const struct gs_links l = parsed("ok\nhost 100 2000000\nno: peer 1 2\npeer 3\nhosts 1 1\n\npeer 9 1000 x\n");
+    const struct gs_links l =
+        parsed("ok\nmemory 100 2000000\nno: windows 1 2\nwindows 3\nmemorys 1 1\n\nwindows 9 1000 x\n");
     assert_cost(&l.host, 100, 2);
     assert_cost(&l.peer, 0, 0);
-    const struct gs_links cut = parsed("host 100 20"); /* the writer ended in the middle */
+    const struct gs_links cut = parsed("memory 100 20"); /* the writer ended in the middle */
     assert_cost(&cut.host, 0, 0);
-    const struct gs_links huge = parsed("host 99999999999999999999999999 1\npeer -1 5\n");
+    const struct gs_links huge = parsed("memory 99999999999999999999999999 1\nwindows -1 5\n");
     assert_cost(&huge.host, 0, 0);
     assert_cost(&huge.peer, 0, 0);
+    const struct gs_links before = parsed("host 738000 43\npeer 738000 43\n"); /* perhaps of busy GPUs */
+    assert_cost(&before.host, 0, 0);
+    assert_cost(&before.peer, 0, 0);
 }
 
 int main(void)
