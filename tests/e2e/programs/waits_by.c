@@ -20,7 +20,7 @@ int main(int argc, char **argv)
     const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = SIDE, .image_height = SIDE};
     cl_int err;
     cl_mem image;
-    void *at, *svm;
+    void *at = NULL, *svm;
     cl_ulong end;
     cl_event event;
     way = argc > 1 ? argv[1] : "";
