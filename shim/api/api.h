@@ -3,18 +3,8 @@
 #ifndef GS_SHIM_API_H
 #define GS_SHIM_API_H
 
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/lock/locked.h"
-#include "shim/client/client.h"
-#include "shim/schedule/dispatch.h"
-#include "shim/order/command.h"
 #include "shim/put/put.h"
-#include "shim/devices/group.h"
-#include "shim/record/objects.h"
-#include "shim/driver/real.h"
 
 /* What a call returns that makes nothing, with its error. */
 static inline void *gs_refuse(cl_int *errcode_ret, cl_int err)

@@ -2,8 +2,6 @@
 /* Specification, sections 5.9 and 5.10: kernels, their arguments and launches. */
 #include "shim/api/transfer.h"
 
-#include <errno.h>
-
 #include "shim/order/completion.h"
 #include "shim/report/watch.h"
 #include "shim/plan/kinds.h"

@@ -5,10 +5,6 @@
 
 #include "shim/api/api.h"
 #include "shim/coherence/coherence.h"
-#include "shim/schedule/dispatch.h"
-#include "shim/put/put.h"
-#include "shim/staging/staging.h"
-#include "shim/driver/enqueue.h"
 
 /* From how many stretches, each on one device, the bytes of the root come; at most `most`. */
 unsigned gs_count_holders(const struct gs_mem *root, struct gs_range r, unsigned most);

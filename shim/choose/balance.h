@@ -3,9 +3,6 @@
 #ifndef GS_SHIM_CHOOSE_BALANCE_H
 #define GS_SHIM_CHOOSE_BALANCE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "common/settings.h"
 
 /* The state for one kernel at one size. All zeros: parts of equal size. */

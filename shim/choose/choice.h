@@ -5,9 +5,6 @@
 #ifndef GS_SHIM_CHOOSE_CHOICE_H
 #define GS_SHIM_CHOOSE_CHOICE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "shim/choose/balance.h"
 #include "shim/choose/stretch.h"
 #include "common/reasons.h"

@@ -2,7 +2,6 @@
 #include "shim/choose/timing_book.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "common/later.h"

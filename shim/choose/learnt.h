@@ -4,8 +4,6 @@
 #ifndef GS_SHIM_CHOOSE_LEARNT_H
 #define GS_SHIM_CHOOSE_LEARNT_H
 
-#include <stddef.h>
-
 #include "shim/choose/choice.h"
 
 enum { GS_LEARNT_NAME_BYTES = 128, GS_LEARNT_MOST = 2000 };

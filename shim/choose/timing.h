@@ -5,9 +5,7 @@
 #define GS_SHIM_CHOOSE_TIMING_H
 
 #include "shim/choose/choice.h"
-#include "shim/order/command.h"
 #include "shim/schedule/dispatch.h"
-#include "common/links.h"
 #include "shim/plan/plan.h"
 #include "shim/plan/prepare.h"
 

@@ -2,7 +2,6 @@
 /* What a launch waits for, and what is done ahead (of shim/choose/timing.h): where the application goes on enqueueing,
  * its kernel's first measurement as soon as it is there; and when a program is prepared for splits beside the
  * application, and who waits for that. */
-#include <time.h>
 
 #include "common/log.h"
 #include "shim/order/completion.h"

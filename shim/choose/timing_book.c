@@ -4,7 +4,6 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "common/lock/rank.h"
 #include "common/cache.h"

@@ -5,9 +5,6 @@
 #ifndef GS_SHIM_CHOOSE_TIMING_BOOK_H
 #define GS_SHIM_CHOOSE_TIMING_BOOK_H
 
-#include <pthread.h>
-
-#include "common/lock/locked.h"
 #include "shim/record/size.h"
 #include "shim/choose/timing.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <time.h>
 
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/coherence/coherence.h"
 
-#include <errno.h>
-
 #include "common/log.h"
 #include "shim/memory/bytes.h"
 #include "shim/transfer/transfer.h"

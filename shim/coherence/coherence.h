@@ -6,7 +6,6 @@
 #ifndef GS_SHIM_COHERENCE_COHERENCE_H
 #define GS_SHIM_COHERENCE_COHERENCE_H
 
-#include "shim/order/command.h"
 #include "shim/memory/object.h"
 #include "shim/staging/staging.h"
 

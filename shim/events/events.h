@@ -4,8 +4,6 @@
 #ifndef GS_SHIM_EVENTS_EVENTS_H
 #define GS_SHIM_EVENTS_EVENTS_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "shim/driver/real.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/launch/launch.h"
 
-#include <errno.h>
-
 #include "shim/schedule/batch.h"
 #include "shim/process/threads.h"
 #include "shim/order/completion.h"
@@ -10,7 +8,6 @@
 #include "shim/launch/route.h"
 #include "shim/report/report.h"
 #include "shim/memory/object.h"
-#include "shim/choose/timing.h"
 
 /* The driver says what is wrong with a launch; this only keeps us from touching arguments or sizes that are missing. */
 static bool well_formed(const struct gs_launching *l)

@@ -4,7 +4,6 @@
 #ifndef GS_SHIM_MEMORY_OBJECT_H
 #define GS_SHIM_MEMORY_OBJECT_H
 
-#include "shim/record/objects.h"
 #include "shim/client/client.h"
 #include "shim/order/command.h"
 

@@ -2,7 +2,6 @@
 #include "shim/order/completion.h"
 
 #include <sys/prctl.h>
-#include <time.h>
 
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"

@@ -4,8 +4,6 @@
 #ifndef GS_SHIM_ORDER_COMPLETION_H
 #define GS_SHIM_ORDER_COMPLETION_H
 
-#include <stdbool.h>
-
 #include "shim/driver/real.h"
 
 /* Calls `ended` once, with the event's final status, from a thread of the driver's or of ours, perhaps before this

@@ -5,7 +5,6 @@
 #define GS_SHIM_PLAN_PLAN_H
 
 #include "shim/record/objects.h"
-#include "translator/summary/summary.h"
 
 /* How the writes of the parts to one root come together. */
 enum gs_write_class {

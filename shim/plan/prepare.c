@@ -3,7 +3,6 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "common/cache.h"
 #include "common/log.h"

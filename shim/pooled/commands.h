@@ -6,7 +6,6 @@
 
 #include "shim/pooled/pooled.h"
 #include "shim/driver/enqueue.h"
-#include "shim/record/objects.h"
 
 /* ---- launch.c: kernel launches ---- */
 

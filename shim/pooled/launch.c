@@ -3,7 +3,6 @@
 
 #include <limits.h>
 
-#include "common/clock.h"
 #include "shim/plan/kinds.h"
 #include "shim/plan/plan.h"
 #include "shim/plan/prepare.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/pooled/store.h"
 
-#include <time.h>
-
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "shim/order/completion.h"

@@ -4,8 +4,6 @@
 #ifndef GS_SHIM_POOLED_STORE_H
 #define GS_SHIM_POOLED_STORE_H
 
-#include <stdatomic.h>
-
 #include "shim/pooled/pooled.h"
 #include "shim/pooled/turns.h"
 #include "shim/staging/staging.h"

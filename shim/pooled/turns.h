@@ -5,7 +5,6 @@
 #define GS_SHIM_POOLED_TURNS_H
 
 #include "shim/record/objects.h"
-#include "translator/summary/summary.h"
 
 /* A window is made of whole pages, so that what is aligned in the buffer is aligned in the window. */
 enum { GS_POOL_PAGE = 4096 };

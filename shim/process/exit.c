@@ -7,9 +7,6 @@
  * Of several threads that call exit() at once one ends the process: before glibc 2.41 they crash, each second time once
  * all have waited for the same threads of ours. */
 #include <dlfcn.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
 

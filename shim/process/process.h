@@ -4,7 +4,6 @@
 #define GS_SHIM_PROCESS_PROCESS_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
 
 #include "common/settings.h"
 

@@ -10,8 +10,6 @@
 #ifndef GS_SHIM_PUT_PUT_H
 #define GS_SHIM_PUT_PUT_H
 
-#include "shim/client/client.h"
-#include "shim/order/command.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/put/op.h"
 

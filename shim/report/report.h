@@ -3,7 +3,6 @@
 #ifndef GS_SHIM_REPORT_REPORT_H
 #define GS_SHIM_REPORT_REPORT_H
 
-#include <stdint.h>
 #include <stdio.h>
 
 #include "common/reasons.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/report/report.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 #include "common/utf8.h"

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/report/watch.h"
-
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/report/watch.h"
 
-#include <stdio.h>
-#include <time.h>
-
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 

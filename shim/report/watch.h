@@ -5,7 +5,6 @@
 #define GS_SHIM_REPORT_WATCH_H
 
 #include <errno.h>
-#include <stdint.h>
 
 #include "common/clock.h"
 #include "shim/driver/real.h"

@@ -6,9 +6,6 @@
 #ifndef GS_SHIM_SCHEDULE_BATCH_H
 #define GS_SHIM_SCHEDULE_BATCH_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "shim/record/size.h"
 
 enum { GS_BATCH_SIZES = 12 };

@@ -2,7 +2,6 @@
 #include "shim/staging/pool.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <limits.h>
-#include <stdio.h>
-#include <time.h>
 
 #include "common/cache.h"
 #include "common/log.h"

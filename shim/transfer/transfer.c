@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/transfer/transfer.h"
 
-#include <errno.h>
-
-#include "common/clock.h"
 #include "shim/memory/bytes.h"
 #include "shim/memory/object.h"
 #include "shim/order/completion.h"

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* From cl_khr_external_memory, cl_khr_external_memory_opaque_fd and cl_nv_device_attribute_query. */

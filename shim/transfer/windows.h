@@ -5,9 +5,6 @@
 #ifndef GS_SHIM_TRANSFER_WINDOWS_H
 #define GS_SHIM_TRANSFER_WINDOWS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "common/settings.h"
 #include "shim/driver/real.h"
 
