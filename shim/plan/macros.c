@@ -117,17 +117,12 @@ static char *build(struct gs_context *ctx, const char *text, const char *options
     cl_int err;
     size_t bytes = 0;
     char *names = NULL;
-    cl_program program = gs_real()->clCreateProgramWithSource(ctx->o.handle, 1, &text, NULL, &err);
-    if (err)
-        return NULL;
-    gs_drop_stderr(true);
-    err = gs_real()->clBuildProgram(program, 1, ctx->dev, options, NULL, NULL);
-    gs_drop_stderr(false);
+    cl_program program = gs_own_program(ctx->o.handle, ctx->dev, 1, text, options, &err);
     if (!err)
         err = gs_real()->clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &bytes);
     if (!err && (names = calloc(1, bytes + 1)))
         err = gs_real()->clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, bytes, names, NULL);
-    gs_real()->clReleaseProgram(program);
+    GS_RELEASE(Program, program);
     if (!err)
         return names;
     free(names);

@@ -326,5 +326,8 @@ cl_kernel gs_own_kernel(struct gs_context *ctx, enum gs_own_kernel which, cl_int
  * took 58 to 157 ms on an H100, of 84 ms that Rodinia's pathfinder computes. Without a context's lock. */
 void gs_own_compile(struct gs_context *ctx);
 void gs_own_free(struct gs_context *ctx);
+/* Builds a program of ours for n devices, of which the application hears nothing either. NULL: *err says why. */
+cl_program gs_own_program(cl_context ctx, const cl_device_id *dev, cl_uint n, const char *text, const char *options,
+                          cl_int *err);
 
 #endif

@@ -57,14 +57,14 @@ static const char *const names[GS_OWN_KERNELS] = {
     [GS_OWN_REDUCE_F64] = "gs_reduce_f64",
 };
 
-static cl_program build(const struct gs_context *ctx, cl_int *err)
+cl_program gs_own_program(cl_context ctx, const cl_device_id *dev, cl_uint n, const char *text, const char *options,
+                          cl_int *err)
 {
-    const char *text = source;
-    cl_program program = gs_real()->clCreateProgramWithSource(ctx->o.handle, 1, &text, NULL, err);
+    cl_program program = gs_real()->clCreateProgramWithSource(ctx, 1, &text, NULL, err);
     if (*err)
         return NULL;
     gs_drop_stderr(true);
-    *err = gs_real()->clBuildProgram(program, 1, &ctx->dev[0], "", NULL, NULL);
+    *err = gs_real()->clBuildProgram(program, n, dev, options, NULL, NULL);
     gs_drop_stderr(false);
     if (!*err)
         return program;
@@ -77,7 +77,7 @@ static cl_program program_of(struct gs_context *ctx, cl_int *err)
 {
     *err = CL_SUCCESS;
     cl_program program = atomic_load(&ctx->own.program);
-    cl_program built = program ? NULL : build(ctx, err);
+    cl_program built = program ? NULL : gs_own_program(ctx->o.handle, ctx->dev, 1, source, "", err);
     if (program || !built)
         return program;
     if (atomic_compare_exchange_strong(&ctx->own.program, &program, built))

@@ -38,18 +38,11 @@ _Static_assert(GS_PACK_PIECES == 24 && GS_PACK_ITEM_BYTES == 16, "the source has
 
 cl_kernel gs_pack_kernel(cl_context ctx, const cl_device_id *dev, cl_uint n)
 {
-    const char *text = source;
     cl_int err;
-    cl_program program = gs_real()->clCreateProgramWithSource(ctx, 1, &text, NULL, &err);
-    cl_kernel kernel = NULL;
     gs_threads_compile(true);
-    gs_drop_stderr(true);
-    if (!err)
-        err = gs_real()->clBuildProgram(program, n, dev, "", NULL, NULL);
-    gs_drop_stderr(false);
+    cl_program program = gs_own_program(ctx, dev, n, source, "", &err);
     gs_threads_compile(false);
-    if (!err)
-        kernel = gs_real()->clCreateKernel(program, "gs_pack", &err);
+    cl_kernel kernel = err ? NULL : gs_real()->clCreateKernel(program, "gs_pack", &err);
     GS_RELEASE(Program, program);
     return err ? NULL : kernel;
 }
