@@ -3,7 +3,6 @@
  * memory, contexts and queues need that come back to the application after its last release. */
 #include "shim/api/api.h"
 #include "shim/output/output.h"
-#include "shim/staging/staging.h"
 #include "shim/plan/prepare.h"
 #include "shim/record/upward.h"
 #include "shim/memory/object.h"
@@ -24,8 +23,7 @@ static void destroy_kernel(struct gs_object *o)
 {
     struct gs_kernel *k = (struct gs_kernel *)o;
     for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
-        if (k->spare[i])
-            gs_real()->clReleaseKernel(k->spare[i]);
+        GS_RELEASE(Kernel, k->spare[i]);
     for (cl_uint i = 0; i < k->n_args; i++)
         free(k->args[i].large);
     free(k->args);
@@ -52,8 +50,7 @@ static void destroy_context(struct gs_object *o)
     gs_samplers_free(c->samplers);
     gs_paths_free(c);
     gs_staging_free(c->staging);
-    if (c->sharing_queue)
-        gs_real()->clReleaseCommandQueue(c->sharing_queue);
+    GS_RELEASE(CommandQueue, c->sharing_queue);
     if (c->pool)
         gs_pool_queues_free(c->pool);
     gs_ends_free(c->ends);

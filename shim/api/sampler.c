@@ -13,8 +13,7 @@ struct gs_samplers {
 void gs_samplers_free(struct gs_samplers *s)
 {
     for (unsigned i = 0; s && i < KEPT; i++)
-        if (s->kept[i])
-            gs_real()->clReleaseSampler(s->kept[i]);
+        GS_RELEASE(Sampler, s->kept[i]);
     free(s);
 }
 

@@ -4,7 +4,6 @@
 
 #include "common/log.h"
 #include "shim/choose/timing_book.h"
-#include "shim/report/report.h"
 #include "shim/transfer/transfer.h"
 
 enum {
@@ -45,8 +44,7 @@ static void drop_measurement(struct measurement *m)
 {
     gs_real()->clReleaseEvent(m->end);
     for (unsigned p = 0; p < GS_MAX_DEVICES; p++)
-        if (m->part[p])
-            gs_real()->clReleaseEvent(m->part[p]);
+        GS_RELEASE(Event, m->part[p]);
     gs_taken_drop(m->spent);
     free(m);
 }
