@@ -4,7 +4,6 @@
 #include "shim/api/api.h"
 #include "shim/report/watch.h"
 #include "shim/choose/timing.h"
-#include "shim/plan/kinds.h"
 #include "shim/process/threads.h"
 
 #include "common/lock/rank.h"

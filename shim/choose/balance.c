@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/choose/balance.h"
+#include "shim/choose/choice.h"
 
 #include <string.h>
 

@@ -5,9 +5,8 @@
 #ifndef GS_SHIM_CHOOSE_CHOICE_H
 #define GS_SHIM_CHOOSE_CHOICE_H
 
-#include "shim/choose/balance.h"
-#include "shim/choose/stretch.h"
 #include "common/reasons.h"
+#include "common/settings.h"
 
 /* So many splits have to be measured: the first doesn't count, it makes replicas and kernels. */
 enum { GS_MEASURED_KEPT = 5, GS_CHOICE_TRIES = 3, GS_CHOICE_KNOWN = GS_CHOICE_TRIES - 1 };
@@ -28,6 +27,97 @@ static inline double gs_min(double a, double b)
 {
     return a < b ? a : b;
 }
+
+/* ---- balance.c: where to cut a launch so that its parts end together, by what the parts of earlier ones took ---- */
+
+/* The state for one kernel at one size. All zeros: parts of equal size. */
+struct gs_balance {
+    unsigned n;                 /* parts; 0: equal ones */
+    unsigned dim;               /* that the cut holds for */
+    double cut[GS_MAX_DEVICES]; /* cut[p]: the end of part p, as a share of the dimension; the last is 1 */
+    /* Under this cut: */
+    unsigned measured;
+    uint64_t part_ns[GS_MAX_DEVICES]; /* the lowest */
+    uint64_t longest_ns;              /* the lowest of the longest parts' times */
+    unsigned slow;                    /* the last so many took far longer than that */
+    double share[GS_MAX_DEVICES];     /* of the launch, that each part's time was enough for */
+    bool unlike;                      /* the devices differ */
+    /* The cut before: it comes back if the new one isn't better. */
+    double before[GS_MAX_DEVICES];
+    uint64_t before_ns;
+    unsigned moves;
+    unsigned since;   /* moves before what is known now began to be learnt */
+    unsigned in_vain; /* moves since `before` */
+    bool settled;     /* the cut is moved no more */
+};
+
+/* One launch in n parts along `dim`: part p took part_ns[p] and reached up to cut[p]. `share`: the devices differ, and
+ * in that time each could have done share[p] of the launch. NULL: they are alike. */
+void gs_balance_learn(struct gs_balance *b, unsigned dim, unsigned n, const double *cut, const uint64_t *part_ns,
+                      const double *share);
+
+/* The devices may have changed: begins to learn again, from this cut. */
+void gs_balance_begin_again(struct gs_balance *b);
+
+/* Part p's share of the dimension. */
+static inline double gs_cut_width(const double *cut, unsigned p)
+{
+    return cut[p] - (p ? cut[p - 1] : 0);
+}
+
+/* What all of the parts would take on the first device, one after the other; 0: nothing is known. */
+double gs_balance_single_ns(const struct gs_balance *b);
+
+/* Between devices that differ, with a known cut: each one's speed, the first's being 1, as measured, or by the cut. */
+double gs_balance_speed(const struct gs_balance *b, unsigned p);
+
+/* Moves the cut if that gains. Between devices that are alike the parts' times say where in the launch there is more to
+ * do; between others, which device is faster: then one launch says enough, and it is moved all the way, and on
+ * from there if that was in vain. `bytes_ns` is what it would take to move everything that the launch needs and
+ * writes, `launches` how many more are expected. True: it has been moved. */
+bool gs_balance_move(struct gs_balance *b, double bytes_ns, double launches);
+
+/* What a launch takes beyond the mean of its parts; 0: nothing is known. */
+uint64_t gs_balance_over(const struct gs_balance *b);
+
+/* ---- stretch.c: what comes between two waits of the application's, taken together: a split may gain by what it takes
+ * itself and lose by what lies between it and its neighbours. docs/choice.md says how that is judged ---- */
+
+enum { GS_STRETCHES_KEPT = 8, GS_STRETCHES_MOST = 64 };
+
+/* So many, each by how many times as long it took as its kernels do on one device. */
+struct gs_stretches {
+    unsigned n;
+    double sum, longest, next; /* next: the longest but one */
+};
+
+enum gs_stretch_state {
+    GS_STRETCH_FREE,  /* each launch is chosen for by itself */
+    GS_STRETCH_ASKED, /* on one device, to see what that takes */
+    GS_STRETCH_LEFT,  /* on one device, which took less */
+};
+
+/* Of one kernel at one size. All zeros: nothing is known. */
+struct gs_together {
+    enum gs_stretch_state state;
+    struct gs_stretches one, split;
+    double once_ns;    /* lost by the first splits of this process, which no other of them loses again */
+    double lost_ns;    /* by splits, since it was last decided */
+    double owed_ns;    /* so much is to run on one device before splits are tried again */
+    uint64_t n, until; /* stretches so far; how many there must have been before it is asked again */
+    unsigned asked;    /* in vain */
+    bool last_split;   /* the last one was */
+};
+
+/* A stretch in which launches of it were: it took all_ns, where its kernels take single_ns on one device. `split`: any
+ * of its launches was; `first`: one was its kernel's first here, and tells nothing of later ones. In ns, above 0. */
+void gs_stretch_learn(struct gs_together *g, double all_ns, double single_ns, bool split, bool first);
+
+/* keep: what is owed at this process's end, its first split's loss included, for the next. load: begins with that. */
+double gs_stretch_keep(const struct gs_together *g);
+void gs_stretch_load(struct gs_together *g, double owed_ns);
+
+/* ---- choice.c, choice_learn.c ---- */
 
 /* The last few measurements of one thing. The lowest counts: whatever else a machine does makes one longer. */
 struct gs_measured {

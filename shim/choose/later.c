@@ -7,7 +7,6 @@
 #include "common/later.h"
 #include "common/log.h"
 #include "common/spawn.h"
-#include "shim/plan/kinds.h"
 #include "shim/report/report.h"
 
 enum { UNSEEN, OPEN, WRITTEN, DONE }; /* gs_program.later */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/choose/stretch.h"
+#include "shim/choose/choice.h"
 
 enum {
     ENOUGH = 4, /* stretches on one device; and a SHARE of those with splits */

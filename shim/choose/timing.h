@@ -112,7 +112,7 @@ struct gs_timed_launch {
  * ended. */
 void gs_timing_learn(const struct gs_timed_launch *launch, cl_event end);
 
-/* The launches on a queue that are judged together (stretch.h): until one of them comes again after a wait. */
+/* The launches on a queue that are judged together (stretch.c): until one of them comes again after a wait. */
 enum { GS_SEEN = 8 };
 struct gs_stretch {
     uint64_t begin_ns, last_ns; /* before the first was enqueued (as in gs_asked), and after the last */

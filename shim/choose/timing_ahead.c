@@ -5,7 +5,6 @@
 
 #include "common/log.h"
 #include "shim/order/completion.h"
-#include "shim/plan/kinds.h"
 #include "shim/plan/upward.h"
 #include "shim/process/threads.h"
 #include "common/clock.h"

@@ -5,7 +5,6 @@
 #ifndef GS_SHIM_CHOOSE_TIMING_BOOK_H
 #define GS_SHIM_CHOOSE_TIMING_BOOK_H
 
-#include "shim/record/size.h"
 #include "shim/choose/timing.h"
 
 /* struct gs_size's `choice`. */

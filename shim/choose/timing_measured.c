@@ -205,7 +205,7 @@ static unsigned find_seen(const struct gs_stretch *s, const struct gs_timing *t)
 /* Up to the last wait: what the application's reads took afterwards counts as well. With the book's lock. */
 static void end_stretch(struct gs_stretch *s, uint64_t end_ns)
 {
-    /* Where the devices differ the cut may be wrong, which moves on (balance.h). */
+    /* Where the devices differ the cut may be wrong, which moves on (balance.c). */
     for (unsigned i = 0; i < s->n && !s->unknown && !gs_book.machine.unlike; i++)
         gs_stretch_learn(&s->seen[i].of->h.together, (double)(end_ns - s->begin_ns), s->single_ns, s->split, s->first);
     s->n = 0;

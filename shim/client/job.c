@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/log.h"

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/launch/launch.h"
 
-#include "shim/schedule/batch.h"
 #include "shim/process/threads.h"
 #include "shim/order/completion.h"
-#include "shim/plan/kinds.h"
-#include "shim/launch/route.h"
 #include "shim/report/report.h"
 #include "shim/memory/object.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/launch/route.h"
+#include "shim/launch/launch.h"
 
 /* The first row counts of which all `with` are facts and none of `without` is. */
 static const struct {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/launch/launch.h"
 
-#include "shim/schedule/batch.h"
-
 /* For the chunk that begins at these work-groups. */
 static cl_int set_hidden(const struct gs_kernel_run *run, const uint64_t base[3])
 {

@@ -3,7 +3,6 @@
 
 #include "shim/coherence/coherence.h"
 #include "shim/order/completion.h"
-#include "shim/schedule/batch.h"
 
 void gs_launch_geometry(struct gs_launching *l)
 {

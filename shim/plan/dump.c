@@ -5,7 +5,6 @@
 
 #include "common/log.h"
 #include "common/stream.h"
-#include "shim/plan/kinds.h"
 #include "shim/plan/prepare.h"
 
 enum { NAME_BYTES = 13 };

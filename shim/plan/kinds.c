@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/plan/kinds.h"
+#include "shim/plan/prepare.h"
 
-#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "shim/plan/plan.h"
 #include "shim/report/report.h"

@@ -6,7 +6,6 @@
 
 #include "common/cache.h"
 #include "common/log.h"
-#include "shim/plan/kinds.h"
 #include "common/clock.h"
 #include "shim/process/threads.h"
 #include "shim/plan/plan.h"

@@ -3,13 +3,11 @@
 
 #include <limits.h>
 
-#include "shim/plan/kinds.h"
 #include "shim/plan/plan.h"
 #include "shim/plan/prepare.h"
 #include "shim/pooled/store.h"
 #include "shim/put/put.h"
 #include "shim/report/report.h"
-#include "shim/schedule/batch.h"
 
 /* The window of a use: first its pages alone. */
 struct taken {

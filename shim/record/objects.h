@@ -211,7 +211,7 @@ struct gs_arg {
     uint64_t most; /* the largest value so far, as a whole number of 4 or 8 bytes that is no handle of ours */
 };
 
-/* See shim/plan/kinds.h. */
+/* See shim/plan/kinds.c. */
 struct gs_kernel_kind {
     cl_uint n_args;
     atomic_uint_fast64_t id;  /* of its kernels; 0: not made yet */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/report/busy.h"
+#include "shim/report/report.h"
 
 /* So many gaps are remembered. Spans come about in the order of their ends, so what still comes seldom lies before the
  * older half; as far as it does it isn't counted. */

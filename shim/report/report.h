@@ -7,8 +7,22 @@
 
 #include "common/reasons.h"
 #include "shim/record/objects.h"
-#include "shim/report/busy.h"
 #include "shim/report/watch.h"
+
+/* ---- busy.c: how long something was under way: the time in which at least one of many spans lay, so that what
+ * overlaps, on one device or on several, counts once. Not thread-safe; the owner locks ---- */
+
+/* All zeros: never. */
+struct gs_busy {
+    struct gs_rangeset recent;
+    uint64_t settled_ns; /* of spans before settled_until, which are no longer told apart */
+    uint64_t settled_until;
+};
+
+void gs_busy_add(struct gs_busy *b, uint64_t begin_ns, uint64_t end_ns);
+uint64_t gs_busy_ns(const struct gs_busy *b);
+
+/* ---- report.c ---- */
 
 /* How bytes travelled. GS_PATH_APP: between the application and a device, as the application asked; GS_PATH_DIRECT and
  * GS_PATH_STAGED: the same bytes again, by the way in which they went. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/schedule/batch.h"
+#include "shim/schedule/dispatch.h"
 
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"

@@ -6,7 +6,6 @@
 #ifndef GS_SHIM_SCHEDULE_DEFERRED_H
 #define GS_SHIM_SCHEDULE_DEFERRED_H
 
-#include "shim/schedule/batch.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/report/watch.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/staging/ring.h"
+#include "shim/staging/staging.h"
 
 /* Adds the uses under way. A use that failed is left out: whoever waits for it fails too. */
 static cl_int share_running(struct gs_events *wait, const struct gs_events *of)

@@ -9,7 +9,6 @@
 
 #include "shim/order/command.h"
 #include "shim/staging/pool.h"
-#include "shim/staging/way.h"
 #include "shim/put/op.h"
 
 /* ---- pieces.c: large transfers between memory objects and the host's memory, how they are cut into pieces, and how
@@ -124,5 +123,48 @@ cl_int gs_pinned_memory_add(struct gs_pinned_memory *m, const struct gs_context 
 
 /* No command may be under way on this memory. */
 void gs_pinned_memory_free(struct gs_pinned_memory *m);
+
+/* ---- way.c: by which way bytes go between the host's memory and the devices. Pure ---- */
+
+enum gs_host_fact {
+    GS_FACT_WRITES = 1 << 0, /* the command changes bytes of a device */
+    GS_FACT_BLOCKS = 1 << 1, /* the application's call returns once the bytes have arrived */
+    GS_FACT_UNITS = 1 << 2,  /* commands go by the daemon's units */
+    GS_FACT_AWAY = 1 << 3,   /* some bytes lie elsewhere than at home, or have yet to arrive there */
+    GS_FACT_FEW = 1 << 4,    /* the bytes lie in few stretches, and no user event is open */
+    GS_FACT_RING = 1 << 5,   /* the call may carry the bytes through the ring of pinned memory */
+    GS_FACTS = 6
+};
+
+enum gs_host_way {
+    GS_BY_RING,  /* the call itself, through pinned memory */
+    GS_BY_CALL,  /* the application's call, handed to the driver without the context's lock */
+    GS_BY_CALLS, /* a call of the driver that blocks for each stretch, without the context's lock */
+    GS_BY_QUEUE  /* non-blocking commands, one for each stretch; under a daemon in units */
+};
+
+enum gs_host_way gs_host_way(unsigned facts);
+
+/* ---- ring.c: a ring of equal slots for transfers, with the events after which each slot is free again. Who takes a
+ * slot waits for its last use in the device's queues, never on the host: an earlier transfer never waits for a later
+ * one ---- */
+
+enum { GS_RING_SLOTS = 16 };
+
+struct gs_ring {
+    struct gs_events use[GS_RING_SLOTS]; /* the ends of each slot's last use, by one or by several at once */
+    /* Earlier uses, the oldest first, until that has ended: a use may fail before the commands in its wait list. */
+    struct gs_events earlier[GS_RING_SLOTS];
+    unsigned next;
+};
+
+/* The next of the ring's n slots. `wait`, which has what the transfer itself waits for, gains the slot's last use. */
+cl_int gs_ring_take(struct gs_ring *r, unsigned n, unsigned *slot, struct gs_events *wait);
+/* The slot is in use until `event`, which is retained; and until this one as well. */
+void gs_ring_give(struct gs_ring *r, unsigned slot, cl_event event);
+void gs_ring_add(struct gs_ring *r, unsigned slot, cl_event event);
+/* No use is under way. */
+bool gs_ring_is_idle(const struct gs_ring *r);
+void gs_ring_free(struct gs_ring *r);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/staging/way.h"
-
-#include <stddef.h>
+#include "shim/staging/staging.h"
 
 /* The first row counts of which all facts hold of `all` and none of `none`. */
 static const struct {

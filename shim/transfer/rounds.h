@@ -4,7 +4,7 @@
 #ifndef GS_SHIM_TRANSFER_ROUNDS_H
 #define GS_SHIM_TRANSFER_ROUNDS_H
 
-#include "shim/staging/ring.h"
+#include "shim/staging/staging.h"
 
 /* A place that gets the bytes sent. */
 struct gs_target {

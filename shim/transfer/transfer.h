@@ -4,7 +4,6 @@
 #ifndef GS_SHIM_TRANSFER_TRANSFER_H
 #define GS_SHIM_TRANSFER_TRANSFER_H
 
-#include "shim/staging/staging.h"
 #include "shim/transfer/sends.h"
 
 /* Copies bytes of a root (of an image, ranges of them) between places that have a replica each: of the sends `from`,

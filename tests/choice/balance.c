@@ -6,7 +6,7 @@
 
 #include "tests/random.h"
 #include "tests/suite.h"
-#include "shim/choose/balance.h"
+#include "shim/choose/choice.h"
 
 /* A launch of GROUPS work-groups, of which group i takes work[i]. */
 enum { GROUPS = 2048 };

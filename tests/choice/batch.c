@@ -2,7 +2,7 @@
 /* Which short commands share a unit of the daemon's: those that are known to be short, until the unit is long enough.
  */
 #include "tests/suite.h"
-#include "shim/schedule/batch.h"
+#include "shim/schedule/dispatch.h"
 
 enum { US = 1000 };
 

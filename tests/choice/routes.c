@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The way that a launch goes (shim/launch/route.h), over all combinations of facts: what must hold of each way. */
+/* The way that a launch goes (shim/launch/route.c), over all combinations of facts: what must hold of each way. */
 #include <stdbool.h>
 
 #include "tests/suite.h"
-#include "shim/launch/route.h"
+#include "shim/launch/launch.h"
 
 static bool is(unsigned facts, unsigned fact)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches between two waits, taken together (shim/choose/stretch.h), in simulated applications. */
+/* Launches between two waits, taken together (shim/choose/stretch.c), in simulated applications. */
 #include <stdio.h>
 #include <stdlib.h>
 

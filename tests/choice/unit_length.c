@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "tests/suite.h"
-#include "shim/schedule/batch.h"
+#include "shim/schedule/dispatch.h"
 
 enum { KERNELS = 3, CASES = 300, LAUNCHES = 400 };
 

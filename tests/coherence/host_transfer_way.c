@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The way of a transfer with the host's memory, for all combinations of facts: what must never be chosen, and who gets
  * the driver's own call. */
-#include "shim/staging/way.h"
+#include "shim/staging/staging.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "tests/suite.h"
-#include "shim/staging/ring.h"
+#include "shim/staging/staging.h"
 
 /* Events are numbers of these. */
 enum { EVENTS = 4096 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tests/suite.h"
-#include "shim/report/busy.h"
+#include "shim/report/report.h"
 
 static void random_spans(void **state)
 {
