@@ -47,7 +47,7 @@ void gs_sends_join(struct gs_sends *sends)
     sends->n = n;
 }
 
-void gs_rounds_begin(struct gs_rounds *r, struct gs_sends *sends, uint64_t piece_bytes)
+void gs_rounds_begin(struct gs_rounds *r, struct gs_sends *sends, uint64_t piece_bytes, unsigned slots)
 {
     *r = (struct gs_rounds){.piece_bytes = piece_bytes};
     for (struct gs_send *send = sends->v, *end = send + sends->n; send < end; r->n++) {
@@ -57,7 +57,7 @@ void gs_rounds_begin(struct gs_rounds *r, struct gs_sends *sends, uint64_t piece
         r->of[r->n].next = first;
         r->of[r->n].end = send;
     }
-    const unsigned share = r->n ? GS_ROUND_PIECES / r->n : 1;
+    const unsigned share = r->n ? slots / r->n : 1;
     r->each = share < GS_ROUND_SENDS ? share : GS_ROUND_SENDS;
 }
 

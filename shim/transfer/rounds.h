@@ -65,8 +65,9 @@ struct gs_rounds {
     } of[GS_MAX_DEVICES];
 };
 
-/* Of sends that have been joined. */
-void gs_rounds_begin(struct gs_rounds *r, struct gs_sends *sends, uint64_t piece_bytes);
+/* Of sends that have been joined. A round has no more pieces than slots, of which there is one for each source at
+ * least, and GS_ROUND_PIECES at most. */
+void gs_rounds_begin(struct gs_rounds *r, struct gs_sends *sends, uint64_t piece_bytes, unsigned slots);
 
 /* The next round: a piece of each send under way; all leave before any is taken. The number of pieces; 0: no more. */
 unsigned gs_rounds_next(struct gs_rounds *r, struct gs_flight flights[GS_ROUND_PIECES]);

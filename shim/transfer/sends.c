@@ -144,7 +144,7 @@ static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
 /* The split before this one may still use the target's memory. */
 static cl_event ran_at(const struct carrying *c, unsigned place)
 {
-    return c->cmd->ran ? c->cmd->ran[place] : NULL;
+    return !c->cmd->ran ? NULL : c->cmd->ran[place] ? c->cmd->ran[place] : c->cmd->before.v[0];
 }
 
 /* After the target's piece before: the queue has that order already, but with the wait the last piece fails where any
@@ -176,7 +176,9 @@ static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct g
 
 cl_int gs_sends_end(struct gs_mem *root, const struct gs_send *send, const struct gs_target *to)
 {
-    const cl_int err = gs_events_share(to->done, to->arrived);
+    const struct gs_events *done = to->done; /* pieces that go together have one end */
+    const bool there = done->n && done->v[done->n - 1] == to->arrived;
+    const cl_int err = there ? CL_SUCCESS : gs_events_share(to->done, to->arrived);
     if (err || !root)
         return err;
     return gs_pending_add(root, to->place, &send->rect, to->arrived);
@@ -356,7 +358,8 @@ cl_int gs_sends_carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sen
     GS_LABEL(way, passage->host ? GS_WAY_PINNED : GS_WAY_PEER);
     if (passage->pack)
         err = carry_together(&c, sends);
-    gs_rounds_begin(&rounds, sends, gs_put_most(passage->slot_bytes, passage->host ? GS_VIA_HOST : GS_VIA_WINDOW));
+    gs_rounds_begin(&rounds, sends, gs_put_most(passage->slot_bytes, passage->host ? GS_VIA_HOST : GS_VIA_WINDOW),
+                    passage->host ? passage->ring_slots : GS_ROUND_PIECES);
     for (unsigned n; !err && (n = gs_rounds_next(&rounds, flights)) > 0;)
         err = carry_round(&c, flights, n);
     return err;

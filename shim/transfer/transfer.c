@@ -59,7 +59,7 @@ static const struct gs_passage *pinned_passage_for(struct gs_context *ctx, uint6
         small || gs_group()->remote ? GS_RING_SLOTS : gs_least(pieces, 2 * round + paths->between_devices / ANOTHER);
     if (has < gs_least(worth, p->most) && !gs_in_callback())
         grow(ctx, p, (unsigned)gs_least(worth > 2 * has ? worth : 2 * has, p->most));
-    return p->passage.ring_slots >= round ? &p->passage : NULL;
+    return p->passage.ring_slots >= gs_least(round, ctx->n) ? &p->passage : NULL;
 }
 
 /* ---- ways ---- */
