@@ -5,7 +5,8 @@
 Prints each function of seven parameters and more that is no entry point, and each file with its variables: those with static
 storage that aren't constant, threads' own and functions' own among them; and how many functions of each room the others call, by
 the objects' symbols and by what headers define inline. Exits with 1 if there is such a function, or if there are more variables than
-MOST_VARIABLES, or more functions of a room that others call than MOST_CALLED; these numbers may only become less.
+MOST_VARIABLES, more functions of a room that others call than MOST_CALLED, or more lines than MOST_LINES; these numbers may only
+become less.
 """
 import collections
 import json
@@ -19,6 +20,7 @@ import check
 MOST_PARAMETERS = 6
 MOST_VARIABLES = 60
 MOST_CALLED = 30
+MOST_LINES = 28000
 NOT_OURS = ('__libc_start_main',)  # its form is libc's
 
 
@@ -104,6 +106,17 @@ def called_by_others(root, objects, patterns):
     return called
 
 
+def lines(folder):
+    """-> how many its sources and headers have"""
+    count = 0
+    for place, _, files in os.walk(folder):
+        for name in files:
+            if name.endswith(('.c', '.h')):
+                with open(os.path.join(place, name), encoding='utf-8') as text:
+                    count += sum(1 for _ in text)
+    return count
+
+
 def too_many(called, most):
     """-> the rooms of which others call more than so many functions."""
     return [room for room, names in sorted(called.items()) if len(names) > most]
@@ -135,6 +148,9 @@ def main():
         print(f'{room}: others call {len(called[room])} of its functions: {" ".join(sorted(called[room]))}')
         wrong += 1
     print(', '.join(f'{len(names)} of {room}' for room, names in sorted(called.items())) + ' are called by other rooms')
+    length = lines(os.path.join(root, 'shim'))
+    wrong += length > MOST_LINES
+    print(f'{length} lines of the shim, {MOST_LINES} at most')
     print(f'{len(objects)} objects of the shim with {count} variables, {MOST_VARIABLES} at most: {wrong} wrong')
     sys.exit(1 if wrong else 0)
 

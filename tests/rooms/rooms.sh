@@ -85,6 +85,7 @@ names = [name.split('.')[0] for name in measures.variables(['one.o'])['one.o']]
 assert sorted(names) == ['hidden', 'inner', 'own', 'shared'], names
 open('inline.h', 'w').write('static inline bool gs_is_one(int a)\n{\n    return a;\n}\nbool gs_declared(int a);\n')
 assert measures.inline_functions('.', ['inline.h']) == {'gs_is_one': 'inline.h'}
+assert measures.lines('copy/shim/api') == 5
 assert measures.too_many({'low': {'f', 'g'}, 'high': {'h'}}, 1) == ['low']
 END
 
