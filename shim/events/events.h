@@ -39,6 +39,14 @@ static inline bool gs_event_ended(cl_event event)
 /* Have all of them ended by then? Looks until they have: to be called back takes longer than an idle queue's marker. */
 bool gs_events_ended_by(const struct gs_events *e, uint64_t end_ns);
 
+static inline bool gs_event_is_in(const struct gs_events *e, cl_event event)
+{
+    cl_uint i = 0;
+    while (i < e->n && e->v[i] != event)
+        i++;
+    return i < e->n;
+}
+
 static inline bool gs_events_ended(const struct gs_events *e)
 {
     bool all = true;

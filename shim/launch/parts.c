@@ -290,21 +290,13 @@ static void write_off(const struct gs_launching *l, const struct gs_plan *plan, 
             gs_make_undefined(plan->uses[i].root, plan->uses[i].window);
 }
 
-static bool is_among(const struct gs_events *e, cl_event event)
-{
-    cl_uint i = 0;
-    while (i < e->n && e->v[i] != event)
-        i++;
-    return i < e->n;
-}
-
 /* No part runs, but some of what was prepared for them is on its way. Commands from before the
  * launch aren't left: each refused launch would leave them again. */
 static void leave_prepared(const struct gs_launching *l, const struct gs_plan *plan, const struct split *s)
 {
     for (unsigned p = 0; p < plan->n_parts; p++)
         for (cl_uint i = 0; i < s->ready[p].n; i++)
-            if (!is_among(&l->cmd.before, s->ready[p].v[i]) && !gs_event_ended(s->ready[p].v[i]))
+            if (!gs_event_is_in(&l->cmd.before, s->ready[p].v[i]) && !gs_event_ended(s->ready[p].v[i]))
                 gs_command_leave(l->cmd.ctx, s->ready[p].v[i]);
 }
 

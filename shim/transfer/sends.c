@@ -152,12 +152,8 @@ static cl_event ran_at(const struct carrying *c, unsigned place)
 static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct gs_target *to)
 {
     struct gs_ring *ring = ring_of(c->passage, f->send);
-    cl_event before[2] = {f->left}, end;
-    struct gs_events after = {.v = before, .n = 1};
-    if (to->arrived)
-        before[after.n++] = to->arrived;
-    else if (ran_at(c, to->place))
-        before[after.n++] = ran_at(c, to->place);
+    cl_event before[] = {f->left, to->arrived ? to->arrived : ran_at(c, to->place)}, end;
+    const struct gs_events after = {.v = before, .n = before[1] ? 2 : 1};
     cl_int err;
     cl_command_queue queue =
         gs_queue_of_kind(c->cmd->q, f->send->image ? GS_IMAGE_QUEUE : GS_COPY_QUEUE, to->place, &err);
@@ -261,10 +257,7 @@ static cl_int gather_waits(const struct packed *p, struct gs_events *before)
     cl_int err = CL_SUCCESS;
     for (cl_uint i = 0; i < p->n; i++)
         for (cl_uint e = 0; e < p->send[i]->wait.n && !err; e++) {
-            cl_uint k = 0;
-            while (k < before->n && before->v[k] != p->send[i]->wait.v[e])
-                k++;
-            if (k == before->n)
+            if (!gs_event_is_in(before, p->send[i]->wait.v[e]))
                 err = gs_events_share(before, p->send[i]->wait.v[e]);
         }
     return err;
