@@ -16,7 +16,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetEventInfo(cl_event event, cl_event_info par
                                                void *param_value, size_t *param_value_size_ret)
 {
     const struct gs_event *e = gs_find(GS_EVENT, event);
-    gs_time_is(gs_clock_ns(CLOCK_MONOTONIC_COARSE));
+    gs_time_look();
     if (e && e->pooled && param_name == CL_EVENT_COMMAND_QUEUE)
         return gs_query_value(&e->pooled, sizeof e->pooled, param_value_size, param_value, param_value_size_ret);
     if (e && !e->user && param_name == CL_EVENT_COMMAND_TYPE)
@@ -95,7 +95,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event, cl_profi
 {
     struct gs_event *e = gs_find(GS_EVENT, event);
     cl_ulong value = 0;
-    gs_time_is(gs_clock_ns(CLOCK_MONOTONIC_COARSE));
+    gs_time_look();
     if (e && e->pooled)
         return pooled_time(e, param_name, param_value_size, param_value, param_value_size_ret);
     if (gs_report_wants_times() && !wanted_profiles(event))
@@ -237,6 +237,6 @@ CL_API_ENTRY cl_int CL_API_CALL clSetEventCallback(
     cl_event event, cl_int command_exec_callback_type,
     void(CL_CALLBACK *pfn_notify)(cl_event event, cl_int event_command_status, void *user_data), void *user_data)
 {
-    gs_time_is(gs_clock_ns(CLOCK_MONOTONIC_COARSE));
+    gs_time_look();
     return gs_callbacks_set(event, command_exec_callback_type, pfn_notify, user_data);
 }

@@ -2,8 +2,6 @@
 /* Specification, section 5.6: shared virtual memory. Its commands are the driver's; see gs_svm_read. */
 #include "shim/api/api.h"
 
-#include "common/clock.h"
-
 CL_API_ENTRY void *CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size, cl_uint alignment)
 {
     const struct gs_context *c = gs_find(GS_CONTEXT, context);
@@ -17,7 +15,7 @@ cl_int gs_svm_read(cl_int err, bool reads, bool blocking)
     if (!err && reads && gs_scheduled())
         gs_job_reads();
     if (blocking) {
-        gs_time_is(gs_clock_ns(CLOCK_MONOTONIC_COARSE));
+        gs_time_look();
         gs_wait_ended();
     }
     return err;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/driver/enqueue.h"
 
-#include "common/clock.h"
 #include "common/lock/rank.h"
 
 #include "shim/driver/upward.h"
@@ -87,7 +86,7 @@ cl_int gs_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait
 {
     const struct gs_settings *s = gs_settings();
     if (op->blocking && op->kind != GS_OP_READ) /* which says so at its end */
-        gs_time_is(gs_clock_ns(CLOCK_MONOTONIC_COARSE));
+        gs_time_look();
     if (s->pooled && &gs_above_pool && gs_above_pool.takes(queue))
         return gs_above_pool.enqueue(op, queue, n_wait, wait, event);
     if (op->blocking)

@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "common/clock.h"
 #include "common/settings.h"
 
 /* What each call of the application asks for stands side by side, in one line of the caches: a call finds them full of
@@ -34,6 +35,12 @@ static inline void gs_time_is(uint64_t now_ns)
 {
     if (now_ns >= atomic_load_explicit(&gs_process.look_at_ns, memory_order_relaxed))
         atomic_store_explicit(&gs_process.looked, false, memory_order_relaxed);
+}
+
+/* The same for who doesn't know the time: a look at a coarse clock. */
+static inline void gs_time_look(void)
+{
+    gs_time_is(gs_clock_ns(CLOCK_MONOTONIC_COARSE));
 }
 
 /* In a forked child: the parent's objects are none of ours. */
