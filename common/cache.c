@@ -59,14 +59,15 @@ static bool walk(char path[PATH_MAX], bool make)
     return ours;
 }
 
-/* gpusparc-compile works for a cache that was there as it began: who has removed it meanwhile wants it gone. */
-static bool may_make(void)
+bool gs_later_compiles(void)
 {
-    const char *run = secure_getenv("GPUSPARC_RUN"); /* set by gs_later_end */
-    return !run || strcmp(run, "compile") != 0;
+    const char *run = secure_getenv("GPUSPARC_RUN"); /* set by gs_later_end; else a number */
+    return run && strcmp(run, "compile") == 0;
 }
 
-/* Opens the folder, made where it is missing and `make`. Entries are believed, so it must be ours alone to write. */
+/* Opens the folder, made where it is missing and `make`; but by gpusparc-compile, which works for a cache that was
+ * there as it began: who has removed it meanwhile wants it gone. Entries are believed, so it must be ours alone to
+ * write. */
 static int open_folder(bool make)
 {
     enum { HOW = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW };
@@ -75,7 +76,7 @@ static int open_folder(bool make)
     if (!folder_path(path) || !walk(path, false))
         return -1;
     int dir = open(path, HOW);
-    if (dir < 0 && errno == ENOENT && make && may_make() && walk(path, true))
+    if (dir < 0 && errno == ENOENT && make && !gs_later_compiles() && walk(path, true))
         dir = open(path, HOW);
     if (dir >= 0 && (fstat(dir, &st) != 0 || st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH))) {
         close(dir);

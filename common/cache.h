@@ -12,6 +12,9 @@
 #include <stdint.h>
 #include <time.h>
 
+/* Is this gpusparc-compile? It never makes the cache's folder. */
+bool gs_later_compiles(void);
+
 /* The entry of that name (malloc'd), with a NUL behind its bytes, or NULL. */
 char *gs_cache_read(const char *name, size_t *bytes);
 

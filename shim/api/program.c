@@ -6,6 +6,7 @@
 #include "shim/choose/timing.h"
 #include "shim/process/threads.h"
 
+#include "common/cache.h"
 #include "common/lock/rank.h"
 
 /* NULL: there is no program, it is none of ours, or no memory. */

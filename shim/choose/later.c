@@ -11,7 +11,6 @@
 
 enum { UNSEEN, OPEN, WRITTEN, DONE }; /* gs_program.later */
 
-static const char own_run[] = "compile";
 static struct {
     atomic_uint written; /* programs that are WRITTEN */
     char *layers;        /* the variable OPENCL_LAYERS, of which the loader leaves one when it reads it */
@@ -95,12 +94,6 @@ void gs_later_prepared(struct gs_program *p)
 bool gs_later_written(void)
 {
     return atomic_load(&jobs.written);
-}
-
-bool gs_later_compiles(void)
-{
-    const char *run = secure_getenv("GPUSPARC_RUN"); /* else a number */
-    return run && strcmp(run, own_run) == 0;
 }
 
 void gs_later_compile(struct gs_program *p)

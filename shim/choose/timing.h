@@ -178,9 +178,7 @@ void gs_later_prepared(struct gs_program *p);
 /* Has this process written a job that is still to be done? */
 bool gs_later_written(void);
 
-/* Is this gpusparc-compile? It has its program prepared at once, whatever that gains, and waits for it: no other
- * process does. */
-bool gs_later_compiles(void);
+/* gpusparc-compile has its program prepared at once, whatever that gains, and waits for it: no other process does. */
 void gs_later_compile(struct gs_program *p);
 
 /* The process ends: what is to be compiled is, beyond it. */

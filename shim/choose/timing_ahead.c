@@ -3,6 +3,7 @@
  * its kernel's first measurement as soon as it is there; and when a program is prepared for splits beside the
  * application, and who waits for that. */
 
+#include "common/cache.h"
 #include "common/log.h"
 #include "shim/order/completion.h"
 #include "shim/plan/upward.h"
