@@ -65,9 +65,8 @@ static inline bool gs_events_ended(const struct gs_events *e)
  */
 struct gs_timeline {
     atomic_int refs;
-    atomic_uint enqueued;         /* the number of the newest command; an untracked one takes two numbers */
-    _Atomic(const void *) thread; /* that has enqueued all of them, by its pointer; the timeline itself: several */
-    atomic_uint ended;            /* this command and all before it have ended */
+    atomic_uint enqueued; /* the number of the newest command; an untracked one takes two numbers */
+    atomic_uint ended;    /* this command and all before it have ended */
 };
 
 /* Null: no memory. */
@@ -97,32 +96,16 @@ static inline unsigned gs_timeline_newest(struct gs_timeline *t)
     return atomic_load(&t->enqueued);
 }
 
-/* Has one thread alone enqueued all of them, and is it this one? Then what it has counted is enqueued, too. So it is if
- * this one has the pointer of a thread that has ended: all calls of that have returned. */
-static inline bool gs_timeline_is_own(struct gs_timeline *t)
-{
-    return atomic_load_explicit(&t->thread, memory_order_relaxed) == __builtin_thread_pointer();
-}
-
-/* So many numbers further. */
-static inline void gs_timeline_count(struct gs_timeline *t, unsigned n)
-{
-    const void *none = NULL;
-    if (!gs_timeline_is_own(t) && !atomic_compare_exchange_strong(&t->thread, &none, __builtin_thread_pointer()))
-        atomic_store(&t->thread, t);
-    atomic_fetch_add(&t->enqueued, n);
-}
-
 /* A command of the application is about to be enqueued. Its end will be told of. */
 static inline void gs_timeline_enqueue(struct gs_timeline *t)
 {
-    gs_timeline_count(t, 1);
+    atomic_fetch_add(&t->enqueued, 1);
 }
 
 /* Nothing tells of this command's end: gs_timeline_ended_before() the next is false until a wait for the queue. */
 static inline void gs_timeline_enqueue_untracked(struct gs_timeline *t)
 {
-    gs_timeline_count(t, 2);
+    atomic_fetch_add(&t->enqueued, 2);
 }
 
 /* This command and all before it have ended. */

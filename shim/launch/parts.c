@@ -32,7 +32,6 @@ struct split {
     struct gs_events ended;                   /* what the application's event waits for */
     unsigned device[3 * GS_MAX_DEVICES];      /* of each of `ended` */
     struct gs_asked asked;
-    bool by_place; /* its parts may follow another split's, each on its place, and be followed so */
 };
 
 /* What is valid where once the parts have run. */
@@ -132,16 +131,14 @@ static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct
 {
     s->merges = calloc(plan->n_uses + 1, sizeof *s->merges);
     s->asked.begin_ns = gs_now_ns() - l->cmd.ctx->paths->making_ns;
-    s->by_place = !l->by_units && !gs_settings()->verify && gs_peer_open(l->cmd.ctx) && !is_joined(plan, true);
-    cl_int err =
-        !s->merges ? CL_OUT_OF_HOST_MEMORY : (s->by_place ? gs_command_order_parts : gs_command_order)(&l->cmd);
+    cl_int err = s->merges ? gs_command_order(&l->cmd) : CL_OUT_OF_HOST_MEMORY;
     if (!err && l->cmd.foreign) /* the driver is to see the list */
         err = CL_INVALID_CONTEXT;
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
         GS_LABEL(part, (int)p);
         err = prepare_part(l, plan, p, s);
         if (!err)
-            err = gs_command_share(&l->cmd, l->job.place[p], &s->ready[p]);
+            err = gs_events_share_all(&s->ready[p], &l->cmd.before);
     }
     if (!err)
         err = require_parts(l, plan, s->ready);
@@ -167,8 +164,8 @@ static cl_int run_part(struct gs_launching *l, struct split *s, unsigned p)
     const bool timed = !p && l->trial.measured && !l->by_units;
     const struct gs_kernel_run run = s->run[p];
     cl_int err;
-    const enum gs_queue_kind kind = timed ? GS_TIMED_QUEUE : s->by_place && !run.place ? GS_HOME_QUEUE : GS_EXEC_QUEUE;
-    cl_command_queue queue = gs_queue_of_kind(l->cmd.q, kind, run.place, &err);
+    cl_command_queue queue = timed ? gs_queue_of_kind(l->cmd.q, GS_TIMED_QUEUE, 0, &err)
+                                   : gs_queue_of_kind(l->cmd.q, GS_EXEC_QUEUE, run.place, &err);
     if (err)
         return err;
     if (run.cut.n > 1)
@@ -219,8 +216,6 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
         err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &s->ended, s->device, &own);
     if (err)
         return err;
-    if (s->by_place && !l->cmd.by_host)
-        gs_command_note_parts(&l->cmd, own, plan->n_parts, l->job.place, s->ran);
     if (l->put.spent || (l->trial.measured && !l->by_units))
         gs_timing_learn(&timed, own);
     for (size_t i = 0; i < plan->n_uses; i++) {

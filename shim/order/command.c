@@ -138,69 +138,8 @@ cl_int gs_command_order(struct gs_command *cmd)
     return err;
 }
 
-/* Is that split the last command of all, but for this one, and is nothing else to be waited for? What another thread
- * has counted in the queue may come there after that split. */
-static bool is_behind_split(const struct gs_command *cmd)
-{
-    const struct gs_ends *e = cmd->ctx->ends;
-    bool may = e->end && e->timeline == cmd->q->timeline && gs_timeline_newest(e->timeline) == e->newest + 1 &&
-               gs_timeline_is_own(e->timeline) && !cmd->q->out_of_order && !cmd->n_wait && !cmd->wait &&
-               !e->orphans.n && !e->unended.n && !atomic_load(&cmd->ctx->user_events) &&
-               !atomic_load(&cmd->ctx->user_event_failed) && gs_event_status(e->end) >= CL_COMPLETE;
-    for (struct gs_queue *q = cmd->ctx->queues; q && may; q = q->next)
-        may = q == cmd->q || gs_above_order.is_empty(q, false);
-    return may;
-}
-
-cl_int gs_command_order_parts(struct gs_command *cmd)
-{
-    struct gs_ends *e = cmd->ctx->ends;
-    if (cmd->ordered || !is_behind_split(cmd))
-        return gs_command_order(cmd);
-    const cl_int err = gs_events_share(&cmd->before, e->end);
-    if (err)
-        return err;
-    cmd->ran = e->ran;
-    cmd->ordered = true;
-    cmd->serial = ++e->commands;
-    return CL_SUCCESS;
-}
-
-static void forget_split(struct gs_ends *e)
-{
-    for (unsigned i = 0; i < GS_MAX_DEVICES; i++) {
-        GS_RELEASE(Event, e->ran[i]);
-        e->ran[i] = NULL;
-    }
-    GS_RELEASE(Event, e->end);
-    gs_timeline_drop(e->timeline);
-    e->end = NULL;
-    e->timeline = NULL;
-}
-
-void gs_command_note_parts(struct gs_command *cmd, cl_event end, unsigned n, const unsigned *place, const cl_event *ran)
-{
-    struct gs_ends *e = cmd->ctx->ends;
-    forget_split(e);
-    for (unsigned p = 0; p < n; p++)
-        if (gs_real()->clRetainEvent(ran[p]) == CL_SUCCESS)
-            e->ran[place[p]] = ran[p];
-    if (gs_real()->clRetainEvent(end) != CL_SUCCESS)
-        return;
-    e->end = end;
-    e->timeline = gs_timeline_hold(cmd->q->timeline);
-    e->newest = gs_timeline_newest(e->timeline);
-}
-
-cl_int gs_command_share(const struct gs_command *cmd, unsigned place, struct gs_events *to)
-{
-    const cl_event ran = cmd->ran ? cmd->ran[place] : NULL;
-    return ran ? gs_events_share(to, ran) : gs_events_share_all(to, &cmd->before);
-}
-
 void gs_command_end(struct gs_command *cmd)
 {
-    cmd->ran = NULL;
     gs_events_free(&cmd->before);
     for (unsigned i = 0; cmd->left && i < GS_MAX_DEVICES; i++)
         GS_RELEASE(Event, cmd->left[i]);
@@ -262,7 +201,6 @@ int gs_ends_make(struct gs_context *ctx)
 void gs_ends_free(struct gs_ends *ends)
 {
     GS_RELEASE(Event, ends->ended);
-    forget_split(ends);
     gs_events_free(&ends->orphans);
     gs_events_free(&ends->unended);
     gs_events_free(&ends->failed);

@@ -20,11 +20,8 @@ struct gs_command {
     bool turns_back;         /* a launch that is on one device by choice: what comes home for it nobody needed there */
     bool foreign;            /* a launch whose list has another context's event: that isn't in `before` */
     struct gs_events before; /* everything that was enqueued earlier and might matter */
-    /* By place, where `before` is the end of the split before: the part of it there, after which nothing of what came
-     * earlier uses that place's memory. Null: all of `before`. */
-    const cl_event *ran;
-    bool by_host; /* what it brings to its parts goes another way than by windows */
-    /* By place: the end of the last copy within it to a window that another device reads; or null. Owned. */
+    /* By place: the end of the last copy within its memory, to a window that another device reads; or null. Owned, and
+     * made on first need. */
     cl_event *left;
 };
 
@@ -39,15 +36,6 @@ static inline cl_int gs_command_pass(const struct gs_command *cmd)
 cl_int gs_command_list(const struct gs_command *cmd);
 /* Makes cmd->before: what the application enqueued before, on every queue of the context, and its wait list. */
 cl_int gs_command_order(struct gs_command *cmd);
-/* The same for a launch in parts. Where the split before it is the last of all commands, and each place's memory has
- * been used by that split's part there last of all, the parts come after those, each on its place, and no device waits
- * for another one. */
-cl_int gs_command_order_parts(struct gs_command *cmd);
-/* Such a split has been enqueued: its end in the application's queue, and what its parts are on n places. */
-void gs_command_note_parts(struct gs_command *cmd, cl_event end, unsigned n, const unsigned *place,
-                           const cl_event *ran);
-/* What a command of ours on a place's memory comes after. */
-cl_int gs_command_share(const struct gs_command *cmd, unsigned place, struct gs_events *to);
 /* Forgets the order: a transfer that is made for the command later comes after all commands enqueued since. */
 void gs_command_end(struct gs_command *cmd);
 
@@ -71,7 +59,6 @@ enum { GS_UNIT_QUEUES = 2 };
 /* The queues behind one of the application's, in order, made on first need: one a place, unless said otherwise. */
 enum gs_queue_kind {
     GS_TIMED_QUEUE, /* one, on the first device, whose profiles tell how long a launch took */
-    GS_HOME_QUEUE,  /* one, on the first device, for parts that other devices' parts aren't to wait for */
     GS_EXEC_QUEUE,  /* kernels; that of the first device is the application's own, which may be out of order */
     /* Who enqueues something in those behind flushes the queue himself, as gs_put() does. */
     GS_QUEUES_FLUSHED,
@@ -123,9 +110,6 @@ struct gs_ends {
     struct gs_events unended, failed; /* see above: what ends when those have; and what they have let fail */
     uint64_t commands;                /* how many have been put in order so far */
     cl_event ended;                   /* one that has ended; made on first need */
-    struct gs_timeline *timeline;     /* of the queue of the last split that others may follow, and its number there */
-    unsigned newest;
-    cl_event end, ran[GS_MAX_DEVICES]; /* the split's end, and its parts by place */
 };
 
 /* The end of a command in the application's queue stands for all of these. Retains them. */

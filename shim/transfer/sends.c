@@ -141,19 +141,13 @@ static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
     return c->passage->host && !gs_group()->remote ? CL_SUCCESS : note_left(c, send->from, f->left);
 }
 
-/* The split before this one may still use the target's memory. */
-static cl_event ran_at(const struct carrying *c, unsigned place)
-{
-    return !c->cmd->ran ? NULL : c->cmd->ran[place] ? c->cmd->ran[place] : c->cmd->before.v[0];
-}
-
 /* After the target's piece before: the queue has that order already, but with the wait the last piece fails where any
  * piece does. */
 static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct gs_target *to)
 {
     struct gs_ring *ring = ring_of(c->passage, f->send);
-    cl_event before[] = {f->left, to->arrived ? to->arrived : ran_at(c, to->place)}, end;
-    const struct gs_events after = {.v = before, .n = before[1] ? 2 : 1};
+    cl_event before[2] = {f->left, to->arrived}, end;
+    const struct gs_events after = {.v = before, .n = to->arrived ? 2 : 1};
     cl_int err;
     cl_command_queue queue =
         gs_queue_of_kind(c->cmd->q, f->send->image ? GS_IMAGE_QUEUE : GS_COPY_QUEUE, to->place, &err);
@@ -311,8 +305,7 @@ static cl_int carry_packed(const struct carrying *c, const struct packed *p)
     step.mem = first->to->mem;
     step.window = c->passage->windows->seen[from][to];
     step.arrives = 1;
-    cl_event two[] = {left, ran_at(c, to)};
-    const struct gs_events after = {.v = two, .n = two[1] ? 2 : 1};
+    const struct gs_events after = {.v = &left, .n = 1};
     if (!err)
         err = gs_pack_put(&step, takes, &after, &arrived);
     if (arrived) {

@@ -151,14 +151,13 @@ cl_int gs_transfer_buffer(struct gs_command *cmd, const struct gs_op *copy, unsi
     return err;
 }
 
-/* Waits for everything enqueued earlier that uses the source, and for the last transfer into the source: the same
- * command may have asked for it a moment ago. Also for transfers that bring these very bytes to the source: if one of
- * them fails, this send fails too. */
+/* Waits for everything enqueued earlier, and for the last transfer into the source: the same command may have asked for
+ * it a moment ago. Also for transfers that bring these very bytes to the source: if one of them fails, this send fails
+ * too. */
 static cl_int wait_for_source(const struct gs_command *cmd, const struct gs_replica *src, struct gs_send *send)
 {
     const struct gs_range r = gs_rect_hull(&send->rect);
-    cl_int err =
-        cmd->by_host ? gs_events_share_all(&send->wait, &cmd->before) : gs_command_share(cmd, send->from, &send->wait);
+    cl_int err = gs_events_share_all(&send->wait, &cmd->before);
     for (size_t i = 0; i < src->n_pending && !err; i++) {
         const struct gs_pending *a = &src->pending[i];
         if (a->event != src->ready && gs_rangeset_touches(&a->brings, r))
@@ -210,7 +209,6 @@ cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends 
     cl_int err = take_apart(root, sends) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
     gs_sends_join(sends);
     const struct gs_passage *passage = passage_of(cmd->ctx, bytes, sends->n, root->image);
-    cmd->by_host |= !passage || passage->host;
     for (size_t i = 0; i < sends->n && !err; i++) {
         struct gs_send *send = &sends->v[i];
         send->mem = root->bytes->place[send->from].mem;
