@@ -22,14 +22,15 @@ __attribute__((constructor)) static void begin(void)
 }
 
 /* Where nothing has been learnt: measured on two H200 (bench/results/h200x2.md) and on PoCL's sub-devices. Of several
- * hosts, should their links not be measured: 1 Gbit/s to each and a round trip of 1 ms. */
+ * hosts, should their links not be measured: 1 Gbit/s to each and a round trip of 1 ms. Beyond its longest part a split
+ * takes two H200 20 to 40 us; the rest is what the host's calls may add. */
 static struct gs_machine first_guess(const struct gs_group *g)
 {
     if (g->remote)
         return (struct gs_machine){.link = {{2e6, 16}, {2e6, 16}}, .split_ns = 2e6, .first_ns = 1e7};
     if (g->shared_memory)
         return (struct gs_machine){.link = {{1e4, 0.2}, {1e4, 0.2}}, .split_ns = 3e4, .first_ns = 3e5};
-    return (struct gs_machine){.link = {{4e4, 0.05}, {25e3, 0.004}}, .split_ns = 12e4, .first_ns = 15e5};
+    return (struct gs_machine){.link = {{4e4, 0.05}, {25e3, 0.004}}, .split_ns = 4e4 + 2e4 * g->n, .first_ns = 15e5};
 }
 
 bool gs_book_is_kept(const struct gs_context *ctx)

@@ -71,7 +71,7 @@ static void what_will_pay_is_foreseen(void **state)
     assert_false(gs_choice_may_gain(&h, &h200, 2, 0));
     gs_history_init(&h);
     h.expected = 1000;
-    gs_choice_learn_single(&h, 200000); /* too short to gain at all */
+    gs_choice_learn_single(&h, 150000); /* too short to gain at all */
     assert_false(gs_choice_may_gain(&h, &h200, 2, 0));
 }
 

@@ -29,7 +29,7 @@ struct kernel {
     bool last;
 };
 
-static const struct gs_machine h200 = {.link = {{4e4, 0.05}, {4e4, 0.004}}, .split_ns = 12e4, .first_ns = 15e5};
+static const struct gs_machine h200 = {.link = {{4e4, 0.05}, {4e4, 0.004}}, .split_ns = 8e4, .first_ns = 15e5};
 
 static inline void begin(struct world *w, uint64_t bytes)
 {
