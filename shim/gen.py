@@ -71,6 +71,11 @@ CALLBACK = re.compile(r"\(\s*CL_CALLBACK\s*\*\s*(\w*)\s*\)")
 RECORDS = {"Context": "GS_CONTEXT", "CommandQueue": "GS_QUEUE", "MemObject": "GS_MEM", "Program": "GS_PROGRAM",
            "Kernel": "GS_KERNEL", "Event": "GS_EVENT"}
 
+# Commands that go on by a function of shim/driver/enqueue.h: pooled memory has queues of its own.
+ENQUEUES = {"clEnqueueMarkerWithWaitList": "gs_enqueue_marker", "clEnqueueBarrierWithWaitList": "gs_enqueue_barrier",
+            "clEnqueueMarker": "gs_enqueue_marker_1_1", "clEnqueueBarrier": "gs_enqueue_barrier_1_1",
+            "clEnqueueWaitForEvents": "gs_enqueue_wait_1_1"}
+
 
 def parameter_name(parameter):
     callback = CALLBACK.search(parameter)
@@ -160,7 +165,7 @@ def main():
                 f.write(f'    GS_CALL("{n}");\n')
             if n.startswith("clEnqueue") and parameters[0].startswith("cl_command_queue "):
                 f.write(f"    GS_TOUCH({parameter_name(parameters[0])});\n")
-            call = f"gs_real()->{n}({arguments})"
+            call = f"{ENQUEUES.get(n, f'gs_real()->{n}')}({arguments})"
             reference = re.fullmatch(r"cl(Retain|Release)(\w+)", n)
             record = reference and RECORDS.get(reference.group(2))
             if record and reference.group(1) == "Retain":

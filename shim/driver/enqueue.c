@@ -82,12 +82,17 @@ cl_int gs_enqueue_real(const struct gs_op *op, cl_command_queue queue, cl_uint n
     }
 }
 
+static bool is_pooled(cl_command_queue queue)
+{
+    return gs_settings()->pooled && &gs_above_pool && gs_above_pool.takes(queue);
+}
+
 cl_int gs_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     const struct gs_settings *s = gs_settings();
     if (op->blocking && op->kind != GS_OP_READ) /* which says so at its end */
         gs_time_look();
-    if (s->pooled && &gs_above_pool && gs_above_pool.takes(queue))
+    if (is_pooled(queue))
         return gs_above_pool.enqueue(op, queue, n_wait, wait, event);
     if (op->blocking)
         GS_WAITS("a command that blocks", NULL);
@@ -98,7 +103,33 @@ cl_int gs_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait
 
 cl_int gs_enqueue_marker(cl_command_queue queue, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
-    return gs_real()->clEnqueueMarkerWithWaitList(queue, n_wait, wait, event);
+    return is_pooled(queue) ? gs_above_pool.enqueue(&(struct gs_op){.kind = GS_OP_MARKER}, queue, n_wait, wait, event)
+                            : gs_real()->clEnqueueMarkerWithWaitList(queue, n_wait, wait, event);
+}
+
+cl_int gs_enqueue_barrier(cl_command_queue queue, cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    return is_pooled(queue) ? gs_above_pool.enqueue(&(struct gs_op){.kind = GS_OP_BARRIER}, queue, n_wait, wait, event)
+                            : gs_real()->clEnqueueBarrierWithWaitList(queue, n_wait, wait, event);
+}
+
+cl_int gs_enqueue_marker_1_1(cl_command_queue queue, cl_event *event)
+{
+    if (!is_pooled(queue))
+        return gs_real()->clEnqueueMarker(queue, event);
+    return event ? gs_enqueue_marker(queue, 0, NULL, event) : CL_INVALID_VALUE;
+}
+
+cl_int gs_enqueue_barrier_1_1(cl_command_queue queue)
+{
+    return is_pooled(queue) ? gs_enqueue_barrier(queue, 0, NULL, NULL) : gs_real()->clEnqueueBarrier(queue);
+}
+
+cl_int gs_enqueue_wait_1_1(cl_command_queue queue, cl_uint n_wait, const cl_event *wait)
+{
+    if (!is_pooled(queue))
+        return gs_real()->clEnqueueWaitForEvents(queue, n_wait, wait);
+    return n_wait && wait ? gs_enqueue_barrier(queue, n_wait, wait, NULL) : CL_INVALID_VALUE;
 }
 
 cl_int gs_enqueue_blocking(struct gs_op op, cl_command_queue queue)

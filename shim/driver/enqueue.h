@@ -143,8 +143,14 @@ static inline bool gs_list_is_valid(cl_uint n, const cl_event *wait)
     return sound;
 }
 
-/* A marker; `wait` may be given for no events, for which a driver may have an error. */
+/* Markers and barriers, of which nobody above is told; `wait` may be given for no events, for which a driver may have
+ * an error. The application's own calls are these (shim/gen.py); those of OpenCL 1.1 are clEnqueueMarker,
+ * clEnqueueBarrier and clEnqueueWaitForEvents. */
 cl_int gs_enqueue_marker(cl_command_queue queue, cl_uint n_wait, const cl_event *wait, cl_event *event);
+cl_int gs_enqueue_barrier(cl_command_queue queue, cl_uint n_wait, const cl_event *wait, cl_event *event);
+cl_int gs_enqueue_marker_1_1(cl_command_queue queue, cl_event *event);
+cl_int gs_enqueue_barrier_1_1(cl_command_queue queue);
+cl_int gs_enqueue_wait_1_1(cl_command_queue queue, cl_uint n_wait, const cl_event *wait);
 
 /* A read or write that blocks, without a wait list. */
 cl_int gs_enqueue_blocking(struct gs_op op, cl_command_queue queue);

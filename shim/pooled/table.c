@@ -11,37 +11,6 @@ static cl_int CL_API_CALL finish(cl_command_queue queue)
     return err ? err : own;
 }
 
-static cl_int CL_API_CALL marker_list(cl_command_queue queue, cl_uint n, const cl_event *wait, cl_event *event)
-{
-    return gs_pool_takes(queue) ? gs_pool_enqueue(&(struct gs_op){.kind = GS_OP_MARKER}, queue, n, wait, event)
-                                : below.clEnqueueMarkerWithWaitList(queue, n, wait, event);
-}
-
-static cl_int CL_API_CALL barrier_list(cl_command_queue queue, cl_uint n, const cl_event *wait, cl_event *event)
-{
-    return gs_pool_takes(queue) ? gs_pool_enqueue(&(struct gs_op){.kind = GS_OP_BARRIER}, queue, n, wait, event)
-                                : below.clEnqueueBarrierWithWaitList(queue, n, wait, event);
-}
-
-static cl_int CL_API_CALL marker(cl_command_queue queue, cl_event *event)
-{
-    if (!event)
-        return CL_INVALID_VALUE;
-    return gs_pool_takes(queue) ? marker_list(queue, 0, NULL, event) : below.clEnqueueMarker(queue, event);
-}
-
-static cl_int CL_API_CALL barrier(cl_command_queue queue)
-{
-    return gs_pool_takes(queue) ? barrier_list(queue, 0, NULL, NULL) : below.clEnqueueBarrier(queue);
-}
-
-static cl_int CL_API_CALL wait_for(cl_command_queue queue, cl_uint n, const cl_event *wait)
-{
-    if (!n || !wait)
-        return CL_INVALID_VALUE;
-    return gs_pool_takes(queue) ? barrier_list(queue, n, wait, NULL) : below.clEnqueueWaitForEvents(queue, n, wait);
-}
-
 static cl_int CL_API_CALL image_info(cl_mem image, cl_image_info what, size_t room, void *value, size_t *size_ret)
 {
     const struct gs_mem *m = gs_find(GS_MEM, image);
@@ -68,11 +37,6 @@ static void install(struct _cl_icd_dispatch *table)
     leave_out(table);
     table->clFinish = finish;
     table->clGetImageInfo = image_info;
-    table->clEnqueueMarker = marker;
-    table->clEnqueueBarrier = barrier;
-    table->clEnqueueWaitForEvents = wait_for;
-    table->clEnqueueMarkerWithWaitList = marker_list;
-    table->clEnqueueBarrierWithWaitList = barrier_list;
 }
 
 const struct gs_above_pool gs_above_pool = {.loaded = install, .takes = gs_pool_takes, .enqueue = gs_pool_enqueue};

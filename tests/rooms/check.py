@@ -83,12 +83,11 @@ def symbols(files):
 
 
 ENQUEUES = 'shim/driver/enqueue.c'
-HANDS_ON = 'shim/pooled/table.c'  # the driver's functions again, behind others of the same names
 
 
 def calls_of_enqueue(root, path):
     """The lines of the shim's other files on which a function of the driver's is called that enqueues a command."""
-    if not path.startswith('shim/') or path in (ENQUEUES, HANDS_ON):
+    if not path.startswith('shim/') or path == ENQUEUES:
         return []
     with open(os.path.join(root, path), encoding='utf-8') as text:
         return [number for number, line in enumerate(text, 1) if re.search(r'(->|\.)\s*clEnqueue\w+\s*\(', line)]

@@ -27,14 +27,16 @@ printf 'one : common/hash.* :\n' >few.txt
 refused few.txt '^common/log.c: belongs to no room$'
 
 # A call of the driver's clEnqueue functions in another file than the one that makes them is found: in a copy of the shim's sources.
-mkdir -p copy/shim/api copy/shim/driver
+mkdir -p copy/shim/api copy/shim/pooled copy/shim/driver
 cp "$rooms/../../shim/driver/enqueue.c" copy/shim/driver/
 printf 'int f(void)\n{\n    return gs_real()->clEnqueueTask(0, 0, 0, 0, 0)\n           + below.clEnqueueMarker(0, 0);\n}\n' >copy/shim/api/one.c
 python3 - "$rooms" <<'END'
-import sys
+import os, sys
 sys.path.insert(0, sys.argv[1])
 import check
 assert check.calls_of_enqueue('copy', 'shim/api/one.c') == [3, 4]
+os.rename('copy/shim/api/one.c', 'copy/shim/pooled/table.c')
+assert check.calls_of_enqueue('copy', 'shim/pooled/table.c') == [3, 4]
 assert check.calls_of_enqueue('copy', 'shim/driver/enqueue.c') == []
 END
 
@@ -85,7 +87,7 @@ names = [name.split('.')[0] for name in measures.variables(['one.o'])['one.o']]
 assert sorted(names) == ['hidden', 'inner', 'own', 'shared'], names
 open('inline.h', 'w').write('static inline bool gs_is_one(int a)\n{\n    return a;\n}\nbool gs_declared(int a);\n')
 assert measures.inline_functions('.', ['inline.h']) == {'gs_is_one': 'inline.h'}
-assert measures.lines('copy/shim/api') == 5
+assert measures.lines('copy/shim/pooled') == 5
 assert measures.too_many({'low': {'f', 'g'}, 'high': {'h'}}, 1) == ['low']
 END
 
