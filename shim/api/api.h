@@ -24,10 +24,15 @@ static inline cl_int gs_released(struct gs_object *last, cl_int err)
     return err;
 }
 
-/* What hangs off a queue, and what a context keeps of samplers; that may be null. */
+/* What hangs off a queue. */
 void gs_queue_free(struct gs_object *queue);
-struct gs_samplers;
-void gs_samplers_free(struct gs_samplers *s);
+
+/* What a context keeps for the entry points. With its lock held. */
+struct gs_kept {
+    cl_sampler sampler[256];  /* the last that the application released: shim/api/sampler.c; owned */
+    unsigned oldest;          /* of these */
+    struct gs_events at_home; /* what brought all home when a user event was made last */
+};
 
 /* Our own function of that name, or NULL. */
 void *gs_own_function(const char *name);

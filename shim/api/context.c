@@ -162,7 +162,9 @@ static struct gs_context *track(cl_context handle, const struct gs_group *g, uns
     c->followed =
         !c->pooled && (n > 1 || path == GS_TRANSFER_PINNED || (path != GS_TRANSFER_PLAIN && !c->shared_memory));
     c->pool = c->pooled ? gs_pool_queues_new() : NULL;
-    if (gs_ends_make(c) < 0 || gs_paths_make(c) < 0 || (c->pooled && !c->pool)) {
+    c->kept = calloc(1, sizeof *c->kept);
+    if (!c->kept || gs_ends_make(c) < 0 || gs_paths_make(c) < 0 || (c->pooled && !c->pool)) {
+        free(c->kept);
         free(c->ends);
         free(c->paths);
         free(c->pool);

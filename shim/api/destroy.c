@@ -42,19 +42,26 @@ static void destroy_event(struct gs_object *o)
     }
 }
 
+static void free_kept(struct gs_kept *k)
+{
+    for (size_t i = 0; i < sizeof k->sampler / sizeof *k->sampler; i++)
+        GS_RELEASE(Sampler, k->sampler[i]);
+    gs_events_free(&k->at_home);
+    free(k);
+}
+
 static void destroy_context(struct gs_object *o)
 {
     struct gs_context *c = (struct gs_context *)o;
     gs_own_free(c);
     gs_scratch_free(c);
-    gs_samplers_free(c->samplers);
     gs_paths_free(c);
     gs_staging_free(c->staging);
-    GS_RELEASE(CommandQueue, c->sharing_queue);
+    gs_shared_free(c->shared);
     if (c->pool)
         gs_pool_queues_free(c->pool);
     gs_ends_free(c->ends);
-    gs_events_free(&c->at_home);
+    free_kept(c->kept);
     pthread_mutex_destroy(&c->lock);
 }
 

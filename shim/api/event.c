@@ -128,14 +128,14 @@ cl_int gs_come_home(struct gs_context *c, int user_events)
         const struct gs_putting *before = gs_put_for(put.job.scheduled ? &put : NULL);
         err = gs_gather_all(&cmd, &done);
         if (done.n)
-            gs_events_free(&c->at_home);
+            gs_events_free(&c->kept->at_home);
         for (struct gs_queue *q = c->queues; q && !err; q = q->next) {
             cl_event barrier;
             gs_queue_close(q->o.handle);
             if (done.n)
                 err = gs_enqueue(&(struct gs_op){.kind = GS_OP_BARRIER}, q->o.handle, done.n, done.v, &barrier);
             if (done.n && !err)
-                err = gs_events_add(&c->at_home, barrier);
+                err = gs_events_add(&c->kept->at_home, barrier);
             gs_timeline_enqueue_untracked(q->timeline); /* what comes next waits for the barrier as well */
             gs_real()->clFlush(q->o.handle);
         }
@@ -178,8 +178,8 @@ CL_API_ENTRY cl_event CL_API_CALL clCreateUserEvent(cl_context context, cl_int *
 static void await_home(struct gs_context *c)
 {
     pthread_mutex_lock(&c->lock);
-    struct gs_events at_home = c->at_home;
-    c->at_home = (struct gs_events){0};
+    struct gs_events at_home = c->kept->at_home;
+    c->kept->at_home = (struct gs_events){0};
     pthread_mutex_unlock(&c->lock);
     gs_events_wait(&at_home);
     gs_events_free(&at_home);

@@ -27,18 +27,10 @@ static bool await_before(const struct gs_command *cmd)
     return true;
 }
 
-cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_side side, bool writes, cl_uint n, const cl_event *v)
+static cl_int pass_unlocked(const struct gs_command *cmd, const struct gs_side *side, bool writes)
 {
-    struct gs_mem *m = side.m;
-    struct gs_host_use use, **all = writes ? &m->root->host_writes : &m->root->host_reads;
-    m->calls++;
-    gs_host_use_begin(all, side.r, &use);
-    pthread_mutex_unlock(&cmd->ctx->lock);
-    const cl_int err = gs_enqueue(&cmd->op, cmd->queue, n, v, cmd->event);
-    pthread_mutex_lock(&cmd->ctx->lock);
-    gs_host_use_end(all, &use);
-    m->calls--;
-    return err;
+    struct gs_host_use use = {.m = side->m, .range = side->r, .writes = writes};
+    return gs_call_unlocked(cmd, &use, cmd->n_wait, cmd->wait);
 }
 
 /* Hands the command on if none of the context's bytes have ever been elsewhere than at home. False: some have. With one
@@ -52,12 +44,14 @@ static bool pass_at_home(const struct gs_command *cmd, const struct gs_side *sid
         return true;
     }
     gs_queue_lock(cmd->q);
-    const bool stays = !atomic_load(&ctx->spread);
-    if (stays)
-        *err = cmd->op.blocking ? gs_call_unlocked(cmd, *side, writes, cmd->n_wait, cmd->wait) : gs_command_pass(cmd);
+    const bool stays = !atomic_load(&ctx->spread), unlocked = stays && cmd->op.blocking;
+    if (unlocked)
+        *err = pass_unlocked(cmd, side, writes);
+    else if (stays)
+        *err = gs_command_pass(cmd);
     if (stays && writes && !*err && atomic_load(&ctx->spread)) /* while the lock was free */
         gs_note_write_again(side->m->root, side->r);
-    gs_mem_unlock(ctx, side->m);
+    gs_mem_unlock(ctx, unlocked ? side->m : NULL);
     return stays;
 }
 
@@ -353,8 +347,10 @@ bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err
 cl_int gs_home_by_call(struct gs_home *h, struct gs_side src, struct gs_side dst)
 {
     gs_home_wrote(h, dst.m, dst.r);
-    h->used = dst.m ? dst.m : src.m;
-    const cl_int err = gs_call_unlocked(&h->cmd, dst.m ? dst : src, dst.m, h->n, h->v);
+    const struct gs_side *side = dst.m ? &dst : &src;
+    struct gs_host_use use = {.m = side->m, .range = side->r, .writes = dst.m};
+    h->used = side->m;
+    const cl_int err = gs_call_unlocked(&h->cmd, &use, h->n, h->v);
     if (!err && dst.m)
         gs_note_write_again(dst.m->root, dst.r);
     return gs_home_end(h, err);

@@ -7,10 +7,10 @@
 /* From now on the host may write what is mapped so at any time, until the unmapping. With the context's lock held. */
 static void remember(struct gs_mem *m, struct gs_mapping *map)
 {
-    map->next = m->mappings;
-    m->mappings = map;
+    map->next = m->mappings.newest;
+    m->mappings.newest = map;
     if (map->write) {
-        m->root->write_mappings++;
+        m->root->mappings.writes++;
         gs_note_write(m->root, 0, map->range);
     }
 }
@@ -19,16 +19,16 @@ static void forget_mapping(struct gs_mem *m, struct gs_mapping *map)
 {
     gs_mapping_take(m, map);
     if (map->write)
-        m->root->write_mappings--;
-    free(m->spare);
-    m->spare = map;
+        m->root->mappings.writes--;
+    free(m->mappings.spare);
+    m->mappings.spare = map;
 }
 
 /* With the context's lock held. Null: no memory. */
 static struct gs_mapping *new_mapping(struct gs_mem *m, const struct gs_mapping *what)
 {
-    struct gs_mapping *map = m->spare ? m->spare : malloc(sizeof *map);
-    m->spare = NULL;
+    struct gs_mapping *map = m->mappings.spare ? m->mappings.spare : malloc(sizeof *map);
+    m->mappings.spare = NULL;
     if (map)
         *map = *what;
     return map;
@@ -111,7 +111,7 @@ static bool map_ours(struct gs_home *h, struct gs_mem *m, struct gs_mapping *map
 static void map_failed(struct gs_context *ctx, struct gs_mem *m, const void *ptr)
 {
     GS_LOCKED(&ctx->lock);
-    struct gs_mapping *map = m->mappings;
+    struct gs_mapping *map = m->mappings.newest;
     while (map && (map->ptr != ptr || !map->ours))
         map = map->next;
     if (map)
@@ -160,7 +160,8 @@ static cl_int map_blocking(const struct gs_command *cmd, struct gs_mem *m, struc
                            const cl_event *v)
 {
     remember(m, map);
-    const cl_int err = gs_call_unlocked(cmd, (struct gs_side){.m = m, .r = map->range}, false, n, v);
+    struct gs_host_use use = {.m = m, .range = map->range};
+    const cl_int err = gs_call_unlocked(cmd, &use, n, v);
     map->ptr = *cmd->op.mapped;
     if (err)
         forget_mapping(m, map);

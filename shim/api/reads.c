@@ -77,7 +77,7 @@ static cl_int by_queue(struct reading *x, cl_event *own)
  * after the call (shim/put/put.h), and its next piece would come after that. Sub-devices' images share a queue. */
 static bool may_call_each(const struct reading *x)
 {
-    return !x->h.cmd.q->called && !(gs_op_is_of_image(&x->all->op) && x->h.cmd.ctx->parent);
+    return !x->h.cmd.q->behind->called && !(gs_op_is_of_image(&x->all->op) && x->h.cmd.ctx->parent);
 }
 
 static cl_int by_calls(struct reading *x, cl_event *own)
@@ -85,7 +85,7 @@ static cl_int by_calls(struct reading *x, cl_event *own)
     struct gs_queue *q = x->h.cmd.q;
     struct gs_events *ready = &x->use.ready;
     cl_int err = CL_SUCCESS;
-    q->called = true;
+    q->behind->called = true;
     gs_carry_unlock(&x->h, &x->use);
     for (unsigned i = 0; i < x->s.n && !err; i++) {
         const struct gs_staged *t = &x->s.v[i];
@@ -97,7 +97,7 @@ static cl_int by_calls(struct reading *x, cl_event *own)
             err = gs_staged_note(&x->ended, t->place, event);
     }
     err = gs_carry_lock(&x->h, &x->use, err, &x->ended, own);
-    q->called = false;
+    q->behind->called = false;
     return err;
 }
 
@@ -112,11 +112,11 @@ static bool is_ready(struct reading *x)
 
 static cl_int by_ring(struct reading *x, cl_event *own)
 {
-    struct gs_mem *root = x->use.root;
+    struct gs_traffic *traffic = gs_traffic(x->use.root);
     /* Memory that the last such read filled is in use already: then the time tells of the link. */
-    x->use.telling = root->traffic.taken_to == x->all->op.ptr && !root->image;
-    root->traffic.taken += gs_staged_bytes(x->all);
-    root->traffic.taken_to = x->all->op.ptr;
+    x->use.telling = traffic->taken_to == x->all->op.ptr && !x->use.root->image;
+    traffic->taken += gs_staged_bytes(x->all);
+    traffic->taken_to = x->all->op.ptr;
     return gs_carry_by_ring(&x->h, &x->use, own);
 }
 

@@ -3,27 +3,12 @@
  * launches have yet to use it (docs/drivers.md), and pooled launches are enqueued later: the last released stay. */
 #include "shim/api/api.h"
 
-enum { KEPT = 256 };
-
-struct gs_samplers {
-    cl_sampler kept[KEPT];
-    unsigned oldest;
-};
-
-void gs_samplers_free(struct gs_samplers *s)
-{
-    for (unsigned i = 0; s && i < KEPT; i++)
-        GS_RELEASE(Sampler, s->kept[i]);
-    free(s);
-}
-
 /* Keeps the application's last reference. The one to be released instead; null: none has to go. */
 static cl_sampler keep(struct gs_context *ctx, cl_sampler sampler)
 {
     GS_LOCKED(&ctx->lock);
-    if (!ctx->samplers && !(ctx->samplers = calloc(1, sizeof *ctx->samplers)))
-        return sampler;
-    cl_sampler *place = &ctx->samplers->kept[ctx->samplers->oldest++ % KEPT], old = *place;
+    struct gs_kept *k = ctx->kept;
+    cl_sampler *place = &k->sampler[k->oldest++ % (sizeof k->sampler / sizeof *k->sampler)], old = *place;
     *place = sampler;
     return old;
 }

@@ -92,10 +92,7 @@ cl_int gs_home_end(struct gs_home *h, cl_int err);
 /* Is it a command with the host's memory and a sound wait list? Else the driver is to say what is wrong. */
 bool gs_home_is_valid(const struct gs_home *h);
 
-/* The driver's call for the command, with this wait list, without the context's lock; meanwhile it uses these bytes of
- * an object of ours. Returns with the lock, which gs_mem_unlock gives back: the object may have been let go. */
-cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_side side, bool writes, cl_uint n, const cl_event *v);
-/* The same for a read or a write, once h has begun; it ends h. */
+/* gs_call_unlocked for a read or a write, once h has begun; it ends h. */
 cl_int gs_home_by_call(struct gs_home *h, struct gs_side src, struct gs_side dst);
 
 /* Carries it out, once h has begun, as gs_home_transfer does. */

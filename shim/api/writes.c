@@ -35,9 +35,9 @@ static cl_int write_units(struct gs_home *h, const struct gs_staged *run, const 
 /* What launches have left on other places, of which some comes back, is counted without it. */
 static void wrote(struct gs_mem *root, unsigned place, struct gs_range r)
 {
-    const uint64_t left = root->traffic.left;
+    const uint64_t left = gs_traffic(root)->left;
     gs_note_write(root, place, r);
-    root->traffic.left = left;
+    gs_traffic(root)->left = left;
 }
 
 bool gs_ring_ready(struct gs_home *h, struct gs_ring_use *w)
@@ -65,15 +65,10 @@ static cl_int await_all_before(struct gs_context *ctx, struct gs_ring_use *w)
     return err;
 }
 
-static void end_use(struct gs_ring_use *w)
-{
-    gs_host_use_end(w->v->op.dst ? &w->root->host_writes : &w->root->host_reads, &w->use);
-}
-
 static void marked(struct gs_carry *c)
 {
     struct gs_ring_use *w = (struct gs_ring_use *)c;
-    end_use(w);
+    gs_host_use_done(&w->use);
     if (w->v->place && w->v->op.dst)
         wrote(w->root, w->v->place, w->r);
 }
@@ -82,10 +77,10 @@ void gs_carry_unlock(struct gs_home *h, struct gs_ring_use *w)
 {
     enum { SOON_NS = 20 * 1000 };
     h->used = w->m;
-    w->m->calls++;
     w->carried = (struct gs_carry){.cmd = &h->cmd, .marked = marked};
     gs_carry_begin(&w->carried);
-    gs_host_use_begin(w->v->op.dst ? &w->root->host_writes : &w->root->host_reads, w->r, &w->use);
+    w->use = (struct gs_host_use){.m = w->m, .range = w->r, .writes = w->v->op.dst};
+    gs_host_use_begin(&w->use);
     pthread_mutex_unlock(&h->cmd.ctx->lock);
     /* NVIDIA's driver takes 3 to 10 us more for a piece that waits for another queue's. */
     w->telling = gs_events_ended_by(&w->ready, gs_now_ns() + SOON_NS) && w->telling;
@@ -95,10 +90,8 @@ void gs_carry_unlock(struct gs_home *h, struct gs_ring_use *w)
 cl_int gs_carry_lock(struct gs_home *h, struct gs_ring_use *w, cl_int err, struct gs_staged_ends *ended, cl_event *own)
 {
     pthread_mutex_lock(&h->cmd.ctx->lock);
-    w->m->calls--;
+    gs_host_use_end(&w->use);
     h->marked = w->carried.end;
-    if (!h->marked)
-        end_use(w);
     err = gs_carry_end(&w->carried, err, &ended->events, ended->place, own);
     gs_events_free(&ended->events);
     return err;

@@ -137,8 +137,8 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
             for (size_t r = 0; r < u->reduced[p].n; r++)
                 add_move(&o->merge, u->reduced[p].v[r].end - u->reduced[p].v[r].begin, 1);
         if (u->writes != GS_READ_ONLY) {
-            left += u->root->traffic.left;
-            fetched += u->root->traffic.fetched;
+            left += gs_traffic(u->root)->left;
+            fetched += gs_traffic(u->root)->fetched;
         }
     }
     t->return_rate = !left ? -1 : fetched >= left ? 1 : (double)fetched / (double)left;

@@ -135,7 +135,7 @@ static int send_from(const struct gs_mem *root, unsigned from, bool settled, con
     const struct gs_need *to = t->need;
     struct gs_rangeset given = {0}, along = {0}, sent = {0};
     int err = find_given(root, from, settled, t->missing, &given);
-    if (!err && !root->host_reads && !root->host_writes)
+    if (!err && !root->bytes->uses)
         err = gs_rangeset_rest(&root->bytes->place[from].valid, &t->read, &along);
     for (size_t i = 0; i < given.n && !err;) {
         /* Bands of an image are boxes of whole rows already. */
@@ -227,7 +227,7 @@ static cl_int look_for_missing(struct gs_command *cmd, struct gs_mem *root, cons
         if (!err)
             err = find_missing(root, w[i].place, w[i].bytes, exactly, &missing[i]);
         if (!w[i].place && !cmd->turns_back)
-            root->traffic.fetched += gs_rangeset_bytes(&missing[i]);
+            root->bytes->traffic.fetched += gs_rangeset_bytes(&missing[i]);
     }
     return err;
 }
@@ -308,21 +308,72 @@ static int make_changes(struct gs_mem *root, unsigned place, const struct gs_ran
     return err;
 }
 
-static bool touches(const struct gs_host_use *use, const struct gs_rangeset *what)
+static void begin_use(struct gs_host_use *use)
 {
-    while (use && !gs_rangeset_touches(what, use->range))
+    struct gs_bytes *root = use->m->root->bytes;
+    use->m->bytes->calls++;
+    use->next = root->uses;
+    root->uses = use;
+}
+
+static void end_order(struct gs_host_use *use)
+{
+    struct gs_host_use **at = &use->m->root->bytes->uses;
+    while (*at != use)
+        at = &(*at)->next;
+    *at = use->next;
+    use->done = true;
+}
+
+void gs_host_use_begin(struct gs_host_use *use)
+{
+    begin_use(use);
+}
+
+void gs_host_use_done(struct gs_host_use *use)
+{
+    end_order(use);
+}
+
+void gs_host_use_end(struct gs_host_use *use)
+{
+    if (!use->done)
+        end_order(use);
+    use->m->bytes->calls--;
+}
+
+cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_host_use *use, cl_uint n, const cl_event *v)
+{
+    begin_use(use);
+    pthread_mutex_unlock(&cmd->ctx->lock);
+    const cl_int err = gs_enqueue(&cmd->op, cmd->queue, n, v, cmd->event);
+    pthread_mutex_lock(&cmd->ctx->lock);
+    end_order(use);
+    use->m->bytes->calls--;
+    return err;
+}
+
+struct gs_traffic *gs_traffic(const struct gs_mem *root)
+{
+    return &root->bytes->traffic;
+}
+
+static bool is_used(const struct gs_mem *root, const struct gs_rangeset *what, bool reads)
+{
+    const struct gs_host_use *use = root->bytes->uses;
+    while (use && !((reads || use->writes) && gs_rangeset_touches(what, use->range)))
         use = use->next;
     return use;
 }
 
 bool gs_is_host_writing(const struct gs_mem *root, const struct gs_rangeset *what)
 {
-    return touches(root->host_writes, what);
+    return is_used(root, what, false);
 }
 
 bool gs_is_host_using(const struct gs_mem *root, const struct gs_rangeset *what)
 {
-    return touches(root->host_writes, what) || touches(root->host_reads, what);
+    return is_used(root, what, true);
 }
 
 int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what)
@@ -343,7 +394,7 @@ int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what
         return err;
     if (place) {
         atomic_store(&root->o.ctx->spread, true);
-        root->traffic.left += gs_rangeset_bytes(what);
+        root->bytes->traffic.left += gs_rangeset_bytes(what);
     }
     if (!root->bytes->undefined.n)
         atomic_store(&root->defined, true);

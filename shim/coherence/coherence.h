@@ -37,23 +37,28 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
 int gs_count_invalid(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, uint64_t *bytes,
                      uint64_t *pieces);
 
-/* A call writes or reads r of a root from now on without the context's lock, until the end of that: through the driver,
- * in the application's queue, where nobody knows its place; or by queues of ours (shim/put/put.h). */
-static inline void gs_host_use_begin(struct gs_host_use **all, struct gs_range r, struct gs_host_use *use)
-{
-    *use = (struct gs_host_use){.range = r, .next = *all};
-    *all = use;
-}
+/* A call uses bytes of an object without the context's lock: through the driver, in the application's queue, where
+ * nobody knows its place; or by queues of ours (shim/put/put.h). The caller's; the first three are set. */
+struct gs_host_use {
+    struct gs_mem *m;
+    struct gs_range range; /* of its root */
+    bool writes, done;
+    struct gs_host_use *next;
+};
+void gs_host_use_begin(struct gs_host_use *use);
+/* What is enqueued from now on comes after it. The object stays until the end. */
+void gs_host_use_done(struct gs_host_use *use);
+void gs_host_use_end(struct gs_host_use *use);
 
-static inline void gs_host_use_end(struct gs_host_use **all, const struct gs_host_use *use)
-{
-    while (*all != use)
-        all = &(*all)->next;
-    *all = use->next;
-}
+/* The driver's call for the command, with this wait list, as such a use. Returns with the lock, which gs_mem_unlock
+ * gives back: the object may have been let go. */
+cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_host_use *use, cl_uint n, const cl_event *v);
 
-/* Does such a call write some of these bytes; or read or write some? Commands in another queue than
- * the application's would find a mixture of before the call and after it. */
+/* How many bytes of a root went to and fro so far; the caller may add to that. */
+struct gs_traffic *gs_traffic(const struct gs_mem *root);
+
+/* Does a call without the context's lock (gs_host_use_begin) write some of these bytes; or read or write some? Commands
+ * in another queue than the application's would find a mixture of before the call and after it. */
 bool gs_is_host_writing(const struct gs_mem *root, const struct gs_rangeset *what);
 bool gs_is_host_using(const struct gs_mem *root, const struct gs_rangeset *what);
 

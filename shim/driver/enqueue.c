@@ -82,7 +82,7 @@ cl_int gs_enqueue_real(const struct gs_op *op, cl_command_queue queue, cl_uint n
     }
 }
 
-static bool is_pooled(cl_command_queue queue)
+static inline bool is_pooled(cl_command_queue queue)
 {
     return gs_settings()->pooled && &gs_above_pool && gs_above_pool.takes(queue);
 }
@@ -92,7 +92,7 @@ cl_int gs_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait
     const struct gs_settings *s = gs_settings();
     if (op->blocking && op->kind != GS_OP_READ) /* which says so at its end */
         gs_time_look();
-    if (is_pooled(queue))
+    if (s->pooled && is_pooled(queue))
         return gs_above_pool.enqueue(op, queue, n_wait, wait, event);
     if (op->blocking)
         GS_WAITS("a command that blocks", NULL);

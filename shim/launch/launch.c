@@ -4,7 +4,7 @@
 #include "shim/process/threads.h"
 #include "shim/order/completion.h"
 #include "shim/report/report.h"
-#include "shim/memory/object.h"
+#include "shim/coherence/coherence.h"
 
 /* The driver says what is wrong with a launch; this only keeps us from touching arguments or sizes that are missing. */
 static bool well_formed(const struct gs_launching *l)
@@ -103,9 +103,10 @@ static void report_unsplit(struct gs_launching *l, const char *reason)
 /* Does a call use one of its objects without the context's lock? That may be in the application's queue. */
 static bool has_used_object(const struct gs_launching *l)
 {
+    struct gs_range all = {0, UINT64_MAX};
     bool used = false;
     for (cl_uint i = 0; i < l->k->n_args && l->mems && !used; i++)
-        used = l->mems[i] && (l->mems[i]->root->host_writes || l->mems[i]->root->host_reads);
+        used = l->mems[i] && gs_is_host_using(l->mems[i]->root, &GS_ONE_RANGE(all));
     return used;
 }
 
@@ -187,10 +188,11 @@ static uint64_t bytes_to_read(const struct gs_launching *l)
 {
     uint64_t bytes = 0;
     for (cl_uint i = 0; i < l->k->n_args; i++) {
-        const struct gs_mem *m = l->mems[i], *root = m ? m->root : NULL;
-        if (!root || !root->traffic.taken || !root->traffic.made || !gs_launch_may_write(l, i))
+        const struct gs_mem *m = l->mems[i];
+        const struct gs_traffic *traffic = m ? gs_traffic(m->root) : NULL;
+        if (!m || !traffic->taken || !traffic->made || !gs_launch_may_write(l, i))
             continue;
-        const double rate = (double)root->traffic.taken / (double)root->traffic.made;
+        const double rate = (double)traffic->taken / (double)traffic->made;
         bytes += rate < 1 ? (uint64_t)(rate * (double)m->size) : m->size;
     }
     return bytes;

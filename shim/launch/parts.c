@@ -45,9 +45,9 @@ static cl_int record_writes(const struct gs_launching *l, const struct gs_plan *
         for (unsigned p = 0; p < plan->n_parts && !err; p++)
             err = gs_wrote(u->root, 0, &u->reduced[p]);
         for (unsigned p = 0; p < plan->n_parts; p++)
-            u->root->traffic.made += gs_rangeset_bytes(&u->wrote[p]);
+            gs_traffic(u->root)->made += gs_rangeset_bytes(&u->wrote[p]);
         if (u->writes == GS_COMPARED)
-            u->root->traffic.made += u->window.end - u->window.begin;
+            gs_traffic(u->root)->made += u->window.end - u->window.begin;
         if (!err && (u->writes == GS_COMPARED || u->writes == GS_IN_PLACE))
             err = gs_wrote_range(u->root, 0, u->window);
     }

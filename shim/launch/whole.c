@@ -131,7 +131,7 @@ static void record_home(struct gs_launching *l)
         if (!m || !gs_launch_may_write(l, i))
             continue;
         gs_note_write(m->root, 0, gs_window_range(m, 0, m->size));
-        m->root->traffic.made += m->size;
+        gs_traffic(m->root)->made += m->size;
     }
 }
 

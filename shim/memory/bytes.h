@@ -3,7 +3,7 @@
 #ifndef GS_SHIM_MEMORY_BYTES_H
 #define GS_SHIM_MEMORY_BYTES_H
 
-#include "shim/record/objects.h"
+#include "shim/memory/object.h"
 
 /* A transfer into a place that isn't known to have ended. */
 struct gs_pending {
@@ -31,17 +31,21 @@ struct gs_replica {
 
 /* With the context's lock held. */
 struct gs_bytes {
-    struct gs_mem *prev; /* of the context's roots */
-    int users;           /* handles of the object and its windows in the application's hands */
-    bool keeps_root;     /* a window that retains the driver's object of its root */
-    atomic_uint windows; /* of a root: so many windows keep it */
+    struct gs_host_use *uses; /* of a root and its windows; the callers' */
+    unsigned calls;           /* that use the object without that lock */
+    unsigned let_go;          /* so often by the application meanwhile: the last of these calls tells the driver */
+    struct gs_mem *prev;      /* of the context's roots */
+    int users;                /* handles of the object and its windows in the application's hands */
+    bool keeps_root;          /* a window that retains the driver's object of its root */
+    atomic_uint windows;      /* of a root: so many windows keep it */
     /* of roots only */
-    void *base;                      /* where its bytes lie in the host's memory, if it is `shared`; else null */
-    bool to_share;                   /* to become `shared`, if possible, before a launch with it is planned */
-    struct gs_rangeset undefined;    /* bytes that nobody has written yet: any value will do */
-    cl_event split_end;              /* the end of the last split launch with writes to this root, or null; owned */
-    struct gs_rangeset spoiled;      /* such a launch failed while it ran: these bytes are nobody's result */
-    bool lost;                       /* all of them are, for good: there was no memory to say which */
+    void *base;                   /* where its bytes lie in the host's memory, if it is `shared`; else null */
+    bool to_share;                /* to become `shared`, if possible, before a launch with it is planned */
+    struct gs_rangeset undefined; /* bytes that nobody has written yet: any value will do */
+    cl_event split_end;           /* the end of the last split launch with writes to this root, or null; owned */
+    struct gs_rangeset spoiled;   /* such a launch failed while it ran: these bytes are nobody's result */
+    bool lost;                    /* all of them are, for good: there was no memory to say which */
+    struct gs_traffic traffic;
     uint64_t settled;                /* the serial number of the last command for which gs_drop_failed has looked */
     struct gs_pinned_memory *mapped; /* the host's memory for maps that are ours, or null; owned */
     struct gs_replica *place;        /* one of each of the context's devices; [0] of roots is home */

@@ -8,8 +8,8 @@
 /* What is allocated at once. */
 struct whole {
     struct gs_mem m;
+    struct gs_bytes bytes; /* begins with what each command asks for, as the head does */
     struct gs_image image;
-    struct gs_bytes bytes;
     struct gs_replica place[];
 };
 
@@ -173,8 +173,8 @@ static bool unlink_root(struct gs_mem *m)
         if (root->next)
             root->next->bytes->prev = prev;
     }
-    m->let_go += m->calls > 0;
-    return m->calls;
+    m->bytes->let_go += m->bytes->calls > 0;
+    return m->bytes->calls;
 }
 
 static cl_int release(struct gs_mem *m)
@@ -192,9 +192,9 @@ cl_int gs_mem_released(struct gs_mem *m)
 
 void gs_mem_unlock(struct gs_context *c, struct gs_mem *used)
 {
-    unsigned go = used && !used->calls ? used->let_go : 0;
+    unsigned go = used && !used->bytes->calls ? used->bytes->let_go : 0;
     if (go)
-        used->let_go = 0;
+        used->bytes->let_go = 0;
     pthread_mutex_unlock(&c->lock);
     while (go--)
         release(used);
@@ -205,7 +205,7 @@ cl_uint gs_mem_own_references(struct gs_mem *m)
 {
     cl_uint n = (cl_uint)atomic_load(&m->carried) + atomic_load(&m->bytes->windows);
     GS_LOCKED(&m->o.ctx->lock);
-    n += m->let_go;
+    n += m->bytes->let_go;
     for (unsigned i = 1; m->root == m && m->shared && i < m->o.ctx->n; i++)
         n += m->bytes->place[i].mem != NULL;
     return n;
@@ -235,10 +235,10 @@ static void free_more(struct gs_mem *m)
         gs_pinned_memory_free(m->bytes->mapped);
     free(m->bytes->mapped);
     GS_RELEASE(Event, m->bytes->split_end);
-    while (m->mappings) {
-        struct gs_mapping *next = m->mappings->next;
-        free(m->mappings);
-        m->mappings = next;
+    while (m->mappings.newest) {
+        struct gs_mapping *next = m->mappings.newest->next;
+        free(m->mappings.newest);
+        m->mappings.newest = next;
     }
     if (m->root != m) {
         cl_mem kept = m->bytes->keeps_root ? m->root->o.handle : NULL;
@@ -258,8 +258,8 @@ void gs_mem_free(struct gs_mem *m)
         if (r->ready || r->pending || r->made || (i && (r->mem || r->valid.v)))
             free_place(m, i);
     }
-    free(m->spare);
-    if (m->root != m || b->spoiled.v || b->mapped || b->split_end || m->mappings)
+    free(m->mappings.spare);
+    if (m->root != m || b->spoiled.v || b->mapped || b->split_end || m->mappings.newest)
         free_more(m);
     free(b->place[0].valid.v);
     free(b->undefined.v);
@@ -400,7 +400,7 @@ void *gs_mapped_image_at(struct gs_mem *m, const size_t origin[3], size_t pitch[
 cl_uint gs_mapped_count(const struct gs_mem *m)
 {
     cl_uint n = 0;
-    for (const struct gs_mapping *map = m->mappings; map; map = map->next)
+    for (const struct gs_mapping *map = m->mappings.newest; map; map = map->next)
         n += map->ours;
     return n;
 }

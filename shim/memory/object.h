@@ -33,6 +33,13 @@ cl_int gs_mem_released(struct gs_mem *m);
  * let it go meanwhile, and no other call uses it. */
 void gs_mem_unlock(struct gs_context *c, struct gs_mem *used);
 
+/* Bytes of a root that went to and fro so far: gs_traffic() of the room coherence. */
+struct gs_traffic {
+    uint64_t left, fetched; /* that splits wrote on other devices; and those of them brought home since */
+    uint64_t made, taken;   /* that kernels may have written, and that large blocking reads have fetched */
+    const void *taken_to;   /* where the last of these put them */
+};
+
 /* How many references to its handle are not the application's. */
 cl_uint gs_mem_own_references(struct gs_mem *m);
 
@@ -66,6 +73,9 @@ void gs_share(struct gs_mem *root);
 
 /* The same, before a launch with the buffer is planned. Doesn't wait. */
 void gs_share_now(struct gs_mem *root);
+
+/* What the context knows of that. */
+void gs_shared_free(struct gs_shared *s);
 
 /* The memory object by which another device reaches the shared bytes. */
 cl_mem gs_share_replica(struct gs_mem *root, cl_int *err);

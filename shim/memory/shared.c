@@ -5,6 +5,18 @@
 #include "common/log.h"
 #include "shim/memory/bytes.h"
 
+struct gs_shared {
+    bool works;             /* may buffers in the host's memory be one memory for all devices? */
+    cl_command_queue queue; /* by which they are looked at, or null; owned */
+};
+
+void gs_shared_free(struct gs_shared *s)
+{
+    if (s)
+        GS_RELEASE(CommandQueue, s->queue);
+    free(s);
+}
+
 /* The host address of a buffer that lies in the host's memory. The map is undone at once: on such a device a buffer
  * never moves, and the driver itself works at this address (works() tests both). `wait` false: it may be in use. */
 static void *address_of(cl_command_queue queue, cl_mem buffer, size_t bytes, bool wait)
@@ -27,7 +39,7 @@ static void *address_of(cl_command_queue queue, cl_mem buffer, size_t bytes, boo
 }
 
 /* One device writes through a second object at the same address: does another device see it in the first object? */
-static bool works(struct gs_context *ctx)
+static bool works(struct gs_context *ctx, cl_command_queue *queue)
 {
     enum { N = 4096 };
     cl_int err, err2;
@@ -35,7 +47,7 @@ static bool works(struct gs_context *ctx)
     const cl_uint written = 0x5a17c0de;
     cl_command_queue first = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[0], 0, &err);
     cl_command_queue other = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[ctx->n - 1], 0, &err2);
-    ctx->sharing_queue = err ? NULL : first;
+    *queue = err ? NULL : first;
     cl_mem buffer = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE, N, NULL, NULL), alias = NULL;
     void *base = !err && !err2 && buffer ? address_of(first, buffer, N, true) : NULL;
     if (base)
@@ -52,22 +64,22 @@ static bool works(struct gs_context *ctx)
 
 static bool possible(struct gs_context *ctx)
 {
-    if (ctx->sharing == GS_SHARING_UNKNOWN) {
+    struct gs_shared *s = ctx->shared;
+    if (!s && (s = ctx->shared = calloc(1, sizeof *s))) {
         const enum gs_transfer_path path = gs_settings()->transfer;
         /* To verify is to check what each part writes by itself. */
         const bool wanted = (path == GS_TRANSFER_AUTO && !gs_settings()->verify) || path == GS_TRANSFER_SHARED;
-        ctx->sharing = wanted && ctx->shared_memory && works(ctx) ? GS_SHARING_WORKS : GS_SHARING_NOT;
-        gs_debug("the devices %s buffers in the host's memory",
-                 ctx->sharing == GS_SHARING_WORKS ? "share" : "don't share");
+        s->works = wanted && ctx->shared_memory && works(ctx, &s->queue);
+        gs_debug("the devices %s buffers in the host's memory", s->works ? "share" : "don't share");
     }
-    return ctx->sharing == GS_SHARING_WORKS;
+    return s && s->works;
 }
 
 static void share(struct gs_mem *root, bool new)
 {
     GS_MAY_WAIT("where a new buffer lies, and whether others may");
     if (possible(root->o.ctx))
-        root->bytes->base = address_of(root->o.ctx->sharing_queue, root->o.handle, (size_t)root->size, new);
+        root->bytes->base = address_of(root->o.ctx->shared->queue, root->o.handle, (size_t)root->size, new);
     root->shared = root->bytes->base;
     GS_MAY_WAIT_NO_MORE();
 }

@@ -222,7 +222,7 @@ cl_command_queue gs_queue_of_kind(struct gs_queue *q, enum gs_queue_kind kind, u
         place = 0;
     else if (kind == GS_IMAGE_QUEUE || kind == GS_UNIT_IMAGE_QUEUE)
         kind = kind == GS_IMAGE_QUEUE ? GS_COPY_QUEUE : GS_UNIT_QUEUE;
-    if (kind == GS_COPY_QUEUE && q->called)
+    if (kind == GS_COPY_QUEUE && q->behind->called)
         kind = GS_BESIDE_QUEUE;
     const bool locked = kind >= GS_UNIT_QUEUE;
     cl_command_queue *queue = &q->behind->of[kind][place];

@@ -100,6 +100,7 @@ struct gs_queue_set {
     /* The context's lock: */
     uint32_t unsent[GS_QUEUES_FLUSHED]; /* a bit for each place's that was asked for since gs_command_flush last sent it
                                            off */
+    bool called;                        /* a call has the queues of transfers for itself, without the lock */
     struct gs_compound *several;        /* the ends that stand for several commands, oldest first; owned */
     size_t n_several, several_cap;
 };

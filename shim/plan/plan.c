@@ -138,7 +138,7 @@ static const char *refusal_of_object(const struct gs_plan_input *in, uint32_t i)
         return GS_R_NO_REPLICA;
     if (m->root->is_svm && !m->root->shared)
         return GS_R_SVM_OBJECT;
-    return m->root->write_mappings && !m->root->shared ? GS_R_MAPPED : NULL;
+    return m->root->mappings.writes && !m->root->shared ? GS_R_MAPPED : NULL;
 }
 
 /* What forbids any split of the launch; or, where it has no arguments yet, of any. */

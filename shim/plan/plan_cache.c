@@ -65,7 +65,7 @@ static void add_mem(struct key *k, struct gs_mem *const *mems, uint32_t i)
     add_number(k, root->image ? root->image->band_bytes : 0);
     add_number(
         k, (uint64_t)((m->image != NULL) | (root->image != NULL) << 1 | m->home_only << 2 | root->home_only << 3) |
-               (uint64_t)root->shared << 4 | (uint64_t)(root->write_mappings > 0) << 5 | (uint64_t)root->is_svm << 6);
+               (uint64_t)root->shared << 4 | (uint64_t)(root->mappings.writes > 0) << 5 | (uint64_t)root->is_svm << 6);
 }
 
 static void add_arg(struct key *k, const struct gs_plan_input *in, uint32_t i, bool seen)

@@ -220,8 +220,8 @@ static void undo_mapping(struct gs_pool_command *c)
         return;
     GS_LOCKED(&m->o.ctx->lock);
     if (c->taken && !c->of_none) {
-        c->taken->next = m->mappings;
-        m->mappings = c->taken;
+        c->taken->next = m->mappings.newest;
+        m->mappings.newest = c->taken;
         c->taken = NULL;
     } else if (c->taken || gs_mapping_take(m, c->mapped)) {
         if (!c->taken)
@@ -401,8 +401,8 @@ static cl_int take_mapping(struct gs_pool_command *c)
                                    .range = gs_pool_range(m, c->op.from[0], c->op.region[0]),
                                    .write = c->op.map_flags & writes,
                                    .ours = true,
-                                   .next = m->mappings};
-        m->mappings = map;
+                                   .next = m->mappings.newest};
+        m->mappings.newest = map;
         atomic_fetch_add(&m->root->pool->maps, 1);
         *c->op.mapped = c->op.ptr = map->ptr;
         c->mapped = map;

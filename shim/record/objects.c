@@ -185,7 +185,7 @@ void gs_drop_mem(cl_mem mem)
 
 struct gs_mapping *gs_mapping_at(const struct gs_mem *m, const void *ptr)
 {
-    struct gs_mapping *map = m->mappings;
+    struct gs_mapping *map = m->mappings.newest;
     while (map && map->ptr != ptr)
         map = map->next;
     return map;
@@ -193,7 +193,7 @@ struct gs_mapping *gs_mapping_at(const struct gs_mem *m, const void *ptr)
 
 bool gs_mapping_take(struct gs_mem *m, const struct gs_mapping *map)
 {
-    struct gs_mapping **at = &m->mappings;
+    struct gs_mapping **at = &m->mappings.newest;
     while (*at && *at != map)
         at = &(*at)->next;
     const bool is = *at;

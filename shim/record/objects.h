@@ -48,6 +48,11 @@ struct gs_own_kernels {
     cl_kernel kernel[GS_OWN_KERNELS];
 };
 
+/* ---- the heads ----
+ *
+ * What a room keeps of an object hangs off its head: one pointer for each room, to a struct that the room defines, and
+ * owned. Beside these a head has what the object is, and flags that each command asks for: docs/commands.md. */
+
 /* A context over the devices of the group. */
 struct gs_context {
     struct gs_object o;
@@ -65,20 +70,17 @@ struct gs_context {
     cl_device_id parent;     /* of sub-devices, or null: in the context too, for image commands */
     struct gs_context *next; /* in the list of all; protected by that list's lock */
     /* The lock: */
-    struct gs_queue *queues;                                               /* those the application still holds */
-    atomic_uint n_queues;                                                  /* so many; read without the lock */
-    struct gs_mem *mems;                                                   /* root objects */
-    enum { GS_SHARING_UNKNOWN, GS_SHARING_WORKS, GS_SHARING_NOT } sharing; /* of buffers in the host's memory */
-    cl_command_queue sharing_queue; /* by which these are looked at, or null; owned */
-    /* What a room keeps; owned: */
-    struct gs_own_kernels own;    /* record */
-    struct gs_ends *ends;         /* order */
-    struct gs_staging *staging;   /* staging; made on first need */
-    struct gs_paths *paths;       /* transfer */
-    struct gs_samplers *samplers; /* api; made on first need */
-    struct gs_scratch *scratch;   /* output */
-    struct gs_pool_queues *pool;  /* pooled, in a pooled context */
-    struct gs_events at_home;     /* api: what brought all home when a user event was made last */
+    struct gs_queue *queues; /* those the application still holds */
+    atomic_uint n_queues;    /* so many; read without the lock */
+    struct gs_mem *mems;     /* root objects */
+    struct gs_own_kernels own;
+    struct gs_ends *ends;        /* order */
+    struct gs_staging *staging;  /* staging; made on first need */
+    struct gs_shared *shared;    /* memory; made on first need */
+    struct gs_paths *paths;      /* transfer */
+    struct gs_scratch *scratch;  /* output */
+    struct gs_pool_queues *pool; /* pooled, in a pooled context */
+    struct gs_kept *kept;        /* api */
 };
 
 struct gs_carry;
@@ -87,20 +89,20 @@ struct gs_carry;
 struct gs_queue {
     /* What each command asks for, in one line of the caches: */
     _Alignas(64) struct gs_object o;
-    struct gs_timeline *timeline;     /* its own reference */
-    struct gs_carry *_Atomic carried; /* of the room put: by a call under way; changed with the context's lock */
+    struct gs_timeline *timeline;     /* events; a reference */
+    struct gs_carry *_Atomic carried; /* put: by a call under way, whose it is; changed with the context's lock */
     bool out_of_order, profiling;
-    atomic_bool launched; /* of the room choose: there may be something for it to learn at the next wait */
+    atomic_bool launched; /* there may be something for the room choose to learn at the next wait */
 
     struct gs_queue *next;                  /* of the context */
     cl_command_queue_properties properties; /* as the application asked for */
-    struct gs_queue_set *behind;            /* of the room order; owned */
-    struct gs_queue_times *times;           /* of the room choose; owned */
-    bool called; /* with that lock: a call has the queues of transfers behind this one for itself, without the lock */
-    cl_queue_properties *list; /* the application's, where the driver's is another; owned */
+    struct gs_queue_set *behind;            /* order */
+    struct gs_queue_times *times;           /* choose */
+    cl_queue_properties *list;              /* the application's, where the driver's is another; owned */
     size_t list_bytes;
 };
 
+/* What the application has mapped. Rooms below the room memory ask for it: which memory is pinned, what is split. */
 struct gs_mapping {
     void *ptr;
     struct gs_range range;
@@ -108,6 +110,11 @@ struct gs_mapping {
     bool ours;                             /* the driver doesn't know of it: see shim/memory/object.h */
     size_t origin[3], region[3], pitch[2]; /* of an image's that is ours: what of it, and how it lies at ptr */
     struct gs_mapping *next;
+};
+struct gs_mappings {
+    struct gs_mapping *newest; /* owned */
+    struct gs_mapping *spare;  /* the last that has ended, for the next; or null; owned */
+    int writes;                /* of a root, with its windows': bytes that the host may be writing */
 };
 
 /* An image's texels. The bytes of an image that owns its texels are these laid out without gaps; its ranges are of
@@ -119,19 +126,6 @@ struct gs_image {
     unsigned band_dim; /* the dimension that bands are counted in */
 };
 
-/* Bytes of a root that went to and fro so far. */
-struct gs_traffic {
-    uint64_t left, fetched; /* that splits wrote on other devices; and those of them brought home since */
-    uint64_t made, taken;   /* that kernels may have written, and that large blocking reads have fetched */
-    const void *taken_to;   /* where the last of these put them */
-};
-
-/* What a call reads or writes of a root without the context's lock. With that lock held. */
-struct gs_host_use {
-    struct gs_range range;
-    struct gs_host_use *next;
-};
-
 /* A memory object: what it is. A sub-buffer, and an image made of a buffer, is a window of its root. */
 struct gs_mem {
     struct gs_object o;
@@ -140,13 +134,10 @@ struct gs_mem {
     uint64_t origin, size;        /* of the window, in bytes of the root */
     cl_mem_flags flags;           /* that hold of it */
     const struct gs_image *image; /* image calls apply to it, whatever its root is; or null */
-    unsigned calls;               /* that use it without the context's lock; then gs_mem_unlock() */
-    unsigned let_go;              /* so often by the application; the last of these calls tells the driver */
     bool shared;                  /* of a root: its bytes are one memory of the host's, in which all places work */
     atomic_bool defined; /* of a root: every byte has been written, and stays so; or nobody asks. Without the lock */
-    struct gs_host_use *host_reads, *host_writes; /* of a root and its windows; the callers' */
-    struct gs_mapping *mappings;                  /* by the application; owned */
-    struct gs_mapping *spare;                     /* the last that has ended, for the next; or null; owned */
+    struct gs_mappings mappings;
+    struct gs_bytes *bytes; /* memory */
 
     cl_mem_flags asked_flags; /* by the application; of pooled windows not known */
     bool home_only;           /* it can't have replicas: kernels that use it run on one device */
@@ -154,14 +145,10 @@ struct gs_mem {
     bool empty_properties;    /* made with an empty list of properties, of which the driver wasn't told */
     atomic_int carried;       /* references to its handle that are ours: gs_keep_mem() */
     /* Of roots only: */
-    cl_mem_flags kept_flags; /* those of asked_flags that the driver wasn't told */
-    bool is_svm;             /* it lies in shared virtual memory, which others reach by its address */
-    int write_mappings;      /* of it and its windows: bytes that the host may be writing */
-    struct gs_traffic traffic;
-    struct gs_mem *next;    /* of the context's roots */
-    struct gs_bytes *bytes; /* of the room memory */
-    struct gs_pool_root
-        *pool; /* of the room pooled, in a pooled context, where the driver's object has no bytes; owned */
+    cl_mem_flags kept_flags;   /* those of asked_flags that the driver wasn't told */
+    bool is_svm;               /* it lies in shared virtual memory, which others reach by its address */
+    struct gs_mem *next;       /* of the context's roots */
+    struct gs_pool_root *pool; /* pooled, in a pooled context, where the driver's object has no bytes */
 };
 
 /* Are all its bytes defined? */

@@ -157,7 +157,8 @@ void gs_staging_free(struct gs_staging *s)
 static bool is_pinned(const struct gs_context *ctx, const void *ptr, uint64_t bytes)
 {
     for (const struct gs_mem *m = ctx->mems; m; m = m->next)
-        for (const struct gs_mapping *map = m->flags & CL_MEM_USE_HOST_PTR ? NULL : m->mappings; map; map = map->next)
+        for (const struct gs_mapping *map = m->flags & CL_MEM_USE_HOST_PTR ? NULL : m->mappings.newest; map;
+             map = map->next)
             if ((const char *)ptr >= (const char *)map->ptr &&
                 (const char *)ptr + bytes <= (const char *)map->ptr + (map->range.end - map->range.begin))
                 return true;

@@ -28,7 +28,7 @@ static void renew(unsigned i)
     mem[i].root = i ? &mem[rnd(i)] : &mem[0];
     mem[i].origin = mem[i].root == &mem[i] ? 0 : 128 * rnd(4);
     mem[i].home_only = rnd(20) == 0;
-    mem[i].write_mappings = rnd(20) == 0;
+    mem[i].mappings.writes = rnd(20) == 0;
     mem[i].shared = rnd(4) == 0;
 }
 

@@ -5,8 +5,8 @@
 Prints each function of seven parameters and more that is no entry point, and each file with its variables: those with static
 storage that aren't constant, threads' own and functions' own among them; and how many functions of each room the others call, by
 the objects' symbols and by what headers define inline. Exits with 1 if there is such a function, or if there are more variables than
-MOST_VARIABLES, more functions of a room that others call than MOST_CALLED, or more lines than MOST_LINES; these numbers may only
-become less.
+MOST_VARIABLES, more functions of a room that others call than MOST_CALLED, more lines than MOST_LINES, or more fields of a head (the
+record of a handle) than MOST_FIELDS; these numbers may only become less. And a head has one pointer for each other room, no more.
 """
 import collections
 import json
@@ -21,6 +21,8 @@ MOST_PARAMETERS = 6
 MOST_VARIABLES = 60
 MOST_CALLED = 30
 MOST_LINES = 28000
+HEADS = 'shim/record/objects.h'
+MOST_FIELDS = {'gs_context': 24, 'gs_queue': 12, 'gs_mem': 19}
 NOT_OURS = ('__libc_start_main',)  # its form is libc's
 
 
@@ -117,6 +119,46 @@ def lines(folder):
     return count
 
 
+def fields(source, name):
+    """-> [(type, field)] of a struct that a source defines."""
+    body = re.search(r'\bstruct ' + name + r' \{\n(.*?)^\};', without_text(source), re.M | re.S)[1]
+    found = []
+    for line in body.split(';'):
+        declared = re.match(r'\s*(?:_Alignas\(\d+\)\s*)?((?:const |struct |enum )*\w+)\s+(.*\w.*)', line, re.S)
+        for field in declared[2].split(',') if declared else []:
+            pointer = '*' in field
+            found.append((declared[1] + ' *' * pointer, re.search(r'(\w+)\s*(?:\[\w+\])?\s*$', field)[1]))
+    return found
+
+
+def rooms_of_structs(root, sources, patterns):
+    """-> {struct: room that defines it}"""
+    found = {}
+    for path in sources:
+        with open(os.path.join(root, path), encoding='utf-8') as text:
+            for name in re.findall(r'^struct (\w+) \{', text.read(), re.M):
+                found[name] = check.room_of(path, patterns)
+    return found
+
+
+def wrong_heads(source, rooms, most):
+    """-> what is wrong with the heads that a source of the room shim/record defines."""
+    wrong = []
+    for head, count in most.items():
+        kept = collections.defaultdict(list)
+        for kind, field in fields(source, head):
+            struct = re.match(r'(?:const )?struct (\w+)', kind)
+            room = rooms.get(struct[1]) if struct else None
+            if room and room.startswith('shim/') and room != 'shim/record':
+                kept[room].append(field)
+                if '*' not in kind:
+                    wrong.append(f'{head}: {field} is a struct of {room}, not a pointer')
+        wrong += [f'{head}: {len(names)} fields of {room}: {" ".join(names)}' for room, names in kept.items() if len(names) > 1]
+        if len(fields(source, head)) > count:
+            wrong.append(f'{head}: {len(fields(source, head))} fields, {count} at most')
+    return wrong
+
+
 def too_many(called, most):
     """-> the rooms of which others call more than so many functions."""
     return [room for room, names in sorted(called.items()) if len(names) > most]
@@ -148,6 +190,12 @@ def main():
         print(f'{room}: others call {len(called[room])} of its functions: {" ".join(sorted(called[room]))}')
         wrong += 1
     print(', '.join(f'{len(names)} of {room}' for room, names in sorted(called.items())) + ' are called by other rooms')
+    rooms = rooms_of_structs(root, [path for path in check.sources(root, patterns) if path.startswith('shim/')], patterns)
+    with open(os.path.join(root, HEADS), encoding='utf-8') as text:
+        heads = wrong_heads(text.read(), rooms, MOST_FIELDS)
+    for line in heads:
+        print(line)
+    wrong += len(heads)
     length = lines(os.path.join(root, 'shim'))
     wrong += length > MOST_LINES
     print(f'{length} lines of the shim, {MOST_LINES} at most')

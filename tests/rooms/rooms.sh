@@ -88,6 +88,12 @@ assert sorted(names) == ['hidden', 'inner', 'own', 'shared'], names
 open('inline.h', 'w').write('static inline bool gs_is_one(int a)\n{\n    return a;\n}\nbool gs_declared(int a);\n')
 assert measures.inline_functions('.', ['inline.h']) == {'gs_is_one': 'inline.h'}
 assert measures.lines('copy/shim/pooled') == 5
+head = 'struct gs_head {\n    struct gs_o o;\n    unsigned a[N], b; /* c; d */\n    _Alignas(64) const char *_Atomic e;\n'
+rooms = {'gs_o': 'shim/record', 'gs_x': 'shim/high', 'gs_y': 'shim/high'}
+assert measures.fields(head + '};\n', 'gs_head') == [('struct gs_o', 'o'), ('unsigned', 'a'), ('unsigned', 'b'), ('const char *', 'e')]
+assert measures.wrong_heads(head + '    struct gs_x *x;\n};\n', rooms, {'gs_head': 5}) == []
+for more in 'struct gs_x x', 'struct gs_x *x, *y', 'struct gs_x *x;\n    const struct gs_y *_Atomic y', 'int f;\n    int g':
+    assert len(measures.wrong_heads(f'{head}    {more};\n}};\n', rooms, {'gs_head': 6 if 'gs' in more else 5})) == 1, more
 assert measures.too_many({'low': {'f', 'g'}, 'high': {'h'}}, 1) == ['low']
 END
 
