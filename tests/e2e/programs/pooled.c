@@ -662,6 +662,23 @@ static void events(size_t bytes)
     CL(clEnqueueBarrier(timed));
     CL(clEnqueueCopyBuffer(timed, a, b, 0, 0, bytes / 2, 0, NULL, &e[5]));
     printf("no event %d\n", clEnqueueMarker(timed, NULL));
+    /* A marker and a barrier of OpenCL 1.1 wait for the copy before them: the fill comes behind it. */
+    cl_event late = new_user_event(), marked, filled;
+    CL(clFinish(timed));
+    CL(clEnqueueCopyBuffer(timed, a, b, bytes / 2, bytes / 2, bytes / 4, 1, &late, NULL));
+    CL(clEnqueueMarker(timed, &marked));
+    CL(clEnqueueBarrier(timed));
+    CL(clEnqueueFillBuffer(timed, a, &(cl_uint){4}, 4, bytes / 2, bytes / 4, 0, NULL, &filled));
+    CL(clFlush(timed));
+    CL(clEnqueueFillBuffer(queue, a, &(cl_uint){5}, 4, 0, 4, 0, NULL, NULL));
+    CL(clFinish(queue));
+    CL(clGetEventInfo(marked, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
+    printf("the marker %s", status > CL_COMPLETE ? "waits" : "has ended");
+    CL(clGetEventInfo(filled, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
+    printf(", the fill %s\n", status > CL_COMPLETE ? "waits" : "has ended");
+    CL(clSetUserEventStatus(late, CL_COMPLETE));
+    CL(clFinish(timed));
+    RELEASE(late, marked, filled);
     /* The last copy stands behind a barrier that waits until the other queue has filled the source once more. */
     cl_event held = new_user_event();
     CL(clFinish(timed));
