@@ -6,7 +6,7 @@
 #include "shim/report/report.h"
 #include "shim/coherence/coherence.h"
 
-/* The driver says what is wrong with a launch; this only keeps us from touching arguments or sizes that are missing. */
+/* Are sizes, arguments and wait list there to look at? A malformed launch goes to the driver, for its error code. */
 static bool well_formed(const struct gs_launching *l)
 {
     if (l->cmd.op.dims < 1 || l->cmd.op.dims > 3 || !l->cmd.op.global || (l->cmd.n_wait && !l->cmd.wait))
@@ -31,7 +31,7 @@ static bool find_mems(struct gs_launching *l)
     return l->mems;
 }
 
-/* Has it fewer work-groups along each dimension than there are devices? */
+/* Are there fewer work-groups along each dimension than devices? */
 static bool is_tiny(const struct gs_launching *l)
 {
     for (cl_uint d = 0; d < l->cmd.op.dims; d++)
@@ -42,7 +42,7 @@ static bool is_tiny(const struct gs_launching *l)
 
 static const char one_unit[] = GS_R_ONE_UNIT;
 
-/* Why the launch isn't split, before anything is known of its arguments; NULL: it may be. */
+/* The reason not to split that is known without looking at the arguments; NULL: none. */
 static const char *early_reason(struct gs_launching *l, bool sound)
 {
     const char *reason = NULL;
@@ -74,7 +74,7 @@ static const char *early_reason(struct gs_launching *l, bool sound)
     l->timing = gs_settings()->mode == GS_MODE_AUTO ? l->cuts : NULL;
     if (l->cuts && !l->by_units)
         gs_timing_await(l->cuts, &l->cmd);
-    /* What goes in several units has to be translated either way. */
+    /* A launch of several units has to be translated in any case. */
     if (l->timing && !gs_prepared(l->k->program) && !(l->by_units && gs_launch_is_long(l)))
         reason = gs_timing_prepare(l->timing, &l->cmd, l->k->program);
     if (reason)
@@ -100,7 +100,8 @@ static void report_unsplit(struct gs_launching *l, const char *reason)
     gs_report_single(l->k->stats, reason, left);
 }
 
-/* Does a call use one of its objects without the context's lock? That may be in the application's queue. */
+/* Is a call using a memory object of the launch without the context's lock? The call's command may be in the
+ * application's queue. */
 static bool has_used_object(const struct gs_launching *l)
 {
     struct gs_range all = {0, UINT64_MAX};
@@ -110,7 +111,8 @@ static bool has_used_object(const struct gs_launching *l)
     return used;
 }
 
-/* By another queue than the application's. With a user event pending all is at home, and only the own order counts. */
+/* A measured launch goes in another queue than the application's. While a user event is open only the application's own
+ * order counts, so nothing is measured. */
 static bool is_measured(const struct gs_launching *l)
 {
     return l->timing && !has_used_object(l) && !atomic_load(&l->cmd.ctx->user_events) &&
@@ -125,7 +127,8 @@ static bool combines(const struct gs_plan *plan)
     return false;
 }
 
-/* Plans the launch in parts, its objects in one memory of all devices, if they can. *plan is the cache's. */
+/* Plans the launch in parts. Makes buffers that can be shared one memory of all devices before. *plan is a copy: all
+ * sets in the plan belong to the cache. */
 static void make_plan(struct gs_launching *l, struct gs_plan *plan)
 {
     double cut[GS_MAX_DEVICES];
@@ -154,7 +157,7 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
         plan->reason = GS_R_DISTURBED;
 }
 
-/* Auto mode: is it to be split? A short kernel isn't planned where nothing has to be brought home for it. */
+/* Auto mode: should the launch be split? Where no bytes have to come home, a short kernel isn't even planned. */
 static void choose(struct gs_launching *l, struct gs_plan *plan)
 {
     if (!gs_forecast_gathers(l->mems, l->k->n_args) && !gs_timing_may_plan(l->timing, true, &plan->reason))
@@ -168,7 +171,8 @@ static void choose(struct gs_launching *l, struct gs_plan *plan)
     l->cmd.turns_back = l->trial.turns_back;
 }
 
-/* On one device that isn't home, as a plan of one part. False: that can't be done, and nothing has happened. */
+/* Runs the launch whole on a device other than home, as a plan of one part. False: impossible, and nothing has
+ * happened. */
 static bool launch_elsewhere(struct gs_launching *l, const char *reason, cl_event *event, cl_int *err)
 {
     struct gs_plan plan = {0};
@@ -183,7 +187,8 @@ static bool launch_elsewhere(struct gs_launching *l, const char *reason, cl_even
     return went;
 }
 
-/* How many bytes of its outputs the application will read by large blocking reads, if it goes on as before. */
+/* How many bytes of the launch's outputs the application will read by large blocking reads, if earlier launches are a
+ * guide. */
 static uint64_t bytes_to_read(const struct gs_launching *l)
 {
     uint64_t bytes = 0;
@@ -198,7 +203,7 @@ static uint64_t bytes_to_read(const struct gs_launching *l)
     return bytes;
 }
 
-/* By a plan; *went: it has. */
+/* Runs the launch in parts, by the plan. *went false: another way must be found. */
 static cl_int launch_split(struct gs_launching *l, struct gs_plan *plan, bool verified, cl_event *event, bool *went)
 {
     const unsigned n_parts = plan->n_parts, dim = plan->dim;
@@ -218,7 +223,7 @@ static unsigned facts_of_plan(const struct gs_launching *l, const struct gs_plan
     return away ? facts | GS_LAUNCH_AWAY : facts | (is_measured(l) ? GS_LAUNCH_MEASURED : 0);
 }
 
-/* One way after the other, until one takes it. */
+/* Asks for a way and tries it, until a way works. */
 static cl_int carry_out(struct gs_launching *l, struct gs_plan *plan, bool away, cl_event *event, bool *went)
 {
     cl_int err = CL_SUCCESS;
@@ -284,9 +289,9 @@ static void find_places(struct gs_launching *l)
         l->job.place[l->job.n] = l->job.n;
 }
 
-/* What is known before anybody looks at the launch; `units`: it goes by units; or null. It passes where there is
- * nothing to note: nothing of the context has ever been elsewhere than at home, what the kernel writes is known to be
- * defined, and the launch isn't split. Each is looked at where times are wanted, or the context is given up. */
+/* The facts that are known before the launch is looked at. `units`: the launch under a daemon; or null. A launch passes
+ * while all bytes of the context have always been at home, the kernel's outputs are known to be defined, and there will
+ * be no split. No launch passes where --stats wants times, or the context is given up. */
 static unsigned facts_of_call(const struct gs_command *cmd, const struct gs_kernel *k, const struct gs_launching *units)
 {
     const unsigned facts = units ? GS_LAUNCH_UNITS : 0;
@@ -294,7 +299,7 @@ static unsigned facts_of_call(const struct gs_command *cmd, const struct gs_kern
     const struct gs_job *job = units ? &units->job : NULL;
     if (gs_report_wants_times() || gs_given_up(cmd->ctx))
         return facts;
-    /* The driver says what is wrong with a list. */
+    /* A bad wait list is for the driver to refuse. */
     if (units && (!units->size || job->place[0] != 0 || !gs_list_is_valid(cmd->n_wait, units->cmd.wait) ||
                   (job->kernel_chunk && gs_launch_is_long(units))))
         return facts;
@@ -307,8 +312,8 @@ static unsigned facts_of_call(const struct gs_command *cmd, const struct gs_kern
     return passes ? facts | GS_LAUNCH_PASSES : facts;
 }
 
-/* A launch that translates and compiles takes long. A process that another thread ends meanwhile waits for the whole
- * launch: a driver that has taken itself apart bears no call, and PoCL no kernel that runs then. */
+/* Translating and compiling take long. If another thread ends the process meanwhile, exit waits for the whole launch: a
+ * driver bears no call once it has taken itself down, and PoCL no running kernel. */
 static cl_int launch_looked_at(struct gs_launching *l)
 {
     const bool inside = !gs_prepared(l->k->program) && gs_threads_enter(), sound = well_formed(l);
@@ -340,9 +345,9 @@ static cl_int launch_looked_at(struct gs_launching *l)
     return err;
 }
 
-/* Hands it on, or has one unit taken for it (`units`, or null). False: something is elsewhere than at home by now. In
- * shared memory nothing spreads, and splits are no more than commands that must not be overtaken. With one device
- * nothing is noted that the lock protects, and another thread may launch at the same time. */
+/* Passes the launch on unchanged, or as one unit (`units`, or null). False: by now, bytes lie elsewhere than at home.
+ * In shared memory bytes never do; there the lock keeps commands from overtaking a split. With one device the lock
+ * protects nothing here, so threads launch side by side. */
 static bool launch_at_home(const struct gs_command *cmd, const struct gs_launching *units, cl_int *err)
 {
     struct gs_context *ctx = cmd->ctx;

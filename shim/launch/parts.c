@@ -23,12 +23,12 @@ static cl_int require_parts(struct gs_launching *l, struct gs_plan *plan, struct
     return err;
 }
 
-/* The state of a split while it is being enqueued. */
+/* A split launch while it is being enqueued. */
 struct split {
     struct gs_kernel_run run[GS_MAX_DEVICES]; /* by part; spare kernels are ours until they are enqueued */
-    struct gs_events ready[GS_MAX_DEVICES];   /* by part: what it waits for */
+    struct gs_events ready[GS_MAX_DEVICES];   /* by part: the events that it waits for */
     cl_event ran[GS_MAX_DEVICES];             /* by part */
-    struct gs_merge *merges;                  /* by use */
+    struct gs_merge *merges;                  /* by use of the plan */
     struct gs_events ended;                   /* what the application's event waits for */
     unsigned device[3 * GS_MAX_DEVICES];      /* of each of `ended` */
     struct gs_asked asked;
@@ -76,9 +76,9 @@ static bool is_joined(const struct gs_plan *plan, bool reduced_too)
     return i < plan->n_uses;
 }
 
-/* Lets no part begin before the transfers into all of them have ended: one that writes where another's bytes still come
- * from would spoil the equal start that a merge by comparison needs. (Where ranges are owned, what is fetched from
- * under a writer is not valid afterwards, and was not needed.) */
+/* Lets no part begin before the transfers to all parts have ended. A merge by comparison needs equal bytes at the
+ * start, and a part must not write where a transfer to another part still reads. (Where each part owns its ranges,
+ * bytes fetched from under a writer are neither valid afterwards nor needed.) */
 static cl_int start_together(const struct gs_plan *plan, struct split *s)
 {
     cl_int err = CL_SUCCESS;
@@ -93,7 +93,7 @@ static cl_int start_together(const struct gs_plan *plan, struct split *s)
     return err;
 }
 
-/* How part p runs, and a kernel with all its arguments but the hidden one. */
+/* Fills in how part p runs, with a spare kernel that has all arguments but the hidden one. */
 static cl_int prepare_part(struct gs_launching *l, const struct gs_plan *plan, unsigned p, struct split *s)
 {
     cl_int err;
@@ -252,8 +252,8 @@ static bool reads(const struct gs_launching *l, const struct gs_mem *root)
     return false;
 }
 
-/* Some parts run when a device refuses another. Home's part goes last, so bytes have changed on other places only:
- * one device can do the launch over, unless it needs bytes that were nowhere else. */
+/* A device has refused its part, and others run. Home's part goes last, so only other places have changed: one device
+ * can do the launch over, unless the only valid copy of bytes that the launch reads has changed. */
 static cl_int take_back(const struct gs_launching *l, const struct gs_plan *plan, const struct split *s)
 {
     cl_int err = CL_SUCCESS;
@@ -285,8 +285,8 @@ static void write_off(const struct gs_launching *l, const struct gs_plan *plan, 
             gs_make_undefined(plan->uses[i].root, plan->uses[i].window);
 }
 
-/* No part runs, but some of what was prepared for them is on its way. Commands from before the
- * launch aren't left: each refused launch would leave them again. */
+/* No part runs, but transfers to parts are on their way; later commands must come after these. cmd->before is left out:
+ * each refused launch would add those events again. */
 static void leave_prepared(const struct gs_launching *l, const struct gs_plan *plan, const struct split *s)
 {
     for (unsigned p = 0; p < plan->n_parts; p++)

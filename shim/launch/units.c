@@ -49,15 +49,15 @@ cl_int gs_enqueue_chunk(const struct gs_kernel_run *run, unsigned chunk, cl_comm
     return err ? err : gs_enqueue(&launch, queue, n_wait, wait, event);
 }
 
-/* What a launch uses that hasn't been enqueued yet: the arguments of its kernel keep nothing alive. */
+/* An argument's object, kept until the launch is enqueued: arguments of a kernel object don't keep it alive. */
 struct used {
     cl_mem mem; /* the application's, kept; or null */
     cl_sampler sampler;
 };
 
-/* What it takes to run chunks later, when the application may have let all go that they use. */
+/* A launch whose chunks are enqueued later, when the application may have released all of its objects. */
 struct kernel_work {
-    struct gs_kernel_run run; /* its kernel object is held */
+    struct gs_kernel_run run; /* run.k is held */
     cl_uint n_used;
     struct used used[];
 };
@@ -82,7 +82,8 @@ static void free_work(void *work)
     free(w);
 }
 
-/* The memory object, with its place's window or replica, or the sampler, if the argument is one. */
+/* Keeps argument i alive, if it is a memory object or a sampler. A memory object's window or replica on the run's place
+ * is kept too. */
 static cl_int keep_argument(struct kernel_work *w, cl_uint i)
 {
     const struct gs_arg *a = &w->run.k->args[i];
@@ -102,7 +103,7 @@ static cl_int keep_argument(struct kernel_work *w, cl_uint i)
     return err;
 }
 
-/* Takes its kernel, a spare one, over, whatever comes of it. NULL with an error in *err. */
+/* Owns run->kernel, a spare kernel, from here on, even on an error. NULL with the error in *err. */
 static struct kernel_work *make_work(const struct gs_kernel_run *run, cl_int *err)
 {
     const cl_uint n_args = run->k->n_args;

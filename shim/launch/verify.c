@@ -26,7 +26,8 @@ static void free_snapshot(const struct check *c, unsigned char **bytes)
     free(bytes);
 }
 
-/* Brings a root home and waits for it, for other queues' commands with it, and for the launch's wait list. */
+/* Brings a root home, and waits for the transfers, for other queues' earlier commands, and for the launch's wait list.
+ * */
 static cl_int bring_home(struct gs_command *cmd, struct gs_mem *root)
 {
     struct gs_events done = {0};
@@ -104,7 +105,7 @@ static cl_int restore(struct check *c)
     return err;
 }
 
-/* The end of the range that holds this byte and that a part declares to write; the byte itself where none does. */
+/* If a part declares to write this byte, the end of the declared range; else the byte itself. */
 static uint64_t declared_to(const struct gs_plan *plan, const struct gs_use *u, uint64_t byte)
 {
     if (u->writes == GS_COMPARED)
@@ -120,7 +121,7 @@ static uint64_t declared_to(const struct gs_plan *plan, const struct gs_use *u, 
     return byte;
 }
 
-/* The first byte that has changed outside of what is declared; `size` where none has. */
+/* The first byte that changed although no part declares to write it; `size`: there is none. */
 static uint64_t first_undeclared(const struct gs_plan *plan, const struct gs_use *u, const unsigned char *was,
                                  const unsigned char *is, uint64_t size)
 {
@@ -134,8 +135,8 @@ static uint64_t first_undeclared(const struct gs_plan *plan, const struct gs_use
     return size;
 }
 
-/* Do one device's runs differ in the number that the byte may be part of? A sum in another order has other last bits,
- * and now and then a carry into those before them. */
+/* Do one device's runs differ in the 8 bytes around this byte? A sum in another order differs in its last bits, and a
+ * carry can reach the other bytes of the number. */
 static bool varies(const struct check *c, size_t use, uint64_t byte)
 {
     enum { NUMBER = 8 };
@@ -146,8 +147,8 @@ static bool varies(const struct check *c, size_t use, uint64_t byte)
     return !same;
 }
 
-/* The first byte in which the split differs from one device's first run, and in which those differ among themselves, or
- * don't; the size where there is none. */
+/* The first byte where the split differs from one device's first run. `varying`: only where one device's runs differ
+ * among themselves, too; else only where these agree. The size: there is no such byte. */
 static uint64_t first_difference(const struct check *c, size_t use, bool varying)
 {
     const unsigned char *one = c->run[0][use], *many = c->split[use];
@@ -175,15 +176,15 @@ static const char *name_of(const struct gs_launching *l, const struct gs_mem *ro
     return l->summary->args[i].name;
 }
 
-/* Says on stderr where the split's bytes aren't one device's, what changed outside of the declared ranges, and where
- * one device's own runs differ, which is no fault of the split. True: there is no fault. */
+/* Prints to stderr where the split and one device disagree, where bytes changed that no part declares, and where one
+ * device's own runs differ (no fault of the split). Returns true if there is no fault. */
 static bool compare(const struct check *c)
 {
     const struct gs_launching *l = c->l;
     const struct gs_plan *plan = c->plan;
     const char *kernel = l->k->name;
     bool right = true;
-    const char *in_place = NULL; /* an argument of which a part may read what another writes */
+    const char *in_place = NULL; /* an argument of which a part may read bytes that another part writes */
     for (size_t i = plan->n_uses; i-- > 0;)
         in_place = gs_plan_parts_overlap(plan, i) ? name_of(l, plan->uses[i].root) : in_place;
     for (size_t i = 0; i < plan->n_uses; i++) {

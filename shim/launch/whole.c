@@ -33,12 +33,13 @@ cl_int gs_launch_args(struct gs_launching *l, cl_kernel kernel, unsigned place)
 
 bool gs_launch_may_write(const struct gs_launching *l, cl_uint arg)
 {
-    /* Whatever the object's flags say: drivers don't keep a kernel from writing to CL_MEM_READ_ONLY. */
+    /* An object's CL_MEM_READ_ONLY doesn't count: drivers let kernels write to such an object. */
     return !l->summary || l->summary->args[arg].may_write || l->summary->args[arg].escapes;
 }
 
-/* In chunks, by the translated kernel. 1: the launch is one chunk, or the driver has refused the kernel object, its
- * arguments or the first chunk; then the caller hands the launch on as one unit: it works, or has the error. */
+/* Launches in chunks, with the translated kernel. Returns 1 if the launch fits one chunk, or the driver refused the
+ * kernel object, an argument or the first chunk. The caller then enqueues the launch as one unit, which works or has
+ * the right error. */
 static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     struct gs_kernel_run run = {.k = l->k, .size = l->size};
@@ -68,7 +69,8 @@ static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_eve
     return err;
 }
 
-/* Has it more work-groups than so many chunks of the configured size? Of a NULL local size it may have. */
+/* Has the launch more work-groups than so many chunks of the configured size? With a NULL local size the work-groups'
+ * number is estimated. */
 static bool has_more(const struct gs_launching *l, unsigned chunks)
 {
     const uint64_t most = (uint64_t)l->job.kernel_chunk * gs_group()->units[l->job.place[0]] * chunks;
@@ -98,7 +100,7 @@ cl_int gs_launch_unit(const struct gs_launching *l, cl_uint n_wait, const cl_eve
                                  .work = (void *)(uintptr_t)l,
                                  .spent = l->put.spent,
                                  .kernel = true,
-                                 .size = l->put.spent ? NULL : l->size}; /* null: its time is measured by itself */
+                                 .size = l->put.spent ? NULL : l->size}; /* null: this unit's own time is counted */
     const struct gs_destination to = {l->cmd.q, l->cmd.q->o.handle, gs_resource_of(0), n_wait, wait};
     return gs_run_units(&to, &one, event);
 }
@@ -111,7 +113,7 @@ static cl_int launch_home(struct gs_launching *l, cl_uint n_wait, const cl_event
     return err <= 0 ? err : gs_launch_unit(l, n_wait, wait, event);
 }
 
-/* Brings home what the launch uses; `wait` gains what it must wait for. */
+/* Brings home all bytes that the launch uses, and adds the transfers' events to `wait`. */
 static cl_int require_home(struct gs_launching *l, struct gs_events *wait)
 {
     cl_int err = CL_SUCCESS;
@@ -123,7 +125,7 @@ static cl_int require_home(struct gs_launching *l, struct gs_events *wait)
     return err;
 }
 
-/* It has been enqueued. */
+/* Notes the writes of a launch that has been enqueued at home. */
 static void record_home(struct gs_launching *l)
 {
     for (cl_uint i = 0; i < l->k->n_args; i++) {
@@ -171,8 +173,7 @@ cl_int gs_launch_measured(struct gs_launching *l, cl_event *event)
     if (!err)
         err = gs_enqueue(&l->cmd.op, queue, wait.n, wait.v, &ran);
     gs_events_free(&wait);
-    if (err) /* a measured launch needs more of the driver than a plain one; a plain one may work, or gets the same
-                error */
+    if (err) /* measuring needs more of the driver than a plain launch, which may work, or has the same error */
         return gs_launch_single(l, event);
     const struct gs_events ended = {.v = &ran, .n = 1};
     gs_timing_learn(&(struct gs_timed_launch){.t = l->timing}, ran);
@@ -200,9 +201,9 @@ cl_int gs_launch_counted(struct gs_launching *l, cl_event *event)
     return err;
 }
 
-/* May the work-groups of one launch run in several launches of the translated kernel, one after the other? Not where
- * the result may depend on a local size that nobody knows, or the driver may refuse that there is none, nor on that
- * text, nor where one may wait for another. */
+/* May the launch be cut into several launches of the translated kernel, one after the other? Not if its result may
+ * depend on the local size that the driver chooses, or the text must have a local size; nor if the translated kernel
+ * may compute other last bits, without leave to reorder; nor if a work-group may wait for another. */
 static bool may_be_cut(const struct gs_launching *l, const struct gs_kernel_summary *k)
 {
     if (!l->cmd.op.local && (k->reqd[0] || k->uses_group))
@@ -213,7 +214,7 @@ static bool may_be_cut(const struct gs_launching *l, const struct gs_kernel_summ
         if (k->args[i].atomic == GS_ATOMIC_OTHER && !k->args[i].escapes &&
             k->args[i].atomic_site.line == k->refusal_site.line &&
             k->args[i].atomic_site.column == k->refusal_site.column)
-            return true; /* it is the atomics' results that forbid a split: one device keeps them right */
+            return true; /* only atomics whose results are used forbid the split, and these are right on one device */
     return !k->refusal;
 }
 
