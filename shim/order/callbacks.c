@@ -13,8 +13,9 @@ struct callback {
     void *data;
     cl_event event; /* retained, once the driver has called */
     cl_int status;
-    bool running; /* CL_RUNNING, of a command in a pooled context: its event is a user event, which never runs */
-    bool pending; /* the end of the process waits for it */
+    bool running; /* asked for CL_RUNNING, of a command in a pooled context: the user event for that command never runs
+                   */
+    bool pending; /* the end of the process waits for this callback */
 };
 
 static _Thread_local unsigned depth;
@@ -53,7 +54,7 @@ static struct callback *take_callback(void)
     return c;
 }
 
-/* The end of the process waits for all that have come, if it begins meanwhile. */
+/* If the process begins to end meanwhile, its end waits for all callbacks handed over so far. */
 static void *serve(void *unused)
 {
     struct callback *c;
@@ -75,7 +76,8 @@ static void *serve(void *unused)
     pthread_mutex_lock(&calling.lock);
     calling.closed = true;
     pthread_mutex_unlock(&calling.lock);
-    while ((c = take_callback())) { /* a handler of exit() may wait for it; the driver has called it in time */
+    while ((c = take_callback())) { /* the driver called before the end began, and a handler of exit() may wait for the
+                                       callback */
         const bool pending = c->pending;
         deliver(c);
         if (pending)
@@ -84,7 +86,7 @@ static void *serve(void *unused)
     return NULL;
 }
 
-/* False: there is no thread, or none any more, or the process ends. */
+/* False: the thread couldn't be started, has ended, or the process ends. */
 static bool hand_over(struct callback *c)
 {
     c->pending = gs_threads_pending();

@@ -9,7 +9,7 @@
 #include "shim/report/report.h"
 #include "common/memory.h"
 
-/* A marker after all that is in the queue. */
+/* A marker behind all commands in the queue. */
 static cl_int add_marker(struct gs_events *e, cl_command_queue queue, cl_uint n_wait, const cl_event *wait)
 {
     cl_event marker;
@@ -26,7 +26,8 @@ static void ends_well(cl_event event, cl_int status, void *data)
     gs_real()->clReleaseEvent(end);
 }
 
-/* Puts in its place an event that ends when the last one does, and well however that does. */
+/* Puts a user event in place of the list's last event. The user event completes when the last event ends, even by a
+ * failure. */
 static cl_int shield_last(struct gs_events *e, cl_context ctx)
 {
     cl_int err;
@@ -70,8 +71,8 @@ static bool is_own(const struct gs_command *cmd, cl_event event)
            of == cmd->ctx->o.handle;
 }
 
-/* A marker after its wait list. Nulls there, and other contexts' events, are left out: whether they are an error is
- * said by the driver when it gets the command itself, with the list as it is. */
+/* A marker behind the wait list, without nulls and other contexts' events: the driver judges these when it gets the
+ * command itself with the unchanged list. */
 static cl_int mark_list(struct gs_command *cmd)
 {
     struct gs_events named = {0};
@@ -101,8 +102,8 @@ cl_int gs_command_order(struct gs_command *cmd)
             err = mark_list(cmd);
         gs_timeline_enqueue_untracked(cmd->q->timeline);
     }
-    /* While a user event has no status, other commands may wait for it for as long as this one does: then everything is
-     * at home, and the application's own order is all there is. */
+    /* Other commands may wait for a user event without a status as long as this command does. Until the status comes,
+     * all bytes are at home, and the application's own order is enough. */
     const bool own_only = atomic_load(&cmd->ctx->user_events);
     /* A failed command matters only to commands that the application lets wait for it. */
     const bool shielded = atomic_load(&cmd->ctx->user_event_failed);
@@ -130,7 +131,7 @@ cl_int gs_command_order(struct gs_command *cmd)
         if (!err && shielded)
             err = shield_last(&cmd->before, cmd->ctx->o.handle);
     }
-    /* Half an order is none: whoever asks again, to run on one device instead, starts anew. */
+    /* After an error the order starts anew when the caller asks again, to run on one device instead. */
     if (err)
         gs_command_end(cmd);
     cmd->ordered = !err;
@@ -148,7 +149,8 @@ void gs_command_end(struct gs_command *cmd)
     cmd->ordered = false;
 }
 
-/* Makes an ended event, if need be: a marker behind it alone comes after barriers only, in a queue out of order. */
+/* Makes a user event that has ended. An out-of-order queue's marker that waits for this event comes after barriers
+ * only. */
 static cl_int make_ended(struct gs_context *ctx)
 {
     cl_event *ended = &ctx->ends->ended;
@@ -207,14 +209,15 @@ void gs_ends_free(struct gs_ends *ends)
     free(ends);
 }
 
-static pthread_mutex_t unit_lock = PTHREAD_MUTEX_INITIALIZER; /* while such a queue is made; a leaf */
+static pthread_mutex_t unit_lock = PTHREAD_MUTEX_INITIALIZER; /* protects a queue from being made twice; a leaf */
 GS_RANKED(unit_lock, GS_RANK_LAST_QUEUE);
 
 cl_command_queue gs_queue_of_kind(struct gs_queue *q, enum gs_queue_kind kind, unsigned place, cl_int *err)
 {
     const struct gs_context *ctx = q->o.ctx;
-    /* With profiles only where somebody will look at them (a command's own is put together from its parts'): they make
-     * each of NVIDIA's commands some 8 us longer, and its reads of pageable memory up to twice as long. */
+    /* Profiles only where they are looked at, since NVIDIA's driver takes some 8 us more for each command of such a
+     * queue, and up to twice as long for reads of pageable memory. (A command's own profile is made of its parts'
+     * profiles.) */
     const bool timed =
         kind == GS_TIMED_QUEUE || (kind == GS_EXEC_QUEUE && gs_learns()) || q->profiling || gs_report_wants_times();
     const bool of_parent = ctx->parent && (kind == GS_IMAGE_QUEUE || kind == GS_UNIT_IMAGE_QUEUE);
@@ -249,7 +252,7 @@ struct gs_queue_set *gs_queue_set_new(cl_command_queue handle)
 
 void gs_queue_set_free(struct gs_queue_set *queues)
 {
-    queues->of[GS_EXEC_QUEUE][0] = NULL; /* the application's */
+    queues->of[GS_EXEC_QUEUE][0] = NULL; /* released by the application */
     for (unsigned k = 0; k < GS_QUEUE_KINDS; k++)
         for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
             GS_RELEASE(CommandQueue, queues->of[k][i]);
@@ -257,8 +260,8 @@ void gs_queue_set_free(struct gs_queue_set *queues)
     free(queues);
 }
 
-/* NVIDIA's driver takes 2 to 7 us for a queue that has nothing to be sent off: those that nobody has asked for since
- * are left alone. The application's own is the last, in which others than we may have put something. */
+/* Flushing an empty queue takes NVIDIA's driver 2 to 7 us, so only queues are flushed that were asked for since the
+ * last flush. The application's own queue comes last, asked for or not: the application enqueues there too. */
 void gs_command_flush(struct gs_queue *q)
 {
     q->behind->unsent[GS_EXEC_QUEUE] |= 1;
@@ -276,7 +279,7 @@ struct gs_compound {
     struct gs_events of;
 };
 
-/* The oldest n of them. */
+/* Drops the n oldest compound events. */
 static void drop_oldest(struct gs_queue *q, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -311,7 +314,8 @@ void gs_compound_add(struct gs_queue *q, cl_event end, const struct gs_events *o
     q->behind->several[q->behind->n_several++] = s;
 }
 
-/* PoCL (3.1) uses a marker that has failed once more when the rest of what it waited for ends. */
+/* PoCL (3.1) works on a failed marker again when the other commands that the marker waited for end, so the context
+ * keeps such a marker. */
 static void spoil_failed(struct gs_context *ctx, const struct gs_compound *s)
 {
     bool any = false;

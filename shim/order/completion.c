@@ -9,37 +9,37 @@
 #include "shim/order/upward.h"
 #include "common/clock.h"
 
-/* PoCL calls back as soon as a command has ended. NVIDIA's driver calls back when it is called for something else (of
- * units of 10 ms in pairs, bench/results/h200x2.md), and takes 8 us for each callback: there the thread of ours looks
- * often instead, while anything is awaited. */
+/* PoCL calls back as soon as a command has ended. NVIDIA's driver calls back only during another call (units of 10 ms
+ * ended in pairs, bench/results/h200x2.md) and takes 8 us for each callback, so there our thread polls while an event
+ * is awaited. */
 enum { LOOK_AGAIN_NS = 20 * 1000 * 1000, LOOK_SOON_NS = 10 * 1000, LOOK_LATER_NS = 100 * 1000, SLACK_NS = 1000 };
-/* Where nobody has need of what is awaited. A thread that wakes 20,000 times a second took the application's up to a
- * third of its speed on H200s' hosts, where a processor may be half of a core. */
+/* Pauses while nobody needs the awaited ends: a thread that woke 20,000 times a second took up to a third of the
+ * application's speed on H200 hosts, where a processor may be half a core. */
 enum { LOOK_UNWANTED_NS = 1000 * 1000, LOOK_UNTOLD_NS = 50 * 1000 };
 enum { STAY_AWAKE_NS = 1000 * 1000 };
 
 struct gs_awaited {
-    struct gs_awaited *next, **at; /* in the list; null: it has been taken off. `lock` */
-    cl_event event;                /* retained; null: not known yet, `last` will say. Then: `lock` */
+    struct gs_awaited *next, **at; /* list; at is null once the entry is off the list. `lock` */
+    cl_event event;                /* retained; null: not known yet, and `last` is asked. Then: `lock` */
     cl_event (*last)(void *data);
     bool asked;                       /* `last` is just being called. `lock` */
     bool (*wanted)(const void *data); /* or null: always */
     void (*ended)(cl_event event, cl_int status, void *data);
     void *data;
-    atomic_int refs;    /* the list's, the driver's, and the thread's that looks at it */
-    unsigned looked_at; /* how often it was found to have ended */
+    atomic_int refs;    /* of the list, of the driver, and of the thread that looks */
+    unsigned looked_at; /* how often the event was found to have ended */
 };
 
 static struct {
     pthread_mutex_t lock; /* all below */
     pthread_cond_t news;  /* by the monotonic clock; initialized when the thread is started */
     struct gs_awaited *list;
-    unsigned long added; /* to the list, ever */
-    unsigned unknown;    /* of them, whose event isn't known yet */
-    uint64_t awake_ns;   /* so long the thread looks for what is added, and needs not be woken */
+    unsigned long added; /* entries added to the list, ever */
+    unsigned unknown;    /* entries whose event isn't known yet */
+    uint64_t awake_ns;   /* until then the thread polls, and needs no signal when an entry is added */
     bool sleeping;
-    atomic_bool dozing; /* nobody has need of anything: who begins to wakes it */
-    atomic_bool roused; /* ... and has begun to */
+    atomic_bool dozing; /* nobody needs an end: the thread sleeps until somebody does */
+    atomic_bool roused; /* and somebody does by now */
     bool started;
 } watcher = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(watcher.lock, GS_RANK_COMPLETION);
@@ -49,7 +49,7 @@ static bool calls_late(void)
     return gs_group()->type & CL_DEVICE_TYPE_GPU;
 }
 
-/* With the lock held. Null: it isn't awaited any more. */
+/* With the lock held. Null: nobody awaits an event with this data, or the event has just ended. */
 static struct gs_awaited *find(const void *data)
 {
     struct gs_awaited *w = watcher.list;
@@ -58,7 +58,7 @@ static struct gs_awaited *find(const void *data)
     return w;
 }
 
-/* With the lock held. True: it was in the list, and is the caller's to end. */
+/* With the lock held. True: the entry was on the list, and the caller ends it. */
 static bool take_off(struct gs_awaited *w)
 {
     if (!w->at)
@@ -84,7 +84,7 @@ static void end(struct gs_awaited *w, cl_int status)
     drop_awaited(w);
 }
 
-/* The status isn't believed: of an event that has failed already PoCL tells the one that was asked for. */
+/* Asks for the status anew: PoCL calls back for an already failed event with the status that was asked for. */
 static void CL_CALLBACK called(cl_event event, cl_int status, void *data)
 {
     struct gs_awaited *w = data;
@@ -97,7 +97,7 @@ static void CL_CALLBACK called(cl_event event, cl_int status, void *data)
     drop_awaited(w);
 }
 
-/* Those that are awaited, each with a reference, in an array of *n; null: none, or no memory. */
+/* An array of the *n list entries, with a reference to each; null: none, or no memory. */
 static struct gs_awaited **snapshot(size_t *n)
 {
     size_t count = 0;
@@ -120,7 +120,7 @@ static void ask_driver(struct gs_awaited *w)
         drop_awaited(w);
 }
 
-/* Is it known by now which event it is? */
+/* Is the entry's event known? Asks `last` if not. */
 static bool is_known(struct gs_awaited *w)
 {
     pthread_mutex_lock(&watcher.lock);
@@ -140,12 +140,12 @@ static bool is_known(struct gs_awaited *w)
     return event;
 }
 
-/* Who looks: the thread, for what is new alone or for all; the application, after it has made an event fail; or
- * somebody who knows that it has ended. */
+/* Why the event is looked at: our thread looks at new entries only, or at all; the application has made an event fail;
+ * or a caller knows that the event has ended. */
 enum look { AT_NEW, AT_ALL, AT_FAILED, AT_ENDED };
 
-/* What the driver hasn't told of is believed at the second look: PoCL still works on an event for a moment whose status
- * tells of a failure, and keeps no reference of its own. */
+/* An end that the driver hasn't called back for counts at the second look: PoCL sets a failed status a moment before it
+ * is done with the event, and holds no reference. */
 static bool is_over(struct gs_awaited *w, enum look why, cl_int status)
 {
     if (calls_late())
@@ -155,16 +155,17 @@ static bool is_over(struct gs_awaited *w, enum look why, cl_int status)
     return why == AT_FAILED ? status < 0 : status == CL_COMPLETE;
 }
 
-/* Has anybody need of it now? Else the driver is left alone: NVIDIA's keeps one thread waiting for the other, and where
- * one sends off what another is just enqueuing it goes by a thread of its own for the next 0.1 to 0.3 s, in which each
- * launch takes 6.8 us instead of 4.8 (H200). */
+/* Does anybody need the end now? If not, the driver isn't asked: threads in NVIDIA's driver wait for each other, and a
+ * thread that flushes what another is just enqueuing makes launches take 6.8 us instead of 4.8 for the next 0.1 to 0.3
+ * s (H200). */
 static bool is_wanted(struct gs_awaited *w)
 {
     GS_LOCKED(&watcher.lock);
-    return w->at && (!w->wanted || w->wanted(w->data)); /* what is off the list may be no more */
+    return w->at && (!w->wanted || w->wanted(w->data)); /* off the list `data` may be freed */
 }
 
-/* Ends it if the driver won't tell of it. The driver, asked without the lock, may call back with one of its own. */
+/* Ends the entry if its event has ended and the driver won't call back. Asks the driver without our lock, since the
+ * driver may call back while holding its own. */
 static bool look_at(struct gs_awaited *w, enum look why, bool *wanted)
 {
     if ((why == AT_NEW || why == AT_ALL) && calls_late() && !is_wanted(w))
@@ -182,7 +183,7 @@ static bool look_at(struct gs_awaited *w, enum look why, bool *wanted)
     return mine;
 }
 
-/* True: some have ended. *wanted: somebody has need of one that is awaited. */
+/* True: some have ended. *wanted: somebody needs the end of an entry. */
 static bool look_at_all(struct gs_awaited **all, size_t n, enum look why, bool *wanted)
 {
     bool found = false;
@@ -195,7 +196,8 @@ static bool look_at_all(struct gs_awaited **all, size_t n, enum look why, bool *
     return found;
 }
 
-/* How long until the next look: a sixteenth of the time since something was seen; short where somebody else waits. */
+/* The pause until the next look: a sixteenth of the time since an event was seen to end; short while another
+ * application waits. */
 static long next_pause(long pause_ns, bool something, bool wanted)
 {
     if (!wanted && !gs_above_completion.wanted())
@@ -210,7 +212,7 @@ static bool is_roused(void)
     return atomic_load(&watcher.roused);
 }
 
-/* False: nobody would wake it. */
+/* Sleeps until rouse(), or for LOOK_UNWANTED_NS. False: there is no daemon, so nobody would wake the thread. */
 static bool doze(void)
 {
     atomic_store(&watcher.roused, false);
@@ -220,7 +222,7 @@ static bool doze(void)
     return told;
 }
 
-/* Something is awaited that somebody has need of at once. */
+/* Wakes the thread if somebody needs the entry's end at once. */
 static void rouse(const struct gs_awaited *w)
 {
     if (!atomic_load(&watcher.dozing) || (w->wanted && !w->wanted(w->data)))
@@ -229,7 +231,7 @@ static void rouse(const struct gs_awaited *w)
     gs_above_completion.wake();
 }
 
-/* Until there is something to be looked at, and then for so long. With the lock held. */
+/* Waits for an entry on the list, and then for the pause. With the lock held. */
 static void pause_for(long pause_ns)
 {
     const bool stays = calls_late() && gs_now_ns() < watcher.awake_ns;
@@ -278,7 +280,8 @@ static void *look_for_ends(void *unused)
         bool wanted;
         found |= look_at_all(all, n, at_all ? AT_ALL : AT_NEW, &wanted);
         gs_threads_served();
-        /* Where nothing is awaited the next may come soon; who is alone sees to that itself, mostly. */
+        /* With nothing awaited, an application beside others polls on for the next end. An application alone mostly
+         * sees ends by itself. */
         pause_ns = next_pause(pause_ns, found, wanted || (!n && !gs_above_completion.sole()));
     }
     return NULL;

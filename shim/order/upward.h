@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What rooms above this one do for it. */
+/* Functions of upper rooms that this room calls. */
 #ifndef GS_SHIM_ORDER_UPWARD_H
 #define GS_SHIM_ORDER_UPWARD_H
 
@@ -7,10 +7,10 @@
 
 /* By the room of the daemon's units. */
 struct gs_above_order {
-    /* gs_queue_close(): something is about to be enqueued there. */
+    /* gs_queue_close(): a command is about to be enqueued in the queue. */
     void (*close)(cl_command_queue queue);
-    /* Has all ended that the application has enqueued there, as far as is known? `of_this_call`: the call under way,
-     * which has counted itself, is of this queue. With the context's lock held. */
+    /* Are all the application's commands in the queue known to have ended? `of_this_call`: don't count the newest,
+     * which is the call under way. With the context's lock held. */
     bool (*is_empty)(struct gs_queue *q, bool of_this_call);
 };
 extern const struct gs_above_order gs_above_order;
@@ -19,10 +19,10 @@ extern const struct gs_above_order gs_above_order;
 struct gs_above_completion {
     /* gs_units_are_alone(): is no other application connected? */
     bool (*sole)(void);
-    /* gs_units_wanted(): does another application wait for the end of something? */
+    /* gs_units_wanted(): does another application wait for a unit's end? */
     bool (*wanted)(void);
-    /* Sleeps as long as nobody needs the ends of units, for so long at most; not where `also` says so. False: there is
-     * no daemon. And wakes who sleeps there. */
+    /* Sleeps while nobody needs a unit's end and `also` says false, for `ns` at most. False: there is no daemon. wake()
+     * ends the sleep. */
     bool (*sleep)(bool (*also)(void), uint64_t ns);
     void (*wake)(void);
 };
