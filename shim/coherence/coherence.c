@@ -11,14 +11,14 @@ static void drop_event(cl_event *event)
     *event = NULL;
 }
 
-/* Without memory to remember it by, all of the object is given up: a failed launch and no memory are a lost device. */
+/* With no memory to note the range, the whole object is given up, as if the device were lost. */
 void gs_make_undefined(struct gs_mem *root, struct gs_range r)
 {
     if (gs_rangeset_add(&root->bytes->spoiled, r) < 0)
         root->bytes->lost = root->home_only = true;
 }
 
-/* The bytes never came. Where nobody else holds them they have been written here since. */
+/* The bytes never arrived. Bytes valid nowhere else stay: they were written here since. */
 static void distrust(struct gs_mem *root, unsigned place, const struct gs_rangeset *bytes)
 {
     struct gs_rangeset elsewhere = {0};
@@ -34,7 +34,7 @@ static void distrust(struct gs_mem *root, unsigned place, const struct gs_ranges
         gs_make_undefined(root, bytes->v[i]);
 }
 
-/* In the order of their queue: the first one under way ends the search. */
+/* Transfers end in the order of their queue, so the search stops at the first that is under way. */
 static void settle_arrivals(struct gs_mem *root, unsigned place)
 {
     struct gs_replica *r = &root->bytes->place[place];
@@ -109,7 +109,7 @@ bool gs_at_home(struct gs_mem *root, struct gs_range r)
            gs_check_written(root, r) == CL_SUCCESS;
 }
 
-/* What `from` can give of `missing`; with `settled`, not what may still be on its way there. */
+/* The bytes of `missing` that `from` holds. `settled`: leaves out bytes that may still be on their way to `from`. */
 static int find_given(const struct gs_mem *root, unsigned from, bool settled, const struct gs_rangeset *missing,
                       struct gs_rangeset *given)
 {
@@ -120,15 +120,14 @@ static int find_given(const struct gs_mem *root, unsigned from, bool settled, co
     return err;
 }
 
-/* A place that takes bytes: those missing there, and those that others may read there meanwhile. */
+/* A place that takes bytes: the bytes missing there, and bytes that other places may be reading there meanwhile. */
 struct target {
     const struct gs_need *need;
     struct gs_rangeset *missing, read;
 };
 
-/* Lets `from` send the missing bytes that it holds, and takes these off `missing`. Gaps between them go along, but for
- * bytes that others may read at the target; and none do while a call reads or writes without the context's lock, whose
- * bytes a gap could put back as they were. */
+/* Lets `from` send the missing bytes that it holds, and takes these off `missing`. Gaps travel along, but for bytes in
+ * t->read; not while a call reads or writes without the context's lock, whose bytes a gap could overwrite. */
 static int send_from(const struct gs_mem *root, unsigned from, bool settled, const struct target *t,
                      struct gs_sends *sends)
 {
@@ -154,7 +153,7 @@ static int send_from(const struct gs_mem *root, unsigned from, bool settled, con
     return err;
 }
 
-/* Which bytes others may read at each of n places: what it holds and another one misses, and the gaps between. */
+/* For each of n places: bytes that the other places may fetch from there, and the gaps between. */
 static int find_read(const struct gs_mem *root, struct target *t, unsigned n)
 {
     int err = 0;
@@ -170,7 +169,7 @@ static int find_read(const struct gs_mem *root, struct target *t, unsigned n)
     return err;
 }
 
-/* Chooses who sends the missing bytes to each of n places: one that has them, and of several another one for each. */
+/* Finds senders for the bytes missing at each of n places: a different one for each, if several have the bytes. */
 static int find_senders(const struct gs_mem *root, const struct gs_need *w, unsigned n, struct gs_rangeset *missing,
                         struct gs_sends *sends)
 {
@@ -214,7 +213,7 @@ int gs_count_invalid(const struct gs_mem *root, unsigned place, const struct gs_
     return err;
 }
 
-/* What is missing at each place. */
+/* Finds the bytes missing at each place. */
 static cl_int look_for_missing(struct gs_command *cmd, struct gs_mem *root, const struct gs_need *w, unsigned n,
                                bool exactly, struct gs_rangeset *missing)
 {
@@ -237,7 +236,8 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
     struct gs_rangeset missing[GS_MAX_DEVICES] = {{0}};
     struct gs_sends sends = {0};
     if (root->shared) {
-        gs_compound_look(cmd->q); /* nothing else is known of what writes there */
+        gs_compound_look(
+            cmd->q); /* shared bytes have no transfers: failed compound events are all that tells of earlier writes */
         cl_int err = gs_replicas_make(root, w, n);
         for (unsigned i = 0; i < n && !err; i++)
             err = gs_compound_await(cmd->ctx, w[i].done);
@@ -275,12 +275,12 @@ cl_int gs_require_range(struct gs_command *cmd, struct gs_mem *root, unsigned pl
     return gs_require_all(cmd, root, &w, 1, false);
 }
 
-/* What a set is to become. */
+/* A set, and its new value. */
 struct change {
     struct gs_rangeset *set, to;
 };
 
-/* All of them are made before any takes its place: -ENOMEM leaves all as it was. */
+/* Makes all new sets before any replaces its old one, so -ENOMEM changes nothing. */
 static int make_changes(struct gs_mem *root, unsigned place, const struct gs_rangeset *what, struct change *v,
                         unsigned *n)
 {
@@ -456,7 +456,7 @@ unsigned gs_holder(const struct gs_mem *root, struct gs_range r, uint64_t *end)
         *end = valid->v[at].end < r.end ? valid->v[at].end : r.end;
         return i;
     }
-    /* Undefined and nowhere: any byte will do. */
+    /* an undefined byte that no place holds: any value will do */
     *end = r.begin + 1;
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which bytes of which memory object are valid where, and the transfers that make more of them so. A range of an image
- * is of whole bands (see gs_mem). With the context's lock held; nothing blocks.
+/* Which bytes of a memory object are valid in which place, and the transfers that make bytes valid. Ranges of an image
+ * are of whole bands (see gs_mem). With the context's lock held; nothing blocks.
  *
  * Invariant: each byte of a root is valid in at least one place, or undefined. */
 #ifndef GS_SHIM_COHERENCE_COHERENCE_H
@@ -9,31 +9,31 @@
 #include "shim/memory/object.h"
 #include "shim/staging/staging.h"
 
-/* Looks at what has ended since: what failed counts no more. */
+/* Looks which transfers and split launches have ended. Bytes of those that failed are no longer valid. */
 void gs_drop_failed(struct gs_mem *root);
 
-/* CL_OUT_OF_RESOURCES if the bytes are lost: a split launch that wrote to them failed while it ran. */
+/* CL_OUT_OF_RESOURCES if bytes of r are lost, since a split launch that wrote r failed while it ran. */
 cl_int gs_check_written(const struct gs_mem *root, struct gs_range r);
 
-/* The bytes are nobody's result until they are written again. */
+/* Nobody knows these bytes' values until they are written again. */
 void gs_make_undefined(struct gs_mem *root, struct gs_range r);
 
-/* A failed launch has changed bytes on a place: they are invalid. CL_OUT_OF_RESOURCES: some were valid nowhere else. */
+/* A failed launch has changed bytes in a place: now invalid there. CL_OUT_OF_RESOURCES: some were valid only there. */
 cl_int gs_undo(struct gs_mem *root, unsigned place, const struct gs_rangeset *changed);
 
-/* A split launch that writes to the root ends with `end`, which is retained. */
+/* A split launch that writes to the root ends with `end`. Retains `end`. */
 void gs_split_writes(struct gs_mem *root, cl_event end);
 
-/* Makes the bytes `want` of a root valid in a place. What a later command must wait for is added to `done`. */
+/* Makes the bytes `want` of a root valid in a place. `done` gains the events that the command must wait for. */
 cl_int gs_require_range(struct gs_command *cmd, struct gs_mem *root, unsigned place, struct gs_range want,
                         struct gs_events *done);
 
-/* The same for several places at a time, each of them once: what they need of each other's then travels at the same
- * time. With `exactly`, undefined bytes are made equal too. */
+/* gs_require_range for several places at a time, each named once, so that bytes which the places get from each other
+ * travel together. `exactly`: undefined bytes are made equal too. */
 cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct gs_need *w, unsigned n, bool exactly);
 
-/* How many of the bytes `want` are not valid in a place though somebody has written them, and in how many pieces they
- * would come; both are added to. An image counts with all its bytes. */
+/* Adds the number of bytes in `want` that are defined but not valid in a place, and of the pieces they would come
+ * in. */
 int gs_count_invalid(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, uint64_t *bytes,
                      uint64_t *pieces);
 
@@ -62,43 +62,43 @@ struct gs_traffic *gs_traffic(const struct gs_mem *root);
 bool gs_is_host_writing(const struct gs_mem *root, const struct gs_rangeset *what);
 bool gs_is_host_using(const struct gs_mem *root, const struct gs_rangeset *what);
 
-/* The bytes are now what this place holds, and nowhere else. -ENOMEM leaves all as it was. */
+/* A command writes the bytes in this place: they are valid there and nowhere else. -ENOMEM changes nothing. */
 int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what);
 int gs_wrote_range(struct gs_mem *root, unsigned place, struct gs_range what);
 
-/* The same of a write that has been enqueued already: without memory to note it the bytes are spoiled. */
+/* gs_wrote for a write that is already enqueued: without memory to note the bytes, they are spoiled. */
 void gs_note_write(struct gs_mem *root, unsigned place, struct gs_range what);
 
-/* The same at the end of a write that was noted when it began. What other places got from home meanwhile doesn't count;
- * what was written there since isn't home's any more. */
+/* gs_note_write for home again when a write ends that was noted when it began: copies that other places fetched from
+ * home meanwhile are old. Bytes that were written elsewhere meanwhile stay valid there. */
 void gs_note_write_again(struct gs_mem *root, struct gs_range what);
 
-/* The bytes are on their way to where they will be said to be. -ENOMEM: some may be said to be somewhere yet. */
+/* The bytes are valid nowhere until the caller says where. On -ENOMEM they are still valid in some places. */
 int gs_invalidate(struct gs_mem *root, struct gs_range what);
 
-/* Undefined bytes get home's values: else a part that leaves some of its range alone would show its own device's. */
+/* Defines undefined bytes by home's values; else parts that leave such a byte alone show their own devices'. */
 cl_int gs_define(struct gs_mem *root);
 
 /* The last transfer into a place, or null. */
 cl_event gs_ready_at(const struct gs_mem *root, unsigned place);
 
-/* Is all of the range valid at home, with no transfer into it under way? */
+/* Is the whole range valid at home, with no transfer to home under way? */
 bool gs_at_home(struct gs_mem *root, struct gs_range r);
 
-/* A place that holds the first bytes of r valid, home first, and how far: *end. */
+/* A place where bytes from r.begin to *end are valid, home first. */
 unsigned gs_holder(const struct gs_mem *root, struct gs_range r, uint64_t *end);
 
-/* cmd->before, and the transfers under way into a place of one root and of another. */
+/* Events of cmd->before, and of transfers under way to place `from` of src and `to` of dst. */
 cl_int gs_ready_events(struct gs_command *cmd, struct gs_mem *src, unsigned from, struct gs_mem *dst, unsigned to,
                        struct gs_events *wait);
 
 /* Brings everything of a context home. */
 cl_int gs_gather_all(struct gs_command *cmd, struct gs_events *done);
 
-/* ---- host.c: where a root's bytes are to be read from that the host wants ---- */
+/* ---- host.c: where bytes lie that the host reads or writes ---- */
 
-/* The stretches of the bytes r of a root (of an image: its bands), of which t is all if they were at home, by the
- * places that hold them. `ready` gains what they must come after. */
+/* Cuts the transfer t, of the bytes r of a root (an image's bands), into stretches by the places that hold the bytes.
+ * `ready` gains the events that the stretches must wait for. */
 cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
                       struct gs_extents *s, struct gs_events *ready);
 

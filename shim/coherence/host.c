@@ -2,7 +2,7 @@
 #include "shim/coherence/coherence.h"
 #include "shim/memory/bytes.h"
 
-/* A walk over the bytes of a root by those who hold them. */
+/* The state of gs_host_places. */
 struct walk {
     struct gs_mem *root;
     const struct gs_staged *t;
@@ -10,7 +10,7 @@ struct walk {
     struct gs_extents *s;
 };
 
-/* The dimension in which a transfer lies on several places, and the bytes of a step there. */
+/* The dimension along which a transfer is cut by places, and the bytes of one step in that dimension. */
 static unsigned dim_of(const struct walk *w, uint64_t *unit)
 {
     const bool image = gs_op_is_of_image(&w->t->op);
@@ -18,7 +18,7 @@ static unsigned dim_of(const struct walk *w, uint64_t *unit)
     return image ? w->root->image->band_dim : 0;
 }
 
-/* The part of the transfer from `at` to `end`, on a place. */
+/* The part of the transfer from byte `at` to byte `end`, which lies in a place. */
 static struct gs_staged part_of(const struct walk *w, unsigned place, uint64_t at, uint64_t end)
 {
     struct gs_staged p = {.place = place, .element = w->t->element};
@@ -33,7 +33,7 @@ static struct gs_staged part_of(const struct walk *w, unsigned place, uint64_t a
     return p;
 }
 
-/* Goes on with the stretch before where it can. */
+/* Adds the part, to the last stretch if that lies in the same place. */
 static cl_int give(struct walk *w, unsigned place, uint64_t at, uint64_t end)
 {
     struct gs_extents *s = w->s;
@@ -53,14 +53,14 @@ static cl_int walk(struct walk *w)
     for (uint64_t at = w->r.begin, end; at < w->r.end && !err; at = end) {
         const unsigned place = gs_holder(w->root, (struct gs_range){at, w->r.end}, &end);
         const uint64_t band = w->root->image ? w->root->image->band_bytes : 0;
-        if (end - at < band) /* what nobody has written may be anything */
+        if (end - at < band) /* undefined bytes may have any value */
             end = at + band;
         err = give(w, place, at, end);
     }
     return err;
 }
 
-/* Many stretches, such as columns on several devices, are brought home first. */
+/* Brings all home if there are too many stretches, such as columns on several devices. */
 static cl_int gather(struct walk *w, struct gs_command *cmd, struct gs_events *ready)
 {
     enum { MOST_STRETCHES = 64 };

@@ -19,8 +19,8 @@ void gs_pending_drop(struct gs_pending *a)
     gs_rangeset_free(&a->brings);
 }
 
-/* Drops earlier transfers all of whose bytes come anew behind them, in the same queue: their ends don't matter any
- * more. An application that never waits would collect such transfers without end. */
+/* Forgets earlier transfers whose bytes all come again by a later one in the same queue: an application that never
+ * waits would collect such transfers without end. */
 static void forget_replaced(struct gs_replica *place, const struct gs_rangeset *by)
 {
     size_t n = 0;
@@ -33,8 +33,8 @@ static void forget_replaced(struct gs_replica *place, const struct gs_rangeset *
     place->n_pending = n;
 }
 
-/* Remembers which bytes a transfer brings until its end is known. Bytes that the place had before are left out: they
- * stay valid even if the transfer fails. Retains its event. */
+/* Remembers which bytes a transfer brings until its end is known, but for bytes that the place had before: these stay
+ * valid even if the transfer fails. Retains the event. */
 static cl_int expect(struct gs_replica *place, const struct gs_rangeset *rows, cl_event event)
 {
     struct gs_pending a = {.event = event};

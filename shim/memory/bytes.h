@@ -11,11 +11,11 @@ struct gs_pending {
     struct gs_rangeset brings; /* what wasn't valid there before; owned */
 };
 
-/* Nobody asks any more how that transfer ends. */
+/* Frees a transfer that nobody waits for any more. */
 void gs_pending_drop(struct gs_pending *a);
 
-/* A transfer that ends with `event`, which is retained, has been enqueued into a place behind all others: it brings r,
- * and is the place's `ready`. With the context's lock held. */
+/* Notes a transfer of r into a place, enqueued behind all others, that ends with `event`; the place's `ready` is this
+ * event now. Retains `event`. With the context's lock held. */
 cl_int gs_pending_add(struct gs_mem *root, unsigned to, const struct gs_rect *r, cl_event event);
 
 /* One copy of a memory object. Place i is device i; place 0 holds the application's own handle. */
@@ -25,7 +25,7 @@ struct gs_replica {
     cl_event ready;             /* the last transfer into this place, or null */
     struct gs_pending *pending; /* in the order in which they were enqueued */
     size_t n_pending, pending_cap;
-    /* Of a root its newest window, of a window that window: shim/memory/object.h. */
+    /* of a root its newest window, of a window this window: shim/memory/object.h */
     struct gs_place_window *made;
 };
 

@@ -5,7 +5,7 @@
 #include "shim/memory/bytes.h"
 #include "shim/staging/staging.h"
 
-/* What is allocated at once. */
+/* One allocation for an object. */
 struct whole {
     struct gs_mem m;
     struct gs_bytes bytes; /* begins with what each command asks for, as the head does */
@@ -58,7 +58,7 @@ struct gs_mem *gs_mem_root(struct gs_context *c, cl_mem handle, uint64_t size, c
         free(m);
         return NULL;
     }
-    if (!c->pooled) /* else its windows are counted */
+    if (!c->pooled) /* a pooled buffer's windows are counted instead */
         gs_memory_used(0, (int64_t)size);
     return m;
 }
@@ -75,7 +75,7 @@ struct gs_mem *gs_mem_window(struct gs_mem *parent, cl_mem handle, uint64_t orig
     m->flags |= m->flags & host_flags ? 0 : parent->flags & host_flags;
     m->home_only = parent->home_only;
     gs_hold(&m->root->o);
-    /* We move the root's bytes by its own handle, which the application may have let go. */
+    /* Keeps the root's handle: the application may release the handle while we still move bytes by it. */
     m->bytes->keeps_root = gs_real()->clRetainMemObject(m->root->o.handle) == CL_SUCCESS;
     atomic_fetch_add(&m->root->bytes->windows, m->bytes->keeps_root);
     GS_LOCKED(&m->root->o.ctx->lock);
@@ -123,7 +123,7 @@ struct gs_mem *gs_mem_image(struct gs_context *c, cl_mem handle, struct gs_mem *
     return m;
 }
 
-/* One handle more of the root or its windows; with the first it is in the context's list, whose lock is held. */
+/* Counts a new handle of the root or a window; the first puts the root into the context's list. The lock is held. */
 static void add_user(struct gs_mem *root)
 {
     struct gs_context *c = root->o.ctx;
@@ -158,7 +158,7 @@ void gs_mem_publish(struct gs_mem *m, cl_mem handle)
         link_root(m);
 }
 
-/* A root's last handle goes: off the context's list, before the driver forgets it. True: a call uses the object. */
+/* Counts a handle less, before its release; the last takes the root off the context's list. True: a call uses m. */
 static bool unlink_root(struct gs_mem *m)
 {
     struct gs_context *c = m->o.ctx;
@@ -200,7 +200,7 @@ void gs_mem_unlock(struct gs_context *c, struct gs_mem *used)
         release(used);
 }
 
-/* References of ours: by replicas in the object's memory, by windows, by transfers under way, and by calls. */
+/* Handles retained by replicas in the object's memory, windows, transfers under way, and calls. */
 cl_uint gs_mem_own_references(struct gs_mem *m)
 {
     cl_uint n = (cl_uint)atomic_load(&m->carried) + atomic_load(&m->bytes->windows);
@@ -223,11 +223,11 @@ static void free_place(struct gs_mem *m, unsigned place)
     for (size_t k = 0; k < r->n_pending; k++)
         gs_pending_drop(&r->pending[k]);
     free(r->pending);
-    if (!home) /* home's is kept for another object, as is what is undefined */
+    if (!home) /* home's set, and `undefined`, are freed in gs_mem_free */
         free(r->valid.v);
 }
 
-/* What few objects have. */
+/* Frees fields that few objects have. */
 static void free_more(struct gs_mem *m)
 {
     free(m->bytes->spoiled.v);
@@ -243,7 +243,8 @@ static void free_more(struct gs_mem *m)
     if (m->root != m) {
         cl_mem kept = m->bytes->keeps_root ? m->root->o.handle : NULL;
         atomic_fetch_sub(&m->root->bytes->windows, m->bytes->keeps_root);
-        gs_drop(&m->root->o); /* first: while it is known, the handle must not become another object's */
+        gs_drop(
+            &m->root->o); /* the record goes first: until then the driver must not give out the root's handle again */
         GS_RELEASE(MemObject, kept);
     }
 }
@@ -282,7 +283,7 @@ static cl_mem make_replica(struct gs_mem *root, cl_int *err)
     return gs_real()->clCreateImage(ctx, flags, &root->image->format, &desc, NULL, err);
 }
 
-/* The same window of the root's replica. */
+/* Makes the same window of the root's replica. */
 static cl_mem make_window(struct gs_mem *m, unsigned place, cl_int *err)
 {
     const struct gs_window_form form = {.of = m->root->bytes->place[place].mem,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Buffers in the host's memory, one for all devices: see object.h, section shared.c. The context's lock is held. */
 #include "shim/memory/object.h"
 
 #include "common/lock/rank.h"
@@ -67,7 +68,7 @@ static bool possible(struct gs_context *ctx)
     struct gs_shared *s = ctx->shared;
     if (!s && (s = ctx->shared = calloc(1, sizeof *s))) {
         const enum gs_transfer_path path = gs_settings()->transfer;
-        /* To verify is to check what each part writes by itself. */
+        /* --verify checks what each part writes in its own memory */
         const bool wanted = (path == GS_TRANSFER_AUTO && !gs_settings()->verify) || path == GS_TRANSFER_SHARED;
         s->works = wanted && ctx->shared_memory && works(ctx, &s->queue);
         gs_debug("the devices %s buffers in the host's memory", s->works ? "share" : "don't share");
@@ -98,7 +99,8 @@ void gs_share_now(struct gs_mem *root)
         return;
     root->bytes->to_share = false;
     for (unsigned i = 1; i < root->o.ctx->n; i++)
-        replicas = replicas || root->bytes->place[i].mem; /* of a time under a daemon */
+        replicas = replicas ||
+                   root->bytes->place[i].mem; /* of launches by a daemon's units: make_plan doesn't call this then */
     if (!replicas)
         share(root, false);
 }
@@ -109,7 +111,7 @@ static void CL_CALLBACK let_go_of_owner(cl_mem alias, void *owner)
     gs_real()->clReleaseMemObject(owner);
 }
 
-/* The memory is the application's object's, which must outlive the commands that work through another. */
+/* A second object in the memory of the application's object, which is retained until the second object ends. */
 cl_mem gs_share_replica(struct gs_mem *root, cl_int *err)
 {
     cl_mem owner = root->o.handle;

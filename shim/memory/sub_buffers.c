@@ -10,17 +10,17 @@ struct gs_place_window {
     cl_mem mem;
     cl_mem_flags flags;
     struct gs_range range;
-    /* USED by the application, or its place; RELEASED, but needed; LEFT: needed by nobody; GOING: to the driver. */
+    /* The application uses it; only units need it; nobody needs it; the driver is releasing it. */
     enum { USED, RELEASED, LEFT, GOING } state;
     bool is_image;
-    bool again; /* it was left, and is used again: older than the application knows */
+    bool again; /* was LEFT, and is used again: older than the application knows */
     bool heard; /* see gs_sub_buffer_callback */
-    bool early; /* it waits for none */
+    bool early; /* goes without waiting for newer windows */
 };
 
 static struct {
     pthread_mutex_t lock; /* each root's lists, and all below */
-    unsigned outlasting;  /* those that aren't USED. 0: no order can have changed */
+    unsigned outlasting;  /* windows not USED; 0: releases are in the application's order */
 } windows = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(windows.lock, GS_RANK_PLACE_WINDOWS);
 
@@ -38,7 +38,7 @@ static bool overlap(const struct gs_place_window *a, const struct gs_place_windo
     return a->range.begin < b->range.end && b->range.begin < a->range.end;
 }
 
-/* Does a newer window overlap it? used: only windows still USED count. */
+/* Does a newer window overlap w? used: only a newer window that is USED counts. */
 static bool lies_below(const struct gs_place_window *w, bool used)
 {
     const struct gs_place_window *n = w->newer;
@@ -64,7 +64,7 @@ static void take_out(struct gs_place_window **newest, struct gs_place_window *w)
     *(w->newer ? &w->newer->older : newest) = w->older;
     if (w->older)
         w->older->newer = w->newer;
-    set_state(w, USED); /* counted no more */
+    set_state(w, USED); /* for the count in `outlasting` */
     free(w);
 }
 
@@ -74,7 +74,7 @@ void gs_window_leave(struct gs_mem *root, unsigned place, struct gs_place_window
     GS_LOCKED(&windows.lock);
     set_state(w, LEFT);
     for (w = may_go(w) ? w : NULL; w; w = windows.outlasting ? next_to_go(*newest) : NULL) {
-        set_state(w, GOING); /* in the list, so that older ones wait for the driver's call */
+        set_state(w, GOING); /* stays in the list, so that older windows wait for the driver's call */
         pthread_mutex_unlock(&windows.lock);
         gs_real()->clReleaseMemObject(w->mem); /* may call the application back */
         pthread_mutex_lock(&windows.lock);
@@ -100,7 +100,7 @@ void gs_sub_buffer_callback(struct gs_mem *m)
     m->bytes->place[0].made->heard = true;
 }
 
-/* A LEFT sub-buffer of the same form. */
+/* A LEFT sub-buffer of the same form, to be used again. */
 static struct gs_place_window *left_before(struct gs_place_window *w, const struct gs_window_form *form)
 {
     while (w && (w->state != LEFT || w->is_image || w->early || w->flags != form->flags ||
@@ -138,7 +138,7 @@ struct gs_place_window *gs_window_make(struct gs_mem *root, unsigned place, cons
     }
     *w = (struct gs_place_window){
         .older = *newest, .flags = form->flags, .range = form->range, .is_image = form->format != NULL};
-    if (!(w->mem = made_anew(root->o.ctx, form, err))) { /* with the lock: what lies below doesn't go meanwhile */
+    if (!(w->mem = made_anew(root->o.ctx, form, err))) { /* with the lock: older windows can't go meanwhile */
         free(w);
         return NULL;
     }

@@ -9,11 +9,11 @@
 #include "shim/process/threads.h"
 #include "shim/transfer/upward.h"
 
-/* 32 MiB take 28 us to the window and 100 from it, and the host 31 to enqueue both: smaller pieces would wait for the
- * host where several places take at once. */
+/* A slot's 32 MiB take 28 us to the window and 100 from there, and the host 31 to enqueue both: smaller pieces would
+ * wait for the host where several places take at once. */
 enum { PROBE_TIMEOUT_MS = 30000, SLOTS = 8, SLOT_BYTES = GS_WINDOW_MAX_BYTES / SLOTS };
-/* How long a context's end waits for the thread, so that the probe's answer is kept; and who wants windows by name for
- * them to be open. */
+/* How long a context's end waits for the thread, so that the probe's answer is kept; and how long the first launch
+ * waits for windows that the user has asked for by name. */
 enum { PATIENCE_MS = 5000, LONG_PATIENCE_MS = 60000 };
 enum { OPENING, OPEN, FAILED };
 
@@ -21,8 +21,8 @@ struct gs_peer {
     cl_context context; /* the thread retains it: the application's last reference may go meanwhile */
     cl_device_id dev[GS_MAX_DEVICES];
     unsigned n;
-    char identity[1024]; /* by which the probe's answer is kept */
-    atomic_int holds;    /* the context's and the thread's; whoever is last frees it */
+    char identity[1024]; /* the key by which the probe's answer is cached */
+    atomic_int holds;    /* by the context and by the thread; the last frees it */
     atomic_int state;
     atomic_bool unwanted; /* the context has gone */
     struct gs_windows windows;
@@ -30,7 +30,7 @@ struct gs_peer {
     struct gs_ring ring[GS_MAX_DEVICES]; /* of the window on each device. ctx lock */
 };
 
-/* The answer of a probe on this driver and these devices, from the cache or from a probe: then with figures. */
+/* Do windows work on this driver and these devices? By the cache, or by a probe, which has figures as well. */
 static bool probe(const char *identity, struct gs_links *links)
 {
     char name[GS_HASH_HEX_BYTES], path[PATH_MAX], request[512], kept[8 + GS_LINKS_TEXT_BYTES], *answer = NULL;
@@ -67,7 +67,7 @@ static bool open_windows(struct gs_peer *p)
     gs_drop_stderr(false);
     if (open)
         p->passage.pack = gs_pack_kernel(p->context, p->dev, p->n);
-    gs_threads_register(); /* libcuda is there */
+    gs_threads_register(); /* libcuda is loaded by now */
     gs_threads_leave();
     if (!open)
         gs_debug("%s", why);
@@ -140,7 +140,8 @@ const struct gs_passage *gs_peer_ready(struct gs_context *ctx)
         gs_windows_identity(ctx->dev, ctx->n, p->identity + head, sizeof p->identity - (size_t)head) < 0 ||
         !start_thread(p))
         return NULL;
-    if (gs_settings()->transfer == GS_TRANSFER_PEER) /* asked for by name: then from the first byte on */
+    if (gs_settings()->transfer ==
+        GS_TRANSFER_PEER) /* asked for by name: wait, so that the first byte goes by windows */
         await_thread(p, LONG_PATIENCE_MS);
     return gs_peer_open(ctx);
 }

@@ -74,7 +74,7 @@ static uint64_t rows_of_slice(const struct gs_send *send, uint64_t begin, uint64
     return rest < rows ? rest : rows;
 }
 
-/* The next of its pieces: whole rows, where there are several. */
+/* The send's next piece: whole rows if there are several rows. */
 static struct gs_flight next_piece(struct gs_send *send, uint64_t most)
 {
     const struct gs_rect *r = &send->rect;

@@ -1,78 +1,78 @@
 /* SPDX-License-Identifier: MIT */
-/* In which order the pieces of several sends are enqueued, so that all links carry bytes at the same time: a device
- * takes from one device while it sends to another, and not all read the same device at once. Pure. */
+/* The order in which pieces of several sends are enqueued so that all links are busy: a device receives from one device
+ * while it sends to another, and no device is read by all others at once. Pure. */
 #ifndef GS_SHIM_TRANSFER_ROUNDS_H
 #define GS_SHIM_TRANSFER_ROUNDS_H
 
 #include "shim/staging/staging.h"
 
-/* A place that gets the bytes sent. */
+/* A place that gets a send's bytes. */
 struct gs_target {
     unsigned place;
-    int part; /* of a split launch, for which the bytes come; -1: for none */
+    int part; /* the part of a split launch that needs the bytes; -1: none */
     cl_mem mem;
-    struct gs_events *done; /* gains the end */
+    struct gs_events *done; /* gains the event of the transfer's end */
     cl_event arrived;       /* the end of the last piece that was enqueued, or null; owned */
 };
 
-/* The same bytes from one place to others. */
+/* A range of bytes that travels from one place to others. */
 struct gs_send {
     unsigned from;
     cl_mem mem;
     struct gs_rect rect;
     uint64_t to_begin; /* where they begin at the targets */
-    /* Of an image, whose texels have no gaps: a piece is rows of one slice, or texels of a line of `row_bytes`. */
+    /* Of an image, without gaps: a piece is some rows of one slice, or some texels of a line of `row_bytes`. */
     const struct gs_mem *image;
     uint64_t row_bytes, slice_bytes;
-    uint64_t at;           /* so many bytes of it are on their way, in pieces */
-    struct gs_events wait; /* what they must come after */
+    uint64_t at;           /* so many bytes are on their way already, in pieces */
+    struct gs_events wait; /* events that all pieces must come after */
     unsigned n;
     struct gs_target to[GS_MAX_DEVICES];
 };
 
-/* A growing list of them. */
+/* A growing list of sends. */
 struct gs_sends {
     struct gs_send *v;
     size_t n, cap;
 };
 
-/* Adds one to one target. -ENOMEM. */
+/* Adds a send with one target. -ENOMEM. */
 int gs_sends_add(struct gs_sends *sends, const struct gs_send *send);
 /* Sorts the sends by their source, and joins sends of the same bytes from the same place. */
 void gs_sends_join(struct gs_sends *sends);
-/* With their events (sends.c). */
+/* Frees the list with its events (sends.c). */
 void gs_sends_free(struct gs_sends *sends);
 
-/* A piece of it on its way. */
+/* A piece on its way through a slot. */
 struct gs_flight {
     struct gs_send *send;
     struct gs_rect rect; /* some rows, or some bytes of one */
     bool last;
-    unsigned slot;  /* it goes through this one */
-    unsigned taken; /* by how many it has been enqueued from there */
-    cl_event left;  /* its way into the slot; owned */
+    unsigned slot;  /* its slot */
+    unsigned taken; /* so many targets' copies from the slot are enqueued */
+    cl_event left;  /* the end of the copy into the slot; owned */
 };
 
-/* A ring's slots are enough for a round: of each place's own, GS_ROUND_SENDS at the least, or of one for all. */
+/* Slots enough for a round: of windows each place's own slots hold GS_ROUND_SENDS pieces, and one ring holds all. */
 enum { GS_ROUND_PIECES = GS_RING_SLOTS, GS_ROUND_SENDS = 4 };
 
 struct gs_rounds {
     uint64_t piece_bytes;
-    unsigned n, each; /* of so many places, so many sends at a time */
+    unsigned n, each; /* n places, each with so many sends under way at a time */
     struct {
         struct gs_send *next, *end; /* not begun yet */
         struct gs_send *now[GS_ROUND_SENDS];
     } of[GS_MAX_DEVICES];
 };
 
-/* Of sends that have been joined. A round has no more pieces than slots, of which there is one for each source at
- * least, and GS_ROUND_PIECES at most. */
+/* Begins with joined sends. A round has at most `slots` pieces; slots: from one for each source to GS_ROUND_PIECES. */
 void gs_rounds_begin(struct gs_rounds *r, struct gs_sends *sends, uint64_t piece_bytes, unsigned slots);
 
-/* The next round: a piece of each send under way; all leave before any is taken. The number of pieces; 0: no more. */
+/* The next round: one piece of each send under way. All pieces of a round leave before any is taken. Returns the number
+ * of pieces; 0: all have been given. */
 unsigned gs_rounds_next(struct gs_rounds *r, struct gs_flight flights[GS_ROUND_PIECES]);
 
-/* Pieces are taken in steps, 1 to n - 1 for n places: in each a place takes from one other, and gives to one. */
+/* Pieces are taken in steps 1 to n - 1 for n places: in each step a place takes from one place, and gives to one. */
 static inline unsigned gs_round_step(unsigned from, unsigned to, unsigned n)
 {
     return (from + n - to) % n;

@@ -30,7 +30,7 @@ static enum gs_op_kind kind_of(const struct gs_location *from, const struct gs_l
     return image ? GS_OP_WRITE_IMAGE : rows ? GS_OP_WRITE_RECT : GS_OP_WRITE;
 }
 
-/* As the driver takes it. */
+/* Fills in one end of a driver's command. */
 static void set_place(const struct gs_location *l, const struct gs_rect *r, struct gs_op *op, size_t origin[3],
                       size_t pitch[2])
 {
@@ -79,7 +79,7 @@ static void replace(cl_event *old, cl_event event)
     *old = event;
 }
 
-/* Image commands may need a queue of their own. */
+/* The queue by which pieces leave; image commands on sub-devices need a queue of their own. */
 static cl_command_queue queue_from(const struct carrying *c, const struct gs_send *send, cl_int *err)
 {
     if (send->image && c->cmd->ctx->parent)
@@ -92,7 +92,7 @@ static struct gs_ring *ring_of(const struct gs_passage *p, const struct gs_send 
     return &p->ring[p->host ? 0 : send->from];
 }
 
-/* A piece's slot, as a place reaches it. */
+/* A piece's slot, as this place reaches it. */
 static struct gs_location slot_of(const struct carrying *c, const struct gs_flight *f, unsigned place)
 {
     const struct gs_passage *p = c->passage;
@@ -103,8 +103,8 @@ static struct gs_location slot_of(const struct carrying *c, const struct gs_flig
     return (struct gs_location){.mem = p->windows->seen[f->send->from][place], .at = at, .pitch = f->rect.width};
 }
 
-/* To a window the device's cores copy, which a part may fill. And a server carries out one command at a time: a piece
- * that leaves after a long part began would wait for the part's end. */
+/* Remembers the last copy that left, for the parts to wait for: the device's cores do a copy to a window, and a part
+ * may fill the cores; and a server carries out one command at a time, so a piece would wait for a long part. */
 static cl_int note_left(const struct carrying *c, unsigned place, cl_event event)
 {
     cl_event **left = &c->cmd->left;
@@ -141,7 +141,7 @@ static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
     return c->passage->host && !gs_group()->remote ? CL_SUCCESS : note_left(c, send->from, f->left);
 }
 
-/* After the target's piece before: the queue has that order already, but with the wait the last piece fails where any
+/* Waits for the target's piece before, too. The queue orders both anyway; the wait makes the last piece fail if any
  * piece does. */
 static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct gs_target *to)
 {
@@ -166,7 +166,7 @@ static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct g
 
 cl_int gs_sends_end(struct gs_mem *root, const struct gs_send *send, const struct gs_target *to)
 {
-    const struct gs_events *done = to->done; /* pieces that go together have one end */
+    const struct gs_events *done = to->done; /* packed pieces have one end */
     const bool there = done->n && done->v[done->n - 1] == to->arrived;
     const cl_int err = there ? CL_SUCCESS : gs_events_share(to->done, to->arrived);
     if (err || !root)
@@ -226,7 +226,7 @@ static bool is_packable(const struct gs_send *send)
     return send->n == 1 && !send->image && !send->at && gs_rect_bytes(&send->rect) <= GS_PACK_PIECE_BYTES;
 }
 
-/* The first of these, and those behind it from the same place to the same one. */
+/* Gathers the first send and later sends with the same source and target. */
 static void gather(struct gs_send *first, const struct gs_send *end, uint64_t slot_bytes, struct packed *p)
 {
     uint64_t at = 0;
@@ -245,7 +245,7 @@ static void gather(struct gs_send *first, const struct gs_send *end, uint64_t sl
     }
 }
 
-/* What any of them waits for, each once: most wait for the same. */
+/* All events that these sends wait for, each once: most sends wait for the same. */
 static cl_int gather_waits(const struct packed *p, struct gs_events *before)
 {
     cl_int err = CL_SUCCESS;
@@ -257,7 +257,7 @@ static cl_int gather_waits(const struct packed *p, struct gs_events *before)
     return err;
 }
 
-/* They have arrived by this. */
+/* Notes that these sends have arrived by the event `arrived`. */
 static cl_int note_arrived(const struct carrying *c, const struct packed *p, cl_event arrived)
 {
     cl_int err = CL_SUCCESS;
@@ -317,7 +317,7 @@ static cl_int carry_packed(const struct carrying *c, const struct packed *p)
     return err;
 }
 
-/* What goes alone is left to the rounds. */
+/* Carries sends that can be packed; the rounds carry the rest. */
 static cl_int carry_together(const struct carrying *c, struct gs_sends *sends)
 {
     const struct gs_send *end = sends->v + sends->n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Carries sends out through memory that source and targets both reach, in pieces: a piece leaves its source while the
- * piece before is taken. With the context's lock held; nothing blocks. */
+/* Carries sends by memory that source and targets both reach, piece by piece: a piece leaves its source while targets
+ * take the piece before. With the context's lock held; nothing blocks. */
 #ifndef GS_SHIM_TRANSFER_SENDS_H
 #define GS_SHIM_TRANSFER_SENDS_H
 
@@ -9,15 +9,15 @@
 #include "shim/transfer/rounds.h"
 #include "shim/transfer/windows.h"
 
-/* Where the rows are: in a buffer, an image, or the host's memory. */
+/* Where rows lie: in a buffer, an image, or the host's memory. */
 struct gs_location {
     cl_mem mem;
-    char *ptr;          /* of the host's memory, where no gaps are between rows; mem is null then */
-    uint64_t at, pitch; /* where the first begins in mem, and how far apart they are; of packed rows their width */
-    const struct gs_mem *image; /* whose texels are in mem, laid out without gaps as far as `at` goes; or null */
+    char *ptr;                  /* in the host's memory, with no gaps between rows; mem is null then */
+    uint64_t at, pitch;         /* the first row's begin in mem, and the bytes from row to row (the width, if packed) */
+    const struct gs_mem *image; /* mem has this image's texels; `at` counts them laid out without gaps; or null */
 };
 
-/* A command of a transfer: in which queue, after what; and its end, which is the caller's. */
+/* One command of a transfer: the queue, the events before, and the end, an event that the caller owns. */
 struct gs_step {
     cl_command_queue queue;
     const struct gs_events *after;
@@ -26,34 +26,33 @@ struct gs_step {
     enum gs_via via;
 };
 
-/* Moves rows of r->width bytes by one command; of an image one row, which is whole rows of texels. */
+/* Moves r's rows by one command, from one location to the other. Of an image r is one row, of whole rows of texels. */
 cl_int gs_move(const struct gs_location *from, const struct gs_location *to, const struct gs_rect *r,
                const struct gs_step *step);
 
-/* Such memory: pinned memory of the host's, or a window of each place. */
+/* The memory that pieces go through: pinned memory of the host's, or a window of each place. */
 struct gs_passage {
     uint64_t slot_bytes; /* a piece has no more */
     unsigned ring_slots;
-    char *host; /* null: it goes by windows */
+    char *host; /* null: by windows */
     const struct gs_windows *windows;
-    cl_kernel pack;       /* pieces of a window may go together by it (pack.h); or null */
-    struct gs_ring *ring; /* one, or of windows one for each place */
+    cl_kernel pack;       /* packs several pieces of a window (pack.h); or null */
+    struct gs_ring *ring; /* one; of windows, one for each place */
 };
 
-/* Enqueues the rest of sends that have been joined. Bytes of a root are noted at the target (gs_pending_add), and leave
- * by a queue of their own: they don't wait for bytes that arrive at their source. Without a root (null) they leave by
- * the queue for arrivals. */
+/* Enqueues what is left of joined sends. With a root, the bytes are noted at the targets (gs_pending_add), and leave by
+ * GS_LEAVE_QUEUE, so that they don't wait for bytes arriving at their source; without a root by GS_COPY_QUEUE. */
 cl_int gs_sends_carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends,
                       const struct gs_passage *passage);
 
-/* The last piece has been enqueued for a target. */
+/* Called when the last piece for a target is enqueued. */
 cl_int gs_sends_end(struct gs_mem *root, const struct gs_send *send, const struct gs_target *to);
 
-/* Not all of them could be enqueued: pieces on their way arrive all the same, and later commands wait for them. Their
- * bytes don't count as valid. */
+/* Called when not all sends could be enqueued: pieces on their way still arrive, later commands wait for them, and
+ * their bytes don't count as valid. */
 void gs_sends_leave(struct gs_context *ctx, struct gs_mem *root, const struct gs_sends *sends);
 
-/* What is enqueued for a part bears its number. */
+/* Commands enqueued for a part are labelled with the part's number. */
 #define GS_LABEL_TARGET(to) GS_LABEL(part, (to)->part < 0 ? gs_label.part : (to)->part)
 
 #endif

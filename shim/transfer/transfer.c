@@ -7,7 +7,7 @@
 
 /* ---- pinned memory ---- */
 
-/* In pieces of 2 MiB, which the host takes longer to enqueue, two H200s exchange 44 GB/s, of 4 MiB 74. */
+/* With pieces of 2 MiB, which take the host too long to enqueue, two H200s exchange 44 GB/s; with 4 MiB 74. */
 enum { SLOT_BYTES = 4 * 1024 * 1024, SMALL_SLOT_BYTES = 128 * 1024 };
 
 static void free_pinned(struct gs_pinned *p)
@@ -25,7 +25,7 @@ bool gs_pinned_is_direct(const struct gs_context *ctx, const struct gs_send *sen
     return direct;
 }
 
-/* The new slots are the next that are used. */
+/* Adds slots to a ring; these are used next. */
 static void grow(struct gs_context *ctx, struct gs_pinned *p, unsigned slots)
 {
     struct gs_passage *passage = &p->passage;
@@ -41,11 +41,11 @@ static void grow(struct gs_context *ctx, struct gs_pinned *p, unsigned slots)
     ctx->paths->making_ns += gs_now_ns() - begin_ns;
 }
 
-/* The way through a ring of the context's, where what several places take is read once. For so many bytes in all, of n
- * sends: few go by a ring of small slots, and so do all where the pinned path isn't wanted for its speed. The other has
- * as many slots as pieces, or as two rounds need, so that one leaves while the other is taken; then twice as many, and
- * so on, the more it carries: a slot takes an H200's host 0.4 to 1.1 ms. Over several hosts, where nothing is pinned,
- * it has all at once. Null: there is no pinned memory to be had. */
+/* The passage through pinned memory for so many bytes in n sends; bytes for several places are read once. Few bytes go
+ * by a ring of small slots, and so do all where the user wants no fast path. The large ring gets as many slots as
+ * pieces, or as two rounds need, so that one round leaves while another is taken; and twice as many, again and again,
+ * the more it carries (a slot takes an H200's host 0.4 to 1.1 ms). Over several hosts, where nothing is pinned, the
+ * ring has all slots at once. Null: no pinned memory. */
 static const struct gs_passage *pinned_passage_for(struct gs_context *ctx, uint64_t bytes, size_t n)
 {
     enum { LITTLE = 1024 * 1024, ANOTHER = 32 * SLOT_BYTES };
@@ -64,11 +64,11 @@ static const struct gs_passage *pinned_passage_for(struct gs_context *ctx, uint6
 
 /* ---- ways ---- */
 
-/* To open the windows takes about half a second of a core, and what is enqueued meanwhile waits: only for who moves
- * enough. In auto mode the choice asks for them; all the same they are opened when they would have spared 40 ms. */
+/* Opening windows takes about half a second of a core, and commands enqueued meanwhile wait, so windows pay only for
+ * many bytes. Auto mode's choice asks for windows; 2 GiB open them anyway, when they would have spared 40 ms. */
 static const uint64_t peer_from_bytes = 1024 * 1024, peer_from_bytes_auto = (uint64_t)2 << 30;
 
-/* Those that bytes between GPUs go through, now that so many more are to; null: none. The first few don't. */
+/* The passage by windows, for bytes between GPUs; null: none, or too few bytes so far. */
 static const struct gs_passage *through_windows(struct gs_context *ctx)
 {
     const enum gs_transfer_path path = gs_settings()->transfer;
@@ -78,10 +78,9 @@ static const struct gs_passage *through_windows(struct gs_context *ctx)
     return path == GS_TRANSFER_AUTO && ctx->paths->between_devices < worth ? gs_peer_open(ctx) : gs_peer_ready(ctx);
 }
 
-/* The memory that pieces of so many bytes, of n sends, go through, or null: the driver's own copy. Between devices that
- * share the host's memory the driver's own copy is the shortest way. Between others it is slow, and not to be relied
- * on: by NVIDIA's (580.159) random sequences of commands found old bytes (stress 9400 300 4 i; in docs/coherence.md).
- */
+/* The passage for so many bytes in n sends; null: the driver's own copy, the shortest way between devices that share
+ * the host's memory. Between others that copy is slow, and NVIDIA's (580.159) can't be relied on: random sequences of
+ * commands found old bytes (stress 9400 300 4 i; in docs/coherence.md). */
 static const struct gs_passage *passage_of(struct gs_context *ctx, uint64_t bytes, size_t n, bool of_image)
 {
     ctx->paths->between_devices += bytes;
@@ -90,7 +89,7 @@ static const struct gs_passage *passage_of(struct gs_context *ctx, uint64_t byte
     return windows || copied ? windows : pinned_passage_for(ctx, bytes, n);
 }
 
-/* By the driver's own copy: on devices that share the host's memory a memcpy. */
+/* By the driver's own copy, a memcpy on devices that share the host's memory. */
 static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct gs_send *send, struct gs_target *to)
 {
     GS_LABEL_TARGET(to);
@@ -151,9 +150,8 @@ cl_int gs_transfer_buffer(struct gs_command *cmd, const struct gs_op *copy, unsi
     return err;
 }
 
-/* Waits for everything enqueued earlier, and for the last transfer into the source: the same command may have asked for
- * it a moment ago. Also for transfers that bring these very bytes to the source: if one of them fails, this send fails
- * too. */
+/* Waits for all earlier commands, for the last transfer into the source (which the same command may have asked for),
+ * and for transfers that bring these very bytes there: if one of those fails, this send fails too. */
 static cl_int wait_for_source(const struct gs_command *cmd, const struct gs_replica *src, struct gs_send *send)
 {
     const struct gs_range r = gs_rect_hull(&send->rect);
@@ -166,8 +164,8 @@ static cl_int wait_for_source(const struct gs_command *cmd, const struct gs_repl
     return err || !src->ready ? err : gs_events_share(&send->wait, src->ready);
 }
 
-/* Drivers needn't take rows that reach into the next line of a buffer, and NVIDIA's (580.159) refuses rows of which the
- * last line isn't whole: such rectangles go as two. */
+/* Splits rectangles that drivers refuse: rows that reach into the next line of a buffer, and (NVIDIA, 580.159) rows
+ * whose last line is cut off by the buffer's end. */
 static int take_apart(const struct gs_mem *root, struct gs_sends *sends)
 {
     int err = 0;
@@ -200,7 +198,7 @@ static void set_image(struct gs_send *send, const struct gs_mem *root)
     send->row_bytes = root->image->band_dim == 2 ? root->image->band_bytes / all[1] : root->image->band_bytes;
 }
 
-/* Each send has one target yet. */
+/* Each send has one target so far. */
 cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends)
 {
     uint64_t bytes = 0;

@@ -1,47 +1,48 @@
 /* SPDX-License-Identifier: MIT */
-/* Moves bytes between the places of a memory object, by the path that suits the two. With the context's lock held;
- * nothing blocks: each transfer waits for cmd->before and gives back an event. */
+/* Moves bytes between the places of a memory object, by the path that suits these places. With the context's lock held;
+ * only gs_peer_ready may block: each transfer waits for cmd->before and gives back an event. */
 #ifndef GS_SHIM_TRANSFER_TRANSFER_H
 #define GS_SHIM_TRANSFER_TRANSFER_H
 
 #include "shim/transfer/sends.h"
 
-/* Copies bytes of a root (of an image, ranges of them) between places that have a replica each: of the sends `from`,
- * `rect`, and the target's place, part and `done` are set. They go at the same time where the devices can; what arrives
- * is noted. None of them may bring what another is to carry on. On an error some may have been enqueued. */
+/* Copies bytes of a root between places that have replicas. Of each send the caller sets `from`, `rect` (of an image: a
+ * range of bytes), and the target's place, part and `done`. Sends travel at the same time where devices can: no send
+ * may read bytes that another send writes. Notes the bytes at the targets. After an error some sends may be under
+ * way. */
 cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends);
 
-/* Copies bytes between two buffers, on two places (scratch memory of a merge) or on one; waits for `wait` instead. */
+/* Copies bytes between two buffers, in one place or two (scratch memory of a merge); waits for `wait` alone. */
 cl_int gs_transfer_buffer(struct gs_command *cmd, const struct gs_op *copy, unsigned from, unsigned to,
                           const struct gs_events *wait, struct gs_events *done);
 
-/* What this room keeps of a new context. -ENOMEM. And its end. */
+/* Makes and frees the context's struct gs_paths. -ENOMEM. */
 int gs_paths_make(struct gs_context *ctx);
 void gs_paths_free(struct gs_context *ctx);
 
-/* ---- what bytes travel by from device to device, each made on first need ----
+/* ---- passages from device to device, made on first need ----
  *
- * Through pinned host memory, in pieces: reading a piece overlaps with writing the piece before. It has to be pinned
- * for more than speed: NVIDIA's driver takes what a non-blocking write from pageable memory is to send when the call is
- * made, before the events of its wait list (580.159: the bytes that an earlier read was yet to bring were garbage).
+ * Through pinned host memory, in pieces: one piece is read while the piece before is written. The memory must be
+ * pinned, and not for speed alone: NVIDIA's driver (580.159) copies the bytes of a non-blocking write from pageable
+ * memory during the call, before the wait list's events, when an earlier read may not have brought them.
  *
- * From GPU to GPU through windows: native buffer to the window on its own GPU, window to native buffer on the other.
- * The windows are opened by a thread of ours the first time that bytes have to go between GPUs; until then, and where
- * they can't be had, these go by pinned memory. A process of its own tries the windows first, once, as drivers may
- * crash there: the answer is kept in the cache. */
+ * From GPU to GPU through windows: from the buffer to the window on the same GPU, from the window to the buffer on the
+ * other GPU. A thread of ours opens windows the first time that bytes have to travel between GPUs; until then, and
+ * where windows can't be had, bytes go by pinned memory. A probe in a process of its own tries windows first, since
+ * drivers may crash there; its answer is kept in the cache. */
 
 /* A ring of pinned memory, which grows. */
 struct gs_pinned {
     struct gs_passage passage;
-    unsigned most; /* slots; fewer once no more memory could be had */
+    unsigned most; /* slots at most; lowered once no more memory could be had */
     struct gs_pinned_memory memory;
     struct gs_ring ring;
 };
 
 /* What this room knows of a context. */
 struct gs_paths {
-    struct gs_pinned pinned, pinned_small; /* much or little at a time */
-    uint64_t making_ns;                    /* what making these has taken so far: of commands' times no part */
+    struct gs_pinned pinned, pinned_small; /* for many bytes, and for few */
+    uint64_t making_ns;                    /* time spent making both rings, taken off the times that auto mode learns */
     struct gs_peer *peer;
     uint64_t between_devices; /* bytes that went from device to device so far */
 };
@@ -49,17 +50,17 @@ struct gs_paths {
 /* Null is allowed. */
 void gs_peer_free(struct gs_peer *p);
 
-/* Between devices of servers (gs_remote_is_direct): do its pieces stay there, so that the ring holds none of their
- * bytes? */
+/* Does the send go from server to server (gs_remote_is_direct), so that none of its bytes pass through the ring? */
 bool gs_pinned_is_direct(const struct gs_context *ctx, const struct gs_send *send);
 
-/* The way through the windows; null: they aren't open. Begins to open them on the first call. */
+/* The passage by windows; null: not open. The first call begins to open windows; with GPUSPARC_TRANSFER=peer it waits,
+ * for a minute at most. */
 const struct gs_passage *gs_peer_ready(struct gs_context *ctx);
 
-/* The same, beginning nothing. */
+/* gs_peer_ready without opening anything. */
 const struct gs_passage *gs_peer_open(const struct gs_context *ctx);
 
-/* Are they open, or could they be? Begins nothing. */
+/* Are windows open, or could they be? Opens nothing. */
 bool gs_peer_usable(const struct gs_context *ctx);
 
 #endif

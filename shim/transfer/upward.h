@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What auto mode does for this room. */
+/* A function of auto mode that this room calls. */
 #ifndef GS_SHIM_TRANSFER_UPWARD_H
 #define GS_SHIM_TRANSFER_UPWARD_H
 

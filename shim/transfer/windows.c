@@ -90,7 +90,7 @@ int gs_windows_identity(const cl_device_id *dev, unsigned n, char *text, size_t 
     return 0;
 }
 
-/* CUDA's number of an OpenCL device; -1 where CUDA doesn't show it. */
+/* CUDA's number of an OpenCL device; -1: CUDA doesn't show the device. */
 static int cuda_device(const struct cuda *cu, cl_device_id dev)
 {
     cl_uint a[3];
@@ -120,7 +120,7 @@ static cl_mem import(const struct cuda *cu, unsigned long long memory, uint64_t 
         (cl_mem_properties)(uintptr_t)dev, DEVICE_HANDLE_LIST_END, 0};
     cl_mem mem = gs_real()->clCreateBufferWithProperties(ctx, properties, CL_MEM_READ_WRITE, (size_t)bytes, NULL, err);
     if (*err)
-        close(fd); /* else it is the driver's now */
+        close(fd); /* the driver owns it after success */
     return mem;
 }
 
