@@ -4,21 +4,21 @@
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 
-/* A unit isn't to have more commands, should one take longer than expected. */
+/* At most so many commands in a unit, lest they take longer than expected; each counts as so long at least. */
 enum { MOST = 256, LEAST_NS = 200 };
-/* Chunks shorter than that become larger, and larger ones smaller again. */
+/* Shorter chunks are made larger, and longer ones smaller. */
 enum { SHORT_CHUNK_NS = 150 * 1000, LONG_CHUNK_NS = 600 * 1000, MOST_FACTOR = 1024 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
 GS_RANKED(lock, GS_RANK_KNOWN_TIMES);
 
-/* Its times; NULL: it has none of its own. */
+/* The times of a size record; NULL: the record stands for many sizes. */
 static struct gs_unit_times *times_of(struct gs_size *size)
 {
     return size && size->program ? &size->units : NULL;
 }
 
-/* The same to be read: zeros if there are none. */
+/* A copy of a size record's times; zeros: none. */
 static struct gs_unit_times times_known(struct gs_size *size)
 {
     const struct gs_unit_times *t = times_of(size);
@@ -31,7 +31,7 @@ static unsigned factor_of(const struct gs_unit_times *t)
     return t->factor ? t->factor : 1;
 }
 
-/* Where it is among them; b->sizes: it isn't. */
+/* The size's index in the batch; b->sizes: none. */
 static unsigned index_of(const struct gs_batch *b, const struct gs_size *size)
 {
     unsigned i = 0;
@@ -50,7 +50,7 @@ bool gs_batch_add(struct gs_batch *b, struct gs_size *size, uint64_t most_ns, bo
 {
     const unsigned i = index_of(b, size);
     const bool another = i == b->sizes;
-    /* In a unit that may be long by itself what was known at its begin will do. */
+    /* In a long unit it is enough to ask for the times of each size once. */
     const bool known_by_now = !another && most_ns >= GS_BATCH_SOLE_NS;
     const struct gs_unit_times now = known_by_now ? (struct gs_unit_times){.ns = b->ns[i]} : times_known(size);
     if (!takes(b, size, now.ns, most_ns))
@@ -66,20 +66,20 @@ bool gs_batch_add(struct gs_batch *b, struct gs_size *size, uint64_t most_ns, bo
     return true;
 }
 
-/* What came before its factor changed says nothing of the new one: a row of long ones would bring it down to 1. */
+/* Notes what a launch took. Launches cut by a former factor don't change the present one: a row would bring it to 1. */
 static void learn(struct gs_unit_times *k, unsigned factor, uint64_t ns)
 {
     k->ns = ns > k->least_ns ? ns : k->least_ns;
     if (k->whole_groups && k->ns > k->whole_ns)
         k->whole_ns = k->ns;
-    if (k->ns > LONG_CHUNK_NS && factor > 1 && factor_of(k) == factor) /* one that has become one chunk */
+    if (k->ns > LONG_CHUNK_NS && factor > 1 && factor_of(k) == factor) /* the launch fitted one chunk of that factor */
         k->factor /= 2;
 }
 
 void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns)
 {
     GS_LOCKED(&lock);
-    /* What one took that has had a unit to itself, alone or with others of its size. */
+    /* The unit had launches of one size only: so much did each take. */
     if (b->sizes == 1) {
         uint64_t *least_ns = &b->size[0]->units.least_ns;
         const uint64_t each_ns = took_ns / b->n > LEAST_NS ? took_ns / b->n : LEAST_NS;
@@ -92,17 +92,18 @@ void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns)
             learn(k, b->factor[i], took_ns);
             continue;
         }
-        /* All by the same factor: which of them it was isn't known. What turned out longer counts at once. What did not
-         * counts down to the least that the size has taken by itself: one that varies must not pull the others down.
-         * The factor is of what was expected then: many units may be out by the same mistake. */
+        /* Scales all by the same factor, since nobody knows which launch took longer. A longer time counts at once. A
+         * shorter one counts half, and never below the least time that the size has taken by itself, so that one size
+         * that varies doesn't pull down others. The factor is of what was expected then: several units may share a
+         * mistake. */
         const double factor = (double)took_ns / (double)b->expected_ns, seen = (double)b->ns[i] * factor;
         learn(k, b->factor[i], (uint64_t)(factor > 1 ? seen : ((double)ns + seen) / 2));
     }
 }
 
-/* Of commands that had all ended when somebody looked, or that are new, no more is known than that they took no longer
- * than since the grant. Else it is known what they took since the unit before was heard to end; but if that was late
- * they seem short: they count as half of what was expected at least. (256 launches of 4 us shared a unit on an H200,
+/* A unit that had ended before anybody looked is known to have taken no longer than since its grant; that counts if the
+ * unit is new, or shorter than expected. Else the time since the former unit's end counts, but at least half of the
+ * expected time: if that end was heard late, this unit seems short. (On an H200 256 launches of 4 us shared a unit,
  * where the ends of two units were heard at once now and then.) */
 void gs_batch_complete(const struct gs_batch *b, uint64_t took_ns, uint64_t since_grant_ns, bool waited)
 {
@@ -141,11 +142,11 @@ void gs_chunk_learn(struct gs_size *size, unsigned factor, unsigned chunks, uint
         return;
     k->whole_groups = groups;
     k->whole_ns = took_ns;
-    if (factor_of(k) != factor) /* chunks cut by another factor say nothing of this one */
+    if (factor_of(k) != factor) /* chunks cut by another factor tell nothing of this one */
         return;
     if (each > LONG_CHUNK_NS)
         next = factor > 1 ? factor / 2 : 1;
-    /* What asking costs is in it too: the larger ones won't take longer than that many of these. */
+    /* Includes the time for asking, so larger chunks take at most so many times as long. */
     for (uint64_t ns = each; ns < SHORT_CHUNK_NS && next < MOST_FACTOR; ns = ns ? ns * 2 : 1)
         next *= 2;
     k->factor = next;

@@ -106,7 +106,8 @@ void gs_deferred_drop(struct gs_deferred *h)
     gs_taken_drop(h->units.spent);
     if (h->end) {
         if (h->record)
-            gs_drop(&h->record->o); /* first: while it is known, the handle must not become another event's */
+            gs_drop(
+                &h->record->o); /* the record goes first: until then the driver must not give out the handle again */
         gs_real()->clReleaseEvent(h->end);
     }
     if (h->loose)
@@ -125,7 +126,7 @@ void gs_deferred_done(struct gs_deferred *h)
     pthread_mutex_lock(&gs_deferred_list.lock);
     gs_deferred_to(h, GS_OVER);
     pthread_mutex_unlock(&gs_deferred_list.lock);
-    if (h->end) /* now, though others may hold it for longer; else it ends with its only unit */
+    if (h->end) /* at once, even if others still hold h; a single unit's event is the driver's */
         gs_event_end(h->end, atomic_load(&h->status));
 }
 
@@ -140,11 +141,11 @@ void gs_deferred_finish(struct gs_deferred *h)
     gs_drop(&kept->o);
 }
 
-/* ---- Which state may follow which ---- */
+/* ---- the tables of states ---- */
 
 #define ON(event, state, action) [GS_SHARE_##event] = {GS_SHARE_##state, GS_SHARE_##action}
 
-/* What is left out must not happen. */
+/* What is missing in the table must not happen. */
 static const struct {
     enum gs_sharing to;
     enum gs_share_action action;

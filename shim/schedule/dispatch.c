@@ -6,15 +6,15 @@
 #include "common/memory.h"
 #include "shim/schedule/deferred.h"
 
-/* Comes it right after this one, on the same resource? Whatever else is enqueued in between counts as a call, and so
- * ends the chain: a marker with a wait list, or a command that we don't look into. With gs_deferred_list.lock held. */
+/* Does a command with this number come right after `before`, on the same resource? Any other command between them has a
+ * number too, such as a marker with a wait list, and so ends the chain. With gs_deferred_list.lock held. */
 static bool is_next(const struct gs_deferred *before, unsigned resource, unsigned call)
 {
     return before && before->resource == resource && call - before->call <= 1;
 }
 
-/* It isn't enqueued: the first unit, if it was granted beforehand, isn't used. The gate opens all the same: NVIDIA's
- * driver leaves a wait for the events of its list in the queue of a command that it refuses. */
+/* The command isn't enqueued: gives back the first unit, if that was granted. The gate opens all the same: NVIDIA's
+ * driver leaves the wait for a refused command's wait list in the queue. */
 static void take_back(struct gs_deferred *h)
 {
     if (gs_is_taken(h))
@@ -24,9 +24,9 @@ static void take_back(struct gs_deferred *h)
     gs_worker_undo(h);
 }
 
-/* Where the process has nothing else under way the call waits a moment for the unit: the command needs no gate then.
- * On an H200, behind another process's chunks, a gate and the wait for an event behind it took 80 us, 300 at times; and
- * a command behind a gate takes the GPU from the process that has it for 0.2 ms. */
+/* Takes the first unit if it can be had at once. If this process has no other command under way, the call waits a
+ * moment, so that the command needs no gate: on an H200, behind another process's chunks, a gate and the wait for the
+ * event behind it took 80 us, at times 300; and a command behind a gate takes the GPU from others for 0.2 ms. */
 static bool try_unit(struct gs_deferred *h, bool idle)
 {
     enum { MOST_NS = 1000 * 1000 };
@@ -41,23 +41,23 @@ static bool try_unit(struct gs_deferred *h, bool idle)
     return only && gs_worker_request(h, MOST_NS);
 }
 
-/* Where no other application is connected nobody waits for a unit which is held while its command can't run yet: all
- * commands before, in queue and wait list, have their units, and end. With gs_deferred_list.lock held. */
+/* May a unit be held while its command can't run yet? Yes if no other application is connected, and all commands before
+ * (in queue and wait list) have their units, and so will end. With gs_deferred_list.lock held. */
 static bool may_at_will(const struct gs_deferred *h, const struct gs_queue *q)
 {
     return gs_units_are_alone() && !(h->home == q->o.handle && q->out_of_order) &&
            !atomic_load(&q->o.ctx->user_events) && gs_deferred_all_served();
 }
 
-/* Takes the first unit beforehand, where the command could run now and the unit is there. It stands behind nothing but
- * units of ours that are running. `may_chain`: its queue is in order, and it waits for nothing else. Returns whether
- * there is need for a marker that tells when it could run. */
+/* Takes the first unit if the command could run now, or stands behind nothing but running units of ours. `may_chain`:
+ * the queue is in-order, and the wait list has no unended event but the queue's last. True: the command needs a marker
+ * (`ready`). */
 static bool take_now(struct gs_deferred *h, const struct gs_queue *q, bool may_chain)
 {
     pthread_mutex_lock(&gs_deferred_list.lock);
     const struct gs_deferred *before = may_chain ? gs_deferred_last_in(h->home) : NULL;
-    /* A call may consist of several commands, or another thread's has come meanwhile: nothing waits behind a gate. In a
-     * queue of ours gate, marker and thread took 30 us of the 70 of each piece of the ring (an H200). */
+    /* A call may enqueue several commands, and another thread's may have come in between: nothing may wait behind a
+     * gate. (In a queue of ours gate, marker and thread took 30 us of the 70 of each piece of the ring, on an H200.) */
     const bool idle = may_chain && (h->home == q->o.handle ? gs_timeline_ended_before(q->timeline, h->call) &&
                                                                  (!before || gs_is_served(before))
                                                            : !before);
@@ -69,7 +69,8 @@ static bool take_now(struct gs_deferred *h, const struct gs_queue *q, bool may_c
     return h->behind == GS_BEHIND_OTHERS || (h->behind == GS_BEHIND_LAST && gs_has_units(h));
 }
 
-/* Not where it is served before the call returns: NVIDIA's driver takes 2 to 6 us to release a queue. */
+/* Keeps the queues until the command is served. A command that is served before the call returns needs no such care,
+ * and NVIDIA's driver takes 2 to 6 us to release a queue. */
 static cl_int keep_queues(struct gs_deferred *h, struct gs_queue *q)
 {
     if (gs_is_taken(h) && !gs_has_units(h))
@@ -82,7 +83,7 @@ static cl_int keep_queues(struct gs_deferred *h, struct gs_queue *q)
     return CL_SUCCESS;
 }
 
-/* `marked`: with a marker that tells when the command could run: in an in-order queue it comes after all before it. */
+/* Makes the command's events. `marked`: also `ready`, a marker behind all earlier commands and the wait list. */
 static cl_int make(struct gs_deferred *h, struct gs_queue *q, bool marked, cl_uint n_wait, const cl_event *wait)
 {
     cl_int err = marked ? gs_mark_out_of_order(q, h->home, n_wait, n_wait ? wait : NULL, &h->ready) : CL_SUCCESS;
@@ -95,7 +96,7 @@ static cl_int make(struct gs_deferred *h, struct gs_queue *q, bool marked, cl_ui
     return err ? err : keep_queues(h, q);
 }
 
-/* Does its wait list wait for anything but what comes last in the queue? */
+/* Does the wait list have an unended event other than the last in the queue? */
 static bool waits_for_others(cl_command_queue queue, cl_uint n_wait, const cl_event *wait)
 {
     bool waits = false;
@@ -104,8 +105,8 @@ static bool waits_for_others(cl_command_queue queue, cl_uint n_wait, const cl_ev
     return waits;
 }
 
-/* How long a unit of short commands may be. Where its own application's are out another one would stand behind a gate,
- * which NVIDIA's driver is slow with. */
+/* How long a unit of short commands may be. While others of this application are out, the next would need a gate, which
+ * is slow with NVIDIA's driver: so the unit may be longer. */
 static uint64_t most_of_unit_ns(unsigned resource, bool granted)
 {
     if (gs_units_are_alone())
@@ -114,7 +115,8 @@ static uint64_t most_of_unit_ns(unsigned resource, bool granted)
     return granted && c && gs_client_own_out(c, resource, GS_LENGTH_UNKNOWN) ? GS_BATCH_ALONE_NS : GS_BATCH_NS;
 }
 
-/* Joins the unit of the command before, if it may: that is granted, or behind a gate that opens with the grant. */
+/* Lets a launch join the unit of the command before, if that unit is granted or its gate opens with the grant. Returns
+ * the unit's command, held; null: no. */
 static struct gs_deferred *join(cl_command_queue queue, unsigned resource, unsigned call, struct gs_size *size,
                                 uint64_t now)
 {
@@ -133,7 +135,7 @@ static struct gs_deferred *join(cl_command_queue queue, unsigned resource, unsig
     return may ? h : NULL;
 }
 
-/* The command that has joined is enqueued, as `event` (taken over) or without one; or the driver has refused it. */
+/* The launch that joined is enqueued, with `event` (taken over) or without; or the driver refused it (!enqueued). */
 static void joined(struct gs_deferred *h, bool enqueued, cl_event event)
 {
     cl_event old = NULL;
@@ -154,7 +156,7 @@ static void joined(struct gs_deferred *h, bool enqueued, cl_event event)
     gs_deferred_drop(h);
 }
 
-/* Of each of its units. */
+/* The expected length of each of the command's units. */
 static enum gs_length length_of(const struct gs_deferred *h)
 {
     if (h->units.pieces)
@@ -162,9 +164,9 @@ static enum gs_length length_of(const struct gs_deferred *h)
     return h->batch.expected_ns && h->batch.expected_ns <= GS_BATCH_SOLE_NS ? GS_LENGTH_UNIT : GS_LENGTH_UNKNOWN;
 }
 
-/* Makes a gate for a command: *gate, the one event that its first unit waits for, and a marker that tells when the
- * commands before and the wait list have ended. An error is of the wait list. *gate is null where the first unit was
- * granted at once, or joins another one: it is enqueued with the wait list as given. */
+/* Prepares a command: *held, and *gate, the only event that its first unit must wait for. *gate is null if the first
+ * unit was granted at once, or joins another unit: then the unit is enqueued with the wait list as given. An error is
+ * of the wait list, or there was no memory. */
 static cl_int hold_back(const struct gs_destination *to, const struct gs_units *units, struct gs_deferred **held,
                         cl_event *gate)
 {
@@ -200,8 +202,8 @@ static cl_int hold_back(const struct gs_destination *to, const struct gs_units *
     h->resource = to->resource;
     h->call = call;
     const bool marked = take_now(h, q, may_chain);
-    /* The gate is opened by a unit, perhaps by one that an open unit's end gives back: such a unit's marker, which
-     * another thread may be enqueueing, comes before the gate. */
+    /* A unit opens the gate, perhaps one that is granted when an open unit ends. That open unit's marker, which another
+     * thread may be enqueueing, must come before the gate. */
     if (!gs_is_taken(h) && atomic_load(&gs_deferred_list.loose))
         gs_units_await();
     const cl_int err = make(h, q, marked, to->n_wait, to->wait);
@@ -219,14 +221,14 @@ static cl_int hold_back(const struct gs_destination *to, const struct gs_units *
     return CL_SUCCESS;
 }
 
-/* While a call's command joins an earlier one's unit, another thread that ends the sharing only makes it the last. */
+/* The sharing of a unit. A thread that closes the unit while a launch joins only changes JOINING to LAST_JOINS. */
 static enum gs_sharing sharing_of(const struct gs_deferred *h)
 {
     GS_LOCKED(&gs_deferred_list.lock);
     return h->sharing;
 }
 
-/* The first unit was refused by the driver. The units' work stays the caller's. */
+/* The driver has refused the first unit. The units' work stays the caller's. */
 static void hold_drop(struct gs_deferred *h)
 {
     if (gs_share_is_joining(sharing_of(h))) {
@@ -237,8 +239,8 @@ static void hold_drop(struct gs_deferred *h)
     gs_deferred_finish(h);
 }
 
-/* Of commands that have joined a unit the last one's event, or a marker in its place, tells of the unit's end. The next
- * command, or a thread that looks for ends, flushes the queue. */
+/* A launch has joined a unit: the last launch's event, or a marker instead, tells of the unit's end. The next command,
+ * or a thread that looks for ends, flushes the queue. */
 static void let_go_joined(struct gs_deferred *h, bool last, cl_event event, cl_event *end)
 {
     cl_command_queue home = h->home;
@@ -247,14 +249,14 @@ static void let_go_joined(struct gs_deferred *h, bool last, cl_event event, cl_e
     if (event)
         gs_job_add(event);
     joined(h, true, event);
-    /* Where nobody waits for the unit's end, the thread that needs the next unit flushes the queue and asks the driver:
-     * as long as the queue isn't flushed, NVIDIA's driver carries a command out within the call that enqueues it. */
+    /* While nobody waits for the unit's end, the queue isn't flushed: the thread that needs the next unit does so and
+     * asks the driver. (Until the flush NVIDIA's driver carries a command out within the call that enqueues it.) */
     if (last && (!(gs_group()->type & CL_DEVICE_TYPE_GPU) || gs_units_wanted()))
         gs_real()->clFlush(home);
 }
 
-/* The first unit has been enqueued as `first`, or without an event (null): whoever needs one enqueues a marker then
- * (close_unit in unit_ends.c). *end, unless `end` is null, is the caller's: the event of the last unit. */
+/* The first unit is enqueued, with the event `first` or without (null): a marker is enqueued later if the unit's end is
+ * asked for (close_unit in unit_ends.c). *end, unless `end` is null, is the caller's: the event of the last unit. */
 static void let_go(struct gs_deferred *h, cl_event first, cl_event *end)
 {
     cl_command_queue home = h->home;
@@ -263,7 +265,7 @@ static void let_go(struct gs_deferred *h, cl_event first, cl_event *end)
         let_go_joined(h, sharing == GS_SHARE_LAST_JOINS, first, end);
         return;
     }
-    /* Others have been sent off by then. */
+    /* other commands are flushed later */
     const bool sends = !gs_is_taken(h) || (!gs_has_units(h) && sharing == GS_SHARE_CLOSED);
     h->first = first;
     h->loose = !first;
@@ -279,16 +281,16 @@ static void let_go(struct gs_deferred *h, cl_event first, cl_event *end)
         gs_real()->clFlush(home);
 }
 
-/* Of what the application has given; the driver's own words for it are those of the command. Else there was no memory
- * for what a unit takes, and nothing is enqueued without one. */
+/* Is the error of the wait list that the application gave? Then the driver says so when it gets the command. Other
+ * errors mean no memory, and the command can't be enqueued without its unit. */
 static bool is_of_wait_list(cl_int err)
 {
     return err == CL_INVALID_EVENT_WAIT_LIST || err == CL_INVALID_EVENT || err == CL_INVALID_CONTEXT;
 }
 
-/* Needs the command no event of its own? One that joins a unit has the event of the unit's last command. While no other
- * application is connected, the first of a unit that others may join has none either, until somebody asks for the
- * unit's end: an event makes each launch take NVIDIA's driver 4 us more. */
+/* Does the command need no event of its own? A launch that joins a unit needs none: the unit's last command has one.
+ * While no other application is connected, the first launch of a shared unit needs none either, until the unit's end is
+ * asked for. An event makes each launch take NVIDIA's driver 4 us more. */
 static bool goes_without(const struct gs_deferred *h)
 {
     const enum gs_sharing sharing = sharing_of(h);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands of a scheduled application: each consists of units, and each unit is given to the driver once the daemon has
- * granted it. The first unit is enqueued at once, in the place where the command belongs, behind a *gate*: the driver
- * has looked at its arguments, and has an event for it. The gate is opened when the commands before have ended and the
- * unit is granted. The other units follow from a thread of ours, on queues that hold granted units alone, so that no
- * unit waits for another. Where nothing before it still runs, and the unit can be had at once, there is no gate.
- * The application's call waits for a moment at most: docs/daemon.md, "What the shim has to keep to". */
+/* Commands of a scheduled application. Each consists of units, and the driver gets each unit once the daemon has
+ * granted it. The first unit is enqueued at once, in the command's place, behind a *gate*: the driver checks the
+ * arguments, and there is an event. The gate opens when the commands before have ended and the unit is granted. A
+ * thread of ours enqueues the other units, in queues that hold granted units alone, so that no unit waits for another.
+ * If no command before still runs and the unit can be had at once, no gate is needed. The application's call waits for
+ * a moment at most: docs/daemon.md, "What the shim has to keep to". */
 #ifndef GS_SHIM_SCHEDULE_DISPATCH_H
 #define GS_SHIM_SCHEDULE_DISPATCH_H
 
@@ -12,130 +12,137 @@
 #include "shim/client/client.h"
 #include "shim/record/size.h"
 
-/* ---- batch.c: how much goes into a unit, by how long such commands took before: short ones share one, and where
- * chunks turn out to be short they become larger. A unit is to be short, so that nobody waits long for it, and not so
- * short that asking for it, and hearing of its end, takes longer than it does: 36 us for a launch of its own (an H200).
- * docs/daemon.md, "How long a unit lasts", has the bound that follows ---- */
+/* ---- batch.c: how much goes into a unit, by the times of earlier commands ----
+ *
+ * Short commands share a unit, and chunks that prove short become larger. A unit is to be short, so that nobody waits
+ * long for it, but not shorter than the time for asking and for hearing of its end: 36 us for a launch of its own (an
+ * H200). docs/daemon.md, "How long a unit lasts", has the bound that follows. */
 
 enum { GS_BATCH_SIZES = 12 };
 
-/* A unit of short commands isn't to be longer than the first; where the next unit would have to wait for others of the
- * same application alone, than the second. */
-enum { GS_BATCH_NS = 200 * 1000, GS_BATCH_ALONE_NS = 600 * 1000 };
+/* A unit of short commands should last no longer than GS_BATCH_NS; than GS_BATCH_ALONE_NS where the next unit would
+ * wait for units of the same application alone; than GS_BATCH_SOLE_NS where no other application is connected. Launches
+ * that could be cut but go whole have the last two bounds as well. */
+enum { GS_BATCH_NS = 200 * 1000, GS_BATCH_ALONE_NS = 600 * 1000, GS_BATCH_SOLE_NS = 5 * 1000 * 1000 };
 
-/* Nor, where no other application is connected, such a unit, or a launch that goes whole, than this. */
-enum { GS_BATCH_SOLE_NS = 5 * 1000 * 1000 };
-
-/* The commands of one unit. All zeros: none yet. */
+/* The commands of one unit, by their sizes. All zeros: none yet. */
 struct gs_batch {
     unsigned n, sizes;
-    uint64_t expected_ns; /* that they take; 0: unknown */
+    uint64_t expected_ns; /* for the whole unit; 0: unknown */
     struct gs_size *size[GS_BATCH_SIZES];
-    uint64_t ns[GS_BATCH_SIZES];     /* what was expected of each of these when its first came */
-    unsigned factor[GS_BATCH_SIZES]; /* by which each would have been cut when its first came */
+    uint64_t ns[GS_BATCH_SIZES];     /* of each size: the time expected when its first launch came */
+    unsigned factor[GS_BATCH_SIZES]; /* of each size: gs_chunk_factor() at that time */
 };
 
-/* Adds a launch of that size (NULL: another command, which stays alone). False: it isn't to be in this unit, which
- * would take longer than most_ns. The first always is. *full: another of that size isn't to be any more. */
+/* Adds a launch of that size (NULL: another command, which shares with none). False: the unit would take longer than
+ * most_ns; the first command is always added. *full: no further launch of that size fits. */
 bool gs_batch_add(struct gs_batch *b, struct gs_size *size, uint64_t most_ns, bool *full);
 
-/* The unit took so long: what is expected of its sizes from now on. */
+/* The unit took so long: learns what to expect of its sizes. */
 void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns);
 
-/* The same as far as it is known: its end was heard took_ns after that of the unit before, or after its own grant if
- * that came later, which was since_grant_ns ago. `waited`: it had not ended yet when somebody looked first. */
+/* gs_batch_learn for a unit whose end was heard took_ns after the end of the unit before (or after its own grant, if
+ * that came later) and since_grant_ns after its grant. `waited`: the unit was still running when first looked at. */
 void gs_batch_complete(const struct gs_batch *b, uint64_t took_ns, uint64_t since_grant_ns, bool waited);
 
-/* So many times the configured work-groups are a chunk of a launch of that size: 1, 2, 4, ... */
+/* A chunk of a launch of that size has so many times the configured work-groups: 1, 2, 4, ... */
 unsigned gs_chunk_factor(struct gs_size *size);
 
-/* Have units of that size, each one of so many parts, been so short that a whole launch might share a unit? */
+/* Were units of one part each so short that the whole launch, of so many parts, might share a unit? */
 bool gs_parts_are_short(struct gs_size *size, unsigned parts);
 
-/* A launch of so many work-groups in several chunks by that factor took so long. */
+/* A launch of `groups` work-groups, in several chunks cut by that factor, took so long. */
 void gs_chunk_learn(struct gs_size *size, unsigned factor, unsigned chunks, uint64_t groups, uint64_t took_ns);
 
-/* Have so many, or more, last taken no longer than a unit may where nobody else waits, or is there? They may be one. */
+/* Did the last launch in chunks, of `groups` work-groups or more, take no longer than GS_BATCH_ALONE_NS (`sole`:
+ * GS_BATCH_SOLE_NS)? Then a launch of `groups` may go as one unit. */
 bool gs_whole_is_short(struct gs_size *size, uint64_t groups, bool sole);
 
-/* ---- dispatch.c ---- */
+/* ---- deferred.c ---- */
 
-/* How long the units of some commands ran, without the time in which they waited for grants: for kernels by place, for
- * all else by resource. A unit's time begins when it is granted, or when the one before on its resource has ended, and
- * ends when the driver says so. */
+/* How long the units of some commands ran, without waiting for grants: kernels by place, all else by resource. A unit's
+ * time begins with its grant, or with the end of the unit before on its resource, and ends when the driver says so. */
 struct gs_taken {
-    atomic_int refs; /* its owner's, and those of the commands under way */
+    atomic_int refs; /* of the owner, and of each command under way */
     atomic_uint_fast64_t kernel_ns[GS_MAX_DEVICES], other_ns[GS_MAX_RESOURCES];
 };
 struct gs_taken *gs_taken_new(void); /* null: no memory */
 void gs_taken_drop(struct gs_taken *s);
-/* Have all its commands ended? */
+/* Have all commands ended that count here? */
 static inline bool gs_taken_is_complete(const struct gs_taken *s)
 {
     return atomic_load(&s->refs) == 1;
 }
 
-/* The units behind the first, carried out in order by one thread. */
+/* Is this the event of the last command under way in a queue, or of one of its units? */
+bool gs_is_last_event(cl_command_queue queue, cl_event event);
+
+/* ---- dispatch.c ---- */
+
+/* A command's units. */
 struct gs_units {
     unsigned n; /* all units, the first included */
-    /* For them; retained while they are. Several: they may run side by side, and take turns. The others are null. */
+    /* For units after the first, in turns, so that two may run side by side; retained while they do. May be null. */
     cl_command_queue queue[GS_UNIT_QUEUES];
     bool first_apart; /* no other unit may be enqueued before the first has ended */
-    /* Enqueues a unit; its event is the dispatcher's. The first only for gs_run_units; the others have no wait list. */
+    /* Enqueues a unit; the caller owns the event. gs_run_units alone enqueues unit 0, and only that has a wait list. */
     cl_int (*enqueue)(void *work, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
                       cl_event *event);
-    void (*free)(void *work); /* once the last one has been enqueued, or none will be */
+    void (*free)(void *work); /* called when the last unit has been enqueued, or none will be; or null */
     void *work;
-    struct gs_taken *spent; /* what they take is added to it; or null */
-    bool kernel;            /* they are a kernel of the application, on `place` */
-    bool pieces;            /* each moves bytes, no more than a unit is for */
+    struct gs_taken *spent; /* the units' times are added here; or null */
+    bool kernel;            /* the units are a kernel of the application, on `place` */
+    bool pieces;            /* each unit moves bytes, no more than a unit is for */
     unsigned place;
-    struct gs_size *size; /* of a launch that may share a unit, by what is expected of its time: batch.c; else null */
-    unsigned factor;      /* of several: by which they were cut, ... */
-    uint64_t groups;      /* ... and how many work-groups they have in all */
+    struct gs_size *size; /* of a launch whose time is learnt, and which may share a unit; else null */
+    unsigned factor;      /* of several units: the factor that they were cut by, ... */
+    uint64_t groups;      /* ... and the work-groups of all together */
 };
 
-/* Adds the times of one command to the record of several: by the first device's clock, once `offset_ns` is added. */
-void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns);
-
-/* Where a command of units goes: the application's queue; the driver's, for its first unit, which comes after the wait
- * list; and the resource that its units are of. */
+/* Where a command of units goes. */
 struct gs_destination {
-    struct gs_queue *q;
-    cl_command_queue queue;
-    unsigned resource;
+    struct gs_queue *q;     /* the application's queue */
+    cl_command_queue queue; /* the driver's, for the first unit, behind the wait list */
+    unsigned resource;      /* what the units need */
     cl_uint n_wait;
     const cl_event *wait;
 };
 
-/* What is enqueued there by now: taken before the wait. A call may have its number and not be enqueued yet; units are
- * told apart by the order in which they are. */
+/* Enqueues the first unit at once, if need be behind a gate, and sees to the others. The caller owns *end, the event of
+ * the last unit (end null: nobody needs one), and after an error the units' work. With the context's lock held. */
+cl_int gs_run_units(const struct gs_destination *to, const struct gs_units *units, cl_event *end);
+
+/* ---- resource_workers.c ---- */
+
+/* The application has made one of its user events fail: commands that are held back behind the event fail now. */
+void gs_deferred_fail(void);
+
+/* ---- unit_ends.c ---- */
+
+/* Widens the times in `record` by those of `event`; `offset_ns` brings these to the first device's clock. */
+void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns);
+
+/* How far a queue is: taken before a wait, and given to gs_queue_drained after. `call` is counted when a call begins,
+ * `order` when a unit's command is really enqueued: so `order` says which units the wait was for. */
 struct gs_queue_mark {
     unsigned call, order;
 };
 struct gs_queue_mark gs_queue_mark(struct gs_queue *q);
-/* All of it has ended, or else was waited for in vain: some of it has failed. */
+/* All commands up to the mark have ended. !well: one has failed, so units are looked at one by one. */
 void gs_queue_drained(struct gs_queue *q, struct gs_queue_mark upto, bool well);
 
-/* Waits for threads that are just enqueueing markers behind commands of which there is no event. */
+/* Waits for threads that are just enqueueing a marker behind commands without events. */
 void gs_units_await(void);
 
 /* A call that waited for commands returns to the application: the job may have ended. */
 void gs_wait_ended(void);
 
-/* So many threads more, or fewer, wait in the driver for what is in a queue, and say gs_queue_drained() then. */
+/* So many threads more, or fewer, wait in the driver for a queue, and will call gs_queue_drained(). */
 void gs_queue_waits(int more);
 
-/* Waits for what a command that is enqueued in the application's queue, in order, would come after, where that is a
- * command of ours (of several units: only then, if so asked) or nothing. False: it is something else, and nothing was
- * waited for. Without the context's lock. */
+/* Waits until all commands in the application's in-order queue have ended. False: the last command isn't one of units
+ * (of_several: of several units), and nothing was waited for. Call without the context's lock. */
 bool gs_queue_await(struct gs_queue *q, bool of_several);
-
-/* Is this the event of the last command under way in a queue, or of one of its units? */
-bool gs_is_last_event(cl_command_queue queue, cl_event event);
-
-/* The application has made one of its user events fail: commands that are held back behind the event fail now. */
-void gs_deferred_fail(void);
 
 /* A command that doesn't go through gs_run_units is about to be enqueued: a unit without an event gets a marker. */
 __attribute__((cold)) void gs_queue_close_unit(cl_command_queue queue);
@@ -145,25 +152,19 @@ static inline void gs_queue_close(cl_command_queue queue)
         gs_queue_close_unit(queue);
 }
 
-/* The application releases its queue: no function here uses the handle but for commands that retain the queue. */
+/* The application releases its queue. After this only commands that retain the queue use the handle. */
 void gs_queue_leave(cl_command_queue queue);
 
-/* Is all in the application's queue, in order, known to have ended, or on the device? With the context's lock held. */
+/* Are all commands in the application's in-order queue known to have ended, or served? With the context's lock held. */
 bool gs_queue_is_idle(struct gs_queue *q);
 
-/* Has the driver got what was last enqueued there, and behind what? Not so while chunks of it wait for units. */
+/* Has the driver got the last command in the queue, with all before? Not while chunks of it wait for units. */
 bool gs_queue_is_submitted(struct gs_queue *q);
 
-/* Units whose ends have not been seen yet, though they may have come: they are looked at now, and given back. Those
- * that need `resource`, or those in `queue`. */
+/* Looks at a few units that may have ended unseen, and gives those back: of `resource`, or of `queue` if not null. */
 void gs_units_look(unsigned resource, cl_command_queue queue);
 
-/* A unit that was submitted for a command which no gs_deferred stands for has ended. */
+/* A unit has ended that was submitted for a command without a gs_deferred. */
 void gs_unit_over(struct gs_unit *u);
-
-/* Enqueues the first unit at once, if need be behind a gate, and sees to the others. *end is the caller's: the event
- * that completes with the last unit; null where nobody needs one. After an error the units' work is the caller's too.
- * With the context's lock held. */
-cl_int gs_run_units(const struct gs_destination *to, const struct gs_units *units, cl_event *end);
 
 #endif

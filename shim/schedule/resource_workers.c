@@ -7,14 +7,14 @@
 #include "shim/process/threads.h"
 #include "shim/order/completion.h"
 
-/* The commands that could run now, by what they need; each list has a thread, started on first need. */
+/* Commands that could run now, one list for each resource, with a thread that is started on first need. */
 struct worker {
     pthread_mutex_t lock; /* all below */
     pthread_cond_t news;
     struct gs_deferred *head, **tail;
-    /* A call has asked for the first unit of `asker`, and waits for it, or is about to put the command into the list.
-     * The request that the call leaves is for the next unit that the worker takes, whichever command that belongs to:
-     * no unit is granted in vain while the worker waits for another. */
+    /* A call has asked for the first unit of `asker`, and waits, or is about to give the worker that command. A request
+     * that the call leaves open serves the next unit that the worker takes, of whichever command: so no grant is wasted
+     * while the worker waits for another. */
     const struct gs_deferred *asker;
     struct gs_request asked;
     atomic_bool started; /* also without the lock */
@@ -25,13 +25,13 @@ static struct {
 } workers = {.once = PTHREAD_ONCE_INIT};
 
 static _Thread_local struct {
-    bool serves;              /* a worker, and nothing else */
-    bool fails_here;          /* what has failed is ended by this very thread */
-    struct gs_deferred *next; /* then: what stands behind that, by `next` */
+    bool serves;              /* the thread is a worker */
+    bool fails_here;          /* the thread itself ends commands that fail in gs_deferred_fail */
+    struct gs_deferred *next; /* in gs_deferred_fail: commands to begin next, linked by `next` */
 } this_thread;
 
-/* The process must not end while a thread of ours is inside the driver. Once it does a thread that serves a worker
- * sleeps; another, which may be the one that ends the process, goes on. True: enter must be followed by leave. */
+/* The process must not end while a thread of ours is in the driver. Once it ends, a worker sleeps here; another thread,
+ * perhaps the one that ends the process, goes on. True: leave_driver(true) must follow. */
 static bool enter_driver(void)
 {
     if (!this_thread.serves)
@@ -57,7 +57,7 @@ static void set_up(void)
     gs_threads_register();
 }
 
-/* The request that a call has left, if there is one. With the worker's lock held. */
+/* The open request that a call has left, if any. With the worker's lock held. */
 static struct gs_request take_asked(struct worker *l)
 {
     const struct gs_request asked = l->asked;
@@ -87,17 +87,16 @@ static bool run_first(struct gs_deferred *h)
     return err == CL_SUCCESS;
 }
 
-/* A chunk leaves part of a GPU idle while its last work-groups run, and a chunk of small work-groups never fills a GPU.
- * The next chunk, in another queue, fills the rest. (An H200, work-groups of 64: a launch in chunks took 14 % longer in
- * one queue, 0.1 % in two.) What is granted at a time stays the same. */
+/* Takes the unit queues in turns: a chunk leaves part of a GPU idle while its last work-groups run, and the next chunk,
+ * in another queue, fills that part. (On an H200 a launch of work-groups of 64 took 14 % longer in chunks by one queue,
+ * 0.1 % by two.) Grants stay as many. */
 static cl_command_queue queue_of(const struct gs_deferred *h, unsigned i)
 {
     cl_command_queue queue = h->units.queue[i % GS_UNIT_QUEUES];
     return queue ? queue : h->units.queue[0];
 }
 
-/* Tries a refused unit once more: the driver has taken the command's first unit, and the application would hear of the
- * error by the command's event alone, if it looks at that. */
+/* Tries a refused unit twice: after the first unit, only the command's event can tell the application of an error. */
 static cl_int enqueue_unit(const struct gs_deferred *h, unsigned i, cl_command_queue queue, cl_event *event)
 {
     GS_NOTE("enqueue %p %d", (const void *)&h->unit[i], h->ready ? (int)gs_event_status(h->ready) : CL_COMPLETE);
@@ -105,7 +104,7 @@ static cl_int enqueue_unit(const struct gs_deferred *h, unsigned i, cl_command_q
     return err ? h->units.enqueue(h->units.work, i, queue, 0, NULL, event) : err;
 }
 
-/* It has been granted. */
+/* Enqueues unit i, which is granted. */
 static bool enqueue_next(struct gs_deferred *h, unsigned i)
 {
     struct gs_unit *u = &h->unit[i];
@@ -140,7 +139,7 @@ static bool run_next(struct gs_deferred *h, unsigned i)
 
 static void serve(struct gs_deferred *h);
 
-/* Its turn comes when its resource's thread gets to it. */
+/* Puts the command at the end of its worker's list. Without a worker the command goes now, in this thread. */
 static void push(struct gs_deferred *h)
 {
     struct worker *l = &workers.of[h->resource];
@@ -160,7 +159,7 @@ static void push(struct gs_deferred *h)
 
 static void could_run(cl_event event, cl_int status, void *data);
 
-/* All before it in its queue is served. */
+/* All commands before in the queue are served: begins the command, now or when `ready` ends. */
 static void stand_first(struct gs_deferred *h)
 {
     if (h->behind != GS_BEHIND_OTHERS || !atomic_load(&workers.of[h->resource].started))
@@ -180,7 +179,7 @@ static void has_served(struct gs_deferred *h)
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (!follower)
         return;
-    if (this_thread.fails_here) { /* it may fail as well, and the next: one after the other, not one within the other */
+    if (this_thread.fails_here) { /* a loop, no recursion: the follower may fail as well, and its own follower */
         follower->next = this_thread.next;
         this_thread.next = follower;
     } else {
@@ -190,7 +189,7 @@ static void has_served(struct gs_deferred *h)
     }
 }
 
-/* Its first unit stands in its queue behind what the others have to wait for. */
+/* Are commands under way that units after the first have to wait for? Then could_run goes on later. */
 static bool rest_waits(struct gs_deferred *h)
 {
     const cl_int status = h->behind == GS_BEHIND_LAST ? gs_event_status(h->ready) : CL_COMPLETE;
@@ -219,8 +218,8 @@ static void serve(struct gs_deferred *h)
     }
     has_served(h);
     bool in = enter_driver();
-    /* Both before its end: who sees that may free the memory, and make a sub-buffer over one that is held here. The
-     * first fails where it is open already. */
+    /* Both come before the command's end: whoever sees the end may free the memory, or make a sub-buffer over one that
+     * is held here. The first fails if the gate is open already. */
     if (atomic_load(&h->status) != CL_COMPLETE && h->open)
         gs_real()->clSetUserEventStatus(h->open, atomic_load(&h->status));
     if (h->units.free)
@@ -253,7 +252,7 @@ static void *run_worker(void *arg)
     return NULL;
 }
 
-/* The commands before have ended (or one of them failed: then so does this one). */
+/* The commands before have ended. If any failed, this command fails. */
 static void could_run(cl_event event, cl_int status, void *data)
 {
     struct gs_deferred *h = data;
@@ -308,14 +307,14 @@ void gs_worker_undo(const struct gs_deferred *h)
     }
 }
 
-/* Its unit is granted: there is nothing to wait for but its end. */
+/* Begins a command whose first unit is granted and enqueued. */
 static void run_taken(struct gs_deferred *h)
 {
     gs_unit_on(h->unit, GS_UNIT_SUBMIT);
     gs_unit_watch(h, h->unit, h->first);
     h->next_unit = 1;
     if (h->next_unit < h->units.n) {
-        gs_real()->clFlush(h->home); /* it may begin */
+        gs_real()->clFlush(h->home); /* the first unit may begin */
         push(h);
     } else {
         serve(h);
@@ -328,7 +327,7 @@ void gs_worker_take(struct gs_deferred *h)
     pthread_mutex_lock(&l->lock);
     const bool started = start(l);
     pthread_mutex_unlock(&l->lock);
-    if (!started) /* a process without room for a thread: no schedule, then */
+    if (!started) /* no room for a thread in this process: commands go without a schedule */
         gs_debug("no thread could be started to schedule commands");
     if (gs_deferred_enlist(h))
         return;

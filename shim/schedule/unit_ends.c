@@ -7,16 +7,16 @@
 #include "shim/order/completion.h"
 #include "shim/order/upward.h"
 
-/* No more join a unit that none has joined for so long. */
+/* A unit that no launch has joined for so long is closed. */
 enum { QUIET_NS = 30 * 1000 };
 
-/* Who hasn't called for so long doesn't enqueue one command after the other. */
+/* An application that has not called for so long isn't enqueueing a stream of commands. */
 enum { STREAM_NS = 500 * 1000 };
 
-/* Who hasn't for so long is waiting, or computes. */
+/* An application that has not called for so long waits, or computes. */
 enum { PAUSE_NS = 100 * 1000 };
 
-/* Returns how long it took until now: since it was granted, or since the one before on its resource ended. */
+/* How long a unit that ends now took: since its grant, or since the last unit of its resource ended. */
 static uint64_t time_of(unsigned resource, const struct gs_grant *grant, uint64_t now)
 {
     const uint64_t before = atomic_exchange(&gs_deferred_list.ended_ns[resource], now);
@@ -44,7 +44,8 @@ void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns)
 static void unit_ended(cl_event event, cl_int status, void *data)
 {
     struct gs_unit *u = data;
-    gs_unit_on(u, status < 0 ? GS_UNIT_FAILS : GS_UNIT_COMPLETES); /* before what takes calls of the driver */
+    gs_unit_on(u,
+               status < 0 ? GS_UNIT_FAILS : GS_UNIT_COMPLETES); /* first: the rest calls the driver, which takes time */
     if (status < 0)
         gs_deferred_set_error(u->held, status);
     else if (u->held->record)
@@ -69,13 +70,13 @@ void gs_unit_over(struct gs_unit *u)
     time_of(u->grant.resource, &u->grant, gs_now_ns());
 }
 
-/* Of a single unit, the last event that it has. */
+/* The last event of a single unit. */
 static cl_event last_event(const struct gs_deferred *h)
 {
     return h->tail ? h->tail : h->first;
 }
 
-/* Its last event is that of `marker` from now on, or all of it has ended. */
+/* The unit's last event is `marker` now; null: the unit has ended. Its last command is no longer loose. */
 static void is_tied(struct gs_deferred *h, cl_event marker)
 {
     cl_event old = NULL;
@@ -91,8 +92,8 @@ static void is_tied(struct gs_deferred *h, cl_event marker)
     GS_RELEASE(Event, old);
 }
 
-/* No more join it: where its last commands have no event a marker tells of their end, which has to stand right behind
- * them. So whatever else is enqueued there comes after this. Held. */
+/* Closes a single unit, which must be held. If its last command has no event, enqueues a marker right behind, before
+ * any later command. */
 static void close_unit(struct gs_deferred *h)
 {
     cl_event marker = NULL;
@@ -118,13 +119,13 @@ void gs_units_await(void)
         const bool closing = gs_share_waits(h, GS_SHARE_SEND);
         GS_MAY_WAIT("a thread that is just enqueueing a marker");
         if (closing)
-            pthread_cond_wait(&gs_deferred_list.changed, &gs_deferred_list.lock); /* it may be no more, then */
+            pthread_cond_wait(&gs_deferred_list.changed, &gs_deferred_list.lock); /* h may be gone then */
         GS_MAY_WAIT_NO_MORE();
         h = closing ? gs_deferred_list.oldest : h->newer;
     }
 }
 
-/* Flushes the unit's queue, unless that has been done. The application doesn't release the queue meanwhile. */
+/* Flushes the unit's queue, unless that is done. The application isn't releasing the queue at the same time. */
 static void send_unit(struct gs_deferred *h)
 {
     pthread_mutex_lock(&gs_deferred_list.lock);
@@ -139,7 +140,8 @@ static void send_unit(struct gs_deferred *h)
     gs_share_on(h, GS_SHARE_IS_SENT);
 }
 
-/* The last command of a unit, once no more join it: sends it off then. */
+/* For the completion watcher: closes and flushes a unit that launches no longer join, and returns its last event; null:
+ * not yet. */
 static cl_event last_of(void *data)
 {
     struct gs_unit *u = data;
@@ -159,14 +161,14 @@ static cl_event last_of(void *data)
     return last;
 }
 
-/* Has anybody need of its end? While the application enqueues, or waits for that, its own threads look. */
+/* Does anybody need the unit's end now? While the application enqueues, or waits for commands, its threads look. */
 static bool is_wanted(const void *data)
 {
     const struct gs_deferred *h = ((const struct gs_unit *)data)->held;
     const uint64_t called_ns = atomic_load(&gs_deferred_list.called_ns), now = gs_now_ns();
     const bool busy = atomic_load(&gs_deferred_list.waiting) || now < called_ns + STREAM_NS;
-    /* In a queue of ours no thread of the application's looks, but for pieces' units when they are needed: that the
-     * driver is asked for them meanwhile makes each of the application's calls take twice as long (H200). */
+    /* In a queue of ours no thread of the application looks. Pieces' units are looked at only in a pause: each question
+     * to the driver meanwhile would make the application's calls take twice as long (H200). */
     const bool unseen = !h->timeline && !gs_units_are_alone() && (!h->units.pieces || now > called_ns + PAUSE_NS);
     const struct gs_client *c = gs_process.client;
     return !busy || unseen || gs_has_units(h) || h->units.spent || (c && gs_client_own_waits(c, h->resource)) ||
@@ -185,7 +187,7 @@ void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, cl_event event)
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (more && gs_await_end(NULL, last_of, is_wanted, unit_ended, u))
         return;
-    if (more) /* there is no memory */
+    if (more) /* no memory: the watcher can't ask for the last event later */
         close_unit(h);
     u->waited = true;
     event = more && h->tail ? h->tail : event;
@@ -195,7 +197,8 @@ void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, cl_event event)
     unit_ended(event, gs_real()->clWaitForEvents(1, &event) == CL_SUCCESS ? CL_COMPLETE : CL_OUT_OF_RESOURCES, u);
 }
 
-/* With gs_deferred_list.lock held. Null: it hasn't been served, has ended, or somebody is about to hear of it. */
+/* The entry of a single unit that has surely ended. Null: the unit isn't submitted, has ended, or another thread is at
+ * it. With gs_deferred_list.lock held. */
 static struct gs_awaited *claim(struct gs_deferred *h)
 {
     struct gs_unit *u = h->unit;
@@ -211,8 +214,7 @@ static struct gs_awaited *claim(struct gs_deferred *h)
     return a;
 }
 
-/* All that came up to this order in the queue, which is in order, has ended: so have the units that are seen to be a
- * command each, or joined ones. The driver isn't asked. */
+/* All commands of the in-order queue up to this order have ended: so have single units. Doesn't ask the driver. */
 static void units_over(cl_command_queue queue, unsigned order)
 {
     struct gs_awaited *a;
@@ -230,7 +232,7 @@ static void units_over(cl_command_queue queue, unsigned order)
 
 void gs_units_look(unsigned resource, cl_command_queue queue)
 {
-    enum { MOST = 4, LOOKED_AT = 64 }; /* what is under way is among the oldest: the others stand behind gates */
+    enum { MOST = 4, LOOKED_AT = 64 }; /* units under way are among the oldest; the others stand behind gates */
     const void *units[MOST];
     unsigned n = 0, seen = 0;
     pthread_mutex_lock(&gs_deferred_list.lock);
@@ -243,7 +245,7 @@ void gs_units_look(unsigned resource, cl_command_queue queue)
         gs_completion_now(units[--n]);
 }
 
-/* ---- what has ended of a queue ---- */
+/* ---- which commands of a queue have ended ---- */
 
 void gs_queue_drained(struct gs_queue *q, struct gs_queue_mark upto, bool well)
 {
@@ -288,7 +290,7 @@ bool gs_queue_is_submitted(struct gs_queue *q)
     return !h || gs_is_served(h) || (gs_is_taken(h) && !gs_has_units(h));
 }
 
-/* Has all ended that the application has enqueued there, as far as is known? */
+/* Are all the application's commands in the queue known to have ended? */
 static bool is_empty(struct gs_queue *q, bool of_this_call)
 {
     const unsigned call = gs_timeline_newest(q->timeline);
@@ -298,7 +300,7 @@ static bool is_empty(struct gs_queue *q, bool of_this_call)
     return !gs_deferred_last_in(q->o.handle);
 }
 
-/* Waits until all units of a command of several have ended, as the thread that looks for ends sees it. */
+/* Waits for a command of several units, until the completion watcher has seen all units end. */
 static void await_units(const struct gs_deferred *h)
 {
     GS_LOCKED(&gs_deferred_list.lock);
@@ -344,7 +346,7 @@ void gs_queue_leave(cl_command_queue queue)
 bool gs_queue_await(struct gs_queue *q, bool of_several)
 {
     cl_event last = NULL;
-    pthread_mutex_lock(&q->o.ctx->lock); /* who changes what comes last has it */
+    pthread_mutex_lock(&q->o.ctx->lock); /* whoever adds a command to the queue has this lock */
     const struct gs_queue_mark upto = gs_queue_mark(q);
     pthread_mutex_lock(&gs_deferred_list.lock);
     struct gs_deferred *h = gs_deferred_last_in(q->o.handle);
@@ -355,7 +357,7 @@ bool gs_queue_await(struct gs_queue *q, bool of_several)
         last = h->end;
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (known && !several) {
-        close_unit(h); /* so that its last event stays the last */
+        close_unit(h); /* the unit's last event must stay its last */
         last = last_event(h);
     }
     if (last)
