@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See coherence.h, section host.c. */
 #include "shim/coherence/coherence.h"
 #include "shim/memory/bytes.h"
 

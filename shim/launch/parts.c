@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See launch.h, section parts.c. */
 #include "shim/launch/launch.h"
 
 #include "common/lock/rank.h"

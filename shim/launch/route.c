@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See launch.h, section route.c. */
 #include "shim/launch/launch.h"
 
 /* The first row counts of which all `with` are facts and none of `without` is. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/* See launch.h, section units.c. */
 #include "shim/launch/launch.h"
 
-/* For the chunk that begins at these work-groups. */
+/* Sets the hidden argument for the chunk that begins at these work-groups. */
 static cl_int set_hidden(const struct gs_kernel_run *run, const uint64_t base[3])
 {
     const struct gs_hidden hidden = gs_geometry_hidden(&run->geometry, base);
@@ -10,7 +11,7 @@ static cl_int set_hidden(const struct gs_kernel_run *run, const uint64_t base[3]
     return gs_real()->clSetKernelArg(run->kernel, run->k->n_args, sizeof hidden, &hidden);
 }
 
-/* Might a chunk begin where the driver can't say so? */
+/* Might a chunk's begin be larger than the driver's get_global_offset can say? Tests the box's end, to be safe. */
 static bool ends_too_far(const struct gs_geometry *g, const struct gs_box *box)
 {
     const uint64_t most = gs_group()->most_offset;
@@ -123,6 +124,7 @@ static struct kernel_work *make_work(const struct gs_kernel_run *run, cl_int *er
     return NULL;
 }
 
+/* make_work takes run->kernel over, also on an error; a single chunk leaves the kernel to the caller. */
 cl_int gs_run_kernel(const struct gs_destination *to, const struct gs_kernel_run *run, cl_event *end)
 {
     struct kernel_work one = {.run = *run};

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See launch.h, section verify.c. */
 #include "common/lock/rank.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See launch.h, section whole.c. */
 #include "shim/launch/launch.h"
 
 #include "shim/coherence/coherence.h"

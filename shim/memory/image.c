@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See object.h, section image.c. */
 #include "shim/memory/object.h"
 
 uint64_t gs_image_layout(cl_mem handle, const cl_image_desc *d, size_t region[3])

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* See completion.h, section callbacks.c, for why a thread of ours calls. `pending` callbacks are counted by
+ * gs_threads_pending, so exit waits for them. Once the process ends, call() calls the application directly. */
 #include "shim/order/completion.h"
 
 #include "common/lock/locked.h"
@@ -18,7 +20,7 @@ struct callback {
     bool pending; /* the end of the process waits for this callback */
 };
 
-static _Thread_local unsigned depth;
+static _Thread_local unsigned depth; /* > 0: in a callback that the driver calls directly */
 static struct {
     atomic_bool ever;
     pthread_mutex_t lock; /* all below; a leaf */
@@ -122,8 +124,8 @@ static void CL_CALLBACK call(cl_event event, cl_int status, void *data)
     free(c);
 }
 
-/* Does the application wait for the lock of the event's context when it enqueues? */
-static bool is_followed(cl_event event)
+/* Is the event of a context of ours, whose lock the application may wait for in its callback? */
+static bool is_of_our_context(cl_event event)
 {
     cl_context handle = NULL;
     struct gs_context *ctx = NULL;
@@ -135,7 +137,7 @@ static bool is_followed(cl_event event)
 
 cl_int gs_callbacks_set(cl_event event, cl_int type, void(CL_CALLBACK *notify)(cl_event, cl_int, void *), void *data)
 {
-    struct callback *c = notify && is_followed(event) ? malloc(sizeof *c) : NULL;
+    struct callback *c = notify && is_of_our_context(event) ? malloc(sizeof *c) : NULL;
     atomic_store(&calling.ever, true);
     if (!c)
         return gs_real()->clSetEventCallback(event, type, notify, data);

@@ -51,14 +51,14 @@ void gs_cut_box(const struct gs_cut *cut, unsigned i, struct gs_box *box)
 
 /* ---- what may be cut ---- */
 
-/* Would the driver take these pitches for rows of so many bytes? */
+/* Would the driver take these pitches for `rows` rows of `row` bytes? */
 static bool right_pitches(const size_t pitch[2], size_t row, size_t rows)
 {
     const size_t used = pitch[0] ? pitch[0] : row;
     return used >= row && (!pitch[1] || (pitch[1] / rows >= used && pitch[1] % used == 0));
 }
 
-/* The bytes of one element of its region; 0: it isn't to be cut. */
+/* The bytes of one element of the region; 0: the operation must not be cut. */
 static size_t element_of(const struct gs_op *op)
 {
     if (!op->region[0] || !op->region[1] || !op->region[2])
@@ -79,7 +79,7 @@ static size_t element_of(const struct gs_op *op)
                right_pitches(op->from_pitch, op->region[0], op->region[1]) &&
                right_pitches(op->to_pitch, op->region[0], op->region[1]);
     default:
-        if (!op->texel) /* not known: the driver finds out */
+        if (!op->texel) /* unknown: the driver looks for the fault */
             return 0;
         if (gs_op_is_by_host(op))
             return op->ptr && right_pitches(op->src ? op->to_pitch : op->from_pitch, op->region[0] * op->texel,
@@ -105,14 +105,14 @@ void gs_op_cut(const struct gs_op *op, uint64_t chunk, struct gs_cut *cut)
 
 /* ---- one piece ---- */
 
-/* What a zero stands for. */
+/* Puts in the pitches that zeros stand for. */
 static void fill_pitches(size_t pitch[2], const size_t region[3])
 {
     pitch[0] = pitch[0] ? pitch[0] : region[0];
     pitch[1] = pitch[1] ? pitch[1] : pitch[0] * region[1];
 }
 
-/* Between an image and memory, the host's or a buffer's: where in that memory the piece begins, in bytes. */
+/* For a copy between an image and memory (the host's or a buffer's): the piece's offset in that memory, in bytes. */
 static size_t place_in_memory(const struct gs_op *op, const struct gs_box *piece, const size_t pitch[2])
 {
     const size_t texel = op->texel, row = pitch[0] ? pitch[0] : op->region[0] * texel,

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* The pieces that a transfer may be cut into. With no state; nothing blocks. */
+/* How a transfer is cut into pieces. No state; nothing blocks. */
 #ifndef GS_SHIM_PUT_OP_H
 #define GS_SHIM_PUT_OP_H
 
 #include "shim/driver/enqueue.h"
 #include "translator/summary/summary.h"
 
-/* ---- boxes: cuts a box of work-groups into chunks of at most so many, each a box again. Pure ---- */
+/* ---- boxes: a box of work-groups is cut into chunks, each a box again. Pure ---- */
 
 struct gs_cut {
     struct gs_box whole;
-    unsigned dim; /* the dimension that is cut into pieces of `step`; those below stay whole, above it is 1 */
+    unsigned dim; /* cut into pieces of `step`; lower dimensions stay whole, and in higher ones a chunk is 1 wide */
     uint64_t step;
     uint64_t count[3]; /* chunks per dimension */
     unsigned n;        /* chunks */
 };
 
-/* Of a launch without a local size, so many work-items count as a work-group. */
+/* In a launch without a local size so many work-items count as a work-group. */
 enum { GS_ITEMS_OF_GROUP = 64 };
 
-/* In chunks of at most `most` work-groups (at least one), whole rows of them as far as they fit. Where `items` is set
- * the box is in work-items, and whoever runs a chunk chooses the local size: steps are then multiples of a size that
- * leaves a good choice. A box of more chunks than fit an unsigned is left whole. */
+/* Cuts a box into chunks of at most `most` work-groups (0: not at all), in whole rows as far as these fit. `items`: the
+ * box is in work-items, and the chunks' local size is chosen later, so steps are multiples of a size that leaves a good
+ * choice. A box whose chunks don't fit an unsigned stays whole. */
 void gs_cut_make(struct gs_cut *cut, const struct gs_box *box, uint64_t most, bool items);
 
 /* Chunk i. */
@@ -29,15 +29,15 @@ void gs_cut_box(const struct gs_cut *cut, unsigned i, struct gs_box *box);
 
 /* ---- operations ---- */
 
-/* Cuts it into pieces of at most `chunk` bytes, or leaves it whole: with 0; where the driver would refuse it, which
- * then sees all of it; and where source and destination are one. */
+/* Cuts an operation into pieces of at most `chunk` bytes. The operation stays whole if chunk is 0, if source and
+ * destination overlap, or if the driver would refuse the whole. */
 void gs_op_cut(const struct gs_op *op, uint64_t chunk, struct gs_cut *cut);
 
-/* One piece of it, which is a transfer as well; and what of it lies in a box of its region. */
+/* One piece of an operation, and the part in a box of its region: transfers themselves. */
 struct gs_op gs_op_piece(const struct gs_op *op, const struct gs_cut *cut, unsigned piece);
 struct gs_op gs_op_part(const struct gs_op *op, const struct gs_box *box);
 
-/* Of a rectangle: puts in the place of pitches of 0 what they stand for. False: the driver would refuse it. */
+/* Replaces a rectangle's pitches of 0 by the values meant. False: the driver would refuse the rectangle. */
 bool gs_op_find_pitches(struct gs_op *op);
 
 #endif

@@ -5,9 +5,9 @@
 
 #include "shim/order/completion.h"
 
-/* A GPU's own memory is so many times as fast as the link to the host, at the least (on an H200 33 times, bytes
- * copied): in the time of a chunk of the link it copies as many chunks. As many go by a window to another GPU: 32 MiB
- * take H200s 0.1 ms by NVLink (310 GB/s), and to ask for a unit, and to hear of its end, takes some 50 us there. */
+/* A GPU's own memory is at least so many times as fast as the link to the host (on an H200 33 times, by bytes copied),
+ * so a unit within that memory may have so many chunks. The same goes for a window to another GPU: H200s copy 32 MiB in
+ * 0.1 ms by NVLink (310 GB/s), and asking for a unit and hearing of its end takes some 50 us. */
 enum { NEAR = 16 };
 
 static _Thread_local const struct gs_putting *putting;
@@ -24,7 +24,7 @@ const struct gs_putting *gs_put_now(void)
     return putting;
 }
 
-/* The place whose device the queue is on: images of sub-devices go by their parent's, as the first place's. */
+/* The place of the queue's device. Images of sub-devices use a queue of their parent: place 0. */
 static unsigned place_of(cl_command_queue queue)
 {
     const struct gs_context *ctx = putting->q->o.ctx;
@@ -71,7 +71,7 @@ static void free_run(void *work)
     free(run);
 }
 
-/* With its memory objects; and a fill's pattern, which is behind it: the caller goes on. */
+/* Copies a run for later use, with its memory objects and (behind it) the fill's pattern: the caller won't wait. */
 static struct gs_op_run *keep_run(const struct gs_op_run *run)
 {
     struct gs_op_run *kept = malloc(sizeof *kept + run->op.pattern_bytes);
@@ -94,7 +94,7 @@ cl_int gs_run_op(struct gs_queue *q, const struct gs_op_run *run, cl_command_que
                  const cl_event *wait, cl_event *end)
 {
     struct gs_op_run one = *run;
-    if (one.cut.n > 1 && gs_in_callback()) /* in one unit, then */
+    if (one.cut.n > 1 && gs_in_callback()) /* goes whole then */
         gs_op_cut(&one.op, 0, &one.cut);
     const bool bytes = run->op.kind == GS_OP_READ || run->op.kind == GS_OP_WRITE || run->op.kind == GS_OP_FILL ||
                        (run->op.kind == GS_OP_COPY && !run->op.whole);
@@ -119,8 +119,8 @@ cl_int gs_run_op(struct gs_queue *q, const struct gs_op_run *run, cl_command_que
     return err;
 }
 
-/* At once: a command on another queue may wait for this one, and must not be sent off earlier: a device with fewer ways
- * in than queues may carry commands out in the order of sending. */
+/* Flushes at once: another queue's command may wait for this command, and must not be sent before. A device with fewer
+ * hardware queues than queues may serve commands in the order of flushes. */
 static cl_int sent(cl_command_queue queue, cl_int err)
 {
     if (!err)
@@ -128,8 +128,8 @@ static cl_int sent(cl_command_queue queue, cl_int err)
     return err;
 }
 
-/* What comes later in the queue comes after all units, and the marker stands for them; but `end` does, of which the
- * times are known, where the application may ask for them: NVIDIA's marker has none. `end` is taken over. */
+/* Enqueues a marker for all units, so that later commands in the queue come after them. *event: the marker; with
+ * profiling `end` instead, since NVIDIA's markers have no times. Takes `end` over. */
 static cl_int keep_place(cl_command_queue queue, cl_event end, cl_event *event)
 {
     cl_event marker = NULL;
@@ -200,7 +200,7 @@ static cl_int put_unit(const struct gs_destination *to, struct gs_op launch, boo
     return gs_run_units(to, &one, end);
 }
 
-/* Nothing more comes after it. */
+/* Waits for the last chunk that could be enqueued. */
 static void await(cl_command_queue queue, cl_event event)
 {
     GS_MAY_WAIT("a kernel of ours that is given up half-way");
@@ -271,7 +271,8 @@ cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct 
                          const unsigned *device, cl_event *event)
 {
     cl_event marker;
-    const bool others = ended->n != 1 || !gs_is_last_event(q->o.handle, ended->v[0]); /* to be waited for */
+    const bool others =
+        ended->n != 1 || !gs_is_last_event(q->o.handle, ended->v[0]); /* other commands than the queue's last */
     cl_int err = gs_enqueue_marker(q->o.handle, ended->n, ended->n ? ended->v : NULL, &marker);
     if (others)
         gs_timeline_enqueue_untracked(q->timeline);
@@ -280,7 +281,7 @@ cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct 
     if (ended->n > 1)
         gs_compound_add(q, marker, ended);
     gs_command_flush(q);
-    if (gs_scheduled()) /* a marker that fails must be somebody's: PoCL (3.1) uses it once more after its end */
+    if (gs_scheduled()) /* kept by the job: PoCL (3.1) uses a failed marker once more after the end */
         gs_job_add(marker);
     if (!event) {
         gs_real()->clReleaseEvent(marker);
@@ -310,12 +311,12 @@ cl_int gs_release_event(cl_event event)
     struct gs_event *e = (struct gs_event *)last;
     if (e && e->user && e->pending)
         atomic_fetch_sub(&e->o.ctx->user_events, 1);
-    if (last) /* first: while it is known, the handle must not become another event's */
+    if (last) /* the record goes first: until then the driver must not give out the handle again */
         gs_drop(last);
     return gs_real()->clReleaseEvent(event);
 }
 
-/* ---- what calls carry ---- */
+/* ---- transfers carried by calls ---- */
 
 static void drop_end(struct gs_carry *c)
 {
@@ -355,7 +356,7 @@ cl_int gs_carry_end(struct gs_carry *c, cl_int err, const struct gs_events *ende
     }
     for (cl_uint i = 0; q->profiling && i < ended->n; i++)
         gs_record_times(c->end, ended->v[i], (int64_t)gs_group()->clock_ns[place[i]]);
-    /* Well, however the transfer ends: for what comes after, a failed one has changed nothing. */
+    /* Complete even if the transfer failed: to later commands, a failed transfer has changed nothing. */
     gs_event_end(c->end->o.handle, CL_COMPLETE);
     drop_end(c);
     if (err || !event)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See dispatch.h, section batch.c. */
 #include "shim/schedule/dispatch.h"
 
 #include "common/lock/locked.h"

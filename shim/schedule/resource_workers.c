@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See deferred.h, section resource_workers.c. */
 #include "shim/schedule/deferred.h"
 
 #include "common/lock/locked.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See dispatch.h, section unit_ends.c. */
 #include "shim/schedule/deferred.h"
 
 #include "common/lock/locked.h"

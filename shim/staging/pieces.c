@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/* See staging.h, section pieces.c. */
 #include "shim/staging/staging.h"
 
 #include <errno.h>
 
 #include "common/memory.h"
 
-/* Do its rows, as the driver takes them, follow each other? */
+/* Do rows follow each other without gaps? */
 static bool is_dense(const size_t pitch[2], const size_t region[3])
 {
     return region[1] * region[2] == 1 ||
@@ -17,7 +18,6 @@ static size_t offset_of(const size_t origin[3], const size_t pitch[2])
     return origin[0] + origin[1] * pitch[0] + origin[2] * pitch[1];
 }
 
-/* Rows without gaps on both sides become one row. */
 bool gs_staged_rect(struct gs_staged *t, const struct gs_op *rows)
 {
     const size_t least_row = gs_settings()->transfer == GS_TRANSFER_PINNED ? 1 : 256;
@@ -72,11 +72,12 @@ static struct gs_cut_transfer cut(const struct gs_staged *t, size_t bytes)
 {
     const struct gs_box all = {{0, 0, 0}, {t->op.region[0], t->op.region[1], t->op.region[2]}};
     struct gs_cut_transfer c = {.t = t};
-    gs_cut_make(&c.cut, &all, bytes > t->element ? bytes / t->element : 1, false); /* chunks may be set to less */
+    gs_cut_make(&c.cut, &all, bytes > t->element ? bytes / t->element : 1,
+                false); /* a daemon's chunk may be smaller than an element */
     return c;
 }
 
-/* Piece i of it, as a transfer. */
+/* Piece i, as a transfer. */
 static struct gs_staged piece_of(const struct gs_cut_transfer *c, unsigned i)
 {
     return (struct gs_staged){gs_op_piece(&c->t->op, &c->cut, i), c->t->place, c->t->element, c->fresh};

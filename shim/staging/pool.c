@@ -12,21 +12,21 @@
 
 enum { MOST_THREADS = 12, HUGE_PAGE = 2 * 1024 * 1024 };
 
-/* A share is worth being handed out from so many bytes on (some 15 us); huge pages are made by one thread each. */
+/* Handing out a share pays from so many bytes on (some 15 us); each huge page is made by one thread. */
 enum { LEAST_SHARE = 64 * 1024, FRESH_SHARE = HUGE_PAGE };
 
 struct gs_pool {
     pthread_t thread[MOST_THREADS];
     unsigned n;
-    pthread_mutex_t lock;              /* all below, and what has been taken of the jobs. Held for a few loads */
-    struct gs_copy_job *first, **last; /* those of which some shares haven't been taken */
+    pthread_mutex_t lock;              /* all below, and `taken` and `left` of jobs; held for a few loads */
+    struct gs_copy_job *first, **last; /* jobs with shares that nobody has taken */
     bool stopping;
     pthread_cond_t called, ended;
 };
 
 /* ---- pages ---- */
 
-/* The part of a range that is made of whole pages of a size. */
+/* The part of a range that consists of whole pages of a size. */
 static size_t whole_pages(void *at, size_t bytes, size_t size, void **begin)
 {
     const uintptr_t first = ((uintptr_t)at + size - 1) / size * size, end = ((uintptr_t)at + bytes) / size * size;
@@ -65,7 +65,7 @@ void gs_prefault_make(void *at, size_t bytes)
 
 /* ---- jobs ---- */
 
-/* Past the cache: nobody reads it soon; and an H200's link takes bytes from other cores' caches at 20 GB/s, not 50. */
+/* Past the cache: nobody reads the bytes soon, and an H200's link reads other cores' caches at 20 GB/s, not 50. */
 static void copy(const struct gs_copy_job *job, unsigned i)
 {
     const struct gs_share s = gs_pool_share(job, i, job->shares);
@@ -85,7 +85,7 @@ static void copy(const struct gs_copy_job *job, unsigned i)
     }
 }
 
-/* With the lock held, while shares of it are left. */
+/* With the lock held. The job must have shares left. */
 static unsigned take_share(struct gs_pool *p, struct gs_copy_job *job)
 {
     const unsigned share = job->taken++;
@@ -100,14 +100,14 @@ static unsigned take_share(struct gs_pool *p, struct gs_copy_job *job)
     return share;
 }
 
-/* With the lock held, which is open meanwhile, while shares of the job are left to be taken. */
+/* With the lock held, which is open while copying. The job must have shares left. */
 static void copy_share(struct gs_pool *p, struct gs_copy_job *job)
 {
     const unsigned share = take_share(p, job);
     pthread_mutex_unlock(&p->lock);
     copy(job, share);
     pthread_mutex_lock(&p->lock);
-    if (--job->left == 0) /* it is its owner's again */
+    if (--job->left == 0) /* the job is its owner's again */
         pthread_cond_broadcast(&p->ended);
 }
 
@@ -140,7 +140,7 @@ struct gs_share gs_pool_share(const struct gs_copy_job *all, unsigned i, unsigne
     return share;
 }
 
-/* One for each thread, and for who waits. */
+/* A share for each thread and for the thread that waits; in fresh memory one for each huge page. */
 static unsigned shares_of(const struct gs_pool *p, const struct gs_copy_job *job)
 {
     const size_t bytes = job->region[0] * job->region[1] * job->region[2];
@@ -156,7 +156,8 @@ struct gs_pool *gs_pool_start(unsigned threads)
     struct gs_pool *p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
-    p->lock = (pthread_mutex_t)PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP; /* who finds it taken looks again first */
+    p->lock = (pthread_mutex_t)
+        PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP; /* a thread that finds the lock taken tries again before it sleeps */
     gs_rank_lock(&p->lock, GS_RANK_COPY_POOL);
     pthread_cond_init(&p->called, NULL);
     pthread_cond_init(&p->ended, NULL);

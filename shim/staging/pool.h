@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A few threads that copy memory, past the cache, all of them at the oldest copy: the first is there as soon as it can
- * be, and its transfer begins while they go on. They sleep while there is nothing to copy, and take none of the
- * application's signals. */
+/* A few threads that copy memory past the cache. All work on the oldest copy, so that its transfer can begin as soon as
+ * possible. The threads sleep while there is nothing to copy, and take none of the application's signals. */
 #ifndef GS_SHIM_STAGING_POOL_H
 #define GS_SHIM_STAGING_POOL_H
 
@@ -15,18 +14,19 @@
 
 struct gs_pool;
 
-/* Bytes in slices of rows, `row` and `slice` bytes apart. */
+/* Bytes in slices of rows; `row` and `slice` are the distances in bytes. */
 struct gs_rows {
     char *at;
     size_t row, slice;
 };
 
-/* region[2] slices of region[1] rows of region[0] bytes. The caller's, to be left alone until gs_pool_wait. */
+/* A copy of region[2] slices of region[1] rows of region[0] bytes. The caller leaves the job alone until
+ * gs_pool_wait. */
 struct gs_copy_job {
-    struct gs_rows dst, src; /* src: only read; the same: nothing is copied */
+    struct gs_rows dst, src; /* src is only read; src at the same address: only the pages at dst are made */
     size_t region[3];
-    bool fresh; /* pages at dst may not be there yet */
-    /* The pool's own: into how many shares it is cut, how many have been taken, and how many are yet to be done. */
+    bool fresh; /* pages at dst may not exist yet */
+    /* the pool's own: how many shares there are, have been taken, and are left to be done */
     unsigned shares, taken, left;
     struct gs_copy_job *next;
 };
@@ -36,26 +36,26 @@ static inline size_t gs_least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* What is to be copied. */
+/* A share of a copy. */
 struct gs_share {
     struct gs_rows dst, src;
     size_t region[3];
 };
 
-/* Share i of n of a copy: of rows, slices, or, of a run of bytes, pages. Its region[0] is 0 if none is left. */
+/* Share i of n of a copy, cut by slices, rows, or (a single row) pages. region[0] is 0 if nothing is left. */
 struct gs_share gs_pool_share(const struct gs_copy_job *all, unsigned i, unsigned n);
 
-/* NULL if no thread could be started. */
+/* Starts so many threads, or fewer. NULL: no thread could be started. */
 struct gs_pool *gs_pool_start(unsigned threads);
-/* With no copy under way. */
+/* To be called with no copy under way. */
 void gs_pool_stop(struct gs_pool *p);
-/* Several threads may. */
+/* Hands a job to the threads. Any thread may call. */
 void gs_pool_submit(struct gs_pool *p, struct gs_copy_job *job);
-/* Takes its own part in the copy, if that has not all been taken. */
+/* Waits for the job, and copies shares of the job meanwhile. */
 void gs_pool_wait(struct gs_pool *p, struct gs_copy_job *job);
 
-/* memcpy for much that isn't looked at soon: past the cache, a line at a time. On a host of H200s two threads drained
- * 24 GB/s this way and 11 by memcpy, four 50 and 32: memory about to be overwritten isn't read first. */
+/* memcpy past the cache, for many bytes that nobody reads soon. On an H200 host two threads drained 24 GB/s this way
+ * and 11 by memcpy, four 50 and 32: memory about to be overwritten isn't read first. */
 static inline void gs_copy_past_cache(char *dst, const char *src, size_t n)
 {
 #ifdef __SSE2__
@@ -79,13 +79,13 @@ static inline void gs_copy_past_cache(char *dst, const char *src, size_t n)
     memcpy(dst, src, n);
 }
 
-/* ---- memory that is about to be written for the first time, by a large read or as a ring: the kernel takes longer to
- * make and clear the pages one by one than the copying takes. Only bytes that the read writes are touched. ---- */
+/* ---- memory that is written for the first time, by a large read or as a ring: the kernel makes pages one by one more
+ * slowly than bytes are copied. Only bytes that will be written are touched. ---- */
 
-/* Are pages of it yet to be made? A few are looked at. Then asks for huge ones, where the range holds some whole. */
+/* Do pages of the range not exist yet? Looks at a few. If so, asks for huge pages where the range holds whole ones. */
 bool gs_prefault_prepare(void *at, size_t bytes);
 
-/* Makes the pages that lie wholly within the range, all by one call. */
+/* Makes all pages that lie wholly in the range, by one system call. */
 void gs_prefault_make(void *at, size_t bytes);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/* See staging.h, section ring.c. */
 #include "shim/staging/staging.h"
 
-/* Adds the uses under way. A use that failed is left out: whoever waits for it fails too. */
+/* Adds uses that are under way. Failed ones are left out: a command that waits for a failed event fails as well. */
 static cl_int share_running(struct gs_events *wait, const struct gs_events *of)
 {
     cl_int err = CL_SUCCESS;

@@ -16,7 +16,7 @@
 
 enum { HUGE_PAGE = 2 * 1024 * 1024, MAKERS = 4 };
 
-/* Each page is to be there: of a virtual machine's 64 MiB that took one thread 70 ms. */
+/* Makes all pages before they are needed: for 64 MiB of a virtual machine one thread took 70 ms. */
 static void make_pages(char *begin, size_t bytes)
 {
     struct gs_pool *pool = bytes < MAKERS * HUGE_PAGE ? NULL : gs_pool_start(MAKERS - 1);
@@ -32,9 +32,8 @@ static void make_pages(char *begin, size_t bytes)
     gs_pool_stop(pool);
 }
 
-/* Its pages are huge ones, where the system has them, and are there before the driver pins them: to pin 64 MiB then
- * takes 3.4 ms with the driver's lock held, on an H200's host; to allocate and map memory of the driver's takes 28 to
- * 40. */
+/* The pages are huge ones where the system has them, and exist before the driver pins them: pinning 64 MiB then takes
+ * 3.4 ms with the driver's lock held, on an H200's host. The driver's own memory takes 28 to 40 ms. */
 cl_int gs_pinned_memory_add(struct gs_pinned_memory *m, const struct gs_context *ctx, size_t bytes)
 {
     char *begin = m->base + m->bytes;
@@ -85,18 +84,18 @@ enum { SLOTS = 16, SLOT_BYTES = 4 * 1024 * 1024 };
 
 struct slot {
     struct gs_staged piece;
-    struct gs_copy_job job; /* nothing is left of it before the first */
+    struct gs_copy_job job; /* before the slot's first use all zeros: nothing to wait for */
     cl_event used;          /* the device's last use; or null */
 };
 
 struct gs_staging {
     uint64_t seen; /* bytes of large transfers so far. The context's lock */
-    /* Once it is made, what follows is there; until then only its maker touches that. */
+    /* Once RING_MADE, all below exists; until then only the thread that makes the ring touches it. */
     _Atomic(enum ring_state{RING_UNTRIED, RING_BEING_MADE, RING_MADE, RING_FAILED}) state;
     struct gs_pool *pool;
     struct gs_pinned_memory memory;
     pthread_mutex_t busy; /* all below; never waited for with the context's lock held */
-    /* With profiles or not, by place, the parent's last; nothing else is in them. */
+    /* [1] with profiles; by place, the last one the parent's; nothing else is enqueued there */
     cl_command_queue queue[2][GS_MAX_DEVICES + 1];
     struct slot slot[SLOTS];
 };
@@ -107,11 +106,11 @@ enum {
     LEAST_BYTES = 4 * 1024 * 1024,  /* an H200: written in 0.31 ms instead of 0.51, and read in 0.23 instead of 0.44 */
     LARGE_BYTES = 12 * 1024 * 1024, /* a transfer this large gains by the ring as much as the ring costs */
     LEAST_FORCED = 4096,
-    WORTH_BYTES = 64 * 1024 * 1024 /* making a ring costs what about so many bytes do; smaller transfers gain half as
-                                    * much by it as large ones. A transfer as large as that waits for it */
+    WORTH_BYTES = 64 * 1024 * 1024 /* about so many bytes pay for making a ring, of which smaller transfers gain half as
+                                      much; a transfer as large waits for the ring */
 };
 
-/* The queues of all places, which there may be. */
+/* Makes the queues of all places. */
 static bool make_queues(struct gs_staging *s, const struct gs_context *ctx, bool timed)
 {
     cl_int err = CL_SUCCESS;
@@ -153,7 +152,7 @@ void gs_staging_free(struct gs_staging *s)
     free(s);
 }
 
-/* Has the application pinned this memory itself, by mapping a buffer in the driver's memory or ours? */
+/* Did the application get this memory by mapping a buffer, so that it is pinned already? */
 static bool is_pinned(const struct gs_context *ctx, const void *ptr, uint64_t bytes)
 {
     for (const struct gs_mem *m = ctx->mems; m; m = m->next)
@@ -178,7 +177,7 @@ static void *make_beside(void *arg)
     return NULL;
 }
 
-/* To make 64 MiB, and to pin them, takes an H200's host 6 to 18 ms. False: it isn't begun. */
+/* Begins to make the ring in a thread: 64 MiB made and pinned take an H200's host 6 to 18 ms. False: not begun. */
 static bool begin_to_make(struct gs_context *ctx)
 {
     if (gs_real()->clRetainContext(ctx->o.handle) != CL_SUCCESS)
@@ -190,7 +189,7 @@ static bool begin_to_make(struct gs_context *ctx)
     return true;
 }
 
-/* Is the ring there, or is it made now? Transfers that come while a thread makes it go as without one. */
+/* Is the ring made, or can it be made now? Transfers that come while a thread makes the ring go without. */
 static bool is_there(struct gs_context *ctx, uint64_t bytes)
 {
     if (!ctx->staging) {
@@ -225,8 +224,8 @@ bool gs_staging_may_carry(struct gs_context *ctx, const void *ptr, uint64_t byte
 
 bool gs_staging_is_ready(const struct gs_events *before, uint64_t bytes)
 {
-    /* The driver takes 100 to 150 ns for a KiB. Usually the last slots of the write before are ahead: a millisecond of
-     * the link. A longer wait is a kernel's. */
+    /* The driver takes 100 to 150 ns for a KiB. Usually only the last slots of the write before are ahead, a
+     * millisecond of the link. A longer wait would be for a kernel. */
     const uint64_t worth_ns = bytes / 1024 * 30, most_ns = 1500 * 1000;
     return gs_events_ended_by(before, gs_now_ns() + (worth_ns < most_ns ? worth_ns : most_ns));
 }
@@ -259,8 +258,8 @@ enum {
     MANY_PIECES = 32, /* the link is idle before the first, and nothing is copied during the last */
 };
 
-/* By units so many pieces are on the link at a time: one is carried, one waits. More pieces would stand behind
- * gates, at 14 us each (an H200). Where nobody else wants the link twice as many may be had. */
+/* Pieces on the link at a time under a daemon: one is carried and one waits. More would stand behind gates, at 14 us
+ * each (an H200). While nobody else wants the link twice as many are granted at once. */
 enum { ON_LINK_BY_UNITS = 2, ON_LINK_ALONE = 4 };
 
 cl_int gs_staged_note(struct gs_staged_ends *ended, unsigned place, cl_event event)
@@ -280,14 +279,14 @@ cl_int gs_staged_note(struct gs_staged_ends *ended, unsigned place, cl_event eve
     return CL_SUCCESS;
 }
 
-/* Transfers under way. */
+/* A call's transfers while they are carried. */
 struct carriage {
     const struct gs_context *ctx;
     struct gs_staging *ring;
     struct gs_pieces turns;
     struct gs_staged_ends *ended;
     bool timed;
-    size_t on_link; /* so many pieces are on their way at a time; the others are being filled or drained */
+    size_t on_link; /* so many pieces are on their way at a time; other slots are being filled or drained */
 };
 
 static char *memory_of(const struct gs_staging *r, const struct slot *slot)
@@ -295,7 +294,7 @@ static char *memory_of(const struct gs_staging *r, const struct slot *slot)
     return r->memory.base + (slot - r->slot) * (ptrdiff_t)SLOT_BYTES;
 }
 
-/* Waits until the device has done with a slot. NVIDIA's driver (580.159) takes 4 us for that, ended or not. */
+/* Waits until the device is done with a slot. That takes NVIDIA's driver (580.159) 4 us, even after the event's end. */
 static cl_int await_slot(struct slot *slot)
 {
     cl_int err = CL_SUCCESS;
@@ -310,7 +309,6 @@ static cl_int await_slot(struct slot *slot)
     return err;
 }
 
-/* All of them. */
 static cl_int await_slots(struct gs_staging *r)
 {
     cl_int err = CL_SUCCESS;
@@ -321,7 +319,7 @@ static cl_int await_slots(struct gs_staging *r)
     return err;
 }
 
-/* Lets the slot's piece be copied between the host's memory and the slot. */
+/* Has the pool copy the piece between the host's memory and the slot. */
 static void copy(const struct carriage *c, struct slot *slot)
 {
     const struct gs_staged *p = &slot->piece;
@@ -334,7 +332,8 @@ static void copy(const struct carriage *c, struct slot *slot)
     gs_pool_submit(c->ring->pool, &slot->job);
 }
 
-/* Between the device and the slot, without gaps there. PoCL takes image commands on the sub-devices' parent's queue. */
+/* Enqueues the piece between device and slot, dense in the slot. PoCL wants image commands on the sub-devices'
+ * parent. */
 static cl_int send(const struct carriage *c, struct slot *slot)
 {
     struct gs_op op = slot->piece.op;
@@ -367,7 +366,7 @@ static cl_int carry_in(struct carriage *c)
             struct slot *next = &c->ring->slot[filling % SLOTS];
             err = await_slot(next);
             if (err)
-                break; /* the slot's jobs are still the ones before, which are done */
+                break; /* the slot's former job is done */
             next->piece = gs_pieces_take(&c->turns);
             copy(c, next);
         }
@@ -384,8 +383,8 @@ static cl_int carry_in(struct carriage *c)
     return err;
 }
 
-/* How many are to have been asked for before piece i is waited for. At first two for each piece that has come: to ask
- * takes as long as half a piece's way, and the copying threads have something to do sooner. */
+/* How many pieces to ask for before waiting for piece i. At first two for each piece that has come: asking takes as
+ * long as half a piece's way, and the copying threads get work sooner. */
 static size_t most_asked(const struct carriage *c, size_t i)
 {
     const size_t most = i + c->on_link, first = 2 * i + 2;
@@ -417,7 +416,7 @@ static cl_int carry_out(struct carriage *c)
     return err;
 }
 
-/* Pages that are yet to be made: of runs of bytes alone. */
+/* Only for reads of one run of bytes: are pages at the target yet to be made? */
 static void look_for_fresh(struct gs_cut_transfer *c)
 {
     const struct gs_staged *t = c->t;
@@ -425,7 +424,7 @@ static void look_for_fresh(struct gs_cut_transfer *c)
                gs_prefault_prepare(gs_staged_host(t).at, gs_staged_bytes(t));
 }
 
-/* A small transfer goes in smaller pieces: filling and sending overlap, and each link has enough on its way. */
+/* Small transfers go in smaller pieces, so that filling and sending overlap, and each link has enough under way. */
 static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
 {
     struct gs_pieces *turns = &c->turns;
@@ -442,8 +441,8 @@ static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
     return err;
 }
 
-/* PoCL (3.1) shows a command's end before the command's references are dropped: an application that asks for a
- * reference count would see one more. PoCL's clFinish returns after the drop. */
+/* PoCL (3.1) shows a command's end before it drops the command's references, so an application that asks for a
+ * reference count would see one too many. clFinish returns after the drop. */
 static void let_go_of_objects(const struct gs_staging *s)
 {
     for (unsigned i = 0; i < 2 * (GS_MAX_DEVICES + 1) && gs_group()->pocl; i++)

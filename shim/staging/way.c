@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See staging.h, section way.c. */
 #include "shim/staging/staging.h"
 
 /* The first row counts of which all facts hold of `all` and none of `none`. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See transfer.h, "passages from device to device". */
 #include <limits.h>
 
 #include "common/cache.h"
