@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+/* See choice.h, section balance.c. */
 #include "shim/choose/choice.h"
 
 #include <string.h>
 
 enum { MEASURED_BEFORE_MOVE = 2, MOST_MOVES = 16, SLOW_IN_A_ROW = 3 };
 
-static const double alike_damping = 0.7;  /* of the way to where the parts should be equal */
-static const double least_excess = 0.06;  /* of the mean: below it the parts count as equal */
-static const double unlike_excess = 0.03; /* of what all would take under a fair cut */
-static const double least_gain = 0.02;    /* a move that gains less is taken back, and is the last */
-static const double far_longer = 1.25;    /* than ever under this cut: if that goes on a device has become slower */
+static const double alike_damping = 0.7;  /* the cut moves so much of the way to equal parts */
+static const double least_excess = 0.06;  /* of the mean: parts that differ less count as equal */
+static const double unlike_excess = 0.03; /* of the time under a fair cut: less counts as fair */
+static const double least_gain = 0.02;    /* a move that gains less is undone, and is the last */
+static const double far_longer =
+    1.25; /* than ever under this cut: several such launches mean that a device has become slower */
 
 static uint64_t mean_of(const struct gs_balance *b)
 {
@@ -40,9 +42,9 @@ void gs_balance_begin_again(struct gs_balance *b)
     b->settled = false;
 }
 
-/* Whatever else a machine does makes a launch longer, so that the lowest counts between devices that are alike. Others
- * may differ in how steady they are, and a cut by each one's luckiest launch fits none: there it is the mean, but for
- * what is twice as long. */
+/* Devices that are alike: the lowest time counts, since disturbances only make times longer. Devices that differ may
+ * differ in how steady they are as well, and a cut by each one's luckiest launch fits none: the mean counts, without
+ * doubled times. */
 static void add(const struct gs_balance *b, uint64_t *known, uint64_t ns)
 {
     if (!b->measured || (b->unlike ? ns < *known / 2 : ns < *known))
@@ -61,7 +63,7 @@ void gs_balance_learn(struct gs_balance *b, unsigned dim, unsigned n, const doub
     b->unlike = share != NULL;
     if (share)
         memcpy(b->share, share, n * sizeof *share);
-    memcpy(b->cut, cut, n * sizeof *cut); /* in whole work-groups: not quite where it was meant to be */
+    memcpy(b->cut, cut, n * sizeof *cut); /* in whole work-groups, so not quite where the cut was meant to be */
     for (unsigned p = 0; p < n; p++)
         longest = part_ns[p] > longest ? part_ns[p] : longest;
     b->slow = share && b->measured && (double)longest > far_longer * (double)b->longest_ns ? b->slow + 1 : 0;
@@ -90,8 +92,8 @@ double gs_balance_speed(const struct gs_balance *b, unsigned p)
     return gs_cut_width(b->cut, p) / b->cut[0];
 }
 
-/* Between devices that differ, where the parts would take the same, if the launch is uniform: each has as much of it as
- * it does in the same time. Returns what they would take. A slow one's part may be far shorter: no more is lost. */
+/* Devices that differ: the cut by which all parts take the same time, if the launch is uniform; *out, and that time. A
+ * slow device's part may be far shorter, which loses nothing more. */
 static double fair_cut(const struct gs_balance *b, double *out)
 {
     double total = 0;
@@ -102,7 +104,7 @@ static double fair_cut(const struct gs_balance *b, double *out)
     return 1 / total;
 }
 
-/* Where the parts would be equal, if each is uniform within itself. */
+/* The cut by which all parts take the same time, if each part is uniform in itself. */
 static void equal_cut(const struct gs_balance *b, double *out)
 {
     double total = 0, done = 0, begin = 0;
@@ -135,10 +137,10 @@ bool gs_balance_move(struct gs_balance *b, double bytes_ns, double launches)
     const double fair = b->unlike ? fair_cut(b, target) : (double)mean_of(b), excess = (double)b->longest_ns - fair;
     const bool better = !b->before_ns || (double)b->longest_ns <= (double)b->before_ns * (1 - least_gain);
     if (excess < (b->unlike ? unlike_excess : least_excess) * fair) {
-        b->before_ns = 0; /* whatever it was before */
+        b->before_ns = 0; /* fair by now, whatever the former cut took */
         return false;
     }
-    /* Where one launch is enough it may have had bad luck, this one or the one before the move: others say more. */
+    /* One launch, under this cut or the former one, may have had bad luck: waits for more. */
     if (!better && b->measured < MEASURED_BEFORE_MOVE)
         return false;
     if (!better && (!b->unlike || b->in_vain++)) {

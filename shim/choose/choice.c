@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/* See choice.h, section choice.c; docs/choice.md has the model. */
 #include "shim/choose/choice.h"
 
 #include <string.h>
 
 enum {
-    ENOUGH = 4,     /* measurements of a kind; then only some launches are measured */
-    MOST_ASKED = 2, /* of which nothing has been heard yet */
+    ENOUGH = 4,     /* measurements of a kind that are taken at once; later only some launches are measured */
+    MOST_ASKED = 2, /* measurements on one device that may be begun before one has ended */
     MOST_ASKED_SPLITS = 2 * ENOUGH,
     /* Opening windows between GPUs takes 56 ms by a thread of ours, more beside an application that works; a split that
        comes meanwhile waits until the driver has opened them (two H200s: 50 to 120 ms instead of 35 for the first). */
@@ -17,12 +18,15 @@ enum {
     MOST_APART = 1 << 20, /* launches between two plans */
 };
 
-static const double budget_share = 0.01;  /* what comes home later is guessed: twice as much is lost at the worst */
-static const double worth_leaving = 0.93; /* of one device's time: a split that isn't going yet must be below it */
-static const double worth_staying = 1.02; /* and one that is going, below this */
-/* Plans made now and then take twice as long as for splits in a row (smallpt's, an H200's host: 142 to 255 us, 70). */
+static const double budget_share =
+    0.01; /* of the time elapsed; as much again may be lost, since what comes home later is a guess */
+static const double worth_leaving =
+    0.93; /* of one device's time: a split after launches on one device must take less */
+static const double worth_staying = 1.02; /* of one device's time: a split after splits must take less */
+/* Plans made now and then take twice as long as plans in a row (smallpt's on an H200's host: 142 to 255 us; 70). */
 static const double seldom = 0.5;
-static const double several_hoped = 0.7; /* of a read from one device, before one from several has been measured */
+static const double several_hoped =
+    0.7; /* a byte of a read from several devices takes so much of one from one device, until measured */
 
 double gs_move_pieces(enum gs_link link, struct gs_move move)
 {
@@ -34,13 +38,13 @@ double gs_move_ns(const struct gs_machine *m, enum gs_link link, struct gs_move 
     return m->link[link].piece_ns * gs_move_pieces(link, move) + m->link[link].byte_ns * (double)move.bytes;
 }
 
-/* Until it is measured what a split takes. */
+/* The least share of one device's time that a part takes; 0 once a split's time is measured. */
 static double least_part(const struct gs_history *h)
 {
     return gs_choice_split_known(h) ? 0 : h->least_part;
 }
 
-/* What n devices together take of this kernel, as a share of the first's time alone; alike unless known not to be. */
+/* The time that n devices together take, as a share of the first one's alone. Alike unless known to differ. */
 static double least_share(const struct gs_history *h, const struct gs_machine *m, unsigned n)
 {
     double sum = 0;
@@ -77,9 +81,9 @@ bool gs_choice_not_measured(const struct gs_history *h)
     return !h->single.n && !h->balance.measured;
 }
 
-/* Once the parts' times are known, no longer than all parts one after the other: the measurement on one device may be
- * old, or of other arguments. Where the devices differ, the time that another device's part would take here isn't
- * known: the sum is only better than nothing. */
+/* Once the parts' times are known, one device takes no more than all parts one after the other: a measurement on one
+ * device may be old, or of other arguments. Where devices differ, that sum is only better than nothing, since other
+ * devices' parts would take another time here. */
 double gs_choice_single_ns(const struct gs_history *h)
 {
     const double single = (double)gs_measured_best(&h->single), parts = gs_balance_single_ns(&h->balance);
@@ -100,7 +104,7 @@ bool gs_choice_split_known(const struct gs_history *h)
     return h->split.n >= GS_CHOICE_KNOWN;
 }
 
-/* What a split takes, but for what it brings to its parts: the tries count together, or not at all. */
+/* The time of a split without transfers to its parts: measured once all tries are in, until then predicted. */
 static double split_of(const struct gs_history *h, const struct gs_machine *m, double single, double largest)
 {
     if (gs_choice_split_known(h))
@@ -108,27 +112,28 @@ static double split_of(const struct gs_history *h, const struct gs_machine *m, d
     return single * largest + m->split_ns;
 }
 
-/* Is it time for another try of what has failed? */
+/* Is it time to try again after failures? */
 static bool is_due_again(const struct gs_history *h)
 {
     return h->failures && h->launches >= h->retry_at;
 }
 
-/* What n devices together take at best: no less than what is known, no more than if they were alike. */
+/* The least share of one device's time that n devices may be hoped to take: at least least_part, at most as if
+ * alike. */
 static double hoped_share(const struct gs_history *h, const struct gs_machine *m, unsigned n)
 {
     return gs_max(least_part(h), gs_min(least_share(h, m, n), 1.0 / n));
 }
 
-/* And what is hoped for of it, at best: what it was thought to take before it was tried. */
+/* The time of a split that may be hoped for: when another try is due, what was predicted before the first. */
 static double hoped_of(const struct gs_history *h, const struct gs_machine *m, double single, unsigned n)
 {
     const double split = split_of(h, m, single, least_share(h, m, n));
     return is_due_again(h) ? gs_min(split, single * hoped_share(h, m, n) + m->split_ns) : split;
 }
 
-/* What each split to come gains at best, by what is known before it is planned: with what earlier ones had to bring to
- * their parts again and again, as it is or by windows that have to be opened. */
+/* What each split to come may gain at best, without a plan. Includes transfers to the parts that earlier splits needed
+ * again and again, through the host or through windows that have yet to be opened. */
 static double gain_to_come(const struct gs_history *h, const struct gs_machine *m, unsigned n)
 {
     const double single = gs_choice_single_ns(h), gain = single - hoped_of(h, m, single, n) + gs_reads_of(h, m).gain;
@@ -151,13 +156,13 @@ struct gs_reads gs_reads_of(const struct gs_history *h, const struct gs_machine 
     return (struct gs_reads){h->read_bytes * one, one > 0 ? h->read_bytes * (one - several) : 0};
 }
 
-/* Is the split, with the reads that follow, below this share of the other way? */
+/* Does the split, with its reads, take less than this share of one device with its reads? */
 static bool is_below(double split, double single, struct gs_reads reads, double share)
 {
     return split + reads.one - reads.gain < share * (single + reads.one);
 }
 
-/* Of n parts, whatever the devices' speeds are: these may have been wrong, or others by now. */
+/* Can n parts not gain, whatever the devices' speeds? (Measured speeds may have been wrong, or have changed.) */
 static bool is_too_short(const struct gs_history *h, const struct gs_machine *m, unsigned n, double single,
                          struct gs_reads reads)
 {
@@ -172,8 +177,8 @@ static bool one_device(struct gs_history *h, const char *reason)
     return false;
 }
 
-/* Once it is known what plans cost, those that lead to no split take the budget's share of the kernel's time at most:
- * Rodinia's gaussian of 4096 rows lost 8 % of its time by 50 plans in vain (two H200). */
+/* Puts off the next plan. Plans in vain may cost the budget's share of the kernel's time, once a plan's cost is known.
+ * (Rodinia's gaussian of 4096 rows lost 8 % of its time by 50 plans in vain, on two H200s.) */
 static bool not_now(struct gs_history *h, const char *reason)
 {
     enum { SHARE = 8 };
@@ -208,11 +213,11 @@ static void fail(struct gs_history *h, unsigned failures)
 void gs_choice_load_failures(struct gs_history *h, unsigned failures)
 {
     fail(h, failures);
-    h->retry_at /= 4;
+    h->retry_at /= 4; /* h->launches is 0 here */
 }
 
-/* A split that was better by the prediction has turned out worse; or it was in the process before, which knew of no
- * failure: that may have had bad luck. */
+/* Splits are slower than was predicted. Counts as a failure if tries were made in this process, or if none is noted
+ * yet; the process before may have had bad luck. */
 static bool give_up(struct gs_history *h)
 {
     if (h->tried || !h->failures)
@@ -221,7 +226,7 @@ static bool give_up(struct gs_history *h)
     return one_device(h, GS_R_FASTER);
 }
 
-/* The first tries belong together: one try alone says nothing, and its cost is lost either way. */
+/* Is the row of first tries still to go on? One try alone says nothing, and its cost is lost either way. */
 static bool is_trying(const struct gs_history *h, double single)
 {
     return h->last_split && h->tried && !gs_choice_split_known(h) && h->tried < GS_CHOICE_TRIES &&
@@ -248,7 +253,7 @@ bool gs_choice_may_plan(struct gs_history *h, const struct gs_machine *m, unsign
         const bool loses = !is_due_again(h) && !is_below(h->split_ns, single, reads, worth_leaving);
         if (gs_choice_split_known(h) && !trying && loses)
             return give_up(h);
-        if (!trying && h->launches < h->plan_at) { /* what the last plan said holds */
+        if (!trying && h->launches < h->plan_at) { /* the last plan's answer holds */
             reason = h->reason;
             h->split_ns = planned_ns;
             h->unplanned = unplanned;
@@ -264,7 +269,7 @@ bool gs_choice_may_plan(struct gs_history *h, const struct gs_machine *m, unsign
             reason = gain_to_come(h, m, n) > 0 ? GS_R_NOT_EARNED : GS_R_FASTER;
     }
     if (!reason) {
-        h->launches--; /* gs_choose counts it */
+        h->launches--; /* gs_choose will count the launch */
         return true;
     }
     if (h->ever && !h->last_split)
@@ -279,16 +284,16 @@ bool gs_choice_may_gain(const struct gs_history *h, const struct gs_machine *m, 
            gain > 0 && gs_choice_more_launches(h) * gain >= prepare_ns;
 }
 
-/* The two ways of one launch. */
+/* One launch on one device, and split. */
 struct ways {
     double single, split;
-    double risk;           /* what the split is sure to cost now, should it never be better */
-    double coming;         /* of that, what will be paid later: outputs that come home */
-    double gain;           /* of this one launch, if the prediction is right; negative: it has to be earned later */
-    struct gs_reads reads; /* not in the others but in `gain` */
+    double risk;           /* what the split costs now even if splits are never better */
+    double coming;         /* the part of `risk` that is paid later: outputs that come home */
+    double gain;           /* of this launch alone, if the prediction is right; negative: later launches must win it */
+    struct gs_reads reads; /* counted in `gain` alone */
 };
 
-/* What every launch to come gains. */
+/* What each later launch gains. */
 static double gain_of(const struct ways *w)
 {
     return w->single - w->split + w->reads.gain;
@@ -300,7 +305,8 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
     const double gather = gs_move_ns(m, link, o->gather), scatter = gs_move_ns(m, link, o->scatter);
     const double leave = gs_move_ns(m, link, o->leave), single = gs_choice_single_ns(h),
                  more = gs_choice_more_launches(h);
-    /* Who splits can't know it, and finds it out by leaving off once: else it never would. */
+    /* While launches are split nobody can learn what comes home before each launch on one device. Those bytes count as
+     * 0, so that one device gets a try. */
     const double gather_again = h->gather_again.known ? gs_min(gather, gs_move_ns(m, link, h->gather_again.move))
                                 : h->last_split       ? 0
                                                       : gather;
@@ -309,7 +315,7 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
     const double leave_again = h->return_rate < 0 ? 0 : h->return_rate * leave;
     const double first = h->split_before ? 0 : m->first_ns;
     const double once = scatter - scatter_again + (h->return_rate < 0 ? leave : 0) + first;
-    /* The devices compare, and may find few bytes that differ. */
+    /* The devices compare, and may find few differences. */
     const double merge = gs_move_ns(m, o->peer_possible ? GS_LINK_PEER : link, o->merge);
     const double most = gs_move_ns(m, link, o->merge);
     const double plan = (double)gs_measured_best(&h->plan) * (gs_choice_split_known(h) ? 1 : seldom);
@@ -327,7 +333,7 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
     };
 }
 
-/* Would splits gain so much more by windows between the GPUs that these are to be opened for those to come? */
+/* Would splits gain so much more by windows between GPUs that these should be opened for launches to come? */
 static bool gains_by_peer(const struct gs_history *h, const struct gs_machine *m, const struct gs_forecast *o,
                           const struct ways *by_host)
 {
@@ -350,7 +356,7 @@ static void learn_again(struct gs_history *h, const struct gs_forecast *o)
                                     now.bytes ? (was.packs + now.packs + 1) / 2 : 0}};
 }
 
-/* Is a first try worth its risk by what it promises; or the first split of this process by those of one before? */
+/* Does a first try (or this process's first split, after splits of the process before) promise enough for its risk? */
 static bool is_hopeful(const struct gs_history *h, const struct gs_forecast *o, const struct ways *w)
 {
     const bool known = gs_choice_split_known(h);
@@ -409,7 +415,7 @@ bool gs_choice_is_short(const struct gs_history *h, const struct gs_machine *m, 
 
 bool gs_choice_wants_single(const struct gs_history *h, const struct gs_machine *m, unsigned n, bool affordable)
 {
-    /* One that is short by another size is measured all the same: its data may take longer. */
+    /* A kernel that is short by another size's times is measured all the same: its data may take longer. */
     if (gs_choice_is_short(h, m, n))
         return h->guessed && affordable && h->asked < MOST_ASKED;
     if (!h->single.n)

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a launch that may be split should be: `auto` mode's choice between one device and all, for this launch, from
- * what earlier launches of the same kernel and size took and from the bytes that either way would have to move.
- * docs/choice.md says how. Pure: nothing is called, the time is given. The owner locks. Times are in nanoseconds. */
+/* `auto` mode's choice for a launch that may be split: one device or all? From what earlier launches of the same kernel
+ * and size took, and from the bytes that either way would have to move. docs/choice.md explains it. Pure: no calls; the
+ * time is a parameter. The caller locks. Times are in nanoseconds. */
 #ifndef GS_SHIM_CHOOSE_CHOICE_H
 #define GS_SHIM_CHOOSE_CHOICE_H
 
 #include "common/reasons.h"
 #include "common/settings.h"
 
-/* So many splits have to be measured: the first doesn't count, it makes replicas and kernels. */
+/* Measurements kept of one thing; splits that count as tries; measured tries that say what a split takes (all but the
+ * first, which makes replicas and kernel objects). */
 enum { GS_MEASURED_KEPT = 5, GS_CHOICE_TRIES = 3, GS_CHOICE_KNOWN = GS_CHOICE_TRIES - 1 };
 
-/* What moves costs at most what it does between hosts far apart: 80 Mbit/s, a round trip of 50 ms. */
+/* Upper bounds of a move's cost, between hosts far apart: 80 Mbit/s, a round trip of 50 ms. */
 #define GS_MOST_BYTE_NS 100.0
 #define GS_MOST_NS 1e8
 
-static const double gs_hopeless = 4; /* times as long as one device: it isn't tried twice */
+static const double gs_hopeless = 4; /* a first split that took so many times one device's time isn't tried again */
 static const double gs_small_bytes = 65536, gs_large_bytes = 16777216;
 
 static inline double gs_max(double a, double b)
@@ -28,144 +29,145 @@ static inline double gs_min(double a, double b)
     return a < b ? a : b;
 }
 
-/* ---- balance.c: where to cut a launch so that its parts end together, by what the parts of earlier ones took ---- */
+/* ---- balance.c: where to cut a launch so that all parts end together, by the times of earlier launches' parts ---- */
 
-/* The state for one kernel at one size. All zeros: parts of equal size. */
+/* What is known of one kernel at one size. All zeros: parts of equal size. */
 struct gs_balance {
     unsigned n;                 /* parts; 0: equal ones */
-    unsigned dim;               /* that the cut holds for */
+    unsigned dim;               /* the dimension of the cut */
     double cut[GS_MAX_DEVICES]; /* cut[p]: the end of part p, as a share of the dimension; the last is 1 */
-    /* Under this cut: */
+    /* With this cut: */
     unsigned measured;
-    uint64_t part_ns[GS_MAX_DEVICES]; /* the lowest */
-    uint64_t longest_ns;              /* the lowest of the longest parts' times */
-    unsigned slow;                    /* the last so many took far longer than that */
-    double share[GS_MAX_DEVICES];     /* of the launch, that each part's time was enough for */
-    bool unlike;                      /* the devices differ */
-    /* The cut before: it comes back if the new one isn't better. */
+    uint64_t part_ns[GS_MAX_DEVICES]; /* the lowest time of each part */
+    uint64_t longest_ns;              /* the lowest of the launches' longest parts */
+    unsigned slow;                    /* so many launches in a row took far longer than longest_ns */
+    double share[GS_MAX_DEVICES]; /* of the launch: as much as each part's device could have done in the part's time */
+    bool unlike;                  /* the devices differ */
+    /* The cut before, to come back to if the new one isn't better. */
     double before[GS_MAX_DEVICES];
     uint64_t before_ns;
     unsigned moves;
-    unsigned since;   /* moves before what is known now began to be learnt */
-    unsigned in_vain; /* moves since `before` */
-    bool settled;     /* the cut is moved no more */
+    unsigned since;   /* `moves` when the present learning began */
+    unsigned in_vain; /* moves since `before` that didn't help */
+    bool settled;     /* the cut stays */
 };
 
-/* One launch in n parts along `dim`: part p took part_ns[p] and reached up to cut[p]. `share`: the devices differ, and
- * in that time each could have done share[p] of the launch. NULL: they are alike. */
+/* Learns from a launch in n parts along `dim`: part p took part_ns[p] and ended at cut[p]. `share`, if devices differ:
+ * in its time each device could have done share[p] of the launch; NULL: devices are alike. */
 void gs_balance_learn(struct gs_balance *b, unsigned dim, unsigned n, const double *cut, const uint64_t *part_ns,
                       const double *share);
 
-/* The devices may have changed: begins to learn again, from this cut. */
+/* Learns anew from the present cut, as devices may have changed. */
 void gs_balance_begin_again(struct gs_balance *b);
 
-/* Part p's share of the dimension. */
+/* The width of part p, as a share of the dimension. */
 static inline double gs_cut_width(const double *cut, unsigned p)
 {
     return cut[p] - (p ? cut[p - 1] : 0);
 }
 
-/* What all of the parts would take on the first device, one after the other; 0: nothing is known. */
+/* The time of all parts one after the other on the first device; 0: unknown. */
 double gs_balance_single_ns(const struct gs_balance *b);
 
-/* Between devices that differ, with a known cut: each one's speed, the first's being 1, as measured, or by the cut. */
+/* A device's speed, the first one's being 1, as measured or as the cut says. For devices that differ, by a known
+ * cut. */
 double gs_balance_speed(const struct gs_balance *b, unsigned p);
 
-/* Moves the cut if that gains. Between devices that are alike the parts' times say where in the launch there is more to
- * do; between others, which device is faster: then one launch says enough, and it is moved all the way, and on
- * from there if that was in vain. `bytes_ns` is what it would take to move everything that the launch needs and
- * writes, `launches` how many more are expected. True: it has been moved. */
+/* Moves the cut if that pays. Where devices are alike, the parts' times say which work-groups take longer: the cut
+ * moves part of the way. Where devices differ, they say which device is faster: one launch is enough to move the cut
+ * all the way, and once more if that didn't help. bytes_ns: the time to move all bytes that the launch needs and
+ * writes; launches: how many more are expected. True: the cut has moved. */
 bool gs_balance_move(struct gs_balance *b, double bytes_ns, double launches);
 
-/* What a launch takes beyond the mean of its parts; 0: nothing is known. */
+/* By how much the longest part exceeds the mean; 0: unknown. */
 uint64_t gs_balance_over(const struct gs_balance *b);
 
-/* ---- stretch.c: what comes between two waits of the application's, taken together: a split may gain by what it takes
- * itself and lose by what lies between it and its neighbours. docs/choice.md says how that is judged ---- */
+/* ---- stretch.c: a stretch, everything between two of the application's waits, is judged as one: a split that gains
+ * may lose by bytes that move before and after. docs/choice.md says how ---- */
 
 enum { GS_STRETCHES_KEPT = 8, GS_STRETCHES_MOST = 64 };
 
-/* So many, each by how many times as long it took as its kernels do on one device. */
+/* Times of n stretches, each divided by its kernels' time on one device. */
 struct gs_stretches {
     unsigned n;
-    double sum, longest, next; /* next: the longest but one */
+    double sum, longest, next; /* next: the second longest */
 };
 
 enum gs_stretch_state {
     GS_STRETCH_FREE,  /* each launch is chosen for by itself */
-    GS_STRETCH_ASKED, /* on one device, to see what that takes */
-    GS_STRETCH_LEFT,  /* on one device, which took less */
+    GS_STRETCH_ASKED, /* launches go to one device, to see what a stretch takes then */
+    GS_STRETCH_LEFT,  /* launches go to one device, which was faster */
 };
 
-/* Of one kernel at one size. All zeros: nothing is known. */
+/* What is known of one kernel at one size. All zeros: nothing. */
 struct gs_together {
     enum gs_stretch_state state;
     struct gs_stretches one, split;
-    double once_ns;    /* lost by the first splits of this process, which no other of them loses again */
-    double lost_ns;    /* by splits, since it was last decided */
-    double owed_ns;    /* so much is to run on one device before splits are tried again */
-    uint64_t n, until; /* stretches so far; how many there must have been before it is asked again */
-    unsigned asked;    /* in vain */
-    bool last_split;   /* the last one was */
+    double once_ns;    /* lost by the first splits in this process, and not to be lost again */
+    double lost_ns;    /* lost by other splits since the last judgement */
+    double owed_ns;    /* time to run on one device before splits are tried again */
+    uint64_t n, until; /* stretches so far; and how many there must be before the next question */
+    unsigned asked;    /* questions that changed nothing */
+    bool last_split;   /* the last stretch had a split */
 };
 
-/* A stretch in which launches of it were: it took all_ns, where its kernels take single_ns on one device. `split`: any
- * of its launches was; `first`: one was its kernel's first here, and tells nothing of later ones. In ns, above 0. */
+/* Learns from a stretch with launches of this kernel. It took all_ns; its kernels take single_ns on one device.
+ * `split`: a launch was split; `first`: for its kernel's first time in this process, unlike later splits. Times > 0. */
 void gs_stretch_learn(struct gs_together *g, double all_ns, double single_ns, bool split, bool first);
 
-/* keep: what is owed at this process's end, its first split's loss included, for the next. load: begins with that. */
+/* keep: owed_ns for the next process, with the first splits' loss. load: begins with that. */
 double gs_stretch_keep(const struct gs_together *g);
 void gs_stretch_load(struct gs_together *g, double owed_ns);
 
 /* ---- choice.c, choice_learn.c ---- */
 
-/* The last few measurements of one thing. The lowest counts: whatever else a machine does makes one longer. */
+/* The last few measurements of one thing. The lowest counts, since disturbances only make times longer. */
 struct gs_measured {
-    unsigned n; /* so far */
+    unsigned n; /* ever */
     uint64_t ns[GS_MEASURED_KEPT];
 };
 
 void gs_measured_add(struct gs_measured *m, uint64_t ns);
-/* 0: there is none. */
+/* The lowest; 0: none. */
 uint64_t gs_measured_best(const struct gs_measured *m);
 
-/* Bytes that have to move, in how many pieces, and in how many ways windows carry these; 0: each by itself. */
+/* Bytes that have to move, in so many pieces; packs: in which windows carry the pieces (0: each by itself). */
 struct gs_move {
     uint64_t bytes, pieces, packs;
 };
 
-/* By what bytes go between devices: the driver or the host's memory, or windows of a GPU's memory that others see. */
+/* What bytes between devices go through: the driver or the host's memory, or windows of another GPU's memory. */
 enum gs_link { GS_LINK_HOST, GS_LINK_PEER, GS_LINKS };
 
 enum { GS_READ_SIZES = 2 };
 
-/* What is known of the machine: driver and devices. Corrected by what launches take. */
+/* What is known of the machine (driver and devices), corrected by what launches take. */
 struct gs_machine {
     struct {
         double piece_ns, byte_ns;
     } link[GS_LINKS];
-    double split_ns; /* what a split takes beyond its longest part: markers, events, other queues */
+    double split_ns; /* a split takes so much more than its longest part: markers, events, other queues */
     double first_ns; /* a kernel's first split takes so much more: replicas, kernel objects */
-    /* A byte of a large blocking read, from one device and from several; 0: not known. The largest reads apart: in
-     * these a read's fixed cost counts for less, and the gain by several links for more. */
+    /* Time for a byte of a large blocking read, [0] from one device, [1] from several; 0: unknown. The largest reads
+     * are kept apart: a read's fixed cost counts less for them, and several links gain more. */
     double read_ns[GS_READ_SIZES][2];
-    /* Not kept for later processes: */
-    bool compiles; /* the driver compiles a kernel when it is first launched: what a first split takes says little */
+    /* Not for later processes: */
+    bool compiles; /* the driver compiles at a kernel's first launch, so first splits say little */
     bool unlike;   /* the devices differ */
 };
 
-/* Where to cut a kernel's first launch between n devices that differ: cut[p] is where part p ends. All but the first
- * get a small part, which will tell how fast they are. single_ns: the launch's time on the first one; 0: not known. */
+/* Where to cut a kernel's first launch between n devices that differ. All but the first device get a small part, to
+ * show how fast they are. single_ns: the launch's time on the first device; 0: unknown. */
 void gs_choice_first_cut(unsigned n, double single_ns, double *cut);
 
 double gs_move_ns(const struct gs_machine *m, enum gs_link link, struct gs_move move);
-/* What counts of its pieces on that link. */
+/* How many pieces the link has to carry: packs, if windows carry them so. */
 double gs_move_pieces(enum gs_link link, struct gs_move move);
 
-/* No kernel that takes less on one device can gain by n of them. */
+/* A kernel that takes less on one device can't gain by n devices. */
 double gs_least_gain_ns(const struct gs_machine *m, unsigned n);
 
-/* What moves in each launch, and not only when the choice changes. */
+/* What moves in each launch of a row, not only when the choice changes. */
 struct gs_again {
     bool known;
     struct gs_move move;
@@ -174,133 +176,131 @@ struct gs_again {
 /* What is known of one kernel at one size. All zeros: nothing. */
 struct gs_history {
     struct gs_measured single; /* the kernel's time on one device */
-    struct gs_measured split;  /* from a split's begin to its end, without what its transfers should have taken */
-    struct gs_measured plan;   /* what the host takes to plan a launch */
+    struct gs_measured split;  /* from a split's begin to its end, less the transfers' expected time */
+    struct gs_measured plan;   /* the host's time to plan a launch */
     struct gs_balance balance;
     struct gs_together together;
-    bool guessed;      /* `single` is by another size: gs_choice_learn_size() */
-    double least_part; /* no part takes less of one device's time; 0: not known (gs_choice_least_part) */
-    double running_ns; /* the first measured launch has been running for so long, if that is far more than a split
-                          costs: the least time of a launch; 0: not known */
-    uint64_t bound_ns; /* one launch takes at most so long, by the host's clock; 0: not known */
-    uint64_t launches; /* in this process; of a size that goes on from another one, the other's as well */
-    uint64_t expected; /* in the process before; 0: not known */
-    struct gs_again scatter_again; /* transfers to the parts in a launch that follows a split one */
-    struct gs_again gather_again;  /* transfers home in a launch that follows one on one device */
-    double return_rate;    /* of the bytes that splits left on other devices: those fetched home; < 0: not known */
+    bool guessed;      /* `single` is derived from another size: gs_choice_learn_size() */
+    double least_part; /* the least share of one device's time that a part takes; 0: unknown (gs_choice_least_part) */
+    double running_ns; /* the first measured launch has been running so long; 0: not far longer than a split */
+    uint64_t bound_ns; /* an upper bound of a launch's time, by the host's clock; 0: unknown */
+    uint64_t launches; /* in this process; if derived from another size, including that size's */
+    uint64_t expected; /* launches in the process before; 0: unknown */
+    struct gs_again scatter_again; /* transfers to the parts in a launch after a split one */
+    struct gs_again gather_again;  /* transfers home in a launch after one on one device */
+    double return_rate;            /* the share of bytes left on other devices that came home later; < 0: unknown */
     double read_bytes;     /* bytes of a launch's outputs that the application will fetch by large blocking reads */
-    unsigned asked;        /* measurements on one device that were begun in this process */
-    unsigned asked_split;  /* the same of splits */
-    unsigned tried;        /* splits enqueued before TRIES of them were measured */
-    unsigned failures;     /* times that a try ended with one device */
-    uint64_t retry_at;     /* the launch from which the next try is allowed */
-    bool last_split, ever; /* what the launch before was; has any been chosen for in this process? */
-    bool split_before;     /* a split of it has been measured in this process */
-    uint64_t plan_at;      /* the launch from which a plan is made again, to see what it would move */
-    bool wants_peer;       /* it would gain by splits if GS_LINK_PEER were open */
-    const char *reason;    /* of the last choice */
-    double single_ns, split_ns; /* the last prediction, transfers and all */
-    bool unplanned;             /* it has no transfers: a split takes at least that */
+    unsigned asked;        /* single launches whose measurement was begun in this process */
+    unsigned asked_split;  /* splits whose measurement was begun */
+    unsigned tried;        /* splits enqueued before GS_CHOICE_TRIES were measured */
+    unsigned failures;     /* how often trying ended with one device */
+    uint64_t retry_at;     /* the launch at which to try again */
+    bool last_split, ever; /* was the last launch split; was any launch chosen for in this process */
+    bool split_before;     /* a split was measured in this process */
+    uint64_t plan_at;      /* the launch at which to plan again, to see what would move */
+    bool wants_peer;       /* splits would gain if GS_LINK_PEER were open */
+    const char *reason;    /* of the last choice; NULL: split */
+    double single_ns, split_ns; /* the last prediction, transfers included */
+    bool unplanned;             /* the last prediction had no transfers: a split takes at least split_ns */
 };
 
 void gs_history_init(struct gs_history *h);
 
-/* The least share of a launch's time on one device that a part can take, of so many work-groups on so many compute
- * units: work-groups that a device runs at once take as long as one of them. */
+/* The least share of a launch's time on one device that a part can take: work-groups that run at once take as long as
+ * one. */
 double gs_choice_least_part(uint64_t groups, unsigned units);
 
-/* So many tries failed in the process before: the next comes after a quarter of the launches due there. */
+/* So many tries failed in the process before: the next comes after a quarter of the launches that were due there. */
 void gs_choice_load_failures(struct gs_history *h, unsigned failures);
 
-/* What one device takes; 0: not known. */
+/* The launch's time on one device; 0: unknown. */
 double gs_choice_single_ns(const struct gs_history *h);
 
-/* How many more launches are to be expected: what the last run had; or as many as there were. */
+/* How many more launches to expect: what is left of the last process's number, or as many as there were so far. */
 double gs_choice_more_launches(const struct gs_history *h);
 
-/* Have its tries been measured, so that what a split takes is known? */
+/* Have enough tries been measured to know what a split takes? */
 bool gs_choice_split_known(const struct gs_history *h);
 
-/* One launch, as far as it is known. */
+/* A launch, as its plan predicts. */
 struct gs_forecast {
-    unsigned n;             /* devices */
-    enum gs_link link;      /* that is open */
-    bool peer_possible;     /* GS_LINK_PEER could be opened */
-    double largest;         /* the longest part's time, as a share of one device's */
-    bool ample;             /* each part has work-groups for all of a device: it can be expected to take its share */
-    struct gs_move gather;  /* to bring home for one device */
-    struct gs_move scatter; /* to bring to the parts */
-    struct gs_move leave;   /* outputs that would no longer be at home */
-    struct gs_move merge;   /* to compare and merge, where the writers can't be told apart */
-    double plan_ns;         /* what the host took to plan it: the application waits for that */
+    unsigned n;         /* devices */
+    enum gs_link link;  /* the link that is open */
+    bool peer_possible; /* GS_LINK_PEER could be opened */
+    double largest;     /* the longest part's time, as a share of one device's */
+    bool ample; /* each part has work-groups for a whole device, and so may take no more than its share of the time */
+    struct gs_move gather;  /* bytes to bring home, for one device */
+    struct gs_move scatter; /* bytes to bring to the parts */
+    struct gs_move leave;   /* outputs that would then no longer be at home */
+    struct gs_move merge;   /* bytes to compare and merge, if the parts' writes can't be told apart */
+    double plan_ns;         /* the host's time for planning, during which the application waits */
 };
 
-/* Time lost by trying must stay below a fiftieth of the time elapsed, of which half is given out, since what will come
- * home later is a guess; what splits gained may be spent as well. */
+/* Trying may lose a fiftieth of the time elapsed. Half the budget is given out, since bytes that come home later are a
+ * guess. Time that splits have gained may be spent too. */
 struct gs_budget {
     uint64_t begin_ns;
-    double lost_ns; /* so far; negative: gained */
+    double lost_ns; /* negative: gained */
 };
 
-/* A kernel's first tries need no budget where the launches to come, as many as there were, gain twice the risk. */
+/* What may still be risked. (A kernel's first tries need no budget if the launches to come gain twice the risk.) */
 double gs_budget_left(const struct gs_budget *b, uint64_t now_ns);
 
-/* Split this launch? h->reason says why not. Counts the launch. *risk_ns: taken off the budget until the split's time
- * is known; to be given to gs_choice_learn_split. */
+/* Split this launch? If not, h->reason says why. Counts the launch. *risk_ns: taken off the budget until the split's
+ * time is known; to be given to gs_choice_learn_split. */
 bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs_forecast *o, struct gs_budget *b,
                uint64_t now_ns, double *risk_ns);
 
-/* The same before the launch's transfers are known: may a plan be worth making? If not, the launch is counted. */
+/* The question before a launch's transfers are known: may a plan be worth making? If not, counts the launch, and
+ * h->reason says why. prepare_ns: what the program's preparation will cost; 0: prepared. */
 bool gs_choice_may_plan(struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns);
 
-/* Before there is a launch to choose for: would splits of the launches to come gain so much? */
+/* Would splits of the launches to come gain more than prepare_ns? For when there is no launch yet. */
 bool gs_choice_may_gain(const struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns);
 
-/* Is it known, by whatever means, that the kernel is too short to gain? */
+/* Is the kernel known, by whatever means, to be too short to gain? */
 bool gs_choice_is_short(const struct gs_history *h, const struct gs_machine *m, unsigned n);
 
-/* The first launch that is measured still runs, and has for so long. Until there is a measurement the choice takes that
- * for the launch's least time, if it is far longer than a split's cost. */
+/* The first measured launch has been running for ns. Until its end ns counts as its time, if far above a split's. */
 void gs_choice_runs(struct gs_history *h, const struct gs_machine *m, unsigned n, double ns);
 
-/* Is nothing known but that? */
+/* Has no launch been measured yet? */
 bool gs_choice_not_measured(const struct gs_history *h);
 
-/* Is something known of it by itself, so that other sizes can go by it? */
+/* Have this size's own launches told anything, so that other sizes may derive from this one? */
 bool gs_choice_known(const struct gs_history *h, const struct gs_machine *m, unsigned n);
 
-/* h, of which nothing is known, is of a size with `ratio` times as many work-groups as `of`, which is the same kernel:
- * it goes on from there, with times in proportion, until it is measured itself. Not where one of them has more than
- * twice as many: what a launch takes is not quite in proportion. */
+/* Derives h, a size of which nothing is known, from `of`, a size of the same kernel; h has `ratio` times as many
+ * work-groups. Times in proportion, until measured. Only for ratios from a half to two: times aren't quite in
+ * proportion. */
 void gs_choice_learn_size(struct gs_history *h, const struct gs_history *of, double ratio);
 
-/* Should this launch be measured? One on one device only if it may be long enough to gain; `affordable`: measuring
- * costs little beside the time elapsed, so that a launch of unknown length may be measured. */
+/* Should this launch on one device be measured? Only if it may be long enough to gain. `affordable`: measuring costs
+ * little beside the time elapsed, so that a launch of unknown length may be measured. */
 bool gs_choice_wants_single(const struct gs_history *h, const struct gs_machine *m, unsigned n, bool affordable);
-/* Where the application goes on enqueueing, no measurement is heard of until the end. Measured launches are spread over
- * all the same, since the first launches run beside the enqueueing. */
+/* Should this split be measured? While the application goes on enqueueing, no measurement ends; so measured launches
+ * are spread over all, although the first ones run beside the enqueueing. */
 bool gs_choice_wants_split(const struct gs_history *h);
 
 void gs_choice_learn_single(struct gs_history *h, uint64_t took_ns);
 
-/* Which of machine.read_ns it is for so many bytes. */
+/* The index in machine.read_ns for reads of so many bytes. */
 unsigned gs_read_size(double bytes);
 
-/* What the application's reads of its outputs take where these lie on one device, and how much less where they lie on
- * several: each has a link of its own, and what the host's memory makes of that is measured. */
+/* The time of the application's reads of a launch's outputs if these lie on one device, and how much less if they lie
+ * on several: each device has its own link, and the host's memory bounds their sum, as measured. */
 struct gs_reads {
     double one, gain;
 };
 struct gs_reads gs_reads_of(const struct gs_history *h, const struct gs_machine *m);
 
-/* A large blocking read of so many bytes that lay on one device, or on several, took so long. */
+/* A large blocking read of bytes on one device, or on several, took so long. */
 void gs_choice_learn_read(struct gs_machine *m, uint64_t bytes, uint64_t took_ns, bool several);
 
-/* `launches` of it and others took so long together. */
+/* Several launches, this kernel's and others, took all_ns together. */
 void gs_choice_learn_bound(struct gs_history *h, uint64_t all_ns, unsigned launches);
 
-/* A split took so long, and part p of it part_ns[p] by itself. One device would have taken single_ns, by the
- * prediction; risk_ns was put by for it. */
+/* A split took took_ns, and part p of it part_ns[p]. single_ns: one device's, as predicted; risk_ns: from gs_choose. */
 struct gs_split_times {
     uint64_t took_ns;
     const uint64_t *part_ns;
@@ -309,13 +309,13 @@ struct gs_split_times {
 void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs_budget *b, const struct gs_forecast *o,
                            const struct gs_split_times *times);
 
-/* The same of a split whose times say nothing of its kernel: only the budget learns from it. */
+/* For a split whose times say nothing of its kernel: only the budget learns. */
 void gs_choice_learn_budget(struct gs_budget *b, const struct gs_split_times *times);
 
-/* Moves the cut between the parts if that gains (gs_balance_move). `all`: what the launch needs and writes. */
+/* Moves the cut between the parts if that pays (gs_balance_move). `all`: the bytes that the launch needs and writes. */
 bool gs_choice_move_cut(struct gs_history *h, const struct gs_machine *m, enum gs_link link, struct gs_move all);
 
-/* What stands behind a reason of auto mode's; GS_NOT_SPLIT: it is none. */
+/* What kind of reason this is; GS_NOT_SPLIT: none of auto mode's. */
 enum gs_left gs_choice_left(const char *reason);
 
 #endif

@@ -4,13 +4,13 @@
 
 enum { MOST_COUNTED = GS_MEASURED_KEPT * 1000000 };
 
-static const double outlier = 4;    /* times as long as was thought */
-static const double far_longer = 4; /* than the shortest that gains */
+static const double outlier = 4;    /* times as long as was predicted: more is cut off */
+static const double far_longer = 4; /* than the shortest launch that gains */
 
 void gs_measured_add(struct gs_measured *m, uint64_t ns)
 {
     m->ns[m->n % GS_MEASURED_KEPT] = ns;
-    m->n = m->n + 1 < MOST_COUNTED ? m->n + 1 : GS_MEASURED_KEPT;
+    m->n = m->n + 1 < MOST_COUNTED ? m->n + 1 : GS_MEASURED_KEPT; /* n % KEPT goes on in step */
 }
 
 uint64_t gs_measured_best(const struct gs_measured *m)
@@ -25,7 +25,7 @@ uint64_t gs_measured_best(const struct gs_measured *m)
 void gs_choice_learn_bound(struct gs_history *h, uint64_t all_ns, unsigned launches)
 {
     const uint64_t bound = all_ns / launches + 1;
-    /* The lowest, but for a kernel that has come to take far longer. */
+    /* The lowest, unless the kernel takes far longer by now. */
     if (!h->bound_ns || bound < h->bound_ns || bound > 8 * h->bound_ns)
         h->bound_ns = bound;
 }
@@ -46,7 +46,7 @@ void gs_choice_learn_size(struct gs_history *h, const struct gs_history *of, dou
     const struct gs_history own = *h;
     if (!(ratio <= reach && ratio * reach >= 1))
         return;
-    *h = *of;
+    *h = *of; /* but for what follows from this size itself */
     h->least_part = own.least_part;
     h->launches += own.launches;
     h->bound_ns = (uint64_t)((double)of->bound_ns * ratio);
@@ -67,8 +67,8 @@ void gs_choice_learn_single(struct gs_history *h, uint64_t took_ns)
     gs_measured_add(&h->single, took_ns);
 }
 
-/* Down quickly, up slowly: what disturbs only makes longer. One look in which a buffer or a way was used first (40 ms
- * for what takes half of one) must not make all that moves dear. */
+/* Goes down quickly and up slowly, since disturbances only make times longer. A single transfer that used a buffer or
+ * path for the first time (40 ms for half a millisecond's work) must not make all transfers look dear. */
 static void approach(double *value, double seen, double least, double most)
 {
     seen = gs_min(gs_max(seen, least), gs_min(most, outlier * *value));
@@ -87,6 +87,8 @@ void gs_choice_learn_read(struct gs_machine *m, uint64_t bytes, uint64_t took_ns
         *ns = gs_min(gs_max(seen, 0.001), GS_MOST_BYTE_NS);
 }
 
+/* A split took beyond_ns more than its longest part: by little data that tells a piece's price, by much a byte's, by
+ * none the split's own. */
 static void learn_machine(struct gs_machine *m, double beyond_ns, const struct gs_forecast *o)
 {
     const struct gs_move moved = o->scatter;
@@ -103,7 +105,7 @@ static void learn_machine(struct gs_machine *m, double beyond_ns, const struct g
 void gs_choice_first_cut(unsigned n, double single_ns, double *cut)
 {
     static const double long_ns = 50e6, most_of_all = 0.25;
-    const double little = single_ns > long_ns ? 1.0 / 64 : 1.0 / 16; /* one may be very slow */
+    const double little = single_ns > long_ns ? 1.0 / 64 : 1.0 / 16; /* another device may be very slow */
     const double each = gs_min(little, most_of_all / (n - 1));
     for (unsigned p = 0; p < n; p++)
         cut[p] = 1 - each * (n - 1 - p);
@@ -116,11 +118,11 @@ bool gs_choice_move_cut(struct gs_history *h, const struct gs_machine *m, enum g
         !gs_balance_move(&h->balance, gs_move_ns(m, link, all), gs_choice_more_launches(h)))
         return false;
     h->split = (struct gs_measured){0};
-    if (m->unlike) { /* what the old cut took says nothing of this one: its first launches are measured */
+    if (m->unlike) { /* old times say nothing of the new cut: its first launches are measured */
         h->tried = h->asked_split = 0;
         return true;
     }
-    /* What it should take now stands for what it took under the old cut. */
+    /* Enters the new cut's hoped-for time: without half of the longest part's excess over the mean. */
     for (int i = 0; i < GS_CHOICE_KNOWN; i++)
         gs_measured_add(&h->split, best > excess ? best - excess / 2 : best);
     return true;
@@ -138,8 +140,10 @@ void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs
     const double beyond = gs_max(0, took - longest), moved = gs_move_ns(m, o->link, o->scatter);
     const double base = gs_max(longest, took - moved);
     gs_choice_learn_budget(b, times);
-    if (m->read_ns[gs_read_size(h->read_bytes)][1] > 0)
+    if (m->read_ns[gs_read_size(h->read_bytes)][1] > 0) /* reads after a split come by several links */
         b->lost_ns -= gs_reads_of(h, m).gain;
+    /* The first split pays for replicas and kernels, so only first_ns learns. A hopeless one is entered as often as
+     * makes the split's time known, so that it isn't tried again. */
     if (!h->split_before) {
         h->split_before = true;
         approach(&m->first_ns, beyond - moved - m->split_ns, 1e4, 1e8);
@@ -147,7 +151,7 @@ void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs
             gs_measured_add(&h->split, (uint64_t)base);
         return;
     }
-    /* What is wrong with the figures of a way that will soon be another is not the kernel's fault. */
+    /* If this way will soon be another (windows), wrong figures of the way are not the kernel's fault. */
     const bool by_host = o->link == GS_LINK_HOST && o->peer_possible && (double)o->scatter.bytes > gs_small_bytes;
     if (!h->wants_peer || !by_host)
         gs_measured_add(&h->split, (uint64_t)base);

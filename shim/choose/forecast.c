@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What a launch would move, on one device and in parts, by its plan and what is valid where (shim/choose/timing.h). */
+/* The bytes that a launch would move, on one device and in parts (shim/choose/timing.h). */
 #include <math.h>
 
 #include "shim/choose/timing_book.h"
 #include "shim/coherence/coherence.h"
 #include "shim/transfer/pack.h"
 
-/* Bytes of a root in so many rectangles, to one place. */
+/* Adds bytes of a root in so many rectangles, for one place. */
 static void add_move(struct gs_move *m, uint64_t bytes, uint64_t rects)
 {
     m->bytes += bytes;
@@ -22,7 +22,7 @@ static int add_invalid(struct gs_move *m, const struct gs_mem *root, unsigned pl
     return err;
 }
 
-/* What a part needs and what it would leave away from home. */
+/* Adds bytes that a part needs, and bytes that the part would leave away from home. */
 static int add_part(struct gs_trial *t, const struct gs_use *u, unsigned part)
 {
     struct gs_forecast *o = &t->forecast;
@@ -36,13 +36,13 @@ static int add_part(struct gs_trial *t, const struct gs_use *u, unsigned part)
     err = add_invalid(&already, u->root, 0, wrote);
     const uint64_t bytes = gs_rangeset_bytes(wrote);
     if (bytes > already.bytes) {
-        const uint64_t pieces = gs_rect_count(wrote, wrote); /* what lies between belongs to others */
+        const uint64_t pieces = gs_rect_count(wrote, wrote); /* the gaps belong to other parts */
         add_move(&o->leave, bytes - already.bytes, pieces > already.pieces ? pieces - already.pieces : 1);
     }
     return err;
 }
 
-/* Work-groups of a part; where the driver makes them, what they will be about. */
+/* Work-groups of a part. With a NULL local size, about as many as the driver will make. */
 static uint64_t groups_of(const struct gs_plan *plan, unsigned part)
 {
     enum { ITEMS = 64 };
@@ -58,8 +58,8 @@ static uint64_t groups_of_all(const struct gs_plan *plan)
     return n;
 }
 
-/* Has the part work for all of a device? Groups for all of its compute units; and on a GPU work-items enough on each
- * that some compute while others wait for memory. (H200: 65536 columns, 500 a unit, took 1.39 ms, half of them 1.2.) */
+/* Can the part fill a device? It needs work-groups for all compute units, and on a GPU so many work-items on each that
+ * some compute while others wait for memory. (H200: 65536 columns, 500 a unit, took 1.39 ms, half of them 1.2.) */
 static bool is_ample(const struct gs_plan *plan, unsigned part)
 {
     enum { ITEMS_PER_UNIT = 256 };
@@ -70,8 +70,8 @@ static bool is_ample(const struct gs_plan *plan, unsigned part)
                                               (uint64_t)global[0] * global[1] * global[2] >= units * ITEMS_PER_UNIT);
 }
 
-/* So many compute units' work: a device that has fewer work-groups than units takes as long for one of them. (On an
- * H200 a filter of 6889 columns, 27 work-groups, took 6.5 ms, and each half of them 6.4.) */
+/* Work-groups, counted as at least one for each compute unit: a device takes as long for fewer work-groups. (On an H200
+ * a filter of 6889 columns, 27 work-groups, took 6.5 ms, and each half of them 6.4.) */
 static double filled(uint64_t groups, unsigned place)
 {
     return groups > gs_group()->units[place] ? (double)groups : gs_group()->units[place];
@@ -93,7 +93,7 @@ void gs_forecast_shares(const struct gs_plan *plan, double share[GS_MAX_DEVICES]
     }
 }
 
-/* speed[p]: how many times as fast as the first each device is for this kernel. False: that isn't known. */
+/* speed[p]: each device's speed for this kernel, the first one's being 1. False: unknown. */
 static bool find_speed(const struct gs_timing *t, unsigned n, double speed[GS_MAX_DEVICES])
 {
     GS_LOCKED(&gs_book.lock);
@@ -121,7 +121,7 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
         o->ample = o->ample && is_ample(plan, p);
         o->largest = fmax(o->largest, fmax(share, filling));
     }
-    if (!known) /* a small part is to tell: what is hoped for is what it would be if they were alike */
+    if (!known) /* a small part is to show the speeds; until then devices count as alike */
         o->largest = 1.0 / o->n;
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         struct gs_use *u = &plan->uses[i];

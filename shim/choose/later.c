@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See timing.h, section later.c. */
 #include "shim/choose/timing_book.h"
 
 #include <limits.h>
@@ -13,7 +14,7 @@ enum { UNSEEN, OPEN, WRITTEN, DONE }; /* gs_program.later */
 
 static struct {
     atomic_uint written; /* programs that are WRITTEN */
-    char *layers;        /* the variable OPENCL_LAYERS, of which the loader leaves one when it reads it */
+    char *layers;        /* the variable OPENCL_LAYERS at the begin: the loader cuts the value while reading */
 } jobs;
 
 __attribute__((constructor)) static void keep_layers(void)
@@ -23,7 +24,7 @@ __attribute__((constructor)) static void keep_layers(void)
         jobs.layers = NULL;
 }
 
-/* Of the program, the devices, their driver and the way of transfer: as what is learnt. */
+/* The job's name: of program, devices, driver and way of transfer, like the book's file. */
 static void find_id(const struct gs_program *p, char id[GS_HASH_HEX_BYTES])
 {
     const uint64_t program = atomic_load(&p->id);
@@ -34,8 +35,8 @@ static void find_id(const struct gs_program *p, char id[GS_HASH_HEX_BYTES])
     gs_hash_end_hex(&h, id);
 }
 
-/* Not on CPUs, where most of the compiling comes with the first launches, nor under a daemon, whose tasks' devices it
- * would take time of, nor where it takes more than a text and options to make the program again. */
+/* Not on CPUs, where most of the compiling comes with the first launches. Not under a daemon, where it would take time
+ * of a task's devices. Not for programs that can't be made again from a text and options. */
 static bool is_fit(const struct gs_program *p)
 {
     const char *uncached = getenv("CUDA_CACHE_DISABLE"); /* of NVIDIA's driver */
@@ -105,7 +106,7 @@ void gs_later_compile(struct gs_program *p)
     gs_book_open(p->o.ctx);
     pthread_mutex_unlock(&gs_book.lock);
     find_id(p, id);
-    if (!gs_scheduled() && gs_later_get(id, &job)) /* else another's devices, or other ones */
+    if (!gs_scheduled() && gs_later_get(id, &job)) /* no job: it is for other devices */
         gs_prepare_by_thread(p, UINT64_MAX);
     if (job.text && gs_prepared(p) && !p->refusal)
         gs_later_mark(id, (struct gs_later_mark){GS_LATER_TRIES, atomic_load(&p->prepare_ns)});

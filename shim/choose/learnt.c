@@ -7,7 +7,7 @@
 
 #include "common/hash.h"
 
-/* The file: the head, the machine without what the group tells, the records, and a checksum of all before. */
+/* The file: the head; the machine, without what the group tells; the records; a checksum of all before. */
 static const char head[] = "gpusparc-learnt 22\n";
 enum { HEAD = sizeof head - 1, MACHINE = offsetof(struct gs_machine, compiles), BEFORE = HEAD + MACHINE };
 
@@ -83,7 +83,7 @@ void gs_learnt_begin(const struct gs_learnt_kernel *k, struct gs_history *h)
     gs_stretch_load(&h->together, k->owed_ns);
 }
 
-/* What is used as the number of an element must be one. */
+/* Numbers that index arrays must be in range. */
 static bool is_sound(const struct gs_learnt_kernel *k)
 {
     bool sound = *k->name && !k->name[sizeof k->name - 1] && k->n >= 2 && k->n <= GS_MAX_DEVICES && k->dim < 3 &&

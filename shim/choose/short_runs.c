@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See timing.h, section short_runs.c. */
 #include "shim/choose/timing_book.h"
 
 #include <inttypes.h>
@@ -13,21 +14,21 @@
 
 enum {
     IN_A_ROW = 3,
-    SHARE = 33,               /* what a process of so many times the contexts' time would gain without them is 3 % */
-    WORTH_NS = 10000000,      /* contexts that take less aren't looked at */
-    LONGER = 2,               /* a process on one device that takes so much longer than those before is another case */
-    LONGER_BY_NS = 200000000, /* and this */
+    SHARE = 33,               /* a process of so many times the contexts' time would gain 3 % without them */
+    WORTH_NS = 10000000,      /* contexts that take less don't matter */
+    LONGER = 2,               /* a process on one device that takes so many times as long as those before, ... */
+    LONGER_BY_NS = 200000000, /* ... and so much longer, is another case */
 };
 
 static struct {
     pthread_mutex_t lock; /* all below */
-    bool looked, used;    /* the past has been read; there was a context */
-    /* What the cache has of this command, in the entry of its key's first digits: of 4,096 at most. */
+    bool looked, used;    /* the cache was asked; a context was made */
+    /* The command's record, in the cache's entry for the key's first digits (4,096 entries at most). */
     char key[GS_HASH_HEX_BYTES], entry[sizeof "vain-abc"];
     unsigned count;      /* processes in a row, up to IN_A_ROW */
-    uint64_t longest_ns; /* that they took from their first context on */
+    uint64_t longest_ns; /* of the longest process, from its first context on */
     uint64_t begin_ns;
-    double cost_ns; /* of the contexts' further devices */
+    double cost_ns; /* time for the further devices of all contexts */
     bool one_device;
 } runs = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(runs.lock, GS_RANK_SHORT_RUNS);
@@ -63,7 +64,7 @@ static bool make_key(const struct gs_group *g)
     return true;
 }
 
-/* Reads what is known of this command. With the lock held. */
+/* Reads the command's entry. With the lock held. */
 static void look(const struct gs_group *g)
 {
     char key[GS_HASH_HEX_BYTES];
@@ -85,7 +86,7 @@ static void look(const struct gs_group *g)
 unsigned gs_short_runs_devices(const struct gs_group *g)
 {
     const struct gs_settings *s = gs_settings();
-    /* Under a daemon a task may move from GPU to GPU; and what is asked for outright is done. */
+    /* Under a daemon a task may move from GPU to GPU; and what the user asks for outright is done. */
     if (s->mode != GS_MODE_AUTO || g->n < 2 || g->shared_memory || s->verify || s->task || s->pace || gs_scheduled())
         return g->n;
     GS_LOCKED(&runs.lock);
@@ -104,10 +105,10 @@ void gs_short_runs_made(unsigned n, uint64_t took_ns)
     GS_LOCKED(&runs.lock);
     if (!runs.begin_ns)
         runs.begin_ns = gs_now_ns() - took_ns;
-    runs.cost_ns += 1.5 * (double)took_ns * (n - 1) / n; /* and half as much at their end */
+    runs.cost_ns += 1.5 * (double)took_ns * (n - 1) / n; /* half as much again at their end */
 }
 
-/* Counts this process, which took so long; false: nothing is to be known of the command. */
+/* Was this process, of took_ns, one that ends soon and splits nothing? Counts it. False: the command's entry goes. */
 static bool is_vain(uint64_t took_ns)
 {
     if (runs.one_device)
@@ -120,7 +121,7 @@ static bool is_vain(uint64_t took_ns)
     return true;
 }
 
-/* The process ends: what is known of its command is kept, or goes. No OpenCL calls here. */
+/* The process ends: writes or removes the command's entry. No OpenCL calls here. */
 __attribute__((destructor)) static void save(void)
 {
     const struct timespec soon = {time(NULL) + 1, 0};

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+/* See choice.h, section stretch.c. */
 #include "shim/choose/choice.h"
 
 enum {
     ENOUGH = 4, /* stretches on one device; and a SHARE of those with splits */
     SHARE = 8,
-    AGAIN = 256, /* stretches; four times as many after each question in vain */
+    AGAIN = 256, /* stretches until the next question; four times as many after each that changed nothing */
     MOST_ASKED = 6,
 };
 
-/* One device takes no less than its kernels do: splits that take no more lose nothing. */
+/* One device takes no less than its kernels do, so splits below that lose nothing. */
 static const double suspicious = 1.03, worse = 1.02;
-/* What splits have lost is a fiftieth of what is to run before they are tried again. */
+/* What splits have lost is so much of the time to run before splits are tried again. */
 static const double lost_share = 0.02;
 
 static void add(struct gs_stretches *s, double times)
@@ -27,14 +28,14 @@ static void add(struct gs_stretches *s, double times)
     s->n++;
 }
 
-/* One that something has disturbed says nothing, and counts as the next; what comes again, as a read of the results
- * after each 20th launch, counts in full. */
+/* The mean, with the longest counted as the second longest: one disturbed stretch says nothing, but what recurs, as a
+ * read of the results after each 20th launch, counts in full. */
 static double mean(const struct gs_stretches *s)
 {
     return (s->sum - s->longest + s->next) / s->n;
 }
 
-/* Is it time to look at them? After 8, 16, 32 and 64. */
+/* Is it time to judge? After 8, 16, 32 and 64 stretches. */
 static bool are_many(const struct gs_stretches *s)
 {
     return s->n >= GS_STRETCHES_KEPT && (s->n & (s->n - 1)) == 0;
@@ -71,15 +72,15 @@ void gs_stretch_learn(struct gs_together *g, double all_ns, double single_ns, bo
     double *lost_ns = first ? &g->once_ns : &g->lost_ns;
     g->n++;
     g->last_split = split;
-    if (split || !same) { /* also by what comes before and after splits */
+    if (split || !same) { /* a stretch before or after splits pays for them as well */
         *lost_ns += all_ns - single_ns * (g->one.n ? mean(&g->one) : 1);
         *lost_ns = *lost_ns > 0 ? *lost_ns : 0;
     }
     if (g->state == GS_STRETCH_LEFT && (g->owed_ns -= all_ns) <= 0)
         gs_stretch_load(g, 0);
-    if (!same) /* bytes had to go there, or home, or replicas were made */
+    if (!same) /* bytes had to move there or home, or replicas were made */
         return;
-    if (!split || g->state != GS_STRETCH_ASKED) /* those that are asked about stand */
+    if (!split || g->state != GS_STRETCH_ASKED) /* while one device is asked, the splits' stretches stay as they are */
         add(split ? &g->split : &g->one, all_ns / single_ns);
     if (g->state == GS_STRETCH_ASKED && g->one.n >= ENOUGH && g->one.n * SHARE >= g->split.n) {
         judge(g);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a launch asks of the book: its entry there, and whether and where it is split (shim/choose/timing.h). */
+/* Answers a launch from the book: its entry, whether to split, and where (shim/choose/timing.h). */
 #include "shim/choose/timing.h"
 
 #include <inttypes.h>
@@ -26,7 +26,7 @@ static void say_outlook(const struct gs_timing *t, const struct gs_trial *trial,
              gs_budget_left(&gs_book.budget, now_ns) / 1e3, o->ample ? "" : "; the parts may not fill their devices");
 }
 
-/* Nothing is known of this size: it goes on from the nearest known one of kernel and work-groups that came last. */
+/* Derives an unknown size from the nearest known one of kernel and local size, among the newest sizes. */
 static void look_near(struct gs_timing *t)
 {
     enum { MOST_SIZES = 64 };
@@ -58,7 +58,8 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size)
     gs_book_open(k->o.ctx);
     struct gs_timing *t = gs_book_of(size);
     for (struct gs_timing *o = NULL; t && risen && (o = gs_book_next(o, t->at->program, t->at->name, t->at->n));)
-        if (gs_choice_is_short(&o->h, &gs_book.machine, o->at->n)) { /* it may be long now */
+        if (gs_choice_is_short(&o->h, &gs_book.machine,
+                               o->at->n)) { /* an argument is twice its former maximum: the kernel may be long now */
             o->h.single.n = o->h.asked = 0;
             o->h.bound_ns = 0;
             gs_size_refuse(o->at);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a launch waits for, and what is done ahead (of shim/choose/timing.h): where the application goes on enqueueing,
- * its kernel's first measurement as soon as it is there; and when a program is prepared for splits beside the
- * application, and who waits for that. */
+/* What a launch waits for, and what is done ahead (see timing.h, gs_timing_await and gs_timing_prepare): a kernel's
+ * first measurement, while the application goes on enqueueing; and preparing a program for splits, in a thread. */
 
 #include "common/cache.h"
 #include "common/log.h"
@@ -14,23 +13,23 @@
 /* ---- the first measurement ---- */
 
 enum {
-    LITTLE_NS = 50 * 1000 * 1000, /* that may be waited for a first measurement, whatever it is */
-    AWAITED_SHARE = 8,            /* of the time elapsed, one part for all of them */
+    LITTLE_NS = 50 * 1000 * 1000, /* to wait for a first measurement, in any case */
+    AWAITED_SHARE = 8,            /* of the time elapsed, one part for all such waits */
     COMPILING_NS = 1000 * 1000 * 1000,
-    TIMES = 2 * GS_CHOICE_TRIES, /* as long as one device takes may be waited for the times of splits, in all */
+    TIMES = 2 * GS_CHOICE_TRIES, /* to wait for splits' times, in all, as a multiple of one device's time */
 };
-static const double in_multi_ns = 2e9; /* and there, so long */
+static const double in_multi_ns = 2e9; /* the same in multi mode */
 
-/* Nothing is known of how long it takes, and a measurement may say. */
+/* Is the kernel's time unknown, and may a measurement tell? */
 static bool is_new(const struct gs_timing *t)
 {
     return gs_settings()->mode == GS_MODE_AUTO && gs_choice_not_measured(&t->h) && !t->h.failures &&
            !gs_choice_is_short(&t->h, &gs_book.machine, t->at->n);
 }
 
-/* Splits of it have been enqueued whose times aren't known yet, and more of them may be more of a loss: its first ones;
- * or, where the devices differ, one that is to tell whether the cut is right. A time may say nothing, as where windows
- * were being opened: then nobody waits. */
+/* Are splits under way whose times aren't known, so that more splits may be a loss? The first ones; or, where devices
+ * differ, one that is to show whether the cut is right. A split that says nothing (windows were being opened) isn't
+ * awaited. */
 static bool splits_unheard(const struct gs_timing *t)
 {
     const struct gs_balance *b = &t->h.balance;
@@ -39,9 +38,9 @@ static bool splits_unheard(const struct gs_timing *t)
     return (cut || tries) && gs_measured_splits(t);
 }
 
-/* The longest that the application waits for t's first measurement. Until that launch begins the driver may be
- * compiling its kernel: all such waits together take a second at most. Once it has begun, a little, and as long as the
- * device is busy with the launches since, by their expected time. */
+/* The longest wait for t's first measurement. Before that launch begins the driver may be compiling: all such waits
+ * together take a second at most. After its begin: a little, and as long as the device is busy with the launches since,
+ * by their expected time. */
 static uint64_t most_for_first_ns(const struct gs_timing *t)
 {
     const uint64_t left = (gs_now_ns() - gs_book.budget.begin_ns) / AWAITED_SHARE,
@@ -52,7 +51,7 @@ static uint64_t most_for_first_ns(const struct gs_timing *t)
     return little + (uint64_t)((double)t->h.launches * t->h.running_ns);
 }
 
-/* Should the application wait for what is being measured? It has waited more_ns since this was last asked. */
+/* Should the application wait for a measurement? more_ns: the wait since the last question. */
 static bool awaits(struct gs_timing *t, uint64_t more_ns)
 {
     GS_LOCKED(&gs_book.lock);
@@ -70,11 +69,11 @@ static bool awaits(struct gs_timing *t, uint64_t more_ns)
         if (t->begun && !had_begun)
             t->awaited_ns = 0;
         const bool measuring = t->h.tried ? t->h.tried >= GS_CHOICE_TRIES : t->h.asked;
-        /* Before any try, a long-running launch may say enough. */
+        /* Before any try, a long-running launch may be enough to know. */
         const bool enough = !t->h.tried && t->h.running_ns > 0 &&
                             gs_choice_may_gain(&t->h, &gs_book.machine, t->at->n, gs_prepare_cost_ns(t));
         first = is_new(t) && measuring && !enough && t->awaited_ns < most_for_first_ns(t);
-        /* In multi mode nobody knows what one device takes. */
+        /* In multi mode one device's time is unknown. */
         const double most_ns =
             gs_settings()->mode == GS_MODE_AUTO ? (double)TIMES * t->h.single_ns + (double)LITTLE_NS : in_multi_ns;
         splits = !is_new(t) && splits_unheard(t) && (double)t->tries_ns < most_ns;
@@ -82,7 +81,7 @@ static bool awaits(struct gs_timing *t, uint64_t more_ns)
     return first || splits;
 }
 
-/* Sends the command's queue off, for who waits for what is before it. Without locks. */
+/* Flushes the command's queue, for commands that must end before. Without locks. */
 static void flush(const struct gs_command *cmd)
 {
     GS_LOCKED(&cmd->ctx->lock);
@@ -113,19 +112,19 @@ void gs_timing_await(struct gs_timing *t, const struct gs_command *cmd)
 enum {
     MOST_PATIENCE_NS = 1000 * 1000000, /* to wait for a translation */
     CACHED_NS = 20 * 1000 * 1000, /* NVIDIA's driver loads its compiler and reads its cache: bench/results/h200x2.md */
-    AGAIN = 32,                   /* one part of what a program took to prepare: what it takes again */
+    AGAIN = 32,                   /* preparing again takes a part of the first time: one of so many */
 };
-static const double least_ns = 125e6, soon_ns = 200e6; /* to prepare one: two H200, bench/results/h200x2.md */
+static const double least_ns = 125e6, soon_ns = 200e6; /* to prepare a program: two H200s, bench/results/h200x2.md */
 
 static bool on_cpu(void)
 {
     return gs_group()->type & CL_DEVICE_TYPE_CPU;
 }
 
-/* A program that took NVIDIA's compiler long once will again, once for all devices that are the same
- * (bench/results/h200x2.md). If the driver had it in its cache, its size tells: NVIDIA's compiler takes 2.3 s for
- * CLBlast's 138 KB, PoCL 2.5 s for 370 KB and two devices (Mandelbulber). A build that took an eighth of that was none
- * from a cache. PoCL's own builds say little: most of its compiling comes with the first launches. */
+/* How long NVIDIA's compiler took for the application's own build, once for all devices of a kind
+ * (bench/results/h200x2.md). A build much quicker than the text's size suggests came from the driver's cache, so then
+ * the size counts: NVIDIA's compiler takes 2.3 s for CLBlast's 138 KB, PoCL 2.5 s for 370 KB and two devices
+ * (Mandelbulber). PoCL's builds say little, since most compiling comes with the first launches. */
 double gs_prepare_compile_ns(const struct gs_program *p)
 {
     enum { CPU_BYTE_NS = 4000, BYTE_NS = 16000, CACHED = 8 };
@@ -141,16 +140,17 @@ double gs_prepared_ns(const struct gs_timing *t, const struct gs_program *p)
     return own > 0 ? own : before > 0 ? before : AGAIN * (double)atomic_load(&p->built_ns);
 }
 
-/* What was prepared before comes from the translator's cache and the driver's, but for PoCL's last step. Else all of it
- * has to be won: beside NVIDIA's compiler one wait of the application takes 22 to 39 ms longer (an H200; builds of 103
- * to 181 ms), and its end in those moments waits for it (CLBlast's 50 launches of 4 ms ended 2 s later). */
+/* A program that was prepared before comes from the translator's cache and the driver's, but for PoCL's last step. Else
+ * the whole cost has to be won: beside NVIDIA's compiler one wait of the application takes 22 to 39 ms longer (an H200;
+ * builds of 103 to 181 ms), and the process's end waits for the compiler (CLBlast's 50 launches of 4 ms ended 2 s
+ * later). */
 double gs_prepare_cost_ns(const struct gs_timing *t)
 {
     enum { CACHED_CPU = 4 };
     return t->prepare_ns > 0 ? t->prepare_ns / (on_cpu() ? CACHED_CPU : AGAIN) : gs_max(t->compile_ns, least_ns);
 }
 
-/* It was never compiled: would it pay if that had been done before this process? With the lock held. */
+/* Would it pay if the program, never prepared, had been prepared before this process? With the lock held. */
 static bool pays_later(const struct gs_timing *t)
 {
     static const double most_ns = 30e6; /* 7 to 30 ms of what had taken 0.6 to 5.8 s (six programs, two H200) */
@@ -158,8 +158,8 @@ static bool pays_later(const struct gs_timing *t)
     return t->prepare_ns <= 0 && !t->h.failures && gs_choice_may_gain(&t->h, &gs_book.machine, t->at->n, cost);
 }
 
-/* How long the application may be kept waiting for a program that an earlier process has compiled, so that it comes
- * from caches: for half of what this launch should gain (docs/choice.md). 0 where that wouldn't do. */
+/* How long the application may wait for a program that comes from caches, as an earlier process has prepared it: half
+ * of this launch's expected gain (docs/choice.md). 0: not long enough. */
 static uint64_t patience_ns(struct gs_timing *t)
 {
     enum { SHARE = 2 };
@@ -169,7 +169,7 @@ static uint64_t patience_ns(struct gs_timing *t)
     return t->waited || t->prepare_ns <= 0 || most < expected ? 0 : (uint64_t)most;
 }
 
-/* Is a launch before this one still running, or are there others that will be for a while? */
+/* Is an earlier launch still running, or will several run for a while? */
 static bool is_busy(struct gs_timing *t, const struct gs_command *cmd)
 {
     enum { FOR_A_WHILE_NS = 1000000 };
@@ -180,7 +180,7 @@ static bool is_busy(struct gs_timing *t, const struct gs_command *cmd)
     return (t->h.asked && !t->h.single.n) || atomic_load(&cmd->q->times->busy_until_ns) > gs_now_ns() + FOR_A_WHILE_NS;
 }
 
-/* It is being prepared: waits for that, for two seconds at most, while the device is busy. */
+/* The program is being prepared: waits while the device is busy, two seconds at most. */
 static void await_beside(struct gs_timing *t, const struct gs_command *cmd, const struct gs_program *p)
 {
     enum { MOST_BUSY_NS = 2000000000 };
@@ -219,8 +219,8 @@ const char *gs_timing_prepare(struct gs_timing *t, const struct gs_command *cmd,
     return GS_R_TRANSLATING;
 }
 
-/* Does its program have to be prepared for the first launch to be split: has this kernel gained by splits before, or
- * was there never a time to try? Mode multi splits what it has split before. */
+/* Should the program be prepared for the kernel's first launch: has the kernel gained by splits before, or was there
+ * never time for a try? Multi mode splits kernels that were split before. */
 static bool will_split(struct gs_timing *t)
 {
     if (gs_settings()->mode != GS_MODE_AUTO)
@@ -257,7 +257,7 @@ void gs_timing_prepare_known(struct gs_program *p, const char *name)
         gs_prepare_by_thread(p, 0);
 }
 
-/* The program is translated: is compiling the translation worth its cost, for any of the kernels? Any thread. */
+/* The program is translated: is compiling the translation worth its cost, for any kernel? Any thread. */
 static bool may_gain(struct gs_program *p)
 {
     const uint64_t program = atomic_load(&p->id);
@@ -265,14 +265,14 @@ static bool may_gain(struct gs_program *p)
     GS_LOCKED(&gs_book.lock);
     for (struct gs_timing *t = NULL; !pays && (t = gs_book_next(t, program, NULL, p->o.ctx->n));) {
         struct gs_history h = t->h;
-        h.launches++; /* the one that asks, perhaps, isn't counted yet */
+        h.launches++; /* the launch that asks may not be counted yet */
         t->compile_ns = gs_prepare_compile_ns(p);
         pays = gs_choice_may_gain(&h, &gs_book.machine, t->at->n, gs_prepare_cost_ns(t));
     }
     return pays;
 }
 
-/* What that took is kept, though there may be no launch any more. From any thread. */
+/* Keeps the time that preparing took, even if no launch follows. Any thread. */
 static void keep_prepared(struct gs_program *p)
 {
     enum { MANY = 4 };
@@ -282,14 +282,14 @@ static void keep_prepared(struct gs_program *p)
     GS_LOCKED(&gs_book.lock);
     for (struct gs_timing *t = NULL; program && (t = gs_book_next(t, program, NULL, p->o.ctx->n));)
         wrong |= !on_cpu() && t->prepare_ns > 0 && took > gs_max(MANY * gs_prepare_cost_ns(t), soon_ns);
-    if (wrong) /* the driver's cache hadn't got it: it will take as long again */
+    if (wrong) /* the driver's cache hadn't got it: preparing will take as long again */
         atomic_store(&p->prepare_ns, (uint64_t)(AGAIN * took));
     for (struct gs_timing *t = NULL; program && (t = gs_book_next(t, program, NULL, p->o.ctx->n));)
         t->prepare_ns = (double)atomic_load(&p->prepare_ns);
     gs_later_prepared(p);
 }
 
-/* Its splits may need our own kernels. */
+/* The program is prepared. Its splits may need our own kernels. */
 static void prepared(struct gs_program *p)
 {
     keep_prepared(p);

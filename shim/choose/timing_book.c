@@ -38,7 +38,7 @@ bool gs_book_is_kept(const struct gs_context *ctx)
     return gs_learns() && ctx->n > 1 && !gs_settings()->verify;
 }
 
-/* 0 where the driver chooses the work-groups, or the devices differ. */
+/* The least share for a part of that size; 0 if the driver chooses the work-groups, or devices differ. */
 static double least_part(const struct gs_size *s)
 {
     const struct gs_group *g = gs_group();
@@ -69,25 +69,25 @@ struct gs_timing *gs_book_next(const struct gs_timing *t, uint64_t program, cons
     return s ? s->choice : NULL;
 }
 
-/* With the lock held. */
+/* Takes the machine's figures from measured links, unless splits have corrected them. With the lock held. */
 static void use_links(const struct gs_links *links, const char *how)
 {
     const struct gs_link_cost *cost[GS_LINKS] = {[GS_LINK_HOST] = &links->host, [GS_LINK_PEER] = &links->peer};
     for (int l = 0; l < GS_LINKS && !gs_book.machine_learnt; l++) {
         if (!(cost[l]->piece_ns > 0) || !(cost[l]->byte_ns > 0))
             continue;
-        /* The bounds of what splits may teach: see learn_machine() in choice_learn.c. */
+        /* The same bounds as in learn_machine() of choice_learn.c. */
         gs_book.machine.link[l].piece_ns = gs_min(gs_max(cost[l]->piece_ns, 1e3), GS_MOST_NS);
         gs_book.machine.link[l].byte_ns = gs_min(gs_max(cost[l]->byte_ns, 0.001), GS_MOST_BYTE_NS);
-        if (gs_group()->remote) /* to launch there and to hear of it costs what a transfer of nothing does */
+        if (gs_group()->remote) /* a launch there, and hearing of its end, cost as much as a transfer of nothing */
             gs_book.machine.split_ns = gs_book.machine.link[l].piece_ns;
         gs_debug("between devices, %s (%s): %.0f ns for a transfer, %.4f for a byte",
                  l == GS_LINK_PEER ? "by windows" : "through the host", how, cost[l]->piece_ns, cost[l]->byte_ns);
     }
 }
 
-/* The links between devices have been measured meanwhile. Used by this process, unless its splits have taught it
- * better, and kept for later processes. From any thread. */
+/* The links between devices have been measured: uses the figures, unless splits have told better ones, and writes the
+ * file. */
 static void take_links(const struct gs_links *links)
 {
     char name[GS_LINKS_NAME_BYTES];
@@ -112,15 +112,14 @@ static bool read_learnt(struct gs_learnt *l)
     return good;
 }
 
-/* What isn't learnt. */
+/* Sets what the group tells and nobody learns. */
 static void note_group(struct gs_machine *m)
 {
     m->unlike = gs_group()->unlike;
     m->compiles = gs_group()->type & CL_DEVICE_TYPE_CPU;
 }
 
-/* What it costs to bring bytes between the devices, by a process of its own: over hosts what another client's
- * connections take, a second or a few. */
+/* Has a process measure transfers between the devices. Over hosts that takes a few seconds, for connections. */
 static bool measure_links(struct gs_links *links)
 {
     enum { TIMEOUT_MS = 30000 };
@@ -128,7 +127,7 @@ static bool measure_links(struct gs_links *links)
     const char *how = "";
     size_t bytes = 0;
     *links = (struct gs_links){0};
-    if (gs_scheduled()) { /* what the probe moves would go by nobody's leave */
+    if (gs_scheduled()) { /* the probe's transfers would have no units */
         gs_debug("the links aren't measured under a daemon: `gpusparc devices --measure` does it");
         return false;
     }
@@ -150,12 +149,12 @@ void gs_book_open(const struct gs_context *ctx)
         return;
     gs_book.machine = first_guess(gs_group());
     note_group(&gs_book.machine);
-    /* What is learnt holds for these devices and this driver, and for the way that bytes go between them. */
+    /* What is learnt holds for these devices, this driver, and this way between devices. */
     gs_links_name(ctx->dev, ctx->n, gs_group()->shared_memory, gs_settings()->transfer, gs_book.links_name);
     snprintf(gs_book.learnt_name, sizeof gs_book.learnt_name, "learnt-%.*s", GS_HASH_HEX_BYTES - 1,
              gs_book.links_name + sizeof "links-" - 1);
     struct gs_links links = gs_links_read(gs_book.links_name);
-    /* Later the probe would wait for this application's kernels: a CPU's server does one thing after the other. */
+    /* A later probe would wait for this application's kernels: a CPU's server does one thing after the other. */
     if (gs_group()->remote && !(links.host.piece_ns > 0) && gs_settings()->mode == GS_MODE_AUTO &&
         measure_links(&links))
         gs_links_write(gs_book.links_name, &links);
@@ -175,14 +174,14 @@ void gs_book_open(const struct gs_context *ctx)
             continue;
         gs_learnt_begin(k, &t->h);
         t->h.least_part = least_part(t->at);
-        if (gs_book.machine.unlike) /* they may have changed */
+        if (gs_book.machine.unlike) /* devices may have changed */
             gs_balance_begin_again(&t->h.balance);
         t->prepare_ns = (double)k->prepare_ns;
     }
     gs_learnt_free(&l);
 }
 
-/* The process ends: what it has learnt comes before what others have. No OpenCL calls here. */
+/* The process ends: writes its own records, and behind them other processes' records. No OpenCL calls here. */
 __attribute__((destructor)) static void save(void)
 {
     struct gs_learnt mine = {0}, others = {0};

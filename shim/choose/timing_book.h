@@ -1,83 +1,82 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files behind shim/choose/timing.h share: the book of all kernels at all their sizes, and its one lock.
- * timing_book.c keeps it, and the files that it comes from and goes to; timing_measured.c writes down what launches
- * took; timing_ahead.c says what a launch waits for, and when a program is prepared; timing.c answers a launch. */
+/* What the files behind shim/choose/timing.h share: the book of all kernels at all sizes, and its one lock.
+ * timing_book.c keeps it and reads and writes its files; timing_measured.c enters what launches took; timing_ahead.c
+ * says what a launch waits for, and when a program is prepared; timing.c answers a launch. */
 #ifndef GS_SHIM_CHOOSE_TIMING_BOOK_H
 #define GS_SHIM_CHOOSE_TIMING_BOOK_H
 
 #include "shim/choose/timing.h"
 
-/* struct gs_size's `choice`. */
+/* One entry of the book: struct gs_size's `choice`. */
 struct gs_timing {
-    struct gs_size *at;  /* the size that it is of */
-    double prepare_ns;   /* what preparing its program took; 0: not known */
-    double compile_ns;   /* what compiling it is thought to take at the least */
-    bool waited;         /* a launch waited for that in vain, in this process */
+    struct gs_size *at;  /* the size of this entry */
+    double prepare_ns;   /* the time that preparing the program took; 0: unknown */
+    double compile_ns;   /* at least so long, as is thought, compiling the program will take */
+    bool waited;         /* a launch has waited for the preparation in vain, in this process */
     bool used, split;    /* in this process */
-    bool refused;        /* its last plan said no: nothing to be learnt */
-    bool begun;          /* the first that is measured has been seen running */
-    uint64_t awaited_ns; /* what launches have waited for its first measurement; since it began, if it has */
-    uint64_t tries_ns;   /* what they have waited to hear of its first splits */
+    bool refused;        /* the last plan said that the launch can't be split: nothing to measure */
+    bool begun;          /* the first measured launch was seen running */
+    uint64_t awaited_ns; /* how long launches have waited for the first measurement; from 0 again when it runs */
+    uint64_t tries_ns;   /* how long launches have waited for the times of the first splits */
     struct gs_history h;
 };
 
 extern struct gs_book {
-    pthread_mutex_t lock; /* all below and what the entries hold; a leaf */
+    pthread_mutex_t lock; /* all below, and the entries; a leaf */
     struct gs_machine machine;
     struct gs_budget budget;
     atomic_bool any_split;          /* of this process; read without the lock too */
-    atomic_uint_fast64_t waited_ns; /* when the last call returned that waited for commands; without the lock */
+    atomic_uint_fast64_t waited_ns; /* when a call last returned that had waited for commands; without the lock */
     atomic_uint n_pending;          /* measured launches under way; read without the lock too */
-    uint64_t awaited_ns;            /* what the application has waited for first measurements */
+    uint64_t awaited_ns;            /* how long the application has waited for first measurements, ... */
     uint64_t compiled_ns;           /* ... and for what the driver does before these begin */
-    bool machine_learnt;            /* it is not only a guess or a measurement of links, but corrected by splits */
+    bool machine_learnt;            /* the machine's figures were corrected by splits */
     char links_name[GS_LINKS_NAME_BYTES];
-    char learnt_name[sizeof "learnt-" + GS_HASH_HEX_BYTES]; /* of the entry on disk; empty: nothing has been read */
-    struct measurement *pending;                            /* under way */
-    unsigned n_measured;                                    /* so far */
+    char learnt_name[sizeof "learnt-" + GS_HASH_HEX_BYTES]; /* the file; empty: not read yet */
+    struct measurement *pending;                            /* measured launches under way */
+    unsigned n_measured;                                    /* measured launches, ever */
 } gs_book;
 
 /* timing_book.c */
 
-/* Does the choice learn in this mode, of this context's devices? Else nothing is written down. */
+/* Does the choice learn in this mode, in this context? If not, nothing is noted. */
 bool gs_book_is_kept(const struct gs_context *ctx);
 
-/* Begins with what earlier processes have learnt, the first time. With the lock held. */
+/* Reads what earlier processes have learnt, the first time. With the lock held. */
 void gs_book_open(const struct gs_context *ctx);
 
-/* What is known of this size, made if need be. With the lock held. NULL: no memory. */
+/* The entry of this size, made if need be. NULL: no memory. With the lock held. */
 struct gs_timing *gs_book_of(struct gs_size *s);
 
-/* All of one program on n devices, or of one of its kernels (name: NULL, all), beginning with null; NULL: no more. With
- * the lock held. */
+/* The entry after t (null: the first) of a program's kernel (name NULL: any) on n devices; NULL: none. With the
+ * lock. */
 struct gs_timing *gs_book_next(const struct gs_timing *t, uint64_t program, const char *name, unsigned n);
 
 /* timing_measured.c */
 
-/* Looks at the measurements that are under way. With the lock held. */
+/* Learns from measurements that have ended. With the lock held. */
 void gs_measured_look(void);
 
-/* Is a split of t under way that is being measured? With the lock held. */
+/* Is a measured split of t under way? With the lock held. */
 bool gs_measured_splits(const struct gs_timing *t);
 
-/* May one more be begun? With the lock held. */
+/* May one more measurement begin? With the lock held. */
 bool gs_measured_has_room(void);
 
 /* timing_ahead.c */
 
-/* At the least, for what is known before it has been. */
+/* How long compiling will take at least, before it has ever been done. */
 double gs_prepare_compile_ns(const struct gs_program *p);
 
-/* What preparing it took: in this process, or in one before; or by what it takes again, as gpusparc-compile says. 0:
- * not known. With the lock held. */
+/* How long preparing the program took, here or in an earlier process; 0: unknown. With the lock held. */
 double gs_prepared_ns(const struct gs_timing *t, const struct gs_program *p);
 
-/* What it costs the application, of launches to come, that the program is prepared. With the lock held. */
+/* What preparing the program now costs the application, to be won by launches to come. With the lock held. */
 double gs_prepare_cost_ns(const struct gs_timing *t);
 
 /* timing.c */
 
-/* For who asks for such lines: what becomes of each launch, and why. */
+/* Logs what becomes of a launch, and why. */
 void gs_timing_say(const struct gs_timing *t);
 
 #endif

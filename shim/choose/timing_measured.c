@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The launches that are measured, by profiles or the host's clock, and what the book learns (shim/choose/timing.h). */
+/* Launches that are measured, by profiles or the host's clock, and what the book learns (shim/choose/timing.h). */
 #include <inttypes.h>
 
 #include "common/log.h"
@@ -9,7 +9,7 @@
 enum {
     MOST_PENDING = 32,
     MEASURE_NS = 50 * 1000, /* what measuring a launch on one device costs: markers, another queue */
-    AFFORDABLE = 500,       /* of the time elapsed, one part may go into measuring what is unknown */
+    AFFORDABLE = 500,       /* of the time elapsed, one part for measuring launches of unknown length */
 };
 
 struct measurement {
@@ -21,10 +21,10 @@ struct measurement {
     double cut[GS_MAX_DEVICES], share[GS_MAX_DEVICES];
     cl_event part[GS_MAX_DEVICES];
     struct gs_asked asked;
-    struct gs_taken *spent; /* by units: in the place of the profiles; held */
+    struct gs_taken *spent; /* under a daemon: the units' times, in place of profiles; held */
     bool split;
     unsigned place[GS_MAX_DEVICES];
-    uint64_t running_ns; /* when it was first seen running; 0: it hasn't been */
+    uint64_t running_ns; /* when the launch was first seen running; 0: never */
 };
 
 static cl_ulong profile(cl_event event, cl_profiling_info what)
@@ -33,7 +33,7 @@ static cl_ulong profile(cl_event event, cl_profiling_info what)
     return gs_real()->clGetEventProfilingInfo(event, what, sizeof value, &value, NULL) == CL_SUCCESS ? value : 0;
 }
 
-/* 0 where there is no profile. */
+/* 0: there is no profile. */
 static uint64_t duration(cl_event ran)
 {
     const cl_ulong from = profile(ran, CL_PROFILING_COMMAND_START), to = profile(ran, CL_PROFILING_COMMAND_END);
@@ -49,7 +49,7 @@ static void drop_measurement(struct measurement *m)
     free(m);
 }
 
-/* 0: it isn't known. */
+/* 0: unknown. */
 static uint64_t part_took(const struct measurement *m, unsigned p)
 {
     if (m->spent)
@@ -57,7 +57,7 @@ static uint64_t part_took(const struct measurement *m, unsigned p)
     return m->part[p] ? duration(m->part[p]) : 0;
 }
 
-/* By units: what went over the link, and what the GPU that did most had to do. */
+/* Time by units: of the link, and of the GPU that had most to do. */
 static uint64_t units_took(const struct measurement *m)
 {
     uint64_t most = 0;
@@ -68,9 +68,9 @@ static uint64_t units_took(const struct measurement *m)
     return most + atomic_load(&m->spent->other_ns[GS_RESOURCE_PCI]);
 }
 
-/* From the parts' own profiles, each by its device's clock, and when they were enqueued by the host's; 0: they don't
- * tell. Where other work was still before them it can't be seen when they could have begun: then it is taken to be when
- * the first of them did, and after what was to be moved. */
+/* A split's time by the parts' profiles, each by its device's clock, and by the host's times of enqueueing; 0: unknown.
+ * If other work was still before the parts, nobody knows when they could have begun: counts from the first part's
+ * begin, plus the transfers' expected time. */
 static uint64_t parts_took(const struct measurement *m)
 {
     const struct gs_forecast *o = &m->trial.forecast;
@@ -89,16 +89,16 @@ static uint64_t parts_took(const struct measurement *m)
                          : end - begin + (uint64_t)gs_move_ns(&gs_book.machine, o->link, o->scatter);
 }
 
-/* By its parts, where their outputs aren't merged afterwards; else until it was heard of, if nothing was before it: a
- * marker behind it would say more, but NVIDIA's that wait for other devices have no profiles worth the name (0 or less
- * between two of them on H200s). Nothing has taken longer than until it was heard of. */
+/* A split's time: by its parts, unless their outputs are merged afterwards; else until its end was heard, if it stood
+ * first. (A marker behind the split would say more, but NVIDIA's markers that wait for other devices have no usable
+ * profiles: 0 or less between two, on H200s.) Never more than until its end was heard. */
 static uint64_t split_took(const struct measurement *m, uint64_t longest_ns)
 {
     if (m->spent)
         return units_took(m);
     const uint64_t heard_ns = gs_now_ns() - m->asked.begin_ns;
     const uint64_t parts_ns = m->trial.forecast.merge.bytes ? 0 : parts_took(m);
-    const uint64_t at_most_ns = m->asked.idle ? heard_ns : 0; /* else it waited for its turn as well */
+    const uint64_t at_most_ns = m->asked.idle ? heard_ns : 0; /* else the time has waits for earlier commands in it */
     const uint64_t took_ns = parts_ns >= longest_ns ? parts_ns : at_most_ns;
     gs_debug("%s: a split took %" PRIu64 " us by its parts, and was heard of after %" PRIu64, m->t->at->name,
              parts_ns / 1000, heard_ns / 1000);
@@ -122,9 +122,9 @@ static void learn_split(struct measurement *m)
     const double alone_ns = machine->unlike ? (double)part_ns[0] / m->cut[0] : (double)sum_ns;
     const struct gs_split_times times = {took_ns, part_ns, m->trial.guessed ? alone_ns : m->trial.single_ns,
                                          m->trial.risk_ns};
-    const bool stale = m->trial.moves != h->balance.moves; /* it was cut otherwise */
+    const bool stale = m->trial.moves != h->balance.moves; /* the cut has moved since */
     gs_book.machine_learnt = true;
-    /* In multi mode nothing but where it is cut. */
+    /* In multi mode only the cut is learnt. */
     if (!m->trial.forced && machine->unlike && stale)
         gs_choice_learn_budget(&gs_book.budget, &times);
     else if (!m->trial.forced)
@@ -193,7 +193,7 @@ bool gs_timing_measures(struct gs_timing *t)
            gs_choice_wants_single(&t->h, &gs_book.machine, t->at->n, affordable);
 }
 
-/* s->n where it isn't among them. */
+/* The index of t in the stretch; s->n: it is not there. */
 static unsigned find_seen(const struct gs_stretch *s, const struct gs_timing *t)
 {
     unsigned i = 0;
@@ -202,10 +202,10 @@ static unsigned find_seen(const struct gs_stretch *s, const struct gs_timing *t)
     return i;
 }
 
-/* Up to the last wait: what the application's reads took afterwards counts as well. With the book's lock. */
+/* Ends the stretch with the last wait: the application's reads after the launches count. With the book's lock. */
 static void end_stretch(struct gs_stretch *s, uint64_t end_ns)
 {
-    /* Where the devices differ the cut may be wrong, which moves on (balance.c). */
+    /* Devices that differ: the cut may be wrong yet, and moves on (balance.c). */
     for (unsigned i = 0; i < s->n && !s->unknown && !gs_book.machine.unlike; i++)
         gs_stretch_learn(&s->seen[i].of->h.together, (double)(end_ns - s->begin_ns), s->single_ns, s->split, s->first);
     s->n = 0;
@@ -229,7 +229,7 @@ void gs_timing_enqueues(struct gs_queue *q, struct gs_timing *t, uint64_t to_rea
     s->making_ns = q->o.ctx->paths->making_ns;
 }
 
-/* The launch is one of those that the waits to come will tell of. */
+/* Notes the launch for the waits to come. */
 static void note(struct gs_queue *q, struct gs_timing *t, double single_ns, bool split, bool first, uint64_t now_ns)
 {
     struct gs_stretch *s = &q->times->stretch;
@@ -328,7 +328,7 @@ void gs_timing_learn(const struct gs_timed_launch *launch, cl_event end)
         if (gs_real()->clRetainEvent(launch->part[p]) == CL_SUCCESS)
             m->part[p] = launch->part[p];
     GS_LOCKED(&gs_book.lock);
-    while (*last) /* heard of in their order: what is kept in the end is of the last ones */
+    while (*last) /* in their order, so that the last ones' times stay */
         last = &(*last)->next;
     *last = m;
     gs_book.n_pending++;
