@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* For the entry points: look up, ask, forward. */
+/* What the entry points share: looking handles up, asking, handing on. */
 #ifndef GS_SHIM_API_H
 #define GS_SHIM_API_H
 
 #include "common/lock/locked.h"
 #include "shim/put/put.h"
 
-/* What a call returns that makes nothing, with its error. */
+/* The result of a call that makes nothing, with its error. */
 static inline void *gs_refuse(cl_int *errcode_ret, cl_int err)
 {
     gs_set_error(errcode_ret, err);
     return NULL;
 }
 
-/* The end of a clRetain..., to which the driver has said `err`. */
+/* The end of a clRetain... that the driver has answered with `err`. */
 cl_int gs_retained(cl_int err, enum gs_type type, const void *handle);
 
-/* The end of a clRelease..., of which the driver has said `err`; last: what the application held for the last time. */
+/* The end of a clRelease... that the driver has answered with `err`. last: the object, if the last reference has gone;
+ * or null. */
 static inline cl_int gs_released(struct gs_object *last, cl_int err)
 {
     if (last)
@@ -34,39 +35,40 @@ struct gs_kept {
     struct gs_events at_home; /* what brought all home when a user event was made last */
 };
 
-/* Our own function of that name, or NULL. */
+/* Our own function of that name; NULL: none. */
 void *gs_own_function(const char *name);
 
-/* Brings everything home, and counts user events that have no status yet: none on an error. */
+/* Brings all bytes home, and counts so many user events without a status more; none on an error. */
 cl_int gs_come_home(struct gs_context *c, int user_events);
 
-/* Puts the context into the list of all, or takes it out: it is there while the application has it or a queue of it. */
+/* Puts the context into the list of all contexts, or takes it out: listed while the application has it or a queue of
+ * it. */
 void gs_context_list(struct gs_context *c);
 
-/* The application retains a queue of the driver's. again: ours of it, if the application had let it go; or null: what
- * we knew of it may be gone. */
+/* The application retains a queue. again: our record, if the application had released the queue before; null: an
+ * unknown queue, whose record may be gone. */
 void gs_queue_retained(cl_command_queue handle, struct gs_queue *again);
 
-/* From now on nothing is split, in any context: the application uses what we can't follow. */
+/* From now on nothing is split in any context: the application uses a feature that we can't follow. */
 void gs_give_up(const char *reason);
 
-/* The same in this context alone. */
+/* gs_give_up for this context alone. */
 void gs_give_up_context(struct gs_context *c, const char *reason);
 
-/* What to hand out for a function of the driver's of which nobody here knows the parameters: an address that goes on to
- * it, but gives up first, for that reason. */
+/* An address to hand out for a driver's function whose parameters nobody here knows: it gives up the process, and then
+ * calls `theirs`. */
 void *gs_stand_in(void *theirs, const char *reason);
 
-/* Something that we don't see may have been enqueued in any queue of such contexts. */
+/* Commands that we haven't seen may be in any queue of given-up contexts. */
 void gs_given_up_enqueued(void);
 
-/* Tracks a program that came by a way we don't know, so that its kernels' arguments can be followed. NULL: its context
- * is none of ours. */
+/* Makes a record for a program that came in an unknown way, to follow its kernels' arguments. NULL: the context is
+ * unknown. */
 struct gs_program *gs_program_of_unknown(cl_program handle);
 
-/* In this block a command that we don't look into is enqueued, without the context's lock: the commands after the block
- * don't follow at once on those before it. The timeline is raised at the end as well: a thread that waits in between
- * may see the first number, and not wait for the command. */
+/* GS_TOUCH(queue) for a block that enqueues a command which we don't look into, without the context's lock. The command
+ * gets numbers in the queue's timeline before and after, so that no later command counts as right behind an earlier
+ * one: a thread that waits meanwhile may see the first number, and not wait for the command. */
 static inline struct gs_queue *gs_touch_queue(cl_command_queue queue)
 {
     struct gs_queue *q = gs_find(GS_QUEUE, queue);
@@ -85,35 +87,33 @@ static inline void gs_touch_end(struct gs_queue *const *q)
 #define GS_TOUCH(queue)                                                                                                \
     struct gs_queue *const gs_touched_ __attribute__((cleanup(gs_touch_end))) = gs_touch_queue(queue)
 
-/* A command of shared virtual memory, which the driver carries out without units, has been enqueued, or not (err, which
- * it returns). reads: the host gets bytes by it, as a job's results; blocking: the call has waited for it. */
+/* Ends a call that enqueued a command of shared virtual memory, which goes without units; returns err, the call's.
+ * reads: the host gets bytes, as a job's results; blocking: the call has waited. */
 cl_int gs_svm_read(cl_int err, bool reads, bool blocking);
 
-/* Is there more to do with a context's commands than to hand them on: has it more than one device, or transfers that go
- * through pinned memory, or do they go by units? Those of pooled contexts are shim/pooled's. */
+/* Must a context's commands be looked at before they are handed on? Yes with several devices, with transfers through
+ * pinned memory, and under a daemon. Pooled contexts are shim/pooled's. */
 static inline bool gs_handles_commands(const struct gs_context *ctx)
 {
     return ctx->followed || (!ctx->pooled && gs_scheduled());
 }
 
-/* The command of an entry point, whose parameters have the specification's names; the fields are those of struct gs_op.
- */
+/* Initializes the command of an entry point from the entry point's own parameters (command_queue, event_wait_list,
+ * ...); the arguments are fields of struct gs_op. */
 #define GS_COMMAND(...)                                                                                                \
     {                                                                                                                  \
         .op = {__VA_ARGS__}, .queue = command_queue, .n_wait = num_events_in_wait_list, .wait = event_wait_list,       \
         .event = event                                                                                                 \
     }
 
-/* The object if it is one of ours and of the command's context, whose lock protects it; else null: the driver says what
- * is wrong. */
+/* Our record of a memory object in the command's context; null: none, and the driver says what is wrong. */
 static inline struct gs_mem *gs_command_mem(const struct gs_command *cmd, cl_mem handle)
 {
     struct gs_mem *m = cmd->q ? gs_find(GS_MEM, handle) : NULL;
     return m && m->o.ctx == cmd->ctx ? m : NULL;
 }
 
-/* Has one that the command is to wait for failed already, because of a user event? Then the command isn't carried out:
- * the driver gets it as it is. */
+/* Has an event of the wait list failed already, because of a user event? Then the driver gets the command as it is. */
 static inline bool gs_wait_has_failed(const struct gs_context *ctx, const struct gs_command *cmd)
 {
     bool failed = false;
@@ -122,10 +122,10 @@ static inline bool gs_wait_has_failed(const struct gs_context *ctx, const struct
     return failed;
 }
 
-/* Says whose command it is, if its context is followed: cmd->q and cmd->ctx; else it is the driver's alone. With images
- * sub-devices need help even where there is one. Counts the command in the queue's timeline. What was enqueued before
- * is shared by no more commands (gs_queue_close), but for a read that blocks, which sees to that itself: it may need no
- * unit. Returns the memory object, if that is ours as well, and of the command's context, whose lock protects it. */
+/* Finds the command's queue, sets cmd->q and cmd->ctx if we handle the context's commands, and counts the command in
+ * the queue's timeline. (Images of sub-devices need help even with one device.) Closes the queue's open unit
+ * (gs_queue_close), unless the command is a blocking read, which does so itself if need be. Returns the record of
+ * `handle`, a memory object of that context; null: none. */
 static inline struct gs_mem *gs_command_begin_on(struct gs_command *cmd, cl_mem handle)
 {
     struct gs_queue *q = gs_find(GS_QUEUE, cmd->queue);
@@ -143,15 +143,15 @@ static inline struct gs_mem *gs_command_begin_on(struct gs_command *cmd, cl_mem 
     return m && m->o.ctx == cmd->ctx ? m : NULL;
 }
 
-/* The same of a command of several objects, or of none. Null: it is the driver's alone. */
+/* gs_command_begin_on for a command of several objects, or none. Null: the driver gets the command as it is. */
 static inline struct gs_queue *gs_command_begin(struct gs_command *cmd)
 {
     gs_command_begin_on(cmd, NULL);
     return cmd->q;
 }
 
-/* A wait for the event has told of a failure, perhaps before all commands that the event stands for have ended: these
- * still use the memory that the application has given. Waits for them. */
+/* A wait has seen the event fail, perhaps before all commands ended that the event stands for. Waits for these, which
+ * still use the application's memory. */
 void gs_await_parts(cl_event event);
 
 #endif

@@ -56,11 +56,11 @@ enum { MOST_QUEUES = 64 };
 struct unended {
     cl_command_queue queue[MOST_QUEUES]; /* retained */
     unsigned n;
-    atomic_bool begun; /* the thread is inside, or won't be */
-    atomic_bool done;  /* or begun, by a thread before */
+    atomic_bool begun; /* the thread has entered the driver, or won't: gs_threads_finish() counts it from now on */
+    atomic_bool done;  /* a thread waits, or has waited: once per process */
 };
 
-/* Not where a command may wait for the application, which won't come any more. */
+/* Leaves out contexts in which a command may wait for the application, which has ended. */
 static void add_queues(struct unended *u, struct gs_context *ctx)
 {
     if (ctx->pooled || atomic_load(&ctx->user_events) || pthread_mutex_trylock(&ctx->lock) != 0)
@@ -99,11 +99,10 @@ static void *finish(void *arg)
     return NULL;
 }
 
-/* The application has ended, and none of exit()'s handlers has run. PoCL compiles a kernel for a launch's sizes in a
- * thread of its own when the launch begins, and exit() takes LLVM apart under it: the process crashed, the more often
- * the longer its end takes. So a thread of ours waits for what is in these contexts' queues, and gs_threads_finish()
- * for that thread, for as long as there is patience. Other drivers' contexts are left alone. With the list of contexts
- * locked. */
+/* The application has ended, and no handler of exit() has run yet. PoCL compiles a kernel for a launch's sizes in a
+ * thread of its own when the launch begins; exit() takes LLVM apart under that thread, and the process crashed, more
+ * often the longer its end took. So a thread of ours waits for all commands in these contexts, and gs_threads_finish()
+ * waits for that thread, within its patience. For PoCL only. With contexts.lock held. */
 static void await_unfinished(struct gs_context *first)
 {
     static struct unended unended; /* the process ends once */
@@ -123,7 +122,7 @@ static void end_contexts(void)
         return;
     await_unfinished(contexts.first);
     pthread_mutex_unlock(&contexts.lock);
-    gs_timing_after_wait(&(struct gs_stretch){0}, CL_SUCCESS);
+    gs_timing_after_wait(&(struct gs_stretch){0}, CL_SUCCESS); /* learns from measurements that have ended */
 }
 
 static bool compiles_elsewhere(void)

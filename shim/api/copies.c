@@ -5,7 +5,7 @@
 #include "common/lock/rank.h"
 #include "shim/transfer/transfer.h"
 
-/* Events that one may stand for, where its bytes lie in several places. */
+/* Pieces of one copy whose bytes lie in several places; one event can't stand for more. */
 enum { MOST_PIECES = 64 };
 
 unsigned gs_count_holders(const struct gs_mem *root, struct gs_range r, unsigned most)

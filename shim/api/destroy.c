@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of each kind of object, once nobody holds it any more: of all that the rooms have hung off it. And what
- * memory, contexts and queues need that come back to the application after its last release. */
+/* The end of each kind of object, with all that rooms have hung off it, once nobody holds it; and what is done when
+ * memory, contexts and queues come back to the application after their last release. */
 #include "shim/api/api.h"
 #include "shim/output/output.h"
 #include "shim/plan/prepare.h"

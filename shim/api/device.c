@@ -14,7 +14,7 @@ static struct {
     atomic_bool said;      /* that there is none */
 } gpus;
 
-/* The platform's devices as the application may see them: the group's first, and those of other kinds than its. */
+/* The platform's devices as the application may see them: the group's first device, and devices of other kinds. */
 static cl_uint visible_devices(cl_device_type type, cl_device_id *out, cl_uint most)
 {
     const struct gs_group *g = gs_group();

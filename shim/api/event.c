@@ -111,8 +111,9 @@ CL_API_ENTRY cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event, cl_profi
     return gs_query_value(&value, sizeof value, param_value_size, param_value, param_value_size_ret);
 }
 
-/* While a user event has no status, commands that wait for it may run after commands that are enqueued later: what is
- * valid where could not be said in the order of the calls. So all goes home before, and stays there until then. */
+/* Commands that wait for a user event without a status may run after commands that are enqueued later, so the order of
+ * calls couldn't say which bytes are valid where. So all bytes go home before, and stay there until the status
+ * comes. */
 cl_int gs_come_home(struct gs_context *c, int user_events)
 {
     struct gs_events done = {0};
@@ -160,7 +161,7 @@ CL_API_ENTRY cl_event CL_API_CALL clCreateUserEvent(cl_context context, cl_int *
         return event;
     const bool moves = gs_handles_commands(c);
     const cl_int err = moves ? gs_come_home(c, 1) : CL_SUCCESS;
-    if (!moves) /* a daemon may come before it has a status: no unit may be kept for commands that wait for it */
+    if (!moves) /* a daemon may come first: no unit may be kept for commands that wait for this event */
         atomic_fetch_add(&c->user_events, 1);
     if (err) {
         free(e);
@@ -173,8 +174,8 @@ CL_API_ENTRY cl_event CL_API_CALL clCreateUserEvent(cl_context context, cl_int *
     return event;
 }
 
-/* PoCL (3.1) looks once more at a command that has failed when the last of those ends that it waited for, and keeps no
- * reference. The application has one no longer than it knows of the failure, and doesn't know of what came home. */
+/* PoCL (3.1) looks at a failed command again when the last command before it ends, and holds no reference. The
+ * application holds one only until it hears of the failure, and nobody tells it of transfers home. */
 static void await_home(struct gs_context *c)
 {
     pthread_mutex_lock(&c->lock);

@@ -22,7 +22,7 @@ static const struct {
     {"clCreateProgramWithILKHR", "clCreateProgramWithIL"},
 };
 
-/* The address as dlsym and its like give it: POSIX says that the two are alike, ISO C doesn't. */
+/* The function's address as data, as dlsym gives it: allowed by POSIX, not by ISO C. */
 static void *as_pointer(void (*function)(void))
 {
     void *p;
@@ -42,7 +42,8 @@ void *gs_own_function(const char *name)
 }
 
 /* ---- functions of extensions that reach past us ----
- * To ask for one is nothing: loaders ask for all there are. Once one is called its context's bytes stay at home. */
+ *
+ * Asking for one has no effect, since loaders ask for all. Once one is called, its context's bytes stay at home. */
 
 enum by_extension {
     CREATE_COMMANDS,
@@ -130,9 +131,9 @@ static void *watched(void *theirs, const char *name)
     return NULL;
 }
 
-/* What the names begin with of functions that neither set a kernel's argument nor touch the bytes of a memory object
- * that we follow: they ask or count; make what we don't know, whose launches stay whole; or are about objects of other
- * APIs, shared virtual memory, semaphores, or a command buffer that has been made. By the Khronos registry. */
+/* Does the name begin like functions that neither set a kernel's argument nor touch bytes that we follow? Such
+ * functions ask or count; make objects unknown to us, whose launches stay whole; or are about other APIs' objects,
+ * shared virtual memory, semaphores, or a finished command buffer. From the Khronos registry. */
 static bool is_harmless(const char *name)
 {
     static const char begin[] =
@@ -192,7 +193,7 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_di
     if (!target_dispatch || !num_entries_ret || !layer_dispatch_ret)
         return CL_INVALID_VALUE;
     memcpy(table, target_dispatch, (num_entries < most ? num_entries : most) * sizeof(void *));
-    /* Preloaded as well: the calls have come through us already, and the layer hands them on as they are. */
+    /* False: the shim is preloaded too, and calls come through us already; the layer's table stays the driver's. */
     if (gs_real_use(target_dispatch, num_entries))
         for (size_t i = 0; i < sizeof own / sizeof *own; i++)
             if (own[i].offset < num_entries * sizeof(void *))

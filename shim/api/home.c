@@ -3,7 +3,7 @@
 #include "common/lock/rank.h"
 #include "shim/order/completion.h"
 
-/* Can the driver be left to wait for the list? What it would refuse must not be waited for. */
+/* Can we wait for the wait list? Not for events that the driver would refuse. */
 static bool may_await_list(const struct gs_command *cmd)
 {
     bool may = true;
@@ -128,8 +128,8 @@ static bool may_block(const struct gs_op *op)
            !gs_callbacks_used();
 }
 
-/* Without a unit: NVIDIA's driver waits within clEnqueueFillImage for what the fill comes after; behind a gate, which
- * is opened once the call has returned, for ever. */
+/* Image fills go without a unit: NVIDIA's driver waits within clEnqueueFillImage for the commands before; behind a
+ * gate, which opens after the call, it would wait for ever. */
 static cl_int fill_image(struct gs_home *h, cl_command_queue queue, const struct gs_op *op, cl_event *own)
 {
     cl_event event;
@@ -179,7 +179,7 @@ cl_int gs_home_run(struct gs_home *h, const struct gs_op *op, cl_command_type ty
     gs_op_cut(op, h->by_units && !maps ? gs_put_chunk(&h->put, op) : 0, &run.cut);
     if (run.cut.n == 1 && queue == h->cmd.queue)
         return enqueue(h, queue, &run, own);
-    /* The application's queue keeps its order: what is enqueued there later comes after all of it. */
+    /* The application's queue keeps its order: later commands there come after all pieces. */
     cl_int err = enqueue(h, queue, &run, &end);
     if (err)
         return err;
@@ -241,8 +241,8 @@ cl_int gs_home_wait(const struct gs_command *cmd, cl_int err, cl_event own)
         err = own ? gs_real()->clWaitForEvents(1, &own) : CL_SUCCESS;
         if (err)
             gs_await_parts(own);
-        /* NVIDIA's driver finds some mistakes only as it carries the command out; of one that blocks it would say so.
-         * If the wait list may have failed that isn't looked at: PoCL's status of the command is another one then. */
+        /* NVIDIA's driver finds some mistakes only while the command runs; of a blocking call it would return the
+         * error. Not looked at if the wait list may have failed: PoCL's status of the command differs then. */
         if (err == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST && gs_event_status(own) < 0 &&
             !atomic_load(&cmd->ctx->user_event_failed))
             err = gs_event_status(own);
@@ -297,7 +297,7 @@ static unsigned find_facts(struct gs_home *h, const struct gs_side *src, const s
     unsigned facts = (reads ? 0 : GS_FACT_WRITES) | (h->by_units ? GS_FACT_UNITS : 0);
     if (op->blocking && (reads || sound))
         facts |= GS_FACT_BLOCKS;
-    /* What a read needs may be on its way home; and an image's queue may not be the application's. */
+    /* bytes for a read may still be on their way home, and an image's queue may not be the application's */
     if ((reads && h->extra.n) || (gs_op_is_of_image(op) && h->cmd.ctx->parent) || (!reads && gs_home_is_invalid(*dst)))
         facts |= GS_FACT_AWAY;
     if (!t || !sound || gs_home_is_in_use(*src, *dst))

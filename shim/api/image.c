@@ -5,7 +5,7 @@
 
 static const size_t none[3];
 
-/* For the statistics: what the application moves between its memory and an image. */
+/* For --stats: bytes between the application's memory and an image. (No group: gs_real() may lack clGetImageInfo.) */
 static void count(enum gs_path path, cl_mem image, const size_t *region)
 {
     size_t element = 0;

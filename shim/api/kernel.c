@@ -189,7 +189,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_
     return err;
 }
 
-/* No device means the only one of the context, of which the driver sees several. */
+/* A null device means the context's only device; the driver sees several. */
 static cl_device_id only_device(cl_kernel kernel, cl_device_id device)
 {
     const struct gs_kernel *k = device ? NULL : gs_find(GS_KERNEL, kernel);
@@ -242,7 +242,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue command_
     return gs_launch(&cmd, k);
 }
 
-/* As the specification says what it is. */
+/* clEnqueueTask is a launch of one work-item (specification). */
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueTask(cl_command_queue command_queue, cl_kernel kernel,
                                               cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
                                               cl_event *event)

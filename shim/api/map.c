@@ -34,8 +34,8 @@ static struct gs_mapping *new_mapping(struct gs_mem *m, const struct gs_mapping 
     return map;
 }
 
-/* Applications map so many bytes where they mean so many numbers, and read on behind them. Where the driver maps the
- * object's own memory they find what is there, so a small object comes home whole. */
+/* Some applications map n bytes where they mean n numbers, and read on behind the map. Where the driver maps the
+ * object's own memory, valid bytes are there; so a small object comes home whole. */
 static bool is_read_beyond(const struct gs_mem *m, cl_map_flags flags)
 {
     enum { SMALL_BYTES = 256 << 10 };

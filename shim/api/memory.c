@@ -4,8 +4,8 @@
 #include "shim/api/transfer.h"
 #include "shim/pooled/pooled.h"
 
-/* What the host may not touch goes through its memory all the same, from device to device: the driver isn't told of
- * such flags, and the host's calls are refused here. A combination that the driver refuses it is to see. */
+/* Flags that we don't tell the driver: bytes that the host may not touch go through its memory all the same, from
+ * device to device. The host's calls are refused here instead. Combinations that the driver refuses are not hidden. */
 static cl_mem_flags hidden(const struct gs_context *c, cl_mem_flags flags)
 {
     const cl_mem_flags host = flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS);

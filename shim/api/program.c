@@ -105,8 +105,8 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, co
     return handle;
 }
 
-/* The driver refuses to build a program that has kernels: what they were built from stays. One that doesn't refuse
- * leaves us with kernels of two builds. */
+/* A driver refuses to build a program that has kernels, so what was known of the build stays. A driver that doesn't
+ * refuse leaves kernels of two builds. */
 static bool has_kernels(const struct gs_program *p)
 {
     return atomic_load(&p->kernels) > 0;
@@ -130,7 +130,7 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_d
             p->options = strdup(options ? options : "");
         p->refusal = p->options ? NULL : GS_R_NO_MEMORY;
     }
-    /* No list means every device of the context, of which the application knows one. */
+    /* no list means all devices of the context; the application knows of one */
     const bool all = !num_devices && !device_list;
     if (!busy && (gs_group()->remote || gs_later_compiles())) /* servers have nothing to do meanwhile, but for one */
         gs_timing_prepare_known(p, NULL);
@@ -301,7 +301,7 @@ static cl_int program_info(const struct gs_program *p, cl_program program, cl_pr
 {
     const cl_uint one = 1;
     cl_uint count = 0;
-    /* PoCL names the parent where a program was built for one of its parts. */
+    /* PoCL names the parent of a device that a program was built for. */
     if (p && param_name == CL_PROGRAM_NUM_DEVICES)
         return gs_query_value(&one, sizeof one, param_value_size, param_value, param_value_size_ret);
     if (p && param_name == CL_PROGRAM_DEVICES)

@@ -25,7 +25,7 @@ static cl_command_queue_properties with_profiles(cl_command_queue_properties p)
     return gs_report_wants_times() ? p | CL_QUEUE_PROFILING_ENABLE : p;
 }
 
-/* Puts the queue into its context's list, or takes it out: it is there while the application has it. */
+/* Puts the queue into its context's list, or takes it out: listed while the application has the queue. */
 static void list_queue(struct gs_queue *q)
 {
     struct gs_context *c = q->o.ctx;

@@ -73,8 +73,9 @@ static cl_int by_queue(struct reading *x, cl_event *own)
     return err;
 }
 
-/* Calls of the driver have the queues of transfers for themselves: what another thread enqueues there meanwhile comes
- * after the call (shim/put/put.h), and its next piece would come after that. Sub-devices' images share a queue. */
+/* May each stretch be read by a blocking call? Such calls use the copy queues alone: commands that another thread
+ * enqueues meanwhile come after the call, and further pieces would come after those commands. Sub-devices' images share
+ * a queue. */
 static bool may_call_each(const struct reading *x)
 {
     return !x->h.cmd.q->behind->called && !(gs_op_is_of_image(&x->all->op) && x->h.cmd.ctx->parent);
@@ -120,8 +121,8 @@ static cl_int by_ring(struct reading *x, cl_event *own)
     return gs_carry_by_ring(&x->h, &x->use, own);
 }
 
-/* Gives the context's lock back while it waits; the bytes stay where they are until they have been read. The event is
- * waited for where the call blocks, even if the bytes have arrived: it is complete when the call returns. */
+/* Reads from several places. Gives the context's lock back while waiting; the bytes stay in place until they are read.
+ * If the call blocks, waits for the event as well as for the bytes: the event is complete when the call returns. */
 static cl_int read_places(struct reading *x, enum gs_host_way way)
 {
     struct gs_command *cmd = &x->h.cmd;
@@ -142,7 +143,7 @@ static cl_int read_places(struct reading *x, enum gs_host_way way)
 
 cl_int gs_read(const struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *t)
 {
-    struct reading x; /* to clear its arrays takes as long as to look its objects up */
+    struct reading x; /* clearing the arrays would take as long as looking up the objects */
     cl_int err = CL_SUCCESS;
     x.use = (struct gs_ring_use){.m = m, .root = m->root, .r = r};
     x.all = t;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Specification, section 5.7: samplers. PoCL frees a sampler with the application's last reference to it, though
- * launches have yet to use it (docs/drivers.md), and pooled launches are enqueued later: the last released stay. */
+/* Specification, section 5.7: samplers. PoCL frees a sampler with the application's last reference, although launches
+ * have yet to use it (docs/drivers.md), and pooled launches are enqueued later: the last released samplers are kept. */
 #include "shim/api/api.h"
 
 /* Keeps the application's last reference. The one to be released instead; null: none has to go. */

@@ -7,7 +7,7 @@
 #if defined(__x86_64__)
 enum { STAND_INS = 64, ENTRY_BYTES = 16 };
 
-/* The text of as many entries, ENTRY_BYTES apart; each leaves its number where the common rest finds it. */
+/* So many entries, ENTRY_BYTES apart; each leaves its number for the common code behind. */
 __asm__(".text\n"
         ".p2align 4\n"
         ".hidden gs_stand_ins\n"

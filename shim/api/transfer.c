@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Transfers as the application calls for them, but for reads and writes of a buffer's bytes: what of each object they
- * read and change, and which of the ways they go. */
+/* Transfers as the application asks for them (but for reads and writes of a buffer's bytes): which bytes of each object
+ * they read and change, and the way they go. */
 #include "shim/api/transfer.h"
 #include "shim/choose/timing.h"
 
@@ -31,8 +31,8 @@ static bool has_pattern(struct gs_op *op, const struct gs_mem *dst)
     return op->pattern && op->pattern_bytes <= GS_OP_PATTERN_BYTES && (!of_image || (dst && dst->image));
 }
 
-/* The bytes of a texel of an image command that may be cut into pieces: all of it lies within objects of ours, or else
- * the driver is to see all of it; and drivers agree on the pitches (not of the layers of a 1D image array). */
+/* Bytes of a texel, if an image command may be cut into pieces: all of it lies within objects of ours, and drivers
+ * agree on the pitches (not for layers of a 1D image array). Else 0: the driver gets the whole command. */
 static size_t texel_of(const struct gs_op *op, const struct gs_side *src, const struct gs_side *dst)
 {
     const size_t of_src = gs_image_element(src->m, op->from, op->region),

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes through the calls' ring; and those to the GPU of a job that has one alone, where that isn't the first: by way
- * of the first the bytes would cross the link and then both GPUs, whose units they'd take (H200s: 14 ms for 700 MB). */
+/* Writes through the ring; and writes to the GPU of a job that has one GPU, not the first: by way of the first GPU the
+ * bytes would cross the link and then both GPUs, and need units of both (H200s: 14 ms for 700 MB). */
 #include "shim/api/transfer.h"
 #include "shim/choose/timing.h"
 #include "common/clock.h"
 
-/* Is it a write that we can carry out, and of a job that has one GPU, which isn't the first? A replica is there once a
- * launch has needed the buffer there. What only kernels at home use never gets one, and is written at home. */
+/* Is this a write to the one GPU of the job, which isn't the first? A GPU has a replica once a launch has needed the
+ * buffer there. A buffer that only kernels at home use has none, and is written at home. */
 static bool is_of_other_gpu(const struct gs_home *h, const struct gs_mem *m, struct gs_range r)
 {
     const struct gs_job *job = &h->put.job;
@@ -16,7 +16,7 @@ static bool is_of_other_gpu(const struct gs_home *h, const struct gs_mem *m, str
            gs_replica_at(m->root, job->place[0]);
 }
 
-/* To the GPU of a job, where it doesn't go by the ring. */
+/* Writes to the GPU of a job without the ring. */
 static cl_int write_units(struct gs_home *h, const struct gs_staged *run, const struct gs_events *ready, cl_event *own)
 {
     cl_event end;
@@ -32,7 +32,7 @@ static cl_int write_units(struct gs_home *h, const struct gs_staged *run, const 
     return err;
 }
 
-/* What launches have left on other places, of which some comes back, is counted without it. */
+/* Notes the write, without counting its bytes as left by a launch. */
 static void wrote(struct gs_mem *root, unsigned place, struct gs_range r)
 {
     const uint64_t left = gs_traffic(root)->left;
@@ -48,7 +48,7 @@ bool gs_ring_ready(struct gs_home *h, struct gs_ring_use *w)
     return gs_staging_queue_idle(q, &w->ready, gs_staged_bytes(w->v)) && gs_staging_enter(q->o.ctx, false);
 }
 
-/* The commands before have ended first, among them those that may still write to the host's memory. */
+/* Waits for all earlier commands, among them such as may still write to the host's memory. */
 static cl_int await_all_before(struct gs_context *ctx, struct gs_ring_use *w)
 {
     cl_int err = CL_SUCCESS;
@@ -121,8 +121,8 @@ cl_int gs_carry_by_ring(struct gs_home *h, struct gs_ring_use *w, cl_event *own)
     return gs_carry_lock(h, w, err, &ended, own);
 }
 
-/* While the ring carries the bytes the lock is free, and no place holds them: another thread's command would take old
- * ones along from where they are on their way to, and put them over those that have come to another place. */
+/* While the ring carries the bytes the context is unlocked, and no place holds the bytes as valid: another thread's
+ * command would take old bytes along from their target, and put those over new ones elsewhere. */
 static cl_int by_ring(struct gs_home *h, struct gs_ring_use *w, cl_event *own)
 {
     if (gs_invalidate(w->root, w->r) == 0)
