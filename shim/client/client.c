@@ -21,7 +21,8 @@ GS_RANKED(search.lock, GS_RANK_DAEMON_SEARCH);
 
 /* ---- joining ---- */
 
-/* The user wants a task or nothing. The application has no say in it, and its handlers might wait for us. */
+/* --task-required: the process ends if it can't be a task. By _exit, since the application's handlers might wait for
+ * us. */
 static void end_unless_optional(void)
 {
     if (gs_settings()->task_required)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The application as a client of the daemon: joins it, and takes units and gives them back. */
+/* The application as a client of the daemon: joins the daemon, takes units, gives units back. */
 #ifndef GS_SHIM_CLIENT_CLIENT_H
 #define GS_SHIM_CLIENT_CLIENT_H
 
 #include "common/client/client.h"
 #include "shim/record/objects.h"
 
-/* Does any command go by units, or has one? */
+/* Do commands go by units, or did any? (With --pace, too.) */
 static inline bool gs_units_used(void)
 {
     return atomic_load_explicit(&gs_process.client, memory_order_acquire) || gs_process.settings.pace;
@@ -18,22 +18,22 @@ static inline bool gs_online(void)
     return c && gs_client_scheduled(c);
 }
 
-/* Does the next command go by units? Looks for a daemon while there is none: at first, and where gs_time_is() has said
- * that it is time to look again. */
+/* Does the next command go by units? Looks for a daemon if there is none: at first, and later when gs_time_is() has
+ * found it time. */
 __attribute__((cold)) bool gs_look_scheduled(void);
 static inline bool gs_scheduled(void)
 {
     return (gs_units_used() || !atomic_load_explicit(&gs_process.looked, memory_order_relaxed)) && gs_look_scheduled();
 }
 
-/* The application's memory objects, with their replicas, take so many bytes more on a place, or fewer: for the daemon's
- * status. What changes as the daemon is joined may be missed. From any thread. */
+/* The application's memory objects and replicas take so many bytes more (or fewer) on a place, for the daemon's status.
+ * Changes while the daemon is being joined may be missed. Any thread. */
 void gs_memory_used(unsigned place, int64_t bytes);
 
-/* The daemon's number for what a place's kernels run on. */
+/* The daemon's number of the resource that a place's kernels run on. */
 unsigned gs_resource_of(unsigned place);
 
-/* Bytes per unit of a transfer that belongs to no job; 0: transfers aren't cut. */
+/* Bytes per unit of a transfer outside jobs; 0: transfers aren't cut. */
 uint64_t gs_transfer_chunk(void);
 
 /* ---- units ---- */
@@ -46,34 +46,33 @@ struct gs_deferred;
  *                  '-------------------------------^
  */
 enum gs_unit_state {
-    GS_UNIT_QUEUED,    /* it has no grant */
-    GS_UNIT_GRANTED,   /* it may be submitted. Or it isn't needed: then it goes back to the queued ones */
-    GS_UNIT_SUBMITTED, /* the driver has it, or is about to get it */
+    GS_UNIT_QUEUED,    /* no grant */
+    GS_UNIT_GRANTED,   /* may be submitted; or isn't needed, and goes back to QUEUED */
+    GS_UNIT_SUBMITTED, /* the driver has the unit, or is about to get it */
     GS_UNIT_COMPLETE,
-    GS_UNIT_FAILED, /* while it ran, or the driver has refused it */
+    GS_UNIT_FAILED, /* failed while it ran, or refused by the driver */
     GS_UNIT_STATES
 };
 
 enum gs_unit_event {
     GS_UNIT_GRANT,
-    GS_UNIT_FORGET, /* it isn't needed */
+    GS_UNIT_FORGET, /* the grant isn't needed */
     GS_UNIT_SUBMIT,
     GS_UNIT_COMPLETES,
     GS_UNIT_FAILS,
     GS_UNIT_EVENTS
 };
 
-/* A sub-kernel, a chunk of a transfer, or a batch of short commands. All zero: queued. `held`: the command that it
- * belongs to; null: one that no gs_deferred stands for. */
+/* A chunk of a kernel or of a transfer, or a batch of short commands. All zeros: queued. */
 struct gs_unit {
     _Atomic(enum gs_unit_state) state;
-    bool waited;           /* what it took was waited for; else no more is known than that it took no longer */
-    struct gs_grant grant; /* while it is granted or submitted */
-    struct gs_deferred *held;
+    bool waited;              /* the unit's end was waited for; else only an upper bound of its time is known */
+    struct gs_grant grant;    /* while granted or submitted */
+    struct gs_deferred *held; /* the unit's command; null: a command without a gs_deferred */
 };
 
-/* A unit that is granted or submitted has a grant. This gives it back with the state after those, at once: others may
- * wait for it. What must not happen is reported where locks are checked (common/lock/rank.h). */
+/* Changes the state. A granted or submitted unit has a grant, which leaving these states gives back at once, since
+ * others may wait. A forbidden step is reported in checked builds (common/lock/rank.h). */
 void gs_unit_on(struct gs_unit *u, enum gs_unit_event event);
 
 static inline bool gs_unit_is(const struct gs_unit *u, enum gs_unit_state state)
@@ -81,23 +80,23 @@ static inline bool gs_unit_is(const struct gs_unit *u, enum gs_unit_state state)
     return atomic_load(&u->state) == state;
 }
 
-/* Has a unit granted, waiting for its turn, by a request that is open perhaps (or null); the grant goes back by
- * gs_unit_on alone. From any thread or callback. */
+/* Waits until the unit is granted. request: an open one to use, or null. Only gs_unit_on gives the grant back. Any
+ * thread or callback. */
 void gs_unit_take(struct gs_unit *u, unsigned resource, struct gs_request *request);
-/* Only if that needs no waiting; for one of that length, see gs_client_try. */
+/* Has the unit granted if that needs no waiting. length: see gs_client_try. */
 bool gs_unit_try(struct gs_unit *u, unsigned resource, enum gs_length length);
-/* The same, waiting for so long at most. False: the request may still be open; then gs_unit_take waits for it, or
- * gs_unit_drop_request gives it up, which waits for the daemon's answer. */
+/* gs_unit_try, waiting for ns at most. False: the request may still be open; gs_unit_take then goes on with it, or
+ * gs_unit_drop_request gives it up, waiting for the daemon's answer. */
 bool gs_unit_try_wait(struct gs_unit *u, unsigned resource, uint64_t ns, struct gs_request *request);
 void gs_unit_drop_request(struct gs_request *request);
 
 /* Has nobody else wanted the resource for a while, as far as this application knows? */
 bool gs_unit_is_alone(unsigned resource);
 
-/* Is no other application connected, and may this one have larger units, and more of them? */
+/* Is no other application connected, so that units may be larger, and more? */
 bool gs_units_are_alone(void);
 
-/* Does another application wait for units that are out? */
+/* Does another application wait for units that are granted to this one? */
 static inline bool gs_units_wanted(void)
 {
     return gs_process.client && gs_client_wanted(gs_process.client);
@@ -105,48 +104,47 @@ static inline bool gs_units_wanted(void)
 
 /* ---- job.c ---- */
 
-/* The application's jobs: how their commands are carried out, and when they begin and end.
+/* A job is one round of a task.
  *
- * A job begins with the first command after the last job ended; with --pace that command is held back until the job's
- * release, a period after that of the job before (the first job's is its first command; until the warm-up is over a
- * late job's is its begin). It ends when its results have been read: when a call that waits (a blocking read or map,
- * clFinish, clWaitForEvents) returns, nothing that the application has enqueued is under way, and the job has read from
- * a device at least once. Reads (and unmaps) that follow are still the job's, so the daemon is told its end when
- * another command begins the next one. */
+ * It begins with the first command after the last job's end. With --pace that command waits for the job's release: a
+ * period after the last release (the first job's release is its first command; during the warm-up a late job's is the
+ * begin). The job ends when its results have been read: a waiting call (blocking read or map, clFinish,
+ * clWaitForEvents) returns, no command is under way, and at least one read was made. Further reads and unmaps still
+ * count for that job, so the daemon hears of its end when another command begins the next job. */
 
-/* How the commands of the job under way are carried out. */
+/* How a job's commands are carried out. */
 struct gs_job {
-    bool scheduled;                 /* a daemon is there */
-    bool told;                      /* it is a task, and the daemon says how many places share each launch */
-    unsigned n;                     /* so many places share each launch, or may; 1: all work is place[0]'s */
+    bool scheduled; /* there is a daemon */
+    bool told;      /* the application is a task, and the daemon says how many places share each launch */
+    unsigned n;     /* places that share each launch, or may; 1: all work is place[0]'s */
     unsigned place[GS_MAX_DEVICES]; /* ascending */
     uint32_t kernel_chunk;          /* work-groups per compute unit and unit; 0: launches aren't cut */
     uint64_t transfer_chunk;        /* bytes per unit; 0: transfers aren't cut */
 };
 
 /* Before a command of a scheduled application, with no lock held: begins a job if none is under way, and waits for its
- * release. `reads`: it gets results for the host, or ends such access: the job whose end it may be goes on. */
+ * release. `reads`: the command gets results for the host, or ends the host's access; the present job goes on. */
 void gs_job_enter(const struct gs_context *ctx, bool reads, struct gs_job *job);
 
-/* How the commands of the job under way are carried out, without beginning one; scheduled: by units. */
+/* How commands are carried out now, without beginning a job. */
 void gs_job_now(struct gs_job *job);
 
-/* A command of the job has been enqueued: its end, which is retained. */
+/* A command of the job has been enqueued; `end` is its event. Retains `end`. */
 void gs_job_add(cl_event end);
 
-/* The host gets results by a command of the job. */
+/* A command of the job gets results for the host. */
 void gs_job_reads(void);
 
-/* A call that waited returns, and all that is under way has events: has the job ended? By gs_wait_ended. */
+/* A waiting call returns, and all commands under way have events: has the job ended? Called by gs_wait_ended. */
 void gs_job_look(void);
 
-/* Is a job under way? Read without its lock where a late answer will do. */
+/* Is a job under way? Read without the lock where a late answer is good enough. */
 extern atomic_bool gs_job_open;
 
-/* Jobs of the process that have ended. */
+/* Jobs that have ended in this process. */
 unsigned gs_jobs_ended(void);
 
-/* The daemon has gone in the middle of a job: nobody wants to know its end. */
+/* The daemon has gone during a job: nobody wants to know of the end. */
 void gs_job_drop(void);
 
 #endif

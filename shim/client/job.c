@@ -13,18 +13,18 @@ static struct {
     pthread_mutex_t pace_lock; /* taken before the other, for as long as a job waits. Of the next three: */
     uint64_t release_ns;       /* of the paced job under way */
     bool said;                 /* that none is paced */
-    uint64_t told_ns;          /* the task's period: a daemon that has died doesn't make its jobs come more often */
+    uint64_t told_ns;          /* the task's period, kept so that a dead daemon doesn't make jobs come more often */
 
-    /* Of all below. Whoever has it says so when it asks again: a signal's handler may call exit() there. */
+    /* All below. The holder says so when it asks again: a signal's handler may call exit() meanwhile. */
     pthread_mutex_t lock;
     atomic_uint ended;             /* jobs of the process */
-    atomic_bool reads;             /* something has been read in it. Read as gs_job_open is */
-    atomic_uint_fast64_t ended_ns; /* when the open job seems to have ended; 0: not yet. Likewise */
+    atomic_bool reads;             /* the job has read results; read like gs_job_open */
+    atomic_uint_fast64_t ended_ns; /* when the open job seems to have ended; 0: not yet; read like gs_job_open */
     bool read_since;               /* ... and something was read after */
     struct gs_job current;
     struct gs_events pending; /* ends of commands that may be under way */
     cl_uint prune_at;
-    atomic_bool told_at_exit; /* the daemon will be told of the last job's end there. Without that lock */
+    atomic_bool told_at_exit; /* the process's end will tell the daemon of the last job's; without the lock */
 } jobs = {
     .pace_lock = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP, .prune_at = PRUNE_FROM};
 GS_RANKED(jobs.pace_lock, GS_RANK_PACE);
@@ -45,8 +45,8 @@ static void end_job(void)
     gs_trace_job(false);
 }
 
-/* The last job of the process: nothing follows it. No OpenCL calls here. Another thread that just looks at its commands
- * is soon done, unless the driver has been taken apart under it. */
+/* The process ends: tells the daemon of the last job's end, which no command follows. No OpenCL calls here. A thread
+ * that just looks at its commands is soon done, unless the driver was taken apart under it. */
 static void tell_last_job(void)
 {
     if (gs_forked() || !gs_lock_soon(&jobs.lock))
@@ -87,7 +87,7 @@ static unsigned pick_place(struct gs_client *c, const struct gs_job *job)
     return job->place[0];
 }
 
-/* The one after that of the last job. */
+/* The next place after the last job's. */
 static unsigned next_place(const struct gs_job *job, unsigned last)
 {
     for (unsigned i = 0; i < job->n; i++)
@@ -96,8 +96,8 @@ static unsigned next_place(const struct gs_job *job, unsigned last)
     return job->place[0];
 }
 
-/* Where the daemon may change the number of GPUs from job to job, the warm-up's first job has all and its second one:
- * no later job is the first that needs a kernel's other form, or memory on another device. */
+/* If the daemon may change the number of GPUs from job to job, the warm-up's first job has all and its second has one,
+ * so that no later job is the first to need a kernel's other form, or memory on another device. */
 static void warm_both_modes(const struct gs_context *ctx, struct gs_client_mode *mode)
 {
     const unsigned job = atomic_load(&jobs.ended);
@@ -160,9 +160,9 @@ static uint64_t period_ns(const struct gs_client_mode *mode)
     return jobs.told_ns;
 }
 
-/* Waits for the release of a paced job, and returns it: 0, now. With pace_lock held. Nothing follows from how late the
- * warm-up's jobs are: the first job after them doesn't begin with their delay. Nor do they come closer together than
- * the task's jobs do, which the others' deadlines are proven for. */
+/* Waits for a paced job's release, and returns that time; 0: now. With pace_lock held. Delays of the warm-up's jobs
+ * don't count: the first job after them starts afresh. Nor do those jobs come closer together than the task's, for
+ * which the others' deadlines are proven. */
 static uint64_t await_release(void)
 {
     struct gs_client *c = atomic_load(&gs_process.client);
@@ -171,7 +171,7 @@ static uint64_t await_release(void)
         gs_client_mode(c, &mode);
     const uint64_t period = period_ns(&mode);
     if (!period) {
-        jobs.release_ns = 0; /* the next one that has a period isn't late for those that had none */
+        jobs.release_ns = 0; /* a later job with a period isn't late for those without */
         return 0;
     }
     const uint64_t now = gs_now_ns();
@@ -229,8 +229,8 @@ void gs_job_now(struct gs_job *job)
     *job = jobs.current;
 }
 
-/* Lets those go that have ended. One that has failed stays for as long as another is under way: PoCL (3.1) uses it once
- * more when the rest of what it waited for ends. */
+/* Releases events that have ended. A failed one stays while others are under way: PoCL (3.1) uses such an event once
+ * more when the others end. */
 static void prune(void)
 {
     if (!gs_events_drop_complete(&jobs.pending, false) && jobs.pending.n)

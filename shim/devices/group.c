@@ -60,7 +60,7 @@ static bool divide(cl_device_id dev, unsigned n, cl_device_id *out)
     return made;
 }
 
-/* What a server has of a CPU says of itself what a CPU here does, and lies in the server's memory. */
+/* A server's CPU claims unified memory like a CPU here, but its memory is the server's. */
 static bool same_memory(const struct gs_group *g)
 {
     if (g->remote)
@@ -154,7 +154,7 @@ static int choose_listed(struct gs_group *g, const struct gs_settings *s, cl_pla
     return -ENODEV;
 }
 
-/* The platforms that gpusparc can work with; `why` says of the last of the others what it lacks. */
+/* The platforms that gpusparc can work with; `why` says what the last of the others lacks. */
 static unsigned list_platforms(cl_platform_id *out, char *why, size_t why_bytes)
 {
     cl_platform_id all[MAX_PLATFORMS];
@@ -176,14 +176,15 @@ static bool is_called(cl_platform_id platform, const char *what)
     return strcmp(name, what) == 0;
 }
 
-/* The CPU device uses the whole CPU: its halves can't be faster together, and what isn't split would take twice as long
- * on one of them. So it is divided only for who asks for it, or for several devices. */
+/* Are parts of the CPU device wanted? The CPU device uses the whole CPU: its halves can't be faster together, and a
+ * launch that isn't split would take twice as long on one. So only on request, or where several devices are asked
+ * for. */
 static bool wants_parts(const struct gs_settings *s)
 {
     return s->spec == GS_SPEC_CPU || s->gpus || s->mode == GS_MODE_MULTI || s->verify || s->task;
 }
 
-/* Have they other names, or another number of compute units, or another clock? */
+/* Do names, numbers of compute units, or clocks differ? */
 static bool differ(const struct gs_group *g)
 {
     char first[256] = "", name[256];

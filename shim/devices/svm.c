@@ -12,12 +12,13 @@
 
 static struct {
     pthread_once_t once;
-    bool used;                                     /* by the program */
-    char entry[sizeof "svm-" + GS_HASH_HEX_BYTES]; /* in the cache, of a program that was seen to use it; or empty */
+    bool used; /* by the program */
+    char entry[sizeof "svm-" +
+               GS_HASH_HEX_BYTES]; /* the cache's entry for a program that was seen to use svm; or empty */
     atomic_bool said;
 } svm = {.once = PTHREAD_ONCE_INIT};
 
-/* Of the program itself, which is the first object: is the function among the names of its dynamic symbols? */
+/* Is the function among the dynamic symbols of the program itself (the first object)? */
 static bool is_imported(void)
 {
     static const char function[] = "clSVMAlloc";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of the driver's, and lists of them. Without locks: a list is its owner's. None of these calls blocks but
- * gs_events_wait, and gs_events_ended_by for a moment. */
+/* The driver's events, and lists of them. Without locks: a list belongs to its owner. Only gs_events_wait blocks, and
+ * gs_events_ended_by for a moment. */
 #ifndef GS_SHIM_EVENTS_EVENTS_H
 #define GS_SHIM_EVENTS_EVENTS_H
 
@@ -8,35 +8,36 @@
 
 #include "shim/driver/real.h"
 
-/* A growing list of events, each of which it owns. */
+/* A growing list of events; owns a reference to each. */
 struct gs_events {
     cl_event *v;
     cl_uint n;
     size_t cap;
 };
 
-/* Takes the event over; releases it if there is no memory. */
+/* Takes the event over; if there is no memory, releases it. */
 cl_int gs_events_add(struct gs_events *e, cl_event event);
-/* Adds another reference; a null as it is: the driver that gets the list says what it makes of that. */
+/* Adds a new reference. Adds a null as it is: the driver that gets the list judges it. */
 cl_int gs_events_share(struct gs_events *e, cl_event event);
 cl_int gs_events_share_all(struct gs_events *e, const struct gs_events *from);
 void gs_events_free(struct gs_events *e);
-/* Lets those go that have ended well, or with `failed` however they have. Returns how many are under way. */
+/* Releases events that have completed, or with `failed` also failed ones. Returns how many are still under way. */
 cl_uint gs_events_drop_complete(struct gs_events *e, bool failed);
-/* Blocks until all of them have ended, well or badly: for what was enqueued before an error kept the rest from it. */
+/* Blocks until all have ended, well or badly. For commands enqueued before an error kept back the rest. */
 void gs_events_wait(const struct gs_events *e);
 
-/* As the driver says; an error of its own where it can't. */
+/* The driver's answer; a negative error if there is none. */
 cl_int gs_event_status(cl_event event);
-/* Gives a user event of ours its status. A driver that refuses once may not twice, and who waits would for ever. */
+/* Sets the status of a user event of ours. Tries again if the driver refuses: commands behind the event would wait for
+ * ever. */
 cl_int gs_event_end(cl_event event, cl_int status);
-/* Has it ended, well or badly? */
+/* Has the event ended, well or badly? */
 static inline bool gs_event_ended(cl_event event)
 {
     return gs_event_status(event) <= CL_COMPLETE;
 }
 
-/* Have all of them ended by then? Looks until they have: to be called back takes longer than an idle queue's marker. */
+/* Have all ended by that time? Spins: being called back takes longer than an idle queue's marker. */
 bool gs_events_ended_by(const struct gs_events *e, uint64_t end_ns);
 
 static inline bool gs_event_is_in(const struct gs_events *e, cl_event event)
@@ -57,8 +58,8 @@ static inline bool gs_events_ended(const struct gs_events *e)
 
 /* ---- timelines ---- */
 
-/* The timeline of a queue of the application: which of its commands is the newest, and which are known to have ended,
- * by sequence numbers. Nothing else records either. Shared by the queue and by its commands under way. Without locks.
+/* The timeline of a queue of the application: the number of the newest command, and of the newest that is known to have
+ * ended with all before. Nothing else records either. Shared by the queue and its commands under way. Without locks.
  *
  *   ended = 3                 enqueued = 5
  *   1  2  3 | 4  5            drained: ended == enqueued
@@ -96,19 +97,20 @@ static inline unsigned gs_timeline_newest(struct gs_timeline *t)
     return atomic_load(&t->enqueued);
 }
 
-/* A command of the application is about to be enqueued. Its end will be told of. */
+/* A command of the application is about to be enqueued. gs_timeline_end will be called for it. */
 static inline void gs_timeline_enqueue(struct gs_timeline *t)
 {
     atomic_fetch_add(&t->enqueued, 1);
 }
 
-/* Nothing tells of this command's end: gs_timeline_ended_before() the next is false until a wait for the queue. */
+/* Nobody will call gs_timeline_end for this command: gs_timeline_ended_before() the next one is false until a wait for
+ * the queue. */
 static inline void gs_timeline_enqueue_untracked(struct gs_timeline *t)
 {
     atomic_fetch_add(&t->enqueued, 2);
 }
 
-/* This command and all before it have ended. */
+/* This command and all before have ended. */
 static inline void gs_timeline_end(struct gs_timeline *t, unsigned number)
 {
     unsigned known = atomic_load(&t->ended);
@@ -116,7 +118,7 @@ static inline void gs_timeline_end(struct gs_timeline *t, unsigned number)
         ;
 }
 
-/* Has all that came before this command ended, as far as is known? */
+/* Are all commands before this number known to have ended? */
 static inline bool gs_timeline_ended_before(struct gs_timeline *t, unsigned number)
 {
     return number - atomic_load(&t->ended) <= 1;

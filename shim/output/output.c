@@ -202,7 +202,7 @@ struct gs_scratch {
     struct gs_scratch *next;
 };
 
-/* One that is free, or a new one. Null with an error in *err. */
+/* A free buffer, or a new one. Null with the error in *err. */
 static struct gs_scratch *take_scratch(struct gs_context *ctx, uint64_t bytes, bool *made, cl_int *err)
 {
     struct gs_scratch *best = NULL;
@@ -227,8 +227,8 @@ static struct gs_scratch *take_scratch(struct gs_context *ctx, uint64_t bytes, b
     return ctx->scratch = best;
 }
 
-/* In the launch's order: without one a command takes its unit at once, while its queue may hold others that wait for a
- * thread of ours that needs units. */
+/* Uses a new buffer in the launch's order. (Without an order the command would take its unit at once, while its queue
+ * may hold commands that wait for a thread of ours that needs units.) */
 static cl_int touch(struct gs_command *cmd, const struct gs_scratch *s, unsigned n, struct gs_events *ready)
 {
     cl_event event;
@@ -259,7 +259,7 @@ static bool is_too_much(const struct gs_context *ctx, uint64_t bytes)
     return bytes > MOST_BYTES && bytes > all / ONE_OF;
 }
 
-/* Releases those that are taken, or all; and those that are beyond what is worth keeping. */
+/* Releases buffers: with `taken` those in use, with `all` all, and always those not worth keeping. */
 static void release(struct gs_context *ctx, bool taken, bool all)
 {
     uint64_t bytes = 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts' writes become one memory, in one of two ways. With the context's lock held; nothing blocks.
+/* Makes the parts' writes one memory, in one of two ways. With the context's lock held; nothing blocks.
  *
- * Outputs whose writers could not be told apart (GPU-SPARC, section III-C) are merged: the parts start from equal
- * bytes, a copy of which home keeps. Afterwards what each part holds is brought home, and every byte that differs from
- * the copy was written by that part.
+ * Merge: for outputs whose writers can't be told apart (GPU-SPARC, section III-C). Parts start from equal bytes, of
+ * which home keeps a copy. Afterwards each part's bytes come home, and every byte that differs from the copy was
+ * written by that part.
  *
- * Bytes that only atomics of one operation touch, their results unused (GS_REDUCED), are reduced: the first part works
- * on the values at home; every other on a copy that starts from the element that changes nothing (0, all ones, the
- * greatest or the least), so that no old value has to be sent or kept; then the copies are combined with home's. */
+ * Reduction: for bytes that only atomics of one operation touch, with unused results (GS_REDUCED). The first part works
+ * on home's values; every other on a copy filled with the operation's neutral element (0, all ones, the greatest or the
+ * least value), so that no old value has to be sent or kept. Then the copies are combined with home's. */
 #ifndef GS_SHIM_OUTPUT_OUTPUT_H
 #define GS_SHIM_OUTPUT_OUTPUT_H
 
@@ -17,34 +17,34 @@
 /* The merge, or reduction, of one buffer in one launch. */
 struct gs_merge {
     struct gs_mem *root;
-    struct gs_range window;         /* what is merged */
-    cl_mem kept;                    /* scratch memory of home's, */
-    cl_mem arrived[GS_MAX_DEVICES]; /* and for what comes from each part */
+    struct gs_range window;         /* the range that is merged */
+    cl_mem kept;                    /* scratch memory at home, ... */
+    cl_mem arrived[GS_MAX_DEVICES]; /* ... and for the bytes that come from each part */
 };
 
-/* Before the parts run, where all places hold the same bytes: home keeps a copy. ready[p] is what the parts wait for on
- * place p; ready[0] gains the copy. */
+/* Before the parts run, when all places hold the same bytes: makes home's copy. ready[p]: the events that the part on
+ * place p waits for; ready[0] gains the copy's end. */
 cl_int gs_merge_keep(struct gs_command *cmd, struct gs_merge *m, struct gs_mem *root, struct gs_range window,
                      unsigned n_parts, struct gs_events *ready);
 
-/* Once the parts have run (part i on place i, ended at event ran[i]) brings home what they wrote. Adds to `done`. */
+/* After the parts (part i on place i, with event ran[i]): brings their writes home. `done` gains the events. */
 cl_int gs_merge_parts(struct gs_command *cmd, struct gs_merge *m, unsigned n_parts, const cl_event *ran,
                       struct gs_events *done);
 
-/* Before the parts run, once all that they need is under way: fills the copies, and sees to memory for afterwards. Part
- * p waits for ready[p], which also says what the copy must wait for. From here on home alone holds the bytes. */
+/* Before the parts run, after gs_require_all: fills the copies, and takes memory for later. ready[p]: the events that
+ * the copy waits for, and part p; gains the copy's end. From here on only home's bytes are valid. */
 cl_int gs_reduce_begin(struct gs_command *cmd, struct gs_merge *m, const struct gs_use *u, unsigned n_parts,
                        struct gs_events *ready);
 
-/* Once the parts have run (part i on place i, ended at event ran[i]): combines the copies at home. Adds to `done`. */
+/* After the parts (part i on place i, with event ran[i]): combines the copies at home. `done` gains the events. */
 cl_int gs_reduce_parts(struct gs_command *cmd, const struct gs_merge *m, const struct gs_use *u, unsigned n_parts,
                        const cl_event *ran, struct gs_events *done);
 
-/* ---- the kernels by which the results of parts are brought together ---- */
+/* ---- kernels that put the parts' results together ---- */
 
 enum { GS_OUTPUT_GROUP = 64 }; /* work-items */
 
-/* Enqueues one: GS_OUTPUT_LAUNCH(kernel, work-items, GS_ARG(a), GS_ARG(b), ...) has all its arguments. */
+/* Enqueues a kernel with its arguments: GS_OUTPUT_LAUNCH(kernel, work-items, GS_ARG(a), GS_ARG(b), ...). */
 static inline cl_int gs_run_output_kernel(cl_command_queue queue, const struct gs_put_launch *launch,
                                           const struct gs_events *wait, struct gs_events *done)
 {
@@ -63,19 +63,20 @@ static inline cl_int gs_run_output_kernel(cl_command_queue queue, const struct g
             sizeof((const struct gs_put_arg[]){__VA_ARGS__}) / sizeof(struct gs_put_arg), items, GS_OUTPUT_GROUP       \
     }
 
-/* ---- scratch memory: buffers that a merge needs for as long as it runs, kept for the next one: to make and free
- * memory on a GPU takes time, and to free it may wait for the GPU. A split launch comes after everything that was
- * enqueued before it (rule 1 of docs/coherence.md): the buffers of an earlier one may be used again at once. ---- */
+/* ---- scratch memory: buffers for merges, kept for later ones, since making and freeing memory on a GPU takes time,
+ * and freeing may wait for the GPU. A split launch comes after all earlier commands (rule 1 of docs/coherence.md), so
+ * it can use an earlier one's buffers at once. ---- */
 
 /* The end of a context. */
 void gs_scratch_free(struct gs_context *ctx);
 
-/* A buffer of at least so many bytes, for commands on home; the launch has it until it gives all back. Null with an
- * error in *err. With `ready`, before the parts run, a new one is used once, since a driver may find only then that
- * there is no memory, and joining the parts' outputs mustn't fail: all n of `ready` gain that use's end. */
+/* A buffer at home of at least so many bytes, the launch's until gs_scratch_give. Null with the error in *err. With
+ * `ready` (before the parts run) a new buffer is written once, since a driver may notice only then that there is no
+ * memory, and later steps must not fail; each of ready[0..n) gains that write's end. */
 cl_mem gs_scratch_take(struct gs_command *cmd, uint64_t bytes, unsigned n, struct gs_events *ready, cl_int *err);
 
-/* What the launch took is free again; it isn't kept where the launch failed, since its commands have no common end. */
+/* The launch's buffers are free again. `keep` false: the launch failed, so its commands have no common end: releases
+ * the buffers. */
 void gs_scratch_give(struct gs_context *ctx, bool keep);
 
 #endif

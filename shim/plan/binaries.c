@@ -15,8 +15,8 @@ static void name_of(const void *binary, size_t bytes, char name[GS_HASH_HEX_BYTE
     gs_hash_end_hex(&h, name);
 }
 
-/* Has the text an #include? What may stand between both, as a broken line or a comment, counts as one. CLBlast's text
- * has the word in its comments, and was translated for that before its first launch, 0.2 s. */
+/* Does the text have an #include? A comment or broken line before the word counts as one. (CLBlast's text has the word
+ * in comments, and was translated for that before its first launch, which took 0.2 s.) */
 static bool has_directive(const char *source)
 {
     for (const char *at = source; (at = strstr(at, "include")); at++) {

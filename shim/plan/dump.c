@@ -26,7 +26,7 @@ static void name_program(struct gs_program *p, char name[NAME_BYTES])
     snprintf(name, NAME_BYTES, "%012" PRIx64, gs_program_id_locked(p) >> 16);
 }
 
-/* NULL where it can't be written, which is said once. */
+/* NULL: the file can't be written, which is said once. */
 static FILE *open_file(const char *name, const char *suffix, const char *mode)
 {
     static atomic_bool said;
@@ -54,7 +54,7 @@ static void write_file(const char *name, const char *suffix, const char *text)
     close_file(f, name, suffix);
 }
 
-/* One of several units has its number in its files' names. */
+/* If there are several units, a unit's file names have its number. */
 static const char *unit_suffix(const struct gs_program *p, size_t unit, const char *suffix, char buf[48])
 {
     if (p->n_units > 1)

@@ -67,7 +67,7 @@ uint64_t gs_program_id_locked(struct gs_program *p)
     return id;
 }
 
-/* One whose contents nobody knows is a kind of its own. */
+/* A program whose contents are unknown gets an id of its own. */
 void gs_program_made_of(struct gs_program *p, const void *bytes, size_t n)
 {
     unsigned char digest[GS_HASH_BYTES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The question is a program with a few kernels whose names are the answer: `#define A3 n` where the macro isn't
- * defined, `y` where it is, or its value where that is known to be a number, and all of them pasted together. So
- * nothing has to run on the device. */
+/* The question is a program with a few kernels whose names are the answer, letters and numbers pasted together:
+ * `#define A3 n` if the macro isn't defined, else `y`, or the value of a macro known to be a number. So nothing has to
+ * run on the device. See prepare.h, section macros.c. */
 #include "shim/plan/prepare.h"
 
 #include <ctype.h>
@@ -20,8 +20,8 @@ static const char *const numbers[] = {
     "__OPENCL_C_VERSION__", "__NV_CL_C_VERSION",   "__CUDA_ARCH__",        "POCL_DEVICE_ADDRESS_BITS",
     "__SIZEOF_POINTER__",   "__SIZEOF_SIZE_T__",   "__SIZEOF_LONG__",
 };
-/* What clang or another compiler of OpenCL C is known to define; what only one of them does. Of extensions only those
- * that some compiler defines whether or not the device names them: the others are asked for where it does. */
+/* Macros that clang or another compiler of OpenCL C is known to define, some by one compiler alone. Of extensions only
+ * such as some compiler defines even if the device doesn't list them; others are asked for if the device lists them. */
 static const char flags[] =
     "CL_VERSION_2_0 CL_VERSION_2_1 CL_VERSION_2_2 CL_VERSION_3_0 __IMAGE_SUPPORT__ __ENDIAN_LITTLE__ "
     "__LITTLE_ENDIAN__ __BIG_ENDIAN__ __STDC__ __STDC_HOSTED__ __STRICT_ANSI__ __LP64__ _LP64 __ILP32__ __ELF__ "
@@ -129,7 +129,7 @@ static char *build(struct gs_context *ctx, const char *text, const char *options
     return NULL;
 }
 
-/* From the kernels' names to the answer; NULL: they aren't one. */
+/* Makes the answer from the kernels' names; NULL: the names are no answer. */
 static char *read_answer(const struct question *q, const char *names)
 {
     char *answer = NULL;

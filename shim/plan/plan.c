@@ -73,7 +73,7 @@ void gs_box_items(const struct gs_geometry *g, const struct gs_box *box, size_t 
     }
 }
 
-/* What travels as one costs a piece; each of its rows, what it takes to know which bytes are valid where. */
+/* Bytes that travel together cost a piece; each of their rows costs the book-keeping of valid bytes. */
 static uint64_t cost_of_pieces(const struct gs_rangeset *s)
 {
     enum { PIECE = 65536, ROW = 4096 };
@@ -124,7 +124,7 @@ static bool is_neat(const struct gs_plan *plan)
     return true;
 }
 
-/* Why an object of the launch, or what may be one, forbids any split. */
+/* Why a memory object of the launch, or an argument that may be one, forbids any split. */
 static const char *refusal_of_object(const struct gs_plan_input *in, uint32_t i)
 {
     const struct gs_arg_summary *a = &in->kernel->args[i];
@@ -187,7 +187,7 @@ static bool begins_too_far(const struct gs_plan *plan, uint64_t most)
     return false;
 }
 
-/* What speaks against a cut, or all of them; of several it is the last that is said. */
+/* What speaks against one cut, or all; if several do, the last one is reported. */
 enum against { NOTHING, FEW_GROUPS, TOO_FAR, IMAGE_WRITES, RACE, CLASH, BEYOND_END };
 static const char *const said[] = {
     [FEW_GROUPS] = GS_R_FEW_GROUPS,
@@ -211,8 +211,8 @@ static enum against against_uses(const struct gs_plan *plan, const struct gs_pla
         /* To tell the parts' texels apart takes copies of all the image: 2 GiB in 13.6 s took two H100s 23.4. */
         if (u->writes == GS_COMPARED && u->root->image)
             found = later(found, IMAGE_WRITES);
-        /* One device runs so many work-groups at a time, and each sees the others' bytes as they are by then; parts see
-         * those from before the launch. */
+        /* One device runs some work-groups at a time, and later ones see what earlier ones wrote; a part sees the bytes
+         * from before the launch. */
         if (!in->may_race && in->n_parts > 1 && gs_plan_parts_overlap(plan, i))
             found = later(found, RACE);
         if (u->clash)
@@ -254,10 +254,10 @@ static bool is_found(const struct best *best)
     return best->plan.n_parts && is_neat(&best->plan);
 }
 
-/* Where one dimension of a launch counts the rows of a picture as well (y = id / width), of a part that ends within a
- * row it is only known that it may touch some of that row, which the next part may write. So parts of whole rows are
- * tried, too; of a lattice, of planes first, and of whatever else the kernel divides or masks its ids by. (A picture of
- * 25 MB, written from the bottom up: two H200s took 0.4 ms to compare and merge it in each launch of 0.6.) */
+/* If a dimension counts a picture's rows as well (y = id / width), a part that ends within a row may touch the rest of
+ * that row, for all that is known, and the next part may write there. So parts of whole rows are tried too; in a
+ * lattice, of planes first; and of any number that the kernel divides or masks its ids by. (A picture of 25 MB written
+ * from the bottom up: two H200s took 0.4 ms to compare and merge it in each launch of 0.6.) */
 static int try_rows(struct best *best, const struct gs_plan_input *in, unsigned dim)
 {
     enum { MOST = 3 };

@@ -18,7 +18,7 @@ struct gs_plan_cache {
     } of[PLANS];
     struct key wanted;
     uint64_t uses;
-    const struct gs_kernel_summary *kernel; /* that what follows is about */
+    const struct gs_kernel_summary *kernel; /* the kernel that `seen` and `values` are for */
     struct gs_seen *seen;                   /* owned, as what follows */
     struct gs_arg_value *values;            /* by argument */
 };
@@ -87,7 +87,8 @@ static void forget_kernel(struct gs_plan_cache *c)
     c->kernel = NULL;
 }
 
-/* Of the arguments that are passed by value only what the plan can see of them. */
+/* Adds only what a plan can see of arguments passed by value: gs_seen. (Not in the key: may_race and most_offset, the
+ * same for all of the process.) */
 static void add_args(struct gs_plan_cache *c, const struct gs_plan_input *in)
 {
     const uint32_t n_args = in->kernel->n_args;

@@ -126,7 +126,7 @@ static int settle_atomics(struct gs_use *u, unsigned n_parts)
 
 /* ---- all that the parts do ---- */
 
-/* Of the object behind an argument, which it is made for if need be. */
+/* The use of the object in an argument, made if need be. */
 static struct gs_use *use_of(struct gs_plan *plan, const struct gs_mem *m, uint32_t arg)
 {
     struct gs_use *u = plan->uses, *end = u + plan->n_uses;
@@ -189,13 +189,13 @@ static int add_access(struct gs_use *u, unsigned part, bool whole_launch, const 
     if (u->writes == GS_READ_ONLY)
         u->writes = GS_DISJOINT;
     err = add_shifted(&u->wrote[part], &a->writes, m);
-    /* What it may leave alone must be right already. */
+    /* bytes that a part may leave alone must be valid before */
     if (!err)
         err = gs_rangeset_remove_set(&a->writes, &a->overwrites);
     return err ? err : add_shifted(&u->needs[part], &a->writes, m);
 }
 
-/* A root of which two parts may write the same byte falls to comparison: the window as a whole. */
+/* If two parts may write the same byte of a root, the whole window is compared. */
 static int settle_use(struct gs_use *u, unsigned n_parts)
 {
     int err = 0;

@@ -57,14 +57,14 @@ static bool is_relaxed(const struct gs_program *p)
     return relaxed;
 }
 
-/* Does the compiler say what it makes of each text? NVIDIA's does; of devices that differ one alone would be asked.
- * Pooled memory is had by translations alone. */
+/* Can both texts' compiled code be compared? NVIDIA's driver shows it. Not if devices differ, since compare_code asks
+ * the first alone; nor in pooled memory, which needs the translation in any case. */
 static bool is_compared(const struct gs_program *p)
 {
     return gs_group()->nvidia && !gs_group()->unlike && !p->o.ctx->pooled && is_relaxed(p);
 }
 
-/* What is kept of a comparison: behind the head a letter for each kernel, 's' where the code is the same. */
+/* The cache's entry of a comparison: behind the head a letter for each kernel, 's' if the code is the same. */
 static const char code_head[] = "gpusparc-code 2 ";
 enum { CODE_HEAD = sizeof code_head - 1, CODE_NAME = 8 + GS_HASH_HEX_BYTES };
 
@@ -76,7 +76,7 @@ static void name_code(struct gs_program *p, const char *driver, char name[CODE_N
     gs_hash_hex(text, strlen(text), stpcpy(name, "code-"));
 }
 
-/* What an earlier process has found. Without it all kernels are thought to be the same until they are compiled. */
+/* Takes an earlier process's comparison from the cache. Without one all kernels count as the same until compiled. */
 static void recall_code(struct gs_program *p, const char *driver)
 {
     char name[CODE_NAME];
@@ -89,7 +89,8 @@ static void recall_code(struct gs_program *p, const char *driver)
     free(kept);
 }
 
-/* Which of its kernels reorder, by the binaries of the application's text and of ours. */
+/* Compares the compiled code of the application's text and of our translation, kernel by kernel: where both are the
+ * same, floating-point sums keep their order. */
 static void compare_code(struct gs_program *p)
 {
     const size_t n = p->summary->n_kernels;
@@ -133,11 +134,12 @@ static bool is_useful(const struct gs_program *p)
     return useful;
 }
 
-/* Asks the translator. On failure p->refusal says why. Inside the driver only while that is asked what it has. */
+/* Has the translator translate the program; on failure p->refusal says why. Is inside the driver only to ask the
+ * devices. */
 static void translate(struct gs_program *p)
 {
     if (!gs_threads_enter()) {
-        p->refusal = GS_R_TRANSLATING; /* the process is ending: nobody reads that any more */
+        p->refusal = GS_R_TRANSLATING; /* the process ends: nobody reads this */
         return;
     }
     struct gs_translate_unit whole = {.source = p->source, .options = p->options ? p->options : ""};
@@ -203,13 +205,13 @@ struct target {
     const cl_device_id *dev;
     char tail[64]; /* stands behind the program's text, so that PoCL keeps those of two places apart */
     cl_int err;
-    char line[LINE_BYTES]; /* what the driver says where it refuses the unit */
-    bool beside;           /* a thread compiles it */
+    char line[LINE_BYTES]; /* the driver's words if it refuses the unit */
+    bool beside;           /* compiled by a thread of its own */
     pthread_t thread;
 };
 
-/* The log's first line with an error, or else its first line; without the blanks before it, other characters than ASCII
- * as '?'. log: may be NULL; line: bytes long, "" where there is none. */
+/* Copies the log's first line with an error, or its first line, to `line` (of `bytes` bytes): without leading blanks,
+ * with '?' for characters beyond ASCII; "" if there is none. log may be NULL. */
 static void find_line(const char *log, char *line, size_t bytes)
 {
     const char *at = log ? strcasestr(log, "error") : NULL;
@@ -267,7 +269,7 @@ static cl_program compile_unit(struct target *t, size_t unit)
     return program;
 }
 
-/* The program, or with t->err the one that was refused, if there is one. */
+/* The linked program; with t->err the refused one, or NULL. */
 static cl_program link_units(struct target *t)
 {
     const struct gs_program *p = t->of;
@@ -343,9 +345,9 @@ static cl_int compile_for_all(struct gs_program *p, char line[LINE_BYTES])
     return CL_SUCCESS;
 }
 
-/* With the program's lock held. `beside`: by a thread of ours, which is inside the driver afterwards. False: it isn't,
- * as the process is ending. Where compiling turns out not to pay, it is left undone, until it is asked for again with
- * what is known then. A thread of the application is inside for all of its launch (shim/launch/launch.c). */
+/* Translates and compiles the program, with its lock held. `beside`: by a thread of ours, which is inside the driver
+ * afterwards; false: the thread isn't, as the process is ending. (A thread of the application is inside during the
+ * whole launch: shim/launch/launch.c.) Compiling that doesn't pay, by now, is left for a later call. */
 static bool prepare_program(struct gs_program *p, bool beside)
 {
     const uint64_t begin = gs_now_ns();
@@ -415,7 +417,7 @@ static void await_thread(const struct gs_program *p, uint64_t most_ns)
 
 void gs_prepare_by_thread(struct gs_program *p, uint64_t most_ns)
 {
-    /* Unless one is at it. The program and the driver's context stay until the thread ends. */
+    /* Unless a thread is at it. The thread keeps the program and the driver's context. */
     if (!atomic_exchange(&p->preparing, true)) {
         const bool retained = gs_real()->clRetainContext(p->o.ctx->o.handle) == CL_SUCCESS;
         gs_hold(&p->o);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the shim was preloaded the end of main, exit() and each registration of a handler of exit() come here first.
- * exit() runs the newest handler first. NVIDIA's compiler registers its handlers when it is first used, perhaps by a
- * thread of ours after our handler was registered: they took the compiler apart under that thread, and the application
- * crashed at its end. So a handler of ours, which waits for our threads inside the driver, runs before each library's.
- * (err(), error() and argp's functions call an exit of libc's own.)
- * Of several threads that call exit() at once one ends the process: before glibc 2.41 they crash, each second time once
- * all have waited for the same threads of ours. */
+/* If the shim is preloaded, the end of main, exit(), and each registration of a handler of exit() come here first.
+ * exit() runs the newest handler first. NVIDIA's compiler registers its handlers when first used, perhaps by a thread
+ * of ours, after our handler: then exit() took the compiler apart under that thread, and the application crashed at the
+ * end. So a handler of ours, which waits for our threads inside the driver, runs before each library's. (err(), error()
+ * and argp's functions call libc's own exit.) If several threads call exit() at once, one ends the process: before
+ * glibc 2.41 such processes crash, every second time if all have waited for the same threads of ours. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -41,8 +40,8 @@ static register_fn *real_register(void)
     return real;
 }
 
-/* Before a library's handler. Whether that library is the driver isn't known yet when it registers it. At a dlclose()
- * nothing ends, and nothing is waited for; in the last destructors of a process close_driver has waited. */
+/* Runs before a library's handler. (At its registration nobody knows yet whether the library is the driver.) At a
+ * dlclose() the process isn't ending, so nothing is waited for; in the last destructors close_driver has waited. */
 static void begin_handler(void *library)
 {
     if (library == unloaded || library == exits.running)
@@ -66,7 +65,7 @@ int __cxa_atexit(void (*handler)(void *), void *arg, void *library)
     return err;
 }
 
-/* Each library's last destructor calls it, which runs those of the library's handlers that are left. */
+/* Each library's last destructor calls this, to run the library's handlers that are left. */
 void __cxa_finalize(void *library);
 void __cxa_finalize(void *library)
 {

@@ -11,7 +11,7 @@
 struct gs_process gs_process;
 static struct {
     pthread_once_t once;
-    _Atomic(void *) driver; /* an address in it; null: it hasn't come */
+    _Atomic(void *) driver; /* an address in the driver; null: not loaded yet */
 } process = {.once = PTHREAD_ONCE_INIT};
 
 static void read_settings(void)

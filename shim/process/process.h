@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What this process is, and what its user has asked of gpusparc. Any thread. */
+/* The process's state and settings. Any thread. */
 #ifndef GS_SHIM_PROCESS_PROCESS_H
 #define GS_SHIM_PROCESS_PROCESS_H
 
@@ -8,20 +8,20 @@
 #include "common/clock.h"
 #include "common/settings.h"
 
-/* What each call of the application asks for stands side by side, in one line of the caches: a call finds them full of
- * the driver's things. */
+/* Fields that every call of the application reads are side by side, in one cache line: the driver has filled the
+ * caches. */
 extern struct gs_process {
-    _Alignas(64) atomic_bool read; /* the settings are */
+    _Alignas(64) atomic_bool read; /* the settings were read */
     atomic_bool forked;
-    atomic_bool looked;               /* for a daemon, and it isn't time to look again, */
-    atomic_uint_fast64_t look_at_ns;  /* which it is then */
-    struct gs_client *_Atomic client; /* of the daemon: made once, never closed; its end is the process's. Or NULL */
+    atomic_bool looked;               /* for a daemon; gs_time_is() clears this when look_at_ns has come */
+    atomic_uint_fast64_t look_at_ns;  /* when to look for a daemon again; UINT64_MAX: never */
+    struct gs_client *_Atomic client; /* made once, never closed; its end is the process's; or NULL */
     const char *_Atomic given_up;     /* why nothing is split any more, or NULL */
     struct gs_settings settings;
 } gs_process;
 __attribute__((cold)) void gs_settings_read(void);
 
-/* From the environment, read once. */
+/* The settings from the environment, read once. */
 static inline const struct gs_settings *gs_settings(void)
 {
     if (!atomic_load_explicit(&gs_process.read, memory_order_acquire))
@@ -29,33 +29,33 @@ static inline const struct gs_settings *gs_settings(void)
     return &gs_process.settings;
 }
 
-/* Said by calls that wait or tell the application of ends, and now and then by a launch: without a thread nobody else
- * knows the time. */
+/* Called with the time by calls that wait or tell of ends, and now and then by a launch: no thread of ours watches the
+ * time. */
 static inline void gs_time_is(uint64_t now_ns)
 {
     if (now_ns >= atomic_load_explicit(&gs_process.look_at_ns, memory_order_relaxed))
         atomic_store_explicit(&gs_process.looked, false, memory_order_relaxed);
 }
 
-/* The same for who doesn't know the time: a look at a coarse clock. */
+/* gs_time_is for callers that don't know the time: reads a coarse clock. */
 static inline void gs_time_look(void)
 {
     gs_time_is(gs_clock_ns(CLOCK_MONOTONIC_COARSE));
 }
 
-/* In a forked child: the parent's objects are none of ours. */
+/* Is this a forked child? The parent's objects aren't usable here. */
 static inline bool gs_forked(void)
 {
     return atomic_load_explicit(&gs_process.forked, memory_order_relaxed);
 }
 
-/* By the handler of pthread_atfork, in the child. */
+/* For pthread_atfork, in the child. */
 void gs_forked_begin(void);
 
-/* The library that has the address is the driver, which our threads call. */
+/* The library at this address is the driver. */
 void gs_driver_is_at(void *address);
 
-/* Does the address lie in the driver's library? False before it is known. */
+/* Is the address in the driver's library? False until the library is known. */
 bool gs_is_of_driver(void *address);
 
 #endif

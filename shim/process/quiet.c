@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* PoCL's compiler writes "1 error generated." to standard error, by libLLVM's call of write(). The descriptor is all of
- * the process's, so it can't be led elsewhere meanwhile; the call comes here first where the shim was preloaded.
+/* See threads.h, gs_drop_stderr. PoCL's compiler writes "1 error generated." to standard error, by libLLVM's call of
+ * write(). The descriptor belongs to the whole process and can't be led elsewhere meanwhile, so write() comes here
+ * first if the shim is preloaded.
  *
- * A driver's compiler may take numbers of the C library's random sequence (LLVM does for the names of files, where
- * there is no arc4random), or begin it anew: by rand() and srand(), as far as is known. What the application builds
- * moves it as without gpusparc. What is compiled for parts must not: SHOC's md5 search drew other keys once its
- * launches were split. To put the state back afterwards would be a race with the application's threads, so such calls
- * come here first, too. */
+ * A driver's compiler may take numbers from the C library's random sequence, or begin it anew: by rand() and srand(),
+ * as far as is known. (LLVM does for file names, without arc4random.) The application's own builds move the sequence as
+ * without gpusparc. Our compilations must not: SHOC's md5 search drew other keys once its launches were split.
+ * Restoring the state would race with the application's threads, so rand() and srand() come here first, too. */
 #include "shim/process/threads.h"
 
 #include <dlfcn.h>

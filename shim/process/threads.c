@@ -13,14 +13,14 @@
 #include "common/clock.h"
 #include "shim/process/upward.h"
 
-/* A driver that doesn't come back from a call keeps the process no longer than that: a signal's handler that calls
- * exit() may have come while its thread held a lock of the driver's, for which the others would wait for ever. To
- * compile a large program for each device takes seconds by right, for as long as the process computes in them: so much
- * while patience lasts, as a busy machine may give it no more. */
+/* A driver that doesn't return from a call keeps the process no longer than PATIENCE_S: a signal's handler may have
+ * called exit() while its thread held a lock of the driver's, which others wait for. Compiling a large program for each
+ * device takes seconds by right; such a call gets COMPILING_S, as long as the process computes (COMPUTES_MS in each
+ * period of patience: a busy machine may give no more). */
 enum { PATIENCE_S = 3, COMPILING_S = 30, COMPUTES_MS = 2 };
 
-/* For so many whole seconds of the clock the application's handlers of exit() have run when a serving thread takes it
- * that one of them waits for its work: one to two. */
+/* When the application's handlers of exit() have run for so many seconds of the clock, a serving thread takes it that a
+ * handler waits for the thread's work: one to two seconds. */
 enum { CLOSED_S = 2 };
 
 /* exit() takes the driver apart. */
@@ -41,7 +41,7 @@ static struct {
 } in_driver = {
     .lock = PTHREAD_MUTEX_INITIALIZER, .left_one = PTHREAD_COND_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER};
 GS_RANKED(in_driver.lock, GS_RANK_THREADS);
-/* How often this thread is among them: a signal's handler may call exit() where it is. */
+/* How often this thread is inside or serving: a signal's handler may call exit() anywhere. */
 static _Thread_local struct {
     unsigned inside, serving;
     bool has_closed; /* as it ends the process */
@@ -49,14 +49,14 @@ static _Thread_local struct {
     bool ours;
 } this_thread;
 
-/* Of the whole process but this thread, which waits: a machine that stalls counts that as its time. */
+/* CPU time of the process without this thread, which waits. (Wall time would count a stalled machine's pauses.) */
 static int64_t computed_ms(void)
 {
     return (int64_t)(gs_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - gs_clock_ns(CLOCK_THREAD_CPUTIME_ID)) / 1000000;
 }
 
-/* With the lock held. Until no other is left, or for as long as there is patience: since the end began, whoever of its
- * steps waits, and anew for who has compiled meanwhile and is to finish. */
+/* Waits until no other thread is left, within the patience since the end began (for all steps together), and anew for a
+ * thread that has compiled meanwhile. With the lock held. */
 static void await_others(const atomic_uint *threads, unsigned own, time_t began)
 {
     while (*threads > own) {

@@ -1,76 +1,75 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads of ours beside the application, and the end of the process: it must not come while one of them is inside the
- * driver, whose own handlers of exit() take apart what the thread uses. */
+/* Threads of ours, and the end of the process: while a thread of ours is inside the driver, exit() must not run the
+ * driver's handlers, which take the driver apart. */
 #ifndef GS_SHIM_PROCESS_THREADS_H
 #define GS_SHIM_PROCESS_THREADS_H
 
 #include <pthread.h>
 #include <stdbool.h>
 
-/* A thread that takes none of the application's signals, and is known to top and ps by that name (15 bytes at most).
- * thread: for pthread_join, or null. False: it can't be had. */
+/* Starts a thread that takes none of the application's signals; top and ps show the name (15 bytes at most). thread:
+ * for pthread_join, or null. False: no thread. */
 bool gs_threads_start(const char *name, pthread_t *thread, void *(*run)(void *), void *arg);
 
-/* Is the caller such a thread? */
+/* Is the caller a thread of ours? */
 bool gs_threads_own(void);
 
-/* The thread is about to call the driver, until gs_threads_leave. False: the process is ending; it must let go what
- * others may wait for, the application's own handlers of exit() among them, call the driver no more, and return. */
+/* The thread is about to call the driver; gs_threads_leave follows. False: the process is ending; the thread must let
+ * go what others may wait for (the application's handlers of exit() among them), call the driver no more, and
+ * return. */
 bool gs_threads_enter(void);
 void gs_threads_leave(void);
 
 /* Has the end of the process begun? */
 bool gs_threads_ends(void);
 
-/* By a thread that is inside: what it begins, or has done, may take long by right, while the process computes. */
+/* Called by a thread that is inside the driver: a compilation, which may take long, begins or is done. */
 void gs_threads_compile(bool begins);
 
-/* A thread of the application's is about to call the driver's compiler, until gs_threads_built: the end waits for it as
- * for ours, since exit() takes the compiler apart, whoever is within it. False: another thread is ending the process,
- * and some seconds have passed: the call fails. The thread that ends the process may build in its handlers, of
- * which nobody waits for the end: not *counted. */
+/* A thread of the application is about to call the driver's compiler; gs_threads_built follows. The process's end waits
+ * for it as for our threads, since exit() takes the compiler apart. False: another thread is ending the process and
+ * some seconds have passed; the call must fail. The thread that ends the process may build in its handlers; nobody
+ * waits for such a build: *counted is false. */
 bool gs_threads_build(bool *counted);
 void gs_threads_built(bool counted);
 
-/* The same as gs_threads_enter for a thread that other threads of ours wait for while they are inside the driver: it is
- * let in until none of them is. False: the driver is closed to it. */
+/* gs_threads_enter for a thread that others wait for while inside the driver: let in as long as others are. False: the
+ * driver is closed. */
 bool gs_threads_serve(void);
 void gs_threads_served(void);
 
-/* Something has come that another thread of ours will do in the driver: the end of the process waits for it as for
- * those that serve, until gs_threads_pending_done, by any thread. False: the driver is closed. */
+/* A thread of ours will have work in the driver: the process's end waits until some thread calls
+ * gs_threads_pending_done. False: the driver is closed. */
 bool gs_threads_pending(void);
 void gs_threads_pending_done(void);
 
-/* For one that would have nothing else to do: while the driver is closed to it, it sleeps. Where the application's
- * handlers of exit() take long, one of which may wait for what the thread should do, the driver is opened again. */
+/* gs_threads_serve for a thread with nothing else to do: sleeps while the driver is closed. The driver is opened again
+ * if the application's handlers of exit() take long, as one may wait for this thread's work. */
 void gs_threads_serve_wait(void);
 
-/* By exit.c: do handlers of exit() that belong to the driver come now, which take it apart, or the application's? Until
- * the first such call that isn't known, and any may be the application's. */
+/* Called by exit.c before handlers of exit(): are the handlers the driver's, which take the driver apart, or the
+ * application's? Before the first call any handler may be the application's. */
 void gs_threads_driver_ends(bool is);
 
-/* By exit.c, in our destructor, behind the application's and those of libraries that are linked with OpenCL: closes the
- * driver. It is opened again where those take long that come later: one may be of a library that waits. */
+/* Called by exit.c in our destructor, after the application's destructors and those of libraries linked with OpenCL:
+ * closes the driver. The driver opens again if later destructors take long, as one may wait for a thread of ours. */
 void gs_threads_end(void);
 
-/* The application calls us for what others may have to serve. Where the thread that ends the process does,
- * in a handler of exit() registered before ours (as destructors are), the driver is open until that handler returns. */
+/* The application makes a call that others may have to serve. If that comes from a handler of exit() registered before
+ * ours (or a destructor), the driver is open until the handler returns. */
 void gs_threads_open_again(void);
 
-/* The application has ended, or a handler of exit() that a library registered is about to run (exit.c): waits for the
- * threads that are inside, and lets no other in. */
+/* The application has ended, or a library's handler of exit() is about to run (exit.c): waits for the threads inside
+ * the driver, and lets no other in. */
 void gs_threads_finish(void);
 
-/* exit() runs its handlers from the last registered to the first: to be called once a library has been loaded whose
- * handlers must come after the wait for our threads. gs_threads_start has done it once. */
+/* exit() runs handlers from the last registered to the first. To be called after loading a library whose handlers must
+ * come after the wait for our threads. gs_threads_start calls once. */
 void gs_threads_register(void);
 
-/* A compiler that compiles for us leaves no trace: its words aren't for the application's standard error, and its
- * random numbers come from no sequence of the application's. Of NVIDIA's libraries that compile (580.159)
- * libnvidia-nvvm, libnvidia-ptxjitcompiler and libnvidia-gpucomp import rand and srand. From now on this thread calls
- * the driver for us alone, or no longer: what it writes to standard error by write() goes nowhere, and its rand() and
- * srand() go to a sequence of its own (quiet.c). Nests. */
+/* This thread begins to compile for us, or ends. That must leave no trace: writes to standard error go nowhere, and
+ * rand() and srand() use another sequence (quiet.c). Nests. (Of NVIDIA's libraries that compile, 580.159,
+ * libnvidia-nvvm, libnvidia-ptxjitcompiler and libnvidia-gpucomp import rand and srand.) */
 void gs_drop_stderr(bool begins);
 
 #endif

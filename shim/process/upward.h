@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What the entry points do for this room. */
+/* Functions of the entry points that this room calls. */
 #ifndef GS_SHIM_PROCESS_UPWARD_H
 #define GS_SHIM_PROCESS_UPWARD_H
 
 #include <stdbool.h>
 
 struct gs_above_process {
-    /* Once main has returned or exit() is called, before gs_threads_finish: what the application has left in its queues
-     * is waited for, where the driver needs that. */
+    /* main has returned, or exit() was called, before gs_threads_finish: waits for commands that the application has
+     * left in its queues, if the driver needs that. */
     void (*leave)(void);
-    /* Are the compilers other machines'? Then that this process doesn't compute says nothing of them. */
+    /* Do compilers run on other machines? Then this process's CPU time says nothing about them. */
     bool (*compiles_elsewhere)(void);
 };
 extern const struct gs_above_process gs_above_process;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/report/report.h"
 
-/* So many gaps are remembered. Spans come about in the order of their ends, so what still comes seldom lies before the
- * older half; as far as it does it isn't counted. */
+/* So many gaps are remembered. Spans come roughly in the order of their ends, so later ones seldom lie before the older
+ * half of the gaps; parts that do aren't counted. */
 enum { MOST_GAPS = 4096 };
 
 void gs_busy_add(struct gs_busy *b, uint64_t begin_ns, uint64_t end_ns)

@@ -43,14 +43,15 @@ int gs_report_open(const char *path)
     return err ? err : fd;
 }
 
-/* A lock of the open file, not of the process: it goes with the last descriptor, and a forked child has it too. */
+/* Locks the open file, not the process's: the lock goes with the last descriptor, and a forked child has it too. */
 static int lock_file(int fd, short type, int command)
 {
     struct flock whole = {.l_type = type, .l_whence = SEEK_SET};
     return fcntl(fd, command, &whole) < 0 ? -errno : 0;
 }
 
-/* Nobody else has the file open to write. What is in it then, where the launcher hasn't emptied it, is old. */
+/* Locks the file if nobody else has it open to write. Old contents go, unless the launcher has emptied the file for
+ * this run. */
 static int lock_as_writer(int fd)
 {
     const char *run = secure_getenv("GPUSPARC_RUN");
@@ -60,8 +61,8 @@ static int lock_as_writer(int fd)
     return err;
 }
 
-/* Is this process the first? The file is then empty, and is this process's until it ends. Else (false) another writes
- * it or has written it, in this run. -errno. */
+/* Is this process the first to write the file? Then the file is empty, and this process's until the end. False: another
+ * process writes the file, or has in this run. -errno. */
 static int is_first(int fd)
 {
     struct stat st;
@@ -101,7 +102,7 @@ void gs_report_pool_holds(unsigned device, uint64_t bytes, uint64_t room)
     atomic_store(&told.r.room[device], room);
 }
 
-/* The first process with a kernel has the file, the others one each. What is wrong with it is said at the end. */
+/* The first process with a kernel gets the file, the others one each. Errors are reported at the end. */
 static void claim_file(void)
 {
     const char *file = gs_settings()->stats;
@@ -122,7 +123,7 @@ static struct gs_kernel_stats *find_kernel(const char *name)
 
 struct gs_kernel_stats *gs_report_kernel(const char *whole)
 {
-    char name[GS_RAN_NAME]; /* what a command that has run knows of it */
+    char name[GS_RAN_NAME]; /* cut as in gs_ran.name */
     snprintf(name, sizeof name, "%s", whole);
     GS_LOCKED(&told.lock);
     if (!told.r.kernels)
@@ -249,8 +250,8 @@ void gs_report_command(const struct gs_ran *r)
     add_path_time(r);
 }
 
-/* Who has asked for statistics and sees none should know why. Of an application's processes that is the one that was
- * started, and it had no others that may have made a kernel. */
+/* Says why there are no statistics. Only in the process that was started, and only if it had no children that may have
+ * made a kernel. */
 static void say_nothing_was_seen(void)
 {
     const char *run = secure_getenv("GPUSPARC_RUN"), *wanted = secure_getenv("GPUSPARC_STATS"),
@@ -311,7 +312,7 @@ static void write_statistics(const char *wanted)
         snprintf(file, sizeof file, "%.*s.%d%s", (int)(strlen(wanted) - strlen(ending)), wanted, (int)getpid(), ending);
     else
         snprintf(file, sizeof file, "%s", wanted);
-    /* To the end of what the application has written, if it is where that goes. */
+    /* behind what the application has written, if the stream is a file */
     const int stream = gs_stream_of(file), copy = stream ? fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : -1;
     FILE *f = to_stderr ? stderr : stream ? fdopen(copy, "w") : fopen(file, "w");
     if (!f) {

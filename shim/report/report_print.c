@@ -50,7 +50,7 @@ static void print_kernel(FILE *f, const struct gs_kernel_stats *k, int width, ui
 {
     const size_t n = strlen(k->name);
     const uint64_t ns = gs_report_kernel_ns(k);
-    if (n > MOST) /* what it begins and ends with */
+    if (n > MOST) /* its beginning and end */
         fprintf(f, "gpusparc: %.*s..%s", MOST - TAIL - 2, k->name, k->name + n - TAIL);
     else
         fprintf(f, "gpusparc: %-*s", width, k->name);
@@ -108,7 +108,7 @@ void gs_report_print(FILE *f, const struct gs_report *r)
         fprintf(f, "gpusparc: " GS_S_COMPILED_LATER "\n", (number)r->moves[GS_LATER_WISHED]);
     if (r->moves[GS_LATER_FOUND])
         fprintf(f, "gpusparc: " GS_S_COMPILED_BEFORE "\n", (number)r->moves[GS_LATER_FOUND]);
-    if (later) /* what would change it */
+    if (later) /* how that can change */
         fprintf(f, "gpusparc: " GS_S_LATER "\n", (number)later);
 }
 

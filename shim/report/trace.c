@@ -15,7 +15,8 @@
 
 enum { LANES = 8, FIRST_TID = 1 << 30 };
 
-/* A device's commands of one kind. Where those of several queues overlap they go to further lanes: a track can't. */
+/* A device's commands of one kind. Overlapping commands of several queues go to further lanes, since events of one
+ * track must not overlap. */
 struct track {
     unsigned lanes;
     uint64_t end_ns[LANES]; /* of each lane's last event */
@@ -51,7 +52,7 @@ static bool still_ours(void)
     return fstat(trace.fd, &st) == 0 && st.st_dev == trace.file_dev && st.st_ino == trace.file_ino;
 }
 
-/* Also once more: an application may close descriptors that it doesn't know, and have the number for its own file. */
+/* Opens the file, also once more: an application may close unknown descriptors, and use the number for its own file. */
 static bool open_file(void)
 {
     struct stat st;
@@ -95,7 +96,8 @@ static int put(const char *text, size_t bytes, off_t at)
 static const char tail[] = "\n]\n";
 enum { TAIL_BYTES = sizeof tail - 1 };
 
-/* Appends events, each beginning with ",\n", and the array's end in the place of its former one. The file is locked. */
+/* Appends events, each beginning with a comma and a line's end, over the array's end, and a new end. The file is
+ * locked. */
 static int append_locked(void)
 {
     struct stat st;
@@ -182,7 +184,7 @@ static FILE *enter(void)
     return f;
 }
 
-/* ---- what is in it ---- */
+/* ---- contents ---- */
 
 static const struct {
     const char *category, *track;
@@ -300,7 +302,7 @@ uint64_t gs_trace_job_number(void)
     return atomic_load_explicit(&trace.job, memory_order_relaxed);
 }
 
-/* The end of the process, where it comes to that. */
+/* The end of the process, if destructors run. */
 __attribute__((destructor)) static void end_process(void)
 {
     if (gs_forked() || !gs_lock_soon(&trace.lock))

@@ -31,9 +31,9 @@ static struct {
 } watched = {.clock_lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(watched.clock_lock, GS_RANK_TRACE_CLOCK);
 
-/* What to add to a device's timer to get CLOCK_MONOTONIC. A command is queued while the call that enqueues it runs, so
- * each one says between which bounds that lies: what is assumed stays until it is outside them, and then moves as far
- * as it must. So it follows a timer that drifts, and no command seems to begin before it was asked for. */
+/* The offset from a device's timer to CLOCK_MONOTONIC. A command is queued during the call that enqueues it, so each
+ * command gives two bounds. The offset stays while within the bounds, and else moves to the nearest one. So the offset
+ * follows a drifting timer, and no command seems to begin before its call. */
 
 /* The first guess: the driver's own comparison, or that the timer is CLOCK_MONOTONIC itself. */
 static void know_clock(unsigned device)
@@ -53,9 +53,10 @@ static void know_clock(unsigned device)
         c->offset_ns = guess;
 }
 
-/* By a command's profile: it began after it was asked for and ended before we heard of it; and it was queued within the
- * call, which says more, unless the driver's time of that is by another clock, and contradicts. NVIDIA's driver has a
- * command behind a user event queued when the event is set: of commands that wait this time isn't taken. */
+/* The offset's bounds by a command's profile: the command began after the call's begin, and ended before we heard of
+ * the end. The time of queueing lies within the call, which says more, unless the driver uses another clock for that.
+ * (NVIDIA's driver counts a command behind a user event as queued when the event is set, so the queued time of commands
+ * that wait isn't used.) */
 static int64_t clock_offset(const struct watch *w, uint64_t queued, uint64_t start, uint64_t end)
 {
     const int64_t closer_low = (int64_t)(w->ran.asked_ns - queued), closer_high = (int64_t)(w->returned_ns - queued);
@@ -75,8 +76,8 @@ static int64_t clock_offset(const struct watch *w, uint64_t queued, uint64_t sta
 
 /* ---- commands under way ---- */
 
-/* Before the end of the process the driver's thread may still be telling us of commands that have run. Waits as long as
- * it does, without calling it, though not for ever: other threads may go on enqueueing. */
+/* Before the process ends, the driver's thread may still be telling us of commands that have run: waits as long as it
+ * does, but not for ever, since other threads may go on enqueueing. Doesn't call the driver. */
 static void hear_out(void)
 {
     enum { PATIENCE_MS = 100, MOST_MS = 2000 };
@@ -136,10 +137,10 @@ static int place_of(cl_command_queue queue)
 
 /* ---- commands on their way ---- */
 
-/* What a command counts as; those without a name aren't watched. */
+/* A command's kind for --stats and --trace; commands without a name aren't watched. */
 static const struct {
     enum gs_kind kind;
-    const char *name; /* of what is no kernel and no plain transfer; else "" */
+    const char *name; /* for what is neither a kernel nor a plain transfer; else "" */
 } kinds[GS_OP_KINDS] = {
     [GS_OP_READ] = {GS_KIND_DOWNLOAD, ""},
     [GS_OP_WRITE] = {GS_KIND_UPLOAD, ""},
@@ -218,7 +219,7 @@ static struct watch *begin_watch(const struct gs_op *op, cl_command_queue queue,
     return w;
 }
 
-/* It has been enqueued, as this event, which is taken over. */
+/* The command is enqueued, with this event, which is taken over. */
 static void await_end(struct watch *w, const struct gs_op *op, cl_event event)
 {
     w->returned_ns = gs_now_ns();

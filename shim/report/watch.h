@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sees every command on its way to the driver, whoever enqueues it, and learns from its event's profile when it ran:
- * for --trace and --stats. Where neither is wanted gs_enqueue doesn't ask us. */
+/* Sees every command on the way to the driver, whoever enqueues it, and learns its times from the event's profile, for
+ * --trace and --stats. Where neither is wanted gs_enqueue doesn't ask us. */
 #ifndef GS_SHIM_REPORT_WATCH_H
 #define GS_SHIM_REPORT_WATCH_H
 
@@ -10,26 +10,28 @@
 #include "shim/driver/real.h"
 #include "shim/process/process.h"
 
-/* ---- labels, for --trace and --stats: what this thread's commands are for, and of which call they are ---- */
+/* ---- labels, for --trace and --stats: what this thread's commands are for, and which call enqueues them ---- */
 
-/* What commands are enqueued for, where the application didn't ask for them itself. */
+/* The purpose of a command that the application didn't ask for. */
 enum gs_purpose { GS_FOR_APP, GS_FOR_MERGE, GS_FOR_REDUCTION, GS_FOR_VERIFY };
 
-/* How a transfer goes: DIRECT is the driver's own way between the application's memory and a device, STAGED the same
- * through our pinned ring; PINNED and PEER are between two devices. */
+/* A transfer's way. DIRECT: the driver's own between the application's memory and a device; STAGED: our pinned ring;
+ * PINNED and PEER: between two devices. */
 enum gs_way { GS_WAY_DIRECT, GS_WAY_STAGED, GS_WAY_PINNED, GS_WAY_PEER };
-enum { GS_PACK_ITEM_BYTES = 16 }; /* that a work-item moves of what goes by PEER and a kernel (transfer/pack.h) */
+enum {
+    GS_PACK_ITEM_BYTES = 16
+}; /* bytes that a work-item of the pack kernel moves (transfer/pack.h), here to count them by work-items */
 
-/* What is known of the commands that this thread enqueues from now on. */
+/* The label of the commands that this thread enqueues: set by code that enqueues, with GS_LABEL. */
 struct gs_label {
     enum gs_purpose purpose;
     enum gs_way way;
-    int part; /* of a split launch, counted from 0; -1: of none */
+    int part; /* of a split launch, from 0; -1: none */
 };
 
 extern _Thread_local struct gs_label gs_label;
 
-/* Sets one of them until the block ends that it stands in. Use: GS_LABEL(part, 1); */
+/* Sets a field of the label until the surrounding block ends. Use: GS_LABEL(part, 1); */
 static inline void gs_label_end(const struct gs_label *before)
 {
     gs_label = *before;
@@ -38,7 +40,7 @@ static inline void gs_label_end(const struct gs_label *before)
     const struct gs_label gs_label_ __attribute__((cleanup(gs_label_end))) = gs_label;                                 \
     gs_label.field = (value)
 
-/* A call that may block: GS_CALL("clFinish"); ends with the block that it stands in, and leaves errno as it was. */
+/* GS_CALL("clFinish"): a call that may block, until the surrounding block ends; keeps errno. */
 struct gs_call {
     const char *name;
     int errno_before;
@@ -67,28 +69,27 @@ enum gs_kind { GS_KIND_KERNEL, GS_KIND_UPLOAD, GS_KIND_DOWNLOAD, GS_KIND_PEER, G
 
 enum { GS_RAN_NAME = 256 }; /* bytes; longer names of kernels are cut */
 
-/* A command that has run. Times by CLOCK_MONOTONIC: each device's clock is compared with it as commands go by. */
+/* A command that has run. Times are by CLOCK_MONOTONIC: each device's clock is compared with it as commands go by. */
 struct gs_ran {
     struct gs_label label;
     enum gs_kind kind;
-    char name[GS_RAN_NAME]; /* of the kernel; or fill, map, copy */
+    char name[GS_RAN_NAME]; /* the kernel's name; or fill, map, copy */
     unsigned device;
     uint64_t bytes, items; /* of a transfer; work-items of a kernel */
-    uint64_t job;          /* 0: of none */
+    uint64_t job;          /* 0: none */
     uint64_t asked_ns, start_ns, end_ns;
 };
 
 /* A kernel's name, malloc'd. NULL: no memory. */
 char *gs_kernel_name(cl_kernel kernel);
 
-/* ---- trace.c: --trace, the timeline of a process in the Chrome trace format; docs/trace.md says what is in it.
- * Nothing there calls OpenCL but for the devices' names. The file is a whole JSON array after each event: an
- * application may end as it likes. ---- */
+/* ---- trace.c: --trace, the process's timeline in the Chrome trace format; docs/trace.md describes it. Calls OpenCL
+ * only for the devices' names. The file is a whole JSON array after each event, however the application ends. ---- */
 
 void gs_trace_command(const struct gs_ran *ran);
 
-/* A job of a scheduled application begins or ends: a mark in the trace, and the number of the commands between. */
+/* A job of a scheduled application begins or ends: marks it in the trace, and numbers the commands in between. */
 void gs_trace_job(bool begin);
-uint64_t gs_trace_job_number(void); /* 0: there is none now */
+uint64_t gs_trace_job_number(void); /* 0: no job */
 
 #endif
