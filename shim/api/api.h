@@ -16,8 +16,8 @@ static inline void *gs_refuse(cl_int *errcode_ret, cl_int err)
 /* The end of a clRetain... that the driver has answered with `err`. */
 cl_int gs_retained(cl_int err, enum gs_type type, const void *handle);
 
-/* The end of a clRelease... that the driver has answered with `err`. last: the object, if the last reference has gone;
- * or null. */
+/* The end of a clRelease... that the driver has answered with `err`. last: the object, if no reference is left, or
+ * null. */
 static inline cl_int gs_released(struct gs_object *last, cl_int err)
 {
     if (last)
@@ -41,8 +41,8 @@ void *gs_own_function(const char *name);
 /* Brings all bytes home, and counts so many user events without a status more; none on an error. */
 cl_int gs_come_home(struct gs_context *c, int user_events);
 
-/* Puts the context into the list of all contexts, or takes it out: listed while the application has it or a queue of
- * it. */
+/* Puts the context into the list of all contexts, or takes it out: listed while the application has it or its
+ * queues. */
 void gs_context_list(struct gs_context *c);
 
 /* The application retains a queue. again: our record, if the application had released the queue before; null: an
@@ -55,15 +55,13 @@ void gs_give_up(const char *reason);
 /* gs_give_up for this context alone. */
 void gs_give_up_context(struct gs_context *c, const char *reason);
 
-/* An address to hand out for a driver's function whose parameters nobody here knows: it gives up the process, and then
- * calls `theirs`. */
+/* An address to hand out for a driver's function whose parameters nobody here knows: gives up, then calls `theirs`. */
 void *gs_stand_in(void *theirs, const char *reason);
 
 /* Commands that we haven't seen may be in any queue of given-up contexts. */
 void gs_given_up_enqueued(void);
 
-/* Makes a record for a program that came in an unknown way, to follow its kernels' arguments. NULL: the context is
- * unknown. */
+/* Makes a record for a program of unknown origin, to follow its kernels' arguments. NULL: the context is unknown. */
 struct gs_program *gs_program_of_unknown(cl_program handle);
 
 /* GS_TOUCH(queue) for a block that enqueues a command which we don't look into, without the context's lock. The command

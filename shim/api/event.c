@@ -112,8 +112,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event, cl_profi
 }
 
 /* Commands that wait for a user event without a status may run after commands that are enqueued later, so the order of
- * calls couldn't say which bytes are valid where. So all bytes go home before, and stay there until the status
- * comes. */
+ * calls couldn't say which bytes are valid where. So all bytes go home before, and stay there until then. */
 cl_int gs_come_home(struct gs_context *c, int user_events)
 {
     struct gs_events done = {0};

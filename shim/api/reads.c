@@ -73,9 +73,8 @@ static cl_int by_queue(struct reading *x, cl_event *own)
     return err;
 }
 
-/* May each stretch be read by a blocking call? Such calls use the copy queues alone: commands that another thread
- * enqueues meanwhile come after the call, and further pieces would come after those commands. Sub-devices' images share
- * a queue. */
+/* May each stretch be read by a blocking call? Such calls use the copy queues alone: another thread's commands come
+ * after the call, and further pieces would come after those. Sub-devices' images share a queue. */
 static bool may_call_each(const struct reading *x)
 {
     return !x->h.cmd.q->behind->called && !(gs_op_is_of_image(&x->all->op) && x->h.cmd.ctx->parent);

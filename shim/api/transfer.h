@@ -16,9 +16,9 @@ static inline bool gs_transfer_is_direct(uint64_t bytes)
     return bytes <= 64 * 1024 && (path == GS_TRANSFER_AUTO || path == GS_TRANSFER_PLAIN);
 }
 
-/* One command on objects of ours, carried out at home. gs_home_begin locks the context; gs_home_need brings ranges
- * home; gs_home_run enqueues the command behind the wait list home.n, home.v; gs_home_wrote notes writes; gs_home_end
- * unlocks. */
+/* A command on objects of ours, done at home. gs_home_begin locks the context; gs_home_need brings ranges home;
+ * gs_home_run enqueues the command behind the wait list home.n, home.v; gs_home_wrote notes writes; gs_home_end
+ * unlocks */
 struct gs_home {
     bool by_units;
     struct gs_putting put; /* the queue and job for units */
@@ -38,7 +38,7 @@ struct gs_home {
 
 /* reads: the command gets results for the host, or ends the host's access to results. */
 void gs_home_begin(struct gs_home *h, const struct gs_command *cmd, bool reads);
-/* Brings the range home. Empty: the command writes the object, needs none of its bytes, and comes after transfers to
+/* Brings the range home. Empty: the command writes the object, needs no bytes of it, and comes after transfers to
  * home. */
 void gs_home_need(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
 /* Completes the wait list h->n, h->v. */
@@ -70,8 +70,7 @@ bool gs_home_is_in_use(struct gs_side src, struct gs_side dst);
 bool gs_home_passes(const struct gs_command *cmd, struct gs_side side, bool writes, cl_int *err);
 
 /* Reads a buffer by one call of the driver without the context's lock, if the read blocks, asks for few bytes, and all
- * bytes were always at home; under a daemon 4 KiB at most, and no other application. False: not so, and nothing was
- * done. */
+ * bytes were always at home; under a daemon 4 KiB at most, and no other application. False: nothing was done. */
 bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err);
 
 /* Carries out at home a transfer that reads `src` and changes `dst`. `staged`: the transfer for the ring, between the
@@ -120,8 +119,8 @@ struct gs_ring_use {
  * since memory that the call reads may be written until then; another call has entered the ring. */
 bool gs_ring_ready(struct gs_home *h, struct gs_ring_use *w);
 
-/* Around a transfer that the call carries: unlocks the context (gs_carry_begin), and locks it again with *own as the
- * event (gs_carry_end). */
+/* Around a transfer that the call carries: unlocks the context (gs_carry_begin), and locks it with *own as the event
+ * (gs_carry_end). */
 void gs_carry_unlock(struct gs_home *h, struct gs_ring_use *w);
 cl_int gs_carry_lock(struct gs_home *h, struct gs_ring_use *w, cl_int err, struct gs_staged_ends *ended, cl_event *own);
 

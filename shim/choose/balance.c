@@ -43,7 +43,7 @@ void gs_balance_begin_again(struct gs_balance *b)
 }
 
 /* Devices that are alike: the lowest time counts, since disturbances only make times longer. Devices that differ may
- * differ in how steady they are as well, and a cut by each one's luckiest launch fits none: the mean counts, without
+ * differ in how steady they are as well, and a cut by each one's luckiest launch fits none: the mean counts, less
  * doubled times. */
 static void add(const struct gs_balance *b, uint64_t *known, uint64_t ns)
 {

@@ -69,8 +69,7 @@ static inline double gs_cut_width(const double *cut, unsigned p)
 /* The time of all parts one after the other on the first device; 0: unknown. */
 double gs_balance_single_ns(const struct gs_balance *b);
 
-/* A device's speed, the first one's being 1, as measured or as the cut says. For devices that differ, by a known
- * cut. */
+/* A device's speed, the first one's being 1, as measured or cut. For devices that differ, by a known cut. */
 double gs_balance_speed(const struct gs_balance *b, unsigned p);
 
 /* Moves the cut if that pays. Where devices are alike, the parts' times say which work-groups take longer: the cut
@@ -206,7 +205,7 @@ struct gs_history {
 
 void gs_history_init(struct gs_history *h);
 
-/* The least share of a launch's time on one device that a part can take: work-groups that run at once take as long as
+/* The least share of a launch's time on one device that a part can take: work-groups run at once take as long as
  * one. */
 double gs_choice_least_part(uint64_t groups, unsigned units);
 

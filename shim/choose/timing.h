@@ -149,8 +149,7 @@ void gs_timing_after_wait(const struct gs_stretch *before, cl_int err);
  * vain: on H200s 110 ms a device to make and 57 to end, in a process of perhaps a second. The cache remembers such
  * commands by executable, arguments, folder and devices. ---- */
 
-/* How many devices a context should have: 1 if the command's last three processes ended soon, without a split; else
- * all. */
+/* A context's number of devices: 1 if the command's last three processes ended soon, without a split; else all. */
 unsigned gs_short_runs_devices(const struct gs_group *g);
 
 /* The reason for launches in a context that has one device so; NULL: any other context. */

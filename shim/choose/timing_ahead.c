@@ -28,7 +28,7 @@ static bool is_new(const struct gs_timing *t)
 }
 
 /* Are splits under way whose times aren't known, so that more splits may be a loss? The first ones; or, where devices
- * differ, one that is to show whether the cut is right. A split that says nothing (windows were being opened) isn't
+ * differ, one that is to show whether the cut is right. Splits that say nothing (windows were opened) aren't
  * awaited. */
 static bool splits_unheard(const struct gs_timing *t)
 {
@@ -39,8 +39,7 @@ static bool splits_unheard(const struct gs_timing *t)
 }
 
 /* The longest wait for t's first measurement. Before that launch begins the driver may be compiling: all such waits
- * together take a second at most. After its begin: a little, and as long as the device is busy with the launches since,
- * by their expected time. */
+ * together take a second at most. After its begin: a little, and as long as the launches since should take. */
 static uint64_t most_for_first_ns(const struct gs_timing *t)
 {
     const uint64_t left = (gs_now_ns() - gs_book.budget.begin_ns) / AWAITED_SHARE,
@@ -142,8 +141,7 @@ double gs_prepared_ns(const struct gs_timing *t, const struct gs_program *p)
 
 /* A program that was prepared before comes from the translator's cache and the driver's, but for PoCL's last step. Else
  * the whole cost has to be won: beside NVIDIA's compiler one wait of the application takes 22 to 39 ms longer (an H200;
- * builds of 103 to 181 ms), and the process's end waits for the compiler (CLBlast's 50 launches of 4 ms ended 2 s
- * later). */
+ * builds of 103 to 181 ms), and the process's end waits for the compiler (CLBlast, 50 launches of 4 ms: 2 s). */
 double gs_prepare_cost_ns(const struct gs_timing *t)
 {
     enum { CACHED_CPU = 4 };

@@ -86,8 +86,7 @@ static void use_links(const struct gs_links *links, const char *how)
     }
 }
 
-/* The links between devices have been measured: uses the figures, unless splits have told better ones, and writes the
- * file. */
+/* The links between devices have been measured: uses the figures, unless splits told better, and writes the file. */
 static void take_links(const struct gs_links *links)
 {
     char name[GS_LINKS_NAME_BYTES];

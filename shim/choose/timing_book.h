@@ -48,8 +48,7 @@ void gs_book_open(const struct gs_context *ctx);
 /* The entry of this size, made if need be. NULL: no memory. With the lock held. */
 struct gs_timing *gs_book_of(struct gs_size *s);
 
-/* The entry after t (null: the first) of a program's kernel (name NULL: any) on n devices; NULL: none. With the
- * lock. */
+/* The entry after t (null: the first) of a program's kernel (name NULL: any) on n devices; NULL: none. Lock held. */
 struct gs_timing *gs_book_next(const struct gs_timing *t, uint64_t program, const char *name, unsigned n);
 
 /* timing_measured.c */

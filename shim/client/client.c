@@ -21,7 +21,7 @@ GS_RANKED(search.lock, GS_RANK_DAEMON_SEARCH);
 
 /* ---- joining ---- */
 
-/* --task-required: the process ends if it can't be a task. By _exit, since the application's handlers might wait for
+/* --task-required: ends a process that can't be a task; by _exit, since the application's handlers might wait for
  * us. */
 static void end_unless_optional(void)
 {

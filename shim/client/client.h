@@ -18,8 +18,7 @@ static inline bool gs_online(void)
     return c && gs_client_scheduled(c);
 }
 
-/* Does the next command go by units? Looks for a daemon if there is none: at first, and later when gs_time_is() has
- * found it time. */
+/* Does the next command go by units? Looks for a daemon if there is none: at first, and when gs_time_is() says so. */
 __attribute__((cold)) bool gs_look_scheduled(void);
 static inline bool gs_scheduled(void)
 {
@@ -80,8 +79,8 @@ static inline bool gs_unit_is(const struct gs_unit *u, enum gs_unit_state state)
     return atomic_load(&u->state) == state;
 }
 
-/* Waits until the unit is granted. request: an open one to use, or null. Only gs_unit_on gives the grant back. Any
- * thread or callback. */
+/* Waits until the unit is granted. request: an open one to use, or null. gs_unit_on gives the grant back. Any
+ * thread. */
 void gs_unit_take(struct gs_unit *u, unsigned resource, struct gs_request *request);
 /* Has the unit granted if that needs no waiting. length: see gs_client_try. */
 bool gs_unit_try(struct gs_unit *u, unsigned resource, enum gs_length length);

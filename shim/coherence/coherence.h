@@ -32,8 +32,7 @@ cl_int gs_require_range(struct gs_command *cmd, struct gs_mem *root, unsigned pl
  * travel together. `exactly`: undefined bytes are made equal too. */
 cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct gs_need *w, unsigned n, bool exactly);
 
-/* Adds the number of bytes in `want` that are defined but not valid in a place, and of the pieces they would come
- * in. */
+/* Adds the numbers of bytes in `want` that are defined but not valid in a place, and of pieces to fetch. */
 int gs_count_invalid(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, uint64_t *bytes,
                      uint64_t *pieces);
 

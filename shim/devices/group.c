@@ -177,8 +177,7 @@ static bool is_called(cl_platform_id platform, const char *what)
 }
 
 /* Are parts of the CPU device wanted? The CPU device uses the whole CPU: its halves can't be faster together, and a
- * launch that isn't split would take twice as long on one. So only on request, or where several devices are asked
- * for. */
+ * launch that isn't split would take twice as long on one. So only on request. */
 static bool wants_parts(const struct gs_settings *s)
 {
     return s->spec == GS_SPEC_CPU || s->gpus || s->mode == GS_MODE_MULTI || s->verify || s->task;

@@ -43,15 +43,12 @@ int gs_group_make(struct gs_group *g, const struct gs_settings *s, char *why, si
 void gs_links_name(const cl_device_id *dev, unsigned n, bool shared_memory, enum gs_transfer_path path,
                    char name[GS_LINKS_NAME_BYTES]);
 
-/* ---- svm.c: shared virtual memory on drivers that have it in contexts of one device only (docs/drivers.md). Any
- * thread ---- */
+/* ---- svm.c: shared virtual memory, where drivers have it for one device only (docs/drivers.md). Any thread ---- */
 
-/* Must contexts have one device, since the program imports clSVMAlloc, or an earlier process of it has called the
- * function? */
+/* Must contexts have one device, since the program imports clSVMAlloc, or called it in an earlier process? */
 bool gs_svm_alone(const struct gs_group *g);
 
-/* clSVMAlloc is called in a context of n devices: must it fail? If so, says why, and keeps that for the program's next
- * process. */
+/* clSVMAlloc is called in a context of n devices: must it fail? Says why, and keeps that for the next process. */
 bool gs_svm_refuse(const struct gs_group *g, unsigned n);
 
 /* ---- an application on devices of several hosts tells `gpusparc run --hosts`, which watches the servers, which kernel

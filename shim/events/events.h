@@ -28,8 +28,7 @@ void gs_events_wait(const struct gs_events *e);
 
 /* The driver's answer; a negative error if there is none. */
 cl_int gs_event_status(cl_event event);
-/* Sets the status of a user event of ours. Tries again if the driver refuses: commands behind the event would wait for
- * ever. */
+/* Sets the status of a user event of ours. Tries again if the driver refuses: commands would wait for ever. */
 cl_int gs_event_end(cl_event event, cl_int status);
 /* Has the event ended, well or badly? */
 static inline bool gs_event_ended(cl_event event)
@@ -103,8 +102,7 @@ static inline void gs_timeline_enqueue(struct gs_timeline *t)
     atomic_fetch_add(&t->enqueued, 1);
 }
 
-/* Nobody will call gs_timeline_end for this command: gs_timeline_ended_before() the next one is false until a wait for
- * the queue. */
+/* Nobody calls gs_timeline_end for this command, so the queue isn't drained until a wait for the whole queue. */
 static inline void gs_timeline_enqueue_untracked(struct gs_timeline *t)
 {
     atomic_fetch_add(&t->enqueued, 2);

@@ -100,8 +100,7 @@ static void report_unsplit(struct gs_launching *l, const char *reason)
     gs_report_single(l->k->stats, reason, left);
 }
 
-/* Is a call using a memory object of the launch without the context's lock? The call's command may be in the
- * application's queue. */
+/* Is a call using an object of the launch without the context's lock, perhaps in the application's queue? */
 static bool has_used_object(const struct gs_launching *l)
 {
     struct gs_range all = {0, UINT64_MAX};
@@ -171,8 +170,7 @@ static void choose(struct gs_launching *l, struct gs_plan *plan)
     l->cmd.turns_back = l->trial.turns_back;
 }
 
-/* Runs the launch whole on a device other than home, as a plan of one part. False: impossible, and nothing has
- * happened. */
+/* Runs the launch whole on another device than home, as a plan of one part. False: impossible, nothing happened. */
 static bool launch_elsewhere(struct gs_launching *l, const char *reason, cl_event *event, cl_int *err)
 {
     struct gs_plan plan = {0};
@@ -187,8 +185,7 @@ static bool launch_elsewhere(struct gs_launching *l, const char *reason, cl_even
     return went;
 }
 
-/* How many bytes of the launch's outputs the application will read by large blocking reads, if earlier launches are a
- * guide. */
+/* How many bytes of the launch's outputs the application will read by large blocking reads, as before. */
 static uint64_t bytes_to_read(const struct gs_launching *l)
 {
     uint64_t bytes = 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A kernel launch, from its call to its event. route.c chooses the way: unchanged on one device; as one unit or in
  * several chunks of work-groups under a daemon; in parts, by a plan; or both whole and in parts, to compare. Calls hold
- * the context's lock unless said otherwise. Nothing blocks but --verify, and undoing a launch after a device has
- * refused its part. */
+ * the context's lock unless said otherwise. Nothing blocks but --verify, and undoing a refused launch. */
 #ifndef GS_SHIM_LAUNCH_LAUNCH_H
 #define GS_SHIM_LAUNCH_LAUNCH_H
 

@@ -83,8 +83,7 @@ static void free_work(void *work)
     free(w);
 }
 
-/* Keeps argument i alive, if it is a memory object or a sampler. A memory object's window or replica on the run's place
- * is kept too. */
+/* Keeps the memory object (with its window or replica on the place) or the sampler in argument i, if any. */
 static cl_int keep_argument(struct kernel_work *w, cl_uint i)
 {
     const struct gs_arg *a = &w->run.k->args[i];

@@ -27,8 +27,7 @@ static void free_snapshot(const struct check *c, unsigned char **bytes)
     free(bytes);
 }
 
-/* Brings a root home, and waits for the transfers, for other queues' earlier commands, and for the launch's wait list.
- * */
+/* Brings a root home; waits for the transfers, other queues' earlier commands, and the launch's wait list. */
 static cl_int bring_home(struct gs_command *cmd, struct gs_mem *root)
 {
     struct gs_events done = {0};

@@ -39,8 +39,8 @@ bool gs_launch_may_write(const struct gs_launching *l, cl_uint arg)
 }
 
 /* Launches in chunks, with the translated kernel. Returns 1 if the launch fits one chunk, or the driver refused the
- * kernel object, an argument or the first chunk. The caller then enqueues the launch as one unit, which works or has
- * the right error. */
+ * kernel object, an argument or the first chunk. The caller then enqueues one unit, which works or has the right
+ * error. */
 static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     struct gs_kernel_run run = {.k = l->k, .size = l->size};
@@ -70,8 +70,7 @@ static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_eve
     return err;
 }
 
-/* Has the launch more work-groups than so many chunks of the configured size? With a NULL local size the work-groups'
- * number is estimated. */
+/* Has the launch more work-groups than so many chunks of the configured size? A NULL local size: an estimate. */
 static bool has_more(const struct gs_launching *l, unsigned chunks)
 {
     const uint64_t most = (uint64_t)l->job.kernel_chunk * gs_group()->units[l->job.place[0]] * chunks;

@@ -15,7 +15,7 @@ struct callback {
     void *data;
     cl_event event; /* retained, once the driver has called */
     cl_int status;
-    bool running; /* asked for CL_RUNNING, of a command in a pooled context: the user event for that command never runs
+    bool running; /* asked for CL_RUNNING in a pooled context, whose commands' user events never run
                    */
     bool pending; /* the end of the process waits for this callback */
 };
@@ -78,8 +78,7 @@ static void *serve(void *unused)
     pthread_mutex_lock(&calling.lock);
     calling.closed = true;
     pthread_mutex_unlock(&calling.lock);
-    while ((c = take_callback())) { /* the driver called before the end began, and a handler of exit() may wait for the
-                                       callback */
+    while ((c = take_callback())) { /* a handler of exit() may wait for such a callback */
         const bool pending = c->pending;
         deliver(c);
         if (pending)

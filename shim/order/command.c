@@ -26,8 +26,7 @@ static void ends_well(cl_event event, cl_int status, void *data)
     gs_real()->clReleaseEvent(end);
 }
 
-/* Puts a user event in place of the list's last event. The user event completes when the last event ends, even by a
- * failure. */
+/* Replaces the list's last event by a user event that completes when the last event ends, even by a failure. */
 static cl_int shield_last(struct gs_events *e, cl_context ctx)
 {
     cl_int err;
@@ -149,8 +148,7 @@ void gs_command_end(struct gs_command *cmd)
     cmd->ordered = false;
 }
 
-/* Makes a user event that has ended. An out-of-order queue's marker that waits for this event comes after barriers
- * only. */
+/* Makes an ended user event: an out-of-order queue's marker that waits for it comes after barriers only. */
 static cl_int make_ended(struct gs_context *ctx)
 {
     cl_event *ended = &ctx->ends->ended;
@@ -216,8 +214,7 @@ cl_command_queue gs_queue_of_kind(struct gs_queue *q, enum gs_queue_kind kind, u
 {
     const struct gs_context *ctx = q->o.ctx;
     /* Profiles only where they are looked at, since NVIDIA's driver takes some 8 us more for each command of such a
-     * queue, and up to twice as long for reads of pageable memory. (A command's own profile is made of its parts'
-     * profiles.) */
+     * queue, and up to twice as long for reads of pageable memory. (A command's profile is made of its parts'.) */
     const bool timed =
         kind == GS_TIMED_QUEUE || (kind == GS_EXEC_QUEUE && gs_learns()) || q->profiling || gs_report_wants_times();
     const bool of_parent = ctx->parent && (kind == GS_IMAGE_QUEUE || kind == GS_UNIT_IMAGE_QUEUE);
@@ -314,8 +311,7 @@ void gs_compound_add(struct gs_queue *q, cl_event end, const struct gs_events *o
     q->behind->several[q->behind->n_several++] = s;
 }
 
-/* PoCL (3.1) works on a failed marker again when the other commands that the marker waited for end, so the context
- * keeps such a marker. */
+/* Keeps a failed marker: PoCL (3.1) works on it again when the other commands that it waited for end. */
 static void spoil_failed(struct gs_context *ctx, const struct gs_compound *s)
 {
     bool any = false;

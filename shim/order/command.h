@@ -20,8 +20,7 @@ struct gs_command {
     bool turns_back;         /* a launch back on one device after splits: bytes fetched for it don't count */
     bool foreign;            /* a launch whose wait list has another context's event, which is not in `before` */
     struct gs_events before; /* all earlier commands that might matter */
-    /* By place: the last copy within its memory to a window that another device reads; or null. Owned, made on first
-     * need. */
+    /* By place: the last copy within its memory to a window for another device; or null. Owned, made on need. */
     cl_event *left;
 };
 
@@ -50,15 +49,14 @@ struct gs_event *gs_event_new(struct gs_context *ctx, const struct gs_event *lik
 int gs_ends_make(struct gs_context *ctx);
 void gs_ends_free(struct gs_ends *ends);
 
-/* Enqueues a marker behind the events in `wait`. With no events, an out-of-order queue's marker comes after no other
- * command. */
+/* Enqueues a marker behind the events in `wait`; with none, in an out-of-order queue, behind no command. */
 cl_int gs_mark_out_of_order(struct gs_queue *q, cl_command_queue queue, cl_uint n, const cl_event *wait, cl_event *out);
 
 /* So many units of one launch, after its first, may be in a place's queues at a time. */
 enum { GS_UNIT_QUEUES = 2 };
 
-/* Our own queues behind a queue of the application. All are in-order, made on first need, and one for each place unless
- * said otherwise. */
+/* Our own queues behind a queue of the application. In-order, made on first need, one for each place unless said
+ * otherwise. */
 enum gs_queue_kind {
     GS_TIMED_QUEUE, /* one on the first device; its profiles tell how long a launch took */
     GS_EXEC_QUEUE,  /* kernels; on the first device the application's own queue, which may be out-of-order */
@@ -117,8 +115,7 @@ struct gs_ends {
 /* Says that `end`, an event in the application's queue, stands for all events in `of`. Retains them. */
 void gs_compound_add(struct gs_queue *q, cl_event end, const struct gs_events *of);
 
-/* Has the newest or oldest compound event of the queue failed? Then their commands that still run go to the context's
- * `unended`. */
+/* If the queue's newest or oldest compound event has failed, commands that still run go to `unended`. */
 void gs_compound_look(struct gs_queue *q);
 void gs_compound_look_all(struct gs_context *ctx);
 

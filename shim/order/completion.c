@@ -10,8 +10,7 @@
 #include "common/clock.h"
 
 /* PoCL calls back as soon as a command has ended. NVIDIA's driver calls back only during another call (units of 10 ms
- * ended in pairs, bench/results/h200x2.md) and takes 8 us for each callback, so there our thread polls while an event
- * is awaited. */
+ * ended in pairs, bench/results/h200x2.md) and takes 8 us for each callback, so there our thread polls. */
 enum { LOOK_AGAIN_NS = 20 * 1000 * 1000, LOOK_SOON_NS = 10 * 1000, LOOK_LATER_NS = 100 * 1000, SLACK_NS = 1000 };
 /* Pauses while nobody needs the awaited ends: a thread that woke 20,000 times a second took up to a third of the
  * application's speed on H200 hosts, where a processor may be half a core. */
@@ -156,8 +155,8 @@ static bool is_over(struct gs_awaited *w, enum look why, cl_int status)
 }
 
 /* Does anybody need the end now? If not, the driver isn't asked: threads in NVIDIA's driver wait for each other, and a
- * thread that flushes what another is just enqueuing makes launches take 6.8 us instead of 4.8 for the next 0.1 to 0.3
- * s (H200). */
+ * thread that flushes what another is just enqueuing makes launches take 6.8 us instead of 4.8 for 0.1 to 0.3 s
+ * (H200). */
 static bool is_wanted(struct gs_awaited *w)
 {
     GS_LOCKED(&watcher.lock);
@@ -196,8 +195,7 @@ static bool look_at_all(struct gs_awaited **all, size_t n, enum look why, bool *
     return found;
 }
 
-/* The pause until the next look: a sixteenth of the time since an event was seen to end; short while another
- * application waits. */
+/* The pause until the next look: a sixteenth of the time since an end was seen; short while others wait. */
 static long next_pause(long pause_ns, bool something, bool wanted)
 {
     if (!wanted && !gs_above_completion.wanted())
@@ -280,8 +278,8 @@ static void *look_for_ends(void *unused)
         bool wanted;
         found |= look_at_all(all, n, at_all ? AT_ALL : AT_NEW, &wanted);
         gs_threads_served();
-        /* With nothing awaited, an application beside others polls on for the next end. An application alone mostly
-         * sees ends by itself. */
+        /* With nothing awaited, an application beside others polls on for the next end. One alone mostly sees ends
+         * itself. */
         pause_ns = next_pause(pause_ns, found, wanted || (!n && !gs_above_completion.sole()));
     }
     return NULL;

@@ -21,8 +21,8 @@ struct gs_above_completion {
     bool (*sole)(void);
     /* gs_units_wanted(): does another application wait for a unit's end? */
     bool (*wanted)(void);
-    /* Sleeps while nobody needs a unit's end and `also` says false, for `ns` at most. False: there is no daemon. wake()
-     * ends the sleep. */
+    /* Sleeps while nobody needs a unit's end and `also` says false, for `ns` at most. False: no daemon. wake() ends the
+     * sleep. */
     bool (*sleep)(bool (*also)(void), uint64_t ns);
     void (*wake)(void);
 };

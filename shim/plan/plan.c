@@ -211,8 +211,7 @@ static enum against against_uses(const struct gs_plan *plan, const struct gs_pla
         /* To tell the parts' texels apart takes copies of all the image: 2 GiB in 13.6 s took two H100s 23.4. */
         if (u->writes == GS_COMPARED && u->root->image)
             found = later(found, IMAGE_WRITES);
-        /* One device runs some work-groups at a time, and later ones see what earlier ones wrote; a part sees the bytes
-         * from before the launch. */
+        /* On one device later work-groups see what earlier ones wrote; a part sees bytes from before the launch. */
         if (!in->may_race && in->n_parts > 1 && gs_plan_parts_overlap(plan, i))
             found = later(found, RACE);
         if (u->clash)

@@ -66,8 +66,7 @@ struct gs_plan_input {
     uint64_t most_offset; /* the largest global offset of a part in any dimension; 0: no limit */
 };
 
-/* Why no launch of the kernel can be split, whatever the arguments; NULL: some may. null_local: without a local
- * size. */
+/* Why no launch of the kernel can be split, for any arguments; NULL: some may. null_local: no local size. */
 const char *gs_plan_never(const struct gs_kernel_summary *kernel, bool may_reorder, bool null_local);
 
 /* Fills *plan, which gs_plan_free frees. -ENOMEM; else 0, with plan->reason if the launch can't be split. */
@@ -84,8 +83,7 @@ static inline bool gs_reducible(const struct gs_arg_summary *arg)
 /* Fills plan->uses, `reorders` and `leaves`, for a plan with known parts. -ENOMEM. */
 int gs_plan_find_uses(struct gs_plan *plan, const struct gs_plan_input *in);
 
-/* The largest w < below for which the kernel computes id / w and id % w in `dim`, so that cuts at multiples of w are
- * neat; 0: none. */
+/* The largest w < below for which the kernel computes id / w and id % w in `dim`: neat cuts; 0: none. */
 uint64_t gs_plan_row(const struct gs_plan_input *in, unsigned dim, uint64_t below);
 
 /* May a part read bytes that another part writes? For uses with known writes. (The order of work-groups decides such a
@@ -101,8 +99,7 @@ void gs_box_items(const struct gs_geometry *g, const struct gs_box *box, size_t 
 
 struct gs_plan_cache;
 
-/* A plan as by gs_plan_make. *cache, made on first need, owns the plan, which lives until the next call. NULL: no
- * memory. */
+/* gs_plan_make's plan. *cache, made on need, owns the plan, which lives until the next call. NULL: no memory. */
 const struct gs_plan *gs_plan_cached(struct gs_plan_cache **cache, const struct gs_plan_input *in);
 void gs_plan_cache_free(struct gs_plan_cache *cache);
 

@@ -134,8 +134,7 @@ static bool is_useful(const struct gs_program *p)
     return useful;
 }
 
-/* Has the translator translate the program; on failure p->refusal says why. Is inside the driver only to ask the
- * devices. */
+/* Has the translator translate the program; on failure p->refusal says why. Inside the driver only to ask it. */
 static void translate(struct gs_program *p)
 {
     if (!gs_threads_enter()) {

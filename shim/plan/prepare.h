@@ -66,8 +66,8 @@ bool gs_binary_find(struct gs_program *p, const void *binary, size_t bytes);
  *   NAME.translated.cl  its translation, which runs where launches are split
  *   NAME.log            options, the driver's log, and for each kernel whether and why it can be split */
 
-/* The application has built the program (result: err) or linked it. Only with --dump; may take long, since the program
- * is translated. */
+/* The application has built the program (result: err) or linked it. Only with --dump. May translate, and so take
+ * long. */
 void gs_dump_built(struct gs_program *p, cl_int err);
 
 /* The translation didn't compile: appends the driver's log to NAME.log. With the program's lock. */
@@ -79,8 +79,7 @@ char *gs_build_log(cl_program program, cl_device_id dev);
 /* ---- kinds.c: what all kernel objects of one name in a program share. An application may make a kernel object for
  * each launch; what is known from earlier ones holds for the next, and the driver isn't asked again ---- */
 
-/* The kind of that name; `handle` null: asks the driver for a kernel object first. *new: it was made now. NULL: no
- * memory. */
+/* The kind of that name; `handle` null: asks the driver for one. *new: made now. NULL: no memory. */
 struct gs_kernel_kind *gs_kind_find_or_make(struct gs_program *p, cl_kernel handle, const char *name, bool *new);
 
 /* The program's id in all processes: a hash of its text and options, or of other contents. Never 0. */

@@ -8,8 +8,7 @@
 #include "common/clock.h"
 #include "common/settings.h"
 
-/* Fields that every call of the application reads are side by side, in one cache line: the driver has filled the
- * caches. */
+/* What every call of the application reads is in one cache line, as the driver has filled the caches. */
 extern struct gs_process {
     _Alignas(64) atomic_bool read; /* the settings were read */
     atomic_bool forked;
@@ -29,8 +28,7 @@ static inline const struct gs_settings *gs_settings(void)
     return &gs_process.settings;
 }
 
-/* Called with the time by calls that wait or tell of ends, and now and then by a launch: no thread of ours watches the
- * time. */
+/* Told by calls that wait or tell of ends, and now and then by a launch: no thread watches the time. */
 static inline void gs_time_is(uint64_t now_ns)
 {
     if (now_ns >= atomic_load_explicit(&gs_process.look_at_ns, memory_order_relaxed))

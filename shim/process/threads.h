@@ -15,8 +15,7 @@ bool gs_threads_start(const char *name, pthread_t *thread, void *(*run)(void *),
 bool gs_threads_own(void);
 
 /* The thread is about to call the driver; gs_threads_leave follows. False: the process is ending; the thread must let
- * go what others may wait for (the application's handlers of exit() among them), call the driver no more, and
- * return. */
+ * go what others may wait for (handlers of exit() among them), call the driver no more, and return. */
 bool gs_threads_enter(void);
 void gs_threads_leave(void);
 
@@ -33,8 +32,8 @@ void gs_threads_compile(bool begins);
 bool gs_threads_build(bool *counted);
 void gs_threads_built(bool counted);
 
-/* gs_threads_enter for a thread that others wait for while inside the driver: let in as long as others are. False: the
- * driver is closed. */
+/* gs_threads_enter for a thread that others wait for while inside the driver: let in while they are. False: the driver
+ * is closed. */
 bool gs_threads_serve(void);
 void gs_threads_served(void);
 

@@ -5,8 +5,8 @@
  *
  * The resource is the link for all that moves between the host's memory and a device. It is the GPU whose queue does
  * the work for kernels, for copies within a device's memory, and for copies through a window: a window uses the link
- * between two GPUs, not the host's, and many pairs may exchange at a time. So `gpusparc profile` counts them in a
- * task's GPU segments. */
+ * between two GPUs, not the host's, and many pairs may exchange at a time. So such copies count in a task's GPU
+ * segments. */
 #ifndef GS_SHIM_PUT_PUT_H
 #define GS_SHIM_PUT_PUT_H
 
@@ -50,8 +50,7 @@ struct gs_op_run {
     struct gs_cut cut;
     unsigned place, resource;
 };
-/* Runs the command by units, even without gs_put_for: the first in `queue`, after the wait list. *end is the
- * caller's. */
+/* Runs the command by units, even without gs_put_for: the first in `queue`, after the wait list. */
 cl_int gs_run_op(struct gs_queue *q, const struct gs_op_run *run, cl_command_queue queue, cl_uint n_wait,
                  const cl_event *wait, cl_event *end);
 
@@ -95,8 +94,7 @@ cl_int gs_release_event(cl_event event);
  *
  * A call of the application may carry its transfer itself, by queues of ours, with the context's lock free. For all
  * others the command is a marker in its queue. The marker is made at the transfer's end, or earlier by another thread
- * that enqueues a command there meanwhile: the command then comes after the whole transfer, and its call doesn't
- * wait. */
+ * that enqueues a command there meanwhile: the command then comes after the whole transfer, and doesn't wait. */
 
 struct gs_carry {
     const struct gs_command *cmd;
@@ -115,8 +113,7 @@ static inline void gs_carry_begin(struct gs_carry *c)
  * are enqueued now may see bytes from before the transfer. */
 __attribute__((cold)) void gs_carry_mark(struct gs_queue *q);
 
-/* The transfer has ended, with err and the events `ended`, each on a place. *event (`event` may be null): the
- * command's. */
+/* The transfer has ended, with err and the events `ended`, each on a place. *event (or null): the command's. */
 cl_int gs_carry_end(struct gs_carry *c, cl_int err, const struct gs_events *ended, const unsigned *place,
                     cl_event *event);
 

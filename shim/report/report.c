@@ -50,8 +50,7 @@ static int lock_file(int fd, short type, int command)
     return fcntl(fd, command, &whole) < 0 ? -errno : 0;
 }
 
-/* Locks the file if nobody else has it open to write. Old contents go, unless the launcher has emptied the file for
- * this run. */
+/* Locks the file if nobody else has it open to write. Old contents go, unless the launcher has emptied the file. */
 static int lock_as_writer(int fd)
 {
     const char *run = secure_getenv("GPUSPARC_RUN");
@@ -250,8 +249,7 @@ void gs_report_command(const struct gs_ran *r)
     add_path_time(r);
 }
 
-/* Says why there are no statistics. Only in the process that was started, and only if it had no children that may have
- * made a kernel. */
+/* Says why there are no statistics. Only in the process that was started, without children. */
 static void say_nothing_was_seen(void)
 {
     const char *run = secure_getenv("GPUSPARC_RUN"), *wanted = secure_getenv("GPUSPARC_STATS"),

@@ -15,8 +15,7 @@
 
 enum { LANES = 8, FIRST_TID = 1 << 30 };
 
-/* A device's commands of one kind. Overlapping commands of several queues go to further lanes, since events of one
- * track must not overlap. */
+/* A device's commands of one kind. Overlapping commands go to further lanes: a track's events must not overlap. */
 struct track {
     unsigned lanes;
     uint64_t end_ns[LANES]; /* of each lane's last event */
@@ -96,8 +95,7 @@ static int put(const char *text, size_t bytes, off_t at)
 static const char tail[] = "\n]\n";
 enum { TAIL_BYTES = sizeof tail - 1 };
 
-/* Appends events, each beginning with a comma and a line's end, over the array's end, and a new end. The file is
- * locked. */
+/* Appends events, each beginning with a comma and a line's end, over the array's end, and a new end. File locked. */
 static int append_locked(void)
 {
     struct stat st;

@@ -55,8 +55,8 @@ static void know_clock(unsigned device)
 
 /* The offset's bounds by a command's profile: the command began after the call's begin, and ended before we heard of
  * the end. The time of queueing lies within the call, which says more, unless the driver uses another clock for that.
- * (NVIDIA's driver counts a command behind a user event as queued when the event is set, so the queued time of commands
- * that wait isn't used.) */
+ * (NVIDIA's driver counts a command behind a user event as queued when the event is set, so that time isn't used for
+ * commands that wait.) */
 static int64_t clock_offset(const struct watch *w, uint64_t queued, uint64_t start, uint64_t end)
 {
     const int64_t closer_low = (int64_t)(w->ran.asked_ns - queued), closer_high = (int64_t)(w->returned_ns - queued);

@@ -95,8 +95,7 @@ void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns)
         }
         /* Scales all by the same factor, since nobody knows which launch took longer. A longer time counts at once. A
          * shorter one counts half, and never below the least time that the size has taken by itself, so that one size
-         * that varies doesn't pull down others. The factor is of what was expected then: several units may share a
-         * mistake. */
+         * that varies doesn't pull down others. The factor is of what was expected then: units may share a mistake. */
         const double factor = (double)took_ns / (double)b->expected_ns, seen = (double)b->ns[i] * factor;
         learn(k, b->factor[i], (uint64_t)(factor > 1 ? seen : ((double)ns + seen) / 2));
     }

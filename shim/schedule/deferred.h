@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A deferred command, and functions that the files of this room share. dispatch.c takes a command's first unit at once,
  * or holds the command back. resource_workers.c has the threads that give units to the driver. unit_ends.c hears of the
- * ends of units, and knows which commands of a queue have ended. deferred.c has the list of all commands, and the
- * tables of states. */
+ * ends of units, and knows which commands of a queue have ended. deferred.c has the list of commands and the tables of
+ * states. */
 #ifndef GS_SHIM_SCHEDULE_DEFERRED_H
 #define GS_SHIM_SCHEDULE_DEFERRED_H
 
@@ -129,8 +129,7 @@ static inline bool gs_is_taken(const struct gs_deferred *h)
     return gs_unit_is(h->unit, GS_UNIT_GRANTED);
 }
 
-/* Puts the command into the state, and wakes waiting threads. Checked builds report forbidden steps
- * (common/lock/rank.h). */
+/* Puts the command into the state, and wakes waiting threads. Checked builds (common/lock/rank.h) report mistakes. */
 void gs_deferred_to(struct gs_deferred *h, enum gs_deferred_state to);
 
 /* Takes the event to the table; waits for other threads first if the table says so, with the list's lock open, so h

@@ -50,8 +50,8 @@ static bool may_at_will(const struct gs_deferred *h, const struct gs_queue *q)
 }
 
 /* Takes the first unit if the command could run now, or stands behind nothing but running units of ours. `may_chain`:
- * the queue is in-order, and the wait list has no unended event but the queue's last. True: the command needs a marker
- * (`ready`). */
+ * the queue is in-order, and the wait list has no unended event but the queue's last. True: a marker (`ready`) is
+ * needed. */
 static bool take_now(struct gs_deferred *h, const struct gs_queue *q, bool may_chain)
 {
     pthread_mutex_lock(&gs_deferred_list.lock);

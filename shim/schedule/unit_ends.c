@@ -93,8 +93,7 @@ static void is_tied(struct gs_deferred *h, cl_event marker)
     GS_RELEASE(Event, old);
 }
 
-/* Closes a single unit, which must be held. If its last command has no event, enqueues a marker right behind, before
- * any later command. */
+/* Closes a single unit, which must be held. If its last command has no event, enqueues a marker right behind. */
 static void close_unit(struct gs_deferred *h)
 {
     cl_event marker = NULL;
@@ -141,8 +140,8 @@ static void send_unit(struct gs_deferred *h)
     gs_share_on(h, GS_SHARE_IS_SENT);
 }
 
-/* For the completion watcher: closes and flushes a unit that launches no longer join, and returns its last event; null:
- * not yet. */
+/* For the completion watcher: closes and flushes a unit that launches no longer join. Returns the last event; null: not
+ * yet. */
 static cl_event last_of(void *data)
 {
     struct gs_unit *u = data;

@@ -20,8 +20,7 @@ struct gs_rows {
     size_t row, slice;
 };
 
-/* A copy of region[2] slices of region[1] rows of region[0] bytes. The caller leaves the job alone until
- * gs_pool_wait. */
+/* A copy of region[2] slices of region[1] rows of region[0] bytes. The caller's again after gs_pool_wait. */
 struct gs_copy_job {
     struct gs_rows dst, src; /* src is only read; src at the same address: only the pages at dst are made */
     size_t region[3];

@@ -332,8 +332,7 @@ static void copy(const struct carriage *c, struct slot *slot)
     gs_pool_submit(c->ring->pool, &slot->job);
 }
 
-/* Enqueues the piece between device and slot, dense in the slot. PoCL wants image commands on the sub-devices'
- * parent. */
+/* Enqueues the piece between device and slot, dense in the slot. PoCL wants images on the sub-devices' parent. */
 static cl_int send(const struct carriage *c, struct slot *slot)
 {
     struct gs_op op = slot->piece.op;

@@ -62,7 +62,7 @@ struct gs_staged gs_pieces_take(struct gs_pieces *turns);
 /* ---- the ring ---- */
 
 /* May a call carry a transfer of so many bytes through the ring? The first large transfers go without, until they pay
- * for making a ring. Not while a user event is open, since the call might wait for a later command. Context's lock
+ * for making a ring. Not while a user event is open, as the call might wait for a later command. Context's lock
  * held. */
 bool gs_staging_may_carry(struct gs_context *ctx, const void *ptr, uint64_t bytes);
 /* The same for filling a new buffer, which no user event can hold up. */
@@ -78,8 +78,7 @@ bool gs_staging_is_ready(const struct gs_events *before, uint64_t bytes);
 /* gs_staging_is_ready for everything in the queue, and further events. */
 bool gs_staging_queue_idle(struct gs_queue *q, const struct gs_events *before, uint64_t bytes);
 
-/* Takes the ring, which serves one transfer at a time. False: the ring is busy (and !wait). Without the context's
- * lock. */
+/* Takes the ring, which serves one transfer at a time. False: busy (and !wait). Without the context's lock. */
 bool gs_staging_enter(struct gs_context *ctx, bool wait);
 void gs_staging_leave(struct gs_context *ctx);
 
@@ -94,8 +93,7 @@ cl_int gs_staged_note(struct gs_staged_ends *ended, unsigned place, cl_event eve
 
 /* Carries n transfers, all reads or all writes, piece by piece in turn, in the ring's own queues. The caller has
  * entered the ring, and all earlier commands have ended. Returns when the host's memory may be used again: reads have
- * ended then, and with `waits` writes as well. `timed`: with profiles, which cost 12 us for each piece of 1 MiB on an
- * H200. */
+ * ended then, and with `waits` writes as well. `timed`: with profiles, which cost 12 us for a piece of 1 MiB (H200). */
 cl_int gs_staging_carry(struct gs_context *ctx, const struct gs_staged *v, unsigned n, bool timed, bool waits,
                         struct gs_staged_ends *ended);
 

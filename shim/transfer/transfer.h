@@ -8,8 +8,7 @@
 
 /* Copies bytes of a root between places that have replicas. Of each send the caller sets `from`, `rect` (of an image: a
  * range of bytes), and the target's place, part and `done`. Sends travel at the same time where devices can: no send
- * may read bytes that another send writes. Notes the bytes at the targets. After an error some sends may be under
- * way. */
+ * may read bytes that another send writes. Notes the bytes at the targets. After an error some may be under way. */
 cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends);
 
 /* Copies bytes between two buffers, in one place or two (scratch memory of a merge); waits for `wait` alone. */
@@ -53,8 +52,8 @@ void gs_peer_free(struct gs_peer *p);
 /* Does the send go from server to server (gs_remote_is_direct), so that none of its bytes pass through the ring? */
 bool gs_pinned_is_direct(const struct gs_context *ctx, const struct gs_send *send);
 
-/* The passage by windows; null: not open. The first call begins to open windows; with GPUSPARC_TRANSFER=peer it waits,
- * for a minute at most. */
+/* The passage by windows; null: not open. The first call begins to open windows; with GPUSPARC_TRANSFER=peer it waits a
+ * minute at most. */
 const struct gs_passage *gs_peer_ready(struct gs_context *ctx);
 
 /* gs_peer_ready without opening anything. */
