@@ -118,11 +118,11 @@ bool gs_look_scheduled(void)
     if (!atomic_load(&gs_process.looked))
         look_for_daemon();
     if (gs_online() || s->pace) {
-        gs_threads_open_again();
+        gs_threads_open_again(); /* the application still calls: threads serve again */
         return true;
     }
     if (atomic_load_explicit(&gs_job_open, memory_order_relaxed))
-        gs_job_drop();
+        gs_job_drop(); /* the daemon has gone during a job */
     return false;
 }
 
@@ -220,7 +220,7 @@ void gs_unit_take(struct gs_unit *u, unsigned resource, struct gs_request *reque
     if (request && await_request(u, request, UINT64_MAX))
         return;
     struct gs_client *c = atomic_load(&gs_process.client);
-    const struct gs_grant at_once = {.resource = resource, .begin_ns = gs_now_ns()};
+    const struct gs_grant at_once = {.resource = resource, .begin_ns = gs_now_ns()}; /* of no daemon */
     GS_NOTE("wait grant");
     if (!c || gs_client_acquire(c, resource, 0, &u->grant) < 0)
         u->grant = at_once;

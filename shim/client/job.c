@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See client.h, section job.c. */
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/log.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See group.h, section svm.c. */
 #include "shim/devices/group.h"
 
 #include <link.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* libgpusparc-log.so, for `gpusparc run --log`: loaded before libgpusparc.so, it hands every OpenCL call of the
- * application on to it, and writes a line for each as it returns. So the shim itself pays nothing for it. Where the
- * shim is a layer of the OpenCL loader (OPENCL_LAYERS), this is the layer above it.
+/* libgpusparc-log.so, for `gpusparc run --log`: loaded before libgpusparc.so, it hands on every OpenCL call of the
+ * application, and writes a line for each that returns. So logging costs the shim itself nothing. Where the shim is a
+ * layer of the OpenCL loader (OPENCL_LAYERS), the log is the layer above.
  *
  * The file is shared by all processes of a run: each line is one write to its end. */
 #include <dlfcn.h>
@@ -22,7 +22,7 @@ struct gs_log_call {
     uint64_t begin_ns, end_ns;
     bool outermost;
     size_t n;        /* of the text */
-    char kernel[64]; /* the name of the one that it is about */
+    char kernel[64]; /* the kernel's name, if the call is about one */
     char text[LINE];
 };
 
@@ -30,11 +30,11 @@ static struct _cl_icd_dispatch below;
 static pthread_once_t found = PTHREAD_ONCE_INIT;
 static atomic_bool in_use; /* by calls that came by name */
 static bool is_layer;
-static _Thread_local unsigned depth; /* of calls: a driver may come back by the application's way */
+static _Thread_local unsigned depth; /* of calls: a driver may call OpenCL, too */
 static atomic_int out = -1;
 static uint64_t start_ns;
 
-/* Not by a number that the application may take for one of its standard streams. */
+/* Opens the log, never as one of the standard descriptors 0 to 2. */
 __attribute__((constructor)) static void open_file(void)
 {
     const char *path = secure_getenv("GPUSPARC_LOG");
@@ -72,7 +72,7 @@ static const struct _cl_icd_dispatch *gs_log_begin(struct gs_log_call *c)
     return &below;
 }
 
-/* Before the call: a release may be the last. */
+/* Before the call, which may be the kernel's last release. */
 static void gs_log_name(struct gs_log_call *c, cl_kernel kernel)
 {
     c->kernel[0] = 0;
@@ -91,7 +91,7 @@ __attribute__((format(printf, 2, 3))) static void gs_log_add(struct gs_log_call 
     c->n = c->n < LINE - 1 ? c->n : LINE - 1;
 }
 
-/* Is it to be written? Then its arguments follow, and gs_log_end. */
+/* True: the line is to be written; the caller adds the arguments, and then calls gs_log_end. */
 static bool gs_log_ended(struct gs_log_call *c, const char *function)
 {
     depth--;

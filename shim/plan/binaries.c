@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See prepare.h, section binaries.c. */
 #include <stdio.h>
 
 #include "common/cache.h"

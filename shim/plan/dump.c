@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See prepare.h, section dump.c. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>

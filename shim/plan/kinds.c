@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See prepare.h, section kinds.c. kinds.lock: each program's list p->kinds. */
 #include "shim/plan/prepare.h"
 
 #include "common/lock/rank.h"
@@ -84,7 +85,7 @@ void gs_program_made_of(struct gs_program *p, const void *bytes, size_t n)
 struct gs_size *gs_size_of_launch(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
 {
     const uint64_t program = gs_program_id(k->program);
-    uint64_t size[6] = {1, 1, 1};
+    uint64_t size[6] = {1, 1, 1}; /* global, then local; 0: no local size */
     for (cl_uint d = 0; d < dims; d++) {
         size[d] = global[d];
         size[3 + d] = local ? local[d] : 0;
@@ -117,7 +118,8 @@ struct gs_kernel_kind *gs_kind_find_or_make(struct gs_program *p, cl_kernel hand
     return k;
 }
 
-/* There are no kernels of a former build. One that another thread was just asking for may yet be of the last. */
+/* Drivers refuse a build while kernels exist, so all kinds may go; but another thread's clCreateKernel may just have
+ * got one. So a kind stays for one more build, as `old`. */
 void gs_kinds_clear(struct gs_program *p)
 {
     GS_LOCKED(&kinds.lock);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See plan.h, section plan_cache.c. */
 #include "shim/plan/plan.h"
 
 enum { PLANS = 16 };

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/* A program's states, by p->lock: nothing; translated (summary); prepared (compiled, or found not worth compiling).
+ * From any of these `refusal` may follow, from which only a new build leads back. preparing: a thread of ours is at
+ * it. */
 #include "shim/plan/prepare.h"
 
 #include <limits.h>
@@ -314,7 +317,7 @@ static void *compile(void *arg)
     return NULL;
 }
 
-/* Servers compile at the same time. */
+/* Compiles for all places, the first place last; servers compile at the same time. */
 static cl_int compile_for_all(struct gs_program *p, char line[LINE_BYTES])
 {
     struct target of[GS_MAX_DEVICES];
