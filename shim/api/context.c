@@ -56,8 +56,8 @@ enum { MOST_QUEUES = 64 };
 struct unended {
     cl_command_queue queue[MOST_QUEUES]; /* retained */
     unsigned n;
-    atomic_bool begun; /* the thread has entered the driver, or won't: gs_threads_finish() counts it from now on */
-    atomic_bool done;  /* a thread waits, or has waited: once per process */
+    atomic_bool begun;   /* the thread has entered the driver, or won't: gs_threads_finish() counts it from now on */
+    atomic_bool claimed; /* a thread waits, or has waited: once per process */
 };
 
 /* Leaves out contexts in which a command may wait for the application, which has ended. */
@@ -106,7 +106,7 @@ static void *finish(void *arg)
 static void await_unfinished(struct gs_context *first)
 {
     static struct unended unended; /* the process ends once */
-    if (!first || !gs_group()->pocl || gs_in_callback() || atomic_exchange(&unended.done, true))
+    if (!first || !gs_group()->pocl || gs_in_callback() || atomic_exchange(&unended.claimed, true))
         return;
     for (struct gs_context *c = first; c; c = c->next)
         add_queues(&unended, c);

@@ -181,7 +181,7 @@ void gs_unit_on(struct gs_unit *u, enum gs_unit_event event)
         give_back(u);
 }
 
-static void is_granted(struct gs_unit *u)
+static void note_grant(struct gs_unit *u)
 {
     GS_NOTE("grant %p %u %u %u %d", (void *)u, u->grant.resource, u->grant.client, u->grant.generation, u->grant.piece);
     gs_unit_on(u, GS_UNIT_GRANT);
@@ -192,7 +192,7 @@ bool gs_unit_try(struct gs_unit *u, unsigned resource, enum gs_length length)
     struct gs_client *c = atomic_load(&gs_process.client);
     const bool granted = c && gs_client_try(c, resource, length, &u->grant) == 0;
     if (granted)
-        is_granted(u);
+        note_grant(u);
     return granted;
 }
 
@@ -204,7 +204,7 @@ static bool await_request(struct gs_unit *u, struct gs_request *request, uint64_
     GS_NOTE("wait grant");
     const bool granted = gs_client_wait(atomic_load(&gs_process.client), request, ns, &u->grant) == 0;
     if (granted)
-        is_granted(u);
+        note_grant(u);
     return granted;
 }
 
@@ -224,7 +224,7 @@ void gs_unit_take(struct gs_unit *u, unsigned resource, struct gs_request *reque
     GS_NOTE("wait grant");
     if (!c || gs_client_acquire(c, resource, 0, &u->grant) < 0)
         u->grant = at_once;
-    is_granted(u);
+    note_grant(u);
 }
 
 void gs_unit_drop_request(struct gs_request *request)
