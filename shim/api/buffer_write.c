@@ -17,7 +17,7 @@ static bool write_at_once(const struct gs_command *cmd, struct gs_mem *m, cl_int
     const size_t size = cmd->op.region[0];
     struct gs_job job;
     struct gs_unit u = {0};
-    if (gs_report_wants_times() || !is_small(m, size) || !gs_units_are_alone())
+    if (gs_report_wants_times() || !is_small(m, size) || !gs_app_is_sole())
         return false;
     gs_job_enter(cmd->ctx, false, &job);
     gs_queue_lock(q);

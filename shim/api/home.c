@@ -319,7 +319,7 @@ static cl_int by_queue(struct gs_home *h, cl_event *own)
 static bool needs_no_unit(const struct gs_command *cmd)
 {
     enum { FEW_BYTES = 4096 };
-    return cmd->op.region[0] <= FEW_BYTES && !cmd->n_wait && !cmd->q->out_of_order && gs_units_are_alone() &&
+    return cmd->op.region[0] <= FEW_BYTES && !cmd->n_wait && !cmd->q->out_of_order && gs_app_is_sole() &&
            !atomic_load(&cmd->ctx->user_events) && !atomic_load(&cmd->ctx->spread) && gs_queue_is_submitted(cmd->q);
 }
 

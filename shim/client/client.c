@@ -238,7 +238,7 @@ bool gs_unit_is_alone(unsigned resource)
     return gs_process.client && gs_client_is_alone(gs_process.client, resource);
 }
 
-bool gs_units_are_alone(void)
+bool gs_app_is_sole(void)
 {
     return gs_process.client && gs_client_is_sole(gs_process.client);
 }
@@ -259,4 +259,4 @@ static void wake(void)
 }
 
 const struct gs_above_completion gs_above_completion = {
-    .sole = gs_units_are_alone, .wanted = gs_units_wanted, .sleep = sleep_unneeded, .wake = wake};
+    .sole = gs_app_is_sole, .wanted = gs_units_wanted, .sleep = sleep_unneeded, .wake = wake};

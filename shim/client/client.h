@@ -93,7 +93,7 @@ void gs_unit_drop_request(struct gs_request *request);
 bool gs_unit_is_alone(unsigned resource);
 
 /* Is no other application connected, so that units may be larger, and more? */
-bool gs_units_are_alone(void);
+bool gs_app_is_sole(void);
 
 /* Does another application wait for units that are granted to this one? */
 static inline bool gs_units_wanted(void)

@@ -26,7 +26,7 @@ void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const st
     run->factor = gs_chunk_factor(run->size);
     const uint64_t most = (uint64_t)job->kernel_chunk * gs_group()->units[run->place] * run->factor;
     gs_cut_make(&run->cut, box, run->null_local ? most * GS_ITEMS_OF_GROUP : most, run->null_local);
-    if (run->cut.n > 1 && gs_whole_is_short(run->size, gs_box_groups(box), gs_units_are_alone()) &&
+    if (run->cut.n > 1 && gs_whole_is_short(run->size, gs_box_groups(box), gs_app_is_sole()) &&
         gs_unit_is_alone(gs_resource_of(run->place)))
         gs_cut_make(&run->cut, box, 0, run->null_local);
     if (ends_too_far(&run->geometry, box))

@@ -17,7 +17,7 @@ extern const struct gs_above_order gs_above_order;
 
 /* By the daemon's client. */
 struct gs_above_completion {
-    /* gs_units_are_alone(): is no other application connected? */
+    /* gs_app_is_sole(): is no other application connected? */
     bool (*sole)(void);
     /* gs_units_wanted(): does another application wait for a unit's end? */
     bool (*wanted)(void);

@@ -45,8 +45,8 @@ static bool try_unit(struct gs_deferred *h, bool idle)
  * (in queue and wait list) have their units, and so will end. With gs_deferred_list.lock held. */
 static bool may_at_will(const struct gs_deferred *h, const struct gs_queue *q)
 {
-    return gs_units_are_alone() && !(h->home == q->o.handle && q->out_of_order) &&
-           !atomic_load(&q->o.ctx->user_events) && gs_deferred_all_served();
+    return gs_app_is_sole() && !(h->home == q->o.handle && q->out_of_order) && !atomic_load(&q->o.ctx->user_events) &&
+           gs_deferred_all_served();
 }
 
 /* Takes the first unit if the command could run now, or stands behind nothing but running units of ours. `may_chain`:
@@ -109,7 +109,7 @@ static bool waits_for_others(cl_command_queue queue, cl_uint n_wait, const cl_ev
  * is slow with NVIDIA's driver: so the unit may be longer. */
 static uint64_t most_of_unit_ns(unsigned resource, bool granted)
 {
-    if (gs_units_are_alone())
+    if (gs_app_is_sole())
         return GS_BATCH_SOLE_NS;
     const struct gs_client *c = gs_process.client;
     return granted && c && gs_client_own_out(c, resource, GS_LENGTH_UNKNOWN) ? GS_BATCH_ALONE_NS : GS_BATCH_NS;
@@ -294,7 +294,7 @@ static bool is_of_wait_list(cl_int err)
 static bool goes_without(const struct gs_deferred *h)
 {
     const enum gs_sharing sharing = sharing_of(h);
-    return sharing == GS_SHARE_JOINING || (sharing == GS_SHARE_OPEN && gs_is_taken(h) && gs_units_are_alone());
+    return sharing == GS_SHARE_JOINING || (sharing == GS_SHARE_OPEN && gs_is_taken(h) && gs_app_is_sole());
 }
 
 cl_int gs_run_units(const struct gs_destination *to, const struct gs_units *units, cl_event *end)

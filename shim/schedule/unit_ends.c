@@ -169,7 +169,7 @@ static bool is_wanted(const void *data)
     const bool busy = atomic_load(&gs_deferred_list.waiting) || now < called_ns + STREAM_NS;
     /* In a queue of ours no thread of the application looks. Pieces' units are looked at only in a pause: each question
      * to the driver meanwhile would make the application's calls take twice as long (H200). */
-    const bool unseen = !h->timeline && !gs_units_are_alone() && (!h->units.pieces || now > called_ns + PAUSE_NS);
+    const bool unseen = !h->timeline && !gs_app_is_sole() && (!h->units.pieces || now > called_ns + PAUSE_NS);
     const struct gs_client *c = gs_process.client;
     return !busy || unseen || gs_has_units(h) || h->units.spent || (c && gs_client_own_waits(c, h->resource)) ||
            gs_units_wanted();
