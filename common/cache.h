@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Is this gpusparc-compile? It never makes the cache's folder. */
+/* Is this process gpusparc-compile? That never makes the cache's folder. */
 bool gs_later_compiles(void);
 
 /* The entry of that name (malloc'd), with a NUL behind its bytes, or NULL. */
@@ -33,8 +33,8 @@ int gs_cache_each(void (*see)(void *arg, const char *name, time_t used, uint64_t
 /* Removes an entry. 0 or -errno. */
 int gs_cache_remove(const char *name);
 
-/* For one process at a time among those of a cache: a file to close, or -1 where another has it or there is no cache.
- */
+/* A lock for one process at a time among those that use a cache: a descriptor to close; -1: another process has the
+ * lock, or there is no cache. */
 int gs_cache_lock(void);
 
 /* The limit of all together, in bytes. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What it costs to bring bytes from one device of a group to another, as it was measured: by `gpusparc devices
- * --measure`, by the trial of windows, or beside the first application that splits launches. Kept in the
- * cache for a driver, its devices and the way that was asked for. */
+/* The measured cost of bringing bytes from one device of a group to another: by `gpusparc devices --measure`, by the
+ * probe of windows, or beside the first application that splits launches. Kept in the cache by driver, devices and
+ * way. */
 #ifndef GS_COMMON_LINKS_H
 #define GS_COMMON_LINKS_H
 
@@ -23,12 +23,12 @@ struct gs_links {
 
 struct gs_link_cost gs_link_cost(double latency_us, double gb_per_s);
 
-/* The name of what is kept of a group of devices: gs_links_name() in shim/devices/group.h. */
+/* The cache's entry for a group of devices: gs_links_name() in shim/devices/group.h. */
 enum { GS_LINKS_NAME_BYTES = sizeof "links-" + GS_HASH_HEX_BYTES };
 
-/* What is kept, or zeros. */
+/* Reads the entry; zeros: none. */
 struct gs_links gs_links_read(const char *name);
-/* Keeps what is known of it, beside what is kept already of the rest. */
+/* Writes the costs that are known, and keeps the others of the entry. */
 void gs_links_write(const char *name, const struct gs_links *links);
 
 /* As text: a line for each cost that is known. Other lines are passed over. Returns the length. */
@@ -36,7 +36,7 @@ enum { GS_LINKS_TEXT_BYTES = 256 };
 size_t gs_links_print(const struct gs_links *links, char text[GS_LINKS_TEXT_BYTES]);
 struct gs_links gs_links_parse(const char *text, size_t bytes);
 
-/* What gpusparc-link-probe is to read: the group's settings, and what it is to measure. Returns the length. */
+/* The input of gpusparc-link-probe: the group's settings, and what to measure. Returns the length. */
 size_t gs_links_request(const struct gs_settings *s, const char *what, char *out, size_t room);
 
 #endif

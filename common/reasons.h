@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Why a launch wasn't split: all sentences of --stats that the shim itself finds, and what the choice says. Those of a
- * kernel's text are the translator's. docs/messages.md has each of them, with what would change it; tests/docs/messages
- * compares. The subject of each is the launch or its kernel. */
+/* Why a launch wasn't split: all sentences of --stats that the shim itself finds, and auto mode's. The translator has
+ * the sentences about a kernel's text. docs/messages.md lists each, and what would change it; tests/docs/messages
+ * compares. A sentence's subject is the launch or its kernel. */
 #ifndef GS_REASONS_H
 #define GS_REASONS_H
 
-/* What stands behind a reason: no split was possible; auto mode chose one device; it did so for now, and mode multi
- * would split the launch if its kernel can be. */
+/* The kind of a reason: no split was possible; auto mode chose one device; or auto mode chose so for now, and multi
+ * mode would split the launch if its kernel can be split. */
 enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 
 /* What was asked for, and where the application runs. */

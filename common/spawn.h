@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a program from inside an application that must not notice: it gets no SIGCHLD, its wait() finds no child, and
- * none of its descriptors, signal handlers or variables meant for gpusparc reach the program. */
+/* Runs a program from inside an application that must not notice: the application gets no SIGCHLD, and its wait() finds
+ * no child. None of its descriptors, signal handlers, or variables for gpusparc reach the program. */
 #ifndef GS_COMMON_SPAWN_H
 #define GS_COMMON_SPAWN_H
 
@@ -13,10 +13,9 @@
 int gs_spawn(const char *path, const char *input, size_t bytes, int timeout_ms, uint64_t memory_bytes, char **output,
              size_t *output_bytes, const char **how);
 
-/* Starts `path` for what is to be done once the application has ended, and doesn't wait for it: nobody's child, in a
- * session of its own, known to ps as `name`, with no terminal and no descriptor of the application's. Of the variables
- * it has those by which the same devices and the same translation are found, and `more`, of which the last is null. It
- * may compute for limit_ms. What can't be started isn't. */
+/* Starts `path` for work after the application's end, and doesn't wait: nobody's child, in its own session, shown by ps
+ * as `name`, without terminal or the application's descriptors. The program gets the variables that lead to the same
+ * devices and the same translation, and `more` (ended by null). It may compute for limit_ms. Errors are ignored. */
 void gs_spawn_beyond(const char *path, const char *name, int limit_ms, const char *const *more);
 
 #endif

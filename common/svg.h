@@ -7,14 +7,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Colours, dash patterns and marks by number; what has the same number looks the same in every picture. The colours
- * are those of Okabe and Ito (2008) without the yellow, which is lost on white. */
+/* Colours, dash patterns and marks by number: the same number looks the same in every picture. The colours are those of
+ * Okabe and Ito (2008) without yellow, which is lost on white. */
 enum { GS_SVG_COLOURS = 7, GS_SVG_FONT = 11 };
 
 void gs_svg_begin(FILE *f, double width, double height);
 void gs_svg_end(FILE *f);
 
-/* Text as XML: what is no character there becomes a question mark. */
+/* Text as XML: characters that XML doesn't have become question marks. */
 void gs_svg_escape(FILE *f, const char *text);
 
 enum gs_svg_anchor { GS_SVG_START, GS_SVG_MIDDLE, GS_SVG_LAST };
@@ -34,7 +34,7 @@ void gs_svg_mark(FILE *f, size_t k, double x, double y, double size);
 /* The step between ticks, 1, 2 or 5 times a power of ten, that gives `most` of them or fewer over `span`. */
 double gs_svg_step(double span, int most);
 
-/* A number as a tick says it: as short as it can be told. */
+/* A tick's number, as short as it can be. */
 const char *gs_svg_number(double v, char buf[32]);
 
 #endif

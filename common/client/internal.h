@@ -11,7 +11,7 @@
 
 #define GS_SOCKET_PATH_BYTES 108 /* of sockaddr_un */
 
-/* A socket of ours, and how to know it again. */
+/* A descriptor of ours, and how to recognize it. */
 struct gs_descriptor {
     _Atomic int fd;
     _Atomic uint64_t inode; /* 0: none */
@@ -21,13 +21,12 @@ struct gs_client {
     struct gs_client *next; /* all clients of the process, for fork; guarded by the list's lock in connection.c */
     pid_t pid;              /* of the process that opened it: a child after fork has no listener */
 
-    /* GS_PAGE_BYTES at one address for the client's whole life: a page of zeroes while there is no daemon, the page
-     * shared with it while there is one. So a thread may read and change it at any time without a lock; what it wrote
-     * for a daemon that has gone meets other generations in the next page, and changes nothing. */
+    /* GS_PAGE_BYTES at one address for the client's whole life: zeros while there is no daemon, else the page shared
+     * with the daemon. So a thread may read and change the page at any time without a lock. A write that was meant for
+     * a dead daemon meets other generations in the next page, and changes nothing. */
     struct gs_page *page;
     _Atomic uint32_t online; /* the daemon's number for this connection; 0: none. Cleared before the page goes. */
-    /* An application that closes or replaces every descriptor may own any of these numbers at any time: each is looked
-     * at before it is used. */
+    /* The application may close or replace any descriptor at any time, so each is checked before use. */
     struct gs_descriptor
         socket_fd;                /* one number as long as the application leaves it there: sockets are put under it */
     struct gs_descriptor dead_fd; /* what lies under it while there is no daemon: sends fail */

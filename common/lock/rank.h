@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of locks in an application's process, of the shim and of the daemon's client in it. A thread waits for a
- * lock only while all that it holds have smaller ranks; of equal ranks it holds several only where another lock says
- * in which order (fork). So no two threads wait for each other. docs/locking.md says what each lock protects, and where
- * a call may wait under it. A build with GS_CHECK_LOCKS looks at each lock that is waited for (common/lock/check.c). */
+/* The order of locks in an application's process: the shim's, and those of the daemon's client there. A thread waits
+ * for a lock only while all locks that it holds have smaller ranks. It holds several of equal rank only where another
+ * lock says in which order (fork). So no two threads wait for each other. docs/locking.md says what each lock protects,
+ * and where a call may wait under it. A build with GS_CHECK_LOCKS checks each wait (common/lock/check.c). */
 #ifndef GS_COMMON_LOCK_RANK_H
 #define GS_COMMON_LOCK_RANK_H
 
@@ -56,20 +56,20 @@ struct gs_ranked {
     static const struct gs_ranked GS_RANKED_NAME(ranked, counter) = {&(lock_), rank_, #rank_};                         \
     static const struct gs_ranked *const GS_RANKED_NAME(ranks, counter) __attribute__((used, section("gs_ranks"))) =   \
         &GS_RANKED_NAME(ranked, counter)
-/* Behind a lock that isn't made at run time: its rank. */
+/* The rank of a lock that is made at compile time. */
 #define GS_RANKED(lock, rank) GS_RANKED_AS(__COUNTER__, lock, rank)
-/* Where a lock is made at run time. */
+/* The rank of a lock that is made at run time. */
 #define gs_rank_lock(lock, rank) gs_rank_made(lock, rank, #rank)
 void gs_rank_made(const void *lock, enum gs_rank rank, const char *name);
-/* The thread begins to wait for a command, another thread or the daemon, which not all locks allow; `but` is one that
- * it lets go meanwhile, or null. */
+/* The thread begins to wait for a command, another thread or the daemon, which not all locks allow. `but`: a lock that
+ * is let go meanwhile, or null. */
 #define GS_WAITS(what, but) gs_check_waits(what, but)
 void gs_check_waits(const char *what, const void *but);
-/* Around waits under the context's lock that docs/locking.md admits: why. */
+/* Around a wait under the context's lock that docs/locking.md admits; why: a reason. */
 #define GS_MAY_WAIT(why) gs_check_may_wait(sizeof(why) > 1)
 #define GS_MAY_WAIT_NO_MORE() gs_check_may_wait(false)
 void gs_check_may_wait(bool begins);
-/* Reports what may not follow what. */
+/* Reports a forbidden step from one state to another. */
 #define GS_CHECK(good, what, from, to) ((good) ? (void)0 : gs_check_failed((what), (int)(from), (int)(to)))
 void gs_check_failed(const char *what, int from, int to);
 /* A line of what happens, for a model that replays it (tests/e2e/lock_notes.c). */
