@@ -23,8 +23,8 @@ struct gs_lease_side {
     uint16_t generation[GS_MAX_RESOURCES];
 };
 
-/* Wakes a thread that sleeps on the word, which need not be there any more. The kernel looks through a list in which
- * the client may have a million waits of its own, on other words. */
+/* Wakes a thread that sleeps on the word, which may be gone. The kernel looks through a list in which the client may
+ * have a million waits on other words. */
 void gs_lease_wake(_Atomic uint32_t *word);
 
 /* Makes a page of a sealed size. *fd is for the client, and the caller's to close. 0 or -errno. */
@@ -35,19 +35,20 @@ void gs_lease_close(struct gs_lease_side *s);
 void gs_lease_begin(struct gs_lease_side *s, unsigned resource, bool ask);
 /* One unit more. */
 void gs_lease_add(struct gs_lease_side *s, unsigned resource);
-/* From now on the client asks before each unit. Returns the units that it says are out. */
+/* From now on the client asks before each unit. Returns how many units it says are out. */
 unsigned gs_lease_ask(struct gs_lease_side *s, unsigned resource);
 void gs_lease_allow(struct gs_lease_side *s, unsigned resource);
-/* Units that are out, of a lease that has not ended. */
+/* How many units of the present lease are out. */
 unsigned gs_lease_units(const struct gs_lease_side *s, unsigned resource);
 void gs_lease_end(struct gs_lease_side *s, unsigned resource);
-/* Asks for a resource that is held alone; forgotten when a lease begins. */
+/* Asks for a resource held alone; forgotten when a lease begins. */
 void gs_lease_yield(struct gs_lease_side *s, unsigned resource);
 
-/* Answers in a slot and wakes who sleeps on it. */
+/* Answers in a slot, and wakes the thread that sleeps on it. */
 void gs_lease_answer(struct gs_lease_side *s, uint32_t slot, uint32_t serial, uint32_t state, unsigned resource);
 
-/* Is it the only client, which need not keep to small units? From now on; what it has out it keeps. */
+/* Tells the client whether it is the only one, and so need not keep to small units. It keeps the units that it has
+ * out. */
 void gs_lease_tell_sole(struct gs_lease_side *s, bool sole);
 
 struct gs_told {

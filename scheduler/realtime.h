@@ -10,21 +10,23 @@
 
 enum { GS_REALTIME_THREADS = 128 /* of a process; its first ones */ };
 
-/* Raises the calling process above all tasks. Says once, in a warning, where it isn't permitted, and gives false. */
+/* Raises the calling process above all tasks. False: not permitted, which is said once, in a warning. */
 bool gs_realtime_self(void);
 
-/* Of a task of rank 1 ... ranks, larger is more urgent, the process before which `elders` of its processes go. */
+/* The priority of a process of a task of rank 1 ... ranks (larger is more urgent), behind `elders` other processes of
+ * that task. */
 int gs_realtime_priority(int rank, int ranks, unsigned elders);
 
-/* So many processes of each task have a priority of their own; 0: not even all tasks have. */
+/* How many processes of each task have priorities of their own; 0: not even all tasks have one. */
 unsigned gs_realtime_levels(size_t ranks);
 
-/* All threads that the process has now, and none of its children; 0: takes back what this has given. `pidfd` (-1: none)
- * tells whether the number is still this process's. *err is 0, or -errno: not all could be given it. 0; else it has
- * gone no further than to a thread for which the kernel took so long, of a processor: that one has it. */
+/* Gives the priority to all present threads of the process, not to its children; 0: takes back what was given. pidfd
+ * (-1: none) tells whether the number is still this process's. *err: 0, or -errno if not all could get it. Returns 0;
+ * or, after a thread for which the kernel took long, that much processor time: this thread has it, later ones
+ * haven't. */
 uint64_t gs_realtime_process(pid_t pid, int pidfd, int priority, int *err);
 
-/* -1: not known, so it hasn't. */
+/* pidfd -1: unknown, so false. */
 bool gs_process_has_ended(int pidfd);
 
 #endif

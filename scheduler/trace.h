@@ -14,17 +14,16 @@
 
 struct gs_trace;
 
-/* Creates the file, or empties it. 0 or -errno. The trace is the caller's, to be closed; the path must outlive it. Of a
- * file's most_bytes each user's clients have a quarter at most; what comes beyond is left out and counted. A pipe may
- * have any number. */
+/* Creates or empties the file. 0 or -errno. The caller closes the trace; the path must outlive it. Each user's clients
+ * have a quarter of most_bytes at most; further events are left out and counted. A pipe may take any number. */
 #define GS_TRACE_BYTES (UINT64_C(4) << 30)
 int gs_trace_open(struct gs_trace **out, const char *path, uint64_t most_bytes);
 
-/* Writes what is left and closes. 0, or the -errno of what hasn't been said yet: that the trace ended early has.
- * -ETIMEDOUT: it can't be written, and may be written later; the process should end. */
+/* Writes the rest and closes. 0, or an -errno that hasn't been reported yet (an early end of the trace has).
+ * -ETIMEDOUT: nothing can be written now, perhaps later; the process should end. */
 int gs_trace_close(struct gs_trace *t);
 
-/* Whose event it is. `client` is the daemon's number for it. */
+/* Whose event it is; client: the daemon's number. */
 struct gs_traced {
     uint32_t client;
     uid_t uid;
@@ -38,12 +37,12 @@ void gs_trace_client(struct gs_trace *t, const struct gs_traced *who, unsigned g
 /* Grants come in the order of grant_ns. */
 void gs_trace_grant(struct gs_trace *t, const struct gs_traced *who, unsigned resource, uint64_t request_ns,
                     uint64_t grant_ns);
-/* So many events never got here; the trace says how many in all. */
+/* So many events never got here; the trace gives their sum. */
 void gs_trace_lost(struct gs_trace *t, uint64_t events);
-/* `asked`: it belongs to a grant that was traced before. */
+/* `asked`: of a grant that was traced before. */
 void gs_trace_unit(struct gs_trace *t, const struct gs_traced *who, unsigned resource, bool asked, uint64_t begin_ns,
                    uint64_t end_ns);
-/* What it has out as it ends: units that overlap, or follow each other without a gap. */
+/* Units that a client has out as it ends: overlapping, or without a gap between. */
 void gs_trace_units_left(struct gs_trace *t, const struct gs_traced *who, unsigned resource, uint64_t begin_ns,
                          uint64_t end_ns);
 /* deadline_ns counts from the release; 0: a job of the task's warm-up, which has none. */

@@ -42,7 +42,7 @@ struct gs_users {
 
 void gs_users_count(struct gs_users *users, uid_t uid, enum gs_user_event event, uint64_t now_ns);
 
-/* In the last ten seconds it had 100 events within a second, or a connection for which there was no place. */
+/* Had the user, in the last ten seconds, 100 events within a second, or a connection for which there was no place? */
 bool gs_user_floods(const struct gs_user *user, uint64_t now_ns);
 
 #endif
