@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A loop as the analysis sees it: its parts, and what it changes. */
+/* A loop as the analysis sees it: its parts, and the variables that it changes. */
 #ifndef GS_TRANSLATOR_ACCESS_ACCESS_BUILD_LOOP_H
 #define GS_TRANSLATOR_ACCESS_ACCESS_BUILD_LOOP_H
 

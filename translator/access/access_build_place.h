@@ -5,7 +5,7 @@
 
 #include "translator/access/access_build_state.h"
 
-/* Something that can be assigned to: where it lies, and which components of a vector there it means. */
+/* An assignable place: its pointer, and in a vector the components that are meant. */
 struct gs_lvalue {
     struct gs_value pointer;
     struct gs_type type;   /* of the whole thing at the pointer */
@@ -30,7 +30,7 @@ bool gs_is_swizzle(struct gs_builder *b, CXCursor c, CXCursor child, struct gs_t
 struct gs_value gs_move_by(struct gs_builder *b, const struct gs_value *pointer, const struct gs_value *index,
                            uint32_t size, bool back, CXCursor at);
 
-/* The children that are expressions: the first `most` of them, and how many; or the only one, or the null cursor. */
+/* The child expressions: copies the first `most`, and returns their number; the only child, or the null cursor. */
 uint32_t gs_child_expressions(struct gs_builder *b, CXCursor c, CXCursor *out, uint32_t most);
 CXCursor gs_only_child(struct gs_builder *b, CXCursor c);
 

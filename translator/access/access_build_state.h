@@ -27,7 +27,8 @@ struct gs_type {
 /* access_build_type.c */
 struct gs_type gs_type_of(CXType t);
 struct gs_type gs_type_of_cursor(CXCursor c);
-/* A pointer, or the array that clang calls a parameter which was written as one, and what is computed from it. */
+/* Is it a pointer (or a parameter written as an array, which clang calls an array)? And types computed from
+ * pointers. */
 bool gs_type_is_address(const struct gs_type *t);
 struct gs_type gs_type_pointee(const struct gs_type *pointer);
 /* Does a store of this type surely change all of its bytes? Only what is known to have no padding. */
@@ -96,7 +97,7 @@ struct gs_saved_cell {
     struct gs_value value;
 };
 
-/* The cells that a branch has changed, as it left them. In the builder's arena. */
+/* The cells that a branch has changed, with their values at its end. In the builder's arena. */
 struct gs_snapshot {
     struct gs_saved_cell *v;
     uint32_t n;

@@ -6,8 +6,8 @@
 
 #include "translator/evaluation/eval_state.h"
 
-/* More ranges than these of one access are made fewer and longer: the rows of the largest pictures; but fewer once a
- * part has so many in all, since each takes time whenever it is looked at which bytes are where. */
+/* An access with more ranges gets fewer and longer ones (the largest pictures' rows have as many). The limit is lower
+ * once a part has many ranges in all, since each costs time whenever the shim looks which bytes are valid where. */
 enum { GS_MAX_RANGES = 32768, GS_MAX_RANGES_THEN = 4096, GS_MANY_RANGES = 8 * GS_MAX_RANGES };
 
 /* x = first + any of its strides times 0 .. count - 1; strides ascend. */

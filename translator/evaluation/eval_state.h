@@ -16,8 +16,8 @@ struct gs_interval {
     gs_wide lo, hi;
 };
 
-/* What forms are made of. Behind these come, for each loop, the number of finished iterations, and for each node its
- * own value, where that is no form of other variables. */
+/* The variables of forms. After these come the number of finished iterations of each loop, and the value of each node
+ * that is no form of other variables. */
 enum {
     GS_VAR_ITEM = 0,  /* + d: index of the work-item in the launch, offset not included: group * local size + local */
     GS_VAR_GROUP = 3, /* + d: index of the work-group in the launch */
@@ -102,7 +102,7 @@ struct gs_eval {
     bool no_memory;
 };
 
-/* Was this found out on the current level or on one that it lies within? */
+/* Was the memo found on the current level, or on a level around it? */
 static inline bool gs_memo_holds(const struct gs_eval *e, const struct gs_memo *m)
 {
     return m->serial && (m->free || (m->level <= e->level && e->levels[m->level].serial == m->serial));
@@ -117,7 +117,7 @@ struct gs_interval gs_form_interval(const struct gs_eval *e, const struct gs_for
 bool gs_form_same(const struct gs_form *a, const struct gs_form *b);
 
 /* eval_node.c. gs_eval_lazy_to: a form that equals the node's value modulo 2 to the width of its type.
- * gs_eval_value_to: one that equals it. `free` and `lossy` of the memo are joined into `m`. */
+ * gs_eval_value_to: a form that equals the value itself. Both join `free` and `lossy` of the memo into `m`. */
 struct gs_interval gs_int_range(uint8_t type);
 void gs_eval_lazy_to(struct gs_eval *e, uint32_t node, struct gs_memo *m, struct gs_form *out);
 void gs_eval_value_to(struct gs_eval *e, uint32_t node, struct gs_memo *m, struct gs_form *out);
@@ -153,8 +153,8 @@ void gs_loop_enter(struct gs_eval *e, uint32_t loop, bool body);   /* !body: the
 struct gs_loop_bound {
     gs_wide last;
     bool bounded, exact;
-    struct gs_interval after; /* the induction variable's values in the loop, and behind it unless the condition itself
-                                 changes it once more */
+    struct gs_interval after; /* the induction variable's values in the loop, and behind the loop unless the condition
+                                 changes the variable once more */
 };
 struct gs_loop_bound gs_loop_bound(struct gs_eval *e, uint32_t loop, struct gs_memo *m);
 
@@ -168,7 +168,7 @@ struct gs_written {
 /* May anything in the program be read that the part surely wrote before? And what this access writes? */
 bool gs_before_matters(const struct gs_access_program *p);
 bool gs_before_wanted(const struct gs_access_program *p, uint32_t write);
-/* Takes off what an access reads what the part surely wrote before. -ENOMEM. */
+/* Removes from an access's reads the bytes that the part surely wrote before. -ENOMEM. */
 int gs_before_take_off(const struct gs_access_program *p, const struct gs_written *written, uint32_t read,
                        struct gs_rangeset *bytes);
 void gs_before_free(struct gs_written *written);

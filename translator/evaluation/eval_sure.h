@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a part surely writes. The rules are numbered S1 ... in docs/access.md, each with its proof; a construct that
- * none of them speaks of makes nothing sure. Nothing here is shared with the evaluation of what a part may touch but
- * the values of nodes (eval_node.c), which hold for every work-item and iteration within the variables' intervals. */
+/* What a part surely writes. docs/access.md numbers the rules S1 ..., each with its proof; a construct without a rule
+ * makes nothing sure. Shares only the values of nodes (eval_node.c) with the evaluation of what a part may touch; these
+ * hold for every work-item and iteration within the variables' intervals. */
 #ifndef GS_TRANSLATOR_EVALUATION_EVAL_SURE_H
 #define GS_TRANSLATOR_EVALUATION_EVAL_SURE_H
 

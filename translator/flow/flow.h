@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Where pointers go and what is done through them: one walk over each function's body, without regard to the order of
- * its statements, then for each kernel a walk along the flow of each of its arguments. Over-approximates: an argument
- * without an access of a kind is surely never accessed so. Inside gpusparc-translate only.
+/* Where pointers go and how memory is accessed through them: one walk over each function's body, ignoring the order of
+ * statements; then for each kernel a walk along each argument's flow. Over-approximates: an argument without an access
+ * of a kind surely has none. Inside gpusparc-translate only.
  *
- * Each variable is a node, which stands for every pointer that it may hold, in whichever of its members; an edge says
- * that what one node holds, another may hold too. Pointers to private and local memory are one with what they point to,
- * so that a pointer stored through them is seen by whoever loads it. */
+ * Each variable is a node, which stands for every pointer that the variable or its members may hold. An edge says that
+ * pointers held by one node may be held by another. A pointer to private or local memory is one node with the memory it
+ * points to, so that whoever loads a pointer stored there sees it. */
 #ifndef GS_TRANSLATOR_FLOW_FLOW_H
 #define GS_TRANSLATOR_FLOW_FLOW_H
 
@@ -13,7 +13,7 @@
 
 enum gs_access_what { GS_FLOW_READ, GS_FLOW_WRITE, GS_FLOW_ATOMIC, GS_FLOW_ESCAPE };
 
-/* Where the value of an expression goes to: the node of a variable or of a function's result, or one of these. */
+/* Where an expression's value goes: the node of a variable or of a function's result, or one of these. */
 #define GS_UNUSED 0u
 #define GS_USED UINT32_MAX
 

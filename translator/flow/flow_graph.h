@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The graph of where pointers go (flow.h), as the walk over the functions' bodies makes it: nodes and edges, and in the
- * end the rows by which others go along it. Node 0 holds nothing, and has no edges. */
+/* The graph of pointers (flow.h), as made by the walk over the functions' bodies: nodes and edges, and at the end rows
+ * of edges by node. Node 0 holds nothing, and has no edges. */
 #ifndef GS_TRANSLATOR_FLOW_FLOW_GRAPH_H
 #define GS_TRANSLATOR_FLOW_FLOW_GRAPH_H
 
 #include "translator/flow/flow.h"
 
-/* A node of no variable. The node of one is gs_flow_node's, which makes it when it is first asked for. */
+/* Makes a node without a variable. (gs_flow_node makes a variable's node on first use.) */
 uint32_t gs_flow_new_node(struct gs_flow *f);
 
 /* What `from` holds `to` may hold too. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Loops of compare-and-swap that amount to one atomic operation: how OpenCL programs add floating-point numbers in
- * global memory. Such a loop puts op(e, v) where e was and tries again until it succeeds, so each run of it changes its
- * place exactly once, whatever it read before:
+/* Compare-and-swap loops that amount to one atomic operation, as OpenCL programs add floating-point numbers in global
+ * memory. Such a loop tries to replace a value e by op(e, v) until it succeeds, so each run changes the place exactly
+ * once, whatever was read before:
  *
  *   do { old.f = *p; new.f = old.f + v; } while (atomic_cmpxchg((volatile __global uint *)p, old.u, new.u) != old.u);
  *
@@ -20,8 +20,8 @@ struct gs_retry {
     enum gs_atomic_type type;
 };
 
-/* Is the statement such a loop? It changes nothing but private variables and the place of its compare-and-swap; what
- * becomes of those variables behind it is the caller's to see. */
+/* Is the statement such a loop? It then changes only private variables and the place of the compare-and-swap. The
+ * caller must look at uses of these variables after the loop. */
 bool gs_retry_find(const struct gs_program *p, uint32_t unit, CXCursor loop, struct gs_retry *out);
 
 /* Is the call of an atomic only a way to read? atomic_add(p, 0), atomic_or(p, 0), atomic_cmpxchg(p, 0, 0),

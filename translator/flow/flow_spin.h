@@ -6,11 +6,11 @@
 
 #include "translator/flow/flow.h"
 
-/* Sets gs_flow_func.spins of each function with such a loop, in programs with atomics or volatile memory: one in which
- * atomics of global memory happen, by itself or by what it calls, or global memory is read that isn't declared
- * constant; but for those whose condition nothing of that kind can reach: neither a value made of what was found there,
- * nor whether, or how often, something happens that the condition looks at. Loops that are one atomic operation
- * (flow_retry.h) end by themselves. Once all functions have been walked. */
+/* Sets gs_flow_func.spins of each function with such a loop, in programs with atomics or volatile memory. In such a
+ * loop (or in functions that it calls) there are atomics on global memory, or reads of global memory that isn't
+ * declared constant, and these can reach its condition: by a value, or by deciding whether or how often something
+ * happens that the condition looks at. Loops that are one atomic operation (flow_retry.h) end by themselves. Call when
+ * all functions have been walked. */
 void gs_spin_find(struct gs_flow *f);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clang's own header for OpenCL C, as it was when gpusparc was built: where it runs, only the library need be there. */
+/* clang's own header for OpenCL C, as of gpusparc's build: at run time only clang's library is needed. */
 #ifndef GS_TRANSLATOR_PARSING_CLANG_HEADER_H
 #define GS_TRANSLATOR_PARSING_CLANG_HEADER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clang's tree, as the walks over it need it. */
+/* Access to clang's tree, for the walks over it. */
 #ifndef GS_TRANSLATOR_PARSING_FLOW_TREE_H
 #define GS_TRANSLATOR_PARSING_FLOW_TREE_H
 
@@ -25,23 +25,23 @@ static inline CXCursor gs_child(const struct gs_children *k, unsigned i)
     return k->n > 8 ? k->more[i] : k->v[i];
 }
 
-/* Is it one of the expressions without a name of their own in clang's interface that are made of several, of which none
- * is its value: x ?: y, __builtin_choose_expr, atomics that aren't OpenCL's? (Conversions have none either, but one.)
- */
+/* Is the expression of a kind that clang's interface doesn't name, with several children of which none alone is its
+ * value: x ?: y, __builtin_choose_expr, atomics that aren't OpenCL's? (Conversions have no name either, but one
+ * child.) */
 bool gs_is_compound(CXCursor e);
 
-/* The one child of it that is an expression, the last where there are several; the null cursor where there is none, or
- * where gs_is_compound. */
+/* The expression's child that is an expression, the last if there are several; the null cursor if there is none, or if
+ * gs_is_compound. */
 CXCursor gs_inner(CXCursor e);
 
-/* Without parentheses and implicit conversions around it, whatever they convert. */
+/* The expression without parentheses and implicit conversions around it. */
 CXCursor gs_strip(CXCursor e);
 
 /* The variable that `e` names, itself or a member or an element of it, without going through a pointer; null if none.
  */
 CXCursor gs_root_variable(struct gs_arena *arena, CXCursor e);
 
-/* The function that a call names, in parentheses too: `(convert_int4)(x)`. What it is where it names none: not one. */
+/* The function that a call names, also in parentheses: `(convert_int4)(x)`. Of other calls, a cursor of no function. */
 CXCursor gs_callee(struct gs_arena *arena, CXCursor call);
 
 /* How many arguments a call has. */

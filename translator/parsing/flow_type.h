@@ -10,7 +10,7 @@
 /* OpenCL's address spaces as clang_getAddressSpace numbers them, whatever the target. */
 enum { GS_AS_NONE = 0, GS_AS_GLOBAL = 1, GS_AS_LOCAL = 2, GS_AS_CONSTANT = 3, GS_AS_PRIVATE = 4, GS_AS_GENERIC = 5 };
 
-/* The type of a parameter as the function has it: a pointer where it is written as an array. */
+/* The type of a parameter inside the function: a pointer if it is written as an array. */
 CXType gs_parameter_type(CXCursor param);
 
 /* The canonical type of an expression or variable. */

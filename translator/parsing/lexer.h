@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokens of OpenCL C as they stand in a file, before preprocessing: what the rewriter needs to find its places. */
+/* Tokens of OpenCL C in a file before preprocessing, by which the rewriter finds the places of its changes. */
 #ifndef GS_TRANSLATOR_PARSING_LEXER_H
 #define GS_TRANSLATOR_PARSING_LEXER_H
 

@@ -22,8 +22,8 @@ void gs_split_options(struct gs_arena *arena, const char *options, struct gs_str
 /* Does an option define or undefine the macro? */
 bool gs_options_define(struct gs_arena *arena, const char *options, const char *name);
 
-/* A macro among those of which the device's compiler was asked: false where it wasn't. *value: NULL: it isn't defined;
- * "": it is, as nobody knows what. */
+/* Looks a macro up in the device compiler's answers. False: it wasn't asked for. *value NULL: not defined; "": defined,
+ * with an unknown value. */
 bool gs_device_macro(struct gs_arena *arena, const char *macros, const char *name, const char **value);
 
 /* The text of a header that makes clang's macros those of the device's compiler; the options' own stay. To be included

@@ -14,7 +14,7 @@
 
 struct gs_func {
     const char *name, *usr; /* the USR is clang's name that tells overloads apart */
-    uint32_t unit;          /* of its definition, or of its first declaration where it has none */
+    uint32_t unit;          /* of the definition, or of the first declaration if there is none */
     bool kernel, is_static, defined;
     uint32_t n_params;
     uint32_t reqd[3];

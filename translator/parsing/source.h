@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of one unit as text: their tokens, which of them were skipped by #if, how they include each other, and the
- * changes that are to be made to them. Inside gpusparc-translate only. */
+/* The files of one unit as text: tokens, which of these were skipped by #if, includes, and the changes to be made.
+ * Inside gpusparc-translate only. */
 #ifndef GS_TRANSLATOR_PARSING_SOURCE_H
 #define GS_TRANSLATOR_PARSING_SOURCE_H
 
@@ -24,7 +24,7 @@ struct gs_directive {
 
 struct gs_source_file {
     CXFile file;
-    const char *path, *name; /* where it is read from, and as the application knows it */
+    const char *path, *name; /* where the file is read from; the application's name for it */
     bool virtual;            /* given by the application, not read from disk */
     const char *text;
     uint32_t bytes;
@@ -43,7 +43,7 @@ struct gs_inclusion {
 };
 
 struct gs_macro {
-    uint32_t file, token; /* of its name, where it is defined; tokens are indices into the file's */
+    uint32_t file, token; /* of the name in the definition; tokens are indices into the file's */
     const char *name;
     bool function_like;
 };
@@ -80,8 +80,8 @@ uint32_t gs_source_file(const struct gs_source *s, CXFile file);
  */
 uint32_t gs_source_place(const struct gs_source *s, CXSourceLocation where, uint32_t *offset);
 
-/* The macro that a word of a file stands for: the last one of that name defined before it, or in another file. NULL
- * where the application defines none. */
+/* The macro that a word of a file stands for: the last definition before the word, or one in another file. NULL: the
+ * application defines none. */
 const struct gs_macro *gs_source_macro(const struct gs_source *s, uint32_t file, uint32_t token);
 
 /* Does any file of the application define, or undefine, a macro of that name? */
@@ -90,16 +90,15 @@ bool gs_source_defines(const struct gs_source *s, const char *name);
 /* NULL where neither clang nor an option defines it. */
 const struct gs_predefined *gs_source_predefined(const struct gs_source *s, const char *name);
 
-/* The number that it stands for, as it is written; NULL where it stands for something else. */
+/* The macro's value if that is a number, as written; else NULL. */
 const char *gs_source_number(const struct gs_source *s, const struct gs_predefined *p);
 
 void gs_source_edit(struct gs_source *s, uint32_t file, uint32_t offset, uint32_t removed, const char *text);
 
-/* Is the word anywhere in the application's text, on its own or as the beginning of a longer one? */
+/* Does a word of the application's text begin with `prefix`? */
 bool gs_source_mentions(const struct gs_source *s, const char *prefix);
 
-/* Writes the unit's text with its changes and, where it has any, with all headers that clang found put in their places.
- */
+/* Writes the unit's text with its changes; if there are any, with all included headers in their places. */
 void gs_source_render(struct gs_source *s, struct gs_writer *out);
 
 #endif

@@ -12,7 +12,7 @@ struct gs_rewrite {
     struct gs_arena *arena;
     struct gs_source *sources; /* one per unit */
     bool *needs;               /* per function: it takes the hidden argument */
-    bool *called;              /* per function: another one calls it */
+    bool *called;              /* per function: another function calls it */
     const char *prefix;        /* begins all names that are added, and no word of the application */
     const char **guards;       /* per unit: lines of gs_guard_lines */
     bool changed;

@@ -13,9 +13,9 @@ struct gs_shadows {
 };
 struct gs_shadows gs_shadows_look(const struct gs_rewrite *r);
 
-/* The line that defines the macro of the name of a function that changes. It takes as many arguments as the function,
- * or, where a comma of the text may stand inside one of them, any number: some compilers refuse variadic macros
- * (NVIDIA's, from -cl-std=CL1.1 to CL2.0). */
+/* The line that defines the macro with the name of a changed function. The macro takes as many arguments as the
+ * function; or any number, if a comma of the text may stand inside an argument (some compilers refuse variadic macros:
+ * NVIDIA's, from -cl-std=CL1.1 to CL2.0). */
 const char *gs_shadow(const struct gs_rewrite *r, const struct gs_shadows *s, const struct gs_func *f);
 
 #endif

@@ -13,8 +13,8 @@ struct gs_access_program;
 /* Writes the tokens of a program, after which gs_access_parse stops. */
 void gs_access_write(struct gs_writer *w, const struct gs_access_program *a);
 
-/* Reads them; the program lies in the reader's arena. Refuses a damaged one by gs_get_fail: whatever the text, what it
- * returns is safe to evaluate with `n_args` arguments. */
+/* Reads an access program, into the reader's arena. Refuses a damaged text by gs_get_fail: a program that is returned
+ * is safe to evaluate with `n_args` arguments. */
 const struct gs_access_program *gs_access_parse(struct gs_reader *r, uint32_t n_args);
 
 #endif

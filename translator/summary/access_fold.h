@@ -12,8 +12,8 @@ static inline int64_t gs_int_wrap(uint8_t type, int64_t v)
     return gs_int_signed(type) ? (int64_t)raw >> unused : (int64_t)(raw >> unused);
 }
 
-/* x op y in `type`, to be wrapped to it; a comparison is of operands of type `of`. False where C leaves it undefined,
- * 64 bits don't show it, or `op` isn't of two operands. */
+/* x op y in `type`, to be wrapped to that type; a comparison compares operands of type `of`. False: C leaves the result
+ * undefined, 64 bits don't hold it, or `op` hasn't two operands. */
 static inline bool gs_int_fold(uint8_t op, uint8_t type, uint8_t of, int64_t x, int64_t y, int64_t *v)
 {
     const bool is_signed = gs_int_signed(type), less = gs_int_signed(of) ? x < y : (uint64_t)x < (uint64_t)y;

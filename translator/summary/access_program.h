@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What an access program consists of: a graph of integer expressions, the contexts (guards and loops) under which code
- * runs, and the loads, stores and atomics on buffers. docs/access.md tells what it means and why it is sound. */
+/* The contents of an access program: a graph of integer expressions; contexts (guards and loops) under which code runs;
+ * and loads, stores and atomics on buffers. docs/access.md explains its meaning, and why it is sound. */
 #ifndef GS_TRANSLATOR_SUMMARY_ACCESS_PROGRAM_H
 #define GS_TRANSLATOR_SUMMARY_ACCESS_PROGRAM_H
 
@@ -38,7 +38,7 @@ enum gs_node_op {
     GS_N_ARG,     /* the `type` at byte `imm` of the by-value argument a */
     GS_N_OPAQUE,  /* any value of the type: loaded from memory, computed in floating point, … */
     GS_N_IV,      /* in loop c: a + b * (number of finished iterations) */
-    GS_N_IV_EXIT, /* the same once the loop has ended; dim 1: its condition may have changed it once more */
+    GS_N_IV_EXIT, /* GS_N_IV after the loop; dim 1: the condition may have changed the variable once more */
     GS_N_LOAD,    /* any value of the type, which argument c, a buffer, has at byte a */
     GS_N_ADD,     /* a, b: operands of the node's own width, from here to GS_N_NOT */
     GS_N_SUB,
@@ -99,7 +99,7 @@ enum gs_loop_cmp { GS_LOOP_UNBOUNDED, GS_LOOP_LT, GS_LOOP_LE, GS_LOOP_GT, GS_LOO
 struct gs_loop {
     uint8_t cmp;
     uint8_t type;               /* of the induction variable */
-    uint8_t cmp_type;           /* in which it is compared */
+    uint8_t cmp_type;           /* the type of the comparison */
     bool tested_after;          /* do … while: the first iteration runs in any case */
     uint32_t init, step, limit; /* nodes; without meaning where unbounded */
     uint32_t condition;         /* node: the whole condition, of which the bound may be a part; GS_NO_NODE: none */
@@ -109,8 +109,8 @@ struct gs_loop {
 enum gs_scope_kind {
     GS_C_ROOT,  /* (the kernel's body; has no parent) */
     GS_C_GUARD, /* … node `what` is not 0 (`truth`) or is 0 */
-    GS_C_LOOP,  /* … inside an iteration of loop `what`; with !truth, in a test before one or that ends the loop */
-    GS_C_MAYBE, /* … something that can't be said: what stands under it may run or not */
+    GS_C_LOOP, /* … inside an iteration of loop `what`; with !truth, in a test before an iteration or after the last */
+    GS_C_MAYBE, /* … an unknown condition: the code may run or not */
     GS_N_C
 };
 
@@ -125,7 +125,7 @@ enum gs_access_kind { GS_A_READ, GS_A_WRITE, GS_A_ATOMIC, GS_N_A };
 
 struct gs_access {
     uint8_t kind;
-    bool whole;       /* where it runs, it surely changes every byte of [offset, offset + bytes): no padding */
+    bool whole;       /* if it runs, it surely changes every byte of [offset, offset + bytes): no padding */
     uint32_t context; /* ascending in the program */
     uint32_t arg;
     uint32_t offset; /* node: from the begin of the buffer, in bytes; GS_NO_NODE: unknown */

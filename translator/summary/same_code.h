@@ -13,11 +13,10 @@ struct gs_code {
     size_t bytes;
 };
 
-/* Do both compute all floating-point numbers of the kernel, which has n_args arguments of the application's, by the
- * same operations, on the same operands? Then they have the same bits, as integers have whatever the compiler does.
- * False, too, where that can't be told: there is no such kernel, it calls a function, it has numbers of 16 bits or
- * pairs of them, more than 20,000 instructions, several conversions of integers that come from the same; there is no
- * memory. */
+/* Do both texts compute all floating-point numbers of the kernel (with n_args arguments of the application's) by the
+ * same operations on the same operands? Then all bits are equal, since integers are equal in any case. False also if
+ * nobody can tell: no such kernel, a call of a function, numbers of 16 bits or pairs of these, more than 20,000
+ * instructions, several conversions of integers from the same source; or no memory. */
 bool gs_same_code(const struct gs_code *own, const struct gs_code *translated, const char *kernel, unsigned n_args);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the translator says of a program: its text made ready for a split, and for each kernel what it may read and
+/* The translator's answer for a program: the text made ready for a split, and for each kernel what it may read and
  * write. Read by the shim at every launch and by `gpusparc explain`. No libclang behind this header.
  *
- * A launch is split into parts, each a box of whole work-groups. A part runs as a launch of its own whose global work
- * offset makes get_global_id right by itself; all else that a split changes comes from struct gs_hidden. */
+ * A launch is split into parts, each a box of whole work-groups. A part is a launch of its own whose global work offset
+ * makes get_global_id right by itself; all else that a split changes comes from struct gs_hidden. */
 #ifndef GS_TRANSLATOR_SUMMARY_SUMMARY_H
 #define GS_TRANSLATOR_SUMMARY_SUMMARY_H
 
@@ -60,8 +60,8 @@ struct gs_arg_summary {
     enum gs_atomic_type atomic_type; /* without meaning where `atomic` is none or other */
     bool atomic_mixed;               /* plain loads or stores touch it too: not reducible */
     struct gs_site atomic_site;
-    bool escapes; /* its address goes where it can't be followed (stored, or used as an integer): never split */
-    /* Why its reads or writes have no bounds ("" where they have) and where. */
+    bool escapes; /* its address can't be followed (it is stored, or used as an integer): never split */
+    /* Why reads or writes have no bounds ("": they have), and where. */
     const char *read_unknown, *write_unknown;
     struct gs_site read_site, write_site;
 };
@@ -80,16 +80,15 @@ struct gs_kernel_summary {
     const char *name;
     uint32_t n_args;
     const struct gs_arg_summary *args;
-    bool hidden;         /* the translated kernel takes one more argument at its end: struct gs_hidden by value */
-    bool reorders;       /* what the compiler makes of it may have other bits than what it makes of the application's
-                            text, for all that is known: gs_summary_reorders() */
-    bool uses_group;     /* its result may depend on the work-group size: local memory, barriers, group built-ins … */
-    uint32_t reqd[3];    /* reqd_work_group_size, or zeros */
-    const char *refusal; /* why no launch of it can be split, one sentence; NULL where one may be */
+    bool hidden;      /* the translated kernel has one more argument, at the end: struct gs_hidden by value */
+    bool reorders;    /* the compiled translation may have other bits than the compiled original, for all that is known:
+                         gs_summary_reorders() */
+    bool uses_group;  /* its result may depend on the work-group size: local memory, barriers, group built-ins … */
+    uint32_t reqd[3]; /* reqd_work_group_size, or zeros */
+    const char *refusal; /* why no launch of the kernel can be split, one sentence; NULL: some may */
     struct gs_site refusal_site;
-    bool only_atomics; /* nothing refuses it but atomics whose results are used, or of several kinds, or beside plain
-                          accesses; and no loop of it waits for them: launches of some of its work-groups end
-                          without the atomics of those that come later */
+    bool only_atomics; /* only atomics forbid a split (results used, several kinds, or beside plain accesses), and no
+                          loop waits for them: launches of some work-groups end without later work-groups' atomics */
     const struct gs_access_program
         *access; /* opaque, for gs_summary_eval; NULL: nothing is known but the flags above */
 };
@@ -113,7 +112,7 @@ struct gs_hidden {
     uint64_t group_base[3];    /* what get_group_id begins at in this part */
 };
 
-/* Of a translation for pooled memory (gs_translate_request.windows), behind the hidden argument. Its launches have no
+/* For pooled memory (gs_translate_request.windows), behind the hidden argument. Such launches have no
  * global_work_offset, which not all drivers hold in 64 bits. Kernels with more arguments than GS_SHIFTS aren't
  * translated so. */
 enum { GS_SHIFTS = 48 };
@@ -122,15 +121,14 @@ struct gs_moves {
     uint64_t shift[GS_SHIFTS]; /* by argument: by how many bytes the kernel moves back a pointer before all else */
 };
 
-/* The build option that lets the device's compiler reorder floating-point operations, or NULL. What it makes of a
- * kernel then depends on all of the kernel's text: with the hidden argument the same sum may be added up in another
- * order. */
+/* The build option that lets the device's compiler reorder floating-point operations, or NULL. The compiled code then
+ * depends on the kernel's whole text: with the hidden argument the same sum may be added up in another order. */
 const char *gs_reordering_option(const char *options);
 
 /* The word of a pragma in the program's text that does the same, or NULL. */
 const char *gs_reordering_pragma(const struct gs_summary *s);
 
-/* Notes of each kernel whether its translation reorders, by what its program was built with. */
+/* Sets `reorders` of each kernel, by the program's build options. */
 void gs_summary_reorders(struct gs_summary *s, bool relaxed);
 
 /* Reads the text form. Refuses a damaged one with -EBADMSG and a sentence in `why`. *out is freed by gs_summary_free.
@@ -181,15 +179,13 @@ static inline uint64_t gs_box_groups(const struct gs_box *b)
 struct gs_arg_value {
     const void *bytes;     /* of a value as given to clSetKernelArg; NULL for others and where not set */
     size_t size;           /* of the value */
-    uint64_t buffer_bytes; /* of the buffer or sub-buffer behind a pointer; 0 for a null one. Of an image: how many
-                              bands it has, which are what its accesses are counted in: its slices or layers, or its
-                              rows where it has none, or its texels where it has no rows */
-    bool is_image;         /* reads beyond its edge may be of its first or last band */
+    uint64_t buffer_bytes; /* of the buffer or sub-buffer behind a pointer; 0: a null pointer. Of an image: the number
+                              of its bands (slices or layers; else rows; else texels), in which accesses are counted */
+    bool is_image;         /* reads beyond the edge may read the first or last band */
 };
 
-/* What one part does to one pointer argument, in bytes from the begin of its buffer or sub-buffer, clipped to it; to an
- * image, in bands. The
- * sets of the evaluation are over-approximations, save for `overwrites`, which is an under-approximation. */
+/* The accesses of one part through one pointer argument, in bytes from the begin of its buffer or sub-buffer, clipped
+ * to that; of an image in bands. All sets are over-approximations but `overwrites`, an under-approximation. */
 struct gs_arg_access {
     bool reads_all;                /* nothing is known of its reads: the whole buffer */
     bool writes_unknown;           /* nothing is known of its writes */
@@ -211,9 +207,9 @@ void gs_arg_access_free(struct gs_arg_access *a);
 uint64_t gs_summary_row(const struct gs_kernel_summary *kernel, const struct gs_geometry *launch,
                         const struct gs_arg_value *args, unsigned dim, uint64_t below);
 
-/* What gs_summary_eval sees of the arguments that are passed by value (eval_seen.c): while these *n numbers are the
- * same an answer holds for any such arguments. They belong to the gs_seen until the next call. NULL: it can't be said
- * by less than the arguments. gs_seen_new: NULL without memory; the kernel outlives it. */
+/* The numbers in which arguments passed by value enter gs_summary_eval (eval_seen.c): while these *n numbers are the
+ * same, an answer holds. They belong to the gs_seen until the next call. NULL: nothing less than the arguments will do.
+ * gs_seen_new: NULL: no memory; the kernel must outlive it. */
 struct gs_seen;
 struct gs_seen *gs_seen_new(const struct gs_kernel_summary *kernel);
 const int64_t *gs_seen_values(struct gs_seen *s, const struct gs_arg_value *args, size_t *n);

@@ -19,8 +19,8 @@ struct gs_translate_unit {
     const char *options;
     const struct gs_translate_header *headers;
     size_t n_headers;
-    /* What the device's compiler has said of its own macros, with this unit's -cl-std: words NAME=VALUE, NAME= (it is
-     * defined, as nobody knows what) and NAME (it isn't). Of others it is guessed. May be NULL. */
+    /* The device compiler's answers about its own macros, with this unit's -cl-std: words NAME=VALUE, NAME= (defined,
+     * value unknown) and NAME (not defined). Other macros are guessed. May be NULL. */
     const char *macros;
 };
 
