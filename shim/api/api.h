@@ -25,7 +25,7 @@ static inline cl_int gs_released(struct gs_object *last, cl_int err)
     return err;
 }
 
-/* What hangs off a queue. */
+/* Frees a queue's record with all that rooms have hung off it. */
 void gs_queue_free(struct gs_object *queue);
 
 /* What a context keeps for the entry points. With its lock held. */

@@ -36,28 +36,28 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
 int gs_count_invalid(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, uint64_t *bytes,
                      uint64_t *pieces);
 
-/* A call uses bytes of an object without the context's lock: through the driver, in the application's queue, where
- * nobody knows its place; or by queues of ours (shim/put/put.h). The caller's; the first three are set. */
+/* A call's use of an object's bytes without the context's lock: in the application's queue, where nobody knows the
+ * command's place, or in queues of ours (shim/put/put.h). The caller owns it, and sets m, range and writes. */
 struct gs_host_use {
     struct gs_mem *m;
-    struct gs_range range; /* of its root */
+    struct gs_range range; /* bytes of the root */
     bool writes, done;
     struct gs_host_use *next;
 };
 void gs_host_use_begin(struct gs_host_use *use);
-/* What is enqueued from now on comes after it. The object stays until the end. */
+/* Commands that are enqueued from now on come after the use. The object stays until gs_host_use_end. */
 void gs_host_use_done(struct gs_host_use *use);
 void gs_host_use_end(struct gs_host_use *use);
 
-/* The driver's call for the command, with this wait list, as such a use. Returns with the lock, which gs_mem_unlock
- * gives back: the object may have been let go. */
+/* Calls the driver for the command, with this wait list, as such a use. Returns with the lock held; gs_mem_unlock gives
+ * it back, as the object may be released by now. */
 cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_host_use *use, cl_uint n, const cl_event *v);
 
-/* How many bytes of a root went to and fro so far; the caller may add to that. */
+/* The counts of a root's bytes that went to and fro; the caller may add to them. */
 struct gs_traffic *gs_traffic(const struct gs_mem *root);
 
-/* Does a call without the context's lock (gs_host_use_begin) write some of these bytes; or read or write some? Commands
- * in another queue than the application's would find a mixture of before the call and after it. */
+/* Is a call writing (or reading or writing) some of the bytes now? A command in another queue than the application's
+ * would get bytes from before the call mixed with bytes from after. */
 bool gs_is_host_writing(const struct gs_mem *root, const struct gs_rangeset *what);
 bool gs_is_host_using(const struct gs_mem *root, const struct gs_rangeset *what);
 

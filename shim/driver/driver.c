@@ -69,9 +69,9 @@ bool gs_driver_extends(cl_device_id dev, const char *extension)
     return found;
 }
 
-/* The driver's own table, by which the loader finds its functions: the first member of each of its objects
- * (cl_khr_icd). Null where it isn't to be had: without that extension, or where the loader makes the tables itself
- * (cl_khr_icd 2.0), with functions of its own for what a driver lacks. */
+/* The table by which the loader finds the driver's functions: the first member of each of the driver's objects
+ * (cl_khr_icd). Null: no such extension, or the loader makes the tables (cl_khr_icd 2.0), with its own functions for
+ * missing ones. */
 static const struct _cl_icd_dispatch *table_of(cl_platform_id platform)
 {
     static const size_t made_by_loader = 0x4f50454e434c3331; /* CL_ICD2_TAG_KHR */
@@ -92,7 +92,7 @@ void *gs_driver_address(cl_platform_id platform)
     return address;
 }
 
-/* What a version hasn't promised isn't looked up: an old driver's table may end before it. */
+/* Doesn't look up functions of later versions: an old driver's table may end before them. */
 static bool has(const struct _cl_icd_dispatch *table, unsigned version, const char *function)
 {
     static const char none[sizeof(void (*)(void))];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One command as the driver is asked for it, and the only caller of the driver's clEnqueue* functions. Stateless. */
+/* One command as the driver is asked for it, and the only caller of the driver's clEnqueue* functions. No state. */
 #ifndef GS_SHIM_DRIVER_ENQUEUE_H
 #define GS_SHIM_DRIVER_ENQUEUE_H
 
@@ -7,7 +7,7 @@
 
 #include "shim/driver/real.h"
 
-/* As CL_COMMAND_NDRANGE_KERNEL and what follows it: gs_op_command_type. A task is a launch. */
+/* Kinds in the order of CL_COMMAND_NDRANGE_KERNEL and what follows: gs_op_command_type. clEnqueueTask is a launch. */
 enum gs_op_kind {
     GS_OP_LAUNCH,
     GS_OP_NATIVE = CL_COMMAND_NATIVE_KERNEL - CL_COMMAND_NDRANGE_KERNEL,
@@ -35,24 +35,25 @@ enum gs_op_kind {
 
 enum { GS_OP_PATTERN_BYTES = 128 }; /* of the largest vector of doubles */
 
-/* What it points to is the caller's, for as long as it is used. */
+/* Pointers in an operation are the caller's, valid while the operation is used. */
 struct gs_op {
     enum gs_op_kind kind;
-    cl_bool blocking;               /* of reads, writes and maps */
-    bool whole;                     /* of transfers: not to be cut into pieces */
-    bool no_from, no_to, no_region; /* the application gave a null pointer: so the driver gets one */
+    cl_bool blocking;               /* for reads, writes and maps */
+    bool whole;                     /* for transfers: must not be cut into pieces */
+    bool no_from, no_to, no_region; /* the application gave a null pointer, and so does gs_enqueue */
     union {
         struct {             /* transfers, maps and unmaps */
-            cl_mem src, dst; /* of a read, a map, a write or a fill one of them is null. Of an unmap: dst */
-            /* Where it begins: an offset in [0], or three coordinates; of a rectangle in the host's memory too. */
+            cl_mem src, dst; /* null on the host's side, and in a fill src; of an unmap: dst */
+            /* The begin on each side: an offset in [0], or three coordinates; of rectangles in the host's memory,
+             * too. */
             size_t from[3], to[3];
-            size_t region[3]; /* bytes, or texels, in a row; rows; slices. What isn't a region has 1 of the latter */
-            /* Rows and slices in bytes as the driver is given them, 0 as well: of a rectangle in src and in dst, of the
-             * host's memory of an image in either. */
+            size_t region[3]; /* bytes (or texels) in a row; rows; slices. Not a region: the latter are 1 */
+            /* Bytes from row to row and slice to slice, as given (0: the driver's default): of a rectangle in src and
+             * in dst; of an image in the host's memory, in either. */
             size_t from_pitch[2], to_pitch[2];
-            size_t texel;        /* bytes of an image's; 0: it isn't to be cut into pieces */
-            void *ptr;           /* the host's memory; of a write it is only read */
-            const void *pattern; /* of a fill; its size in bytes, of an image's fill 16, or 4 where that is a depth's */
+            size_t texel;        /* bytes of an image's texel; 0: must not be cut into pieces */
+            void *ptr;           /* the host's memory; only read by a write */
+            const void *pattern; /* of a fill, with its size in bytes: of an image's fill 16, of a depth image's 4 */
             size_t pattern_bytes;
             cl_map_flags map_flags;
             void **mapped; /* where a map's address goes */
@@ -126,15 +127,15 @@ static inline cl_command_type gs_op_command_type(const struct gs_op *op)
     return CL_COMMAND_NDRANGE_KERNEL + op->kind;
 }
 
-/* Enqueues it. The error is the driver's; CL_INVALID_OPERATION where the driver hasn't got the function. */
+/* Enqueues the operation. The error is the driver's; CL_INVALID_OPERATION: the driver lacks the function. */
 cl_int gs_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
                   cl_event *event);
 
-/* The driver's function itself: for gs_enqueue, and who sees commands on their way there. */
+/* Calls the driver's function itself: for gs_enqueue, and for gs_above_driver. */
 cl_int gs_enqueue_real(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
                        cl_event *event);
 
-/* Do its address and length agree, and is each an event? If not, what comes of the command is the driver's to say. */
+/* Has the list both address and length, or neither, and no nulls? If not, the driver judges the command. */
 static inline bool gs_list_is_valid(cl_uint n, const cl_event *wait)
 {
     bool sound = !n == !wait;
@@ -143,9 +144,8 @@ static inline bool gs_list_is_valid(cl_uint n, const cl_event *wait)
     return sound;
 }
 
-/* Markers and barriers, of which nobody above is told; `wait` may be given for no events, for which a driver may have
- * an error. The application's own calls are these (shim/gen.py); those of OpenCL 1.1 are clEnqueueMarker,
- * clEnqueueBarrier and clEnqueueWaitForEvents. */
+/* Markers and barriers, which no upper room sees. A driver may refuse `wait` with no events. The application's calls
+ * come here (shim/gen.py); OpenCL 1.1's are clEnqueueMarker, clEnqueueBarrier and clEnqueueWaitForEvents. */
 cl_int gs_enqueue_marker(cl_command_queue queue, cl_uint n_wait, const cl_event *wait, cl_event *event);
 cl_int gs_enqueue_barrier(cl_command_queue queue, cl_uint n_wait, const cl_event *wait, cl_event *event);
 cl_int gs_enqueue_marker_1_1(cl_command_queue queue, cl_event *event);

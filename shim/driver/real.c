@@ -44,7 +44,7 @@ const char *gs_library_dir(void)
     return loaded.dir;
 }
 
-/* Is it the shim, or the log before it, under whatever name? The own file doesn't tell: programs have this code. */
+/* Is the file the shim, or the log in front of it? (Our own file doesn't tell: programs have this code too.) */
 static bool is_shim(const char *path)
 {
     char resolved[PATH_MAX];
@@ -77,7 +77,7 @@ static void *open_in_list(const char *list, const struct stat *self)
     return lib;
 }
 
-/* The real library by its absolute path: by its name alone we would find ourselves, whose SONAME it shares. */
+/* Opens the real library by its absolute path: by name alone we would find ourselves, who have the same SONAME. */
 static void *open_real(void)
 {
     struct stat self = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of the driver's functions: the real loader's, or what lies below us where we are an OPENCL_LAYERS layer. */
+/* The driver's functions: the real loader's, or the next table's if we are a layer (OPENCL_LAYERS). */
 #ifndef GS_SHIM_DRIVER_REAL_H
 #define GS_SHIM_DRIVER_REAL_H
 
@@ -20,8 +20,8 @@
 extern struct _cl_icd_dispatch gs_real_table;
 extern _Atomic bool gs_real_ready;
 
-/* Where each function's entry stands in the table, and the version that a core function came with: 12 for 1.2. Those of
- * extensions have none. One without a name stands at the end. */
+/* Each function's place in the table, and a core function's first version (12 for 1.2), else 0. A null name ends the
+ * list. */
 struct gs_real_function {
     const char *name;
     size_t offset;
@@ -29,10 +29,10 @@ struct gs_real_function {
 };
 extern const struct gs_real_function gs_real_functions[];
 
-/* Finds and opens the real library, once. Where there is none every entry stays null, and one message says so. */
+/* Finds and opens the real library, once. If there is none, all entries stay null, and one message says so. */
 __attribute__((cold)) void gs_real_load(void);
 
-/* The table. An entry is null where the library hasn't got the function. */
+/* The table. An entry is null if the library lacks the function. */
 static inline const struct _cl_icd_dispatch *gs_real(void)
 {
     if (!atomic_load_explicit(&gs_real_ready, memory_order_acquire))
@@ -40,17 +40,17 @@ static inline const struct _cl_icd_dispatch *gs_real(void)
     return &gs_real_table;
 }
 
-/* Of an object that may be null: GS_RELEASE(Event, event); */
+/* Releases an object, if not null: GS_RELEASE(Event, event); */
 #define GS_RELEASE(what, object)                                                                                       \
     do {                                                                                                               \
         if (object)                                                                                                    \
             gs_real()->clRelease##what(object);                                                                        \
     } while (0)
 
-/* As a layer: `below` is the next table. False if a real library has been opened already. */
+/* For a layer: `below` is the next table. False: a real library is open already. */
 bool gs_real_use(const struct _cl_icd_dispatch *below, unsigned n_entries);
 
-/* The real library's own clGetExtensionFunctionAddress(ForPlatform); null for none. */
+/* The real library's clGetExtensionFunctionAddress(ForPlatform); null platform: without one. */
 void *gs_real_extension(cl_platform_id platform, const char *name);
 
 /* The folder that this library lies in, or "". */
@@ -76,17 +76,17 @@ static inline cl_int gs_query_value(const void *value, size_t bytes, size_t room
 
 /* ---- driver.c: what a driver may be asked for ----
  *
- * A loader hands every call on, whether or not the driver behind a device has such a function: Mesa's rusticl has null
- * entries in its table, at which a call crashes, and Oclgrind, of OpenCL 1.2, has entries of 2.1 that call themselves.
- * So gpusparc itself calls only what these functions say is there; it hands the application's calls on as they are. */
+ * A loader hands every call on, even if the device's driver lacks the function: Mesa's rusticl has null entries in its
+ * table, at which a call crashes, and Oclgrind (OpenCL 1.2) has entries of 2.1 that call themselves. So gpusparc itself
+ * calls only functions that are there by these tests; the application's calls are handed on as they are. */
 
-/* An address in the library of the platform's driver; in the loader's where its table isn't the driver's own. */
+/* An address in the library of the platform's driver; in the loader's, if the table isn't the driver's. */
 void *gs_driver_address(cl_platform_id platform);
 
-/* Do the versions of device and platform promise this core function, and has the table it? False for extensions'. */
+/* Do the versions of device and platform promise this core function, and is it in the table? False for extensions. */
 bool gs_driver_has(cl_device_id dev, const char *function);
 
-/* What the driver says of a device, malloc'd; NULL where it says nothing. */
+/* The driver's text about a device, malloc'd; NULL: none. */
 char *gs_device_text(cl_device_id dev, cl_device_info what);
 
 /* Does the device name this extension? */
@@ -95,7 +95,7 @@ bool gs_driver_extends(cl_device_id dev, const char *extension);
 /* Can the device be divided into equal parts? */
 bool gs_driver_divides(cl_device_id dev);
 
-/* Are platform and devices of OpenCL 1.2 or newer, with all that gpusparc calls? False with a sentence. */
+/* Have platform and devices OpenCL 1.2 or newer, with all functions that gpusparc calls? If not, `why` says so. */
 bool gs_driver_usable(cl_platform_id platform, char *why, size_t why_bytes);
 
 #endif

@@ -32,19 +32,19 @@ struct gs_replica {
 /* With the context's lock held. */
 struct gs_bytes {
     struct gs_host_use *uses; /* of a root and its windows; the callers' */
-    unsigned calls;           /* that use the object without that lock */
-    unsigned let_go;          /* so often by the application meanwhile: the last of these calls tells the driver */
+    unsigned calls;           /* calls that use the object without the lock */
+    unsigned let_go;          /* releases by the application meanwhile, which the last of these calls passes on */
     struct gs_mem *prev;      /* of the context's roots */
     int users;                /* handles of the object and its windows in the application's hands */
     bool keeps_root;          /* a window that retains the driver's object of its root */
     atomic_uint windows;      /* of a root: so many windows keep it */
     /* of roots only */
-    void *base;                   /* where its bytes lie in the host's memory, if it is `shared`; else null */
-    bool to_share;                /* to become `shared`, if possible, before a launch with it is planned */
+    void *base;                   /* if `shared`, the bytes' address in the host's memory; else null */
+    bool to_share;                /* may become `shared` before a launch with the root is planned */
     struct gs_rangeset undefined; /* bytes that nobody has written yet: any value will do */
     cl_event split_end;           /* the end of the last split launch with writes to this root, or null; owned */
-    struct gs_rangeset spoiled;   /* such a launch failed while it ran: these bytes are nobody's result */
-    bool lost;                    /* all of them are, for good: there was no memory to say which */
+    struct gs_rangeset spoiled;   /* bytes with no known value, as such a launch failed */
+    bool lost;                    /* all bytes are spoiled for good: no memory to note which */
     struct gs_traffic traffic;
     uint64_t settled;                /* the serial number of the last command for which gs_drop_failed has looked */
     struct gs_pinned_memory *mapped; /* the host's memory for maps that are ours, or null; owned */

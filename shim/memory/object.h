@@ -34,14 +34,14 @@ cl_int gs_mem_released(struct gs_mem *m);
  * object meanwhile and no other call uses it, the driver hears of the release now. */
 void gs_mem_unlock(struct gs_context *c, struct gs_mem *used);
 
-/* Bytes of a root that went to and fro so far: gs_traffic() of the room coherence. */
+/* Counts of a root's bytes that went to and fro: gs_traffic() in coherence.h. */
 struct gs_traffic {
-    uint64_t left, fetched; /* that splits wrote on other devices; and those of them brought home since */
-    uint64_t made, taken;   /* that kernels may have written, and that large blocking reads have fetched */
-    const void *taken_to;   /* where the last of these put them */
+    uint64_t left, fetched; /* written by splits on other devices; brought home of these since */
+    uint64_t made, taken;   /* perhaps written by kernels; fetched by large blocking reads */
+    const void *taken_to;   /* where the last such read put its bytes */
 };
 
-/* How many references to its handle are not the application's. */
+/* How many references to the handle are ours. */
 cl_uint gs_mem_own_references(struct gs_mem *m);
 
 /* Called when nobody holds the object any more. */
@@ -75,7 +75,7 @@ void gs_share(struct gs_mem *root);
 /* Shares a buffer that gs_share has put off, before a launch with it is planned. Doesn't wait. */
 void gs_share_now(struct gs_mem *root);
 
-/* What the context knows of that. */
+/* Frees what the context knows of sharing; null is allowed. */
 void gs_shared_free(struct gs_shared *s);
 
 /* The memory object by which another device reaches the shared bytes. */

@@ -8,7 +8,7 @@
 
 struct gs_shared {
     bool works;             /* may buffers in the host's memory be one memory for all devices? */
-    cl_command_queue queue; /* by which they are looked at, or null; owned */
+    cl_command_queue queue; /* the queue that asks for addresses, or null; owned */
 };
 
 void gs_shared_free(struct gs_shared *s)
@@ -18,8 +18,8 @@ void gs_shared_free(struct gs_shared *s)
     free(s);
 }
 
-/* The host address of a buffer that lies in the host's memory. The map is undone at once: on such a device a buffer
- * never moves, and the driver itself works at this address (works() tests both). `wait` false: it may be in use. */
+/* The host address of a buffer that lies in the host's memory. Unmaps at once: on such a device a buffer never moves,
+ * and the driver works at this address (works() tests both). `wait` false: the buffer may be in use. */
 static void *address_of(cl_command_queue queue, cl_mem buffer, size_t bytes, bool wait)
 {
     cl_event unmapped;
@@ -39,7 +39,7 @@ static void *address_of(cl_command_queue queue, cl_mem buffer, size_t bytes, boo
     return err ? NULL : base;
 }
 
-/* One device writes through a second object at the same address: does another device see it in the first object? */
+/* Does a device see at the same address what another device has written through a second object? */
 static bool works(struct gs_context *ctx, cl_command_queue *queue)
 {
     enum { N = 4096 };

@@ -10,7 +10,7 @@ enum { BUCKET_BITS = 12, BUCKETS = 1 << BUCKET_BITS };
 static struct {
     pthread_rwlock_t lock;
     struct gs_object *_Atomic buckets[BUCKETS];
-    /* The first of a bucket, but for events, stands here too, until it is let go: it is found without the lock. */
+    /* The first object of each bucket, but for events, is here too until released: found without the lock. */
     struct {
         _Alignas(16) atomic_uintptr_t key; /* 0: none */
         struct gs_object *_Atomic object;
@@ -44,7 +44,7 @@ static struct gs_object *find_locked(unsigned b, enum gs_type type, const void *
     return NULL;
 }
 
-/* Once nobody holds it it is as good as gone, though it may still be in the table. */
+/* Holds the object, unless nobody holds it any more: such an object is as good as gone, though still in the table. */
 static bool hold_if_held(struct gs_object *o)
 {
     int holds = atomic_load(&o->holds);

@@ -3,8 +3,8 @@
 
 #include "shim/process/threads.h"
 
-/* gs_merge: dst[begin + i] = part[i] for each of n bytes that differs from kept[i]; sixteen bytes per work-item.
- * gs_reduce: what a part left as it was isn't stored. `op` is an enum gs_atomic_op. */
+/* gs_merge: dst[begin + i] = part[i] for each of n bytes where part[i] differs from kept[i]; sixteen bytes per
+ * work-item. gs_reduce: stores only elements that a part has changed. `op` is an enum gs_atomic_op. */
 static const char source[] =
     "__kernel void gs_merge(__global uchar *dst, ulong begin, __global const uchar *part, __global const uchar *kept,\n"
     "                       ulong n)\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What rooms above this one do for it. */
+/* A function of an upper room that this room calls. */
 #ifndef GS_SHIM_RECORD_UPWARD_H
 #define GS_SHIM_RECORD_UPWARD_H
 
@@ -7,7 +7,7 @@ struct gs_object;
 
 /* By the entry points. */
 struct gs_above_objects {
-    /* Frees an object that nobody holds any more, and all that hangs off it. */
+    /* Frees an object that nobody holds, with all that hangs off it. */
     void (*destroy)(struct gs_object *o);
 };
 extern const struct gs_above_objects gs_above_objects;
