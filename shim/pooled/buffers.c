@@ -3,8 +3,8 @@
 #include "shim/pooled/commands.h"
 #include "shim/pooled/store.h"
 
-/* The driver's object is never used, but by the driver's own checks of arguments. It is as large as these need: of
- * sub-buffers drivers look at where they begin beside a multiple of CL_DEVICE_MEM_BASE_ADDR_ALIGN, which is in bits. */
+/* The driver's object for a stand-in, which only the driver's own checks of arguments ever see. Large enough for these:
+ * for sub-buffers drivers compare the offset with multiples of CL_DEVICE_MEM_BASE_ADDR_ALIGN (in bits). */
 struct stand_in {
     size_t align, bytes;
 };

@@ -9,7 +9,7 @@
 #include "shim/process/threads.h"
 #include "shim/put/put.h"
 
-/* What the application has asked for and has not ended. */
+/* Commands of the application that have not ended. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* the list, in whatever way */
@@ -18,8 +18,8 @@ static struct {
 } list = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .last = &list.first};
 GS_RANKED(list.lock, GS_RANK_POOL_COMMANDS);
 
-/* Of the application's objects, before anybody hears of the end: who does may build the launch's program anew, or make
- * another object in the room of these. */
+/* Releases the command's objects before anybody hears of its end: the application may then build the launch's program
+ * anew, or needs the room for another object. */
 static void let_go(struct gs_pool_command *c)
 {
     if (c->launch)
@@ -66,7 +66,8 @@ static bool precedes(const struct gs_pool_command *a, const struct gs_pool_comma
     return a->queue == b->queue && (!a->q->out_of_order || a->op.kind == GS_OP_BARRIER || all);
 }
 
-/* 1: not yet; 0: it may begin; below: what it waits for has failed. A launch may begin behind the one that runs. */
+/* 1: not yet; 0: may begin; negative: a command or event before has failed. A launch may begin behind the running
+ * one. */
 static cl_int state_of(const struct gs_pool_command *c, const struct gs_pool_command *running)
 {
     cl_int failed = c->behind_failed ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : 0;
@@ -204,7 +205,7 @@ static void finish(struct gs_pool_command *c)
         free_command(c);
 }
 
-/* Of a map that isn't carried out: its unmap, which has been enqueued, fails as well, and must not put it back. */
+/* A map has failed: its unmap, if enqueued already, fails as well, and must not put the mapping back. */
 static void tell_unmap(const struct gs_mapping *map)
 {
     GS_LOCKED(&list.lock);
@@ -212,7 +213,7 @@ static void tell_unmap(const struct gs_mapping *map)
         a->of_none |= a->taken == map;
 }
 
-/* Of a command that isn't carried out: what it would have mapped isn't, and what it would have unmapped stays so. */
+/* A map or unmap has failed: undoes the mapping, or keeps it mapped. */
 static void undo_mapping(struct gs_pool_command *c)
 {
     struct gs_mem *m = c->taken ? c->dst : c->mapped ? c->src : NULL;
@@ -231,8 +232,7 @@ static void undo_mapping(struct gs_pool_command *c)
         tell_unmap(c->mapped);
 }
 
-/* What the application has enqueued behind a command that isn't carried out isn't either; what it enqueues once it has
- * heard of that is. */
+/* A command has failed: nor are commands carried out that are already enqueued behind it; later ones are. */
 static void fail_those_behind(const struct gs_pool_command *c)
 {
     GS_LOCKED(&list.lock);
@@ -273,8 +273,8 @@ static void end(struct gs_pool_command *c)
     told(c);
 }
 
-/* The next command that may begin; waits for one, unless a launch runs. What it waits for may be the application's
- * event, of whose end nobody tells. */
+/* The next command that may begin. Waits for one unless a launch runs; polls, since the command may wait for an event
+ * of the application's, whose end nobody tells. */
 static struct gs_pool_command *next(const struct gs_pool_command *running, cl_int *state)
 {
     GS_LOCKED(&list.lock);
@@ -305,8 +305,8 @@ static bool is_ready(const struct gs_pool_command *c)
     return is;
 }
 
-/* A launch that finds all its bytes is enqueued while the one before it runs, so that the device doesn't wait for this
- * thread between the two. Nothing else begins while a launch runs. */
+/* The thread. A launch whose bytes are all there is enqueued while the one before still runs, so that the device
+ * doesn't wait for this thread. Nothing else begins while a launch runs. */
 static void *work(void *unused)
 {
     struct gs_pool_command *running = NULL;
@@ -326,7 +326,7 @@ static void *work(void *unused)
         if (!running)
             continue;
         running->times[2] = gs_now_ns();
-        if (atomic_load(&running->q->o.ctx->pool->failed)) /* what it read was lost */
+        if (atomic_load(&running->q->o.ctx->pool->failed)) /* the bytes that it read were lost */
             running->err = CL_OUT_OF_RESOURCES;
     }
     return unused;
@@ -387,7 +387,7 @@ static cl_int keep(struct gs_mem **out, cl_mem handle)
     return err;
 }
 
-/* What is mapped, and of an unmap what was. */
+/* Makes a map's mapping; takes an unmap's out of the list. */
 static cl_int take_mapping(struct gs_pool_command *c)
 {
     struct gs_mem *m = c->op.kind == GS_OP_MAP_BUFFER ? c->src : c->dst;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See store.h, section host.c. */
 #include "shim/pooled/store.h"
 
 #include <sys/mman.h>
@@ -59,7 +60,7 @@ static uint64_t most_pinned(void)
     return given > least ? given : least;
 }
 
-/* The pages are made before the driver pins them: it takes longer, with its lock held. */
+/* Makes the pages before the driver pins them, since the driver would take longer, with its lock held. */
 void gs_pool_host_pin(struct gs_pool_host *h, uint64_t at)
 {
     const size_t i = at / GS_POOL_PIECE, bytes = h->pieces ? piece_bytes(h, i) : 0;

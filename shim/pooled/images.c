@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Images of pooled contexts. The host place has the texels without gaps, so a command on images is one on rectangles of
- * bytes there; kernels get an image of the driver's, which has all of it. */
+ * bytes; kernels get an image of the driver's with all texels. */
 #include "shim/memory/object.h"
 #include "shim/pooled/commands.h"
 #include "shim/pooled/store.h"
@@ -159,7 +159,7 @@ static bool is_within(const struct gs_pool_image *image, const size_t at[3], con
     return true;
 }
 
-/* One side of a transfer: where it begins, and its pitches; in texels and as given, then in bytes. */
+/* Turns one side of a transfer (begin and pitches) from texels, or as given, into bytes. */
 static cl_int lay_side(const struct gs_pool_image *side, const struct gs_pool_image *any, const size_t region[3],
                        size_t at[3], size_t pitch[2])
 {
@@ -226,7 +226,7 @@ cl_int gs_pool_image_op(struct gs_op *op, const struct gs_mem *src, const struct
     return err || !maps ? err : lay_map(op, any, region);
 }
 
-/* The texel that a colour becomes is what the driver makes of it in an image of one. */
+/* Has the driver make the texel for a colour, in an image of one texel. */
 static cl_int make_texel(struct gs_pool_root *r, const struct gs_op *op, const void *color, void *texel)
 {
     const struct gs_pool_image *image = r->image;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See commands.h, section launch.c. */
 #include "shim/pooled/commands.h"
 
 #include <limits.h>
@@ -20,14 +21,14 @@ struct run {
     struct gs_turn *turn;
     unsigned device;
     bool ahead;            /* the round before is not over */
-    uint64_t spare;        /* by how much each window may be larger than the turn needs */
+    uint64_t spare;        /* each window may be so many bytes larger than the turn needs */
     struct taken *taken;   /* by use; owned */
-    struct gs_events ends; /* of its chunks, which without units are one */
+    struct gs_events ends; /* ends of its chunks; without units there is one */
     unsigned factor;       /* a chunk has so many times the configured work-groups */
     uint64_t begun_ns;
 };
 
-/* Turns side by side, each on a device of its own: all have their bytes before the first begins. */
+/* Turns side by side, one on each device. All have their bytes before the first begins. */
 struct round {
     struct run runs[GS_MAX_DEVICES];
     unsigned n;
@@ -42,11 +43,11 @@ struct gs_pool_launch {
     struct gs_size *size; /* or null */
     struct gs_mem **mems; /* by argument, kept; or null */
     struct gs_turns turns;
-    /* By the device whose program it is of, [0] also for the others; of a whole launch the application's. Owned. It has
-     * all arguments but memory and the hidden one since the call. */
+    /* By the device whose program the kernel is of; [0] also for devices without one; for a whole launch the
+     * application's. Owned. All arguments but memory and the hidden one are set. */
     cl_kernel kernel[GS_MAX_DEVICES];
     bool *done;        /* by turn; owned */
-    cl_mem *parts;     /* by argument: of a window, for the turn that is being enqueued; or null */
+    cl_mem *parts;     /* by argument: a window's buffer, for the turn that is being enqueued; or null */
     struct round last; /* while it runs */
 };
 
@@ -221,7 +222,7 @@ static uint64_t spare_of(const struct gs_turn *t, uint64_t room)
     return n && taken < room ? (room - taken) / n : 0;
 }
 
-/* What the turn overwrites unread needn't be kept for it. */
+/* Drops bytes that the turn overwrites unread. */
 static cl_int forget(struct run *run, uint32_t i)
 {
     const struct gs_turn_use *u = &run->turn->uses[i];
@@ -251,7 +252,7 @@ static cl_int take_window(struct run *run, uint32_t i)
     cl_int err = take(run, i);
     if (err != CL_MEM_OBJECT_ALLOCATION_FAILURE || run->ahead || gs_pool_clear(run->device) != CL_SUCCESS)
         return err;
-    /* It may have pinned windows that are larger than it needs. */
+    /* an earlier try may have pinned windows larger than needed */
     err = CL_SUCCESS;
     for (uint32_t j = 0; uses[j].root && !err; j++) {
         err = make_way(run, j);
@@ -292,7 +293,7 @@ static cl_int set_part(struct gs_pool_launch *l, cl_kernel kernel, cl_uint i, co
     return err ? err : gs_real()->clSetKernelArg(kernel, i, sizeof(cl_mem), region.origin ? &l->parts[i] : &w->mem);
 }
 
-/* The newest first: of those that overlap NVIDIA's driver wants it (docs/drivers.md). */
+/* Newest first: NVIDIA's driver wants that for overlapping ones (docs/drivers.md). */
 static void release_parts(struct gs_pool_launch *l)
 {
     for (cl_uint i = l->k->n_args; i-- > 0;) {
@@ -338,7 +339,7 @@ static cl_int enqueue(struct gs_pool_launch *l, struct run *run, cl_command_queu
     return err ? err : gs_events_add(&run->ends, end);
 }
 
-/* By units, where there is a daemon. Its windows hold what it writes: reads come behind it in its queue, or later. */
+/* Begins a turn, under a daemon by units. Reads of its windows come behind it in the queue, or later. */
 static cl_int begin(struct gs_pool_launch *l, struct run *run)
 {
     const cl_kernel kernel = l->kernel[l->kernel[run->device] ? run->device : 0];
@@ -517,13 +518,13 @@ bool gs_pool_launch_is_ready(const struct gs_pool_launch *l)
     return is;
 }
 
-/* While one round's bytes come, what the next one has no room for leaves; while the one computes, the next one's come.
- * Where the devices have no room for both, the next one waits for the end of this one. */
+/* While a round's bytes come, bytes leave for which the next round has no room; while a round computes, the next
+ * round's bytes come. If the devices have no room for both, the next round waits for the end of this one. */
 cl_int gs_pool_launch_begin(struct gs_pool_launch *l, cl_int (*foresee)(const void *), const void *of)
 {
     const struct gs_turns *t = &l->turns;
     const unsigned devices = gs_group()->n, each = (t->n + devices - 1) / devices, rounds = t->serial ? t->n : each;
-    /* From that end of the rounds whose bytes the launch before has left there. */
+    /* begins with the end of the rounds whose bytes the last launch has left on the devices */
     const bool backwards = !t->serial && held_of(&t->v[each - 1], 0) > held_of(&t->v[0], 0);
     struct round now = {0}, next = {0};
     cl_int err = CL_SUCCESS;

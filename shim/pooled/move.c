@@ -50,7 +50,7 @@ cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to, boo
     return err;
 }
 
-/* What a device's window holds goes to another of the device, if it has one there. Takes it off `left`. */
+/* Copies bytes from a window to another window of the same device, if there is one; takes these off `left`. */
 static cl_int copy_near(struct gs_pool_root *from, struct gs_rangeset *left, struct gs_pool_root *to, uint64_t shift)
 {
     struct gs_rangeset here = {0};

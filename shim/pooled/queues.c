@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See store.h, section queues.c. */
 #include "shim/pooled/store.h"
 
 #include "shim/put/put.h"
@@ -41,8 +42,8 @@ void gs_pool_queues_free(struct gs_pool_queues *q)
     free(q);
 }
 
-/* What the driver lacks for a transfer. CL_MEM_OBJECT_ALLOCATION_FAILURE would say here that a device has no room for a
- * window, to which there are other answers than an error: a window's memory is used once as soon as it is made. */
+/* The error if the driver lacks something for a transfer. Not CL_MEM_OBJECT_ALLOCATION_FAILURE, which would mean no
+ * room for a window, and has other answers than an error: a new window's memory is used at once to find that out. */
 static cl_int lacking(cl_int err)
 {
     return err == CL_MEM_OBJECT_ALLOCATION_FAILURE ? CL_OUT_OF_RESOURCES : err;

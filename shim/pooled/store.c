@@ -19,8 +19,9 @@ static struct {
     /* Bytes of each device's windows, but of those that leave; and of windows that the last round is about to make. */
     uint64_t used[GS_MAX_DEVICES], reserved[GS_MAX_DEVICES];
     unsigned busy;                  /* a bit for each device that the launch of the last round uses */
-    struct gs_pool_window *leaving; /* evicted: what they alone held is on its way to the host */
-    struct gs_pool_window *left;    /* it is there: the command's next windows may have their memory */
+    struct gs_pool_window *leaving; /* evicted windows whose only bytes are on their way to the host */
+    struct gs_pool_window
+        *left; /* evicted windows whose bytes have arrived; the command's next windows may have their memory */
 } store = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(store.lock, GS_RANK_POOL);
 
@@ -277,9 +278,9 @@ cl_int gs_pool_load(struct gs_pool_window *w, const struct gs_rangeset *bytes)
     return err;
 }
 
-/* No place holds the bytes any more, but for that window, if any, or the host. The host's pages go where it held some
- * of the bytes: to give back what isn't there took 0.3 ms of each launch on 8 GiB. They stay while there are maps: what
- * a window takes over with the rows that are written there may be mapped for reading. */
+/* No place holds the bytes as valid any more, but this window, if any, or the host (but_host). The host's pages are
+ * given back only where it held some of the bytes: giving back what isn't there took 0.3 ms of each launch on 8 GiB.
+ * With maps they stay: bytes that a window takes over beside written rows may be mapped for reading. */
 static cl_int invalidate(struct gs_pool_root *r, const struct gs_pool_window *but, bool but_host,
                          const struct gs_rangeset *bytes)
 {
@@ -360,7 +361,7 @@ static bool is_pinned(const struct gs_pool_window *w)
     return w->used > store.ended;
 }
 
-/* What is wanted of it is little: rows beside those of the next turn, say. */
+/* Are few of the window's bytes wanted: rows beside those of the next turn, say? */
 static bool is_nearly_worthless(const struct gs_pool_window *w)
 {
     enum { LITTLE = 16 };
@@ -412,7 +413,7 @@ static cl_mem allocate(const struct gs_pool_root *r, unsigned device, uint64_t b
     return *err ? NULL : mem;
 }
 
-/* The same again where the driver refuses: it may free memory a moment after the last command with it has ended. */
+/* Allocates, trying again if the driver refuses: a driver may free memory a moment after its last use. */
 static cl_mem allocate_patiently(const struct gs_pool_root *r, unsigned device, uint64_t bytes, unsigned tries,
                                  cl_int *err)
 {
@@ -485,7 +486,7 @@ static bool may_be_made(unsigned device, struct gs_range pages)
     return pages.end - pages.begin <= device_number(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
 }
 
-/* A new window for bytes that leave a device, on one that the launch doesn't use and that has room. Null: nowhere. */
+/* A new window for bytes that leave a device, on a device with room that the launch doesn't use. Null: none. */
 static struct gs_pool_window *find_refuge(struct gs_pool_root *r, const struct gs_rangeset *bytes)
 {
     const struct gs_range pages =
@@ -508,9 +509,8 @@ static struct gs_pool_window *find_refuge(struct gs_pool_root *r, const struct g
     return NULL;
 }
 
-/* What only the window holds begins to go to another device, or to the host. Its valid bytes that other places hold,
- * too, are nobody's loss; nor are those that the next commands overwrite unread. The window is one no more, though its
- * memory stays until gs_pool_await. */
+/* Sends bytes that only this window holds to another device or to the host; not bytes that later commands overwrite
+ * unread. The window is no longer one, but its memory stays until gs_pool_await. */
 static cl_int send_away(struct gs_pool_window *w)
 {
     struct gs_pool_root *r = w->root;

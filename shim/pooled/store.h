@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of pooled buffers (docs/memory.md): which place holds which of them, and how they move. A place is the
- * host, or a window: a range of a root's bytes in a device's memory. */
+/* The bytes of pooled buffers (docs/memory.md): which place holds which bytes, and how bytes move. A place is the host,
+ * or a window: a range of a root's bytes in a device's memory. */
 #ifndef GS_SHIM_POOLED_STORE_H
 #define GS_SHIM_POOLED_STORE_H
 
@@ -8,12 +8,12 @@
 #include "shim/pooled/turns.h"
 #include "shim/staging/staging.h"
 
-/* ---- host.c: the host place's memory: a root's address range; the system makes its pages when they are first written
- * ----
+/* ---- host.c: the host place, a range of addresses for each root, whose pages the system makes when they are first
+ * written ----
  *
- * GPUs' drivers pin the pieces that are used first, for the link's pace: as many bytes of all host places as the user
- * has given with `--memory pooled+host:SIZE`, or an eighth of the machine's memory, at most 16 GiB, if that is more.
- * With the store locked, but for gs_pool_host_make and gs_pool_host_free. */
+ * GPUs' drivers pin the pieces that are used first, for the link's pace: of all host places together as many bytes as
+ * the user has given with `--memory pooled+host:SIZE`, or an eighth of the machine's memory (at most 16 GiB), whichever
+ * is more. With the store locked, but for gs_pool_host_make and gs_pool_host_free. */
 
 /* A device's driver pins one piece at a time; a transfer stays within one. */
 enum { GS_POOL_PIECE = 32 * 1024 * 1024 };
@@ -40,24 +40,25 @@ void gs_pool_host_drop(struct gs_pool_host *h, struct gs_range bytes);
 
 /* ---- queues.c: our queues of each device, in order, and transfers under way in them. With the store locked ---- */
 
-/* A device's queues, of no order among them: its link carries both ways at once, and transfers beside a kernel. */
+/* A device's queues, unordered among each other: its link carries bytes both ways at once, and beside a kernel. */
 enum gs_pool_lane { GS_POOL_TO_DEVICE, GS_POOL_TO_HOST, GS_POOL_KERNELS, GS_POOL_LANES };
 
-/* What a pooled context has. */
+/* What a pooled context keeps. */
 struct gs_pool_queues {
     cl_command_queue of[GS_MAX_DEVICES][GS_POOL_LANES]; /* made on first need */
     struct gs_pool_host passing;     /* memory of the host's through which bytes go from device to device */
-    uint64_t pass_pinned, pass_used; /* bytes of it that are pinned; that transfers under way use */
-    atomic_int failed;               /* the error of a failed command, which has lost the buffers' bytes; or 0 */
+    uint64_t pass_pinned, pass_used; /* of `passing`: bytes pinned; bytes in use by transfers under way */
+    atomic_int failed;               /* the error of a failed command, by which the buffers' bytes are lost; or 0 */
 };
 
 /* Null with an error in *err. */
 cl_command_queue gs_pool_queue(struct gs_context *ctx, unsigned device, enum gs_pool_lane lane, cl_int *err);
 
-/* Enqueues a transfer: a read to the host in its own queue, all others in that to the device. Until
- * gs_pool_transfers_end the host's memory of it must stay. */
+/* Enqueues a transfer: a read to the host in one queue, all others in the queue to the device. Its host memory stays
+ * until gs_pool_transfers_end. */
 cl_int gs_pool_begin(struct gs_context *ctx, unsigned device, const struct gs_op *op);
-/* Between devices, at most GS_POOL_PIECE bytes: a read, and a write that waits for it. Fills in both's host memory. */
+/* Between devices, GS_POOL_PIECE bytes at most: a read, and a write that waits for it. Fills in the host memory of
+ * both. */
 cl_int gs_pool_pass_begin(struct gs_context *ctx, unsigned from, struct gs_op *read, unsigned to, struct gs_op *write);
 /* Waits for all transfers. Marks the context of a failed transfer as failed; returns the last such error. */
 cl_int gs_pool_transfers_end(void);
@@ -70,14 +71,14 @@ struct gs_pool_window {
     struct gs_pool_root *root;
     unsigned device;
     cl_mem mem;                /* owned */
-    uint64_t bytes;            /* of mem: as many as the range has, or some more */
+    uint64_t bytes;            /* at least as many as the range */
     struct gs_range range;     /* of the root; begins at a whole page */
     struct gs_rangeset valid;  /* bytes of the root that are up to date here */
-    struct gs_rangeset coming; /* bytes that gs_pool_gather brings */
+    struct gs_rangeset coming; /* bytes that gs_pool_gather is bringing */
     uint64_t used;             /* the last round of turns that uses it */
 };
 
-/* An image's texels. Its bytes are these without gaps; they are valid all or none, and each window has all. */
+/* An image's texels: bytes without gaps, valid all or none; each window has all. */
 struct gs_pool_image {
     cl_image_format format;
     cl_image_desc desc; /* without pitches */
@@ -94,8 +95,8 @@ struct gs_pool_root {
         host; /* the host place: memory of ours, or what the application gave with CL_MEM_USE_HOST_PTR */
     struct gs_rangeset valid; /* bytes that are up to date at the host */
     atomic_uint maps;         /* of the application, from their call to the end of the unmapping */
-    /* Bytes that the commands after the current one overwrite unread, and that the rest of the current one doesn't
-     * read: nobody has to keep them. And bytes that the commands after the current one read. */
+    /* Bytes that later commands overwrite unread, and that the rest of the current command doesn't read: nobody has to
+     * keep them. And bytes that later commands read. */
     struct gs_rangeset overwritten, wanted;
     struct gs_pool_window *windows;
     struct gs_pool_root *next, *prev; /* of all roots */
@@ -104,7 +105,7 @@ struct gs_pool_root {
 /* The most bytes of all buffers, and of one: the sum of the devices' memories and of the host's that the user adds. */
 uint64_t gs_pool_bytes(void);
 
-/* Is there one device, with room for all buffers that there are? */
+/* Has the only device room for all present buffers? */
 bool gs_pool_is_roomy(void);
 
 /* A root of `size` bytes; given: null, or the application's memory for its host place. NULL with *err: no memory. */
@@ -116,7 +117,7 @@ void gs_pool_unlock(void);
 /* The room of the smallest device. */
 struct gs_pool_room gs_pool_room(void);
 
-/* A window of the device that holds the range; null: there is none. */
+/* A window of the device that holds the range; null: none. */
 struct gs_pool_window *gs_pool_window_of(struct gs_pool_root *r, unsigned device, struct gs_range range);
 
 /* A round of turns; rounds are numbered in the order in which they begin, and end in that order. The windows that a
@@ -135,26 +136,26 @@ cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range p
 /* Evicts all windows of the device, pinned or not. */
 cl_int gs_pool_clear(unsigned device);
 
-/* Transfers run beside each other until gs_pool_await has waited for all of them: whatever a command began has settled
- * before the store is unlocked. An error means that what the buffers of a context hold is lost; those of the context
- * whose transfer has failed are marked. Bytes come into a window in two steps, between which all must settle: what
- * neither the host nor a window of the same device has comes from other devices' windows; then the rest comes from the
- * host and from windows of the device. Bytes that nobody has written are left as they are. */
+/* Transfers run side by side until gs_pool_await, which must be called before the store is unlocked. An error means
+ * that the contents of a context's buffers are lost; the context of the failed transfer is marked. Bytes come into a
+ * window in two steps, with gs_pool_await in between: bytes that neither the host nor another window of the same device
+ * has come from other devices' windows (gather); the rest comes from the host and that device's windows (load);
+ * undefined bytes don't. */
 cl_int gs_pool_gather(struct gs_pool_window *w, const struct gs_rangeset *bytes);
 cl_int gs_pool_load(struct gs_pool_window *w, const struct gs_rangeset *bytes);
 cl_int gs_pool_await(void);
 
-/* Calls a step for each range of the bytes that a window of the device holds, or of any device; for each range once.
- * The bytes that no such window holds stay in `bytes`. */
+/* Calls `step` for each range of the bytes that a window of the device holds (or of any device), once for each range.
+ * Bytes that no such window holds stay in `bytes`. */
 enum { GS_POOL_ALL_DEVICES = GS_MAX_DEVICES };
 typedef cl_int gs_pool_step(struct gs_pool_window *w, struct gs_range range, void *arg);
 cl_int gs_pool_from_windows(struct gs_pool_root *r, unsigned device, struct gs_rangeset *bytes, gs_pool_step *step,
                             void *arg);
 
-/* Brings the bytes to the host, and has all settled. */
+/* Brings the bytes to the host, and waits for all transfers. */
 cl_int gs_pool_require_host(struct gs_pool_root *r, struct gs_range bytes);
 
-/* The bytes were written there, and are valid nowhere else. */
+/* The bytes were written in this place, and are valid nowhere else. */
 cl_int gs_pool_wrote(struct gs_pool_window *w, const struct gs_rangeset *bytes);
 cl_int gs_pool_wrote_host(struct gs_pool_root *r, const struct gs_rangeset *bytes);
 
@@ -164,18 +165,18 @@ cl_int gs_pool_map_end(struct gs_pool_root *r);
 
 /* The next command overwrites the bytes unread: no place has to keep them. */
 cl_int gs_pool_invalidate(struct gs_pool_root *r, const struct gs_rangeset *bytes);
-/* For all roots: no later command is known. For one root: a later command may read all of it. */
+/* For all roots: no later commands are known. For one root: a later command may read all of it. */
 void gs_pool_forecast_clear(void);
 cl_int gs_pool_want(struct gs_pool_root *r);
 
 /* Transfers between windows and the application's memory. by_ring: by the ring, which the caller has entered. */
 cl_int gs_pool_carry(struct gs_context *ctx, const struct gs_extents *s, bool by_ring);
-/* To the application's memory, from wherever they are. */
+/* Copies the bytes to the application's memory, from wherever they are. */
 cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to, bool by_ring);
-/* The bytes lie within one buffer, and so do those at `at`; within the same buffer they don't overlap. */
+/* Copies between buffers; each range lies within one buffer, and in the same buffer they don't overlap. */
 cl_int gs_pool_copy(struct gs_pool_root *from, struct gs_range bytes, struct gs_pool_root *to, uint64_t at);
-/* From the application's memory, or a pattern over and over, of which the range is a multiple (pattern_bytes: 0, no
- * pattern): to windows where there are some, or else to the host place. */
+/* Sets bytes from the application's memory, or by a pattern (pattern_bytes > 0) that divides the range: in windows, if
+ * any, or at the host. */
 cl_int gs_pool_put(struct gs_pool_root *r, struct gs_range bytes, const char *from, size_t pattern_bytes, bool by_ring);
 
 /* Sets of ranges fail for want of memory alone. */

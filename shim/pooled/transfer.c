@@ -176,8 +176,8 @@ static cl_int has_all(const struct gs_pool_window *w, struct gs_range range, boo
     return err;
 }
 
-/* A window that holds the range and has all of it that any place has, in *found; or null, and whether it is worth
- * looking for one of a part: none holds the range, but one meets it. */
+/* Finds a window that holds the range, with all of its bytes that any place has: *found, or null. *of_part: no window
+ * holds the range but some meet it, so windows for parts are worth looking for. */
 static cl_int find_window(const struct gs_pool_root *r, struct gs_range range, struct gs_pool_window **found,
                           bool *of_part)
 {
@@ -280,7 +280,7 @@ cl_int gs_pool_transfer(const struct gs_pool_command *c)
             if (err || !(op->map_flags & CL_MAP_WRITE))
                 return err;
         }
-        /* What windows hold of it must not be put over what the host writes, and the host's pages must stay. */
+        /* windows' bytes must not overwrite what the host writes, and the host's pages must stay */
         return gs_pool_wrote_host(c->src->root->pool, &GS_ONE_RANGE(mapped));
     case GS_OP_UNMAP:
         if (c->taken->write)

@@ -204,7 +204,7 @@ static void choose(struct gs_turns *best, struct gs_turns *other, bool other_is_
         *best = *other;
 }
 
-/* The cut of fewest turns, and of these the one of fewest bytes. */
+/* The cut with the fewest turns, and of these the fewest bytes. */
 static int find_cut(struct gs_turns *best, const struct gs_turns_input *in)
 {
     int err = 0;
@@ -218,7 +218,8 @@ static int find_cut(struct gs_turns *best, const struct gs_turns_input *in)
     return err;
 }
 
-/* What the devices can't hold at once runs in turns of an eighth of one, so that some stays; unless they share much. */
+/* If the devices can't hold everything at once, cuts turns of an eighth of a device, so that some stay; unless turns
+ * share much. */
 static int cut_finer(struct gs_turns *best, const struct gs_turns_input *in)
 {
     const uint64_t bytes = best->bytes, groups = gs_geometry_groups(in->launch, best->dim);
@@ -259,7 +260,7 @@ static int make(struct gs_turns *out, const struct gs_turns_input *in)
         leave_as_it_is(out, in);
     if (err || (out->v && !out->serial))
         return err;
-    /* What would run one turn after the other stays on one device, if it fits there. */
+    /* a launch whose turns would run one after the other stays on one device, if it fits there */
     err = cut(&one, in, 0, 1, reason != NULL);
     const bool fit = !err && fits(&one, in->room);
     choose(out, &one, fit);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A launch on pooled memory as turns: boxes of work-groups, each of which touches no more bytes than a device has room
- * for. Pure: `gpusparc explain --memory` asks, too. */
+ * for. Pure: `gpusparc explain --memory` uses this too. */
 #ifndef GS_SHIM_POOLED_TURNS_H
 #define GS_SHIM_POOLED_TURNS_H
 
@@ -14,18 +14,18 @@ static inline struct gs_range gs_pool_pages(uint64_t size, struct gs_range range
     return (struct gs_range){range.begin / page * page, (end < last ? end : last) * page};
 }
 
-/* The most bytes that windows can have on any one device, and one window of them. */
+/* The most bytes of all windows on any one device, and of one window there. */
 struct gs_pool_room {
     uint64_t all, one;
 };
 
-/* Of a device's memory: the driver has uses of its own for some. */
+/* The room in a device's memory: the driver uses some memory itself. */
 static inline uint64_t gs_pool_room_of(uint64_t bytes)
 {
     return bytes - bytes / 16;
 }
 
-/* What a kernel of the translation for pooled memory gets as its last argument. */
+/* The last argument of a kernel in the translation for pooled memory. */
 struct gs_pool_hidden {
     struct gs_hidden hidden;
     struct gs_moves moves;
@@ -34,8 +34,8 @@ struct gs_pool_hidden {
 /* What a turn does to one root. */
 struct gs_turn_use {
     struct gs_mem *root;
-    struct gs_range window;          /* of the root: holds the sets; of one byte where these are empty */
-    struct gs_rangeset needs, wrote; /* of the root: must be valid before; is valid there afterwards */
+    struct gs_range window;          /* of the root: contains the sets; one byte if they are empty */
+    struct gs_rangeset needs, wrote; /* of the root: valid before the turn; valid in the window after */
 };
 
 struct gs_turn {
@@ -46,16 +46,16 @@ struct gs_turn {
 struct gs_turns {
     unsigned n, dim;
     bool whole;         /* one turn, by the application's own kernel, with whole buffers */
-    bool serial;        /* a turn touches what another writes: they run one after the other */
-    const char *reason; /* why it is one turn; or, where it fits no device, why it isn't cut further; or NULL */
+    bool serial;        /* a turn touches bytes that another turn writes: turns run one after the other */
+    const char *reason; /* why there is one turn, or why a launch that fits no device isn't cut further; or NULL */
     struct gs_turn *v;
-    struct gs_turn_use *all; /* what they do together, but `wrote` is what all overwrite and none needs; as uses */
+    struct gs_turn_use *all; /* n_uses, over all turns; but `wrote`: bytes that turns overwrite and none needs */
     uint32_t n_uses;
-    uint64_t bytes; /* of all windows of all turns */
+    uint64_t bytes; /* of all windows in all turns */
 };
 
 struct gs_turns_input {
-    const struct gs_kernel_summary *kernel; /* NULL: nothing is known of it; and: */
+    const struct gs_kernel_summary *kernel; /* NULL: unknown kernel, and */
     const char *reason;                     /* why not */
     uint32_t n_args;
     const struct gs_geometry *launch;
@@ -70,8 +70,8 @@ struct gs_turns_input {
 /* How many bytes the windows of a turn have in all, and the largest. */
 uint64_t gs_turn_bytes(const struct gs_turn *t, uint64_t *largest);
 
-/* CL_SUCCESS, CL_OUT_OF_HOST_MEMORY, or CL_MEM_OBJECT_ALLOCATION_FAILURE: however it is cut, it doesn't fit; then
- * out->reason says why. gs_turns_free in either case. */
+/* CL_SUCCESS, CL_OUT_OF_HOST_MEMORY, or CL_MEM_OBJECT_ALLOCATION_FAILURE: no cut fits; out->reason says why. Then
+ * gs_turns_free. */
 cl_int gs_turns_make(struct gs_turns *out, const struct gs_turns_input *in);
 void gs_turns_free(struct gs_turns *t);
 
