@@ -138,13 +138,12 @@ struct gs_core {
     const char *met_again; /* a line for the log if the next decision meets all deadlines; null: none */
     uint64_t decided_ns, decisions;
     uint64_t forget_ns; /* when old overruns are next forgotten; UINT64_MAX: there are none */
-    struct gs_status_file
-        status[GS_STATUS_FILES]; /* the last files, shared by all who asked before the file was begun */
-    unsigned status_made;        /* so many were made */
-    uid_t answered;              /* the user answered last; the next answer goes to another user, if another asks */
-    struct gs_report *report;    /* the next file's text; null: nobody has asked */
-    struct gs_waiting asking;    /* for the state */
-    unsigned overtaken;          /* how often, while undecided, sessions went on that are to be tasks */
+    struct gs_status_file status[GS_STATUS_FILES]; /* the last ones, for all who asked before */
+    unsigned status_made;                          /* so many were made */
+    uid_t answered;           /* the user answered last; the next answer goes to another user, if another asks */
+    struct gs_report *report; /* the next file's text; null: nobody has asked */
+    struct gs_waiting asking; /* for the state */
+    unsigned overtaken;       /* how often, while undecided, sessions went on that are to be tasks */
     uint64_t log_second;
     unsigned log_lines, log_lost; /* in this second */
     struct {

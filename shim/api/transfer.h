@@ -31,8 +31,7 @@ struct gs_home {
     const cl_event *v;
     struct gs_queue_mark upto; /* the queue's state behind the command */
     bool marked;               /* the carried transfer got its marker before its end: see gs_carry_mark */
-    struct gs_mem
-        *used; /* in use without the context's lock, and perhaps released by another thread meanwhile; or null */
+    struct gs_mem *used;       /* in use without the context's lock; perhaps released meanwhile; or null */
     cl_int err;
 };
 

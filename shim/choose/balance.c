@@ -10,8 +10,7 @@ static const double alike_damping = 0.7;  /* the cut moves so much of the way to
 static const double least_excess = 0.06;  /* of the mean: parts that differ less count as equal */
 static const double unlike_excess = 0.03; /* of the time under a fair cut: less counts as fair */
 static const double least_gain = 0.02;    /* a move that gains less is undone, and is the last */
-static const double far_longer =
-    1.25; /* than ever under this cut: several such launches mean that a device has become slower */
+static const double far_longer = 1.25; /* than ever under this cut: a few times in a row, a device has become slower */
 
 static uint64_t mean_of(const struct gs_balance *b)
 {

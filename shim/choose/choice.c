@@ -18,15 +18,12 @@ enum {
     MOST_APART = 1 << 20, /* launches between two plans */
 };
 
-static const double budget_share =
-    0.01; /* of the time elapsed; as much again may be lost, since what comes home later is a guess */
-static const double worth_leaving =
-    0.93; /* of one device's time: a split after launches on one device must take less */
-static const double worth_staying = 1.02; /* of one device's time: a split after splits must take less */
+static const double budget_share = 0.01;  /* of the time elapsed; at worst twice as much is lost, by wrong guesses */
+static const double worth_leaving = 0.93; /* of one device's time: the first split of a row must take less */
+static const double worth_staying = 1.02; /* of one device's time: further splits of a row must take less */
 /* Plans made now and then take twice as long as plans in a row (smallpt's on an H200's host: 142 to 255 us; 70). */
 static const double seldom = 0.5;
-static const double several_hoped =
-    0.7; /* a byte of a read from several devices takes so much of one from one device, until measured */
+static const double several_hoped = 0.7; /* of a read from one device: the same from several, until measured */
 
 double gs_move_pieces(enum gs_link link, struct gs_move move)
 {

@@ -58,8 +58,7 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size)
     gs_book_open(k->o.ctx);
     struct gs_timing *t = gs_book_of(size);
     for (struct gs_timing *o = NULL; t && risen && (o = gs_book_next(o, t->at->program, t->at->name, t->at->n));)
-        if (gs_choice_is_short(&o->h, &gs_book.machine,
-                               o->at->n)) { /* an argument is twice its former maximum: the kernel may be long now */
+        if (gs_choice_is_short(&o->h, &gs_book.machine, o->at->n)) { /* it may be long now */
             o->h.single.n = o->h.asked = 0;
             o->h.bound_ns = 0;
             gs_size_refuse(o->at);

@@ -236,8 +236,7 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
     struct gs_rangeset missing[GS_MAX_DEVICES] = {{0}};
     struct gs_sends sends = {0};
     if (root->shared) {
-        gs_compound_look(
-            cmd->q); /* shared bytes have no transfers: failed compound events are all that tells of earlier writes */
+        gs_compound_look(cmd->q); /* for shared bytes nothing else tells of failed writes */
         cl_int err = gs_replicas_make(root, w, n);
         for (unsigned i = 0; i < n && !err; i++)
             err = gs_compound_await(cmd->ctx, w[i].done);

@@ -13,9 +13,8 @@
 
 static struct {
     pthread_once_t once;
-    bool used; /* by the program */
-    char entry[sizeof "svm-" +
-               GS_HASH_HEX_BYTES]; /* the cache's entry for a program that was seen to use svm; or empty */
+    bool used;                                     /* by the program */
+    char entry[sizeof "svm-" + GS_HASH_HEX_BYTES]; /* in the cache, of a program that uses svm; or empty */
     atomic_bool said;
 } svm = {.once = PTHREAD_ONCE_INIT};
 

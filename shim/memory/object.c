@@ -243,8 +243,7 @@ static void free_more(struct gs_mem *m)
     if (m->root != m) {
         cl_mem kept = m->bytes->keeps_root ? m->root->o.handle : NULL;
         atomic_fetch_sub(&m->root->bytes->windows, m->bytes->keeps_root);
-        gs_drop(
-            &m->root->o); /* the record goes first: until then the driver must not give out the root's handle again */
+        gs_drop(&m->root->o); /* before the driver can give out the root's handle again */
         GS_RELEASE(MemObject, kept);
     }
 }

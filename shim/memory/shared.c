@@ -99,8 +99,7 @@ void gs_share_now(struct gs_mem *root)
         return;
     root->bytes->to_share = false;
     for (unsigned i = 1; i < root->o.ctx->n; i++)
-        replicas = replicas ||
-                   root->bytes->place[i].mem; /* of launches by a daemon's units: make_plan doesn't call this then */
+        replicas = replicas || root->bytes->place[i].mem; /* made under a daemon: see make_plan */
     if (!replicas)
         share(root, false);
 }

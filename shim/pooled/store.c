@@ -20,8 +20,7 @@ static struct {
     uint64_t used[GS_MAX_DEVICES], reserved[GS_MAX_DEVICES];
     unsigned busy;                  /* a bit for each device that the launch of the last round uses */
     struct gs_pool_window *leaving; /* evicted windows whose only bytes are on their way to the host */
-    struct gs_pool_window
-        *left; /* evicted windows whose bytes have arrived; the command's next windows may have their memory */
+    struct gs_pool_window *left;    /* their bytes have arrived: the command's next windows may have the memory */
 } store = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(store.lock, GS_RANK_POOL);
 

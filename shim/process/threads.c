@@ -49,7 +49,7 @@ static _Thread_local struct {
     bool ours;
 } this_thread;
 
-/* CPU time of the process without this thread, which waits. (Wall time would count a stalled machine's pauses.) */
+/* CPU time of the process without this thread, which waits: a machine that stalls charges the stall to it. */
 static int64_t computed_ms(void)
 {
     return (int64_t)(gs_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - gs_clock_ns(CLOCK_THREAD_CPUTIME_ID)) / 1000000;

@@ -271,8 +271,7 @@ cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct 
                          const unsigned *device, cl_event *event)
 {
     cl_event marker;
-    const bool others =
-        ended->n != 1 || !gs_is_last_event(q->o.handle, ended->v[0]); /* other commands than the queue's last */
+    const bool others = ended->n != 1 || !gs_is_last_event(q->o.handle, ended->v[0]); /* not only the queue's last */
     cl_int err = gs_enqueue_marker(q->o.handle, ended->n, ended->n ? ended->v : NULL, &marker);
     if (others)
         gs_timeline_enqueue_untracked(q->timeline);

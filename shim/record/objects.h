@@ -89,9 +89,8 @@ struct gs_carry;
 struct gs_queue {
     /* What each command asks for, in one line of the caches: */
     _Alignas(64) struct gs_object o;
-    struct gs_timeline *timeline; /* owns a reference */
-    struct gs_carry
-        *_Atomic carried; /* put: the call's, while a call carries a transfer; changed with the context's lock */
+    struct gs_timeline *timeline;     /* owns a reference */
+    struct gs_carry *_Atomic carried; /* put: while a call carries a transfer, owned by the call; context's lock */
     bool out_of_order, profiling;
     atomic_bool launched; /* at the next wait there may be something for the room choose to learn */
 
@@ -136,8 +135,7 @@ struct gs_mem {
     cl_mem_flags flags;           /* the flags in force */
     const struct gs_image *image; /* set if image calls apply, whatever the root is; or null */
     bool shared;                  /* of a root: all places work in one memory of the host's */
-    atomic_bool
-        defined; /* of a root: every byte has been written, or nobody asks; never false again. Without the lock */
+    atomic_bool defined;          /* of a root: every byte is written, or nobody asks; never false again. No lock */
     struct gs_mappings mappings;
     struct gs_bytes *bytes; /* memory */
 
@@ -176,15 +174,14 @@ struct gs_program {
     atomic_uint_fast64_t prepare_ns; /* the time of translating and compiling; 0: not done yet */
     atomic_uint_fast64_t build_ns;   /* the time of the application's own build, for one device; 0: unknown */
     atomic_uint_fast64_t text_bytes; /* of the translation that is to be compiled; 0: unknown */
-    atomic_uint_fast64_t
-        built_ns;                 /* gpusparc-compile's time for the translation, from the driver's cache; 0: unknown */
-    atomic_uint later;            /* of the room choose: is the translation compiled for later processes? */
-    atomic_uint kernels;          /* kernels that the application holds */
-    atomic_bool preparing;        /* a thread of ours is translating or compiling */
-    struct gs_kernel_kind *kinds; /* owned */
-    uint64_t made_of;             /* a hash of the bytes that a program without source is made from; else 0 */
-    atomic_uint_fast64_t id;      /* of text and options, by which the book knows the kernels; 0: not made yet */
-    pthread_mutex_t lock;         /* all below */
+    atomic_uint_fast64_t built_ns;   /* from the driver's cache, as gpusparc-compile found; 0: unknown */
+    atomic_uint later;               /* of the room choose: is the translation compiled for later processes? */
+    atomic_uint kernels;             /* kernels that the application holds */
+    atomic_bool preparing;           /* a thread of ours is translating or compiling */
+    struct gs_kernel_kind *kinds;    /* owned */
+    uint64_t made_of;                /* a hash of the bytes that a program without source is made from; else 0 */
+    atomic_uint_fast64_t id;         /* of text and options, by which the book knows the kernels; 0: not made yet */
+    pthread_mutex_t lock;            /* all below */
     bool prepared;
     struct gs_summary *summary;
     cl_program translated[GS_MAX_DEVICES]; /* [0] for all places, or one for each; owned */

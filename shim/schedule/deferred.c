@@ -106,8 +106,7 @@ void gs_deferred_drop(struct gs_deferred *h)
     gs_taken_drop(h->units.spent);
     if (h->end) {
         if (h->record)
-            gs_drop(
-                &h->record->o); /* the record goes first: until then the driver must not give out the handle again */
+            gs_drop(&h->record->o); /* before the driver can give out the handle again */
         gs_real()->clReleaseEvent(h->end);
     }
     if (h->loose)

@@ -265,7 +265,7 @@ static void let_go(struct gs_deferred *h, cl_event first, cl_event *end)
         let_go_joined(h, sharing == GS_SHARE_LAST_JOINS, first, end);
         return;
     }
-    /* other commands are flushed later */
+    /* others are flushed by gs_worker_take, or once their unit is closed */
     const bool sends = !gs_is_taken(h) || (!gs_has_units(h) && sharing == GS_SHARE_CLOSED);
     h->first = first;
     h->loose = !first;

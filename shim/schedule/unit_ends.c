@@ -45,8 +45,7 @@ void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns)
 static void unit_ended(cl_event event, cl_int status, void *data)
 {
     struct gs_unit *u = data;
-    gs_unit_on(u,
-               status < 0 ? GS_UNIT_FAILS : GS_UNIT_COMPLETES); /* first: the rest calls the driver, which takes time */
+    gs_unit_on(u, status < 0 ? GS_UNIT_FAILS : GS_UNIT_COMPLETES); /* before slow calls of the driver */
     if (status < 0)
         gs_deferred_set_error(u->held, status);
     else if (u->held->record)

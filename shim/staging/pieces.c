@@ -72,8 +72,7 @@ static struct gs_cut_transfer cut(const struct gs_staged *t, size_t bytes)
 {
     const struct gs_box all = {{0, 0, 0}, {t->op.region[0], t->op.region[1], t->op.region[2]}};
     struct gs_cut_transfer c = {.t = t};
-    gs_cut_make(&c.cut, &all, bytes > t->element ? bytes / t->element : 1,
-                false); /* a daemon's chunk may be smaller than an element */
+    gs_cut_make(&c.cut, &all, bytes > t->element ? bytes / t->element : 1, false); /* chunks may be smaller */
     return c;
 }
 

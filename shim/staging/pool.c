@@ -156,8 +156,7 @@ struct gs_pool *gs_pool_start(unsigned threads)
     struct gs_pool *p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
-    p->lock = (pthread_mutex_t)
-        PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP; /* a thread that finds the lock taken tries again before it sleeps */
+    p->lock = (pthread_mutex_t)PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP; /* tries again before sleeping */
     gs_rank_lock(&p->lock, GS_RANK_COPY_POOL);
     pthread_cond_init(&p->called, NULL);
     pthread_cond_init(&p->ended, NULL);

@@ -141,8 +141,7 @@ const struct gs_passage *gs_peer_ready(struct gs_context *ctx)
         gs_windows_identity(ctx->dev, ctx->n, p->identity + head, sizeof p->identity - (size_t)head) < 0 ||
         !start_thread(p))
         return NULL;
-    if (gs_settings()->transfer ==
-        GS_TRANSFER_PEER) /* asked for by name: wait, so that the first byte goes by windows */
+    if (gs_settings()->transfer == GS_TRANSFER_PEER) /* asked for by name: from the first byte on */
         await_thread(p, LONG_PATIENCE_MS);
     return gs_peer_open(ctx);
 }
