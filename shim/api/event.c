@@ -33,7 +33,7 @@ static cl_int recorded_time(struct gs_event *e, cl_profiling_info what, cl_ulong
     return e->has_times ? CL_SUCCESS : CL_PROFILING_INFO_NOT_AVAILABLE;
 }
 
-/* Of one part. */
+/* A profiling time of one part, by its own device's clock. */
 static cl_int time_of(const struct gs_event *e, unsigned part, cl_profiling_info what, cl_ulong *t)
 {
     struct gs_event *of = e->part[part].of;

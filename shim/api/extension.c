@@ -3,7 +3,6 @@
 #include "shim/api/api.h"
 #include "common/reasons.h"
 
-/* All of our functions under their names. */
 static const struct {
     const char *name;
     void (*function)(void);
@@ -117,7 +116,7 @@ static const struct {
     [SET_POINTER_EXT] = {"clSetKernelArgDevicePointerEXT", (void (*)(void))set_pointer_ext},
 };
 
-/* NULL: we have none in its place. */
+/* Our function to hand out for the driver's; NULL: none. */
 static void *watched(void *theirs, const char *name)
 {
     for (int i = 0; i < BY_EXTENSION; i++) {

@@ -138,7 +138,7 @@ static void *hand_out(void *ptr, cl_int err, cl_int *errcode_ret)
     return err ? NULL : ptr;
 }
 
-/* As the driver does it. */
+/* Maps by the driver. */
 static void *map_plainly(const struct gs_command *cmd, cl_int *errcode_ret)
 {
     const cl_int err = gs_command_pass(cmd);

@@ -218,7 +218,6 @@ CL_API_ENTRY cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint num
     return err;
 }
 
-/* All units of the programs that are linked. */
 static void keep_inputs(struct gs_program *p, cl_uint n, const cl_program *inputs)
 {
     size_t units = 0;

@@ -44,7 +44,7 @@ static cl_int find_places(struct reading *x)
     return err;
 }
 
-/* From the places that have been found. */
+/* Reads each stretch by a non-blocking command. */
 static cl_int by_queue(struct reading *x, cl_event *own)
 {
     enum { MOST = sizeof x->ended.place / sizeof *x->ended.place };

@@ -281,7 +281,6 @@ bool gs_choice_may_gain(const struct gs_history *h, const struct gs_machine *m, 
            gain > 0 && gs_choice_more_launches(h) * gain >= prepare_ns;
 }
 
-/* One launch on one device, and split. */
 struct ways {
     double single, split;
     double risk;           /* what the split costs now even if splits are never better */
@@ -290,7 +289,6 @@ struct ways {
     struct gs_reads reads; /* counted in `gain` alone */
 };
 
-/* What each later launch gains. */
 static double gain_of(const struct ways *w)
 {
     return w->single - w->split + w->reads.gain;

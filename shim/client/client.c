@@ -40,7 +40,7 @@ static void notice(void *arg, int level, const char *text)
         end_unless_optional();
 }
 
-/* It has joined: as a task? */
+/* The client has joined: as the task that was wanted? */
 static void check_task(struct gs_client *c)
 {
     struct gs_client_mode mode;
@@ -147,7 +147,7 @@ uint64_t gs_transfer_chunk(void)
 
 enum unit_action { STAYS = 1, GIVES_BACK };
 
-/* What is left out must not happen. */
+/* What is missing in the table must not happen. */
 static const struct {
     enum unit_action action;
     enum gs_unit_state to;
@@ -196,7 +196,6 @@ bool gs_unit_try(struct gs_unit *u, unsigned resource, enum gs_length length)
     return granted;
 }
 
-/* Waits for an open request. */
 static bool await_request(struct gs_unit *u, struct gs_request *request, uint64_t ns)
 {
     if (!request->open)

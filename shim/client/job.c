@@ -196,7 +196,7 @@ static void enter_new(const struct gs_context *ctx)
     }
 }
 
-/* What comes next isn't the job's any more. */
+/* Ends the job if its results have been read. */
 static void end_if_read(void)
 {
     if (!atomic_load_explicit(&jobs.ended_ns, memory_order_relaxed))

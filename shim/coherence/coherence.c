@@ -213,7 +213,6 @@ int gs_count_invalid(const struct gs_mem *root, unsigned place, const struct gs_
     return err;
 }
 
-/* Finds the bytes missing at each place. */
 static cl_int look_for_missing(struct gs_command *cmd, struct gs_mem *root, const struct gs_need *w, unsigned n,
                                bool exactly, struct gs_rangeset *missing)
 {
@@ -274,7 +273,6 @@ cl_int gs_require_range(struct gs_command *cmd, struct gs_mem *root, unsigned pl
     return gs_require_all(cmd, root, &w, 1, false);
 }
 
-/* A set, and its new value. */
 struct change {
     struct gs_rangeset *set, to;
 };

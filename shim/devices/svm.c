@@ -34,7 +34,6 @@ static bool is_imported(void)
     return names && memmem(names, names_bytes, function, sizeof function);
 }
 
-/* False: it is no file. */
 static bool add_file(struct gs_hash *h, const char *path)
 {
     struct stat st;

@@ -129,7 +129,7 @@ bool gs_driver_divides(cl_device_id dev)
     return false;
 }
 
-/* Its name is in `missing` then. */
+/* Does the platform lack a function that gpusparc calls? Its name is in `missing` then. */
 static bool lacks_one(cl_platform_id platform, const char *words, char missing[64])
 {
     const struct _cl_icd_dispatch *table = table_of(platform);

@@ -241,7 +241,7 @@ static cl_int carry_out(struct gs_launching *l, struct gs_plan *plan, bool away,
     return err;
 }
 
-/* Says in plan->reason why it isn't split. */
+/* Makes the plan, or says in plan->reason why there is no split. */
 static void find_plan(struct gs_launching *l, struct gs_plan *plan, bool held_up)
 {
     if (!plan->reason)
@@ -271,7 +271,6 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
     return err;
 }
 
-/* Where the launch may run. */
 static void find_places(struct gs_launching *l)
 {
     if (l->by_units) {

@@ -24,7 +24,6 @@ static cl_int require_parts(struct gs_launching *l, struct gs_plan *plan, struct
     return err;
 }
 
-/* A split launch while it is being enqueued. */
 struct split {
     struct gs_kernel_run run[GS_MAX_DEVICES]; /* by part; spare kernels are ours until they are enqueued */
     struct gs_events ready[GS_MAX_DEVICES];   /* by part: the events that it waits for */
@@ -35,7 +34,7 @@ struct split {
     struct gs_asked asked;
 };
 
-/* What is valid where once the parts have run. */
+/* Notes the parts' writes. */
 static cl_int record_writes(const struct gs_launching *l, const struct gs_plan *plan)
 {
     int err = 0;

@@ -46,7 +46,7 @@ static cl_int bring_home(struct gs_command *cmd, struct gs_mem *root)
     return err ? err : gs_real()->clFinish(cmd->q->o.handle);
 }
 
-/* Between home and those bytes. */
+/* Copies a root's bytes at home to `bytes`, or back (`writes`). */
 static cl_int transfer(struct gs_command *cmd, struct gs_mem *root, unsigned char *bytes, bool writes)
 {
     cl_int err = CL_SUCCESS;
@@ -90,7 +90,7 @@ static cl_int take_snapshot(struct check *c, unsigned char ***snapshot)
     return err;
 }
 
-/* Makes home hold what was before. */
+/* Puts back at home the bytes from before the launch. */
 static cl_int restore(struct check *c)
 {
     cl_int err = CL_SUCCESS;

@@ -5,7 +5,6 @@
 #include "shim/memory/bytes.h"
 #include "shim/staging/staging.h"
 
-/* One allocation for an object. */
 struct whole {
     struct gs_mem m;
     struct gs_bytes bytes; /* begins with what each command asks for, as the head does */
@@ -350,7 +349,6 @@ bool gs_mapped_usable(const struct gs_mem *m, cl_map_flags flags)
            !m->root->is_svm; /* what the application shares with the device is no copy */
 }
 
-/* As large as the object. */
 static struct gs_pinned_memory *make(const struct gs_mem *root)
 {
     struct gs_pinned_memory *p = calloc(1, sizeof *p);
@@ -366,7 +364,6 @@ static bool is_own(const struct gs_mem *root)
     return root->flags & CL_MEM_USE_HOST_PTR;
 }
 
-/* The host's memory for all of the root. */
 static char *base_of(struct gs_mem *root)
 {
     char *base = NULL;

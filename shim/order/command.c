@@ -276,7 +276,6 @@ struct gs_compound {
     struct gs_events of;
 };
 
-/* Drops the n oldest compound events. */
 static void drop_oldest(struct gs_queue *q, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

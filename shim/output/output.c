@@ -106,7 +106,7 @@ static cl_int fill(struct gs_command *cmd, const struct gs_use *u, unsigned part
     struct gs_events wait = {0};
     cl_event event = NULL;
     cl_int err = gs_events_share_all(&wait, ready);
-    /* What home still fetches from here. */
+    /* Home may still be fetching bytes from the place. */
     if (!err && gs_ready_at(u->root, 0))
         err = gs_events_share(&wait, gs_ready_at(u->root, 0));
     cl_command_queue queue = err ? NULL : gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, part, &err);
@@ -192,7 +192,7 @@ cl_int gs_reduce_parts(struct gs_command *cmd, const struct gs_merge *m, const s
 
 /* ---- scratch memory ---- */
 
-/* Memory that the application could have had. */
+/* Kept buffers, which the application can't use: so many at most, of so many bytes or a share of the device's. */
 enum { MOST_KEPT = 32, MOST_BYTES = 128 * 1024 * 1024, ONE_OF = 64 };
 
 struct gs_scratch {

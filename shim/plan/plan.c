@@ -220,7 +220,6 @@ static enum against against_uses(const struct gs_plan *plan, const struct gs_pla
     return found;
 }
 
-/* The best of the cuts so far. */
 struct best {
     struct gs_plan plan; /* n_parts 0: there is none */
     uint64_t cost;

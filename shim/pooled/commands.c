@@ -138,7 +138,7 @@ static bool is_read(const struct gs_op *op)
     return op->kind == GS_OP_READ || op->kind == GS_OP_READ_RECT || op->kind == GS_OP_MAP_BUFFER;
 }
 
-/* Of a launch all but its end. */
+/* Carries a command out; a launch but for its end. */
 static cl_int carry_out(struct gs_pool_command *c)
 {
     struct gs_context *ctx = c->q->o.ctx;
@@ -248,7 +248,7 @@ static void told(struct gs_pool_command *c)
     gs_threads_served();
 }
 
-/* True: it is a launch that runs now. */
+/* Begins a command. True: a launch, which runs now. */
 static bool begin(struct gs_pool_command *c, cl_int state)
 {
     c->times[2] = gs_now_ns();

@@ -16,7 +16,6 @@ struct taken {
     struct gs_pool_window *window;
 };
 
-/* A turn on its device. */
 struct run {
     struct gs_turn *turn;
     unsigned device;
@@ -87,7 +86,7 @@ static cl_int keep_argument(struct gs_pool_launch *l, cl_uint i)
     return err;
 }
 
-/* As the specification wants the sizes. */
+/* Checks and takes the launch's sizes. */
 static cl_int take_sizes(struct gs_pool_launch *l, const struct gs_op *op)
 {
     struct gs_geometry *g = &l->geometry;
@@ -169,7 +168,7 @@ static cl_int cut(struct gs_pool_launch *l)
     return err;
 }
 
-/* The device's, with the arguments' values. */
+/* Makes the device's kernel object, with the arguments' values. */
 static cl_int make_kernel(struct gs_pool_launch *l, unsigned device)
 {
     cl_int err;

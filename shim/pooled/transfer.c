@@ -50,7 +50,7 @@ static bool leaves(const struct gs_mem *m, const size_t at[3], const size_t pitc
     return end > m->size;
 }
 
-/* Of one object. */
+/* CL_MEM_COPY_OVERLAP if both ranges lie in one object and overlap. */
 static cl_int check_overlap(const struct gs_op *op, const struct gs_mem *src, const struct gs_mem *dst)
 {
     struct rows a = rows_of(op->from, op->from_pitch), b = rows_of(op->to, op->to_pitch);

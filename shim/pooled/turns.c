@@ -45,7 +45,7 @@ static void span(struct gs_range *window, const struct gs_rangeset *s)
     window->end = empty || r.end > window->end ? r.end : window->end;
 }
 
-/* Of the application's own kernel. */
+/* May the application's own kernel write to argument i? */
 static bool may_write(const struct gs_turns_input *in, uint32_t i)
 {
     return !in->kernel || in->kernel->args[i].may_write || in->kernel->args[i].escapes;
@@ -196,7 +196,7 @@ static const char *uncut(const struct gs_turns_input *in)
     return NULL;
 }
 
-/* Only one of the two stays. */
+/* Keeps one of two cuts, and frees the other. */
 static void choose(struct gs_turns *best, struct gs_turns *other, bool other_is_better)
 {
     gs_turns_free(other_is_better ? best : other);

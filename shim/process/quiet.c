@@ -19,7 +19,6 @@
  * look for the thread's own took as long as half of a rand(), and Rodinia's pathfinder calls it 100 million times. */
 static atomic_uint random_own;
 
-/* This thread's own. */
 static _Thread_local struct {
     unsigned silent; /* how deep gs_drop_stderr is nested */
     bool seeded;

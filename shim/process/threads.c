@@ -23,8 +23,7 @@ enum { PATIENCE_S = 3, COMPILING_S = 30, COMPUTES_MS = 2 };
  * handler waits for the thread's work: one to two seconds. */
 enum { CLOSED_S = 2 };
 
-/* exit() takes the driver apart. */
-static const time_t NEVER = INT64_MAX;
+static const time_t NEVER = INT64_MAX; /* in_driver.whole while exit() takes the driver apart */
 
 static struct {
     pthread_mutex_t lock;                    /* all below */
