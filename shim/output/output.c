@@ -227,8 +227,8 @@ static struct gs_scratch *take_scratch(struct gs_context *ctx, uint64_t bytes, b
     return ctx->scratch = best;
 }
 
-/* Uses a new buffer in the launch's order. (Without an order the command would take its unit at once, while its queue
- * may hold commands that wait for a thread of ours that needs units.) */
+/* Uses a new buffer in the launch's order. (Without an order the command would take its unit at once, while the
+ * queue may hold commands that wait for a thread of ours, and the thread for units.) */
 static cl_int touch(struct gs_command *cmd, const struct gs_scratch *s, unsigned n, struct gs_events *ready)
 {
     cl_event event;

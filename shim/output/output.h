@@ -75,7 +75,7 @@ void gs_scratch_free(struct gs_context *ctx);
  * memory, and later steps must not fail; each of ready[0..n) gains that write's end. */
 cl_mem gs_scratch_take(struct gs_command *cmd, uint64_t bytes, unsigned n, struct gs_events *ready, cl_int *err);
 
-/* The launch's buffers are free again. !keep: the launch failed, so its commands have no common end; releases them. */
+/* The launch's buffers are free again. !keep: the launch failed, its commands have no common end; releases buffers. */
 void gs_scratch_give(struct gs_context *ctx, bool keep);
 
 #endif

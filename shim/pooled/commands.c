@@ -232,7 +232,7 @@ static void undo_mapping(struct gs_pool_command *c)
         tell_unmap(c->mapped);
 }
 
-/* A command has failed: nor are commands carried out that are already enqueued behind it; later ones are. */
+/* A command has failed: commands already enqueued behind the failed one fail, too; commands enqueued later don't. */
 static void fail_those_behind(const struct gs_pool_command *c)
 {
     GS_LOCKED(&list.lock);

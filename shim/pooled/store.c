@@ -278,7 +278,7 @@ cl_int gs_pool_load(struct gs_pool_window *w, const struct gs_rangeset *bytes)
 }
 
 /* No place holds the bytes as valid any more, but this window, if any, or the host (but_host). The host's pages are
- * given back only where it held some of the bytes: giving back what isn't there took 0.3 ms of each launch on 8 GiB.
+ * given back only where the host held some of the bytes: to give back absent pages took 0.3 ms a launch on 8 GiB.
  * With maps they stay: bytes that a window takes over beside written rows may be mapped for reading. */
 static cl_int invalidate(struct gs_pool_root *r, const struct gs_pool_window *but, bool but_host,
                          const struct gs_rangeset *bytes)

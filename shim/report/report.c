@@ -16,7 +16,7 @@
 enum { MAX_KERNELS = 4096 };
 
 static struct {
-    pthread_mutex_t lock; /* all below but bytes */
+    pthread_mutex_t lock; /* all below but the atomics in r */
     struct gs_report r;
     struct gs_kernel_stats nobodys; /* where there is no memory */
     unsigned n_kernels;
