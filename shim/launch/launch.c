@@ -90,14 +90,14 @@ static const char *early_reason(struct gs_launching *l, bool sound)
     return reason;
 }
 
-static void report_unsplit(struct gs_launching *l, const char *reason)
+static void report_unsplit(struct gs_launching *l, const char *reason, enum gs_route route)
 {
     enum gs_left left = reason == one_unit ? GS_CHOSEN : gs_choice_left(reason);
     if (left != GS_NOT_SPLIT && is_tiny(l)) {
         reason = GS_R_FEW_GROUPS;
         left = GS_NOT_SPLIT;
     }
-    gs_report_single(l->k->stats, reason, left);
+    gs_report_single(l->k->stats, reason, left, gs_route_name(route));
 }
 
 /* Is a call using an object of the launch without the context's lock, perhaps in the application's queue? */
@@ -181,7 +181,7 @@ static bool launch_elsewhere(struct gs_launching *l, const char *reason, cl_even
     if (!plan.reason)
         *err = gs_launch_parts(l, &plan, event, &went);
     if (went)
-        gs_report_single(l->k->stats, reason, GS_NOT_SPLIT);
+        gs_report_single(l->k->stats, reason, GS_NOT_SPLIT, gs_route_name(GS_ROUTE_AWAY));
     return went;
 }
 
@@ -206,7 +206,7 @@ static cl_int launch_split(struct gs_launching *l, struct gs_plan *plan, bool ve
     const unsigned n_parts = plan->n_parts, dim = plan->dim;
     const cl_int err = (verified ? gs_launch_verified : gs_launch_parts)(l, plan, event, went);
     if (*went)
-        gs_report_split(l->k->stats, n_parts, dim);
+        gs_report_split(l->k->stats, n_parts, dim, gs_route_name(verified ? GS_ROUTE_VERIFIED : GS_ROUTE_PARTS));
     else
         plan->reason = GS_R_PART_REFUSED;
     return err;
@@ -232,7 +232,7 @@ static cl_int carry_out(struct gs_launching *l, struct gs_plan *plan, bool away,
             *went = launch_elsewhere(l, plan->reason, event, &err);
             away = false;
         } else {
-            report_unsplit(l, plan->reason);
+            report_unsplit(l, plan->reason, route);
             return route == GS_ROUTE_COUNTED    ? gs_launch_counted(l, event)
                    : route == GS_ROUTE_MEASURED ? gs_launch_measured(l, event)
                                                 : gs_launch_single(l, event);

@@ -64,6 +64,8 @@ enum gs_route {
 };
 
 enum gs_route gs_launch_route(unsigned facts);
+/* For --stats, by which each launch is looked at: of those that follow GS_ROUTE_LOOK. */
+const char *gs_route_name(enum gs_route route);
 
 /* ---- launch.c ---- */
 

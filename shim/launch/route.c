@@ -25,3 +25,11 @@ enum gs_route gs_launch_route(unsigned facts)
         i++;
     return rows[i].route;
 }
+
+const char *gs_route_name(enum gs_route route)
+{
+    static const char *const names[GS_ROUTES] = {
+        [GS_ROUTE_PARTS] = "parts",       [GS_ROUTE_VERIFIED] = "verified", [GS_ROUTE_AWAY] = "away",
+        [GS_ROUTE_MEASURED] = "measured", [GS_ROUTE_COUNTED] = "counted",   [GS_ROUTE_WHOLE] = "whole"};
+    return names[route];
+}

@@ -145,9 +145,19 @@ struct gs_kernel_stats *gs_report_kernel(const char *whole)
     return k;
 }
 
-void gs_report_split(struct gs_kernel_stats *k, unsigned parts, unsigned dim)
+static void count_way(struct gs_kernel_stats *k, const char *way)
+{
+    unsigned i = 0;
+    while (i < GS_REPORT_WAYS - 1 && k->way[i].name && k->way[i].name != way)
+        i++;
+    k->way[i].name = way;
+    k->way[i].count += way != NULL;
+}
+
+void gs_report_split(struct gs_kernel_stats *k, unsigned parts, unsigned dim, const char *way)
 {
     GS_LOCKED(&told.lock);
+    count_way(k, way);
     k->launches++;
     k->split++;
     k->last_dim = dim;
@@ -155,9 +165,10 @@ void gs_report_split(struct gs_kernel_stats *k, unsigned parts, unsigned dim)
         k->most_parts = parts;
 }
 
-void gs_report_single(struct gs_kernel_stats *k, const char *reason, enum gs_left left)
+void gs_report_single(struct gs_kernel_stats *k, const char *reason, enum gs_left left, const char *way)
 {
     GS_LOCKED(&told.lock);
+    count_way(k, way);
     k->launches++;
     k->later += left == GS_CHOSEN_FOR_NOW;
     unsigned i = 0;

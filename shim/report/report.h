@@ -63,7 +63,7 @@ void gs_report_later(enum gs_path what, int more);
 /* A device's windows of pooled memory have so many bytes now, of the `room` for windows. Any thread. */
 void gs_report_pool_holds(unsigned device, uint64_t bytes, uint64_t room);
 
-enum { GS_REPORT_REASONS = 8, GS_REPORT_REASON_BYTES = 256 };
+enum { GS_REPORT_REASONS = 8, GS_REPORT_REASON_BYTES = 256, GS_REPORT_WAYS = 8 };
 
 struct gs_kernel_stats {
     char *name;
@@ -75,6 +75,10 @@ struct gs_kernel_stats {
         uint64_t count;
     } reason[GS_REPORT_REASONS];
     unsigned n_reasons;
+    struct {
+        const char *name; /* of a way of shim/launch/route.c, or null */
+        uint64_t count;
+    } way[GS_REPORT_WAYS];
     bool chosen;                      /* auto mode has chosen for a launch */
     uint64_t single_ns, split_ns;     /* the last prediction; 0: none */
     bool unplanned;                   /* the prediction has no transfers */
@@ -86,9 +90,10 @@ struct gs_kernel_stats {
 /* A kernel's counters, by name; live as long as the process. Beyond 4,096 names all others share one. */
 struct gs_kernel_stats *gs_report_kernel(const char *name);
 
-/* Counts one launch: split into n parts along a dimension, or not split, and why. */
-void gs_report_split(struct gs_kernel_stats *k, unsigned parts, unsigned dim);
-void gs_report_single(struct gs_kernel_stats *k, const char *reason, enum gs_left left);
+/* Counts one launch: split into n parts along a dimension, or not split, and why. `way`: the launch's, a constant;
+ * null: none of the table's. */
+void gs_report_split(struct gs_kernel_stats *k, unsigned parts, unsigned dim, const char *way);
+void gs_report_single(struct gs_kernel_stats *k, const char *reason, enum gs_left left, const char *way);
 
 /* Auto mode's prediction for the last launch; 0: unknown. `unplanned`: the split's without transfers. */
 void gs_report_choice(struct gs_kernel_stats *k, uint64_t single_ns, uint64_t split_ns, bool unplanned);

@@ -129,7 +129,10 @@ static void write_kernel(FILE *f, const struct gs_kernel_stats *k)
     if (k->chosen)
         fprintf(f, ", \"choice\": {\"single_ns\": %llu, \"split_ns\": %llu, \"planned\": %s}", (number)k->single_ns,
                 (number)k->split_ns, k->unplanned ? "false" : "true");
-    fputs(", \"reasons\": [", f);
+    fputs(", \"ways\": {", f);
+    for (unsigned i = 0; i < GS_REPORT_WAYS && k->way[i].name; i++)
+        fprintf(f, "%s\"%s\": %llu", i ? ", " : "", k->way[i].name, (number)k->way[i].count);
+    fputs("}, \"reasons\": [", f);
     for (unsigned i = 0; i < k->n_reasons; i++) {
         fprintf(f, "%s{\"reason\": ", i ? ", " : "");
         gs_json_string(f, k->reason[i].text);

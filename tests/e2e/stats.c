@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Asks a --stats file: stats FILE ASKED...; each is `split:KERNEL` (every launch was split), `some:KERNEL` (one at
  * least), `single:KERNEL[:PART OF THE REASON]` (none was), `why:KERNEL:PART OF THE REASON` (some were not),
- * `right` (no verified launch was wrong), `devices:N`,
- * `took:PHASE` (write, kernel, merge or read took time), `path:PATH` (bytes went so, which took time). Exits 1 with a
- * line for each that doesn't hold. */
+ * `right` (no verified launch was wrong, and the ways of a kernel's launches add up), `devices:N`,
+ * `way:KERNEL:WAY` (some went that way of shim/launch/route.c), `took:PHASE` (write, kernel, merge or read took time),
+ * `path:PATH` (bytes went so, which took time). Exits 1 with a line for each that doesn't hold. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +33,19 @@ static int has_reason(const json_t *k, const char *part)
     return 0;
 }
 
+/* Each launch went one of the ways, and those that were split in parts. Pooled memory has ways of its own. */
+static int ways_add_up(const json_t *k)
+{
+    const char *way;
+    json_t *n;
+    const json_t *ways = json_object_get(k, "ways");
+    long long all = 0;
+    json_object_foreach((json_t *)ways, way, n) all += json_integer_value(n);
+    return json_object_get(stats, "memory")
+               ? !all
+               : all == number(k, "launches") && number(ways, "parts") + number(ways, "verified") == number(k, "split");
+}
+
 static int holds(char *asked)
 {
     char *name = strchr(asked, ':'), *reason = NULL;
@@ -41,7 +54,7 @@ static int holds(char *asked)
     if (strcmp(asked, "right") == 0) {
         size_t i;
         json_t *k;
-        json_array_foreach(json_object_get(stats, "kernels"), i, k) if (number(k, "wrong")) return 0;
+        json_array_foreach(json_object_get(stats, "kernels"), i, k) if (number(k, "wrong") || !ways_add_up(k)) return 0;
         return 1;
     }
     if (!name)
@@ -67,6 +80,8 @@ static int holds(char *asked)
         return number(k, "split") == number(k, "launches") && number(k, "parts") > 1;
     if (strcmp(asked, "some") == 0)
         return number(k, "split") > 0 && number(k, "parts") > 1;
+    if (strcmp(asked, "way") == 0)
+        return reason && number(json_object_get(k, "ways"), reason) > 0;
     if (strcmp(asked, "why") == 0)
         return reason && has_reason(k, reason);
     return strcmp(asked, "single") == 0 && number(k, "split") == 0 && (!reason || has_reason(k, reason));

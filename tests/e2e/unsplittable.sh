@@ -11,7 +11,7 @@ waits='it waits for other work-groups' atomic='it uses the result of an atomic o
 "$programs/unsplittable" >plain.txt
 look() { # NAME: of the table and the JSON: chained is never split, and no time is expected of it
   cmp -s plain.txt "$1.txt" || fail "$1: other results"
-  stats "$1.json" single:chained:"$waits"
+  stats "$1.json" right single:chained:"$waits" way:chained:whole
   python3 - "$1.json" <<'P' || fail "$1: $(cat "$1.json")"
 import json, sys
 k = {k["name"]: k for k in json.load(open(sys.argv[1]))["kernels"]}

@@ -10,8 +10,8 @@ for way in plain pinned; do
   cmp alone.txt verify.txt || fail "unwritten, $way: another output"
   grep -qx 'gpusparc: verify: split launches compared with one device: [1-9][0-9]*, all alike' verify.err && [ "$(wc -l <verify.err)" = 1 ] ||
     fail "unwritten, $way: $(cat verify.err)"
-  [ "$(grep -o '[0-9]*,' verify.err)" = "$(grep -o '"verified": [0-9]*' $way-verify.json | awk '{ n += $2 } END { print n "," }')" ] || fail "another number than --stats has"
-  stats "$way-verify.json" devices:2 right split:rows
+  [ "$(grep -o '[0-9]*,' verify.err)" = "$(grep -o '"verified": [0-9]*, "wrong"' $way-verify.json | awk '{ n += $2 } END { print n "," }')" ] || fail "another number than --stats has"
+  stats "$way-verify.json" devices:2 right split:rows way:rows:verified
 done
 
 # A translator that lies, since it is asked for something else: about where a kernel writes, and in what it makes of one.
