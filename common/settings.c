@@ -95,9 +95,12 @@ static uint64_t parse_period(const char *value)
         double ns;
     } units[] = {{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
     char *unit;
-    if (*value < '0' || *value > '9' || value[1] == 'x' || value[1] == 'X')
+    if (*value < '0' || *value > '9')
         return 0;
-    const double number = strtod(value, &unit);
+    double number = (double)strtoull(value, &unit, 10);
+    if (*unit == '.') /* strtod would want the comma of an application's locale */
+        for (double place = 0.1; *++unit >= '0' && *unit <= '9'; place /= 10)
+            number += (*unit - '0') * place;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (strcmp(unit, units[i].name) == 0 && number * units[i].ns >= 1 && number * units[i].ns <= 86400e9)
             return (uint64_t)(number * units[i].ns + 0.5);

@@ -98,7 +98,8 @@ static bool gs_log_ended(struct gs_log_call *c, const char *function)
     if (!c->outermost || out < 0)
         return false;
     c->end_ns = gs_now_ns();
-    gs_log_add(c, "gpusparc: %d.%d %.6f %s(", (int)getpid(), (int)gettid(), (double)(c->begin_ns - start_ns) / 1e9,
+    const unsigned long long us = (c->begin_ns - start_ns) / 1000;
+    gs_log_add(c, "gpusparc: %d.%d %llu.%06llu %s(", (int)getpid(), (int)gettid(), us / 1000000, us % 1000000,
                function);
     return true;
 }
@@ -161,14 +162,16 @@ static const char *error_name(cl_int code)
 static void gs_log_end(struct gs_log_call *c, const void *const *made, cl_int code)
 {
     const int saved = errno;
-    const double us = (double)(c->end_ns - c->begin_ns) / 1e3;
-    char tail[160], value[32] = "";
+    /* Of 1 us, by whole numbers: the application's locale may part others by a comma. */
+    const unsigned long long tenths = (c->end_ns - c->begin_ns) / 100;
+    char tail[160], value[32] = "", took[32];
     if (made)
         snprintf(value, sizeof value, *made ? "%p, " : "NULL, ", *made);
     char number[16] = "";
     if (code)
         snprintf(number, sizeof number, " (%d)", (int)code);
-    snprintf(tail, sizeof tail, ") = %s%s%s, %.*f us\n", value, error_name(code), number, us < 100 ? 1 : 0, us);
+    snprintf(took, sizeof took, tenths < 1000 ? "%llu.%llu" : "%llu", tenths / 10, tenths % 10);
+    snprintf(tail, sizeof tail, ") = %s%s%s, %s us\n", value, error_name(code), number, took);
     const size_t room = LINE - strlen(tail) - 1;
     if (c->n > room)
         memcpy(c->text + room - 3, "...", 3);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/report/report.h"
 
+#include <locale.h>
 #include <unistd.h>
 
 #include "common/utf8.h"
@@ -82,6 +83,7 @@ static void print_pool(FILE *f, const struct gs_report *r)
 
 void gs_report_print(FILE *f, const struct gs_report *r)
 {
+    locale_t point = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), own = uselocale(point);
     uint64_t all_ns = 0, later = 0;
     int width = LEAST;
     for (const struct gs_kernel_stats *k = r->kernels; k; k = k->next) {
@@ -110,6 +112,9 @@ void gs_report_print(FILE *f, const struct gs_report *r)
         fprintf(f, "gpusparc: " GS_S_COMPILED_BEFORE "\n", (number)r->moves[GS_LATER_FOUND]);
     if (later) /* how that can change */
         fprintf(f, "gpusparc: " GS_S_LATER "\n", (number)later);
+    uselocale(own);
+    if (point)
+        freelocale(point);
 }
 
 /* ---- JSON ---- */

@@ -24,5 +24,19 @@ for path in plain pinned; do
   GPUSPARC_TRANSFER=$path run $path --devices cpu:2 --mode multi
   stats $path.json split:bump split:gather split:scatter
 done
+# Where a comma parts numbers: what the options say is read all the same, and what is told has points.
+mkdir -p locale/comma
+printf '\x14\x11\x03\x20\x06\0\0\0\x20\0\0\0\x22\0\0\0\x24\0\0\0\x28\0\0\0\x2c\0\0\0\x30\0\0\0,\0.\0\x03\x03\0\0,\0\0\0.\0\0\0UTF-8\0' \
+  >locale/comma/LC_NUMERIC # as localedef makes it of de_DE
+comma=(env -u LC_ALL LC_NUMERIC=comma LOCPATH="$PWD/locale")
+"${comma[@]}" "$programs/decimal_comma" >plain.txt && grep -q '^0,250 ' plain.txt || fail "the locale has no comma: $(head -1 plain.txt)"
+"${comma[@]}" gpusparc run --no-daemon --devices cpu:2 --mode multi --pace=1.5ms --stats=stats.txt --log=log.txt "$programs/decimal_comma" \
+  >split.txt 2>err.txt || fail "decimal_comma"
+cmp plain.txt split.txt
+[ ! -s err.txt ] || fail "1.5ms: $(cat err.txt)"
+grep -q '^gpusparc: scale  *7  *7 ' stats.txt || fail "not split: $(cat stats.txt)"
+! grep -E '[0-9],[0-9]' stats.txt log.txt || fail "numbers with a comma"
+grep -qE '^gpusparc: [0-9]+\.[0-9]+ 0\.[0-9]{6} clGet.*, [0-9]+(\.[0-9])? us$' log.txt || fail "the log's times: $(head -3 log.txt)"
+
 [ ! -e report ] || { cat report; fail "the layer finds fault"; }
 echo passed
