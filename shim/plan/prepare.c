@@ -332,7 +332,7 @@ static cl_int compile_for_all(struct gs_program *p, char line[LINE_BYTES])
             snprintf(t->tail, sizeof t->tail, "\n__constant int gpusparc_part_%u = %u;\n", i, i);
         t->beside = i && gs_group()->remote && gs_threads_start("gs-compile", &t->thread, compile, t);
         if (!t->beside && !failed) {
-            compile(t);
+            gs_threads_compile_by_own(compile, t);
             failed = t->err;
         }
     }

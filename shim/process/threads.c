@@ -147,6 +147,7 @@ void gs_threads_end(void)
 }
 
 struct start {
+    const char *name;
     void *(*run)(void *);
     void *arg;
 };
@@ -156,6 +157,7 @@ static void *begin(void *arg)
     const struct start start = *(struct start *)arg;
     free(arg);
     this_thread.ours = true;
+    pthread_setname_np(pthread_self(), start.name);
     return start.run(start.arg);
 }
 
@@ -173,15 +175,13 @@ bool gs_threads_start(const char *name, pthread_t *thread, void *(*run)(void *),
     struct start *start = malloc(sizeof *start);
     if (!start)
         return false;
-    *start = (struct start){run, arg};
+    *start = (struct start){name, run, arg};
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     const bool started = pthread_create(&own, NULL, begin, start) == 0;
     if (!started)
         free(start);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (started)
-        pthread_setname_np(own, name);
     if (started && thread)
         *thread = own;
     else if (started)
@@ -231,6 +231,30 @@ void gs_threads_compile(bool begins)
     if (!begins)
         in_driver.compiled = time(NULL);
     pthread_cond_broadcast(&in_driver.left_one);
+}
+
+static void *run_inside(void *arg)
+{
+    const struct start *own = arg;
+    this_thread.inside = 1;
+    own->run(own->arg);
+    gs_threads_leave();
+    return NULL;
+}
+
+void gs_threads_compile_by_own(void *(*run)(void *), void *arg)
+{
+    struct start own = {NULL, run, arg};
+    unsigned counted = 0; /* the thread's: a signal's handler that calls exit() in this one waits for it */
+    pthread_t thread;
+    if (this_thread.ours || gs_forked() || !come_in(&in_driver.inside, &counted, &in_driver.ending)) {
+        run(arg);
+    } else if (gs_threads_start("gs-compile", &thread, run_inside, &own)) {
+        pthread_join(thread, NULL);
+    } else {
+        run(arg);
+        go_out(&in_driver.inside, &counted);
+    }
 }
 
 bool gs_threads_build(bool *counted)

@@ -25,6 +25,11 @@ bool gs_threads_ends(void);
 /* Called by a thread that is inside the driver: a compilation, which may take long, begins or is done. */
 void gs_threads_compile(bool begins);
 
+/* Runs what calls the driver's compiler, and waits for it: by a thread of ours, as compilers take more stack than a
+ * thread of the application may have (clang in PoCL over 128 KiB). The caller runs it where it is a thread of ours, and
+ * where none can be had, as when the process is ending. */
+void gs_threads_compile_by_own(void *(*run)(void *), void *arg);
+
 /* A thread of the application is about to call the driver's compiler; gs_threads_built follows. The process's end waits
  * for it as for our threads, since exit() takes the compiler apart. False: another thread is ending the process and
  * some seconds have passed; the call must fail. The thread that ends the process may build in its handlers; nobody

@@ -57,18 +57,34 @@ static const char *const names[GS_OWN_KERNELS] = {
     [GS_OWN_REDUCE_F64] = "gs_reduce_f64",
 };
 
+struct build {
+    cl_program program;
+    cl_uint n;
+    const cl_device_id *dev;
+    const char *options;
+    cl_int err;
+};
+
+static void *build(void *arg)
+{
+    struct build *b = arg;
+    gs_drop_stderr(true);
+    b->err = gs_real()->clBuildProgram(b->program, b->n, b->dev, b->options, NULL, NULL);
+    gs_drop_stderr(false);
+    return NULL;
+}
+
 cl_program gs_own_program(cl_context ctx, const cl_device_id *dev, cl_uint n, const char *text, const char *options,
                           cl_int *err)
 {
-    cl_program program = gs_real()->clCreateProgramWithSource(ctx, 1, &text, NULL, err);
+    struct build b = {gs_real()->clCreateProgramWithSource(ctx, 1, &text, NULL, err), n, dev, options, CL_SUCCESS};
     if (*err)
         return NULL;
-    gs_drop_stderr(true);
-    *err = gs_real()->clBuildProgram(program, n, dev, options, NULL, NULL);
-    gs_drop_stderr(false);
+    gs_threads_compile_by_own(build, &b);
+    *err = b.err;
     if (!*err)
-        return program;
-    gs_real()->clReleaseProgram(program);
+        return b.program;
+    gs_real()->clReleaseProgram(b.program);
     return NULL;
 }
 

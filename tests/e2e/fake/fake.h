@@ -20,8 +20,9 @@
  *            memory, as a real driver's does: what was in the processor's nearest caches is then gone.
  * objects.c  FAKE_NAME is the platform's. FAKE_PIN_NS: what a buffer in the host's memory takes to make; the log has
  *            `pins` and its bytes.
- * programs.c FAKE_BUILD_MS: a build by another thread than the process's first takes so long. Programs are made in
- * every way that OpenCL has, and by extensions. commands.c and events.c need no setting. */
+ * programs.c FAKE_BUILD_MS: a build by another thread than the process's first, and the one that builds for it
+ * while it waits, takes so long. Programs are made in every way that OpenCL has, and by extensions. commands.c and
+ * events.c need no setting. */
 #ifndef GS_TESTS_FAKE_H
 #define GS_TESTS_FAKE_H
 

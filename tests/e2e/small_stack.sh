@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A thread of the application's that only launches may have a small stack: what is compiled for it isn't compiled on it.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+rm -rf pocl cache
+export POCL_CACHE_DIR=$PWD/pocl XDG_CACHE_HOME=$PWD/cache # nothing has been compiled before
+mkdir -p pocl cache
+"$programs/small_stack" >plain.txt || fail "plain"
+run() { # NAME OPTIONS
+  local name=$1
+  shift
+  gpusparc run --no-daemon --stats="$name.json" "$@" "$programs/small_stack" >"$name.txt" || fail "$name: status $?"
+  cmp plain.txt "$name.txt" || fail "$name: other bytes"
+}
+run multi --devices cpu:2 --mode multi
+stats multi.json split:near split:scatter split:count
+rm -rf pocl/* cache/*
+GPUSPARC_TRANSFER=pinned run pinned --devices cpu:2 --mode multi
+stats pinned.json split:near split:scatter split:count
+rm -rf pocl/* cache/*
+run pooled --devices cpu:2 --memory pooled
+echo passed
