@@ -166,6 +166,19 @@ bool gs_threads_own(void)
     return this_thread.ours;
 }
 
+/* The process may allow itself a small stack (ulimit -s 128). Compilers need more. */
+static bool create(pthread_t *thread, struct start *start)
+{
+    enum { STACK_BYTES = 8 << 20 };
+    pthread_attr_t attr;
+    if (pthread_attr_init(&attr) != 0)
+        return false;
+    pthread_attr_setstacksize(&attr, STACK_BYTES);
+    const bool created = pthread_create(thread, &attr, begin, start) == 0;
+    pthread_attr_destroy(&attr);
+    return created;
+}
+
 bool gs_threads_start(const char *name, pthread_t *thread, void *(*run)(void *), void *arg)
 {
     sigset_t all, old;
@@ -178,7 +191,7 @@ bool gs_threads_start(const char *name, pthread_t *thread, void *(*run)(void *),
     *start = (struct start){name, run, arg};
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    const bool started = pthread_create(&own, NULL, begin, start) == 0;
+    const bool started = create(&own, start);
     if (!started)
         free(start);
     pthread_sigmask(SIG_SETMASK, &old, NULL);

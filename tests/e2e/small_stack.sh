@@ -18,6 +18,9 @@ stats multi.json split:near split:scatter split:count
 rm -rf pocl/* cache/*
 GPUSPARC_TRANSFER=pinned run pinned --devices cpu:2 --mode multi
 stats pinned.json split:near split:scatter split:count
+rm -rf cache # the driver has compiled the program itself before
+(ulimit -s 128 && run limited --devices cpu:2 --mode multi) || fail "little stack"
+stats limited.json split:near split:scatter split:count
 rm -rf pocl/* cache/*
 run pooled --devices cpu:2 --memory pooled
 echo passed
