@@ -16,8 +16,7 @@ static inline void *gs_refuse(cl_int *errcode_ret, cl_int err)
 /* The end of a clRetain... that the driver has answered with `err`. */
 cl_int gs_retained(cl_int err, enum gs_type type, const void *handle);
 
-/* The end of a clRelease... that the driver has answered with `err`. last: the object, if no reference is left, or
- * null. */
+/* The end of a clRelease... that the driver has answered with `err`. last: the object without a reference, or null. */
 static inline cl_int gs_released(struct gs_object *last, cl_int err)
 {
     if (last)
@@ -41,8 +40,7 @@ void *gs_own_function(const char *name);
 /* Brings all bytes home, and counts so many user events without a status more; none on an error. */
 cl_int gs_come_home(struct gs_context *c, int user_events);
 
-/* Puts the context into the list of all contexts, or takes it out: listed while the application has it or its
- * queues. */
+/* Puts the context into the list of all, or takes it out: listed while the application has it or its queues. */
 void gs_context_list(struct gs_context *c);
 
 /* The application retains a queue. again: our record, if the application had released the queue before; null: an

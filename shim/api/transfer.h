@@ -17,8 +17,7 @@ static inline bool gs_transfer_is_direct(uint64_t bytes)
 }
 
 /* A command on objects of ours, done at home. gs_home_begin locks the context; gs_home_need brings ranges home;
- * gs_home_run enqueues the command behind the wait list home.n, home.v; gs_home_wrote notes writes; gs_home_end
- * unlocks */
+ * gs_home_run enqueues the command behind the list home.n, home.v; gs_home_wrote notes writes; gs_home_end unlocks */
 struct gs_home {
     bool by_units;
     struct gs_putting put; /* the queue and job for units */
@@ -37,8 +36,7 @@ struct gs_home {
 
 /* reads: the command gets results for the host, or ends the host's access to results. */
 void gs_home_begin(struct gs_home *h, const struct gs_command *cmd, bool reads);
-/* Brings the range home. Empty: the command writes the object, needs no bytes of it, and comes after transfers to
- * home. */
+/* Brings the range home. Empty: the command writes the object, needs no bytes, and comes after transfers to home. */
 void gs_home_need(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
 /* Completes the wait list h->n, h->v. */
 cl_int gs_home_ready(struct gs_home *h);

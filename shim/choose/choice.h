@@ -205,8 +205,7 @@ struct gs_history {
 
 void gs_history_init(struct gs_history *h);
 
-/* The least share of a launch's time on one device that a part can take: work-groups run at once take as long as
- * one. */
+/* The least share of a launch's time on one device that a part takes: work-groups run at once take as long as one. */
 double gs_choice_least_part(uint64_t groups, unsigned units);
 
 /* So many tries failed in the process before: the next comes after a quarter of the launches that were due there. */

@@ -20,8 +20,7 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size);
 /* A large blocking read took so long, with no command before it, of bytes on one device or on several. Any thread. */
 void gs_timing_read(uint64_t bytes, uint64_t took_ns, bool several);
 
-/* Is a launch worth planning? If not, counts the launch, and *reason says why. `prepared`: the program is translated.
- */
+/* Is a launch worth planning? If not, counts it, and *reason says why. `prepared`: the program is translated. */
 bool gs_timing_may_plan(struct gs_timing *t, bool prepared, const char **reason);
 
 /* Waits a little for a measurement that will soon say how long the launch takes (in auto mode) or where to cut it (in

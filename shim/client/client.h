@@ -79,8 +79,7 @@ static inline bool gs_unit_is(const struct gs_unit *u, enum gs_unit_state state)
     return atomic_load(&u->state) == state;
 }
 
-/* Waits until the unit is granted. request: an open one to use, or null. gs_unit_on gives the grant back. Any
- * thread. */
+/* Waits until the unit is granted. request: an open one, or null. gs_unit_on gives the grant back. Any thread. */
 void gs_unit_take(struct gs_unit *u, unsigned resource, struct gs_request *request);
 /* Has the unit granted if that needs no waiting. length: see gs_client_try. */
 bool gs_unit_try(struct gs_unit *u, unsigned resource, enum gs_length length);

@@ -305,7 +305,7 @@ static int make_changes(struct gs_mem *root, unsigned place, const struct gs_ran
     return err;
 }
 
-static void begin_use(struct gs_host_use *use)
+void gs_host_use_begin(struct gs_host_use *use)
 {
     struct gs_bytes *root = use->m->root->bytes;
     use->m->bytes->calls++;
@@ -313,7 +313,7 @@ static void begin_use(struct gs_host_use *use)
     root->uses = use;
 }
 
-static void end_order(struct gs_host_use *use)
+void gs_host_use_done(struct gs_host_use *use)
 {
     struct gs_host_use **at = &use->m->root->bytes->uses;
     while (*at != use)
@@ -322,31 +322,20 @@ static void end_order(struct gs_host_use *use)
     use->done = true;
 }
 
-void gs_host_use_begin(struct gs_host_use *use)
-{
-    begin_use(use);
-}
-
-void gs_host_use_done(struct gs_host_use *use)
-{
-    end_order(use);
-}
-
 void gs_host_use_end(struct gs_host_use *use)
 {
     if (!use->done)
-        end_order(use);
+        gs_host_use_done(use);
     use->m->bytes->calls--;
 }
 
 cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_host_use *use, cl_uint n, const cl_event *v)
 {
-    begin_use(use);
+    gs_host_use_begin(use);
     pthread_mutex_unlock(&cmd->ctx->lock);
     const cl_int err = gs_enqueue(&cmd->op, cmd->queue, n, v, cmd->event);
     pthread_mutex_lock(&cmd->ctx->lock);
-    end_order(use);
-    use->m->bytes->calls--;
+    gs_host_use_end(use);
     return err;
 }
 

@@ -44,8 +44,7 @@ struct gs_op {
     union {
         struct {             /* transfers, maps and unmaps */
             cl_mem src, dst; /* null on the host's side, and in a fill src; of an unmap: dst */
-            /* The begin on each side: an offset in [0], or three coordinates; of rectangles in the host's memory,
-             * too. */
+            /* The begin on each side: an offset in [0], or three coordinates; also of rectangles in host memory. */
             size_t from[3], to[3];
             size_t region[3]; /* bytes (or texels) in a row; rows; slices. Not a region: the latter are 1 */
             /* Bytes from row to row and slice to slice, as given (0: the driver's default): of a rectangle in src and

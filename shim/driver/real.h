@@ -20,8 +20,7 @@
 extern struct _cl_icd_dispatch gs_real_table;
 extern _Atomic bool gs_real_ready;
 
-/* Each function's place in the table, and a core function's first version (12 for 1.2), else 0. A null name ends the
- * list. */
+/* Each function's place in the table, and a core function's first version (12: 1.2), else 0. The last name is null. */
 struct gs_real_function {
     const char *name;
     size_t offset;

@@ -39,8 +39,7 @@ bool gs_launch_may_write(const struct gs_launching *l, cl_uint arg)
 }
 
 /* Launches in chunks, with the translated kernel. Returns 1 if the launch fits one chunk, or the driver refused the
- * kernel object, an argument or the first chunk. The caller then enqueues one unit, which works or has the right
- * error. */
+ * kernel object, an argument or the first chunk. The caller then enqueues one unit: it works, or has the error. */
 static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     struct gs_kernel_run run = {.k = l->k, .size = l->size};

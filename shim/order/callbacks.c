@@ -15,8 +15,7 @@ struct callback {
     void *data;
     cl_event event; /* retained, once the driver has called */
     cl_int status;
-    bool running; /* asked for CL_RUNNING in a pooled context, whose commands' user events never run
-                   */
+    bool running; /* asked for CL_RUNNING in a pooled context, whose commands' events never run */
     bool pending; /* the end of the process waits for this callback */
 };
 

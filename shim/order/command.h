@@ -55,8 +55,7 @@ cl_int gs_mark_out_of_order(struct gs_queue *q, cl_command_queue queue, cl_uint 
 /* So many units of one launch, after its first, may be in a place's queues at a time. */
 enum { GS_UNIT_QUEUES = 2 };
 
-/* Our own queues behind a queue of the application. In-order, made on first need, one for each place unless said
- * otherwise. */
+/* Our own queues behind one of the application's. In-order, made on first need, one a place unless said otherwise. */
 enum gs_queue_kind {
     GS_TIMED_QUEUE, /* one on the first device; its profiles tell how long a launch took */
     GS_EXEC_QUEUE,  /* kernels; on the first device the application's own queue, which may be out-of-order */

@@ -278,8 +278,7 @@ static void *look_for_ends(void *unused)
         bool wanted;
         found |= look_at_all(all, n, at_all ? AT_ALL : AT_NEW, &wanted);
         gs_threads_served();
-        /* With nothing awaited, an application beside others polls on for the next end. One alone mostly sees ends
-         * itself. */
+        /* Nothing awaited: beside other applications polls on for the next end. One alone mostly sees ends itself. */
         pause_ns = next_pause(pause_ns, found, wanted || (!n && !gs_above_completion.sole()));
     }
     return NULL;

@@ -66,8 +66,7 @@ bool gs_binary_find(struct gs_program *p, const void *binary, size_t bytes);
  *   NAME.translated.cl  its translation, which runs where launches are split
  *   NAME.log            options, the driver's log, and for each kernel whether and why it can be split */
 
-/* The application has built the program (result: err) or linked it. Only with --dump. May translate, and so take
- * long. */
+/* The application has built the program (result: err) or linked it. Only with --dump. May translate: takes long. */
 void gs_dump_built(struct gs_program *p, cl_int err);
 
 /* The translation didn't compile: appends the driver's log to NAME.log. With the program's lock. */

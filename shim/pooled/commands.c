@@ -66,8 +66,7 @@ static bool precedes(const struct gs_pool_command *a, const struct gs_pool_comma
     return a->queue == b->queue && (!a->q->out_of_order || a->op.kind == GS_OP_BARRIER || all);
 }
 
-/* 1: not yet; 0: may begin; negative: a command or event before has failed. A launch may begin behind the running
- * one. */
+/* 1: not yet; 0: may begin; negative: a command or event before has failed. A launch may begin behind `running`. */
 static cl_int state_of(const struct gs_pool_command *c, const struct gs_pool_command *running)
 {
     cl_int failed = c->behind_failed ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : 0;

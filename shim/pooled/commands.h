@@ -24,8 +24,7 @@ cl_int gs_pool_launch_forecast(const struct gs_pool_launch *l);
  * is no such round. Before each round foresee(of) notes the commands after the launch. With the store locked. */
 cl_int gs_pool_launch_begin(struct gs_pool_launch *l, cl_int (*foresee)(const void *), const void *of);
 cl_int gs_pool_launch_end(struct gs_pool_launch *l);
-/* Is the launch one round with all its bytes and windows? Then it may begin behind another's last round. Store
- * locked. */
+/* Is the launch one round with all bytes and windows? Then it may begin behind another's last round. Store locked. */
 bool gs_pool_launch_is_ready(const struct gs_pool_launch *l);
 /* The kernel's name, for a message. */
 const char *gs_pool_launch_name(const struct gs_pool_launch *l);
@@ -72,8 +71,7 @@ cl_int gs_pool_image_op(struct gs_op *op, const struct gs_mem *src, const struct
 cl_int gs_pool_fill_image(struct gs_pool_root *r, const struct gs_op *op, const void *color);
 /* The answer of clGetImageInfo. GS_POOL_ASK: the driver's stand-in has the same answer. */
 cl_int gs_pool_image_info(const struct gs_mem *m, cl_image_info what, size_t room, void *value, size_t *size_ret);
-/* Hands out the stand-in, with record and bytes (root null: the parent's). After an error, or without a record, frees
- * all. */
+/* Hands out the stand-in, with record and bytes (root null: the parent's). After an error, or without m, frees all. */
 cl_mem gs_pool_publish(cl_mem handle, struct gs_pool_root *root, struct gs_mem *m, cl_int err, cl_int *errcode_ret);
 /* Sets the root's first bytes, from rows of the application's memory, perhaps the host place. Store not locked. */
 cl_int gs_pool_begin_with(struct gs_pool_root *r, const char *from, const size_t region[3], const size_t pitch[2]);

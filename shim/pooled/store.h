@@ -57,8 +57,7 @@ cl_command_queue gs_pool_queue(struct gs_context *ctx, unsigned device, enum gs_
 /* Enqueues a transfer: a read to the host in one queue, all others in the queue to the device. Its host memory stays
  * until gs_pool_transfers_end. */
 cl_int gs_pool_begin(struct gs_context *ctx, unsigned device, const struct gs_op *op);
-/* Between devices, GS_POOL_PIECE bytes at most: a read, and a write that waits for it. Fills in the host memory of
- * both. */
+/* Between devices, GS_POOL_PIECE bytes at most: a read, and a write that waits for it. Fills in both's host memory. */
 cl_int gs_pool_pass_begin(struct gs_context *ctx, unsigned from, struct gs_op *read, unsigned to, struct gs_op *write);
 /* Waits for all transfers. Marks the context of a failed transfer as failed; returns the last such error. */
 cl_int gs_pool_transfers_end(void);

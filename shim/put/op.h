@@ -30,7 +30,7 @@ void gs_cut_box(const struct gs_cut *cut, unsigned i, struct gs_box *box);
 /* ---- operations ---- */
 
 /* Cuts an operation into pieces of at most `chunk` bytes. The operation stays whole if chunk is 0, if source and
- * destination overlap, or if the driver would refuse the whole. */
+ * destination overlap or (but for a copy of bytes) are one object, or if the driver would refuse the whole. */
 void gs_op_cut(const struct gs_op *op, uint64_t chunk, struct gs_cut *cut);
 
 /* One piece of an operation, and the part in a box of its region: transfers themselves. */

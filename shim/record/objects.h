@@ -264,8 +264,7 @@ void *gs_find_hold(enum gs_type type, const void *handle);
 /* Puts a new record into the table, with refs = holds = 1. All other fields of the head must be 0. */
 void gs_insert(struct gs_object *o, enum gs_type type, void *handle, struct gs_context *ctx);
 
-/* The application retains. Returns the record if its last reference was released before, and others kept it; else
- * null. */
+/* The application retains. Returns the record if the last reference was released before, and others kept it. */
 struct gs_object *gs_retain(enum gs_type type, const void *handle);
 
 /* The application releases. Returns the record with its last reference (the caller calls the driver, then gs_drop()),
@@ -293,8 +292,7 @@ static inline const char *gs_given_up(const struct gs_context *c)
     return reason ? reason : atomic_load_explicit(&gs_process.given_up, memory_order_relaxed);
 }
 
-/* May the host read or write the object, or both, as `access` asks? A sub-buffer without such flags is like its
- * parent. */
+/* May the host access the object as `access` asks? A sub-buffer without such flags is like its parent. */
 static inline bool gs_host_may(const struct gs_mem *m, cl_map_flags access)
 {
     /* NVIDIA's driver (580.159) allows maps that overwrite everything, against the flags. */

@@ -34,7 +34,7 @@ struct gs_size {
 /* A kernel's name in all processes. Never 0. */
 uint64_t gs_kernel_hash(uint64_t program, const char *name, unsigned n);
 
-/* The record of this size, made if need be. Beyond a limit, new sizes of a kernel share one record. NULL: no memory. */
+/* The record of this size, made if need be. Beyond a limit, new sizes of all kernels share one. NULL: no memory. */
 struct gs_size *gs_size_make(uint64_t program, const char *name, unsigned n, const uint64_t size[6]);
 
 /* The newest record; `older` leads to all others; or NULL. */

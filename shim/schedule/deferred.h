@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A deferred command, and functions that the files of this room share. dispatch.c takes a command's first unit at once,
  * or holds the command back. resource_workers.c has the threads that give units to the driver. unit_ends.c hears of the
- * ends of units, and knows which commands of a queue have ended. deferred.c has the list of commands and the tables of
- * states. */
+ * ends of units, and knows which commands of a queue have ended. deferred.c has the list and the tables of states. */
 #ifndef GS_SHIM_SCHEDULE_DEFERRED_H
 #define GS_SHIM_SCHEDULE_DEFERRED_H
 

@@ -139,8 +139,7 @@ static void send_unit(struct gs_deferred *h)
     gs_share_on(h, GS_SHARE_IS_SENT);
 }
 
-/* For the completion watcher: closes and flushes a unit that launches no longer join. Returns the last event; null: not
- * yet. */
+/* For the completion watcher: closes and flushes a unit that launches no longer join. The last event; null: not yet. */
 static cl_event last_of(void *data)
 {
     struct gs_unit *u = data;

@@ -141,8 +141,7 @@ static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
     return c->passage->host && !gs_group()->remote ? CL_SUCCESS : note_left(c, send->from, f->left);
 }
 
-/* Waits for the target's piece before, too. The queue orders both anyway; the wait makes the last piece fail if any
- * piece does. */
+/* Waits for the target's piece before, too. The queue orders both; the wait makes the last piece fail if any does. */
 static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct gs_target *to)
 {
     struct gs_ring *ring = ring_of(c->passage, f->send);
