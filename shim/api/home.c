@@ -27,17 +27,12 @@ static bool await_before(const struct gs_command *cmd)
     return true;
 }
 
-static cl_int pass_unlocked(const struct gs_command *cmd, const struct gs_side *side, bool writes)
-{
-    struct gs_host_use use = {.m = side->m, .range = side->r, .writes = writes};
-    return gs_call_unlocked(cmd, &use, cmd->n_wait, cmd->wait);
-}
-
 /* Hands the command on if none of the context's bytes have ever been elsewhere than at home. False: some have. With one
  * device nothing is noted that the lock protects. */
 static bool pass_at_home(const struct gs_command *cmd, const struct gs_side *side, bool writes, cl_int *err)
 {
     struct gs_context *ctx = cmd->ctx;
+    struct gs_host_use use = {.m = side->m, .range = side->r, .writes = writes};
     if (ctx->n == 1 && cmd->op.blocking) {
         gs_queue_enter(cmd->q);
         *err = gs_command_pass(cmd);
@@ -46,7 +41,7 @@ static bool pass_at_home(const struct gs_command *cmd, const struct gs_side *sid
     gs_queue_lock(cmd->q);
     const bool stays = !atomic_load(&ctx->spread), unlocked = stays && cmd->op.blocking;
     if (unlocked)
-        *err = pass_unlocked(cmd, side, writes);
+        *err = gs_call_unlocked(cmd, &use, cmd->n_wait, cmd->wait);
     else if (stays)
         *err = gs_command_pass(cmd);
     if (stays && writes && !*err && atomic_load(&ctx->spread)) /* while the lock was free */
