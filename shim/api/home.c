@@ -163,11 +163,9 @@ static cl_int enqueue(struct gs_home *h, cl_command_queue queue, const struct gs
 
 cl_int gs_home_run(struct gs_home *h, const struct gs_op *op, cl_command_type type, cl_event *own)
 {
-    static const unsigned home;
     const bool maps = op->kind >= GS_OP_MAP_BUFFER && op->kind <= GS_OP_UNMAP;
     struct gs_op_run run = {.op = *op, .resource = maps || gs_op_is_by_host(op) ? GS_RESOURCE_PCI : gs_resource_of(0)};
     cl_event end;
-    const struct gs_events ended = {.v = &end, .n = 1};
     cl_command_queue queue = gs_op_is_of_image(op) ? image_queue(h) : h->cmd.queue;
     if (h->err)
         return h->err;
@@ -175,14 +173,12 @@ cl_int gs_home_run(struct gs_home *h, const struct gs_op *op, cl_command_type ty
     if (run.cut.n == 1 && queue == h->cmd.queue)
         return enqueue(h, queue, &run, own);
     /* The application's queue keeps its order: later commands there come after all pieces. */
-    cl_int err = enqueue(h, queue, &run, &end);
+    const cl_int err = enqueue(h, queue, &run, &end);
     if (err)
         return err;
     if (queue != h->cmd.queue)
         gs_real()->clFlush(queue);
-    err = gs_finish_command(h->cmd.q, type, &ended, &home, own);
-    gs_real()->clReleaseEvent(end);
-    return err;
+    return gs_finish_single(h->cmd.q, type, end, 0, own);
 }
 
 cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own)

@@ -24,12 +24,7 @@ static cl_int write_units(struct gs_home *h, const struct gs_staged *run, const 
     cl_command_queue queue = gs_queue_of_kind(h->cmd.q, GS_COPY_QUEUE, run->place, &err);
     if (!err)
         err = gs_put(queue, &run->op, GS_VIA_HOST, ready->n, ready->v, &end);
-    if (err)
-        return err;
-    const struct gs_events ended = {.v = &end, .n = 1};
-    err = gs_finish_command(h->cmd.q, CL_COMMAND_WRITE_BUFFER, &ended, &run->place, own);
-    gs_real()->clReleaseEvent(end);
-    return err;
+    return err ? err : gs_finish_single(h->cmd.q, CL_COMMAND_WRITE_BUFFER, end, run->place, own);
 }
 
 /* Notes the write, without counting its bytes as left by a launch. */

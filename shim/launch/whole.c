@@ -44,7 +44,6 @@ static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_eve
 {
     struct gs_kernel_run run = {.k = l->k, .size = l->size};
     struct gs_box box = {{0, 0, 0}, {1, 1, 1}};
-    static const unsigned home;
     cl_int err;
     run.geometry = l->geometry;
     run.null_local = l->null_local;
@@ -61,12 +60,7 @@ static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_eve
     cl_event end;
     if (!err)
         err = gs_run_kernel(&to, &run, &end);
-    if (err)
-        return 1;
-    const struct gs_events ended = {.v = &end, .n = 1};
-    err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &ended, &home, event);
-    gs_real()->clReleaseEvent(end);
-    return err;
+    return err ? 1 : gs_finish_single(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, end, 0, event);
 }
 
 /* Has the launch more work-groups than so many chunks of the configured size? A NULL local size: an estimate. */
@@ -157,7 +151,6 @@ cl_int gs_launch_single(struct gs_launching *l, cl_event *event)
 
 cl_int gs_launch_measured(struct gs_launching *l, cl_event *event)
 {
-    static const unsigned home;
     struct gs_events wait = {0};
     cl_event ran = NULL;
     cl_int err = gs_command_order(&l->cmd);
@@ -174,10 +167,8 @@ cl_int gs_launch_measured(struct gs_launching *l, cl_event *event)
     gs_events_free(&wait);
     if (err) /* measuring needs more of the driver than a plain launch, which may work, or has the same error */
         return gs_launch_single(l, event);
-    const struct gs_events ended = {.v = &ran, .n = 1};
     gs_timing_learn(&(struct gs_timed_launch){.t = l->timing}, ran);
-    err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &ended, &home, event);
-    gs_real()->clReleaseEvent(ran);
+    err = gs_finish_single(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, ran, 0, event);
     if (!err)
         record_home(l);
     return err;

@@ -304,6 +304,13 @@ cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct 
     return CL_SUCCESS;
 }
 
+cl_int gs_finish_single(struct gs_queue *q, cl_command_type type, cl_event end, unsigned place, cl_event *event)
+{
+    const cl_int err = gs_finish_command(q, type, &(const struct gs_events){.v = &end, .n = 1}, &place, event);
+    gs_real()->clReleaseEvent(end);
+    return err;
+}
+
 cl_int gs_release_event(cl_event event)
 {
     struct gs_object *last = gs_release(GS_EVENT, event);

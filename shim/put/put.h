@@ -87,6 +87,9 @@ cl_int gs_put_groups(cl_command_queue queue, const struct gs_op *launch, cl_even
 cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct gs_events *ended,
                          const unsigned *device, cl_event *event);
 
+/* gs_finish_command for the one event `end`, of a command on that place. Takes `end` over. */
+cl_int gs_finish_single(struct gs_queue *q, cl_command_type type, cl_event end, unsigned place, cl_event *event);
+
 /* clReleaseEvent, also for events that gs_finish_command has made. */
 cl_int gs_release_event(cl_event event);
 
