@@ -337,7 +337,6 @@ void gs_busy_until(struct gs_mem *root, unsigned place, cl_event end)
 
 bool gs_mapped_usable(const struct gs_mem *m, cl_map_flags flags)
 {
-    const cl_mem_flags kept_out = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
     const bool separate = !m->root->o.ctx->shared_memory || gs_settings()->transfer == GS_TRANSFER_PINNED;
     const bool known =
         flags == CL_MAP_WRITE_INVALIDATE_REGION || (flags && !(flags & ~(cl_map_flags)(CL_MAP_READ | CL_MAP_WRITE)));
@@ -345,7 +344,7 @@ bool gs_mapped_usable(const struct gs_mem *m, cl_map_flags flags)
     const bool laid_out =
         m->image ? m->root == m && !m->home_only && m->image->desc.image_type != CL_MEM_OBJECT_IMAGE1D_ARRAY
                  : !m->root->image;
-    return separate && known && laid_out && !((m->flags | m->root->flags) & kept_out) &&
+    return separate && known && laid_out && !((m->flags | m->root->flags) & host_flags) &&
            !m->root->is_svm; /* what the application shares with the device is no copy */
 }
 
@@ -358,16 +357,10 @@ static struct gs_pinned_memory *make(const struct gs_mem *root)
     return NULL;
 }
 
-/* Does the object lie in the application's own memory? */
-static bool is_own(const struct gs_mem *root)
-{
-    return root->flags & CL_MEM_USE_HOST_PTR;
-}
-
 static char *base_of(struct gs_mem *root)
 {
     char *base = NULL;
-    if (is_own(root)) {
+    if (root->flags & CL_MEM_USE_HOST_PTR) { /* the application's own memory */
         gs_real()->clGetMemObjectInfo(root->o.handle, CL_MEM_HOST_PTR, sizeof base, &base, NULL);
         return base;
     }
@@ -387,7 +380,7 @@ void *gs_mapped_image_at(struct gs_mem *m, const size_t origin[3], size_t pitch[
     size_t all[3], element = 0;
     gs_real()->clGetImageInfo(m->o.handle, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL);
     gs_image_bytes(m, all);
-    const bool own = is_own(m);
+    const bool own = m->flags & CL_MEM_USE_HOST_PTR;
     pitch[0] = own && m->image->desc.image_row_pitch ? m->image->desc.image_row_pitch : all[0] * element;
     pitch[1] = own && m->image->desc.image_slice_pitch ? m->image->desc.image_slice_pitch : pitch[0] * all[1];
     char *base = element ? base_of(m) : NULL;
