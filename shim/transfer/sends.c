@@ -129,7 +129,7 @@ static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
         err = gs_ring_take(ring, c->passage->ring_slots, &f->slot, &before);
     const struct gs_location there = {send->mem, NULL, f->rect.begin, f->rect.pitch, send->image};
     const struct gs_location slot = slot_of(c, f, send->from);
-    const struct gs_step step = {queue, &before, &f->left, send->from, c->passage->host ? GS_VIA_HOST : GS_VIA_MEMORY};
+    const struct gs_step step = {queue, &before, &f->left, c->passage->host ? GS_VIA_HOST : GS_VIA_MEMORY};
     if (!err)
         err = gs_move(&there, &slot, &f->rect, &step);
     gs_events_free(&before);
@@ -153,7 +153,7 @@ static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct g
     const uint64_t at = f->send->to_begin + (f->rect.begin - f->send->rect.begin);
     const struct gs_location here = {to->mem, NULL, at, f->rect.pitch, f->send->image};
     const struct gs_location slot = slot_of(c, f, to->place);
-    const struct gs_step step = {queue, &after, &end, to->place, c->passage->host ? GS_VIA_HOST : GS_VIA_WINDOW};
+    const struct gs_step step = {queue, &after, &end, c->passage->host ? GS_VIA_HOST : GS_VIA_WINDOW};
     if (!err)
         err = gs_move(&slot, &here, &f->rect, &step);
     if (err)

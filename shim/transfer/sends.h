@@ -22,7 +22,6 @@ struct gs_step {
     cl_command_queue queue;
     const struct gs_events *after;
     cl_event *end;
-    unsigned place; /* the device of the queue */
     enum gs_via via;
 };
 

@@ -98,7 +98,7 @@ static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct 
                              here = {to->mem, NULL, send->to_begin, r->pitch, send->image};
     cl_int err;
     cl_command_queue queue = gs_queue_of_kind(cmd->q, send->image ? GS_IMAGE_QUEUE : GS_COPY_QUEUE, to->place, &err);
-    const struct gs_step step = {queue, &send->wait, &to->arrived, to->place,
+    const struct gs_step step = {queue, &send->wait, &to->arrived,
                                  send->from == to->place ? GS_VIA_MEMORY : GS_VIA_HOST};
     if (!err)
         err = gs_move(&there, &here, r, &step);
