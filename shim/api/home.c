@@ -350,8 +350,8 @@ cl_int gs_home_by_call(struct gs_home *h, struct gs_side src, struct gs_side dst
 cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, const struct gs_staged *staged)
 {
     const struct gs_command *cmd = &h->cmd;
-    struct gs_mem *m = dst.m ? dst.m : src.m;
-    struct gs_ring_use w = {.m = m, .root = m ? m->root : NULL, .r = dst.m ? dst.r : src.r, .v = staged, .n = 1};
+    const struct gs_side *side = dst.m ? &dst : &src;
+    struct gs_ring_use w = {.use = {.m = side->m, .range = side->r}, .v = staged, .n = 1};
     const bool reads = is_read(&cmd->op);
     cl_event own = NULL;
     gs_home_need(h, src.m, src.r);
@@ -369,7 +369,7 @@ cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, 
     if (reads && h->by_units)
         gs_job_reads();
     if (!err && dst.m && way == GS_BY_RING && !h->marked) /* the lock was free meanwhile */
-        gs_note_write_again(w.root, dst.r);
+        gs_note_write_again(dst.m->root, dst.r);
     else if (!err && way != GS_BY_RING)
         gs_home_wrote(h, dst.m, dst.r);
     return gs_home_end_and_wait(h, err, own);

@@ -6,7 +6,7 @@
 
 struct reading {
     struct gs_home h;
-    struct gs_ring_use use;
+    struct gs_ring_use ring;
     const struct gs_staged *all; /* the transfer if all bytes were at home */
     struct gs_extents s;         /* its stretches */
     cl_command_queue queue[GS_MAX_DEVICES];
@@ -22,9 +22,10 @@ static unsigned find_facts(const struct reading *x)
     const bool here = blocks || (!gs_in_callback() && (!by_units || gs_unit_is_alone(GS_RESOURCE_PCI)));
     if (here && gs_staging_may_carry(cmd->ctx, x->all->op.ptr, gs_staged_bytes(x->all)))
         facts |= GS_FACT_RING;
-    if (gs_at_home(x->use.root, x->use.r))
+    if (gs_at_home(x->ring.use.m->root, x->ring.use.range))
         return facts;
-    if (!atomic_load(&cmd->ctx->user_events) && gs_count_holders(x->use.root, x->use.r, FEW + 1) <= FEW)
+    if (!atomic_load(&cmd->ctx->user_events) &&
+        gs_count_holders(x->ring.use.m->root, x->ring.use.range, FEW + 1) <= FEW)
         facts |= GS_FACT_FEW;
     return facts | GS_FACT_AWAY;
 }
@@ -33,14 +34,14 @@ static unsigned find_facts(const struct reading *x)
 static cl_int find_places(struct reading *x)
 {
     struct gs_command *cmd = &x->h.cmd;
-    cl_int err = gs_host_places(cmd, x->use.root, x->use.r, x->all, &x->s, &x->use.ready);
+    cl_int err = gs_host_places(cmd, x->ring.use.m->root, x->ring.use.range, x->all, &x->s, &x->ring.ready);
     for (unsigned i = 0; i < x->s.n && !err; i++) {
         const struct gs_staged *t = &x->s.v[i];
         x->queue[t->place] = gs_op_is_of_image(&t->op) ? gs_queue_of_kind(cmd->q, GS_IMAGE_QUEUE, t->place, &err)
                                                        : gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, t->place, &err);
     }
-    x->use.v = x->s.v;
-    x->use.n = x->s.n;
+    x->ring.v = x->s.v;
+    x->ring.n = x->s.n;
     return err;
 }
 
@@ -54,7 +55,7 @@ static cl_int by_queue(struct reading *x, cl_event *own)
     for (unsigned i = 0; i < x->s.n && !err; i++) {
         const struct gs_staged *t = &x->s.v[i];
         cl_event event;
-        err = gs_put(x->queue[t->place], &t->op, GS_VIA_HOST, x->use.ready.n, x->use.ready.v, &event);
+        err = gs_put(x->queue[t->place], &t->op, GS_VIA_HOST, x->ring.ready.n, x->ring.ready.v, &event);
         if (!err && events->n < MOST)
             x->ended.place[events->n] = t->place;
         if (!err)
@@ -83,10 +84,10 @@ static bool may_call_each(const struct reading *x)
 static cl_int by_calls(struct reading *x, cl_event *own)
 {
     struct gs_queue *q = x->h.cmd.q;
-    struct gs_events *ready = &x->use.ready;
+    struct gs_events *ready = &x->ring.ready;
     cl_int err = CL_SUCCESS;
     q->behind->called = true;
-    gs_carry_unlock(&x->h, &x->use);
+    gs_carry_unlock(&x->h, &x->ring);
     for (unsigned i = 0; i < x->s.n && !err; i++) {
         const struct gs_staged *t = &x->s.v[i];
         cl_event event;
@@ -96,7 +97,7 @@ static cl_int by_calls(struct reading *x, cl_event *own)
         if (!err)
             err = gs_staged_note(&x->ended, t->place, event);
     }
-    err = gs_carry_lock(&x->h, &x->use, err, &x->ended, own);
+    err = gs_carry_lock(&x->h, &x->ring, err, &x->ended, own);
     q->behind->called = false;
     return err;
 }
@@ -104,7 +105,7 @@ static cl_int by_calls(struct reading *x, cl_event *own)
 /* May a call that needn't block carry it? Not if what comes before takes longer, or has failed. */
 static bool is_ready(struct reading *x)
 {
-    struct gs_events *ready = &x->use.ready;
+    struct gs_events *ready = &x->ring.ready;
     const bool ended = gs_staging_is_ready(ready, gs_staged_bytes(x->all));
     gs_events_drop_complete(ready, false);
     return ended && !ready->n && gs_staging_enter(x->h.cmd.ctx, false);
@@ -112,12 +113,12 @@ static bool is_ready(struct reading *x)
 
 static cl_int by_ring(struct reading *x, cl_event *own)
 {
-    struct gs_traffic *traffic = gs_traffic(x->use.root);
+    struct gs_traffic *traffic = gs_traffic(x->ring.use.m->root);
     /* Memory that the last such read filled is in use already: then the time tells of the link. */
-    x->use.telling = traffic->taken_to == x->all->op.ptr && !x->use.root->image;
+    x->ring.telling = traffic->taken_to == x->all->op.ptr && !x->ring.use.m->root->image;
     traffic->taken += gs_staged_bytes(x->all);
     traffic->taken_to = x->all->op.ptr;
-    return gs_carry_by_ring(&x->h, &x->use, own);
+    return gs_carry_by_ring(&x->h, &x->ring, own);
 }
 
 /* Reads from several places. Gives the context's lock back while waiting; the bytes stay in place until they are read.
@@ -144,7 +145,7 @@ cl_int gs_read(const struct gs_command *cmd, struct gs_mem *m, struct gs_range r
 {
     struct reading x; /* clearing the arrays would take as long as looking up the objects */
     cl_int err = CL_SUCCESS;
-    x.use = (struct gs_ring_use){.m = m, .root = m->root, .r = r};
+    x.ring = (struct gs_ring_use){.use = {.m = m, .range = r}};
     x.all = t;
     x.s = (struct gs_extents){0};
     x.ended.events = (struct gs_events){0};
@@ -167,6 +168,6 @@ cl_int gs_read(const struct gs_command *cmd, struct gs_mem *m, struct gs_range r
     else
         err = gs_home_carry(&x.h, (struct gs_side){.m = m, .r = r}, (struct gs_side){0}, NULL);
     gs_extents_free(&x.s);
-    gs_events_free(&x.use.ready);
+    gs_events_free(&x.ring.ready);
     return err;
 }

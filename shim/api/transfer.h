@@ -102,9 +102,7 @@ bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_stag
 /* A read or write of a root through the ring, with a place for each stretch. */
 struct gs_ring_use {
     struct gs_carry carried; /* first */
-    struct gs_host_use use;
-    struct gs_mem *m, *root; /* m: the call's own object, which holds its root */
-    struct gs_range r;       /* of the root */
+    struct gs_host_use use;  /* of the call's own object, which holds its root */
     const struct gs_staged *v;
     unsigned n;
     struct gs_events ready; /* events to wait for, beside h's wait list; without a marker, all earlier commands */

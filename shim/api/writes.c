@@ -65,16 +65,16 @@ static void marked(struct gs_carry *c)
     struct gs_ring_use *w = (struct gs_ring_use *)c;
     gs_host_use_done(&w->use);
     if (w->v->place && w->v->op.dst)
-        wrote(w->root, w->v->place, w->r);
+        wrote(w->use.m->root, w->v->place, w->use.range);
 }
 
 void gs_carry_unlock(struct gs_home *h, struct gs_ring_use *w)
 {
     enum { SOON_NS = 20 * 1000 };
-    h->used = w->m;
+    h->used = w->use.m;
     w->carried = (struct gs_carry){.cmd = &h->cmd, .marked = marked};
     gs_carry_begin(&w->carried);
-    w->use = (struct gs_host_use){.m = w->m, .range = w->r, .writes = w->v->op.dst};
+    w->use.writes = w->v->op.dst;
     gs_host_use_begin(&w->use);
     pthread_mutex_unlock(&h->cmd.ctx->lock);
     /* NVIDIA's driver takes 3 to 10 us more for a piece that waits for another queue's. */
@@ -110,7 +110,7 @@ cl_int gs_carry_by_ring(struct gs_home *h, struct gs_ring_use *w, cl_event *own)
         const uint64_t begin_ns = gs_now_ns();
         err = gs_staging_carry(ctx, w->v, w->n, h->cmd.q->profiling, false, &ended);
         if (!err && w->telling)
-            gs_timing_read(w->r.end - w->r.begin, gs_now_ns() - begin_ns, on_several(w));
+            gs_timing_read(w->use.range.end - w->use.range.begin, gs_now_ns() - begin_ns, on_several(w));
         gs_staging_leave(ctx);
     }
     return gs_carry_lock(h, w, err, &ended, own);
@@ -120,7 +120,7 @@ cl_int gs_carry_by_ring(struct gs_home *h, struct gs_ring_use *w, cl_event *own)
  * command would take old bytes along from their target, and put those over new ones elsewhere. */
 static cl_int by_ring(struct gs_home *h, struct gs_ring_use *w, cl_event *own)
 {
-    if (gs_invalidate(w->root, w->r) == 0)
+    if (gs_invalidate(w->use.m->root, w->use.range) == 0)
         return gs_carry_by_ring(h, w, own);
     if (w->marker)
         gs_real()->clReleaseEvent(w->marker);
@@ -133,7 +133,7 @@ bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_stag
 {
     const struct gs_range r = {t->op.to[0], t->op.to[0] + t->op.region[0]};
     struct gs_staged there = *t;
-    struct gs_ring_use w = {.m = m, .root = m->root, .r = r, .v = &there, .n = 1};
+    struct gs_ring_use w = {.use = {.m = m, .range = r}, .v = &there, .n = 1};
     if (!is_of_other_gpu(h, m, r))
         return false;
     there.place = h->put.job.place[0];
@@ -146,7 +146,7 @@ bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_stag
     else if (!err)
         err = write_units(h, &there, &w.ready, own);
     if (!err && !h->marked)
-        wrote(w.root, there.place, r);
+        wrote(m->root, there.place, r);
     gs_events_free(&w.ready);
     return !err;
 }
