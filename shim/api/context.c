@@ -125,12 +125,7 @@ static void end_contexts(void)
     gs_timing_after_wait(&(struct gs_stretch){0}, CL_SUCCESS); /* learns from measurements that have ended */
 }
 
-static bool compiles_elsewhere(void)
-{
-    return gs_settings()->remote;
-}
-
-const struct gs_above_process gs_above_process = {.leave = end_contexts, .compiles_elsewhere = compiles_elsewhere};
+const struct gs_above_process gs_above_process = {.leave = end_contexts};
 
 void gs_context_list(struct gs_context *c)
 {

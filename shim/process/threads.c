@@ -11,7 +11,6 @@
 #include "common/log.h"
 #include "shim/process/process.h"
 #include "common/clock.h"
-#include "shim/process/upward.h"
 
 /* A driver that doesn't return from a call keeps the process no longer than PATIENCE_S: a signal's handler may have
  * called exit() while its thread held a lock of the driver's, which others wait for. Compiling a large program for each
@@ -60,7 +59,8 @@ static void await_others(const atomic_uint *threads, unsigned own, time_t began)
 {
     while (*threads > own) {
         const time_t now = time(NULL), since = in_driver.compiled > began ? in_driver.compiled : began;
-        if (gs_above_process.compiles_elsewhere() || computed_ms() - in_driver.computed >= COMPUTES_MS) {
+        /* Where compilers run on other machines, this process's CPU time says nothing about them. */
+        if (gs_process.settings.remote || computed_ms() - in_driver.computed >= COMPUTES_MS) {
             in_driver.computing = now;
             in_driver.computed = computed_ms();
         }

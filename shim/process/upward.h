@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of the entry points that this room calls. */
+/* A function of the entry points that this room calls. */
 #ifndef GS_SHIM_PROCESS_UPWARD_H
 #define GS_SHIM_PROCESS_UPWARD_H
-
-#include <stdbool.h>
 
 struct gs_above_process {
     /* main has returned, or exit() was called, before gs_threads_finish: waits for commands that the application has
      * left in its queues, if the driver needs that. */
     void (*leave)(void);
-    /* Do compilers run on other machines? Then this process's CPU time says nothing about them. */
-    bool (*compiles_elsewhere)(void);
 };
 extern const struct gs_above_process gs_above_process;
 

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "shim/process/threads.h"
-#include "shim/process/upward.h"
 #include "shim/record/objects.h"
 
 struct gs_process gs_process; /* not forked */
@@ -19,13 +18,6 @@ static double now(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
-
-static bool elsewhere(void)
-{
-    return false;
-}
-
-const struct gs_above_process gs_above_process = {.compiles_elsewhere = elsewhere};
 
 static atomic_bool entered;
 
