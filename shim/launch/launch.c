@@ -118,14 +118,6 @@ static bool is_measured(const struct gs_launching *l)
            (l->by_units || !gs_in_callback()) && gs_timing_measures(l->timing);
 }
 
-static bool combines(const struct gs_plan *plan)
-{
-    for (size_t i = 0; i < plan->n_uses; i++)
-        if (gs_use_is_joined(&plan->uses[i]))
-            return true;
-    return false;
-}
-
 /* Plans the launch in parts. Makes buffers that can be shared one memory of all devices before. *plan is a copy: all
  * sets in the plan belong to the cache. */
 static void make_plan(struct gs_launching *l, struct gs_plan *plan)
@@ -150,7 +142,7 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
         *plan = *cached;
     else
         plan->reason = GS_R_NO_MEMORY;
-    if (!plan->reason && l->job.place[l->job.n - 1] != l->job.n - 1 && combines(plan))
+    if (!plan->reason && l->job.place[l->job.n - 1] != l->job.n - 1 && gs_plan_is_joined(plan, true))
         plan->reason = GS_R_NO_HOME;
     if (!plan->reason && gs_plan_is_in_use(plan))
         plan->reason = GS_R_DISTURBED;

@@ -126,6 +126,9 @@ cl_int gs_launch_counted(struct gs_launching *l, cl_event *event);
  * Then the launch must run at home, in the application's queue, where the call's command is too. */
 bool gs_plan_is_in_use(const struct gs_plan *plan);
 
+/* Is what the parts write put together at home, by comparison or (reduced_too) by a reduction? */
+bool gs_plan_is_joined(const struct gs_plan *plan, bool reduced_too);
+
 /* Runs the plan's parts. *went false: nothing has happened, and one device can do the whole launch instead. Else the
  * returned error and *event are the application's (event may be NULL). */
 cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *event, bool *went);

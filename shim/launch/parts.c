@@ -66,8 +66,7 @@ static void free_split(struct split *s)
     gs_events_free(&s->ended);
 }
 
-/* Is what the parts write put together, by comparison or by a reduction as well? */
-static bool is_joined(const struct gs_plan *plan, bool reduced_too)
+bool gs_plan_is_joined(const struct gs_plan *plan, bool reduced_too)
 {
     size_t i = 0;
     while (i < plan->n_uses && plan->uses[i].writes != GS_COMPARED &&
@@ -144,7 +143,7 @@ static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct
         err = require_parts(l, plan, s->ready);
     if (!err)
         err = let_leave(l, plan, s);
-    if (!err && is_joined(plan, false))
+    if (!err && gs_plan_is_joined(plan, false))
         err = start_together(plan, s);
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         const struct gs_use *u = &plan->uses[i];
@@ -191,7 +190,7 @@ static cl_int run_parts(struct gs_launching *l, struct gs_plan *plan, struct spl
 static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct split *s, cl_event *event)
 {
     cl_int err = CL_SUCCESS;
-    if (is_joined(plan, true))
+    if (gs_plan_is_joined(plan, true))
         gs_command_flush(l->cmd.q); /* what follows on other queues waits for the parts */
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
         s->device[s->ended.n] = l->job.place[p];

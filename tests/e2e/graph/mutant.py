@@ -26,7 +26,8 @@ MUTANTS = {
     "7": [("shim/coherence/coherence.c", "if (i != place)\n            without[k++]",
            "if (i > GS_MAX_DEVICES)\n            without[k++]")],
     # Rule 9: parts begin before the transfers into all of them have ended; and before the copy that is kept is made.
-    "9a": [("shim/launch/parts.c", "if (!err && is_joined(plan, false))", "if (!err && !plan && is_joined(plan, false))")],
+    "9a": [("shim/launch/parts.c", "if (!err && gs_plan_is_joined(plan, false))",
+            "if (!err && !plan && gs_plan_is_joined(plan, false))")],
     "9b": [("shim/output/output.c", "err = gs_put(queue, &copy, GS_VIA_MEMORY, ready->n, ready->v, &event);\n"
             "    return err ? err : gs_events_add(ready, event);",
             "err = gs_put(queue, &copy, GS_VIA_MEMORY, ready->n, ready->v, &event);\n"
