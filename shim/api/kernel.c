@@ -221,12 +221,9 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue command_
                                                        cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
                                                        cl_event *event)
 {
-    struct gs_command cmd = {.op =
-                                 gs_op_launch(kernel, work_dim, global_work_offset, global_work_size, local_work_size),
-                             .queue = command_queue,
-                             .n_wait = num_events_in_wait_list,
-                             .wait = event_wait_list,
-                             .event = event};
+    struct gs_command cmd =
+        GS_COMMAND(.kind = GS_OP_LAUNCH, .kernel = kernel, .dims = work_dim, .offset = global_work_offset,
+                   .global = global_work_size, .local = local_work_size);
     GS_CALL("clEnqueueNDRangeKernel");
     struct gs_queue *q = gs_find(GS_QUEUE, command_queue);
     struct gs_kernel *k = q ? gs_find(GS_KERNEL, kernel) : NULL;
