@@ -470,19 +470,14 @@ static uint64_t held_of(const struct gs_turn *t, unsigned device)
     return held;
 }
 
-/* The device that holds most of what the turn touches. */
-static unsigned nearest(const struct gs_turn *t)
-{
-    unsigned best = 0;
-    for (unsigned d = 1; d < gs_group()->n; d++)
-        best = held_of(t, d) > held_of(t, best) ? d : best;
-    return best;
-}
-
-/* An application's program may have been built for the first device alone. */
+/* Where the only turn runs: on the device that holds most of what it touches. Not a whole launch, as an application's
+ * program may have been built for the first device alone. */
 static unsigned device_of_one(const struct gs_turns *t)
 {
-    return t->whole ? 0 : nearest(&t->v[0]);
+    unsigned best = 0;
+    for (unsigned d = 1; d < gs_group()->n && !t->whole; d++)
+        best = held_of(&t->v[0], d) > held_of(&t->v[0], best) ? d : best;
+    return best;
 }
 
 /* Round `which`, and where its turns run. */
