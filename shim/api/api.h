@@ -34,9 +34,6 @@ struct gs_kept {
     struct gs_events at_home; /* what brought all home when a user event was made last */
 };
 
-/* Our own function of that name; NULL: none. */
-void *gs_own_function(const char *name);
-
 /* Brings all bytes home, and counts so many user events without a status more; none on an error. */
 cl_int gs_come_home(struct gs_context *c, int user_events);
 

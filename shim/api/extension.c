@@ -29,7 +29,8 @@ static void *as_pointer(void (*function)(void))
     return p;
 }
 
-void *gs_own_function(const char *name)
+/* Our own function of that name; NULL: none. */
+static void *own_function(const char *name)
 {
     for (size_t i = 0; name && i < sizeof aliases / sizeof *aliases; i++)
         if (strcmp(aliases[i].name, name) == 0)
@@ -151,7 +152,7 @@ static bool is_harmless(const char *name)
 /* Ours in the place of the driver's, where the driver has one. */
 static void *replace(void *theirs, const char *name)
 {
-    void *ours = theirs ? gs_own_function(name) : NULL;
+    void *ours = theirs ? own_function(name) : NULL;
     if (!ours && gs_settings()->pooled) /* extensions reach past the stand-ins */
         return NULL;
     if (theirs && !ours)
