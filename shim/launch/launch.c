@@ -128,7 +128,7 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
             gs_share_now(l->mems[i]->root);
     struct gs_plan_input in = {.kernel = l->summary,
                                .launch = &l->geometry,
-                               .null_local = l->null_local,
+                               .null_local = !l->cmd.op.local,
                                .args = l->k->args,
                                .mems = l->mems,
                                .n_parts = l->job.n,

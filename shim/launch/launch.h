@@ -76,7 +76,6 @@ struct gs_launching {
     struct gs_mem **mems; /* by argument */
     const struct gs_kernel_summary *summary;
     struct gs_geometry geometry;
-    bool null_local;
     struct gs_timing *timing; /* of auto mode, or NULL */
     struct gs_timing *cuts;   /* times that say where to cut: auto mode's (`timing`) or multi mode's; or NULL */
     struct gs_trial trial;    /* of a split that auto mode has chosen, or multi mode may measure */

@@ -9,11 +9,10 @@ void gs_launch_geometry(struct gs_launching *l)
 {
     struct gs_geometry *g = &l->geometry;
     g->dims = l->cmd.op.dims;
-    l->null_local = !l->cmd.op.local;
     for (unsigned d = 0; d < 3; d++) {
         g->offset[d] = d < l->cmd.op.dims && l->cmd.op.offset ? l->cmd.op.offset[d] : 0;
         g->global[d] = d < l->cmd.op.dims ? l->cmd.op.global[d] : 1;
-        g->local[d] = d < l->cmd.op.dims && !l->null_local && l->cmd.op.local[d] ? l->cmd.op.local[d] : 1;
+        g->local[d] = d < l->cmd.op.dims && l->cmd.op.local && l->cmd.op.local[d] ? l->cmd.op.local[d] : 1;
     }
 }
 
@@ -46,7 +45,7 @@ static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_eve
     struct gs_box box = {{0, 0, 0}, {1, 1, 1}};
     cl_int err;
     run.geometry = l->geometry;
-    run.null_local = l->null_local;
+    run.null_local = !l->cmd.op.local;
     run.summary = l->of_units;
     for (unsigned d = 0; d < 3; d++)
         box.end[d] = gs_geometry_groups(&run.geometry, d);
