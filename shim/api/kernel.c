@@ -34,7 +34,6 @@ static struct gs_kernel *track(cl_kernel handle, struct gs_program *p, const cha
     k->kind = kind;
     atomic_init(&k->id, atomic_load(&kind->id));
     k->name = kind->name;
-    k->stats = kind->stats;
     atomic_init(&k->unsplittable, p->o.ctx->n == 1 || atomic_load(&kind->unsplittable));
     k->program = p;
     gs_hold(&p->o);

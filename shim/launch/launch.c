@@ -97,7 +97,7 @@ static void report_unsplit(struct gs_launching *l, const char *reason, enum gs_r
         reason = GS_R_FEW_GROUPS;
         left = GS_NOT_SPLIT;
     }
-    gs_report_single(l->k->stats, reason, left, gs_route_name(route));
+    gs_report_single(l->k->kind->stats, reason, left, gs_route_name(route));
 }
 
 /* Is a call using an object of the launch without the context's lock, perhaps in the application's queue? */
@@ -173,7 +173,7 @@ static bool launch_elsewhere(struct gs_launching *l, const char *reason, cl_even
     if (!plan.reason)
         *err = gs_launch_parts(l, &plan, event, &went);
     if (went)
-        gs_report_single(l->k->stats, reason, GS_NOT_SPLIT, gs_route_name(GS_ROUTE_AWAY));
+        gs_report_single(l->k->kind->stats, reason, GS_NOT_SPLIT, gs_route_name(GS_ROUTE_AWAY));
     return went;
 }
 
@@ -198,7 +198,7 @@ static cl_int launch_split(struct gs_launching *l, struct gs_plan *plan, bool ve
     const unsigned n_parts = plan->n_parts, dim = plan->dim;
     const cl_int err = (verified ? gs_launch_verified : gs_launch_parts)(l, plan, event, went);
     if (*went)
-        gs_report_split(l->k->stats, n_parts, dim, gs_route_name(verified ? GS_ROUTE_VERIFIED : GS_ROUTE_PARTS));
+        gs_report_split(l->k->kind->stats, n_parts, dim, gs_route_name(verified ? GS_ROUTE_VERIFIED : GS_ROUTE_PARTS));
     else
         plan->reason = GS_R_PART_REFUSED;
     return err;
@@ -259,7 +259,7 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
     find_plan(l, &plan, held_up);
     const cl_int err = carry_out(l, &plan, l->of_units && l->job.place[0] != 0 && !held_up, event, &went);
     if (l->timing && !err)
-        gs_timing_enqueued(l->cmd.q, l->timing, went, l->k->stats);
+        gs_timing_enqueued(l->cmd.q, l->timing, went, l->k->kind->stats);
     return err;
 }
 

@@ -239,7 +239,7 @@ cl_int gs_launch_verified(struct gs_launching *l, struct gs_plan *plan, cl_event
     while (!err && c.runs < MOST_RUNS && differs(&c))
         err = run_single(&c, NULL);
     if (c.runs)
-        gs_report_verified(l->k->stats, compare(&c));
+        gs_report_verified(l->k->kind->stats, compare(&c));
     GS_MAY_WAIT_NO_MORE();
     free_snapshot(&c, c.before);
     free_snapshot(&c, c.split);

@@ -158,9 +158,9 @@ static cl_int cut(struct gs_pool_launch *l)
                                       .roomy = gs_pool_is_roomy() && !gs_scheduled()};
     err = gs_turns_make(&l->turns, &in);
     if (l->turns.n > 1)
-        gs_report_split(k->stats, l->turns.n, l->turns.dim, NULL);
+        gs_report_split(k->kind->stats, l->turns.n, l->turns.dim, NULL);
     else
-        gs_report_single(k->stats, l->turns.reason ? l->turns.reason : alone, GS_NOT_SPLIT, NULL);
+        gs_report_single(k->kind->stats, l->turns.reason ? l->turns.reason : alone, GS_NOT_SPLIT, NULL);
     if (!err) {
         l->done = calloc(l->turns.n, sizeof *l->done);
         err = l->done ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;

@@ -221,10 +221,9 @@ struct gs_kernel {
     atomic_uint_fast64_t id;     /* gs_kernel_hash(); 0: not made yet */
     struct gs_kernel_kind *kind; /* the program's */
     struct gs_arg *args;
-    struct gs_program *program; /* held */
-    const char *name;           /* the kind's */
-    bool svm_info;              /* clSetKernelExecInfo has told of memory beyond the arguments */
-    struct gs_kernel_stats *stats;
+    struct gs_program *program;              /* held */
+    const char *name;                        /* the kind's */
+    bool svm_info;                           /* clSetKernelExecInfo has told of memory beyond the arguments */
     cl_kernel _Atomic spare[GS_MAX_DEVICES]; /* of the translated program, by place, free for the next launch */
 };
 
