@@ -125,8 +125,7 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
         o->largest = 1.0 / o->n;
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         struct gs_use *u = &plan->uses[i];
-        const struct gs_rangeset window = {.v = &u->window, .n = 1};
-        err = add_invalid(&o->gather, u->root, 0, &window);
+        err = add_invalid(&o->gather, u->root, 0, &GS_ONE_RANGE(u->window));
         for (unsigned p = 0; p < plan->n_parts && !err; p++)
             err = add_part(t, u, p);
         if (u->writes == GS_COMPARED) {

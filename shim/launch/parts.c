@@ -258,15 +258,13 @@ static cl_int take_back(const struct gs_launching *l, const struct gs_plan *plan
     cl_int err = CL_SUCCESS;
     await_parts(l, plan, s);
     for (size_t i = 0; i < plan->n_uses; i++) {
-        const struct gs_use *u = &plan->uses[i];
+        struct gs_use *u = &plan->uses[i];
         if (u->writes == GS_IN_PLACE && reads(l, u->root))
             err = CL_OUT_OF_RESOURCES;
         for (unsigned p = 0; p < plan->n_parts; p++) {
             if (l->job.place[p] == 0)
                 continue;
-            struct gs_range window = u->window;
-            const struct gs_rangeset all = {.v = &window, .n = 1};
-            const struct gs_rangeset *changed = u->writes == GS_COMPARED ? &all : &u->wrote[p];
+            const struct gs_rangeset *changed = u->writes == GS_COMPARED ? &GS_ONE_RANGE(u->window) : &u->wrote[p];
             if (s->ran[p] && u->writes != GS_READ_ONLY && u->writes != GS_IN_PLACE &&
                 gs_undo(u->root, l->job.place[p], changed) != CL_SUCCESS)
                 err = CL_OUT_OF_RESOURCES;

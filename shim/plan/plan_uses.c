@@ -94,8 +94,7 @@ static int coalesce(struct gs_use *u, unsigned n_parts, unsigned part)
     int err = 0;
     for (size_t i = 1; i < s->n && !err; i++) {
         struct gs_range gap = {s->v[i - 1].end, s->v[i].begin};
-        const struct gs_rangeset one = {.v = &gap, .n = 1};
-        if (gap.end - gap.begin <= COALESCE_BYTES && !plainly_used(u, n_parts, &one))
+        if (gap.end - gap.begin <= COALESCE_BYTES && !plainly_used(u, n_parts, &GS_ONE_RANGE(gap)))
             err = gs_rangeset_add(&gaps, gap);
     }
     if (!err)
