@@ -52,13 +52,9 @@ static bool lay_out(struct gs_mapping *map, const struct gs_mem *m, const size_t
     if (!origin || !region || !row_pitch || (m->image->band_dim == 2 && !slice_pitch))
         return false;
     gs_image_bytes(m, all);
-    for (int d = 0; d < 3; d++) {
-        if (!region[d] || origin[d] >= all[d] || region[d] > all[d] - origin[d])
-            return false;
-        map->origin[d] = origin[d];
-        map->region[d] = region[d];
-    }
-    return true;
+    memcpy(map->origin, origin, sizeof map->origin);
+    memcpy(map->region, region, sizeof map->region);
+    return gs_box_is_inside(all, origin, region);
 }
 
 /* A map's read or write, in units. */

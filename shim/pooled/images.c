@@ -151,14 +151,6 @@ static const struct gs_pool_image *image_of(const struct gs_mem *m)
     return m && m->root->pool ? m->root->pool->image : NULL;
 }
 
-static bool is_within(const struct gs_pool_image *image, const size_t at[3], const size_t region[3])
-{
-    for (int i = 0; i < 3; i++)
-        if (!region[i] || at[i] > image->texels[i] || region[i] > image->texels[i] - at[i])
-            return false;
-    return true;
-}
-
 /* Turns one side of a transfer (begin and pitches) from texels, or as given, into bytes. */
 static cl_int lay_side(const struct gs_pool_image *side, const struct gs_pool_image *any, const size_t region[3],
                        size_t at[3], size_t pitch[2])
@@ -169,7 +161,7 @@ static cl_int lay_side(const struct gs_pool_image *side, const struct gs_pool_im
         return pitch[0] < region[0] * any->texel_bytes || pitch[1] < pitch[0] * region[1] ? CL_INVALID_VALUE
                                                                                           : CL_SUCCESS;
     }
-    if (!is_within(side, at, region))
+    if (!gs_box_is_inside(side->texels, at, region))
         return CL_INVALID_VALUE;
     own_pitch(side, pitch);
     at[0] *= side->texel_bytes;
@@ -216,7 +208,7 @@ cl_int gs_pool_image_op(struct gs_op *op, const struct gs_mem *src, const struct
         return CL_IMAGE_FORMAT_MISMATCH;
     if (op->kind == GS_OP_FILL_IMAGE) {
         op->pattern_bytes = (to->format.image_channel_order == CL_DEPTH ? 1 : 4) * sizeof(cl_uint);
-        return !op->pattern || !is_within(to, op->to, region) ? CL_INVALID_VALUE : CL_SUCCESS;
+        return !op->pattern || !gs_box_is_inside(to->texels, op->to, region) ? CL_INVALID_VALUE : CL_SUCCESS;
     }
     op->kind = as[op->kind];
     err = lay_side(from, any, region, op->from, op->from_pitch);

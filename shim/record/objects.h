@@ -126,6 +126,15 @@ struct gs_image {
     unsigned band_dim; /* the dimension in which bands are counted */
 };
 
+/* Has a box texels, and does it lie within an image of so many? */
+static inline bool gs_box_is_inside(const size_t all[3], const size_t origin[3], const size_t region[3])
+{
+    bool within = true;
+    for (int d = 0; d < 3; d++)
+        within = within && region[d] && origin[d] <= all[d] && region[d] <= all[d] - origin[d];
+    return within;
+}
+
 /* A memory object. A sub-buffer, or an image made of a buffer, is a window of its root. */
 struct gs_mem {
     struct gs_object o;
