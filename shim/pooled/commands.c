@@ -102,8 +102,8 @@ static cl_int foresee(const void *command)
         n++;
         if (a->launch)
             err = gs_pool_launch_forecast(a->launch);
-        else if (a->src)
-            err = gs_pool_want(a->src->root->pool);
+        else if (a->src) /* it may read all of it */
+            err = gs_pool_error(gs_rangeset_add(&a->src->root->pool->wanted, (struct gs_range){0, a->src->root->size}));
     }
     return err;
 }

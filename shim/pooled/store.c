@@ -306,11 +306,6 @@ void gs_pool_forecast_clear(void)
     }
 }
 
-cl_int gs_pool_want(struct gs_pool_root *r)
-{
-    return gs_pool_error(gs_rangeset_add(&r->wanted, (struct gs_range){0, r->size}));
-}
-
 cl_int gs_pool_wrote(struct gs_pool_window *w, const struct gs_rangeset *bytes)
 {
     const cl_int err = gs_pool_error(gs_rangeset_add_set(&w->valid, bytes));

@@ -164,9 +164,8 @@ cl_int gs_pool_map_end(struct gs_pool_root *r);
 
 /* The next command overwrites the bytes unread: no place has to keep them. */
 cl_int gs_pool_invalidate(struct gs_pool_root *r, const struct gs_rangeset *bytes);
-/* For all roots: no later commands are known. For one root: a later command may read all of it. */
+/* No later commands are known, of any root. */
 void gs_pool_forecast_clear(void);
-cl_int gs_pool_want(struct gs_pool_root *r);
 
 /* Transfers between windows and the application's memory. by_ring: by the ring, which the caller has entered. */
 cl_int gs_pool_carry(struct gs_context *ctx, const struct gs_extents *s, bool by_ring);
