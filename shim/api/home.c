@@ -266,13 +266,6 @@ bool gs_home_is_valid(const struct gs_home *h)
     return h->cmd.op.ptr && gs_list_is_valid(h->n, h->v);
 }
 
-bool gs_home_is_invalid(struct gs_side side)
-{
-    const struct gs_rangeset range = {.v = &side.r, .n = side.r.begin < side.r.end};
-    uint64_t bytes = 0, pieces = 0;
-    return side.m && (gs_count_invalid(side.m->root, 0, &range, &bytes, &pieces) < 0 || bytes);
-}
-
 bool gs_home_is_in_use(struct gs_side src, struct gs_side dst)
 {
     return (src.m && gs_is_host_writing(src.m->root, &GS_ONE_RANGE(src.r))) ||
@@ -289,7 +282,8 @@ static unsigned find_facts(struct gs_home *h, const struct gs_side *src, const s
     if (op->blocking && (reads || sound))
         facts |= GS_FACT_BLOCKS;
     /* bytes for a read may still be on their way home, and an image's queue may not be the application's */
-    if ((reads && h->extra.n) || (gs_op_is_of_image(op) && h->cmd.ctx->parent) || (!reads && gs_home_is_invalid(*dst)))
+    if ((reads && h->extra.n) || (gs_op_is_of_image(op) && h->cmd.ctx->parent) ||
+        (dst->m && gs_home_is_invalid(dst->m->root, dst->r)))
         facts |= GS_FACT_AWAY;
     if (!t || !sound || gs_home_is_in_use(*src, *dst))
         return facts;

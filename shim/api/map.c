@@ -206,7 +206,7 @@ static void *map_object(struct gs_command *cmd, struct gs_mem *m, struct gs_mapp
     if (!map->ours) {
         err = h.err;
         if (!err && cmd->op.blocking && !h.by_units && !(of_image && cmd->ctx->parent) &&
-            !gs_home_is_invalid((struct gs_side){.m = m, .r = what->range})) {
+            !gs_home_is_invalid(m->root, what->range)) {
             h.used = m;
             err = map_blocking(cmd, m, map, h.n, h.v);
             return hand_out(*cmd->op.mapped, gs_home_end(&h, err), errcode_ret);

@@ -54,10 +54,6 @@ struct gs_side {
     bool covers;       /* the transfer changes all of these bytes */
 };
 
-/* Do other places hold bytes of the range that home lacks? A write without the context's lock is noted before the
- * driver is asked; if the driver refuses, home must not count as having such bytes. With the lock held. */
-bool gs_home_is_invalid(struct gs_side side);
-
 /* Is another call, without the context's lock, using bytes that this command changes, or changing bytes that it reads?
  * Then only the application's queue orders both. With the lock held. */
 bool gs_home_is_in_use(struct gs_side src, struct gs_side dst);

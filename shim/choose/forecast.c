@@ -146,14 +146,8 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
 
 bool gs_forecast_gathers(struct gs_mem *const *mems, unsigned n)
 {
-    uint64_t bytes = 0, pieces = 0;
-    for (unsigned i = 0; i < n; i++) {
-        if (!mems[i])
-            continue;
-        struct gs_range r = gs_window_range(mems[i], 0, mems[i]->size);
-        const struct gs_rangeset window = {.v = &r, .n = r.begin < r.end};
-        if (gs_count_invalid(mems[i]->root, 0, &window, &bytes, &pieces) < 0 || bytes)
+    for (unsigned i = 0; i < n; i++)
+        if (mems[i] && gs_home_is_invalid(mems[i]->root, gs_window_range(mems[i], 0, mems[i]->size)))
             return true;
-    }
     return false;
 }

@@ -213,6 +213,13 @@ int gs_count_invalid(const struct gs_mem *root, unsigned place, const struct gs_
     return err;
 }
 
+bool gs_home_is_invalid(const struct gs_mem *root, struct gs_range r)
+{
+    uint64_t bytes = 0, pieces = 0;
+    const struct gs_rangeset range = {.v = &r, .n = r.begin < r.end};
+    return gs_count_invalid(root, 0, &range, &bytes, &pieces) < 0 || bytes;
+}
+
 static cl_int look_for_missing(struct gs_command *cmd, struct gs_mem *root, const struct gs_need *w, unsigned n,
                                bool exactly, struct gs_rangeset *missing)
 {

@@ -36,6 +36,9 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
 int gs_count_invalid(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, uint64_t *bytes,
                      uint64_t *pieces);
 
+/* Are some of the range's bytes defined, and not valid at home? True also where there is no memory to tell. */
+bool gs_home_is_invalid(const struct gs_mem *root, struct gs_range r);
+
 /* A call's use of an object's bytes without the context's lock: in the application's queue, where nobody knows the
  * command's place, or in queues of ours (shim/put/put.h). The caller owns it, and sets m, range and writes. */
 struct gs_host_use {
