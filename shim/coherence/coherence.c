@@ -5,12 +5,6 @@
 #include "shim/memory/bytes.h"
 #include "shim/transfer/transfer.h"
 
-static void drop_event(cl_event *event)
-{
-    gs_real()->clReleaseEvent(*event);
-    *event = NULL;
-}
-
 /* With no memory to note the range, the whole object is given up, as if the device were lost. */
 void gs_make_undefined(struct gs_mem *root, struct gs_range r)
 {
@@ -56,7 +50,7 @@ void gs_drop_failed(struct gs_mem *root)
         if (r->n_pending)
             settle_arrivals(root, i);
         if (r->ready && gs_event_ended(r->ready))
-            drop_event(&r->ready);
+            gs_event_replace(&r->ready, NULL);
     }
     if (root->bytes->split_end) {
         const cl_int status = gs_event_status(root->bytes->split_end);
@@ -65,7 +59,7 @@ void gs_drop_failed(struct gs_mem *root)
             gs_compound_look_all(root->o.ctx);
         }
         if (status <= CL_COMPLETE)
-            drop_event(&root->bytes->split_end);
+            gs_event_replace(&root->bytes->split_end, NULL);
     }
 }
 
@@ -96,10 +90,8 @@ cl_int gs_undo(struct gs_mem *root, unsigned place, const struct gs_rangeset *ch
 
 void gs_split_writes(struct gs_mem *root, cl_event end)
 {
-    if (gs_real()->clRetainEvent(end) != CL_SUCCESS)
-        return;
-    GS_RELEASE(Event, root->bytes->split_end);
-    root->bytes->split_end = end;
+    if (gs_real()->clRetainEvent(end) == CL_SUCCESS)
+        gs_event_replace(&root->bytes->split_end, end);
 }
 
 bool gs_at_home(struct gs_mem *root, struct gs_range r)

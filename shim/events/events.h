@@ -26,6 +26,13 @@ cl_uint gs_events_drop_complete(struct gs_events *e, bool failed);
 /* Blocks until all have ended, well or badly. For commands enqueued before an error kept back the rest. */
 void gs_events_wait(const struct gs_events *e);
 
+/* Releases *old, if not null, and puts `event` there, whose reference it takes over; null is allowed. */
+static inline void gs_event_replace(cl_event *old, cl_event event)
+{
+    GS_RELEASE(Event, *old);
+    *old = event;
+}
+
 /* The driver's answer; a negative error if there is none. */
 cl_int gs_event_status(cl_event event);
 /* Sets the status of a user event of ours. Tries again if the driver refuses: commands would wait for ever. */

@@ -58,8 +58,7 @@ cl_int gs_pending_add(struct gs_mem *root, unsigned to, const struct gs_rect *r,
 {
     struct gs_replica *place = &root->bytes->place[to];
     struct gs_rangeset rows = {0};
-    GS_RELEASE(Event, place->ready);
-    place->ready = NULL;
+    gs_event_replace(&place->ready, NULL);
     cl_int err = gs_real()->clRetainEvent(event);
     if (!err) {
         place->ready = event;

@@ -326,11 +326,8 @@ cl_int gs_replicas_make(struct gs_mem *root, const struct gs_need *w, unsigned n
 
 void gs_busy_until(struct gs_mem *root, unsigned place, cl_event end)
 {
-    struct gs_replica *r = &root->bytes->place[place];
-    if (gs_real()->clRetainEvent(end) != CL_SUCCESS)
-        return;
-    GS_RELEASE(Event, r->ready);
-    r->ready = end;
+    if (gs_real()->clRetainEvent(end) == CL_SUCCESS)
+        gs_event_replace(&root->bytes->place[place].ready, end);
 }
 
 /* ---- maps that are ours ---- */

@@ -304,8 +304,7 @@ static cl_int await_slot(struct slot *slot)
         err = gs_real()->clWaitForEvents(1, &slot->used);
     if (!err && gs_put_now())
         gs_units_look(GS_RESOURCE_PCI, NULL);
-    gs_real()->clReleaseEvent(slot->used);
-    slot->used = NULL;
+    gs_event_replace(&slot->used, NULL);
     return err;
 }
 

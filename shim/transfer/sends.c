@@ -73,12 +73,6 @@ struct carrying {
     const struct gs_passage *passage;
 };
 
-static void replace(cl_event *old, cl_event event)
-{
-    GS_RELEASE(Event, *old);
-    *old = event;
-}
-
 /* The queue by which pieces leave; image commands on sub-devices need a queue of their own. */
 static cl_command_queue queue_from(const struct carrying *c, const struct gs_send *send, cl_int *err)
 {
@@ -112,7 +106,7 @@ static cl_int note_left(const struct carrying *c, unsigned place, cl_event event
         return CL_OUT_OF_HOST_MEMORY;
     const cl_int err = gs_real()->clRetainEvent(event);
     if (!err)
-        replace(&(*left)[place], event);
+        gs_event_replace(&(*left)[place], event);
     return err;
 }
 
@@ -158,7 +152,7 @@ static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct g
         err = gs_move(&slot, &here, &f->rect, &step);
     if (err)
         return err;
-    replace(&to->arrived, end);
+    gs_event_replace(&to->arrived, end);
     (f->taken++ ? gs_ring_add : gs_ring_give)(ring, f->slot, end);
     return f->last ? gs_sends_end(c->root, f->send, to) : CL_SUCCESS;
 }
