@@ -63,8 +63,6 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithSource(cl_context context
     return handle;
 }
 
-static const char foreign_binary[] = GS_R_FOREIGN_BINARY;
-
 CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context, cl_uint num_devices,
                                                               const cl_device_id *device_list, const size_t *lengths,
                                                               const unsigned char **binaries, cl_int *binary_status,
@@ -72,7 +70,7 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context
 {
     cl_program handle = gs_real()->clCreateProgramWithBinary(context, num_devices, device_list, lengths, binaries,
                                                              binary_status, errcode_ret);
-    struct gs_program *p = track(context, handle, foreign_binary);
+    struct gs_program *p = track(context, handle, GS_R_FOREIGN_BINARY);
     const bool one = num_devices == 1 && lengths && binaries && binaries[0];
     if (p && !(one && gs_binary_find(p, binaries[0], lengths[0])))
         gs_program_made_of(p, one ? binaries[0] : NULL, one ? lengths[0] : 0);
@@ -112,8 +110,6 @@ static bool has_kernels(const struct gs_program *p)
     return atomic_load(&p->kernels) > 0;
 }
 
-static const char built_under_kernels[] = GS_R_BUILT_AGAIN;
-
 CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_devices, const cl_device_id *device_list,
                                                const char *options,
                                                void(CL_CALLBACK *pfn_notify)(cl_program program, void *user_data),
@@ -144,7 +140,7 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_d
     if (!err && !pfn_notify)
         atomic_store(&p->build_ns, gs_now_ns() - begin);
     if (busy && !err)
-        p->refusal = built_under_kernels;
+        p->refusal = GS_R_BUILT_AGAIN;
     gs_dump_built(p, err);
     if (!err && !busy && !pfn_notify && gs_settings()->mode == GS_MODE_AUTO) /* what earlier processes know of it */
         gs_timing_prepare_known(p, NULL);
@@ -214,7 +210,7 @@ CL_API_ENTRY cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint num
                                     num_input_headers, input_headers, header_include_names, pfn_notify, user_data);
     gs_threads_built(counted);
     if (busy && !err)
-        p->refusal = built_under_kernels;
+        p->refusal = GS_R_BUILT_AGAIN;
     return err;
 }
 
