@@ -41,12 +41,10 @@ bool gs_launch_may_write(const struct gs_launching *l, cl_uint arg)
  * kernel object, an argument or the first chunk. The caller then enqueues one unit: it works, or has the error. */
 static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
-    struct gs_kernel_run run = {.k = l->k, .size = l->size};
+    struct gs_kernel_run run = {
+        .k = l->k, .size = l->size, .geometry = l->geometry, .null_local = !l->cmd.op.local, .summary = l->of_units};
     struct gs_box box = {{0, 0, 0}, {1, 1, 1}};
     cl_int err;
-    run.geometry = l->geometry;
-    run.null_local = !l->cmd.op.local;
-    run.summary = l->of_units;
     for (unsigned d = 0; d < 3; d++)
         box.end[d] = gs_geometry_groups(&run.geometry, d);
     gs_kernel_cut(&run, &l->job, &box);
