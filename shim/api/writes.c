@@ -3,7 +3,6 @@
  * bytes would cross the link and then both GPUs, and need units of both (H200s: 14 ms for 700 MB). */
 #include "shim/api/transfer.h"
 #include "shim/choose/timing.h"
-#include "common/clock.h"
 
 /* Is this a write to the one GPU of the job, which isn't the first? A GPU has a replica once a launch has needed the
  * buffer there. A buffer that only kernels at home use has none, and is written at home. */

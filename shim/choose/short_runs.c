@@ -10,7 +10,6 @@
 
 #include "common/lock/rank.h"
 #include "common/cache.h"
-#include "common/clock.h"
 
 enum {
     IN_A_ROW = 3,

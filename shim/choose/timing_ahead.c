@@ -7,7 +7,6 @@
 #include "shim/order/completion.h"
 #include "shim/plan/upward.h"
 #include "shim/process/threads.h"
-#include "common/clock.h"
 #include "shim/choose/timing_book.h"
 
 /* ---- the first measurement ---- */

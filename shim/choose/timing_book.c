@@ -10,7 +10,6 @@
 #include "common/log.h"
 #include "common/spawn.h"
 #include "shim/choose/learnt.h"
-#include "common/clock.h"
 #include "shim/transfer/upward.h"
 
 struct gs_book gs_book = {.lock = PTHREAD_MUTEX_INITIALIZER};

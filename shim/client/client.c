@@ -5,7 +5,6 @@
 
 #include "common/lock/rank.h"
 #include "common/log.h"
-#include "common/clock.h"
 #include "shim/process/threads.h"
 #include "shim/order/upward.h"
 

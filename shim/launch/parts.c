@@ -7,7 +7,6 @@
 #include "common/log.h"
 #include "shim/coherence/coherence.h"
 #include "shim/output/output.h"
-#include "shim/report/report.h"
 #include "shim/transfer/transfer.h"
 
 /* Makes every byte that a part needs valid on its place. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Buffers in the host's memory, one for all devices: see object.h, section shared.c. The context's lock is held. */
-#include "shim/memory/object.h"
 
 #include "common/lock/rank.h"
 #include "common/log.h"

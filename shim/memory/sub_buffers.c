@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* See object.h, section sub_buffers.c. */
-#include "shim/memory/object.h"
 
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"

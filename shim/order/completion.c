@@ -7,7 +7,6 @@
 #include "common/lock/rank.h"
 #include "shim/process/threads.h"
 #include "shim/order/upward.h"
-#include "common/clock.h"
 
 /* PoCL calls back as soon as a command has ended. NVIDIA's driver calls back only during another call (units of 10 ms
  * ended in pairs, bench/results/h200x2.md) and takes 8 us for each callback, so there our thread polls. */

@@ -9,7 +9,6 @@
 
 #include "common/cache.h"
 #include "common/log.h"
-#include "common/clock.h"
 #include "shim/process/threads.h"
 #include "shim/plan/plan.h"
 #include "shim/plan/upward.h"

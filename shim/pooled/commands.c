@@ -5,7 +5,6 @@
 #include "common/lock/rank.h"
 #include "common/log.h"
 #include "shim/pooled/store.h"
-#include "common/clock.h"
 #include "shim/process/threads.h"
 #include "shim/put/put.h"
 

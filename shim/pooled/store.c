@@ -3,7 +3,6 @@
 
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
-#include "shim/order/completion.h"
 #include "shim/put/put.h"
 #include "shim/report/report.h"
 

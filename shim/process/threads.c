@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/process/threads.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,7 +9,6 @@
 #include "common/lock/rank.h"
 #include "common/log.h"
 #include "shim/process/process.h"
-#include "common/clock.h"
 
 /* A driver that doesn't return from a call keeps the process no longer than PATIENCE_S: a signal's handler may have
  * called exit() while its thread held a lock of the driver's, which others wait for. Compiling a large program for each

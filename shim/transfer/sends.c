@@ -2,7 +2,6 @@
 #include "shim/transfer/sends.h"
 
 #include "shim/memory/bytes.h"
-#include "shim/memory/object.h"
 #include "shim/transfer/pack.h"
 #include "shim/transfer/transfer.h"
 

@@ -2,7 +2,6 @@
 #include "shim/transfer/transfer.h"
 
 #include "shim/memory/bytes.h"
-#include "shim/memory/object.h"
 #include "shim/order/completion.h"
 
 /* ---- pinned memory ---- */

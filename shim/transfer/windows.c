@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /* From cl_khr_external_memory, cl_khr_external_memory_opaque_fd and cl_nv_device_attribute_query. */
