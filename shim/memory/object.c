@@ -213,38 +213,15 @@ cl_uint gs_mem_own_references(struct gs_mem *m)
 static void free_place(struct gs_mem *m, unsigned place)
 {
     struct gs_replica *r = &m->bytes->place[place];
-    const bool home = place == 0;
     if (m->root != m && r->made)
         gs_window_leave(m->root, place, r->made);
-    else if (!home && r->mem)
-        gs_real()->clReleaseMemObject(r->mem);
+    else if (place)
+        GS_RELEASE(MemObject, r->mem);
     GS_RELEASE(Event, r->ready);
     for (size_t k = 0; k < r->n_pending; k++)
         gs_pending_drop(&r->pending[k]);
     free(r->pending);
-    if (!home) /* home's set, and `undefined`, are freed in gs_mem_free */
-        free(r->valid.v);
-}
-
-/* Frees fields that few objects have. */
-static void free_more(struct gs_mem *m)
-{
-    free(m->bytes->spoiled.v);
-    if (m->bytes->mapped)
-        gs_pinned_memory_free(m->bytes->mapped);
-    free(m->bytes->mapped);
-    GS_RELEASE(Event, m->bytes->split_end);
-    while (m->mappings.newest) {
-        struct gs_mapping *next = m->mappings.newest->next;
-        free(m->mappings.newest);
-        m->mappings.newest = next;
-    }
-    if (m->root != m) {
-        cl_mem kept = m->bytes->keeps_root ? m->root->o.handle : NULL;
-        atomic_fetch_sub(&m->root->bytes->windows, m->bytes->keeps_root);
-        gs_drop(&m->root->o); /* before the driver can give out the root's handle again */
-        GS_RELEASE(MemObject, kept);
-    }
+    free(r->valid.v);
 }
 
 void gs_mem_free(struct gs_mem *m)
@@ -254,14 +231,25 @@ void gs_mem_free(struct gs_mem *m)
         struct gs_replica *r = &b->place[i];
         if (m->root == m && !m->o.ctx->pooled && (!i || (r->mem && !m->shared)))
             gs_memory_used(i, -(int64_t)m->size);
-        if (r->ready || r->pending || r->made || (i && (r->mem || r->valid.v)))
-            free_place(m, i);
+        free_place(m, i);
+    }
+    for (struct gs_mapping *map = m->mappings.newest, *next; map; map = next) {
+        next = map->next;
+        free(map);
     }
     free(m->mappings.spare);
-    if (m->root != m || b->spoiled.v || b->mapped || b->split_end || m->mappings.newest)
-        free_more(m);
-    free(b->place[0].valid.v);
+    if (b->mapped)
+        gs_pinned_memory_free(b->mapped);
+    free(b->mapped);
+    GS_RELEASE(Event, b->split_end);
+    if (m->root != m) {
+        cl_mem kept = b->keeps_root ? m->root->o.handle : NULL;
+        atomic_fetch_sub(&m->root->bytes->windows, b->keeps_root);
+        gs_drop(&m->root->o); /* before the driver can give out the root's handle again */
+        GS_RELEASE(MemObject, kept);
+    }
     free(b->undefined.v);
+    free(b->spoiled.v);
     free(m);
 }
 
