@@ -135,15 +135,6 @@ static void add_user(struct gs_mem *root)
     c->mems = root;
 }
 
-static void link_root(struct gs_mem *m)
-{
-    struct gs_context *c = m->o.ctx;
-    GS_LOCKED(&c->lock);
-    if (c->n > 1 && c->shared_memory && !m->image && !m->pool)
-        gs_share(m);
-    add_user(m);
-}
-
 void gs_mem_retained(struct gs_mem *m)
 {
     GS_LOCKED(&m->o.ctx->lock);
@@ -152,9 +143,14 @@ void gs_mem_retained(struct gs_mem *m)
 
 void gs_mem_publish(struct gs_mem *m, cl_mem handle)
 {
-    gs_insert(&m->o, GS_MEM, handle, m->root->o.ctx);
-    if (m->root == m)
-        link_root(m);
+    struct gs_context *c = m->root->o.ctx;
+    gs_insert(&m->o, GS_MEM, handle, c);
+    if (m->root != m)
+        return;
+    GS_LOCKED(&c->lock);
+    if (c->n > 1 && c->shared_memory && !m->image && !m->pool)
+        gs_share(m);
+    add_user(m);
 }
 
 /* Counts a handle less, before its release; the last takes the root off the context's list. True: a call uses m. */
