@@ -227,12 +227,17 @@ static struct gs_scratch *take_scratch(struct gs_context *ctx, uint64_t bytes, b
     return ctx->scratch = best;
 }
 
-/* Uses a new buffer in the launch's order. (Without an order the command would take its unit at once, while the
- * queue may hold commands that wait for a thread of ours, and the thread for units.) */
+/* Writes to a new buffer in the launch's order: some drivers notice only then that no memory is left. (Without an order
+ * the command would take its unit at once, while the queue may hold commands that wait for a thread of ours, and the
+ * thread for units.) */
 static cl_int touch(struct gs_command *cmd, const struct gs_scratch *s, unsigned n, struct gs_events *ready)
 {
+    const struct gs_op fill = gs_op_fill(s->mem, 0, 1, "", 1);
     cl_event event;
-    cl_int err = gs_put_touch(cmd, 0, s->mem, &event);
+    cl_int err;
+    cl_command_queue queue = gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, 0, &err);
+    if (!err)
+        err = gs_put(queue, &fill, GS_VIA_MEMORY, cmd->before.n, cmd->before.v, &event);
     if (err)
         return err;
     for (unsigned p = 0; p < n && !err; p++)

@@ -168,14 +168,6 @@ cl_int gs_put(cl_command_queue queue, const struct gs_op *op, enum gs_via via, c
     return err ? err : hand_out(queue, end, run.cut.n == 1, event);
 }
 
-cl_int gs_put_touch(struct gs_command *cmd, unsigned place, cl_mem mem, cl_event *event)
-{
-    const struct gs_op fill = gs_op_fill(mem, 0, 1, "", 1);
-    cl_int err;
-    cl_command_queue queue = gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, place, &err);
-    return err ? err : gs_put(queue, &fill, GS_VIA_MEMORY, cmd->before.n, cmd->before.v, event);
-}
-
 /* ---- kernels ---- */
 
 static cl_int set_args(cl_kernel k, const struct gs_put_launch *l)

@@ -54,10 +54,6 @@ struct gs_op_run {
 cl_int gs_run_op(struct gs_queue *q, const struct gs_op_run *run, cl_command_queue queue, cl_uint n_wait,
                  const cl_event *wait, cl_event *end);
 
-/* Writes to memory of a place once, in the command's order, in the place's copy queue: some drivers notice only then
- * that there is no memory left. *event is the caller's. */
-cl_int gs_put_touch(struct gs_command *cmd, unsigned place, cl_mem mem, cl_event *event);
-
 /* A kernel of ours over `items` work-items, in work-groups of `local` that depend neither on each other nor on
  * get_group_id. Where devices have memory of their own, a unit has sixteen times as many work-groups as of an
  * application's kernel: ours are small. */
