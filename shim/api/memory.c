@@ -208,12 +208,6 @@ static cl_mem_flags all_flags(const struct gs_mem *m)
     return flags;
 }
 
-static cl_uint own_maps(const struct gs_mem *m)
-{
-    GS_LOCKED(&m->root->o.ctx->lock);
-    return gs_mapped_count(m);
-}
-
 CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memobj, cl_mem_info param_name, size_t param_value_size,
                                                    void *param_value, size_t *param_value_size_ret)
 {
@@ -233,7 +227,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memobj, cl_mem_info pa
     if (m && param_name == CL_MEM_REFERENCE_COUNT)
         *(cl_uint *)param_value -= gs_mem_own_references(m);
     else if (m && param_name == CL_MEM_MAP_COUNT)
-        *(cl_uint *)param_value += own_maps(m);
+        *(cl_uint *)param_value += gs_mapped_count(m);
     else if (m && m->root->kept_flags)
         *(cl_mem_flags *)param_value = all_flags(m);
     return err;

@@ -370,6 +370,7 @@ void *gs_mapped_image_at(struct gs_mem *m, const size_t origin[3], size_t pitch[
 
 cl_uint gs_mapped_count(const struct gs_mem *m)
 {
+    GS_LOCKED(&m->root->o.ctx->lock);
     cl_uint n = 0;
     for (const struct gs_mapping *map = m->mappings.newest; map; map = map->next)
         n += map->ours;

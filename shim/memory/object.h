@@ -133,7 +133,7 @@ void *gs_mapped_at(struct gs_mem *m, uint64_t offset);
 /* The host address for an image's texel, and the bytes from row to row and from slice to slice. */
 void *gs_mapped_image_at(struct gs_mem *m, const size_t origin[3], size_t pitch[2]);
 
-/* How many maps of this object are ours, which the driver doesn't count. */
+/* How many maps of this object are ours, which the driver doesn't count. Takes the context's lock. */
 cl_uint gs_mapped_count(const struct gs_mem *m);
 
 /* ---- an object's replicas in places other than home, and their windows; with the context's lock held ---- */
