@@ -74,7 +74,7 @@ static void open_client(void)
                                               .no_task = gs_settings()->pooled,
                                               .paced = gs_settings()->pace,
                                               .wide = gs_group()->type & CL_DEVICE_TYPE_GPU,
-                                              .jobs = gs_jobs_ended(),
+                                              .jobs = atomic_load(&gs_jobs_ended),
                                               .gpus = gs_group()->n ? gs_group()->n : 1,
                                               .hello_wait_ms = gs_settings()->task_required ? PATIENT_MS : 0,
                                               .notice = notice};

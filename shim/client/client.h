@@ -140,7 +140,7 @@ void gs_job_look(void);
 extern atomic_bool gs_job_open;
 
 /* Jobs that have ended in this process. */
-unsigned gs_jobs_ended(void);
+extern atomic_uint gs_jobs_ended;
 
 /* The daemon has gone during a job: nobody wants to know of the end. */
 void gs_job_drop(void);

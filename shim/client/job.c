@@ -10,6 +10,7 @@ enum { PRUNE_FROM = 64 };
 enum { ALONE_WARMUP = 1 }; /* jobs, where no daemon says how many */
 
 atomic_bool gs_job_open;
+atomic_uint gs_jobs_ended;
 static struct {
     pthread_mutex_t pace_lock; /* taken before the other, for as long as a job waits. Of the next three: */
     uint64_t release_ns;       /* of the paced job under way */
@@ -18,7 +19,6 @@ static struct {
 
     /* All below. The holder says so when it asks again: a signal's handler may call exit() meanwhile. */
     pthread_mutex_t lock;
-    atomic_uint ended;             /* jobs of the process */
     atomic_bool reads;             /* the job has read results; read like gs_job_open */
     atomic_uint_fast64_t ended_ns; /* when the open job seems to have ended; 0: not yet; read like gs_job_open */
     bool read_since;               /* ... and something was read after */
@@ -31,16 +31,11 @@ static struct {
 GS_RANKED(jobs.pace_lock, GS_RANK_PACE);
 GS_RANKED(jobs.lock, GS_RANK_JOB);
 
-unsigned gs_jobs_ended(void)
-{
-    return atomic_load(&jobs.ended);
-}
-
 static void end_job(void)
 {
     struct gs_client *c = atomic_load(&gs_process.client);
     atomic_store(&gs_job_open, false);
-    atomic_fetch_add(&jobs.ended, 1);
+    atomic_fetch_add(&gs_jobs_ended, 1);
     if (c)
         gs_client_job_end(c, jobs.ended_ns);
     gs_trace_job(false);
@@ -101,7 +96,7 @@ static unsigned next_place(const struct gs_job *job, unsigned last)
  * so that no later job is the first to need a kernel's other form, or memory on another device. */
 static void warm_both_modes(const struct gs_context *ctx, struct gs_client_mode *mode)
 {
-    const unsigned job = atomic_load(&jobs.ended);
+    const unsigned job = atomic_load(&gs_jobs_ended);
     if (!mode->chooses || mode->warmup < 2 || job > 1)
         return;
     mode->gpus = job ? 1 : ctx->n;
@@ -123,7 +118,7 @@ static void set_mode(const struct gs_context *ctx, struct gs_client_mode *mode)
         jobs.current.n = list_places(mode->gpus < ctx->n ? mode->gpus : ctx->n, UINT32_MAX, jobs.current.place);
     if (mode->scheduled && mode->gpus == 1 && jobs.current.n > 1) {
         /* The warm-up's jobs go round, so that no later one is the first on a GPU. */
-        const bool moves = mode->moves || (!mode->chooses && atomic_load(&jobs.ended) < mode->warmup);
+        const bool moves = mode->moves || (!mode->chooses && atomic_load(&gs_jobs_ended) < mode->warmup);
         jobs.current.place[0] = moves ? next_place(&jobs.current, last.place[0]) : pick_place(c, &jobs.current);
         jobs.current.n = 1;
     }
@@ -177,7 +172,7 @@ static uint64_t await_release(void)
     }
     const uint64_t now = gs_now_ns();
     jobs.release_ns = jobs.release_ns ? jobs.release_ns + period : now;
-    if (jobs.release_ns < now && atomic_load(&jobs.ended) <= (mode.scheduled ? mode.warmup : ALONE_WARMUP))
+    if (jobs.release_ns < now && atomic_load(&gs_jobs_ended) <= (mode.scheduled ? mode.warmup : ALONE_WARMUP))
         jobs.release_ns = now;
     const struct timespec t = gs_timespec(jobs.release_ns);
     while (jobs.release_ns > now && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) != 0)
