@@ -261,7 +261,10 @@ void gs_threads_compile_by_own(void *(*run)(void *), void *arg)
     if (this_thread.ours || gs_forked() || !come_in(&in_driver.inside, &counted, &in_driver.ending)) {
         run(arg);
     } else if (gs_threads_start("gs-compile", &thread, run_inside, &own)) {
+        int state;
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* `own`, and what `arg` is, may be on this stack */
         pthread_join(thread, NULL);
+        pthread_setcancelstate(state, NULL);
     } else {
         run(arg);
         go_out(&in_driver.inside, &counted);

@@ -23,4 +23,13 @@ rm -rf cache # the driver has compiled the program itself before
 stats limited.json split:near split:scatter split:count
 rm -rf pocl/* cache/*
 run pooled --devices cpu:2 --memory pooled
+# A thread that is to end (pthread_cancel) doesn't while it waits for a compilation: that uses its stack, and it has locks.
+rm -rf pocl/* cache/*
+timeout 60 "$programs/small_stack" cancelled >plain.txt || fail "cancelled, plain"
+if grep -qx "launched all" plain.txt; then # else the driver's own launch is where it ends
+  rm -rf pocl/* cache/*
+  GPUSPARC_TRANSFER=pinned timeout 100 gpusparc run --no-daemon --devices cpu:2 --mode multi "$programs/small_stack" cancelled >cancelled.txt ||
+    fail "cancelled: status $?"
+  cmp plain.txt cancelled.txt
+fi
 echo passed

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The thread that launches has a small stack, as threads of some runtimes have, or no such one by `large`. Kernels
- * whose parts are compared, and combined, too. */
+ * whose parts are compared, and combined, too. By `cancelled` the thread is to end while it launches the second kernel:
+ * it does so at its next call that may, here if none is in the launch. */
 #include "plain.h"
 
 enum { N = 1 << 12, BYTES = N * 4, STACK = 96 << 10 };
@@ -16,6 +17,19 @@ static const char source[] =
 
 static cl_kernel k[3];
 static cl_mem m[3], at;
+
+static void *cancelled(void *unused)
+{
+    SET(k[0], m[1], m[0]);
+    launch(queue, k[0], N, 64, 0, NULL, NULL);
+    CL(clFinish(queue));
+    SET(k[1], m[0], m[1], at);
+    pthread_cancel(pthread_self());
+    launch(queue, k[1], N, 64, 0, NULL, NULL);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    CL(clFinish(queue));
+    return unused;
+}
 
 static void *launches(void *unused)
 {
@@ -47,11 +61,14 @@ int main(int argc, char **argv)
     pthread_attr_t attr;
     pthread_t thread;
     pthread_attr_init(&attr);
-    if (argc < 2 || strcmp(argv[1], "large") != 0)
+    const bool cancels = argc > 1 && strcmp(argv[1], "cancelled") == 0;
+    if (argc < 2)
         pthread_attr_setstacksize(&attr, STACK);
-    if (pthread_create(&thread, &attr, launches, NULL) != 0)
+    void *result;
+    if (pthread_create(&thread, &attr, cancels ? cancelled : launches, NULL) != 0)
         return 1;
-    pthread_join(thread, NULL);
+    pthread_join(thread, &result);
+    printf("%s\n", result == PTHREAD_CANCELED ? "cancelled" : "launched all");
     for (int i = 0; i < 3; i++)
         show_buffer(names[i], queue, m[i], 0, BYTES);
     RELEASE_ALL(k);
