@@ -22,7 +22,7 @@ static cl_int CL_API_CALL image_info(cl_mem image, cl_image_info what, size_t ro
 /* Shared virtual memory, pipes, and sharing with other libraries: older libraries have null entries, too. */
 static void leave_out(struct _cl_icd_dispatch *table)
 {
-    static const char *const words[] = {"SVM", "KernelExecInfo", "Pipe", "GL", "EGL", "D3D", "DX9"};
+    static const char *const words[] = {"SVM", "KernelExecInfo", "CreatePipe", "GL", "EGL", "D3D", "DX9"};
     for (size_t i = 0; gs_real_functions[i].name; i++)
         for (size_t w = 0; w < sizeof words / sizeof *words; w++)
             if (strstr(gs_real_functions[i].name, words[w]))

@@ -26,8 +26,8 @@ takes = [n for n in names if not re.search(r"KHR|EXT|INTEL|GL|D3D|DX9|EGL", n)
          and (re.search(r"\bcl_mem\b", " ".join(prototypes[n][1]) + " " + prototypes[n][0])
               or re.match("clSetKernel(Arg|ExecInfo)", n))]
 said = dict(line.split() for line in open("pooled.txt") if line.startswith("cl"))
-none = {n: -59 for n in takes if re.search("Pipe|Native|SVM|ExecInfo", n)}
-none.update({n: -38 for n in takes if n.startswith("clEnqueue") and "Image" in n}) # they are called with buffers
+none = {n: -59 for n in takes if re.search("CreatePipe|Native|SVM|ExecInfo", n)}
+none.update({n: -38 for n in takes if re.match("clGetPipeInfo|clEnqueue.*Image", n)}) # they are called with buffers
 none.update({n: -59 for n in ("clCreateImage", "clCreateImageWithProperties")}) # of buffers
 table = open(source + "/docs/memory.md").read()
 for n in takes:
