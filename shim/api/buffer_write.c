@@ -3,22 +3,14 @@
 #include "shim/api/transfer.h"
 #include "shim/report/report.h"
 
-/* Larger ones may go another way than the driver's own. */
-static bool is_small(const struct gs_mem *m, size_t size)
-{
-    return gs_is_defined(m) && gs_transfer_is_direct(size);
-}
-
 /* A few bytes by an application that is connected alone: the driver takes them in the call, and for so long the unit of
  * the link is had. The bytes are on their way for no longer than asking for a unit takes. False: not so. */
-static bool write_at_once(const struct gs_command *cmd, struct gs_mem *m, cl_int *err)
+static bool write_at_once(const struct gs_command *cmd, cl_int *err)
 {
     struct gs_queue *q = cmd->q;
     const size_t size = cmd->op.region[0];
     struct gs_job job;
     struct gs_unit u = {0};
-    if (gs_report_wants_times() || !is_small(m, size) || !gs_app_is_sole())
-        return false;
     gs_job_enter(cmd->ctx, false, &job);
     gs_queue_lock(q);
     const bool may_go = (!job.transfer_chunk || size <= job.transfer_chunk) && !atomic_load(&cmd->ctx->spread);
@@ -50,9 +42,11 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
     if (!gs_host_may(m, CL_MAP_WRITE))
         return CL_INVALID_OPERATION;
     const struct gs_range r = gs_window_range(m, offset, size);
-    if (is_small(m, size) && gs_home_passes(&cmd, (struct gs_side){.m = m, .r = r}, true, &err))
-        return err;
-    if (!blocking_write && write_at_once(&cmd, m, &err))
+    unsigned facts = gs_home_facts(m, gs_transfer_is_direct(size));
+    if (!blocking_write && facts & GS_FACT_UNITS && !gs_report_wants_times() && gs_app_is_sole())
+        facts |= GS_FACT_SOLE;
+    if (facts & GS_FACT_SOLE ? gs_host_way(facts) == GS_AS_IT_IS && write_at_once(&cmd, &err)
+                             : gs_home_passes(&cmd, (struct gs_side){.m = m, .r = r}, facts, &err))
         return err;
     struct gs_home h;
     cl_event own = NULL;

@@ -50,10 +50,9 @@ static bool pass_at_home(const struct gs_command *cmd, const struct gs_side *sid
     return stays;
 }
 
-bool gs_home_passes(const struct gs_command *cmd, struct gs_side side, bool writes, cl_int *err)
+bool gs_home_passes(const struct gs_command *cmd, struct gs_side side, unsigned facts, cl_int *err)
 {
-    return !gs_scheduled() && !gs_op_is_of_image(&cmd->op) && !(writes && !gs_is_defined(side.m)) &&
-           pass_at_home(cmd, &side, writes, err);
+    return gs_host_way(facts) == GS_AS_IT_IS && pass_at_home(cmd, &side, facts & GS_FACT_WRITES, err);
 }
 
 void gs_home_begin(struct gs_home *h, const struct gs_command *cmd, bool reads)
@@ -311,14 +310,14 @@ static bool needs_no_unit(const struct gs_command *cmd)
 bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err)
 {
     struct gs_job job;
-    const bool by_units = gs_scheduled();
-    if (!cmd->op.blocking || !gs_transfer_is_direct(src.r.end - src.r.begin) || (by_units && !needs_no_unit(cmd)))
-        return false;
-    if (!by_units)
-        return pass_at_home(cmd, &src, false, err);
+    unsigned facts = gs_home_facts(NULL, cmd->op.blocking && gs_transfer_is_direct(src.r.end - src.r.begin));
+    if (facts == (GS_FACT_DIRECT | GS_FACT_UNITS) && needs_no_unit(cmd))
+        facts |= GS_FACT_SOLE;
+    if (!(facts & GS_FACT_SOLE))
+        return gs_home_passes(cmd, src, facts, err);
     gs_job_enter(cmd->ctx, true, &job);
     const struct gs_queue_mark upto = gs_queue_mark(cmd->q);
-    if (!pass_at_home(cmd, &src, false, err))
+    if (!gs_home_passes(cmd, src, facts, err))
         return false;
     gs_job_reads();
     if (!*err)
@@ -374,7 +373,8 @@ cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct
 {
     struct gs_home h;
     cl_int err;
-    if (!staged && gs_home_passes(cmd, dst.m ? dst : src, dst.m, &err))
+    const unsigned facts = gs_home_facts(dst.m, !staged && !gs_op_is_of_image(&cmd->op));
+    if (gs_home_passes(cmd, dst.m ? dst : src, facts, &err))
         return err;
     gs_home_begin(&h, cmd, !dst.m);
     return gs_home_carry(&h, src, dst, staged);

@@ -58,9 +58,16 @@ struct gs_side {
  * Then only the application's queue orders both. With the lock held. */
 bool gs_home_is_in_use(struct gs_side src, struct gs_side dst);
 
-/* Hands the command on if nothing has to be noted: no daemon, all bytes always at home, and the object that the command
- * writes (`writes`: `side`) has no undefined bytes. False: not so, and nothing was done. */
-bool gs_home_passes(const struct gs_command *cmd, struct gs_side side, bool writes, cl_int *err);
+/* Facts of a command before the context's lock is taken. `written`: the object that it changes, or null. `direct`: it
+ * has few bytes, or is of a kind that the ring doesn't carry. */
+static inline unsigned gs_home_facts(const struct gs_mem *written, bool direct)
+{
+    return (direct ? GS_FACT_DIRECT : 0) | (gs_scheduled() ? GS_FACT_UNITS : 0) | (written ? GS_FACT_WRITES : 0) |
+           (written && !gs_is_defined(written) ? GS_FACT_NEW : 0);
+}
+
+/* Hands the command on if the table says so, and all bytes have always been at home. False: nothing was done. */
+bool gs_home_passes(const struct gs_command *cmd, struct gs_side side, unsigned facts, cl_int *err);
 
 /* Reads a buffer by one call of the driver without the context's lock, if the read blocks, asks for few bytes, and all
  * bytes were always at home; under a daemon 4 KiB at most, and no other application. False: nothing was done. */

@@ -132,10 +132,15 @@ enum gs_host_fact {
     GS_FACT_AWAY = 1 << 3,   /* some bytes lie elsewhere than at home, or have yet to arrive there */
     GS_FACT_FEW = 1 << 4,    /* the bytes lie in few stretches, and no user event is open */
     GS_FACT_RING = 1 << 5,   /* the call may carry the bytes through the ring of pinned memory */
-    GS_FACTS = 6
+    /* Only before the context's lock is taken: */
+    GS_FACT_DIRECT = 1 << 6, /* few bytes, or a kind of command that the ring doesn't carry */
+    GS_FACT_NEW = 1 << 7,    /* the command may define bytes for the first time, which must be noted */
+    GS_FACT_SOLE = 1 << 8,   /* few bytes of an application that is alone under its daemon */
+    GS_FACTS = 9
 };
 
 enum gs_host_way {
+    GS_AS_IT_IS, /* to the driver as the application made it, if all bytes have always been at home; else ask again */
     GS_BY_RING,  /* the call itself carries the bytes through pinned memory */
     GS_BY_CALL,  /* the application's call goes to the driver, without the context's lock */
     GS_BY_CALLS, /* a blocking call of the driver for each stretch, without the context's lock */

@@ -22,6 +22,12 @@ int main(void)
         const enum gs_host_way way = gs_host_way(f);
         const bool call = way == GS_BY_CALL, calls = way == GS_BY_CALLS;
         const bool staged = f & GS_FACT_RING;
+        if (way == GS_AS_IT_IS) {
+            check(f & GS_FACT_DIRECT, f, "as it is goes what the ring has no use for");
+            check(!(f & GS_FACT_UNITS) || f & GS_FACT_SOLE, f, "under a daemon who is alone goes as it is");
+            check(!(f & GS_FACT_NEW), f, "bytes that are written for the first time are noted");
+            continue;
+        }
         check((way == GS_BY_RING) == !!(f & GS_FACT_RING), f, "by the ring where it is there, else never");
         check(!(call || calls) || !(f & GS_FACT_UNITS), f, "a daemon's units don't go by calls that block");
         check(!call || !(f & GS_FACT_AWAY), f, "the driver's call knows of home alone");
