@@ -58,7 +58,7 @@ stats scarce.json single:known:"there was too little memory to split it"
 
 # What auto mode chooses, and expects, as the launches are shorter, or fewer.
 : >auto.txt
-for ns in 100 30 3; do
+for ns in 100 30 2; do
   rm -rf cache
   FAKE_ITEM_NS=$ns GPUSPARC_REAL=$programs/fake.so gpusparc run --stats=one.txt "$programs/paced" $((12000 / ns)) 65536
   cat one.txt >>auto.txt
