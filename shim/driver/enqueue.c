@@ -92,7 +92,7 @@ cl_int gs_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait
     const struct gs_settings *s = gs_settings();
     if (op->blocking && op->kind != GS_OP_READ) /* which says so at its end */
         gs_time_look();
-    if (s->pooled && is_pooled(queue))
+    if (is_pooled(queue))
         return gs_above_pool.enqueue(op, queue, n_wait, wait, event);
     if (op->blocking)
         GS_WAITS("a command that blocks", NULL);
