@@ -140,22 +140,22 @@ static cl_int fill_image(struct gs_home *h, cl_command_queue queue, const struct
     return CL_SUCCESS;
 }
 
-static cl_int enqueue(struct gs_home *h, cl_command_queue queue, const struct gs_op_run *run, cl_event *own)
+static cl_int enqueue(struct gs_home *h, const struct gs_destination *to, const struct gs_op_run *run, cl_event *own)
 {
     if (!h->by_units ||
         !gs_list_is_valid(h->n, h->v)) /* the driver knows what is wrong with a call that we can't serve */
-        return gs_enqueue(&run->op, queue, h->n, h->v, own);
+        return gs_enqueue(&run->op, to->queue, h->n, h->v, own);
     if (run->op.kind == GS_OP_FILL_IMAGE && !gs_group()->pocl)
-        return fill_image(h, queue, &run->op, own);
+        return fill_image(h, to->queue, &run->op, own);
     if (!h->at_once || !own || run->cut.n > 1 || h->extra.n || !gs_queue_is_idle(h->cmd.q) ||
-        !gs_unit_try(&h->unit, run->resource, GS_LENGTH_UNKNOWN))
-        return gs_run_op(h->cmd.q, run, queue, h->n, h->v, own);
+        !gs_unit_try(&h->unit, to->resource, GS_LENGTH_UNKNOWN))
+        return gs_run_op(to, run, own);
     struct gs_op once = run->op;
     once.blocking = may_block(&once);
     gs_unit_on(&h->unit, GS_UNIT_SUBMIT);
     GS_MAY_WAIT("few bytes of an idle queue");
     /* An event, and the wait for it, would take NVIDIA's driver 5 us more. */
-    const cl_int err = gs_enqueue(&once, queue, h->n, h->v, once.blocking && !h->cmd.event ? NULL : own);
+    const cl_int err = gs_enqueue(&once, to->queue, h->n, h->v, once.blocking && !h->cmd.event ? NULL : own);
     GS_MAY_WAIT_NO_MORE();
     return err;
 }
@@ -163,16 +163,18 @@ static cl_int enqueue(struct gs_home *h, cl_command_queue queue, const struct gs
 cl_int gs_home_run(struct gs_home *h, const struct gs_op *op, cl_command_type type, cl_event *own)
 {
     const bool maps = op->kind >= GS_OP_MAP_BUFFER && op->kind <= GS_OP_UNMAP;
-    struct gs_op_run run = {.op = *op, .resource = maps || gs_op_is_by_host(op) ? GS_RESOURCE_PCI : gs_resource_of(0)};
+    struct gs_op_run run = {.op = *op};
     cl_event end;
     cl_command_queue queue = gs_op_is_of_image(op) ? image_queue(h) : h->cmd.queue;
     if (h->err)
         return h->err;
+    const unsigned resource = maps || gs_op_is_by_host(op) ? GS_RESOURCE_PCI : gs_resource_of(0);
+    const struct gs_destination to = {h->cmd.q, queue, resource, h->n, h->v};
     gs_op_cut(op, h->by_units && !maps ? gs_put_chunk(&h->put, op) : 0, &run.cut);
     if (run.cut.n == 1 && queue == h->cmd.queue)
-        return enqueue(h, queue, &run, own);
+        return enqueue(h, &to, &run, own);
     /* The application's queue keeps its order: later commands there come after all pieces. */
-    const cl_int err = enqueue(h, queue, &run, &end);
+    const cl_int err = enqueue(h, &to, &run, &end);
     if (err)
         return err;
     if (queue != h->cmd.queue)

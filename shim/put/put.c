@@ -90,8 +90,7 @@ static struct gs_op_run *keep_run(const struct gs_op_run *run)
     return NULL;
 }
 
-cl_int gs_run_op(struct gs_queue *q, const struct gs_op_run *run, cl_command_queue queue, cl_uint n_wait,
-                 const cl_event *wait, cl_event *end)
+cl_int gs_run_op(const struct gs_destination *to, const struct gs_op_run *run, cl_event *end)
 {
     struct gs_op_run one = *run;
     if (one.cut.n > 1 && gs_in_callback()) /* goes whole then */
@@ -109,11 +108,11 @@ cl_int gs_run_op(struct gs_queue *q, const struct gs_op_run *run, cl_command_que
         if (!units.work)
             return CL_OUT_OF_HOST_MEMORY;
         units.free = free_run;
-        units.queue[0] = gs_op_is_of_image(&run->op) ? gs_queue_of_kind(q, GS_UNIT_IMAGE_QUEUE, run->place, &err)
-                                                     : gs_queue_of_kind(q, GS_UNIT_QUEUE, run->place, &err);
+        units.queue[0] = gs_queue_of_kind(to->q, gs_op_is_of_image(&run->op) ? GS_UNIT_IMAGE_QUEUE : GS_UNIT_QUEUE,
+                                          run->place, &err);
     }
     if (!err)
-        err = gs_run_units(&(struct gs_destination){q, queue, run->resource, n_wait, wait}, &units, end);
+        err = gs_run_units(to, &units, end);
     if (err && units.free)
         units.free(units.work);
     return err;
@@ -157,14 +156,16 @@ cl_int gs_put(cl_command_queue queue, const struct gs_op *op, enum gs_via via, c
               cl_event *event)
 {
     struct gs_op_run run = {.op = *op};
+    struct gs_destination to = {.queue = queue, .n_wait = n_wait, .wait = n_wait ? wait : NULL};
     cl_event end;
     if (!putting)
-        return sent(queue, gs_enqueue(op, queue, n_wait, n_wait ? wait : NULL, event));
+        return sent(queue, gs_enqueue(op, queue, n_wait, to.wait, event));
     const bool by_link = gs_op_is_by_host(op) || via == GS_VIA_HOST;
     run.place = place_of(queue);
-    run.resource = by_link ? GS_RESOURCE_PCI : gs_resource_of(run.place);
+    to.q = putting->q;
+    to.resource = by_link ? GS_RESOURCE_PCI : gs_resource_of(run.place);
     gs_op_cut(op, via == GS_VIA_HOST ? putting->job.transfer_chunk : gs_put_chunk(putting, op), &run.cut);
-    const cl_int err = gs_run_op(putting->q, &run, queue, n_wait, n_wait ? wait : NULL, &end);
+    const cl_int err = gs_run_op(&to, &run, &end);
     return err ? err : hand_out(queue, end, run.cut.n == 1, event);
 }
 

@@ -44,15 +44,14 @@ uint64_t gs_put_most(uint64_t bytes, enum gs_via via);
 cl_int gs_put(cl_command_queue queue, const struct gs_op *op, enum gs_via via, cl_uint n_wait, const cl_event *wait,
               cl_event *event);
 
-/* A command that moves bytes or texels, cut into pieces, each a unit of `resource`. */
+/* A command that moves bytes or texels on a place, cut into pieces, one unit each. */
 struct gs_op_run {
     struct gs_op op;
     struct gs_cut cut;
-    unsigned place, resource;
+    unsigned place;
 };
-/* Runs the command by units, even without gs_put_for: the first in `queue`, after the wait list. */
-cl_int gs_run_op(struct gs_queue *q, const struct gs_op_run *run, cl_command_queue queue, cl_uint n_wait,
-                 const cl_event *wait, cl_event *end);
+/* Runs the command by units, even without gs_put_for. */
+cl_int gs_run_op(const struct gs_destination *to, const struct gs_op_run *run, cl_event *end);
 
 /* A kernel of ours over `items` work-items, in work-groups of `local` that depend neither on each other nor on
  * get_group_id. Where devices have memory of their own, a unit has sixteen times as many work-groups as of an

@@ -43,9 +43,9 @@ static void unlist(struct gs_deferred *h)
 bool gs_deferred_enlist(struct gs_deferred *h)
 {
     GS_LOCKED(&gs_deferred_list.lock);
-    struct gs_deferred *before = gs_deferred_last_in(h->home);
-    const bool in_order = !h->kept || h->home != h->kept->o.handle || !h->kept->out_of_order;
-    const bool follows = in_order && before && !gs_is_taken(h) && !gs_is_served(before) && !before->follower;
+    struct gs_deferred *before = gs_deferred_last_in(h->to.queue);
+    const bool follows =
+        gs_is_in_order(&h->to) && before && !gs_is_taken(h) && !gs_is_served(before) && !before->follower;
     if (before)
         gs_share_on(before, GS_SHARE_CLOSE);
     gs_deferred_to(h, GS_ENQUEUED);
@@ -64,7 +64,7 @@ bool gs_deferred_enlist(struct gs_deferred *h)
 struct gs_deferred *gs_deferred_last_in(cl_command_queue queue)
 {
     struct gs_deferred *h = gs_deferred_list.newest;
-    while (h && h->home != queue)
+    while (h && h->to.queue != queue)
         h = h->older;
     return h;
 }
@@ -98,7 +98,7 @@ void gs_deferred_drop(struct gs_deferred *h)
         return;
     unlist(h);
     GS_NOTE("gone %p", (void *)h);
-    if (h->timeline && h->state != GS_PREPARED)
+    if (h->timeline)
         gs_timeline_end(h->timeline, h->call);
     gs_timeline_drop(h->timeline);
     if (h->units.n > 1 && h->units.size && atomic_load(&h->status) == CL_COMPLETE && h->first)
@@ -131,13 +131,13 @@ void gs_deferred_done(struct gs_deferred *h)
 
 void gs_deferred_finish(struct gs_deferred *h)
 {
-    struct gs_queue *kept = h->kept;
-    cl_command_queue home = h->home;
+    const struct gs_destination kept = h->to;
+    const bool keeps = h->keeps;
     gs_deferred_drop(h);
-    if (!kept)
+    if (!keeps)
         return;
-    gs_real()->clReleaseCommandQueue(home);
-    gs_drop(&kept->o);
+    gs_real()->clReleaseCommandQueue(kept.queue);
+    gs_drop(&kept.q->o);
 }
 
 /* ---- the tables of states ---- */
@@ -153,7 +153,7 @@ static const struct {
                        ON(SETTLE, CLOSED, STAYS), ON(SEND, OPEN, STAYS), ON(LEAVE, SENT, STAYS)},
     [GS_SHARE_JOINING] = {ON(JOINED, OPEN, STAYS), ON(CLOSE, LAST_JOINS, STAYS), ON(SETTLE, JOINING, WAIT),
                           ON(SEND, JOINING, STAYS), ON(LEAVE, JOINING, WAIT)},
-    [GS_SHARE_LAST_JOINS] = {ON(JOINED, CLOSED, STAYS), ON(CLOSE, LAST_JOINS, STAYS), ON(SETTLE, LAST_JOINS, WAIT),
+    [GS_SHARE_LAST_JOINS] = {ON(JOINED, CLOSED, DO), ON(CLOSE, LAST_JOINS, STAYS), ON(SETTLE, LAST_JOINS, WAIT),
                              ON(SEND, LAST_JOINS, STAYS), ON(LEAVE, LAST_JOINS, WAIT)},
     [GS_SHARE_CLOSED] = {ON(CLOSE, CLOSED, STAYS), ON(SETTLE, CLOSED, STAYS), ON(TIE, CLOSING, DO),
                          ON(SEND, CLOSING, DO), ON(LEAVE, SENT, STAYS)},

@@ -37,12 +37,12 @@ enum gs_sharing {
 enum gs_share_event {
     GS_SHARE_JOIN,
     GS_SHARE_JOIN_LAST,
-    GS_SHARE_JOINED,  /* the launch that joins is enqueued, or was refused */
-    GS_SHARE_CLOSE,   /* no more launches may join, but for one that is about to */
-    GS_SHARE_SETTLE,  /* as CLOSE, but first waits for threads that are joining, tying or sending */
-    GS_SHARE_TIE,     /* a marker is to be enqueued behind the unit; ... */
-    GS_SHARE_TIED,    /* ... and is enqueued */
-    GS_SHARE_SEND,    /* the queue is to be flushed; ... */
+    GS_SHARE_JOINED, /* the launch that joins is enqueued, or was refused; if the unit is closed, it is to be flushed */
+    GS_SHARE_CLOSE,  /* no more launches may join, but for one that is about to */
+    GS_SHARE_SETTLE, /* as CLOSE, but first waits for threads that are joining, tying or sending */
+    GS_SHARE_TIE,    /* a marker is to be enqueued behind the unit; ... */
+    GS_SHARE_TIED,   /* ... and is enqueued */
+    GS_SHARE_SEND,   /* the queue is to be flushed; ... */
     GS_SHARE_IS_SENT, /* ... and is flushed */
     GS_SHARE_LEAVE,   /* the unit has ended, or its queue's release flushes the queue */
     GS_SHARE_EVENTS
@@ -54,37 +54,28 @@ enum gs_share_action {
     GS_SHARE_DO        /* the asking thread does the action, and then says so */
 };
 
-/* What the command stands behind; changes as the command goes on. */
-enum gs_behind {
-    GS_BEHIND_NOTHING, /* nothing: the command could run now */
-    GS_BEHIND_LAST,    /* commands of this queue that get their units first: the queue's order is enough */
-    GS_BEHIND_OTHERS,  /* anything: `ready` tells when the command could run */
-};
-
 struct gs_deferred {
     struct gs_deferred *next; /* in the worker's list of its resource */
     atomic_int refs;  /* of the thread that serves the command, of each unit under way, and of each thread that waits */
     atomic_uint left; /* the units under way, and 1 more until the command is served; at 0 the command is over */
-    atomic_int status;   /* CL_COMPLETE, or the first error of a unit */
-    atomic_bool pending; /* a thread began to wait for the command before its end */
-    unsigned resource;
-    cl_event ready;          /* a marker: all commands before have ended */
-    cl_event open;           /* the gate, a user event */
-    cl_event first;          /* unit 0; null: not enqueued yet */
-    cl_event end;            /* of several units: a user event that a thread of ours ends */
-    struct gs_event *record; /* the record of `end`, with its times */
+    atomic_int status;        /* CL_COMPLETE, or the first error of a unit */
+    atomic_bool pending;      /* a thread began to wait for the command before its end */
+    struct gs_destination to; /* the wait list only during the call; the queues while `keeps` */
+    bool keeps;               /* holds the queues: until it is served, unless that is within the call */
+    cl_event ready;           /* a marker: all commands before have ended */
+    unsigned ready_at;        /* the first unit that waits for `ready`; units.n: none does */
+    cl_event open;            /* the gate, a user event */
+    cl_event first;           /* unit 0; null: not enqueued yet */
+    cl_event end;             /* of several units: a user event that a thread of ours ends */
+    struct gs_event *record;  /* the record of `end`, with its times */
     struct gs_units units;
     enum gs_length length; /* the expected length of each unit */
-    cl_command_queue home; /* the queue that the gate and first unit are in */
-    /* the application's queue, held like `home` until the command is served; or null */
-    struct gs_queue *kept;
     struct gs_label label; /* the label of the thread that enqueues the command */
     unsigned next_unit;
     atomic_uint_fast64_t took_ns; /* of several units: the sum of those that have ended */
     unsigned call;                /* the command's number in the timeline of the application's queue */
     unsigned order; /* of a single unit: counted when its last command was enqueued. gs_deferred_list.lock */
     struct gs_timeline *timeline; /* of the application's queue if that is in-order; else null; held */
-    enum gs_behind behind;
     /* gs_deferred_list.lock: */
     enum gs_deferred_state state;
     struct gs_deferred *older, *newer; /* in the list of all commands under way */
@@ -126,6 +117,12 @@ static inline bool gs_has_units(const struct gs_deferred *h)
 static inline bool gs_is_taken(const struct gs_deferred *h)
 {
     return gs_unit_is(h->unit, GS_UNIT_GRANTED);
+}
+
+/* Do commands begin there in the order in which they were enqueued? Our own queues are in-order. */
+static inline bool gs_is_in_order(const struct gs_destination *to)
+{
+    return to->queue != to->q->o.handle || !to->q->out_of_order;
 }
 
 /* Puts the command into the state, and wakes waiting threads. Checked builds (common/lock/rank.h) report mistakes. */

@@ -10,7 +10,7 @@
  * number too, such as a marker with a wait list, and so ends the chain. With gs_deferred_list.lock held. */
 static bool is_next(const struct gs_deferred *before, unsigned resource, unsigned call)
 {
-    return before && before->resource == resource && call - before->call <= 1;
+    return before && before->to.resource == resource && call - before->call <= 1;
 }
 
 /* The command isn't enqueued: gives back the first unit, if that was granted. The gate opens all the same: NVIDIA's
@@ -30,10 +30,10 @@ static void take_back(struct gs_deferred *h)
 static bool try_unit(struct gs_deferred *h, bool idle)
 {
     enum { MOST_NS = 1000 * 1000 };
-    if (gs_unit_try(h->unit, h->resource, h->length))
+    if (gs_unit_try(h->unit, h->to.resource, h->length))
         return true;
-    gs_units_look(h->resource, NULL);
-    if (gs_unit_try(h->unit, h->resource, h->length))
+    gs_units_look(h->to.resource, NULL);
+    if (gs_unit_try(h->unit, h->to.resource, h->length))
         return true;
     pthread_mutex_lock(&gs_deferred_list.lock);
     const bool only = idle && !gs_deferred_list.oldest;
@@ -43,65 +43,68 @@ static bool try_unit(struct gs_deferred *h, bool idle)
 
 /* May a unit be held while its command can't run yet? Yes if no other application is connected, and all commands before
  * (in queue and wait list) have their units, and so will end. With gs_deferred_list.lock held. */
-static bool may_at_will(const struct gs_deferred *h, const struct gs_queue *q)
+static bool may_at_will(const struct gs_deferred *h)
 {
-    return gs_app_is_sole() && !(h->home == q->o.handle && q->out_of_order) && !atomic_load(&q->o.ctx->user_events) &&
+    return gs_app_is_sole() && gs_is_in_order(&h->to) && !atomic_load(&h->to.q->o.ctx->user_events) &&
            gs_deferred_all_served();
 }
 
 /* Takes the first unit if the command could run now, or stands behind nothing but running units of ours. `may_chain`:
- * the queue is in-order, and the wait list has no unended event but the queue's last. True: a marker (`ready`) is
- * needed. */
-static bool take_now(struct gs_deferred *h, const struct gs_queue *q, bool may_chain)
+ * the queue is in-order, and the wait list has no unended event but the queue's last. Sets ready_at: a first unit that
+ * is granted, or right behind a command that gets its units first, needs no more than the queue's order. */
+static void take_now(struct gs_deferred *h, bool may_chain)
 {
+    const struct gs_queue *q = h->to.q;
+    const bool ours = h->to.queue != q->o.handle;
     pthread_mutex_lock(&gs_deferred_list.lock);
-    const struct gs_deferred *before = may_chain ? gs_deferred_last_in(h->home) : NULL;
+    const struct gs_deferred *before = may_chain ? gs_deferred_last_in(h->to.queue) : NULL;
+    const bool served = !before || gs_is_served(before);
     /* A call may enqueue several commands, and another thread's may have come in between: nothing may wait behind a
      * gate. (In a queue of ours gate, marker and thread took 30 us of the 70 of each piece of the ring, on an H200.) */
-    const bool idle = may_chain && (h->home == q->o.handle ? gs_timeline_ended_before(q->timeline, h->call) &&
-                                                                 (!before || gs_is_served(before))
-                                                           : !before);
-    h->behind = idle ? GS_BEHIND_NOTHING : is_next(before, h->resource, h->call) ? GS_BEHIND_LAST : GS_BEHIND_OTHERS;
-    const bool now = h->behind == GS_BEHIND_LAST ? gs_is_served(before) : idle || may_at_will(h, q);
+    const bool idle = may_chain && (ours ? !before : served && gs_timeline_ended_before(q->timeline, h->call));
+    const bool next = is_next(before, h->to.resource, h->call);
+    const bool now = idle || (next ? served : may_at_will(h));
     pthread_mutex_unlock(&gs_deferred_list.lock);
-    if (now && try_unit(h, idle && h->home == q->o.handle) && h->behind == GS_BEHIND_OTHERS)
-        h->behind = GS_BEHIND_LAST;
-    return h->behind == GS_BEHIND_OTHERS || (h->behind == GS_BEHIND_LAST && gs_has_units(h));
+    const bool taken = now && try_unit(h, idle && !ours);
+    h->ready_at = idle ? h->units.n : next || taken;
 }
 
 /* Keeps the queues until the command is served. A command that is served before the call returns needs no such care,
  * and NVIDIA's driver takes 2 to 6 us to release a queue. */
-static cl_int keep_queues(struct gs_deferred *h, struct gs_queue *q)
+static cl_int keep_queues(struct gs_deferred *h)
 {
     if (gs_is_taken(h) && !gs_has_units(h))
         return CL_SUCCESS;
-    const cl_int err = gs_real()->clRetainCommandQueue(h->home);
+    const cl_int err = gs_real()->clRetainCommandQueue(h->to.queue);
     if (err)
         return err;
-    gs_hold(&q->o);
-    h->kept = q;
+    gs_hold(&h->to.q->o);
+    h->keeps = true;
     return CL_SUCCESS;
 }
 
-/* Makes the command's events. `marked`: also `ready`, a marker behind all earlier commands and the wait list. */
-static cl_int make(struct gs_deferred *h, struct gs_queue *q, bool marked, cl_uint n_wait, const cl_event *wait)
+/* Makes the command's events. `ready` is a marker behind all earlier commands and the wait list. */
+static cl_int make(struct gs_deferred *h)
 {
-    cl_int err = marked ? gs_mark_out_of_order(q, h->home, n_wait, n_wait ? wait : NULL, &h->ready) : CL_SUCCESS;
+    const struct gs_destination *to = &h->to;
+    cl_int err = CL_SUCCESS;
+    if (h->ready_at < h->units.n)
+        err = gs_mark_out_of_order(to->q, to->queue, to->n_wait, to->wait, &h->ready);
     if (!err && !gs_is_taken(h))
-        h->open = gs_real()->clCreateUserEvent(q->o.ctx->o.handle, &err);
+        h->open = gs_real()->clCreateUserEvent(to->q->o.ctx->o.handle, &err);
     if (!err && gs_has_units(h)) {
-        h->record = gs_event_new(q->o.ctx, &(struct gs_event){.user = true}, &err);
+        h->record = gs_event_new(to->q->o.ctx, &(struct gs_event){.user = true}, &err);
         h->end = err ? NULL : h->record->o.handle;
     }
-    return err ? err : keep_queues(h, q);
+    return err ? err : keep_queues(h);
 }
 
 /* Does the wait list have an unended event other than the last in the queue? */
-static bool waits_for_others(cl_command_queue queue, cl_uint n_wait, const cl_event *wait)
+static bool waits_for_others(const struct gs_destination *to)
 {
     bool waits = false;
-    for (cl_uint i = 0; i < n_wait && !waits; i++)
-        waits = gs_event_status(wait[i]) != CL_COMPLETE && !gs_is_last_event(queue, wait[i]);
+    for (cl_uint i = 0; i < to->n_wait && !waits; i++)
+        waits = gs_event_status(to->wait[i]) != CL_COMPLETE && !gs_is_last_event(to->queue, to->wait[i]);
     return waits;
 }
 
@@ -116,31 +119,31 @@ static uint64_t most_of_unit_ns(unsigned resource, bool granted)
 }
 
 /* Lets a launch join the unit of the command before, if that unit is granted or its gate opens with the grant. Returns
- * the unit's command, held; null: no. */
-static struct gs_deferred *join(cl_command_queue queue, unsigned resource, unsigned call, struct gs_size *size,
-                                uint64_t now)
+ * the unit's command, held; null: no. *full: no further launch fits. */
+static struct gs_deferred *join(const struct gs_destination *to, struct gs_size *size, uint64_t now, bool *full)
 {
+    const unsigned call = gs_timeline_newest(to->q->timeline);
     GS_LOCKED(&gs_deferred_list.lock);
-    struct gs_deferred *h = gs_deferred_last_in(queue);
-    const uint64_t most_ns = most_of_unit_ns(resource, h && h->granted_ns);
+    struct gs_deferred *h = gs_deferred_last_in(to->queue);
+    const uint64_t most_ns = most_of_unit_ns(to->resource, h && h->granted_ns);
     const bool late = h && h->granted_ns && now >= h->granted_ns + most_ns;
-    bool full = false;
-    const bool may = is_next(h, resource, call) && h->sharing == GS_SHARE_OPEN && !late &&
-                     gs_batch_add(&h->batch, size, most_ns, &full) && gs_deferred_keep(h);
+    const bool may = is_next(h, to->resource, call) && h->sharing == GS_SHARE_OPEN && !late &&
+                     gs_batch_add(&h->batch, size, most_ns, full) && gs_deferred_keep(h);
     if (may) {
-        gs_share_on(h, full ? GS_SHARE_JOIN_LAST : GS_SHARE_JOIN);
+        gs_share_on(h, *full ? GS_SHARE_JOIN_LAST : GS_SHARE_JOIN);
         h->joined_ns = now;
         h->call = call;
     }
     return may ? h : NULL;
 }
 
-/* The launch that joined is enqueued, with `event` (taken over) or without; or the driver refused it (!enqueued). */
-static void joined(struct gs_deferred *h, bool enqueued, cl_event event)
+/* The launch that joined is enqueued, with `event` (taken over) or without; or the driver refused it (!enqueued). True:
+ * the unit is closed. */
+static bool joined(struct gs_deferred *h, bool enqueued, cl_event event)
 {
     cl_event old = NULL;
     pthread_mutex_lock(&gs_deferred_list.lock);
-    gs_share_on(h, GS_SHARE_JOINED);
+    const bool closed = gs_share_on(h, GS_SHARE_JOINED);
     if (enqueued && h->loose != !event)
         atomic_fetch_add(&gs_deferred_list.loose, event ? -1 : 1);
     if (enqueued) {
@@ -154,6 +157,7 @@ static void joined(struct gs_deferred *h, bool enqueued, cl_event event)
     pthread_mutex_unlock(&gs_deferred_list.lock);
     GS_RELEASE(Event, old);
     gs_deferred_drop(h);
+    return closed;
 }
 
 /* The expected length of each of the command's units. */
@@ -164,109 +168,61 @@ static enum gs_length length_of(const struct gs_deferred *h)
     return h->batch.expected_ns && h->batch.expected_ns <= GS_BATCH_SOLE_NS ? GS_LENGTH_UNIT : GS_LENGTH_UNKNOWN;
 }
 
-/* Prepares a command: *held, and *gate, the only event that its first unit must wait for. *gate is null if the first
- * unit was granted at once, or joins another unit: then the unit is enqueued with the wait list as given. An error is
- * of the wait list, or there was no memory. */
-static cl_int hold_back(const struct gs_destination *to, const struct gs_units *units, struct gs_deferred **held,
-                        cl_event *gate)
+/* Prepares a command. NULL with the error in *err: of the wait list, or there was no memory. */
+static struct gs_deferred *hold_back(const struct gs_destination *to, const struct gs_units *units, bool may_chain,
+                                     cl_int *err)
 {
-    struct gs_queue *q = to->q;
-    cl_command_queue queue = to->queue;
-    const uint64_t now = gs_now_ns();
-    gs_workers_set_up();
-    atomic_store_explicit(&gs_deferred_list.called_ns, now, memory_order_relaxed);
-    const unsigned call = gs_timeline_newest(q->timeline);
-    const bool may_chain = !(queue == q->o.handle && q->out_of_order) && !waits_for_others(queue, to->n_wait, to->wait);
-    *gate = NULL;
-    const bool may_join = may_chain && queue == q->o.handle && units->n == 1 && units->size;
-    *held = may_join ? join(queue, to->resource, call, units->size, now) : NULL;
-    if (*held)
-        return CL_SUCCESS;
-    gs_queue_close(queue);
+    gs_queue_close(to->queue);
     struct gs_deferred *h = gs_zeroed(sizeof *h + units->n * sizeof *h->unit);
+    *err = h ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     if (!h)
-        return CL_OUT_OF_HOST_MEMORY;
+        return NULL;
     atomic_init(&h->refs, 1);
     atomic_init(&h->left, 1);
     h->units = *units;
-    GS_NOTE("new %p %p %d %u %p %zu", (void *)h, (void *)queue, queue != q->o.handle || !q->out_of_order, units->n,
-            (void *)h->unit, sizeof *h->unit);
+    h->to = *to;
+    GS_NOTE("new %p %p %d %u %p %zu", (void *)h, (void *)to->queue, gs_is_in_order(to), units->n, (void *)h->unit,
+            sizeof *h->unit);
     if (h->units.spent)
         atomic_fetch_add(&h->units.spent->refs, 1);
     bool full = true;
     if (h->units.n == 1)
         gs_batch_add(&h->batch, h->units.size, most_of_unit_ns(to->resource, false), &full);
-    h->sharing = full || queue != q->o.handle ? GS_SHARE_CLOSED : GS_SHARE_OPEN;
+    h->sharing = full || to->queue != to->q->o.handle ? GS_SHARE_CLOSED : GS_SHARE_OPEN;
     h->length = length_of(h);
-    h->home = queue;
-    h->resource = to->resource;
-    h->call = call;
-    const bool marked = take_now(h, q, may_chain);
+    h->call = gs_timeline_newest(to->q->timeline);
+    h->label = gs_label;
+    take_now(h, may_chain);
     /* A unit opens the gate, perhaps one that is granted when an open unit ends. That open unit's marker, which another
      * thread may be enqueueing, must come before the gate. */
     if (!gs_is_taken(h) && atomic_load(&gs_deferred_list.loose))
         gs_units_await();
-    const cl_int err = make(h, q, marked, to->n_wait, to->wait);
-    if (err) {
+    *err = make(h);
+    if (*err) {
         take_back(h);
         gs_deferred_drop(h);
-        return err;
+        return NULL;
     }
-    if (queue == q->o.handle && !q->out_of_order)
-        h->timeline = gs_timeline_hold(q->timeline);
-    h->label = gs_label;
     GS_NOTE("made %p %p %p", (void *)h, (void *)h->open, (void *)h->end);
-    *held = h;
-    *gate = h->open;
-    return CL_SUCCESS;
+    return h;
 }
 
-/* The sharing of a unit. A thread that closes the unit while a launch joins only changes JOINING to LAST_JOINS. */
-static enum gs_sharing sharing_of(const struct gs_deferred *h)
+/* Does the command need no event of its own? While no other application is connected, the first launch of a shared unit
+ * needs none, until the unit's end is asked for. An event makes each launch take NVIDIA's driver 4 us more. */
+static bool goes_without(const struct gs_deferred *h)
 {
-    GS_LOCKED(&gs_deferred_list.lock);
-    return h->sharing;
-}
-
-/* The driver has refused the first unit. The units' work stays the caller's. */
-static void hold_drop(struct gs_deferred *h)
-{
-    if (gs_share_is_joining(sharing_of(h))) {
-        joined(h, false, NULL);
-        return;
-    }
-    take_back(h);
-    gs_deferred_finish(h);
-}
-
-/* A launch has joined a unit: the last launch's event, or a marker instead, tells of the unit's end. The next command,
- * or a thread that looks for ends, flushes the queue. */
-static void let_go_joined(struct gs_deferred *h, bool last, cl_event event, cl_event *end)
-{
-    cl_command_queue home = h->home;
-    if (end)
-        gs_real()->clRetainEvent(*end = event);
-    if (event)
-        gs_job_add(event);
-    joined(h, true, event);
-    /* While nobody waits for the unit's end, the queue isn't flushed: the thread that needs the next unit does so and
-     * asks the driver. (Until the flush NVIDIA's driver carries a command out within the call that enqueues it.) */
-    if (last && (!(gs_group()->type & CL_DEVICE_TYPE_GPU) || gs_units_wanted()))
-        gs_real()->clFlush(home);
+    return h->sharing == GS_SHARE_OPEN && gs_is_taken(h) && gs_app_is_sole();
 }
 
 /* The first unit is enqueued, with the event `first` or without (null): a marker is enqueued later if the unit's end is
  * asked for (close_unit in unit_ends.c). *end, unless `end` is null, is the caller's: the event of the last unit. */
 static void let_go(struct gs_deferred *h, cl_event first, cl_event *end)
 {
-    cl_command_queue home = h->home;
-    const enum gs_sharing sharing = sharing_of(h);
-    if (gs_share_is_joining(sharing)) {
-        let_go_joined(h, sharing == GS_SHARE_LAST_JOINS, first, end);
-        return;
-    }
+    cl_command_queue home = h->to.queue;
     /* others are flushed by gs_worker_take, or once their unit is closed */
-    const bool sends = !gs_is_taken(h) || (!gs_has_units(h) && sharing == GS_SHARE_CLOSED);
+    const bool sends = !gs_is_taken(h) || (!gs_has_units(h) && h->sharing == GS_SHARE_CLOSED);
+    if (home == h->to.q->o.handle && gs_is_in_order(&h->to))
+        h->timeline = gs_timeline_hold(h->to.q->timeline);
     h->first = first;
     h->loose = !first;
     atomic_fetch_add(&gs_deferred_list.loose, h->loose);
@@ -288,29 +244,53 @@ static bool is_of_wait_list(cl_int err)
     return err == CL_INVALID_EVENT_WAIT_LIST || err == CL_INVALID_EVENT || err == CL_INVALID_CONTEXT;
 }
 
-/* Does the command need no event of its own? A launch that joins a unit needs none: the unit's last command has one.
- * While no other application is connected, the first launch of a shared unit needs none either, until the unit's end is
- * asked for. An event makes each launch take NVIDIA's driver 4 us more. */
-static bool goes_without(const struct gs_deferred *h)
+/* A command with units of its own. Its first unit waits for the gate alone, if there is one. */
+static cl_int run_apart(const struct gs_destination *to, const struct gs_units *units, bool may_chain, cl_event *end)
 {
-    const enum gs_sharing sharing = sharing_of(h);
-    return sharing == GS_SHARE_JOINING || (sharing == GS_SHARE_OPEN && gs_is_taken(h) && gs_app_is_sole());
+    cl_int err;
+    cl_event first = NULL;
+    struct gs_deferred *h = hold_back(to, units, may_chain, &err);
+    if (!h)
+        return units->n == 1 && is_of_wait_list(err)
+                   ? units->enqueue(units->work, 0, to->queue, to->n_wait, to->wait, end)
+                   : err;
+    err = units->enqueue(units->work, 0, to->queue, h->open ? 1 : to->n_wait, h->open ? &h->open : to->wait,
+                         end || !goes_without(h) ? &first : NULL);
+    if (!err) {
+        let_go(h, first, end);
+    } else { /* the units' work stays the caller's */
+        take_back(h);
+        gs_deferred_finish(h);
+    }
+    return err;
+}
+
+/* A launch that joins h's unit, the last one if `full`. The last one's event, or a marker, tells of the unit's end; the
+ * others need none. */
+static cl_int run_joined(struct gs_deferred *h, const struct gs_destination *to, const struct gs_units *units,
+                         bool full, cl_event *end)
+{
+    cl_event event = NULL;
+    const cl_int err = units->enqueue(units->work, 0, to->queue, to->n_wait, to->wait, end || full ? &event : NULL);
+    if (end && !err)
+        gs_real()->clRetainEvent(*end = event);
+    if (event)
+        gs_job_add(event);
+    /* While nobody waits for the unit's end, the queue isn't flushed: the thread that needs the next unit does so and
+     * asks the driver. (Until the flush NVIDIA's driver carries a command out within the call that enqueues it.) */
+    if (joined(h, !err, event) && (!(gs_group()->type & CL_DEVICE_TYPE_GPU) || gs_units_wanted()))
+        gs_real()->clFlush(to->queue);
+    return err;
 }
 
 cl_int gs_run_units(const struct gs_destination *to, const struct gs_units *units, cl_event *end)
 {
-    struct gs_deferred *held;
-    cl_event gate, first = NULL;
-    const cl_event *wait = to->n_wait ? to->wait : NULL;
-    cl_int err = hold_back(to, units, &held, &gate);
-    if (err)
-        return units->n == 1 && is_of_wait_list(err) ? units->enqueue(units->work, 0, to->queue, to->n_wait, wait, end)
-                                                     : err;
-    const bool wanted = end || !goes_without(held);
-    err = units->enqueue(units->work, 0, to->queue, gate ? 1 : to->n_wait, gate ? &gate : wait, wanted ? &first : NULL);
-    if (err)
-        hold_drop(held);
-    else
-        let_go(held, first, end);
-    return err;
+    const uint64_t now = gs_now_ns();
+    bool full = false;
+    gs_workers_set_up();
+    atomic_store_explicit(&gs_deferred_list.called_ns, now, memory_order_relaxed);
+    const bool may_chain = gs_is_in_order(to) && !waits_for_others(to);
+    const bool may_join = may_chain && to->queue == to->q->o.handle && units->n == 1 && units->size;
+    struct gs_deferred *h = may_join ? join(to, units->size, now, &full) : NULL;
+    return h ? run_joined(h, to, units, full, end) : run_apart(to, units, may_chain, end);
 }

@@ -105,7 +105,7 @@ struct gs_destination {
     cl_command_queue queue; /* the driver's, for the first unit, behind the wait list */
     unsigned resource;      /* what the units need */
     cl_uint n_wait;
-    const cl_event *wait;
+    const cl_event *wait; /* null if n_wait is 0 */
 };
 
 /* Enqueues the first unit at once, if need be behind a gate, and sees to the others. The caller owns *end, the event of

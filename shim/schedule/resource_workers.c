@@ -79,7 +79,7 @@ static void take_unit(struct gs_unit *u, unsigned resource)
 
 static bool run_first(struct gs_deferred *h)
 {
-    take_unit(h->unit, h->resource);
+    take_unit(h->unit, h->to.resource);
     gs_unit_on(h->unit, GS_UNIT_SUBMIT);
     bool in = enter_driver();
     const cl_int err = gs_event_end(h->open, CL_COMPLETE);
@@ -131,7 +131,7 @@ static bool run_next(struct gs_deferred *h, unsigned i)
     if (i == 1 && h->units.first_apart)
         gs_real()->clWaitForEvents(1, &h->first);
     leave_driver(in);
-    take_unit(&h->unit[i], h->resource);
+    take_unit(&h->unit[i], h->to.resource);
     in = enter_driver();
     const bool runs = enqueue_next(h, i);
     leave_driver(in);
@@ -140,33 +140,61 @@ static bool run_next(struct gs_deferred *h, unsigned i)
 
 static void serve(struct gs_deferred *h);
 
-/* Puts the command at the end of its worker's list. Without a worker the command goes now, in this thread. */
+/* Puts the command at the end of its worker's list. Without a worker the command goes now, in this thread; so does a
+ * failed one, in gs_deferred_fail. */
 static void push(struct gs_deferred *h)
 {
-    struct worker *l = &workers.of[h->resource];
+    struct worker *l = &workers.of[h->to.resource];
+    const bool ends_here = this_thread.fails_here && atomic_load(&h->status) != CL_COMPLETE;
     h->next = NULL;
     pthread_mutex_lock(&l->lock);
-    const bool started = l->started;
-    if (started) {
+    const bool listed = l->started && !ends_here;
+    if (listed) {
         *l->tail = h;
         l->tail = &h->next;
         l->asker = l->asker == h ? NULL : l->asker;
         pthread_cond_signal(&l->news);
     }
     pthread_mutex_unlock(&l->lock);
-    if (!started)
+    if (!listed)
         serve(h);
 }
 
-static void could_run(cl_event event, cl_int status, void *data);
+/* `ready` has this status. If a command before has failed, this command fails. */
+static void note_ready(struct gs_deferred *h, cl_int status)
+{
+    GS_NOTE("behind %p %d", (void *)h, status);
+    if (status < 0)
+        gs_deferred_set_error(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+}
+
+static void could_run(cl_event event, cl_int status, void *data)
+{
+    (void)event;
+    note_ready(data, status);
+    push(data);
+}
+
+/* Must the command's next unit wait for the commands before? Then could_run goes on with the command. */
+static bool awaits_ready(struct gs_deferred *h)
+{
+    if (h->next_unit != h->ready_at)
+        return false;
+    h->ready_at = h->units.n;
+    const cl_int status = gs_event_status(h->ready);
+    if (status > CL_COMPLETE && gs_await_end(h->ready, NULL, NULL, could_run, h))
+        return true;
+    if (status > CL_COMPLETE && h->next_unit) /* no memory. (Behind its gate the first unit is in its place.) */
+        gs_real()->clWaitForEvents(1, &h->ready);
+    note_ready(h, status);
+    return false;
+}
 
 /* All commands before in the queue are served: begins the command, now or when `ready` ends. */
 static void stand_first(struct gs_deferred *h)
 {
-    if (h->behind != GS_BEHIND_OTHERS || !atomic_load(&workers.of[h->resource].started))
+    if (!awaits_ready(h))
         push(h);
-    else if (!gs_await_end(h->ready, NULL, NULL, could_run, h))
-        could_run(h->ready, CL_COMPLETE, h);
 }
 
 static void has_served(struct gs_deferred *h)
@@ -190,32 +218,13 @@ static void has_served(struct gs_deferred *h)
     }
 }
 
-/* Are commands under way that units after the first have to wait for? Then could_run goes on later. */
-static bool rest_waits(struct gs_deferred *h)
-{
-    const cl_int status = h->behind == GS_BEHIND_LAST ? gs_event_status(h->ready) : CL_COMPLETE;
-    h->behind = GS_BEHIND_NOTHING;
-    GS_NOTE("behind %p %d", (void *)h, status);
-    if (status < 0)
-        gs_deferred_set_error(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-    if (status <= CL_COMPLETE)
-        return false;
-    if (gs_await_end(h->ready, NULL, NULL, could_run, h))
-        return true;
-    gs_real()->clWaitForEvents(1, &h->ready);
-    return false;
-}
-
 static void serve(struct gs_deferred *h)
 {
-    bool runs = true;
-    while (h->next_unit < h->units.n && runs && atomic_load(&h->status) == CL_COMPLETE) {
-        if (h->next_unit == 1 && rest_waits(h))
+    bool runs = atomic_load(&h->status) == CL_COMPLETE;
+    for (; h->next_unit < h->units.n && runs; h->next_unit++) {
+        if (awaits_ready(h))
             return;
-        if (atomic_load(&h->status) != CL_COMPLETE)
-            break;
-        runs = h->next_unit ? run_next(h, h->next_unit) : run_first(h);
-        h->next_unit++;
+        runs = atomic_load(&h->status) == CL_COMPLETE && (h->next_unit ? run_next(h, h->next_unit) : run_first(h));
     }
     has_served(h);
     bool in = enter_driver();
@@ -253,20 +262,6 @@ static void *run_worker(void *arg)
     return NULL;
 }
 
-/* The commands before have ended. If any failed, this command fails. */
-static void could_run(cl_event event, cl_int status, void *data)
-{
-    struct gs_deferred *h = data;
-    (void)event;
-    GS_NOTE("behind %p %d", (void *)h, status);
-    if (status < 0)
-        gs_deferred_set_error(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-    if (status < 0 && this_thread.fails_here)
-        serve(h);
-    else
-        push(h);
-}
-
 void gs_workers_set_up(void)
 {
     pthread_once(&workers.once, set_up);
@@ -280,7 +275,7 @@ static bool start(struct worker *l)
 
 bool gs_worker_request(struct gs_deferred *h, uint64_t ns)
 {
-    struct worker *l = &workers.of[h->resource];
+    struct worker *l = &workers.of[h->to.resource];
     pthread_mutex_lock(&l->lock);
     const bool asks = start(l) && !l->asker && !l->asked.open;
     if (asks)
@@ -289,7 +284,7 @@ bool gs_worker_request(struct gs_deferred *h, uint64_t ns)
     if (!asks)
         return false;
     struct gs_request request;
-    const bool granted = gs_unit_try_wait(h->unit, h->resource, ns, &request);
+    const bool granted = gs_unit_try_wait(h->unit, h->to.resource, ns, &request);
     pthread_mutex_lock(&l->lock);
     l->asked = request;
     pthread_mutex_unlock(&l->lock);
@@ -300,7 +295,7 @@ bool gs_worker_request(struct gs_deferred *h, uint64_t ns)
 
 void gs_worker_undo(const struct gs_deferred *h)
 {
-    struct worker *l = &workers.of[h->resource];
+    struct worker *l = &workers.of[h->to.resource];
     GS_LOCKED(&l->lock);
     if (l->asker == h) {
         l->asker = NULL;
@@ -315,7 +310,7 @@ static void run_taken(struct gs_deferred *h)
     gs_unit_watch(h, h->unit, h->first);
     h->next_unit = 1;
     if (h->next_unit < h->units.n) {
-        gs_real()->clFlush(h->home); /* the first unit may begin */
+        gs_real()->clFlush(h->to.queue); /* the first unit may begin */
         push(h);
     } else {
         serve(h);
@@ -324,12 +319,15 @@ static void run_taken(struct gs_deferred *h)
 
 void gs_worker_take(struct gs_deferred *h)
 {
-    struct worker *l = &workers.of[h->resource];
+    struct worker *l = &workers.of[h->to.resource];
     pthread_mutex_lock(&l->lock);
     const bool started = start(l);
     pthread_mutex_unlock(&l->lock);
-    if (!started) /* no room for a thread in this process: commands go without a schedule */
+    if (!started) { /* no room for a thread in this process: commands go without a schedule, and wait within the queue
+                     */
         gs_debug("no thread could be started to schedule commands");
+        h->ready_at = h->ready_at ? h->ready_at : 1;
+    }
     if (gs_deferred_enlist(h))
         return;
     if (gs_is_taken(h))

@@ -51,7 +51,7 @@ static void unit_ended(cl_event event, cl_int status, void *data)
     else if (u->held->record)
         gs_record_times(u->held->record, event, 0);
     const struct gs_units *units = &u->held->units;
-    const unsigned resource = u->held->resource;
+    const unsigned resource = u->held->to.resource;
     const uint64_t now = gs_now_ns(), took = time_of(resource, &u->grant, now);
     if (units->spent)
         atomic_fetch_add(units->kernel ? &units->spent->kernel_ns[units->place] : &units->spent->other_ns[resource],
@@ -104,10 +104,10 @@ static void close_unit(struct gs_deferred *h)
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (!loose)
         return;
-    if (gs_enqueue_marker(h->home, 0, NULL, &marker) == CL_SUCCESS)
+    if (gs_enqueue_marker(h->to.queue, 0, NULL, &marker) == CL_SUCCESS)
         gs_job_add(marker);
     else
-        gs_real()->clFinish(h->home);
+        gs_real()->clFinish(h->to.queue);
     is_tied(h, marker);
 }
 
@@ -134,7 +134,7 @@ static void send_unit(struct gs_deferred *h)
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (!sends)
         return;
-    gs_real()->clFlush(h->home);
+    gs_real()->clFlush(h->to.queue);
     GS_LOCKED(&gs_deferred_list.lock);
     gs_share_on(h, GS_SHARE_IS_SENT);
 }
@@ -169,7 +169,7 @@ static bool is_wanted(const void *data)
      * to the driver meanwhile would make the application's calls take twice as long (H200). */
     const bool unseen = !h->timeline && !gs_app_is_sole() && (!h->units.pieces || now > called_ns + PAUSE_NS);
     const struct gs_client *c = gs_process.client;
-    return !busy || unseen || gs_has_units(h) || h->units.spent || (c && gs_client_own_waits(c, h->resource)) ||
+    return !busy || unseen || gs_has_units(h) || h->units.spent || (c && gs_client_own_waits(c, h->to.resource)) ||
            gs_units_wanted();
 }
 
@@ -191,7 +191,7 @@ void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, cl_event event)
     event = more && h->tail ? h->tail : event;
     if (gs_await_end(event, NULL, is_wanted, unit_ended, u))
         return;
-    gs_real()->clFlush(h->home);
+    gs_real()->clFlush(h->to.queue);
     unit_ended(event, gs_real()->clWaitForEvents(1, &event) == CL_SUCCESS ? CL_COMPLETE : CL_OUT_OF_RESOURCES, u);
 }
 
@@ -220,7 +220,7 @@ static void units_over(cl_command_queue queue, unsigned order)
         a = NULL;
         pthread_mutex_lock(&gs_deferred_list.lock);
         for (struct gs_deferred *h = gs_deferred_list.oldest; h && !a; h = h->newer)
-            if (h->home == queue && h->units.n == 1 && (int)(h->order - order) <= 0)
+            if (h->to.queue == queue && h->units.n == 1 && (int)(h->order - order) <= 0)
                 a = claim(h);
         pthread_mutex_unlock(&gs_deferred_list.lock);
         if (a)
@@ -236,7 +236,7 @@ void gs_units_look(unsigned resource, cl_command_queue queue)
     pthread_mutex_lock(&gs_deferred_list.lock);
     for (struct gs_deferred *h = gs_deferred_list.oldest; h && n < MOST && seen < LOOKED_AT; h = h->newer, seen++)
         if (gs_unit_is(h->unit, GS_UNIT_SUBMITTED) && h->units.n == 1 &&
-            (queue ? h->home == queue : h->resource == resource))
+            (queue ? h->to.queue == queue : h->to.resource == resource))
             units[n++] = h->unit;
     pthread_mutex_unlock(&gs_deferred_list.lock);
     while (n)
@@ -326,13 +326,13 @@ void gs_queue_leave(cl_command_queue queue)
     pthread_mutex_lock(&gs_deferred_list.lock);
     bool any = false;
     for (struct gs_deferred *h = gs_deferred_list.oldest; h;) {
-        if (h->home == queue && gs_share_waits(h, GS_SHARE_LEAVE)) {
+        if (h->to.queue == queue && gs_share_waits(h, GS_SHARE_LEAVE)) {
             pthread_cond_wait(&gs_deferred_list.changed, &gs_deferred_list.lock);
             h = gs_deferred_list.oldest;
             continue;
         }
-        any = any || h->home == queue;
-        if (h->home == queue)
+        any = any || h->to.queue == queue;
+        if (h->to.queue == queue)
             gs_share_on(h, GS_SHARE_LEAVE);
         h = h->newer;
     }
