@@ -142,7 +142,6 @@ cl_int gs_run_kernel(const struct gs_destination *to, const struct gs_kernel_run
         if (err)
             return err;
         units.free = free_work;
-        units.first_apart = gs_group()->pocl;
         for (unsigned i = 0; i < GS_UNIT_QUEUES && !err; i++)
             units.queue[i] = gs_queue_of_kind(to->q, GS_UNIT_QUEUE + i, run->place, &err);
     }

@@ -69,7 +69,6 @@ struct gs_deferred {
     cl_event end;             /* of several units: a user event that a thread of ours ends */
     struct gs_event *record;  /* the record of `end`, with its times */
     struct gs_units units;
-    enum gs_length length; /* the expected length of each unit */
     struct gs_label label; /* the label of the thread that enqueues the command */
     unsigned next_unit;
     atomic_uint_fast64_t took_ns; /* of several units: the sum of those that have ended */
@@ -86,7 +85,6 @@ struct gs_deferred {
     cl_event tail;         /* the event of the last command that joined with an event, or null; owned */
     bool loose;            /* the last command has no event */
     uint64_t joined_ns;    /* when the last command came */
-    uint64_t granted_ns;   /* 0: not yet */
     struct gs_unit unit[]; /* units.n */
 };
 

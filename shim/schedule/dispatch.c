@@ -24,16 +24,25 @@ static void take_back(struct gs_deferred *h)
     gs_worker_undo(h);
 }
 
+/* The expected length of each of the command's units. */
+static enum gs_length length_of(const struct gs_deferred *h)
+{
+    if (h->units.pieces)
+        return GS_LENGTH_PIECE;
+    return h->batch.expected_ns && h->batch.expected_ns <= GS_BATCH_SOLE_NS ? GS_LENGTH_UNIT : GS_LENGTH_UNKNOWN;
+}
+
 /* Takes the first unit if it can be had at once. If this process has no other command under way, the call waits a
  * moment, so that the command needs no gate: on an H200, behind another process's chunks, a gate and the wait for the
  * event behind it took 80 us, at times 300; and a command behind a gate takes the GPU from others for 0.2 ms. */
 static bool try_unit(struct gs_deferred *h, bool idle)
 {
     enum { MOST_NS = 1000 * 1000 };
-    if (gs_unit_try(h->unit, h->to.resource, h->length))
+    const enum gs_length length = length_of(h);
+    if (gs_unit_try(h->unit, h->to.resource, length))
         return true;
     gs_units_look(h->to.resource, NULL);
-    if (gs_unit_try(h->unit, h->to.resource, h->length))
+    if (gs_unit_try(h->unit, h->to.resource, length))
         return true;
     pthread_mutex_lock(&gs_deferred_list.lock);
     const bool only = idle && !gs_deferred_list.oldest;
@@ -125,8 +134,9 @@ static struct gs_deferred *join(const struct gs_destination *to, struct gs_size 
     const unsigned call = gs_timeline_newest(to->q->timeline);
     GS_LOCKED(&gs_deferred_list.lock);
     struct gs_deferred *h = gs_deferred_last_in(to->queue);
-    const uint64_t most_ns = most_of_unit_ns(to->resource, h && h->granted_ns);
-    const bool late = h && h->granted_ns && now >= h->granted_ns + most_ns;
+    const bool granted = h && gs_unit_is(h->unit, GS_UNIT_SUBMITTED);
+    const uint64_t most_ns = most_of_unit_ns(to->resource, granted);
+    const bool late = granted && now >= h->unit->grant.begin_ns + most_ns;
     const bool may = is_next(h, to->resource, call) && h->sharing == GS_SHARE_OPEN && !late &&
                      gs_batch_add(&h->batch, size, most_ns, full) && gs_deferred_keep(h);
     if (may) {
@@ -160,14 +170,6 @@ static bool joined(struct gs_deferred *h, bool enqueued, cl_event event)
     return closed;
 }
 
-/* The expected length of each of the command's units. */
-static enum gs_length length_of(const struct gs_deferred *h)
-{
-    if (h->units.pieces)
-        return GS_LENGTH_PIECE;
-    return h->batch.expected_ns && h->batch.expected_ns <= GS_BATCH_SOLE_NS ? GS_LENGTH_UNIT : GS_LENGTH_UNKNOWN;
-}
-
 /* Prepares a command. NULL with the error in *err: of the wait list, or there was no memory. */
 static struct gs_deferred *hold_back(const struct gs_destination *to, const struct gs_units *units, bool may_chain,
                                      cl_int *err)
@@ -189,7 +191,6 @@ static struct gs_deferred *hold_back(const struct gs_destination *to, const stru
     if (h->units.n == 1)
         gs_batch_add(&h->batch, h->units.size, most_of_unit_ns(to->resource, false), &full);
     h->sharing = full || to->queue != to->q->o.handle ? GS_SHARE_CLOSED : GS_SHARE_OPEN;
-    h->length = length_of(h);
     h->call = gs_timeline_newest(to->q->timeline);
     h->label = gs_label;
     take_now(h, may_chain);

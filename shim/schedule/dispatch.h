@@ -84,7 +84,6 @@ struct gs_units {
     unsigned n; /* all units, the first included */
     /* For units after the first, in turns, so that two may run side by side; retained while they do. May be null. */
     cl_command_queue queue[GS_UNIT_QUEUES];
-    bool first_apart; /* no other unit may be enqueued before the first has ended */
     /* Enqueues a unit; the caller owns the event. gs_run_units alone enqueues unit 0, and only that has a wait list. */
     cl_int (*enqueue)(void *work, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
                       cl_event *event);

@@ -181,7 +181,6 @@ void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, cl_event event)
     pthread_mutex_lock(&gs_deferred_list.lock);
     const bool more =
         h->units.n == 1 && (h->sharing == GS_SHARE_OPEN || gs_share_is_joining(h->sharing) || h->tail || h->loose);
-    h->granted_ns = u->grant.begin_ns;
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (more && gs_await_end(NULL, last_of, is_wanted, unit_ended, u))
         return;
