@@ -346,24 +346,24 @@ static cl_int compile_for_all(struct gs_program *p, char line[LINE_BYTES])
     return CL_SUCCESS;
 }
 
-/* Translates and compiles the program, with its lock held. `beside`: by a thread of ours, which is inside the driver
- * afterwards; false: the thread isn't, as the process is ending. (A thread of the application is inside during the
- * whole launch: shim/launch/launch.c.) Compiling that doesn't pay, by now, is left for a later call. */
-static bool prepare_program(struct gs_program *p, bool beside)
+/* Translates the program, with its lock held. Is compiling of any use? */
+static bool translate_program(struct gs_program *p)
 {
-    const uint64_t begin = gs_now_ns();
     if (!p->refusal && !p->summary)
         translate(p);
     if (!p->refusal && p->from_binary && strcmp(p->headers, p->summary->headers) != 0)
         p->refusal = GS_R_HEADERS;
-    const bool compiles = !p->refusal && !p->prepared && is_useful(p);
-    if (beside && !gs_threads_enter())
-        return false;
-    if (beside && compiles && !gs_above_plan.pays(p))
-        return true;
+    return !p->refusal && is_useful(p);
+}
+
+/* Prepares a program that is translated (begun at `begin_ns`), with its lock held: compiles it, if it is useful. A
+ * thread of ours is inside the driver meanwhile, a thread of the application during the whole launch
+ * (shim/launch/launch.c). */
+static void compile_program(struct gs_program *p, bool useful, uint64_t begin_ns)
+{
     p->prepared = true;
-    if (!compiles)
-        return true;
+    if (!useful)
+        return;
     const uint64_t translated = gs_now_ns();
     gs_threads_compile(true);
     char line[LINE_BYTES] = "";
@@ -375,19 +375,21 @@ static bool prepare_program(struct gs_program *p, bool beside)
     } else if (is_compared(p))
         compare_code(p);
     const uint64_t end = gs_now_ns();
-    atomic_store(&p->prepare_ns, end - begin);
+    atomic_store(&p->prepare_ns, end - begin_ns);
     gs_above_plan.prepared(p);
     gs_debug("a program was translated in %llu us and compiled for %u devices in %llu us",
-             (unsigned long long)(translated - begin) / 1000, p->o.ctx->n,
+             (unsigned long long)(translated - begin_ns) / 1000, p->o.ctx->n,
              (unsigned long long)(end - translated) / 1000);
-    return true;
 }
 
 static void *prepare_in_thread(void *arg)
 {
     struct gs_program *p = arg;
     pthread_mutex_lock(&p->lock);
-    const bool inside = p->prepared ? gs_threads_enter() : prepare_program(p, true);
+    const uint64_t begin_ns = gs_now_ns();
+    const bool useful = !p->prepared && translate_program(p), inside = gs_threads_enter();
+    if (inside && !p->prepared && (!useful || gs_above_plan.pays(p))) /* what doesn't pay by now is left for later */
+        compile_program(p, useful, begin_ns);
     pthread_mutex_unlock(&p->lock);
     cl_context context = p->o.ctx->o.handle;
     atomic_store(&p->preparing, false);
@@ -460,8 +462,10 @@ const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, bool compile, co
 {
     struct gs_program *p = k->program;
     GS_LOCKED(&p->lock);
-    if (compile && !p->prepared)
-        prepare_program(p, false);
+    if (compile && !p->prepared) {
+        const uint64_t begin_ns = gs_now_ns();
+        compile_program(p, translate_program(p), begin_ns);
+    }
     if (!p->refusal && !p->summary)
         translate(p);
     const struct gs_kernel_summary *s = p->refusal ? NULL : gs_summary_kernel(p->summary, k->name);
