@@ -38,7 +38,7 @@ struct gs_kept {
 cl_int gs_come_home(struct gs_context *c, int user_events);
 
 /* Puts the context into the list of all, or takes it out: listed while the application has it or its queues. */
-void gs_context_list(struct gs_context *c);
+void gs_context_list_update(struct gs_context *c);
 
 /* The application retains a queue. again: our record, if the application had released the queue before; null: an
  * unknown queue, whose record may be gone. */
@@ -53,8 +53,8 @@ void gs_give_up_context(struct gs_context *c, const char *reason);
 /* An address to hand out for a driver's function whose parameters nobody here knows: gives up, then calls `theirs`. */
 void *gs_stand_in(void *theirs, const char *reason);
 
-/* Commands that we haven't seen may be in any queue of given-up contexts. */
-void gs_given_up_enqueued(void);
+/* Commands that we haven't seen may be in any queue of given-up contexts: none of these counts as drained. */
+void gs_touch_given_up(void);
 
 /* Makes a record for a program of unknown origin, to follow its kernels' arguments. NULL: the context is unknown. */
 struct gs_program *gs_program_of_unknown(cl_program handle);

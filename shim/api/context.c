@@ -41,7 +41,7 @@ static void touch_queues(struct gs_context *c)
     }
 }
 
-void gs_given_up_enqueued(void)
+void gs_touch_given_up(void)
 {
     GS_LOCKED(&contexts.lock);
     for (struct gs_context *c = contexts.first; c; c = c->next)
@@ -127,7 +127,7 @@ static void end_contexts(void)
 
 const struct gs_above_process gs_above_process = {.leave = end_contexts};
 
-void gs_context_list(struct gs_context *c)
+void gs_context_list_update(struct gs_context *c)
 {
     struct gs_context **at = &contexts.first;
     GS_LOCKED(&contexts.lock);
@@ -169,7 +169,7 @@ static struct gs_context *track(cl_context handle, const struct gs_group *g, uns
     gs_rank_lock(&c->lock, GS_RANK_CONTEXT);
     gs_insert(&c->o, GS_CONTEXT, handle, NULL);
     c->o.ctx = c;
-    gs_context_list(c);
+    gs_context_list_update(c);
     return c;
 }
 
@@ -253,7 +253,7 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseContext(cl_context context)
 {
     struct gs_object *last = gs_release(GS_CONTEXT, context);
     if (last)
-        gs_context_list((struct gs_context *)last);
+        gs_context_list_update((struct gs_context *)last);
     return gs_released(last, gs_real()->clReleaseContext(context));
 }
 

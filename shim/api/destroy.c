@@ -89,7 +89,7 @@ cl_int gs_retained(cl_int err, enum gs_type type, const void *handle)
     if (again && type == GS_MEM)
         gs_mem_retained((struct gs_mem *)again);
     else if (again && type == GS_CONTEXT)
-        gs_context_list((struct gs_context *)again);
+        gs_context_list_update((struct gs_context *)again);
     else if (!err && type == GS_QUEUE)
         gs_queue_retained((cl_command_queue)(uintptr_t)handle, (struct gs_queue *)again);
     return err;

@@ -78,7 +78,7 @@ static cl_int CL_API_CALL enqueue_commands(cl_uint n, cl_command_queue *queues, 
     cl_int(CL_API_CALL * real)(cl_uint, cl_command_queue *, void *, cl_uint, const cl_event *, cl_event *);
     void *const theirs = atomic_load(&extensions.theirs[ENQUEUE_COMMANDS]);
     memcpy(&real, &theirs, sizeof real);
-    gs_given_up_enqueued();
+    gs_touch_given_up();
     return real(n, queues, commands, n_wait, wait, event);
 }
 

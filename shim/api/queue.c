@@ -44,7 +44,7 @@ static void list_queue(struct gs_queue *q)
     }
     pthread_mutex_unlock(&c->lock);
     if (!atomic_load(&c->o.refs)) /* the application has let the context go before */
-        gs_context_list(c);
+        gs_context_list_update(c);
 }
 
 /* Null: none of ours. */

@@ -63,7 +63,7 @@ void *gs_stand_in_called(unsigned i)
 {
     if (!gs_given_up(NULL))
         gs_give_up(atomic_load(&stands_for.reason[i]));
-    gs_given_up_enqueued();
+    gs_touch_given_up();
     return atomic_load(&stands_for.theirs[i]);
 }
 

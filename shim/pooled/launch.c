@@ -155,7 +155,7 @@ static cl_int cut(struct gs_pool_launch *l)
                                       .mems = l->mems,
                                       .devices = gs_group()->n,
                                       .room = gs_pool_room(),
-                                      .roomy = gs_pool_is_roomy() && !gs_scheduled()};
+                                      .has_room = gs_pool_has_room() && !gs_scheduled()};
     err = gs_turns_make(&l->turns, &in);
     if (l->turns.n > 1)
         gs_report_split(k->kind->stats, l->turns.n, l->turns.dim, NULL);

@@ -59,7 +59,7 @@ struct gs_pool_room gs_pool_room(void)
     return least;
 }
 
-bool gs_pool_is_roomy(void)
+bool gs_pool_has_room(void)
 {
     return gs_group()->n == 1 && store.promised <= gs_pool_room().all;
 }

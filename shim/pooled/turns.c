@@ -256,7 +256,7 @@ static int make(struct gs_turns *out, const struct gs_turns_input *in)
         err = cut_finer(out, in);
     if (!err && out->v)
         out->serial = meet(out);
-    if (!err && out->n == 1 && in->roomy)
+    if (!err && out->n == 1 && in->has_room)
         leave_as_it_is(out, in);
     if (err || (out->v && !out->serial))
         return err;

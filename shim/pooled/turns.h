@@ -64,7 +64,7 @@ struct gs_turns_input {
     struct gs_mem *const *mems; /* by argument, or NULL */
     unsigned devices;
     struct gs_pool_room room;
-    bool roomy; /* all buffers fit on the only device */
+    bool has_room; /* all buffers fit on the only device */
 };
 
 /* How many bytes the windows of a turn have in all, and the largest. */

@@ -323,7 +323,7 @@ static _Thread_local unsigned depth; /* of calls of the application: 1 within on
 /* A shorter one hasn't blocked, and isn't in the trace. */
 enum { BLOCKED_NS = 20 * 1000 };
 
-void gs_call_traced(struct gs_call *call, const char *name)
+void gs_call_trace_begin(struct gs_call *call, const char *name)
 {
     if (gs_threads_own())
         return;
@@ -331,7 +331,7 @@ void gs_call_traced(struct gs_call *call, const char *name)
     call->begin_ns = gs_now_ns();
 }
 
-void gs_call_trace(const struct gs_call *call)
+void gs_call_trace_end(const struct gs_call *call)
 {
     const uint64_t now = gs_now_ns();
     depth--;

@@ -44,19 +44,19 @@ struct gs_call {
     int errno_before;
     uint64_t begin_ns;
 };
-__attribute__((cold)) void gs_call_traced(struct gs_call *call, const char *name);
-__attribute__((cold)) void gs_call_trace(const struct gs_call *call);
+__attribute__((cold)) void gs_call_trace_begin(struct gs_call *call, const char *name);
+__attribute__((cold)) void gs_call_trace_end(const struct gs_call *call);
 static inline struct gs_call gs_call_begin(const char *name)
 {
     struct gs_call call = {.errno_before = errno};
     if (gs_settings()->trace)
-        gs_call_traced(&call, name);
+        gs_call_trace_begin(&call, name);
     return call;
 }
 static inline void gs_call_end(const struct gs_call *call)
 {
     if (call->begin_ns)
-        gs_call_trace(call);
+        gs_call_trace_end(call);
     errno = call->errno_before;
 }
 #define GS_CALL(name) const struct gs_call gs_call_ __attribute__((cleanup(gs_call_end))) = gs_call_begin(name)
