@@ -46,16 +46,11 @@ unsigned gs_image_band_dimension(cl_mem_object_type type)
 
 void gs_image_box(const struct gs_mem *root, struct gs_range r, size_t origin[3], size_t region[3])
 {
-    const uint64_t bytes = r.end - r.begin, rest = r.begin % root->image->band_bytes;
+    const struct gs_image *image = root->image;
     gs_image_bytes(root, region);
-    const uint64_t row_bytes = root->image->band_bytes / region[1]; /* of a slice */
     origin[0] = origin[1] = origin[2] = 0;
-    origin[root->image->band_dim] = (size_t)(r.begin / root->image->band_bytes);
-    region[root->image->band_dim] = bytes < root->image->band_bytes ? 1 : (size_t)(bytes / root->image->band_bytes);
-    if (bytes < root->image->band_bytes) {
-        origin[1] = (size_t)(rest / row_bytes);
-        region[1] = (size_t)(bytes / row_bytes);
-    }
+    origin[image->band_dim] = (size_t)(r.begin / image->band_bytes);
+    region[image->band_dim] = (size_t)((r.end - r.begin) / image->band_bytes);
 }
 
 struct gs_range gs_image_range(const struct gs_mem *m, const size_t *origin, const size_t *region, bool *covers)

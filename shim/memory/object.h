@@ -58,8 +58,8 @@ uint64_t gs_image_bytes(const struct gs_mem *root, size_t region[3]);
 size_t gs_image_element(const struct gs_mem *m, const size_t origin[3], const size_t region[3]);
 uint64_t gs_image_layout(cl_mem handle, const cl_image_desc *desc, size_t region[3]);
 
-/* Bands (see gs_mem): the dimension in which an image type has them; the box of texels for a range of bands or for rows
- * of one slice; and the bands that a box touches, with *covers set if the box covers them entirely. For a window of a
+/* Bands (see gs_mem): the dimension in which an image type has them; the box of texels for a range of whole bands;
+ * and the bands that a box touches, with *covers set if the box covers them entirely. For a window of a
  * buffer, or a box that lies outside, the range is the whole object. */
 unsigned gs_image_band_dimension(cl_mem_object_type type);
 void gs_image_box(const struct gs_mem *root, struct gs_range r, size_t origin[3], size_t region[3]);

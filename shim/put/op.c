@@ -183,3 +183,33 @@ struct gs_op gs_op_part(const struct gs_op *whole, const struct gs_box *box)
     move_by(op.to, &piece);
     return op;
 }
+
+/* A copy between two objects becomes one between an object and the host's memory. */
+static enum gs_op_kind kind_by_host(enum gs_op_kind kind, bool writes)
+{
+    switch (kind) {
+    case GS_OP_COPY:
+        return writes ? GS_OP_WRITE : GS_OP_READ;
+    case GS_OP_COPY_RECT:
+        return writes ? GS_OP_WRITE_RECT : GS_OP_READ_RECT;
+    case GS_OP_COPY_IMAGE:
+        return writes ? GS_OP_WRITE_IMAGE : GS_OP_READ_IMAGE;
+    default:
+        return kind;
+    }
+}
+
+struct gs_op gs_op_by_slot(const struct gs_op *whole, bool arrives, const struct gs_slot *slot)
+{
+    struct gs_op op = *whole;
+    size_t *origin = arrives ? op.from : op.to, *pitch = arrives ? op.from_pitch : op.to_pitch;
+    *(arrives ? &op.src : &op.dst) = slot->mem;
+    op.ptr = slot->ptr;
+    origin[0] = slot->at;
+    origin[1] = origin[2] = 0;
+    pitch[0] = slot->mem ? op.region[0] : 0;
+    pitch[1] = 0;
+    if (slot->ptr)
+        op.kind = kind_by_host(op.kind, arrives);
+    return op;
+}

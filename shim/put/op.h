@@ -37,6 +37,16 @@ void gs_op_cut(const struct gs_op *op, uint64_t chunk, struct gs_cut *cut);
 struct gs_op gs_op_piece(const struct gs_op *op, const struct gs_cut *cut, unsigned piece);
 struct gs_op gs_op_part(const struct gs_op *op, const struct gs_box *box);
 
+/* Memory in which a piece's rows lie without gaps: the host's, or a buffer from byte `at` on. */
+struct gs_slot {
+    char *ptr; /* null: mem */
+    cl_mem mem;
+    size_t at;
+};
+
+/* The transfer with a slot in place of its source (`arrives`) or its target. */
+struct gs_op gs_op_by_slot(const struct gs_op *op, bool arrives, const struct gs_slot *slot);
+
 /* Replaces a rectangle's pitches of 0 by the values meant. False: the driver would refuse the rectangle. */
 bool gs_op_find_pitches(struct gs_op *op);
 

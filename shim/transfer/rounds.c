@@ -49,11 +49,11 @@ void gs_sends_join(struct gs_sends *sends)
 
 void gs_rounds_begin(struct gs_rounds *r, struct gs_sends *sends, uint64_t piece_bytes, unsigned slots)
 {
-    *r = (struct gs_rounds){.piece_bytes = piece_bytes};
+    *r = (struct gs_rounds){0};
     for (struct gs_send *send = sends->v, *end = send + sends->n; send < end; r->n++) {
         struct gs_send *first = send;
-        while (send < end && send->from == first->from)
-            send++;
+        for (; send < end && send->from == first->from; send++)
+            gs_op_cut(&send->op, piece_bytes, &send->cut);
         r->of[r->n].next = first;
         r->of[r->n].end = send;
     }
@@ -63,31 +63,12 @@ void gs_rounds_begin(struct gs_rounds *r, struct gs_sends *sends, uint64_t piece
 
 static bool is_under_way(const struct gs_send *send)
 {
-    return send && send->at < gs_rect_bytes(&send->rect);
+    return send && send->gone < send->cut.n;
 }
 
-/* The bytes of an image's piece from `begin` on: rows of one slice. */
-static uint64_t rows_of_slice(const struct gs_send *send, uint64_t begin, uint64_t most)
+static struct gs_flight next_piece(struct gs_send *send)
 {
-    const uint64_t rest = send->slice_bytes - begin % send->slice_bytes, row = send->row_bytes;
-    const uint64_t rows = most > row ? most / row * row : row;
-    return rest < rows ? rest : rows;
-}
-
-/* The send's next piece: whole rows if there are several rows. */
-static struct gs_flight next_piece(struct gs_send *send, uint64_t most)
-{
-    const struct gs_rect *r = &send->rect;
-    struct gs_flight f = {.send = send};
-    if (r->rows > 1) {
-        const uint64_t row = send->at / r->width, rest = r->rows - row, some = most > r->width ? most / r->width : 1;
-        f.rect = (struct gs_rect){gs_rect_row(r, row).begin, r->width, r->pitch, rest < some ? rest : some};
-    } else {
-        const uint64_t rest = r->width - send->at, begin = r->begin + send->at;
-        most = send->row_bytes ? rows_of_slice(send, begin, most) : most;
-        f.rect = gs_one_row((struct gs_range){begin, begin + (rest < most ? rest : most)});
-    }
-    send->at += gs_rect_bytes(&f.rect);
+    struct gs_flight f = {.send = send, .op = gs_op_piece(&send->op, &send->cut, send->gone++)};
     f.last = !is_under_way(send);
     return f;
 }
@@ -101,7 +82,7 @@ unsigned gs_rounds_next(struct gs_rounds *r, struct gs_flight flights[GS_ROUND_P
             while (!is_under_way(*now) && r->of[i].next < r->of[i].end)
                 *now = r->of[i].next++;
             if (is_under_way(*now))
-                flights[n++] = next_piece(*now, r->piece_bytes);
+                flights[n++] = next_piece(*now);
         }
     }
     return n;

@@ -4,6 +4,7 @@
 #ifndef GS_SHIM_TRANSFER_ROUNDS_H
 #define GS_SHIM_TRANSFER_ROUNDS_H
 
+#include "common/rects.h"
 #include "shim/staging/staging.h"
 
 /* A place that gets a send's bytes. */
@@ -18,13 +19,10 @@ struct gs_target {
 /* A range of bytes that travels from one place to others. */
 struct gs_send {
     unsigned from;
-    cl_mem mem;
     struct gs_rect rect;
-    uint64_t to_begin; /* where they begin at the targets */
-    /* Of an image, without gaps: a piece is some rows of one slice, or some texels of a line of `row_bytes`. */
-    const struct gs_mem *image;
-    uint64_t row_bytes, slice_bytes;
-    uint64_t at;           /* so many bytes are on their way already, in pieces */
+    struct gs_op op; /* a copy; dst is the target's mem */
+    struct gs_cut cut;
+    unsigned gone;         /* so many of the cut's pieces are on their way already */
     struct gs_events wait; /* events that all pieces must come after */
     unsigned n;
     struct gs_target to[GS_MAX_DEVICES];
@@ -46,7 +44,7 @@ void gs_sends_free(struct gs_sends *sends);
 /* A piece on its way through a slot. */
 struct gs_flight {
     struct gs_send *send;
-    struct gs_rect rect; /* some rows, or some bytes of one */
+    struct gs_op op; /* a piece of the send's */
     bool last;
     unsigned slot;  /* its slot */
     unsigned taken; /* so many targets' copies from the slot are enqueued */
@@ -57,7 +55,6 @@ struct gs_flight {
 enum { GS_ROUND_PIECES = GS_RING_SLOTS, GS_ROUND_SENDS = 4 };
 
 struct gs_rounds {
-    uint64_t piece_bytes;
     unsigned n, each; /* n places, each with so many sends under way at a time */
     struct {
         struct gs_send *next, *end; /* not begun yet */
@@ -65,7 +62,8 @@ struct gs_rounds {
     } of[GS_MAX_DEVICES];
 };
 
-/* Begins with joined sends. A round has at most `slots` pieces; slots: from one for each source to GS_ROUND_PIECES. */
+/* Begins with joined sends, which it cuts. A round has at most `slots` pieces; slots: from one for each source to
+ * GS_ROUND_PIECES. */
 void gs_rounds_begin(struct gs_rounds *r, struct gs_sends *sends, uint64_t piece_bytes, unsigned slots);
 
 /* The next round: one piece of each send under way. All pieces of a round leave before any is taken. Returns the number

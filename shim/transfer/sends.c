@@ -17,53 +17,6 @@ void gs_sends_free(struct gs_sends *sends)
     *sends = (struct gs_sends){0};
 }
 
-/* ---- one command ---- */
-
-static enum gs_op_kind kind_of(const struct gs_location *from, const struct gs_location *to, const struct gs_rect *r)
-{
-    const bool image = from->image || to->image, rows = r->rows > 1;
-    if (from->mem && to->mem)
-        return image ? GS_OP_COPY_IMAGE : rows ? GS_OP_COPY_RECT : GS_OP_COPY;
-    if (from->mem)
-        return image ? GS_OP_READ_IMAGE : rows ? GS_OP_READ_RECT : GS_OP_READ;
-    return image ? GS_OP_WRITE_IMAGE : rows ? GS_OP_WRITE_RECT : GS_OP_WRITE;
-}
-
-/* Fills in one end of a driver's command. */
-static void set_place(const struct gs_location *l, const struct gs_rect *r, struct gs_op *op, size_t origin[3],
-                      size_t pitch[2])
-{
-    if (l->image) {
-        gs_image_box(l->image, (struct gs_range){l->at, l->at + gs_rect_bytes(r)}, origin, op->region);
-        return;
-    }
-    origin[0] = (size_t)l->at;
-    if (r->rows == 1)
-        return;
-    /* Packed rows needn't begin at a multiple of their width. */
-    const uint64_t line = l->pitch == r->width ? 0 : l->at / l->pitch;
-    origin[0] = (size_t)(l->at - line * l->pitch);
-    origin[1] = (size_t)line;
-    pitch[0] = (size_t)l->pitch;
-}
-
-cl_int gs_move(const struct gs_location *from, const struct gs_location *to, const struct gs_rect *r,
-               const struct gs_step *step)
-{
-    struct gs_op op = {.kind = kind_of(from, to, r),
-                       .src = from->mem,
-                       .dst = to->mem,
-                       .region = {(size_t)r->width, (size_t)r->rows, 1},
-                       .ptr = from->mem ? to->ptr : from->ptr};
-    if (from->mem)
-        set_place(from, r, &op, op.from, op.from_pitch);
-    if (to->mem)
-        set_place(to, r, &op, op.to, op.to_pitch);
-    if (gs_op_is_of_image(&op))
-        op.texel = gs_image_element(from->image ? from->image : to->image, from->mem ? op.from : op.to, op.region);
-    return gs_put(step->queue, &op, step->via, step->after->n, step->after->v, step->end);
-}
-
 /* ---- through a passage ---- */
 
 struct carrying {
@@ -75,7 +28,7 @@ struct carrying {
 /* The queue by which pieces leave; image commands on sub-devices need a queue of their own. */
 static cl_command_queue queue_from(const struct carrying *c, const struct gs_send *send, cl_int *err)
 {
-    if (send->image && c->cmd->ctx->parent)
+    if (gs_op_is_of_image(&send->op) && c->cmd->ctx->parent)
         return gs_queue_of_kind(c->cmd->q, GS_IMAGE_QUEUE, send->from, err);
     return gs_queue_of_kind(c->cmd->q, c->root ? GS_LEAVE_QUEUE : GS_COPY_QUEUE, send->from, err);
 }
@@ -86,14 +39,14 @@ static struct gs_ring *ring_of(const struct gs_passage *p, const struct gs_send 
 }
 
 /* A piece's slot, as this place reaches it. */
-static struct gs_location slot_of(const struct carrying *c, const struct gs_flight *f, unsigned place)
+static struct gs_slot slot_of(const struct carrying *c, const struct gs_flight *f, unsigned place)
 {
     const struct gs_passage *p = c->passage;
     const uint64_t at = f->slot * p->slot_bytes;
     if (p->host)
-        return (struct gs_location){.ptr = gs_pinned_is_direct(c->cmd->ctx, f->send) ? gs_remote_kept(p->host + at)
-                                                                                     : p->host + at};
-    return (struct gs_location){.mem = p->windows->seen[f->send->from][place], .at = at, .pitch = f->rect.width};
+        return (struct gs_slot){.ptr = gs_pinned_is_direct(c->cmd->ctx, f->send) ? gs_remote_kept(p->host + at)
+                                                                                 : p->host + at};
+    return (struct gs_slot){.mem = p->windows->seen[f->send->from][place], .at = (size_t)at};
 }
 
 /* Remembers the last copy that left, for the parts to wait for: the device's cores do a copy to a window, and a part
@@ -120,11 +73,10 @@ static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
         err = gs_events_share_all(&before, &send->wait);
     if (!err)
         err = gs_ring_take(ring, c->passage->ring_slots, &f->slot, &before);
-    const struct gs_location there = {send->mem, NULL, f->rect.begin, f->rect.pitch, send->image};
-    const struct gs_location slot = slot_of(c, f, send->from);
-    const struct gs_step step = {queue, &before, &f->left, c->passage->host ? GS_VIA_HOST : GS_VIA_MEMORY};
+    const struct gs_slot slot = slot_of(c, f, send->from);
+    const struct gs_op op = gs_op_by_slot(&f->op, false, &slot);
     if (!err)
-        err = gs_move(&there, &slot, &f->rect, &step);
+        err = gs_put(queue, &op, c->passage->host ? GS_VIA_HOST : GS_VIA_MEMORY, before.n, before.v, &f->left);
     gs_events_free(&before);
     if (err) {
         f->left = NULL;
@@ -139,16 +91,14 @@ static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct g
 {
     struct gs_ring *ring = ring_of(c->passage, f->send);
     cl_event before[2] = {f->left, to->arrived}, end;
-    const struct gs_events after = {.v = before, .n = to->arrived ? 2 : 1};
     cl_int err;
     cl_command_queue queue =
-        gs_queue_of_kind(c->cmd->q, f->send->image ? GS_IMAGE_QUEUE : GS_COPY_QUEUE, to->place, &err);
-    const uint64_t at = f->send->to_begin + (f->rect.begin - f->send->rect.begin);
-    const struct gs_location here = {to->mem, NULL, at, f->rect.pitch, f->send->image};
-    const struct gs_location slot = slot_of(c, f, to->place);
-    const struct gs_step step = {queue, &after, &end, c->passage->host ? GS_VIA_HOST : GS_VIA_WINDOW};
+        gs_queue_of_kind(c->cmd->q, gs_op_is_of_image(&f->op) ? GS_IMAGE_QUEUE : GS_COPY_QUEUE, to->place, &err);
+    const struct gs_slot slot = slot_of(c, f, to->place);
+    struct gs_op op = gs_op_by_slot(&f->op, true, &slot);
+    op.dst = to->mem;
     if (!err)
-        err = gs_move(&slot, &here, &f->rect, &step);
+        err = gs_put(queue, &op, c->passage->host ? GS_VIA_HOST : GS_VIA_WINDOW, to->arrived ? 2 : 1, before, &end);
     if (err)
         return err;
     gs_event_replace(&to->arrived, end);
@@ -215,7 +165,7 @@ struct packed {
 
 static bool is_packable(const struct gs_send *send)
 {
-    return send->n == 1 && !send->image && !send->at && gs_rect_bytes(&send->rect) <= GS_PACK_PIECE_BYTES;
+    return send->n == 1 && !send->gone && gs_rect_bytes(&send->rect) <= GS_PACK_PIECE_BYTES;
 }
 
 /* Gathers the first send and later sends with the same source and target. */
@@ -259,7 +209,7 @@ static cl_int note_arrived(const struct carrying *c, const struct packed *p, cl_
         if (err)
             break;
         send->to->arrived = arrived;
-        send->at = gs_rect_bytes(&send->rect);
+        send->gone = send->cut.n;
         err = gs_sends_end(c->root, send, send->to);
     }
     return err;
@@ -284,7 +234,7 @@ static cl_int carry_packed(const struct carrying *c, const struct packed *p)
     struct gs_pack_step step = {.kernel = c->passage->pack,
                                 .pack = &p->pack,
                                 .n = p->n,
-                                .mem = first->mem,
+                                .mem = first->op.src,
                                 .window = c->passage->windows->seen[from][from],
                                 .slot = slot * c->passage->slot_bytes};
     if (!err)
@@ -334,10 +284,10 @@ cl_int gs_sends_carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sen
     struct gs_rounds rounds;
     cl_int err = CL_SUCCESS;
     GS_LABEL(way, passage->host ? GS_WAY_PINNED : GS_WAY_PEER);
-    if (passage->pack)
-        err = carry_together(&c, sends);
     gs_rounds_begin(&rounds, sends, gs_put_most(passage->slot_bytes, passage->host ? GS_VIA_HOST : GS_VIA_WINDOW),
                     passage->host ? passage->ring_slots : GS_ROUND_PIECES);
+    if (passage->pack)
+        err = carry_together(&c, sends);
     for (unsigned n; !err && (n = gs_rounds_next(&rounds, flights)) > 0;)
         err = carry_round(&c, flights, n);
     return err;

@@ -9,26 +9,6 @@
 #include "shim/transfer/rounds.h"
 #include "shim/transfer/windows.h"
 
-/* Where rows lie: in a buffer, an image, or the host's memory. */
-struct gs_location {
-    cl_mem mem;
-    char *ptr;                  /* in the host's memory, with no gaps between rows; mem is null then */
-    uint64_t at, pitch;         /* the first row's begin in mem, and the bytes from row to row (the width, if packed) */
-    const struct gs_mem *image; /* mem has this image's texels; `at` counts them laid out without gaps; or null */
-};
-
-/* One command of a transfer: the queue, the events before, and the end, an event that the caller owns. */
-struct gs_step {
-    cl_command_queue queue;
-    const struct gs_events *after;
-    cl_event *end;
-    enum gs_via via;
-};
-
-/* Moves r's rows by one command, from one location to the other. Of an image r is one row, of whole rows of texels. */
-cl_int gs_move(const struct gs_location *from, const struct gs_location *to, const struct gs_rect *r,
-               const struct gs_step *step);
-
 /* The memory that pieces go through: pinned memory of the host's, or a window of each place. */
 struct gs_passage {
     uint64_t slot_bytes; /* a piece has no more */

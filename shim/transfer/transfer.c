@@ -92,15 +92,14 @@ static const struct gs_passage *passage_of(struct gs_context *ctx, uint64_t byte
 static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct gs_send *send, struct gs_target *to)
 {
     GS_LABEL_TARGET(to);
-    const struct gs_rect *r = &send->rect;
-    const struct gs_location there = {send->mem, NULL, r->begin, r->pitch, send->image},
-                             here = {to->mem, NULL, send->to_begin, r->pitch, send->image};
+    struct gs_op op = send->op;
     cl_int err;
-    cl_command_queue queue = gs_queue_of_kind(cmd->q, send->image ? GS_IMAGE_QUEUE : GS_COPY_QUEUE, to->place, &err);
-    const struct gs_step step = {queue, &send->wait, &to->arrived,
-                                 send->from == to->place ? GS_VIA_MEMORY : GS_VIA_HOST};
+    cl_command_queue queue =
+        gs_queue_of_kind(cmd->q, gs_op_is_of_image(&op) ? GS_IMAGE_QUEUE : GS_COPY_QUEUE, to->place, &err);
+    op.dst = to->mem;
     if (!err)
-        err = gs_move(&there, &here, r, &step);
+        err = gs_put(queue, &op, send->from == to->place ? GS_VIA_MEMORY : GS_VIA_HOST, send->wait.n, send->wait.v,
+                     &to->arrived);
     return err ? err : gs_sends_end(root, send, to);
 }
 
@@ -130,9 +129,8 @@ cl_int gs_transfer_buffer(struct gs_command *cmd, const struct gs_op *copy, unsi
     const uint64_t begin = copy->from[0], bytes = copy->region[0];
     struct gs_sends sends = {0};
     const struct gs_send send = {.from = from,
-                                 .mem = copy->src,
                                  .rect = gs_one_row((struct gs_range){begin, begin + bytes}),
-                                 .to_begin = copy->to[0],
+                                 .op = *copy,
                                  .n = 1,
                                  .to = {{.place = to, .part = -1, .mem = copy->dst, .done = done}}};
     if (!bytes)
@@ -188,13 +186,24 @@ static int take_apart(const struct gs_mem *root, struct gs_sends *sends)
     return err;
 }
 
-static void set_image(struct gs_send *send, const struct gs_mem *root)
+/* The copy of a send from its place to the same bytes of another replica. */
+static void set_op(struct gs_send *send, const struct gs_mem *root)
 {
-    size_t all[3];
-    send->image = root;
-    gs_image_bytes(root, all);
-    send->slice_bytes = root->image->band_dim == 2 ? root->image->band_bytes : root->size;
-    send->row_bytes = root->image->band_dim == 2 ? root->image->band_bytes / all[1] : root->image->band_bytes;
+    const struct gs_rect *r = &send->rect;
+    struct gs_op *op = &send->op;
+    *op = gs_op_copy(root->bytes->place[send->from].mem, NULL, (size_t)r->begin, 0, (size_t)r->width);
+    if (root->image) {
+        op->kind = GS_OP_COPY_IMAGE;
+        gs_image_box(root, gs_rect_hull(r), op->from, op->region);
+        op->texel = gs_image_element(root, op->from, op->region);
+    } else if (r->rows > 1) {
+        op->kind = GS_OP_COPY_RECT;
+        op->from[0] = (size_t)(r->begin % r->pitch);
+        op->from[1] = (size_t)(r->begin / r->pitch);
+        op->region[1] = (size_t)r->rows;
+        op->from_pitch[0] = op->to_pitch[0] = (size_t)r->pitch;
+    }
+    memcpy(op->to, op->from, sizeof op->to);
 }
 
 /* Each send has one target so far. */
@@ -208,10 +217,7 @@ cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends 
     const struct gs_passage *passage = passage_of(cmd->ctx, bytes, sends->n, root->image);
     for (size_t i = 0; i < sends->n && !err; i++) {
         struct gs_send *send = &sends->v[i];
-        send->mem = root->bytes->place[send->from].mem;
-        send->to_begin = send->rect.begin;
-        if (root->image)
-            set_image(send, root);
+        set_op(send, root);
         for (unsigned t = 0; t < send->n; t++)
             send->to[t].mem = root->bytes->place[send->to[t].place].mem;
         err = wait_for_source(cmd, &root->bytes->place[send->from], send);

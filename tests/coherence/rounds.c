@@ -8,10 +8,19 @@
 #include "tests/suite.h"
 #include "shim/transfer/rounds.h"
 
+/* All that a cut asks of the driver's room; here all are copies. */
+bool gs_op_is_by_host(const struct gs_op *op)
+{
+    return false;
+}
+
+static cl_mem source = (cl_mem)&source;
+
 static void add(struct gs_sends *sends, unsigned from, unsigned to, uint64_t begin, uint64_t bytes)
 {
     const struct gs_rect r = gs_one_row((struct gs_range){begin, begin + bytes});
-    const struct gs_send send = {.from = from, .rect = r, .n = 1, .to = {{.place = to}}};
+    const struct gs_send send = {
+        .from = from, .rect = r, .op = gs_op_copy(source, NULL, begin, begin, bytes), .n = 1, .to = {{.place = to}}};
     assert_int_equal(gs_sends_add(sends, &send), 0);
 }
 
@@ -32,23 +41,25 @@ static void what_several_take_is_sent_once(void **state)
     free(sends.v);
 }
 
-/* Of an image whose slices have 10 rows of 100 bytes: whole rows, none beyond its slice. */
+/* Of an image of 3 slices of 10 rows of 25 texels: whole rows, none beyond its slice. */
 static void pieces_of_an_image_are_rows_of_a_slice(void **state)
 {
-    static const struct gs_range wanted[] = {{700, 1000}, {1000, 1400}, {1400, 1800}, {1800, 2000}, {2000, 2100}};
-    enum { N = sizeof wanted / sizeof *wanted };
+    static const size_t rows[] = {4, 4, 2};
+    enum { PIECES = sizeof rows / sizeof *rows, SLICES = 3 };
     struct gs_sends sends = {0};
     struct gs_rounds rounds;
     struct gs_flight flights[GS_ROUND_PIECES];
-    add(&sends, 0, 1, 700, 1400);
-    sends.v[0].row_bytes = 100;
-    sends.v[0].slice_bytes = 1000;
+    add(&sends, 0, 1, 0, 3000);
+    sends.v[0].op = (struct gs_op){
+        .kind = GS_OP_COPY_IMAGE, .src = source, .from = {0, 0, 5}, .to = {0, 0, 7}, .region = {25, 10, 3}, .texel = 4};
     gs_rounds_begin(&rounds, &sends, 450, GS_ROUND_PIECES);
-    for (unsigned i = 0; i < N; i++) {
+    for (unsigned i = 0; i < SLICES * PIECES; i++) {
+        const struct gs_op *op = &flights[0].op;
         assert_int_equal(gs_rounds_next(&rounds, flights), 1);
-        assert_int_equal(flights[0].rect.begin, wanted[i].begin);
-        assert_int_equal(flights[0].rect.width, wanted[i].end - wanted[i].begin);
-        assert_int_equal(flights[0].last, i == N - 1);
+        assert_true(op->region[0] == 25 && op->region[1] == rows[i % PIECES] && op->region[2] == 1);
+        assert_true(op->from[0] == 0 && op->from[1] == i % PIECES * 4 && op->from[2] == 5 + i / PIECES);
+        assert_true(op->to[0] == 0 && op->to[1] == i % PIECES * 4 && op->to[2] == 7 + i / PIECES);
+        assert_int_equal(flights[0].last, i == SLICES * PIECES - 1);
     }
     assert_int_equal(gs_rounds_next(&rounds, flights), 0);
     free(sends.v);
@@ -118,47 +129,67 @@ static void one_that_is_short_makes_room_for_the_next(void **state)
 }
 
 static unsigned seed;
+enum { MOST_SENDS = 60, MOST_BYTES = 22 * 110 };
+
+/* Marks a piece's bytes: each once. Offsets count from the send's begin. */
+static uint64_t mark(const struct gs_op *piece, const struct gs_send *send, unsigned char *seen)
+{
+    const size_t pitch = piece->from_pitch[0], *from = piece->from, *region = piece->region;
+    for (size_t y = 0; y < region[1]; y++)
+        for (size_t x = 0; x < region[0]; x++) {
+            const size_t at = from[0] + x + (from[1] + y) * pitch - send->rect.begin;
+            assert_true(at < MOST_BYTES && !seen[at]++);
+            assert_true(at % send->rect.pitch < send->rect.width);
+        }
+    assert_memory_equal(piece->from, piece->to, sizeof piece->from);
+    return region[0] * region[1];
+}
 
 static void random_sends_go_whole_and_once(void **state)
 {
+    static unsigned char seen[MOST_SENDS][MOST_BYTES];
     for (int round = 0; round < 300; round++) {
-        const unsigned places = 2 + (unsigned)rand() % (GS_MAX_DEVICES - 1), n = 1 + (unsigned)rand() % 60;
+        const unsigned places = 2 + (unsigned)rand() % (GS_MAX_DEVICES - 1), n = 1 + (unsigned)rand() % MOST_SENDS;
         struct gs_sends sends = {0};
         struct gs_rounds rounds;
         struct gs_flight flights[GS_ROUND_PIECES + 1];
-        uint64_t all = 0, gone = 0, begin[64] = {0};
+        uint64_t all = 0, gone = 0, sent[MOST_SENDS] = {0};
+        memset(seen, 0, sizeof seen);
         for (unsigned i = 0; i < n; i++) {
             const unsigned from = (unsigned)rand() % places, to = (from + 1 + (unsigned)rand() % (places - 1)) % places;
             add(&sends, from, to, i, 1 + (unsigned)rand() % 100);
             if (rand() % 2) {
-                sends.v[i].rect.rows = 2 + (unsigned)rand() % 20;
-                sends.v[i].rect.pitch += 1 + (unsigned)rand() % 10;
+                struct gs_send *send = &sends.v[i];
+                send->rect.rows = 2 + (unsigned)rand() % 20;
+                send->rect.pitch += 1 + (unsigned)rand() % 10;
+                send->op.kind = GS_OP_COPY_RECT;
+                send->op.region[1] = send->rect.rows;
+                send->op.from_pitch[0] = send->op.to_pitch[0] = send->rect.pitch;
             }
             all += gs_rect_bytes(&sends.v[i].rect);
         }
         gs_sends_join(&sends);
         const unsigned slots =
             places + (unsigned)rand() % (GS_ROUND_PIECES + 1 - places); /* it may have grown no further */
-        gs_rounds_begin(&rounds, &sends, 1 + (unsigned)rand() % 40, slots);
+        const uint64_t most = 1 + (unsigned)rand() % 40;
+        gs_rounds_begin(&rounds, &sends, most, slots);
         for (unsigned k; (k = gs_rounds_next(&rounds, flights)) > 0;) {
             assert_true(k <= slots);
             for (unsigned i = 0; i < k; i++) {
                 const struct gs_flight *f = &flights[i];
-                const struct gs_rect *r = &f->send->rect;
-                const uint64_t bytes = gs_rect_bytes(&f->rect), at = begin[f->send - sends.v];
-                assert_true(bytes > 0 && (bytes <= rounds.piece_bytes || (r->rows > 1 && f->rect.rows == 1)));
-                assert_int_equal(f->rect.begin, r->begin + at / r->width * r->pitch + at % r->width);
-                assert_true(r->rows == 1 || (f->rect.width == r->width && at % r->width == 0));
-                begin[f->send - sends.v] += bytes;
-                assert_int_equal(f->last, at + bytes == gs_rect_bytes(r));
+                const size_t at = (size_t)(f->send - sends.v);
+                const uint64_t bytes = mark(&f->op, f->send, seen[at]);
+                assert_true(bytes > 0 && bytes <= most);
+                sent[at] += bytes;
+                assert_int_equal(f->last, sent[at] == gs_rect_bytes(&f->send->rect));
                 gone += bytes;
             }
             /* Whoever has something left sends in each round. */
             for (size_t i = 0; i < sends.n; i++) {
-                bool sent = sends.v[i].at == gs_rect_bytes(&sends.v[i].rect);
-                for (unsigned f = 0; f < k && !sent; f++)
-                    sent = flights[f].send->from == sends.v[i].from;
-                assert_true(sent);
+                bool busy = sends.v[i].gone == sends.v[i].cut.n;
+                for (unsigned f = 0; f < k && !busy; f++)
+                    busy = flights[f].send->from == sends.v[i].from;
+                assert_true(busy);
             }
         }
         assert_int_equal(gone, all);
