@@ -342,7 +342,7 @@ cl_int gs_home_by_call(struct gs_home *h, struct gs_side src, struct gs_side dst
     return gs_home_end(h, err);
 }
 
-cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, const struct gs_staged *staged)
+cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, struct gs_staged *staged)
 {
     const struct gs_command *cmd = &h->cmd;
     const struct gs_side *side = dst.m ? &dst : &src;
@@ -370,8 +370,7 @@ cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, 
     return gs_home_end_and_wait(h, err, own);
 }
 
-cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct gs_side dst,
-                        const struct gs_staged *staged)
+cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct gs_side dst, struct gs_staged *staged)
 {
     struct gs_home h;
     cl_int err;

@@ -61,12 +61,12 @@ static bool staged_texels(struct gs_staged *t, const struct gs_mem *m, const str
     const cl_mem_object_type type = m->image ? m->image->desc.image_type : 0;
     const bool flat = type == CL_MEM_OBJECT_IMAGE2D,
                solid = type == CL_MEM_OBJECT_IMAGE3D || type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
-    *t = (struct gs_staged){.op = *op, .element = op->texel};
+    *t = (struct gs_staged){.op = *op};
     t->op.blocking = CL_FALSE;
-    if (m->root != m || m->home_only || !op->ptr || !t->element || (!flat && !solid) || (flat && pitch[1]))
+    if (m->root != m || m->home_only || !op->ptr || !op->texel || (!flat && !solid) || (flat && pitch[1]))
         return false;
     const struct gs_rows host = gs_staged_host(t);
-    return host.row >= op->region[0] * t->element && host.slice >= host.row * op->region[1];
+    return host.row >= op->region[0] * op->texel && host.slice >= host.row * op->region[1];
 }
 
 cl_int gs_transfer_command(struct gs_command *cmd)

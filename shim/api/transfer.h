@@ -75,8 +75,7 @@ bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err
 
 /* Carries out at home a transfer that reads `src` and changes `dst`. `staged`: the transfer for the ring, between the
  * host's memory and a device; or null. */
-cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct gs_side dst,
-                        const struct gs_staged *staged);
+cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct gs_side dst, struct gs_staged *staged);
 
 /* The end of a transfer's entry point: carries it out or hands it on. Not for reads and writes of a buffer's bytes. */
 cl_int gs_transfer_command(struct gs_command *cmd);
@@ -96,7 +95,7 @@ bool gs_home_is_valid(const struct gs_home *h);
 cl_int gs_home_by_call(struct gs_home *h, struct gs_side src, struct gs_side dst);
 
 /* gs_home_transfer once h has begun. */
-cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, const struct gs_staged *staged);
+cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, struct gs_staged *staged);
 
 /* Tries to write a buffer's bytes (t, as a transfer to home) directly to the job's GPU, if that is one GPU and not the
  * first. True: enqueued, with *own. False: the caller writes to home. h has begun. */
@@ -106,7 +105,7 @@ bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_stag
 struct gs_ring_use {
     struct gs_carry carried; /* first */
     struct gs_host_use use;  /* of the call's own object, which holds its root */
-    const struct gs_staged *v;
+    struct gs_staged *v;
     unsigned n;
     struct gs_events ready; /* events to wait for, beside h's wait list; without a marker, all earlier commands */
     cl_event marker; /* behind all earlier commands; or null. A call that needn't block has entered the ring instead */

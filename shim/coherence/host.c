@@ -22,7 +22,7 @@ static unsigned dim_of(const struct walk *w, uint64_t *unit)
 /* The part of the transfer from byte `at` to byte `end`, which lies in a place. */
 static struct gs_staged part_of(const struct walk *w, unsigned place, uint64_t at, uint64_t end)
 {
-    struct gs_staged p = {.place = place, .element = w->t->element};
+    struct gs_staged p = {.place = place};
     const size_t *region = w->t->op.region;
     struct gs_box box = {{0, 0, 0}, {region[0], region[1], region[2]}};
     uint64_t unit;

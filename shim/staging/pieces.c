@@ -2,8 +2,6 @@
 /* See staging.h, section pieces.c. */
 #include "shim/staging/staging.h"
 
-#include <errno.h>
-
 #include "common/memory.h"
 
 /* Do rows follow each other without gaps? */
@@ -30,20 +28,20 @@ bool gs_staged_rect(struct gs_staged *t, const struct gs_op *rows)
     if (is_dense(op.from_pitch, op.region) && is_dense(op.to_pitch, op.region))
         op = op.dst ? gs_op_write(op.dst, to, bytes, (char *)op.ptr + from)
                     : gs_op_read(op.src, from, bytes, (char *)op.ptr + to);
-    *t = (struct gs_staged){.op = op, .element = 1};
+    *t = (struct gs_staged){.op = op};
     return op.region[0] >= least_row;
 }
 
 uint64_t gs_staged_bytes(const struct gs_staged *t)
 {
-    return (uint64_t)t->op.region[0] * t->op.region[1] * t->op.region[2] * t->element;
+    return (uint64_t)t->op.region[0] * t->op.region[1] * t->op.region[2] * gs_op_element(&t->op);
 }
 
 struct gs_rows gs_staged_host(const struct gs_staged *t)
 {
     const struct gs_op *op = &t->op;
     const size_t *pitch = op->dst ? op->from_pitch : op->to_pitch;
-    struct gs_rows rows = {.at = op->ptr, .row = pitch[0] ? pitch[0] : op->region[0] * t->element};
+    struct gs_rows rows = {.at = op->ptr, .row = pitch[0] ? pitch[0] : op->region[0] * gs_op_element(op)};
     rows.slice = pitch[1] ? pitch[1] : rows.row * op->region[1];
     if (op->kind == GS_OP_READ_RECT || op->kind == GS_OP_WRITE_RECT)
         rows.at += offset_of(op->dst ? op->from : op->to, pitch);
@@ -66,43 +64,26 @@ void gs_extents_free(struct gs_extents *s)
     *s = (struct gs_extents){0};
 }
 
-/* ---- pieces of one ---- */
+/* ---- pieces ---- */
 
-static struct gs_cut_transfer cut(const struct gs_staged *t, size_t bytes)
-{
-    const struct gs_box all = {{0, 0, 0}, {t->op.region[0], t->op.region[1], t->op.region[2]}};
-    struct gs_cut_transfer c = {.t = t};
-    gs_cut_make(&c.cut, &all, bytes > t->element ? bytes / t->element : 1, false); /* chunks may be smaller */
-    return c;
-}
-
-/* Piece i, as a transfer. */
-static struct gs_staged piece_of(const struct gs_cut_transfer *c, unsigned i)
-{
-    return (struct gs_staged){gs_op_piece(&c->t->op, &c->cut, i), c->t->place, c->t->element, c->fresh};
-}
-
-/* ---- turns ---- */
-
-int gs_pieces_begin(struct gs_pieces *turns, const struct gs_staged *v, unsigned n, size_t most, size_t least,
-                    unsigned many)
+void gs_pieces_begin(struct gs_pieces *turns, struct gs_staged *v, unsigned n, size_t most, size_t least, unsigned many)
 {
     uint64_t all = 0;
     for (unsigned i = 0; i < n; i++)
         all += gs_staged_bytes(&v[i]);
     const size_t share = (size_t)(all / many), bytes = gs_least(share > least ? share : least, most);
-    *turns = (struct gs_pieces){.v = malloc(n * sizeof *turns->v), .n = n};
-    if (!turns->v)
-        return -ENOMEM;
+    *turns = (struct gs_pieces){.v = v, .n = n};
     for (unsigned i = 0; i < n; i++) {
-        struct gs_cut_transfer *c = &turns->v[i];
-        *c = cut(&v[i], bytes);
-        turns->pieces += c->cut.n;
-        const struct gs_staged first = piece_of(c, 0);
+        struct gs_staged *t = &v[i];
+        const size_t *region = t->op.region, element = gs_op_element(&t->op);
+        const struct gs_box whole = {{0, 0, 0}, {region[0], region[1], region[2]}};
+        gs_cut_make(&t->cut, &whole, bytes > element ? bytes / element : 1, false); /* chunks may be smaller */
+        turns->pieces += t->cut.n;
+        t->gone = 0;
+        const struct gs_staged first = {.op = gs_op_piece(&t->op, &t->cut, 0)};
         const size_t piece = (size_t)gs_staged_bytes(&first);
         turns->most_bytes = piece > turns->most_bytes ? piece : turns->most_bytes;
     }
-    return 0;
 }
 
 struct gs_staged gs_pieces_take(struct gs_pieces *turns)
@@ -110,6 +91,6 @@ struct gs_staged gs_pieces_take(struct gs_pieces *turns)
     do
         turns->at = (turns->at + 1) % turns->n;
     while (turns->v[turns->at].gone == turns->v[turns->at].cut.n);
-    struct gs_cut_transfer *c = &turns->v[turns->at];
-    return piece_of(c, c->gone++);
+    struct gs_staged *t = &turns->v[turns->at];
+    return (struct gs_staged){.op = gs_op_piece(&t->op, &t->cut, t->gone++), .place = t->place, .fresh = t->fresh};
 }

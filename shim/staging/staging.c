@@ -285,7 +285,7 @@ struct carriage {
     struct gs_staging *ring;
     struct gs_pieces turns;
     struct gs_staged_ends *ended;
-    bool timed;
+    bool in, timed; /* in: to the devices */
     size_t on_link; /* so many pieces are on their way at a time; other slots are being filled or drained */
 };
 
@@ -322,25 +322,21 @@ static cl_int await_slots(struct gs_staging *r)
 static void copy(const struct carriage *c, struct slot *slot)
 {
     const struct gs_staged *p = &slot->piece;
-    const size_t *region = p->op.region, row = region[0] * p->element;
+    const size_t *region = p->op.region, row = region[0] * gs_op_element(&p->op);
     const struct gs_rows there = {memory_of(c->ring, slot), row, row * region[1]}, host = gs_staged_host(p);
-    slot->job = (struct gs_copy_job){.dst = p->op.dst ? there : host,
-                                     .src = p->op.dst ? host : there,
+    slot->job = (struct gs_copy_job){.dst = c->in ? there : host,
+                                     .src = c->in ? host : there,
                                      .region = {row, region[1], region[2]},
                                      .fresh = p->fresh};
     gs_pool_submit(c->ring->pool, &slot->job);
 }
 
-/* Enqueues the piece between device and slot, dense in the slot. PoCL wants images on the sub-devices' parent. */
+/* Enqueues the piece between device and slot. PoCL wants images on the sub-devices' parent. */
 static cl_int send(const struct carriage *c, struct slot *slot)
 {
-    struct gs_op op = slot->piece.op;
-    size_t *origin = op.dst ? op.from : op.to, *pitch = op.dst ? op.from_pitch : op.to_pitch;
+    const struct gs_op op = gs_op_by_slot(&slot->piece.op, c->in, &(struct gs_slot){.ptr = memory_of(c->ring, slot)});
     const unsigned queue = gs_op_is_of_image(&op) && c->ctx->parent ? GS_MAX_DEVICES : slot->piece.place;
     cl_event event;
-    op.ptr = memory_of(c->ring, slot);
-    pitch[0] = pitch[1] = 0;
-    memset(origin, 0, sizeof op.from);
     cl_int err = gs_put(c->ring->queue[c->timed][queue], &op, GS_VIA_HOST, 0, NULL, &event);
     if (err)
         return err;
@@ -349,94 +345,77 @@ static cl_int send(const struct carriage *c, struct slot *slot)
     return err ? err : gs_staged_note(c->ended, slot->piece.place, event);
 }
 
-static void await_copies(const struct carriage *c)
+/* Begins with the next piece, in a slot that threads and device are done with: the threads fill it, or the device. */
+static cl_int begin_piece(struct carriage *c, struct slot *slot)
 {
-    for (size_t i = 0; i < SLOTS && i < c->turns.pieces; i++)
-        gs_pool_wait(c->ring->pool, &c->ring->slot[i].job);
+    gs_pool_wait(c->ring->pool, &slot->job);
+    const cl_int err = await_slot(slot);
+    if (err)
+        return err;
+    slot->piece = gs_pieces_take(&c->turns);
+    if (!c->in)
+        return send(c, slot);
+    copy(c, slot);
+    return CL_SUCCESS;
 }
 
-static cl_int carry_in(struct carriage *c)
+/* Goes on with piece i, once its slot is full. */
+static cl_int end_piece(const struct carriage *c, size_t i)
 {
-    size_t filling = 0;
+    struct slot *slot = &c->ring->slot[i % SLOTS];
     cl_int err = CL_SUCCESS;
-    for (size_t i = 0; i < c->turns.pieces && !err; i++) {
-        for (; filling < c->turns.pieces && filling < i + SLOTS - c->on_link && !err; filling++) {
-            struct slot *next = &c->ring->slot[filling % SLOTS];
-            err = await_slot(next);
-            if (err)
-                break; /* the slot's former job is done */
-            next->piece = gs_pieces_take(&c->turns);
-            copy(c, next);
-        }
-        struct slot *slot = &c->ring->slot[i % SLOTS];
-        if (err)
-            break;
+    if (c->in) {
         gs_pool_wait(c->ring->pool, &slot->job);
         if (i >= c->on_link && gs_put_now())
             err = await_slot(&c->ring->slot[(i - c->on_link) % SLOTS]);
-        if (!err)
-            err = send(c, slot);
+        return err ? err : send(c, slot);
     }
-    await_copies(c);
+    err = await_slot(slot);
+    if (!err)
+        copy(c, slot);
     return err;
 }
 
-/* How many pieces to ask for before waiting for piece i. At first two for each piece that has come: asking takes as
- * long as half a piece's way, and the copying threads get work sooner. */
-static size_t most_asked(const struct carriage *c, size_t i)
+/* How many pieces to begin before piece i goes on. Out: at first two for each piece that has come: asking takes as long
+ * as half a piece's way, and the copying threads get work sooner. */
+static size_t most_begun(const struct carriage *c, size_t i)
 {
-    const size_t most = i + c->on_link, first = 2 * i + 2;
-    return first < most ? first : most;
+    return gs_least(c->turns.pieces, c->in ? i + SLOTS - c->on_link : gs_least(i + c->on_link, 2 * i + 2));
 }
 
-static cl_int carry_out(struct carriage *c)
+static cl_int carry_pieces(struct carriage *c)
 {
-    size_t asked = 0;
+    size_t begun = 0;
     cl_int err = CL_SUCCESS;
     for (size_t i = 0; i < c->turns.pieces && !err; i++) {
-        for (; asked < c->turns.pieces && asked < most_asked(c, i) && !err; asked++) {
-            struct slot *slot = &c->ring->slot[asked % SLOTS];
-            if (asked >= SLOTS)
-                gs_pool_wait(c->ring->pool, &slot->job); /* drained to the application's memory */
-            err = await_slot(slot);
-            slot->piece = gs_pieces_take(&c->turns);
-            if (!err)
-                err = send(c, slot);
-        }
-        struct slot *slot = &c->ring->slot[i % SLOTS];
-        if (!err)
-            err = await_slot(slot);
-        if (err)
-            break;
-        copy(c, slot);
+        for (; begun < most_begun(c, i) && !err; begun++)
+            err = begin_piece(c, &c->ring->slot[begun % SLOTS]);
+        err = err ? err : end_piece(c, i);
     }
-    await_copies(c);
+    for (size_t i = 0; i < SLOTS; i++)
+        gs_pool_wait(c->ring->pool, &c->ring->slot[i].job);
     return err;
 }
 
 /* Only for reads of one run of bytes: are pages at the target yet to be made? */
-static void look_for_fresh(struct gs_cut_transfer *c)
+static bool is_fresh(const struct gs_staged *t)
 {
-    const struct gs_staged *t = c->t;
-    c->fresh = !t->op.dst && t->op.region[1] * t->op.region[2] == 1 &&
-               gs_prefault_prepare(gs_staged_host(t).at, gs_staged_bytes(t));
+    return !t->op.dst && t->op.region[1] * t->op.region[2] == 1 &&
+           gs_prefault_prepare(gs_staged_host(t).at, gs_staged_bytes(t));
 }
 
 /* Small transfers go in smaller pieces, so that filling and sending overlap, and each link has enough under way. */
-static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
+static cl_int carry(struct carriage *c, struct gs_staged *v, unsigned n)
 {
     struct gs_pieces *turns = &c->turns;
-    if (gs_pieces_begin(turns, v, n, (size_t)gs_put_most(SLOT_BYTES, GS_VIA_HOST), LEAST_PIECE, MANY_PIECES) < 0)
-        return CL_OUT_OF_HOST_MEMORY;
+    gs_pieces_begin(turns, v, n, (size_t)gs_put_most(SLOT_BYTES, GS_VIA_HOST), LEAST_PIECE, MANY_PIECES);
     c->on_link = turns->most_bytes < SLOT_BYTES || n > 1 ? SLOTS / 2 : SLOTS / 4;
     if (gs_put_now())
         c->on_link = gs_unit_is_alone(GS_RESOURCE_PCI) ? ON_LINK_ALONE : ON_LINK_BY_UNITS;
     GS_LABEL(way, GS_WAY_STAGED);
     for (unsigned i = 0; i < n; i++)
-        look_for_fresh(&turns->v[i]);
-    const cl_int err = v->op.dst ? carry_in(c) : carry_out(c);
-    free(turns->v);
-    return err;
+        v[i].fresh = is_fresh(&v[i]);
+    return carry_pieces(c);
 }
 
 /* PoCL (3.1) shows a command's end before it drops the command's references, so an application that asks for a
@@ -448,10 +427,10 @@ static void let_go_of_objects(const struct gs_staging *s)
             gs_real()->clFinish(s->queue[i % 2][i / 2]);
 }
 
-cl_int gs_staging_carry(struct gs_context *ctx, const struct gs_staged *v, unsigned n, bool timed, bool waits,
+cl_int gs_staging_carry(struct gs_context *ctx, struct gs_staged *v, unsigned n, bool timed, bool waits,
                         struct gs_staged_ends *ended)
 {
-    struct carriage c = {.ctx = ctx, .ring = ctx->staging, .ended = ended};
+    struct carriage c = {.ctx = ctx, .ring = ctx->staging, .ended = ended, .in = v->op.dst};
     c.timed = (timed || gs_report_wants_times()) && !gs_in_callback() && make_queues(c.ring, ctx, true);
     cl_int err = carry(&c, v, n);
     if (err || waits) {
@@ -466,7 +445,7 @@ cl_int gs_staging_carry(struct gs_context *ctx, const struct gs_staged *v, unsig
 
 cl_int gs_staging_fill(struct gs_context *ctx, cl_mem mem, void *ptr, uint64_t bytes)
 {
-    const struct gs_staged run = {.op = gs_op_write(mem, 0, bytes, ptr), .element = 1};
+    struct gs_staged run = {.op = gs_op_write(mem, 0, bytes, ptr)};
     struct gs_staged_ends ended = {0};
     gs_report_moved(GS_PATH_APP_WRITE, bytes);
     gs_staging_enter(ctx, true);
