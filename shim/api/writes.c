@@ -131,10 +131,10 @@ static cl_int by_ring(struct gs_home *h, struct gs_ring_use *w, cl_event *own)
 bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_staged *t, cl_event *own)
 {
     const struct gs_range r = {t->op.to[0], t->op.to[0] + t->op.region[0]};
-    struct gs_staged there = *t;
-    struct gs_ring_use w = {.use = {.m = m, .range = r}, .v = &there, .n = 1};
     if (!is_of_other_gpu(h, m, r))
         return false;
+    struct gs_staged there = *t;
+    struct gs_ring_use w = {.use = {.m = m, .range = r}, .v = &there, .n = 1};
     there.place = h->put.job.place[0];
     there.op.dst = gs_replica_at(m->root, there.place);
     cl_int err = gs_ready_events(&h->cmd, m->root, 0, m->root, there.place, &w.ready);

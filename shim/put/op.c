@@ -199,17 +199,15 @@ static enum gs_op_kind kind_by_host(enum gs_op_kind kind, bool writes)
     }
 }
 
-struct gs_op gs_op_by_slot(const struct gs_op *whole, bool arrives, const struct gs_slot *slot)
+void gs_op_by_slot(struct gs_op *op, bool arrives, const struct gs_slot *slot)
 {
-    struct gs_op op = *whole;
-    size_t *origin = arrives ? op.from : op.to, *pitch = arrives ? op.from_pitch : op.to_pitch;
-    *(arrives ? &op.src : &op.dst) = slot->mem;
-    op.ptr = slot->ptr;
+    size_t *origin = arrives ? op->from : op->to, *pitch = arrives ? op->from_pitch : op->to_pitch;
+    *(arrives ? &op->src : &op->dst) = slot->mem;
+    op->ptr = slot->ptr;
     origin[0] = slot->at;
     origin[1] = origin[2] = 0;
-    pitch[0] = slot->mem ? op.region[0] : 0;
+    pitch[0] = slot->mem ? op->region[0] : 0;
     pitch[1] = 0;
     if (slot->ptr)
-        op.kind = kind_by_host(op.kind, arrives);
-    return op;
+        op->kind = kind_by_host(op->kind, arrives);
 }

@@ -44,8 +44,8 @@ struct gs_slot {
     size_t at;
 };
 
-/* The transfer with a slot in place of its source (`arrives`) or its target. */
-struct gs_op gs_op_by_slot(const struct gs_op *op, bool arrives, const struct gs_slot *slot);
+/* Puts a slot in place of the transfer's source (`arrives`) or its target. */
+void gs_op_by_slot(struct gs_op *op, bool arrives, const struct gs_slot *slot);
 
 /* Replaces a rectangle's pitches of 0 by the values meant. False: the driver would refuse the rectangle. */
 bool gs_op_find_pitches(struct gs_op *op);

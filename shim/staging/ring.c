@@ -12,13 +12,28 @@ static cl_int share_running(struct gs_events *wait, const struct gs_events *of)
     return err;
 }
 
-cl_int gs_ring_take(struct gs_ring *r, unsigned n, unsigned *slot, struct gs_events *wait)
+cl_int gs_ring_add_slots(struct gs_ring *r, const struct gs_context *ctx, unsigned slots)
+{
+    const size_t bytes = (slots - r->slots) * r->slot_bytes;
+    const cl_int err = r->memory.base
+                           ? gs_pinned_memory_add(&r->memory, ctx, bytes)
+                           : gs_pinned_memory_make(&r->memory, ctx, bytes, GS_RING_SLOTS * r->slot_bytes, false);
+    if (err) {
+        r->most = r->slots;
+        return err;
+    }
+    r->next = r->slots;
+    r->slots = slots;
+    return CL_SUCCESS;
+}
+
+cl_int gs_ring_take(struct gs_ring *r, unsigned *slot, struct gs_events *wait)
 {
     const struct gs_events *use = &r->use[r->next];
     bool failed = false;
     cl_int err = CL_SUCCESS;
     *slot = r->next;
-    r->next = (r->next + 1) % n;
+    r->next = (r->next + 1) % r->slots;
     for (cl_uint i = 0; i < use->n && !err; i++) {
         const cl_int status = gs_event_status(use->v[i]);
         failed = failed || status < CL_COMPLETE;
@@ -64,6 +79,8 @@ bool gs_ring_is_idle(const struct gs_ring *r)
 
 void gs_ring_free(struct gs_ring *r)
 {
+    if (gs_ring_is_idle(r))
+        gs_pinned_memory_free(&r->memory);
     for (unsigned i = 0; i < GS_RING_SLOTS; i++) {
         gs_events_free(&r->use[i]);
         gs_events_free(&r->earlier[i]);

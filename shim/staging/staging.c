@@ -79,25 +79,19 @@ void gs_pinned_memory_free(struct gs_pinned_memory *m)
 
 /* ---- the ring ---- */
 
-/* A context's ring of pinned memory. */
-enum { SLOTS = 16, SLOT_BYTES = 4 * 1024 * 1024 };
-
-struct slot {
-    struct gs_staged piece;
-    struct gs_copy_job job; /* before the slot's first use all zeros: nothing to wait for */
-    cl_event used;          /* the device's last use; or null */
-};
-
 struct gs_staging {
     uint64_t seen; /* bytes of large transfers so far. The context's lock */
     /* Once RING_MADE, all below exists; until then only the thread that makes the ring touches it. */
     _Atomic(enum ring_state{RING_UNTRIED, RING_BEING_MADE, RING_MADE, RING_FAILED}) state;
     struct gs_pool *pool;
-    struct gs_pinned_memory memory;
     pthread_mutex_t busy; /* all below; never waited for with the context's lock held */
     /* [1] with profiles; by place, the last one the parent's; nothing else is enqueued there */
     cl_command_queue queue[2][GS_MAX_DEVICES + 1];
-    struct slot slot[SLOTS];
+    struct gs_ring ring;
+    struct {
+        struct gs_staged piece;
+        struct gs_copy_job job; /* before the slot's first use all zeros: nothing to wait for */
+    } slot[GS_RING_SLOTS];
 };
 
 /* ---- the ring, and which transfers it takes ---- */
@@ -128,27 +122,19 @@ static bool make(struct gs_staging *s, const struct gs_context *ctx)
     cpu_set_t set; /* threads started here inherit the affinity of the application's */
     const long cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : sysconf(_SC_NPROCESSORS_ONLN);
     s->pool = gs_pool_start(cores >= 24 ? 12 : cores > 3 ? (unsigned)cores / 2 : 1);
-    return s->pool && make_queues(s, ctx, false) &&
-           gs_pinned_memory_make(&s->memory, ctx, (size_t)SLOTS * SLOT_BYTES, (size_t)SLOTS * SLOT_BYTES, false) ==
-               CL_SUCCESS;
+    s->ring.slot_bytes = GS_SLOT_BYTES;
+    return s->pool && make_queues(s, ctx, false) && gs_ring_add_slots(&s->ring, ctx, GS_RING_SLOTS) == CL_SUCCESS;
 }
 
 void gs_staging_free(struct gs_staging *s)
 {
-    bool idle = true;
     if (!s)
         return;
     gs_pool_stop(s->pool);
     pthread_mutex_destroy(&s->busy);
     for (unsigned i = 0; i < 2 * (GS_MAX_DEVICES + 1); i++)
         GS_RELEASE(CommandQueue, s->queue[i % 2][i / 2]);
-    for (int i = 0; i < SLOTS; i++)
-        if (s->slot[i].used) {
-            idle = idle && gs_event_ended(s->slot[i].used);
-            gs_real()->clReleaseEvent(s->slot[i].used);
-        }
-    if (idle) /* else the memory goes with the process */
-        gs_pinned_memory_free(&s->memory);
+    gs_ring_free(&s->ring);
     free(s);
 }
 
@@ -282,77 +268,76 @@ cl_int gs_staged_note(struct gs_staged_ends *ended, unsigned place, cl_event eve
 /* A call's transfers while they are carried. */
 struct carriage {
     const struct gs_context *ctx;
-    struct gs_staging *ring;
+    struct gs_staging *s;
     struct gs_pieces turns;
     struct gs_staged_ends *ended;
     bool in, timed; /* in: to the devices */
     size_t on_link; /* so many pieces are on their way at a time; other slots are being filled or drained */
 };
 
-static char *memory_of(const struct gs_staging *r, const struct slot *slot)
-{
-    return r->memory.base + (slot - r->slot) * (ptrdiff_t)SLOT_BYTES;
-}
-
 /* Waits until the device is done with a slot. That takes NVIDIA's driver (580.159) 4 us, even after the event's end. */
-static cl_int await_slot(struct slot *slot)
+static cl_int await_slot(struct gs_staging *s, size_t slot)
 {
+    struct gs_events *use = &s->ring.use[slot];
+    const bool by_units = gs_put_now();
     cl_int err = CL_SUCCESS;
-    if (!slot->used)
+    if (!by_units)
+        gs_events_drop_complete(use, false);
+    if (!use->n)
         return CL_SUCCESS;
-    if (gs_put_now() || gs_event_status(slot->used) != CL_COMPLETE)
-        err = gs_real()->clWaitForEvents(1, &slot->used);
-    if (!err && gs_put_now())
+    err = gs_real()->clWaitForEvents(use->n, use->v);
+    if (!err && by_units)
         gs_units_look(GS_RESOURCE_PCI, NULL);
-    gs_event_replace(&slot->used, NULL);
+    gs_events_drop_complete(use, true);
     return err;
 }
 
-static cl_int await_slots(struct gs_staging *r)
+static cl_int await_slots(struct gs_staging *s)
 {
     cl_int err = CL_SUCCESS;
-    for (int i = 0; i < SLOTS; i++) {
-        const cl_int one = await_slot(&r->slot[i]);
+    for (size_t i = 0; i < GS_RING_SLOTS; i++) {
+        const cl_int one = await_slot(s, i);
         err = err ? err : one;
     }
     return err;
 }
 
 /* Has the pool copy the piece between the host's memory and the slot. */
-static void copy(const struct carriage *c, struct slot *slot)
+static void copy(const struct carriage *c, unsigned slot)
 {
-    const struct gs_staged *p = &slot->piece;
+    const struct gs_staged *p = &c->s->slot[slot].piece;
     const size_t *region = p->op.region, row = region[0] * gs_op_element(&p->op);
-    const struct gs_rows there = {memory_of(c->ring, slot), row, row * region[1]}, host = gs_staged_host(p);
-    slot->job = (struct gs_copy_job){.dst = c->in ? there : host,
-                                     .src = c->in ? host : there,
-                                     .region = {row, region[1], region[2]},
-                                     .fresh = p->fresh};
-    gs_pool_submit(c->ring->pool, &slot->job);
+    const struct gs_rows there = {gs_ring_memory(&c->s->ring, slot), row, row * region[1]}, host = gs_staged_host(p);
+    c->s->slot[slot].job = (struct gs_copy_job){.dst = c->in ? there : host,
+                                                .src = c->in ? host : there,
+                                                .region = {row, region[1], region[2]},
+                                                .fresh = p->fresh};
+    gs_pool_submit(c->s->pool, &c->s->slot[slot].job);
 }
 
 /* Enqueues the piece between device and slot. PoCL wants images on the sub-devices' parent. */
-static cl_int send(const struct carriage *c, struct slot *slot)
+static cl_int send(const struct carriage *c, unsigned slot)
 {
-    const struct gs_op op = gs_op_by_slot(&slot->piece.op, c->in, &(struct gs_slot){.ptr = memory_of(c->ring, slot)});
-    const unsigned queue = gs_op_is_of_image(&op) && c->ctx->parent ? GS_MAX_DEVICES : slot->piece.place;
+    const struct gs_staged *p = &c->s->slot[slot].piece;
+    struct gs_op op = p->op;
+    gs_op_by_slot(&op, c->in, &(struct gs_slot){.ptr = gs_ring_memory(&c->s->ring, slot)});
+    const unsigned queue = gs_op_is_of_image(&op) && c->ctx->parent ? GS_MAX_DEVICES : p->place;
     cl_event event;
-    cl_int err = gs_put(c->ring->queue[c->timed][queue], &op, GS_VIA_HOST, 0, NULL, &event);
+    const cl_int err = gs_put(c->s->queue[c->timed][queue], &op, GS_VIA_HOST, 0, NULL, &event);
     if (err)
         return err;
-    slot->used = event;
-    err = gs_real()->clRetainEvent(event);
-    return err ? err : gs_staged_note(c->ended, slot->piece.place, event);
+    gs_ring_give(&c->s->ring, slot, event);
+    return gs_staged_note(c->ended, p->place, event);
 }
 
 /* Begins with the next piece, in a slot that threads and device are done with: the threads fill it, or the device. */
-static cl_int begin_piece(struct carriage *c, struct slot *slot)
+static cl_int begin_piece(struct carriage *c, unsigned slot)
 {
-    gs_pool_wait(c->ring->pool, &slot->job);
-    const cl_int err = await_slot(slot);
+    gs_pool_wait(c->s->pool, &c->s->slot[slot].job);
+    const cl_int err = await_slot(c->s, slot);
     if (err)
         return err;
-    slot->piece = gs_pieces_take(&c->turns);
+    c->s->slot[slot].piece = gs_pieces_take(&c->turns);
     if (!c->in)
         return send(c, slot);
     copy(c, slot);
@@ -362,15 +347,15 @@ static cl_int begin_piece(struct carriage *c, struct slot *slot)
 /* Goes on with piece i, once its slot is full. */
 static cl_int end_piece(const struct carriage *c, size_t i)
 {
-    struct slot *slot = &c->ring->slot[i % SLOTS];
+    const unsigned slot = i % GS_RING_SLOTS;
     cl_int err = CL_SUCCESS;
     if (c->in) {
-        gs_pool_wait(c->ring->pool, &slot->job);
+        gs_pool_wait(c->s->pool, &c->s->slot[slot].job);
         if (i >= c->on_link && gs_put_now())
-            err = await_slot(&c->ring->slot[(i - c->on_link) % SLOTS]);
+            err = await_slot(c->s, (i - c->on_link) % GS_RING_SLOTS);
         return err ? err : send(c, slot);
     }
-    err = await_slot(slot);
+    err = await_slot(c->s, slot);
     if (!err)
         copy(c, slot);
     return err;
@@ -380,7 +365,7 @@ static cl_int end_piece(const struct carriage *c, size_t i)
  * as half a piece's way, and the copying threads get work sooner. */
 static size_t most_begun(const struct carriage *c, size_t i)
 {
-    return gs_least(c->turns.pieces, c->in ? i + SLOTS - c->on_link : gs_least(i + c->on_link, 2 * i + 2));
+    return gs_least(c->turns.pieces, c->in ? i + GS_RING_SLOTS - c->on_link : gs_least(i + c->on_link, 2 * i + 2));
 }
 
 static cl_int carry_pieces(struct carriage *c)
@@ -389,11 +374,11 @@ static cl_int carry_pieces(struct carriage *c)
     cl_int err = CL_SUCCESS;
     for (size_t i = 0; i < c->turns.pieces && !err; i++) {
         for (; begun < most_begun(c, i) && !err; begun++)
-            err = begin_piece(c, &c->ring->slot[begun % SLOTS]);
+            err = begin_piece(c, begun % GS_RING_SLOTS);
         err = err ? err : end_piece(c, i);
     }
-    for (size_t i = 0; i < SLOTS; i++)
-        gs_pool_wait(c->ring->pool, &c->ring->slot[i].job);
+    for (size_t i = 0; i < GS_RING_SLOTS; i++)
+        gs_pool_wait(c->s->pool, &c->s->slot[i].job);
     return err;
 }
 
@@ -408,8 +393,8 @@ static bool is_fresh(const struct gs_staged *t)
 static cl_int carry(struct carriage *c, struct gs_staged *v, unsigned n)
 {
     struct gs_pieces *turns = &c->turns;
-    gs_pieces_begin(turns, v, n, (size_t)gs_put_most(SLOT_BYTES, GS_VIA_HOST), LEAST_PIECE, MANY_PIECES);
-    c->on_link = turns->most_bytes < SLOT_BYTES || n > 1 ? SLOTS / 2 : SLOTS / 4;
+    gs_pieces_begin(turns, v, n, (size_t)gs_put_most(GS_SLOT_BYTES, GS_VIA_HOST), LEAST_PIECE, MANY_PIECES);
+    c->on_link = turns->most_bytes < GS_SLOT_BYTES || n > 1 ? GS_RING_SLOTS / 2 : GS_RING_SLOTS / 4;
     if (gs_put_now())
         c->on_link = gs_unit_is_alone(GS_RESOURCE_PCI) ? ON_LINK_ALONE : ON_LINK_BY_UNITS;
     GS_LABEL(way, GS_WAY_STAGED);
@@ -430,16 +415,16 @@ static void let_go_of_objects(const struct gs_staging *s)
 cl_int gs_staging_carry(struct gs_context *ctx, struct gs_staged *v, unsigned n, bool timed, bool waits,
                         struct gs_staged_ends *ended)
 {
-    struct carriage c = {.ctx = ctx, .ring = ctx->staging, .ended = ended, .in = v->op.dst};
-    c.timed = (timed || gs_report_wants_times()) && !gs_in_callback() && make_queues(c.ring, ctx, true);
+    struct carriage c = {.ctx = ctx, .s = ctx->staging, .ended = ended, .in = v->op.dst};
+    c.timed = (timed || gs_report_wants_times()) && !gs_in_callback() && make_queues(c.s, ctx, true);
     cl_int err = carry(&c, v, n);
     if (err || waits) {
-        const cl_int end = await_slots(c.ring);
+        const cl_int end = await_slots(c.s);
         err = err ? err : end;
     }
     if (err)
         gs_debug("a transfer through the pinned ring failed (error %d)", err);
-    let_go_of_objects(c.ring);
+    let_go_of_objects(c.s);
     return err;
 }
 

@@ -133,7 +133,9 @@ const struct gs_passage *gs_peer_ready(struct gs_context *ctx)
     p->context = ctx->o.handle;
     memcpy(p->dev, ctx->dev, sizeof p->dev);
     p->n = ctx->n;
-    p->passage = (struct gs_passage){SLOT_BYTES, SLOTS, NULL, &p->windows, NULL, p->ring};
+    p->passage = (struct gs_passage){.ring = p->ring, .windows = &p->windows};
+    for (unsigned i = 0; i < p->n; i++)
+        p->ring[i] = (struct gs_ring){.slot_bytes = SLOT_BYTES, .slots = SLOTS};
     atomic_init(&p->holds, 1);
     atomic_init(&p->state, FAILED);
     const int head = snprintf(p->identity, sizeof p->identity, "gpusparc-peer 4 ");

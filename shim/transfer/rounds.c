@@ -68,9 +68,8 @@ static bool is_under_way(const struct gs_send *send)
 
 static struct gs_flight next_piece(struct gs_send *send)
 {
-    struct gs_flight f = {.send = send, .op = gs_op_piece(&send->op, &send->cut, send->gone++)};
-    f.last = !is_under_way(send);
-    return f;
+    const unsigned piece = send->gone++;
+    return (struct gs_flight){.send = send, .piece = piece, .last = !is_under_way(send)};
 }
 
 unsigned gs_rounds_next(struct gs_rounds *r, struct gs_flight flights[GS_ROUND_PIECES])

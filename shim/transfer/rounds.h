@@ -44,7 +44,7 @@ void gs_sends_free(struct gs_sends *sends);
 /* A piece on its way through a slot. */
 struct gs_flight {
     struct gs_send *send;
-    struct gs_op op; /* a piece of the send's */
+    unsigned piece; /* of the send's cut */
     bool last;
     unsigned slot;  /* its slot */
     unsigned taken; /* so many targets' copies from the slot are enqueued */

@@ -35,18 +35,17 @@ static cl_command_queue queue_from(const struct carrying *c, const struct gs_sen
 
 static struct gs_ring *ring_of(const struct gs_passage *p, const struct gs_send *send)
 {
-    return &p->ring[p->host ? 0 : send->from];
+    return &p->ring[p->windows ? send->from : 0];
 }
 
 /* A piece's slot, as this place reaches it. */
 static struct gs_slot slot_of(const struct carrying *c, const struct gs_flight *f, unsigned place)
 {
     const struct gs_passage *p = c->passage;
-    const uint64_t at = f->slot * p->slot_bytes;
-    if (p->host)
-        return (struct gs_slot){.ptr = gs_pinned_is_direct(c->cmd->ctx, f->send) ? gs_remote_kept(p->host + at)
-                                                                                 : p->host + at};
-    return (struct gs_slot){.mem = p->windows->seen[f->send->from][place], .at = (size_t)at};
+    if (p->windows)
+        return (struct gs_slot){.mem = p->windows->seen[f->send->from][place], .at = f->slot * p->ring->slot_bytes};
+    char *at = gs_ring_memory(p->ring, f->slot);
+    return (struct gs_slot){.ptr = gs_pinned_is_direct(c->cmd->ctx, f->send) ? gs_remote_kept(at) : at};
 }
 
 /* Remembers the last copy that left, for the parts to wait for: the device's cores do a copy to a window, and a part
@@ -72,18 +71,19 @@ static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
     if (!err)
         err = gs_events_share_all(&before, &send->wait);
     if (!err)
-        err = gs_ring_take(ring, c->passage->ring_slots, &f->slot, &before);
+        err = gs_ring_take(ring, &f->slot, &before);
     const struct gs_slot slot = slot_of(c, f, send->from);
-    const struct gs_op op = gs_op_by_slot(&f->op, false, &slot);
+    struct gs_op op = gs_op_piece(&send->op, &send->cut, f->piece);
+    gs_op_by_slot(&op, false, &slot);
     if (!err)
-        err = gs_put(queue, &op, c->passage->host ? GS_VIA_HOST : GS_VIA_MEMORY, before.n, before.v, &f->left);
+        err = gs_put(queue, &op, c->passage->windows ? GS_VIA_MEMORY : GS_VIA_HOST, before.n, before.v, &f->left);
     gs_events_free(&before);
     if (err) {
         f->left = NULL;
         return err;
     }
     gs_ring_give(ring, f->slot, f->left);
-    return c->passage->host && !gs_group()->remote ? CL_SUCCESS : note_left(c, send->from, f->left);
+    return !c->passage->windows && !gs_group()->remote ? CL_SUCCESS : note_left(c, send->from, f->left);
 }
 
 /* Waits for the target's piece before, too. The queue orders both; the wait makes the last piece fail if any does. */
@@ -92,13 +92,14 @@ static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct g
     struct gs_ring *ring = ring_of(c->passage, f->send);
     cl_event before[2] = {f->left, to->arrived}, end;
     cl_int err;
+    struct gs_op op = gs_op_piece(&f->send->op, &f->send->cut, f->piece);
     cl_command_queue queue =
-        gs_queue_of_kind(c->cmd->q, gs_op_is_of_image(&f->op) ? GS_IMAGE_QUEUE : GS_COPY_QUEUE, to->place, &err);
+        gs_queue_of_kind(c->cmd->q, gs_op_is_of_image(&op) ? GS_IMAGE_QUEUE : GS_COPY_QUEUE, to->place, &err);
     const struct gs_slot slot = slot_of(c, f, to->place);
-    struct gs_op op = gs_op_by_slot(&f->op, true, &slot);
+    gs_op_by_slot(&op, true, &slot);
     op.dst = to->mem;
     if (!err)
-        err = gs_put(queue, &op, c->passage->host ? GS_VIA_HOST : GS_VIA_WINDOW, to->arrived ? 2 : 1, before, &end);
+        err = gs_put(queue, &op, c->passage->windows ? GS_VIA_WINDOW : GS_VIA_HOST, to->arrived ? 2 : 1, before, &end);
     if (err)
         return err;
     gs_event_replace(&to->arrived, end);
@@ -230,13 +231,13 @@ static cl_int carry_packed(const struct carrying *c, const struct packed *p)
     if (!err)
         err = gather_waits(p, &before);
     if (!err)
-        err = gs_ring_take(ring, c->passage->ring_slots, &slot, &before);
+        err = gs_ring_take(ring, &slot, &before);
     struct gs_pack_step step = {.kernel = c->passage->pack,
                                 .pack = &p->pack,
                                 .n = p->n,
                                 .mem = first->op.src,
                                 .window = c->passage->windows->seen[from][from],
-                                .slot = slot * c->passage->slot_bytes};
+                                .slot = slot * c->passage->ring->slot_bytes};
     if (!err)
         err = gs_pack_put(&step, leaves, &before, &left);
     gs_events_free(&before);
@@ -268,7 +269,7 @@ static cl_int carry_together(const struct carrying *c, struct gs_sends *sends)
     for (struct gs_send *s = sends->v; s < end && !err; s++) {
         if (!is_packable(s))
             continue;
-        gather(s, end, c->passage->slot_bytes, &p);
+        gather(s, end, c->passage->ring->slot_bytes, &p);
         GS_LABEL_TARGET(s->to);
         if (p.n > 1)
             err = carry_packed(c, &p);
@@ -283,9 +284,10 @@ cl_int gs_sends_carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sen
     struct gs_flight flights[GS_ROUND_PIECES];
     struct gs_rounds rounds;
     cl_int err = CL_SUCCESS;
-    GS_LABEL(way, passage->host ? GS_WAY_PINNED : GS_WAY_PEER);
-    gs_rounds_begin(&rounds, sends, gs_put_most(passage->slot_bytes, passage->host ? GS_VIA_HOST : GS_VIA_WINDOW),
-                    passage->host ? passage->ring_slots : GS_ROUND_PIECES);
+    GS_LABEL(way, passage->windows ? GS_WAY_PEER : GS_WAY_PINNED);
+    gs_rounds_begin(&rounds, sends,
+                    gs_put_most(passage->ring->slot_bytes, passage->windows ? GS_VIA_WINDOW : GS_VIA_HOST),
+                    passage->windows ? GS_ROUND_PIECES : passage->ring->slots);
     if (passage->pack)
         err = carry_together(&c, sends);
     for (unsigned n; !err && (n = gs_rounds_next(&rounds, flights)) > 0;)

@@ -11,12 +11,9 @@
 
 /* The memory that pieces go through: pinned memory of the host's, or a window of each place. */
 struct gs_passage {
-    uint64_t slot_bytes; /* a piece has no more */
-    unsigned ring_slots;
-    char *host; /* null: by windows */
-    const struct gs_windows *windows;
-    cl_kernel pack;       /* packs several pieces of a window (pack.h); or null */
-    struct gs_ring *ring; /* one; of windows, one for each place */
+    struct gs_ring *ring;             /* one; of windows, one for each place */
+    const struct gs_windows *windows; /* null: by pinned memory */
+    cl_kernel pack;                   /* packs several pieces of a window (pack.h); or null */
 };
 
 /* Enqueues what is left of joined sends. With a root, the bytes are noted at the targets (gs_pending_add), and leave by

@@ -4,18 +4,6 @@
 #include "shim/memory/bytes.h"
 #include "shim/order/completion.h"
 
-/* ---- pinned memory ---- */
-
-/* With pieces of 2 MiB, which take the host too long to enqueue, two H200s exchange 44 GB/s; with 4 MiB 74. */
-enum { SLOT_BYTES = 4 * 1024 * 1024, SMALL_SLOT_BYTES = 128 * 1024 };
-
-static void free_pinned(struct gs_pinned *p)
-{
-    if (gs_ring_is_idle(&p->ring)) /* else the memory goes with the process */
-        gs_pinned_memory_free(&p->memory);
-    gs_ring_free(&p->ring);
-}
-
 bool gs_pinned_is_direct(const struct gs_context *ctx, const struct gs_send *send)
 {
     bool direct = gs_group()->remote;
@@ -24,41 +12,28 @@ bool gs_pinned_is_direct(const struct gs_context *ctx, const struct gs_send *sen
     return direct;
 }
 
-/* Adds slots to a ring; these are used next. */
-static void grow(struct gs_context *ctx, struct gs_pinned *p, unsigned slots)
-{
-    struct gs_passage *passage = &p->passage;
-    const size_t slot = passage->slot_bytes, bytes = (slots - passage->ring_slots) * slot;
-    const uint64_t begin_ns = gs_now_ns();
-    if ((p->memory.base ? gs_pinned_memory_add(&p->memory, ctx, bytes)
-                        : gs_pinned_memory_make(&p->memory, ctx, bytes, GS_RING_SLOTS * slot, false)) != CL_SUCCESS)
-        p->most = slots = passage->ring_slots;
-    else
-        p->ring.next = passage->ring_slots;
-    passage->host = p->memory.base;
-    passage->ring_slots = slots;
-    ctx->paths->making_ns += gs_now_ns() - begin_ns;
-}
-
-/* The passage through pinned memory for so many bytes in n sends; bytes for several places are read once. Few bytes go
+/* The ring of pinned memory for so many bytes in n sends; bytes for several places are read once. Few bytes go
  * by a ring of small slots, and so do all where the user wants no fast path. The large ring gets as many slots as
  * pieces, or as two rounds need, so that one round leaves while another is taken; and twice as many, again and again,
  * the more it carries (a slot takes an H200's host 0.4 to 1.1 ms). Over several hosts, where nothing is pinned, the
  * ring has all slots at once. Null: no pinned memory. */
-static const struct gs_passage *pinned_passage_for(struct gs_context *ctx, uint64_t bytes, size_t n)
+static struct gs_ring *pinned_for(struct gs_context *ctx, uint64_t bytes, size_t n)
 {
-    enum { LITTLE = 1024 * 1024, ANOTHER = 32 * SLOT_BYTES };
+    enum { LITTLE = 1024 * 1024, ANOTHER = 32 * GS_SLOT_BYTES };
     struct gs_paths *paths = ctx->paths;
     const enum gs_transfer_path path = gs_settings()->transfer;
-    const bool few = path == GS_TRANSFER_AUTO && paths->between_devices < LITTLE && !paths->pinned.passage.ring_slots;
-    const bool small = path == GS_TRANSFER_PLAIN || bytes <= SMALL_SLOT_BYTES || few;
-    struct gs_pinned *p = small ? &paths->pinned_small : &paths->pinned;
-    const size_t round = gs_least(n, GS_RING_SLOTS), pieces = n + bytes / SLOT_BYTES, has = p->passage.ring_slots;
+    const bool few = path == GS_TRANSFER_AUTO && paths->between_devices < LITTLE && !paths->pinned.slots;
+    const bool small = path == GS_TRANSFER_PLAIN || bytes <= GS_SMALL_SLOT_BYTES || few;
+    struct gs_ring *r = small ? &paths->pinned_small : &paths->pinned;
+    const size_t round = gs_least(n, GS_RING_SLOTS), pieces = n + bytes / GS_SLOT_BYTES, has = r->slots;
     const size_t worth =
         small || gs_group()->remote ? GS_RING_SLOTS : gs_least(pieces, 2 * round + paths->between_devices / ANOTHER);
-    if (has < gs_least(worth, p->most) && !gs_in_callback())
-        grow(ctx, p, (unsigned)gs_least(worth > 2 * has ? worth : 2 * has, p->most));
-    return p->passage.ring_slots >= gs_least(round, ctx->n) ? &p->passage : NULL;
+    if (has < gs_least(worth, r->most) && !gs_in_callback()) {
+        const uint64_t begin_ns = gs_now_ns();
+        gs_ring_add_slots(r, ctx, (unsigned)gs_least(worth > 2 * has ? worth : 2 * has, r->most));
+        paths->making_ns += gs_now_ns() - begin_ns;
+    }
+    return r->slots >= gs_least(round, ctx->n) ? r : NULL;
 }
 
 /* ---- ways ---- */
@@ -77,15 +52,15 @@ static const struct gs_passage *through_windows(struct gs_context *ctx)
     return path == GS_TRANSFER_AUTO && ctx->paths->between_devices < worth ? gs_peer_open(ctx) : gs_peer_ready(ctx);
 }
 
-/* The passage for so many bytes in n sends; null: the driver's own copy, the shortest way between devices that share
- * the host's memory. Between others that copy is slow, and NVIDIA's (580.159) can't be relied on: random sequences of
- * commands found old bytes (stress 9400 300 4 i; in docs/coherence.md). */
-static const struct gs_passage *passage_of(struct gs_context *ctx, uint64_t bytes, size_t n, bool of_image)
+/* The passage for so many bytes in n sends; without a ring: the driver's own copy, the shortest way between devices
+ * that share the host's memory. Between others that copy is slow, and NVIDIA's (580.159) can't be relied on: random
+ * sequences of commands found old bytes (stress 9400 300 4 i; in docs/coherence.md). */
+static struct gs_passage passage_of(struct gs_context *ctx, uint64_t bytes, size_t n, bool of_image)
 {
     ctx->paths->between_devices += bytes;
     const struct gs_passage *windows = of_image ? NULL : through_windows(ctx);
     const bool copied = ctx->shared_memory && gs_settings()->transfer != GS_TRANSFER_PINNED;
-    return windows || copied ? windows : pinned_passage_for(ctx, bytes, n);
+    return windows ? *windows : (struct gs_passage){.ring = copied ? NULL : pinned_for(ctx, bytes, n)};
 }
 
 /* By the driver's own copy, a memcpy on devices that share the host's memory. */
@@ -109,13 +84,13 @@ static cl_int carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends
     cl_int err = CL_SUCCESS;
     for (size_t i = 0; i < sends->n; i++) {
         const struct gs_send *send = &sends->v[i];
-        const bool peer = passage && (!passage->host || gs_pinned_is_direct(cmd->ctx, send));
-        const enum gs_path path = !passage ? GS_PATH_COPY : peer ? GS_PATH_PEER : GS_PATH_PINNED;
+        const bool peer = passage->windows || gs_pinned_is_direct(cmd->ctx, send);
+        const enum gs_path path = !passage->ring ? GS_PATH_COPY : peer ? GS_PATH_PEER : GS_PATH_PINNED;
         for (unsigned t = 0; t < send->n; t++)
             if (send->from != send->to[t].place)
                 gs_report_moved(path, gs_rect_bytes(&send->rect));
     }
-    if (passage)
+    if (passage->ring)
         return gs_sends_carry(cmd, root, sends, passage);
     for (size_t i = 0; i < sends->n; i++)
         for (unsigned t = 0; t < sends->v[i].n && !err; t++)
@@ -135,12 +110,12 @@ cl_int gs_transfer_buffer(struct gs_command *cmd, const struct gs_op *copy, unsi
                                  .to = {{.place = to, .part = -1, .mem = copy->dst, .done = done}}};
     if (!bytes)
         return CL_SUCCESS;
-    const struct gs_passage *passage = from == to ? NULL : passage_of(cmd->ctx, bytes, 1, false);
+    const struct gs_passage passage = from == to ? (struct gs_passage){0} : passage_of(cmd->ctx, bytes, 1, false);
     cl_int err = gs_sends_add(&sends, &send) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
     if (!err)
         err = gs_events_share_all(&sends.v[0].wait, wait);
     if (!err)
-        err = carry(cmd, NULL, &sends, passage);
+        err = carry(cmd, NULL, &sends, &passage);
     if (err)
         gs_sends_leave(cmd->ctx, NULL, &sends);
     gs_sends_free(&sends);
@@ -214,7 +189,7 @@ cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends 
         bytes += gs_rect_bytes(&sends->v[i].rect);
     cl_int err = take_apart(root, sends) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
     gs_sends_join(sends);
-    const struct gs_passage *passage = passage_of(cmd->ctx, bytes, sends->n, root->image);
+    const struct gs_passage passage = passage_of(cmd->ctx, bytes, sends->n, root->image);
     for (size_t i = 0; i < sends->n && !err; i++) {
         struct gs_send *send = &sends->v[i];
         set_op(send, root);
@@ -223,7 +198,7 @@ cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends 
         err = wait_for_source(cmd, &root->bytes->place[send->from], send);
     }
     if (!err)
-        err = carry(cmd, root, sends, passage);
+        err = carry(cmd, root, sends, &passage);
     if (err)
         gs_sends_leave(cmd->ctx, root, sends);
     return err;
@@ -234,9 +209,8 @@ int gs_paths_make(struct gs_context *ctx)
     struct gs_paths *p = ctx->paths = calloc(1, sizeof *p);
     if (!p)
         return -ENOMEM;
-    p->pinned.passage = (struct gs_passage){.slot_bytes = SLOT_BYTES, .ring = &p->pinned.ring};
-    p->pinned_small.passage = (struct gs_passage){.slot_bytes = SMALL_SLOT_BYTES, .ring = &p->pinned_small.ring};
-    p->pinned.most = p->pinned_small.most = GS_RING_SLOTS;
+    p->pinned = (struct gs_ring){.slot_bytes = GS_SLOT_BYTES, .most = GS_RING_SLOTS};
+    p->pinned_small = (struct gs_ring){.slot_bytes = GS_SMALL_SLOT_BYTES, .most = GS_RING_SLOTS};
     return 0;
 }
 
@@ -244,7 +218,7 @@ void gs_paths_free(struct gs_context *ctx)
 {
     struct gs_paths *p = ctx->paths;
     gs_peer_free(p->peer);
-    free_pinned(&p->pinned);
-    free_pinned(&p->pinned_small);
+    gs_ring_free(&p->pinned);
+    gs_ring_free(&p->pinned_small);
     free(p);
 }

@@ -30,18 +30,10 @@ void gs_paths_free(struct gs_context *ctx);
  * where windows can't be had, bytes go by pinned memory. A probe in a process of its own tries windows first, since
  * drivers may crash there; its answer is kept in the cache. */
 
-/* A ring of pinned memory, which grows. */
-struct gs_pinned {
-    struct gs_passage passage;
-    unsigned most; /* slots at most; lowered once no more memory could be had */
-    struct gs_pinned_memory memory;
-    struct gs_ring ring;
-};
-
 /* What this room knows of a context. */
 struct gs_paths {
-    struct gs_pinned pinned, pinned_small; /* for many bytes, and for few */
-    uint64_t making_ns;                    /* time spent making both rings, taken off the times that auto mode learns */
+    struct gs_ring pinned, pinned_small; /* for many bytes, and for few */
+    uint64_t making_ns;                  /* time spent making both rings, taken off the times that auto mode learns */
     struct gs_peer *peer;
     uint64_t between_devices; /* bytes that went from device to device so far */
 };

@@ -65,12 +65,31 @@ void gs_events_free(struct gs_events *e)
     *e = (struct gs_events){0};
 }
 
+/* Memory that can be had once. */
+cl_int gs_pinned_memory_make(struct gs_pinned_memory *m, const struct gs_context *ctx, size_t bytes, size_t most,
+                             bool shown)
+{
+    m->base = malloc(most);
+    return m->base ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+}
+
+cl_int gs_pinned_memory_add(struct gs_pinned_memory *m, const struct gs_context *ctx, size_t bytes)
+{
+    return CL_OUT_OF_RESOURCES;
+}
+
+void gs_pinned_memory_free(struct gs_pinned_memory *m)
+{
+    free(m->base);
+    m->base = NULL;
+}
+
 static struct gs_events take(struct gs_ring *r)
 {
     struct gs_events wait = {0};
     unsigned slot;
     r->next = 0;
-    assert_int_equal(gs_ring_take(r, GS_RING_SLOTS, &slot, &wait), CL_SUCCESS);
+    assert_int_equal(gs_ring_take(r, &slot, &wait), CL_SUCCESS);
     return wait;
 }
 
@@ -84,7 +103,7 @@ static void waits_for(struct gs_ring *r, cl_event e)
 
 static void a_slot_waits_for_its_users(void **state)
 {
-    struct gs_ring r = {0};
+    struct gs_ring r = {.slots = GS_RING_SLOTS};
     cl_event reads = made(1, CL_RUNNING), fill = made(2, CL_QUEUED), again = made(3, CL_QUEUED);
     gs_ring_give(&r, 0, reads);
     waits_for(&r, reads);
@@ -107,7 +126,7 @@ static void a_slot_waits_for_its_users(void **state)
 
 static void ended_users_are_forgotten(void **state)
 {
-    struct gs_ring r = {0};
+    struct gs_ring r = {.slots = GS_RING_SLOTS};
     for (size_t i = 1; i < EVENTS; i++) {
         gs_ring_give(&r, 0, made(i, CL_COMPLETE));
         assert_true(i < 4 || events[i - 3].refs == 1);
@@ -115,9 +134,31 @@ static void ended_users_are_forgotten(void **state)
     gs_ring_free(&r);
 }
 
+static void a_ring_grows_while_there_is_memory(void **state)
+{
+    struct gs_ring r = {.slot_bytes = 64, .most = GS_RING_SLOTS};
+    struct gs_events wait = {0};
+    unsigned slot;
+    assert_int_equal(gs_ring_add_slots(&r, NULL, 2), CL_SUCCESS);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(gs_ring_take(&r, &slot, &wait), CL_SUCCESS);
+        assert_int_equal(slot, i % 2);
+        assert_ptr_equal(gs_ring_memory(&r, slot), r.memory.base + (size_t)64 * slot);
+    }
+    assert_int_equal(gs_ring_add_slots(&r, NULL, 4), CL_OUT_OF_RESOURCES);
+    assert_true(r.slots == 2 && r.most == 2);
+    /* Memory in use isn't freed. */
+    void *base = r.memory.base;
+    gs_ring_give(&r, 1, made(1, CL_RUNNING));
+    gs_ring_free(&r);
+    assert_ptr_equal(r.memory.base, base);
+    free(base);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_slot_waits_for_its_users),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_ring_grows_while_there_is_memory),
+                                       cmocka_unit_test(a_slot_waits_for_its_users),
                                        cmocka_unit_test(ended_users_are_forgotten)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

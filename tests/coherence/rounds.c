@@ -24,6 +24,11 @@ static void add(struct gs_sends *sends, unsigned from, unsigned to, uint64_t beg
     assert_int_equal(gs_sends_add(sends, &send), 0);
 }
 
+static struct gs_op piece_of(const struct gs_flight *f)
+{
+    return gs_op_piece(&f->send->op, &f->send->cut, f->piece);
+}
+
 static void what_several_take_is_sent_once(void **state)
 {
     struct gs_sends sends = {0};
@@ -54,8 +59,8 @@ static void pieces_of_an_image_are_rows_of_a_slice(void **state)
         .kind = GS_OP_COPY_IMAGE, .src = source, .from = {0, 0, 5}, .to = {0, 0, 7}, .region = {25, 10, 3}, .texel = 4};
     gs_rounds_begin(&rounds, &sends, 450, GS_ROUND_PIECES);
     for (unsigned i = 0; i < SLICES * PIECES; i++) {
-        const struct gs_op *op = &flights[0].op;
         assert_int_equal(gs_rounds_next(&rounds, flights), 1);
+        const struct gs_op piece = piece_of(&flights[0]), *op = &piece;
         assert_true(op->region[0] == 25 && op->region[1] == rows[i % PIECES] && op->region[2] == 1);
         assert_true(op->from[0] == 0 && op->from[1] == i % PIECES * 4 && op->from[2] == 5 + i / PIECES);
         assert_true(op->to[0] == 0 && op->to[1] == i % PIECES * 4 && op->to[2] == 7 + i / PIECES);
@@ -132,8 +137,10 @@ static unsigned seed;
 enum { MOST_SENDS = 60, MOST_BYTES = 22 * 110 };
 
 /* Marks a piece's bytes: each once. Offsets count from the send's begin. */
-static uint64_t mark(const struct gs_op *piece, const struct gs_send *send, unsigned char *seen)
+static uint64_t mark(const struct gs_flight *f, unsigned char *seen)
 {
+    const struct gs_op op = piece_of(f), *piece = &op;
+    const struct gs_send *send = f->send;
     const size_t pitch = piece->from_pitch[0], *from = piece->from, *region = piece->region;
     for (size_t y = 0; y < region[1]; y++)
         for (size_t x = 0; x < region[0]; x++) {
@@ -178,7 +185,7 @@ static void random_sends_go_whole_and_once(void **state)
             for (unsigned i = 0; i < k; i++) {
                 const struct gs_flight *f = &flights[i];
                 const size_t at = (size_t)(f->send - sends.v);
-                const uint64_t bytes = mark(&f->op, f->send, seen[at]);
+                const uint64_t bytes = mark(f, seen[at]);
                 assert_true(bytes > 0 && bytes <= most);
                 sent[at] += bytes;
                 assert_int_equal(f->last, sent[at] == gs_rect_bytes(&f->send->rect));
