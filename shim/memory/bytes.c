@@ -19,13 +19,13 @@ void gs_pending_drop(struct gs_pending *a)
     gs_rangeset_free(&a->brings);
 }
 
-/* Forgets earlier transfers whose bytes all come again by a later one in the same queue: an application that never
- * waits would collect such transfers without end. */
-static void forget_replaced(struct gs_replica *place, const struct gs_rangeset *by)
+/* Forgets earlier transfers whose bytes all come again by one that ends later, in the same queue: an application that
+ * never waits would collect such transfers without end. */
+static void forget_replaced(struct gs_replica *place, struct gs_pending by)
 {
     size_t n = 0;
     for (size_t i = 0; i < place->n_pending; i++) {
-        if (gs_rangeset_contains_set(by, &place->pending[i].brings))
+        if (place->pending[i].event != by.event && gs_rangeset_contains_set(&by.brings, &place->pending[i].brings))
             gs_pending_drop(&place->pending[i]);
         else
             place->pending[n++] = place->pending[i];
@@ -37,11 +37,14 @@ static void forget_replaced(struct gs_replica *place, const struct gs_rangeset *
  * valid even if the transfer fails. Retains the event. */
 static cl_int expect(struct gs_replica *place, const struct gs_rangeset *rows, cl_event event)
 {
-    struct gs_pending a = {.event = event};
+    struct gs_pending a = {.event = event}, *last = place->n_pending ? &place->pending[place->n_pending - 1] : NULL;
     cl_int err = gs_rangeset_rest(rows, &place->valid, &a.brings) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
     struct gs_pending *v = NULL;
-    if (!err && a.brings.n) {
-        forget_replaced(place, &a.brings);
+    if (!err && last && last->event == event) { /* pieces that go together have one end, which is asked for once */
+        err = gs_rangeset_add_set(&last->brings, &a.brings) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+        forget_replaced(place, *last);
+    } else if (!err && a.brings.n) {
+        forget_replaced(place, a);
         v = gs_grown(place->pending, place->n_pending, &place->pending_cap, sizeof *v);
         err = v ? gs_real()->clRetainEvent(event) : CL_OUT_OF_HOST_MEMORY;
     }
