@@ -31,10 +31,14 @@ static int add_part(struct gs_trial *t, const struct gs_use *u, unsigned part)
     add_move(&t->all, gs_rangeset_bytes(&u->needs[part]), gs_rect_count(&u->needs[part], NULL));
     add_move(&t->all, gs_rangeset_bytes(wrote), gs_rect_count(wrote, wrote));
     int err = add_invalid(&o->scatter, u->root, part, &u->needs[part]);
+    uint64_t bytes = 0, rects = 0; /* what was brought ahead for this launch is to be brought again for the next */
+    if (!err)
+        err = gs_count_prefetched(u->root, part, &u->needs[part], &bytes, &rects);
+    add_move(&o->scatter, bytes, rects);
     if (err || !part || u->root->shared)
         return err;
     err = add_invalid(&already, u->root, 0, wrote);
-    const uint64_t bytes = gs_rangeset_bytes(wrote);
+    bytes = gs_rangeset_bytes(wrote);
     if (bytes > already.bytes) {
         const uint64_t pieces = gs_rect_count(wrote, wrote); /* the gaps belong to other parts */
         add_move(&o->leave, bytes - already.bytes, pieces > already.pieces ? pieces - already.pieces : 1);

@@ -2,6 +2,7 @@
 #include "shim/coherence/coherence.h"
 
 #include "common/log.h"
+#include "shim/coherence/prefetch.h"
 #include "shim/memory/bytes.h"
 #include "shim/transfer/transfer.h"
 
@@ -205,6 +206,18 @@ int gs_count_invalid(const struct gs_mem *root, unsigned place, const struct gs_
     return err;
 }
 
+int gs_count_prefetched(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, uint64_t *bytes,
+                        uint64_t *pieces)
+{
+    const struct gs_rangeset *brought = root->bytes->prefetch ? gs_prefetch_brought(root->bytes->prefetch) : NULL;
+    struct gs_rangeset both = {0};
+    const int err = brought ? gs_rangeset_common_set(&brought[place], want, &both) : 0;
+    *bytes += gs_rangeset_bytes(&both);
+    *pieces += gs_rect_count(&both, NULL);
+    gs_rangeset_free(&both);
+    return err;
+}
+
 bool gs_home_is_invalid(const struct gs_mem *root, struct gs_range r)
 {
     uint64_t bytes = 0, pieces = 0;
@@ -229,6 +242,18 @@ static cl_int look_for_missing(struct gs_command *cmd, struct gs_mem *root, cons
     return err;
 }
 
+/* Notes what a launch in parts fetches, for gs_prefetch_behind. */
+static void note_fetched(struct gs_mem *root, const struct gs_need *w, unsigned n, const struct gs_rangeset *missing)
+{
+    enum { SHARE = 4 }; /* of the root: what is more isn't worth its bytes if it comes in vain */
+    for (unsigned i = 0; i < n; i++) {
+        if (!root->bytes->prefetch && missing[i].n)
+            root->bytes->prefetch = gs_prefetch_new(root->o.ctx->n, root->size / SHARE);
+        if (root->bytes->prefetch)
+            gs_prefetch_note(root->bytes->prefetch, w[i].place, w[i].bytes, &missing[i]);
+    }
+}
+
 cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct gs_need *w, unsigned n, bool exactly)
 {
     struct gs_rangeset missing[GS_MAX_DEVICES] = {{0}};
@@ -244,6 +269,8 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
         gs_drop_failed(root);
     root->bytes->settled = cmd->serial;
     cl_int err = look_for_missing(cmd, root, w, n, exactly, missing);
+    if (!err && w[0].part >= 0)
+        note_fetched(root, w, n, missing);
     if (!err)
         err = gs_replicas_make(root, w, n);
     for (unsigned i = 0; i < n && !err; i++)
@@ -262,6 +289,21 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
             err = gs_compound_await(cmd->ctx, w[i].done);
     }
     return err;
+}
+
+void gs_prefetch_behind(struct gs_command *cmd, struct gs_mem *root)
+{
+    const struct gs_rangeset *next = root->bytes->prefetch ? gs_prefetch_next(root->bytes->prefetch) : NULL;
+    struct gs_need w[GS_MAX_DEVICES];
+    struct gs_events done = {0};
+    unsigned n = 0;
+    for (unsigned i = 0; next && !root->bytes->uses && i < root->o.ctx->n; i++)
+        if (next[i].n)
+            w[n++] = (struct gs_need){i, -1, &next[i], &done};
+    if (n)
+        gs_require_all(cmd, root, w, n, false); /* what it can't bring the next launch fetches */
+    gs_command_prefetches(cmd, &done);
+    gs_events_free(&done);
 }
 
 cl_int gs_require_range(struct gs_command *cmd, struct gs_mem *root, unsigned place, struct gs_range want,

@@ -29,6 +29,19 @@ struct gs_replica {
     struct gs_place_window *made;
 };
 
+/* What launches in parts fetch of a root, by rounds (shim/coherence/prefetch.h). */
+enum { GS_PREFETCH_ROUNDS = 4 };
+struct gs_prefetch {
+    unsigned places;
+    uint64_t most_bytes;
+    struct gs_rangeset *round[GS_PREFETCH_ROUNDS]; /* by place what was fetched; the present round first */
+    bool unlike;               /* the present one is like no other: too much, or no memory to note it */
+    unsigned expected;         /* the round that the present one will be like; 0: unknown */
+    bool brought;              /* that one's bytes have been brought */
+    unsigned right, vain;      /* so many rounds in a row were as expected; so often bytes came in vain */
+    struct gs_rangeset sets[]; /* of all rounds; owned */
+};
+
 /* With the context's lock held. */
 struct gs_bytes {
     struct gs_host_use *uses; /* of a root and its windows; the callers' */
@@ -46,6 +59,7 @@ struct gs_bytes {
     struct gs_rangeset spoiled;   /* bytes with no known value, as such a launch failed */
     bool lost;                    /* all bytes are spoiled for good: no memory to note which */
     struct gs_traffic traffic;
+    struct gs_prefetch *prefetch;    /* made at the first fetch of a launch in parts; or null; owned */
     uint64_t settled;                /* the serial number of the last command for which gs_drop_failed has looked */
     struct gs_pinned_memory *mapped; /* the host's memory for maps that are ours, or null; owned */
     struct gs_replica *place;        /* one of each of the context's devices; [0] of roots is home */

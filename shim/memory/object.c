@@ -237,6 +237,9 @@ void gs_mem_free(struct gs_mem *m)
     if (b->mapped)
         gs_pinned_memory_free(b->mapped);
     free(b->mapped);
+    for (unsigned i = 0; b->prefetch && i < GS_PREFETCH_ROUNDS * b->prefetch->places; i++)
+        free(b->prefetch->sets[i].v);
+    free(b->prefetch);
     GS_RELEASE(Event, b->split_end);
     if (m->root != m) {
         cl_mem kept = b->keeps_root ? m->root->o.handle : NULL;

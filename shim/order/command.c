@@ -56,6 +56,27 @@ cl_event gs_command_leave(struct gs_context *ctx, cl_event end)
     return e->v[e->n - 1];
 }
 
+void gs_command_prefetches(const struct gs_command *cmd, const struct gs_events *ends)
+{
+    struct gs_ends *of = cmd->ctx->ends;
+    if (ends->n && of->prefetched_by != cmd->serial)
+        gs_events_free(&of->prefetched);
+    for (cl_uint i = 0; i < ends->n; i++) {
+        of->prefetched_by = cmd->serial;
+        if (gs_event_is_in(&of->prefetched, ends->v[i]) || !gs_events_share(&of->prefetched, ends->v[i]))
+            continue;
+        GS_MAY_WAIT("a transfer of which there is no memory to keep the end");
+        gs_real()->clWaitForEvents(1, &ends->v[i]);
+        GS_MAY_WAIT_NO_MORE();
+    }
+}
+
+cl_int gs_command_follow(struct gs_command *cmd, const struct gs_events *ends)
+{
+    gs_events_free(&cmd->before);
+    return gs_events_share_all(&cmd->before, ends);
+}
+
 cl_int gs_command_list(const struct gs_command *cmd)
 {
     if (!cmd->n_wait && cmd->wait)
@@ -81,6 +102,19 @@ static cl_int mark_list(struct gs_command *cmd)
     if (!err)
         err = add_marker(&cmd->before, cmd->q->o.handle, named.n, named.v);
     gs_events_free(&named);
+    return err;
+}
+
+/* Adds those that are under way, unless the application's own order is all there is. */
+static cl_int add_ends(struct gs_command *cmd, struct gs_events *ends, bool own_only, bool shielded)
+{
+    cl_int err = CL_SUCCESS;
+    gs_events_drop_complete(ends, true);
+    for (cl_uint i = 0; i < ends->n && !err && !own_only; i++) {
+        err = gs_events_share(&cmd->before, ends->v[i]);
+        if (!err && shielded)
+            err = shield_last(&cmd->before, cmd->ctx->o.handle);
+    }
     return err;
 }
 
@@ -124,12 +158,10 @@ cl_int gs_command_order(struct gs_command *cmd)
     if (!err)
         err = gs_real()->clFlush(cmd->q->o.handle); /* commands on other queues wait for its markers */
     gs_compound_look_all(cmd->ctx);                 /* adds to the orphans */
-    gs_events_drop_complete(&cmd->ctx->ends->orphans, true);
-    for (cl_uint i = 0; i < cmd->ctx->ends->orphans.n && !err && !own_only; i++) {
-        err = gs_events_share(&cmd->before, cmd->ctx->ends->orphans.v[i]);
-        if (!err && shielded)
-            err = shield_last(&cmd->before, cmd->ctx->o.handle);
-    }
+    if (!err)
+        err = add_ends(cmd, &cmd->ctx->ends->orphans, own_only, shielded);
+    if (!err)
+        err = add_ends(cmd, &cmd->ctx->ends->prefetched, own_only, shielded);
     /* After an error the order starts anew when the caller asks again, to run on one device instead. */
     if (err)
         gs_command_end(cmd);
@@ -204,6 +236,7 @@ void gs_ends_free(struct gs_ends *ends)
     gs_events_free(&ends->orphans);
     gs_events_free(&ends->unended);
     gs_events_free(&ends->failed);
+    gs_events_free(&ends->prefetched);
     free(ends);
 }
 

@@ -42,6 +42,13 @@ void gs_command_end(struct gs_command *cmd);
  * fails. Returns the event that they wait for, which the context owns; null: no memory. */
 cl_event gs_command_leave(struct gs_context *ctx, cl_event end);
 
+/* Later commands wait for these ends, of transfers behind the command's parts that its own end doesn't wait for. They
+ * take the place of those of earlier commands, which the parts have waited for. If one fails, so does who waits. */
+void gs_command_prefetches(const struct gs_command *cmd, const struct gs_events *ends);
+
+/* What else is enqueued for the command comes after `ends`, the ends of its parts. */
+cl_int gs_command_follow(struct gs_command *cmd, const struct gs_events *ends);
+
 /* Makes a user event with a record, a copy of *like. NULL with the error in *err. Any thread, no lock. */
 struct gs_event *gs_event_new(struct gs_context *ctx, const struct gs_event *like, cl_int *err);
 
@@ -107,8 +114,10 @@ struct gs_queue_set {
 struct gs_ends {
     struct gs_events orphans;         /* ends of commands given up, and of commands in released queues */
     struct gs_events unended, failed; /* commands of failed compound events; these events */
-    uint64_t commands;                /* so many commands were put in order so far */
-    cl_event ended;                   /* an event that has ended; made on first need */
+    struct gs_events prefetched;      /* by the launch with the serial number `prefetched_by` */
+    uint64_t prefetched_by;
+    uint64_t commands; /* so many commands were put in order so far */
+    cl_event ended;    /* an event that has ended; made on first need */
 };
 
 /* Says that `end`, an event in the application's queue, stands for all events in `of`. Retains them. */

@@ -99,6 +99,11 @@ if [ $part = programs ] || [ $part = all ]; then
   over "$programs/user_events"
   over "$programs/events_beside_writes"
   over "$programs/gathered_ranges"
+  # What launches will need is brought before they are called, and the application does this and that in between.
+  for steps in "$seed 20" "$((seed + 1)) 30 3" "$((seed + 2)) 30 3" "$((seed + 3)) 30 3"; do
+    # shellcheck disable=SC2086
+    over "$programs/halos" $steps
+  done
   # Everything is brought home while a call that blocks reads there, without the context's lock.
   layers=$library:$programs/call_hooks.so
   over "$programs/small_read_during_launch"
