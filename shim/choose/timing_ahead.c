@@ -190,17 +190,39 @@ static void await_beside(struct gs_timing *t, const struct gs_command *cmd, cons
         nanosleep(&little, NULL);
 }
 
+static void leave_for_later(struct gs_timing *t, struct gs_program *p)
+{
+    bool later = false;
+    if (gs_later_look(p)) {
+        GS_LOCKED(&gs_book.lock);
+        later = pays_later(t);
+    }
+    if (later)
+        gs_later_write(p);
+}
+
+void gs_prepare_later(struct gs_timing *t)
+{
+    pthread_mutex_lock(&gs_book.lock);
+    cl_program handle = gs_choice_not_measured(&t->h) ? NULL : t->asks;
+    t->asks = handle ? NULL : t->asks;
+    pthread_mutex_unlock(&gs_book.lock);
+    struct gs_program *p = gs_find_hold(GS_PROGRAM, handle); /* the application may have released it */
+    if (!p)
+        return;
+    if (atomic_load(&p->id) == t->at->program && !gs_prepared(p)) /* or it is another's handle by now */
+        leave_for_later(t, p);
+    gs_drop(&p->o);
+}
+
 const char *gs_timing_prepare(struct gs_timing *t, const struct gs_command *cmd, struct gs_program *p)
 {
     const char *reason;
-    bool later = false;
     if (!gs_timing_may_plan(t, false, &reason)) {
-        if (gs_later_look(p)) {
-            GS_LOCKED(&gs_book.lock);
-            later = pays_later(t);
-        }
-        if (later)
-            gs_later_write(p);
+        pthread_mutex_lock(&gs_book.lock);
+        t->asks = gs_choice_not_measured(&t->h) ? p->o.handle : NULL;
+        pthread_mutex_unlock(&gs_book.lock);
+        leave_for_later(t, p);
         return reason;
     }
     gs_prepare_by_thread(p, patience_ns(t));

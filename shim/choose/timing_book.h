@@ -9,15 +9,16 @@
 
 /* One entry of the book: struct gs_size's `choice`. */
 struct gs_timing {
-    struct gs_size *at;  /* the size of this entry */
-    double prepare_ns;   /* the time that preparing the program took; 0: unknown */
-    double compile_ns;   /* at least so long, as is thought, compiling the program will take */
-    bool waited;         /* a launch has waited for the preparation in vain, in this process */
-    bool used, split;    /* in this process */
-    bool refused;        /* the last plan said that the launch can't be split: nothing to measure */
-    bool begun;          /* the first measured launch was seen running */
-    uint64_t awaited_ns; /* how long launches have waited for the first measurement; from 0 again when it runs */
-    uint64_t tries_ns;   /* how long launches have waited for the times of the first splits */
+    struct gs_size *at;       /* the size of this entry */
+    double prepare_ns;        /* the time that preparing the program took; 0: unknown */
+    double compile_ns;        /* at least so long, as is thought, compiling the program will take */
+    _Atomic(cl_program) asks; /* of a launch whose time wasn't known; it may be gone. See gs_prepare_later */
+    bool waited;              /* a launch has waited for the preparation in vain, in this process */
+    bool used, split;         /* in this process */
+    bool refused;             /* the last plan said that the launch can't be split: nothing to measure */
+    bool begun;               /* the first measured launch was seen running */
+    uint64_t awaited_ns;      /* how long launches have waited for the first measurement; from 0 again when it runs */
+    uint64_t tries_ns;        /* how long launches have waited for the times of the first splits */
     struct gs_history h;
 };
 
@@ -72,6 +73,10 @@ double gs_prepared_ns(const struct gs_timing *t, const struct gs_program *p);
 
 /* What preparing the program now costs the application, to be won by launches to come. With the lock held. */
 double gs_prepare_cost_ns(const struct gs_timing *t);
+
+/* The application has waited. If t's time wasn't known when it was launched, and is by now, its program is left to
+ * gpusparc-compile where later processes gain by that. Without locks. */
+void gs_prepare_later(struct gs_timing *t);
 
 /* timing.c */
 

@@ -293,11 +293,15 @@ void gs_timing_after_wait(const struct gs_stretch *before, cl_int err)
     const uint64_t now_ns = gs_timing_waited();
     if (!before->n && !gs_book.n_pending)
         return;
-    GS_LOCKED(&gs_book.lock);
+    pthread_mutex_lock(&gs_book.lock);
     for (unsigned i = 0; i < before->n && !err; i++)
         if (before->seen[i].launches)
             gs_choice_learn_bound(&before->seen[i].of->h, now_ns - before->empty_ns, before->seen[i].launches);
     gs_measured_look();
+    pthread_mutex_unlock(&gs_book.lock);
+    for (unsigned i = 0; i < before->n; i++)
+        if (before->seen[i].of->asks)
+            gs_prepare_later(before->seen[i].of);
 }
 
 void gs_timing_learn(const struct gs_timed_launch *launch, cl_event end)

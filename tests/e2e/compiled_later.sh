@@ -11,7 +11,7 @@ rm -rf cache
 # What the compiler takes for 140 KB is reckoned at 2.2 s: 20 launches of 20 ms gain 0.2 by two devices, less than that
 # and more than a 32nd, on a slow machine as well.
 fake() { # OPTIONS
-  FAKE_ITEM_NS=300 GPUSPARC_REAL=$programs/fake.so gpusparc run --stats=stats.txt "$@" "$programs/paced" ${launches:-20} 65536
+  FAKE_ITEM_NS=${item:-300} GPUSPARC_REAL=$programs/fake.so gpusparc run --stats=stats.txt "$@" "$programs/paced" ${launches:-20} 65536
 }
 nothing() { # WHAT
   [ -z "$(ls cache/gpusparc/job-* cache/gpusparc/built-* 2>/dev/null)" ] || fail "$1: something is to be compiled"
@@ -44,6 +44,14 @@ gpusparc cache | grep -qE "^  built +1 " || fail "gpusparc cache: $(gpusparc cac
 launches=2 fake >/dev/null
 printf 'gpusparc cache\n3 99000000000000 1\n' >"$(echo cache/gpusparc/built-*)"
 ready "by a process's own time"
+
+# So does a process of one launch, of 2 s, which is known only once it has ended: the next one waits for what is compiled.
+gpusparc cache --clear >/dev/null
+for split in 0 1; do
+  item=30000 launches=1 fake >/dev/null
+  grep -qE "advance +1 +$split " stats.txt || fail "not $split of one launch: $(cat stats.txt)"
+  until_compiled 1
+done
 
 # Nothing where it is asked to begin anew, in other modes, and where no later process would see it.
 gpusparc cache --clear >/dev/null
