@@ -15,6 +15,7 @@ enum {
     SPLIT_EVERY = 16,
     RETRY_AFTER = 4, /* launches; four times as many after each failure */
     MOST_FAILURES = 8,
+    PLAN_SHARE = 8,       /* of the launches so far, one part until the next plan */
     MOST_APART = 1 << 20, /* launches between two plans */
 };
 
@@ -174,14 +175,14 @@ static bool one_device(struct gs_history *h, const char *reason)
     return false;
 }
 
-/* Puts off the next plan. Plans in vain may cost the budget's share of the kernel's time, once a plan's cost is known.
- * (Rodinia's gaussian of 4096 rows lost 8 % of its time by 50 plans in vain, on two H200s.) */
-static bool not_now(struct gs_history *h, const char *reason)
+/* Puts off the next plan by so many launches at least. Plans in vain may cost the budget's share of the kernel's time,
+ * once a plan's cost is known. (Rodinia's gaussian of 4096 rows lost 8 % of its time by 50 plans in vain, on two
+ * H200s.) */
+static bool not_now(struct gs_history *h, uint64_t launches, const char *reason)
 {
-    enum { SHARE = 8 };
     const double plan_ns = h->plan.n >= ENOUGH ? (double)gs_measured_best(&h->plan) : 0;
     const double apart = gs_min(plan_ns / (budget_share * gs_choice_single_ns(h)), MOST_APART);
-    h->plan_at = h->launches + (uint64_t)gs_max((double)h->launches / SHARE, apart);
+    h->plan_at = h->launches + (uint64_t)gs_max((double)launches, apart);
     return one_device(h, reason);
 }
 
@@ -285,6 +286,7 @@ struct ways {
     double single, split;
     double risk;           /* what the split costs now even if splits are never better */
     double coming;         /* the part of `risk` that is paid later: outputs that come home */
+    double shared;         /* the part of `risk` that other kernels gain by, too */
     double gain;           /* of this launch alone, if the prediction is right; negative: later launches must win it */
     struct gs_reads reads; /* counted in `gain` alone */
 };
@@ -309,7 +311,7 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
         h->scatter_again.known ? gs_min(scatter, gs_move_ns(m, link, h->scatter_again.move)) : 0;
     const double leave_again = h->return_rate < 0 ? 0 : h->return_rate * leave;
     const double first = h->split_before ? 0 : m->first_ns;
-    const double once = scatter - scatter_again + (h->return_rate < 0 ? leave : 0) + first;
+    const double brought = scatter - scatter_again + (h->return_rate < 0 ? leave : 0), once = brought + first;
     /* The devices compare, and may find few differences. */
     const double merge = gs_move_ns(m, o->peer_possible ? GS_LINK_PEER : link, o->merge);
     const double most = gs_move_ns(m, link, o->merge);
@@ -319,26 +321,26 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
     const struct gs_reads reads = gs_reads_of(h, m);
     return (struct ways){
         .single = single + gather_again + (gather - gather_again) / more,
-        .split = base + scatter_again + leave_again + once / more,
+        .split = base + scatter_again + leave_again + (once - o->shared * brought) / more,
         .reads = reads,
         .risk = gs_choice_split_known(h) ? gs_max(0, base + now - single - gather - reads.gain)
                                          : now + m->split_ns + most + plan,
         .coming = h->return_rate < 0 ? leave : leave_again,
+        .shared = o->shared * brought,
         .gain = single + gather - base - now + reads.gain,
     };
 }
 
-/* Would splits gain so much more by windows between GPUs that these should be opened for launches to come? */
+/* Would splits gain so much more by windows between GPUs that these should be opened for launches to come? without:
+ * what one gains by the host's memory. */
 static bool gains_by_peer(const struct gs_history *h, const struct gs_machine *m, const struct gs_forecast *o,
-                          const struct ways *by_host)
+                          double without)
 {
     if (!o->peer_possible || o->link == GS_LINK_PEER)
         return false;
     const struct ways w = predict(h, m, o, GS_LINK_PEER);
-    const double without =
-        is_below(by_host->split, by_host->single, by_host->reads, worth_leaving) ? gs_max(0, gain_of(by_host)) : 0;
     return is_below(w.split, w.single, w.reads, worth_leaving) &&
-           gs_choice_more_launches(h) * (gain_of(&w) - without) > (double)PEER_NS;
+           gs_choice_more_launches(h) * (gain_of(&w) - without) > PEER_NS * (1 - o->shared);
 }
 
 static void learn_again(struct gs_history *h, const struct gs_forecast *o)
@@ -356,7 +358,7 @@ static bool is_hopeful(const struct gs_history *h, const struct gs_forecast *o, 
 {
     const bool known = gs_choice_split_known(h);
     return (known ? !h->split_before : o->ample && !h->failures) &&
-           gs_choice_more_launches(h) * gain_of(w) >= 2 * w->risk;
+           gs_choice_more_launches(h) * gain_of(w) >= 2 * (w->risk - w->shared);
 }
 
 bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs_forecast *o, struct gs_budget *b,
@@ -378,18 +380,20 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
     const bool going = h->last_split && h->ever && (!m->unlike || gs_choice_split_known(h));
     const bool better = is_below(w.split, w.single, w.reads, going ? worth_staying : worth_leaving);
     const bool retry = !better && is_due_again(h) && left >= w.risk;
-    h->wants_peer = gains_by_peer(h, m, o, &w);
-    const bool trying = is_trying(h, w.single);
-    if (!better && !retry && !trying && h->wants_peer)
-        return one_device(h, GS_R_OPENING);
+    const bool trying = is_trying(h, w.single) && w.split < gs_hopeless * w.single;
+    const double needed = w.gain > w.risk / 2 ? w.risk / 4 : w.risk; /* a try that gains at once is less of a bet */
+    const bool earned = trying || w.risk <= 0 || left >= needed || is_hopeful(h, o, &w);
+    const bool gains = earned && is_below(w.split, w.single, w.reads, worth_leaving);
+    h->wants_peer = gains_by_peer(h, m, o, gains ? gs_max(0, gain_of(&w)) : 0);
+    if (((!better && !retry && !trying) || !earned) && h->wants_peer)
+        return not_now(h, 0, GS_R_OPENING);
     if (!better && !retry && !trying) {
         if (h->split.n)
             give_up(h);
-        return not_now(h, GS_R_FASTER);
+        return not_now(h, h->launches / PLAN_SHARE, GS_R_FASTER);
     }
-    const double needed = w.gain > w.risk / 2 ? w.risk / 4 : w.risk; /* a try that gains at once is less of a bet */
-    if (!trying && w.risk > 0 && left < needed && !is_hopeful(h, o, &w))
-        return h->last_split ? one_device(h, GS_R_NOT_EARNED) : not_now(h, GS_R_NOT_EARNED);
+    if (!earned)
+        return h->last_split ? one_device(h, GS_R_NOT_EARNED) : not_now(h, h->launches / PLAN_SHARE, GS_R_NOT_EARNED);
     if (retry) {
         postpone_retry(h);
         h->tried = 0;

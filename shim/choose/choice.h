@@ -230,6 +230,7 @@ struct gs_forecast {
     struct gs_move gather;  /* bytes to bring home, for one device */
     struct gs_move scatter; /* bytes to bring to the parts */
     struct gs_move leave;   /* outputs that would then no longer be at home */
+    double shared;          /* the share of these two that other kernels pay, which need the same bytes in turn */
     struct gs_move merge;   /* bytes to compare and merge, if the parts' writes can't be told apart */
     double plan_ns;         /* the host's time for planning, during which the application waits */
 };

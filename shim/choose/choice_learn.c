@@ -93,7 +93,7 @@ static void learn_machine(struct gs_machine *m, double beyond_ns, const struct g
     const struct gs_move moved = o->scatter;
     const double pieces = gs_move_pieces(o->link, moved);
     double *piece_ns = &m->link[o->link].piece_ns, *byte_ns = &m->link[o->link].byte_ns;
-    if (!moved.bytes)
+    if (!moved.bytes || beyond_ns < m->split_ns)
         approach(&m->split_ns, beyond_ns, 2e3, GS_MOST_NS);
     else if ((double)moved.bytes >= gs_large_bytes)
         approach(byte_ns, (beyond_ns - m->split_ns - *piece_ns * pieces) / (double)moved.bytes, 0.001, GS_MOST_BYTE_NS);

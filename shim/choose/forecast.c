@@ -46,6 +46,25 @@ static int add_part(struct gs_trial *t, const struct gs_use *u, unsigned part)
     return err;
 }
 
+/* The share of what is brought once of the root that other kernels pay: those that were launched with it since the
+ * launch before. Notes the kernel with the root, in place of the one that was launched longest ago. */
+static double shared_in_turn(struct gs_traffic *traffic, const struct gs_timing *t)
+{
+    unsigned own = 0, in_turn = 1;
+    bool found = false;
+    GS_LOCKED(&gs_book.lock);
+    for (unsigned i = 0; i < GS_TRAFFIC_KERNELS && !found; i++) {
+        const struct gs_timing *k = traffic->kernel[i], *oldest = traffic->kernel[own];
+        found = k && k->at->kernel == t->at->kernel;
+        if (found || !k || (oldest && k->last_ns < oldest->last_ns))
+            own = i;
+    }
+    traffic->kernel[own] = t;
+    for (unsigned i = 0; i < GS_TRAFFIC_KERNELS && t->before_ns; i++)
+        in_turn += traffic->kernel[i] && i != own && traffic->kernel[i]->last_ns > t->before_ns;
+    return 1 - 1.0 / in_turn;
+}
+
 /* Work-groups of a part. With a NULL local size, about as many as the driver will make. */
 static uint64_t groups_of(const struct gs_plan *plan, unsigned part)
 {
@@ -112,6 +131,7 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
     struct gs_forecast *o = &t->forecast;
     double cut[GS_MAX_DEVICES], speed[GS_MAX_DEVICES];
     uint64_t left = 0, fetched = 0;
+    double shared = 0;
     const uint64_t groups = groups_of_all(plan);
     int err = 0;
     *o = (struct gs_forecast){.n = plan->n_parts, .link = o->link, .peer_possible = o->peer_possible};
@@ -129,9 +149,11 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
         o->largest = 1.0 / o->n;
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         struct gs_use *u = &plan->uses[i];
+        const uint64_t before = o->scatter.bytes + o->leave.bytes;
         err = add_invalid(&o->gather, u->root, 0, &GS_ONE_RANGE(u->window));
         for (unsigned p = 0; p < plan->n_parts && !err; p++)
             err = add_part(t, u, p);
+        shared += shared_in_turn(gs_traffic(u->root), of) * (double)(o->scatter.bytes + o->leave.bytes - before);
         if (u->writes == GS_COMPARED) {
             for (unsigned p = 0; p < plan->n_parts; p++)
                 add_move(&o->merge, u->window.end - u->window.begin, 1);
@@ -144,6 +166,7 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
             fetched += gs_traffic(u->root)->fetched;
         }
     }
+    o->shared = shared > 0 ? shared / (double)(o->scatter.bytes + o->leave.bytes) : 0;
     t->return_rate = !left ? -1 : fetched >= left ? 1 : (double)fetched / (double)left;
     return err;
 }

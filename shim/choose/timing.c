@@ -20,8 +20,8 @@ static void say_outlook(const struct gs_timing *t, const struct gs_trial *trial,
     const struct gs_forecast *o = &trial->forecast;
     gs_timing_say(t);
     gs_debug("%s: bytes to bring home %" PRIu64 ", to the parts %" PRIu64 ", left there %" PRIu64
-             " (come home: %.2f), by %s; to be read %.0f; at risk %.0f us, earned %.0f us%s",
-             t->at->name, o->gather.bytes, o->scatter.bytes, o->leave.bytes, t->h.return_rate,
+             " (come home: %.2f; for other kernels: %.2f), by %s; to be read %.0f; at risk %.0f us, earned %.0f us%s",
+             t->at->name, o->gather.bytes, o->scatter.bytes, o->leave.bytes, t->h.return_rate, o->shared,
              o->link == GS_LINK_PEER ? "windows" : "the host", t->h.read_bytes, trial->risk_ns / 1e3,
              gs_budget_left(&gs_book.budget, now_ns) / 1e3, o->ample ? "" : "; the parts may not fill their devices");
 }

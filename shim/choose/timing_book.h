@@ -17,6 +17,8 @@ struct gs_timing {
     bool used, split;         /* in this process */
     bool refused;             /* the last plan said that the launch can't be split: nothing to measure */
     bool begun;               /* the first measured launch was seen running */
+    uint64_t last_ns;         /* when it was launched last, ... */
+    uint64_t before_ns;       /* ... and before that; 0: never */
     uint64_t awaited_ns;      /* how long launches have waited for the first measurement; from 0 again when it runs */
     uint64_t tries_ns;        /* how long launches have waited for the times of the first splits */
     struct gs_history h;

@@ -217,6 +217,8 @@ void gs_timing_enqueues(struct gs_queue *q, struct gs_timing *t, uint64_t to_rea
     const uint64_t end_ns = atomic_load_explicit(&gs_book.waited_ns, memory_order_relaxed), now_ns = gs_now_ns();
     gs_time_is(now_ns);
     GS_LOCKED(&gs_book.lock);
+    t->before_ns = t->last_ns;
+    t->last_ns = now_ns;
     t->h.read_bytes = (double)to_read;
     if (to_read && !gs_choice_is_short(&t->h, &gs_book.machine, t->at->n))
         gs_size_refuse(t->at);

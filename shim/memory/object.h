@@ -34,11 +34,14 @@ cl_int gs_mem_released(struct gs_mem *m);
  * object meanwhile and no other call uses it, the driver hears of the release now. */
 void gs_mem_unlock(struct gs_context *c, struct gs_mem *used);
 
+enum { GS_TRAFFIC_KERNELS = 4 };
+
 /* Counts of a root's bytes that went to and fro: gs_traffic() in coherence.h. */
 struct gs_traffic {
     uint64_t left, fetched; /* written by splits on other devices; brought home of these since */
     uint64_t made, taken;   /* perhaps written by kernels; fetched by large blocking reads */
     const void *taken_to;   /* where the last such read put its bytes */
+    const struct gs_timing *kernel[GS_TRAFFIC_KERNELS]; /* kernels that might be split and use it, or null: of choose */
 };
 
 /* How many references to the handle are ours. */

@@ -25,6 +25,31 @@ static void a_faster_link_is_asked_for_where_it_pays(void **state)
     assert_true(gs_choose(&h, &h200, &o, &budget, (uint64_t)1e9, &risk_ns));
 }
 
+/* Kernels that need the same bytes in turn open the windows together, where what they bring would be too much for the
+ * slow way. (PolyBench's fdtd2d on two H200s.) */
+static void kernels_in_turn_ask_for_a_faster_link(void **state)
+{
+    for (int together = 0; together < 2; together++) {
+        struct gs_history h;
+        struct gs_budget budget = {0};
+        double risk_ns;
+        gs_history_init(&h);
+        gs_choice_learn_single(&h, 267000);
+        h.expected = 500;
+        struct gs_forecast o = {.n = 2,
+                                .largest = 0.5,
+                                .ample = true,
+                                .scatter = {268468224, 2, 2},
+                                .leave = {134217728, 1, 1},
+                                .shared = together ? 0.58 : 0,
+                                .peer_possible = true};
+        assert_false(gs_choose(&h, &h200, &o, &budget, (uint64_t)1e9, &risk_ns));
+        assert_int_equal(h.wants_peer, together);
+        o.link = GS_LINK_PEER;
+        assert_true(gs_choose(&h, &h200, &o, &budget, (uint64_t)1e9, &risk_ns));
+    }
+}
+
 /* While the windows are being opened the slow way is taken where even that gains. What it takes says nothing of splits
  * to come; nor is a kernel given up for which it is too slow. */
 static void the_slow_link_is_a_makeshift(void **state)
@@ -92,6 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_faster_link_is_asked_for_where_it_pays),
+        cmocka_unit_test(kernels_in_turn_ask_for_a_faster_link),
         cmocka_unit_test(the_slow_link_is_a_makeshift),
         cmocka_unit_test(what_will_pay_is_foreseen),
         cmocka_unit_test(a_bound_spares_the_measurement),

@@ -325,6 +325,42 @@ static void what_cannot_pay_is_not_planned(void **state)
     assert_true(gs_choice_may_plan(&h, &machine, 2, 1e6));
 }
 
+/* A row of first tries ends where what was brought for one has gone home again, and is many times the kernel's time. */
+static void tries_end_where_all_goes_home(void **state)
+{
+    for (int home = 0; home < 2; home++) {
+        struct gs_machine m = machine;
+        struct gs_budget b = {.begin_ns = 0};
+        struct gs_history h;
+        struct gs_forecast o = two;
+        const uint64_t parts[2] = {MS / 2, MS / 2};
+        double risk_ns;
+        gs_history_init(&h);
+        gs_choice_learn_single(&h, MS);
+        h.expected = 1000;
+        o.scatter = (struct gs_move){64 << 20, 1, 1};
+        assert_true(gs_choose(&h, &m, &o, &b, 10000 * MS, &risk_ns));
+        gs_choice_learn_split(&h, &m, &b, &o, &(struct gs_split_times){8 * MS, parts, h.single_ns, risk_ns});
+        o.scatter = home ? o.scatter : (struct gs_move){0};
+        assert_int_equal(gs_choose(&h, &m, &o, &b, 10000 * MS, &risk_ns), !home);
+    }
+}
+
+/* A split that moves few bytes and takes less than one that moves none was thought to tells what such a one takes. */
+static void few_bytes_hide_no_cheap_split(void **state)
+{
+    struct gs_machine m = machine;
+    struct gs_budget b = {.begin_ns = 0};
+    struct gs_history h;
+    struct gs_forecast o = two;
+    const uint64_t parts[2] = {MS / 2, MS / 2};
+    gs_history_init(&h);
+    o.scatter = (struct gs_move){32768, 1, 1};
+    for (int i = 0; i < 3; i++) /* the first one tells something else */
+        gs_choice_learn_split(&h, &m, &b, &o, &(struct gs_split_times){MS / 2 + 12000, parts, MS, 0});
+    assert_true(m.split_ns < 15e3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -345,6 +381,8 @@ int main(void)
         cmocka_unit_test(the_first_split_does_not_count),
         cmocka_unit_test(a_hopeless_split_counts),
         cmocka_unit_test(what_cannot_pay_is_not_planned),
+        cmocka_unit_test(tries_end_where_all_goes_home),
+        cmocka_unit_test(few_bytes_hide_no_cheap_split),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,6 +106,74 @@ static void alternating_kernels_settle(void **state)
     assert_true(a.switches <= 3 && b.switches <= 3);
 }
 
+/* Two kernels in turn, which the application waits for: a stretch. */
+static void launch_both(struct world *w, struct kernel k[2])
+{
+    const double begun = w->now, one = gs_choice_single_ns(&k[0].h) + gs_choice_single_ns(&k[1].h);
+    bool split = false, first = false, known = one > 0;
+    for (int i = 0; i < 2; i++) {
+        const unsigned before = k[i].splits;
+        known = known && gs_choice_single_ns(&k[i].h) > 0;
+        split |= launch(w, &k[i]);
+        first |= k[i].splits && !before;
+    }
+    for (int i = 0; i < 2 && known; i++)
+        gs_stretch_learn(&k[i].h.together, w->now - begun, one, split, first);
+}
+
+/* PolyBench's jacobi2d in its second process on two H200s: what is brought once is too much for each kernel by itself,
+ * though together they gain. */
+static void kernels_in_turn_pay_together(void **state)
+{
+    struct world w;
+    struct kernel k[2] = {kernel_of(252e3, 126e3, 98304), kernel_of(226e3, 113e3, 0)};
+    begin(&w, 268 << 20);
+    w.now = 9e8; /* the application's start */
+    w.shared = 0.5;
+    w.real.split_ns = 6e4;
+    w.real.link[0].piece_ns = 1e4;
+    for (int i = 0; i < 2; i++) {
+        k[i].h.expected = 1000;
+        k[i].ample = true;
+        k[i].plan_ns = 5e3;
+        gs_choice_learn_single(&k[i].h, (uint64_t)k[i].single_ns);
+    }
+    for (int i = 0; i < 1000; i++)
+        launch_both(&w, k);
+    assert_true(k[0].splits > 950 && k[1].splits > 950);
+    assert_true(w.now - 9e8 < 0.9 * w.plain);
+}
+
+/* The worst that tries of two kernels in turn can do: see trying_costs_little(). */
+static void trying_together_costs_little(void **state)
+{
+    int beyond = 0;
+    for (int round = 0; round < 2000; round++) {
+        struct world w;
+        struct kernel k[2];
+        begin(&w, (uint64_t)(random_part() * 64e6));
+        w.noise = 0.05;
+        w.shared = 0.5;
+        w.real.split_ns *= 0.5 + 5 * random_part();
+        w.real.first_ns *= 5 * random_part();
+        w.real.link[0].byte_ns *= 0.3 + 5 * random_part();
+        for (int i = 0; i < 2; i++) {
+            const double single = pow(10, 5 + 3 * random_part()), least = random_part() < 0.5 ? 0 : 2;
+            k[i] = kernel_of(single, single * (0.5 + least * random_part()), (uint64_t)(random_part() * 1e6));
+            k[i].ample = random_part() < 0.5;
+            k[i].h.expected = random_part() < 0.5 ? 3000 : 0;
+        }
+        for (int i = 0; i < 1500 || (i < 6000 && w.plain < 8e8); i++)
+            launch_both(&w, k);
+        const double times = w.now / w.plain / (1 + w.noise / 2);
+        if (times > 1.07)
+            fail_msg("round %d: %.0f and %.0f us: %.3f times the plain run, %u and %u splits", round,
+                     k[0].single_ns / 1e3, k[1].single_ns / 1e3, times, k[0].splits, k[1].splits);
+        beyond += times > 1.03;
+    }
+    assert_true(beyond <= 10); /* of 2000 */
+}
+
 /* b is too short by itself, but cheaper in parts than with all of the data brought home for it. */
 static void a_short_kernel_goes_where_the_data_is(void **state)
 {
@@ -235,6 +303,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(trying_costs_little),
         cmocka_unit_test(plans_in_vain_cost_little),
         cmocka_unit_test(alternating_kernels_settle),
+        cmocka_unit_test(kernels_in_turn_pay_together),
+        cmocka_unit_test(trying_together_costs_little),
         cmocka_unit_test(a_short_kernel_goes_where_the_data_is),
         cmocka_unit_test(data_that_always_comes_home_keeps_a_kernel_there),
         cmocka_unit_test(first_uses_do_not_decide),

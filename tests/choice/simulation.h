@@ -14,6 +14,7 @@ struct world {
     double now, plain; /* what has been spent, and what the plain run would have */
     double noise;      /* of times, upwards */
     uint64_t bytes;    /* of the buffer */
+    double shared;     /* gs_forecast.shared */
     bool away;
 };
 
@@ -76,7 +77,7 @@ static inline double run_split(struct world *w, struct kernel *k, const struct g
 /* One launch of a kernel that works on all of the buffer. */
 static inline bool launch(struct world *w, struct kernel *k)
 {
-    struct gs_forecast o = {.n = 2, .link = GS_LINK_HOST, .largest = 0.5, .ample = k->ample, .plan_ns = k->plan_ns};
+    struct gs_forecast o = {.n = 2, .link = GS_LINK_HOST, .largest = 0.5, .ample = k->ample, .plan_ns = k->plan_ns, .shared = w->shared};
     const uint64_t half = w->bytes / 2, scatter = w->away ? k->halo : half + k->halo;
     double risk_ns = 0;
     bool split = false;

@@ -24,4 +24,16 @@ n=$(splits 1 PACED_WAIT=20 FAKE_ITEM_NS=150 FAKE_READ_NS=300000000)
 launches=40
 n=$(splits 1 PACED_WAIT=event)
 [ "$n" -ge $((launches * 3 / 4)) ] || fail "only $n of $launches are split, though that gains: $(cat stats.json)"
+# What is brought once is half each kernel's of two in turn, and all its own where one comes after the other. Of kernels
+# that are just too long to be too short to gain: they are planned, and not split.
+for how in turn after; do
+  rm -rf cache
+  for launches in 1000 30; do
+    PACED_OTHER=$how FAKE_ITEM_NS=2.861 GPUSPARC_DEBUG=1 gpusparc run "$programs/paced" $launches 65536 2>debug.txt || fail "$how"
+    until_compiled 1
+  done
+  grep -q "to the parts 131072" debug.txt || fail "$how: nothing is planned: $(head debug.txt)"
+  n=$(grep -c "for other kernels: 0.50" debug.txt || true)
+  [ $((n > 0)) = $([ $how = turn ] && echo 1 || echo 0) ] || fail "$how: $n times half of it is another's: $(cat debug.txt)"
+done
 echo passed

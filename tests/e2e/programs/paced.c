@@ -4,7 +4,7 @@
  * for. One without a launch ends with its input. PACED_BYTES: as long as that the program's text is to be, and longer;
  * then it prints a sum of what the launches leave. PACED_WAIT=
  * event, map or read: it waits by that, instead of by clFinish; late: it reads afterwards; a number: after each so many
- * launches it does so. */
+ * launches it does so. PACED_OTHER=turn: another kernel is launched behind each launch; after: behind all of them. */
 #include "plain.h"
 
 enum { MOST = 1 << 20 };
@@ -66,6 +66,10 @@ int main(int argc, char **argv)
     cl_kernel k = kernel_of(p, rounds ? "churn" : "advance");
     cl_mem in = buffer(CL_MEM_READ_ONLY, items * 4, NULL), out = buffer(CL_MEM_READ_WRITE, items * 4, NULL);
     SET(k, in, out);
+    const char *turn = getenv("PACED_OTHER");
+    cl_kernel other = kernel_of(p, "churn");
+    SET(other, in, out);
+    set_uint(other, 2, 1);
     if (rounds)
         set_uint(k, 2, (cl_uint)strtoul(argv[3], NULL, 10));
     for (uint32_t i = 0; i < items; i++)
@@ -76,7 +80,11 @@ int main(int argc, char **argv)
             launch(queue, k, items, 64, 0, NULL, NULL);
         else
             launch_and_wait(k, items, out, i);
+        if (turn && *turn == 't')
+            launch_and_wait(other, items, out, i);
     }
+    for (long i = 0; i < iterations && turn && *turn == 'a'; i++)
+        launch_and_wait(other, items, out, i);
     if (once)
         CL(clFinish(queue));
     while (!iterations && getchar() != EOF)
@@ -86,7 +94,7 @@ int main(int argc, char **argv)
         sum = sum * 31 + host[i];
     if (getenv("PACED_BYTES"))
         printf("%08x\n", (unsigned)sum);
-    RELEASE(in, out, k, p);
+    RELEASE(in, out, k, other, p);
     free(text);
     return finish();
 }
