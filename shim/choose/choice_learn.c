@@ -121,9 +121,11 @@ bool gs_choice_move_cut(struct gs_history *h, const struct gs_machine *m, enum g
         h->tried = h->asked_split = 0;
         return true;
     }
-    /* Enters the new cut's hoped-for time: without half of the longest part's excess over the mean. */
+    /* Enters the new cut's hoped-for time, without half of the longest part's excess over the mean; or what the former
+     * cut took, which is back as that hope was wrong. */
+    const double hoped = (double)(best > excess ? best - excess / 2 : best);
     for (int i = 0; i < GS_CHOICE_KNOWN; i++)
-        gs_measured_add(&h->split, best > excess ? best - excess / 2 : best);
+        gs_measured_add(&h->split, (uint64_t)(h->balance.settled ? (double)h->balance.before_ns + m->split_ns : hoped));
     return true;
 }
 

@@ -325,6 +325,29 @@ static void what_cannot_pay_is_not_planned(void **state)
     assert_true(gs_choice_may_plan(&h, &machine, 2, 1e6));
 }
 
+/* A cut that gains nothing comes back, and with it what splits took by it: in Rodinia's particle filter a part takes as
+ * long as its last work-item, wherever it begins. */
+static void a_cut_that_comes_back_has_its_time(void **state)
+{
+    struct gs_machine m = machine;
+    struct gs_budget b = {.begin_ns = 0};
+    struct gs_history h;
+    gs_history_init(&h);
+    gs_choice_learn_single(&h, 48 * MS);
+    h.expected = 100;
+    for (int i = 0; i < 20; i++) {
+        const double cut[2] = {h.balance.n ? h.balance.cut[0] : 0.5, 1};
+        const uint64_t parts[2] = {(uint64_t)(cut[0] * 34e6), 37 * MS};
+        gs_choice_learn_split(&h, &m, &b, &two, &(struct gs_split_times){37 * MS + 20000, parts, 48e6, 0});
+        gs_balance_learn(&h.balance, 0, 2, cut, parts, NULL);
+        gs_choice_move_cut(&h, &m, GS_LINK_HOST, (struct gs_move){0});
+        if (h.balance.settled)
+            break;
+    }
+    assert_true(h.balance.settled && h.balance.cut[0] == 0.5 && h.balance.moves == 2);
+    assert_true(gs_choice_split_known(&h) && gs_measured_best(&h.split) >= 37 * MS);
+}
+
 /* A row of first tries ends where what was brought for one has gone home again, and is many times the kernel's time. */
 static void tries_end_where_all_goes_home(void **state)
 {
@@ -381,6 +404,7 @@ int main(void)
         cmocka_unit_test(the_first_split_does_not_count),
         cmocka_unit_test(a_hopeless_split_counts),
         cmocka_unit_test(what_cannot_pay_is_not_planned),
+        cmocka_unit_test(a_cut_that_comes_back_has_its_time),
         cmocka_unit_test(tries_end_where_all_goes_home),
         cmocka_unit_test(few_bytes_hide_no_cheap_split),
     };
