@@ -73,19 +73,21 @@ static void set_changed(struct gs_loop_code *l, struct gs_changed *ch, uint32_t 
 {
     struct gs_builder *b = l->b;
     struct gs_value p = gs_pointer(gs_private_place(b, ch->object)), v = ch->before;
+    uint32_t node = GS_NO_NODE;
     if (v.kind == GS_V_INT && ch->step != GS_NO_NODE) {
-        v.node = gs_node_iv(b, op, ch->type.int_type, gs_node_cast(b, ch->type.int_type, v.node), ch->step, loop);
-        if (op == GS_N_IV_EXIT)
-            b->nodes[v.node].dim = ch->in_condition;
+        node = v.node =
+            gs_node_iv(b, op, ch->type.int_type, gs_node_cast(b, ch->type.int_type, v.node), ch->step, loop);
     } else if (v.kind == GS_V_POINTER && !v.otherwise && v.place.base != GS_B_UNKNOWN) {
         if (ch->step != GS_NO_NODE)
-            v.place.offset = gs_node_iv(b, op, GS_I64, v.place.offset, ch->step, loop);
+            node = v.place.offset = gs_node_iv(b, op, GS_I64, v.place.offset, ch->step, loop);
         else
             v.place.offset = gs_node_opaque(b, GS_I64, at, "a loop changes the pointer");
     } else {
         gs_private_forget(b, ch->object);
         return;
     }
+    if (op == GS_N_IV_EXIT && node != GS_NO_NODE)
+        b->nodes[node].dim = ch->in_condition ? GS_EXIT_STEPPED : l->has_break ? GS_EXIT_EARLY : GS_EXIT_PLAIN;
     gs_store(b, &p, &ch->type, &v, at);
 }
 

@@ -491,6 +491,16 @@ static struct gs_form eval_iv(struct gs_eval *e, uint32_t node, struct gs_memo *
     return b.bounded ? own_variable(e, node, b.after, m) : any_value(e, node, m); /* in the body, a guard narrows it */
 }
 
+/* Is what bounds the loop its whole condition, so that it ends there and nowhere before? */
+static bool ends_at_bound(const struct gs_eval *e, const struct gs_loop *l)
+{
+    uint32_t node = l->condition;
+    while (node != GS_NO_NODE && e->p->nodes[node].op == GS_N_LNOT)
+        node = e->p->nodes[node].a;
+    return node != GS_NO_NODE && !l->tested_after && e->p->nodes[node].op != GS_N_LAND &&
+           e->p->nodes[node].op != GS_N_LOR;
+}
+
 static struct gs_form eval_iv_exit(struct gs_eval *e, uint32_t node, struct gs_memo *m)
 {
     const struct gs_node *n = &e->p->nodes[node];
@@ -504,7 +514,13 @@ static struct gs_form eval_iv_exit(struct gs_eval *e, uint32_t node, struct gs_m
         return any_value(e, node, m);
     struct gs_interval in = {init.lo + way.lo, init.hi + way.hi};
     const struct gs_loop *l = &e->p->loops[n->c];
-    if (l->init == n->a && l->step == n->b && !l->tested_after && n->dim == 0)
+    if (n->dim == GS_EXIT_PLAIN && b.exact && is_single(step) && ends_at_bound(e, l)) { /* after so many steps */
+        const struct gs_form before = gs_eval_lazy(e, n->a, m), one = gs_form_const(1);
+        const gs_wide by = step.lo * (b.last + 1);
+        if (by >= INT64_MIN && by <= INT64_MAX && gs_form_add(e, &before, (int64_t)by, &one, &f))
+            return f;
+    }
+    if (l->init == n->a && l->step == n->b && !l->tested_after && n->dim != GS_EXIT_STEPPED)
         in = (struct gs_interval){greatest(in.lo, b.after.lo), least(in.hi, b.after.hi)};
     return own_variable(e, node, in, m);
 }

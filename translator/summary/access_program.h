@@ -38,7 +38,7 @@ enum gs_node_op {
     GS_N_ARG,     /* the `type` at byte `imm` of the by-value argument a */
     GS_N_OPAQUE,  /* any value of the type: loaded from memory, computed in floating point, … */
     GS_N_IV,      /* in loop c: a + b * (number of finished iterations) */
-    GS_N_IV_EXIT, /* GS_N_IV after the loop; dim 1: the condition may have changed the variable once more */
+    GS_N_IV_EXIT, /* GS_N_IV after the loop; dim: enum gs_loop_end */
     GS_N_LOAD,    /* any value of the type, which argument c, a buffer, has at byte a */
     GS_N_ADD,     /* a, b: operands of the node's own width, from here to GS_N_NOT */
     GS_N_SUB,
@@ -63,6 +63,13 @@ enum gs_node_op {
     GS_N_LOR,
     GS_N_LNOT,
     GS_N_OPS
+};
+
+/* How a loop ends, as far as an induction variable's value behind it is concerned. */
+enum gs_loop_end {
+    GS_EXIT_PLAIN,   /* by its condition alone */
+    GS_EXIT_STEPPED, /* the condition may have changed the variable once more */
+    GS_EXIT_EARLY    /* perhaps by a break */
 };
 
 #define GS_NO_NODE UINT32_MAX

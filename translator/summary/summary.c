@@ -19,7 +19,7 @@
 #include "translator/summary/access.h"
 #include "translator/summary/access_program.h"
 
-enum { FORMAT = 11 };
+enum { FORMAT = 12 };
 
 /* A summary and the arena that holds all of it. */
 struct owned_summary {

@@ -672,3 +672,69 @@ K(byte_words)
     __global char3 *c = (__global char3 *)(o + 16384);
     c[g] = (char3)(1);
 }
+K(behind_loops)
+{
+    G;
+    int at = g, down = 4696 + g * 9;
+    for (int i = 3; i >= 0; i--) at += 16;
+    o[at] = 1;
+    for (int i = 0; i < (n & 7); i++) at += 8;
+    o[2048 + at] = 2;
+    for (uint i = (uint)n & 15; i > 3; i -= 3) down--;
+    o[down] = 3;
+    __global int *p = o + 16384 + g * 32;
+    for (uint i = 0; i != (n & 7); i++) p += 2;
+    *p = 4;
+}
+K(behind_break)
+{
+    G;
+    int at = g;
+    for (int i = 0; i < (n & 7); i++) {
+        at += 8;
+        if (i == (m & 3)) break;
+    }
+    o[at] = 1;
+}
+K(behind_pointer_break)
+{
+    G;
+    __global int *p = o + g * 32;
+    for (int i = 0; i < (n & 7); i++) {
+        p += 2;
+        if (i == (m & 3)) break;
+    }
+    *p = 1;
+}
+K(behind_two_conditions)
+{
+    G;
+    int at = g * 8;
+    for (int i = 0; i < 2 + (n & 3) && i < (m & 7); i++) at++;
+    o[at] = 1;
+}
+K(behind_do)
+{
+    G;
+    int at = g * 8, i = 0;
+    do at++; while (++i < (n & 3));
+    o[at] = 1;
+}
+K(behind_test)
+{
+    G;
+    int at = g * 8, k = n & 3;
+    while (k--) at++;
+    o[at + k] = 1;
+}
+K(behind_inner)
+{
+    G;
+    for (int i = 0; i < 3; i++) {
+        int at = g * 16 + i * 2048;
+        for (int k = 0; k < g % 3; k++) at++;
+        for (int k = i; k < (n & 3); k++) at += 3;
+        if (m == 3 && i == 1) return;
+        o[at] = 1;
+    }
+}
