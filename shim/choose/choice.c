@@ -176,8 +176,7 @@ static bool one_device(struct gs_history *h, const char *reason)
 }
 
 /* Puts off the next plan by so many launches at least. Plans in vain may cost the budget's share of the kernel's time,
- * once a plan's cost is known. (Rodinia's gaussian of 4096 rows lost 8 % of its time by 50 plans in vain, on two
- * H200s.) */
+ * once a plan's cost is known. (Rodinia's gaussian of 4096 rows lost 8 % by 50 plans in vain, on two H200s.) */
 static bool not_now(struct gs_history *h, uint64_t launches, const char *reason)
 {
     const double plan_ns = h->plan.n >= ENOUGH ? (double)gs_measured_best(&h->plan) : 0;

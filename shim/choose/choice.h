@@ -168,7 +168,7 @@ double gs_least_gain_ns(const struct gs_machine *m, unsigned n);
 
 /* What moves in each launch of a row, not only when the choice changes. */
 struct gs_again {
-    bool known;
+    uint64_t known; /* as the file has it: learnt.h */
     struct gs_move move;
 };
 

@@ -47,21 +47,17 @@ static int add_part(struct gs_trial *t, const struct gs_use *u, unsigned part)
 }
 
 /* The share of what is brought once of the root that other kernels pay: those that were launched with it since the
- * launch before. Notes the kernel with the root, in place of the one that was launched longest ago. */
+ * launch before. Notes the kernel with the root, in turn in place of one of the others. */
 static double shared_in_turn(struct gs_traffic *traffic, const struct gs_timing *t)
 {
+    const struct gs_timing **k = traffic->kernel;
     unsigned own = 0, in_turn = 1;
-    bool found = false;
     GS_LOCKED(&gs_book.lock);
-    for (unsigned i = 0; i < GS_TRAFFIC_KERNELS && !found; i++) {
-        const struct gs_timing *k = traffic->kernel[i], *oldest = traffic->kernel[own];
-        found = k && k->at->kernel == t->at->kernel;
-        if (found || !k || (oldest && k->last_ns < oldest->last_ns))
-            own = i;
-    }
-    traffic->kernel[own] = t;
+    while (own < GS_TRAFFIC_KERNELS && !(k[own] && k[own]->at->kernel == t->at->kernel))
+        own++;
+    k[own < GS_TRAFFIC_KERNELS ? own : traffic->kernels++ % GS_TRAFFIC_KERNELS] = t;
     for (unsigned i = 0; i < GS_TRAFFIC_KERNELS && t->before_ns; i++)
-        in_turn += traffic->kernel[i] && i != own && traffic->kernel[i]->last_ns > t->before_ns;
+        in_turn += k[i] && k[i] != t && k[i]->last_ns > t->before_ns;
     return 1 - 1.0 / in_turn;
 }
 

@@ -55,11 +55,8 @@ void gs_learnt_keep(struct gs_learnt_kernel *k, const struct gs_history *h)
     k->parts = h->balance.n;
     k->return_rate = h->return_rate;
     k->owed_ns = gs_stretch_keep(&h->together);
-    const struct gs_again *s = &h->scatter_again, *g = &h->gather_again;
-    memcpy(k->scatter_again, (uint64_t[]){s->known, s->move.bytes, s->move.pieces, s->move.packs},
-           sizeof k->scatter_again);
-    memcpy(k->gather_again, (uint64_t[]){g->known, g->move.bytes, g->move.pieces, g->move.packs},
-           sizeof k->gather_again);
+    k->scatter_again = h->scatter_again;
+    k->gather_again = h->gather_again;
     memcpy(k->cut, h->balance.cut, sizeof k->cut);
 }
 
@@ -69,10 +66,8 @@ void gs_learnt_begin(const struct gs_learnt_kernel *k, struct gs_history *h)
     h->expected = k->launches;
     h->bound_ns = k->bound_ns;
     h->return_rate = k->return_rate;
-    h->scatter_again =
-        (struct gs_again){k->scatter_again[0], {k->scatter_again[1], k->scatter_again[2], k->scatter_again[3]}};
-    h->gather_again =
-        (struct gs_again){k->gather_again[0], {k->gather_again[1], k->gather_again[2], k->gather_again[3]}};
+    h->scatter_again = k->scatter_again;
+    h->gather_again = k->gather_again;
     h->balance = (struct gs_balance){
         .n = (unsigned)k->parts, .dim = (unsigned)k->dim, .moves = (unsigned)k->moves, .settled = k->settled};
     memcpy(h->balance.cut, k->cut, sizeof k->cut);

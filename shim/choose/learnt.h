@@ -16,7 +16,7 @@ struct gs_learnt_kernel {
     uint64_t size[6];                /* global and local; local zeros: NULL */
     uint64_t prepare_ns;             /* the time to translate and compile; 0: unknown */
     uint64_t launches, bound_ns, single_ns, split_ns, failures, moves, settled, dim, parts;
-    uint64_t scatter_again[4], gather_again[4]; /* known, bytes, pieces, packs */
+    struct gs_again scatter_again, gather_again;
     double return_rate, owed_ns, cut[GS_MAX_DEVICES];
 };
 

@@ -41,16 +41,11 @@ static bool make_key(const struct gs_group *g)
     if (stat("/proc/self/exe", &st) != 0 || !getcwd(cwd, sizeof cwd))
         return false;
     gs_real()->clGetDeviceInfo(g->dev[0], CL_DRIVER_VERSION, sizeof driver, driver, NULL);
-    const uint64_t numbers[] = {st.st_dev,
-                                st.st_ino,
-                                (uint64_t)st.st_size,
-                                (uint64_t)st.st_mtim.tv_sec,
-                                (uint64_t)st.st_mtim.tv_nsec,
-                                g->n,
-                                (uint64_t)gs_settings()->transfer};
+    const uint64_t numbers[] = {st.st_dev, st.st_ino, (uint64_t)st.st_size, g->n, (uint64_t)gs_settings()->transfer};
     gs_hash_begin(&h);
     gs_hash_add(&h, GS_VERSION, sizeof GS_VERSION);
     gs_hash_add(&h, numbers, sizeof numbers);
+    gs_hash_add(&h, &st.st_mtim, sizeof st.st_mtim);
     gs_hash_add_text(&h, cwd);
     gs_hash_add_text(&h, driver);
     FILE *f = fopen("/proc/self/cmdline", "re");

@@ -203,25 +203,19 @@ static void leave_for_later(struct gs_timing *t, struct gs_program *p)
 
 void gs_prepare_later(struct gs_timing *t)
 {
-    pthread_mutex_lock(&gs_book.lock);
-    cl_program handle = gs_choice_not_measured(&t->h) ? NULL : t->asks;
-    t->asks = handle ? NULL : t->asks;
-    pthread_mutex_unlock(&gs_book.lock);
-    struct gs_program *p = gs_find_hold(GS_PROGRAM, handle); /* the application may have released it */
-    if (!p)
-        return;
-    if (atomic_load(&p->id) == t->at->program && !gs_prepared(p)) /* or it is another's handle by now */
+    struct gs_program *p = gs_find_hold(GS_PROGRAM, atomic_exchange(&t->asks, NULL));
+    if (p && atomic_load(&p->id) == t->at->program) /* else the handle is another's by now */
         leave_for_later(t, p);
-    gs_drop(&p->o);
+    if (p)
+        gs_drop(&p->o);
 }
 
 const char *gs_timing_prepare(struct gs_timing *t, const struct gs_command *cmd, struct gs_program *p)
 {
     const char *reason;
     if (!gs_timing_may_plan(t, false, &reason)) {
-        pthread_mutex_lock(&gs_book.lock);
-        t->asks = gs_choice_not_measured(&t->h) ? p->o.handle : NULL;
-        pthread_mutex_unlock(&gs_book.lock);
+        if (strcmp(reason, GS_R_NOT_KNOWN) == 0)
+            atomic_store(&t->asks, p->o.handle);
         leave_for_later(t, p);
         return reason;
     }

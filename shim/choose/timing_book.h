@@ -12,7 +12,7 @@ struct gs_timing {
     struct gs_size *at;       /* the size of this entry */
     double prepare_ns;        /* the time that preparing the program took; 0: unknown */
     double compile_ns;        /* at least so long, as is thought, compiling the program will take */
-    _Atomic(cl_program) asks; /* of a launch whose time wasn't known; it may be gone. See gs_prepare_later */
+    _Atomic(cl_program) asks; /* the program of a launch whose time wasn't known; it may be gone by now */
     bool waited;              /* a launch has waited for the preparation in vain, in this process */
     bool used, split;         /* in this process */
     bool refused;             /* the last plan said that the launch can't be split: nothing to measure */
@@ -76,8 +76,7 @@ double gs_prepared_ns(const struct gs_timing *t, const struct gs_program *p);
 /* What preparing the program now costs the application, to be won by launches to come. With the lock held. */
 double gs_prepare_cost_ns(const struct gs_timing *t);
 
-/* The application has waited. If t's time wasn't known when it was launched, and is by now, its program is left to
- * gpusparc-compile where later processes gain by that. Without locks. */
+/* The application has waited: is t->asks to be compiled for later processes? Without locks. */
 void gs_prepare_later(struct gs_timing *t);
 
 /* timing.c */

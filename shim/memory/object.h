@@ -41,7 +41,9 @@ struct gs_traffic {
     uint64_t left, fetched; /* written by splits on other devices; brought home of these since */
     uint64_t made, taken;   /* perhaps written by kernels; fetched by large blocking reads */
     const void *taken_to;   /* where the last such read put its bytes */
-    const struct gs_timing *kernel[GS_TRAFFIC_KERNELS]; /* kernels that might be split and use it, or null: of choose */
+    /* Of the room choose: kernels that might be split and use it, or null; and how many have come. */
+    const struct gs_timing *kernel[GS_TRAFFIC_KERNELS];
+    unsigned kernels;
 };
 
 /* How many references to the handle are ours. */
