@@ -139,12 +139,13 @@ double gs_prepared_ns(const struct gs_timing *t, const struct gs_program *p)
 }
 
 /* A program that was prepared before comes from the translator's cache and the driver's, but for PoCL's last step. Else
- * the whole cost has to be won: beside NVIDIA's compiler one wait of the application takes 22 to 39 ms longer (an H200;
- * builds of 103 to 181 ms), and the process's end waits for the compiler (CLBlast, 50 launches of 4 ms: 2 s). */
+ * the whole cost has to be won, on GPUs twice: how many launches come is a guess, and an application waits for NVIDIA's
+ * compiler, 22 to 39 ms or all of its time (docs/choice.md), as the process's end does. */
 double gs_prepare_cost_ns(const struct gs_timing *t)
 {
-    enum { CACHED_CPU = 4 };
-    return t->prepare_ns > 0 ? t->prepare_ns / (on_cpu() ? CACHED_CPU : AGAIN) : gs_max(t->compile_ns, least_ns);
+    enum { CACHED_CPU = 4, TWICE = 2 };
+    return t->prepare_ns > 0 ? t->prepare_ns / (on_cpu() ? CACHED_CPU : AGAIN)
+                             : gs_max(t->compile_ns, least_ns) * (on_cpu() ? 1 : TWICE);
 }
 
 /* Would it pay if the program, never prepared, had been prepared before this process? With the lock held. */

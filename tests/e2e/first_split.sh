@@ -41,6 +41,12 @@ rm -rf cache
 GPUSPARC_REAL=$programs/fake.so gpusparc run --mode multi "$programs/paced" 1 128 || fail "multi"
 build=60 first left 3
 
+# Two launches of 0.2 s: as many to come don't gain twice what the compiler may take.
+rm -rf cache
+FAKE_ITEM_NS=3000 GPUSPARC_DEBUG=1 GPUSPARC_REAL=$programs/fake.so gpusparc run "$programs/paced" 2 65536 2>debug.txt || fail "two"
+! grep "compiled for" debug.txt || fail "a program was compiled for what two launches gain"
+until_compiled 1
+
 # Launches of 10 us: no translation, as many as there may be. They may look longer on a busy machine.
 for i in 1 2 3 4 5; do
   rm -rf cache
