@@ -47,13 +47,34 @@ cl_kernel gs_pack_kernel(cl_context ctx, const cl_device_id *dev, cl_uint n)
     return err ? NULL : kernel;
 }
 
+/* The kernel's argument, by piece: in the buffer begin, bytes of a row, bytes from row to row, and bytes in all; `at`:
+ * where the piece begins in the slot, at a multiple of 16. */
+struct pieces {
+    cl_ulong begin[GS_PACK_PIECES], width[GS_PACK_PIECES], pitch[GS_PACK_PIECES], bytes[GS_PACK_PIECES],
+        at[GS_PACK_PIECES];
+};
+
 cl_int gs_pack_put(const struct gs_pack_step *s, cl_command_queue queue, const struct gs_events *after, cl_event *end)
 {
-    const uint64_t bytes = s->pack->at[s->n - 1] + s->pack->bytes[s->n - 1];
-    const struct gs_put_arg args[] = {{sizeof s->mem, &s->mem},   {sizeof s->window, &s->window},
-                                      {sizeof *s->pack, s->pack}, {sizeof s->n, &s->n},
-                                      {sizeof s->slot, &s->slot}, {sizeof s->arrives, &s->arrives}};
-    const struct gs_put_launch launch = {s->kernel, args, sizeof args / sizeof *args,
-                                         (bytes + GS_PACK_ITEM_BYTES - 1) / GS_PACK_ITEM_BYTES, LOCAL};
+    const cl_mem mem = s->arrives ? s->send->to->mem : s->send->op.src;
+    const cl_ulong slot = s->slot->at;
+    const cl_uint arrives = s->arrives;
+    struct pieces p;
+    cl_ulong bytes = 0;
+    cl_uint n = 0;
+    for (const struct gs_send *i = s->send; i; i = i->with, n++) {
+        const struct gs_rect *r = &i->rect;
+        p.begin[n] = r->begin;
+        p.width[n] = r->width;
+        p.pitch[n] = r->rows > 1 ? r->pitch : r->width;
+        p.bytes[n] = gs_rect_bytes(r);
+        p.at[n] = bytes;
+        bytes += gs_pack_bytes(i);
+    }
+    const struct gs_put_arg args[] = {{sizeof mem, &mem},   {sizeof s->slot->mem, &s->slot->mem},
+                                      {sizeof p, &p},       {sizeof n, &n},
+                                      {sizeof slot, &slot}, {sizeof arrives, &arrives}};
+    const struct gs_put_launch launch = {s->kernel, args, sizeof args / sizeof *args, bytes / GS_PACK_ITEM_BYTES,
+                                         LOCAL};
     return gs_put_kernel(queue, &launch, after->n, after->v, end);
 }

@@ -16,24 +16,21 @@ static inline uint64_t gs_pack_count(uint64_t bytes, uint64_t pieces)
     return bytes > pieces * GS_PACK_PIECE_BYTES ? pieces : (pieces + GS_PACK_PIECES - 1) / GS_PACK_PIECES;
 }
 
-/* The kernel's argument, by piece: in the buffer begin, bytes of a row, bytes from row to row, and bytes in all; `at`:
- * where the piece begins in the slot, at a multiple of 16. */
-struct gs_pack {
-    cl_ulong begin[GS_PACK_PIECES], width[GS_PACK_PIECES], pitch[GS_PACK_PIECES], bytes[GS_PACK_PIECES],
-        at[GS_PACK_PIECES];
-};
+/* What a piece takes of a slot. */
+static inline uint64_t gs_pack_bytes(const struct gs_send *send)
+{
+    return (gs_rect_bytes(&send->rect) + 15) & ~(uint64_t)15;
+}
 
 /* The pack kernel for n devices of a context, built by a thread of ours; null: the devices have no use for it. */
 cl_kernel gs_pack_kernel(cl_context ctx, const cl_device_id *dev, cl_uint n);
 
-/* One command: packs pieces of `mem` into the slot at byte `slot` of a window, or unpacks them (`arrives`). */
+/* One command: packs a send and those that go with it into a slot of a window, or unpacks them (`arrives`). */
 struct gs_pack_step {
     cl_kernel kernel;
-    const struct gs_pack *pack;
-    cl_uint n;
-    cl_mem mem, window;
-    cl_ulong slot;
-    cl_uint arrives;
+    const struct gs_send *send;
+    const struct gs_slot *slot;
+    bool arrives;
 };
 cl_int gs_pack_put(const struct gs_pack_step *step, cl_command_queue queue, const struct gs_events *after,
                    cl_event *end);

@@ -24,6 +24,7 @@ struct gs_send {
     struct gs_cut cut;
     unsigned gone;         /* so many of the cut's pieces are on their way already */
     struct gs_events wait; /* events that all pieces must come after */
+    struct gs_send *with;  /* a send that goes packed with this one, and with it the next; or null */
     unsigned n;
     struct gs_target to[GS_MAX_DEVICES];
 };

@@ -61,6 +61,36 @@ static cl_int note_left(const struct carrying *c, unsigned place, cl_event event
     return err;
 }
 
+/* The piece's way into its slot, or (to) from there. */
+static cl_int put_piece(const struct carrying *c, const struct gs_flight *f, const struct gs_target *to,
+                        cl_command_queue queue, const struct gs_events *before, cl_event *end)
+{
+    const struct gs_send *send = f->send;
+    const struct gs_slot slot = slot_of(c, f, to ? to->place : send->from);
+    if (send->with)
+        return gs_pack_put(&(struct gs_pack_step){c->passage->pack, send, &slot, to}, queue, before, end);
+    struct gs_op op = gs_op_piece(&send->op, &send->cut, f->piece);
+    gs_op_by_slot(&op, to, &slot);
+    if (to)
+        op.dst = to->mem;
+    return gs_put(queue, &op,
+                  !c->passage->windows ? GS_VIA_HOST
+                  : to                 ? GS_VIA_WINDOW
+                                       : GS_VIA_MEMORY,
+                  before->n, before->v, end);
+}
+
+/* Each event once: most sends wait for the same. */
+static cl_int gather_waits(const struct gs_send *send, struct gs_events *before)
+{
+    cl_int err = gs_events_share_all(before, &send->wait);
+    for (const struct gs_send *s = send->with; s; s = s->with)
+        for (cl_uint e = 0; e < s->wait.n && !err; e++)
+            if (!gs_event_is_in(before, s->wait.v[e]))
+                err = gs_events_share(before, s->wait.v[e]);
+    return err;
+}
+
 static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
 {
     const struct gs_send *send = f->send;
@@ -69,14 +99,11 @@ static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
     cl_int err;
     cl_command_queue queue = queue_from(c, send, &err);
     if (!err)
-        err = gs_events_share_all(&before, &send->wait);
+        err = gather_waits(send, &before);
     if (!err)
         err = gs_ring_take(ring, &f->slot, &before);
-    const struct gs_slot slot = slot_of(c, f, send->from);
-    struct gs_op op = gs_op_piece(&send->op, &send->cut, f->piece);
-    gs_op_by_slot(&op, false, &slot);
     if (!err)
-        err = gs_put(queue, &op, c->passage->windows ? GS_VIA_MEMORY : GS_VIA_HOST, before.n, before.v, &f->left);
+        err = put_piece(c, f, NULL, queue, &before, &f->left);
     gs_events_free(&before);
     if (err) {
         f->left = NULL;
@@ -86,25 +113,35 @@ static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
     return !c->passage->windows && !gs_group()->remote ? CL_SUCCESS : note_left(c, send->from, f->left);
 }
 
+/* The last piece has been taken, and with it all that is packed together. */
+static cl_int end_sends(const struct carrying *c, const struct gs_send *send, const struct gs_target *to)
+{
+    cl_int err = gs_sends_end(c->root, send, to);
+    for (struct gs_send *s = send->with; s && !err; s = s->with) {
+        err = gs_real()->clRetainEvent(to->arrived);
+        if (err)
+            break;
+        s->to->arrived = to->arrived;
+        err = gs_sends_end(c->root, s, s->to);
+    }
+    return err;
+}
+
 /* Waits for the target's piece before, too. The queue orders both; the wait makes the last piece fail if any does. */
 static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct gs_target *to)
 {
-    struct gs_ring *ring = ring_of(c->passage, f->send);
-    cl_event before[2] = {f->left, to->arrived}, end;
+    cl_event both[2] = {f->left, to->arrived}, end;
+    const struct gs_events before = {.v = both, .n = to->arrived ? 2 : 1};
     cl_int err;
-    struct gs_op op = gs_op_piece(&f->send->op, &f->send->cut, f->piece);
     cl_command_queue queue =
-        gs_queue_of_kind(c->cmd->q, gs_op_is_of_image(&op) ? GS_IMAGE_QUEUE : GS_COPY_QUEUE, to->place, &err);
-    const struct gs_slot slot = slot_of(c, f, to->place);
-    gs_op_by_slot(&op, true, &slot);
-    op.dst = to->mem;
+        gs_queue_of_kind(c->cmd->q, gs_op_is_of_image(&f->send->op) ? GS_IMAGE_QUEUE : GS_COPY_QUEUE, to->place, &err);
     if (!err)
-        err = gs_put(queue, &op, c->passage->windows ? GS_VIA_WINDOW : GS_VIA_HOST, to->arrived ? 2 : 1, before, &end);
+        err = put_piece(c, f, to, queue, &before, &end);
     if (err)
         return err;
     gs_event_replace(&to->arrived, end);
-    (f->taken++ ? gs_ring_add : gs_ring_give)(ring, f->slot, end);
-    return f->last ? gs_sends_end(c->root, f->send, to) : CL_SUCCESS;
+    (f->taken++ ? gs_ring_add : gs_ring_give)(ring_of(c->passage, f->send), f->slot, end);
+    return f->last ? end_sends(c, f->send, to) : CL_SUCCESS;
 }
 
 cl_int gs_sends_end(struct gs_mem *root, const struct gs_send *send, const struct gs_target *to)
@@ -158,121 +195,45 @@ static cl_int carry_round(const struct carrying *c, struct gs_flight *flights, u
 
 /* ---- several pieces together, through a window ---- */
 
-struct packed {
-    struct gs_send *send[GS_PACK_PIECES];
-    struct gs_pack pack;
-    cl_uint n;
-};
-
 static bool is_packable(const struct gs_send *send)
 {
     return send->n == 1 && !send->gone && gs_rect_bytes(&send->rect) <= GS_PACK_PIECE_BYTES;
 }
 
-/* Gathers the first send and later sends with the same source and target. */
-static void gather(struct gs_send *first, const struct gs_send *end, uint64_t slot_bytes, struct packed *p)
+/* Has later sends of the same source and target go with the first, as far as there is room in a slot. */
+static void gather(struct gs_send *first, const struct gs_send *end, uint64_t slot_bytes)
 {
-    uint64_t at = 0;
-    p->n = 0;
-    for (struct gs_send *s = first; s < end && s->from == first->from && p->n < GS_PACK_PIECES; s++) {
-        const struct gs_rect *r = &s->rect;
-        if (!is_packable(s) || s->to->place != first->to->place || at + gs_rect_bytes(r) > slot_bytes)
+    struct gs_send *last = first;
+    uint64_t bytes = gs_pack_bytes(first);
+    unsigned n = 1;
+    for (struct gs_send *s = first + 1; s < end && s->from == first->from && n < GS_PACK_PIECES; s++) {
+        if (!is_packable(s) || s->to->place != first->to->place || bytes + gs_pack_bytes(s) > slot_bytes)
             continue;
-        p->pack.begin[p->n] = r->begin;
-        p->pack.width[p->n] = r->width;
-        p->pack.pitch[p->n] = r->rows > 1 ? r->pitch : r->width;
-        p->pack.bytes[p->n] = gs_rect_bytes(r);
-        p->pack.at[p->n] = at;
-        p->send[p->n++] = s;
-        at += (gs_rect_bytes(r) + 15) & ~(uint64_t)15;
+        first->gone = first->cut.n;
+        s->gone = s->cut.n;
+        last = last->with = s;
+        bytes += gs_pack_bytes(s);
+        n++;
     }
-}
-
-/* All events that these sends wait for, each once: most sends wait for the same. */
-static cl_int gather_waits(const struct packed *p, struct gs_events *before)
-{
-    cl_int err = CL_SUCCESS;
-    for (cl_uint i = 0; i < p->n; i++)
-        for (cl_uint e = 0; e < p->send[i]->wait.n && !err; e++) {
-            if (!gs_event_is_in(before, p->send[i]->wait.v[e]))
-                err = gs_events_share(before, p->send[i]->wait.v[e]);
-        }
-    return err;
-}
-
-/* Notes that these sends have arrived by the event `arrived`. */
-static cl_int note_arrived(const struct carrying *c, const struct packed *p, cl_event arrived)
-{
-    cl_int err = CL_SUCCESS;
-    for (cl_uint i = 0; i < p->n && !err; i++) {
-        struct gs_send *send = p->send[i];
-        err = gs_real()->clRetainEvent(arrived);
-        if (err)
-            break;
-        send->to->arrived = arrived;
-        send->gone = send->cut.n;
-        err = gs_sends_end(c->root, send, send->to);
-    }
-    return err;
-}
-
-static cl_int carry_packed(const struct carrying *c, const struct packed *p)
-{
-    const struct gs_send *first = p->send[0];
-    const unsigned from = first->from, to = first->to->place;
-    struct gs_ring *ring = ring_of(c->passage, first);
-    struct gs_events before = {0};
-    cl_event left = NULL, arrived = NULL;
-    unsigned slot = 0;
-    cl_int err;
-    cl_command_queue leaves = queue_from(c, first, &err), takes = NULL;
-    if (!err)
-        takes = gs_queue_of_kind(c->cmd->q, GS_COPY_QUEUE, to, &err);
-    if (!err)
-        err = gather_waits(p, &before);
-    if (!err)
-        err = gs_ring_take(ring, &slot, &before);
-    struct gs_pack_step step = {.kernel = c->passage->pack,
-                                .pack = &p->pack,
-                                .n = p->n,
-                                .mem = first->op.src,
-                                .window = c->passage->windows->seen[from][from],
-                                .slot = slot * c->passage->ring->slot_bytes};
-    if (!err)
-        err = gs_pack_put(&step, leaves, &before, &left);
-    gs_events_free(&before);
-    if (!left)
-        return err;
-    gs_ring_give(ring, slot, left);
-    err = note_left(c, from, left);
-    step.mem = first->to->mem;
-    step.window = c->passage->windows->seen[from][to];
-    step.arrives = 1;
-    const struct gs_events after = {.v = &left, .n = 1};
-    if (!err)
-        err = gs_pack_put(&step, takes, &after, &arrived);
-    if (arrived) {
-        gs_ring_give(ring, slot, arrived);
-        err = note_arrived(c, p, arrived);
-        gs_real()->clReleaseEvent(arrived);
-    }
-    gs_real()->clReleaseEvent(left);
-    return err;
 }
 
 /* Carries sends that can be packed; the rounds carry the rest. */
 static cl_int carry_together(const struct carrying *c, struct gs_sends *sends)
 {
     const struct gs_send *end = sends->v + sends->n;
-    struct packed p;
     cl_int err = CL_SUCCESS;
     for (struct gs_send *s = sends->v; s < end && !err; s++) {
+        struct gs_flight f = {.send = s, .last = true};
         if (!is_packable(s))
             continue;
-        gather(s, end, c->passage->ring->slot_bytes, &p);
+        gather(s, end, c->passage->ring->slot_bytes);
+        if (!s->with)
+            continue;
         GS_LABEL_TARGET(s->to);
-        if (p.n > 1)
-            err = carry_packed(c, &p);
+        err = leave_piece(c, &f);
+        if (!err)
+            err = take_piece(c, &f, s->to);
+        GS_RELEASE(Event, f.left);
     }
     return err;
 }
