@@ -66,23 +66,20 @@ void gs_prefault_make(void *at, size_t bytes)
 /* ---- jobs ---- */
 
 /* Past the cache: nobody reads the bytes soon, and an H200's link reads other cores' caches at 20 GB/s, not 50. */
-static void copy(const struct gs_copy_job *job, unsigned i)
+static void copy(const struct gs_copy_job *job, unsigned share)
 {
-    const struct gs_share s = gs_pool_share(job, i, job->shares);
-    const size_t *n = s.region;
-    if (!n[0])
-        return;
-    if (job->fresh && n[1] * n[2] == 1)
-        gs_prefault_make(s.dst.at, n[0]);
-    if (s.src.at == s.dst.at)
-        return;
-    for (size_t z = 0; z < n[2]; z++) {
-        for (size_t y = 0; y < n[1]; y++) {
-            char *dst = s.dst.at + z * s.dst.slice + y * s.dst.row;
-            const char *src = s.src.at + z * s.src.slice + y * s.src.row;
-            gs_copy_past_cache(dst, src, n[0]);
+    struct gs_box box;
+    gs_cut_box(&job->cut, share, &box);
+    for (size_t z = box.begin[2]; z < box.end[2]; z++)
+        for (size_t y = box.begin[1]; y < box.end[1]; y++) {
+            const size_t n = box.end[0] - box.begin[0];
+            char *dst = job->dst.at + z * job->dst.slice + y * job->dst.row + box.begin[0];
+            const char *src = job->src.at + z * job->src.slice + y * job->src.row + box.begin[0];
+            if (job->fresh)
+                gs_prefault_make(dst, n);
+            if (src != dst)
+                gs_copy_past_cache(dst, src, n);
         }
-    }
 }
 
 /* With the lock held. The job must have shares left. */
@@ -90,7 +87,7 @@ static unsigned take_share(struct gs_pool *p, struct gs_copy_job *job)
 {
     const unsigned share = job->taken++;
     struct gs_copy_job **at = &p->first;
-    if (job->taken < job->shares)
+    if (job->taken < job->cut.n)
         return share;
     while (*at != job)
         at = &(*at)->next;
@@ -124,29 +121,16 @@ static void *copy_jobs(void *arg)
     return NULL;
 }
 
-struct gs_share gs_pool_share(const struct gs_copy_job *all, unsigned i, unsigned n)
+/* Shares of whole pages or rows: one for each thread and for the thread that waits; in fresh memory for each huge page.
+ */
+static void cut(const struct gs_pool *p, struct gs_copy_job *job)
 {
     enum { PAGE_BYTES = 4096 };
-    const int d = all->region[2] > 1 ? 2 : all->region[1] > 1 ? 1 : 0;
-    const size_t unit = d ? 1 : PAGE_BYTES, units = (all->region[d] + unit - 1) / unit,
-                 each = (units + n - 1) / n * unit;
-    const size_t begin = gs_least(i * each, all->region[d]), end = gs_least(begin + each, all->region[d]);
-    struct gs_share share = {all->dst, all->src, {all->region[0], all->region[1], all->region[2]}};
-    share.region[d] = end - begin;
-    if (begin == end)
-        share.region[0] = 0;
-    share.dst.at += begin * (d == 2 ? all->dst.slice : d ? all->dst.row : 1);
-    share.src.at += begin * (d == 2 ? all->src.slice : d ? all->src.row : 1);
-    return share;
-}
-
-/* A share for each thread and for the thread that waits; in fresh memory one for each huge page. */
-static unsigned shares_of(const struct gs_pool *p, const struct gs_copy_job *job)
-{
-    const size_t bytes = job->region[0] * job->region[1] * job->region[2];
-    const size_t shares =
-        job->fresh ? (bytes + FRESH_SHARE - 1) / FRESH_SHARE : gs_least(bytes / LEAST_SHARE, p->n + 1);
-    return shares ? (unsigned)shares : 1;
+    const size_t *n = job->region, bytes = n[0] * n[1] * n[2], shares = gs_least(bytes / LEAST_SHARE, p->n + 1),
+                 each = shares ? (bytes / shares + PAGE_BYTES) / PAGE_BYTES * PAGE_BYTES : bytes;
+    gs_cut_make(&job->cut, &(const struct gs_box){.end = {n[0], n[1], n[2]}}, job->fresh ? FRESH_SHARE : each, false);
+    job->taken = 0;
+    job->left = job->cut.n;
 }
 
 /* ---- the pool ---- */
@@ -186,10 +170,8 @@ void gs_pool_stop(struct gs_pool *p)
 
 void gs_pool_submit(struct gs_pool *p, struct gs_copy_job *job)
 {
-    job->shares = shares_of(p, job);
-    job->taken = 0;
+    cut(p, job);
     job->next = NULL;
-    job->left = job->shares;
     pthread_mutex_lock(&p->lock);
     *p->last = job;
     p->last = &job->next;
@@ -200,7 +182,7 @@ void gs_pool_submit(struct gs_pool *p, struct gs_copy_job *job)
 void gs_pool_wait(struct gs_pool *p, struct gs_copy_job *job)
 {
     pthread_mutex_lock(&p->lock);
-    while (job->taken < job->shares)
+    while (job->taken < job->cut.n)
         copy_share(p, job);
     while (job->left)
         pthread_cond_wait(&p->ended, &p->lock);

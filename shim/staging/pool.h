@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "shim/put/op.h"
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -25,8 +27,9 @@ struct gs_copy_job {
     struct gs_rows dst, src; /* src is only read; src at the same address: only the pages at dst are made */
     size_t region[3];
     bool fresh; /* pages at dst may not exist yet */
-    /* the pool's own: how many shares there are, have been taken, and are left to be done */
-    unsigned shares, taken, left;
+    /* the pool's own: the shares, and how many have been taken, and are left to be done */
+    struct gs_cut cut;
+    unsigned taken, left;
     struct gs_copy_job *next;
 };
 
@@ -34,15 +37,6 @@ static inline size_t gs_least(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
-
-/* A share of a copy. */
-struct gs_share {
-    struct gs_rows dst, src;
-    size_t region[3];
-};
-
-/* Share i of n of a copy, cut by slices, rows, or (a single row) pages. region[0] is 0 if nothing is left. */
-struct gs_share gs_pool_share(const struct gs_copy_job *all, unsigned i, unsigned n);
 
 /* Starts so many threads, or fewer. NULL: no thread could be started. */
 struct gs_pool *gs_pool_start(unsigned threads);
