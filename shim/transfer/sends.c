@@ -17,7 +17,8 @@ void gs_sends_free(struct gs_sends *sends)
     *sends = (struct gs_sends){0};
 }
 
-/* ---- through a passage ---- */
+/* Commands enqueued for a part are labelled with the part's number. */
+#define LABEL_TARGET(to) GS_LABEL(part, (to)->part < 0 ? gs_label.part : (to)->part)
 
 struct carrying {
     struct gs_command *cmd;
@@ -61,22 +62,27 @@ static cl_int note_left(const struct carrying *c, unsigned place, cl_event event
     return err;
 }
 
-/* The piece's way into its slot, or (to) from there. */
+/* The piece's way into its slot, or (to) from there; by the driver's own copy, a memcpy where devices share the host's
+ * memory, the whole way. */
 static cl_int put_piece(const struct carrying *c, const struct gs_flight *f, const struct gs_target *to,
                         cl_command_queue queue, const struct gs_events *before, cl_event *end)
 {
     const struct gs_send *send = f->send;
-    const struct gs_slot slot = slot_of(c, f, to ? to->place : send->from);
+    const unsigned place = to ? to->place : send->from;
+    const bool copies = !c->passage->ring;
+    const struct gs_slot slot = copies ? (struct gs_slot){0} : slot_of(c, f, place);
     if (send->with)
         return gs_pack_put(&(struct gs_pack_step){c->passage->pack, send, &slot, to}, queue, before, end);
     struct gs_op op = gs_op_piece(&send->op, &send->cut, f->piece);
-    gs_op_by_slot(&op, to, &slot);
+    if (!copies)
+        gs_op_by_slot(&op, to, &slot);
     if (to)
         op.dst = to->mem;
+    const bool near = copies ? send->from == place : c->passage->windows && !to;
     return gs_put(queue, &op,
-                  !c->passage->windows ? GS_VIA_HOST
-                  : to                 ? GS_VIA_WINDOW
-                                       : GS_VIA_MEMORY,
+                  near                  ? GS_VIA_MEMORY
+                  : c->passage->windows ? GS_VIA_WINDOW
+                                        : GS_VIA_HOST,
                   before->n, before->v, end);
 }
 
@@ -132,15 +138,17 @@ static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct g
 {
     cl_event both[2] = {f->left, to->arrived}, end;
     const struct gs_events before = {.v = both, .n = to->arrived ? 2 : 1};
+    const bool copies = !c->passage->ring;
     cl_int err;
     cl_command_queue queue =
         gs_queue_of_kind(c->cmd->q, gs_op_is_of_image(&f->send->op) ? GS_IMAGE_QUEUE : GS_COPY_QUEUE, to->place, &err);
     if (!err)
-        err = put_piece(c, f, to, queue, &before, &end);
+        err = put_piece(c, f, to, queue, copies ? &f->send->wait : &before, &end);
     if (err)
         return err;
     gs_event_replace(&to->arrived, end);
-    (f->taken++ ? gs_ring_add : gs_ring_give)(ring_of(c->passage, f->send), f->slot, end);
+    if (!copies)
+        (f->taken++ ? gs_ring_add : gs_ring_give)(ring_of(c->passage, f->send), f->slot, end);
     return f->last ? end_sends(c, f->send, to) : CL_SUCCESS;
 }
 
@@ -154,17 +162,6 @@ cl_int gs_sends_end(struct gs_mem *root, const struct gs_send *send, const struc
     return gs_pending_add(root, to->place, &send->rect, to->arrived);
 }
 
-void gs_sends_leave(struct gs_context *ctx, struct gs_mem *root, const struct gs_sends *sends)
-{
-    for (size_t i = 0; i < sends->n; i++)
-        for (unsigned t = 0; t < sends->v[i].n; t++) {
-            const struct gs_target *to = &sends->v[i].to[t];
-            cl_event end = to->arrived ? gs_command_leave(ctx, to->arrived) : NULL;
-            if (end && root)
-                gs_busy_until(root, to->place, end);
-        }
-}
-
 static cl_int take_step(const struct carrying *c, struct gs_flight *f, unsigned step)
 {
     cl_int err = CL_SUCCESS;
@@ -172,7 +169,7 @@ static cl_int take_step(const struct carrying *c, struct gs_flight *f, unsigned 
         struct gs_target *to = &f->send->to[t];
         if (gs_round_step(f->send->from, to->place, c->cmd->ctx->n) != step)
             continue;
-        GS_LABEL_TARGET(to);
+        LABEL_TARGET(to);
         err = take_piece(c, f, to);
     }
     return err;
@@ -181,11 +178,11 @@ static cl_int take_step(const struct carrying *c, struct gs_flight *f, unsigned 
 static cl_int carry_round(const struct carrying *c, struct gs_flight *flights, unsigned n)
 {
     cl_int err = CL_SUCCESS;
-    for (unsigned i = 0; i < n && !err; i++) {
-        GS_LABEL_TARGET(&flights[i].send->to[0]);
+    for (unsigned i = 0; i < n && c->passage->ring && !err; i++) {
+        LABEL_TARGET(&flights[i].send->to[0]);
         err = leave_piece(c, &flights[i]);
     }
-    for (unsigned step = 1; step < c->cmd->ctx->n && !err; step++)
+    for (unsigned step = 0; step < c->cmd->ctx->n && !err; step++)
         for (unsigned i = 0; i < n && !err; i++)
             err = take_step(c, &flights[i], step);
     for (unsigned i = 0; i < n; i++)
@@ -229,7 +226,7 @@ static cl_int carry_together(const struct carrying *c, struct gs_sends *sends)
         gather(s, end, c->passage->ring->slot_bytes);
         if (!s->with)
             continue;
-        GS_LABEL_TARGET(s->to);
+        LABEL_TARGET(s->to);
         err = leave_piece(c, &f);
         if (!err)
             err = take_piece(c, &f, s->to);
@@ -238,20 +235,45 @@ static cl_int carry_together(const struct carrying *c, struct gs_sends *sends)
     return err;
 }
 
+static void report(const struct carrying *c, const struct gs_send *send)
+{
+    const bool peer = c->passage->windows || gs_pinned_is_direct(c->cmd->ctx, send);
+    const enum gs_path path = !c->passage->ring ? GS_PATH_COPY : peer ? GS_PATH_PEER : GS_PATH_PINNED;
+    for (unsigned t = 0; t < send->n; t++)
+        if (send->from != send->to[t].place)
+            gs_report_moved(path, gs_rect_bytes(&send->rect));
+}
+
+static void leave_sends(struct gs_context *ctx, struct gs_mem *root, const struct gs_sends *sends)
+{
+    for (size_t i = 0; i < sends->n; i++)
+        for (unsigned t = 0; t < sends->v[i].n; t++) {
+            const struct gs_target *to = &sends->v[i].to[t];
+            cl_event end = to->arrived ? gs_command_leave(ctx, to->arrived) : NULL;
+            if (end && root)
+                gs_busy_until(root, to->place, end);
+        }
+}
+
 cl_int gs_sends_carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends,
                       const struct gs_passage *passage)
 {
     const struct carrying c = {cmd, root, passage};
+    const struct gs_ring *ring = passage->ring;
     struct gs_flight flights[GS_ROUND_PIECES];
     struct gs_rounds rounds;
     cl_int err = CL_SUCCESS;
-    GS_LABEL(way, passage->windows ? GS_WAY_PEER : GS_WAY_PINNED);
+    GS_LABEL(way, !ring ? gs_label.way : passage->windows ? GS_WAY_PEER : GS_WAY_PINNED);
+    for (size_t i = 0; i < sends->n; i++)
+        report(&c, &sends->v[i]);
     gs_rounds_begin(&rounds, sends,
-                    gs_put_most(passage->ring->slot_bytes, passage->windows ? GS_VIA_WINDOW : GS_VIA_HOST),
-                    passage->windows ? GS_ROUND_PIECES : passage->ring->slots);
+                    ring ? gs_put_most(ring->slot_bytes, passage->windows ? GS_VIA_WINDOW : GS_VIA_HOST) : 0,
+                    ring && !passage->windows ? ring->slots : GS_ROUND_PIECES);
     if (passage->pack)
         err = carry_together(&c, sends);
     for (unsigned n; !err && (n = gs_rounds_next(&rounds, flights)) > 0;)
         err = carry_round(&c, flights, n);
+    if (err)
+        leave_sends(cmd->ctx, root, sends);
     return err;
 }

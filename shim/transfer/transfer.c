@@ -63,41 +63,6 @@ static struct gs_passage passage_of(struct gs_context *ctx, uint64_t bytes, size
     return windows ? *windows : (struct gs_passage){.ring = copied ? NULL : pinned_for(ctx, bytes, n)};
 }
 
-/* By the driver's own copy, a memcpy on devices that share the host's memory. */
-static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct gs_send *send, struct gs_target *to)
-{
-    GS_LABEL_TARGET(to);
-    struct gs_op op = send->op;
-    cl_int err;
-    cl_command_queue queue =
-        gs_queue_of_kind(cmd->q, gs_op_is_of_image(&op) ? GS_IMAGE_QUEUE : GS_COPY_QUEUE, to->place, &err);
-    op.dst = to->mem;
-    if (!err)
-        err = gs_put(queue, &op, send->from == to->place ? GS_VIA_MEMORY : GS_VIA_HOST, send->wait.n, send->wait.v,
-                     &to->arrived);
-    return err ? err : gs_sends_end(root, send, to);
-}
-
-static cl_int carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends,
-                    const struct gs_passage *passage)
-{
-    cl_int err = CL_SUCCESS;
-    for (size_t i = 0; i < sends->n; i++) {
-        const struct gs_send *send = &sends->v[i];
-        const bool peer = passage->windows || gs_pinned_is_direct(cmd->ctx, send);
-        const enum gs_path path = !passage->ring ? GS_PATH_COPY : peer ? GS_PATH_PEER : GS_PATH_PINNED;
-        for (unsigned t = 0; t < send->n; t++)
-            if (send->from != send->to[t].place)
-                gs_report_moved(path, gs_rect_bytes(&send->rect));
-    }
-    if (passage->ring)
-        return gs_sends_carry(cmd, root, sends, passage);
-    for (size_t i = 0; i < sends->n; i++)
-        for (unsigned t = 0; t < sends->v[i].n && !err; t++)
-            err = copy_to(cmd, root, &sends->v[i], &sends->v[i].to[t]);
-    return err;
-}
-
 cl_int gs_transfer_buffer(struct gs_command *cmd, const struct gs_op *copy, unsigned from, unsigned to,
                           const struct gs_events *wait, struct gs_events *done)
 {
@@ -115,9 +80,7 @@ cl_int gs_transfer_buffer(struct gs_command *cmd, const struct gs_op *copy, unsi
     if (!err)
         err = gs_events_share_all(&sends.v[0].wait, wait);
     if (!err)
-        err = carry(cmd, NULL, &sends, &passage);
-    if (err)
-        gs_sends_leave(cmd->ctx, NULL, &sends);
+        err = gs_sends_carry(cmd, NULL, &sends, &passage);
     gs_sends_free(&sends);
     return err;
 }
@@ -197,11 +160,7 @@ cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends 
             send->to[t].mem = root->bytes->place[send->to[t].place].mem;
         err = wait_for_source(cmd, &root->bytes->place[send->from], send);
     }
-    if (!err)
-        err = carry(cmd, root, sends, &passage);
-    if (err)
-        gs_sends_leave(cmd->ctx, root, sends);
-    return err;
+    return err ? err : gs_sends_carry(cmd, root, sends, &passage);
 }
 
 int gs_paths_make(struct gs_context *ctx)
