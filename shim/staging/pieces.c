@@ -66,12 +66,16 @@ void gs_extents_free(struct gs_extents *s)
 
 /* ---- pieces ---- */
 
-void gs_pieces_begin(struct gs_pieces *turns, struct gs_staged *v, unsigned n, size_t most, size_t least, unsigned many)
+void gs_pieces_begin(struct gs_pieces *turns, struct gs_staged *v, unsigned n, size_t most)
 {
+    enum {
+        LEAST = 1024 * 1024,
+        MANY = 32 /* the link is idle before the first, and nothing is copied during the last */
+    };
     uint64_t all = 0;
     for (unsigned i = 0; i < n; i++)
         all += gs_staged_bytes(&v[i]);
-    const size_t share = (size_t)(all / many), bytes = gs_least(share > least ? share : least, most);
+    const size_t share = (size_t)(all / MANY), bytes = gs_least(share > LEAST ? share : LEAST, most);
     *turns = (struct gs_pieces){.v = v, .n = n};
     for (unsigned i = 0; i < n; i++) {
         struct gs_staged *t = &v[i];

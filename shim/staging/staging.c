@@ -117,13 +117,16 @@ static bool make_queues(struct gs_staging *s, const struct gs_context *ctx, bool
     return err == CL_SUCCESS;
 }
 
-static bool make(struct gs_staging *s, const struct gs_context *ctx)
+static void make(struct gs_context *ctx)
 {
+    struct gs_staging *s = ctx->staging;
     cpu_set_t set; /* threads started here inherit the affinity of the application's */
     const long cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : sysconf(_SC_NPROCESSORS_ONLN);
     s->pool = gs_pool_start(cores >= 24 ? 12 : cores > 3 ? (unsigned)cores / 2 : 1);
     s->ring.slot_bytes = GS_SLOT_BYTES;
-    return s->pool && make_queues(s, ctx, false) && gs_ring_add_slots(&s->ring, ctx, GS_RING_SLOTS) == CL_SUCCESS;
+    const bool made =
+        s->pool && make_queues(s, ctx, false) && gs_ring_add_slots(&s->ring, ctx, GS_RING_SLOTS) == CL_SUCCESS;
+    atomic_store(&s->state, made ? RING_MADE : RING_FAILED);
 }
 
 void gs_staging_free(struct gs_staging *s)
@@ -156,23 +159,22 @@ static void *make_beside(void *arg)
     cl_context handle = ctx->o.handle;
     if (!gs_threads_enter())
         return NULL;
-    atomic_store(&ctx->staging->state, make(ctx->staging, ctx) ? RING_MADE : RING_FAILED);
+    make(ctx);
     gs_drop(&ctx->o);
     gs_real()->clReleaseContext(handle);
     gs_threads_leave();
     return NULL;
 }
 
-/* Begins to make the ring in a thread: 64 MiB made and pinned take an H200's host 6 to 18 ms. False: not begun. */
-static bool begin_to_make(struct gs_context *ctx)
+/* Begins to make the ring in a thread: 64 MiB made and pinned take an H200's host 6 to 18 ms. */
+static void begin_to_make(struct gs_context *ctx)
 {
     if (gs_real()->clRetainContext(ctx->o.handle) != CL_SUCCESS)
-        return false;
+        return;
     gs_hold(&ctx->o);
     atomic_store(&ctx->staging->state, RING_BEING_MADE);
     if (!gs_threads_start("gs-ring", NULL, make_beside, ctx))
         make_beside(ctx);
-    return true;
 }
 
 /* Is the ring made, or can it be made now? Transfers that come while a thread makes the ring go without. */
@@ -188,9 +190,8 @@ static bool is_there(struct gs_context *ctx, uint64_t bytes)
     struct gs_staging *s = ctx->staging;
     s->seen += bytes < LARGE_BYTES ? bytes / 2 : bytes;
     const bool forced = gs_settings()->transfer == GS_TRANSFER_PINNED, now = forced || bytes >= WORTH_BYTES;
-    const bool wanted = atomic_load(&s->state) == RING_UNTRIED && !gs_in_callback();
-    if (wanted && (now || s->seen >= WORTH_BYTES) && (now || !begin_to_make(ctx)))
-        atomic_store(&s->state, make(s, ctx) ? RING_MADE : RING_FAILED);
+    if (atomic_load(&s->state) == RING_UNTRIED && !gs_in_callback() && (now || s->seen >= WORTH_BYTES))
+        (now ? make : begin_to_make)(ctx);
     return atomic_load(&s->state) == RING_MADE;
 }
 
@@ -238,11 +239,6 @@ void gs_staging_leave(struct gs_context *ctx)
 }
 
 /* ---- a transfer ---- */
-
-enum {
-    LEAST_PIECE = 1024 * 1024,
-    MANY_PIECES = 32, /* the link is idle before the first, and nothing is copied during the last */
-};
 
 /* Pieces on the link at a time under a daemon: one is carried and one waits. More would stand behind gates, at 14 us
  * each (an H200). While nobody else wants the link twice as many are granted at once. */
@@ -389,20 +385,6 @@ static bool is_fresh(const struct gs_staged *t)
            gs_prefault_prepare(gs_staged_host(t).at, gs_staged_bytes(t));
 }
 
-/* Small transfers go in smaller pieces, so that filling and sending overlap, and each link has enough under way. */
-static cl_int carry(struct carriage *c, struct gs_staged *v, unsigned n)
-{
-    struct gs_pieces *turns = &c->turns;
-    gs_pieces_begin(turns, v, n, (size_t)gs_put_most(GS_SLOT_BYTES, GS_VIA_HOST), LEAST_PIECE, MANY_PIECES);
-    c->on_link = turns->most_bytes < GS_SLOT_BYTES || n > 1 ? GS_RING_SLOTS / 2 : GS_RING_SLOTS / 4;
-    if (gs_put_now())
-        c->on_link = gs_unit_is_alone(GS_RESOURCE_PCI) ? ON_LINK_ALONE : ON_LINK_BY_UNITS;
-    GS_LABEL(way, GS_WAY_STAGED);
-    for (unsigned i = 0; i < n; i++)
-        v[i].fresh = is_fresh(&v[i]);
-    return carry_pieces(c);
-}
-
 /* PoCL (3.1) shows a command's end before it drops the command's references, so an application that asks for a
  * reference count would see one too many. clFinish returns after the drop. */
 static void let_go_of_objects(const struct gs_staging *s)
@@ -417,7 +399,15 @@ cl_int gs_staging_carry(struct gs_context *ctx, struct gs_staged *v, unsigned n,
 {
     struct carriage c = {.ctx = ctx, .s = ctx->staging, .ended = ended, .in = v->op.dst};
     c.timed = (timed || gs_report_wants_times()) && !gs_in_callback() && make_queues(c.s, ctx, true);
-    cl_int err = carry(&c, v, n);
+    gs_pieces_begin(&c.turns, v, n, (size_t)gs_put_most(GS_SLOT_BYTES, GS_VIA_HOST));
+    if (gs_put_now())
+        c.on_link = gs_unit_is_alone(GS_RESOURCE_PCI) ? ON_LINK_ALONE : ON_LINK_BY_UNITS;
+    else
+        c.on_link = c.turns.most_bytes < GS_SLOT_BYTES || n > 1 ? GS_RING_SLOTS / 2 : GS_RING_SLOTS / 4;
+    for (unsigned i = 0; i < n; i++)
+        v[i].fresh = is_fresh(&v[i]);
+    GS_LABEL(way, GS_WAY_STAGED);
+    cl_int err = carry_pieces(&c);
     if (err || waits) {
         const cl_int end = await_slots(c.s);
         err = err ? err : end;

@@ -51,10 +51,9 @@ struct gs_pieces {
     size_t pieces, most_bytes; /* of all transfers: pieces, and bytes of the largest */
 };
 
-/* Cuts n transfers, which must outlive *turns, into pieces of at most `most` bytes: into `many` pieces if they can be
- * that large, or fewer of at least `least` bytes. */
-void gs_pieces_begin(struct gs_pieces *turns, struct gs_staged *v, unsigned n, size_t most, size_t least,
-                     unsigned many);
+/* Cuts n transfers, which must outlive *turns, into pieces of at most `most` bytes. Small transfers go in smaller
+ * pieces, so that filling and sending overlap, and each link has enough under way. */
+void gs_pieces_begin(struct gs_pieces *turns, struct gs_staged *v, unsigned n, size_t most);
 
 /* The next piece, from each transfer in turn. Call it turns->pieces times and no more. */
 struct gs_staged gs_pieces_take(struct gs_pieces *turns);

@@ -5,7 +5,9 @@
 #ifndef GS_SHIM_TRANSFER_PACK_H
 #define GS_SHIM_TRANSFER_PACK_H
 
-#include "shim/transfer/sends.h"
+#include "shim/put/put.h"
+#include "shim/report/report.h"
+#include "shim/transfer/rounds.h"
 
 /* Larger pieces travel alone: for them the number of commands hardly counts. */
 enum { GS_PACK_PIECES = 24, GS_PACK_PIECE_BYTES = 2 * 1024 * 1024 };

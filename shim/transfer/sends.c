@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/transfer/sends.h"
-
+/* See transfer.h, "passages". */
 #include "shim/memory/bytes.h"
 #include "shim/transfer/pack.h"
 #include "shim/transfer/transfer.h"

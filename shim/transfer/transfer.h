@@ -4,7 +4,10 @@
 #ifndef GS_SHIM_TRANSFER_TRANSFER_H
 #define GS_SHIM_TRANSFER_TRANSFER_H
 
-#include "shim/transfer/sends.h"
+#include "shim/put/put.h"
+#include "shim/report/report.h"
+#include "shim/transfer/rounds.h"
+#include "shim/transfer/windows.h"
 
 /* Copies bytes of a root between places that have replicas. Of each send the caller sets `from`, `rect` (of an image: a
  * range of bytes), and the target's place, part and `done`. Sends travel at the same time where devices can: no send
@@ -29,6 +32,22 @@ void gs_paths_free(struct gs_context *ctx);
  * other GPU. A thread of ours opens windows the first time that bytes have to travel between GPUs; until then, and
  * where windows can't be had, bytes go by pinned memory. A probe in a process of its own tries windows first, since
  * drivers may crash there; its answer is kept in the cache. */
+
+/* The memory that pieces go through: pinned memory of the host's, or a window of each place. */
+struct gs_passage {
+    struct gs_ring *ring;             /* one; of windows, one for each place; null: the driver's own copy */
+    const struct gs_windows *windows; /* null: by pinned memory */
+    cl_kernel pack;                   /* packs several pieces of a window (pack.h); or null */
+};
+
+/* Enqueues what is left of joined sends. With a root, the bytes are noted at the targets (gs_pending_add), and leave by
+ * GS_LEAVE_QUEUE, so that they don't wait for bytes arriving at their source; without a root by GS_COPY_QUEUE. After an
+ * error pieces on their way still arrive: later commands wait for them, and their bytes don't count as valid. */
+cl_int gs_sends_carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends,
+                      const struct gs_passage *passage);
+
+/* Called when the last piece for a target is enqueued. */
+cl_int gs_sends_end(struct gs_mem *root, const struct gs_send *send, const struct gs_target *to);
 
 /* What this room knows of a context. */
 struct gs_paths {
