@@ -209,7 +209,7 @@ int gs_count_invalid(const struct gs_mem *root, unsigned place, const struct gs_
 int gs_count_prefetched(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, uint64_t *bytes,
                         uint64_t *pieces)
 {
-    const struct gs_rangeset *brought = root->bytes->prefetch ? gs_prefetch_brought(root->bytes->prefetch) : NULL;
+    const struct gs_rangeset *brought = root->bytes->prefetch ? gs_prefetched(root->bytes->prefetch) : NULL;
     struct gs_rangeset both = {0};
     const int err = brought ? gs_rangeset_common_set(&brought[place], want, &both) : 0;
     *bytes += gs_rangeset_bytes(&both);
@@ -242,7 +242,7 @@ static cl_int look_for_missing(struct gs_command *cmd, struct gs_mem *root, cons
     return err;
 }
 
-/* Notes what a launch in parts fetches, for gs_prefetch_behind. */
+/* Notes what a launch in parts fetches, for gs_prefetch_root. */
 static void note_fetched(struct gs_mem *root, const struct gs_need *w, unsigned n, const struct gs_rangeset *missing)
 {
     enum { SHARE = 4 }; /* of the root: what is more isn't worth its bytes if it comes in vain */
@@ -291,7 +291,7 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
     return err;
 }
 
-void gs_prefetch_behind(struct gs_command *cmd, struct gs_mem *root)
+void gs_prefetch_root(struct gs_command *cmd, struct gs_mem *root)
 {
     const struct gs_rangeset *next = root->bytes->prefetch ? gs_prefetch_next(root->bytes->prefetch) : NULL;
     struct gs_need w[GS_MAX_DEVICES];

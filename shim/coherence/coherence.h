@@ -35,13 +35,13 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
 /* A split launch has been enqueued that writes the root. Brings what the launches behind it are expected to fetch
  * (prefetch.h) as soon as its parts have ended, which cmd->before holds now. Later commands of the context
  * wait for that. */
-void gs_prefetch_behind(struct gs_command *cmd, struct gs_mem *root);
+void gs_prefetch_root(struct gs_command *cmd, struct gs_mem *root);
 
 /* Adds the numbers of bytes in `want` that are defined but not valid in a place, and of pieces to fetch. */
 int gs_count_invalid(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, uint64_t *bytes,
                      uint64_t *pieces);
 
-/* The same for bytes that gs_prefetch_behind has brought there since the last split launch that writes the root. */
+/* The same for bytes that gs_prefetch_root has brought there since the last split launch that writes the root. */
 int gs_count_prefetched(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, uint64_t *bytes,
                         uint64_t *pieces);
 

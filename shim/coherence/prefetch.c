@@ -70,5 +70,5 @@ const struct gs_rangeset *gs_prefetch_next(struct gs_prefetch *p)
     clear_round(p, 0);
     p->unlike = false;
     p->brought = p->expected && p->right >> p->vain && !is_empty(p, p->expected);
-    return gs_prefetch_brought(p);
+    return gs_prefetched(p);
 }

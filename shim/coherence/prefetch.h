@@ -22,7 +22,7 @@ void gs_prefetch_note(struct gs_prefetch *p, unsigned place, const struct gs_ran
 const struct gs_rangeset *gs_prefetch_next(struct gs_prefetch *p);
 
 /* What the last gs_prefetch_next returned. */
-static inline const struct gs_rangeset *gs_prefetch_brought(const struct gs_prefetch *p)
+static inline const struct gs_rangeset *gs_prefetched(const struct gs_prefetch *p)
 {
     return p->brought ? p->round[p->expected] : NULL;
 }

@@ -71,7 +71,7 @@ void gs_command_prefetches(const struct gs_command *cmd, const struct gs_events 
     }
 }
 
-cl_int gs_command_follow(struct gs_command *cmd, const struct gs_events *ends)
+cl_int gs_command_wait_list(struct gs_command *cmd, const struct gs_events *ends)
 {
     gs_events_free(&cmd->before);
     return gs_events_share_all(&cmd->before, ends);

@@ -47,7 +47,7 @@ cl_event gs_command_leave(struct gs_context *ctx, cl_event end);
 void gs_command_prefetches(const struct gs_command *cmd, const struct gs_events *ends);
 
 /* What else is enqueued for the command comes after `ends`, the ends of its parts. */
-cl_int gs_command_follow(struct gs_command *cmd, const struct gs_events *ends);
+cl_int gs_command_wait_list(struct gs_command *cmd, const struct gs_events *ends);
 
 /* Makes a user event with a record, a copy of *like. NULL with the error in *err. Any thread, no lock. */
 struct gs_event *gs_event_new(struct gs_context *ctx, const struct gs_event *like, cl_int *err);
