@@ -109,8 +109,6 @@ void gs_deferred_drop(struct gs_deferred *h)
             gs_drop(&h->record->o); /* before the driver can give out the handle again */
         gs_real()->clReleaseEvent(h->end);
     }
-    if (h->loose)
-        atomic_fetch_sub(&gs_deferred_list.loose, 1);
     GS_RELEASE(Event, h->first);
     GS_RELEASE(Event, h->tail);
     GS_RELEASE(Event, h->ready);
@@ -149,18 +147,22 @@ static const struct {
     enum gs_sharing to;
     enum gs_share_action action;
 } on[GS_SHARINGS][GS_SHARE_EVENTS] = {
-    [GS_SHARE_OPEN] = {ON(JOIN, JOINING, DO), ON(JOIN_LAST, LAST_JOINS, DO), ON(CLOSE, CLOSED, STAYS),
-                       ON(SETTLE, CLOSED, STAYS), ON(SEND, OPEN, STAYS), ON(LEAVE, SENT, STAYS)},
-    [GS_SHARE_JOINING] = {ON(JOINED, OPEN, STAYS), ON(CLOSE, LAST_JOINS, STAYS), ON(SETTLE, JOINING, WAIT),
-                          ON(SEND, JOINING, STAYS), ON(LEAVE, JOINING, WAIT)},
-    [GS_SHARE_LAST_JOINS] = {ON(JOINED, CLOSED, DO), ON(CLOSE, LAST_JOINS, STAYS), ON(SETTLE, LAST_JOINS, WAIT),
-                             ON(SEND, LAST_JOINS, STAYS), ON(LEAVE, LAST_JOINS, WAIT)},
-    [GS_SHARE_CLOSED] = {ON(CLOSE, CLOSED, STAYS), ON(SETTLE, CLOSED, STAYS), ON(TIE, CLOSING, DO),
-                         ON(SEND, CLOSING, DO), ON(LEAVE, SENT, STAYS)},
-    [GS_SHARE_CLOSING] = {ON(CLOSE, CLOSING, STAYS), ON(SETTLE, CLOSING, WAIT), ON(TIED, CLOSED, STAYS),
-                          ON(SEND, CLOSING, WAIT), ON(IS_SENT, SENT, STAYS), ON(LEAVE, CLOSING, WAIT)},
-    [GS_SHARE_SENT] = {ON(CLOSE, SENT, STAYS), ON(SETTLE, SENT, STAYS), ON(TIE, CLOSING, DO), ON(SEND, SENT, STAYS),
-                       ON(LEAVE, SENT, STAYS)},
+    [GS_SHARE_OPEN] = {ON(JOIN, JOINING, DO), ON(JOIN_LAST, LAST_JOINS, DO), ON(JOINED_LOOSE, OPEN_LOOSE, STAYS),
+                       ON(CLOSE, CLOSED, STAYS), ON(SETTLE, CLOSED, STAYS), ON(LEAVE, SENT, STAYS)},
+    [GS_SHARE_OPEN_LOOSE] = {ON(JOIN, JOINING, DO), ON(JOIN_LAST, LAST_JOINS, DO), ON(CLOSE, CLOSED_LOOSE, STAYS),
+                             ON(SETTLE, TYING, DO), ON(LEAVE, SENT, STAYS)},
+    [GS_SHARE_JOINING] = {ON(JOINED, OPEN, STAYS), ON(JOINED_LOOSE, OPEN_LOOSE, STAYS), ON(CLOSE, LAST_JOINS, STAYS),
+                          ON(SETTLE, JOINING, WAIT), ON(LEAVE, JOINING, WAIT)},
+    [GS_SHARE_LAST_JOINS] = {ON(JOINED, CLOSED, DO), ON(JOINED_LOOSE, CLOSED_LOOSE, DO), ON(CLOSE, LAST_JOINS, STAYS),
+                             ON(SETTLE, LAST_JOINS, WAIT), ON(LEAVE, LAST_JOINS, WAIT)},
+    [GS_SHARE_CLOSED_LOOSE] = {ON(CLOSE, CLOSED_LOOSE, STAYS), ON(SETTLE, TYING, DO), ON(LEAVE, SENT, STAYS)},
+    [GS_SHARE_TYING] = {ON(CLOSE, TYING, STAYS), ON(SETTLE, TYING, WAIT), ON(SEND, TYING, WAIT),
+                        ON(DONE, CLOSED, STAYS), ON(LEAVE, TYING, WAIT)},
+    [GS_SHARE_CLOSED] = {ON(CLOSE, CLOSED, STAYS), ON(SETTLE, CLOSED, STAYS), ON(SEND, SENDING, DO),
+                         ON(LEAVE, SENT, STAYS)},
+    [GS_SHARE_SENDING] = {ON(CLOSE, SENDING, STAYS), ON(SETTLE, SENDING, WAIT), ON(SEND, SENDING, WAIT),
+                          ON(DONE, SENT, STAYS), ON(LEAVE, SENDING, WAIT)},
+    [GS_SHARE_SENT] = {ON(CLOSE, SENT, STAYS), ON(SETTLE, SENT, STAYS), ON(SEND, SENT, STAYS), ON(LEAVE, SENT, STAYS)},
 };
 
 void gs_deferred_to(struct gs_deferred *h, enum gs_deferred_state to)
@@ -185,7 +187,10 @@ bool gs_share_on(struct gs_deferred *h, enum gs_share_event event)
     if (to == from || !on[from][event].action)
         return false;
     GS_NOTE("sharing %p %d %d", (void *)h, (int)from, (int)to);
+    const bool was_loose = gs_share_is_loose(h);
     h->sharing = to;
+    if (gs_share_is_loose(h) != was_loose)
+        atomic_fetch_add(&gs_deferred_list.loose, was_loose ? -1 : 1);
     pthread_cond_broadcast(&gs_deferred_list.changed);
     return on[from][event].action == GS_SHARE_DO;
 }

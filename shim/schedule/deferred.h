@@ -14,8 +14,7 @@
  *
  *   PREPARED --> ENQUEUED --> SERVED --> OVER        of the command
  *
- *   JOINING <--> OPEN --> LAST_JOINS --> CLOSED <--> CLOSING --> SENT        of a shared unit
- *                 '------------------------^
+ *   OPEN <--> JOINING --> LAST_JOINS --> CLOSED_LOOSE --> TYING --> CLOSED --> SENDING --> SENT     of a shared unit
  */
 enum gs_deferred_state {
     GS_PREPARED, /* none of the command's units is enqueued, and the command is in no list */
@@ -25,26 +24,28 @@ enum gs_deferred_state {
 };
 
 enum gs_sharing {
-    GS_SHARE_OPEN,       /* a launch that comes right after the last may join */
-    GS_SHARE_JOINING,    /* a launch is about to be enqueued, by the thread that holds the context's lock */
-    GS_SHARE_LAST_JOINS, /* a launch is about to be enqueued, and is the last */
-    GS_SHARE_CLOSED,     /* no launch may join; also the state of a command that never shares its unit */
-    GS_SHARE_CLOSING,    /* a thread is enqueueing the unit's last marker, or flushing the queue */
-    GS_SHARE_SENT,       /* the queue has been flushed, or will be without us */
+    GS_SHARE_OPEN,         /* a launch that comes right after the last may join */
+    GS_SHARE_OPEN_LOOSE,   /* likewise. From here to TYING the last command has no event, or may have none */
+    GS_SHARE_JOINING,      /* a launch is about to be enqueued, by the thread that holds the context's lock */
+    GS_SHARE_LAST_JOINS,   /* a launch is about to be enqueued, and is the last */
+    GS_SHARE_CLOSED_LOOSE, /* no launch may join */
+    GS_SHARE_TYING,        /* a thread is enqueueing a marker behind the last command */
+    GS_SHARE_CLOSED,       /* no launch may join; also the state of a command that never shares its unit */
+    GS_SHARE_SENDING,      /* a thread is flushing the queue */
+    GS_SHARE_SENT,         /* the queue has been flushed, or will be without us */
     GS_SHARINGS
 };
 
 enum gs_share_event {
     GS_SHARE_JOIN,
     GS_SHARE_JOIN_LAST,
-    GS_SHARE_JOINED, /* the launch that joins is enqueued, or was refused; if the unit is closed, it is to be flushed */
-    GS_SHARE_CLOSE,  /* no more launches may join, but for one that is about to */
-    GS_SHARE_SETTLE, /* as CLOSE, but first waits for threads that are joining, tying or sending */
-    GS_SHARE_TIE,    /* a marker is to be enqueued behind the unit; ... */
-    GS_SHARE_TIED,   /* ... and is enqueued */
-    GS_SHARE_SEND,   /* the queue is to be flushed; ... */
-    GS_SHARE_IS_SENT, /* ... and is flushed */
-    GS_SHARE_LEAVE,   /* the unit has ended, or its queue's release flushes the queue */
+    GS_SHARE_JOINED,       /* the launch is enqueued, with an event; ... */
+    GS_SHARE_JOINED_LOOSE, /* ... without one, or was refused. DO: the queue is to be flushed */
+    GS_SHARE_CLOSE,        /* no more launches may join, but for one that is about to */
+    GS_SHARE_SETTLE,       /* as CLOSE, but waits for threads that join, tie or send. DO: a marker is needed; ... */
+    GS_SHARE_SEND,         /* the queue is to be flushed; ... */
+    GS_SHARE_DONE,         /* ... and that is done */
+    GS_SHARE_LEAVE,        /* the unit has ended, or its queue's release flushes the queue */
     GS_SHARE_EVENTS
 };
 
@@ -83,7 +84,6 @@ struct gs_deferred {
     struct gs_batch batch;
     enum gs_sharing sharing;
     cl_event tail;         /* the event of the last command that joined with an event, or null; owned */
-    bool loose;            /* the last command has no event */
     uint64_t joined_ns;    /* when the last command came */
     struct gs_unit unit[]; /* units.n */
 };
@@ -96,7 +96,7 @@ struct gs_deferred_list {
     atomic_uint order;                   /* counts commands enqueued as a unit or within one; written with the lock */
     atomic_uint_fast64_t called_ns;      /* when the application last enqueued a command of units */
     atomic_int waiting;                  /* threads that wait in the driver: gs_queue_waits() */
-    atomic_int loose;                    /* commands with `loose` set */
+    atomic_int loose;                    /* units in a loose state; written with the lock */
     atomic_uint_fast64_t ended_ns[GS_MAX_RESOURCES]; /* when the last unit of each resource ended */
 };
 extern struct gs_deferred_list gs_deferred_list;
@@ -133,10 +133,16 @@ bool gs_share_on(struct gs_deferred *h, enum gs_share_event event);
 /* Would gs_share_on wait for another thread? */
 bool gs_share_waits(const struct gs_deferred *h, enum gs_share_event event);
 
-/* Is a launch about to join? */
-static inline bool gs_share_is_joining(enum gs_sharing sharing)
+/* Might a launch join? */
+static inline bool gs_share_is_open(const struct gs_deferred *h)
 {
-    return sharing == GS_SHARE_JOINING || sharing == GS_SHARE_LAST_JOINS;
+    return h->sharing <= GS_SHARE_OPEN_LOOSE;
+}
+
+/* Has the unit's last command no event, or might it have none? */
+static inline bool gs_share_is_loose(const struct gs_deferred *h)
+{
+    return h->sharing >= GS_SHARE_OPEN_LOOSE && h->sharing <= GS_SHARE_TYING;
 }
 
 /* ---- deferred.c ---- */

@@ -137,7 +137,7 @@ static struct gs_deferred *join(const struct gs_destination *to, struct gs_size 
     const bool granted = h && gs_unit_is(h->unit, GS_UNIT_SUBMITTED);
     const uint64_t most_ns = most_of_unit_ns(to->resource, granted);
     const bool late = granted && now >= h->unit->grant.begin_ns + most_ns;
-    const bool may = is_next(h, to->resource, call) && h->sharing == GS_SHARE_OPEN && !late &&
+    const bool may = is_next(h, to->resource, call) && gs_share_is_open(h) && !late &&
                      gs_batch_add(&h->batch, size, most_ns, full) && gs_deferred_keep(h);
     if (may) {
         gs_share_on(h, *full ? GS_SHARE_JOIN_LAST : GS_SHARE_JOIN);
@@ -147,19 +147,13 @@ static struct gs_deferred *join(const struct gs_destination *to, struct gs_size 
     return may ? h : NULL;
 }
 
-/* The launch that joined is enqueued, with `event` (taken over) or without; or the driver refused it (!enqueued). True:
- * the unit is closed. */
-static bool joined(struct gs_deferred *h, bool enqueued, cl_event event)
+/* The launch that joined is enqueued, with `event` (taken over) or without, or was refused. True: none may follow. */
+static bool joined(struct gs_deferred *h, cl_event event)
 {
     cl_event old = NULL;
     pthread_mutex_lock(&gs_deferred_list.lock);
-    const bool closed = gs_share_on(h, GS_SHARE_JOINED);
-    if (enqueued && h->loose != !event)
-        atomic_fetch_add(&gs_deferred_list.loose, event ? -1 : 1);
-    if (enqueued) {
-        h->loose = !event;
-        h->order = atomic_fetch_add(&gs_deferred_list.order, 1) + 1;
-    }
+    const bool closed = gs_share_on(h, event ? GS_SHARE_JOINED : GS_SHARE_JOINED_LOOSE);
+    h->order = atomic_fetch_add(&gs_deferred_list.order, 1) + 1;
     if (event) {
         old = h->tail;
         h->tail = event;
@@ -225,8 +219,8 @@ static void let_go(struct gs_deferred *h, cl_event first, cl_event *end)
     if (home == h->to.q->o.handle && gs_is_in_order(&h->to))
         h->timeline = gs_timeline_hold(h->to.q->timeline);
     h->first = first;
-    h->loose = !first;
-    atomic_fetch_add(&gs_deferred_list.loose, h->loose);
+    if (!first)
+        gs_share_on(h, GS_SHARE_JOINED_LOOSE);
     cl_event own = gs_has_units(h) ? h->end : first;
     if (end)
         gs_real()->clRetainEvent(*end = own);
@@ -279,7 +273,7 @@ static cl_int run_joined(struct gs_deferred *h, const struct gs_destination *to,
         gs_job_add(event);
     /* While nobody waits for the unit's end, the queue isn't flushed: the thread that needs the next unit does so and
      * asks the driver. (Until the flush NVIDIA's driver carries a command out within the call that enqueues it.) */
-    if (joined(h, !err, event) && (!(gs_group()->type & CL_DEVICE_TYPE_GPU) || gs_units_wanted()))
+    if (joined(h, event) && (!(gs_group()->type & CL_DEVICE_TYPE_GPU) || gs_units_wanted()))
         gs_real()->clFlush(to->queue);
     return err;
 }

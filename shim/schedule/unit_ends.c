@@ -76,7 +76,7 @@ static cl_event last_event(const struct gs_deferred *h)
     return h->tail ? h->tail : h->first;
 }
 
-/* The unit's last event is `marker` now; null: the unit has ended. Its last command is no longer loose. */
+/* The unit's last event is `marker` now; null: the unit has ended. */
 static void is_tied(struct gs_deferred *h, cl_event marker)
 {
     cl_event old = NULL;
@@ -85,9 +85,7 @@ static void is_tied(struct gs_deferred *h, cl_event marker)
         old = h->tail;
         h->tail = marker;
     }
-    h->loose = false;
-    gs_share_on(h, GS_SHARE_TIED);
-    atomic_fetch_sub(&gs_deferred_list.loose, 1);
+    gs_share_on(h, GS_SHARE_DONE);
     pthread_mutex_unlock(&gs_deferred_list.lock);
     GS_RELEASE(Event, old);
 }
@@ -98,9 +96,8 @@ static void close_unit(struct gs_deferred *h)
     cl_event marker = NULL;
     pthread_mutex_lock(&gs_deferred_list.lock);
     GS_MAY_WAIT("a thread that is just enqueueing a marker");
-    gs_share_on(h, GS_SHARE_SETTLE);
+    const bool loose = gs_share_on(h, GS_SHARE_SETTLE);
     GS_MAY_WAIT_NO_MORE();
-    const bool loose = h->loose && gs_share_on(h, GS_SHARE_TIE);
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (!loose)
         return;
@@ -136,7 +133,7 @@ static void send_unit(struct gs_deferred *h)
         return;
     gs_real()->clFlush(h->to.queue);
     GS_LOCKED(&gs_deferred_list.lock);
-    gs_share_on(h, GS_SHARE_IS_SENT);
+    gs_share_on(h, GS_SHARE_DONE);
 }
 
 /* For the completion watcher: closes and flushes a unit that launches no longer join. The last event; null: not yet. */
@@ -146,8 +143,7 @@ static cl_event last_of(void *data)
     struct gs_deferred *h = u->held;
     const uint64_t now = gs_now_ns();
     pthread_mutex_lock(&gs_deferred_list.lock);
-    const bool over =
-        !gs_share_is_joining(h->sharing) && (h->sharing != GS_SHARE_OPEN || now > h->joined_ns + QUIET_NS);
+    const bool over = gs_share_is_open(h) ? now > h->joined_ns + QUIET_NS : !gs_share_waits(h, GS_SHARE_SETTLE);
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (!over)
         return NULL;
@@ -179,8 +175,7 @@ void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, cl_event event)
     atomic_fetch_add(&h->left, 1);
     u->held = h;
     pthread_mutex_lock(&gs_deferred_list.lock);
-    const bool more =
-        h->units.n == 1 && (h->sharing == GS_SHARE_OPEN || gs_share_is_joining(h->sharing) || h->tail || h->loose);
+    const bool more = h->units.n == 1 && (gs_share_is_open(h) || gs_share_is_loose(h) || h->tail);
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (more && gs_await_end(NULL, last_of, is_wanted, unit_ended, u))
         return;
@@ -205,9 +200,6 @@ static struct gs_awaited *claim(struct gs_deferred *h)
         return NULL;
     u->waited = atomic_load(&h->pending);
     gs_share_on(h, GS_SHARE_LEAVE);
-    if (h->loose)
-        atomic_fetch_sub(&gs_deferred_list.loose, 1);
-    h->loose = false;
     return a;
 }
 
@@ -311,7 +303,7 @@ void gs_queue_close_unit(cl_command_queue queue)
         return;
     pthread_mutex_lock(&gs_deferred_list.lock);
     struct gs_deferred *h = gs_deferred_last_in(queue);
-    const bool open = h && h->units.n == 1 && (h->loose || gs_share_is_joining(h->sharing)) && gs_deferred_keep(h);
+    const bool open = h && gs_share_is_loose(h) && gs_deferred_keep(h);
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (!open)
         return;

@@ -18,9 +18,11 @@ from collections import Counter, defaultdict
 
 COMMAND = ["prepared", "enqueued", "served", "over"]
 COMMAND_NEXT = {"prepared": ["enqueued"], "enqueued": ["served"], "served": ["over"], "over": []}
-SHARING = ["open", "joining", "last joins", "closed", "closing", "sent"]
-SHARING_NEXT = {"open": ["joining", "last joins", "closed", "sent"], "joining": ["open", "last joins"], "last joins": ["closed"],
-                "closed": ["closing", "sent"], "closing": ["closed", "sent"], "sent": ["closing", "sent"]}
+SHARING = ["open", "open loose", "joining", "last joins", "closed loose", "tying", "closed", "sending", "sent"]
+SHARING_NEXT = {"open": ["open loose", "joining", "last joins", "closed", "sent"],
+                "open loose": ["joining", "last joins", "closed loose", "tying", "sent"],
+                "joining": ["open", "open loose", "last joins"], "last joins": ["closed", "closed loose"],
+                "closed loose": ["tying", "sent"], "tying": ["closed"], "closed": ["sending", "sent"], "sending": ["sent"], "sent": []}
 UNIT = ["queued", "granted", "submitted", "complete", "failed"]
 UNIT_NEXT = {"queued": ["granted"], "granted": ["queued", "submitted", "failed"],
              "submitted": ["complete", "failed"], "complete": [], "failed": []}
