@@ -105,13 +105,11 @@ static int find_access(struct gs_explain_launch *l)
 }
 
 /* Its turns with --memory pooled. One allocation has a quarter of a device at most, which drivers of GPUs say. */
-static int find_turns(const struct gs_explain *e, struct gs_explain_launch *l, const struct gs_geometry *launch,
-                      bool null_local)
+static int find_turns(const struct gs_explain *e, struct gs_explain_launch *l, const struct gs_geometry *launch)
 {
     const struct gs_turns_input in = {.kernel = l->kernel,
                                       .n_args = l->kernel->n_args,
                                       .launch = launch,
-                                      .null_local = null_local,
                                       .args = l->args,
                                       .mems = l->used,
                                       .devices = e->parts,
@@ -146,9 +144,9 @@ int gs_explain_plan(const struct gs_explain *e, const struct gs_kernel_summary *
     struct gs_geometry launch = e->launch;
     for (unsigned d = 0; d < 3 && !e->has_local && kernel->reqd[0]; d++)
         launch.local[d] = kernel->reqd[d];
+    launch.null_local = !e->has_local && !kernel->reqd[0];
     const struct gs_plan_input in = {.kernel = kernel,
                                      .launch = &launch,
-                                     .null_local = !e->has_local && !kernel->reqd[0],
                                      .args = out->args,
                                      .mems = out->used,
                                      .n_parts = e->parts,
@@ -159,7 +157,7 @@ int gs_explain_plan(const struct gs_explain *e, const struct gs_kernel_summary *
     if (!err && !out->plan.reason)
         err = find_access(out);
     if (!err && e->memory)
-        err = find_turns(e, out, &launch, in.null_local);
+        err = find_turns(e, out, &launch);
     return err;
 }
 

@@ -66,7 +66,7 @@ static uint64_t groups_of(const struct gs_plan *plan, unsigned part)
 {
     enum { ITEMS = 64 };
     const uint64_t n = gs_box_groups(&plan->box[part]);
-    return plan->null_local ? n / ITEMS : n;
+    return plan->launch.null_local ? n / ITEMS : n;
 }
 
 static uint64_t groups_of_all(const struct gs_plan *plan)

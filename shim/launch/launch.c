@@ -128,7 +128,6 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
             gs_share_now(l->mems[i]->root);
     struct gs_plan_input in = {.kernel = l->summary,
                                .launch = &l->geometry,
-                               .null_local = !l->cmd.op.local,
                                .args = l->k->args,
                                .mems = l->mems,
                                .n_parts = l->job.n,
@@ -270,7 +269,7 @@ static void find_places(struct gs_launching *l)
         l->put = (struct gs_putting){.q = l->cmd.q, .job = l->job};
         l->size = gs_size_find(l->k, l->cmd.op.dims, l->cmd.op.global, l->cmd.op.local);
         if (l->size)
-            gs_launch_geometry(l);
+            l->geometry = gs_op_geometry(&l->cmd.op);
         return;
     }
     for (l->job.n = 0; l->job.n < l->cmd.ctx->n; l->job.n++)
@@ -308,7 +307,7 @@ static cl_int launch_looked_at(struct gs_launching *l)
     const int before = errno; /* the application's */
     cl_int err = CL_OUT_OF_HOST_MEMORY;
     if (sound)
-        gs_launch_geometry(l);
+        l->geometry = gs_op_geometry(&l->cmd.op);
     if (sound && !l->size)
         l->size = gs_size_of_launch(l->k, l->cmd.op.dims, l->cmd.op.global, l->cmd.op.local);
     const char *reason = early_reason(l, sound);

@@ -16,7 +16,6 @@ struct gs_kernel_run {
     cl_kernel kernel; /* has all arguments but the hidden one */
     unsigned place;
     struct gs_geometry geometry;
-    bool null_local;
     const struct gs_kernel_summary *summary; /* with `hidden` set, the box's begin is the base */
     struct gs_cut cut;
     struct gs_size *size; /* the launch's size record */
@@ -93,9 +92,6 @@ cl_int gs_launch(const struct gs_command *cmd, struct gs_kernel *k);
 
 /* Gives a kernel all arguments, with the replicas of the place, but for the hidden one. */
 cl_int gs_launch_args(struct gs_launching *l, cl_kernel kernel, unsigned place);
-
-/* Fills in the launch's work-items and work-groups; a NULL local size counts as 1. Needs no lock. */
-void gs_launch_geometry(struct gs_launching *l);
 
 /* May the launch write to the memory object in this argument, directly or by an address that the kernel stores? */
 bool gs_launch_may_write(const struct gs_launching *l, cl_uint arg);

@@ -100,7 +100,6 @@ static cl_int prepare_part(struct gs_launching *l, const struct gs_plan *plan, u
                                   .size = l->size,
                                   .place = l->job.place[p],
                                   .geometry = l->geometry,
-                                  .null_local = !l->cmd.op.local,
                                   .summary = l->summary,
                                   .cut = {.whole = plan->box[p], .n = 1}};
     if (l->by_units)

@@ -25,12 +25,12 @@ void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const st
 {
     run->factor = gs_chunk_factor(run->size);
     const uint64_t most = (uint64_t)job->kernel_chunk * gs_group()->units[run->place] * run->factor;
-    gs_cut_make(&run->cut, box, run->null_local ? most * GS_ITEMS_OF_GROUP : most, run->null_local);
+    gs_cut_make(&run->cut, box, run->geometry.null_local ? most * GS_ITEMS_OF_GROUP : most, run->geometry.null_local);
     if (run->cut.n > 1 && gs_whole_is_short(run->size, gs_box_groups(box), gs_app_is_sole()) &&
         gs_unit_is_alone(gs_resource_of(run->place)))
-        gs_cut_make(&run->cut, box, 0, run->null_local);
+        gs_cut_make(&run->cut, box, 0, run->geometry.null_local);
     if (ends_too_far(&run->geometry, box))
-        gs_cut_make(&run->cut, box, 0, run->null_local);
+        gs_cut_make(&run->cut, box, 0, run->geometry.null_local);
     for (unsigned d = 0; d < 3; d++)
         run->odd = run->odd || run->geometry.global[d] % run->geometry.local[d];
 }
@@ -46,7 +46,7 @@ cl_int gs_enqueue_chunk(const struct gs_kernel_run *run, unsigned chunk, cl_comm
         local[d] = (size_t)run->geometry.local[d];
     cl_int err = set_hidden(run, box.begin);
     const struct gs_op launch =
-        gs_op_launch(run->kernel, run->geometry.dims, offset, global, run->null_local ? NULL : local);
+        gs_op_launch(run->kernel, run->geometry.dims, offset, global, run->geometry.null_local ? NULL : local);
     return err ? err : gs_enqueue(&launch, queue, n_wait, wait, event);
 }
 

@@ -5,17 +5,6 @@
 #include "shim/coherence/coherence.h"
 #include "shim/order/completion.h"
 
-void gs_launch_geometry(struct gs_launching *l)
-{
-    struct gs_geometry *g = &l->geometry;
-    g->dims = l->cmd.op.dims;
-    for (unsigned d = 0; d < 3; d++) {
-        g->offset[d] = d < l->cmd.op.dims && l->cmd.op.offset ? l->cmd.op.offset[d] : 0;
-        g->global[d] = d < l->cmd.op.dims ? l->cmd.op.global[d] : 1;
-        g->local[d] = d < l->cmd.op.dims && l->cmd.op.local && l->cmd.op.local[d] ? l->cmd.op.local[d] : 1;
-    }
-}
-
 cl_int gs_launch_args(struct gs_launching *l, cl_kernel kernel, unsigned place)
 {
     cl_int err = CL_SUCCESS;
@@ -41,8 +30,7 @@ bool gs_launch_may_write(const struct gs_launching *l, cl_uint arg)
  * kernel object, an argument or the first chunk. The caller then enqueues one unit: it works, or has the error. */
 static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
-    struct gs_kernel_run run = {
-        .k = l->k, .size = l->size, .geometry = l->geometry, .null_local = !l->cmd.op.local, .summary = l->of_units};
+    struct gs_kernel_run run = {.k = l->k, .size = l->size, .geometry = l->geometry, .summary = l->of_units};
     struct gs_box box = {{0, 0, 0}, {1, 1, 1}};
     cl_int err;
     for (unsigned d = 0; d < 3; d++)

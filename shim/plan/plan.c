@@ -40,7 +40,7 @@ static bool cut(struct gs_plan *plan, const struct gs_plan_input *in, unsigned d
 {
     const unsigned n = in->n_parts;
     const uint64_t groups = gs_geometry_groups(&plan->launch, dim);
-    if (plan->null_local)
+    if (plan->launch.null_local)
         while (grain < NULL_LOCAL_GRAIN && groups / (grain * 2) >= (uint64_t)n * 4)
             grain *= 2;
     const uint64_t grains = (groups + grain - 1) / grain;
@@ -149,7 +149,7 @@ static const char *refusal(const struct gs_plan_input *in)
         return k->refusal;
     if (k->reorders && !in->may_reorder)
         return GS_R_REORDERS;
-    if (in->null_local && (k->reqd[0] || k->uses_group))
+    if (in->launch->null_local && (k->reqd[0] || k->uses_group))
         return k->reqd[0] ? GS_R_LOCAL_REQUIRED : GS_R_LOCAL_SIZE;
     for (uint32_t i = 0; i < k->n_args; i++) {
         const struct gs_arg_summary *a = &k->args[i];
@@ -170,8 +170,8 @@ static const char *refusal(const struct gs_plan_input *in)
 
 const char *gs_plan_never(const struct gs_kernel_summary *k, bool may_reorder, bool null_local)
 {
-    return refusal(
-        &(struct gs_plan_input){.kernel = k, .n_parts = 2, .may_reorder = may_reorder, .null_local = null_local});
+    const struct gs_geometry launch = {.null_local = null_local};
+    return refusal(&(struct gs_plan_input){.kernel = k, .launch = &launch, .n_parts = 2, .may_reorder = may_reorder});
 }
 
 /* Does a part begin where the driver can't say so? */
@@ -228,7 +228,7 @@ struct best {
 
 static int try_cut(struct best *best, const struct gs_plan_input *in, unsigned dim, uint64_t grain)
 {
-    struct gs_plan one = {.launch = *in->launch, .null_local = in->null_local};
+    struct gs_plan one = {.launch = *in->launch};
     int err = 0;
     if (!cut(&one, in, dim, grain))
         return 0;
@@ -278,7 +278,7 @@ static int try_rows(struct best *best, const struct gs_plan_input *in, unsigned 
 
 int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
 {
-    *plan = (struct gs_plan){.launch = *in->launch, .null_local = in->null_local, .reason = refusal(in)};
+    *plan = (struct gs_plan){.launch = *in->launch, .reason = refusal(in)};
     if (plan->reason)
         return 0;
     struct best best = {.cost = UINT64_MAX, .worst = FEW_GROUPS};

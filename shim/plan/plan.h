@@ -44,7 +44,6 @@ struct gs_plan {
     bool leaves;   /* a part surely writes beyond a buffer's end, where one device has some room: not split */
     struct gs_box box[GS_MAX_DEVICES]; /* in work-groups, or in work-items where the local size is NULL */
     struct gs_geometry launch;
-    bool null_local;
     struct gs_use *uses;
     size_t n_uses;
 };
@@ -55,7 +54,6 @@ enum { GS_CUT_ANY = 3 }; /* any dimension may be cut */
 struct gs_plan_input {
     const struct gs_kernel_summary *kernel;
     const struct gs_geometry *launch;
-    bool null_local;
     const struct gs_arg *args;
     struct gs_mem *const *mems;
     unsigned n_parts;

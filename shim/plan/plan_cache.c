@@ -119,7 +119,7 @@ static bool make_key(struct gs_plan_cache *c, const struct gs_plan_input *in)
     k->failed = false;
     add_number(k, (uintptr_t)in->kernel);
     add_number(k, (uint64_t)in->n_parts << 32 | g->dims << 8 | (uint64_t)in->kernel->reorders << 3 |
-                      (uint64_t)in->null_local << 1 | in->may_reorder);
+                      (uint64_t)g->null_local << 1 | in->may_reorder);
     add(k, g->offset, sizeof g->offset);
     add(k, g->global, sizeof g->global);
     add(k, g->local, sizeof g->local);

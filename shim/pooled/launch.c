@@ -38,7 +38,6 @@ struct gs_pool_launch {
     struct gs_kernel *k; /* held */
     const struct gs_kernel_summary *summary;
     struct gs_geometry geometry;
-    bool null_local;
     struct gs_size *size; /* or null */
     struct gs_mem **mems; /* by argument, kept; or null */
     struct gs_turns turns;
@@ -89,23 +88,17 @@ static cl_int keep_argument(struct gs_pool_launch *l, cl_uint i)
 /* Checks and takes the launch's sizes. */
 static cl_int take_sizes(struct gs_pool_launch *l, const struct gs_op *op)
 {
-    struct gs_geometry *g = &l->geometry;
     if (op->dims < 1 || op->dims > 3)
         return CL_INVALID_WORK_DIMENSION;
     if (!op->global)
         return CL_INVALID_GLOBAL_WORK_SIZE;
-    g->dims = op->dims;
-    l->null_local = !op->local;
-    for (unsigned d = 0; d < 3; d++) {
-        const bool used = d < op->dims;
-        g->offset[d] = used && op->offset ? op->offset[d] : 0;
-        g->global[d] = used ? op->global[d] : 1;
-        g->local[d] = used && op->local ? op->local[d] : 1;
-        if (!g->global[d])
+    for (unsigned d = 0; d < op->dims; d++) {
+        if (!op->global[d])
             return CL_INVALID_GLOBAL_WORK_SIZE;
-        if (!g->local[d])
+        if (op->local && !op->local[d])
             return CL_INVALID_WORK_GROUP_SIZE;
     }
+    l->geometry = gs_op_geometry(op);
     return CL_SUCCESS;
 }
 
@@ -124,7 +117,7 @@ static cl_int check_local(const struct gs_pool_launch *l)
     gs_real()->clGetKernelWorkGroupInfo(l->k->o.handle, dev, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof wanted, wanted,
                                         NULL);
     gs_real()->clGetDeviceInfo(dev, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof sizes, sizes, NULL);
-    if (l->null_local)
+    if (l->geometry.null_local)
         return wanted[0] ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
     for (unsigned d = 0; d < g->dims && most; d++) {
         if (g->local[d] > most / items)
@@ -150,7 +143,6 @@ static cl_int cut(struct gs_pool_launch *l)
                                       .reason = reason,
                                       .n_args = k->n_args,
                                       .launch = &l->geometry,
-                                      .null_local = l->null_local,
                                       .args = k->args,
                                       .mems = l->mems,
                                       .devices = gs_group()->n,
@@ -327,8 +319,8 @@ static cl_int enqueue(struct gs_pool_launch *l, struct run *run, cl_command_queu
     gs_box_items(&l->geometry, box, offset, global);
     for (unsigned d = 0; d < 3; d++)
         local[d] = l->geometry.local[d];
-    const struct gs_op op =
-        gs_op_launch(kernel, l->geometry.dims, l->turns.whole ? offset : NULL, global, l->null_local ? NULL : local);
+    const struct gs_op op = gs_op_launch(kernel, l->geometry.dims, l->turns.whole ? offset : NULL, global,
+                                         l->geometry.null_local ? NULL : local);
     hidden->hidden = gs_geometry_hidden(&l->geometry, box->begin);
     for (unsigned d = 0; d < 3; d++)
         hidden->moves.item_base[d] = offset[d];
@@ -349,7 +341,8 @@ static cl_int begin(struct gs_pool_launch *l, struct run *run)
     run->begun_ns = gs_now_ns();
     const uint64_t most = l->turns.whole ? 0 : gs_put_groups_most(run->device) * run->factor;
     const cl_command_queue queue = gs_pool_queue(l->k->o.ctx, run->device, GS_POOL_KERNELS, &err);
-    gs_cut_make(&chunks, &run->turn->box, l->null_local ? most * GS_ITEMS_OF_GROUP : most, l->null_local);
+    gs_cut_make(&chunks, &run->turn->box, l->geometry.null_local ? most * GS_ITEMS_OF_GROUP : most,
+                l->geometry.null_local);
     err = err ? err : set_args(l, run, kernel, &hidden);
     for (unsigned i = 0; i < chunks.n && !err; i++) {
         struct gs_box box;

@@ -131,7 +131,7 @@ static bool fits(struct gs_turns *t, struct gs_pool_room room)
 static int cut(struct gs_turns *t, const struct gs_turns_input *in, unsigned dim, unsigned n, bool whole)
 {
     const uint64_t groups = gs_geometry_groups(in->launch, dim);
-    const uint64_t grain = in->null_local && groups / NULL_LOCAL_GRAIN >= n ? NULL_LOCAL_GRAIN : 1;
+    const uint64_t grain = in->launch->null_local && groups / NULL_LOCAL_GRAIN >= n ? NULL_LOCAL_GRAIN : 1;
     const uint64_t grains = (groups + grain - 1) / grain;
     int err = 0;
     *t = (struct gs_turns){.n = n, .dim = dim, .whole = whole, .n_uses = in->n_args};
@@ -183,9 +183,9 @@ static const char *uncut(const struct gs_turns_input *in)
         return k->refusal;
     if (!k->hidden || k->n_args > GS_SHIFTS)
         return GS_R_NO_WINDOWS;
-    if (in->null_local && k->reqd[0])
+    if (in->launch->null_local && k->reqd[0])
         return GS_R_LOCAL_REQUIRED;
-    if (in->null_local && k->uses_group)
+    if (in->launch->null_local && k->uses_group)
         return GS_R_LOCAL_SIZE;
     for (uint32_t i = 0; i < k->n_args; i++) {
         if (k->args[i].kind == GS_ARG_IMAGE)

@@ -59,7 +59,6 @@ struct gs_turns_input {
     const char *reason;                     /* why not */
     uint32_t n_args;
     const struct gs_geometry *launch;
-    bool null_local;
     const struct gs_arg *args;
     struct gs_mem *const *mems; /* by argument, or NULL */
     unsigned devices;

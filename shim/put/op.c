@@ -51,6 +51,17 @@ void gs_cut_box(const struct gs_cut *cut, unsigned i, struct gs_box *box)
 
 /* ---- what may be cut ---- */
 
+struct gs_geometry gs_op_geometry(const struct gs_op *op)
+{
+    struct gs_geometry g = {op->dims, {0, 0, 0}, {1, 1, 1}, {1, 1, 1}, !op->local};
+    for (unsigned d = 0; d < op->dims; d++) {
+        g.offset[d] = op->offset ? op->offset[d] : 0;
+        g.global[d] = op->global[d];
+        g.local[d] = op->local && op->local[d] ? op->local[d] : 1;
+    }
+    return g;
+}
+
 /* Would the driver take these pitches for `rows` rows of `row` bytes? */
 static bool right_pitches(const size_t pitch[2], size_t row, size_t rows)
 {

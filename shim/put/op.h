@@ -29,6 +29,9 @@ void gs_cut_box(const struct gs_cut *cut, unsigned i, struct gs_box *box);
 
 /* ---- operations ---- */
 
+/* A launch's work-items and work-groups. Global sizes must be there. */
+struct gs_geometry gs_op_geometry(const struct gs_op *launch);
+
 /* Cuts an operation into pieces of at most `chunk` bytes. The operation stays whole if chunk is 0, if source and
  * destination overlap or (but for a copy of bytes) are one object, or if the driver would refuse the whole. */
 void gs_op_cut(const struct gs_op *op, uint64_t chunk, struct gs_cut *cut);

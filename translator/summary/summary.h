@@ -143,7 +143,8 @@ const struct gs_kernel_summary *gs_summary_kernel(const struct gs_summary *s, co
 struct gs_geometry {
     uint32_t dims;
     uint64_t offset[3], global[3];
-    uint64_t local[3]; /* a NULL local size: {1, 1, 1}, allowed only where !uses_group */
+    uint64_t local[3]; /* {1, 1, 1} where null_local */
+    bool null_local;   /* the driver chooses the local size; allowed only where !uses_group */
 };
 
 /* The number of work-groups in a dimension, the last perhaps smaller; of work-items where there is no local size. */
