@@ -267,7 +267,7 @@ static void find_places(struct gs_launching *l)
     if (l->by_units) {
         gs_job_enter(l->cmd.ctx, false, &l->job);
         l->put = (struct gs_putting){.q = l->cmd.q, .job = l->job};
-        l->size = gs_size_find(l->k, l->cmd.op.dims, l->cmd.op.global, l->cmd.op.local);
+        l->size = gs_size_find(l->k, &l->cmd.op);
         if (l->size)
             l->geometry = gs_op_geometry(&l->cmd.op);
         return;
@@ -282,7 +282,6 @@ static void find_places(struct gs_launching *l)
 static unsigned facts_of_call(const struct gs_command *cmd, const struct gs_kernel *k, const struct gs_launching *units)
 {
     const unsigned facts = units ? GS_LAUNCH_UNITS : 0;
-    const struct gs_op *op = &cmd->op;
     const struct gs_job *job = units ? &units->job : NULL;
     if (gs_report_wants_times() || gs_given_up(cmd->ctx))
         return facts;
@@ -292,10 +291,10 @@ static unsigned facts_of_call(const struct gs_command *cmd, const struct gs_kern
         return facts;
     const bool is_whole = job && (job->n == 1 || (job->told && gs_settings()->mode == GS_MODE_AUTO));
     const bool passes =
-        cmd->ctx->n == 1 || (!atomic_load_explicit(&cmd->ctx->spread, memory_order_relaxed) &&
-                             (is_whole || atomic_load_explicit(&k->unsplittable, memory_order_relaxed) ||
-                              gs_size_is_short(k, op->dims, op->global, op->local)) &&
-                             !atomic_load_explicit(&k->fresh, memory_order_relaxed));
+        cmd->ctx->n == 1 ||
+        (!atomic_load_explicit(&cmd->ctx->spread, memory_order_relaxed) &&
+         (is_whole || atomic_load_explicit(&k->unsplittable, memory_order_relaxed) || gs_size_is_short(k, &cmd->op)) &&
+         !atomic_load_explicit(&k->fresh, memory_order_relaxed));
     return passes ? facts | GS_LAUNCH_PASSES : facts;
 }
 
@@ -309,7 +308,7 @@ static cl_int launch_looked_at(struct gs_launching *l)
     if (sound)
         l->geometry = gs_op_geometry(&l->cmd.op);
     if (sound && !l->size)
-        l->size = gs_size_of_launch(l->k, l->cmd.op.dims, l->cmd.op.global, l->cmd.op.local);
+        l->size = gs_size_of_launch(l->k, &l->cmd.op);
     const char *reason = early_reason(l, sound);
     if (l->by_units && sound && gs_list_is_valid(l->cmd.n_wait, l->cmd.wait))
         l->of_units = gs_launch_units(l);

@@ -82,13 +82,13 @@ void gs_program_made_of(struct gs_program *p, const void *bytes, size_t n)
     memcpy(&p->made_of, digest, sizeof p->made_of);
 }
 
-struct gs_size *gs_size_of_launch(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
+struct gs_size *gs_size_of_launch(struct gs_kernel *k, const struct gs_op *launch)
 {
     const uint64_t program = gs_program_id(k->program);
     uint64_t size[6] = {1, 1, 1}; /* global, then local; 0: no local size */
-    for (cl_uint d = 0; d < dims; d++) {
-        size[d] = global[d];
-        size[3 + d] = local ? local[d] : 0;
+    for (cl_uint d = 0; d < launch->dims; d++) {
+        size[d] = launch->global[d];
+        size[3 + d] = launch->local ? launch->local[d] : 0;
     }
     if (!atomic_load_explicit(&k->id, memory_order_relaxed)) {
         const uint64_t id = gs_kernel_hash(program, k->name, k->o.ctx->n);

@@ -89,7 +89,7 @@ uint64_t gs_program_id_locked(struct gs_program *p); /* with its lock */
 void gs_program_made_of(struct gs_program *p, const void *bytes, size_t n);
 
 /* The size record of a launch of well-formed sizes, made if need be. NULL: no memory. */
-struct gs_size *gs_size_of_launch(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
+struct gs_size *gs_size_of_launch(struct gs_kernel *k, const struct gs_op *launch);
 
 /* The program is about to be built anew: later kernels get new kinds. */
 void gs_kinds_clear(struct gs_program *p);

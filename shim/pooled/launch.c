@@ -190,7 +190,7 @@ struct gs_pool_launch *gs_pool_launch_make(struct gs_kernel *k, const struct gs_
     if (!*err)
         *err = check_local(l);
     if (!*err)
-        l->size = gs_size_of_launch(k, op->dims, op->global, op->local);
+        l->size = gs_size_of_launch(k, op);
     if (!*err)
         *err = cut(l);
     for (unsigned d = 0; d < gs_group()->n && !*err; d++)

@@ -103,25 +103,25 @@ struct gs_size *gs_sizes(void)
     return atomic_load(&sizes.newest);
 }
 
-struct gs_size *gs_size_find(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
+struct gs_size *gs_size_find(const struct gs_kernel *k, const struct gs_op *launch)
 {
     const uint64_t kernel = atomic_load_explicit(&k->id, memory_order_relaxed);
     uint64_t size[6] = {1, 1, 1};
-    if (!kernel || !global || dims - 1 > 2)
+    if (!kernel || !launch->global || launch->dims - 1 > 2)
         return NULL;
-    for (cl_uint d = 0; d < dims; d++) {
-        size[d] = global[d];
-        size[3 + d] = local ? local[d] : 0;
+    for (cl_uint d = 0; d < launch->dims; d++) {
+        size[d] = launch->global[d];
+        size[3 + d] = launch->local ? launch->local[d] : 0;
     }
     round_up(size);
     return find(kernel, size);
 }
 
-bool gs_size_is_short(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
+bool gs_size_is_short(const struct gs_kernel *k, const struct gs_op *launch)
 {
     if (atomic_load_explicit(&k->risen, memory_order_relaxed))
         return false;
-    struct gs_size *s = gs_size_find(k, dims, global, local);
+    struct gs_size *s = gs_size_find(k, launch);
     const unsigned short left = s ? atomic_load_explicit(&s->left, memory_order_relaxed) : 0;
     if (left) /* two threads at once may count one for two */
         atomic_store_explicit(&s->left, (unsigned short)(left - 1), memory_order_relaxed);

@@ -7,6 +7,7 @@
 #ifndef GS_SHIM_RECORD_SIZE_H
 #define GS_SHIM_RECORD_SIZE_H
 
+#include "shim/driver/enqueue.h"
 #include "shim/record/objects.h"
 
 /* Times of units with such launches; shim/schedule/batch.c has the lock. */
@@ -41,11 +42,11 @@ struct gs_size *gs_size_make(uint64_t program, const char *name, unsigned n, con
 struct gs_size *gs_sizes(void);
 
 /* A launch's record; NULL: not made yet, or the sizes aren't well-formed. */
-struct gs_size *gs_size_find(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
+struct gs_size *gs_size_find(const struct gs_kernel *k, const struct gs_op *launch);
 
 /* Is the launch known to be too short to gain by a split? If so, one on one device needs no look. Now and then false
  * all the same. Any thread. */
-bool gs_size_is_short(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
+bool gs_size_is_short(const struct gs_kernel *k, const struct gs_op *launch);
 
 /* Launches of a short kernel that pass for each that is looked at. */
 enum { GS_PASSING = 127 };

@@ -51,6 +51,12 @@ static void like_sizes_share_a_record(void **state)
     assert_non_null(gs_size_make(7, "alike", 2, all));
 }
 
+static const struct gs_size *find(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
+{
+    const struct gs_op launch = gs_op_launch(NULL, dims, NULL, global, local);
+    return gs_size_find(k, &launch);
+}
+
 /* What isn't given of a size is 1, or no local size: a launch finds its record whatever its number of dimensions. */
 static void launches_find_their_record(void **state)
 {
@@ -58,16 +64,16 @@ static void launches_find_their_record(void **state)
     const size_t global[3] = {100, 1, 1}, local[3] = {10, 1, 1}, other[3] = {100, 2, 1};
     struct gs_kernel k = {.name = "found"};
     struct gs_size *s = gs_size_make(7, "found", 2, size);
-    assert_null(gs_size_find(&k, 1, global, NULL)); /* nobody has looked at the kernel yet */
+    assert_null(find(&k, 1, global, NULL)); /* nobody has looked at the kernel yet */
     atomic_init(&k.id, gs_kernel_hash(7, "found", 2));
     for (cl_uint dims = 1; dims <= 3; dims++)
-        assert_ptr_equal(gs_size_find(&k, dims, global, NULL), s);
-    assert_ptr_equal(gs_size_find(&k, 1, (const size_t[]){99}, NULL), s); /* alike */
-    assert_null(gs_size_find(&k, 1, global, local));
-    assert_null(gs_size_find(&k, 2, other, NULL));
-    assert_null(gs_size_find(&k, 0, global, NULL));
-    assert_null(gs_size_find(&k, 4, global, NULL));
-    assert_null(gs_size_find(&k, 1, NULL, NULL));
+        assert_ptr_equal(find(&k, dims, global, NULL), s);
+    assert_ptr_equal(find(&k, 1, (const size_t[]){99}, NULL), s); /* alike */
+    assert_null(find(&k, 1, global, local));
+    assert_null(find(&k, 2, other, NULL));
+    assert_null(find(&k, 0, global, NULL));
+    assert_null(find(&k, 4, global, NULL));
+    assert_null(find(&k, 1, NULL, NULL));
 }
 
 /* Ever new sizes don't grow what is known without end: in the end all others have one record. Last of all tests. */
