@@ -3,7 +3,7 @@
 """model.py NOTES [--depth N] [--devices N] [--wide]: replays what one process has noted (lock_notes.c), line by line, and says
 the first line that breaks a promise of docs/daemon.md ("The shim's side") or common/client/client.h:
 
-- a command, a shared unit and each unit goes from state to state as the tables below say;
+- a command, a shared unit and each unit goes from state to state as the tables say;
 - a unit is submitted by a grant, which is given back once;
 - no thread waits while it has a unit that is granted and not submitted;
 - of one resource no more units are out than the daemon lets an application have;
@@ -13,16 +13,17 @@ the first line that breaks a promise of docs/daemon.md ("The shim's side") or co
 
 --wide: an application that is connected alone may have sixteen times as many units out."""
 import argparse
+import os
 import sys
 from collections import Counter, defaultdict
 
 COMMAND = ["prepared", "enqueued", "served", "over"]
 COMMAND_NEXT = {"prepared": ["enqueued"], "enqueued": ["served"], "served": ["over"], "over": []}
-SHARING = ["open", "open loose", "joining", "last joins", "closed loose", "tying", "closed", "sending", "sent"]
-SHARING_NEXT = {"open": ["open loose", "joining", "last joins", "closed", "sent"],
-                "open loose": ["joining", "last joins", "closed loose", "tying", "sent"],
-                "joining": ["open", "open loose", "last joins"], "last joins": ["closed", "closed loose"],
-                "closed loose": ["tying", "sent"], "tying": ["closed"], "closed": ["sending", "sent"], "sending": ["sent"], "sent": []}
+# By the table of docs/daemon.md, whose rows are in the order of enum gs_sharing.
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/daemon.md"), encoding="utf-8") as page:
+    ROWS = [row.split("|")[1:-1] for row in page.read().split("| state | join")[1].split("\n\n")[0].splitlines()[2:]]
+SHARING = [row[0].strip() for row in ROWS]
+SHARING_NEXT = {row[0].strip(): [state.strip(" \\*") for cell in row[1:] for state in cell.split(",")] for row in ROWS}
 UNIT = ["queued", "granted", "submitted", "complete", "failed"]
 UNIT_NEXT = {"queued": ["granted"], "granted": ["queued", "submitted", "failed"],
              "submitted": ["complete", "failed"], "complete": [], "failed": []}
