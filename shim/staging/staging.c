@@ -288,16 +288,6 @@ static cl_int await_slot(struct gs_staging *s, size_t slot)
     return err;
 }
 
-static cl_int await_slots(struct gs_staging *s)
-{
-    cl_int err = CL_SUCCESS;
-    for (size_t i = 0; i < GS_RING_SLOTS; i++) {
-        const cl_int one = await_slot(s, i);
-        err = err ? err : one;
-    }
-    return err;
-}
-
 /* Has the pool copy the piece between the host's memory and the slot. */
 static void copy(const struct carriage *c, unsigned slot)
 {
@@ -408,8 +398,8 @@ cl_int gs_staging_carry(struct gs_context *ctx, struct gs_staged *v, unsigned n,
         v[i].fresh = is_fresh(&v[i]);
     GS_LABEL(way, GS_WAY_STAGED);
     cl_int err = carry_pieces(&c);
-    if (err || waits) {
-        const cl_int end = await_slots(c.s);
+    for (size_t i = 0; i < GS_RING_SLOTS && (err || waits); i++) {
+        const cl_int end = await_slot(c.s, i);
         err = err ? err : end;
     }
     if (err)

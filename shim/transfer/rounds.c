@@ -61,28 +61,31 @@ void gs_rounds_begin(struct gs_rounds *r, struct gs_sends *sends, uint64_t piece
     r->each = share < GS_ROUND_SENDS ? share : GS_ROUND_SENDS;
 }
 
-static bool is_under_way(const struct gs_send *send)
+static bool has_more(const struct gs_send *send)
 {
-    return send && send->gone < send->cut.n;
+    return send->gone < send->cut.n;
 }
 
 static struct gs_flight next_piece(struct gs_send *send)
 {
     const unsigned piece = send->gone++;
-    return (struct gs_flight){.send = send, .piece = piece, .last = !is_under_way(send)};
+    return (struct gs_flight){.send = send, .piece = piece, .last = !has_more(send)};
 }
 
 unsigned gs_rounds_next(struct gs_rounds *r, struct gs_flight flights[GS_ROUND_PIECES])
 {
+    struct gs_send *at[GS_MAX_DEVICES];
     unsigned n = 0;
-    for (unsigned k = 0; k < r->each; k++) {
+    for (unsigned k = 0; k < r->each; k++)
         for (unsigned i = 0; i < r->n; i++) {
-            struct gs_send **now = &r->of[i].now[k];
-            while (!is_under_way(*now) && r->of[i].next < r->of[i].end)
-                *now = r->of[i].next++;
-            if (is_under_way(*now))
-                flights[n++] = next_piece(*now);
+            struct gs_send *send = k ? at[i] : r->of[i].next;
+            while (send < r->of[i].end && !has_more(send))
+                send++;
+            if (!k)
+                r->of[i].next = send;
+            at[i] = send;
+            if (send < r->of[i].end)
+                flights[n++] = next_piece(at[i]++);
         }
-    }
     return n;
 }

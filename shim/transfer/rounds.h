@@ -58,8 +58,7 @@ enum { GS_ROUND_PIECES = GS_RING_SLOTS, GS_ROUND_SENDS = 4 };
 struct gs_rounds {
     unsigned n, each; /* n places, each with so many sends under way at a time */
     struct {
-        struct gs_send *next, *end; /* not begun yet */
-        struct gs_send *now[GS_ROUND_SENDS];
+        struct gs_send *next, *end; /* not all of their pieces have been given */
     } of[GS_MAX_DEVICES];
 };
 
