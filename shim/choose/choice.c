@@ -7,7 +7,6 @@
 enum {
     ENOUGH = 4,     /* measurements of a kind that are taken at once; later only some launches are measured */
     MOST_ASKED = 2, /* measurements on one device that may be begun before one has ended */
-    MOST_ASKED_SPLITS = 2 * ENOUGH,
     /* Opening windows between GPUs takes 56 ms by a thread of ours, more beside an application that works; a split that
        comes meanwhile waits until the driver has opened them (two H200s: 50 to 120 ms instead of 35 for the first). */
     PEER_NS = 40 * 1000 * 1000,
@@ -226,7 +225,8 @@ static bool give_up(struct gs_history *h)
 /* Is the row of first tries still to go on? One try alone says nothing, and its cost is lost either way. */
 static bool is_trying(const struct gs_history *h, double single)
 {
-    return h->last_split && h->tried && !gs_choice_split_known(h) && h->tried < GS_CHOICE_TRIES &&
+    const bool few = h->tried < GS_CHOICE_TRIES && !gs_choice_split_known(h);
+    return h->last_split && h->tried && (few || h->warming) &&
            (!h->split.n || (double)gs_measured_best(&h->split) < gs_hopeless * single);
 }
 
@@ -379,7 +379,8 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
     const bool going = h->last_split && h->ever && (!m->unlike || gs_choice_split_known(h));
     const bool better = is_below(w.split, w.single, w.reads, going ? worth_staying : worth_leaving);
     const bool retry = !better && is_due_again(h) && left >= w.risk;
-    const bool trying = is_trying(h, w.single) && w.split < gs_hopeless * w.single;
+    const bool trying =
+        is_trying(h, w.single) && w.split < gs_hopeless * w.single && (!h->warming || left >= w.split - w.single);
     const double needed = w.gain > w.risk / 2 ? w.risk / 4 : w.risk; /* a try that gains at once is less of a bet */
     const bool earned = trying || w.risk <= 0 || left >= needed || is_hopeful(h, o, &w);
     const bool gains = earned && is_below(w.split, w.single, w.reads, worth_leaving);
@@ -397,7 +398,7 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
         postpone_retry(h);
         h->tried = 0;
     }
-    h->tried += h->tried < GS_CHOICE_TRIES;
+    h->tried += h->tried < GS_CHOICE_MOST_TRIES;
     h->reason = NULL;
     h->last_split = h->ever = true;
     b->lost_ns += w.risk;
@@ -423,7 +424,8 @@ bool gs_choice_wants_single(const struct gs_history *h, const struct gs_machine 
 
 bool gs_choice_wants_split(const struct gs_history *h)
 {
-    const bool unknown = h->split.n < ENOUGH || (h->balance.measured < GS_CHOICE_KNOWN && !h->balance.settled);
+    const bool unknown =
+        h->split.n < ENOUGH || h->warming || (h->balance.measured < GS_CHOICE_KNOWN && !h->balance.settled);
     return h->launches < ENOUGH || h->launches % SPLIT_EVERY == 0 || h->balance.slow ||
-           (unknown && h->asked_split < MOST_ASKED_SPLITS);
+           (unknown && h->asked_split < GS_CHOICE_MOST_TRIES);
 }

@@ -9,8 +9,8 @@
 #include "common/settings.h"
 
 /* Measurements kept of one thing; splits that count as tries; measured tries that say what a split takes (all but the
- * first, which makes replicas and kernel objects). */
-enum { GS_MEASURED_KEPT = 5, GS_CHOICE_TRIES = 3, GS_CHOICE_KNOWN = GS_CHOICE_TRIES - 1 };
+ * first, which makes replicas and kernel objects); tries at most, while each is far faster than all before. */
+enum { GS_MEASURED_KEPT = 5, GS_CHOICE_TRIES = 3, GS_CHOICE_KNOWN = GS_CHOICE_TRIES - 1, GS_CHOICE_MOST_TRIES = 10 };
 
 /* Upper bounds of a move's cost, between hosts far apart: 80 Mbit/s, a round trip of 50 ms. */
 #define GS_MOST_BYTE_NS 100.0
@@ -191,7 +191,8 @@ struct gs_history {
     double read_bytes;     /* bytes of a launch's outputs that the application will fetch by large blocking reads */
     unsigned asked;        /* single launches whose measurement was begun in this process */
     unsigned asked_split;  /* splits whose measurement was begun */
-    unsigned tried;        /* splits enqueued before GS_CHOICE_TRIES were measured */
+    unsigned tried;        /* splits enqueued, up to GS_CHOICE_MOST_TRIES */
+    bool warming;          /* the last split measured was one of these, and far faster than all before */
     unsigned failures;     /* how often trying ended with one device */
     uint64_t retry_at;     /* the launch at which to try again */
     bool last_split, ever; /* was the last launch split; was any launch chosen for in this process */
@@ -216,6 +217,12 @@ double gs_choice_single_ns(const struct gs_history *h);
 
 /* How many more launches to expect: what is left of the last process's number, or as many as there were so far. */
 double gs_choice_more_launches(const struct gs_history *h);
+
+/* Was the last split one of a row's first, which may take far longer than those to come? */
+static inline bool gs_choice_first_split(const struct gs_history *h)
+{
+    return h->tried <= GS_CHOICE_TRIES || h->warming;
+}
 
 /* Have enough tries been measured to know what a split takes? */
 bool gs_choice_split_known(const struct gs_history *h);

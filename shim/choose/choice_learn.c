@@ -4,6 +4,7 @@
 
 enum { MOST_COUNTED = GS_MEASURED_KEPT * 1000000 };
 
+static const double faster = 0.93;  /* than all before: the next split may be faster still */
 static const double outlier = 4;    /* times as long as was predicted: more is cut off */
 static const double far_longer = 4; /* than the shortest launch that gains */
 
@@ -152,11 +153,14 @@ void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs
             gs_measured_add(&h->split, (uint64_t)base);
         return;
     }
+    /* Rings grow, and what recurs comes to be brought ahead: the first splits in a row say little of the machine. */
+    const double before = (double)gs_measured_best(&h->split);
+    h->warming = h->tried < GS_CHOICE_MOST_TRIES && base < faster * before;
     /* If this way will soon be another (windows), wrong figures of the way are not the kernel's fault. */
     const bool by_host = o->link == GS_LINK_HOST && o->peer_possible && (double)o->scatter.bytes > gs_small_bytes;
     if (!h->wants_peer || !by_host)
         gs_measured_add(&h->split, (uint64_t)base);
-    if (!o->merge.bytes)
+    if (!o->merge.bytes && (beyond < m->split_ns || (before > 0 && !h->warming)))
         learn_machine(m, beyond, o);
 }
 

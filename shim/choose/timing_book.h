@@ -14,7 +14,7 @@ struct gs_timing {
     double compile_ns;        /* at least so long, as is thought, compiling the program will take */
     _Atomic(cl_program) asks; /* the program of a launch whose time wasn't known; it may be gone by now */
     bool waited;              /* a launch has waited for the preparation in vain, in this process */
-    bool used, split;         /* in this process */
+    bool used;                /* in this process */
     bool refused;             /* the last plan said that the launch can't be split: nothing to measure */
     bool begun;               /* the first measured launch was seen running */
     uint64_t last_ns;         /* when it was launched last, ... */

@@ -258,8 +258,7 @@ void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split, str
     pthread_mutex_lock(&gs_book.lock);
     const double one_ns = t->h.single_ns, parts_ns = t->h.split_ns, single_ns = gs_choice_single_ns(&t->h);
     const double at_most_ns = (double)t->h.bound_ns;
-    const bool unplanned = t->h.unplanned, first = split && !t->split;
-    t->split |= split;
+    const bool unplanned = t->h.unplanned, first = split && gs_choice_first_split(&t->h);
     gs_book.budget.lost_ns += (double)made_ns;
     q->times->stretch.begin_ns += made_ns;
     pthread_mutex_unlock(&gs_book.lock);

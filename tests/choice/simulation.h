@@ -23,6 +23,7 @@ struct kernel {
     double single_ns;
     double part_ns; /* of each half */
     uint64_t halo;  /* bytes that a split fetches even where the data lies spread already */
+    double warm_ns; /* how much longer its second split takes; each further one about half of that */
     double plan_ns; /* what the host takes to plan a launch */
     bool never;     /* it can't be split */
     bool ample;     /* its parts are expected to take their share */
@@ -65,7 +66,7 @@ static inline double run_split(struct world *w, struct kernel *k, const struct g
     const uint64_t parts[2] = {(uint64_t)noisy(w, k->part_ns), (uint64_t)noisy(w, k->part_ns)};
     const double longest = (double)(parts[0] > parts[1] ? parts[0] : parts[1]);
     double took = longest + w->real.split_ns + gs_move_ns(&w->real, GS_LINK_HOST, o->scatter);
-    took += k->splits ? 0 : w->real.first_ns;
+    took += k->splits ? k->warm_ns / (double)(1 << (k->splits < 30 ? k->splits - 1 : 30)) : w->real.first_ns;
     k->splits++;
     if (gs_choice_wants_split(&k->h))
         gs_choice_learn_split(&k->h, &w->believed, &w->budget, o,
@@ -77,7 +78,8 @@ static inline double run_split(struct world *w, struct kernel *k, const struct g
 /* One launch of a kernel that works on all of the buffer. */
 static inline bool launch(struct world *w, struct kernel *k)
 {
-    struct gs_forecast o = {.n = 2, .link = GS_LINK_HOST, .largest = 0.5, .ample = k->ample, .plan_ns = k->plan_ns, .shared = w->shared};
+    struct gs_forecast o = {
+        .n = 2, .link = GS_LINK_HOST, .largest = 0.5, .ample = k->ample, .plan_ns = k->plan_ns, .shared = w->shared};
     const uint64_t half = w->bytes / 2, scatter = w->away ? k->halo : half + k->halo;
     double risk_ns = 0;
     bool split = false;
