@@ -242,12 +242,13 @@ static cl_int look_for_missing(struct gs_command *cmd, struct gs_mem *root, cons
     return err;
 }
 
-/* Notes what a launch in parts fetches, for gs_prefetch_root. */
+/* Notes what a launch in parts fetches, for gs_prefetch_root. Not of the application's own memory, which it may free
+ * once it has waited for its commands and let the object go. */
 static void note_fetched(struct gs_mem *root, const struct gs_need *w, unsigned n, const struct gs_rangeset *missing)
 {
     enum { SHARE = 4 }; /* of the root: what is more isn't worth its bytes if it comes in vain */
     for (unsigned i = 0; i < n; i++) {
-        if (!root->bytes->prefetch && missing[i].n)
+        if (!root->bytes->prefetch && missing[i].n && !(root->flags & CL_MEM_USE_HOST_PTR))
             root->bytes->prefetch = gs_prefetch_new(root->o.ctx->n, root->size / SHARE);
         if (root->bytes->prefetch)
             gs_prefetch_note(root->bytes->prefetch, w[i].place, w[i].bytes, &missing[i]);

@@ -2,7 +2,8 @@
 /* An iteration over a grid, which waits for each step, and what an application may do between two steps: write, fill
  * and map rows, copy them, let a small launch write them, read them in another queue, let a buffer go, enqueue a step
  * without a wait, leave a step out.
- * usage: halos SEED STEPS [ONE-IN], where one step in ONE-IN is followed by such a thing (0: none, so all recurs) */
+ * usage: halos SEED STEPS [ONE-IN [own]], where one step in ONE-IN is followed by such a thing (0: none, so all
+ * recurs). own: the buffers are its own memory */
 #include "plain.h"
 
 enum { WIDTH = 64, ROWS = 96, WORDS = WIDTH * ROWS, ROW_BYTES = WIDTH * 4, KINDS = 10 };
@@ -88,7 +89,8 @@ static void between(uint32_t *host)
 int main(int argc, char **argv)
 {
     const cl_uint steps = argc > 2 ? (cl_uint)atoi(argv[2]) : 20, one_in = argc > 3 ? (cl_uint)atoi(argv[3]) : 0;
-    static uint32_t host[WORDS];
+    const bool own = argc > 4;
+    static uint32_t host[WORDS], memory[2][WORDS] __attribute__((aligned(4096)));
     state = argc > 1 ? (uint32_t)atoi(argv[1]) : 1;
     start(0);
     other = new_queue(0);
@@ -98,7 +100,7 @@ int main(int argc, char **argv)
     mark = kernel_of(p, "mark");
     fill_words(host, WORDS, 1);
     for (int i = 0; i < 2; i++) {
-        grid[i] = buffer(CL_MEM_READ_WRITE, sizeof host, NULL);
+        grid[i] = buffer(CL_MEM_READ_WRITE | (own ? CL_MEM_USE_HOST_PTR : 0), sizeof host, own ? memory[i] : NULL);
         CL(clEnqueueWriteBuffer(queue, grid[i], CL_TRUE, 0, sizeof host, host, 0, NULL, NULL));
     }
     const cl_uint in_place = drawn(3); /* 0: from grid to grid; 1: in place, even and odd steps differ; 2: both */
