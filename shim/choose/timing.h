@@ -92,7 +92,7 @@ bool gs_timing_measures(struct gs_timing *t);
 struct gs_asked {
     uint64_t begin_ns;                /* before the first command; later by the time that memory for transfers took */
     uint64_t part_ns[GS_MAX_DEVICES]; /* of each part */
-    bool idle;                        /* all earlier commands in the application's queues had ended */
+    bool idle;                        /* all that it comes after had ended, what is prefetched too */
 };
 
 /* A launch to be measured, and where its times come from. What isn't given is null. */
