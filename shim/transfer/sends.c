@@ -118,16 +118,26 @@ static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
     return !c->passage->windows && !gs_group()->remote ? CL_SUCCESS : note_left(c, send->from, f->left);
 }
 
+static cl_int note_arrived(struct gs_mem *root, const struct gs_send *send, const struct gs_target *to)
+{
+    const struct gs_events *done = to->done; /* packed pieces have one end */
+    const bool there = done->n && done->v[done->n - 1] == to->arrived;
+    const cl_int err = there ? CL_SUCCESS : gs_events_share(to->done, to->arrived);
+    if (err || !root)
+        return err;
+    return gs_pending_add(root, to->place, &send->rect, to->arrived);
+}
+
 /* The last piece has been taken, and with it all that is packed together. */
 static cl_int end_sends(const struct carrying *c, const struct gs_send *send, const struct gs_target *to)
 {
-    cl_int err = gs_sends_end(c->root, send, to);
+    cl_int err = note_arrived(c->root, send, to);
     for (struct gs_send *s = send->with; s && !err; s = s->with) {
         err = gs_real()->clRetainEvent(to->arrived);
         if (err)
             break;
         s->to->arrived = to->arrived;
-        err = gs_sends_end(c->root, s, s->to);
+        err = note_arrived(c->root, s, s->to);
     }
     return err;
 }
@@ -149,16 +159,6 @@ static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct g
     if (!copies)
         (f->taken++ ? gs_ring_add : gs_ring_give)(ring_of(c->passage, f->send), f->slot, end);
     return f->last ? end_sends(c, f->send, to) : CL_SUCCESS;
-}
-
-cl_int gs_sends_end(struct gs_mem *root, const struct gs_send *send, const struct gs_target *to)
-{
-    const struct gs_events *done = to->done; /* packed pieces have one end */
-    const bool there = done->n && done->v[done->n - 1] == to->arrived;
-    const cl_int err = there ? CL_SUCCESS : gs_events_share(to->done, to->arrived);
-    if (err || !root)
-        return err;
-    return gs_pending_add(root, to->place, &send->rect, to->arrived);
 }
 
 static cl_int take_step(const struct carrying *c, struct gs_flight *f, unsigned step)

@@ -46,9 +46,6 @@ struct gs_passage {
 cl_int gs_sends_carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends,
                       const struct gs_passage *passage);
 
-/* Called when the last piece for a target is enqueued. */
-cl_int gs_sends_end(struct gs_mem *root, const struct gs_send *send, const struct gs_target *to);
-
 /* What this room knows of a context. */
 struct gs_paths {
     struct gs_ring pinned, pinned_small; /* for many bytes, and for few */
