@@ -14,10 +14,14 @@ static void add_move(struct gs_move *m, uint64_t bytes, uint64_t rects)
     m->packs += gs_pack_count(bytes, rects);
 }
 
-static int add_invalid(struct gs_move *m, const struct gs_mem *root, unsigned place, const struct gs_rangeset *want)
+/* Adds what `count`, gs_count_invalid or gs_count_prefetched, finds of `want` in a place. */
+static int add_counted(struct gs_move *m,
+                       int (*count)(const struct gs_mem *, unsigned, const struct gs_rangeset *, uint64_t *,
+                                    uint64_t *),
+                       const struct gs_mem *root, unsigned place, const struct gs_rangeset *want)
 {
     uint64_t bytes = 0, rects = 0;
-    const int err = gs_count_invalid(root, place, want, &bytes, &rects);
+    const int err = count(root, place, want, &bytes, &rects);
     add_move(m, bytes, rects);
     return err;
 }
@@ -30,15 +34,13 @@ static int add_part(struct gs_trial *t, const struct gs_use *u, unsigned part)
     struct gs_move already = {0};
     add_move(&t->all, gs_rangeset_bytes(&u->needs[part]), gs_rect_count(&u->needs[part], NULL));
     add_move(&t->all, gs_rangeset_bytes(wrote), gs_rect_count(wrote, wrote));
-    int err = add_invalid(&o->scatter, u->root, part, &u->needs[part]);
-    uint64_t bytes = 0, rects = 0; /* what was brought ahead for this launch is to be brought again for the next */
-    if (!err)
-        err = gs_count_prefetched(u->root, part, &u->needs[part], &bytes, &rects);
-    add_move(&o->scatter, bytes, rects);
+    int err = add_counted(&o->scatter, gs_count_invalid, u->root, part, &u->needs[part]);
+    if (!err) /* what was brought ahead for this launch is to be brought again for the next */
+        err = add_counted(&o->scatter, gs_count_prefetched, u->root, part, &u->needs[part]);
     if (err || !part || u->root->shared)
         return err;
-    err = add_invalid(&already, u->root, 0, wrote);
-    bytes = gs_rangeset_bytes(wrote);
+    err = add_counted(&already, gs_count_invalid, u->root, 0, wrote);
+    const uint64_t bytes = gs_rangeset_bytes(wrote);
     if (bytes > already.bytes) {
         const uint64_t pieces = gs_rect_count(wrote, wrote); /* the gaps belong to other parts */
         add_move(&o->leave, bytes - already.bytes, pieces > already.pieces ? pieces - already.pieces : 1);
@@ -146,7 +148,7 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         struct gs_use *u = &plan->uses[i];
         const uint64_t before = o->scatter.bytes + o->leave.bytes;
-        err = add_invalid(&o->gather, u->root, 0, &GS_ONE_RANGE(u->window));
+        err = add_counted(&o->gather, gs_count_invalid, u->root, 0, &GS_ONE_RANGE(u->window));
         for (unsigned p = 0; p < plan->n_parts && !err; p++)
             err = add_part(t, u, p);
         shared += shared_in_turn(gs_traffic(u->root), of) * (double)(o->scatter.bytes + o->leave.bytes - before);

@@ -190,11 +190,9 @@ static cl_int run_parts(struct gs_launching *l, struct gs_plan *plan, struct spl
  * Under a daemon transfers are units, which belong to a command. */
 static void bring_ahead(struct gs_launching *l, const struct gs_plan *plan, const struct split *s)
 {
-    if (l->by_units || gs_settings()->verify || gs_command_wait_list(&l->cmd, &s->ended) != CL_SUCCESS)
-        return;
-    for (size_t i = 0; i < plan->n_uses; i++)
+    for (size_t i = 0; i < plan->n_uses && !l->by_units && !gs_settings()->verify; i++)
         if (plan->uses[i].writes != GS_READ_ONLY)
-            gs_prefetch_root(&l->cmd, plan->uses[i].root);
+            gs_prefetch_root(&l->cmd, plan->uses[i].root, &s->ended);
 }
 
 static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct split *s, cl_event *event)
