@@ -4,26 +4,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = GS_PREFETCH_ROUNDS, MOST_RANGES = 64, MOST_VAIN = 16 };
+enum { KEPT = GS_PREFETCH_ITERATIONS, MOST_RANGES = 64, MOST_VAIN = 16 };
 
 struct gs_prefetch *gs_prefetch_new(unsigned places, uint64_t most_bytes)
 {
-    struct gs_prefetch *p = calloc(1, sizeof *p + (size_t)ROUNDS * places * sizeof *p->sets);
+    struct gs_prefetch *p = calloc(1, sizeof *p + (size_t)KEPT * places * sizeof *p->sets);
     if (!p)
         return NULL;
     p->places = places;
     p->most_bytes = most_bytes;
-    for (unsigned i = 0; i < ROUNDS; i++)
-        p->round[i] = p->sets + (size_t)i * places;
+    for (unsigned i = 0; i < KEPT; i++)
+        p->iteration[i] = p->sets + (size_t)i * places;
     return p;
 }
 
 void gs_prefetch_note(struct gs_prefetch *p, unsigned place, const struct gs_rangeset *need,
                       const struct gs_rangeset *missing)
 {
-    struct gs_rangeset *fetched = &p->round[0][place];
+    struct gs_rangeset *fetched = &p->iteration[0][place];
     if (missing->n > MOST_RANGES || gs_rangeset_add_set(fetched, missing) < 0 ||
-        (p->brought && gs_rangeset_common_set(&p->round[p->expected][place], need, fetched) < 0) ||
+        (p->brought && gs_rangeset_common_set(&p->iteration[p->expected][place], need, fetched) < 0) ||
         gs_rangeset_bytes(fetched) > p->most_bytes || fetched->n > MOST_RANGES)
         p->unlike = true;
 }
@@ -32,24 +32,24 @@ static bool are_equal(const struct gs_prefetch *p, unsigned a, unsigned b)
 {
     bool equal = true;
     for (unsigned i = 0; i < p->places && equal; i++) {
-        const struct gs_rangeset *s = &p->round[a][i], *t = &p->round[b][i];
+        const struct gs_rangeset *s = &p->iteration[a][i], *t = &p->iteration[b][i];
         equal = s->n == t->n && (!s->n || memcmp(s->v, t->v, s->n * sizeof *s->v) == 0);
     }
     return equal;
 }
 
-static bool is_empty(const struct gs_prefetch *p, unsigned round)
+static bool is_empty(const struct gs_prefetch *p, unsigned iteration)
 {
     unsigned i = 0;
-    while (i < p->places && !p->round[round][i].n)
+    while (i < p->places && !p->iteration[iteration][i].n)
         i++;
     return i == p->places;
 }
 
-static void clear_round(const struct gs_prefetch *p, unsigned round)
+static void clear_iteration(const struct gs_prefetch *p, unsigned iteration)
 {
     for (unsigned i = 0; i < p->places; i++)
-        gs_rangeset_clear(&p->round[round][i]);
+        gs_rangeset_clear(&p->iteration[iteration][i]);
 }
 
 const struct gs_rangeset *gs_prefetch_next(struct gs_prefetch *p)
@@ -59,15 +59,15 @@ const struct gs_rangeset *gs_prefetch_next(struct gs_prefetch *p)
     if (p->brought && !as_expected && p->vain < MOST_VAIN)
         p->vain++;
     if (p->unlike)
-        clear_round(p, 0);
-    /* What came behind the newest round like this one comes again. */
+        clear_iteration(p, 0);
+    /* What came behind the newest iteration like this one comes again. */
     p->expected = 0;
-    for (unsigned i = 1; i < ROUNDS && !p->expected && !p->unlike; i++)
+    for (unsigned i = 1; i < KEPT && !p->expected && !p->unlike; i++)
         p->expected = are_equal(p, 0, i) ? i : 0;
-    struct gs_rangeset *oldest = p->round[ROUNDS - 1];
-    memmove(p->round + 1, p->round, (ROUNDS - 1) * sizeof *p->round);
-    p->round[0] = oldest;
-    clear_round(p, 0);
+    struct gs_rangeset *oldest = p->iteration[KEPT - 1];
+    memmove(p->iteration + 1, p->iteration, (KEPT - 1) * sizeof *p->iteration);
+    p->iteration[0] = oldest;
+    clear_iteration(p, 0);
     p->unlike = false;
     p->brought = p->expected && p->right >> p->vain && !is_empty(p, p->expected);
     return gs_prefetched(p);

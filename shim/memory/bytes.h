@@ -29,17 +29,17 @@ struct gs_replica {
     struct gs_place_window *made;
 };
 
-/* What launches in parts fetch of a root, by rounds (shim/coherence/prefetch.h). */
-enum { GS_PREFETCH_ROUNDS = 4 };
+/* What launches in parts fetch of a root, by iterations (shim/coherence/prefetch.h). */
+enum { GS_PREFETCH_ITERATIONS = 4 };
 struct gs_prefetch {
     unsigned places;
     uint64_t most_bytes;
-    struct gs_rangeset *round[GS_PREFETCH_ROUNDS]; /* by place what was fetched; the present round first */
+    struct gs_rangeset *iteration[GS_PREFETCH_ITERATIONS]; /* by place what was fetched; the present one first */
     bool unlike;               /* the present one is like no other: too much, or no memory to note it */
-    unsigned expected;         /* the round that the present one will be like; 0: unknown */
+    unsigned expected;         /* the one that the present one will be like; 0: unknown */
     bool brought;              /* that one's bytes have been brought */
-    unsigned right, vain;      /* so many rounds in a row were as expected; so often bytes came in vain */
-    struct gs_rangeset sets[]; /* of all rounds; owned */
+    unsigned right, vain;      /* so many in a row were as expected; so often bytes came in vain */
+    struct gs_rangeset sets[]; /* of all iterations; owned */
 };
 
 /* With the context's lock held. */

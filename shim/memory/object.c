@@ -237,7 +237,7 @@ void gs_mem_free(struct gs_mem *m)
     if (b->mapped)
         gs_pinned_memory_free(b->mapped);
     free(b->mapped);
-    for (unsigned i = 0; b->prefetch && i < GS_PREFETCH_ROUNDS * b->prefetch->places; i++)
+    for (unsigned i = 0; b->prefetch && i < GS_PREFETCH_ITERATIONS * b->prefetch->places; i++)
         free(b->prefetch->sets[i].v);
     free(b->prefetch);
     GS_RELEASE(Event, b->split_end);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is expected to be fetched next: what recurs, one round or several in turn, and nothing else. */
+/* What is expected to be fetched next: what recurs, one iteration or several in turn, and nothing else. */
 #include <stdlib.h>
 
 #include "tests/suite.h"
@@ -7,10 +7,10 @@
 
 enum { PLACES = 2, SIZE = 1000 };
 
-/* A round in which place 1 needs bytes from `begin` on, and 0 nothing. What was brought is there. `expected`: bytes are
- * said to come in the next round, from that one on; -1: none. */
+/* An iteration in which place 1 needs bytes from `begin` on, and 0 nothing. What was brought is there. `expected`:
+ * bytes are said to come in the next one, from that one on; -1: none. */
 static uint64_t there; /* brought for place 1: the bytes from here on; SIZE: none */
-static void round_of(struct gs_prefetch *p, uint64_t begin, int64_t expected)
+static void iteration_of(struct gs_prefetch *p, uint64_t begin, int64_t expected)
 {
     struct gs_range r = {begin, begin + 10};
     const struct gs_rangeset need = {.v = &r, .n = begin < SIZE}, nothing = {0};
@@ -36,61 +36,61 @@ static struct gs_prefetch *begin(void)
 
 static void end(struct gs_prefetch *p)
 {
-    for (unsigned i = 0; i < GS_PREFETCH_ROUNDS * PLACES; i++)
+    for (unsigned i = 0; i < GS_PREFETCH_ITERATIONS * PLACES; i++)
         gs_rangeset_free(&p->sets[i]);
     free(p);
 }
 
-static void one_round_recurs(void **state)
+static void one_iteration_recurs(void **state)
 {
     struct gs_prefetch *p = begin();
-    round_of(p, 20, -1);
-    round_of(p, 20, -1);
+    iteration_of(p, 20, -1);
+    iteration_of(p, 20, -1);
     for (int i = 0; i < 10; i++)
-        round_of(p, 20, 20);
+        iteration_of(p, 20, 20);
     end(p);
 }
 
-static void two_rounds_recur_in_turn(void **state)
+static void two_iterations_recur_in_turn(void **state)
 {
     struct gs_prefetch *p = begin();
-    round_of(p, 20, -1);
-    round_of(p, 40, -1);
-    round_of(p, 20, -1);
+    iteration_of(p, 20, -1);
+    iteration_of(p, 40, -1);
+    iteration_of(p, 20, -1);
     for (int i = 0; i < 5; i++) {
-        round_of(p, 40, 20);
-        round_of(p, 20, 40);
+        iteration_of(p, 40, 20);
+        iteration_of(p, 20, 40);
     }
     end(p);
 }
 
-/* A round that fetches nothing is one like the others. */
+/* An iteration that fetches nothing is one like the others. */
 static void nothing_is_fetched_in_between(void **state)
 {
     struct gs_prefetch *p = begin();
-    round_of(p, 20, -1);
-    round_of(p, SIZE, -1);
-    round_of(p, 20, -1);
+    iteration_of(p, 20, -1);
+    iteration_of(p, SIZE, -1);
+    iteration_of(p, 20, -1);
     for (int i = 0; i < 5; i++) {
-        round_of(p, SIZE, 20);
-        round_of(p, 20, -1);
+        iteration_of(p, SIZE, 20);
+        iteration_of(p, 20, -1);
     }
     end(p);
 }
 
-/* Each time in vain makes twice as many rounds necessary. */
+/* Each time in vain makes twice as many iterations necessary. */
 static void what_came_in_vain_is_brought_later(void **state)
 {
     struct gs_prefetch *p = begin();
     for (unsigned vain = 0; vain < 5; vain++) {
-        round_of(p, 20, -1);
+        iteration_of(p, 20, -1);
         for (unsigned i = 0; i < 1u << vain; i++)
-            round_of(p, 20, -1);
-        round_of(p, 20, 20);
-        round_of(p, 60 + vain * 20, -1);
-        round_of(p, 70 + vain * 20, -1);
-        round_of(p, 80 + vain * 20, -1);
-        round_of(p, 90 + vain * 20, -1);
+            iteration_of(p, 20, -1);
+        iteration_of(p, 20, 20);
+        iteration_of(p, 60 + vain * 20, -1);
+        iteration_of(p, 70 + vain * 20, -1);
+        iteration_of(p, 80 + vain * 20, -1);
+        iteration_of(p, 90 + vain * 20, -1);
     }
     end(p);
 }
@@ -103,19 +103,17 @@ static void much_is_not_brought(void **state)
         gs_prefetch_note(p, 0, &GS_ONE_RANGE(r), &GS_ONE_RANGE(r));
         assert_null(gs_prefetch_next(p));
     }
-    round_of(p, 20, -1);
-    round_of(p, 20, -1);
-    round_of(p, 20, 20);
+    iteration_of(p, 20, -1);
+    iteration_of(p, 20, -1);
+    iteration_of(p, 20, 20);
     end(p);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_round_recurs),
-        cmocka_unit_test(two_rounds_recur_in_turn),
-        cmocka_unit_test(nothing_is_fetched_in_between),
-        cmocka_unit_test(what_came_in_vain_is_brought_later),
+        cmocka_unit_test(one_iteration_recurs),          cmocka_unit_test(two_iterations_recur_in_turn),
+        cmocka_unit_test(nothing_is_fetched_in_between), cmocka_unit_test(what_came_in_vain_is_brought_later),
         cmocka_unit_test(much_is_not_brought),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
