@@ -232,7 +232,7 @@ static cl_int look_for_missing(struct gs_command *cmd, struct gs_mem *root, cons
     for (unsigned i = 0; i < n && !err; i++) {
         if (w[i].place)
             atomic_store(&cmd->ctx->spread, true);
-        for (size_t k = 0; k < w[i].bytes->n && root->bytes->spoiled.n && !err; k++)
+        for (size_t k = 0; k < w[i].bytes->n && !err; k++)
             err = gs_check_written(root, w[i].bytes->v[k]);
         if (!err)
             err = find_missing(root, w[i].place, w[i].bytes, exactly, &missing[i]);
