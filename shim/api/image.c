@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Specification, section 5.3: reading, writing, copying and filling images. All of them work at home. */
+/* Specification, section 5.3: reading, writing, copying and filling images. Reads take rows of texels from where
+ * they are valid (gs_read); all else works at home. */
 #include "shim/api/transfer.h"
 #include "shim/report/report.h"
 

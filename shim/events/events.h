@@ -103,7 +103,8 @@ static inline unsigned gs_timeline_newest(struct gs_timeline *t)
     return atomic_load(&t->enqueued);
 }
 
-/* A command of the application is about to be enqueued. gs_timeline_end will be called for it. */
+/* A command of the application is about to be enqueued. Under a daemon gs_timeline_end will be called for it, or
+ * gs_timeline_enqueue_untracked; without one nobody asks. */
 static inline void gs_timeline_enqueue(struct gs_timeline *t)
 {
     atomic_fetch_add(&t->enqueued, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts what happens, for --stats and --trace. Only the callback that reads a profile calls OpenCL. */
+/* Counts what happens, for --stats and --trace. Calls no OpenCL. */
 #ifndef GS_SHIM_REPORT_REPORT_H
 #define GS_SHIM_REPORT_REPORT_H
 
