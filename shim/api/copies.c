@@ -43,7 +43,7 @@ static cl_int copy_pieces(struct gs_home *h, const struct gs_side *from, const s
     cl_int err = gs_command_order(&h->cmd);
     gs_drop_failed(src);
     if (!err)
-        err = gs_check_written(src, from->r);
+        err = gs_check_spoiled(src, from->r);
     for (uint64_t at = from->r.begin; at < from->r.end && !err;) {
         uint64_t end;
         const unsigned place = gs_holder(src, (struct gs_range){at, from->r.end}, &end);

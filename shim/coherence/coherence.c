@@ -7,7 +7,7 @@
 #include "shim/transfer/transfer.h"
 
 /* With no memory to note the range, the whole object is given up, as if the device were lost. */
-void gs_make_undefined(struct gs_mem *root, struct gs_range r)
+void gs_spoil(struct gs_mem *root, struct gs_range r)
 {
     if (gs_rangeset_add(&root->bytes->spoiled, r) < 0)
         root->bytes->lost = root->home_only = true;
@@ -26,7 +26,7 @@ static void distrust(struct gs_mem *root, unsigned place, const struct gs_ranges
         err = gs_rangeset_remove_set(&root->bytes->place[place].valid, &elsewhere);
     gs_rangeset_free(&elsewhere);
     for (size_t i = 0; i < bytes->n && err; i++)
-        gs_make_undefined(root, bytes->v[i]);
+        gs_spoil(root, bytes->v[i]);
 }
 
 /* Transfers end in the order of their queue, so the search stops at the first that is under way. */
@@ -56,7 +56,7 @@ void gs_drop_failed(struct gs_mem *root)
     if (root->bytes->split_end) {
         const cl_int status = gs_event_status(root->bytes->split_end);
         if (status < CL_COMPLETE) {
-            gs_make_undefined(root, (struct gs_range){0, root->size});
+            gs_spoil(root, (struct gs_range){0, root->size});
             gs_compound_look_all(root->o.ctx);
         }
         if (status <= CL_COMPLETE)
@@ -64,7 +64,7 @@ void gs_drop_failed(struct gs_mem *root)
     }
 }
 
-cl_int gs_check_written(const struct gs_mem *root, struct gs_range r)
+cl_int gs_check_spoiled(const struct gs_mem *root, struct gs_range r)
 {
     const bool spoiled = root->bytes->lost || (root->bytes->spoiled.n && gs_rangeset_touches(&root->bytes->spoiled, r));
     return spoiled ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
@@ -82,9 +82,9 @@ cl_int gs_undo(struct gs_mem *root, unsigned place, const struct gs_rangeset *ch
         err = gs_rangeset_remove_set(&lost, &root->bytes->undefined);
     const cl_int result = err || lost.n ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
     if (err)
-        gs_make_undefined(root, (struct gs_range){0, root->size});
+        gs_spoil(root, (struct gs_range){0, root->size});
     for (size_t i = 0; i < lost.n && !err; i++)
-        gs_make_undefined(root, lost.v[i]);
+        gs_spoil(root, lost.v[i]);
     gs_rangeset_free(&lost);
     return result;
 }
@@ -99,7 +99,7 @@ bool gs_at_home(struct gs_mem *root, struct gs_range r)
 {
     gs_drop_failed(root);
     return !root->bytes->place[0].ready && gs_rangeset_contains(&root->bytes->place[0].valid, r) &&
-           gs_check_written(root, r) == CL_SUCCESS;
+           gs_check_spoiled(root, r) == CL_SUCCESS;
 }
 
 /* The bytes of `missing` that `from` holds. `settled`: leaves out bytes that may still be on their way to `from`. */
@@ -233,7 +233,7 @@ static cl_int look_for_missing(struct gs_command *cmd, struct gs_mem *root, cons
         if (w[i].place)
             atomic_store(&cmd->ctx->spread, true);
         for (size_t k = 0; k < w[i].bytes->n && !err; k++)
-            err = gs_check_written(root, w[i].bytes->v[k]);
+            err = gs_check_spoiled(root, w[i].bytes->v[k]);
         if (!err)
             err = find_missing(root, w[i].place, w[i].bytes, exactly, &missing[i]);
         if (!w[i].place && !cmd->turns_back)
@@ -440,14 +440,14 @@ void gs_note_write(struct gs_mem *root, unsigned place, struct gs_range what)
     if (gs_wrote_range(root, place, what) == 0)
         return;
     gs_debug("there is no memory to note what is written");
-    gs_make_undefined(root, what);
+    gs_spoil(root, what);
 }
 
 void gs_note_write_again(struct gs_mem *root, struct gs_range what)
 {
     struct gs_rangeset at_home = {0};
     if (gs_rangeset_common(&root->bytes->place[0].valid, what, &at_home) < 0 || gs_wrote(root, 0, &at_home) < 0)
-        gs_make_undefined(root, what);
+        gs_spoil(root, what);
     gs_rangeset_free(&at_home);
 }
 

@@ -12,11 +12,11 @@
 /* Looks which transfers and split launches have ended. Bytes of those that failed are no longer valid. */
 void gs_drop_failed(struct gs_mem *root);
 
-/* CL_OUT_OF_RESOURCES if bytes of r are lost, since a split launch that wrote r failed while it ran. */
-cl_int gs_check_written(const struct gs_mem *root, struct gs_range r);
+/* CL_OUT_OF_RESOURCES if bytes of r are spoiled. */
+cl_int gs_check_spoiled(const struct gs_mem *root, struct gs_range r);
 
-/* Nobody knows these bytes' values until they are written again. */
-void gs_make_undefined(struct gs_mem *root, struct gs_range r);
+/* Nobody knows these bytes' values until they are written again: what wrote or brought them has failed. */
+void gs_spoil(struct gs_mem *root, struct gs_range r);
 
 /* A failed launch has changed bytes in a place: now invalid there. CL_OUT_OF_RESOURCES: some were valid only there. */
 cl_int gs_undo(struct gs_mem *root, unsigned place, const struct gs_rangeset *changed);

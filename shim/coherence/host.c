@@ -80,7 +80,7 @@ cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_ran
     cl_int err = gs_command_order(cmd);
     gs_drop_failed(root);
     if (!err)
-        err = gs_check_written(root, r);
+        err = gs_check_spoiled(root, r);
     if (!err)
         err = walk(&w);
     if (!err)

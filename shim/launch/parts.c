@@ -288,7 +288,7 @@ static void write_off(const struct gs_launching *l, const struct gs_plan *plan, 
     await_parts(l, plan, s);
     for (size_t i = 0; i < plan->n_uses; i++)
         if (plan->uses[i].writes != GS_READ_ONLY && plan->uses[i].writes != GS_IN_PLACE)
-            gs_make_undefined(plan->uses[i].root, plan->uses[i].window);
+            gs_spoil(plan->uses[i].root, plan->uses[i].window);
 }
 
 /* No part runs, but transfers to parts are on their way; later commands must come after these. cmd->before is left out:
