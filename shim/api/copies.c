@@ -41,7 +41,7 @@ static cl_int copy_pieces(struct gs_home *h, const struct gs_side *from, const s
 {
     struct gs_mem *src = from->m->root, *dst = to->m->root;
     cl_int err = gs_command_order(&h->cmd);
-    gs_drop_failed(src);
+    gs_settle(src);
     if (!err)
         err = gs_check_spoiled(src, from->r);
     for (uint64_t at = from->r.begin; at < from->r.end && !err;) {

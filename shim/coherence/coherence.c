@@ -44,7 +44,7 @@ static void settle_arrivals(struct gs_mem *root, unsigned place)
     r->n_pending -= n;
 }
 
-void gs_drop_failed(struct gs_mem *root)
+void gs_settle(struct gs_mem *root)
 {
     for (unsigned i = 0; i < root->o.ctx->n; i++) {
         struct gs_replica *r = &root->bytes->place[i];
@@ -97,7 +97,7 @@ void gs_split_writes(struct gs_mem *root, cl_event end)
 
 bool gs_at_home(struct gs_mem *root, struct gs_range r)
 {
-    gs_drop_failed(root);
+    gs_settle(root);
     return !root->bytes->place[0].ready && gs_rangeset_contains(&root->bytes->place[0].valid, r) &&
            gs_check_spoiled(root, r) == CL_SUCCESS;
 }
@@ -267,7 +267,7 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
         return err;
     }
     if (!cmd->serial || root->bytes->settled != cmd->serial)
-        gs_drop_failed(root);
+        gs_settle(root);
     root->bytes->settled = cmd->serial;
     cl_int err = look_for_missing(cmd, root, w, n, exactly, missing);
     if (!err && w[0].part >= 0)
@@ -494,8 +494,8 @@ cl_int gs_ready_events(struct gs_command *cmd, struct gs_mem *src, unsigned from
 {
     struct gs_replica *places[2] = {&src->bytes->place[from], &dst->bytes->place[to]};
     cl_int err = gs_command_order(cmd);
-    gs_drop_failed(src);
-    gs_drop_failed(dst);
+    gs_settle(src);
+    gs_settle(dst);
     if (!err)
         err = gs_events_share_all(wait, &cmd->before);
     if (!err)

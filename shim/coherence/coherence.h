@@ -9,8 +9,9 @@
 #include "shim/memory/object.h"
 #include "shim/staging/staging.h"
 
-/* Looks which transfers and split launches have ended. Bytes of those that failed are no longer valid. */
-void gs_drop_failed(struct gs_mem *root);
+/* Looks which transfers and split launches have ended, and forgets these. Bytes of transfers that failed are no longer
+ * valid; those of failed launches are spoiled. */
+void gs_settle(struct gs_mem *root);
 
 /* CL_OUT_OF_RESOURCES if bytes of r are spoiled. */
 cl_int gs_check_spoiled(const struct gs_mem *root, struct gs_range r);

@@ -78,7 +78,7 @@ cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_ran
     struct walk w = {.root = root, .t = t, .r = r, .s = s};
     bool used[GS_MAX_DEVICES] = {false};
     cl_int err = gs_command_order(cmd);
-    gs_drop_failed(root);
+    gs_settle(root);
     if (!err)
         err = gs_check_spoiled(root, r);
     if (!err)

@@ -60,7 +60,7 @@ struct gs_bytes {
     bool lost;                    /* all bytes are spoiled for good: no memory to note which */
     struct gs_traffic traffic;
     struct gs_prefetch *prefetch;    /* made at the first fetch of a launch in parts; or null; owned */
-    uint64_t settled;                /* the serial number of the last command for which gs_drop_failed has looked */
+    uint64_t settled;                /* the serial number of the last command for which gs_settle has looked */
     struct gs_pinned_memory *mapped; /* the host's memory for maps that are ours, or null; owned */
     struct gs_replica *place;        /* one of each of the context's devices; [0] of roots is home */
 };
