@@ -17,7 +17,7 @@ static bool write_at_once(const struct gs_command *cmd, cl_int *err)
     const bool by_unit = may_go && gs_unit_try(&u, GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN);
     if (by_unit) {
         *err = gs_command_pass(cmd);
-        gs_timeline_enqueue(q->timeline); /* no unit tells of it */
+        gs_timeline_enqueue_untracked(q->timeline); /* the unit is given back before the command ends */
         gs_unit_on(&u, GS_UNIT_SUBMIT);
     }
     pthread_mutex_unlock(&cmd->ctx->lock);

@@ -269,7 +269,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue command_q
     cl_int err = gs_home_ready(&h);
     if (!err)
         err = gs_enqueue(&cmd.op, command_queue, h.n, h.v, event);
-    gs_timeline_enqueue_untracked(q->timeline); /* no unit tells of it */
+    gs_timeline_enqueue_untracked(q->timeline); /* it goes without a unit */
     for (cl_uint i = 0; i < num_mem_objects && !err; i++) {
         struct gs_mem *m = gs_command_mem(&cmd, mem_list[i]);
         if (m)

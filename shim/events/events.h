@@ -110,7 +110,8 @@ static inline void gs_timeline_enqueue(struct gs_timeline *t)
     atomic_fetch_add(&t->enqueued, 1);
 }
 
-/* Nobody calls gs_timeline_end for this command, so the queue isn't drained until a wait for the whole queue. */
+/* Nobody calls gs_timeline_end for this command, so the queue isn't drained until a wait for the whole queue. Two
+ * numbers, as whoever asks takes the newest for its own command's; a command may have a number of its own already. */
 static inline void gs_timeline_enqueue_untracked(struct gs_timeline *t)
 {
     atomic_fetch_add(&t->enqueued, 2);
