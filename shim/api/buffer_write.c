@@ -54,5 +54,5 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
     gs_home_begin(&h, &cmd, false);
     if (gs_write_to_place(&h, m, &run, &own))
         return gs_home_end_and_wait(&h, CL_SUCCESS, own);
-    return gs_home_carry(&h, (struct gs_side){0}, (struct gs_side){m, r, true}, &run);
+    return gs_home_by_way(&h, (struct gs_side){0}, (struct gs_side){m, r, true}, &run);
 }

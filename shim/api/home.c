@@ -342,7 +342,7 @@ cl_int gs_home_by_call(struct gs_home *h, struct gs_side src, struct gs_side dst
     return gs_home_end(h, err);
 }
 
-cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, struct gs_staged *staged)
+cl_int gs_home_by_way(struct gs_home *h, struct gs_side src, struct gs_side dst, struct gs_staged *staged)
 {
     const struct gs_command *cmd = &h->cmd;
     const struct gs_side *side = dst.m ? &dst : &src;
@@ -378,5 +378,5 @@ cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct
     if (gs_home_passes(cmd, dst.m ? dst : src, facts, &err))
         return err;
     gs_home_begin(&h, cmd, !dst.m);
-    return gs_home_carry(&h, src, dst, staged);
+    return gs_home_by_way(&h, src, dst, staged);
 }

@@ -166,7 +166,7 @@ cl_int gs_read(const struct gs_command *cmd, struct gs_mem *m, struct gs_range r
     else if (way == GS_BY_CALL && !ordered && !gs_op_is_of_image(&t->op))
         err = gs_home_by_call(&x.h, (struct gs_side){.m = m, .r = r}, (struct gs_side){0});
     else
-        err = gs_home_carry(&x.h, (struct gs_side){.m = m, .r = r}, (struct gs_side){0}, NULL);
+        err = gs_home_by_way(&x.h, (struct gs_side){.m = m, .r = r}, (struct gs_side){0}, NULL);
     gs_extents_free(&x.s);
     gs_events_free(&x.ring.ready);
     return err;

@@ -94,8 +94,8 @@ bool gs_home_is_valid(const struct gs_home *h);
 /* gs_call_unlocked for a read or a write, once h has begun; it ends h. */
 cl_int gs_home_by_call(struct gs_home *h, struct gs_side src, struct gs_side dst);
 
-/* gs_home_transfer once h has begun. */
-cl_int gs_home_carry(struct gs_home *h, struct gs_side src, struct gs_side dst, struct gs_staged *staged);
+/* gs_home_transfer once h has begun: by a call, by the ring or by the queue (gs_host_way). Ends h. */
+cl_int gs_home_by_way(struct gs_home *h, struct gs_side src, struct gs_side dst, struct gs_staged *staged);
 
 /* Tries to write a buffer's bytes (t, as a transfer to home) directly to the job's GPU, if that is one GPU and not the
  * first. True: enqueued, with *own. False: the caller writes to home. h has begun. */
