@@ -254,8 +254,8 @@ static void leave_sends(struct gs_context *ctx, struct gs_mem *root, const struc
         }
 }
 
-cl_int gs_sends_carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends,
-                      const struct gs_passage *passage)
+cl_int gs_sends_enqueue(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends,
+                        const struct gs_passage *passage)
 {
     const struct carrying c = {cmd, root, passage};
     const struct gs_ring *ring = passage->ring;

@@ -80,7 +80,7 @@ cl_int gs_transfer_buffer(struct gs_command *cmd, const struct gs_op *copy, unsi
     if (!err)
         err = gs_events_share_all(&sends.v[0].wait, wait);
     if (!err)
-        err = gs_sends_carry(cmd, NULL, &sends, &passage);
+        err = gs_sends_enqueue(cmd, NULL, &sends, &passage);
     gs_sends_free(&sends);
     return err;
 }
@@ -160,7 +160,7 @@ cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends 
             send->to[t].mem = root->bytes->place[send->to[t].place].mem;
         err = wait_for_source(cmd, &root->bytes->place[send->from], send);
     }
-    return err ? err : gs_sends_carry(cmd, root, sends, &passage);
+    return err ? err : gs_sends_enqueue(cmd, root, sends, &passage);
 }
 
 int gs_paths_make(struct gs_context *ctx)

@@ -43,8 +43,8 @@ struct gs_passage {
 /* Enqueues what is left of joined sends. With a root, the bytes are noted at the targets (gs_pending_add), and leave by
  * GS_LEAVE_QUEUE, so that they don't wait for bytes arriving at their source; without a root by GS_COPY_QUEUE. After an
  * error pieces on their way still arrive: later commands wait for them, and their bytes don't count as valid. */
-cl_int gs_sends_carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends,
-                      const struct gs_passage *passage);
+cl_int gs_sends_enqueue(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends,
+                        const struct gs_passage *passage);
 
 /* What this room knows of a context. */
 struct gs_paths {
