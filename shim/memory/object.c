@@ -198,7 +198,7 @@ void gs_mem_unlock(struct gs_context *c, struct gs_mem *used)
 /* Handles retained by replicas in the object's memory, windows, transfers under way, and calls. */
 cl_uint gs_mem_own_references(struct gs_mem *m)
 {
-    cl_uint n = (cl_uint)atomic_load(&m->carried) + atomic_load(&m->bytes->windows);
+    cl_uint n = (cl_uint)atomic_load(&m->kept_refs) + atomic_load(&m->bytes->windows);
     GS_LOCKED(&m->o.ctx->lock);
     n += m->bytes->let_go;
     for (unsigned i = 1; m->root == m && m->shared && i < m->o.ctx->n; i++)

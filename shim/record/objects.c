@@ -165,7 +165,7 @@ cl_int gs_keep_mem(cl_mem mem)
         return CL_SUCCESS;
     const cl_int err = gs_real()->clRetainMemObject(mem);
     if (m && !err)
-        atomic_fetch_add(&m->carried, 1);
+        atomic_fetch_add(&m->kept_refs, 1);
     else if (m)
         gs_drop(&m->o);
     return err;
@@ -176,7 +176,7 @@ void gs_drop_mem(cl_mem mem)
     struct gs_mem *m = gs_find(GS_MEM, mem);
     const bool by_record = m && m->is_sub_buffer;
     if (m && !by_record)
-        atomic_fetch_sub(&m->carried, 1);
+        atomic_fetch_sub(&m->kept_refs, 1);
     if (m)
         gs_drop(&m->o); /* first: while it is known, the handle must not become another object's */
     if (!by_record)

@@ -152,7 +152,7 @@ struct gs_mem {
     bool home_only;           /* can't have replicas: kernels that use the object run on one device */
     bool is_sub_buffer;       /* of the application: the driver's object is released with the record */
     bool empty_properties;    /* made with an empty list of properties, which the driver wasn't told */
-    atomic_int carried;       /* references to the handle that are ours: gs_keep_mem() */
+    atomic_int kept_refs;     /* references to the handle that are ours: gs_keep_mem() */
     /* Of roots only: */
     cl_mem_flags kept_flags;   /* the part of asked_flags that the driver wasn't told */
     bool is_svm;               /* in shared virtual memory, which others reach by address */
