@@ -170,7 +170,7 @@ void gs_report_single(struct gs_kernel_stats *k, const char *reason, enum gs_lef
     GS_LOCKED(&told.lock);
     count_way(k, way);
     k->launches++;
-    k->later += left == GS_CHOSEN_FOR_NOW;
+    k->left_for_now += left == GS_CHOSEN_FOR_NOW;
     unsigned i = 0;
     while (i < k->n_reasons && strncmp(k->reason[i].text, reason, GS_REPORT_REASON_BYTES - 1) != 0)
         i++;

@@ -68,7 +68,7 @@ enum { GS_REPORT_REASONS = 8, GS_REPORT_REASON_BYTES = 256, GS_REPORT_WAYS = 8 }
 struct gs_kernel_stats {
     char *name;
     uint64_t launches, split, verified, wrong;
-    uint64_t later; /* launches left on one device for now by auto mode */
+    uint64_t left_for_now; /* launches left on one device for now by auto mode */
     unsigned most_parts, last_dim;
     struct {
         char text[GS_REPORT_REASON_BYTES];

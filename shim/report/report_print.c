@@ -84,13 +84,13 @@ static void print_pool(FILE *f, const struct gs_report *r)
 void gs_report_print(FILE *f, const struct gs_report *r)
 {
     locale_t point = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), own = uselocale(point);
-    uint64_t all_ns = 0, later = 0;
+    uint64_t all_ns = 0, left_for_now = 0;
     int width = LEAST;
     for (const struct gs_kernel_stats *k = r->kernels; k; k = k->next) {
         const size_t n = strlen(k->name);
         width = n >= MOST ? MOST : (int)n > width ? (int)n : width;
         all_ns += gs_report_kernel_ns(k);
-        later += k->later;
+        left_for_now += k->left_for_now;
     }
     fprintf(f, "gpusparc: %-*s %8s %8s %6s %10s %5s %9s %9s  %s\n", width, "kernel", "launches", "split", "parts",
             "device ms", "%", "min ms", "max ms", "why not split");
@@ -110,8 +110,8 @@ void gs_report_print(FILE *f, const struct gs_report *r)
         fprintf(f, "gpusparc: " GS_S_COMPILED_LATER "\n", (number)r->moves[GS_LATER_WISHED]);
     if (r->moves[GS_LATER_FOUND])
         fprintf(f, "gpusparc: " GS_S_COMPILED_BEFORE "\n", (number)r->moves[GS_LATER_FOUND]);
-    if (later) /* how that can change */
-        fprintf(f, "gpusparc: " GS_S_LATER "\n", (number)later);
+    if (left_for_now) /* how that can change */
+        fprintf(f, "gpusparc: " GS_S_LATER "\n", (number)left_for_now);
     uselocale(own);
     if (point)
         freelocale(point);
@@ -125,8 +125,8 @@ static void write_kernel(FILE *f, const struct gs_kernel_stats *k)
     gs_json_string(f, k->name);
     fprintf(f, ", \"launches\": %llu, \"split\": %llu, \"parts\": %u, \"dim\": %u, \"verified\": %llu, \"wrong\": %llu",
             (number)k->launches, (number)k->split, k->most_parts, k->last_dim, (number)k->verified, (number)k->wrong);
-    if (k->later)
-        fprintf(f, ", \"later\": %llu", (number)k->later);
+    if (k->left_for_now)
+        fprintf(f, ", \"later\": %llu", (number)k->left_for_now);
     fputs(", \"device_ns\": [", f);
     for (unsigned d = 0; d < gs_group()->n; d++)
         fprintf(f, "%s%llu", d ? ", " : "", (number)k->busy_ns[d]);
