@@ -3,8 +3,8 @@
 #include "shim/api/transfer.h"
 #include "shim/report/report.h"
 
-/* A few bytes by an application that is connected alone: the driver takes them in the call, and for so long the unit of
- * the link is had. The bytes are on their way for no longer than asking for a unit takes. False: not so. */
+/* Writes a few bytes by the driver's own call, holding the link's unit only during the call: the bytes are on their way
+ * for no longer than asking for a unit takes. False: nothing was enqueued. */
 static bool write_at_once(const struct gs_command *cmd, cl_int *err)
 {
     struct gs_queue *q = cmd->q;
@@ -26,6 +26,17 @@ static bool write_at_once(const struct gs_command *cmd, cl_int *err)
     return by_unit;
 }
 
+/* Hands the write on if the table says so. False: nothing was enqueued. */
+static bool goes_as_it_is(const struct gs_command *cmd, struct gs_side side, cl_int *err)
+{
+    unsigned facts = gs_home_facts(side.m, gs_transfer_is_direct(cmd->op.region[0]));
+    if (!cmd->op.blocking && facts & GS_FACT_UNITS && !gs_report_wants_times() && gs_app_is_sole())
+        facts |= GS_FACT_SOLE;
+    if (facts & GS_FACT_SOLE)
+        return gs_host_way(facts) == GS_AS_IT_IS && write_at_once(cmd, err);
+    return gs_home_passes(cmd, side, facts, err);
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem buffer,
                                                      cl_bool blocking_write, size_t offset, size_t size,
                                                      const void *ptr, cl_uint num_events_in_wait_list,
@@ -42,11 +53,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
     if (!gs_host_may(m, CL_MAP_WRITE))
         return CL_INVALID_OPERATION;
     const struct gs_range r = gs_window_range(m, offset, size);
-    unsigned facts = gs_home_facts(m, gs_transfer_is_direct(size));
-    if (!blocking_write && facts & GS_FACT_UNITS && !gs_report_wants_times() && gs_app_is_sole())
-        facts |= GS_FACT_SOLE;
-    if (facts & GS_FACT_SOLE ? gs_host_way(facts) == GS_AS_IT_IS && write_at_once(&cmd, &err)
-                             : gs_home_passes(&cmd, (struct gs_side){.m = m, .r = r}, facts, &err))
+    if (goes_as_it_is(&cmd, (struct gs_side){.m = m, .r = r}, &err))
         return err;
     struct gs_home h;
     cl_event own = NULL;
