@@ -168,7 +168,7 @@ cl_int gs_home_run(struct gs_home *h, const struct gs_op *op, cl_command_type ty
     cl_command_queue queue = gs_op_is_of_image(op) ? image_queue(h) : h->cmd.queue;
     if (h->err)
         return h->err;
-    const unsigned resource = maps || gs_op_is_by_host(op) ? GS_RESOURCE_PCI : gs_resource_of(0);
+    const unsigned resource = maps || gs_op_crosses_host(op) ? GS_RESOURCE_PCI : gs_resource_of(0);
     const struct gs_destination to = {h->cmd.q, queue, resource, h->n, h->v};
     gs_op_cut(op, h->by_units && !maps ? gs_put_chunk(&h->put, op) : 0, &run.cut);
     if (run.cut.n == 1 && queue == h->cmd.queue)
@@ -259,7 +259,7 @@ cl_int gs_home_end_and_wait(struct gs_home *h, cl_int err, cl_event own)
 
 static bool is_read(const struct gs_op *op)
 {
-    return gs_op_is_by_host(op) && op->src;
+    return gs_op_crosses_host(op) && op->src;
 }
 
 bool gs_home_is_valid(const struct gs_home *h)

@@ -88,7 +88,7 @@ cl_int gs_transfer_command(struct gs_command *cmd)
     if (copies && op->kind == GS_OP_COPY && !meets && atomic_load(&cmd->ctx->spread) &&
         gs_copy_in_place(cmd, &src, &dst))
         return CL_SUCCESS;
-    if (!gs_op_is_by_host(op))
+    if (!gs_op_crosses_host(op))
         return gs_home_transfer(cmd, src, dst, NULL);
     if (!gs_host_may(src.m ? src.m : dst.m, src.m ? CL_MAP_READ : CL_MAP_WRITE))
         return CL_INVALID_OPERATION;

@@ -6,7 +6,7 @@
 #include "shim/driver/upward.h"
 #include "shim/process/process.h"
 
-bool gs_op_is_by_host(const struct gs_op *op)
+bool gs_op_crosses_host(const struct gs_op *op)
 {
     const unsigned by_host = 1u << GS_OP_READ | 1u << GS_OP_WRITE | 1u << GS_OP_READ_RECT | 1u << GS_OP_WRITE_RECT |
                              1u << GS_OP_READ_IMAGE | 1u << GS_OP_WRITE_IMAGE;

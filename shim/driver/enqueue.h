@@ -111,7 +111,7 @@ static inline struct gs_op gs_op_launch(cl_kernel kernel, cl_uint dims, const si
 }
 
 /* Does it move bytes between the host's memory and a device? */
-bool gs_op_is_by_host(const struct gs_op *op);
+bool gs_op_crosses_host(const struct gs_op *op);
 
 /* Is an image concerned? Of transfers and maps. */
 static inline bool gs_op_is_of_image(const struct gs_op *op)

@@ -112,7 +112,7 @@ static bool enter_ring(const struct gs_pool_command *c)
 {
     struct gs_context *ctx = c->q->o.ctx;
     struct gs_staged t;
-    if (!gs_op_is_by_host(&c->op) || (c->src ? c->src : c->dst)->image || !gs_staged_rect(&t, &c->op))
+    if (!gs_op_crosses_host(&c->op) || (c->src ? c->src : c->dst)->image || !gs_staged_rect(&t, &c->op))
         return false;
     pthread_mutex_lock(&ctx->lock);
     const bool may = gs_staging_may_fill(ctx, gs_staged_host(&t).at, gs_staged_bytes(&t));

@@ -35,7 +35,7 @@ static bool is_barred(const struct gs_op *op, const struct gs_mem *src, const st
 {
     const bool maps = op->kind == GS_OP_MAP_BUFFER;
     const cl_map_flags access = maps ? op->map_flags : src ? CL_MAP_READ : CL_MAP_WRITE;
-    return (maps || gs_op_is_by_host(op)) && !gs_host_may(src ? src : dst, access);
+    return (maps || gs_op_crosses_host(op)) && !gs_host_may(src ? src : dst, access);
 }
 
 /* Does a region end behind the buffer? What is given may be any number. */
@@ -78,7 +78,7 @@ cl_int gs_pool_check(struct gs_op *op, bool as_bytes, const struct gs_context *c
         return CL_INVALID_MEM_OBJECT;
     if ((src && src->o.ctx != ctx) || (dst && dst->o.ctx != ctx))
         return CL_INVALID_CONTEXT;
-    if (gs_op_is_by_host(op) && !op->ptr)
+    if (gs_op_crosses_host(op) && !op->ptr)
         return CL_INVALID_VALUE;
     if (is_barred(op, src, dst))
         return CL_INVALID_OPERATION;

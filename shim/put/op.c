@@ -92,7 +92,7 @@ static size_t element_of(const struct gs_op *op)
     default:
         if (!op->texel) /* unknown: the driver looks for the fault */
             return 0;
-        if (gs_op_is_by_host(op))
+        if (gs_op_crosses_host(op))
             return op->ptr && right_pitches(op->src ? op->to_pitch : op->from_pitch, op->region[0] * op->texel,
                                             op->region[1])
                        ? op->texel

@@ -43,7 +43,7 @@ static uint64_t near_factor(const struct gs_putting *p)
 
 uint64_t gs_put_chunk(const struct gs_putting *p, const struct gs_op *op)
 {
-    return p->job.transfer_chunk * (gs_op_is_by_host(op) ? 1 : near_factor(p));
+    return p->job.transfer_chunk * (gs_op_crosses_host(op) ? 1 : near_factor(p));
 }
 
 uint64_t gs_put_most(uint64_t bytes, enum gs_via via)
@@ -160,7 +160,7 @@ cl_int gs_put(cl_command_queue queue, const struct gs_op *op, enum gs_via via, c
     cl_event end;
     if (!putting)
         return sent(queue, gs_enqueue(op, queue, n_wait, to.wait, event));
-    const bool by_link = gs_op_is_by_host(op) || via == GS_VIA_HOST;
+    const bool by_link = gs_op_crosses_host(op) || via == GS_VIA_HOST;
     run.place = place_of(queue);
     to.q = putting->q;
     to.resource = by_link ? GS_RESOURCE_PCI : gs_resource_of(run.place);

@@ -18,7 +18,7 @@ bool gs_threads_start(const char *name, pthread_t *thread, void *(*run)(void *),
 }
 
 /* Asked of images alone. */
-bool gs_op_is_by_host(const struct gs_op *op)
+bool gs_op_crosses_host(const struct gs_op *op)
 {
     return false;
 }

@@ -9,7 +9,7 @@
 #include "shim/transfer/rounds.h"
 
 /* All that a cut asks of the driver's room; here all are copies. */
-bool gs_op_is_by_host(const struct gs_op *op)
+bool gs_op_crosses_host(const struct gs_op *op)
 {
     return false;
 }
