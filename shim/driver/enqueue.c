@@ -77,9 +77,12 @@ cl_int gs_enqueue_real(const struct gs_op *op, cl_command_queue queue, cl_uint n
                                          op->places, n, wait, event);
     case GS_OP_MARKER:
         return cl->clEnqueueMarkerWithWaitList(queue, n, wait, event);
-    default:
+    case GS_OP_BARRIER:
         return cl->clEnqueueBarrierWithWaitList(queue, n, wait, event);
+    case GS_OP_KINDS:
+        break;
     }
+    return CL_INVALID_OPERATION;
 }
 
 static inline bool is_pooled(cl_command_queue queue)
@@ -90,13 +93,13 @@ static inline bool is_pooled(cl_command_queue queue)
 cl_int gs_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     const struct gs_settings *s = gs_settings();
-    if (op->blocking && op->kind != GS_OP_READ) /* which says so at its end */
+    if (op->blocking && op->kind != GS_OP_READ) /* a read tells the time in gs_timing_waited */
         gs_time_look();
-    if (is_pooled(queue))
+    if (is_pooled(queue)) /* the driver has no such queue */
         return gs_above_pool.enqueue(op, queue, n_wait, wait, event);
-    if (op->blocking)
+    if (op->blocking) /* which not all locks allow: docs/locking.md */
         GS_WAITS("a command that blocks", NULL);
-    if ((s->stats || s->trace) && &gs_above_driver)
+    if ((s->stats || s->trace) && &gs_above_driver) /* it calls gs_enqueue_real itself */
         return gs_above_driver.enqueue(op, queue, n_wait, wait, event);
     return gs_enqueue_real(op, queue, n_wait, wait, event);
 }
