@@ -61,7 +61,7 @@ static bool may_go_by_ring(struct gs_context *c, const void *ptr, size_t size)
 cl_mem gs_initial_buffer(struct gs_context *c, cl_mem_flags flags, size_t size, void *ptr, cl_mem_flags *kept,
                          cl_int *err)
 {
-    /* The host may not write such a buffer later, or the buffer is the host's memory itself. */
+    /* The driver would refuse writes to such a buffer, or the buffer is the host's memory itself. */
     const bool closed = flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS | CL_MEM_USE_HOST_PTR);
     const bool by_units = gs_initial_wanted(c, flags, ptr);
     const uint64_t chunk = by_units ? gs_transfer_chunk() : 0;
@@ -75,7 +75,7 @@ cl_mem gs_initial_buffer(struct gs_context *c, cl_mem_flags flags, size_t size, 
         }
         GS_RELEASE(MemObject, mem);
     }
-    /* The driver knows what is wrong with a call that we can't serve. */
+    /* Small, closed or failed: the driver makes the buffer with its contents, as one unit, and knows what is wrong. */
     struct gs_unit u;
     gs_initial_begin(by_units, &u);
     cl_mem mem = gs_real()->clCreateBuffer(c->o.handle, flags, size, ptr, err);

@@ -6,7 +6,7 @@
 
 /* Flags that we don't tell the driver: bytes that the host may not touch go through its memory all the same, from
  * device to device. The host's calls are refused here instead. Combinations that the driver refuses are not hidden. */
-static cl_mem_flags hidden(const struct gs_context *c, cl_mem_flags flags)
+static cl_mem_flags flags_to_hide(const struct gs_context *c, cl_mem_flags flags)
 {
     const cl_mem_flags host = flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS);
     return c && c->followed && !(host & (host - 1)) ? host : 0;
@@ -35,7 +35,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags 
     struct gs_context *c = gs_find(GS_CONTEXT, context);
     if (c && c->pooled)
         return gs_pool_create(c, flags, size, host_ptr, errcode_ret);
-    cl_mem_flags kept = hidden(c, flags);
+    cl_mem_flags kept = flags_to_hide(c, flags);
     flags &= ~kept;
     cl_mem handle = c && host_ptr && flags & CL_MEM_COPY_HOST_PTR
                         ? gs_initial_buffer(c, flags, size, host_ptr, &kept, errcode_ret)
@@ -92,7 +92,7 @@ static cl_mem track_image(struct gs_context *c, cl_mem handle, const cl_image_fo
     return handle;
 }
 
-/* In this block the driver makes an object with what is at `ptr`: a unit. */
+/* Holds a unit of the link until the block ends, if memory with these flags goes by units. */
 #define GS_INITIAL(c, flags, ptr)                                                                                      \
     struct gs_unit unit_ __attribute__((cleanup(gs_initial_end)));                                                     \
     gs_initial_begin(gs_initial_wanted(c, flags, ptr), &unit_)
@@ -107,7 +107,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags f
     if (c && c->pooled)
         return gs_pool_create_image(c, flags, image_format, image_desc, host_ptr, errcode_ret);
     GS_INITIAL(c, flags, host_ptr);
-    const cl_mem_flags kept = image_desc && !image_desc->mem_object ? hidden(c, flags) : 0;
+    const cl_mem_flags kept = image_desc && !image_desc->mem_object ? flags_to_hide(c, flags) : 0;
     cl_mem handle = gs_real()->clCreateImage(context, flags & ~kept, image_format, image_desc, host_ptr, errcode_ret);
     return track_image(c, handle, image_format, image_desc, flags);
 }
@@ -251,9 +251,8 @@ CL_API_ENTRY cl_int CL_API_CALL clSetMemObjectDestructorCallback(cl_mem memobj,
     return gs_real()->clSetMemObjectDestructorCallback(memobj, pfn_notify, user_data);
 }
 
-/* With several devices behind the context, the memory that the application sees lies on its device all the time: then
- * there is nothing to move, and the command is a marker. (PoCL 3.1's own, under a command that ends meanwhile, releases
- * its event once too often.) */
+/* With several devices behind the context the driver's object at home never moves, so the command is a marker.
+ * (PoCL 3.1's own, under a command that ends meanwhile, releases its event once too often.) */
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue command_queue, cl_uint num_mem_objects,
                                                            const cl_mem *mem_objects, cl_mem_migration_flags flags,
                                                            cl_uint num_events_in_wait_list,

@@ -135,26 +135,30 @@ static inline bool gs_box_is_inside(const size_t all[3], const size_t origin[3],
     return within;
 }
 
-/* A memory object. A sub-buffer, or an image made of a buffer, is a window of its root. */
+/* A memory object. A sub-buffer, or an image made of a buffer, is a window of its root. Its flags:
+ *   asked_flags    the call's that made it; unknown for pooled windows
+ *   flags          in force: the driver's with kept_flags; of a window with the parent's about the host's access
+ *   kept_flags     of a root: the part of asked_flags that the driver wasn't told
+ *   gs_mem_flags   the driver's own of the handle */
 struct gs_mem {
     struct gs_object o;
     /* What each command asks for: */
-    struct gs_mem *root;          /* the object that owns the bytes, perhaps this one; held */
-    uint64_t origin, size;        /* of the window, in bytes of the root */
-    cl_mem_flags flags;           /* the flags in force */
+    struct gs_mem *root;   /* the object that owns the bytes, perhaps this one; held */
+    uint64_t origin, size; /* of the window, in bytes of the root */
+    cl_mem_flags flags;
     const struct gs_image *image; /* set if image calls apply, whatever the root is; or null */
     bool shared;                  /* of a root: all places work in one memory of the host's */
     atomic_bool defined;          /* of a root: every byte is written, or nobody asks; never false again. No lock */
     struct gs_mappings mappings;
     struct gs_bytes *bytes; /* memory */
 
-    cl_mem_flags asked_flags; /* by the application; unknown for pooled windows */
-    bool home_only;           /* can't have replicas: kernels that use the object run on one device */
-    bool is_sub_buffer;       /* of the application: the driver's object is released with the record */
-    bool empty_properties;    /* made with an empty list of properties, which the driver wasn't told */
-    atomic_int kept_refs;     /* references to the handle that are ours: gs_keep_mem() */
+    cl_mem_flags asked_flags;
+    bool home_only;        /* can't have replicas: kernels that use the object run on one device */
+    bool is_sub_buffer;    /* of the application: the driver's object is released with the record */
+    bool empty_properties; /* made with an empty list of properties, which the driver wasn't told */
+    atomic_int kept_refs;  /* references to the handle that are ours: gs_keep_mem() */
     /* Of roots only: */
-    cl_mem_flags kept_flags;   /* the part of asked_flags that the driver wasn't told */
+    cl_mem_flags kept_flags;
     bool is_svm;               /* in shared virtual memory, which others reach by address */
     struct gs_mem *next;       /* of the context's roots */
     struct gs_pool_root *pool; /* pooled, in a pooled context, where the driver's object has no bytes */
