@@ -304,9 +304,9 @@ static cl_program build(struct target *t)
 static void *compile(void *arg)
 {
     struct target *t = arg;
-    gs_drop_stderr(true);
+    gs_compile_quietly(true);
     cl_program program = t->of->linked ? link_units(t) : build(t);
-    gs_drop_stderr(false);
+    gs_compile_quietly(false);
     if (program && t->err) {
         say_log(t, program);
         gs_real()->clReleaseProgram(program);

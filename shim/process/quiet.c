@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See threads.h, gs_drop_stderr. PoCL's compiler writes "1 error generated." to standard error, by libLLVM's call of
- * write(). The descriptor belongs to the whole process and can't be led elsewhere meanwhile, so write() comes here
+/* See gs_compile_quietly in threads.h. PoCL's compiler writes "1 error generated." to standard error, by libLLVM's call
+ * of write(). The descriptor belongs to the whole process and can't be led elsewhere meanwhile, so write() comes here
  * first if the shim is preloaded.
  *
  * A driver's compiler may take numbers from the C library's random sequence, or begin it anew: by rand() and srand(),
@@ -15,12 +15,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Threads in gs_drop_stderr. Usually none: then an application's rand() goes to the C library's by one look at this. To
- * look for the thread's own took as long as half of a rand(), and Rodinia's pathfinder calls it 100 million times. */
+/* Threads that compile quietly. Usually none: then an application's rand() goes to the C library's by one look at this.
+ * To look for the thread's own took as long as half of a rand(), and Rodinia's pathfinder calls it 100 million times.
+ */
 static atomic_uint random_own;
 
 static _Thread_local struct {
-    unsigned silent; /* how deep gs_drop_stderr is nested */
+    unsigned silent; /* how deep gs_compile_quietly is nested */
     bool seeded;
     unsigned sequence;
 } own;
@@ -32,7 +33,7 @@ static struct {
     void (*srand)(unsigned);
 } libc;
 
-void gs_drop_stderr(bool begins)
+void gs_compile_quietly(bool begins)
 {
     own.silent += begins ? 1 : -1u;
     atomic_fetch_add(&random_own, begins ? 1 : -1u);

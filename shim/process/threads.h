@@ -74,6 +74,6 @@ void gs_threads_register(void);
 /* This thread begins to compile for us, or ends. That must leave no trace: writes to standard error go nowhere, and
  * rand() and srand() use another sequence (quiet.c). Nests. (Of NVIDIA's libraries that compile, 580.159,
  * libnvidia-nvvm, libnvidia-ptxjitcompiler and libnvidia-gpucomp import rand and srand.) */
-void gs_drop_stderr(bool begins);
+void gs_compile_quietly(bool begins);
 
 #endif

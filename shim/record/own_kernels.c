@@ -68,9 +68,9 @@ struct build {
 static void *build(void *arg)
 {
     struct build *b = arg;
-    gs_drop_stderr(true);
+    gs_compile_quietly(true);
     b->err = gs_real()->clBuildProgram(b->program, b->n, b->dev, b->options, NULL, NULL);
-    gs_drop_stderr(false);
+    gs_compile_quietly(false);
     return NULL;
 }
 

@@ -62,10 +62,10 @@ static bool open_windows(struct gs_peer *p)
     char why[256] = "";
     if (!gs_threads_enter())
         return false;
-    gs_drop_stderr(true);
+    gs_compile_quietly(true);
     p->windows = (struct gs_windows){.n = p->n, .bytes = GS_WINDOW_MAX_BYTES};
     const bool open = gs_windows_open(&p->windows, p->context, p->dev, why, sizeof why) == 0;
-    gs_drop_stderr(false);
+    gs_compile_quietly(false);
     if (open)
         p->passage.pack = gs_pack_kernel(p->context, p->dev, p->n);
     gs_threads_register(); /* libcuda is loaded by now */
