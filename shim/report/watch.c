@@ -27,7 +27,7 @@ static struct {
     pthread_mutex_t clock_lock; /* the clocks */
     struct clock clocks[GS_MAX_DEVICES];
     atomic_uint under_way; /* commands */
-    atomic_bool any;       /* has been under way */
+    atomic_bool hears_out; /* hear_out is registered for the end of the process */
 } watched = {.clock_lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(watched.clock_lock, GS_RANK_TRACE_CLOCK);
 
@@ -199,7 +199,7 @@ static struct watch *begin_watch(const struct gs_op *op, cl_command_queue queue,
     if (!w)
         return NULL;
     w->waits = n_wait;
-    if (!atomic_exchange(&watched.any, true))
+    if (!atomic_exchange(&watched.hears_out, true))
         atexit(hear_out);
     know_clock((unsigned)place);
     w->ran = (struct gs_ran){.label = gs_label,
