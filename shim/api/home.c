@@ -289,7 +289,8 @@ static unsigned find_facts(struct gs_home *h, const struct gs_side *src, const s
     if (!t || !sound || gs_home_is_in_use(*src, *dst))
         return facts;
     const bool ring = (op->blocking || gs_home_may_carry(h)) &&
-                      gs_staging_may_carry(h->cmd.ctx, gs_staged_host(t).at, gs_staged_bytes(t)) && gs_ring_ready(h, w);
+                      gs_staging_may_carry(h->cmd.ctx, gs_staged_host(t).at, gs_staged_bytes(t)) &&
+                      gs_ring_prepare(h, w);
     return facts | (ring ? GS_FACT_RING : 0);
 }
 

@@ -87,7 +87,7 @@ static cl_int by_calls(struct reading *x, cl_event *own)
     struct gs_events *ready = &x->ring.ready;
     cl_int err = CL_SUCCESS;
     q->behind->called = true;
-    gs_carry_unlock(&x->h, &x->ring);
+    gs_home_carry_begin(&x->h, &x->ring);
     for (unsigned i = 0; i < x->s.n && !err; i++) {
         const struct gs_staged *t = &x->s.v[i];
         cl_event event;
@@ -97,7 +97,7 @@ static cl_int by_calls(struct reading *x, cl_event *own)
         if (!err)
             err = gs_staged_note(&x->ended, t->place, event);
     }
-    err = gs_carry_lock(&x->h, &x->ring, err, &x->ended, own);
+    err = gs_home_carry_end(&x->h, &x->ring, err, &x->ended, own);
     q->behind->called = false;
     return err;
 }
@@ -115,7 +115,7 @@ static cl_int by_ring(struct reading *x, cl_event *own)
 {
     struct gs_traffic *traffic = gs_traffic(x->ring.use.m->root);
     /* Memory that the last such read filled is in use already: then the time tells of the link. */
-    x->ring.telling = traffic->taken_to == x->all->op.ptr && !x->ring.use.m->root->image;
+    x->ring.times_link = traffic->taken_to == x->all->op.ptr && !x->ring.use.m->root->image;
     traffic->taken += gs_staged_bytes(x->all);
     traffic->taken_to = x->all->op.ptr;
     return gs_carry_by_ring(&x->h, &x->ring, own);

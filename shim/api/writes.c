@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes through the ring; and writes to the GPU of a job that has one GPU, not the first: by way of the first GPU the
- * bytes would cross the link and then both GPUs, and need units of both (H200s: 14 ms for 700 MB). */
+/* Transfers that the call carries through the ring; and writes to the GPU of a job that has one GPU, not the first: by
+ * way of the first GPU the bytes would cross the link and then both GPUs, and need units of both (H200s: 14 ms for
+ * 700 MB). */
 #include "shim/api/transfer.h"
 #include "shim/choose/timing.h"
 
@@ -34,7 +35,7 @@ static void wrote(struct gs_mem *root, unsigned place, struct gs_range r)
     gs_traffic(root)->left = left;
 }
 
-bool gs_ring_ready(struct gs_home *h, struct gs_ring_use *w)
+bool gs_ring_prepare(struct gs_home *h, struct gs_ring_use *w)
 {
     struct gs_queue *q = h->cmd.q;
     if (h->cmd.op.blocking)
@@ -67,7 +68,7 @@ static void marked(struct gs_carry *c)
         wrote(w->use.m->root, w->v->place, w->use.range);
 }
 
-void gs_carry_unlock(struct gs_home *h, struct gs_ring_use *w)
+void gs_home_carry_begin(struct gs_home *h, struct gs_ring_use *w)
 {
     enum { SOON_NS = 20 * 1000 };
     h->used = w->use.m;
@@ -77,11 +78,12 @@ void gs_carry_unlock(struct gs_home *h, struct gs_ring_use *w)
     gs_host_use_begin(&w->use);
     pthread_mutex_unlock(&h->cmd.ctx->lock);
     /* NVIDIA's driver takes 3 to 10 us more for a piece that waits for another queue's. */
-    w->telling = gs_events_ended_by(&w->ready, gs_now_ns() + SOON_NS) && w->telling;
+    w->times_link = gs_events_ended_by(&w->ready, gs_now_ns() + SOON_NS) && w->times_link;
     gs_events_drop_complete(&w->ready, false);
 }
 
-cl_int gs_carry_lock(struct gs_home *h, struct gs_ring_use *w, cl_int err, struct gs_staged_ends *ended, cl_event *own)
+cl_int gs_home_carry_end(struct gs_home *h, struct gs_ring_use *w, cl_int err, struct gs_staged_ends *ended,
+                         cl_event *own)
 {
     pthread_mutex_lock(&h->cmd.ctx->lock);
     gs_host_use_end(&w->use);
@@ -103,21 +105,21 @@ cl_int gs_carry_by_ring(struct gs_home *h, struct gs_ring_use *w, cl_event *own)
 {
     struct gs_context *ctx = h->cmd.ctx;
     struct gs_staged_ends ended = {0};
-    gs_carry_unlock(h, w);
+    gs_home_carry_begin(h, w);
     cl_int err = h->cmd.op.blocking ? await_all_before(ctx, w) : CL_SUCCESS;
     if (!err) {
         const uint64_t begin_ns = gs_now_ns();
         err = gs_staging_carry(ctx, w->v, w->n, h->cmd.q->profiling, false, &ended);
-        if (!err && w->telling)
+        if (!err && w->times_link)
             gs_timing_read(w->use.range.end - w->use.range.begin, gs_now_ns() - begin_ns, on_several(w));
         gs_staging_leave(ctx);
     }
-    return gs_carry_lock(h, w, err, &ended, own);
+    return gs_home_carry_end(h, w, err, &ended, own);
 }
 
 /* While the ring carries the bytes the context is unlocked, and no place holds the bytes as valid: another thread's
  * command would take old bytes along from their target, and put those over new ones elsewhere. */
-static cl_int by_ring(struct gs_home *h, struct gs_ring_use *w, cl_event *own)
+static cl_int invalidate_and_carry(struct gs_home *h, struct gs_ring_use *w, cl_event *own)
 {
     if (gs_invalidate(w->use.m->root, w->use.range) == 0)
         return gs_carry_by_ring(h, w, own);
@@ -140,8 +142,8 @@ bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_stag
     cl_int err = gs_ready_events(&h->cmd, m->root, 0, m->root, there.place, &w.ready);
     /* Where that device is lost, home may not be. */
     if (!err && (h->cmd.op.blocking || gs_home_may_carry(h)) &&
-        gs_staging_may_carry(h->cmd.ctx, t->op.ptr, t->op.region[0]) && gs_ring_ready(h, &w))
-        err = by_ring(h, &w, own);
+        gs_staging_may_carry(h->cmd.ctx, t->op.ptr, t->op.region[0]) && gs_ring_prepare(h, &w))
+        err = invalidate_and_carry(h, &w, own);
     else if (!err)
         err = write_units(h, &there, &w.ready, own);
     if (!err && !h->marked)
