@@ -76,7 +76,8 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_
     return err;
 }
 
-/* A loop's bound may be among them: launches of a kernel that was too short to look at may be long now. */
+/* Notes that an integer argument has grown to twice its maximum: it may be a loop's bound, so launches too short to
+ * look at may be long now. */
 static inline void note_rise(struct gs_kernel *k, struct gs_arg *a, const void *value)
 {
     uint64_t now = 0;
@@ -106,6 +107,8 @@ static void *room_for(struct gs_arg *a, size_t size)
     return a->large;
 }
 
+/* Keeps the value for the parts' kernels. Sets k->fresh (the next launch may define bytes, so it is looked at) and
+ * k->risen (auto mode looks at the kernel's launches again). False: no memory. */
 static bool keep_arg(struct gs_kernel *k, cl_uint i, size_t size, const void *value)
 {
     struct gs_arg *a = &k->args[i];
@@ -225,13 +228,15 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue command_
                    .global = global_work_size, .local = local_work_size);
     GS_CALL("clEnqueueNDRangeKernel");
     struct gs_queue *q = gs_find(GS_QUEUE, command_queue);
-    struct gs_kernel *k = q ? gs_find(GS_KERNEL, kernel) : NULL;
-    if (q)
-        gs_timeline_enqueue(q->timeline);
-    const bool passes = !k || k->o.ctx != q->o.ctx || gs_wait_has_failed(q->o.ctx, &cmd);
-    if (q && passes)
+    if (!q)
+        return gs_command_pass(&cmd);
+    gs_timeline_enqueue(q->timeline);
+    struct gs_kernel *k = gs_find(GS_KERNEL, kernel);
+    if (!k || k->o.ctx != q->o.ctx || gs_wait_has_failed(q->o.ctx, &cmd)) {
         gs_queue_close(command_queue);
-    if (passes || q->o.ctx->pooled)
+        return gs_command_pass(&cmd);
+    }
+    if (q->o.ctx->pooled)
         return gs_command_pass(&cmd);
     cmd.q = q;
     cmd.ctx = q->o.ctx;
