@@ -43,6 +43,23 @@ static void say_no_gpu(cl_device_type asked)
                 program_invocation_short_name);
 }
 
+/* Is a part of the CPU the answer to who asks for a GPU? */
+static bool part_passes_for_gpu(const struct gs_group *g, cl_device_type asked)
+{
+    return g->sub_devices && asked & CL_DEVICE_TYPE_GPU && !(asked & (g->type | CL_DEVICE_TYPE_DEFAULT));
+}
+
+/* Says so the first time, if nobody has said of which devices the application gets parts. */
+static void note_taken_for_gpu(const struct gs_group *g)
+{
+    cl_uint count = 0;
+    const bool first = !atomic_exchange(&gpus.taken_for, true);
+    if (first && g->unasked &&
+        gs_real()->clGetDeviceIDs(g->platform, CL_DEVICE_TYPE_GPU, 0, NULL, &count) != CL_SUCCESS)
+        gs_warn("there is no GPU: a part of the CPU passes for one, as %s asks for a GPU",
+                program_invocation_short_name);
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type device_type, cl_uint num_entries,
                                                cl_device_id *devices, cl_uint *num_devices)
 {
@@ -53,7 +70,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_devic
         (!devices && !num_devices))
         return gs_real()->clGetDeviceIDs(platform, device_type, num_entries, devices, num_devices);
     cl_device_id list[MAX_LISTED];
-    cl_uint n = visible_devices(device_type, list, MAX_LISTED), count = 0;
+    const cl_uint n = visible_devices(device_type, list, MAX_LISTED);
     if (!n) {
         say_no_gpu(device_type);
         return gs_real()->clGetDeviceIDs(platform, device_type, num_entries, devices, num_devices) ==
@@ -61,11 +78,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_devic
                    ? CL_INVALID_DEVICE_TYPE
                    : CL_DEVICE_NOT_FOUND;
     }
-    if (devices && g->sub_devices && device_type & CL_DEVICE_TYPE_GPU &&
-        !(device_type & (g->type | CL_DEVICE_TYPE_DEFAULT)) && !atomic_exchange(&gpus.taken_for, true) && g->unasked &&
-        gs_real()->clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 0, NULL, &count) != CL_SUCCESS)
-        gs_warn("there is no GPU: a part of the CPU passes for one, as %s asks for a GPU",
-                program_invocation_short_name);
+    if (devices && part_passes_for_gpu(g, device_type))
+        note_taken_for_gpu(g);
     if (num_devices)
         *num_devices = n;
     for (cl_uint i = 0; devices && i < n && i < num_entries; i++)
