@@ -81,13 +81,13 @@ int gs_report_join(int fd)
 
 /* ---- counts ---- */
 
-void gs_report_bytes(enum gs_path path, uint64_t bytes)
+void gs_report_bytes(unsigned what, uint64_t bytes)
 {
-    atomic_fetch_add_explicit(&told.r.moved[path], bytes, memory_order_relaxed);
-    atomic_fetch_add_explicit(&told.r.moves[path], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&told.r.moved[what], bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&told.r.moves[what], 1, memory_order_relaxed);
 }
 
-void gs_report_later(enum gs_path what, int more)
+void gs_report_later(enum gs_counter what, int more)
 {
     atomic_fetch_add(&told.r.moves[what], (uint_fast64_t)more);
 }

@@ -37,28 +37,24 @@ enum gs_path {
     GS_PATH_PEER,
     GS_PATH_MERGE,
     GS_PATH_REDUCE,
-    GS_PATHS,
-    /* No paths, but counted like them: bytes of pooled memory (docs/memory.md) evicted to the host, and brought to a
-     * device; images refused there, of a kind that pooled memory doesn't have. */
-    GS_POOL_EVICTED = GS_PATHS,
-    GS_POOL_BROUGHT,
-    GS_POOL_REFUSED,
-    /* Programs compiled for this process by earlier ones, and programs to be compiled for later ones. */
-    GS_LATER_FOUND,
-    GS_LATER_WISHED,
-    GS_COUNTED
+    GS_PATHS
 };
 
-/* Counts one transfer or event, and its bytes. Any thread. */
-__attribute__((cold)) void gs_report_bytes(enum gs_path path, uint64_t bytes);
-static inline void gs_report_moved(enum gs_path path, uint64_t bytes)
+/* What else is counted, behind the paths: bytes of pooled memory (docs/memory.md) evicted to the host, and brought to a
+ * device; images refused there; programs compiled for this process by earlier ones, and to be compiled for later. */
+enum gs_counter { GS_POOL_EVICTED = GS_PATHS, GS_POOL_BROUGHT, GS_POOL_REFUSED, GS_LATER_FOUND, GS_LATER_WISHED };
+enum { GS_COUNTED = GS_LATER_WISHED + 1 };
+
+/* Counts one transfer or event, and its bytes; of a path, or an enum gs_counter. Any thread. */
+__attribute__((cold)) void gs_report_bytes(unsigned what, uint64_t bytes);
+static inline void gs_report_moved(unsigned what, uint64_t bytes)
 {
     if (gs_settings()->stats)
-        gs_report_bytes(path, bytes);
+        gs_report_bytes(what, bytes);
 }
 
 /* So many programs more, or fewer. Any thread. */
-void gs_report_later(enum gs_path what, int more);
+void gs_report_later(enum gs_counter what, int more);
 
 /* A device's windows of pooled memory have so many bytes now, of the `room` for windows. Any thread. */
 void gs_report_pool_holds(unsigned device, uint64_t bytes, uint64_t room);
