@@ -166,7 +166,7 @@ static bool launch_elsewhere(struct gs_launching *l, const char *reason, cl_even
 {
     struct gs_plan plan = {0};
     bool went = false;
-    l->summary = l->of_units;
+    l->summary = l->translated;
     l->job.n = 1;
     make_plan(l, &plan);
     if (!plan.reason)
@@ -256,7 +256,7 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
     bool went = false;
     const bool held_up = atomic_load(&l->cmd.ctx->user_events);
     find_plan(l, &plan, held_up);
-    const cl_int err = carry_out(l, &plan, l->of_units && l->job.place[0] != 0 && !held_up, event, &went);
+    const cl_int err = carry_out(l, &plan, l->translated && l->job.place[0] != 0 && !held_up, event, &went);
     if (l->timing && !err)
         gs_timing_enqueued(l->cmd.q, l->timing, went, l->k->kind->stats);
     return err;
@@ -311,7 +311,7 @@ static cl_int launch_looked_at(struct gs_launching *l)
         l->size = gs_size_of_launch(l->k, &l->cmd.op);
     const char *reason = early_reason(l, sound);
     if (l->by_units && sound && gs_list_is_valid(l->cmd.n_wait, l->cmd.wait))
-        l->of_units = gs_launch_units(l);
+        l->translated = gs_launch_translation(l);
     if (find_mems(l)) {
         gs_queue_lock(l->cmd.q);
         const struct gs_putting *putting = gs_put_for(l->by_units ? &l->put : NULL);

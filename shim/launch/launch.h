@@ -82,7 +82,7 @@ struct gs_launching {
     struct gs_job job;        /* where the launch may run; under a daemon also the chunks' size */
     bool by_units;            /* there is a daemon */
     struct gs_size *size;     /* null: the driver refuses the launch, or there was no memory */
-    const struct gs_kernel_summary *of_units; /* for chunks, or for another device than home; or null */
+    const struct gs_kernel_summary *translated; /* for chunks, or for another device than home; or null */
 };
 
 /* Carries out a launch of the kernel k, with one event. Takes the context's lock. Errors are the driver's. */
@@ -99,9 +99,9 @@ bool gs_launch_may_write(const struct gs_launching *l, cl_uint arg);
 /* Is the launch more than one unit, by the time that its chunks took before? Needs no lock. */
 bool gs_launch_is_long(const struct gs_launching *l);
 
-/* The translated kernel of a launch that isn't split, for several chunks or another device than home; else null. Needs
- * no lock; may wait for the compiler. */
-const struct gs_kernel_summary *gs_launch_units(struct gs_launching *l);
+/* The translation's summary for a launch that isn't split, for several chunks or another device than home; else null.
+ * Needs no lock; may wait for the compiler. */
+const struct gs_kernel_summary *gs_launch_translation(struct gs_launching *l);
 
 /* One unit on the first device, with the application's own kernel. No bytes may have to come home or be noted. */
 cl_int gs_launch_unit(const struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event);

@@ -30,7 +30,7 @@ bool gs_launch_may_write(const struct gs_launching *l, cl_uint arg)
  * kernel object, an argument or the first chunk. The caller then enqueues one unit: it works, or has the error. */
 static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
-    struct gs_kernel_run run = {.k = l->k, .size = l->size, .geometry = l->geometry, .summary = l->of_units};
+    struct gs_kernel_run run = {.k = l->k, .size = l->size, .geometry = l->geometry, .summary = l->translated};
     struct gs_box box = {{0, 0, 0}, {1, 1, 1}};
     cl_int err;
     for (unsigned d = 0; d < 3; d++)
@@ -87,7 +87,7 @@ static cl_int launch_home(struct gs_launching *l, cl_uint n_wait, const cl_event
 {
     if (!l->by_units)
         return gs_enqueue(&l->cmd.op, l->cmd.q->o.handle, n_wait, n_wait ? wait : NULL, event);
-    cl_int err = l->of_units ? launch_chunks(l, n_wait, wait, event) : 1;
+    cl_int err = l->translated ? launch_chunks(l, n_wait, wait, event) : 1;
     return err <= 0 ? err : gs_launch_unit(l, n_wait, wait, event);
 }
 
@@ -193,7 +193,7 @@ static bool may_be_cut(const struct gs_launching *l, const struct gs_kernel_summ
     return !k->refusal;
 }
 
-const struct gs_kernel_summary *gs_launch_units(struct gs_launching *l)
+const struct gs_kernel_summary *gs_launch_translation(struct gs_launching *l)
 {
     const char *why;
     if (l->k->svm_info || gs_given_up(l->cmd.ctx) || gs_in_callback())
