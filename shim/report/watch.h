@@ -15,15 +15,15 @@
 /* The purpose of a command that the application didn't ask for. */
 enum gs_purpose { GS_FOR_APP, GS_FOR_MERGE, GS_FOR_REDUCTION, GS_FOR_VERIFY };
 
-/* A transfer's way. DIRECT: the driver's own between the application's memory and a device; STAGED: our pinned ring;
- * PINNED and PEER: between two devices. */
-enum gs_way { GS_WAY_DIRECT, GS_WAY_STAGED, GS_WAY_PINNED, GS_WAY_PEER };
+/* A transfer's way, as the trace tells it. DIRECT: the driver's own between the application's memory and a device;
+ * STAGED: our pinned ring; PINNED and PEER: between two devices. */
+enum gs_label_way { GS_WAY_DIRECT, GS_WAY_STAGED, GS_WAY_PINNED, GS_WAY_PEER };
 enum { GS_PACK_ITEM_BYTES = 16 }; /* moved by a work-item of the pack kernel (transfer/pack.h) */
 
 /* The label of the commands that this thread enqueues: set by code that enqueues, with GS_LABEL. */
 struct gs_label {
     enum gs_purpose purpose;
-    enum gs_way way;
+    enum gs_label_way way;
     int part; /* of a split launch, from 0; -1: none */
 };
 

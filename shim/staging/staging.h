@@ -122,7 +122,11 @@ cl_int gs_pinned_memory_add(struct gs_pinned_memory *m, const struct gs_context 
 /* No command may be under way on this memory. */
 void gs_pinned_memory_free(struct gs_pinned_memory *m);
 
-/* ---- way.c: a table from facts to the way of bytes between the host's memory and the devices. Pure ---- */
+/* ---- way.c: a table from facts to the way of bytes between the host's memory and the devices. Pure ----
+ *
+ * Words for the way of bytes: the transfer path is the user's setting (enum gs_transfer_path); the host way is chosen
+ * for each call, here; a passage is the memory between two places (gs_passage); `via` is what put is told, for units
+ * (enum gs_via); a path is what --stats counts (enum gs_path); the label way is for the trace (enum gs_label_way). */
 
 enum gs_host_fact {
     GS_FACT_WRITES = 1 << 0, /* the command changes bytes of a device */
